@@ -1,0 +1,148 @@
+// Package event is the gateway's bus: one stream of [protocol.Change] to any number of subscribers, with two delivery
+// classes. A change that may be dropped (see [protocol.Change.MayDrop]) is merged or skipped when a subscriber is slow; any other is kept,
+// and a subscriber that falls too far behind is told to start over instead of being lied to.
+package event
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"fairlead/gateway/protocol"
+)
+
+// MaxQueue is how many changes wait for a slow subscriber before it must resync.
+const MaxQueue = 4096
+
+// Bus is safe for use by many goroutines. The zero value is ready.
+type Bus struct {
+	mu   sync.Mutex // guards subs
+	subs map[*Subscription]struct{}
+}
+
+// Publish hands c to every subscriber. It never blocks. c and what it points to must not be changed afterwards.
+func (b *Bus) Publish(c protocol.Change) {
+	b.mu.Lock()
+	subs := make([]*Subscription, 0, len(b.subs))
+	for s := range b.subs {
+		subs = append(subs, s)
+	}
+	for _, s := range subs {
+		s.add(c) // under b.mu: every subscriber sees the same order
+	}
+	b.mu.Unlock()
+}
+
+// Subscribe starts a subscription; Close ends it.
+func (b *Bus) Subscribe() *Subscription {
+	s := &Subscription{bus: b, wake: make(chan struct{}, 1)}
+	b.mu.Lock()
+	if b.subs == nil {
+		b.subs = make(map[*Subscription]struct{})
+	}
+	b.subs[s] = struct{}{}
+	b.mu.Unlock()
+	return s
+}
+
+// Subscription is one receiver's queue.
+type Subscription struct {
+	bus  *Bus
+	wake chan struct{} // holds a token when there may be something to take
+
+	mu    sync.Mutex // guards queue
+	queue []protocol.Change
+}
+
+// Close ends the subscription.
+func (s *Subscription) Close() {
+	s.bus.mu.Lock()
+	delete(s.bus.subs, s)
+	s.bus.mu.Unlock()
+}
+
+func (s *Subscription) add(c protocol.Change) {
+	s.mu.Lock()
+	switch {
+	case len(s.queue) > 0 && merge(&s.queue[len(s.queue)-1], c):
+	case len(s.queue) >= MaxQueue && c.MayDrop():
+	case len(s.queue) >= MaxQueue:
+		s.queue = append(s.queue[:0:0], protocol.Change{Kind: protocol.ChangeResync})
+	case len(s.queue) == 1 && s.queue[0].Kind == protocol.ChangeResync:
+		// Everything until the receiver has taken the resync is part of what it loads anew.
+	default:
+		s.queue = append(s.queue, c)
+	}
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// merge folds next into last where both tell of the same progress.
+func merge(last *protocol.Change, next protocol.Change) bool {
+	if last.Kind != next.Kind {
+		return false
+	}
+	switch next.Kind {
+	case protocol.ChangeDelta:
+		a, b := last.Delta, next.Delta
+		if a.RunID != b.RunID || a.Step != b.Step || a.Thinking != b.Thinking || a.Offset+len(a.Text) != b.Offset {
+			return false
+		}
+		d := *a // a may be shared with other subscribers
+		d.Text += b.Text
+		last.Delta = &d
+		return true
+	case protocol.ChangeChat:
+		a, b := last.Chat, next.Chat
+		if a.State != protocol.ChatDelta || b.State != protocol.ChatDelta || a.SessionKey != b.SessionKey ||
+			a.RunID == nil || b.RunID == nil || *a.RunID != *b.RunID {
+			return false
+		}
+		d := *a
+		d.Text += b.Text
+		last.Chat = &d
+		return true
+	case protocol.ChangeCall:
+		if last.Call.CallID != next.Call.CallID || last.Call.State != next.Call.State {
+			return false
+		}
+		last.Call = next.Call
+		return true
+	}
+	return false
+}
+
+// Next waits for the next change. It returns ctx's error when ctx ends.
+func (s *Subscription) Next(ctx context.Context) (protocol.Change, error) {
+	for {
+		s.mu.Lock()
+		if len(s.queue) > 0 {
+			c := s.queue[0]
+			s.queue[0] = protocol.Change{}
+			s.queue = s.queue[1:]
+			s.mu.Unlock()
+			return c, nil
+		}
+		s.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return protocol.Change{}, ctx.Err()
+		case <-s.wake:
+		}
+	}
+}
+
+// All yields changes until ctx ends.
+func (s *Subscription) All(ctx context.Context) iter.Seq[protocol.Change] {
+	return func(yield func(protocol.Change) bool) {
+		for {
+			c, err := s.Next(ctx)
+			if err != nil || !yield(c) {
+				return
+			}
+		}
+	}
+}

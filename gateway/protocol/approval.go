@@ -1,0 +1,97 @@
+package protocol
+
+import "encoding/json"
+
+// Approval states.
+const (
+	ApprovalPending   = "pending"
+	ApprovalAllowed   = "allowed"
+	ApprovalDenied    = "denied"
+	ApprovalExpired   = "expired"
+	ApprovalCancelled = "cancelled" // with its run
+)
+
+// Answers to a question.
+const (
+	DecisionAllow = "allow"
+	DecisionDeny  = "deny"
+)
+
+// Scopes of an allow.
+const (
+	ScopeOnce    = "once"
+	ScopeSession = "session"
+)
+
+// Kinds of question.
+const (
+	AskCall     = "call"     // may this tool call run?
+	AskContinue = "continue" // the run reached its step limit: go on?
+)
+
+// Approval is a question to the person and, later, its answer (extension). It carries everything the person must see; Hash is over
+// exactly that, and what runs is compared with it.
+type Approval struct {
+	ID         ApprovalID `json:"id"`
+	Kind       string     `json:"kind"`
+	State      string     `json:"state"`
+	SessionKey SessionKey `json:"sessionKey"`
+	RunID      RunID      `json:"runId,omitempty"`
+	CallID     CallID     `json:"callId,omitempty"`
+	CreatedAt  int64      `json:"createdAt"`
+	ExpiresAt  int64      `json:"expiresAt,omitempty"` // 0 never
+
+	Node    NodeID          `json:"node,omitempty"`
+	Host    *HostInfo       `json:"host,omitempty"`
+	Tool    string          `json:"tool,omitempty"` // bare name
+	Args    json.RawMessage `json:"args,omitempty"`
+	Effect  Effect          `json:"effect,omitempty"`
+	Preview *CallPreview    `json:"preview,omitempty"`
+
+	AskedBy AskedBy  `json:"askedBy"`
+	Why     string   `json:"why"`               // why it is asked, one sentence
+	Sandbox string   `json:"sandbox,omitempty"` // what would be enforced, one line; says so when nothing is
+	Choices []string `json:"choices"`           // scopes that an allow may have
+	// SessionRule says what an allow for the session would let through, in words.
+	SessionRule string `json:"sessionRule,omitempty"`
+	Hash        string `json:"hash"`
+
+	Shown      bool   `json:"shown,omitempty"` // some window acknowledged that it shows it
+	AnsweredAt int64  `json:"answeredAt,omitempty"`
+	AnsweredBy string `json:"answeredBy,omitempty"`
+	Scope      string `json:"scope,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+}
+
+// AskedBy says who caused a call.
+type AskedBy struct {
+	Kind  string `json:"kind"`            // chat, schedule, channel, mcp, rest, client
+	Name  string `json:"name,omitempty"`  // such as the chat's title
+	Model string `json:"model,omitempty"` // provider/id
+}
+
+// ApprovalListResult lists open questions, oldest first.
+type ApprovalListResult struct {
+	Approvals []Approval `json:"approvals"`
+}
+
+// ApprovalAnswerParams answers a question. Hash must be the question's: an answer to something else than what was shown is
+// refused.
+type ApprovalAnswerParams struct {
+	ID       ApprovalID `json:"id"`
+	Hash     string     `json:"hash"`
+	Decision string     `json:"decision"`
+	Scope    string     `json:"scope,omitempty"` // default once
+	Reason   string     `json:"reason,omitempty"`
+}
+
+// ApprovalAnswerResult says how the question ended; Won is false when another answer came first.
+type ApprovalAnswerResult struct {
+	Won      bool     `json:"won"`
+	Approval Approval `json:"approval"`
+}
+
+// ApprovalParams names a question.
+type ApprovalParams struct {
+	ID ApprovalID `json:"id"`
+}

@@ -1,0 +1,111 @@
+package protocol
+
+// Mode is what a peer is (seed 004, connect).
+type Mode string
+
+const (
+	ModeClient  Mode = "client"
+	ModeNode    Mode = "node"
+	ModeChannel Mode = "channel"
+)
+
+// ConnectParams is the handshake (seed 004, connect). MaxProtocol, Client.Version and Client.Platform may be missing: real peers
+// leave them out.
+type ConnectParams struct {
+	MinProtocol int          `json:"minProtocol"`
+	MaxProtocol int          `json:"maxProtocol,omitempty"`
+	Client      ClientInfo   `json:"client"`
+	Tools       []ToolSpec   `json:"tools,omitempty"`
+	NodeRuntime *NodeRuntime `json:"nodeRuntime,omitempty"`
+	Auth        *Auth        `json:"auth,omitempty"`
+	// Extensions names what the peer understands beyond the seeds (extension). See the Ext constants.
+	Extensions []string `json:"extensions,omitempty"`
+	// Host says what machine a node runs on (extension).
+	Host *HostInfo `json:"host,omitempty"`
+}
+
+// What a node may name in ConnectParams.Extensions.
+const (
+	// ExtPreview: the node answers tool.invoke with preview set (see [ToolInvoke]).
+	ExtPreview = "preview"
+	// ExtProgress: the node sends tool.progress while a call runs.
+	ExtProgress = "progress"
+	// ExtCancel: the node obeys the tool.cancel event.
+	ExtCancel = "cancel"
+)
+
+// ClientInfo identifies a peer.
+type ClientInfo struct {
+	ID        string `json:"id"`
+	Version   string `json:"version,omitempty"`
+	Platform  string `json:"platform,omitempty"`
+	Mode      Mode   `json:"mode"`
+	Channel   string `json:"channel,omitempty"`
+	AccountID string `json:"accountId,omitempty"`
+}
+
+// Auth carries the token.
+type Auth struct {
+	Token string `json:"token,omitempty"`
+}
+
+// Capability ids (seed 000, Capability Mapping).
+const (
+	CapList   = "filesystem.list"
+	CapRead   = "filesystem.read"
+	CapWrite  = "filesystem.write"
+	CapEdit   = "filesystem.edit"
+	CapSearch = "text.search"
+	CapExec   = "shell.exec"
+)
+
+// Capabilities are all known capability ids, sorted.
+var Capabilities = []string{CapEdit, CapList, CapRead, CapWrite, CapExec, CapSearch}
+
+// NodeRuntime says what a node can do (seed 004, Node Runtime Info).
+type NodeRuntime struct {
+	HostCapabilities []string            `json:"hostCapabilities"`
+	ToolCapabilities map[string][]string `json:"toolCapabilities"`
+}
+
+// HostInfo describes a node's machine for people (extension). Every field may be empty.
+type HostInfo struct {
+	Hostname  string `json:"hostname,omitempty"`
+	OS        string `json:"os,omitempty"` // as a person would say it: "Debian GNU/Linux 12"
+	Arch      string `json:"arch,omitempty"`
+	Address   string `json:"address,omitempty"`
+	User      string `json:"user,omitempty"`
+	Workspace string `json:"workspace,omitempty"` // absolute path
+	Shell     string `json:"shell,omitempty"`
+	Sandbox   string `json:"sandbox,omitempty"` // what is enforced on commands, one line
+}
+
+// ConnectResult answers connect.
+type ConnectResult struct {
+	Type     string     `json:"type"` // "hello-ok"
+	Protocol int        `json:"protocol"`
+	Server   ServerInfo `json:"server"`
+	Features Features   `json:"features"`
+}
+
+// HelloOK is ConnectResult.Type.
+const HelloOK = "hello-ok"
+
+// ServerInfo identifies the gateway.
+type ServerInfo struct {
+	Version      string `json:"version"`
+	ConnectionID ConnID `json:"connectionId"`
+}
+
+// Features lists what the gateway offers.
+type Features struct {
+	Methods []string `json:"methods"`
+	Events  []string `json:"events"`
+}
+
+// WebSocket close codes of the original (gsv interop notes).
+const (
+	CloseReplaced     = 1000
+	CloseNoRegistry   = 4000
+	CloseUnauthorized = 4001
+)

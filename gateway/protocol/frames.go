@@ -1,0 +1,170 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Version is the only protocol version (seed 004, connect).
+const Version = 1
+
+// Limits of one text frame, in bytes. A peer of the original system may send an image of 10 MiB as base64 in one frame, and
+// accepts no frame over 16 MiB.
+const (
+	MaxReadFrame  = 32 << 20
+	MaxWriteFrame = 16 << 20
+)
+
+// Frame types (seed 004, Frame Types).
+const (
+	TypeRequest  = "req"
+	TypeResponse = "res"
+	TypeEvent    = "evt"
+)
+
+// Request asks the peer to run Method. Every request is answered by exactly one [Response] with the same ID.
+type Request struct {
+	Type   string          `json:"type"`
+	ID     string          `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
+// Response answers the request with the same ID: Payload when OK, Error when not.
+type Response struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id"`
+	OK      bool            `json:"ok"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+	Error   *Error          `json:"error,omitempty"`
+}
+
+// EventFrame is a message nobody answers. Seq is present on ordered events only; it starts at 1 and has no gaps.
+type EventFrame struct {
+	Type    string          `json:"type"`
+	Event   string          `json:"event"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+	Seq     *uint64         `json:"seq,omitempty"`
+}
+
+// Frame is one decoded text frame: exactly one of its fields is set.
+type Frame struct {
+	Request  *Request
+	Response *Response
+	Event    *EventFrame
+}
+
+// FrameError says why a text frame could not be decoded. ID is the frame's id where one could still be read, so that a
+// broken request can be answered instead of leaving its sender waiting.
+type FrameError struct {
+	ID     string
+	Reason string
+}
+
+func (e *FrameError) Error() string { return "bad frame: " + e.Reason }
+
+// DecodeFrame decodes one text frame. Unknown fields are ignored. Any input gives a Frame or a *FrameError, never a panic.
+// The result may share memory with data.
+func DecodeFrame(data []byte) (Frame, error) {
+	if !utf8.Valid(data) {
+		return Frame{}, &FrameError{Reason: "not valid UTF-8"}
+	}
+	var head struct {
+		Type string `json:"type"`
+		ID   any    `json:"id"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return Frame{}, &FrameError{Reason: err.Error()}
+	}
+	id, _ := head.ID.(string)
+	fail := func(reason string) (Frame, error) { return Frame{}, &FrameError{ID: id, Reason: reason} }
+	switch head.Type {
+	case TypeRequest:
+		var r Request
+		if err := json.Unmarshal(data, &r); err != nil {
+			return fail(err.Error())
+		}
+		if r.ID == "" {
+			return fail("a request needs a non-empty string id")
+		}
+		if r.Method == "" {
+			return fail("a request needs a method")
+		}
+		return Frame{Request: &r}, nil
+	case TypeResponse:
+		var r Response
+		if err := json.Unmarshal(data, &r); err != nil {
+			return fail(err.Error())
+		}
+		if r.ID == "" {
+			return fail("a response needs a non-empty string id")
+		}
+		return Frame{Response: &r}, nil
+	case TypeEvent:
+		var e EventFrame
+		if err := json.Unmarshal(data, &e); err != nil {
+			return fail(err.Error())
+		}
+		if e.Event == "" {
+			return fail("an event needs a name")
+		}
+		return Frame{Event: &e}, nil
+	case "":
+		return fail(`no "type"`)
+	default:
+		return fail(fmt.Sprintf("unknown type %.40q", head.Type))
+	}
+}
+
+// EncodeRequest builds a request frame. params may be nil.
+func EncodeRequest(id, method string, params any) ([]byte, error) {
+	raw, err := Marshal(params)
+	if err != nil {
+		return nil, fmt.Errorf("encode params of %s: %w", method, err)
+	}
+	return Marshal(Request{Type: TypeRequest, ID: id, Method: method, Params: raw})
+}
+
+// EncodeResult builds a successful response frame. payload may be nil.
+func EncodeResult(id string, payload any) ([]byte, error) {
+	raw, err := Marshal(payload)
+	if err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	return Marshal(Response{Type: TypeResponse, ID: id, OK: true, Payload: raw})
+}
+
+// EncodeError builds a failed response frame; err becomes an [Error] by [AsError].
+func EncodeError(id string, err error) ([]byte, error) {
+	return Marshal(Response{Type: TypeResponse, ID: id, Error: AsError(err)})
+}
+
+// EncodeEvent builds an event frame. seq 0 means the event is not numbered.
+func EncodeEvent(name string, payload any, seq uint64) ([]byte, error) {
+	raw, err := Marshal(payload)
+	if err != nil {
+		return nil, fmt.Errorf("encode event %s: %w", name, err)
+	}
+	e := EventFrame{Type: TypeEvent, Event: name, Payload: raw}
+	if seq > 0 {
+		e.Seq = &seq
+	}
+	return Marshal(e)
+}
+
+// Marshal is json.Marshal without HTML escaping: commands and file contents stay readable on the wire, and a hash over
+// arguments does not depend on the escaping. A nil value gives nil.
+func Marshal(v any) ([]byte, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}

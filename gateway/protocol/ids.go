@@ -1,0 +1,126 @@
+package protocol
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Ids. They are opaque to everyone but their maker.
+type (
+	// SessionKey names a conversation for good ("agent:main:main"); it survives resets.
+	SessionKey string
+	// SessionID names one stretch of a conversation, from one reset to the next.
+	SessionID string
+	// RunID names one run of the agent loop: from a user message to its final answer.
+	RunID string
+	// CallID names one tool call. It is unique in a gateway's life.
+	CallID string
+	// NodeID names a machine. See [ParseNodeID] for what is legal.
+	NodeID string
+	// ApprovalID names a question to the person.
+	ApprovalID string
+	// ConnID names one connection of a peer.
+	ConnID string
+	// AgentID names an agent with its own workspace; "main" is the default.
+	AgentID string
+	// MessageID names a stored message.
+	MessageID string
+)
+
+// MainAgent is the default agent.
+const MainAgent AgentID = "main"
+
+// MainSession is the default conversation of the default agent.
+const MainSession SessionKey = "agent:main:main"
+
+// NativePrefix is the reserved node name of the gateway's own tools (seed 002).
+const NativePrefix = "gsv"
+
+// toolSep stands between node and tool in a tool's full name (seed 000, Tool Namespacing).
+const toolSep = "__"
+
+// MaxNodeID keeps "{node}__{tool}" within the 64 characters that model APIs accept as a tool name.
+const MaxNodeID = 40
+
+// NewID returns a random UUID (version 4).
+func NewID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails: crypto/rand panics instead
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	h := hex.EncodeToString(b[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// ParseNodeID checks a node id: 1 to [MaxNodeID] of A-Z a-z 0-9 _ -, no "__", not "gsv". Anything else would make tool names
+// that model APIs refuse or that cannot be taken apart again.
+func ParseNodeID(s string) (NodeID, error) {
+	switch {
+	case s == "":
+		return "", errors.New("a node id must not be empty")
+	case len(s) > MaxNodeID:
+		return "", fmt.Errorf("node id %q is longer than %d characters", s, MaxNodeID)
+	case strings.Contains(s, toolSep):
+		return "", fmt.Errorf("node id %q contains %q", s, toolSep)
+	case strings.HasSuffix(s, "_"):
+		return "", fmt.Errorf("node id %q ends with _", s)
+	case strings.EqualFold(s, NativePrefix):
+		return "", fmt.Errorf("node id %q is reserved for the gateway's own tools", s)
+	}
+	for _, r := range s {
+		if !isWord(r) {
+			return "", fmt.Errorf("node id %q may hold only letters, digits, _ and -", s)
+		}
+	}
+	return NodeID(s), nil
+}
+
+// CleanNodeID makes a legal node id out of any text, such as a host name.
+func CleanNodeID(s string) NodeID {
+	var b strings.Builder
+	for _, r := range s {
+		if !isWord(r) {
+			r = '-'
+		}
+		b.WriteRune(r)
+	}
+	id := b.String()
+	for strings.Contains(id, toolSep) {
+		id = strings.ReplaceAll(id, toolSep, "_")
+	}
+	if len(id) > MaxNodeID {
+		id = id[:MaxNodeID]
+	}
+	id = strings.Trim(id, "-_")
+	if id == "" || strings.EqualFold(id, NativePrefix) {
+		id = "node-" + id
+		id = strings.TrimSuffix(id, "-")
+	}
+	return NodeID(id)
+}
+
+func isWord(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+}
+
+// ToolName is a tool's full name, "{node}__{tool}". Only this type takes it apart.
+type ToolName string
+
+// NewToolName joins a node and its tool.
+func NewToolName(node NodeID, tool string) ToolName { return ToolName(string(node) + toolSep + tool) }
+
+// Split gives node and bare tool name, cut at the first "__". ok is false for a name without both parts. "node:Tool", which
+// the help text of the original shows, is understood too.
+func (n ToolName) Split() (node NodeID, tool string, ok bool) {
+	a, b, found := strings.Cut(string(n), toolSep)
+	if !found {
+		a, b, found = strings.Cut(string(n), ":")
+	}
+	if !found || a == "" || b == "" {
+		return "", "", false
+	}
+	return NodeID(a), b, true
+}

@@ -1,0 +1,137 @@
+package protocol
+
+// Empty is the params or result of methods that have none.
+type Empty struct{}
+
+// Method ties a method's name to the types of its params P and its result R: a mismatch between client and server does not
+// compile.
+type Method[P, R any] struct{ Name string }
+
+// The methods of seed 004 that this gateway serves.
+var (
+	Connect        = Method[ConnectParams, ConnectResult]{"connect"}
+	ChatSend       = Method[ChatSendParams, ChatSendResult]{"chat.send"}
+	ConfigGet      = Method[ConfigGetParams, ConfigGetResult]{"config.get"}
+	ConfigSet      = Method[ConfigSetParams, ConfigSetResult]{"config.set"}
+	ToolsList      = Method[Empty, ToolsListResult]{"tools.list"}
+	InvokeTool     = Method[ToolInvokeParams, ToolInvokeResult]{"tool.invoke"}
+	ReturnResult   = Method[ToolResultParams, Ack]{"tool.result"}
+	RequestTool    = Method[ToolRequestParams, ToolRequestResult]{"tool.request"}
+	ReportExec     = Method[NodeExecEvent, Ack]{"node.exec.event"}
+	GetLogs        = Method[LogsGetParams, LogsGetResult]{"logs.get"}
+	ReturnLogs     = Method[LogsResultParams, Ack]{"logs.result"}
+	SessionsList   = Method[SessionsListParams, SessionsListResult]{"sessions.list"}
+	SessionGet     = Method[SessionParams, SessionGetResult]{"session.get"}
+	SessionGetStat = Method[SessionParams, SessionStats]{"session.stats"}
+	SessionPatch   = Method[SessionPatchParams, OK]{"session.patch"}
+	SessionReset   = Method[SessionParams, SessionResetResult]{"session.reset"}
+	SessionHistory = Method[SessionParams, SessionHistoryResult]{"session.history"}
+	SessionPreview = Method[SessionPreviewParams, SessionPreviewResult]{"session.preview"}
+)
+
+// Our extensions.
+var (
+	FeedSubscribe  = Method[Empty, FeedSnapshot]{"feed.subscribe"}
+	ChatCancel     = Method[ChatCancelParams, ChatCancelResult]{"chat.cancel"}
+	CallCancel     = Method[CallCancelParams, Ack]{"call.cancel"}
+	SessionCreate  = Method[SessionCreateParams, SessionEntry]{"session.create"}
+	SessionDelete  = Method[SessionParams, SessionDeleteResult]{"session.delete"}
+	SessionRestore = Method[SessionParams, OK]{"session.restore"}
+	MediaGet       = Method[MediaGetParams, MediaGetResult]{"media.get"}
+	ApprovalList   = Method[Empty, ApprovalListResult]{"approval.list"}
+	ApprovalAnswer = Method[ApprovalAnswerParams, ApprovalAnswerResult]{"approval.answer"}
+	ApprovalShown  = Method[ApprovalParams, OK]{"approval.shown"}
+	AgentPause     = Method[PauseParams, Status]{"agent.pause"}
+	NodesList      = Method[Empty, NodesListResult]{"nodes.list"}
+	StatusGet      = Method[Empty, Status]{"status.get"}
+	ReportProgress = Method[ToolProgress, Ack]{"tool.progress"}
+	ModelProviders = Method[Empty, ProvidersResult]{"models.providers"}
+	ModelsList     = Method[ModelsListParams, ModelsListResult]{"models.list"}
+	ModelsTest     = Method[ModelsTestParams, ModelsTestResult]{"models.test"}
+	ModelsDetect   = Method[Empty, ModelsDetectResult]{"models.detect"}
+)
+
+// Scope is a right that a principal needs for a method.
+type Scope string
+
+const (
+	ScopeNone    Scope = "" // only connect
+	ScopeRead    Scope = "read"
+	ScopeChat    Scope = "chat"
+	ScopeInvoke  Scope = "invoke"  // run tools directly
+	ScopeApprove Scope = "approve" // answer questions
+	ScopeAdmin   Scope = "admin"   // configuration, keys
+	ScopeNode    Scope = "node"    // what a node does
+)
+
+// MethodInfo says who may call a method.
+type MethodInfo struct {
+	Name  string
+	Scope Scope
+	// Modes that may call it (seed 004's directions). A node may call node methods and tools.list only.
+	Modes     []Mode
+	Extension bool
+}
+
+// Methods is every method there is, in the order hello-ok advertises them.
+var Methods = []MethodInfo{
+	{Connect.Name, ScopeNone, []Mode{ModeClient, ModeNode, ModeChannel}, false},
+	{ToolsList.Name, ScopeRead, []Mode{ModeClient, ModeNode}, false},
+	{GetLogs.Name, ScopeRead, []Mode{ModeClient}, false},
+	{ChatSend.Name, ScopeChat, []Mode{ModeClient}, false},
+	{ConfigGet.Name, ScopeRead, []Mode{ModeClient}, false},
+	{ConfigSet.Name, ScopeAdmin, []Mode{ModeClient}, false},
+	{SessionGet.Name, ScopeRead, []Mode{ModeClient}, false},
+	{SessionPatch.Name, ScopeChat, []Mode{ModeClient}, false},
+	{SessionGetStat.Name, ScopeRead, []Mode{ModeClient}, false},
+	{SessionReset.Name, ScopeChat, []Mode{ModeClient}, false},
+	{SessionHistory.Name, ScopeRead, []Mode{ModeClient}, false},
+	{SessionPreview.Name, ScopeRead, []Mode{ModeClient}, false},
+	{SessionsList.Name, ScopeRead, []Mode{ModeClient}, false},
+	{InvokeTool.Name, ScopeInvoke, []Mode{ModeClient}, false},
+	{RequestTool.Name, ScopeInvoke, []Mode{ModeClient}, false},
+	{ReturnResult.Name, ScopeNode, []Mode{ModeNode}, false},
+	{ReportExec.Name, ScopeNode, []Mode{ModeNode}, false},
+	{ReturnLogs.Name, ScopeNode, []Mode{ModeNode}, false},
+	{ReportProgress.Name, ScopeNode, []Mode{ModeNode}, true},
+	{FeedSubscribe.Name, ScopeRead, []Mode{ModeClient}, true},
+	{ChatCancel.Name, ScopeChat, []Mode{ModeClient}, true},
+	{CallCancel.Name, ScopeChat, []Mode{ModeClient}, true},
+	{SessionCreate.Name, ScopeChat, []Mode{ModeClient}, true},
+	{SessionDelete.Name, ScopeChat, []Mode{ModeClient}, true},
+	{SessionRestore.Name, ScopeChat, []Mode{ModeClient}, true},
+	{MediaGet.Name, ScopeRead, []Mode{ModeClient}, true},
+	{ApprovalList.Name, ScopeRead, []Mode{ModeClient}, true},
+	{ApprovalAnswer.Name, ScopeApprove, []Mode{ModeClient}, true},
+	{ApprovalShown.Name, ScopeApprove, []Mode{ModeClient}, true},
+	{AgentPause.Name, ScopeAdmin, []Mode{ModeClient}, true},
+	{NodesList.Name, ScopeRead, []Mode{ModeClient}, true},
+	{StatusGet.Name, ScopeRead, []Mode{ModeClient}, true},
+	{ModelProviders.Name, ScopeRead, []Mode{ModeClient}, true},
+	{ModelsList.Name, ScopeRead, []Mode{ModeClient}, true},
+	{ModelsTest.Name, ScopeAdmin, []Mode{ModeClient}, true},
+	{ModelsDetect.Name, ScopeRead, []Mode{ModeClient}, true},
+}
+
+// Events that the gateway sends.
+const (
+	EventChat       = "chat"
+	EventToolInvoke = "tool.invoke"
+	EventLogsGet    = "logs.get"
+	EventFeed       = "feed"        // extension: a numbered [Change]
+	EventToolCancel = "tool.cancel" // extension
+	EventError      = "error"       // extension: a frame could not be read; payload is an [Error]
+)
+
+// Events is every event, in the order hello-ok advertises them.
+var Events = []string{EventChat, EventToolInvoke, EventLogsGet, EventFeed, EventToolCancel, EventError}
+
+// MethodByName finds a method's entry.
+func MethodByName(name string) (MethodInfo, bool) {
+	for _, m := range Methods {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return MethodInfo{}, false
+}

@@ -1,0 +1,161 @@
+package protocol
+
+import "encoding/json"
+
+// Effect is what a call can do to the world (seed 001, Side Effects; DESIGN 5).
+type Effect string
+
+const (
+	EffectRead    Effect = "read"
+	EffectWrite   Effect = "write"
+	EffectExec    Effect = "exec"
+	EffectNetwork Effect = "network"
+	// EffectUnknown is every tool whose maker did not say. It is always asked about.
+	EffectUnknown Effect = ""
+)
+
+// ToolSpec is ToolDefinition of seed 004 with extensions from Effect on. Over tools.list Name is the full name; in connect it is
+// the bare one.
+type ToolSpec struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	Effect       Effect          `json:"effect,omitempty"`
+	Idempotent   bool            `json:"idempotent,omitempty"`
+}
+
+// ToolsListResult holds native tools first, then each node's in the order the node gave them.
+type ToolsListResult struct {
+	Tools []ToolSpec `json:"tools"`
+}
+
+// ToolInvokeParams calls a tool (seed 004, tool.invoke, C -> G).
+type ToolInvokeParams struct {
+	Tool ToolName        `json:"tool"`
+	Args json.RawMessage `json:"args,omitempty"`
+}
+
+// ToolInvokeResult wraps what the node returned.
+type ToolInvokeResult struct {
+	Result json.RawMessage `json:"result"`
+}
+
+// ToolInvoke is the tool.invoke event to a node. Tool is the bare name; Args is always present.
+type ToolInvoke struct {
+	CallID CallID          `json:"callId"`
+	Tool   string          `json:"tool"`
+	Args   json.RawMessage `json:"args"`
+	// Preview asks what the call would do, without doing it: the result is a [CallPreview] (extension).
+	Preview bool `json:"preview,omitempty"`
+	// Expect is the preview's FileSHA256 that the person saw: the node refuses when the file is another by now (extension).
+	Expect string `json:"expect,omitempty"`
+	// IdempotencyKey is stable over retries of the same call (seed 001; extension).
+	IdempotencyKey string `json:"idempotencyKey,omitempty"`
+	// SessionKey and RunID say on whose behalf (extension).
+	SessionKey SessionKey `json:"sessionKey,omitempty"`
+	RunID      RunID      `json:"runId,omitempty"`
+}
+
+// CallPreview is what a call would touch (extension). Every field may be empty.
+type CallPreview struct {
+	Path       string    `json:"path,omitempty"`       // resolved absolute path of a file tool
+	Outside    bool      `json:"outside,omitempty"`    // the path lies outside the workspace
+	Folder     string    `json:"folder,omitempty"`     // absolute working folder of a command
+	Shell      string    `json:"shell,omitempty"`      // what would run the command
+	Diff       string    `json:"diff,omitempty"`       // unified diff of a Write or Edit
+	Added      int       `json:"added,omitempty"`      // lines
+	Removed    int       `json:"removed,omitempty"`    // lines
+	NewFile    bool      `json:"newFile,omitempty"`    // the file does not exist yet
+	FileSHA256 string    `json:"fileSha256,omitempty"` // of the file as it is; "absent" when there is none
+	Programs   []Program `json:"programs,omitempty"`   // a command's programs
+	Truncated  bool      `json:"truncated,omitempty"`  // Diff was cut: it may not be approved for more than once
+	Problem    string    `json:"problem,omitempty"`    // why the call would fail, such as "oldString not found"
+}
+
+// Program is one program of a command and where it was found.
+type Program struct {
+	Name string `json:"name"`
+	Path string `json:"path,omitempty"` // empty: not found, or a shell built-in
+}
+
+// ToolResultParams returns a call's result (seed 004, tool.result). Result holds what the tool returned, or Error is not empty.
+type ToolResultParams struct {
+	CallID CallID          `json:"callId"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  string          `json:"error,omitempty"`
+}
+
+// Ack confirms; Dropped says that nobody waited any more.
+type Ack struct {
+	OK      bool `json:"ok"`
+	Dropped bool `json:"dropped,omitempty"`
+}
+
+// ToolProgress is a node's report on a running call (extension, N -> G, sent at most ten times a second per call).
+type ToolProgress struct {
+	CallID CallID `json:"callId"`
+	Tail   string `json:"tail"`  // the last part of the output so far, at most 4,000 characters
+	Bytes  int64  `json:"bytes"` // of output so far
+}
+
+// ToolCancel is the tool.cancel event: the node stops the call and still sends its tool.result (extension, G -> N).
+type ToolCancel struct {
+	CallID CallID `json:"callId"`
+}
+
+// ToolRequestParams dispatches a call on behalf of a session (seed 004, tool.request).
+type ToolRequestParams struct {
+	CallID     CallID          `json:"callId"`
+	Tool       ToolName        `json:"tool"`
+	Args       json.RawMessage `json:"args"`
+	SessionKey SessionKey      `json:"sessionKey"`
+}
+
+// ToolRequestResult confirms that the call is under way.
+type ToolRequestResult struct {
+	Status string `json:"status"` // "sent"
+}
+
+// CallCancelParams stops one running tool call; the run goes on (extension).
+type CallCancelParams struct {
+	CallID CallID `json:"callId"`
+}
+
+// Call states (extension, feed and Message.Call).
+const (
+	CallWaiting   = "waiting" // a question is open
+	CallRunning   = "running"
+	CallDone      = "done"
+	CallFailed    = "failed"
+	CallDenied    = "denied"
+	CallCancelled = "cancelled"
+	CallUnknown   = "unknown" // it had started and nobody knows how it ended
+)
+
+// CallInfo is what a tool card shows (extension).
+type CallInfo struct {
+	CallID     CallID          `json:"callId"`
+	ToolCallID string          `json:"toolCallId,omitempty"` // the model's id
+	SessionKey SessionKey      `json:"sessionKey,omitempty"`
+	RunID      RunID           `json:"runId,omitempty"`
+	Node       NodeID          `json:"node,omitempty"`
+	Tool       string          `json:"tool"` // bare name
+	Args       json.RawMessage `json:"args,omitempty"`
+	Effect     Effect          `json:"effect,omitempty"`
+	State      string          `json:"state"`
+	ApprovalID ApprovalID      `json:"approvalId,omitempty"`
+	StartedAt  int64           `json:"startedAt,omitempty"`
+	EndedAt    int64           `json:"endedAt,omitempty"`
+	// Tail is the last part of a running command's output.
+	Tail     string       `json:"tail,omitempty"`
+	Bytes    int64        `json:"bytes,omitempty"`
+	ExitCode *int         `json:"exitCode,omitempty"`
+	Preview  *CallPreview `json:"preview,omitempty"`
+	Error    string       `json:"error,omitempty"`
+	// Direct marks the person's own act.
+	Direct bool `json:"direct,omitempty"`
+}
+
+// Over reports whether the call has ended.
+func (c CallInfo) Over() bool { return c.State != CallWaiting && c.State != CallRunning }

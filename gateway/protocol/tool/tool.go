@@ -1,0 +1,164 @@
+// Package tool lets a tool be written once with Go types: schemas, validation, effect and capability follow from its
+// definition, and every surface (node, agent, RPC, MCP, REST) uses the same [Tool].
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"fairlead/gateway/protocol"
+)
+
+// Traits is what a tool's maker declares beside its function.
+type Traits struct {
+	Effect     protocol.Effect
+	Idempotent bool     // calling twice does the same as calling once
+	Caps       []string // capability ids (seed 000, Capability Mapping)
+}
+
+// Tool is one callable tool. Handle takes and gives raw JSON.
+type Tool struct {
+	Spec    protocol.ToolSpec
+	Caps    []string
+	handle  func(context.Context, json.RawMessage) (json.RawMessage, error)
+	preview func(context.Context, json.RawMessage) (protocol.CallPreview, error)
+}
+
+// InputError says that a call's arguments do not fit the tool. Its text is meant for the model.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return "Invalid arguments: " + e.Err.Error() }
+func (e *InputError) Unwrap() error { return e.Err }
+
+// Define makes a tool from a function. Both schemas are inferred from In and Out; doc is the description for the model. It panics on
+// types that have no schema: the first test finds that.
+//
+// An error of fn is the tool's failure, told to the model as it is.
+func Define[In, Out any](name, doc string, t Traits, fn func(context.Context, In) (Out, error)) Tool {
+	in := schemaFor[In](name)
+	resolved, err := in.Resolve(nil)
+	if err != nil {
+		panic(fmt.Sprintf("tool %s: resolve input schema: %v", name, err))
+	}
+	return Tool{
+		Spec: protocol.ToolSpec{
+			Name: name, Description: doc, InputSchema: mustJSON(in), OutputSchema: mustJSON(schemaFor[Out](name)),
+			Effect: t.Effect, Idempotent: t.Idempotent,
+		},
+		Caps: t.Caps,
+		handle: func(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
+			v, err := decode[In](resolved, raw)
+			if err != nil {
+				return nil, err
+			}
+			out, err := fn(ctx, v)
+			if err != nil {
+				return nil, err
+			}
+			return protocol.Marshal(out)
+		},
+	}
+}
+
+// WithPreview returns t with a function that says what a call would do. It must have no effect.
+func WithPreview[In any](t Tool, fn func(context.Context, In) (protocol.CallPreview, error)) Tool {
+	var in jsonschema.Schema
+	if err := json.Unmarshal(t.Spec.InputSchema, &in); err != nil {
+		panic(err)
+	}
+	resolved, err := in.Resolve(nil)
+	if err != nil {
+		panic(err)
+	}
+	t.preview = func(ctx context.Context, raw json.RawMessage) (protocol.CallPreview, error) {
+		v, err := decode[In](resolved, raw)
+		if err != nil {
+			return protocol.CallPreview{}, err
+		}
+		return fn(ctx, v)
+	}
+	return t
+}
+
+// Call validates args and runs the tool. The error is the tool's failure; arguments that do not fit give an *InputError.
+func (t Tool) Call(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	return t.handle(ctx, args)
+}
+
+// Preview says what Call would do; ok is false for a tool that cannot say.
+func (t Tool) Preview(ctx context.Context, args json.RawMessage) (p protocol.CallPreview, ok bool, err error) {
+	if t.preview == nil {
+		return protocol.CallPreview{}, false, nil
+	}
+	p, err = t.preview(ctx, args)
+	return p, true, err
+}
+
+// Validate checks args against a JSON schema, as a gateway does before it dispatches a call. A schema that cannot be
+// understood accepts every object: the node has the last word.
+func Validate(schema, args json.RawMessage) error {
+	var s jsonschema.Schema
+	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return nil
+	}
+	_, err = validated(resolved, args)
+	return err
+}
+
+func schemaFor[T any](name string) *jsonschema.Schema {
+	s, err := jsonschema.For[T](nil)
+	if err != nil {
+		panic(fmt.Sprintf("tool %s: infer schema: %v", name, err))
+	}
+	// Unknown arguments are ignored (seed 004: unknown fields), so a schema must not forbid them.
+	s.AdditionalProperties = nil
+	return s
+}
+
+func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	var instance map[string]any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if err := dec.Decode(&instance); err != nil {
+		return nil, &InputError{fmt.Errorf("not a JSON object: %w", err)}
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, &InputError{errors.New("more than one JSON value")}
+	}
+	if err := s.Validate(instance); err != nil {
+		return nil, &InputError{err}
+	}
+	return raw, nil
+}
+
+func decode[In any](s *jsonschema.Resolved, raw json.RawMessage) (In, error) {
+	var in In
+	raw, err := validated(s, raw)
+	if err != nil {
+		return in, err
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return in, &InputError{err}
+	}
+	return in, nil
+}
+
+func mustJSON(v any) json.RawMessage {
+	raw, err := protocol.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
