@@ -1,0 +1,99 @@
+#!/bin/sh
+# Puts Debian's own build of llama-server into a folder, without root and without touching the system: DIR/llama-server is
+# then a program that runs on any Debian-like system of the same architecture, with its own libc beside it.
+#
+#   packaging/llama-server.sh [DIR]      (default: ${XDG_CACHE_HOME:-~/.cache}/fairlead/llama-server)
+#
+# The packages come from Debian sid through the mirror that this machine is set up with; the package llama.cpp-tools is in
+# no older release. FAIRLEAD_DEBIAN_MIRROR names another mirror. Does nothing when DIR holds the server already.
+set -eu
+
+dir=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/fairlead/llama-server}
+say() { printf '%s\n' "llama-server: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+for tool in apt-get dpkg dpkg-deb flock; do
+	command -v "$tool" >/dev/null || die "needs $tool, so it can be fetched on Debian-like systems only"
+done
+mkdir -p "$(dirname "$dir")"
+
+# Test packages run at the same time and may all want it: one fetches, the others wait.
+exec 9>"$dir.lock"
+flock 9
+[ -x "$dir/llama-server" ] && exit 0
+
+# The machine's first archive with a path ending in /debian, in either format of apt's sources.
+mirror=${FAIRLEAD_DEBIAN_MIRROR:-$(
+	for f in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+		[ -r "$f" ] && sed 's/#.*//' "$f"
+	done | tr ' \t' '\n\n' | grep -E '^[a-z+]+:/.*/debian/?$' | head -n 1
+)}
+[ -n "$mirror" ] || die "no Debian archive in /etc/apt/sources.list*"
+
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+[ -r "$keys" ] || die "needs the package debian-archive-keyring"
+
+arch=$(dpkg --print-architecture)
+work=$(mktemp -d "$dir.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/none" "$work/root"
+: >"$work/status" # an empty system, so that the whole closure is fetched, libc included
+echo "deb [signed-by=$keys arch=$arch] $mirror sid main" >"$work/sources.list"
+# The machine's own apt.conf.d stays in force, for proxies and certificates.
+cat >"$work/apt.conf" <<CONF
+Dir::State "$work/state";
+Dir::State::status "$work/status";
+Dir::Cache "$work/cache";
+Dir::Etc::SourceList "$work/sources.list";
+Dir::Etc::SourceParts "$work/none";
+Dir::Etc::Preferences "$work/none/preferences";
+Dir::Etc::PreferencesParts "$work/none";
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+#clear Acquire::IndexTargets::deb::DEP-11;
+APT::Architecture "$arch";
+APT::Architectures { "$arch"; };
+APT::Install-Recommends "false";
+APT::Sandbox::User "$(id -un)";
+Acquire::Languages "none";
+Acquire::Retries "1";
+Acquire::http::Timeout "15";
+CONF
+
+log=$work/log
+quietly() { "$@" >"$log" 2>&1 || { cat "$log" >&2; die "failed: $*"; }; }
+say "fetching llama.cpp-tools and what it needs from Debian sid"
+quietly apt-get -c "$work/apt.conf" update
+quietly apt-get -c "$work/apt.conf" --yes --download-only -o Debug::NoLocking=1 install llama.cpp-tools
+for deb in "$work"/cache/archives/*.deb; do
+	case ${deb##*/} in
+	debconf_* | wget_*) ;; # dependencies of scripts that never run here
+	*) quietly dpkg-deb -x "$deb" "$work/root" ;;
+	esac
+done
+rm -rf "$work/root/usr/share" "$work/root/etc" "$work/root/var"
+
+under() { find "$work/root" -name "$1" | head -n 1 | sed "s|^$work/root/||"; }
+server=$(under llama-server)
+loader=$(find "$work/root" -type f -name 'ld-linux*' | head -n 1 | sed "s|^$work/root/||")
+libs=$(dirname "$(under 'libc.so.6')")
+[ -n "$server" ] && [ -n "$loader" ] || die "the packages hold no llama-server or no loader"
+
+# The loader is named outright, for the libc may be newer than the system's. The CPU backend is chosen by hand: the one that asks
+# least of the processor, which a scripted model of two megabytes does not notice.
+backend=$(find "$work/root" -name 'libggml-cpu*.so*' | sort | { grep -E 'x64|armv8\.0' || true; } | head -n 1 | sed "s|^$work/root/||")
+[ -n "$backend" ] || backend=$(under 'libggml-cpu*.so*')
+cat >"$work/root/llama-server" <<WRAP
+#!/bin/sh
+root=\$(dirname "\$(readlink -f "\$0")")
+export GGML_BACKEND_PATH="\$root/$backend"
+libs=\$root/$libs
+for d in "\$libs"/*/; do libs=\$libs:\${d%/}; done
+exec "\$root/$loader" --library-path "\$libs" "\$root/$server" "\$@"
+WRAP
+chmod 0755 "$work/root/llama-server"
+"$work/root/llama-server" --version >"$log" 2>&1 || { cat "$log" >&2; die "the unpacked server does not start"; }
+
+rm -rf "$dir"
+mv "$work/root" "$dir"
+say "ready in $dir"
