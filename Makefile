@@ -1,0 +1,68 @@
+# Fairlead. `make run` starts it, `make test` runs every test; both install what they need first (packaging/deps.sh).
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X fairlead/gateway.Version=$(VERSION)
+GO      ?= go
+# The release tag of Fyne's thread model; without it Fyne checks at run time that widgets are touched on its own thread.
+GUITAGS := -tags migrated_fynedo
+TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+
+.PHONY: run app headless test race lint bench golden fuzz desktop cross clean
+
+run: ## build and start the app; without a display, the gateway, the node and a chat in this terminal
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname -s)" != Linux ]; then \
+	  $(MAKE) --no-print-directory app && exec ./fairlead-desktop $(ARGS); \
+	else \
+	  $(MAKE) --no-print-directory headless && exec ./fairlead chat --local $(ARGS); \
+	fi
+
+app: ## the desktop program
+	@packaging/deps.sh build
+	$(GO) build -trimpath $(GUITAGS) -ldflags "$(LDFLAGS)" -o fairlead-desktop .
+
+headless: ## the program without a screen, and the node alone; no C compiler needed
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o fairlead ./gateway/cmd/fairlead
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o fairlead-node ./node/cmd/fairlead-node
+
+test: ## everything: checks, tests with the race detector, builds for every system, the desktop test
+	@packaging/deps.sh test
+	@packaging/llama-server.sh "$${XDG_CACHE_HOME:-$$HOME/.cache}/fairlead/llama-server" || \
+	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
+	@$(MAKE) --no-print-directory lint
+	$(GO) test -race -timeout 20m ./...
+	@$(MAKE) --no-print-directory cross desktop
+
+race: ## the tests with the race detector, without the desktop test
+	@packaging/deps.sh build
+	$(GO) test -race -timeout 20m ./...
+
+lint: ## formatting, vet, staticcheck
+	@packaging/deps.sh build
+	@u=$$(git ls-files '*.go' | xargs gofmt -l); [ -z "$$u" ] || { echo "gofmt would change:"; echo "$$u"; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+cross: ## compile the headless programs for every system they ship for
+	@for t in $(TARGETS); do \
+	  echo "build $$t"; \
+	  GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./gateway/cmd/fairlead || exit 1; \
+	  GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./node/cmd/fairlead-node || exit 1; \
+	done
+
+desktop: app headless ## drive the built program in a real X desktop, as a person would
+	packaging/desktop-test.sh
+
+bench: ## the numbers of docs/performance.md
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+golden: ## rewrite golden files; read the diff
+	$(GO) test ./gateway/rpc/... ./app/... -update
+
+fuzz: ## each fuzz target for a minute
+	@for d in $$(git grep -l 'func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u); do \
+	  for f in $$(grep -ho 'func Fuzz[A-Za-z0-9_]*' $$d/*_test.go | sed 's/func //'); do \
+	    $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime 60s ./$$d || exit 1; done; done
+
+clean:
+	rm -f fairlead fairlead-desktop fairlead-node

@@ -1,0 +1,114 @@
+package gateway_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// rule forbids packages under from, but not those under except, to import packages under not, but for those under may.
+type rule struct {
+	from, not   string
+	may, except []string
+	why         string
+}
+
+var rules = []rule{
+	{from: "fairlead/gateway/protocol", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "the contract stands alone"},
+	{from: "fairlead/gateway/event", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "L1 knows only the contract"},
+	{from: "fairlead/gateway/store", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/store"}, why: "L1 knows only the contract"},
+	{from: "fairlead/gateway/llm", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/llm"}, why: "L1 knows only the contract"},
+	{from: "fairlead/gateway/agent", not: "fairlead/gateway/store", why: "the loop does no I/O"},
+	{from: "fairlead/gateway/", not: "fairlead/node", except: []string{"fairlead/gateway/cmd"}, why: "the gateway reaches machines over the wire only"},
+	{from: "fairlead/gateway/", not: "fairlead/app", why: "the gateway runs without a screen"},
+	{from: "fairlead/gateway/", not: "fairlead/tray", why: "the gateway runs without a screen"},
+	{from: "fairlead/gateway", not: "fyne.io/", why: "the gateway runs without a screen"},
+	{from: "fairlead/node", not: "fairlead/gateway", may: []string{"fairlead/gateway/protocol"}, why: "a node knows only the contract"},
+	{from: "fairlead/node", not: "fyne.io/", why: "a node runs without a screen"},
+	{from: "fairlead/app/", not: "fairlead/gateway", may: []string{"fairlead/gateway/protocol"}, why: "windows are clients of the protocol"},
+	{from: "fairlead/app/", not: "fairlead/node", why: "windows are clients of the protocol"},
+	{from: "fairlead/app/state", not: "fyne.io/", why: "view-models are tested without a toolkit"},
+	{from: "fairlead/tray", not: "fairlead/gateway", may: []string{"fairlead/gateway/protocol"}, why: "the tray is a client of the protocol"},
+	{from: "fairlead/gateway/", not: "fairlead/gateway", may: []string{"fairlead/gateway/"}, except: []string{"fairlead/gateway/cmd"}, why: "only mains and the app start the composition root"},
+}
+
+// only lists outside packages that belong in one place each.
+var only = map[string][]string{
+	"gorm.io/":                      {"fairlead/gateway/store"},
+	"github.com/glebarez/":          {"fairlead/gateway/store"},
+	"github.com/gorilla/websocket":  {"fairlead/gateway/rpc", "fairlead/gateway/protocol/client"},
+	"github.com/zalando/go-keyring": {"fairlead/gateway/protocol/secret"},
+	"github.com/fsnotify/fsnotify":  {"fairlead/node/workspace", "fairlead/gateway/workspace"},
+	"fyne.io/fyne/v2/app":           {"fairlead/app"},
+	"github.com/anthropics/":        {"fairlead/gateway/llm/anthropic"},
+	"google.golang.org/genai":       {"fairlead/gateway/llm/gemini"},
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "fairlead/...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var list []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// under reports whether path is prefix or lies below it; a prefix that ends in / means only what lies below.
+func under(path, prefix string) bool {
+	if strings.HasSuffix(prefix, "/") {
+		return strings.HasPrefix(path, prefix)
+	}
+	return path == prefix || strings.HasPrefix(path, prefix+"/")
+}
+
+func underAny(path string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if under(path, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestImportsPointDownTheLayers(t *testing.T) {
+	list := packages(t)
+	if len(list) < 5 {
+		t.Fatalf("only %d packages found", len(list))
+	}
+	for _, p := range list {
+		for _, imp := range p.Imports {
+			for _, r := range rules {
+				if under(p.ImportPath, r.from) && !underAny(p.ImportPath, r.except) && under(imp, r.not) && !underAny(imp, r.may) {
+					t.Errorf("%s imports %s: %s", p.ImportPath, imp, r.why)
+				}
+			}
+			for module, homes := range only {
+				if strings.HasPrefix(imp, module) && !underAny(p.ImportPath, homes) {
+					t.Errorf("%s imports %s, which belongs in %v alone", p.ImportPath, imp, homes)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# packaging/deps.sh [build|test]
+#
+# Installs the Debian packages that Fairlead needs and this machine lacks, after saying which. "build" (the default) is what
+# compiling the desktop program takes; "test" adds what the tests start: an X server, a window manager, a panel with a tray, a
+# keyring. Run as root, or as a user who may use sudo. Where apt is missing it says what to install and ends with status 1.
+set -euo pipefail
+
+build="gcc libc6-dev pkg-config libgl1-mesa-dev xorg-dev libwayland-dev libxkbcommon-dev"
+tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbus-x11 gnome-keyring libsecret-tools
+  xfce4-panel adwaita-icon-theme"
+
+case ${1:-build} in
+  build) want=$build ;;
+  test) want="$build $tests" ;;
+  *) echo "usage: packaging/deps.sh [build|test]" >&2; exit 2 ;;
+esac
+
+case $(uname -s) in
+  Darwin) xcode-select -p >/dev/null 2>&1 || { echo "Fairlead needs the Xcode command line tools: xcode-select --install" >&2; exit 1; }; exit 0 ;;
+  Linux) ;;
+  *) exit 0 ;;
+esac
+if ! command -v dpkg-query >/dev/null; then
+  command -v gcc >/dev/null && command -v pkg-config >/dev/null && exit 0
+  echo "This is not a Debian-like system. Install the counterparts of these Debian packages, then try again:" >&2
+  echo "  $(echo $want)" >&2
+  exit 1
+fi
+
+missing=()
+for p in $want; do
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null || true)" = installed ] || missing+=("$p")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+echo "Fairlead needs ${#missing[@]} Debian packages that are not here. Installing:"
+printf '  %s\n' "${missing[*]}"
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "Run this as root: apt-get install ${missing[*]}" >&2; exit 1; }
+  as_root=sudo
+fi
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -qq
+$as_root apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
