@@ -79,14 +79,17 @@ loader=$(find "$work/root" -type f -name 'ld-linux*' | head -n 1 | sed "s|^$work
 libs=$(dirname "$(under 'libc.so.6')")
 [ -n "$server" ] && [ -n "$loader" ] || die "the packages hold no llama-server or no loader"
 
-# The loader is named outright, for the libc may be newer than the system's. The CPU backend is chosen by hand: the one that asks
-# least of the processor, which a scripted model of two megabytes does not notice.
-backend=$(find "$work/root" -name 'libggml-cpu*.so*' | sort | { grep -E 'x64|armv8\.0' || true; } | head -n 1 | sed "s|^$work/root/||")
-[ -n "$backend" ] || backend=$(under 'libggml-cpu*.so*')
+# The loader is named outright, for the libc may be newer than the system's. The server finds its CPU backend by name only: the
+# one for processors with AVX2 where there is one, else the one that asks least.
+plain=$(find "$work/root" -name 'libggml-cpu*.so*' | sort | { grep -E 'x64|armv8\.0' || true; } | head -n 1 | sed "s|^$work/root/||")
+[ -n "$plain" ] || plain=$(under 'libggml-cpu*.so*')
+fast=$(under 'libggml-cpu-haswell.so')
 cat >"$work/root/llama-server" <<WRAP
 #!/bin/sh
 root=\$(dirname "\$(readlink -f "\$0")")
-export GGML_BACKEND_PATH="\$root/$backend"
+backend=$plain
+[ -n "$fast" ] && grep -q ' avx2 ' /proc/cpuinfo && grep -q ' fma ' /proc/cpuinfo && backend=$fast
+export GGML_BACKEND_PATH="\$root/\$backend"
 libs=\$root/$libs
 for d in "\$libs"/*/; do libs=\$libs:\${d%/}; done
 exec "\$root/$loader" --library-path "\$libs" "\$root/$server" "\$@"

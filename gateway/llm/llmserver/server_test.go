@@ -1,0 +1,104 @@
+package llmserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestModelFileIsTheSameEachTime(t *testing.T) {
+	var a, b bytes.Buffer
+	if err := WriteScripted(&a); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteScripted(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a.Bytes(), b.Bytes()) || !bytes.HasPrefix(a.Bytes(), []byte("GGUF")) {
+		t.Fatal("not the same bytes, or no GGUF")
+	}
+	if a.Len() > 1<<20 {
+		t.Fatalf("the file has grown to %d bytes", a.Len())
+	}
+}
+
+type answer struct {
+	Content   string
+	Reasoning string `json:"reasoning_content"`
+	Calls     []struct {
+		Function struct{ Name, Arguments string }
+	} `json:"tool_calls"`
+}
+
+// ask sends one request that does not stream and returns the answer's message.
+func ask(t *testing.T, s *Server, messages string) answer {
+	t.Helper()
+	body := `{"messages":[` + messages + `],` + tools + `}`
+	resp, err := http.Post(s.URL+"/v1/chat/completions", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reply struct {
+		Choices []struct{ Message answer }
+	}
+	if err := json.Unmarshal(raw, &reply); err != nil || len(reply.Choices) != 1 {
+		t.Fatalf("%s: %.2000s", resp.Status, raw)
+	}
+	return reply.Choices[0].Message
+}
+
+const tools = `"tools":[
+ {"type":"function","function":{"name":"tower__Read","description":"d","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}},
+ {"type":"function","function":{"name":"laptop__Bash","description":"d","parameters":{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}}},
+ {"type":"function","function":{"name":"laptop__Glob","description":"d","parameters":{"type":"object","properties":{"pattern":{"type":"string"}},"required":["pattern"]}}}]`
+
+func user(text string) string {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return `{"role":"user","content":` + string(raw) + `}`
+}
+
+func TestModelFollowsItsPlan(t *testing.T) {
+	s := Start(t)
+	const hello = `laptop__Bash {"command": "echo hello from the model"}`
+	called := func(k, command, result string) string {
+		return `,{"role":"assistant","content":"x","tool_calls":[{"id":"c` + k + `","type":"function","function":{"name":"laptop__Bash","arguments":"{\"command\": \"` + command +
+			`\"}"}}]},{"role":"tool","tool_call_id":"c` + k + `","content":"` + result + `"}`
+	}
+	for _, tc := range []struct {
+		messages, thought, content string
+		calls                      []string
+	}{
+		{user("hi"), "", "Hello from a scripted model in a real server.", nil},
+		{user("say grüße, äöü ✓"), "", "grüße, äöü ✓", nil},
+		{user("Today is Monday.\nthink about it"), "The user wants me to think.", "about it", nil},
+		{user("please list the files"), "The user wants a listing.", "I will look.", []string{hello}},
+		{user("do two things"), "The user wants two things.", "I will do both.", []string{hello, `laptop__Glob {"pattern": "*"}`}},
+		{user(`run printf 'a"b\n'`), "The user wants a command to run.", "I will run it.", []string{`laptop__Bash {"command": "printf 'a\"b\\n'"}`}},
+		{user(`call Read {"path": "a b"}`), "", "", []string{`tower__Read {"path": "a b"}`}},
+		{user("call Fly {}"), "", "No tool is called Fly.", nil},
+		{user("list") + called("1", "ls", "a.txt"), "", "The tool answered: a.txt", nil},
+		{user("steps 2"), "", "Step 1.", []string{`laptop__Bash {"command": "echo step 1"}`}},
+		{user("steps 2") + called("1", "echo step 1", "ok"), "", "Step 2.", []string{`laptop__Bash {"command": "echo step 2"}`}},
+		{user("steps 2") + called("1", "echo step 1", "ok") + called("2", "echo step 2", "ok"), "", "All 2 steps are done.", nil},
+	} {
+		got := ask(t, s, tc.messages)
+		var calls []string
+		for _, c := range got.Calls {
+			calls = append(calls, c.Function.Name+" "+c.Function.Arguments)
+		}
+		if strings.TrimSpace(got.Reasoning) != tc.thought || strings.TrimSpace(got.Content) != tc.content || strings.Join(calls, "\n") != strings.Join(tc.calls, "\n") {
+			t.Errorf("%s:\ngot  %q %q %q\nwant %q %q %q", tc.messages, got.Reasoning, got.Content, calls, tc.thought, tc.content, tc.calls)
+		}
+	}
+}
