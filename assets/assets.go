@@ -1,0 +1,45 @@
+// Package assets holds the pictures that are part of the program: the icons of the windows, the tray's glyphs and the
+// program's own icon. It knows no toolkit; app/look turns the icons into coloured resources.
+package assets
+
+import (
+	"embed"
+	"io/fs"
+	"strings"
+)
+
+// AppPNG is the program's icon, a fairlead with its line, 512 pixels square.
+//
+//go:embed app.png
+var AppPNG []byte
+
+//go:embed app.svg
+var app []byte
+
+// App is the program's icon as SVG.
+func App() []byte { return outline(app) }
+
+//go:embed icons/*.svg
+var icons embed.FS
+
+// Ink is the colour in which every icon is drawn; whoever shows one replaces it.
+const Ink = "#000000"
+
+// Icon returns the SVG of an icon, such as "copy": 24 units square, lines two units wide, everything filled with [Ink]. It panics
+// when there is no such icon, which the first test of its user finds.
+func Icon(name string) []byte {
+	data, err := icons.ReadFile("icons/" + name + ".svg")
+	if err != nil {
+		panic("assets: no icon " + name)
+	}
+	return outline(data)
+}
+
+// Icons lists the names of all icons, sorted.
+func Icons() []string {
+	files, _ := fs.Glob(icons, "icons/*.svg") // the pattern is well formed and the files are embedded
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(strings.TrimPrefix(f, "icons/"), ".svg")
+	}
+	return files
+}
