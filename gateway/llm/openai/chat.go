@@ -1,0 +1,263 @@
+package openai
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+// chatWire is POST /chat/completions.
+type chatWire struct{}
+
+func (chatWire) path() string { return "/chat/completions" }
+
+type chatRequest struct {
+	Model         string         `json:"model"`
+	Messages      []message      `json:"messages"`
+	Tools         []functionTool `json:"tools,omitempty"`
+	Stream        bool           `json:"stream"`
+	StreamOptions *streamOptions `json:"stream_options,omitempty"`
+	MaxTokens     int            `json:"max_tokens,omitempty"`
+	MaxCompletion int            `json:"max_completion_tokens,omitempty"`
+	Effort        string         `json:"reasoning_effort,omitempty"`
+	Reasoning     *effort        `json:"reasoning,omitempty"` // OpenRouter's way of saying the same
+	Kwargs        map[string]any `json:"chat_template_kwargs,omitempty"`
+	CacheKey      string         `json:"prompt_cache_key,omitempty"`
+	Modalities    []string       `json:"modalities,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type effort struct {
+	Effort  string `json:"effort,omitempty"`
+	Enabled *bool  `json:"enabled,omitempty"`
+	Summary string `json:"summary,omitempty"` // responses
+}
+
+func (chatWire) body(m *model, req llm.Request) any {
+	r := chatRequest{Model: m.Model, Messages: m.messages(req), Tools: functionTools(req.Tools), Stream: true}
+	if !m.refused.has(paramStreamOptions) {
+		r.StreamOptions = &streamOptions{IncludeUsage: true}
+	}
+	if req.MaxTokens > 0 {
+		// OpenAI calls it max_completion_tokens since its models think; the rest of the world knows the old name.
+		newName := m.host == hostOpenAI
+		if m.refused.has(paramMaxTokens) {
+			newName = true
+		} else if m.refused.has(paramMaxCompletion) {
+			newName = false
+		}
+		switch {
+		case m.refused.has(paramMaxTokens) && m.refused.has(paramMaxCompletion):
+		case newName:
+			r.MaxCompletion = req.MaxTokens
+		default:
+			r.MaxTokens = req.MaxTokens
+		}
+	}
+	m.think(&r, req.Thinking)
+	if m.host == hostOpenAI && !m.refused.has(paramCacheKey) {
+		r.CacheKey = req.CacheKey
+	}
+	if m.host == hostOpenRouter && strings.Contains(m.Model, "-image") {
+		r.Modalities = []string{"image", "text"}
+	}
+	return r
+}
+
+// think asks for a level of thinking in the server's own way.
+func (m *model) think(r *chatRequest, level string) {
+	switch {
+	case level == "":
+	case m.host == hostOpenRouter:
+		if m.refused.has(paramReasoning) {
+			return
+		}
+		if level == "none" {
+			r.Reasoning = &effort{Enabled: new(false)}
+		} else {
+			r.Reasoning = &effort{Effort: level}
+		}
+	case m.host != hostOpenAI && level == "none":
+		// llama.cpp, vLLM and SGLang switch thinking off through the chat template; others ignore the field.
+		if !m.refused.has(paramKwargs) {
+			r.Kwargs = map[string]any{"enable_thinking": false}
+		}
+	default:
+		if !m.refused.has(paramEffort) {
+			r.Effort = level
+		}
+	}
+}
+
+// chatReader reads one answer.
+type chatReader struct {
+	m        *model
+	s        *stream
+	split    splitter
+	thoughts reasoning
+	calls    calls
+	usage    *protocol.Usage
+	finish   string
+	refusal  bool
+	over     bool // [DONE] has come, or the answer came in one piece
+}
+
+func (chatWire) read(m *model, s *stream) error {
+	r := &chatReader{m: m, s: s}
+	if err := s.each(r.event); err != nil {
+		return err
+	}
+	return r.end()
+}
+
+func (r *chatReader) event(name string, data []byte) error {
+	if name == "done" && data == nil {
+		r.over = true
+		return nil
+	}
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return badEvent(data, err)
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return streamError(data)
+	}
+	if name == "error" {
+		return streamError(data)
+	}
+	if u := c.Usage; u != nil && u.Prompt+u.Completion > 0 {
+		r.count(u)
+	} else if c.X != nil && c.X.Usage != nil {
+		r.count(c.X.Usage)
+	}
+	for _, choice := range c.Choices {
+		if choice.Delta != nil {
+			r.delta(choice.Delta)
+		}
+		if choice.Message != nil && choice.Delta == nil {
+			r.delta(choice.Message)
+			r.over = true
+		}
+		if f := choice.FinishReason; f != nil && *f != "" {
+			r.finish = *f
+		}
+	}
+	return nil
+}
+
+func (r *chatReader) count(u *usage) {
+	counted := u.count()
+	r.usage = &counted
+	r.s.emit(llm.Event{Type: llm.EventUsage, Usage: counted})
+}
+
+func (r *chatReader) delta(d *delta) {
+	if t := r.thoughts.add(d); t != "" {
+		r.s.emit(llm.Event{Type: llm.EventThinking, Text: t})
+	}
+	thought, answer := parts(d.Content)
+	inline, answer := r.split.add(answer)
+	r.say(thought+inline, answer)
+	if t := text(d.Refusal); t != "" {
+		r.refusal = true
+		r.say("", t)
+	}
+	for _, t := range d.ToolCalls {
+		r.toolCall(t)
+	}
+	for _, i := range d.Images {
+		if mime, data, ok := dataURL(i.ImageURL); ok {
+			r.s.emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: mime, Data: data}})
+		}
+	}
+}
+
+// say passes on a piece of a thought that came inside the text, and a piece of the text.
+func (r *chatReader) say(thought, answer string) {
+	if thought != "" {
+		r.thoughts.text.WriteString(thought)
+		r.s.emit(llm.Event{Type: llm.EventThinking, Text: thought})
+	}
+	if answer != "" {
+		r.thoughts.finish(r.m.Model, r.s.emit)
+		r.s.emit(llm.Event{Type: llm.EventText, Text: answer})
+	}
+}
+
+func (r *chatReader) toolCall(t toolDelta) {
+	r.thoughts.finish(r.m.Model, r.s.emit)
+	c := r.which(t)
+	if c.id == "" {
+		c.id = t.ID
+	}
+	if c.name == "" {
+		c.name = t.Function.Name
+	}
+	if len(t.Extra) > 0 && string(t.Extra) != "null" {
+		c.extra = t.Extra
+	}
+	r.calls.add(c, argumentText(t.Function.Arguments), r.s.emit)
+}
+
+// which finds the call that t continues, by its index. Servers that leave the index out, or give every call the same
+// one, begin a call with a name and an id of its own.
+func (r *chatReader) which(t toolDelta) *call {
+	var c *call
+	var key string
+	if t.Index != nil {
+		key = strconv.Itoa(*t.Index)
+		c = r.calls.by[key]
+	} else if c = r.calls.last(); t.ID != "" && c != nil && c.id != t.ID {
+		c = nil
+	}
+	if c != nil && t.Function.Name != "" && t.ID != "" && c.id != "" && c.id != t.ID {
+		c = nil
+	}
+	if c == nil {
+		return r.calls.open(key)
+	}
+	return c
+}
+
+// end completes the answer when the stream has ended.
+func (r *chatReader) end() error {
+	r.say(r.split.end())
+	r.thoughts.finish(r.m.Model, r.s.emit)
+	if r.finish == "error" {
+		return failed("the provider broke off the answer")
+	}
+	// The connection closed in good order, yet nothing said that the answer was complete.
+	if r.finish == "" && !r.over && r.usage == nil {
+		return failed("the connection closed before the answer was complete")
+	}
+	for _, c := range r.calls.list {
+		var o json.RawMessage
+		if c.extra != nil {
+			o = opaque{Wire: wireChat, Model: r.m.Model, Extra: c.extra}.raw()
+		}
+		r.calls.finish(c, r.s.emit, o)
+	}
+	if r.usage == nil {
+		r.s.emit(llm.Event{Type: llm.EventUsage, Usage: r.s.estimate()})
+	}
+	r.s.emit(llm.Event{Type: llm.EventStop, Stop: r.stop()})
+	return nil
+}
+
+func (r *chatReader) stop() string {
+	switch {
+	case r.finish == "length" || r.finish == "max_tokens" || r.finish == "model_length":
+		return llm.StopMaxTokens
+	case len(r.calls.list) > 0: // whatever the server calls it
+		return llm.StopToolUse
+	case r.refusal || r.finish == "content_filter" || r.finish == "refusal":
+		return llm.StopRefusal
+	}
+	return llm.StopEnd
+}

@@ -1,0 +1,105 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// chunk is one event of a chat stream, or a whole answer of a server that does not stream. Fields whose type servers do not
+// agree on are raw.
+type chunk struct {
+	Choices []struct {
+		Delta        *delta  `json:"delta"`
+		Message      *delta  `json:"message"`
+		FinishReason *string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *usage          `json:"usage"`
+	Error json.RawMessage `json:"error"`
+	// Timings is llama.cpp's and says whether a usage can be trusted; X is Groq's place for usage.
+	X *struct {
+		Usage *usage `json:"usage"`
+	} `json:"x_groq"`
+}
+
+type delta struct {
+	Content          json.RawMessage `json:"content"` // text, null, or a list of parts
+	ReasoningContent json.RawMessage `json:"reasoning_content"`
+	Reasoning        json.RawMessage `json:"reasoning"`
+	ReasoningDetails json.RawMessage `json:"reasoning_details"`
+	Refusal          json.RawMessage `json:"refusal"`
+	ToolCalls        []toolDelta     `json:"tool_calls"`
+	Images           []imagePart     `json:"images"`
+}
+
+type toolDelta struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"` // text; an object from some
+	} `json:"function"`
+	Extra json.RawMessage `json:"extra_content"`
+}
+
+type imagePart struct {
+	ImageURL json.RawMessage `json:"image_url"` // {"url": …} or the URL itself
+}
+
+// text reads a JSON string; anything else is empty.
+func text(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// parts reads content: text, or a list of text and thinking parts as Mistral sends it.
+func parts(raw json.RawMessage) (thought, answer string) {
+	if len(raw) == 0 || raw[0] != '[' {
+		return "", text(raw)
+	}
+	var list []struct {
+		Type     string          `json:"type"`
+		Text     string          `json:"text"`
+		Thinking json.RawMessage `json:"thinking"` // text or a list of text parts
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return "", ""
+	}
+	for _, p := range list {
+		if len(p.Thinking) > 0 {
+			inner, t := parts(p.Thinking)
+			thought += inner + t
+			continue
+		}
+		answer += p.Text
+	}
+	return thought, answer
+}
+
+// argumentText reads a piece of arguments.
+func argumentText(raw json.RawMessage) string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	if raw[0] == '"' {
+		return text(raw)
+	}
+	return string(raw)
+}
+
+// dataURL splits a data URL into type and base64 text.
+func dataURL(raw json.RawMessage) (mime, data string, ok bool) {
+	url := text(raw)
+	if url == "" {
+		var object struct{ URL string }
+		if json.Unmarshal(raw, &object) != nil {
+			return "", "", false
+		}
+		url = object.URL
+	}
+	head, data, found := strings.Cut(url, ",")
+	mime, isBase64 := strings.CutSuffix(strings.TrimPrefix(head, "data:"), ";base64")
+	return mime, data, found && isBase64 && strings.HasPrefix(head, "data:")
+}

@@ -1,0 +1,257 @@
+package openai
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+// message is one message of a chat request.
+type message struct {
+	Role             string          `json:"role"`
+	Content          any             `json:"content"` // text, []part, or nil beside calls
+	ToolCalls        []toolCall      `json:"tool_calls,omitempty"`
+	ToolCallID       string          `json:"tool_call_id,omitempty"`
+	ReasoningContent string          `json:"reasoning_content,omitempty"`
+	Reasoning        string          `json:"reasoning,omitempty"`
+	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"`
+}
+
+type part struct {
+	Type     string    `json:"type"`
+	Text     string    `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+	Cache    *cache    `json:"cache_control,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+type cache struct {
+	Type string `json:"type"`
+}
+
+type toolCall struct {
+	ID       string          `json:"id"`
+	Type     string          `json:"type"`
+	Function function        `json:"function"`
+	Extra    json.RawMessage `json:"extra_content,omitempty"`
+}
+
+type function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// messages builds the conversation. Images of tool results follow in a user message of their own, because a tool
+// message holds only text on most servers.
+func (m *model) messages(req llm.Request) []message {
+	var out []message
+	if req.System != "" {
+		out = append(out, message{Role: "system", Content: m.cached(req.System)})
+	}
+	turn := lastUser(req.Messages)
+	var images []part
+	flush := func() {
+		if len(images) > 0 {
+			out = append(out, message{Role: "user", Content: images})
+			images = nil
+		}
+	}
+	for i, msg := range req.Messages {
+		if msg.Origin == protocol.OriginNotice {
+			continue
+		}
+		switch msg.Role {
+		case protocol.RoleUser:
+			flush()
+			content := m.userContent(msg.Content)
+			if s, ok := content.(string); ok && i == turn {
+				content = m.cached(s)
+			}
+			out = append(out, message{Role: "user", Content: content})
+		case protocol.RoleAssistant:
+			flush()
+			if a, ok := m.assistant(msg, i > turn); ok {
+				out = append(out, a)
+			}
+		case protocol.RoleToolResult:
+			result, pictures := toolResult(msg)
+			out = append(out, message{Role: "tool", ToolCallID: m.callID(msg.ToolCallID), Content: result})
+			images = append(images, pictures...)
+		}
+	}
+	flush()
+	return out
+}
+
+// lastUser is the index of the message that began the present turn, or -1.
+func lastUser(list []protocol.Message) int {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].Role == protocol.RoleUser && list[i].Origin != protocol.OriginNotice {
+			return i
+		}
+	}
+	return -1
+}
+
+// cached marks the end of a prefix that OpenRouter shall have Anthropic keep. No other server gets such a mark: proxies
+// refuse it, and elsewhere caching needs none.
+func (m *model) cached(s string) any {
+	if m.host == hostOpenRouter && strings.HasPrefix(m.Model, "anthropic/") && s != "" {
+		return []part{{Type: "text", Text: s, Cache: &cache{"ephemeral"}}}
+	}
+	return s
+}
+
+func (m *model) userContent(c protocol.Content) any {
+	var list []part
+	var texts []string
+	for _, b := range c {
+		switch b.Type {
+		case protocol.BlockText:
+			list = append(list, part{Type: "text", Text: b.Text})
+			texts = append(texts, b.Text)
+		case protocol.BlockImage:
+			list = append(list, picture(b))
+		}
+	}
+	if len(texts) == len(list) {
+		return strings.Join(texts, "\n\n")
+	}
+	return list
+}
+
+func picture(b protocol.Block) part {
+	if b.Data == "" {
+		return part{Type: "text", Text: "(an image that is no longer stored)"}
+	}
+	return part{Type: "image_url", ImageURL: &imageURL{"data:" + imageType(b) + ";base64," + b.Data}}
+}
+
+func imageType(b protocol.Block) string {
+	if b.MimeType == "" {
+		return "image/png"
+	}
+	return b.MimeType
+}
+
+// assistant builds the model's own message; ok is false for one with nothing that a server accepts. Thoughts go back only within
+// the present turn and only under the name they came with: some servers demand them there, others refuse them elsewhere.
+func (m *model) assistant(msg protocol.Message, present bool) (out message, ok bool) {
+	out.Role = "assistant"
+	var texts []string
+	for _, b := range msg.Content {
+		switch b.Type {
+		case protocol.BlockText:
+			if b.Text != "" {
+				texts = append(texts, b.Text)
+			}
+		case protocol.BlockImage:
+			texts = append(texts, "(an image)")
+		case protocol.BlockThinking:
+			o := opaqueOf(b, wireChat, m.Model)
+			switch {
+			case o.Details != nil:
+				out.ReasoningDetails = o.Details
+			case !present:
+			case o.Field == "reasoning_content":
+				out.ReasoningContent += b.Thinking
+			case o.Field == "reasoning":
+				out.Reasoning += b.Thinking
+			}
+		case protocol.BlockToolCall:
+			args := string(b.Arguments)
+			if args == "" {
+				args = "{}"
+			}
+			out.ToolCalls = append(out.ToolCalls, toolCall{
+				ID: m.callID(b.ID), Type: "function", Function: function{b.Name, args}, Extra: opaqueOf(b, wireChat, m.Model).Extra,
+			})
+		}
+	}
+	if len(texts) > 0 {
+		out.Content = strings.Join(texts, "\n\n")
+	}
+	return out, out.Content != nil || len(out.ToolCalls) > 0
+}
+
+// toolResult splits a result into its text and its images.
+func toolResult(msg protocol.Message) (result string, images []part) {
+	result = msg.Content.Text()
+	for _, b := range msg.Content {
+		if b.Type == protocol.BlockImage {
+			images = append(images, picture(b))
+		}
+	}
+	if len(images) > 0 {
+		images = append([]part{{Type: "text", Text: "Images of the result of " + string(msg.ToolName) + ":"}}, images...)
+	}
+	switch {
+	case result != "":
+	case len(images) > 0:
+		result = "(see the images that follow)"
+	default:
+		result = "(no output)"
+	}
+	return result, images
+}
+
+// callID fits a call's id to servers that are particular: Mistral wants nine letters or digits.
+func (m *model) callID(id string) string {
+	if m.host != hostMistral || len(id) == 9 && strings.IndexFunc(id, notAlphanumeric) < 0 {
+		return id
+	}
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return (strconv.FormatUint(h.Sum64(), 36) + "000000000")[:9]
+}
+
+func notAlphanumeric(r rune) bool {
+	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+}
+
+// functionTool is a tool as the chat wire wants it.
+type functionTool struct {
+	Type     string `json:"type"`
+	Function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Parameters  json.RawMessage `json:"parameters"`
+	} `json:"function"`
+}
+
+func functionTools(tools []llm.Tool) []functionTool {
+	var out []functionTool
+	for _, t := range tools {
+		f := functionTool{Type: "function"}
+		f.Function.Name, f.Function.Description, f.Function.Parameters = t.Name, t.Description, schema(t.Schema)
+		out = append(out, f)
+	}
+	return out
+}
+
+// schema fills in what several servers insist on: an object with properties.
+func schema(s json.RawMessage) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(s, &object) != nil {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	if _, ok := object["properties"]; ok {
+		return s
+	}
+	object["properties"] = json.RawMessage("{}")
+	if _, ok := object["type"]; !ok {
+		object["type"] = json.RawMessage(`"object"`)
+	}
+	raw, err := protocol.Marshal(object)
+	if err != nil {
+		return s
+	}
+	return raw
+}

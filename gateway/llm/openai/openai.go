@@ -1,0 +1,107 @@
+package openai
+
+import (
+	"context"
+	"iter"
+	"net/url"
+	"strings"
+
+	"fairlead/gateway/llm"
+)
+
+// Hosts that get what others would refuse.
+const (
+	hostOpenAI     = "api.openai.com"
+	hostOpenRouter = "openrouter.ai"
+	hostMistral    = "api.mistral.ai"
+)
+
+// New returns a model behind o.BaseURL: over the responses wire at api.openai.com, over chat completions elsewhere. An address
+// without a path gets /v1; empty means OpenAI itself.
+func New(o Options) llm.Model {
+	m := newModel(o)
+	if m.host == hostOpenAI {
+		m.wire = responsesWire{}
+	}
+	return m
+}
+
+// NewChat is [New] with the chat completions wire wherever the server is.
+func NewChat(o Options) llm.Model { return newModel(o) }
+
+// NewResponses is [New] with the responses wire wherever the server is.
+func NewResponses(o Options) llm.Model {
+	m := newModel(o)
+	m.wire = responsesWire{}
+	return m
+}
+
+type model struct {
+	Options // BaseURL is normalised
+	host    string
+	wire    wire
+	refused refused
+}
+
+// wire is one of the two ways to ask and to answer.
+type wire interface {
+	path() string
+	body(m *model, req llm.Request) any
+	read(m *model, s *stream) error
+}
+
+func newModel(o Options) *model {
+	m := &model{Options: o, wire: chatWire{}}
+	m.BaseURL, m.host = base(o.BaseURL)
+	return m
+}
+
+// base completes an address as people write it: without a scheme, with a slash at the end, with the path of one endpoint.
+func base(address string) (baseURL, host string) {
+	if address == "" {
+		address = "https://" + hostOpenAI
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	address = strings.TrimRight(address, "/")
+	for _, endpoint := range []string{"/chat/completions", "/responses", "/models"} {
+		address = strings.TrimSuffix(address, endpoint)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return address, "" // the request will say what is wrong with it
+	}
+	if u.Path == "" {
+		u.Path = "/v1"
+	}
+	return u.String(), u.Hostname()
+}
+
+// Stream implements [llm.Model].
+func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		s := &stream{yield: yield}
+		if err := m.answer(ctx, req, s); err != nil && !s.stopped {
+			yield(llm.Event{}, err)
+		}
+	}
+}
+
+// headers are those of every request.
+func (m *model) headers() map[string]string {
+	h := map[string]string{}
+	if m.Key != "" {
+		h["Authorization"] = "Bearer " + m.Key
+	}
+	if m.host == hostOpenRouter { // shown in its statistics
+		h["HTTP-Referer"] = "http://localhost"
+		h["X-Title"] = "Fairlead"
+	}
+	for k, v := range m.Headers {
+		h[k] = v
+	}
+	return h
+}

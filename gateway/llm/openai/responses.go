@@ -1,0 +1,167 @@
+package openai
+
+import (
+	"encoding/json"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+// responsesWire is POST /responses. Nothing is stored at the provider: the whole conversation is sent each time, with the
+// reasoning items encrypted.
+type responsesWire struct{}
+
+func (responsesWire) path() string { return "/responses" }
+
+type responsesRequest struct {
+	Model        string         `json:"model"`
+	Instructions string         `json:"instructions,omitempty"`
+	Input        []any          `json:"input"`
+	Tools        []responseTool `json:"tools,omitempty"`
+	Stream       bool           `json:"stream"`
+	Store        bool           `json:"store"`
+	Include      []string       `json:"include,omitempty"`
+	Reasoning    *effort        `json:"reasoning,omitempty"`
+	MaxTokens    int            `json:"max_output_tokens,omitempty"`
+	CacheKey     string         `json:"prompt_cache_key,omitempty"`
+}
+
+type responseTool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict"`
+}
+
+type inputMessage struct {
+	Type    string      `json:"type"`
+	Role    string      `json:"role"`
+	Status  string      `json:"status,omitempty"` // llama.cpp takes past answers only with it
+	Content []inputPart `json:"content"`
+}
+
+type inputPart struct {
+	Type     string `json:"type"`
+	Text     string `json:"text,omitempty"`
+	ImageURL string `json:"image_url,omitempty"`
+}
+
+type inputCall struct {
+	Type      string `json:"type"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type inputResult struct {
+	Type   string `json:"type"`
+	CallID string `json:"call_id"`
+	Output string `json:"output"`
+}
+
+func (responsesWire) body(m *model, req llm.Request) any {
+	r := responsesRequest{
+		Model: m.Model, Instructions: req.System, Input: m.input(req.Messages), Stream: true, MaxTokens: req.MaxTokens,
+	}
+	for _, t := range req.Tools {
+		r.Tools = append(r.Tools, responseTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: schema(t.Schema)})
+	}
+	if !m.refused.has(paramInclude) {
+		r.Include = []string{"reasoning.encrypted_content"}
+	}
+	if !m.refused.has(paramReasoning) && (req.Thinking != "" || m.Info.Thinking) {
+		r.Reasoning = &effort{Effort: req.Thinking}
+		if req.Thinking != "none" {
+			r.Reasoning.Summary = "auto"
+		}
+	}
+	if !m.refused.has(paramCacheKey) {
+		r.CacheKey = req.CacheKey
+	}
+	return r
+}
+
+// input builds the conversation as items.
+func (m *model) input(list []protocol.Message) []any {
+	items := []any{}
+	var images []inputPart
+	flush := func() {
+		if len(images) > 0 {
+			items = append(items, inputMessage{Type: "message", Role: "user", Content: images})
+			images = nil
+		}
+	}
+	for _, msg := range list {
+		if msg.Origin == protocol.OriginNotice {
+			continue
+		}
+		switch msg.Role {
+		case protocol.RoleUser:
+			flush()
+			items = append(items, inputMessage{Type: "message", Role: "user", Content: inputParts(msg.Content)})
+		case protocol.RoleAssistant:
+			flush()
+			items = append(items, m.pastAnswer(msg.Content)...)
+		case protocol.RoleToolResult:
+			result, pictures := toolResult(msg)
+			items = append(items, inputResult{Type: "function_call_output", CallID: msg.ToolCallID, Output: result})
+			for _, p := range pictures {
+				images = append(images, inputPartOf(p))
+			}
+		}
+	}
+	flush()
+	return items
+}
+
+func inputParts(c protocol.Content) []inputPart {
+	var out []inputPart
+	for _, b := range c {
+		switch b.Type {
+		case protocol.BlockText:
+			out = append(out, inputPart{Type: "input_text", Text: b.Text})
+		case protocol.BlockImage:
+			out = append(out, inputPartOf(picture(b)))
+		}
+	}
+	return out
+}
+
+func inputPartOf(p part) inputPart {
+	if p.ImageURL != nil {
+		return inputPart{Type: "input_image", ImageURL: p.ImageURL.URL}
+	}
+	return inputPart{Type: "input_text", Text: p.Text}
+}
+
+// pastAnswer keeps the order of the model's items: a reasoning item must stand before the item that it led to.
+func (m *model) pastAnswer(c protocol.Content) []any {
+	var items []any
+	for _, b := range c {
+		switch b.Type {
+		case protocol.BlockThinking:
+			if o := opaqueOf(b, wireResponses, m.Model); o.Item != nil {
+				items = append(items, o.Item)
+			}
+		case protocol.BlockText:
+			if b.Text != "" {
+				items = append(items, inputMessage{Type: "message", Role: "assistant", Status: "completed", Content: []inputPart{{Type: "output_text", Text: b.Text}}})
+			}
+		case protocol.BlockToolCall:
+			args := string(b.Arguments)
+			if args == "" {
+				args = "{}"
+			}
+			items = append(items, inputCall{Type: "function_call", CallID: b.ID, Name: b.Name, Arguments: args})
+		}
+	}
+	// A reasoning item that nothing follows is refused; so ends an answer that was cut off.
+	for len(items) > 0 {
+		if _, bare := items[len(items)-1].(json.RawMessage); !bare {
+			break
+		}
+		items = items[:len(items)-1]
+	}
+	return items
+}

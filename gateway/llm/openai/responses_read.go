@@ -1,0 +1,269 @@
+package openai
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+// responseEvent is any event of a responses stream; Type says which fields are set.
+type responseEvent struct {
+	Type        string        `json:"type"`
+	Delta       string        `json:"delta"`
+	ItemID      string        `json:"item_id"`
+	OutputIndex *int          `json:"output_index"`
+	Item        *responseItem `json:"item"`
+	Response    *struct {
+		Status     string            `json:"status"`
+		Output     []json.RawMessage `json:"output"`
+		Usage      *responseUsage    `json:"usage"`
+		Error      json.RawMessage   `json:"error"`
+		Incomplete *struct {
+			Reason string `json:"reason"`
+		} `json:"incomplete_details"`
+	} `json:"response"`
+	Error json.RawMessage `json:"error"`
+}
+
+type responseItem struct {
+	raw       json.RawMessage
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Summary   []struct {
+		Text string `json:"text"`
+	} `json:"summary"`
+	Content json.RawMessage `json:"content"`
+	Result  string          `json:"result"` // image_generation_call: base64
+	Format  string          `json:"output_format"`
+}
+
+func (i *responseItem) UnmarshalJSON(data []byte) error {
+	type plain responseItem
+	if err := json.Unmarshal(data, (*plain)(i)); err != nil {
+		return err
+	}
+	i.raw = append(json.RawMessage(nil), data...)
+	return nil
+}
+
+type responseUsage struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+	In     struct {
+		Cached int64 `json:"cached_tokens"`
+	} `json:"input_tokens_details"`
+	Out struct {
+		Reasoning int64 `json:"reasoning_tokens"`
+	} `json:"output_tokens_details"`
+	Cost *float64 `json:"cost"`
+}
+
+func (u *responseUsage) count() protocol.Usage {
+	out := protocol.Usage{Input: max(0, u.Input-u.In.Cached), Output: u.Output, CacheRead: u.In.Cached, Reasoning: u.Out.Reasoning, Cost: u.Cost}
+	out.Total = out.Input + out.Output + out.CacheRead
+	return out
+}
+
+// responsesReader reads one answer.
+type responsesReader struct {
+	m       *model
+	s       *stream
+	calls   calls
+	thought strings.Builder // of the reasoning item that is being streamed
+	said    bool            // text has been streamed
+	refusal bool
+	ended   bool
+	cut     string // why the answer is incomplete
+	counted bool
+}
+
+func (responsesWire) read(m *model, s *stream) error {
+	r := &responsesReader{m: m, s: s}
+	if err := s.each(r.event); err != nil {
+		return err
+	}
+	if !r.ended {
+		return failed("the connection closed before the answer was complete")
+	}
+	for _, c := range r.calls.list {
+		r.calls.finish(c, s.emit, nil)
+	}
+	if !r.counted {
+		s.emit(llm.Event{Type: llm.EventUsage, Usage: s.estimate()})
+	}
+	s.emit(llm.Event{Type: llm.EventStop, Stop: r.stop()})
+	return nil
+}
+
+func (r *responsesReader) event(name string, data []byte) error {
+	if data == nil { // [DONE], which only imitators send
+		return nil
+	}
+	var e responseEvent
+	if err := json.Unmarshal(data, &e); err != nil {
+		return badEvent(data, err)
+	}
+	if e.Type == "" {
+		e.Type = name
+	}
+	emit := r.s.emit
+	switch e.Type {
+	case "response.output_text.delta":
+		r.said = true
+		emit(llm.Event{Type: llm.EventText, Text: e.Delta})
+	case "response.refusal.delta":
+		r.refusal, r.said = true, true
+		emit(llm.Event{Type: llm.EventText, Text: e.Delta})
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		r.think(e.Delta)
+	case "response.reasoning_summary_part.added":
+		if r.thought.Len() > 0 {
+			r.think("\n\n")
+		}
+	case "response.output_item.added":
+		if e.Item != nil && e.Item.Type == "function_call" {
+			r.call(e)
+		}
+	case "response.function_call_arguments.delta":
+		r.calls.add(r.which(e), e.Delta, emit)
+	case "response.output_item.done":
+		if e.Item != nil {
+			r.item(e)
+		}
+	case "response.completed", "response.incomplete", "response.done":
+		r.complete(e)
+	case "response.failed", "error":
+		return streamError(data)
+	default:
+		if len(e.Error) > 0 && string(e.Error) != "null" {
+			return streamError(data)
+		}
+	}
+	return nil
+}
+
+func (r *responsesReader) think(piece string) {
+	if piece == "" {
+		return
+	}
+	r.thought.WriteString(piece)
+	r.s.emit(llm.Event{Type: llm.EventThinking, Text: piece})
+}
+
+// which finds a call by the place of its item in the output, or by the item's id.
+func (r *responsesReader) which(e responseEvent) *call {
+	key := e.ItemID
+	if key == "" && e.Item != nil {
+		key = e.Item.ID
+	}
+	if e.OutputIndex != nil {
+		key = "#" + strconv.Itoa(*e.OutputIndex)
+	}
+	if c := r.calls.by[key]; c != nil {
+		return c
+	}
+	return r.calls.open(key)
+}
+
+func (r *responsesReader) call(e responseEvent) *call {
+	c := r.which(e)
+	if c.id == "" {
+		c.id = e.Item.CallID
+	}
+	if c.name == "" {
+		c.name = e.Item.Name
+	}
+	r.calls.start(c, r.s.emit)
+	return c
+}
+
+// item takes a finished item.
+func (r *responsesReader) item(e responseEvent) {
+	switch e.Item.Type {
+	case "function_call":
+		c := r.call(e)
+		if c.args.Len() == 0 {
+			r.calls.add(c, argumentText(e.Item.Arguments), r.s.emit)
+		}
+		r.calls.finish(c, r.s.emit, nil)
+	case "reasoning":
+		if r.thought.Len() == 0 { // it was not streamed
+			var summary []string
+			for _, s := range e.Item.Summary {
+				summary = append(summary, s.Text)
+			}
+			r.think(strings.Join(summary, "\n\n"))
+		}
+		o := opaque{Wire: wireResponses, Model: r.m.Model, Item: withoutStatus(e.Item.raw)}
+		r.s.emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{Type: protocol.BlockThinking, Thinking: r.thought.String(), Opaque: o.raw()}})
+		r.thought.Reset()
+	case "image_generation_call":
+		if e.Item.Result != "" {
+			mime := "image/" + e.Item.Format
+			if e.Item.Format == "" {
+				mime = "image/png"
+			}
+			r.s.emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: mime, Data: e.Item.Result}})
+		}
+	case "message":
+		if !r.said {
+			if _, answer := parts(e.Item.Content); answer != "" {
+				r.said = true
+				r.s.emit(llm.Event{Type: llm.EventText, Text: answer})
+			}
+		}
+	}
+}
+
+// withoutStatus drops what the wire gives out with an item and does not take back.
+func withoutStatus(raw json.RawMessage) json.RawMessage {
+	var item map[string]json.RawMessage
+	if json.Unmarshal(raw, &item) != nil {
+		return raw
+	}
+	delete(item, "status")
+	if string(item["content"]) == "null" {
+		delete(item, "content")
+	}
+	if out, err := protocol.Marshal(item); err == nil {
+		return out
+	}
+	return raw
+}
+
+func (r *responsesReader) complete(e responseEvent) {
+	r.ended = true
+	if e.Response == nil {
+		return
+	}
+	if e.Response.Incomplete != nil {
+		r.cut = e.Response.Incomplete.Reason
+	}
+	if u := e.Response.Usage; u != nil {
+		r.counted = true
+		if r.s.limit > 0 && u.Output >= int64(r.s.limit) && r.cut == "" {
+			r.cut = "max_output_tokens" // llama.cpp calls a cut answer complete
+		}
+		r.s.emit(llm.Event{Type: llm.EventUsage, Usage: u.count()})
+	}
+}
+
+func (r *responsesReader) stop() string {
+	switch {
+	case r.cut == "content_filter":
+		return llm.StopRefusal
+	case r.cut != "":
+		return llm.StopMaxTokens
+	case len(r.calls.list) > 0:
+		return llm.StopToolUse
+	case r.refusal:
+		return llm.StopRefusal
+	}
+	return llm.StopEnd
+}

@@ -1,0 +1,82 @@
+package openai
+
+import (
+	"errors"
+	"io"
+	"mime"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/sse"
+	"fairlead/gateway/protocol"
+)
+
+// stream passes events on and knows what has been shown.
+type stream struct {
+	yield   func(llm.Event, error) bool
+	stopped bool // the receiver has broken out of its loop
+	shown   bool // something that cannot be taken back is out
+	bytes   int  // of output, for an estimate where the server does not count
+	sent    int  // of the request
+	limit   int  // of the answer in tokens, as asked; 0 is none
+
+	body        io.Reader
+	contentType string
+}
+
+// emit passes ev on unless the receiver has gone.
+func (s *stream) emit(ev llm.Event) {
+	if s.stopped {
+		return
+	}
+	if ev.Type != llm.EventRetry {
+		s.shown = true
+	}
+	s.bytes += len(ev.Text)
+	if !s.yield(ev, nil) {
+		s.stopped = true
+	}
+}
+
+// errStopped ends reading when the receiver has gone.
+var errStopped = errors.New("the receiver has stopped")
+
+// each calls fn with the data of every event, or once with the whole body of a server that did not stream. It returns nil at
+// [DONE] or at the end of the body; fn ends it with io.EOF.
+func (s *stream) each(fn func(name string, data []byte) error) error {
+	if kind, _, err := mime.ParseMediaType(s.contentType); err == nil && kind == "application/json" {
+		data, err := io.ReadAll(io.LimitReader(s.body, sse.MaxLine))
+		if err != nil {
+			return err
+		}
+		return done(fn("", data))
+	}
+	for events := sse.NewEvents(s.body); ; {
+		ev, err := events.Next()
+		if err != nil {
+			return done(err)
+		}
+		if string(ev.Data) == "[DONE]" {
+			return done(fn("done", nil))
+		}
+		if err := fn(ev.Name, ev.Data); err != nil {
+			return done(err)
+		}
+		if s.stopped {
+			return errStopped
+		}
+	}
+}
+
+func done(err error) error {
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
+// estimate counts four bytes a token, for servers that do not count.
+func (s *stream) estimate() protocol.Usage {
+	u := protocol.Usage{Input: int64(s.sent+3) / 4, Output: int64(s.bytes+3) / 4, Estimated: true}
+	u.Total = u.Input + u.Output
+	return u
+}
