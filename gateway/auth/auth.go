@@ -1,0 +1,140 @@
+// Package auth says who is calling, what they may do, and whether a connection may be made at all.
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
+)
+
+// Kinds of principal.
+const (
+	KindOwner = "owner" // the person, directly
+	KindAgent = "agent" // the agent, on behalf of a run
+	KindNode  = "node"
+)
+
+// Principal is who does something. The zero value may do nothing.
+type Principal struct {
+	Kind    string
+	Name    string
+	Scopes  map[protocol.Scope]bool
+	Session protocol.SessionKey // of an agent
+	Run     protocol.RunID      // of an agent
+}
+
+// Owner is the person, at the window or client called name.
+func Owner(name string) Principal {
+	scopes := make(map[protocol.Scope]bool)
+	for _, m := range protocol.Methods {
+		scopes[m.Scope] = true
+	}
+	return Principal{Kind: KindOwner, Name: name, Scopes: scopes}
+}
+
+// Agent is the agent in a run: what it wants done goes through the policy.
+func Agent(session protocol.SessionKey, run protocol.RunID) Principal {
+	return Principal{Kind: KindAgent, Session: session, Run: run}
+}
+
+// Node is a machine.
+func Node(id protocol.NodeID) Principal {
+	return Principal{Kind: KindNode, Name: string(id), Scopes: map[protocol.Scope]bool{protocol.ScopeNode: true, protocol.ScopeRead: true}}
+}
+
+// Has reports whether p has the scope. Everyone has ScopeNone.
+func (p Principal) Has(s protocol.Scope) bool { return s == protocol.ScopeNone || p.Scopes[s] }
+
+// String names p in the journal.
+func (p Principal) String() string {
+	switch {
+	case p.Kind == "":
+		return "nobody"
+	case p.Kind == KindAgent:
+		return fmt.Sprintf("agent %s", p.Session)
+	case p.Name == "":
+		return p.Kind
+	}
+	return p.Kind + " " + p.Name
+}
+
+// TokenName is the gateway token's name in the secret store.
+const TokenName = "gateway-token"
+
+// Tokens knows the gateway's token. It is safe for use by many goroutines.
+type Tokens struct {
+	store secret.Store
+
+	mu    sync.Mutex // guards token
+	token secret.Secret
+}
+
+// OpenTokens reads the token, or makes one at the first start. FAIRLEAD_TOKEN overrides it for this process and is not stored.
+func OpenTokens(store secret.Store) (*Tokens, error) {
+	t := &Tokens{store: store}
+	if env := os.Getenv("FAIRLEAD_TOKEN"); env != "" {
+		t.token = secret.Secret(env)
+		return t, nil
+	}
+	token, err := store.Get(TokenName)
+	if errors.Is(err, secret.ErrNotFound) {
+		return t, t.Rotate()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the gateway's token: %w", err)
+	}
+	t.token = token
+	return t, nil
+}
+
+// Rotate makes and stores a new token. Connections that are open stay open.
+func (t *Tokens) Rotate() error {
+	var b [32]byte
+	rand.Read(b[:])
+	token := secret.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:]))
+	if err := t.Set(token); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Set stores a token that the person chose.
+func (t *Tokens) Set(token secret.Secret) error {
+	if token == "" {
+		return protocol.ErrBadRequest.With("the token must not be empty: a gateway without one would obey anybody")
+	}
+	if err := t.store.Set(TokenName, token); err != nil {
+		return fmt.Errorf("store the gateway's token: %w", err)
+	}
+	t.mu.Lock()
+	t.token = token
+	t.mu.Unlock()
+	return nil
+}
+
+// Current returns the token, for the person who asked to see it.
+func (t *Tokens) Current() secret.Secret {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.token
+}
+
+// Verify reports whether token is the gateway's: nil or protocol.ErrUnauthorized. The comparison takes the same time whatever the
+// token is.
+func (t *Tokens) Verify(_ context.Context, token string) error {
+	want := sha256.Sum256([]byte(t.Current().Reveal()))
+	got := sha256.Sum256([]byte(token))
+	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+		return protocol.ErrUnauthorized
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package auth
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// CheckOrigin refuses requests that a web page made a browser send. Host must be a loopback name or one of hosts (a name that an
+// attacker's DNS points here, DNS rebinding, is none of these). Origin is absent for programs; where it is present it must be
+// loopback or one of hosts too. Pages on other local ports pass: the token still stands in their way.
+func CheckOrigin(r *http.Request, hosts ...string) error {
+	if !allowedHost(hostOnly(r.Host), hosts) {
+		return protocol.ErrForbidden.With("this host name is not served here")
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || !allowedHost(u.Hostname(), hosts) {
+			return protocol.ErrForbidden.With("web pages from elsewhere may not connect")
+		}
+	}
+	return nil
+}
+
+func hostOnly(hostport string) string {
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		return h
+	}
+	return strings.Trim(hostport, "[]")
+}
+
+func allowedHost(host string, more []string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" {
+		return true
+	}
+	if a, err := netip.ParseAddr(host); err == nil && a.Unmap().IsLoopback() {
+		return true
+	}
+	for _, m := range more {
+		if m != "" && strings.EqualFold(host, m) {
+			return true
+		}
+	}
+	return false
+}

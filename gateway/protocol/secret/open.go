@@ -1,0 +1,115 @@
+package secret
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/zalando/go-keyring"
+)
+
+// Patience is how long the keychain may take to answer. A locked one waits for a person who may not be there.
+const Patience = 3 * time.Second
+
+// Open returns the secrets that belong to the data folder dir. Nothing is touched before the first use: then the keychain is probed, and
+// when it does not answer within [Patience] the file dir/secrets.json is used until the program ends. FAIRLEAD_SECRETS=file
+// chooses the file at once.
+//
+// Each data folder has a keychain service of its own, so that a second home or a test never meets another's secrets; the
+// folder that FAIRLEAD_HOME's absence means has the plain service name.
+func Open(dir string) Store {
+	service := "fairlead"
+	if os.Getenv("FAIRLEAD_HOME") != "" {
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
+		}
+		sum := sha256.Sum256([]byte(dir))
+		service += ":" + hex.EncodeToString(sum[:4])
+	}
+	return &chosen{service: service, file: &file{path: filepath.Join(dir, "secrets.json")}}
+}
+
+// chosen picks the keychain or the file at its first use.
+type chosen struct {
+	service string
+	file    *file
+	once    sync.Once
+	store   Store
+}
+
+func (c *chosen) pick() Store {
+	c.once.Do(func() {
+		c.store = c.file
+		if os.Getenv("FAIRLEAD_SECRETS") == "file" {
+			return
+		}
+		k := &keychain{service: c.service}
+		if _, err := k.Get("probe"); err != nil && !errors.Is(err, ErrNotFound) {
+			slog.Warn("No keychain answers, secrets are kept in a file", "path", c.file.path, "err", err)
+			return
+		}
+		c.store = k
+	})
+	return c.store
+}
+
+func (c *chosen) Get(name string) (Secret, error)     { return c.pick().Get(name) }
+func (c *chosen) Set(name string, value Secret) error { return c.pick().Set(name, value) }
+func (c *chosen) Delete(name string) error            { return c.pick().Delete(name) }
+func (c *chosen) Where() string                       { return c.pick().Where() }
+
+// keychain is the system's: Secret Service, macOS Keychain, Windows Credential Manager.
+type keychain struct{ service string }
+
+var errSilent = errors.New("the keychain does not answer; it may be locked")
+
+// limited runs f, but not longer than Patience. A call that hangs keeps its goroutine until the keychain answers: the library
+// cannot be interrupted.
+func limited[T any](f func() (T, error)) (T, error) {
+	type result struct {
+		v   T
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
+	}()
+	timer := time.NewTimer(Patience)
+	defer timer.Stop()
+	select {
+	case r := <-done:
+		return r.v, r.err
+	case <-timer.C:
+		var zero T
+		return zero, errSilent
+	}
+}
+
+func (k *keychain) Get(name string) (Secret, error) {
+	v, err := limited(func() (string, error) { return keyring.Get(k.service, name) })
+	if errors.Is(err, keyring.ErrNotFound) {
+		return "", ErrNotFound
+	}
+	return Secret(v), err
+}
+
+func (k *keychain) Set(name string, value Secret) error {
+	_, err := limited(func() (struct{}, error) { return struct{}{}, keyring.Set(k.service, name, value.Reveal()) })
+	return err
+}
+
+func (k *keychain) Delete(name string) error {
+	_, err := limited(func() (struct{}, error) { return struct{}{}, keyring.Delete(k.service, name) })
+	if errors.Is(err, keyring.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func (k *keychain) Where() string { return Keychain }
