@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"fairlead/gateway/protocol"
+)
+
+type messageRow struct {
+	SessionID  string `gorm:"primaryKey"`
+	Seq        int64  `gorm:"primaryKey"`
+	SessionKey string
+	ID         string `gorm:"column:id"`
+	RunID      string
+	Role       string
+	Text       string
+	JSON       string `gorm:"column:json"`
+	CreatedAt  int64  `gorm:"autoCreateTime:false"`
+}
+
+func (messageRow) TableName() string { return "messages" }
+
+// maxSearchText is how many bytes of a message can be found by a search.
+const maxSearchText = 64 << 10
+
+// maxFirstText is the length of Session.FirstText in characters.
+const maxFirstText = 80
+
+// Append stores messages at the end of a session and returns them with their ID and Seq. The session is made when it is
+// missing; its counts, usage and activity follow in the same transaction.
+func (s *Store) Append(ctx context.Context, key protocol.SessionKey, msgs ...protocol.Message) ([]protocol.Message, error) {
+	out := slices.Clone(msgs)
+	err := s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return appendMessages(tx, key, out) })
+	if err != nil {
+		return nil, s.explain("store message", err)
+	}
+	return out, nil
+}
+
+func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Message) error {
+	now := time.Now().UnixMilli()
+	row, err := ensureSession(tx, key, now)
+	if err != nil {
+		return err
+	}
+	ses, err := row.session()
+	if err != nil {
+		return err
+	}
+	rows := make([]messageRow, len(msgs))
+	for i := range msgs {
+		m := &msgs[i]
+		if m.ID == "" {
+			m.ID = protocol.MessageID(protocol.NewID())
+		}
+		if m.Timestamp == 0 {
+			m.Timestamp = now
+		}
+		m.Seq = row.NextSeq
+		row.NextSeq++
+		raw, err := protocol.Marshal(m)
+		if err != nil {
+			return fmt.Errorf("encode message: %w", err)
+		}
+		plain := m.Content.Text()
+		rows[i] = messageRow{SessionID: row.ID, Seq: m.Seq, SessionKey: row.Key, ID: string(m.ID), RunID: string(m.RunID),
+			Role: string(m.Role), Text: cut(plain, maxSearchText), JSON: string(raw), CreatedAt: m.Timestamp}
+		ses.MessageCount++
+		if m.Usage != nil {
+			ses.Usage.Add(*m.Usage)
+			ses.ContextTokens = m.Usage.Total
+		}
+		if ses.FirstText == "" && m.Role == protocol.RoleUser {
+			ses.FirstText = cut(strings.Join(strings.Fields(plain), " "), maxFirstText)
+		}
+	}
+	ses.UpdatedAt, ses.LastActiveAt = now, now
+	row.fill(ses)
+	if err := tx.Save(&row).Error; err != nil {
+		return err
+	}
+	return tx.CreateInBatches(&rows, 100).Error
+}
+
+// cut shortens s to n bytes at most, between characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// Messages returns messages of the session's present stretch in order: the last limit ones with a Seq below before. Before 0 is the
+// end, limit 0 is all.
+func (s *Store) Messages(ctx context.Context, key protocol.SessionKey, before int64, limit int) ([]protocol.Message, error) {
+	row, err := findSession(s.r.WithContext(ctx), key)
+	if err != nil {
+		return nil, s.explain("read messages", err)
+	}
+	msgs, err := loadMessages(s.r.WithContext(ctx), protocol.SessionID(row.ID), before, limit)
+	return msgs, s.explain("read messages", err)
+}
+
+func loadMessages(db *gorm.DB, id protocol.SessionID, before int64, limit int) ([]protocol.Message, error) {
+	q := db.Model(&messageRow{}).Where("session_id = ?", string(id)).Order("seq DESC")
+	if before > 0 {
+		q = q.Where("seq < ?", before)
+	}
+	if limit > 0 {
+		q = q.Limit(limit)
+	}
+	var texts []string
+	if err := q.Pluck("json", &texts).Error; err != nil {
+		return nil, err
+	}
+	msgs := make([]protocol.Message, len(texts))
+	for i, t := range texts {
+		if err := json.Unmarshal([]byte(t), &msgs[len(texts)-1-i]); err != nil {
+			return nil, fmt.Errorf("read message: %w", err)
+		}
+	}
+	return msgs, nil
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"fairlead/gateway/protocol"
+)
+
+// Run is one run of the agent, or a message that waits for one. Params has no image data; Images are its images as stored blocks.
+type Run struct {
+	ID                            protocol.RunID
+	Session                       protocol.SessionKey
+	State                         string // a protocol.Run constant
+	Params                        protocol.ChatSendParams
+	Images                        protocol.Content
+	Principal                     string
+	CreatedAt, StartedAt, EndedAt int64
+	Step                          int
+	Error                         *protocol.Error
+}
+
+type runRow struct {
+	ID         string `gorm:"primaryKey;column:id"`
+	SessionKey string
+	State      string
+	Params     string
+	Images     string
+	Principal  string
+	CreatedAt  int64 `gorm:"autoCreateTime:false"`
+	StartedAt  int64
+	EndedAt    int64
+	Step       int
+	Error      string
+}
+
+func (runRow) TableName() string { return "runs" }
+
+func rowOfRun(r Run) runRow {
+	if r.Images == nil {
+		r.Images = protocol.Content{}
+	}
+	row := runRow{ID: string(r.ID), SessionKey: string(r.Session), State: r.State, Params: text(r.Params), Images: text(r.Images),
+		Principal: r.Principal, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step, Error: "null"}
+	if r.Error != nil {
+		row.Error = text(r.Error)
+	}
+	return row
+}
+
+func (r runRow) run() (Run, error) {
+	out := Run{ID: protocol.RunID(r.ID), Session: protocol.SessionKey(r.SessionKey), State: r.State, Principal: r.Principal,
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step}
+	err := errors.Join(json.Unmarshal([]byte(r.Params), &out.Params), json.Unmarshal([]byte(r.Images), &out.Images),
+		json.Unmarshal([]byte(r.Error), &out.Error))
+	if err != nil {
+		return Run{}, fmt.Errorf("read run %s: %w", r.ID, err)
+	}
+	return out, nil
+}
+
+// PutRun stores a run, new or changed. Its session must exist.
+func (s *Store) PutRun(ctx context.Context, r Run) error {
+	row := rowOfRun(r)
+	return s.explain("store run", s.w.WithContext(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error)
+}
+
+// StartRun stores a run together with the user message that it answers, and returns the message with ID and Seq.
+func (s *Store) StartRun(ctx context.Context, r Run, m protocol.Message) (protocol.Message, error) {
+	msgs := []protocol.Message{m}
+	err := s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		if err := appendMessages(tx, r.Session, msgs); err != nil {
+			return err
+		}
+		row := rowOfRun(r)
+		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	})
+	return msgs[0], s.explain("start run", err)
+}
+
+// OpenRuns returns the runs that have not ended, oldest first.
+func (s *Store) OpenRuns(ctx context.Context) ([]Run, error) {
+	var rows []runRow
+	if err := s.r.WithContext(ctx).Where("ended_at = 0").Order("created_at, id").Find(&rows).Error; err != nil {
+		return nil, s.explain("list runs", err)
+	}
+	runs := make([]Run, len(rows))
+	for i, r := range rows {
+		var err error
+		if runs[i], err = r.run(); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// Run returns a run, or protocol.ErrNotFound.
+func (s *Store) Run(ctx context.Context, id protocol.RunID) (Run, error) {
+	var row runRow
+	err := s.r.WithContext(ctx).Where("id = ?", string(id)).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return Run{}, protocol.ErrNotFound.With(fmt.Sprintf("No run has the id %s", id))
+	}
+	if err != nil {
+		return Run{}, s.explain("read run", err)
+	}
+	return row.run()
+}
+
+// MessagesOfRun returns what a run has stored so far, in order.
+func (s *Store) MessagesOfRun(ctx context.Context, id protocol.RunID) ([]protocol.Message, error) {
+	var texts []string
+	err := s.r.WithContext(ctx).Model(&messageRow{}).Where("run_id = ?", string(id)).Order("seq").Pluck("json", &texts).Error
+	if err != nil {
+		return nil, s.explain("read messages", err)
+	}
+	msgs := make([]protocol.Message, len(texts))
+	for i, t := range texts {
+		if err := json.Unmarshal([]byte(t), &msgs[i]); err != nil {
+			return nil, fmt.Errorf("read message: %w", err)
+		}
+	}
+	return msgs, nil
+}

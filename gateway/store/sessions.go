@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"fairlead/gateway/protocol"
+)
+
+// Session is a conversation with everything but its messages. Times are Unix milliseconds, 0 is never.
+type Session struct {
+	Key   protocol.SessionKey
+	ID    protocol.SessionID
+	Agent protocol.AgentID
+	Label string
+	// FirstText is the beginning of the first message since the last reset.
+	FirstText                                                  string
+	CreatedAt, UpdatedAt, LastActiveAt, LastResetAt, DeletedAt int64
+	Previous                                                   []protocol.SessionID // of earlier resets, oldest first
+	Prefs                                                      protocol.SessionPrefs
+	ResetPolicy                                                protocol.ResetPolicy
+	MessageCount                                               int
+	Usage                                                      protocol.Usage
+	ContextTokens, ContextWindow                               int64
+}
+
+type sessionRow struct {
+	Key           string `gorm:"primaryKey"`
+	ID            string `gorm:"column:id"`
+	Agent         string
+	Label         string
+	FirstText     string
+	CreatedAt     int64 `gorm:"autoCreateTime:false"`
+	UpdatedAt     int64 `gorm:"autoUpdateTime:false"`
+	LastActiveAt  int64
+	LastResetAt   int64
+	DeletedAt     int64
+	Previous      string
+	Prefs         string
+	ResetPolicy   string
+	MessageCount  int
+	NextSeq       int64
+	Usage         string
+	ContextTokens int64
+	ContextWindow int64
+}
+
+func (sessionRow) TableName() string { return "sessions" }
+
+func (r sessionRow) session() (Session, error) {
+	s := Session{
+		Key: protocol.SessionKey(r.Key), ID: protocol.SessionID(r.ID), Agent: protocol.AgentID(r.Agent), Label: r.Label,
+		FirstText: r.FirstText, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, LastActiveAt: r.LastActiveAt,
+		LastResetAt: r.LastResetAt, DeletedAt: r.DeletedAt, MessageCount: r.MessageCount,
+		ContextTokens: r.ContextTokens, ContextWindow: r.ContextWindow,
+	}
+	err := errors.Join(json.Unmarshal([]byte(r.Previous), &s.Previous), json.Unmarshal([]byte(r.Prefs), &s.Prefs),
+		json.Unmarshal([]byte(r.ResetPolicy), &s.ResetPolicy), json.Unmarshal([]byte(r.Usage), &s.Usage))
+	if err != nil {
+		return Session{}, fmt.Errorf("read session %s: %w", r.Key, err)
+	}
+	return s, nil
+}
+
+// fill copies s into r, but for the sequence counter.
+func (r *sessionRow) fill(s Session) {
+	r.Key, r.ID, r.Agent, r.Label, r.FirstText = string(s.Key), string(s.ID), string(s.Agent), s.Label, s.FirstText
+	r.CreatedAt, r.UpdatedAt, r.LastActiveAt = s.CreatedAt, s.UpdatedAt, s.LastActiveAt
+	r.LastResetAt, r.DeletedAt, r.MessageCount = s.LastResetAt, s.DeletedAt, s.MessageCount
+	r.ContextTokens, r.ContextWindow = s.ContextTokens, s.ContextWindow
+	if s.Previous == nil {
+		s.Previous = []protocol.SessionID{}
+	}
+	r.Previous, r.Prefs, r.ResetPolicy, r.Usage = text(s.Previous), text(s.Prefs), text(s.ResetPolicy), text(s.Usage)
+}
+
+// text encodes what is known to be encodable.
+func text(v any) string {
+	raw, err := protocol.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// Session returns a session, or protocol.ErrNotFound.
+func (s *Store) Session(ctx context.Context, key protocol.SessionKey) (Session, error) {
+	row, err := findSession(s.r.WithContext(ctx), key)
+	if err != nil {
+		return Session{}, s.explain("read session", err)
+	}
+	return row.session()
+}
+
+func findSession(db *gorm.DB, key protocol.SessionKey) (sessionRow, error) {
+	var row sessionRow
+	err := db.Where("key = ?", string(key)).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = protocol.ErrNotFound.With(fmt.Sprintf("No chat has the key %s", key))
+	}
+	return row, err
+}
+
+// EnsureSession returns the session and makes it when there is none.
+func (s *Store) EnsureSession(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
+	var out Session
+	err := s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		row, err := ensureSession(tx, key, now)
+		if err != nil {
+			return err
+		}
+		out, err = row.session()
+		return err
+	})
+	return out, s.explain("make session", err)
+}
+
+func ensureSession(tx *gorm.DB, key protocol.SessionKey, now int64) (sessionRow, error) {
+	row, err := findSession(tx, key)
+	if err == nil || !errors.Is(err, protocol.ErrNotFound) {
+		return row, err
+	}
+	row = sessionRow{NextSeq: 1}
+	row.fill(Session{Key: key, ID: protocol.SessionID(protocol.NewID()), Agent: agentOf(key), CreatedAt: now, UpdatedAt: now,
+		LastActiveAt: now, ResetPolicy: protocol.ResetPolicy{Mode: "manual"}})
+	return row, tx.Create(&row).Error
+}
+
+func agentOf(key protocol.SessionKey) protocol.AgentID {
+	if p := strings.SplitN(string(key), ":", 3); len(p) == 3 && p[0] == "agent" && p[1] != "" {
+		return protocol.AgentID(p[1])
+	}
+	return protocol.MainAgent
+}
+
+// UpdateSession changes a session in one transaction. edit must not change Key or MessageCount.
+func (s *Store) UpdateSession(ctx context.Context, key protocol.SessionKey, edit func(*Session)) (Session, error) {
+	var out Session
+	err := s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		row, err := findSession(tx, key)
+		if err != nil {
+			return err
+		}
+		if out, err = row.session(); err != nil {
+			return err
+		}
+		edit(&out)
+		row.fill(out)
+		return tx.Save(&row).Error
+	})
+	return out, s.explain("update session", err)
+}
+
+// Sessions returns one page of the sessions that are not deleted, newest activity first, and their number. A query keeps those
+// whose label, first words or messages contain it, without regard to case. Limit 0 means all.
+func (s *Store) Sessions(ctx context.Context, offset, limit int, query string) (list []Session, total int, err error) {
+	match := func() *gorm.DB {
+		db := s.r.WithContext(ctx).Model(&sessionRow{}).Where("deleted_at = 0")
+		if query != "" {
+			like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(query) + "%"
+			db = db.Where(`label LIKE ? ESCAPE '\' OR first_text LIKE ? ESCAPE '\' OR key IN
+				(SELECT session_key FROM messages WHERE text LIKE ? ESCAPE '\')`, like, like, like)
+		}
+		return db
+	}
+	var n int64
+	if err := match().Count(&n).Error; err != nil {
+		return nil, 0, s.explain("list sessions", err)
+	}
+	if limit <= 0 {
+		limit = -1
+	}
+	var rows []sessionRow
+	if err := match().Order("last_active_at DESC, key").Offset(offset).Limit(limit).Find(&rows).Error; err != nil {
+		return nil, 0, s.explain("list sessions", err)
+	}
+	for _, r := range rows {
+		one, err := r.session()
+		if err != nil {
+			return nil, 0, err
+		}
+		list = append(list, one)
+	}
+	return list, int(n), nil
+}
+
+// PurgeDeleted removes for good what was deleted before a time, and returns how many sessions that were.
+func (s *Store) PurgeDeleted(ctx context.Context, before int64) (int, error) {
+	res := s.w.WithContext(ctx).Where("deleted_at > 0 AND deleted_at < ?", before).Delete(&sessionRow{})
+	return int(res.RowsAffected), s.explain("remove deleted chats", res.Error)
+}
+
+// Reset begins a new stretch of a conversation: old is the session as it was, archived are its messages, which stay stored under
+// its old id.
+func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protocol.SessionID, now int64) (old Session, archived []protocol.Message, err error) {
+	err = s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		row, err := findSession(tx, key)
+		if err != nil {
+			return err
+		}
+		if old, err = row.session(); err != nil {
+			return err
+		}
+		if archived, err = loadMessages(tx, old.ID, 0, 0); err != nil {
+			return err
+		}
+		next := old
+		next.ID, next.Previous = newID, append(append([]protocol.SessionID(nil), old.Previous...), old.ID)
+		next.FirstText, next.MessageCount, next.Usage, next.ContextTokens = "", 0, protocol.Usage{}, 0
+		next.UpdatedAt, next.LastResetAt = now, now
+		row.fill(next)
+		row.NextSeq = 1
+		return tx.Save(&row).Error
+	})
+	return old, archived, s.explain("reset session", err)
+}

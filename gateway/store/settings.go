@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"gorm.io/gorm/clause"
+
+	"fairlead/gateway/protocol"
+)
+
+type settingRow struct {
+	Key   string `gorm:"primaryKey"`
+	Value string
+}
+
+func (settingRow) TableName() string { return "settings" }
+
+// Settings returns every setting that differs from its default.
+func (s *Store) Settings(ctx context.Context) (map[string]json.RawMessage, error) {
+	var rows []settingRow
+	if err := s.r.WithContext(ctx).Find(&rows).Error; err != nil {
+		return nil, s.explain("read settings", err)
+	}
+	all := make(map[string]json.RawMessage, len(rows))
+	for _, r := range rows {
+		all[r.Key] = json.RawMessage(r.Value)
+	}
+	return all, nil
+}
+
+// PutSetting stores a setting; nil removes it.
+func (s *Store) PutSetting(ctx context.Context, key string, value json.RawMessage) error {
+	db := s.w.WithContext(ctx)
+	if value == nil {
+		return s.explain("store setting", db.Where("key = ?", key).Delete(&settingRow{}).Error)
+	}
+	row := settingRow{key, string(value)}
+	return s.explain("store setting", db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error)
+}
+
+type nodeRow struct {
+	ID   string `gorm:"primaryKey;column:id"`
+	JSON string `gorm:"column:json"`
+}
+
+func (nodeRow) TableName() string { return "nodes" }
+
+// PutNode remembers a machine.
+func (s *Store) PutNode(ctx context.Context, n protocol.NodeInfo) error {
+	row := nodeRow{string(n.ID), text(n)}
+	return s.explain("store machine", s.w.WithContext(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error)
+}
+
+// Nodes returns every machine that ever was connected.
+func (s *Store) Nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
+	var rows []nodeRow
+	if err := s.r.WithContext(ctx).Order("id").Find(&rows).Error; err != nil {
+		return nil, s.explain("read machines", err)
+	}
+	list := make([]protocol.NodeInfo, len(rows))
+	for i, r := range rows {
+		if err := json.Unmarshal([]byte(r.JSON), &list[i]); err != nil {
+			return nil, fmt.Errorf("read machine %s: %w", r.ID, err)
+		}
+	}
+	return list, nil
+}
