@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
 
@@ -123,13 +124,13 @@ func (r *chatReader) event(name string, data []byte) error {
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return badEvent(data, err)
+		return ask.Broken("the server sent an event that cannot be read: " + err.Error())
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return streamError(data)
+		return ask.StreamError(data)
 	}
 	if name == "error" {
-		return streamError(data)
+		return ask.StreamError(data)
 	}
 	if u := c.Usage; u != nil && u.Prompt+u.Completion > 0 {
 		r.count(u)
@@ -230,11 +231,11 @@ func (r *chatReader) end() error {
 	r.say(r.split.end())
 	r.thoughts.finish(r.m.Model, r.s.emit)
 	if r.finish == "error" {
-		return failed("the provider broke off the answer")
+		return ask.Broken("the provider broke off the answer")
 	}
 	// The connection closed in good order, yet nothing said that the answer was complete.
 	if r.finish == "" && !r.over && r.usage == nil {
-		return failed("the connection closed before the answer was complete")
+		return ask.Broken("the connection closed before the answer was complete")
 	}
 	for _, c := range r.calls.list {
 		var o json.RawMessage

@@ -7,7 +7,11 @@ import (
 	"strings"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 )
+
+// Options say where a model is and what is known of it.
+type Options = ask.Options
 
 // Hosts that get what others would refuse.
 const (
@@ -88,20 +92,4 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 			yield(llm.Event{}, err)
 		}
 	}
-}
-
-// headers are those of every request.
-func (m *model) headers() map[string]string {
-	h := map[string]string{}
-	if m.Key != "" {
-		h["Authorization"] = "Bearer " + m.Key
-	}
-	if m.host == hostOpenRouter { // shown in its statistics
-		h["HTTP-Referer"] = "http://localhost"
-		h["X-Title"] = "Fairlead"
-	}
-	for k, v := range m.Headers {
-		h[k] = v
-	}
-	return h
 }

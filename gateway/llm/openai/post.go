@@ -5,82 +5,102 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"time"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
+	"fairlead/gateway/llm/sse"
 	"fairlead/gateway/protocol"
 )
 
 // answer asks until an answer begins, and reads it. Nothing is asked again once a part of an answer has been shown.
 func (m *model) answer(ctx context.Context, req llm.Request, s *stream) error {
-	const tries = 3
 	s.limit = req.MaxTokens
-	for attempt := 1; ; {
-		data, err := protocol.Marshal(m.wire.body(m, req))
-		if err != nil {
-			return fmt.Errorf("build request: %w", err)
+	return ask.Retry(ctx, s.tell, func() error {
+		for {
+			data, err := protocol.Marshal(m.wire.body(m, req))
+			if err != nil {
+				return fmt.Errorf("build request: %w", err)
+			}
+			s.sent = len(data)
+			err = m.try(ctx, data, s)
+			var f *ask.Failure
+			switch {
+			case err == nil || s.stopped:
+				return nil
+			case s.shown && errors.As(err, &f):
+				f.Again = false
+				return f
+			case f == nil && !errors.As(err, &f):
+				return err
+			case m.refused.learn(f, data):
+				continue
+			}
+			return f
 		}
-		s.sent = len(data)
-		err = m.try(ctx, data, s)
-		var f *failure
-		switch {
-		case err == nil || s.stopped:
-			return nil
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case s.shown || !errors.As(err, &f):
-			return err
-		case m.refused.learn(f.status, f.reason, data):
-			continue
-		case !f.again || attempt > tries:
-			return err
-		}
-		wait := f.after
-		if wait == 0 {
-			wait = time.Second << (attempt - 1)
-		}
-		s.emit(llm.Event{Type: llm.EventRetry, Retry: llm.Retry{Attempt: attempt, Of: tries, After: wait, Reason: f.phrase()}})
-		if s.stopped {
-			return nil
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
-		case <-timer.C:
-		}
-		attempt++
-	}
+	})
 }
 
 // try sends one request and reads its answer.
 func (m *model) try(ctx context.Context, data []byte, s *stream) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.BaseURL+m.wire.path(), bytes.NewReader(data))
 	if err != nil {
-		return protocol.ErrModel.With("the address of the model server is wrong: " + err.Error())
+		return protocol.ErrModel.With("The address of the model server is wrong: " + err.Error())
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream, application/json")
-	for k, v := range m.headers() {
-		req.Header.Set(k, v)
-	}
-	resp, err := client(m.HTTP).Do(req)
+	resp, err := m.do(req)
 	if err != nil {
-		return &failure{reason: err.Error(), again: true, err: err}
+		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return httpFailure(resp)
-	}
 	s.body, s.contentType = resp.Body, resp.Header.Get("Content-Type")
-	return m.wire.read(m, s)
+	err = m.wire.read(m, s)
+	var known *protocol.Error
+	if err == nil || s.stopped || errors.As(err, &known) {
+		return err
+	}
+	return ask.Unreachable(ctx, err)
 }
 
-func client(c *http.Client) *http.Client {
-	if c == nil {
-		return http.DefaultClient
+// do sends req with our headers. The answer is a 200, and its body is for the caller to close.
+func (m *model) do(req *http.Request) (*http.Response, error) {
+	if m.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+m.Key)
 	}
-	return c
+	if m.host == hostOpenRouter { // who asks, for its statistics
+		req.Header.Set("HTTP-Referer", "http://localhost")
+		req.Header.Set("X-Title", "Fairlead")
+	}
+	for k, v := range m.Headers {
+		req.Header.Set(k, v)
+	}
+	resp, err := m.Client().Do(req)
+	if err != nil {
+		return nil, ask.Unreachable(req.Context(), err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, ask.Refused(resp)
+	}
+	return resp, nil
+}
+
+// get returns the body of an answer to GET.
+func (m *model) get(ctx context.Context, address string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, protocol.ErrModel.With("The address of the model server is wrong: " + err.Error())
+	}
+	resp, err := m.do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, sse.MaxLine))
+	if err != nil {
+		return nil, ask.Unreachable(ctx, err)
+	}
+	return data, nil
 }

@@ -2,8 +2,12 @@ package openai
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"sync"
+
+	"fairlead/gateway/llm/ask"
+	"fairlead/gateway/protocol"
 )
 
 // Parameters that not every server or model takes.
@@ -32,8 +36,8 @@ func (r *refused) has(param string) bool {
 
 // learn looks for a parameter of body in a server's reason for a 400 or 422 and reports whether the request is worth sending
 // again without it.
-func (r *refused) learn(status int, reason string, body []byte) bool {
-	if status != 400 && status != 422 {
+func (r *refused) learn(f *ask.Failure, body []byte) bool {
+	if f.Status != 400 && f.Status != 422 || errors.Is(f, protocol.ErrContextOverflow) {
 		return false
 	}
 	for _, p := range []struct{ param, word string }{
@@ -48,7 +52,7 @@ func (r *refused) learn(status int, reason string, body []byte) bool {
 		{paramReasoning, "reasoning"},
 	} {
 		// A reason may name two, the second as advice; only one of them was sent.
-		if !strings.Contains(reason, p.word) || !bytes.Contains(body, []byte(`"`+p.param+`":`)) {
+		if !strings.Contains(f.Reason, p.word) || !bytes.Contains(body, []byte(`"`+p.param+`":`)) {
 			continue
 		}
 		r.mu.Lock()

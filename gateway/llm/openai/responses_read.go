@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
 
@@ -89,7 +90,7 @@ func (responsesWire) read(m *model, s *stream) error {
 		return err
 	}
 	if !r.ended {
-		return failed("the connection closed before the answer was complete")
+		return ask.Broken("the connection closed before the answer was complete")
 	}
 	for _, c := range r.calls.list {
 		r.calls.finish(c, s.emit, nil)
@@ -107,7 +108,7 @@ func (r *responsesReader) event(name string, data []byte) error {
 	}
 	var e responseEvent
 	if err := json.Unmarshal(data, &e); err != nil {
-		return badEvent(data, err)
+		return ask.Broken("the server sent an event that cannot be read: " + err.Error())
 	}
 	if e.Type == "" {
 		e.Type = name
@@ -139,10 +140,10 @@ func (r *responsesReader) event(name string, data []byte) error {
 	case "response.completed", "response.incomplete", "response.done":
 		r.complete(e)
 	case "response.failed", "error":
-		return streamError(data)
+		return ask.StreamError(data)
 	default:
 		if len(e.Error) > 0 && string(e.Error) != "null" {
-			return streamError(data)
+			return ask.StreamError(data)
 		}
 	}
 	return nil

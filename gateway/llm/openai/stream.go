@@ -37,6 +37,12 @@ func (s *stream) emit(ev llm.Event) {
 	}
 }
 
+// tell is emit for [ask.Retry].
+func (s *stream) tell(ev llm.Event) bool {
+	s.emit(ev)
+	return !s.stopped
+}
+
 // errStopped ends reading when the receiver has gone.
 var errStopped = errors.New("the receiver has stopped")
 

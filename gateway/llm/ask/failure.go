@@ -1,0 +1,232 @@
+package ask
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Failure is a request without an answer, or an answer that broke off. It unwraps to a *protocol.Error: ErrModelAuth,
+// ErrModelRateLimit, ErrContextOverflow or ErrModel, with the server's own sentence.
+type Failure struct {
+	Status int           // of HTTP; 0 when there was no answer at all
+	Reason string        // the server's words
+	Again  bool          // another try may help
+	After  time.Duration // how long the server asks to wait; 0 when it does not say
+	err    *protocol.Error
+}
+
+func (f *Failure) Error() string { return f.err.Error() }
+
+// Unwrap gives the *protocol.Error.
+func (f *Failure) Unwrap() error { return f.err }
+
+// phrase says in a few words why there will be another try.
+func (f *Failure) phrase() string {
+	switch {
+	case f.Status == http.StatusTooManyRequests:
+		return "the provider limits the rate (429)"
+	case f.Status == 529:
+		return "the provider is overloaded (529)"
+	case f.Status >= 500:
+		return fmt.Sprintf("the provider has a problem (%d)", f.Status)
+	case f.Status > 0:
+		return fmt.Sprintf("the provider answered %d", f.Status)
+	}
+	return f.Reason
+}
+
+// Refused reads what a server answered instead of a 200.
+func Refused(resp *http.Response) *Failure {
+	// What could be read of the reason is better than nothing.
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	f := Classify(resp.StatusCode, Reason(body))
+	f.After = retryAfter(resp.Header, time.Now())
+	return f
+}
+
+// Broken is an answer that ended too early or cannot be understood.
+func Broken(what string) *Failure {
+	return &Failure{Reason: what, Again: true, err: protocol.ErrModel.With(upper(what) + ".")}
+}
+
+// Unreachable is a request that could not be sent or whose answer was cut off. It returns ctx's error when that is why.
+func Unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var u *url.Error
+	where := "the model server"
+	if errors.As(err, &u) {
+		if at, perr := url.Parse(u.URL); perr == nil && at.Host != "" {
+			where = at.Host
+		}
+		err = u.Err
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return &Failure{Reason: err.Error(), err: protocol.ErrModel.With("Nothing answers at " + where + ". Is the model server running?")}
+	}
+	f := Broken("the connection to " + where + " failed: " + err.Error())
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		f = Broken("the connection to " + where + " broke off")
+	}
+	return f
+}
+
+// StreamError reads an error that came inside an answer: {"error": …}, or the error itself.
+func StreamError(data []byte) *Failure {
+	var event struct {
+		Error, Response json.RawMessage
+	}
+	raw := data
+	if json.Unmarshal(data, &event) == nil {
+		if len(event.Response) > 0 { // response.failed
+			return StreamError(event.Response)
+		}
+		if len(event.Error) > 0 && string(event.Error) != "null" {
+			raw = event.Error
+		}
+	}
+	var detail struct {
+		Code json.RawMessage
+		Type string
+	}
+	// An error that is a mere sentence has no details.
+	_ = json.Unmarshal(raw, &detail)
+	code := strings.Trim(string(detail.Code), `"`)
+	status, err := strconv.Atoi(code)
+	if err != nil {
+		status = http.StatusInternalServerError
+		switch {
+		case strings.Contains(code, "rate_limit"):
+			status = http.StatusTooManyRequests
+		case strings.HasPrefix(code, "invalid_") || detail.Type == "invalid_request_error" || strings.Contains(code, "context_length"):
+			status = http.StatusBadRequest
+		case detail.Type == "overloaded_error":
+			status = 529
+		}
+	}
+	return Classify(status, Reason(data))
+}
+
+// Classify makes a failure of a status and the server's words.
+func Classify(status int, reason string) *Failure {
+	f := &Failure{Status: status, Reason: reason}
+	said := reason
+	if said == "" {
+		said = strings.TrimSpace(http.StatusText(status))
+	}
+	low := strings.ToLower(reason)
+	switch {
+	case Overflow(low):
+		f.err = protocol.ErrContextOverflow.With("The chat is longer than the model can read: " + said)
+	case status == http.StatusUnauthorized || status == http.StatusForbidden && !strings.Contains(low, "moderation"):
+		f.err = protocol.ErrModelAuth.With("The provider refused the key: " + said)
+	case status == http.StatusTooManyRequests:
+		f.err = protocol.ErrModelRateLimit.With("The provider limits the rate: " + said)
+		// Out of money is not a matter of waiting.
+		f.Again = !strings.Contains(low, "quota") && !strings.Contains(low, "billing")
+	default:
+		f.err = protocol.ErrModel.With(fmt.Sprintf("The model server answered %d: %s", status, said))
+		// llama.cpp answers 500 to an image that its model cannot see.
+		f.Again = (status == http.StatusRequestTimeout || status == http.StatusConflict || status >= 500) &&
+			!strings.Contains(low, "not supported") && !strings.Contains(low, "unsupported")
+	}
+	f.err.Retryable = f.Again
+	return f
+}
+
+// Overflow recognises the ways to say that a prompt is too long. low is in lower case.
+func Overflow(low string) bool {
+	for _, phrase := range []string{
+		"context_length_exceeded", "maximum context length", "context size", "context window", "exceeds the context", "context length", "prompt is too long",
+		"too many tokens", "input is too long", "input length", "reduce the length", "token limit", "tokens exceed", "exceeds the maximum number of tokens", "request_too_large",
+	} {
+		if strings.Contains(low, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// Reason finds the sentence in an error body: {"error": {"message"}}, {"error": "…"}, {"message"}, {"detail"}, or the text
+// itself. A page of HTML has none.
+func Reason(body []byte) string {
+	var e struct{ Error, Message, Detail, Response json.RawMessage }
+	if json.Unmarshal(body, &e) != nil {
+		plain := strings.TrimSpace(string(body))
+		if strings.HasPrefix(plain, "<") {
+			return ""
+		}
+		return shorten(strings.Trim(plain, `"`))
+	}
+	for _, raw := range []json.RawMessage{e.Error, e.Message, e.Detail, e.Response} {
+		if len(raw) == 0 || string(raw) == "null" {
+			continue
+		}
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			return shorten(s)
+		}
+		var inner struct {
+			Message  string
+			Code     json.RawMessage
+			Metadata struct{ Raw json.RawMessage } // OpenRouter: what the provider behind it said
+		}
+		if json.Unmarshal(raw, &inner) == nil && inner.Message != "" {
+			s = inner.Message
+			if behind := string(inner.Metadata.Raw); behind != "" && behind != "null" {
+				s += ": " + Reason(inner.Metadata.Raw)
+			}
+			if code := strings.Trim(string(inner.Code), `"`); strings.Contains(code, "_") && !strings.Contains(s, code) {
+				s += " (" + code + ")"
+			}
+			return shorten(s)
+		}
+		if raw[0] == '{' {
+			return Reason(raw)
+		}
+		return shorten(string(raw))
+	}
+	return ""
+}
+
+func shorten(s string) string {
+	const most = 600
+	s = strings.TrimSpace(s)
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + " …"
+	}
+	return s
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	after := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(after, 64); err == nil && s > 0 {
+		return time.Duration(s * float64(time.Second))
+	}
+	if at, err := http.ParseTime(after); err == nil && at.After(now) {
+		return at.Sub(now)
+	}
+	return 0
+}

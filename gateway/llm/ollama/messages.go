@@ -1,0 +1,173 @@
+package ollama
+
+import (
+	"encoding/json"
+	"strings"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+// request is the body of POST /api/chat.
+type request struct {
+	Model     string         `json:"model"`
+	Messages  []message      `json:"messages"`
+	Tools     []functionTool `json:"tools,omitempty"`
+	Stream    bool           `json:"stream"`
+	Think     any            `json:"think,omitempty"` // a bool, or a level for models that know levels
+	KeepAlive string         `json:"keep_alive,omitempty"`
+	Options   map[string]any `json:"options,omitempty"`
+	// Without it a prompt over the window loses its beginning, and nobody is told.
+	Truncate *bool `json:"truncate,omitempty"`
+}
+
+type message struct {
+	Role     string   `json:"role"`
+	Content  string   `json:"content"`
+	Thinking string   `json:"thinking,omitempty"`
+	Images   []string `json:"images,omitempty"` // base64
+	Calls    []call   `json:"tool_calls,omitempty"`
+	ToolName string   `json:"tool_name,omitempty"`
+	CallID   string   `json:"tool_call_id,omitempty"`
+}
+
+type call struct {
+	ID       string `json:"id,omitempty"`
+	Function struct {
+		Index     int             `json:"index,omitempty"`
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"function"`
+}
+
+type functionTool struct {
+	Type     string `json:"type"`
+	Function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Parameters  json.RawMessage `json:"parameters"`
+	} `json:"function"`
+}
+
+const (
+	// defaultContext is asked for when the window is unknown: enough for the tools and some work.
+	defaultContext = 16384
+	// keepAlive keeps the model in memory while a person reads and approves.
+	keepAlive = "30m"
+)
+
+func (m *model) request(req llm.Request) request {
+	no := false
+	r := request{Model: m.Model, Stream: true, KeepAlive: keepAlive, Truncate: &no, Options: map[string]any{"num_ctx": m.context()}}
+	if req.System != "" {
+		r.Messages = append(r.Messages, message{Role: "system", Content: req.System})
+	}
+	turn := lastUser(req.Messages)
+	for i, msg := range req.Messages {
+		if msg.Origin == protocol.OriginNotice {
+			continue
+		}
+		if out, ok := convert(msg, i > turn); ok {
+			r.Messages = append(r.Messages, out)
+		}
+	}
+	for _, t := range req.Tools {
+		if m.noTools.Load() {
+			break
+		}
+		f := functionTool{Type: "function"}
+		f.Function.Name, f.Function.Description, f.Function.Parameters = t.Name, t.Description, t.Schema
+		if len(t.Schema) == 0 {
+			f.Function.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		r.Tools = append(r.Tools, f)
+	}
+	if req.MaxTokens > 0 {
+		r.Options["num_predict"] = req.MaxTokens
+	}
+	if !m.noThink.Load() {
+		r.Think = m.think(req.Thinking)
+	}
+	return r
+}
+
+// context is the window to ask for.
+func (m *model) context() int64 {
+	if m.Info.ContextWindow > 0 {
+		return m.Info.ContextWindow
+	}
+	return defaultContext
+}
+
+// think translates a level. Only gpt-oss knows levels, and it cannot be told not to think.
+func (m *model) think(level string) any {
+	if strings.HasPrefix(m.Model, "gpt-oss") {
+		switch level {
+		case "":
+			return nil
+		case "none", "minimal", "low":
+			return "low"
+		case "medium":
+			return "medium"
+		}
+		return "high"
+	}
+	switch level {
+	case "":
+		return nil
+	case "none":
+		return false
+	}
+	return true
+}
+
+func lastUser(list []protocol.Message) int {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].Role == protocol.RoleUser && list[i].Origin != protocol.OriginNotice {
+			return i
+		}
+	}
+	return -1
+}
+
+// convert builds one message; ok is false for an empty answer. Thoughts go back only within the present turn, where models
+// that think between calls need them.
+func convert(msg protocol.Message, present bool) (out message, ok bool) {
+	out.Content = msg.Content.Text()
+	for _, b := range msg.Content {
+		switch b.Type {
+		case protocol.BlockImage:
+			if b.Data == "" {
+				out.Content = strings.TrimSpace(out.Content + "\n(an image that is no longer stored)")
+			} else if msg.Role != protocol.RoleAssistant {
+				out.Images = append(out.Images, b.Data)
+			}
+		case protocol.BlockThinking:
+			if present {
+				out.Thinking += b.Thinking
+			}
+		case protocol.BlockToolCall:
+			c := call{ID: b.ID}
+			c.Function.Index, c.Function.Name, c.Function.Arguments = len(out.Calls), b.Name, b.Arguments
+			if len(b.Arguments) == 0 {
+				c.Function.Arguments = json.RawMessage("{}")
+			}
+			out.Calls = append(out.Calls, c)
+		}
+	}
+	switch msg.Role {
+	case protocol.RoleUser:
+		out.Role = "user"
+	case protocol.RoleAssistant:
+		out.Role = "assistant"
+		return out, out.Content != "" || len(out.Calls) > 0
+	case protocol.RoleToolResult:
+		out.Role, out.ToolName, out.CallID = "tool", string(msg.ToolName), msg.ToolCallID
+		if out.Content == "" && len(out.Images) == 0 {
+			out.Content = "(no output)"
+		}
+	default:
+		return out, false
+	}
+	return out, true
+}

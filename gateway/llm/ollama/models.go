@@ -1,0 +1,100 @@
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"fairlead/gateway/protocol"
+)
+
+// mostContext keeps a model with a huge window from taking all the memory of the machine.
+const mostContext = 32768
+
+// Models lists the models that the server has and that can chat, those in memory first. ContextWindow is what to run
+// them with: the model's own window, at most 32,768, or the one that is running.
+func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
+	m := newModel(o)
+	var tags struct {
+		Models []struct{ Name, Model string }
+	}
+	if err := m.call(ctx, "GET", "/api/tags", nil, &tags); err != nil {
+		return nil, err
+	}
+	list := make([]*protocol.ModelInfo, len(tags.Models))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for i, t := range tags.Models {
+		name := t.Name
+		if name == "" {
+			name = t.Model
+		}
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			list[i] = m.show(ctx, name)
+		})
+	}
+	wg.Wait()
+	running := m.running(ctx)
+	var loaded, rest []protocol.ModelInfo
+	for _, info := range list {
+		switch {
+		case info == nil:
+		case running[info.ID] > 0:
+			info.ContextWindow = running[info.ID]
+			loaded = append(loaded, *info)
+		default:
+			rest = append(rest, *info)
+		}
+	}
+	return append(loaded, rest...), nil
+}
+
+// show asks about one model. nil is a model that cannot chat; one about which nothing can be learnt is still offered.
+func (m *model) show(ctx context.Context, name string) *protocol.ModelInfo {
+	info := &protocol.ModelInfo{ID: name, Tools: true}
+	var about struct {
+		Capabilities []string
+		ModelInfo    map[string]json.RawMessage `json:"model_info"`
+	}
+	if m.call(ctx, "POST", "/api/show", map[string]string{"model": name}, &about) != nil {
+		return info
+	}
+	if c := about.Capabilities; c != nil {
+		if !slices.Contains(c, "completion") {
+			return nil
+		}
+		info.Tools = slices.Contains(c, "tools")
+		info.Images = slices.Contains(c, "vision")
+		info.Thinking = slices.Contains(c, "thinking")
+	}
+	for key, raw := range about.ModelInfo {
+		var n int64
+		if strings.HasSuffix(key, ".context_length") && json.Unmarshal(raw, &n) == nil {
+			info.ContextWindow = min(n, mostContext)
+		}
+	}
+	return info
+}
+
+// running returns the models in memory with their windows. Old servers do not tell the window; then it counts as unknown
+// and the model is not put first.
+func (m *model) running(ctx context.Context) map[string]int64 {
+	var ps struct {
+		Models []struct {
+			Name    string
+			Context int64 `json:"context_length"`
+		}
+	}
+	if m.call(ctx, "GET", "/api/ps", nil, &ps) != nil {
+		return nil
+	}
+	out := map[string]int64{}
+	for _, r := range ps.Models {
+		out[r.Name] = r.Context
+	}
+	return out
+}

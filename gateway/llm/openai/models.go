@@ -1,0 +1,220 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// Models asks the server at o.BaseURL for its models that can chat. What a server does not say is zero, but for Tools: that is true unless the
+// server says otherwise. Models that LM Studio or llama.cpp have loaded come first, and for them ContextWindow is the
+// window they run with.
+func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
+	m := newModel(o)
+	raw, err := m.get(ctx, m.BaseURL+"/models")
+	if err != nil {
+		return nil, err
+	}
+	list, err := listed(raw)
+	if err != nil {
+		return nil, protocol.ErrModel.With(fmt.Sprintf("the server's list of models cannot be read: %v", err))
+	}
+	var out []protocol.ModelInfo
+	for _, l := range list {
+		if l.chats() {
+			out = append(out, l.info(m.host))
+		}
+	}
+	switch {
+	case slices.ContainsFunc(list, func(l listedModel) bool { return l.OwnedBy == "llamacpp" }):
+		m.addProps(ctx, out)
+	case slices.ContainsFunc(list, func(l listedModel) bool { return strings.HasPrefix(l.OwnedBy, "organization") }):
+		if better := m.studio(ctx); len(better) > 0 {
+			out = better
+		}
+	}
+	return out, nil
+}
+
+// root is the server's address without the path of the wire.
+func (m *model) root() string {
+	u, err := url.Parse(m.BaseURL)
+	if err != nil {
+		return m.BaseURL
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/v1")
+	return u.String()
+}
+
+// listed finds the list in an answer: under "data" (OpenAI), under "models" (LM Studio, Cohere), or the whole answer
+// (Together).
+func listed(raw []byte) ([]listedModel, error) {
+	var items []json.RawMessage
+	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
+		if err := json.Unmarshal(raw, &items); err != nil {
+			return nil, err
+		}
+	} else {
+		var object struct{ Data, Models []json.RawMessage }
+		if err := json.Unmarshal(raw, &object); err != nil {
+			return nil, err
+		}
+		if items = object.Data; items == nil {
+			items = object.Models
+		}
+	}
+	var list []listedModel
+	for _, item := range items {
+		var l listedModel
+		if json.Unmarshal(item, &l) != nil || l.ID == "" {
+			// A field of another type than ours: the name is what matters.
+			var bare struct{ ID string }
+			if json.Unmarshal(item, &bare) != nil || bare.ID == "" {
+				continue
+			}
+			l = listedModel{ID: bare.ID}
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// listedModel is one entry of GET /models, with the fields of everyone who adds some.
+type listedModel struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	OwnedBy string `json:"owned_by"`
+	Type    string `json:"type"` // Together: chat, image, embedding …
+	Active  *bool  `json:"active"`
+
+	ContextLength int64 `json:"context_length"`     // OpenRouter, Together
+	MaxModelLen   int64 `json:"max_model_len"`      // vLLM
+	ContextWindow int64 `json:"context_window"`     // Groq
+	MaxContext    int64 `json:"max_context_length"` // Mistral
+	MaxCompletion int64 `json:"max_completion_tokens"`
+	Meta          *struct {
+		Context int64 `json:"n_ctx"`
+		Train   int64 `json:"n_ctx_train"`
+	} `json:"meta"` // llama.cpp
+
+	Architecture *struct {
+		Input  []string `json:"input_modalities"`
+		Output []string `json:"output_modalities"`
+	} `json:"architecture"` // OpenRouter
+	Top *struct {
+		MaxCompletion int64 `json:"max_completion_tokens"`
+	} `json:"top_provider"` // OpenRouter
+	Parameters   []string                   `json:"supported_parameters"` // OpenRouter
+	Pricing      map[string]json.RawMessage `json:"pricing"`              // OpenRouter: text, dollars a token; Together: number, dollars a million
+	Capabilities json.RawMessage            `json:"capabilities"`         // Mistral: an object of flags
+}
+
+// chats leaves out what only makes embeddings, speech or pictures.
+func (l listedModel) chats() bool {
+	if l.Architecture != nil && l.Architecture.Output != nil {
+		return slices.Contains(l.Architecture.Output, "text")
+	}
+	switch l.Type {
+	case "embedding", "embeddings", "image", "audio", "moderation", "rerank", "transcribe", "video":
+		return false
+	}
+	if l.Active != nil && !*l.Active {
+		return false
+	}
+	id := strings.ToLower(l.ID)
+	for _, word := range []string{"embed", "whisper", "tts", "dall-e", "moderation", "transcribe", "rerank", "gpt-image", "sora", "realtime", "davinci", "babbage"} {
+		if strings.Contains(id, word) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l listedModel) info(host string) protocol.ModelInfo {
+	i := protocol.ModelInfo{ID: l.ID, Name: l.Name, MaxOutput: l.MaxCompletion, Tools: true}
+	i.ContextWindow = max(l.ContextLength, l.MaxModelLen, l.ContextWindow, l.MaxContext)
+	if l.Meta != nil {
+		if i.ContextWindow = l.Meta.Context; i.ContextWindow == 0 {
+			i.ContextWindow = l.Meta.Train
+		}
+	}
+	if l.Top != nil {
+		i.MaxOutput = l.Top.MaxCompletion
+	}
+	if l.Architecture != nil {
+		i.Images = slices.Contains(l.Architecture.Input, "image")
+	}
+	if l.Parameters != nil {
+		i.Tools = slices.Contains(l.Parameters, "tools")
+		i.Thinking = slices.Contains(l.Parameters, "reasoning")
+	}
+	var flags struct {
+		Calling *bool `json:"function_calling"`
+		Vision  bool
+	}
+	if json.Unmarshal(l.Capabilities, &flags) == nil && flags.Calling != nil {
+		i.Tools, i.Images = *flags.Calling, flags.Vision
+	}
+	if host == hostOpenAI {
+		i.Thinking = strings.HasPrefix(l.ID, "gpt-5") || len(l.ID) > 1 && l.ID[0] == 'o' && l.ID[1] >= '0' && l.ID[1] <= '9'
+		i.Images = i.Thinking || strings.HasPrefix(l.ID, "gpt-4o") || strings.HasPrefix(l.ID, "gpt-4.1")
+	}
+	i.PriceIn = l.price("prompt", "input")
+	i.PriceOut = l.price("completion", "output")
+	i.PriceRead = l.price("input_cache_read", "cached_input")
+	i.PriceWrite = l.price("input_cache_write", "")
+	return i
+}
+
+// price reads dollars per million tokens: text is OpenRouter's price of one token, a number Together's of a million. A
+// negative price means "it depends".
+func (l listedModel) price(perToken, perMillion string) *float64 {
+	if s := text(l.Pricing[perToken]); s != "" {
+		if p, err := strconv.ParseFloat(s, 64); err == nil && p >= 0 {
+			return new(p * 1e6)
+		}
+		return nil
+	}
+	var p float64
+	if raw, ok := l.Pricing[perMillion]; ok && json.Unmarshal(raw, &p) == nil && p >= 0 {
+		return &p
+	}
+	return nil
+}
+
+// addProps asks llama.cpp whether its model sees images and which template it has. A server that does not say leaves the
+// list as it is.
+func (m *model) addProps(ctx context.Context, list []protocol.ModelInfo) {
+	raw, err := m.get(ctx, m.root()+"/props")
+	if err != nil {
+		return
+	}
+	var props struct {
+		Modalities struct{ Vision bool }
+		Settings   struct {
+			Context int64 `json:"n_ctx"`
+		} `json:"default_generation_settings"`
+		Caps struct {
+			Tools *bool `json:"supports_tools"`
+		} `json:"chat_template_caps"`
+	}
+	if json.Unmarshal(raw, &props) != nil {
+		return
+	}
+	for i := range list {
+		list[i].Images = props.Modalities.Vision
+		if props.Settings.Context > 0 { // what one slot has; meta may tell what the model was trained with
+			list[i].ContextWindow = props.Settings.Context
+		}
+		if props.Caps.Tools != nil {
+			list[i].Tools = *props.Caps.Tools
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"fairlead/gateway/protocol"
+)
+
+// studio reads LM Studio's own lists, the newer first, and returns nothing when there is none.
+func (m *model) studio(ctx context.Context) []protocol.ModelInfo {
+	if raw, err := m.get(ctx, m.root()+"/api/v1/models"); err == nil {
+		if list := studioV1(raw); len(list) > 0 {
+			return list
+		}
+	}
+	if raw, err := m.get(ctx, m.root()+"/api/v0/models"); err == nil {
+		return studioV0(raw)
+	}
+	return nil
+}
+
+// studioV1 reads GET /api/v1/models of LM Studio 0.4 and later.
+func studioV1(raw []byte) []protocol.ModelInfo {
+	var answer struct {
+		Models []struct {
+			Type       string
+			Key        string
+			Name       string `json:"display_name"`
+			MaxContext int64  `json:"max_context_length"`
+			Loaded     []struct {
+				Config struct {
+					Context int64 `json:"context_length"`
+				}
+			} `json:"loaded_instances"`
+			Capabilities struct {
+				Vision   bool
+				Tools    bool            `json:"trained_for_tool_use"`
+				Thinking json.RawMessage // a flag at first, later an object
+			}
+		}
+	}
+	if json.Unmarshal(raw, &answer) != nil {
+		return nil
+	}
+	var loaded, rest []protocol.ModelInfo
+	for _, m := range answer.Models {
+		if m.Key == "" || m.Type == "embedding" {
+			continue
+		}
+		info := protocol.ModelInfo{
+			ID: m.Key, Name: m.Name, ContextWindow: m.MaxContext, Images: m.Capabilities.Vision, Tools: m.Capabilities.Tools,
+			Thinking: !slices.Contains([]string{"", "false", "null"}, string(m.Capabilities.Thinking)),
+		}
+		if len(m.Loaded) == 0 {
+			rest = append(rest, info)
+			continue
+		}
+		if c := m.Loaded[0].Config.Context; c > 0 {
+			info.ContextWindow = c
+		}
+		loaded = append(loaded, info)
+	}
+	return append(loaded, rest...)
+}
+
+// studioV0 reads GET /api/v0/models.
+func studioV0(raw []byte) []protocol.ModelInfo {
+	var answer struct {
+		Data []struct {
+			ID, Type, State string
+			MaxContext      int64 `json:"max_context_length"`
+			Context         int64 `json:"loaded_context_length"`
+			Capabilities    []string
+		}
+	}
+	if json.Unmarshal(raw, &answer) != nil {
+		return nil
+	}
+	var loaded, rest []protocol.ModelInfo
+	for _, m := range answer.Data {
+		if m.ID == "" || m.Type == "embeddings" {
+			continue
+		}
+		info := protocol.ModelInfo{ID: m.ID, ContextWindow: m.MaxContext, Images: m.Type == "vlm", Tools: slices.Contains(m.Capabilities, "tool_use")}
+		if m.State != "loaded" {
+			rest = append(rest, info)
+			continue
+		}
+		if m.Context > 0 {
+			info.ContextWindow = m.Context
+		}
+		loaded = append(loaded, info)
+	}
+	return append(loaded, rest...)
+}
