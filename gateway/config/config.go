@@ -1,0 +1,126 @@
+// Package config is the gateway's configuration: typed, with defaults, validated, changed by dotted path (seed 004, config.get and
+// config.set), live at once. Secrets never pass through it in the clear: they go to the keychain and read as "***".
+package config
+
+import (
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Config is the whole configuration. Field order is the order of config.get. Tags: "min" and "max" bound numbers, "oneof" lists the legal
+// texts, "secret" marks what lives in the keychain.
+type Config struct {
+	Model        ModelConfig               `json:"model"`
+	APIKeys      map[string]string         `json:"apiKeys" secret:"key-"`
+	Providers    map[string]ProviderConfig `json:"providers"`
+	Timeouts     Timeouts                  `json:"timeouts"`
+	Auth         AuthConfig                `json:"auth"`
+	Agent        AgentConfig               `json:"agent"`
+	Approvals    Approvals                 `json:"approvals"`
+	ToolApproval ToolApproval              `json:"toolApproval"`
+	SystemPrompt string                    `json:"systemPrompt,omitempty"`
+	Session      SessionConfig             `json:"session"`
+	UserTimezone string                    `json:"userTimezone"`
+	UI           UI                        `json:"ui"`
+}
+
+// ModelConfig is the model that answers where a session says nothing else.
+type ModelConfig struct {
+	Provider string `json:"provider"`
+	ID       string `json:"id"`
+	// ThinkingLevel is one of protocol.ThinkingLevels; empty leaves it to the model.
+	ThinkingLevel string `json:"thinkingLevel,omitempty" oneof:",none,minimal,low,medium,high,xhigh"`
+}
+
+// ProviderConfig is what a person set for a provider.
+type ProviderConfig struct {
+	BaseURL string `json:"baseUrl,omitempty" url:"true"`
+	// Wire is "chat" or "responses" for OpenAI-compatible servers; empty decides by the address.
+	Wire string `json:"wire,omitempty" oneof:",chat,responses"`
+}
+
+// Timeouts are in milliseconds.
+type Timeouts struct {
+	LLM  int `json:"llmMs" min:"1000" max:"86400000"`
+	Tool int `json:"toolMs" min:"1000" max:"86400000"`
+}
+
+// AuthConfig holds the gateway's token.
+type AuthConfig struct {
+	Token string `json:"token" secret:"gateway-token"`
+}
+
+// AgentConfig bounds a run.
+type AgentConfig struct {
+	// MaxSteps is how many model steps a run may take before the person is asked whether to go on.
+	MaxSteps int `json:"maxSteps" min:"1" max:"1000"`
+}
+
+// Approvals says how questions are asked.
+type Approvals struct {
+	// Timeout is after how many milliseconds an unanswered question counts as not allowed; 0 is never.
+	Timeout int `json:"timeoutMs" min:"0" max:"86400000"`
+}
+
+// ToolApproval is the original's policy, in its own form (gsv interop notes, approval). The default asks.
+type ToolApproval struct {
+	DefaultDecision string     `json:"defaultDecision" oneof:"allow,ask,deny"`
+	Rules           []ToolRule `json:"rules"`
+}
+
+// ToolRule decides calls whose full tool name matches Tool ("*" is any text) and whose arguments meet every condition.
+type ToolRule struct {
+	ID       string     `json:"id"`
+	Tool     string     `json:"tool"`
+	When     []ToolWhen `json:"when,omitempty"`
+	Decision string     `json:"decision" oneof:"allow,ask,deny"`
+	Reason   string     `json:"reason,omitempty"`
+}
+
+// ToolWhen is a condition on an argument.
+type ToolWhen struct {
+	Path  string `json:"path"`
+	Op    string `json:"op" oneof:"equals,contains,startsWith,regex"`
+	Value any    `json:"value"`
+	Flags string `json:"flags,omitempty"`
+}
+
+// SessionConfig is how conversations begin and are named.
+type SessionConfig struct {
+	MainKey            string               `json:"mainKey"`
+	DMScope            string               `json:"dmScope" oneof:"main,per-peer,per-channel-peer,per-account-channel-peer"`
+	IdentityLinks      map[string][]string  `json:"identityLinks"`
+	DefaultResetPolicy protocol.ResetPolicy `json:"defaultResetPolicy"`
+}
+
+// UI is what the windows remember here because every window of every machine should.
+type UI struct {
+	Theme    string  `json:"theme" oneof:"system,light,dark"`
+	TextSize float64 `json:"textSize" min:"0.75" max:"2"`
+	FirstRun bool    `json:"firstRunDone"`
+}
+
+// Default is the configuration of a new home: everything with an effect asks, and the built-in operator answers.
+func Default() Config {
+	return Config{
+		Model:        ModelConfig{Provider: "operator", ID: "built-in"},
+		APIKeys:      map[string]string{},
+		Providers:    map[string]ProviderConfig{},
+		Timeouts:     Timeouts{LLM: 300_000, Tool: 600_000},
+		Agent:        AgentConfig{MaxSteps: 40},
+		Approvals:    Approvals{Timeout: int((5 * time.Minute).Milliseconds())},
+		ToolApproval: ToolApproval{DefaultDecision: "ask", Rules: []ToolRule{}},
+		Session: SessionConfig{MainKey: "main", DMScope: "main", IdentityLinks: map[string][]string{},
+			DefaultResetPolicy: protocol.ResetPolicy{Mode: "manual"}},
+		UserTimezone: localZone(),
+		UI:           UI{Theme: "system", TextSize: 1},
+	}
+}
+
+func localZone() string {
+	if name := time.Local.String(); name != "Local" {
+		return name
+	}
+	return "UTC"
+}

@@ -1,0 +1,190 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
+)
+
+type memory map[string]json.RawMessage
+
+func (m memory) Settings(context.Context) (map[string]json.RawMessage, error) {
+	return maps.Clone(m), nil
+}
+
+func (m memory) PutSetting(_ context.Context, key string, v json.RawMessage) error {
+	if v == nil {
+		delete(m, key)
+	} else {
+		m[key] = v
+	}
+	return nil
+}
+
+func open(t *testing.T, b memory, dir string) *Store {
+	t.Helper()
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	s, problems, err := Open(t.Context(), b, secret.Open(dir))
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	return s
+}
+
+func TestDefaultsAskAndAnswerWithoutAKey(t *testing.T) {
+	c := open(t, memory{}, t.TempDir()).Get()
+	if c.ToolApproval.DefaultDecision != "ask" || c.Model.Provider != "operator" || c.Approvals.Timeout != 300_000 || c.Timeouts.Tool != 600_000 {
+		t.Errorf("defaults = %+v", c)
+	}
+}
+
+func TestSetIsTypedAndSaysWhatIsLegal(t *testing.T) {
+	s := open(t, memory{}, t.TempDir())
+	for _, c := range []struct{ path, value, want string }{
+		{"timeouts.toolMs", `"abc"`, "a whole number from 1000 to 86400000"},
+		{"timeouts.toolMs", `1.5`, "a whole number"},
+		{"timeouts.toolMs", `999`, "from 1000"},
+		{"timeouts.toolMs", `{}`, "a whole number"},
+		{"timeouts.tool", `5000`, "llmMs, toolMs"},
+		{"timeout", `1`, "the configuration has no"},
+		{"", `1`, "path required"},
+		{"a..b", `1`, "has no"},
+		{"timeouts..x", `1`, "is empty"},
+		{"timeouts.toolMs.x", `1`, "single value"},
+		{"__proto__.x", `1`, "has no"},
+		{"ui.theme", `"blue"`, "system, light, dark"},
+		{"ui.textSize", `9`, "0.75 to 2"},
+		{"ui.firstRunDone", `"yes"`, "true or false"},
+		{"model", `{"provider":"x","idd":"y"}`, "unknown field"},
+		{"model.provider", `""`, "must not be empty"},
+		{"userTimezone", `"Mars/Base"`, "Europe/Berlin"},
+		{"session.defaultResetPolicy", `{"mode":"weekly"}`, "manual, daily, idle"},
+		{"session.defaultResetPolicy", `{"mode":"daily","atHour":24}`, "0 to 23"},
+		{"toolApproval.rules", `[{"tool":"*","decision":"maybe"}]`, "allow, ask, deny"},
+		{"toolApproval.rules", `{}`, "a list"},
+		{"providers.compatible.baseUrl", `"ftp://x"`, "an address"},
+		{"apiKeys", `{"a":"b"}`, "one key at a time"},
+		{"apiKeys.openai", `""`, "must not be empty"},
+		{"apiKeys.openai", `[]`, "must be text"},
+		{"auth.token", `null`, "cannot be removed"},
+	} {
+		err := s.Set(t.Context(), c.path, json.RawMessage(c.value))
+		if !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Set(%s, %s) = %v, want …%s…", c.path, c.value, err, c.want)
+		}
+	}
+}
+
+func TestChangesLastAndReset(t *testing.T) {
+	b, dir := memory{}, t.TempDir()
+	s := open(t, b, dir)
+	var changed []string
+	cancel := s.OnChange(func(p string) { changed = append(changed, p) })
+	set := func(path, value string) {
+		t.Helper()
+		if err := s.Set(t.Context(), path, json.RawMessage(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("timeouts.toolMs", "5000")
+	set("model", `{"provider":"openai","id":"gpt-x"}`)
+	set("model.id", `"gpt-y"`)
+	set("session.identityLinks", `{"me":["a","b"]}`)
+	cancel()
+	set("ui.theme", `"dark"`)
+	if got := strings.Join(changed, " "); got != "timeouts.toolMs model model.id session.identityLinks" {
+		t.Errorf("changes = %s", got)
+	}
+	c := open(t, b, dir).Get()
+	if c.Timeouts.Tool != 5000 || c.Timeouts.LLM != 300_000 || c.Model.Provider != "openai" || c.Model.ID != "gpt-y" || c.UI.Theme != "dark" {
+		t.Errorf("after a restart: %+v", c)
+	}
+	set("model", `null`)
+	set("timeouts.toolMs", ``)
+	if c := s.Get(); c.Model.ID != "built-in" || c.Timeouts.Tool != 600_000 {
+		t.Errorf("after a reset: %+v", c)
+	}
+	if _, left := b["model.id"]; left {
+		t.Error("a part outlives the reset of the whole")
+	}
+}
+
+func TestSecretsAreMaskedEverywhere(t *testing.T) {
+	b, dir := memory{}, t.TempDir()
+	s := open(t, b, dir)
+	if err := s.Set(t.Context(), "apiKeys.anthropic", json.RawMessage(`" sk-very-secret "`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Set(t.Context(), "auth.token", json.RawMessage(`12345678901234567890`)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		all, err := s.All()
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, _, _ := s.Read("apiKeys.anthropic")
+		keys, _, _ := s.Read("apiKeys")
+		token, _, _ := s.Read("auth.token")
+		stored, _ := json.Marshal(b)
+		for _, text := range []string{string(all), string(key), string(keys), string(token), string(stored)} {
+			if strings.Contains(text, "secret") || strings.Contains(text, "1234567") {
+				t.Errorf("a secret shows in %s", text)
+			}
+		}
+		if string(key) != `"***"` || string(keys) != `{"anthropic":"***"}` || string(token) != `"***"` {
+			t.Errorf("masked = %s %s %s", key, keys, token)
+		}
+		if v, ok := s.Secret("apiKeys.anthropic"); !ok || v != "sk-very-secret" {
+			t.Errorf("Secret = %q, %v", v, ok)
+		}
+		if v, _ := s.Secret("auth.token"); v != "12345678901234567890" {
+			t.Errorf("a token typed as a number became %q", v)
+		}
+		s = open(t, b, dir)
+	}
+	if err := s.Set(t.Context(), "apiKeys.anthropic", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Secret("apiKeys.anthropic"); ok {
+		t.Error("the key outlives its removal")
+	}
+	if _, ok, err := s.Read("apiKeys.anthropic"); ok || err != nil {
+		t.Errorf("Read of nothing = %v, %v", ok, err)
+	}
+}
+
+func TestIllegalStoredValueDoesNotStopTheStart(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	b := memory{"timeouts.toolMs": json.RawMessage(`"x"`), "gone": json.RawMessage(`1`), "ui.theme": json.RawMessage(`"dark"`)}
+	s, problems, err := Open(t.Context(), b, secret.Open(t.TempDir()))
+	if err != nil || len(problems) != 2 || s.Get().UI.Theme != "dark" || s.Get().Timeouts.Tool != 600_000 {
+		t.Errorf("Open = %v, problems %v", err, problems)
+	}
+}
+
+func FuzzPath(f *testing.F) {
+	f.Add("model.id", `"x"`)
+	f.Add("toolApproval.rules", `[{"when":[{"value":1}]}]`)
+	f.Add("a.0.b", `{}`)
+	f.Fuzz(func(t *testing.T, path, value string) {
+		fl, err := lookup(path)
+		if err != nil {
+			return
+		}
+		if fl.check(path, json.RawMessage(value)) != nil {
+			return
+		}
+		if fl.secret == "" {
+			if _, err := build(map[string]json.RawMessage{path: json.RawMessage(value)}); err != nil && value != "null" {
+				t.Errorf("%s = %s passed the check and cannot be built: %v", path, value, err)
+			}
+		}
+	})
+}
