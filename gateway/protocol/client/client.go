@@ -1,0 +1,219 @@
+// Package client speaks the protocol to a gateway: it dials, shakes hands, reconnects by itself, makes typed calls, and keeps a feed
+// of the gateway's state (a snapshot first, then numbered changes). Windows, the command line and the node all use it; within one
+// process it runs over [Memory].
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/protocol"
+)
+
+// Timing of a connection.
+const (
+	handshakeLimit = 15 * time.Second
+	pingEvery      = 20 * time.Second
+	silenceLimit   = 45 * time.Second // nothing heard for this long: the peer is gone
+	writeLimit     = 30 * time.Second
+	minBackoff     = 500 * time.Millisecond
+	maxBackoff     = 30 * time.Second
+	stableAfter    = 10 * time.Second // a connection that lasted this long resets the back-off
+)
+
+// Options say where to connect and as what.
+type Options struct {
+	URL   string // ws:// or wss://, path included
+	Token string // sent in connect, never in the URL
+	// Connect gives the handshake; Auth is filled in from Token. It is called for every connection.
+	Connect func() protocol.ConnectParams
+	// Dial makes the transport; nil means TCP (and TLS for wss).
+	Dial func(context.Context) (net.Conn, error)
+	// OnUp is called after every handshake on a goroutine of its own; its context ends with the connection.
+	OnUp func(context.Context, protocol.ConnectResult)
+	// OnDown is called when a connection ended or could not be made, with the reason.
+	OnDown func(error)
+	// OnEvent is called for every event but the feed's, in order, on the reading goroutine: it must not block.
+	OnEvent func(protocol.EventFrame)
+	Logger  *slog.Logger
+}
+
+// Client is one peer of a gateway. Its methods are safe for use by many goroutines.
+type Client struct {
+	opts Options
+	log  *slog.Logger
+
+	mu   sync.Mutex // guards conn and upped
+	conn *conn      // nil while there is none
+	up   chan struct{}
+}
+
+// New makes a client; Run connects it.
+func New(opts Options) *Client {
+	c := &Client{opts: opts, log: opts.Logger, up: make(chan struct{})}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// FinalError says that reconnecting is of no use: the gateway refused the peer.
+type FinalError struct{ Err error }
+
+func (e *FinalError) Error() string { return e.Err.Error() }
+func (e *FinalError) Unwrap() error { return e.Err }
+
+// Run connects and stays connected until ctx ends or the gateway refuses for good (a *FinalError: a wrong token, a wrong
+// handshake, or a newer peer with the same id). Between attempts it waits, longer each time, up to half a minute.
+func (c *Client) Run(ctx context.Context) error {
+	backoff := minBackoff
+	for {
+		began := time.Now()
+		err := c.once(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if c.opts.OnDown != nil {
+			c.opts.OnDown(err)
+		}
+		var final *FinalError
+		if errors.As(err, &final) {
+			return err
+		}
+		if time.Since(began) > stableAfter {
+			backoff = minBackoff
+		}
+		wait := backoff/2 + rand.N(backoff/2+1)
+		c.log.Debug("Reconnecting", "err", err, "after", wait)
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+		backoff = min(backoff*2, maxBackoff)
+	}
+}
+
+// once makes one connection and serves it to its end.
+func (c *Client) once(ctx context.Context) error {
+	dialer := websocket.Dialer{HandshakeTimeout: handshakeLimit, Proxy: http.ProxyFromEnvironment}
+	if c.opts.Dial != nil {
+		dialer.Proxy = nil
+		dialer.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return c.opts.Dial(ctx) }
+	}
+	dialCtx, cancelDial := context.WithTimeout(ctx, handshakeLimit)
+	defer cancelDial()
+	ws, resp, err := dialer.DialContext(dialCtx, c.opts.URL, nil)
+	if err != nil {
+		if resp != nil && resp.StatusCode == http.StatusForbidden {
+			return &FinalError{protocol.ErrForbidden.With("the gateway refused the connection: its address is not one it serves")}
+		}
+		return protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", c.opts.URL, err))
+	}
+	conn := newConn(ws, c.opts.OnEvent)
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() { conn.write(ctx) })
+	ended := make(chan error, 1)
+	wg.Go(func() { ended <- conn.read() })
+	defer ws.Close()
+
+	params := c.opts.Connect()
+	if c.opts.Token != "" {
+		params.Auth = &protocol.Auth{Token: c.opts.Token}
+	}
+	helloCtx, cancelHello := context.WithTimeout(ctx, handshakeLimit)
+	hello, err := call(helloCtx, conn, protocol.Connect, params)
+	cancelHello()
+	if err != nil {
+		return helloError(err)
+	}
+	c.setConn(conn)
+	defer c.setConn(nil)
+	if c.opts.OnUp != nil {
+		wg.Go(func() { c.opts.OnUp(ctx, hello) })
+	}
+	select {
+	case <-ctx.Done():
+		ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(time.Second))
+		ws.Close()
+		<-ended
+		return ctx.Err()
+	case err := <-ended:
+		return endError(err)
+	}
+}
+
+// helloError says whether a refused handshake is final.
+func helloError(err error) error {
+	var e *protocol.Error
+	if errors.As(err, &e) {
+		switch e.Code {
+		case protocol.CodeUnauthorized, protocol.CodeVersion, protocol.CodeInvalidConnect, protocol.CodeForbidden, protocol.CodeBadRequest:
+			return &FinalError{err}
+		}
+	}
+	return err
+}
+
+// endError says whether the end of a connection is final: a peer that was replaced or forgotten must not fight (the original's close
+// code 1000 with a reason), one whose token was refused must ask for another.
+func endError(err error) error {
+	var closed *websocket.CloseError
+	if errors.As(err, &closed) {
+		switch {
+		case closed.Code == protocol.CloseUnauthorized:
+			return &FinalError{protocol.ErrUnauthorized}
+		case closed.Code == protocol.CloseReplaced && closed.Text != "":
+			return &FinalError{protocol.ErrConflict.With(closed.Text)}
+		}
+	}
+	return protocol.ErrUnavailable.With(fmt.Sprintf("connection lost: %v", err))
+}
+
+func (c *Client) setConn(conn *conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn = conn
+	if conn != nil {
+		close(c.up)
+		c.up = make(chan struct{})
+	}
+}
+
+// current returns the connection, nil while there is none, and a channel that is closed when the next one is up.
+func (c *Client) current() (*conn, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.conn, c.up
+}
+
+// Connected reports whether there is a connection right now.
+func (c *Client) Connected() bool {
+	conn, _ := c.current()
+	return conn != nil
+}
+
+// Call runs a method and returns its result. Errors of the gateway are *protocol.Error. Without a connection, or when it drops before
+// the answer, the error is protocol.ErrUnavailable: whether the method ran is then unknown. When ctx ends Call returns at once.
+func Call[P, R any](ctx context.Context, c *Client, m protocol.Method[P, R], params P) (R, error) {
+	conn, _ := c.current()
+	if conn == nil {
+		var zero R
+		return zero, protocol.ErrUnavailable.With("not connected to the gateway")
+	}
+	return call(ctx, conn, m, params)
+}

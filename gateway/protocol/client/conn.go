@@ -1,0 +1,176 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/protocol"
+)
+
+// conn is one connection: one goroutine reads, one writes.
+type conn struct {
+	ws      *websocket.Conn
+	onEvent func(protocol.EventFrame)
+	out     chan []byte
+	done    chan struct{} // closed when reading has ended
+	feed    feedQueue
+
+	mu      sync.Mutex // guards what follows
+	next    uint64
+	pending map[string]chan protocol.Response // nil once done
+}
+
+func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame)) *conn {
+	ws.SetReadLimit(protocol.MaxReadFrame)
+	return &conn{ws: ws, onEvent: onEvent, out: make(chan []byte, 64), done: make(chan struct{}),
+		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)}}
+}
+
+// write sends frames and pings until ctx ends or reading has ended.
+func (c *conn) write(ctx context.Context) {
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.done:
+			return
+		case frame := <-c.out:
+			c.ws.SetWriteDeadline(time.Now().Add(writeLimit))
+			err = c.ws.WriteMessage(websocket.TextMessage, frame)
+		case <-ping.C:
+			err = c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeLimit))
+		}
+		if err != nil {
+			c.ws.Close() // ends the reader, which ends everything
+			return
+		}
+	}
+}
+
+// read receives frames until the connection ends, and returns why. Then every call in flight fails.
+func (c *conn) read() error {
+	defer c.end()
+	alive := func() error { return c.ws.SetReadDeadline(time.Now().Add(silenceLimit)) }
+	alive()
+	pong := c.ws.PingHandler()
+	c.ws.SetPingHandler(func(s string) error { alive(); return pong(s) })
+	c.ws.SetPongHandler(func(string) error { return alive() })
+	for {
+		kind, data, err := c.ws.ReadMessage()
+		if err != nil {
+			return err
+		}
+		alive()
+		if kind != websocket.TextMessage {
+			continue
+		}
+		frame, err := protocol.DecodeFrame(data)
+		if err != nil {
+			continue // a gateway of the original drops what it does not understand, and so do we
+		}
+		switch {
+		case frame.Response != nil:
+			c.mu.Lock()
+			waiter := c.pending[frame.Response.ID]
+			delete(c.pending, frame.Response.ID)
+			c.mu.Unlock()
+			if waiter != nil {
+				waiter <- *frame.Response
+			}
+		case frame.Event != nil && frame.Event.Event == protocol.EventFeed:
+			c.feed.add(*frame.Event)
+		case frame.Event != nil && c.onEvent != nil:
+			c.onEvent(*frame.Event)
+		}
+	}
+}
+
+func (c *conn) end() {
+	c.ws.Close()
+	c.mu.Lock()
+	pending := c.pending
+	c.pending = nil
+	c.mu.Unlock()
+	close(c.done)
+	for _, waiter := range pending {
+		close(waiter)
+	}
+}
+
+// request registers a waiter and queues the frame.
+func (c *conn) request(ctx context.Context, method string, params any) (id string, waiter chan protocol.Response, err error) {
+	c.mu.Lock()
+	if c.pending == nil {
+		c.mu.Unlock()
+		return "", nil, lost(method)
+	}
+	c.next++
+	id = strconv.FormatUint(c.next, 10)
+	waiter = make(chan protocol.Response, 1)
+	c.pending[id] = waiter
+	c.mu.Unlock()
+	frame, err := protocol.EncodeRequest(id, method, params)
+	if err == nil && len(frame) > protocol.MaxReadFrame {
+		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message has %d MiB, at most %d are possible", method, len(frame)>>20, protocol.MaxReadFrame>>20))
+	}
+	if err == nil {
+		select {
+		case c.out <- frame:
+		case <-c.done:
+			err = lost(method)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	if err != nil {
+		c.forget(id)
+	}
+	return id, waiter, err
+}
+
+func (c *conn) forget(id string) {
+	c.mu.Lock()
+	delete(c.pending, id)
+	c.mu.Unlock()
+}
+
+func lost(method string) error {
+	return protocol.ErrUnavailable.With(method + ": the connection was lost before the answer")
+}
+
+func call[P, R any](ctx context.Context, c *conn, m protocol.Method[P, R], params P) (R, error) {
+	var out R
+	id, waiter, err := c.request(ctx, m.Name, params)
+	if err != nil {
+		return out, err
+	}
+	select {
+	case <-ctx.Done():
+		c.forget(id)
+		return out, ctx.Err()
+	case res, ok := <-waiter:
+		switch {
+		case !ok:
+			return out, lost(m.Name)
+		case !res.OK && res.Error != nil:
+			return out, res.Error
+		case !res.OK:
+			return out, protocol.ErrInternal.With(m.Name + ": failed without a reason")
+		case len(res.Payload) == 0:
+			return out, nil
+		}
+		if err := json.Unmarshal(res.Payload, &out); err != nil {
+			return out, fmt.Errorf("read the result of %s: %w", m.Name, err)
+		}
+		return out, nil
+	}
+}
