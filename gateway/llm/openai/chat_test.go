@@ -1,0 +1,299 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+// serve answers every request with the next of the answers, the last one for ever, and keeps the bodies.
+type serve struct {
+	*httptest.Server
+	mu      sync.Mutex
+	bodies  []map[string]any
+	headers []http.Header
+	answers []http.HandlerFunc
+}
+
+func newServe(t *testing.T, answers ...http.HandlerFunc) *serve {
+	s := &serve{answers: answers}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		var body map[string]any
+		if len(raw) > 0 {
+			if err := json.Unmarshal(raw, &body); err != nil {
+				t.Error(err)
+			}
+		}
+		s.mu.Lock()
+		answer := s.answers[min(len(s.bodies), len(s.answers)-1)]
+		s.bodies, s.headers = append(s.bodies, body), append(s.headers, r.Header)
+		s.mu.Unlock()
+		answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// events sends a stream as it stands.
+func events(stream string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, stream)
+	}
+}
+
+func status(code int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+		io.WriteString(w, body)
+	}
+}
+
+// data makes a stream of chunks that ends with [DONE].
+func data(chunks ...string) string {
+	var b strings.Builder
+	for _, c := range append(chunks, "[DONE]") {
+		b.WriteString("data: " + c + "\n\n")
+	}
+	return b.String()
+}
+
+// send rewrites requests for a public host to the test server.
+type send struct{ to string }
+
+func (s send) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host = "http", s.to
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// as opens a model that believes that it talks to the host.
+func (s *serve) as(host, model string) Options {
+	return Options{BaseURL: "https://" + host + "/v1", Model: model, Key: "k", HTTP: &http.Client{Transport: send{strings.TrimPrefix(s.URL, "http://")}}}
+}
+
+func hi() llm.Request { return llm.Request{Messages: []protocol.Message{user("hi")}} }
+
+const cassette = ": keep-alive\r\n\r\ndata: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\r\n\r\n" +
+	"data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"Let me \"}}]}\r\n\r\n" +
+	"data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"lóok.\"}}]}\r\n\r\n" +
+	"data: {\"choices\":[{\"delta\":{\"content\":\"I will\"}}]}\r\n\r\n: ping\r\n\r\n" +
+	"data: {\"choices\":[{\"delta\":{\"content\":\" look.\"}}]}\r\n\r\n" +
+	"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"laptop__Glob\",\"arguments\":\"\"}}]}}]}\r\n\r\n" +
+	"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"laptop__Bash\",\"arguments\":\"{\\\"command\\\"\"}}]}}]}\r\n\r\n" +
+	"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\": \\\"ls\\\"}\"}}]}}]}\r\n\r\n" +
+	"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\r\n\r\n" +
+	"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":20,\"total_tokens\":120,\"prompt_tokens_details\":{\"cached_tokens\":90},\"completion_tokens_details\":{\"reasoning_tokens\":5}}}\r\n\r\n" +
+	"data: [DONE]\r\n\r\n"
+
+func TestChatStreamIsTheSameHoweverItIsCut(t *testing.T) {
+	want := outcome{
+		text: "I will look.", thinking: "Let me lóok.", stop: llm.StopToolUse, deltas: map[int]string{1: `{"command": "ls"}`},
+		bad:   []string{"", ""},
+		usage: protocol.Usage{Input: 10, Output: 20, CacheRead: 90, Total: 120, Reasoning: 5},
+	}
+	want.calls = []protocol.Block{
+		{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
+		{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)},
+	}
+	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: want.thinking, Opaque: opaque{Wire: wireChat, Model: "m", Field: "reasoning_content"}.raw()}
+	want.content = append(protocol.Content{thought, protocol.Text(want.text)}, want.calls...)
+	for cut := range len(cassette) {
+		m := NewChat(Options{BaseURL: "http://model", Model: "m", HTTP: &http.Client{Transport: pieces{cassette[:cut], cassette[cut:]}}})
+		if got := collect(t.Context(), m, hi()); !reflect.DeepEqual(got, want) {
+			t.Fatalf("cut at %d:\ngot  %+v\nwant %+v", cut, got, want)
+		}
+	}
+}
+
+// pieces answers with a body that arrives in pieces.
+type pieces []string
+
+func (p pieces) RoundTrip(*http.Request) (*http.Response, error) {
+	var readers []io.Reader
+	for _, s := range p {
+		readers = append(readers, strings.NewReader(s))
+	}
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(io.MultiReader(readers...))}, nil
+}
+
+func TestChatStreamCutShortIsAnErrorAtEveryPlace(t *testing.T) {
+	end := strings.Index(cassette, `{"choices":[{"delta":{},"finish_reason"`)
+	for cut := range end {
+		m := NewChat(Options{BaseURL: "http://model", HTTP: &http.Client{Transport: pieces{cassette[:cut]}}})
+		s := &stream{yield: func(llm.Event, error) bool { return true }}
+		if err := m.(*model).try(t.Context(), nil, s); !errors.Is(err, protocol.ErrModel) {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+	}
+}
+
+func TestChatUnderstandsItsDialects(t *testing.T) {
+	stop := `{"choices":[{"delta":{},"finish_reason":"stop"}]}`
+	call := func(s string) string { return `{"choices":[{"delta":{"tool_calls":[` + s + `]}}]}` }
+	for name, tc := range map[string]struct {
+		stream string
+		want   func(outcome) bool
+	}{
+		"reasoning of OpenRouter": {data(`{"choices":[{"delta":{"reasoning":"why","reasoning_details":[{"type":"reasoning.text","text":"why","index":0}]}}]}`,
+			`{"choices":[{"delta":{"reasoning":" so","reasoning_details":[{"type":"reasoning.text","text":" so","signature":"s","index":0},{"type":"reasoning.encrypted","data":"x","index":1}]}}]}`,
+			`{"choices":[{"delta":{"content":"a"}}]}`, stop), func(o outcome) bool {
+			return o.thinking == "why so" && strings.Contains(string(o.content[0].Opaque),
+				`"details":[{"index":0,"signature":"s","text":"why so","type":"reasoning.text"},{"data":"x","index":1,"type":"reasoning.encrypted"}]`)
+		}},
+		"the same thought under two names": {data(`{"choices":[{"delta":{"reasoning":"x","reasoning_content":"x"}}]}`, stop), func(o outcome) bool { return o.thinking == "x" }},
+		"thoughts in tags":                 {data(`{"choices":[{"delta":{"content":"<thi"}}]}`, `{"choices":[{"delta":{"content":"nk>\nwhy</th"}}]}`, `{"choices":[{"delta":{"content":"ink>\n\nanswer"}}]}`, stop), func(o outcome) bool { return o.thinking == "why" && o.text == "answer" }},
+		"thinking parts of Mistral":        {data(`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"why"}]},{"type":"text","text":"answer"}]}}]}`, stop), func(o outcome) bool { return o.thinking == "why" && o.text == "answer" }},
+		"text that only looks like a tag":  {data(`{"choices":[{"delta":{"content":"<thi"}}]}`, stop), func(o outcome) bool { return o.text == "<thi" }},
+		"no end reason":                    {data(`{"choices":[{"delta":{"content":"a"}}]}`), func(o outcome) bool { return o.stop == llm.StopEnd }},
+		"no [DONE]":                        {strings.TrimSuffix(data(stop), "data: [DONE]\n\n"), func(o outcome) bool { return o.stop == llm.StopEnd }},
+		"calls with end reason stop":       {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), stop), func(o outcome) bool { return o.stop == llm.StopToolUse }},
+		"calls without index": {data(call(`{"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`), call(`{"function":{"arguments":"1}"}}`), call(`{"id":"b","function":{"name":"g","arguments":"{}"}}`), stop),
+			func(o outcome) bool { return len(o.calls) == 2 && string(o.calls[0].Arguments) == `{"x":1}` }},
+		"all calls with index 0": {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), call(`{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}`), stop), func(o outcome) bool { return len(o.calls) == 2 }},
+		"a call without id":      {data(call(`{"index":0,"function":{"name":"f","arguments":""}}`), stop), func(o outcome) bool { return strings.HasPrefix(o.calls[0].ID, "call_") }},
+		"arguments as an object": {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":{"x":1}}}`), stop), func(o outcome) bool { return string(o.calls[0].Arguments) == `{"x":1}` }},
+		"arguments encoded twice": {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"\"{\\\"x\\\":1}\""}}`), stop),
+			func(o outcome) bool { return string(o.calls[0].Arguments) == `{"x":1}` && o.bad[0] == "" }},
+		"bad arguments":          {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`), stop), func(o outcome) bool { return o.bad[0] == `{"x":` && string(o.calls[0].Arguments) == "{}" }},
+		"arguments no object":    {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"[1]"}}`), stop), func(o outcome) bool { return o.bad[0] == "[1]" }},
+		"a made image":           {data(`{"choices":[{"delta":{"images":[{"type":"image_url","image_url":{"url":"data:image/webp;base64,QUJD"}}]}}]}`, stop), func(o outcome) bool { return o.images[0].MimeType == "image/webp" && o.images[0].Data == "QUJD" }},
+		"cost of OpenRouter":     {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"cost":0.0125}}`), func(o outcome) bool { return *o.usage.Cost == 0.0125 && o.usage.Total == 12 }},
+		"thoughts beside":        {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":17,"completion_tokens_details":{"reasoning_tokens":5}}}`), func(o outcome) bool { return o.usage.Output == 7 && o.usage.Reasoning == 5 }},
+		"cache hits of DeepSeek": {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":8}}`), func(o outcome) bool { return o.usage.CacheRead == 8 && o.usage.Input == 2 }},
+		"no usage":               {data(`{"choices":[{"delta":{"content":"12345678"}}]}`, stop), func(o outcome) bool { return o.usage.Estimated && o.usage.Output == 2 && o.usage.Input > 5 }},
+		"length":                 {data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"length"}]}`), func(o outcome) bool { return o.stop == llm.StopMaxTokens }},
+		"refusal":                {data(`{"choices":[{"delta":{"refusal":"No."}}]}`, stop), func(o outcome) bool { return o.stop == llm.StopRefusal && o.text == "No." }},
+		"content filter":         {data(`{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`), func(o outcome) bool { return o.stop == llm.StopRefusal }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServe(t, events(tc.stream))
+			got := collect(t.Context(), NewChat(Options{BaseURL: s.URL, Model: "m"}), hi())
+			if got.err != nil {
+				t.Fatal(got.err)
+			}
+			if !tc.want(got) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestChatReadsAnAnswerThatIsNotStreamed(t *testing.T) {
+	s := newServe(t, status(200, `{"choices":[{"message":{"role":"assistant","content":"whole","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, "Content-Type", "application/json"))
+	got := collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
+	if got.err != nil || got.text != "whole" || len(got.calls) != 1 || got.usage.Input != 3 {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func TestChatReadsALineOfManyMegabytes(t *testing.T) {
+	picture := strings.Repeat("QUJD", 3<<20)
+	s := newServe(t, events(data(`{"choices":[{"delta":{"images":[{"image_url":"data:image/png;base64,`+picture+`"}]},"finish_reason":"stop"}]}`)))
+	got := collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
+	if got.err != nil || len(got.images) != 1 || len(got.images[0].Data) != len(picture) {
+		t.Fatal(got.err, len(got.images))
+	}
+}
+
+func TestFailuresAreToldApart(t *testing.T) {
+	for _, tc := range []struct {
+		answer  http.HandlerFunc
+		want    error
+		says    string
+		retries int
+	}{
+		{status(401, `{"error":{"message":"Incorrect API key provided"}}`), protocol.ErrModelAuth, "Incorrect API key", 0},
+		{status(400, `{"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}}`), protocol.ErrContextOverflow, "8192", 0},
+		{status(429, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`), protocol.ErrModelRateLimit, "quota", 0},
+		{status(429, `{"error":{"message":"slow down"}}`, "Retry-After", "3600"), protocol.ErrModelRateLimit, "slow down", 0},
+		{status(429, `{"error":"slow down"}`, "Retry-After-Ms", "1"), protocol.ErrModelRateLimit, "slow down", 3},
+		{status(529, `{"detail":"Overloaded"}`, "Retry-After-Ms", "1"), protocol.ErrModel, "Overloaded", 3},
+		{status(500, `<html>oops</html>`, "Retry-After-Ms", "1"), protocol.ErrModel, "Internal Server Error", 3},
+		{status(404, `{"error":{"message":"no such model"}}`), protocol.ErrModel, "no such model", 0},
+		{events("data: {\"error\":{\"code\":402,\"message\":\"Insufficient credits\"}}\n\n"), protocol.ErrModel, "Insufficient credits", 0},
+		{events("data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\ndata: {\"error\":{\"code\":502,\"message\":\"Provider disconnected\"}}\n\n"), protocol.ErrModel, "Provider disconnected", 0},
+	} {
+		s := newServe(t, tc.answer)
+		got := collect(t.Context(), NewChat(Options{BaseURL: s.URL, Key: "k"}), hi())
+		if !errors.Is(got.err, tc.want) || !strings.Contains(got.err.Error(), tc.says) || len(got.retries) != tc.retries {
+			t.Errorf("%q: %v, %d retries", tc.says, got.err, len(got.retries))
+		}
+	}
+}
+
+func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
+	s := newServe(t, status(529, "", "Retry-After-Ms", "1"), status(503, `{"error":{"message":"Loading model"}}`, "Retry-After-Ms", "1"), events(data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`)))
+	got := collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
+	if got.err != nil || got.text != "a" || len(got.retries) != 2 || got.retries[0].Reason != "the provider is overloaded (529)" || got.retries[1].Attempt != 2 {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func TestNobodyThereIsSaidAtOnce(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	got := collect(t.Context(), NewChat(Options{BaseURL: address}), hi())
+	if !errors.Is(got.err, protocol.ErrModel) || !strings.Contains(got.err.Error(), "Nothing answers at "+address) || len(got.retries) > 0 {
+		t.Fatal(got.err, got.retries)
+	}
+}
+
+func TestRefusedParametersAreLeftOutFromThenOn(t *testing.T) {
+	ok := events(data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))
+	s := newServe(t,
+		status(400, `{"error":{"message":"Unknown parameter: stream_options"}}`),
+		status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}`),
+		status(422, `{"detail":[{"loc":["body","reasoning_effort"],"msg":"extra fields not permitted"}]}`), ok)
+	m := NewChat(Options{BaseURL: s.URL})
+	req := hi()
+	req.MaxTokens, req.Thinking = 10, "high"
+	for range 2 {
+		if got := collect(t.Context(), m, req); got.err != nil {
+			t.Fatal(got.err)
+		}
+	}
+	if len(s.bodies) != 5 {
+		t.Fatalf("%d requests", len(s.bodies))
+	}
+	for _, body := range s.bodies[3:] {
+		if body["stream_options"] != nil || body["max_tokens"] != nil || body["reasoning_effort"] != nil || body["max_completion_tokens"] != 10.0 {
+			t.Errorf("%v", body)
+		}
+	}
+}
+
+func TestBreakingOutClosesTheConnection(t *testing.T) {
+	gone := make(chan struct{})
+	s := newServe(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(gone)
+	})
+	for range NewChat(Options{BaseURL: s.URL}).Stream(t.Context(), hi()) {
+		break
+	}
+	<-gone
+}
