@@ -1,0 +1,236 @@
+package nodes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+const (
+	// cancelLimit is how long a cancelled call may take to hand over what it has.
+	cancelLimit  = 2 * time.Second
+	previewLimit = 5 * time.Second
+	// keepDone is how many ended calls are remembered for late results.
+	keepDone = 1024
+)
+
+// ToolError is a node's own word that a tool failed. It is a result for the model, not a failure of ours.
+type ToolError struct{ Text string }
+
+func (e *ToolError) Error() string { return e.Text }
+
+// reply is what a pending call gets.
+type reply struct {
+	result    json.RawMessage
+	truncated bool
+	lines     []string
+	err       error
+}
+
+// pending is a call or a request for logs on its way.
+type pending struct {
+	node     *node
+	logs     bool
+	reply    chan reply // of one
+	progress func(protocol.ToolProgress)
+}
+
+// open registers a call on a connected node.
+func (h *Hub) open(id protocol.NodeID, call protocol.CallID, logs bool, progress func(protocol.ToolProgress)) (*pending, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := h.nodes[id]
+	if n == nil || n.link == nil {
+		return nil, protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", id))
+	}
+	if h.calls[call] != nil {
+		return nil, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", call))
+	}
+	p := &pending{node: n, logs: logs, reply: make(chan reply, 1), progress: progress}
+	h.calls[call] = p
+	return p, nil
+}
+
+// abandon forgets a call whose waiter leaves; its late result will be dropped.
+func (h *Hub) abandon(call protocol.CallID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.calls[call] == nil {
+		return
+	}
+	delete(h.calls, call)
+	h.done[call] = true
+	h.order = append(h.order, call)
+	if len(h.order) > keepDone {
+		delete(h.done, h.order[0])
+		h.order = slices.Clone(h.order[1:])
+	}
+}
+
+// send gives the node its time to settle, then sends the event.
+func (p *pending) send(ctx context.Context, name string, payload any) error {
+	if wait := time.Until(p.node.ready); wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+	return p.node.link.SendEvent(ctx, name, payload)
+}
+
+// Call runs a tool on a node and waits for its result. progress may be nil; it is called on the connection's goroutine and must not block.
+// A failure of the tool is a *ToolError; a node that goes away protocol.ErrUnavailable: the outcome is then unknown. When ctx ends, a node
+// that understands it is told to stop, and what it still reports within two seconds is returned together with ctx's cause.
+func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
+	if inv.Args == nil {
+		inv.Args = json.RawMessage("{}")
+	}
+	p, err := h.open(id, inv.CallID, false, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer h.abandon(inv.CallID)
+	if err := p.send(ctx, protocol.EventToolInvoke, inv); err != nil {
+		return nil, err
+	}
+	select {
+	case r := <-p.reply:
+		return r.result, r.err
+	case <-ctx.Done():
+	}
+	if slices.Contains(p.node.ext, protocol.ExtCancel) {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelLimit)
+		defer cancel()
+		if p.node.link.SendEvent(late, protocol.EventToolCancel, protocol.ToolCancel{CallID: inv.CallID}) == nil {
+			select {
+			case r := <-p.reply:
+				if r.err == nil {
+					return r.result, context.Cause(ctx)
+				}
+			case <-late.Done():
+			}
+		}
+	}
+	return nil, context.Cause(ctx)
+}
+
+// Preview asks a node what a call would do. ok is false when the node cannot say.
+func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, tool string, args json.RawMessage) (preview protocol.CallPreview, ok bool, err error) {
+	h.mu.Lock()
+	n := h.nodes[id]
+	h.mu.Unlock()
+	if n == nil || !slices.Contains(n.ext, protocol.ExtPreview) {
+		return preview, false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, previewLimit)
+	defer cancel()
+	raw, err := h.Call(ctx, id, protocol.ToolInvoke{CallID: protocol.CallID(protocol.NewID()), Tool: tool, Args: args, Preview: true}, nil)
+	if err != nil {
+		return preview, false, err
+	}
+	if string(raw) == "null" {
+		return preview, false, nil
+	}
+	if err := json.Unmarshal(raw, &preview); err != nil {
+		return preview, false, fmt.Errorf("read the preview of %s: %w", tool, err)
+	}
+	return preview, true, nil
+}
+
+// Logs asks a node for its last log lines.
+func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error) {
+	call := protocol.CallID(protocol.NewID())
+	p, err := h.open(id, call, true, nil)
+	if err != nil {
+		return protocol.LogsGetResult{}, err
+	}
+	defer h.abandon(call)
+	if err := p.send(ctx, protocol.EventLogsGet, protocol.LogsGet{CallID: call, Lines: lines}); err != nil {
+		return protocol.LogsGetResult{}, err
+	}
+	select {
+	case <-ctx.Done():
+		return protocol.LogsGetResult{}, context.Cause(ctx)
+	case r := <-p.reply:
+		if r.err != nil {
+			return protocol.LogsGetResult{}, r.err
+		}
+		if r.lines == nil {
+			r.lines = []string{}
+		}
+		return protocol.LogsGetResult{NodeID: id, Lines: r.lines, Count: len(r.lines), Truncated: r.truncated}, nil
+	}
+}
+
+// settleCall hands a reply to the waiter of a call of the node. Unknown calls are 404, another node's 403 (the original's texts).
+func (h *Hub) settleCall(from protocol.NodeID, call protocol.CallID, logs bool, r reply) (protocol.Ack, error) {
+	if call == "" {
+		return protocol.Ack{}, protocol.ErrBadRequest.With("callId required")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.calls[call]
+	switch {
+	case p == nil && h.done[call]:
+		delete(h.done, call)
+		return protocol.Ack{OK: true, Dropped: true}, nil
+	case p == nil || p.logs != logs:
+		return protocol.Ack{}, protocol.ErrNotFound.With("Unknown callId")
+	case p.node.info.ID != from:
+		return protocol.Ack{}, protocol.ErrForbidden.With("Node not authorized for this call")
+	}
+	delete(h.calls, call)
+	p.reply <- r // never blocks: a call is settled once
+	return protocol.Ack{OK: true}, nil
+}
+
+// Result takes a node's result. One with neither result nor error is an empty result, not an endless wait.
+func (h *Hub) Result(from protocol.NodeID, p protocol.ToolResultParams) (protocol.Ack, error) {
+	r := reply{result: p.Result}
+	if p.Error != "" {
+		r = reply{err: &ToolError{p.Error}}
+	} else if len(r.result) == 0 {
+		r.result = json.RawMessage("null")
+	}
+	return h.settleCall(from, p.CallID, false, r)
+}
+
+// LogsResult takes a node's log lines.
+func (h *Hub) LogsResult(from protocol.NodeID, p protocol.LogsResultParams) (protocol.Ack, error) {
+	r := reply{lines: p.Lines, truncated: p.Truncated}
+	if p.Error != "" {
+		r = reply{err: protocol.ErrInternal.With(p.Error)}
+	}
+	return h.settleCall(from, p.CallID, true, r)
+}
+
+// Progress takes a node's report on a running call.
+func (h *Hub) Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.Ack, error) {
+	h.mu.Lock()
+	call := h.calls[p.CallID]
+	h.mu.Unlock()
+	if call == nil || call.node.info.ID != from || call.progress == nil {
+		return protocol.Ack{OK: true, Dropped: true}, nil
+	}
+	call.progress(p)
+	return protocol.Ack{OK: true}, nil
+}
+
+// fail ends every call of a connection that is gone.
+func (h *Hub) fail(n *node, why string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, p := range h.calls {
+		if p.node == n {
+			delete(h.calls, id)
+			p.reply <- reply{err: protocol.ErrUnavailable.With(why)}
+		}
+	}
+}

@@ -1,0 +1,222 @@
+// Package nodes knows the machines: which are connected, what they can do, and which calls are on their way. Machines that left stay
+// known as offline.
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+)
+
+// Link is a connection to a node.
+type Link interface {
+	// SendEvent queues an event for the node, in order.
+	SendEvent(ctx context.Context, name string, payload any) error
+	// Close ends the connection with a WebSocket close code and reason.
+	Close(code int, reason string)
+}
+
+// Persist remembers machines over restarts.
+type Persist interface {
+	PutNode(ctx context.Context, n protocol.NodeInfo) error
+	Nodes(ctx context.Context) ([]protocol.NodeInfo, error)
+}
+
+// settle is how long a node that knows only the seeds needs after hello-ok before it listens to events: real ones install their handler
+// late and lose what comes earlier (gsv interop notes, event window).
+const settle = 250 * time.Millisecond
+
+// Hub is safe for use by many goroutines.
+type Hub struct {
+	bus     *event.Bus
+	persist Persist
+
+	mu    sync.Mutex // guards what follows
+	nodes map[protocol.NodeID]*node
+	calls map[protocol.CallID]*pending
+	done  map[protocol.CallID]bool // recently ended calls whose waiter had left, so that late results are "dropped", not unknown
+	order []protocol.CallID        // of done, oldest first
+}
+
+// node is one machine.
+type node struct {
+	info  protocol.NodeInfo
+	tools []protocol.ToolSpec // bare names
+	ext   []string
+	link  Link      // nil when offline
+	ready time.Time // events may be sent from here on
+}
+
+// New makes a hub. bus and persist may be nil.
+func New(bus *event.Bus, persist Persist) *Hub {
+	return &Hub{bus: bus, persist: persist, nodes: make(map[protocol.NodeID]*node), calls: make(map[protocol.CallID]*pending),
+		done: make(map[protocol.CallID]bool)}
+}
+
+// Load brings back the machines of earlier runs, as offline.
+func (h *Hub) Load(ctx context.Context) error {
+	if h.persist == nil {
+		return nil
+	}
+	list, err := h.persist.Nodes(ctx)
+	if err != nil {
+		return fmt.Errorf("load machines: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, info := range list {
+		info.Online = false
+		if h.nodes[info.ID] == nil {
+			h.nodes[info.ID] = &node{info: info}
+		}
+	}
+	return nil
+}
+
+// Attach takes a node in. An older connection of the same id is closed and its calls fail. detach must be called when the link is gone.
+// Errors are protocol.ErrInvalidConnect.
+func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, local bool, link Link) (detach func(), err error) {
+	id, err := protocol.ParseNodeID(p.Client.ID)
+	if err != nil {
+		return nil, protocol.ErrInvalidConnect.With(err.Error())
+	}
+	runtime, err := checkRuntime(p)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	n := &node{link: link, tools: p.Tools, ext: p.Extensions, ready: now}
+	if len(p.Extensions) == 0 {
+		n.ready = now.Add(settle)
+	}
+	n.info = protocol.NodeInfo{ID: id, Online: true, Local: local, Platform: p.Client.Platform, Version: p.Client.Version, Host: p.Host,
+		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli()}
+	for _, t := range p.Tools {
+		n.info.Tools = append(n.info.Tools, t.Name)
+	}
+	h.mu.Lock()
+	old := h.nodes[id]
+	h.nodes[id] = n
+	h.mu.Unlock()
+	if old != nil && old.link != nil {
+		h.fail(old, fmt.Sprintf("Node replaced during tool request: %s", id))
+		old.link.Close(protocol.CloseReplaced, "Replaced by newer node connection")
+	}
+	h.changed(ctx, n.info)
+	slog.Info("Node connected", "node", id, "tools", len(n.tools))
+	return func() { h.detach(ctx, n) }, nil
+}
+
+func (h *Hub) detach(ctx context.Context, n *node) {
+	h.mu.Lock()
+	present := h.nodes[n.info.ID] == n
+	if present {
+		n.link = nil
+		n.info.Online = false
+		n.info.LastSeenAt = time.Now().UnixMilli()
+	}
+	info := n.info
+	h.mu.Unlock()
+	h.fail(n, fmt.Sprintf("Node disconnected: %s", n.info.ID))
+	if present {
+		h.changed(context.WithoutCancel(ctx), info)
+		slog.Info("Node disconnected", "node", info.ID)
+	}
+}
+
+// changed tells everyone about a machine and remembers it.
+func (h *Hub) changed(ctx context.Context, info protocol.NodeInfo) {
+	if h.bus != nil {
+		h.bus.Publish(protocol.Change{Kind: protocol.ChangeNode, Node: &info})
+	}
+	if h.persist != nil {
+		if err := h.persist.PutNode(ctx, info); err != nil {
+			slog.Warn("A machine could not be remembered", "node", info.ID, "err", err)
+		}
+	}
+}
+
+// Nodes lists all known machines: online ones first, then by id.
+func (h *Hub) Nodes() []protocol.NodeInfo {
+	h.mu.Lock()
+	list := make([]protocol.NodeInfo, 0, len(h.nodes))
+	for _, n := range h.nodes {
+		list = append(list, n.info)
+	}
+	h.mu.Unlock()
+	slices.SortFunc(list, func(a, b protocol.NodeInfo) int {
+		if a.Online != b.Online {
+			if a.Online {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+	return list
+}
+
+// Node returns one machine.
+func (h *Hub) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := h.nodes[id]
+	if n == nil {
+		return protocol.NodeInfo{}, false
+	}
+	return n.info, true
+}
+
+// Tools lists the tools of the connected nodes under their full names: nodes sorted by id, each one's tools in the order it
+// gave them.
+func (h *Hub) Tools() []protocol.ToolSpec {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ids := make([]protocol.NodeID, 0, len(h.nodes))
+	for id, n := range h.nodes {
+		if n.link != nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	list := []protocol.ToolSpec{}
+	for _, id := range ids {
+		for _, t := range h.nodes[id].tools {
+			t.Name = string(protocol.NewToolName(id, t.Name))
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Lookup finds the node that provides a tool, and the tool under its bare name. A tool that nobody has is protocol.ErrNotFound, one of a
+// machine that is offline protocol.ErrUnavailable; the texts are the original's.
+func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
+	unknown := protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name))
+	id, tool, ok := name.Split()
+	if !ok {
+		return "", protocol.ToolSpec{}, unknown
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := h.nodes[id]
+	switch {
+	case n == nil:
+		return "", protocol.ToolSpec{}, unknown
+	case n.link == nil:
+		return id, protocol.ToolSpec{}, protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", id))
+	}
+	for _, t := range n.tools {
+		if t.Name == tool {
+			return id, t, nil
+		}
+	}
+	return "", protocol.ToolSpec{}, unknown
+}

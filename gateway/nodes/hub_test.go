@@ -1,0 +1,241 @@
+package nodes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+)
+
+// fakeLink records events and close calls.
+type fakeLink struct {
+	events chan any
+	closed string
+}
+
+func newLink() *fakeLink { return &fakeLink{events: make(chan any, 100)} }
+
+func (l *fakeLink) SendEvent(_ context.Context, _ string, payload any) error {
+	l.events <- payload
+	return nil
+}
+func (l *fakeLink) Close(_ int, reason string) { l.closed = reason }
+
+func params(id string, ext ...string) protocol.ConnectParams {
+	return protocol.ConnectParams{
+		Client: protocol.ClientInfo{ID: id, Mode: protocol.ModeNode}, Extensions: ext,
+		Tools:       []protocol.ToolSpec{{Name: "Bash"}, {Name: "Read"}},
+		NodeRuntime: &protocol.NodeRuntime{HostCapabilities: []string{"shell.exec", "filesystem.read"}, ToolCapabilities: map[string][]string{"Bash": {"shell.exec"}, "Read": {"filesystem.read"}}},
+	}
+}
+
+func attach(t *testing.T, h *Hub, id string, ext ...string) (*fakeLink, func()) {
+	t.Helper()
+	l := newLink()
+	detach, err := h.Attach(t.Context(), params(id, ext...), false, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, detach
+}
+
+func TestRuntimeIsValidatedAsTheOriginalDoes(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(*protocol.ConnectParams)
+		want string
+	}{
+		"no tools":          {func(p *protocol.ConnectParams) { p.Tools = nil }, "Node mode requires tools"},
+		"no runtime":        {func(p *protocol.ConnectParams) { p.NodeRuntime = nil }, "nodeRuntime for n is required"},
+		"unknown host":      {func(p *protocol.ConnectParams) { p.NodeRuntime.HostCapabilities = []string{"x"} }, `unknown capability "x"`},
+		"empty host":        {func(p *protocol.ConnectParams) { p.NodeRuntime.HostCapabilities = nil }, "at least one"},
+		"missing entry":     {func(p *protocol.ConnectParams) { delete(p.NodeRuntime.ToolCapabilities, "Bash") }, "missing entry for tool: Bash"},
+		"extra entry":       {func(p *protocol.ConnectParams) { p.NodeRuntime.ToolCapabilities["X"] = []string{"shell.exec"} }, "unknown tool key: X"},
+		"not in host":       {func(p *protocol.ConnectParams) { p.NodeRuntime.ToolCapabilities["Read"] = []string{"text.search"} }, "missing from hostCapabilities"},
+		"duplicate":         {func(p *protocol.ConnectParams) { p.Tools[1].Name = "Bash" }, "duplicate tool name: Bash"},
+		"reserved id":       {func(p *protocol.ConnectParams) { p.Client.ID = "gsv" }, "reserved"},
+		"id with separator": {func(p *protocol.ConnectParams) { p.Client.ID = "a__b" }, `contains "__"`},
+		"id with a dot":     {func(p *protocol.ConnectParams) { p.Client.ID = "a.b" }, "letters, digits"},
+		"long tool":         {func(p *protocol.ConnectParams) { p.Tools[0].Name = strings.Repeat("x", 62) }, "64 characters"},
+	} {
+		p := params("n")
+		c.edit(&p)
+		_, err := New(nil, nil).Attach(t.Context(), p, false, newLink())
+		if !errors.Is(err, protocol.ErrInvalidConnect) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want …%s…", name, err, c.want)
+		}
+	}
+}
+
+func TestToolsAreSortedByNodeAndVanishWithIt(t *testing.T) {
+	h := New(nil, nil)
+	_, left := attach(t, h, "tower", "x")
+	attach(t, h, "laptop", "x")
+	var names []string
+	for _, s := range h.Tools() {
+		names = append(names, s.Name)
+	}
+	if got := strings.Join(names, " "); got != "laptop__Bash laptop__Read tower__Bash tower__Read" {
+		t.Errorf("tools = %s", got)
+	}
+	left()
+	if n := len(h.Tools()); n != 2 {
+		t.Errorf("%d tools after the node left", n)
+	}
+	for name, code := range map[protocol.ToolName]int{"laptop__Bash": 0, "laptop:Bash": 0, "tower__Bash": 503, "nas__Bash": 404, "laptop__X": 404, "Bash": 404, "": 404} {
+		_, _, err := h.Lookup(name)
+		if got := protocol.AsError(err); code == 0 && err != nil || code != 0 && (got == nil || got.Code != code) {
+			t.Errorf("Lookup(%q) = %v, want code %d", name, err, code)
+		}
+	}
+	if list := h.Nodes(); len(list) != 2 || list[0].ID != "laptop" || list[1].Online {
+		t.Errorf("nodes = %+v", list)
+	}
+}
+
+func TestCallReturnsTheNodesResult(t *testing.T) {
+	h := New(nil, nil)
+	link, _ := attach(t, h, "n", "x")
+	go func() {
+		inv := (<-link.events).(protocol.ToolInvoke)
+		if inv.Tool != "Bash" || string(inv.Args) != "{}" {
+			t.Errorf("event = %+v", inv)
+		}
+		h.Progress("n", protocol.ToolProgress{CallID: inv.CallID, Tail: "half"})
+		h.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Result: json.RawMessage(`"all"`)})
+	}()
+	var tail string
+	got, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, func(p protocol.ToolProgress) { tail = p.Tail })
+	if err != nil || string(got) != `"all"` || tail != "half" {
+		t.Errorf("Call = %s, %v, progress %q", got, err, tail)
+	}
+}
+
+func TestResultsAreTakenFromTheRightNodeOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(nil, nil)
+		link, _ := attach(t, h, "n", "x")
+		attach(t, h, "other", "x")
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			_, err := h.Call(ctx, "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
+			done <- err
+		}()
+		<-link.events
+		for _, c := range []struct {
+			node protocol.NodeID
+			p    protocol.ToolResultParams
+			code int
+		}{
+			{"n", protocol.ToolResultParams{}, 400},
+			{"n", protocol.ToolResultParams{CallID: "zzz"}, 404},
+			{"other", protocol.ToolResultParams{CallID: "c"}, 403},
+		} {
+			if _, err := h.Result(c.node, c.p); protocol.AsError(err) == nil || protocol.AsError(err).Code != c.code {
+				t.Errorf("Result(%s, %s) = %v, want %d", c.node, c.p.CallID, err, c.code)
+			}
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if ack, err := h.Result("n", protocol.ToolResultParams{CallID: "c"}); err != nil || !ack.Dropped {
+			t.Errorf("late result = %+v, %v", ack, err)
+		}
+		if _, err := h.Result("n", protocol.ToolResultParams{CallID: "c"}); !errors.Is(err, protocol.ErrNotFound) {
+			t.Errorf("second late result = %v", err)
+		}
+	})
+}
+
+func TestNodeFailureIsAToolError(t *testing.T) {
+	h := New(nil, nil)
+	link, _ := attach(t, h, "n", "x")
+	go func() {
+		inv := (<-link.events).(protocol.ToolInvoke)
+		h.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Error: "no such file"})
+	}()
+	_, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
+	var failed *ToolError
+	if !errors.As(err, &failed) || failed.Text != "no such file" {
+		t.Errorf("Call = %v", err)
+	}
+}
+
+func TestReplacementAndDisconnectFailCalls(t *testing.T) {
+	h := New(nil, nil)
+	first, detachFirst := attach(t, h, "n", "x")
+	done := make(chan error, 2)
+	call := func(id protocol.CallID) {
+		_, err := h.Call(context.Background(), "n", protocol.ToolInvoke{CallID: id}, nil)
+		done <- err
+	}
+	go call("a")
+	<-first.events
+	second, detachSecond := attach(t, h, "n", "x")
+	if err := <-done; err == nil || err.Error() != "Node replaced during tool request: n" {
+		t.Errorf("call during a replacement = %v", err)
+	}
+	if first.closed != "Replaced by newer node connection" {
+		t.Errorf("the old link was closed with %q", first.closed)
+	}
+	detachFirst() // a late close of the replaced connection
+	if n, _ := h.Node("n"); !n.Online {
+		t.Error("the late close took the new connection along")
+	}
+	go call("b")
+	<-second.events
+	detachSecond()
+	if err := <-done; !errors.Is(err, protocol.ErrUnavailable) || err.Error() != "Node disconnected: n" {
+		t.Errorf("call during a disconnect = %v", err)
+	}
+}
+
+func TestSeedNodeIsGivenTimeToSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(nil, nil)
+		link, _ := attach(t, h, "n") // no extensions: an original node
+		began := time.Now()
+		go h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
+		<-link.events
+		if waited := time.Since(began); waited < settle {
+			t.Errorf("the first event came after %s", waited)
+		}
+		h.Result("n", protocol.ToolResultParams{CallID: "c"})
+	})
+}
+
+func TestCancelHandsOverWhatThereIs(t *testing.T) {
+	h := New(nil, nil)
+	link, _ := attach(t, h, "n", protocol.ExtCancel)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-link.events
+		cancel()
+		c := (<-link.events).(protocol.ToolCancel)
+		h.Result("n", protocol.ToolResultParams{CallID: c.CallID, Result: json.RawMessage(`"part"`)})
+	}()
+	got, err := h.Call(ctx, "n", protocol.ToolInvoke{CallID: "c"}, nil)
+	if string(got) != `"part"` || !errors.Is(err, context.Canceled) {
+		t.Errorf("Call = %s, %v", got, err)
+	}
+}
+
+func TestLogsComeFromTheNode(t *testing.T) {
+	h := New(new(event.Bus), nil)
+	link, _ := attach(t, h, "n", "x")
+	go func() {
+		e := (<-link.events).(protocol.LogsGet)
+		h.LogsResult("n", protocol.LogsResultParams{CallID: e.CallID, Lines: []string{"a", "b"}, Truncated: true})
+	}()
+	got, err := h.Logs(t.Context(), "n", 2)
+	if err != nil || got.Count != 2 || !got.Truncated || got.NodeID != "n" {
+		t.Errorf("Logs = %+v, %v", got, err)
+	}
+}

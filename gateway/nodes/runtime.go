@@ -1,0 +1,79 @@
+package nodes
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// checkRuntime validates what a node says of itself and returns it with its lists sorted and without duplicates. The messages are
+// those of the original (gsv interop notes, nodeRuntime validation).
+func checkRuntime(p protocol.ConnectParams) (*protocol.NodeRuntime, error) {
+	invalid := func(format string, args ...any) error {
+		return protocol.ErrInvalidConnect.With("Invalid nodeRuntime: " + fmt.Sprintf(format, args...))
+	}
+	if len(p.Tools) == 0 {
+		return nil, protocol.ErrInvalidConnect.With("Node mode requires tools")
+	}
+	if p.NodeRuntime == nil {
+		return nil, invalid("nodeRuntime for %s is required", p.Client.ID)
+	}
+	names := make(map[string]bool)
+	for _, t := range p.Tools {
+		if t.Name == "" || len(t.Name) > 64-len(p.Client.ID)-2 {
+			return nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("tool name %q does not fit: model APIs accept 64 characters for node and tool", t.Name))
+		}
+		if names[t.Name] {
+			return nil, invalid("duplicate tool name: %s", t.Name)
+		}
+		names[t.Name] = true
+	}
+	host, err := capabilities(p.NodeRuntime.HostCapabilities)
+	if err != nil {
+		return nil, invalid("hostCapabilities for %s: %v", p.Client.ID, err)
+	}
+	out := &protocol.NodeRuntime{HostCapabilities: host, ToolCapabilities: make(map[string][]string)}
+	for tool := range p.NodeRuntime.ToolCapabilities {
+		if !names[tool] {
+			return nil, invalid("toolCapabilities for %s has unknown tool key: %s", p.Client.ID, tool)
+		}
+	}
+	for _, t := range p.Tools {
+		list, ok := p.NodeRuntime.ToolCapabilities[t.Name]
+		if !ok {
+			return nil, invalid("toolCapabilities for %s missing entry for tool: %s", p.Client.ID, t.Name)
+		}
+		caps, err := capabilities(list)
+		if err != nil {
+			return nil, invalid("toolCapabilities for %s, tool %s: %v", p.Client.ID, t.Name, err)
+		}
+		for _, c := range caps {
+			if !slices.Contains(host, c) {
+				return nil, invalid("toolCapabilities for %s, tool %s: %s missing from hostCapabilities", p.Client.ID, t.Name, c)
+			}
+		}
+		out.ToolCapabilities[t.Name] = caps
+	}
+	return out, nil
+}
+
+func capabilities(list []string) ([]string, error) {
+	var out []string
+	for _, c := range list {
+		c = strings.TrimSpace(c)
+		if !slices.Contains(protocol.Capabilities, c) {
+			return nil, fmt.Errorf("unknown capability %q", c)
+		}
+		if !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("at least one capability is required")
+	}
+	sort.Strings(out)
+	return out, nil
+}
