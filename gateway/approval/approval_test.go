@@ -1,0 +1,341 @@
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+func openGate(t *testing.T) (*Gate, *store.Store) {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return New(s, new(event.Bus)), s
+}
+
+func question() protocol.Approval {
+	return protocol.Approval{Kind: protocol.AskCall, Node: "n", Tool: "Bash", Args: json.RawMessage(`{"command":"ls"}`), Choices: []string{"once"}}
+}
+
+// pending waits for the gate's first open question.
+func pending(t *testing.T, g *Gate, sub *event.Subscription) protocol.Approval {
+	t.Helper()
+	for {
+		c, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Kind == protocol.ChangeApproval && c.Approval.State == protocol.ApprovalPending {
+			return *c.Approval
+		}
+	}
+}
+
+func TestGateFirstAnswerWins(t *testing.T) {
+	g, _ := openGate(t)
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	got := make(chan protocol.Approval, 1)
+	go func() {
+		a, err := g.Ask(context.Background(), question(), 0)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- a
+	}()
+	a := pending(t, g, sub)
+	var wg sync.WaitGroup
+	wins := make(chan string, 20)
+	for i := range 20 {
+		decision := []string{protocol.DecisionAllow, protocol.DecisionDeny}[i%2]
+		wg.Go(func() {
+			r, err := g.Answer(context.Background(), "w", protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
+			if err != nil {
+				t.Error(err)
+			}
+			if r.Won {
+				wins <- r.Approval.State
+			} else if r.Approval.State == protocol.ApprovalPending {
+				t.Error("a loser was not told how the question ended")
+			}
+		})
+	}
+	wg.Wait()
+	if len(wins) != 1 {
+		t.Fatalf("%d answers won", len(wins))
+	}
+	if end := <-got; end.State != <-wins {
+		t.Errorf("the asker saw %s", end.State)
+	}
+}
+
+func TestAnswerToSomethingElseIsRefused(t *testing.T) {
+	g, s := openGate(t)
+	a := question()
+	a.ID, a.State, a.Hash = "a", protocol.ApprovalPending, "right"
+	if err := s.PutApproval(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		p    protocol.ApprovalAnswerParams
+		want error
+	}{
+		{protocol.ApprovalAnswerParams{ID: "a", Hash: "wrong", Decision: "allow"}, protocol.ErrConflict},
+		{protocol.ApprovalAnswerParams{ID: "a", Decision: "allow"}, protocol.ErrConflict},
+		{protocol.ApprovalAnswerParams{ID: "a", Hash: "right", Decision: "maybe"}, protocol.ErrBadRequest},
+		{protocol.ApprovalAnswerParams{ID: "a", Hash: "right", Decision: "allow", Scope: "session"}, protocol.ErrBadRequest},
+		{protocol.ApprovalAnswerParams{ID: "b", Hash: "right", Decision: "allow"}, protocol.ErrNotFound},
+	} {
+		if _, err := g.Answer(t.Context(), "w", c.p); !errors.Is(err, c.want) {
+			t.Errorf("Answer(%+v) = %v, want %v", c.p, err, c.want)
+		}
+	}
+}
+
+func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
+	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus))
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		a, err := g.Ask(t.Context(), question(), 5*time.Minute)
+		if err != nil || a.State != protocol.ApprovalExpired || time.Since(began) != 5*time.Minute {
+			t.Errorf("Ask = %s, %v after %s", a.State, err, time.Since(began))
+		}
+	})
+}
+
+func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
+	g, s := openGate(t)
+	for cause, want := range map[error]string{errors.New("stopped by the person"): protocol.ApprovalCancelled, ErrSuspended: protocol.ApprovalPending} {
+		sub := g.bus.Subscribe()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			_, err := g.Ask(ctx, question(), 0)
+			done <- err
+		}()
+		a := pending(t, g, sub)
+		cancel(cause)
+		if err := <-done; errors.Is(err, ErrSuspended) != (want == protocol.ApprovalPending) {
+			t.Errorf("Ask = %v", err)
+		}
+		if now, _ := s.Approval(t.Context(), a.ID); now.State != want {
+			t.Errorf("after %v the question is %s, want %s", cause, now.State, want)
+		}
+		sub.Close()
+	}
+}
+
+func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
+	g, s := openGate(t)
+	a := question()
+	a.ID, a.State, a.CreatedAt = "a", protocol.ApprovalPending, 1
+	a.Hash, _ = Hash(a)
+	if err := s.PutApproval(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	// Nobody waits yet: the answer must not be lost.
+	if r, err := g.Answer(t.Context(), "w", protocol.ApprovalAnswerParams{ID: "a", Hash: a.Hash, Decision: "allow"}); err != nil || !r.Won {
+		t.Fatal(r, err)
+	}
+	got, err := g.Ask(t.Context(), a, time.Minute)
+	if err != nil || got.State != protocol.ApprovalAllowed {
+		t.Errorf("Ask = %+v, %v", got, err)
+	}
+}
+
+func TestOrphansAreCancelled(t *testing.T) {
+	g, s := openGate(t)
+	for _, id := range []protocol.ApprovalID{"a", "b"} {
+		a := question()
+		a.ID, a.State = id, protocol.ApprovalPending
+		if err := s.PutApproval(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.CancelOrphans(t.Context(), func(a protocol.Approval) bool { return a.ID == "a" }); err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := g.Pending(t.Context()); len(list) != 1 || list[0].ID != "a" {
+		t.Errorf("pending = %+v", list)
+	}
+}
+
+func TestHashCoversWhatIsShown(t *testing.T) {
+	base := question()
+	base.Preview = &protocol.CallPreview{Folder: "/a", Path: "/p", Diff: "d", FileSHA256: "f"}
+	first, err := Hash(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := base
+	same.Args = json.RawMessage(` { "command" : "ls" } `)
+	if h, _ := Hash(same); h != first {
+		t.Error("white space changes the hash")
+	}
+	for name, edit := range map[string]func(*protocol.Approval){
+		"node":   func(a *protocol.Approval) { a.Node = "m" },
+		"tool":   func(a *protocol.Approval) { a.Tool = "Write" },
+		"args":   func(a *protocol.Approval) { a.Args = json.RawMessage(`{"command":"rm"}`) },
+		"folder": func(a *protocol.Approval) { a.Preview.Folder = "/b" },
+		"path":   func(a *protocol.Approval) { a.Preview.Path = "/q" },
+		"diff":   func(a *protocol.Approval) { a.Preview.Diff = "e" },
+		"file":   func(a *protocol.Approval) { a.Preview.FileSHA256 = "g" },
+	} {
+		c, p := base, *base.Preview
+		c.Preview = &p
+		edit(&c)
+		if h, _ := Hash(c); h == first {
+			t.Errorf("another %s has the same hash", name)
+		}
+	}
+	bad := base
+	bad.Args = json.RawMessage(`{`)
+	if _, err := Hash(bad); err == nil {
+		t.Error("broken arguments have a hash")
+	}
+}
+
+func TestDefaultsAllowReadingInsideAndAskForTheRest(t *testing.T) {
+	rules := config.Default().ToolApproval
+	in, out := &protocol.CallPreview{Path: "/w/a"}, &protocol.CallPreview{Path: "/etc/x", Outside: true}
+	for _, c := range []struct {
+		name string
+		r    Request
+		want Verdict
+	}{
+		{"read inside", Request{Effect: protocol.EffectRead, Preview: in}, Allow},
+		{"read outside", Request{Effect: protocol.EffectRead, Preview: out}, Ask},
+		{"read of an unknown place", Request{Effect: protocol.EffectRead}, Ask},
+		{"write inside", Request{Effect: protocol.EffectWrite, Preview: in}, Ask},
+		{"command", Request{Effect: protocol.EffectExec, Preview: in}, Ask},
+		{"network", Request{Effect: protocol.EffectNetwork, Preview: in}, Ask},
+		{"unknown tool", Request{Preview: in}, Ask},
+		{"own command", Request{Effect: protocol.EffectExec, Preview: in, Direct: true}, Allow},
+	} {
+		if d := Decide(rules, c.r); d.Verdict != c.want || d.Why == "" {
+			t.Errorf("%s: %+v, want %s", c.name, d, c.want)
+		}
+	}
+}
+
+func TestRulesOfTheOriginalDecide(t *testing.T) {
+	rules := config.ToolApproval{DefaultDecision: "ask", Rules: []config.ToolRule{
+		{ID: "no-rm", Tool: "*__Bash", Decision: "deny", Reason: "never remove", When: []config.ToolWhen{{Path: "command", Op: "regex", Value: `\brm\b`}}},
+		{ID: "git", Tool: "*__Bash", Decision: "allow", When: []config.ToolWhen{{Path: "command", Op: "startsWith", Value: "git status"}}},
+		{ID: "notes", Tool: "laptop__Write", Decision: "allow", When: []config.ToolWhen{{Path: "path", Op: "equals", Value: "notes.md"}}},
+		{ID: "list", Tool: "x__*", Decision: "allow", When: []config.ToolWhen{{Path: "a.1.b", Op: "contains", Value: "Z"}, {Path: "n", Op: "equals", Value: 1.0}}},
+		{ID: "bad", Tool: "*", Decision: "allow", When: []config.ToolWhen{{Path: "command", Op: "regex", Value: "("}}},
+	}}
+	for _, c := range []struct {
+		tool, args string
+		direct     bool
+		want       Verdict
+	}{
+		{"laptop__Bash", `{"command":"rm -rf x"}`, false, Deny},
+		{"laptop__Bash", `{"command":"rm -rf x"}`, true, Deny},
+		{"laptop__Bash", `{"command":"git status"}`, false, Allow},
+		{"laptop__Bash", `{"command":"git push"}`, false, Ask},
+		{"laptop__Write", `{"path":"notes.md"}`, false, Allow},
+		{"tower__Write", `{"path":"notes.md"}`, false, Ask},
+		{"x__Y", `{"a":[0,{"b":"aZc"}],"n":1}`, false, Allow},
+		{"x__Y", `{"a":[0,{"b":"aZc"}],"n":2}`, false, Ask},
+		{"x__Y", `{"a":[0]}`, false, Ask},
+		{"laptop__Bash", `not json`, false, Ask},
+	} {
+		d := Decide(rules, Request{Tool: protocol.ToolName(c.tool), Effect: protocol.EffectExec, Args: json.RawMessage(c.args), Preview: &protocol.CallPreview{}, Direct: c.direct})
+		if d.Verdict != c.want {
+			t.Errorf("%s %s: %+v, want %s", c.tool, c.args, d, c.want)
+		}
+	}
+	for pattern, s := range map[string]string{"a*b": "ab", "*": "", "a*b*c": "axxbyyc", "*__Bash": "n__Bash"} {
+		if !wildcard(pattern, s) {
+			t.Errorf("%q does not match %q", pattern, s)
+		}
+	}
+	for pattern, s := range map[string]string{"a*b": "a", "Bash": "n__Bash", "a*a": "a", "*x": "xy"} {
+		if wildcard(pattern, s) {
+			t.Errorf("%q matches %q", pattern, s)
+		}
+	}
+}
+
+func TestSessionGrantIsNarrow(t *testing.T) {
+	r := Request{Tool: "n__Bash", Node: "n", Bare: "Bash", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"make"}`), Preview: &protocol.CallPreview{Folder: "/w"}}
+	match, words, ok := SessionGrant(r)
+	if !ok || words == "" {
+		t.Fatal("no grant for a command")
+	}
+	r.Grants = []store.Grant{{Node: "n", Tool: "Bash", Match: match}}
+	if d := Decide(config.Default().ToolApproval, r); d.Verdict != Allow {
+		t.Errorf("the granted call is %+v", d)
+	}
+	for name, edit := range map[string]func(*Request){
+		"another command": func(r *Request) { r.Args = json.RawMessage(`{"command":"make; rm x"}`) },
+		"another folder":  func(r *Request) { r.Preview = &protocol.CallPreview{Folder: "/"} },
+		"another machine": func(r *Request) { r.Node = "m" },
+		"another tool":    func(r *Request) { r.Bare = "Process" },
+		"more arguments":  func(r *Request) { r.Args = json.RawMessage(`{"command":"make","background":true}`) },
+		"no preview":      func(r *Request) { r.Preview = nil },
+	} {
+		c := r
+		edit(&c)
+		if d := Decide(config.Default().ToolApproval, c); d.Verdict != Ask {
+			t.Errorf("%s passes: %+v", name, d)
+		}
+	}
+	r.Preview.Truncated = true
+	if _, _, ok := SessionGrant(r); ok {
+		t.Error("a cut preview can be allowed for the session")
+	}
+	if !strings.Contains(words, "exactly") {
+		t.Errorf("words = %q", words)
+	}
+}
+
+// fakeStore keeps questions in memory, for tests in a bubble of fake time, which a database would leave.
+type fakeStore struct {
+	mu   sync.Mutex
+	rows map[protocol.ApprovalID]protocol.Approval
+}
+
+func (f *fakeStore) PutApproval(_ context.Context, a protocol.Approval) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rows[a.ID] = a
+	return nil
+}
+
+func (f *fakeStore) CloseApproval(_ context.Context, a protocol.Approval) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.rows[a.ID].State != protocol.ApprovalPending {
+		return false, nil
+	}
+	f.rows[a.ID] = a
+	return true, nil
+}
+
+func (f *fakeStore) Approval(_ context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, ok := f.rows[id]
+	if !ok {
+		return a, protocol.ErrNotFound
+	}
+	return a, nil
+}
+func (f *fakeStore) PendingApprovals(context.Context) ([]protocol.Approval, error) { return nil, nil }
