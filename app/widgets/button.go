@@ -1,0 +1,262 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// Button is a compact button: a verb, an icon, or both. Enter and space press it.
+type Button struct {
+	widget.DisableableWidget
+	Text    string
+	Icon    string // of package assets; empty is none
+	Trail   string // an icon after the text, such as "down"
+	Primary bool   // in the accent's colour: one in a place
+	Quiet   bool   // no ground until the mouse is over it
+	Danger  bool   // in the colour of errors
+	Muted   bool   // text in the secondary colour
+	Small   bool   // 12 instead of 14
+	OnTap   func()
+
+	hovered, focused, pressed bool
+}
+
+var (
+	_ fyne.Tappable      = (*Button)(nil)
+	_ fyne.Focusable     = (*Button)(nil)
+	_ desktop.Hoverable  = (*Button)(nil)
+	_ fyne.Disableable   = (*Button)(nil)
+	_ desktop.Cursorable = (*Button)(nil)
+)
+
+// NewButton makes a button.
+func NewButton(text, icon string, onTap func()) *Button {
+	b := &Button{Text: text, Icon: icon, OnTap: onTap}
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+// NewQuiet makes a button without a ground.
+func NewQuiet(text, icon string, onTap func()) *Button {
+	b := NewButton(text, icon, onTap)
+	b.Quiet = true
+	return b
+}
+
+// SetText changes the text.
+func (b *Button) SetText(text string) {
+	if b.Text != text {
+		b.Text = text
+		b.Refresh()
+	}
+}
+
+// Set changes text and icon.
+func (b *Button) Set(text, icon string) {
+	if b.Text != text || b.Icon != icon {
+		b.Text, b.Icon = text, icon
+		b.Refresh()
+	}
+}
+
+// Tapped implements fyne.Tappable.
+func (b *Button) Tapped(*fyne.PointEvent) {
+	if !b.Disabled() && b.OnTap != nil {
+		b.OnTap()
+	}
+}
+
+// FocusGained implements fyne.Focusable.
+func (b *Button) FocusGained() { b.focused = true; b.Refresh() }
+
+// FocusLost implements fyne.Focusable.
+func (b *Button) FocusLost() { b.focused = false; b.Refresh() }
+
+// TypedRune implements fyne.Focusable.
+func (b *Button) TypedRune(r rune) {
+	if r == ' ' {
+		b.Tapped(nil)
+	}
+}
+
+// TypedKey implements fyne.Focusable.
+func (b *Button) TypedKey(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
+		b.Tapped(nil)
+	}
+}
+
+// MouseIn implements desktop.Hoverable.
+func (b *Button) MouseIn(*desktop.MouseEvent) { b.hovered = true; b.Refresh() }
+
+// MouseMoved implements desktop.Hoverable.
+func (b *Button) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements desktop.Hoverable.
+func (b *Button) MouseOut() { b.hovered = false; b.Refresh() }
+
+// Cursor implements desktop.Cursorable.
+func (b *Button) Cursor() desktop.Cursor {
+	if b.Disabled() {
+		return desktop.DefaultCursor
+	}
+	return desktop.PointerCursor
+}
+
+// CreateRenderer implements fyne.Widget.
+func (b *Button) CreateRenderer() fyne.WidgetRenderer {
+	r := &buttonRenderer{b: b, ground: canvas.NewRectangle(nil), text: canvas.NewText("", nil), icon: widget.NewIcon(nil), trail: widget.NewIcon(nil)}
+	r.Refresh()
+	return r
+}
+
+type buttonRenderer struct {
+	b           *Button
+	ground      *canvas.Rectangle
+	text        *canvas.Text
+	icon, trail *widget.Icon
+	shown       [3]string // icon, trail, colour: a resource is made only when these change
+}
+
+const (
+	buttonPad    float32 = 8
+	buttonHeight float32 = 28
+	smallHeight  float32 = 24
+)
+
+func (r *buttonRenderer) Refresh() {
+	b := r.b
+	fg := look.ColorText
+	fill := fyne.ThemeColorName("button")
+	if b.Muted {
+		fg = look.ColorMuted
+	}
+	if b.Quiet {
+		fill = ""
+	}
+	switch {
+	case b.Disabled():
+		fg = "disabled"
+		if fill != "" {
+			fill = "disabledButton"
+		}
+	case b.Primary:
+		fg, fill = look.ColorOnAccent, look.ColorAccent
+	case b.Danger:
+		fg = look.ColorBad
+	}
+	r.ground.FillColor, r.ground.StrokeWidth = nil, 0
+	if fill != "" {
+		r.ground.FillColor = look.Color(fill)
+	}
+	if b.hovered && !b.Disabled() && !b.Primary {
+		r.ground.FillColor = look.Color("pressed")
+		if b.Quiet {
+			r.ground.FillColor = look.Color(look.ColorHover)
+		}
+	}
+	r.ground.StrokeColor = nil
+	if b.focused {
+		r.ground.StrokeColor, r.ground.StrokeWidth = look.Color(look.ColorAccent), 2
+		if b.Primary {
+			r.ground.StrokeColor = look.Color(look.ColorText)
+		}
+	}
+	r.ground.CornerRadius = look.Corner
+	r.text.Text, r.text.Color = b.Text, look.Color(fg)
+	r.text.TextSize = look.Size("text")
+	if b.Small {
+		r.text.TextSize = look.Size(look.SizeSmall)
+	}
+	r.text.TextStyle.Bold = b.Primary
+	if now := [3]string{b.Icon, b.Trail, string(fg)}; now != r.shown {
+		r.shown = now
+		setIcon(r.icon, b.Icon, fg)
+		setIcon(r.trail, b.Trail, fg)
+	} else {
+		r.icon.Refresh()
+		r.trail.Refresh()
+	}
+	r.Layout(b.Size())
+	r.ground.Refresh()
+	r.text.Refresh()
+}
+
+func setIcon(i *widget.Icon, name string, c fyne.ThemeColorName) {
+	if name == "" {
+		i.Hide()
+		return
+	}
+	i.SetResource(look.IconIn(name, c))
+	i.Show()
+}
+
+func (r *buttonRenderer) parts() []fyne.CanvasObject {
+	var parts []fyne.CanvasObject
+	if r.b.Icon != "" {
+		parts = append(parts, r.icon)
+	}
+	if r.b.Text != "" {
+		parts = append(parts, r.text)
+	}
+	if r.b.Trail != "" {
+		parts = append(parts, r.trail)
+	}
+	return parts
+}
+
+func partSize(o fyne.CanvasObject) fyne.Size {
+	if t, ok := o.(*canvas.Text); ok {
+		return t.MinSize()
+	}
+	return fyne.NewSquareSize(look.IconSmall)
+}
+
+func (r *buttonRenderer) MinSize() fyne.Size {
+	h := buttonHeight
+	if r.b.Small {
+		h = smallHeight
+	}
+	w := float32(0)
+	for i, p := range r.parts() {
+		s := partSize(p)
+		w += s.Width
+		h = max(h, s.Height+8)
+		if i > 0 {
+			w += look.Gap
+		}
+	}
+	pad := buttonPad
+	if r.b.Text == "" {
+		pad = max((h-w)/2, 2)
+	}
+	return fyne.NewSize(w+2*pad, h)
+}
+
+func (r *buttonRenderer) Layout(size fyne.Size) {
+	r.ground.Resize(size)
+	w := float32(0)
+	parts := r.parts()
+	for i, p := range parts {
+		w += partSize(p).Width
+		if i > 0 {
+			w += look.Gap
+		}
+	}
+	x := (size.Width - w) / 2
+	for _, p := range parts {
+		s := partSize(p)
+		p.Resize(s)
+		p.Move(fyne.NewPos(x, (size.Height-s.Height)/2))
+		x += s.Width + look.Gap
+	}
+}
+
+func (r *buttonRenderer) Objects() []fyne.CanvasObject {
+	return append([]fyne.CanvasObject{r.ground}, r.parts()...)
+}
+func (r *buttonRenderer) Destroy() {}

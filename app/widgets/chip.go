@@ -1,0 +1,224 @@
+package widgets
+
+import (
+	"fmt"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// NewChip makes a rounded choice of a few words.
+func NewChip(text, icon string, onTap func()) *Press {
+	line := Row(6, -1, NewText(text, look.ColorText, "text"))
+	if icon != "" {
+		line.Objects = append([]fyne.CanvasObject{widget.NewIcon(look.IconIn(icon, look.ColorMuted))}, line.Objects...)
+	}
+	p := NewPress(container.NewStack(NewRect("", look.ColorLine, 14), Inset(6, 12, 6, 12, line)), onTap)
+	p.ground.Corner = 14
+	p.SetGround(look.ColorSurface)
+	return p
+}
+
+// Badge is a count on a ground of its own. Zero hides it.
+type Badge struct {
+	widget.BaseWidget
+	text *Text
+	box  *fyne.Container
+}
+
+// NewBadge makes a badge in the colour of what needs the person.
+func NewBadge(n int) *Badge {
+	b := &Badge{text: NewText("", look.ColorOnNeeds, look.SizeSmall)}
+	b.text.Style.Bold, b.text.Align = true, fyne.TextAlignCenter
+	ground := NewRect(look.ColorNeedsYou, "", 8)
+	ground.SetMinSize(fyne.NewSize(18, 16))
+	b.box = container.NewStack(ground, Inset(0, 5, 0, 5, b.text))
+	b.ExtendBaseWidget(b)
+	b.Set(n)
+	return b
+}
+
+// Set changes the count; from 100 on it reads 99+.
+func (b *Badge) Set(n int) {
+	text := fmt.Sprint(n)
+	if n > 99 {
+		text = "99+"
+	}
+	b.text.SetText(text)
+	show(b, n > 0)
+}
+
+// CreateRenderer implements fyne.Widget.
+func (b *Badge) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
+
+// NewEmptyState says in one line that there is nothing, and offers what fills it.
+func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
+	parts := []fyne.CanvasObject{}
+	if icon != "" {
+		i := widget.NewIcon(look.IconIn(icon, look.ColorMuted))
+		parts = append(parts, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(32), i)))
+	}
+	if title != "" {
+		h := NewHeading(title, look.SizeTitle)
+		h.Align, h.Ellipsis = fyne.TextAlignCenter, true
+		parts = append(parts, h)
+	}
+	if text != "" {
+		p := NewParagraph(text, look.ColorMuted, "text")
+		p.segment.Style.Alignment = fyne.TextAlignCenter
+		parts = append(parts, p)
+	}
+	if len(actions) > 0 {
+		parts = append(parts, container.New(&flowLayout{gap: look.Inside, centre: true}, actions...))
+	}
+	return Limit(520, false, Col(look.Inside, parts...))
+}
+
+// Flow lays objects out like words, from left to right and then in the next line.
+func Flow(gap float32, objects ...fyne.CanvasObject) *fyne.Container {
+	return container.New(&flowLayout{gap: gap}, objects...)
+}
+
+type flowLayout struct {
+	gap    float32
+	centre bool
+	height float32 // at the width of the last layout
+}
+
+func (l *flowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	var s fyne.Size
+	for _, o := range objects {
+		if o.Visible() {
+			s = s.Max(o.MinSize())
+		}
+	}
+	return fyne.NewSize(s.Width, max(s.Height, l.height))
+}
+
+func (l *flowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	var line []fyne.CanvasObject
+	width, high, y := float32(0), float32(0), float32(0)
+	flush := func() {
+		x := float32(0)
+		if l.centre {
+			x = (size.Width - width) / 2
+		}
+		for _, o := range line {
+			m := o.MinSize()
+			o.Resize(fyne.NewSize(min(m.Width, size.Width), m.Height))
+			o.Move(fyne.NewPos(x, y+(high-m.Height)/2))
+			x += m.Width + l.gap
+		}
+		if len(line) > 0 {
+			y += high + l.gap
+		}
+		line, width, high = nil, 0, 0
+	}
+	for _, o := range objects {
+		if !o.Visible() {
+			continue
+		}
+		m := o.MinSize()
+		if len(line) > 0 && width+l.gap+m.Width > size.Width {
+			flush()
+		}
+		if len(line) > 0 {
+			width += l.gap
+		}
+		width += m.Width
+		high = max(high, m.Height)
+		line = append(line, o)
+	}
+	flush()
+	l.height = max(y-l.gap, 0)
+}
+
+// Problem is what an [ErrorBox] says: what happened, what it means or what to do, and a button that does it.
+type Problem struct {
+	What   string
+	Do     string
+	Button string // empty is none
+}
+
+// ErrorBox shows a problem.
+type ErrorBox struct {
+	widget.BaseWidget
+	OnButton func()
+	what, do *Paragraph
+	button   *Button
+	foot     *fyne.Container
+	box      *fyne.Container
+}
+
+// NewErrorBox makes a box.
+func NewErrorBox(p Problem, onButton func()) *ErrorBox {
+	b := &ErrorBox{OnButton: onButton, what: NewParagraph("", look.ColorText, "text"), do: NewParagraph("", look.ColorMuted, "text")}
+	b.button = NewButton("", "", func() { call(b.OnButton) })
+	b.foot = Row(look.Inside, 0, layout.NewSpacer(), b.button)
+	edge := NewRect(look.ColorBad, "", 2)
+	edge.SetMinSize(fyne.NewSize(3, 0))
+	icon := container.NewVBox(widget.NewIcon(look.IconIn("warning", look.ColorBad)))
+	text := container.NewBorder(nil, nil, icon, nil, Inset(0, 0, 0, look.Gap, Col(look.Gap, b.what, b.do, b.foot)))
+	b.box = container.NewStack(NewRect(look.ColorSurface, look.ColorLine, look.Corner), container.NewBorder(nil, nil, edge, nil, Inset(8, 10, 8, 10, text)))
+	b.ExtendBaseWidget(b)
+	b.Set(p)
+	return b
+}
+
+// Set shows another problem.
+func (b *ErrorBox) Set(p Problem) {
+	b.what.Set(p.What, look.ColorText)
+	b.do.Set(p.Do, look.ColorMuted)
+	b.button.SetText(p.Button)
+	show(b.do, p.Do != "")
+	show(b.foot, p.Button != "")
+	if b.Size().Width > 0 {
+		relayout(b.box)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (b *ErrorBox) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
+
+// Notice is a muted line with an icon in the middle of a transcript, such as "stopped".
+type Notice struct {
+	widget.BaseWidget
+	OnButton func()
+	icon     *widget.Icon
+	text     *Paragraph
+	button   *Button
+	box      *fyne.Container
+	name     string
+}
+
+// NewNotice makes an empty notice.
+func NewNotice() *Notice {
+	n := &Notice{icon: widget.NewIcon(nil), text: NewParagraph("", look.ColorMuted, look.SizeSidebar)}
+	n.button = NewQuiet("", "", func() { call(n.OnButton) })
+	n.button.Small = true
+	top := Inset(4, 0, 0, 0, container.NewVBox(n.icon))
+	n.box = container.NewBorder(nil, nil, top, container.NewVBox(n.button), Inset(3, 0, 3, 6, n.text))
+	n.ExtendBaseWidget(n)
+	return n
+}
+
+// Set shows a notice; button empty is none.
+func (n *Notice) Set(icon, text, button string) {
+	if icon != n.name {
+		n.name = icon
+		setIcon(n.icon, icon, look.ColorMuted)
+	}
+	n.text.Set(text, look.ColorMuted)
+	n.button.SetText(button)
+	show(n.button, button != "")
+	if n.Size().Width > 0 {
+		relayout(n.box)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (n *Notice) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(n.box) }

@@ -1,0 +1,115 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// CodePanel shows long monospaced text on its own ground. Lines do not wrap; the panel scrolls.
+type CodePanel struct {
+	widget.BaseWidget
+	code   *Code
+	pan    *Pan
+	ground *Rect
+	box    *fyne.Container
+	text   string
+}
+
+// NewCodePanel makes an empty panel, at most maxHeight high; 0 is as high as its text.
+func NewCodePanel(maxHeight float32) *CodePanel {
+	p := &CodePanel{code: NewCode(nil), ground: NewRect(look.ColorCode, look.ColorLine, look.Corner)}
+	p.pan = NewPan(p.code)
+	p.pan.MaxHeight = maxHeight
+	p.box = container.NewStack(p.ground, Inset(look.Inside, 1, look.Inside, look.Inside+4, p.pan))
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+// SetText shows plain text.
+func (p *CodePanel) SetText(text string) {
+	if text == p.text {
+		return
+	}
+	p.text = text
+	p.SetLines(PlainLines(text))
+}
+
+// SetLines shows lines, which must not change any more.
+func (p *CodePanel) SetLines(lines []CodeLine) {
+	p.code.SetLines(lines)
+	p.pan.Update()
+}
+
+// Follow keeps the end in view while text grows.
+func (p *CodePanel) Follow(on bool) { p.pan.Follow = on }
+
+// Reset goes to the beginning, for other text.
+func (p *CodePanel) Reset() { p.pan.Reset() }
+
+// Lines is how many lines it has.
+func (p *CodePanel) Lines() int { return p.code.Lines() }
+
+// SetForward says who gets turns of the wheel that the panel does not need.
+func (p *CodePanel) SetForward(f func(*fyne.ScrollEvent)) { p.pan.Forward = f }
+
+// CreateRenderer implements fyne.Widget.
+func (p *CodePanel) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
+
+// CodeBlock is a fenced block of Markdown: language, Copy, coloured code.
+type CodeBlock struct {
+	widget.BaseWidget
+	OnCopy func(string)
+
+	block Block
+	lang  *Text
+	copy  *Button
+	panel *CodePanel
+	box   *fyne.Container
+}
+
+// NewCodeBlock makes an empty block.
+func NewCodeBlock() *CodeBlock {
+	c := &CodeBlock{lang: NewText("", look.ColorMuted, look.SizeSmall), panel: NewCodePanel(0)}
+	c.panel.ground.Fill, c.panel.ground.Line = "", ""
+	c.copy = NewButton("Copy", "copy", func() {
+		if c.OnCopy != nil {
+			c.OnCopy(c.block.Source)
+		}
+	})
+	c.copy.Quiet, c.copy.Small, c.copy.Muted = true, true, true
+	head := Inset(2, 4, 0, look.Inside+4, Row(look.Inside, 0, c.lang, c.copy))
+	c.box = container.NewStack(NewRect(look.ColorCode, look.ColorLine, look.Corner), Col(0, head, c.panel))
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+// Set shows a block. Colours come when the fence is closed: half a program is coloured wrongly, and again at each letter.
+func (c *CodeBlock) Set(b Block) {
+	if b == c.block {
+		return
+	}
+	c.block = b
+	lang := b.Lang
+	if lang == "" {
+		lang = "text"
+	}
+	c.lang.SetText(lang)
+	if b.Open {
+		c.panel.SetLines(PlainLines(b.Source))
+	} else {
+		c.panel.SetLines(Highlight(b.Source, b.Lang))
+	}
+	c.panel.pan.MaxHeight = 0
+	if c.panel.Lines() > 60 { // drawn whole it would be slow, and long to scroll past
+		c.panel.pan.MaxHeight = codeCell().Height * 40
+	}
+}
+
+// SetForward says who gets turns of the wheel that the block does not need.
+func (c *CodeBlock) SetForward(f func(*fyne.ScrollEvent)) { c.panel.SetForward(f) }
+
+// CreateRenderer implements fyne.Widget.
+func (c *CodeBlock) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.box) }

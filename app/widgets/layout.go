@@ -1,0 +1,251 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// Row lays objects out from left to right, centred in height, gap apart. The object at stretch takes the room that is left;
+// -1 is none.
+func Row(gap float32, stretch int, objects ...fyne.CanvasObject) *fyne.Container {
+	return container.New(&rowLayout{gap: gap, stretch: stretch}, objects...)
+}
+
+type rowLayout struct {
+	gap     float32
+	stretch int
+}
+
+func (l *rowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	var s fyne.Size
+	shown := 0
+	for _, o := range objects {
+		if !o.Visible() {
+			continue
+		}
+		m := o.MinSize()
+		s.Width += m.Width
+		s.Height = max(s.Height, m.Height)
+		shown++
+	}
+	s.Width += l.gap * float32(max(shown-1, 0))
+	return s
+}
+
+func (l *rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	rest := size.Width - l.MinSize(objects).Width
+	x := float32(0)
+	for i, o := range objects {
+		if !o.Visible() {
+			continue
+		}
+		m := o.MinSize()
+		if i == l.stretch {
+			m.Width = max(m.Width+rest, 0)
+		}
+		o.Resize(m)
+		o.Move(fyne.NewPos(x, (size.Height-m.Height)/2))
+		x += m.Width + l.gap
+	}
+}
+
+// Col lays objects out from top to bottom over the full width, gap apart. Unlike a VBox it gives an object the height that it
+// needs at the width it gets, which wrapped text knows only then.
+func Col(gap float32, objects ...fyne.CanvasObject) *fyne.Container {
+	return container.New(&colLayout{gap: gap}, objects...)
+}
+
+type colLayout struct{ gap float32 }
+
+func (l *colLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	var s fyne.Size
+	shown := 0
+	for _, o := range objects {
+		if !o.Visible() {
+			continue
+		}
+		m := o.MinSize()
+		s.Height += m.Height
+		s.Width = max(s.Width, m.Width)
+		shown++
+	}
+	s.Height += l.gap * float32(max(shown-1, 0))
+	return s
+}
+
+func (l *colLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	y := float32(0)
+	for _, o := range objects {
+		if !o.Visible() {
+			continue
+		}
+		h := fit(o, size.Width)
+		o.Move(fyne.NewPos(0, y))
+		y += h + l.gap
+	}
+}
+
+// fit gives o the width and the height that it needs at that width, which it returns.
+func fit(o fyne.CanvasObject, width float32) float32 {
+	h := o.MinSize().Height
+	if s := o.Size(); s.Width != width || s.Height != h {
+		o.Resize(fyne.NewSize(width, h))
+	}
+	for range 2 { // text in text may need a second look
+		now := o.MinSize().Height
+		if now == h {
+			break
+		}
+		h = now
+		o.Resize(fyne.NewSize(width, h))
+	}
+	return h
+}
+
+// Inset puts space around an object.
+func Inset(top, right, bottom, left float32, o fyne.CanvasObject) *fyne.Container {
+	return container.New(&insetLayout{top, right, bottom, left}, o)
+}
+
+type insetLayout struct{ top, right, bottom, left float32 }
+
+func (l *insetLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	return objects[0].MinSize().AddWidthHeight(l.left+l.right, l.top+l.bottom)
+}
+
+func (l *insetLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	objects[0].Move(fyne.NewPos(l.left, l.top))
+	objects[0].Resize(fyne.NewSize(size.Width-l.left-l.right, size.Height-l.top-l.bottom))
+}
+
+// Bleed takes away the padding that a Fyne text widget has around it.
+func Bleed(o fyne.CanvasObject) *fyne.Container {
+	return container.New(bleedLayout{}, o)
+}
+
+type bleedLayout struct{}
+
+func (bleedLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	pad := 2 * theme.InnerPadding()
+	m := objects[0].MinSize()
+	return fyne.NewSize(max(m.Width-pad, 0), max(m.Height-pad, 0))
+}
+
+func (bleedLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	pad := theme.InnerPadding()
+	objects[0].Move(fyne.NewPos(-pad, -pad))
+	objects[0].Resize(fyne.NewSize(size.Width+2*pad, size.Height+2*pad))
+}
+
+// Limit gives an object at most width, in the middle of what there is, or at its left.
+func Limit(width float32, left bool, o fyne.CanvasObject) *fyne.Container {
+	return container.New(&limitLayout{width, left}, o)
+}
+
+type limitLayout struct {
+	width float32
+	left  bool
+}
+
+func (l *limitLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
+
+func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	w := min(size.Width, l.width)
+	x := float32(0)
+	if !l.left {
+		x = float32(int((size.Width - w) / 2))
+	}
+	objects[0].Move(fyne.NewPos(x, 0))
+	objects[0].Resize(fyne.NewSize(w, size.Height))
+}
+
+// Rect is a rectangle in a colour of the look that follows the theme.
+type Rect struct {
+	widget.BaseWidget
+	Fill, Line fyne.ThemeColorName // empty is none
+	Corner     float32
+	min        fyne.Size
+}
+
+// NewRect makes a rectangle.
+func NewRect(fill, line fyne.ThemeColorName, corner float32) *Rect {
+	r := &Rect{Fill: fill, Line: line, Corner: corner}
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+// SetMinSize sets the least size.
+func (r *Rect) SetMinSize(s fyne.Size) { r.min = s }
+
+// SetFill changes the colour.
+func (r *Rect) SetFill(fill fyne.ThemeColorName) {
+	if r.Fill != fill {
+		r.Fill = fill
+		r.Refresh()
+	}
+}
+
+// SetLine changes the border's colour.
+func (r *Rect) SetLine(line fyne.ThemeColorName) {
+	if r.Line != line {
+		r.Line = line
+		r.Refresh()
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (r *Rect) CreateRenderer() fyne.WidgetRenderer {
+	x := &rectRenderer{r: r, rect: canvas.NewRectangle(nil), inner: canvas.NewRectangle(nil)}
+	x.update()
+	return x
+}
+
+// rectRenderer draws a border as one rectangle upon another: only a border without a fill is a stroke, which Fyne's software
+// painter puts a pixel off its place.
+type rectRenderer struct {
+	r           *Rect
+	rect, inner *canvas.Rectangle
+}
+
+func (x *rectRenderer) update() {
+	r := x.r
+	x.rect.FillColor, x.rect.StrokeColor, x.rect.StrokeWidth = nil, nil, 0
+	x.rect.CornerRadius, x.inner.CornerRadius = r.Corner, max(r.Corner-1, 0)
+	switch {
+	case r.Line != "" && r.Fill != "":
+		x.rect.FillColor, x.inner.FillColor = look.Color(r.Line), look.Color(r.Fill)
+	case r.Line != "":
+		x.rect.StrokeColor, x.rect.StrokeWidth = look.Color(r.Line), 1
+	case r.Fill != "":
+		x.rect.FillColor = look.Color(r.Fill)
+	}
+	show(x.inner, r.Line != "" && r.Fill != "")
+}
+
+func (x *rectRenderer) Layout(s fyne.Size) {
+	x.rect.Resize(s)
+	x.inner.Move(fyne.NewPos(1, 1))
+	x.inner.Resize(fyne.NewSize(max(s.Width-2, 0), max(s.Height-2, 0)))
+}
+
+func (x *rectRenderer) MinSize() fyne.Size           { return x.r.min }
+func (x *rectRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{x.rect, x.inner} }
+func (x *rectRenderer) Destroy()                     {}
+
+func (x *rectRenderer) Refresh() {
+	x.update()
+	x.rect.Refresh()
+	x.inner.Refresh()
+}
+
+// HLine is a one-pixel separator.
+func HLine() fyne.CanvasObject {
+	r := NewRect(look.ColorLine, "", 0)
+	r.min = fyne.NewSize(1, 1)
+	return r
+}

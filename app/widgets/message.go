@@ -1,0 +1,230 @@
+package widgets
+
+import (
+	"net/url"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// Message is what a [MessageView] shows.
+type Message struct {
+	From  string // "You", "Fairlead"; empty leaves the head out, for the further parts of a message
+	Time  string
+	Text  string // Markdown
+	Plain bool   // Text is not Markdown: what a person wrote is shown as it was written
+	// Exact is the time in full; it is shown instead of Time while the mouse is over it.
+	Exact  string
+	Images []fyne.Resource
+}
+
+// MessageView shows a message or a part of one.
+type MessageView struct {
+	widget.BaseWidget
+	OnCopy  func()
+	OnLink  func(*url.URL)
+	OnCode  func(string) // Copy of a block of code
+	OnImage func(index int)
+	OnMenu  func(at fyne.Position)
+
+	msg    Message
+	from   *Text
+	time   *hoverText
+	copyIt *Button
+	head   *fyne.Container
+	text   *Markdown
+	plain  *widget.Label
+	plainB *fyne.Container
+	images *fyne.Container
+	box    *fyne.Container
+	raw    bool
+}
+
+var _ fyne.SecondaryTappable = (*MessageView)(nil)
+
+// NewMessageView makes an empty view.
+func NewMessageView() *MessageView {
+	m := &MessageView{from: NewHeading("", "text"), time: newHoverText(), text: NewMarkdown(), plain: widget.NewLabel("")}
+	m.copyIt = NewQuiet("", "copy", func() { call(m.OnCopy) })
+	m.copyIt.Muted, m.copyIt.Small = true, true
+	m.head = Row(look.Inside, 1, m.from, layout.NewSpacer(), m.copyIt, m.time)
+	m.text.OnLink = func(u *url.URL) {
+		if m.OnLink != nil {
+			m.OnLink(u)
+		}
+	}
+	m.text.OnCopy = func(s string) {
+		if m.OnCode != nil {
+			m.OnCode(s)
+		}
+	}
+	m.plain.Wrapping = fyne.TextWrapWord
+	m.plain.Selectable = true
+	m.plainB = Bleed(m.plain)
+	m.images = Row(look.Inside, -1)
+	m.box = Col(look.Gap, m.head, m.text, m.plainB, m.images)
+	m.ExtendBaseWidget(m)
+	return m
+}
+
+// SetForward says who gets turns of the wheel that the text does not need.
+func (m *MessageView) SetForward(f func(*fyne.ScrollEvent)) { m.text.Forward = f }
+
+// SetRaw shows the text as it was written, so that any part of it can be selected and copied.
+func (m *MessageView) SetRaw(on bool) {
+	if m.raw != on {
+		m.raw = on
+		m.show()
+	}
+}
+
+// Set shows a message.
+func (m *MessageView) Set(msg Message) {
+	if msg.From == m.msg.From && msg.Time == m.msg.Time && msg.Text == m.msg.Text && msg.Plain == m.msg.Plain && sameImages(msg.Images, m.msg.Images) && msg.Exact == m.msg.Exact {
+		return
+	}
+	if !sameImages(msg.Images, m.msg.Images) {
+		m.images.Objects = nil
+		for i, r := range msg.Images {
+			m.images.Add(NewImageThumb(r, func() {
+				if m.OnImage != nil {
+					m.OnImage(i)
+				}
+			}))
+		}
+	}
+	m.msg = msg
+	m.show()
+}
+
+func sameImages(a, b []fyne.Resource) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *MessageView) show() {
+	m.from.SetText(m.msg.From)
+	m.time.set(m.msg.Time, m.msg.Exact)
+	show(m.head, m.msg.From != "")
+	plain := m.msg.Plain || m.raw
+	if plain {
+		m.plain.SetText(m.msg.Text)
+	} else {
+		m.text.SetText(m.msg.Text)
+	}
+	show(m.plainB, plain && m.msg.Text != "")
+	show(m.text, !plain && m.msg.Text != "")
+	show(m.images, len(m.msg.Images) > 0)
+	if s := m.Size(); s.Width > 0 {
+		relayout(m.box)
+	}
+}
+
+// TappedSecondary implements fyne.SecondaryTappable.
+func (m *MessageView) TappedSecondary(e *fyne.PointEvent) {
+	if m.OnMenu != nil {
+		m.OnMenu(e.AbsolutePosition)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (m *MessageView) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(m.box) }
+
+// hoverText shows a short text, and the full one while the mouse is over it.
+type hoverText struct {
+	Text
+	brief, full string
+}
+
+func newHoverText() *hoverText {
+	h := &hoverText{Text: Text{Color: look.ColorMuted, SizeName: look.SizeSmall}}
+	h.ExtendBaseWidget(h)
+	return h
+}
+
+func (h *hoverText) set(brief, full string) { h.brief, h.full = brief, full; h.SetText(brief) }
+
+func (h *hoverText) MouseIn(*desktop.MouseEvent) {
+	if h.full != "" {
+		h.SetText(h.full)
+	}
+}
+func (h *hoverText) MouseMoved(*desktop.MouseEvent) {}
+func (h *hoverText) MouseOut()                      { h.SetText(h.brief) }
+
+// NewImageThumb shows a picture at most 160 by 120 that a tap opens.
+func NewImageThumb(r fyne.Resource, onTap func()) *Press {
+	img := canvas.NewImageFromResource(r)
+	img.FillMode = canvas.ImageFillContain
+	img.SetMinSize(fyne.NewSize(160, 120))
+	p := NewPress(Inset(4, 4, 4, 4, img), onTap)
+	p.SetGround(look.ColorCode)
+	return p
+}
+
+// Fold is a line that opens to a longer text, such as what a model thought.
+type Fold struct {
+	widget.BaseWidget
+	OnToggle func(open bool)
+
+	open  bool
+	title *Text
+	icon  *widget.Icon
+	fold  *widget.Icon
+	text  *Paragraph
+	body  *fyne.Container
+	box   *fyne.Container
+}
+
+// NewFold makes an empty, folded line with an icon.
+func NewFold(icon string) *Fold {
+	f := &Fold{title: NewText("", look.ColorMuted, look.SizeSidebar), icon: widget.NewIcon(look.IconIn(icon, look.ColorMuted)),
+		fold: widget.NewIcon(look.IconIn("right", look.ColorMuted)), text: NewParagraph("", look.ColorMuted, look.SizeSidebar)}
+	head := NewPress(Inset(2, look.Inside, 2, 0, Row(6, -1, f.icon, f.title, f.fold)), func() {
+		f.Set(f.title.Text, f.text.Text(), !f.open)
+		if f.OnToggle != nil {
+			f.OnToggle(f.open)
+		}
+	})
+	rule := NewRect(look.ColorLine, "", 1)
+	rule.SetMinSize(fyne.NewSize(2, 0))
+	f.body = Inset(look.Gap, 0, look.Gap, 7, container.NewBorder(nil, nil, rule, nil, Inset(0, 0, 0, look.Inside+2, f.text)))
+	f.body.Hide()
+	f.box = Col(0, Row(0, -1, head), f.body)
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+// Set shows a title and, when open, the text.
+func (f *Fold) Set(title, text string, open bool) {
+	f.title.SetText(title)
+	f.text.Set(text, look.ColorMuted)
+	if open != f.open {
+		f.open = open
+		name := "right"
+		if open {
+			name = "down"
+		}
+		f.fold.SetResource(look.IconIn(name, look.ColorMuted))
+		show(f.body, open)
+	}
+	if s := f.Size(); s.Width > 0 {
+		relayout(f.box)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (f *Fold) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(f.box) }

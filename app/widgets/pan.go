@@ -1,0 +1,237 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// Pan shows content that is larger than its place and moves it: sideways, and upwards when MaxHeight is set. What it does not
+// need of a turn of the wheel goes on to Forward, so that a panel in a transcript does not stop the transcript. (Fyne's own
+// scroller keeps every turn, and turns an upward one sideways.)
+type Pan struct {
+	widget.BaseWidget
+	MaxHeight float32 // 0 is as high as the content
+	Forward   func(*fyne.ScrollEvent)
+	// Follow keeps the end in view while it is in view.
+	Follow bool
+
+	content fyne.CanvasObject
+	offset  fyne.Position
+	atEnd   bool
+	hbar    *bar
+	vbar    *bar
+}
+
+var _ fyne.Scrollable = (*Pan)(nil)
+
+// NewPan makes one.
+func NewPan(content fyne.CanvasObject) *Pan {
+	p := &Pan{content: content, atEnd: true}
+	p.hbar = newBar(false, func(to float32) { p.moveTo(fyne.NewPos(to, p.offset.Y)) })
+	p.vbar = newBar(true, func(to float32) { p.moveTo(fyne.NewPos(p.offset.X, to)) })
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+// Reset goes back to the beginning, or with Follow to the end; for a panel that shows something else now.
+func (p *Pan) Reset() {
+	p.offset, p.atEnd = fyne.Position{}, true
+	p.Update()
+}
+
+// Update must be called when the content's size changed.
+func (p *Pan) Update() {
+	if s := p.Size(); s.Width > 0 {
+		p.place(s)
+	}
+}
+
+// Scrolled implements fyne.Scrollable.
+func (p *Pan) Scrolled(e *fyne.ScrollEvent) {
+	before := p.offset
+	p.moveTo(fyne.NewPos(p.offset.X-e.Scrolled.DX, p.offset.Y-e.Scrolled.DY))
+	if p.Forward == nil {
+		return
+	}
+	left := *e
+	left.Scrolled.DX = 0
+	left.Scrolled.DY -= before.Y - p.offset.Y
+	if left.Scrolled.DY != 0 {
+		p.Forward(&left)
+	}
+}
+
+func (p *Pan) moveTo(to fyne.Position) {
+	p.offset = to
+	size, c := p.Size(), p.content.MinSize()
+	p.atEnd = p.offset.Y >= c.Height-size.Height-1
+	p.place(size)
+}
+
+func (p *Pan) place(size fyne.Size) {
+	c := p.content.MinSize()
+	full := c.Max(size)
+	if p.Follow && p.atEnd {
+		p.offset.Y = full.Height
+	}
+	p.offset.X = min(max(p.offset.X, 0), full.Width-size.Width)
+	p.offset.Y = min(max(p.offset.Y, 0), full.Height-size.Height)
+	if p.content.Size() != full {
+		p.content.Resize(full)
+	}
+	p.content.Move(fyne.NewPos(-p.offset.X, -p.offset.Y))
+	if code, ok := p.content.(*Code); ok {
+		code.SetView(p.offset.Y, p.offset.Y+size.Height)
+	}
+	p.hbar.set(p.offset.X, size.Width, full.Width)
+	p.vbar.set(p.offset.Y, size.Height, full.Height)
+	p.hbar.Move(fyne.NewPos(0, size.Height-barSize))
+	p.hbar.Resize(fyne.NewSize(size.Width, barSize))
+	p.vbar.Move(fyne.NewPos(size.Width-barSize, 0))
+	p.vbar.Resize(fyne.NewSize(barSize, size.Height))
+}
+
+// CreateRenderer implements fyne.Widget.
+func (p *Pan) CreateRenderer() fyne.WidgetRenderer { return &panRenderer{p} }
+
+type panRenderer struct{ p *Pan }
+
+func (r *panRenderer) MinSize() fyne.Size {
+	m := r.p.content.MinSize()
+	h := m.Height
+	if s := r.p.Size(); s.Width > 0 && m.Width > s.Width {
+		h += barSize // the bar gets a place of its own
+	}
+	if r.p.MaxHeight > 0 {
+		h = min(h, r.p.MaxHeight)
+	}
+	return fyne.NewSize(min(m.Width, 40), h)
+}
+
+func (r *panRenderer) Layout(size fyne.Size) { r.p.place(size) }
+func (r *panRenderer) Refresh() {
+	r.p.content.Refresh()
+	r.p.hbar.Refresh()
+	r.p.vbar.Refresh()
+	r.p.place(r.p.Size())
+}
+func (r *panRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.p.content, r.p.hbar, r.p.vbar}
+}
+func (r *panRenderer) Destroy() {}
+
+const barSize float32 = 8
+
+// bar is a scroll bar. It is hidden while there is nothing to scroll.
+type bar struct {
+	widget.BaseWidget
+	vertical            bool
+	offset, shown, full float32
+	onMove              func(offset float32)
+	hovered             bool
+	rect                *canvas.Rectangle
+	grab                float32 // offset per pixel of dragging
+}
+
+var (
+	_ fyne.Draggable    = (*bar)(nil)
+	_ fyne.Tappable     = (*bar)(nil)
+	_ desktop.Hoverable = (*bar)(nil)
+)
+
+func newBar(vertical bool, onMove func(float32)) *bar {
+	b := &bar{vertical: vertical, onMove: onMove, rect: canvas.NewRectangle(nil)}
+	b.ExtendBaseWidget(b)
+	b.Hide()
+	return b
+}
+
+func (b *bar) set(offset, shown, full float32) {
+	b.offset, b.shown, b.full = offset, shown, full
+	if full <= shown+0.5 || shown <= 0 {
+		if b.Visible() {
+			b.Hide()
+		}
+		return
+	}
+	if !b.Visible() {
+		b.Show()
+	}
+	b.place()
+}
+
+func (b *bar) length() float32 {
+	if b.vertical {
+		return b.Size().Height
+	}
+	return b.Size().Width
+}
+
+func (b *bar) place() {
+	length := b.length()
+	if b.full <= 0 || length <= 0 {
+		return
+	}
+	thumb := min(max(length*b.shown/b.full, 24), length)
+	at := float32(0)
+	if b.full > b.shown {
+		at = (length - thumb) * min(b.offset/(b.full-b.shown), 1)
+	}
+	if length > thumb {
+		b.grab = (b.full - b.shown) / (length - thumb)
+	}
+	thick := float32(4)
+	if b.hovered {
+		thick = 6
+	}
+	b.rect.FillColor = look.Color("scrollBar")
+	b.rect.CornerRadius = thick / 2
+	if b.vertical {
+		b.rect.Move(fyne.NewPos(barSize-thick-1, at))
+		b.rect.Resize(fyne.NewSize(thick, thumb))
+	} else {
+		b.rect.Move(fyne.NewPos(at, barSize-thick-1))
+		b.rect.Resize(fyne.NewSize(thumb, thick))
+	}
+	b.rect.Refresh()
+}
+
+func (b *bar) Dragged(e *fyne.DragEvent) {
+	d := e.Dragged.DX
+	if b.vertical {
+		d = e.Dragged.DY
+	}
+	b.onMove(b.offset + d*b.grab)
+}
+func (b *bar) DragEnd() {}
+
+// Tapped moves one view towards the place that was tapped.
+func (b *bar) Tapped(e *fyne.PointEvent) {
+	at, thumb := e.Position.X, b.rect.Position().X
+	if b.vertical {
+		at, thumb = e.Position.Y, b.rect.Position().Y
+	}
+	if at < thumb {
+		b.onMove(b.offset - b.shown*0.9)
+	} else {
+		b.onMove(b.offset + b.shown*0.9)
+	}
+}
+
+func (b *bar) MouseIn(*desktop.MouseEvent)    { b.hovered = true; b.place() }
+func (b *bar) MouseMoved(*desktop.MouseEvent) {}
+func (b *bar) MouseOut()                      { b.hovered = false; b.place() }
+
+func (b *bar) CreateRenderer() fyne.WidgetRenderer { return &barRenderer{b} }
+
+type barRenderer struct{ b *bar }
+
+func (r *barRenderer) MinSize() fyne.Size           { return fyne.NewSize(barSize, barSize) }
+func (r *barRenderer) Layout(fyne.Size)             { r.b.place() }
+func (r *barRenderer) Refresh()                     { r.b.place() }
+func (r *barRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.b.rect} }
+func (r *barRenderer) Destroy()                     {}

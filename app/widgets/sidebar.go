@@ -1,0 +1,188 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// SidebarItem is what a [SidebarRow] shows.
+type SidebarItem struct {
+	Icon     string              // of package assets; empty is none
+	Color    fyne.ThemeColorName // of the icon; empty is muted
+	Title    string
+	Trail    string // muted, at the right: a time, a key, a state
+	Count    int    // a badge
+	Selected bool
+	Muted    bool // the title too
+}
+
+// SidebarRow is one line of a list at the side of a window: icon, title, a word at the right. Tap, Enter and space choose it.
+type SidebarRow struct {
+	widget.BaseWidget
+	OnTap  func()
+	OnMenu func(at fyne.Position)
+
+	item  SidebarItem
+	icon  *widget.Icon
+	title *Text
+	trail *Text
+	badge *Badge
+	press *Press
+	shown [2]string
+}
+
+// NewSidebarRow makes a row.
+func NewSidebarRow(item SidebarItem, onTap func()) *SidebarRow {
+	r := &SidebarRow{OnTap: onTap, icon: widget.NewIcon(nil), title: NewText("", look.ColorText, look.SizeSidebar),
+		trail: NewText("", look.ColorMuted, look.SizeSmall), badge: NewBadge(0)}
+	r.title.Ellipsis = true
+	r.press = NewPress(Inset(4, look.Inside, 4, look.Inside, Row(look.Inside, 1, r.icon, r.title, r.trail, r.badge)), func() { call(r.OnTap) })
+	r.press.OnMenu = func(at fyne.Position) {
+		if r.OnMenu != nil {
+			r.OnMenu(at)
+		}
+	}
+	r.ExtendBaseWidget(r)
+	r.Set(item)
+	return r
+}
+
+// Set shows another item.
+func (r *SidebarRow) Set(item SidebarItem) {
+	r.item = item
+	color := item.Color
+	if color == "" {
+		color = look.ColorMuted
+	}
+	if now := [2]string{item.Icon, string(color)}; now != r.shown {
+		r.shown = now
+		setIcon(r.icon, item.Icon, color)
+	}
+	show(r.icon, item.Icon != "")
+	text := look.ColorText
+	if item.Muted {
+		text = look.ColorMuted
+	}
+	r.title.Set(item.Title, text)
+	r.trail.SetText(item.Trail)
+	show(r.trail, item.Trail != "")
+	r.badge.Set(item.Count)
+	ground := fyne.ThemeColorName("")
+	if item.Selected {
+		ground = look.ColorSelected
+	}
+	r.press.SetGround(ground)
+	if r.Size().Width > 0 {
+		relayout(r.press)
+	}
+}
+
+// Item is what it shows.
+func (r *SidebarRow) Item() SidebarItem { return r.item }
+
+// CreateRenderer implements fyne.Widget.
+func (r *SidebarRow) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.press) }
+
+// NewSection is a small heading of a list, such as MACHINES, with an optional count.
+func NewSection(title string, badge *Badge) fyne.CanvasObject {
+	t := NewText(title, look.ColorMuted, look.SizeSmall)
+	t.Style.Bold, t.Ellipsis = true, true
+	if badge == nil {
+		return Inset(look.Group, look.Inside, look.Gap, look.Inside, Row(look.Inside, 0, t))
+	}
+	return Inset(look.Group, look.Inside, look.Gap, look.Inside, Row(look.Inside, 0, t, badge))
+}
+
+// SearchField is an entry to search with. Esc empties it and then calls OnCancel; Up and Down go to OnMove.
+type SearchField struct {
+	widget.Entry
+	OnCancel func()
+	OnMove   func(by int)
+	OnChoose func()
+}
+
+// NewSearchField makes an empty field.
+func NewSearchField(placeholder string) *SearchField {
+	s := &SearchField{}
+	s.ExtendBaseWidget(s)
+	s.SetPlaceHolder(placeholder)
+	s.SetIcon(look.IconIn("search", look.ColorMuted))
+	return s
+}
+
+// TypedKey implements fyne.Focusable.
+func (s *SearchField) TypedKey(e *fyne.KeyEvent) {
+	switch {
+	case e.Name == fyne.KeyEscape && s.Text != "":
+		s.SetText("")
+	case e.Name == fyne.KeyEscape && s.OnCancel != nil:
+		s.OnCancel()
+	case e.Name == fyne.KeyUp && s.OnMove != nil:
+		s.OnMove(-1)
+	case e.Name == fyne.KeyDown && s.OnMove != nil:
+		s.OnMove(1)
+	case (e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter) && s.OnChoose != nil:
+		s.OnChoose()
+	default:
+		s.Entry.TypedKey(e)
+	}
+}
+
+// SplitButton does one thing at once and offers others in a menu.
+type SplitButton struct {
+	widget.BaseWidget
+	Main *Button
+	More *Button
+	menu func() []*fyne.MenuItem
+}
+
+// NewSplitButton makes one; menu is asked each time it opens.
+func NewSplitButton(text string, primary bool, onTap func(), menu func() []*fyne.MenuItem) *SplitButton {
+	s := &SplitButton{Main: NewButton(text, "", onTap), menu: menu}
+	s.More = NewButton("", "down", s.Open)
+	s.Main.Primary, s.More.Primary = primary, primary
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// Open shows the menu.
+func (s *SplitButton) Open() {
+	ShowMenu(s, s.menu())
+}
+
+// Enable and Disable both halves.
+func (s *SplitButton) Enable()  { s.Main.Enable(); s.More.Enable() }
+func (s *SplitButton) Disable() { s.Main.Disable(); s.More.Disable() }
+
+// CreateRenderer implements fyne.Widget.
+func (s *SplitButton) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(Row(1, 0, s.Main, s.More))
+}
+
+// ShowMenu opens a menu below an object, or above it when there is more room.
+func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
+	c := fyne.CurrentApp().Driver().CanvasForObject(o)
+	if c == nil || len(items) == 0 {
+		return
+	}
+	menu := widget.NewPopUpMenu(fyne.NewMenu("", items...), c)
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(o)
+	m := menu.MinSize()
+	y := at.Y + o.Size().Height + 4
+	if y+m.Height > c.Size().Height && at.Y-m.Height-4 >= 0 {
+		y = at.Y - m.Height - 4
+	}
+	x := min(at.X, c.Size().Width-m.Width-8)
+	menu.ShowAtPosition(fyne.NewPos(max(x, 4), y))
+}
+
+// ShowMenuAt opens a menu at a place on o's canvas.
+func ShowMenuAt(o fyne.CanvasObject, at fyne.Position, items []*fyne.MenuItem) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && len(items) > 0 {
+		widget.ShowPopUpMenuAtPosition(fyne.NewMenu("", items...), c, at)
+	}
+}
+
+var _ fyne.Widget = (*SplitButton)(nil)

@@ -1,0 +1,199 @@
+package widgets
+
+import (
+	"regexp"
+	"strings"
+)
+
+// BlockKind says how a block of Markdown is shown.
+type BlockKind int
+
+const (
+	BlockText  BlockKind = iota // Markdown without fences and tables
+	BlockCode                   // Source is the code, without its fence
+	BlockTable                  // Source is the table's lines
+)
+
+// Block is a part of a Markdown text that can be shown by itself.
+type Block struct {
+	Kind   BlockKind
+	Source string
+	Lang   string // of code
+	Open   bool   // the text ends within it: a fence that is not closed yet
+}
+
+var (
+	fence    = regexp.MustCompile("^(\\s*)(`{3,}|~{3,})\\s*([^`]*)$")
+	listItem = regexp.MustCompile(`^\s*([-*+]|\d{1,9}[.)])\s`)
+	ruler    = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$`)
+)
+
+// SplitMarkdown takes Markdown apart into blocks. All but the last stay as they are when more text is added at the end, so a
+// growing text costs only its last block. A fence around the whole text, which some models write, is taken away.
+func SplitMarkdown(text string) []Block {
+	text = unwrapMarkdown(strings.ReplaceAll(text, "\r\n", "\n"))
+	lines := strings.Split(text, "\n")
+	var blocks []Block
+	var cur []string
+	flush := func() {
+		for len(cur) > 0 && strings.TrimSpace(cur[len(cur)-1]) == "" {
+			cur = cur[:len(cur)-1]
+		}
+		if len(cur) > 0 {
+			blocks = append(blocks, Block{Kind: BlockText, Source: strings.Join(cur, "\n")})
+		}
+		cur = nil
+	}
+	inList := func() bool { return len(cur) > 0 && listItem.MatchString(cur[0]) }
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		if m := fence.FindStringSubmatch(line); m != nil {
+			flush()
+			end := i + 1
+			for end < len(lines) && !closes(lines[end], m[2]) {
+				end++
+			}
+			code := make([]string, 0, end-i)
+			for _, l := range lines[i+1 : end] {
+				code = append(code, dedent(l, len(m[1])))
+			}
+			lang, _, _ := strings.Cut(strings.TrimSpace(m[3]), " ")
+			blocks = append(blocks, Block{Kind: BlockCode, Source: strings.Join(code, "\n"), Lang: lang, Open: end == len(lines)})
+			i = end
+			continue
+		}
+		if strings.Contains(line, "|") && i+1 < len(lines) && strings.Contains(lines[i+1], "-") && strings.Contains(lines[i+1], "|") &&
+			ruler.MatchString(lines[i+1]) {
+			flush()
+			end := i + 2
+			for end < len(lines) && strings.Contains(lines[end], "|") {
+				end++
+			}
+			blocks = append(blocks, Block{Kind: BlockTable, Source: strings.Join(lines[i:end], "\n")})
+			i = end - 1
+			continue
+		}
+		if strings.TrimSpace(line) == "" {
+			if len(cur) == 0 {
+				continue
+			}
+			if next, ok := nextFull(lines, i+1); ok && inList() && (listItem.MatchString(next) || strings.HasPrefix(next, "  ")) {
+				cur = append(cur, line)
+				continue
+			}
+			flush()
+			continue
+		}
+		cur = append(cur, line)
+	}
+	flush()
+	return blocks
+}
+
+func nextFull(lines []string, i int) (string, bool) {
+	for ; i < len(lines); i++ {
+		if strings.TrimSpace(lines[i]) != "" {
+			return lines[i], true
+		}
+	}
+	return "", false
+}
+
+func closes(line, open string) bool {
+	line = strings.TrimSpace(line)
+	return len(line) >= len(open) && strings.Trim(line, open[:1]) == ""
+}
+
+func dedent(line string, n int) string {
+	for n > 0 && line != "" && (line[0] == ' ' || line[0] == '\t') {
+		line = line[1:]
+		n--
+	}
+	return line
+}
+
+// unwrapMarkdown takes away one ```markdown fence around everything.
+func unwrapMarkdown(text string) string {
+	first, rest, ok := strings.Cut(strings.TrimSpace(text), "\n")
+	if !ok {
+		return text
+	}
+	m := fence.FindStringSubmatch(first)
+	if m == nil {
+		return text
+	}
+	if lang := strings.ToLower(strings.TrimSpace(m[3])); lang != "markdown" && lang != "md" {
+		return text
+	}
+	depth, lines := 0, strings.Split(rest, "\n")
+	for i, l := range lines { // the outer fence ends at the first bare fence that closes nothing inside
+		f := fence.FindStringSubmatch(l)
+		switch {
+		case f == nil:
+		case strings.TrimSpace(f[3]) != "":
+			depth++
+		case depth > 0:
+			depth--
+		case i == len(lines)-1:
+			return strings.Join(lines[:i], "\n")
+		default:
+			return text
+		}
+	}
+	return rest // not closed yet
+}
+
+// parseTable takes a table's lines apart. Every row has as many cells as the header.
+func parseTable(source string) (cells [][]string, align []int) {
+	lines := strings.Split(source, "\n")
+	header := tableCells(lines[0])
+	for _, c := range tableCells(lines[1]) {
+		a := 0
+		if strings.HasSuffix(c, ":") {
+			a = 2
+			if strings.HasPrefix(c, ":") {
+				a = 1
+			}
+		}
+		align = append(align, a)
+	}
+	for len(align) < len(header) {
+		align = append(align, 0)
+	}
+	cells = append(cells, header)
+	for _, l := range lines[2:] {
+		row := tableCells(l)
+		for len(row) < len(header) {
+			row = append(row, "")
+		}
+		cells = append(cells, row[:len(header)])
+	}
+	return cells, align[:len(header)]
+}
+
+func tableCells(line string) []string {
+	line = strings.TrimSpace(line)
+	line = strings.TrimPrefix(line, "|")
+	if strings.HasSuffix(line, "|") && !strings.HasSuffix(line, `\|`) {
+		line = line[:len(line)-1]
+	}
+	var cells []string
+	var cur strings.Builder
+	code := false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\' && i+1 < len(line) && line[i+1] == '|':
+			cur.WriteByte('|')
+			i++
+		case c == '`':
+			code = !code
+			cur.WriteByte(c)
+		case c == '|' && !code:
+			cells = append(cells, strings.TrimSpace(cur.String()))
+			cur.Reset()
+		default:
+			cur.WriteByte(c)
+		}
+	}
+	return append(cells, strings.TrimSpace(cur.String()))
+}

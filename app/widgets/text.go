@@ -1,0 +1,157 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// Text is one line of text in a colour and size of the look, without padding. With Ellipsis it takes what room there is and
+// ends in … when that is too little.
+type Text struct {
+	widget.BaseWidget
+	Text     string
+	Color    fyne.ThemeColorName
+	SizeName fyne.ThemeSizeName
+	Style    fyne.TextStyle
+	Align    fyne.TextAlign
+	Ellipsis bool
+}
+
+// NewText makes a line of text.
+func NewText(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName) *Text {
+	t := &Text{Text: text, Color: color, SizeName: size}
+	t.ExtendBaseWidget(t)
+	return t
+}
+
+// NewHeading makes a bold line.
+func NewHeading(text string, size fyne.ThemeSizeName) *Text {
+	t := NewText(text, look.ColorText, size)
+	t.Style.Bold = true
+	return t
+}
+
+// SetText changes the text.
+func (t *Text) SetText(text string) {
+	if t.Text != text {
+		t.Text = text
+		t.Refresh()
+	}
+}
+
+// Set changes text and colour.
+func (t *Text) Set(text string, color fyne.ThemeColorName) {
+	if t.Text != text || t.Color != color {
+		t.Text, t.Color = text, color
+		t.Refresh()
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (t *Text) CreateRenderer() fyne.WidgetRenderer {
+	r := &textRenderer{t: t, text: canvas.NewText("", nil)}
+	r.update()
+	return r
+}
+
+type textRenderer struct {
+	t    *Text
+	text *canvas.Text
+	full fyne.Size // of the whole text
+}
+
+func (r *textRenderer) update() {
+	r.text.Color = look.Color(r.t.Color)
+	r.text.TextSize = look.Size(r.t.SizeName)
+	r.text.TextStyle = r.t.Style
+	r.text.Alignment = r.t.Align
+	r.full = fyne.MeasureText(r.t.Text, r.text.TextSize, r.text.TextStyle)
+	if r.t.Text == "" {
+		r.full = fyne.NewSize(0, fyne.MeasureText("M", r.text.TextSize, r.text.TextStyle).Height)
+	}
+}
+
+func (r *textRenderer) Layout(size fyne.Size) {
+	text := r.t.Text
+	if r.t.Ellipsis && r.full.Width > size.Width+0.5 {
+		text = cut(text, size.Width, r.text.TextSize, r.text.TextStyle)
+	}
+	if r.text.Text != text {
+		r.text.Text = text
+		r.text.Refresh()
+	}
+	r.text.Move(fyne.NewPos(0, (size.Height-r.full.Height)/2))
+	r.text.Resize(fyne.NewSize(size.Width, r.full.Height))
+}
+
+func (r *textRenderer) MinSize() fyne.Size {
+	if r.t.Ellipsis {
+		return fyne.NewSize(min(r.full.Width, 24), r.full.Height)
+	}
+	return r.full
+}
+
+func (r *textRenderer) Refresh() {
+	r.update()
+	r.Layout(r.t.Size())
+	r.text.Refresh()
+}
+
+func (r *textRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.text} }
+func (r *textRenderer) Destroy()                     {}
+
+// cut shortens text with … to width.
+func cut(text string, width, size float32, style fyne.TextStyle) string {
+	runes := []rune(text)
+	lo, hi := 0, min(len(runes), int(width/size*6)+1) // no letter is narrower than a sixth of its size
+	for lo < hi {
+		mid := (lo + hi + 1) / 2
+		if fyne.MeasureText(string(runes[:mid])+"…", size, style).Width <= width {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return string(runes[:lo]) + "…"
+}
+
+// NewParagraph makes wrapping plain text without padding, in any colour and size of the look.
+func NewParagraph(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName) *Paragraph {
+	p := &Paragraph{segment: &widget.TextSegment{Text: text, Style: widget.RichTextStyle{ColorName: color, SizeName: size}}}
+	p.rich = widget.NewRichText(p.segment)
+	p.rich.Wrapping = fyne.TextWrapWord
+	p.box = Bleed(p.rich)
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+// Paragraph is wrapping plain text.
+type Paragraph struct {
+	widget.BaseWidget
+	segment *widget.TextSegment
+	rich    *widget.RichText
+	box     fyne.CanvasObject
+}
+
+// Set changes text and colour.
+func (p *Paragraph) Set(text string, color fyne.ThemeColorName) {
+	if p.segment.Text != text || p.segment.Style.ColorName != color {
+		p.segment.Text, p.segment.Style.ColorName = text, color
+		p.rich.Refresh()
+	}
+}
+
+// Text is what it shows.
+func (p *Paragraph) Text() string { return p.segment.Text }
+
+// SetStyle changes the style of the text.
+func (p *Paragraph) SetStyle(s fyne.TextStyle) {
+	p.segment.Style.TextStyle = s
+	p.rich.Refresh()
+}
+
+// CreateRenderer implements fyne.Widget.
+func (p *Paragraph) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }

@@ -1,0 +1,76 @@
+package widgets
+
+import (
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// Toast is the bar that says what was done and can undo it for a while. It has no clock of its own: its window calls
+// [Toast.Tick] each second while [Toast.Visible].
+type Toast struct {
+	widget.BaseWidget
+	text  *Text
+	left  *Text
+	undo  *Button
+	box   *fyne.Container
+	until time.Time
+	act   func()
+}
+
+// NewToast makes a hidden bar.
+func NewToast() *Toast {
+	t := &Toast{text: NewText("", look.ColorText, "text"), left: NewText("", look.ColorMuted, look.SizeSmall)}
+	t.text.Ellipsis = true
+	t.undo = NewButton("Undo", "undo", func() {
+		act := t.act
+		t.Close()
+		call(act)
+	})
+	closeIt := NewQuiet("", "cross", t.Close)
+	t.box = container.NewStack(NewRect("menuBackground", look.ColorLine, look.Corner),
+		Inset(6, 6, 6, 12, Row(look.Inside, 0, t.text, t.left, t.undo, closeIt)))
+	t.ExtendBaseWidget(t)
+	t.Hide()
+	return t
+}
+
+// Say shows text until a time; undo may be nil.
+func (t *Toast) Say(text string, undo func(), now, until time.Time) {
+	t.act, t.until = undo, until
+	t.text.SetText(text)
+	show(t.undo, undo != nil)
+	show(t.left, undo != nil)
+	t.Show()
+	t.Tick(now)
+}
+
+// Tick shows how long there is left and hides the bar when its time is over.
+func (t *Toast) Tick(now time.Time) {
+	if !t.Visible() {
+		return
+	}
+	rest := t.until.Sub(now)
+	if rest <= 0 {
+		t.Close()
+		return
+	}
+	t.left.SetText(fmt.Sprintf("%d s", int((rest+time.Second-1)/time.Second)))
+	if t.Size().Width > 0 {
+		relayout(t.box)
+	}
+}
+
+// Close hides the bar.
+func (t *Toast) Close() {
+	t.act = nil
+	t.Hide()
+}
+
+// CreateRenderer implements fyne.Widget.
+func (t *Toast) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(t.box) }

@@ -1,0 +1,309 @@
+package widgets
+
+import (
+	"fmt"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// ToolState says how a tool call stands.
+type ToolState int
+
+const (
+	ToolWaiting ToolState = iota // for the person
+	ToolRunning
+	ToolDone
+	ToolFailed
+	ToolDenied
+	ToolStopped
+	ToolUnknown // nobody knows how it ended
+)
+
+// Tool is what a card shows of a call. Texts are ready to be read.
+type Tool struct {
+	Verb     string
+	Machine  string
+	Color    fyne.ThemeColorName // of the machine
+	Argument string              // one line
+	State    ToolState
+	Word     string // of the state, such as "waiting for you", "exit 2", "denied"; empty when the icon says enough
+	Time     string // "0.2 s", "running 12 s"
+	Added    int    // lines of a diff
+	Removed  int
+	Input    string // the whole command or text that goes in, shown when the card is open and it says more than Argument
+	Diff     string // unified; shown instead of Input
+	Output   string // so far, or its last part
+	Note     string // under the output, such as "exit 0 · 1.2 MB, the end is shown"
+	Question bool   // the person can answer here
+	Armed    bool   // Allow can be pressed
+	CanStop  bool
+}
+
+// ToolCard shows a tool call, folded to a line or open.
+type ToolCard struct {
+	widget.BaseWidget
+	OnToggle func(open bool)
+	OnStop   func()
+	OnCopy   func(text string)
+	OnReview func()
+	OnDeny   func()
+	OnAllow  func()
+
+	tool  Tool
+	open  bool
+	edge  *Rect
+	frame *Rect
+	head  *Press
+	dot   *widget.Icon
+	verb  *Text
+	mark  *Rect
+	where *Text
+	arg   *Text
+	plus  *Text
+	minus *Text
+	word  *Text
+	time  *Text
+	icon  *widget.Icon
+	fold  *widget.Icon
+
+	body   *fyne.Container
+	input  *CodePanel
+	output *CodePanel
+	note   *Text
+	stop   *Button
+	copyIt *Button
+	foot   *fyne.Container
+	review *Button
+	deny   *Button
+	allow  *Button
+	ask    *fyne.Container
+	box    *fyne.Container
+	icons  [2]string
+}
+
+// NewToolCard makes an empty card.
+func NewToolCard() *ToolCard {
+	c := &ToolCard{
+		edge: NewRect("", "", 2), frame: NewRect(look.ColorSurface, look.ColorLine, look.Corner),
+		dot: widget.NewIcon(look.IconIn("needsyou", look.ColorNeedsYou)), icon: widget.NewIcon(nil), fold: widget.NewIcon(nil),
+		verb: NewHeading("", "text"), mark: NewRect("", "", 3), where: NewText("", look.ColorMuted, "text"),
+		arg: NewText("", look.ColorText, look.SizeCode), plus: NewText("", look.ColorGood, look.SizeSmall), minus: NewText("", look.ColorBad, look.SizeSmall),
+		word: NewText("", look.ColorMuted, look.SizeSmall), time: NewText("", look.ColorMuted, look.SizeSmall),
+		input: NewCodePanel(260), output: NewCodePanel(260), note: NewText("", look.ColorMuted, look.SizeSmall),
+	}
+	c.edge.SetMinSize(fyne.NewSize(3, 0))
+	c.mark.SetMinSize(fyne.NewSquareSize(8))
+	c.arg.Style.Monospace, c.arg.Ellipsis = true, true
+	c.note.Ellipsis = true
+	line := Row(look.Inside, 2, Row(6, -1, c.dot, c.verb), Row(6, -1, c.mark, c.where), c.arg, c.plus, c.minus, c.word, c.time, c.icon, c.fold)
+	c.head = NewPress(Inset(6, look.Inside, 6, look.Inside+4, line), c.toggle)
+	c.head.OnKey = func(k fyne.KeyName) bool {
+		if k == fyne.KeyRight && !c.open || k == fyne.KeyLeft && c.open {
+			c.toggle()
+			return true
+		}
+		return false
+	}
+	c.stop = NewButton("Stop", "stop", func() { call(c.OnStop) })
+	c.copyIt = NewQuiet("Copy", "copy", func() {
+		if c.OnCopy != nil {
+			c.OnCopy(c.copyText())
+		}
+	})
+	c.foot = Row(look.Inside, 0, c.note, c.stop, c.copyIt)
+	c.review = NewQuiet("Review…", "", func() { call(c.OnReview) })
+	c.deny = NewButton("Deny", "", func() { call(c.OnDeny) })
+	c.allow = NewButton("Allow once", "", func() { call(c.OnAllow) })
+	c.allow.Primary = true
+	c.ask = Row(look.Inside, 1, c.review, layout.NewSpacer(), c.deny, c.allow)
+	c.body = Inset(0, look.Inside, look.Inside, look.Inside+4, Col(look.Inside, c.input, c.output, c.foot, c.ask))
+	c.box = container.NewStack(c.frame, container.NewBorder(nil, nil, c.edge, nil, Col(0, c.head, c.body)))
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+func call(f func()) {
+	if f != nil {
+		f()
+	}
+}
+
+func (c *ToolCard) toggle() {
+	c.SetOpen(!c.open)
+	if c.OnToggle != nil {
+		c.OnToggle(c.open)
+	}
+}
+
+// Open reports whether the card is open.
+func (c *ToolCard) Open() bool { return c.open }
+
+// SetOpen opens or folds the card.
+func (c *ToolCard) SetOpen(open bool) {
+	if c.open != open {
+		c.open = open
+		c.show()
+	}
+}
+
+// SetForward says who gets turns of the wheel that the card does not need.
+func (c *ToolCard) SetForward(f func(*fyne.ScrollEvent)) {
+	c.input.SetForward(f)
+	c.output.SetForward(f)
+}
+
+// Set shows a state of a call. Another call needs [ToolCard.Reset] before.
+func (c *ToolCard) Set(t Tool) {
+	if t != c.tool {
+		c.tool = t
+		c.show()
+	}
+}
+
+// Reset readies the card for another call.
+func (c *ToolCard) Reset(open bool) {
+	c.tool, c.open = Tool{}, open
+	c.input.Reset()
+	c.output.Reset()
+}
+
+func (c *ToolCard) copyText() string {
+	t := c.tool
+	switch {
+	case t.Output != "":
+		return t.Output
+	case t.Diff != "":
+		return t.Diff
+	case t.Input != "":
+		return t.Input
+	}
+	return t.Argument
+}
+
+func (c *ToolCard) show() {
+	t := c.tool
+	c.verb.SetText(t.Verb)
+	c.where.SetText(shorten(t.Machine, 18))
+	c.mark.SetFill(t.Color)
+	show(c.mark, t.Machine != "")
+	c.arg.SetText(t.Argument)
+	waiting := t.State == ToolWaiting
+	edge, line := t.Color, look.ColorLine
+	if waiting {
+		edge, line = look.ColorNeedsYou, look.ColorNeedsYou
+	}
+	c.edge.SetFill(edge)
+	c.frame.SetLine(line)
+	show(c.dot, waiting)
+	c.plus.SetText(fmt.Sprintf("+%d", t.Added))
+	c.minus.SetText(fmt.Sprintf("−%d", t.Removed))
+	show(c.plus, t.Added+t.Removed > 0)
+	show(c.minus, t.Added+t.Removed > 0)
+	icon, color := stateIcon(t.State)
+	word := color
+	if t.State == ToolRunning || t.State == ToolDone {
+		word = look.ColorMuted
+	}
+	c.word.Set(t.Word, word)
+	show(c.word, t.Word != "")
+	c.time.SetText(t.Time)
+	show(c.time, t.Time != "")
+	fold := "right"
+	if c.open {
+		fold = "down"
+	}
+	if now := [2]string{icon + string(color), fold}; now != c.icons {
+		c.icons = now
+		setIcon(c.icon, icon, color)
+		setIcon(c.fold, fold, look.ColorMuted)
+	}
+
+	open := c.open
+	switch {
+	case !open:
+	case t.Diff != "":
+		c.input.SetLines(DiffLines(t.Diff))
+	default:
+		c.input.SetText(t.Input)
+	}
+	show(c.input, open && (t.Diff != "" || t.Input != ""))
+	if open {
+		c.output.Follow(t.State == ToolRunning)
+		c.output.SetText(t.Output)
+	}
+	show(c.output, open && t.Output != "")
+	c.note.SetText(t.Note)
+	show(c.stop, t.CanStop)
+	show(c.foot, open && !waiting)
+	show(c.ask, waiting && t.Question)
+	if t.Armed == c.allow.Disabled() {
+		if t.Armed {
+			c.allow.Enable()
+		} else {
+			c.allow.Disable()
+		}
+	}
+	show(c.body, open && !waiting || open && c.input.Visible() || c.ask.Visible())
+	if s := c.Size(); s.Width > 0 {
+		c.box.Resize(fyne.NewSize(s.Width, c.box.MinSize().Height))
+		relayout(c.box)
+	}
+}
+
+// relayout lays a tree of containers out again, without drawing anything anew.
+func relayout(o fyne.CanvasObject) {
+	if box, ok := o.(*fyne.Container); ok {
+		box.Layout.Layout(box.Objects, box.Size())
+		for _, c := range box.Objects {
+			relayout(c)
+		}
+		return
+	}
+	if p, ok := o.(*Press); ok {
+		relayout(p.box)
+	}
+}
+
+// shorten cuts text to n letters.
+func shorten(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+func show(o fyne.CanvasObject, on bool) {
+	if o.Visible() != on {
+		if on {
+			o.Show()
+		} else {
+			o.Hide()
+		}
+	}
+}
+
+func stateIcon(s ToolState) (icon string, color fyne.ThemeColorName) {
+	switch s {
+	case ToolWaiting:
+		return "", look.ColorNeedsYou
+	case ToolDone:
+		return "check", look.ColorGood
+	case ToolFailed:
+		return "cross", look.ColorBad
+	case ToolDenied:
+		return "denied", look.ColorBad
+	case ToolStopped:
+		return "stop", look.ColorMuted
+	case ToolUnknown:
+		return "question", look.ColorNeedsYou
+	}
+	return "", look.ColorMuted
+}
+
+// CreateRenderer implements fyne.Widget.
+func (c *ToolCard) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.box) }

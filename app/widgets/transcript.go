@@ -1,0 +1,454 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// Item is one row of a [Transcript]. Key names it for good; Stamp changes when what it shows changes; Kind says which sort of
+// row shows it; Estimate is its height before it was ever on the screen, 0 is a guess.
+type Item struct {
+	Key      string
+	Kind     int
+	Stamp    uint64
+	Estimate float32
+	Data     any
+}
+
+// ItemRow shows items of one kind, one after another.
+type ItemRow interface {
+	fyne.CanvasObject
+	// Bind shows another item, or a new state of the same.
+	Bind(Item)
+}
+
+// Transcript is a list of rows of any height that keeps only the rows on the screen, and uses their widgets again. It follows
+// its end while the end is in view; otherwise nothing moves when rows are added, change or are measured, and New appears when
+// there is something new below.
+type Transcript struct {
+	widget.BaseWidget
+	// Create makes a row of a kind. It must be set before the first items.
+	Create func(kind int) ItemRow
+	// OnTop is called when the reader comes near the beginning, at most once for the same first item.
+	OnTop func()
+	// Width is how wide rows are at most; they stand in the middle. 0 is no limit.
+	Width float32
+
+	items   []Item
+	sizes   *heights
+	known   map[string]float32 // heights as last seen, the best guess at any width
+	active  map[string]*activeRow
+	pool    map[int][]ItemRow
+	order   []*activeRow // the rows on the screen from top to bottom
+	anchor  int          // the row at the top of the view
+	into    float32      // how much of it is above the view
+	follow  bool
+	fresh   bool // something new is below
+	topSeen string
+	bar     *bar
+	more    *Button
+	focused bool
+	ring    *Rect
+	placing bool
+}
+
+type activeRow struct {
+	row   ItemRow
+	item  Item
+	index int
+	y     float32
+	h     float32
+}
+
+var (
+	_ fyne.Scrollable = (*Transcript)(nil)
+	_ fyne.Focusable  = (*Transcript)(nil)
+)
+
+// NewTranscript makes an empty one.
+func NewTranscript(create func(kind int) ItemRow) *Transcript {
+	t := &Transcript{Create: create, known: map[string]float32{}, active: map[string]*activeRow{}, pool: map[int][]ItemRow{},
+		sizes: newHeights(nil), follow: true, ring: NewRect("", look.ColorAccent, look.Corner)}
+	t.bar = newBar(true, func(to float32) { t.scrollTo(float64(to)) })
+	t.more = NewButton("New", "newest", t.ScrollToEnd)
+	t.more.Primary = true
+	t.more.Hide()
+	t.ring.Hide()
+	t.ExtendBaseWidget(t)
+	return t
+}
+
+// Items are what it shows. The caller must not change them.
+func (t *Transcript) Items() []Item { return t.items }
+
+// AtEnd reports whether the view follows the end.
+func (t *Transcript) AtEnd() bool { return t.follow }
+
+// SetItems shows other items. The transcript keeps the slice. Rows that are on the screen and whose item is unchanged are not
+// touched.
+func (t *Transcript) SetItems(items []Item) {
+	old := t.items
+	same := 0
+	for same < len(items) && same < len(old) && items[same].Key == old[same].Key {
+		same++
+	}
+	grown := len(items) > 0 && (len(old) == 0 || items[len(items)-1].Key != old[len(old)-1].Key || items[len(items)-1].Stamp != old[len(old)-1].Stamp)
+	anchorKey := ""
+	if t.anchor < len(old) {
+		anchorKey = old[t.anchor].Key
+	}
+	t.items = items
+	if same == len(items) && same == len(old) { // the same rows
+		for i := range items {
+			if items[i].Stamp != old[i].Stamp {
+				t.sizes.set(i, t.guess(items[i]))
+			}
+		}
+	} else {
+		h := make([]float32, len(items))
+		for i := range items {
+			if i < same && items[i].Stamp == old[i].Stamp {
+				h[i] = t.sizes.h[i]
+			} else {
+				h[i] = t.guess(items[i])
+			}
+		}
+		t.sizes = newHeights(h)
+		if t.anchor >= len(items) || anchorKey != items[t.anchor].Key {
+			t.anchor = t.find(anchorKey, min(t.anchor, max(len(items)-1, 0)))
+		}
+	}
+	if grown && !t.follow {
+		t.fresh = true
+	}
+	t.place()
+}
+
+func (t *Transcript) find(key string, fallback int) int {
+	if key != "" {
+		for i := range t.items {
+			if t.items[i].Key == key {
+				return i
+			}
+		}
+	}
+	t.into = 0
+	return fallback
+}
+
+// guess is the height of an item as far as one knows without showing it.
+func (t *Transcript) guess(it Item) float32 {
+	if h, ok := t.known[it.Key]; ok {
+		return h
+	}
+	if it.Estimate > 0 {
+		return it.Estimate
+	}
+	return 80
+}
+
+// Changed must be called by a row that grew or shrank by itself, such as a card that was opened: what is at the top of the
+// view stays there.
+func (t *Transcript) Changed() {
+	follow := t.follow
+	t.follow = false
+	t.place()
+	if follow && t.endInView() {
+		t.follow = true
+	}
+}
+
+// ScrollToEnd goes to the end and follows it.
+func (t *Transcript) ScrollToEnd() {
+	t.follow = true
+	t.place()
+}
+
+// ScrollToTop goes to the beginning.
+func (t *Transcript) ScrollToTop() {
+	t.follow, t.anchor, t.into = false, 0, 0
+	t.place()
+	t.settle()
+}
+
+// ScrollToKey brings an item to the top of the view, if there is one with that key.
+func (t *Transcript) ScrollToKey(key string) {
+	for i := range t.items {
+		if t.items[i].Key == key {
+			t.follow, t.anchor, t.into = false, i, 0
+			t.place()
+			t.settle()
+			return
+		}
+	}
+}
+
+// scrollTo goes to an offset of the scroll bar.
+func (t *Transcript) scrollTo(y float64) {
+	t.follow = false
+	t.anchor, t.into = t.sizes.at(y)
+	t.place()
+	t.settle()
+}
+
+// Scrolled implements fyne.Scrollable.
+func (t *Transcript) Scrolled(e *fyne.ScrollEvent) { t.scrollBy(-e.Scrolled.DY) }
+
+func (t *Transcript) scrollBy(dy float32) {
+	if dy == 0 || len(t.items) == 0 {
+		return
+	}
+	t.follow = false
+	t.into += dy
+	t.place()
+	t.settle()
+}
+
+// settle follows the end again when the reader came to it.
+func (t *Transcript) settle() {
+	if t.endInView() {
+		t.follow = true
+	}
+	t.showMore()
+	if t.OnTop != nil && len(t.items) > 0 && t.anchor < 5 && t.topSeen != t.items[0].Key {
+		t.topSeen = t.items[0].Key
+		t.OnTop()
+	}
+}
+
+func (t *Transcript) endInView() bool {
+	if len(t.items) == 0 || len(t.order) == 0 {
+		return true
+	}
+	last := t.order[len(t.order)-1]
+	return last.index == len(t.items)-1 && last.y+last.h <= t.Size().Height+1
+}
+
+// place puts the rows on the screen. The row at the top decides: what is measured above it moves nothing.
+func (t *Transcript) place() {
+	size := t.Size()
+	if size.Width <= 0 || size.Height <= 0 || t.placing {
+		return
+	}
+	t.placing = true
+	defer func() { t.placing = false }()
+	width := size.Width
+	if t.Width > 0 {
+		width = min(width, t.Width)
+	}
+	x := float32(int((size.Width - width) / 2))
+
+	before := t.order
+	t.order = make([]*activeRow, 0, len(before)+2)
+	used := make(map[string]*activeRow, len(before)+2)
+	show := func(i int) *activeRow {
+		it := t.items[i]
+		a := used[it.Key]
+		if a == nil {
+			if a = t.active[it.Key]; a != nil && a.item.Kind != it.Kind {
+				a = nil
+			}
+			if a == nil {
+				a = t.take(it)
+			} else if a.item.Stamp != it.Stamp {
+				a.item = it
+				a.row.Bind(it)
+			}
+			used[it.Key] = a
+			a.item, a.index = it, i
+			a.h = fit(a.row, width)
+			t.known[it.Key] = a.h
+			t.sizes.set(i, a.h)
+		}
+		return a
+	}
+
+	n := len(t.items)
+	if n > 0 {
+		t.anchor = min(max(t.anchor, 0), n-1)
+		if t.follow {
+			t.fromEnd(show, size.Height)
+		} else {
+			for t.into < 0 && t.anchor > 0 {
+				t.anchor--
+				t.into += show(t.anchor).h
+			}
+			t.into = max(t.into, 0)
+			for t.anchor < n-1 && t.into >= show(t.anchor).h {
+				t.into -= show(t.anchor).h
+				t.anchor++
+			}
+			y := -t.into
+			i := t.anchor
+			for ; i < n && y < size.Height; i++ {
+				y += show(i).h
+			}
+			if i == n && y < size.Height { // beyond the end
+				t.fromEnd(show, size.Height)
+			}
+		}
+		y := -t.into
+		for i := t.anchor; i < n && y < size.Height; i++ {
+			a := show(i)
+			a.y = y
+			if p := fyne.NewPos(x, y); a.row.Position() != p {
+				a.row.Move(p)
+			}
+			t.order = append(t.order, a)
+			y += a.h
+		}
+	}
+	onScreen := make(map[string]*activeRow, len(t.order))
+	for _, a := range t.order {
+		onScreen[a.item.Key] = a
+	}
+	for _, a := range before {
+		if used[a.item.Key] != a {
+			t.release(a)
+		}
+	}
+	for key, a := range used { // measured and not shown
+		if onScreen[key] != a {
+			t.release(a)
+		}
+	}
+	t.active = onScreen
+
+	t.bar.set(float32(t.sizes.before(t.anchor)+float64(t.into)), size.Height, float32(t.sizes.total()))
+	t.bar.Move(fyne.NewPos(size.Width-barSize, 0))
+	t.bar.Resize(fyne.NewSize(barSize, size.Height))
+	m := t.more.MinSize()
+	t.more.Resize(m)
+	t.more.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-look.Inside))
+	t.ring.Resize(size)
+	t.showMore()
+	canvas.Refresh(t.bar) // asks for a frame, and for nothing to be drawn anew (as fyne's scroller does)
+}
+
+// fromEnd sets the anchor so that the last row ends with the view.
+func (t *Transcript) fromEnd(show func(int) *activeRow, height float32) {
+	y := height
+	i := len(t.items)
+	for i > 0 && y > 0 {
+		i--
+		y -= show(i).h
+	}
+	t.anchor, t.into = i, max(-y, 0)
+}
+
+func (t *Transcript) showMore() {
+	if t.follow {
+		t.fresh = false
+	}
+	if t.fresh != t.more.Visible() {
+		if t.fresh {
+			t.more.Show()
+		} else {
+			t.more.Hide()
+		}
+	}
+}
+
+func (t *Transcript) take(it Item) *activeRow {
+	var row ItemRow
+	if free := t.pool[it.Kind]; len(free) > 0 {
+		row = free[len(free)-1]
+		t.pool[it.Kind] = free[:len(free)-1]
+	} else {
+		row = t.Create(it.Kind)
+	}
+	row.Bind(it)
+	return &activeRow{row: row, item: it}
+}
+
+// maxPool is how many unused rows of a kind are kept.
+const maxPool = 16
+
+func (t *Transcript) release(a *activeRow) {
+	t.dropFocus(a)
+	if free := t.pool[a.item.Kind]; len(free) < maxPool {
+		t.pool[a.item.Kind] = append(free, a.row)
+	}
+}
+
+// dropFocus takes the keyboard away from a row that leaves the screen: its widgets will soon belong to another item, and Enter
+// must not press that one's buttons.
+func (t *Transcript) dropFocus(a *activeRow) {
+	c := fyne.CurrentApp().Driver().CanvasForObject(t)
+	if c == nil {
+		return
+	}
+	f, ok := c.Focused().(fyne.CanvasObject)
+	if !ok || f == fyne.CanvasObject(t) {
+		return
+	}
+	d := fyne.CurrentApp().Driver()
+	at := d.AbsolutePositionForObject(f).Subtract(d.AbsolutePositionForObject(t))
+	row := a.row.Position()
+	if at.X >= row.X && at.X < row.X+a.row.Size().Width && at.Y >= row.Y && at.Y < row.Y+a.row.Size().Height {
+		c.Focus(t)
+	}
+}
+
+// FocusGained implements fyne.Focusable.
+func (t *Transcript) FocusGained() { t.focused = true; t.ring.Show() }
+
+// FocusLost implements fyne.Focusable.
+func (t *Transcript) FocusLost() { t.focused = false; t.ring.Hide() }
+
+// TypedRune implements fyne.Focusable.
+func (t *Transcript) TypedRune(r rune) {
+	if r == ' ' {
+		t.scrollBy(t.Size().Height * 0.9)
+	}
+}
+
+// TypedKey implements fyne.Focusable: the arrows, Page Up and Down, Home and End scroll.
+func (t *Transcript) TypedKey(e *fyne.KeyEvent) {
+	switch e.Name {
+	case fyne.KeyUp:
+		t.scrollBy(-40)
+	case fyne.KeyDown:
+		t.scrollBy(40)
+	case fyne.KeyPageUp:
+		t.scrollBy(-t.Size().Height * 0.9)
+	case fyne.KeyPageDown:
+		t.scrollBy(t.Size().Height * 0.9)
+	case fyne.KeyHome:
+		t.ScrollToTop()
+	case fyne.KeyEnd:
+		t.ScrollToEnd()
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (t *Transcript) CreateRenderer() fyne.WidgetRenderer { return &transcriptRenderer{t} }
+
+type transcriptRenderer struct{ t *Transcript }
+
+func (r *transcriptRenderer) MinSize() fyne.Size { return fyne.NewSize(120, 80) }
+func (r *transcriptRenderer) Layout(fyne.Size)   { r.t.place() }
+
+func (r *transcriptRenderer) Refresh() {
+	for _, a := range r.t.order {
+		a.row.Refresh()
+	}
+	for kind := range r.t.pool { // of an old theme
+		delete(r.t.pool, kind)
+	}
+	r.t.more.Refresh()
+	r.t.place()
+}
+
+func (r *transcriptRenderer) Objects() []fyne.CanvasObject {
+	objects := make([]fyne.CanvasObject, 0, len(r.t.order)+3)
+	for _, a := range r.t.order {
+		objects = append(objects, a.row)
+	}
+	return append(objects, r.t.bar, r.t.more, r.t.ring)
+}
+
+func (r *transcriptRenderer) Destroy() {}
