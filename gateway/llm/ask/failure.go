@@ -63,7 +63,7 @@ func Broken(what string) *Failure {
 // Unreachable is a request that could not be sent or whose answer was cut off. It returns ctx's error when that is why.
 func Unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
 	var u *url.Error
 	where := "the model server"

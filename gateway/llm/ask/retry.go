@@ -38,7 +38,7 @@ func Retry(ctx context.Context, tell func(llm.Event) bool, try func() error) err
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return context.Cause(ctx)
+			return ctx.Err()
 		case <-timer.C:
 		}
 	}

@@ -22,6 +22,7 @@ const (
 const (
 	connectTimeout = 300 * time.Millisecond
 	readTimeout    = 2 * time.Second
+	scanTimeout    = 8 * time.Second // a server with many models is asked about each
 )
 
 // Addresses returns where servers usually listen: OLLAMA_HOST where that is this machine, then the default ports of
@@ -57,8 +58,10 @@ func ollamaHost(value string) string {
 }
 
 // Scan asks all addresses (host:port) at once and returns the model servers among them, in the order of the addresses. Addresses that are
-// not loopback are left out. It returns within about ten seconds, or when ctx ends with what has answered by then.
+// not loopback are left out. It returns within eight seconds; a server that had more to tell is found with what it told by then.
 func Scan(ctx context.Context, addresses []string) []protocol.DetectedServer {
+	ctx, cancel := context.WithTimeout(ctx, scanTimeout)
+	defer cancel()
 	transport := &http.Transport{
 		Proxy:                 nil, // never ask a proxy for what is on this machine
 		DialContext:           (&net.Dialer{Timeout: connectTimeout}).DialContext,

@@ -102,3 +102,32 @@ func TestModelFollowsItsPlan(t *testing.T) {
 		}
 	}
 }
+
+// The same model behind the two other wires of the server.
+func TestModelSpeaksEveryWire(t *testing.T) {
+	s := Start(t)
+	for path, tc := range map[string]struct{ body, want string }{
+		"/v1/responses": {`{"input":"list","tools":[{"type":"function","name":"laptop__Bash","parameters":{"type":"object","properties":{"command":{"type":"string"}}}}]}`, `"name":"laptop__Bash"`},
+		"/v1/messages": {`{"max_tokens":500,"messages":[{"role":"user","content":"list"}],"tools":[{"name":"laptop__Bash","input_schema":{"type":"object","properties":{"command":{"type":"string"}}}}]}`,
+			`"input":{"command":"echo hello from the model"}`},
+		"/v1/messages/count_tokens": {`{"messages":[{"role":"user","content":"hi"}]}`, `"input_tokens":`},
+	} {
+		resp, err := http.Post(s.URL+path, "application/json", strings.NewReader(tc.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != 200 || !strings.Contains(string(raw), tc.want) {
+			t.Errorf("%s: %s %.1500s (%v)", path, resp.Status, raw, err)
+		}
+	}
+}
+
+func TestModelTalksForeverUntilTheContextIsFull(t *testing.T) {
+	s := Start(t, WithContext(2048))
+	got := ask(t, s, user("forever"))
+	if !strings.HasPrefix(got.Content, "On and on and on and on") || len(got.Content) < 500 {
+		t.Errorf("%d bytes: %.100q", len(got.Content), got.Content)
+	}
+}

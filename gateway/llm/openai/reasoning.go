@@ -49,7 +49,7 @@ func (r *reasoning) addDetails(raw json.RawMessage) string {
 		}
 		var into map[string]any
 		for _, have := range r.details {
-			if have["type"] == d["type"] && have["index"] == d["index"] && d["index"] != nil {
+			if samePlace(have, d) {
 				into = have
 			}
 		}
@@ -68,6 +68,15 @@ func (r *reasoning) addDetails(raw json.RawMessage) string {
 		}
 	}
 	return shown
+}
+
+// samePlace reports whether two pieces belong to one block.
+func samePlace(a, b map[string]any) bool {
+	typeA, okA := a["type"].(string)
+	typeB, okB := b["type"].(string)
+	indexA, ok1 := a["index"].(float64)
+	indexB, ok2 := b["index"].(float64)
+	return okA && okB && ok1 && ok2 && typeA == typeB && indexA == indexB
 }
 
 // finish tells the finished block once, when the answer goes on to something else or ends.

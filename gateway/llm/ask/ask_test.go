@@ -1,0 +1,143 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+func TestReasonIsFoundInEveryKnownBody(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"error":{"message":"m","code":"c_d"}}`:                     "m (c_d)",
+		`{"error":{"message":"m","code":400}}`:                       "m",
+		`{"error":{"message":"m","metadata":{"raw":"behind"}}}`:      "m: behind",
+		`{"error":{"message":"m","metadata":{"raw":{"error":"b"}}}}`: "m: b",
+		`{"error":"m"}`:            "m",
+		`{"message":"m"}`:          "m",
+		`{"detail":"m"}`:           "m",
+		`{"detail":[{"msg":"m"}]}`: `[{"msg":"m"}]`,
+		`{"error":null,"x":1}`:     "",
+		`plain`:                    "plain",
+		`<html><body>Bad gateway`:  "",
+		``:                         "",
+	} {
+		if got := Reason([]byte(body)); got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+	if got := Reason([]byte(strings.Repeat("é", 5000))); len(got) > 700 {
+		t.Error(len(got))
+	}
+}
+
+func TestStreamErrorsHaveAKind(t *testing.T) {
+	for body, want := range map[string]struct {
+		kind  error
+		again bool
+	}{
+		`{"error":{"code":502,"message":"gone"}}`:                                        {protocol.ErrModel, true},
+		`{"error":{"code":"429","message":"slow"}}`:                                      {protocol.ErrModelRateLimit, true},
+		`{"error":{"code":401,"message":"who"}}`:                                         {protocol.ErrModelAuth, false},
+		`{"error":{"type":"invalid_request_error","message":"bad"}}`:                     {protocol.ErrModel, false},
+		`{"error":{"type":"exceed_context_size_error","message":"exceeds the context"}}`: {protocol.ErrContextOverflow, false},
+		`{"type":"error","code":"rate_limit_exceeded","message":"slow"}`:                 {protocol.ErrModelRateLimit, true},
+		`{"response":{"error":{"code":"server_error","message":"broke"}}}`:               {protocol.ErrModel, true},
+		`{"error":"model runner has unexpectedly stopped"}`:                              {protocol.ErrModel, true},
+	} {
+		f := StreamError([]byte(body))
+		if !errors.Is(f, want.kind) || f.Again != want.again || f.Reason == "" {
+			t.Errorf("%s: %v, again %v", body, f, f.Again)
+		}
+	}
+}
+
+func TestUnreachableSaysWhichServer(t *testing.T) {
+	refused := &url.Error{Op: "Post", URL: "http://127.0.0.1:1234/v1/x", Err: syscall.ECONNREFUSED}
+	err := Unreachable(t.Context(), refused)
+	var f *Failure
+	if !errors.As(err, &f) || f.Again || !strings.Contains(err.Error(), "Nothing answers at 127.0.0.1:1234") {
+		t.Error(err)
+	}
+	if err := Unreachable(t.Context(), io.ErrUnexpectedEOF); !errors.As(err, &f) || !f.Again {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Unreachable(ctx, refused); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestRetryWaitsLongerEachTimeAndGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var told []llm.Retry
+		tries := 0
+		err := Retry(t.Context(), func(ev llm.Event) bool { told = append(told, ev.Retry); return true }, func() error {
+			tries++
+			return Classify(503, "")
+		})
+		if !errors.Is(err, protocol.ErrModel) || tries != 4 || len(told) != 3 {
+			t.Fatal(err, tries, told)
+		}
+		if took := time.Since(start); took < 14*time.Second || took > 18*time.Second {
+			t.Error(took)
+		}
+	})
+}
+
+func TestRetryHonoursTheServersWaitUpToAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		tries := 0
+		err := Retry(t.Context(), func(llm.Event) bool { return true }, func() error {
+			tries++
+			f := Classify(429, "")
+			if f.After = 59 * time.Second; tries == 2 {
+				f.After = 61 * time.Second
+			}
+			return f
+		})
+		if !errors.Is(err, protocol.ErrModelRateLimit) || tries != 2 || time.Since(start) != 59*time.Second {
+			t.Fatal(err, tries, time.Since(start))
+		}
+	})
+}
+
+func TestRetryStopsAtOnceWhenCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		start := time.Now()
+		time.AfterFunc(time.Second, cancel)
+		if err := Retry(ctx, func(llm.Event) bool { return true }, func() error { return Classify(503, "") }); !errors.Is(err, context.Canceled) || time.Since(start) != time.Second {
+			t.Fatal(err, time.Since(start))
+		}
+	})
+}
+
+func TestRetryAfterIsReadInThreeForms(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		name, value string
+		want        time.Duration
+	}{
+		{"Retry-After-Ms", "1500", 1500 * time.Millisecond},
+		{"Retry-After", "2", 2 * time.Second},
+		{"Retry-After", "Thu, 01 Jan 2026 00:00:05 GMT", 5 * time.Second},
+		{"Retry-After", "soon", 0},
+	} {
+		if got := retryAfter(http.Header{tc.name: {tc.value}}, now); got != tc.want {
+			t.Errorf("%s: %s is %v", tc.name, tc.value, got)
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+type outcome struct {
+	text, thinking string
+	signed         []protocol.Block
+	calls          []protocol.Block
+	bad            []string
+	usage          protocol.Usage
+	retries        int
+	stop           string
+	err            error
+}
+
+func collect(ctx context.Context, m llm.Model, req llm.Request) outcome {
+	var o outcome
+	for ev, err := range m.Stream(ctx, req) {
+		if err != nil {
+			o.err = err
+			break
+		}
+		switch ev.Type {
+		case llm.EventText:
+			o.text += ev.Text
+		case llm.EventThinking:
+			o.thinking += ev.Text
+		case llm.EventSignature:
+			o.signed = append(o.signed, ev.Block)
+		case llm.EventCall:
+			o.calls = append(o.calls, ev.Block)
+			o.bad = append(o.bad, ev.BadArgs)
+		case llm.EventUsage:
+			o.usage = ev.Usage
+		case llm.EventRetry:
+			o.retries++
+		case llm.EventStop:
+			o.stop = ev.Stop
+		}
+	}
+	return o
+}
+
+func user(text string) protocol.Message {
+	return protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}
+}
+
+func hi() llm.Request { return llm.Request{Messages: []protocol.Message{user("hi")}} }
+
+// pieces answers with a body that arrives in pieces.
+type pieces []string
+
+func (p pieces) RoundTrip(*http.Request) (*http.Response, error) {
+	var readers []io.Reader
+	for _, s := range p {
+		readers = append(readers, strings.NewReader(s))
+	}
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(io.MultiReader(readers...))}, nil
+}
+
+const cassette = `{"model":"qwen3","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","thinking":"Let me "},"done":false}
+{"message":{"role":"assistant","content":"","thinking":"lóok."},"done":false}
+{"message":{"role":"assistant","content":"I will"},"done":false}
+{"message":{"role":"assistant","content":" look."},"done":false}
+{"message":{"role":"assistant","content":"","tool_calls":[{"id":"a","function":{"index":0,"name":"laptop__Bash","arguments":{"command":"ls"}}}]},"done":false}
+{"message":{"role":"assistant","content":"","tool_calls":[{"id":"b","function":{"index":1,"name":"laptop__Glob","arguments":null}}]},"done":false}
+{"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","total_duration":5,"prompt_eval_count":100,"eval_count":20}
+`
+
+func TestStreamIsTheSameHoweverItIsCut(t *testing.T) {
+	want := outcome{
+		text: "I will look.", thinking: "Let me lóok.", stop: llm.StopToolUse, bad: []string{"", ""},
+		signed: []protocol.Block{{Type: protocol.BlockThinking, Thinking: "Let me lóok."}},
+		calls: []protocol.Block{
+			{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)},
+			{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
+		},
+		usage: protocol.Usage{Input: 100, Output: 20, Total: 120},
+	}
+	for cut := range len(cassette) {
+		m := New(Options{HTTP: &http.Client{Transport: pieces{cassette[:cut], cassette[cut:]}}})
+		if got := collect(t.Context(), m, hi()); !reflect.DeepEqual(got, want) {
+			t.Fatalf("cut at %d:\ngot  %+v\nwant %+v", cut, got, want)
+		}
+	}
+}
+
+func TestStreamCutShortIsAnErrorAtEveryPlace(t *testing.T) {
+	for cut := range strings.Index(cassette, `"done":true`) {
+		r := &reader{yield: func(llm.Event, error) bool { return true }}
+		if err := r.read(strings.NewReader(cassette[:cut])); !errors.Is(err, protocol.ErrModel) {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+	}
+}
+
+func TestRequestHoldsTheConversation(t *testing.T) {
+	image := protocol.Block{Type: protocol.BlockImage, MimeType: "image/png", Data: "QUJD"}
+	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "hm"}
+	call := protocol.Block{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Read", Arguments: json.RawMessage(`{"path":"x"}`)}
+	m := newModel(Options{Model: "qwen3", Info: protocol.ModelInfo{ContextWindow: 8192}})
+	raw, err := protocol.Marshal(m.request(llm.Request{
+		System: "Be kind.", MaxTokens: 99, Thinking: "high",
+		Messages: []protocol.Message{
+			user("before"), {Role: protocol.RoleAssistant, Content: protocol.Content{thought, protocol.Text("past")}},
+			{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("stopped")}},
+			{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("look"), image}},
+			{Role: protocol.RoleAssistant, Content: protocol.Content{thought, call}},
+			{Role: protocol.RoleToolResult, ToolCallID: "a", ToolName: "laptop__Read", Content: protocol.Content{image}},
+			{Role: protocol.RoleAssistant},
+		},
+		Tools: []llm.Tool{{Name: "laptop__Read", Description: "Reads."}},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want any
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(`{"model":"qwen3","stream":true,"think":true,"truncate":false,"keep_alive":"30m","options":{"num_ctx":8192,"num_predict":99},
+		"tools":[{"type":"function","function":{"name":"laptop__Read","description":"Reads.","parameters":{"type":"object","properties":{}}}}],
+		"messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"before"},{"role":"assistant","content":"past"},
+		{"role":"user","content":"look","images":["QUJD"]},
+		{"role":"assistant","content":"","thinking":"hm","tool_calls":[{"id":"a","function":{"name":"laptop__Read","arguments":{"path":"x"}}}]},
+		{"role":"tool","content":"","images":["QUJD"],"tool_name":"laptop__Read","tool_call_id":"a"}]}`), &want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %s", raw)
+	}
+}
+
+func TestLevelsOfThinkingAreTranslated(t *testing.T) {
+	for _, tc := range []struct {
+		model, level string
+		want         any
+	}{
+		{"qwen3", "", nil}, {"qwen3", "none", false}, {"qwen3", "low", true},
+		{"gpt-oss:20b", "", nil}, {"gpt-oss:20b", "none", "low"}, {"gpt-oss:20b", "medium", "medium"}, {"gpt-oss:20b", "xhigh", "high"},
+	} {
+		if got := newModel(Options{Model: tc.model}).think(tc.level); got != tc.want {
+			t.Errorf("%s %q: %v", tc.model, tc.level, got)
+		}
+	}
+}
+
+func TestModelThatCannotThinkIsNotAskedAgain(t *testing.T) {
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		if _, ok := body["think"]; ok {
+			asked++
+			w.WriteHeader(400)
+			io.WriteString(w, `{"error":"\"llama3\" does not support thinking"}`)
+			return
+		}
+		io.WriteString(w, `{"message":{"content":"a"},"done":true}`)
+	}))
+	defer s.Close()
+	m := New(Options{BaseURL: s.URL + "/v1", Model: "llama3"})
+	req := hi()
+	req.Thinking = "high"
+	for range 2 {
+		if got := collect(t.Context(), m, req); got.err != nil || got.text != "a" {
+			t.Fatal(got.err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
+func TestFailuresAreToldApart(t *testing.T) {
+	for _, tc := range []struct {
+		status int
+		body   string
+		want   error
+		says   string
+	}{
+		{404, `{"error":"model 'x' not found"}`, protocol.ErrModel, "model 'x' not found"},
+		{400, `{"error":"the input length exceeds the context length"}`, protocol.ErrContextOverflow, "exceeds"},
+		{401, `{"error":"unauthorized"}`, protocol.ErrModelAuth, "unauthorized"},
+		{200, `{"message":{"content":"half"}}` + "\n" + `{"error":"model runner has unexpectedly stopped"}`, protocol.ErrModel, "unexpectedly stopped"},
+		{200, `{"message":{"content":"half"}}` + "\nnonsense\n", protocol.ErrModel, "cannot be read"},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(tc.status)
+			io.WriteString(w, tc.body)
+		}))
+		got := collect(t.Context(), New(Options{BaseURL: s.URL, Model: "x"}), hi())
+		s.Close()
+		if !errors.Is(got.err, tc.want) || !strings.Contains(got.err.Error(), tc.says) || got.retries > 0 {
+			t.Errorf("%s: %v, %d retries", tc.body, got.err, got.retries)
+		}
+	}
+}
+
+func TestCancelEndsASlowAnswerAtOnce(t *testing.T) {
+	gone := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		io.WriteString(w, `{"message":{"content":"a"}}`+"\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(gone)
+	}))
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	start := time.Now()
+	var last error
+	for _, err := range New(Options{BaseURL: s.URL}).Stream(ctx, hi()) {
+		last = err
+		cancel()
+	}
+	if !errors.Is(last, context.Canceled) || time.Since(start) > 2*time.Second {
+		t.Error(last, time.Since(start))
+	}
+	<-gone
+}
+
+func TestModelsAreListedWithTheirAbilities(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/tags", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"models":[{"name":"big","model":"big"},{"name":"embedder"},{"name":"seen"},{"name":"broken"}]}`)
+	})
+	mux.HandleFunc("GET /api/ps", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"models":[{"name":"seen","context_length":4096}]}`)
+	})
+	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Model string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		switch body.Model {
+		case "big":
+			io.WriteString(w, `{"capabilities":["completion","tools","thinking"],"model_info":{"general.architecture":"qwen3","qwen3.context_length":262144}}`)
+		case "seen":
+			io.WriteString(w, `{"capabilities":["completion","vision"],"model_info":{"llama.context_length":131072}}`)
+		case "embedder":
+			io.WriteString(w, `{"capabilities":["embedding"]}`)
+		default:
+			http.Error(w, "no", 500)
+		}
+	})
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	got, err := Models(t.Context(), Options{BaseURL: s.URL})
+	want := []protocol.ModelInfo{
+		{ID: "seen", ContextWindow: 4096, Images: true}, {ID: "big", ContextWindow: 32768, Tools: true, Thinking: true}, {ID: "broken", Tools: true},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
+func FuzzStream(f *testing.F) {
+	f.Add([]byte(cassette))
+	f.Add([]byte(`{"error":{}}`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		stops := 0
+		r := &reader{yield: func(ev llm.Event, _ error) bool {
+			if ev.Type == llm.EventStop {
+				stops++
+			}
+			return true
+		}}
+		if err := r.read(strings.NewReader(string(in))); (err == nil) != (stops == 1) {
+			t.Fatalf("%d stops and %v", stops, err)
+		}
+	})
+}

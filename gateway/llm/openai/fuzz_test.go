@@ -1,0 +1,53 @@
+package openai
+
+import (
+	"strings"
+	"testing"
+
+	"fairlead/gateway/llm"
+)
+
+// read gives a body to a wire and checks what holds for every answer: an answer that ended well has exactly one stop,
+// every call that began is complete, and nothing follows an error.
+func read(t *testing.T, w wire, body, contentType string) {
+	stops, begun, complete := 0, map[int]bool{}, map[int]bool{}
+	s := &stream{body: strings.NewReader(body), contentType: contentType}
+	s.yield = func(ev llm.Event, _ error) bool {
+		switch ev.Type {
+		case llm.EventStop:
+			stops++
+		case llm.EventCallStart:
+			begun[ev.Index] = true
+		case llm.EventCallDelta:
+			if !begun[ev.Index] || complete[ev.Index] {
+				t.Fatalf("a piece of call %d out of place", ev.Index)
+			}
+		case llm.EventCall:
+			if complete[ev.Index] || ev.Block.ID == "" || ev.Block.Name == "" || len(ev.Block.Arguments) == 0 {
+				t.Fatalf("call %d: %+v", ev.Index, ev.Block)
+			}
+			complete[ev.Index] = true
+		}
+		return true
+	}
+	err := w.read(&model{}, s)
+	if (err == nil) != (stops == 1) || err == nil && len(begun) != len(complete) {
+		t.Fatalf("%d stops, %d calls begun, %d complete, %v", stops, len(begun), len(complete), err)
+	}
+}
+
+func FuzzChat(f *testing.F) {
+	f.Add(cassette)
+	f.Add(data(`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":"x"}],"tool_calls":[{"function":{"arguments":{"a":1}}}]}}]}`, okChat))
+	f.Add(data(`{"choices":[{"delta":{"reasoning_details":[{"type":"a","index":{"b":1},"text":"x"},{"type":"a","index":{"b":1}}]}}]}`))
+	f.Fuzz(func(t *testing.T, body string) {
+		read(t, chatWire{}, body, "text/event-stream")
+		read(t, chatWire{}, body, "application/json")
+	})
+}
+
+func FuzzResponses(f *testing.F) {
+	f.Add(responseCassette)
+	f.Add(responseStream(`{"type":"response.output_item.done","item":{"type":"function_call","call_id":"a","arguments":null}}`, `{"type":"response.completed"}`))
+	f.Fuzz(func(t *testing.T, body string) { read(t, responsesWire{}, body, "text/event-stream") })
+}
