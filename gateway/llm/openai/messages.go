@@ -146,6 +146,7 @@ func imageType(b protocol.Block) string {
 func (m *model) assistant(msg protocol.Message, present bool) (out message, ok bool) {
 	out.Role = "assistant"
 	var texts []string
+	var back reasoning // a signature may have come in a later block than the thought that it is of
 	for _, b := range msg.Content {
 		switch b.Type {
 		case protocol.BlockText:
@@ -158,7 +159,7 @@ func (m *model) assistant(msg protocol.Message, present bool) (out message, ok b
 			o := opaqueOf(b, wireChat, m.Model)
 			switch {
 			case o.Details != nil:
-				out.ReasoningDetails = o.Details
+				back.addDetails(o.Details)
 			case !present:
 			case o.Field == "reasoning_content":
 				out.ReasoningContent += b.Thinking
@@ -175,6 +176,7 @@ func (m *model) assistant(msg protocol.Message, present bool) (out message, ok b
 			})
 		}
 	}
+	out.ReasoningDetails = back.rawDetails()
 	if len(texts) > 0 {
 		out.Content = strings.Join(texts, "\n\n")
 	}

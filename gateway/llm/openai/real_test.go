@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +148,30 @@ func TestRealServerIsCancelledAtOnce(t *testing.T) {
 		// The server has one slot: it answers again only when the first request is really gone.
 		if got := collect(t.Context(), m, llm.Request{Messages: []protocol.Message{user("hi")}}); got.text == "" {
 			t.Errorf("%s: no answer after a cancelled one: %v", name, got.err)
+		}
+	}
+}
+
+func TestRealServerThatDiesIsAnErrorAtOnce(t *testing.T) {
+	for name, open := range wires {
+		s := llmserver.Start(t)
+		process, err := os.FindProcess(s.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last error
+		killed := false
+		for _, err := range open(Options{BaseURL: s.URL, Model: llmserver.Model}).Stream(t.Context(), llm.Request{Messages: []protocol.Message{user("forever")}}) {
+			last = err
+			if !killed {
+				killed = true
+				if err := process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if !errors.Is(last, protocol.ErrModel) || !strings.Contains(last.Error(), "broke off") {
+			t.Errorf("%s: %v", name, last)
 		}
 	}
 }

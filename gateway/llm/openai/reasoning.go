@@ -13,7 +13,6 @@ type reasoning struct {
 	text    strings.Builder
 	field   string
 	details []map[string]any
-	told    bool // the finished block is out
 }
 
 // add takes what d holds of thoughts and returns the piece that is new to the reader.
@@ -79,21 +78,30 @@ func samePlace(a, b map[string]any) bool {
 	return okA && okB && ok1 && ok2 && typeA == typeB && indexA == indexB
 }
 
-// finish tells the finished block once, when the answer goes on to something else or ends.
+// finish tells the finished block when the answer goes on to something else or ends, and makes ready for another one:
+// some models think again between their words.
 func (r *reasoning) finish(model string, emit func(llm.Event)) {
-	if r.told || r.text.Len() == 0 && len(r.details) == 0 {
+	if r.text.Len() == 0 && len(r.details) == 0 {
 		return
 	}
-	r.told = true
-	o := opaque{Wire: wireChat, Model: model, Field: r.field}
-	if len(r.details) > 0 {
-		if raw, err := protocol.Marshal(r.details); err == nil {
-			o.Details = raw
-		}
-	}
+	o := opaque{Wire: wireChat, Model: model, Field: r.field, Details: r.rawDetails()}
 	block := protocol.Block{Type: protocol.BlockThinking, Thinking: r.text.String()}
 	if o.Field != "" || o.Details != nil {
 		block.Opaque = o.raw()
 	}
+	r.text.Reset()
+	r.details = nil
 	emit(llm.Event{Type: llm.EventSignature, Block: block})
+}
+
+// rawDetails is nil when there are none.
+func (r *reasoning) rawDetails() json.RawMessage {
+	if len(r.details) == 0 {
+		return nil
+	}
+	raw, err := protocol.Marshal(r.details)
+	if err != nil {
+		return nil
+	}
+	return raw
 }

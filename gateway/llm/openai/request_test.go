@@ -117,6 +117,21 @@ func TestOpenRouterGetsItsOwnParameters(t *testing.T) {
 	}
 }
 
+func TestLateSignatureFindsItsThought(t *testing.T) {
+	s := newServe(t, events(data(
+		`{"choices":[{"delta":{"reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","index":0}]}}]}`,
+		`{"choices":[{"delta":{"content":"a"}}]}`,
+		`{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","signature":"s","index":0}]}}]}`,
+		`{"choices":[{"delta":{"reasoning":"again","reasoning_details":[{"type":"reasoning.text","text":"again","index":1}]},"finish_reason":"stop"}]}`)))
+	m := NewChat(Options{BaseURL: s.URL, Model: "m"})
+	first := collect(t.Context(), m, hi())
+	req := hi()
+	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.content})
+	collect(t.Context(), m, req)
+	same(t, s.bodies[1]["messages"].([]any)[1].(map[string]any)["reasoning_details"],
+		`[{"type":"reasoning.text","text":"hm","signature":"s","index":0},{"type":"reasoning.text","text":"again","index":1}]`)
+}
+
 func TestMistralGetsShortCallIDs(t *testing.T) {
 	body, _ := sent(t, NewChat, hostMistral, "m", conversation("", ""))
 	messages := body["messages"].([]any)
