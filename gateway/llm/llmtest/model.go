@@ -1,0 +1,142 @@
+package llmtest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+// Model plays a script. It is safe for use by many goroutines; requests take steps in the order they come.
+type Model struct {
+	// Info is what Open says of the model. Set it before use.
+	Info protocol.ModelInfo
+
+	mu       sync.Mutex
+	steps    []Step
+	requests []llm.Request
+	calls    int
+}
+
+// Script makes a model of the given steps. A request after the last step fails with ErrModel.
+func Script(steps ...Step) *Model {
+	return &Model{
+		Info:  protocol.ModelInfo{ID: "scripted", Name: "Scripted", ContextWindow: 200_000, MaxOutput: 8192, Tools: true, Images: true, Thinking: true},
+		steps: steps,
+	}
+}
+
+// Add appends steps.
+func (m *Model) Add(steps ...Step) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.steps = append(m.steps, steps...)
+}
+
+// Requests returns what the model was asked so far.
+func (m *Model) Requests() []llm.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.requests)
+}
+
+// Left is how many steps have not been played.
+func (m *Model) Left() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.steps)
+}
+
+// Open gives the model for every reference, as a registry would.
+func (m *Model) Open(_ context.Context, ref protocol.ModelRef) (llm.Model, protocol.ModelInfo, error) {
+	info := m.Info
+	if ref.ID != "" {
+		info.ID = ref.ID
+	}
+	return m, info, nil
+}
+
+// Stream implements [llm.Model].
+func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		m.mu.Lock()
+		req.Messages = slices.Clone(req.Messages)
+		m.requests = append(m.requests, req)
+		n := len(m.requests)
+		var step Step
+		found := len(m.steps) > 0
+		if found {
+			step, m.steps = m.steps[0], m.steps[1:]
+		}
+		m.mu.Unlock()
+		p := &player{ctx: ctx, req: req, model: m, yield: yield}
+		if !found {
+			p.fail(protocol.ErrModel.With(fmt.Sprintf("The test's script has no step for request %d.", n)))
+			return
+		}
+		p.play(step)
+	}
+}
+
+// player is one answer under way.
+type player struct {
+	ctx     context.Context
+	req     llm.Request
+	model   *Model
+	yield   func(llm.Event, error) bool
+	index   int
+	counted bool
+	over    bool
+}
+
+func (p *player) play(s Step) {
+	for _, a := range s.acts {
+		if !a(p) {
+			return
+		}
+	}
+	if !p.counted && !p.emit(llm.Event{Type: llm.EventUsage, Usage: protocol.Usage{Input: 10, Output: 5, Total: 15}}) {
+		return
+	}
+	stop := s.stop
+	switch {
+	case stop != "":
+	case p.index > 0:
+		stop = llm.StopToolUse
+	default:
+		stop = llm.StopEnd
+	}
+	p.emit(llm.Event{Type: llm.EventStop, Stop: stop})
+}
+
+// emit reports whether the answer goes on.
+func (p *player) emit(ev llm.Event) bool {
+	if err := p.ctx.Err(); err != nil {
+		return p.fail(err)
+	}
+	p.counted = p.counted || ev.Type == llm.EventUsage
+	p.over = !p.yield(ev, nil)
+	return !p.over
+}
+
+func (p *player) fail(err error) bool {
+	if !p.over {
+		p.over = true
+		p.yield(llm.Event{}, err)
+	}
+	return false
+}
+
+func (p *player) nextCall() (id string, index int) {
+	p.model.mu.Lock()
+	p.model.calls++
+	id = fmt.Sprintf("call_%d", p.model.calls)
+	p.model.mu.Unlock()
+	index = p.index
+	p.index++
+	return id, index
+}
