@@ -73,9 +73,9 @@ func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.
 		parts = append(parts, p)
 	}
 	if len(actions) > 0 {
-		parts = append(parts, container.New(&flowLayout{gap: look.Inside, centre: true}, actions...))
+		parts = append(parts, Inset(look.Inside, 0, 0, 0, container.New(&flowLayout{gap: look.Inside, centre: true}, actions...)))
 	}
-	return Limit(520, false, Col(look.Inside, parts...))
+	return Limit(620, false, Col(look.Inside, parts...))
 }
 
 // Flow lays objects out like words, from left to right and then in the next line.
@@ -161,8 +161,7 @@ func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 	b.foot = Row(look.Inside, 0, layout.NewSpacer(), b.button)
 	edge := NewRect(look.ColorBad, "", 2)
 	edge.SetMinSize(fyne.NewSize(3, 0))
-	icon := container.NewVBox(widget.NewIcon(look.IconIn("warning", look.ColorBad)))
-	text := container.NewBorder(nil, nil, icon, nil, Inset(0, 0, 0, look.Gap, Col(look.Gap, b.what, b.do, b.foot)))
+	text := Lead("text", 0, widget.NewIcon(look.IconIn("warning", look.ColorBad)), Col(look.Gap, b.what, b.do, b.foot))
 	b.box = container.NewStack(NewRect(look.ColorSurface, look.ColorLine, look.Corner), container.NewBorder(nil, nil, edge, nil, Inset(8, 10, 8, 10, text)))
 	b.ExtendBaseWidget(b)
 	b.Set(p)
@@ -200,8 +199,7 @@ func NewNotice() *Notice {
 	n := &Notice{icon: widget.NewIcon(nil), text: NewParagraph("", look.ColorMuted, look.SizeSidebar)}
 	n.button = NewQuiet("", "", func() { call(n.OnButton) })
 	n.button.Small = true
-	top := Inset(4, 0, 0, 0, container.NewVBox(n.icon))
-	n.box = container.NewBorder(nil, nil, top, container.NewVBox(n.button), Inset(3, 0, 3, 6, n.text))
+	n.box = Lead(look.SizeSidebar, 3, n.icon, n.text, n.button)
 	n.ExtendBaseWidget(n)
 	return n
 }

@@ -84,14 +84,14 @@ func (l *colLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 		if !o.Visible() {
 			continue
 		}
-		h := fit(o, size.Width)
+		h := Fit(o, size.Width)
 		o.Move(fyne.NewPos(0, y))
 		y += h + l.gap
 	}
 }
 
-// fit gives o the width and the height that it needs at that width, which it returns.
-func fit(o fyne.CanvasObject, width float32) float32 {
+// Fit gives o the width and the height that it needs at that width, which it returns.
+func Fit(o fyne.CanvasObject, width float32) float32 {
 	h := o.MinSize().Height
 	if s := o.Size(); s.Width != width || s.Height != h {
 		o.Resize(fyne.NewSize(width, h))
@@ -162,6 +162,46 @@ func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 	objects[0].Move(fyne.NewPos(x, 0))
 	objects[0].Resize(fyne.NewSize(w, size.Height))
+}
+
+// Lead puts an icon beside the first line of a text in the given size, and what else there is at the right.
+func Lead(size fyne.ThemeSizeName, top float32, icon, text fyne.CanvasObject, right ...fyne.CanvasObject) *fyne.Container {
+	return container.New(&leadLayout{size, top}, append([]fyne.CanvasObject{icon, text}, right...)...)
+}
+
+type leadLayout struct {
+	size fyne.ThemeSizeName
+	top  float32
+}
+
+func (l *leadLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	s := objects[1].MinSize().AddWidthHeight(look.IconSmall+6, 2*l.top)
+	for _, o := range objects[2:] {
+		if o.Visible() {
+			m := o.MinSize()
+			s = fyne.NewSize(s.Width+m.Width+look.Inside, max(s.Height, m.Height))
+		}
+	}
+	return s
+}
+
+func (l *leadLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	line := fyne.MeasureText("M", look.Size(l.size), fyne.TextStyle{}).Height
+	objects[0].Resize(fyne.NewSquareSize(look.IconSmall))
+	objects[0].Move(fyne.NewPos(0, l.top+(line-look.IconSmall)/2))
+	end := size.Width
+	for _, o := range objects[2:] {
+		if o.Visible() {
+			m := o.MinSize()
+			end -= m.Width
+			o.Resize(m)
+			o.Move(fyne.NewPos(end, l.top+(line-m.Height)/2))
+			end -= look.Inside
+		}
+	}
+	x := look.IconSmall + 6
+	Fit(objects[1], max(end-x, 0))
+	objects[1].Move(fyne.NewPos(x, l.top))
 }
 
 // Rect is a rectangle in a colour of the look that follows the theme.

@@ -197,3 +197,47 @@ func tableCells(line string) []string {
 	}
 	return append(cells, strings.TrimSpace(cur.String()))
 }
+
+// CutMarkdown cuts a long text into parts of at least size bytes that can be shown each by itself, between blocks and never in
+// a fence. All but the last stay as they are when text is added.
+func CutMarkdown(text string, size int) []string {
+	if len(text) <= size {
+		return []string{text}
+	}
+	var parts []string
+	start, open := 0, ""
+	for at := 0; at < len(text); {
+		end := strings.IndexByte(text[at:], '\n')
+		if end < 0 {
+			break
+		}
+		line := text[at : at+end]
+		at += end + 1
+		switch m := fence.FindStringSubmatch(line); {
+		case open != "" && closes(line, open):
+			open = ""
+		case open == "" && m != nil:
+			open = m[2]
+		}
+		if open == "" && strings.TrimSpace(line) == "" && at-start >= size && at < len(text) &&
+			!strings.HasPrefix(text[at:], " ") && !listItem.MatchString(text[at:]) && text[at] != '\n' {
+			parts = append(parts, text[start:at])
+			start = at
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// CutPlain cuts a long plain text into parts of at least size bytes at ends of lines.
+func CutPlain(text string, size int) []string {
+	var parts []string
+	for len(text) > size {
+		end := strings.IndexByte(text[size:], '\n')
+		if end < 0 {
+			break
+		}
+		parts = append(parts, text[:size+end])
+		text = text[size+end+1:]
+	}
+	return append(parts, text)
+}

@@ -259,7 +259,7 @@ func (t *Transcript) place() {
 			}
 			used[it.Key] = a
 			a.item, a.index = it, i
-			a.h = fit(a.row, width)
+			a.h = Fit(a.row, width)
 			t.known[it.Key] = a.h
 			t.sizes.set(i, a.h)
 		}

@@ -1,0 +1,243 @@
+package chat
+
+import (
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// composer is where the person writes: the text, pictures to send with it, the machine, what the chat has cost, Send or Stop.
+type composer struct {
+	p      *Pane
+	entry  *entry
+	thumbs *fyne.Container
+	attach *widgets.Button
+	target *widgets.Button
+	meter  *widgets.Text
+	send   *widgets.Button
+	stop   *widgets.Button
+	frame  *widgets.Rect
+	note   *widgets.Text // what could not be added
+	box    fyne.CanvasObject
+
+	images []protocol.Attachment
+	node   protocol.NodeID // chosen; empty is by itself
+}
+
+func newComposer(p *Pane) *composer {
+	c := &composer{p: p, entry: newEntry(), meter: widgets.NewText("", look.ColorMuted, look.SizeSmall), note: widgets.NewText("", look.ColorBad, look.SizeSmall)}
+	c.entry.SetPlaceHolder("Message Fairlead…")
+	c.entry.onSend = c.submit
+	c.entry.onStop = func() bool {
+		if !p.running() || p.h.Stop == nil {
+			return false
+		}
+		p.h.Stop()
+		return true
+	}
+	c.entry.onPaste = func() bool {
+		if p.h.PasteImage == nil {
+			return false
+		}
+		p.h.PasteImage(c.added)
+		return true
+	}
+	c.entry.onGrow = p.relayout
+	c.thumbs = widgets.Flow(look.Inside)
+	c.thumbs.Hide()
+	c.note.Ellipsis = true
+	c.note.Hide()
+	c.attach = widgets.NewQuiet("", "attach", func() {
+		if p.h.PickFiles != nil {
+			p.h.PickFiles(p.AddFiles)
+		}
+	})
+	c.target = widgets.NewQuiet("", "machine", nil)
+	c.target.Small, c.target.Muted, c.target.Trail = true, true, "down"
+	c.target.OnTap = func() { widgets.ShowMenu(c.target, c.nodeMenu()) }
+	c.send = widgets.NewButton("Send", "send", c.submit)
+	c.send.Primary = true
+	c.stop = widgets.NewButton("Stop", "stop", func() {
+		if p.h.Stop != nil {
+			p.h.Stop()
+		}
+	})
+	c.stop.Hide()
+	foot := widgets.Row(look.Inside, 2, c.attach, c.target, layout.NewSpacer(), c.meter, c.stop, c.send)
+	c.frame = widgets.NewRect(look.ColorSurface, "inputBorder", look.Corner)
+	c.entry.onFocus = func(on bool) {
+		line := fyne.ThemeColorName("inputBorder")
+		if on {
+			line = look.ColorAccent
+		}
+		c.frame.SetLine(line)
+	}
+	// The frame around everything is the border: the entry's own is cut off.
+	edge := container.NewClip(widgets.Inset(-4, -4, -4, -4, c.entry))
+	edge.ExtendBaseWidget(edge) // Fyne does so only when it is first drawn, and forgets the size it got before
+	plain := container.New(entryLayout{c.entry}, edge)
+	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(look.Gap, c.thumbs, plain, c.note, foot)))
+	return c
+}
+
+type entryLayout struct{ entry *entry }
+
+func (l entryLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	m := l.entry.MinSize()
+	return fyne.NewSize(60, m.Height-8)
+}
+
+func (l entryLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
+
+func (c *composer) submit() {
+	text := strings.TrimSpace(c.entry.Text)
+	if text == "" && len(c.images) == 0 || c.p.h.Send == nil {
+		return
+	}
+	c.entry.remember(text)
+	images := c.images
+	c.images = nil
+	c.entry.SetText("")
+	c.showThumbs()
+	c.note.Hide()
+	c.p.transcript.ScrollToEnd()
+	c.p.h.Send(text, images, c.node)
+}
+
+// added takes what a file or the clipboard gave.
+func (c *composer) added(a protocol.Attachment, err error) {
+	if err != nil {
+		c.note.SetText("Could not add it: " + err.Error())
+		c.note.Show()
+	} else {
+		c.images = append(c.images, a)
+		c.note.Hide()
+	}
+	c.showThumbs()
+}
+
+func (c *composer) showThumbs() {
+	c.thumbs.Objects = nil
+	for i, a := range c.images {
+		raw, _ := base64.StdEncoding.DecodeString(a.Data) // an attachment that cannot be read shows an empty picture
+		r := picture(a.Filename, raw)
+		thumb := widgets.NewImageThumb(r, func() {
+			if c.p.h.OpenImage != nil {
+				c.p.h.OpenImage(r)
+			}
+		})
+		remove := widgets.NewQuiet("Remove", "cross", func() {
+			c.images = append(append([]protocol.Attachment{}, c.images[:i]...), c.images[i+1:]...)
+			c.showThumbs()
+		})
+		remove.Small, remove.Muted = true, true
+		c.thumbs.Add(container.NewVBox(container.NewGridWrap(fyne.NewSize(112, 84), thumb), remove))
+	}
+	if len(c.images) > 0 {
+		c.thumbs.Show()
+	} else {
+		c.thumbs.Hide()
+	}
+	c.p.relayout()
+}
+
+// show follows the state.
+func (c *composer) show(s State) {
+	running := c.p.running()
+	setVisible(c.stop, running && c.p.h.Stop != nil)
+	send := "Send"
+	if running {
+		send = "Queue"
+	}
+	c.send.SetText(send)
+	setVisible(c.attach, c.p.h.PickFiles != nil)
+	c.meter.SetText(meter(s.Session))
+	name, _ := c.nodeName(s)
+	c.target.SetText("@" + name)
+	setVisible(c.target, name != "")
+	var sent []string
+	for _, m := range s.Messages[max(len(s.Messages)-400, 0):] {
+		if m.Role == protocol.RoleUser && (m.Origin == protocol.OriginPerson || m.Origin == protocol.OriginDirect) {
+			if t := m.Content.Text(); t != "" && len(t) < 10_000 {
+				sent = append(sent, t)
+			}
+		}
+	}
+	c.entry.setHistory(sent)
+}
+
+// nodeName is the machine that "!" and the agent's tools mean when none is named: the chosen one, else the local one, else the
+// first that is online.
+func (c *composer) nodeName(s State) (string, fyne.ThemeColorName) {
+	id := c.node
+	if id == "" {
+		for _, n := range s.Nodes {
+			if n.Online && (id == "" || n.Local) {
+				id = n.ID
+			}
+		}
+	}
+	return string(id), c.p.machines.Color(string(id))
+}
+
+func (c *composer) nodeMenu() []*fyne.MenuItem {
+	var items []*fyne.MenuItem
+	now, _ := c.nodeName(c.p.state)
+	for _, n := range c.p.state.Nodes {
+		label := string(n.ID)
+		if n.Local {
+			label += " (this)"
+		}
+		if !n.Online {
+			label += ", offline"
+		}
+		item := fyne.NewMenuItem(label, func() {
+			c.node = n.ID
+			c.show(c.p.state)
+			c.p.relayout()
+		})
+		item.Icon = look.IconIn("online", c.p.machines.Color(string(n.ID)))
+		item.Checked = string(n.ID) == now
+		item.Disabled = !n.Online
+		items = append(items, item)
+	}
+	return items
+}
+
+// addPath takes a file: a picture is read and sent along, of anything else the path is written into the text.
+func (c *composer) addPath(path string) {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".webp":
+		if c.p.h.ReadFile != nil {
+			c.p.h.ReadFile(path, c.added)
+			return
+		}
+	}
+	text := c.entry.Text
+	if text != "" && !strings.HasSuffix(text, " ") && !strings.HasSuffix(text, "\n") {
+		text += " "
+	}
+	if strings.ContainsAny(path, " \t") {
+		path = fmt.Sprintf("%q", path)
+	}
+	c.entry.SetText(text + path + " ")
+}
+
+func setVisible(o fyne.CanvasObject, on bool) {
+	if o.Visible() != on {
+		if on {
+			o.Show()
+		} else {
+			o.Hide()
+		}
+	}
+}

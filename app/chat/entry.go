@@ -1,0 +1,181 @@
+package chat
+
+import (
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// maxLines is how many lines the entry grows to.
+const maxLines = 8
+
+// entry is the text field of the composer: Enter sends, Shift+Enter begins a line, Up and Down in an empty field go through what
+// was sent before, Escape and Ctrl+. stop.
+type entry struct {
+	widget.Entry
+	onSend  func()
+	onStop  func() bool // reports whether there was something to stop
+	onPaste func() bool // the clipboard holds no text; reports whether something else was pasted
+	onGrow  func()
+	onFocus func(bool)
+	history []string
+	at      int // in history; len(history) is the present
+	draft   string
+	shift   bool
+	lines   int
+}
+
+func newEntry() *entry {
+	e := &entry{lines: 1}
+	e.MultiLine = true
+	e.Wrapping = fyne.TextWrapWord
+	e.ExtendBaseWidget(e)
+	e.SetMinRowsVisible(1)
+	e.OnChanged = func(string) { e.grow() }
+	return e
+}
+
+// remember adds a sent text to the history.
+func (e *entry) remember(text string) {
+	if n := len(e.history); n == 0 || e.history[n-1] != text {
+		e.history = append(e.history, text)
+	}
+	e.at, e.draft = len(e.history), ""
+}
+
+// setHistory replaces the history, oldest first.
+func (e *entry) setHistory(texts []string) {
+	if e.at == len(e.history) {
+		e.history = texts
+		e.at = len(texts)
+	}
+}
+
+// KeyDown implements desktop.Keyable.
+func (e *entry) KeyDown(k *fyne.KeyEvent) {
+	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
+		e.shift = true
+	}
+	e.Entry.KeyDown(k)
+}
+
+// KeyUp implements desktop.Keyable.
+func (e *entry) KeyUp(k *fyne.KeyEvent) {
+	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
+		e.shift = false
+	}
+	e.Entry.KeyUp(k)
+}
+
+// FocusGained implements fyne.Focusable.
+func (e *entry) FocusGained() {
+	e.Entry.FocusGained()
+	if e.onFocus != nil {
+		e.onFocus(true)
+	}
+}
+
+// FocusLost implements fyne.Focusable: a Shift that is released elsewhere is not seen here.
+func (e *entry) FocusLost() {
+	e.shift = false
+	e.Entry.FocusLost()
+	if e.onFocus != nil {
+		e.onFocus(false)
+	}
+}
+
+// TypedKey implements fyne.Focusable.
+func (e *entry) TypedKey(k *fyne.KeyEvent) {
+	switch k.Name {
+	case fyne.KeyReturn, fyne.KeyEnter:
+		if !e.shift && e.onSend != nil {
+			e.onSend()
+			return
+		}
+	case fyne.KeyEscape:
+		if e.onStop != nil && e.onStop() {
+			return
+		}
+	case fyne.KeyUp:
+		if (e.Text == "" || e.fromHistory()) && e.at > 0 {
+			if e.at == len(e.history) {
+				e.draft = e.Text
+			}
+			e.at--
+			e.recall()
+			return
+		}
+	case fyne.KeyDown:
+		if e.fromHistory() {
+			e.at++
+			e.recall()
+			return
+		}
+	}
+	e.Entry.TypedKey(k)
+}
+
+// fromHistory reports whether the text is one of the history, unchanged.
+func (e *entry) fromHistory() bool { return e.at < len(e.history) && e.Text == e.history[e.at] }
+
+func (e *entry) recall() {
+	text := e.draft
+	if e.at < len(e.history) {
+		text = e.history[e.at]
+	}
+	e.SetText(text)
+	e.CursorRow = strings.Count(text, "\n")
+	e.CursorColumn = len([]rune(text[strings.LastIndexByte(text, '\n')+1:]))
+	e.Refresh()
+}
+
+// TypedShortcut implements fyne.Shortcutable.
+func (e *entry) TypedShortcut(s fyne.Shortcut) {
+	switch s := s.(type) {
+	case *fyne.ShortcutPaste:
+		if s.Clipboard != nil && s.Clipboard.Content() == "" && e.onPaste != nil && e.onPaste() {
+			return
+		}
+	case *desktop.CustomShortcut:
+		if s.KeyName == fyne.KeyPeriod && s.Modifier == fyne.KeyModifierShortcutDefault && e.onStop != nil && e.onStop() {
+			return
+		}
+	}
+	e.Entry.TypedShortcut(s)
+}
+
+// Resize implements fyne.CanvasObject.
+func (e *entry) Resize(s fyne.Size) {
+	e.Entry.Resize(s)
+	e.grow()
+}
+
+// grow makes room for the lines that the text takes at the present width.
+func (e *entry) grow() {
+	width := e.Size().Width - 2*look.Inside
+	lines := 0
+	size := look.Size("text")
+	for _, l := range strings.Split(e.Text, "\n") {
+		n := 1
+		if width > 0 && l != "" && lines < maxLines {
+			n = int(fyne.MeasureText(l[:min(len(l), 4000)], size, fyne.TextStyle{}).Width*1.03/width) + 1
+		}
+		lines += n
+		if lines >= maxLines {
+			break
+		}
+	}
+	lines = min(max(lines, 1), maxLines)
+	if lines == e.lines {
+		return
+	}
+	e.lines = lines
+	e.SetMinRowsVisible(lines)
+	if e.onGrow != nil {
+		e.onGrow()
+	}
+}

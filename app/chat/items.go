@@ -1,0 +1,459 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Kinds of rows.
+const (
+	kindMessage = iota
+	kindTool
+	kindFold
+	kindNotice
+	kindProblem
+	kindQueued
+)
+
+// What the rows show. All are comparable: a row is bound again only when its data differ.
+type (
+	messageData struct {
+		id     protocol.MessageID // of the stored message; empty while it streams
+		run    protocol.RunID
+		from   string
+		time   string
+		exact  string
+		text   string
+		plain  bool
+		images string // keys, a line each
+	}
+	toolData struct {
+		id       string // of the card, for whether it is open
+		tool     widgets.Tool
+		call     protocol.CallID
+		approval protocol.ApprovalID
+		open     bool // unless the reader chose otherwise
+	}
+	foldData struct{ id, title, text string }
+	// noticeData and problemData name what their button does.
+	noticeData struct {
+		icon, text, button, act string
+	}
+	problemData struct {
+		problem widgets.Problem
+		act     string
+		run     protocol.RunID
+	}
+	queuedData struct {
+		run  protocol.RunID
+		text string
+	}
+)
+
+// Acts of notices.
+const (
+	actReload = "reload"
+	actResume = "resume"
+)
+
+// builder makes rows of states. It keeps what it made of messages that can no longer change, so that a new piece of an answer
+// at the end of 20,000 messages costs little more than a comparison.
+type builder struct {
+	machines *look.Machines
+	stamps   map[string]stamped
+
+	day        int
+	kept       []widgets.Item // rows of messages[:keptN]
+	keptN      int
+	keptFirst  protocol.MessageID
+	keptLast   protocol.MessageID
+	keptCursor cursor
+}
+
+type stamped struct {
+	data  any
+	stamp uint64
+}
+
+// cursor is what a message's rows depend on of the messages before it.
+type cursor struct {
+	speaker string // who spoke last, with the run
+	steps   map[protocol.RunID]int
+}
+
+func (c cursor) clone() cursor {
+	steps := make(map[protocol.RunID]int, len(c.steps))
+	for k, v := range c.steps {
+		steps[k] = v
+	}
+	return cursor{c.speaker, steps}
+}
+
+func newBuilder(machines *look.Machines) *builder {
+	return &builder{machines: machines, stamps: map[string]stamped{}, keptCursor: cursor{steps: map[protocol.RunID]int{}}}
+}
+
+func (b *builder) item(items []widgets.Item, key string, kind int, estimate float32, data any) []widgets.Item {
+	s, ok := b.stamps[key]
+	if !ok || s.data != data {
+		s = stamped{data, s.stamp + 1}
+		b.stamps[key] = s
+	}
+	return append(items, widgets.Item{Key: key, Kind: kind, Stamp: s.stamp, Estimate: estimate, Data: data})
+}
+
+// build makes the rows of a state.
+func (b *builder) build(s State, now time.Time) []widgets.Item {
+	ms := s.Messages
+	day := now.Year()*1000 + now.YearDay()
+	if day != b.day || b.keptN > len(ms) || b.keptN > 0 && (ms[0].ID != b.keptFirst || ms[b.keptN-1].ID != b.keptLast) {
+		b.day, b.kept, b.keptN, b.keptCursor = day, nil, 0, cursor{steps: map[protocol.RunID]int{}}
+	}
+	settled := 0 // before the last thing the person said
+	for i := len(ms) - 1; i >= b.keptN; i-- {
+		if ms[i].Role == protocol.RoleUser {
+			settled = i
+			break
+		}
+	}
+	for b.keptN < settled {
+		b.kept = b.message(b.kept, ms, b.keptN, &b.keptCursor, s, now, false)
+		b.keptN++
+	}
+	if b.keptN > 0 {
+		b.keptFirst, b.keptLast = ms[0].ID, ms[b.keptN-1].ID
+	}
+
+	items := make([]widgets.Item, 0, len(b.kept)+32)
+	if s.More {
+		items = b.item(items, "older", kindNotice, 32, noticeData{icon: "clock", text: "Loading earlier messages…"})
+	}
+	items = append(items, b.kept...)
+	cur := b.keptCursor.clone()
+	for i := b.keptN; i < len(ms); i++ {
+		items = b.message(items, ms, i, &cur, s, now, true)
+	}
+	items = b.live(items, s, &cur, now)
+	if s.Paused {
+		items = b.item(items, "paused", kindNotice, 32, noticeData{"pause", "The agent is paused: it starts nothing new.", "Resume", actResume})
+	}
+	return items
+}
+
+// message adds the rows of messages[i].
+func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []widgets.Item {
+	m := ms[i]
+	id := string(m.ID)
+	if id == "" {
+		id = fmt.Sprint("at", i)
+	}
+	switch m.Role {
+	case protocol.RoleUser:
+		if m.Origin == protocol.OriginNotice {
+			return b.item(items, "m/"+id, kindNotice, 32, noticeData{icon: "info", text: m.Content.Text()})
+		}
+		from := "You"
+		if m.Origin != protocol.OriginPerson && m.Origin != protocol.OriginDirect {
+			from = m.Origin
+		}
+		cur.speaker = from
+		return b.text(items, "m/"+id, messageData{id: m.ID, run: m.RunID, from: from, time: clock(m.Timestamp, now), exact: exact(m.Timestamp, now),
+			text: m.Content.Text(), plain: true, images: imageKeys(m.Content)})
+
+	case protocol.RoleAssistant:
+		base := "m/" + id
+		if m.RunID != "" { // the same rows as while it streamed
+			cur.steps[m.RunID]++
+			base = fmt.Sprintf("r/%s/%d", m.RunID, cur.steps[m.RunID])
+		}
+		results := map[string]*protocol.Message{}
+		open := false // nothing was said since, so calls may still be under way
+		j := i + 1
+		for ; j < len(ms) && ms[j].Role == protocol.RoleToolResult; j++ {
+			results[ms[j].ToolCallID] = &ms[j]
+		}
+		open = last && j == len(ms)
+		texts, calls := 0, 0
+		for k := range m.Content {
+			block := &m.Content[k]
+			switch block.Type {
+			case protocol.BlockThinking:
+				if block.Redacted || strings.TrimSpace(block.Thinking) != "" {
+					items = b.head(items, base+"/head", m, cur, now)
+				}
+				items = b.thought(items, fmt.Sprintf("%s/think%d", base, k), block.Thinking, block.Redacted, false)
+			case protocol.BlockText:
+				if strings.TrimSpace(block.Text) != "" {
+					items = b.answer(items, fmt.Sprintf("%s/text%d", base, texts), m, block.Text, cur, now)
+					texts++
+				}
+			case protocol.BlockImage:
+				if key := imageKeys(protocol.Content{*block}); key != "" {
+					items = b.item(items, fmt.Sprintf("%s/image%d", base, k), kindMessage, 140, messageData{id: m.ID, images: key})
+				}
+			case protocol.BlockToolCall:
+				items = b.head(items, base+"/head", m, cur, now)
+				view := callView{block: block, result: results[block.ID]}
+				if view.result == nil {
+					view.info, view.question = find(s, m.RunID, block.ID)
+				}
+				items = b.call(items, fmt.Sprintf("%s/call%d", base, calls), view, now, last, open)
+				calls++
+			}
+		}
+		if m.ErrorMessage != "" {
+			p, act := problem(&protocol.Error{Message: m.ErrorMessage, Code: protocol.CodeModel})
+			items = b.item(items, base+"/error", kindProblem, 90, problemData{p, act, m.RunID})
+		}
+		return items
+
+	case protocol.RoleToolResult:
+		for j := i - 1; j >= 0; j-- { // part of the card of its call
+			if ms[j].Role == protocol.RoleAssistant {
+				for _, c := range ms[j].Content.Calls() {
+					if c.ID == m.ToolCallID {
+						return items
+					}
+				}
+			}
+			if ms[j].Role != protocol.RoleToolResult {
+				break
+			}
+		}
+		return b.call(items, "m/"+id, callView{result: &ms[i]}, now, true, false)
+	}
+	return items
+}
+
+// pieceSize is from how many bytes on a message is cut into rows.
+const pieceSize = 2500
+
+func (b *builder) text(items []widgets.Item, key string, d messageData) []widgets.Item {
+	cut := widgets.CutMarkdown
+	if d.plain {
+		cut = widgets.CutPlain
+	}
+	images := d.images
+	parts := cut(d.text, pieceSize)
+	for i, part := range parts {
+		k := key
+		if i > 0 {
+			k = fmt.Sprintf("%s/%d", key, i)
+			d.from, d.time, d.exact = "", "", ""
+		}
+		d.text, d.images = part, ""
+		if i == len(parts)-1 {
+			d.images = images
+		}
+		items = b.item(items, k, kindMessage, 40+float32(len(part))/3.5, d)
+	}
+	return items
+}
+
+// answer adds text of the agent, with its name above the first of a run.
+func (b *builder) answer(items []widgets.Item, key string, m protocol.Message, text string, cur *cursor, now time.Time) []widgets.Item {
+	d := messageData{id: m.ID, run: m.RunID, text: text}
+	if speaker := "Fairlead/" + string(m.RunID); cur.speaker != speaker {
+		cur.speaker = speaker
+		d.from, d.time, d.exact = "Fairlead", clock(m.Timestamp, now), exact(m.Timestamp, now)
+	}
+	return b.text(items, key, d)
+}
+
+// head adds the agent's name alone, above a card that comes first.
+func (b *builder) head(items []widgets.Item, key string, m protocol.Message, cur *cursor, now time.Time) []widgets.Item {
+	speaker := "Fairlead/" + string(m.RunID)
+	if cur.speaker == speaker {
+		return items
+	}
+	cur.speaker = speaker
+	return b.item(items, key, kindMessage, 40, messageData{id: m.ID, run: m.RunID, from: "Fairlead", time: clock(m.Timestamp, now), exact: exact(m.Timestamp, now)})
+}
+
+func (b *builder) thought(items []widgets.Item, key, text string, hidden, live bool) []widgets.Item {
+	title := "Thought"
+	switch {
+	case hidden:
+		title, text = "Thought, hidden by the provider", ""
+	case strings.TrimSpace(text) == "":
+		return items
+	case live:
+		title = "Thinking…"
+	}
+	return b.item(items, key, kindFold, 28, foldData{key, title, strings.TrimSpace(text)})
+}
+
+// call adds a card. open says that the call may still be under way without a word about it.
+func (b *builder) call(items []widgets.Item, key string, v callView, now time.Time, fresh, open bool) []widgets.Item {
+	t := v.tool(b.machines, now)
+	if v.info == nil && v.result == nil && v.question == nil {
+		t.Time, t.CanStop = "", false
+		if open {
+			t.Time = "about to run"
+		} else {
+			t.State, t.Word = widgets.ToolStopped, "not run"
+		}
+	}
+	d := toolData{id: key, tool: t}
+	info := v.info
+	if info == nil && v.result != nil {
+		info = v.result.Call
+	}
+	if info != nil {
+		d.call = info.CallID
+		if d.call != "" {
+			d.id = string(d.call)
+		}
+	}
+	if v.question != nil {
+		d.approval = v.question.ID
+	}
+	ran := t.Verb == "Bash" || info != nil && info.Effect == protocol.EffectExec
+	d.open = v.question != nil || fresh && ran && t.State != widgets.ToolDenied && t.State != widgets.ToolWaiting
+	estimate := float32(44)
+	if d.open {
+		estimate = 160
+	}
+	return b.item(items, key, kindTool, estimate, d)
+}
+
+// find gives what is known of a call that has no result yet.
+func find(s State, run protocol.RunID, toolCall string) (*protocol.CallInfo, *protocol.Approval) {
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		if c.ToolCallID == toolCall && (c.RunID == run || c.RunID == "" || run == "") {
+			return c, question(s, *c)
+		}
+	}
+	return nil, nil
+}
+
+func question(s State, c protocol.CallInfo) *protocol.Approval {
+	for i := range s.Approvals {
+		q := &s.Approvals[i]
+		if q.State != protocol.ApprovalPending && q.State != "" {
+			continue
+		}
+		if q.CallID != "" && q.CallID == c.CallID || c.ApprovalID != "" && q.ID == c.ApprovalID {
+			return q
+		}
+	}
+	return nil
+}
+
+// live adds what is going on: what the model says just now, calls that no stored message tells of, questions, the runs' states.
+func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time) []widgets.Item {
+	shown := map[string]bool{}
+	for _, it := range items[min(len(b.kept), len(items)):] {
+		shown[it.Key] = true
+		if d, ok := it.Data.(toolData); ok {
+			shown["call/"+string(d.call)], shown["ask/"+string(d.approval)] = true, true
+		}
+	}
+	add := func(extra []widgets.Item) {
+		for _, it := range extra {
+			if !shown[it.Key] {
+				shown[it.Key] = true
+				items = append(items, it)
+			}
+		}
+	}
+	for _, r := range s.Runs {
+		step := r.Step
+		if step == 0 {
+			step = cur.steps[r.RunID] + 1
+		}
+		base := fmt.Sprintf("r/%s/%d", r.RunID, step)
+		m := protocol.Message{RunID: r.RunID, Timestamp: r.StartedAt}
+		if !r.Over() {
+			if strings.TrimSpace(r.Thinking) != "" && !shown[base+"/think0"] {
+				add(b.head(nil, base+"/head", m, cur, now))
+			}
+			add(b.thought(nil, base+"/think0", r.Thinking, false, r.Text == "" && r.State != protocol.RunTools))
+			if strings.TrimSpace(r.Text) != "" && !shown[base+"/text0"] {
+				add(b.answer(nil, base+"/text0", m, r.Text, cur, now))
+			}
+		}
+		for i := range s.Calls {
+			c := s.Calls[i]
+			if c.RunID == r.RunID && !shown["call/"+string(c.CallID)] {
+				if !c.Direct {
+					add(b.head(nil, base+"/head", m, cur, now))
+				}
+				add(b.call(nil, "call/"+string(c.CallID), callView{info: &c, question: question(s, c)}, now, true, true))
+			}
+		}
+		items = b.run(items, r, now)
+	}
+	for i := range s.Calls { // the person's own, outside any run
+		c := s.Calls[i]
+		if !shown["call/"+string(c.CallID)] {
+			shown["call/"+string(c.CallID)] = true
+			add(b.call(nil, "own/"+string(c.CallID), callView{info: &c, question: question(s, c)}, now, true, true))
+		}
+	}
+	for i := range s.Approvals {
+		q := s.Approvals[i]
+		if q.Kind == protocol.AskContinue {
+			t := widgets.Tool{Verb: "Go on?", Argument: q.Why, State: widgets.ToolWaiting, Word: "waiting for you", Question: true,
+				Armed: now.UnixMilli()-q.CreatedAt >= armAfter.Milliseconds()}
+			items = b.item(items, "ask/"+string(q.ID), kindTool, 80, toolData{id: string(q.ID), tool: t, approval: q.ID})
+		}
+	}
+	return items
+}
+
+// run adds the line about a run's state.
+func (b *builder) run(items []widgets.Item, r protocol.RunInfo, now time.Time) []widgets.Item {
+	key := "run/" + string(r.RunID)
+	switch r.State {
+	case protocol.RunQueued:
+		return b.item(items, key, kindQueued, 40, queuedData{r.RunID, r.Message})
+	case protocol.RunThinking:
+		text := "Working…"
+		if r.Thinking != "" {
+			return items
+		}
+		if d := time.Duration(now.UnixMilli()-r.StartedAt) * time.Millisecond; r.StartedAt > 0 && d >= 3*time.Second {
+			text = fmt.Sprintf("Working… %s", strings.Replace(span(d.Truncate(time.Second)), ".0 s", " s", 1))
+		}
+		return b.item(items, key, kindNotice, 32, noticeData{icon: "activity", text: text})
+	case protocol.RunRetrying:
+		text := r.Notice
+		if text == "" {
+			text = "Trying again…"
+		}
+		return b.item(items, key, kindNotice, 32, noticeData{icon: "reset", text: text})
+	case protocol.RunFailed:
+		p, act := problem(r.Error)
+		return b.item(items, key, kindProblem, 90, problemData{p, act, r.RunID})
+	case protocol.RunCancelled:
+		return b.item(items, key, kindNotice, 32, noticeData{icon: "stop", text: "Stopped."})
+	}
+	if r.Notice != "" && !r.Over() {
+		return b.item(items, key, kindNotice, 32, noticeData{icon: "info", text: r.Notice})
+	}
+	return items
+}
+
+// imageKeys names a content's pictures: media keys, or data: with the base64 data.
+func imageKeys(c protocol.Content) string {
+	var keys []string
+	for _, b := range c {
+		if b.Type != protocol.BlockImage {
+			continue
+		}
+		switch {
+		case b.MediaKey != "":
+			keys = append(keys, b.MediaKey)
+		case b.Data != "":
+			keys = append(keys, "data:"+b.Data)
+		}
+	}
+	return strings.Join(keys, "\n")
+}

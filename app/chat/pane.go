@@ -1,0 +1,304 @@
+package chat
+
+import (
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Pane shows one conversation. It belongs to the GUI thread.
+type Pane struct {
+	widget.BaseWidget
+	h        Handlers
+	machines *look.Machines
+	builder  *builder
+	state    State
+	given    bool
+	now      time.Time
+
+	header     *header
+	transcript *widgets.Transcript
+	composer   *composer
+	empty      fyne.CanvasObject
+	middle     *fyne.Container
+	top        *widgets.Rect // grounds, and the line below the header
+	bottom     *widgets.Rect
+	line       fyne.CanvasObject
+	trouble    *widgets.ErrorBox
+	waiting    *widgets.Text
+	since      time.Time // when loading began
+
+	open   map[string]bool // folds and cards that the reader opened or closed
+	raw    map[string]bool // rows shown as they were written
+	images map[string]fyne.Resource
+}
+
+// New makes a pane without a conversation; [Pane.Update] gives it one. machines are shared by all windows.
+func New(h Handlers, machines *look.Machines) *Pane {
+	p := &Pane{h: h, machines: machines, builder: newBuilder(machines), now: time.Now(), open: map[string]bool{}, raw: map[string]bool{}, images: map[string]fyne.Resource{}}
+	p.transcript = widgets.NewTranscript(p.row)
+	p.transcript.Width = columnWidth
+	p.transcript.OnTop = func() {
+		if p.state.More && p.h.Older != nil {
+			p.h.Older()
+		}
+	}
+	p.top, p.bottom, p.line = widgets.NewRect("background", "", 0), widgets.NewRect("background", "", 0), widgets.HLine()
+	p.header = newHeader(p)
+	p.composer = newComposer(p)
+	p.empty = p.newEmpty()
+	p.trouble = widgets.NewErrorBox(widgets.Problem{}, func() { p.act(actReload, "") })
+	p.waiting = widgets.NewText("Loading…", look.ColorMuted, "text")
+	p.waiting.Align = fyne.TextAlignCenter
+	p.middle = container.New(middleLayout{}, p.transcript, p.empty, p.trouble, p.waiting)
+	p.ExtendBaseWidget(p)
+	p.show()
+	return p
+}
+
+// columnWidth is how wide the transcript's rows get: 76 letters of text and its margins, with room for code.
+const columnWidth = 720
+
+// Update shows a state. For another conversation than before, what the reader opened, chose and typed is forgotten.
+func (p *Pane) Update(s State) {
+	if p.given && s.Session.SessionKey != p.state.Session.SessionKey {
+		p.builder = newBuilder(p.machines)
+		clear(p.open)
+		clear(p.raw)
+		clear(p.images)
+		p.composer.images, p.composer.node = nil, ""
+		p.composer.entry.history, p.composer.entry.at = nil, 0
+		p.composer.entry.SetText("")
+		p.composer.showThumbs()
+		p.transcript.SetItems(nil)
+		p.transcript.ScrollToEnd()
+	}
+	if s.Loading && (!p.given || !p.state.Loading) {
+		p.since = p.now
+	}
+	p.state, p.given = s, true
+	p.show()
+}
+
+// Tick tells the time, once a second: durations of what runs go on, a question's Allow becomes ready.
+func (p *Pane) Tick(now time.Time) {
+	p.now = now
+	if len(p.state.Runs) > 0 || len(p.state.Calls) > 0 || len(p.state.Approvals) > 0 || p.state.Loading {
+		p.show()
+	}
+}
+
+func (p *Pane) show() {
+	ids := make([]string, len(p.state.Nodes))
+	for i, n := range p.state.Nodes {
+		ids[i] = string(n.ID)
+	}
+	if len(ids) > 0 {
+		p.machines.Know(ids)
+	}
+	p.header.show(p.state)
+	p.composer.show(p.state)
+	items := p.builder.build(p.state, p.now)
+	p.transcript.SetItems(items)
+
+	trouble := p.state.Problem != "" && len(items) == 0
+	loading := p.state.Loading && len(items) == 0 && !trouble
+	setVisible(p.transcript, len(items) > 0)
+	setVisible(p.empty, p.given && len(items) == 0 && !trouble && !loading)
+	setVisible(p.trouble, trouble)
+	setVisible(p.waiting, loading && p.now.Sub(p.since) >= 300*time.Millisecond)
+	if trouble {
+		p.trouble.Set(widgets.Problem{What: sentence(p.state.Problem), Button: "Try again"})
+	}
+	p.relayout()
+}
+
+// AddFiles takes files that were dropped or chosen: pictures go with the next message, of others the path is written.
+func (p *Pane) AddFiles(paths []string) {
+	for _, path := range paths {
+		p.composer.addPath(path)
+	}
+	p.FocusComposer()
+}
+
+// FocusComposer gives the keyboard to the composer.
+func (p *Pane) FocusComposer() {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p.composer.entry); c != nil {
+		c.Focus(p.composer.entry)
+	}
+}
+
+// Draft is what is typed and not sent.
+func (p *Pane) Draft() string { return p.composer.entry.Text }
+
+// SetDraft replaces what is typed.
+func (p *Pane) SetDraft(text string) { p.composer.entry.SetText(text) }
+
+// Rename lets the title be changed in the header.
+func (p *Pane) Rename() { p.header.Rename() }
+
+// SetLeading puts an object before the title, such as the button of a drawer; nil takes it away.
+func (p *Pane) SetLeading(o fyne.CanvasObject) {
+	p.header.left.Objects = nil
+	if o != nil {
+		p.header.left.Objects = []fyne.CanvasObject{o}
+	}
+	setVisible(p.header.left, o != nil)
+	p.relayout()
+}
+
+// ScrollToEnd goes to the newest message.
+func (p *Pane) ScrollToEnd() { p.transcript.ScrollToEnd() }
+
+// Stop stops the run in progress; it reports whether there was one.
+func (p *Pane) Stop() bool { return p.composer.entry.onStop() }
+
+func (p *Pane) running() bool {
+	for _, r := range p.state.Runs {
+		if !r.Over() && r.State != protocol.RunQueued {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Pane) copyText(s string) { fyne.CurrentApp().Clipboard().SetContent(s) }
+
+// act does what a notice's or problem's button says.
+func (p *Pane) act(what string, run protocol.RunID) {
+	var f func()
+	switch what {
+	case actSettings:
+		f = p.h.Settings
+	case actReset:
+		f = p.h.Reset
+	case actReload:
+		f = p.h.Reload
+	case actResume:
+		f = p.h.Resume
+	case actRetry:
+		for _, r := range p.state.Runs {
+			if r.RunID == run && p.h.Retry != nil {
+				p.h.Retry(r)
+				return
+			}
+		}
+		if p.h.Retry != nil {
+			p.h.Retry(protocol.RunInfo{RunID: run, SessionKey: p.state.Session.SessionKey})
+		}
+	}
+	if f != nil {
+		f()
+	}
+}
+
+// newEmpty is what an empty chat offers: each chip does real work at once.
+func (p *Pane) newEmpty() fyne.CanvasObject {
+	chip := func(text, icon string) fyne.CanvasObject {
+		return widgets.NewChip(text, icon, func() {
+			if p.h.Send != nil {
+				p.composer.entry.remember(text)
+				p.h.Send(text, nil, p.composer.node)
+			}
+		})
+	}
+	return widgets.NewEmptyState("", "What shall we do?", "Ask in plain words. Nothing with an effect happens before you have seen it and allowed it. Begin with ! to run a command yourself.",
+		chip("run ls -la", "terminal"), chip("list the Go files", "list"), chip("read README.md", "file"), chip("what can you do", "question"))
+}
+
+// relayout places the pane's parts again, after the composer or the header changed in size.
+func (p *Pane) relayout() {
+	if s := p.Size(); s.Width > 0 {
+		p.place(s)
+	}
+}
+
+func (p *Pane) place(size fyne.Size) {
+	narrow := size.Width < look.Narrow-200
+	if narrow != p.header.narrow {
+		p.header.narrow = narrow
+		p.header.show(p.state)
+	}
+	margin := look.Page
+	if narrow {
+		margin = 12
+	}
+	head := p.header.box.MinSize().Height
+	p.header.box.Resize(fyne.NewSize(size.Width, head))
+	p.header.box.Move(fyne.NewPos(0, 0))
+	relayout(p.header.box)
+
+	width := min(size.Width-2*margin, columnWidth)
+	x := float32(int((size.Width - width) / 2))
+	c := p.composer.box
+	c.Resize(fyne.NewSize(width, c.MinSize().Height))
+	relayout(c)
+	h := c.MinSize().Height
+	c.Resize(fyne.NewSize(width, h))
+	c.Move(fyne.NewPos(x, size.Height-h-margin/2))
+
+	// The transcript reaches to the window's edge, so that its bar does; the rows keep the margin by their width.
+	p.transcript.Width = width
+	p.middle.Move(fyne.NewPos(0, head+1))
+	p.middle.Resize(fyne.NewSize(size.Width, max(size.Height-head-1-h-margin, 0)))
+	p.line.Move(fyne.NewPos(0, head))
+	p.line.Resize(fyne.NewSize(size.Width, 1))
+	p.top.Resize(fyne.NewSize(size.Width, head))
+	p.bottom.Move(fyne.NewPos(0, size.Height-h-margin))
+	p.bottom.Resize(fyne.NewSize(size.Width, h+margin))
+}
+
+// middleLayout gives all its room to the transcript and puts what is shown instead of it in the middle.
+type middleLayout struct{}
+
+func (middleLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, 80) }
+
+func (middleLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	for i, o := range objects {
+		if i == 0 {
+			o.Resize(size)
+			continue
+		}
+		width := min(size.Width-2*look.Page, 620)
+		h := widgets.Fit(o, width)
+		o.Move(fyne.NewPos(float32(int((size.Width-width)/2)), float32(int(max(size.Height-h, 0)/2))))
+	}
+}
+
+func relayout(o fyne.CanvasObject) {
+	if box, ok := o.(*fyne.Container); ok && box.Layout != nil {
+		box.Layout.Layout(box.Objects, box.Size())
+		for _, c := range box.Objects {
+			relayout(c)
+		}
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (p *Pane) CreateRenderer() fyne.WidgetRenderer { return &paneRenderer{p} }
+
+type paneRenderer struct{ p *Pane }
+
+func (r *paneRenderer) MinSize() fyne.Size    { return fyne.NewSize(300, 240) }
+func (r *paneRenderer) Layout(size fyne.Size) { r.p.place(size) }
+func (r *paneRenderer) Destroy()              {}
+
+func (r *paneRenderer) Refresh() {
+	for _, o := range r.Objects() {
+		o.Refresh()
+	}
+	r.p.place(r.p.Size())
+}
+
+// Objects has the header and the composer on grounds of their own above the transcript: Fyne's software painter lets what scrolls
+// within a row stick out of the transcript.
+func (r *paneRenderer) Objects() []fyne.CanvasObject {
+	p := r.p
+	return []fyne.CanvasObject{p.middle, p.top, p.bottom, p.header.box, p.line, p.composer.box}
+}

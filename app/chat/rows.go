@@ -1,0 +1,256 @@
+package chat
+
+import (
+	"encoding/base64"
+	"fmt"
+	"hash/fnv"
+	"net/url"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// row is one row of the transcript: a widget with space above it, and how it shows an item.
+type row struct {
+	widget.BaseWidget
+	content fyne.CanvasObject
+	top     float32
+	bind    func(widgets.Item)
+}
+
+func newRow(top float32, o fyne.CanvasObject, bind func(widgets.Item)) *row {
+	r := &row{content: o, top: top, bind: bind}
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+// Bind implements widgets.ItemRow.
+func (r *row) Bind(i widgets.Item) {
+	r.bind(i)
+	r.place(r.Size())
+}
+
+func (r *row) place(s fyne.Size) {
+	if s.Width > 0 {
+		r.content.Move(fyne.NewPos(0, r.top))
+		r.content.Resize(fyne.NewSize(s.Width, max(s.Height-r.top-look.Gap, 0)))
+	}
+}
+
+func (r *row) CreateRenderer() fyne.WidgetRenderer { return &rowRenderer{r} }
+
+type rowRenderer struct{ r *row }
+
+func (x *rowRenderer) MinSize() fyne.Size {
+	return x.r.content.MinSize().AddWidthHeight(0, x.r.top+look.Gap)
+}
+func (x *rowRenderer) Layout(s fyne.Size)           { x.r.place(s) }
+func (x *rowRenderer) Refresh()                     { x.r.content.Refresh() }
+func (x *rowRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{x.r.content} }
+func (x *rowRenderer) Destroy()                     {}
+
+// row makes a row of a kind.
+func (p *Pane) row(kind int) widgets.ItemRow {
+	switch kind {
+	case kindMessage:
+		return p.messageRow()
+	case kindTool:
+		return p.toolRow()
+	case kindFold:
+		var d foldData
+		f := widgets.NewFold("thinking")
+		f.OnToggle = func(open bool) { p.open[d.id] = open; p.transcript.Changed() }
+		return newRow(look.Inside, f, func(i widgets.Item) {
+			d = i.Data.(foldData)
+			f.Set(d.title, d.text, p.open[d.id])
+		})
+	case kindNotice:
+		var d noticeData
+		n := widgets.NewNotice()
+		n.OnButton = func() { p.act(d.act, "") }
+		return newRow(look.Inside, n, func(i widgets.Item) {
+			d = i.Data.(noticeData)
+			n.Set(d.icon, d.text, d.button)
+		})
+	case kindProblem:
+		var d problemData
+		e := widgets.NewErrorBox(widgets.Problem{}, func() { p.act(d.act, d.run) })
+		return newRow(look.Inside, e, func(i widgets.Item) {
+			d = i.Data.(problemData)
+			e.Set(d.problem)
+		})
+	}
+	var d queuedData
+	text := widgets.NewText("", look.ColorMuted, "text")
+	text.Ellipsis = true
+	label := widgets.NewText("Next", look.ColorMuted, look.SizeSmall)
+	cancel := widgets.NewQuiet("Take back", "cross", func() {
+		if p.h.Unqueue != nil {
+			p.h.Unqueue(d.run)
+		}
+	})
+	cancel.Small = true
+	box := container.NewStack(widgets.NewRect("", look.ColorLine, look.Corner), widgets.Inset(4, 4, 4, 12, widgets.Row(look.Inside, 1, label, text, cancel)))
+	return newRow(look.Gap, box, func(i widgets.Item) {
+		d = i.Data.(queuedData)
+		first, _, many := strings.Cut(d.text, "\n")
+		if many {
+			first += " …"
+		}
+		text.SetText(first)
+	})
+}
+
+func (p *Pane) messageRow() *row {
+	var d messageData
+	var key string
+	m := widgets.NewMessageView()
+	m.SetForward(p.transcript.Scrolled)
+	m.OnCopy = func() { p.copyText(p.source(d)) }
+	m.OnCode = p.copyText
+	m.OnLink = func(u *url.URL) {
+		if p.h.OpenURL != nil {
+			p.h.OpenURL(u.String())
+		}
+	}
+	m.OnImage = func(i int) {
+		if keys := strings.Split(d.images, "\n"); i < len(keys) && p.h.OpenImage != nil {
+			if r := p.images[keys[i]]; r != nil {
+				p.h.OpenImage(r)
+			}
+		}
+	}
+	m.OnMenu = func(at fyne.Position) {
+		raw := fyne.NewMenuItem("Select text", func() { p.raw[key] = !p.raw[key]; m.SetRaw(p.raw[key]); p.transcript.Changed() })
+		raw.Checked = p.raw[key]
+		items := []*fyne.MenuItem{fyne.NewMenuItem("Copy message", func() { p.copyText(p.source(d)) })}
+		if !d.plain {
+			items = append(items, raw)
+		}
+		widgets.ShowMenuAt(m, at, items)
+	}
+	r := newRow(0, m, nil)
+	r.bind = func(i widgets.Item) {
+		d, key = i.Data.(messageData), i.Key
+		r.top = look.Gap
+		if d.from != "" {
+			r.top = look.Group
+		}
+		m.SetRaw(p.raw[key])
+		m.Set(widgets.Message{From: d.from, Time: d.time, Exact: d.exact, Text: d.text, Plain: d.plain, Images: p.pictures(d.images)})
+	}
+	return r
+}
+
+// source is the whole text of the message that a row is a part of.
+func (p *Pane) source(d messageData) string {
+	if d.id != "" {
+		for i := len(p.state.Messages) - 1; i >= 0; i-- {
+			if m := p.state.Messages[i]; m.ID == d.id {
+				return m.Content.Text()
+			}
+		}
+	}
+	for _, r := range p.state.Runs {
+		if r.RunID == d.run && d.run != "" {
+			return r.Text
+		}
+	}
+	return d.text
+}
+
+func (p *Pane) toolRow() *row {
+	var d toolData
+	c := widgets.NewToolCard()
+	c.SetForward(p.transcript.Scrolled)
+	c.OnToggle = func(open bool) { p.open[d.id] = open; p.transcript.Changed() }
+	c.OnStop = func() {
+		if p.h.StopCall != nil {
+			p.h.StopCall(d.call)
+		}
+	}
+	c.OnCopy = p.copyText
+	c.OnReview = func() {
+		if p.h.Review != nil {
+			p.h.Review(d.approval)
+		}
+	}
+	answer := func(decision string) {
+		for _, q := range p.state.Approvals {
+			if q.ID == d.approval && p.h.Answer != nil {
+				p.h.Answer(q, decision)
+			}
+		}
+	}
+	c.OnDeny = func() { answer(protocol.DecisionDeny) }
+	c.OnAllow = func() { answer(protocol.DecisionAllow) }
+	return newRow(look.Gap, c, func(i widgets.Item) {
+		next := i.Data.(toolData)
+		open, chosen := p.open[next.id]
+		if !chosen {
+			open = next.open
+		}
+		if next.id != d.id {
+			c.Reset(open)
+		}
+		d = next
+		c.Set(d.tool)
+		c.SetOpen(open)
+	})
+}
+
+// pictures gives the pictures of keys. One that is not there yet is asked for; the row is bound again when it came.
+func (p *Pane) pictures(keys string) []fyne.Resource {
+	if keys == "" {
+		return nil
+	}
+	var list []fyne.Resource
+	for _, key := range strings.Split(keys, "\n") {
+		r, ok := p.images[key]
+		if !ok {
+			r = look.IconIn("image", look.ColorMuted)
+			p.images[key] = r
+			if data, inline := strings.CutPrefix(key, "data:"); inline {
+				if raw, err := base64.StdEncoding.DecodeString(data); err == nil {
+					r = picture(key, raw)
+					p.images[key] = r
+				}
+			} else if p.h.Media != nil {
+				p.h.Media(key, func(data []byte, err error) {
+					if err != nil {
+						return
+					}
+					p.images[key] = picture(key, data)
+					p.bindAgain(keys)
+				})
+			}
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// picture is a resource with a name of its own for each content: Fyne caches by name.
+func picture(key string, data []byte) fyne.Resource {
+	h := fnv.New64a()
+	h.Write([]byte(key))
+	h.Write(data)
+	return fyne.NewStaticResource(fmt.Sprintf("picture-%x", h.Sum64()), data)
+}
+
+// bindAgain shows the rows with certain pictures anew.
+func (p *Pane) bindAgain(images string) {
+	items := append([]widgets.Item{}, p.transcript.Items()...)
+	for i := range items {
+		if d, ok := items[i].Data.(messageData); ok && d.images == images {
+			items[i].Stamp |= 1 << 63
+		}
+	}
+	p.transcript.SetItems(items)
+}

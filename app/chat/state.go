@@ -1,0 +1,64 @@
+package chat
+
+import (
+	"fyne.io/fyne/v2"
+
+	"fairlead/gateway/protocol"
+)
+
+// State is everything the pane shows of a conversation. Its slices must not change after they were given; Messages may share
+// its beginning with the one before.
+type State struct {
+	Session protocol.SessionEntry
+	// Messages are those loaded, oldest first. More says that there are older ones, which [Handlers.Older] fetches.
+	Messages []protocol.Message
+	More     bool
+	Loading  bool
+	// Problem is why the conversation cannot be shown or changed, empty when all is well.
+	Problem string
+	// Runs are those of this conversation that are not over, in order, and the last that failed until another begins.
+	Runs []protocol.RunInfo
+	// Calls are those of this conversation that are not over.
+	Calls []protocol.CallInfo
+	// Approvals are the open questions of this conversation.
+	Approvals []protocol.Approval
+	Nodes     []protocol.NodeInfo
+	// Model is what answers, after the conversation's own settings. Models are offered in the header's menu.
+	Model  protocol.ModelRef
+	Models []Model
+	Paused bool
+}
+
+// Model is a choice of the header's menu.
+type Model struct {
+	Ref  protocol.ModelRef
+	Name string
+}
+
+// Handlers are what the pane calls, on the GUI thread. A nil one hides what it is for. Those with done call it later, on the
+// GUI thread.
+type Handlers struct {
+	Send       func(text string, images []protocol.Attachment, node protocol.NodeID)
+	Stop       func() // the run in progress
+	Unqueue    func(protocol.RunID)
+	Retry      func(protocol.RunInfo) // send the message of a failed run again
+	StopCall   func(protocol.CallID)
+	Answer     func(q protocol.Approval, decision string)
+	Review     func(protocol.ApprovalID) // open the dialog
+	Older      func()
+	Reload     func()
+	Rename     func(title string)
+	Export     func()
+	Reset      func()
+	Delete     func()
+	SetModel   func(protocol.ModelRef) // zero is the default again
+	SetThink   func(level string)      // empty is the default again
+	Settings   func()                  // the settings' page of models
+	Resume     func()                  // the paused agent
+	OpenURL    func(string)
+	OpenImage  func(fyne.Resource)
+	ReadFile   func(path string, done func(protocol.Attachment, error))
+	PickFiles  func(done func(paths []string))
+	PasteImage func(done func(protocol.Attachment, error)) // when the clipboard holds no text
+	Media      func(key string, done func(data []byte, err error))
+}

@@ -1,0 +1,267 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// callView is a tool call gathered from where its parts are: the assistant's block, the live call, the stored result, the
+// question about it.
+type callView struct {
+	block    *protocol.Block // nil for the person's own act
+	info     *protocol.CallInfo
+	result   *protocol.Message
+	question *protocol.Approval
+}
+
+// maxOutput is how much of a result a card shows, in bytes: the end of it. Copy gives as much.
+const maxOutput = 256 << 10
+
+// tool makes what a card shows.
+func (c callView) tool(machines *look.Machines, now time.Time) widgets.Tool {
+	var t widgets.Tool
+	var args json.RawMessage
+	var node protocol.NodeID
+	if c.block != nil {
+		node, t.Verb, _ = protocol.ToolName(c.block.Name).Split()
+		if t.Verb == "" {
+			t.Verb = c.block.Name
+		}
+		args = c.block.Arguments
+	}
+	if c.result != nil && t.Verb == "" {
+		node, t.Verb, _ = c.result.ToolName.Split()
+		if t.Verb == "" {
+			t.Verb = string(c.result.ToolName)
+		}
+	}
+	info := c.info
+	if info == nil && c.result != nil {
+		info = c.result.Call
+	}
+	if info != nil {
+		if info.Tool != "" {
+			t.Verb = info.Tool
+		}
+		if info.Node != "" {
+			node = info.Node
+		}
+		if len(info.Args) > 0 {
+			args = info.Args
+		}
+	}
+	t.Machine = string(node)
+	t.Color = machines.Color(t.Machine)
+	t.Argument, t.Input = argument(t.Verb, args)
+
+	t.State = widgets.ToolRunning
+	switch {
+	case info != nil:
+		t.State = states[info.State]
+	case c.result != nil && c.result.IsError:
+		t.State = widgets.ToolFailed
+	case c.result != nil:
+		t.State = widgets.ToolDone
+	}
+	if c.question != nil {
+		t.State = widgets.ToolWaiting
+		t.Question = true
+		t.Armed = now.UnixMilli()-c.question.CreatedAt >= armAfter.Milliseconds()
+	}
+	var preview *protocol.CallPreview
+	if info != nil {
+		preview = info.Preview
+	}
+	if c.question != nil && c.question.Preview != nil {
+		preview = c.question.Preview
+	}
+	if preview != nil {
+		t.Diff, t.Added, t.Removed = preview.Diff, preview.Added, preview.Removed
+	}
+	if c.result != nil {
+		t.Output = output(c.result.Content.Text())
+	} else if info != nil {
+		t.Output = info.Tail
+	}
+	if len(t.Output) > maxOutput {
+		t.Output = t.Output[len(t.Output)-maxOutput:]
+		if i := strings.IndexByte(t.Output, '\n'); i >= 0 {
+			t.Output = t.Output[i+1:]
+		}
+	}
+	c.describe(&t, info, now)
+	return t
+}
+
+// armAfter is how long a question is on the screen before a card's Allow can be pressed, so that a click meant for something
+// else does not allow it.
+const armAfter = time.Second
+
+var states = map[string]widgets.ToolState{
+	protocol.CallWaiting:   widgets.ToolWaiting,
+	protocol.CallRunning:   widgets.ToolRunning,
+	protocol.CallDone:      widgets.ToolDone,
+	protocol.CallFailed:    widgets.ToolFailed,
+	protocol.CallDenied:    widgets.ToolDenied,
+	protocol.CallCancelled: widgets.ToolStopped,
+	protocol.CallUnknown:   widgets.ToolUnknown,
+}
+
+// describe sets the words of the state.
+func (c callView) describe(t *widgets.Tool, info *protocol.CallInfo, now time.Time) {
+	var took time.Duration
+	if info != nil && info.StartedAt > 0 {
+		end := info.EndedAt
+		if end == 0 {
+			end = now.UnixMilli()
+		}
+		took = time.Duration(end-info.StartedAt) * time.Millisecond
+	}
+	var notes []string
+	exit := ""
+	if info != nil && info.ExitCode != nil {
+		exit = fmt.Sprintf("exit %d", *info.ExitCode)
+	}
+	switch t.State {
+	case widgets.ToolWaiting:
+		t.Word = "waiting for you"
+	case widgets.ToolRunning:
+		t.Time = "running"
+		if took >= time.Second {
+			t.Time = "running " + span(took.Truncate(time.Second))
+			if took < 10*time.Second {
+				t.Time = fmt.Sprintf("running %d s", int(took.Seconds()))
+			}
+		}
+		t.CanStop = info != nil && info.CallID != ""
+	case widgets.ToolDone:
+		if info != nil && info.EndedAt > 0 && info.StartedAt > 0 {
+			t.Time = span(took)
+		}
+		if info != nil && info.ExitCode != nil && *info.ExitCode != 0 {
+			t.State, t.Word = widgets.ToolFailed, exit
+		}
+	case widgets.ToolFailed:
+		t.Word = "failed"
+		if exit != "" && *info.ExitCode != 0 {
+			t.Word = exit
+		}
+		if took > 0 {
+			t.Time = span(took)
+		}
+	case widgets.ToolDenied:
+		t.Word = "denied"
+	case widgets.ToolStopped:
+		t.Word = "stopped"
+		if took > 0 {
+			t.Time = span(took)
+		}
+	case widgets.ToolUnknown:
+		t.Word = "outcome unknown"
+	}
+	if exit != "" && exit != t.Word && t.State != widgets.ToolWaiting {
+		notes = append(notes, exit)
+	}
+	if info != nil && info.Bytes > int64(len(t.Output)) && t.Output != "" {
+		notes = append(notes, size(info.Bytes)+", the end is shown")
+	}
+	if t.Output == "" && t.State == widgets.ToolDone {
+		notes = append(notes, "no output")
+	}
+	if info != nil && info.Error != "" && !strings.Contains(t.Output, info.Error) {
+		if t.Output == "" {
+			t.Output = info.Error
+		} else {
+			notes = append(notes, info.Error)
+		}
+	}
+	t.Note = strings.Join(notes, " · ")
+}
+
+// argument picks what says most of a call's arguments for one line, and the whole of it when that is more.
+func argument(verb string, raw json.RawMessage) (line, whole string) {
+	var args map[string]any
+	if json.Unmarshal(raw, &args) != nil {
+		return "", ""
+	}
+	get := func(keys ...string) string {
+		for _, k := range keys {
+			if s, ok := args[k].(string); ok && s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	path := get("path", "file_path", "filePath", "file")
+	switch {
+	case get("command") != "":
+		whole = get("command")
+	case get("pattern") != "":
+		whole = get("pattern")
+		if path != "" && path != "." {
+			line = whole + "  in " + path
+		}
+	case path != "":
+		line = path
+		if content := get("content"); content != "" {
+			whole = content
+		} else if old, new := get("oldString", "old_string"), get("newString", "new_string"); old != "" || new != "" {
+			whole = "− " + strings.ReplaceAll(old, "\n", "\n− ") + "\n+ " + strings.ReplaceAll(new, "\n", "\n+ ")
+		}
+	case get("query", "url", "name", "text") != "":
+		whole = get("query", "url", "name", "text")
+	case len(args) > 0:
+		var b bytes.Buffer
+		if json.Compact(&b, raw) == nil {
+			line = b.String()
+		}
+		var pretty bytes.Buffer
+		if json.Indent(&pretty, raw, "", "  ") == nil && len(line) > 60 {
+			whole = pretty.String()
+		}
+	}
+	if line == "" {
+		line = whole
+	}
+	first, _, many := strings.Cut(strings.TrimSpace(line), "\n")
+	if many {
+		first += " …"
+	}
+	if whole == line && !many && len(first) < 60 {
+		whole = ""
+	}
+	return first, whole
+}
+
+// output makes a result readable: a JSON object with the text of a program becomes that text, other JSON is indented.
+func output(s string) string {
+	trimmed := strings.TrimSpace(s)
+	if !strings.HasPrefix(trimmed, "{") || len(trimmed) > maxOutput {
+		return s
+	}
+	var m map[string]any
+	if json.Unmarshal([]byte(trimmed), &m) != nil {
+		return s
+	}
+	var parts []string
+	for _, k := range []string{"output", "stdout", "stderr", "content", "tail", "error"} {
+		if v, ok := m[k].(string); ok && v != "" {
+			parts = append(parts, strings.TrimRight(v, "\n"))
+		}
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "\n")
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(trimmed), "", "  ") != nil {
+		return s
+	}
+	return b.String()
+}

@@ -1,0 +1,156 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// clock is a time as the transcript shows it: "10:41", "yesterday 10:41", "3 May 10:41".
+func clock(at int64, now time.Time) string {
+	if at == 0 {
+		return ""
+	}
+	t := time.UnixMilli(at).In(now.Location())
+	day := func(t time.Time) int { return t.Year()*1000 + t.YearDay() }
+	switch {
+	case day(t) == day(now):
+		return t.Format("15:04")
+	case day(t) == day(now.AddDate(0, 0, -1)):
+		return "yesterday " + t.Format("15:04")
+	case t.Year() == now.Year():
+		return t.Format("2 January 15:04")
+	}
+	return t.Format("2 January 2006 15:04")
+}
+
+func exact(at int64, now time.Time) string {
+	if at == 0 {
+		return ""
+	}
+	return time.UnixMilli(at).In(now.Location()).Format("Monday, 2 January 2006, 15:04:05")
+}
+
+// span is a duration: "0.2 s", "12 s", "3 min 5 s", "2 h 4 min".
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 s"
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// tokens is a count of tokens: "950", "42k", "1.2M".
+func tokens(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%d kB", n/1000)
+	case n < 1_000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// meter is "42k · $0.12": what the last step read of what the model can read, and the cost of the whole chat.
+func meter(s protocol.SessionEntry) string {
+	var parts []string
+	switch {
+	case s.ContextTokens > 0 && s.ContextWindow > 0:
+		parts = append(parts, tokens(s.ContextTokens)+" of "+tokens(s.ContextWindow))
+	case s.ContextTokens > 0:
+		parts = append(parts, tokens(s.ContextTokens))
+	case s.Usage != nil && s.Usage.Total > 0:
+		parts = append(parts, tokens(s.Usage.Total))
+	}
+	if s.Usage != nil && s.Usage.Cost != nil {
+		if c := *s.Usage.Cost; c > 0 && c < 0.01 {
+			parts = append(parts, "under $0.01")
+		} else if c > 0 {
+			parts = append(parts, fmt.Sprintf("$%.2f", c))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// What the button of a problem does.
+const (
+	actNone     = ""
+	actSettings = "settings"
+	actReset    = "reset"
+	actRetry    = "retry"
+)
+
+// problem says what a run's error means and what to do about it.
+func problem(e *protocol.Error) (widgets.Problem, string) {
+	if e == nil {
+		return widgets.Problem{What: "The answer broke off.", Button: "Try again"}, actRetry
+	}
+	is := func(target error) bool { return errors.Is(e, target) }
+	p := widgets.Problem{What: sentence(e.Message)}
+	switch {
+	case is(protocol.ErrModelAuth):
+		p.Do, p.Button = "Check the key of this provider in the settings, then send the message again.", "Open settings"
+		return p, actSettings
+	case is(protocol.ErrModelRateLimit):
+		p.Do, p.Button = "The provider lets through only so much in a time. Wait a moment and try again, or choose another model.", "Try again"
+		return p, actRetry
+	case is(protocol.ErrContextOverflow):
+		p.Do, p.Button = "Start the chat afresh, or choose a model that can read more.", "Start afresh"
+		return p, actReset
+	case is(protocol.ErrModel), is(protocol.ErrNotFound):
+		p.Do, p.Button = "Try again, or choose another model at the top.", "Try again"
+		return p, actRetry
+	case is(protocol.ErrStorage):
+		p.Do, p.Button = "Make room on the disk or see to its rights; nothing that was acknowledged is lost.", "Try again"
+		return p, actRetry
+	}
+	p.Button = "Try again"
+	return p, actRetry
+}
+
+// sentence begins with a capital and ends with a full stop.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return "Something went wrong."
+	}
+	r := []rune(s)
+	s = strings.ToUpper(string(r[0])) + string(r[1:])
+	if !strings.ContainsAny(s[len(s)-1:], ".!?…") {
+		s += "."
+	}
+	return s
+}
+
+// title is the conversation's name in the header.
+func title(s protocol.SessionEntry) string {
+	switch {
+	case s.Title != "":
+		return s.Title
+	case s.Label != "":
+		return s.Label
+	}
+	return "New chat"
+}
