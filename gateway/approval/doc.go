@@ -1,10 +1,9 @@
-// Package approval decides whether a tool call may run, and asks the person when it may not just so.
+// Package approval decides which calls run, which are refused, and which the person is asked about; and it holds the questions.
 //
-// [Decide] is the policy: a pure function from a [Request] to allow, ask or deny. What it cannot know, it asks about; an error while it
-// decides is a reason to ask, never to allow. [Gate] holds the open questions. A question is a row in the store before anyone sees
-// it, the first answer wins wherever it comes from, and a restart keeps it: the run that asks again with the same id gets the same
-// question, or the answer that came meanwhile.
+// A question is a row. It is pending until exactly one thing ends it: an answer (the first one wins, from whichever window), its
+// time, or the end of its run. A restart keeps it: its run asks the same question again, under the same id. What is shown is
+// hashed, an answer must carry that hash, and what runs is compared with it.
 //
-// How a wait ends follows from the cause of its context. protocol.ErrUnavailable means that the gateway stops: the question stays
-// open. Any other cause (the run was stopped, the connection is gone) closes it as cancelled.
+// Unknown means ask, and so does every error on the way to a decision. What the person does directly is their own act: only a
+// rule that denies stops it (DESIGN 5).
 package approval

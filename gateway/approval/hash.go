@@ -5,15 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 
 	"fairlead/gateway/protocol"
 )
 
-// Canonical rewrites a JSON value so that equal values have equal bytes: sorted keys, no blanks, numbers as they were written.
-// Nothing at all counts as an empty object, as tools see it.
+// Canonical is JSON with sorted keys and without white space, so that equal arguments have equal text.
 func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return json.RawMessage("{}"), nil
@@ -22,46 +19,25 @@ func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return nil, fmt.Errorf("canonical JSON: %w", err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("canonical JSON: more than one value")
-	}
-	if v == nil {
-		return json.RawMessage("null"), nil
+		return nil, fmt.Errorf("canonical arguments: %w", err)
 	}
 	return protocol.Marshal(v)
 }
 
-// shown is everything in a question that decides what would happen. Its JSON is what [Hash] is over.
-type shown struct {
-	Kind       string          `json:"kind"`
-	Node       protocol.NodeID `json:"node"`
-	Tool       string          `json:"tool"`
-	Args       json.RawMessage `json:"args"`
-	Folder     string          `json:"folder"`
-	Path       string          `json:"path"`
-	Diff       string          `json:"diff"`
-	FileSHA256 string          `json:"fileSha256"`
-	Run        protocol.RunID  `json:"run"`
-	Call       protocol.CallID `json:"call"`
-}
-
-// Hash is the fingerprint of what a question shows: machine, tool, arguments, folder or path, diff and the file's state, for one call of
-// one run. Arguments that are not JSON count as their text.
-func Hash(a protocol.Approval) string {
+// Hash is over everything that makes the call what it is: machine, tool, arguments, and what it was seen to touch.
+func Hash(a protocol.Approval) (string, error) {
 	args, err := Canonical(a.Args)
 	if err != nil {
-		args, _ = protocol.Marshal(string(a.Args))
+		return "", err
 	}
-	s := shown{Kind: a.Kind, Node: a.Node, Tool: a.Tool, Args: args, Run: a.RunID, Call: a.CallID}
-	if p := a.Preview; p != nil {
-		s.Folder, s.Path, s.Diff, s.FileSHA256 = p.Folder, p.Path, p.Diff, p.FileSHA256
+	p := protocol.CallPreview{}
+	if a.Preview != nil {
+		p = *a.Preview
 	}
-	raw, err := protocol.Marshal(s)
+	raw, err := protocol.Marshal([]any{a.Kind, a.Node, a.Tool, args, p.Path, p.Folder, p.Shell, p.Diff, p.FileSHA256, p.Programs})
 	if err != nil {
-		panic(err) // strings and valid JSON only
+		return "", err
 	}
 	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:]), nil
 }

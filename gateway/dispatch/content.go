@@ -1,0 +1,61 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"fairlead/gateway/protocol"
+)
+
+// maxText is how many bytes of a result a model is given; the journal has all of it.
+const maxText = 30_000
+
+// content turns what a tool returned into what a model reads (gsv interop notes, result semantics): a string as it is, well-formed content
+// blocks as they are, anything else as JSON.
+func content(raw json.RawMessage) protocol.Content {
+	if len(raw) == 0 {
+		return protocol.Content{protocol.Text("(no result)")}
+	}
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return protocol.Content{protocol.Text(shorten(s))}
+	}
+	var blocks struct {
+		Content []protocol.Block `json:"content"`
+	}
+	if json.Unmarshal(raw, &blocks) == nil && len(blocks.Content) > 0 {
+		ok := true
+		for _, b := range blocks.Content {
+			ok = ok && (b.Type == protocol.BlockText || b.Type == protocol.BlockImage && b.Data != "" && b.MimeType != "")
+		}
+		if ok {
+			return blocks.Content
+		}
+	}
+	return protocol.Content{protocol.Text(shorten(string(raw)))}
+}
+
+// errorContent tells a model how a call failed, with what it had produced by then.
+func errorContent(info protocol.CallInfo, raw json.RawMessage) protocol.Content {
+	text := "Error: " + info.Error
+	if len(raw) > 0 && string(raw) != "null" {
+		text += "\nUntil then: " + shorten(string(raw))
+	}
+	return protocol.Content{protocol.Text(text)}
+}
+
+// shorten keeps beginning and end of a long text and says what is missing.
+func shorten(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	head, tail := maxText/3, len(s)-maxText*2/3
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s\n[… %d bytes left out; ask for a part of it …]\n%s", s[:head], tail-head, s[tail:])
+}

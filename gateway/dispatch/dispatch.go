@@ -1,0 +1,223 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/store"
+)
+
+// Nodes runs tools on machines.
+type Nodes interface {
+	Lookup(protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
+	Preview(ctx context.Context, id protocol.NodeID, tool string, args json.RawMessage) (protocol.CallPreview, bool, error)
+	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
+	Node(protocol.NodeID) (protocol.NodeInfo, bool)
+	Tools() []protocol.ToolSpec
+}
+
+// Asker puts questions to the person.
+type Asker interface {
+	Ask(ctx context.Context, a protocol.Approval, limit time.Duration) (protocol.Approval, error)
+}
+
+// Journal keeps calls and grants.
+type Journal interface {
+	PutCall(ctx context.Context, c store.Call) error
+	FinishCall(ctx context.Context, c store.Call) (bool, error)
+	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
+	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
+	PutGrant(ctx context.Context, g store.Grant) error
+}
+
+// Dispatcher is safe for use by many goroutines.
+type Dispatcher struct {
+	nodes   Nodes
+	gate    Asker
+	journal Journal
+	bus     *event.Bus
+	config  func() config.Config
+
+	mu   sync.Mutex // guards open
+	open map[protocol.CallID]*running
+}
+
+// running is a call under way.
+type running struct {
+	info   protocol.CallInfo
+	cancel context.CancelCauseFunc
+}
+
+// New makes a dispatcher.
+func New(n Nodes, gate Asker, journal Journal, bus *event.Bus, cfg func() config.Config) *Dispatcher {
+	return &Dispatcher{nodes: n, gate: gate, journal: journal, bus: bus, config: cfg, open: make(map[protocol.CallID]*running)}
+}
+
+// Call is what someone wants done.
+type Call struct {
+	ID         protocol.CallID // empty: a new one
+	ToolCallID string          // the model's id
+	Tool       protocol.ToolName
+	Args       json.RawMessage
+	Session    protocol.SessionKey
+	Run        protocol.RunID
+	AskedBy    protocol.AskedBy
+	Direct     bool // the person's own act
+	Attempt    int
+	// OnAsk, when set, is called when a question is put, and with its end.
+	OnAsk func(protocol.Approval)
+}
+
+// Result is how a call ended. A tool that failed, was denied or stopped is a result too, with IsError.
+type Result struct {
+	Info    protocol.CallInfo
+	Raw     json.RawMessage  // what the tool returned, whole
+	Content protocol.Content // the same for a model, cut to a size it can read
+	IsError bool
+}
+
+// errStopped is the cause of a call that the person stopped.
+var errStopped = errors.New("stopped by the person")
+
+// errTimeout is the cause of a call that took too long.
+var errTimeout = protocol.ErrTimeout.With("Tool request timed out")
+
+// Tools lists what can be called now, under full names.
+func (d *Dispatcher) Tools() []protocol.ToolSpec { return d.nodes.Tools() }
+
+// Running lists the calls that wait or run.
+func (d *Dispatcher) Running() []protocol.CallInfo {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := make([]protocol.CallInfo, 0, len(d.open))
+	for _, r := range d.open {
+		list = append(list, r.info)
+	}
+	return list
+}
+
+// Cancel stops a call; its run goes on with what the call has produced. It reports whether the call was under way.
+func (d *Dispatcher) Cancel(id protocol.CallID) bool {
+	d.mu.Lock()
+	r := d.open[id]
+	d.mu.Unlock()
+	if r == nil {
+		return false
+	}
+	r.cancel(errStopped)
+	return true
+}
+
+// Call does what c says for p, and blocks until it has ended. An error means that the gateway failed or ctx ended: no such tool
+// (protocol.ErrNotFound), machine offline (ErrUnavailable), arguments that do not fit (*tool.InputError), storage (ErrStorage), the end of
+// ctx (its cause). Everything the tool, the person or the policy says is a Result.
+func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result, error) {
+	if c.ID == "" {
+		c.ID = protocol.CallID(protocol.NewID())
+	}
+	earlier, err := d.journal.Call(ctx, c.ID)
+	switch {
+	case err == nil && earlier.Info.Over():
+		return replay(earlier), nil
+	case err == nil && earlier.Info.State == protocol.CallRunning && !d.isOpen(c.ID):
+		return d.lost(ctx, earlier)
+	case err != nil && !errors.Is(err, protocol.ErrNotFound):
+		return Result{}, err
+	}
+	node, spec, err := d.nodes.Lookup(c.Tool)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := tool.Validate(spec.InputSchema, c.Args); err != nil {
+		return Result{}, err
+	}
+	if len(c.Args) == 0 {
+		c.Args = json.RawMessage("{}")
+	}
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return Result{}, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	row := store.Call{
+		Info: protocol.CallInfo{CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: node, Tool: spec.Name,
+			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: earlier.Info.ApprovalID},
+		AskedBy: c.AskedBy, Principal: p.String(), IdempotencyKey: key, Idempotent: spec.Idempotent, Attempt: c.Attempt,
+		CreatedAt: time.Now().UnixMilli(),
+	}
+	t := &task{Dispatcher: d, call: c, row: row, spec: spec}
+	d.mu.Lock()
+	if d.open[c.ID] != nil {
+		d.mu.Unlock()
+		return Result{}, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", c.ID))
+	}
+	d.open[c.ID] = &running{info: row.Info, cancel: cancel}
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		delete(d.open, c.ID)
+		d.mu.Unlock()
+	}()
+	res, err := t.run(ctx)
+	slog.Info("Call ended", "call", c.ID, "tool", c.Tool, "principal", p.String(), "state", res.Info.State, "err", err)
+	return res, err
+}
+
+func (d *Dispatcher) isOpen(id protocol.CallID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open[id] != nil
+}
+
+// show publishes a call's state and remembers it for snapshots.
+func (d *Dispatcher) show(info protocol.CallInfo) {
+	d.mu.Lock()
+	if r := d.open[info.CallID]; r != nil {
+		r.info = info
+	}
+	d.mu.Unlock()
+	d.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, SessionKey: info.SessionKey, Call: &info})
+}
+
+// lost ends a call of which only the beginning is known.
+func (d *Dispatcher) lost(ctx context.Context, c store.Call) (Result, error) {
+	c.Info.State, c.Info.EndedAt = protocol.CallUnknown, time.Now().UnixMilli()
+	c.Info.Error = unknownText(c)
+	if _, err := d.journal.FinishCall(ctx, c); err != nil {
+		return Result{}, err
+	}
+	d.show(c.Info)
+	return replay(c), nil
+}
+
+// unknownText tells model and person that a call may or may not have happened (sandbox notes, what people see).
+func unknownText(c store.Call) string {
+	text := fmt.Sprintf("Unknown outcome: the call of %s on %s started at %s and ended without a report. It may have happened.",
+		c.Info.Tool, c.Info.Node, time.UnixMilli(c.Info.StartedAt).Format("15:04:05"))
+	if c.Idempotent {
+		return text + " Repeating it does no harm."
+	}
+	return text + " Look first; do not repeat it without looking. Its idempotency key is " + c.IdempotencyKey + "."
+}
+
+// replay is the result of a call that has ended.
+func replay(c store.Call) Result {
+	r := Result{Info: c.Info, Raw: c.ResultJSON, IsError: c.Info.State != protocol.CallDone}
+	if c.Info.Error != "" {
+		r.Content = errorContent(c.Info, c.ResultJSON)
+	} else {
+		r.Content = content(c.ResultJSON)
+	}
+	return r
+}

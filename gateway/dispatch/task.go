@@ -1,0 +1,274 @@
+package dispatch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// task is one call on its way.
+type task struct {
+	*Dispatcher
+	call Call
+	row  store.Call
+	spec protocol.ToolSpec
+}
+
+// run takes the call through preview, approval, journal and node.
+func (t *task) run(ctx context.Context) (Result, error) {
+	preview, ok, err := t.nodes.Preview(ctx, t.row.Info.Node, t.spec.Name, t.call.Args)
+	if err != nil && context.Cause(ctx) != nil {
+		return t.stopped(ctx, nil)
+	}
+	var failed *nodes.ToolError
+	switch {
+	case errors.As(err, &failed):
+		// The node refuses the call already: nobody needs to be asked about it.
+		return t.end(ctx, protocol.CallFailed, nil, failed.Text)
+	case err == nil && ok:
+		t.row.Info.Preview = &preview
+		if preview.Problem != "" {
+			return t.end(ctx, protocol.CallFailed, nil, preview.Problem)
+		}
+	}
+	decision, request, err := t.decide(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	switch decision.Verdict {
+	case approval.Deny:
+		return t.end(ctx, protocol.CallDenied, nil, "Denied by a rule: "+decision.Why+".")
+	case approval.Ask:
+		if res, done, err := t.ask(ctx, decision, request); done || err != nil {
+			return res, err
+		}
+	}
+	return t.act(ctx)
+}
+
+func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request, error) {
+	r := approval.Request{Tool: t.call.Tool, Node: t.row.Info.Node, Bare: t.spec.Name, Effect: t.spec.Effect, Args: t.call.Args,
+		Preview: t.row.Info.Preview, Direct: t.call.Direct}
+	if t.call.Session != "" && !t.call.Direct {
+		grants, err := t.journal.Grants(ctx, t.call.Session)
+		if err != nil {
+			return approval.Decision{}, r, err
+		}
+		r.Grants = grants
+	}
+	return approval.Decide(t.config().ToolApproval, r), r, nil
+}
+
+// ask puts the question and waits. done means the call ends here, with res.
+func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request) (res Result, done bool, err error) {
+	q := protocol.Approval{
+		ID: t.row.Info.ApprovalID, Kind: protocol.AskCall, SessionKey: t.call.Session, RunID: t.call.Run, CallID: t.call.ID, Node: t.row.Info.Node,
+		Tool: t.spec.Name, Args: t.call.Args, Effect: t.spec.Effect, Preview: t.row.Info.Preview, AskedBy: t.call.AskedBy, Why: d.Why,
+		Choices: []string{protocol.ScopeOnce},
+	}
+	if q.ID == "" {
+		q.ID = protocol.ApprovalID(protocol.NewID())
+	}
+	if info, ok := t.nodes.Node(q.Node); ok && info.Host != nil {
+		q.Host = info.Host
+		q.Sandbox = info.Host.Sandbox
+	}
+	if q.Sandbox == "" && q.Effect != protocol.EffectRead {
+		q.Sandbox = "not enforced on this machine"
+	}
+	match, words, narrow := approval.SessionGrant(r)
+	if narrow && t.call.Session != "" {
+		q.Choices = append(q.Choices, protocol.ScopeSession)
+		q.SessionRule = words
+	}
+	t.row.Info.ApprovalID = q.ID
+	if t.row.Hash, err = approval.Hash(q); err != nil {
+		return res, true, err
+	}
+	if err := t.journal.PutCall(ctx, t.row); err != nil {
+		return res, true, err
+	}
+	t.show(t.row.Info)
+	if t.call.OnAsk != nil {
+		t.call.OnAsk(q)
+	}
+	limit := time.Duration(t.config().Approvals.Timeout) * time.Millisecond
+	end, err := t.gate.Ask(ctx, q, limit)
+	if err != nil {
+		return res, true, err // suspended, or storage: the row stays as it is
+	}
+	if t.call.OnAsk != nil {
+		t.call.OnAsk(end)
+	}
+	switch end.State {
+	case protocol.ApprovalAllowed:
+	case protocol.ApprovalDenied:
+		text := "The person denied this call."
+		if end.Reason != "" {
+			text += " Their reason: " + end.Reason
+		}
+		res, err = t.end(ctx, protocol.CallDenied, nil, text)
+		return res, true, err
+	case protocol.ApprovalExpired:
+		res, err = t.end(ctx, protocol.CallDenied, nil, fmt.Sprintf("Nobody answered the question within %s, so the call was not run. That is no denial: it may be asked again.", limit))
+		return res, true, err
+	default:
+		res, err = t.stopped(ctx, nil)
+		return res, true, err
+	}
+	// What was answered must be what is about to run.
+	if end.Hash != t.row.Hash {
+		res, err = t.end(ctx, protocol.CallDenied, nil, "The question that was answered was about something else. Nothing was run.")
+		return res, true, err
+	}
+	if end.Scope == protocol.ScopeSession && narrow {
+		grant := store.Grant{ID: protocol.NewID(), Session: t.call.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words,
+			CreatedAt: time.Now().UnixMilli(), From: q.ID}
+		if err := t.journal.PutGrant(ctx, grant); err != nil {
+			return res, true, err
+		}
+	}
+	return res, false, nil
+}
+
+// act commits the journal row and has the node run the tool.
+func (t *task) act(ctx context.Context) (Result, error) {
+	t.row.Info.State, t.row.Info.StartedAt = protocol.CallRunning, time.Now().UnixMilli()
+	if err := t.journal.PutCall(ctx, t.row); err != nil {
+		return Result{}, err // nothing runs that is not in the journal
+	}
+	t.show(t.row.Info)
+	limit := t.limit()
+	callCtx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	defer cancel()
+	inv := protocol.ToolInvoke{CallID: t.call.ID, Tool: t.spec.Name, Args: t.call.Args, IdempotencyKey: t.row.IdempotencyKey,
+		SessionKey: t.call.Session, RunID: t.call.Run}
+	if p := t.row.Info.Preview; p != nil && t.spec.Effect == protocol.EffectWrite {
+		inv.Expect = p.FileSHA256
+	}
+	progress := func(p protocol.ToolProgress) {
+		info := t.row.Info
+		info.Tail, info.Bytes = p.Tail, p.Bytes
+		t.show(info)
+	}
+	raw, err := t.nodes.Call(callCtx, t.row.Info.Node, inv, progress)
+	var failed *nodes.ToolError
+	switch {
+	case err == nil:
+		return t.finished(ctx, raw)
+	case errors.As(err, &failed):
+		return t.end(ctx, protocol.CallFailed, nil, failed.Text)
+	case context.Cause(ctx) != nil:
+		return t.stopped(ctx, raw)
+	case errors.Is(err, errTimeout):
+		return t.end(ctx, protocol.CallFailed, raw, fmt.Sprintf("The call took longer than %s and was stopped.", limit))
+	case errors.Is(err, protocol.ErrUnavailable):
+		// The machine went away in the middle.
+		if t.spec.Effect == protocol.EffectRead {
+			return t.end(ctx, protocol.CallFailed, nil, err.Error())
+		}
+		t.row.Info.Error = unknownText(t.row)
+		return t.end(ctx, protocol.CallUnknown, nil, err.Error()+". "+unknownText(t.row))
+	}
+	return t.end(ctx, protocol.CallFailed, nil, err.Error())
+}
+
+// limit is how long the node may take: the configured time, but never less than the call's own timeout argument asks for.
+func (t *task) limit() time.Duration {
+	limit := time.Duration(t.config().Timeouts.Tool) * time.Millisecond
+	var own struct {
+		Timeout float64 `json:"timeout"`
+	}
+	if json.Unmarshal(t.call.Args, &own) == nil && own.Timeout > 0 && own.Timeout < 1e9 {
+		limit = max(limit, time.Duration(own.Timeout)*time.Millisecond+5*time.Second)
+	}
+	return limit
+}
+
+// stopped ends a call whose context has ended: by the person, with its run, or because the gateway stops. raw is what it has
+// produced, if anything.
+func (t *task) stopped(ctx context.Context, raw json.RawMessage) (Result, error) {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errStopped) {
+		return t.end(ctx, protocol.CallCancelled, raw, "The person stopped this call.")
+	}
+	text := "The call was stopped with its run."
+	if errors.Is(cause, approval.ErrSuspended) {
+		if t.row.Info.State != protocol.CallRunning {
+			return Result{}, cause // it has not begun: the next start takes it up
+		}
+		text = "The call was stopped because Fairlead was quit."
+	}
+	if _, err := t.end(ctx, protocol.CallCancelled, raw, text); err != nil {
+		return Result{}, err
+	}
+	return Result{}, cause
+}
+
+// finished ends a call that the node has answered.
+func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error) {
+	state, text := protocol.CallDone, ""
+	var out struct {
+		Status   string `json:"status"`
+		ExitCode *int   `json:"exitCode"`
+	}
+	if t.spec.Effect == protocol.EffectExec && json.Unmarshal(raw, &out) == nil {
+		t.row.Info.ExitCode = out.ExitCode
+		if out.Status == "failed" {
+			state = protocol.CallFailed
+		}
+	}
+	return t.end(ctx, state, raw, text)
+}
+
+// end writes the call's end into the journal and tells everyone. errText is empty when the result speaks for itself.
+func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errText string) (Result, error) {
+	t.row.Info.State, t.row.Info.EndedAt, t.row.Info.Error, t.row.ResultJSON = state, time.Now().UnixMilli(), errText, raw
+	t.row.Info.Tail = ""
+	ctx = context.WithoutCancel(ctx)
+	if t.row.Info.StartedAt == 0 && t.row.Info.ApprovalID == "" {
+		// It ended before it was in the journal: a refusal is worth a row too.
+		if err := t.journal.PutCall(ctx, t.row); err != nil {
+			return Result{}, err
+		}
+	} else if won, err := t.journal.FinishCall(ctx, t.row); err != nil {
+		if state != protocol.CallDone {
+			return Result{}, err
+		}
+		// The effect has happened; losing its result would be worse than an open row, which the next start reports as unknown.
+		slog.Error("A result could not be stored", "call", t.call.ID, "err", err)
+	} else if !won {
+		slog.Warn("A call had ended already", "call", t.call.ID)
+	}
+	t.show(t.row.Info)
+	r := replay(t.row)
+	r.IsError = state != protocol.CallDone && (errText != "" || state != protocol.CallFailed)
+	return r, nil
+}
+
+// idempotencyKey is stable over attempts and restarts, and another for other arguments (sandbox notes 5.4).
+func idempotencyKey(c Call) (string, error) {
+	args, err := approval.Canonical(c.Args)
+	if err != nil {
+		return "", err
+	}
+	id := c.ToolCallID
+	if id == "" {
+		id = string(c.ID)
+	}
+	h := sha256.New()
+	for _, part := range []string{"fairlead", string(c.Run), id, string(c.Tool), string(args)} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return "k1:" + base32.StdEncoding.EncodeToString(h.Sum(nil))[:32], nil
+}

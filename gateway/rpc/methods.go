@@ -1,0 +1,229 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+)
+
+// handler answers one method.
+type handler func(ctx context.Context, c *Conn, params json.RawMessage) (any, error)
+
+// logsLimit is how long a node may take to send its logs (the original's 20 s constant was never reached; its 60 s were).
+const logsLimit = 60 * time.Second
+
+// handle registers a method with its types.
+func handle[P, R any](all map[string]handler, m protocol.Method[P, R], f func(context.Context, *Conn, P) (R, error)) {
+	all[m.Name] = func(ctx context.Context, c *Conn, raw json.RawMessage) (any, error) {
+		var p P
+		if len(raw) > 0 && string(raw) != "null" {
+			if err := json.Unmarshal(raw, &p); err != nil {
+				return nil, protocol.ErrBadRequest.With(fmt.Sprintf("params of %s: %v", m.Name, err))
+			}
+		}
+		return f(ctx, c, p)
+	}
+}
+
+// plain adapts a service method that does not care about the connection.
+func plain[P, R any](f func(context.Context, P) (R, error)) func(context.Context, *Conn, P) (R, error) {
+	return func(ctx context.Context, _ *Conn, p P) (R, error) { return f(ctx, p) }
+}
+
+// keyed is plain for methods on a session: the key is required and made canonical.
+func keyed[P, R any](s *Server, key func(*P) *protocol.SessionKey, f func(context.Context, P) (R, error)) func(context.Context, *Conn, P) (R, error) {
+	return func(ctx context.Context, _ *Conn, p P) (R, error) {
+		k := key(&p)
+		if *k == "" {
+			var zero R
+			return zero, protocol.ErrBadRequest.With("sessionKey required")
+		}
+		*k = s.s.Canonical(*k)
+		return f(ctx, p)
+	}
+}
+
+func (s *Server) handlers() map[string]handler {
+	all := make(map[string]handler)
+	ses := func(p *protocol.SessionParams) *protocol.SessionKey { return &p.SessionKey }
+
+	handle(all, protocol.ChatSend, s.chatSend)
+	handle(all, protocol.ChatCancel, keyed(s, func(p *protocol.ChatCancelParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Cancel))
+	handle(all, protocol.SessionsList, plain(s.s.Sessions.List))
+	handle(all, protocol.SessionGet, keyed(s, ses, s.s.Sessions.Get))
+	handle(all, protocol.SessionGetStat, keyed(s, ses, s.s.Sessions.Stats))
+	handle(all, protocol.SessionPatch, keyed(s, func(p *protocol.SessionPatchParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Patch))
+	handle(all, protocol.SessionReset, keyed(s, ses, s.s.Sessions.Reset))
+	handle(all, protocol.SessionHistory, keyed(s, ses, s.s.Sessions.History))
+	handle(all, protocol.SessionPreview, keyed(s, func(p *protocol.SessionPreviewParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Preview))
+	handle(all, protocol.SessionCreate, plain(s.s.Sessions.Create))
+	handle(all, protocol.SessionDelete, keyed(s, ses, s.s.Sessions.Delete))
+	handle(all, protocol.SessionRestore, keyed(s, ses, s.s.Sessions.Restore))
+	handle(all, protocol.MediaGet, plain(s.s.Sessions.Media))
+
+	handle(all, protocol.ToolsList, func(context.Context, *Conn, protocol.Empty) (protocol.ToolsListResult, error) {
+		return protocol.ToolsListResult{Tools: s.s.Nodes.Tools()}, nil
+	})
+	handle(all, protocol.InvokeTool, s.invoke)
+	handle(all, protocol.RequestTool, s.request)
+	handle(all, protocol.CallCancel, func(_ context.Context, _ *Conn, p protocol.CallCancelParams) (protocol.Ack, error) {
+		return protocol.Ack{OK: true, Dropped: !s.s.Tools.Cancel(p.CallID)}, nil
+	})
+	handle(all, protocol.ReturnResult, func(_ context.Context, c *Conn, p protocol.ToolResultParams) (protocol.Ack, error) {
+		return s.s.Nodes.Result(c.node(), p)
+	})
+	handle(all, protocol.ReportProgress, func(_ context.Context, c *Conn, p protocol.ToolProgress) (protocol.Ack, error) {
+		return s.s.Nodes.Progress(c.node(), p)
+	})
+	handle(all, protocol.ReportExec, func(ctx context.Context, c *Conn, p protocol.NodeExecEvent) (protocol.Ack, error) {
+		return s.s.ExecEvent(ctx, c.node(), p)
+	})
+	handle(all, protocol.GetLogs, s.logs)
+	handle(all, protocol.ReturnLogs, func(_ context.Context, c *Conn, p protocol.LogsResultParams) (protocol.Ack, error) {
+		return s.s.Nodes.LogsResult(c.node(), p)
+	})
+	handle(all, protocol.NodesList, func(context.Context, *Conn, protocol.Empty) (protocol.NodesListResult, error) {
+		return protocol.NodesListResult{Nodes: s.s.Nodes.Nodes()}, nil
+	})
+
+	handle(all, protocol.ConfigGet, s.configGet)
+	handle(all, protocol.ConfigSet, s.configSet)
+	handle(all, protocol.ApprovalList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.ApprovalListResult, error) {
+		list, err := s.s.Approvals.Pending(ctx)
+		return protocol.ApprovalListResult{Approvals: list}, err
+	})
+	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+		return s.s.Approvals.Answer(ctx, c.who().String(), p)
+	})
+	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *Conn, p protocol.ApprovalParams) (protocol.OK, error) {
+		return protocol.OK{OK: true}, s.s.Approvals.Shown(ctx, p.ID)
+	})
+	handle(all, protocol.StatusGet, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.Status, error) {
+		return s.s.Status(ctx), nil
+	})
+	handle(all, protocol.AgentPause, func(ctx context.Context, _ *Conn, p protocol.PauseParams) (protocol.Status, error) {
+		return s.s.Pause(ctx, p.Paused)
+	})
+	handle(all, protocol.FeedSubscribe, s.subscribe)
+
+	handle(all, protocol.ModelProviders, func(context.Context, *Conn, protocol.Empty) (protocol.ProvidersResult, error) {
+		return protocol.ProvidersResult{Providers: s.s.Models.Providers()}, nil
+	})
+	handle(all, protocol.ModelsList, func(ctx context.Context, _ *Conn, p protocol.ModelsListParams) (protocol.ModelsListResult, error) {
+		list, err := s.s.Models.Models(ctx, p.Provider)
+		return protocol.ModelsListResult{Models: list}, err
+	})
+	handle(all, protocol.ModelsTest, func(ctx context.Context, _ *Conn, p protocol.ModelsTestParams) (protocol.ModelsTestResult, error) {
+		return s.s.Models.Test(ctx, p.Provider, p.Model), nil
+	})
+	handle(all, protocol.ModelsDetect, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.ModelsDetectResult, error) {
+		return protocol.ModelsDetectResult{Servers: s.s.Models.Detect(ctx)}, nil
+	})
+	return all
+}
+
+func (s *Server) chatSend(ctx context.Context, c *Conn, p protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	if p.SessionKey == "" || p.Message == "" && len(p.Attachments) == 0 {
+		return protocol.ChatSendResult{}, protocol.ErrBadRequest.With("sessionKey and message required")
+	}
+	p.SessionKey = c.spell(p.SessionKey)
+	return s.s.Sessions.Send(ctx, c.who(), p)
+}
+
+// invoke runs a tool as the person's own act (seed 004, tool.invoke).
+func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
+	if p.Tool == "" {
+		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("tool required")
+	}
+	res, err := s.s.Tools.Call(ctx, c.who(), dispatch.Call{Tool: p.Tool, Args: p.Args, Direct: true,
+		AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}})
+	var bad *tool.InputError
+	switch {
+	case errors.As(err, &bad):
+		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With(bad.Error())
+	case err != nil:
+		return protocol.ToolInvokeResult{}, err
+	case res.Info.State == protocol.CallDenied:
+		return protocol.ToolInvokeResult{}, protocol.ErrForbidden.With(res.Info.Error)
+	case res.Info.Error != "" && res.Info.State == protocol.CallUnknown:
+		return protocol.ToolInvokeResult{}, protocol.ErrUnavailable.With(res.Info.Error)
+	case res.Info.Error != "":
+		return protocol.ToolInvokeResult{}, protocol.ErrInternal.With(res.Info.Error)
+	}
+	return protocol.ToolInvokeResult{Result: res.Raw}, nil
+}
+
+// request dispatches a call on behalf of a session and confirms that it is on its way (seed 004, tool.request); it ends with the gateway at
+// the latest, not with the connection.
+func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
+	if p.CallID == "" || p.Tool == "" || p.SessionKey == "" {
+		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("callId, tool, and sessionKey required")
+	}
+	if _, _, err := s.s.Nodes.Lookup(p.Tool); err != nil {
+		return protocol.ToolRequestResult{}, err
+	}
+	key := c.spell(p.SessionKey)
+	who, name := c.who(), c.clientID()
+	c.wg.Go(func() {
+		s.s.Tools.Call(c.ctx, who, dispatch.Call{ID: p.CallID, Tool: p.Tool, Args: p.Args, Session: key, Direct: true,
+			AskedBy: protocol.AskedBy{Kind: "client", Name: name}})
+	})
+	return protocol.ToolRequestResult{Status: "sent"}, nil
+}
+
+// logs follows the original's rules for lines and target (gsv interop notes 2.1).
+func (s *Server) logs(ctx context.Context, _ *Conn, p protocol.LogsGetParams) (protocol.LogsGetResult, error) {
+	lines := protocol.DefaultLogLines
+	if p.Lines != nil {
+		if math.IsNaN(*p.Lines) || *p.Lines < 1 {
+			return protocol.LogsGetResult{}, protocol.ErrBadRequest.With("lines must be a positive number")
+		}
+		lines = int(min(math.Floor(*p.Lines), protocol.MaxLogLines))
+	}
+	id := p.NodeID
+	if id == "" {
+		var online []protocol.NodeID
+		for _, n := range s.s.Nodes.Nodes() {
+			if n.Online {
+				online = append(online, n.ID)
+			}
+		}
+		switch len(online) {
+		case 0:
+			return protocol.LogsGetResult{}, protocol.ErrUnavailable.With("No nodes connected")
+		case 1:
+			id = online[0]
+		default:
+			return protocol.LogsGetResult{}, protocol.ErrBadRequest.With("nodeId required when multiple nodes are connected")
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
+	defer cancel()
+	return s.s.Nodes.Logs(ctx, id, lines)
+}
+
+func (s *Server) configGet(_ context.Context, _ *Conn, p protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
+	if p.Path == "" {
+		all, err := s.s.Config.All()
+		return protocol.ConfigGetResult{Config: all}, err
+	}
+	value, _, err := s.s.Config.Read(p.Path)
+	return protocol.ConfigGetResult{Path: p.Path, Value: value}, err
+}
+
+func (s *Server) configSet(ctx context.Context, _ *Conn, p protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
+	if p.Path == "" {
+		return protocol.ConfigSetResult{}, protocol.ErrBadRequest.With("path required")
+	}
+	if err := s.s.Config.Set(ctx, p.Path, p.Value); err != nil {
+		return protocol.ConfigSetResult{}, err
+	}
+	return protocol.ConfigSetResult{OK: true, Path: p.Path}, nil
+}

@@ -1,0 +1,145 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+)
+
+// Server serves GET /ws and GET /health. It is safe for use by many goroutines.
+type Server struct {
+	s        Services
+	methods  map[string]handler
+	upgrader websocket.Upgrader
+
+	mu     sync.Mutex // guards conns and closed
+	conns  map[*Conn]struct{}
+	closed bool
+	wg     sync.WaitGroup
+}
+
+// New makes a server.
+func New(s Services) *Server {
+	srv := &Server{s: s, conns: make(map[*Conn]struct{})}
+	srv.upgrader = websocket.Upgrader{
+		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
+		CheckOrigin: func(*http.Request) bool { return true }, // checked in ServeHTTP, with an answer that says why
+	}
+	srv.methods = srv.handlers()
+	return srv
+}
+
+// ServeHTTP serves the network: everyone needs the token.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) }
+
+// Owner serves connections that only this process can make, as the person themself.
+func (s *Server) Owner() http.Handler {
+	owner := auth.Owner("this computer")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, &owner) })
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Principal) {
+	if trusted == nil {
+		if err := s.s.CheckOrigin(r); err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+	}
+	switch {
+	case r.Method == http.MethodGet && r.URL.Path == "/health":
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte(`{"status":"healthy"}`))
+	case r.URL.Path == "/ws" && websocket.IsWebSocketUpgrade(r):
+		ws, err := s.upgrader.Upgrade(w, r, nil)
+		if err != nil {
+			return // Upgrade has answered
+		}
+		c := newConn(s, ws, trusted)
+		if !s.add(c) {
+			ws.Close()
+			return
+		}
+		defer s.remove(c)
+		c.run()
+	case r.URL.Path == "/ws":
+		http.Error(w, "this address speaks WebSocket", http.StatusUpgradeRequired)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *Server) add(c *Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.conns[c] = struct{}{}
+	s.wg.Add(1)
+	return true
+}
+
+func (s *Server) remove(c *Conn) {
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+	s.wg.Done()
+}
+
+// replaceClient closes older connections of the same client id (the original does the same).
+func (s *Server) replaceClient(now *Conn) {
+	s.mu.Lock()
+	var old []*Conn
+	for c := range s.conns {
+		if c != now && c.isClient(now.clientID()) {
+			old = append(old, c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range old {
+		c.Close(protocol.CloseReplaced, "Replaced by newer client connection")
+	}
+}
+
+// Serve serves l until ctx ends, then closes every connection and waits for them. Connections over l are the owner's when owner is
+// set.
+func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
+	h := http.Handler(s)
+	if owner {
+		h = s.Owner()
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(l) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		srv.Close()
+		<-done
+	}
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	return err
+}
+
+// Close ends every connection and waits for their goroutines.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	for c := range s.conns {
+		go c.Close(websocket.CloseGoingAway, "the gateway stops")
+	}
+	s.mu.Unlock()
+	s.wg.Wait()
+}

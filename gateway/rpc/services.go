@@ -1,0 +1,94 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+)
+
+// Sessions are the conversations.
+type Sessions interface {
+	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
+	Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error)
+	List(ctx context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error)
+	Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error)
+	Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error)
+	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
+	Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error)
+	History(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error)
+	Preview(ctx context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error)
+	Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error)
+	Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error)
+	Restore(ctx context.Context, in protocol.SessionParams) (protocol.OK, error)
+	Media(ctx context.Context, in protocol.MediaGetParams) (protocol.MediaGetResult, error)
+	Snapshot(ctx context.Context) ([]protocol.SessionEntry, []protocol.RunInfo, error)
+}
+
+// Tools run calls.
+type Tools interface {
+	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
+	Cancel(id protocol.CallID) bool
+	Running() []protocol.CallInfo
+}
+
+// Nodes are the machines.
+type Nodes interface {
+	Attach(ctx context.Context, p protocol.ConnectParams, local bool, link nodes.Link) (detach func(), err error)
+	Tools() []protocol.ToolSpec
+	Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
+	Nodes() []protocol.NodeInfo
+	Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error)
+	Result(from protocol.NodeID, p protocol.ToolResultParams) (protocol.Ack, error)
+	LogsResult(from protocol.NodeID, p protocol.LogsResultParams) (protocol.Ack, error)
+	Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.Ack, error)
+}
+
+// Approvals are the questions.
+type Approvals interface {
+	Pending(ctx context.Context) ([]protocol.Approval, error)
+	Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error)
+	Shown(ctx context.Context, id protocol.ApprovalID) error
+}
+
+// Config is the configuration.
+type Config interface {
+	All() (json.RawMessage, error)
+	Read(path string) (json.RawMessage, bool, error)
+	Set(ctx context.Context, path string, value json.RawMessage) error
+}
+
+// Models are the providers.
+type Models interface {
+	Providers() []protocol.Provider
+	Models(ctx context.Context, provider string) ([]protocol.ModelInfo, error)
+	Test(ctx context.Context, provider, model string) protocol.ModelsTestResult
+	Detect(ctx context.Context) []protocol.DetectedServer
+}
+
+// Services is everything the surface needs. All fields are required.
+type Services struct {
+	Version   string
+	Bus       *event.Bus
+	Sessions  Sessions
+	Tools     Tools
+	Nodes     Nodes
+	Approvals Approvals
+	Config    Config
+	Models    Models
+	// Status gives the gateway's state; Pause changes it.
+	Status func(ctx context.Context) protocol.Status
+	Pause  func(ctx context.Context, paused bool) (protocol.Status, error)
+	// Verify checks a token, CheckOrigin a request's Host and Origin.
+	Verify      func(ctx context.Context, token string) error
+	CheckOrigin func(r *http.Request) error
+	// Canonical maps the spellings of a session key to one.
+	Canonical func(protocol.SessionKey) protocol.SessionKey
+	// ExecEvent takes a node's report on a background command.
+	ExecEvent func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error)
+}
