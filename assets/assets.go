@@ -6,6 +6,7 @@ import (
 	"embed"
 	"io/fs"
 	"strings"
+	"sync"
 )
 
 // AppPNG is the program's icon, a fairlead with its line, 512 pixels square.
@@ -25,15 +26,23 @@ var icons embed.FS
 // Ink is the colour in which every icon is drawn; whoever shows one replaces it.
 const Ink = "#000000"
 
-// Icon returns the SVG of an icon, such as "copy": 24 units square, lines two units wide, everything filled with [Ink]. It panics
+// Icon returns the SVG of an icon, such as "copy": 24 units square, lines two units wide, everything filled with [Ink]. The
+// caller must not change it. It panics
 // when there is no such icon, which the first test of its user finds.
 func Icon(name string) []byte {
+	if svg, ok := outlined.Load(name); ok {
+		return svg.([]byte)
+	}
 	data, err := icons.ReadFile("icons/" + name + ".svg")
 	if err != nil {
 		panic("assets: no icon " + name)
 	}
-	return outline(data)
+	svg := outline(data)
+	outlined.Store(name, svg)
+	return svg
 }
+
+var outlined sync.Map // name to SVG: an icon is asked for at every row
 
 // Icons lists the names of all icons, sorted.
 func Icons() []string {

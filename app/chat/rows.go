@@ -1,9 +1,14 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
+	"image"
+	_ "image/gif"  // the formats that are shown
+	_ "image/jpeg" // and no other
+	_ "image/png"
 	"net/url"
 	"strings"
 
@@ -236,8 +241,11 @@ func (p *Pane) pictures(keys string) []fyne.Resource {
 	return list
 }
 
-// picture is a resource with a name of its own for each content: Fyne caches by name.
+// picture is a resource with a name of its own for each content: Fyne caches by name. What cannot be shown is an icon.
 func picture(key string, data []byte) fyne.Resource {
+	if _, _, err := image.DecodeConfig(bytes.NewReader(data)); err != nil {
+		return look.IconIn("image", look.ColorMuted)
+	}
 	h := fnv.New64a()
 	h.Write([]byte(key))
 	h.Write(data)

@@ -1,8 +1,9 @@
 package look
 
 import (
+	"bytes"
 	"fmt"
-	"sync"
+	"image/color"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
@@ -10,29 +11,35 @@ import (
 	"fairlead/assets"
 )
 
-var (
-	iconsMu sync.Mutex // guards icons
-	icons   = map[string]fyne.Resource{}
-)
-
-func icon(name string) fyne.Resource {
-	iconsMu.Lock()
-	defer iconsMu.Unlock()
-	r, ok := icons[name]
-	if !ok {
-		r = fyne.NewStaticResource(name+".svg", assets.Icon(name))
-		icons[name] = r
-	}
-	return r
-}
-
-// Icon is an icon of package assets in the colour of text. It follows the theme, and the importance of the button it is on.
-func Icon(name string) fyne.Resource { return theme.NewThemedResource(icon(name)) }
+// Icon is an icon of package assets in the colour of text. It follows the theme.
+func Icon(name string) fyne.Resource { return IconIn(name, ColorText) }
 
 // IconIn is an icon in a colour of its own.
 func IconIn(name string, c fyne.ThemeColorName) fyne.Resource {
-	return theme.NewColoredResource(icon(name), c)
+	return &icon{name: name, color: c, svg: assets.Icon(name)}
 }
+
+// icon is a picture in a colour of the running theme. (Fyne's own themed resource finds only the colours that the theme has, and
+// ours must have one in a test without it, too.)
+type icon struct {
+	name  string
+	color fyne.ThemeColorName
+	svg   []byte
+}
+
+var _ fyne.ThemedResource = (*icon)(nil)
+
+func (i *icon) hex() string {
+	c := color.NRGBAModel.Convert(Color(i.color)).(color.NRGBA)
+	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+}
+
+// Name has the colour in it: Fyne caches by name.
+func (i *icon) Name() string { return i.name + i.hex() + ".svg" }
+
+func (i *icon) Content() []byte { return bytes.ReplaceAll(i.svg, []byte(assets.Ink), []byte(i.hex())) }
+
+func (i *icon) ThemeColorName() fyne.ThemeColorName { return i.color }
 
 // AppIcon is the program's icon.
 func AppIcon() fyne.Resource { return fyne.NewStaticResource("fairlead.png", assets.AppPNG) }

@@ -1,6 +1,7 @@
 package look
 
 import (
+	"flag"
 	"image/color"
 	"math"
 	"testing"
@@ -118,6 +119,10 @@ func lab(c [3]float64, eye [3][3]float64) [3]float64 {
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
+func distance(p, q [3]float64) float64 {
+	return math.Sqrt(math.Pow(p[0]-q[0], 2) + math.Pow(p[1]-q[1], 2) + math.Pow(p[2]-q[2], 2))
+}
+
 func TestMachineColorsStayApartForEveryEye(t *testing.T) {
 	const apart = 15 // CIE76; 2.3 is just noticeable
 	for vname, v := range variants {
@@ -132,9 +137,11 @@ func TestMachineColorsStayApartForEveryEye(t *testing.T) {
 		}
 		for eye, m := range eyes {
 			for i, a := range list {
+				if d := distance(lab(rgb(t, a, v), m), lab(rgb(t, ColorNeedsYou, v), m)); d < 12 {
+					t.Errorf("%s, %s: %s is %.1f from needs you, want 12", vname, eye, a, d)
+				}
 				for _, b := range list[i+1:] {
-					p, q := lab(rgb(t, a, v), m), lab(rgb(t, b, v), m)
-					if d := math.Sqrt(math.Pow(p[0]-q[0], 2) + math.Pow(p[1]-q[1], 2) + math.Pow(p[2]-q[2], 2)); d < apart {
+					if d := distance(lab(rgb(t, a, v), m), lab(rgb(t, b, v), m)); d < apart {
 						t.Errorf("%s, %s: %s and %s are %.1f apart, want %d", vname, eye, a, b, d, apart)
 					}
 				}
@@ -179,3 +186,5 @@ func TestIconsFollowTheTheme(t *testing.T) {
 		t.Error("Fyne would show a cached badge")
 	}
 }
+
+var _ = flag.Bool("update", false, "rewrite golden files; there are none here, the flag goes to every package")

@@ -16,7 +16,7 @@ var machinePairs = [8]pair{
 	{0x0A5A6E, 0x46F0DC}, // teal
 	{0x32A028, 0xC8E696}, // green
 	{0x50148C, 0x8C78FA}, // violet
-	{0x505000, 0xFAD23C}, // olive, yellow in the dark
+	{0x505000, 0xB4B496}, // olive
 	{0xAA7864, 0xA0641E}, // brown
 	{0x283C32, 0x827864}, // slate
 }

@@ -1,0 +1,298 @@
+package widgets
+
+import (
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+func window(t *testing.T, o fyne.CanvasObject, w, h float32) fyne.Window {
+	t.Helper()
+	test.NewTempApp(t)
+	test.ApplyTheme(t, look.New(look.Light, 1))
+	win := test.NewTempWindow(t, o)
+	win.SetPadded(false)
+	win.Resize(fyne.NewSize(w, h))
+	return win
+}
+
+// each visits all objects on the screen.
+func each(o fyne.CanvasObject, visit func(fyne.CanvasObject)) {
+	if !o.Visible() {
+		return
+	}
+	visit(o)
+	switch o := o.(type) {
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			each(c, visit)
+		}
+	case fyne.Widget:
+		for _, c := range test.WidgetRenderer(o).Objects() {
+			each(c, visit)
+		}
+	}
+}
+
+func find[T fyne.CanvasObject](o fyne.CanvasObject, ok func(T) bool) (found T) {
+	each(o, func(c fyne.CanvasObject) {
+		if v, is := c.(T); is && c.Visible() && ok(v) {
+			found = v
+		}
+	})
+	return found
+}
+
+func button(o fyne.CanvasObject, text string) *Button {
+	return find(o, func(b *Button) bool { return b.Text == text })
+}
+
+func TestMarkdownOpensLinksOnlyWhenTappedAndOnlySafeOnes(t *testing.T) {
+	var opened []string
+	m := NewMarkdown()
+	m.OnLink = func(u *url.URL) { opened = append(opened, u.String()) }
+	window(t, m, 500, 300)
+	m.SetText("[ok](https://example.com/a) [mail](mailto:a@b.c) [file](file:///etc/passwd) [js](javascript:alert(1)) ![pic](https://evil.example/x.png)\n\n![ref][r]\n\n[r]: https://evil.example/y.png")
+	var links []*widget.Hyperlink
+	each(m, func(o fyne.CanvasObject) {
+		if l, ok := o.(*widget.Hyperlink); ok {
+			links = append(links, l)
+		}
+		if strings.Contains(strings.ToLower(fmt.Sprintf("%T", o)), "image") {
+			t.Errorf("a picture is shown: %T", o)
+		}
+	})
+	if len(opened) != 0 {
+		t.Fatalf("opened by itself: %v", opened)
+	}
+	for _, l := range links {
+		l.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
+	}
+	if got := strings.Join(opened, " "); got != "https://example.com/a mailto:a@b.c https://evil.example/x.png" {
+		t.Errorf("opened %q", got)
+	}
+}
+
+func TestMarkdownSurvivesWhatFynesParserPanicsOn(t *testing.T) {
+	m := NewMarkdown()
+	window(t, m, 400, 300)
+	for _, text := range []string{"- [ ] **bold**", "- [x] `code`", "- [ ]", "> - [ ] *a*\n> - b", "|a|\n|-|\n", "# ", "![", "[](", "```"} {
+		m.SetText(text)
+	}
+}
+
+func TestMarkdownKeepsTheWidgetsOfSettledBlocks(t *testing.T) {
+	m := NewMarkdown()
+	window(t, m, 400, 600)
+	m.SetText("First paragraph.\n\n```go\nx := 1\n```\n\nThe tail")
+	before := append([]fyne.CanvasObject{}, m.box.Objects...)
+	m.SetText("First paragraph.\n\n```go\nx := 1\n```\n\nThe tail grows and grows")
+	for i := range 3 {
+		if m.box.Objects[i] != before[i] {
+			t.Errorf("block %d got another widget", i)
+		}
+	}
+}
+
+func TestCodeBlockCopiesItsCode(t *testing.T) {
+	m := NewMarkdown()
+	copied := ""
+	m.OnCopy = func(s string) { copied = s }
+	window(t, m, 400, 300)
+	m.SetText("```go\nfunc main() {}\n```")
+	test.Tap(button(m, "Copy"))
+	if copied != "func main() {}" {
+		t.Errorf("copied %q", copied)
+	}
+}
+
+func TestToolCardOpensByKeyboardAndByMouse(t *testing.T) {
+	c := NewToolCard()
+	var toggled []bool
+	c.OnToggle = func(open bool) { toggled = append(toggled, open) }
+	win := window(t, c, 500, 300)
+	c.Set(Tool{Verb: "Bash", Machine: "server", Argument: "make", State: ToolDone, Time: "0.2 s", Output: "ok"})
+	test.Tap(c.head)
+	win.Canvas().Focus(c.head)
+	c.head.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	c.head.TypedKey(&fyne.KeyEvent{Name: fyne.KeyRight})
+	c.head.TypedKey(&fyne.KeyEvent{Name: fyne.KeyRight})
+	if len(toggled) != 3 || !toggled[0] || toggled[1] || !toggled[2] {
+		t.Errorf("toggled %v", toggled)
+	}
+}
+
+func TestWaitingCardAsksAndAllowIsNotReadyAtOnce(t *testing.T) {
+	c := NewToolCard()
+	var did []string
+	c.OnAllow = func() { did = append(did, "allow") }
+	c.OnDeny = func() { did = append(did, "deny") }
+	c.OnReview = func() { did = append(did, "review") }
+	window(t, c, 500, 300)
+	tool := Tool{Verb: "Edit", Machine: "server", Argument: "a.go", State: ToolWaiting, Word: "waiting for you", Question: true}
+	c.Set(tool)
+	test.Tap(button(c, "Allow once"))
+	if len(did) != 0 {
+		t.Fatal("Allow was pressed before it was ready")
+	}
+	tool.Armed = true
+	c.Set(tool)
+	for _, b := range []string{"Review…", "Deny", "Allow once"} {
+		test.Tap(button(c, b))
+	}
+	if got := strings.Join(did, " "); got != "review deny allow" {
+		t.Errorf("did %q", got)
+	}
+	tool.State, tool.Question, tool.Word = ToolDenied, false, "denied"
+	c.Set(tool)
+	if button(c, "Allow once") != nil {
+		t.Error("an answered question still has buttons")
+	}
+}
+
+func TestEveryStateOfAToolCardHasAWordOrAnIcon(t *testing.T) {
+	for s := ToolWaiting; s <= ToolUnknown; s++ {
+		icon, _ := stateIcon(s)
+		if icon == "" && s != ToolWaiting && s != ToolRunning { // these have a word from their maker, and a dot
+			t.Errorf("state %d has only a colour", s)
+		}
+	}
+}
+
+func TestToastUndoesWithinItsTime(t *testing.T) {
+	undone := 0
+	toast := NewToast()
+	window(t, toast, 400, 60)
+	start := time.Unix(100, 0)
+	toast.Say("Deleted", func() { undone++ }, start, start.Add(10*time.Second))
+	toast.Tick(start.Add(9 * time.Second))
+	test.Tap(toast.undo)
+	if undone != 1 || toast.Visible() {
+		t.Fatal("Undo should undo once and close the bar")
+	}
+	toast.Say("Deleted", func() { undone++ }, start, start.Add(10*time.Second))
+	toast.Tick(start.Add(10 * time.Second))
+	if toast.Visible() {
+		t.Error("the bar should go when its time is over")
+	}
+}
+
+func TestPanelInATranscriptPassesOnTheWheel(t *testing.T) {
+	p := NewCodePanel(60)
+	var passed float32
+	p.SetForward(func(e *fyne.ScrollEvent) { passed += e.Scrolled.DY })
+	window(t, p, 300, 80)
+	p.SetText(strings.Repeat("line\n", 5))
+	p.pan.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -10)})
+	if passed != 0 || p.pan.offset.Y != 10 {
+		t.Fatalf("the panel should scroll itself first: passed %v, at %v", passed, p.pan.offset.Y)
+	}
+	p.pan.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -1000)})
+	if passed >= 0 {
+		t.Error("at its end the wheel should go on to the transcript")
+	}
+}
+
+func TestFollowingPanelKeepsItsEndInView(t *testing.T) {
+	p := NewCodePanel(100)
+	p.Follow(true)
+	window(t, p, 300, 100)
+	p.SetText(strings.Repeat("line\n", 50))
+	end := p.pan.offset.Y
+	if end == 0 {
+		t.Fatal("the end is not in view")
+	}
+	p.SetText(strings.Repeat("line\n", 60))
+	if p.pan.offset.Y <= end {
+		t.Error("the view did not follow")
+	}
+	p.pan.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 50)})
+	at := p.pan.offset.Y
+	p.SetText(strings.Repeat("line\n", 70))
+	if p.pan.offset.Y != at {
+		t.Error("the view followed although the reader went up")
+	}
+}
+
+func TestCodeDrawsOnlyTheLinesInView(t *testing.T) {
+	p := NewCodePanel(200)
+	window(t, p, 400, 200)
+	p.SetText(strings.Repeat("some line\n", 50_000))
+	if n := len(test.WidgetRenderer(p.code).Objects()); n > 30 {
+		t.Errorf("%d objects for 50,000 lines", n)
+	}
+}
+
+func TestSearchFieldKeys(t *testing.T) {
+	s := NewSearchField("Search")
+	moved, cancelled := 0, false
+	s.OnMove = func(by int) { moved += by }
+	s.OnCancel = func() { cancelled = true }
+	window(t, s, 200, 40)
+	test.Type(s, "abc")
+	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if s.Text != "" || cancelled || moved != 1 {
+		t.Fatalf("%q %v %d", s.Text, cancelled, moved)
+	}
+	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if !cancelled {
+		t.Error("Escape in an empty field should cancel")
+	}
+}
+
+func TestNarrowCardsAreNotWiderThanTheirWindow(t *testing.T) {
+	c := NewToolCard()
+	window(t, c, 432, 200)
+	c.Set(Tool{Verb: "Bash", Machine: "a-machine-with-a-very-long-name", Argument: strings.Repeat("long ", 100), State: ToolRunning, Time: "running 1 h 12 min", CanStop: true, Output: strings.Repeat("x", 1000)})
+	c.SetOpen(true)
+	if w := c.MinSize().Width; w > 432 {
+		t.Errorf("the card wants %v", w)
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s changed; run with -update and read the difference. Now:\n%s", path, got)
+	}
+}
+
+func TestWidgetsLookAsTheyDid(t *testing.T) {
+	window(t, NewRect("", "", 0), 10, 10) // the theme must be there before the widgets
+	card := NewToolCard()
+	card.Set(Tool{Verb: "Edit", Machine: "server", Argument: "src/parse.c", State: ToolWaiting, Word: "waiting for you", Added: 3, Removed: 1, Question: true, Armed: true})
+	row := NewSidebarRow(SidebarItem{Icon: "online", Title: "server", Trail: "2 ms", Count: 2}, nil)
+	for name, o := range map[string]fyne.CanvasObject{"toolcard": card, "sidebarrow": row} {
+		win := test.NewTempWindow(t, o)
+		win.SetPadded(false)
+		win.Resize(fyne.NewSize(500, 90))
+		golden(t, name+".xml", test.RenderObjectToMarkup(o))
+	}
+}
