@@ -1,0 +1,215 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+// reserve is how many tokens of the window are kept free for the answer.
+const reserve = 4096
+
+// model takes one model step and stores what it says. done means that nothing is left to do.
+func (r *Run) model(ctx context.Context) (done bool, err error) {
+	r.Sink.Step(r.step)
+	r.Sink.State(protocol.RunThinking, "")
+	if err := r.fits(); err != nil {
+		return true, err
+	}
+	req := llm.Request{System: r.System, Messages: r.Sink.Images(ctx, llm.Repair(r.History, r.Info)), MaxTokens: r.MaxOut,
+		Thinking: r.Thinking, CacheKey: string(r.Session)}
+	for _, t := range r.Tools() {
+		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
+	}
+	a := answer{run: r}
+	for e, streamErr := range r.Model.Stream(ctx, req) {
+		if streamErr != nil {
+			err = streamErr
+			break
+		}
+		a.take(e)
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	m := a.message()
+	switch {
+	case err == nil && len(m.Content) == 0:
+		err = protocol.ErrModel.With("The model returned nothing. Try again, or choose another model.")
+	case err == nil && a.stop == llm.StopRefusal && len(m.Content.Calls()) == 0 && m.Content.Text() == "":
+		err = protocol.ErrModel.With("The model refused to answer.")
+	}
+	if err != nil {
+		// Calls of an answer that was cut off are not run.
+		m.Content = withoutCalls(m.Content)
+		m.StopReason = llm.StopError
+		if context.Cause(ctx) != nil {
+			m.StopReason = llm.StopAborted
+		} else {
+			m.ErrorMessage = err.Error()
+		}
+		if errors.Is(err, approval.ErrSuspended) || m.Content.Text() == "" {
+			return true, err
+		}
+	}
+	stored, storeErr := r.Sink.Append(context.WithoutCancel(ctx), m)
+	if storeErr != nil {
+		return true, storeErr
+	}
+	r.History = append(r.History, stored...)
+	if err != nil {
+		return true, err
+	}
+	if m.Usage != nil {
+		r.Sink.Used(*m.Usage)
+	}
+	return len(m.Content.Calls()) == 0, nil
+}
+
+// fits reports an overflow before it happens: from what the provider counted last, and an estimate of what came since.
+func (r *Run) fits() error {
+	if r.Info.ContextWindow <= 0 {
+		return nil
+	}
+	var counted int64
+	since := r.History
+	for i := len(r.History) - 1; i >= 0; i-- {
+		if u := r.History[i].Usage; u != nil && u.Total > 0 {
+			counted, since = u.Total, r.History[i+1:]
+			break
+		}
+	}
+	need := counted + llm.EstimateTokens(since)
+	if counted == 0 {
+		need += int64(len(r.System)) / 4
+	}
+	if free := r.Info.ContextWindow - min(reserve, r.Info.ContextWindow/4); need > free {
+		return protocol.ErrContextOverflow.With(fmt.Sprintf(
+			"This chat has about %d tokens, more than %s can read (%d). Begin a new chat, or send /reset to clear this one; it is kept in the archive.",
+			need, r.Ref.ID, r.Info.ContextWindow))
+	}
+	return nil
+}
+
+// answer collects what a model streams, in order.
+type answer struct {
+	run      *Run
+	blocks   []protocol.Block
+	usage    protocol.Usage
+	hasUsage bool
+	stop     string
+	spoke    bool
+}
+
+func (a *answer) take(e llm.Event) {
+	s := a.run.Sink
+	switch e.Type {
+	case llm.EventText:
+		if !a.spoke && e.Text != "" {
+			a.spoke = true
+			s.State(protocol.RunStreaming, "")
+		}
+		a.last(protocol.BlockText).Text += e.Text
+		s.Delta(false, e.Text)
+	case llm.EventThinking:
+		a.last(protocol.BlockThinking).Thinking += e.Text
+		s.Delta(true, e.Text)
+	case llm.EventSignature:
+		a.sign(e.Block)
+	case llm.EventCall:
+		a.call(e)
+	case llm.EventImage:
+		e.Block.Type = protocol.BlockImage
+		a.blocks = append(a.blocks, e.Block)
+	case llm.EventUsage:
+		a.usage, a.hasUsage = e.Usage, true
+	case llm.EventRetry:
+		s.State(protocol.RunRetrying, fmt.Sprintf("Trying again in %s: %s (%d of %d)", e.Retry.After.Round(100*time.Millisecond), e.Retry.Reason, e.Retry.Attempt, e.Retry.Of))
+	case llm.EventStop:
+		a.stop = e.Stop
+	}
+}
+
+// last returns the last block when it is of the kind, else a new one.
+func (a *answer) last(kind string) *protocol.Block {
+	if n := len(a.blocks); n > 0 && a.blocks[n-1].Type == kind && a.blocks[n-1].Signature == "" && a.blocks[n-1].Opaque == nil {
+		return &a.blocks[n-1]
+	}
+	a.blocks = append(a.blocks, protocol.Block{Type: kind})
+	return &a.blocks[len(a.blocks)-1]
+}
+
+// sign completes the open thinking block with the provider's proof.
+func (a *answer) sign(b protocol.Block) {
+	b.Type = protocol.BlockThinking
+	if n := len(a.blocks); n > 0 {
+		open := &a.blocks[n-1]
+		if open.Type == protocol.BlockThinking && open.Signature == "" && open.Opaque == nil && (b.Thinking == "" || b.Thinking == open.Thinking) && !b.Redacted {
+			open.Signature, open.Opaque = b.Signature, b.Opaque
+			return
+		}
+	}
+	a.blocks = append(a.blocks, b)
+}
+
+func (a *answer) call(e llm.Event) {
+	b := e.Block
+	b.Type = protocol.BlockToolCall
+	for _, other := range a.blocks {
+		if other.Type == protocol.BlockToolCall && other.ID == b.ID {
+			b.ID = "" // the model gave two calls one id
+		}
+	}
+	if b.ID == "" {
+		b.ID = "call_" + protocol.NewID()
+	}
+	var object map[string]any
+	if len(b.Arguments) == 0 && e.BadArgs == "" {
+		b.Arguments = json.RawMessage("{}")
+	} else if e.BadArgs != "" || json.Unmarshal(b.Arguments, &object) != nil {
+		raw := e.BadArgs
+		if raw == "" {
+			raw = string(b.Arguments)
+		}
+		a.run.bad[b.ID] = raw
+		b.Arguments = json.RawMessage("{}")
+	}
+	a.blocks = append(a.blocks, b)
+}
+
+func (a *answer) message() protocol.Message {
+	m := protocol.Message{RunID: a.run.ID, Role: protocol.RoleAssistant, Provider: a.run.Ref.Provider, Model: a.run.Ref.ID, StopReason: a.stop,
+		Timestamp: time.Now().UnixMilli()}
+	for _, b := range a.blocks {
+		if b.Type == protocol.BlockText && strings.TrimSpace(b.Text) == "" {
+			continue
+		}
+		m.Content = append(m.Content, b)
+	}
+	if a.hasUsage {
+		u := a.usage
+		if u.Total == 0 {
+			u.Total = u.Input + u.Output + u.CacheRead + u.CacheWrite
+		}
+		llm.Price(a.run.Info, &u)
+		m.Usage = &u
+	}
+	return m
+}
+
+func withoutCalls(c protocol.Content) protocol.Content {
+	var out protocol.Content
+	for _, b := range c {
+		if b.Type != protocol.BlockToolCall {
+			out = append(out, b)
+		}
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+// Package registry knows the model providers: it opens models, lists and tests them, and finds servers on this machine.
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/anthropic"
+	"fairlead/gateway/llm/ask"
+	"fairlead/gateway/llm/detect"
+	"fairlead/gateway/llm/gemini"
+	"fairlead/gateway/llm/ollama"
+	"fairlead/gateway/llm/openai"
+	"fairlead/gateway/llm/operator"
+	"fairlead/gateway/protocol"
+)
+
+// Settings are what the person set. Both return "" for what is not set.
+type Settings interface {
+	APIKey(provider string) string
+	BaseURL(provider string) string
+}
+
+// Registry is safe for use by many goroutines.
+type Registry struct{ settings Settings }
+
+// New makes a registry.
+func New(s Settings) *Registry { return &Registry{s} }
+
+// Operator is the provider of the built-in operator.
+const Operator = "operator"
+
+// provider is how a provider is reached.
+type provider struct {
+	protocol.Provider
+	env     []string // where a key may already be
+	headers map[string]string
+	open    func(ask.Options) llm.Model
+	list    func(context.Context, ask.Options) ([]protocol.ModelInfo, error)
+}
+
+// providers is the table, in the order a window shows it.
+var providers = []provider{
+	{Provider: protocol.Provider{ID: "anthropic", Name: "Anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, KeyURL: "https://console.anthropic.com/settings/keys"},
+		env: []string{"ANTHROPIC_API_KEY"}, open: anthropic.New, list: anthropic.Models},
+	{Provider: protocol.Provider{ID: "openai", Name: "OpenAI", BaseURL: "https://api.openai.com/v1", NeedsKey: true, KeyURL: "https://platform.openai.com/api-keys"},
+		env: []string{"OPENAI_API_KEY"}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "google", Name: "Google Gemini", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, KeyURL: "https://aistudio.google.com/apikey"},
+		env: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, open: gemini.New, list: gemini.Models},
+	{Provider: protocol.Provider{ID: "openrouter", Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", NeedsKey: true, KeyURL: "https://openrouter.ai/keys"},
+		env: []string{"OPENROUTER_API_KEY"}, headers: map[string]string{"X-Title": "Fairlead"}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "ollama", Name: "Ollama", BaseURL: "http://127.0.0.1:11434", Local: true}, open: ollama.New, list: ollama.Models},
+	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "compatible", Name: "Any OpenAI-compatible server"}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: Operator, Name: "Built-in operator", Local: true}},
+}
+
+func find(id string) (provider, error) {
+	i := slices.IndexFunc(providers, func(p provider) bool { return p.ID == id })
+	if i < 0 {
+		names := make([]string, len(providers))
+		for i, p := range providers {
+			names[i] = p.ID
+		}
+		return provider{}, protocol.ErrNotFound.With(fmt.Sprintf("No provider is called %q. There are %s.", id, strings.Join(names, ", ")))
+	}
+	return providers[i], nil
+}
+
+// httpClient has no timeout of its own: an answer may take long, and every request has a context.
+var httpClient = &http.Client{Transport: func() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = 5 * time.Minute
+	return t
+}()}
+
+// options are how to reach a provider now, or an error that says what is missing.
+func (r *Registry) options(p provider, model string) (ask.Options, error) {
+	o := ask.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, HTTP: httpClient, Headers: p.headers}
+	if o.BaseURL == "" {
+		o.BaseURL = p.BaseURL
+	}
+	if o.BaseURL == "" {
+		return o, protocol.ErrBadRequest.With("Give the server's address in Settings, such as http://127.0.0.1:8000/v1.")
+	}
+	if _, err := url.Parse(o.BaseURL); err != nil {
+		return o, protocol.ErrBadRequest.With(fmt.Sprintf("%q is not an address.", o.BaseURL))
+	}
+	if p.NeedsKey && o.Key == "" {
+		return o, protocol.ErrModelAuth.With(fmt.Sprintf("%s needs a key. Paste one in Settings; you get it at %s.", p.Name, p.KeyURL))
+	}
+	return o, nil
+}
+
+// Open opens a model. It does not ask the network; what is known of the model comes from the catalogue.
+func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, protocol.ModelInfo, error) {
+	if ref.Provider == Operator {
+		return operator.Model{}, operator.Info, nil
+	}
+	p, err := find(ref.Provider)
+	if err != nil {
+		return nil, protocol.ModelInfo{}, err
+	}
+	if ref.ID == "" {
+		return nil, protocol.ModelInfo{}, protocol.ErrBadRequest.With(fmt.Sprintf("Choose a model of %s in Settings.", p.Name))
+	}
+	o, err := r.options(p, ref.ID)
+	if err != nil {
+		return nil, protocol.ModelInfo{}, err
+	}
+	o.Info = r.info(ctx, p, o, ref.ID)
+	return p.open(o), o.Info, nil
+}
+
+// infoLimit is how long a local server may take to describe its model.
+const infoLimit = 2 * time.Second
+
+// info is what is known of a model: from the catalogue, or, for servers on this machine, from the server.
+func (r *Registry) info(ctx context.Context, p provider, o ask.Options, id string) protocol.ModelInfo {
+	if known, ok := catalogue[id]; ok && !p.Local {
+		known.ID = id
+		return known
+	}
+	if p.Local || p.ID == "compatible" || p.ID == "openrouter" {
+		ctx, cancel := context.WithTimeout(ctx, infoLimit)
+		defer cancel()
+		if list, err := p.list(ctx, o); err == nil {
+			for _, m := range list {
+				if m.ID == id {
+					return m
+				}
+			}
+		}
+	}
+	return protocol.ModelInfo{ID: id, Tools: true, Images: true, Thinking: true}
+}
+
+// Providers lists the providers with what is set for each.
+func (r *Registry) Providers() []protocol.Provider {
+	out := make([]protocol.Provider, 0, len(providers))
+	for _, p := range providers {
+		info := p.Provider
+		if u := r.settings.BaseURL(p.ID); u != "" {
+			info.BaseURL = u
+		}
+		info.KeySet = r.settings.APIKey(p.ID) != ""
+		for _, name := range p.env {
+			if os.Getenv(name) != "" && info.EnvKey == "" {
+				info.EnvKey = name
+			}
+		}
+		out = append(out, info)
+	}
+	return out
+}
+
+// Models asks a provider for its list, completed from the catalogue.
+func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo, error) {
+	if id == Operator {
+		return []protocol.ModelInfo{operator.Info}, nil
+	}
+	p, err := find(id)
+	if err != nil {
+		return nil, err
+	}
+	o, err := r.options(p, "")
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.list(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range list {
+		if known, ok := catalogue[m.ID]; ok && !p.Local {
+			list[i] = complete(m, known)
+		}
+	}
+	return list, nil
+}
+
+// testLimit is how long a test may take; a local server may have to load its model first.
+const testLimit = 90 * time.Second
+
+// Test tries a provider with its list of models, and a model with one short question. It never fails: the result says how it went.
+func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTestResult {
+	ctx, cancel := context.WithTimeout(ctx, testLimit)
+	defer cancel()
+	began := time.Now()
+	result := func(ok bool, text string) protocol.ModelsTestResult {
+		return protocol.ModelsTestResult{OK: ok, Message: text, DurationMs: time.Since(began).Milliseconds()}
+	}
+	if model == "" {
+		list, err := r.Models(ctx, id)
+		if err != nil {
+			return result(false, trouble(err))
+		}
+		return result(true, fmt.Sprintf("Connected: %d models in %s.", len(list), time.Since(began).Round(100*time.Millisecond)))
+	}
+	m, _, err := r.Open(ctx, protocol.ModelRef{Provider: id, ID: model})
+	if err != nil {
+		return result(false, trouble(err))
+	}
+	var text strings.Builder
+	req := llm.Request{System: "Answer with one word.", MaxTokens: 256, Thinking: "none",
+		Messages: []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Say ready.")}, Timestamp: began.UnixMilli()}}}
+	for e, err := range m.Stream(ctx, req) {
+		if err != nil {
+			return result(false, trouble(err))
+		}
+		if e.Type == llm.EventText || e.Type == llm.EventThinking {
+			text.WriteString(e.Text)
+		}
+	}
+	if text.Len() == 0 && id != Operator {
+		return result(false, "The model answered with nothing.")
+	}
+	return result(true, fmt.Sprintf("%s answers, in %s.", model, time.Since(began).Round(100*time.Millisecond)))
+}
+
+// trouble says what went wrong and what to do.
+func trouble(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "No answer came in time. Is the server busy loading the model?"
+	case errors.Is(err, protocol.ErrModelAuth):
+		return err.Error() + " Check the key."
+	case errors.Is(err, protocol.ErrModelRateLimit):
+		return err.Error() + " The key works; wait a little."
+	}
+	return err.Error()
+}
+
+// Detect looks for model servers on this machine.
+func (r *Registry) Detect(ctx context.Context) []protocol.DetectedServer {
+	return detect.Scan(ctx, detect.Addresses())
+}

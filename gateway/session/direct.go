@@ -1,0 +1,133 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/auth"
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// directPrincipal marks the rows of a person's own commands.
+const directPrincipal = "direct "
+
+func isDirect(r store.Run) bool {
+	return len(r.Principal) > len(directPrincipal) && r.Principal[:len(directPrincipal)] == directPrincipal
+}
+
+// direct runs the person's own command at once, beside whatever else runs.
+func (m *Manager) direct(ctx context.Context, p auth.Principal, in protocol.ChatSendParams, command string) (protocol.ChatSendResult, error) {
+	node := in.Node
+	if node == "" {
+		node = defaultNode(m.opts.Nodes())
+	}
+	if node == "" {
+		return protocol.ChatSendResult{}, protocol.ErrUnavailable.With("No machine is connected, so the command cannot run.")
+	}
+	in.Node, in.Attachments = node, nil
+	r := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunTools, Params: in, Principal: directPrincipal + p.String(), CreatedAt: m.now(), StartedAt: m.now()}
+	msg := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!" + command)}, Timestamp: m.now()}
+	stored, err := m.store.StartRun(ctx, r, msg)
+	if err != nil {
+		return protocol.ChatSendResult{}, m.stored(err)
+	}
+	m.publishMessage(r.Session, stored)
+	m.publishSession(r.Session)
+	m.runDirect(r, p, command)
+	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: r.ID}, nil
+}
+
+// resumeDirect ends a command of an earlier start: what the journal knows of it is told. It is not run again, and one that had not begun is
+// not begun: nobody waits for it any more.
+func (m *Manager) resumeDirect(r store.Run) {
+	l := m.track(r)
+	m.wg.Go(func() {
+		id := directCall(r.ID)
+		_, err := m.store.Call(m.ctx, id)
+		if errors.Is(err, protocol.ErrNotFound) {
+			l.finish(l.directResult(protocol.CallInfo{State: protocol.CallCancelled, Error: "It was not run: Fairlead stopped first."}))
+			return
+		}
+		if err == nil {
+			command := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(r.Params.Message), "!"))
+			err = l.command(m.ctx, auth.Owner(strings.TrimPrefix(r.Principal, directPrincipal)), command)
+		}
+		if errors.Is(err, approval.ErrSuspended) {
+			return
+		}
+		l.finish(err)
+	})
+}
+
+// directCall is the id of a command's call: it follows from the run, so that a restart finds it in the journal.
+func directCall(run protocol.RunID) protocol.CallID { return protocol.CallID("direct-" + string(run)) }
+
+// directResult stores the end of a command that no node has answered.
+func (l *live) directResult(info protocol.CallInfo) error {
+	info.CallID = directCall(l.run.ID)
+	info.ToolCallID, info.SessionKey, info.RunID, info.Node = string(info.CallID), l.run.Session, l.run.ID, l.run.Params.Node
+	info.Tool, info.Direct, info.EndedAt = "Bash", true, l.m.now()
+	_, err := l.Append(context.WithoutCancel(l.m.ctx), protocol.Message{RunID: l.run.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect,
+		ToolCallID: info.ToolCallID, ToolName: protocol.NewToolName(info.Node, "Bash"), IsError: true, Call: &info, Timestamp: l.m.now(),
+		Content: protocol.Content{protocol.Text("Error: " + info.Error)}})
+	return err
+}
+
+func (m *Manager) runDirect(r store.Run, p auth.Principal, command string) {
+	l := m.track(r)
+	ctx, cancel := context.WithCancelCause(m.ctx)
+	l.mu.Lock()
+	l.stop = cancel
+	l.mu.Unlock()
+	l.publish()
+	m.wg.Go(func() {
+		defer cancel(nil)
+		err := l.command(ctx, p, command)
+		if errors.Is(err, approval.ErrSuspended) {
+			return
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		l.finish(err)
+	})
+}
+
+func (l *live) cancelDirect() {
+	l.mu.Lock()
+	stop := l.stop
+	l.mu.Unlock()
+	if stop != nil {
+		stop(errCancelled)
+	}
+}
+
+func (l *live) command(ctx context.Context, p auth.Principal, command string) error {
+	args, err := protocol.Marshal(map[string]any{"command": command})
+	if err != nil {
+		return err
+	}
+	id := directCall(l.run.ID)
+	name := protocol.NewToolName(l.run.Params.Node, "Bash")
+	res, err := l.m.opts.Tools.Call(ctx, p, dispatch.Call{ID: id, ToolCallID: string(id), Tool: name, Args: args, Session: l.run.Session, Run: l.run.ID,
+		Direct: true, AskedBy: protocol.AskedBy{Kind: "chat"}})
+	cause := context.Cause(ctx)
+	if errors.Is(cause, approval.ErrSuspended) {
+		return cause
+	}
+	if err != nil {
+		info := protocol.CallInfo{Args: args, State: protocol.CallFailed, Error: err.Error(), StartedAt: l.run.StartedAt}
+		if cause != nil {
+			info.State, info.Error = protocol.CallCancelled, "Stopped."
+		}
+		return l.directResult(info)
+	}
+	info := res.Info
+	_, err = l.Append(context.WithoutCancel(ctx), protocol.Message{RunID: l.run.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect,
+		ToolCallID: string(id), ToolName: name, IsError: res.IsError, Call: &info, Content: res.Content, Timestamp: l.m.now()})
+	return err
+}

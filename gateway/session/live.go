@@ -1,0 +1,328 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"fairlead/gateway/agent"
+	"fairlead/gateway/approval"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+	"fairlead/gateway/workspace"
+)
+
+// live is a run that is not over, as the windows see it. It is the agent's sink.
+type live struct {
+	m   *Manager
+	run store.Run
+
+	mu   sync.Mutex // guards what follows
+	info protocol.RunInfo
+	stop context.CancelCauseFunc // of a direct command
+}
+
+// track begins to show a run.
+func (m *Manager) track(r store.Run) *live {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l := m.live[r.ID]; l != nil {
+		l.mu.Lock()
+		l.run, l.info.State, l.info.StartedAt = r, r.State, r.StartedAt
+		l.mu.Unlock()
+		return l
+	}
+	l := &live{m: m, run: r, info: protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: r.State, StartedAt: r.StartedAt, Message: r.Params.Message}}
+	m.live[r.ID] = l
+	return l
+}
+
+func (m *Manager) liveRun(id protocol.RunID) *live {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.live[id]
+}
+
+func (l *live) snapshot() protocol.RunInfo {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.info
+}
+
+func (l *live) publish() {
+	info := l.snapshot()
+	info.Text, info.Thinking = "", "" // deltas carry them
+	l.m.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
+}
+
+func (l *live) chat(e protocol.ChatEvent) {
+	id := l.run.ID
+	e.RunID, e.SessionKey = &id, l.run.Session
+	l.m.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: l.run.Session, Chat: &e})
+}
+
+// execute runs the agent to its end and tells everyone how that was.
+func (l *live) execute(ctx context.Context) {
+	l.publish()
+	err := l.agent(ctx)
+	if errors.Is(err, approval.ErrSuspended) || errors.Is(context.Cause(ctx), approval.ErrSuspended) {
+		return // the next start takes it up
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	l.finish(err)
+}
+
+// agent prepares and runs the loop.
+func (l *live) agent(ctx context.Context) error {
+	m, cfg := l.m, l.m.opts.Config()
+	s, err := m.store.Session(ctx, l.run.Session)
+	if err != nil {
+		return m.stored(err)
+	}
+	_, d := m.directives(l.run.Params.Message)
+	ref, thinking := m.modelOf(s, d)
+	l.mu.Lock()
+	l.info.Model = ref
+	l.mu.Unlock()
+	model, info, err := m.opts.Models.Open(ctx, ref)
+	if err != nil {
+		return err
+	}
+	history, err := m.store.Messages(ctx, l.run.Session, 0, maxHistory)
+	if err != nil {
+		return m.stored(err)
+	}
+	title := title(s)
+	r := agent.Run{
+		ID: l.run.ID, Session: l.run.Session, Model: model, Info: info, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
+		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Sink: l, History: history,
+		AskedBy: protocol.AskedBy{Kind: "chat", Name: title, Model: ref.String()},
+		System:  m.prompt(s, ref, l.run.Params.Node),
+	}
+	if info.ContextWindow != s.ContextWindow {
+		if _, err := m.store.UpdateSession(ctx, s.Key, func(s *store.Session) { s.ContextWindow = info.ContextWindow }); err != nil {
+			return m.stored(err)
+		}
+	}
+	return r.Do(ctx)
+}
+
+// maxHistory is how many stored messages a run looks at; no model reads more.
+const maxHistory = 4000
+
+// prompt is the session's system prompt.
+func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.NodeID) string {
+	cfg := m.opts.Config()
+	base := s.Prefs.SystemPrompt
+	if base == "" {
+		base = cfg.SystemPrompt
+	}
+	now := time.Now()
+	if zone, err := time.LoadLocation(cfg.UserTimezone); err == nil {
+		now = now.In(zone)
+	}
+	nodes := m.opts.Nodes()
+	if node == "" {
+		node = defaultNode(nodes)
+	}
+	// Every session of this person is private; only the main one and the windows' chats exist in this version.
+	return m.opts.Workspace.Prompt(workspace.Facts{Session: s.Key, Main: true, Nodes: nodes, Default: node, Model: ref, Now: now, Base: base})
+}
+
+// defaultNode is the machine that is meant when none is named: the gateway's own, else the first that is online.
+func defaultNode(nodes []protocol.NodeInfo) protocol.NodeID {
+	first := protocol.NodeID("")
+	for _, n := range nodes {
+		if n.Online && n.Local {
+			return n.ID
+		}
+		if n.Online && first == "" {
+			first = n.ID
+		}
+	}
+	return first
+}
+
+// finish ends the run in the store and for everyone who watches: exactly once, with one terminal chat event.
+func (l *live) finish(err error) {
+	l.m.mu.Lock()
+	if l.m.live[l.run.ID] != l {
+		l.m.mu.Unlock()
+		return
+	}
+	delete(l.m.live, l.run.ID)
+	l.m.mu.Unlock()
+
+	l.mu.Lock()
+	l.info.EndedAt, l.info.Notice, l.info.Text, l.info.Thinking = l.m.now(), "", "", ""
+	switch {
+	case err == nil:
+		l.info.State = protocol.RunDone
+	case errors.Is(err, errCancelled):
+		l.info.State = protocol.RunCancelled
+	default:
+		l.info.State, l.info.Error = protocol.RunFailed, protocol.AsError(err)
+	}
+	info := l.info
+	l.mu.Unlock()
+
+	ctx := context.WithoutCancel(l.m.ctx)
+	r := l.run
+	r.State, r.EndedAt, r.Step, r.Error = info.State, info.EndedAt, info.Step, info.Error
+	if storeErr := l.m.stored(l.m.store.PutRun(ctx, r)); storeErr != nil {
+		slog.Error("A run's end could not be stored", "run", r.ID, "err", storeErr)
+	}
+	if err != nil && !errors.Is(err, protocol.ErrStorage) && !isDirect(r) {
+		l.note(ctx, info)
+	}
+	l.m.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
+	l.m.publishSession(info.SessionKey)
+	switch {
+	case err != nil:
+		l.chat(protocol.ChatEvent{State: protocol.ChatErrState, Error: err.Error()})
+	default:
+		l.chat(protocol.ChatEvent{State: protocol.ChatFinal, Message: l.answer(ctx)})
+	}
+}
+
+// note leaves a trace of a run that failed or was stopped in the conversation, for people only.
+func (l *live) note(ctx context.Context, info protocol.RunInfo) {
+	text := "Stopped."
+	if info.Error != nil {
+		text = info.Error.Message
+	}
+	if l.run.StartedAt == 0 && info.State == protocol.RunCancelled {
+		return // it never left the queue
+	}
+	m := protocol.Message{RunID: l.run.ID, Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text(text)}, Timestamp: l.m.now()}
+	if info.Error != nil {
+		m.StopReason, m.ErrorMessage = "error", info.Error.Message
+	}
+	if _, err := l.Append(ctx, m); err != nil {
+		slog.Error("A notice could not be stored", "run", l.run.ID, "err", err)
+	}
+}
+
+// answer is the run's last message.
+func (l *live) answer(ctx context.Context) *protocol.Message {
+	msgs, err := l.m.store.MessagesOfRun(ctx, l.run.ID)
+	if err != nil || len(msgs) == 0 {
+		return &protocol.Message{RunID: l.run.ID, Role: protocol.RoleAssistant, Content: protocol.Content{}, Timestamp: l.m.now()}
+	}
+	return &msgs[len(msgs)-1]
+}
+
+// Append implements agent.Sink.
+func (l *live) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.Message, error) {
+	for i := range msgs {
+		content, err := l.m.keepImages(msgs[i].Content)
+		if err != nil {
+			return nil, err
+		}
+		msgs[i].Content = content
+	}
+	stored, err := l.m.store.Append(ctx, l.run.Session, msgs...)
+	if err != nil {
+		return nil, l.m.stored(err)
+	}
+	l.mu.Lock()
+	l.info.Text, l.info.Thinking = "", ""
+	l.mu.Unlock()
+	for _, m := range stored {
+		l.m.publishMessage(l.run.Session, m)
+		if m.Role == protocol.RoleAssistant && m.Origin == protocol.OriginPerson && len(m.Content.Calls()) > 0 && m.Content.Text() != "" {
+			l.chat(protocol.ChatEvent{State: protocol.ChatPartial, Message: &m})
+		}
+	}
+	return stored, nil
+}
+
+// Ready implements agent.Sink.
+func (l *live) Ready(ctx context.Context) error { return l.m.ready(ctx) }
+
+// Step implements agent.Sink.
+func (l *live) Step(step int) {
+	l.mu.Lock()
+	l.info.Step, l.info.Text, l.info.Thinking = step, "", ""
+	l.mu.Unlock()
+}
+
+// Delta implements agent.Sink.
+func (l *live) Delta(thinking bool, text string) {
+	if text == "" {
+		return
+	}
+	l.mu.Lock()
+	d := protocol.Delta{RunID: l.run.ID, Step: l.info.Step, Thinking: thinking, Text: text}
+	if thinking {
+		d.Offset = len(l.info.Thinking)
+		l.info.Thinking += text
+	} else {
+		d.Offset = len(l.info.Text)
+		l.info.Text += text
+	}
+	l.mu.Unlock()
+	l.m.bus.Publish(protocol.Change{Kind: protocol.ChangeDelta, SessionKey: l.run.Session, Delta: &d})
+	if !thinking {
+		l.chat(protocol.ChatEvent{State: protocol.ChatDelta, Text: text})
+	}
+}
+
+// State implements agent.Sink.
+func (l *live) State(state, notice string) {
+	l.mu.Lock()
+	l.info.State, l.info.Notice = state, notice
+	l.mu.Unlock()
+	l.publish()
+}
+
+// Used implements agent.Sink.
+func (l *live) Used(u protocol.Usage) {
+	l.mu.Lock()
+	sum := protocol.Usage{}
+	if l.info.Usage != nil {
+		sum = *l.info.Usage
+	}
+	sum.Add(u)
+	l.info.Usage = &sum
+	l.mu.Unlock()
+	l.publish()
+	l.m.publishSession(l.run.Session)
+}
+
+// OnAsk implements agent.Sink.
+func (l *live) OnAsk(a protocol.Approval) {
+	if a.State != "" && a.State != protocol.ApprovalPending {
+		l.State(protocol.RunTools, "")
+		return
+	}
+	l.State(protocol.RunWaiting, "")
+	text := fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Why it is asked: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
+	l.chat(protocol.ChatEvent{State: protocol.ChatWaiting, Message: &protocol.Message{Role: protocol.RoleAssistant,
+		Content: protocol.Content{protocol.Text(text)}, Timestamp: l.m.now()}})
+}
+
+// AskContinue implements agent.Sink.
+func (l *live) AskContinue(ctx context.Context, steps int) (bool, error) {
+	q := protocol.Approval{Kind: protocol.AskContinue, SessionKey: l.run.Session, RunID: l.run.ID, AskedBy: protocol.AskedBy{Kind: "chat", Model: l.snapshot().Model.String()},
+		Why: fmt.Sprintf("the agent has taken %d steps without coming to an end", steps), Choices: []string{protocol.ScopeOnce}}
+	l.OnAsk(q)
+	end, err := l.m.opts.Questions.Ask(ctx, q, time.Duration(l.m.opts.Config().Approvals.Timeout)*time.Millisecond)
+	if err != nil {
+		return false, err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return false, cause
+	}
+	return end.State == protocol.ApprovalAllowed, nil
+}
+
+// Images implements agent.Sink.
+func (l *live) Images(_ context.Context, msgs []protocol.Message) []protocol.Message {
+	return l.m.loadImages(msgs)
+}

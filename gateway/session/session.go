@@ -1,0 +1,175 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// session is one conversation. Only its goroutine touches its fields.
+type session struct {
+	m     *Manager
+	key   protocol.SessionKey
+	inbox chan func()
+	queue []store.Run
+	run   *active
+	block bool // no run starts while the session is reset
+}
+
+// active is the run in progress.
+type active struct {
+	run    store.Run
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when its goroutine has ended
+}
+
+// errCancelled is the cause of a run that the person stopped.
+var errCancelled = errors.New("Run cancelled by user")
+
+func (s *session) loop() {
+	for {
+		select {
+		case f := <-s.inbox:
+			f()
+		case <-s.m.ctx.Done():
+			if s.run != nil {
+				<-s.run.done
+			}
+			return
+		}
+	}
+}
+
+// accept takes a run in: it starts at once, or waits behind another. It is stored when accept returns without error.
+func (s *session) accept(r store.Run) (queued bool, err error) {
+	ctx := context.WithoutCancel(s.m.ctx)
+	paused, _ := s.m.Paused()
+	if s.run == nil && !paused && len(s.queue) == 0 {
+		return false, s.start(r)
+	}
+	r.State = protocol.RunQueued
+	if _, err := s.m.store.EnsureSession(ctx, s.key, s.m.now()); err != nil {
+		return false, err
+	}
+	if err := s.m.store.PutRun(ctx, r); err != nil {
+		return false, err
+	}
+	s.queue = append(s.queue, r)
+	s.m.track(r).publish()
+	return true, nil
+}
+
+// start stores the user message with the run and begins it.
+func (s *session) start(r store.Run) error {
+	r.State, r.StartedAt = protocol.RunThinking, s.m.now()
+	text, _ := s.m.directives(r.Params.Message)
+	m := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Timestamp: r.StartedAt}
+	if text != "" {
+		m.Content = append(m.Content, protocol.Text(text))
+	}
+	m.Content = append(m.Content, r.Images...)
+	stored, err := s.m.store.StartRun(context.WithoutCancel(s.m.ctx), r, m)
+	if err != nil {
+		return err
+	}
+	s.m.publishMessage(s.key, stored)
+	s.m.publishSession(s.key)
+	s.begin(r)
+	return nil
+}
+
+// begin runs a stored run in a goroutine of its own.
+func (s *session) begin(r store.Run) {
+	ctx, cancel := context.WithCancelCause(s.m.ctx)
+	a := &active{run: r, cancel: cancel, done: make(chan struct{})}
+	s.run = a
+	l := s.m.track(r)
+	s.m.wg.Go(func() {
+		defer cancel(nil)
+		l.execute(ctx)
+		close(a.done)
+		select {
+		case s.inbox <- func() { s.ended(a) }:
+		case <-s.m.ctx.Done():
+		}
+	})
+}
+
+// ended is told when a run's goroutine has come to its end.
+func (s *session) ended(a *active) {
+	if s.run == a {
+		s.run = nil
+	}
+	s.next()
+}
+
+// next starts the oldest message that waits, if nothing runs.
+func (s *session) next() {
+	paused, _ := s.m.Paused()
+	if s.run != nil || paused || s.block || len(s.queue) == 0 {
+		return
+	}
+	r := s.queue[0]
+	s.queue = slices.Clone(s.queue[1:])
+	if err := s.start(r); err != nil {
+		slog.Error("A waiting message could not be started", "session", s.key, "run", r.ID, "err", err)
+		s.queue = append([]store.Run{r}, s.queue...)
+		s.m.stored(err)
+	}
+}
+
+// resume takes up a run of an earlier start.
+func (s *session) resume(r store.Run) {
+	switch {
+	case r.State == protocol.RunQueued || s.run != nil && !isDirect(r):
+		r.State = protocol.RunQueued
+		s.queue = append(s.queue, r)
+		s.m.track(r).publish()
+		s.next()
+	case isDirect(r):
+		s.m.resumeDirect(r)
+	default:
+		s.begin(r)
+	}
+}
+
+// stop cancels the run in progress, or takes a waiting one out of the queue.
+func (s *session) stop(id protocol.RunID) (protocol.ChatCancelResult, error) {
+	res := protocol.ChatCancelResult{OK: true}
+	if s.run != nil && (id == "" || id == s.run.run.ID) {
+		s.run.cancel(errCancelled)
+		res.RunID, res.Cancelled = s.run.run.ID, true
+		return res, nil
+	}
+	if l := s.m.liveRun(id); l != nil && isDirect(l.run) {
+		l.cancelDirect()
+		res.RunID, res.Cancelled = id, true
+		return res, nil
+	}
+	for i, r := range s.queue {
+		if r.ID == id {
+			s.queue = slices.Delete(slices.Clone(s.queue), i, i+1)
+			s.m.liveRun(id).finish(errCancelled)
+			res.RunID, res.Cancelled = id, true
+			return res, nil
+		}
+	}
+	return res, nil
+}
+
+// clear stops everything of the session; wait is what to wait for before its messages may be touched.
+func (s *session) clear() (wait <-chan struct{}) {
+	for _, r := range s.queue {
+		s.m.liveRun(r.ID).finish(errCancelled)
+	}
+	s.queue = nil
+	if s.run == nil {
+		return nil
+	}
+	s.run.cancel(errCancelled)
+	return s.run.done
+}
