@@ -55,7 +55,7 @@ const (
 	EventImage                          // Block: an image the model made (Data, MimeType)
 	EventUsage                          // Usage so far; the last one counts
 	EventRetry                          // Retry: the request failed before anything was shown and is tried again
-	EventStop                           // Stop
+	EventStop                           // Stop; Text is the provider's sentence about a refusal, or empty
 )
 
 // Event is one step of an answer.

@@ -73,6 +73,13 @@ func Unreachable(ctx context.Context, err error) error {
 		}
 		err = u.Err
 	}
+	return unreachable(ctx, where, err)
+}
+
+func unreachable(ctx context.Context, where string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return &Failure{Reason: err.Error(), err: protocol.ErrModel.With("Nothing answers at " + where + ". Is the model server running?")}
 	}
@@ -82,6 +89,9 @@ func Unreachable(ctx context.Context, err error) error {
 	}
 	return f
 }
+
+// Become makes f another kind of failure with another sentence.
+func (f *Failure) Become(kind *protocol.Error, sentence string) { f.err = kind.With(sentence) }
 
 // StreamError reads an error that came inside an answer: {"error": …}, or the error itself.
 func StreamError(data []byte) *Failure {

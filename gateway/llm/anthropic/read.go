@@ -1,0 +1,202 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"slices"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
+	"fairlead/gateway/protocol"
+)
+
+// reader puts one answer together and passes it on.
+type reader struct {
+	yield   func(llm.Event, error) bool
+	stopped bool // the receiver has broken out of its loop
+	shown   bool // something that cannot be taken back is out
+
+	model  string
+	blocks map[int64]*block
+	order  []int64
+	calls  int
+	usage  protocol.Usage
+	stop   string
+	reason string // the provider's sentence about a refusal
+	said   bool   // text or a call, not only thoughts
+}
+
+// block is a block under way.
+type block struct {
+	kind   string
+	out    protocol.Block // thinking, redacted_thinking, tool_use
+	args   []byte
+	index  int // of a call
+	closed bool
+}
+
+func (r *reader) begin(model string) {
+	*r = reader{yield: r.yield, shown: r.shown, model: model, blocks: map[int64]*block{}}
+}
+
+// emit passes ev on and reports whether the receiver is still there.
+func (r *reader) emit(ev llm.Event) bool {
+	if r.stopped {
+		return false
+	}
+	if ev.Type != llm.EventRetry && ev.Type != llm.EventUsage {
+		r.shown = true
+	}
+	r.stopped = !r.yield(ev, nil)
+	return !r.stopped
+}
+
+func (r *reader) take(ev sdk.MessageStreamEventUnion) error {
+	switch ev.Type {
+	case "message_start":
+		u := ev.Message.Usage
+		r.count(u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokensDetails.ThinkingTokens)
+	case "content_block_start":
+		r.start(ev.Index, ev.ContentBlock)
+	case "content_block_delta":
+		r.delta(ev.Index, ev.Delta)
+	case "content_block_stop":
+		r.close(r.blocks[ev.Index])
+	case "message_delta":
+		u := ev.Usage
+		r.count(u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokensDetails.ThinkingTokens)
+		r.stop = string(ev.Delta.StopReason)
+		r.reason = ev.Delta.StopDetails.Explanation
+	}
+	return nil
+}
+
+func (r *reader) start(at int64, b sdk.ContentBlockStartEventContentBlockUnion) {
+	// A thought ends where the next block begins, even if the server says so only later: what follows belongs behind it.
+	for _, i := range r.order {
+		if open := r.blocks[i]; open.kind == "thinking" || open.kind == "redacted_thinking" {
+			r.close(open)
+		}
+	}
+	n := &block{kind: b.Type}
+	r.blocks[at] = n
+	r.order = append(r.order, at)
+	switch b.Type {
+	case "text":
+		if b.Text != "" {
+			r.said = true
+			r.emit(llm.Event{Type: llm.EventText, Text: b.Text})
+		}
+	case "thinking":
+		n.out = protocol.Block{Type: protocol.BlockThinking, Thinking: b.Thinking, Signature: b.Signature}
+		if b.Thinking != "" {
+			r.emit(llm.Event{Type: llm.EventThinking, Text: b.Thinking})
+		}
+	case "redacted_thinking":
+		n.out = protocol.Block{Type: protocol.BlockThinking, Redacted: true, Signature: b.Data}
+	case "tool_use":
+		n.index = r.calls
+		r.calls++
+		r.said = true
+		n.out = protocol.Block{Type: protocol.BlockToolCall, ID: b.ID, Name: b.Name}
+		if n.out.ID == "" {
+			n.out.ID = "toolu_" + protocol.NewID()
+		}
+		if raw, err := protocol.Marshal(b.Input); err == nil && len(raw) > 2 && raw[0] == '{' { // a server that does not stream arguments
+			n.args = raw
+		}
+		r.emit(llm.Event{Type: llm.EventCallStart, Index: n.index, Block: n.out})
+	}
+}
+
+func (r *reader) delta(at int64, d sdk.MessageStreamEventUnionDelta) {
+	b := r.blocks[at]
+	if b == nil {
+		return
+	}
+	switch d.Type {
+	case "text_delta":
+		if d.Text != "" {
+			r.said = true
+			r.emit(llm.Event{Type: llm.EventText, Text: d.Text})
+		}
+	case "thinking_delta":
+		if d.Thinking != "" {
+			b.out.Thinking += d.Thinking
+			r.emit(llm.Event{Type: llm.EventThinking, Text: d.Thinking})
+		}
+	case "signature_delta":
+		b.out.Signature += d.Signature
+	case "input_json_delta":
+		if d.PartialJSON != "" && b.kind == "tool_use" {
+			b.args = append(b.args, d.PartialJSON...)
+			r.emit(llm.Event{Type: llm.EventCallDelta, Index: b.index, Text: d.PartialJSON})
+		}
+	}
+}
+
+// close passes on a finished block, once.
+func (r *reader) close(b *block) {
+	if b == nil || b.closed {
+		return
+	}
+	b.closed = true
+	switch b.kind {
+	case "thinking", "redacted_thinking":
+		if b.out.Signature != "" {
+			b.out.Opaque = originOf(r.model)
+		}
+		r.emit(llm.Event{Type: llm.EventSignature, Block: b.out})
+	case "tool_use":
+		ev := llm.Event{Type: llm.EventCall, Index: b.index, Block: b.out}
+		var object map[string]json.RawMessage
+		switch {
+		case len(b.args) == 0:
+			ev.Block.Arguments = json.RawMessage("{}")
+		case json.Unmarshal(b.args, &object) == nil && object != nil:
+			ev.Block.Arguments = slices.Clone(b.args)
+		default:
+			ev.BadArgs = string(b.args)
+		}
+		r.emit(ev)
+	}
+}
+
+// count takes a report. Later ones repeat some numbers, leave others out, and never take one back.
+func (r *reader) count(in, out, read, write, reasoning int64) {
+	u := &r.usage
+	u.Input, u.Output = max(u.Input, in), max(u.Output, out)
+	u.CacheRead, u.CacheWrite = max(u.CacheRead, read), max(u.CacheWrite, write)
+	u.Reasoning = max(u.Reasoning, reasoning)
+	u.Total = u.Input + u.Output + u.CacheRead + u.CacheWrite
+	r.emit(llm.Event{Type: llm.EventUsage, Usage: *u})
+}
+
+// end closes what the server left open and says why the answer ended. An answer without a reason to stop was cut off.
+func (r *reader) end() error {
+	if r.stop == "" {
+		return ask.Broken("the answer broke off before its end")
+	}
+	for _, i := range r.order {
+		r.close(r.blocks[i])
+	}
+	ev := llm.Event{Type: llm.EventStop, Stop: llm.StopEnd}
+	switch sdk.StopReason(r.stop) {
+	case sdk.StopReasonToolUse:
+		ev.Stop = llm.StopToolUse
+	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+		ev.Stop = llm.StopMaxTokens
+	case sdk.StopReasonRefusal:
+		ev.Stop, ev.Text = llm.StopRefusal, r.reason
+		if ev.Text == "" {
+			ev.Text = "The provider's safety rules stopped the answer."
+		}
+	default:
+		if r.calls > 0 {
+			ev.Stop = llm.StopToolUse
+		}
+	}
+	r.emit(ev)
+	return nil
+}

@@ -1,0 +1,234 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+)
+
+// fallbackOutput is the limit of an answer in tokens where the model's own is not known; the wire demands one.
+const fallbackOutput = 8192
+
+// leastBudget is the smallest thinking budget that the API accepts.
+const leastBudget = 1024
+
+func (m *model) params(req llm.Request, thinking plan) sdk.MessageNewParams {
+	p := sdk.MessageNewParams{Model: m.Model, MaxTokens: int64(req.MaxTokens), Messages: m.messages(req.Messages), Tools: tools(req.Tools)}
+	if p.MaxTokens == 0 {
+		p.MaxTokens = m.Info.MaxOutput
+	}
+	if p.MaxTokens == 0 {
+		p.MaxTokens = fallbackOutput
+	}
+	if m.Info.MaxOutput > 0 {
+		p.MaxTokens = min(p.MaxTokens, m.Info.MaxOutput)
+	}
+	if req.System != "" {
+		p.System = []sdk.TextBlockParam{{Text: req.System}}
+	}
+	m.mark(&p)
+	switch thinking.kind {
+	case planAdaptive:
+		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
+		p.OutputConfig.Effort = thinking.effort
+	case planBudget:
+		if b := min(thinking.budget, p.MaxTokens/2); b >= leastBudget {
+			p.Thinking = sdk.ThinkingConfigParamOfEnabled(b)
+		}
+	case planOff:
+		p.Thinking.OfDisabled = new(sdk.NewThinkingConfigDisabledParam())
+	}
+	return p
+}
+
+// mark ends the prefixes that the API shall keep: the tools, the system prompt, the conversation so far.
+func (m *model) mark(p *sdk.MessageNewParams) {
+	cache := sdk.NewCacheControlEphemeralParam()
+	if n := len(p.Tools); n > 0 {
+		p.Tools[n-1].OfTool.CacheControl = cache
+	}
+	if n := len(p.System); n > 0 {
+		p.System[n-1].CacheControl = cache
+	}
+	if n := len(p.Messages); n > 0 {
+		content := p.Messages[n-1].Content
+		for i := len(content) - 1; i >= 0; i-- {
+			if c := content[i].GetCacheControl(); c != nil { // thoughts cannot be marked
+				*c = cache
+				return
+			}
+		}
+	}
+}
+
+func tools(list []llm.Tool) []sdk.ToolUnionParam {
+	var out []sdk.ToolUnionParam
+	for _, t := range list {
+		p := &sdk.ToolParam{Name: t.Name, InputSchema: schema(t.Schema)}
+		if t.Description != "" {
+			p.Description = param.NewOpt(t.Description)
+		}
+		out = append(out, sdk.ToolUnionParam{OfTool: p})
+	}
+	return out
+}
+
+// schema keeps all of a schema: what the SDK has no field for goes along as it is.
+func schema(raw json.RawMessage) sdk.ToolInputSchemaParam {
+	var s sdk.ToolInputSchemaParam
+	var all map[string]json.RawMessage
+	s.Properties = json.RawMessage("{}")
+	if json.Unmarshal(raw, &all) != nil {
+		return s
+	}
+	for k, v := range all {
+		switch k {
+		case "type":
+		case "properties":
+			s.Properties = v
+		default:
+			if s.ExtraFields == nil {
+				s.ExtraFields = map[string]any{}
+			}
+			s.ExtraFields[k] = v
+		}
+	}
+	return s
+}
+
+// messages builds the conversation. All results of a step are one user message, as the API wants it, and what the person
+// said next joins them.
+func (m *model) messages(list []protocol.Message) []sdk.MessageParam {
+	var out []sdk.MessageParam
+	add := func(role sdk.MessageParamRole, content []sdk.ContentBlockParamUnion) {
+		if len(content) == 0 {
+			return
+		}
+		if n := len(out); n > 0 && out[n-1].Role == role {
+			out[n-1].Content = append(out[n-1].Content, content...)
+			return
+		}
+		if len(out) == 0 && role == sdk.MessageParamRoleAssistant { // the first word is the person's
+			out = append(out, sdk.NewUserMessage(sdk.NewTextBlock("(earlier messages are left out)")))
+		}
+		out = append(out, sdk.MessageParam{Role: role, Content: content})
+	}
+	for _, msg := range list {
+		if msg.Origin == protocol.OriginNotice {
+			continue
+		}
+		switch msg.Role {
+		case protocol.RoleUser:
+			add(sdk.MessageParamRoleUser, person(msg.Content))
+		case protocol.RoleAssistant:
+			add(sdk.MessageParamRoleAssistant, m.own(msg))
+		case protocol.RoleToolResult:
+			add(sdk.MessageParamRoleUser, []sdk.ContentBlockParamUnion{{OfToolResult: result(msg)}})
+		}
+	}
+	return out
+}
+
+func person(c protocol.Content) []sdk.ContentBlockParamUnion {
+	var out []sdk.ContentBlockParamUnion
+	for _, b := range c {
+		switch {
+		case b.Type == protocol.BlockText && strings.TrimSpace(b.Text) != "": // the API refuses empty text
+			out = append(out, sdk.NewTextBlock(b.Text))
+		case b.Type == protocol.BlockImage && b.Data != "":
+			out = append(out, sdk.NewImageBlockBase64(imageType(b), b.Data))
+		case b.Type == protocol.BlockImage:
+			out = append(out, sdk.NewTextBlock("(an image that is no longer stored)"))
+		}
+	}
+	return out
+}
+
+func imageType(b protocol.Block) string {
+	if b.MimeType == "" {
+		return "image/png"
+	}
+	return b.MimeType
+}
+
+// own builds the model's own message. Thoughts go back only to the model that signed them, and before everything else of
+// their step, in the order they came.
+func (m *model) own(msg protocol.Message) []sdk.ContentBlockParamUnion {
+	var out []sdk.ContentBlockParamUnion
+	for _, b := range msg.Content {
+		switch b.Type {
+		case protocol.BlockThinking:
+			switch {
+			case !m.signed(b):
+			case b.Redacted:
+				out = append(out, sdk.NewRedactedThinkingBlock(b.Signature))
+			default:
+				out = append(out, sdk.NewThinkingBlock(b.Signature, b.Thinking))
+			}
+		case protocol.BlockText:
+			if strings.TrimSpace(b.Text) != "" {
+				out = append(out, sdk.NewTextBlock(b.Text))
+			}
+		case protocol.BlockImage:
+			out = append(out, sdk.NewTextBlock("(an image)"))
+		case protocol.BlockToolCall:
+			input := b.Arguments
+			if len(input) == 0 {
+				input = json.RawMessage("{}")
+			}
+			out = append(out, sdk.NewToolUseBlock(callID(b.ID), input, b.Name))
+		}
+	}
+	return out
+}
+
+func result(msg protocol.Message) *sdk.ToolResultBlockParam {
+	r := &sdk.ToolResultBlockParam{ToolUseID: callID(msg.ToolCallID)}
+	if msg.IsError {
+		r.IsError = param.NewOpt(true)
+	}
+	for _, b := range person(msg.Content) {
+		r.Content = append(r.Content, sdk.ToolResultBlockParamContentUnion{OfText: b.OfText, OfImage: b.OfImage})
+	}
+	if len(r.Content) == 0 {
+		r.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: "(no output)"}}}
+	}
+	return r
+}
+
+// callID fits an id that another provider made to what the API accepts: ^[a-zA-Z0-9_-]+$.
+func callID(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, id)
+}
+
+// origin says whose a thought is; it is kept in [protocol.Block.Opaque].
+type origin struct {
+	Wire  string `json:"wire"`
+	Model string `json:"model"`
+}
+
+const wire = "anthropic"
+
+func originOf(model string) json.RawMessage {
+	raw, err := protocol.Marshal(origin{wire, model})
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// signed reports whether b is a thought that this model signed.
+func (m *model) signed(b protocol.Block) bool {
+	var o origin
+	return b.Signature != "" && json.Unmarshal(b.Opaque, &o) == nil && o.Wire == wire && o.Model == m.Model
+}

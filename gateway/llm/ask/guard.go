@@ -1,0 +1,102 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// Watch keeps what really went wrong with the requests of one context, where a provider's library would lose it: the status, the
+// wait that the server asks for, its own sentence, the error that cut a body off.
+type Watch struct {
+	err error
+}
+
+type watchKey struct{}
+
+// Watched returns a context whose requests through [Guard] report to the Watch. It serves one request at a time.
+func Watched(ctx context.Context) (context.Context, *Watch) {
+	w := new(Watch)
+	return context.WithValue(ctx, watchKey{}, w), w
+}
+
+// Err is the failure of the last request: a *Failure or the context's error, nil when all went well so far.
+func (w *Watch) Err() error { return w.err }
+
+// Guard returns a client like o's for a library to use. An answer other than 2xx becomes an error, which stops the library from
+// trying again by itself; a body that breaks off ends like a complete one, and the Watch knows better. The key is taken out of what the server says.
+// refine, which may be nil, may change a failure that it knows more of.
+func Guard(o Options, refine func(f *Failure, body []byte)) *http.Client {
+	c := *o.Client()
+	base := c.Transport
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	c.Transport = &guard{base: base, key: o.Key, headers: o.Headers, refine: refine}
+	return &c
+}
+
+type guard struct {
+	base    http.RoundTripper
+	key     string
+	headers map[string]string
+	refine  func(*Failure, []byte)
+}
+
+func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	w, _ := req.Context().Value(watchKey{}).(*Watch)
+	if w == nil {
+		w = new(Watch)
+	}
+	w.err = nil
+	if len(g.headers) > 0 {
+		req = req.Clone(req.Context())
+		for k, v := range g.headers {
+			req.Header.Set(k, v)
+		}
+	}
+	resp, err := g.base.RoundTrip(req)
+	if err != nil {
+		w.err = unreachable(req.Context(), req.URL.Host, err)
+		return nil, w.err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		defer resp.Body.Close()
+		w.err = g.refused(resp)
+		return nil, w.err
+	}
+	resp.Body = &watchedBody{resp.Body, req, w}
+	return resp, nil
+}
+
+// refused is [Refused] without the key, should the server repeat it.
+func (g *guard) refused(resp *http.Response) *Failure {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what could be read is better than nothing
+	if g.key != "" {
+		body = []byte(strings.ReplaceAll(string(body), g.key, "[key]"))
+	}
+	resp.Body = io.NopCloser(strings.NewReader(string(body)))
+	f := Refused(resp)
+	if g.refine != nil {
+		g.refine(f, body)
+		f.err.Retryable = f.Again
+	}
+	return f
+}
+
+type watchedBody struct {
+	io.ReadCloser
+	req *http.Request
+	w   *Watch
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.w.err = unreachable(b.req.Context(), b.req.URL.Host, err)
+		err = io.EOF
+	}
+	return n, err
+}
