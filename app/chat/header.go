@@ -141,7 +141,7 @@ func (h *header) Rename() {
 	h.name.SetText(title(h.p.state.Session))
 	h.title.Hide()
 	h.name.Show()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(h.name); c != nil {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(h.p); c != nil { // the field itself was not drawn yet and knows none
 		c.Focus(h.name)
 	}
 	h.name.TypedShortcut(&fyne.ShortcutSelectAll{})

@@ -127,9 +127,12 @@ func (p *Pane) AddFiles(paths []string) {
 	p.FocusComposer()
 }
 
-// FocusComposer gives the keyboard to the composer.
+// Composer is the field to write in, for a window that gives it the keyboard before it is shown the first time.
+func (p *Pane) Composer() fyne.Focusable { return p.composer.entry }
+
+// FocusComposer gives the keyboard to the composer, in a window that was drawn already.
 func (p *Pane) FocusComposer() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p.composer.entry); c != nil {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
 		c.Focus(p.composer.entry)
 	}
 }

@@ -3,6 +3,7 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
@@ -20,6 +21,7 @@ type Pan struct {
 	Follow bool
 
 	content fyne.CanvasObject
+	clip    *container.Clip // beside the bars
 	offset  fyne.Position
 	atEnd   bool
 	hbar    *bar
@@ -30,7 +32,8 @@ var _ fyne.Scrollable = (*Pan)(nil)
 
 // NewPan makes one.
 func NewPan(content fyne.CanvasObject) *Pan {
-	p := &Pan{content: content, atEnd: true}
+	p := &Pan{content: content, atEnd: true, clip: container.NewClip(container.NewWithoutLayout(content))}
+	p.clip.ExtendBaseWidget(p.clip)
 	p.hbar = newBar(false, func(to float32) { p.moveTo(fyne.NewPos(to, p.offset.Y)) })
 	p.vbar = newBar(true, func(to float32) { p.moveTo(fyne.NewPos(p.offset.X, to)) })
 	p.ExtendBaseWidget(p)
@@ -67,32 +70,51 @@ func (p *Pan) Scrolled(e *fyne.ScrollEvent) {
 
 func (p *Pan) moveTo(to fyne.Position) {
 	p.offset = to
-	size, c := p.Size(), p.content.MinSize()
-	p.atEnd = p.offset.Y >= c.Height-size.Height-1
+	size := p.Size()
+	view := p.view(size)
+	p.atEnd = p.offset.Y >= p.content.MinSize().Height-view.Height-1
 	p.place(size)
 }
 
+// view is what is left for the content beside the bars.
+func (p *Pan) view(size fyne.Size) fyne.Size {
+	c, v := p.content.MinSize(), size
+	if c.Width > v.Width {
+		v.Height -= barSize
+	}
+	if c.Height > v.Height+0.5 {
+		v.Width -= barSize
+	}
+	if c.Width > v.Width && v.Height == size.Height {
+		v.Height -= barSize
+	}
+	return fyne.NewSize(max(v.Width, 0), max(v.Height, 0))
+}
+
 func (p *Pan) place(size fyne.Size) {
-	c := p.content.MinSize()
-	full := c.Max(size)
+	view := p.view(size)
+	full := p.content.MinSize().Max(view)
 	if p.Follow && p.atEnd {
 		p.offset.Y = full.Height
 	}
-	p.offset.X = min(max(p.offset.X, 0), full.Width-size.Width)
-	p.offset.Y = min(max(p.offset.Y, 0), full.Height-size.Height)
+	p.offset.X = min(max(p.offset.X, 0), full.Width-view.Width)
+	p.offset.Y = min(max(p.offset.Y, 0), full.Height-view.Height)
+	if p.clip.Size() != view {
+		p.clip.Resize(view)
+	}
 	if p.content.Size() != full {
 		p.content.Resize(full)
 	}
 	p.content.Move(fyne.NewPos(-p.offset.X, -p.offset.Y))
 	if code, ok := p.content.(*Code); ok {
-		code.SetView(p.offset.Y, p.offset.Y+size.Height)
+		code.SetView(p.offset.Y, p.offset.Y+view.Height)
 	}
-	p.hbar.set(p.offset.X, size.Width, full.Width)
-	p.vbar.set(p.offset.Y, size.Height, full.Height)
+	p.hbar.set(p.offset.X, view.Width, full.Width)
+	p.vbar.set(p.offset.Y, view.Height, full.Height)
 	p.hbar.Move(fyne.NewPos(0, size.Height-barSize))
-	p.hbar.Resize(fyne.NewSize(size.Width, barSize))
+	p.hbar.Resize(fyne.NewSize(view.Width, barSize))
 	p.vbar.Move(fyne.NewPos(size.Width-barSize, 0))
-	p.vbar.Resize(fyne.NewSize(barSize, size.Height))
+	p.vbar.Resize(fyne.NewSize(barSize, view.Height))
 }
 
 // CreateRenderer implements fyne.Widget.
@@ -120,7 +142,7 @@ func (r *panRenderer) Refresh() {
 	r.p.place(r.p.Size())
 }
 func (r *panRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.p.content, r.p.hbar, r.p.vbar}
+	return []fyne.CanvasObject{r.p.clip, r.p.hbar, r.p.vbar}
 }
 func (r *panRenderer) Destroy() {}
 

@@ -387,7 +387,10 @@ func (t *Transcript) dropFocus(a *activeRow) {
 	}
 	d := fyne.CurrentApp().Driver()
 	at := d.AbsolutePositionForObject(f).Subtract(d.AbsolutePositionForObject(t))
-	row := a.row.Position()
+	row, size := a.row.Position(), t.Size()
+	if at.X < 0 || at.Y < 0 || at.X >= size.Width || at.Y >= size.Height { // below the transcript, where a tall row goes on unseen
+		return
+	}
 	if at.X >= row.X && at.X < row.X+a.row.Size().Width && at.Y >= row.Y && at.Y < row.Y+a.row.Size().Height {
 		c.Focus(t)
 	}

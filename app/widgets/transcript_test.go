@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
@@ -294,5 +295,28 @@ func BenchmarkTranscriptDelta20000(b *testing.B) {
 		last.Stamp++
 		last.Data = text + strings.Repeat("word ", i%400)
 		tr.SetItems(items)
+	}
+}
+
+func TestTranscriptLeavesTheKeyboardToWhatIsBelowIt(t *testing.T) {
+	tr := NewTranscript(func(int) ItemRow {
+		r := &plainRow{rect: NewRect("", "", 0)}
+		r.ExtendBaseWidget(r)
+		return r
+	})
+	field := widget.NewEntry()
+	w := test.NewTempWindow(t, container.NewBorder(nil, field, nil, nil, tr))
+	w.Resize(fyne.NewSize(300, 300))
+	items := plainItems(50, 3)
+	for i := range items {
+		items[i].Data = float32(900) // each goes on below the transcript
+	}
+	tr.SetItems(items)
+	w.Canvas().Focus(field)
+	for range 50 {
+		tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 200)})
+	}
+	if w.Canvas().Focused() != field {
+		t.Errorf("the keyboard went to %T", w.Canvas().Focused())
 	}
 }
