@@ -1,0 +1,199 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/tool"
+	"fairlead/node/tools"
+)
+
+// maxResult is how large a result may be: with what is around it, it must fit into one frame.
+const maxResult = protocol.MaxReadFrame - 1<<20
+
+// event takes what the gateway asks for. It does not block.
+func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
+	switch e.Event {
+	case protocol.EventToolInvoke:
+		var inv protocol.ToolInvoke
+		if n.read(e, &inv) && inv.CallID != "" {
+			n.invoke(ctx, inv)
+		}
+	case protocol.EventToolCancel:
+		var c protocol.ToolCancel
+		if n.read(e, &c) {
+			n.cancel(c.CallID)
+		}
+	case protocol.EventLogsGet:
+		var l protocol.LogsGet
+		if n.read(e, &l) && l.CallID != "" {
+			n.work.Go(func() { n.logs(ctx, l) })
+		}
+	}
+}
+
+func (n *Node) read(e protocol.EventFrame, into any) bool {
+	if err := json.Unmarshal(e.Payload, into); err != nil {
+		n.log.Warn("Event cannot be read", "event", e.Event, "err", err)
+		return false
+	}
+	return true
+}
+
+// invoke starts a call, unless it is one that runs or whose result waits: a gateway may ask again after a lost connection.
+func (n *Node) invoke(ctx context.Context, inv protocol.ToolInvoke) {
+	ctx, cancel := context.WithCancel(ctx)
+	n.mu.Lock()
+	if n.calls[inv.CallID] != nil || n.out.holds(inv.CallID) {
+		n.mu.Unlock()
+		cancel()
+		n.out.nudge()
+		return
+	}
+	n.calls[inv.CallID] = cancel
+	n.mu.Unlock()
+	n.work.Go(func() {
+		defer cancel()
+		result := n.call(ctx, inv)
+		n.out.put(item{call: inv.CallID, send: func(ctx context.Context) error {
+			_, err := client.Call(ctx, n.client, protocol.ReturnResult, result)
+			return err
+		}})
+		n.mu.Lock()
+		delete(n.calls, inv.CallID)
+		n.mu.Unlock()
+	})
+}
+
+func (n *Node) cancel(call protocol.CallID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if stop := n.calls[call]; stop != nil {
+		stop()
+	}
+}
+
+// call runs one call and words its result. Arguments and output stay out of the log.
+func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolResultParams {
+	began := time.Now()
+	log := n.log.With("call", inv.CallID, "tool", inv.Tool, "preview", inv.Preview)
+	raw, err := n.run(ctx, inv)
+	took := time.Since(began).Milliseconds()
+	if err == nil && len(raw) > maxResult {
+		err = fmt.Errorf("The result is too large (%d bytes, at most %d). Ask for a part of it.", len(raw), maxResult)
+	}
+	var crash *crashError
+	switch {
+	case errors.As(err, &crash):
+		log.Error("Tool crashed", "ms", took, "stack", string(crash.stack))
+	case err != nil:
+		log.Info("Call failed", "ms", took)
+	default:
+		log.Info("Call done", "ms", took, "bytes", len(raw))
+	}
+	if err != nil {
+		return protocol.ToolResultParams{CallID: inv.CallID, Error: words(err)}
+	}
+	if len(raw) == 0 {
+		raw = json.RawMessage("null")
+	}
+	return protocol.ToolResultParams{CallID: inv.CallID, Result: raw}
+}
+
+// words is an error as the gateway gets it; an empty one would read as success.
+func words(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "The call was cancelled."
+	}
+	if s := err.Error(); s != "" {
+		return s
+	}
+	return "The tool failed and did not say why."
+}
+
+// crashError is a panic of a tool. The panic's value may hold arguments, so it is not told.
+type crashError struct{ stack []byte }
+
+func (*crashError) Error() string {
+	return "The tool crashed. This is an error in the tool; nothing is known about what it did until then."
+}
+
+func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMessage, err error) {
+	defer func() {
+		if recover() != nil {
+			raw, err = nil, &crashError{debug.Stack()}
+		}
+	}()
+	t, ok := n.tools[inv.Tool]
+	if !ok {
+		return nil, fmt.Errorf("Tool not found: %s", inv.Tool)
+	}
+	if inv.Preview {
+		return preview(ctx, t, inv.Args)
+	}
+	ctx = tools.WithExpect(ctx, inv.Expect)
+	latest := make(chan protocol.ToolProgress, 1)
+	reported := make(chan struct{})
+	go func() {
+		defer close(reported)
+		n.report(ctx, latest)
+	}()
+	defer func() {
+		close(latest)
+		<-reported
+	}()
+	return t.Call(tools.WithProgress(ctx, func(tail string, bytes int64) {
+		select {
+		case <-latest: // not sent yet, and out of date
+		default:
+		}
+		latest <- protocol.ToolProgress{CallID: inv.CallID, Tail: tail, Bytes: bytes}
+	}), inv.Args)
+}
+
+// preview answers null for a tool that has none.
+func preview(ctx context.Context, t tool.Tool, args json.RawMessage) (json.RawMessage, error) {
+	p, ok, err := t.Preview(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return json.RawMessage("null"), nil
+	}
+	return protocol.Marshal(p)
+}
+
+// progressLimit is how long a report may wait for its confirmation: the result must not wait long for it.
+const progressLimit = 2 * time.Second
+
+// report sends what a running call prints until latest is closed. A report that is lost is not sent again.
+func (n *Node) report(ctx context.Context, latest <-chan protocol.ToolProgress) {
+	for p := range latest {
+		sending, cancel := context.WithTimeout(ctx, progressLimit)
+		client.Call(sending, n.client, protocol.ReportProgress, p)
+		cancel()
+	}
+}
+
+// logs answers logs.get. An answer that does not arrive is not sent again: nobody waits for it any more.
+func (n *Node) logs(ctx context.Context, l protocol.LogsGet) {
+	answer := protocol.LogsResultParams{CallID: l.CallID}
+	if n.file == nil {
+		answer.Error = "This node keeps no log."
+	} else if lines, truncated, err := n.file.last(min(max(l.Lines, 1), protocol.MaxLogLines)); err != nil {
+		answer.Error = words(err)
+	} else {
+		answer.Lines, answer.Truncated = lines, truncated
+	}
+	ctx, cancel := context.WithTimeout(ctx, ackLimit)
+	defer cancel()
+	if _, err := client.Call(ctx, n.client, protocol.ReturnLogs, answer); err != nil && ctx.Err() == nil {
+		n.log.Warn("Log lines not wanted", "call", l.CallID, "err", err)
+	}
+}

@@ -1,0 +1,71 @@
+package node
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"os/user"
+	"runtime"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/tools"
+)
+
+// platform is what the original's nodes send: "linux-x64", "darwin-arm64" (seed 000, Runtime Information).
+func platform() string {
+	arch := runtime.GOARCH
+	if arch == "amd64" {
+		arch = "x64"
+	}
+	return runtime.GOOS + "-" + arch
+}
+
+func hostInfo(workspace string) *protocol.HostInfo {
+	h := &protocol.HostInfo{OS: osName(), Arch: runtime.GOARCH, Workspace: workspace, Shell: tools.Shell(), Sandbox: "not enforced on this machine"}
+	h.Hostname, _ = os.Hostname()
+	if u, err := user.Current(); err == nil {
+		h.User = u.Username
+	}
+	return h
+}
+
+// osName is the system as a person would say it.
+func osName() string {
+	switch runtime.GOOS {
+	case "linux":
+		for _, path := range []string{"/etc/os-release", "/usr/lib/os-release"} {
+			if name := prettyName(path); name != "" {
+				return name
+			}
+		}
+		return "Linux"
+	case "darwin":
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if out, err := exec.CommandContext(ctx, "sw_vers", "-productVersion").Output(); err == nil {
+			return strings.TrimSpace("macOS " + string(out))
+		}
+		return "macOS"
+	case "windows":
+		return "Windows"
+	}
+	return runtime.GOOS
+}
+
+// prettyName reads PRETTY_NAME of os-release(5).
+func prettyName(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "PRETTY_NAME="); ok {
+			return strings.Trim(value, `"'`)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,172 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/tool"
+	"fairlead/node/tools"
+	"fairlead/node/workspace"
+)
+
+// keepAlive is how often an idle node calls the gateway, so that nothing on the way forgets the connection.
+const keepAlive = 240 * time.Second
+
+// memoryURL is where a node connects that is given only Dial.
+const memoryURL = "ws://memory/ws"
+
+// Options say who a node is, where it works and how it reaches its gateway.
+type Options struct {
+	ID        protocol.NodeID
+	Workspace string           // folder that the tools work in; must exist
+	Access    workspace.Access // "" means workspace.InWorkspace
+
+	URL   string // ws:// or wss://, path included; may be empty with Dial
+	Token string
+	Dial  func(context.Context) (net.Conn, error) // nil means TCP
+
+	LogDir  string // folder of node.log, which logs.get reads; empty: no log is kept
+	Version string
+	Logger  *slog.Logger // hears what node.log gets; may be nil
+}
+
+// Node is one machine of a gateway.
+type Node struct {
+	opts   Options
+	ws     *workspace.Root
+	jobs   *tools.Jobs
+	tools  map[string]tool.Tool
+	hello  protocol.ConnectParams
+	client *client.Client // made by Run
+	out    *outbox
+	file   *logFile // nil without LogDir
+	log    *slog.Logger
+	work   sync.WaitGroup // calls under way
+
+	mu    sync.Mutex // guards calls
+	calls map[protocol.CallID]context.CancelFunc
+}
+
+// New prepares a node; Run connects it. It opens the workspace and the log.
+func New(opts Options) (*Node, error) {
+	if _, err := protocol.ParseNodeID(string(opts.ID)); err != nil {
+		return nil, err
+	}
+	if opts.URL == "" {
+		if opts.Dial == nil {
+			return nil, errors.New("a node needs the address of its gateway")
+		}
+		opts.URL = memoryURL
+	}
+	ws, err := workspace.OpenWith(opts.Workspace, opts.Access)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{opts: opts, ws: ws, out: newOutbox(), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
+	if n.log == nil {
+		n.log = slog.New(slog.DiscardHandler)
+	}
+	if opts.LogDir != "" {
+		if n.file, err = openLog(opts.LogDir); err != nil {
+			ws.Close()
+			return nil, err
+		}
+		n.log = slog.New(slog.NewMultiHandler(slog.NewJSONHandler(n.file, nil), n.log.Handler()))
+	}
+	n.log = n.log.With("node", opts.ID)
+	n.jobs = tools.NewJobs(n.reportExec)
+	n.offer(tools.All(ws, n.jobs))
+	return n, nil
+}
+
+// offer sets the tools and what the node says of itself.
+func (n *Node) offer(list []tool.Tool) {
+	n.tools = make(map[string]tool.Tool, len(list))
+	runtime := &protocol.NodeRuntime{ToolCapabilities: make(map[string][]string, len(list))}
+	n.hello = protocol.ConnectParams{
+		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
+		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
+		NodeRuntime: runtime, Host: hostInfo(n.ws.Dir()),
+		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel},
+	}
+	for _, t := range list {
+		n.tools[t.Spec.Name] = t
+		n.hello.Tools = append(n.hello.Tools, t.Spec)
+		runtime.ToolCapabilities[t.Spec.Name] = t.Caps
+		runtime.HostCapabilities = append(runtime.HostCapabilities, t.Caps...)
+	}
+	slices.Sort(runtime.HostCapabilities)
+	runtime.HostCapabilities = slices.Compact(runtime.HostCapabilities)
+}
+
+// Run serves the gateway, reconnecting as often as needed, until ctx ends or the gateway refuses the node for good (a *client.FinalError).
+// Then it stops all calls and commands, waits for them, and closes the node. It is called once.
+func (n *Node) Run(ctx context.Context) error {
+	defer n.close()
+	calls, stopCalls := context.WithCancel(ctx)
+	n.client = client.New(client.Options{
+		URL: n.opts.URL, Token: n.opts.Token, Dial: n.opts.Dial, Logger: n.log,
+		Connect: func() protocol.ConnectParams { return n.hello },
+		OnUp:    n.up,
+		OnDown:  func(err error) { n.log.Warn("Gateway lost", "err", err) },
+		OnEvent: func(e protocol.EventFrame) { n.event(calls, e) },
+	})
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer n.work.Wait()
+	defer stopCalls()
+	wg.Go(func() {
+		n.out.deliver(calls, func(call protocol.CallID, err error) {
+			n.log.Warn("Result not wanted", "call", call, "err", err)
+		})
+	})
+	n.log.Info("Node started", "version", n.opts.Version)
+	err := n.client.Run(ctx)
+	n.log.Info("Node stopped")
+	return err
+}
+
+func (n *Node) close() {
+	n.jobs.Close()
+	n.ws.Close()
+	if n.file != nil {
+		n.file.Close()
+	}
+}
+
+// up runs while there is a connection.
+func (n *Node) up(ctx context.Context, hello protocol.ConnectResult) {
+	n.log.Info("Connected", "gateway", hello.Server.Version)
+	n.out.nudge()
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := client.Call(ctx, n.client, protocol.ToolsList, protocol.Empty{}); err != nil && ctx.Err() == nil {
+				n.log.Warn("Gateway does not answer", "err", err)
+			}
+		}
+	}
+}
+
+// reportExec passes on what became of a background command.
+func (n *Node) reportExec(e protocol.NodeExecEvent) {
+	n.out.put(item{send: func(ctx context.Context) error {
+		_, err := client.Call(ctx, n.client, protocol.ReportExec, e)
+		if err != nil {
+			return fmt.Errorf("report a command: %w", err)
+		}
+		return nil
+	}})
+}
