@@ -1,8 +1,7 @@
-// Package gemini speaks the wire of Google's Gemini through the official SDK.
+// Package gemini speaks Google's Gemini API through the official SDK.
 //
-// The SDK builds requests and decodes chunks. Not left to it: retries (ours tell the person), its search for credentials and
-// addresses in the environment (only a key that the person set is used), and the ids of calls, which the wire often lacks.
-//
-// Gemini wants the signature of a thought back on exactly the part it came with. It is kept in [protocol.Block.Opaque] together
-// with the model and is sent to no other.
+// Gemini gives whole function calls, mostly without ids, so that ids are made up here; it wants the signatures of its thoughts
+// back with the parts they came with, which [protocol.Block.Opaque] keeps. Not left to the SDK: retries (ours tell the person),
+// keys from the environment (only one that the person set is used), and its automatic continuation, which would
+// repeat requests unseen.
 package gemini

@@ -1,0 +1,158 @@
+package gemini
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
+	"fairlead/gateway/protocol"
+)
+
+// DefaultBaseURL is Google's own API.
+const DefaultBaseURL = "https://generativelanguage.googleapis.com"
+
+// Options say where a model is and what is known of it.
+type Options = ask.Options
+
+type model struct {
+	Options
+	client func() (*genai.Client, error) // made at the first request
+	think  thinker
+}
+
+// New returns a model at o.BaseURL, by default [DefaultBaseURL].
+func New(o Options) llm.Model { return newModel(o) }
+
+func newModel(o Options) *model {
+	m := &model{Options: o}
+	m.Model = strings.TrimPrefix(o.Model, "models/")
+	m.BaseURL = base(o.BaseURL)
+	m.think.style = styleOf(m.Model)
+	m.client = sync.OnceValues(m.connect)
+	return m
+}
+
+// connect fills in all that the SDK would otherwise look for in the environment.
+func (m *model) connect() (*genai.Client, error) {
+	key := m.Key
+	if key == "" {
+		if m.BaseURL == DefaultBaseURL {
+			return nil, protocol.ErrModelAuth.With("Google Gemini needs a key. Paste one in Settings.")
+		}
+		key = "none" // a server of one's own may not ask for any
+	}
+	c, err := genai.NewClient(context.Background(), &genai.ClientConfig{
+		APIKey: key, Backend: genai.BackendGeminiAPI, HTTPClient: ask.Guard(m.Options, refine),
+		HTTPOptions: genai.HTTPOptions{BaseURL: m.BaseURL + "/"},
+	})
+	if err != nil {
+		return nil, protocol.ErrModel.With("The settings of Google Gemini do not work.") // the SDK's sentence repeats the key
+	}
+	return c, nil
+}
+
+// base completes an address as people write it. The SDK adds /v1beta itself.
+func base(address string) string {
+	if address == "" {
+		return DefaultBaseURL
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	address = strings.TrimRight(address, "/")
+	for _, path := range []string{"/models", "/openai", "/v1beta"} {
+		address = strings.TrimSuffix(address, path)
+	}
+	return address
+}
+
+// Stream implements [llm.Model].
+func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		r := &reader{yield: yield, names: wireNames(req.Tools)}
+		if err := m.answer(ctx, req, r); err != nil && !r.stopped {
+			yield(llm.Event{}, err)
+		}
+	}
+}
+
+// answer asks until an answer begins, and reads it. Nothing is asked again once a part of an answer has been shown.
+func (m *model) answer(ctx context.Context, req llm.Request, r *reader) error {
+	return ask.Retry(ctx, r.emit, func() error {
+		for {
+			thinking, step := m.think.plan(req.Thinking, m.Info.Thinking)
+			err := m.try(ctx, req, thinking, r)
+			var f *ask.Failure
+			switch {
+			case err == nil || r.stopped:
+				return nil
+			case !errors.As(err, &f):
+				return err
+			case r.shown:
+				f.Again = false
+			case f.Status == http.StatusBadRequest && thinking != nil && m.think.learn(step, f.Reason):
+				continue
+			}
+			return f
+		}
+	})
+}
+
+func (m *model) try(ctx context.Context, req llm.Request, thinking *genai.ThinkingConfig, r *reader) error {
+	client, err := m.client()
+	if err != nil {
+		return err
+	}
+	ctx, watch := ask.Watched(ctx)
+	r.begin(m.Model)
+	next, stop := iter.Pull2(client.Models.GenerateContentStream(ctx, m.Model, m.contents(req.Messages), m.config(req, thinking)))
+	defer stop()
+	for {
+		chunk, err, ok := pull(next)
+		switch {
+		case watch.Err() != nil:
+			return watch.Err()
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return failure(err)
+		case !ok:
+			return r.end()
+		}
+		if r.take(chunk); r.stopped {
+			return nil
+		}
+	}
+}
+
+// pull reads the next chunk. The SDK panics over JSON that is not shaped as it expects.
+func pull(next func() (*genai.GenerateContentResponse, error, bool)) (chunk *genai.GenerateContentResponse, err error, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			chunk, err, ok = nil, fmt.Errorf("unexpected form: %v", p), true
+		}
+	}()
+	return next()
+}
+
+// failure reads an error that came inside an answer.
+func failure(err error) error {
+	var said genai.APIError
+	if !errors.As(err, &said) {
+		return ask.Broken("the answer cannot be understood: " + err.Error())
+	}
+	if said.Code < 400 {
+		said.Code = http.StatusInternalServerError
+	}
+	return ask.Classify(said.Code, said.Message)
+}

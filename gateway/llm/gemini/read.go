@@ -1,0 +1,167 @@
+package gemini
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
+	"fairlead/gateway/protocol"
+)
+
+// reader puts one answer together and passes it on.
+type reader struct {
+	yield   func(llm.Event, error) bool
+	stopped bool // the receiver has broken out of its loop
+	shown   bool // something that cannot be taken back is out
+
+	model   string
+	names   names
+	thought strings.Builder // under way
+	calls   int
+	finish  genai.FinishReason
+	message string // of Google, about the end
+}
+
+func (r *reader) begin(model string, n names) {
+	*r = reader{yield: r.yield, shown: r.shown, model: model, names: n}
+}
+
+// emit passes ev on and reports whether the receiver is still there.
+func (r *reader) emit(ev llm.Event) bool {
+	if r.stopped {
+		return false
+	}
+	if ev.Type != llm.EventRetry && ev.Type != llm.EventUsage {
+		r.shown = true
+	}
+	r.stopped = !r.yield(ev, nil)
+	return !r.stopped
+}
+
+func (r *reader) take(chunk *genai.GenerateContentResponse) error {
+	if u := chunk.UsageMetadata; u != nil {
+		r.emit(llm.Event{Type: llm.EventUsage, Usage: usage(u)})
+	}
+	if f := chunk.PromptFeedback; f != nil && f.BlockReason != "" {
+		r.finish, r.message = genai.FinishReasonSafety, f.BlockReasonMessage
+		if r.message == "" {
+			r.message = fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason)
+		}
+	}
+	if len(chunk.Candidates) == 0 {
+		return nil
+	}
+	c := chunk.Candidates[0]
+	if c.Content != nil {
+		for _, p := range c.Content.Parts {
+			if p != nil {
+				r.part(p)
+			}
+		}
+	}
+	if c.FinishReason != "" && c.FinishReason != genai.FinishReasonUnspecified {
+		r.finish, r.message = c.FinishReason, c.FinishMessage
+	}
+	return nil
+}
+
+func (r *reader) part(p *genai.Part) {
+	if !p.Thought {
+		r.closeThought()
+	}
+	switch {
+	case p.Thought:
+		if p.Text != "" {
+			r.thought.WriteString(p.Text)
+			r.emit(llm.Event{Type: llm.EventThinking, Text: p.Text})
+		}
+	case p.FunctionCall != nil:
+		r.call(p.FunctionCall, p.ThoughtSignature)
+	case p.InlineData != nil && strings.HasPrefix(p.InlineData.MIMEType, "image/"):
+		r.emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{
+			Type: protocol.BlockImage, MimeType: p.InlineData.MIMEType, Data: base64.StdEncoding.EncodeToString(p.InlineData.Data),
+			Opaque: opaque{Model: r.model, Signature: p.ThoughtSignature}.raw(),
+		}})
+	default:
+		if p.Text != "" {
+			r.emit(llm.Event{Type: llm.EventText, Text: p.Text})
+		}
+		if len(p.ThoughtSignature) > 0 {
+			r.emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{
+				Type: protocol.BlockThinking, Opaque: opaque{Model: r.model, Signature: p.ThoughtSignature, ForText: true}.raw(),
+			}})
+		}
+	}
+}
+
+// closeThought passes on a thought that is complete.
+func (r *reader) closeThought() {
+	if r.thought.Len() == 0 {
+		return
+	}
+	b := protocol.Block{Type: protocol.BlockThinking, Thinking: r.thought.String(), Opaque: opaque{Model: r.model}.raw()}
+	r.thought.Reset()
+	r.emit(llm.Event{Type: llm.EventSignature, Block: b})
+}
+
+func (r *reader) call(c *genai.FunctionCall, signature []byte) {
+	b := protocol.Block{Type: protocol.BlockToolCall, ID: c.ID, Name: r.names.original(c.Name)}
+	o := opaque{Model: r.model, Signature: signature, ID: c.ID != ""}
+	if c.ID == "" {
+		b.ID = "call_" + protocol.NewID()
+	}
+	args := json.RawMessage("{}")
+	if len(c.Args) > 0 {
+		if raw, err := protocol.Marshal(c.Args); err == nil {
+			args = raw
+		}
+	}
+	index := r.calls
+	r.calls++
+	r.emit(llm.Event{Type: llm.EventCallStart, Index: index, Block: b})
+	r.emit(llm.Event{Type: llm.EventCallDelta, Index: index, Text: string(args)})
+	b.Arguments, b.Opaque = args, o.raw()
+	r.emit(llm.Event{Type: llm.EventCall, Index: index, Block: b})
+}
+
+// usage puts Google's counts into our terms: input without cached tokens, output with thoughts.
+func usage(u *genai.GenerateContentResponseUsageMetadata) protocol.Usage {
+	out := protocol.Usage{
+		Input:     max(0, int64(u.PromptTokenCount)+int64(u.ToolUsePromptTokenCount)-int64(u.CachedContentTokenCount)),
+		CacheRead: int64(u.CachedContentTokenCount),
+		Output:    int64(u.CandidatesTokenCount) + int64(u.ThoughtsTokenCount),
+		Reasoning: int64(u.ThoughtsTokenCount),
+	}
+	out.Total = out.Input + out.Output + out.CacheRead
+	return out
+}
+
+// end says why the answer ended. An answer without a reason to stop was cut off.
+func (r *reader) end() error {
+	r.closeThought()
+	ev := llm.Event{Type: llm.EventStop, Stop: llm.StopEnd}
+	switch r.finish {
+	case "":
+		return ask.Broken("the answer broke off before its end")
+	case genai.FinishReasonMalformedFunctionCall, genai.FinishReasonUnexpectedToolCall:
+		return ask.Broken("the model wrote a tool call that Google could not read")
+	case genai.FinishReasonStop:
+		if r.calls > 0 {
+			ev.Stop = llm.StopToolUse
+		}
+	case genai.FinishReasonMaxTokens:
+		ev.Stop = llm.StopMaxTokens
+	default:
+		ev.Stop, ev.Text = llm.StopRefusal, r.message
+		if ev.Text == "" {
+			ev.Text = fmt.Sprintf("Google stopped the answer (%s).", r.finish)
+		}
+	}
+	r.emit(ev)
+	return nil
+}
