@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -37,7 +40,9 @@ func (e *InputError) Error() string { return "Invalid arguments: " + e.Err.Error
 func (e *InputError) Unwrap() error { return e.Err }
 
 // Define makes a tool from a function. Both schemas are inferred from In and Out; doc is the description for the model. It panics on
-// types that have no schema: the first test finds that.
+// types that have no schema: the first test finds that. An Out that is an interface gives no output schema.
+//
+// An optional argument is a field with omitempty; null for it means that it was left out, as many models write it.
 //
 // An error of fn is the tool's failure, told to the model as it is.
 func Define[In, Out any](name, doc string, t Traits, fn func(context.Context, In) (Out, error)) Tool {
@@ -46,9 +51,13 @@ func Define[In, Out any](name, doc string, t Traits, fn func(context.Context, In
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: resolve input schema: %v", name, err))
 	}
+	var out json.RawMessage
+	if reflect.TypeFor[Out]().Kind() != reflect.Interface {
+		out = mustJSON(schemaFor[Out](name))
+	}
 	return Tool{
 		Spec: protocol.ToolSpec{
-			Name: name, Description: doc, InputSchema: mustJSON(in), OutputSchema: mustJSON(schemaFor[Out](name)),
+			Name: name, Description: doc, InputSchema: mustJSON(in), OutputSchema: out,
 			Effect: t.Effect, Idempotent: t.Idempotent,
 		},
 		Caps: t.Caps,
@@ -126,7 +135,7 @@ func schemaFor[T any](name string) *jsonschema.Schema {
 }
 
 func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, error) {
-	if len(bytes.TrimSpace(raw)) == 0 {
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
 		raw = json.RawMessage("{}")
 	}
 	var instance map[string]any
@@ -136,6 +145,9 @@ func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, er
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, &InputError{errors.New("more than one JSON value")}
+	}
+	if schema := s.Schema(); schema.Properties != nil {
+		maps.DeleteFunc(instance, func(name string, v any) bool { return v == nil && !slices.Contains(schema.Required, name) })
 	}
 	if err := s.Validate(instance); err != nil {
 		return nil, &InputError{err}

@@ -1,0 +1,216 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+	"fairlead/node/workspace"
+)
+
+// Time limits of a command (seed 000, Bash).
+const (
+	defaultTimeout = 5 * time.Minute
+	maxTimeout     = 24 * time.Hour
+	minYield       = 10 * time.Millisecond
+	maxYield       = 120 * time.Second
+	progressEvery  = 100 * time.Millisecond
+)
+
+type bashIn struct {
+	Command    string   `json:"command" jsonschema:"the command line, as you would type it in a shell"`
+	Workdir    string   `json:"workdir,omitempty" jsonschema:"folder to run it in; relative to the workspace; default the workspace"`
+	Timeout    *float64 `json:"timeout,omitempty" jsonschema:"milliseconds until the command and everything it started is ended; default 300000 and none for background commands; 0 is none"`
+	Background bool     `json:"background,omitempty" jsonschema:"start it and return at once with a sessionId for the Process tool"`
+	YieldMs    *float64 `json:"yieldMs,omitempty" jsonschema:"wait this long (10 to 120000 ms), then leave the command running in the background and return a sessionId"`
+}
+
+// bashOut is what Bash returns: completed, failed or running (seed 000, Output).
+type bashOut struct {
+	Status     string `json:"status" jsonschema:"completed (exit code 0), failed, or running"`
+	SessionID  string `json:"sessionId"`
+	PID        int    `json:"pid,omitempty"`
+	ExitCode   *int   `json:"exitCode,omitempty"`
+	Signal     string `json:"signal,omitempty"`
+	TimedOut   bool   `json:"timedOut,omitempty"`
+	Cancelled  bool   `json:"cancelled,omitempty"`
+	StartedAt  int64  `json:"startedAt"`
+	EndedAt    int64  `json:"endedAt,omitempty"`
+	DurationMs int64  `json:"durationMs,omitempty"`
+	Output     string `json:"output,omitempty"`
+	Tail       string `json:"tail"`
+	Truncated  bool   `json:"truncated,omitempty"`
+	Workdir    string `json:"workdir"`
+	// OutputStillOpen: a process outlived the shell and kept its output; what it prints later is lost (extension).
+	OutputStillOpen bool `json:"outputStillOpen,omitempty"`
+}
+
+// MarshalJSON writes every field that the seed gives for the status, also empty ones.
+func (o bashOut) MarshalJSON() ([]byte, error) {
+	type plain bashOut
+	if o.Status == "running" {
+		return protocol.Marshal(plain(o))
+	}
+	var signal *string
+	if o.Signal != "" {
+		signal = &o.Signal
+	}
+	return protocol.Marshal(struct {
+		plain
+		ExitCode   *int    `json:"exitCode"`
+		Signal     *string `json:"signal"`
+		TimedOut   bool    `json:"timedOut"`
+		EndedAt    int64   `json:"endedAt"`
+		DurationMs int64   `json:"durationMs"`
+		Output     string  `json:"output"`
+		Truncated  bool    `json:"truncated"`
+	}{plain(o), o.ExitCode, signal, o.TimedOut, o.EndedAt, o.DurationMs, o.Output, o.Truncated})
+}
+
+func bashTool(ws *workspace.Root, jobs *Jobs) tool.Tool {
+	t := tool.Define("Bash", doc("bash"), tool.Traits{Effect: protocol.EffectExec, Caps: []string{protocol.CapExec}},
+		func(ctx context.Context, in bashIn) (bashOut, error) { return runBash(ctx, ws, jobs, in) })
+	return tool.WithPreview(t, func(_ context.Context, in bashIn) (protocol.CallPreview, error) { return previewBash(ws, in), nil })
+}
+
+// bashPlan is a checked call.
+type bashPlan struct {
+	dir     string
+	timeout time.Duration
+	yield   time.Duration // 0: none
+}
+
+func planBash(ws *workspace.Root, in bashIn) (p bashPlan, err error) {
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return p, failf("command must not be empty")
+	case strings.ContainsRune(in.Command, 0):
+		return p, failf("command contains a zero byte")
+	case len(in.Command) > maxCommand:
+		return p, failf("command is too long (%d bytes, at most %d). Write it to a script file and run that.", len(in.Command), maxCommand)
+	}
+	// A command may go anywhere the user may, so its folder is not confined.
+	dir, err := ws.Resolve(in.Workdir)
+	if err != nil && dir.Abs == "" {
+		return p, err
+	}
+	p.dir = dir.Abs
+	info, err := os.Stat(p.dir)
+	if err != nil {
+		return p, failf("Failed to execute: folder '%s': %w", p.dir, unwrapPath(err))
+	}
+	if !info.IsDir() {
+		return p, failf("Failed to execute: '%s' is not a folder", p.dir)
+	}
+	otherwise := defaultTimeout
+	if in.Background || in.YieldMs != nil {
+		otherwise = 0
+	}
+	if p.timeout, err = millis("timeout", in.Timeout, otherwise); err != nil {
+		return p, err
+	}
+	p.timeout = min(p.timeout, maxTimeout)
+	if in.YieldMs != nil && !in.Background {
+		if p.yield, err = millis("yieldMs", in.YieldMs, 0); err != nil {
+			return p, err
+		}
+		p.yield = min(max(p.yield, minYield), maxYield)
+	}
+	return p, nil
+}
+
+// millis reads an optional duration in milliseconds; a fraction counts as a whole one.
+func millis(name string, v *float64, otherwise time.Duration) (time.Duration, error) {
+	if v == nil {
+		return otherwise, nil
+	}
+	if *v < 0 {
+		return 0, &tool.InputError{Err: failf("%s must be 0 or more milliseconds, not %v", name, *v)}
+	}
+	return time.Duration(math.Ceil(min(*v, float64(maxTimeout.Milliseconds())))) * time.Millisecond, nil
+}
+
+func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (bashOut, error) {
+	plan, err := planBash(ws, in)
+	if err != nil {
+		return bashOut{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return bashOut{}, failf("cancelled before it started")
+	}
+	j, err := jobs.start(in.Command, plan.dir, plan.timeout, in.Background || plan.yield > 0)
+	if err != nil {
+		return bashOut{}, err
+	}
+	if in.Background {
+		jobs.putAway(j)
+		return j.report(), nil
+	}
+	if await(ctx, j, plan.yield) {
+		return j.report(), nil
+	}
+	jobs.putAway(j)
+	return j.report(), nil
+}
+
+// await waits for the end of j and reports its output meanwhile. The end of ctx ends j. With a yield it gives up waiting after that time
+// and returns false.
+func await(ctx context.Context, j *job, yield time.Duration) bool {
+	var enough <-chan time.Time
+	if yield > 0 {
+		timer := time.NewTimer(yield)
+		defer timer.Stop()
+		enough = timer.C
+	}
+	var tick <-chan time.Time
+	progress := progressOf(ctx)
+	if progress != nil {
+		ticker := time.NewTicker(progressEvery)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	cancelled := ctx.Done()
+	var told int64
+	for {
+		select {
+		case <-j.done:
+			return true
+		case <-cancelled:
+			j.quit(byCancel)
+			cancelled = nil
+		case <-enough:
+			return false
+		case <-tick:
+			if n := j.out.size(); n != told {
+				told = n
+				progress(j.out.tail(), n)
+			}
+		}
+	}
+}
+
+// report is j's state as Bash gives it.
+func (j *job) report() bashOut {
+	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: j.dir}
+	if j.running() {
+		o.Status, o.PID, o.Tail = "running", j.pid, j.out.tail()
+		return o
+	}
+	o.Status = "failed"
+	if j.result.ok() {
+		o.Status = "completed"
+	}
+	o.ExitCode, o.Signal, o.OutputStillOpen = j.result.code, j.result.signal, j.result.open
+	o.TimedOut, o.Cancelled = j.result.why == byTimeout, j.result.why == byCancel
+	o.EndedAt, o.DurationMs = j.result.at.UnixMilli(), j.result.at.Sub(j.started).Milliseconds()
+	o.Output, o.Truncated = j.out.text()
+	o.Tail = j.out.tail()
+	return o
+}
+
+var _ json.Marshaler = bashOut{}

@@ -1,0 +1,215 @@
+package tools
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"mvdan.cc/sh/v3/syntax"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+const (
+	diffLimit   = 64 << 10
+	maxDiffFile = 4 << 20 // each side; comparing more takes too long for a question
+	maxPrograms = 32
+)
+
+// previewPath says what a tool that reads would look at. Where a link leads counts, not how it is called.
+func previewPath(ws *workspace.Root, path string) protocol.CallPreview {
+	p, err := ws.Resolve(path)
+	preview := protocol.CallPreview{Path: p.Abs, Outside: p.Outside}
+	if err != nil {
+		preview.Problem = err.Error()
+		return preview
+	}
+	real, _, err := ws.Target(p)
+	var outside *workspace.OutsideError
+	switch {
+	case errors.As(err, &outside):
+		preview.Outside, preview.Problem = true, err.Error()
+	case err != nil:
+		preview.Problem = readError(p, err).Error()
+	default:
+		preview.Path, preview.Outside = real.Abs, real.Outside
+	}
+	return preview
+}
+
+func previewWrite(ws *workspace.Root, in writeIn) protocol.CallPreview {
+	preview, old, p := previewFile(ws, in.Path)
+	if preview.Problem == "" {
+		addDiff(&preview, ws.Rel(p), old, []byte(in.Content))
+	}
+	return preview
+}
+
+func previewEdit(ws *workspace.Root, in editIn) protocol.CallPreview {
+	preview, old, p := previewFile(ws, in.Path)
+	if preview.NewFile {
+		preview.Problem = readError(p, fs.ErrNotExist).Error()
+	}
+	if preview.Problem != "" {
+		return preview
+	}
+	data, _, err := replace(p, old, in)
+	if err != nil {
+		preview.Problem = err.Error()
+		return preview
+	}
+	addDiff(&preview, ws.Rel(p), old, data)
+	return preview
+}
+
+// previewFile describes a file that would be written.
+func previewFile(ws *workspace.Root, path string) (preview protocol.CallPreview, old []byte, p workspace.Path) {
+	p, err := resolveFile(ws, path)
+	preview.Path, preview.Outside = p.Abs, p.Outside
+	if err != nil {
+		preview.Problem = err.Error()
+		return preview, nil, p
+	}
+	real, _, err := ws.Target(p)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		preview.Path, preview.Outside = real.Abs, real.Outside
+	}
+	var tooLarge *workspace.TooLargeError
+	var outside *workspace.OutsideError
+	old, preview.FileSHA256, err = ws.ReadFile(p, maxEdit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		preview.NewFile, preview.FileSHA256 = true, workspace.Absent
+	case errors.As(err, &tooLarge):
+		preview.Truncated = true
+		if preview.FileSHA256, err = ws.Hash(p); err != nil {
+			preview.Problem = readError(p, err).Error()
+		}
+	case err != nil:
+		preview.Outside = preview.Outside || errors.As(err, &outside)
+		preview.Problem = readError(p, err).Error()
+	}
+	return preview, old, p
+}
+
+// addDiff adds the unified diff with three lines of context.
+func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
+	name = filepath.ToSlash(name)
+	switch {
+	case preview.Truncated, len(before) > maxDiffFile, len(after) > maxDiffFile, !utf8.Valid(before), !utf8.Valid(after):
+		preview.Truncated = true // nobody has seen what is in it
+		return
+	}
+	from := name
+	if preview.NewFile {
+		from = os.DevNull
+	}
+	text := diff.Diff(from, before, name, after)
+	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff old new", which a unified diff does not have
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		switch {
+		case i < 2 || len(line) == 0: // the two names
+		case line[0] == '+':
+			preview.Added++
+		case line[0] == '-':
+			preview.Removed++
+		}
+	}
+	if len(text) > diffLimit {
+		preview.Truncated = true
+		text = text[:diffLimit]
+		if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+			text = text[:i+1]
+		} else {
+			text = text[:len(text)-partial(text)]
+		}
+	}
+	preview.Diff = string(text)
+}
+
+func previewBash(ws *workspace.Root, in bashIn) protocol.CallPreview {
+	plan, err := planBash(ws, in)
+	preview := protocol.CallPreview{Folder: plan.dir, Shell: shell()}
+	if err != nil {
+		preview.Problem = err.Error()
+	}
+	if plan.dir != "" {
+		real := plan.dir
+		if r, err := filepath.EvalSymlinks(real); err == nil {
+			real = r
+		}
+		_, err := filepath.Rel(ws.Dir(), real)
+		p, _ := ws.Resolve(real)
+		preview.Outside = err != nil || p.Outside
+	}
+	if bourne(preview.Shell) {
+		preview.Programs = programs(in.Command, plan.dir)
+	}
+	return preview
+}
+
+// programs lists the programs that a command names, in the order it names them. It is a help for the reader, not a promise: names that
+// the shell makes up as it runs are not in it.
+func programs(command, dir string) (list []protocol.Program) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return true
+		}
+		name := plain(call.Args[0])
+		if name == "" || seen[name] || len(list) == maxPrograms {
+			return true
+		}
+		seen[name] = true
+		list = append(list, protocol.Program{Name: name, Path: find(name, dir)})
+		return true
+	})
+	return list
+}
+
+// plain is a word's text when it is the same whatever happens, else "".
+func plain(w *syntax.Word) string {
+	var b strings.Builder
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(p.Value, `\`, ""))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, q := range p.Parts {
+				lit, ok := q.(*syntax.Lit)
+				if !ok {
+					return ""
+				}
+				b.WriteString(lit.Value)
+			}
+		default:
+			return ""
+		}
+	}
+	return b.String()
+}
+
+func find(name, dir string) string {
+	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return ""
+	}
+	return path
+}

@@ -1,0 +1,181 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+)
+
+const (
+	defaultLogLines = 200
+	// writeLimit is how long a command may leave its input unread before a write gives up.
+	writeLimit = 10 * time.Second
+)
+
+type processIn struct {
+	Action    string   `json:"action" jsonschema:"one of list, poll, log, write, submit, kill"`
+	SessionID string   `json:"sessionId,omitempty" jsonschema:"the sessionId that Bash gave; needed by every action but list"`
+	Data      string   `json:"data,omitempty" jsonschema:"what write and submit send to the command's input"`
+	Offset    *float64 `json:"offset,omitempty" jsonschema:"first line for log, from 0; default 0"`
+	Limit     *float64 `json:"limit,omitempty" jsonschema:"most lines for log; default 200"`
+}
+
+func processTool(jobs *Jobs) tool.Tool {
+	return tool.Define("Process", doc("process"), tool.Traits{Effect: protocol.EffectExec, Caps: []string{protocol.CapExec}},
+		func(_ context.Context, in processIn) (any, error) { return runProcess(jobs, in) })
+}
+
+// refused is how the original reports an action that could not be done: a result, not an error.
+func refused(format string, args ...any) any {
+	return map[string]any{"status": "failed", "error": failf(format, args...).Error()}
+}
+
+func runProcess(jobs *Jobs, in processIn) (any, error) {
+	action := strings.ToLower(strings.TrimSpace(in.Action))
+	if action == "list" {
+		return listJobs(jobs), nil
+	}
+	switch action {
+	case "poll", "log", "write", "submit", "kill":
+	default:
+		return refused("Unknown action %s", in.Action), nil
+	}
+	if in.SessionID == "" {
+		return nil, failf("sessionId is required for this action")
+	}
+	j := jobs.get(in.SessionID)
+	switch {
+	case j == nil:
+		return refused("No session found for %s", in.SessionID), nil
+	case !j.background.Load():
+		return refused("Session %s is not backgrounded", in.SessionID), nil
+	}
+	switch action {
+	case "poll":
+		return pollJob(j), nil
+	case "log":
+		return logJob(j, in)
+	case "kill":
+		if !j.running() {
+			return refused("Session %s has already exited", j.id), nil
+		}
+		j.quit(byKill)
+		return map[string]any{"status": "running", "sessionId": j.id, "message": "SIGKILL was sent to the command and everything it started."}, nil
+	}
+	data := in.Data
+	if action == "submit" {
+		data += "\n"
+	}
+	return writeJob(j, data)
+}
+
+// status is j's state as Process names it.
+func (j *job) status() string {
+	switch {
+	case j.running():
+		return "running"
+	case j.result.ok():
+		return "completed"
+	case j.result.why == byTimeout:
+		return "timed_out"
+	}
+	return "failed"
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// addEnd adds exitCode, signal and timedOut.
+func (j *job) addEnd(m map[string]any) map[string]any {
+	m["exitCode"], m["signal"], m["timedOut"] = nil, nil, false
+	if !j.running() {
+		if j.result.code != nil {
+			m["exitCode"] = *j.result.code
+		}
+		m["signal"], m["timedOut"] = orNil(j.result.signal), j.result.why == byTimeout
+	}
+	return m
+}
+
+func listJobs(jobs *Jobs) any {
+	list := []map[string]any{}
+	var text strings.Builder
+	for _, j := range jobs.list() {
+		m := j.addEnd(map[string]any{"sessionId": j.id, "status": j.status(), "pid": j.pid, "startedAt": j.started.UnixMilli(), "endedAt": nil,
+			"runtimeMs": time.Since(j.started).Milliseconds(), "workdir": j.dir, "command": j.command, "tail": j.out.tail(),
+			"truncated": j.out.size() > maxOutput && second(j.out.text())})
+		if !j.running() {
+			m["endedAt"], m["runtimeMs"] = j.result.at.UnixMilli(), j.result.at.Sub(j.started).Milliseconds()
+		}
+		list = append(list, m)
+		text.WriteString(j.id + "  " + j.status() + "  " + j.command + "\n")
+	}
+	if len(list) == 0 {
+		text.WriteString("No background commands.")
+	}
+	return map[string]any{"status": "completed", "sessions": list, "text": strings.TrimSuffix(text.String(), "\n")}
+}
+
+func second[A, B any](_ A, b B) B { return b }
+
+func pollJob(j *job) any {
+	return j.addEnd(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.running()})
+}
+
+func logJob(j *job, in processIn) (any, error) {
+	offset, err := whole("offset", in.Offset, 0)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := whole("limit", in.Limit, defaultLogLines)
+	if err != nil {
+		return nil, err
+	}
+	status := j.status() // before the output: an end that is reported comes with all of it
+	text, truncated := j.out.text()
+	var lines []string
+	if text != "" {
+		lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	}
+	from := min(offset, int64(len(lines)))
+	to := min(from+max(limit, 1), int64(len(lines)))
+	m := j.addEnd(map[string]any{"status": status, "sessionId": j.id, "log": strings.Join(lines[from:to], "\n"), "totalLines": len(lines),
+		"totalChars": len([]rune(text)), "truncated": truncated})
+	if text == "" {
+		m["log"] = "(no output yet)"
+		if status != "running" {
+			m["log"] = "(no output)"
+		}
+	}
+	return m, nil
+}
+
+func writeJob(j *job, data string) (any, error) {
+	if !j.running() {
+		return refused("Session %s has already exited", j.id), nil
+	}
+	if j.stdin == nil {
+		return refused("Session %s stdin is not writable", j.id), nil
+	}
+	j.stdin.SetWriteDeadline(time.Now().Add(writeLimit)) // where pipes have none, the end of the command ends the write
+	n, err := io.WriteString(j.stdin, data)
+	switch {
+	case errors.Is(err, os.ErrClosed):
+		return refused("Session %s has already exited", j.id), nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, failf("Failed to write to %s: the command does not read its input (%d of %d bytes taken)", j.id, n, len(data))
+	case err != nil:
+		return nil, failf("Failed to write to %s: %w", j.id, unwrapPath(err))
+	}
+	return map[string]any{"status": "running", "sessionId": j.id, "bytesWritten": n}, nil
+}

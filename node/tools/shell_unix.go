@@ -1,0 +1,75 @@
+//go:build unix
+
+package tools
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxCommand is a little under what Linux takes as one argument.
+const maxCommand = 128<<10 - 256
+
+// shell is what runs commands: the user's login shell (seed 000, Execution Model).
+func shell() string {
+	s := os.Getenv("SHELL")
+	if filepath.IsAbs(s) {
+		if info, err := os.Stat(s); err == nil && info.Mode().IsRegular() && unix.Access(s, unix.X_OK) == nil {
+			return s
+		}
+	}
+	return "/bin/sh"
+}
+
+// bourne reports whether a shell reads what a parser of shell commands understands.
+func bourne(shell string) bool {
+	switch filepath.Base(shell) {
+	case "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "busybox":
+		return true
+	}
+	return false
+}
+
+func shellCommand(shell, command string) *exec.Cmd {
+	cmd := exec.Command(shell, "-lc", command)
+	// A session of its own: the group can be signalled as a whole, and nothing in it can take over the node's terminal.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+// terminate asks every process of the group to end.
+func terminate(cmd *exec.Cmd) { unix.Kill(-cmd.Process.Pid, unix.SIGTERM) }
+
+// kill ends every process of the group. It is called before the leader is reaped where the system lets us wait without reaping, so
+// that the number cannot mean anyone else.
+func kill(cmd *exec.Cmd) { unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+
+// ended says how a reaped process ended: by exit code or by signal.
+func ended(state *os.ProcessState) (code *int, signal string) {
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		if name := unix.SignalName(ws.Signal()); name != "" {
+			return nil, name
+		}
+		return nil, "SIG" + strings.TrimPrefix(ws.Signal().String(), "signal ")
+	}
+	c := state.ExitCode()
+	return &c, ""
+}
+
+// startError words a failed start for the model.
+func startError(err error) error {
+	var pe *os.PathError
+	switch {
+	case errors.Is(err, unix.E2BIG):
+		return errors.New("the command and the environment are too long for this system")
+	case errors.As(err, &pe):
+		return errors.New(pe.Path + ": " + pe.Err.Error())
+	}
+	return err
+}

@@ -1,0 +1,57 @@
+package tools
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// maxCommand is what a Windows command line may hold, less the shell's own part.
+const maxCommand = 32_000
+
+// shell is PowerShell, or cmd.exe where there is none.
+func shell() string {
+	for _, name := range []string{"pwsh.exe", "powershell.exe"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if s := os.Getenv("ComSpec"); s != "" {
+		return s
+	}
+	return "cmd.exe"
+}
+
+func bourne(string) bool { return false }
+
+func shellCommand(shell, command string) *exec.Cmd {
+	attr := &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+	if strings.HasSuffix(strings.ToLower(shell), "cmd.exe") {
+		cmd := exec.Command(shell)
+		attr.CmdLine = `cmd.exe /d /s /c "` + command + `"` // cmd.exe has its own rules for quotes
+		cmd.SysProcAttr = attr
+		return cmd
+	}
+	cmd := exec.Command(shell, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", command)
+	cmd.SysProcAttr = attr
+	return cmd
+}
+
+// terminate does nothing: Windows has no signal that asks a tree of console programs to end.
+func terminate(*exec.Cmd) {}
+
+// kill ends the process and its descendants.
+func kill(cmd *exec.Cmd) {
+	if err := exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run(); err != nil {
+		cmd.Process.Kill()
+	}
+}
+
+func ended(state *os.ProcessState) (code *int, signal string) {
+	c := state.ExitCode()
+	return &c, ""
+}
+
+func startError(err error) error { return err }

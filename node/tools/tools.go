@@ -1,0 +1,75 @@
+package tools
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"math"
+
+	"fairlead/gateway/protocol/tool"
+	"fairlead/node/workspace"
+)
+
+//go:embed *.md
+var docs embed.FS
+
+func doc(name string) string {
+	text, err := docs.ReadFile(name + ".md")
+	if err != nil {
+		panic(err) // embedded: the first test finds it
+	}
+	return string(text)
+}
+
+// All makes the tools of a workspace in the order the original gives them. jobs keeps the commands that Bash starts.
+func All(ws *workspace.Root, jobs *Jobs) []tool.Tool {
+	return []tool.Tool{
+		bashTool(ws, jobs), processTool(jobs), readTool(ws), writeTool(ws), editTool(ws), globTool(ws), grepTool(ws),
+	}
+}
+
+type contextKey int
+
+const (
+	progressKey contextKey = iota
+	expectKey
+)
+
+// WithProgress lets a running tool report its live output: fn gets at most the last 4,000 characters and the number of bytes so far, at most
+// ten times a second, on the tool's goroutine. It should not block.
+func WithProgress(ctx context.Context, fn func(tail string, bytes int64)) context.Context {
+	return context.WithValue(ctx, progressKey, fn)
+}
+
+func progressOf(ctx context.Context) func(string, int64) {
+	fn, _ := ctx.Value(progressKey).(func(string, int64))
+	return fn
+}
+
+// WithExpect makes Write and Edit refuse with [workspace.ErrChanged] when the file's SHA-256 is not sum ([workspace.Absent] for no file).
+// An empty sum expects nothing.
+func WithExpect(ctx context.Context, sum string) context.Context {
+	return context.WithValue(ctx, expectKey, sum)
+}
+
+func expectOf(ctx context.Context) string {
+	sum, _ := ctx.Value(expectKey).(string)
+	return sum
+}
+
+// whole reads an optional argument that counts something; nil gives otherwise. Models write 10 and 10.0 alike.
+func whole(name string, v *float64, otherwise int64) (int64, error) {
+	if v == nil {
+		return otherwise, nil
+	}
+	if *v < 0 || *v != math.Trunc(*v) {
+		return 0, &tool.InputError{Err: fmt.Errorf("%s must be a whole number of 0 or more, not %v", name, *v)}
+	}
+	if *v > math.MaxInt32 {
+		return math.MaxInt32, nil
+	}
+	return int64(*v), nil
+}
+
+// failf makes an error that is shown to the model as it is: a sentence, in the original's words where peers match on them.
+func failf(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -1,0 +1,46 @@
+package workspace
+
+import (
+	"context"
+	"sync"
+)
+
+// locks hold one writer per path.
+type locks struct {
+	mu   sync.Mutex // guards held
+	held map[string]*turn
+}
+
+type turn struct {
+	free  chan struct{} // holds one token while nobody has the turn
+	users int
+}
+
+func (l *locks) lock(ctx context.Context, key string) (unlock func(), err error) {
+	l.mu.Lock()
+	t := l.held[key]
+	if t == nil {
+		t = &turn{free: make(chan struct{}, 1)}
+		t.free <- struct{}{}
+		if l.held == nil {
+			l.held = make(map[string]*turn)
+		}
+		l.held[key] = t
+	}
+	t.users++
+	l.mu.Unlock()
+	leave := func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if t.users--; t.users == 0 {
+			delete(l.held, key)
+		}
+	}
+	select {
+	case <-t.free:
+		return func() { t.free <- struct{}{}; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
