@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/look"
+	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -186,6 +187,55 @@ func TestToolArgumentsReadWell(t *testing.T) {
 		if got := strings.TrimSpace(strings.TrimSpace(line) + " | " + whole); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
+	}
+}
+
+func TestResultsReadWell(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain": "plain",
+		`{"status":"completed","output":"a\nb\n","tail":"a\nb\n","exitCode":0}`: "a\nb",
+		`{"status":"completed","tail":"","exitCode":0}`:                         "",
+		`{"path":"x","content":"text","lines":1}`:                               "text",
+		`{"matches":["a.go","b.go"],"count":2}`:                                 "a.go\nb.go",
+		`{"matches":[{"path":"a.go","line":3,"content":"func A"}]}`:             "a.go:3: func A",
+		`{"path":"x","bytes":3}`:                                                "{\n  \"path\": \"x\",\n  \"bytes\": 3\n}",
+		`{"output":"first \"quoted\"\nsecond [… 9 bytes left out`:               "first \"quoted\"\nsecond [… 9 bytes left out",
+		"Error: timed out\nUntil then: {\"output\":\"some\"}":                   "some",
+		"Error: no such file":                                                   "no such file",
+	} {
+		if got := output(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzResults(f *testing.F) {
+	f.Add(`{"output":"a\u00e9\`)
+	f.Add("Error: Error: x\nUntil then: {")
+	f.Fuzz(func(t *testing.T, s string) { output(s) })
+}
+
+func TestEndsOfRunsAreSaidOnce(t *testing.T) {
+	failed := protocol.Message{ID: "2", RunID: "r", Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("it broke")}, ErrorMessage: "it broke", StopReason: "error"}
+	stopped := protocol.Message{ID: "3", RunID: "q", Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("Stopped.")}}
+	s := State{Messages: []protocol.Message{user("1", "x"), failed, stopped}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModel.With("it broke")}}}
+	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: x", "- Stopped.", "! It broke. <retry>")
+	s.Runs = nil
+	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: x", "! It broke. <>", "- Stopped.")
+}
+
+func TestStateOfPicksOneConversation(t *testing.T) {
+	v := state.View{Status: protocol.Status{Model: protocol.ModelRef{ID: "default"}}, Problem: "refused",
+		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Settings: &protocol.SessionPrefs{Model: &protocol.ModelRef{ID: "own"}}}, {SessionKey: "b"}},
+		Runs:      []protocol.RunInfo{{RunID: "1", SessionKey: "a"}, {RunID: "2", SessionKey: "b"}},
+		Calls:     []protocol.CallInfo{{CallID: "1", SessionKey: "a"}, {CallID: "2", SessionKey: "b"}},
+		Approvals: []protocol.Approval{{ID: "1", SessionKey: "a"}, {ID: "2", SessionKey: "b"}}}
+	s := StateOf(v, state.ChatView{Key: "a", Loading: true})
+	if s.Model.ID != "own" || len(s.Runs) != 1 || len(s.Calls) != 1 || s.Approvals[0].ID != "1" || !s.Loading || s.Offline != "Not connected: refused" {
+		t.Errorf("%+v", s)
+	}
+	if s := StateOf(v, state.ChatView{Key: "b"}); s.Model.ID != "default" || s.Runs[0].RunID != "2" {
+		t.Errorf("%+v", s)
 	}
 }
 
@@ -443,7 +493,7 @@ func TestProblemsOfferWhatHelps(t *testing.T) {
 	d := newDesk(t, 860, 700)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModelAuth}}})
 	test.Tap(d.button("Open settings"))
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModel}}})
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: protocol.ErrModel}}})
 	test.Tap(d.button("Try again"))
 	d.assert(t, "settings", "retry r")
 }

@@ -139,6 +139,9 @@ func (b *builder) build(s State, now time.Time) []widgets.Item {
 		items = b.message(items, ms, i, &cur, s, now, true)
 	}
 	items = b.live(items, s, &cur, now)
+	if s.Offline != "" {
+		items = b.item(items, "offline", kindNotice, 32, noticeData{icon: "warning", text: s.Offline})
+	}
 	if s.Paused {
 		items = b.item(items, "paused", kindNotice, 32, noticeData{"pause", "The agent is paused: it starts nothing new.", "Resume", actResume})
 	}
@@ -166,6 +169,9 @@ func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cu
 			text: m.Content.Text(), plain: true, images: imageKeys(m.Content)})
 
 	case protocol.RoleAssistant:
+		if m.Origin == protocol.OriginNotice {
+			return b.ending(items, "m/"+id, m, s)
+		}
 		base := "m/" + id
 		if m.RunID != "" { // the same rows as while it streamed
 			cur.steps[m.RunID]++
@@ -206,7 +212,7 @@ func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cu
 				calls++
 			}
 		}
-		if m.ErrorMessage != "" {
+		if m.ErrorMessage != "" && m.StopReason == "error" && !known(s, m.RunID) {
 			p, act := problem(&protocol.Error{Message: m.ErrorMessage, Code: protocol.CodeModel})
 			items = b.item(items, base+"/error", kindProblem, 90, problemData{p, act, m.RunID})
 		}
@@ -228,6 +234,17 @@ func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cu
 		return b.call(items, "m/"+id, callView{result: &ms[i]}, now, true, false)
 	}
 	return items
+}
+
+// ending adds the trace that a run left which failed or was stopped. While the run itself is known, its row says more.
+func (b *builder) ending(items []widgets.Item, key string, m protocol.Message, s State) []widgets.Item {
+	if m.ErrorMessage == "" {
+		return b.item(items, key, kindNotice, 32, noticeData{icon: "stop", text: m.Content.Text()})
+	}
+	if known(s, m.RunID) {
+		return items
+	}
+	return b.item(items, key, kindProblem, 60, problemData{problem: widgets.Problem{What: sentence(m.ErrorMessage)}, run: m.RunID})
 }
 
 // pieceSize is from how many bytes on a message is cut into rows.
@@ -319,7 +336,23 @@ func (b *builder) call(items []widgets.Item, key string, v callView, now time.Ti
 	if d.open {
 		estimate = 160
 	}
-	return b.item(items, key, kindTool, estimate, d)
+	items = b.item(items, key, kindTool, estimate, d)
+	if v.result != nil {
+		if images := imageKeys(v.result.Content); images != "" {
+			items = b.item(items, key+"/images", kindMessage, 140, messageData{id: v.result.ID, images: images})
+		}
+	}
+	return items
+}
+
+// known reports whether a run's end is told by its own row.
+func known(s State, run protocol.RunID) bool {
+	for _, r := range s.Runs {
+		if r.RunID == run && r.State == protocol.RunFailed {
+			return true
+		}
+	}
+	return false
 }
 
 // find gives what is known of a call that has no result yet.

@@ -186,18 +186,28 @@ func (p *Pane) act(what string, run protocol.RunID) {
 	case actResume:
 		f = p.h.Resume
 	case actRetry:
-		for _, r := range p.state.Runs {
-			if r.RunID == run && p.h.Retry != nil {
-				p.h.Retry(r)
-				return
-			}
-		}
-		if p.h.Retry != nil {
-			p.h.Retry(protocol.RunInfo{RunID: run, SessionKey: p.state.Session.SessionKey})
-		}
+		p.retry(run)
 	}
 	if f != nil {
 		f()
+	}
+}
+
+// retry sends the message of a run again.
+func (p *Pane) retry(run protocol.RunID) {
+	r := protocol.RunInfo{RunID: run, SessionKey: p.state.Session.SessionKey}
+	for _, x := range p.state.Runs {
+		if x.RunID == run {
+			r = x
+		}
+	}
+	for i := len(p.state.Messages) - 1; i >= 0 && r.Message == ""; i-- {
+		if m := p.state.Messages[i]; m.Role == protocol.RoleUser && (m.RunID == run || m.RunID == "") {
+			r.Message = m.Content.Text()
+		}
+	}
+	if p.h.Retry != nil && r.Message != "" {
+		p.h.Retry(r)
 	}
 }
 

@@ -3,6 +3,7 @@ package chat
 import (
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -27,6 +28,37 @@ type State struct {
 	Model  protocol.ModelRef
 	Models []Model
 	Paused bool
+	// Offline says why nothing is going on just now: the gateway cannot be reached. Empty while it can.
+	Offline string
+}
+
+// StateOf picks a conversation's state out of the view-models. The caller may fill in Models.
+func StateOf(v state.View, c state.ChatView) State {
+	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Nodes, Model: v.Status.Model, Paused: v.Status.Paused}
+	s.Session, _ = v.Session(c.Key)
+	s.Session.SessionKey = c.Key
+	if p := s.Session.Settings; p != nil && p.Model != nil {
+		s.Model = *p.Model
+	}
+	for _, r := range v.Runs {
+		if r.SessionKey == c.Key {
+			s.Runs = append(s.Runs, r)
+		}
+	}
+	for _, x := range v.Calls {
+		if x.SessionKey == c.Key {
+			s.Calls = append(s.Calls, x)
+		}
+	}
+	for _, q := range v.Approvals {
+		if q.SessionKey == c.Key {
+			s.Approvals = append(s.Approvals, q)
+		}
+	}
+	if !v.Connected && v.Problem != "" {
+		s.Offline = "Not connected: " + v.Problem
+	}
+	return s
 }
 
 // Model is a choice of the header's menu.
