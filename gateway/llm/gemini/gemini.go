@@ -79,7 +79,7 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	return func(yield func(llm.Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		r := &reader{yield: yield, names: wireNames(req.Tools)}
+		r := &reader{yield: yield}
 		if err := m.answer(ctx, req, r); err != nil && !r.stopped {
 			yield(llm.Event{}, err)
 		}
@@ -90,7 +90,7 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 func (m *model) answer(ctx context.Context, req llm.Request, r *reader) error {
 	return ask.Retry(ctx, r.emit, func() error {
 		for {
-			thinking, step := m.think.plan(req.Thinking, m.Info.Thinking)
+			thinking := m.think.plan(req.Thinking, m.Info.Thinking)
 			err := m.try(ctx, req, thinking, r)
 			var f *ask.Failure
 			switch {
@@ -100,7 +100,7 @@ func (m *model) answer(ctx context.Context, req llm.Request, r *reader) error {
 				return err
 			case r.shown:
 				f.Again = false
-			case f.Status == http.StatusBadRequest && thinking != nil && m.think.learn(step, f.Reason):
+			case f.Status == http.StatusBadRequest && thinking != nil && m.think.learn(thinking, f.Reason):
 				continue
 			}
 			return f
@@ -114,8 +114,9 @@ func (m *model) try(ctx context.Context, req llm.Request, thinking *genai.Thinki
 		return err
 	}
 	ctx, watch := ask.Watched(ctx)
-	r.begin(m.Model)
-	next, stop := iter.Pull2(client.Models.GenerateContentStream(ctx, m.Model, m.contents(req.Messages), m.config(req, thinking)))
+	n := newNames(req.Tools)
+	r.begin(m.Model, n)
+	next, stop := iter.Pull2(client.Models.GenerateContentStream(ctx, m.Model, m.contents(req.Messages, n), m.config(req, thinking, n)))
 	defer stop()
 	for {
 		chunk, err, ok := pull(next)
@@ -129,8 +130,8 @@ func (m *model) try(ctx context.Context, req llm.Request, thinking *genai.Thinki
 		case !ok:
 			return r.end()
 		}
-		if r.take(chunk); r.stopped {
-			return nil
+		if err := r.take(chunk); err != nil || r.stopped {
+			return err
 		}
 	}
 }

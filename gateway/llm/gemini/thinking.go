@@ -12,39 +12,26 @@ import (
 type style int
 
 const (
-	styleNone   style = iota // does not think, or nothing is known of it
-	styleBudget              // 2.5: a number of tokens
-	styleLevel               // from 3 on: a word
+	noStyle     style = iota // does not think, or its way is not known
+	budgetStyle              // 2.5: a number of tokens
+	levelStyle               // from 3 on: a word
 )
 
-// styleOf goes by the name: "gemini-2.5-flash", "gemini-3-pro-preview".
+// styleOf goes by the name: "gemini-2.5-flash", "gemini-3-pro-preview". A name of another form says nothing.
 func styleOf(name string) style {
-	v := version(name)
-	switch {
-	case strings.Contains(name, "image") || v < 2.5:
-		return styleNone
-	case v < 3:
-		return styleBudget
-	}
-	return styleLevel
-}
-
-// version is 2.5 for "gemini-2.5-flash", and 0 for a name of another form. Names without a number ("gemini-flash-latest") are of
-// the newest.
-func version(name string) float64 {
 	rest, ok := strings.CutPrefix(name, "gemini-")
 	if !ok {
-		return 0
-	}
-	if strings.HasSuffix(rest, "-latest") && (strings.HasPrefix(rest, "flash") || strings.HasPrefix(rest, "pro")) {
-		return 3
+		return noStyle
 	}
 	number, _, _ := strings.Cut(rest, "-")
-	v, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return 0
+	version, err := strconv.ParseFloat(number, 64)
+	switch {
+	case err != nil || version < 2.5 || version < 3 && strings.Contains(name, "image"):
+		return noStyle
+	case version < 3:
+		return budgetStyle
 	}
-	return v
+	return levelStyle
 }
 
 var budgets = map[string]int32{"none": 0, "minimal": 1024, "low": 4096, "medium": 8192, "high": 16_384, "xhigh": 24_576}
@@ -54,62 +41,56 @@ var levels = map[string]genai.ThinkingLevel{
 	"medium": genai.ThinkingLevelMedium, "high": genai.ThinkingLevelHigh, "xhigh": genai.ThinkingLevelHigh,
 }
 
-// Steps down from what was asked for, as far as a server refuses it.
-const (
-	stepAsked   = iota
-	stepNearest // the least or the most that every model of the family can do
-	stepFree    // as the model likes
-	stepSilent  // thinking is not mentioned
-)
-
-// thinker knows what a model has refused.
+// thinker knows what a model has refused: some levels first, perhaps any word about thinking.
 type thinker struct {
 	style style
 
-	mu   sync.Mutex
-	step int
+	mu      sync.Mutex
+	refused map[genai.ThinkingLevel]bool
+	budgets map[int32]bool // refused too
+	silent  bool
 }
 
-// plan decides for a level (protocol.ThinkingLevels); an empty one leaves it to the model. The step is for learn.
-func (t *thinker) plan(level string, thinks bool) (*genai.ThinkingConfig, int) {
+// plan decides for a level (protocol.ThinkingLevels). An empty one, and one that was refused, leave the amount to the model. Nil does
+// not mention thinking at all.
+func (t *thinker) plan(level string, known bool) *genai.ThinkingConfig {
 	t.mu.Lock()
-	step := t.step
-	t.mu.Unlock()
-	if step == stepSilent || t.style == styleNone && (level == "" || level == "none" || !thinks) {
-		return nil, step
+	defer t.mu.Unlock()
+	if t.silent || t.style == noStyle && (!known || level == "none") {
+		return nil
 	}
 	c := &genai.ThinkingConfig{IncludeThoughts: level != "none"}
 	switch {
-	case level == "" || step == stepFree:
-	case t.style == styleBudget || t.style == styleNone:
-		b := budgets[level]
-		if step == stepNearest && level == "none" { // the Pro models cannot but think
-			b = 128
-		}
-		c.ThinkingBudget = &b
-	default:
-		l := levels[level]
-		if step == stepNearest {
-			switch l {
-			case genai.ThinkingLevelMinimal:
-				l = genai.ThinkingLevelLow
-			case genai.ThinkingLevelMedium:
-				l = genai.ThinkingLevelHigh
-			}
-		}
-		c.ThinkingLevel = l
+	case level == "":
+	case t.style == budgetStyle && !t.budgets[budgets[level]]:
+		c.ThinkingBudget = new(budgets[level])
+	case t.style == levelStyle && !t.refused[levels[level]]:
+		c.ThinkingLevel = levels[level]
 	}
-	return c, step
+	return c
 }
 
-// learn notes that a request with the plan of step was refused, and reports whether a lesser one is worth a try.
-func (t *thinker) learn(step int, reason string) bool {
+// learn notes that a server refused a request because of its plan, and reports whether it is worth a try without.
+func (t *thinker) learn(c *genai.ThinkingConfig, reason string) bool {
 	low := strings.ToLower(reason)
-	if !strings.Contains(low, "thinking") && !strings.Contains(low, "thought") && !strings.Contains(low, "budget") || strings.Contains(low, "signature") {
+	if strings.Contains(low, "signature") || !strings.Contains(low, "thinking") && !strings.Contains(low, "thought") && !strings.Contains(low, "budget") {
 		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.step = max(t.step, step+1)
+	switch {
+	case c.ThinkingLevel != "":
+		if t.refused == nil {
+			t.refused = map[genai.ThinkingLevel]bool{}
+		}
+		t.refused[c.ThinkingLevel] = true
+	case c.ThinkingBudget != nil:
+		if t.budgets == nil {
+			t.budgets = map[int32]bool{}
+		}
+		t.budgets[*c.ThinkingBudget] = true
+	default:
+		t.silent = true
+	}
 	return true
 }
