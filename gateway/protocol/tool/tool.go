@@ -110,10 +110,11 @@ func (t Tool) Preview(ctx context.Context, args json.RawMessage) (p protocol.Cal
 }
 
 // Validate checks args against a JSON schema, as a gateway does before it dispatches a call. A schema that cannot be
-// understood accepts every object: the node has the last word.
+// understood, or that refers to itself or others, accepts everything: the node has the last word.
 func Validate(schema, args json.RawMessage) error {
 	var s jsonschema.Schema
-	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
+	var tree any
+	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil || json.Unmarshal(schema, &tree) != nil || refers(tree) {
 		return nil
 	}
 	resolved, err := s.Resolve(nil)
@@ -122,6 +123,22 @@ func Validate(schema, args json.RawMessage) error {
 	}
 	_, err = validated(resolved, args)
 	return err
+}
+
+// refers reports whether a schema has a reference. One that leads back to itself would exhaust the stack, and a node's schema comes
+// from outside.
+func refers(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			if key == "$ref" || key == "$dynamicRef" || refers(value) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, refers)
+	}
+	return false
 }
 
 func schemaFor[T any](name string) *jsonschema.Schema {
