@@ -1,0 +1,139 @@
+//go:build unix
+
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestPipesAndDevicesAreRefusedAtOnce(t *testing.T) {
+	r := openTemp(t)
+	pipe := filepath.Join(r.Dir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	disk, err := OpenDisk(r.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, c := range []struct {
+			r    *Root
+			name string
+		}{{r, "pipe"}, {r, "."}, {disk, "/dev/zero"}, {disk, "pipe"}} {
+			p, err := c.r.Resolve(c.name)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if _, _, err := c.r.ReadFile(p, 10); err == nil {
+				t.Errorf("%s was read", c.name)
+			}
+			if err := c.r.Write(p, []byte("x"), ""); err == nil {
+				t.Errorf("%s was written", c.name)
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("something waited for the other end of a pipe")
+	}
+}
+
+func TestAReadOnlyFileIsNotOverwritten(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write every file")
+	}
+	r := openTemp(t)
+	file := filepath.Join(r.Dir(), "f")
+	put(t, file, "keep")
+	if err := os.Chmod(file, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Write(resolve(t, r, "f"), []byte("x"), ""); err == nil {
+		t.Error("it was overwritten")
+	}
+}
+
+func TestAHardLinkOutsideKeepsItsContent(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "f")
+	put(t, out, "outside")
+	r := openTemp(t)
+	if err := os.Link(out, filepath.Join(r.Dir(), "f")); err != nil {
+		t.Skipf("no hard links here: %v", err)
+	}
+	if err := r.Write(resolve(t, r, "f"), []byte("inside"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(out); string(data) != "outside" {
+		t.Errorf("the file outside became %q", data)
+	}
+}
+
+// A folder is exchanged with a link to the outside as fast as possible while files below it are read, written and listed.
+func TestNoRaceLetsALinkLeadOut(t *testing.T) {
+	out := t.TempDir()
+	put(t, filepath.Join(out, "f"), "outside")
+	r := openTemp(t)
+	dir, aside, door := filepath.Join(r.Dir(), "d"), filepath.Join(r.Dir(), "aside"), filepath.Join(r.Dir(), "door")
+	put(t, filepath.Join(dir, "f"), "inside")
+	link(t, out, door)
+	p := resolve(t, r, "d/f")
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			os.Rename(dir, aside)
+			os.Rename(door, dir)
+			os.Rename(dir, door)
+			os.Rename(aside, dir)
+		}
+	})
+	tries, reads := 0, 0
+	for end := time.Now().Add(time.Second); time.Now().Before(end); tries++ {
+		if data, _, err := r.ReadFile(p, 100); err == nil {
+			if reads++; string(data) == "outside" {
+				t.Fatal("a file outside was read")
+			}
+		}
+		if tries%8 == 0 {
+			r.Write(p, []byte("inside"), "")
+			r.Write(resolve(t, r, "d/new/g"), []byte("inside"), "")
+		}
+		if d, err := r.OpenDir(resolve(t, r, "d")); err == nil {
+			if f, _, err := d.Open("f"); err == nil {
+				b := make([]byte, 7)
+				if n, _ := f.Read(b); string(b[:n]) == "outside" {
+					t.Fatal("a folder outside was opened")
+				}
+				f.Close()
+			}
+			d.Release()
+		}
+	}
+	close(stop)
+	wg.Wait()
+	if reads == 0 {
+		t.Errorf("none of %d tries found the file: nothing was tested", tries)
+	}
+	if data, _ := os.ReadFile(filepath.Join(out, "f")); string(data) != "outside" {
+		t.Errorf("the file outside became %q", data)
+	}
+	if list, _ := os.ReadDir(out); len(list) != 1 {
+		t.Errorf("files appeared outside: %v", list)
+	}
+}

@@ -1,0 +1,311 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func openTemp(t *testing.T) *Root {
+	t.Helper()
+	r, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func put(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t *testing.T, target, path string) {
+	t.Helper()
+	if err := os.Symlink(target, path); err != nil {
+		t.Skipf("this system lets nobody make symbolic links here: %v", err)
+	}
+}
+
+func resolve(t *testing.T, r *Root, name string) Path {
+	t.Helper()
+	p, err := r.Resolve(name)
+	if err != nil {
+		t.Fatalf("Resolve(%q): %v", name, err)
+	}
+	return p
+}
+
+func TestResolveKeepsPathsInTheWorkspace(t *testing.T) {
+	r := openTemp(t)
+	for _, c := range []struct {
+		name, want string
+		outside    bool
+	}{
+		{"", "", false},
+		{".", "", false},
+		{"a.txt", "a.txt", false},
+		{"./a/../b", "b", false},
+		{"a/b/../../c", "c", false},
+		{"..a", "..a", false},
+		{"~/x", "~/x", false},
+		{r.Dir(), "", false},
+		{filepath.Join(r.Dir(), "x", "y"), "x/y", false},
+		{r.Dir() + "/../" + filepath.Base(r.Dir()) + "/z", "z", false},
+		{"..", "", true},
+		{"../x", "", true},
+		{"a/../../x", "", true},
+		{r.Dir() + "-beside", "", true},
+		{filepath.Dir(r.Dir()), "", true},
+	} {
+		p, err := r.Resolve(c.name)
+		var outside *OutsideError
+		if c.outside {
+			if !errors.As(err, &outside) || !p.Outside || !strings.Contains(err.Error(), p.Abs) || !strings.Contains(err.Error(), r.Dir()) {
+				t.Errorf("Resolve(%q) = %+v, %v; want a refusal that names path and workspace", c.name, p, err)
+			}
+			continue
+		}
+		if want := filepath.Join(r.Dir(), filepath.FromSlash(c.want)); err != nil || p.Abs != want || p.Outside {
+			t.Errorf("Resolve(%q) = %+v, %v; want %s", c.name, p, err, want)
+		}
+	}
+	if _, err := r.Resolve("a\x00b"); err == nil {
+		t.Error("a zero byte was accepted")
+	}
+}
+
+func TestAWorkspaceNamedThroughALinkMapsBothNames(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "real", "f"), "x")
+	link(t, "real", filepath.Join(dir, "alias"))
+	r, err := Open(filepath.Join(dir, "alias"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, name := range []string{"f", filepath.Join(dir, "alias", "f"), filepath.Join(r.Dir(), "f")} {
+		if data, _, err := r.ReadFile(resolve(t, r, name), 10); err != nil || string(data) != "x" {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+}
+
+func TestOpenWantsAFolderThatExists(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "file"), "")
+	for _, name := range []string{"missing", "file"} {
+		if r, err := Open(filepath.Join(dir, name)); err == nil {
+			r.Close()
+			t.Errorf("%s was opened", name)
+		}
+	}
+}
+
+func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
+	out := t.TempDir()
+	put(t, filepath.Join(out, "secret"), "secret")
+	r := openTemp(t)
+	put(t, filepath.Join(r.Dir(), "d", "f"), "inside")
+	for name, target := range map[string]string{
+		"rel": "d/f", "abs": filepath.Join(r.Dir(), "d", "f"), "dir": "d", "chain": "rel", "absdir": filepath.Join(r.Dir(), "d"),
+		"out": filepath.Join(out, "secret"), "outdir": out, "up": "../../" + filepath.Base(out), "dangling": filepath.Join(out, "new"),
+		"loop": "loop", "viaout": "outdir/secret",
+	} {
+		link(t, target, filepath.Join(r.Dir(), name))
+	}
+	for _, name := range []string{"rel", "abs", "dir/f", "chain", "absdir/f"} {
+		if data, _, err := r.ReadFile(resolve(t, r, name), 100); err != nil || string(data) != "inside" {
+			t.Errorf("read %s: %q, %v", name, data, err)
+		}
+	}
+	for _, name := range []string{"out", "outdir/secret", "dangling", "viaout", "outdir/new/deep"} {
+		p := resolve(t, r, name)
+		var outside *OutsideError
+		if _, _, err := r.ReadFile(p, 100); !errors.As(err, &outside) {
+			t.Errorf("read %s: %v; want an OutsideError", name, err)
+		}
+		if err := r.Write(p, []byte("x"), ""); !errors.As(err, &outside) {
+			t.Errorf("write %s: %v; want an OutsideError", name, err)
+		}
+	}
+	for _, name := range []string{"loop", "loop/x", "up"} {
+		if _, _, err := r.ReadFile(resolve(t, r, name), 100); err == nil {
+			t.Errorf("read %s: no error", name)
+		}
+	}
+	if data, _ := os.ReadFile(filepath.Join(out, "secret")); string(data) != "secret" {
+		t.Errorf("the file outside became %q", data)
+	}
+	if list, _ := os.ReadDir(out); len(list) != 1 {
+		t.Errorf("files appeared outside: %v", list)
+	}
+}
+
+func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
+	out := t.TempDir()
+	r, err := OpenDisk(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p := resolve(t, r, filepath.Join(out, "sub", "f"))
+	if !p.Outside || !r.WholeDisk() {
+		t.Errorf("%+v is not said to be outside", p)
+	}
+	if err := r.Write(p, []byte("x"), Absent); err != nil {
+		t.Fatal(err)
+	}
+	link(t, out, filepath.Join(r.Dir(), "link"))
+	real, _, err := r.Target(resolve(t, r, "link/sub/f"))
+	if err != nil || !real.Outside || filepath.Base(real.Abs) != "f" {
+		t.Errorf("Target = %+v, %v", real, err)
+	}
+}
+
+func TestWriteKeepsModeAndFollowsLinks(t *testing.T) {
+	r := openTemp(t)
+	file := filepath.Join(r.Dir(), "script")
+	put(t, file, "old")
+	if err := os.Chmod(file, 0o751); err != nil {
+		t.Fatal(err)
+	}
+	link(t, "script", filepath.Join(r.Dir(), "name"))
+	if err := r.Write(resolve(t, r, "name"), []byte("new"), ""); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(filepath.Join(r.Dir(), "name"))
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Error("the link was replaced by a file")
+	}
+	if info, _ := os.Stat(file); runtime.GOOS != "windows" && info.Mode().Perm() != 0o751 {
+		t.Errorf("mode became %v", info.Mode())
+	}
+	if data, _ := os.ReadFile(file); string(data) != "new" {
+		t.Errorf("content %q", data)
+	}
+	entries, _ := os.ReadDir(r.Dir())
+	if len(entries) != 2 {
+		t.Errorf("something was left behind: %v", entries)
+	}
+}
+
+func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
+	r := openTemp(t)
+	put(t, filepath.Join(r.Dir(), "f"), "one")
+	p := resolve(t, r, "f")
+	seen, err := r.Hash(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, expect := range map[string]string{"f": Absent, "g": seen} {
+		if err := r.Write(resolve(t, r, name), []byte("x"), expect); !errors.Is(err, ErrChanged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	put(t, filepath.Join(r.Dir(), "f"), "two")
+	if err := r.Write(p, []byte("x"), seen); !errors.Is(err, ErrChanged) {
+		t.Errorf("changed file: %v", err)
+	}
+	if data, _ := os.ReadFile(p.Abs); string(data) != "two" {
+		t.Errorf("content became %q", data)
+	}
+	if entries, _ := os.ReadDir(r.Dir()); len(entries) != 1 {
+		t.Errorf("something was left behind: %v", entries)
+	}
+	if sum, err := r.Hash(resolve(t, r, "none")); sum != Absent || err != nil {
+		t.Errorf("Hash of nothing = %q, %v", sum, err)
+	}
+}
+
+func TestReadFileRefusesWhatIsTooLarge(t *testing.T) {
+	r := openTemp(t)
+	put(t, filepath.Join(r.Dir(), "f"), "12345")
+	var tooLarge *TooLargeError
+	if _, _, err := r.ReadFile(resolve(t, r, "f"), 4); !errors.As(err, &tooLarge) || tooLarge.Size != 5 {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := r.ReadFile(resolve(t, r, "f"), 5); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFileInTheWayIsADirError(t *testing.T) {
+	r := openTemp(t)
+	put(t, filepath.Join(r.Dir(), "f"), "")
+	if err := r.Write(resolve(t, r, "f/g/h"), nil, ""); err == nil {
+		t.Error("a file was used as a folder")
+	}
+	if err := r.Write(resolve(t, r, ""), nil, ""); err == nil {
+		t.Error("the workspace itself was overwritten")
+	}
+}
+
+func TestLockIsHeldByOneAtATimeAndGivesUpWithItsContext(t *testing.T) {
+	r := openTemp(t)
+	p := resolve(t, r, "f")
+	count := 0
+	var wg sync.WaitGroup
+	for range 200 {
+		wg.Go(func() {
+			unlock, err := r.Lock(t.Context(), p)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer unlock()
+			count++ // the race detector sees it if two are in here
+		})
+	}
+	wg.Wait()
+	if count != 200 || len(r.locks.held) != 0 {
+		t.Errorf("count %d, %d locks left", count, len(r.locks.held))
+	}
+	unlock, err := r.Lock(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Lock(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Errorf("Lock with an ended context: %v", err)
+	}
+	unlock()
+	if len(r.locks.held) != 0 {
+		t.Error("a lock was left")
+	}
+}
+
+func FuzzResolveStaysInside(f *testing.F) {
+	for _, s := range []string{"", "a", "../x", "/etc/passwd", "a/../../b", "//", "./..//.", "C:\\x", `\\host\x`, "~", "a\x00", strings.Repeat("../", 50)} {
+		f.Add(s)
+	}
+	r, err := Open(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		p, err := r.Resolve(name)
+		if err != nil {
+			return
+		}
+		if p.Outside || !filepath.IsAbs(p.Abs) || p.Abs != r.Dir() && !strings.HasPrefix(p.Abs, r.Dir()+string(os.PathSeparator)) {
+			t.Fatalf("Resolve(%q) = %+v, outside %s", name, p, r.Dir())
+		}
+		if filepath.Clean(p.Abs) != p.Abs {
+			t.Fatalf("Resolve(%q) = %q is not clean", name, p.Abs)
+		}
+	})
+}
