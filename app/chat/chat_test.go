@@ -564,3 +564,17 @@ func BenchmarkPaneDelta20000(b *testing.B) {
 		d.Update(s)
 	}
 }
+
+func TestTroubleHasRoomForItsButton(t *testing.T) {
+	d := newDesk(t, 860, 500)
+	reloaded := false
+	d.h.Reload = func() { reloaded = true }
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Problem: "the gateway did not answer"})
+	if want, got := d.trouble.MinSize().Height, d.trouble.Size().Height; got < want {
+		t.Errorf("the box is %v high and wants %v", got, want)
+	}
+	test.Tap(d.button("Try again"))
+	if !reloaded {
+		t.Error("Try again did nothing")
+	}
+}

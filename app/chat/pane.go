@@ -247,7 +247,7 @@ func (p *Pane) place(size fyne.Size) {
 	p.header.box.Move(fyne.NewPos(0, 0))
 	relayout(p.header.box)
 
-	width := min(size.Width-2*margin, columnWidth)
+	width := min(size.Width-2*margin, columnWidth*look.Size("text")/14)
 	x := float32(int((size.Width - width) / 2))
 	c := p.composer.box
 	c.Resize(fyne.NewSize(width, c.MinSize().Height))
@@ -260,6 +260,7 @@ func (p *Pane) place(size fyne.Size) {
 	p.transcript.Width = width
 	p.middle.Move(fyne.NewPos(0, head+1))
 	p.middle.Resize(fyne.NewSize(size.Width, max(size.Height-head-1-h-margin, 0)))
+	p.middle.Layout.Layout(p.middle.Objects, p.middle.Size()) // what stands in it may have another height now
 	p.line.Move(fyne.NewPos(0, head))
 	p.line.Resize(fyne.NewSize(size.Width, 1))
 	p.top.Resize(fyne.NewSize(size.Width, head))

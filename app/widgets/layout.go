@@ -142,6 +142,18 @@ func (bleedLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Resize(fyne.NewSize(size.Width+2*pad, size.Height+2*pad))
 }
 
+// Readable gives text at most the measure of a line, at the left.
+func Readable(o fyne.CanvasObject) *fyne.Container { return container.New(readableLayout{}, o) }
+
+type readableLayout struct{}
+
+func (readableLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
+
+func (readableLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	objects[0].Move(fyne.NewPos(0, 0))
+	objects[0].Resize(fyne.NewSize(min(size.Width, look.Measure()), size.Height))
+}
+
 // Limit gives an object at most width, in the middle of what there is, or at its left.
 func Limit(width float32, left bool, o fyne.CanvasObject) *fyne.Container {
 	return container.New(&limitLayout{width, left}, o)

@@ -77,7 +77,8 @@ func (m *Markdown) reuse(o fyne.CanvasObject, b Block) bool {
 			return true
 		}
 	case *fyne.Container:
-		if rich, ok := v.Objects[0].(*widget.RichText); ok && b.Kind == BlockText {
+		if b.Kind == BlockText { // as show made it
+			rich := v.Objects[0].(*fyne.Container).Objects[0].(*widget.RichText)
 			rich.Segments = m.parse(b.Source)
 			rich.Refresh()
 			return true
@@ -113,7 +114,7 @@ func (m *Markdown) show(b Block) fyne.CanvasObject {
 	}
 	rich := widget.NewRichText(m.parse(b.Source)...)
 	rich.Wrapping = fyne.TextWrapWord
-	return Bleed(rich)
+	return Readable(Bleed(rich))
 }
 
 var (

@@ -66,7 +66,7 @@ func NewMessageView() *MessageView {
 	}
 	m.plain.Wrapping = fyne.TextWrapWord
 	m.plain.Selectable = true
-	m.plainB = Bleed(m.plain)
+	m.plainB = Readable(Bleed(m.plain))
 	m.images = Row(look.Inside, -1)
 	m.box = Col(look.Gap, m.head, m.text, m.plainB, m.images)
 	m.ExtendBaseWidget(m)
@@ -201,7 +201,7 @@ func NewFold(icon string) *Fold {
 	})
 	rule := NewRect(look.ColorLine, "", 1)
 	rule.SetMinSize(fyne.NewSize(2, 0))
-	f.body = Inset(look.Gap, 0, look.Gap, 7, container.NewBorder(nil, nil, rule, nil, Inset(0, 0, 0, look.Inside+2, f.text)))
+	f.body = Inset(look.Gap, 0, look.Gap, 7, container.NewBorder(nil, nil, rule, nil, Inset(0, 0, 0, look.Inside+2, Readable(f.text))))
 	f.body.Hide()
 	f.box = Col(0, Row(0, -1, head), f.body)
 	f.ExtendBaseWidget(f)
