@@ -1,0 +1,128 @@
+package state
+
+import (
+	"fmt"
+
+	"fairlead/gateway/protocol"
+)
+
+// TrayIcon is what the tray's glyph says.
+type TrayIcon int
+
+const (
+	TrayIdle TrayIcon = iota
+	TrayWorking
+	TrayNeedsYou
+	TrayOffline
+	TrayError
+)
+
+// Tray is the tray as a plain value: equal values look the same.
+type Tray struct {
+	Icon   TrayIcon
+	Needs  int
+	Status string
+	// Items are the menu from top to bottom.
+	Items []TrayItem
+}
+
+// TrayItem is a line of the menu. Do names what it does; Key and ID say with what.
+type TrayItem struct {
+	Label     string
+	Separator bool
+	Disabled  bool
+	Checked   bool
+	Do        string
+	Key       protocol.SessionKey
+	ID        protocol.ApprovalID
+	Items     []TrayItem
+}
+
+// What items do.
+const (
+	TrayOpen     = "open"
+	TrayNew      = "new"
+	TrayChat     = "chat"
+	TrayReview   = "review"
+	TrayPause    = "pause"
+	TraySettings = "settings"
+	TrayQuit     = "quit"
+)
+
+// maxTrayItems bounds the lists in the menu.
+const maxTrayItems = 8
+
+// TrayOf is the tray of a view.
+func TrayOf(v View) Tray {
+	t := Tray{Needs: len(v.Approvals)}
+	switch {
+	case v.Status.Storage != "":
+		t.Icon, t.Status = TrayError, "Cannot store anything"
+	case !v.Connected && v.Problem != "":
+		t.Icon, t.Status = TrayOffline, "No connection to the gateway"
+	case t.Needs > 0:
+		t.Icon, t.Status = TrayNeedsYou, plural(t.Needs, "question waits", "questions wait")+" for you"
+	case v.Status.Paused:
+		t.Icon, t.Status = TrayIdle, "The agent is paused"
+	case v.Working():
+		t.Icon, t.Status = TrayWorking, "Working"
+	default:
+		t.Icon, t.Status = TrayIdle, "Ready"
+	}
+	line := TrayItem{Separator: true}
+	t.Items = append(t.Items, TrayItem{Label: t.Status, Disabled: true}, line)
+	needs := TrayItem{Label: fmt.Sprintf("Needs you (%d)", t.Needs), Disabled: t.Needs == 0}
+	for i, a := range v.Approvals {
+		if i == maxTrayItems {
+			needs.Items = append(needs.Items, TrayItem{Label: fmt.Sprintf("%d more…", len(v.Approvals)-i), Do: TrayOpen})
+			break
+		}
+		needs.Items = append(needs.Items, TrayItem{Label: QuestionLine(a), Do: TrayReview, ID: a.ID})
+	}
+	t.Items = append(t.Items, needs, TrayItem{Label: "Open", Do: TrayOpen}, TrayItem{Label: "New chat", Do: TrayNew})
+	recent := TrayItem{Label: "Recent chats"}
+	for i, s := range v.Sessions {
+		if i == maxTrayItems {
+			break
+		}
+		recent.Items = append(recent.Items, TrayItem{Label: cut(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey})
+	}
+	recent.Disabled = len(recent.Items) == 0
+	machines := TrayItem{Label: "Machines"}
+	for _, n := range v.Nodes {
+		state := "offline"
+		if n.Online {
+			state = "online"
+		}
+		machines.Items = append(machines.Items, TrayItem{Label: fmt.Sprintf("%s · %s", n.ID, state), Do: TrayOpen})
+	}
+	machines.Disabled = len(machines.Items) == 0
+	t.Items = append(t.Items, recent, machines, line, TrayItem{Label: "Pause agent", Do: TrayPause, Checked: v.Status.Paused},
+		TrayItem{Label: "Settings", Do: TraySettings}, line, TrayItem{Label: "Quit", Do: TrayQuit})
+	return t
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// TitleOf is a chat's title in lists.
+func TitleOf(s protocol.SessionEntry) string {
+	switch {
+	case s.Title != "":
+		return s.Title
+	case s.SessionKey == protocol.MainSession:
+		return "Main chat"
+	}
+	return "New chat"
+}
