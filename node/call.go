@@ -33,7 +33,7 @@ func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 	case protocol.EventLogsGet:
 		var l protocol.LogsGet
 		if n.read(e, &l) && l.CallID != "" {
-			n.work.Go(func() { n.logs(ctx, l) })
+			n.work.Go(func() { n.logs(l) })
 		}
 	}
 }
@@ -181,8 +181,8 @@ func (n *Node) report(ctx context.Context, latest <-chan protocol.ToolProgress) 
 	}
 }
 
-// logs answers logs.get. An answer that does not arrive is not sent again: nobody waits for it any more.
-func (n *Node) logs(ctx context.Context, l protocol.LogsGet) {
+// logs answers logs.get.
+func (n *Node) logs(l protocol.LogsGet) {
 	answer := protocol.LogsResultParams{CallID: l.CallID}
 	if n.file == nil {
 		answer.Error = "This node keeps no log."
@@ -191,9 +191,8 @@ func (n *Node) logs(ctx context.Context, l protocol.LogsGet) {
 	} else {
 		answer.Lines, answer.Truncated = lines, truncated
 	}
-	ctx, cancel := context.WithTimeout(ctx, ackLimit)
-	defer cancel()
-	if _, err := client.Call(ctx, n.client, protocol.ReturnLogs, answer); err != nil && ctx.Err() == nil {
-		n.log.Warn("Log lines not wanted", "call", l.CallID, "err", err)
-	}
+	n.out.put(item{call: l.CallID, send: func(ctx context.Context) error {
+		_, err := client.Call(ctx, n.client, protocol.ReturnLogs, answer)
+		return err
+	}})
 }
