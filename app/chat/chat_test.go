@@ -132,6 +132,10 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 	if !d.tool.Question || d.tool.Armed || !d.open || d.tool.Diff != "+a" || d.approval != "q" {
 		t.Errorf("%+v", d)
 	}
+	if later := b.build(s, noon.Add(time.Hour))[2].Data.(toolData); later.tool.Armed {
+		t.Error("Allow is ready although nobody has seen the question")
+	}
+	b.seen["q"] = noon
 	if later := b.build(s, noon.Add(2*time.Second))[2].Data.(toolData); !later.tool.Armed {
 		t.Error("Allow should be ready after a while")
 	}

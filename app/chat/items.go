@@ -66,6 +66,7 @@ const (
 type builder struct {
 	machines *look.Machines
 	stamps   map[string]stamped
+	seen     map[protocol.ApprovalID]time.Time // when a question came on the screen
 
 	day        int
 	kept       []widgets.Item // rows of messages[:keptN]
@@ -95,7 +96,7 @@ func (c cursor) clone() cursor {
 }
 
 func newBuilder(machines *look.Machines) *builder {
-	return &builder{machines: machines, stamps: map[string]stamped{}, keptCursor: cursor{steps: map[protocol.RunID]int{}}}
+	return &builder{machines: machines, stamps: map[string]stamped{}, seen: map[protocol.ApprovalID]time.Time{}, keptCursor: cursor{steps: map[protocol.RunID]int{}}}
 }
 
 func (b *builder) item(items []widgets.Item, key string, kind int, estimate float32, data any) []widgets.Item {
@@ -307,6 +308,9 @@ func (b *builder) thought(items []widgets.Item, key, text string, hidden, live b
 
 // call adds a card. open says that the call may still be under way without a word about it.
 func (b *builder) call(items []widgets.Item, key string, v callView, now time.Time, fresh, open bool) []widgets.Item {
+	if v.question != nil {
+		v.seen = b.seen[v.question.ID]
+	}
 	t := v.tool(b.machines, now)
 	if v.info == nil && v.result == nil && v.question == nil {
 		t.Time, t.CanStop = "", false
@@ -434,7 +438,7 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 		q := s.Approvals[i]
 		if q.Kind == protocol.AskContinue {
 			t := widgets.Tool{Verb: "Go on?", Argument: q.Why, State: widgets.ToolWaiting, Word: "waiting for you", Question: true,
-				Armed: now.UnixMilli()-q.CreatedAt >= armAfter.Milliseconds()}
+				Armed: armed(b.seen[q.ID], now)}
 			items = b.item(items, "ask/"+string(q.ID), kindTool, 80, toolData{id: string(q.ID), tool: t, approval: q.ID})
 		}
 	}

@@ -205,6 +205,9 @@ func (p *Pane) toolRow() *row {
 			c.Reset(open)
 		}
 		d = next
+		if _, ok := p.builder.seen[d.approval]; !ok && d.approval != "" {
+			p.builder.seen[d.approval] = p.now
+		}
 		c.Set(d.tool)
 		c.SetOpen(open)
 	})

@@ -19,6 +19,7 @@ type callView struct {
 	info     *protocol.CallInfo
 	result   *protocol.Message
 	question *protocol.Approval
+	seen     time.Time // since when the question is on the screen; zero is not yet
 }
 
 // maxOutput is how much of a result a card shows, in bytes: the end of it. Copy gives as much.
@@ -73,7 +74,7 @@ func (c callView) tool(machines *look.Machines, now time.Time) widgets.Tool {
 	if c.question != nil {
 		t.State = widgets.ToolWaiting
 		t.Question = true
-		t.Armed = now.UnixMilli()-c.question.CreatedAt >= armAfter.Milliseconds()
+		t.Armed = armed(c.seen, now)
 	}
 	var preview *protocol.CallPreview
 	if info != nil {
@@ -103,6 +104,8 @@ func (c callView) tool(machines *look.Machines, now time.Time) widgets.Tool {
 // armAfter is how long a question is on the screen before a card's Allow can be pressed, so that a click meant for something
 // else does not allow it.
 const armAfter = time.Second
+
+func armed(seen, now time.Time) bool { return !seen.IsZero() && now.Sub(seen) >= armAfter }
 
 var states = map[string]widgets.ToolState{
 	protocol.CallWaiting:   widgets.ToolWaiting,

@@ -22,7 +22,7 @@ type Button struct {
 	Small   bool   // 12 instead of 14
 	OnTap   func()
 
-	hovered, focused, pressed bool
+	hovered, focused bool
 }
 
 var (
