@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+
+	"fairlead/node/workspace"
+)
+
+func TestParseReadsFlagsAndEnvironment(t *testing.T) {
+	t.Setenv("FAIRLEAD_TOKEN", "fl_x")
+	t.Setenv("FAIRLEAD_URL", "ws://env/ws")
+	t.Setenv("FAIRLEAD_HOME", "/home/f")
+	o, err := parse(nil, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.URL != "ws://env/ws" || o.Token != "fl_x" || o.ID == "" || o.Workspace != "." || o.Access != workspace.InWorkspace || !strings.HasSuffix(o.LogDir, "logs") {
+		t.Errorf("defaults = %+v", o)
+	}
+	o, err = parse([]string{"--gateway", "wss://flag/ws", "--id", "server", "--workspace", "/srv", "--whole-disk"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.URL != "wss://flag/ws" || o.ID != "server" || o.Workspace != "/srv" || o.Access != workspace.WholeDisk {
+		t.Errorf("flags = %+v", o)
+	}
+}
+
+func TestParseRefusesWithAUsageError(t *testing.T) {
+	t.Setenv("FAIRLEAD_URL", "")
+	for _, args := range []string{"", "--gateway ws://x/ws extra", "--gateway ws://x/ws --id a__b", "--colour", "--token x"} {
+		_, err := parse(strings.Fields(args), io.Discard)
+		var usage usageError
+		if !errors.As(err, &usage) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	if _, err := parse([]string{"-h"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("help: %v", err)
+	}
+}
+
+func TestRunTellsWhyItCannotStart(t *testing.T) {
+	err := run(t.Context(), []string{"--gateway", "ws://127.0.0.1:1/ws", "--workspace", t.TempDir() + "/none"}, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "none") {
+		t.Errorf("error = %v", err)
+	}
+}

@@ -1,0 +1,244 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+	"fairlead/node/workspace"
+)
+
+func TestNewRefusesWhatCannotWork(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]Options{
+		"no id":              {Workspace: dir, URL: "ws://x/ws"},
+		"bad id":             {ID: "a__b", Workspace: dir, URL: "ws://x/ws"},
+		"nowhere to connect": {ID: "a", Workspace: dir},
+		"no workspace":       {ID: "a", Workspace: filepath.Join(dir, "none"), URL: "ws://x/ws"},
+		"workspace a file":   {ID: "a", Workspace: file, URL: "ws://x/ws"},
+		"unknown access":     {ID: "a", Workspace: dir, URL: "ws://x/ws", Access: "moon"},
+		"log folder a file":  {ID: "a", Workspace: dir, URL: "ws://x/ws", LogDir: file},
+	} {
+		if _, err := New(o); err == nil || err.Error() == "" {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	for _, access := range []workspace.Access{"", workspace.InWorkspace, workspace.WholeDisk} {
+		n, err := New(Options{ID: "a", Workspace: dir, URL: "ws://x/ws", Access: access})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.ws.WholeDisk() != (access == workspace.WholeDisk) {
+			t.Errorf("access %q: whole disk %v", access, n.ws.WholeDisk())
+		}
+		n.close()
+	}
+}
+
+// withTools is a node that offers a few odd tools and is not connected.
+func withTools(t *testing.T) *Node {
+	t.Helper()
+	n, err := New(Options{ID: "a", Workspace: t.TempDir(), URL: "ws://x/ws", LogDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.close)
+	define := func(name string, fn func(context.Context, struct{}) (any, error)) tool.Tool {
+		return tool.Define(name, "", tool.Traits{Caps: []string{protocol.CapRead}}, fn)
+	}
+	n.offer([]tool.Tool{
+		define("Crash", func(context.Context, struct{}) (any, error) { panic("secret argument") }),
+		define("Silent", func(context.Context, struct{}) (any, error) { return nil, errors.New("") }),
+		define("Nothing", func(context.Context, struct{}) (any, error) { return nil, nil }),
+		define("Huge", func(context.Context, struct{}) (any, error) { return strings.Repeat("x", maxResult), nil }),
+		define("Wait", func(ctx context.Context, _ struct{}) (any, error) { <-ctx.Done(); return nil, ctx.Err() }),
+		tool.WithPreview(define("Bad", nil), func(context.Context, struct{}) (protocol.CallPreview, error) { panic("secret preview") }),
+	})
+	return n
+}
+
+func TestEveryCallEndsInAResultOrWords(t *testing.T) {
+	n := withTools(t)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for _, c := range []struct {
+		tool    string
+		ctx     context.Context
+		preview bool
+		want    string
+	}{
+		{"Crash", t.Context(), false, "The tool crashed"},
+		{"Bad", t.Context(), true, "The tool crashed"},
+		{"Silent", t.Context(), false, "did not say why"},
+		{"Huge", t.Context(), false, "too large"},
+		{"Wait", stopped, false, "cancelled"},
+		{"", t.Context(), false, "Tool not found: "},
+	} {
+		r := n.call(c.ctx, protocol.ToolInvoke{CallID: "1", Tool: c.tool, Preview: c.preview})
+		if !strings.Contains(r.Error, c.want) || r.Result != nil || strings.Contains(r.Error, "secret") {
+			t.Errorf("%s: %q", c.tool, r.Error)
+		}
+	}
+	if r := n.call(t.Context(), protocol.ToolInvoke{CallID: "1", Tool: "Nothing"}); string(r.Result) != "null" || r.Error != "" {
+		t.Errorf("Nothing: %+v", r)
+	}
+	if r := n.call(t.Context(), protocol.ToolInvoke{CallID: "1", Tool: "Nothing", Preview: true}); string(r.Result) != "null" || r.Error != "" {
+		t.Errorf("preview of Nothing: %+v", r)
+	}
+	log, err := os.ReadFile(n.file.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(log, []byte("secret")) || !bytes.Contains(log, []byte("Tool crashed")) {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+func TestOutboxSendsInOrderUntilConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutbox()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var sent, lost []string
+		failing := func(name string, errs ...error) item {
+			return item{call: protocol.CallID(name), send: func(context.Context) error {
+				sent = append(sent, name)
+				if len(errs) == 0 {
+					return nil
+				}
+				err := errs[0]
+				errs = errs[1:]
+				return err
+			}}
+		}
+		o.put(failing("a", protocol.ErrUnavailable, context.DeadlineExceeded, protocol.ErrStorage))
+		o.put(failing("b", protocol.ErrNotFound))
+		o.put(failing("c", fmt.Errorf("report: %w", protocol.ErrForbidden)))
+		o.put(failing("d"))
+		go o.deliver(ctx, func(c protocol.CallID, _ error) { lost = append(lost, string(c)) })
+		synctest.Wait()
+		if !o.holds("a") || !o.holds("d") || o.holds("x") {
+			t.Error("what waits is not known")
+		}
+		began, before := time.Now(), len(sent)
+		o.nudge() // a reconnect does not wait
+		synctest.Wait()
+		if len(sent) != before+1 || time.Since(began) != 0 {
+			t.Errorf("after a nudge: %v", sent)
+		}
+		time.Sleep(time.Hour)
+		if got := strings.Join(sent, ""); got != "aaaabcd" {
+			t.Errorf("sent %s", got)
+		}
+		if got := strings.Join(lost, ""); got != "bc" {
+			t.Errorf("lost %s", got)
+		}
+		if o.holds("a") || o.holds("d") {
+			t.Error("a confirmed item is kept")
+		}
+	})
+}
+
+func TestLogRotates(t *testing.T) {
+	dir := t.TempDir()
+	l, err := openLog(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { l.Close() }()
+	if lines, more, err := l.last(5); err != nil || len(lines) != 0 || more {
+		t.Errorf("empty log: %v %v %v", lines, more, err)
+	}
+	l.max = 100
+	for i := range 200 {
+		if _, err := fmt.Fprintf(l, "{\"line\":%03d}\n", i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != keepLogs {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || info.Size() > 100 || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %d bytes, mode %v, %v", f.Name(), info.Size(), info.Mode(), err)
+		}
+	}
+	for _, n := range []int{1, 7, 8, 20} {
+		lines, more, err := l.last(n)
+		if err != nil || len(lines) != n || !more || lines[n-1] != `{"line":199}` || lines[0] != fmt.Sprintf(`{"line":%03d}`, 200-n) {
+			t.Errorf("last %d = %v %v %v", n, lines, more, err)
+		}
+	}
+	all, more, err := l.last(5000)
+	if err != nil || more || len(all) < 5*6 || len(all) > 5*8 {
+		t.Errorf("all: %d lines %v %v", len(all), more, err)
+	}
+	// It goes on where it ended.
+	l.Close()
+	if l, err = openLog(dir); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(l, `{"line":200}`)
+	if lines, _, _ := l.last(2); strings.Join(lines, "") != `{"line":199}{"line":200}` {
+		t.Errorf("after reopening: %v", lines)
+	}
+}
+
+func TestPrettyName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "os-release")
+	for text, want := range map[string]string{
+		"NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\n": "Debian GNU/Linux 12 (bookworm)",
+		"PRETTY_NAME='Alpine'\n": "Alpine",
+		"PRETTY_NAME=Void":       "Void",
+		"NAME=x\n":               "",
+		"":                       "",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := prettyName(path); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	if got := prettyName(path + ".none"); got != "" {
+		t.Errorf("no file: %q", got)
+	}
+}
+
+func TestBackgroundCommandsAreReported(t *testing.T) {
+	g := start(t, nil)
+	l, _ := g.accept()
+	l.invoke("bg", "Bash", `{"command":"echo hi","background":true}`)
+	var events []protocol.NodeExecEvent
+	var id string
+	for len(events) < 2 || id == "" {
+		req := receive(t, l.got, "a report")
+		l.answer(req, protocol.Ack{OK: true})
+		switch req.Method {
+		case protocol.ReturnResult.Name:
+			id = decode[struct{ SessionID string }](t, decode[protocol.ToolResultParams](t, req.Params).Result).SessionID
+		case protocol.ReportExec.Name:
+			events = append(events, decode[protocol.NodeExecEvent](t, req.Params))
+		}
+	}
+	if events[0].Event != "started" || events[1].Event != "finished" || events[1].OutputTail != "hi\n" || events[0].SessionID != id || events[0].EventID == events[1].EventID {
+		raw, _ := json.Marshal(events)
+		t.Errorf("session %s: %s", id, raw)
+	}
+}
