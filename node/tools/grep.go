@@ -19,7 +19,7 @@ const (
 	maxMatches = 100 // seed 000, Grep
 	maxLine    = 200 // characters of a matching line
 	// ahead is how many files may be searched before an earlier one is done.
-	ahead = 512
+	ahead = 128
 )
 
 type grepIn struct {

@@ -47,6 +47,7 @@ func (e *InputError) Unwrap() error { return e.Err }
 // An error of fn is the tool's failure, told to the model as it is.
 func Define[In, Out any](name, doc string, t Traits, fn func(context.Context, In) (Out, error)) Tool {
 	in := schemaFor[In](name)
+	plainTypes(in)
 	resolved, err := in.Resolve(nil)
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: resolve input schema: %v", name, err))
@@ -149,6 +150,19 @@ func schemaFor[T any](name string) *jsonschema.Schema {
 	// Unknown arguments are ignored (seed 004: unknown fields), so a schema must not forbid them.
 	s.AdditionalProperties = nil
 	return s
+}
+
+// plainTypes takes null out of the optional arguments' types: it is accepted anyhow, and some model APIs refuse lists of types.
+func plainTypes(s *jsonschema.Schema) {
+	for name, p := range s.Properties {
+		if len(p.Types) == 2 && slices.Contains(p.Types, "null") && !slices.Contains(s.Required, name) {
+			p.Type = p.Types[0]
+			if p.Type == "null" {
+				p.Type = p.Types[1]
+			}
+			p.Types = nil
+		}
+	}
 }
 
 func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, error) {
