@@ -1,0 +1,275 @@
+package app
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/dialog"
+	"fyne.io/fyne/v2/storage"
+
+	"fairlead/app/bind"
+	"fairlead/app/chat"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// maxAttachment is how large a picture may be that goes with a message, in bytes (seed 000 has the same cap for Read).
+const maxAttachment = 10 << 20
+
+// handlers connect the chat pane.
+func (s *shell) handlers() chat.Handlers {
+	return chat.Handlers{
+		Send: func(text string, images []protocol.Attachment, node protocol.NodeID) {
+			if s.chat == nil {
+				s.say("Not connected yet. Your message was not sent.")
+				s.pane.SetDraft(text)
+				return
+			}
+			s.chat.Send(text, images, node)
+		},
+		Stop:     func() { s.with(func(c *state.Chat) { c.Stop("") }) },
+		Unqueue:  func(id protocol.RunID) { s.with(func(c *state.Chat) { c.Stop(id) }) },
+		Retry:    func(r protocol.RunInfo) { s.with(func(c *state.Chat) { c.Retry(r) }) },
+		StopCall: func(id protocol.CallID) { s.with(func(c *state.Chat) { c.StopCall(id) }) },
+		Answer: func(q protocol.Approval, decision string) {
+			s.b.state.Answer(q, decision, protocol.ScopeOnce, "")
+		},
+		Review:    s.review,
+		Older:     func() { s.with((*state.Chat).Older) },
+		Reload:    func() { s.with((*state.Chat).Reload) },
+		Rename:    func(title string) { s.b.state.Rename(s.key, title) },
+		Export:    s.export,
+		Reset:     func() { s.b.state.Reset(s.key) },
+		Delete:    func() { s.delete(s.key) },
+		SetModel:  func(ref protocol.ModelRef) { s.with(func(c *state.Chat) { c.SetModel(ref) }) },
+		SetThink:  func(level string) { s.with(func(c *state.Chat) { c.SetThinking(level) }) },
+		Settings:  s.openSettings,
+		Resume:    func() { s.b.state.Pause(false) },
+		OpenURL:   s.openLink,
+		OpenImage: s.openImage,
+		ReadFile: func(path string, done func(protocol.Attachment, error)) {
+			bind.Go(s.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)
+		},
+		PickFiles:  s.pickFiles,
+		PasteImage: pasteImage(s),
+		Media: func(key string, done func([]byte, error)) {
+			bind.Go(s.ctx, func(ctx context.Context) ([]byte, error) {
+				r, err := state.Call(ctx, s.b.state, protocol.MediaGet, protocol.MediaGetParams{Key: key})
+				if err != nil {
+					return nil, err
+				}
+				return base64.StdEncoding.DecodeString(r.Data)
+			}, done)
+		},
+	}
+}
+
+func (s *shell) with(f func(*state.Chat)) {
+	if s.chat != nil {
+		f(s.chat)
+	}
+}
+
+func (s *shell) say(text string) {
+	s.toast.Say(text, nil, time.Now(), time.Now().Add(6*time.Second))
+	s.body.Refresh()
+}
+
+// readAttachment reads a picture for a message. It blocks.
+func readAttachment(path string) (protocol.Attachment, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return protocol.Attachment{}, err
+	}
+	if info.Size() > maxAttachment {
+		return protocol.Attachment{}, fmt.Errorf("%s has %.1f MB; pictures may have 10 MB", filepath.Base(path), float64(info.Size())/(1<<20))
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return protocol.Attachment{}, err
+	}
+	return attachment(filepath.Base(path), data)
+}
+
+func attachment(name string, data []byte) (protocol.Attachment, error) {
+	kind := http.DetectContentType(data)
+	if !strings.HasPrefix(kind, "image/") {
+		return protocol.Attachment{}, fmt.Errorf("%s is not a picture", name)
+	}
+	return protocol.Attachment{Filename: name, MimeType: kind, Data: base64.StdEncoding.EncodeToString(data)}, nil
+}
+
+// pasteImage takes a picture from the clipboard, which the toolkit cannot: through the desktop's own small programs. It is nil where
+// there are none.
+func pasteImage(s *shell) func(done func(protocol.Attachment, error)) {
+	var command []string
+	switch {
+	case runtime.GOOS == "linux" && os.Getenv("WAYLAND_DISPLAY") != "":
+		command = []string{"wl-paste", "--type", "image/png"}
+	case runtime.GOOS == "linux":
+		command = []string{"xclip", "-selection", "clipboard", "-t", "image/png", "-o"}
+	default:
+		return nil
+	}
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return nil
+	}
+	return func(done func(protocol.Attachment, error)) {
+		bind.Go(s.ctx, func(ctx context.Context) (protocol.Attachment, error) {
+			ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+			defer cancel()
+			data, err := exec.CommandContext(ctx, command[0], command[1:]...).Output()
+			if err != nil || len(data) == 0 {
+				return protocol.Attachment{}, errors.New("the clipboard holds no picture")
+			}
+			if len(data) > maxAttachment {
+				return protocol.Attachment{}, errors.New("the picture is larger than 10 MB")
+			}
+			return attachment("pasted.png", data)
+		}, done)
+	}
+}
+
+func (s *shell) pickFiles(done func([]string)) {
+	d := dialog.NewFileOpen(func(r fyne.URIReadCloser, err error) {
+		if err != nil || r == nil {
+			return
+		}
+		defer r.Close()
+		done([]string{r.URI().Path()})
+	}, s.window)
+	d.Resize(fyne.NewSize(760, 520))
+	d.Show()
+}
+
+// export writes the chat as Markdown to a file of the person's choice.
+func (s *shell) export() {
+	c := s.chat
+	if c == nil {
+		return
+	}
+	bind.Go(s.ctx, func(ctx context.Context) ([2]string, error) {
+		title, text, err := c.Export(ctx)
+		return [2]string{title, text}, err
+	}, func(r [2]string, err error) {
+		if err != nil {
+			s.say(err.Error())
+			return
+		}
+		d := dialog.NewFileSave(func(w fyne.URIWriteCloser, err error) {
+			if err != nil || w == nil {
+				return
+			}
+			bind.Go(s.ctx, func(context.Context) (struct{}, error) {
+				_, err := w.Write([]byte(r[1]))
+				return struct{}{}, errors.Join(err, w.Close())
+			}, func(_ struct{}, err error) {
+				if err != nil {
+					s.say("The chat could not be saved: " + err.Error())
+					return
+				}
+				s.say("Saved to " + w.URI().Path())
+			})
+		}, s.window)
+		d.SetFileName(fileName(r[0]) + ".md")
+		d.SetFilter(storage.NewExtensionFileFilter([]string{".md"}))
+		d.Resize(fyne.NewSize(760, 520))
+		d.Show()
+	})
+}
+
+// fileName makes a file's name of a title.
+func fileName(title string) string {
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
+			return '-'
+		}
+		return r
+	}, title)
+	if r := []rune(name); len(r) > 60 {
+		name = string(r[:60])
+	}
+	if name = strings.Trim(name, " .-"); name == "" {
+		return "chat"
+	}
+	return name
+}
+
+// delete removes a chat and offers to bring it back.
+func (s *shell) delete(key protocol.SessionKey) {
+	s.b.state.Delete(key, func(until time.Time) {
+		fyne.Do(func() {
+			s.toast.Say("The chat was deleted.", func() { s.b.state.Restore(key); s.open(key) }, time.Now(), until)
+			s.body.Refresh()
+			if s.key == key {
+				next := protocol.MainSession
+				for _, e := range s.view.Sessions {
+					if e.SessionKey != key {
+						next = e.SessionKey
+						break
+					}
+				}
+				s.open(next)
+			}
+		})
+	})
+}
+
+// chatMenu is the menu of a chat in the sidebar.
+func (s *shell) chatMenu(e protocol.SessionEntry, at fyne.Position) {
+	widgets.ShowMenuAt(s.sidebar.rows, at, []*fyne.MenuItem{
+		fyne.NewMenuItem("Open", func() { s.open(e.SessionKey) }),
+		fyne.NewMenuItem("Rename", func() { s.open(e.SessionKey); s.pane.Rename() }),
+		fyne.NewMenuItem("Export as Markdown…", func() { s.open(e.SessionKey); s.export() }),
+		fyne.NewMenuItemSeparator(),
+		fyne.NewMenuItem("Delete", func() { s.delete(e.SessionKey) }),
+	})
+}
+
+func (s *shell) openURL(u *url.URL) {
+	if u == nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto" {
+		return
+	}
+	if err := s.app.OpenURL(u); err != nil {
+		s.say("The link could not be opened: " + u.String())
+	}
+}
+
+func (s *shell) openLink(link string) {
+	if u, err := url.Parse(link); err == nil {
+		s.openURL(u)
+	}
+}
+
+func (s *shell) openPath(path string) {
+	u, err := url.Parse("file://" + filepath.ToSlash(path))
+	if err != nil {
+		return
+	}
+	if err := s.app.OpenURL(u); err != nil {
+		s.say("The folder could not be opened: " + path)
+	}
+}
+
+// openImage shows a picture in a window of its own.
+func (s *shell) openImage(r fyne.Resource) {
+	w := s.app.NewWindow(r.Name())
+	img := canvas.NewImageFromResource(r)
+	img.FillMode = canvas.ImageFillContain
+	w.SetContent(img)
+	w.Resize(fyne.NewSize(800, 600))
+	w.Show()
+}

@@ -1,0 +1,264 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"fairlead/app/state"
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/node"
+)
+
+// quitLimit is how long an orderly end may take.
+const quitLimit = 5 * time.Second
+
+// flags are the command line.
+type flags struct {
+	home, workspace, join, listen string
+	hidden                        bool
+}
+
+const usage = `fairlead-desktop: an agent that works on your computers, under your hand
+
+  --hidden          start in the tray, without a window
+  --home DIR        folder for all data (default FAIRLEAD_HOME, else the system's folder for user data)
+  --workspace DIR   folder that the agent works in on this machine (default: the current folder, or your home folder)
+  --listen ADDR     address the gateway listens on (default 127.0.0.1:8787)
+  --join URL        use the gateway at URL instead of one of its own; FAIRLEAD_TOKEN gives the token
+  --version         print the version
+  --help            print this
+`
+
+// Main runs the program and returns its exit code: 0 done, 1 failed, 2 wrong usage.
+func Main(args []string) int {
+	var f flags
+	set := flag.NewFlagSet("fairlead-desktop", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.StringVar(&f.home, "home", "", "")
+	set.StringVar(&f.workspace, "workspace", "", "")
+	set.StringVar(&f.listen, "listen", gateway.DefaultListen, "")
+	set.StringVar(&f.join, "join", "", "")
+	set.BoolVar(&f.hidden, "hidden", false, "")
+	version := set.Bool("version", false, "")
+	err := set.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Print(usage)
+		return 0
+	case err != nil || set.NArg() > 0:
+		fmt.Fprintf(os.Stderr, "fairlead-desktop: wrong usage\n\n%s", usage)
+		return 2
+	case *version:
+		fmt.Println(gateway.Version)
+		return 0
+	}
+	if f.home != "" {
+		os.Setenv("FAIRLEAD_HOME", f.home) // the keychain's names follow from it
+	}
+	home, err := gateway.Home()
+	if err == nil {
+		err = os.MkdirAll(home, 0o700)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
+		return 1
+	}
+	instance, first := claimInstance(home)
+	if !first {
+		return 0 // the one that runs has shown its window
+	}
+	defer instance.close()
+	logs, err := gateway.OpenLog(home, "desktop.log")
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
+		return 1
+	}
+	defer logs.Close()
+	if crash, err := os.OpenFile(filepath.Join(gateway.LogDir(home), "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+		debug.SetCrashOutput(crash, debug.CrashOptions{})
+		crash.Close()
+	}
+	log := slog.New(slog.NewTextHandler(io.MultiWriter(logs, os.Stderr), nil))
+	slog.SetDefault(log)
+	b := newBackend(f, home, log)
+	runGUI(f, b, instance)
+	b.stop()
+	return 0
+}
+
+// backend is what the windows talk to: a gateway and a node in this process, or a gateway elsewhere.
+type backend struct {
+	f     flags
+	home  string
+	log   *slog.Logger
+	state *state.App
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	ready  chan struct{} // closed when gateway or failure is set
+	wg     sync.WaitGroup
+	gw     *gateway.Gateway
+	join   *client.Options // set instead of gw
+	failed error
+	nodeWG sync.WaitGroup
+	noNode context.CancelFunc
+	gwWG   sync.WaitGroup
+	noGw   context.CancelFunc
+}
+
+func newBackend(f flags, home string, log *slog.Logger) *backend {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &backend{f: f, home: home, log: log, state: state.NewApp(), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
+}
+
+// start begins everything in the background: the window must not wait for disk, keychain or network.
+func (b *backend) start() {
+	opts := client.Options{
+		URL: "ws://memory/ws", Logger: b.log,
+		Connect: func() protocol.ConnectParams { return gateway.ClientParams("desktop-" + protocol.NewID()) },
+		OnUp:    func(context.Context, protocol.ConnectResult) { b.state.Connected() },
+		OnDown:  b.state.Down,
+	}
+	if b.f.join != "" {
+		b.join = &client.Options{URL: b.f.join}
+	}
+	b.wg.Go(func() {
+		defer close(b.ready)
+		if b.join == nil {
+			b.failed = b.open()
+		}
+	})
+	b.wg.Go(func() {
+		select {
+		case <-b.ready:
+		case <-b.ctx.Done():
+			return
+		}
+		switch {
+		case b.failed != nil:
+			b.log.Error("The gateway did not start", "err", b.failed)
+			b.state.Down(b.failed)
+			return
+		case b.join != nil:
+			opts.URL = b.join.URL
+			opts.Token = os.Getenv("FAIRLEAD_TOKEN")
+			if opts.Token == "" {
+				if t, err := secret.Open(b.home).Get(gateway.TokenName); err == nil {
+					opts.Token = t.Reveal()
+				}
+			}
+		default:
+			opts.Dial = b.gw.DialOwner()
+		}
+		c := client.New(opts)
+		b.state.Use(c)
+		b.wg.Go(func() {
+			if err := b.state.Run(b.ctx); err != nil && b.ctx.Err() == nil {
+				b.state.Down(err)
+			}
+		})
+		if err := c.Run(b.ctx); err != nil && b.ctx.Err() == nil {
+			b.state.Down(err)
+		}
+	})
+}
+
+// open starts gateway and node in this process. When another gateway of this data folder runs, it is used instead.
+func (b *backend) open() error {
+	g, err := gateway.Open(b.ctx, gateway.Options{Home: b.home, Listen: b.f.listen, Logger: b.log})
+	var taken *net.OpError
+	switch {
+	case errors.Is(err, gateway.ErrInUse):
+		b.log.Info("A gateway of this data folder runs already; this window joins it")
+		b.join = &client.Options{URL: gateway.DefaultURL}
+		return nil
+	case errors.As(err, &taken):
+		b.log.Warn("The address is taken, another is used", "listen", b.f.listen, "err", err)
+		if g, err = gateway.Open(b.ctx, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	}
+	b.gw = g
+	gwCtx, noGw := context.WithCancel(context.Background())
+	b.noGw = noGw
+	b.gwWG.Go(func() {
+		if err := g.Run(gwCtx); err != nil {
+			b.log.Error("The gateway ended", "err", err)
+		}
+	})
+	host, _ := os.Hostname()
+	n, err := node.New(node.Options{ID: protocol.CleanNodeID(host), Workspace: b.workspace(), Dial: g.DialNode(), LogDir: g.LogDir(), Logger: b.log, Version: gateway.Version})
+	if err != nil {
+		b.log.Error("The node did not start", "err", err)
+		b.state.Notify("error", "This machine's tools did not start: "+err.Error())
+		return nil
+	}
+	nodeCtx, noNode := context.WithCancel(context.Background())
+	b.noNode = noNode
+	b.nodeWG.Go(func() {
+		if err := n.Run(nodeCtx); err != nil && nodeCtx.Err() == nil {
+			b.log.Error("The node ended", "err", err)
+		}
+	})
+	return nil
+}
+
+// workspace is the folder the agent works in: as asked, else where the program was started, unless that says nothing.
+func (b *backend) workspace() string {
+	if b.f.workspace != "" {
+		return b.f.workspace
+	}
+	user, _ := os.UserHomeDir()
+	dir, err := os.Getwd()
+	if err != nil || dir == "/" || filepath.Dir(dir) == dir {
+		return user
+	}
+	return dir
+}
+
+// stop ends run, node, gateway and store, in this order, within quitLimit.
+func (b *backend) stop() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		<-b.ready
+		ctx, cancel := context.WithTimeout(context.Background(), quitLimit)
+		defer cancel()
+		if b.gw != nil {
+			b.gw.StopRuns(ctx)
+		}
+		if b.noNode != nil {
+			b.noNode()
+			b.nodeWG.Wait()
+		}
+		b.cancel()
+		b.wg.Wait()
+		if b.gw != nil {
+			b.noGw()
+			b.gwWG.Wait()
+			if err := b.gw.Close(ctx); err != nil {
+				b.log.Error("The store did not close", "err", err)
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(quitLimit):
+		b.log.Warn("Not everything stopped in time; what was confirmed is stored")
+	}
+}

@@ -1,0 +1,142 @@
+package approve
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// layout arranges the window: title, what is asked, buttons.
+func (d *Dialog) layout() fyne.CanvasObject {
+	head := widgets.Inset(look.Group, look.Page, look.Inside, look.Page, widgets.Row(look.Group, 0, d.title, d.place, d.left))
+	buttons := container.NewHBox(d.deny, d.reason, layout.NewSpacer(), d.next, d.allow)
+	foot := container.NewVBox(widgets.HLine(), container.NewWithoutLayout(d.progress),
+		widgets.Inset(look.Inside, look.Page, look.Group, look.Page, container.NewVBox(d.reasonRow, buttons)))
+	return container.NewStack(widgets.NewRect(look.ColorSurface, "", 0),
+		container.NewBorder(container.NewVBox(head, widgets.HLine()), foot, nil, nil, d.scroll))
+}
+
+// content is everything the person must see, in the order they ask for it.
+func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
+	rows := []fyne.CanvasObject{}
+	if q.Node != "" {
+		rows = append(rows, d.machine(q))
+	}
+	rows = append(rows, fact("asked by", askedBy(q)))
+	if q.Kind == protocol.AskCall {
+		rows = append(rows, d.what(q)...)
+	}
+	if p := q.Preview; p != nil {
+		if p.Folder != "" {
+			rows = append(rows, fact("in", p.Folder))
+		}
+		for _, prog := range p.Programs {
+			if prog.Path != "" && path.Base(prog.Path) != prog.Path {
+				rows = append(rows, fact("program", prog.Name+" is "+prog.Path))
+			}
+		}
+		if p.Problem != "" {
+			rows = append(rows, warning(p.Problem))
+		}
+		if p.Truncated {
+			rows = append(rows, warning("The change is longer than what is shown here. It can be allowed once only."))
+		}
+		if p.Outside {
+			rows = append(rows, warning("This lies outside the workspace."))
+		}
+	}
+	if q.Sandbox != "" {
+		rows = append(rows, fact("sandbox", q.Sandbox))
+	}
+	rows = append(rows, fact("why asked", q.Why))
+	return widgets.Col(look.Inside, rows...)
+}
+
+// machine names the machine in its own colour.
+func (d *Dialog) machine(q protocol.Approval) fyne.CanvasObject {
+	mark := canvas.NewRectangle(look.Color(d.machines.Color(string(q.Node))))
+	mark.CornerRadius = 3
+	name := widgets.NewHeading(string(q.Node), "text")
+	var about []string
+	if q.Host != nil {
+		for _, s := range []string{q.Host.OS, q.Host.Address} {
+			if s != "" {
+				about = append(about, s)
+			}
+		}
+	}
+	info := widgets.NewText(strings.Join(about, ", "), look.ColorMuted, "text")
+	info.Ellipsis = true
+	return widgets.Row(look.Inside, 2, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(12), mark)), name, info)
+}
+
+func askedBy(q protocol.Approval) string {
+	s := q.AskedBy.Kind
+	if q.AskedBy.Name != "" {
+		s += fmt.Sprintf(" “%s”", q.AskedBy.Name)
+	}
+	if q.AskedBy.Model != "" {
+		s += ", model " + q.AskedBy.Model
+	}
+	return s
+}
+
+// what is the command or the change itself, selectable, with hidden characters made visible.
+func (d *Dialog) what(q protocol.Approval) []fyne.CanvasObject {
+	text, hidden := state.Reveal(state.QuestionText(q))
+	main := widget.NewLabel(text)
+	main.TextStyle.Monospace = true
+	main.Wrapping = fyne.TextWrapBreak
+	main.Selectable = true
+	rows := []fyne.CanvasObject{container.NewStack(widgets.NewRect(look.ColorCode, look.ColorLine, look.Corner), main)}
+	if hidden {
+		rows = append(rows, warning("It holds characters that are not seen; they are shown as ⟨U+…⟩."))
+	}
+	if state.Lookalikes(text) {
+		rows = append(rows, warning("It mixes letters that look alike but are different ones."))
+	}
+	if p := q.Preview; p != nil && p.Diff != "" {
+		diff, _ := state.Reveal(p.Diff)
+		rows = append(rows, fact("change", fmt.Sprintf("+%d −%d", p.Added, p.Removed)),
+			container.NewStack(widgets.NewRect(look.ColorCode, look.ColorLine, look.Corner), widgets.NewDiffView(diff, 0)))
+	}
+	return rows
+}
+
+// labelWidth keeps the facts' texts in one column.
+const labelWidth = 84
+
+func fact(label, text string) fyne.CanvasObject {
+	text, _ = state.Reveal(text)
+	name := widgets.NewText(label, look.ColorMuted, "text")
+	return container.New(factLayout{}, name, widgets.NewParagraph(text, look.ColorText, "text"))
+}
+
+func warning(text string) fyne.CanvasObject {
+	icon := widget.NewIcon(look.IconIn("warning", look.ColorNeedsYou))
+	return widgets.Lead("text", 0, icon, widgets.NewParagraph(text, look.ColorNeedsYou, "text"))
+}
+
+// factLayout puts a label of fixed width before a text that wraps.
+type factLayout struct{}
+
+func (factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(labelWidth+120, max(o[0].MinSize().Height, o[1].MinSize().Height))
+}
+
+func (factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(fyne.NewSize(labelWidth, o[0].MinSize().Height))
+	o[1].Move(fyne.NewPos(labelWidth, 0))
+	o[1].Resize(fyne.NewSize(size.Width-labelWidth, size.Height))
+}

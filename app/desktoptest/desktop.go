@@ -1,0 +1,273 @@
+//go:build desktop
+
+// Package desktoptest drives the built desktop program in a real X desktop as a person would: it looks at the screen, reads it, moves
+// the mouse and types. packaging/desktop-test.sh starts it; the build tag keeps it out of ordinary test runs.
+package desktoptest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	_ "image/png" // screenshots
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience is how long a person would wait for something to appear before calling the program broken.
+const patience = 20 * time.Second
+
+// desktop is the screen with its programs.
+type desktop struct {
+	t     *testing.T
+	shots string // folder for screenshots
+	n     int
+}
+
+func newDesktop(t *testing.T) *desktop {
+	t.Helper()
+	if os.Getenv("DISPLAY") == "" || os.Getenv("FAIRLEAD_IN_BUS") == "" {
+		t.Fatal("start this test with packaging/desktop-test.sh")
+	}
+	dir := os.Getenv("FAIRLEAD_SHOTS")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return &desktop{t: t, shots: dir}
+}
+
+func (d *desktop) run(name string, args ...string) string {
+	d.t.Helper()
+	out, err := d.try(name, args...)
+	if err != nil {
+		d.shot("failed")
+		d.t.Fatal(err)
+	}
+	return out
+}
+
+func (d *desktop) try(name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(errs.String()))
+	}
+	return out.String(), nil
+}
+
+// shot keeps a picture of the screen and returns its path.
+func (d *desktop) shot(name string) string {
+	d.t.Helper()
+	d.n++
+	path := filepath.Join(d.shots, fmt.Sprintf("%02d-%s.png", d.n, name))
+	if _, err := d.try("import", "-window", "root", path); err != nil {
+		d.t.Logf("no screenshot: %v", err)
+	}
+	return path
+}
+
+// until waits for cond, looking four times a second, and fails with a picture when it does not come true.
+func (d *desktop) until(what string, cond func() bool) {
+	d.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(250 * time.Millisecond) {
+		if cond() {
+			return
+		}
+		if time.Now().After(end) {
+			d.shot("failed")
+			d.t.Fatalf("%s did not happen within %s", what, patience)
+		}
+	}
+}
+
+// window is a window's id and place on the screen.
+type window struct {
+	id         string
+	x, y, w, h int
+}
+
+// windowNamed finds a visible window by a pattern of its title; ok is false when there is none.
+func (d *desktop) windowNamed(pattern string) (window, bool) {
+	out, err := d.try("xdotool", "search", "--onlyvisible", "--name", pattern)
+	if err != nil || strings.TrimSpace(out) == "" {
+		return window{}, false
+	}
+	id := strings.Fields(out)[0]
+	out, err = d.try("xdotool", "getwindowgeometry", "--shell", id)
+	if err != nil {
+		return window{}, false
+	}
+	w := window{id: id}
+	for _, line := range strings.Split(out, "\n") {
+		k, v, _ := strings.Cut(line, "=")
+		n, _ := strconv.Atoi(v)
+		switch k {
+		case "X":
+			w.x = n
+		case "Y":
+			w.y = n
+		case "WIDTH":
+			w.w = n
+		case "HEIGHT":
+			w.h = n
+		}
+	}
+	return w, true
+}
+
+func (d *desktop) waitWindow(pattern string) window {
+	d.t.Helper()
+	var w window
+	d.until("a window named "+pattern, func() bool {
+		var ok bool
+		w, ok = d.windowNamed(pattern)
+		return ok
+	})
+	return w
+}
+
+func (d *desktop) waitNoWindow(pattern string) {
+	d.t.Helper()
+	d.until("the end of the window "+pattern, func() bool {
+		_, ok := d.windowNamed(pattern)
+		return !ok
+	})
+}
+
+// word is a piece of text on the screen.
+type word struct {
+	text       string
+	x, y, w, h int
+	line       string
+}
+
+// read reads a window's text with optical character recognition, at three times its size because letters on a screen are small.
+func (d *desktop) read(w window) []word {
+	d.t.Helper()
+	pic := filepath.Join(d.t.TempDir(), "read.png")
+	if _, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", w.w, w.h, w.x, w.y), "+repage",
+		"-colorspace", "Gray", "-resize", "300%", pic); err != nil {
+		return nil // the window went away meanwhile
+	}
+	out, err := d.try("tesseract", pic, "-", "--psm", "11", "tsv")
+	if err != nil {
+		d.t.Logf("read the screen: %v", err)
+		return nil
+	}
+	var words []word
+	for _, row := range strings.Split(out, "\n")[1:] {
+		f := strings.Split(row, "\t")
+		if len(f) < 12 || strings.TrimSpace(f[11]) == "" {
+			continue
+		}
+		n := func(i int) int { v, _ := strconv.Atoi(f[i]); return v / 3 }
+		words = append(words, word{text: f[11], x: w.x + n(6), y: w.y + n(7), w: n(8), h: n(9), line: strings.Join(f[1:5], "/")})
+	}
+	return words
+}
+
+// find looks for words that follow each other on a line, ignoring case, and gives the middle of them. It takes the last place
+// when there are several.
+func find(words []word, phrase string) (image.Point, bool) {
+	want := strings.Fields(strings.ToLower(phrase))
+	for i := len(words) - len(want); i >= 0; i-- {
+		match := true
+		for j, w := range want {
+			if words[i+j].line != words[i].line || !strings.Contains(strings.ToLower(words[i+j].text), w) {
+				match = false
+				break
+			}
+		}
+		if match {
+			first, last := words[i], words[i+len(want)-1]
+			return image.Pt((first.x+last.x+last.w)/2, first.y+first.h/2), true
+		}
+	}
+	return image.Point{}, false
+}
+
+// waitText waits until a window shows a phrase and returns its place.
+func (d *desktop) waitText(pattern, phrase string) image.Point {
+	d.t.Helper()
+	var all []word
+	for end := time.Now().Add(patience); ; time.Sleep(300 * time.Millisecond) {
+		if w, ok := d.windowNamed(pattern); ok {
+			all = d.read(w)
+			if p, ok := find(all, phrase); ok {
+				return p
+			}
+		}
+		if time.Now().After(end) {
+			d.shot("failed")
+			var text []string
+			for _, w := range all {
+				text = append(text, w.text)
+			}
+			d.t.Fatalf("the window %q does not show %q; it shows: %s", pattern, phrase, strings.Join(text, " "))
+		}
+	}
+}
+
+// click moves the mouse to a place as a person does, in steps, and clicks.
+func (d *desktop) click(p image.Point) {
+	d.t.Helper()
+	d.run("xdotool", "mousemove", strconv.Itoa(p.X-30), strconv.Itoa(p.Y-12), "sleep", "0.05",
+		"mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.15", "click", "1")
+}
+
+// clickText clicks on a phrase in a window.
+func (d *desktop) clickText(pattern, phrase string) {
+	d.t.Helper()
+	d.click(d.waitText(pattern, phrase))
+}
+
+// keys presses keys or chords in the window that has the focus.
+func (d *desktop) keys(names ...string) {
+	d.t.Helper()
+	d.run("xdotool", append([]string{"key", "--delay", "40"}, names...)...)
+}
+
+func (d *desktop) typeText(s string) {
+	d.t.Helper()
+	d.run("xdotool", "type", "--delay", "25", s)
+}
+
+func (d *desktop) activate(w window) {
+	d.t.Helper()
+	d.run("xdotool", "windowactivate", "--sync", w.id)
+}
+
+var busName = regexp.MustCompile(`org\.kde\.StatusNotifierItem[-.\w]*`)
+
+// trayItem finds the program's tray item on the session bus.
+func (d *desktop) trayItem() string {
+	d.t.Helper()
+	var name string
+	d.until("a tray item on the bus", func() bool {
+		out, err := d.try("dbus-send", "--session", "--print-reply", "--dest=org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher",
+			"org.freedesktop.DBus.Properties.Get", "string:org.kde.StatusNotifierWatcher", "string:RegisteredStatusNotifierItems")
+		if err != nil {
+			return false
+		}
+		name = busName.FindString(out)
+		if name == "" {
+			if m := regexp.MustCompile(`string "(:[\d.]+)`).FindStringSubmatch(out); m != nil {
+				name = m[1]
+			}
+		}
+		return name != ""
+	})
+	return name
+}

@@ -1,0 +1,92 @@
+package app
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// instance makes sure that one program alone shows a data folder. A second start asks the first to show its window, and ends.
+type instance struct {
+	l    net.Listener
+	show chan struct{}
+	file string
+}
+
+// The two words of the conversation between two starts.
+const (
+	askShow  = "show"
+	saidDone = "shown"
+)
+
+// claimInstance listens for later starts. first is false when another program runs, which has been asked to show its window. It
+// listens on loopback TCP with the port in a file that only the person can read: the same on every system.
+func claimInstance(home string) (i *instance, first bool) {
+	file := filepath.Join(home, "desktop.instance")
+	if askOther(file) {
+		return nil, false
+	}
+	i = &instance{show: make(chan struct{}, 1), file: file}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return i, true // without it a second start opens a second window; that is all
+	}
+	i.l = l
+	if err := os.WriteFile(file, []byte(l.Addr().String()+"\n"), 0o600); err != nil {
+		l.Close()
+		i.l = nil
+		return i, true
+	}
+	go i.serve()
+	return i, true
+}
+
+// askOther asks the program whose address is in file to show its window, and reports whether it did.
+func askOther(file string) bool {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	conn, err := net.DialTimeout("tcp", strings.TrimSpace(string(data)), time.Second)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(2 * time.Second))
+	fmt.Fprintln(conn, askShow)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	return err == nil && strings.TrimSpace(line) == saidDone
+}
+
+func (i *instance) serve() {
+	for {
+		conn, err := i.l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue
+		}
+		conn.SetDeadline(time.Now().Add(2 * time.Second))
+		if line, err := bufio.NewReader(conn).ReadString('\n'); err == nil && strings.TrimSpace(line) == askShow {
+			select {
+			case i.show <- struct{}{}:
+			default:
+			}
+			fmt.Fprintln(conn, saidDone)
+		}
+		conn.Close()
+	}
+}
+
+func (i *instance) close() {
+	if i.l != nil {
+		i.l.Close()
+		os.Remove(i.file)
+	}
+}

@@ -1,0 +1,93 @@
+package app
+
+import (
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+)
+
+// shellLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: sidebar, chat, first page, drawer, foot.
+type shellLayout struct{ s *shell }
+
+func (l *shellLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(480, 560) }
+
+func (l *shellLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	s := l.s
+	narrow := size.Width < look.Narrow
+	if narrow != s.narrow {
+		s.narrow = narrow
+		s.arrange()
+	}
+	left := sidebarSize
+	if narrow {
+		left = 0
+		o[3].Resize(fyne.NewSize(min(sidebarSize+40, size.Width), size.Height))
+		o[3].Move(fyne.NewPos(0, 0))
+	} else {
+		o[0].Resize(fyne.NewSize(left, size.Height))
+		o[0].Move(fyne.NewPos(0, 0))
+	}
+	rest := fyne.NewSize(size.Width-left, size.Height)
+	for _, i := range []int{1, 2} {
+		o[i].Resize(rest)
+		o[i].Move(fyne.NewPos(left, 0))
+	}
+	o[4].Resize(rest)
+	o[4].Move(fyne.NewPos(left, 0))
+}
+
+// arrange moves the sidebar between its place and the drawer, and shows the first page while it is the first run.
+func (s *shell) arrange() {
+	if s.narrow {
+		s.sidebar.box.Hide()
+		s.pane.SetLeading(s.menu)
+		s.drawer.Objects = []fyne.CanvasObject{s.sidebar.inner}
+	} else {
+		s.drawer.Hide()
+		s.drawer.Objects = nil
+		s.sidebar.box.Objects = []fyne.CanvasObject{s.sidebar.inner}
+		s.sidebar.box.Show()
+		s.pane.SetLeading(nil)
+	}
+	if s.firstRun {
+		s.first.Show()
+		s.pane.Hide()
+	} else {
+		s.first.Hide()
+		s.pane.Show()
+	}
+	s.body.Refresh()
+}
+
+func (s *shell) toggleDrawer() {
+	if !s.narrow {
+		return
+	}
+	if s.drawer.Visible() {
+		s.drawer.Hide()
+	} else {
+		s.drawer.Show()
+	}
+	s.body.Refresh()
+}
+
+// toastLayout puts the messages of the whole program over the chat's lower edge, above the composer.
+type toastLayout struct{}
+
+func (toastLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
+
+func (toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	y := size.Height - 120
+	for _, x := range o {
+		if !x.Visible() {
+			continue
+		}
+		width := min(560, size.Width-2*look.Group)
+		height := widgets.Fit(x, width)
+		y -= height
+		x.Resize(fyne.NewSize(width, height))
+		x.Move(fyne.NewPos((size.Width-width)/2, y))
+		y -= look.Inside
+	}
+}

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2"
+	fyneapp "fyne.io/fyne/v2/app"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/settings"
+	"fairlead/app/state"
+	"fairlead/tray"
+)
+
+// appID names the program to the system; preferences are kept under it.
+const appID = "app.fairlead.desktop"
+
+// runGUI shows the windows and blocks until the person quits. It must run on the main goroutine.
+func runGUI(f flags, b *backend, i *instance) {
+	a := fyneapp.NewWithID(appID)
+	a.SetIcon(look.AppIcon())
+	// The theme of the last time, until the configuration is read.
+	a.Settings().SetTheme(look.New(look.Mode(a.Preferences().StringWithFallback("theme", string(look.System))),
+		float32(a.Preferences().FloatWithFallback("textSize", 1))))
+	ctx, cancel := context.WithCancel(b.ctx)
+	defer cancel()
+	s := newShell(ctx, a, b)
+	if d, ok := a.(desktop.App); ok && trayAvailable() {
+		t := tray.New(d, s.trayDo)
+		s.hasTray = true
+		t.Show(state.TrayOf(b.state.Value.Get()))
+		s.watch(bind.Watch(ctx, b.state.Value, func(v state.View) { t.Show(state.TrayOf(v)) }))
+	}
+	a.Lifecycle().SetOnStarted(func() {
+		b.start()
+		go s.waitForShow(i)
+		s.loadUI()
+	})
+	if !f.hidden || !s.hasTray {
+		s.window.Show()
+	}
+	a.Run()
+	s.closing()
+}
+
+// waitForShow shows the window when another start of the program asks for it.
+func (s *shell) waitForShow(i *instance) {
+	for {
+		select {
+		case <-i.show:
+			fyne.Do(s.show)
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// loadUI reads theme and first-run state once the gateway answers.
+func (s *shell) loadUI() {
+	bind.Go(s.ctx, func(ctx context.Context) (settings.UI, error) {
+		for v := range s.b.state.Value.Changes(ctx) {
+			if v.Loaded && v.Connected {
+				break
+			}
+		}
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		return settings.ReadUI(ctx, s.b.state)
+	}, func(ui settings.UI, err error) {
+		if err != nil {
+			return
+		}
+		s.setTheme(look.Mode(ui.Theme), ui.TextSize)
+		s.firstRun = !ui.FirstRunDone
+		s.arrange()
+	})
+}

@@ -1,0 +1,341 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// models is the page that chooses who answers.
+type models struct {
+	p         *Page
+	box       fyne.CanvasObject
+	list      *fyne.Container // of providers
+	detail    *fyne.Container
+	providers []protocol.Provider
+	selected  string
+	present   protocol.ModelRef
+}
+
+func newModels(p *Page) *models {
+	m := &models{p: p, list: container.NewVBox(), detail: container.NewStack()}
+	side := container.NewVScroll(widgets.Inset(look.Group, look.Inside, look.Group, look.Inside, m.list))
+	m.box = container.New(sideLayout{}, container.NewStack(widgets.NewRect(look.ColorSidebar, "", 0), side), m.detail)
+	m.load("")
+	return m
+}
+
+// sideLayout is a list of fixed width beside the rest.
+type sideLayout struct{}
+
+const sideWidth = 216
+
+func (sideLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return fyne.NewSize(sideWidth+280, 320) }
+func (sideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(fyne.NewSize(sideWidth, size.Height))
+	o[1].Move(fyne.NewPos(sideWidth, 0))
+	o[1].Resize(fyne.NewSize(size.Width-sideWidth, size.Height))
+}
+
+type modelState struct {
+	providers []protocol.Provider
+	present   protocol.ModelRef
+}
+
+// load reads the providers and shows one; empty shows the one that answers now.
+func (m *models) load(selected string) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (modelState, error) {
+		r, err := state.Call(ctx, m.p.app, protocol.ModelProviders, protocol.Empty{})
+		if err != nil {
+			return modelState{}, err
+		}
+		ref, err := read[protocol.ModelRef](ctx, m.p.app, "model")
+		return modelState{r.Providers, ref}, err
+	}, func(s modelState, err error) {
+		if err != nil {
+			m.detail.Objects = []fyne.CanvasObject{page(widgets.NewErrorBox(widgets.Problem{What: problem(err), Button: "Try again"}, func() { m.load(selected) }))}
+			m.detail.Refresh()
+			return
+		}
+		m.providers, m.present = s.providers, s.present
+		if selected == "" {
+			selected = s.present.Provider
+		}
+		m.show(selected)
+	})
+}
+
+// show draws the list and the page of one provider.
+func (m *models) show(id string) {
+	m.selected = id
+	m.list.Objects = nil
+	for _, p := range m.providers {
+		item := widgets.SidebarItem{Icon: "globe", Title: p.Name, Selected: p.ID == id}
+		switch {
+		case p.ID == m.present.Provider:
+			item.Trail = "in use"
+		case p.KeySet:
+			item.Trail = "key set"
+		}
+		if p.Local {
+			item.Icon = "machine"
+		}
+		m.list.Add(widgets.NewSidebarRow(item, func() { m.show(p.ID) }))
+	}
+	m.list.Refresh()
+	for _, p := range m.providers {
+		if p.ID == id {
+			m.detail.Objects = []fyne.CanvasObject{page(m.provider(p)...)}
+			m.detail.Refresh()
+		}
+	}
+}
+
+// provider is the page of one provider.
+func (m *models) provider(p protocol.Provider) []fyne.CanvasObject {
+	rows := []fyne.CanvasObject{heading(p.Name)}
+	result := muted("")
+	if p.ID == "operator" {
+		use := widgets.NewButton("Use the built-in operator", "check", func() { m.use(protocol.ModelRef{Provider: "operator", ID: "built-in"}, result) })
+		use.Primary = true
+		rows = append(rows, muted("It understands plain requests, such as run make test or read README.md, without a model, a key or a network."))
+		if m.present.Provider != p.ID {
+			rows = append(rows, widgets.Row(look.Inside, -1, use))
+		}
+		return append(rows, result, m.detect())
+	}
+	if p.NeedsKey || p.ID == "compatible" || p.KeySet {
+		rows = append(rows, m.key(p, result)...)
+	}
+	if !p.NeedsKey {
+		rows = append(rows, m.address(p, result)...)
+	}
+	list := container.NewVBox()
+	test := widgets.NewButton("Test", "play", nil)
+	test.OnTap = func() { m.test(p, "", test, result, list) }
+	rows = append(rows, widgets.Row(look.Inside, -1, test), result, list)
+	if p.Local {
+		rows = append(rows, m.detect())
+	}
+	if p.KeySet || p.Local || p.ID == "compatible" && p.BaseURL != "" {
+		m.models(p, result, list)
+	}
+	return rows
+}
+
+// key is the field for the key: typed once, kept in the keychain, shown only as set.
+func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
+	if p.KeySet {
+		remove := widgets.NewQuiet("Remove", "trash", nil)
+		replace := widgets.NewQuiet("Replace", "edit", nil)
+		box := container.NewStack()
+		set := widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("key", look.ColorGood)), widgets.NewText("A key is set.", look.ColorText, "text"), replace, remove)
+		box.Objects = []fyne.CanvasObject{set}
+		remove.OnTap = func() { m.saveKey(p, nil, result) }
+		replace.OnTap = func() {
+			box.Objects = []fyne.CanvasObject{m.keyEntry(p, result)}
+			box.Refresh()
+		}
+		return []fyne.CanvasObject{box}
+	}
+	rows := []fyne.CanvasObject{m.keyEntry(p, result)}
+	if u, err := url.Parse(p.KeyURL); err == nil && p.KeyURL != "" {
+		rows = append(rows, widgets.Row(look.Inside, -1, widgets.NewQuiet("Get a key", "external", func() { m.p.h.OpenURL(u) })))
+	}
+	if p.EnvKey != "" {
+		rows = append(rows, muted(fmt.Sprintf("The variable %s holds a key; paste it here to use it.", p.EnvKey)))
+	}
+	return rows
+}
+
+func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) fyne.CanvasObject {
+	entry := widget.NewPasswordEntry()
+	entry.SetPlaceHolder("Paste the key; it goes into the system's keychain")
+	save := func() {
+		if key := strings.TrimSpace(entry.Text); key != "" {
+			entry.SetText("")
+			m.saveKey(p, &key, result)
+		}
+	}
+	entry.OnSubmitted = func(string) { save() }
+	button := widgets.NewButton("Save key", "key", save)
+	return container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry)
+}
+
+func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) {
+		var value any
+		if key != nil {
+			value = *key
+		}
+		return struct{}{}, m.p.app.Set(ctx, "apiKeys."+p.ID, value)
+	}, func(_ struct{}, err error) {
+		if err != nil {
+			result.Set(problem(err), look.ColorBad)
+			return
+		}
+		m.load(p.ID)
+	})
+}
+
+// address is the field for the server's address.
+func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
+	entry := widget.NewEntry()
+	entry.SetText(p.BaseURL)
+	entry.SetPlaceHolder("http://127.0.0.1:8000/v1")
+	save := func() {
+		value := strings.TrimSpace(entry.Text)
+		bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, m.p.app.Set(ctx, "providers."+p.ID+".baseUrl", value)
+		}, func(_ struct{}, err error) {
+			if err != nil {
+				result.Set(problem(err), look.ColorBad)
+				return
+			}
+			m.load(p.ID)
+		})
+	}
+	entry.OnSubmitted = func(string) { save() }
+	button := widgets.NewButton("Save address", "", save)
+	return []fyne.CanvasObject{widgets.NewText("Address", look.ColorMuted, look.SizeSmall),
+		container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry)}
+}
+
+// test tries the provider and says how it went.
+func (m *models) test(p protocol.Provider, model string, button *widgets.Button, result *widgets.Paragraph, list *fyne.Container) {
+	button.Disable()
+	result.Set("Testing…", look.ColorMuted)
+	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelsTestResult, error) {
+		return state.Call(ctx, m.p.app, protocol.ModelsTest, protocol.ModelsTestParams{Provider: p.ID, Model: model})
+	}, func(r protocol.ModelsTestResult, err error) {
+		button.Enable()
+		switch {
+		case err != nil:
+			result.Set(problem(err), look.ColorBad)
+		case !r.OK:
+			result.Set("✗ "+r.Message, look.ColorBad)
+		default:
+			result.Set("✓ "+r.Message, look.ColorGood)
+			if model == "" {
+				m.models(p, nil, list)
+			}
+		}
+	})
+}
+
+// maxModels is how many models are listed at once; the search finds the others.
+const maxModels = 60
+
+// models fills the list with the provider's own. result may be nil.
+func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fyne.Container) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelsListResult, error) {
+		return state.Call(ctx, m.p.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p.ID})
+	}, func(r protocol.ModelsListResult, err error) {
+		if err != nil {
+			if result != nil {
+				result.Set(problem(err), look.ColorBad)
+			}
+			return
+		}
+		rows := container.NewVBox()
+		said := muted("")
+		fill := func(query string) {
+			rows.Objects = nil
+			shown := 0
+			for _, info := range r.Models {
+				if !strings.Contains(strings.ToLower(info.ID+" "+info.Name), strings.ToLower(query)) {
+					continue
+				}
+				if shown++; shown > maxModels {
+					break
+				}
+				ref := protocol.ModelRef{Provider: p.ID, ID: info.ID}
+				item := widgets.SidebarItem{Title: info.ID, Trail: contextText(info), Selected: ref == m.present}
+				if ref == m.present {
+					item.Icon, item.Color = "check", look.ColorGood
+				}
+				rows.Add(widgets.NewSidebarRow(item, func() { m.use(ref, said) }))
+			}
+			if shown == 0 {
+				rows.Add(muted("No model is called that."))
+			}
+			rows.Refresh()
+		}
+		search := widgets.NewSearchField("Search models")
+		search.OnChanged = fill
+		fill("")
+		list.Objects = []fyne.CanvasObject{heading("Models"), search, said, rows}
+		if len(r.Models) == 0 {
+			list.Objects = []fyne.CanvasObject{muted("The server offers no model.")}
+		}
+		list.Refresh()
+	})
+}
+
+// use makes a model the one that answers.
+func (m *models) use(ref protocol.ModelRef, said *widgets.Paragraph) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.p.app.Set(ctx, "model", ref) }, func(_ struct{}, err error) {
+		if err != nil {
+			said.Set(problem(err), look.ColorBad)
+			return
+		}
+		said.Set("✓ "+ref.ID+" answers from now on.", look.ColorGood)
+		m.load(ref.Provider)
+	})
+}
+
+// detect looks for model servers on this computer and offers them.
+func (m *models) detect() fyne.CanvasObject {
+	box := container.NewVBox(heading("On this computer"), muted("Looking for model servers…"))
+	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelsDetectResult, error) {
+		return state.Call(ctx, m.p.app, protocol.ModelsDetect, protocol.Empty{})
+	}, func(r protocol.ModelsDetectResult, err error) {
+		rows := []fyne.CanvasObject{heading("On this computer")}
+		switch {
+		case err != nil:
+			rows = append(rows, muted(problem(err)))
+		case len(r.Servers) == 0:
+			rows = append(rows, muted("No model server runs here. Ollama, LM Studio and llama.cpp are found by themselves."))
+		}
+		for _, s := range r.Servers {
+			said := muted("")
+			use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
+			word := map[string]string{"ready": fmt.Sprintf("%d models", len(s.Models)), "loading": "is loading", "needs-key": "wants a key"}[s.State]
+			rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("machine", look.ColorGood)),
+				widgets.NewText(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), look.ColorText, "text"), use), said)
+		}
+		box.Objects = rows
+		box.Refresh()
+	})
+	return box
+}
+
+// useServer takes a found server's address and first model.
+func (m *models) useServer(s protocol.DetectedServer, said *widgets.Paragraph) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) {
+		if err := m.p.app.Set(ctx, "providers."+s.Provider+".baseUrl", s.BaseURL); err != nil {
+			return struct{}{}, err
+		}
+		if len(s.Models) == 0 {
+			return struct{}{}, nil
+		}
+		return struct{}{}, m.p.app.Set(ctx, "model", protocol.ModelRef{Provider: s.Provider, ID: s.Models[0].ID})
+	}, func(_ struct{}, err error) {
+		if err != nil {
+			said.Set(problem(err), look.ColorBad)
+			return
+		}
+		m.load(s.Provider)
+	})
+}

@@ -1,0 +1,375 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"fairlead/app/approve"
+	"fairlead/app/bind"
+	"fairlead/app/chat"
+	"fairlead/app/look"
+	"fairlead/app/settings"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+)
+
+// shell is the main window and what opens beside it. It belongs to the GUI thread.
+type shell struct {
+	ctx      context.Context
+	app      fyne.App
+	b        *backend
+	machines look.Machines
+	window   fyne.Window
+	hasTray  bool
+	visible  bool
+	watches  []<-chan struct{}
+
+	sidebar  *sidebar
+	drawer   *fyne.Container // the sidebar over the chat, in a narrow window
+	menu     *widgets.Button
+	pane     *chat.Pane
+	toast    *widgets.Toast
+	banner   *widgets.ErrorBox
+	body     *fyne.Container
+	firstRun bool
+	first    fyne.CanvasObject
+	narrow   bool
+
+	view      state.View
+	key       protocol.SessionKey // of the chat that is shown
+	chat      *state.Chat
+	chatView  state.ChatView
+	stopChat  context.CancelFunc
+	models    []chat.Model
+	noticeAt  int64
+	approval  fyne.Window
+	dialog    *approve.Dialog
+	settings  fyne.Window
+	dismissed map[protocol.ApprovalID]bool
+}
+
+// Sizes of the main window (LOOK).
+var (
+	defaultSize = fyne.NewSize(1120, 760)
+	sidebarSize = float32(240)
+)
+
+func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
+	s := &shell{ctx: ctx, app: a, b: b, dismissed: make(map[protocol.ApprovalID]bool)}
+	s.window = a.NewWindow("Fairlead")
+	s.window.SetMaster()
+	s.sidebar = newSidebar(s)
+	s.pane = chat.New(s.handlers(), &s.machines)
+	s.toast = widgets.NewToast()
+	s.banner = widgets.NewErrorBox(widgets.Problem{}, func() {})
+	s.banner.Hide()
+	s.menu = widgets.NewQuiet("", "menu", s.toggleDrawer)
+	s.drawer = container.NewStack()
+	s.drawer.Hide()
+	s.first = s.firstPage()
+	s.first.Hide()
+	foot := container.New(&toastLayout{}, s.toast, s.banner)
+	s.body = container.New(&shellLayout{s}, s.sidebar.box, s.pane, s.first, s.drawer, foot)
+	s.window.SetContent(container.NewStack(widgets.NewRect("background", "", 0), s.body))
+	p := a.Preferences()
+	s.window.Resize(fyne.NewSize(float32(p.FloatWithFallback("width", float64(defaultSize.Width))), float32(p.FloatWithFallback("height", float64(defaultSize.Height)))))
+	s.window.SetPadded(false)
+	s.window.CenterOnScreen()
+	s.window.SetCloseIntercept(s.closeWindow)
+	s.window.SetOnDropped(func(_ fyne.Position, uris []fyne.URI) {
+		var paths []string
+		for _, u := range uris {
+			paths = append(paths, u.Path())
+		}
+		s.pane.AddFiles(paths)
+	})
+	s.shortcuts()
+	s.visible = true
+	s.open(protocol.SessionKey(p.StringWithFallback("chat", string(protocol.MainSession))))
+	s.watch(bind.Watch(ctx, b.state.Value, s.update))
+	bind.Every(ctx, 200*time.Millisecond, s.tick)
+	return s
+}
+
+func (s *shell) watch(done <-chan struct{}) { s.watches = append(s.watches, done) }
+
+// shortcuts are the window's keys.
+func (s *shell) shortcuts() {
+	add := func(key fyne.KeyName, mod fyne.KeyModifier, f func()) {
+		s.window.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: mod}, func(fyne.Shortcut) { f() })
+	}
+	ctrl := fyne.KeyModifierShortcutDefault
+	add(fyne.KeyN, ctrl, s.newChat)
+	add(fyne.KeyK, ctrl, s.focusSearch)
+	add(fyne.KeyComma, ctrl, s.openSettings)
+	add(fyne.KeyW, ctrl, s.closeWindow)
+	add(fyne.KeyQ, ctrl, s.quit)
+	add(fyne.KeyPeriod, ctrl, func() { s.pane.Stop() })
+	s.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		if e.Name == fyne.KeyEscape {
+			if s.drawer.Visible() {
+				s.toggleDrawer()
+				return
+			}
+			s.pane.FocusComposer()
+		}
+	})
+}
+
+// update takes a new view of the gateway in.
+func (s *shell) update(v state.View) {
+	s.view = v
+	s.sidebar.show(v, s.key)
+	s.showPane()
+	s.showProblems(v)
+	s.showApprovals(v)
+	if n := v.Notice; n != nil && n.At != s.noticeAt {
+		s.noticeAt = n.At
+		s.toast.Say(n.Text, nil, time.Now(), time.Now().Add(8*time.Second))
+		s.body.Refresh()
+	}
+}
+
+// showProblems says what is wrong with the whole program.
+func (s *shell) showProblems(v state.View) {
+	switch {
+	case v.Status.Storage != "":
+		s.banner.Set(widgets.Problem{What: v.Status.Storage, Do: "The agent is paused until that is mended.", Button: "Resume"})
+		s.banner.OnButton = func() { s.b.state.Pause(false) }
+	case !v.Connected && v.Problem != "":
+		s.banner.Set(widgets.Problem{What: "No connection to the gateway.", Do: v.Problem})
+	default:
+		if s.banner.Visible() {
+			s.banner.Hide()
+			s.body.Refresh()
+		}
+		return
+	}
+	if !s.banner.Visible() {
+		s.banner.Show()
+		s.body.Refresh()
+	}
+}
+
+// open shows a chat.
+func (s *shell) open(key protocol.SessionKey) {
+	if key == "" || key == s.key {
+		return
+	}
+	if s.stopChat != nil {
+		s.stopChat()
+		s.b.state.Forget(s.key)
+	}
+	s.key = key
+	s.app.Preferences().SetString("chat", string(key))
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.stopChat = cancel
+	s.chatView = state.ChatView{Key: key, Loading: true}
+	s.sidebar.show(s.view, key)
+	// The chat is loaded once there is a connection.
+	bind.Go(ctx, func(ctx context.Context) (*state.Chat, error) {
+		for v := range s.b.state.Value.Changes(ctx) {
+			if v.Loaded {
+				break
+			}
+		}
+		return s.b.state.Chat(key), nil
+	}, func(c *state.Chat, _ error) {
+		s.chat = c
+		bind.Watch(ctx, c.Value, func(v state.ChatView) {
+			if v.Key == s.key {
+				s.chatView = v
+				s.showPane()
+			}
+		})
+	})
+	s.showPane()
+	s.pane.FocusComposer()
+}
+
+// showPane puts the chat's state together.
+func (s *shell) showPane() {
+	entry, ok := s.view.Session(s.key)
+	if !ok {
+		entry = protocol.SessionEntry{SessionKey: s.key}
+	}
+	if entry.Title == "" {
+		entry.Title = state.TitleOf(entry)
+	}
+	st := chat.State{Session: entry, Messages: s.chatView.Messages, More: s.chatView.More, Loading: s.chatView.Loading, Problem: s.chatView.Problem,
+		Nodes: s.view.Nodes, Model: s.view.Status.Model, Models: s.models, Paused: s.view.Status.Paused}
+	if entry.Settings != nil && entry.Settings.Model != nil {
+		st.Model = *entry.Settings.Model
+	}
+	for _, r := range s.view.Runs {
+		if r.SessionKey == s.key {
+			st.Runs = append(st.Runs, r)
+		}
+	}
+	for _, c := range s.view.Calls {
+		if c.SessionKey == s.key {
+			st.Calls = append(st.Calls, c)
+		}
+	}
+	for _, a := range s.view.Approvals {
+		if a.SessionKey == s.key {
+			st.Approvals = append(st.Approvals, a)
+		}
+	}
+	s.pane.Update(st)
+}
+
+func (s *shell) tick(now time.Time) {
+	s.pane.Tick(now)
+	was := s.toast.Visible()
+	s.toast.Tick(now)
+	if was != s.toast.Visible() {
+		s.body.Refresh()
+	}
+	if s.dialog != nil {
+		s.dialog.Tick(now)
+	}
+}
+
+func (s *shell) newChat() {
+	s.b.state.NewChat(func(key protocol.SessionKey) { fyne.Do(func() { s.open(key); s.pane.FocusComposer() }) })
+	if s.drawer.Visible() {
+		s.toggleDrawer()
+	}
+}
+
+func (s *shell) focusSearch() {
+	if s.narrow && !s.drawer.Visible() {
+		s.toggleDrawer()
+	}
+	s.window.Canvas().Focus(s.sidebar.search)
+}
+
+// show brings the window to the front.
+func (s *shell) show() {
+	s.visible = true
+	s.window.Show()
+	s.window.RequestFocus()
+}
+
+// closeWindow hides the window when the tray keeps the program alive; without a tray it ends it.
+func (s *shell) closeWindow() {
+	s.remember()
+	if s.hasTray {
+		s.visible = false
+		s.window.Hide()
+		return
+	}
+	s.quit()
+}
+
+func (s *shell) quit() {
+	s.remember()
+	s.app.Quit()
+}
+
+// remember keeps the window's size for the next start.
+func (s *shell) remember() {
+	if size := s.window.Canvas().Size(); s.visible && size.Width > 100 {
+		s.app.Preferences().SetFloat("width", float64(size.Width))
+		s.app.Preferences().SetFloat("height", float64(size.Height))
+	}
+}
+
+// closing ends what still watches, after the driver has ended.
+func (s *shell) closing() {
+	if s.stopChat != nil {
+		s.stopChat()
+	}
+}
+
+func (s *shell) setTheme(mode look.Mode, scale float32) {
+	s.app.Preferences().SetString("theme", string(mode))
+	s.app.Preferences().SetFloat("textSize", float64(scale))
+	s.app.Settings().SetTheme(look.New(mode, scale))
+}
+
+func (s *shell) trayDo(i state.TrayItem) {
+	switch i.Do {
+	case state.TrayOpen:
+		s.show()
+	case state.TrayNew:
+		s.show()
+		s.newChat()
+	case state.TrayChat:
+		s.show()
+		s.open(i.Key)
+	case state.TrayReview:
+		s.review(i.ID)
+	case state.TrayPause:
+		s.b.state.Pause(!s.view.Status.Paused)
+	case state.TraySettings:
+		s.openSettings()
+	case state.TrayQuit:
+		s.quit()
+	}
+}
+
+// showApprovals opens the dialog when a question comes, and closes it when none is left.
+func (s *shell) showApprovals(v state.View) {
+	if len(v.Approvals) == 0 {
+		if s.approval != nil {
+			s.approval.Close()
+			s.approval, s.dialog = nil, nil
+		}
+		return
+	}
+	if s.approval == nil {
+		s.openApproval()
+	}
+	s.dialog.Update(v.Approvals)
+	s.approval.SetTitle(state.QuestionTitle(s.dialog.Current()))
+}
+
+func (s *shell) openApproval() {
+	w := s.app.NewWindow("Fairlead needs you")
+	s.approval = w
+	s.dialog = approve.New(approve.Handlers{Answer: s.b.state.Answer, Shown: s.b.state.Shown}, &s.machines, w.Canvas())
+	w.SetPadded(false)
+	w.SetContent(s.dialog)
+	w.Resize(approve.Size)
+	w.SetCloseIntercept(func() { s.dialog.Close() })
+	w.CenterOnScreen()
+	w.Show()
+	s.dialog.OnScreen(true)
+}
+
+// review brings a question to the front.
+func (s *shell) review(id protocol.ApprovalID) {
+	if s.approval == nil {
+		return
+	}
+	s.dialog.Select(id)
+	s.approval.Show()
+	s.approval.RequestFocus()
+}
+
+func (s *shell) openSettings() {
+	if s.settings != nil {
+		s.settings.Show()
+		s.settings.RequestFocus()
+		return
+	}
+	w := s.app.NewWindow("Settings – Fairlead")
+	ctx, cancel := context.WithCancel(s.ctx)
+	w.SetContent(settings.New(ctx, s.b.state, settings.Handlers{
+		OpenURL: s.openURL, OpenPath: s.openPath, Theme: s.setTheme, Copy: s.app.Clipboard().SetContent,
+	}, gateway.Version))
+	w.SetPadded(false)
+	w.Resize(fyne.NewSize(820, 600))
+	w.SetOnClosed(func() { cancel(); s.settings = nil })
+	w.CenterOnScreen()
+	s.settings = w
+	w.Show()
+}

@@ -1,0 +1,205 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// sidebar is the list at the left: what needs the person, the chats, the machines.
+type sidebar struct {
+	s      *shell
+	box    *fyne.Container // its place beside the chat
+	inner  fyne.CanvasObject
+	search *widgets.SearchField
+	badge  *widgets.Badge
+	rows   *fyne.Container
+	pool   []*widgets.SidebarRow
+	found  []protocol.SessionEntry // of the search
+	query  string
+	asked  int // number of the newest search
+	picked int
+}
+
+func newSidebar(s *shell) *sidebar {
+	b := &sidebar{s: s, rows: container.NewVBox(), badge: widgets.NewBadge(0), picked: -1}
+	name := widgets.NewHeading("Fairlead", look.SizeTitle)
+	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: "Ctrl N"}, s.newChat)
+	b.search = widgets.NewSearchField("Search          Ctrl K")
+	b.search.OnChanged = b.find
+	b.search.OnCancel = func() { b.search.SetText(""); s.pane.FocusComposer() }
+	b.search.OnChoose = func() {
+		if len(b.found) > 0 {
+			b.choose(b.found[max(b.picked, 0)].SessionKey)
+		}
+	}
+	b.search.OnMove = func(by int) {
+		if n := len(b.found); n > 0 {
+			b.picked = min(max(b.picked+by, 0), n-1)
+			b.show(s.view, s.key)
+		}
+	}
+	settings := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, s.openSettings)
+	head := widgets.Inset(look.Group, look.Inside, look.Inside, look.Inside, container.NewVBox(
+		widgets.Inset(0, look.Inside, look.Inside, look.Inside, name), newChat, b.search))
+	foot := widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside, settings)
+	list := container.NewVScroll(widgets.Inset(0, look.Inside, 0, look.Inside, b.rows))
+	b.inner = container.NewStack(widgets.NewRect(look.ColorSidebar, "", 0), container.NewBorder(head, container.NewVBox(widgets.HLine(), foot), nil, nil, list))
+	b.box = container.NewStack(b.inner)
+	return b
+}
+
+// choose opens a chat and closes the drawer.
+func (b *sidebar) choose(key protocol.SessionKey) {
+	b.search.SetText("")
+	b.s.open(key)
+	if b.s.drawer.Visible() {
+		b.s.toggleDrawer()
+	}
+}
+
+// find searches titles and texts.
+func (b *sidebar) find(query string) {
+	b.query, b.picked = strings.TrimSpace(query), -1
+	b.asked++
+	asked := b.asked
+	if b.query == "" {
+		b.found = nil
+		b.show(b.s.view, b.s.key)
+		return
+	}
+	bind.Go(b.s.ctx, func(ctx context.Context) ([]protocol.SessionEntry, error) {
+		timer := time.NewTimer(150 * time.Millisecond) // until the typing pauses
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		return b.s.b.state.Search(ctx, query)
+	}, func(list []protocol.SessionEntry, err error) {
+		if asked != b.asked || err != nil {
+			return
+		}
+		b.found = list
+		b.show(b.s.view, b.s.key)
+	})
+}
+
+// line is one row of the list, or a heading.
+type line struct {
+	heading string
+	item    widgets.SidebarItem
+	tap     func()
+	menu    func(fyne.Position)
+}
+
+// show draws a view.
+func (b *sidebar) show(v state.View, key protocol.SessionKey) {
+	var lines []line
+	if len(v.Approvals) > 0 {
+		lines = append(lines, line{heading: "NEEDS YOU"})
+		for _, a := range v.Approvals {
+			lines = append(lines, line{item: widgets.SidebarItem{Icon: "needsyou", Color: look.ColorNeedsYou, Title: state.QuestionLine(a)}, tap: func() { b.s.review(a.ID) }})
+		}
+	}
+	if b.query != "" {
+		lines = append(lines, line{heading: "FOUND"})
+		for i, e := range b.found {
+			lines = append(lines, b.chatLine(e, v, i == b.picked))
+		}
+		if len(b.found) == 0 {
+			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})
+		}
+	} else {
+		lines = append(lines, line{heading: "CHATS"})
+		shown := false
+		for _, e := range v.Sessions {
+			shown = shown || e.SessionKey == key
+			lines = append(lines, b.chatLine(e, v, e.SessionKey == key))
+		}
+		if !shown && key != "" && v.Loaded {
+			lines = append(lines, b.chatLine(protocol.SessionEntry{SessionKey: key}, v, true))
+		}
+	}
+	if len(v.Nodes) > 0 {
+		lines = append(lines, line{heading: "MACHINES"})
+	}
+	for _, n := range v.Nodes {
+		item := widgets.SidebarItem{Icon: "online", Color: b.s.machines.Color(string(n.ID)), Title: string(n.ID)}
+		if n.Local {
+			item.Title += " (this)"
+		}
+		if !n.Online {
+			item.Icon, item.Color, item.Muted, item.Trail = "offline", look.ColorMuted, true, ago(n.LastSeenAt, time.Now())
+		}
+		lines = append(lines, line{item: item})
+	}
+	b.draw(lines)
+}
+
+func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool) line {
+	item := widgets.SidebarItem{Title: state.TitleOf(e), Selected: selected}
+	for _, r := range v.Runs {
+		if r.SessionKey == e.SessionKey && !r.Over() {
+			item.Trail = "working"
+		}
+	}
+	for _, a := range v.Approvals {
+		if a.SessionKey == e.SessionKey {
+			item.Count++
+			item.Trail = ""
+		}
+	}
+	return line{item: item, tap: func() { b.choose(e.SessionKey) }, menu: func(at fyne.Position) { b.s.chatMenu(e, at) }}
+}
+
+// draw puts the lines into rows that are used again.
+func (b *sidebar) draw(lines []line) {
+	var objects []fyne.CanvasObject
+	used := 0
+	for _, l := range lines {
+		if l.heading != "" {
+			objects = append(objects, widgets.NewSection(l.heading, nil))
+			continue
+		}
+		if used == len(b.pool) {
+			b.pool = append(b.pool, widgets.NewSidebarRow(widgets.SidebarItem{}, nil))
+		}
+		row := b.pool[used]
+		used++
+		if row.Item() != l.item {
+			row.Set(l.item)
+		}
+		row.OnTap, row.OnMenu = l.tap, l.menu
+		objects = append(objects, row)
+	}
+	b.rows.Objects = objects
+	b.rows.Refresh()
+}
+
+// ago says how long ago something was, in a word.
+func ago(ms int64, now time.Time) string {
+	if ms == 0 {
+		return ""
+	}
+	t := time.UnixMilli(ms)
+	switch days := int(now.Sub(t).Hours() / 24); {
+	case now.Sub(t) < time.Hour:
+		return fmt.Sprintf("%d min", max(1, int(now.Sub(t).Minutes())))
+	case t.YearDay() == now.YearDay() && t.Year() == now.Year():
+		return t.Format("15:04")
+	case days < 2:
+		return "yesterday"
+	}
+	return t.Format("2 Jan")
+}

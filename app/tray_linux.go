@@ -1,0 +1,15 @@
+package app
+
+import "github.com/godbus/dbus/v5"
+
+// trayAvailable reports whether a panel shows tray icons. A window that is hidden without one could never be found again.
+func trayAvailable() bool {
+	conn, err := dbus.ConnectSessionBus()
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	var owned bool
+	err = conn.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, "org.kde.StatusNotifierWatcher").Store(&owned)
+	return err == nil && owned
+}

@@ -1,0 +1,324 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func chatCommand(o *options) *cobra.Command {
+	var session, approve, nodeID, workspace string
+	var local bool
+	cmd := &cobra.Command{
+		Use:   "chat [MESSAGE]",
+		Short: "Chat with the agent in this terminal; with MESSAGE, one question and its answer",
+		Long: `Chats with the agent. Questions about tool calls are asked in the terminal; any window may answer them too, the first answer
+wins. Ctrl+C stops the run, a second one leaves. A line that starts with ! is your own command and runs at once.`,
+		Example: "  fairlead chat \"run make test\"\n  fairlead chat --approve deny \"what can you do\"\n  echo \"list the Go files\" | fairlead chat",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch approve {
+			case "", protocol.ScopeOnce, protocol.DecisionDeny:
+			default:
+				return &exitError{code: exitUsage, err: fmt.Errorf("--approve is once or deny, not %q", approve)}
+			}
+			t := &terminal{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), in: newLines(cmd.InOrStdin()), json: o.json, approve: approve}
+			chat := &chat{term: t, session: protocol.SessionKey(session), node: protocol.NodeID(nodeID)}
+			// Ctrl+C stops the run first, so the chat must outlive the command's context.
+			ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
+			defer cancel()
+			message := strings.Join(args, " ")
+			if local {
+				return o.localChat(ctx, chat, message, localOptions{nodeID: nodeID, workspace: workspace})
+			}
+			c, err := o.connect(ctx)
+			if err != nil {
+				return err
+			}
+			defer c.close()
+			return chat.run(ctx, c, message)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&session, "session", string(protocol.MainSession), "which chat")
+	f.StringVar(&approve, "approve", "", "answer every question of this run: once or deny")
+	f.StringVar(&nodeID, "node", "", "machine for !commands")
+	f.BoolVar(&local, "local", false, "run gateway and node in this process when none is running")
+	f.StringVar(&workspace, "workspace", "", "with --local: folder the node works in (default: the current folder)")
+	return cmd
+}
+
+// localChat chats with the gateway that runs on this computer, or with one of its own that ends with the chat.
+func (o *options) localChat(ctx context.Context, ch *chat, message string, l localOptions) error {
+	if c, err := o.connect(ctx); err == nil {
+		defer c.close()
+		return ch.run(ctx, c, message)
+	}
+	home, err := o.homeDir()
+	if err != nil {
+		return err
+	}
+	logs, err := gateway.OpenLog(home, "gateway.log")
+	if err != nil {
+		return err
+	}
+	defer logs.Close()
+	l.home, l.node, l.listen, l.log = home, true, gateway.DefaultListen, slog.New(slog.NewTextHandler(logs, nil))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var chatErr error
+	var wg sync.WaitGroup
+	err = l.run(ctx, func(g *gateway.Gateway) {
+		wg.Go(func() {
+			defer cancel()
+			c, err := o.connectWith(ctx, client.Options{URL: g.URL(), Dial: g.DialOwner()})
+			if err != nil {
+				chatErr = err
+				return
+			}
+			defer c.close()
+			chatErr = ch.run(ctx, c, message)
+		})
+	})
+	cancel()
+	wg.Wait()
+	return errors.Join(chatErr, err)
+}
+
+// chat is one conversation in the terminal.
+type chat struct {
+	term    *terminal
+	session protocol.SessionKey
+	node    protocol.NodeID
+
+	c       *connection
+	changes chan protocol.Change
+	resync  chan protocol.FeedSnapshot
+	sigs    chan os.Signal
+}
+
+// run holds the conversation: one message when message is not empty or standard input is not a terminal, else until the person
+// leaves.
+func (ch *chat) run(ctx context.Context, c *connection, message string) error {
+	ch.c = c
+	ch.changes = make(chan protocol.Change, 256)
+	ch.resync = make(chan protocol.FeedSnapshot, 1)
+	ch.sigs = make(chan os.Signal, 2)
+	signal.Notify(ch.sigs, os.Interrupt)
+	defer signal.Stop(ch.sigs)
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	feedDone := make(chan error, 1)
+	go func() {
+		feedDone <- c.Feed(ctx, func(s protocol.FeedSnapshot) {
+			select {
+			case ch.resync <- s:
+			case <-ctx.Done():
+			}
+		}, func(change protocol.Change) {
+			select {
+			case ch.changes <- change:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	defer func() { cancel(); <-feedDone }()
+	select {
+	case <-ch.resync:
+	case err := <-feedDone:
+		feedDone <- nil
+		return err
+	case <-ch.sigs:
+		return context.Canceled
+	}
+
+	if message != "" {
+		return ch.ask(ctx, message)
+	}
+	if !ch.term.interactive() {
+		all, err := io.ReadAll(ch.term.in)
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+		if message = strings.TrimSpace(string(all)); message == "" {
+			return &exitError{code: exitUsage, err: errors.New("no message: give one as argument or on standard input")}
+		}
+		return ch.ask(ctx, message)
+	}
+	ch.term.note("Ask for something, such as: run ls -la · list the Go files · what can you do. Leave with Ctrl+D.")
+	for {
+		line, err := ch.term.readMessage("› ")
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if err := ch.ask(ctx, line); err != nil && !ch.term.tell(err) {
+			return err
+		}
+	}
+}
+
+// ask sends a message and follows its run to the end.
+func (ch *chat) ask(ctx context.Context, message string) error {
+	run := protocol.RunID(protocol.NewID())
+	res, err := client.Call(ctx, ch.c.Client, protocol.ChatSend, protocol.ChatSendParams{
+		SessionKey: ch.session, Message: message, RunID: run, Node: ch.node})
+	if err != nil {
+		return err
+	}
+	switch res.Status {
+	case protocol.ChatStarted:
+		if res.Queued {
+			ch.term.note("Waiting for the run before this one.")
+		}
+		return ch.follow(ctx, res.RunID)
+	case protocol.ChatCommand:
+		if res.Error != "" {
+			return errors.New(res.Error)
+		}
+	}
+	ch.term.print(res.Response + "\n")
+	return nil
+}
+
+// follow shows a run until it is over.
+func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
+	stopping := false
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ch.sigs:
+			if stopping {
+				return context.Canceled
+			}
+			stopping = true
+			ch.term.note("Stopping…")
+			if _, err := client.Call(ctx, ch.c.Client, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: ch.session, RunID: run}); err != nil {
+				return err
+			}
+		case s := <-ch.resync:
+			if over := ch.afterGap(ctx, run, s); over {
+				return nil
+			}
+		case change := <-ch.changes:
+			over, err := ch.show(ctx, run, change)
+			if over || err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// afterGap picks the run up again after events were lost; over reports that it ended meanwhile.
+func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.FeedSnapshot) (over bool) {
+	for _, r := range s.Runs {
+		if r.RunID == run {
+			ch.term.continueAt(r)
+			return false
+		}
+	}
+	ch.term.note("The connection was lost for a moment.")
+	p, err := client.Call(ctx, ch.c.Client, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: ch.session, Limit: 5})
+	if err == nil {
+		for _, m := range p.Messages {
+			if m.RunID == run && m.Role == protocol.RoleAssistant {
+				ch.term.print(m.Content.Text() + "\n")
+			}
+		}
+	}
+	return true
+}
+
+// show prints one change of the run and asks its questions.
+func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Change) (over bool, err error) {
+	switch change.Kind {
+	case protocol.ChangeDelta:
+		if change.Delta.RunID == run {
+			ch.term.delta(*change.Delta)
+		}
+	case protocol.ChangeCall:
+		if change.Call.RunID == run {
+			ch.term.call(*change.Call)
+		}
+	case protocol.ChangeMessage:
+		if change.Message.RunID == run {
+			ch.term.message(*change.Message)
+		}
+	case protocol.ChangeApproval:
+		if a := *change.Approval; a.RunID == run {
+			return false, ch.question(ctx, a)
+		}
+	case protocol.ChangeRun:
+		r := *change.Run
+		if r.RunID != run {
+			return false, nil
+		}
+		if r.Notice != "" {
+			ch.term.notice(r.Notice)
+		}
+		if r.Over() {
+			return true, ch.term.finish(r)
+		}
+	}
+	return false, nil
+}
+
+// question asks the person, or answers as --approve says. An answer given elsewhere meanwhile is told.
+func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
+	if a.State != protocol.ApprovalPending {
+		ch.term.answered(a)
+		return nil
+	}
+	answer, ok, err := ch.term.askQuestion(a)
+	if err != nil || !ok {
+		return err
+	}
+	if _, err := client.Call(ctx, ch.c.Client, protocol.ApprovalShown, protocol.ApprovalParams{ID: a.ID}); err != nil &&
+		!errors.Is(err, protocol.ErrNotFound) {
+		return err
+	}
+	res, err := client.Call(ctx, ch.c.Client, protocol.ApprovalAnswer, answer)
+	if err != nil {
+		return err
+	}
+	if !res.Won {
+		ch.term.answered(res.Approval)
+	}
+	return nil
+}
+
+// interactive input.
+
+// lines reads lines from a terminal or a pipe.
+type lines struct {
+	io.Reader
+	fd int // of a terminal, else -1
+}
+
+func newLines(r io.Reader) *lines {
+	l := &lines{Reader: r, fd: -1}
+	if f, ok := r.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		l.fd = int(f.Fd())
+	}
+	return l
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/secret"
+)
+
+// dialLimit is how long a command waits for the gateway before it says that it cannot be reached.
+const dialLimit = 5 * time.Second
+
+// findToken gives the token to use: the flag, the environment, or what this computer keeps.
+func (o *options) findToken() (string, error) {
+	if o.token != "" {
+		return o.token, nil
+	}
+	if t := os.Getenv("FAIRLEAD_TOKEN"); t != "" {
+		return t, nil
+	}
+	home, err := o.homeDir()
+	if err != nil {
+		return "", err
+	}
+	t, err := secret.Open(home).Get(gateway.TokenName)
+	if errors.Is(err, secret.ErrNotFound) {
+		return "", protocol.ErrUnauthorized.With("no token on this computer: start the gateway once, or set FAIRLEAD_TOKEN")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	return t.Reveal(), nil
+}
+
+// connection is a client that is connected; close it when done.
+type connection struct {
+	*client.Client
+	stop context.CancelFunc
+	done chan error
+}
+
+// connect connects to the gateway, or fails within dialLimit with what to do.
+func (o *options) connect(ctx context.Context) (*connection, error) {
+	token, err := o.findToken()
+	if err != nil {
+		return nil, err
+	}
+	return o.connectWith(ctx, client.Options{URL: o.url, Token: token})
+}
+
+func (o *options) connectWith(ctx context.Context, opts client.Options) (*connection, error) {
+	up := make(chan struct{}, 1)
+	opts.Connect = func() protocol.ConnectParams { return gateway.ClientParams("cli-" + protocol.NewID()) }
+	opts.OnUp = func(context.Context, protocol.ConnectResult) {
+		select {
+		case up <- struct{}{}:
+		default:
+		}
+	}
+	opts.Logger = slog.New(slog.DiscardHandler)
+	ctx, cancel := context.WithCancel(ctx)
+	c := &connection{Client: client.New(opts), stop: cancel, done: make(chan error, 1)}
+	go func() { c.done <- c.Run(ctx) }()
+	timer := time.NewTimer(dialLimit)
+	defer timer.Stop()
+	select {
+	case <-up:
+		return c, nil
+	case err := <-c.done:
+		cancel()
+		return nil, err
+	case <-timer.C:
+		c.close()
+		return nil, protocol.ErrUnavailable.With(fmt.Sprintf(
+			"no gateway answers at %s: start one with \"fairlead gateway --node\" or the desktop program", opts.URL))
+	}
+}
+
+// close ends the connection and waits for its goroutines.
+func (c *connection) close() {
+	c.stop()
+	<-c.done
+}
+
+// withGateway runs f on a connection.
+func (o *options) withGateway(ctx context.Context, f func(context.Context, *connection) error) error {
+	c, err := o.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	return f(ctx, c)
+}

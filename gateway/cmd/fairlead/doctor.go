@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/secret"
+)
+
+// finding is one thing the doctor looked at.
+type finding struct {
+	Check string `json:"check"`
+	State string `json:"state"` // ok, warning or bad
+	Found string `json:"found"`
+	Fix   string `json:"fix,omitempty"`
+}
+
+func doctorCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Look for what is wrong, and say how to mend it", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found := o.examine(cmd.Context())
+			if o.json {
+				if err := printJSON(cmd.OutOrStdout(), found); err != nil {
+					return err
+				}
+			} else {
+				printFindings(cmd.OutOrStdout(), found)
+			}
+			for _, f := range found {
+				if f.State == "bad" {
+					return &exitError{code: exitFailed, err: errors.New("something is wrong"), shown: true}
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (o *options) examine(ctx context.Context) []finding {
+	var all []finding
+	add := func(check, state, found, fix string) { all = append(all, finding{check, state, found, fix}) }
+
+	home, err := o.homeDir()
+	if err != nil {
+		add("data folder", "bad", err.Error(), "set FAIRLEAD_HOME to a folder you may write")
+		return all
+	}
+	if err := writable(home); err != nil {
+		add("data folder", "bad", err.Error(), "make the folder writable, or set FAIRLEAD_HOME to another")
+	} else {
+		add("data folder", "ok", home, "")
+	}
+	secrets := secret.Open(home)
+	if where := secrets.Where(); where == "keychain" {
+		add("secrets", "ok", "in the system's keychain", "")
+	} else {
+		add("secrets", "warning", "no keychain here; they are in "+where+", readable by you alone", "unlock or install a keychain (Debian: gnome-keyring)")
+	}
+
+	c, err := o.connect(ctx)
+	if err != nil {
+		fix := "start one: fairlead gateway --node, or the desktop program"
+		if errors.Is(err, protocol.ErrUnauthorized) {
+			fix = "give the token of that gateway in FAIRLEAD_TOKEN (fairlead token prints it on its computer)"
+		}
+		add("gateway", "bad", err.Error(), fix)
+		return all
+	}
+	defer c.close()
+	status, err := client.Call(ctx, c.Client, protocol.StatusGet, protocol.Empty{})
+	switch {
+	case err != nil:
+		add("gateway", "bad", err.Error(), "restart the gateway")
+		return all
+	case status.Version != gateway.Version:
+		add("gateway", "warning", fmt.Sprintf("%s runs version %s, this is %s", o.url, status.Version, gateway.Version), "restart the older one")
+	default:
+		add("gateway", "ok", o.url, "")
+	}
+	if status.Storage != "" {
+		add("database", "bad", status.Storage, "free space on the disk of the data folder; nothing is lost")
+	} else {
+		add("database", "ok", "can be written", "")
+	}
+	if status.Paused {
+		add("agent", "warning", "is paused", "resume it in the tray, or: fairlead config")
+	}
+	o.examineNodes(ctx, c, add)
+
+	if status.Model.Provider == "operator" {
+		add("model", "ok", "the built-in operator answers; no model is connected", "")
+		return all
+	}
+	test, err := client.Call(ctx, c.Client, protocol.ModelsTest, protocol.ModelsTestParams{Provider: status.Model.Provider, Model: status.Model.ID})
+	switch {
+	case err != nil:
+		add("model", "bad", err.Error(), "choose another in Settings")
+	case !test.OK:
+		add("model", "bad", test.Message, "look at the provider and its key in Settings")
+	default:
+		add("model", "ok", fmt.Sprintf("%s: %s", status.Model, test.Message), "")
+	}
+	return all
+}
+
+func (o *options) examineNodes(ctx context.Context, c *connection, add func(check, state, found, fix string)) {
+	nodes, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+	if err != nil {
+		add("machines", "bad", err.Error(), "restart the gateway")
+		return
+	}
+	online := 0
+	for _, n := range nodes.Nodes {
+		switch {
+		case n.Online && n.Host != nil:
+			online++
+			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools, works in %s, commands: %s", len(n.Tools), n.Host.Workspace, n.Host.Sandbox), "")
+		case n.Online:
+			online++
+			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools", len(n.Tools)), "")
+		default:
+			add("machine "+string(n.ID), "warning", "offline since "+time.UnixMilli(n.LastSeenAt).Format(time.DateTime), "start fairlead node there")
+		}
+	}
+	if online == 0 {
+		add("machines", "warning", "none is connected: the agent has no hands", "start the gateway with --node, or fairlead node on a machine")
+	}
+}
+
+// writable reports why dir cannot be written, if so. It makes the folder when it is missing.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	_, werr := f.WriteString("ok")
+	return errors.Join(werr, f.Close(), os.Remove(filepath.Join(dir, filepath.Base(f.Name()))))
+}
+
+func printFindings(w io.Writer, all []finding) {
+	marks := map[string]string{"ok": "✓", "warning": "!", "bad": "✗"}
+	for _, f := range all {
+		fmt.Fprintf(w, "%s %-14s %s\n", marks[f.State], f.Check, f.Found)
+		if f.Fix != "" && f.State != "ok" {
+			fmt.Fprintf(w, "  %-14s → %s\n", "", f.Fix)
+		}
+	}
+}

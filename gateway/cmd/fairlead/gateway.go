@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/node"
+)
+
+// quitLimit is how long an orderly stop may take.
+const quitLimit = 5 * time.Second
+
+func gatewayCommand(o *options) *cobra.Command {
+	var listen, nodeID, workspace string
+	var withNode, verbose bool
+	cmd := &cobra.Command{
+		Use:   "gateway",
+		Short: "Run the gateway, and with --node also the node on this machine",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			level := slog.LevelInfo
+			if verbose {
+				level = slog.LevelDebug
+			}
+			log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+			home, err := o.homeDir()
+			if err != nil {
+				return err
+			}
+			local := localOptions{home: home, listen: listen, log: log, node: withNode, nodeID: nodeID, workspace: workspace}
+			return local.run(cmd.Context(), func(g *gateway.Gateway) {
+				log.Info("Gateway ready", "url", g.URL(), "home", home, "secrets", g.SecretsAt())
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&listen, "listen", gateway.DefaultListen, "address to listen on")
+	f.BoolVar(&withNode, "node", false, "also run the node on this machine")
+	f.StringVar(&nodeID, "node-id", "", "name of the node (default: the host's name)")
+	f.StringVar(&workspace, "workspace", "", "folder the node works in (default: the current folder)")
+	f.BoolVar(&verbose, "verbose", false, "log more")
+	return cmd
+}
+
+// localOptions say what to run in this process.
+type localOptions struct {
+	home, listen      string
+	log               *slog.Logger
+	node              bool
+	nodeID, workspace string
+}
+
+// run runs a gateway, and a node on it, until ctx ends; ready is called once both are up. They stop in order: node, gateway, store.
+func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) error {
+	g, err := gateway.Open(ctx, gateway.Options{Home: l.home, Listen: l.listen, Logger: l.log})
+	if err != nil {
+		return err
+	}
+	gatewayCtx, stopGateway := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopGateway()
+	gatewayDone := make(chan error, 1)
+	go func() { gatewayDone <- g.Run(gatewayCtx) }()
+
+	nodeCtx, stopNode := context.WithCancel(ctx)
+	defer stopNode()
+	nodeDone := make(chan error, 1)
+	if l.node {
+		n, err := node.New(nodeOptions(l, g))
+		if err != nil {
+			stopGateway()
+			return errors.Join(err, <-gatewayDone)
+		}
+		go func() { nodeDone <- n.Run(nodeCtx) }()
+	} else {
+		nodeDone <- nil
+	}
+	ready(g)
+
+	var runErr error
+	nodeLeft := false
+	select {
+	case <-ctx.Done():
+	case runErr = <-gatewayDone:
+		gatewayDone <- nil
+	case runErr = <-nodeDone:
+		nodeLeft = true
+		if runErr == nil { // no node was asked for: wait for the end of ctx or of the gateway
+			select {
+			case <-ctx.Done():
+			case runErr = <-gatewayDone:
+				gatewayDone <- nil
+			}
+		}
+	}
+	quit, cancel := context.WithTimeout(context.WithoutCancel(ctx), quitLimit)
+	defer cancel()
+	g.StopRuns(quit)
+	stopNode()
+	if !nodeLeft {
+		<-nodeDone
+	}
+	stopGateway()
+	<-gatewayDone
+	if err := g.Close(quit); err != nil {
+		runErr = errors.Join(runErr, err)
+	}
+	if errors.Is(runErr, context.Canceled) {
+		return nil
+	}
+	return runErr
+}
+
+func nodeOptions(l localOptions, g *gateway.Gateway) node.Options {
+	id, dir := l.nodeID, l.workspace
+	if id == "" {
+		host, _ := os.Hostname()
+		id = string(protocol.CleanNodeID(host))
+	}
+	if dir == "" {
+		dir, _ = os.Getwd()
+	}
+	return node.Options{
+		ID: protocol.NodeID(id), Workspace: dir, Dial: g.DialNode(), LogDir: g.LogDir(), Logger: l.log, Version: gateway.Version,
+	}
+}
+
+func nodeCommand(o *options) *cobra.Command {
+	var to, id, workspace string
+	cmd := &cobra.Command{
+		Use:   "node --gateway URL",
+		Short: "Run the node on this machine and connect it to a gateway elsewhere",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			token, err := o.findToken()
+			if err != nil {
+				return err
+			}
+			home, err := o.homeDir()
+			if err != nil {
+				return err
+			}
+			if id == "" {
+				host, _ := os.Hostname()
+				id = string(protocol.CleanNodeID(host))
+			}
+			if _, err := protocol.ParseNodeID(id); err != nil {
+				return &exitError{code: exitUsage, err: err}
+			}
+			if workspace == "" {
+				workspace, _ = os.Getwd()
+			}
+			log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+			n, err := node.New(node.Options{ID: protocol.NodeID(id), Workspace: workspace, URL: to, Token: token,
+				LogDir: gateway.LogDir(home), Logger: log, Version: gateway.Version})
+			if err != nil {
+				return err
+			}
+			if err := n.Run(cmd.Context()); err != nil && !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("node %s: %w", id, err)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&to, "gateway", envOr("FAIRLEAD_URL", gateway.DefaultURL), "gateway to connect to")
+	f.StringVar(&id, "id", "", "name of the node (default: the host's name)")
+	f.StringVar(&workspace, "workspace", "", "folder the node works in (default: the current folder)")
+	return cmd
+}

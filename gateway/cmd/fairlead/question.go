@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// questionBox is the whole truth of a question, as text.
+func questionBox(a protocol.Approval) string {
+	var b strings.Builder
+	line := func(label, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "│ %-9s %s\n", label, strings.ReplaceAll(clean(text), "\n", "\n│           "))
+		}
+	}
+	fmt.Fprintf(&b, "┌ %s\n", questionTitle(a))
+	machine := string(a.Node)
+	if a.Host != nil {
+		machine += " (" + strings.Trim(a.Host.OS+", "+a.Host.Address, ", ") + ")"
+	}
+	line("machine", machine)
+	line("asked by", strings.TrimSpace(a.AskedBy.Kind+" "+a.AskedBy.Name)+model(a.AskedBy.Model))
+	line("what", questionText(a))
+	if p := a.Preview; p != nil {
+		line("in", p.Folder)
+		line("shell", p.Shell)
+		for _, prog := range p.Programs {
+			if prog.Path != "" {
+				line("", prog.Name+" is "+prog.Path)
+			}
+		}
+		line("problem", p.Problem)
+		line("change", p.Diff)
+		if p.Truncated {
+			line("", "(the change is longer than what is shown)")
+		}
+	}
+	line("sandbox", a.Sandbox)
+	line("why asked", a.Why)
+	if a.ExpiresAt > 0 {
+		line("time", time.Until(time.UnixMilli(a.ExpiresAt)).Round(time.Second).String()+" left")
+	}
+	b.WriteString("└\n")
+	return b.String()
+}
+
+func model(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ", model " + s
+}
+
+func questionTitle(a protocol.Approval) string {
+	if a.Kind == protocol.AskContinue {
+		return "Fairlead reached its step limit: go on?"
+	}
+	switch a.Effect {
+	case protocol.EffectExec:
+		return "Fairlead wants to run a command"
+	case protocol.EffectWrite:
+		return "Fairlead wants to change a file"
+	case protocol.EffectRead:
+		return "Fairlead wants to read"
+	}
+	return "Fairlead wants to use " + a.Tool
+}
+
+// questionText is what would run, in full.
+func questionText(a protocol.Approval) string { return callText(a.Tool, a.Args) }
+
+// callText is the telling part of a call's arguments, in full: the command, the file, the pattern.
+func callText(tool string, args json.RawMessage) string {
+	var in map[string]any
+	if json.Unmarshal(args, &in) != nil {
+		return string(args)
+	}
+	key := map[string]string{"Bash": "command", "Read": "path", "Write": "path", "Edit": "path", "Glob": "pattern", "Grep": "pattern"}[tool]
+	s, ok := in[key].(string)
+	if !ok {
+		return string(args)
+	}
+	if dir, ok := in["workdir"].(string); ok && tool == "Bash" {
+		s += "\nin " + dir
+	}
+	if dir, ok := in["path"].(string); ok && key == "pattern" {
+		s += " in " + dir
+	}
+	return s
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// overview is what `fairlead status --json` prints.
+type overview struct {
+	URL       string              `json:"url"`
+	Status    protocol.Status     `json:"status"`
+	Nodes     []protocol.NodeInfo `json:"nodes"`
+	Approvals []protocol.Approval `json:"approvals"`
+}
+
+func statusCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show the gateway, its machines and what waits for you", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				v := overview{URL: o.url}
+				var err error
+				if v.Status, err = client.Call(ctx, c.Client, protocol.StatusGet, protocol.Empty{}); err != nil {
+					return err
+				}
+				nodes, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				asked, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				v.Nodes, v.Approvals = nodes.Nodes, asked.Approvals
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), v)
+				}
+				return v.print(cmd.OutOrStdout())
+			})
+		},
+	}
+}
+
+func (v overview) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	state := "ready"
+	switch {
+	case v.Status.Storage != "":
+		state = "cannot store anything: " + v.Status.Storage
+	case v.Status.Paused:
+		state = "the agent is paused"
+	}
+	fmt.Fprintf(w, "gateway\t%s\t%s, version %s, up %s\n", v.URL, state, v.Status.Version,
+		time.Since(time.UnixMilli(v.Status.StartedAt)).Round(time.Second))
+	fmt.Fprintf(w, "model\t%s\n", v.Status.Model)
+	fmt.Fprintf(w, "secrets\t%s\n", v.Status.SecretStore)
+	if len(v.Nodes) == 0 {
+		fmt.Fprintln(w, "machines\tnone: start one with fairlead node, or the gateway with --node")
+	}
+	for _, n := range v.Nodes {
+		line := "offline"
+		if n.Online {
+			line = "online"
+		}
+		if n.Host != nil {
+			line += ", " + n.Host.OS + ", works in " + n.Host.Workspace
+		}
+		fmt.Fprintf(w, "machine\t%s\t%s\n", n.ID, line)
+	}
+	for _, a := range v.Approvals {
+		fmt.Fprintf(w, "needs you\t%s on %s\t%s\n", a.Tool, a.Node, firstLine(questionText(a)))
+	}
+	return w.Flush()
+}

@@ -1,0 +1,382 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/term"
+
+	"fairlead/gateway/protocol"
+)
+
+// terminal shows a conversation as text, or as one JSON object a line.
+type terminal struct {
+	out, err io.Writer
+	in       *lines
+	json     bool
+	approve  string // "", once or deny
+
+	editor  *term.Terminal
+	step    int
+	written int                         // bytes of the present step's text that are on the screen
+	midline bool                        // the cursor is not at the start of a line
+	output  map[protocol.CallID]int64   // bytes of each call's output that are on the screen
+	state   map[protocol.CallID]string  // last state shown of each call
+	notices map[string]struct{}         // notices shown in this run
+	asked   map[protocol.ApprovalID]any // questions put to the person
+}
+
+func (t *terminal) interactive() bool { return t.in.fd >= 0 && !t.json }
+
+func (t *terminal) print(s string) {
+	if s == "" {
+		return
+	}
+	io.WriteString(t.out, s)
+	t.midline = !strings.HasSuffix(s, "\n")
+}
+
+func (t *terminal) newline() {
+	if t.midline {
+		t.print("\n")
+	}
+}
+
+// note tells the person something that is not part of the conversation.
+func (t *terminal) note(s string) {
+	if t.json {
+		return
+	}
+	t.newline()
+	fmt.Fprintln(t.err, s)
+}
+
+// notice shows a run's notice once.
+func (t *terminal) notice(s string) {
+	if _, seen := t.notices[s]; !seen {
+		put(&t.notices, s, struct{}{})
+		t.note(s)
+	}
+}
+
+// tell shows an error that ends a run but not the conversation; it reports false for one that does.
+func (t *terminal) tell(err error) bool {
+	var exit *exitError
+	if errors.As(err, &exit) || errors.Is(err, protocol.ErrBadRequest) || errors.Is(err, protocol.ErrNotFound) {
+		if exit == nil || !exit.shown {
+			t.note(err.Error())
+		}
+		return true
+	}
+	return false
+}
+
+func (t *terminal) emit(kind string, v any) {
+	line, err := protocol.Marshal(map[string]any{"type": kind, kind: v})
+	if err == nil {
+		fmt.Fprintf(t.out, "%s\n", line)
+	}
+}
+
+func (t *terminal) delta(d protocol.Delta) {
+	if t.json || d.Thinking {
+		return
+	}
+	if d.Step != t.step {
+		t.step, t.written = d.Step, 0
+	}
+	if skip := t.written - d.Offset; skip >= 0 && skip < len(d.Text) {
+		t.print(clean(d.Text[skip:]))
+		t.written = d.Offset + len(d.Text)
+	}
+}
+
+// continueAt shows what a run said while events were lost.
+func (t *terminal) continueAt(r protocol.RunInfo) {
+	t.delta(protocol.Delta{RunID: r.RunID, Step: r.Step, Text: r.Text})
+}
+
+func (t *terminal) message(m protocol.Message) {
+	if t.json {
+		t.emit("message", m)
+		return
+	}
+	switch m.Role {
+	case protocol.RoleAssistant:
+		// What was streamed is on the screen already.
+		t.delta(protocol.Delta{Step: t.step, Text: m.Content.Text()})
+		t.newline()
+		t.written = 0
+		t.step = -1
+	case protocol.RoleToolResult:
+		t.result(m)
+	}
+}
+
+// call shows a call's beginning and its live output.
+func (t *terminal) call(c protocol.CallInfo) {
+	if t.json {
+		t.emit("call", c)
+		return
+	}
+	if c.State == protocol.CallRunning && t.state[c.CallID] != protocol.CallRunning {
+		t.newline()
+		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, c.Node, clean(callText(c.Tool, c.Args))))
+	}
+	put(&t.state, c.CallID, c.State)
+	if news := c.Bytes - t.output[c.CallID]; news > 0 && c.Tail != "" {
+		s := c.Tail
+		if news < int64(len(s)) {
+			s = s[int64(len(s))-news:]
+		} else if t.output[c.CallID] > 0 {
+			s = "…" + s
+		}
+		t.print(indent(clean(s), t.midline))
+		put(&t.output, c.CallID, c.Bytes)
+	}
+}
+
+// result shows how a call ended.
+func (t *terminal) result(m protocol.Message) {
+	c := m.Call
+	if c == nil {
+		return
+	}
+	t.newline()
+	if t.output[c.CallID] == 0 && c.State == protocol.CallDone || c.State == protocol.CallFailed && t.output[c.CallID] == 0 {
+		if s := resultText(m); s != "" {
+			t.print(indent(clean(head(s, 40)), false))
+			t.newline()
+		}
+	}
+	line := c.State
+	if c.ExitCode != nil {
+		line += fmt.Sprintf(", exit code %d", *c.ExitCode)
+	}
+	if c.StartedAt > 0 && c.EndedAt > 0 {
+		line += ", " + (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).Round(10*time.Millisecond).String()
+	}
+	if c.Error != "" && c.State != protocol.CallFailed {
+		line += ": " + clean(c.Error)
+	}
+	t.print("  " + line + "\n")
+}
+
+// finish shows a run's end and turns it into the command's result.
+func (t *terminal) finish(r protocol.RunInfo) error {
+	t.step, t.written, t.notices = 0, 0, nil
+	if t.json {
+		t.emit("run", r)
+	}
+	t.newline()
+	switch r.State {
+	case protocol.RunDone:
+		return nil
+	case protocol.RunCancelled:
+		t.note("Stopped.")
+		return &exitError{code: exitInterrupted, err: protocol.ErrCancelled, shown: true}
+	}
+	err := error(protocol.ErrInternal)
+	if r.Error != nil {
+		err = r.Error
+	}
+	return &exitError{code: exitFailed, err: err}
+}
+
+func (t *terminal) answered(a protocol.Approval) {
+	if _, mine := t.asked[a.ID]; mine || t.json {
+		return
+	}
+	t.note(fmt.Sprintf("The question was %s by %s.", a.State, a.AnsweredBy))
+}
+
+// askQuestion puts a question to the person. ok is false when nobody here can answer: another window must.
+func (t *terminal) askQuestion(a protocol.Approval) (answer protocol.ApprovalAnswerParams, ok bool, err error) {
+	if _, again := t.asked[a.ID]; again {
+		return answer, false, nil
+	}
+	put[protocol.ApprovalID, any](&t.asked, a.ID, nil)
+	answer = protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny}
+	if t.json {
+		t.emit("approval", a)
+	} else {
+		t.newline()
+		fmt.Fprint(t.err, questionBox(a))
+	}
+	switch {
+	case t.approve == protocol.ScopeOnce:
+		answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
+	case t.approve == protocol.DecisionDeny:
+		answer.Reason = "the command was started with --approve deny"
+	case !t.interactive():
+		t.note("Waiting for an answer from a Fairlead window or another terminal.")
+		return answer, false, nil
+	default:
+		return t.readAnswer(a, answer)
+	}
+	return answer, true, nil
+}
+
+func (t *terminal) readAnswer(a protocol.Approval, answer protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerParams, bool, error) {
+	prompt := "[a] allow once  [d] deny  [r] deny with a reason: "
+	session := false
+	for _, c := range a.Choices {
+		session = session || c == protocol.ScopeSession
+	}
+	if session {
+		prompt = "[a] allow once  [s] allow in this chat: " + a.SessionRule + "\n[d] deny  [r] deny with a reason: "
+	}
+	for {
+		line, err := t.readMessage(prompt)
+		if errors.Is(err, io.EOF) {
+			return answer, true, nil // leaving is a denial
+		}
+		if err != nil {
+			return answer, false, err
+		}
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "a":
+			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
+			return answer, true, nil
+		case "s":
+			if session {
+				answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeSession
+				return answer, true, nil
+			}
+		case "d":
+			return answer, true, nil
+		case "r":
+			if answer.Reason, err = t.readMessage("Reason: "); err != nil && !errors.Is(err, io.EOF) {
+				return answer, false, err
+			}
+			return answer, true, nil
+		}
+	}
+}
+
+// readMessage reads one line with editing and history. A line that ends in \ goes on in the next.
+func (t *terminal) readMessage(prompt string) (string, error) {
+	old, err := term.MakeRaw(t.in.fd)
+	if err != nil {
+		return "", fmt.Errorf("set up the terminal: %w", err)
+	}
+	defer term.Restore(t.in.fd, old)
+	if t.editor == nil {
+		t.editor = term.NewTerminal(struct {
+			io.Reader
+			io.Writer
+		}{t.in, os.Stdout}, "")
+	}
+	if w, h, err := term.GetSize(t.in.fd); err == nil {
+		t.editor.SetSize(w, h)
+	}
+	if i := strings.LastIndexByte(prompt, '\n'); i >= 0 {
+		io.WriteString(t.editor, prompt[:i+1])
+		prompt = prompt[i+1:]
+	}
+	t.editor.SetPrompt(prompt)
+	var whole strings.Builder
+	for {
+		line, err := t.editor.ReadLine()
+		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
+			return "", err
+		}
+		rest, more := strings.CutSuffix(line, `\`)
+		whole.WriteString(rest)
+		if !more {
+			return whole.String(), nil
+		}
+		whole.WriteByte('\n')
+		t.editor.SetPrompt("… ")
+	}
+}
+
+// clean makes what came from elsewhere safe to print: control, bidirectional and zero-width characters are shown, not obeyed.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r':
+			return -1
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+func indent(s string, mid bool) string {
+	out := strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ")
+	if !mid {
+		out = "  " + out
+	}
+	if strings.HasSuffix(s, "\n") {
+		out += "\n"
+	}
+	return out
+}
+
+// head keeps the first n lines and says how many are left out.
+func head(s string, n int) string {
+	all := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	if len(all) <= n {
+		return s
+	}
+	return strings.Join(all[:n], "\n") + fmt.Sprintf("\n… %d more lines", len(all)-n)
+}
+
+func put[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = make(map[K]V)
+	}
+	(*m)[k] = v
+}
+
+// resultText is the part of a tool's result that a person wants to read.
+func resultText(m protocol.Message) string {
+	raw := m.Content.Text()
+	var r struct {
+		Output  *string         `json:"output"`
+		Content json.RawMessage `json:"content"`
+		Matches json.RawMessage `json:"matches"`
+	}
+	if json.Unmarshal([]byte(raw), &r) != nil {
+		return raw
+	}
+	var text string
+	switch {
+	case r.Output != nil:
+		return *r.Output
+	case json.Unmarshal(r.Content, &text) == nil && r.Content != nil:
+		return text
+	case r.Matches != nil:
+		return matchesText(r.Matches)
+	}
+	return ""
+}
+
+func matchesText(raw json.RawMessage) string {
+	var paths []string
+	if json.Unmarshal(raw, &paths) == nil {
+		return strings.Join(paths, "\n")
+	}
+	var hits []struct {
+		Path, Content string
+		Line          int
+	}
+	if json.Unmarshal(raw, &hits) != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, h := range hits {
+		fmt.Fprintf(&b, "%s:%d: %s\n", h.Path, h.Line, h.Content)
+	}
+	return b.String()
+}

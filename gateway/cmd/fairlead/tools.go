@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func toolsCommand(o *options) *cobra.Command {
+	cmd := &cobra.Command{Use: "tools", Short: "List the tools of all machines, or run one"}
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "List every tool with its machine", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.ToolsList, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), r)
+				}
+				if len(r.Tools) == 0 {
+					fmt.Fprintln(cmd.OutOrStdout(), "No tools: no machine is connected.")
+					return nil
+				}
+				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+				for _, t := range r.Tools {
+					fmt.Fprintf(w, "%s\t%s\t%s\n", t.Name, effectWord(t.Effect), firstLine(t.Description))
+				}
+				return w.Flush()
+			})
+		},
+	}, &cobra.Command{
+		Use:   "call NAME [JSON]",
+		Short: "Run a tool as your own act; it is journalled, not asked about",
+		Long: `Runs a tool as your own act. NAME is the full name, such as laptop__Bash; JSON are its arguments, "-" reads them from standard
+input. Prints the tool's result.`,
+		Example: `  fairlead tools call laptop__Bash '{"command":"uname -a"}'`,
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			raw := json.RawMessage("{}")
+			if len(args) == 2 {
+				text := args[1]
+				if text == "-" {
+					b, err := io.ReadAll(cmd.InOrStdin())
+					if err != nil {
+						return fmt.Errorf("read arguments: %w", err)
+					}
+					text = string(b)
+				}
+				if !json.Valid([]byte(text)) {
+					return &exitError{code: exitUsage, err: errors.New("the arguments are not JSON")}
+				}
+				raw = json.RawMessage(text)
+			}
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(args[0]), Args: raw})
+				if err != nil {
+					if errors.Is(err, protocol.ErrInternal) {
+						return &exitError{code: exitTool, err: err}
+					}
+					return err
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), r)
+				}
+				return printResult(cmd.OutOrStdout(), r.Result)
+			})
+		},
+	})
+	return cmd
+}
+
+// printResult shows a tool's result to a person: the part they asked for, without its JSON wrapping.
+func printResult(w io.Writer, raw json.RawMessage) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		_, err := fmt.Fprintln(w, text)
+		return err
+	}
+	var r struct {
+		Output   *string `json:"output"`
+		Content  any     `json:"content"`
+		ExitCode *int    `json:"exitCode"`
+	}
+	if json.Unmarshal(raw, &r) == nil {
+		if s, ok := r.Content.(string); ok {
+			r.Output = &s
+		}
+		if r.Output != nil {
+			if _, err := io.WriteString(w, ensureNewline(*r.Output)); err != nil {
+				return err
+			}
+			if r.ExitCode != nil && *r.ExitCode != 0 {
+				return &exitError{code: exitTool, err: fmt.Errorf("the command ended with code %d", *r.ExitCode)}
+			}
+			return nil
+		}
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return fmt.Errorf("read the result: %w", err)
+	}
+	return printJSON(w, v)
+}
+
+func ensureNewline(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}
+
+func effectWord(e protocol.Effect) string {
+	if e == protocol.EffectUnknown {
+		return "unknown"
+	}
+	return string(e)
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 90 {
+		return string(r[:89]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,296 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/event"
+	"fairlead/gateway/llm/registry"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/rpc"
+	"fairlead/gateway/session"
+	"fairlead/gateway/store"
+	"fairlead/gateway/workspace"
+)
+
+// TokenName is the gateway token's name in the secret store.
+const TokenName = auth.TokenName
+
+// Options say how a gateway is set up. The zero value listens on DefaultListen with data in Home().
+type Options struct {
+	Home   string // data folder
+	Listen string // host:port; port 0 takes a free one, "none" listens nowhere
+	Logger *slog.Logger
+}
+
+// Gateway is a gateway that is open. Open, Run, StopRuns, Close: each once, in this order.
+type Gateway struct {
+	home      string
+	log       *slog.Logger
+	lock      *os.File
+	store     *store.Store
+	secrets   secret.Store
+	config    *config.Store
+	tokens    *auth.Tokens
+	bus       *event.Bus
+	hub       *nodes.Hub
+	gate      *approval.Gate
+	sessions  *session.Manager
+	server    *rpc.Server
+	listener  net.Listener // nil when it listens nowhere
+	memory    net.Listener
+	dial      func(context.Context) (net.Conn, error)
+	startedAt time.Time
+	stopOnce  sync.Once
+}
+
+// Open builds a gateway. It reads the data folder, the keychain and binds the address, but serves nobody before Run.
+func Open(ctx context.Context, o Options) (g *Gateway, err error) {
+	if o.Home == "" {
+		if o.Home, err = Home(); err != nil {
+			return nil, err
+		}
+	}
+	if o.Listen == "" {
+		o.Listen = DefaultListen
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if err := os.MkdirAll(o.Home, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	g = &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now()}
+	defer func() {
+		if err != nil {
+			g.release()
+			g = nil
+		}
+	}()
+	if g.lock, err = lockHome(o.Home); err != nil {
+		return g, err
+	}
+	if o.Listen != "none" {
+		if g.listener, err = net.Listen("tcp", o.Listen); err != nil {
+			return g, fmt.Errorf("listen on %s: %w. Is another Fairlead running? Give another address with --listen", o.Listen, err)
+		}
+	}
+	if g.store, err = store.Open(ctx, filepath.Join(o.Home, "fairlead.db")); err != nil {
+		return g, err
+	}
+	g.secrets = secret.Open(o.Home)
+	if g.tokens, err = auth.OpenTokens(g.secrets); err != nil {
+		return g, err
+	}
+	var problems []error
+	if g.config, problems, err = config.Open(ctx, g.store, g.secrets); err != nil {
+		return g, err
+	}
+	for _, p := range problems {
+		g.log.Warn("A setting is left out", "err", p)
+	}
+	ws, err := workspace.Open(o.Home, protocol.MainAgent)
+	if err != nil {
+		return g, err
+	}
+	g.hub = nodes.New(g.bus, g.store)
+	if err := g.hub.Load(ctx); err != nil {
+		return g, err
+	}
+	g.gate = approval.New(g.store, g.bus)
+	calls := dispatch.New(g.hub, g.gate, g.store, g.bus, g.config.Get)
+	models := registry.New(modelSettings{g.config})
+	g.sessions = session.New(session.Options{Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
+		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home})
+	g.server = rpc.New(rpc.Services{
+		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: g.hub, Approvals: g.gate, Config: g.config, Models: models,
+		Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: session.Canonical,
+		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
+			return protocol.Ack{OK: true, Dropped: true}, nil // nothing waits for background commands in this version
+		},
+	})
+	g.dial, g.memory = client.Memory()
+	g.config.OnChange(g.configChanged)
+	return g, nil
+}
+
+// Run serves until ctx ends. What an earlier start left is taken up once the node of this process has had a moment to connect.
+func (g *Gateway) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var wg sync.WaitGroup
+	serve := func(l net.Listener, owner bool) {
+		wg.Go(func() {
+			if err := g.server.Serve(ctx, l, owner); err != nil {
+				cancel(fmt.Errorf("serve: %w", err))
+			}
+		})
+	}
+	serve(g.memory, true)
+	if g.listener != nil {
+		serve(g.listener, false)
+	}
+	wg.Go(func() {
+		g.awaitNode(ctx)
+		if err := g.sessions.Resume(ctx); err != nil && ctx.Err() == nil {
+			g.log.Error("Runs of an earlier start could not be taken up", "err", err)
+		}
+		orphan := func(a protocol.Approval) bool { return g.sessions.OpenRun(a.RunID) }
+		if err := g.gate.CancelOrphans(ctx, orphan); err != nil && ctx.Err() == nil {
+			g.log.Error("Questions of an earlier start could not be closed", "err", err)
+		}
+	})
+	<-ctx.Done()
+	g.StopRuns(context.WithoutCancel(ctx))
+	g.server.Close()
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// resumeWait is how long runs of an earlier start wait for a machine to come online before they go on without it.
+const resumeWait = 3 * time.Second
+
+// awaitNode waits until some machine is online, but not long.
+func (g *Gateway) awaitNode(ctx context.Context) {
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	ctx, cancel := context.WithTimeout(ctx, resumeWait)
+	defer cancel()
+	for _, n := range g.hub.Nodes() {
+		if n.Online {
+			return
+		}
+	}
+	if open, err := g.store.OpenRuns(ctx); err == nil && len(open) == 0 {
+		return
+	}
+	for c := range sub.All(ctx) {
+		if c.Kind == protocol.ChangeNode && c.Node.Online {
+			return
+		}
+	}
+}
+
+// StopRuns stops what the agent does, so that the next start can take it up. The node must still be there: its commands are ended
+// through it.
+func (g *Gateway) StopRuns(ctx context.Context) {
+	g.stopOnce.Do(func() {
+		done := make(chan struct{})
+		go func() {
+			g.sessions.Close()
+			close(done)
+		}()
+		select {
+		case <-done:
+		case <-ctx.Done():
+			g.log.Warn("Runs did not stop in time")
+		}
+	})
+}
+
+// Close releases everything. Run must have returned.
+func (g *Gateway) Close(context.Context) error { return g.release() }
+
+func (g *Gateway) release() error {
+	var errs []error
+	for _, l := range []net.Listener{g.listener, g.memory} {
+		if l != nil {
+			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if g.store != nil {
+		errs = append(errs, g.store.Close())
+	}
+	if g.lock != nil {
+		errs = append(errs, g.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// DialOwner connects inside this process, as the person themself. DialNode is the same way for this machine's node.
+func (g *Gateway) DialOwner() func(context.Context) (net.Conn, error) { return g.dial }
+func (g *Gateway) DialNode() func(context.Context) (net.Conn, error)  { return g.dial }
+
+// URL is the gateway's WebSocket address; over memory when it listens nowhere.
+func (g *Gateway) URL() string {
+	if g.listener == nil {
+		return "ws://memory/ws"
+	}
+	return "ws://" + g.listener.Addr().String() + "/ws"
+}
+
+// Home is the data folder, LogDir its logs, SecretsAt where secrets are.
+func (g *Gateway) Home() string      { return g.home }
+func (g *Gateway) LogDir() string    { return LogDir(g.home) }
+func (g *Gateway) SecretsAt() string { return g.secrets.Where() }
+
+func (g *Gateway) status(context.Context) protocol.Status {
+	paused, storage := g.sessions.Paused()
+	cfg := g.config.Get()
+	s := protocol.Status{Version: Version, StartedAt: g.startedAt.UnixMilli(), Paused: paused, Storage: storage, SecretStore: g.secrets.Where(), Home: g.home,
+		Model: protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID}}
+	if g.listener != nil {
+		s.Listen = g.listener.Addr().String()
+	}
+	return s
+}
+
+func (g *Gateway) pause(ctx context.Context, paused bool) (protocol.Status, error) {
+	g.sessions.SetPaused(paused)
+	s := g.status(ctx)
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
+	return s, nil
+}
+
+// configChanged tells everyone, and puts a new token in force.
+func (g *Gateway) configChanged(path string) {
+	if path == "auth.token" {
+		if v, ok := g.config.Secret(path); ok {
+			if err := g.tokens.Set(secret.Secret(v)); err != nil {
+				g.log.Error("The new token is not in force", "err", err)
+			}
+		}
+	}
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeConfig, Path: path})
+	s := g.status(context.Background())
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
+}
+
+func (g *Gateway) checkOrigin(r *http.Request) error {
+	host := ""
+	if g.listener != nil {
+		if a, ok := g.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsUnspecified() {
+			host = a.IP.String()
+		}
+	}
+	return auth.CheckOrigin(r, host)
+}
+
+// modelSettings gives the registry what the person set.
+type modelSettings struct{ c *config.Store }
+
+func (s modelSettings) APIKey(provider string) string {
+	key, _ := s.c.Secret("apiKeys." + provider)
+	return key
+}
+
+func (s modelSettings) BaseURL(provider string) string { return s.c.Get().Providers[provider].BaseURL }

@@ -1,0 +1,226 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/node"
+)
+
+// kills is how often the gateway is killed (issue: 200).
+const kills = 200
+
+// childHome, when set, makes the test binary a gateway with a node on that data folder, until it is killed.
+const childHome = "FAIRLEAD_TEST_CHILD_HOME"
+
+func TestMain(m *testing.M) {
+	if home := os.Getenv(childHome); home != "" {
+		runChild(home)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func runChild(home string) {
+	ctx := context.Background()
+	fail := func(err error) {
+		fmt.Println("failed", err)
+		os.Exit(1)
+	}
+	log := slog.New(slog.DiscardHandler)
+	g, err := gateway.Open(ctx, gateway.Options{Home: home, Listen: "127.0.0.1:0", Logger: log})
+	if err != nil {
+		fail(err)
+	}
+	n, err := node.New(node.Options{ID: "laptop", Workspace: home, Dial: g.DialNode(), LogDir: g.LogDir(), Logger: log, Version: "test"})
+	if err != nil {
+		fail(err)
+	}
+	go n.Run(ctx)
+	fmt.Println("ready", g.URL())
+	fail(g.Run(ctx))
+}
+
+// child is a gateway in a process of its own.
+type child struct {
+	cmd *exec.Cmd
+	url string
+}
+
+func startChild(t *testing.T, home string) *child {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^$")
+	cmd.Env = append(os.Environ(), childHome+"="+home, "FAIRLEAD_TOKEN=kill-test", "FAIRLEAD_SECRETS=file", "FAIRLEAD_HOME="+home)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	scan := bufio.NewScanner(out)
+	if !scan.Scan() {
+		t.Fatalf("the gateway ended before it was ready: %v", cmd.Wait())
+	}
+	url, ok := strings.CutPrefix(scan.Text(), "ready ")
+	if !ok {
+		cmd.Process.Kill()
+		t.Fatalf("the gateway did not start: %s", scan.Text())
+	}
+	return &child{cmd: cmd, url: url}
+}
+
+func (c *child) kill() {
+	c.cmd.Process.Kill()
+	c.cmd.Wait()
+}
+
+// dial connects a client; the returned function ends it.
+func dial(t *testing.T, url string) (*client.Client, func()) {
+	t.Helper()
+	up := make(chan struct{}, 8)
+	c := client.New(client.Options{
+		URL: url, Token: "kill-test", Logger: slog.New(slog.DiscardHandler),
+		Connect: func() protocol.ConnectParams { return gateway.ClientParams("test-" + protocol.NewID()) },
+		OnUp: func(context.Context, protocol.ConnectResult) {
+			select {
+			case up <- struct{}{}:
+			default:
+			}
+		},
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(ctx) }()
+	stop := func() {
+		cancel()
+		<-done
+	}
+	select {
+	case <-up:
+	case <-time.After(20 * time.Second):
+		stop()
+		t.Fatal("no connection within 20 s")
+	}
+	return c, stop
+}
+
+func TestNoAcknowledgedMessageIsLostByKill(t *testing.T) {
+	home := t.TempDir()
+	rng := rand.New(rand.NewPCG(1, 2))
+	sessions := []protocol.SessionKey{protocol.MainSession, "agent:main:app:chat:a", "agent:main:app:chat:b"}
+	acked := make(map[string]protocol.SessionKey)
+	started := time.Now()
+	for i := range kills {
+		c := startChild(t, home)
+		conn, stop := dial(t, c.url)
+		var mu sync.Mutex // guards acked
+		var wg sync.WaitGroup
+		for w, key := range sessions {
+			wg.Go(func() {
+				for n := 0; ; n++ {
+					text := fmt.Sprintf("run echo %d-%d-%d", i, w, n)
+					if n%2 == 0 {
+						text = fmt.Sprintf("what can you do %d-%d-%d", i, w, n)
+					}
+					ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+					res, err := client.Call(ctx, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: text})
+					cancel()
+					if err != nil {
+						return // killed
+					}
+					if res.Status != protocol.ChatStarted {
+						t.Errorf("%q was answered with status %q", text, res.Status)
+						return
+					}
+					mu.Lock()
+					acked[text] = key
+					mu.Unlock()
+					if n == 3 {
+						return
+					}
+				}
+			})
+		}
+		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond) // the moment of the kill is what is random here
+		c.kill()
+		wg.Wait()
+		stop()
+		if t.Failed() {
+			return
+		}
+		if i%50 == 49 {
+			checkAcked(t, home, acked)
+		}
+	}
+	t.Logf("%d kills, %d acknowledged messages, %s", kills, len(acked), time.Since(started).Round(time.Second))
+	if len(acked) < kills {
+		t.Errorf("only %d messages were acknowledged: the test kills too early to prove anything", len(acked))
+	}
+}
+
+// checkAcked starts the gateway once more and looks for every acknowledged message: stored, or waiting in the queue.
+func checkAcked(t *testing.T, home string, acked map[string]protocol.SessionKey) {
+	t.Helper()
+	c := startChild(t, home)
+	defer c.kill()
+	conn, stop := dial(t, c.url)
+	defer stop()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	snap, err := client.Call(ctx, conn, protocol.FeedSubscribe, protocol.Empty{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]bool)
+	for _, r := range snap.Runs {
+		found[r.Message] = true
+	}
+	seen := make(map[protocol.SessionKey]bool)
+	for _, key := range acked {
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		p, err := client.Call(ctx, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key})
+		if err != nil && !errors.Is(err, protocol.ErrNotFound) {
+			t.Fatal(err)
+		}
+		for _, m := range p.Messages {
+			if m.Role == protocol.RoleUser {
+				found[m.Content.Text()] = true
+			}
+		}
+	}
+	lost := 0
+	for text := range acked {
+		if !found[text] {
+			if lost++; lost <= 5 {
+				t.Errorf("acknowledged and lost: %q", text)
+			}
+		}
+	}
+	if lost > 0 {
+		t.Errorf("%d of %d acknowledged messages are lost", lost, len(acked))
+	}
+}

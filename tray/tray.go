@@ -1,0 +1,59 @@
+// Package tray draws the tray's icon and menu from one snapshot: the whole menu is made anew when the snapshot differs, because items of
+// a menu that is shown can be neither listed nor taken away one by one.
+package tray
+
+import (
+	"reflect"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"fairlead/app/state"
+	"fairlead/assets"
+)
+
+// Tray is the icon in the panel. It belongs to the GUI thread.
+type Tray struct {
+	app   desktop.App
+	do    func(state.TrayItem)
+	shown state.Tray
+	drawn bool
+}
+
+// New puts an icon into the panel. do is called with the item that was chosen.
+func New(app desktop.App, do func(state.TrayItem)) *Tray { return &Tray{app: app, do: do} }
+
+// Show draws a snapshot, if it differs from what is shown.
+func (t *Tray) Show(s state.Tray) {
+	if t.drawn && reflect.DeepEqual(s, t.shown) {
+		return
+	}
+	if !t.drawn || s.Icon != t.shown.Icon || s.Needs != t.shown.Needs {
+		t.app.SetSystemTrayIcon(fyne.NewStaticResource("tray.svg", assets.Tray(icons[s.Icon], s.Needs)))
+	}
+	t.app.SetSystemTrayMenu(fyne.NewMenu("Fairlead", t.items(s.Items)...))
+	t.shown, t.drawn = s, true
+}
+
+var icons = map[state.TrayIcon]assets.TrayState{
+	state.TrayIdle: assets.TrayIdle, state.TrayWorking: assets.TrayWorking, state.TrayNeedsYou: assets.TrayNeedsYou,
+	state.TrayOffline: assets.TrayOffline, state.TrayError: assets.TrayError,
+}
+
+func (t *Tray) items(list []state.TrayItem) []*fyne.MenuItem {
+	var out []*fyne.MenuItem
+	for _, i := range list {
+		if i.Separator {
+			out = append(out, fyne.NewMenuItemSeparator())
+			continue
+		}
+		item := fyne.NewMenuItem(i.Label, func() { t.do(i) })
+		item.Disabled, item.Checked = i.Disabled, i.Checked
+		item.IsQuit = i.Do == state.TrayQuit
+		if len(i.Items) > 0 {
+			item.ChildMenu = fyne.NewMenu(i.Label, t.items(i.Items)...)
+		}
+		out = append(out, item)
+	}
+	return out
+}
