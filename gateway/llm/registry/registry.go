@@ -3,6 +3,7 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -30,10 +31,17 @@ type Settings interface {
 }
 
 // Registry is safe for use by many goroutines.
-type Registry struct{ settings Settings }
+type Registry struct {
+	settings Settings
+	user     map[string]json.RawMessage // by model
+	lists    lists
+}
 
-// New makes a registry.
-func New(s Settings) *Registry { return &Registry{s} }
+// New makes a registry. In files, which need not exist, the person may correct what is known of models; they have the form of
+// models.json, and a later one wins.
+func New(s Settings, files ...string) *Registry {
+	return &Registry{settings: s, user: userModels(files)}
+}
 
 // Operator is the provider of the built-in operator.
 const Operator = "operator"
@@ -101,7 +109,7 @@ func (r *Registry) options(p provider, model string) (ask.Options, error) {
 	return o, nil
 }
 
-// Open opens a model. It does not ask the network; what is known of the model comes from the catalogue.
+// Open opens a model. It may ask the provider what the model can do, for at most two seconds and seldom; it works without an answer.
 func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, protocol.ModelInfo, error) {
 	if ref.Provider == Operator {
 		return operator.Model{}, operator.Info, nil
@@ -119,29 +127,6 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 	}
 	o.Info = r.info(ctx, p, o, ref.ID)
 	return p.open(o), o.Info, nil
-}
-
-// infoLimit is how long a local server may take to describe its model.
-const infoLimit = 2 * time.Second
-
-// info is what is known of a model: from the catalogue, or, for servers on this machine, from the server.
-func (r *Registry) info(ctx context.Context, p provider, o ask.Options, id string) protocol.ModelInfo {
-	if known, ok := catalogue[id]; ok && !p.Local {
-		known.ID = id
-		return known
-	}
-	if p.Local || p.ID == "compatible" || p.ID == "openrouter" {
-		ctx, cancel := context.WithTimeout(ctx, infoLimit)
-		defer cancel()
-		if list, err := p.list(ctx, o); err == nil {
-			for _, m := range list {
-				if m.ID == id {
-					return m
-				}
-			}
-		}
-	}
-	return protocol.ModelInfo{ID: id, Tools: true, Images: true, Thinking: true}
 }
 
 // Providers lists the providers with what is set for each.
@@ -176,16 +161,7 @@ func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo,
 	if err != nil {
 		return nil, err
 	}
-	list, err := p.list(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	for i, m := range list {
-		if known, ok := catalogue[m.ID]; ok && !p.Local {
-			list[i] = complete(m, known)
-		}
-	}
-	return list, nil
+	return r.fetch(ctx, p, o)
 }
 
 // testLimit is how long a test may take; a local server may have to load its model first.
@@ -233,11 +209,20 @@ func trouble(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "No answer came in time. Is the server busy loading the model?"
 	case errors.Is(err, protocol.ErrModelAuth):
-		return err.Error() + " Check the key."
+		return sentence(err) + " Check the key in Settings."
 	case errors.Is(err, protocol.ErrModelRateLimit):
-		return err.Error() + " The key works; wait a little."
+		return sentence(err) + " The key works; try again in a while."
 	}
-	return err.Error()
+	return sentence(err)
+}
+
+// sentence ends what others wrote.
+func sentence(err error) string {
+	text := strings.TrimSpace(err.Error())
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
+		return text
+	}
+	return text + "."
 }
 
 // Detect looks for model servers on this machine.

@@ -1,0 +1,198 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+type settings struct{ keys, urls map[string]string }
+
+func (s settings) APIKey(p string) string  { return s.keys[p] }
+func (s settings) BaseURL(p string) string { return s.urls[p] }
+
+// server speaks Anthropic's wire and OpenAI's, as far as a test of a provider needs it.
+func server(t *testing.T) (string, *atomic.Int32) {
+	t.Helper()
+	var lists atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key") == "wrong" || r.Header.Get("Authorization") == "Bearer wrong" {
+			w.WriteHeader(http.StatusUnauthorized)
+			io.WriteString(w, `{"type":"error","error":{"type":"authentication_error","message":"invalid key"}}`)
+			return
+		}
+		switch r.URL.Path {
+		case "/v1/models":
+			lists.Add(1)
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"object":"list","data":[{"id":"claude-opus-4-6","type":"model","display_name":"Opus","max_input_tokens":1000000,"max_tokens":128000},{"id":"mine","type":"model"}]}`)
+		case "/v1/messages":
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":3}}}\n\n"+
+				"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"ready\"}}\n\n"+
+				"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":1}}\n\n")
+		case "/v1/chat/completions":
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ready\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, &lists
+}
+
+func TestProvidersSayWhatIsSet(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", "")
+	t.Setenv("GOOGLE_API_KEY", "x")
+	t.Setenv("OPENAI_API_KEY", "")
+	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"compatible": "http://box:8000/v1"}})
+	by := map[string]protocol.Provider{}
+	for _, p := range r.Providers() {
+		by[p.ID] = p
+	}
+	for _, id := range []string{"operator", "anthropic", "openai", "google", "openrouter", "ollama", "lmstudio", "llamacpp", "compatible"} {
+		if by[id].Name == "" {
+			t.Errorf("no provider %s", id)
+		}
+		if p := by[id]; p.NeedsKey && (p.KeyURL == "" || p.BaseURL == "") {
+			t.Errorf("%+v does not say where to get a key", p)
+		}
+	}
+	if !by["anthropic"].KeySet || by["openai"].KeySet || by["openai"].EnvKey != "" || by["google"].EnvKey != "GOOGLE_API_KEY" || by["google"].KeySet || by["compatible"].BaseURL != "http://box:8000/v1" {
+		t.Errorf("%+v", by)
+	}
+}
+
+func TestOpenSaysWhatIsMissing(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", "in the environment only")
+	r := New(settings{})
+	for ref, want := range map[protocol.ModelRef]error{
+		{Provider: "anthropic", ID: "claude-opus-4-6"}: protocol.ErrModelAuth,
+		{Provider: "anthropic"}:                        protocol.ErrBadRequest,
+		{Provider: "compatible", ID: "m"}:              protocol.ErrBadRequest,
+		{Provider: "nobody", ID: "m"}:                  protocol.ErrNotFound,
+	} {
+		if _, _, err := r.Open(t.Context(), ref); !errors.Is(err, want) {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+	m, info, err := r.Open(t.Context(), protocol.ModelRef{Provider: "operator", ID: "built-in"})
+	if err != nil || m == nil || !info.Tools {
+		t.Error(m, info, err)
+	}
+}
+
+func TestProvidersOwnListWinsOverTheCatalogueAndThePersonsFileOverBoth(t *testing.T) {
+	url, lists := server(t)
+	file := filepath.Join(t.TempDir(), "models.json")
+	if err := os.WriteFile(file, []byte(`[{"id":"mine","name":"My model","contextWindow":4096,"priceIn":0,"priceOut":0},{"id":"claude-opus-4-6","maxOutput":5000},{"name":"no id"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url}}, file, filepath.Join(t.TempDir(), "absent.json"))
+	_, info, err := r.Open(t.Context(), protocol.ModelRef{Provider: "anthropic", ID: "claude-opus-4-6"})
+	if err != nil || info.ContextWindow != 1e6 || info.MaxOutput != 5000 || info.Name != "Opus" || info.PriceIn == nil || *info.PriceIn != 5 || *info.PriceRead != 0.5 {
+		t.Errorf("%+v %v", info, err)
+	}
+	_, info, err = r.Open(t.Context(), protocol.ModelRef{Provider: "anthropic", ID: "mine"})
+	if err != nil || info.Name != "My model" || info.ContextWindow != 4096 || !info.Tools || *info.PriceOut != 0 {
+		t.Errorf("%+v %v", info, err)
+	}
+	if n := lists.Load(); n != 1 {
+		t.Errorf("the list was asked for %d times", n)
+	}
+	list, err := r.Models(t.Context(), "anthropic")
+	if err != nil || len(list) != 2 || list[0].MaxOutput != 5000 || lists.Load() != 2 {
+		t.Errorf("%+v %v", list, err)
+	}
+}
+
+func TestOpenWorksWhenTheListCannotBeHad(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	url := srv.URL
+	srv.Close()
+	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url, "llamacpp": url}})
+	_, info, err := r.Open(t.Context(), protocol.ModelRef{Provider: "anthropic", ID: "claude-haiku-4-5"})
+	if err != nil || info.ContextWindow != 200_000 || info.PriceIn == nil {
+		t.Errorf("%+v %v", info, err)
+	}
+	_, info, err = r.Open(t.Context(), protocol.ModelRef{Provider: "llamacpp", ID: "x"})
+	if err != nil || info.ID != "x" || !info.Tools || info.PriceIn != nil {
+		t.Errorf("%+v %v", info, err)
+	}
+}
+
+func TestTestSaysHowItWentAndWhatToDo(t *testing.T) {
+	url, _ := server(t)
+	good := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url, "compatible": url}})
+	bad := New(settings{keys: map[string]string{"anthropic": "wrong"}, urls: map[string]string{"anthropic": url, "compatible": "http://127.0.0.1:1"}})
+	for _, tc := range []struct {
+		r               *Registry
+		provider, model string
+		ok              bool
+		want            string
+	}{
+		{good, "anthropic", "", true, "2 models"},
+		{good, "anthropic", "mine", true, "mine answers"},
+		{good, "compatible", "mine", true, "mine answers"},
+		{good, "operator", "built-in", true, "built-in answers"},
+		{good, "openai", "gpt-5", false, "needs a key. Paste one in Settings"},
+		{bad, "anthropic", "", false, "invalid key. Check the key in Settings."},
+		{bad, "anthropic", "mine", false, "Check the key in Settings."},
+		{bad, "compatible", "mine", false, "Is the model server running?"},
+		{good, "nobody", "", false, "No provider is called"},
+	} {
+		res := tc.r.Test(t.Context(), tc.provider, tc.model)
+		if res.OK != tc.ok || !strings.Contains(res.Message, tc.want) || strings.Contains(res.Message, "wrong") {
+			t.Errorf("%s/%s: %+v", tc.provider, tc.model, res)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if res := good.Test(ctx, "anthropic", "mine"); res.OK {
+		t.Error(res)
+	}
+}
+
+func TestCatalogueIsWellFormed(t *testing.T) {
+	if n := len(builtIn()); n < 35 {
+		t.Errorf("%d models", n)
+	}
+	for id, m := range builtIn() {
+		if m.Name == "" || m.MaxOutput == 0 || !m.Tools {
+			t.Errorf("%s: %+v", id, m)
+		}
+		if m.PriceIn == nil || m.PriceOut == nil || *m.PriceOut < *m.PriceIn {
+			t.Errorf("%s: prices", id)
+		}
+		// The prices of a cache are easily swapped: reading is cheaper than input, writing dearer.
+		if m.PriceRead != nil && *m.PriceRead >= *m.PriceIn || m.PriceWrite != nil && *m.PriceWrite <= *m.PriceIn {
+			t.Errorf("%s: prices of the cache", id)
+		}
+		if strings.HasPrefix(id, "claude") && (m.PriceRead == nil || m.PriceWrite == nil) {
+			t.Errorf("%s: no prices of the cache", id)
+		}
+	}
+	if !slices.ContainsFunc(providers, func(p provider) bool { return p.ID == Operator }) {
+		t.Error("no operator")
+	}
+}
+
+func TestDetectFindsNothingOnAQuietMachineWithoutFailing(t *testing.T) {
+	t.Setenv("OLLAMA_HOST", "127.0.0.1:1")
+	for _, s := range New(settings{}).Detect(t.Context()) {
+		if s.BaseURL == "" || s.Provider == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+}
