@@ -96,15 +96,13 @@ func OpenTokens(store secret.Store) (*Tokens, error) {
 	return t, nil
 }
 
-// Rotate makes and stores a new token. Connections that are open stay open.
+// Rotate makes and stores a new token. Connections that are open stay open. While FAIRLEAD_TOKEN is set, the next start takes that
+// one again.
 func (t *Tokens) Rotate() error {
 	var b [32]byte
 	rand.Read(b[:])
 	token := secret.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:]))
-	if err := t.Set(token); err != nil {
-		return err
-	}
-	return nil
+	return t.Set(token)
 }
 
 // Set stores a token that the person chose.

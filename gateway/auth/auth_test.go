@@ -3,6 +3,8 @@ package auth
 import (
 	"errors"
 	"net/http/httptest"
+	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -71,6 +73,10 @@ func TestWebPagesFromElsewhereAreRefused(t *testing.T) {
 		{"127.0.0.1:8787", "null", false},
 		{"127.0.0.1:8787", "http://127.0.0.1.evil.example", false},
 		{"127.0.0.1:8787", "http://localhost.evil.example", false},
+		{"127.0.0.1:8787", "chrome-extension://localhost", false},
+		{"127.0.0.1:8787", "http://tower.lan:8787", true},
+		{"127.0.0.1:8787", "http://evil@127.0.0.1.evil.example", false},
+		{"127.0.0.1:8787", "http://127.0.0.1@evil.example", false},
 		{"", "", false},
 	} {
 		r := httptest.NewRequest("GET", "http://x/ws", nil)
@@ -97,4 +103,36 @@ func TestNodeMayOnlyDoANodesWork(t *testing.T) {
 	if (Principal{}).Has(protocol.ScopeRead) {
 		t.Error("nobody may read")
 	}
+}
+
+func TestSecondOriginIsCheckedToo(t *testing.T) {
+	r := httptest.NewRequest("GET", "http://127.0.0.1/ws", nil)
+	r.Header.Add("Origin", "http://127.0.0.1")
+	r.Header.Add("Origin", "http://evil.example")
+	if err := CheckOrigin(r); !errors.Is(err, protocol.ErrForbidden) {
+		t.Errorf("error = %v", err)
+	}
+}
+
+// FuzzOrigin holds that whatever passes names this machine.
+func FuzzOrigin(f *testing.F) {
+	f.Add("localhost", "http://localhost:1")
+	f.Add("[::1]:8787", "https://[::ffff:127.0.0.1]")
+	f.Add("127.0.0.1.evil.example", "http://a@b")
+	f.Fuzz(func(t *testing.T, host, origin string) {
+		r := httptest.NewRequest("GET", "http://x/ws", nil)
+		r.Host = host
+		r.Header["Origin"] = []string{origin}
+		if CheckOrigin(r) != nil {
+			return
+		}
+		u, err := url.Parse(origin)
+		if err != nil {
+			t.Fatalf("%q passed", origin)
+		}
+		name := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+		if a, err := netip.ParseAddr(name); name != "localhost" && (err != nil || !a.Unmap().IsLoopback()) {
+			t.Errorf("origin %q passed", origin)
+		}
+	})
 }

@@ -19,7 +19,7 @@ func CheckOrigin(r *http.Request, hosts ...string) error {
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		u, err := url.Parse(origin)
-		if err != nil || u.Host == "" || !allowedHost(u.Hostname(), hosts) {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !allowedHost(u.Hostname(), hosts) {
 			return protocol.ErrForbidden.With("web pages from elsewhere may not connect")
 		}
 	}

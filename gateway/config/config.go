@@ -23,6 +23,13 @@ type Config struct {
 	Session      SessionConfig             `json:"session"`
 	UserTimezone string                    `json:"userTimezone"`
 	UI           UI                        `json:"ui"`
+
+	Agents        Agents             `json:"agents"`
+	Compaction    Compaction         `json:"compaction"`
+	Cron          Cron               `json:"cron"`
+	Channels      map[string]Channel `json:"channels"`
+	Skills        Skills             `json:"skills"`
+	Transcription Transcription      `json:"transcription"`
 }
 
 // ModelConfig is the model that answers where a session says nothing else.
@@ -115,6 +122,13 @@ func Default() Config {
 			DefaultResetPolicy: protocol.ResetPolicy{Mode: "manual"}},
 		UserTimezone: localZone(),
 		UI:           UI{Theme: "system", TextSize: 1},
+		Agents: Agents{List: []AgentEntry{}, Bindings: []AgentBinding{}, DefaultHeartbeat: Heartbeat{Every: "30m", Target: "last",
+			ActiveHours: &ActiveHours{Start: "08:00", End: "23:00"}}},
+		Compaction:    Compaction{Enabled: true, ReserveTokens: 20_000, KeepRecentTokens: 20_000, ExtractMemories: true},
+		Cron:          Cron{Enabled: true, MaxJobs: 200, MaxRuns: 200, MaxConcurrent: 4},
+		Channels:      map[string]Channel{},
+		Skills:        Skills{Entries: map[string]Skill{}},
+		Transcription: Transcription{Provider: "workers-ai"},
 	}
 }
 

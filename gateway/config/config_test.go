@@ -61,7 +61,7 @@ func TestSetIsTypedAndSaysWhatIsLegal(t *testing.T) {
 		{"ui.theme", `"blue"`, "system, light, dark"},
 		{"ui.textSize", `9`, "0.75 to 2"},
 		{"ui.firstRunDone", `"yes"`, "true or false"},
-		{"model", `{"provider":"x","idd":"y"}`, "unknown field"},
+		{"model", `{"provider":"x","idd":"y"}`, `did you mean "id"?`},
 		{"model.provider", `""`, "must not be empty"},
 		{"userTimezone", `"Mars/Base"`, "Europe/Berlin"},
 		{"session.defaultResetPolicy", `{"mode":"weekly"}`, "manual, daily, idle"},
@@ -69,7 +69,23 @@ func TestSetIsTypedAndSaysWhatIsLegal(t *testing.T) {
 		{"toolApproval.rules", `[{"tool":"*","decision":"maybe"}]`, "allow, ask, deny"},
 		{"toolApproval.rules", `{}`, "a list"},
 		{"providers.compatible.baseUrl", `"ftp://x"`, "an address"},
-		{"apiKeys", `{"a":"b"}`, "one key at a time"},
+		{"apiKeys", `"sk-1"`, "must be an object"},
+		{"apiKeys", `{"a":1,"b":{}}`, "apiKeys.b must be text"},
+		{"apiKeys", `{"a.b":"x"}`, "apiKeys.a is a single value"},
+		{"apiKeys.__proto__", `"x"`, "reserved"},
+		{"providers", `{"__proto__":{}}`, "reserved"},
+		{"providers", `{"a.b":{}}`, "no dot"},
+		{"toolApproval.rules.0", `{}`, "is a list"},
+		{"timeouts.toolMs", `5000 junk`, "a whole number"},
+		{"Timeouts", `{}`, `did you mean "timeouts"?`},
+		{"ui", `{"Theme":"dark"}`, `did you mean "theme"?`},
+		{"model", `{"id":5}`, "model.id must be text"},
+		{"providers.compatible.baseUrl", `"http://u:p@x/v1"`, "must not hold a name or password"},
+		{"cron.maxConcurrentRuns", `0`, "from 1"},
+		{"channels.whatsapp.dmPolicy", `"all"`, "open, allowlist, pairing"},
+		{"auth", `null`, "cannot be removed"},
+		{"auth", `{"token":null}`, "cannot be removed"},
+		{"auth", `{"password":"x"}`, "It has token"},
 		{"apiKeys.openai", `""`, "must not be empty"},
 		{"apiKeys.openai", `[]`, "must be text"},
 		{"auth.token", `null`, "cannot be removed"},
@@ -160,11 +176,87 @@ func TestSecretsAreMaskedEverywhere(t *testing.T) {
 	}
 }
 
+func TestObjectsMergeOnTheDefaults(t *testing.T) {
+	b, dir := memory{}, t.TempDir()
+	s := open(t, b, dir)
+	for path, value := range map[string]string{
+		"timeouts": `{"toolMs":5000}`, "model": `{"id":"x","provider":null}`, "toolApproval": `{"rules":[{"tool":"*","decision":"deny"}]}`,
+		"agents.defaultHeartbeat": `{"every":"1h"}`,
+	} {
+		if err := s.Set(t.Context(), path, json.RawMessage(value)); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 2 {
+		c := s.Get()
+		if c.Timeouts.LLM != 300_000 || c.Timeouts.Tool != 5000 || c.Model.Provider != "operator" || c.Model.ID != "x" ||
+			c.ToolApproval.DefaultDecision != "ask" || len(c.ToolApproval.Rules) != 1 || c.Agents.DefaultHeartbeat.ActiveHours.Start != "08:00" {
+			t.Errorf("merged = %+v", c)
+		}
+		s = open(t, b, dir)
+	}
+	if err := s.Set(t.Context(), "toolApproval", json.RawMessage(`{"rules":[]}`)); err != nil || len(s.Get().ToolApproval.Rules) != 0 {
+		t.Errorf("a list is not replaced: %v, %v", s.Get().ToolApproval.Rules, err)
+	}
+}
+
+// TestSecretsInsideObjectsGoToTheKeychain holds that no spelling of a secret's path reaches the database.
+func TestSecretsInsideObjectsGoToTheKeychain(t *testing.T) {
+	b, dir := memory{}, t.TempDir()
+	s := open(t, b, dir)
+	var changed []string
+	s.OnChange(func(p string) { changed = append(changed, p) })
+	set := func(path, value string) {
+		t.Helper()
+		if err := s.Set(t.Context(), path, json.RawMessage(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("auth", `{"token":"secret-token-1"}`)
+	set("apiKeys", `{"openai":"secret-a","google":"secret-b"}`)
+	set("apiKeys", `{"openai":"***","anthropic":"secret-c"}`)
+	stored, _ := json.Marshal(b)
+	all, _ := s.All()
+	whole, _ := json.Marshal(s.Get())
+	for _, text := range []string{string(stored), string(all), string(whole)} {
+		if strings.Contains(text, "secret-") {
+			t.Errorf("a secret shows in %s", text)
+		}
+	}
+	for path, want := range map[string]string{"auth.token": "secret-token-1", "apiKeys.openai": "secret-a", "apiKeys.anthropic": "secret-c", "apiKeys.google": ""} {
+		if v, ok := s.Secret(path); v != want || ok != (want != "") {
+			t.Errorf("%s = %q, %v", path, v, ok)
+		}
+	}
+	if changed[0] != "auth.token" || len(changed) != 5 {
+		t.Errorf("changes = %v: a watcher of auth.token must hear of it", changed)
+	}
+	set("apiKeys", "")
+	if _, ok := s.Secret("apiKeys.openai"); ok {
+		t.Error("a key outlives the reset of all")
+	}
+}
+
+func TestWatcherMaySet(t *testing.T) {
+	s := open(t, memory{}, t.TempDir())
+	s.OnChange(func(p string) {
+		if p == "ui.theme" {
+			if err := s.Set(t.Context(), "ui.textSize", json.RawMessage(`1.5`)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err := s.Set(t.Context(), "ui.theme", json.RawMessage(`"dark"`)); err != nil || s.Get().UI.TextSize != 1.5 {
+		t.Errorf("%v, %+v", err, s.Get().UI)
+	}
+}
+
 func TestIllegalStoredValueDoesNotStopTheStart(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
-	b := memory{"timeouts.toolMs": json.RawMessage(`"x"`), "gone": json.RawMessage(`1`), "ui.theme": json.RawMessage(`"dark"`)}
+	b := memory{"timeouts.toolMs": json.RawMessage(`"x"`), "gone": json.RawMessage(`1`), "ui.theme": json.RawMessage(`"dark"`),
+		"timeouts.llmMs": json.RawMessage(`1`), "auth": json.RawMessage(`{"token":"in the clear"}`)}
 	s, problems, err := Open(t.Context(), b, secret.Open(t.TempDir()))
-	if err != nil || len(problems) != 2 || s.Get().UI.Theme != "dark" || s.Get().Timeouts.Tool != 600_000 {
+	if err != nil || len(problems) != 4 || s.Get().Auth.Token != "" || s.Get().Timeouts.LLM != 300_000 || s.Get().UI.Theme != "dark" || s.Get().Timeouts.Tool != 600_000 {
 		t.Errorf("Open = %v, problems %v", err, problems)
 	}
 }
@@ -182,7 +274,8 @@ func FuzzPath(f *testing.F) {
 			return
 		}
 		if fl.secret == "" {
-			if _, err := build(map[string]json.RawMessage{path: json.RawMessage(value)}); err != nil && value != "null" {
+			_, _, err := build(map[string]json.RawMessage{path: json.RawMessage(value)})
+			if err != nil && !errors.Is(err, protocol.ErrBadRequest) {
 				t.Errorf("%s = %s passed the check and cannot be built: %v", path, value, err)
 			}
 		}

@@ -1,8 +1,9 @@
 package config
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"reflect"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"fairlead/gateway/protocol"
 )
@@ -36,28 +39,67 @@ func lookup(path string) (field, error) {
 		if name == "" {
 			return field{}, bad("%q is not a path: a part of it is empty", path)
 		}
-		switch f.typ.Kind() {
+		above := strings.Join(parts[:i], ".")
+		switch deref(f.typ).Kind() {
 		case reflect.Struct:
-			next, names, ok := member(f.typ, name)
+			next, names, ok := member(deref(f.typ), name)
 			if !ok {
-				where := strings.Join(parts[:i], ".")
-				if where == "" {
-					where = "the configuration"
-				}
-				return field{}, bad("%s has no %q; it has %s", where, name, strings.Join(names, ", "))
+				return field{}, unknown(above, name, names)
 			}
 			f = field{typ: next.Type, tag: next.Tag, secret: next.Tag.Get("secret")}
 		case reflect.Map:
+			if err := checkKey(above, name); err != nil {
+				return field{}, err
+			}
 			secret := f.secret
 			if secret != "" {
 				secret += name
 			}
-			f = field{typ: f.typ.Elem(), tag: f.tag, secret: secret}
+			f = field{typ: f.typ.Elem(), secret: secret}
+		case reflect.Slice:
+			return field{}, bad("%s is a list: set it as a whole", above)
 		default:
-			return field{}, bad("%s is a single value: nothing lies below it", strings.Join(parts[:i], "."))
+			return field{}, bad("%s is a single value: nothing lies below it", above)
 		}
 	}
 	return f, nil
+}
+
+func deref(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// unknown says what was probably meant, and everything there is.
+func unknown(where, name string, names []string) error {
+	if where == "" {
+		where = "the configuration"
+	}
+	guess := ""
+	for _, n := range names {
+		if strings.EqualFold(n, name) || len(name) > 2 && (strings.HasPrefix(n, name) || strings.HasPrefix(name, n)) {
+			guess = fmt.Sprintf("; did you mean %q?", n)
+		}
+	}
+	return bad("%s has no %q%s It has %s", where, name, cmp.Or(guess, "."), strings.Join(names, ", "))
+}
+
+// maxKey is how long a name that a person chose may be, in bytes.
+const maxKey = 200
+
+// checkKey refuses names that cannot be addressed by a path, or that poison objects of JavaScript clients.
+func checkKey(where, name string) error {
+	switch {
+	case name == "" || len(name) > maxKey || strings.Contains(name, "."):
+		return bad("%s: the name %q must have 1 to %d characters and no dot", where, name, maxKey)
+	case name == "__proto__" || name == "prototype" || name == "constructor":
+		return bad("%s: the name %q is reserved", where, name)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return bad("%s: the name %q holds characters that cannot be written", where, name)
+	}
+	return nil
 }
 
 func member(t reflect.Type, name string) (found reflect.StructField, names []string, ok bool) {
@@ -71,18 +113,60 @@ func member(t reflect.Type, name string) (found reflect.StructField, names []str
 	return found, names, false
 }
 
-// check decodes value into the field's type and validates it all the way down.
+// check reports whether value can be decoded as the field's type, with every name in it spelled as it is here. Bounds are checked
+// by validate, on the whole configuration: a part may rely on defaults.
 func (f field) check(path string, value json.RawMessage) error {
-	v := reflect.New(f.typ)
-	dec := json.NewDecoder(bytes.NewReader(value))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v.Interface()); err != nil {
-		if strings.Contains(err.Error(), "unknown field") {
-			return bad("%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
+	var any any
+	if err := json.Unmarshal(value, &any); err != nil {
+		return bad("%s must be %s, not %s", path, describe(f), short(value))
+	}
+	if err := names(path, f.typ, any); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(value, reflect.New(f.typ).Interface()); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
+			return bad("%s.%s must be %s, not %s", path, e.Field, describe(field{typ: e.Type}), e.Value)
 		}
 		return bad("%s must be %s, not %s", path, describe(f), short(value))
 	}
-	return validate(path, v.Elem(), f.tag)
+	return nil
+}
+
+// names checks the names in v. Go's decoder takes them in any case, which would then lie beside the right one.
+func names(path string, t reflect.Type, v any) error {
+	t = deref(t)
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			switch t.Kind() {
+			case reflect.Struct:
+				next, all, ok := member(t, k)
+				if !ok {
+					return unknown(path, k, all)
+				}
+				if err := names(path+"."+k, next.Type, x); err != nil {
+					return err
+				}
+			case reflect.Map:
+				if err := checkKey(path, k); err != nil {
+					return err
+				}
+				if err := names(path+"."+k, t.Elem(), x); err != nil {
+					return err
+				}
+			}
+		}
+	case []any:
+		if t.Kind() != reflect.Slice {
+			return nil // the decoder says what is wrong
+		}
+		for i, x := range v {
+			if err := names(fmt.Sprintf("%s.%d", path, i), t.Elem(), x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func short(v json.RawMessage) string {
@@ -93,7 +177,7 @@ func short(v json.RawMessage) string {
 }
 
 func describe(f field) string {
-	switch f.typ.Kind() {
+	switch deref(f.typ).Kind() {
 	case reflect.Int, reflect.Int64:
 		return "a whole number" + bounds(f.tag)
 	case reflect.Float64:
@@ -140,15 +224,22 @@ func validate(path string, v reflect.Value, tag reflect.StructTag) error {
 			return bad("%s must be %s, not %q", path, describe(f), v)
 		}
 		if tag.Get("url") != "" && v.String() != "" {
-			if u, err := url.Parse(v.String()); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			if u, err := url.Parse(v.String()); err == nil && u.User != nil {
+				return bad("%s must not hold a name or password: it is shown to everyone who may read the configuration", path)
+			} else if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 				return bad("%s must be an address such as http://127.0.0.1:1234/v1, not %q", path, v)
 			}
 		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return validate(path, v.Elem(), tag)
+		}
+		return nil
 	case reflect.Struct:
 		for i := range v.NumField() {
 			sf := v.Type().Field(i)
 			name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
-			if err := validate(path+"."+name, v.Field(i), sf.Tag); err != nil {
+			if err := validate(join(path, name), v.Field(i), sf.Tag); err != nil {
 				return err
 			}
 		}
@@ -166,6 +257,13 @@ func validate(path string, v reflect.Value, tag reflect.StructTag) error {
 		}
 	}
 	return special(path, v)
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
 }
 
 // special checks what no tag can say.

@@ -1,11 +1,14 @@
 package config
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -43,7 +46,8 @@ func Open(ctx context.Context, backend Backend, secrets secret.Store) (s *Store,
 		return nil, nil, fmt.Errorf("read configuration: %w", err)
 	}
 	s = &Store{backend: backend, secrets: secrets, overrides: map[string]json.RawMessage{}, keys: map[string]string{}, watchers: map[int]func(string){}}
-	for path, value := range stored {
+	for _, path := range slices.Sorted(maps.Keys(stored)) {
+		value := stored[path]
 		f, err := lookup(path)
 		if err == nil && f.secret != "" {
 			// Only the fact that it is set is stored here.
@@ -51,8 +55,10 @@ func Open(ctx context.Context, backend Backend, secrets secret.Store) (s *Store,
 			if v, err = secrets.Get(f.secret); err == nil {
 				s.keys[path] = v.Reveal()
 			} else if errors.Is(err, secret.ErrNotFound) {
-				err = fmt.Errorf("%s was set, but the keychain no longer has it: enter it again", path)
+				err = fmt.Errorf("%s was set, but %s does not have it: enter it again", path, secrets.Where())
 			}
+		} else if path == "auth" || path == "apiKeys" {
+			err = fmt.Errorf("%s was stored as a whole and is ignored: secrets belong in the keychain, set them again", path)
 		} else if err == nil {
 			if err = f.check(path, value); err == nil {
 				s.overrides[path] = value
@@ -62,30 +68,50 @@ func Open(ctx context.Context, backend Backend, secrets secret.Store) (s *Store,
 			problems = append(problems, err)
 		}
 	}
-	s.present, err = build(s.overrides)
-	return s, problems, err
+	for {
+		var path string
+		if s.present, path, err = build(s.overrides); err == nil {
+			return s, problems, nil
+		} else if path == "" {
+			return nil, nil, err
+		}
+		problems = append(problems, err)
+		delete(s.overrides, path)
+	}
 }
 
-// build lays overrides over the defaults, short paths first so that a part overrides the whole.
-func build(overrides map[string]json.RawMessage) (Config, error) {
+// build lays overrides over the defaults, short paths first so that a part overrides the whole, and validates the result. culprit is
+// the override without which it would have been legal, as far as that can be told.
+func build(overrides map[string]json.RawMessage) (c Config, culprit string, err error) {
 	tree, err := toTree(Default())
 	if err != nil {
-		return Config{}, err
+		return Config{}, "", err
 	}
-	for _, path := range slices.SortedFunc(maps.Keys(overrides), func(a, b string) int {
-		return len(strings.Split(a, ".")) - len(strings.Split(b, "."))
-	}) {
+	paths := slices.SortedFunc(maps.Keys(overrides), func(a, b string) int {
+		return cmp.Or(strings.Count(a, ".")-strings.Count(b, "."), strings.Compare(a, b))
+	})
+	c = Default()
+	for _, path := range paths {
 		var v any
 		if err := json.Unmarshal(overrides[path], &v); err != nil {
-			return Config{}, fmt.Errorf("read setting %s: %w", path, err)
+			return Config{}, path, fmt.Errorf("read setting %s: %w", path, err)
 		}
 		put(tree, strings.Split(path, "."), v)
+		if c, err = fromTree(tree); err != nil {
+			return Config{}, path, fmt.Errorf("read setting %s: %w", path, err)
+		}
+		if err := validate("", reflect.ValueOf(c), ""); err != nil {
+			return Config{}, path, err
+		}
 	}
+	return c, "", nil
+}
+
+func fromTree(tree map[string]any) (c Config, err error) {
 	raw, err := protocol.Marshal(tree)
 	if err != nil {
 		return Config{}, err
 	}
-	var c Config
 	return c, json.Unmarshal(raw, &c)
 }
 
@@ -100,6 +126,9 @@ func toTree(c Config) (map[string]any, error) {
 
 // put sets a value in the tree; objects merge, everything else is replaced.
 func put(tree map[string]any, path []string, v any) {
+	if v == nil {
+		return // the default holds
+	}
 	for _, name := range path[:len(path)-1] {
 		next, ok := tree[name].(map[string]any)
 		if !ok {
@@ -183,34 +212,98 @@ func (s *Store) Read(path string) (value json.RawMessage, ok bool, err error) {
 	return value, true, err
 }
 
-// Set changes the value at a path; nil or null brings the default back. It is checked first, stored, and in force when Set returns. An
-// illegal value is a protocol.ErrBadRequest that says what is legal.
+// Set changes the value at a path; nil or null brings the default back, and in an object each null does so for its part. It is
+// checked first, stored, and in force when Set returns. An illegal value is a protocol.ErrBadRequest that says what is legal.
 func (s *Store) Set(ctx context.Context, path string, value json.RawMessage) error {
 	f, err := lookup(path)
 	if err != nil {
 		return err
 	}
+	changed, err := s.set(ctx, path, f, value)
+	s.mu.Lock()
+	watchers := slices.Collect(maps.Values(s.watchers))
+	s.mu.Unlock()
+	for _, p := range changed {
+		for _, w := range watchers {
+			w(p)
+		}
+	}
+	return err
+}
+
+// set returns what has changed, also when it failed after a part.
+func (s *Store) set(ctx context.Context, path string, f field, value json.RawMessage) (changed []string, err error) {
 	s.write.Lock()
 	defer s.write.Unlock()
 	reset := len(value) == 0 || string(value) == "null"
 	switch {
-	case f.secret != "" && !strings.HasSuffix(f.secret, "-"):
-		err = s.setSecret(ctx, path, f.secret, value, reset)
+	case path == "apiKeys" || path == "auth":
+		return s.setSecrets(ctx, path, value, reset)
 	case f.secret != "":
-		err = bad("set one key at a time, as %s.PROVIDER", path)
+		err = s.setSecret(ctx, path, f.secret, value, reset)
 	default:
 		err = s.setValue(ctx, path, f, value, reset)
 	}
 	if err != nil {
-		return err
+		return nil, err
+	}
+	return []string{path}, nil
+}
+
+// setSecrets sets the secrets of an object one by one: null removes one, "***" leaves it, and of the keys those that are not named go.
+func (s *Store) setSecrets(ctx context.Context, path string, value json.RawMessage, reset bool) (changed []string, err error) {
+	if path == "auth" && reset {
+		return nil, errTokenStays
+	}
+	parts := map[string]json.RawMessage{}
+	if !reset {
+		if err := json.Unmarshal(value, &parts); err != nil {
+			return nil, bad("%s must be an object", path) // never repeat what may be a key
+		}
+	}
+	type change struct {
+		path, name string
+		value      json.RawMessage
+	}
+	var changes []change
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		part := path + "." + name
+		f, err := lookup(part)
+		if err != nil {
+			return nil, err
+		}
+		if f.secret == "" || strings.Contains(name, ".") {
+			return nil, bad("%s cannot be addressed", part)
+		}
+		switch string(parts[name]) {
+		case `"` + protocol.MaskedSecret + `"`:
+			continue
+		case "null":
+			if path == "auth" {
+				return nil, errTokenStays
+			}
+		default:
+			if _, err := plainSecret(part, parts[name]); err != nil {
+				return nil, err
+			}
+		}
+		changes = append(changes, change{part, f.secret, parts[name]})
 	}
 	s.mu.Lock()
-	watchers := slices.Collect(maps.Values(s.watchers))
-	s.mu.Unlock()
-	for _, w := range watchers {
-		w(path)
+	for have := range s.keys {
+		name, below := strings.CutPrefix(have, path+".")
+		if _, named := parts[name]; below && !named && path != "auth" {
+			changes = append(changes, change{have, "key-" + name, nil})
+		}
 	}
-	return nil
+	s.mu.Unlock()
+	for _, c := range changes {
+		if err := s.setSecret(ctx, c.path, c.name, c.value, len(c.value) == 0 || string(c.value) == "null"); err != nil {
+			return changed, err
+		}
+		changed = append(changed, c.path)
+	}
+	return changed, nil
 }
 
 func (s *Store) setValue(ctx context.Context, path string, f field, value json.RawMessage, reset bool) error {
@@ -230,13 +323,12 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 		if err := f.check(path, value); err != nil {
 			return err
 		}
-		if f.typ.Kind().String() == "struct" && strings.Contains(string(value), protocol.MaskedSecret) {
-			return bad("%s holds a masked secret; set its parts one by one", path)
-		}
 		overrides[path] = value
 	}
-	next, err := build(overrides)
-	if err != nil {
+	next, _, err := build(overrides)
+	if errors.Is(err, protocol.ErrBadRequest) {
+		return err
+	} else if err != nil {
 		return bad("%s: %v", path, err)
 	}
 	for _, p := range dropped {
@@ -258,7 +350,7 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 func (s *Store) setSecret(ctx context.Context, path, name string, value json.RawMessage, reset bool) error {
 	if reset {
 		if path == "auth.token" {
-			return bad("the token cannot be removed: a gateway without one would obey anybody")
+			return errTokenStays
 		}
 		if err := s.secrets.Delete(name); err != nil {
 			return fmt.Errorf("remove %s: %w", path, err)
@@ -268,23 +360,9 @@ func (s *Store) setSecret(ctx context.Context, path, name string, value json.Raw
 		s.mu.Unlock()
 		return s.backend.PutSetting(ctx, path, nil)
 	}
-	var v any
-	dec := json.NewDecoder(strings.NewReader(string(value)))
-	dec.UseNumber()
-	if err := dec.Decode(&v); err != nil {
-		return bad("%s must be text", path)
-	}
-	var plain string
-	switch v := v.(type) {
-	case string:
-		plain = strings.TrimSpace(v)
-	case json.Number: // typed without quotes in a terminal
-		plain = v.String()
-	default:
-		return bad("%s must be text", path)
-	}
-	if plain == "" || plain == protocol.MaskedSecret {
-		return bad("%s must not be empty", path)
+	plain, err := plainSecret(path, value)
+	if err != nil {
+		return err
 	}
 	if err := s.secrets.Set(name, secret.Secret(plain)); err != nil {
 		return fmt.Errorf("store %s: %w", path, err)
@@ -298,7 +376,33 @@ func (s *Store) setSecret(ctx context.Context, path, name string, value json.Raw
 	return nil
 }
 
-// OnChange calls f with the path after every change, on the goroutine that made it, until cancel is called.
+var errTokenStays = bad("the token cannot be removed: a gateway without one would obey anybody")
+
+// plainSecret reads a secret's text. Its errors do not repeat it.
+func plainSecret(path string, value json.RawMessage) (string, error) {
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil || dec.More() {
+		return "", bad("%s must be text", path)
+	}
+	var plain string
+	switch v := v.(type) {
+	case string:
+		plain = strings.TrimSpace(v)
+	case json.Number: // typed without quotes in a terminal
+		plain = v.String()
+	default:
+		return "", bad("%s must be text", path)
+	}
+	if plain == "" || plain == protocol.MaskedSecret {
+		return "", bad("%s must not be empty", path)
+	}
+	return plain, nil
+}
+
+// OnChange calls f with the path after every change, on the goroutine that made it, until cancel is called. f may
+// call the Store.
 func (s *Store) OnChange(f func(path string)) (cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

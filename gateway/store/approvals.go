@@ -38,30 +38,35 @@ func (r approvalRow) approval() (protocol.Approval, error) {
 // PutApproval stores a question that is new, or changes one that is pending. One that was answered stays as it is.
 func (s *Store) PutApproval(ctx context.Context, a protocol.Approval) error {
 	row := rowOfApproval(a)
-	err := s.w.WithContext(ctx).Clauses(clause.OnConflict{
-		Columns:   []clause.Column{{Name: "id"}},
-		Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "approvals.state = 'pending'"}}},
-		DoUpdates: clause.AssignmentColumns([]string{"json"}),
-	}).Create(&row).Error
-	return s.explain("store question", err)
+	return s.write(ctx, "store question", func(tx *gorm.DB) error {
+		return tx.Clauses(clause.OnConflict{
+			Columns:   []clause.Column{{Name: "id"}},
+			Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "approvals.state = 'pending'"}}},
+			DoUpdates: clause.AssignmentColumns([]string{"json"}),
+		}).Create(&row).Error
+	})
 }
 
 // CloseApproval gives a pending question its end. won is false when it had ended already: the first answer wins.
 func (s *Store) CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error) {
 	row := rowOfApproval(a)
-	res := s.w.WithContext(ctx).Model(&approvalRow{}).Where("id = ? AND state = 'pending'", row.ID).Select("state", "json").Updates(&row)
-	return res.RowsAffected == 1, s.explain("store answer", res.Error)
+	err = s.write(ctx, "store answer", func(tx *gorm.DB) error {
+		res := tx.Model(&approvalRow{}).Where("id = ? AND state = 'pending'", row.ID).Select("state", "json").Updates(&row)
+		won = res.RowsAffected == 1
+		return res.Error
+	})
+	return won && err == nil, err
 }
 
 // Approval returns a question, or protocol.ErrNotFound.
 func (s *Store) Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
 	var row approvalRow
-	err := s.r.WithContext(ctx).Where("id = ?", string(id)).Take(&row).Error
+	err := s.read(ctx, "read question", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return protocol.Approval{}, protocol.ErrNotFound.With(fmt.Sprintf("No question has the id %s", id))
 	}
 	if err != nil {
-		return protocol.Approval{}, s.explain("read question", err)
+		return protocol.Approval{}, err
 	}
 	return row.approval()
 }
@@ -69,8 +74,11 @@ func (s *Store) Approval(ctx context.Context, id protocol.ApprovalID) (protocol.
 // PendingApprovals returns the open questions, oldest first.
 func (s *Store) PendingApprovals(ctx context.Context) ([]protocol.Approval, error) {
 	var rows []approvalRow
-	if err := s.r.WithContext(ctx).Where("state = 'pending'").Order("created_at, id").Find(&rows).Error; err != nil {
-		return nil, s.explain("list questions", err)
+	err := s.read(ctx, "list questions", func(db *gorm.DB) error {
+		return db.Where("state = 'pending'").Order("created_at, id").Find(&rows).Error
+	})
+	if err != nil {
+		return nil, err
 	}
 	list := make([]protocol.Approval, len(rows))
 	for i, r := range rows {
@@ -113,14 +121,17 @@ func (s *Store) PutGrant(ctx context.Context, g Grant) error {
 		g.ID = protocol.NewID()
 	}
 	row := grantRow{g.ID, string(g.Session), string(g.Node), g.Tool, g.Match, g.Words, g.CreatedAt, string(g.From)}
-	return s.explain("store grant", s.w.WithContext(ctx).Create(&row).Error)
+	return s.write(ctx, "store grant", func(tx *gorm.DB) error { return tx.Create(&row).Error })
 }
 
 // Grants returns a session's grants.
 func (s *Store) Grants(ctx context.Context, session protocol.SessionKey) ([]Grant, error) {
 	var rows []grantRow
-	if err := s.r.WithContext(ctx).Where("session_key = ?", string(session)).Order("created_at").Find(&rows).Error; err != nil {
-		return nil, s.explain("read grants", err)
+	err := s.read(ctx, "read grants", func(db *gorm.DB) error {
+		return db.Where("session_key = ?", string(session)).Order("created_at, id").Find(&rows).Error
+	})
+	if err != nil {
+		return nil, err
 	}
 	list := make([]Grant, len(rows))
 	for i, r := range rows {
@@ -131,5 +142,7 @@ func (s *Store) Grants(ctx context.Context, session protocol.SessionKey) ([]Gran
 
 // DropGrants withdraws all of a session's grants.
 func (s *Store) DropGrants(ctx context.Context, session protocol.SessionKey) error {
-	return s.explain("withdraw grants", s.w.WithContext(ctx).Where("session_key = ?", string(session)).Delete(&grantRow{}).Error)
+	return s.write(ctx, "withdraw grants", func(tx *gorm.DB) error {
+		return tx.Where("session_key = ?", string(session)).Delete(&grantRow{}).Error
+	})
 }

@@ -71,7 +71,7 @@ var open = []string{protocol.CallWaiting, protocol.CallRunning}
 // PutCall stores a call that is new, or moves an open one on. A call that has ended never changes: that gives protocol.ErrConflict.
 func (s *Store) PutCall(ctx context.Context, c Call) error {
 	row := rowOfCall(c)
-	err := s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+	return s.write(ctx, "store call", func(tx *gorm.DB) error {
 		res := tx.Model(&callRow{}).Where("id = ? AND state IN ?", row.ID, open).Select("*").Omit("id", "created_at").Updates(&row)
 		if res.Error != nil || res.RowsAffected == 1 {
 			return res.Error
@@ -85,15 +85,18 @@ func (s *Store) PutCall(ctx context.Context, c Call) error {
 		}
 		return tx.Create(&row).Error
 	})
-	return s.explain("store call", err)
 }
 
 // FinishCall ends an open call. It returns false, and changes nothing, when the call had ended already.
 func (s *Store) FinishCall(ctx context.Context, c Call) (bool, error) {
 	row := rowOfCall(c)
-	res := s.w.WithContext(ctx).Model(&callRow{}).Where("id = ? AND state IN ?", row.ID, open).
-		Select("state", "info", "result", "ended_at").Updates(&row)
-	return res.RowsAffected == 1, s.explain("store result", res.Error)
+	won := false
+	err := s.write(ctx, "store result", func(tx *gorm.DB) error {
+		res := tx.Model(&callRow{}).Where("id = ? AND state IN ?", row.ID, open).Select("state", "info", "result", "ended_at").Updates(&row)
+		won = res.RowsAffected == 1
+		return res.Error
+	})
+	return won && err == nil, err
 }
 
 // Call returns a call, or protocol.ErrNotFound.
@@ -120,8 +123,9 @@ func (s *Store) OpenCalls(ctx context.Context) ([]Call, error) {
 
 func (s *Store) calls(ctx context.Context, where string, args ...any) ([]Call, error) {
 	var rows []callRow
-	if err := s.r.WithContext(ctx).Where(where, args...).Order("created_at, id").Find(&rows).Error; err != nil {
-		return nil, s.explain("read calls", err)
+	err := s.read(ctx, "read calls", func(db *gorm.DB) error { return db.Where(where, args...).Order("created_at, id").Find(&rows).Error })
+	if err != nil {
+		return nil, err
 	}
 	list := make([]Call, len(rows))
 	for i, r := range rows {

@@ -20,26 +20,35 @@ type messageRow struct {
 	ID         string `gorm:"column:id"`
 	RunID      string
 	Role       string
-	Text       string
 	JSON       string `gorm:"column:json"`
 	CreatedAt  int64  `gorm:"autoCreateTime:false"`
 }
 
 func (messageRow) TableName() string { return "messages" }
 
+type wordsRow struct {
+	SessionKey string `gorm:"primaryKey"`
+	SessionID  string `gorm:"primaryKey"`
+	Seq        int64  `gorm:"primaryKey"`
+	Words      string
+}
+
+func (wordsRow) TableName() string { return "message_words" }
+
 // maxSearchText is how many bytes of a message can be found by a search.
 const maxSearchText = 64 << 10
 
-// maxFirstText is the length of Session.FirstText in characters.
+// maxFirstText is the greatest length of Session.FirstText in bytes.
 const maxFirstText = 80
 
 // Append stores messages at the end of a session and returns them with their ID and Seq. The session is made when it is
-// missing; its counts, usage and activity follow in the same transaction.
+// missing; its counts, usage and activity follow in the same transaction. A user's message brings a deleted session back, so that
+// [Store.PurgeDeleted] never takes a message that was acknowledged later than the deletion. A message whose ID is stored already is
+// a protocol.ErrConflict.
 func (s *Store) Append(ctx context.Context, key protocol.SessionKey, msgs ...protocol.Message) ([]protocol.Message, error) {
 	out := slices.Clone(msgs)
-	err := s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return appendMessages(tx, key, out) })
-	if err != nil {
-		return nil, s.explain("store message", err)
+	if err := s.write(ctx, "store message", func(tx *gorm.DB) error { return appendMessages(tx, key, out) }); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -55,6 +64,7 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 		return err
 	}
 	rows := make([]messageRow, len(msgs))
+	var words []wordsRow
 	for i := range msgs {
 		m := &msgs[i]
 		if m.ID == "" {
@@ -71,14 +81,20 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 		}
 		plain := m.Content.Text()
 		rows[i] = messageRow{SessionID: row.ID, Seq: m.Seq, SessionKey: row.Key, ID: string(m.ID), RunID: string(m.RunID),
-			Role: string(m.Role), Text: cut(plain, maxSearchText), JSON: string(raw), CreatedAt: m.Timestamp}
+			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp}
+		if plain != "" {
+			words = append(words, wordsRow{row.Key, row.ID, m.Seq, cut(fold(plain), maxSearchText)})
+		}
 		ses.MessageCount++
 		if m.Usage != nil {
 			ses.Usage.Add(*m.Usage)
 			ses.ContextTokens = m.Usage.Total
 		}
-		if ses.FirstText == "" && m.Role == protocol.RoleUser {
-			ses.FirstText = cut(strings.Join(strings.Fields(plain), " "), maxFirstText)
+		if m.Role == protocol.RoleUser {
+			ses.DeletedAt = 0
+			if ses.FirstText == "" {
+				ses.FirstText = cut(strings.Join(strings.Fields(plain), " "), maxFirstText)
+			}
 		}
 	}
 	ses.UpdatedAt, ses.LastActiveAt = now, now
@@ -86,8 +102,14 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 	if err := tx.Save(&row).Error; err != nil {
 		return err
 	}
-	return tx.CreateInBatches(&rows, 100).Error
+	if err := tx.CreateInBatches(&rows, 100).Error; err != nil || len(words) == 0 {
+		return err
+	}
+	return tx.CreateInBatches(&words, 100).Error
 }
+
+// fold is the form in which texts are searched.
+func fold(s string) string { return strings.ToLower(s) }
 
 // cut shortens s to n bytes at most, between characters.
 func cut(s string, n int) string {
@@ -103,12 +125,16 @@ func cut(s string, n int) string {
 // Messages returns messages of the session's present stretch in order: the last limit ones with a Seq below before. Before 0 is the
 // end, limit 0 is all.
 func (s *Store) Messages(ctx context.Context, key protocol.SessionKey, before int64, limit int) ([]protocol.Message, error) {
-	row, err := findSession(s.r.WithContext(ctx), key)
-	if err != nil {
-		return nil, s.explain("read messages", err)
-	}
-	msgs, err := loadMessages(s.r.WithContext(ctx), protocol.SessionID(row.ID), before, limit)
-	return msgs, s.explain("read messages", err)
+	var msgs []protocol.Message
+	err := s.read(ctx, "read messages", func(db *gorm.DB) error {
+		row, err := findSession(db, key)
+		if err != nil {
+			return err
+		}
+		msgs, err = loadMessages(db, protocol.SessionID(row.ID), before, limit)
+		return err
+	})
+	return msgs, err
 }
 
 func loadMessages(db *gorm.DB, id protocol.SessionID, before int64, limit int) ([]protocol.Message, error) {

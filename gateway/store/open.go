@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
+	"time"
 
 	driver "github.com/glebarez/go-sqlite"
 	"github.com/glebarez/sqlite"
@@ -24,46 +27,70 @@ type Store struct {
 	r    *gorm.DB // a pool that reads
 }
 
-// Open opens the database file at path, makes it when it is missing, and brings it up to date. A file that is not a database, or that a
-// newer Fairlead wrote, is left as it is and reported.
+// Open opens the database file at path, makes it when it is missing (readable by its owner alone), and brings it up to date. A file
+// that is not a database, or that a newer Fairlead wrote, is left as it is and reported.
 func Open(ctx context.Context, path string) (*Store, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
 	s := &Store{path: path}
-	var err error
-	if s.w, err = connect(path, "immediate", 1); err != nil {
-		return nil, s.explain("open store", err)
-	}
-	if err := migrate(ctx, s.w); err != nil {
-		s.Close()
-		return nil, s.explain("open store", err)
-	}
-	if s.r, err = connect(path, "deferred", max(2, runtime.NumCPU())); err != nil {
+	if err := s.open(ctx); err != nil {
 		s.Close()
 		return nil, s.explain("open store", err)
 	}
 	return s, nil
 }
 
-func connect(path, txlock string, conns int) (*gorm.DB, error) {
-	q := url.Values{"_txlock": {txlock}, "_pragma": {
+func (s *Store) open(ctx context.Context) (err error) {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite gives its -wal and -shm files the same mode
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if s.w, err = connect(ctx, s.path, 1, "immediate"); err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.w, migrations); err != nil {
+		return err
+	}
+	s.r, err = connect(ctx, s.path, max(2, runtime.NumCPU()), "deferred", "query_only(1)")
+	return err
+}
+
+// connect opens a pool of conns connections. Turning a new file to WAL needs it alone and does not wait for its turn as other
+// statements do: two programs that start together try again.
+func connect(ctx context.Context, path string, conns int, txlock string, pragmas ...string) (*gorm.DB, error) {
+	q := url.Values{"_txlock": {txlock}, "_pragma": append([]string{
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-4000)",
-	}}
+	}, pragmas...)}
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: q.Encode()}
-	db, err := gorm.Open(sqlite.Open(u.String()), &gorm.Config{
-		Logger: logger.Discard, SkipDefaultTransaction: true, TranslateError: false,
-	})
-	if err != nil {
-		return nil, err
+	for try := 1; ; try++ {
+		db, err := gorm.Open(sqlite.Open(u.String()), &gorm.Config{Logger: logger.Discard, SkipDefaultTransaction: true})
+		if err == nil {
+			pool, err := db.DB()
+			if err != nil {
+				return nil, err
+			}
+			pool.SetMaxOpenConns(conns)
+			pool.SetMaxIdleConns(conns)
+			return db, nil
+		}
+		if db != nil {
+			if pool, err := db.DB(); err == nil {
+				pool.Close()
+			}
+		}
+		if code(err)&0xff != codeBusy || try == 50 {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Duration(try) * 4 * time.Millisecond): // 5 s in all
+		}
 	}
-	pool, err := db.DB()
-	if err != nil {
-		return nil, err
-	}
-	pool.SetMaxOpenConns(conns)
-	pool.SetMaxIdleConns(conns)
-	return db, nil
 }
 
 // Close closes the database. What was acknowledged is on the disk already.
@@ -82,41 +109,107 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Primary result codes of SQLite that mean the disk or the file, not the query (sqlite.org/rescode.html).
+// read runs f on the reading pool; doing says in errors what for. When ctx ends, the query is interrupted.
+func (s *Store) read(ctx context.Context, doing string, f func(*gorm.DB) error) error {
+	err := f(s.r.WithContext(ctx))
+	if ctx.Err() != nil {
+		err = ctx.Err() // the driver may report an interrupted query as an empty result
+	}
+	return s.explain(doing, err)
+}
+
+// write runs f in a transaction. Either it does not begin, because ctx has ended, or it runs to its end: the driver may report a
+// statement that was cancelled before it ran as done, so a write that has begun is not cancelled.
+func (s *Store) write(ctx context.Context, doing string, f func(*gorm.DB) error) error {
+	if err := ctx.Err(); err != nil {
+		return s.explain(doing, err)
+	}
+	db := s.w.WithContext(context.WithoutCancel(ctx))
+	err := db.Transaction(f)
+	if code(err) != 0 {
+		// A commit that failed may leave the connection inside its transaction; otherwise this does nothing.
+		db.Exec("ROLLBACK")
+	}
+	return s.explain(doing, err)
+}
+
+// Result codes of SQLite (sqlite.org/rescode.html): primary ones that mean the disk or the file, not the query.
 const (
-	codeBusy    = 5
-	codeLocked  = 6
-	codeRead    = 8
-	codeIO      = 10
-	codeCorrupt = 11
-	codeFull    = 13
-	codeCantRun = 14
-	codeNotADB  = 26
+	codePerm     = 3
+	codeBusy     = 5
+	codeLocked   = 6
+	codeRead     = 8
+	codeIO       = 10
+	codeCorrupt  = 11
+	codeFull     = 13
+	codeCantOpen = 14
+	codeNotADB   = 26
 )
+
+// Extended ones of broken constraints.
+const (
+	codeForeignKey = 787
+	codePrimaryKey = 1555
+	codeUnique     = 2067
+)
+
+// code returns the extended result code of SQLite in err, or 0.
+func code(err error) int {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return e.Code()
+	}
+	return 0
+}
 
 // explain adds what was done, and turns failures of the disk into a protocol.ErrStorage that says what to do.
 func (s *Store) explain(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var e *driver.Error
-	if !errors.As(err, &e) {
-		return fmt.Errorf("%s: %w", doing, err)
+	c := code(err)
+	_, isPath := errors.AsType[*fs.PathError](err)
+	switch c {
+	case codeForeignKey:
+		return fmt.Errorf("%s: %w", doing, protocol.ErrNotFound.With("its chat does not exist, or no longer"))
+	case codePrimaryKey, codeUnique:
+		return fmt.Errorf("%s: %w", doing, protocol.ErrConflict.With("it is stored already"))
 	}
 	text := ""
-	switch e.Code() & 0xff {
+	switch c & 0xff {
 	case codeFull:
-		text = "The disk that holds " + s.path + " is full. Free some space; nothing that was confirmed is lost."
-	case codeRead, codeCantRun:
+		text = s.fullText()
+	case codeRead, codeCantOpen, codePerm:
 		text = s.path + " cannot be written. Check the folder's permissions."
 	case codeBusy, codeLocked:
 		text = "Another program keeps " + s.path + " locked. Close it and try again."
 	case codeIO:
 		text = "The disk that holds " + s.path + " reports an error (" + err.Error() + "). Check the disk; make a copy of the data folder."
 	case codeCorrupt, codeNotADB:
-		text = s.path + " is damaged or not a Fairlead database. Move it away to start afresh, or put a backup in its place; it was not changed."
+		text = s.path + " is damaged or not a Fairlead database. Move it away to start afresh, or put a backup in its place; nothing was deleted."
 	default:
-		return fmt.Errorf("%s: %w", doing, err)
+		if !isPath {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+		text = fmt.Sprintf("%s cannot be opened (%v). Check the folder's permissions.", s.path, err)
 	}
-	return fmt.Errorf("%s: %w", doing, protocol.ErrStorage.With(text))
+	// A full disk comes in other guises too, when SQLite cannot make a file beside the database.
+	if c&0xff != codeNotADB && c&0xff != codeCorrupt && diskFull(filepath.Dir(s.path)) {
+		text = s.fullText()
+	}
+	return fmt.Errorf("%s: %w", doing, protocol.ErrStorage.With(text).WithDetails(map[string]string{"cause": err.Error()}))
+}
+
+func (s *Store) fullText() string {
+	return "The disk that holds " + s.path + " is full. Free some space; nothing that was confirmed is lost."
+}
+
+// diskFull reports whether dir takes no more data.
+func diskFull(dir string) bool {
+	f, err := os.CreateTemp(dir, ".space-*")
+	if err == nil {
+		_, err = f.Write(make([]byte, 64<<10))
+		f.Close()
+		os.Remove(f.Name())
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -64,30 +64,39 @@ func (r runRow) run() (Run, error) {
 	return out, nil
 }
 
-// PutRun stores a run, new or changed. Its session must exist.
+// PutRun stores a run, new or changed. Without its session it is a protocol.ErrNotFound.
 func (s *Store) PutRun(ctx context.Context, r Run) error {
+	return s.write(ctx, "store run", func(tx *gorm.DB) error { return putRun(tx, r) })
+}
+
+func putRun(tx *gorm.DB, r Run) error {
 	row := rowOfRun(r)
-	return s.explain("store run", s.w.WithContext(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error)
+	return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 }
 
 // StartRun stores a run together with the user message that it answers, and returns the message with ID and Seq.
 func (s *Store) StartRun(ctx context.Context, r Run, m protocol.Message) (protocol.Message, error) {
 	msgs := []protocol.Message{m}
-	err := s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+	err := s.write(ctx, "start run", func(tx *gorm.DB) error {
 		if err := appendMessages(tx, r.Session, msgs); err != nil {
 			return err
 		}
-		row := rowOfRun(r)
-		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+		return putRun(tx, r)
 	})
-	return msgs[0], s.explain("start run", err)
+	if err != nil {
+		return protocol.Message{}, err
+	}
+	return msgs[0], nil
 }
 
 // OpenRuns returns the runs that have not ended, oldest first.
 func (s *Store) OpenRuns(ctx context.Context) ([]Run, error) {
 	var rows []runRow
-	if err := s.r.WithContext(ctx).Where("ended_at = 0").Order("created_at, id").Find(&rows).Error; err != nil {
-		return nil, s.explain("list runs", err)
+	err := s.read(ctx, "list runs", func(db *gorm.DB) error {
+		return db.Where("ended_at = 0").Order("created_at, id").Find(&rows).Error
+	})
+	if err != nil {
+		return nil, err
 	}
 	runs := make([]Run, len(rows))
 	for i, r := range rows {
@@ -102,12 +111,12 @@ func (s *Store) OpenRuns(ctx context.Context) ([]Run, error) {
 // Run returns a run, or protocol.ErrNotFound.
 func (s *Store) Run(ctx context.Context, id protocol.RunID) (Run, error) {
 	var row runRow
-	err := s.r.WithContext(ctx).Where("id = ?", string(id)).Take(&row).Error
+	err := s.read(ctx, "read run", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return Run{}, protocol.ErrNotFound.With(fmt.Sprintf("No run has the id %s", id))
 	}
 	if err != nil {
-		return Run{}, s.explain("read run", err)
+		return Run{}, err
 	}
 	return row.run()
 }
@@ -115,9 +124,11 @@ func (s *Store) Run(ctx context.Context, id protocol.RunID) (Run, error) {
 // MessagesOfRun returns what a run has stored so far, in order.
 func (s *Store) MessagesOfRun(ctx context.Context, id protocol.RunID) ([]protocol.Message, error) {
 	var texts []string
-	err := s.r.WithContext(ctx).Model(&messageRow{}).Where("run_id = ?", string(id)).Order("seq").Pluck("json", &texts).Error
+	err := s.read(ctx, "read messages", func(db *gorm.DB) error {
+		return db.Model(&messageRow{}).Where("run_id = ? AND run_id <> ''", string(id)).Order("created_at, seq").Pluck("json", &texts).Error
+	})
 	if err != nil {
-		return nil, s.explain("read messages", err)
+		return nil, err
 	}
 	msgs := make([]protocol.Message, len(texts))
 	for i, t := range texts {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -48,6 +49,7 @@ type sessionRow struct {
 	Usage         string
 	ContextTokens int64
 	ContextWindow int64
+	Search        string
 }
 
 func (sessionRow) TableName() string { return "sessions" }
@@ -77,6 +79,7 @@ func (r *sessionRow) fill(s Session) {
 		s.Previous = []protocol.SessionID{}
 	}
 	r.Previous, r.Prefs, r.ResetPolicy, r.Usage = text(s.Previous), text(s.Prefs), text(s.ResetPolicy), text(s.Usage)
+	r.Search = fold(s.Label + "\n" + s.FirstText)
 }
 
 // text encodes what is known to be encodable.
@@ -89,12 +92,15 @@ func text(v any) string {
 }
 
 // Session returns a session, or protocol.ErrNotFound.
-func (s *Store) Session(ctx context.Context, key protocol.SessionKey) (Session, error) {
-	row, err := findSession(s.r.WithContext(ctx), key)
-	if err != nil {
-		return Session{}, s.explain("read session", err)
-	}
-	return row.session()
+func (s *Store) Session(ctx context.Context, key protocol.SessionKey) (out Session, err error) {
+	err = s.read(ctx, "read session", func(db *gorm.DB) error {
+		row, err := findSession(db, key)
+		if err == nil {
+			out, err = row.session()
+		}
+		return err
+	})
+	return out, err
 }
 
 func findSession(db *gorm.DB, key protocol.SessionKey) (sessionRow, error) {
@@ -109,7 +115,7 @@ func findSession(db *gorm.DB, key protocol.SessionKey) (sessionRow, error) {
 // EnsureSession returns the session and makes it when there is none.
 func (s *Store) EnsureSession(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
 	var out Session
-	err := s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+	err := s.write(ctx, "make session", func(tx *gorm.DB) error {
 		row, err := ensureSession(tx, key, now)
 		if err != nil {
 			return err
@@ -117,7 +123,7 @@ func (s *Store) EnsureSession(ctx context.Context, key protocol.SessionKey, now 
 		out, err = row.session()
 		return err
 	})
-	return out, s.explain("make session", err)
+	return out, err
 }
 
 func ensureSession(tx *gorm.DB, key protocol.SessionKey, now int64) (sessionRow, error) {
@@ -138,10 +144,11 @@ func agentOf(key protocol.SessionKey) protocol.AgentID {
 	return protocol.MainAgent
 }
 
-// UpdateSession changes a session in one transaction. edit must not change Key or MessageCount.
+// UpdateSession changes a session in one transaction. What edit does to Key, ID and MessageCount is ignored; edit must not call
+// the Store, which waits for it.
 func (s *Store) UpdateSession(ctx context.Context, key protocol.SessionKey, edit func(*Session)) (Session, error) {
 	var out Session
-	err := s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+	err := s.write(ctx, "update session", func(tx *gorm.DB) error {
 		row, err := findSession(tx, key)
 		if err != nil {
 			return err
@@ -149,56 +156,95 @@ func (s *Store) UpdateSession(ctx context.Context, key protocol.SessionKey, edit
 		if out, err = row.session(); err != nil {
 			return err
 		}
+		was := out
 		edit(&out)
+		out.Key, out.ID, out.MessageCount = was.Key, was.ID, was.MessageCount
 		row.fill(out)
 		return tx.Save(&row).Error
 	})
-	return out, s.explain("update session", err)
+	return out, err
 }
 
 // Sessions returns one page of the sessions that are not deleted, newest activity first, and their number. A query keeps those
-// whose label, first words or messages contain it, without regard to case. Limit 0 means all.
+// whose label, first words or messages contain it, without regard to case; messages from before a reset count too. Limit 0 means
+// all.
 func (s *Store) Sessions(ctx context.Context, offset, limit int, query string) (list []Session, total int, err error) {
-	match := func() *gorm.DB {
-		db := s.r.WithContext(ctx).Model(&sessionRow{}).Where("deleted_at = 0")
-		if query != "" {
-			like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(query) + "%"
-			db = db.Where(`label LIKE ? ESCAPE '\' OR first_text LIKE ? ESCAPE '\' OR key IN
-				(SELECT session_key FROM messages WHERE text LIKE ? ESCAPE '\')`, like, like, like)
-		}
-		return db
-	}
-	var n int64
-	if err := match().Count(&n).Error; err != nil {
-		return nil, 0, s.explain("list sessions", err)
-	}
 	if limit <= 0 {
 		limit = -1
 	}
-	var rows []sessionRow
-	if err := match().Order("last_active_at DESC, key").Offset(offset).Limit(limit).Find(&rows).Error; err != nil {
-		return nil, 0, s.explain("list sessions", err)
-	}
-	for _, r := range rows {
-		one, err := r.session()
-		if err != nil {
-			return nil, 0, err
+	err = s.read(ctx, "list sessions", func(db *gorm.DB) error {
+		q := db.Model(&sessionRow{}).Where("deleted_at = 0")
+		if query != "" {
+			keys, err := search(db, fold(query))
+			if err != nil {
+				return err
+			}
+			raw, err := protocol.Marshal(keys)
+			if err != nil {
+				return err
+			}
+			q = q.Where("key IN (SELECT value FROM json_each(?))", string(raw))
 		}
-		list = append(list, one)
+		var n int64
+		if err := q.Session(&gorm.Session{}).Count(&n).Error; err != nil {
+			return err
+		}
+		var rows []sessionRow
+		if err := q.Session(&gorm.Session{}).Order("last_active_at DESC, key").Offset(max(offset, 0)).Limit(limit).Find(&rows).Error; err != nil {
+			return err
+		}
+		total, list = int(n), make([]Session, len(rows))
+		for i, r := range rows {
+			if list[i], err = r.session(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
 	}
-	return list, int(n), nil
+	return list, total, nil
 }
 
-// PurgeDeleted removes for good what was deleted before a time, and returns how many sessions that were.
-func (s *Store) PurgeDeleted(ctx context.Context, before int64) (int, error) {
-	res := s.w.WithContext(ctx).Where("deleted_at > 0 AND deleted_at < ?", before).Delete(&sessionRow{})
-	return int(res.RowsAffected), s.explain("remove deleted chats", res.Error)
+// search returns the keys of the sessions in which a folded text occurs. It is apart from the page because it is the expensive part
+// and would run twice, for the page and for the total.
+func search(db *gorm.DB, want string) (keys []string, err error) {
+	keys = []string{}
+	err = db.Model(&sessionRow{}).Where(`deleted_at = 0 AND (instr(search, ?) > 0 OR EXISTS
+		(SELECT 1 FROM message_words w WHERE w.session_key = sessions.key AND instr(w.words, ?) > 0))`, want, want).Pluck("key", &keys).Error
+	return keys, err
+}
+
+// PurgeDeleted removes for good what was deleted before a time, and returns how many sessions that were. Their grants go and their
+// open questions are cancelled, so that a later session with the same key inherits no permission; the calls' journal stays.
+func (s *Store) PurgeDeleted(ctx context.Context, before int64) (n int, err error) {
+	err = s.write(ctx, "remove deleted chats", func(tx *gorm.DB) error {
+		var keys []string
+		if err := tx.Model(&sessionRow{}).Where("deleted_at > 0 AND deleted_at < ?", before).Pluck("key", &keys).Error; err != nil {
+			return err
+		}
+		for part := range slices.Chunk(keys, 500) {
+			for _, res := range []*gorm.DB{
+				tx.Where("session_key IN ?", part).Delete(&grantRow{}),
+				tx.Model(&approvalRow{}).Where("session_key IN ? AND state = 'pending'", part).Update("state", protocol.ApprovalCancelled),
+				tx.Where("key IN ?", part).Delete(&sessionRow{}),
+			} {
+				if res.Error != nil {
+					return res.Error
+				}
+			}
+		}
+		n = len(keys)
+		return nil
+	})
+	return n, err
 }
 
 // Reset begins a new stretch of a conversation: old is the session as it was, archived are its messages, which stay stored under
 // its old id.
 func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protocol.SessionID, now int64) (old Session, archived []protocol.Message, err error) {
-	err = s.w.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+	err = s.write(ctx, "reset session", func(tx *gorm.DB) error {
 		row, err := findSession(tx, key)
 		if err != nil {
 			return err
@@ -210,12 +256,12 @@ func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protoc
 			return err
 		}
 		next := old
-		next.ID, next.Previous = newID, append(append([]protocol.SessionID(nil), old.Previous...), old.ID)
+		next.ID, next.Previous = newID, append(slices.Clone(old.Previous), old.ID)
 		next.FirstText, next.MessageCount, next.Usage, next.ContextTokens = "", 0, protocol.Usage{}, 0
 		next.UpdatedAt, next.LastResetAt = now, now
 		row.fill(next)
 		row.NextSeq = 1
 		return tx.Save(&row).Error
 	})
-	return old, archived, s.explain("reset session", err)
+	return old, archived, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"fairlead/gateway/protocol"
@@ -20,8 +21,8 @@ func (settingRow) TableName() string { return "settings" }
 // Settings returns every setting that differs from its default.
 func (s *Store) Settings(ctx context.Context) (map[string]json.RawMessage, error) {
 	var rows []settingRow
-	if err := s.r.WithContext(ctx).Find(&rows).Error; err != nil {
-		return nil, s.explain("read settings", err)
+	if err := s.read(ctx, "read settings", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
+		return nil, err
 	}
 	all := make(map[string]json.RawMessage, len(rows))
 	for _, r := range rows {
@@ -32,12 +33,12 @@ func (s *Store) Settings(ctx context.Context) (map[string]json.RawMessage, error
 
 // PutSetting stores a setting; nil removes it.
 func (s *Store) PutSetting(ctx context.Context, key string, value json.RawMessage) error {
-	db := s.w.WithContext(ctx)
-	if value == nil {
-		return s.explain("store setting", db.Where("key = ?", key).Delete(&settingRow{}).Error)
-	}
-	row := settingRow{key, string(value)}
-	return s.explain("store setting", db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error)
+	return s.write(ctx, "store setting", func(tx *gorm.DB) error {
+		if value == nil {
+			return tx.Where("key = ?", key).Delete(&settingRow{}).Error
+		}
+		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&settingRow{key, string(value)}).Error
+	})
 }
 
 type nodeRow struct {
@@ -50,14 +51,16 @@ func (nodeRow) TableName() string { return "nodes" }
 // PutNode remembers a machine.
 func (s *Store) PutNode(ctx context.Context, n protocol.NodeInfo) error {
 	row := nodeRow{string(n.ID), text(n)}
-	return s.explain("store machine", s.w.WithContext(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error)
+	return s.write(ctx, "store machine", func(tx *gorm.DB) error {
+		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	})
 }
 
 // Nodes returns every machine that ever was connected.
 func (s *Store) Nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	var rows []nodeRow
-	if err := s.r.WithContext(ctx).Order("id").Find(&rows).Error; err != nil {
-		return nil, s.explain("read machines", err)
+	if err := s.read(ctx, "read machines", func(db *gorm.DB) error { return db.Order("id").Find(&rows).Error }); err != nil {
+		return nil, err
 	}
 	list := make([]protocol.NodeInfo, len(rows))
 	for i, r := range rows {

@@ -82,21 +82,31 @@ func (f *file) Get(name string) (Secret, error) {
 }
 
 func (f *file) Set(name string, value Secret) error {
-	return f.change(func(all map[string]string) { all[name] = value.Reveal() })
+	return f.change(func(all map[string]string) bool {
+		all[name] = value.Reveal()
+		return true
+	})
 }
 
 func (f *file) Delete(name string) error {
-	return f.change(func(all map[string]string) { delete(all, name) })
+	return f.change(func(all map[string]string) bool {
+		_, had := all[name]
+		delete(all, name)
+		return had
+	})
 }
 
-func (f *file) change(edit func(map[string]string)) error {
+// change edits the file, unless edit returns that there is nothing to do.
+func (f *file) change(edit func(map[string]string) bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all, err := f.read()
 	if err != nil {
 		return err
 	}
-	edit(all)
+	if !edit(all) {
+		return nil
+	}
 	return f.write(all)
 }
 

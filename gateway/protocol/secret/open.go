@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zalando/go-keyring"
@@ -16,9 +17,12 @@ import (
 // Patience is how long the keychain may take to answer. A locked one waits for a person who may not be there.
 const Patience = 3 * time.Second
 
-// Open returns the secrets that belong to the data folder dir. Nothing is touched before the first use: then the keychain is probed, and
-// when it does not answer within [Patience] the file dir/secrets.json is used until the program ends. FAIRLEAD_SECRETS=file
-// chooses the file at once.
+// Open returns the secrets that belong to the data folder dir. Nothing is touched before the first use: then the keychain is probed,
+// and when it does not answer within [Patience] the file dir/secrets.json is used until the program ends. FAIRLEAD_SECRETS=file
+// chooses the file at once. A keychain that answers and then takes no secret (it is locked, or has no collection yet) gives way too.
+//
+// What the file holds counts before what the keychain holds, and leaves the file when the keychain takes it: a secret that was set
+// while the keychain was away is found again, by every program of this data folder.
 //
 // Each data folder has a keychain service of its own, so that a second home or a test never meets another's secrets; the
 // folder that FAIRLEAD_HOME's absence means has the plain service name.
@@ -31,37 +35,67 @@ func Open(dir string) Store {
 		sum := sha256.Sum256([]byte(dir))
 		service += ":" + hex.EncodeToString(sum[:4])
 	}
-	return &chosen{service: service, file: &file{path: filepath.Join(dir, "secrets.json")}}
+	return &chosen{keychain: &keychain{service: service}, file: &file{path: filepath.Join(dir, "secrets.json")}}
 }
 
 // chosen picks the keychain or the file at its first use.
 type chosen struct {
-	service string
-	file    *file
-	once    sync.Once
-	store   Store
+	keychain *keychain
+	file     *file
+	once     sync.Once
+	away     atomic.Bool // the keychain is not used
 }
 
-func (c *chosen) pick() Store {
+func (c *chosen) probe() (away bool) {
 	c.once.Do(func() {
-		c.store = c.file
 		if os.Getenv("FAIRLEAD_SECRETS") == "file" {
-			return
+			c.away.Store(true)
+		} else if _, err := c.keychain.Get("probe"); err != nil && !errors.Is(err, ErrNotFound) {
+			c.giveUp(err)
 		}
-		k := &keychain{service: c.service}
-		if _, err := k.Get("probe"); err != nil && !errors.Is(err, ErrNotFound) {
-			slog.Warn("No keychain answers, secrets are kept in a file", "path", c.file.path, "err", err)
-			return
-		}
-		c.store = k
 	})
-	return c.store
+	return c.away.Load()
 }
 
-func (c *chosen) Get(name string) (Secret, error)     { return c.pick().Get(name) }
-func (c *chosen) Set(name string, value Secret) error { return c.pick().Set(name, value) }
-func (c *chosen) Delete(name string) error            { return c.pick().Delete(name) }
-func (c *chosen) Where() string                       { return c.pick().Where() }
+func (c *chosen) giveUp(err error) {
+	slog.Warn("No keychain answers, secrets are kept in a file", "path", c.file.path, "err", err)
+	c.away.Store(true)
+}
+
+func (c *chosen) Get(name string) (Secret, error) {
+	away := c.probe()
+	v, err := c.file.Get(name)
+	if away || !errors.Is(err, ErrNotFound) {
+		return v, err
+	}
+	return c.keychain.Get(name)
+}
+
+func (c *chosen) Set(name string, value Secret) error {
+	if !c.probe() {
+		err := c.keychain.Set(name, value)
+		if err == nil {
+			return c.file.Delete(name)
+		}
+		c.giveUp(err)
+	}
+	return c.file.Set(name, value)
+}
+
+func (c *chosen) Delete(name string) error {
+	away := c.probe()
+	if err := c.file.Delete(name); err != nil || away {
+		return err
+	}
+	return c.keychain.Delete(name)
+}
+
+func (c *chosen) Where() string {
+	if c.probe() {
+		return c.file.Where()
+	}
+	return c.keychain.Where()
+}
 
 // keychain is the system's: Secret Service, macOS Keychain, Windows Credential Manager.
 type keychain struct{ service string }

@@ -8,10 +8,18 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/zalando/go-keyring"
 )
+
+// realKeyring reports whether to use the desktop's own keychain: in a session that was started for tests.
+func realKeyring() bool {
+	return os.Getenv("FAIRLEAD_IN_BUS") != "" || os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" && os.Getenv("FAIRLEAD_TEST_KEYRING") != ""
+}
 
 // suite is what every store must do.
 func suite(t *testing.T, s Store) {
@@ -97,7 +105,7 @@ func TestDamagedFileIsNotOverwritten(t *testing.T) {
 }
 
 func TestKeychainKeepsSecrets(t *testing.T) {
-	if os.Getenv("FAIRLEAD_IN_BUS") == "" { // inside a desktop session the real keychain is used
+	if !realKeyring() {
 		keyring.MockInit()
 	}
 	t.Setenv("FAIRLEAD_SECRETS", "")
@@ -116,6 +124,72 @@ func TestBrokenKeychainGivesWayToTheFile(t *testing.T) {
 	suite(t, s)
 	if s.Where() != filepath.Join(dir, "secrets.json") {
 		t.Errorf("Where = %s", s.Where())
+	}
+}
+
+func TestKeychainThatTakesNothingGivesWayToTheFile(t *testing.T) {
+	if realKeyring() {
+		t.Skip("the real keychain takes secrets")
+	}
+	keyring.MockInit()
+	t.Setenv("FAIRLEAD_SECRETS", "")
+	dir := t.TempDir()
+	s := Open(dir)
+	if s.Where() != Keychain {
+		t.Fatalf("Where = %s", s.Where())
+	}
+	keyring.MockInitWithError(errors.New("no collection"))
+	if err := s.Set("a", "new"); err != nil {
+		t.Fatal(err)
+	}
+	if s.Where() != filepath.Join(dir, "secrets.json") {
+		t.Errorf("Where = %s", s.Where())
+	}
+
+	keyring.MockInit() // the next start: the keychain is back
+	s = Open(dir)
+	if got, err := s.Get("a"); err != nil || got.Reveal() != "new" {
+		t.Errorf("Get = %v, %v: what was set meanwhile is lost", got.Reveal(), err)
+	}
+	if err := s.Set("a", "newer"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Get("a"); err != nil || got.Reveal() != "newer" || s.Where() != Keychain {
+		t.Errorf("Get = %v, %v in %s", got.Reveal(), err, s.Where())
+	}
+	if data, _ := os.ReadFile(filepath.Join(dir, "secrets.json")); strings.Contains(string(data), "new") {
+		t.Errorf("the file still holds it: %s", data)
+	}
+}
+
+func TestSilentKeychainIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		defer close(answer)
+		start := time.Now()
+		_, err := limited(func() (string, error) { <-answer; return "", nil })
+		if !errors.Is(err, errSilent) || time.Since(start) != Patience {
+			t.Errorf("error %v after %v", err, time.Since(start))
+		}
+	})
+}
+
+func TestManyUseTheFileAtOnce(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	s := Open(t.TempDir())
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			if err := s.Set(fmt.Sprint(i), "x"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range 20 {
+		if _, err := s.Get(fmt.Sprint(i)); err != nil {
+			t.Errorf("secret %d: %v", i, err)
+		}
 	}
 }
 

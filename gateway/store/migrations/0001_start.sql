@@ -16,7 +16,8 @@ CREATE TABLE sessions (
   next_seq        INTEGER NOT NULL DEFAULT 1,
   usage           TEXT NOT NULL DEFAULT '{}',
   context_tokens  INTEGER NOT NULL DEFAULT 0,
-  context_window  INTEGER NOT NULL DEFAULT 0
+  context_window  INTEGER NOT NULL DEFAULT 0,
+  search          TEXT NOT NULL DEFAULT '' -- label and first words in lower case
 ) STRICT;
 CREATE INDEX sessions_by_activity ON sessions (deleted_at, last_active_at DESC);
 
@@ -27,13 +28,23 @@ CREATE TABLE messages (
   id          TEXT NOT NULL UNIQUE,
   run_id      TEXT NOT NULL DEFAULT '',
   role        TEXT NOT NULL,
-  text        TEXT NOT NULL DEFAULT '',
   json        TEXT NOT NULL,
   created_at  INTEGER NOT NULL,
   PRIMARY KEY (session_id, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX messages_of_session ON messages (session_key);
-CREATE INDEX messages_of_run ON messages (run_id);
+CREATE INDEX messages_of_run ON messages (run_id) WHERE run_id <> '';
+
+-- What a search looks through, in lower case and apart from the messages because it is read whole.
+CREATE TABLE message_words (
+  session_key TEXT NOT NULL,
+  session_id  TEXT NOT NULL,
+  seq         INTEGER NOT NULL,
+  words       TEXT NOT NULL,
+  PRIMARY KEY (session_key, session_id, seq),
+  FOREIGN KEY (session_id, seq) REFERENCES messages (session_id, seq) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX words_of_message ON message_words (session_id, seq);
 
 CREATE TABLE runs (
   id          TEXT PRIMARY KEY,

@@ -1,0 +1,99 @@
+package config
+
+// The rest of the original's keys (gsv interop notes, 7), with its defaults where they are safe. They are checked and kept, so that
+// a client that sets them finds them again; each takes effect with the part of the gateway that it belongs to.
+
+// Agents lists agents beside the main one.
+type Agents struct {
+	List             []AgentEntry   `json:"list"`
+	Bindings         []AgentBinding `json:"bindings"`
+	DefaultHeartbeat Heartbeat      `json:"defaultHeartbeat"`
+}
+
+// AgentEntry is one agent.
+type AgentEntry struct {
+	ID           string       `json:"id"`
+	Default      bool         `json:"default,omitempty"`
+	Model        *ModelConfig `json:"model,omitempty"`
+	SystemPrompt string       `json:"systemPrompt,omitempty"`
+	Heartbeat    *Heartbeat   `json:"heartbeat,omitempty"`
+}
+
+// AgentBinding sends what matches to an agent.
+type AgentBinding struct {
+	AgentID string     `json:"agentId"`
+	Match   AgentMatch `json:"match"`
+}
+
+// AgentMatch says which messages; an empty field matches any.
+type AgentMatch struct {
+	Channel   string    `json:"channel,omitempty"`
+	AccountID string    `json:"accountId,omitempty"`
+	Peer      *PeerInfo `json:"peer,omitempty"`
+}
+
+// PeerInfo names a sender.
+type PeerInfo struct {
+	Kind string `json:"kind,omitempty"`
+	ID   string `json:"id,omitempty"`
+}
+
+// Heartbeat wakes an agent regularly. Every is a duration such as "30m"; "0m" is never.
+type Heartbeat struct {
+	Every       string       `json:"every"`
+	Prompt      string       `json:"prompt,omitempty"`
+	Target      string       `json:"target"` // last, none or a channel
+	ActiveHours *ActiveHours `json:"activeHours,omitempty"`
+}
+
+// ActiveHours are times of day as HH:MM.
+type ActiveHours struct {
+	Start    string `json:"start"`
+	End      string `json:"end"`
+	Timezone string `json:"timezone,omitempty"`
+}
+
+// Compaction shortens a chat before it outgrows the model.
+type Compaction struct {
+	Enabled          bool `json:"enabled"`
+	ReserveTokens    int  `json:"reserveTokens" min:"0" max:"10000000"`
+	KeepRecentTokens int  `json:"keepRecentTokens" min:"0" max:"10000000"`
+	ExtractMemories  bool `json:"extractMemories"`
+}
+
+// Cron bounds the schedules.
+type Cron struct {
+	Enabled       bool `json:"enabled"`
+	MaxJobs       int  `json:"maxJobs" min:"0" max:"100000"`
+	MaxRuns       int  `json:"maxRunsPerJobHistory" min:"0" max:"100000"`
+	MaxConcurrent int  `json:"maxConcurrentRuns" min:"1" max:"1000"`
+}
+
+// Channel says who may write to the agent over a chat channel. The default lets in nobody who was not paired; the original lets
+// in everybody on a channel that is not listed.
+type Channel struct {
+	DMPolicy  string   `json:"dmPolicy,omitempty" oneof:",open,allowlist,pairing"`
+	AllowFrom []string `json:"allowFrom,omitempty"`
+}
+
+// Skills are settings by skill.
+type Skills struct {
+	Entries map[string]Skill `json:"entries"`
+}
+
+// Skill is one of them; nil leaves the skill's own word.
+type Skill struct {
+	Enabled  *bool          `json:"enabled,omitempty"`
+	Always   *bool          `json:"always,omitempty"`
+	Requires *SkillRequires `json:"requires,omitempty"`
+}
+
+// SkillRequires names what a skill needs of a machine.
+type SkillRequires struct {
+	Capabilities []string `json:"capabilities"`
+}
+
+// Transcription turns speech to text.
+type Transcription struct {
+	Provider string `json:"provider" oneof:"workers-ai,openai"`
+}

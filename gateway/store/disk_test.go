@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"gorm.io/gorm"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	first := must(migrations.ReadFile("migrations/0001_start.sql"))(t)
+	files := fstest.MapFS{"migrations/0001_start.sql": {Data: first}}
+	db := must(connect(t.Context(), path, 1, "immediate"))(t)
+	defer func() {
+		pool, _ := db.DB()
+		pool.Close()
+	}()
+	if err := migrate(t.Context(), db, files); err != nil {
+		t.Fatal(err)
+	}
+	s := &Store{path: path, w: db, r: db}
+	must(s.Append(t.Context(), key, user("kept")))(t)
+
+	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (1); SELECT nonsense")}
+	if err := migrate(t.Context(), db, files); err == nil || !strings.Contains(err.Error(), "0002_more") {
+		t.Errorf("a broken migration gave %v", err)
+	}
+	if db.Migrator().HasTable("more") {
+		t.Error("a broken migration left a part behind")
+	}
+	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (1)")}
+	for range 2 {
+		if err := migrate(t.Context(), db, files); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var rows, version int
+	db.Raw("SELECT count(*) FROM more").Scan(&rows)
+	db.Raw("PRAGMA user_version").Scan(&version)
+	if rows != 1 || version != 2 {
+		t.Errorf("the migration ran %d times, version %d", rows, version)
+	}
+	if m := must(s.Messages(t.Context(), key, 0, 0))(t); len(m) != 1 || m[0].Content.Text() != "kept" {
+		t.Errorf("messages = %v", m)
+	}
+	files["migrations/0004_gap.sql"] = &fstest.MapFile{Data: []byte("SELECT 1")}
+	if err := migrate(t.Context(), db, files); err == nil || !strings.Contains(err.Error(), "out of order") {
+		t.Errorf("a gap gave %v", err)
+	}
+}
+
+func TestEveryConnectionIsSetUp(t *testing.T) {
+	s := openTest(t)
+	for name, db := range map[string]*gorm.DB{"writer": s.w, "reader": s.r} {
+		for pragma, want := range map[string]string{"foreign_keys": "1", "synchronous": "2", "journal_mode": "wal", "busy_timeout": "5000"} {
+			var got string
+			if err := db.Raw("PRAGMA " + pragma).Scan(&got).Error; err != nil || got != want {
+				t.Errorf("%s: %s = %q, %v; want %q", name, pragma, got, err, want)
+			}
+		}
+	}
+	if err := s.PutRun(t.Context(), Run{ID: "r", Session: "none"}); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("a run without its session = %v", err)
+	}
+}
+
+func TestStorageFailuresSayWhatToDo(t *testing.T) {
+	s := openTest(t)
+	must(s.Append(t.Context(), key, user("kept")))(t)
+	fails := func(name, want string) {
+		t.Helper()
+		_, err := s.Append(t.Context(), key, user("lost"))
+		if !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), s.path) {
+			t.Errorf("%s: error = %v, want %q and the path", name, err, want)
+		}
+	}
+	s.w.Exec("PRAGMA query_only = 1")
+	fails("read-only", "permissions")
+	s.w.Exec("PRAGMA query_only = 0")
+
+	s.w.Exec("PRAGMA busy_timeout = 20")
+	other := must(connect(t.Context(), s.path, 1, "immediate"))(t)
+	pool := must(other.DB())(t)
+	defer pool.Close()
+	tx := other.Begin()
+	fails("locked", "locked")
+	tx.Rollback()
+
+	must(s.Append(t.Context(), key, user("again")))(t)
+	if m := must(s.Messages(t.Context(), key, 0, 0))(t); len(m) != 2 || m[1].Seq != 2 {
+		t.Errorf("messages = %v", m)
+	}
+}
+
+func TestOddPathsWork(t *testing.T) {
+	for _, name := range []string{"with space", "50%", "a?b=c", "a#b", "Ünï", "a&b+c", "%41"} {
+		if runtime.GOOS == "windows" && strings.ContainsAny(name, "?") {
+			continue // no such names there
+		}
+		path := filepath.Join(t.TempDir(), name, name+".db")
+		s, err := Open(t.Context(), path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		must(s.Append(t.Context(), key, user("x")))(t)
+		s.Close()
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Errorf("%s: the file is elsewhere: %v", name, err)
+		} else if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: mode %v lets others read the chats", name, info.Mode().Perm())
+		}
+	}
+}
+
+func TestFolderInPlaceOfTheFileIsReported(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path); !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error = %v", err)
+	}
+}
+
+// TestWinnerIsStored holds that a write whose context ends at any moment never reports what is not stored.
+func TestWinnerIsStored(t *testing.T) {
+	s := openTest(t)
+	for i := range 200 {
+		id := protocol.ApprovalID(protocol.NewID())
+		a := protocol.Approval{ID: id, State: protocol.ApprovalPending, CreatedAt: 1}
+		if err := s.PutApproval(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		a.State = protocol.ApprovalAllowed
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for range i * 20 { // a little later each time
+				runtime.Gosched()
+			}
+			cancel()
+		})
+		won, err := s.CloseApproval(ctx, a)
+		wg.Wait()
+		got := must(s.Approval(t.Context(), id))(t)
+		if stored := got.State == protocol.ApprovalAllowed; won != stored || won == (err != nil) {
+			t.Fatalf("won %v, error %v, stored %v", won, err, stored)
+		}
+	}
+}
+
+func TestPurgedSessionLeavesNoPermission(t *testing.T) {
+	s := openTest(t)
+	must(s.Append(t.Context(), key, user("x")))(t)
+	must(s.UpdateSession(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
+	for _, err := range []error{
+		s.PutGrant(t.Context(), Grant{Session: key, Tool: "Bash"}),
+		s.PutApproval(t.Context(), protocol.Approval{ID: "a", SessionKey: key, State: protocol.ApprovalPending}),
+		s.PutCall(t.Context(), Call{Info: protocol.CallInfo{CallID: "c", SessionKey: key, State: protocol.CallDone}}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(s.PurgeDeleted(t.Context(), 200))(t)
+	if g := must(s.Grants(t.Context(), key))(t); len(g) != 0 {
+		t.Errorf("grants = %v: the next session of that name would inherit them", g)
+	}
+	if a := must(s.Approval(t.Context(), "a"))(t); a.State != protocol.ApprovalCancelled {
+		t.Errorf("question is %s", a.State)
+	}
+	must(s.Call(t.Context(), "c"))(t) // the journal stays
+}
+
+func TestUserMessageBringsADeletedSessionBack(t *testing.T) {
+	s := openTest(t)
+	must(s.Append(t.Context(), key, user("x")))(t)
+	must(s.UpdateSession(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
+	must(s.Append(t.Context(), key, protocol.Message{Role: protocol.RoleAssistant}))(t)
+	if ses := must(s.Session(t.Context(), key))(t); ses.DeletedAt != 100 {
+		t.Error("an answer that was under way brought it back")
+	}
+	must(s.Append(t.Context(), key, user("y")))(t)
+	if n := must(s.PurgeDeleted(t.Context(), 200))(t); n != 0 {
+		t.Error("an acknowledged message was purged")
+	}
+}
+
+func TestMessageIsStoredOnce(t *testing.T) {
+	s := openTest(t)
+	m := user("x")
+	m.ID = "m"
+	must(s.Append(t.Context(), key, m))(t)
+	if _, err := s.Append(t.Context(), key, m); !errors.Is(err, protocol.ErrConflict) {
+		t.Errorf("the same again = %v", err)
+	}
+}
