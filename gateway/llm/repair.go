@@ -2,44 +2,40 @@ package llm
 
 import (
 	"fmt"
+	"strings"
 
 	"fairlead/gateway/protocol"
 )
 
 // Repair makes a stored conversation one that every provider accepts: notices are left out, what the person ran themself becomes plain text
-// of theirs, every tool call is followed at once by its result (one is made up where none is stored, which would otherwise lock the
-// chat for ever), results without calls are dropped, and images become words for a model that cannot see.
+// of theirs (still marked with its origin), every tool call is followed at once by its result, in the order of the calls (one is made up
+// where none is stored, which would otherwise lock the chat for ever), results without calls are dropped, and images become words for a
+// model that cannot see. The messages given are not changed. Repairing twice does no harm.
+//
+// What providers signed stays as it is: each provider's package knows its own and leaves out what another model made.
 func Repair(messages []protocol.Message, info protocol.ModelInfo) []protocol.Message {
-	results := make(map[string]protocol.Message)
-	for _, m := range messages {
-		if m.Role == protocol.RoleToolResult && m.Origin == protocol.OriginPerson {
-			results[m.ToolCallID] = m
-		}
-	}
+	results := pair(messages)
 	var out []protocol.Message
-	for _, m := range messages {
+	for i, m := range messages {
 		switch {
 		case m.Origin == protocol.OriginNotice:
 		case m.Origin == protocol.OriginDirect:
 			out = append(out, direct(m))
 		case m.Role == protocol.RoleToolResult:
 			// placed after its call
-		case m.Role == protocol.RoleAssistant:
-			if len(m.Content) == 0 {
-				continue
-			}
-			out = append(out, m)
-			for _, c := range m.Content.Calls() {
-				r, ok := results[c.ID]
-				if !ok {
-					r = protocol.Message{Role: protocol.RoleToolResult, ToolCallID: c.ID, ToolName: protocol.ToolName(c.Name), IsError: true, Timestamp: m.Timestamp,
-						Content: protocol.Content{protocol.Text("Error: this call was interrupted; its outcome is unknown.")}}
-				}
-				delete(results, c.ID)
-				out = append(out, r)
-			}
+		case len(m.Content) == 0:
 		default:
 			out = append(out, m)
+			if m.Role != protocol.RoleAssistant {
+				continue
+			}
+			for n, c := range m.Content.Calls() {
+				if at, ok := results[callAt{i, n}]; ok {
+					out = append(out, messages[at])
+				} else {
+					out = append(out, unknown(m, c))
+				}
+			}
 		}
 	}
 	if !info.Images {
@@ -50,15 +46,65 @@ func Repair(messages []protocol.Message, info protocol.ModelInfo) []protocol.Mes
 	return out
 }
 
+// callAt names a call: the n-th of a message.
+type callAt struct{ message, n int }
+
+// pair finds the result of every call: the first one with its id that comes after it and before another call of that id, for there
+// are servers that count their ids anew in each answer.
+func pair(messages []protocol.Message) map[callAt]int {
+	open := map[string]callAt{}
+	found := map[callAt]int{}
+	for i, m := range messages {
+		if m.Origin != protocol.OriginPerson {
+			continue
+		}
+		switch m.Role {
+		case protocol.RoleAssistant:
+			for n, c := range m.Content.Calls() {
+				open[c.ID] = callAt{i, n}
+			}
+		case protocol.RoleToolResult:
+			if c, ok := open[m.ToolCallID]; ok {
+				found[c] = i
+				delete(open, m.ToolCallID)
+			}
+		}
+	}
+	return found
+}
+
+func unknown(m protocol.Message, call protocol.Block) protocol.Message {
+	return protocol.Message{
+		RunID: m.RunID, Role: protocol.RoleToolResult, ToolCallID: call.ID, ToolName: protocol.ToolName(call.Name), IsError: true, Timestamp: m.Timestamp,
+		Content: protocol.Content{protocol.Text("Error: this call was interrupted; its outcome is unknown.")},
+	}
+}
+
+const (
+	ranThemself   = "[The person ran a command themself] "
+	ownCommandSay = "[What the person's own command returned]\n"
+)
+
 // direct tells the model what the person ran themself, and what came of it.
 func direct(m protocol.Message) protocol.Message {
 	text := m.Content.Text()
-	if m.Role == protocol.RoleToolResult {
-		text = "[What the person's own command returned]\n" + text
-	} else {
-		text = "[The person ran a command themself] " + text
+	for _, c := range m.Content.Calls() {
+		text = strings.TrimSpace(text + "\n" + c.Name + " " + string(c.Arguments))
 	}
-	return protocol.Message{Role: protocol.RoleUser, Timestamp: m.Timestamp, Content: protocol.Content{protocol.Text(text)}}
+	switch {
+	case strings.HasPrefix(text, ranThemself), strings.HasPrefix(text, ownCommandSay):
+	case m.Role == protocol.RoleToolResult:
+		text = ownCommandSay + text
+	default:
+		text = ranThemself + text
+	}
+	out := protocol.Message{RunID: m.RunID, Role: protocol.RoleUser, Timestamp: m.Timestamp, Origin: m.Origin, Content: protocol.Content{protocol.Text(text)}}
+	for _, b := range m.Content {
+		if b.Type == protocol.BlockImage {
+			out.Content = append(out.Content, b)
+		}
+	}
+	return out
 }
 
 func blind(c protocol.Content) protocol.Content {
@@ -72,40 +118,9 @@ func blind(c protocol.Content) protocol.Content {
 	out := make(protocol.Content, len(c))
 	for i, b := range c {
 		if b.Type == protocol.BlockImage {
-			b = protocol.Text(fmt.Sprintf("[image %s, which this model cannot see]", b.Filename))
+			b = protocol.Text(strings.Replace(fmt.Sprintf("[image %s, which this model cannot see]", b.Filename), " ,", ",", 1))
 		}
 		out[i] = b
 	}
 	return out
-}
-
-// EstimateTokens is roughly how many tokens messages take: a quarter of their bytes, and a fixed price for an image. It is for messages whose
-// tokens no provider has counted yet.
-func EstimateTokens(messages []protocol.Message) int64 {
-	var n int64
-	for _, m := range messages {
-		for _, b := range m.Content {
-			n += int64(len(b.Text)+len(b.Thinking)+len(b.Arguments))/4 + 4
-			if b.Type == protocol.BlockImage {
-				n += 1500
-			}
-		}
-	}
-	return n
-}
-
-// Price fills in the cost of u from a model's prices, where the provider gave none and the prices are known.
-func Price(info protocol.ModelInfo, u *protocol.Usage) {
-	if u.Cost != nil || info.PriceIn == nil || info.PriceOut == nil {
-		return
-	}
-	at := func(p *float64, fallback float64) float64 {
-		if p == nil {
-			return fallback
-		}
-		return *p
-	}
-	cost := (float64(u.Input)**info.PriceIn + float64(u.Output)**info.PriceOut +
-		float64(u.CacheRead)*at(info.PriceRead, *info.PriceIn) + float64(u.CacheWrite)*at(info.PriceWrite, *info.PriceIn)) / 1e6
-	u.Cost = &cost
 }

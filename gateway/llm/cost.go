@@ -1,0 +1,34 @@
+package llm
+
+import "fairlead/gateway/protocol"
+
+// EstimateTokens is roughly how many tokens messages take: a quarter of their bytes, and a fixed price for an image. It is for messages whose
+// tokens no provider has counted yet.
+func EstimateTokens(messages []protocol.Message) int64 {
+	var n int64
+	for _, m := range messages {
+		for _, b := range m.Content {
+			n += int64(len(b.Text)+len(b.Thinking)+len(b.Arguments))/4 + 4
+			if b.Type == protocol.BlockImage {
+				n += 1500
+			}
+		}
+	}
+	return n
+}
+
+// Price fills in the cost of u from a model's prices, where the provider gave none and the prices are known.
+func Price(info protocol.ModelInfo, u *protocol.Usage) {
+	if u.Cost != nil || info.PriceIn == nil || info.PriceOut == nil {
+		return
+	}
+	at := func(p *float64, fallback float64) float64 {
+		if p == nil {
+			return fallback
+		}
+		return *p
+	}
+	cost := (float64(u.Input)**info.PriceIn + float64(u.Output)**info.PriceOut +
+		float64(u.CacheRead)*at(info.PriceRead, *info.PriceIn) + float64(u.CacheWrite)*at(info.PriceWrite, *info.PriceIn)) / 1e6
+	u.Cost = &cost
+}
