@@ -63,7 +63,7 @@ func parse(args []string, stderr io.Writer) (node.Options, error) {
 		fmt.Fprintf(stderr, "Usage: fairlead-node --gateway URL [flags]\n\nConnects this machine to a gateway. FAIRLEAD_TOKEN holds the token, FAIRLEAD_URL may hold the address.\n\n")
 		f.PrintDefaults()
 	}
-	url := f.String("gateway", os.Getenv("FAIRLEAD_URL"), "address of the gateway, such as ws://host:8917/ws")
+	url := f.String("gateway", os.Getenv("FAIRLEAD_URL"), "address of the gateway, such as ws://host:8787/ws")
 	id := f.String("id", string(protocol.CleanNodeID(host)), "name of this machine")
 	dir := f.String("workspace", ".", "folder to work in")
 	disk := f.Bool("whole-disk", false, "let the file tools use the whole disk, not only the workspace")

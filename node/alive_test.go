@@ -1,0 +1,26 @@
+package node
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestAnIdleNodeCallsEveryFourMinutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := start(t, nil)
+		l, _ := g.accept()
+		synctest.Wait()
+		began := time.Now()
+		for i := 1; i <= 3; i++ {
+			time.Sleep(keepAlive)
+			req := receive(t, l.got, "a sign of life")
+			if req.Method != protocol.ToolsList.Name || time.Since(began).Round(time.Second) != time.Duration(i)*keepAlive {
+				t.Errorf("%s after %v", req.Method, time.Since(began))
+			}
+			l.answer(req, protocol.ToolsListResult{})
+		}
+	})
+}
