@@ -37,7 +37,7 @@ type globOut struct {
 
 func globTool(ws *workspace.Root) tool.Tool {
 	t := tool.Define("Glob", doc("glob"), tool.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}},
-		func(ctx context.Context, in globIn) (globOut, error) { return runGlob(ctx, ws, in) })
+		func(ctx context.Context, in globIn) (globOut, error) { return runGlob(ctx, ws, in, maxGlob) })
 	return tool.WithPreview(t, func(_ context.Context, in globIn) (protocol.CallPreview, error) {
 		start, _ := globStart(in)
 		return previewPath(ws, start), nil
@@ -68,7 +68,7 @@ func newest(a, b hit) int {
 	return cmp.Or(cmp.Compare(b.time, a.time), strings.Compare(a.path, b.path))
 }
 
-func runGlob(ctx context.Context, ws *workspace.Root, in globIn) (globOut, error) {
+func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (globOut, error) {
 	if in.Pattern == "" {
 		return globOut{}, failf("pattern must not be empty")
 	}
@@ -95,7 +95,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn) (globOut, error
 	if err != nil {
 		return globOut{}, readError(from, err)
 	}
-	g := globber{pattern: pattern, deep: strings.Contains(pattern, "**"), levels: strings.Count(pattern, "/"), shown: from.Abs,
+	g := globber{limit: limit, pattern: pattern, deep: strings.Contains(pattern, "**"), levels: strings.Count(pattern, "/"), shown: from.Abs,
 		git: namesGit(in.Pattern)}
 	if err := walk(ctx, ws, from, &g); err != nil {
 		return globOut{}, err
@@ -103,9 +103,9 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn) (globOut, error
 	all := slices.Concat(g.hits...)
 	slices.SortFunc(all, newest)
 	out.Count = len(all)
-	if g.total > maxGlob {
-		all = all[:maxGlob]
-		out.Count, out.Truncated, out.Total = maxGlob, true, g.total
+	if g.total > limit {
+		all = all[:limit]
+		out.Count, out.Truncated, out.Total = limit, true, g.total
 	}
 	for _, h := range all {
 		out.Matches = append(out.Matches, h.path)
@@ -128,6 +128,7 @@ func namesGit(pattern string) bool {
 
 // globber collects what matches. The walk calls visit from several goroutines, each with its own number.
 type globber struct {
+	limit   int
 	pattern string
 	deep    bool // may match at any depth
 	levels  int
@@ -168,9 +169,9 @@ func (g *globber) visit(worker int, dir *workspace.Dir, rel string, entries []fs
 func (g *globber) add(worker int, h hit) {
 	g.seen[worker]++
 	list := append(g.hits[worker], h)
-	if len(list) >= 2*maxGlob {
+	if len(list) >= 2*g.limit {
 		slices.SortFunc(list, newest)
-		list = list[:maxGlob]
+		list = list[:g.limit]
 	}
 	g.hits[worker] = list
 }

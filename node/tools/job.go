@@ -54,8 +54,8 @@ type ending struct {
 
 func (e ending) ok() bool { return e.why == notStopped && e.code != nil && *e.code == 0 }
 
-// startJob starts a command; timeout 0 is none. The job's goroutine ends when the command has.
-func startJob(command, dir string, timeout time.Duration, stdin bool) (*job, error) {
+// startJob starts a command; timeout 0 is none. When it has ended, the job's goroutine calls finish, which closes done.
+func startJob(command, dir string, timeout time.Duration, stdin bool, finish func(*job)) (*job, error) {
 	out, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func startJob(command, dir string, timeout time.Duration, stdin bool) (*job, err
 		return nil, failf("Failed to execute: %w", startError(err))
 	}
 	j.pid = cmd.Process.Pid
-	go j.run(cmd, out, timeout)
+	go j.run(cmd, out, timeout, finish)
 	return j, nil
 }
 
@@ -105,8 +105,8 @@ func (j *job) running() bool {
 	}
 }
 
-func (j *job) run(cmd *exec.Cmd, out *os.File, timeout time.Duration) {
-	defer close(j.done)
+func (j *job) run(cmd *exec.Cmd, out *os.File, timeout time.Duration, finish func(*job)) {
+	defer finish(j)
 	defer out.Close()
 	if j.stdin != nil {
 		defer j.stdin.Close()

@@ -52,7 +52,7 @@ func (t *Jobs) start(command, dir string, timeout time.Duration, stdin bool) (*j
 	if err := t.reserve(); err != nil {
 		return nil, err
 	}
-	j, err := startJob(command, dir, timeout, stdin)
+	j, err := startJob(command, dir, timeout, stdin, t.finish)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil {
@@ -60,23 +60,27 @@ func (t *Jobs) start(command, dir string, timeout time.Duration, stdin bool) (*j
 		t.wg.Done()
 		return nil, err
 	}
-	t.jobs[j.id] = j
+	if j.running() { // else it has been finished already
+		t.jobs[j.id] = j
+	}
 	if t.closed {
 		j.quit(byCancel)
 	}
-	go func() {
-		defer t.wg.Done()
-		<-j.done
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.running--
-		if !j.background.Load() {
-			delete(t.jobs, j.id)
-			return
-		}
-		t.events(j.endEvent())
-	}()
 	return j, nil
+}
+
+// finish is the last thing a job's goroutine does: whoever sees the job done sees it in its place in the table.
+func (t *Jobs) finish(j *job) {
+	defer t.wg.Done()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.running--
+	close(j.done)
+	if j.background.Load() {
+		t.events(j.endEvent())
+	} else {
+		delete(t.jobs, j.id)
+	}
 }
 
 // reserve takes a place for one more command.
@@ -102,7 +106,7 @@ func (t *Jobs) putAway(j *job) {
 	defer t.mu.Unlock()
 	j.background.Store(true)
 	t.events(j.event("started"))
-	if t.jobs[j.id] == nil {
+	if !j.running() {
 		t.jobs[j.id] = j
 		t.events(j.endEvent())
 	}

@@ -31,7 +31,7 @@ func newMatcher(pattern string) (*matcher, error) {
 	}
 	tree = tree.Simplify()
 	m.literal = []byte(required(tree))
-	m.exact = tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0
+	m.exact = tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 && !bytes.ContainsAny(m.literal, "\r\n")
 	if !anchored(tree) {
 		m.many = re
 	}

@@ -1,0 +1,355 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"image"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf16"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+func TestReadNumbersLines(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		name, file, want string
+		a                args
+		lines            int
+	}{
+		{"all", "a\nb\nc\n", "1\ta\n2\tb\n3\tc", nil, 3},
+		{"no last line feed", "a\nb", "1\ta\n2\tb", nil, 2},
+		{"empty", "", "", nil, 0},
+		{"one line feed", "\n", "1\t", nil, 1},
+		{"blank lines", "\n\na", "1\t\n2\t\n3\ta", nil, 3},
+		{"offset", "a\nb\nc\n", "2\tb\n3\tc", args{"offset": 1}, 2},
+		{"limit", "a\nb\nc\n", "1\ta\n2\tb", args{"limit": 2}, 2},
+		{"both", "a\nb\nc\n", "2\tb", args{"offset": 1.0, "limit": 1.0}, 1},
+		{"offset at the end", "a\nb\n", "", args{"offset": 2}, 0},
+		{"offset behind the end", "a\nb", "", args{"offset": 99}, 0},
+		{"limit 0", "a\n", "", args{"limit": 0}, 0},
+		{"limit above", "a\n", "1\ta", args{"limit": 1e18}, 1},
+		{"carriage returns", "a\r\nb\r\n", "1\ta\r\n2\tb\r", nil, 2},
+		{"byte order mark", "\ufeffa", "1\t\ufeffa", nil, 1},
+		{"long line", strings.Repeat("é", 100_000) + "\nb", "1\t" + strings.Repeat("é", 100_000) + "\n2\tb", nil, 2},
+		{"long line skipped", strings.Repeat("x", 100_000) + "\nb", "2\tb", args{"offset": 1}, 1},
+		{"zero bytes are UTF-8", "a\x00b\n", "1\ta\x00b", nil, 1},
+	} {
+		path := b.file("f", c.file)
+		a := args{"path": "f"}
+		for k, v := range c.a {
+			a[k] = v
+		}
+		out := must[readText](b, "Read", a)
+		if out.Content != c.want || out.Lines != c.lines || out.Path != path {
+			t.Errorf("%s: %.80q, %d lines, %s", c.name, out.Content, out.Lines, out.Path)
+		}
+	}
+}
+
+func TestReadConvertsUTF16(t *testing.T) {
+	b := newBench(t)
+	for _, little := range []bool{true, false} {
+		var raw []byte
+		for _, u := range utf16.Encode([]rune("\ufeffhé\n😀")) {
+			if little {
+				raw = append(raw, byte(u), byte(u>>8))
+			} else {
+				raw = append(raw, byte(u>>8), byte(u))
+			}
+		}
+		b.file("f", string(raw))
+		if out := must[readText](b, "Read", args{"path": "f"}); out.Content != "1\thé\n2\t😀" {
+			t.Errorf("%q", out.Content)
+		}
+	}
+}
+
+func TestReadOfAPartDoesNotReadTheRest(t *testing.T) {
+	b := newBench(t)
+	path := b.file("f", "a\nb\n")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Truncate(20 << 30); err != nil { // a hole
+		t.Skipf("no sparse files here: %v", err)
+	}
+	if out := must[readText](b, "Read", args{"path": "f", "offset": 1, "limit": 1}); out.Content != "2\tb" {
+		t.Errorf("%q", out.Content)
+	}
+	if words := fails(b, "Read", args{"path": "f"}); !strings.Contains(words, "offset and limit") {
+		t.Error(words)
+	}
+}
+
+func TestReadReturnsImagesToLookAt(t *testing.T) {
+	b := newBench(t)
+	var buf bytes.Buffer
+	if err := png.Encode(&buf, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
+		t.Fatal(err)
+	}
+	path := b.file("photo.txt", buf.String()) // its name does not count
+	out := must[readImage](b, "Read", args{"path": "photo.txt", "offset": 5, "limit": 1})
+	if len(out.Content) != 2 || out.Content[0].Type != protocol.BlockText || out.Content[1].Type != protocol.BlockImage {
+		t.Fatalf("%+v", out)
+	}
+	if want := fmt.Sprintf("Image file: photo.txt (image/png, %d bytes)", buf.Len()); out.Content[0].Text != want {
+		t.Errorf("%q", out.Content[0].Text)
+	}
+	data, err := base64.StdEncoding.DecodeString(out.Content[1].Data)
+	if err != nil || !bytes.Equal(data, buf.Bytes()) || out.Content[1].MimeType != "image/png" {
+		t.Errorf("%v, %s", err, out.Content[1].MimeType)
+	}
+	for size, ok := range map[int64]bool{maxImage: true, maxImage + 1: false} {
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+		_, err := call[readImage](b, "Read", args{"path": "photo.txt"})
+		if ok != (err == nil) || err != nil && !strings.HasPrefix(err.Error(), "Image file too large (10.0 MB, max 10.0 MB)") {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+func TestReadSaysWhatItCannotRead(t *testing.T) {
+	b := newBench(t)
+	gz := append([]byte{0x1f, 0x8b, 8, 0}, bytes.Repeat([]byte{0xff}, 96)...)
+	b.file("archive.tar.gz", string(gz))
+	b.file("late", strings.Repeat("text\n", 10_000)+"\xff\n")
+	b.file("d/f", "")
+	for path, want := range map[string]string{
+		"archive.tar.gz": "Binary file: archive.tar.gz (application/gzip, 100 bytes) — not a text or image file",
+		"late":           "Binary file: late (",
+		"d":              "Failed to read '" + filepath.Join(b.ws.Dir(), "d") + "': it is a directory",
+		"none":           "Failed to read '" + filepath.Join(b.ws.Dir(), "none") + "': no such file",
+		"":               "path must not be empty",
+	} {
+		if words := fails(b, "Read", args{"path": path}); !strings.HasPrefix(words, want) {
+			t.Errorf("%s: %s", path, words)
+		}
+	}
+	if out := must[readText](b, "Read", args{"path": "late", "limit": 1}); out.Content != "1\ttext" {
+		t.Errorf("%q", out.Content)
+	}
+}
+
+func TestWriteCreatesAndReplaces(t *testing.T) {
+	b := newBench(t)
+	for _, content := range []string{"first\n", "", "héllo\x00 $1 \\n\r\n"} {
+		out := must[writeOut](b, "Write", args{"path": "new/deep/f", "content": content})
+		data, err := os.ReadFile(filepath.Join(b.ws.Dir(), "new", "deep", "f"))
+		if err != nil || string(data) != content || out.Bytes != len(content) || out.Path != filepath.Join(b.ws.Dir(), "new", "deep", "f") {
+			t.Errorf("%q: %+v, %v", data, out, err)
+		}
+	}
+	b.file("file", "")
+	if words := fails(b, "Write", args{"path": "file/x", "content": ""}); !strings.HasPrefix(words, "Failed to ") {
+		t.Error(words)
+	}
+	if words := fails(b, "Write", args{"path": "new", "content": ""}); !strings.Contains(words, "it is a directory") {
+		t.Error(words)
+	}
+}
+
+func TestEditReplacesExactly(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		name, file, from, to, want string
+		all                        bool
+		n                          int
+	}{
+		{"once", "a b c", "b", "x", "a x c", false, 1},
+		{"all", "a b a", "a", "x", "x b x", true, 2},
+		{"all of one", "a b", "a", "x", "x b", true, 1},
+		{"delete", "a b", " b", "", "a", false, 1},
+		{"dollar and backslash are literal", "name", "name", `$1 $& ${x} \1 \n`, `$1 $& ${x} \1 \n`, false, 1},
+		{"a pattern is text", "a.c abc", "a.c", "x", "x abc", false, 1},
+		{"no overlap", "aaaa", "aa", "b", "bb", true, 2},
+		{"lines", "a\nb\nc\n", "a\nb\n", "x\n", "x\nc\n", false, 1},
+		{"CRLF is kept", "a\r\nb\r\nc\r\n", "a\nb", "x\ny\nz", "x\r\ny\r\nz\r\nc\r\n", false, 1},
+		{"CRLF as it is", "a\r\nb\r\n", "a\r\nb", "x", "x\r\n", false, 1},
+		{"mixed ends match as they are first", "a\nb\r\na\r\nb\r\n", "a\nb", "x", "x\r\na\r\nb\r\n", false, 1},
+		{"not UTF-8", "\xff a", "a", "b", "\xff b", false, 1},
+		{"same", "a", "a", "a", "a", false, 1},
+	} {
+		path := b.file("f", c.file)
+		p := preview(b, "Edit", args{"path": "f", "oldString": c.from, "newString": c.to, "replaceAll": c.all})
+		if p.Problem != "" || p.FileSHA256 == "" {
+			t.Errorf("%s: preview %+v", c.name, p)
+		}
+		out := must[editOut](b, "Edit", args{"path": "f", "oldString": c.from, "newString": c.to, "replaceAll": c.all})
+		if data, _ := os.ReadFile(path); string(data) != c.want || out.Replacements != c.n || out.Path != path {
+			t.Errorf("%s: %q, %+v", c.name, data, out)
+		}
+	}
+}
+
+func TestEditRefusesWhatIsNotClear(t *testing.T) {
+	b := newBench(t)
+	path := b.file("f", "a b a")
+	for want, a := range map[string]args{
+		"oldString not found in '" + path + "'": {"path": "f", "oldString": "x", "newString": ""},
+		"oldString found 2 times in '" + path + "'. Use replaceAll: true or provide more context to make it unique.": {"path": "f", "oldString": "a", "newString": ""},
+		"oldString must not be empty":                             {"path": "f", "oldString": "", "newString": "x", "replaceAll": true},
+		"Failed to read '" + filepath.Join(b.ws.Dir(), "g") + "'": {"path": "g", "oldString": "a", "newString": "b"},
+		"Failed to read '" + b.ws.Dir() + "': it is a directory":  {"path": ".", "oldString": "a", "newString": "b"},
+	} {
+		if words := fails(b, "Edit", a); !strings.HasPrefix(words, want) {
+			t.Errorf("%s: %s", want, words)
+		}
+		if p := preview(b, "Edit", a); !strings.HasPrefix(p.Problem, want) || p.Diff != "" {
+			t.Errorf("preview, %s: %+v", want, p)
+		}
+	}
+	if data, _ := os.ReadFile(path); string(data) != "a b a" {
+		t.Errorf("the file became %q", data)
+	}
+}
+
+// slowReplace is what Edit should do, written another way.
+func slowReplace(s, from, to string, all bool) (string, int) {
+	var out strings.Builder
+	n := 0
+	for i := 0; i < len(s); {
+		if strings.HasPrefix(s[i:], from) && (all || n == 0) {
+			out.WriteString(to)
+			i += len(from)
+			n++
+			continue
+		}
+		out.WriteByte(s[i])
+		i++
+	}
+	return out.String(), n
+}
+
+func TestEditAgreesWithASlowReference(t *testing.T) {
+	b := newBench(t)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	text := func(most int) string {
+		s := make([]byte, rnd.IntN(most+1))
+		for i := range s {
+			s[i] = "ab\n$é"[rnd.IntN(6)]
+		}
+		return string(s)
+	}
+	for range 600 {
+		file, from, to, all := text(40), text(3), text(4), rnd.IntN(2) == 0
+		data, n, err := replace(workspace.Path{Abs: "f"}, []byte(file), editIn{OldString: from, NewString: to, ReplaceAll: all})
+		count := 0
+		if from != "" {
+			_, count = slowReplace(file, from, "", true)
+		}
+		if (err == nil) != (count == 1 || all && count > 1) {
+			t.Fatalf("replace(%q, %q, all=%v): %v with %d occurrences", file, from, all, err, count)
+		}
+		if err != nil {
+			continue
+		}
+		if want, m := slowReplace(file, from, to, all); string(data) != want || n != m {
+			t.Fatalf("replace(%q, %q, %q, %v) = %q, %d; want %q, %d", file, from, to, all, data, n, want, m)
+		}
+	}
+	if err := b.ws.Write(workspace.Path{Abs: filepath.Join(b.ws.Dir(), "f")}, nil, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEditsOfOneFileAtOnceLoseNothing(t *testing.T) {
+	b := newBench(t)
+	var lines []string
+	for i := range 60 {
+		lines = append(lines, fmt.Sprintf("line %02d.", i))
+	}
+	path := b.file("f", strings.Join(lines, "\n"))
+	var wg sync.WaitGroup
+	for i := range lines {
+		wg.Go(func() {
+			if _, err := call[editOut](b, "Edit", args{"path": "f", "oldString": fmt.Sprintf("line %02d.", i), "newString": "done"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if data, _ := os.ReadFile(path); strings.Count(string(data), "done") != len(lines) {
+		t.Errorf("%s", data)
+	}
+}
+
+func TestWhatWasShownIsWhatIsWritten(t *testing.T) {
+	b := newBench(t)
+	path := b.file("f", "one\ntwo\n")
+	for tool, a := range map[string]args{
+		"Write": {"path": "f", "content": "new\n"}, "Edit": {"path": "f", "oldString": "two", "newString": "2"},
+	} {
+		b.file("f", "one\ntwo\n")
+		seen := preview(b, tool, a).FileSHA256
+		b.file("f", "one\ntwo\nthree\n")
+		_, err := b.tools[tool].Call(WithExpect(context.Background(), seen), encode(t, a))
+		if err == nil || err.Error() != "The file changed after it was shown. Nothing was written; ask again." {
+			t.Errorf("%s: %v", tool, err)
+		}
+		if data, _ := os.ReadFile(path); string(data) != "one\ntwo\nthree\n" {
+			t.Errorf("%s wrote %q", tool, data)
+		}
+		seen = preview(b, tool, a).FileSHA256
+		if _, err := b.tools[tool].Call(WithExpect(context.Background(), seen), encode(t, a)); err != nil {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
+	a := args{"path": "g", "content": "x"}
+	p := preview(b, "Write", a)
+	if p.FileSHA256 != workspace.Absent || !p.NewFile {
+		t.Fatalf("%+v", p)
+	}
+	b.file("g", "someone else's")
+	if _, err := b.tools["Write"].Call(WithExpect(context.Background(), p.FileSHA256), encode(t, a)); err == nil {
+		t.Error("a file that appeared was overwritten")
+	}
+}
+
+func TestPreviewShowsTheDiff(t *testing.T) {
+	b := newBench(t)
+	var lines []string
+	for i := range 20 {
+		lines = append(lines, fmt.Sprint(i))
+	}
+	path := b.file("d/f", strings.Join(lines, "\n")+"\n")
+	p := preview(b, "Edit", args{"path": "d/f", "oldString": "10\n", "newString": "ten\n10b\n"})
+	want := "--- d/f\n+++ d/f\n@@ -8,7 +8,8 @@\n 7\n 8\n 9\n-10\n+ten\n+10b\n 11\n 12\n 13\n"
+	if p.Diff != want || p.Added != 2 || p.Removed != 1 || p.NewFile || p.Truncated || p.Path != path || p.Outside {
+		t.Errorf("%+v", p)
+	}
+	p = preview(b, "Write", args{"path": "new", "content": "--- a\n+++ b"})
+	if !p.NewFile || p.Added != 2 || p.Removed != 0 || !strings.HasPrefix(p.Diff, "--- /dev/null\n+++ new\n") || !strings.Contains(p.Diff, "\\ No newline at end of file") {
+		t.Errorf("%+v", p)
+	}
+	p = preview(b, "Write", args{"path": "d/f", "content": strings.Repeat("a long line of text\n", 10_000)})
+	if !p.Truncated || len(p.Diff) > diffLimit || !strings.HasSuffix(p.Diff, "\n") || p.Added != 10_000 {
+		t.Errorf("%d bytes, truncated %v, %d added", len(p.Diff), p.Truncated, p.Added)
+	}
+	b.file("bin", "\xff\x00")
+	if p := preview(b, "Write", args{"path": "bin", "content": "x"}); !p.Truncated || p.Diff != "" || p.FileSHA256 == "" {
+		t.Errorf("a binary file: %+v", p)
+	}
+	if p := preview(b, "Write", args{"path": "d", "content": "x"}); !strings.Contains(p.Problem, "it is a directory") {
+		t.Errorf("%+v", p)
+	}
+	if data, _ := os.ReadFile(path); strings.Count(string(data), "\n") != 20 {
+		t.Error("a preview wrote")
+	}
+	if p := preview(b, "Read", args{"path": "d/f"}); p.Path != path || p.Outside || p.Problem != "" {
+		t.Errorf("%+v", p)
+	}
+}

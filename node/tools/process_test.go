@@ -1,0 +1,293 @@
+//go:build unix
+
+package tools
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+type processOut struct {
+	Status, SessionID, Error, Log, Tail, Signal, Text, Message string
+	ExitCode                                                   *int
+	Running, TimedOut, Truncated                               bool
+	TotalLines, TotalChars, BytesWritten                       int
+	Sessions                                                   []struct{ SessionID, Status, Command, Workdir string }
+}
+
+// background starts a command and returns its session.
+func background(b *bench, command string, more args) string {
+	b.t.Helper()
+	a := args{"command": command, "background": true}
+	for k, v := range more {
+		a[k] = v
+	}
+	m := must[map[string]any](b, "Bash", a)
+	if m["status"] != "running" || m["pid"] == nil || m["tail"] == nil || m["workdir"] != b.ws.Dir() || m["startedAt"] == nil {
+		b.t.Fatalf("%v", m)
+	}
+	for _, field := range []string{"exitCode", "signal", "output", "endedAt"} {
+		if _, ok := m[field]; ok {
+			b.t.Errorf("a running command has %s", field)
+		}
+	}
+	return m["sessionId"].(string)
+}
+
+// end waits for a job's end and polls it.
+func end(b *bench, id string) processOut {
+	b.t.Helper()
+	select {
+	case <-b.jobs.get(id).done:
+	case <-time.After(10 * time.Second):
+		b.t.Fatal("the command does not end")
+	}
+	return must[processOut](b, "Process", args{"action": "poll", "sessionId": id})
+}
+
+func TestBackgroundCommandsAreTalkedTo(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	id := background(b, `while read x; do echo "got $x"; [ "$x" = quit ] && exit 4; done`, nil)
+	if out := must[processOut](b, "Process", args{"action": "poll", "sessionId": id}); !out.Running || out.Status != "running" || out.ExitCode != nil {
+		t.Errorf("%+v", out)
+	}
+	if out := must[processOut](b, "Process", args{"action": "write", "sessionId": id, "data": "he"}); out.BytesWritten != 2 || out.Status != "running" {
+		t.Errorf("%+v", out)
+	}
+	must[processOut](b, "Process", args{"action": " Submit ", "sessionId": id, "data": "llo"})
+	if out := must[processOut](b, "Process", args{"action": "submit", "sessionId": id, "data": "quit"}); out.BytesWritten != 5 {
+		t.Errorf("%+v", out)
+	}
+	if out := end(b, id); out.Status != "failed" || out.Running || out.ExitCode == nil || *out.ExitCode != 4 || out.Tail != "got hello\ngot quit\n" {
+		t.Errorf("%+v", out)
+	}
+	for _, action := range []string{"write", "submit", "kill"} {
+		if out := must[processOut](b, "Process", args{"action": action, "sessionId": id, "data": "x"}); out.Status != "failed" || out.Error != "Session "+id+" has already exited" {
+			t.Errorf("%s: %+v", action, out)
+		}
+	}
+}
+
+func TestProcessListsNewestFirstAndOnlyBackground(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	if out := must[processOut](b, "Process", args{"action": "list"}); out.Status != "completed" || len(out.Sessions) != 0 || out.Text == "" {
+		t.Errorf("%+v", out)
+	}
+	must[bashOut](b, "Bash", args{"command": "true"})
+	first := background(b, "sleep 60", nil)
+	second := background(b, "true", nil)
+	end(b, second)
+	out := must[processOut](b, "Process", args{"action": "list"})
+	if len(out.Sessions) != 2 || out.Sessions[0].SessionID != second || out.Sessions[0].Status != "completed" ||
+		out.Sessions[1].SessionID != first || out.Sessions[1].Status != "running" || out.Sessions[1].Command != "sleep 60" {
+		t.Errorf("%+v", out.Sessions)
+	}
+	if out := must[processOut](b, "Process", args{"action": "kill", "sessionId": first}); out.Status != "running" || out.SessionID != first || out.Message == "" {
+		t.Errorf("%+v", out)
+	}
+	if out := end(b, first); out.Status != "failed" || out.Signal != "SIGKILL" || out.ExitCode != nil {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestProcessPagesTheLog(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	id := background(b, "for i in $(seq 300); do echo \"é$i\"; done", nil)
+	end(b, id)
+	for _, c := range []struct {
+		a           args
+		first, last string
+		lines       int
+	}{
+		{nil, "é1", "é200", 200},
+		{args{"offset": 298}, "é299", "é300", 2},
+		{args{"offset": 9, "limit": 3}, "é10", "é12", 3},
+		{args{"limit": 0}, "é1", "é1", 1},
+		{args{"offset": 300}, "", "", 1},
+		{args{"offset": 1e12}, "", "", 1},
+	} {
+		a := args{"action": "log", "sessionId": id}
+		for k, v := range c.a {
+			a[k] = v
+		}
+		out := must[processOut](b, "Process", a)
+		lines := strings.Split(out.Log, "\n")
+		if lines[0] != c.first || lines[len(lines)-1] != c.last || len(lines) != c.lines || out.TotalLines != 300 || out.TotalChars != 300*2+9+2*90+3*201 || out.Truncated {
+			t.Errorf("%v: %d lines, %q to %q, %d of %d", c.a, len(lines), lines[0], lines[len(lines)-1], out.TotalLines, out.TotalChars)
+		}
+	}
+	quiet := background(b, "true", nil)
+	end(b, quiet)
+	if out := must[processOut](b, "Process", args{"action": "log", "sessionId": quiet}); out.Log != "(no output)" || out.TotalLines != 0 {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestProcessRefusesInTheOriginalsWords(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	for _, action := range []string{"poll", "log", "write", "submit", "kill"} {
+		if words := fails(b, "Process", args{"action": action}); words != "sessionId is required for this action" {
+			t.Errorf("%s: %s", action, words)
+		}
+		if out := must[processOut](b, "Process", args{"action": action, "sessionId": "x"}); out.Status != "failed" || out.Error != "No session found for x" {
+			t.Errorf("%s: %+v", action, out)
+		}
+	}
+	if out := must[processOut](b, "Process", args{"action": "dance", "sessionId": "x"}); out.Error != "Unknown action dance" {
+		t.Errorf("%+v", out)
+	}
+	id := background(b, "sleep 60", nil)
+	b.jobs.get(id).background.Store(false)
+	if out := must[processOut](b, "Process", args{"action": "poll", "sessionId": id}); out.Error != "Session "+id+" is not backgrounded" {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestYieldReturnsEarlyOrNot(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	if out := must[bashOut](b, "Bash", args{"command": "echo quick", "yieldMs": 100000}); out.Status != "completed" || out.Output != "quick\n" {
+		t.Errorf("%+v", out)
+	}
+	if n := len(must[processOut](b, "Process", args{"action": "list"}).Sessions); n != 0 {
+		t.Errorf("%d sessions are listed", n)
+	}
+	began := time.Now()
+	out := must[bashOut](b, "Bash", args{"command": "sleep 60", "yieldMs": 1})
+	if out.Status != "running" || out.PID == 0 || time.Since(began) < minYield {
+		t.Errorf("%+v", out)
+	}
+	must[processOut](b, "Process", args{"action": "kill", "sessionId": out.SessionID})
+	end(b, out.SessionID)
+}
+
+func TestBackgroundCommandsHaveNoTimeLimitUnlessGiven(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		in   bashIn
+		want time.Duration
+	}{
+		{bashIn{}, 5 * time.Minute},
+		{bashIn{Background: true}, 0},
+		{bashIn{YieldMs: new(5.0)}, 0},
+		{bashIn{Background: true, Timeout: new(7.0)}, 7 * time.Millisecond},
+		{bashIn{Timeout: new(0.0)}, 0},
+		{bashIn{Timeout: new(0.5)}, time.Millisecond},
+		{bashIn{Timeout: new(1e300)}, maxTimeout},
+	} {
+		c.in.Command = "true"
+		if p, err := planBash(b.ws, c.in); err != nil || p.timeout != c.want {
+			t.Errorf("%+v: %v, %v", c.in, p.timeout, err)
+		}
+	}
+	for ms, want := range map[float64]time.Duration{0: minYield, 9: minYield, 11: 11 * time.Millisecond, 120000: maxYield, 120001: maxYield, 1e18: maxYield} {
+		if p, err := planBash(b.ws, bashIn{Command: "true", YieldMs: &ms}); err != nil || p.yield != want {
+			t.Errorf("%v ms: %v, %v", ms, p.yield, err)
+		}
+	}
+	useShell(t)
+	id := background(b, "sleep 60", args{"timeout": 50})
+	if out := end(b, id); out.Status != "timed_out" || !out.TimedOut {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestBackgroundCommandsReportStartAndEnd(t *testing.T) {
+	useShell(t)
+	ws, err := workspace.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	var mu sync.Mutex
+	var events []protocol.NodeExecEvent
+	jobs := NewJobs(func(e protocol.NodeExecEvent) {
+		mu.Lock()
+		defer mu.Unlock()
+		events = append(events, e)
+	})
+	b := &bench{t: t, ws: ws, jobs: jobs}
+	b.tools = newBench(t).tools
+	for _, tl := range All(ws, jobs) {
+		b.tools[tl.Spec.Name] = tl
+	}
+	must[bashOut](b, "Bash", args{"command": "true"})
+	want := map[string]string{}
+	for command, last := range map[string]string{"echo hi": "finished", "exit 2": "failed", "kill -9 $$": "failed", "sleep 60; exit": "timed_out"} {
+		more := args{}
+		if last == "timed_out" {
+			more["timeout"] = 20
+		}
+		id := background(b, command, more)
+		want[id] = last
+		end(b, id)
+	}
+	jobs.Close()
+	ids := map[string]bool{}
+	seen := map[string][]string{}
+	for _, e := range events {
+		ids[e.EventID] = true
+		seen[e.SessionID] = append(seen[e.SessionID], e.Event)
+		if e.StartedAt == 0 || (e.Event == "started") != (e.EndedAt == 0) || e.Event == "finished" && (e.OutputTail != "hi\n" || e.ExitCode == nil) {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(ids) != 8 || len(seen) != 4 {
+		t.Errorf("%d events of %d commands", len(ids), len(seen))
+	}
+	for id, last := range want {
+		if got := strings.Join(seen[id], " "); got != "started "+last {
+			t.Errorf("%s, want %s", got, last)
+		}
+	}
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	id := background(b, "trap '' TERM; sleep 60", nil)
+	pid := b.jobs.get(id).pid
+	b.jobs.Close()
+	gone(t, pid)
+	if words := fails(b, "Bash", args{"command": "true"}); !strings.Contains(words, "shutting down") {
+		t.Error(words)
+	}
+}
+
+func TestFinishedCommandsAreForgottenAfterHalfAnHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := NewJobs(nil)
+		j := &job{id: "x", started: time.Now(), done: make(chan struct{})}
+		j.background.Store(true)
+		j.result.at = time.Now()
+		close(j.done)
+		jobs.jobs["x"] = j
+		time.Sleep(keepFinished)
+		if jobs.get("x") == nil {
+			t.Error("it was forgotten too early")
+		}
+		time.Sleep(time.Millisecond)
+		if jobs.get("x") != nil || len(jobs.list()) != 0 {
+			t.Error("it is still there")
+		}
+	})
+}
+
+func TestTheNumberOfRunningCommandsIsBounded(t *testing.T) {
+	b := newBench(t)
+	b.jobs.running = maxJobs
+	if words := fails(b, "Bash", args{"command": "true"}); !strings.Contains(words, "running on this machine already") {
+		t.Error(words)
+	}
+	b.jobs.running = 0
+}
