@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,10 +114,18 @@ func TestOutboxSendsInOrderUntilConfirmed(t *testing.T) {
 		o := newOutbox()
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
+		var mu sync.Mutex // guards sent and lost
 		var sent, lost []string
+		soFar := func() (string, string) {
+			mu.Lock()
+			defer mu.Unlock()
+			return strings.Join(sent, ""), strings.Join(lost, "")
+		}
 		failing := func(name string, errs ...error) item {
 			return item{call: protocol.CallID(name), send: func(context.Context) error {
+				mu.Lock()
 				sent = append(sent, name)
+				mu.Unlock()
 				if len(errs) == 0 {
 					return nil
 				}
@@ -129,23 +138,26 @@ func TestOutboxSendsInOrderUntilConfirmed(t *testing.T) {
 		o.put(failing("b", protocol.ErrNotFound))
 		o.put(failing("c", fmt.Errorf("report: %w", protocol.ErrForbidden)))
 		o.put(failing("d"))
-		go o.deliver(ctx, func(c protocol.CallID, _ error) { lost = append(lost, string(c)) })
+		go o.deliver(ctx, func(c protocol.CallID, _ error) {
+			mu.Lock()
+			defer mu.Unlock()
+			lost = append(lost, string(c))
+		})
 		synctest.Wait()
 		if !o.holds("a") || !o.holds("d") || o.holds("x") {
 			t.Error("what waits is not known")
 		}
-		began, before := time.Now(), len(sent)
+		began := time.Now()
+		before, _ := soFar()
 		o.nudge() // a reconnect does not wait
 		synctest.Wait()
-		if len(sent) != before+1 || time.Since(began) != 0 {
-			t.Errorf("after a nudge: %v", sent)
+		if after, _ := soFar(); after != before+"a" || time.Since(began) != 0 {
+			t.Errorf("after a nudge: %s", after)
 		}
 		time.Sleep(time.Hour)
-		if got := strings.Join(sent, ""); got != "aaaabcd" {
-			t.Errorf("sent %s", got)
-		}
-		if got := strings.Join(lost, ""); got != "bc" {
-			t.Errorf("lost %s", got)
+		synctest.Wait()
+		if all, refused := soFar(); all != "aaaabcd" || refused != "bc" {
+			t.Errorf("sent %s, lost %s", all, refused)
 		}
 		if o.holds("a") || o.holds("d") {
 			t.Error("a confirmed item is kept")
