@@ -152,7 +152,20 @@ func zombie(pid int) bool {
 	return err == nil && ok && strings.HasPrefix(rest, "Z")
 }
 
-func TestTimeoutEndsTheWholeGroup(t *testing.T) {
+func TestATimeoutIsReported(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	began := time.Now()
+	out := must[bashOut](b, "Bash", args{"command": "exec sleep 60", "timeout": 200})
+	if took := time.Since(began); took < 200*time.Millisecond || took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if !out.TimedOut || out.Cancelled || out.Status != "failed" || out.ExitCode != nil || out.Signal != "SIGTERM" || out.DurationMs < 200 {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestStoppingEndsTheWholeGroup(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
 	for _, c := range []struct {
@@ -162,13 +175,21 @@ func TestTimeoutEndsTheWholeGroup(t *testing.T) {
 		{"obeys SIGTERM", `sleep 60 & echo $!; wait`, "SIGTERM", 0},
 		{"ignores SIGTERM", `trap "" TERM; sleep 60 & echo $!; wait; wait`, "SIGKILL", killAfter},
 	} {
-		began := time.Now()
-		out := must[bashOut](b, "Bash", args{"command": c.command, "timeout": 300})
-		took := time.Since(began)
-		if !out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != c.signal {
-			t.Errorf("%s: %+v", c.name, out)
+		ctx, cancel := context.WithCancel(t.Context())
+		var stopped time.Time
+		ctx = WithProgress(ctx, func(tail string, _ int64) {
+			if strings.Contains(tail, "\n") && stopped.IsZero() {
+				stopped = time.Now()
+				cancel()
+			}
+		})
+		out, err := callCtx[bashOut](b, ctx, "Bash", args{"command": c.command})
+		took := time.Since(stopped)
+		cancel()
+		if err != nil || !out.Cancelled || out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != c.signal {
+			t.Errorf("%s: %+v, %v", c.name, out, err)
 		}
-		if took < 300*time.Millisecond+c.least || took > 5*time.Second {
+		if took < c.least || took > 20*time.Second {
 			t.Errorf("%s: took %v", c.name, took)
 		}
 		pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
@@ -176,6 +197,42 @@ func TestTimeoutEndsTheWholeGroup(t *testing.T) {
 			t.Fatalf("%s: the output before the end is lost: %q", c.name, out.Output)
 		}
 		gone(t, pid)
+	}
+}
+
+func TestACancelledCallDoesNotStart(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := callCtx[bashOut](b, ctx, "Bash", args{"command": "touch started"}); err == nil {
+		t.Error("it started")
+	}
+	if _, err := os.Stat(filepath.Join(b.ws.Dir(), "started")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("it ran")
+	}
+}
+
+func TestOutputThatNobodyReadYetIsNotLost(t *testing.T) {
+	for _, open := range []bool{false, true} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		fmt.Fprint(w, "left behind")
+		if !open {
+			w.Close()
+		}
+		reader := make(chan struct{})
+		close(reader) // it gave up before it had its turn
+		var o output
+		if got := drain(r, 0, reader, &o); got != open {
+			t.Errorf("still open: %v, want %v", got, open)
+		}
+		if s, _ := o.text(); s != "left behind" {
+			t.Errorf("%q", s)
+		}
+		w.Close()
 	}
 }
 
@@ -192,29 +249,6 @@ func TestAChildThatKeepsTheOutputOpenDoesNotHoldUpTheCall(t *testing.T) {
 		t.Fatalf("%+v", out)
 	}
 	syscall.Kill(pid, syscall.SIGKILL)
-}
-
-func TestCancelEndsTheCommandAndKeepsItsOutput(t *testing.T) {
-	useShell(t)
-	b := newBench(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	ctx = WithProgress(ctx, func(tail string, _ int64) {
-		if strings.Contains(tail, "\n") {
-			cancel()
-		}
-	})
-	out, err := callCtx[bashOut](b, ctx, "Bash", args{"command": "sleep 60 & echo $!; wait"})
-	if err != nil || !out.Cancelled || out.TimedOut || out.Status != "failed" {
-		t.Fatalf("%+v, %v", out, err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone(t, pid)
-	if _, err := callCtx[bashOut](b, ctx, "Bash", args{"command": "true"}); err == nil {
-		t.Error("a cancelled call started")
-	}
 }
 
 func TestProgressIsPacedAndHasTheTail(t *testing.T) {

@@ -112,10 +112,9 @@ func (j *job) run(cmd *exec.Cmd, out *os.File, timeout time.Duration, finish fun
 		defer j.stdin.Close()
 	}
 	drained := make(chan struct{})
-	var cut error
 	go func() {
 		defer close(drained)
-		_, cut = io.CopyBuffer(struct{ io.Writer }{&j.out}, struct{ io.Reader }{out}, make([]byte, 64<<10))
+		io.CopyBuffer(struct{ io.Writer }{&j.out}, struct{ io.Reader }{out}, make([]byte, 64<<10))
 	}()
 	exited := make(chan struct{})
 	go func() {
@@ -142,12 +141,12 @@ func (j *job) run(cmd *exec.Cmd, out *os.File, timeout time.Duration, finish fun
 		kill(cmd)
 		if !settled(reapLimit, exited) {
 			j.result.signal, j.result.at = "SIGKILL", time.Now()
-			j.result.open = !drain(out, 0, drained) || cut != nil
+			j.result.open = drain(out, 0, drained, &j.out)
 			return
 		}
 	}
 	reap(cmd)
-	j.result.open = !drain(out, drainLimit, drained) || cut != nil
+	j.result.open = drain(out, drainLimit, drained, &j.out)
 	j.result.code, j.result.signal = ended(cmd.ProcessState)
 	j.result.at = time.Now()
 }
@@ -166,12 +165,11 @@ func settled(d time.Duration, all ...chan struct{}) bool {
 	return true
 }
 
-// drain waits until the reader has ended, at most d. It reports false where the reader cannot be made to end: it stays until the last
-// process lets go of the pipe.
-func drain(out *os.File, d time.Duration, drained chan struct{}) bool {
+// drain waits until the reader has ended, at most d, and takes what is left in the pipe. It reports whether someone can still write to it.
+func drain(out *os.File, d time.Duration, reader chan struct{}, w io.Writer) (open bool) {
 	if err := out.SetReadDeadline(time.Now().Add(d)); err != nil {
-		return settled(d, drained)
+		return !settled(d, reader) // such a reader stays until the last process lets go of the pipe
 	}
-	<-drained
-	return true
+	<-reader
+	return takeRest(out, w)
 }

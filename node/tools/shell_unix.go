@@ -4,11 +4,13 @@ package tools
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -60,6 +62,41 @@ func ended(state *os.ProcessState) (code *int, signal string) {
 	}
 	c := state.ExitCode()
 	return &c, ""
+}
+
+// maxPipe is more than any system keeps in a pipe.
+const maxPipe = 4 << 20
+
+// takeRest copies what is in a pipe without waiting for more: on a busy machine a deadline may pass before the reader had its turn. It reports
+// whether someone can still write to it.
+func takeRest(out *os.File, w io.Writer) (open bool) {
+	out.SetReadDeadline(time.Time{})
+	conn, err := out.SyscallConn()
+	if err != nil {
+		return false
+	}
+	buf := make([]byte, 64<<10)
+	for taken := 0; taken < maxPipe; {
+		var n int
+		var readErr error
+		if err := conn.Read(func(fd uintptr) bool {
+			n, readErr = unix.Read(int(fd), buf)
+			return true
+		}); err != nil {
+			return false
+		}
+		switch {
+		case errors.Is(readErr, unix.EINTR):
+		case errors.Is(readErr, unix.EAGAIN):
+			return true
+		case n <= 0:
+			return false
+		default:
+			w.Write(buf[:n])
+			taken += n
+		}
+	}
+	return true
 }
 
 // startError words a failed start for the model.
