@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -34,6 +35,7 @@ type reply struct {
 // pending is a call or a request for logs on its way.
 type pending struct {
 	node     *node
+	link     Link // the node's when the call began: the node's own field changes when it leaves
 	logs     bool
 	reply    chan reply // of one
 	progress func(protocol.ToolProgress)
@@ -50,7 +52,7 @@ func (h *Hub) open(id protocol.NodeID, call protocol.CallID, logs bool, progress
 	if h.calls[call] != nil {
 		return nil, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", call))
 	}
-	p := &pending{node: n, logs: logs, reply: make(chan reply, 1), progress: progress}
+	p := &pending{node: n, link: n.link, logs: logs, reply: make(chan reply, 1), progress: progress}
 	h.calls[call] = p
 	return p, nil
 }
@@ -62,8 +64,8 @@ func (h *Hub) abandon(call protocol.CallID) {
 	if h.calls[call] == nil {
 		return
 	}
+	h.done[call] = h.calls[call].node.info.ID
 	delete(h.calls, call)
-	h.done[call] = true
 	h.order = append(h.order, call)
 	if len(h.order) > keepDone {
 		delete(h.done, h.order[0])
@@ -71,19 +73,37 @@ func (h *Hub) abandon(call protocol.CallID) {
 	}
 }
 
-// send gives the node its time to settle, then sends the event.
-func (p *pending) send(ctx context.Context, name string, payload any) error {
+// ask gives the node its time to settle, sends the event and waits for the reply or the end of ctx.
+func (p *pending) ask(ctx context.Context, name string, payload any) (reply, error) {
 	if wait := time.Until(p.node.ready); wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		select {
+		case r := <-p.reply: // the node left already
+			return r, r.err
 		case <-ctx.Done():
-			return ctx.Err()
+			return reply{}, context.Cause(ctx)
 		case <-timer.C:
 		}
 	}
-	return p.node.link.SendEvent(ctx, name, payload)
+	if err := p.link.SendEvent(ctx, name, payload); err != nil {
+		select {
+		case r := <-p.reply: // says better why
+			return r, r.err
+		default:
+			return reply{}, err
+		}
+	}
+	select {
+	case r := <-p.reply:
+		return r, r.err
+	case <-ctx.Done():
+		return reply{}, errWaiterLeft
+	}
 }
+
+// errWaiterLeft says that the event was sent and ctx ended before the reply.
+var errWaiterLeft = errors.New("the waiter left")
 
 // Call runs a tool on a node and waits for its result. progress may be nil; it is called on the connection's goroutine and must not block.
 // A failure of the tool is a *ToolError; a node that goes away protocol.ErrUnavailable: the outcome is then unknown. When ctx ends, a node
@@ -97,18 +117,14 @@ func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInv
 		return nil, err
 	}
 	defer h.abandon(inv.CallID)
-	if err := p.send(ctx, protocol.EventToolInvoke, inv); err != nil {
-		return nil, err
-	}
-	select {
-	case r := <-p.reply:
-		return r.result, r.err
-	case <-ctx.Done():
+	r, err := p.ask(ctx, protocol.EventToolInvoke, inv)
+	if !errors.Is(err, errWaiterLeft) {
+		return r.result, err
 	}
 	if slices.Contains(p.node.ext, protocol.ExtCancel) {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelLimit)
 		defer cancel()
-		if p.node.link.SendEvent(late, protocol.EventToolCancel, protocol.ToolCancel{CallID: inv.CallID}) == nil {
+		if p.link.SendEvent(late, protocol.EventToolCancel, protocol.ToolCancel{CallID: inv.CallID}) == nil {
 			select {
 			case r := <-p.reply:
 				if r.err == nil {
@@ -152,21 +168,16 @@ func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol
 		return protocol.LogsGetResult{}, err
 	}
 	defer h.abandon(call)
-	if err := p.send(ctx, protocol.EventLogsGet, protocol.LogsGet{CallID: call, Lines: lines}); err != nil {
-		return protocol.LogsGetResult{}, err
-	}
-	select {
-	case <-ctx.Done():
+	r, err := p.ask(ctx, protocol.EventLogsGet, protocol.LogsGet{CallID: call, Lines: lines})
+	switch {
+	case errors.Is(err, errWaiterLeft):
 		return protocol.LogsGetResult{}, context.Cause(ctx)
-	case r := <-p.reply:
-		if r.err != nil {
-			return protocol.LogsGetResult{}, r.err
-		}
-		if r.lines == nil {
-			r.lines = []string{}
-		}
-		return protocol.LogsGetResult{NodeID: id, Lines: r.lines, Count: len(r.lines), Truncated: r.truncated}, nil
+	case err != nil:
+		return protocol.LogsGetResult{}, err
+	case r.lines == nil:
+		r.lines = []string{}
 	}
+	return protocol.LogsGetResult{NodeID: id, Lines: r.lines, Count: len(r.lines), Truncated: r.truncated}, nil
 }
 
 // settleCall hands a reply to the waiter of a call of the node. Unknown calls are 404, another node's 403 (the original's texts).
@@ -178,7 +189,7 @@ func (h *Hub) settleCall(from protocol.NodeID, call protocol.CallID, logs bool, 
 	defer h.mu.Unlock()
 	p := h.calls[call]
 	switch {
-	case p == nil && h.done[call]:
+	case p == nil && h.done[call] == from && from != "":
 		delete(h.done, call)
 		return protocol.Ack{OK: true, Dropped: true}, nil
 	case p == nil || p.logs != logs:
@@ -223,14 +234,20 @@ func (h *Hub) Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.
 	return protocol.Ack{OK: true}, nil
 }
 
-// fail ends every call of a connection that is gone.
-func (h *Hub) fail(n *node, why string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// failLocked ends every call of a connection that is gone, in the original's words.
+func (h *Hub) failLocked(n *node, replaced bool) {
 	for id, p := range h.calls {
-		if p.node == n {
-			delete(h.calls, id)
-			p.reply <- reply{err: protocol.ErrUnavailable.With(why)}
+		if p.node != n {
+			continue
 		}
+		why := "Node disconnected: %s"
+		switch {
+		case replaced && p.logs:
+			why = "Node replaced during log request: %s"
+		case replaced:
+			why = "Node replaced during tool request: %s"
+		}
+		delete(h.calls, id)
+		p.reply <- reply{err: protocol.ErrUnavailable.With(fmt.Sprintf(why, n.info.ID))}
 	}
 }

@@ -41,8 +41,8 @@ type Hub struct {
 	mu    sync.Mutex // guards what follows
 	nodes map[protocol.NodeID]*node
 	calls map[protocol.CallID]*pending
-	done  map[protocol.CallID]bool // recently ended calls whose waiter had left, so that late results are "dropped", not unknown
-	order []protocol.CallID        // of done, oldest first
+	done  map[protocol.CallID]protocol.NodeID // calls whose waiter left before the result: late results are "dropped", not unknown
+	order []protocol.CallID                   // of done, oldest first
 }
 
 // node is one machine.
@@ -57,7 +57,7 @@ type node struct {
 // New makes a hub. bus and persist may be nil.
 func New(bus *event.Bus, persist Persist) *Hub {
 	return &Hub{bus: bus, persist: persist, nodes: make(map[protocol.NodeID]*node), calls: make(map[protocol.CallID]*pending),
-		done: make(map[protocol.CallID]bool)}
+		done: make(map[protocol.CallID]protocol.NodeID)}
 }
 
 // Load brings back the machines of earlier runs, as offline.
@@ -104,42 +104,54 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, local bool, 
 	h.mu.Lock()
 	old := h.nodes[id]
 	h.nodes[id] = n
-	h.mu.Unlock()
-	if old != nil && old.link != nil {
-		h.fail(old, fmt.Sprintf("Node replaced during tool request: %s", id))
-		old.link.Close(protocol.CloseReplaced, "Replaced by newer node connection")
+	var oldLink Link
+	if old != nil {
+		oldLink = old.link
+		h.failLocked(old, true)
 	}
-	h.changed(ctx, n.info)
+	info := n.info
+	h.publishLocked(info)
+	h.mu.Unlock()
+	if oldLink != nil {
+		oldLink.Close(protocol.CloseReplaced, "Replaced by newer node connection")
+	}
+	h.remember(ctx, info)
 	slog.Info("Node connected", "node", id, "tools", len(n.tools))
-	return func() { h.detach(ctx, n) }, nil
+	return func() { h.detach(context.WithoutCancel(ctx), n) }, nil
 }
 
 func (h *Hub) detach(ctx context.Context, n *node) {
 	h.mu.Lock()
-	present := h.nodes[n.info.ID] == n
+	h.failLocked(n, false)
+	present := h.nodes[n.info.ID] == n && n.link != nil // else it was replaced
 	if present {
 		n.link = nil
 		n.info.Online = false
 		n.info.LastSeenAt = time.Now().UnixMilli()
+		h.publishLocked(n.info)
 	}
 	info := n.info
 	h.mu.Unlock()
-	h.fail(n, fmt.Sprintf("Node disconnected: %s", n.info.ID))
 	if present {
-		h.changed(context.WithoutCancel(ctx), info)
+		h.remember(ctx, info)
 		slog.Info("Node disconnected", "node", info.ID)
 	}
 }
 
-// changed tells everyone about a machine and remembers it.
-func (h *Hub) changed(ctx context.Context, info protocol.NodeInfo) {
+// publishLocked tells everyone about a machine, under h.mu so that its last state is told last.
+func (h *Hub) publishLocked(info protocol.NodeInfo) {
 	if h.bus != nil {
 		h.bus.Publish(protocol.Change{Kind: protocol.ChangeNode, Node: &info})
 	}
-	if h.persist != nil {
-		if err := h.persist.PutNode(ctx, info); err != nil {
-			slog.Warn("A machine could not be remembered", "node", info.ID, "err", err)
-		}
+}
+
+// remember keeps a machine over restarts, where it is offline at first: an order of writes does not matter.
+func (h *Hub) remember(ctx context.Context, info protocol.NodeInfo) {
+	if h.persist == nil {
+		return
+	}
+	if err := h.persist.PutNode(ctx, info); err != nil {
+		slog.Warn("A machine could not be remembered", "node", info.ID, "err", err)
 	}
 }
 

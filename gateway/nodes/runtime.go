@@ -2,12 +2,18 @@ package nodes
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
 	"fairlead/gateway/protocol"
 )
+
+// maxToolName is how long a full tool name may be for model APIs.
+const maxToolName = 64
+
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // checkRuntime validates what a node says of itself and returns it with its lists sorted and without duplicates. The messages are
 // those of the original (gsv interop notes, nodeRuntime validation).
@@ -23,8 +29,9 @@ func checkRuntime(p protocol.ConnectParams) (*protocol.NodeRuntime, error) {
 	}
 	names := make(map[string]bool)
 	for _, t := range p.Tools {
-		if t.Name == "" || len(t.Name) > 64-len(p.Client.ID)-2 {
-			return nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("tool name %q does not fit: model APIs accept 64 characters for node and tool", t.Name))
+		if !toolName.MatchString(t.Name) || len(protocol.NewToolName(protocol.NodeID(p.Client.ID), t.Name)) > maxToolName {
+			return nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("Invalid tool name %.80q: model APIs accept letters, digits, _ and -, and %d characters for node and tool together",
+				t.Name, maxToolName))
 		}
 		if names[t.Name] {
 			return nil, invalid("duplicate tool name: %s", t.Name)
