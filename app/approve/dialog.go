@@ -51,7 +51,7 @@ type Dialog struct {
 	allow              *widgets.SplitButton
 	next               *widgets.Button
 	progress           *canvas.Rectangle
-	reasonEntry        *widget.Entry
+	reasonEntry        *reasonEntry
 	reasonRow          *fyne.Container
 	box                fyne.CanvasObject
 }
@@ -70,7 +70,10 @@ func New(h Handlers, machines *look.Machines, c fyne.Canvas) *Dialog {
 	d.allow = widgets.NewSplitButton("Allow once", true, func() { d.answer(protocol.DecisionAllow, protocol.ScopeOnce) }, d.scopes)
 	d.next = widgets.NewQuiet("Next", "right", func() { d.show(d.at + 1) })
 	d.progress = canvas.NewRectangle(look.Color(look.ColorAccent))
-	d.reasonEntry = widget.NewEntry()
+	for _, b := range []*widgets.Button{d.deny, d.reason, d.allow.Main, d.allow.More, d.next} {
+		b.OnKey = d.key
+	}
+	d.reasonEntry = newReasonEntry(d.key)
 	d.reasonEntry.SetPlaceHolder("Why not? The agent is told.")
 	d.reasonEntry.OnSubmitted = func(string) { d.answer(protocol.DecisionDeny, "") }
 	sendReason := widgets.NewButton("Deny", "", func() { d.answer(protocol.DecisionDeny, "") })
@@ -223,10 +226,38 @@ func (d *Dialog) placeText() string {
 	return fmt.Sprintf("%d of %d", d.at+1, len(d.queue))
 }
 
-func (d *Dialog) typed(e *fyne.KeyEvent) {
+func (d *Dialog) typed(e *fyne.KeyEvent) { d.key(e.Name) }
+
+// key notes every key, whatever has the focus. Escape denies; Enter and Space never allow, even with Allow in focus.
+func (d *Dialog) key(name fyne.KeyName) (used bool) {
 	d.arm.Key(time.Now())
-	if e.Name == fyne.KeyEscape {
+	switch name {
+	case fyne.KeyEscape:
 		d.answer(protocol.DecisionDeny, "")
+		return true
+	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
+		focused := d.canvas.Focused()
+		return focused == fyne.Focusable(d.allow.Main) || focused == fyne.Focusable(d.allow.More)
+	}
+	return false
+}
+
+// reasonEntry is a field that gives its dialog the keys it does not use.
+type reasonEntry struct {
+	widget.Entry
+	onKey func(fyne.KeyName) bool
+}
+
+func newReasonEntry(onKey func(fyne.KeyName) bool) *reasonEntry {
+	e := &reasonEntry{onKey: onKey}
+	e.ExtendBaseWidget(e)
+	return e
+}
+
+// TypedKey implements fyne.Focusable.
+func (e *reasonEntry) TypedKey(k *fyne.KeyEvent) {
+	if k.Name != fyne.KeyEscape || !e.onKey(k.Name) {
+		e.Entry.TypedKey(k)
 	}
 }
 

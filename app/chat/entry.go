@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
+	"fairlead/app/widgets"
 )
 
 // maxLines is how many lines the entry grows to.
@@ -146,6 +147,7 @@ func (e *entry) TypedShortcut(s fyne.Shortcut) {
 		}
 	}
 	e.Entry.TypedShortcut(s)
+	widgets.PassShortcut(e, s)
 }
 
 // Resize implements fyne.CanvasObject.

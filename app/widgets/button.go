@@ -21,6 +21,8 @@ type Button struct {
 	Muted   bool   // text in the secondary colour
 	Small   bool   // 12 instead of 14
 	OnTap   func()
+	// OnKey is given each key first while the button has the focus; it reports whether it used it.
+	OnKey func(fyne.KeyName) bool
 
 	hovered, focused bool
 }
@@ -85,6 +87,9 @@ func (b *Button) TypedRune(r rune) {
 
 // TypedKey implements fyne.Focusable.
 func (b *Button) TypedKey(e *fyne.KeyEvent) {
+	if b.OnKey != nil && b.OnKey(e.Name) {
+		return
+	}
 	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
 		b.Tapped(nil)
 	}

@@ -112,6 +112,12 @@ func NewSearchField(placeholder string) *SearchField {
 	return s
 }
 
+// TypedShortcut implements fyne.Shortcutable.
+func (s *SearchField) TypedShortcut(k fyne.Shortcut) {
+	s.Entry.TypedShortcut(k)
+	PassShortcut(s, k)
+}
+
 // TypedKey implements fyne.Focusable.
 func (s *SearchField) TypedKey(e *fyne.KeyEvent) {
 	switch {

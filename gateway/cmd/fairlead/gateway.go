@@ -60,6 +60,7 @@ type localOptions struct {
 
 // run runs a gateway, and a node on it, until ctx ends; ready is called once both are up. They stop in order: node, gateway, store.
 func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) error {
+	slog.SetDefault(l.log)
 	g, err := gateway.Open(ctx, gateway.Options{Home: l.home, Listen: l.listen, Logger: l.log})
 	if err != nil {
 		return err

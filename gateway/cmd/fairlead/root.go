@@ -40,6 +40,11 @@ Exit codes
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		if o.home != "" {
+			os.Setenv("FAIRLEAD_HOME", o.home) // the keychain's names follow from it
+		}
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &exitError{code: exitUsage, err: fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
 	})

@@ -1,0 +1,349 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/secret"
+)
+
+const (
+	mainWindow = "^Fairlead$"
+	question   = "^Fairlead wants"
+	settings   = "^Settings"
+)
+
+// program is the built desktop program under test.
+type program struct {
+	*desktop
+	cmd             *exec.Cmd
+	home, workspace string
+}
+
+func start(d *desktop) *program {
+	d.t.Helper()
+	p := &program{desktop: d, home: filepath.Join(d.t.TempDir(), "home"), workspace: filepath.Join(d.t.TempDir(), "work")}
+	if err := os.MkdirAll(p.workspace, 0o755); err != nil {
+		d.t.Fatal(err)
+	}
+	for name, text := range map[string]string{"README.md": "# A project\n\nWith one line.\n", "main.go": "package main\n\nfunc main() {}\n"} {
+		if err := os.WriteFile(filepath.Join(p.workspace, name), []byte(text), 0o644); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	os.Setenv("FAIRLEAD_HOME", p.home)
+	p.launch()
+	return p
+}
+
+func binary(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("FAIRLEAD_DESKTOP")
+	if path == "" {
+		t.Fatal("FAIRLEAD_DESKTOP must name the built program")
+	}
+	return path
+}
+
+func (p *program) launch() {
+	p.t.Helper()
+	p.cmd = exec.Command(binary(p.t), "--workspace", p.workspace, "--listen", "127.0.0.1:18787")
+	p.cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home)
+	log, err := os.Create(filepath.Join(p.shots, "program.log"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer log.Close()
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	began := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { p.cmd.Process.Kill(); p.cmd.Wait() })
+	p.waitWindow(mainWindow)
+	p.t.Logf("window after %s", time.Since(began).Round(10*time.Millisecond))
+}
+
+// gateway connects to the program's gateway with the token from the keychain, as another client would.
+func (p *program) gateway() *client.Client {
+	p.t.Helper()
+	store := secret.Open(p.home)
+	if store.Where() != secret.Keychain {
+		p.t.Fatalf("secrets are in %s, not in the keychain", store.Where())
+	}
+	token, err := store.Get(gateway.TokenName)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	up := make(chan struct{}, 4)
+	c := client.New(client.Options{URL: "ws://127.0.0.1:18787/ws", Token: token.Reveal(), Logger: slog.New(slog.DiscardHandler),
+		Connect: func() protocol.ConnectParams { return gateway.ClientParams("desktop-test") },
+		OnUp:    func(context.Context, protocol.ConnectResult) { up <- struct{}{} }})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); c.Run(ctx) }()
+	p.t.Cleanup(func() { cancel(); <-done })
+	select {
+	case <-up:
+	case <-time.After(patience):
+		p.t.Fatal("the gateway does not answer")
+	}
+	return c
+}
+
+// lastCall waits for the newest tool result of the main chat and returns it.
+func lastResult(p *program, c *client.Client, tool string) protocol.Message {
+	p.t.Helper()
+	var found protocol.Message
+	p.until("a result of "+tool, func() bool {
+		r, err := client.Call(context.Background(), c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession, Limit: 20})
+		if err != nil {
+			return false
+		}
+		for _, m := range r.Messages {
+			if m.Role == protocol.RoleToolResult && strings.HasSuffix(string(m.ToolName), tool) {
+				found = m
+			}
+		}
+		return found.ID != ""
+	})
+	return found
+}
+
+// modelServer speaks the OpenAI wire: the first turn makes two tool calls, the second answers.
+func modelServer(t *testing.T) *httptest.Server {
+	t.Helper()
+	var mu sync.Mutex
+	keys := map[string]bool{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		keys[r.Header.Get("Authorization")] = true
+		mu.Unlock()
+		if strings.HasSuffix(r.URL.Path, "/models") {
+			w.Write([]byte(`{"data":[{"id":"paper-model","context_length":32768}]}`))
+			return
+		}
+		var in struct {
+			Messages []struct{ Role string } `json:"messages"`
+			Tools    []struct {
+				Function struct{ Name string } `json:"function"`
+			} `json:"tools"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, err.Error(), 400)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		say := func(v string) { fmt.Fprintf(w, "data: %s\n\n", v); w.(http.Flusher).Flush() }
+		if n := len(in.Messages); len(in.Tools) > 0 && in.Messages[n-1].Role != "tool" {
+			bash := ""
+			for _, x := range in.Tools {
+				if strings.HasSuffix(x.Function.Name, "__Bash") {
+					bash = x.Function.Name
+				}
+			}
+			say(`{"choices":[{"delta":{"content":"I will do both."}}]}`)
+			for i, cmd := range []string{"echo first-from-the-model", "echo second-from-the-model"} {
+				args, _ := json.Marshal(fmt.Sprintf(`{"command":%q}`, cmd))
+				say(fmt.Sprintf(`{"choices":[{"delta":{"tool_calls":[{"index":%d,"id":"call_%d","type":"function","function":{"name":%q,"arguments":%s}}]}}]}`, i, i, bash, args))
+			}
+			say(`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)
+		} else {
+			say(`{"choices":[{"delta":{"content":"The paper model has finished."}}]}`)
+			say(`{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":50,"completion_tokens":7}}`)
+		}
+		say("[DONE]")
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestAPersonsFirstHour(t *testing.T) {
+	d := newDesktop(t)
+	p := start(d)
+
+	// First run: one click to begin.
+	d.clickText(mainWindow, "Begin now")
+	d.waitText(mainWindow, "What shall we do")
+	d.shot("empty-chat")
+
+	// A request, the question, the answer by mouse, the result.
+	d.typeText("run ls -la")
+	d.keys("Return")
+	d.waitWindow(question)
+	d.waitText(question, "sandbox")
+	d.shot("question")
+	time.Sleep(1500 * time.Millisecond) // a person reads; Allow arms after a second
+	d.clickText(question, "Allow once")
+	d.waitNoWindow(question)
+	d.waitText(mainWindow, "main.go")
+	c := p.gateway()
+	if m := lastResult(p, c, "__Bash"); m.Call == nil || m.Call.State != protocol.CallDone || m.Call.ExitCode == nil || *m.Call.ExitCode != 0 {
+		t.Errorf("the command's result is %+v", m.Call)
+	}
+	d.shot("result")
+
+	// Reading asks nothing.
+	d.typeText("read README.md")
+	d.keys("Return")
+	lastResult(p, c, "__Read")
+	if _, asked := d.windowNamed(question); asked {
+		t.Error("reading in the workspace was asked about")
+	}
+
+	// A change is shown as a diff; Escape denies and nothing is written.
+	d.typeText("replace project with programme in README.md")
+	d.keys("Return")
+	w := d.waitWindow(question)
+	d.waitText(question, "programme")
+	d.shot("diff")
+	d.activate(w)
+	d.keys("Escape")
+	d.waitNoWindow(question)
+	if m := lastResult(p, c, "__Edit"); m.Call == nil || m.Call.State != protocol.CallDenied {
+		t.Errorf("the denied change is %+v", m.Call)
+	}
+	if text, _ := os.ReadFile(filepath.Join(p.workspace, "README.md")); !strings.Contains(string(text), "A project") {
+		t.Errorf("a denied change was written: %s", text)
+	}
+
+	// The person's own command runs at once.
+	d.activate(d.waitWindow(mainWindow))
+	d.typeText("!echo my-own-command")
+	d.keys("Return")
+	d.until("the result of the own command", func() bool { return strings.Contains(lastResult(p, c, "__Bash").Content.Text(), "my-own-command") })
+	if _, asked := d.windowNamed(question); asked {
+		t.Error("an own command was asked about")
+	}
+
+	// Close: the tray keeps it alive. A second start shows the window again.
+	d.trayItem()
+	d.activate(d.waitWindow(mainWindow))
+	d.keys("ctrl+w")
+	d.waitNoWindow(mainWindow)
+	if err := p.cmd.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Fatal("closing the window ended the program")
+	}
+	d.shot("closed-to-tray")
+	second := exec.Command(binary(t))
+	second.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home)
+	if err := second.Run(); err != nil {
+		t.Fatalf("the second start: %v", err)
+	}
+	d.waitWindow(mainWindow)
+
+	// A model: the key goes into the keychain, the test works, the model is chosen from the server's list.
+	models := modelServer(t)
+	if err := setConfig(c, "providers.compatible.baseUrl", models.URL+"/v1"); err != nil {
+		t.Fatal(err)
+	}
+	d.activate(d.waitWindow(mainWindow))
+	d.keys("ctrl+comma")
+	d.waitWindow(settings)
+	d.clickText(settings, "Any OpenAI")
+	d.clickText(settings, "Paste the key")
+	d.typeText("sk-desktop-test-key")
+	d.keys("Return")
+	d.waitText(settings, "key is set")
+	if v, err := secret.Open(p.home).Get("key-compatible"); err != nil || v.Reveal() != "sk-desktop-test-key" {
+		t.Errorf("the key in the keychain: %v", err)
+	}
+	d.clickText(settings, "Test")
+	d.waitText(settings, "Connected")
+	d.clickText(settings, "paper-model")
+	d.waitText(settings, "in use")
+	d.shot("settings")
+	d.keys("alt+F4")
+	d.waitNoWindow(settings)
+
+	// A turn of the model with two calls: one is allowed, one denied.
+	d.activate(d.waitWindow(mainWindow))
+	d.typeText("please do two things")
+	d.keys("Return")
+	d.waitWindow(question)
+	d.waitText(question, "1 of 2")
+	d.shot("two-questions")
+	time.Sleep(1500 * time.Millisecond)
+	d.clickText(question, "Allow once")
+	d.until("the first answer", func() bool { return openQuestions(c) == 1 })
+	time.Sleep(300 * time.Millisecond)
+	d.clickText(question, "Deny")
+	d.waitNoWindow(question)
+	d.waitText(mainWindow, "paper model has finished")
+	d.shot("model-turn")
+	states := callStates(c)
+	if states[protocol.CallDone] < 1 || states[protocol.CallDenied] < 2 {
+		t.Errorf("the calls ended as %v", states)
+	}
+
+	// Quit: everything ends within five seconds.
+	began := time.Now()
+	d.activate(d.waitWindow(mainWindow))
+	d.keys("ctrl+q")
+	ended := make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
+	select {
+	case err := <-ended:
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Errorf("the program ended with %v", err)
+		}
+	case <-time.After(6 * time.Second):
+		t.Error("quitting takes longer than five seconds")
+	}
+	t.Logf("quit in %s", time.Since(began).Round(10*time.Millisecond))
+
+	// And the next start has it all.
+	p.launch()
+	d.waitText(mainWindow, "paper model has finished")
+	d.shot("next-start")
+}
+
+func setConfig(c *client.Client, path string, value any) error {
+	raw, err := protocol.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = client.Call(context.Background(), c, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
+	return err
+}
+
+func openQuestions(c *client.Client) int {
+	r, err := client.Call(context.Background(), c, protocol.ApprovalList, protocol.Empty{})
+	if err != nil {
+		return -1
+	}
+	return len(r.Approvals)
+}
+
+func callStates(c *client.Client) map[string]int {
+	out := map[string]int{}
+	r, err := client.Call(context.Background(), c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession})
+	if err != nil {
+		return out
+	}
+	for _, m := range r.Messages {
+		if m.Call != nil {
+			out[m.Call.State]++
+		}
+	}
+	return out
+}

@@ -1,0 +1,17 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+)
+
+// PassShortcut gives a shortcut that a text field does not use to its window: the toolkit asks the focused field alone, so without this
+// the window's keys would be dead while somebody types.
+func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
+	if _, ok := s.(*desktop.CustomShortcut); !ok {
+		return
+	}
+	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(o).(fyne.Shortcutable); ok {
+		c.TypedShortcut(s)
+	}
+}
