@@ -40,7 +40,11 @@ func globTool(ws *workspace.Root) tool.Tool {
 		func(ctx context.Context, in globIn) (globOut, error) { return runGlob(ctx, ws, in, maxGlob) })
 	return tool.WithPreview(t, func(_ context.Context, in globIn) (protocol.CallPreview, error) {
 		start, _ := globStart(in)
-		return previewPath(ws, start), nil
+		preview := previewPath(ws, start)
+		if base := previewPath(ws, in.Path); base.Problem == "" && !preview.Outside {
+			preview.Problem = "" // a pattern that begins with a folder that does not exist matches nothing, which is no failure
+		}
+		return preview, nil
 	})
 }
 

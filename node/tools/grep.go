@@ -61,7 +61,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 	if err != nil {
 		return grepOut{}, err
 	}
-	_, info, err := ws.Target(base)
+	real, info, err := ws.Target(base)
 	if err != nil {
 		return grepOut{}, readError(base, err)
 	}
@@ -76,7 +76,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 	wg.Go(func() {
 		defer close(files)
 		defer close(work)
-		f := finder{ctx: ctx, ws: ws, include: in.Include, files: files, work: work}
+		f := finder{ctx: ctx, ws: ws, include: in.Include, files: files, work: work, outside: real.Outside}
 		f.run(base, info)
 	})
 	for range workers() {
@@ -139,6 +139,7 @@ type finder struct {
 	include string
 	files   chan<- *candidate
 	work    chan<- *candidate
+	outside bool            // the search began outside the workspace; one that began inside, and was allowed as such, stays there
 	linked  map[string]bool // real folders that were entered through a link
 }
 
@@ -223,7 +224,7 @@ func (f *finder) folder(dir *workspace.Dir, shown string, chain []string, viaLin
 // folder is searched once at most, so no arrangement of links goes on for ever.
 func (f *finder) link(p workspace.Path, shown, name string, chain []string) bool {
 	real, info, err := f.ws.Target(p)
-	if err != nil {
+	if err != nil || real.Outside && !f.outside {
 		return true
 	}
 	if info.Mode().IsRegular() && f.wanted(name) {

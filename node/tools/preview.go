@@ -145,9 +145,8 @@ func previewBash(ws *workspace.Root, in bashIn) protocol.CallPreview {
 		if r, err := filepath.EvalSymlinks(real); err == nil {
 			real = r
 		}
-		_, err := filepath.Rel(ws.Dir(), real)
 		p, _ := ws.Resolve(real)
-		preview.Outside = err != nil || p.Outside
+		preview.Outside = p.Outside
 	}
 	if bourne(preview.Shell) {
 		preview.Programs = programs(in.Command, plan.dir)
