@@ -40,11 +40,11 @@ func machines(h hands) string {
 }
 
 // notUnderstood names the three requests that are nearest to what was written.
-func notUnderstood(line string) string {
+func notUnderstood(g grammar, line string) string {
 	type near struct{ score, at int }
 	var list []near
 	words := strings.Fields(strings.ToLower(line))
-	for i, f := range forms {
+	for i, f := range g.forms {
 		score := 0
 		for _, w := range f.words {
 			for _, have := range words {
@@ -63,7 +63,7 @@ func notUnderstood(line string) string {
 	var b strings.Builder
 	b.WriteString("I did not understand that. Until a model is connected I only understand plain requests, for example:\n\n")
 	for _, n := range list[:3] {
-		fmt.Fprintf(&b, "- *%s*\n", forms[n.at].example)
+		fmt.Fprintf(&b, "- *%s*\n", g.forms[n.at].example)
 	}
 	b.WriteString("\n*what can you do* lists them all. Connect a model in Settings to ask anything.")
 	return b.String()
@@ -72,17 +72,23 @@ func notUnderstood(line string) string {
 // report says how the calls of this turn ended, a sentence each.
 func report(messages []protocol.Message) string {
 	args := make(map[string]json.RawMessage)
-	var out []string
+	var out, commands []string
 	for _, m := range messages {
 		for _, c := range m.Content.Calls() {
 			args[c.ID] = c.Arguments
 		}
-		if m.Role == protocol.RoleToolResult {
+		if m.Role == protocol.RoleToolResult && m.Origin == protocol.OriginPerson {
 			out = append(out, sentence(m, args[m.ToolCallID]))
+			commands = append(commands, command(args[m.ToolCallID]))
 		}
 	}
 	if len(out) == 1 {
 		return out[0]
+	}
+	for i, c := range commands {
+		if c != "" {
+			out[i] = code(c) + ": " + out[i]
+		}
 	}
 	return "- " + strings.Join(out, "\n- ")
 }
@@ -110,13 +116,14 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 	if m.Call != nil {
 		switch m.Call.State {
 		case protocol.CallDenied:
-			if strings.HasPrefix(m.Call.Error, "Nobody answered") {
+			switch why := m.Call.Error; {
+			case strings.HasPrefix(why, "Nobody answered"):
 				return "Nobody answered the question in time, so nothing was run."
+			case why == "" || strings.HasPrefix(why, "The person denied"):
+				return "You denied it, so nothing was done."
+			default:
+				return why
 			}
-			if strings.HasPrefix(m.Call.Error, "Denied by a rule") {
-				return m.Call.Error
-			}
-			return "You denied it, so nothing was done."
 		case protocol.CallCancelled:
 			return "It was stopped."
 		case protocol.CallUnknown:
@@ -124,7 +131,10 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 		}
 	}
 	var r outcome
-	parsed := json.Unmarshal([]byte(text), &r) == nil
+	parsed := json.Unmarshal([]byte(text), &r) == nil // a long result is shortened and no JSON any more
+	if m.Call != nil && r.ExitCode == nil {
+		r.ExitCode = m.Call.ExitCode
+	}
 	if m.IsError && r.ExitCode == nil {
 		return "That did not work: " + strings.TrimPrefix(text, "Error: ")
 	}
@@ -133,7 +143,10 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 		return commandSentence(r)
 	case "Read":
 		if !parsed || r.Lines == nil {
-			return fmt.Sprintf("Here is %s.", in.Path)
+			return fmt.Sprintf("Here is %s.", code(in.Path))
+		}
+		if *r.Lines == 0 {
+			return fmt.Sprintf("%s is empty.", code(in.Path))
 		}
 		return fmt.Sprintf("%s: %s.", code(in.Path), plural(*r.Lines, "line"))
 	case "Glob":
@@ -156,6 +169,8 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 			return "Nothing matched."
 		case r.Count != nil:
 			return fmt.Sprintf("%s %s.", plural(*r.Count, "line"), match(*r.Count))
+		default:
+			return "Here is what matches."
 		}
 	case "Edit":
 		if r.Replacements != nil {
@@ -190,7 +205,22 @@ func commandSentence(r outcome) string {
 	return fmt.Sprintf("It ended with exit code %d.%s", *r.ExitCode, quiet)
 }
 
-func code(s string) string { return "`" + s + "`" }
+// command is the first line of the command that was run, or nothing.
+func command(args json.RawMessage) string {
+	var in struct{ Command string }
+	if json.Unmarshal(args, &in) != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(in.Command, "\n")
+	return shorten(line)
+}
+
+func code(s string) string {
+	if strings.Contains(s, "`") {
+		return "`` " + s + " ``"
+	}
+	return "`" + s + "`"
+}
 
 func plural(n int, word string) string {
 	if n == 1 {
@@ -205,3 +235,27 @@ func match(n int) string {
 	}
 	return "match"
 }
+
+// unquote removes one pair of quotes around s.
+func unquote(s string) string {
+	s = strings.TrimSpace(s)
+	for _, q := range []string{`""`, "''", "``", "“”", "„“", "«»", "‘’"} {
+		open, shut := string([]rune(q)[:1]), string([]rune(q)[1:])
+		if len(s) > len(open)+len(shut)-1 && strings.HasPrefix(s, open) && strings.HasSuffix(s, shut) && !strings.Contains(s[len(open):len(s)-len(shut)], open) {
+			return s[len(open) : len(s)-len(shut)]
+		}
+	}
+	return s
+}
+
+// unquoteWhole removes backticks around a command, but leaves a shell's own quotes.
+func unquoteWhole(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) > 2 && s[0] == '`' && s[len(s)-1] == '`' && !strings.Contains(s[1:len(s)-1], "`") {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+// name is a file's name as written.
+func name(s string) string { return unquote(strings.TrimSuffix(strings.TrimSpace(s), ",")) }

@@ -1,0 +1,61 @@
+package operator
+
+import "strings"
+
+// item is one thing that was asked: a line, and the code block under it.
+type item struct {
+	line  string
+	block string
+	fence bool
+}
+
+// requests takes a message apart. A code block belongs to the line above it.
+func requests(text string) []item {
+	var out []item
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		line, mark := fence(strings.TrimSpace(lines[i]))
+		if line != "" {
+			out = append(out, item{line: unlist(line)})
+		}
+		if mark == "" {
+			continue
+		}
+		var block []string
+		for i++; i < len(lines) && strings.TrimSpace(lines[i]) != mark; i++ {
+			block = append(block, lines[i])
+		}
+		if len(out) == 0 || out[len(out)-1].fence {
+			out = append(out, item{})
+		}
+		last := &out[len(out)-1]
+		last.fence, last.block = true, strings.Join(block, "\n")
+	}
+	if len(out) == 0 {
+		out = []item{{}}
+	}
+	return out
+}
+
+// fence finds the code block that a line opens: what stands before it, and the mark that ends it.
+func fence(line string) (before, mark string) {
+	i := strings.Index(line, "```")
+	if i < 0 || strings.Contains(line[i+3:], "`") || strings.ContainsAny(strings.TrimSpace(line[i+3:]), " \t") {
+		return line, ""
+	}
+	return strings.TrimSpace(line[:i]), "```"
+}
+
+// unlist takes off the mark of a list's item.
+func unlist(line string) string {
+	for _, mark := range []string{"- ", "* ", "• "} {
+		if rest, ok := strings.CutPrefix(line, mark); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	rest := strings.TrimLeft(line, "0123456789")
+	if n := len(line) - len(rest); n > 0 && n <= 2 && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
+		return strings.TrimSpace(rest[2:])
+	}
+	return line
+}
