@@ -23,19 +23,21 @@ type Bus struct {
 // Publish hands c to every subscriber. It never blocks. c and what it points to must not be changed afterwards.
 func (b *Bus) Publish(c protocol.Change) {
 	b.mu.Lock()
-	subs := make([]*Subscription, 0, len(b.subs))
+	defer b.mu.Unlock()
 	for s := range b.subs {
-		subs = append(subs, s)
+		if s.want == nil || s.want(c) {
+			s.add(c) // under b.mu: every subscriber sees the same order
+		}
 	}
-	for _, s := range subs {
-		s.add(c) // under b.mu: every subscriber sees the same order
-	}
-	b.mu.Unlock()
 }
 
-// Subscribe starts a subscription; Close ends it.
-func (b *Bus) Subscribe() *Subscription {
-	s := &Subscription{bus: b, wake: make(chan struct{}, 1)}
+// Subscribe starts a subscription to everything; Close ends it.
+func (b *Bus) Subscribe() *Subscription { return b.SubscribeOnly(nil) }
+
+// SubscribeOnly starts a subscription to the changes that want accepts, and to a resync when the receiver was too slow for those. want must
+// be quick and may not use the bus; nil accepts all.
+func (b *Bus) SubscribeOnly(want func(protocol.Change) bool) *Subscription {
+	s := &Subscription{bus: b, want: want, wake: make(chan struct{}, 1)}
 	b.mu.Lock()
 	if b.subs == nil {
 		b.subs = make(map[*Subscription]struct{})
@@ -48,6 +50,7 @@ func (b *Bus) Subscribe() *Subscription {
 // Subscription is one receiver's queue.
 type Subscription struct {
 	bus  *Bus
+	want func(protocol.Change) bool
 	wake chan struct{} // holds a token when there may be something to take
 
 	mu    sync.Mutex // guards queue

@@ -91,8 +91,11 @@ func (p *pending) ask(ctx context.Context, name string, payload any) (reply, err
 		case r := <-p.reply: // says better why
 			return r, r.err
 		default:
-			return reply{}, err
 		}
+		if errors.Is(err, protocol.ErrUnavailable) {
+			err = protocol.ErrUnavailable.With(fmt.Sprintf("Node disconnected: %s", p.node.info.ID))
+		}
+		return reply{}, err
 	}
 	select {
 	case r := <-p.reply:

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -15,16 +18,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Timing of a connection.
+// maxInFlight is how many requests of one connection run at once. A further one waits slotWait for its turn and is refused then: a peer whose
+// calls all wait for the person must still be able to answer.
 const (
-	handshakeLimit = 15 * time.Second // a socket that says nothing for this long is closed
-	pingEvery      = 30 * time.Second
-	silenceLimit   = 75 * time.Second
-	writeLimit     = 30 * time.Second
+	maxInFlight = 256
+	slotWait    = time.Second
 )
 
-// maxInFlight is how many requests of one connection run at once; more wait in the socket.
-const maxInFlight = 256
+// maxError is how many bytes of an error a peer is told; a node's error may be as long as a frame.
+const maxError = 1 << 20
 
 // Conn is one peer.
 type Conn struct {
@@ -35,8 +37,11 @@ type Conn struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	out     chan outgoing
+	closing atomic.Bool // a close frame was sent
 	slots   chan struct{}
 	wg      sync.WaitGroup
+
+	lastChat <-chan struct{} // closed when the last chat.send is answered; the reader's
 
 	mu        sync.Mutex // guards what follows
 	params    *protocol.ConnectParams
@@ -45,14 +50,6 @@ type Conn struct {
 	pusher    *pusher
 	feedSeq   uint64
 	spelling  map[protocol.SessionKey]protocol.SessionKey // canonical key to the peer's own
-	chatOrder sync.Mutex                                  // chat.send of one peer in the order it was sent
-}
-
-// outgoing is a frame to write, or a close.
-type outgoing struct {
-	frame []byte
-	code  int // of a close, 0 for a frame
-	text  string
 }
 
 func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
@@ -67,63 +64,83 @@ func (c *Conn) run() {
 	c.wg.Go(c.write)
 	err := c.read()
 	slog.Debug("Connection ended", "conn", c.id, "err", err)
+	c.cancel()
 	c.mu.Lock()
-	detach, pusher := c.detach, c.pusher
-	c.detach, c.pusher = nil, nil
+	detach := c.detach
 	c.mu.Unlock()
 	if detach != nil {
 		detach()
-	}
-	c.cancel()
-	if pusher != nil {
-		pusher.stop()
 	}
 	c.ws.Close()
 	c.wg.Wait()
 }
 
 func (c *Conn) read() error {
-	alive := func(limit time.Duration) { c.ws.SetReadDeadline(time.Now().Add(limit)) }
-	alive(handshakeLimit)
-	c.ws.SetPongHandler(func(string) error { alive(silenceLimit); return nil })
+	c.ws.SetReadDeadline(time.Now().Add(handshakeLimit))
+	c.ws.SetPongHandler(func(string) error { c.alive(); return nil })
 	ping := c.ws.PingHandler()
-	c.ws.SetPingHandler(func(s string) error {
-		if c.connected() {
-			alive(silenceLimit)
-		}
-		return ping(s)
-	})
+	c.ws.SetPingHandler(func(s string) error { c.alive(); return ping(s) })
 	for {
-		kind, data, err := c.ws.ReadMessage()
+		data, err := c.receive()
 		if err != nil {
 			return err
 		}
-		if c.connected() {
-			alive(silenceLimit)
-		}
-		if kind != websocket.TextMessage {
-			continue // binary frames belong to transfers, and none is known here
+		if c.closing.Load() {
+			continue
 		}
 		frame, err := protocol.DecodeFrame(data)
-		if err != nil {
+		switch {
+		case err != nil:
 			c.badFrame(err)
-			continue
+		case frame.Request != nil:
+			c.accept(*frame.Request)
 		}
-		if frame.Request == nil {
-			continue // the gateway asks nothing by request, so it expects no response and no event
-		}
-		select {
-		case c.slots <- struct{}{}:
-		case <-c.ctx.Done():
-			return c.ctx.Err()
-		}
-		req := *frame.Request
-		if req.Method == protocol.Connect.Name || req.Method == protocol.ChatSend.Name {
-			c.serve(req) // in order
-			continue
-		}
-		c.wg.Go(func() { c.serve(req) })
+		// The gateway asks nothing by request, so it expects no response and no event.
 	}
+}
+
+// accept starts a request. Requests of one peer run beside each other, but chat.send one after the other, as they were sent; so does all
+// that a node reports, which never blocks: progress must not overtake a result.
+func (c *Conn) accept(req protocol.Request) {
+	if req.Method == protocol.Connect.Name || !c.connected() || c.mode() == protocol.ModeNode {
+		c.serve(req)
+		c.alive() // the first time after the handshake
+		return
+	}
+	if !c.slot() {
+		c.respond(req.ID, nil, protocol.ErrUnavailable.With(fmt.Sprintf("%d requests of this connection are under way already", maxInFlight)))
+		return
+	}
+	var before <-chan struct{}
+	done := make(chan struct{})
+	if req.Method == protocol.ChatSend.Name {
+		before, c.lastChat = c.lastChat, done
+	}
+	c.wg.Go(func() {
+		defer func() { <-c.slots }()
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		c.serve(req)
+	})
+}
+
+func (c *Conn) slot() bool {
+	select {
+	case c.slots <- struct{}{}:
+		return true
+	default:
+	}
+	timer := time.NewTimer(slotWait)
+	defer timer.Stop()
+	select {
+	case c.slots <- struct{}{}:
+		return true
+	case <-c.ctx.Done():
+	case <-timer.C:
+	}
+	return false
 }
 
 // badFrame tells the peer about a frame that could not be read: by the response it waits for when its id is known, else by an event. The
@@ -131,33 +148,46 @@ func (c *Conn) read() error {
 func (c *Conn) badFrame(err error) {
 	var bad *protocol.FrameError
 	if errors.As(err, &bad) && bad.ID != "" {
-		c.respondError(bad.ID, protocol.ErrBadRequest.With(bad.Error()))
+		c.respond(bad.ID, nil, protocol.ErrBadRequest.With(bad.Error()))
 		return
 	}
 	if frame, err := protocol.EncodeEvent(protocol.EventError, protocol.ErrBadRequest.With(err.Error()), 0); err == nil {
-		c.send(frame)
+		c.send(c.ctx, frame)
 	}
 }
 
 // serve answers one request.
 func (c *Conn) serve(req protocol.Request) {
-	defer func() { <-c.slots }()
 	after := []func(){}
 	ctx := context.WithValue(c.ctx, afterKey{}, &after)
-	payload, err := c.dispatch(ctx, req)
-	if err != nil {
-		c.respondError(req.ID, err)
-	} else if frame, err := protocol.EncodeResult(req.ID, payload); err != nil {
-		c.respondError(req.ID, err)
-	} else if len(frame) > protocol.MaxWriteFrame {
-		c.respondError(req.ID, protocol.ErrTooLarge.With(fmt.Sprintf("the answer to %s has %d MiB, at most %d can be sent; ask for a part of it",
-			req.Method, len(frame)>>20, protocol.MaxWriteFrame>>20)))
-	} else {
-		c.send(frame)
-	}
+	frame, err := c.answer(ctx, req)
+	c.respond(req.ID, frame, err)
 	for _, f := range after {
 		f()
 	}
+}
+
+// respond sends the response to the request with the id.
+func (c *Conn) respond(id string, result []byte, err error) {
+	if err == nil && len(result) > protocol.MaxWriteFrame {
+		err = tooLarge("the answer", len(result))
+	}
+	if err != nil {
+		e := protocol.AsError(err)
+		if len(e.Message)+len(e.Details) > maxError {
+			e = e.With(e.Message[:min(len(e.Message), maxError)] + "…")
+			e.Message, e.Details = strings.ToValidUTF8(e.Message, ""), nil
+		}
+		if result, err = protocol.EncodeError(id, e); err != nil {
+			slog.Error("An error could not be sent", "conn", c.id, "err", err)
+			return
+		}
+	}
+	c.send(c.ctx, result)
+}
+
+func tooLarge(what string, size int) error {
+	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %d MiB, at most %d can be sent; ask for a part of it", what, size>>20, protocol.MaxWriteFrame>>20))
 }
 
 type afterKey struct{}
@@ -169,14 +199,23 @@ func afterResponse(ctx context.Context, f func()) {
 	}
 }
 
-// dispatch checks who may call what (gsv interop notes, dispatch rules), and calls it.
-func (c *Conn) dispatch(ctx context.Context, req protocol.Request) (payload any, err error) {
+// answer runs a request and encodes its result. A panic is the request's failure, not the gateway's.
+func (c *Conn) answer(ctx context.Context, req protocol.Request) (frame []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			slog.Error("A method panicked", "method", req.Method, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			slog.Error("A method panicked", "method", req.Method, "err", fmt.Sprint(r), "stack", string(debug.Stack()))
 			err = protocol.ErrInternal.With("internal error in " + req.Method + "; the log has more")
 		}
 	}()
+	payload, err := c.dispatch(ctx, req)
+	if err == nil {
+		frame, err = protocol.EncodeResult(req.ID, payload)
+	}
+	return frame, err
+}
+
+// dispatch checks who may call what (gsv interop notes, dispatch rules), and calls it.
+func (c *Conn) dispatch(ctx context.Context, req protocol.Request) (any, error) {
 	if req.Method == protocol.Connect.Name {
 		return c.connect(ctx, req.Params)
 	}
@@ -189,85 +228,10 @@ func (c *Conn) dispatch(ctx context.Context, req protocol.Request) (payload any,
 		return nil, protocol.ErrNotFound.With("Unknown method: " + req.Method)
 	}
 	p := c.who()
-	allowed := false
-	for _, m := range info.Modes {
-		allowed = allowed || m == c.mode()
-	}
-	if !allowed || !p.Has(info.Scope) {
+	if !slices.Contains(info.Modes, c.mode()) || !p.Has(info.Scope) {
 		return nil, protocol.ErrForbidden.With("Method " + req.Method + " not allowed for mode")
 	}
 	return h(ctx, c, req.Params)
-}
-
-func (c *Conn) respondError(id string, err error) {
-	if frame, err := protocol.EncodeError(id, err); err == nil {
-		c.send(frame)
-	}
-}
-
-// send queues a frame; it blocks while the peer is slow, and gives up when the connection ends.
-func (c *Conn) send(frame []byte) error {
-	select {
-	case c.out <- outgoing{frame: frame}:
-		return nil
-	case <-c.ctx.Done():
-		return protocol.ErrUnavailable.With("connection closed")
-	}
-}
-
-// SendEvent queues an event. It is nodes.Link.
-func (c *Conn) SendEvent(ctx context.Context, name string, payload any) error {
-	frame, err := protocol.EncodeEvent(name, payload, 0)
-	if err != nil {
-		return err
-	}
-	if len(frame) > protocol.MaxWriteFrame {
-		return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %d MiB, at most %d can be sent", name, len(frame)>>20, protocol.MaxWriteFrame>>20))
-	}
-	select {
-	case c.out <- outgoing{frame: frame}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-c.ctx.Done():
-		return protocol.ErrUnavailable.With("connection closed")
-	}
-}
-
-// Close sends what is queued, then a close frame, and ends the connection. It is nodes.Link.
-func (c *Conn) Close(code int, reason string) {
-	select {
-	case c.out <- outgoing{code: code, text: reason}:
-	case <-c.ctx.Done():
-	case <-time.After(time.Second):
-		c.ws.Close()
-	}
-}
-
-// write sends frames and pings until the connection ends.
-func (c *Conn) write() {
-	defer c.ws.Close() // ends the reader
-	ping := time.NewTicker(pingEvery)
-	defer ping.Stop()
-	for {
-		var err error
-		select {
-		case <-c.ctx.Done():
-			return
-		case o := <-c.out:
-			c.ws.SetWriteDeadline(time.Now().Add(writeLimit))
-			if o.code != 0 {
-				c.ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(o.code, o.text))
-				return
-			}
-			err = c.ws.WriteMessage(websocket.TextMessage, o.frame)
-		case <-ping.C:
-			err = c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeLimit))
-		}
-		if err != nil {
-			return
-		}
-	}
 }
 
 func (c *Conn) connected() bool {

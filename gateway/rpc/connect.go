@@ -63,7 +63,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 	c.mu.Unlock()
 	if p.Client.Mode == protocol.ModeClient {
 		c.srv.replaceClient(c)
-		afterResponse(ctx, func() { c.push(false) })
+		afterResponse(ctx, func() { c.pushChat() })
 	}
 	hello := protocol.ConnectResult{Type: protocol.HelloOK, Protocol: protocol.Version,
 		Server:   protocol.ServerInfo{Version: c.srv.s.Version, ConnectionID: c.id},

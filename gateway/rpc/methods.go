@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"time"
 
@@ -69,7 +70,7 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.MediaGet, plain(s.s.Sessions.Media))
 
 	handle(all, protocol.ToolsList, func(context.Context, *Conn, protocol.Empty) (protocol.ToolsListResult, error) {
-		return protocol.ToolsListResult{Tools: s.s.Nodes.Tools()}, nil
+		return protocol.ToolsListResult{Tools: list(s.s.Nodes.Tools())}, nil
 	})
 	handle(all, protocol.InvokeTool, s.invoke)
 	handle(all, protocol.RequestTool, s.request)
@@ -90,14 +91,14 @@ func (s *Server) handlers() map[string]handler {
 		return s.s.Nodes.LogsResult(c.node(), p)
 	})
 	handle(all, protocol.NodesList, func(context.Context, *Conn, protocol.Empty) (protocol.NodesListResult, error) {
-		return protocol.NodesListResult{Nodes: s.s.Nodes.Nodes()}, nil
+		return protocol.NodesListResult{Nodes: list(s.s.Nodes.Nodes())}, nil
 	})
 
 	handle(all, protocol.ConfigGet, s.configGet)
 	handle(all, protocol.ConfigSet, s.configSet)
 	handle(all, protocol.ApprovalList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.ApprovalListResult, error) {
-		list, err := s.s.Approvals.Pending(ctx)
-		return protocol.ApprovalListResult{Approvals: list}, err
+		open, err := s.s.Approvals.Pending(ctx)
+		return protocol.ApprovalListResult{Approvals: list(open)}, err
 	})
 	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
 		return s.s.Approvals.Answer(ctx, c.who().String(), p)
@@ -114,17 +115,20 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.FeedSubscribe, s.subscribe)
 
 	handle(all, protocol.ModelProviders, func(context.Context, *Conn, protocol.Empty) (protocol.ProvidersResult, error) {
-		return protocol.ProvidersResult{Providers: s.s.Models.Providers()}, nil
+		return protocol.ProvidersResult{Providers: list(s.s.Models.Providers())}, nil
 	})
 	handle(all, protocol.ModelsList, func(ctx context.Context, _ *Conn, p protocol.ModelsListParams) (protocol.ModelsListResult, error) {
-		list, err := s.s.Models.Models(ctx, p.Provider)
-		return protocol.ModelsListResult{Models: list}, err
+		if p.Provider == "" {
+			return protocol.ModelsListResult{}, protocol.ErrBadRequest.With("provider required")
+		}
+		models, err := s.s.Models.Models(ctx, p.Provider)
+		return protocol.ModelsListResult{Models: list(models)}, err
 	})
 	handle(all, protocol.ModelsTest, func(ctx context.Context, _ *Conn, p protocol.ModelsTestParams) (protocol.ModelsTestResult, error) {
 		return s.s.Models.Test(ctx, p.Provider, p.Model), nil
 	})
 	handle(all, protocol.ModelsDetect, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.ModelsDetectResult, error) {
-		return protocol.ModelsDetectResult{Servers: s.s.Models.Detect(ctx)}, nil
+		return protocol.ModelsDetectResult{Servers: list(s.s.Models.Detect(ctx))}, nil
 	})
 	return all
 }
@@ -160,22 +164,46 @@ func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParam
 	return protocol.ToolInvokeResult{Result: res.Raw}, nil
 }
 
-// request dispatches a call on behalf of a session and confirms that it is on its way (seed 004, tool.request); it ends with the gateway at
-// the latest, not with the connection.
-func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
+// request dispatches a call on behalf of a session and confirms that it is on its way (seed 004, tool.request). The call lasts as long as
+// the gateway, not as the connection; its result goes to the session.
+func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
 	if p.CallID == "" || p.Tool == "" || p.SessionKey == "" {
 		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("callId, tool, and sessionKey required")
 	}
 	if _, _, err := s.s.Nodes.Lookup(p.Tool); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	key := c.spell(p.SessionKey)
-	who, name := c.who(), c.clientID()
-	c.wg.Go(func() {
-		s.s.Tools.Call(c.ctx, who, dispatch.Call{ID: p.CallID, Tool: p.Tool, Args: p.Args, Session: key, Direct: true,
-			AskedBy: protocol.AskedBy{Kind: "client", Name: name}})
+	key, who := c.spell(p.SessionKey), c.who()
+	call := dispatch.Call{ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key, Direct: true,
+		AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}}
+	started := s.background(func(ctx context.Context) {
+		res, err := s.s.Tools.Call(ctx, who, call)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			slog.Warn("A requested call failed", "call", call.ID, "tool", call.Tool, "session", key, "err", err)
+			res = failedCall(call, err)
+		}
+		if s.s.Requested == nil {
+			return
+		}
+		if err := s.s.Requested(ctx, key, res); err != nil {
+			slog.Error("A result could not be stored", "call", call.ID, "session", key, "err", err)
+		}
 	})
+	if !started {
+		return protocol.ToolRequestResult{}, protocol.ErrUnavailable.With("the gateway stops")
+	}
 	return protocol.ToolRequestResult{Status: "sent"}, nil
+}
+
+// failedCall is the result of a call that could not be made.
+func failedCall(c dispatch.Call, err error) dispatch.Result {
+	node, tool, _ := c.Tool.Split()
+	return dispatch.Result{IsError: true, Content: protocol.Content{protocol.Text("Error: " + err.Error())},
+		Info: protocol.CallInfo{CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, Node: node, Tool: tool, Args: c.Args,
+			State: protocol.CallFailed, Error: err.Error(), Direct: c.Direct}}
 }
 
 // logs follows the original's rules for lines and target (gsv interop notes 2.1).

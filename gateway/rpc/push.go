@@ -2,7 +2,8 @@ package rpc
 
 import (
 	"context"
-	"sync"
+
+	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
@@ -11,23 +12,33 @@ import (
 // pusher sends changes to one client until it is stopped.
 type pusher struct {
 	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	done   chan struct{}
 }
 
 func (p *pusher) stop() {
 	p.cancel()
-	p.wg.Wait()
+	<-p.done
 }
 
-// push starts sending: the feed, or the chat events of the seed. A pusher that runs already is stopped first.
-func (c *Conn) push(feed bool) {
-	sub := c.srv.s.Bus.Subscribe()
-	c.startPush(sub, feed)
+func inChat(c protocol.Change) bool { return c.Kind == protocol.ChangeChat }
+func inFeed(c protocol.Change) bool { return c.Kind != protocol.ChangeChat }
+
+// pushChat starts sending the chat events of the seed. A client that is thousands of them behind would miss the end of its run without
+// knowing: it is closed instead.
+func (c *Conn) pushChat() {
+	c.push(c.srv.s.Bus.SubscribeOnly(inChat), func(change protocol.Change) {
+		if change.Kind == protocol.ChangeResync {
+			c.Close(websocket.CloseTryAgainLater, "too slow")
+			return
+		}
+		c.sendChat(*change.Chat)
+	})
 }
 
-func (c *Conn) startPush(sub *event.Subscription, feed bool) {
+// push sends what sub brings, until the connection ends or another pusher takes over.
+func (c *Conn) push(sub *event.Subscription, send func(protocol.Change)) {
 	ctx, cancel := context.WithCancel(c.ctx)
-	p := &pusher{cancel: cancel}
+	p := &pusher{cancel: cancel, done: make(chan struct{})}
 	c.mu.Lock()
 	old := c.pusher
 	c.pusher = p
@@ -35,14 +46,12 @@ func (c *Conn) startPush(sub *event.Subscription, feed bool) {
 	if old != nil {
 		old.stop()
 	}
-	p.wg.Go(func() {
+	c.wg.Go(func() {
+		defer close(p.done)
+		defer cancel()
 		defer sub.Close()
 		for change := range sub.All(ctx) {
-			if feed && change.Kind != protocol.ChangeChat {
-				c.sendChange(change)
-			} else if !feed && change.Kind == protocol.ChangeChat {
-				c.sendChat(*change.Chat)
-			}
+			send(change)
 		}
 	})
 }
@@ -57,7 +66,7 @@ func (c *Conn) sendChange(change protocol.Change) {
 		// Too big for a frame: the client loads the state anew instead.
 		frame, _ = protocol.EncodeEvent(protocol.EventFeed, protocol.Change{Kind: protocol.ChangeResync}, seq)
 	}
-	c.send(frame)
+	c.send(c.ctx, frame)
 }
 
 // sendChat sends a chat event in the peer's own spelling of the session key.
@@ -68,7 +77,7 @@ func (c *Conn) sendChat(e protocol.ChatEvent) {
 	}
 	c.mu.Unlock()
 	if frame, err := protocol.EncodeEvent(protocol.EventChat, e, 0); err == nil && len(frame) <= protocol.MaxWriteFrame {
-		c.send(frame)
+		c.send(c.ctx, frame)
 	}
 }
 
@@ -84,7 +93,7 @@ func (c *Conn) spell(key protocol.SessionKey) protocol.SessionKey {
 // subscribe answers feed.subscribe: the state as it is, and from then on every change. Changes that happen while the state is
 // gathered come afterwards once more, which does no harm.
 func (s *Server) subscribe(ctx context.Context, c *Conn, _ protocol.Empty) (protocol.FeedSnapshot, error) {
-	sub := s.s.Bus.Subscribe()
+	sub := s.s.Bus.SubscribeOnly(inFeed)
 	snap, err := s.snapshot(ctx)
 	if err != nil {
 		sub.Close()
@@ -100,19 +109,26 @@ func (s *Server) subscribe(ctx context.Context, c *Conn, _ protocol.Empty) (prot
 	c.mu.Lock()
 	snap.Seq = c.feedSeq
 	c.mu.Unlock()
-	afterResponse(ctx, func() { c.startPush(sub, true) })
+	afterResponse(ctx, func() { c.push(sub, c.sendChange) })
 	return snap, nil
 }
 
-func (s *Server) snapshot(ctx context.Context) (protocol.FeedSnapshot, error) {
-	var snap protocol.FeedSnapshot
-	var err error
+func (s *Server) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, err error) {
 	if snap.Sessions, snap.Runs, err = s.s.Sessions.Snapshot(ctx); err != nil {
 		return snap, err
 	}
 	if snap.Approvals, err = s.s.Approvals.Pending(ctx); err != nil {
 		return snap, err
 	}
-	snap.Nodes, snap.Calls, snap.Status = s.s.Nodes.Nodes(), s.s.Tools.Running(), s.s.Status(ctx)
+	snap.Sessions, snap.Runs, snap.Approvals = list(snap.Sessions), list(snap.Runs), list(snap.Approvals)
+	snap.Nodes, snap.Calls, snap.Status = list(s.s.Nodes.Nodes()), list(s.s.Tools.Running()), s.s.Status(ctx)
 	return snap, nil
+}
+
+// list is l, or an empty list instead of null on the wire.
+func list[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
 }

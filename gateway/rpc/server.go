@@ -21,15 +21,19 @@ type Server struct {
 	methods  map[string]handler
 	upgrader websocket.Upgrader
 
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+
 	mu     sync.Mutex // guards conns and closed
 	conns  map[*Conn]struct{}
 	closed bool
-	wg     sync.WaitGroup
+	wg     sync.WaitGroup // connections and calls in the background
 }
 
 // New makes a server.
 func New(s Services) *Server {
 	srv := &Server{s: s, conns: make(map[*Conn]struct{})}
+	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
 		CheckOrigin: func(*http.Request) bool { return true }, // checked in ServeHTTP, with an answer that says why
@@ -95,6 +99,17 @@ func (s *Server) remove(c *Conn) {
 	s.wg.Done()
 }
 
+// background runs f beside all connections, until the server closes; false when it has.
+func (s *Server) background(f func(context.Context)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.wg.Go(func() { f(s.ctx) })
+	return true
+}
+
 // replaceClient closes older connections of the same client id (the original does the same).
 func (s *Server) replaceClient(now *Conn) {
 	s.mu.Lock()
@@ -106,12 +121,11 @@ func (s *Server) replaceClient(now *Conn) {
 	}
 	s.mu.Unlock()
 	for _, c := range old {
-		c.Close(protocol.CloseReplaced, "Replaced by newer client connection")
+		s.background(func(context.Context) { c.Close(protocol.CloseReplaced, "Replaced by newer client connection") })
 	}
 }
 
-// Serve serves l until ctx ends, then closes every connection and waits for them. Connections over l are the owner's when owner is
-// set.
+// Serve accepts connections from l until ctx ends; Close ends those that are open. Connections over l are the owner's when owner is set.
 func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
 	h := http.Handler(s)
 	if owner {
@@ -133,13 +147,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
 	return err
 }
 
-// Close ends every connection and waits for their goroutines.
+// Close ends every connection and every requested call, and waits for them: a peer that takes nothing delays it by a few seconds.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
 	for c := range s.conns {
-		go c.Close(websocket.CloseGoingAway, "the gateway stops")
+		s.wg.Go(func() { c.Close(websocket.CloseGoingAway, "the gateway stops") })
 	}
 	s.mu.Unlock()
+	s.cancel()
 	s.wg.Wait()
 }

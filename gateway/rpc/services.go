@@ -71,7 +71,7 @@ type Models interface {
 	Detect(ctx context.Context) []protocol.DetectedServer
 }
 
-// Services is everything the surface needs. All fields are required.
+// Services is everything the surface needs. All fields but Requested are required.
 type Services struct {
 	Version   string
 	Bus       *event.Bus
@@ -91,4 +91,6 @@ type Services struct {
 	Canonical func(protocol.SessionKey) protocol.SessionKey
 	// ExecEvent takes a node's report on a background command.
 	ExecEvent func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error)
+	// Requested stores the result of a tool.request in its session; nil leaves it to journal and feed.
+	Requested func(ctx context.Context, key protocol.SessionKey, r dispatch.Result) error
 }

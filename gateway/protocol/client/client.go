@@ -24,7 +24,8 @@ const (
 	handshakeLimit = 15 * time.Second
 	pingEvery      = 20 * time.Second
 	silenceLimit   = 45 * time.Second // nothing heard for this long: the peer is gone
-	writeLimit     = 30 * time.Second
+	writeLimit     = 30 * time.Second // for a frame, and a second more for each slowRate bytes
+	slowRate       = 64 << 10
 	minBackoff     = 500 * time.Millisecond
 	maxBackoff     = 30 * time.Second
 	stableAfter    = 10 * time.Second // a connection that lasted this long resets the back-off
@@ -52,7 +53,7 @@ type Client struct {
 	opts Options
 	log  *slog.Logger
 
-	mu   sync.Mutex // guards conn and upped
+	mu   sync.Mutex // guards conn and up
 	conn *conn      // nil while there is none
 	up   chan struct{}
 }

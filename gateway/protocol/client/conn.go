@@ -1,9 +1,12 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"sync"
 	"time"
@@ -44,7 +47,7 @@ func (c *conn) write(ctx context.Context) {
 		case <-c.done:
 			return
 		case frame := <-c.out:
-			c.ws.SetWriteDeadline(time.Now().Add(writeLimit))
+			c.ws.SetWriteDeadline(time.Now().Add(writeLimit + time.Duration(len(frame)/slowRate)*time.Second))
 			err = c.ws.WriteMessage(websocket.TextMessage, frame)
 		case <-ping.C:
 			err = c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeLimit))
@@ -65,13 +68,9 @@ func (c *conn) read() error {
 	c.ws.SetPingHandler(func(s string) error { alive(); return pong(s) })
 	c.ws.SetPongHandler(func(string) error { return alive() })
 	for {
-		kind, data, err := c.ws.ReadMessage()
+		data, err := c.receive(alive)
 		if err != nil {
 			return err
-		}
-		alive()
-		if kind != websocket.TextMessage {
-			continue
 		}
 		frame, err := protocol.DecodeFrame(data)
 		if err != nil {
@@ -90,6 +89,27 @@ func (c *conn) read() error {
 			c.feed.add(*frame.Event)
 		case frame.Event != nil && c.onEvent != nil:
 			c.onEvent(*frame.Event)
+		}
+	}
+}
+
+// receive reads one text frame and skips others. Bytes that arrive keep the connection alive, so that a large frame may come slowly.
+func (c *conn) receive(alive func() error) ([]byte, error) {
+	for {
+		kind, r, err := c.ws.NextReader()
+		if err != nil {
+			return nil, err
+		}
+		var buf bytes.Buffer
+		for err == nil {
+			alive()
+			_, err = io.CopyN(&buf, r, slowRate)
+		}
+		switch {
+		case !errors.Is(err, io.EOF):
+			return nil, err
+		case kind == websocket.TextMessage:
+			return buf.Bytes(), nil
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -42,49 +43,62 @@ func (q *feedQueue) take() (list []protocol.EventFrame, lost bool) {
 	return list, lost
 }
 
+// Pauses before the feed asks again on a connection where the gateway could not answer.
+const (
+	minFeedPause = 500 * time.Millisecond
+	maxFeedPause = 10 * time.Second
+)
+
 // Feed calls onSnapshot with the gateway's present state and then onChange for every change, in order and without a gap, until ctx ends.
 // After a reconnect, or when changes were lost, it begins anew with onSnapshot. Both are called on Feed's goroutine and may
-// block; a client has at most one Feed. It returns ctx's error.
+// block; a client has at most one Feed. It returns ctx's error, or at once that the gateway has no feed for this peer.
 func (c *Client) Feed(ctx context.Context, onSnapshot func(protocol.FeedSnapshot), onChange func(protocol.Change)) error {
+	pause := minFeedPause
 	for {
-		conn, up := c.current()
-		if conn == nil {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-up:
-			}
-			continue
+		conn, err := c.await(ctx)
+		if err != nil {
+			return err
 		}
-		err := c.follow(ctx, conn, onSnapshot, onChange)
+		err = c.follow(ctx, conn, func(s protocol.FeedSnapshot) {
+			pause = minFeedPause
+			onSnapshot(s)
+		}, onChange)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		c.log.Debug("Feed starts over", "err", err)
-		var refused *protocol.Error
-		if errors.As(err, &refused) && !errors.Is(err, protocol.ErrUnavailable) {
+		switch {
+		case errors.Is(err, errGap):
+			continue
+		case errors.Is(err, protocol.ErrNotFound), errors.Is(err, protocol.ErrForbidden):
 			return fmt.Errorf("subscribe to the feed: %w", err)
 		}
-		if !errors.Is(err, errGap) { // the connection is going: wait for its end, then for the next
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-conn.done:
+		case <-timer.C: // the gateway was not able to: ask again
+			pause = min(2*pause, maxFeedPause)
+		}
+		timer.Stop()
+	}
+}
+
+// await returns the connection as soon as there is one that lives.
+func (c *Client) await(ctx context.Context) (*conn, error) {
+	for {
+		conn, up := c.current()
+		if conn != nil {
 			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-conn.done:
+			case <-conn.done: // going: the next one is awaited
+			default:
+				return conn, nil
 			}
-			c.mu.Lock()
-			if c.conn == conn {
-				up = c.up
-			} else {
-				up = nil
-			}
-			c.mu.Unlock()
-			if up != nil {
-				select {
-				case <-ctx.Done():
-					return ctx.Err()
-				case <-up:
-				}
-			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-up:
 		}
 	}
 }
