@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -197,6 +198,27 @@ func TestStoppingEndsTheWholeGroup(t *testing.T) {
 			t.Fatalf("%s: the output before the end is lost: %q", c.name, out.Output)
 		}
 		gone(t, pid)
+	}
+}
+
+// Such a process lives on: ending it is the work of a supervisor. It must not hold up the call that started it.
+func TestAProcessThatLeftTheGroupDoesNotHoldUpTheCall(t *testing.T) {
+	setsid, err := exec.LookPath("setsid")
+	if err != nil {
+		t.Skip("no setsid here")
+	}
+	useShell(t)
+	b := newBench(t)
+	began := time.Now()
+	out := must[bashOut](b, "Bash", args{"command": setsid + ` sh -c 'echo $$; exec sleep 30' & sleep 30`, "timeout": 1000})
+	if took := time.Since(began); took > 20*time.Second || !out.TimedOut {
+		t.Errorf("took %v: %+v", took, out)
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(out.Output)); err == nil {
+		if !out.OutputStillOpen {
+			t.Error("nothing says that someone still has the output")
+		}
+		syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 

@@ -144,7 +144,7 @@ func (s *searcher) search(ctx context.Context, r io.Reader, path string) (found 
 		s.buf = make([]byte, chunk)
 	}
 	buf, n, line := s.buf, 0, 1
-	for {
+	for first := true; ; first = false {
 		read, err := io.ReadFull(r, buf[n:])
 		n += read
 		last := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
@@ -162,7 +162,8 @@ func (s *searcher) search(ctx context.Context, r io.Reader, path string) (found 
 			}
 		}
 		text := buf[:end]
-		if !utf8.Valid(text) {
+		whole := first && last // most files: whether one is text matters only when something is found in it
+		if !whole && !utf8.Valid(text) {
 			return nil
 		}
 		counted := 0
@@ -175,6 +176,9 @@ func (s *searcher) search(ctx context.Context, r io.Reader, path string) (found 
 			counted = from
 			found = append(found, grepMatch{Path: path, Line: line, Content: firstRunes(bytes.TrimSuffix(text[from:to], []byte("\r")), maxLine)})
 			at = to + 1
+		}
+		if whole && len(found) > 0 && !utf8.Valid(text) {
+			return nil
 		}
 		if last {
 			return found
