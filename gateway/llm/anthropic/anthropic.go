@@ -23,6 +23,7 @@ type model struct {
 	llm.Options
 	options func() []option.RequestOption // made at the first request
 	think   thinker
+	limit   limiter
 }
 
 // New returns a model at o.BaseURL, by default [DefaultBaseURL].
@@ -75,7 +76,8 @@ func (m *model) answer(ctx context.Context, req llm.Request, r *reader) error {
 	return ask.Retry(ctx, r.emit, func() error {
 		for {
 			thinking := m.think.plan(req.Thinking, m.Info.Thinking)
-			err := m.try(ctx, req, thinking, r)
+			params := m.params(req, thinking)
+			err := m.try(ctx, params, r)
 			var f *ask.Failure
 			switch {
 			case err == nil || r.stopped:
@@ -86,16 +88,21 @@ func (m *model) answer(ctx context.Context, req llm.Request, r *reader) error {
 				f.Again = false
 			case f.Status == http.StatusBadRequest && m.think.learn(thinking, f.Reason):
 				continue
+			case f.Status == http.StatusBadRequest:
+				if fits := m.limit.learn(f.Reason, params.MaxTokens); fits > 0 {
+					req.MaxTokens = int(fits)
+					continue
+				}
 			}
 			return f
 		}
 	})
 }
 
-func (m *model) try(ctx context.Context, req llm.Request, thinking plan, r *reader) error {
+func (m *model) try(ctx context.Context, params sdk.MessageNewParams, r *reader) error {
 	ctx, watch := ask.Watched(ctx)
 	service := sdk.NewMessageService(m.options()...)
-	stream := service.NewStreaming(ctx, m.params(req, thinking))
+	stream := service.NewStreaming(ctx, params)
 	defer stream.Close() // the SDK's own errors of closing say nothing about the answer
 	r.begin(m.Model)
 	for stream.Next() {

@@ -230,6 +230,41 @@ func TestRefusedWayOfThinkingIsNotAskedForAgain(t *testing.T) {
 	}
 }
 
+func TestAnswerIsAskedShorterWhereTheServerSaysSo(t *testing.T) {
+	no := func(text string) llmtest.Reply {
+		return llmtest.Reply{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"` + text + `"}}`}
+	}
+	w := llmtest.NewWire(
+		no("max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens for claude-opus-4-6"),
+		no("input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease input length or `max_tokens` and try again"),
+		llmtest.Reply{Body: whole}, llmtest.Reply{Body: whole},
+		no("input length and `max_tokens` exceed context limit: 199900 + 32000 > 200000, decrease input length or `max_tokens` and try again"))
+	m := New(options(w))
+	checkWhole(t, llmtest.Collect(t.Context(), m, hello))
+	checkWhole(t, llmtest.Collect(t.Context(), m, hello))
+	asked := w.Asked()
+	if !strings.Contains(asked[1].Body, `"max_tokens":32000`) || !strings.Contains(asked[2].Body, `"max_tokens":10000`) || !strings.Contains(asked[3].Body, `"max_tokens":32000`) {
+		t.Error(asked)
+	}
+	if a := llmtest.Collect(t.Context(), m, hello); !errors.Is(a.Err, protocol.ErrContextOverflow) || len(w.Asked()) != 5 {
+		t.Error(a.Err, len(w.Asked()))
+	}
+}
+
+func TestNothingIsTakenFromTheEnvironment(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", "sk-environment")
+	t.Setenv("ANTHROPIC_AUTH_TOKEN", "token-environment")
+	t.Setenv("ANTHROPIC_BASE_URL", "http://elsewhere.test")
+	t.Setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Custom: environment")
+	w := llmtest.NewWire(llmtest.Reply{Body: whole})
+	o := options(w)
+	o.Key = ""
+	checkWhole(t, llmtest.Collect(t.Context(), New(o), hello))
+	if asked := w.Asked()[0]; strings.Contains(fmt.Sprint(asked.Header), "environment") || !strings.HasPrefix(asked.URL, "http://model.test/v1/messages") {
+		t.Error(asked.URL, asked.Header)
+	}
+}
+
 func TestFailuresHaveAKindAndTheServersSentence(t *testing.T) {
 	for _, tc := range []struct {
 		status     int

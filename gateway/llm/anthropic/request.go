@@ -25,8 +25,10 @@ func (m *model) params(req llm.Request, thinking plan) sdk.MessageNewParams {
 	if p.MaxTokens == 0 {
 		p.MaxTokens = fallbackOutput
 	}
-	if m.Info.MaxOutput > 0 {
-		p.MaxTokens = min(p.MaxTokens, m.Info.MaxOutput)
+	for _, most := range []int64{m.Info.MaxOutput, m.limit.most.Load()} {
+		if most > 0 {
+			p.MaxTokens = min(p.MaxTokens, most)
+		}
 	}
 	if req.System != "" {
 		p.System = []sdk.TextBlockParam{{Text: req.System}}

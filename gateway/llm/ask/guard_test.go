@@ -1,0 +1,62 @@
+package ask
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestGuardKeepsWhatALibraryWouldLose(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Extra") != "1" {
+			t.Error("our header is missing")
+		}
+		switch r.URL.Path {
+		case "/busy":
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(529)
+			io.WriteString(w, `{"error":{"message":"key sk-1 is one of many"}}`)
+		case "/cut":
+			w.Header().Set("Content-Length", "100")
+			io.WriteString(w, "half")
+		default:
+			io.WriteString(w, "whole")
+		}
+	}))
+	defer srv.Close()
+	refined := 0
+	c := Guard(Options{Key: "sk-1", Headers: map[string]string{"X-Extra": "1"}}, func(*Failure, []byte) { refined++ })
+	get := func(path string) (string, *Watch, error) {
+		ctx, watch := Watched(t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.Do(req)
+		if err != nil {
+			return "", watch, err
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		return string(body), watch, err
+	}
+
+	_, watch, err := get("/busy")
+	var f *Failure
+	if !errors.As(err, &f) || !errors.As(watch.Err(), &f) || f.Status != 529 || f.After != 7*time.Second || !f.Again || strings.Contains(f.Error(), "sk-1") || refined != 1 {
+		t.Errorf("%v %+v", err, f)
+	}
+	body, watch, err := get("/cut")
+	if body != "half" || err != nil || !errors.Is(watch.Err(), protocol.ErrModel) || !strings.Contains(watch.Err().Error(), "broke off") {
+		t.Error(body, err, watch.Err())
+	}
+	if body, watch, err = get("/"); body != "whole" || err != nil || watch.Err() != nil {
+		t.Error(body, err, watch.Err())
+	}
+}
