@@ -12,8 +12,10 @@ import (
 const (
 	// infoLimit is how long a server may take to describe its models before a chat goes on without.
 	infoLimit = 2 * time.Second
-	// listAge is how long a hosted provider's list is good for, and failedAge how long none is asked for after a failure.
+	// listAge is how long a hosted provider's list is good for, and localAge one of this machine, where a model may be loaded again
+	// with another window. failedAge is how long a hosted provider is not asked after a failure.
 	listAge   = time.Hour
+	localAge  = 15 * time.Second
 	failedAge = time.Minute
 )
 
@@ -62,7 +64,11 @@ func (r *Registry) fetch(ctx context.Context, p provider, o ask.Options) ([]prot
 		}
 		models[i] = r.corrected(m)
 	}
-	r.lists.put(key(p, o), models, listAge)
+	age := listAge
+	if p.Local {
+		age = localAge
+	}
+	r.lists.put(key(p, o), models, age)
 	return models, nil
 }
 
@@ -71,8 +77,7 @@ func (r *Registry) fetch(ctx context.Context, p provider, o ask.Options) ([]prot
 func (r *Registry) info(ctx context.Context, p provider, o ask.Options, id string) protocol.ModelInfo {
 	k := key(p, o)
 	models, fresh := r.lists.get(k)
-	// A server on this machine may have loaded the model with another window since. OpenAI's list tells names only.
-	if p.Local || !fresh && p.ID != "openai" {
+	if !fresh && p.ID != "openai" { // OpenAI's list tells names only
 		ctx, cancel := context.WithTimeout(ctx, infoLimit)
 		defer cancel()
 		if _, err := r.fetch(ctx, p, o); err != nil && !p.Local {
