@@ -1,0 +1,173 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestFramesSurviveTheWire(t *testing.T) {
+	req, err := EncodeRequest("7", "chat.send", ChatSendParams{SessionKey: "s", Message: "a < b && c > d"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(req), "a < b && c > d") {
+		t.Errorf("the request is escaped for HTML: %s", req)
+	}
+	f, err := DecodeFrame(req)
+	if err != nil || f.Request == nil || f.Request.ID != "7" || f.Request.Method != "chat.send" {
+		t.Fatalf("request = %+v, %v", f.Request, err)
+	}
+	var p ChatSendParams
+	if err := json.Unmarshal(f.Request.Params, &p); err != nil || p.Message != "a < b && c > d" {
+		t.Errorf("params = %+v, %v", p, err)
+	}
+
+	res, err := EncodeResult("7", OK{true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(res) != `{"type":"res","id":"7","ok":true,"payload":{"ok":true}}` {
+		t.Errorf("result = %s", res)
+	}
+	failed, err := EncodeError("8", ErrConflict.With("busy").WithDetails(map[string]int{"queue": 2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err = DecodeFrame(failed)
+	if err != nil || f.Response == nil || f.Response.OK || !errors.Is(f.Response.Error, ErrConflict) || string(f.Response.Error.Details) != `{"queue":2}` {
+		t.Errorf("error = %+v, %v", f.Response, err)
+	}
+
+	for seq, want := range map[uint64]string{0: `{"type":"evt","event":"chat","payload":{"ok":true}}`, 5: `{"type":"evt","event":"chat","payload":{"ok":true},"seq":5}`} {
+		evt, err := EncodeEvent("chat", OK{true}, seq)
+		if err != nil || string(evt) != want {
+			t.Errorf("event %d = %s, %v", seq, evt, err)
+		}
+		if f, err := DecodeFrame(evt); err != nil || f.Event == nil || seq > 0 && (f.Event.Seq == nil || *f.Event.Seq != seq) {
+			t.Errorf("event %d = %+v, %v", seq, f.Event, err)
+		}
+	}
+}
+
+func TestUnknownFieldsAreIgnored(t *testing.T) {
+	f, err := DecodeFrame([]byte(`{"trace":{"a":[1]},"type":"req","id":"1","method":"m","params":{"tool":"x__y","later":true},"v":9}`))
+	if err != nil || f.Request == nil {
+		t.Fatal(err)
+	}
+	var p ToolInvokeParams
+	if err := json.Unmarshal(f.Request.Params, &p); err != nil || p.Tool != "x__y" {
+		t.Errorf("params = %+v, %v", p, err)
+	}
+}
+
+func TestBrokenFramesSayWhyAndWhose(t *testing.T) {
+	for in, want := range map[string]struct{ id, reason string }{
+		``:                                       {"", "unexpected end"},
+		`{`:                                      {"", "unexpected end"},
+		`[]`:                                     {"", "cannot unmarshal array"},
+		`null`:                                   {"", `no "type"`},
+		`{"id":"a"}`:                             {"a", `no "type"`},
+		`{"type":"ask","id":"a"}`:                {"a", `unknown type "ask"`},
+		`{"type":"req","id":"a"}`:                {"a", "needs a method"},
+		`{"type":"req","id":"","method":"m"}`:    {"", "non-empty string id"},
+		`{"type":"req","id":7,"method":"m"}`:     {"", "cannot unmarshal number"},
+		`{"type":"req","method":"m"}`:            {"", "non-empty string id"},
+		`{"type":"req","id":"a","method":1}`:     {"a", "cannot unmarshal number"},
+		`{"type":"res","ok":true}`:               {"", "non-empty string id"},
+		`{"type":"res","id":"a","ok":"yes"}`:     {"a", "cannot unmarshal string"},
+		`{"type":"evt"}`:                         {"", "needs a name"},
+		`{"type":"evt","event":"chat","seq":-1}`: {"", "cannot unmarshal number"},
+		"{\"type\":\"evt\",\"event\":\"\xff\"}":  {"", "UTF-8"},
+	} {
+		_, err := DecodeFrame([]byte(in))
+		var bad *FrameError
+		if !errors.As(err, &bad) || bad.ID != want.id || !strings.Contains(bad.Reason, want.reason) {
+			t.Errorf("%s: %v (id %q), want …%s… of %q", in, err, bad.ID, want.reason, want.id)
+		}
+	}
+}
+
+func FuzzDecodeFrame(f *testing.F) {
+	for _, s := range []string{
+		`{"type":"req","id":"1","method":"m","params":{}}`, `{"type":"res","id":"1","ok":false,"error":{"code":500,"message":"x"}}`,
+		`{"type":"evt","event":"chat","seq":3}`, `{"type":"req","id":{}}`, `[`, ``, "\xff", `{"type":"req","id":"a","id":2,"method":"m"}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		frame, err := DecodeFrame(data)
+		if err != nil {
+			var bad *FrameError
+			if !errors.As(err, &bad) || bad.Reason == "" {
+				t.Fatalf("error %v is not a FrameError with a reason", err)
+			}
+			return
+		}
+		var v any
+		set := 0
+		if frame.Request != nil {
+			v, set = frame.Request, set+1
+			if frame.Request.ID == "" || frame.Request.Method == "" {
+				t.Fatal("a request without id or method got through")
+			}
+		}
+		if frame.Response != nil {
+			v, set = frame.Response, set+1
+		}
+		if frame.Event != nil {
+			v, set = frame.Event, set+1
+		}
+		if set != 1 {
+			t.Fatalf("%d fields are set", set)
+		}
+		again, err := Marshal(v)
+		if err != nil {
+			t.Fatalf("what was decoded cannot be encoded: %v", err)
+		}
+		second, err := DecodeFrame(again)
+		if err != nil {
+			t.Fatalf("what was encoded cannot be decoded: %v: %s", err, again)
+		}
+		if a, b := normal(t, frame), normal(t, second); !reflect.DeepEqual(a, b) {
+			t.Fatalf("changed on the way: %v, then %v", a, b)
+		}
+	})
+}
+
+// normal is a frame without the freedom of JSON's spelling.
+func normal(t *testing.T, f Frame) any {
+	t.Helper()
+	raw, err := Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func FuzzParseChunk(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte{1, 2, 3})
+	f.Add(AppendChunk(nil, 0xdeadbeef, []byte("data")))
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		id, data, ok := ParseChunk(frame)
+		if ok != (len(frame) >= 4) {
+			t.Fatalf("ok = %v for %d bytes", ok, len(frame))
+		}
+		if ok && string(AppendChunk(nil, id, data)) != string(frame) {
+			t.Fatal("a chunk changed on the way")
+		}
+	})
+}
+
+func TestChunkHeaderIsLittleEndian(t *testing.T) {
+	if got := string(AppendChunk(nil, 0x01020304, []byte("x"))); got != "\x04\x03\x02\x01x" {
+		t.Errorf("chunk = %q", got)
+	}
+}

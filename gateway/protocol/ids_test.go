@@ -1,0 +1,89 @@
+package protocol
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestToolNamesAreCutAtTheFirstSeparator(t *testing.T) {
+	for name, want := range map[ToolName]struct {
+		node NodeID
+		tool string
+		ok   bool
+	}{
+		"laptop__Bash":     {"laptop", "Bash", true},
+		"laptop:Bash":      {"laptop", "Bash", true},
+		"a__b__c":          {"a", "b__c", true},
+		"gsv__ReadFile":    {"gsv", "ReadFile", true},
+		"a:b__c":           {"a:b", "c", true},
+		"my_box__tool_one": {"my_box", "tool_one", true},
+		"Bash":             {},
+		"":                 {},
+		"__Bash":           {},
+		"laptop__":         {},
+		"laptop_Bash":      {},
+		":Bash":            {},
+	} {
+		node, tool, ok := name.Split()
+		if node != want.node || tool != want.tool || ok != want.ok {
+			t.Errorf("%q = %q, %q, %v", name, node, tool, ok)
+		}
+	}
+}
+
+func FuzzToolName(f *testing.F) {
+	for _, s := range []string{"laptop__Bash", "a__b__c", "a:b", "__", "a____b", "", "a_", "ä__ö"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		node, tool, ok := ToolName(s).Split()
+		if !ok {
+			return
+		}
+		if node == "" || tool == "" {
+			t.Fatalf("%q has an empty part", s)
+		}
+		if id, err := ParseNodeID(string(node)); err == nil {
+			if n, tl, ok := NewToolName(id, tool).Split(); !ok || n != id || tl != tool {
+				t.Fatalf("%q: %q and %q are joined to something else", s, node, tool)
+			}
+		}
+	})
+}
+
+func TestNodeIDs(t *testing.T) {
+	for _, good := range []string{"laptop", "node-tower", "A_1", strings.Repeat("x", MaxNodeID)} {
+		if id, err := ParseNodeID(good); err != nil || string(id) != good {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	for _, bad := range []string{"", "a b", "a.b", "a__b", "a_", "gsv", "GSV", "ä", "a:b", strings.Repeat("x", MaxNodeID+1)} {
+		if _, err := ParseNodeID(bad); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+func FuzzCleanNodeID(f *testing.F) {
+	for _, s := range []string{"tower.lan", "", "gsv", "GSV", "__", "a__b", "_-", "Jörgs MacBook", strings.Repeat("ü_", 40), strings.Repeat("x", 39) + "_y"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, err := ParseNodeID(string(CleanNodeID(s))); err != nil {
+			t.Fatalf("%q became %q: %v", s, CleanNodeID(s), err)
+		}
+	})
+}
+
+func TestIDsAreUUIDs(t *testing.T) {
+	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	seen := make(map[string]bool)
+	for range 100 {
+		id := NewID()
+		if !uuid.MatchString(id) || seen[id] {
+			t.Fatalf("id %s", id)
+		}
+		seen[id] = true
+	}
+}

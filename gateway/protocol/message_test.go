@@ -1,0 +1,134 @@
+package protocol
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+)
+
+func TestContentIsAStringOrBlocks(t *testing.T) {
+	for in, want := range map[string]Content{
+		`"hello"`:                      {Text("hello")},
+		`""`:                           {Text("")},
+		`[]`:                           {},
+		`[{"type":"text","text":"a"}]`: {Text("a")},
+		`[{"type":"new","odd":1},{"type":"image","data":"AA","mimeType":"image/png"}]`: {{Type: "new"}, {Type: BlockImage, Data: "AA", MimeType: "image/png"}},
+		`[{"type":"toolCall","id":"1","name":"n__Bash","arguments":{"command":"ls"}}]`: {{Type: BlockToolCall, ID: "1", Name: "n__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)}},
+	} {
+		var got Content
+		if err := json.Unmarshal([]byte(in), &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s = %+v, %v", in, got, err)
+		}
+	}
+	for _, bad := range []string{`1`, `{}`, `["a"]`, `[{"type":1}]`} {
+		var got Content
+		if err := json.Unmarshal([]byte(bad), &got); err == nil {
+			t.Errorf("%s is accepted as %+v", bad, got)
+		}
+	}
+}
+
+func TestUserTextIsWrittenAsAString(t *testing.T) {
+	for want, m := range map[string]Message{
+		`{"role":"user","timestamp":1,"content":"hi"}`:                               {Role: RoleUser, Content: Content{Text("hi")}, Timestamp: 1},
+		`{"role":"assistant","content":[{"type":"text","text":"hi"}],"timestamp":1}`: {Role: RoleAssistant, Content: Content{Text("hi")}, Timestamp: 1},
+		`{"role":"assistant","content":[],"timestamp":1}`:                            {Role: RoleAssistant, Timestamp: 1},
+	} {
+		got, err := Marshal(m)
+		if err != nil || string(got) != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+		var back Message
+		if err := json.Unmarshal(got, &back); err != nil || back.Content.Text() != m.Content.Text() || back.Role != m.Role {
+			t.Errorf("%s came back as %+v, %v", got, back, err)
+		}
+	}
+}
+
+func FuzzContent(f *testing.F) {
+	for _, s := range []string{`"x"`, `[]`, `null`, `[{"type":"text","text":"a"}]`, `[{"type":"thinking","thinking":"t","thinkingSignature":"s"}]`, `[{"type":"toolCall","arguments":[1]}]`, `{`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var c Content
+		if json.Unmarshal(data, &c) != nil {
+			return
+		}
+		c.Text()
+		c.Calls()
+		raw, err := Marshal(Message{Role: RoleUser, Content: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Message
+		if err := json.Unmarshal(raw, &back); err != nil {
+			t.Fatalf("%s: %v", raw, err)
+		}
+		if back.Content.Text() != c.Text() || len(back.Content) != len(c) {
+			t.Fatalf("%s came back as %+v", data, back.Content)
+		}
+	})
+}
+
+func TestErrorsKeepTheirCodeAndText(t *testing.T) {
+	wrapped := fmt.Errorf("open chat: %w", ErrStorage.With("disk full"))
+	for err, want := range map[error]Error{
+		wrapped:                  {Code: CodeStorage, Message: "open chat: disk full"},
+		context.Canceled:         {Code: CodeCancelled, Message: "context canceled"},
+		context.DeadlineExceeded: {Code: CodeTimeout, Message: "context deadline exceeded", Retryable: true},
+		errors.New("odd"):        {Code: CodeInternal, Message: "odd"},
+		ErrUnavailable:           {Code: CodeUnavailable, Message: "Unavailable", Retryable: true},
+	} {
+		if got := AsError(err); !reflect.DeepEqual(*got, want) {
+			t.Errorf("%v = %+v", err, got)
+		}
+	}
+	if AsError(nil) != nil {
+		t.Error("no error became one")
+	}
+	if !errors.Is(wrapped, ErrStorage) || errors.Is(wrapped, ErrNotFound) {
+		t.Error("errors.Is does not compare codes")
+	}
+	if ErrNotFound.With("x"); ErrNotFound.Message != "Not found" {
+		t.Error("With changed the sentinel")
+	}
+}
+
+func TestEveryMethodIsListedOnceWithScopeAndModes(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, m := range Methods {
+		if seen[m.Name] || len(m.Modes) == 0 || m.Scope == ScopeNone && m.Name != Connect.Name {
+			t.Errorf("%+v", m)
+		}
+		seen[m.Name] = true
+		if got, ok := MethodByName(m.Name); !ok || got.Name != m.Name {
+			t.Errorf("MethodByName(%s) = %+v", m.Name, got)
+		}
+		// A node does a node's work and reads the list of tools as its sign of life, and nothing else.
+		for _, mode := range m.Modes {
+			if mode == ModeNode && m.Scope != ScopeNode && m.Name != Connect.Name && m.Name != ToolsList.Name {
+				t.Errorf("a node may call %s", m.Name)
+			}
+		}
+	}
+	if _, ok := MethodByName("no.such"); ok {
+		t.Error("an unknown method was found")
+	}
+}
+
+func TestOnlyProgressMayBeDropped(t *testing.T) {
+	for want, list := range map[bool][]Change{
+		true: {{Kind: ChangeDelta, Delta: &Delta{}}, {Kind: ChangeCall, Call: &CallInfo{State: CallRunning, Tail: "x"}}, {Kind: ChangeChat, Chat: &ChatEvent{State: ChatDelta}}},
+		false: {{Kind: ChangeMessage}, {Kind: ChangeCall, Call: &CallInfo{State: CallDone, Tail: "x"}}, {Kind: ChangeCall, Call: &CallInfo{State: CallRunning}},
+			{Kind: ChangeChat, Chat: &ChatEvent{State: ChatFinal}}, {Kind: ChangeApproval}, {Kind: ChangeResync}},
+	} {
+		for _, c := range list {
+			if c.MayDrop() != want {
+				t.Errorf("%+v: MayDrop = %v", c, !want)
+			}
+		}
+	}
+}
