@@ -13,7 +13,6 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/store"
 )
 
@@ -38,6 +37,8 @@ type Journal interface {
 	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
 	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
 	PutGrant(ctx context.Context, g store.Grant) error
+	Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
+	CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error)
 }
 
 // Dispatcher is safe for use by many goroutines.
@@ -101,7 +102,9 @@ func (d *Dispatcher) Running() []protocol.CallInfo {
 	defer d.mu.Unlock()
 	list := make([]protocol.CallInfo, 0, len(d.open))
 	for _, r := range d.open {
-		list = append(list, r.info)
+		if r.info.CallID != "" { // else nobody has been told of it yet
+			list = append(list, r.info)
+		}
 	}
 	return list
 }
@@ -125,59 +128,33 @@ func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result
 	if c.ID == "" {
 		c.ID = protocol.CallID(protocol.NewID())
 	}
-	earlier, err := d.journal.Call(ctx, c.ID)
-	switch {
-	case err == nil && earlier.Info.Over():
-		return replay(earlier), nil
-	case err == nil && earlier.Info.State == protocol.CallRunning && !d.isOpen(c.ID):
-		return d.lost(ctx, earlier)
-	case err != nil && !errors.Is(err, protocol.ErrNotFound):
-		return Result{}, err
-	}
-	node, spec, err := d.nodes.Lookup(c.Tool)
-	if err != nil {
-		return Result{}, err
-	}
-	if err := tool.Validate(spec.InputSchema, c.Args); err != nil {
-		return Result{}, err
-	}
-	if len(c.Args) == 0 {
-		c.Args = json.RawMessage("{}")
-	}
-	key, err := idempotencyKey(c)
-	if err != nil {
-		return Result{}, err
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	row := store.Call{
-		Info: protocol.CallInfo{CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: node, Tool: spec.Name,
-			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: earlier.Info.ApprovalID},
-		AskedBy: c.AskedBy, Principal: p.String(), IdempotencyKey: key, Idempotent: spec.Idempotent, Attempt: c.Attempt,
-		CreatedAt: time.Now().UnixMilli(),
-	}
-	t := &task{Dispatcher: d, call: c, row: row, spec: spec}
 	d.mu.Lock()
 	if d.open[c.ID] != nil {
 		d.mu.Unlock()
 		return Result{}, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", c.ID))
 	}
-	d.open[c.ID] = &running{info: row.Info, cancel: cancel}
+	d.open[c.ID] = &running{cancel: cancel} // before the journal is read: nobody else may begin the call from here on
 	d.mu.Unlock()
 	defer func() {
 		d.mu.Lock()
 		delete(d.open, c.ID)
 		d.mu.Unlock()
 	}()
-	res, err := t.run(ctx)
+	earlier, err := d.journal.Call(context.WithoutCancel(ctx), c.ID)
+	switch {
+	case err == nil && earlier.Info.Over():
+		return replay(earlier), nil
+	case err == nil && earlier.Info.State == protocol.CallRunning:
+		return d.lost(ctx, earlier)
+	case err != nil && !errors.Is(err, protocol.ErrNotFound):
+		return Result{}, err
+	}
+	t := &task{Dispatcher: d, call: c, row: earlier, stored: err == nil}
+	res, err := t.do(ctx, p)
 	slog.Info("Call ended", "call", c.ID, "tool", c.Tool, "principal", p.String(), "state", res.Info.State, "err", err)
 	return res, err
-}
-
-func (d *Dispatcher) isOpen(id protocol.CallID) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.open[id] != nil
 }
 
 // show publishes a call's state and remembers it for snapshots.
@@ -194,7 +171,7 @@ func (d *Dispatcher) show(info protocol.CallInfo) {
 func (d *Dispatcher) lost(ctx context.Context, c store.Call) (Result, error) {
 	c.Info.State, c.Info.EndedAt = protocol.CallUnknown, time.Now().UnixMilli()
 	c.Info.Error = unknownText(c)
-	if _, err := d.journal.FinishCall(ctx, c); err != nil {
+	if _, err := d.journal.FinishCall(context.WithoutCancel(ctx), c); err != nil {
 		return Result{}, err
 	}
 	d.show(c.Info)
@@ -213,7 +190,8 @@ func unknownText(c store.Call) string {
 
 // replay is the result of a call that has ended.
 func replay(c store.Call) Result {
-	r := Result{Info: c.Info, Raw: c.ResultJSON, IsError: c.Info.State != protocol.CallDone}
+	// A command that failed has answered: what it printed is the result.
+	r := Result{Info: c.Info, Raw: c.ResultJSON, IsError: c.Info.State != protocol.CallDone && (c.Info.Error != "" || c.Info.State != protocol.CallFailed)}
 	if c.Info.Error != "" {
 		r.Content = errorContent(c.Info, c.ResultJSON)
 	} else {

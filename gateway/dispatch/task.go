@@ -11,17 +11,95 @@ import (
 	"time"
 
 	"fairlead/gateway/approval"
+	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/store"
 )
 
 // task is one call on its way.
 type task struct {
 	*Dispatcher
-	call Call
-	row  store.Call
-	spec protocol.ToolSpec
+	call   Call
+	row    store.Call // what an earlier start left of it, until do fills it
+	spec   protocol.ToolSpec
+	stored bool // row is in the journal
+	over   bool // row has its end
+}
+
+// do runs the task. A call that an earlier start left waiting always comes to an end here, and so does one whose context ends early.
+func (t *task) do(ctx context.Context, p auth.Principal) (Result, error) {
+	err := t.prepare(ctx, p)
+	var res Result
+	if err == nil {
+		res, err = t.run(ctx)
+	}
+	switch {
+	case err == nil || t.over || errors.Is(err, protocol.ErrStorage) || errors.Is(err, approval.ErrSuspended):
+		return res, err
+	case t.row.Info.CallID == "":
+		return res, err // nobody has been told of it
+	case context.Cause(ctx) != nil:
+		return t.stopped(ctx, nil)
+	case t.stored:
+		return t.end(ctx, protocol.CallFailed, nil, err.Error())
+	}
+	return res, err
+}
+
+// prepare finds the tool and fills the row.
+func (t *task) prepare(ctx context.Context, p auth.Principal) error {
+	c := &t.call
+	node, spec, err := t.lookup(ctx)
+	if err != nil {
+		return err
+	}
+	if err := tool.Validate(spec.InputSchema, c.Args); err != nil {
+		return err
+	}
+	if len(c.Args) == 0 {
+		c.Args = json.RawMessage("{}")
+	}
+	key, err := idempotencyKey(*c)
+	if err != nil {
+		return err
+	}
+	t.spec = spec
+	t.row = store.Call{
+		Info: protocol.CallInfo{CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: node, Tool: spec.Name,
+			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: t.row.Info.ApprovalID},
+		AskedBy: c.AskedBy, Principal: p.String(), IdempotencyKey: key, Idempotent: spec.Idempotent, Attempt: c.Attempt,
+		CreatedAt: time.Now().UnixMilli(),
+	}
+	return nil
+}
+
+// comeBack is how long a call that an earlier start left waiting waits for its machine.
+const comeBack = 30 * time.Second
+
+// lookup finds the tool. After a restart machines come back one by one: a call that has been asked about waits for its own.
+func (t *task) lookup(ctx context.Context) (protocol.NodeID, protocol.ToolSpec, error) {
+	sub := t.bus.Subscribe()
+	defer sub.Close()
+	node, spec, err := t.nodes.Lookup(t.call.Tool)
+	if !t.stored || !errors.Is(err, protocol.ErrUnavailable) {
+		return node, spec, err
+	}
+	late, cancel := context.WithTimeout(ctx, comeBack)
+	defer cancel()
+	for c := range sub.All(late) {
+		if c.Kind != protocol.ChangeNode && c.Kind != protocol.ChangeResync {
+			continue
+		}
+		if node, spec, err = t.nodes.Lookup(t.call.Tool); !errors.Is(err, protocol.ErrUnavailable) {
+			return node, spec, err
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return node, spec, err
 }
 
 // run takes the call through preview, approval, journal and node.
@@ -95,7 +173,7 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 	if t.row.Hash, err = approval.Hash(q); err != nil {
 		return res, true, err
 	}
-	if err := t.journal.PutCall(ctx, t.row); err != nil {
+	if err := t.put(ctx); err != nil {
 		return res, true, err
 	}
 	t.show(t.row.Info)
@@ -143,10 +221,15 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 
 // act commits the journal row and has the node run the tool.
 func (t *task) act(ctx context.Context) (Result, error) {
+	if context.Cause(ctx) != nil {
+		return t.stopped(ctx, nil)
+	}
 	t.row.Info.State, t.row.Info.StartedAt = protocol.CallRunning, time.Now().UnixMilli()
-	if err := t.journal.PutCall(ctx, t.row); err != nil {
+	if err := t.put(ctx); err != nil {
+		t.row.Info.State, t.row.Info.StartedAt = protocol.CallWaiting, 0
 		return Result{}, err // nothing runs that is not in the journal
 	}
+	t.withdraw(ctx)
 	t.show(t.row.Info)
 	limit := t.limit()
 	callCtx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
@@ -171,13 +254,12 @@ func (t *task) act(ctx context.Context) (Result, error) {
 	case context.Cause(ctx) != nil:
 		return t.stopped(ctx, raw)
 	case errors.Is(err, errTimeout):
-		return t.end(ctx, protocol.CallFailed, raw, fmt.Sprintf("The call took longer than %s and was stopped.", limit))
+		return t.end(ctx, protocol.CallFailed, raw, fmt.Sprintf("The call took longer than %s and was stopped.", limit)+t.silence(raw))
 	case errors.Is(err, protocol.ErrUnavailable):
 		// The machine went away in the middle.
 		if t.spec.Effect == protocol.EffectRead {
 			return t.end(ctx, protocol.CallFailed, nil, err.Error())
 		}
-		t.row.Info.Error = unknownText(t.row)
 		return t.end(ctx, protocol.CallUnknown, nil, err.Error()+". "+unknownText(t.row))
 	}
 	return t.end(ctx, protocol.CallFailed, nil, err.Error())
@@ -199,8 +281,11 @@ func (t *task) limit() time.Duration {
 // produced, if anything.
 func (t *task) stopped(ctx context.Context, raw json.RawMessage) (Result, error) {
 	cause := context.Cause(ctx)
-	if errors.Is(cause, errStopped) {
-		return t.end(ctx, protocol.CallCancelled, raw, "The person stopped this call.")
+	switch {
+	case errors.Is(cause, errStopped):
+		return t.end(ctx, protocol.CallCancelled, raw, "The person stopped this call."+t.silence(raw))
+	case cause == nil: // its question was taken back by an earlier start
+		return t.end(ctx, protocol.CallCancelled, nil, "The call was stopped with its run.")
 	}
 	text := "The call was stopped with its run."
 	if errors.Is(cause, approval.ErrSuspended) {
@@ -209,10 +294,18 @@ func (t *task) stopped(ctx context.Context, raw json.RawMessage) (Result, error)
 		}
 		text = "The call was stopped because Fairlead was quit."
 	}
-	if _, err := t.end(ctx, protocol.CallCancelled, raw, text); err != nil {
+	if _, err := t.end(ctx, protocol.CallCancelled, raw, text+t.silence(raw)); err != nil {
 		return Result{}, err
 	}
 	return Result{}, cause
+}
+
+// silence says so when a call that may have done something was stopped and the machine did not report on it.
+func (t *task) silence(raw json.RawMessage) string {
+	if t.row.Info.State != protocol.CallRunning || len(raw) > 0 || t.spec.Effect == protocol.EffectRead {
+		return ""
+	}
+	return " The machine has not said what was done by then: look before you repeat it."
 }
 
 // finished ends a call that the node has answered.
@@ -235,10 +328,11 @@ func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error
 func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errText string) (Result, error) {
 	t.row.Info.State, t.row.Info.EndedAt, t.row.Info.Error, t.row.ResultJSON = state, time.Now().UnixMilli(), errText, raw
 	t.row.Info.Tail = ""
+	t.over = true
 	ctx = context.WithoutCancel(ctx)
-	if t.row.Info.StartedAt == 0 && t.row.Info.ApprovalID == "" {
-		// It ended before it was in the journal: a refusal is worth a row too.
-		if err := t.journal.PutCall(ctx, t.row); err != nil {
+	if !t.stored {
+		// A refusal is worth a row too.
+		if err := t.put(ctx); err != nil {
 			return Result{}, err
 		}
 	} else if won, err := t.journal.FinishCall(ctx, t.row); err != nil {
@@ -250,10 +344,34 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 	} else if !won {
 		slog.Warn("A call had ended already", "call", t.call.ID)
 	}
+	t.withdraw(ctx)
 	t.show(t.row.Info)
-	r := replay(t.row)
-	r.IsError = state != protocol.CallDone && (errText != "" || state != protocol.CallFailed)
-	return r, nil
+	return replay(t.row), nil
+}
+
+// put writes the row, whole or not at all: a context that ends does not make the outcome doubtful.
+func (t *task) put(ctx context.Context) error {
+	err := t.journal.PutCall(context.WithoutCancel(ctx), t.row)
+	t.stored = t.stored || err == nil
+	return err
+}
+
+// withdraw takes the call's question back if it is still open: an earlier start asked it, and it is no longer needed.
+func (t *task) withdraw(ctx context.Context) {
+	id := t.row.Info.ApprovalID
+	if id == "" {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	q, err := t.journal.Approval(ctx, id)
+	if err != nil || q.State != protocol.ApprovalPending {
+		return
+	}
+	q.State, q.AnsweredBy, q.AnsweredAt = protocol.ApprovalCancelled, "its call", time.Now().UnixMilli()
+	if won, err := t.journal.CloseApproval(ctx, q); err != nil || !won {
+		return
+	}
+	t.bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, SessionKey: q.SessionKey, Approval: &q})
 }
 
 // idempotencyKey is stable over attempts and restarts, and another for other arguments (sandbox notes 5.4).
