@@ -33,16 +33,11 @@ const maxAttachment = 10 << 20
 func (s *shell) handlers() chat.Handlers {
 	return chat.Handlers{
 		Send: func(text string, images []protocol.Attachment, node protocol.NodeID) {
-			if s.chat == nil {
-				s.say("Not connected yet. Your message was not sent.")
-				s.pane.SetDraft(text)
-				return
-			}
-			s.chat.Send(text, images, node)
+			s.send(s.chat, text, images, node)
 		},
 		Stop:     func() { s.with(func(c *state.Chat) { c.Stop("") }) },
 		Unqueue:  func(id protocol.RunID) { s.with(func(c *state.Chat) { c.Stop(id) }) },
-		Retry:    func(r protocol.RunInfo) { s.with(func(c *state.Chat) { c.Retry(r) }) },
+		Retry:    func(r protocol.RunInfo) { s.send(s.chat, r.Message, nil, "") },
 		StopCall: func(id protocol.CallID) { s.with(func(c *state.Chat) { c.StopCall(id) }) },
 		Answer: func(q protocol.Approval, decision string) {
 			s.b.state.Answer(q, decision, protocol.ScopeOnce, "")
@@ -51,7 +46,7 @@ func (s *shell) handlers() chat.Handlers {
 		Older:     func() { s.with((*state.Chat).Older) },
 		Reload:    func() { s.with((*state.Chat).Reload) },
 		Rename:    func(title string) { s.b.state.Rename(s.key, title) },
-		Export:    s.export,
+		Export:    func() { s.export(s.key) },
 		Reset:     func() { s.b.state.Reset(s.key) },
 		Delete:    func() { s.delete(s.key) },
 		SetModel:  func(ref protocol.ModelRef) { s.with(func(c *state.Chat) { c.SetModel(ref) }) },
@@ -66,13 +61,7 @@ func (s *shell) handlers() chat.Handlers {
 		PickFiles:  s.pickFiles,
 		PasteImage: pasteImage(s),
 		Media: func(key string, done func([]byte, error)) {
-			bind.Go(s.ctx, func(ctx context.Context) ([]byte, error) {
-				r, err := state.Call(ctx, s.b.state, protocol.MediaGet, protocol.MediaGetParams{Key: key})
-				if err != nil {
-					return nil, err
-				}
-				return base64.StdEncoding.DecodeString(r.Data)
-			}, done)
+			bind.Go(s.ctx, func(ctx context.Context) ([]byte, error) { return s.b.state.Media(ctx, key) }, done)
 		},
 	}
 }
@@ -81,6 +70,24 @@ func (s *shell) with(f func(*state.Chat)) {
 	if s.chat != nil {
 		f(s.chat)
 	}
+}
+
+// send sends a message. When it is not taken the person gets their text back.
+func (s *shell) send(c *state.Chat, text string, images []protocol.Attachment, node protocol.NodeID) {
+	bind.Go(s.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return c.Send(ctx, text, images, node) },
+		func(r protocol.ChatSendResult, err error) {
+			switch {
+			case err != nil:
+				s.say("Your message was not sent: " + err.Error())
+				if s.chat == c && s.pane.Draft() == "" {
+					s.pane.SetDraft(text)
+				}
+			case r.Error != "":
+				s.say(r.Error)
+			case r.Response != "" && r.Status != protocol.ChatStarted:
+				s.say(r.Response)
+			}
+		})
 }
 
 func (s *shell) say(text string) {
@@ -155,14 +162,10 @@ func (s *shell) pickFiles(done func([]string)) {
 	d.Show()
 }
 
-// export writes the chat as Markdown to a file of the person's choice.
-func (s *shell) export() {
-	c := s.chat
-	if c == nil {
-		return
-	}
+// export writes a chat as Markdown to a file of the person's choice.
+func (s *shell) export(key protocol.SessionKey) {
 	bind.Go(s.ctx, func(ctx context.Context) ([2]string, error) {
-		title, text, err := c.Export(ctx)
+		title, text, err := s.b.state.Export(ctx, key)
 		return [2]string{title, text}, err
 	}, func(r [2]string, err error) {
 		if err != nil {
@@ -210,21 +213,24 @@ func fileName(title string) string {
 
 // delete removes a chat and offers to bring it back.
 func (s *shell) delete(key protocol.SessionKey) {
-	s.b.state.Delete(key, func(until time.Time) {
-		fyne.Do(func() {
-			s.toast.Say("The chat was deleted.", func() { s.b.state.Restore(key); s.open(key) }, time.Now(), until)
-			s.body.Refresh()
-			if s.key == key {
-				next := protocol.MainSession
-				for _, e := range s.view.Sessions {
-					if e.SessionKey != key {
-						next = e.SessionKey
-						break
-					}
-				}
-				s.open(next)
+	bind.Go(s.ctx, func(ctx context.Context) (time.Time, error) { return s.b.state.Delete(ctx, key) }, func(until time.Time, err error) {
+		if err != nil {
+			s.say("The chat was not deleted: " + err.Error())
+			return
+		}
+		s.toast.Say("The chat was deleted.", func() { s.b.state.Restore(key); s.open(key) }, time.Now(), until)
+		s.body.Refresh()
+		if s.key != key {
+			return
+		}
+		next := protocol.MainSession
+		for _, e := range s.view.Sessions {
+			if e.SessionKey != key {
+				next = e.SessionKey
+				break
 			}
-		})
+		}
+		s.open(next)
 	})
 }
 
@@ -233,7 +239,7 @@ func (s *shell) chatMenu(e protocol.SessionEntry, at fyne.Position) {
 	widgets.ShowMenuAt(s.sidebar.rows, at, []*fyne.MenuItem{
 		fyne.NewMenuItem("Open", func() { s.open(e.SessionKey) }),
 		fyne.NewMenuItem("Rename", func() { s.open(e.SessionKey); s.pane.Rename() }),
-		fyne.NewMenuItem("Export as Markdown…", func() { s.open(e.SessionKey); s.export() }),
+		fyne.NewMenuItem("Export as Markdown…", func() { s.export(e.SessionKey) }),
 		fyne.NewMenuItemSeparator(),
 		fyne.NewMenuItem("Delete", func() { s.delete(e.SessionKey) }),
 	})

@@ -247,6 +247,7 @@ func (b *backend) stop() {
 			b.nodeWG.Wait()
 		}
 		b.cancel()
+		b.state.Close()
 		b.wg.Wait()
 		if b.gw != nil {
 			b.noGw()

@@ -32,7 +32,7 @@ func runGUI(f flags, b *backend, i *instance) {
 		t := tray.New(d, s.trayDo)
 		s.hasTray = true
 		t.Show(state.TrayOf(b.state.Value.Get()))
-		s.watch(bind.Watch(ctx, b.state.Value, func(v state.View) { t.Show(state.TrayOf(v)) }))
+		bind.Watch(ctx, b.state.Value, func(v state.View) { t.Show(state.TrayOf(v)) })
 	}
 	a.Lifecycle().SetOnStarted(func() {
 		b.start()

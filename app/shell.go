@@ -28,7 +28,6 @@ type shell struct {
 	window   fyne.Window
 	hasTray  bool
 	visible  bool
-	watches  []<-chan struct{}
 
 	sidebar  *sidebar
 	drawer   *fyne.Container // the sidebar over the chat, in a narrow window
@@ -46,7 +45,6 @@ type shell struct {
 	chat      *state.Chat
 	chatView  state.ChatView
 	stopChat  context.CancelFunc
-	models    []chat.Model
 	noticeAt  int64
 	approval  fyne.Window
 	dialog    *approve.Dialog
@@ -92,12 +90,10 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s.shortcuts()
 	s.visible = true
 	s.open(protocol.SessionKey(p.StringWithFallback("chat", string(protocol.MainSession))))
-	s.watch(bind.Watch(ctx, b.state.Value, s.update))
+	bind.Watch(ctx, b.state.Value, s.update)
 	bind.Every(ctx, 200*time.Millisecond, s.tick)
 	return s
 }
-
-func (s *shell) watch(done <-chan struct{}) { s.watches = append(s.watches, done) }
 
 // shortcuts are the window's keys.
 func (s *shell) shortcuts() {
@@ -172,22 +168,10 @@ func (s *shell) open(key protocol.SessionKey) {
 	s.stopChat = cancel
 	s.chatView = state.ChatView{Key: key, Loading: true}
 	s.sidebar.show(s.view, key)
-	// The chat is loaded once there is a connection.
-	bind.Go(ctx, func(ctx context.Context) (*state.Chat, error) {
-		for v := range s.b.state.Value.Changes(ctx) {
-			if v.Loaded {
-				break
-			}
-		}
-		return s.b.state.Chat(key), nil
-	}, func(c *state.Chat, _ error) {
-		s.chat = c
-		bind.Watch(ctx, c.Value, func(v state.ChatView) {
-			if v.Key == s.key {
-				s.chatView = v
-				s.showPane()
-			}
-		})
+	s.chat = s.b.state.Chat(key)
+	bind.Watch(ctx, s.chat.Value, func(v state.ChatView) {
+		s.chatView = v
+		s.showPane()
 	})
 	s.showPane()
 	s.pane.FocusComposer()
@@ -195,32 +179,12 @@ func (s *shell) open(key protocol.SessionKey) {
 
 // showPane puts the chat's state together.
 func (s *shell) showPane() {
-	entry, ok := s.view.Session(s.key)
-	if !ok {
-		entry = protocol.SessionEntry{SessionKey: s.key}
+	st := chat.StateOf(s.view, s.chatView)
+	if st.Session.Title == "" {
+		st.Session.Title = state.TitleOf(st.Session)
 	}
-	if entry.Title == "" {
-		entry.Title = state.TitleOf(entry)
-	}
-	st := chat.State{Session: entry, Messages: s.chatView.Messages, More: s.chatView.More, Loading: s.chatView.Loading, Problem: s.chatView.Problem,
-		Nodes: s.view.Nodes, Model: s.view.Status.Model, Models: s.models, Paused: s.view.Status.Paused}
-	if entry.Settings != nil && entry.Settings.Model != nil {
-		st.Model = *entry.Settings.Model
-	}
-	for _, r := range s.view.Runs {
-		if r.SessionKey == s.key {
-			st.Runs = append(st.Runs, r)
-		}
-	}
-	for _, c := range s.view.Calls {
-		if c.SessionKey == s.key {
-			st.Calls = append(st.Calls, c)
-		}
-	}
-	for _, a := range s.view.Approvals {
-		if a.SessionKey == s.key {
-			st.Approvals = append(st.Approvals, a)
-		}
+	for _, m := range s.view.Models {
+		st.Models = append(st.Models, chat.Model{Ref: m.Ref, Name: m.Name})
 	}
 	s.pane.Update(st)
 }
@@ -238,7 +202,13 @@ func (s *shell) tick(now time.Time) {
 }
 
 func (s *shell) newChat() {
-	s.b.state.NewChat(func(key protocol.SessionKey) { fyne.Do(func() { s.open(key); s.pane.FocusComposer() }) })
+	bind.Go(s.ctx, s.b.state.NewChat, func(key protocol.SessionKey, err error) {
+		if err != nil {
+			s.say("No new chat: " + err.Error())
+			return
+		}
+		s.open(key)
+	})
 	if s.drawer.Visible() {
 		s.toggleDrawer()
 	}

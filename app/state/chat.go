@@ -2,14 +2,9 @@ package state
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // pageSize is how many messages are loaded at once.
@@ -22,6 +17,9 @@ type ChatView struct {
 	More     bool               // there are older ones
 	Loading  bool
 	Problem  string
+
+	load int                // counts loads: an answer to an older one is not wanted any more
+	late []protocol.Message // arrived since the load began
 }
 
 // Chat is one conversation. Its methods are safe for use by many goroutines.
@@ -29,19 +27,21 @@ type Chat struct {
 	Key   protocol.SessionKey
 	Value *Value[ChatView]
 	app   *App
-	load  sync.Mutex // one load at a time
 }
 
-// Chat returns the view-model of a conversation, and loads it the first time.
+// Chat returns the view-model of a conversation, and loads it the first time: at once, or as soon as there is a connection.
 func (a *App) Chat(key protocol.SessionKey) *Chat {
 	a.mu.Lock()
 	c := a.chats[key]
-	if c == nil {
+	known := c != nil
+	if !known {
 		c = &Chat{Key: key, app: a, Value: NewValue(ChatView{Key: key, Loading: true})}
 		a.chats[key] = c
-		defer c.reload()
 	}
 	a.mu.Unlock()
+	if !known && a.Value.Get().Loaded {
+		c.reload()
+	}
 	return c
 }
 
@@ -56,30 +56,30 @@ func (a *App) Forget(key protocol.SessionKey) {
 func (c *Chat) Reload() { c.reload() }
 
 func (c *Chat) reload() {
-	c.Value.Update(func(v ChatView) ChatView { v.Loading, v.Problem = true, ""; return v })
-	go func() {
-		c.load.Lock()
-		defer c.load.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), rpcLimit)
-		defer cancel()
-		p, err := client.Call(ctx, c.app.c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: pageSize})
-		c.Value.Update(func(v ChatView) ChatView {
-			v.Loading = false
-			if err != nil {
-				v.Problem = err.Error()
-				return v
-			}
-			// Messages that arrived while this was on its way are kept.
-			fresh := p.Messages
-			for _, m := range v.Messages {
-				if n := len(fresh); n > 0 && m.Seq > fresh[n-1].Seq && m.Seq > 0 {
-					fresh = append(fresh, m)
-				}
-			}
-			v.Messages, v.More = fresh, len(p.Messages) > 0 && p.Messages[0].Seq > 1
+	load := 0
+	c.Value.Update(func(v ChatView) ChatView {
+		v.load++
+		load = v.load
+		v.Loading, v.Problem, v.late = true, "", nil
+		return v
+	})
+	c.page(0, func(v ChatView, p protocol.SessionPreviewResult, err error) ChatView {
+		if v.load != load {
 			return v
-		})
-	}()
+		}
+		v.Loading = false
+		late := v.late
+		v.late = nil
+		if err != nil {
+			v.Problem = sentence(err)
+			return v
+		}
+		v.Messages, v.More = p.Messages, more(p)
+		for _, m := range late {
+			v.Messages = add(v.Messages, m)
+		}
+		return v
+	})
 }
 
 // Older loads the page before the first message.
@@ -88,24 +88,44 @@ func (c *Chat) Older() {
 	if !v.More || v.Loading || len(v.Messages) == 0 {
 		return
 	}
-	before := v.Messages[0].Seq
+	load, before := v.load, v.Messages[0].Seq
 	c.Value.Update(func(v ChatView) ChatView { v.Loading = true; return v })
-	go func() {
-		c.load.Lock()
-		defer c.load.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), rpcLimit)
-		defer cancel()
-		p, err := client.Call(ctx, c.app.c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: pageSize, Before: before})
-		c.Value.Update(func(v ChatView) ChatView {
-			v.Loading = false
-			if err != nil || len(v.Messages) == 0 || v.Messages[0].Seq != before {
-				return v
-			}
-			v.Messages = append(slices.Clone(p.Messages), v.Messages...)
-			v.More = len(p.Messages) > 0 && p.Messages[0].Seq > 1
+	c.page(before, func(v ChatView, p protocol.SessionPreviewResult, err error) ChatView {
+		if v.load != load || len(v.Messages) == 0 || v.Messages[0].Seq != before {
 			return v
-		})
-	}()
+		}
+		v.Loading = false
+		if err != nil {
+			c.app.start(func(context.Context) { c.app.fail(err) })
+			return v
+		}
+		v.Messages = append(slices.Clone(p.Messages), v.Messages...)
+		v.More = more(p)
+		return v
+	})
+}
+
+// page loads messages before a sequence number (0: the newest) and puts them into the view.
+func (c *Chat) page(before int64, into func(ChatView, protocol.SessionPreviewResult, error) ChatView) {
+	c.app.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		defer cancel()
+		p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: pageSize, Before: before})
+		c.Value.Update(func(v ChatView) ChatView { return into(v, p, err) })
+	})
+}
+
+// more reports whether there are messages before a page.
+func more(p protocol.SessionPreviewResult) bool { return len(p.Messages) > 0 && p.Messages[0].Seq > 1 }
+
+// add appends a message unless it is there already. The list given is not changed.
+func add(list []protocol.Message, m protocol.Message) []protocol.Message {
+	if n := len(list); n > 0 && list[n-1].Seq >= m.Seq {
+		return list
+	}
+	// Sharing the beginning with the list before keeps a message cheap in a chat of thousands: nobody else appends to it, because
+	// changes come one at a time.
+	return append(list, m)
 }
 
 // apply takes a change of the messages in.
@@ -115,92 +135,44 @@ func (c *Chat) apply(ch protocol.Change) {
 		c.reload()
 		return
 	}
+	if ch.Message == nil {
+		return
+	}
 	m := *ch.Message
 	c.Value.Update(func(v ChatView) ChatView {
-		if n := len(v.Messages); n > 0 && v.Messages[n-1].Seq >= m.Seq {
-			return v
+		if v.Loading {
+			v.late = append(v.late, m)
 		}
-		v.Messages = append(v.Messages[:len(v.Messages):len(v.Messages)], m)
+		v.Messages = add(v.Messages, m)
 		return v
 	})
 }
 
-// Send sends a message.
-func (c *Chat) Send(text string, images []protocol.Attachment, node protocol.NodeID) {
-	act(c.app, protocol.ChatSend, protocol.ChatSendParams{SessionKey: c.Key, Message: text, Attachments: images, Node: node}, func(r protocol.ChatSendResult) {
-		switch {
-		case r.Error != "":
-			c.app.Notify("error", r.Error)
-		case r.Response != "" && r.Status != protocol.ChatStarted:
-			c.app.Notify("info", r.Response)
-		}
-	})
+// Send sends a message and tells what became of it: a run began, it waits in the queue, or it was a command with a response. It blocks
+// until the gateway has stored it. When err is not nil the message was not taken, or nobody knows: the person keeps their text.
+func (c *Chat) Send(ctx context.Context, text string, images []protocol.Attachment, node protocol.NodeID) (protocol.ChatSendResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+	defer cancel()
+	return Call(ctx, c.app, protocol.ChatSend, protocol.ChatSendParams{SessionKey: c.Key, Message: text, Attachments: images, Node: node})
 }
 
 // Stop stops the run in progress, or takes a waiting message out of the queue.
 func (c *Chat) Stop(run protocol.RunID) {
-	act(c.app, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: c.Key, RunID: run}, nil)
+	act(c.app, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: c.Key, RunID: run})
 }
 
 // StopCall stops one tool call.
 func (c *Chat) StopCall(id protocol.CallID) {
-	act(c.app, protocol.CallCancel, protocol.CallCancelParams{CallID: id}, nil)
-}
-
-// Retry sends the message of a failed run again.
-func (c *Chat) Retry(r protocol.RunInfo) {
-	c.Send(r.Message, nil, "")
+	act(c.app, protocol.CallCancel, protocol.CallCancelParams{CallID: id})
 }
 
 // SetModel chooses the conversation's model; the zero value is the default again.
 func (c *Chat) SetModel(ref protocol.ModelRef) {
 	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: c.Key,
-		Settings: &protocol.SessionPrefsPatch{Model: &protocol.ModelPatch{Provider: &ref.Provider, ID: &ref.ID}}}, nil)
+		Settings: &protocol.SessionPrefsPatch{Model: &protocol.ModelPatch{Provider: &ref.Provider, ID: &ref.ID}}})
 }
 
 // SetThinking chooses how much the model thinks; empty is the default again.
 func (c *Chat) SetThinking(level string) {
-	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: c.Key, Settings: &protocol.SessionPrefsPatch{ThinkingLevel: &level}}, nil)
-}
-
-// Export writes the whole conversation as Markdown. It blocks while the messages are loaded.
-func (c *Chat) Export(ctx context.Context) (title, text string, err error) {
-	p, err := client.Call(ctx, c.app.c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key})
-	if err != nil {
-		return "", "", fmt.Errorf("load the chat: %w", err)
-	}
-	title = "Chat"
-	if s, ok := c.app.Value.Get().Session(c.Key); ok && s.Title != "" {
-		title = s.Title
-	}
-	return title, Markdown(title, p.Messages, time.Local), nil
-}
-
-// Markdown renders a conversation for people.
-func Markdown(title string, messages []protocol.Message, zone *time.Location) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", title)
-	for _, m := range messages {
-		at := time.UnixMilli(m.Timestamp).In(zone).Format("2 Jan 2006 15:04")
-		switch {
-		case m.Origin == protocol.OriginNotice:
-			fmt.Fprintf(&b, "\n*%s*\n", m.Content.Text())
-		case m.Role == protocol.RoleUser:
-			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, m.Content.Text())
-		case m.Role == protocol.RoleAssistant:
-			if text := m.Content.Text(); text != "" {
-				fmt.Fprintf(&b, "\n## Fairlead · %s\n\n%s\n", at, text)
-			}
-			for _, call := range m.Content.Calls() {
-				fmt.Fprintf(&b, "\n**%s** `%s`\n", call.Name, strings.ReplaceAll(string(call.Arguments), "`", "'"))
-			}
-		case m.Role == protocol.RoleToolResult:
-			fence := "```"
-			for strings.Contains(m.Content.Text(), fence) {
-				fence += "`"
-			}
-			fmt.Fprintf(&b, "\n%s\n%s\n%s\n", fence, strings.TrimRight(m.Content.Text(), "\n"), fence)
-		}
-	}
-	return b.String()
+	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: c.Key, Settings: &protocol.SessionPrefsPatch{ThinkingLevel: &level}})
 }

@@ -60,22 +60,33 @@ func QuestionText(a protocol.Approval) string {
 	return string(a.Args)
 }
 
-// Reveal makes characters visible that would hide what a text does: control, bidirectional and zero-width ones. Line breaks and tabs
-// stay. changed reports whether there were any.
+// Reveal makes characters visible that would hide what a text does: control, bidirectional and zero-width ones, blanks that are no
+// spaces, and what changes the letter before it. Line breaks, tabs and spaces stay. changed reports whether there were any.
 func Reveal(s string) (text string, changed bool) {
 	var b strings.Builder
 	for _, r := range s {
-		switch {
-		case r == '\n' || r == '\t':
+		if !hidden(r) {
 			b.WriteRune(r)
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == '\u00a0' || r == '\u3164' || r == '\u115f':
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-			changed = true
-		default:
-			b.WriteRune(r)
+			continue
 		}
+		fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		changed = true
 	}
 	return b.String(), changed
+}
+
+// fillers are letters and marks that take part in a text without a shape.
+var fillers = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x034f, Hi: 0x034f, Stride: 1}, {Lo: 0x115f, Hi: 0x1160, Stride: 1}, {Lo: 0x17b4, Hi: 0x17b5, Stride: 1},
+	{Lo: 0x2800, Hi: 0x2800, Stride: 1}, {Lo: 0x3164, Hi: 0x3164, Stride: 1}, {Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
+}}
+
+func hidden(r rune) bool {
+	switch r {
+	case '\n', '\t', ' ':
+		return false
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Co, fillers)
 }
 
 // Lookalikes reports whether a text mixes Latin letters with Greek or Cyrillic ones in a word, which may pass for other letters.
@@ -91,4 +102,24 @@ func Lookalikes(s string) bool {
 		}
 	}
 	return false
+}
+
+// Ended says in a few words how a question ended, and by whom.
+func Ended(a protocol.Approval) string {
+	by := ""
+	if a.AnsweredBy != "" {
+		by = " by " + a.AnsweredBy
+	}
+	switch a.State {
+	case protocol.ApprovalAllowed:
+		if a.Scope == protocol.ScopeSession {
+			return "allowed in this chat" + by
+		}
+		return "allowed" + by
+	case protocol.ApprovalDenied:
+		return "denied" + by
+	case protocol.ApprovalExpired:
+		return "not answered in time"
+	}
+	return "not needed any more"
 }

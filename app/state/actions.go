@@ -1,0 +1,117 @@
+package state
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// NewChat makes an empty chat. It blocks.
+func (a *App) NewChat(ctx context.Context) (protocol.SessionKey, error) {
+	e, err := Call(ctx, a, protocol.SessionCreate, protocol.SessionCreateParams{})
+	return e.SessionKey, err
+}
+
+// Rename gives a chat another title; empty is the beginning of its first message again.
+func (a *App) Rename(key protocol.SessionKey, title string) {
+	act(a, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Label: &title})
+}
+
+// Delete removes a chat; until the time it returns, Restore brings it back. It blocks.
+func (a *App) Delete(ctx context.Context, key protocol.SessionKey) (until time.Time, err error) {
+	r, err := Call(ctx, a, protocol.SessionDelete, protocol.SessionParams{SessionKey: key})
+	return time.UnixMilli(r.UndoUntil), err
+}
+
+// Restore brings a deleted chat back.
+func (a *App) Restore(key protocol.SessionKey) {
+	act(a, protocol.SessionRestore, protocol.SessionParams{SessionKey: key})
+}
+
+// Reset begins a chat afresh.
+func (a *App) Reset(key protocol.SessionKey) {
+	act(a, protocol.SessionReset, protocol.SessionParams{SessionKey: key})
+}
+
+// Export writes a whole chat as Markdown. It blocks while the messages are loaded.
+func (a *App) Export(ctx context.Context, key protocol.SessionKey) (title, text string, err error) {
+	p, err := Call(ctx, a, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key})
+	if err != nil {
+		return "", "", fmt.Errorf("load the chat: %w", err)
+	}
+	entry, ok := a.Value.Get().Session(key)
+	if !ok {
+		entry.SessionKey = key
+	}
+	title = TitleOf(entry)
+	return title, Markdown(title, p.Messages, time.Local), nil
+}
+
+// Search finds chats by title or text. It blocks.
+func (a *App) Search(ctx context.Context, query string) ([]protocol.SessionEntry, error) {
+	r, err := Call(ctx, a, protocol.SessionsList, protocol.SessionsListParams{Query: query, Limit: 50})
+	return r.Sessions, err
+}
+
+// Media loads a stored picture. It blocks.
+func (a *App) Media(ctx context.Context, key string) ([]byte, error) {
+	r, err := Call(ctx, a, protocol.MediaGet, protocol.MediaGetParams{Key: key})
+	if err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.DecodeString(r.Data)
+}
+
+// Pause pauses or resumes the agent.
+func (a *App) Pause(paused bool) { act(a, protocol.AgentPause, protocol.PauseParams{Paused: paused}) }
+
+// Shown tells the gateway that a question is on the screen.
+func (a *App) Shown(id protocol.ApprovalID) {
+	act(a, protocol.ApprovalShown, protocol.ApprovalParams{ID: id})
+}
+
+// Answer answers a question. The question leaves the view at once and returns when the answer could not be given.
+func (a *App) Answer(q protocol.Approval, decision, scope, reason string) {
+	a.Value.Update(func(v View) View {
+		v = answering(v, q.ID, true)
+		v.Approvals = drop(v.Approvals, func(x protocol.Approval) bool { return x.ID == q.ID })
+		return v
+	})
+	a.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		defer cancel()
+		r, err := Call(ctx, a, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: decision, Scope: scope, Reason: reason})
+		switch {
+		case err != nil:
+			a.fail(fmt.Errorf("your answer was not taken: %w", err))
+			list, listErr := Call(ctx, a, protocol.ApprovalList, protocol.Empty{})
+			a.Value.Update(func(v View) View {
+				v = answering(v, q.ID, false)
+				if listErr != nil {
+					return reduceApproval(v, q)
+				}
+				for _, open := range list.Approvals {
+					if open.ID == q.ID {
+						return reduceApproval(v, open)
+					}
+				}
+				return v
+			})
+		case !r.Won:
+			a.Notify("info", "This question was answered already: "+Ended(r.Approval)+".")
+		}
+	})
+}
+
+// Set changes the configuration; nil resets. It blocks.
+func (a *App) Set(ctx context.Context, path string, value any) error {
+	raw, err := protocol.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = Call(ctx, a, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
+	return err
+}

@@ -1,0 +1,203 @@
+package state
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+var question = protocol.Approval{ID: "q", Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "nas", Tool: "Bash",
+	Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec, Hash: "h", Choices: []string{protocol.ScopeOnce}}
+
+func TestAllowIsArmedOnlyAfterTheQuestionWasSeen(t *testing.T) {
+	start := time.Unix(1000, 0)
+	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
+	armed := func(a *Arming, ms int) bool { ok, _ := a.Armed(at(ms)); return ok }
+
+	var a Arming
+	if armed(&a, 5000) {
+		t.Error("armed before anything was shown")
+	}
+	a.Show("h", at(0))
+	a.Read()
+	if armed(&a, 999) || !armed(&a, 1000) {
+		t.Error("a second is not the limit")
+	}
+	a.Key(at(1200))
+	if armed(&a, 1599) || !armed(&a, 1600) {
+		t.Error("a key does not disarm for 400 ms")
+	}
+	a.Show("h", at(1700))
+	if !armed(&a, 1700) {
+		t.Error("the same question starts over")
+	}
+	a.Show("other", at(1800))
+	a.Read()
+	if armed(&a, 2799) || !armed(&a, 2800) {
+		t.Error("a changed question does not start over")
+	}
+	a.Activated(at(2900))
+	if armed(&a, 2901) || !armed(&a, 3300) {
+		t.Error("the click that activates the window counts")
+	}
+	a.Hide()
+	if armed(&a, 9000) {
+		t.Error("armed while hidden")
+	}
+	a.Show("other", at(9000))
+	if armed(&a, 11000) {
+		t.Error("armed although its end was not in view")
+	}
+	if _, p := a.Armed(at(9500)); p <= 0.4 || p >= 0.6 {
+		t.Errorf("progress after half the time: %f", p)
+	}
+}
+
+func TestKeysTypedForAnotherWindowAnswerNothing(t *testing.T) {
+	start := time.Unix(1000, 0)
+	var a Arming
+	a.Show("h", start)
+	if a.Deliberate(start.Add(100 * time.Millisecond)) {
+		t.Error("a key right after the question appeared counts")
+	}
+	a.Key(start.Add(900 * time.Millisecond))
+	if a.Deliberate(start.Add(time.Second)) {
+		t.Error("a key in the middle of typing counts")
+	}
+	if !a.Deliberate(start.Add(2 * time.Second)) {
+		t.Error("a key after a pause does not count")
+	}
+}
+
+func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
+	release := make(chan struct{})
+	bubble(t, func(f *fake) {
+		release = make(chan struct{})
+		f.snap.Approvals = []protocol.Approval{question}
+		on(f, protocol.ApprovalAnswer, func(p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+			<-release
+			return protocol.ApprovalAnswerResult{Won: true}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		a.Answer(question, protocol.DecisionAllow, protocol.ScopeOnce, "")
+		if len(a.Value.Get().Approvals) != 0 {
+			t.Error("the question is still there")
+		}
+		shown := question
+		shown.Shown = true
+		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &shown})
+		if len(a.Value.Get().Approvals) != 0 {
+			t.Error("a change of the question brought it back while its answer is on the way")
+		}
+		close(release)
+		closed := question
+		closed.State, closed.AnsweredBy = protocol.ApprovalAllowed, "desktop"
+		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &closed})
+		v := a.Value.Get()
+		if len(v.Closed) != 1 || v.Closed[0].AnsweredBy != "desktop" || len(v.answering) != 0 {
+			t.Errorf("closed %+v, answering %v", v.Closed, v.answering)
+		}
+		var sent protocol.ApprovalAnswerParams
+		if list := f.called(protocol.ApprovalAnswer.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.Hash != "h" {
+			t.Errorf("sent %s", list)
+		}
+	})
+}
+
+func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
+	bubble(t, func(f *fake) {
+		f.snap.Approvals = []protocol.Approval{question}
+		on(f, protocol.ApprovalAnswer, func(protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+			return protocol.ApprovalAnswerResult{}, protocol.ErrConflict.With("the question changed")
+		})
+		on(f, protocol.ApprovalList, func(protocol.Empty) (protocol.ApprovalListResult, error) {
+			return protocol.ApprovalListResult{Approvals: []protocol.Approval{question}}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		a.Answer(question, protocol.DecisionAllow, protocol.ScopeOnce, "")
+		synctest.Wait()
+		v := a.Value.Get()
+		if len(v.Approvals) != 1 || v.Notice == nil || !strings.Contains(v.Notice.Text, "the question changed") {
+			t.Errorf("approvals %v, notice %+v", v.Approvals, v.Notice)
+		}
+	})
+}
+
+func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
+	bubble(t, func(f *fake) {
+		f.snap.Approvals = []protocol.Approval{question}
+		on(f, protocol.ApprovalAnswer, func(protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+			q := question
+			q.State, q.AnsweredBy = protocol.ApprovalDenied, "phone"
+			return protocol.ApprovalAnswerResult{Approval: q}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		a.Answer(question, protocol.DecisionAllow, protocol.ScopeOnce, "")
+		synctest.Wait()
+		if n := a.Value.Get().Notice; n == nil || !strings.Contains(n.Text, "denied by phone") {
+			t.Errorf("notice: %+v", n)
+		}
+	})
+}
+
+func TestQuestionIsSaidInPlainWords(t *testing.T) {
+	edit := protocol.Approval{Tool: "Edit", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/app/config.go"}`)}
+	made := edit
+	made.Preview = &protocol.CallPreview{NewFile: true}
+	for _, c := range []struct {
+		q           protocol.Approval
+		title, line string
+	}{
+		{question, "Fairlead wants to run a command", "Run make -j4 on nas"},
+		{edit, "Fairlead wants to change a file", "Edit config.go on nas"},
+		{made, "Fairlead wants to make a file", "Edit config.go on nas"},
+		{protocol.Approval{Kind: protocol.AskContinue}, "Fairlead wants to go on", "Go on with the run"},
+		{protocol.Approval{Tool: "Teleport", Node: "nas", Args: json.RawMessage(`{"to":"moon"}`)}, "Fairlead wants to use Teleport", `Teleport {"to":"moon"} on nas`},
+		{protocol.Approval{Tool: "Bash", Node: "nas", Args: json.RawMessage(`"no object"`)}, "Fairlead wants to use Bash", `Run "no object" on nas`},
+	} {
+		if got := QuestionTitle(c.q); got != c.title {
+			t.Errorf("title %q, want %q", got, c.title)
+		}
+		if got := QuestionLine(c.q); got != c.line {
+			t.Errorf("line %q, want %q", got, c.line)
+		}
+	}
+}
+
+func TestHiddenCharactersAreShown(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain äöü 漢字\n\tnext":  "plain äöü 漢字\n\tnext",
+		"rm\u202e txt":          "rm⟨U+202E⟩ txt",
+		"a\u200bb":              "a⟨U+200B⟩b",
+		"\x1b[2Kls":             "⟨U+001B⟩[2Kls",
+		"a\rb":                  "a⟨U+000D⟩b",
+		"tag\U000E0041":         "tag⟨U+E0041⟩",
+		"bad\xffbyte":           "bad\ufffdbyte",
+		"soft\u00adhyphen":      "soft⟨U+00AD⟩hyphen",
+		"line\u2028separator":   "line⟨U+2028⟩separator",
+		"variation\ufe0f":       "variation⟨U+FE0F⟩",
+		"wide\u3000space\u2009": "wide⟨U+3000⟩space⟨U+2009⟩",
+	} {
+		got, changed := Reveal(in)
+		if got != want || changed != (in != want && !strings.Contains(in, "\xff")) {
+			t.Errorf("Reveal(%q) = %q, %v", in, got, changed)
+		}
+	}
+	if !Lookalikes("curl https://аpple.com") || Lookalikes("привет world") || Lookalikes("ls -la") {
+		t.Error("look-alike letters are told wrongly")
+	}
+}
+
+func FuzzReveal(f *testing.F) {
+	f.Add("rm -rf \u202e/ ; \x00\x1b[0m")
+	f.Fuzz(func(t *testing.T, s string) {
+		got, _ := Reveal(s)
+		if again, changed := Reveal(got); changed || again != got {
+			t.Errorf("something hidden is left in %q", got)
+		}
+	})
+}

@@ -1,0 +1,193 @@
+package state
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// history makes the gateway hold n messages, given out by pages.
+func history(f *fake, n int64) {
+	on(f, protocol.SessionPreview, func(p protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+		end := n
+		if p.Before > 0 {
+			end = p.Before - 1
+		}
+		begin := int64(1)
+		if p.Limit > 0 {
+			begin = max(1, end-int64(p.Limit)+1)
+		}
+		var out protocol.SessionPreviewResult
+		for i := begin; i <= end; i++ {
+			out.Messages = append(out.Messages, text(i, "m"))
+		}
+		return out, nil
+	})
+}
+
+func TestChatLoadsTheNewestPageAndThenOlderOnes(t *testing.T) {
+	bubble(t, func(f *fake) { history(f, 2*pageSize+7) }, func(t *testing.T, a *App, f *fake) {
+		c := a.Chat("a")
+		synctest.Wait()
+		v := c.Value.Get()
+		if v.Loading || !v.More || len(v.Messages) != pageSize || v.Messages[pageSize-1].Seq != 2*pageSize+7 {
+			t.Fatalf("first page: loading %v, more %v, %d messages", v.Loading, v.More, len(v.Messages))
+		}
+		for range 4 {
+			c.Older()
+			synctest.Wait()
+		}
+		v = c.Value.Get()
+		if v.More || len(v.Messages) != 2*pageSize+7 || v.Messages[0].Seq != 1 {
+			t.Errorf("all pages: more %v, %d messages", v.More, len(v.Messages))
+		}
+		for i, m := range v.Messages {
+			if m.Seq != int64(i+1) {
+				t.Fatalf("message %d has number %d", i, m.Seq)
+			}
+		}
+		if n := len(f.called(protocol.SessionPreview.Name)); n != 3 {
+			t.Errorf("%d loads, want 3", n)
+		}
+	})
+}
+
+func TestChatOpenedBeforeTheConnectionLoadsWithIt(t *testing.T) {
+	a := NewApp()
+	c := a.Chat("a")
+	if !c.Value.Get().Loading {
+		t.Error("it does not say that it is loading")
+	}
+	a.Close()
+}
+
+func TestMessageThatArrivesDuringTheLoadIsKeptOnce(t *testing.T) {
+	release := make(chan struct{})
+	bubble(t, func(f *fake) {
+		release = make(chan struct{})
+		on(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+			<-release
+			return protocol.SessionPreviewResult{Messages: []protocol.Message{text(1, "one"), text(2, "two")}}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		c := a.Chat("a")
+		synctest.Wait()
+		m2, m3 := text(2, "two"), text(3, "three")
+		f.change(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: "a", Message: &m2},
+			protocol.Change{Kind: protocol.ChangeMessage, SessionKey: "a", Message: &m3})
+		close(release)
+		synctest.Wait()
+		if got := texts(c.Value.Get().Messages); got != "one two three" {
+			t.Errorf("messages: %s", got)
+		}
+	})
+}
+
+func TestResetEmptiesTheChat(t *testing.T) {
+	bubble(t, func(f *fake) { history(f, 3) }, func(t *testing.T, a *App, f *fake) {
+		c := a.Chat("a")
+		synctest.Wait()
+		history(f, 0)
+		f.change(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: "a"})
+		if v := c.Value.Get(); len(v.Messages) != 0 || v.Loading || v.More {
+			t.Errorf("after the reset: %+v", v)
+		}
+		m := text(1, "anew")
+		f.change(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: "a", Message: &m})
+		if got := texts(c.Value.Get().Messages); got != "anew" {
+			t.Errorf("messages: %s", got)
+		}
+	})
+}
+
+func TestFailedLoadSaysWhyAndCanBeTriedAgain(t *testing.T) {
+	bubble(t, func(f *fake) {
+		on(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+			return protocol.SessionPreviewResult{}, protocol.ErrStorage.With("the disk is full")
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		c := a.Chat("a")
+		synctest.Wait()
+		if v := c.Value.Get(); v.Loading || v.Problem != "The disk is full" {
+			t.Fatalf("loading %v, problem %q", v.Loading, v.Problem)
+		}
+		history(f, 1)
+		c.Reload()
+		synctest.Wait()
+		if v := c.Value.Get(); v.Problem != "" || len(v.Messages) != 1 {
+			t.Errorf("after another try: %+v", v)
+		}
+	})
+}
+
+func TestReconnectLoadsTheChatAgain(t *testing.T) {
+	bubble(t, func(f *fake) { history(f, 1) }, func(t *testing.T, a *App, f *fake) {
+		c := a.Chat("a")
+		synctest.Wait()
+		history(f, 4)
+		f.cut()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := len(c.Value.Get().Messages); n != 4 {
+			t.Errorf("%d messages after the reconnect, want 4", n)
+		}
+	})
+}
+
+func TestSendTellsWhatBecameOfIt(t *testing.T) {
+	bubble(t, func(f *fake) {
+		on(f, protocol.ChatSend, func(p protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+			if p.SessionKey != "a" || p.Node != "nas" || len(p.Attachments) != 1 {
+				return protocol.ChatSendResult{}, protocol.ErrBadRequest
+			}
+			return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: "r", Queued: true}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		r, err := a.Chat("a").Send(t.Context(), "hello", []protocol.Attachment{{MimeType: "image/png"}}, "nas")
+		if err != nil || !r.Queued {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if _, err := a.Chat("a").Send(t.Context(), "hello", nil, ""); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("a refused message: %v", err)
+		}
+	})
+}
+
+func TestSendThatIsNotAnsweredGivesUp(t *testing.T) {
+	bubble(t, func(f *fake) {
+		on(f, protocol.ChatSend, func(protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+			time.Sleep(2 * rpcLimit)
+			return protocol.ChatSendResult{}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		began := time.Now()
+		_, err := a.Chat("a").Send(t.Context(), "hello", nil, "")
+		if err == nil || time.Since(began) != rpcLimit {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+		time.Sleep(2 * rpcLimit)
+	})
+}
+
+func TestExportHoldsEverythingThatWasSaid(t *testing.T) {
+	at := time.Date(2026, 5, 3, 10, 41, 0, 0, time.UTC).UnixMilli()
+	got := Markdown("A chat", []protocol.Message{
+		{Role: protocol.RoleUser, Timestamp: at, Content: protocol.Content{protocol.Text("Why?"), {Type: protocol.BlockImage, Filename: "shot.png"}}},
+		{Role: protocol.RoleAssistant, Timestamp: at, Content: protocol.Content{protocol.Text("Let me look."),
+			{Type: protocol.BlockToolCall, Name: "nas__Bash", Arguments: []byte(`{"command":"ls"}`)}}},
+		{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text("a\n```\nb\n")}},
+		{Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("Stopped.")}},
+	}, time.UTC)
+	want := "# A chat\n\n## You · 3 May 2026 10:41\n\nWhy?\n\n*(picture: shot.png)*\n\n## Fairlead · 3 May 2026 10:41\n\nLet me look.\n" +
+		"\n**nas__Bash**\n\n```\n{\"command\":\"ls\"}\n```\n\n````\na\n```\nb\n````\n\n*Stopped.*\n"
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if strings.Contains(Markdown("one\ntwo", nil, time.UTC), "one\ntwo") {
+		t.Error("a title spans two lines")
+	}
+}

@@ -1,0 +1,58 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Markdown renders a conversation for people.
+func Markdown(title string, messages []protocol.Message, zone *time.Location) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(title, "\n", " "))
+	for _, m := range messages {
+		at := time.UnixMilli(m.Timestamp).In(zone).Format("2 Jan 2006 15:04")
+		text := m.Content.Text()
+		switch {
+		case m.Origin == protocol.OriginNotice:
+			fmt.Fprintf(&b, "\n*%s*\n", text)
+		case m.Role == protocol.RoleUser && m.Origin == protocol.OriginDirect:
+			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, fenced(text))
+		case m.Role == protocol.RoleUser:
+			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, text)
+		case m.Role == protocol.RoleAssistant:
+			if text != "" {
+				fmt.Fprintf(&b, "\n## Fairlead · %s\n\n%s\n", at, text)
+			}
+			for _, call := range m.Content.Calls() {
+				fmt.Fprintf(&b, "\n**%s**\n\n%s\n", call.Name, fenced(string(call.Arguments)))
+			}
+			if m.ErrorMessage != "" {
+				fmt.Fprintf(&b, "\n*%s*\n", m.ErrorMessage)
+			}
+		case m.Role == protocol.RoleToolResult:
+			fmt.Fprintf(&b, "\n%s\n", fenced(text))
+		}
+		for _, block := range m.Content {
+			if block.Type == protocol.BlockImage {
+				name := block.Filename
+				if name == "" {
+					name = "image"
+				}
+				fmt.Fprintf(&b, "\n*(picture: %s)*\n", name)
+			}
+		}
+	}
+	return b.String()
+}
+
+// fenced makes a code block that nothing in the text can end.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}

@@ -1,0 +1,165 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// begin is the view of a snapshot. What only this window knows stays.
+func begin(v View, s protocol.FeedSnapshot) View {
+	v.Loaded, v.Status, v.Sessions, v.Nodes, v.Approvals = true, s.Status, s.Sessions, s.Nodes, s.Approvals
+	v.Runs, v.Calls = s.Runs, s.Calls
+	v.Approvals = drop(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
+	return v
+}
+
+// put replaces the element that same finds, or adds x; the list is a new one.
+func put[T any](list []T, x T, same func(T) bool) []T {
+	out := slices.Clone(list)
+	if i := slices.IndexFunc(out, same); i >= 0 {
+		out[i] = x
+		return out
+	}
+	return append(out, x)
+}
+
+func drop[T any](list []T, gone func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), gone)
+}
+
+// reduce is the view after a change. A change without the value that its kind promises is left out.
+func reduce(v View, c protocol.Change) View {
+	switch {
+	case c.Kind == protocol.ChangeSession && c.Session != nil:
+		v.Sessions = put(v.Sessions, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
+		slices.SortStableFunc(v.Sessions, func(a, b protocol.SessionEntry) int { return cmp.Compare(b.LastActiveAt, a.LastActiveAt) })
+	case c.Kind == protocol.ChangeSessionDeleted:
+		v.Sessions = drop(v.Sessions, func(s protocol.SessionEntry) bool { return s.SessionKey == c.SessionKey })
+	case c.Kind == protocol.ChangeRun && c.Run != nil:
+		v.Runs = reduceRun(v.Runs, *c.Run)
+	case c.Kind == protocol.ChangeDelta && c.Delta != nil:
+		v.Runs = reduceDelta(v.Runs, *c.Delta)
+	case c.Kind == protocol.ChangeMessage && c.Message != nil:
+		v = reduceMessage(v, *c.Message)
+	case c.Kind == protocol.ChangeCall && c.Call != nil:
+		same := func(x protocol.CallInfo) bool { return x.CallID == c.Call.CallID }
+		if c.Call.Over() && c.Call.ToolCallID == "" { // no message will follow
+			v.Calls = drop(v.Calls, same)
+		} else {
+			v.Calls = put(v.Calls, *c.Call, same)
+		}
+	case c.Kind == protocol.ChangeApproval && c.Approval != nil:
+		v = reduceApproval(v, *c.Approval)
+	case c.Kind == protocol.ChangeNode && c.Node != nil:
+		v.Nodes = put(v.Nodes, *c.Node, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
+		slices.SortStableFunc(v.Nodes, byPresence)
+	case c.Kind == protocol.ChangeStatus && c.Status != nil:
+		v.Status = *c.Status
+	case c.Kind == protocol.ChangeConfig:
+		v.Config++
+	case c.Kind == protocol.ChangeNotice && c.Notice != nil:
+		v.Notice = c.Notice
+	}
+	return v
+}
+
+func byPresence(a, b protocol.NodeInfo) int {
+	switch {
+	case a.Online && !b.Online:
+		return -1
+	case !a.Online && b.Online:
+		return 1
+	}
+	return strings.Compare(string(a.ID), string(b.ID))
+}
+
+func reduceApproval(v View, q protocol.Approval) View {
+	same := func(x protocol.Approval) bool { return x.ID == q.ID }
+	if q.State != protocol.ApprovalPending {
+		v.Approvals = drop(v.Approvals, same)
+		v.Closed = append(drop(v.Closed, same), q)
+		v.Closed = v.Closed[max(0, len(v.Closed)-maxClosed):]
+		return answering(v, q.ID, false)
+	}
+	if v.answering[q.ID] {
+		return v
+	}
+	v.Approvals = put(v.Approvals, q, same)
+	slices.SortStableFunc(v.Approvals, func(a, b protocol.Approval) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+	return v
+}
+
+// answering notes that an answer is on its way, or is not any more.
+func answering(v View, id protocol.ApprovalID, on bool) View {
+	next := make(map[protocol.ApprovalID]bool, len(v.answering)+1)
+	for k := range v.answering {
+		next[k] = true
+	}
+	delete(next, id)
+	if on {
+		next[id] = true
+	}
+	v.answering = next
+	return v
+}
+
+// reduceRun takes a run's state in. The text that deltas brought stays until its step is over.
+func reduceRun(runs []protocol.RunInfo, r protocol.RunInfo) []protocol.RunInfo {
+	for _, old := range runs {
+		if old.RunID == r.RunID && old.Step == r.Step && !r.Over() {
+			r.Text, r.Thinking = old.Text, old.Thinking
+		}
+	}
+	if r.Over() && r.State != protocol.RunFailed {
+		return drop(runs, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
+	}
+	if r.State != protocol.RunQueued { // a new run takes the place of an old failure
+		runs = drop(runs, func(x protocol.RunInfo) bool {
+			return x.SessionKey == r.SessionKey && x.State == protocol.RunFailed && x.RunID != r.RunID
+		})
+	}
+	return put(runs, r, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
+}
+
+// reduceDelta continues a run's text. Where a piece is missing (the gateway leaves some out for a slow window) the text stands until
+// the stored message brings it whole.
+func reduceDelta(runs []protocol.RunInfo, d protocol.Delta) []protocol.RunInfo {
+	i := slices.IndexFunc(runs, func(r protocol.RunInfo) bool { return r.RunID == d.RunID })
+	if i < 0 || d.Step < runs[i].Step || d.Offset < 0 {
+		return runs
+	}
+	r := runs[i]
+	if d.Step > r.Step {
+		r.Step, r.Text, r.Thinking = d.Step, "", ""
+	}
+	text := &r.Text
+	if d.Thinking {
+		text = &r.Thinking
+	}
+	skip := len(*text) - d.Offset
+	if skip < 0 || skip >= len(d.Text) {
+		return runs // a piece is missing, or all of it is there
+	}
+	*text += d.Text[skip:]
+	out := slices.Clone(runs)
+	out[i] = r
+	return out
+}
+
+// reduceMessage takes away what a stored message repeats: the streamed text, and the calls that have their results.
+func reduceMessage(v View, m protocol.Message) View {
+	switch m.Role {
+	case protocol.RoleAssistant:
+		i := slices.IndexFunc(v.Runs, func(r protocol.RunInfo) bool { return r.RunID == m.RunID })
+		if i >= 0 && m.RunID != "" && m.Origin == protocol.OriginPerson {
+			v.Runs = slices.Clone(v.Runs)
+			v.Runs[i].Text, v.Runs[i].Thinking = "", ""
+		}
+	case protocol.RoleToolResult:
+		v.Calls = drop(v.Calls, func(c protocol.CallInfo) bool { return c.RunID == m.RunID && c.ToolCallID == m.ToolCallID })
+	}
+	return v
+}
