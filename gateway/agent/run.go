@@ -62,13 +62,14 @@ type Run struct {
 	History []protocol.Message
 
 	step int
-	bad  map[string]string // arguments that were not JSON, by call id
 }
 
 // Do runs to the end. A nil error means the model has finished; context causes mean that it was stopped; anything else is why it failed, as
 // *protocol.Error where the cause is known. What was said by then is stored in every case.
 func (r *Run) Do(ctx context.Context) error {
-	r.bad = make(map[string]string)
+	if r.finished() {
+		return nil
+	}
 	asked := r.MaxSteps
 	for {
 		if open := r.openCalls(); len(open.calls) > 0 {
@@ -95,6 +96,16 @@ func (r *Run) Do(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// finished reports whether an earlier start had come to the last word and only not written so down.
+func (r *Run) finished() bool {
+	for i := len(r.History) - 1; i >= 0; i-- {
+		if m := r.History[i]; m.Origin == protocol.OriginPerson {
+			return m.Role == protocol.RoleAssistant && m.RunID == r.ID && m.StopReason != llm.StopError && len(m.Content.Calls()) == 0
+		}
+	}
+	return false
 }
 
 // turn is an assistant message whose calls are to be run.
@@ -172,7 +183,7 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block) (p
 			State: protocol.CallFailed, Error: text}
 		return out
 	}
-	if raw, broken := r.bad[c.ID]; broken {
+	if raw, broken := badArguments(c); broken {
 		return fail(fmt.Sprintf("the arguments are not a JSON object: %.200s", raw)), nil
 	}
 	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), dispatch.Call{ID: CallID(m.ID, c.ID), ToolCallID: c.ID,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	if err := r.fits(); err != nil {
 		return true, err
 	}
-	req := llm.Request{System: r.System, Messages: r.Sink.Images(ctx, llm.Repair(r.History, r.Info)), MaxTokens: r.MaxOut,
+	req := llm.Request{System: r.System, Messages: withObjects(r.Sink.Images(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
 		Thinking: r.Thinking, CacheKey: string(r.Session)}
 	for _, t := range r.Tools() {
 		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
@@ -171,15 +172,14 @@ func (a *answer) call(e llm.Event) {
 		b.ID = "call_" + protocol.NewID()
 	}
 	var object map[string]any
-	if len(b.Arguments) == 0 && e.BadArgs == "" {
+	if (len(b.Arguments) == 0 || string(b.Arguments) == "null") && e.BadArgs == "" {
 		b.Arguments = json.RawMessage("{}")
 	} else if e.BadArgs != "" || json.Unmarshal(b.Arguments, &object) != nil {
 		raw := e.BadArgs
 		if raw == "" {
 			raw = string(b.Arguments)
 		}
-		a.run.bad[b.ID] = raw
-		b.Arguments = json.RawMessage("{}")
+		b.Arguments, _ = protocol.Marshal(raw) // kept with the message, so that a restart does not run the call with other arguments
 	}
 	a.blocks = append(a.blocks, b)
 }
@@ -202,6 +202,31 @@ func (a *answer) message() protocol.Message {
 		m.Usage = &u
 	}
 	return m
+}
+
+// badArguments returns what the model wrote where an object should be. It is stored as a JSON string.
+func badArguments(b protocol.Block) (raw string, bad bool) {
+	err := json.Unmarshal(b.Arguments, &raw)
+	return raw, err == nil && string(b.Arguments) != "null"
+}
+
+// withObjects gives calls with bad arguments empty ones, in a copy: providers take nothing but objects.
+func withObjects(msgs []protocol.Message) []protocol.Message {
+	out := slices.Clone(msgs)
+	for i, m := range out {
+		for j, b := range m.Content {
+			if b.Type != protocol.BlockToolCall {
+				continue
+			}
+			if _, bad := badArguments(b); bad {
+				b.Arguments = json.RawMessage("{}")
+				content := slices.Clone(out[i].Content)
+				content[j] = b
+				out[i].Content = content
+			}
+		}
+	}
+	return out
 }
 
 func withoutCalls(c protocol.Content) protocol.Content {

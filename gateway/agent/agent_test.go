@@ -1,0 +1,347 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/auth"
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+// book is a conversation in memory.
+type book struct {
+	mu      sync.Mutex
+	msgs    []protocol.Message
+	states  []string
+	notices []string
+	asked   []int
+	more    bool          // what the person says about going on
+	spoke   chan struct{} // closed with the first piece of text
+	once    sync.Once
+	fail    error
+}
+
+func (b *book) Append(_ context.Context, msgs ...protocol.Message) ([]protocol.Message, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.fail != nil {
+		return nil, b.fail
+	}
+	for i := range msgs {
+		msgs[i].ID = protocol.MessageID(fmt.Sprintf("m%d", len(b.msgs)))
+		b.msgs = append(b.msgs, msgs[i])
+	}
+	return msgs, nil
+}
+func (b *book) Ready(ctx context.Context) error { return context.Cause(ctx) }
+func (b *book) Step(int)                        {}
+func (b *book) Delta(_ bool, text string) {
+	if b.spoke != nil {
+		b.once.Do(func() { close(b.spoke) })
+	}
+}
+func (b *book) State(state, notice string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.states = append(b.states, state)
+	if notice != "" {
+		b.notices = append(b.notices, notice)
+	}
+}
+func (b *book) Used(protocol.Usage) {}
+func (b *book) AskContinue(_ context.Context, steps int) (bool, error) {
+	b.asked = append(b.asked, steps)
+	return b.more, nil
+}
+func (b *book) OnAsk(protocol.Approval) {}
+func (b *book) Images(_ context.Context, msgs []protocol.Message) []protocol.Message {
+	return msgs
+}
+
+// words are the messages in short: role, text or ids of calls.
+func (b *book) words() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	for _, m := range b.msgs {
+		w := string(m.Role) + ": " + m.Content.Text()
+		for _, c := range m.Content.Calls() {
+			w += " <" + c.ID + ">"
+		}
+		if m.ToolCallID != "" {
+			w += " for " + m.ToolCallID
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// caller runs tools as a test says.
+type caller func(ctx context.Context, c dispatch.Call) (dispatch.Result, error)
+
+func (f caller) Call(ctx context.Context, _ auth.Principal, c dispatch.Call) (dispatch.Result, error) {
+	return f(ctx, c)
+}
+
+func fine(_ context.Context, c dispatch.Call) (dispatch.Result, error) {
+	return dispatch.Result{Info: protocol.CallInfo{CallID: c.ID, State: protocol.CallDone}, Content: protocol.Content{protocol.Text("ok " + string(c.Args))}}, nil
+}
+
+func run(m *llmtest.Model, b *book, c caller) *Run {
+	if c == nil {
+		c = fine
+	}
+	hello := protocol.Message{ID: "hello", Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Hello")}}
+	return &Run{ID: "run", Session: "agent:main:main", Model: m, Info: m.Info, Ref: protocol.ModelRef{Provider: "test", ID: "scripted"}, MaxSteps: 10,
+		Tools: func() []protocol.ToolSpec { return nil }, Caller: c, Sink: b, History: []protocol.Message{hello}}
+}
+
+func check(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestParallelCallsKeepTheirOrderWithOneDenied(t *testing.T) {
+	var together sync.WaitGroup
+	together.Add(3) // none goes on before all have begun
+	last := make(chan struct{})
+	b := &book{}
+	m := llmtest.Script(llmtest.Say("Look.").Call("a__Bash", `{"n":1}`).Call("a__Bash", `{"n":2}`).Call("a__Bash", `{"n":3}`), llmtest.Say("Done."))
+	r := run(m, b, func(_ context.Context, c dispatch.Call) (dispatch.Result, error) {
+		together.Done()
+		together.Wait()
+		switch string(c.Args) {
+		case `{"n":1}`: // ends last
+			<-last
+		case `{"n":2}`:
+			return dispatch.Result{Info: protocol.CallInfo{State: protocol.CallDenied}, IsError: true, Content: protocol.Content{protocol.Text("Error: denied")}}, nil
+		case `{"n":3}`:
+			defer close(last)
+		}
+		return dispatch.Result{Content: protocol.Content{protocol.Text(string(c.Args))}}, nil
+	})
+	if err := r.Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(t, b.words(), "assistant: Look. <call_1> <call_2> <call_3>", `toolResult: {"n":1} for call_1`, "toolResult: Error: denied for call_2",
+		`toolResult: {"n":3} for call_3`, "assistant: Done.")
+	if !b.msgs[2].IsError || b.msgs[3].IsError {
+		t.Error("the wrong results are errors")
+	}
+}
+
+func TestArgumentsThatAreNoObjectBecomeAnErrorResult(t *testing.T) {
+	b := &book{}
+	m := llmtest.Script(llmtest.Call("a__Bash", `{"command":`).Call("a__Bash", `{"command":"ls"}`), llmtest.Say("Sorry."))
+	sent := 0
+	r := run(m, b, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
+		sent++
+		return fine(ctx, c)
+	})
+	if err := r.Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(t, b.words(), "assistant:  <call_1> <call_2>", `toolResult: Error: the arguments are not a JSON object: {"command": for call_1`,
+		`toolResult: ok {"command":"ls"} for call_2`, "assistant: Sorry.")
+	if sent != 1 {
+		t.Errorf("%d calls ran", sent)
+	}
+	for _, msg := range m.Requests()[1].Messages {
+		for _, c := range msg.Content.Calls() {
+			var object map[string]any
+			if json.Unmarshal(c.Arguments, &object) != nil {
+				t.Errorf("a provider would be sent the arguments %s", c.Arguments)
+			}
+		}
+	}
+}
+
+func TestBrokenArgumentsAreNotRunAfterARestart(t *testing.T) {
+	b := &book{}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	m := llmtest.Script(llmtest.Call("a__List", `nonsense`).Call("a__Bash", `{"command":"ls"}`))
+	r := run(m, b, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
+		cancel(approval.ErrSuspended) // the gateway stops while the other call waits
+		return dispatch.Result{}, approval.ErrSuspended
+	})
+	if err := r.Do(ctx); !errors.Is(err, approval.ErrSuspended) {
+		t.Fatal(err)
+	}
+	check(t, b.words(), "assistant:  <call_1> <call_2>")
+
+	var sent []protocol.ToolName
+	var ids []protocol.CallID
+	again := run(llmtest.Script(llmtest.Say("Done.")), b, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
+		sent, ids = append(sent, c.Tool), append(ids, c.ID)
+		return fine(ctx, c)
+	})
+	again.History = append(again.History, b.msgs...)
+	if err := again.Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(sent, []protocol.ToolName{"a__Bash"}) || ids[0] != CallID("m0", "call_2") {
+		t.Errorf("after the restart these were run: %v %v", sent, ids)
+	}
+	check(t, b.words()[1:], "toolResult: Error: the arguments are not a JSON object: nonsense for call_1", `toolResult: ok {"command":"ls"} for call_2`, "assistant: Done.")
+}
+
+func TestStopWhileStreamingKeepsWhatWasSaid(t *testing.T) {
+	b := &book{spoke: make(chan struct{})}
+	cause := errors.New("stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-b.spoke; cancel(cause) }()
+	m := llmtest.Script(llmtest.Say("Once").Call("a__Bash", `{}`).Hang())
+	if err := run(m, b, nil).Do(ctx); !errors.Is(err, cause) {
+		t.Fatal(err)
+	}
+	check(t, b.words(), "assistant: Once")
+	if b.msgs[0].StopReason != llm.StopAborted {
+		t.Errorf("%+v", b.msgs[0])
+	}
+}
+
+func TestStopWhileToolsRunLeavesNoCallOpen(t *testing.T) {
+	b := &book{}
+	cause := errors.New("stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	m := llmtest.Script(llmtest.Call("a__Bash", `{}`).Call("a__Bash", `{"n":2}`))
+	r := run(m, b, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
+		if string(c.Args) == `{}` {
+			cancel(cause)
+		}
+		<-ctx.Done()
+		return dispatch.Result{}, context.Cause(ctx)
+	})
+	if err := r.Do(ctx); !errors.Is(err, cause) {
+		t.Fatal(err)
+	}
+	check(t, b.words(), "assistant:  <call_1> <call_2>", "toolResult: Error: stopped for call_1", "toolResult: Error: stopped for call_2")
+}
+
+func TestStepLimitAsksAndGoesOn(t *testing.T) {
+	for _, more := range []bool{true, false} {
+		b := &book{more: more}
+		m := llmtest.Script()
+		for range 4 {
+			m.Add(llmtest.Call("a__Bash", `{}`))
+		}
+		m.Add(llmtest.Say("Done."))
+		r := run(m, b, nil)
+		r.MaxSteps = 2
+		err := r.Do(t.Context())
+		if more && (err != nil || !slices.Equal(b.asked, []int{2, 4})) {
+			t.Error(err, b.asked)
+		}
+		if !more && (!errors.Is(err, protocol.ErrCancelled) || !strings.Contains(err.Error(), "2 steps") || m.Left() != 3) {
+			t.Error(err, b.asked, m.Left())
+		}
+	}
+}
+
+func TestOverflowIsToldBeforeItHappens(t *testing.T) {
+	for name, history := range map[string][]protocol.Message{
+		"estimate": {{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(strings.Repeat("word ", 4000))}}},
+		"counted":  {{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("x")}, Usage: &protocol.Usage{Total: 3500}}},
+	} {
+		b := &book{}
+		m := llmtest.Script(llmtest.Say("Too late."))
+		m.Info.ContextWindow = 4000
+		r := run(m, b, nil)
+		r.History = append(r.History, history...)
+		r.History = append(r.History, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("And?")}})
+		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || !strings.Contains(err.Error(), "/reset") || len(m.Requests()) != 0 {
+			t.Errorf("%s: %v, %d requests", name, err, len(m.Requests()))
+		}
+	}
+}
+
+func TestEmptyAnswerIsAnError(t *testing.T) {
+	for name, step := range map[string]llmtest.Step{"nothing": {}, "white space": llmtest.Say(" \n"), "refusal": llmtest.Think("no").Stop(llm.StopRefusal)} {
+		b := &book{}
+		if err := run(llmtest.Script(step), b, nil).Do(t.Context()); !errors.Is(err, protocol.ErrModel) || len(b.msgs) != 0 {
+			t.Errorf("%s: %v %v", name, err, b.words())
+		}
+	}
+}
+
+func TestBrokenStreamKeepsTheTextAndDropsTheCalls(t *testing.T) {
+	b := &book{}
+	broken := protocol.ErrModel.With("the connection broke")
+	err := run(llmtest.Script(llmtest.Say("I will").Call("a__Bash", `{}`).Fail(broken)), b, nil).Do(t.Context())
+	if !errors.Is(err, protocol.ErrModel) {
+		t.Fatal(err)
+	}
+	check(t, b.words(), "assistant: I will")
+	if m := b.msgs[0]; m.StopReason != llm.StopError || !strings.Contains(m.ErrorMessage, "broke") {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestRetryIsSaid(t *testing.T) {
+	b := &book{}
+	m := llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventRetry, Retry: llm.Retry{After: 4 * time.Second, Reason: "the provider is overloaded", Attempt: 1, Of: 5}}).Say("Hi"))
+	if err := run(m, b, nil).Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(t, b.notices, "Trying again in 4s: the provider is overloaded (1 of 5)")
+	check(t, b.states, protocol.RunThinking, protocol.RunRetrying, protocol.RunStreaming)
+}
+
+func TestToolErrorsOfOursAreResults(t *testing.T) {
+	b := &book{}
+	m := llmtest.Script(llmtest.Call("a__Fly", `{}`), llmtest.Say("I cannot."))
+	err := run(m, b, func(context.Context, dispatch.Call) (dispatch.Result, error) {
+		return dispatch.Result{}, protocol.ErrNotFound.With("No node provides tool: a__Fly")
+	}).Do(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, b.words(), "assistant:  <call_1>", "toolResult: Error: No node provides tool: a__Fly for call_1", "assistant: I cannot.")
+}
+
+func TestStorageErrorEndsTheRunWithOpenCalls(t *testing.T) {
+	b := &book{}
+	m := llmtest.Script(llmtest.Call("a__Bash", `{}`), llmtest.Say("Never."))
+	err := run(m, b, func(context.Context, dispatch.Call) (dispatch.Result, error) {
+		return dispatch.Result{}, protocol.ErrStorage.With("The disk is full.")
+	}).Do(t.Context())
+	if !errors.Is(err, protocol.ErrStorage) || m.Left() != 1 {
+		t.Error(err, m.Left())
+	}
+	check(t, b.words(), "assistant:  <call_1>") // the next start takes the call up where the journal left it
+}
+
+func TestRunThatHadSaidItsLastWordIsNotAskedAgain(t *testing.T) {
+	b := &book{}
+	m := llmtest.Script(llmtest.Say("Twice."))
+	r := run(m, b, nil)
+	r.History = append(r.History, protocol.Message{ID: "m9", RunID: "run", Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("Done.")}, StopReason: llm.StopEnd})
+	if err := r.Do(t.Context()); err != nil || len(m.Requests()) != 0 {
+		t.Errorf("%v, %d requests", err, len(m.Requests()))
+	}
+}
+
+func TestTwoCallsWithOneIDAreToldApart(t *testing.T) {
+	b := &book{}
+	twin := protocol.Block{ID: "same", Name: "a__Bash", Arguments: json.RawMessage(`{}`)}
+	m := llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventCall, Block: twin}, llm.Event{Type: llm.EventCall, Index: 1, Block: twin}), llmtest.Say("Done."))
+	if err := run(m, b, nil).Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if b.msgs[1].ToolCallID == b.msgs[2].ToolCallID || len(b.msgs) != 4 {
+		t.Errorf("%v", b.words())
+	}
+}
