@@ -153,13 +153,26 @@ type word struct {
 	line       string
 }
 
-// read reads a window's text with optical character recognition, at three times its size because letters on a screen are small.
+// read reads a window's text with optical character recognition, at three times its size because letters on a screen are small; once
+// as it is, and once as black and white, which brings out the words on coloured buttons.
 func (d *desktop) read(w window) []word {
 	d.t.Helper()
+	words := d.readOnce(w, "")
+	return append(words, d.readOnce(w, "62%")...)
+}
+
+func (d *desktop) readOnce(w window, threshold string) []word {
+	d.t.Helper()
 	pic := filepath.Join(d.t.TempDir(), "read.png")
-	if _, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", w.w, w.h, w.x, w.y), "+repage",
-		"-colorspace", "Gray", "-resize", "300%", pic); err != nil {
+	prepare := []string{"-colorspace", "Gray", "-resize", "300%"}
+	if threshold != "" {
+		prepare = append(prepare, "-threshold", threshold)
+	}
+	if _, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", w.w, w.h, w.x, w.y), "+repage", pic); err != nil {
 		return nil // the window went away meanwhile
+	}
+	if _, err := d.try("mogrify", append(prepare, pic)...); err != nil {
+		d.t.Fatal(err)
 	}
 	out, err := d.try("tesseract", pic, "-", "--psm", "11", "tsv")
 	if err != nil {
@@ -173,26 +186,31 @@ func (d *desktop) read(w window) []word {
 			continue
 		}
 		n := func(i int) int { v, _ := strconv.Atoi(f[i]); return v / 3 }
-		words = append(words, word{text: f[11], x: w.x + n(6), y: w.y + n(7), w: n(8), h: n(9), line: strings.Join(f[1:5], "/")})
+		words = append(words, word{text: f[11], x: w.x + n(6), y: w.y + n(7), w: n(8), h: n(9), line: threshold + strings.Join(f[1:5], "/")})
 	}
 	return words
 }
 
-// find looks for words that follow each other on a line, ignoring case, and gives the middle of them. It takes the last place
-// when there are several.
+// find looks for words that follow each other on a line and gives the middle of them: the first place where they stand as they are,
+// else the first where they are part of what stands there, ignoring case.
 func find(words []word, phrase string) (image.Point, bool) {
-	want := strings.Fields(strings.ToLower(phrase))
-	for i := len(words) - len(want); i >= 0; i-- {
-		match := true
-		for j, w := range want {
-			if words[i+j].line != words[i].line || !strings.Contains(strings.ToLower(words[i+j].text), w) {
-				match = false
-				break
+	want := strings.Fields(phrase)
+	for _, same := range []func(have, want string) bool{
+		func(have, want string) bool { return have == want },
+		func(have, want string) bool { return strings.Contains(strings.ToLower(have), strings.ToLower(want)) },
+	} {
+		for i := range len(words) - len(want) + 1 {
+			match := true
+			for j, w := range want {
+				if words[i+j].line != words[i].line || !same(words[i+j].text, w) {
+					match = false
+					break
+				}
 			}
-		}
-		if match {
-			first, last := words[i], words[i+len(want)-1]
-			return image.Pt((first.x+last.x+last.w)/2, first.y+first.h/2), true
+			if match {
+				first, last := words[i], words[i+len(want)-1]
+				return image.Pt((first.x+last.x+last.w)/2, first.y+first.h/2), true
+			}
 		}
 	}
 	return image.Point{}, false
@@ -224,7 +242,7 @@ func (d *desktop) waitText(pattern, phrase string) image.Point {
 func (d *desktop) click(p image.Point) {
 	d.t.Helper()
 	d.run("xdotool", "mousemove", strconv.Itoa(p.X-30), strconv.Itoa(p.Y-12), "sleep", "0.05",
-		"mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.15", "click", "1")
+		"mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.25", "mousedown", "1", "sleep", "0.1", "mouseup", "1")
 }
 
 // clickText clicks on a phrase in a window.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -109,7 +110,15 @@ func (p *program) gateway() *client.Client {
 	return c
 }
 
-// lastCall waits for the newest tool result of the main chat and returns it.
+// allow clicks on Allow once: at the right end of the line of buttons that begins with Deny.
+func (p *program) allow() {
+	p.t.Helper()
+	deny := p.waitText(question, "Deny")
+	w := p.waitWindow(question)
+	p.click(image.Pt(w.x+w.w-100, deny.Y))
+}
+
+// lastResult waits for the newest tool result of the main chat and returns it.
 func lastResult(p *program, c *client.Client, tool string) protocol.Message {
 	p.t.Helper()
 	var found protocol.Message
@@ -192,7 +201,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.waitText(question, "sandbox")
 	d.shot("question")
 	time.Sleep(1500 * time.Millisecond) // a person reads; Allow arms after a second
-	d.clickText(question, "Allow once")
+	p.allow()
 	d.waitNoWindow(question)
 	d.waitText(mainWindow, "main.go")
 	c := p.gateway()
@@ -258,7 +267,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.activate(d.waitWindow(mainWindow))
 	d.keys("ctrl+comma")
 	d.waitWindow(settings)
-	d.clickText(settings, "Any OpenAI")
+	d.clickText(settings, "Any") // OpenAI-compatible server
 	d.clickText(settings, "Paste the key")
 	d.typeText("sk-desktop-test-key")
 	d.keys("Return")
@@ -282,7 +291,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.waitText(question, "1 of 2")
 	d.shot("two-questions")
 	time.Sleep(1500 * time.Millisecond)
-	d.clickText(question, "Allow once")
+	p.allow()
 	d.until("the first answer", func() bool { return openQuestions(c) == 1 })
 	time.Sleep(300 * time.Millisecond)
 	d.clickText(question, "Deny")
