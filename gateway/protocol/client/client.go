@@ -140,6 +140,13 @@ func (c *Client) once(ctx context.Context) error {
 	hello, err := call(helloCtx, conn, protocol.Connect, params)
 	cancelHello()
 	if err != nil {
+		select {
+		case <-conn.done: // the close says more than the missing answer
+			if end := endError(<-ended); errors.Is(err, protocol.ErrUnavailable) {
+				return end
+			}
+		default:
+		}
 		return helloError(err)
 	}
 	c.setConn(conn)
