@@ -292,23 +292,28 @@ func (s *shell) showApprovals(v state.View) {
 		if s.approval != nil {
 			s.approval.Close()
 			s.approval, s.dialog = nil, nil
+			if n := len(v.Closed); n > 0 && !v.Closed[n-1].Here {
+				s.say("The question was answered elsewhere: " + state.Ended(v.Closed[n-1].Approval) + ".")
+			}
 		}
 		return
 	}
 	if s.approval == nil {
-		s.openApproval()
+		s.openApproval(v)
+	} else {
+		s.dialog.Update(v.Approvals, v.Closed)
 	}
-	s.dialog.Update(v.Approvals)
 	s.approval.SetTitle(state.QuestionTitle(s.dialog.Current()))
 }
 
-func (s *shell) openApproval() {
+func (s *shell) openApproval(v state.View) {
 	w := s.app.NewWindow("Fairlead needs you")
 	s.approval = w
 	s.dialog = approve.New(approve.Handlers{Answer: s.b.state.Answer, Shown: s.b.state.Shown}, &s.machines, w.Canvas())
 	w.SetPadded(false)
 	w.SetContent(s.dialog)
-	w.Resize(approve.Size)
+	s.dialog.Update(v.Approvals, nil)
+	w.Resize(fyne.NewSize(approve.Width, s.dialog.Height()))
 	w.SetCloseIntercept(func() { s.dialog.Close() })
 	w.CenterOnScreen()
 	w.Show()

@@ -20,11 +20,13 @@ import (
 // layout arranges the window: title, what is asked, buttons.
 func (d *Dialog) layout() fyne.CanvasObject {
 	head := widgets.Inset(look.Group, look.Page, look.Inside, look.Page, widgets.Row(look.Group, 0, d.title, d.place, d.left))
+	d.noteRow = widgets.Inset(0, look.Page, look.Inside, look.Page, d.note)
+	d.noteRow.Hide()
 	buttons := container.NewHBox(d.deny, d.reason, layout.NewSpacer(), d.next, d.allow)
 	foot := container.NewVBox(widgets.HLine(), container.NewWithoutLayout(d.progress),
 		widgets.Inset(look.Inside, look.Page, look.Group, look.Page, container.NewVBox(d.reasonRow, buttons)))
 	return container.NewStack(widgets.NewRect(look.ColorSurface, "", 0),
-		container.NewBorder(container.NewVBox(head, widgets.HLine()), foot, nil, nil, d.scroll))
+		container.NewBorder(container.NewVBox(head, d.noteRow, widgets.HLine()), foot, nil, nil, d.scroll))
 }
 
 // content is everything the person must see, in the order they ask for it.

@@ -21,8 +21,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Size is the dialog's size at its first opening.
-var Size = fyne.NewSize(640, 440)
+// Width is the dialog's width; Height says how high it opens.
+const Width float32 = 640
+
+// The bounds of the height.
+const minHeight, maxHeight float32 = 300, 640
 
 // Handlers are what the dialog calls, on the GUI thread.
 type Handlers struct {
@@ -40,10 +43,13 @@ type Dialog struct {
 	queue []protocol.Approval
 	at    int // in queue
 	arm   state.Arming
-	now   time.Time
-	shown map[protocol.ApprovalID]bool
+	clock func() time.Time
+	shown map[protocol.ApprovalID]bool // the gateway was told
+	front bool                         // the window is on the screen
 
 	title, left, place *widgets.Text
+	note               *widgets.Text // how the question before this one ended
+	noteRow            *fyne.Container
 	body               *fyne.Container
 	scroll             *container.Scroll
 	deny               *widgets.Button
@@ -58,9 +64,11 @@ type Dialog struct {
 
 // New makes a dialog for a window's canvas.
 func New(h Handlers, machines *look.Machines, c fyne.Canvas) *Dialog {
-	d := &Dialog{h: h, machines: machines, canvas: c, shown: make(map[protocol.ApprovalID]bool), now: time.Now()}
+	d := &Dialog{h: h, machines: machines, canvas: c, shown: make(map[protocol.ApprovalID]bool), clock: time.Now}
 	d.title = widgets.NewHeading("", look.SizeTitle)
 	d.left, d.place = widgets.NewText("", look.ColorMuted, look.SizeSmall), widgets.NewText("", look.ColorMuted, look.SizeSmall)
+	d.note = widgets.NewText("", look.ColorNeedsYou, look.SizeSmall)
+	d.note.Ellipsis = true
 	d.body = container.NewStack()
 	d.scroll = container.NewVScroll(d.body)
 	d.scroll.OnScrolled = func(fyne.Position) { d.look() }
@@ -82,21 +90,20 @@ func New(h Handlers, machines *look.Machines, c fyne.Canvas) *Dialog {
 	d.box = d.layout()
 	d.ExtendBaseWidget(d)
 	c.SetOnTypedKey(d.typed)
-	c.SetOnTypedRune(func(rune) { d.arm.Key(time.Now()) })
-	c.AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) {
-		if ok, _ := d.arm.Armed(time.Now()); ok {
-			d.answer(protocol.DecisionAllow, protocol.ScopeOnce)
-		}
-	})
+	c.SetOnTypedRune(func(rune) { d.arm.Key(d.clock()) })
+	c.AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, d.chord)
 	return d
 }
+
+// chord is Ctrl+Shift+Enter, which allows.
+func (d *Dialog) chord(fyne.Shortcut) { d.answer(protocol.DecisionAllow, protocol.ScopeOnce) }
 
 // CreateRenderer implements fyne.Widget.
 func (d *Dialog) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(d.box) }
 
-// Update gives the dialog the open questions. It stays at the one it shows as long as that is open; empty reports that none is left and
-// the window may close.
-func (d *Dialog) Update(open []protocol.Approval) (empty bool) {
+// Update gives the dialog the open questions, and those that ended lately. It stays at the one it shows as long as that is open; empty
+// reports that none is left and the window may close.
+func (d *Dialog) Update(open []protocol.Approval, closed []state.Closed) (empty bool) {
 	present := d.Current()
 	d.queue = open
 	if len(open) == 0 {
@@ -104,17 +111,39 @@ func (d *Dialog) Update(open []protocol.Approval) (empty bool) {
 		return true
 	}
 	for i, q := range open {
-		if q.ID == present.ID {
-			d.at = i
-			if q.Hash == present.Hash {
-				d.place.SetText(d.placeText())
-				setShown(d.next, len(open) > 1)
-				return false
-			}
+		if q.ID != present.ID {
+			continue
 		}
+		d.at = i
+		if q.Hash != present.Hash {
+			d.show(i)
+			d.say("The question changed: look again.")
+			return false
+		}
+		d.place.SetText(d.placeText())
+		setShown(d.next, len(open) > 1)
+		return false
 	}
 	d.show(min(d.at, len(open)-1))
+	for _, c := range closed {
+		if c.ID == present.ID && present.ID != "" && !c.Here {
+			d.say("The question before was answered elsewhere: " + state.Ended(c.Approval) + ".")
+		}
+	}
 	return false
+}
+
+// say shows a line above the question.
+func (d *Dialog) say(text string) {
+	d.note.SetText(text)
+	setShown(d.noteRow, text != "")
+	d.box.Refresh()
+}
+
+// Height is what the question that is shown takes, within bounds: beyond them it scrolls.
+func (d *Dialog) Height() float32 {
+	full := widgets.Fit(d.body, Width) + d.box.MinSize().Height - d.scroll.MinSize().Height + look.Inside
+	return min(max(full, minHeight), maxHeight)
 }
 
 // Current is the question that is shown; the zero value when there is none.
@@ -139,6 +168,7 @@ func (d *Dialog) Close() { d.answer(protocol.DecisionDeny, "") }
 
 // OnScreen tells the dialog that its window is on the screen, or is not.
 func (d *Dialog) OnScreen(on bool) {
+	d.front = on
 	if !on {
 		d.arm.Hide()
 		return
@@ -146,9 +176,11 @@ func (d *Dialog) OnScreen(on bool) {
 	d.seen()
 }
 
+// Activated tells the dialog that one of the program's windows came to the front: the click that did it must not allow.
+func (d *Dialog) Activated() { d.arm.Activated(d.clock()) }
+
 // Tick tells the time, several times a second while the window is open.
 func (d *Dialog) Tick(now time.Time) {
-	d.now = now
 	q := d.Current()
 	if q.ID == "" {
 		return
@@ -192,20 +224,21 @@ func (d *Dialog) show(at int) {
 	d.scroll.ScrollToTop()
 	d.reasonRow.Hide()
 	d.reasonEntry.SetText("")
+	d.say("")
 	d.allow.Disable()
 	d.arm.Hide()
 	d.seen()
-	d.Tick(time.Now())
+	d.Tick(d.clock())
 	d.canvas.Focus(d.deny)
 }
 
 // seen starts the arming and tells the gateway, once, that the question is on the screen.
 func (d *Dialog) seen() {
 	q := d.Current()
-	if q.ID == "" {
+	if q.ID == "" || !d.front {
 		return
 	}
-	d.arm.Show(string(q.ID)+q.Hash, time.Now())
+	d.arm.Show(string(q.ID)+q.Hash, d.clock())
 	if !d.shown[q.ID] {
 		d.shown[q.ID] = true
 		d.h.Shown(q.ID)
@@ -228,16 +261,26 @@ func (d *Dialog) placeText() string {
 
 func (d *Dialog) typed(e *fyne.KeyEvent) { d.key(e.Name) }
 
-// key notes every key, whatever has the focus. Escape denies; Enter and Space never allow, even with Allow in focus.
+// key notes every key, whatever has the focus, and reports whether nobody else may use it. Escape denies; Enter and Space never allow,
+// even with Allow in focus. What a person was typing elsewhere when the question appeared does nothing at all.
 func (d *Dialog) key(name fyne.KeyName) (used bool) {
-	d.arm.Key(time.Now())
 	switch name {
-	case fyne.KeyEscape:
+	case desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight, desktop.KeyAltLeft, desktop.KeyAltRight,
+		desktop.KeySuperLeft, desktop.KeySuperRight:
+		return false // half of a shortcut
+	}
+	now := d.clock()
+	meant := d.arm.Deliberate(now)
+	d.arm.Key(now)
+	focused := d.canvas.Focused()
+	switch {
+	case focused == fyne.Focusable(d.reasonEntry) && name != fyne.KeyEscape:
+		return false
+	case name == fyne.KeyEscape && meant:
 		d.answer(protocol.DecisionDeny, "")
 		return true
-	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
-		focused := d.canvas.Focused()
-		return focused == fyne.Focusable(d.allow.Main) || focused == fyne.Focusable(d.allow.More)
+	case name == fyne.KeyReturn || name == fyne.KeyEnter || name == fyne.KeySpace:
+		return !meant || focused == fyne.Focusable(d.allow.Main) || focused == fyne.Focusable(d.allow.More)
 	}
 	return false
 }
@@ -274,7 +317,7 @@ func (d *Dialog) answer(decision, scope string) {
 		return
 	}
 	if decision == protocol.DecisionAllow {
-		if ok, _ := d.arm.Armed(time.Now()); !ok {
+		if ok, _ := d.arm.Armed(d.clock()); !ok {
 			return
 		}
 	}

@@ -25,14 +25,20 @@ type View struct {
 	Runs      []protocol.RunInfo      // not over, and the last failed one of each chat
 	Calls     []protocol.CallInfo
 	Notice    *protocol.Notice // the last one
-	// Closed are questions that ended lately, for the windows that showed them.
-	Closed []protocol.Approval
+	// Closed are questions that ended lately, oldest first, for the windows that showed them.
+	Closed []Closed
 	// Models are what the header's menu offers.
 	Models []ModelChoice
 	// Config counts changes of the configuration.
 	Config int
 
 	answering map[protocol.ApprovalID]bool // an answer of this window is on its way
+}
+
+// Closed is a question that ended. Here says that this window answered it.
+type Closed struct {
+	protocol.Approval
+	Here bool
 }
 
 // maxClosed is how many ended questions are remembered.

@@ -98,7 +98,7 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 		closed.State, closed.AnsweredBy = protocol.ApprovalAllowed, "desktop"
 		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &closed})
 		v := a.Value.Get()
-		if len(v.Closed) != 1 || v.Closed[0].AnsweredBy != "desktop" || len(v.answering) != 0 {
+		if len(v.Closed) != 1 || v.Closed[0].AnsweredBy != "desktop" || !v.Closed[0].Here || len(v.answering) != 0 {
 			t.Errorf("closed %+v, answering %v", v.Closed, v.answering)
 		}
 		var sent protocol.ApprovalAnswerParams

@@ -80,7 +80,7 @@ func reduceApproval(v View, q protocol.Approval) View {
 	same := func(x protocol.Approval) bool { return x.ID == q.ID }
 	if q.State != protocol.ApprovalPending {
 		v.Approvals = drop(v.Approvals, same)
-		v.Closed = append(drop(v.Closed, same), q)
+		v.Closed = append(drop(v.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, v.answering[q.ID]})
 		v.Closed = v.Closed[max(0, len(v.Closed)-maxClosed):]
 		return answering(v, q.ID, false)
 	}

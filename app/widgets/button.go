@@ -21,7 +21,7 @@ type Button struct {
 	Muted   bool   // text in the secondary colour
 	Small   bool   // 12 instead of 14
 	OnTap   func()
-	// OnKey is given each key first while the button has the focus; it reports whether it used it.
+	// OnKey is given each key first while the button has the focus, Space as a key too; it reports whether it used it.
 	OnKey func(fyne.KeyName) bool
 
 	hovered, focused bool
@@ -80,7 +80,7 @@ func (b *Button) FocusLost() { b.focused = false; b.Refresh() }
 
 // TypedRune implements fyne.Focusable.
 func (b *Button) TypedRune(r rune) {
-	if r == ' ' {
+	if r == ' ' && b.OnKey == nil {
 		b.Tapped(nil)
 	}
 }
@@ -90,7 +90,7 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) {
 	if b.OnKey != nil && b.OnKey(e.Name) {
 		return
 	}
-	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
+	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter || e.Name == fyne.KeySpace && b.OnKey != nil {
 		b.Tapped(nil)
 	}
 }
