@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/approval"
@@ -44,22 +45,23 @@ func (m *Manager) direct(ctx context.Context, p auth.Principal, in protocol.Chat
 // resumeDirect ends a command of an earlier start: what the journal knows of it is told. It is not run again, and one that had not begun is
 // not begun: nobody waits for it any more.
 func (m *Manager) resumeDirect(r store.Run) {
-	l := m.track(r)
-	m.wg.Go(func() {
-		id := directCall(r.ID)
-		_, err := m.store.Call(m.ctx, id)
+	m.goDirect(r, func(ctx context.Context, l *live) error {
+		msgs, err := m.store.MessagesOfRun(ctx, r.ID)
+		if err != nil {
+			return m.stored(err)
+		}
+		if slices.ContainsFunc(msgs, func(msg protocol.Message) bool { return msg.Role == protocol.RoleToolResult }) {
+			return nil // only its end was not written down
+		}
+		_, err = m.store.Call(ctx, directCall(r.ID))
 		if errors.Is(err, protocol.ErrNotFound) {
-			l.finish(l.directResult(protocol.CallInfo{State: protocol.CallCancelled, Error: "It was not run: Fairlead stopped first."}))
-			return
+			return l.directResult(protocol.CallInfo{State: protocol.CallCancelled, Error: "It was not run: Fairlead stopped first."})
 		}
-		if err == nil {
-			command := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(r.Params.Message), "!"))
-			err = l.command(m.ctx, auth.Owner(strings.TrimPrefix(r.Principal, directPrincipal)), command)
+		if err != nil {
+			return m.stored(err)
 		}
-		if errors.Is(err, approval.ErrSuspended) {
-			return
-		}
-		l.finish(err)
+		command := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(r.Params.Message), "!"))
+		return l.command(ctx, auth.Owner(strings.TrimPrefix(r.Principal, directPrincipal)), command)
 	})
 }
 
@@ -78,6 +80,11 @@ func (l *live) directResult(info protocol.CallInfo) error {
 }
 
 func (m *Manager) runDirect(r store.Run, p auth.Principal, command string) {
+	m.goDirect(r, func(ctx context.Context, l *live) error { return l.command(ctx, p, command) })
+}
+
+// goDirect shows a command as a run while f does it, and tells everyone how it ended.
+func (m *Manager) goDirect(r store.Run, f func(context.Context, *live) error) {
 	l := m.track(r)
 	ctx, cancel := context.WithCancelCause(m.ctx)
 	l.mu.Lock()
@@ -85,16 +92,31 @@ func (m *Manager) runDirect(r store.Run, p auth.Principal, command string) {
 	l.mu.Unlock()
 	l.publish()
 	m.wg.Go(func() {
+		defer close(l.done)
 		defer cancel(nil)
-		err := l.command(ctx, p, command)
-		if errors.Is(err, approval.ErrSuspended) {
+		err := f(ctx, l)
+		cause := context.Cause(ctx)
+		if errors.Is(err, approval.ErrSuspended) || errors.Is(cause, approval.ErrSuspended) {
 			return
 		}
-		if cause := context.Cause(ctx); cause != nil {
+		if cause != nil {
 			err = cause
 		}
 		l.finish(err)
 	})
+}
+
+// directOf lists the commands of a session that run.
+func (m *Manager) directOf(key protocol.SessionKey) []*live {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []*live
+	for _, l := range m.live {
+		if l.run.Session == key && isDirect(l.run) {
+			list = append(list, l)
+		}
+	}
+	return list
 }
 
 func (l *live) cancelDirect() {

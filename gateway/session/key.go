@@ -26,7 +26,7 @@ func Canonical(key protocol.SessionKey) protocol.SessionKey {
 		return protocol.SessionKey("agent:" + agent + ":main")
 	}
 	for i, p := range rest {
-		if p == "dm" && i <= 2 && i+1 < len(rest) {
+		if strings.EqualFold(p, "dm") && i <= 2 && i+1 < len(rest) {
 			return protocol.SessionKey("agent:" + agent + ":main")
 		}
 	}

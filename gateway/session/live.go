@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,10 @@ import (
 
 // live is a run that is not over, as the windows see it. It is the agent's sink.
 type live struct {
-	m   *Manager
-	run store.Run
+	m       *Manager
+	run     store.Run
+	created int64
+	done    chan struct{} // of a direct command: closed at its end
 
 	mu   sync.Mutex // guards what follows
 	info protocol.RunInfo
@@ -35,7 +38,7 @@ func (m *Manager) track(r store.Run) *live {
 		l.mu.Unlock()
 		return l
 	}
-	l := &live{m: m, run: r, info: protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: r.State, StartedAt: r.StartedAt, Message: r.Params.Message}}
+	l := &live{m: m, run: r, created: r.CreatedAt, done: make(chan struct{}), info: protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: r.State, StartedAt: r.StartedAt, Message: r.Params.Message}}
 	m.live[r.ID] = l
 	return l
 }
@@ -109,7 +112,10 @@ func (l *live) agent(ctx context.Context) error {
 			return m.stored(err)
 		}
 	}
-	return r.Do(ctx)
+	if more, err := l.askAgain(ctx); err != nil || !more {
+		return cmp.Or(err, error(protocol.ErrCancelled.With("Stopped. Send a message to go on.")))
+	}
+	return m.stored(r.Do(ctx))
 }
 
 // maxHistory is how many stored messages a run looks at; no model reads more.
@@ -303,6 +309,9 @@ func (l *live) OnAsk(a protocol.Approval) {
 	}
 	l.State(protocol.RunWaiting, "")
 	text := fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Why it is asked: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
+	if a.Kind == protocol.AskContinue {
+		text = fmt.Sprintf("Paused: %s. Go on? Reply yes or no.", a.Why)
+	}
 	l.chat(protocol.ChatEvent{State: protocol.ChatWaiting, Message: &protocol.Message{Role: protocol.RoleAssistant,
 		Content: protocol.Content{protocol.Text(text)}, Timestamp: l.m.now()}})
 }
@@ -311,6 +320,24 @@ func (l *live) OnAsk(a protocol.Approval) {
 func (l *live) AskContinue(ctx context.Context, steps int) (bool, error) {
 	q := protocol.Approval{Kind: protocol.AskContinue, SessionKey: l.run.Session, RunID: l.run.ID, AskedBy: protocol.AskedBy{Kind: "chat", Model: l.snapshot().Model.String()},
 		Why: fmt.Sprintf("the agent has taken %d steps without coming to an end", steps), Choices: []string{protocol.ScopeOnce}}
+	return l.putContinue(ctx, q)
+}
+
+// askAgain asks an earlier start's question whether to go on once more; without one the answer is yes.
+func (l *live) askAgain(ctx context.Context) (bool, error) {
+	pending, err := l.m.opts.Questions.Pending(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, q := range pending {
+		if q.Kind == protocol.AskContinue && q.RunID == l.run.ID {
+			return l.putContinue(ctx, q)
+		}
+	}
+	return true, nil
+}
+
+func (l *live) putContinue(ctx context.Context, q protocol.Approval) (bool, error) {
 	l.OnAsk(q)
 	end, err := l.m.opts.Questions.Ask(ctx, q, time.Duration(l.m.opts.Config().Approvals.Timeout)*time.Millisecond)
 	if err != nil {

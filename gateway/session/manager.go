@@ -177,13 +177,27 @@ func (m *Manager) answerQuestion(ctx context.Context, p auth.Principal, in proto
 		if allow {
 			answer.Decision, answer.Scope, word = protocol.DecisionAllow, protocol.ScopeOnce, "approved"
 		}
-		if _, err := m.opts.Questions.Answer(ctx, p.String(), answer); err != nil {
+		end, err := m.opts.Questions.Answer(ctx, p.String(), answer)
+		if err != nil {
 			return res, false, err
 		}
+		if !end.Won {
+			continue // it has ended meanwhile; the word is for another question, or a message
+		}
 		return protocol.ChatSendResult{Status: protocol.ChatPaused, RunID: a.RunID, ApprovalID: a.ID,
-			Response: fmt.Sprintf("The call was %s; the run goes on.", word)}, true, nil
+			Response: response(a, word)}, true, nil
 	}
 	return res, false, nil
+}
+
+func response(a protocol.Approval, word string) string {
+	switch {
+	case a.Kind != protocol.AskContinue:
+		return fmt.Sprintf("The call was %s; the run goes on.", word)
+	case word == "denied":
+		return "The run ends."
+	}
+	return "The run goes on."
 }
 
 // Cancel stops the run in progress, or takes a message out of the queue.

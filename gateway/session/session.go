@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 
@@ -17,7 +18,8 @@ type session struct {
 	inbox chan func()
 	queue []store.Run
 	run   *active
-	block bool // no run starts while the session is reset
+	last  int64 // CreatedAt of the newest run
+	block int   // how many resets and deletions are under way; no run starts meanwhile
 }
 
 // active is the run in progress.
@@ -48,7 +50,12 @@ func (s *session) loop() {
 func (s *session) accept(r store.Run) (queued bool, err error) {
 	ctx := context.WithoutCancel(s.m.ctx)
 	paused, _ := s.m.Paused()
-	if s.run == nil && !paused && len(s.queue) == 0 {
+	if s.m.liveRun(r.ID) != nil {
+		return false, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", r.ID))
+	}
+	r.CreatedAt = max(r.CreatedAt, s.last+1) // the order of runs, after a restart too
+	s.last = r.CreatedAt
+	if s.run == nil && !paused && s.block == 0 && len(s.queue) == 0 {
 		return false, s.start(r)
 	}
 	r.State = protocol.RunQueued
@@ -110,7 +117,7 @@ func (s *session) ended(a *active) {
 // next starts the oldest message that waits, if nothing runs.
 func (s *session) next() {
 	paused, _ := s.m.Paused()
-	if s.run != nil || paused || s.block || len(s.queue) == 0 {
+	if s.run != nil || paused || s.block > 0 || len(s.queue) == 0 {
 		return
 	}
 	r := s.queue[0]
@@ -162,14 +169,18 @@ func (s *session) stop(id protocol.RunID) (protocol.ChatCancelResult, error) {
 }
 
 // clear stops everything of the session; wait is what to wait for before its messages may be touched.
-func (s *session) clear() (wait <-chan struct{}) {
+func (s *session) clear() (wait []<-chan struct{}) {
 	for _, r := range s.queue {
 		s.m.liveRun(r.ID).finish(errCancelled)
 	}
 	s.queue = nil
-	if s.run == nil {
-		return nil
+	for _, l := range s.m.directOf(s.key) {
+		l.cancelDirect()
+		wait = append(wait, l.done)
 	}
-	s.run.cancel(errCancelled)
-	return s.run.done
+	if s.run != nil {
+		s.run.cancel(errCancelled)
+		wait = append(wait, s.run.done)
+	}
+	return wait
 }

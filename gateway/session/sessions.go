@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,7 @@ func (m *Manager) Snapshot(ctx context.Context) ([]protocol.SessionEntry, []prot
 		all = append(all, l)
 	}
 	m.mu.Unlock()
-	slices.SortFunc(all, func(a, b *live) int { return int(a.run.CreatedAt - b.run.CreatedAt) })
+	slices.SortFunc(all, func(a, b *live) int { return cmp.Compare(a.created, b.created) })
 	runs := []protocol.RunInfo{}
 	for _, l := range all {
 		runs = append(runs, l.snapshot())
@@ -267,13 +268,13 @@ func (m *Manager) Reset(ctx context.Context, in protocol.SessionParams) (protoco
 
 // quiet stops everything of a session and keeps new runs from starting until unblock.
 func (m *Manager) quiet(ctx context.Context, key protocol.SessionKey) error {
-	var wait <-chan struct{}
-	if err := m.do(ctx, key, func(s *session) { s.block = true; wait = s.clear() }); err != nil {
+	var wait []<-chan struct{}
+	if err := m.do(ctx, key, func(s *session) { s.block++; wait = s.clear() }); err != nil {
 		return err
 	}
-	if wait != nil {
+	for _, done := range wait {
 		select {
-		case <-wait:
+		case <-done:
 		case <-ctx.Done():
 			m.unblock(key)
 			return ctx.Err()
@@ -283,7 +284,7 @@ func (m *Manager) quiet(ctx context.Context, key protocol.SessionKey) error {
 }
 
 func (m *Manager) unblock(key protocol.SessionKey) {
-	m.do(context.WithoutCancel(m.ctx), key, func(s *session) { s.block = false; s.next() })
+	m.do(context.WithoutCancel(m.ctx), key, func(s *session) { s.block--; s.next() })
 }
 
 // History returns the ids of a chat's stretches between resets.
