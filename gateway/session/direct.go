@@ -149,6 +149,7 @@ func (l *live) command(ctx context.Context, p auth.Principal, command string) er
 		return l.directResult(info)
 	}
 	info := res.Info
+	info.Tail = "" // the content has it
 	_, err = l.Append(context.WithoutCancel(ctx), protocol.Message{RunID: l.run.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect,
 		ToolCallID: string(id), ToolName: name, IsError: res.IsError, Call: &info, Content: res.Content, Timestamp: l.m.now()})
 	return err

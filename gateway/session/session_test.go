@@ -135,7 +135,9 @@ func (g *gateway) question() protocol.Approval {
 
 func (g *gateway) state(id protocol.RunID, state string) {
 	g.t.Helper()
-	g.until(func(c protocol.Change) bool { return c.Kind == protocol.ChangeRun && c.Run.RunID == id && c.Run.State == state })
+	g.until(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeRun && c.Run.RunID == id && c.Run.State == state
+	})
 }
 
 func (g *gateway) allow(q protocol.Approval, scope string) {
@@ -449,7 +451,9 @@ func TestPauseHoldsARunBetweenItsSteps(t *testing.T) {
 	q := g.question()
 	g.SetPaused(true)
 	g.allow(q, "")
-	g.until(func(c protocol.Change) bool { return c.Kind == protocol.ChangeMessage && c.Message.Role == protocol.RoleToolResult })
+	g.until(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeMessage && c.Message.Role == protocol.RoleToolResult
+	})
 	if n := len(g.model.Requests()); n != 1 {
 		t.Errorf("%d requests while paused", n)
 	}
