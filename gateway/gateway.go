@@ -114,7 +114,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	g.gate = approval.New(g.store, g.bus)
 	calls := dispatch.New(g.hub, g.gate, g.store, g.bus, g.config.Get)
-	models := registry.New(modelSettings{g.config})
+	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
 	g.sessions = session.New(session.Options{Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
 		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home})
 	g.server = rpc.New(rpc.Services{

@@ -110,12 +110,14 @@ func (p *program) gateway() *client.Client {
 	return c
 }
 
-// allow clicks on Allow once: at the right end of the line of buttons that begins with Deny.
-func (p *program) allow() {
+// allow and deny click on the buttons at the two ends of the dialog's last line.
+func (p *program) allow() { p.t.Helper(); p.press(func(w window) int { return w.x + w.w - 100 }) }
+func (p *program) deny()  { p.t.Helper(); p.press(func(w window) int { return w.x + 60 }) }
+
+func (p *program) press(x func(window) int) {
 	p.t.Helper()
-	deny := p.waitText(question, "Deny")
-	w := p.waitWindow(question)
-	p.click(image.Pt(w.x+w.w-100, deny.Y))
+	line := p.waitText(question, "with reason")
+	p.click(image.Pt(x(p.waitWindow(question)), line.Y))
 }
 
 // lastResult waits for the newest tool result of the main chat and returns it.
@@ -294,7 +296,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	p.allow()
 	d.until("the first answer", func() bool { return openQuestions(c) == 1 })
 	time.Sleep(300 * time.Millisecond)
-	d.clickText(question, "Deny")
+	p.deny()
 	d.waitNoWindow(question)
 	d.waitText(mainWindow, "paper model has finished")
 	d.shot("model-turn")

@@ -197,6 +197,7 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block) (p
 		return fail(err.Error()), err
 	}
 	info := res.Info
+	info.Tail = "" // the content has it
 	out.IsError, out.Content, out.Call, out.Timestamp = res.IsError, res.Content, &info, time.Now().UnixMilli()
 	return out, nil
 }

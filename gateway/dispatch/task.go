@@ -314,9 +314,10 @@ func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error
 	var out struct {
 		Status   string `json:"status"`
 		ExitCode *int   `json:"exitCode"`
+		Tail     string `json:"tail"`
 	}
 	if t.spec.Effect == protocol.EffectExec && json.Unmarshal(raw, &out) == nil {
-		t.row.Info.ExitCode = out.ExitCode
+		t.row.Info.ExitCode, t.row.Info.Tail = out.ExitCode, out.Tail // shown until the result's message is there
 		if out.Status == "failed" {
 			state = protocol.CallFailed
 		}
@@ -327,7 +328,6 @@ func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error
 // end writes the call's end into the journal and tells everyone. errText is empty when the result speaks for itself.
 func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errText string) (Result, error) {
 	t.row.Info.State, t.row.Info.EndedAt, t.row.Info.Error, t.row.ResultJSON = state, time.Now().UnixMilli(), errText, raw
-	t.row.Info.Tail = ""
 	t.over = true
 	ctx = context.WithoutCancel(ctx)
 	if !t.stored {

@@ -1,0 +1,271 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+)
+
+// fakes are services that answer by what they are asked: the key "fail-507" fails with that code. Machines and the bus are real.
+type fakes struct {
+	bus   *event.Bus
+	hub   *nodes.Hub
+	calls atomic.Int32
+	sent  func(protocol.ChatSendParams) // when set, sees each message
+}
+
+const token = "right"
+
+func newFakes() *fakes {
+	f := &fakes{bus: new(event.Bus)}
+	f.hub = nodes.New(f.bus, nil)
+	return f
+}
+
+func (f *fakes) services() Services {
+	return Services{
+		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Models: fakeModels{},
+		Status: func(context.Context) protocol.Status {
+			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
+		},
+		Pause: func(_ context.Context, paused bool) (protocol.Status, error) {
+			return protocol.Status{Version: "test", Paused: paused}, nil
+		},
+		Verify: func(_ context.Context, got string) error {
+			if got != token {
+				return protocol.ErrUnauthorized
+			}
+			return nil
+		},
+		CheckOrigin: func(r *http.Request) error {
+			if r.Header.Get("Origin") != "" {
+				return protocol.ErrForbidden.With("web pages from elsewhere may not connect")
+			}
+			return nil
+		},
+		Canonical: func(key protocol.SessionKey) protocol.SessionKey {
+			if key == "main" || key == "agent:main:cli:dm:main" {
+				return protocol.MainSession
+			}
+			return key
+		},
+		ExecEvent: func(_ context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
+			return protocol.Ack{OK: true, Dropped: e.SessionID != string(node)+"-1"}, nil
+		},
+		Requested: func(_ context.Context, key protocol.SessionKey, r dispatch.Result) error {
+			f.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: key, Message: &protocol.Message{
+				Role: protocol.RoleToolResult, ToolCallID: r.Info.ToolCallID, IsError: r.IsError, Content: r.Content}})
+			return nil
+		},
+	}
+}
+
+// fails is the error that a key asks for.
+func fails(key string) error {
+	code, ok := strings.CutPrefix(key, "fail-")
+	if !ok {
+		return nil
+	}
+	n, _ := strconv.Atoi(code)
+	return fmt.Errorf("asked for: %w", &protocol.Error{Code: n, Message: "code " + code, Retryable: n == protocol.CodeUnavailable})
+}
+
+type fakeSessions struct{ f *fakes }
+
+func (s fakeSessions) Send(_ context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	if s.f.sent != nil {
+		s.f.sent(in)
+	}
+	switch in.Message {
+	case "/help":
+		return protocol.ChatSendResult{Status: protocol.ChatCommand, Command: "help", Response: "text for " + p.String()}, nil
+	case "yes":
+		return protocol.ChatSendResult{Status: protocol.ChatPaused, RunID: in.RunID, Response: "approved", ApprovalID: "a1"}, nil
+	}
+	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, fails(in.Message)
+}
+
+func (fakeSessions) Cancel(_ context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
+	return protocol.ChatCancelResult{OK: true, RunID: in.RunID, Cancelled: in.RunID != ""}, nil
+}
+
+func (fakeSessions) List(_ context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error) {
+	return protocol.SessionsListResult{Sessions: []protocol.SessionEntry{{SessionKey: protocol.MainSession, Label: in.Query}}, Count: in.Offset + in.Limit}, nil
+}
+
+func (fakeSessions) Get(_ context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
+	if in.SessionKey == "panic" {
+		panic("boom")
+	}
+	return protocol.SessionGetResult{SessionID: "s1", SessionKey: in.SessionKey}, fails(string(in.SessionKey))
+}
+
+func (fakeSessions) Stats(_ context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
+	return protocol.SessionStats{SessionKey: in.SessionKey, QueueSize: 2, IsProcessing: true}, nil
+}
+
+func (fakeSessions) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+	return protocol.OK{OK: in.Label != nil}, nil
+}
+
+func (fakeSessions) Reset(_ context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
+	return protocol.SessionResetResult{OK: true, SessionKey: in.SessionKey, OldSessionID: "s1", NewSessionID: "s2", ArchivedMessages: 3}, nil
+}
+
+func (fakeSessions) History(_ context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error) {
+	return protocol.SessionHistoryResult{SessionKey: in.SessionKey, CurrentSessionID: "s2", PreviousSessionIDs: []protocol.SessionID{"s1"}}, nil
+}
+
+func (fakeSessions) Preview(_ context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+	text := "hello"
+	if in.SessionKey == "huge" {
+		text = strings.Repeat("x", in.Limit)
+	}
+	return protocol.SessionPreviewResult{SessionKey: in.SessionKey, SessionID: "s1", MessageCount: 1,
+		Messages: []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}}}, nil
+}
+
+func (fakeSessions) Create(_ context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
+	return protocol.SessionEntry{SessionKey: in.SessionKey, Label: in.Label}, nil
+}
+
+func (fakeSessions) Delete(context.Context, protocol.SessionParams) (protocol.SessionDeleteResult, error) {
+	return protocol.SessionDeleteResult{OK: true, UndoUntil: 10}, nil
+}
+
+func (fakeSessions) Restore(context.Context, protocol.SessionParams) (protocol.OK, error) {
+	return protocol.OK{OK: true}, nil
+}
+
+func (fakeSessions) Media(_ context.Context, in protocol.MediaGetParams) (protocol.MediaGetResult, error) {
+	return protocol.MediaGetResult{MimeType: "image/png", Data: "AA=="}, fails(in.Key)
+}
+
+func (s fakeSessions) Snapshot(context.Context) ([]protocol.SessionEntry, []protocol.RunInfo, error) {
+	return []protocol.SessionEntry{{SessionKey: protocol.MainSession}}, nil, nil
+}
+
+type fakeTools struct{ f *fakes }
+
+// Call runs the call on the machine, or ends as the argument "end" says.
+func (t fakeTools) Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error) {
+	node, spec, err := t.f.hub.Lookup(c.Tool)
+	if err != nil {
+		return dispatch.Result{}, err
+	}
+	if p.Kind != auth.KindOwner || !c.Direct {
+		return dispatch.Result{}, errors.New("not the person's own act")
+	}
+	var args struct {
+		End string `json:"end"`
+	}
+	json.Unmarshal(c.Args, &args)
+	end := func(state, text string) (dispatch.Result, error) {
+		return dispatch.Result{IsError: true, Info: protocol.CallInfo{State: state, Error: text, ToolCallID: c.ToolCallID},
+			Content: protocol.Content{protocol.Text("Error: " + text)}}, nil
+	}
+	switch args.End {
+	case "denied":
+		return end(protocol.CallDenied, "Denied by a rule: no.")
+	case "unknown":
+		return end(protocol.CallUnknown, "Node disconnected: "+string(node))
+	case "timeout":
+		return dispatch.Result{}, protocol.ErrTimeout.With("Tool request timed out")
+	case "arguments":
+		return dispatch.Result{}, &tool.InputError{Err: errors.New("command is missing")}
+	}
+	if c.ID == "" {
+		c.ID = protocol.CallID(fmt.Sprintf("call-%d", t.f.calls.Add(1)))
+	}
+	raw, err := t.f.hub.Call(ctx, node, protocol.ToolInvoke{CallID: c.ID, Tool: spec.Name, Args: c.Args}, func(p protocol.ToolProgress) {
+		t.f.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, Call: &protocol.CallInfo{CallID: p.CallID, Tool: spec.Name, State: protocol.CallRunning, Tail: p.Tail, Bytes: p.Bytes}})
+	})
+	var failed *nodes.ToolError
+	switch {
+	case errors.As(err, &failed):
+		return end(protocol.CallFailed, failed.Text)
+	case errors.Is(err, protocol.ErrUnavailable):
+		return end(protocol.CallUnknown, err.Error())
+	case err != nil:
+		return dispatch.Result{}, err
+	}
+	return dispatch.Result{Raw: raw, Content: protocol.Content{protocol.Text(string(raw))}, Info: protocol.CallInfo{State: protocol.CallDone, ToolCallID: c.ToolCallID}}, nil
+}
+
+func (fakeTools) Cancel(id protocol.CallID) bool { return id == "call-1" }
+
+func (fakeTools) Running() []protocol.CallInfo { return nil }
+
+type fakeApprovals struct{}
+
+func (fakeApprovals) Pending(context.Context) ([]protocol.Approval, error) { return nil, nil }
+
+func (fakeApprovals) Answer(_ context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+	if p.Hash != "h" {
+		return protocol.ApprovalAnswerResult{}, protocol.ErrConflict.With("the answer is about something else than what was shown")
+	}
+	return protocol.ApprovalAnswerResult{Won: true, Approval: protocol.Approval{ID: p.ID, State: protocol.ApprovalAllowed, AnsweredBy: by, Scope: p.Scope}}, nil
+}
+
+func (fakeApprovals) Shown(_ context.Context, id protocol.ApprovalID) error { return fails(string(id)) }
+
+type fakeConfig struct{}
+
+func (fakeConfig) All() (json.RawMessage, error) { return json.RawMessage(`{"model":{}}`), nil }
+
+func (fakeConfig) Read(path string) (json.RawMessage, bool, error) {
+	if path == "auth.token" {
+		return json.RawMessage(`"` + protocol.MaskedSecret + `"`), true, nil
+	}
+	return nil, false, nil
+}
+
+func (fakeConfig) Set(_ context.Context, path string, value json.RawMessage) error {
+	if string(value) == `"wrong"` {
+		return protocol.ErrBadRequest.With(path + ": must be a number")
+	}
+	return nil
+}
+
+type fakeModels struct{}
+
+func (fakeModels) Providers() []protocol.Provider { return nil }
+
+func (fakeModels) Models(_ context.Context, provider string) ([]protocol.ModelInfo, error) {
+	return []protocol.ModelInfo{{ID: "m1"}}, fails(provider)
+}
+
+func (fakeModels) Test(_ context.Context, provider, model string) protocol.ModelsTestResult {
+	return protocol.ModelsTestResult{OK: true, Message: provider + " answered with " + model}
+}
+
+func (fakeModels) Detect(context.Context) []protocol.DetectedServer { return nil }
+
+// within fails the test when f takes longer than a real minute.
+func within(t *testing.T, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("it takes for ever")
+	}
+}

@@ -1,0 +1,330 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"golang.org/x/tools/txtar"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+var update = flag.Bool("update", false, "rewrite the conversations in testdata")
+
+// bench is a server on two in-memory listeners: one for everybody, one for the owner. stop ends it all.
+type bench struct {
+	*fakes
+	srv    *Server
+	public func(context.Context) (net.Conn, error)
+	owner  func(context.Context) (net.Conn, error)
+}
+
+func open(f *fakes) (b *bench, stop func()) {
+	b = &bench{fakes: f, srv: New(f.services())}
+	var public, owner net.Listener
+	b.public, public = client.Memory()
+	b.owner, owner = client.Memory()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { b.srv.Serve(ctx, public, false) })
+	wg.Go(func() { b.srv.Serve(ctx, owner, true) })
+	return b, func() {
+		cancel()
+		b.srv.Close()
+		wg.Wait()
+	}
+}
+
+// mouth is one peer of a conversation: what it hears is collected as lines.
+type mouth struct {
+	ws   *websocket.Conn
+	mu   sync.Mutex // guards what follows
+	said []string
+}
+
+func (b *bench) dial(name string) (*mouth, error) {
+	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		if strings.HasPrefix(name, "owner") {
+			return b.owner(ctx)
+		}
+		return b.public(ctx)
+	}}
+	ws, _, err := d.Dial("ws://gateway/ws", nil)
+	if err != nil {
+		return nil, err
+	}
+	m := &mouth{ws: ws}
+	go m.listen()
+	return m, nil
+}
+
+func (m *mouth) listen() {
+	for {
+		_, data, err := m.ws.ReadMessage()
+		line := string(data)
+		if err != nil {
+			line = "end"
+			var closed *websocket.CloseError
+			if errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure {
+				line = fmt.Sprintf("close %d %s", closed.Code, closed.Text)
+			}
+			m.ws.Close()
+		}
+		m.mu.Lock()
+		m.said = append(m.said, line)
+		m.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (m *mouth) heard() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	defer func() { m.said = nil }()
+	return m.said
+}
+
+// ids are replaced in what is heard by $1, $2 … in the order they appear, and put back in what is said.
+type ids struct{ list []string }
+
+var (
+	uuid     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
+	features = regexp.MustCompile(`"features":\{[^}]*\}`)
+)
+
+func (v *ids) hide(s string) string {
+	return uuid.ReplaceAllStringFunc(s, func(id string) string {
+		i := slices.Index(v.list, id)
+		if i < 0 {
+			i = len(v.list)
+			v.list = append(v.list, id)
+		}
+		return fmt.Sprintf("$%d", i+1)
+	})
+}
+
+func (v *ids) show(s string) string {
+	for i := len(v.list); i > 0; i-- {
+		s = strings.ReplaceAll(s, fmt.Sprintf("$%d", i), v.list[i-1])
+	}
+	return s
+}
+
+// TestConversations plays testdata/*.txtar. A section is named
+//
+//	NAME >    the peer sends each line as a text frame ("hex 0102" as a binary one), one after the other
+//	NAME <    the peer has heard exactly these frames; "close CODE REASON" and "end" are the end of its connection
+//	NAME x    the peer's connection is cut
+//	publish   each line is a change on the bus; {"chat":…} is a chat event
+//	wait D    the clock goes on by D
+//
+// Peers whose name begins with "owner" come in as the owner. Lines that begin with # are comments. Whatever a peer hears must be listed.
+func TestConversations(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no conversations", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			script, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) { play(t, script) })
+			if *update {
+				if err := os.WriteFile(file, txtar.Format(script), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func play(t *testing.T, script *txtar.Archive) {
+	b, stop := open(newFakes())
+	defer stop()
+	peers := make(map[string]*mouth)
+	defer func() {
+		for _, m := range peers {
+			m.ws.Close()
+		}
+	}()
+	var known ids
+	full := bytes.Contains(script.Comment, []byte("full hello"))
+	for i := range script.Files {
+		section := &script.Files[i]
+		name, verb, _ := strings.Cut(section.Name, " ")
+		switch {
+		case section.Name == "publish":
+			for _, line := range lines(section.Data) {
+				publish(t, b, line)
+			}
+		case name == "wait":
+			d, err := time.ParseDuration(verb)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(d)
+		case verb == ">":
+			if peers[name] == nil {
+				m, err := b.dial(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				peers[name] = m
+			}
+			for _, line := range lines(section.Data) {
+				say(t, peers[name], known.show(line))
+				synctest.Wait()
+			}
+		case verb == "x":
+			peers[name].ws.NetConn().Close()
+			synctest.Wait()
+			peers[name].heard()
+			delete(peers, name)
+		case verb == "<":
+			synctest.Wait()
+			heard := peers[name].heard()
+			for j := range heard {
+				if !full {
+					heard[j] = features.ReplaceAllString(heard[j], `"features":{}`)
+				}
+				heard[j] = known.hide(heard[j])
+			}
+			want := lines(section.Data)
+			switch {
+			case slices.Equal(heard, want):
+			case *update:
+				var buf bytes.Buffer
+				for _, l := range slices.DeleteFunc(strings.Split(string(section.Data), "\n"), func(l string) bool { return !strings.HasPrefix(l, "#") }) {
+					buf.WriteString(l + "\n")
+				}
+				for _, l := range heard {
+					buf.WriteString(l + "\n")
+				}
+				section.Data = buf.Bytes()
+			default:
+				t.Errorf("section %d: %s heard\n%s\nwant\n%s", i+1, name, strings.Join(heard, "\n"), strings.Join(want, "\n"))
+			}
+		default:
+			t.Fatalf("section %q", section.Name)
+		}
+	}
+	synctest.Wait()
+	for name, m := range peers {
+		if rest := m.heard(); len(rest) > 0 {
+			t.Errorf("%s heard more:\n%s", name, strings.Join(rest, "\n"))
+		}
+	}
+}
+
+func lines(data []byte) []string {
+	return slices.DeleteFunc(strings.Split(string(data), "\n"), func(l string) bool { return l == "" || strings.HasPrefix(l, "#") })
+}
+
+func say(t *testing.T, m *mouth, line string) {
+	kind, data := websocket.TextMessage, []byte(line)
+	if h, ok := strings.CutPrefix(line, "hex "); ok {
+		raw, err := hex.DecodeString(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, data = websocket.BinaryMessage, raw
+	}
+	if err := m.ws.WriteMessage(kind, data); err != nil {
+		t.Errorf("send %s: %v", line, err)
+	}
+}
+
+func publish(t *testing.T, b *bench, line string) {
+	var c struct {
+		protocol.Change
+		Chat *protocol.ChatEvent `json:"chat"`
+	}
+	if err := json.Unmarshal([]byte(line), &c); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	if c.Chat != nil {
+		c.Change = protocol.Change{Kind: protocol.ChangeChat, Chat: c.Chat}
+	}
+	b.bus.Publish(c.Change)
+}
+
+// TestEveryMethodHasAConversation holds the list of methods and the conversations together.
+func TestEveryMethodHasAConversation(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, data...)
+	}
+	srv := New(newFakes().services())
+	for _, m := range protocol.Methods {
+		if !bytes.Contains(all, []byte(`"method":"`+m.Name+`"`)) {
+			t.Errorf("no conversation uses %s", m.Name)
+		}
+		if m.Name != protocol.Connect.Name && srv.methods[m.Name] == nil {
+			t.Errorf("%s is advertised and not served", m.Name)
+		}
+	}
+	if n := len(protocol.Methods) - 1; len(srv.methods) != n {
+		t.Errorf("%d methods are served, %d advertised", len(srv.methods), n)
+	}
+	for _, code := range []int{protocol.CodeNotConnected, protocol.CodeVersion, protocol.CodeInvalidConnect, protocol.CodeBadRequest, protocol.CodeUnauthorized,
+		protocol.CodeForbidden, protocol.CodeNotFound, protocol.CodeConflict, protocol.CodeTooLarge, protocol.CodeApprovalNeeded, protocol.CodeInternal,
+		protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeStorage, protocol.CodeCancelled, protocol.CodeModelAuth, protocol.CodeModelRateLimit,
+		protocol.CodeContextOverflow, protocol.CodeModel} {
+		if !bytes.Contains(all, fmt.Appendf(nil, `"error":{"code":%d,`, code)) {
+			t.Errorf("no conversation ends with code %d", code)
+		}
+	}
+}
+
+func TestHealthAndOtherAddresses(t *testing.T) {
+	b, stop := open(newFakes())
+	defer stop()
+	hc := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.public(ctx) }, DisableKeepAlives: true}}
+	for path, want := range map[string]int{"/health": 200, "/ws": 426, "/": 404, "/ws/x": 404} {
+		res, err := hc.Get("http://gateway" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body bytes.Buffer
+		body.ReadFrom(res.Body)
+		res.Body.Close()
+		if res.StatusCode != want || path == "/health" && body.String() != `{"status":"healthy"}` {
+			t.Errorf("%s: %d %s", path, res.StatusCode, body.String())
+		}
+	}
+	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.public(ctx) }}
+	_, res, err := d.Dial("ws://gateway/ws", http.Header{"Origin": {"http://evil.example"}})
+	if err == nil || res == nil || res.StatusCode != http.StatusForbidden {
+		t.Errorf("a page from elsewhere got %+v, %v", res, err)
+	}
+}
