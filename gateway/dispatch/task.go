@@ -2,12 +2,9 @@ package dispatch
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"fairlead/gateway/approval"
@@ -147,78 +144,6 @@ func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request,
 	return approval.Decide(t.config().ToolApproval, r), r, nil
 }
 
-// ask puts the question and waits. done means the call ends here, with res.
-func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request) (res Result, done bool, err error) {
-	q := protocol.Approval{
-		ID: t.row.Info.ApprovalID, Kind: protocol.AskCall, SessionKey: t.call.Session, RunID: t.call.Run, CallID: t.call.ID, Node: t.row.Info.Node,
-		Tool: t.spec.Name, Args: t.call.Args, Effect: t.spec.Effect, Preview: t.row.Info.Preview, AskedBy: t.call.AskedBy, Why: d.Why,
-		Choices: []string{protocol.ScopeOnce},
-	}
-	if q.ID == "" {
-		q.ID = protocol.ApprovalID(protocol.NewID())
-	}
-	if info, ok := t.nodes.Node(q.Node); ok && info.Host != nil {
-		q.Host = info.Host
-		q.Sandbox = info.Host.Sandbox
-	}
-	if q.Sandbox == "" && q.Effect != protocol.EffectRead {
-		q.Sandbox = "not enforced on this machine"
-	}
-	match, words, narrow := approval.SessionGrant(r)
-	if narrow && t.call.Session != "" {
-		q.Choices = append(q.Choices, protocol.ScopeSession)
-		q.SessionRule = words
-	}
-	t.row.Info.ApprovalID = q.ID
-	if t.row.Hash, err = approval.Hash(q); err != nil {
-		return res, true, err
-	}
-	if err := t.put(ctx); err != nil {
-		return res, true, err
-	}
-	t.show(t.row.Info)
-	if t.call.OnAsk != nil {
-		t.call.OnAsk(q)
-	}
-	limit := time.Duration(t.config().Approvals.Timeout) * time.Millisecond
-	end, err := t.gate.Ask(ctx, q, limit)
-	if err != nil {
-		return res, true, err // suspended, or storage: the row stays as it is
-	}
-	if t.call.OnAsk != nil {
-		t.call.OnAsk(end)
-	}
-	switch end.State {
-	case protocol.ApprovalAllowed:
-	case protocol.ApprovalDenied:
-		text := "The person denied this call."
-		if end.Reason != "" {
-			text += " Their reason: " + end.Reason
-		}
-		res, err = t.end(ctx, protocol.CallDenied, nil, text)
-		return res, true, err
-	case protocol.ApprovalExpired:
-		res, err = t.end(ctx, protocol.CallDenied, nil, fmt.Sprintf("Nobody answered the question within %s, so the call was not run. That is no denial: it may be asked again.", limit))
-		return res, true, err
-	default:
-		res, err = t.stopped(ctx, nil)
-		return res, true, err
-	}
-	// What was answered must be what is about to run.
-	if end.Hash != t.row.Hash {
-		res, err = t.end(ctx, protocol.CallDenied, nil, "The question that was answered was about something else. Nothing was run.")
-		return res, true, err
-	}
-	if end.Scope == protocol.ScopeSession && narrow {
-		grant := store.Grant{ID: protocol.NewID(), Session: t.call.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words,
-			CreatedAt: time.Now().UnixMilli(), From: q.ID}
-		if err := t.journal.PutGrant(ctx, grant); err != nil {
-			return res, true, err
-		}
-	}
-	return res, false, nil
-}
-
 // act commits the journal row and has the node run the tool.
 func (t *task) act(ctx context.Context) (Result, error) {
 	if context.Cause(ctx) != nil {
@@ -323,70 +248,4 @@ func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error
 		}
 	}
 	return t.end(ctx, state, raw, text)
-}
-
-// end writes the call's end into the journal and tells everyone. errText is empty when the result speaks for itself.
-func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errText string) (Result, error) {
-	t.row.Info.State, t.row.Info.EndedAt, t.row.Info.Error, t.row.ResultJSON = state, time.Now().UnixMilli(), errText, raw
-	t.over = true
-	ctx = context.WithoutCancel(ctx)
-	if !t.stored {
-		// A refusal is worth a row too.
-		if err := t.put(ctx); err != nil {
-			return Result{}, err
-		}
-	} else if won, err := t.journal.FinishCall(ctx, t.row); err != nil {
-		if state != protocol.CallDone {
-			return Result{}, err
-		}
-		// The effect has happened; losing its result would be worse than an open row, which the next start reports as unknown.
-		slog.Error("A result could not be stored", "call", t.call.ID, "err", err)
-	} else if !won {
-		slog.Warn("A call had ended already", "call", t.call.ID)
-	}
-	t.withdraw(ctx)
-	t.show(t.row.Info)
-	return replay(t.row), nil
-}
-
-// put writes the row, whole or not at all: a context that ends does not make the outcome doubtful.
-func (t *task) put(ctx context.Context) error {
-	err := t.journal.PutCall(context.WithoutCancel(ctx), t.row)
-	t.stored = t.stored || err == nil
-	return err
-}
-
-// withdraw takes the call's question back if it is still open: an earlier start asked it, and it is no longer needed.
-func (t *task) withdraw(ctx context.Context) {
-	id := t.row.Info.ApprovalID
-	if id == "" {
-		return
-	}
-	ctx = context.WithoutCancel(ctx)
-	q, err := t.journal.Approval(ctx, id)
-	if err != nil || q.State != protocol.ApprovalPending {
-		return
-	}
-	q.State, q.AnsweredBy, q.AnsweredAt = protocol.ApprovalCancelled, "its call", time.Now().UnixMilli()
-	if won, err := t.journal.CloseApproval(ctx, q); err != nil || !won {
-		return
-	}
-	t.bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, SessionKey: q.SessionKey, Approval: &q})
-}
-
-// idempotencyKey is stable over attempts and restarts, and another for other arguments (sandbox notes 5.4).
-func idempotencyKey(c Call) (string, error) {
-	args, err := approval.Canonical(c.Args)
-	if err != nil {
-		return "", err
-	}
-	id := c.ToolCallID
-	if id == "" {
-		id = string(c.ID)
-	}
-	h := sha256.New()
-	for _, part := range []string{"fairlead", string(c.Run), id, string(c.Tool), string(args)} {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
-	}
-	return "k1:" + base32.StdEncoding.EncodeToString(h.Sum(nil))[:32], nil
 }

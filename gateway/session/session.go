@@ -55,7 +55,7 @@ func (s *session) accept(r store.Run) (queued bool, err error) {
 	}
 	r.CreatedAt = max(r.CreatedAt, s.last+1) // the order of runs, after a restart too
 	s.last = r.CreatedAt
-	if s.run == nil && !paused && len(s.queue) == 0 {
+	if s.run == nil && !paused && s.block == 0 && len(s.queue) == 0 {
 		return false, s.start(r)
 	}
 	r.State = protocol.RunQueued

@@ -221,6 +221,33 @@ func TestQueuedMessagesRunInOrderAndEachGetsItsEnd(t *testing.T) {
 	g.check("user: 1", "assistant: one", "user: 2", "assistant: two", "user: 3", "assistant: three")
 }
 
+func TestQueueKeepsItsOrderWithinAMillisecond(t *testing.T) {
+	g := start(t)
+	g.SetPaused(true)
+	want := []protocol.RunID{"e", "d", "c", "b", "a"}
+	for _, id := range want {
+		run := store.Run{ID: id, Session: chat, Params: protocol.ChatSendParams{SessionKey: chat, Message: "hello"}, CreatedAt: 1}
+		if err := g.do(t.Context(), chat, func(s *session) {
+			if _, err := s.accept(run); err != nil {
+				t.Error(err)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := g.store.OpenRuns(t.Context()) // what the next start goes by
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []protocol.RunID
+	for _, r := range runs {
+		got = append(got, r.ID)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestQueuedMessageCanBeTakenBack(t *testing.T) {
 	ready := make(chan struct{})
 	g := start(t, llmtest.Say("one").Wait(ready))

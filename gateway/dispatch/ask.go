@@ -1,0 +1,83 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// ask puts the question and waits. done means the call ends here, with res.
+func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request) (res Result, done bool, err error) {
+	q := protocol.Approval{
+		ID: t.row.Info.ApprovalID, Kind: protocol.AskCall, SessionKey: t.call.Session, RunID: t.call.Run, CallID: t.call.ID, Node: t.row.Info.Node,
+		Tool: t.spec.Name, Args: t.call.Args, Effect: t.spec.Effect, Preview: t.row.Info.Preview, AskedBy: t.call.AskedBy, Why: d.Why,
+		Choices: []string{protocol.ScopeOnce},
+	}
+	if q.ID == "" {
+		q.ID = protocol.ApprovalID(protocol.NewID())
+	}
+	if info, ok := t.nodes.Node(q.Node); ok && info.Host != nil {
+		q.Host = info.Host
+		q.Sandbox = info.Host.Sandbox
+	}
+	if q.Sandbox == "" && q.Effect != protocol.EffectRead {
+		q.Sandbox = "not enforced on this machine"
+	}
+	match, words, narrow := approval.SessionGrant(r)
+	if narrow && t.call.Session != "" {
+		q.Choices = append(q.Choices, protocol.ScopeSession)
+		q.SessionRule = words
+	}
+	t.row.Info.ApprovalID = q.ID
+	if t.row.Hash, err = approval.Hash(q); err != nil {
+		return res, true, err
+	}
+	if err := t.put(ctx); err != nil {
+		return res, true, err
+	}
+	t.show(t.row.Info)
+	if t.call.OnAsk != nil {
+		t.call.OnAsk(q)
+	}
+	limit := time.Duration(t.config().Approvals.Timeout) * time.Millisecond
+	end, err := t.gate.Ask(ctx, q, limit)
+	if err != nil {
+		return res, true, err // suspended, or storage: the row stays as it is
+	}
+	if t.call.OnAsk != nil {
+		t.call.OnAsk(end)
+	}
+	switch end.State {
+	case protocol.ApprovalAllowed:
+	case protocol.ApprovalDenied:
+		text := "The person denied this call."
+		if end.Reason != "" {
+			text += " Their reason: " + end.Reason
+		}
+		res, err = t.end(ctx, protocol.CallDenied, nil, text)
+		return res, true, err
+	case protocol.ApprovalExpired:
+		res, err = t.end(ctx, protocol.CallDenied, nil, fmt.Sprintf("Nobody answered the question within %s, so the call was not run. That is no denial: it may be asked again.", limit))
+		return res, true, err
+	default:
+		res, err = t.stopped(ctx, nil)
+		return res, true, err
+	}
+	// What was answered must be what is about to run.
+	if end.Hash != t.row.Hash {
+		res, err = t.end(ctx, protocol.CallDenied, nil, "The question that was answered was about something else. Nothing was run.")
+		return res, true, err
+	}
+	if end.Scope == protocol.ScopeSession && narrow {
+		grant := store.Grant{ID: protocol.NewID(), Session: t.call.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words,
+			CreatedAt: time.Now().UnixMilli(), From: q.ID}
+		if err := t.journal.PutGrant(ctx, grant); err != nil {
+			return res, true, err
+		}
+	}
+	return res, false, nil
+}

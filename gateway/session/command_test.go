@@ -1,0 +1,95 @@
+package session
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+func TestSlashCommands(t *testing.T) {
+	g := start(t)
+	for _, c := range []struct{ text, command, response, err string }{
+		{"/help", "help", "/reset", ""},
+		{"/status", "status", "State: idle, 0 messages waiting", ""},
+		{"/model", "model", "Model: ", ""},
+		{"/model Test/Big", "model", "Model: test/Big", ""},
+		{"/model small", "model", "Model: test/small", ""},
+		{"/model a b", "model", "", "without spaces"},
+		{"/think", "think", "left to the model", ""},
+		{"/think med", "think", "Thinking: medium", ""},
+		{"/t max", "think", "Thinking: xhigh", ""},
+		{"/thinking deep", "think", "", "not \"deep\""},
+		{"/compact", "compact", "", "not part"},
+		{"  /stop ", "stop", "No run in progress.", ""},
+		{"/NEW", "reset", "0 messages archived", ""},
+	} {
+		res := g.send(c.text)
+		if res.Status != protocol.ChatCommand || res.Command != c.command || !strings.Contains(res.Response, c.response) || !strings.Contains(res.Error, c.err) ||
+			(c.err == "") != (res.Error == "") {
+			t.Errorf("%s: %+v", c.text, res)
+		}
+	}
+	s, err := g.Get(t.Context(), protocol.SessionParams{})
+	if err != nil || *s.Settings.Model != (protocol.ModelRef{Provider: "test", ID: "small"}) || s.Settings.ThinkingLevel != "xhigh" {
+		t.Errorf("%+v %v", s, err)
+	}
+	g.check()
+	g.model.Add(llmtest.Say("I do not know that."))
+	if res := g.send("/frobnicate now"); res.Status != protocol.ChatStarted {
+		t.Errorf("an unknown command is a message: %+v", res)
+	}
+	if _, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: " \n"}); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Error(err)
+	}
+}
+
+func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
+	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
+	res := g.send("/think:high /model:Test/Big look:\n\n  func f() {\n\t}\n")
+	if res.Directives == nil || res.Directives.ThinkLevel != "high" || *res.Directives.Model != (protocol.ModelRef{Provider: "test", ID: "Big"}) {
+		t.Errorf("%+v", res)
+	}
+	g.end(res.RunID)
+	g.end(g.send("and now").RunID)
+	g.check("user: look:\n\n  func f() {\n\t}", "assistant: one", "user: and now", "assistant: two")
+	if r := g.model.Requests(); r[0].Thinking != "high" || r[1].Thinking != "" {
+		t.Errorf("%q %q", r[0].Thinking, r[1].Thinking)
+	}
+	if res := g.send("/think:high"); res.Status != protocol.ChatDirectiveOnly {
+		t.Errorf("%+v", res)
+	}
+	for text, want := range map[string]string{
+		"a /t:low b":             "a  b",
+		"see /think:deep":        "see /think:deep",
+		"http://x/t:low":         "http://x/t:low",
+		"/m:justid hi":           "/m:justid hi",
+		"first\n/t:low\nsecond":  "first\n\nsecond",
+		"  indented\n  /t:low x": "indented\n   x",
+	} {
+		if rest, _ := g.directives(text); rest != want {
+			t.Errorf("%q: %q, want %q", text, rest, want)
+		}
+	}
+}
+
+func TestDecisionsAreOneWordOrANoWithAReason(t *testing.T) {
+	for text, want := range map[string]string{
+		"yes": "allow", "Yes.": "allow", " OK ": "allow", "yes please": "allow", "y": "allow", "approved!": "allow",
+		"no": "deny:", "No, use ninja": "deny:use ninja", "deny": "deny:", "rejected: too risky": "deny:too risky",
+		"yes but first look": "", "maybe": "", "yesterday": "", "nothing": "", "": "", "no\nsecond line": "",
+	} {
+		allow, reason, ok := decision(text)
+		got := ""
+		if ok && allow {
+			got = "allow"
+		} else if ok {
+			got = "deny:" + reason
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
