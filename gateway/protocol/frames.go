@@ -3,7 +3,9 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"unicode/utf8"
 )
 
@@ -76,7 +78,7 @@ func DecodeFrame(data []byte) (Frame, error) {
 		ID   any    `json:"id"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return Frame{}, &FrameError{Reason: err.Error()}
+		return Frame{}, &FrameError{Reason: Problem(err)}
 	}
 	id, _ := head.ID.(string)
 	fail := func(reason string) (Frame, error) { return Frame{}, &FrameError{ID: id, Reason: reason} }
@@ -84,7 +86,7 @@ func DecodeFrame(data []byte) (Frame, error) {
 	case TypeRequest:
 		var r Request
 		if err := json.Unmarshal(data, &r); err != nil {
-			return fail(err.Error())
+			return fail(Problem(err))
 		}
 		if r.ID == "" {
 			return fail("a request needs a non-empty string id")
@@ -96,7 +98,7 @@ func DecodeFrame(data []byte) (Frame, error) {
 	case TypeResponse:
 		var r Response
 		if err := json.Unmarshal(data, &r); err != nil {
-			return fail(err.Error())
+			return fail(Problem(err))
 		}
 		if r.ID == "" {
 			return fail("a response needs a non-empty string id")
@@ -105,7 +107,7 @@ func DecodeFrame(data []byte) (Frame, error) {
 	case TypeEvent:
 		var e EventFrame
 		if err := json.Unmarshal(data, &e); err != nil {
-			return fail(err.Error())
+			return fail(Problem(err))
 		}
 		if e.Event == "" {
 			return fail("an event needs a name")
@@ -116,6 +118,36 @@ func DecodeFrame(data []byte) (Frame, error) {
 	default:
 		return fail(fmt.Sprintf("unknown type %.40q", head.Type))
 	}
+}
+
+// Problem says what is wrong with JSON that could not be decoded, in words that a peer's author understands without knowing Go.
+func Problem(err error) string {
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &kind) {
+		return err.Error()
+	}
+	want := "another type"
+	switch kind.Type.Kind() {
+	case reflect.String:
+		want = "a string"
+	case reflect.Bool:
+		want = "true or false"
+	case reflect.Slice, reflect.Array:
+		want = "a list"
+	case reflect.Struct, reflect.Map:
+		want = "an object"
+	case reflect.Float32, reflect.Float64:
+		want = "a number"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		want = "a whole number"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		want = "a whole number from 0 on"
+	}
+	what := kind.Field
+	if what == "" {
+		what = "the value"
+	}
+	return fmt.Sprintf("%s must be %s, not %s", what, want, kind.Value)
 }
 
 // EncodeRequest builds a request frame. params may be nil.

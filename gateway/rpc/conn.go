@@ -187,7 +187,7 @@ func (c *Conn) respond(id string, result []byte, err error) {
 }
 
 func tooLarge(what string, size int) error {
-	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %d MiB, at most %d can be sent; ask for a part of it", what, size>>20, protocol.MaxWriteFrame>>20))
+	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %.1f MiB, at most %d can be sent; ask for a part of it", what, float64(size)/(1<<20), protocol.MaxWriteFrame>>20))
 }
 
 type afterKey struct{}

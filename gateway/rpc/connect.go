@@ -16,7 +16,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	var p protocol.ConnectParams
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, protocol.ErrInvalidConnect.With("Invalid connect: " + err.Error())
+		return nil, protocol.ErrInvalidConnect.With("Invalid connect: " + protocol.Problem(err))
 	}
 	if p.MinProtocol != protocol.Version {
 		return nil, protocol.ErrVersion

@@ -26,7 +26,7 @@ func handle[P, R any](all map[string]handler, m protocol.Method[P, R], f func(co
 		var p P
 		if len(raw) > 0 && string(raw) != "null" {
 			if err := json.Unmarshal(raw, &p); err != nil {
-				return nil, protocol.ErrBadRequest.With(fmt.Sprintf("params of %s: %v", m.Name, err))
+				return nil, protocol.ErrBadRequest.With(fmt.Sprintf("params of %s: %s", m.Name, protocol.Problem(err)))
 			}
 		}
 		return f(ctx, c, p)
@@ -152,16 +152,24 @@ func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParam
 	switch {
 	case errors.As(err, &bad):
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With(bad.Error())
+	case errors.Is(err, protocol.ErrTimeout):
+		return protocol.ToolInvokeResult{}, unknownOutcome(protocol.ErrTimeout.With(err.Error()))
 	case err != nil:
 		return protocol.ToolInvokeResult{}, err
 	case res.Info.State == protocol.CallDenied:
 		return protocol.ToolInvokeResult{}, protocol.ErrForbidden.With(res.Info.Error)
 	case res.Info.Error != "" && res.Info.State == protocol.CallUnknown:
-		return protocol.ToolInvokeResult{}, protocol.ErrUnavailable.With(res.Info.Error)
+		return protocol.ToolInvokeResult{}, unknownOutcome(protocol.ErrUnavailable.With(res.Info.Error))
 	case res.Info.Error != "":
 		return protocol.ToolInvokeResult{}, protocol.ErrInternal.With(res.Info.Error)
 	}
 	return protocol.ToolInvokeResult{Result: res.Raw}, nil
+}
+
+// unknownOutcome marks the error of a call that may have happened: repeating it blindly could do it twice (seed 001).
+func unknownOutcome(e *protocol.Error) error {
+	e.Retryable = false
+	return e
 }
 
 // request dispatches a call on behalf of a session and confirms that it is on its way (seed 004, tool.request). The call lasts as long as
