@@ -31,7 +31,8 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
 	$(GO) test -race -timeout 20m ./...
-	@$(MAKE) --no-print-directory cross desktop
+	@$(MAKE) --no-print-directory cross TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64"
+	@$(MAKE) --no-print-directory desktop
 
 race: ## the tests with the race detector, without the desktop test
 	@packaging/deps.sh build

@@ -78,6 +78,9 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	g = &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now()}
 	defer func() {
 		if err != nil {
+			if g.sessions != nil {
+				g.sessions.Close()
+			}
 			g.release()
 			g = nil
 		}
@@ -117,6 +120,9 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
 	g.sessions = session.New(session.Options{Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
 		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home})
+	if err := g.sessions.Load(ctx); err != nil {
+		return g, err
+	}
 	g.server = rpc.New(rpc.Services{
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: g.hub, Approvals: g.gate, Config: g.config, Models: models,
 		Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: session.Canonical,

@@ -86,6 +86,7 @@ func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolR
 	raw, err := n.run(ctx, inv)
 	took := time.Since(began).Milliseconds()
 	if err == nil && len(raw) > maxResult {
+		//lint:ignore ST1005 the text goes to the model as it is
 		err = fmt.Errorf("The result is too large (%d bytes, at most %d). Ask for a part of it.", len(raw), maxResult)
 	}
 	var crash *crashError
@@ -132,6 +133,7 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	}()
 	t, ok := n.tools[inv.Tool]
 	if !ok {
+		//lint:ignore ST1005 the original's text
 		return nil, fmt.Errorf("Tool not found: %s", inv.Tool)
 	}
 	if inv.Preview {

@@ -21,7 +21,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 	if p.MinProtocol != protocol.Version {
 		return nil, protocol.ErrVersion
 	}
-	principal := auth.Principal{}
+	var principal auth.Principal
 	if c.trusted != nil {
 		principal = *c.trusted
 	} else {

@@ -37,7 +37,8 @@ func (m *Manager) command(ctx context.Context, key protocol.SessionKey, text str
 		return res, false
 	}
 	arg := strings.TrimSpace(match[2])
-	name, run := "", func() (string, error) { return "", nil }
+	var name string
+	var run func() (string, error)
 	switch strings.ToLower(match[1]) {
 	case "new", "reset":
 		name, run = "reset", func() (string, error) {

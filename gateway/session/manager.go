@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -284,32 +286,30 @@ func (m *Manager) stored(err error) error {
 	return err
 }
 
-// Resume takes up what an earlier start left: runs that had begun go on, messages that waited wait again, questions are asked
-// again. It also begins to remove deleted chats for good.
-func (m *Manager) Resume(ctx context.Context) error {
+// Load notes what an earlier start left, before anybody is served: from here on everyone sees those runs, and new messages of their
+// sessions wait behind them.
+func (m *Manager) Load(ctx context.Context) error {
 	runs, err := m.store.OpenRuns(ctx)
 	if err != nil {
 		return err
 	}
-	open := make(map[protocol.RunID]bool)
-	for _, waiting := range []bool{false, true} { // what had begun comes before what waited
-		for _, r := range runs {
-			if (r.State == protocol.RunQueued) != waiting {
-				continue
-			}
-			open[r.ID] = true
-			if err := m.do(ctx, r.Session, func(s *session) { s.resume(r) }); err != nil {
-				return err
-			}
+	for _, r := range runs {
+		if err := m.do(ctx, r.Session, func(s *session) { s.load(r) }); err != nil {
+			return err
 		}
 	}
-	pending, err := m.opts.Questions.Pending(ctx)
-	if err != nil {
-		return err
-	}
-	for _, a := range pending {
-		if !open[a.RunID] {
-			slog.Info("A question of an earlier start has no run", "approval", a.ID)
+	return nil
+}
+
+// Resume takes up what Load has noted: runs that had begun go on, messages that waited wait again, questions are asked again. It also
+// begins to remove deleted chats for good.
+func (m *Manager) Resume(ctx context.Context) error {
+	m.mu.Lock()
+	keys := slices.Collect(maps.Keys(m.sessions))
+	m.mu.Unlock()
+	for _, key := range keys {
+		if err := m.do(ctx, key, (*session).resume); err != nil {
+			return err
 		}
 	}
 	m.wg.Go(m.purge)

@@ -18,8 +18,10 @@ type session struct {
 	inbox chan func()
 	queue []store.Run
 	run   *active
-	last  int64 // CreatedAt of the newest run
-	block int   // how many resets and deletions are under way; no run starts meanwhile
+	last  int64       // CreatedAt of the newest run
+	block int         // how many resets and deletions are under way; no run starts meanwhile
+	left  []store.Run // of an earlier start, until Resume takes them up
+	held  bool        // block counts that Resume is still to come
 }
 
 // active is the run in progress.
@@ -30,6 +32,8 @@ type active struct {
 }
 
 // errCancelled is the cause of a run that the person stopped.
+//
+//lint:ignore ST1005 the original's text, which its clients show
 var errCancelled = errors.New("Run cancelled by user")
 
 func (s *session) loop() {
@@ -129,19 +133,43 @@ func (s *session) next() {
 	}
 }
 
-// resume takes up a run of an earlier start.
-func (s *session) resume(r store.Run) {
-	switch {
-	case r.State == protocol.RunQueued || s.run != nil && !isDirect(r):
-		r.State = protocol.RunQueued
-		s.queue = append(s.queue, r)
-		s.m.track(r).publish()
-		s.next()
-	case isDirect(r):
-		s.m.resumeDirect(r)
-	default:
-		s.begin(r)
+// load notes a run of an earlier start: it is seen by everyone from now on, and new messages wait behind it. Nothing starts before
+// resume.
+func (s *session) load(r store.Run) {
+	if !s.held {
+		s.held = true
+		s.block++
 	}
+	s.last = max(s.last, r.CreatedAt)
+	if r.State == protocol.RunQueued {
+		s.queue = append(s.queue, r)
+	} else {
+		s.left = append(s.left, r)
+	}
+	s.m.track(r).publish()
+}
+
+// resume takes up what load has noted.
+func (s *session) resume() {
+	if !s.held {
+		return
+	}
+	s.held = false
+	s.block--
+	left := s.left
+	s.left = nil
+	for _, r := range left {
+		switch {
+		case isDirect(r):
+			s.m.resumeDirect(r)
+		case s.run == nil:
+			s.begin(r)
+		default: // two that had begun cannot be; the later one waits
+			r.State = protocol.RunQueued
+			s.queue = append([]store.Run{r}, s.queue...)
+		}
+	}
+	s.next()
 }
 
 // stop cancels the run in progress, or takes a waiting one out of the queue.
@@ -157,6 +185,14 @@ func (s *session) stop(id protocol.RunID) (protocol.ChatCancelResult, error) {
 		res.RunID, res.Cancelled = id, true
 		return res, nil
 	}
+	for i, r := range s.left {
+		if r.ID == id || id == "" {
+			s.left = slices.Delete(slices.Clone(s.left), i, i+1)
+			s.m.liveRun(r.ID).finish(errCancelled)
+			res.RunID, res.Cancelled = r.ID, true
+			return res, nil
+		}
+	}
 	for i, r := range s.queue {
 		if r.ID == id {
 			s.queue = slices.Delete(slices.Clone(s.queue), i, i+1)
@@ -170,10 +206,10 @@ func (s *session) stop(id protocol.RunID) (protocol.ChatCancelResult, error) {
 
 // clear stops everything of the session; wait is what to wait for before its messages may be touched.
 func (s *session) clear() (wait []<-chan struct{}) {
-	for _, r := range s.queue {
+	for _, r := range append(s.left, s.queue...) {
 		s.m.liveRun(r.ID).finish(errCancelled)
 	}
-	s.queue = nil
+	s.left, s.queue = nil, nil
 	for _, l := range s.m.directOf(s.key) {
 		l.cancelDirect()
 		wait = append(wait, l.done)

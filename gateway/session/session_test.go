@@ -77,6 +77,9 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.tower.ID = "tower"
 	dispatchtest.Attach(g.t, hub, g.tower)
 	g.sub = g.bus.Subscribe()
+	if err := m.Load(g.t.Context()); err != nil {
+		g.t.Fatal(err)
+	}
 	if err := m.Resume(g.t.Context()); err != nil {
 		g.t.Fatal(err)
 	}
