@@ -291,7 +291,6 @@ func TestWaitingCallAsksAgainWhenItsMachineComesBackLate(t *testing.T) {
 	cancel(approval.ErrSuspended)
 	within(t, end)
 	g.again(nil)
-	sub = g.bus.Subscribe()
 	looked := make(chan struct{}, 10)
 	g.Dispatcher.nodes = &watched{g.hub, looked}
 	end = g.do(t.Context(), command("a", "make"))
