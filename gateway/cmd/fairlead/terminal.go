@@ -25,6 +25,7 @@ type terminal struct {
 	editor  *term.Terminal
 	step    int
 	written int                         // bytes of the present step's text that are on the screen
+	denied  bool                        // a call of this run was denied
 	midline bool                        // the cursor is not at the start of a line
 	output  map[protocol.CallID]int64   // bytes of each call's output that are on the screen
 	state   map[protocol.CallID]string  // last state shown of each call
@@ -105,6 +106,7 @@ func (t *terminal) continueAt(r protocol.RunInfo) {
 func (t *terminal) message(m protocol.Message) {
 	if t.json {
 		t.emit("message", m)
+		t.denied = t.denied || m.Call != nil && m.Call.State == protocol.CallDenied
 		return
 	}
 	switch m.Role {
@@ -148,6 +150,7 @@ func (t *terminal) result(m protocol.Message) {
 	if c == nil {
 		return
 	}
+	t.denied = t.denied || c.State == protocol.CallDenied
 	t.newline()
 	if t.output[c.CallID] == 0 && c.State == protocol.CallDone || c.State == protocol.CallFailed && t.output[c.CallID] == 0 {
 		if s := resultText(m); s != "" {
@@ -170,13 +173,17 @@ func (t *terminal) result(m protocol.Message) {
 
 // finish shows a run's end and turns it into the command's result.
 func (t *terminal) finish(r protocol.RunInfo) error {
-	t.step, t.written, t.notices = 0, 0, nil
+	denied := t.denied
+	t.step, t.written, t.notices, t.denied = 0, 0, nil, false
 	if t.json {
 		t.emit("run", r)
 	}
 	t.newline()
 	switch r.State {
 	case protocol.RunDone:
+		if denied {
+			return &exitError{code: exitDenied, err: errors.New("a call was denied"), shown: true}
+		}
 		return nil
 	case protocol.RunCancelled:
 		t.note("Stopped.")
