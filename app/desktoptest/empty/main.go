@@ -1,0 +1,18 @@
+//go:build desktop
+
+// Command empty is a window with one word: what the toolkit itself costs, to compare the desktop program with.
+package main
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/app"
+	"fyne.io/fyne/v2/widget"
+)
+
+func main() {
+	a := app.NewWithID("app.fairlead.empty")
+	w := a.NewWindow("Empty")
+	w.SetContent(widget.NewLabel("empty"))
+	w.Resize(fyne.NewSize(1120, 760))
+	w.ShowAndRun()
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# packaging/measure.sh
+#
+# Measures what cannot be a Go benchmark, all in one run inside a desktop session: start to the first window, memory and processor time
+# at rest of the desktop program, of an empty window of the same toolkit, and of the gateway with a node. `make app headless` first.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if [ -z "${FAIRLEAD_IN_BUS:-}" ]; then
+  mkdir -p build
+  go build -trimpath -tags migrated_fynedo,desktop -ldflags "-s -w" -o build/empty ./app/desktoptest/empty
+  exec packaging/desktop-session.sh --panel -- "$0"
+fi
+home=$(mktemp -d)
+export FAIRLEAD_HOME=$home FAIRLEAD_SECRETS=file
+trap 'rm -rf "$home"' EXIT
+
+rest() { # PID NAME: memory and processor time over ten quiet seconds
+  sleep 8
+  local before after
+  before=$(awk '{print $14+$15}' "/proc/$1/stat")
+  sleep 10
+  after=$(awk '{print $14+$15}' "/proc/$1/stat")
+  awk -v name="$2" -v ticks=$((after - before)) '/VmRSS/ {rss=$2} /RssAnon/ {anon=$2}
+    END {printf "%-28s %6.1f MB resident, %5.1f MB of it its own, %.1f %% of a core at rest\n", name, rss/1024, anon/1024, ticks/10}' "/proc/$1/status"
+}
+
+window() { # NAME PATTERN COMMAND...: starts it, waits for its window
+  local name=$1 pattern=$2 began now
+  shift 2
+  began=$(date +%s%N)
+  "$@" >/dev/null 2>&1 &
+  pid=$!
+  until xdotool search --onlyvisible --name "$pattern" >/dev/null 2>&1; do sleep 0.01; done
+  now=$(date +%s%N)
+  printf '%-28s %6d ms to its window\n' "$name" $(((now - began) / 1000000))
+}
+
+window "empty window" '^Empty$' build/empty
+rest "$pid" "empty window"
+kill "$pid"; wait "$pid" 2>/dev/null || true
+window "desktop program, first" '^Fairlead$' ./fairlead-desktop --listen 127.0.0.1:18788
+kill "$pid"; wait "$pid" 2>/dev/null || true
+window "desktop program, warm" '^Fairlead$' ./fairlead-desktop --listen 127.0.0.1:18788
+rest "$pid" "desktop program"
+kill "$pid"; wait "$pid" 2>/dev/null || true
+./fairlead gateway --node --listen 127.0.0.1:18789 >/dev/null 2>&1 &
+pid=$!
+rest "$pid" "fairlead gateway --node"
+kill "$pid"; wait "$pid" 2>/dev/null || true
