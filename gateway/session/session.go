@@ -180,18 +180,18 @@ func (s *session) stop(id protocol.RunID) (protocol.ChatCancelResult, error) {
 		res.RunID, res.Cancelled = s.run.run.ID, true
 		return res, nil
 	}
-	if l := s.m.liveRun(id); l != nil && isDirect(l.run) {
-		l.cancelDirect()
-		res.RunID, res.Cancelled = id, true
-		return res, nil
-	}
 	for i, r := range s.left {
-		if r.ID == id || id == "" {
+		if r.ID == id || id == "" && !isDirect(r) {
 			s.left = slices.Delete(slices.Clone(s.left), i, i+1)
 			s.m.liveRun(r.ID).finish(errCancelled)
 			res.RunID, res.Cancelled = r.ID, true
 			return res, nil
 		}
+	}
+	if l := s.m.liveRun(id); l != nil && isDirect(l.run) {
+		l.cancelDirect()
+		res.RunID, res.Cancelled = id, true
+		return res, nil
 	}
 	for i, r := range s.queue {
 		if r.ID == id {

@@ -416,6 +416,32 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	}
 }
 
+func TestWhatAnEarlierStartLeftCanBeStoppedBeforeItIsTakenUp(t *testing.T) {
+	g := start(t)
+	own := store.Run{ID: "own", Session: chat, State: protocol.RunTools, Principal: directPrincipal + "owner ann", CreatedAt: 1, StartedAt: 1,
+		Params: protocol.ChatSendParams{SessionKey: chat, Message: "!make", Node: "tower"}}
+	said := protocol.Message{RunID: "own", Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!make")}}
+	if _, err := g.store.StartRun(t.Context(), own, said); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		id   protocol.RunID
+		want bool
+	}{{"", false}, {"own", true}, {"own", false}} {
+		res, err := g.Cancel(t.Context(), protocol.ChatCancelParams{SessionKey: chat, RunID: c.id})
+		if err != nil || res.Cancelled != c.want {
+			t.Errorf("%q: %+v %v", c.id, res, err)
+		}
+	}
+	if e := g.end("own"); e.State != protocol.ChatErrState {
+		t.Errorf("%+v", e)
+	}
+	g.noneOpen()
+}
+
 func TestOwnCommandCanBeStopped(t *testing.T) {
 	began := make(chan struct{}, 1)
 	g := startWith(t, &dispatchtest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
