@@ -162,6 +162,16 @@ func (s *shell) pickFiles(done func([]string)) {
 	d.Show()
 }
 
+func pickFolder(w fyne.Window, done func(string)) {
+	d := dialog.NewFolderOpen(func(dir fyne.ListableURI, err error) {
+		if err == nil && dir != nil {
+			done(dir.Path())
+		}
+	}, w)
+	d.Resize(fyne.NewSize(720, 500))
+	d.Show()
+}
+
 // export writes a chat as Markdown to a file of the person's choice.
 func (s *shell) export(key protocol.SessionKey) {
 	bind.Go(s.ctx, func(ctx context.Context) ([2]string, error) {
@@ -218,7 +228,7 @@ func (s *shell) delete(key protocol.SessionKey) {
 			s.say("The chat was not deleted: " + err.Error())
 			return
 		}
-		s.toast.Say("The chat was deleted.", func() { s.b.state.Restore(key); s.open(key) }, time.Now(), until)
+		s.toast.Say("The chat was deleted.", func() { s.restore(key) }, time.Now(), until)
 		s.body.Refresh()
 		if s.key != key {
 			return
@@ -231,6 +241,16 @@ func (s *shell) delete(key protocol.SessionKey) {
 			}
 		}
 		s.open(next)
+	})
+}
+
+func (s *shell) restore(key protocol.SessionKey) {
+	bind.Go(s.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.b.state.Restore(ctx, key) }, func(_ struct{}, err error) {
+		if err != nil {
+			s.say("The chat could not be brought back: " + err.Error())
+			return
+		}
+		s.open(key)
 	})
 }
 

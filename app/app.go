@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -19,7 +20,6 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/secret"
-	"fairlead/node"
 )
 
 // quitLimit is how long an orderly end may take.
@@ -35,8 +35,8 @@ const usage = `fairlead-desktop: an agent that works on your computers, under yo
 
   --hidden          start in the tray, without a window
   --home DIR        folder for all data (default FAIRLEAD_HOME, else the system's folder for user data)
-  --workspace DIR   folder that the agent works in on this machine (default: the current folder, or your home folder)
-  --listen ADDR     address the gateway listens on (default 127.0.0.1:8787)
+  --workspace DIR   folder that the agent works in on this machine (default: as in the settings, else the current folder)
+  --listen ADDR     address the gateway listens on (default: as in the settings, else 127.0.0.1:8787); none for nowhere
   --join URL        use the gateway at URL instead of one of its own; FAIRLEAD_TOKEN gives the token
   --version         print the version
   --help            print this
@@ -49,7 +49,7 @@ func Main(args []string) int {
 	set.SetOutput(io.Discard)
 	set.StringVar(&f.home, "home", "", "")
 	set.StringVar(&f.workspace, "workspace", "", "")
-	set.StringVar(&f.listen, "listen", gateway.DefaultListen, "")
+	set.StringVar(&f.listen, "listen", "", "")
 	set.StringVar(&f.join, "join", "", "")
 	set.BoolVar(&f.hidden, "hidden", false, "")
 	version := set.Bool("version", false, "")
@@ -96,6 +96,7 @@ func Main(args []string) int {
 	b := newBackend(f, home, log)
 	runGUI(f, b, instance)
 	b.stop()
+	b.prefs.close()
 	return 0
 }
 
@@ -105,6 +106,7 @@ type backend struct {
 	home  string
 	log   *slog.Logger
 	state *state.App
+	prefs *prefs
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -113,15 +115,14 @@ type backend struct {
 	gw     *gateway.Gateway
 	join   *client.Options // set instead of gw
 	failed error
-	nodeWG sync.WaitGroup
-	noNode context.CancelFunc
 	gwWG   sync.WaitGroup
 	noGw   context.CancelFunc
+	node   localNode
 }
 
 func newBackend(f flags, home string, log *slog.Logger) *backend {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &backend{f: f, home: home, log: log, state: state.NewApp(), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
+	return &backend{f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
 }
 
 // start begins everything in the background: the window must not wait for disk, keychain or network.
@@ -178,7 +179,8 @@ func (b *backend) start() {
 
 // open starts gateway and node in this process. When another gateway of this data folder runs, it is used instead.
 func (b *backend) open() error {
-	g, err := gateway.Open(b.ctx, gateway.Options{Home: b.home, Listen: b.f.listen, Logger: b.log})
+	listen := cmp.Or(b.f.listen, b.prefs.get().Listen, gateway.DefaultListen)
+	g, err := gateway.Open(b.ctx, gateway.Options{Home: b.home, Listen: listen, Logger: b.log})
 	var taken *net.OpError
 	switch {
 	case errors.Is(err, gateway.ErrInUse):
@@ -186,7 +188,7 @@ func (b *backend) open() error {
 		b.join = &client.Options{URL: gateway.DefaultURL}
 		return nil
 	case errors.As(err, &taken):
-		b.log.Warn("The address is taken, another is used", "listen", b.f.listen, "err", err)
+		b.log.Warn("The address is taken, another is used", "listen", listen, "err", err)
 		if g, err = gateway.Open(b.ctx, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
 			return err
 		}
@@ -201,34 +203,11 @@ func (b *backend) open() error {
 			b.log.Error("The gateway ended", "err", err)
 		}
 	})
-	host, _ := os.Hostname()
-	n, err := node.New(node.Options{ID: protocol.CleanNodeID(host), Workspace: b.workspace(), Dial: g.DialNode(), LogDir: g.LogDir(), Logger: b.log, Version: gateway.Version})
-	if err != nil {
+	if err := b.startNode(b.workspace()); err != nil {
 		b.log.Error("The node did not start", "err", err)
 		b.state.Notify("error", "This machine's tools did not start: "+err.Error())
-		return nil
 	}
-	nodeCtx, noNode := context.WithCancel(context.Background())
-	b.noNode = noNode
-	b.nodeWG.Go(func() {
-		if err := n.Run(nodeCtx); err != nil && nodeCtx.Err() == nil {
-			b.log.Error("The node ended", "err", err)
-		}
-	})
 	return nil
-}
-
-// workspace is the folder the agent works in: as asked, else where the program was started, unless that says nothing.
-func (b *backend) workspace() string {
-	if b.f.workspace != "" {
-		return b.f.workspace
-	}
-	user, _ := os.UserHomeDir()
-	dir, err := os.Getwd()
-	if err != nil || dir == "/" || filepath.Dir(dir) == dir {
-		return user
-	}
-	return dir
 }
 
 // stop ends run, node, gateway and store, in this order, within quitLimit.
@@ -242,10 +221,7 @@ func (b *backend) stop() {
 		if b.gw != nil {
 			b.gw.StopRuns(ctx)
 		}
-		if b.noNode != nil {
-			b.noNode()
-			b.nodeWG.Wait()
-		}
+		b.node.stop()
 		b.cancel()
 		b.state.Close()
 		b.wg.Wait()

@@ -2,42 +2,141 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // firstPage is what a new person sees: three ways to begin, each one click.
-func (s *shell) firstPage() fyne.CanvasObject {
-	choice := func(icon, title, text, verb string, primary bool, act func()) fyne.CanvasObject {
-		b := widgets.NewButton(verb, icon, func() { s.endFirstRun(); act() })
-		b.Primary = primary
+type firstPage struct {
+	s       *shell
+	box     fyne.CanvasObject
+	found   *fyne.Container // model servers on this computer
+	begin   *widgets.Button
+	looking bool
+}
+
+func newFirstPage(s *shell) *firstPage {
+	p := &firstPage{s: s, found: container.NewVBox()}
+	button := func(icon, verb string, act func()) *widgets.Button { return widgets.NewButton(verb, icon, act) }
+	choice := func(title, text string, rest fyne.CanvasObject) fyne.CanvasObject {
 		return container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner),
 			widgets.Inset(look.Group, look.Group, look.Group, look.Group, widgets.Col(look.Inside,
-				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, look.ColorMuted, "text"), widgets.Row(look.Inside, -1, b))))
+				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, look.ColorMuted, "text"), rest)))
 	}
-	return container.NewStack(widgets.NewRect("background", "", 0), container.NewVScroll(
+	p.begin = button("play", "Begin now", func() { s.endFirstRun(); s.pane.FocusComposer() })
+	p.begin.Primary = true
+	connect := button("globe", "Connect a provider", func() { s.endFirstRun(); s.openSettings() })
+	p.box = container.NewStack(widgets.NewRect("background", "", 0), container.NewVScroll(
 		widgets.Inset(48, look.Page, look.Page, look.Page, widgets.Limit(620, false, widgets.Col(look.Group,
 			widgets.NewHeading("Welcome to Fairlead", look.SizeTitle),
 			widgets.NewParagraph("An agent that works on your computers, under your hand: nothing with an effect happens before you saw it and allowed it. Who should answer you?", look.ColorText, "text"),
-			choice("play", "The built-in operator", "Carries out plain requests at once, such as run ls -la or read README.md. No key, no network. You can connect a model at any time.",
-				"Begin now", true, func() { s.pane.FocusComposer() }),
-			choice("globe", "A model of a provider", "Anthropic, OpenAI, Google Gemini, OpenRouter, or any compatible server. You paste a key; it goes into this system's keychain.",
-				"Connect a provider", false, s.openSettings),
-			choice("machine", "A model on this computer", "Ollama, LM Studio and llama.cpp are found by themselves when they run.",
-				"Look for one", false, s.openSettings),
+			choice("The built-in operator", "Carries out plain requests at once, such as run ls -la or read README.md. No key, no network. You can connect a model at any time.",
+				widgets.Row(look.Inside, -1, p.begin)),
+			choice("A model of a provider", "Anthropic, OpenAI, Google Gemini, OpenRouter, or any compatible server. You paste a key; it goes into this system's keychain.",
+				widgets.Row(look.Inside, -1, connect)),
+			choice("A model on this computer", "Ollama, LM Studio and llama.cpp are found by themselves when they run.", p.found),
 		)))))
+	p.say("Looking for model servers…", look.ColorMuted)
+	return p
 }
 
-// endFirstRun remembers that the page was seen.
-func (s *shell) endFirstRun() {
-	s.firstRun = false
+// say shows a sentence instead of servers, with a button to look again once it is known.
+func (p *firstPage) say(text string, color fyne.ThemeColorName, more ...fyne.CanvasObject) {
+	row := append([]fyne.CanvasObject{widgets.NewText(text, color, "text")}, more...)
+	p.found.Objects = []fyne.CanvasObject{widgets.Row(look.Inside, -1, row...)}
+	p.box.Refresh()
+}
+
+// look finds the model servers that run on this computer.
+func (p *firstPage) look() {
+	if p.looking {
+		return
+	}
+	p.looking = true
+	p.say("Looking for model servers…", look.ColorMuted)
+	bind.Go(p.s.ctx, p.s.b.state.Detect, func(list []protocol.DetectedServer, err error) {
+		p.looking = false
+		again := widgets.NewButton("Look again", "reset", p.look)
+		switch {
+		case err != nil:
+			p.say("The search failed: "+err.Error(), look.ColorBad, again)
+			return
+		case len(list) == 0:
+			p.say("None runs right now.", look.ColorMuted, again)
+			return
+		}
+		p.found.Objects = nil
+		for _, server := range list {
+			use := widgets.NewButton("Use "+server.Name, "check", func() { p.use(server) })
+			text := widgets.NewText(serverText(server), look.ColorText, "text")
+			text.Ellipsis = true
+			p.found.Add(widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("machine", look.ColorGood)), text, use))
+		}
+		p.box.Refresh()
+	})
+}
+
+func serverText(s protocol.DetectedServer) string {
+	switch s.State {
+	case "loading":
+		return s.Name + " at " + s.BaseURL + " is loading its model"
+	case "needs-key":
+		return s.Name + " at " + s.BaseURL + " wants a key"
+	}
+	if len(s.Models) == 1 {
+		return fmt.Sprintf("%s at %s, with %s", s.Name, s.BaseURL, s.Models[0].ID)
+	}
+	return fmt.Sprintf("%s at %s, %d models", s.Name, s.BaseURL, len(s.Models))
+}
+
+func (p *firstPage) use(server protocol.DetectedServer) {
+	if server.State == "needs-key" {
+		p.s.endFirstRun()
+		p.s.openSettings()
+		return
+	}
+	bind.Go(p.s.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return p.s.b.state.UseServer(ctx, server) },
+		func(ref protocol.ModelRef, err error) {
+			if err != nil {
+				p.say(err.Error(), look.ColorBad, widgets.NewButton("Look again", "reset", p.look))
+				return
+			}
+			p.s.endFirstRun()
+			p.s.say(ref.ID + " answers from now on.")
+			p.s.pane.FocusComposer()
+		})
+}
+
+// setFirstRun shows the page, or the chat.
+func (s *shell) setFirstRun(on bool) {
+	if !on {
+		s.b.prefs.update(func(r *remembered) { r.Begun = true })
+	}
+	if s.firstRun == on {
+		return
+	}
+	s.firstRun = on
 	s.arrange()
+	if on && s.view.Loaded {
+		s.first.look()
+	}
+}
+
+// endFirstRun remembers that the page was seen: a way to begin was chosen, or the person just began.
+func (s *shell) endFirstRun() {
+	if !s.firstRun {
+		return
+	}
+	s.setFirstRun(false)
 	bind.Go(s.ctx, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, s.b.state.Set(ctx, "ui.firstRunDone", true)
-	}, func(struct{}, error) {})
+	}, func(struct{}, error) {}) // shown once more when it could not be stored
 }

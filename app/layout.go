@@ -51,10 +51,10 @@ func (s *shell) arrange() {
 		s.pane.SetLeading(nil)
 	}
 	if s.firstRun {
-		s.first.Show()
+		s.first.box.Show()
 		s.pane.Hide()
 	} else {
-		s.first.Hide()
+		s.first.box.Hide()
 		s.pane.Show()
 	}
 	s.body.Refresh()

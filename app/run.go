@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -15,16 +16,15 @@ import (
 	"fairlead/tray"
 )
 
-// appID names the program to the system; preferences are kept under it.
+// appID names the program to the system.
 const appID = "app.fairlead.desktop"
 
 // runGUI shows the windows and blocks until the person quits. It must run on the main goroutine.
 func runGUI(f flags, b *backend, i *instance) {
 	a := fyneapp.NewWithID(appID)
 	a.SetIcon(look.AppIcon())
-	// The theme of the last time, until the configuration is read.
-	a.Settings().SetTheme(look.New(look.Mode(a.Preferences().StringWithFallback("theme", string(look.System))),
-		float32(a.Preferences().FloatWithFallback("textSize", 1))))
+	last := b.prefs.get()
+	a.Settings().SetTheme(look.New(look.Mode(cmp.Or(last.Theme, string(look.System))), last.TextSize))
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
 	s := newShell(ctx, a, b)
@@ -39,11 +39,12 @@ func runGUI(f flags, b *backend, i *instance) {
 		go s.waitForShow(i)
 		s.loadUI()
 	})
-	if !f.hidden || !s.hasTray {
+	if !(f.hidden || last.Hidden) || !s.hasTray {
 		s.window.Show()
 	}
+	a.Lifecycle().SetOnEnteredForeground(s.activated)
 	a.Run()
-	s.closing()
+	s.remember()
 }
 
 // waitForShow shows the window when another start of the program asks for it.
@@ -74,7 +75,6 @@ func (s *shell) loadUI() {
 			return
 		}
 		s.setTheme(look.Mode(ui.Theme), ui.TextSize)
-		s.firstRun = !ui.FirstRunDone
-		s.arrange()
+		s.setFirstRun(!ui.FirstRunDone)
 	})
 }

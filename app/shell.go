@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -37,19 +38,18 @@ type shell struct {
 	banner   *widgets.ErrorBox
 	body     *fyne.Container
 	firstRun bool
-	first    fyne.CanvasObject
+	first    *firstPage
 	narrow   bool
 
-	view      state.View
-	key       protocol.SessionKey // of the chat that is shown
-	chat      *state.Chat
-	chatView  state.ChatView
-	stopChat  context.CancelFunc
-	noticeAt  int64
-	approval  fyne.Window
-	dialog    *approve.Dialog
-	settings  fyne.Window
-	dismissed map[protocol.ApprovalID]bool
+	view     state.View
+	key      protocol.SessionKey // of the chat that is shown
+	chat     *state.Chat
+	chatView state.ChatView
+	stopChat context.CancelFunc
+	noticeAt int64
+	approval fyne.Window
+	dialog   *approve.Dialog
+	settings fyne.Window
 }
 
 // Sizes of the main window (LOOK).
@@ -59,7 +59,7 @@ var (
 )
 
 func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
-	s := &shell{ctx: ctx, app: a, b: b, dismissed: make(map[protocol.ApprovalID]bool)}
+	s := &shell{ctx: ctx, app: a, b: b}
 	s.window = a.NewWindow("Fairlead")
 	s.window.SetMaster()
 	s.sidebar = newSidebar(s)
@@ -70,13 +70,13 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s.menu = widgets.NewQuiet("", "menu", s.toggleDrawer)
 	s.drawer = container.NewStack()
 	s.drawer.Hide()
-	s.first = s.firstPage()
-	s.first.Hide()
+	s.first = newFirstPage(s)
+	s.first.box.Hide()
 	foot := container.New(&toastLayout{}, s.toast, s.banner)
-	s.body = container.New(&shellLayout{s}, s.sidebar.box, s.pane, s.first, s.drawer, foot)
+	s.body = container.New(&shellLayout{s}, s.sidebar.box, s.pane, s.first.box, s.drawer, foot)
 	s.window.SetContent(container.NewStack(widgets.NewRect("background", "", 0), s.body))
-	p := a.Preferences()
-	s.window.Resize(fyne.NewSize(float32(p.FloatWithFallback("width", float64(defaultSize.Width))), float32(p.FloatWithFallback("height", float64(defaultSize.Height)))))
+	last := b.prefs.get()
+	s.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
 	s.window.SetPadded(false)
 	s.window.CenterOnScreen()
 	s.window.SetCloseIntercept(s.closeWindow)
@@ -89,24 +89,26 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	})
 	s.shortcuts()
 	s.visible = true
-	s.open(protocol.SessionKey(p.StringWithFallback("chat", string(protocol.MainSession))))
+	s.setFirstRun(!last.Begun)
+	s.open(cmp.Or(last.Chat, protocol.MainSession))
 	bind.Watch(ctx, b.state.Value, s.update)
 	bind.Every(ctx, 200*time.Millisecond, s.tick)
 	return s
 }
 
+// shortcut adds a key of a window, pressed with Ctrl (on macOS with Command).
+func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
+	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { f() })
+}
+
 // shortcuts are the window's keys.
 func (s *shell) shortcuts() {
-	add := func(key fyne.KeyName, mod fyne.KeyModifier, f func()) {
-		s.window.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: mod}, func(fyne.Shortcut) { f() })
-	}
-	ctrl := fyne.KeyModifierShortcutDefault
-	add(fyne.KeyN, ctrl, s.newChat)
-	add(fyne.KeyK, ctrl, s.focusSearch)
-	add(fyne.KeyComma, ctrl, s.openSettings)
-	add(fyne.KeyW, ctrl, s.closeWindow)
-	add(fyne.KeyQ, ctrl, s.quit)
-	add(fyne.KeyPeriod, ctrl, func() { s.pane.Stop() })
+	shortcut(s.window, fyne.KeyN, s.newChat)
+	shortcut(s.window, fyne.KeyK, s.focusSearch)
+	shortcut(s.window, fyne.KeyComma, s.openSettings)
+	shortcut(s.window, fyne.KeyW, s.closeWindow)
+	shortcut(s.window, fyne.KeyQ, s.quit)
+	shortcut(s.window, fyne.KeyPeriod, func() { s.pane.Stop() })
 	s.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		if e.Name == fyne.KeyEscape {
 			if s.drawer.Visible() {
@@ -120,6 +122,9 @@ func (s *shell) shortcuts() {
 
 // update takes a new view of the gateway in.
 func (s *shell) update(v state.View) {
+	if v.Loaded && !s.view.Loaded && s.firstRun {
+		s.first.look()
+	}
 	s.view = v
 	s.sidebar.show(v, s.key)
 	s.showPane()
@@ -163,7 +168,7 @@ func (s *shell) open(key protocol.SessionKey) {
 		s.b.state.Forget(s.key)
 	}
 	s.key = key
-	s.app.Preferences().SetString("chat", string(key))
+	s.b.prefs.update(func(r *remembered) { r.Chat = key })
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.stopChat = cancel
 	s.chatView = state.ChatView{Key: key, Loading: true}
@@ -209,6 +214,7 @@ func (s *shell) newChat() {
 		}
 		s.open(key)
 	})
+	s.endFirstRun()
 	if s.drawer.Visible() {
 		s.toggleDrawer()
 	}
@@ -247,22 +253,30 @@ func (s *shell) quit() {
 // remember keeps the window's size for the next start.
 func (s *shell) remember() {
 	if size := s.window.Canvas().Size(); s.visible && size.Width > 100 {
-		s.app.Preferences().SetFloat("width", float64(size.Width))
-		s.app.Preferences().SetFloat("height", float64(size.Height))
+		s.b.prefs.update(func(r *remembered) { r.Width, r.Height = size.Width, size.Height })
 	}
 }
 
-// closing ends what still watches, after the driver has ended.
-func (s *shell) closing() {
-	if s.stopChat != nil {
-		s.stopChat()
+func sizeOr(width, height float32, other fyne.Size) fyne.Size {
+	if width < 100 || height < 100 {
+		return other
+	}
+	return fyne.NewSize(width, height)
+}
+
+// activated is called when one of the windows came to the front.
+func (s *shell) activated() {
+	if s.dialog != nil {
+		s.dialog.Activated()
 	}
 }
 
 func (s *shell) setTheme(mode look.Mode, scale float32) {
-	s.app.Preferences().SetString("theme", string(mode))
-	s.app.Preferences().SetFloat("textSize", float64(scale))
-	s.app.Settings().SetTheme(look.New(mode, scale))
+	last := s.b.prefs.get()
+	s.b.prefs.update(func(r *remembered) { r.Theme, r.TextSize = string(mode), scale })
+	if last.Theme != string(mode) || last.TextSize != scale {
+		s.app.Settings().SetTheme(look.New(mode, scale))
+	}
 }
 
 func (s *shell) trayDo(i state.TrayItem) {
@@ -338,12 +352,23 @@ func (s *shell) openSettings() {
 	}
 	w := s.app.NewWindow("Settings – Fairlead")
 	ctx, cancel := context.WithCancel(s.ctx)
-	w.SetContent(settings.New(ctx, s.b.state, settings.Handlers{
-		OpenURL: s.openURL, OpenPath: s.openPath, Theme: s.setTheme, Copy: s.app.Clipboard().SetContent,
-	}, gateway.Version))
+	h := settings.Handlers{OpenURL: s.openURL, OpenPath: s.openPath, Theme: s.setTheme, Copy: s.app.Clipboard().SetContent,
+		PickFolder: func(done func(string)) { pickFolder(w, done) }}
+	if s.b.f.join == "" {
+		h.Local = local{s.b}
+	}
+	w.SetContent(settings.New(ctx, s.b.state, h, gateway.Version))
 	w.SetPadded(false)
-	w.Resize(fyne.NewSize(820, 600))
+	last := s.b.prefs.get()
+	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(860, 640)))
+	w.SetCloseIntercept(func() {
+		size := w.Canvas().Size()
+		s.b.prefs.update(func(r *remembered) { r.SettingsWidth, r.SettingsHeight = size.Width, size.Height })
+		w.Close()
+	})
 	w.SetOnClosed(func() { cancel(); s.settings = nil })
+	shortcut(w, fyne.KeyW, func() { w.Close() })
+	shortcut(w, fyne.KeyQ, s.quit)
 	w.CenterOnScreen()
 	s.settings = w
 	w.Show()

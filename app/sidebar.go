@@ -22,9 +22,10 @@ type sidebar struct {
 	box    *fyne.Container // its place beside the chat
 	inner  fyne.CanvasObject
 	search *widgets.SearchField
-	badge  *widgets.Badge
 	rows   *fyne.Container
 	pool   []*widgets.SidebarRow
+	heads  map[string]*head
+	limit  int                     // how many chats are shown
 	found  []protocol.SessionEntry // of the search
 	query  string
 	asked  int // number of the newest search
@@ -32,7 +33,7 @@ type sidebar struct {
 }
 
 func newSidebar(s *shell) *sidebar {
-	b := &sidebar{s: s, rows: container.NewVBox(), badge: widgets.NewBadge(0), picked: -1}
+	b := &sidebar{s: s, rows: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1}
 	name := widgets.NewHeading("Fairlead", look.SizeTitle)
 	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: "Ctrl N"}, s.newChat)
 	b.search = widgets.NewSearchField("Search          Ctrl K")
@@ -59,9 +60,30 @@ func newSidebar(s *shell) *sidebar {
 	return b
 }
 
+// chatsShown is how many chats are listed at first, and how many more with each wish for more.
+const chatsShown = 60
+
+// head is a section's heading; it is kept, because the list is drawn often.
+type head struct {
+	box   fyne.CanvasObject
+	badge *widgets.Badge
+}
+
+func (b *sidebar) head(title string, count int) fyne.CanvasObject {
+	h := b.heads[title]
+	if h == nil {
+		h = &head{badge: widgets.NewBadge(0)}
+		h.box = widgets.NewSection(title, h.badge)
+		b.heads[title] = h
+	}
+	h.badge.Set(count)
+	return h.box
+}
+
 // choose opens a chat and closes the drawer.
 func (b *sidebar) choose(key protocol.SessionKey) {
 	b.search.SetText("")
+	b.s.endFirstRun()
 	b.s.open(key)
 	if b.s.drawer.Visible() {
 		b.s.toggleDrawer()
@@ -98,6 +120,7 @@ func (b *sidebar) find(query string) {
 // line is one row of the list, or a heading.
 type line struct {
 	heading string
+	count   int // beside the heading
 	item    widgets.SidebarItem
 	tap     func()
 	menu    func(fyne.Position)
@@ -105,9 +128,10 @@ type line struct {
 
 // show draws a view.
 func (b *sidebar) show(v state.View, key protocol.SessionKey) {
+	s := b.s
 	var lines []line
 	if len(v.Approvals) > 0 {
-		lines = append(lines, line{heading: "NEEDS YOU"})
+		lines = append(lines, line{heading: "NEEDS YOU", count: len(v.Approvals)})
 		for _, a := range v.Approvals {
 			lines = append(lines, line{item: widgets.SidebarItem{Icon: "needsyou", Color: look.ColorNeedsYou, Title: state.QuestionLine(a)}, tap: func() { b.s.review(a.ID) }})
 		}
@@ -123,11 +147,19 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	} else {
 		lines = append(lines, line{heading: "CHATS"})
 		shown := false
-		for _, e := range v.Sessions {
+		for i, e := range v.Sessions {
+			if i == b.limit {
+				rest := len(v.Sessions) - i
+				lines = append(lines, line{item: widgets.SidebarItem{Icon: "down", Title: fmt.Sprintf("%d older chats", rest), Muted: true}, tap: func() {
+					b.limit += chatsShown
+					b.show(s.view, s.key)
+				}})
+				break
+			}
 			shown = shown || e.SessionKey == key
 			lines = append(lines, b.chatLine(e, v, e.SessionKey == key))
 		}
-		if !shown && key != "" && v.Loaded {
+		if _, known := v.Session(key); !shown && !known && key != "" && v.Loaded {
 			lines = append(lines, b.chatLine(protocol.SessionEntry{SessionKey: key}, v, true))
 		}
 	}
@@ -169,7 +201,7 @@ func (b *sidebar) draw(lines []line) {
 	used := 0
 	for _, l := range lines {
 		if l.heading != "" {
-			objects = append(objects, widgets.NewSection(l.heading, nil))
+			objects = append(objects, b.head(l.heading, l.count))
 			continue
 		}
 		if used == len(b.pool) {

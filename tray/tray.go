@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/look"
 	"fairlead/app/state"
 	"fairlead/assets"
 )
@@ -29,7 +30,7 @@ func (t *Tray) Show(s state.Tray) {
 		return
 	}
 	if !t.drawn || s.Icon != t.shown.Icon || s.Needs != t.shown.Needs {
-		t.app.SetSystemTrayIcon(fyne.NewStaticResource("tray.svg", assets.Tray(icons[s.Icon], s.Needs)))
+		t.app.SetSystemTrayIcon(look.TrayIcon(icons[s.Icon], s.Needs))
 	}
 	t.app.SetSystemTrayMenu(fyne.NewMenu("Fairlead", t.items(s.Items)...))
 	t.shown, t.drawn = s, true

@@ -25,19 +25,12 @@ func read[T any](ctx context.Context, app *state.App, path string) (T, error) {
 	return out, nil
 }
 
-func readUI(ctx context.Context, app *state.App) (uiConfig, error) {
-	return read[uiConfig](ctx, app, "ui")
-}
-
 // UI is what the windows keep in the configuration.
 type UI struct {
-	Theme        string
-	TextSize     float32
-	FirstRunDone bool
+	Theme        string  `json:"theme"`
+	TextSize     float32 `json:"textSize"`
+	FirstRunDone bool    `json:"firstRunDone"`
 }
 
 // ReadUI reads it. It blocks.
-func ReadUI(ctx context.Context, app *state.App) (UI, error) {
-	c, err := readUI(ctx, app)
-	return UI{c.Theme, float32(c.TextSize), c.FirstRun}, err
-}
+func ReadUI(ctx context.Context, app *state.App) (UI, error) { return read[UI](ctx, app, "ui") }

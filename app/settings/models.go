@@ -25,7 +25,7 @@ type models struct {
 	detail    *fyne.Container
 	providers []protocol.Provider
 	selected  string
-	present   protocol.ModelRef
+	present   modelConfig
 }
 
 func newModels(p *Page) *models {
@@ -50,7 +50,13 @@ func (sideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 type modelState struct {
 	providers []protocol.Provider
-	present   protocol.ModelRef
+	present   modelConfig
+}
+
+// modelConfig is the model that answers, as the configuration has it.
+type modelConfig struct {
+	protocol.ModelRef
+	ThinkingLevel string `json:"thinkingLevel"`
 }
 
 // load reads the providers and shows one; empty shows the one that answers now.
@@ -60,7 +66,7 @@ func (m *models) load(selected string) {
 		if err != nil {
 			return modelState{}, err
 		}
-		ref, err := read[protocol.ModelRef](ctx, m.p.app, "model")
+		ref, err := read[modelConfig](ctx, m.p.app, "model")
 		return modelState{r.Providers, ref}, err
 	}, func(s modelState, err error) {
 		if err != nil {
@@ -124,7 +130,11 @@ func (m *models) provider(p protocol.Provider) []fyne.CanvasObject {
 	list := container.NewVBox()
 	test := widgets.NewButton("Test", "play", nil)
 	test.OnTap = func() { m.test(p, "", test, result, list) }
-	rows = append(rows, widgets.Row(look.Inside, -1, test), result, list)
+	rows = append(rows, widgets.Row(look.Inside, -1, test), result)
+	if m.present.Provider == p.ID {
+		rows = append(rows, m.thinking(p, result)...)
+	}
+	rows = append(rows, list)
 	if p.Local {
 		rows = append(rows, m.detect())
 	}
@@ -132,6 +142,26 @@ func (m *models) provider(p protocol.Provider) []fyne.CanvasObject {
 		m.models(p, result, list)
 	}
 	return rows
+}
+
+// thinking is how much the model thinks where a chat says nothing else.
+func (m *models) thinking(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
+	const asModel = "As the model does"
+	group := widget.NewSelect(append([]string{asModel}, protocol.ThinkingLevels...), nil)
+	group.SetSelected(asModel)
+	if level := m.present.ThinkingLevel; level != "" {
+		group.SetSelected(level)
+	}
+	group.OnChanged = func(level string) {
+		if level == asModel {
+			m.p.set("model.thinkingLevel", nil, result)
+			m.present.ThinkingLevel = ""
+			return
+		}
+		m.p.set("model.thinkingLevel", level, result)
+		m.present.ThinkingLevel = level
+	}
+	return []fyne.CanvasObject{heading("Answers now"), row("Model", m.present.ID), row2("Thinking", group)}
 }
 
 // key is the field for the key: typed once, kept in the keychain, shown only as set.
@@ -261,8 +291,8 @@ func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fy
 					break
 				}
 				ref := protocol.ModelRef{Provider: p.ID, ID: info.ID}
-				item := widgets.SidebarItem{Title: info.ID, Trail: contextText(info), Selected: ref == m.present}
-				if ref == m.present {
+				item := widgets.SidebarItem{Title: info.ID, Trail: contextText(info), Selected: ref == m.present.ModelRef}
+				if ref == m.present.ModelRef {
 					item.Icon, item.Color = "check", look.ColorGood
 				}
 				rows.Add(widgets.NewSidebarRow(item, func() { m.use(ref, said) }))
@@ -285,7 +315,7 @@ func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fy
 
 // use makes a model the one that answers.
 func (m *models) use(ref protocol.ModelRef, said *widgets.Paragraph) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.p.app.Set(ctx, "model", ref) }, func(_ struct{}, err error) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.p.app.UseModel(ctx, ref) }, func(_ struct{}, err error) {
 		if err != nil {
 			said.Set(problem(err), look.ColorBad)
 			return
@@ -298,17 +328,15 @@ func (m *models) use(ref protocol.ModelRef, said *widgets.Paragraph) {
 // detect looks for model servers on this computer and offers them.
 func (m *models) detect() fyne.CanvasObject {
 	box := container.NewVBox(heading("On this computer"), muted("Looking for model servers…"))
-	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelsDetectResult, error) {
-		return state.Call(ctx, m.p.app, protocol.ModelsDetect, protocol.Empty{})
-	}, func(r protocol.ModelsDetectResult, err error) {
+	bind.Go(m.p.ctx, m.p.app.Detect, func(servers []protocol.DetectedServer, err error) {
 		rows := []fyne.CanvasObject{heading("On this computer")}
 		switch {
 		case err != nil:
 			rows = append(rows, muted(problem(err)))
-		case len(r.Servers) == 0:
+		case len(servers) == 0:
 			rows = append(rows, muted("No model server runs here. Ollama, LM Studio and llama.cpp are found by themselves."))
 		}
-		for _, s := range r.Servers {
+		for _, s := range servers {
 			said := muted("")
 			use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
 			word := map[string]string{"ready": fmt.Sprintf("%d models", len(s.Models)), "loading": "is loading", "needs-key": "wants a key"}[s.State]
@@ -323,15 +351,7 @@ func (m *models) detect() fyne.CanvasObject {
 
 // useServer takes a found server's address and first model.
 func (m *models) useServer(s protocol.DetectedServer, said *widgets.Paragraph) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) {
-		if err := m.p.app.Set(ctx, "providers."+s.Provider+".baseUrl", s.BaseURL); err != nil {
-			return struct{}{}, err
-		}
-		if len(s.Models) == 0 {
-			return struct{}{}, nil
-		}
-		return struct{}{}, m.p.app.Set(ctx, "model", protocol.ModelRef{Provider: s.Provider, ID: s.Models[0].ID})
-	}, func(_ struct{}, err error) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.p.app.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
 		if err != nil {
 			said.Set(problem(err), look.ColorBad)
 			return

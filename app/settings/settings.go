@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -25,6 +24,9 @@ type Handlers struct {
 	OpenPath func(string) // a folder, in the system's file manager
 	Theme    func(mode look.Mode, scale float32)
 	Copy     func(string)
+	// PickFolder asks for a folder; done is not called when the person chooses none.
+	PickFolder func(done func(dir string))
+	Local      Local // nil when the gateway runs elsewhere
 }
 
 // Page is the content of the window. It belongs to the GUI thread.
@@ -44,8 +46,9 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 	p.models = newModels(p)
 	tabs := container.NewAppTabs(
 		container.NewTabItem("Models", p.models.box),
-		container.NewTabItem("Windows", page(p.appearance()...)),
-		container.NewTabItem("About", page(p.about(version)...)),
+		container.NewTabItem("General", p.general()),
+		container.NewTabItem("Advanced", p.advanced()),
+		container.NewTabItem("About", p.about(version)),
 	)
 	tabs.SetTabLocation(container.TabLocationTop)
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), tabs)
@@ -69,89 +72,11 @@ func muted(text string) *widgets.Paragraph {
 func (p *Page) set(path string, value any, result *widgets.Paragraph) {
 	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.Set(ctx, path, value) }, func(_ struct{}, err error) {
 		if err != nil {
-			result.Set(err.Error(), look.ColorBad)
+			result.Set(problem(err), look.ColorBad)
 			return
 		}
-		result.Set("Saved.", look.ColorGood)
+		result.Set("✓ Saved.", look.ColorGood)
 	})
-}
-
-// appearance is theme and text size.
-func (p *Page) appearance() []fyne.CanvasObject {
-	result := muted("")
-	mode, scale := look.System, float32(1)
-	modes := widget.NewRadioGroup([]string{"As the system", "Light", "Dark"}, nil)
-	modes.Horizontal = true
-	byName := map[string]look.Mode{"As the system": look.System, "Light": look.Light, "Dark": look.Dark}
-	sizes := widget.NewRadioGroup([]string{"Small", "Normal", "Large", "Largest"}, nil)
-	sizes.Horizontal = true
-	scales := map[string]float32{"Small": look.TextSmall, "Normal": look.TextNormal, "Large": look.TextLarge, "Largest": look.TextLargest}
-	bind.Go(p.ctx, func(ctx context.Context) (uiConfig, error) { return readUI(ctx, p.app) }, func(ui uiConfig, err error) {
-		if err != nil {
-			result.Set(err.Error(), look.ColorBad)
-			return
-		}
-		mode, scale = look.Mode(ui.Theme), float32(ui.TextSize)
-		for name, m := range byName {
-			if m == mode {
-				modes.SetSelected(name)
-			}
-		}
-		for name, s := range scales {
-			if s == scale {
-				sizes.SetSelected(name)
-			}
-		}
-		modes.OnChanged = func(name string) {
-			mode = byName[name]
-			p.h.Theme(mode, scale)
-			p.set("ui.theme", string(mode), result)
-		}
-		sizes.OnChanged = func(name string) {
-			scale = scales[name]
-			p.h.Theme(mode, scale)
-			p.set("ui.textSize", scale, result)
-		}
-	})
-	return []fyne.CanvasObject{heading("Appearance"), modes, heading("Text size"), sizes, result}
-}
-
-type uiConfig struct {
-	Theme    string  `json:"theme"`
-	TextSize float64 `json:"textSize"`
-	FirstRun bool    `json:"firstRunDone"`
-}
-
-// about says what this is and where things are.
-func (p *Page) about(version string) []fyne.CanvasObject {
-	st := p.app.Value.Get().Status
-	row := func(label, text string, button fyne.CanvasObject) fyne.CanvasObject {
-		name := widgets.NewText(label, look.ColorMuted, "text")
-		value := widget.NewLabel(text)
-		value.Selectable, value.Wrapping = true, fyne.TextWrapBreak
-		var right fyne.CanvasObject
-		if button != nil {
-			right = container.NewCenter(button)
-		}
-		return container.NewBorder(nil, nil, container.NewGridWrap(fyne.NewSize(130, 36), container.NewCenter(name)), right, value)
-	}
-	secrets := "in the system's keychain"
-	if st.SecretStore != "keychain" {
-		secrets = "in " + st.SecretStore + " (this system has no keychain that answers; only you can read the file)"
-	}
-	listen := st.Listen
-	if listen == "" {
-		listen = "nowhere"
-	}
-	rows := []fyne.CanvasObject{
-		heading("Fairlead"), muted("An agent that works on your computers, under your hand."),
-		row("Version", version, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy("Fairlead " + version) })),
-		row("Data", st.Home, widgets.NewQuiet("Open", "folder", func() { p.h.OpenPath(st.Home) })),
-		row("Keys and tokens", secrets, nil),
-		row("Gateway", listen, nil),
-		row("Up since", time.UnixMilli(st.StartedAt).Format("Monday 15:04"), nil),
-	}
-	return rows
 }
 
 // problem makes a sentence of an error.

@@ -26,9 +26,10 @@ func (a *App) Delete(ctx context.Context, key protocol.SessionKey) (until time.T
 	return time.UnixMilli(r.UndoUntil), err
 }
 
-// Restore brings a deleted chat back.
-func (a *App) Restore(key protocol.SessionKey) {
-	act(a, protocol.SessionRestore, protocol.SessionParams{SessionKey: key})
+// Restore brings a deleted chat back. It blocks.
+func (a *App) Restore(ctx context.Context, key protocol.SessionKey) error {
+	_, err := Call(ctx, a, protocol.SessionRestore, protocol.SessionParams{SessionKey: key})
+	return err
 }
 
 // Reset begins a chat afresh.

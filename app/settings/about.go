@@ -1,0 +1,168 @@
+package settings
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// row is a fact with what can be done about it.
+func row(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject {
+	value := widget.NewLabel(text)
+	value.Selectable, value.Wrapping = true, fyne.TextWrapBreak
+	var right fyne.CanvasObject
+	if len(buttons) > 0 {
+		right = container.NewCenter(widgets.Row(look.Inside, -1, buttons...))
+	}
+	name := container.New(labelLayout{}, widgets.NewText(label, look.ColorMuted, "text"))
+	return container.NewBorder(nil, nil, name, right, value)
+}
+
+// row2 is a fact with a control of its own.
+func row2(label string, control fyne.CanvasObject) fyne.CanvasObject {
+	name := container.New(labelLayout{}, widgets.NewText(label, look.ColorMuted, "text"))
+	return container.NewBorder(nil, nil, name, nil, widgets.Limit(240, true, control))
+}
+
+// labelLayout gives the names of facts one width, in line with the first line of their text.
+type labelLayout struct{}
+
+func (labelLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(140, o[0].MinSize().Height+look.Group)
+}
+
+func (labelLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(fyne.NewSize(size.Width, o[0].MinSize().Height))
+	o[0].Move(fyne.NewPos(0, look.Inside))
+}
+
+// secretsText says where keys and tokens are.
+func secretsText(st protocol.Status) string {
+	switch st.SecretStore {
+	case "keychain":
+		return "In the system's keychain"
+	case "":
+		return "Not known yet"
+	}
+	return "In " + st.SecretStore + ", which only you can read. This system has no keychain that answers."
+}
+
+// about says what this is and where things are.
+func (p *Page) about(version string) fyne.CanvasObject {
+	st := p.app.Value.Get().Status
+	rows := []fyne.CanvasObject{
+		heading("Fairlead"), muted("An agent that works on your computers, under your hand."),
+		row("Version", version, widgets.NewQuiet("Copy", "copy", func() {
+			p.h.Copy(fmt.Sprintf("Fairlead %s, %s/%s, %s", version, runtime.GOOS, runtime.GOARCH, runtime.Version()))
+		})),
+	}
+	if st.Version != "" && st.Version != version {
+		rows = append(rows, row("Gateway", st.Version))
+	}
+	if st.Home != "" {
+		rows = append(rows, row("Data", st.Home, widgets.NewQuiet("Open", "folder", func() { p.h.OpenPath(st.Home) })))
+	}
+	rows = append(rows, row("Keys and tokens", secretsText(st)))
+	if st.StartedAt > 0 {
+		rows = append(rows, row("Running since", time.UnixMilli(st.StartedAt).Format("Monday 2 January, 15:04")))
+	}
+	list := container.NewVBox()
+	show := widgets.NewQuiet("Show", "down", nil)
+	show.OnTap = func() {
+		if len(list.Objects) > 0 {
+			list.Objects = nil
+			show.Set("Show", "down")
+		} else {
+			text := widgets.NewParagraph(licenceText(), look.ColorMuted, look.SizeSmall)
+			list.Objects = []fyne.CanvasObject{text}
+			show.Set("Hide", "up")
+		}
+		list.Refresh()
+	}
+	return page(append(rows, row("Made with", "Go, Fyne and these free libraries", show), list)...)
+}
+
+//go:embed licences.txt
+var licences string
+
+// licenceText lists the modules in this program with their licences, one a line.
+func licenceText() string {
+	by := map[string]string{}
+	for _, l := range strings.Split(strings.TrimSpace(licences), "\n") {
+		if module, licence, ok := strings.Cut(l, " "); ok {
+			by[module] = licence
+		}
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || len(info.Deps) == 0 {
+		return strings.TrimSpace(licences)
+	}
+	var b strings.Builder
+	for _, d := range info.Deps {
+		licence := by[d.Path]
+		if licence == "" {
+			licence = "its own licence"
+		}
+		fmt.Fprintf(&b, "%s %s · %s\n", d.Path, d.Version, licence)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// advanced is for those who connect other programs or look into a fault.
+func (p *Page) advanced() fyne.CanvasObject {
+	st := p.app.Value.Get().Status
+	listen := "Nowhere: only this window reaches it"
+	var copyAddress []fyne.CanvasObject
+	if st.Listen != "" {
+		url := "ws://" + st.Listen + "/ws"
+		listen = url
+		copyAddress = append(copyAddress, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(url) }))
+	}
+	rows := []fyne.CanvasObject{heading("Gateway"), row("Address", listen, copyAddress...)}
+	l := p.h.Local
+	if l == nil {
+		return page(append(rows, muted("This window uses a gateway that runs elsewhere. Its settings of this kind are made there."))...)
+	}
+	said := muted("Programs that connect need this token. Whoever has it can do everything you can.")
+	token := widgets.NewButton("Copy token", "key", nil)
+	token.OnTap = func() {
+		bind.Go(p.ctx, func(context.Context) (string, error) { return l.Token() }, func(t string, err error) {
+			if err != nil {
+				said.Set(problem(err), look.ColorBad)
+				return
+			}
+			p.h.Copy(t)
+			said.Set("✓ The token is in the clipboard.", look.ColorGood)
+		})
+	}
+	entry := widget.NewEntry()
+	entry.SetText(l.Listen())
+	entry.SetPlaceHolder("127.0.0.1:8787")
+	saved := muted("Takes effect at the next start. Leave it empty for 127.0.0.1:8787; none listens nowhere.")
+	save := func() {
+		text, err := checkListen(entry.Text)
+		if err != nil {
+			saved.Set(problem(err), look.ColorBad)
+			return
+		}
+		l.SetListen(text)
+		saved.Set("✓ Saved. Takes effect at the next start.", look.ColorGood)
+	}
+	entry.OnSubmitted = func(string) { save() }
+	return page(append(rows, row("Token", "Kept with the keys; never shown", token), said,
+		heading("Listen on"), field(entry, widgets.NewButton("Save", "", save)), saved,
+		heading("Logs"), row("Folder", l.LogDir(), widgets.NewQuiet("Open", "folder", func() { p.h.OpenPath(l.LogDir()) })))...)
+}

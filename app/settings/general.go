@@ -1,0 +1,130 @@
+package settings
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+)
+
+// Local is what belongs to this computer and not to the gateway.
+type Local interface {
+	Workspace() string
+	// SetWorkspace lets the agent work in another folder, at once. It blocks.
+	SetWorkspace(dir string) error
+	Hidden() bool // start in the tray
+	SetHidden(bool)
+	Listen() string // address of the gateway from the next start on
+	SetListen(string)
+	Token() (string, error) // of the gateway. It blocks: the keychain may ask the person.
+	LogDir() string
+}
+
+// general is the page of workspace, appearance and start.
+func (p *Page) general() fyne.CanvasObject {
+	var rows []fyne.CanvasObject
+	if l := p.h.Local; l != nil {
+		rows = append(rows, p.workspace(l)...)
+	}
+	rows = append(rows, p.appearance()...)
+	if l := p.h.Local; l != nil {
+		hidden := widget.NewCheck("Start in the tray, without a window", l.SetHidden)
+		hidden.Checked = l.Hidden()
+		rows = append(rows, heading("Start"), hidden, muted("Where the desktop shows no tray, the window opens nevertheless."))
+	}
+	return page(rows...)
+}
+
+// workspace is the folder that the agent works in on this computer.
+func (p *Page) workspace(l Local) []fyne.CanvasObject {
+	said := muted("Reading in here asks nothing; everything outside, and every change, is asked about.")
+	entry := widget.NewEntry()
+	entry.SetText(l.Workspace())
+	set := func(dir string) {
+		said.Set("Moving the agent there…", look.ColorMuted)
+		bind.Go(p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, l.SetWorkspace(dir) }, func(_ struct{}, err error) {
+			if err != nil {
+				said.Set(problem(err), look.ColorBad)
+				return
+			}
+			entry.SetText(l.Workspace())
+			said.Set("✓ The agent works here from now on.", look.ColorGood)
+		})
+	}
+	entry.OnSubmitted = set
+	choose := widgets.NewButton("Choose…", "folder", func() { p.h.PickFolder(set) })
+	use := widgets.NewButton("Use", "check", func() { set(entry.Text) })
+	return []fyne.CanvasObject{heading("Folder the agent works in"), field(entry, choose, use), said}
+}
+
+// field is an entry with its buttons.
+func field(entry fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(widgets.Row(look.Inside, -1, buttons...))), entry)
+}
+
+// choice is a value of the configuration and its name in the window.
+type choice[V comparable] struct {
+	name  string
+	value V
+}
+
+var modes = []choice[look.Mode]{{"As the system", look.System}, {"Light", look.Light}, {"Dark", look.Dark}}
+var sizes = []choice[float32]{{"Small", look.TextSmall}, {"Normal", look.TextNormal}, {"Large", look.TextLarge}, {"Largest", look.TextLargest}}
+
+// pick makes a group of which one is chosen. It calls chosen for what the person chooses, and set chooses without a call.
+func pick[V comparable](list []choice[V], chosen func(V)) (group *widget.RadioGroup, set func(V)) {
+	var names []string
+	for _, c := range list {
+		names = append(names, c.name)
+	}
+	group = widget.NewRadioGroup(names, nil)
+	group.Horizontal, group.Required = true, true
+	changed := func(name string) {
+		for _, c := range list {
+			if c.name == name {
+				chosen(c.value)
+			}
+		}
+	}
+	group.OnChanged = changed
+	return group, func(v V) {
+		group.OnChanged = nil
+		for _, c := range list {
+			if c.value == v {
+				group.SetSelected(c.name)
+			}
+		}
+		group.OnChanged = changed
+	}
+}
+
+// appearance is theme and text size. A change is seen at once.
+func (p *Page) appearance() []fyne.CanvasObject {
+	result := muted("")
+	mode, scale := look.System, look.TextNormal
+	modeGroup, setMode := pick(modes, func(m look.Mode) {
+		mode = m
+		p.h.Theme(mode, scale)
+		p.set("ui.theme", string(m), result)
+	})
+	sizeGroup, setSize := pick(sizes, func(s float32) {
+		scale = s
+		p.h.Theme(mode, scale)
+		p.set("ui.textSize", s, result)
+	})
+	bind.Go(p.ctx, func(ctx context.Context) (UI, error) { return ReadUI(ctx, p.app) }, func(ui UI, err error) {
+		if err != nil {
+			result.Set(problem(err), look.ColorBad)
+			return
+		}
+		mode, scale = look.Mode(ui.Theme), ui.TextSize
+		setMode(mode)
+		setSize(scale)
+	})
+	return []fyne.CanvasObject{heading("Theme"), modeGroup, heading("Text size"), sizeGroup, result}
+}

@@ -1,0 +1,27 @@
+package settings
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// checkListen says whether a gateway could listen on an address as a person types it.
+func checkListen(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if text == "" || text == "none" {
+		return text, nil
+	}
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return "", fmt.Errorf("%q is not an address with a port, such as 127.0.0.1:8787", text)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return "", fmt.Errorf("%q is not a port: it is a number up to 65535", port)
+	}
+	if host == "" {
+		return "", fmt.Errorf("say where: 127.0.0.1:%s for this computer alone, 0.0.0.0:%s for everyone who reaches it", port, port)
+	}
+	return text, nil
+}
