@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"testing"
-	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/dispatch"
@@ -254,18 +252,3 @@ func (fakeModels) Test(_ context.Context, provider, model string) protocol.Model
 }
 
 func (fakeModels) Detect(context.Context) []protocol.DetectedServer { return nil }
-
-// within fails the test when f takes longer than a real minute.
-func within(t *testing.T, f func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal("it takes for ever")
-	}
-}

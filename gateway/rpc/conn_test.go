@@ -1,0 +1,475 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// connect runs a client over dial until the returned function is called.
+func connect(t testing.TB, dial func(context.Context) (net.Conn, error), o client.Options) (*client.Client, func()) {
+	t.Helper()
+	o.URL, o.Dial, o.Token = "ws://gateway/ws", dial, token
+	if o.Connect == nil {
+		id := "client-" + protocol.NewID()
+		o.Connect = func() protocol.ConnectParams {
+			return protocol.ConnectParams{MinProtocol: 1, Client: protocol.ClientInfo{ID: id, Mode: protocol.ModeClient}}
+		}
+	}
+	up := make(chan struct{}, 1)
+	o.OnUp = func(context.Context, protocol.ConnectResult) {
+		select {
+		case up <- struct{}{}:
+		default:
+		}
+	}
+	c := client.New(o)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		c.Run(ctx)
+		close(done)
+	}()
+	select {
+	case <-up:
+	case <-done:
+		t.Fatal("the client was refused")
+	}
+	return c, func() {
+		cancel()
+		<-done
+	}
+}
+
+// hand is a node that answers every call with what f makes of it.
+func hand(t testing.TB, dial func(context.Context) (net.Conn, error), id string, f func(protocol.ToolInvoke) protocol.ToolResultParams) func() {
+	t.Helper()
+	var c *client.Client
+	var wg sync.WaitGroup
+	ready := make(chan struct{})
+	c, stop := connect(t, dial, client.Options{
+		Connect: func() protocol.ConnectParams {
+			return protocol.ConnectParams{MinProtocol: 1, Client: protocol.ClientInfo{ID: id, Mode: protocol.ModeNode}, Extensions: []string{protocol.ExtCancel},
+				Tools:       []protocol.ToolSpec{{Name: "Echo"}},
+				NodeRuntime: &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapExec}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapExec}}}}
+		},
+		OnEvent: func(e protocol.EventFrame) {
+			if e.Event != protocol.EventToolInvoke {
+				return
+			}
+			wg.Go(func() {
+				<-ready
+				var inv protocol.ToolInvoke
+				if err := json.Unmarshal(e.Payload, &inv); err != nil {
+					t.Error(err)
+				}
+				res := f(inv)
+				res.CallID = inv.CallID
+				client.Call(context.Background(), c, protocol.ReturnResult, res)
+			})
+		},
+	})
+	close(ready)
+	return func() {
+		stop()
+		wg.Wait()
+	}
+}
+
+func TestMessagesOfOneClientKeepTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakes()
+		var seen []string
+		first := make(chan struct{})
+		f.sent = func(p protocol.ChatSendParams) {
+			if p.Message == "0" {
+				<-first
+			}
+			seen = append(seen, p.Message)
+		}
+		b, stop := open(f)
+		defer stop()
+		m, err := b.dial("owner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.ws.Close()
+		say(t, m, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`)
+		for i := range 50 {
+			say(t, m, fmt.Sprintf(`{"type":"req","id":"%d","method":"chat.send","params":{"sessionKey":"main","message":"%d"}}`, i, i))
+		}
+		say(t, m, `{"type":"req","id":"s","method":"status.get"}`)
+		synctest.Wait()
+		if heard := strings.Join(m.heard(), "\n"); !strings.Contains(heard, `"id":"s"`) || strings.Contains(heard, `"id":"1"`) {
+			t.Errorf("while the first message waits: %s", heard)
+		}
+		close(first)
+		synctest.Wait()
+		if n := len(m.heard()); n != 50 {
+			t.Errorf("%d answers", n)
+		}
+		if !slices.IsSortedFunc(seen, func(a, b string) int { return len(a)*100 + strings.Compare(a, b) - len(b)*100 }) || len(seen) != 50 {
+			t.Errorf("order: %v", seen)
+		}
+	})
+}
+
+func TestProgressNeverOvertakesTheResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, stop := open(newFakes())
+		defer stop()
+		owner, stopOwner := connect(t, b.owner, client.Options{})
+		defer stopOwner()
+		node, err := b.dial("owner node")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer node.ws.Close()
+		say(t, node, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"n","mode":"node"},"extensions":["x"],"tools":[{"name":"Echo"}],"nodeRuntime":{"hostCapabilities":["shell.exec"],"toolCapabilities":{"Echo":["shell.exec"]}}}}`)
+		synctest.Wait()
+		var tails []string
+		sub := b.bus.SubscribeOnly(func(c protocol.Change) bool {
+			if c.Kind == protocol.ChangeCall {
+				tails = append(tails, c.Call.Tail)
+			}
+			return false
+		})
+		defer sub.Close()
+		go client.Call(t.Context(), owner, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "n__Echo"})
+		synctest.Wait()
+		for i := range 100 {
+			say(t, node, fmt.Sprintf(`{"type":"req","id":"p","method":"tool.progress","params":{"callId":"call-1","tail":"%d","bytes":1}}`, i))
+		}
+		say(t, node, `{"type":"req","id":"r","method":"tool.result","params":{"callId":"call-1","result":1}}`)
+		say(t, node, `{"type":"req","id":"p","method":"tool.progress","params":{"callId":"call-1","tail":"late","bytes":1}}`)
+		synctest.Wait()
+		for i, tail := range tails {
+			if tail != fmt.Sprint(i) {
+				t.Fatalf("progress %d is %s", i, tail)
+			}
+		}
+		if len(tails) != 100 {
+			t.Errorf("%d reports", len(tails))
+		}
+	})
+}
+
+func TestTooManyCallsAtOnceAreRefusedAndTheRestGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakes()
+		hold := make(chan struct{})
+		b, stop := open(f)
+		defer stop()
+		stopNode := hand(t, b.owner, "n", func(protocol.ToolInvoke) protocol.ToolResultParams {
+			<-hold
+			return protocol.ToolResultParams{Result: []byte("1")}
+		})
+		defer stopNode()
+		c, stopClient := connect(t, b.public, client.Options{})
+		defer stopClient()
+		var done, refused atomic.Int32
+		var wg sync.WaitGroup
+		for range maxInFlight + 5 {
+			wg.Go(func() {
+				_, err := client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "n__Echo"})
+				switch {
+				case err == nil:
+					done.Add(1)
+				case errors.Is(err, protocol.ErrUnavailable):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		time.Sleep(10 * slotWait)
+		close(hold)
+		wg.Wait()
+		if done.Load() != maxInFlight || refused.Load() != 5 {
+			t.Errorf("%d done, %d refused", done.Load(), refused.Load())
+		}
+		if _, err := client.Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// stuck dials and shakes hands as a client that then reads nothing.
+func stuck(t *testing.T, b *bench, more ...string) *websocket.Conn {
+	t.Helper()
+	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.owner(ctx) }}
+	ws, _, err := d.Dial("ws://gateway/ws", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range append([]string{`{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"stuck","mode":"client"}}}`}, more...) {
+		if err := ws.WriteMessage(websocket.TextMessage, []byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+	}
+	return ws
+}
+
+// fill publishes more than transport and queue of a connection hold.
+func fill(b *bench) {
+	for _, size := range []int{1 << 20, 1 << 20} {
+		b.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Text: strings.Repeat("x", size)}})
+	}
+	for i := range 200 {
+		b.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{At: int64(i)}})
+	}
+}
+
+func TestClientThatReadsNothingIsClosedAndHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, stop := open(newFakes())
+		defer stop()
+		ws := stuck(t, b, `{"type":"req","id":"f","method":"feed.subscribe"}`)
+		defer ws.Close()
+		quick, stopQuick := connect(t, b.owner, client.Options{})
+		defer stopQuick()
+		fill(b)
+		synctest.Wait()
+		began := time.Now()
+		if _, err := client.Call(t.Context(), quick, protocol.StatusGet, protocol.Empty{}); err != nil || time.Since(began) > time.Second {
+			t.Errorf("the other client waited %s, %v", time.Since(began), err)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		b.srv.mu.Lock()
+		n := len(b.srv.conns)
+		b.srv.mu.Unlock()
+		if n != 1 {
+			t.Errorf("%d connections are open", n)
+		}
+	})
+}
+
+func TestFeedOfASlowClientStartsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, stop := open(newFakes())
+		defer stop()
+		c, stopClient := connect(t, b.owner, client.Options{})
+		defer stopClient()
+		ctx, cancel := context.WithCancel(t.Context())
+		snapshots, last := 0, int64(0)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			c.Feed(ctx, func(protocol.FeedSnapshot) { snapshots++ }, func(ch protocol.Change) {
+				if ch.Notice == nil {
+					return
+				}
+				if ch.Notice.At < last {
+					t.Errorf("change %d after %d", ch.Notice.At, last)
+				}
+				if last = ch.Notice.At; last == 20*event.MaxQueue {
+					cancel()
+				}
+			})
+		}()
+		synctest.Wait()
+		for i := range 20 * event.MaxQueue { // faster than anybody can write
+			b.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{At: int64(i)}})
+		}
+		synctest.Wait()
+		b.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{At: 20 * event.MaxQueue}})
+		<-done
+		if snapshots < 2 {
+			t.Errorf("%d snapshots: nothing was too fast", snapshots)
+		}
+	})
+}
+
+func TestCloseEndsEverythingEvenWithAStuckPeer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, stop := open(newFakes())
+		ws := stuck(t, b, `{"type":"req","id":"f","method":"feed.subscribe"}`)
+		defer ws.Close()
+		fill(b)
+		stopNode := hand(t, b.owner, "n", func(protocol.ToolInvoke) protocol.ToolResultParams { return protocol.ToolResultParams{} })
+		began := time.Now()
+		stop()
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		ws.Close()
+		stopNode()
+	})
+}
+
+func TestLargeFramesMayComeSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakes()
+		got := 0
+		f.sent = func(p protocol.ChatSendParams) { got = len(p.Message) }
+		b, stop := open(f)
+		defer stop()
+		c, stopClient := connect(t, func(ctx context.Context) (net.Conn, error) {
+			conn, err := b.public(ctx)
+			return slowConn{conn}, err
+		}, client.Options{})
+		defer stopClient()
+		began := time.Now()
+		if _, err := client.Call(t.Context(), c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "main", Message: strings.Repeat("x", 8<<20)}); err != nil {
+			t.Error(err)
+		}
+		if got != 8<<20 || time.Since(began) < 90*time.Second {
+			t.Errorf("%d bytes in %s", got, time.Since(began))
+		}
+	})
+}
+
+// slowConn writes at less than a megabit a second.
+type slowConn struct{ net.Conn }
+
+func (c slowConn) Write(p []byte) (int, error) {
+	time.Sleep(time.Duration(len(p)) * time.Second / (80 << 10))
+	return c.Conn.Write(p)
+}
+
+func TestFrameBeyondTheLimitEndsTheConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, stop := open(newFakes())
+		defer stop()
+		m, err := b.dial("owner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.ws.WriteMessage(websocket.TextMessage, make([]byte, protocol.MaxReadFrame+1))
+		synctest.Wait()
+		if heard := m.heard(); len(heard) != 1 || !strings.HasPrefix(heard[0], "close 1009") {
+			t.Errorf("heard %v", heard)
+		}
+	})
+}
+
+func TestTooLargeEventsAreRefusedNotSent(t *testing.T) {
+	b, stop := open(newFakes())
+	defer stop()
+	c, stopClient := connect(t, b.public, client.Options{})
+	defer stopClient()
+	var conn *Conn
+	b.srv.mu.Lock()
+	for conn = range b.srv.conns {
+	}
+	b.srv.mu.Unlock()
+	if err := conn.SendEvent(t.Context(), "x", strings.Repeat("x", protocol.MaxWriteFrame)); !errors.Is(err, protocol.ErrTooLarge) {
+		t.Errorf("SendEvent = %v", err)
+	}
+	if _, err := client.Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); err != nil {
+		t.Errorf("Call after it = %v", err)
+	}
+}
+
+// tcp serves the public surface on a real port.
+func tcp(t testing.TB, f *fakes) (srv *Server, dial func(context.Context) (net.Conn, error)) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv = New(f.services())
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := srv.Serve(ctx, l, false); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		srv.Close()
+		<-done
+	})
+	return srv, func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", l.Addr().String())
+	}
+}
+
+func TestTwoClientsAndANodeOverTCP(t *testing.T) {
+	_, dial := tcp(t, newFakes())
+	image := strings.Repeat("A", 4<<20)
+	stopNode := hand(t, dial, "tower", func(inv protocol.ToolInvoke) protocol.ToolResultParams {
+		switch string(inv.Args) {
+		case `{"fail":true}`:
+			return protocol.ToolResultParams{Error: "no such file"}
+		case `{"image":true}`:
+			return protocol.ToolResultParams{Result: fmt.Appendf(nil, "%q", image)}
+		}
+		return protocol.ToolResultParams{Result: inv.Args}
+	})
+	defer stopNode()
+	var wg sync.WaitGroup
+	for n := range 2 {
+		c, stop := connect(t, dial, client.Options{})
+		defer stop()
+		for i := range 100 {
+			wg.Go(func() {
+				args := fmt.Appendf(nil, `{"i":%d}`, i)
+				r, err := client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "tower__Echo", Args: args})
+				if err != nil || string(r.Result) != string(args) {
+					t.Errorf("call %d = %s, %v", i, r.Result, err)
+				}
+			})
+		}
+		if n > 0 {
+			continue
+		}
+		wg.Go(func() {
+			if _, err := client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "tower__Echo", Args: []byte(`{"fail":true}`)}); err == nil || err.Error() != "no such file" {
+				t.Errorf("a failing call = %v", err)
+			}
+			r, err := client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "tower__Echo", Args: []byte(`{"image":true}`)})
+			if err != nil || len(r.Result) != len(image)+2 {
+				t.Errorf("an image = %d bytes, %v", len(r.Result), err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestRefusedClientReadsWhyOverTCP(t *testing.T) {
+	_, dial := tcp(t, newFakes())
+	for range 20 { // the answer must never be lost to the close
+		d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
+		ws, _, err := d.Dial("ws://localhost/ws", http.Header{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws.WriteMessage(websocket.TextMessage, []byte(`{"type":"req","id":"1","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`))
+		for range 20 { // what it sends on is not read any more
+			ws.WriteMessage(websocket.TextMessage, []byte(`{"type":"req","id":"2","method":"status.get"}`))
+		}
+		_, data, err := ws.ReadMessage()
+		if err != nil || !strings.Contains(string(data), `"code":401`) {
+			t.Fatalf("read %s, %v", data, err)
+		}
+		for err == nil {
+			_, _, err = ws.ReadMessage()
+		}
+		if !websocket.IsCloseError(err, protocol.CloseUnauthorized) {
+			t.Fatalf("end: %v", err)
+		}
+		ws.Close()
+	}
+}
