@@ -175,7 +175,7 @@ func (s *session) resume() {
 // stop cancels the run in progress, or takes a waiting one out of the queue.
 func (s *session) stop(id protocol.RunID) (protocol.ChatCancelResult, error) {
 	res := protocol.ChatCancelResult{OK: true}
-	if s.run != nil && (id == "" || id == s.run.run.ID) {
+	if s.run != nil && (id == "" || id == s.run.run.ID) && s.m.liveRun(s.run.run.ID) != nil { // else it has said its end already
 		s.run.cancel(errCancelled)
 		res.RunID, res.Cancelled = s.run.run.ID, true
 		return res, nil
