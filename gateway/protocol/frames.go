@@ -67,12 +67,59 @@ type FrameError struct {
 
 func (e *FrameError) Error() string { return "bad frame: " + e.Reason }
 
+// anyFrame is the union of all frames, so that one is read in one pass.
+type anyFrame struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	OK      bool            `json:"ok"`
+	Payload json.RawMessage `json:"payload"`
+	Error   *Error          `json:"error"`
+	Event   string          `json:"event"`
+	Seq     *uint64         `json:"seq"`
+}
+
 // DecodeFrame decodes one text frame. Unknown fields are ignored. Any input gives a Frame or a *FrameError, never a panic.
 // The result may share memory with data.
 func DecodeFrame(data []byte) (Frame, error) {
 	if !utf8.Valid(data) {
 		return Frame{}, &FrameError{Reason: "not valid UTF-8"}
 	}
+	var f anyFrame
+	if err := json.Unmarshal(data, &f); err != nil {
+		// A field of another kind of frame may have any type; only the frame's own decide.
+		return decodeStrict(data)
+	}
+	fail := func(reason string) (Frame, error) { return Frame{}, &FrameError{ID: f.ID, Reason: reason} }
+	switch f.Type {
+	case TypeRequest:
+		if f.ID == "" {
+			return fail("a request needs a non-empty string id")
+		}
+		if f.Method == "" {
+			return fail("a request needs a method")
+		}
+		return Frame{Request: &Request{Type: f.Type, ID: f.ID, Method: f.Method, Params: f.Params}}, nil
+	case TypeResponse:
+		if f.ID == "" {
+			return fail("a response needs a non-empty string id")
+		}
+		return Frame{Response: &Response{Type: f.Type, ID: f.ID, OK: f.OK, Payload: f.Payload, Error: f.Error}}, nil
+	case TypeEvent:
+		if f.Event == "" {
+			return fail("an event needs a name")
+		}
+		return Frame{Event: &EventFrame{Type: f.Type, Event: f.Event, Payload: f.Payload, Seq: f.Seq}}, nil
+	case "":
+		return fail(`no "type"`)
+	default:
+		return fail(fmt.Sprintf("unknown type %.40q", f.Type))
+	}
+}
+
+// decodeStrict decodes a frame by its type alone, and finds the id of one that is broken.
+func decodeStrict(data []byte) (Frame, error) {
 	var head struct {
 		Type string `json:"type"`
 		ID   any    `json:"id"`
@@ -81,43 +128,35 @@ func DecodeFrame(data []byte) (Frame, error) {
 		return Frame{}, &FrameError{Reason: Problem(err)}
 	}
 	id, _ := head.ID.(string)
-	fail := func(reason string) (Frame, error) { return Frame{}, &FrameError{ID: id, Reason: reason} }
+	var f Frame
+	var err error
+	missing := ""
 	switch head.Type {
 	case TypeRequest:
-		var r Request
-		if err := json.Unmarshal(data, &r); err != nil {
-			return fail(Problem(err))
+		f.Request = new(Request)
+		if err = json.Unmarshal(data, f.Request); err == nil && (f.Request.ID == "" || f.Request.Method == "") {
+			missing = "a request needs a non-empty string id and a method"
 		}
-		if r.ID == "" {
-			return fail("a request needs a non-empty string id")
-		}
-		if r.Method == "" {
-			return fail("a request needs a method")
-		}
-		return Frame{Request: &r}, nil
 	case TypeResponse:
-		var r Response
-		if err := json.Unmarshal(data, &r); err != nil {
-			return fail(Problem(err))
+		f.Response = new(Response)
+		if err = json.Unmarshal(data, f.Response); err == nil && f.Response.ID == "" {
+			missing = "a response needs a non-empty string id"
 		}
-		if r.ID == "" {
-			return fail("a response needs a non-empty string id")
-		}
-		return Frame{Response: &r}, nil
 	case TypeEvent:
-		var e EventFrame
-		if err := json.Unmarshal(data, &e); err != nil {
-			return fail(Problem(err))
+		f.Event = new(EventFrame)
+		if err = json.Unmarshal(data, f.Event); err == nil && f.Event.Event == "" {
+			missing = "an event needs a name"
 		}
-		if e.Event == "" {
-			return fail("an event needs a name")
-		}
-		return Frame{Event: &e}, nil
-	case "":
-		return fail(`no "type"`)
 	default:
-		return fail(fmt.Sprintf("unknown type %.40q", head.Type))
+		missing = fmt.Sprintf("unknown type %.40q", head.Type)
 	}
+	if err != nil {
+		missing = Problem(err)
+	}
+	if missing != "" {
+		return Frame{}, &FrameError{ID: id, Reason: missing}
+	}
+	return f, nil
 }
 
 // Problem says what is wrong with JSON that could not be decoded, in words that a peer's author understands without knowing Go.
@@ -150,22 +189,44 @@ func Problem(err error) string {
 	return fmt.Sprintf("%s must be %s, not %s", what, want, kind.Value)
 }
 
+// The frames as they are written: in one pass, with what they carry.
+type (
+	requestOut struct {
+		Type   string `json:"type"`
+		ID     string `json:"id"`
+		Method string `json:"method"`
+		Params any    `json:"params,omitempty"`
+	}
+	resultOut struct {
+		Type    string `json:"type"`
+		ID      string `json:"id"`
+		OK      bool   `json:"ok"`
+		Payload any    `json:"payload,omitempty"`
+	}
+	eventOut struct {
+		Type    string `json:"type"`
+		Event   string `json:"event"`
+		Payload any    `json:"payload,omitempty"`
+		Seq     uint64 `json:"seq,omitempty"`
+	}
+)
+
 // EncodeRequest builds a request frame. params may be nil.
 func EncodeRequest(id, method string, params any) ([]byte, error) {
-	raw, err := Marshal(params)
+	raw, err := Marshal(requestOut{TypeRequest, id, method, params})
 	if err != nil {
 		return nil, fmt.Errorf("encode params of %s: %w", method, err)
 	}
-	return Marshal(Request{Type: TypeRequest, ID: id, Method: method, Params: raw})
+	return raw, nil
 }
 
 // EncodeResult builds a successful response frame. payload may be nil.
 func EncodeResult(id string, payload any) ([]byte, error) {
-	raw, err := Marshal(payload)
+	raw, err := Marshal(resultOut{TypeResponse, id, true, payload})
 	if err != nil {
 		return nil, fmt.Errorf("encode result: %w", err)
 	}
-	return Marshal(Response{Type: TypeResponse, ID: id, OK: true, Payload: raw})
+	return raw, nil
 }
 
 // EncodeError builds a failed response frame; err becomes an [Error] by [AsError].
@@ -175,15 +236,11 @@ func EncodeError(id string, err error) ([]byte, error) {
 
 // EncodeEvent builds an event frame. seq 0 means the event is not numbered.
 func EncodeEvent(name string, payload any, seq uint64) ([]byte, error) {
-	raw, err := Marshal(payload)
+	raw, err := Marshal(eventOut{TypeEvent, name, payload, seq})
 	if err != nil {
 		return nil, fmt.Errorf("encode event %s: %w", name, err)
 	}
-	e := EventFrame{Type: TypeEvent, Event: name, Payload: raw}
-	if seq > 0 {
-		e.Seq = &seq
-	}
-	return Marshal(e)
+	return raw, nil
 }
 
 // Marshal is json.Marshal without HTML escaping: commands and file contents stay readable on the wire, and a hash over

@@ -90,6 +90,16 @@ func TestBrokenFramesSayWhyAndWhose(t *testing.T) {
 	}
 }
 
+func TestFieldsOfOtherFramesDoNotMatter(t *testing.T) {
+	f, err := DecodeFrame([]byte(`{"type":"req","id":"1","method":"m","ok":"maybe","seq":-1,"event":{},"payload":1}`))
+	if err != nil || f.Request == nil || f.Request.Method != "m" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if f, err := DecodeFrame([]byte(`{"type":"evt","event":"chat","id":7}`)); err != nil || f.Event == nil {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 func FuzzDecodeFrame(f *testing.F) {
 	for _, s := range []string{
 		`{"type":"req","id":"1","method":"m","params":{}}`, `{"type":"res","id":"1","ok":false,"error":{"code":500,"message":"x"}}`,
