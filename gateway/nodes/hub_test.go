@@ -61,6 +61,7 @@ func TestRuntimeIsValidatedAsTheOriginalDoes(t *testing.T) {
 		"reserved id":       {func(p *protocol.ConnectParams) { p.Client.ID = "gsv" }, "reserved"},
 		"id with separator": {func(p *protocol.ConnectParams) { p.Client.ID = "a__b" }, `contains "__"`},
 		"id with a dot":     {func(p *protocol.ConnectParams) { p.Client.ID = "a.b" }, "letters, digits"},
+		"odd tool":          {func(p *protocol.ConnectParams) { p.Tools[0].Name = "a b" }, "letters, digits"},
 		"long tool":         {func(p *protocol.ConnectParams) { p.Tools[0].Name = strings.Repeat("x", 62) }, "64 characters"},
 	} {
 		p := params("n")
@@ -238,4 +239,114 @@ func TestLogsComeFromTheNode(t *testing.T) {
 	if err != nil || got.Count != 2 || !got.Truncated || got.NodeID != "n" {
 		t.Errorf("Logs = %+v, %v", got, err)
 	}
+}
+
+func TestNodeThatLeavesWhileItSettlesFailsTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(nil, nil)
+		link, detach := attach(t, h, "n") // an original node: the event waits
+		done := make(chan error, 2)
+		go func() {
+			_, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)
+			done <- err
+		}()
+		go func() {
+			_, err := h.Logs(t.Context(), "n", 1)
+			done <- err
+		}()
+		synctest.Wait()
+		detach()
+		for range 2 {
+			if err := <-done; !errors.Is(err, protocol.ErrUnavailable) || err.Error() != "Node disconnected: n" {
+				t.Errorf("Call = %v", err)
+			}
+		}
+		time.Sleep(time.Second)
+		if len(link.events) != 0 {
+			t.Error("an event was sent to a node that had left")
+		}
+	})
+}
+
+func TestWindowsHearAMachinesLastStateLast(t *testing.T) {
+	bus := new(event.Bus)
+	h := New(bus, nil)
+	sub := bus.Subscribe()
+	defer sub.Close()
+	_, first := attach(t, h, "n", "x")
+	_, second := attach(t, h, "n", "x")
+	first() // late: the machine is there under another connection
+	second()
+	second()
+	var states []bool
+	for range 3 {
+		c, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, c.Node.Online)
+	}
+	if !states[0] || !states[1] || states[2] {
+		t.Errorf("states = %v", states)
+	}
+}
+
+// memory is a Persist.
+type memory struct {
+	nodes map[protocol.NodeID]protocol.NodeInfo
+}
+
+func (m memory) PutNode(_ context.Context, n protocol.NodeInfo) error {
+	m.nodes[n.ID] = n
+	return nil
+}
+
+func (m memory) Nodes(context.Context) ([]protocol.NodeInfo, error) {
+	var list []protocol.NodeInfo
+	for _, n := range m.nodes {
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+func TestMachinesAreKnownAfterARestart(t *testing.T) {
+	kept := memory{make(map[protocol.NodeID]protocol.NodeInfo)}
+	h := New(nil, kept)
+	attach(t, h, "n", "x") // and the gateway is killed
+	h = New(nil, kept)
+	if err := h.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n, ok := h.Node("n")
+	if !ok || n.Online || len(n.Tools) != 2 {
+		t.Errorf("after the restart: %+v, %v", n, ok)
+	}
+	if _, _, err := h.Lookup("n__Bash"); !errors.Is(err, protocol.ErrUnavailable) {
+		t.Errorf("Lookup = %v", err)
+	}
+}
+
+func TestPreviewAsksOnlyNodesThatCan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(nil, nil)
+		attach(t, h, "old", "x")
+		if _, ok, err := h.Preview(t.Context(), "old", "Bash", nil); ok || err != nil {
+			t.Errorf("Preview = %v, %v", ok, err)
+		}
+		link, _ := attach(t, h, "new", protocol.ExtPreview)
+		go func() {
+			inv := (<-link.events).(protocol.ToolInvoke)
+			if !inv.Preview {
+				t.Error("the call would have been run")
+			}
+			h.Result("new", protocol.ToolResultParams{CallID: inv.CallID, Result: json.RawMessage(`{"folder":"/w"}`)})
+		}()
+		if p, ok, err := h.Preview(t.Context(), "new", "Bash", nil); !ok || err != nil || p.Folder != "/w" {
+			t.Errorf("Preview = %+v, %v, %v", p, ok, err)
+		}
+		began := time.Now()
+		if _, ok, err := h.Preview(t.Context(), "new", "Bash", nil); ok || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != previewLimit {
+			t.Errorf("Preview of a silent node = %v, %v after %s", ok, err, time.Since(began))
+		}
+	})
 }
