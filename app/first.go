@@ -31,7 +31,7 @@ func newFirstPage(s *shell) *firstPage {
 			widgets.Inset(look.Group, look.Group, look.Group, look.Group, widgets.Col(look.Inside,
 				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, look.ColorMuted, "text"), rest)))
 	}
-	p.begin = button("play", "Begin now", func() { s.endFirstRun(); s.pane.FocusComposer() })
+	p.begin = button("play", "Begin now", func() { s.endFirstRun(); s.focusComposer() })
 	p.begin.Primary = true
 	connect := button("globe", "Connect a provider", func() { s.endFirstRun(); s.openSettings() })
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), container.NewVScroll(
@@ -111,7 +111,7 @@ func (p *firstPage) use(server protocol.DetectedServer) {
 			}
 			p.s.endFirstRun()
 			p.s.say(ref.ID + " answers from now on.")
-			p.s.pane.FocusComposer()
+			p.s.focusComposer()
 		})
 }
 

@@ -29,6 +29,7 @@ type shell struct {
 	window   fyne.Window
 	hasTray  bool
 	visible  bool
+	running  bool // values are watched
 
 	sidebar  *sidebar
 	drawer   *fyne.Container // the sidebar over the chat, in a narrow window
@@ -46,6 +47,7 @@ type shell struct {
 	chat     *state.Chat
 	chatView state.ChatView
 	stopChat context.CancelFunc
+	drafts   map[protocol.SessionKey]string // typed and not sent
 	noticeAt int64
 	approval fyne.Window
 	dialog   *approve.Dialog
@@ -59,7 +61,7 @@ var (
 )
 
 func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
-	s := &shell{ctx: ctx, app: a, b: b}
+	s := &shell{ctx: ctx, app: a, b: b, drafts: make(map[protocol.SessionKey]string)}
 	s.window = a.NewWindow("Fairlead")
 	s.window.SetMaster()
 	s.sidebar = newSidebar(s)
@@ -91,9 +93,33 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s.visible = true
 	s.setFirstRun(!last.Begun)
 	s.open(cmp.Or(last.Chat, protocol.MainSession))
-	bind.Watch(ctx, b.state.Value, s.update)
-	bind.Every(ctx, 200*time.Millisecond, s.tick)
 	return s
+}
+
+// run lets the window follow what happens.
+func (s *shell) run() {
+	s.running = true
+	bind.Watch(s.ctx, s.b.state.Value, s.update)
+	bind.Every(s.ctx, 200*time.Millisecond, s.tick)
+	s.watchChat()
+}
+
+// watchChat follows the chat that is shown, until another is.
+func (s *shell) watchChat() {
+	if s.stopChat != nil {
+		s.stopChat()
+	}
+	if !s.running {
+		return
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.stopChat = cancel
+	bind.Watch(ctx, s.chat.Value, s.showChat)
+}
+
+func (s *shell) showChat(v state.ChatView) {
+	s.chatView = v
+	s.showPane()
 }
 
 // shortcut adds a key of a window, pressed with Ctrl (on macOS with Command).
@@ -115,7 +141,7 @@ func (s *shell) shortcuts() {
 				s.toggleDrawer()
 				return
 			}
-			s.pane.FocusComposer()
+			s.focusComposer()
 		}
 	})
 }
@@ -163,23 +189,17 @@ func (s *shell) open(key protocol.SessionKey) {
 	if key == "" || key == s.key {
 		return
 	}
-	if s.stopChat != nil {
-		s.stopChat()
-		s.b.state.Forget(s.key)
-	}
+	s.drafts[s.key] = s.pane.Draft()
+	s.b.state.Forget(s.key)
 	s.key = key
 	s.b.prefs.update(func(r *remembered) { r.Chat = key })
-	ctx, cancel := context.WithCancel(s.ctx)
-	s.stopChat = cancel
 	s.chatView = state.ChatView{Key: key, Loading: true}
 	s.sidebar.show(s.view, key)
 	s.chat = s.b.state.Chat(key)
-	bind.Watch(ctx, s.chat.Value, func(v state.ChatView) {
-		s.chatView = v
-		s.showPane()
-	})
+	s.watchChat()
 	s.showPane()
-	s.pane.FocusComposer()
+	s.pane.SetDraft(s.drafts[key])
+	s.focusComposer()
 }
 
 // showPane puts the chat's state together.
@@ -219,6 +239,9 @@ func (s *shell) newChat() {
 		s.toggleDrawer()
 	}
 }
+
+// focusComposer gives the keyboard to the field for messages, also when it was never drawn.
+func (s *shell) focusComposer() { s.window.Canvas().Focus(s.pane.Composer()) }
 
 func (s *shell) focusSearch() {
 	if s.narrow && !s.drawer.Visible() {

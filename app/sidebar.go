@@ -24,6 +24,7 @@ type sidebar struct {
 	search *widgets.SearchField
 	rows   *fyne.Container
 	pool   []*widgets.SidebarRow
+	used   int // rows of the pool that are shown
 	heads  map[string]*head
 	limit  int                     // how many chats are shown
 	found  []protocol.SessionEntry // of the search
@@ -38,7 +39,7 @@ func newSidebar(s *shell) *sidebar {
 	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: "Ctrl N"}, s.newChat)
 	b.search = widgets.NewSearchField("Search          Ctrl K")
 	b.search.OnChanged = b.find
-	b.search.OnCancel = func() { b.search.SetText(""); s.pane.FocusComposer() }
+	b.search.OnCancel = func() { b.search.SetText(""); s.focusComposer() }
 	b.search.OnChoose = func() {
 		if len(b.found) > 0 {
 			b.choose(b.found[max(b.picked, 0)].SessionKey)
@@ -198,17 +199,17 @@ func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool)
 // draw puts the lines into rows that are used again.
 func (b *sidebar) draw(lines []line) {
 	var objects []fyne.CanvasObject
-	used := 0
+	b.used = 0
 	for _, l := range lines {
 		if l.heading != "" {
 			objects = append(objects, b.head(l.heading, l.count))
 			continue
 		}
-		if used == len(b.pool) {
+		if b.used == len(b.pool) {
 			b.pool = append(b.pool, widgets.NewSidebarRow(widgets.SidebarItem{}, nil))
 		}
-		row := b.pool[used]
-		used++
+		row := b.pool[b.used]
+		b.used++
 		if row.Item() != l.item {
 			row.Set(l.item)
 		}

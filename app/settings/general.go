@@ -33,9 +33,9 @@ func (p *Page) general() fyne.CanvasObject {
 	}
 	rows = append(rows, p.appearance()...)
 	if l := p.h.Local; l != nil {
-		hidden := widget.NewCheck("Start in the tray, without a window", l.SetHidden)
-		hidden.Checked = l.Hidden()
-		rows = append(rows, heading("Start"), hidden, muted("Where the desktop shows no tray, the window opens nevertheless."))
+		start, set := pick(starts, l.SetHidden)
+		set(l.Hidden())
+		rows = append(rows, heading("At the start"), start, muted("Where the desktop shows no tray, the window opens nevertheless."))
 	}
 	return page(rows...)
 }
@@ -74,33 +74,28 @@ type choice[V comparable] struct {
 }
 
 var modes = []choice[look.Mode]{{"As the system", look.System}, {"Light", look.Light}, {"Dark", look.Dark}}
+var starts = []choice[bool]{{"Open the window", false}, {"Stay in the tray", true}}
 var sizes = []choice[float32]{{"Small", look.TextSmall}, {"Normal", look.TextNormal}, {"Large", look.TextLarge}, {"Largest", look.TextLargest}}
 
-// pick makes a group of which one is chosen. It calls chosen for what the person chooses, and set chooses without a call.
-func pick[V comparable](list []choice[V], chosen func(V)) (group *widget.RadioGroup, set func(V)) {
-	var names []string
-	for _, c := range list {
-		names = append(names, c.name)
-	}
-	group = widget.NewRadioGroup(names, nil)
-	group.Horizontal, group.Required = true, true
-	changed := func(name string) {
-		for _, c := range list {
-			if c.name == name {
-				chosen(c.value)
+// pick makes a row of buttons of which one is chosen. It calls chosen for what the person chooses; set chooses without a call.
+func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject, set func(V)) {
+	buttons := make([]fyne.CanvasObject, len(list))
+	set = func(v V) {
+		for i, c := range list {
+			b := buttons[i].(*widgets.Button)
+			if on := c.value == v; b.Primary != on {
+				b.Primary = on
+				b.Refresh()
 			}
 		}
 	}
-	group.OnChanged = changed
-	return group, func(v V) {
-		group.OnChanged = nil
-		for _, c := range list {
-			if c.value == v {
-				group.SetSelected(c.name)
-			}
-		}
-		group.OnChanged = changed
+	for i, c := range list {
+		buttons[i] = widgets.NewButton(c.name, "", func() {
+			set(c.value)
+			chosen(c.value)
+		})
 	}
+	return widgets.Row(look.Gap, -1, buttons...), set
 }
 
 // appearance is theme and text size. A change is seen at once.

@@ -1,0 +1,215 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// newTestBackend makes a backend with folders of its own that listens nowhere.
+func newTestBackend(t *testing.T) *backend {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("FAIRLEAD_HOME", home)
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	b := newBackend(flags{listen: "none", workspace: t.TempDir()}, home, slog.New(slog.DiscardHandler))
+	t.Cleanup(b.prefs.close)
+	return b
+}
+
+// await waits until the view is as wanted.
+func await(t *testing.T, b *backend, what string, ok func(state.View) bool) state.View {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	for v := range b.state.Value.Changes(ctx) {
+		if ok(v) {
+			return v
+		}
+	}
+	t.Fatalf("%s did not happen; the view is %+v", what, b.state.Value.Get())
+	return state.View{}
+}
+
+func online(v state.View) bool { return len(v.Nodes) == 1 && v.Nodes[0].Online }
+
+func TestProgramServesItsWindowAndStopsInOrder(t *testing.T) {
+	b := newTestBackend(t)
+	b.start()
+	await(t, b, "a machine", online)
+	chat := b.state.Chat(protocol.MainSession)
+	if _, err := chat.Send(t.Context(), "!echo from the window", nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	said := ""
+	for v := range chat.Value.Changes(ctx) {
+		if n := len(v.Messages); n > 0 {
+			if said = v.Messages[n-1].Content.Text(); strings.Contains(said, "from the window") && v.Messages[n-1].Role == protocol.RoleToolResult {
+				break
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("no result; the last message is %q", said)
+	}
+	began := time.Now()
+	b.stop()
+	if d := time.Since(began); d > quitLimit {
+		t.Errorf("stopping took %s", d)
+	}
+	if _, err := os.Stat(filepath.Join(b.home, "fairlead.db")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
+	b := newTestBackend(t)
+	b.start()
+	defer b.stop()
+	await(t, b, "a machine", online)
+	if _, err := b.state.Chat(protocol.MainSession).Send(t.Context(), "run echo asked", nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	v := await(t, b, "a question", func(v state.View) bool { return len(v.Approvals) == 1 })
+	if tray := state.TrayOf(v); tray.Icon != state.TrayNeedsYou || tray.Needs != 1 {
+		t.Errorf("tray %+v", tray)
+	}
+	b.state.Answer(v.Approvals[0], protocol.DecisionDeny, "", "not now")
+	v = await(t, b, "the end of the question", func(v state.View) bool { return len(v.Closed) == 1 })
+	if c := v.Closed[0]; c.State != protocol.ApprovalDenied || !c.Here || c.Reason != "not now" {
+		t.Errorf("closed %+v", c)
+	}
+	await(t, b, "the end of the run", func(v state.View) bool { return !v.Working() })
+}
+
+func TestWorkspaceChangesWithoutARestart(t *testing.T) {
+	b := newTestBackend(t)
+	b.start()
+	defer b.stop()
+	await(t, b, "a machine", online)
+	dir := t.TempDir()
+	if err := b.setWorkspace(filepath.Join(dir, "missing")); err == nil {
+		t.Error("a folder that does not exist was taken")
+	}
+	if err := b.setWorkspace(dir); err != nil {
+		t.Fatal(err)
+	}
+	await(t, b, "the machine in the new folder", func(v state.View) bool {
+		return online(v) && v.Nodes[0].Host != nil && v.Nodes[0].Host.Workspace == dir
+	})
+	if (local{b}).Workspace() != dir || b.prefs.get().Workspace != dir {
+		t.Error("the new folder is not remembered")
+	}
+	if token, err := (local{b}).Token(); err != nil || !strings.HasPrefix(token, "fl_") {
+		t.Errorf("token %q, %v", token, err)
+	}
+}
+
+func TestSecondWindowOnTheSameDataJoinsTheFirst(t *testing.T) {
+	b := newTestBackend(t)
+	b.start()
+	defer b.stop()
+	await(t, b, "a machine", online)
+	second := newBackend(b.f, b.home, slog.New(slog.DiscardHandler))
+	defer second.prefs.close()
+	second.start()
+	<-second.ready
+	if second.join == nil || second.failed != nil {
+		t.Errorf("join %v, failed %v", second.join, second.failed)
+	}
+	second.stop()
+}
+
+func TestFailureToStartIsShown(t *testing.T) {
+	b := newTestBackend(t)
+	if err := os.WriteFile(filepath.Join(b.home, "fairlead.db"), []byte("this is no database, whatever its name says"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	defer b.stop()
+	v := await(t, b, "the failure", func(v state.View) bool { return v.Problem != "" })
+	if v.Connected {
+		t.Error("connected to a gateway that did not start")
+	}
+	if _, err := b.state.Chat("a").Send(t.Context(), "hello", nil, ""); err == nil {
+		t.Error("a message was taken")
+	}
+}
+
+func TestPrefsSurviveAndNeverStopTheStart(t *testing.T) {
+	home := t.TempDir()
+	log := slog.New(slog.DiscardHandler)
+	p := openPrefs(home, log)
+	for i := range 100 {
+		p.update(func(r *remembered) { r.Width = float32(i); r.Chat = "agent:main:x" })
+	}
+	p.close()
+	p.update(func(r *remembered) { r.Width = 1 }) // after the end: nowhere to go, no harm
+	p = openPrefs(home, log)
+	if got := p.get(); got.Width != 99 || got.Chat != "agent:main:x" {
+		t.Errorf("remembered %+v", got)
+	}
+	p.close()
+	if err := os.WriteFile(filepath.Join(home, "windows.json"), []byte("{not json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = openPrefs(home, log)
+	defer p.close()
+	if p.get() != (remembered{}) {
+		t.Errorf("a broken file gave %+v", p.get())
+	}
+}
+
+func TestSecondStartShowsTheFirst(t *testing.T) {
+	home := t.TempDir()
+	first, ok := claimInstance(home)
+	if !ok {
+		t.Fatal("the first start found another")
+	}
+	if _, ok := claimInstance(home); ok {
+		t.Error("the second start did not find the first")
+	}
+	select {
+	case <-first.show:
+	case <-time.After(5 * time.Second):
+		t.Error("the first was not asked to show its window")
+	}
+	first.close()
+	again, ok := claimInstance(home)
+	if !ok {
+		t.Error("a start after the end of the first found it")
+	}
+	again.close()
+}
+
+func TestStaleInstanceFileDoesNotStopTheStart(t *testing.T) {
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "desktop.instance"), []byte("127.0.0.1:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i, ok := claimInstance(home)
+	if !ok {
+		t.Fatal("a file that a crash left stops the start")
+	}
+	i.close()
+}
+
+func TestCommandLine(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+	}{{"--help", 0}, {"--version", 0}, {"--nonsense", 2}, {"something", 2}} {
+		if got := Main(strings.Fields(c.args)); got != c.code {
+			t.Errorf("%s: exit code %d, want %d", c.args, got, c.code)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// newTestShell makes the main window without a gateway: the test gives it its views.
+func newTestShell(t *testing.T) *shell {
+	t.Helper()
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(look.New(look.Light, 1))
+	b := newTestBackend(t)
+	b.prefs.update(func(r *remembered) { r.Begun = true })
+	s := newShell(t.Context(), a, b)
+	t.Cleanup(s.window.Close)
+	t.Cleanup(b.state.Close)
+	return s
+}
+
+func sample() state.View {
+	return state.View{Connected: true, Loaded: true,
+		Status:    protocol.Status{Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}},
+		Sessions:  []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}},
+		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}, {ID: "nas", LastSeenAt: time.Now().Add(-30 * time.Hour).UnixMilli()}},
+		Runs:      []protocol.RunInfo{{RunID: "r", SessionKey: "agent:main:2", State: protocol.RunThinking}},
+		Approvals: []protocol.Approval{question("q", protocol.MainSession)},
+	}
+}
+
+func question(id string, key protocol.SessionKey) protocol.Approval {
+	return protocol.Approval{ID: protocol.ApprovalID(id), Kind: protocol.AskCall, State: protocol.ApprovalPending, SessionKey: key, Node: "laptop", Tool: "Bash",
+		Args: []byte(`{"command":"make -j4"}`), Effect: protocol.EffectExec, Why: "running commands is asked about", Choices: []string{protocol.ScopeOnce}, Hash: "h"}
+}
+
+func (s *shell) lines() string {
+	var out []string
+	for _, r := range s.sidebar.pool[:s.sidebar.used] {
+		i := r.Item()
+		line := strings.TrimSpace(i.Title + " " + i.Trail)
+		if i.Count > 0 {
+			line += fmt.Sprintf(" (%d)", i.Count)
+		}
+		if i.Selected {
+			line = "> " + line
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+func shot(t *testing.T, w fyne.Window, name string) {
+	dir := os.Getenv("FAIRLEAD_SHOTS")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, name+".png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, w.Canvas().Capture()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSidebarShowsWhatThereIs(t *testing.T) {
+	s := newTestShell(t)
+	s.update(sample())
+	want := "Run make -j4 on laptop\n> Refactor the parser (1)\nPhotos on the NAS working\nlaptop (this)\nnas yesterday"
+	if got := s.lines(); got != want {
+		t.Errorf("sidebar:\n%s\nwant:\n%s", got, want)
+	}
+	shot(t, s.window, "shell-light")
+	s.setTheme(look.Dark, 1)
+	shot(t, s.window, "shell-dark")
+}
+
+func TestThousandsOfChatsAreShownByPieces(t *testing.T) {
+	s := newTestShell(t)
+	v := sample()
+	for i := range 5000 {
+		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprintf("agent:main:n%d", i)), Title: fmt.Sprint("Chat ", i)})
+	}
+	s.update(v)
+	if s.sidebar.used > chatsShown+10 || !strings.Contains(s.lines(), "4942 older chats") {
+		t.Errorf("%d rows", s.sidebar.used)
+	}
+	for _, r := range s.sidebar.pool {
+		if strings.Contains(r.Item().Title, "older chats") {
+			r.OnTap()
+			break
+		}
+	}
+	if !strings.Contains(s.lines(), "4882 older chats") {
+		t.Error("the wish for more did not show more")
+	}
+}
+
+func TestNarrowWindowHasADrawer(t *testing.T) {
+	s := newTestShell(t)
+	s.update(sample())
+	s.window.Resize(fyne.NewSize(560, 700))
+	if s.sidebar.box.Visible() || s.drawer.Visible() {
+		t.Error("the sidebar stands in a narrow window")
+	}
+	test.Tap(s.menu)
+	if !s.drawer.Visible() {
+		t.Error("the menu button does not open the drawer")
+	}
+	shot(t, s.window, "shell-drawer")
+	s.sidebar.choose("agent:main:2")
+	if s.drawer.Visible() || s.key != "agent:main:2" {
+		t.Errorf("after choosing a chat: drawer %v, chat %s", s.drawer.Visible(), s.key)
+	}
+	s.window.Resize(fyne.NewSize(1120, 760))
+	if !s.sidebar.box.Visible() {
+		t.Error("the sidebar does not come back")
+	}
+}
+
+func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
+	s := newTestShell(t)
+	s.update(sample())
+	if s.approval == nil || s.approval.Title() != "Fairlead wants to run a command" {
+		t.Fatal("no window for the question")
+	}
+	v := sample()
+	v.Approvals = nil
+	q := question("q", protocol.MainSession)
+	q.State, q.AnsweredBy = protocol.ApprovalAllowed, "phone"
+	v.Closed = []state.Closed{{Approval: q}}
+	s.update(v)
+	if s.approval != nil {
+		t.Error("the window stays")
+	}
+	if !s.toast.Visible() {
+		t.Error("nobody says that the question was answered elsewhere")
+	}
+	s.update(sample())
+	if s.approval == nil {
+		t.Error("the next question opens no window")
+	}
+}
+
+func TestClosingHidesOnlyWhereATrayCanShowAgain(t *testing.T) {
+	s := newTestShell(t)
+	s.hasTray = true
+	s.closeWindow()
+	if s.visible {
+		t.Error("the window is not hidden")
+	}
+	s.trayDo(state.TrayItem{Do: state.TrayOpen})
+	if !s.visible {
+		t.Error("the tray does not show it again")
+	}
+}
+
+func TestDraftsStayWithTheirChats(t *testing.T) {
+	s := newTestShell(t)
+	s.update(sample())
+	s.pane.SetDraft("half a thought")
+	s.open("agent:main:2")
+	if s.pane.Draft() != "" {
+		t.Errorf("the draft went along: %q", s.pane.Draft())
+	}
+	s.open(protocol.MainSession)
+	if s.pane.Draft() != "half a thought" {
+		t.Errorf("the draft is lost: %q", s.pane.Draft())
+	}
+	if got := s.b.prefs.get().Chat; got != protocol.MainSession {
+		t.Errorf("the last chat is remembered as %q", got)
+	}
+}
+
+func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
+	a := test.NewTempApp(t)
+	b := newTestBackend(t)
+	s := newShell(t.Context(), a, b)
+	defer s.window.Close()
+	defer b.state.Close()
+	if !s.first.box.Visible() || s.pane.Visible() {
+		t.Fatal("a new person does not see the first page")
+	}
+	shot(t, s.window, "shell-first")
+	test.Tap(s.first.begin)
+	if s.first.box.Visible() || !s.pane.Visible() || !b.prefs.get().Begun {
+		t.Error("the page stays")
+	}
+	if s.window.Canvas().Focused() != s.pane.Composer() {
+		t.Error("the person cannot type at once")
+	}
+}
+
+func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
+	s := newTestShell(t)
+	v := sample()
+	v.Approvals = nil
+	v.Connected, v.Problem = false, "Connection refused"
+	s.update(v)
+	if !s.banner.Visible() {
+		t.Error("a lost connection is not said")
+	}
+	shot(t, s.window, "shell-offline")
+	v.Connected, v.Problem = true, ""
+	s.update(v)
+	if s.banner.Visible() {
+		t.Error("the problem stays after its end")
+	}
+	v.Notice = &protocol.Notice{Level: "info", Text: "Hello", At: 7}
+	s.update(v)
+	if !s.toast.Visible() {
+		t.Error("a notice is not shown")
+	}
+	s.tick(time.Now().Add(time.Minute))
+	if s.toast.Visible() {
+		t.Error("a notice stays for ever")
+	}
+}
+
+func TestAttachmentsAreCheckedBeforeTheyAreSent(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if _, err := readAttachment(write("text.png", []byte("no picture"))); err == nil {
+		t.Error("a text is a picture")
+	}
+	if _, err := readAttachment(write("big.png", make([]byte, maxAttachment+1))); err == nil {
+		t.Error("a picture of any size is taken")
+	}
+	if _, err := readAttachment(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	a, err := readAttachment(write("ok.png", []byte("\x89PNG\r\n\x1a\n rest")))
+	if err != nil || a.MimeType != "image/png" || a.Filename != "ok.png" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func TestFileNamesOfExports(t *testing.T) {
+	for in, want := range map[string]string{
+		"Refactor the parser": "Refactor the parser", "a/b\\c:d": "a-b-c-d", "...": "chat", "": "chat", "line\nbreak": "line-break",
+		strings.Repeat("ä", 80): strings.Repeat("ä", 60),
+	} {
+		if got := fileName(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestTimesInTheSidebar(t *testing.T) {
+	now := time.Date(2026, 5, 3, 12, 0, 0, 0, time.Local)
+	for before, want := range map[time.Duration]string{
+		30 * time.Second: "1 min", 20 * time.Minute: "20 min", 3 * time.Hour: "09:00", 30 * time.Hour: "yesterday", 90 * time.Hour: "29 Apr",
+	} {
+		if got := ago(now.Add(-before).UnixMilli(), now); got != want {
+			t.Errorf("%s before: %q, want %q", before, got, want)
+		}
+	}
+}
