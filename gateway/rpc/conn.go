@@ -25,6 +25,9 @@ const (
 	slotWait    = time.Second
 )
 
+// maxHandshake is how many bytes a frame of a peer may have that is not known yet: a node with hundreds of tools needs less.
+const maxHandshake = 4 << 20
+
 // maxError is how many bytes of an error a peer is told; a node's error may be as long as a frame.
 const maxError = 1 << 20
 
@@ -54,7 +57,7 @@ type Conn struct {
 
 func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	ctx, cancel := context.WithCancel(context.Background())
-	ws.SetReadLimit(protocol.MaxReadFrame)
+	ws.SetReadLimit(maxHandshake)
 	return &Conn{srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), trusted: trusted, ctx: ctx, cancel: cancel,
 		out: make(chan outgoing, 64), slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey)}
 }

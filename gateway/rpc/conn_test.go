@@ -346,19 +346,32 @@ func (c slowConn) Write(p []byte) (int, error) {
 }
 
 func TestFrameBeyondTheLimitEndsTheConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b, stop := open(newFakes())
-		defer stop()
-		m, err := b.dial("owner")
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.ws.WriteMessage(websocket.TextMessage, make([]byte, protocol.MaxReadFrame+1))
-		synctest.Wait()
-		if heard := m.heard(); len(heard) != 1 || !strings.HasPrefix(heard[0], "close 1009") {
-			t.Errorf("heard %v", heard)
-		}
-	})
+	for name, c := range map[string]struct {
+		connect bool
+		size    int
+	}{"stranger": {false, maxHandshake + 1}, "client": {true, protocol.MaxReadFrame + 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, stop := open(newFakes())
+				defer stop()
+				m, err := b.dial("owner")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer m.ws.Close()
+				if c.connect {
+					say(t, m, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`)
+					synctest.Wait()
+					m.heard()
+				}
+				m.ws.WriteMessage(websocket.TextMessage, make([]byte, c.size))
+				synctest.Wait()
+				if heard := m.heard(); len(heard) != 1 || !strings.HasPrefix(heard[0], "close 1009") {
+					t.Errorf("heard %v", heard)
+				}
+			})
+		})
+	}
 }
 
 func TestTooLargeEventsAreRefusedNotSent(t *testing.T) {

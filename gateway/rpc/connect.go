@@ -58,6 +58,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 	default:
 		return nil, protocol.ErrInvalidConnect.With("Invalid client mode")
 	}
+	c.ws.SetReadLimit(protocol.MaxReadFrame)
 	c.mu.Lock()
 	c.params, c.principal = &p, principal
 	c.mu.Unlock()
