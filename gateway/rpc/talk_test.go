@@ -38,7 +38,13 @@ type bench struct {
 }
 
 func open(f *fakes) (b *bench, stop func()) {
-	b = &bench{fakes: f, srv: New(f.services())}
+	b, stop = openWith(f.services())
+	b.fakes = f
+	return b, stop
+}
+
+func openWith(s Services) (b *bench, stop func()) {
+	b = &bench{srv: New(s)}
 	var public, owner net.Listener
 	b.public, public = client.Memory()
 	b.owner, owner = client.Memory()
