@@ -19,7 +19,6 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-	"fairlead/gateway/protocol/secret"
 )
 
 // quitLimit is how long an orderly end may take.
@@ -110,11 +109,13 @@ type backend struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	ready  chan struct{} // closed when gateway or failure is set
+	early  context.Context    // ends when the program begins to end
+	end    context.CancelFunc // of early
+	again  chan struct{}      // holds a token when opening is to be tried once more
+	ready  chan struct{}      // closed when gw or join is set, or never will be
 	wg     sync.WaitGroup
 	gw     *gateway.Gateway
 	join   *client.Options // set instead of gw
-	failed error
 	gwWG   sync.WaitGroup
 	noGw   context.CancelFunc
 	node   localNode
@@ -122,46 +123,29 @@ type backend struct {
 
 func newBackend(f flags, home string, log *slog.Logger) *backend {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &backend{f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
+	early, end := context.WithCancel(ctx)
+	return &backend{early: early, end: end, again: make(chan struct{}), f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
 }
 
 // start begins everything in the background: the window must not wait for disk, keychain or network.
 func (b *backend) start() {
+	params := gateway.ClientParams("desktop-" + protocol.NewID())
 	opts := client.Options{
 		URL: "ws://memory/ws", Logger: b.log,
-		Connect: func() protocol.ConnectParams { return gateway.ClientParams("desktop-" + protocol.NewID()) },
+		Connect: func() protocol.ConnectParams { return params },
 		OnUp:    func(context.Context, protocol.ConnectResult) { b.state.Connected() },
 		OnDown:  b.state.Down,
 	}
 	if b.f.join != "" {
-		b.join = &client.Options{URL: b.f.join}
+		b.join = &client.Options{URL: b.f.join, Token: os.Getenv("FAIRLEAD_TOKEN")} // never this computer's own token
 	}
 	b.wg.Go(func() {
-		defer close(b.ready)
-		if b.join == nil {
-			b.failed = b.open()
-		}
-	})
-	b.wg.Go(func() {
-		select {
-		case <-b.ready:
-		case <-b.ctx.Done():
+		if !b.opened() {
 			return
 		}
-		switch {
-		case b.failed != nil:
-			b.log.Error("The gateway did not start", "err", b.failed)
-			b.state.Down(b.failed)
-			return
-		case b.join != nil:
-			opts.URL = b.join.URL
-			opts.Token = os.Getenv("FAIRLEAD_TOKEN")
-			if opts.Token == "" {
-				if t, err := secret.Open(b.home).Get(gateway.TokenName); err == nil {
-					opts.Token = t.Reveal()
-				}
-			}
-		default:
+		if b.join != nil {
+			opts.URL, opts.Token = b.join.URL, b.join.Token
+		} else {
 			opts.Dial = b.gw.DialOwner()
 		}
 		c := client.New(opts)
@@ -177,19 +161,47 @@ func (b *backend) start() {
 	})
 }
 
+// opened opens the gateway, again each time the person asks for it, and reports whether there is one to talk to.
+func (b *backend) opened() bool {
+	defer close(b.ready)
+	for b.join == nil {
+		err := b.open()
+		if err == nil {
+			break
+		}
+		b.log.Error("The gateway did not start", "err", err)
+		b.state.Down(err)
+		select {
+		case <-b.again:
+		case <-b.early.Done():
+			return false
+		}
+	}
+	return b.early.Err() == nil
+}
+
+// retry tries once more what failed at the start.
+func (b *backend) retry() {
+	select {
+	case b.again <- struct{}{}:
+	default: // it is trying
+	}
+}
+
 // open starts gateway and node in this process. When another gateway of this data folder runs, it is used instead.
 func (b *backend) open() error {
 	listen := cmp.Or(b.f.listen, b.prefs.get().Listen, gateway.DefaultListen)
-	g, err := gateway.Open(b.ctx, gateway.Options{Home: b.home, Listen: listen, Logger: b.log})
+	g, err := gateway.Open(b.early, gateway.Options{Home: b.home, Listen: listen, Logger: b.log})
 	var taken *net.OpError
 	switch {
 	case errors.Is(err, gateway.ErrInUse):
 		b.log.Info("A gateway of this data folder runs already; this window joins it")
-		b.join = &client.Options{URL: gateway.DefaultURL}
-		return nil
+		token, err := local{b}.Token()
+		b.join = &client.Options{URL: "ws://" + listen + "/ws", Token: token}
+		return err
 	case errors.As(err, &taken):
 		b.log.Warn("The address is taken, another is used", "listen", listen, "err", err)
-		if g, err = gateway.Open(b.ctx, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
+		if g, err = gateway.Open(b.early, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
 			return err
 		}
 	case err != nil:
@@ -213,6 +225,7 @@ func (b *backend) open() error {
 // stop ends run, node, gateway and store, in this order, within quitLimit.
 func (b *backend) stop() {
 	done := make(chan struct{})
+	b.end()
 	go func() {
 		defer close(done)
 		<-b.ready

@@ -169,8 +169,11 @@ func (s *shell) showProblems(v state.View) {
 	case v.Status.Storage != "":
 		s.banner.Set(widgets.Problem{What: v.Status.Storage, Do: "The agent is paused until that is mended.", Button: "Resume"})
 		s.banner.OnButton = func() { s.b.state.Pause(false) }
-	case !v.Connected && v.Problem != "":
-		s.banner.Set(widgets.Problem{What: "No connection to the gateway.", Do: v.Problem})
+	case !v.Loaded && v.Problem != "" && s.b.f.join == "":
+		s.banner.Set(widgets.Problem{What: "The gateway did not start.", Do: v.Problem, Button: "Try again"})
+		s.banner.OnButton = s.b.retry
+	case !v.Loaded && v.Problem != "":
+		s.banner.Set(widgets.Problem{What: "No connection to the gateway at " + s.b.f.join + ".", Do: v.Problem})
 	default:
 		if s.banner.Visible() {
 			s.banner.Hide()

@@ -209,13 +209,13 @@ func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
 	s := newTestShell(t)
 	v := sample()
 	v.Approvals = nil
-	v.Connected, v.Problem = false, "Connection refused"
+	v.Connected, v.Loaded, v.Problem = false, false, "The disk is full"
 	s.update(v)
 	if !s.banner.Visible() {
 		t.Error("a lost connection is not said")
 	}
 	shot(t, s.window, "shell-offline")
-	v.Connected, v.Problem = true, ""
+	v.Connected, v.Loaded, v.Problem = true, true, ""
 	s.update(v)
 	if s.banner.Visible() {
 		t.Error("the problem stays after its end")

@@ -132,7 +132,7 @@ func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
 		f.snap.Approvals = []protocol.Approval{question}
 		on(f, protocol.ApprovalAnswer, func(protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
 			q := question
-			q.State, q.AnsweredBy = protocol.ApprovalDenied, "phone"
+			q.State, q.AnsweredBy = protocol.ApprovalDenied, "owner phone"
 			return protocol.ApprovalAnswerResult{Approval: q}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
@@ -164,6 +164,22 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 		}
 		if got := QuestionLine(c.q); got != c.line {
 			t.Errorf("line %q, want %q", got, c.line)
+		}
+	}
+}
+
+func TestEndOfAQuestionIsSaidInPlainWords(t *testing.T) {
+	for _, c := range []struct {
+		state, by, scope, want string
+	}{
+		{protocol.ApprovalAllowed, "owner desktop-12", "", "allowed in another window"},
+		{protocol.ApprovalAllowed, "owner cli-12", protocol.ScopeSession, "allowed in this chat on the command line"},
+		{protocol.ApprovalDenied, "owner", "", "denied"},
+		{protocol.ApprovalExpired, "", "", "not answered in time"},
+		{protocol.ApprovalCancelled, "", "", "not needed any more"},
+	} {
+		if got := Ended(protocol.Approval{State: c.state, AnsweredBy: c.by, Scope: c.scope}); got != c.want {
+			t.Errorf("%+v: %q", c, got)
 		}
 	}
 }

@@ -104,12 +104,23 @@ func Lookalikes(s string) bool {
 	return false
 }
 
+// byWhom says who answered in words of the windows; the gateway's are for its journal.
+func byWhom(principal string) string {
+	name := strings.TrimPrefix(principal, "owner ")
+	switch {
+	case principal == "" || principal == "owner":
+		return ""
+	case strings.HasPrefix(name, "desktop-"):
+		return " in another window"
+	case strings.HasPrefix(name, "cli-"):
+		return " on the command line"
+	}
+	return " by " + name
+}
+
 // Ended says in a few words how a question ended, and by whom.
 func Ended(a protocol.Approval) string {
-	by := ""
-	if a.AnsweredBy != "" {
-		by = " by " + a.AnsweredBy
-	}
+	by := byWhom(a.AnsweredBy)
 	switch a.State {
 	case protocol.ApprovalAllowed:
 		if a.Scope == protocol.ScopeSession {
