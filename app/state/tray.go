@@ -62,6 +62,8 @@ func TrayOf(v View) Tray {
 		t.Icon, t.Status = TrayOffline, "No connection to the gateway"
 	case t.Needs > 0:
 		t.Icon, t.Status = TrayNeedsYou, plural(t.Needs, "question waits", "questions wait")+" for you"
+	case !v.Loaded:
+		t.Icon, t.Status = TrayIdle, "Starting"
 	case v.Status.Paused:
 		t.Icon, t.Status = TrayIdle, "The agent is paused"
 	case v.Working():

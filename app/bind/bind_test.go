@@ -1,0 +1,101 @@
+package bind
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/state"
+)
+
+// The test driver has no thread of its own: what crosses runs on the goroutine that crosses, which is all these tests need.
+
+func TestWatchShowsTheNewestAndSkipsWhatIsBetween(t *testing.T) {
+	test.NewTempApp(t)
+	synctest.Test(t, func(t *testing.T) {
+		v := state.NewValue(0)
+		ctx, cancel := context.WithCancel(t.Context())
+		var shown []int
+		done := Watch(ctx, v, func(n int) { shown = append(shown, n) })
+		synctest.Wait()
+		for i := range 1000 { // ten a millisecond, for a tenth of a second
+			v.Update(func(int) int { return i + 1 })
+			if i%10 == 9 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := len(shown); n < 2 || n > 4 || shown[0] != 0 || shown[n-1] != 1000 {
+			t.Errorf("shown %v", shown)
+		}
+		cancel()
+		<-done
+		v.Update(func(int) int { return -1 })
+		synctest.Wait()
+		if shown[len(shown)-1] == -1 {
+			t.Error("shown after the end")
+		}
+	})
+}
+
+func TestWatchEndsWhileItPauses(t *testing.T) {
+	test.NewTempApp(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := Watch(ctx, state.NewValue(1), func(int) {})
+		synctest.Wait()
+		began := time.Now()
+		cancel()
+		<-done
+		if time.Since(began) != 0 {
+			t.Errorf("it ended after %s", time.Since(began))
+		}
+	})
+}
+
+func TestGoGivesBackResultOrErrorUnlessTheWindowIsGone(t *testing.T) {
+	test.NewTempApp(t)
+	synctest.Test(t, func(t *testing.T) {
+		var got atomic.Int64
+		Go(t.Context(), func(context.Context) (int, error) { time.Sleep(time.Second); return 7, nil }, func(n int, err error) { got.Store(int64(n)) })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got.Load() != 7 {
+			t.Errorf("got %d", got.Load())
+		}
+		failed := errors.New("no")
+		var seen error
+		Go(t.Context(), func(context.Context) (int, error) { return 0, failed }, func(_ int, err error) { seen = err })
+		synctest.Wait()
+		if seen != failed {
+			t.Errorf("error %v", seen)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		Go(ctx, func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil }, func(int, error) { t.Error("called for a window that is gone") })
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestEveryTicksUntilTheEnd(t *testing.T) {
+	test.NewTempApp(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ticks := 0
+		Every(ctx, time.Second, func(time.Time) { ticks++ })
+		time.Sleep(3500 * time.Millisecond)
+		synctest.Wait()
+		cancel()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if ticks != 3 {
+			t.Errorf("%d ticks", ticks)
+		}
+	})
+}

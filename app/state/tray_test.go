@@ -1,0 +1,67 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestTrayIconSaysTheMostUrgent(t *testing.T) {
+	working := []protocol.RunInfo{{State: protocol.RunTools}}
+	asked := []protocol.Approval{question, question}
+	for _, c := range []struct {
+		v      View
+		icon   TrayIcon
+		status string
+	}{
+		{View{}, TrayIdle, "Starting"},
+		{View{Connected: true, Loaded: true}, TrayIdle, "Ready"},
+		{View{Connected: true, Loaded: true, Runs: working}, TrayWorking, "Working"},
+		{View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 questions wait for you"},
+		{View{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}, TrayIdle, "The agent is paused"},
+		{View{Problem: "refused", Approvals: asked}, TrayOffline, "No connection to the gateway"},
+		{View{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}, Approvals: asked}, TrayError, "Cannot store anything"},
+	} {
+		if got := TrayOf(c.v); got.Icon != c.icon || got.Status != c.status {
+			t.Errorf("%+v: icon %d, %q", c.v, got.Icon, got.Status)
+		}
+	}
+}
+
+func TestTrayListsStayShort(t *testing.T) {
+	v := View{Connected: true, Loaded: true}
+	for i := range 100 {
+		q := question
+		q.ID = protocol.ApprovalID(fmt.Sprint(i))
+		v.Approvals = append(v.Approvals, q)
+		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint(i))})
+	}
+	for _, i := range TrayOf(v).Items {
+		if len(i.Items) > maxTrayItems+1 {
+			t.Errorf("%s has %d items", i.Label, len(i.Items))
+		}
+	}
+}
+
+func TestValueGivesTheNewestToSlowReaders(t *testing.T) {
+	v := NewValue(0)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var seen []int
+	for n := range v.Changes(ctx) {
+		seen = append(seen, n)
+		if n == 0 {
+			for i := range 10 {
+				v.Update(func(int) int { return i + 1 })
+			}
+			continue
+		}
+		cancel()
+		v.Update(func(int) int { return 99 })
+	}
+	if fmt.Sprint(seen) != "[0 10]" {
+		t.Errorf("seen %v", seen)
+	}
+}

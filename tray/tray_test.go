@@ -1,0 +1,103 @@
+package tray
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// panel is the part of the desktop that the tray uses.
+type panel struct {
+	menus []*fyne.Menu
+	icons []string
+}
+
+func (p *panel) SetSystemTrayMenu(m *fyne.Menu)    { p.menus = append(p.menus, m) }
+func (p *panel) SetSystemTrayIcon(r fyne.Resource) { p.icons = append(p.icons, r.Name()) }
+func (p *panel) SetSystemTrayWindow(fyne.Window)   {}
+
+func outline(m *fyne.Menu, indent string) string {
+	var b strings.Builder
+	for _, i := range m.Items {
+		switch {
+		case i.IsSeparator:
+			b.WriteString(indent + "--\n")
+			continue
+		case i.Disabled:
+			b.WriteString(indent + "(" + i.Label + ")\n")
+		case i.Checked:
+			b.WriteString(indent + "[x] " + i.Label + "\n")
+		default:
+			b.WriteString(indent + i.Label + "\n")
+		}
+		if i.ChildMenu != nil {
+			b.WriteString(outline(i.ChildMenu, indent+"  "))
+		}
+	}
+	return b.String()
+}
+
+func view() state.View {
+	return state.View{Connected: true, Loaded: true,
+		Approvals: []protocol.Approval{{ID: "q", Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}},
+		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},
+		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "nas"}}, Status: protocol.Status{Paused: true}}
+}
+
+func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {
+	test.NewTempApp(t)
+	p := &panel{}
+	var chosen []state.TrayItem
+	tray := New(p, func(i state.TrayItem) { chosen = append(chosen, i) })
+	tray.Show(state.TrayOf(view()))
+	want := `(1 question waits for you)
+--
+Needs you (1)
+  Run make -j4 on nas
+Open
+New chat
+Recent chats
+  Refactor the parser
+Machines
+  laptop · online
+  nas · offline
+--
+[x] Pause agent
+Settings
+--
+Quit
+`
+	if got := outline(p.menus[0], ""); got != want {
+		t.Errorf("menu:\n%s\nwant:\n%s", got, want)
+	}
+	p.menus[0].Items[2].ChildMenu.Items[0].Action()
+	p.menus[0].Items[5].ChildMenu.Items[0].Action()
+	if len(chosen) != 2 || chosen[0].Do != state.TrayReview || chosen[0].ID != "q" || chosen[1].Do != state.TrayChat || chosen[1].Key != "a" {
+		t.Errorf("chosen %+v", chosen)
+	}
+}
+
+func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
+	test.NewTempApp(t)
+	p := &panel{}
+	tray := New(p, func(state.TrayItem) {})
+	v := view()
+	tray.Show(state.TrayOf(v))
+	v.Runs = []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Text: "a word more"}} // text streams while a question waits
+	tray.Show(state.TrayOf(v))
+	if len(p.menus) != 1 || len(p.icons) != 1 {
+		t.Errorf("%d menus and %d icons for one look", len(p.menus), len(p.icons))
+	}
+	v.Approvals = nil
+	tray.Show(state.TrayOf(v))
+	v.Status.Paused = false
+	tray.Show(state.TrayOf(v))
+	if len(p.menus) != 3 || len(p.icons) != 3 || p.icons[1] == p.icons[2] {
+		t.Errorf("%d menus, icons %v", len(p.menus), p.icons)
+	}
+}
