@@ -1,0 +1,208 @@
+package settings
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// computer is a Local of a test.
+type computer struct {
+	dir    string
+	hidden bool
+	listen string
+	fail   error
+}
+
+func (c *computer) Workspace() string { return c.dir }
+func (c *computer) SetWorkspace(dir string) error {
+	if c.fail == nil {
+		c.dir = dir
+	}
+	return c.fail
+}
+func (c *computer) Hidden() bool           { return c.hidden }
+func (c *computer) SetHidden(on bool)      { c.hidden = on }
+func (c *computer) Listen() string         { return c.listen }
+func (c *computer) SetListen(addr string)  { c.listen = addr }
+func (c *computer) Token() (string, error) { return "fl_secret", c.fail }
+func (c *computer) LogDir() string         { return "/home/me/logs" }
+
+// walk calls f with every widget below an object.
+func walk(o fyne.CanvasObject, f func(fyne.CanvasObject)) {
+	f(o)
+	switch o := o.(type) {
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			walk(c, f)
+		}
+	case fyne.Widget:
+		for _, c := range test.WidgetRenderer(o).Objects() {
+			walk(c, f)
+		}
+	}
+}
+
+func button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
+	t.Helper()
+	var found *widgets.Button
+	walk(o, func(o fyne.CanvasObject) {
+		if b, ok := o.(*widgets.Button); ok && b.Text == text {
+			found = b
+		}
+	})
+	if found == nil {
+		t.Fatalf("no button %q", text)
+	}
+	return found
+}
+
+// texts is what an object shows, as markup.
+func texts(o fyne.CanvasObject) string {
+	o.Resize(fyne.NewSize(900, 1200)) // wide enough for every line
+	return test.RenderObjectToMarkup(o)
+}
+
+// inPage runs a test on pages without a gateway, in a bubble: what the pages start has ended when body looks.
+func inPage(t *testing.T, c *computer, body func(t *testing.T, p *Page, copied *string)) {
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(look.New(look.Light, 1))
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		copied := ""
+		p := &Page{ctx: ctx, app: state.NewApp(), h: Handlers{Copy: func(s string) { copied = s }, Theme: func(look.Mode, float32) {}}}
+		if c != nil {
+			p.h.Local = c
+		}
+		body(t, p, &copied)
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
+	c := &computer{dir: "/home/me"}
+	inPage(t, c, func(t *testing.T, p *Page, _ *string) {
+		p.h.PickFolder = func(done func(string)) { done("/srv/work") }
+		page := p.general()
+		synctest.Wait()
+		test.Tap(button(t, page, "Choose…"))
+		synctest.Wait()
+		if c.dir != "/srv/work" || !strings.Contains(texts(page), "works here from now on") {
+			t.Errorf("the workspace is %s", c.dir)
+		}
+		c.fail = protocol.ErrNotFound.With("no such folder")
+		test.Tap(button(t, page, "Choose…"))
+		synctest.Wait()
+		if !strings.Contains(texts(page), "No such folder") {
+			t.Error("a failure is not said")
+		}
+		test.Tap(button(t, page, "Stay in the tray"))
+		if !c.hidden || !button(t, page, "Stay in the tray").Primary || button(t, page, "Open the window").Primary {
+			t.Error("the choice is not taken or not shown")
+		}
+		test.Tap(button(t, page, "Dark"))
+		synctest.Wait()
+		if !strings.Contains(texts(page), "not connected") && !strings.Contains(texts(page), "Not connected") {
+			t.Error("it does not say why the theme was not saved")
+		}
+	})
+}
+
+func TestAdvancedGivesTheTokenWithoutShowingIt(t *testing.T) {
+	c := &computer{}
+	inPage(t, c, func(t *testing.T, p *Page, copied *string) {
+		page := p.advanced()
+		test.Tap(button(t, page, "Copy token"))
+		synctest.Wait()
+		if *copied != "fl_secret" || strings.Contains(texts(page), "fl_secret") {
+			t.Errorf("copied %q, or shown", *copied)
+		}
+		c.fail = protocol.ErrForbidden.With("the keychain is locked")
+		test.Tap(button(t, page, "Copy token"))
+		synctest.Wait()
+		if !strings.Contains(texts(page), "The keychain is locked") {
+			t.Error("a locked keychain is not said")
+		}
+	})
+}
+
+func TestGatewayElsewhereHasNoSettingsOfThisComputer(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		if s := texts(p.advanced()) + texts(p.general()); strings.Contains(s, "Copy token") || strings.Contains(s, "Folder the agent") {
+			t.Error("settings of this computer are shown")
+		}
+		synctest.Wait()
+	})
+}
+
+func TestAboutSaysWhereThingsAre(t *testing.T) {
+	inPage(t, &computer{}, func(t *testing.T, p *Page, copied *string) {
+		p.app.Value.Update(func(v state.View) state.View {
+			v.Status = protocol.Status{Home: "/home/me/data", SecretStore: "/home/me/data/secrets.json"}
+			return v
+		})
+		page := p.about("1.2.3")
+		for _, want := range []string{"1.2.3", "/home/me/data", "secrets.json"} {
+			if !strings.Contains(texts(page), want) {
+				t.Errorf("%q is not shown", want)
+			}
+		}
+		test.Tap(button(t, page, "Copy"))
+		if !strings.Contains(*copied, "Fairlead 1.2.3") {
+			t.Errorf("copied %q", *copied)
+		}
+		test.Tap(button(t, page, "Show"))
+		if !strings.Contains(texts(page), "fyne.io/fyne") {
+			t.Error("the libraries are not shown")
+		}
+	})
+}
+
+func TestModelsWithoutAGatewaySayWhyAndOfferAnotherTry(t *testing.T) {
+	inPage(t, &computer{}, func(t *testing.T, p *Page, _ *string) {
+		m := newModels(p)
+		synctest.Wait()
+		if s := texts(m.box); !strings.Contains(s, "Try again") || !strings.Contains(s, "ot connected") {
+			t.Error("an empty page")
+		}
+	})
+}
+
+func TestAddressesToListenOn(t *testing.T) {
+	for in, ok := range map[string]bool{
+		"": true, "none": true, " 127.0.0.1:8787 ": true, "[::1]:0": true, "localhost:80": true,
+		"127.0.0.1": false, ":8787": false, "127.0.0.1:http": false, "127.0.0.1:70000": false, "nonsense": false,
+	} {
+		if _, err := checkListen(in); (err == nil) != ok {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+}
+
+func TestEveryLibraryHasItsLicence(t *testing.T) {
+	for _, l := range strings.Split(strings.TrimSpace(licences), "\n") {
+		if f := strings.Fields(l); len(f) != 2 || !strings.Contains(f[0], ".") {
+			t.Errorf("line %q", l)
+		}
+	}
+}
+
+func TestModelFacts(t *testing.T) {
+	in, out := 0.25, 2.0
+	if got := contextText(protocol.ModelInfo{ContextWindow: 128000, PriceIn: &in, PriceOut: &out, Tools: true}); got != "128k · $0.25 in, $2 out" {
+		t.Errorf("%q", got)
+	}
+	if got := contextText(protocol.ModelInfo{PriceIn: &in}); !strings.Contains(got, "no tools") || !strings.Contains(got, "? out") {
+		t.Errorf("%q", got)
+	}
+}
