@@ -129,6 +129,34 @@ func TestSecondWindowOnTheSameDataJoinsTheFirst(t *testing.T) {
 	second.stop()
 }
 
+func TestWindowJoinsAGatewayElsewhereWithTheTokenItIsGiven(t *testing.T) {
+	b := newTestBackend(t)
+	b.f.listen = "127.0.0.1:0"
+	b.start()
+	defer b.stop()
+	await(t, b, "a machine", online)
+	token, err := (local{b}).Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	join := func(token string) *backend {
+		t.Setenv("FAIRLEAD_TOKEN", token)
+		other := newBackend(flags{join: b.gw.URL()}, t.TempDir(), slog.New(slog.DiscardHandler))
+		t.Cleanup(other.prefs.close)
+		other.start()
+		return other
+	}
+	right := join(token)
+	await(t, right, "the machine of the other gateway", online)
+	right.stop()
+	wrong := join("fl_wrong")
+	v := await(t, wrong, "the refusal", func(v state.View) bool { return v.Problem != "" })
+	if !strings.Contains(v.Problem, "refused this computer's token") {
+		t.Errorf("problem %q", v.Problem)
+	}
+	wrong.stop()
+}
+
 func TestFailureToStartIsShown(t *testing.T) {
 	b := newTestBackend(t)
 	if err := os.WriteFile(filepath.Join(b.home, "fairlead.db"), []byte("this is no database, whatever its name says"), 0o600); err != nil {
