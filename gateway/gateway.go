@@ -125,7 +125,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	g.server = rpc.New(rpc.Services{
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: g.hub, Approvals: g.gate, Config: g.config, Models: models,
-		Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: session.Canonical,
+		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: session.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
 			return protocol.Ack{OK: true, Dropped: true}, nil // nothing waits for background commands in this version
 		},

@@ -65,6 +65,24 @@ func (m *Manager) resumeDirect(r store.Run) {
 	})
 }
 
+// Requested stores the result of a call that a client asked for on behalf of a session (seed 004, tool.request).
+func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r dispatch.Result) error {
+	info := r.Info
+	info.Tail = "" // the content has it
+	content, err := m.keepImages(r.Content)
+	if err != nil {
+		return err
+	}
+	stored, err := m.store.Append(ctx, Canonical(key), protocol.Message{Role: protocol.RoleToolResult, Origin: protocol.OriginDirect, ToolCallID: string(info.CallID),
+		ToolName: protocol.NewToolName(info.Node, info.Tool), IsError: r.IsError, Call: &info, Content: content, Timestamp: m.now()})
+	if err != nil {
+		return m.stored(err)
+	}
+	m.publishMessage(Canonical(key), stored[0])
+	m.publishSession(Canonical(key))
+	return nil
+}
+
 // directCall is the id of a command's call: it follows from the run, so that a restart finds it in the journal.
 func directCall(run protocol.RunID) protocol.CallID { return protocol.CallID("direct-" + string(run)) }
 

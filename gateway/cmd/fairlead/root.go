@@ -37,6 +37,8 @@ Exit codes
   0 done · 1 failed · 2 wrong usage · 3 the gateway cannot be reached · 4 the token was refused
   5 denied, or nobody answered · 6 a tool reported a failure · 130 interrupted`,
 		Version:       gateway.Version,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

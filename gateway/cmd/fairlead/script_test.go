@@ -1,0 +1,69 @@
+package main
+
+import (
+	"net"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"fairlead": func() { os.Exit(run()) }})
+}
+
+// freePort finds a port that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestCommands plays testdata/*.txtar: the real program, a real gateway with a node, real files.
+func TestCommands(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			addr := freePort(t)
+			e.Setenv("ADDR", addr)
+			e.Setenv("FAIRLEAD_URL", "ws://"+addr+"/ws")
+			e.Setenv("FAIRLEAD_HOME", e.WorkDir+"/home")
+			e.Setenv("FAIRLEAD_SECRETS", "file")
+			e.Setenv("FAIRLEAD_TOKEN", "")
+			e.Setenv("SHELL", "/bin/sh")
+			e.Setenv("PATH", os.Getenv("PATH"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			// code N COMMAND...: the command must end with this exit code.
+			"code": func(ts *testscript.TestScript, neg bool, args []string) {
+				err := ts.Exec(args[1], args[2:]...)
+				got := "0"
+				if exit, ok := err.(interface{ ExitCode() int }); ok {
+					got = string(rune('0' + exit.ExitCode()%10))
+					if exit.ExitCode() == exitInterrupted {
+						got = "130"
+					}
+				} else if err != nil {
+					ts.Fatalf("%v", err)
+				}
+				if got != args[0] {
+					ts.Fatalf("exit code %s, want %s", got, args[0])
+				}
+			},
+			// up: waits until the gateway answers and its node is there.
+			"up": func(ts *testscript.TestScript, neg bool, args []string) {
+				for range 100 {
+					if err := ts.Exec("fairlead", "tools", "call", "box__Glob", `{"pattern":"*"}`); err == nil {
+						return
+					}
+				}
+				ts.Fatalf("the gateway did not come up")
+			},
+		},
+	})
+}
