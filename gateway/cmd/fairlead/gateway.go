@@ -140,6 +140,13 @@ func nodeCommand(o *options) *cobra.Command {
 		Short: "Run the node on this machine and connect it to a gateway elsewhere",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if id == "" {
+				host, _ := os.Hostname()
+				id = string(protocol.CleanNodeID(host))
+			}
+			if _, err := protocol.ParseNodeID(id); err != nil {
+				return &exitError{code: exitUsage, err: err}
+			}
 			token, err := o.findToken()
 			if err != nil {
 				return err
@@ -147,13 +154,6 @@ func nodeCommand(o *options) *cobra.Command {
 			home, err := o.homeDir()
 			if err != nil {
 				return err
-			}
-			if id == "" {
-				host, _ := os.Hostname()
-				id = string(protocol.CleanNodeID(host))
-			}
-			if _, err := protocol.ParseNodeID(id); err != nil {
-				return &exitError{code: exitUsage, err: err}
 			}
 			if workspace == "" {
 				workspace, _ = os.Getwd()
