@@ -20,75 +20,12 @@ import (
 	"fyne.io/fyne/v2/storage"
 
 	"fairlead/app/bind"
-	"fairlead/app/chat"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 // maxAttachment is how large a picture may be that goes with a message, in bytes (seed 000 has the same cap for Read).
 const maxAttachment = 10 << 20
-
-// handlers connect the chat pane.
-func (s *shell) handlers() chat.Handlers {
-	return chat.Handlers{
-		Send: func(text string, images []protocol.Attachment, node protocol.NodeID) {
-			s.send(s.chat, text, images, node)
-		},
-		Stop:     func() { s.with(func(c *state.Chat) { c.Stop("") }) },
-		Unqueue:  func(id protocol.RunID) { s.with(func(c *state.Chat) { c.Stop(id) }) },
-		Retry:    func(r protocol.RunInfo) { s.send(s.chat, r.Message, nil, "") },
-		StopCall: func(id protocol.CallID) { s.with(func(c *state.Chat) { c.StopCall(id) }) },
-		Answer: func(q protocol.Approval, decision string) {
-			s.b.state.Answer(q, decision, protocol.ScopeOnce, "")
-		},
-		Review:    s.review,
-		Older:     func() { s.with((*state.Chat).Older) },
-		Reload:    func() { s.with((*state.Chat).Reload) },
-		Rename:    func(title string) { s.b.state.Rename(s.key, title) },
-		Export:    func() { s.export(s.key) },
-		Reset:     func() { s.b.state.Reset(s.key) },
-		Delete:    func() { s.delete(s.key) },
-		SetModel:  func(ref protocol.ModelRef) { s.with(func(c *state.Chat) { c.SetModel(ref) }) },
-		SetThink:  func(level string) { s.with(func(c *state.Chat) { c.SetThinking(level) }) },
-		Settings:  s.openSettings,
-		Resume:    func() { s.b.state.Pause(false) },
-		OpenURL:   s.openLink,
-		OpenImage: s.openImage,
-		ReadFile: func(path string, done func(protocol.Attachment, error)) {
-			bind.Go(s.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)
-		},
-		PickFiles:  s.pickFiles,
-		PasteImage: pasteImage(s),
-		Media: func(key string, done func([]byte, error)) {
-			bind.Go(s.ctx, func(ctx context.Context) ([]byte, error) { return s.b.state.Media(ctx, key) }, done)
-		},
-	}
-}
-
-func (s *shell) with(f func(*state.Chat)) {
-	if s.chat != nil {
-		f(s.chat)
-	}
-}
-
-// send sends a message. When it is not taken the person gets their text back.
-func (s *shell) send(c *state.Chat, text string, images []protocol.Attachment, node protocol.NodeID) {
-	bind.Go(s.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return c.Send(ctx, text, images, node) },
-		func(r protocol.ChatSendResult, err error) {
-			switch {
-			case err != nil:
-				s.say("Your message was not sent: " + err.Error())
-				if s.chat == c && s.pane.Draft() == "" {
-					s.pane.SetDraft(text)
-				}
-			case r.Error != "":
-				s.say(r.Error)
-			case r.Response != "" && r.Status != protocol.ChatStarted:
-				s.say(r.Response)
-			}
-		})
-}
 
 func (s *shell) say(text string) {
 	s.toast.Say(text, nil, time.Now(), time.Now().Add(6*time.Second))
@@ -150,14 +87,14 @@ func pasteImage(s *shell) func(done func(protocol.Attachment, error)) {
 	}
 }
 
-func (s *shell) pickFiles(done func([]string)) {
+func pickFiles(w fyne.Window, done func([]string)) {
 	d := dialog.NewFileOpen(func(r fyne.URIReadCloser, err error) {
 		if err != nil || r == nil {
 			return
 		}
 		defer r.Close()
 		done([]string{r.URI().Path()})
-	}, s.window)
+	}, w)
 	d.Resize(fyne.NewSize(760, 520))
 	d.Show()
 }
@@ -173,7 +110,7 @@ func pickFolder(w fyne.Window, done func(string)) {
 }
 
 // export writes a chat as Markdown to a file of the person's choice.
-func (s *shell) export(key protocol.SessionKey) {
+func (s *shell) export(key protocol.SessionKey, window fyne.Window) {
 	bind.Go(s.ctx, func(ctx context.Context) ([2]string, error) {
 		title, text, err := s.b.state.Export(ctx, key)
 		return [2]string{title, text}, err
@@ -196,7 +133,7 @@ func (s *shell) export(key protocol.SessionKey) {
 				}
 				s.say("Saved to " + w.URI().Path())
 			})
-		}, s.window)
+		}, window)
 		d.SetFileName(fileName(r[0]) + ".md")
 		d.SetFilter(storage.NewExtensionFileFilter([]string{".md"}))
 		d.Resize(fyne.NewSize(760, 520))
@@ -228,6 +165,7 @@ func (s *shell) delete(key protocol.SessionKey) {
 			s.say("The chat was not deleted: " + err.Error())
 			return
 		}
+		s.closeTorn(func(k protocol.SessionKey) bool { return k == key })
 		s.toast.Say("The chat was deleted.", func() { s.restore(key) }, time.Now(), until)
 		s.body.Refresh()
 		if s.key != key {
@@ -258,8 +196,9 @@ func (s *shell) restore(key protocol.SessionKey) {
 func (s *shell) chatMenu(e protocol.SessionEntry, at fyne.Position) {
 	widgets.ShowMenuAt(s.sidebar.rows, at, []*fyne.MenuItem{
 		fyne.NewMenuItem("Open", func() { s.open(e.SessionKey) }),
+		fyne.NewMenuItem("Open in a window of its own", func() { s.tearOff(e.SessionKey) }),
 		fyne.NewMenuItem("Rename", func() { s.open(e.SessionKey); s.pane.Rename() }),
-		fyne.NewMenuItem("Export as Markdown…", func() { s.export(e.SessionKey) }),
+		fyne.NewMenuItem("Export as Markdown…", func() { s.export(e.SessionKey, s.window) }),
 		fyne.NewMenuItemSeparator(),
 		fyne.NewMenuItem("Delete", func() { s.delete(e.SessionKey) }),
 	})

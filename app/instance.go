@@ -9,13 +9,15 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"fairlead/app/state"
 )
 
 // instance makes sure that one program alone shows a data folder. A second start asks the first to show its window, and ends.
 type instance struct {
-	l    net.Listener
-	show chan struct{}
-	file string
+	l     net.Listener
+	asked *state.Value[int] // how often another start asked for the window
+	file  string
 }
 
 // The two words of the conversation between two starts.
@@ -31,7 +33,7 @@ func claimInstance(home string) (i *instance, first bool) {
 	if askOther(file) {
 		return nil, false
 	}
-	i = &instance{show: make(chan struct{}, 1), file: file}
+	i = &instance{asked: state.NewValue(0), file: file}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return i, true // without it a second start opens a second window; that is all
@@ -74,10 +76,7 @@ func (i *instance) serve() {
 		}
 		conn.SetDeadline(time.Now().Add(2 * time.Second))
 		if line, err := bufio.NewReader(conn).ReadString('\n'); err == nil && strings.TrimSpace(line) == askShow {
-			select {
-			case i.show <- struct{}{}:
-			default:
-			}
+			i.asked.Update(func(n int) int { return n + 1 })
 			fmt.Fprintln(conn, saidDone)
 		}
 		conn.Close()

@@ -1,7 +1,12 @@
 package app
 
 import (
+	"image/color"
+
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
 	"fairlead/app/widgets"
@@ -22,7 +27,7 @@ func (l *shellLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	left := sidebarSize
 	if narrow {
 		left = 0
-		o[3].Resize(fyne.NewSize(min(sidebarSize+40, size.Width), size.Height))
+		o[3].Resize(size)
 		o[3].Move(fyne.NewPos(0, 0))
 	} else {
 		o[0].Resize(fyne.NewSize(left, size.Height))
@@ -42,7 +47,7 @@ func (s *shell) arrange() {
 	if s.narrow {
 		s.sidebar.box.Hide()
 		s.pane.SetLeading(s.menu)
-		s.drawer.Objects = []fyne.CanvasObject{s.sidebar.inner}
+		s.drawer.Objects = []fyne.CanvasObject{newScrim(s.toggleDrawer), container.New(drawerLayout{}, s.sidebar.inner, widgets.NewRect(look.ColorLine, "", 0))}
 	} else {
 		s.drawer.Hide()
 		s.drawer.Objects = nil
@@ -70,6 +75,38 @@ func (s *shell) toggleDrawer() {
 		s.drawer.Show()
 	}
 	s.body.Refresh()
+}
+
+// scrim is what lies under an open drawer: it dims the chat, and a tap on it closes the drawer.
+type scrim struct {
+	widget.BaseWidget
+	onTap func()
+}
+
+func newScrim(onTap func()) *scrim {
+	s := &scrim{onTap: onTap}
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// Tapped implements fyne.Tappable.
+func (s *scrim) Tapped(*fyne.PointEvent) { s.onTap() }
+
+// CreateRenderer implements fyne.Widget.
+func (s *scrim) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(canvas.NewRectangle(color.NRGBA{A: 0x50}))
+}
+
+// drawerLayout puts the sidebar at the left edge, with a line at its side.
+type drawerLayout struct{}
+
+func (drawerLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(sidebarSize, 0) }
+
+func (drawerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	width := min(sidebarSize+40, size.Width)
+	o[0].Resize(fyne.NewSize(width, size.Height))
+	o[1].Resize(fyne.NewSize(1, size.Height))
+	o[1].Move(fyne.NewPos(width, 0))
 }
 
 // toastLayout puts the messages of the whole program over the chat's lower edge, above the composer.

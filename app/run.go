@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"fyne.io/fyne/v2"
 	fyneapp "fyne.io/fyne/v2/app"
 	"fyne.io/fyne/v2/driver/desktop"
 
@@ -37,7 +36,11 @@ func runGUI(f flags, b *backend, i *instance) {
 	}
 	a.Lifecycle().SetOnStarted(func() {
 		b.start()
-		go s.waitForShow(i)
+		bind.Watch(ctx, i.asked, func(n int) {
+			if n > 0 {
+				s.show()
+			}
+		})
 		s.loadUI()
 	})
 	if !(f.hidden || last.Hidden) || !s.hasTray {
@@ -46,18 +49,6 @@ func runGUI(f flags, b *backend, i *instance) {
 	a.Lifecycle().SetOnEnteredForeground(s.activated)
 	a.Run()
 	s.remember()
-}
-
-// waitForShow shows the window when another start of the program asks for it.
-func (s *shell) waitForShow(i *instance) {
-	for {
-		select {
-		case <-i.show:
-			fyne.Do(s.show)
-		case <-s.ctx.Done():
-			return
-		}
-	}
 }
 
 // loadUI reads theme and first-run state once the gateway answers.

@@ -11,22 +11,21 @@ import (
 
 	"fairlead/app/approve"
 	"fairlead/app/bind"
-	"fairlead/app/chat"
 	"fairlead/app/look"
-	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
-	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 )
 
 // shell is the main window and what opens beside it. It belongs to the GUI thread.
 type shell struct {
+	*conversation // of the main window
+	torn          map[protocol.SessionKey]*conversation
+
 	ctx      context.Context
 	app      fyne.App
 	b        *backend
 	machines look.Machines
-	window   fyne.Window
 	hasTray  bool
 	visible  bool
 	running  bool // values are watched
@@ -34,7 +33,6 @@ type shell struct {
 	sidebar  *sidebar
 	drawer   *fyne.Container // the sidebar over the chat, in a narrow window
 	menu     *widgets.Button
-	pane     *chat.Pane
 	toast    *widgets.Toast
 	banner   *widgets.ErrorBox
 	body     *fyne.Container
@@ -43,11 +41,6 @@ type shell struct {
 	narrow   bool
 
 	view     state.View
-	key      protocol.SessionKey // of the chat that is shown
-	chat     *state.Chat
-	chatView state.ChatView
-	stopChat context.CancelFunc
-	drafts   map[protocol.SessionKey]string // typed and not sent
 	noticeAt int64
 	approval fyne.Window
 	dialog   *approve.Dialog
@@ -61,11 +54,11 @@ var (
 )
 
 func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
-	s := &shell{ctx: ctx, app: a, b: b, drafts: make(map[protocol.SessionKey]string)}
-	s.window = a.NewWindow("Fairlead")
-	s.window.SetMaster()
+	s := &shell{ctx: ctx, app: a, b: b, torn: make(map[protocol.SessionKey]*conversation)}
+	w := a.NewWindow("Fairlead")
+	w.SetMaster()
+	s.conversation = newConversation(s, w)
 	s.sidebar = newSidebar(s)
-	s.pane = chat.New(s.handlers(), &s.machines)
 	s.toast = widgets.NewToast()
 	s.banner = widgets.NewErrorBox(widgets.Problem{}, func() {})
 	s.banner.Hide()
@@ -82,13 +75,6 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s.window.SetPadded(false)
 	s.window.CenterOnScreen()
 	s.window.SetCloseIntercept(s.closeWindow)
-	s.window.SetOnDropped(func(_ fyne.Position, uris []fyne.URI) {
-		var paths []string
-		for _, u := range uris {
-			paths = append(paths, u.Path())
-		}
-		s.pane.AddFiles(paths)
-	})
 	s.shortcuts()
 	s.visible = true
 	s.setFirstRun(!last.Begun)
@@ -101,25 +87,7 @@ func (s *shell) run() {
 	s.running = true
 	bind.Watch(s.ctx, s.b.state.Value, s.update)
 	bind.Every(s.ctx, 200*time.Millisecond, s.tick)
-	s.watchChat()
-}
-
-// watchChat follows the chat that is shown, until another is.
-func (s *shell) watchChat() {
-	if s.stopChat != nil {
-		s.stopChat()
-	}
-	if !s.running {
-		return
-	}
-	ctx, cancel := context.WithCancel(s.ctx)
-	s.stopChat = cancel
-	bind.Watch(ctx, s.chat.Value, s.showChat)
-}
-
-func (s *shell) showChat(v state.ChatView) {
-	s.chatView = v
-	s.showPane()
+	s.watch()
 }
 
 // shortcut adds a key of a window, pressed with Ctrl (on macOS with Command).
@@ -153,7 +121,10 @@ func (s *shell) update(v state.View) {
 	}
 	s.view = v
 	s.sidebar.show(v, s.key)
-	s.showPane()
+	s.draw()
+	for _, c := range s.torn {
+		c.draw()
+	}
 	s.showProblems(v)
 	s.showApprovals(v)
 	if n := v.Notice; n != nil && n.At != s.noticeAt {
@@ -192,33 +163,17 @@ func (s *shell) open(key protocol.SessionKey) {
 	if key == "" || key == s.key {
 		return
 	}
-	s.drafts[s.key] = s.pane.Draft()
-	s.b.state.Forget(s.key)
-	s.key = key
 	s.b.prefs.update(func(r *remembered) { r.Chat = key })
-	s.chatView = state.ChatView{Key: key, Loading: true}
+	s.turn(key)
 	s.sidebar.show(s.view, key)
-	s.chat = s.b.state.Chat(key)
-	s.watchChat()
-	s.showPane()
-	s.pane.SetDraft(s.drafts[key])
 	s.focusComposer()
-}
-
-// showPane puts the chat's state together.
-func (s *shell) showPane() {
-	st := chat.StateOf(s.view, s.chatView)
-	if st.Session.Title == "" {
-		st.Session.Title = state.TitleOf(st.Session)
-	}
-	for _, m := range s.view.Models {
-		st.Models = append(st.Models, chat.Model{Ref: m.Ref, Name: m.Name})
-	}
-	s.pane.Update(st)
 }
 
 func (s *shell) tick(now time.Time) {
 	s.pane.Tick(now)
+	for _, c := range s.torn {
+		c.pane.Tick(now)
+	}
 	was := s.toast.Visible()
 	s.toast.Tick(now)
 	if was != s.toast.Visible() {
@@ -242,9 +197,6 @@ func (s *shell) newChat() {
 		s.toggleDrawer()
 	}
 }
-
-// focusComposer gives the keyboard to the field for messages, also when it was never drawn.
-func (s *shell) focusComposer() { s.window.Canvas().Focus(s.pane.Composer()) }
 
 func (s *shell) focusSearch() {
 	if s.narrow && !s.drawer.Visible() {
@@ -324,78 +276,4 @@ func (s *shell) trayDo(i state.TrayItem) {
 	case state.TrayQuit:
 		s.quit()
 	}
-}
-
-// showApprovals opens the dialog when a question comes, and closes it when none is left.
-func (s *shell) showApprovals(v state.View) {
-	if len(v.Approvals) == 0 {
-		if s.approval != nil {
-			s.approval.Close()
-			s.approval, s.dialog = nil, nil
-			if n := len(v.Closed); n > 0 && !v.Closed[n-1].Here {
-				s.say("The question was answered elsewhere: " + state.Ended(v.Closed[n-1].Approval) + ".")
-			}
-		}
-		return
-	}
-	if s.approval == nil {
-		s.openApproval(v)
-	} else {
-		s.dialog.Update(v.Approvals, v.Closed)
-	}
-	s.approval.SetTitle(state.QuestionTitle(s.dialog.Current()))
-}
-
-func (s *shell) openApproval(v state.View) {
-	w := s.app.NewWindow("Fairlead needs you")
-	s.approval = w
-	s.dialog = approve.New(approve.Handlers{Answer: s.b.state.Answer, Shown: s.b.state.Shown}, &s.machines, w.Canvas())
-	w.SetPadded(false)
-	w.SetContent(s.dialog)
-	s.dialog.Update(v.Approvals, nil)
-	w.Resize(fyne.NewSize(approve.Width, s.dialog.Height()))
-	w.SetCloseIntercept(func() { s.dialog.Close() })
-	w.CenterOnScreen()
-	w.Show()
-	s.dialog.OnScreen(true)
-}
-
-// review brings a question to the front.
-func (s *shell) review(id protocol.ApprovalID) {
-	if s.approval == nil {
-		return
-	}
-	s.dialog.Select(id)
-	s.approval.Show()
-	s.approval.RequestFocus()
-}
-
-func (s *shell) openSettings() {
-	if s.settings != nil {
-		s.settings.Show()
-		s.settings.RequestFocus()
-		return
-	}
-	w := s.app.NewWindow("Settings – Fairlead")
-	ctx, cancel := context.WithCancel(s.ctx)
-	h := settings.Handlers{OpenURL: s.openURL, OpenPath: s.openPath, Theme: s.setTheme, Copy: s.app.Clipboard().SetContent,
-		PickFolder: func(done func(string)) { pickFolder(w, done) }}
-	if s.b.f.join == "" {
-		h.Local = local{s.b}
-	}
-	w.SetContent(settings.New(ctx, s.b.state, h, gateway.Version))
-	w.SetPadded(false)
-	last := s.b.prefs.get()
-	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(860, 640)))
-	w.SetCloseIntercept(func() {
-		size := w.Canvas().Size()
-		s.b.prefs.update(func(r *remembered) { r.SettingsWidth, r.SettingsHeight = size.Width, size.Height })
-		w.Close()
-	})
-	w.SetOnClosed(func() { cancel(); s.settings = nil })
-	shortcut(w, fyne.KeyW, func() { w.Close() })
-	shortcut(w, fyne.KeyQ, s.quit)
-	w.CenterOnScreen()
-	s.settings = w
-	w.Show()
 }

@@ -276,3 +276,45 @@ func TestTimesInTheSidebar(t *testing.T) {
 		}
 	}
 }
+
+func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
+	s := newTestShell(t)
+	s.update(sample())
+	s.tearOff("agent:main:2")
+	c := s.torn["agent:main:2"]
+	if c == nil || c.window.Title() != "Photos on the NAS – Fairlead" {
+		t.Fatalf("torn off: %+v", c)
+	}
+	v := sample()
+	v.Sessions[1].Title = "Photos"
+	s.update(v)
+	if c.window.Title() != "Photos – Fairlead" {
+		t.Errorf("title %q", c.window.Title())
+	}
+	if s.key != protocol.MainSession {
+		t.Error("the main window changed its chat")
+	}
+	s.tearOff("agent:main:2")
+	if len(s.torn) != 1 {
+		t.Error("one chat has two windows")
+	}
+	c.window.Close()
+	if len(s.torn) != 0 {
+		t.Error("a closed window is kept")
+	}
+}
+
+func TestMessageThatWasNotTakenComesBack(t *testing.T) {
+	s := newTestShell(t)
+	s.update(sample())
+	s.pane.SetDraft("typed since")
+	s.giveBack(protocol.MainSession, "not taken")
+	if s.pane.Draft() != "not taken\ntyped since" {
+		t.Errorf("draft %q", s.pane.Draft())
+	}
+	s.giveBack("agent:main:2", "not taken there")
+	s.open("agent:main:2")
+	if s.pane.Draft() != "not taken there" {
+		t.Errorf("draft of the other chat %q", s.pane.Draft())
+	}
+}

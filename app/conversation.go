@@ -1,0 +1,198 @@
+package app
+
+import (
+	"context"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/bind"
+	"fairlead/app/chat"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// conversation is a chat in a window: in the main one, or torn off into its own. It belongs to the GUI thread.
+type conversation struct {
+	s      *shell
+	window fyne.Window
+	pane   *chat.Pane
+
+	key      protocol.SessionKey
+	chat     *state.Chat
+	chatView state.ChatView
+	stop     context.CancelFunc // of watching chat
+	drafts   map[protocol.SessionKey]string
+}
+
+func newConversation(s *shell, w fyne.Window) *conversation {
+	c := &conversation{s: s, window: w, drafts: make(map[protocol.SessionKey]string)}
+	c.pane = chat.New(c.handlers(), &s.machines)
+	w.SetOnDropped(func(_ fyne.Position, uris []fyne.URI) {
+		var paths []string
+		for _, u := range uris {
+			paths = append(paths, u.Path())
+		}
+		c.pane.AddFiles(paths)
+	})
+	return c
+}
+
+// turn shows another chat; what was typed and not sent stays with the one before.
+func (c *conversation) turn(key protocol.SessionKey) {
+	c.drafts[c.key] = c.pane.Draft()
+	before := c.key
+	c.key = key
+	c.s.forget(before)
+	c.chatView = state.ChatView{Key: key, Loading: true}
+	c.chat = c.s.b.state.Chat(key)
+	c.watch()
+	c.draw()
+	c.pane.SetDraft(c.drafts[key])
+}
+
+// watch follows the chat that is shown, until another is.
+func (c *conversation) watch() {
+	c.close()
+	if !c.s.running || c.chat == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(c.s.ctx)
+	c.stop = cancel
+	bind.Watch(ctx, c.chat.Value, c.showChat)
+}
+
+func (c *conversation) close() {
+	if c.stop != nil {
+		c.stop()
+		c.stop = nil
+	}
+}
+
+func (c *conversation) showChat(v state.ChatView) {
+	c.chatView = v
+	c.draw()
+}
+
+// draw puts the chat's state together.
+func (c *conversation) draw() {
+	st := chat.StateOf(c.s.view, c.chatView)
+	if st.Session.Title == "" {
+		st.Session.Title = state.TitleOf(st.Session)
+	}
+	for _, m := range c.s.view.Models {
+		st.Models = append(st.Models, chat.Model{Ref: m.Ref, Name: m.Name})
+	}
+	c.pane.Update(st)
+	if c != c.s.conversation {
+		c.window.SetTitle(st.Session.Title + " – Fairlead")
+	}
+}
+
+// focusComposer gives the keyboard to the field for messages, also when it was never drawn.
+func (c *conversation) focusComposer() { c.window.Canvas().Focus(c.pane.Composer()) }
+
+// send sends a message. When it is not taken the person gets their text back.
+func (c *conversation) send(text string, images []protocol.Attachment, node protocol.NodeID) {
+	to, s := c.chat, c.s
+	bind.Go(s.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return to.Send(ctx, text, images, node) },
+		func(r protocol.ChatSendResult, err error) {
+			switch {
+			case err != nil:
+				s.say("Your message was not sent: " + err.Error())
+				c.giveBack(to.Key, text)
+			case r.Error != "":
+				s.say(r.Error)
+			case r.Response != "" && r.Status != protocol.ChatStarted:
+				s.say(r.Response)
+			}
+		})
+}
+
+// giveBack puts a text that was not taken before what the person has typed since.
+func (c *conversation) giveBack(key protocol.SessionKey, text string) {
+	if key != c.key {
+		c.drafts[key] = strings.TrimRight(text+"\n"+c.drafts[key], "\n")
+		return
+	}
+	c.pane.SetDraft(strings.TrimRight(text+"\n"+c.pane.Draft(), "\n"))
+}
+
+// handlers connect the chat pane.
+func (c *conversation) handlers() chat.Handlers {
+	s := c.s
+	return chat.Handlers{
+		Send:       c.send,
+		Stop:       func() { c.chat.Stop("") },
+		Unqueue:    func(id protocol.RunID) { c.chat.Stop(id) },
+		Retry:      func(r protocol.RunInfo) { c.send(r.Message, nil, "") },
+		StopCall:   func(id protocol.CallID) { c.chat.StopCall(id) },
+		Answer:     func(q protocol.Approval, decision string) { s.b.state.Answer(q, decision, protocol.ScopeOnce, "") },
+		Review:     s.review,
+		Older:      func() { c.chat.Older() },
+		Reload:     func() { c.chat.Reload() },
+		Rename:     func(title string) { s.b.state.Rename(c.key, title) },
+		Export:     func() { s.export(c.key, c.window) },
+		Reset:      func() { s.b.state.Reset(c.key) },
+		Delete:     func() { s.delete(c.key) },
+		SetModel:   func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
+		SetThink:   func(level string) { c.chat.SetThinking(level) },
+		Settings:   s.openSettings,
+		Resume:     func() { s.b.state.Pause(false) },
+		OpenURL:    s.openLink,
+		OpenImage:  s.openImage,
+		PickFiles:  func(done func([]string)) { pickFiles(c.window, done) },
+		PasteImage: pasteImage(s),
+		ReadFile: func(path string, done func(protocol.Attachment, error)) {
+			bind.Go(s.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)
+		},
+		Media: func(key string, done func([]byte, error)) {
+			bind.Go(s.ctx, func(ctx context.Context) ([]byte, error) { return s.b.state.Media(ctx, key) }, done)
+		},
+	}
+}
+
+// forget drops a chat's messages when no window shows it.
+func (s *shell) forget(key protocol.SessionKey) {
+	if s.conversation.key != key && s.torn[key] == nil {
+		s.b.state.Forget(key)
+	}
+}
+
+// tearOff shows a chat in a window of its own.
+func (s *shell) tearOff(key protocol.SessionKey) {
+	if c := s.torn[key]; c != nil {
+		c.window.Show()
+		c.window.RequestFocus()
+		return
+	}
+	w := s.app.NewWindow("Fairlead")
+	w.SetPadded(false)
+	c := newConversation(s, w)
+	s.torn[key] = c
+	w.SetContent(container.NewStack(widgets.NewRect("background", "", 0), c.pane))
+	w.Resize(fyne.NewSize(760, 700))
+	w.SetOnClosed(func() {
+		c.close()
+		delete(s.torn, key)
+		s.forget(key)
+	})
+	shortcut(w, fyne.KeyW, w.Close)
+	shortcut(w, fyne.KeyQ, s.quit)
+	shortcut(w, fyne.KeyComma, s.openSettings)
+	shortcut(w, fyne.KeyPeriod, func() { c.pane.Stop() })
+	c.turn(key)
+	w.Show()
+	c.focusComposer()
+}
+
+// closeTorn closes the window of a chat that is gone.
+func (s *shell) closeTorn(gone func(protocol.SessionKey) bool) {
+	for key, c := range s.torn {
+		if gone(key) {
+			c.window.Close()
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/approve"
+	"fairlead/app/settings"
+	"fairlead/app/state"
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+)
+
+// showApprovals opens the dialog when a question comes, and closes it when none is left.
+func (s *shell) showApprovals(v state.View) {
+	if len(v.Approvals) == 0 {
+		if s.approval != nil {
+			s.approval.Close()
+			s.approval, s.dialog = nil, nil
+			if n := len(v.Closed); n > 0 && !v.Closed[n-1].Here {
+				s.say("The question was answered elsewhere: " + state.Ended(v.Closed[n-1].Approval) + ".")
+			}
+		}
+		return
+	}
+	if s.approval == nil {
+		s.openApproval(v)
+	} else {
+		s.dialog.Update(v.Approvals, v.Closed)
+	}
+	s.approval.SetTitle(state.QuestionTitle(s.dialog.Current()))
+}
+
+func (s *shell) openApproval(v state.View) {
+	w := s.app.NewWindow("Fairlead needs you")
+	s.approval = w
+	s.dialog = approve.New(approve.Handlers{Answer: s.b.state.Answer, Shown: s.b.state.Shown}, &s.machines, w.Canvas())
+	w.SetPadded(false)
+	w.SetContent(s.dialog)
+	s.dialog.Update(v.Approvals, nil)
+	w.Resize(fyne.NewSize(approve.Width, s.dialog.Height()))
+	w.SetCloseIntercept(func() { s.dialog.Close() })
+	w.CenterOnScreen()
+	w.Show()
+	s.dialog.OnScreen(true)
+}
+
+// review brings a question to the front.
+func (s *shell) review(id protocol.ApprovalID) {
+	if s.approval == nil {
+		return
+	}
+	s.dialog.Select(id)
+	s.approval.Show()
+	s.approval.RequestFocus()
+}
+
+func (s *shell) openSettings() {
+	if s.settings != nil {
+		s.settings.Show()
+		s.settings.RequestFocus()
+		return
+	}
+	w := s.app.NewWindow("Settings – Fairlead")
+	ctx, cancel := context.WithCancel(s.ctx)
+	h := settings.Handlers{OpenURL: s.openURL, OpenPath: s.openPath, Theme: s.setTheme, Copy: s.app.Clipboard().SetContent,
+		PickFolder: func(done func(string)) { pickFolder(w, done) }}
+	if s.b.f.join == "" {
+		h.Local = local{s.b}
+	}
+	w.SetContent(settings.New(ctx, s.b.state, h, gateway.Version))
+	w.SetPadded(false)
+	last := s.b.prefs.get()
+	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(860, 640)))
+	w.SetCloseIntercept(func() {
+		size := w.Canvas().Size()
+		s.b.prefs.update(func(r *remembered) { r.SettingsWidth, r.SettingsHeight = size.Width, size.Height })
+		w.Close()
+	})
+	w.SetOnClosed(func() { cancel(); s.settings = nil })
+	shortcut(w, fyne.KeyW, func() { w.Close() })
+	shortcut(w, fyne.KeyQ, s.quit)
+	w.CenterOnScreen()
+	s.settings = w
+	w.Show()
+}
