@@ -138,10 +138,11 @@ func TestAdvancedGivesTheTokenWithoutShowingIt(t *testing.T) {
 
 func TestGatewayElsewhereHasNoSettingsOfThisComputer(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		if s := texts(p.advanced()) + texts(p.general()); strings.Contains(s, "Copy token") || strings.Contains(s, "Folder the agent") {
+		advanced, general := p.advanced(), p.general()
+		synctest.Wait()
+		if s := texts(advanced) + texts(general); strings.Contains(s, "Copy token") || strings.Contains(s, "Folder the agent") {
 			t.Error("settings of this computer are shown")
 		}
-		synctest.Wait()
 	})
 }
 
