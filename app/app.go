@@ -124,7 +124,7 @@ type backend struct {
 func newBackend(f flags, home string, log *slog.Logger) *backend {
 	ctx, cancel := context.WithCancel(context.Background())
 	early, end := context.WithCancel(ctx)
-	return &backend{early: early, end: end, again: make(chan struct{}), f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
+	return &backend{early: early, end: end, again: make(chan struct{}, 1), f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
 }
 
 // start begins everything in the background: the window must not wait for disk, keychain or network.
@@ -184,7 +184,7 @@ func (b *backend) opened() bool {
 func (b *backend) retry() {
 	select {
 	case b.again <- struct{}{}:
-	default: // it is trying
+	default: // it will
 	}
 }
 

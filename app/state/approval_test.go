@@ -175,6 +175,7 @@ func TestEndOfAQuestionIsSaidInPlainWords(t *testing.T) {
 		{protocol.ApprovalAllowed, "owner desktop-12", "", "allowed in another window"},
 		{protocol.ApprovalAllowed, "owner cli-12", protocol.ScopeSession, "allowed in this chat on the command line"},
 		{protocol.ApprovalDenied, "owner", "", "denied"},
+		{protocol.ApprovalDenied, "owner this computer", "", "denied on this computer"},
 		{protocol.ApprovalExpired, "", "", "not answered in time"},
 		{protocol.ApprovalCancelled, "", "", "not needed any more"},
 	} {

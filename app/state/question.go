@@ -110,6 +110,8 @@ func byWhom(principal string) string {
 	switch {
 	case principal == "" || principal == "owner":
 		return ""
+	case name == "this computer":
+		return " on this computer"
 	case strings.HasPrefix(name, "desktop-"):
 		return " in another window"
 	case strings.HasPrefix(name, "cli-"):
