@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -204,6 +205,7 @@ func (b *backend) open() error {
 		if g, err = gateway.Open(b.early, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
 			return err
 		}
+		b.state.Notify("warning", "Another program uses "+listen+". Until the next start this gateway listens on "+strings.TrimSuffix(strings.TrimPrefix(g.URL(), "ws://"), "/ws")+".")
 	case err != nil:
 		return err
 	}

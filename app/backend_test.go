@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,6 +156,22 @@ func TestWindowJoinsAGatewayElsewhereWithTheTokenItIsGiven(t *testing.T) {
 		t.Errorf("problem %q", v.Problem)
 	}
 	wrong.stop()
+}
+
+func TestTakenAddressIsSaidAndAnotherIsUsed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	b := newTestBackend(t)
+	b.f.listen = l.Addr().String()
+	b.start()
+	defer b.stop()
+	v := await(t, b, "a machine", online)
+	if v.Notice == nil || !strings.Contains(v.Notice.Text, b.f.listen) || v.Status.Listen == b.f.listen {
+		t.Errorf("notice %+v, listening on %s", v.Notice, v.Status.Listen)
+	}
 }
 
 func TestFailureToStartIsShown(t *testing.T) {
