@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"image"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -37,6 +38,7 @@ type program struct {
 	*desktop
 	cmd             *exec.Cmd
 	home, workspace string
+	addr            string // where its gateway listens
 }
 
 func start(d *desktop) *program {
@@ -50,6 +52,12 @@ func start(d *desktop) *program {
 			d.t.Fatal(err)
 		}
 	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	p.addr = l.Addr().String()
+	l.Close()
 	os.Setenv("FAIRLEAD_HOME", p.home)
 	p.launch()
 	return p
@@ -66,7 +74,7 @@ func binary(t *testing.T) string {
 
 func (p *program) launch() {
 	p.t.Helper()
-	p.cmd = exec.Command(binary(p.t), "--workspace", p.workspace, "--listen", "127.0.0.1:18787")
+	p.cmd = exec.Command(binary(p.t), "--workspace", p.workspace, "--listen", p.addr)
 	p.cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home)
 	log, err := os.Create(filepath.Join(p.shots, "program.log"))
 	if err != nil {
@@ -95,7 +103,7 @@ func (p *program) gateway() *client.Client {
 		p.t.Fatal(err)
 	}
 	up := make(chan struct{}, 4)
-	c := client.New(client.Options{URL: "ws://127.0.0.1:18787/ws", Token: token.Reveal(), Logger: slog.New(slog.DiscardHandler),
+	c := client.New(client.Options{URL: "ws://" + p.addr + "/ws", Token: token.Reveal(), Logger: slog.New(slog.DiscardHandler),
 		Connect: func() protocol.ConnectParams { return gateway.ClientParams("desktop-test") },
 		OnUp:    func(context.Context, protocol.ConnectResult) { up <- struct{}{} }})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -245,11 +253,24 @@ func TestAPersonsFirstHour(t *testing.T) {
 		t.Error("an own command was asked about")
 	}
 
-	// Close: the tray keeps it alive. A second start shows the window again.
-	d.trayItem()
-	d.activate(d.waitWindow(mainWindow))
-	d.keys("ctrl+w")
-	d.waitNoWindow(mainWindow)
+	// Close: the tray keeps it alive, and its menu opens the window again.
+	closeToTray := func() {
+		d.activate(d.waitWindow(mainWindow))
+		d.keys("ctrl+w")
+		d.waitNoWindow(mainWindow)
+	}
+	closeToTray()
+	_, entries := d.trayMenu()
+	var labels []string
+	for _, e := range entries {
+		labels = append(labels, e.label)
+	}
+	t.Logf("tray: %s", strings.Join(labels, " · "))
+	d.chooseTray("Open")
+	d.waitWindow(mainWindow)
+
+	// A second start shows the window of the first.
+	closeToTray()
 	if err := p.cmd.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Fatal("closing the window ended the program")
 	}
