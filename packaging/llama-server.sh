@@ -36,7 +36,7 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 arch=$(dpkg --print-architecture)
 work=$(mktemp -d "$dir.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/none" "$work/root"
+mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/none" "$work/tree"
 : >"$work/status" # an empty system, so that the whole closure is fetched, libc included
 echo "deb [signed-by=$keys arch=$arch] $mirror sid main" >"$work/sources.list"
 # The machine's own apt.conf.d stays in force, for proxies and certificates.
@@ -68,23 +68,23 @@ quietly apt-get -c "$work/apt.conf" --yes --download-only -o Debug::NoLocking=1 
 for deb in "$work"/cache/archives/*.deb; do
 	case ${deb##*/} in
 	debconf_* | wget_*) ;; # dependencies of scripts that never run here
-	*) quietly dpkg-deb -x "$deb" "$work/root" ;;
+	*) quietly dpkg-deb -x "$deb" "$work/tree" ;;
 	esac
 done
-rm -rf "$work/root/usr/share" "$work/root/etc" "$work/root/var"
+rm -rf "$work/tree/usr/share" "$work/tree/etc" "$work/tree/var"
 
-under() { find "$work/root" -name "$1" | head -n 1 | sed "s|^$work/root/||"; }
+under() { find "$work/tree" -name "$1" | head -n 1 | sed "s|^$work/tree/||"; }
 server=$(under llama-server)
-loader=$(find "$work/root" -type f -name 'ld-linux*' | head -n 1 | sed "s|^$work/root/||")
+loader=$(find "$work/tree" -type f -name 'ld-linux*' | head -n 1 | sed "s|^$work/tree/||")
 libs=$(dirname "$(under 'libc.so.6')")
 [ -n "$server" ] && [ -n "$loader" ] || die "the packages hold no llama-server or no loader"
 
 # The loader is named outright, for the libc may be newer than the system's. The server finds its CPU backend by name only: the
 # one for processors with AVX2 where there is one, else the one that asks least.
-plain=$(find "$work/root" -name 'libggml-cpu*.so*' | sort | { grep -E 'x64|armv8\.0' || true; } | head -n 1 | sed "s|^$work/root/||")
+plain=$(find "$work/tree" -name 'libggml-cpu*.so*' | sort | { grep -E 'x64|armv8\.0' || true; } | head -n 1 | sed "s|^$work/tree/||")
 [ -n "$plain" ] || plain=$(under 'libggml-cpu*.so*')
 fast=$(under 'libggml-cpu-haswell.so')
-cat >"$work/root/llama-server" <<WRAP
+cat >"$work/tree/llama-server" <<WRAP
 #!/bin/sh
 root=\$(dirname "\$(readlink -f "\$0")")
 backend=$plain
@@ -94,9 +94,9 @@ libs=\$root/$libs
 for d in "\$libs"/*/; do libs=\$libs:\${d%/}; done
 exec "\$root/$loader" --library-path "\$libs" "\$root/$server" "\$@"
 WRAP
-chmod 0755 "$work/root/llama-server"
-"$work/root/llama-server" --version >"$log" 2>&1 || { cat "$log" >&2; die "the unpacked server does not start"; }
+chmod 0755 "$work/tree/llama-server"
+"$work/tree/llama-server" --version >"$log" 2>&1 || { cat "$log" >&2; die "the unpacked server does not start"; }
 
 rm -rf "$dir"
-mv "$work/root" "$dir"
+mv "$work/tree" "$dir"
 say "ready in $dir"
