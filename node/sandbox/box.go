@@ -1,0 +1,91 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+)
+
+// Box starts commands. It is safe for use by several goroutines.
+type Box struct {
+	opts   Options
+	report Report
+	sys    *system
+}
+
+// mainCalled says that this program knows how to be its own helper. Without it a helper would be a second whole program.
+var mainCalled atomic.Bool
+
+// Main runs the program as one of the sandbox's helpers when its arguments say so and does not return then. Call it first in main, and in
+// TestMain; in a program that does not, nothing but the process group holds commands together.
+func Main() {
+	mainCalled.Store(true)
+	if len(os.Args) >= 2 && os.Args[0] == helperName {
+		os.Exit(helperMain(os.Args[1:]))
+	}
+}
+
+// helperName is argv[0] of every helper.
+const helperName = "fairlead-sandbox"
+
+// New finds out what this machine enforces, which takes up to some 300 ms unless opts.Cache knows it, and returns a Box. That nothing is enforced
+// is no error: see Report. Close ends what the box started.
+func New(ctx context.Context, opts Options) (*Box, error) {
+	for _, p := range append([]string{opts.Home}, opts.Secrets...) {
+		if p != "" && !filepath.IsAbs(p) {
+			return nil, fmt.Errorf("sandbox: %q is not an absolute path", p)
+		}
+	}
+	b := &Box{opts: opts}
+	var err error
+	if b.sys, err = newSystem(opts); err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	b.report = b.sys.probe(ctx, opts)
+	return b, nil
+}
+
+// Report is what the machine enforces.
+func (b *Box) Report() Report { return b.report }
+
+// Start starts a command. It returns *Unavailable when the profile requires what is not enforced, *os.PathError or syscall.Errno when the system
+// refuses to start it.
+func (b *Box) Start(s Spec) (*Process, error) {
+	s.Profile = s.Profile.normal()
+	if err := checkSpec(s); err != nil {
+		return nil, err
+	}
+	if s.Profile.Required {
+		if u := b.report.missing(s.Profile); u != nil {
+			return nil, u
+		}
+	}
+	return b.sys.start(s)
+}
+
+// Close ends every command that still runs and the helper. It waits for them at most a second.
+func (b *Box) Close() error { return b.sys.close() }
+
+func checkSpec(s Spec) error {
+	switch p := s.Profile; {
+	case len(s.Argv) == 0 || !filepath.IsAbs(s.Argv[0]):
+		return errors.New("sandbox: the program must be an absolute path")
+	case !filepath.IsAbs(s.Dir):
+		return errors.New("sandbox: the folder must be an absolute path")
+	case p.Mode != ReadOnly && p.Mode != WorkspaceWrite && p.Mode != Full:
+		return fmt.Errorf("sandbox: unknown mode %q", p.Mode)
+	case p.Network != NetBlocked && p.Network != NetAllowed:
+		return fmt.Errorf("sandbox: unknown network %q", p.Network)
+	case p.Workspace != "" && !filepath.IsAbs(p.Workspace):
+		return errors.New("sandbox: the workspace must be an absolute path")
+	}
+	for _, f := range append(append([]string{}, s.Profile.Write...), s.Profile.Read...) {
+		if !filepath.IsAbs(f) {
+			return fmt.Errorf("sandbox: granted folder %q is not an absolute path", f)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package sandbox
+
+import "os/exec"
+
+// direct starts a command without a helper: it is held together by no more than what the system's own means in group give.
+func direct(argv []string, s Spec) (*Process, error) {
+	cmd := &exec.Cmd{Path: argv[0], Args: argv, Dir: s.Dir, Env: s.Env}
+	// A nil *os.File in an interface would not be nil.
+	if s.Stdin != nil {
+		cmd.Stdin = s.Stdin
+	}
+	if s.Stdout != nil {
+		cmd.Stdout = s.Stdout
+	}
+	if s.Stderr != nil {
+		cmd.Stderr = s.Stderr
+	}
+	g, err := startGroup(cmd, s.PTY)
+	if err != nil {
+		return nil, err
+	}
+	p := newProcess(cmd.Process.Pid, g.signal)
+	go func() {
+		e, err := g.wait()
+		if !s.Supervise {
+			g.signal(true)
+		}
+		p.ended(e, err)
+		g.close()
+		close(p.done)
+	}()
+	return p, nil
+}

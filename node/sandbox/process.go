@@ -1,0 +1,59 @@
+package sandbox
+
+import (
+	"errors"
+	"sync"
+)
+
+// Exit is how a command itself ended.
+type Exit struct {
+	// Code is the exit code, -1 when a signal ended the command.
+	Code int
+	// Signal is the signal's name, as "SIGKILL"; empty when the command exited.
+	Signal string
+}
+
+// errHelper is the error of Wait when the helper that watched the command was lost.
+var errHelper = errors.New("the helper that watched the command has ended; how the command ended is not known")
+
+// Process is a started command. Its methods may be called from any goroutine.
+type Process struct {
+	pid          int
+	exited, done chan struct{}
+	exit         Exit  // readable once exited is closed
+	err          error // likewise
+	signal       func(kill bool)
+	once         sync.Once
+}
+
+func newProcess(pid int, signal func(kill bool)) *Process {
+	return &Process{pid: pid, exited: make(chan struct{}), done: make(chan struct{}), signal: signal}
+}
+
+// PID is the number of the command's process, and of its group and session.
+func (p *Process) PID() int { return p.pid }
+
+// Exited is closed when the command itself has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Done is closed when the command and all that came from it have ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Wait waits for the end of the command itself. It may be called any number of times. An error means that its end could not be watched.
+func (p *Process) Wait() (Exit, error) {
+	<-p.exited
+	return p.exit, p.err
+}
+
+// Terminate asks the whole tree to end (SIGTERM; on Windows it is Kill). It does not wait.
+func (p *Process) Terminate() { p.signal(false) }
+
+// Kill ends the whole tree, with what left its group or session where the machine can find that (check "orphans"). It does not wait; see Done.
+func (p *Process) Kill() { p.signal(true) }
+
+func (p *Process) ended(e Exit, err error) {
+	p.once.Do(func() {
+		p.exit, p.err = e, err
+		close(p.exited)
+	})
+}

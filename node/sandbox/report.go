@@ -1,0 +1,135 @@
+package sandbox
+
+import (
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Ids of the checks of a report.
+const (
+	CheckWriteOutside = "fs.write.outside"
+	CheckReadSecrets  = "fs.read.secrets"
+	CheckProtected    = "fs.write.protected"
+	CheckMetadata     = "fs.metadata"
+	CheckTCP          = "net.tcp"
+	CheckUDP          = "net.udp"
+	CheckMPTCP        = "net.mptcp"
+	CheckRaw          = "net.raw"
+	CheckUring        = "syscall.io_uring"
+	CheckTrace        = "syscall.ptrace"
+	CheckSignal       = "process.signal"
+	CheckCaps         = "process.capabilities"
+	CheckPrivs        = "process.privileges"
+	CheckAbstract     = "unix.abstract"
+	CheckUnix         = "unix.sockets"
+	CheckPIDs         = "pid.view"
+	CheckOrphans      = "orphans"
+	CheckForks        = "forks"
+)
+
+// Check is one guarantee and whether this machine keeps it.
+type Check struct {
+	ID       string `json:"id"`
+	Enforced bool   `json:"enforced"`
+	// By is the layer that enforces it.
+	By string `json:"by,omitempty"`
+	// Why says what is missing, Fix what a person could do about it.
+	Why string `json:"why,omitempty"`
+	Fix string `json:"fix,omitempty"`
+	// Probe says what was tried and what came of it.
+	Probe string `json:"probe,omitempty"`
+}
+
+// Summary is a report in one word.
+type Summary string
+
+const (
+	// Contained: files, secrets, network and left-over processes are all enforced.
+	Contained Summary = "contained"
+	Partly    Summary = "partly"
+	// None: neither files nor network are enforced.
+	None Summary = "none"
+)
+
+// Report is what this machine enforces for contained commands (sandbox.md 3.8). What was not tried counts as not enforced.
+type Report struct {
+	OS       string    `json:"os"`
+	At       time.Time `json:"at"`
+	Summary  Summary   `json:"summary"`
+	Checks   []Check   `json:"checks"`
+	Warnings []string  `json:"warnings,omitempty"`
+}
+
+// Check returns the check with that id; an unknown one is not enforced.
+func (r Report) Check(id string) Check {
+	for _, c := range r.Checks {
+		if c.ID == id {
+			return c
+		}
+	}
+	return Check{ID: id, Why: "it was not tried"}
+}
+
+// fileChecks and netChecks are what a person means by "contained".
+var (
+	fileChecks = []string{CheckWriteOutside, CheckReadSecrets}
+	netChecks  = []string{CheckTCP, CheckUDP, CheckMPTCP, CheckRaw, CheckUring}
+)
+
+// needed are the checks that a profile relies on.
+func needed(p Profile) []string {
+	ids := []string{CheckOrphans}
+	if p.contained() {
+		ids = append(ids, fileChecks...)
+		ids = append(ids, CheckTrace, CheckPrivs)
+		if p.Network == NetBlocked {
+			ids = append(ids, netChecks...)
+		}
+	}
+	return ids
+}
+
+// missing is the first check that p needs and the machine does not enforce, or nil.
+func (r Report) missing(p Profile) *Unavailable {
+	for _, id := range needed(p) {
+		if c := r.Check(id); !c.Enforced {
+			return &Unavailable{Check: id, Why: c.Why, Fix: c.Fix}
+		}
+	}
+	return nil
+}
+
+func (r Report) enforces(ids []string) int {
+	n := 0
+	for _, c := range r.Checks {
+		if c.Enforced && slices.Contains(ids, c.ID) {
+			n++
+		}
+	}
+	return n
+}
+
+func (r Report) summary() Summary {
+	main := append(append([]string{CheckOrphans, CheckTrace, CheckPrivs}, fileChecks...), netChecks...)
+	switch {
+	case r.enforces(main) == len(main):
+		return Contained
+	case r.enforces(fileChecks)+r.enforces(netChecks) == 0:
+		return None
+	}
+	return Partly
+}
+
+// unenforced is the report of a machine without any layer but what orphans says.
+func unenforced(why, fix string, orphans Check) Report {
+	r := Report{OS: runtime.GOOS, At: time.Now()}
+	for _, id := range []string{CheckWriteOutside, CheckReadSecrets, CheckProtected, CheckMetadata, CheckTCP, CheckUDP, CheckMPTCP, CheckRaw, CheckUring,
+		CheckTrace, CheckSignal, CheckCaps, CheckPrivs, CheckAbstract, CheckUnix, CheckPIDs, CheckForks} {
+		r.Checks = append(r.Checks, Check{ID: id, Why: why, Fix: fix})
+	}
+	orphans.ID = CheckOrphans
+	r.Checks = append(r.Checks, orphans)
+	r.Summary = r.summary()
+	return r
+}
