@@ -1,0 +1,195 @@
+package cron
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Expr is a cron expression of five fields in a time zone: minute, hour, day of month, month, day of week (0 and 7 are Sunday). A field is
+// "*", a number, a range a-b, either of the last two forms of "*" and a-b with a /step, or a list of these, in numbers only. When both day
+// fields are restricted, a day that matches either matches; only the literal "*" is unrestricted (gsv interop notes 8.1).
+//
+// A time of day that the clock skips comes once, at the moment of the skip; one that it repeats comes at the first of the two. An
+// expression whose hour is "*" goes by real hours instead: nothing is added at a skip, and a repeated hour has its times too.
+//
+// It is our own because the libraries at hand do not meet that: robfig/cron skips, netresearch/go-cron 0.9.1 repeats, and both look at
+// whole hours only, which is wrong for Lord Howe Island.
+type Expr struct {
+	minute, hour, dom, month, dow uint64 // a bit per value
+	anyHour, anyDOM, anyDOW       bool
+	zone                          *time.Location
+}
+
+var exprFields = []struct {
+	name     string
+	min, max int
+}{{"minute", 0, 59}, {"hour", 0, 23}, {"day of month", 1, 31}, {"month", 1, 12}, {"day of week", 0, 7}}
+
+// ParseExpr reads an expression for times in zone.
+func ParseExpr(text string, zone *time.Location) (*Expr, error) {
+	fields := strings.Fields(text)
+	if len(fields) != len(exprFields) {
+		return nil, fmt.Errorf("cron expression must contain exactly 5 fields, %.60q has %d", text, len(fields))
+	}
+	var bits [5]uint64
+	for i, f := range exprFields {
+		var err error
+		if bits[i], err = parseField(fields[i], f.min, f.max); err != nil {
+			return nil, fmt.Errorf("cron expression: %s %w", f.name, err)
+		}
+	}
+	if bits[4]&(1<<7) != 0 {
+		bits[4] |= 1
+	}
+	e := &Expr{minute: bits[0], hour: bits[1], dom: bits[2], month: bits[3], dow: bits[4] & 0x7f,
+		anyHour: fields[1] == "*", anyDOM: fields[2] == "*", anyDOW: fields[4] == "*", zone: zone}
+	if _, ok := e.after(civil(time.Unix(0, 0).UTC()), nil); !ok {
+		return nil, fmt.Errorf("cron expression: no day matches %.60q", text)
+	}
+	return e, nil
+}
+
+func parseField(text string, low, high int) (bits uint64, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		span, stepText, stepped := strings.Cut(part, "/")
+		from, to, isRange := low, high, true
+		if span != "*" {
+			a, b, both := strings.Cut(span, "-")
+			isRange = both
+			if from, err = number(a, low, high); err != nil {
+				return 0, err
+			}
+			to = from
+			if both {
+				if to, err = number(b, low, high); err != nil {
+					return 0, err
+				}
+			}
+			if to < from {
+				return 0, fmt.Errorf("%.20q ends before it begins", span)
+			}
+		}
+		step := 1
+		if stepped {
+			if step, err = number(stepText, 1, 1000); err != nil {
+				return 0, err
+			}
+			if !isRange {
+				step = high + 1 // 5/10 is just 5, as in the original
+			}
+		}
+		for v := from; v <= to; v += step {
+			bits |= 1 << v
+		}
+	}
+	return bits, nil
+}
+
+func number(text string, low, high int) (int, error) {
+	for _, r := range text {
+		if r < '0' || r > '9' {
+			return 0, fmt.Errorf("%.20q is not a number", text)
+		}
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("%.20q must be a number from %d to %d", text, low, high)
+	}
+	return n, nil
+}
+
+// horizon is how far ahead a match is looked for: there is a 29 February at least every eighth year.
+const horizon = 9 * 366 * 24 * time.Hour
+
+// Next returns the first time after t, or the zero time if there is none within nine years.
+func (e *Expr) Next(t time.Time) time.Time {
+	t = t.In(e.zone)
+	limit := t.Add(horizon)
+	at := civil(t)
+	start, end := t.ZoneBounds()
+	if !e.anyHour && !start.IsZero() {
+		at = later(at, seen(start))
+	}
+	for {
+		_, offset := t.Zone()
+		shift := time.Duration(offset) * time.Second
+		var stop *time.Time
+		if !end.IsZero() {
+			last := civil(end.UTC()).Add(shift)
+			stop = &last
+		}
+		if found, ok := e.after(at, stop); ok {
+			return found.Add(-shift).In(e.zone)
+		}
+		if end.IsZero() || end.After(limit) {
+			return time.Time{}
+		}
+		before := *stop
+		t = end
+		start, end = t.ZoneBounds()
+		next := civil(t)
+		switch {
+		case e.anyHour:
+			at = next.Add(-time.Second)
+		case next.After(before): // the clock skipped what lies between
+			if _, ok := e.after(before.Add(-time.Second), &next); ok {
+				return t
+			}
+			at = next.Add(-time.Second)
+		default:
+			at = before.Add(-time.Second)
+		}
+	}
+}
+
+// seen is the wall time up to which the period before start had shown the clock already: what is earlier has come once.
+func seen(start time.Time) time.Time { return civil(start.Add(-time.Second)) }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// civil is what a clock in t's zone shows, as if it were UTC.
+func civil(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+}
+
+// after returns the first matching minute of a plain calendar that is later than t and, when stop is set, before stop.
+func (e *Expr) after(t time.Time, stop *time.Time) (time.Time, bool) {
+	limit := t.Add(horizon)
+	if stop != nil && stop.Before(limit) {
+		limit = *stop
+	}
+	t = t.Truncate(time.Minute).Add(time.Minute)
+	for t.Before(limit) {
+		switch {
+		case e.month&(1<<t.Month()) == 0:
+			t = time.Date(t.Year(), t.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+		case !e.day(t):
+			t = time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, time.UTC)
+		case e.hour&(1<<t.Hour()) == 0:
+			t = t.Truncate(time.Hour).Add(time.Hour)
+		case e.minute&(1<<t.Minute()) == 0:
+			t = t.Add(time.Minute)
+		default:
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func (e *Expr) day(t time.Time) bool {
+	dom, dow := e.dom&(1<<t.Day()) != 0, e.dow&(1<<t.Weekday()) != 0
+	switch {
+	case e.anyDOM:
+		return dow
+	case e.anyDOW:
+		return dom
+	}
+	return dom || dow
+}

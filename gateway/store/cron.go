@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"fairlead/gateway/protocol"
+)
+
+// CronJob is a scheduled job with what only the scheduler knows. Times are Unix milliseconds, 0 is never.
+type CronJob struct {
+	protocol.CronJob
+	Base    int64 // from where an interval without an anchor counts
+	LastDue int64 // the last due time that was served
+}
+
+// CronRun is one run of a job; EndedAt 0 is one that has not ended.
+type CronRun struct {
+	ID                 int64 // given by the store
+	Job                protocol.CronJobID
+	Due                int64 // 0 when a person started it
+	Session            protocol.SessionKey
+	Run                protocol.RunID
+	StartedAt, EndedAt int64
+	Status             string // a protocol.Cron constant
+	Error, Summary     string
+	NextRunAt          int64
+}
+
+type cronJobRow struct {
+	ID        string `gorm:"primaryKey;column:id"`
+	BaseAt    int64
+	LastDueAt int64
+	Job       string
+}
+
+func (cronJobRow) TableName() string { return "cron_jobs" }
+
+type cronRunRow struct {
+	ID         int64 `gorm:"primaryKey;autoIncrement;column:id"`
+	JobID      string
+	DueAt      int64
+	SessionKey string
+	RunID      string
+	StartedAt  int64
+	EndedAt    int64
+	Status     string
+	Error      string
+	Summary    string
+	NextRunAt  int64
+}
+
+func (cronRunRow) TableName() string { return "cron_runs" }
+
+func rowOfCronRun(r CronRun) cronRunRow {
+	return cronRunRow{r.ID, string(r.Job), r.Due, string(r.Session), string(r.Run), r.StartedAt, r.EndedAt, r.Status, r.Error, r.Summary, r.NextRunAt}
+}
+
+func (r cronRunRow) run() CronRun {
+	return CronRun{r.ID, protocol.CronJobID(r.JobID), r.DueAt, protocol.SessionKey(r.SessionKey), protocol.RunID(r.RunID), r.StartedAt, r.EndedAt,
+		r.Status, r.Error, r.Summary, r.NextRunAt}
+}
+
+// CronJobs returns every job, in no order.
+func (s *Store) CronJobs(ctx context.Context) ([]CronJob, error) {
+	var rows []cronJobRow
+	if err := s.read(ctx, "read jobs", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
+		return nil, err
+	}
+	jobs := make([]CronJob, len(rows))
+	for i, r := range rows {
+		jobs[i].Base, jobs[i].LastDue = r.BaseAt, r.LastDueAt
+		if err := json.Unmarshal([]byte(r.Job), &jobs[i].CronJob); err != nil {
+			return nil, fmt.Errorf("read job %s: %w", r.ID, err)
+		}
+	}
+	return jobs, nil
+}
+
+// PutCronJob stores a job, new or changed.
+func (s *Store) PutCronJob(ctx context.Context, j CronJob) error {
+	return s.write(ctx, "store job", func(tx *gorm.DB) error { return putCronJob(tx, j) })
+}
+
+func putCronJob(tx *gorm.DB, j CronJob) error {
+	row := cronJobRow{string(j.ID), j.Base, j.LastDue, text(j.CronJob)}
+	return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+}
+
+// RemoveCronJob removes a job with its history.
+func (s *Store) RemoveCronJob(ctx context.Context, id protocol.CronJobID) error {
+	return s.write(ctx, "remove job", func(tx *gorm.DB) error {
+		if err := tx.Where("id = ?", string(id)).Delete(&cronJobRow{}).Error; err != nil {
+			return err
+		}
+		return tx.Where("job_id = ?", string(id)).Delete(&cronRunRow{}).Error
+	})
+}
+
+// StartCronRun writes down that a run of j begins, together with j as it is from then on, and returns the run with its ID. A second run for
+// one due time is a protocol.ErrConflict. One that is left out has its end already.
+func (s *Store) StartCronRun(ctx context.Context, j CronJob, r CronRun) (CronRun, error) {
+	row := rowOfCronRun(r)
+	err := s.write(ctx, "start job", func(tx *gorm.DB) error {
+		if err := tx.Create(&row).Error; err != nil {
+			return err
+		}
+		return putCronJob(tx, j)
+	})
+	return row.run(), err
+}
+
+// EndCronRun writes down how a run ended, together with j as it is now, or without j when remove is set. All but the newest keep runs of
+// the job go; dropped are their sessions.
+func (s *Store) EndCronRun(ctx context.Context, j CronJob, r CronRun, keep int, remove bool) (dropped []protocol.SessionKey, err error) {
+	row := rowOfCronRun(r)
+	err = s.write(ctx, "end job", func(tx *gorm.DB) error {
+		dropped = nil
+		if err := tx.Model(&cronRunRow{}).Where("id = ?", row.ID).Select("*").Omit("id").Updates(&row).Error; err != nil {
+			return err
+		}
+		if remove {
+			if err := tx.Where("id = ?", string(j.ID)).Delete(&cronJobRow{}).Error; err != nil {
+				return err
+			}
+		} else if err := putCronJob(tx, j); err != nil {
+			return err
+		}
+		dropped, err = trimCronRuns(tx, j.ID, keep)
+		return err
+	})
+	return dropped, err
+}
+
+// DropCronRun forgets a run whose job is gone.
+func (s *Store) DropCronRun(ctx context.Context, id int64) error {
+	return s.write(ctx, "forget run of a job", func(tx *gorm.DB) error { return tx.Delete(&cronRunRow{}, id).Error })
+}
+
+func trimCronRuns(tx *gorm.DB, job protocol.CronJobID, keep int) (dropped []protocol.SessionKey, err error) {
+	var old []cronRunRow
+	err = tx.Where("job_id = ? AND ended_at > 0", string(job)).Order("id DESC").Offset(keep).Limit(-1).Find(&old).Error
+	if err != nil || len(old) == 0 {
+		return nil, err
+	}
+	for _, r := range old {
+		if r.SessionKey != "" {
+			dropped = append(dropped, protocol.SessionKey(r.SessionKey))
+		}
+	}
+	return dropped, tx.Where("job_id = ? AND ended_at > 0 AND id <= ?", string(job), old[0].ID).Delete(&cronRunRow{}).Error
+}
+
+// OpenCronRuns returns the runs that have not ended, oldest first.
+func (s *Store) OpenCronRuns(ctx context.Context) ([]CronRun, error) {
+	var rows []cronRunRow
+	err := s.read(ctx, "read runs of jobs", func(db *gorm.DB) error { return db.Where("ended_at = 0").Order("id").Find(&rows).Error })
+	return cronRuns(rows), err
+}
+
+// CronRuns returns a page of the runs that have ended, newest first, and their number; of one job when job is not empty.
+func (s *Store) CronRuns(ctx context.Context, job protocol.CronJobID, offset, limit int) (list []CronRun, total int, err error) {
+	var rows []cronRunRow
+	var n int64
+	err = s.read(ctx, "read runs of jobs", func(db *gorm.DB) error {
+		q := db.Model(&cronRunRow{}).Where("ended_at > 0")
+		if job != "" {
+			q = q.Where("job_id = ?", string(job))
+		}
+		if err := q.Session(&gorm.Session{}).Count(&n).Error; err != nil {
+			return err
+		}
+		return q.Session(&gorm.Session{}).Order("id DESC").Offset(offset).Limit(limit).Find(&rows).Error
+	})
+	return cronRuns(rows), int(n), err
+}
+
+func cronRuns(rows []cronRunRow) []CronRun {
+	list := make([]CronRun, len(rows))
+	for i, r := range rows {
+		list[i] = r.run()
+	}
+	return list
+}
+
+type heartbeatRow struct {
+	Agent string `gorm:"primaryKey"`
+	State string
+}
+
+func (heartbeatRow) TableName() string { return "heartbeats" }
+
+// Heartbeats returns where every agent's heartbeat stands.
+func (s *Store) Heartbeats(ctx context.Context) ([]protocol.HeartbeatState, error) {
+	var rows []heartbeatRow
+	if err := s.read(ctx, "read heartbeats", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
+		return nil, err
+	}
+	list := make([]protocol.HeartbeatState, len(rows))
+	for i, r := range rows {
+		if err := json.Unmarshal([]byte(r.State), &list[i]); err != nil {
+			return nil, fmt.Errorf("read heartbeat of %s: %w", r.Agent, err)
+		}
+	}
+	return list, nil
+}
+
+// PutHeartbeat stores where an agent's heartbeat stands.
+func (s *Store) PutHeartbeat(ctx context.Context, h protocol.HeartbeatState) error {
+	row := heartbeatRow{string(h.AgentID), text(h)}
+	return s.write(ctx, "store heartbeat", func(tx *gorm.DB) error {
+		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	})
+}
