@@ -52,7 +52,7 @@ func runEdit(ctx context.Context, ws *workspace.Root, in editIn) (editOut, error
 	if err != nil {
 		return editOut{}, err
 	}
-	if err := ws.Write(p, data, sum); err != nil {
+	if _, err := ws.Write(p, data, sum); err != nil {
 		return editOut{}, writeError(p, err)
 	}
 	return editOut{Path: p.Abs, Replacements: n}, nil

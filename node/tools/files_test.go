@@ -261,7 +261,7 @@ func TestEditAgreesWithASlowReference(t *testing.T) {
 			t.Fatalf("replace(%q, %q, %q, %v) = %q, %d; want %q, %d", file, from, to, all, data, n, want, m)
 		}
 	}
-	if err := b.ws.Write(workspace.Path{Abs: filepath.Join(b.ws.Dir(), "f")}, nil, ""); err != nil {
+	if _, err := b.ws.Write(workspace.Path{Abs: filepath.Join(b.ws.Dir(), "f")}, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 }

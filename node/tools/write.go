@@ -35,7 +35,7 @@ func runWrite(ctx context.Context, ws *workspace.Root, in writeIn) (writeOut, er
 		return writeOut{}, err
 	}
 	defer unlock()
-	if err := ws.Write(p, []byte(in.Content), expectOf(ctx)); err != nil {
+	if _, err := ws.Write(p, []byte(in.Content), expectOf(ctx)); err != nil {
 		return writeOut{}, writeError(p, err)
 	}
 	return writeOut{Path: p.Abs, Bytes: len(in.Content)}, nil

@@ -1,6 +1,13 @@
 package workspace
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
 
 // Access says how far a node's file tools reach.
 type Access string
@@ -8,17 +15,122 @@ type Access string
 const (
 	// InWorkspace confines them to the workspace. It is the default.
 	InWorkspace Access = "workspace"
+	// InGranted confines them to the workspace and the folders of [Config.Grants].
+	InGranted Access = "granted"
 	// WholeDisk lets them use every path that the user may use.
 	WholeDisk Access = "disk"
 )
 
+// Grant is a folder outside the workspace that the person let the file tools use.
+type Grant struct {
+	Dir      string
+	ReadOnly bool
+}
+
+// Config says what a Root covers.
+type Config struct {
+	// Dir is the workspace. It must exist.
+	Dir string
+	// Access may be empty: [InGranted] with grants, else [InWorkspace]. InWorkspace with grants is taken for InGranted.
+	Access Access
+	// Grants are folders that exist. One that is read-only may hold the workspace; it may not lie in a folder that is writable, because a link
+	// changed at the right moment could lead a write into it. [WholeDisk] takes none.
+	Grants []Grant
+}
+
+// ParseGrant reads what people write for a grant: DIR, DIR:rw or DIR:ro.
+func ParseGrant(text string) (Grant, error) {
+	g := Grant{Dir: text}
+	if dir, ok := strings.CutSuffix(text, ":ro"); ok {
+		g = Grant{Dir: dir, ReadOnly: true}
+	} else if dir, ok := strings.CutSuffix(text, ":rw"); ok {
+		g.Dir = dir
+	}
+	if g.Dir == "" {
+		return Grant{}, fmt.Errorf("%q names no folder: write DIR, or DIR:ro to let it be read only", text)
+	}
+	return g, nil
+}
+
+func (g Grant) String() string {
+	if g.ReadOnly {
+		return g.Dir + ":ro"
+	}
+	return g.Dir
+}
+
+// Open opens dir as a workspace to which the file tools are confined. dir must exist.
+func Open(dir string) (*Root, error) { return Config{Dir: dir}.Open() }
+
+// OpenDisk opens dir as a workspace whose file tools may use the whole disk.
+func OpenDisk(dir string) (*Root, error) { return Config{Dir: dir, Access: WholeDisk}.Open() }
+
 // OpenWith opens dir with the given access; "" means [InWorkspace].
 func OpenWith(dir string, access Access) (*Root, error) {
-	switch access {
-	case "", InWorkspace:
-		return Open(dir)
+	return Config{Dir: dir, Access: access}.Open()
+}
+
+// Open opens the workspace and the granted folders, each by its own handle, which [Root.Close] lets go.
+func (c Config) Open() (*Root, error) {
+	switch c.Access {
+	case "", InWorkspace, InGranted:
+		c.Access = InWorkspace
+		if len(c.Grants) > 0 {
+			c.Access = InGranted
+		}
 	case WholeDisk:
-		return OpenDisk(dir)
+		if len(c.Grants) > 0 {
+			return nil, errors.New("with access to the whole disk no folder can be granted: leave out one of the two")
+		}
+	default:
+		return nil, fmt.Errorf("unknown access %q: use %q, %q or %q", c.Access, InWorkspace, InGranted, WholeDisk)
 	}
-	return nil, fmt.Errorf("unknown access %q: use %q or %q", access, InWorkspace, WholeDisk)
+	home, err := openArea(c.Dir, false)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", c.Dir, err)
+	}
+	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}}
+	for _, g := range c.Grants {
+		a, err := openArea(g.Dir, g.ReadOnly)
+		if err == nil {
+			err = r.areas.fits(a)
+		}
+		if err != nil {
+			r.Close()
+			return nil, fmt.Errorf("grant %s: %w", g.Dir, err)
+		}
+		r.grants = append(r.grants, Grant{Dir: a.dir, ReadOnly: g.ReadOnly})
+		r.areas = append(r.areas, a)
+	}
+	// The innermost area of a path is the one that counts.
+	slices.SortStableFunc(r.areas, func(a, b *area) int { return len(b.dir) - len(a.dir) })
+	r.fs = r.areas
+	if c.Access == WholeDisk {
+		r.fs = wholeDisk{}
+	}
+	return r, nil
+}
+
+func openArea(dir string, readOnly bool) (*area, error) {
+	if dir == "" {
+		return nil, errors.New("no folder is named")
+	}
+	alias, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	real, err := filepath.EvalSymlinks(alias)
+	if err != nil {
+		return nil, reason(err)
+	}
+	root, err := os.OpenRoot(real)
+	if err != nil {
+		return nil, reason(err)
+	}
+	info, err := root.Stat(".")
+	if err != nil {
+		root.Close()
+		return nil, reason(err)
+	}
+	return &area{dir: real, alias: alias, readOnly: readOnly, root: root, info: info}, nil
 }

@@ -1,8 +1,6 @@
 package workspace
 
 import (
-	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // Absent is the hash of a file that does not exist.
@@ -112,6 +109,10 @@ func (r *Root) Hash(p Path) (string, error) {
 		return "", err
 	}
 	defer f.Close()
+	return hashOf(f)
+}
+
+func hashOf(f io.Reader) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", reason(err)
@@ -122,116 +123,4 @@ func (r *Root) Hash(p Path) (string, error) {
 func hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-// Lock keeps other writers of this Root from the file until unlock is called, so that reading, changing and writing is one step. Other
-// programs are not kept out: [Root.Write] notices them by the file's hash.
-func (r *Root) Lock(ctx context.Context, p Path) (unlock func(), err error) {
-	real, err := r.follow(p)
-	if err != nil {
-		real = p // the access that follows reports it
-	}
-	return r.locks.lock(ctx, real.Abs)
-}
-
-// DirError says that a file's folder could not be made.
-type DirError struct{ Err error }
-
-func (e *DirError) Error() string { return e.Err.Error() }
-func (e *DirError) Unwrap() error { return e.Err }
-
-// Write replaces a file by data, or creates it with its folders (else a *DirError). Whoever looks at the path, even after a crash, sees the old or the new file, never
-// a mixture. A symbolic link is followed, not replaced. When expect is not empty and the file's hash differs, the error is [ErrChanged].
-// Call it under [Root.Lock].
-func (r *Root) Write(p Path, data []byte, expect string) error {
-	real, err := r.follow(p)
-	if err != nil {
-		return err
-	}
-	name, err := r.name(real.Abs)
-	if err != nil {
-		return err
-	}
-	old, err := r.writable(name)
-	if err != nil {
-		return err
-	}
-	dir := filepath.Dir(name)
-	if old == nil {
-		if expect != "" && expect != Absent {
-			return ErrChanged
-		}
-		if err := r.fs.MkdirAll(dir, 0o777); err != nil {
-			return &DirError{reason(err)}
-		}
-	}
-	temp, err := r.temp(dir, data, old)
-	if err != nil {
-		return err
-	}
-	if expect != "" {
-		if now, err := r.Hash(real); err != nil || now != expect {
-			r.fs.Remove(temp)
-			if err == nil {
-				err = ErrChanged
-			}
-			return err
-		}
-	}
-	if err := r.fs.Rename(temp, name); err != nil {
-		r.fs.Remove(temp)
-		return reason(err)
-	}
-	return syncDir(r.fs, dir)
-}
-
-// writable checks that name may be overwritten: a rename would not ask the file's own permissions. nil means there is no such file.
-func (r *Root) writable(name string) (os.FileInfo, error) {
-	info, err := r.fs.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = regular(info.Mode()) // before it is opened: opening a device for writing may do something
-	}
-	if err != nil {
-		return nil, reason(err)
-	}
-	f, err := r.fs.OpenFile(name, os.O_WRONLY|nonblock, 0)
-	if err != nil {
-		return nil, reason(err)
-	}
-	defer f.Close()
-	if info, err = f.Stat(); err == nil {
-		err = regular(info.Mode())
-	}
-	return info, err
-}
-
-// temp writes data to a new file in dir with the mode and owner of old, which may be nil.
-func (r *Root) temp(dir string, data []byte, old os.FileInfo) (name string, err error) {
-	name = filepath.Join(dir, ".fairlead-"+rand.Text()+".tmp")
-	f, err := r.fs.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return "", reason(err)
-	}
-	defer func() {
-		err = errors.Join(err, f.Close())
-		if err != nil {
-			r.fs.Remove(name)
-		}
-	}()
-	if old != nil {
-		keepOwner(f, old)
-		if err := f.Chmod(old.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)); err != nil {
-			return "", reason(err)
-		}
-	}
-	if _, err := f.Write(data); err != nil {
-		return "", reason(err)
-	}
-	if err := f.Sync(); err != nil {
-		return "", reason(err)
-	}
-	return name, nil
 }

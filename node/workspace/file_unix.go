@@ -11,16 +11,37 @@ import (
 // nonblock keeps open from waiting for the other end of a named pipe.
 const nonblock = syscall.O_NONBLOCK
 
-// keepOwner gives f the owner of old where the system lets us: only root may give files away.
-func keepOwner(f *os.File, old os.FileInfo) {
-	if st, ok := old.Sys().(*syscall.Stat_t); ok {
-		f.Chown(int(st.Uid), int(st.Gid))
+// keepOwner gives f the owner of old where the system lets us, and says whether it has it: only root may give files away.
+func keepOwner(f *os.File, old os.FileInfo) bool {
+	st, ok := old.Sys().(*syscall.Stat_t)
+	if !ok {
+		return false
 	}
+	now, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	if is, ok := now.Sys().(*syscall.Stat_t); ok && is.Uid == st.Uid && is.Gid == st.Gid {
+		return true
+	}
+	if f.Chown(int(st.Uid), int(st.Gid)) == nil {
+		return true
+	}
+	f.Chown(-1, int(st.Gid)) // a member of the group may do this much
+	return false
+}
+
+// links is how many names a file has.
+func links(info os.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Nlink)
+	}
+	return 1
 }
 
 // syncDir makes a rename last. File systems that cannot sync a directory say EINVAL.
-func syncDir(t tree, dir string) error {
-	d, err := t.OpenFile(dir, os.O_RDONLY, 0)
+func syncDir(dir *os.Root) error {
+	d, err := dir.Open(".")
 	if err != nil {
 		return nil // the folder may be writable and not readable
 	}
@@ -29,4 +50,10 @@ func syncDir(t tree, dir string) error {
 		return reason(err)
 	}
 	return nil
+}
+
+// running reports whether there is a process with this id.
+func running(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }

@@ -6,90 +6,83 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
-// Root is a workspace. It is safe for use by many goroutines.
+// Root is a workspace with the folders granted beside it. It is safe for use by many goroutines.
 type Root struct {
-	dir   string // absolute, without symbolic links
-	alias string // dir as the person named it, absolute
-	root  *os.Root
-	fs    tree
-	disk  bool
-	locks locks
+	dir    string // of the workspace: absolute, without symbolic links
+	access Access
+	areas  areas
+	grants []Grant
+	fs     tree
+	locks  locks
 }
 
-// tree is what file access needs; *os.Root is one.
+// tree is what file access needs. Names are absolute and free of symbolic links, as far as anyone can know.
 type tree interface {
 	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
 	OpenRoot(name string) (*os.Root, error)
 	Lstat(name string) (os.FileInfo, error)
 	Readlink(name string) (string, error)
 	MkdirAll(name string, perm os.FileMode) error
-	Rename(oldname, newname string) error
-	Remove(name string) error
 }
 
-// Open opens dir as a workspace to which the file tools are confined. dir must exist.
-func Open(dir string) (*Root, error) { return open(dir, false) }
-
-// OpenDisk opens dir as a workspace whose file tools may use the whole disk.
-func OpenDisk(dir string) (*Root, error) { return open(dir, true) }
-
-func open(dir string, disk bool) (*Root, error) {
-	alias, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
+// Close releases the folders. Files that are open stay so.
+func (r *Root) Close() error {
+	var errs []error
+	for _, a := range r.areas {
+		errs = append(errs, a.root.Close())
 	}
-	real, err := filepath.EvalSymlinks(alias)
-	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
-	}
-	root, err := os.OpenRoot(real)
-	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
-	}
-	r := &Root{dir: real, alias: alias, root: root, fs: root, disk: disk}
-	if disk {
-		r.fs = wholeDisk{}
-	}
-	return r, nil
+	return errors.Join(errs...)
 }
 
-// Close releases the folder. Files that are open stay so.
-func (r *Root) Close() error { return r.root.Close() }
-
-// Dir is the folder's absolute path, free of symbolic links.
+// Dir is the workspace's absolute path, free of symbolic links.
 func (r *Root) Dir() string { return r.dir }
 
+// Access says how far the file tools reach.
+func (r *Root) Access() Access { return r.access }
+
+// Grants are the granted folders by their absolute paths, free of symbolic links. The caller does not change the list.
+func (r *Root) Grants() []Grant { return r.grants }
+
 // WholeDisk reports whether paths outside the workspace may be used.
-func (r *Root) WholeDisk() bool { return r.disk }
+func (r *Root) WholeDisk() bool { return r.access == WholeDisk }
 
 // Path is a resolved path.
 type Path struct {
 	// Abs is absolute and clean. Its components may be symbolic links.
 	Abs string
-	// Outside says that Abs does not lie in the workspace; links have not been looked at.
+	// Outside says that Abs lies neither in the workspace nor in a granted folder; links have not been looked at.
 	Outside bool
 }
 
 // OutsideError refuses a path outside the workspace. Its text is meant for the model.
 type OutsideError struct {
-	Path string // as it was asked for, absolute
-	Link string // where a symbolic link on the way leads; empty when Path itself lies outside
-	Dir  string // the workspace
+	Path    string // as it was asked for, absolute
+	Link    string // where a symbolic link on the way leads; empty when Path itself lies outside
+	Dir     string // the workspace
+	Granted bool   // there are granted folders; Path is in none of them
 }
 
 func (e *OutsideError) Error() string {
-	what := fmt.Sprintf("'%s' is outside the workspace '%s'", e.Path, e.Dir)
-	if e.Link != "" {
-		what = fmt.Sprintf("'%s' leads through a symbolic link to '%s', outside the workspace '%s'", e.Path, e.Link, e.Dir)
+	what, limits := fmt.Sprintf("outside the workspace '%s'", e.Dir), "the workspace"
+	if e.Granted {
+		what, limits = what+" and the granted folders", "those"
 	}
-	return what + ". File tools on this machine are limited to the workspace. Use a path inside it, or ask the person to start this node with a wider workspace or with access to the whole disk."
+	if e.Link != "" {
+		what = fmt.Sprintf("'%s' leads through a symbolic link to '%s', %s", e.Path, e.Link, what)
+	} else {
+		what = fmt.Sprintf("'%s' is %s", e.Path, what)
+	}
+	return what + ". File tools on this machine are limited to " + limits +
+		". Use a path inside, or ask the person to grant the folder or to start this node with a wider workspace or with access to the whole disk."
 }
 
 // Resolve makes a path absolute: relative ones are in the workspace, "" is the workspace itself. It looks at the text only and touches no file.
-// In a confined workspace a path outside gives an *OutsideError; the Path is returned even so.
+// Names that this system would take for something else are refused. In a confined workspace a path outside gives an *OutsideError; the Path
+// is returned even so.
 func (r *Root) Resolve(name string) (Path, error) {
 	if strings.ContainsRune(name, 0) {
 		return Path{}, fmt.Errorf("path %q contains a zero byte", name)
@@ -104,15 +97,12 @@ func (r *Root) Resolve(name string) (Path, error) {
 		}
 		abs = filepath.Join(r.dir, name)
 	}
-	if rel, ok := within(r.alias, abs); ok {
-		abs = filepath.Join(r.dir, rel)
+	if err := checkName(runtime.GOOS, name); err != nil {
+		return Path{}, err
 	}
-	p := Path{Abs: abs}
-	if _, ok := within(r.dir, abs); !ok {
-		p.Outside = true
-		if !r.disk {
-			return p, &OutsideError{Path: abs, Dir: r.dir}
-		}
+	p := Path{Abs: r.areas.real(abs)}
+	if p.Outside = !r.inside(p.Abs); p.Outside && r.access != WholeDisk {
+		return p, r.outside(p.Abs, "")
 	}
 	return p, nil
 }
@@ -125,87 +115,33 @@ func (r *Root) Rel(p Path) string {
 	return p.Abs
 }
 
-// name is what the tree calls an absolute path.
+// inside reports whether an absolute path lies in the workspace or a granted folder.
+func (r *Root) inside(abs string) bool {
+	_, _, ok := r.areas.find(abs)
+	return ok
+}
+
+// name is what the tree calls an absolute path. It is asked once per access, and notices that a folder was swapped since it was opened.
 func (r *Root) name(abs string) (string, error) {
-	if r.disk {
-		return abs, nil
+	a, _, ok := r.areas.find(abs)
+	if !ok && r.access != WholeDisk {
+		return "", r.outside(abs, "")
 	}
-	rel, ok := within(r.dir, abs)
-	if !ok {
-		return "", &OutsideError{Path: abs, Dir: r.dir}
+	if ok && r.access != WholeDisk {
+		if err := a.check(); err != nil {
+			return "", err
+		}
 	}
-	return rel, nil
+	return abs, nil
 }
 
 // within gives path relative to dir when it lies in it. Both are absolute and clean.
 func within(dir, path string) (string, bool) {
 	rel, err := filepath.Rel(dir, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+separator) {
 		return "", false
 	}
 	return rel, true
-}
-
-// maxLinks is how many symbolic links a path may lead through, as Linux has it.
-const maxLinks = 40
-
-// follow resolves all symbolic links of a path, so that a write goes to a link's target and an absolute link that stays inside works,
-// which an os.Root alone refuses. What does not exist is kept as it is. The answer may be out of date at once: only what is opened through the tree
-// is confined.
-func (r *Root) follow(p Path) (Path, error) {
-	root := r.dir
-	if r.disk {
-		root = filepath.VolumeName(p.Abs) + string(os.PathSeparator)
-	}
-	rest, ok := within(root, p.Abs)
-	if !ok {
-		return p, &OutsideError{Path: p.Abs, Dir: r.dir}
-	}
-	done, links := root, 0
-	for rest != "" && rest != "." {
-		first, after, _ := strings.Cut(rest, string(os.PathSeparator))
-		next := filepath.Join(done, first)
-		name, err := r.name(next)
-		if err != nil {
-			return p, err
-		}
-		info, err := r.fs.Lstat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			done, rest = filepath.Join(done, rest), ""
-			break
-		}
-		if err != nil {
-			return p, reason(err)
-		}
-		if info.Mode()&fs.ModeSymlink == 0 {
-			done, rest = next, after
-			continue
-		}
-		if links++; links > maxLinks {
-			return p, errors.New("too many symbolic links")
-		}
-		target, err := r.fs.Readlink(name)
-		if err != nil {
-			return p, reason(err)
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(done, target)
-		}
-		target = filepath.Clean(target)
-		if rel, ok := within(r.alias, target); ok {
-			target = filepath.Join(r.dir, rel)
-		}
-		rel, inside := within(root, target)
-		if !inside {
-			if !r.disk {
-				return p, &OutsideError{Path: p.Abs, Link: target, Dir: r.dir}
-			}
-			return p, fmt.Errorf("the link to '%s' leads to another drive", target)
-		}
-		done, rest = root, filepath.Join(rel, after)
-	}
-	_, inside := within(r.dir, done)
-	return Path{Abs: done, Outside: !inside}, nil
 }
 
 // reason strips the operation and path that os puts before an error: callers name the path themselves.
@@ -220,16 +156,3 @@ func reason(err error) error {
 	}
 	return err
 }
-
-// wholeDisk is the tree without walls; names are absolute.
-type wholeDisk struct{}
-
-func (wholeDisk) OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
-	return os.OpenFile(name, flag, perm)
-}
-func (wholeDisk) OpenRoot(name string) (*os.Root, error)       { return os.OpenRoot(name) }
-func (wholeDisk) Lstat(name string) (os.FileInfo, error)       { return os.Lstat(name) }
-func (wholeDisk) Readlink(name string) (string, error)         { return os.Readlink(name) }
-func (wholeDisk) MkdirAll(name string, perm os.FileMode) error { return os.MkdirAll(name, perm) }
-func (wholeDisk) Rename(oldname, newname string) error         { return os.Rename(oldname, newname) }
-func (wholeDisk) Remove(name string) error                     { return os.Remove(name) }

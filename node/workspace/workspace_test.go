@@ -137,7 +137,7 @@ func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
 		if _, _, err := r.ReadFile(p, 100); !errors.As(err, &outside) {
 			t.Errorf("read %s: %v; want an OutsideError", name, err)
 		}
-		if err := r.Write(p, []byte("x"), ""); !errors.As(err, &outside) {
+		if _, err := r.Write(p, []byte("x"), ""); !errors.As(err, &outside) {
 			t.Errorf("write %s: %v; want an OutsideError", name, err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
 	if !p.Outside || !r.WholeDisk() {
 		t.Errorf("%+v is not said to be outside", p)
 	}
-	if err := r.Write(p, []byte("x"), Absent); err != nil {
+	if _, err := r.Write(p, []byte("x"), Absent); err != nil {
 		t.Fatal(err)
 	}
 	link(t, out, filepath.Join(r.Dir(), "link"))
@@ -183,7 +183,7 @@ func TestWriteKeepsModeAndFollowsLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	link(t, "script", filepath.Join(r.Dir(), "name"))
-	if err := r.Write(resolve(t, r, "name"), []byte("new"), ""); err != nil {
+	if _, err := r.Write(resolve(t, r, "name"), []byte("new"), ""); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Lstat(filepath.Join(r.Dir(), "name"))
@@ -211,12 +211,12 @@ func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, expect := range map[string]string{"f": Absent, "g": seen} {
-		if err := r.Write(resolve(t, r, name), []byte("x"), expect); !errors.Is(err, ErrChanged) {
+		if _, err := r.Write(resolve(t, r, name), []byte("x"), expect); !errors.Is(err, ErrChanged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	put(t, filepath.Join(r.Dir(), "f"), "two")
-	if err := r.Write(p, []byte("x"), seen); !errors.Is(err, ErrChanged) {
+	if _, err := r.Write(p, []byte("x"), seen); !errors.Is(err, ErrChanged) {
 		t.Errorf("changed file: %v", err)
 	}
 	if data, _ := os.ReadFile(p.Abs); string(data) != "two" {
@@ -245,10 +245,10 @@ func TestReadFileRefusesWhatIsTooLarge(t *testing.T) {
 func TestAFileInTheWayIsADirError(t *testing.T) {
 	r := openTemp(t)
 	put(t, filepath.Join(r.Dir(), "f"), "")
-	if err := r.Write(resolve(t, r, "f/g/h"), nil, ""); err == nil {
+	if _, err := r.Write(resolve(t, r, "f/g/h"), nil, ""); err == nil {
 		t.Error("a file was used as a folder")
 	}
-	if err := r.Write(resolve(t, r, ""), nil, ""); err == nil {
+	if _, err := r.Write(resolve(t, r, ""), nil, ""); err == nil {
 		t.Error("the workspace itself was overwritten")
 	}
 }

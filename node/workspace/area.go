@@ -1,0 +1,141 @@
+package workspace
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// area is a folder that the file tools may use, held by a handle.
+type area struct {
+	dir      string // absolute, without symbolic links
+	alias    string // dir as the person named it, absolute
+	readOnly bool
+	root     *os.Root
+	info     os.FileInfo // of the handle
+}
+
+// check notices that another folder lies under the area's name than the one that is held: answers would name files that are not there.
+func (a *area) check() error {
+	now, err := os.Stat(a.dir)
+	if err == nil && os.SameFile(now, a.info) {
+		return nil
+	}
+	return &SwappedError{Dir: a.dir}
+}
+
+// SwappedError says that a workspace or granted folder was moved, removed or replaced after it was opened.
+type SwappedError struct{ Dir string }
+
+func (e *SwappedError) Error() string {
+	return fmt.Sprintf("The folder '%s' was moved or replaced after this node was started. Nothing was done; ask the person to put it back or to restart the node.", e.Dir)
+}
+
+// ReadOnlyError refuses a write to a folder that was granted for reading.
+type ReadOnlyError struct {
+	Path string
+	Dir  string // the granted folder
+}
+
+func (e *ReadOnlyError) Error() string {
+	return fmt.Sprintf("'%s' is in '%s', which the person let be read only. Write to another folder, or ask the person to grant it for writing.", e.Path, e.Dir)
+}
+
+// areas are the tree of a confined Root: absolute names are looked up in the folder that holds them, relative to its handle. Inner folders
+// come before outer ones.
+type areas []*area
+
+// fits says why a is not granted beside the others.
+func (as areas) fits(a *area) error {
+	for _, b := range as {
+		for _, pair := range [][2]*area{{a, b}, {b, a}} {
+			outer, inner := pair[0], pair[1]
+			if _, ok := within(outer.dir, inner.dir); ok && inner.readOnly && !outer.readOnly {
+				return fmt.Errorf("'%s' lies in '%s', which may be written: it cannot be read-only by itself", inner.dir, outer.dir)
+			}
+		}
+	}
+	return nil
+}
+
+// find gives the area that holds an absolute path, and the path in it.
+func (as areas) find(abs string) (*area, string, bool) {
+	for _, a := range as {
+		if rel, ok := within(a.dir, abs); ok {
+			return a, rel, true
+		}
+	}
+	return nil, "", false
+}
+
+// real is abs under the areas' own names, when it is given by one that leads through a symbolic link.
+func (as areas) real(abs string) string {
+	if _, _, ok := as.find(abs); ok {
+		return abs
+	}
+	for _, a := range as {
+		if rel, ok := within(a.alias, abs); ok {
+			return filepath.Join(a.dir, rel)
+		}
+	}
+	return abs
+}
+
+func (as areas) at(abs string) (*os.Root, string, error) {
+	a, rel, ok := as.find(abs)
+	if !ok {
+		return nil, "", &OutsideError{Path: abs, Dir: as[len(as)-1].dir}
+	}
+	return a.root, rel, nil
+}
+
+func (as areas) OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
+	root, rel, err := as.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return root.OpenFile(rel, flag, perm)
+}
+
+func (as areas) OpenRoot(name string) (*os.Root, error) {
+	root, rel, err := as.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return root.OpenRoot(rel)
+}
+
+func (as areas) Lstat(name string) (os.FileInfo, error) {
+	root, rel, err := as.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return root.Lstat(rel)
+}
+
+func (as areas) Readlink(name string) (string, error) {
+	root, rel, err := as.at(name)
+	if err != nil {
+		return "", err
+	}
+	return root.Readlink(rel)
+}
+
+func (as areas) MkdirAll(name string, perm os.FileMode) error {
+	root, rel, err := as.at(name)
+	if err != nil {
+		return err
+	}
+	return root.MkdirAll(rel, perm)
+}
+
+// wholeDisk is the tree without walls.
+type wholeDisk struct{}
+
+func (wholeDisk) OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
+	return os.OpenFile(name, flag, perm)
+}
+func (wholeDisk) OpenRoot(name string) (*os.Root, error)       { return os.OpenRoot(name) }
+func (wholeDisk) Lstat(name string) (os.FileInfo, error)       { return os.Lstat(name) }
+func (wholeDisk) Readlink(name string) (string, error)         { return os.Readlink(name) }
+func (wholeDisk) MkdirAll(name string, perm os.FileMode) error { return os.MkdirAll(name, perm) }

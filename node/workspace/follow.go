@@ -1,0 +1,103 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	// maxLinks is how many symbolic links a path may lead through, as Linux has it.
+	maxLinks  = 40
+	separator = string(os.PathSeparator)
+)
+
+// follow resolves all symbolic links of a path, so that a write goes to a link's target, and so that an absolute link that stays inside and
+// one into a granted folder work, which an os.Root alone refuses. What does not exist is kept as it is. The answer may be out of date at once:
+// only what is opened through the tree is confined.
+func (r *Root) follow(p Path) (Path, error) {
+	done, rest, ok := r.start(p.Abs)
+	if !ok {
+		return p, r.outside(p.Abs, "")
+	}
+	for links := 0; rest != "" && rest != "."; {
+		first, after, _ := strings.Cut(rest, separator)
+		switch first {
+		case "", ".":
+			rest = after
+			continue
+		case "..": // of a link: done has none, so that its parent is what the system would take
+			up := filepath.Dir(done)
+			if _, _, ok := r.start(up); ok {
+				done, rest = up, after
+				continue
+			}
+			// Folders that are not ours are not looked into: the text alone says whether the way leads back.
+			to := filepath.Join(up, after)
+			if done, rest, ok = r.start(to); !ok {
+				return p, r.outside(p.Abs, to)
+			}
+			continue
+		}
+		next := filepath.Join(done, first)
+		info, err := r.fs.Lstat(next)
+		if errors.Is(err, fs.ErrNotExist) {
+			done = filepath.Join(done, rest)
+			if _, _, ok := r.start(done); !ok {
+				return p, r.outside(p.Abs, done)
+			}
+			break
+		}
+		if err != nil {
+			return p, reason(err)
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			done, rest = next, after
+			continue
+		}
+		if links++; links > maxLinks {
+			return p, errors.New("too many symbolic links")
+		}
+		target, err := r.fs.Readlink(next)
+		if err != nil {
+			return p, reason(err)
+		}
+		if !filepath.IsAbs(target) {
+			rest = filepath.FromSlash(target) + separator + after
+			continue
+		}
+		target = filepath.Clean(target)
+		from, in, ok := r.start(target)
+		if !ok {
+			return p, r.outside(p.Abs, target)
+		}
+		done, rest = from, in+separator+after
+	}
+	return Path{Abs: done, Outside: !r.inside(done)}, nil
+}
+
+// start says from where an absolute path is followed, and what is left of it then.
+func (r *Root) start(abs string) (from, rest string, ok bool) {
+	abs = r.areas.real(abs)
+	if r.access == WholeDisk {
+		from = filepath.VolumeName(abs) + separator
+		rest, ok = within(from, abs)
+		return from, rest, ok
+	}
+	a, rest, ok := r.areas.find(abs)
+	if !ok {
+		return "", "", false
+	}
+	return a.dir, rest, true
+}
+
+// outside refuses path, which leads to link when that is not empty.
+func (r *Root) outside(path, link string) error {
+	if r.access == WholeDisk {
+		return fmt.Errorf("'%s' leads to another drive", path)
+	}
+	return &OutsideError{Path: path, Link: link, Dir: r.dir, Granted: len(r.grants) > 0}
+}

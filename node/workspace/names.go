@@ -1,0 +1,85 @@
+package workspace
+
+import (
+	"fmt"
+	"strings"
+)
+
+// checkName refuses names that goos would take for something else than the file they seem to name. path is as the model gave it.
+// On Windows these are devices (NUL, COM1.txt), names whose trailing dots and blanks are dropped, streams (file:stream), 8.3 short names of
+// other files, and characters that cannot be in a name; and paths to devices and to other computers, which would be told who the user is.
+// On other systems a name is what it says. os.Root refuses reserved names on Windows by itself; the whole disk has no os.Root.
+func checkName(goos, path string) error {
+	if goos != "windows" {
+		return nil
+	}
+	refuse := func(name, why string) error {
+		return fmt.Errorf("path %q cannot be used on Windows: '%s' %s", path, name, why)
+	}
+	rest := strings.ReplaceAll(path, "/", `\`)
+	if strings.HasPrefix(rest, `\\`) || strings.HasPrefix(rest, `\??\`) {
+		return refuse(path, "leads to a device or another computer; give a path with a drive letter")
+	}
+	if len(rest) >= 2 && rest[1] == ':' && letter(rest[0]) {
+		rest = rest[2:]
+	}
+	for name := range strings.SplitSeq(rest, `\`) {
+		switch {
+		case name == "" || name == "." || name == "..":
+		case strings.ContainsRune(name, ':'):
+			return refuse(name, "names a stream inside a file")
+		case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || strings.ContainsRune(`<>"|?*`, r) }):
+			return refuse(name, "holds a character that no file name can have")
+		case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
+			return refuse(name, "ends in a dot or a blank, which would be dropped")
+		case reserved(name):
+			return refuse(name, "is the name of a device")
+		case shortName(name):
+			return refuse(name, "looks like the short name of another file; give its long name")
+		}
+	}
+	return nil
+}
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// reserved knows the names of DOS devices, which stay devices with any extension.
+func reserved(name string) bool {
+	base, _, _ := strings.Cut(name, ".")
+	base = strings.ToUpper(strings.TrimRight(base, " "))
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$":
+		return true
+	}
+	for _, port := range []string{"COM", "LPT"} {
+		if n, ok := strings.CutPrefix(base, port); ok {
+			switch n {
+			case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shortName reports whether name has the form of a generated 8.3 name, such as PROGRA~1 or LONGNA~2.TXT.
+func shortName(name string) bool {
+	base, ext, _ := strings.Cut(name, ".")
+	stem, digits, ok := strings.Cut(base, "~")
+	return ok && stem != "" && len(base) <= 8 && len(ext) <= 3 && !strings.ContainsAny(ext, ".") &&
+		digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// otherSpelling gives the entry of a folder that a system which does not tell case apart would take for name, or "" when name is spelled as
+// the entry is or there is none.
+func otherSpelling(entries []string, name string) (other string) {
+	for _, e := range entries {
+		if e == name {
+			return ""
+		}
+		if strings.EqualFold(e, name) {
+			other = e
+		}
+	}
+	return other
+}

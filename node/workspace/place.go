@@ -1,0 +1,20 @@
+package workspace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"sync"
+)
+
+// place names where process ids mean what they mean here: this start of this machine, and its container.
+var place = sync.OnceValue(func() string {
+	h := sha256.New()
+	host, _ := os.Hostname()
+	h.Write([]byte(host))
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	h.Write(boot)
+	ns, _ := os.Readlink("/proc/self/ns/pid")
+	h.Write([]byte(ns))
+	return hex.EncodeToString(h.Sum(nil)[:6])
+})
