@@ -40,7 +40,7 @@ var rules = []rule{
 var only = map[string][]string{
 	"gorm.io/":                      {"fairlead/gateway/store"},
 	"github.com/glebarez/":          {"fairlead/gateway/store"},
-	"github.com/gorilla/websocket":  {"fairlead/gateway/rpc", "fairlead/gateway/protocol/client"},
+	"github.com/gorilla/websocket":  {"fairlead/gateway/rpc", "fairlead/gateway/protocol/client", "fairlead/gateway/protocol/wire"},
 	"github.com/zalando/go-keyring": {"fairlead/gateway/protocol/secret"},
 	"github.com/fsnotify/fsnotify":  {"fairlead/node/workspace", "fairlead/gateway/workspace"},
 	"fyne.io/fyne/v2/app":           {"fairlead/app"},

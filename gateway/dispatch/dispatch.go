@@ -125,7 +125,8 @@ func (d *Dispatcher) Cancel(id protocol.CallID) bool {
 // (protocol.ErrNotFound), machine offline (ErrUnavailable), arguments that do not fit (*tool.InputError), storage (ErrStorage), the end of
 // ctx (its cause). Everything the tool, the person or the policy says is a Result.
 func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result, error) {
-	if c.ID == "" {
+	known := c.ID != "" // else the journal cannot have it
+	if !known {
 		c.ID = protocol.CallID(protocol.NewID())
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -142,7 +143,11 @@ func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result
 		delete(d.open, c.ID)
 		d.mu.Unlock()
 	}()
-	earlier, err := d.journal.Call(context.WithoutCancel(ctx), c.ID)
+	var earlier store.Call
+	err := error(protocol.ErrNotFound)
+	if known {
+		earlier, err = d.journal.Call(context.WithoutCancel(ctx), c.ID)
+	}
 	switch {
 	case err == nil && earlier.Info.Over():
 		return replay(earlier), nil

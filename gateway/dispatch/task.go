@@ -101,7 +101,13 @@ func (t *task) lookup(ctx context.Context) (protocol.NodeID, protocol.ToolSpec, 
 
 // run takes the call through preview, approval, journal and node.
 func (t *task) run(ctx context.Context) (Result, error) {
-	preview, ok, err := t.nodes.Preview(ctx, t.row.Info.Node, t.spec.Name, t.call.Args)
+	var preview protocol.CallPreview
+	var ok bool
+	var err error
+	// What nobody asks and no window shows needs no preview.
+	if !t.call.Direct || t.call.Session != "" {
+		preview, ok, err = t.nodes.Preview(ctx, t.row.Info.Node, t.spec.Name, t.call.Args)
+	}
 	if err != nil && context.Cause(ctx) != nil {
 		return t.stopped(ctx, nil)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -67,19 +68,6 @@ type FrameError struct {
 
 func (e *FrameError) Error() string { return "bad frame: " + e.Reason }
 
-// anyFrame is the union of all frames, so that one is read in one pass.
-type anyFrame struct {
-	Type    string          `json:"type"`
-	ID      string          `json:"id"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-	OK      bool            `json:"ok"`
-	Payload json.RawMessage `json:"payload"`
-	Error   *Error          `json:"error"`
-	Event   string          `json:"event"`
-	Seq     *uint64         `json:"seq"`
-}
-
 // DecodeFrame decodes one text frame. Unknown fields are ignored. Any input gives a Frame or a *FrameError, never a panic.
 // The result may share memory with data.
 func DecodeFrame(data []byte) (Frame, error) {
@@ -87,7 +75,7 @@ func DecodeFrame(data []byte) (Frame, error) {
 		return Frame{}, &FrameError{Reason: "not valid UTF-8"}
 	}
 	var f anyFrame
-	if err := json.Unmarshal(data, &f); err != nil {
+	if !json.Valid(data) || !f.scan(data) {
 		// A field of another kind of frame may have any type; only the frame's own decide.
 		return decodeStrict(data)
 	}
@@ -147,6 +135,8 @@ func decodeStrict(data []byte) (Frame, error) {
 		if err = json.Unmarshal(data, f.Event); err == nil && f.Event.Event == "" {
 			missing = "an event needs a name"
 		}
+	case "":
+		missing = `no "type"`
 	default:
 		missing = fmt.Sprintf("unknown type %.40q", head.Type)
 	}
@@ -189,31 +179,11 @@ func Problem(err error) string {
 	return fmt.Sprintf("%s must be %s, not %s", what, want, kind.Value)
 }
 
-// The frames as they are written: in one pass, with what they carry.
-type (
-	requestOut struct {
-		Type   string `json:"type"`
-		ID     string `json:"id"`
-		Method string `json:"method"`
-		Params any    `json:"params,omitempty"`
-	}
-	resultOut struct {
-		Type    string `json:"type"`
-		ID      string `json:"id"`
-		OK      bool   `json:"ok"`
-		Payload any    `json:"payload,omitempty"`
-	}
-	eventOut struct {
-		Type    string `json:"type"`
-		Event   string `json:"event"`
-		Payload any    `json:"payload,omitempty"`
-		Seq     uint64 `json:"seq,omitempty"`
-	}
-)
-
 // EncodeRequest builds a request frame. params may be nil.
 func EncodeRequest(id, method string, params any) ([]byte, error) {
-	raw, err := Marshal(requestOut{TypeRequest, id, method, params})
+	raw, err := enclose(func(b []byte) []byte {
+		return appendString(append(appendString(append(b, `{"type":"req","id":`...), id), `,"method":`...), method)
+	}, "params", params, "")
 	if err != nil {
 		return nil, fmt.Errorf("encode params of %s: %w", method, err)
 	}
@@ -222,7 +192,9 @@ func EncodeRequest(id, method string, params any) ([]byte, error) {
 
 // EncodeResult builds a successful response frame. payload may be nil.
 func EncodeResult(id string, payload any) ([]byte, error) {
-	raw, err := Marshal(resultOut{TypeResponse, id, true, payload})
+	raw, err := enclose(func(b []byte) []byte {
+		return append(appendString(append(b, `{"type":"res","id":`...), id), `,"ok":true`...)
+	}, "payload", payload, "")
 	if err != nil {
 		return nil, fmt.Errorf("encode result: %w", err)
 	}
@@ -236,7 +208,11 @@ func EncodeError(id string, err error) ([]byte, error) {
 
 // EncodeEvent builds an event frame. seq 0 means the event is not numbered.
 func EncodeEvent(name string, payload any, seq uint64) ([]byte, error) {
-	raw, err := Marshal(eventOut{TypeEvent, name, payload, seq})
+	tail := ""
+	if seq != 0 {
+		tail = `,"seq":` + strconv.FormatUint(seq, 10)
+	}
+	raw, err := enclose(func(b []byte) []byte { return appendString(append(b, `{"type":"evt","event":`...), name) }, "payload", payload, tail)
 	if err != nil {
 		return nil, fmt.Errorf("encode event %s: %w", name, err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/wire"
 )
 
 // maxInFlight is how many requests of one connection run at once. A further one waits slotWait for its turn and is refused then: a peer whose
@@ -39,10 +40,12 @@ type Conn struct {
 	trusted *auth.Principal
 	ctx     context.Context
 	cancel  context.CancelFunc
-	out     chan outgoing
-	closing atomic.Bool // a close frame was sent
-	slots   chan struct{}
-	wg      sync.WaitGroup
+	out     *wire.Writer
+	// deadline is the reader's.
+	deadline *wire.Deadline
+	closing  atomic.Bool // a close frame was sent
+	slots    chan struct{}
+	wg       sync.WaitGroup
 
 	lastChat <-chan struct{} // closed when the last chat.send is answered; the reader's
 
@@ -59,7 +62,7 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	ctx, cancel := context.WithCancel(context.Background())
 	ws.SetReadLimit(maxHandshake)
 	return &Conn{srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), trusted: trusted, ctx: ctx, cancel: cancel,
-		out: make(chan outgoing, 64), slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey)}
+		out: wire.NewWriter(ws), deadline: wire.NewDeadline(ws), slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey)}
 }
 
 // run serves the connection to its end.

@@ -65,34 +65,40 @@ func (r callRow) call() (Call, error) {
 	return c, nil
 }
 
-// open are the states from which a call may still move.
-var open = []string{protocol.CallWaiting, protocol.CallRunning}
+// lasting reports whether a call's row must survive a loss of power: that something with an effect was begun must be known after it. That a
+// file was read need not, so such calls do not wait for the disk; the end of this program takes nothing from them either.
+func (c Call) lasting() bool { return c.Info.Effect != protocol.EffectRead }
 
 // PutCall stores a call that is new, or moves an open one on. A call that has ended never changes: that gives protocol.ErrConflict.
 func (s *Store) PutCall(ctx context.Context, c Call) error {
 	row := rowOfCall(c)
-	return s.write(ctx, "store call", func(tx *gorm.DB) error {
-		res := tx.Model(&callRow{}).Where("id = ? AND state IN ?", row.ID, open).Select("*").Omit("id", "created_at").Updates(&row)
+	return s.change(ctx, "store call", c.lasting(), func(tx *gorm.DB) error {
+		res := tx.Exec(newCall, row.ID, row.RunID, row.ToolCallID, row.SessionKey, row.Node, row.Tool, row.State, row.Info, row.AskedBy, row.Principal,
+			row.IdemKey, row.Idempotent, row.Attempt, row.Result, row.Hash, row.CreatedAt, row.EndedAt)
 		if res.Error != nil || res.RowsAffected == 1 {
 			return res.Error
 		}
-		var n int64
-		if err := tx.Model(&callRow{}).Where("id = ?", row.ID).Count(&n).Error; err != nil {
-			return err
-		}
-		if n > 0 {
+		res = tx.Model(&callRow{}).Where("id = ? AND state IN ('waiting', 'running')", row.ID).Select("*").Omit("id", "created_at").Updates(&row)
+		if res.Error == nil && res.RowsAffected == 0 {
 			return protocol.ErrConflict.With(fmt.Sprintf("call %s has ended already", row.ID))
 		}
-		return tx.Create(&row).Error
+		return res.Error
 	})
 }
+
+// Every call passes through these two. They are written out because reading a statement costs SQLite more than doing it.
+const (
+	newCall = `INSERT INTO calls (id, run_id, tool_call_id, session_key, node, tool, state, info, asked_by, principal, idem_key, idempotent, attempt,
+  result, hash, created_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	finishCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ? WHERE id = ? AND state IN ('waiting', 'running')`
+)
 
 // FinishCall ends an open call. It returns false, and changes nothing, when the call had ended already.
 func (s *Store) FinishCall(ctx context.Context, c Call) (bool, error) {
 	row := rowOfCall(c)
 	won := false
-	err := s.write(ctx, "store result", func(tx *gorm.DB) error {
-		res := tx.Model(&callRow{}).Where("id = ? AND state IN ?", row.ID, open).Select("state", "info", "result", "ended_at").Updates(&row)
+	err := s.change(ctx, "store result", c.lasting(), func(tx *gorm.DB) error {
+		res := tx.Exec(finishCall, row.State, row.Info, row.Result, row.EndedAt, row.ID)
 		won = res.RowsAffected == 1
 		return res.Error
 	})

@@ -28,7 +28,7 @@ func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
 	if err := migrate(t.Context(), db, files); err != nil {
 		t.Fatal(err)
 	}
-	s := &Store{path: path, w: db, r: db}
+	s := &Store{path: path, w: db, r: db, out: newWriter(db)}
 	must(s.Append(t.Context(), key, user("kept")))(t)
 
 	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (1); SELECT nonsense")}

@@ -23,8 +23,9 @@ import (
 // Store is an open database. It is safe for use by many goroutines. Every method may block on the disk.
 type Store struct {
 	path string
-	w    *gorm.DB // the one connection that writes
+	w    *gorm.DB // the one connection that writes; the writer's once the store is open
 	r    *gorm.DB // a pool that reads
+	out  *writer
 }
 
 // Open opens the database file at path, makes it when it is missing (readable by its owner alone), and brings it up to date. A file
@@ -55,6 +56,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := migrate(ctx, s.w, migrations); err != nil {
 		return err
 	}
+	s.out = newWriter(s.w)
 	s.r, err = connect(ctx, s.path, max(2, runtime.NumCPU()), "deferred", "query_only(1)")
 	return err
 }
@@ -118,17 +120,15 @@ func (s *Store) read(ctx context.Context, doing string, f func(*gorm.DB) error) 
 	return s.explain(doing, err)
 }
 
-// write runs f in a transaction. Either it does not begin, because ctx has ended, or it runs to its end: the driver may report a
-// statement that was cancelled before it ran as done, so a write that has begun is not cancelled.
+// write does f for good: it survives a loss of power. See [writer.write].
 func (s *Store) write(ctx context.Context, doing string, f func(*gorm.DB) error) error {
-	if err := ctx.Err(); err != nil {
-		return s.explain(doing, err)
-	}
-	db := s.w.WithContext(context.WithoutCancel(ctx))
-	err := db.Transaction(f)
-	if code(err) != 0 {
-		// A commit that failed may leave the connection inside its transaction; otherwise this does nothing.
-		db.Exec("ROLLBACK")
+	return s.change(ctx, doing, true, f)
+}
+
+func (s *Store) change(ctx context.Context, doing string, lasting bool, f func(*gorm.DB) error) error {
+	err := ctx.Err()
+	if err == nil {
+		err = s.out.write(ctx, lasting, f)
 	}
 	return s.explain(doing, err)
 }

@@ -24,8 +24,6 @@ const (
 	handshakeLimit = 15 * time.Second
 	pingEvery      = 20 * time.Second
 	silenceLimit   = 45 * time.Second // nothing heard for this long: the peer is gone
-	writeLimit     = 30 * time.Second // for a frame, and a second more for each slowRate bytes
-	slowRate       = 64 << 10
 	minBackoff     = 500 * time.Millisecond
 	maxBackoff     = 30 * time.Second
 	stableAfter    = 10 * time.Second // a connection that lasted this long resets the back-off

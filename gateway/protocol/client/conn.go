@@ -1,26 +1,23 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/wire"
 )
 
 // conn is one connection: one goroutine reads, one writes.
 type conn struct {
 	ws      *websocket.Conn
 	onEvent func(protocol.EventFrame)
-	out     chan []byte
+	out     *wire.Writer
 	done    chan struct{} // closed when reading has ended
 	feed    feedQueue
 
@@ -31,44 +28,27 @@ type conn struct {
 
 func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame)) *conn {
 	ws.SetReadLimit(protocol.MaxReadFrame)
-	return &conn{ws: ws, onEvent: onEvent, out: make(chan []byte, 64), done: make(chan struct{}),
+	return &conn{ws: ws, onEvent: onEvent, out: wire.NewWriter(ws), done: make(chan struct{}),
 		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)}}
 }
 
-// write sends frames and pings until ctx ends or reading has ended.
+// write sends what is queued, and pings, until ctx ends.
 func (c *conn) write(ctx context.Context) {
-	ping := time.NewTicker(pingEvery)
-	defer ping.Stop()
-	for {
-		var err error
-		select {
-		case <-ctx.Done():
-			return
-		case <-c.done:
-			return
-		case frame := <-c.out:
-			c.ws.SetWriteDeadline(time.Now().Add(writeLimit + time.Duration(len(frame)/slowRate)*time.Second))
-			err = c.ws.WriteMessage(websocket.TextMessage, frame)
-		case <-ping.C:
-			err = c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeLimit))
-		}
-		if err != nil {
-			c.ws.Close() // ends the reader, which ends everything
-			return
-		}
-	}
+	c.out.Run(ctx, pingEvery, func() {})
+	c.ws.Close() // ends the reader, which ends everything
 }
 
 // read receives frames until the connection ends, and returns why. Then every call in flight fails.
 func (c *conn) read() error {
 	defer c.end()
-	alive := func() error { return c.ws.SetReadDeadline(time.Now().Add(silenceLimit)) }
+	deadline := wire.NewDeadline(c.ws)
+	alive := func() { deadline.Extend(silenceLimit) }
 	alive()
 	pong := c.ws.PingHandler()
 	c.ws.SetPingHandler(func(s string) error { alive(); return pong(s) })
-	c.ws.SetPongHandler(func(string) error { return alive() })
+	c.ws.SetPongHandler(func(string) error { alive(); return nil })
 	for {
-		data, err := c.receive(alive)
+		data, err := wire.Receive(c.ws, alive, nil)
 		if err != nil {
 			return err
 		}
@@ -89,27 +69,6 @@ func (c *conn) read() error {
 			c.feed.add(*frame.Event)
 		case frame.Event != nil && c.onEvent != nil:
 			c.onEvent(*frame.Event)
-		}
-	}
-}
-
-// receive reads one text frame and skips others. Bytes that arrive keep the connection alive, so that a large frame may come slowly.
-func (c *conn) receive(alive func() error) ([]byte, error) {
-	for {
-		kind, r, err := c.ws.NextReader()
-		if err != nil {
-			return nil, err
-		}
-		var buf bytes.Buffer
-		for err == nil {
-			alive()
-			_, err = io.CopyN(&buf, r, slowRate)
-		}
-		switch {
-		case !errors.Is(err, io.EOF):
-			return nil, err
-		case kind == websocket.TextMessage:
-			return buf.Bytes(), nil
 		}
 	}
 }
@@ -142,13 +101,9 @@ func (c *conn) request(ctx context.Context, method string, params any) (id strin
 	if err == nil && len(frame) > protocol.MaxReadFrame {
 		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message has %d MiB, at most %d are possible", method, len(frame)>>20, protocol.MaxReadFrame>>20))
 	}
-	if err == nil {
-		select {
-		case c.out <- frame:
-		case <-c.done:
+	if err == nil && !c.out.Send(ctx, frame) {
+		if err = ctx.Err(); err == nil {
 			err = lost(method)
-		case <-ctx.Done():
-			err = ctx.Err()
 		}
 	}
 	if err != nil {

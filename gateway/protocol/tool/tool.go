@@ -12,6 +12,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -113,6 +114,44 @@ func (t Tool) Preview(ctx context.Context, args json.RawMessage) (p protocol.Cal
 // Validate checks args against a JSON schema, as a gateway does before it dispatches a call. A schema that cannot be
 // understood, or that refers to itself or others, accepts everything: the node has the last word.
 func Validate(schema, args json.RawMessage) error {
+	resolved := schemas.get(schema)
+	if resolved == nil {
+		return nil
+	}
+	_, err := validated(resolved, args)
+	return err
+}
+
+// maxSchemas is how many schemas are kept ready; a fleet has a few dozen.
+const maxSchemas = 1024
+
+// schemas keeps schemas ready for use: preparing one takes longer than all the rest of a small call.
+var schemas = cache{ready: make(map[string]*jsonschema.Resolved)}
+
+type cache struct {
+	mu    sync.Mutex // guards ready
+	ready map[string]*jsonschema.Resolved
+}
+
+// get returns nil for a schema that accepts everything.
+func (c *cache) get(schema json.RawMessage) *jsonschema.Resolved {
+	c.mu.Lock()
+	resolved, ok := c.ready[string(schema)]
+	c.mu.Unlock()
+	if ok {
+		return resolved
+	}
+	resolved = prepare(schema)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.ready) >= maxSchemas {
+		clear(c.ready)
+	}
+	c.ready[string(schema)] = resolved
+	return resolved
+}
+
+func prepare(schema json.RawMessage) *jsonschema.Resolved {
 	var s jsonschema.Schema
 	var tree any
 	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil || json.Unmarshal(schema, &tree) != nil || refers(tree) {
@@ -122,8 +161,7 @@ func Validate(schema, args json.RawMessage) error {
 	if err != nil {
 		return nil
 	}
-	_, err = validated(resolved, args)
-	return err
+	return resolved
 }
 
 // refers reports whether a schema has a reference. One that leads back to itself would exhaust the stack, and a node's schema comes

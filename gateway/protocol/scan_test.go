@@ -1,0 +1,98 @@
+package protocol
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// general is what the general decoder makes of a frame.
+type general struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id"`
+	Method  string          `json:"method"`
+	Event   string          `json:"event"`
+	Params  json.RawMessage `json:"params"`
+	Payload json.RawMessage `json:"payload"`
+	OK      bool            `json:"ok"`
+	Error   *Error          `json:"error"`
+	Seq     *uint64         `json:"seq"`
+}
+
+// FuzzScanAgreesWithTheGeneralDecoder holds the two decoders together: what the fast one reads, the general one reads the same.
+func FuzzScanAgreesWithTheGeneralDecoder(f *testing.F) {
+	for _, s := range []string{
+		`{"type":"req","id":"1","method":"m","params":{"a":[1,{"b":"}\\""}],"c":"\\\\"}}`, ` { "type" : "res" , "id":"x", "ok" :true,"payload": null } `,
+		`{"type":"evt","event":"chat","seq":3,"payload":"s"}`, `{"type":"res","id":"1","ok":false,"error":{"code":500,"message":"x"}}`,
+		`{"Type":"req","id":"1"}`, `{"ty\u0070e":"req"}`, `{"type":"req","type":"evt","event":"e","id":null,"seq":null,"error":null}`, `{}`, `[]`, `"x"`, `{"a":{}}`,
+		`{"type":"evt","event":"e","payload":-1.5e3,"seq":-1}`, `{"params":[[],[[]]],"ok":1}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !utf8.Valid(data) || !json.Valid(data) {
+			return
+		}
+		var fast anyFrame
+		if !fast.scan(data) {
+			return
+		}
+		var slow general
+		if err := json.Unmarshal(data, &slow); err != nil {
+			t.Fatalf("the general decoder refuses what was read: %v", err)
+		}
+		if !reflect.DeepEqual(general(fast), slow) {
+			t.Fatalf("%s\nfast %+v\nslow %+v", data, fast, slow)
+		}
+	})
+}
+
+func TestOrdinaryFramesTakeTheFastWay(t *testing.T) {
+	for _, v := range []struct {
+		frame []byte
+		err   error
+	}{pair(EncodeRequest("1", "tool.invoke", ToolInvokeParams{Tool: "a__b", Args: json.RawMessage(`{"x":"a\"b"}`)})),
+		pair(EncodeResult("1", OK{true})), pair(EncodeEvent("chat", Empty{}, 7)), pair(EncodeError("1", ErrNotFound)), pair(EncodeRequest("1", "m", nil))} {
+		var f anyFrame
+		if v.err != nil || !json.Valid(v.frame) || !f.scan(v.frame) {
+			t.Errorf("%s %v", v.frame, v.err)
+		}
+	}
+}
+
+func pair(frame []byte, err error) struct {
+	frame []byte
+	err   error
+} {
+	return struct {
+		frame []byte
+		err   error
+	}{frame, err}
+}
+
+func TestIdsOfAnySpellingComeThrough(t *testing.T) {
+	for _, id := range []string{"1", "a\"b", `back\slash`, "Ü", "\x00", "</script>", "\u2028", strings.Repeat("x", 1000)} {
+		frame, err := EncodeRequest(id, "m", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeFrame(frame)
+		if err != nil || got.Request.ID != id {
+			t.Errorf("%q became %+v, %v", id, got.Request, err)
+		}
+	}
+}
+
+func BenchmarkDecodeFrame(b *testing.B) {
+	frame, err := EncodeRequest("1", "tool.invoke", ToolInvokeParams{Tool: "a__b", Args: json.RawMessage(`{"command":"ls -la","workdir":"src"}`)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := DecodeFrame(frame); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"gorm.io/gorm"
+)
+
+// maxGroup is how many writes one commit may carry.
+const maxGroup = 256
+
+// writer owns the one connection that writes. A write that gets it takes along those that wait behind it: one commit makes all of them
+// lasting, so a hundred writes at once take little longer than one, because a commit waits for the disk and a statement does not.
+type writer struct {
+	db   *gorm.DB
+	turn chan struct{} // holds one token while the connection is free
+	fast bool          // the connection does not wait for the disk now; whoever has the turn may change it
+
+	mu      sync.Mutex // guards waiting
+	waiting []*change
+}
+
+// change is one write.
+type change struct {
+	run      func(*gorm.DB) error
+	lasting  bool
+	done     chan struct{} // closed when what follows is set
+	err      error
+	panicked any
+}
+
+func newWriter(db *gorm.DB) *writer {
+	w := &writer{db: db, turn: make(chan struct{}, 1)}
+	w.turn <- struct{}{}
+	return w
+}
+
+// write runs f in a transaction that others may share; f is done whole or not at all. It may be run twice, when the commit that it shared fails,
+// so all it sets must come from its last run. A lasting write survives a loss of power, any other the end of this program. When ctx ends
+// before the write has begun, nothing is written; one that has begun is not cancelled, because the driver may report a statement that was
+// cancelled before it ran as done.
+func (w *writer) write(ctx context.Context, lasting bool, f func(*gorm.DB) error) error {
+	c := &change{run: f, lasting: lasting, done: make(chan struct{})}
+	w.mu.Lock()
+	w.waiting = append(w.waiting, c)
+	w.mu.Unlock()
+	for {
+		select {
+		case <-c.done:
+			if c.panicked != nil {
+				panic(c.panicked)
+			}
+			return c.err
+		case <-w.turn:
+			w.commit(w.take())
+			w.turn <- struct{}{}
+		case <-ctx.Done():
+			if w.leave(c) {
+				return ctx.Err()
+			}
+			<-c.done
+		}
+	}
+}
+
+// take removes the next writes from the queue.
+func (w *writer) take() []*change {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := min(len(w.waiting), maxGroup)
+	group := slices.Clone(w.waiting[:n])
+	w.waiting = slices.Delete(w.waiting, 0, n)
+	return group
+}
+
+// leave takes a write back that nobody has begun.
+func (w *writer) leave(c *change) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.Index(w.waiting, c)
+	if i >= 0 {
+		w.waiting = slices.Delete(w.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// commit runs a group. When it cannot be committed as a whole, each write is tried by itself, so that nobody suffers another's failure.
+func (w *writer) commit(group []*change) {
+	if len(group) == 0 {
+		return
+	}
+	defer func() {
+		for _, c := range group {
+			close(c.done)
+		}
+	}()
+	if len(group) > 1 && w.together(group) {
+		return
+	}
+	for _, c := range group {
+		c.err = w.transaction(c.lasting, c.attempt)
+	}
+}
+
+// together reports whether the whole group was done and committed. One that fails undoes all.
+func (w *writer) together(group []*change) bool {
+	lasting := slices.ContainsFunc(group, func(c *change) bool { return c.lasting })
+	return w.transaction(lasting, func(tx *gorm.DB) error {
+		for _, c := range group {
+			if err := c.attempt(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}) == nil
+}
+
+// attempt runs the write. A panic is its caller's.
+func (c *change) attempt(tx *gorm.DB) (err error) {
+	defer func() {
+		if c.panicked = recover(); c.panicked != nil {
+			err = gorm.ErrInvalidTransaction
+		}
+	}()
+	return c.run(tx)
+}
+
+func (w *writer) transaction(lasting bool, f func(*gorm.DB) error) error {
+	if w.fast == lasting {
+		mode := "FULL"
+		if !lasting {
+			mode = "NORMAL"
+		}
+		if err := w.db.Exec("PRAGMA synchronous = " + mode).Error; err != nil {
+			return err
+		}
+		w.fast = !lasting
+	}
+	err := w.db.Transaction(f)
+	if code(err) != 0 {
+		// A commit that failed may leave the connection inside its transaction; otherwise this does nothing.
+		w.db.Exec("ROLLBACK")
+	}
+	return err
+}

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"fairlead/gateway/protocol"
+)
+
+// hold keeps the writing connection until release is called.
+func hold(t *testing.T, s *Store) (release func()) {
+	t.Helper()
+	began, free := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		s.write(context.Background(), "hold", func(*gorm.DB) error {
+			close(began)
+			<-free
+			return nil
+		})
+	})
+	<-began
+	return func() { close(free); wg.Wait() }
+}
+
+// queued waits until n writes wait.
+func queued(s *Store, n int) {
+	for {
+		s.out.mu.Lock()
+		have := len(s.out.waiting)
+		s.out.mu.Unlock()
+		if have == n {
+			return
+		}
+	}
+}
+
+func TestWritesThatWaitShareOneCommit(t *testing.T) {
+	s := openTest(t)
+	release := hold(t, s)
+	var tx sync.Map // the transactions that were seen
+	var wg sync.WaitGroup
+	const n = 40
+	for i := range n {
+		wg.Go(func() {
+			err := s.write(t.Context(), "test", func(db *gorm.DB) error {
+				tx.Store(db.Statement.ConnPool, true)
+				return db.Create(&settingRow{fmt.Sprint("k", i), "1"}).Error
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	queued(s, n)
+	release()
+	wg.Wait()
+	seen := 0
+	tx.Range(func(any, any) bool { seen++; return true })
+	if all := must(s.Settings(t.Context()))(t); len(all) != n || seen != 1 {
+		t.Errorf("%d of %d rows in %d transactions", len(all), n, seen)
+	}
+}
+
+func TestFailedWriteDoesNotUndoThoseItSharedACommitWith(t *testing.T) {
+	s := openTest(t)
+	release := hold(t, s)
+	own := errors.New("own reason")
+	do := map[string]func(db *gorm.DB) error{
+		"good":  func(db *gorm.DB) error { return nil },
+		"own":   func(db *gorm.DB) error { return own },
+		"panic": func(db *gorm.DB) error { panic("mine") },
+		"disk":  func(db *gorm.DB) error { return db.Exec("INSERT INTO settings (key) SELECT key FROM settings").Error },
+	}
+	var got, panics sync.Map
+	var wg sync.WaitGroup
+	for name, f := range do {
+		for i := range 3 {
+			key := fmt.Sprint(name, i)
+			wg.Go(func() {
+				defer func() {
+					if r := recover(); r != nil {
+						panics.Store(key, r)
+					}
+				}()
+				got.Store(key, s.write(t.Context(), "test", func(db *gorm.DB) error {
+					if err := db.Create(&settingRow{key, "1"}).Error; err != nil {
+						return err
+					}
+					return f(db)
+				}))
+			})
+		}
+	}
+	queued(s, 12)
+	release()
+	wg.Wait()
+	all := must(s.Settings(t.Context()))(t)
+	for i := range 3 {
+		if err, _ := got.Load(fmt.Sprint("good", i)); err != nil || all[fmt.Sprint("good", i)] == nil {
+			t.Errorf("a good write: %v, %s", err, all[fmt.Sprint("good", i)])
+		}
+		if err, _ := got.Load(fmt.Sprint("own", i)); !errors.Is(err.(error), own) {
+			t.Errorf("own error: %v", err)
+		}
+		if r, _ := panics.Load(fmt.Sprint("panic", i)); r != "mine" {
+			t.Errorf("panic: %v", r)
+		}
+		if err, _ := got.Load(fmt.Sprint("disk", i)); err == nil {
+			t.Error("a broken constraint was no error")
+		}
+	}
+	if len(all) != 3 {
+		t.Errorf("left behind: %v", all)
+	}
+}
+
+func TestWriteWhoseContextEndsBeforeItBeganIsNotDone(t *testing.T) {
+	s := openTest(t)
+	release := hold(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	end := make(chan error)
+	var ran atomic.Bool
+	go func() {
+		end <- s.write(ctx, "test", func(*gorm.DB) error { ran.Store(true); return nil })
+	}()
+	queued(s, 1)
+	cancel()
+	if err := <-end; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	release()
+	if ran.Load() {
+		t.Error("it was done later")
+	}
+}
+
+func TestOnlyCallsThatReadDoNotWaitForTheDisk(t *testing.T) {
+	s := openTest(t)
+	mode := func() (m string) {
+		if err := s.w.Raw("PRAGMA synchronous").Scan(&m).Error; err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for i, c := range []struct {
+		effect protocol.Effect
+		want   string
+	}{{protocol.EffectRead, "1"}, {protocol.EffectWrite, "2"}, {protocol.EffectRead, "1"}, {"", "2"}, {protocol.EffectExec, "2"}} {
+		call := Call{Info: protocol.CallInfo{CallID: protocol.CallID(fmt.Sprint(i)), Effect: c.effect, State: protocol.CallRunning}}
+		if err := s.PutCall(t.Context(), call); err != nil || mode() != c.want {
+			t.Errorf("%q: synchronous = %s, %v", c.effect, mode(), err)
+		}
+		call.Info.State = protocol.CallDone
+		if won, err := s.FinishCall(t.Context(), call); !won || err != nil || mode() != c.want {
+			t.Errorf("%q: synchronous = %s, %v", c.effect, mode(), err)
+		}
+	}
+	must(s.Append(t.Context(), key, user("kept")))(t)
+	if mode() != "2" {
+		t.Error("a message did not wait for the disk")
+	}
+}
+
+// BenchmarkCalls is the journal's share of a tool call: a row before it and its end after it, for one caller and for 64 at once.
+func BenchmarkCalls(b *testing.B) {
+	for _, effect := range []protocol.Effect{protocol.EffectRead, protocol.EffectExec} {
+		for _, callers := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%s/%d", effect, callers), func(b *testing.B) {
+				s := openTest(b)
+				var n atomic.Int64
+				b.SetParallelism(callers)
+				b.ResetTimer()
+				one := func() {
+					c := Call{Info: protocol.CallInfo{CallID: protocol.CallID(fmt.Sprint(n.Add(1))), Effect: effect, State: protocol.CallRunning}}
+					if err := s.PutCall(b.Context(), c); err != nil {
+						b.Error(err)
+					}
+					c.Info.State = protocol.CallDone
+					if _, err := s.FinishCall(b.Context(), c); err != nil {
+						b.Error(err)
+					}
+				}
+				if callers == 1 {
+					for range b.N {
+						one()
+					}
+					return
+				}
+				b.RunParallel(func(p *testing.PB) {
+					for p.Next() {
+						one()
+					}
+				})
+			})
+		}
+	}
+}
