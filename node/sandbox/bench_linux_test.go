@@ -1,0 +1,64 @@
+package sandbox_test
+
+import (
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"fairlead/node/sandbox"
+)
+
+// BenchmarkTrue starts `sh -lc true` bare, supervised and contained in turns, and reports the medians and their ratio, of which the issue allows 1.3.
+func BenchmarkTrue(b *testing.B) {
+	ws := b.TempDir()
+	b.Setenv("HOME", ws) // a profile of the person's would be most of the time
+	env := sandbox.Environ(ws, nil)
+	box, err := sandbox.New(b.Context(), sandbox.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer box.Close()
+	for _, sh := range []string{"/bin/sh", "/bin/bash"} {
+		contained := func(mode sandbox.Mode) func() error {
+			return func() error {
+				p, err := box.Start(sandbox.Spec{Profile: sandbox.Profile{Mode: mode, Workspace: ws}, Argv: []string{sh, "-lc", "true"}, Dir: ws, Env: env})
+				if err != nil {
+					return err
+				}
+				_, err = p.Wait()
+				return err
+			}
+		}
+		b.Run(sh, func(b *testing.B) {
+			runs := []func() error{
+				func() error {
+					cmd := exec.Command(sh, "-lc", "true")
+					cmd.Env, cmd.Dir, cmd.SysProcAttr = env, ws, &syscall.SysProcAttr{Setsid: true}
+					return cmd.Run()
+				},
+				contained(sandbox.Full), contained(sandbox.WorkspaceWrite),
+			}
+			times := make([][]time.Duration, len(runs))
+			for b.Loop() {
+				for i, run := range runs {
+					t := time.Now()
+					if err := run(); err != nil {
+						b.Fatal(err)
+					}
+					times[i] = append(times[i], time.Since(t))
+				}
+			}
+			median := func(i int) float64 {
+				slices.Sort(times[i])
+				return float64(times[i][len(times[i])/2].Microseconds())
+			}
+			b.ReportMetric(median(0), "bare-µs")
+			b.ReportMetric(median(1), "full-µs")
+			b.ReportMetric(median(2), "contained-µs")
+			b.ReportMetric(median(1)/median(0), "full-ratio")
+			b.ReportMetric(median(2)/median(0), "contained-ratio")
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fairlead/node/sandbox/confine"
+)
+
+// keptRulesets is how many rulesets are kept for the next command of the same profile.
+const keptRulesets = 8
+
+// confiner turns profiles into rules.
+type confiner struct {
+	set       settings
+	files     bool // Landlock is there and wanted
+	filter    bool
+	temp      string // folder of the private temporary folders, made when first needed
+	temps     map[string]string
+	rulesets  map[string]*confine.Ruleset
+	lastInUse []string // keys of rulesets, oldest first
+}
+
+func newConfiner(set settings) *confiner {
+	return &confiner{set: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
+		files:  confine.ABI() > 0 && !slices.Contains(set.Missing, "landlock"),
+		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp")}
+}
+
+// devices may be used by every contained command. A terminal only when it is its own.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
+
+// prepare returns the environment and the rules of a command; no rules for an uncontained one.
+func (c *confiner) prepare(o *order, stdin int) ([]string, *confine.Rules, error) {
+	p := o.Profile
+	if !p.contained() {
+		return o.Env, nil, nil
+	}
+	key := strings.Join(append(append([]string{string(p.Mode), string(p.Network), p.Workspace, strconv.Itoa(len(p.Write))}, p.Write...), p.Read...), "\x00")
+	temp, err := c.tempFor(key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a private temporary folder: %w", err)
+	}
+	env := unset(o.Env, sockets...)
+	env = append(unset(env, "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME"), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
+	rules := &confine.Rules{Filter: c.filter, NoNet: p.Network == NetBlocked}
+	if !c.files {
+		return env, rules, nil
+	}
+	f := confine.Files{Hidden: c.set.Hidden, Read: append(slices.Clone(c.set.Shown), p.Read...), Write: []string{temp}, Devices: devices,
+		NoTCP: p.Network == NetBlocked}
+	if p.Workspace != "" {
+		f.Read = append(f.Read, p.Workspace)
+	}
+	if p.Mode == WorkspaceWrite {
+		if p.Workspace != "" {
+			f.Write = append(f.Write, p.Workspace)
+		}
+		f.Write = append(f.Write, p.Write...)
+	}
+	if o.PTY {
+		if tty, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(stdin)); err == nil && strings.HasPrefix(tty, "/dev/") {
+			f.Devices = append(slices.Clone(devices), tty)
+			key += "\x00" + tty
+		}
+	}
+	rules.Files, err = c.ruleset(key, f)
+	return env, rules, err
+}
+
+// ruleset returns a kept ruleset or a new one.
+func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error) {
+	c.lastInUse = append(slices.DeleteFunc(c.lastInUse, func(k string) bool { return k == key }), key)
+	if r := c.rulesets[key]; r != nil {
+		if r.Fresh() {
+			return r, nil
+		}
+		r.Close()
+		delete(c.rulesets, key)
+	}
+	r, err := confine.NewRuleset(f)
+	if err != nil {
+		return nil, err
+	}
+	c.rulesets[key] = r
+	if len(c.lastInUse) > keptRulesets {
+		old := c.lastInUse[0]
+		c.lastInUse = c.lastInUse[1:]
+		if r := c.rulesets[old]; r != nil {
+			r.Close()
+		}
+		delete(c.rulesets, old)
+	}
+	return r, nil
+}
+
+// tempFor is the private temporary folder of one profile. It lasts as long as the helper, so that a command finds what the one before it left.
+func (c *confiner) tempFor(key string) (string, error) {
+	if dir := c.temps[key]; dir != "" {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			return dir, nil
+		}
+	}
+	if c.temp == "" {
+		base, err := filepath.EvalSymlinks(os.TempDir())
+		if err != nil {
+			return "", err
+		}
+		if c.temp, err = os.MkdirTemp(base, "fairlead-"); err != nil {
+			return "", err
+		}
+	}
+	dir := filepath.Join(c.temp, strconv.Itoa(len(c.temps)))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	c.temps[key] = dir
+	return dir, nil
+}
+
+func (c *confiner) close() {
+	if c.temp != "" {
+		os.RemoveAll(c.temp)
+	}
+}

@@ -1,0 +1,43 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// secretPlaces are where people keep keys and tokens, below their home folder. Of .ssh what is no secret stays readable: see sshOpen.
+var secretPlaces = []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".netrc", ".git-credentials", ".pgpass", ".npmrc", ".pypirc", ".docker/config.json",
+	".config/gcloud", ".config/gh", ".config/git/credentials", ".local/share/keyrings", ".password-store"}
+
+// hidden lists what no contained command may read: the program's own folder, keys and tokens; and what may be read all the same.
+func hidden(opts Options) (hide, show []string) {
+	hide = append(hide, opts.Secrets...)
+	if opts.Home != "" {
+		hide = append(hide, opts.Home)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return hide, nil
+	}
+	for _, p := range secretPlaces {
+		hide = append(hide, filepath.Join(home, filepath.FromSlash(p)))
+	}
+	return hide, sshOpen(filepath.Join(home, ".ssh"))
+}
+
+// sshOpen are the files of .ssh that hold no secret.
+func sshOpen(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var open []string
+	for _, e := range entries {
+		n := e.Name()
+		if e.Type().IsRegular() && (n == "config" || strings.HasPrefix(n, "known_hosts") || strings.HasSuffix(n, ".pub")) {
+			open = append(open, filepath.Join(dir, n))
+		}
+	}
+	return open
+}

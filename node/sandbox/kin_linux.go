@@ -1,0 +1,141 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A session's processes are found again, wherever they went, by two things that no process can shed: whose child it is, as the helper becomes the
+// parent of every orphan below it, and a badge that children inherit. The badge is the hard limit of file locks, which no kernel since 2.4 looks at. It
+// goes down by one with every session, so that without privileges nobody can take the badge of an older one; who lowers his own
+// to that of none belongs to none and is killed.
+
+// firstBadge is more locks than anyone has a use for and less than no limit.
+const firstBadge = 1 << 60
+
+const badgeLimit = 10 // RLIMIT_LOCKS, the same on all processors that we have a filter for; package unix lacks the name
+
+// nextBadge makes the helper wear a new badge, for the next command to inherit.
+func (v *warden) nextBadge() uint64 {
+	if v.badge == 0 {
+		v.badge = firstBadge
+		var have unix.Rlimit
+		if unix.Getrlimit(badgeLimit, &have) == nil {
+			v.badge = min(v.badge, have.Max)
+		}
+	}
+	v.badge--
+	unix.Setrlimit(badgeLimit, &unix.Rlimit{Cur: v.badge, Max: v.badge})
+	return v.badge
+}
+
+func badgeOf(pid int) (uint64, error) {
+	var lim unix.Rlimit
+	err := unix.Prlimit(pid, badgeLimit, nil, &lim)
+	if err == nil {
+		return lim.Max, nil
+	}
+	// Of another user's process, as one started by sudo, everyone may still read the limits.
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, ok := bytes.Cut(data, []byte("Max file locks"))
+	fields := bytes.Fields(rest)
+	if !ok || len(fields) < 2 {
+		return 0, errors.New("no limit of file locks")
+	}
+	return strconv.ParseUint(string(fields[1]), 10, 64)
+}
+
+// children are the processes whose parent is pid.
+func children(pid int) []int {
+	dir := fmt.Sprintf("/proc/%d/task", pid)
+	tasks, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, t := range tasks {
+		data, err := os.ReadFile(dir + "/" + t.Name() + "/children")
+		if errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children"); err != nil {
+				return scan(pid) // a kernel without CONFIG_PROC_CHILDREN
+			}
+		}
+		for _, f := range bytes.Fields(data) {
+			if n, err := strconv.Atoi(string(f)); err == nil {
+				pids = append(pids, n)
+			}
+		}
+	}
+	return pids
+}
+
+// scan finds the children of parent by looking at every process.
+func scan(parent int) (pids []int) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, n := range names {
+		pid, err := strconv.Atoi(n)
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + n + "/stat")
+		if err != nil {
+			continue
+		}
+		// The name in parentheses may hold anything.
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if len(fields) > 1 && string(fields[1]) == strconv.Itoa(parent) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func killTree(pid int) { signalTree(pid, unix.SIGKILL) }
+
+// signalTree signals pid and all that came from it, children first found before their parent goes, as they would be lost from sight for a moment.
+func signalTree(pid int, sig syscall.Signal) {
+	below := children(pid)
+	unix.Kill(pid, sig)
+	for _, c := range below {
+		signalTree(c, sig)
+	}
+}
+
+// spareForks is how many processes and threads more than there are now a contained command may bring the user to.
+const spareForks = 2048
+
+// limitForks bounds how often a command can fork. It has no effect on root, whom the kernel does not bound.
+func limitForks(pid int) {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return
+	}
+	_, rest, _ := bytes.Cut(data, []byte("/"))
+	fields := bytes.Fields(rest)
+	if len(fields) == 0 {
+		return
+	}
+	now, err := strconv.ParseUint(string(fields[0]), 10, 32)
+	if err != nil {
+		return
+	}
+	var have unix.Rlimit
+	if unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &have) == nil {
+		n := min(have.Max, now+spareForks)
+		unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: n, Max: n}, nil)
+	}
+}
