@@ -166,9 +166,10 @@ func (s *shell) delete(key protocol.SessionKey) {
 			return
 		}
 		s.closeTorn(func(k protocol.SessionKey) bool { return k == key })
-		s.toast.Say("The chat was deleted.", func() { s.restore(key) }, time.Now(), until)
+		shown := s.key == key
+		s.toast.Say("The chat was deleted.", func() { s.restore(key, shown) }, time.Now(), until)
 		s.body.Refresh()
-		if s.key != key {
+		if !shown {
 			return
 		}
 		next := protocol.MainSession
@@ -182,13 +183,16 @@ func (s *shell) delete(key protocol.SessionKey) {
 	})
 }
 
-func (s *shell) restore(key protocol.SessionKey) {
+// restore brings a chat back, and shows it when it was shown before.
+func (s *shell) restore(key protocol.SessionKey, show bool) {
 	bind.Go(s.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.b.state.Restore(ctx, key) }, func(_ struct{}, err error) {
 		if err != nil {
 			s.say("The chat could not be brought back: " + err.Error())
 			return
 		}
-		s.open(key)
+		if show {
+			s.open(key)
+		}
 	})
 }
 

@@ -46,6 +46,7 @@ func (l *shellLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 func (s *shell) arrange() {
 	if s.narrow {
 		s.sidebar.box.Hide()
+		s.sidebar.box.Objects = nil // in one place only: the toolkit gives no focus to what is also under a hidden parent
 		s.pane.SetLeading(s.menu)
 		s.drawer.Objects = []fyne.CanvasObject{newScrim(s.toggleDrawer), container.New(drawerLayout{}, s.sidebar.inner, widgets.NewRect(look.ColorLine, "", 0))}
 	} else {

@@ -37,7 +37,7 @@ func newSidebar(s *shell) *sidebar {
 	b := &sidebar{s: s, rows: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1}
 	name := widgets.NewHeading("Fairlead", look.SizeTitle)
 	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: "Ctrl N"}, s.newChat)
-	b.search = widgets.NewSearchField("Search          Ctrl K")
+	b.search = widgets.NewSearchField("Search", "Ctrl K")
 	b.search.OnChanged = b.find
 	b.search.OnCancel = func() { b.search.SetText(""); s.focusComposer() }
 	b.search.OnChoose = func() {
@@ -140,7 +140,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	if b.query != "" {
 		lines = append(lines, line{heading: "FOUND"})
 		for i, e := range b.found {
-			lines = append(lines, b.chatLine(e, v, i == b.picked))
+			lines = append(lines, b.chatLine(e, v, i == max(b.picked, 0))) // Enter opens it
 		}
 		if len(b.found) == 0 {
 			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})

@@ -22,7 +22,7 @@ import (
 // row is a fact with what can be done about it.
 func row(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject {
 	value := widget.NewLabel(text)
-	value.Selectable, value.Wrapping = true, fyne.TextWrapBreak
+	value.Selectable, value.Wrapping = true, fyne.TextWrapWord
 	var right fyne.CanvasObject
 	if len(buttons) > 0 {
 		right = container.NewCenter(widgets.Row(look.Inside, -1, buttons...))
@@ -64,7 +64,6 @@ func secretsText(st protocol.Status) string {
 func (p *Page) about(version string) fyne.CanvasObject {
 	st := p.app.Value.Get().Status
 	rows := []fyne.CanvasObject{
-		heading("Fairlead"), muted("An agent that works on your computers, under your hand."),
 		row("Version", version, widgets.NewQuiet("Copy", "copy", func() {
 			p.h.Copy(fmt.Sprintf("Fairlead %s, %s/%s, %s", version, runtime.GOOS, runtime.GOARCH, runtime.Version()))
 		})),
@@ -92,7 +91,8 @@ func (p *Page) about(version string) fyne.CanvasObject {
 		}
 		list.Refresh()
 	}
-	return page(append(rows, row("Made with", "Go, Fyne and these free libraries", show), list)...)
+	rows = append(rows, row("Made with", "Go, Fyne and these free libraries", show), list)
+	return page(section("Fairlead", muted("An agent that works on your computers, under your hand.")), widgets.Col(look.Gap, rows...))
 }
 
 //go:embed licences.txt
@@ -131,10 +131,10 @@ func (p *Page) advanced() fyne.CanvasObject {
 		listen = url
 		copyAddress = append(copyAddress, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(url) }))
 	}
-	rows := []fyne.CanvasObject{heading("Gateway"), row("Address", listen, copyAddress...)}
+	rows := []fyne.CanvasObject{row("Address", listen, copyAddress...)}
 	l := p.h.Local
 	if l == nil {
-		return page(append(rows, muted("This window uses a gateway that runs elsewhere. Its settings of this kind are made there."))...)
+		return page(section("Gateway", append(rows, muted("This window uses a gateway that runs elsewhere. Its settings of this kind are made there."))...))
 	}
 	said := muted("Programs that connect need this token. Whoever has it can do everything you can.")
 	token := widgets.NewButton("Copy token", "key", nil)
@@ -162,7 +162,7 @@ func (p *Page) advanced() fyne.CanvasObject {
 		saved.Set("✓ Saved. Takes effect at the next start.", look.ColorGood)
 	}
 	entry.OnSubmitted = func(string) { save() }
-	return page(append(rows, row("Token", "Kept with the keys; never shown", token), said,
-		heading("Listen on"), field(entry, widgets.NewButton("Save", "", save)), saved,
-		heading("Logs"), row("Folder", l.LogDir(), widgets.NewQuiet("Open", "folder", func() { p.h.OpenPath(l.LogDir()) })))...)
+	return page(section("Gateway", append(rows, row("Token", "Kept with the keys; never shown", token), said)...),
+		section("Listen on", field(entry, widgets.NewButton("Save", "", save)), saved),
+		section("Logs", row("Folder", l.LogDir(), widgets.NewQuiet("Open", "folder", func() { p.h.OpenPath(l.LogDir()) }))))
 }

@@ -29,19 +29,19 @@ type Local interface {
 func (p *Page) general() fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	if l := p.h.Local; l != nil {
-		rows = append(rows, p.workspace(l)...)
+		rows = append(rows, p.workspace(l))
 	}
 	rows = append(rows, p.appearance()...)
 	if l := p.h.Local; l != nil {
 		start, set := pick(starts, l.SetHidden)
 		set(l.Hidden())
-		rows = append(rows, heading("At the start"), start, muted("Where the desktop shows no tray, the window opens nevertheless."))
+		rows = append(rows, section("At the start", start, muted("Where the desktop shows no tray, the window opens nevertheless.")))
 	}
 	return page(rows...)
 }
 
 // workspace is the folder that the agent works in on this computer.
-func (p *Page) workspace(l Local) []fyne.CanvasObject {
+func (p *Page) workspace(l Local) fyne.CanvasObject {
 	said := muted("Reading in here asks nothing; everything outside, and every change, is asked about.")
 	entry := widget.NewEntry()
 	entry.SetText(l.Workspace())
@@ -59,7 +59,7 @@ func (p *Page) workspace(l Local) []fyne.CanvasObject {
 	entry.OnSubmitted = set
 	choose := widgets.NewButton("Choose…", "folder", func() { p.h.PickFolder(set) })
 	use := widgets.NewButton("Use", "check", func() { set(entry.Text) })
-	return []fyne.CanvasObject{heading("Folder the agent works in"), field(entry, choose, use), said}
+	return section("Folder the agent works in", field(entry, choose, use), said)
 }
 
 // field is an entry with its buttons.
@@ -100,7 +100,7 @@ func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject
 
 // appearance is theme and text size. A change is seen at once.
 func (p *Page) appearance() []fyne.CanvasObject {
-	result := muted("")
+	result := muted("A change is seen at once, in every window.")
 	mode, scale := look.System, look.TextNormal
 	modeGroup, setMode := pick(modes, func(m look.Mode) {
 		mode = m
@@ -121,5 +121,5 @@ func (p *Page) appearance() []fyne.CanvasObject {
 		setMode(mode)
 		setSize(scale)
 	})
-	return []fyne.CanvasObject{heading("Theme"), modeGroup, heading("Text size"), sizeGroup, result}
+	return []fyne.CanvasObject{section("Theme", modeGroup), section("Text size", sizeGroup, result)}
 }

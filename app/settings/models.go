@@ -39,7 +39,7 @@ func newModels(p *Page) *models {
 // sideLayout is a list of fixed width beside the rest.
 type sideLayout struct{}
 
-const sideWidth = 216
+const sideWidth = 248
 
 func (sideLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return fyne.NewSize(sideWidth+280, 320) }
 func (sideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
@@ -102,7 +102,7 @@ func (m *models) show(id string) {
 	m.list.Refresh()
 	for _, p := range m.providers {
 		if p.ID == id {
-			m.detail.Objects = []fyne.CanvasObject{page(m.provider(p)...)}
+			m.detail.Objects = []fyne.CanvasObject{page(widgets.Col(look.Group, m.provider(p)...))}
 			m.detail.Refresh()
 		}
 	}
@@ -302,7 +302,7 @@ func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fy
 			}
 			rows.Refresh()
 		}
-		search := widgets.NewSearchField("Search models")
+		search := widgets.NewSearchField("Search models", "")
 		search.OnChanged = fill
 		fill("")
 		list.Objects = []fyne.CanvasObject{heading("Models"), search, said, rows}
@@ -327,7 +327,7 @@ func (m *models) use(ref protocol.ModelRef, said *widgets.Paragraph) {
 
 // detect looks for model servers on this computer and offers them.
 func (m *models) detect() fyne.CanvasObject {
-	box := container.NewVBox(heading("On this computer"), muted("Looking for model servers…"))
+	box := widgets.Col(look.Inside, heading("On this computer"), muted("Looking for model servers…"))
 	bind.Go(m.p.ctx, m.p.app.Detect, func(servers []protocol.DetectedServer, err error) {
 		rows := []fyne.CanvasObject{heading("On this computer")}
 		switch {

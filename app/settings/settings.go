@@ -60,7 +60,12 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 func (p *Page) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
 
 func page(rows ...fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewVScroll(widgets.Inset(look.Page, look.Page, look.Page, look.Page, widgets.Limit(720, true, widgets.Col(look.Group, rows...))))
+	return container.NewVScroll(widgets.Inset(look.Page, look.Page, look.Page, look.Page, widgets.Limit(720, true, widgets.Col(look.Page, rows...))))
+}
+
+// section is a group of settings under its name.
+func section(title string, rows ...fyne.CanvasObject) fyne.CanvasObject {
+	return widgets.Col(look.Inside, append([]fyne.CanvasObject{heading(title)}, rows...)...)
 }
 
 func heading(text string) fyne.CanvasObject { return widgets.NewHeading(text, look.SizeTitle) }

@@ -119,6 +119,8 @@ func (m *Markdown) show(b Block) fyne.CanvasObject {
 
 var (
 	taskItem = regexp.MustCompile(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[([ xX])\]\s`)
+	// escaped is a sign that stands for itself (CommonMark 2.4); Fyne's parser leaves the backslash in the text.
+	escaped  = regexp.MustCompile(`\\([!-/:-@\[-\x60{-~])`)
 	imageRef = regexp.MustCompile(`!\[([^\]]*)\]\(`)
 )
 
@@ -151,7 +153,13 @@ func (m *Markdown) safe(segments []widget.RichTextSegment) []widget.RichTextSegm
 	out := make([]widget.RichTextSegment, 0, len(segments))
 	for _, s := range segments {
 		switch s := s.(type) {
+		case *widget.TextSegment:
+			if !s.Style.TextStyle.Monospace { // which is code
+				s.Text = escaped.ReplaceAllString(s.Text, "$1")
+			}
+			out = append(out, s)
 		case *widget.HyperlinkSegment:
+			s.Text = escaped.ReplaceAllString(s.Text, "$1")
 			if !LinkAllowed(s.URL) {
 				text := s.Text
 				if s.URL != nil && s.URL.String() != text {

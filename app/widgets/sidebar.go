@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
@@ -103,9 +104,12 @@ type SearchField struct {
 	OnChoose func()
 }
 
-// NewSearchField makes an empty field.
-func NewSearchField(placeholder string) *SearchField {
+// NewSearchField makes an empty field; key, which may be empty, is what brings the keyboard to it and stands at its right.
+func NewSearchField(placeholder, key string) *SearchField {
 	s := &SearchField{}
+	if key != "" {
+		s.ActionItem = container.NewCenter(NewText(key, look.ColorMuted, look.SizeSmall))
+	}
 	s.ExtendBaseWidget(s)
 	s.SetPlaceHolder(placeholder)
 	s.SetIcon(look.IconIn("search", look.ColorMuted))

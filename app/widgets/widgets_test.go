@@ -84,6 +84,21 @@ func TestMarkdownOpensLinksOnlyWhenTappedAndOnlySafeOnes(t *testing.T) {
 	}
 }
 
+func TestMarkdownTakesTheBackslashFromEscapedSignsOnly(t *testing.T) {
+	m := NewMarkdown()
+	for source, want := range map[string]string{
+		`list \*.md, \!now`:   "list *.md, !now",
+		`C:\dir and \d`:       `C:\dir and \d`,
+		"the code `a\\*b`":    `the code a\*b`,
+		`*all \_of\_ it*`:     "all _of_ it",
+		`[a \[b\]](http://c)`: "a [b]",
+	} {
+		if got := widget.NewRichText(m.parse(source)...).String(); strings.TrimSpace(got) != want {
+			t.Errorf("%s shows %q, want %q", source, got, want)
+		}
+	}
+}
+
 func TestMarkdownSurvivesWhatFynesParserPanicsOn(t *testing.T) {
 	m := NewMarkdown()
 	window(t, m, 400, 300)
@@ -235,7 +250,7 @@ func TestCodeDrawsOnlyTheLinesInView(t *testing.T) {
 }
 
 func TestSearchFieldKeys(t *testing.T) {
-	s := NewSearchField("Search")
+	s := NewSearchField("Search", "Ctrl K")
 	moved, cancelled := 0, false
 	s.OnMove = func(by int) { moved += by }
 	s.OnCancel = func() { cancelled = true }
