@@ -1,0 +1,186 @@
+package cron
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // Windows has none
+)
+
+// maxAhead bounds times and spans, so that no sum of them overflows.
+const maxAhead = 100 * 366 * 24 * time.Hour
+
+var (
+	digits   = regexp.MustCompile(`^\d{10,16}$`)
+	dayForm  = regexp.MustCompile(`^(today|tomorrow)(?:[ ,]+(?:at +)?(.+))?$`)
+	hourForm = regexp.MustCompile(`^(\d{1,2})(?::(\d{2}))? ?(am|pm)?$`)
+	dateForm = regexp.MustCompile(`^(\d{4})-(\d{2})-(\d{2})(?:[T ]+(\d{1,2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)?)?$`)
+	spanForm = regexp.MustCompile(`^(\d+(?:\.\d+)?) *([a-z]*)`)
+)
+
+// zoned are the layouts of times that name their offset.
+var zoned = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04Z07:00", "2006-01-02T15:04:05Z0700",
+	"2006-01-02T15:04:05 MST", "2006-01-02 15:04:05 MST", "2006-01-02 15:04 MST", time.RFC1123Z}
+
+var errNoTime = errors.New(`write it as 2026-03-29T09:00, "in 20 minutes", "today 18:00" or "tomorrow at 9am"`)
+
+// ParseTime reads a time as people and models write it: seconds (10 digits) or milliseconds since 1970, "in 20 minutes", "today 18:00",
+// "tomorrow at 9am", "18:00" (the next one), or a date with or without time and offset. What names no offset is meant in zone. A time of
+// day that a change of the clock skips is an error; of one that it repeats the first is meant.
+func ParseTime(text string, now time.Time, zone *time.Location) (time.Time, error) {
+	t, err := parseTime(strings.Join(strings.Fields(text), " "), now.In(zone), zone)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%.60q: %w", text, err)
+	}
+	if t.Before(time.UnixMilli(0)) || t.After(now.Add(maxAhead)) {
+		return time.Time{}, fmt.Errorf("%.60q: the time lies too far away", text)
+	}
+	return t.Truncate(time.Millisecond), nil
+}
+
+func parseTime(text string, now time.Time, zone *time.Location) (time.Time, error) {
+	low := strings.ToLower(text)
+	if digits.MatchString(low) {
+		n, err := strconv.ParseInt(low, 10, 64)
+		if len(low) == 10 {
+			n *= 1000
+		}
+		return time.UnixMilli(n), err
+	}
+	if span, ok := strings.CutPrefix(low, "in "); ok {
+		d, err := ParseSpan(span)
+		return now.Add(d), err
+	}
+	if m := dayForm.FindStringSubmatch(low); m != nil {
+		hour, minute, err := clock(m[2])
+		if m[2] == "" {
+			hour, minute, err = 0, 0, nil
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+		day := now.Day()
+		if m[1] == "tomorrow" {
+			day++
+		}
+		return wall(now.Year(), now.Month(), day, hour, minute, 0, zone)
+	}
+	if hour, minute, err := clock(strings.TrimPrefix(low, "at ")); err == nil {
+		t, err := wall(now.Year(), now.Month(), now.Day(), hour, minute, 0, zone)
+		if err != nil || t.After(now) {
+			return t, err
+		}
+		return wall(now.Year(), now.Month(), now.Day()+1, hour, minute, 0, zone)
+	}
+	if m := dateForm.FindStringSubmatch(text); m != nil {
+		var n [7]int
+		for i, s := range m[1:] {
+			n[i], _ = strconv.Atoi(s) // digits only, or nothing
+		}
+		plain := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC)
+		if int(plain.Month()) != n[1] || plain.Day() != n[2] || plain.Hour() != n[3] || plain.Minute() != n[4] {
+			return time.Time{}, errors.New("there is no such date or time")
+		}
+		return wall(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], zone)
+	}
+	for _, layout := range zoned {
+		t, err := time.Parse(layout, strings.ToUpper(text))
+		if err != nil {
+			continue
+		}
+		if name, offset := t.Zone(); strings.HasSuffix(layout, "MST") && offset == 0 && name != "UTC" && name != "GMT" {
+			return time.Time{}, fmt.Errorf("%s is not unique: write the offset, such as +02:00, or UTC", name)
+		}
+		return t, nil
+	}
+	return time.Time{}, errNoTime
+}
+
+// clock reads a time of day.
+func clock(text string) (hour, minute int, err error) {
+	m := hourForm.FindStringSubmatch(text)
+	if m == nil || m[2] == "" && m[3] == "" && len(text) > 2 {
+		return 0, 0, errNoTime
+	}
+	hour, _ = strconv.Atoi(m[1])
+	minute, _ = strconv.Atoi(m[2])
+	if m[3] != "" {
+		if hour < 1 || hour > 12 {
+			return 0, 0, errors.New("there is no such time of day")
+		}
+		hour %= 12
+		if m[3] == "pm" {
+			hour += 12
+		}
+	}
+	if hour > 23 || minute > 59 {
+		return 0, 0, errors.New("there is no such time of day")
+	}
+	return hour, minute, nil
+}
+
+// wall is the moment at which a clock in zone shows this, the first one of two.
+func wall(year int, month time.Month, day, hour, minute, second int, zone *time.Location) (time.Time, error) {
+	want := time.Date(year, month, day, hour, minute, second, 0, time.UTC)
+	t := time.Date(year, month, day, hour, minute, second, 0, zone)
+	if !civil(t).Equal(want) {
+		return time.Time{}, fmt.Errorf("%s does not exist in %s, because the clock is put forward then", want.Format("2 January 2006 15:04"), zone)
+	}
+	if start, _ := t.ZoneBounds(); !start.IsZero() {
+		_, before := start.Add(-time.Second).Zone()
+		_, after := t.Zone()
+		if first := t.Add(time.Duration(after-before) * time.Second); first.Before(start) && civil(first).Equal(want) {
+			return first, nil
+		}
+	}
+	return t, nil
+}
+
+var units = map[string]time.Duration{
+	"ms": time.Millisecond, "millisecond": time.Millisecond, "s": time.Second, "sec": time.Second, "second": time.Second,
+	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour,
+	"d": 24 * time.Hour, "day": 24 * time.Hour, "w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour,
+}
+
+// ParseSpan reads a length of time: "20 minutes", "1.5h", "1 hour and 30 minutes", "an hour". It is at least a millisecond.
+func ParseSpan(text string) (time.Duration, error) {
+	rest := strings.ToLower(strings.TrimSpace(text))
+	var sum float64
+	for rest != "" {
+		for _, one := range []string{"an ", "a ", "one "} {
+			if after, ok := strings.CutPrefix(rest, one); ok {
+				rest = "1 " + after
+			}
+		}
+		m := spanForm.FindStringSubmatch(rest)
+		if m == nil {
+			return 0, fmt.Errorf("%.40q is no length of time: write it as 20 minutes or 2 hours", text)
+		}
+		unit, ok := units[m[2]]
+		if !ok {
+			unit, ok = units[strings.TrimSuffix(m[2], "s")]
+		}
+		if !ok {
+			return 0, fmt.Errorf("%.20q is no unit of time: take seconds, minutes, hours, days or weeks", m[2])
+		}
+		n, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += n * float64(unit)
+		rest = strings.TrimLeft(rest[len(m[0]):], " ,")
+		rest = strings.TrimPrefix(rest, "and ")
+	}
+	if sum > float64(maxAhead) {
+		return 0, fmt.Errorf("%.40q is too long", text)
+	}
+	d := time.Duration(math.Round(sum)).Truncate(time.Millisecond)
+	if d <= 0 {
+		return 0, fmt.Errorf("%.40q is too short", text)
+	}
+	return d, nil
+}
