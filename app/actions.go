@@ -87,6 +87,12 @@ func pasteImage(s *shell) func(done func(protocol.Attachment, error)) {
 	}
 }
 
+// showFiles opens a dialog of files. It must be open before its size is set (fyne 2.8.0, dialog/file.go MinSize).
+func showFiles(d *dialog.FileDialog) {
+	d.Show()
+	d.Resize(fyne.NewSize(760, 520))
+}
+
 func pickFiles(w fyne.Window, done func([]string)) {
 	d := dialog.NewFileOpen(func(r fyne.URIReadCloser, err error) {
 		if err != nil || r == nil {
@@ -95,8 +101,7 @@ func pickFiles(w fyne.Window, done func([]string)) {
 		defer r.Close()
 		done([]string{r.URI().Path()})
 	}, w)
-	d.Resize(fyne.NewSize(760, 520))
-	d.Show()
+	showFiles(d)
 }
 
 func pickFolder(w fyne.Window, done func(string)) {
@@ -105,8 +110,7 @@ func pickFolder(w fyne.Window, done func(string)) {
 			done(dir.Path())
 		}
 	}, w)
-	d.Resize(fyne.NewSize(720, 500))
-	d.Show()
+	showFiles(d)
 }
 
 // export writes a chat as Markdown to a file of the person's choice.
@@ -119,26 +123,30 @@ func (s *shell) export(key protocol.SessionKey, window fyne.Window) {
 			s.say(err.Error())
 			return
 		}
-		d := dialog.NewFileSave(func(w fyne.URIWriteCloser, err error) {
-			if err != nil || w == nil {
+		s.saveAs(window, r[0], r[1])
+	})
+}
+
+// saveAs asks where a text goes and writes it there as Markdown.
+func (s *shell) saveAs(window fyne.Window, title, text string) {
+	d := dialog.NewFileSave(func(w fyne.URIWriteCloser, err error) {
+		if err != nil || w == nil {
+			return
+		}
+		bind.Go(s.ctx, func(context.Context) (struct{}, error) {
+			_, err := w.Write([]byte(text))
+			return struct{}{}, errors.Join(err, w.Close())
+		}, func(_ struct{}, err error) {
+			if err != nil {
+				s.say("The chat could not be saved: " + err.Error())
 				return
 			}
-			bind.Go(s.ctx, func(context.Context) (struct{}, error) {
-				_, err := w.Write([]byte(r[1]))
-				return struct{}{}, errors.Join(err, w.Close())
-			}, func(_ struct{}, err error) {
-				if err != nil {
-					s.say("The chat could not be saved: " + err.Error())
-					return
-				}
-				s.say("Saved to " + w.URI().Path())
-			})
-		}, window)
-		d.SetFileName(fileName(r[0]) + ".md")
-		d.SetFilter(storage.NewExtensionFileFilter([]string{".md"}))
-		d.Resize(fyne.NewSize(760, 520))
-		d.Show()
-	})
+			s.say("Saved to " + w.URI().Path())
+		})
+	}, window)
+	d.SetFileName(fileName(title) + ".md")
+	d.SetFilter(storage.NewExtensionFileFilter([]string{".md"}))
+	showFiles(d)
 }
 
 // fileName makes a file's name of a title.

@@ -132,6 +132,32 @@ func TestNarrowWindowHasADrawer(t *testing.T) {
 	}
 }
 
+func TestSearchInTheDrawerTakesTheKeyboard(t *testing.T) {
+	s := newTestShell(t)
+	s.update(sample())
+	s.window.Resize(fyne.NewSize(500, 700))
+	s.focusSearch()
+	if !s.drawer.Visible() || s.window.Canvas().Focused() != fyne.Focusable(s.sidebar.search) {
+		t.Errorf("the drawer is shown: %t, the keyboard goes to %T", s.drawer.Visible(), s.window.Canvas().Focused())
+	}
+}
+
+func TestDialogsOfFilesOpen(t *testing.T) {
+	s := newTestShell(t)
+	for name, open := range map[string]func(){
+		"pick files":  func() { pickFiles(s.window, func([]string) {}) },
+		"pick folder": func() { pickFolder(s.window, func(string) {}) },
+		"save":        func() { s.saveAs(s.window, "A/chat", "text") },
+	} {
+		open()
+		top := s.window.Canvas().Overlays().Top()
+		if top == nil {
+			t.Fatalf("%s opens nothing", name)
+		}
+		s.window.Canvas().Overlays().Remove(top)
+	}
+}
+
 func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	s := newTestShell(t)
 	s.update(sample())

@@ -2,7 +2,6 @@ package widgets
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
@@ -108,7 +107,7 @@ type SearchField struct {
 func NewSearchField(placeholder, key string) *SearchField {
 	s := &SearchField{}
 	if key != "" {
-		s.ActionItem = container.NewCenter(NewText(key, look.ColorMuted, look.SizeSmall))
+		s.ActionItem = Inset(0, look.Inside, 0, 0, NewText(key, look.ColorMuted, look.SizeSmall))
 	}
 	s.ExtendBaseWidget(s)
 	s.SetPlaceHolder(placeholder)
