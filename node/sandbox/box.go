@@ -23,13 +23,13 @@ var mainCalled atomic.Bool
 // TestMain; in a program that does not, nothing but the process group holds commands together.
 func Main() {
 	mainCalled.Store(true)
-	if len(os.Args) >= 2 && os.Args[0] == helperName {
-		os.Exit(helperMain(os.Args[1:]))
+	if len(os.Args) >= 2 && os.Args[1] == helperWord {
+		os.Exit(helperMain(os.Args[2:]))
 	}
 }
 
-// helperName is argv[0] of every helper.
-const helperName = "fairlead-sandbox"
+// helperWord is the first argument of every helper.
+const helperWord = "__sandbox"
 
 // New finds out what this machine enforces, which takes up to some 300 ms unless opts.Cache knows it, and returns a Box. That nothing is enforced
 // is no error: see Report. Close ends what the box started.

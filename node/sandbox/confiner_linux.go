@@ -19,6 +19,7 @@ type confiner struct {
 	set       settings
 	files     bool // Landlock is there and wanted
 	filter    bool
+	connect   bool   // Landlock tells Unix sockets with a path apart, so that connecting need not be denied altogether
 	temp      string // folder of the private temporary folders, made when first needed
 	temps     map[string]string
 	rulesets  map[string]*confine.Ruleset
@@ -26,9 +27,11 @@ type confiner struct {
 }
 
 func newConfiner(set settings) *confiner {
-	return &confiner{set: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
+	c := &confiner{set: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
 		files:  confine.ABI() > 0 && !slices.Contains(set.Missing, "landlock"),
 		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp")}
+	c.connect = c.files && confine.ABI() >= 9
+	return c
 }
 
 // devices may be used by every contained command. A terminal only when it is its own.
@@ -47,12 +50,14 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *confine.Rules, error
 	}
 	env := unset(o.Env, sockets...)
 	env = append(unset(env, "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME"), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
-	rules := &confine.Rules{Filter: c.filter, NoNet: p.Network == NetBlocked}
+	blocked := p.Network == NetBlocked
+	// A Docker daemon or the user's systemd at the other end of a Unix socket would do anything for a command.
+	rules := &confine.Rules{Filter: c.filter, NoNet: blocked, NoConnect: blocked && !c.connect}
 	if !c.files {
 		return env, rules, nil
 	}
 	f := confine.Files{Hidden: c.set.Hidden, Read: append(slices.Clone(c.set.Shown), p.Read...), Write: []string{temp}, Devices: devices,
-		NoTCP: p.Network == NetBlocked}
+		NoTCP: blocked}
 	if p.Workspace != "" {
 		f.Read = append(f.Read, p.Workspace)
 	}

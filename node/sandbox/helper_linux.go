@@ -22,12 +22,14 @@ func helperMain(args []string) int {
 	case len(args) == 1 && args[0] == "serve":
 		err = serve()
 	case len(args) == 2 && args[0] == "try":
-		err = tryMain(args[1])
+		err = try(args[1])
+	case len(args) == 1 && args[0] == "linger":
+		time.Sleep(time.Minute)
 	default:
 		err = errors.New("unknown arguments")
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, helperName+":", err)
+		fmt.Fprintln(os.Stderr, "sandbox helper:", err)
 		return 1
 	}
 	return 0
@@ -60,7 +62,7 @@ func serve() error {
 	if err := w.receive(&set); err != nil {
 		return err
 	}
-	if err := w.send(helperName); err != nil {
+	if err := w.send(helperWord); err != nil {
 		return err
 	}
 	v := &warden{wire: w, confiner: newConfiner(set), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
@@ -116,5 +118,3 @@ func (v *warden) run(requests <-chan request, children <-chan os.Signal) {
 		}
 	}
 }
-
-func tryMain(string) error { return nil }

@@ -9,5 +9,11 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
+	if play := os.Getenv("SANDBOX_PLAY"); play != "" {
+		os.Exit(plays[play]())
+	}
 	os.Exit(m.Run())
 }
+
+// plays are what the test program does when it is started as another process.
+var plays = map[string]func() int{}

@@ -74,7 +74,7 @@ func (r Report) Check(id string) Check {
 // fileChecks and netChecks are what a person means by "contained".
 var (
 	fileChecks = []string{CheckWriteOutside, CheckReadSecrets}
-	netChecks  = []string{CheckTCP, CheckUDP, CheckMPTCP, CheckRaw, CheckUring}
+	netChecks  = []string{CheckTCP, CheckUDP, CheckMPTCP, CheckRaw, CheckUring, CheckUnix}
 )
 
 // needed are the checks that a profile relies on.

@@ -22,8 +22,10 @@ const (
 type Network string
 
 const (
-	// NetBlocked, the default, leaves a command no socket but Unix ones.
+	// NetBlocked, the default, leaves a command no socket but pairs of Unix ones, and on Linux from Landlock ABI 9 on Unix sockets in the folders
+	// that it may write.
 	NetBlocked Network = "blocked"
+	// NetAllowed lets it use every network, and the Unix sockets of the user's services.
 	NetAllowed Network = "allowed"
 )
 

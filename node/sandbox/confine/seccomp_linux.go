@@ -15,13 +15,13 @@ type arch struct {
 	audit uint32
 	// x32 is the bit that marks the second set of numbers on amd64, 0 elsewhere.
 	x32                             uint32
-	socket, uring                   uint32
+	socket, uring, connect, sendto  uint32
 	ptrace, readMemory, writeMemory uint32
 }
 
 var arches = map[string]arch{
-	"amd64": {audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, uring: 425, ptrace: 101, readMemory: 310, writeMemory: 311},
-	"arm64": {audit: unix.AUDIT_ARCH_AARCH64, socket: 198, uring: 425, ptrace: 117, readMemory: 270, writeMemory: 271},
+	"amd64": {audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, uring: 425, connect: 42, sendto: 44, ptrace: 101, readMemory: 310, writeMemory: 311},
+	"arm64": {audit: unix.AUDIT_ARCH_AARCH64, socket: 198, uring: 425, connect: 203, sendto: 206, ptrace: 117, readMemory: 270, writeMemory: 271},
 }
 
 // Filters reports whether there is a system call filter for this processor.
@@ -32,10 +32,12 @@ const (
 	atNumber = 0
 	atArch   = 4
 	atArg0   = 16
+	atArg4   = 48
 )
 
-// filter denies ptrace and the like, io_uring, whose operations no filter sees, and, with noNet, every socket but Unix ones.
-func filter(a arch, noNet bool) []unix.SockFilter {
+// filter denies ptrace and the like. With noNet it denies every socket but Unix ones, and io_uring, whose operations no filter sees; with noConnect
+// also reaching for anyone with a socket, which leaves pairs of sockets.
+func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	const (
 		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 		equal = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
@@ -57,6 +59,14 @@ func filter(a arch, noNet bool) []unix.SockFilter {
 	prog = append(prog, is(a.ptrace, deny)...)
 	prog = append(prog, is(a.readMemory, deny)...)
 	prog = append(prog, is(a.writeMemory, deny)...)
+	if noConnect {
+		prog = append(prog, is(a.connect, deny)...)
+		// sendto is send with no address; both halves of the pointer are looked at.
+		prog = append(prog, unix.SockFilter{Code: equal, Jf: 5, K: a.sendto},
+			unix.SockFilter{Code: load, K: atArg4}, unix.SockFilter{Code: equal, Jf: 2},
+			unix.SockFilter{Code: load, K: atArg4 + 4}, unix.SockFilter{Code: equal, Jt: 1}, unix.SockFilter{Code: ret, K: deny},
+			unix.SockFilter{Code: load, K: atNumber})
+	}
 	if noNet {
 		prog = append(prog, is(a.uring, noSys)...)
 		prog = append(prog, unix.SockFilter{Code: equal, Jf: 3, K: a.socket}, unix.SockFilter{Code: load, K: atArg0},
@@ -66,12 +76,12 @@ func filter(a arch, noNet bool) []unix.SockFilter {
 }
 
 // seccomp binds the calling thread by the filter; no_new_privs must be set.
-func seccomp(noNet bool) error {
+func seccomp(noNet, noConnect bool) error {
 	a, ok := arches[runtime.GOARCH]
 	if !ok {
 		return errors.New("there is no system call filter for " + runtime.GOARCH)
 	}
-	f := filter(a, noNet)
+	f := filter(a, noNet, noConnect)
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
 	// Without SPEC_ALLOW older kernels slow down every process with a filter.
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW, uintptr(unsafe.Pointer(&prog)))

@@ -10,8 +10,8 @@ import (
 type Rules struct {
 	// Files is nil where files are not restricted.
 	Files *Ruleset
-	// Filter applies the system call filter, NoNet with the network in it.
-	Filter, NoNet bool
+	// Filter applies the system call filter. NoNet leaves no sockets but Unix ones, NoConnect lets none reach for another process.
+	Filter, NoNet, NoConnect bool
 }
 
 // Thread binds the calling thread for ever. The caller has locked its goroutine to it and never unlocks it, so that the thread ends with the
@@ -29,7 +29,7 @@ func Thread(r Rules) error {
 		}
 	}
 	if r.Filter {
-		return seccomp(r.NoNet)
+		return seccomp(r.NoNet, r.NoConnect)
 	}
 	return nil
 }

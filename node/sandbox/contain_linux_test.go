@@ -1,0 +1,263 @@
+package sandbox_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/node/sandbox"
+)
+
+func TestWorkspaceWriteKeepsWritesInside(t *testing.T) {
+	k := newKit(t)
+	for _, c := range []struct {
+		what, script string
+		allowed      bool
+	}{
+		{"the workspace", "echo x >new && mkdir -p a/b && mv new a/b && rm -r a", true},
+		{"a granted folder", `echo x >"$GRANTED/new"`, true},
+		{"the private temporary folder", `f=$(mktemp) && echo x >"$f" && test "${f#$TMPDIR}" != "$f"`, true},
+		{"the null device", "echo x >/dev/null", true},
+		{"another folder", `echo x >"$OUTSIDE/new"`, false},
+		{"another file", `echo x >>"$OUTSIDE/old"`, false},
+		{"removing outside", `rm "$OUTSIDE/old"`, false},
+		{"a link that leads out", `ln -s "$OUTSIDE/dangling" out && echo x >out`, false},
+		{"a hard link to another file", `ln "$OUTSIDE/old" hard`, false},
+		{"moving out", `echo x >m && mv m "$OUTSIDE/m" 2>/dev/null; test -e "$OUTSIDE/m"`, false},
+		{"moving in", `mv "$OUTSIDE/old" stolen 2>/dev/null; ! test -e "$OUTSIDE/old"`, false},
+		{"the shared temporary folder", "echo x >/tmp/fairlead-test-should-not-be", false},
+		{"another's terminal", "for p in /dev/pts/[0-9]*; do echo >$p && exit 0; done; exit 1", false},
+	} {
+		out, e := k.run(k.spec(c.script))
+		if got := e.Code == 0; got != c.allowed {
+			t.Errorf("writing %s: allowed %v, want %v (%s)", c.what, got, c.allowed, out)
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(k.outside, "old")); err != nil || string(data) != "canary" {
+		t.Errorf("the file outside is %q, %v", data, err)
+	}
+}
+
+func TestReadOnlyWritesNothingButItsTemporaryFolder(t *testing.T) {
+	k := newKit(t)
+	s := k.spec("")
+	s.Profile.Mode = sandbox.ReadOnly
+	for script, allowed := range map[string]bool{
+		"echo x >new": false, `echo x >"$GRANTED/new"`: false, `echo x >"$TMPDIR/new"`: true, "cat /etc/passwd >/dev/null": true, "ls / >/dev/null": true,
+	} {
+		s.Argv = []string{"/bin/sh", "-c", script}
+		if out, e := k.run(s); (e.Code == 0) != allowed {
+			t.Errorf("%s: exit %d, allowed should be %v (%s)", script, e.Code, allowed, out)
+		}
+	}
+}
+
+func TestSecretsCannotBeRead(t *testing.T) {
+	k := newKit(t)
+	read := map[string]bool{"~/.ssh/id_ed25519": false, "~/.ssh/known_hosts": true, "~/data/token": false, "~/note": true}
+	for file, allowed := range read {
+		if out, e := k.run(k.spec("cat " + file)); (e.Code == 0) != allowed {
+			t.Errorf("%s: exit %d, readable should be %v (%s)", file, e.Code, allowed, out)
+		}
+	}
+	// Ways around the name.
+	for _, script := range []string{"ln -s ~/.ssh s && cat s/id_ed25519", "cat /proc/self/root$HOME/.ssh/id_ed25519", "cd ~/.ssh && cat id_ed25519",
+		"ln ~/.ssh/id_ed25519 k && cat k", "cat /proc/$PPID/environ"} {
+		if out, e := k.run(k.spec(script)); e.Code == 0 || strings.Contains(out, "canary") {
+			t.Errorf("%s gave %q", script, out)
+		}
+	}
+	s := k.spec("cat ~/.ssh/id_ed25519")
+	s.Profile.Read = []string{filepath.Join(k.home, ".ssh", "id_ed25519")}
+	if out, e := k.run(s); e.Code != 0 {
+		t.Errorf("a granted secret: exit %d %s", e.Code, out)
+	}
+	s = k.spec("cat ~/.ssh/id_ed25519 ~/data/token")
+	s.Profile.Mode = sandbox.Full
+	if out, e := k.run(s); e.Code != 0 || out != "canarycanary" {
+		t.Errorf("in full mode: exit %d %s", e.Code, out)
+	}
+}
+
+func TestSecretsInsideTheWorkspaceStayHidden(t *testing.T) {
+	k := newKit(t)
+	s := k.spec("cat .ssh/id_ed25519 || cat data/token || echo x >.ssh/rc || echo x >data/new")
+	s.Dir, s.Profile.Workspace = k.home, k.home
+	if out, e := k.run(s); e.Code == 0 || strings.Contains(out, "canary") {
+		t.Errorf("exit %d: %s", e.Code, out)
+	}
+	s.Argv[2] = "cat note && echo more >>note"
+	if out, e := k.run(s); e.Code != 0 {
+		t.Errorf("the rest of the workspace: exit %d %s", e.Code, out)
+	}
+}
+
+func TestNewFilesAreSeenByTheNextCommand(t *testing.T) {
+	k := newKit(t)
+	for i := range 3 {
+		name := filepath.Join(k.home, fmt.Sprint("later", i))
+		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, e := k.run(k.spec("cat " + name)); e.Code != 0 {
+			t.Fatalf("%s: %s", name, out)
+		}
+	}
+	if err := os.RemoveAll(k.ws); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(k.ws, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, e := k.run(k.spec("echo x >new")); e.Code != 0 {
+		t.Fatalf("the workspace was made anew: %s", out)
+	}
+}
+
+func TestNetworkBlockedLeavesNoSocket(t *testing.T) {
+	k := newKit(t)
+	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tcp.Close()
+	port := tcp.Addr().(*net.TCPAddr).Port
+	sock, err := net.Listen("unix", filepath.Join(k.outside, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sock.Close()
+	bash := need(t, "bash")
+	s := k.spec("")
+	s.Argv = []string{bash, "-c", fmt.Sprintf("echo x >/dev/tcp/127.0.0.1/%d", port)}
+	if out, e := k.run(s); e.Code == 0 {
+		t.Errorf("bash's /dev/tcp went through: %s", out)
+	}
+	s.Profile.Network = sandbox.NetAllowed
+	if out, e := k.run(s); e.Code != 0 {
+		t.Errorf("allowed, but bash's /dev/tcp failed: %s", out)
+	}
+	python := need(t, "/usr/bin/python3")
+	s = k.spec("")
+	for _, c := range []string{
+		fmt.Sprintf("socket.create_connection(('127.0.0.1',%d))", port),
+		fmt.Sprintf("socket.socket(socket.AF_INET,socket.SOCK_STREAM,262).connect(('127.0.0.1',%d))", port),
+		"socket.socket(socket.AF_INET,socket.SOCK_DGRAM).sendto(b'x',('127.0.0.1',53))",
+		"socket.socket(socket.AF_INET6,socket.SOCK_DGRAM)",
+		"socket.socket(socket.AF_INET,socket.SOCK_RAW,1)",
+		"socket.socket(socket.AF_NETLINK,socket.SOCK_RAW,0)",
+		"socket.socket(socket.AF_PACKET,socket.SOCK_RAW,0)",
+		"socket.socket(socket.AF_VSOCK,socket.SOCK_STREAM)",
+		"socket.getaddrinfo('example.com',80)",
+		"socket.socket(socket.AF_UNIX).connect('" + filepath.Join(k.outside, "s") + "')",
+		"socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM).sendto(b'x','" + filepath.Join(k.outside, "s") + "')",
+	} {
+		s.Argv = []string{python, "-c", "import socket,sys\ntry:\n " + c + "\nexcept OSError as e:\n print(e); sys.exit(7)"}
+		if out, e := k.run(s); e.Code != 7 {
+			t.Errorf("%s: exit %d %s", c, e.Code, out)
+		}
+	}
+	s.Argv = []string{python, "-c", "import socket\na,b=socket.socketpair()\na.send(b'x')\nb.recv(1)\na.sendall(b'y')"}
+	if out, e := k.run(s); e.Code != 0 {
+		t.Errorf("a pair of sockets: %s", out)
+	}
+}
+
+func TestNoPrivilegesAreLeft(t *testing.T) {
+	k := newKit(t)
+	out, e := k.run(k.spec("grep -E '^(CapEff|CapPrm|CapInh|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status"))
+	if e.Code != 0 {
+		t.Fatal(out)
+	}
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		want := map[string]string{"NoNewPrivs:": "1", "Seccomp:": "2"}[f[0]]
+		if want == "" {
+			want = "0000000000000000"
+		}
+		if f[1] != want && (f[0] != "CapBnd:" || os.Getuid() == 0) {
+			t.Errorf("%s, want %s", strings.TrimSpace(line), want)
+		}
+	}
+	if out, e := k.run(k.spec(fmt.Sprintf("kill -0 %d || kill -9 %d", os.Getpid(), os.Getppid()))); e.Code == 0 {
+		t.Errorf("a command may signal the node: %s", out)
+	}
+	if out, e := k.run(k.spec("ls -l /proc/self/fd")); e.Code != 0 || strings.Contains(out, "socket:") {
+		t.Errorf("descriptors that were not meant for it: %s", out)
+	}
+}
+
+func TestSocketsOfTheSessionAreOnlyForFullMode(t *testing.T) {
+	t.Setenv("SSH_AUTH_SOCK", "/run/agent")
+	k := newKit(t)
+	s := k.spec(`echo "$SSH_AUTH_SOCK"`)
+	if out, _ := k.run(s); out != "" {
+		t.Errorf("contained: %q", out)
+	}
+	s.Profile.Mode = sandbox.Full
+	if out, _ := k.run(s); out != "/run/agent" {
+		t.Errorf("in full mode: %q", out)
+	}
+}
+
+// TestReportIsWhatHappens takes each layer away and compares the report with what a command can do then.
+func TestReportIsWhatHappens(t *testing.T) {
+	for _, missing := range [][]string{nil, {"landlock"}, {"seccomp"}, {"landlock", "seccomp"}, {"helper"}} {
+		t.Run(strings.Join(missing, "+"), func(t *testing.T) {
+			k := newKit(t, missing...)
+			python := need(t, "/usr/bin/python3")
+			r := k.box.Report()
+			tcp, err := net.Listen("tcp4", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tcp.Close()
+			tries := map[string][]string{
+				sandbox.CheckWriteOutside: {"/bin/sh", "-c", `echo x >"$OUTSIDE/new"`},
+				sandbox.CheckReadSecrets:  {"/bin/sh", "-c", "cat ~/data/token"},
+				sandbox.CheckTCP:          {python, "-c", fmt.Sprintf("import socket;socket.create_connection(('127.0.0.1',%d))", tcp.Addr().(*net.TCPAddr).Port)},
+				sandbox.CheckUDP:          {python, "-c", "import socket;socket.socket(socket.AF_INET,socket.SOCK_DGRAM)"},
+				sandbox.CheckSignal:       {"/bin/sh", "-c", fmt.Sprint("kill -0 ", os.Getpid())},
+				sandbox.CheckMetadata:     {"/bin/sh", "-c", `chmod 640 "$OUTSIDE/old"`},
+				sandbox.CheckProtected:    {"/bin/sh", "-c", "mkdir -p .git/hooks && echo x >.git/hooks/pre-commit"},
+			}
+			var none []string
+			for id, argv := range tries {
+				s := k.spec("")
+				s.Argv = argv
+				out, e := k.run(s)
+				if c := r.Check(id); c.Enforced == (e.Code == 0) {
+					t.Errorf("%s: the report says enforced %v, the command's exit was %d (%s)", id, c.Enforced, e.Code, out)
+				} else if !c.Enforced {
+					none = append(none, id)
+					if c.Why == "" {
+						t.Errorf("%s is not enforced, and the report does not say why", id)
+					}
+				}
+			}
+			want := map[int]sandbox.Summary{0: sandbox.Contained, 1: sandbox.Partly, 2: sandbox.None}[len(missing)]
+			if len(missing) == 1 && missing[0] == "helper" {
+				want = sandbox.None
+			}
+			if r.Summary != want {
+				t.Errorf("summary %s, want %s (not enforced: %v)", r.Summary, want, none)
+			}
+			s := k.spec("echo it runs")
+			s.Profile.Required = true
+			_, err = k.box.Start(s)
+			var u *sandbox.Unavailable
+			switch {
+			case missing == nil && err != nil:
+				t.Errorf("containment is required and there: %v", err)
+			case missing != nil && (!errors.As(err, &u) || u.Check == "" || u.Why == ""):
+				t.Errorf("containment is required and not there: %v", err)
+			case missing != nil && !strings.HasPrefix(err.Error(), sandbox.Code):
+				t.Errorf("the error does not name its code: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,282 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"fairlead/node/sandbox/confine"
+)
+
+// probeLimit is how long the probe may take before nothing counts as enforced.
+const probeLimit = 5 * time.Second
+
+// meaning says of each check who enforces it, and what to tell when nobody does.
+type meaning struct{ id, by, why, fix string }
+
+func meanings(abi int, landlock string) []meaning {
+	const seccomp = "seccomp"
+	kernel := "Use Linux 5.13 or newer with Landlock switched on (landlock among the lsm= modules)."
+	noFilter := "Run on amd64 or arm64 with seccomp in the kernel."
+	sockets := seccomp
+	if abi >= 9 {
+		sockets = landlock
+	}
+	return []meaning{
+		{CheckWriteOutside, landlock, "the kernel does not confine files", kernel},
+		{CheckReadSecrets, landlock, "the kernel does not confine files", kernel},
+		{CheckProtected, "", "hooks and configuration of git in the workspace can be written, as Landlock cannot except a file in a folder that may be written", ""},
+		{CheckMetadata, "", "Landlock does not cover mode, owner and times of files that the user owns", ""},
+		{CheckTCP, seccomp, "no system call filter keeps programs from the network", noFilter},
+		{CheckUDP, seccomp, "no system call filter keeps programs from the network", noFilter},
+		{CheckMPTCP, seccomp, "no system call filter keeps programs from the network", noFilter},
+		{CheckRaw, seccomp, "no system call filter keeps programs from the network", noFilter},
+		{CheckUring, seccomp, "io_uring goes past a filter of sockets", noFilter},
+		{CheckTrace, seccomp, "a command can read the memory of the user's other programs", noFilter},
+		{CheckSignal, landlock, "Landlock covers signals from ABI 6 on", "Use Linux 6.12 or newer."},
+		{CheckAbstract, landlock, "Landlock covers abstract Unix sockets from ABI 6 on", "Use Linux 6.12 or newer."},
+		{CheckUnix, sockets, "a command can talk to services of the user over Unix sockets, as Docker's", noFilter},
+		{CheckPIDs, "", "a command sees the user's other processes", ""},
+		{CheckCaps, "no capabilities", "a command keeps privileges of root", ""},
+		{CheckPrivs, "no_new_privs", "a command can get privileges by programs as sudo", ""},
+		{CheckForks, "RLIMIT_NPROC", "the kernel does not bound the processes of root", "Run the node as an ordinary user."},
+	}
+}
+
+func (s *system) probe(ctx context.Context, opts Options) Report {
+	if s.none != "" {
+		return unenforced(s.none, "", Check{Why: "only the process group is ended: " + s.none})
+	}
+	key := cacheKey(opts)
+	if r, ok := cached(opts.Cache, key); ok {
+		return r
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	r, err := s.tryOut(ctx)
+	if err != nil {
+		why := "trying it out failed: " + err.Error()
+		r = unenforced(why, "", Check{Why: why})
+		var he *helperError
+		if errors.As(err, &he) {
+			s.none = why // commands still run, as the report says
+		}
+		return r
+	}
+	keep(opts.Cache, key, r)
+	return r
+}
+
+// helperError says that there can be no helper at all.
+type helperError struct{ err error }
+
+func (e *helperError) Error() string { return e.err.Error() }
+
+// tryOut starts a throw-away helper and a contained process that tries what it must not be able to do.
+func (s *system) tryOut(ctx context.Context) (Report, error) {
+	dir, err := os.MkdirTemp("", "fairlead-probe-")
+	if err != nil {
+		return Report{}, err
+	}
+	defer os.RemoveAll(dir)
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return Report{}, err
+	}
+	t, closeAll, err := setOut(dir)
+	defer closeAll()
+	if err != nil {
+		return Report{}, err
+	}
+	set := s.set
+	set.Hidden = append(slices.Clone(set.Hidden), filepath.Dir(t.Secret))
+	h, err := startHelper(set)
+	if err != nil {
+		return Report{}, &helperError{err}
+	}
+	defer h.close()
+	f, orphan, err := runTry(ctx, h, t)
+	if err != nil {
+		return Report{}, err
+	}
+	return judge(f, orphan), nil
+}
+
+// setOut makes what the process tries to reach.
+func setOut(dir string) (t targets, closeAll func(), err error) {
+	var open []io.Closer
+	closeAll = func() {
+		for _, c := range open {
+			c.Close()
+		}
+	}
+	t = targets{Workspace: filepath.Join(dir, "workspace"), Outside: filepath.Join(dir, "outside"), Secret: filepath.Join(dir, "secret", "key"), Node: os.Getpid(),
+		Unix: filepath.Join(dir, "outside", "socket"), Abstract: "@fairlead-probe-" + filepath.Base(dir)}
+	for _, d := range []string{filepath.Join(t.Workspace, ".git", "hooks"), t.Outside, filepath.Dir(t.Secret)} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return t, closeAll, err
+		}
+	}
+	for _, f := range []string{t.Secret, filepath.Join(t.Outside, "old")} {
+		if err := os.WriteFile(f, []byte("canary"), 0o600); err != nil {
+			return t, closeAll, err
+		}
+	}
+	for _, name := range []string{t.Unix, t.Abstract} {
+		l, err := net.Listen("unix", name)
+		if err != nil {
+			return t, closeAll, err
+		}
+		open = append(open, l)
+	}
+	// A machine without a loopback network has nothing to be reached; the sockets are tried all the same.
+	if l, err := net.Listen("tcp4", "127.0.0.1:0"); err == nil {
+		open = append(open, l)
+		t.TCP = l.Addr().(*net.TCPAddr).Port
+	}
+	if c, err := net.ListenPacket("udp4", "127.0.0.1:0"); err == nil {
+		open = append(open, c)
+		t.UDP = c.LocalAddr().(*net.UDPAddr).Port
+	}
+	return t, closeAll, nil
+}
+
+// runTry returns what the contained process found, and whether a process that left its session was ended with it.
+func runTry(ctx context.Context, h *helper, t targets) (f findings, orphan bool, err error) {
+	arg, err := json.Marshal(t)
+	if err != nil {
+		return f, false, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return f, false, err
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		return f, false, err
+	}
+	defer out.Close()
+	p, err := h.start(Spec{Profile: Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}},
+		Argv: []string{self, helperWord, "try", string(arg)}, Dir: "/", Env: []string{"GOMAXPROCS=1"}, Stdout: in, Supervise: true})
+	in.Close()
+	if err != nil {
+		return f, false, err
+	}
+	defer p.Kill()
+	if deadline, ok := ctx.Deadline(); ok {
+		out.SetReadDeadline(deadline)
+	}
+	if err := json.NewDecoder(out).Decode(&f); err != nil {
+		return f, false, fmt.Errorf("the contained process said nothing: %w", err)
+	}
+	select {
+	case <-p.Exited():
+	case <-ctx.Done():
+		return f, false, ctx.Err()
+	}
+	alive := f.Stray > 0 && unix.Kill(f.Stray, 0) == nil
+	p.Kill()
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+		return f, false, nil
+	}
+	return f, alive && unix.Kill(f.Stray, 0) == unix.ESRCH, nil
+}
+
+func judge(f findings, orphan bool) Report {
+	r := Report{OS: "linux " + kernel(), At: time.Now()}
+	landlock := fmt.Sprintf("Landlock ABI %d", confine.ABI())
+	for _, m := range meanings(confine.ABI(), landlock) {
+		a, tried := f.Attempts[m.id]
+		c := Check{ID: m.id, Probe: a.Said}
+		switch {
+		case tried && !a.Through && !a.Odd:
+			c.Enforced, c.By = true, m.by
+			if m.id == CheckTCP && a.Said == unix.EACCES.Error() {
+				c.By = landlock // the socket was there, but it could not be connected
+			}
+		case a.Odd:
+			c.Why = "trying it failed in a way that proves nothing: " + a.Said
+		default:
+			c.Why, c.Fix = m.why, m.fix
+		}
+		r.Checks = append(r.Checks, c)
+	}
+	o := Check{ID: CheckOrphans, Enforced: orphan, By: "supervisor", Probe: "a process that left its session was ended with the command"}
+	if !orphan {
+		o = Check{ID: CheckOrphans, Why: "a process that left its session outlived its command", Probe: "it went on"}
+	}
+	r.Checks = append(r.Checks, o)
+	if os.Geteuid() == 0 {
+		r.Warnings = append(r.Warnings, "the node runs as root: commands have no privileges of root, but its files are theirs to write where they may write")
+	}
+	if f.Broken != "" {
+		r.Warnings = append(r.Warnings, "contained commands may not work: "+f.Broken)
+	}
+	r.Summary = r.summary()
+	return r
+}
+
+func kernel() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return runtime.GOARCH
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+// cacheKey is all that a result depends on: this boot, kernel, user, program and what is switched off. The program is told by its file's size and time; reading it all to hash it would take longer than the probe.
+func cacheKey(opts Options) string {
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	exe, err := os.Stat(self)
+	if err != nil || len(boot) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %d %d %d %v", boot, kernel(), os.Geteuid(), exe.Size(), exe.ModTime().UnixNano(), opts.Missing)
+}
+
+type cacheFile struct {
+	Key    string `json:"key"`
+	Report Report `json:"report"`
+}
+
+func cached(path, key string) (Report, bool) {
+	if path == "" || key == "" {
+		return Report{}, false
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Report{}, false
+	}
+	var c cacheFile
+	if json.Unmarshal(data, &c) != nil || c.Key != key {
+		return Report{}, false
+	}
+	return c.Report, true
+}
+
+// keep is a convenience: without the file the next start tries again.
+func keep(path, key string, r Report) {
+	if path == "" || key == "" {
+		return
+	}
+	data, err := json.Marshal(cacheFile{key, r})
+	if err != nil {
+		return
+	}
+	tmp := path + "." + strconv.Itoa(os.Getpid())
+	if os.WriteFile(tmp, data, 0o600) == nil && os.Rename(tmp, path) != nil {
+		os.Remove(tmp)
+	}
+}

@@ -1,0 +1,187 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// targets are what a contained process tries to reach; all of it is the node's own.
+type targets struct {
+	Workspace, Outside, Secret string
+	TCP, UDP                   int // ports of 127.0.0.1
+	Unix, Abstract             string
+	Node                       int
+}
+
+// attempt is what came of one try. Through says that it succeeded, which it must not.
+type attempt struct {
+	Through bool
+	// Odd says that it failed in a way that proves nothing.
+	Odd bool
+	// Said is the error, or what was done.
+	Said string
+}
+
+// findings are the attempts by check, and what a contained process must be able to do.
+type findings struct {
+	Attempts map[string]attempt
+	Broken   string
+	Stray    int
+}
+
+// try runs contained and reports on stdout what it could do.
+func try(arg string) error {
+	var t targets
+	if err := json.Unmarshal([]byte(arg), &t); err != nil {
+		return err
+	}
+	f := findings{Attempts: map[string]attempt{
+		CheckWriteOutside: tryAll(
+			func() error { return os.WriteFile(filepath.Join(t.Outside, "new"), nil, 0o600) },
+			func() error { return os.Truncate(filepath.Join(t.Outside, "old"), 0) },
+			func() error { return os.Remove(filepath.Join(t.Outside, "old")) },
+			func() error { return os.Link(filepath.Join(t.Outside, "old"), filepath.Join(t.Workspace, "linked")) },
+			func() error {
+				os.Symlink(filepath.Join(t.Outside, "dangling"), filepath.Join(t.Workspace, "out"))
+				return os.WriteFile(filepath.Join(t.Workspace, "out"), nil, 0o600)
+			}),
+		CheckReadSecrets: tryAll(func() error { _, err := os.ReadFile(t.Secret); return err }),
+		CheckProtected: tryAll(func() error {
+			return os.WriteFile(filepath.Join(t.Workspace, ".git", "hooks", "pre-commit"), nil, 0o700)
+		}),
+		CheckMetadata: tryAll(func() error { return os.Chmod(filepath.Join(t.Outside, "old"), 0o640) }),
+		CheckTCP:      tryAll(connect(unix.AF_INET, unix.SOCK_STREAM, 0, loopback(t.TCP))),
+		CheckMPTCP:    tryAll(connect(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP, loopback(t.TCP))),
+		CheckUDP:      tryAll(connect(unix.AF_INET, unix.SOCK_DGRAM, 0, loopback(t.UDP)), connect(unix.AF_INET6, unix.SOCK_DGRAM, 0, nil)),
+		CheckRaw:      tryAll(connect(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP, nil), connect(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE, nil)),
+		CheckUring: tryAll(func() error {
+			var params [120]byte // struct io_uring_params
+			return call3(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)
+		}),
+		CheckTrace: tryAll(func() error {
+			var b [1]byte
+			iov := unix.Iovec{Base: &b[0], Len: 1}
+			_, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{iov}, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&b)), Len: 1}}, 0)
+			return err
+		}, func() error { return unix.PtraceAttach(t.Node) }),
+		CheckSignal:   tryAll(func() error { return unix.Kill(t.Node, 0) }),
+		CheckUnix:     tryAll(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Unix})),
+		CheckAbstract: tryAll(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Abstract})),
+		CheckPIDs:     tryAll(func() error { _, err := os.Stat(fmt.Sprintf("/proc/%d/stat", t.Node)); return err }),
+		CheckCaps:     tryAll(capabilities), CheckPrivs: tryAll(newPrivileges), CheckForks: tryAll(forks),
+	}}
+	if err := os.WriteFile(filepath.Join(t.Workspace, "canary"), []byte("x"), 0o600); err != nil {
+		f.Broken = err.Error()
+	}
+	if _, err := os.CreateTemp("", "canary"); err != nil {
+		f.Broken = err.Error()
+	}
+	var err error
+	f.Stray, err = syscall.ForkExec(self, []string{self, helperWord, "linger"}, &syscall.ProcAttr{Dir: "/", Sys: &syscall.SysProcAttr{Setsid: true}})
+	if err != nil {
+		f.Broken = "start a process: " + err.Error()
+	}
+	return json.NewEncoder(os.Stdout).Encode(f)
+}
+
+// tryAll makes several attempts of one kind; the one that got furthest counts.
+func tryAll(fs ...func() error) attempt {
+	var a attempt
+	for i, f := range fs {
+		err := f()
+		switch {
+		case err == nil:
+			return attempt{Through: true, Said: "it went through"}
+		case i == 0 || !a.Odd && !denial(err):
+			a = attempt{Said: err.Error(), Odd: !denial(err)}
+		}
+	}
+	return a
+}
+
+// denial reports whether err is how a layer says no, and not some mishap.
+func denial(err error) bool {
+	for {
+		u, ok := err.(interface{ Unwrap() error })
+		if !ok {
+			break
+		}
+		err = u.Unwrap()
+	}
+	switch err {
+	case unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EXDEV, unix.ENOENT, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.EROFS, errNone:
+		return true
+	}
+	return false
+}
+
+type none string
+
+func (n none) Error() string { return string(n) }
+
+const errNone = none("there is none")
+
+func loopback(port int) unix.Sockaddr {
+	return &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}
+}
+
+// connect makes a socket and, when there is an address, reaches for it.
+func connect(family, kind, protocol int, to unix.Sockaddr) func() error {
+	return func() error {
+		fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC, protocol)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		if to == nil {
+			return nil
+		}
+		return unix.Connect(fd, to)
+	}
+}
+
+func call3(nr, a, b, c uintptr) error {
+	if _, _, errno := unix.Syscall(nr, a, b, c); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func status(field string) string {
+	data, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(data)) {
+		if v, ok := strings.CutPrefix(line, field+":"); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}
+
+func capabilities() error {
+	if strings.Trim(status("CapEff")+status("CapPrm"), "0") == "" {
+		return errNone
+	}
+	return nil
+}
+
+func newPrivileges() error {
+	if status("NoNewPrivs") == "1" {
+		return errNone
+	}
+	return nil
+}
+
+func forks() error {
+	var lim unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NPROC, &lim) != nil || lim.Cur > 1<<20 || os.Getuid() == 0 {
+		return nil
+	}
+	return errNone
+}
