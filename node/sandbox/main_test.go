@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"os"
 	"testing"
 
@@ -17,3 +18,5 @@ func TestMain(m *testing.M) {
 
 // plays are what the test program does when it is started as another process.
 var plays = map[string]func() int{}
+
+func tContext() context.Context { return context.Background() }
