@@ -3,87 +3,183 @@ package tools
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
 
-// maxEdit is the largest file that is edited.
-const maxEdit = 64 << 20
+// maxEdits is how many replacements one call may ask for.
+const maxEdits = 1000
 
 type editIn struct {
-	Path       string `json:"path" jsonschema:"file to edit; relative to the workspace"`
-	OldString  string `json:"oldString" jsonschema:"the exact text to replace, with its white space"`
-	NewString  string `json:"newString" jsonschema:"what to put in its place, taken literally"`
-	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence; default false, which needs exactly one"`
+	Path           string     `json:"path" jsonschema:"file to edit; relative to the workspace"`
+	OldString      string     `json:"oldString" jsonschema:"the exact text to replace, with its white space"`
+	NewString      string     `json:"newString" jsonschema:"what to put in its place, taken literally"`
+	ReplaceAll     bool       `json:"replaceAll,omitempty" jsonschema:"replace every occurrence; default false, which needs exactly one"`
+	Edits          []editStep `json:"edits,omitempty" jsonschema:"further replacements, made in order after the first; all or none. oldString may be empty then"`
+	ExpectedSHA256 string     `json:"expectedSha256,omitempty" jsonschema:"edit only if the file's SHA-256 is this"`
 }
 
+// editStep is one replacement.
+type editStep struct {
+	OldString  string `json:"oldString" jsonschema:"the exact text to replace"`
+	NewString  string `json:"newString" jsonschema:"what to put in its place"`
+	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence"`
+}
+
+// steps are the replacements in their order. The plain arguments are the first, unless both are empty and there are others.
+func (in editIn) steps() []editStep {
+	if in.OldString == "" && in.NewString == "" && len(in.Edits) > 0 {
+		return in.Edits
+	}
+	return append([]editStep{{in.OldString, in.NewString, in.ReplaceAll}}, in.Edits...)
+}
+
+// editOut is seed 000's output; what follows Replacements are extensions. The sums are of the file before and after.
 type editOut struct {
 	Path         string `json:"path"`
 	Replacements int    `json:"replacements"`
+	Bytes        int    `json:"bytes"`
+	SHA256       string `json:"sha256,omitempty"`
+	OldSHA256    string `json:"oldSha256,omitempty"`
+	OtherNames   int    `json:"otherNames,omitempty"` // hard links that keep the old content
 }
 
-func editTool(ws *workspace.Root) tool.Tool {
+func (f *files) editTool() tool.Tool {
 	caps := []string{protocol.CapEdit, protocol.CapRead, protocol.CapWrite}
-	t := tool.Define("Edit", doc("edit"), tool.Traits{Effect: protocol.EffectWrite, Caps: caps},
-		func(ctx context.Context, in editIn) (editOut, error) { return runEdit(ctx, ws, in) })
-	return tool.WithPreview(t, func(_ context.Context, in editIn) (protocol.CallPreview, error) { return previewEdit(ws, in), nil })
+	t := tool.Define("Edit", doc("edit"), tool.Traits{Effect: protocol.EffectWrite, Caps: caps}, f.edit)
+	return tool.WithPreview(t, func(_ context.Context, in editIn) (protocol.CallPreview, error) { return f.previewEdit(in), nil })
 }
 
-func runEdit(ctx context.Context, ws *workspace.Root, in editIn) (editOut, error) {
-	p, err := resolveFile(ws, in.Path)
+func (f *files) edit(ctx context.Context, in editIn) (editOut, error) {
+	p, err := resolveFile(f.ws, in.Path)
 	if err != nil {
 		return editOut{}, err
 	}
-	unlock, err := ws.Lock(ctx, p)
+	unlock, err := f.ws.Lock(ctx, p)
 	if err != nil {
 		return editOut{}, err
 	}
 	defer unlock()
-	old, sum, err := ws.ReadFile(p, maxEdit)
+	old, sum, err := f.ws.ReadFile(p, int64(f.limits.Edit))
 	if err != nil {
 		return editOut{}, readError(p, err)
 	}
 	if want := expectOf(ctx); want != "" && want != sum {
 		return editOut{}, workspace.ErrChanged
 	}
-	data, n, err := replace(p, old, in)
+	if err := checkSum(p, in.ExpectedSHA256, sum); err != nil {
+		return editOut{}, err
+	}
+	if err := f.ws.Writable(p); err != nil {
+		return editOut{}, writeError(p, err)
+	}
+	data, n, err := f.change(ctx, p, old, in)
 	if err != nil {
 		return editOut{}, err
 	}
-	if _, err := ws.Write(p, data, sum); err != nil {
+	out := editOut{Path: p.Abs, Replacements: n, Bytes: len(data), SHA256: sum, OldSHA256: sum}
+	if bytes.Equal(data, old) {
+		return out, nil // its time stays: nothing has to be built again
+	}
+	w, err := f.ws.Write(p, data, sum)
+	if err != nil {
 		return editOut{}, writeError(p, err)
 	}
-	return editOut{Path: p.Abs, Replacements: n}, nil
+	out.SHA256, out.OtherNames = w.SHA256, w.OtherNames
+	return out, nil
 }
 
-// replace does the edit in memory. Occurrences are counted from the start and do not overlap. In a file with CRLF line ends an
-// oldString with bare line feeds matches too, and newString then gets the file's line ends.
-func replace(p workspace.Path, data []byte, in editIn) (out []byte, n int, err error) {
+// checkSum compares a file's sum with what a caller expects, if anything.
+func checkSum(p workspace.Path, want, have string) error {
+	if want == "" || strings.EqualFold(want, have) {
+		return nil
+	}
+	return &sumError{path: p.Abs, want: want, have: have}
+}
+
+// sumError says what the file's sum is, so that the caller can begin again from there. It is a [workspace.ErrChanged].
+type sumError struct{ path, want, have string }
+
+func (e *sumError) Error() string {
+	return fmt.Sprintf("'%s' is not the file that was expected: its SHA-256 is %s, not %s. Nothing was written; read it again.", e.path, e.have, e.want)
+}
+func (e *sumError) Unwrap() error { return workspace.ErrChanged }
+
+// change does an edit in memory, in a UTF-16 file on its text. Either all steps are done or none.
+func (f *files) change(ctx context.Context, p workspace.Path, data []byte, in editIn) (out []byte, n int, err error) {
+	steps := in.steps()
+	if len(steps) > maxEdits {
+		return nil, 0, failf("edits has %d replacements, at most %d are possible", len(steps), maxEdits)
+	}
+	text, w := data, wideOf(data)
+	if w != nil {
+		var ok bool
+		if text, ok = w.decode(data); !ok {
+			text, w = data, nil
+		}
+	}
+	for i, step := range steps {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		if w != nil && !utf8.ValidString(step.NewString) {
+			return nil, 0, failf("newString is not UTF-8")
+		}
+		done, k, err := replace(p, text, step, f.limits.Edit)
+		if err != nil && len(steps) > 1 {
+			return nil, 0, failf("Replacement %d of %d: %w. Nothing was written.", i+1, len(steps), err)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		text, n = done, n+k
+	}
+	if w != nil {
+		if text = w.encode(text); len(text) > f.limits.Edit {
+			return nil, 0, contentTooLarge(p, len(text), f.limits.Edit)
+		}
+	}
+	return text, n, nil
+}
+
+// replace does one step. Occurrences are counted from the start and do not overlap. A file's line ends stay as they are: in one with CRLF only,
+// bare line feeds of both strings stand for CRLF, unless oldString names carriage returns itself; in a mixed one oldString is first sought as it
+// is and then so.
+func replace(p workspace.Path, data []byte, in editStep, most int) (out []byte, n int, err error) {
 	if in.OldString == "" {
 		return nil, 0, failf("oldString must not be empty. To create a file or replace all of it, use Write.")
 	}
 	from, to := []byte(in.OldString), []byte(in.NewString)
-	n = bytes.Count(data, from)
-	if n == 0 && bytes.ContainsRune(from, '\n') && !bytes.ContainsRune(from, '\r') && bytes.Contains(data, []byte("\r\n")) {
-		from, to = crlf(from), crlf(to)
-		n = bytes.Count(data, from)
+	if bytes.IndexByte(from, '\r') < 0 {
+		ends := bytes.Count(data, []byte("\r\n"))
+		switch {
+		case ends == 0:
+		case ends == bytes.Count(data, lineFeed):
+			from, to = crlf(from), crlf(to)
+		case bytes.IndexByte(from, '\n') >= 0 && !bytes.Contains(data, from):
+			from, to = crlf(from), crlf(to)
+		}
 	}
+	n = bytes.Count(data, from)
 	switch {
 	case n == 0:
 		return nil, 0, failf("oldString not found in '%s'", p.Abs)
 	case n > 1 && !in.ReplaceAll:
 		return nil, 0, failf("oldString found %d times in '%s'. Use replaceAll: true or provide more context to make it unique.", n, p.Abs)
 	}
-	if grown := len(data) + n*(len(to)-len(from)); grown > maxEdit {
-		return nil, 0, failf("Content too large: '%s' would have %d bytes, at most %d are possible", p.Abs, grown, maxEdit)
+	if grown := int64(len(data)) + int64(n)*int64(len(to)-len(from)); grown > int64(most) {
+		return nil, 0, failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p.Abs, grown, most)
 	}
 	return bytes.ReplaceAll(data, from, to), n, nil
 }
 
 // crlf gives text CRLF line ends, once.
 func crlf(text []byte) []byte {
-	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-	return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
+	text = bytes.ReplaceAll(text, []byte("\r\n"), lineFeed)
+	return bytes.ReplaceAll(text, lineFeed, []byte("\r\n"))
 }

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -44,57 +45,72 @@ func previewPath(ws *workspace.Root, path string) protocol.CallPreview {
 	return preview
 }
 
-func previewWrite(ws *workspace.Root, in writeIn) protocol.CallPreview {
-	preview, old, p := previewFile(ws, in.Path)
-	if preview.Problem == "" {
-		addDiff(&preview, ws.Rel(p), old, []byte(in.Content))
-	}
-	return preview
-}
-
-func previewEdit(ws *workspace.Root, in editIn) protocol.CallPreview {
-	preview, old, p := previewFile(ws, in.Path)
-	if preview.NewFile {
-		preview.Problem = readError(p, fs.ErrNotExist).Error()
-	}
+func (f *files) previewWrite(in writeIn) protocol.CallPreview {
+	preview, old, p := f.previewFile(in.Path, in.ExpectedSHA256)
 	if preview.Problem != "" {
 		return preview
 	}
-	data, _, err := replace(p, old, in)
+	if err := f.checkContent(p, in); err != nil {
+		preview.Problem = err.Error()
+		return preview
+	}
+	addDiff(&preview, f.ws.Rel(p), old, []byte(in.Content))
+	return preview
+}
+
+func (f *files) previewEdit(in editIn) protocol.CallPreview {
+	preview, old, p := f.previewFile(in.Path, in.ExpectedSHA256)
+	switch {
+	case preview.Problem != "":
+		return preview
+	case preview.NewFile:
+		preview.Problem = readError(p, fs.ErrNotExist).Error()
+		return preview
+	case preview.Truncated:
+		preview.Problem = "File too large to be edited. Write it anew, or change it with a command."
+		return preview
+	}
+	data, _, err := f.change(context.Background(), p, old, in)
 	if err != nil {
 		preview.Problem = err.Error()
 		return preview
 	}
-	addDiff(&preview, ws.Rel(p), old, data)
+	addDiff(&preview, f.ws.Rel(p), old, data)
 	return preview
 }
 
-// previewFile describes a file that would be written.
-func previewFile(ws *workspace.Root, path string) (preview protocol.CallPreview, old []byte, p workspace.Path) {
-	p, err := resolveFile(ws, path)
+// previewFile describes a file that would be written. Preview.Truncated says that it is too large to be looked at.
+func (f *files) previewFile(path, want string) (preview protocol.CallPreview, old []byte, p workspace.Path) {
+	p, err := resolveFile(f.ws, path)
 	preview.Path, preview.Outside = p.Abs, p.Outside
 	if err != nil {
 		preview.Problem = err.Error()
 		return preview, nil, p
 	}
-	real, _, err := ws.Target(p)
+	real, _, err := f.ws.Target(p)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		preview.Path, preview.Outside = real.Abs, real.Outside
 	}
 	var tooLarge *workspace.TooLargeError
 	var outside *workspace.OutsideError
-	old, preview.FileSHA256, err = ws.ReadFile(p, maxEdit)
+	old, preview.FileSHA256, err = f.ws.ReadFile(p, int64(f.limits.Edit))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		preview.NewFile, preview.FileSHA256 = true, workspace.Absent
+		preview.NewFile, preview.FileSHA256, err = true, workspace.Absent, nil
 	case errors.As(err, &tooLarge):
 		preview.Truncated = true
-		if preview.FileSHA256, err = ws.Hash(p); err != nil {
-			preview.Problem = readError(p, err).Error()
-		}
-	case err != nil:
+		preview.FileSHA256, err = f.ws.Hash(p)
+	}
+	if err != nil {
 		preview.Outside = preview.Outside || errors.As(err, &outside)
 		preview.Problem = readError(p, err).Error()
+		return preview, old, p
+	}
+	if err = f.ws.Writable(p); err == nil {
+		err = checkSum(p, want, preview.FileSHA256)
+	}
+	if err != nil {
+		preview.Problem = writeError(p, err).Error()
 	}
 	return preview, old, p
 }
@@ -102,6 +118,7 @@ func previewFile(ws *workspace.Root, path string) (preview protocol.CallPreview,
 // addDiff adds the unified diff with three lines of context.
 func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 	name = filepath.ToSlash(name)
+	before, after = narrow(before), narrow(after)
 	switch {
 	case preview.Truncated, len(before) > maxDiffFile, len(after) > maxDiffFile, !utf8.Valid(before), !utf8.Valid(after):
 		preview.Truncated = true // nobody has seen what is in it
@@ -132,6 +149,16 @@ func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 		}
 	}
 	preview.Diff = string(text)
+}
+
+// narrow is the text of a UTF-16 file, and anything else as it is.
+func narrow(data []byte) []byte {
+	if w := wideOf(data); w != nil {
+		if text, ok := w.decode(data); ok {
+			return text
+		}
+	}
+	return data
 }
 
 func previewBash(ws *workspace.Root, in bashIn) protocol.CallPreview {

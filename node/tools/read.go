@@ -1,19 +1,19 @@
 package tools
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
@@ -24,12 +24,9 @@ import (
 )
 
 const (
-	maxImage = 10 << 20 // seed 000, Read
-	// maxText is the most text one Read returns; more would not fit into a model's window, let alone a frame.
-	maxText = 4 << 20
-	// maxWide is the largest UTF-16 file that is converted.
-	maxWide = 64 << 20
-	sniff   = 8 << 10
+	sniff = 8 << 10
+	// readTries is how often a Read begins again when the file changes under it.
+	readTries = 3
 )
 
 type readIn struct {
@@ -38,23 +35,27 @@ type readIn struct {
 	Limit  *float64 `json:"limit,omitempty" jsonschema:"most lines to read; default all"`
 }
 
+// readText is seed 000's output; what follows Lines are extensions.
 type readText struct {
-	Path    string `json:"path"`
-	Content string `json:"content"`
-	Lines   int    `json:"lines"`
+	Path      string `json:"path"`
+	Content   string `json:"content"`
+	Lines     int    `json:"lines"`
+	Truncated bool   `json:"truncated,omitempty"` // fewer lines than asked for, or a part of a line: one Read's text was full
+	SHA256    string `json:"sha256,omitempty"`    // of the file, when all of it was read
 }
 
 type readImage struct {
 	Content protocol.Content `json:"content"`
 }
 
-func readTool(ws *workspace.Root) tool.Tool {
-	t := tool.Define("Read", doc("read"), tool.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}},
-		func(ctx context.Context, in readIn) (any, error) { return runRead(ctx, ws, in) })
-	return tool.WithPreview(t, func(_ context.Context, in readIn) (protocol.CallPreview, error) { return previewPath(ws, in.Path), nil })
+func (f *files) readTool() tool.Tool {
+	t := tool.Define("Read", doc("read"), tool.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}, f.read)
+	return tool.WithPreview(t, func(_ context.Context, in readIn) (protocol.CallPreview, error) {
+		return previewPath(f.ws, in.Path), nil
+	})
 }
 
-func runRead(ctx context.Context, ws *workspace.Root, in readIn) (any, error) {
+func (f *files) read(ctx context.Context, in readIn) (any, error) {
 	offset, err := whole("offset", in.Offset, 0)
 	if err != nil {
 		return nil, err
@@ -63,44 +64,132 @@ func runRead(ctx context.Context, ws *workspace.Root, in readIn) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := resolveFile(ws, in.Path)
+	p, err := resolveFile(f.ws, in.Path)
 	if err != nil {
 		return nil, err
 	}
-	f, info, err := ws.Open(p)
-	if err != nil {
-		return nil, readError(p, err)
+	for try := 1; ; try++ {
+		out, changed, err := f.readOnce(ctx, p, offset, limit)
+		if changed && try < readTries && ctx.Err() == nil {
+			continue
+		}
+		return out, err
 	}
-	defer f.Close()
+}
+
+// readOnce reads a file as it is now. changed says that something other than an addition at its end was done to it meanwhile, so that lines
+// may be numbered wrongly.
+func (f *files) readOnce(ctx context.Context, p workspace.Path, offset, limit int64) (out any, changed bool, err error) {
+	file, info, err := f.ws.Open(p)
+	if err != nil {
+		return nil, false, readError(p, err)
+	}
+	defer file.Close()
 	head := make([]byte, sniff)
-	n, err := io.ReadFull(f, head)
+	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, readError(p, err)
+		return nil, false, readError(p, err)
 	}
 	head = head[:n]
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, readError(p, err)
-	}
-	var src io.Reader = f
-	if wide := wideText(f, head, info.Size()); wide != nil {
-		src = bytes.NewReader(wide)
-	} else if !textStart(head, int64(n) == info.Size()) {
-		return readBinary(p, f, head, info.Size())
-	}
-	content, lines, err := numbered(ctx, src, offset, limit)
-	if errors.Is(err, errNotText) {
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return nil, readError(p, err)
+	if w := wideOf(head); w != nil {
+		if info.Size() > f.limits.ReadWide {
+			return nil, false, tooLarge(p, "is UTF-16 and", info.Size(), f.limits.ReadWide)
 		}
-		return readBinary(p, f, head, info.Size())
+		if text, ok := readWide(file, w, f.limits.ReadWide); ok {
+			out, err = f.text(ctx, p, bytes.NewReader(text), lineRange{offset, offset, limit}, info.Size(), nil)
+			return out, false, err
+		}
 	}
-	if errors.Is(err, errTooMuch) {
-		return nil, failf("File too large: '%s' has %d bytes and one Read returns at most %d of text. Read it in parts with offset and limit.", p.Abs, info.Size(), maxText)
+	if !textStart(head, n < sniff) || bytes.IndexByte(head, 0) >= 0 && isImage(head) {
+		out, err = f.binary(p, file, head, info.Size())
+		return out, false, err
+	}
+	out, err = f.lineText(ctx, p, file, info, lineRange{offset, offset, limit})
+	if errors.Is(err, errNotText) {
+		out, err = f.binary(p, file, head, info.Size())
+		return out, false, err
+	}
+	if now, e := file.Stat(); errors.Is(err, errShrank) || e == nil && rewritten(info, now) {
+		f.lines.forget(info)
+		changed = true
+	}
+	if errors.Is(err, errShrank) {
+		err = readError(p, err)
+	}
+	return out, changed, err
+}
+
+// rewritten reports whether a file that looked like before has changed otherwise than by growing.
+func rewritten(before, now os.FileInfo) bool {
+	return now.Size() < before.Size() || now.Size() == before.Size() && !now.ModTime().Equal(before.ModTime())
+}
+
+// lineText reads a file whose start is text.
+func (f *files) lineText(ctx context.Context, p workspace.Path, file *os.File, info os.FileInfo, lr lineRange) (any, error) {
+	if lr.limit < 0 && lr.offset == 0 && info.Size() > int64(f.limits.ReadText) {
+		return nil, f.tooMuch(p, info.Size())
+	}
+	at, skip, err := f.lines.seek(ctx, file, info, lr.offset)
+	if errors.Is(err, errShrank) || ctx.Err() != nil && err != nil {
+		return nil, err
 	}
 	if err != nil {
 		return nil, readError(p, err)
 	}
-	return readText{Path: p.Abs, Content: content, Lines: lines}, nil
+	lr.skip = skip
+	if _, err := file.Seek(at, io.SeekStart); err != nil {
+		return nil, readError(p, err)
+	}
+	var sum hash.Hash
+	if lr.offset == 0 && info.Size() <= int64(f.limits.ReadText) {
+		sum = sha256.New()
+	}
+	return f.text(ctx, p, file, lr, info.Size(), sum)
+}
+
+// text makes the answer of a text that begins with src. sum, when it is not nil, hears all of the file.
+func (f *files) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr lineRange, size int64, sum hash.Hash) (any, error) {
+	start, err := src.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, readError(p, err)
+	}
+	var from io.Reader = src
+	if sum != nil {
+		from = io.TeeReader(src, sum)
+	}
+	pg, err := numbered(ctx, from, lr, f.limits.ReadText)
+	if errors.Is(err, errDense) {
+		if _, err := src.Seek(start, io.SeekStart); err != nil {
+			return nil, readError(p, err)
+		}
+		sum = nil
+		pg, err = numbered(ctx, src, lr, maxEncoded/6)
+	}
+	switch {
+	case errors.Is(err, errNotText), ctx.Err() != nil && err != nil:
+		return nil, err
+	case err != nil:
+		return nil, readError(p, err)
+	case pg.cut && lr.limit < 0:
+		return nil, f.tooMuch(p, size)
+	}
+	out := readText{Path: p.Abs, Content: pg.content, Lines: pg.lines, Truncated: pg.cut}
+	if sum != nil && pg.end {
+		out.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	}
+	return out, nil
+}
+
+func (f *files) tooMuch(p workspace.Path, size int64) error {
+	return failf("%w. Read it in parts with offset and limit.", tooLarge(p, "", size, int64(f.limits.ReadText)))
+}
+
+// tooLarge is seed 001's error, with the byte counts.
+func tooLarge(p workspace.Path, what string, size, most int64) error {
+	if what != "" {
+		what += " "
+	}
+	return failf("File too large: '%s' %shas %d bytes, and at most %d are possible", p.Abs, what, size, most)
 }
 
 // resolveFile is Resolve for a path that must be given.
@@ -114,9 +203,13 @@ func resolveFile(ws *workspace.Root, path string) (workspace.Path, error) {
 // readError words why a file could not be read.
 func readError(p workspace.Path, err error) error {
 	var outside *workspace.OutsideError
+	var swapped *workspace.SwappedError
+	var large *workspace.TooLargeError
 	switch {
-	case errors.As(err, &outside):
+	case errors.As(err, &outside), errors.As(err, &swapped):
 		return err
+	case errors.As(err, &large):
+		return tooLarge(p, "", large.Size, large.Max)
 	case errors.Is(err, fs.ErrNotExist):
 		return failf("Failed to read '%s': no such file", p.Abs)
 	}
@@ -134,119 +227,45 @@ func unwrapPath(err error) error {
 
 // textStart reports whether a file that begins with head can be UTF-8. A character cut at the end of head is fine unless head is all.
 func textStart(head []byte, all bool) bool {
-	if all {
-		return utf8.Valid(head)
+	if !all {
+		head = head[:len(head)-partial(head)]
 	}
-	for i := 0; i < utf8.UTFMax && i < len(head); i++ {
-		if utf8.Valid(head[:len(head)-i]) {
-			return true
-		}
-	}
-	return len(head) == 0
+	return utf8.Valid(head)
 }
 
-// wideText converts a UTF-16 file with a byte order mark; nil when it is not one.
-func wideText(f *os.File, head []byte, size int64) []byte {
-	little := bytes.HasPrefix(head, []byte{0xff, 0xfe})
-	if !little && !bytes.HasPrefix(head, []byte{0xfe, 0xff}) || size > maxWide || size%2 != 0 {
-		return nil
+// readWide reads and converts a UTF-16 file of at most limit bytes.
+func readWide(file io.ReaderAt, w *wide, limit int64) (text []byte, ok bool) {
+	raw, err := io.ReadAll(io.NewSectionReader(file, 0, limit+1))
+	if err != nil || int64(len(raw)) > limit {
+		return nil, false
 	}
-	raw, err := io.ReadAll(io.NewSectionReader(f, 2, size-2))
-	if err != nil {
-		return nil
-	}
-	units := make([]uint16, len(raw)/2)
-	for i := range units {
-		a, b := uint16(raw[2*i]), uint16(raw[2*i+1])
-		if little {
-			a, b = b, a
-		}
-		units[i] = a<<8 | b
-	}
-	return []byte(string(utf16.Decode(units)))
+	return w.decode(raw)
 }
 
-var (
-	errNotText = errors.New("not UTF-8")
-	errTooMuch = errors.New("too much text")
-)
-
-// numbered reads limit lines (all when negative) from offset on as "{n}\t{line}", joined by line feeds. A line's carriage return is kept. Lines
-// before offset cost only the search for their ends; what comes after the last is not read.
-func numbered(ctx context.Context, src io.Reader, offset, limit int64) (string, int, error) {
-	r := bufio.NewReaderSize(src, 64<<10)
-	for skipped := int64(0); skipped < offset; {
-		_, err := r.ReadSlice('\n')
-		switch {
-		case err == nil:
-			if skipped++; skipped%4096 == 0 && ctx.Err() != nil {
-				return "", 0, ctx.Err()
-			}
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF):
-			return "", 0, nil
-		default:
-			return "", 0, err
-		}
-	}
-	var out []byte
-	lines := int64(0)
-	for limit < 0 || lines < limit {
-		if lines%4096 == 0 && ctx.Err() != nil {
-			return "", 0, ctx.Err()
-		}
-		mark := len(out)
-		if lines > 0 {
-			out = append(out, '\n')
-		}
-		out = strconv.AppendInt(out, offset+lines+1, 10)
-		out = append(out, '\t')
-		start := len(out)
-		var err error
-		for more := true; more; {
-			var part []byte
-			part, err = r.ReadSlice('\n')
-			out = append(out, part...)
-			more = errors.Is(err, bufio.ErrBufferFull)
-			if len(out) > maxText {
-				return "", 0, errTooMuch
-			}
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", 0, err
-		}
-		if err != nil && len(out) == start { // the end, right after a line feed
-			out = out[:mark]
-			break
-		}
-		out = bytes.TrimSuffix(out, []byte("\n"))
-		if !utf8.Valid(out[start:]) {
-			return "", 0, errNotText
-		}
-		lines++
-		if err != nil {
-			break
-		}
-	}
-	return string(out), int(lines), nil
-}
-
-// readBinary returns an image, or says what else the file is.
-func readBinary(p workspace.Path, f io.Reader, head []byte, size int64) (any, error) {
+// mimeOf knows a file by its first bytes.
+func mimeOf(head []byte) string {
 	mime, _, _ := strings.Cut(mimetype.Detect(head).String(), ";")
-	name := filepath.Base(p.Abs)
+	return mime
+}
+
+func isImage(head []byte) bool { return strings.HasPrefix(mimeOf(head), "image/") }
+
+// binary returns an image, or says what else the file is.
+func (f *files) binary(p workspace.Path, file io.ReaderAt, head []byte, size int64) (any, error) {
+	mime, name := mimeOf(head), filepath.Base(p.Abs)
 	if !strings.HasPrefix(mime, "image/") {
 		return nil, failf("Binary file: %s (%s, %d bytes) — not a text or image file", name, mime, size)
 	}
-	tooLarge := failf("Image file too large (%.1f MB, max 10.0 MB): %s", float64(size)/(1<<20), name)
-	if size > maxImage {
+	most := f.limits.ReadImage
+	tooLarge := failf("Image file too large (%.1f MB, max %.1f MB): %s", float64(size)/(1<<20), float64(most)/(1<<20), name)
+	if size > most {
 		return nil, tooLarge
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxImage+1))
+	data, err := io.ReadAll(io.NewSectionReader(file, 0, most+1))
 	if err != nil {
 		return nil, readError(p, err)
 	}
-	if len(data) > maxImage {
+	if int64(len(data)) > most {
 		return nil, tooLarge
 	}
 	return readImage{protocol.Content{

@@ -10,43 +10,78 @@ import (
 )
 
 type writeIn struct {
-	Path    string `json:"path" jsonschema:"file to write; relative to the workspace"`
-	Content string `json:"content" jsonschema:"the whole new content"`
+	Path           string `json:"path" jsonschema:"file to write; relative to the workspace"`
+	Content        string `json:"content" jsonschema:"the whole new content"`
+	ExpectedSHA256 string `json:"expectedSha256,omitempty" jsonschema:"write only if the file's SHA-256 is this, or only if there is no file: absent"`
 }
 
+// writeOut is seed 000's output; what follows Bytes are extensions.
 type writeOut struct {
-	Path  string `json:"path"`
-	Bytes int    `json:"bytes"`
+	Path       string `json:"path"`
+	Bytes      int    `json:"bytes"`
+	SHA256     string `json:"sha256,omitempty"`
+	Created    bool   `json:"created,omitempty"`
+	OtherNames int    `json:"otherNames,omitempty"` // hard links that keep the old content
 }
 
-func writeTool(ws *workspace.Root) tool.Tool {
-	t := tool.Define("Write", doc("write"), tool.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}},
-		func(ctx context.Context, in writeIn) (writeOut, error) { return runWrite(ctx, ws, in) })
-	return tool.WithPreview(t, func(_ context.Context, in writeIn) (protocol.CallPreview, error) { return previewWrite(ws, in), nil })
+func (f *files) writeTool() tool.Tool {
+	t := tool.Define("Write", doc("write"), tool.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, f.write)
+	return tool.WithPreview(t, func(_ context.Context, in writeIn) (protocol.CallPreview, error) { return f.previewWrite(in), nil })
 }
 
-func runWrite(ctx context.Context, ws *workspace.Root, in writeIn) (writeOut, error) {
-	p, err := resolveFile(ws, in.Path)
+func (f *files) write(ctx context.Context, in writeIn) (writeOut, error) {
+	p, err := resolveFile(f.ws, in.Path)
+	if err == nil {
+		err = f.checkContent(p, in)
+	}
 	if err != nil {
 		return writeOut{}, err
 	}
-	unlock, err := ws.Lock(ctx, p)
+	unlock, err := f.ws.Lock(ctx, p)
 	if err != nil {
 		return writeOut{}, err
 	}
 	defer unlock()
-	if _, err := ws.Write(p, []byte(in.Content), expectOf(ctx)); err != nil {
+	if in.ExpectedSHA256 != "" {
+		sum, err := f.ws.Hash(p)
+		if err != nil {
+			return writeOut{}, readError(p, err)
+		}
+		if err := checkSum(p, in.ExpectedSHA256, sum); err != nil {
+			return writeOut{}, err
+		}
+		if shown := expectOf(ctx); shown != "" && shown != sum {
+			return writeOut{}, workspace.ErrChanged
+		}
+		ctx = WithExpect(ctx, sum)
+	}
+	w, err := f.ws.Write(p, []byte(in.Content), expectOf(ctx))
+	if err != nil {
 		return writeOut{}, writeError(p, err)
 	}
-	return writeOut{Path: p.Abs, Bytes: len(in.Content)}, nil
+	return writeOut{Path: p.Abs, Bytes: len(in.Content), SHA256: w.SHA256, Created: w.New, OtherNames: w.OtherNames}, nil
+}
+
+func (f *files) checkContent(p workspace.Path, in writeIn) error {
+	if len(in.Content) > f.limits.Write {
+		return contentTooLarge(p, len(in.Content), f.limits.Write)
+	}
+	return nil
+}
+
+// contentTooLarge is seed 001's error, with the byte counts.
+func contentTooLarge(p workspace.Path, size, most int) error {
+	return failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p.Abs, size, most)
 }
 
 // writeError words why a file could not be written.
 func writeError(p workspace.Path, err error) error {
 	var outside *workspace.OutsideError
+	var readOnly *workspace.ReadOnlyError
+	var swapped *workspace.SwappedError
 	var dir *workspace.DirError
 	switch {
-	case errors.As(err, &outside), errors.Is(err, workspace.ErrChanged):
+	case errors.As(err, &outside), errors.As(err, &readOnly), errors.As(err, &swapped), errors.Is(err, workspace.ErrChanged):
 		return err
 	case errors.As(err, &dir):
 		return failf("Failed to create directories: %w", err)

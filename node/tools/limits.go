@@ -1,0 +1,51 @@
+package tools
+
+import (
+	"fairlead/gateway/protocol/tool"
+	"fairlead/node/workspace"
+)
+
+// FileLimits bound what Read, Write and Edit take and give, in bytes. A zero means its default. Seed 001 has one bound of 200 KB for all; these are
+// what a model's window, a frame and a machine's memory bear.
+type FileLimits struct {
+	ReadText  int   // most text one Read returns, numbers included: 4 MiB
+	ReadImage int64 // largest image: 10 MiB, as seed 000 has it
+	ReadWide  int64 // largest UTF-16 file that is converted: 64 MiB
+	Write     int   // most content of one Write: 16 MiB, which is what a frame carries
+	Edit      int   // largest file before and after an Edit: 64 MiB
+}
+
+func (l FileLimits) orDefaults() FileLimits {
+	return FileLimits{
+		ReadText: or(l.ReadText, 4<<20), ReadImage: or(l.ReadImage, 10<<20), ReadWide: or(l.ReadWide, 64<<20),
+		Write: or(l.Write, 16<<20), Edit: or(l.Edit, 64<<20),
+	}
+}
+
+func or[T int | int64](v, otherwise T) T {
+	if v > 0 {
+		return v
+	}
+	return otherwise
+}
+
+// files are the three tools on single files, with what they share.
+type files struct {
+	ws     *workspace.Root
+	limits FileLimits
+	lines  *lineIndex
+}
+
+func newFiles(ws *workspace.Root, limits FileLimits) *files {
+	return &files{ws: ws, limits: limits.orDefaults(), lines: newLineIndex()}
+}
+
+// Files makes Read, Write and Edit with other limits than those of [All].
+func Files(ws *workspace.Root, limits FileLimits) []tool.Tool {
+	f := newFiles(ws, limits)
+	return []tool.Tool{f.readTool(), f.writeTool(), f.editTool()}
+}
+
+func readTool(ws *workspace.Root) tool.Tool  { return newFiles(ws, FileLimits{}).readTool() }
+func writeTool(ws *workspace.Root) tool.Tool { return newFiles(ws, FileLimits{}).writeTool() }
+func editTool(ws *workspace.Root) tool.Tool  { return newFiles(ws, FileLimits{}).editTool() }

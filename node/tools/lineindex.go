@@ -1,0 +1,220 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"hash/maphash"
+	"io"
+	"os"
+	"runtime"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	indexUnit   = 64 << 10  // bytes that are counted as one, and between two marks of a file that is not huge
+	indexChunk  = 1 << 20   // bytes of one read while counting
+	indexRound  = 64 << 20  // bytes counted between two looks at the context
+	indexMarks  = 32 << 10  // most marks of a file; beyond, every other one is dropped
+	indexFiles  = 16        // files that are remembered: at most 4 MiB of marks
+	indexSmall  = 256 << 10 // files below are read from the start
+	indexProbes = 16        // places that are compared to tell whether a file only grew
+	probeBytes  = 512
+	// racy is how old a file must be for its time to tell versions apart: clocks of file systems are coarse.
+	racy = 2 * time.Second
+)
+
+// lineIndex remembers where lines are in large files, so that a later Read of one of its lines costs what it returns. Marks of a file that
+// only grew are kept; of one that was changed otherwise they are made anew.
+type lineIndex struct {
+	mu    sync.Mutex // guards files
+	files []*marks   // the latest used last
+}
+
+func newLineIndex() *lineIndex { return &lineIndex{} }
+
+// marks are the line feeds before every step'th byte of one version of a file.
+type marks struct {
+	id     os.FileInfo // whose file it is; set once
+	mu     sync.Mutex  // held while they are looked up and extended: two Reads of one file count it once
+	info   os.FileInfo // of the version
+	made   time.Time   // when info was taken
+	step   int64       // a multiple of indexUnit
+	feeds  []int64     // feeds[i] line feeds are before byte i*step
+	done   int64       // bytes counted, a multiple of indexUnit
+	total  int64       // line feeds in them
+	probes []probe
+}
+
+// probe is a piece of a file as it was.
+type probe struct {
+	at  int64
+	n   int
+	sum uint64
+}
+
+var seed = maphash.MakeSeed()
+
+// seek gives an offset in f at or before the start of line (counted from 0), and how many lines are between.
+func (x *lineIndex) seek(ctx context.Context, f io.ReaderAt, info os.FileInfo, line int64) (at, skip int64, err error) {
+	if line == 0 || info.Size() < indexSmall {
+		return 0, line, nil
+	}
+	m := x.of(info)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.renew(f, info)
+	if err := m.extend(ctx, f, info.Size(), line); err != nil {
+		return 0, 0, err
+	}
+	// The last mark with fewer line feeds before it than line: the line starts behind it.
+	i := sort.Search(len(m.feeds), func(i int) bool { return m.feeds[i] >= line }) - 1
+	return int64(i) * m.step, line - m.feeds[i], nil
+}
+
+// forget drops what is known of a file.
+func (x *lineIndex) forget(info os.FileInfo) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, m := range x.files {
+		if os.SameFile(m.id, info) {
+			x.files = append(x.files[:i:i], x.files[i+1:]...)
+			return
+		}
+	}
+}
+
+func (x *lineIndex) of(info os.FileInfo) *marks {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, m := range x.files {
+		if os.SameFile(m.id, info) {
+			x.files = append(append(x.files[:i:i], x.files[i+1:]...), m)
+			return m
+		}
+	}
+	if len(x.files) == indexFiles {
+		x.files = x.files[1:]
+	}
+	m := &marks{id: info}
+	x.files = append(x.files, m)
+	return m
+}
+
+// renew starts anew unless the file is the one that was counted, perhaps with more at its end.
+func (m *marks) renew(f io.ReaderAt, info os.FileInfo) {
+	known := false
+	if m.info != nil {
+		sameTime := info.ModTime().Equal(m.info.ModTime())
+		known = info.Size() == m.info.Size() && sameTime && m.made.Sub(info.ModTime()) > racy
+		known = known || (info.Size() > m.info.Size() || info.Size() == m.info.Size() && sameTime) && m.holds(f)
+	}
+	if !known {
+		m.step, m.feeds, m.done, m.total, m.probes = indexUnit, []int64{0}, 0, 0, nil
+	}
+	m.info, m.made = info, time.Now()
+}
+
+// holds compares the probes.
+func (m *marks) holds(f io.ReaderAt) bool {
+	buf := make([]byte, probeBytes)
+	for _, p := range m.probes {
+		if n, _ := f.ReadAt(buf[:p.n], p.at); n != p.n || maphash.Bytes(seed, buf[:n]) != p.sum {
+			return false
+		}
+	}
+	return len(m.probes) > 0
+}
+
+// probe remembers the start, the end and places between of what was counted.
+func (m *marks) probe(f io.ReaderAt) {
+	m.probes = m.probes[:0]
+	buf := make([]byte, probeBytes)
+	for i := range int64(indexProbes) {
+		at := (m.done - probeBytes) * i / (indexProbes - 1)
+		if n, _ := f.ReadAt(buf, at); n > 0 {
+			m.probes = append(m.probes, probe{at, n, maphash.Bytes(seed, buf[:n])})
+		}
+	}
+}
+
+// extend counts on until line is passed or the file ends. What is left of a unit at the end is not counted.
+func (m *marks) extend(ctx context.Context, f io.ReaderAt, size, line int64) error {
+	from := m.done
+	for m.total < line && size-m.done >= indexUnit {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		counts := make([]int32, min(size-m.done, indexRound)/indexUnit)
+		if err := count(f, m.done, counts); err != nil {
+			return err
+		}
+		for _, n := range counts {
+			m.done += indexUnit
+			m.total += int64(n)
+			if m.done%m.step == 0 {
+				m.feeds = append(m.feeds, m.total)
+			}
+		}
+		m.thin()
+	}
+	if m.done != from {
+		m.probe(f)
+	}
+	return nil
+}
+
+// thin drops every other mark while there are too many.
+func (m *marks) thin() {
+	for len(m.feeds) > indexMarks {
+		kept := m.feeds[:0]
+		for i := 0; i < len(m.feeds); i += 2 {
+			kept = append(kept, m.feeds[i])
+		}
+		m.feeds, m.step = kept, m.step*2
+	}
+}
+
+// count counts the line feeds of the units from at on, on all processors.
+func count(f io.ReaderAt, at int64, counts []int32) error {
+	const units = indexChunk / indexUnit
+	chunks := (len(counts) + units - 1) / units
+	workers := min(runtime.GOMAXPROCS(0), chunks, 8)
+	errs := make([]error, workers)
+	var next atomic.Int64
+	work := func(w int) {
+		buf := make([]byte, indexChunk)
+		for errs[w] == nil {
+			i := int(next.Add(1)-1) * units
+			if i >= len(counts) {
+				return
+			}
+			part := counts[i:min(i+units, len(counts))]
+			buf := buf[:len(part)*indexUnit]
+			if n, err := f.ReadAt(buf, at+int64(i)*indexUnit); n < len(buf) {
+				if errs[w] = err; errors.Is(err, io.EOF) {
+					errs[w] = errShrank
+				}
+				return
+			}
+			for k := range part {
+				part[k] = int32(bytes.Count(buf[k*indexUnit:(k+1)*indexUnit], lineFeed))
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for w := 1; w < workers; w++ {
+		wg.Go(func() { work(w) })
+	}
+	work(0)
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+var lineFeed = []byte{'\n'}
+
+// errShrank says that a file became shorter while it was counted.
+var errShrank = errors.New("it became shorter while it was read")

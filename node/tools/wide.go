@@ -1,0 +1,68 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// wide is a UTF-16 file's byte order; nil means that the file is not one.
+type wide struct{ order byteOrder }
+
+type byteOrder interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
+}
+
+// wideOf knows UTF-16 by its byte order mark.
+func wideOf(head []byte) *wide {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}): // UTF-32
+		return nil
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
+		return &wide{binary.LittleEndian}
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return &wide{binary.BigEndian}
+	}
+	return nil
+}
+
+// decode gives the text after the byte order mark. It is not ok when something in it is not a character, or is the zero that binary files have.
+func (w *wide) decode(raw []byte) (text []byte, ok bool) {
+	if len(raw)%2 != 0 {
+		return nil, false
+	}
+	text = make([]byte, 0, len(raw))
+	for raw = raw[2:]; len(raw) > 0; raw = raw[2:] {
+		r := rune(w.order.Uint16(raw))
+		if utf16.IsSurrogate(r) {
+			if raw = raw[2:]; len(raw) == 0 {
+				return nil, false
+			}
+			if r = utf16.DecodeRune(r, rune(w.order.Uint16(raw))); r == utf8.RuneError {
+				return nil, false
+			}
+		}
+		if r == 0 {
+			return nil, false
+		}
+		text = utf8.AppendRune(text, r)
+	}
+	return text, true
+}
+
+// encode is the reverse, with the mark. text must be UTF-8.
+func (w *wide) encode(text []byte) []byte {
+	raw := w.order.AppendUint16(make([]byte, 0, 2*len(text)+2), 0xfeff)
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		text = text[n:]
+		if a, b := utf16.EncodeRune(r); a != utf8.RuneError {
+			raw = w.order.AppendUint16(raw, uint16(a))
+			r = b
+		}
+		raw = w.order.AppendUint16(raw, uint16(r))
+	}
+	return raw
+}
