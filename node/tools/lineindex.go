@@ -181,19 +181,19 @@ func (m *marks) thin() {
 // count counts the line feeds of the units from at on, on all processors.
 func count(f io.ReaderAt, at int64, counts []int32) error {
 	const units = indexChunk / indexUnit
-	chunks := (len(counts) + units - 1) / units
-	workers := min(runtime.GOMAXPROCS(0), chunks, 8)
+	workers := min(runtime.GOMAXPROCS(0), (len(counts)+units-1)/units, 8)
 	errs := make([]error, workers)
 	var next atomic.Int64
 	work := func(w int) {
-		buf := make([]byte, indexChunk)
+		chunk := chunks.Get().(*[]byte)
+		defer chunks.Put(chunk)
 		for errs[w] == nil {
 			i := int(next.Add(1)-1) * units
 			if i >= len(counts) {
 				return
 			}
 			part := counts[i:min(i+units, len(counts))]
-			buf := buf[:len(part)*indexUnit]
+			buf := (*chunk)[:len(part)*indexUnit]
 			if n, err := f.ReadAt(buf, at+int64(i)*indexUnit); n < len(buf) {
 				if errs[w] = err; errors.Is(err, io.EOF) {
 					errs[w] = errShrank
@@ -213,6 +213,8 @@ func count(f io.ReaderAt, at int64, counts []int32) error {
 	wg.Wait()
 	return errors.Join(errs...)
 }
+
+var chunks = sync.Pool{New: func() any { b := make([]byte, indexChunk); return &b }}
 
 var lineFeed = []byte{'\n'}
 
