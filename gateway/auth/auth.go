@@ -21,6 +21,8 @@ const (
 	KindOwner = "owner" // the person, directly
 	KindAgent = "agent" // the agent, on behalf of a run
 	KindNode  = "node"
+	// KindSchedule is the clock: it may start runs, which then act as agents.
+	KindSchedule = "schedule"
 )
 
 // Principal is who does something. The zero value may do nothing.
@@ -44,6 +46,11 @@ func Owner(name string) Principal {
 // Agent is the agent in a run: what it wants done goes through the policy.
 func Agent(session protocol.SessionKey, run protocol.RunID) Principal {
 	return Principal{Kind: KindAgent, Session: session, Run: run}
+}
+
+// Schedule is the job called name, or the heartbeat.
+func Schedule(name string) Principal {
+	return Principal{Kind: KindSchedule, Name: name, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true}}
 }
 
 // Node is a machine.

@@ -149,7 +149,7 @@ func scheduleOfText(text string, now time.Time, person *time.Location) (protocol
 		}
 	}
 	if span, ok := strings.CutPrefix(low, "every "); ok {
-		return every(span, now, nil, person)
+		return intervalOf(span, now, nil, person)
 	}
 	if len(strings.Fields(low)) == len(exprFields) && strings.ContainsAny(low[:1], "*0123456789") {
 		if s, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: low, TZ: person.String()}, person); err == nil {
@@ -160,8 +160,8 @@ func scheduleOfText(text string, now time.Time, person *time.Location) (protocol
 	return at(t), err
 }
 
-// every makes a schedule of a text such as "5 minutes", "hour" or "other day".
-func every(text string, now time.Time, anchor *int64, person *time.Location) (protocol.CronSchedule, error) {
+// intervalOf makes a schedule of a text such as "5 minutes", "hour" or "other day".
+func intervalOf(text string, now time.Time, anchor *int64, person *time.Location) (protocol.CronSchedule, error) {
 	text = strings.TrimPrefix(strings.TrimSpace(strings.ToLower(text)), "every ")
 	if other, ok := strings.CutPrefix(text, "other "); ok {
 		text = "2 " + other
@@ -299,7 +299,7 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 		return interval(d, now, anchor, person)
 	}
 	if text, ok := f.text("every"); ok {
-		return every(text, now, anchor, person)
+		return intervalOf(text, now, anchor, person)
 	}
 	return protocol.CronSchedule{}, errors.New("schedule of kind every needs everyMinutes, everyHours or everyDays")
 }

@@ -1,0 +1,222 @@
+package cron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Limits of a job, in characters.
+const (
+	MaxName        = 200
+	MaxDescription = 2000
+	MaxText        = 64 << 10
+	MaxTimeout     = 7 * 24 * 3600 // seconds
+)
+
+var agentForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+
+func bad(err error) error {
+	if err == nil {
+		return nil
+	}
+	return protocol.ErrBadRequest.With(err.Error())
+}
+
+func unknown(id protocol.CronJobID) error {
+	return protocol.ErrNotFound.With(fmt.Sprintf("Unknown cron job id: %s", id))
+}
+
+// Add makes a job.
+func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out protocol.CronJobResult, err error) {
+	if in.Name == "" || in.Schedule == nil || in.Spec == nil {
+		return out, protocol.ErrBadRequest.With("name, schedule and spec required")
+	}
+	if in.AgentID == "" {
+		in.AgentID = protocol.MainAgent
+	}
+	at := now()
+	j := store.CronJob{Base: at, CronJob: protocol.CronJob{ID: protocol.CronJobID(protocol.NewID()), AgentID: in.AgentID, Name: in.Name, Description: in.Description,
+		Enabled: in.Enabled == nil || *in.Enabled, DeleteAfterRun: in.DeleteAfterRun, CreatedAtMs: at, UpdatedAtMs: at, Schedule: *in.Schedule, Spec: *in.Spec,
+		Missed: in.Missed}}
+	if err := s.check(&j.CronJob); err != nil {
+		return out, bad(err)
+	}
+	if j.Enabled {
+		j.State.NextRunAtMs = nextRun(j.Schedule, j.Base, at, s.zone())
+	}
+	doErr := s.do(ctx, func() {
+		if limit := s.o.Config().Cron.MaxJobs; len(s.jobs) >= limit {
+			err = protocol.ErrConflict.With(fmt.Sprintf("Cron job limit reached (%d)", limit))
+			return
+		}
+		if err = s.o.Store.PutCronJob(context.WithoutCancel(ctx), j); err == nil {
+			s.jobs[j.ID] = &job{CronJob: j}
+		}
+	})
+	return protocol.CronJobResult{OK: true, Job: j.CronJob}, errors.Join(doErr, err)
+}
+
+// check checks a job and brings it into its plain form.
+func (s *Scheduler) check(j *protocol.CronJob) (err error) {
+	j.AgentID = protocol.AgentID(strings.ToLower(string(j.AgentID)))
+	j.Name, j.Description = strings.TrimSpace(j.Name), strings.TrimSpace(j.Description)
+	switch {
+	case !agentForm.MatchString(string(j.AgentID)):
+		return fmt.Errorf("there is no agent %.40q", j.AgentID)
+	case j.Name == "" || utf8.RuneCountInString(j.Name) > MaxName || strings.ContainsAny(j.Name, "\r\n"):
+		return fmt.Errorf("name must be one line of 1 to %d characters", MaxName)
+	case utf8.RuneCountInString(j.Description) > MaxDescription:
+		return fmt.Errorf("description must have at most %d characters", MaxDescription)
+	case !slices.Contains([]string{"", protocol.MissedSkip, protocol.MissedLatest, protocol.MissedAll, protocol.MissedAsk}, j.Missed):
+		return fmt.Errorf("missed must be skip, latest, all or ask, not %.20q", j.Missed)
+	}
+	if j.Schedule, err = checkSchedule(j.Schedule, s.zone()); err != nil {
+		return err
+	}
+	j.Spec, err = checkSpec(j.Spec)
+	return err
+}
+
+// checkSpec returns a spec without fields that are not of its mode.
+func checkSpec(m protocol.CronMode) (protocol.CronMode, error) {
+	text, field := m.Text, "spec.text"
+	switch m.Mode {
+	case protocol.CronSystemEvent:
+		m = protocol.CronMode{Mode: m.Mode, Text: m.Text}
+	case protocol.CronTask:
+		text, field = m.Message, "spec.message"
+		m.Text = ""
+	default:
+		return m, fmt.Errorf("spec.mode must be %s or %s, not %.20q", protocol.CronSystemEvent, protocol.CronTask, m.Mode)
+	}
+	m.Thinking = strings.ToLower(strings.TrimSpace(m.Thinking))
+	if m.Thinking == "off" {
+		m.Thinking = "none"
+	}
+	m.Model = strings.TrimSpace(m.Model)
+	switch {
+	case strings.TrimSpace(text) == "":
+		return m, fmt.Errorf("%s required", field)
+	case len(text) > MaxText:
+		return m, fmt.Errorf("%s must have at most %d bytes", field, MaxText)
+	case m.Thinking != "" && !slices.Contains(protocol.ThinkingLevels, m.Thinking):
+		return m, fmt.Errorf("spec.thinking must be one of %s, not %.20q", strings.Join(protocol.ThinkingLevels, ", "), m.Thinking)
+	case strings.ContainsAny(m.Model, " \t\r\n") || strings.HasSuffix(m.Model, "/") || strings.HasPrefix(m.Model, "/"):
+		return m, errors.New("spec.model is written PROVIDER/ID, without spaces")
+	case m.TimeoutSeconds < 0 || m.TimeoutSeconds > MaxTimeout:
+		return m, fmt.Errorf("spec.timeoutSeconds must be a number from 0 to %d", MaxTimeout)
+	}
+	return m, nil
+}
+
+// Update changes a job. Its next run is worked out anew only when its schedule changed or it was enabled.
+func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (out protocol.CronJobResult, err error) {
+	if in.ID == "" || in.Patch == nil {
+		return out, protocol.ErrBadRequest.With("id and patch required")
+	}
+	doErr := s.do(ctx, func() {
+		j := s.jobs[in.ID]
+		if j == nil {
+			err = unknown(in.ID)
+			return
+		}
+		var next store.CronJob
+		if next, err = s.patched(j.CronJob, *in.Patch); err != nil {
+			err = bad(err)
+			return
+		}
+		if err = s.o.Store.PutCronJob(context.WithoutCancel(ctx), next); err != nil {
+			return
+		}
+		if next.State.NextRunAtMs != j.State.NextRunAtMs || next.Missed != j.Missed {
+			j.withdraw()
+		}
+		j.CronJob = next
+		out = protocol.CronJobResult{OK: true, Job: next.CronJob}
+	})
+	return out, errors.Join(doErr, err)
+}
+
+func (s *Scheduler) patched(was store.CronJob, p protocol.CronJobPatch) (store.CronJob, error) {
+	j := was
+	set(&j.AgentID, p.AgentID)
+	set(&j.Name, p.Name)
+	set(&j.Description, p.Description)
+	set(&j.Enabled, p.Enabled)
+	set(&j.DeleteAfterRun, p.DeleteAfterRun)
+	set(&j.Schedule, p.Schedule)
+	set(&j.Missed, p.Missed)
+	if p.Spec != nil {
+		if p.Spec.Mode == "" {
+			return was, errors.New("spec.mode required")
+		}
+		if p.Spec.Mode != j.Spec.Mode {
+			j.Spec = protocol.CronMode{Mode: p.Spec.Mode}
+		}
+		patchSpec(&j.Spec, *p.Spec)
+	}
+	if err := s.check(&j.CronJob); err != nil {
+		return was, err
+	}
+	at := now()
+	j.UpdatedAtMs = at
+	if p.Schedule != nil {
+		j.Base = at
+	}
+	switch {
+	case !j.Enabled:
+		j.State.NextRunAtMs = 0
+	case p.Schedule == nil && was.Enabled:
+	case j.Schedule.Kind == protocol.CronAt && *j.Schedule.AtMs == j.LastDue:
+		return was, errors.New("The job has run at its time already: give it a new one") //lint:ignore ST1005 shown to people as it is
+	default:
+		j.State.NextRunAtMs = nextRun(j.Schedule, j.Base, at, s.zone())
+	}
+	return j, nil
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+func patchSpec(m *protocol.CronMode, p protocol.CronModePatch) {
+	set(&m.Text, p.Text)
+	set(&m.Message, p.Message)
+	set(&m.Model, p.Model)
+	set(&m.Thinking, p.Thinking)
+	set(&m.TimeoutSeconds, p.TimeoutSeconds)
+	set(&m.Channel, p.Channel)
+	set(&m.To, p.To)
+	if p.Deliver != nil {
+		m.Deliver = p.Deliver
+	}
+	if p.BestEffortDeliver != nil {
+		m.BestEffortDeliver = p.BestEffortDeliver
+	}
+}
+
+// Remove forgets a job and its history. A run in progress goes on in its chat.
+func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out protocol.CronRemoveResult, err error) {
+	if in.ID == "" {
+		return out, protocol.ErrBadRequest.With("id required")
+	}
+	doErr := s.do(ctx, func() {
+		j := s.jobs[in.ID]
+		out = protocol.CronRemoveResult{OK: true, Removed: j != nil}
+		if err = s.o.Store.RemoveCronJob(context.WithoutCancel(ctx), in.ID); err == nil && j != nil {
+			j.withdraw()
+			delete(s.jobs, in.ID)
+		}
+	})
+	return out, errors.Join(doErr, err)
+}

@@ -1,0 +1,177 @@
+package cron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fairlead/gateway/protocol"
+)
+
+// Status says how many jobs there are and how they stand.
+func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (out protocol.CronStatus, err error) {
+	err = s.do(ctx, func() {
+		cfg := s.o.Config().Cron
+		out = protocol.CronStatus{Enabled: cfg.Enabled, MaxJobs: cfg.MaxJobs, MaxConcurrentRuns: cfg.MaxConcurrent}
+		at := now()
+		for _, j := range s.jobs {
+			if in.AgentID != "" && j.AgentID != in.AgentID {
+				continue
+			}
+			out.Count++
+			if j.run != nil {
+				out.RunningCount++
+			}
+			next := j.State.NextRunAtMs
+			if !j.Enabled || next == 0 {
+				continue
+			}
+			if next <= at && j.run == nil {
+				out.DueCount++
+			}
+			if out.NextRunAtMs == 0 || next < out.NextRunAtMs {
+				out.NextRunAtMs = next
+			}
+		}
+	})
+	return out, err
+}
+
+func limitOf(given *int, usual, most int) (int, error) {
+	switch {
+	case given == nil:
+		return usual, nil
+	case *given < 1 || *given > most:
+		return 0, protocol.ErrBadRequest.With(fmt.Sprintf("limit must be a number from 1 to %d", most))
+	}
+	return *given, nil
+}
+
+var errOffset = protocol.ErrBadRequest.With("offset must not be negative")
+
+// List returns a page of the jobs.
+func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out protocol.CronListResult, err error) {
+	limit, err := limitOf(in.Limit, 200, 500)
+	if err != nil {
+		return out, err
+	}
+	if in.Offset < 0 {
+		return out, errOffset
+	}
+	out.Jobs = []protocol.CronJob{}
+	err = s.do(ctx, func() {
+		for _, j := range s.byNextRun() {
+			if in.AgentID != "" && j.AgentID != in.AgentID || !j.Enabled && in.IncludeDisabled != nil && !*in.IncludeDisabled {
+				continue
+			}
+			if out.Count >= in.Offset && len(out.Jobs) < limit {
+				out.Jobs = append(out.Jobs, j.CronJob.CronJob)
+			}
+			out.Count++
+		}
+	})
+	return out, err
+}
+
+// Runs returns a page of the history.
+func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (protocol.CronRunsResult, error) {
+	out := protocol.CronRunsResult{Runs: []protocol.CronRun{}}
+	limit, err := limitOf(in.Limit, 200, 2000)
+	if err != nil {
+		return out, err
+	}
+	if in.Offset < 0 {
+		return out, errOffset
+	}
+	list, total, err := s.o.Store.CronRuns(ctx, in.JobID, in.Offset, limit)
+	out.Count = total
+	for _, r := range list {
+		out.Runs = append(out.Runs, protocol.CronRun{ID: r.ID, JobID: r.Job, Ts: r.StartedAt, Status: r.Status, Error: r.Error, Summary: r.Summary,
+			DurationMs: max(r.EndedAt-r.StartedAt, 0), NextRunAtMs: r.NextRunAt, DueAtMs: r.Due, SessionKey: r.Session, RunID: r.Run})
+	}
+	return out, err
+}
+
+// RunNow runs a job now, or all that are due, and waits for their ends unless it is told not to. When ctx ends first the runs go on. A job that
+// runs already is skipped.
+func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (protocol.CronRunNowResult, error) {
+	out := protocol.CronRunNowResult{OK: true, Results: []protocol.CronRunResult{}}
+	force := in.Mode == protocol.CronRunForce
+	switch {
+	case in.Mode != "" && in.Mode != protocol.CronRunDue && !force:
+		return out, protocol.ErrBadRequest.With(fmt.Sprintf("mode must be due or force, not %.20q", in.Mode))
+	case force && in.ID == "":
+		return out, protocol.ErrBadRequest.With("cron.run with mode=force requires id")
+	}
+	var wanted []*request
+	var err error
+	doErr := s.do(ctx, func() {
+		if in.ID != "" && s.jobs[in.ID] == nil {
+			err = unknown(in.ID)
+			return
+		}
+		at := now()
+		for _, j := range s.byNextRun() {
+			due := j.Enabled && j.State.NextRunAtMs > 0 && j.State.NextRunAtMs <= at && j.run == nil
+			switch {
+			case in.ID != "" && j.ID != in.ID:
+			case force && j.run != nil:
+				out.Results = append(out.Results, protocol.CronRunResult{JobID: j.ID, Status: protocol.CronSkipped, Error: "It is running already.",
+					NextRunAtMs: j.State.NextRunAtMs})
+			case force || due && s.o.Config().Cron.Enabled:
+				wanted = append(wanted, &request{id: j.ID, force: force, began: make(chan *running, 1)})
+			}
+		}
+		s.requests = append(s.requests, wanted...)
+		if s.ready {
+			s.serveRequests(at)
+		}
+	})
+	if err := errors.Join(doErr, err); err != nil {
+		return out, err
+	}
+	wait := in.Wait == nil || *in.Wait
+	for _, r := range wanted {
+		res, ok, err := s.result(ctx, r, wait)
+		if err != nil {
+			return out, err
+		}
+		if ok {
+			out.Ran++
+		}
+		out.Results = append(out.Results, res)
+	}
+	return out, nil
+}
+
+// result waits for what a request came to; ok is false when nothing was started.
+func (s *Scheduler) result(ctx context.Context, r *request, wait bool) (res protocol.CronRunResult, ok bool, err error) {
+	var run *running
+	if !wait {
+		select {
+		case run = <-r.began:
+		default:
+			return protocol.CronRunResult{JobID: r.id, Status: protocol.CronRunning, Summary: "begins when another job has ended"}, true, nil
+		}
+	} else {
+		select {
+		case run = <-r.began:
+		case <-ctx.Done():
+			return res, false, ctx.Err()
+		}
+	}
+	if run == nil {
+		return protocol.CronRunResult{JobID: r.id, Status: protocol.CronSkipped, Error: "It runs already, was removed, or could not be started."}, false, nil
+	}
+	if !wait {
+		return protocol.CronRunResult{JobID: r.id, Status: protocol.CronRunning, Summary: "started in " + string(run.Session)}, true, nil
+	}
+	select {
+	case <-run.done:
+		return run.result, true, nil
+	case <-s.ended:
+		return res, true, errStopping
+	case <-ctx.Done():
+		return res, true, ctx.Err()
+	}
+}

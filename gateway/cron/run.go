@@ -1,0 +1,192 @@
+package cron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// maxSummary is how many characters of an answer the history keeps.
+const maxSummary = 500
+
+// execute does a run that is written down, or goes on with one that an earlier start left: it sends the message unless that has happened,
+// waits for the agent's end and delivers the answer. What it returns once ctx has ended means nothing. waiting is told when the agent
+// begins and stops to wait for the person.
+func (s *Scheduler) execute(ctx context.Context, j store.CronJob, r store.CronRun, waiting func(bool)) outcome {
+	watch := s.watch(r.Session, r.Run)
+	defer watch.sub.Close()
+	watch.waiting = waiting
+	_, err := s.o.Store.Run(ctx, r.Run)
+	if errors.Is(err, protocol.ErrNotFound) {
+		err = s.send(ctx, j, r)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	end, err := watch.wait(ctx, time.Duration(j.Spec.TimeoutSeconds)*time.Second)
+	if err != nil {
+		return failed(err)
+	}
+	answer, err := s.answer(ctx, end)
+	if err != nil {
+		return outcome{protocol.CronError, err.Error(), ""}
+	}
+	out := outcome{protocol.CronOK, "", cut(answer, maxSummary)}
+	if j.Spec.Mode != protocol.CronTask || j.Spec.Deliver != nil && !*j.Spec.Deliver || strings.TrimSpace(answer) == "" {
+		return out
+	}
+	where, err := s.o.Deliver(ctx, Delivery{Agent: j.AgentID, Name: j.Name, Channel: j.Spec.Channel, To: j.Spec.To, Text: answer, From: r.Session})
+	switch {
+	case err == nil:
+		out.summary += fmt.Sprintf("\n[Delivered to %s]", where)
+	case j.Spec.BestEffortDeliver != nil && *j.Spec.BestEffortDeliver:
+		out.summary += fmt.Sprintf("\n[Not delivered: %s]", err)
+	default:
+		out.status, out.err = protocol.CronError, "The answer could not be delivered: "+err.Error()
+	}
+	return out
+}
+
+// send starts the agent's run.
+func (s *Scheduler) send(ctx context.Context, j store.CronJob, r store.CronRun) error {
+	text := j.Spec.Text
+	if j.Spec.Mode == protocol.CronTask {
+		text = j.Spec.Message
+		if err := s.prepare(ctx, j, r.Session); err != nil {
+			return err
+		}
+	}
+	// What stands before the text keeps it from being read as a command or as the person's answer to a question.
+	head := fmt.Sprintf("[Scheduled job %q, %s]", j.Name, time.UnixMilli(r.StartedAt).In(s.zone()).Format("Monday, 2 January 2006 15:04 MST"))
+	res, err := s.o.Sessions.Send(ctx, auth.Schedule(j.Name), protocol.ChatSendParams{SessionKey: r.Session, Message: head + "\n" + text, RunID: r.Run})
+	if err != nil {
+		return err
+	}
+	if res.Status != protocol.ChatStarted {
+		return fmt.Errorf("the message was not taken: %s %s", res.Status, res.Error)
+	}
+	return nil
+}
+
+// prepare makes the task's own chat, with the settings of the job.
+func (s *Scheduler) prepare(ctx context.Context, j store.CronJob, key protocol.SessionKey) error {
+	if _, err := s.o.Sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: j.Name}); err != nil {
+		return err
+	}
+	prefs := protocol.SessionPrefsPatch{}
+	if j.Spec.Model != "" {
+		provider, id, ok := strings.Cut(j.Spec.Model, "/")
+		if !ok {
+			provider, id = s.o.Config().Model.Provider, j.Spec.Model
+		}
+		prefs.Model = &protocol.ModelPatch{Provider: &provider, ID: &id}
+	}
+	if j.Spec.Thinking != "" {
+		prefs.ThinkingLevel = &j.Spec.Thinking
+	}
+	if prefs == (protocol.SessionPrefsPatch{}) {
+		return nil
+	}
+	_, err := s.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, Settings: &prefs})
+	return err
+}
+
+// answer is the last thing that the agent said in a run.
+func (s *Scheduler) answer(ctx context.Context, r store.Run) (string, error) {
+	msgs, err := s.o.Store.MessagesOfRun(ctx, r.ID)
+	if err != nil {
+		return "", err
+	}
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if m := msgs[i]; m.Role == protocol.RoleAssistant && m.Origin == protocol.OriginPerson && m.Content.Text() != "" {
+			return m.Content.Text(), nil
+		}
+	}
+	return "", nil
+}
+
+// watcher hears of one run of the agent.
+type watcher struct {
+	s       *Scheduler
+	sub     *event.Subscription
+	session protocol.SessionKey
+	id      protocol.RunID
+	waiting func(bool)
+}
+
+// watch listens from now on; the caller closes sub.
+func (s *Scheduler) watch(session protocol.SessionKey, id protocol.RunID) *watcher {
+	sub := s.o.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeRun && c.Run != nil && c.Run.RunID == id })
+	return &watcher{s: s, sub: sub, session: session, id: id, waiting: func(bool) {}}
+}
+
+// wait waits for the run's end; a run that failed or was stopped is an error. limit, when not 0, is how long it may work: time in which it
+// waits for the person does not count.
+func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, error) {
+	left, stopped, asks := limit, false, false
+	var told protocol.RunInfo // the end as it was announced: it counts though it could not be stored
+	for {
+		// The store first: what ended before we listened, or while too much happened, is told there.
+		r, err := w.s.o.Store.Run(ctx, w.id)
+		if err != nil {
+			return r, err
+		}
+		if told.Over() {
+			r.State, r.EndedAt, r.Error = told.State, told.EndedAt, told.Error
+		}
+		switch {
+		case r.EndedAt == 0:
+		case r.State == protocol.RunDone:
+			return r, nil
+		case stopped:
+			return r, fmt.Errorf("it took longer than %s and was stopped", limit)
+		case r.Error != nil:
+			return r, r.Error
+		default:
+			return r, errors.New("it was stopped")
+		}
+		for over := false; !over; {
+			step, cancel := ctx, context.CancelFunc(func() {})
+			if limit > 0 && !stopped && !asks {
+				step, cancel = context.WithTimeout(ctx, max(left, 0))
+			}
+			began := time.Now()
+			c, err := w.sub.Next(step)
+			cancel()
+			left -= time.Since(began)
+			switch {
+			case ctx.Err() != nil:
+				return r, ctx.Err()
+			case err != nil:
+				stopped = true
+				if _, err := w.s.o.Sessions.Cancel(ctx, protocol.ChatCancelParams{SessionKey: w.session, RunID: w.id}); err != nil {
+					return r, err
+				}
+			case c.Kind == protocol.ChangeRun && !c.Run.Over():
+				if now := c.Run.State == protocol.RunWaiting; now != asks {
+					asks = now
+					w.waiting(asks)
+				}
+			case c.Kind == protocol.ChangeRun:
+				told, over = *c.Run, true
+			default: // too much happened to be told of
+				over = true
+			}
+		}
+	}
+}
+
+// cut shortens s to n characters.
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
