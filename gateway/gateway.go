@@ -18,6 +18,7 @@ import (
 	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm/registry"
+	"fairlead/gateway/native"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -116,15 +117,18 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 		return g, err
 	}
 	g.gate = approval.New(g.store, g.bus)
-	calls := dispatch.New(g.hub, g.gate, g.store, g.bus, g.config.Get)
+	files := workspace.NewFiles(o.Home)
+	tools := native.New(g.hub, native.Services{Files: files, Config: g.config, Watch: g.bus})
+	calls := dispatch.New(tools, g.gate, g.store, g.bus, g.config.Get)
 	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
 	g.sessions = session.New(session.Options{Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
 		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home})
+	tools.Serve(g.sessions)
 	if err := g.sessions.Load(ctx); err != nil {
 		return g, err
 	}
 	g.server = rpc.New(rpc.Services{
-		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: g.hub, Approvals: g.gate, Config: g.config, Models: models,
+		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Models: models,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: session.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
 			return protocol.Ack{OK: true, Dropped: true}, nil // nothing waits for background commands in this version

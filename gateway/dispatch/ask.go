@@ -24,7 +24,7 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 		q.Host = info.Host
 		q.Sandbox = info.Host.Sandbox
 	}
-	if q.Sandbox == "" && q.Effect != protocol.EffectRead {
+	if q.Sandbox == "" && q.Effect != protocol.EffectRead && q.Node != protocol.NativePrefix {
 		q.Sandbox = "not enforced on this machine"
 	}
 	match, words, narrow := approval.SessionGrant(r)

@@ -257,5 +257,11 @@ func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error
 			state = protocol.CallFailed
 		}
 	}
+	if t.row.Info.Node == protocol.NativePrefix { // it says itself whether it worked (seed 002)
+		var native struct{ OK *bool }
+		if json.Unmarshal(raw, &native) == nil && native.OK != nil && !*native.OK {
+			state = protocol.CallFailed
+		}
+	}
 	return t.end(ctx, state, raw, text)
 }

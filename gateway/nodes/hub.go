@@ -175,6 +175,26 @@ func (h *Hub) Nodes() []protocol.NodeInfo {
 	return list
 }
 
+// Pick finds the machine that a request for logs means: the one it names, or the only one that is connected (gsv interop notes, logs.get).
+func (h *Hub) Pick(id protocol.NodeID) (protocol.NodeID, error) {
+	if id != "" {
+		return id, nil
+	}
+	for _, n := range h.Nodes() {
+		switch {
+		case !n.Online:
+		case id == "":
+			id = n.ID
+		default:
+			return "", protocol.ErrBadRequest.With("nodeId required when multiple nodes are connected")
+		}
+	}
+	if id == "" {
+		return "", protocol.ErrUnavailable.With("No nodes connected")
+	}
+	return id, nil
+}
+
 // Node returns one machine.
 func (h *Hub) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	h.mu.Lock()

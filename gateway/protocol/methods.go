@@ -27,6 +27,12 @@ var (
 	SessionReset   = Method[SessionParams, SessionResetResult]{"session.reset"}
 	SessionHistory = Method[SessionParams, SessionHistoryResult]{"session.history"}
 	SessionPreview = Method[SessionPreviewParams, SessionPreviewResult]{"session.preview"}
+
+	WorkspaceList = Method[WorkspaceListParams, WorkspaceListResult]{"workspace.list"}
+	// WorkspaceRead answers a [WorkspaceReadResult], or a [WorkspaceListResult] for a folder.
+	WorkspaceRead   = Method[WorkspaceReadParams, any]{"workspace.read"}
+	WorkspaceWrite  = Method[WorkspaceWriteParams, WorkspaceWriteResult]{"workspace.write"}
+	WorkspaceDelete = Method[WorkspaceDeleteParams, WorkspaceDeleteResult]{"workspace.delete"}
 )
 
 // Our extensions.
@@ -94,6 +100,10 @@ var Methods = []MethodInfo{
 	{ReportExec.Name, ScopeNode, []Mode{ModeNode}, false},
 	{ReturnLogs.Name, ScopeNode, []Mode{ModeNode}, false},
 	{ReportProgress.Name, ScopeNode, []Mode{ModeNode}, true},
+	{WorkspaceList.Name, ScopeRead, []Mode{ModeClient}, false},
+	{WorkspaceRead.Name, ScopeRead, []Mode{ModeClient}, false},
+	{WorkspaceWrite.Name, ScopeAdmin, []Mode{ModeClient}, false},
+	{WorkspaceDelete.Name, ScopeAdmin, []Mode{ModeClient}, false},
 	{FeedSubscribe.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ChatCancel.Name, ScopeChat, []Mode{ModeClient}, true},
 	{CallCancel.Name, ScopeChat, []Mode{ModeClient}, true},

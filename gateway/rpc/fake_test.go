@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"testing"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/dispatch"
@@ -16,27 +18,47 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/workspace"
 )
 
 // fakes are services that answer by what they are asked: the key "fail-507" fails with that code. Machines and the bus are real.
 type fakes struct {
 	bus   *event.Bus
 	hub   *nodes.Hub
+	files *workspace.Files
 	calls atomic.Int32
 	sent  func(protocol.ChatSendParams) // when set, sees each message
 }
 
 const token = "right"
 
+// workspaces holds the agents' files of all tests.
+var workspaces string
+
+func TestMain(m *testing.M) {
+	var err error
+	if workspaces, err = os.MkdirTemp("", "fairlead-rpc-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(workspaces)
+	os.Exit(code)
+}
+
 func newFakes() *fakes {
 	f := &fakes{bus: new(event.Bus)}
 	f.hub = nodes.New(f.bus, nil)
+	home, err := os.MkdirTemp(workspaces, "")
+	if err != nil {
+		panic(err)
+	}
+	f.files = workspace.NewFiles(home)
 	return f
 }
 
 func (f *fakes) services() Services {
 	return Services{
-		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Models: fakeModels{},
+		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Models: fakeModels{},
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
 		},

@@ -94,6 +94,10 @@ func (s *Server) handlers() map[string]handler {
 		return protocol.NodesListResult{Nodes: list(s.s.Nodes.Nodes())}, nil
 	})
 
+	handle(all, protocol.WorkspaceList, s.listFiles)
+	handle(all, protocol.WorkspaceRead, s.readFile)
+	handle(all, protocol.WorkspaceWrite, s.writeFile)
+	handle(all, protocol.WorkspaceDelete, s.deleteFile)
 	handle(all, protocol.ConfigGet, s.configGet)
 	handle(all, protocol.ConfigSet, s.configSet)
 	handle(all, protocol.ApprovalList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.ApprovalListResult, error) {
@@ -223,22 +227,9 @@ func (s *Server) logs(ctx context.Context, _ *Conn, p protocol.LogsGetParams) (p
 		}
 		lines = int(min(math.Floor(*p.Lines), protocol.MaxLogLines))
 	}
-	id := p.NodeID
-	if id == "" {
-		var online []protocol.NodeID
-		for _, n := range s.s.Nodes.Nodes() {
-			if n.Online {
-				online = append(online, n.ID)
-			}
-		}
-		switch len(online) {
-		case 0:
-			return protocol.LogsGetResult{}, protocol.ErrUnavailable.With("No nodes connected")
-		case 1:
-			id = online[0]
-		default:
-			return protocol.LogsGetResult{}, protocol.ErrBadRequest.With("nodeId required when multiple nodes are connected")
-		}
+	id, err := s.s.Nodes.Pick(p.NodeID)
+	if err != nil {
+		return protocol.LogsGetResult{}, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
 	defer cancel()

@@ -10,6 +10,7 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/workspace"
 )
 
 // Sessions are the conversations.
@@ -43,6 +44,7 @@ type Nodes interface {
 	Tools() []protocol.ToolSpec
 	Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
 	Nodes() []protocol.NodeInfo
+	Pick(protocol.NodeID) (protocol.NodeID, error)
 	Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error)
 	Result(from protocol.NodeID, p protocol.ToolResultParams) (protocol.Ack, error)
 	LogsResult(from protocol.NodeID, p protocol.LogsResultParams) (protocol.Ack, error)
@@ -71,6 +73,14 @@ type Models interface {
 	Detect(ctx context.Context) []protocol.DetectedServer
 }
 
+// Files are the agents' workspaces.
+type Files interface {
+	List(agent protocol.AgentID, name string) (workspace.Listing, error)
+	Read(agent protocol.AgentID, name string) (*workspace.File, *workspace.Listing, error)
+	Write(agent protocol.AgentID, name string, data []byte) (string, error)
+	Delete(agent protocol.AgentID, name string) (string, error)
+}
+
 // Services is everything the surface needs. All fields but Requested are required.
 type Services struct {
 	Version   string
@@ -80,6 +90,7 @@ type Services struct {
 	Nodes     Nodes
 	Approvals Approvals
 	Config    Config
+	Files     Files
 	Models    Models
 	// Status gives the gateway's state; Pause changes it.
 	Status func(ctx context.Context) protocol.Status

@@ -130,14 +130,17 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 	} else if _, err := m.store.Run(ctx, in.RunID); err == nil {
 		return protocol.ChatSendResult{}, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", in.RunID))
 	}
-	if command, ok := strings.CutPrefix(strings.TrimSpace(in.Message), "!"); ok && strings.TrimSpace(command) != "" {
-		return m.direct(ctx, p, in, strings.TrimSpace(command))
-	}
-	if res, ok := m.command(ctx, in.SessionKey, in.Message); ok {
-		return res, nil
-	}
-	if res, ok, err := m.answerQuestion(ctx, p, in); ok || err != nil {
-		return res, err
+	// What an agent or a schedule writes into a chat is text: it never commands, and never answers for the person.
+	if p.Kind == auth.KindOwner {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(in.Message), "!"); ok && strings.TrimSpace(command) != "" {
+			return m.direct(ctx, p, in, strings.TrimSpace(command))
+		}
+		if res, ok := m.command(ctx, in.SessionKey, in.Message); ok {
+			return res, nil
+		}
+		if res, ok, err := m.answerQuestion(ctx, p, in); ok || err != nil {
+			return res, err
+		}
 	}
 	text, d := m.directives(in.Message)
 	if d != nil && text == "" && len(in.Attachments) == 0 {

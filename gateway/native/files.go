@@ -1,0 +1,192 @@
+package native
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+)
+
+// maxDiff is how many bytes of a change are shown to the person.
+const maxDiff = 64 << 10
+
+type readIn struct {
+	Path string `json:"path,omitempty" jsonschema:"file or folder in the agent's workspace, such as SOUL.md, memory/ or skills/summarize/SKILL.md; nothing or / lists the workspace"`
+}
+
+// readOut is a file or a listing.
+type readOut struct {
+	Path           string   `json:"path"`
+	Content        *string  `json:"content,omitempty"`
+	Size           *int     `json:"size,omitempty"`
+	LastModified   string   `json:"lastModified,omitempty"`
+	ResolvedPath   string   `json:"resolvedPath,omitempty"`
+	ResolvedSource string   `json:"resolvedSource,omitempty"`
+	Files          []string `json:"files,omitzero"`
+	Directories    []string `json:"directories,omitzero"`
+}
+
+type writeIn struct {
+	Path    string `json:"path" jsonschema:"file in the agent's workspace; a path below skills/ writes the agent's own copy"`
+	Content string `json:"content" jsonschema:"what the file shall hold"`
+}
+
+type writeOut struct {
+	Path    string `json:"path"`
+	Size    int    `json:"size"`
+	Written bool   `json:"written"`
+}
+
+type editIn struct {
+	Path       string `json:"path" jsonschema:"file in the agent's workspace"`
+	OldString  string `json:"oldString" jsonschema:"the exact text to replace, not empty"`
+	NewString  string `json:"newString" jsonschema:"what to put in its place, taken literally"`
+	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence; default false, which needs exactly one"`
+}
+
+type editOut struct {
+	Path           string `json:"path"`
+	Replacements   int    `json:"replacements"`
+	Edited         bool   `json:"edited"`
+	ResolvedSource string `json:"resolvedSource,omitempty"`
+	ResolvedPath   string `json:"resolvedPath,omitempty"`
+}
+
+type deleteIn struct {
+	Path string `json:"path" jsonschema:"file in the agent's workspace"`
+}
+
+type deleteOut struct {
+	Path    string `json:"path"`
+	Deleted bool   `json:"deleted"`
+}
+
+func (t *Tools) files() []tool.Tool {
+	write := tool.Traits{Effect: protocol.EffectWrite}
+	return []tool.Tool{
+		tool.Define("ReadFile", "Read a file of your own workspace, or list a folder of it. It holds who you are, notes, memory and skills; it is not on any machine.",
+			tool.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.readFile),
+		tool.WithPreview(tool.Define("WriteFile", "Write or create a file of your own workspace. Folders are made as needed.",
+			tool.Traits{Effect: protocol.EffectWrite, Idempotent: true}, t.writeFile),
+			func(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
+				return t.preview(ctx, in.Path, func([]byte) ([]byte, error) { return []byte(in.Content), nil }), nil
+			}),
+		tool.WithPreview(tool.Define("EditFile", "Change a file of your own workspace by replacing exact text.", write, t.editFile),
+			func(ctx context.Context, in editIn) (protocol.CallPreview, error) {
+				return t.preview(ctx, in.Path, func(old []byte) ([]byte, error) {
+					next, _, err := replace(old, in)
+					return next, err
+				}), nil
+			}),
+		tool.WithPreview(tool.Define("DeleteFile", "Delete a file of your own workspace.", write, t.deleteFile),
+			func(ctx context.Context, in deleteIn) (protocol.CallPreview, error) {
+				return t.preview(ctx, in.Path, func([]byte) ([]byte, error) { return nil, nil }), nil
+			}),
+	}
+}
+
+func (t *Tools) readFile(ctx context.Context, in readIn) (readOut, error) {
+	f, list, err := t.s.Files.Read(AgentOf(ctx), in.Path)
+	switch {
+	case err != nil:
+		return readOut{}, err
+	case list != nil:
+		return readOut{Path: list.Path, Files: list.Files, Directories: list.Directories}, nil
+	}
+	text, err := f.Text()
+	if err != nil {
+		return readOut{}, fmt.Errorf("%s is not text (%d bytes)", f.Path, len(f.Data))
+	}
+	size := len(f.Data)
+	return readOut{Path: f.Path, Content: &text, Size: &size, LastModified: f.Modified.UTC().Format(time.RFC3339),
+		ResolvedPath: f.ResolvedPath, ResolvedSource: f.ResolvedSource}, nil
+}
+
+func (t *Tools) writeFile(ctx context.Context, in writeIn) (writeOut, error) {
+	path, err := t.s.Files.Write(AgentOf(ctx), in.Path, []byte(in.Content))
+	return writeOut{Path: path, Size: len(in.Content), Written: err == nil}, err
+}
+
+func (t *Tools) editFile(ctx context.Context, in editIn) (editOut, error) {
+	n := 0
+	f, err := t.s.Files.Edit(AgentOf(ctx), in.Path, func(old []byte) (next []byte, err error) {
+		next, n, err = replace(old, in)
+		return next, err
+	})
+	if err != nil {
+		return editOut{}, err
+	}
+	return editOut{Path: f.Path, Replacements: n, Edited: true, ResolvedSource: f.ResolvedSource, ResolvedPath: f.ResolvedPath}, nil
+}
+
+// replace takes newString literally: a $ is a dollar sign.
+func replace(data []byte, in editIn) (next []byte, n int, err error) {
+	if in.OldString == "" {
+		return nil, 0, errors.New("oldString must not be empty; to write all of a file, use WriteFile")
+	}
+	from := []byte(in.OldString)
+	n = bytes.Count(data, from)
+	switch {
+	case n == 0:
+		return nil, 0, fmt.Errorf("oldString not found in %s", in.Path)
+	case n > 1 && !in.ReplaceAll:
+		return nil, 0, fmt.Errorf("oldString found %d times in %s; use replaceAll: true or give more of the text around it", n, in.Path)
+	}
+	return bytes.ReplaceAll(data, from, []byte(in.NewString)), n, nil
+}
+
+func (t *Tools) deleteFile(ctx context.Context, in deleteIn) (deleteOut, error) {
+	path, err := t.s.Files.Delete(AgentOf(ctx), in.Path)
+	return deleteOut{Path: path, Deleted: err == nil}, err
+}
+
+// preview says what a change would do to a file; change gives nil for its end.
+func (t *Tools) preview(ctx context.Context, path string, change func(old []byte) ([]byte, error)) protocol.CallPreview {
+	p := protocol.CallPreview{Path: path}
+	f, list, err := t.s.Files.Read(AgentOf(ctx), path)
+	var old []byte
+	switch {
+	case list != nil:
+		p.Problem = path + " is a folder"
+	case errors.Is(err, protocol.ErrNotFound):
+		p.NewFile = true
+	case err != nil:
+		p.Problem = words(err)
+	default:
+		old, p.Path = f.Data, f.Path
+	}
+	if p.Problem != "" {
+		return p
+	}
+	next, err := change(old)
+	if err != nil {
+		p.Problem = words(err)
+		return p
+	}
+	addDiff(&p, old, next)
+	return p
+}
+
+func addDiff(p *protocol.CallPreview, old, next []byte) {
+	text := string(diff.Diff(p.Path, old, p.Path, next))
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+		case strings.HasPrefix(line, "+"):
+			p.Added++
+		case strings.HasPrefix(line, "-"):
+			p.Removed++
+		}
+	}
+	if len(text) > maxDiff {
+		text, p.Truncated = strings.ToValidUTF8(text[:maxDiff], ""), true
+	}
+	p.Diff = text
+}

@@ -1,0 +1,64 @@
+package native
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+)
+
+// logsLimit is how long a machine may take to send its log to a tool (the original's).
+const logsLimit = 20 * time.Second
+
+type configIn struct {
+	Path string `json:"path,omitempty" jsonschema:"dotted path of one value, such as session.dmScope; without it the whole configuration"`
+}
+
+type configOut struct {
+	Path   string          `json:"path,omitempty"`
+	Value  json.RawMessage `json:"value,omitempty"`
+	Config json.RawMessage `json:"config,omitempty"`
+}
+
+type logsIn struct {
+	NodeID protocol.NodeID `json:"nodeId,omitempty" jsonschema:"machine whose log is wanted; needed when several are connected"`
+	Lines  *float64        `json:"lines,omitempty" jsonschema:"how many of the last lines; default 100, at most 5000"`
+}
+
+func (t *Tools) inspect() []tool.Tool {
+	read := tool.Traits{Effect: protocol.EffectRead, Idempotent: true}
+	return []tool.Tool{
+		tool.Define("ConfigGet", "Look at Fairlead's configuration. Keys and tokens are masked.", read, t.configGet),
+		tool.Define("LogsGet", "Read the last lines of a machine's log.", read, t.logsGet),
+	}
+}
+
+func (t *Tools) configGet(_ context.Context, in configIn) (configOut, error) {
+	if in.Path == "" {
+		all, err := t.s.Config.All()
+		return configOut{Config: all}, err
+	}
+	value, _, err := t.s.Config.Read(in.Path)
+	return configOut{Path: in.Path, Value: value}, err
+}
+
+func (t *Tools) logsGet(ctx context.Context, in logsIn) (protocol.LogsGetResult, error) {
+	lines := protocol.DefaultLogLines
+	if in.Lines != nil {
+		if !(*in.Lines >= 1) {
+			return protocol.LogsGetResult{}, protocol.ErrBadRequest.With("lines must be a positive number")
+		}
+		lines = int(min(math.Floor(*in.Lines), protocol.MaxLogLines))
+	}
+	id, err := t.Hub.Pick(in.NodeID)
+	if err != nil {
+		return protocol.LogsGetResult{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
+	defer cancel()
+	return t.Hub.Logs(ctx, id, lines)
+}

@@ -1,0 +1,289 @@
+package native
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/workspace"
+)
+
+type masked struct{}
+
+func (masked) All() (json.RawMessage, error) {
+	return json.RawMessage(`{"auth":{"token":"***"}}`), nil
+}
+
+func (masked) Read(path string) (json.RawMessage, bool, error) {
+	if path == "auth.token" {
+		return json.RawMessage(`"***"`), true, nil
+	}
+	return nil, false, nil
+}
+
+// chats answers what is sent with answer, under the run that it was sent with.
+type chats struct {
+	bus    *event.Bus
+	answer func(in protocol.ChatSendParams) *protocol.ChatEvent
+	from   auth.Principal
+}
+
+func (c *chats) List(_ context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error) {
+	res := protocol.SessionsListResult{Count: 250}
+	for i := range in.Limit {
+		res.Sessions = append(res.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint("k", in.Offset+i))})
+	}
+	return res, nil
+}
+
+func (c *chats) Preview(_ context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+	var res protocol.SessionPreviewResult
+	for i := range in.Limit {
+		res.Messages = append(res.Messages, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(fmt.Sprint(i))}})
+	}
+	return res, nil
+}
+
+func (c *chats) Send(_ context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	c.from = p
+	old := protocol.RunID("older")
+	c.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, Chat: &protocol.ChatEvent{RunID: &old, State: protocol.ChatFinal, Message: said("stale")}})
+	if e := c.answer(in); e != nil {
+		e.RunID = &in.RunID
+		c.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, Chat: e})
+	}
+	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, nil
+}
+
+func said(s string) *protocol.Message {
+	return &protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(s)}}
+}
+
+type kit struct {
+	*Tools
+	t    *testing.T
+	home string
+	*chats
+}
+
+func open(t *testing.T) *kit {
+	home := t.TempDir()
+	bus := new(event.Bus)
+	k := &kit{t: t, home: home, chats: &chats{bus: bus, answer: func(protocol.ChatSendParams) *protocol.ChatEvent { return nil }}}
+	k.Tools = New(nodes.New(bus, nil), Services{Files: workspace.NewFiles(home), Config: masked{}, Watch: bus})
+	k.Serve(k.chats)
+	return k
+}
+
+// call returns what a tool gives as JSON.
+func (k *kit) call(name, args string) string {
+	k.t.Helper()
+	raw, err := k.Tools.Call(k.t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: name, Args: json.RawMessage(args), SessionKey: protocol.MainSession}, nil)
+	if err != nil {
+		var bad *tool.InputError
+		if !errors.As(err, &bad) {
+			k.t.Errorf("%s %s: %v", name, args, err)
+		}
+		return "input: " + err.Error()
+	}
+	return string(raw)
+}
+
+func (k *kit) want(name, args string, parts ...string) {
+	k.t.Helper()
+	got := k.call(name, args)
+	for _, p := range parts {
+		if !strings.Contains(got, p) {
+			k.t.Errorf("%s %s = %s, want %s", name, args, got, p)
+		}
+	}
+}
+
+func TestElevenToolsComeFirstInTheOriginalsOrder(t *testing.T) {
+	var names []string
+	k := open(t)
+	for _, s := range k.Tools.Tools() {
+		if s.Description == "" || len(s.InputSchema) == 0 {
+			t.Errorf("%s has no description or schema", s.Name)
+		}
+		names = append(names, s.Name)
+	}
+	// Cron comes from the package of the schedules.
+	want := "gsv__ReadFile gsv__WriteFile gsv__EditFile gsv__DeleteFile gsv__ConfigGet gsv__LogsGet gsv__Message gsv__SessionsList gsv__SessionSend gsv__Transfer"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("tools = %s", got)
+	}
+	if _, _, err := k.Lookup("gsv__readfile"); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("another case: %v", err)
+	}
+}
+
+func TestFilesAreWrittenReadEditedAndDeleted(t *testing.T) {
+	k := open(t)
+	k.want("WriteFile", `{"path":"notes/a.md","content":"costs $1"}`, `{"ok":true,"result":{"path":"notes/a.md","size":8,"written":true}}`)
+	k.want("EditFile", `{"path":"notes/a.md","oldString":"$1","newString":"$& $$ $1"}`, `"replacements":1,"edited":true`)
+	k.want("ReadFile", `{"path":"notes/a.md"}`, `"content":"costs $& $$ $1"`, `"size":14`, `"lastModified":"20`)
+	k.want("EditFile", `{"path":"notes/a.md","oldString":"$","newString":"x"}`, `"ok":false`, "found 4 times")
+	k.want("EditFile", `{"path":"notes/a.md","oldString":"$","newString":"x","replaceAll":true}`, `"replacements":4`)
+	k.want("EditFile", `{"path":"notes/a.md","oldString":"nowhere","newString":"x"}`, `"ok":false`, "oldString not found")
+	k.want("EditFile", `{"path":"notes/a.md","oldString":"","newString":"x"}`, "must not be empty")
+	k.want("EditFile", `{"path":"notes","oldString":"a","newString":"x"}`, "is a folder")
+	k.want("EditFile", `{"path":"none","oldString":"a","newString":"x"}`, "Not found: none")
+	k.want("ReadFile", `{}`, `"path":"/"`, `"SOUL.md"`, `"notes/"`)
+	k.want("ReadFile", `{"path":"/"}`, `"SOUL.md"`)
+	k.want("ReadFile", `{"path":"notes/"}`, `"files":["notes/a.md"],"directories":[]`)
+	k.want("DeleteFile", `{"path":"notes/a.md"}`, `{"ok":true,"result":{"path":"notes/a.md","deleted":true}}`)
+	k.want("DeleteFile", `{"path":"notes/a.md"}`, `{"ok":false,"error":"File not found: notes/a.md"}`)
+	k.want("ReadFile", `{"path":"notes/a.md"}`, `"error":"Not found: notes/a.md"`)
+	for _, bad := range []string{"../x", "a/../../x", `..\\x`, "notes/../.."} {
+		k.want("WriteFile", `{"path":"`+bad+`","content":""}`, "Path traversal not allowed")
+	}
+	k.want("WriteFile", `{"path":7,"content":""}`, "input: ")
+	if _, err := os.Stat(filepath.Join(k.home, "agents", "x")); err == nil {
+		t.Error("something was written outside")
+	}
+}
+
+func TestSharedSkillsShowThroughAndAreNeverChanged(t *testing.T) {
+	k := open(t)
+	shared := filepath.Join(k.home, "skills", "sum", "SKILL.md")
+	if err := os.MkdirAll(filepath.Dir(shared), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(shared, []byte("shared"), 0o600)
+	k.want("ReadFile", `{}`, `"skills/"`)
+	k.want("ReadFile", `{"path":"skills/sum/SKILL.md"}`, `"content":"shared"`, `"resolvedPath":"skills/sum/SKILL.md","resolvedSource":"global"`)
+	k.want("EditFile", `{"path":"skills/sum/SKILL.md","oldString":"shared","newString":"mine"}`, `"edited":true`, `"resolvedSource":"global"`)
+	k.want("ReadFile", `{"path":"skills/sum/SKILL.md"}`, `"content":"mine"`, `"resolvedPath":"agents/main/skills/sum/SKILL.md","resolvedSource":"agent"`)
+	k.want("WriteFile", `{"path":"skills/own/SKILL.md","content":"x"}`, `"written":true`)
+	k.want("ReadFile", `{"path":"skills"}`, `"directories":["skills/own/","skills/sum/"]`)
+	k.want("DeleteFile", `{"path":"skills/sum/SKILL.md"}`, `"deleted":true`)
+	k.want("ReadFile", `{"path":"skills/sum/SKILL.md"}`, `"content":"shared"`)
+	k.want("DeleteFile", `{"path":"skills/sum/SKILL.md"}`, "File not found")
+	if data, _ := os.ReadFile(shared); string(data) != "shared" {
+		t.Errorf("the shared skill became %q", data)
+	}
+}
+
+func TestLinksOutOfTheWorkspaceAreRefused(t *testing.T) {
+	k := open(t)
+	k.call("ReadFile", `{}`)
+	secret := filepath.Join(k.home, "secret")
+	os.WriteFile(secret, []byte("s3cret"), 0o600)
+	if err := os.Symlink(secret, filepath.Join(k.home, "agents", "main", "link")); err != nil {
+		t.Skip("no links here:", err)
+	}
+	if got := k.call("ReadFile", `{"path":"link"}`); strings.Contains(got, "s3cret") || !strings.Contains(got, `"ok":false`) {
+		t.Error(got)
+	}
+	k.call("WriteFile", `{"path":"link","content":"changed"}`)
+	if data, _ := os.ReadFile(secret); string(data) != "s3cret" {
+		t.Error("the target was changed")
+	}
+}
+
+func TestAnAgentSeesOnlyItsOwnFiles(t *testing.T) {
+	k := open(t)
+	k.want("WriteFile", `{"path":"MEMORY.md","content":"of main"}`, `"written":true`)
+	raw, err := k.Tools.Call(t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: "ReadFile", Args: json.RawMessage(`{"path":"MEMORY.md"}`), SessionKey: "agent:helper:main"}, nil)
+	if err != nil || strings.Contains(string(raw), "of main") {
+		t.Errorf("%s %v", raw, err)
+	}
+}
+
+func TestPreviewShowsWhatAChangeWouldDo(t *testing.T) {
+	k := open(t)
+	k.call("WriteFile", `{"path":"a.md","content":"one\ntwo\n"}`)
+	for _, c := range []struct{ name, args, diff, problem string }{
+		{"WriteFile", `{"path":"a.md","content":"one\n2\n"}`, "+2\n", ""},
+		{"WriteFile", `{"path":"new.md","content":"x\n"}`, "+x\n", ""},
+		{"EditFile", `{"path":"a.md","oldString":"two","newString":"2"}`, "-two\n+2\n", ""},
+		{"EditFile", `{"path":"a.md","oldString":"three","newString":"2"}`, "", "not found"},
+		{"DeleteFile", `{"path":"a.md"}`, "-one\n-two\n", ""},
+	} {
+		p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, c.name, json.RawMessage(c.args))
+		if err != nil || !ok || !strings.Contains(p.Diff, c.diff) || !strings.Contains(p.Problem, c.problem) || c.problem == "" && p.Problem != "" || p.Outside {
+			t.Errorf("%s %s: %+v %v %v", c.name, c.args, p, ok, err)
+		}
+	}
+	if p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, "ConfigGet", nil); err != nil || !ok || p.Outside {
+		t.Error(p, ok, err)
+	}
+}
+
+func TestSecretsAreMaskedTowardsTheAgent(t *testing.T) {
+	k := open(t)
+	k.want("ConfigGet", `{}`, `{"ok":true,"result":{"config":{"auth":{"token":"***"}}}}`)
+	k.want("ConfigGet", `{"path":"auth.token"}`, `{"ok":true,"result":{"path":"auth.token","value":"***"}}`)
+	k.want("ConfigGet", `{"path":"none"}`, `{"ok":true,"result":{"path":"none"}}`)
+}
+
+func TestLogsNeedAMachine(t *testing.T) {
+	k := open(t)
+	k.want("LogsGet", `{}`, `{"ok":false,"error":"No nodes connected"}`)
+	k.want("LogsGet", `{"nodeId":"a"}`, "Node not connected: a")
+	k.want("LogsGet", `{"lines":0}`, "lines must be a positive number")
+}
+
+func TestSessionsListKeepsItsLimits(t *testing.T) {
+	k := open(t)
+	for args, want := range map[string]int{`{}`: 20, `{"limit":3}`: 3, `{"limit":1000}`: 100, `{"limit":2.9}`: 2} {
+		var out struct{ Result sessionsOut }
+		if err := json.Unmarshal([]byte(k.call("SessionsList", args)), &out); err != nil || len(out.Result.Sessions) != want || out.Result.Count != 250 {
+			t.Errorf("%s: %d chats of %d, %v", args, len(out.Result.Sessions), out.Result.Count, err)
+		}
+	}
+	k.want("SessionsList", `{"limit":1,"offset":7,"messageLimit":2}`, `"sessionKey":"k7"`, `"messages":[{"role":"user","text":"0"},{"role":"user","text":"1"}]`)
+	k.want("SessionsList", `{"limit":-1}`, "limit must be 0 or more")
+}
+
+func TestSendWaitsForItsOwnRunOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := open(t)
+		k.want("SessionSend", `{"sessionKey":"other","message":"hi","waitSeconds":0}`, `"status":"sent"`)
+		k.want("SessionSend", `{"sessionKey":"other","message":"hi"}`, `"status":"timeout"`)
+		k.want("SessionSend", `{"sessionKey":"other","message":"hi","waitSeconds":9999}`, `"status":"timeout"`)
+		k.answer = func(protocol.ChatSendParams) *protocol.ChatEvent {
+			return &protocol.ChatEvent{State: protocol.ChatFinal, Message: said("hello")}
+		}
+		k.want("SessionSend", `{"sessionKey":"other","message":"hi"}`, `"status":"replied","reply":"hello"`)
+		k.answer = func(protocol.ChatSendParams) *protocol.ChatEvent {
+			return &protocol.ChatEvent{State: protocol.ChatErrState, Error: "no model"}
+		}
+		k.want("SessionSend", `{"sessionKey":"other","message":"hi"}`, `"status":"failed","error":"no model"`)
+		k.want("SessionSend", `{"sessionKey":"","message":"hi"}`, "sessionKey and message required")
+		k.want("SessionSend", `{"sessionKey":"x","message":"hi","waitSeconds":-1}`, "waitSeconds must be 0 or more")
+		if k.from.Kind != auth.KindAgent || k.from.Session != protocol.MainSession {
+			t.Errorf("sent by %v", k.from)
+		}
+	})
+}
+
+func TestMessageAndTransferCheckWhatTheyAreGiven(t *testing.T) {
+	k := open(t)
+	k.want("Message", `{"text":"hi"}`, `"ok":false`, "No channel is connected")
+	k.want("Message", `{"text":" "}`, "text required")
+	k.want("Message", `{"text":"hi","peerKind":"fax"}`, "peerKind must be")
+	for args, want := range map[string]string{
+		`{"source":"a","destination":"b:/x"}`:      `Invalid transfer endpoint \"a\": expected format nodeId:/path or gsv:path`,
+		`{"source":":x","destination":"b:/x"}`:     "expected format",
+		`{"source":"gsv:","destination":"b:/x"}`:   "path cannot be empty",
+		`{"source":"a:/x","destination":"gsv:y"}`:  "Source node not connected: a",
+		`{"source":"gsv:y","destination":"b:/x"}`:  "Destination node not connected: b",
+		`{"source":"gsv:y","destination":"gsv:x"}`: "Cannot transfer from gsv to gsv",
+		`{"source":"gsv:y"}`:                       "input: ",
+	} {
+		k.want("Transfer", args, want)
+	}
+}

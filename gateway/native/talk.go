@@ -1,0 +1,258 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+)
+
+// MessageIn sends a message to someone outside (seed 002, gsv__Message). Empty fields mean the chat's present channel, peer and account.
+type MessageIn struct {
+	Text      string `json:"text" jsonschema:"what to say"`
+	Channel   string `json:"channel,omitempty" jsonschema:"channel to send to; default the chat's"`
+	To        string `json:"to,omitempty" jsonschema:"who gets it; default whom the chat is with"`
+	PeerKind  string `json:"peerKind,omitempty" jsonschema:"dm, group, channel or thread; default the chat's, else dm"`
+	AccountID string `json:"accountId,omitempty" jsonschema:"account of a channel that has several"`
+	ReplyToID string `json:"replyToId,omitempty" jsonschema:"message that is answered"`
+}
+
+// TransferIn moves a file (seed 002, gsv__Transfer).
+type TransferIn struct {
+	Source      string `json:"source" jsonschema:"where the file is: machine:/path/to/file, or gsv:path for a file of your own workspace"`
+	Destination string `json:"destination" jsonschema:"where it shall be, written the same way"`
+}
+
+// TransferOut is a transfer's end.
+type TransferOut struct {
+	Source           string `json:"source"`
+	Destination      string `json:"destination"`
+	BytesTransferred int64  `json:"bytesTransferred"`
+	Mime             string `json:"mime,omitempty"`
+}
+
+// Watch hears what happens; *event.Bus is one.
+type Watch interface {
+	SubscribeOnly(func(protocol.Change) bool) *event.Subscription
+}
+
+const (
+	defaultSessions = 20
+	maxSessions     = 100
+	maxMessages     = 20
+	defaultWait     = 30 * time.Second
+	maxWait         = 120 * time.Second
+)
+
+type sessionsIn struct {
+	Limit        *float64 `json:"limit,omitempty" jsonschema:"how many chats; default 20, at most 100"`
+	Offset       *float64 `json:"offset,omitempty" jsonschema:"how many to skip; default 0"`
+	MessageLimit *float64 `json:"messageLimit,omitempty" jsonschema:"how many of the last messages of each, 0 to 20; default 0"`
+}
+
+type sessionsOut struct {
+	Sessions []sessionOut `json:"sessions"`
+	Count    int          `json:"count"`
+}
+
+type sessionOut struct {
+	protocol.SessionEntry
+	Messages []messageOut `json:"messages,omitempty"`
+}
+
+type messageOut struct {
+	Role      protocol.Role `json:"role"`
+	Text      string        `json:"text"`
+	Timestamp int64         `json:"timestamp,omitempty"`
+}
+
+type sendIn struct {
+	SessionKey  protocol.SessionKey `json:"sessionKey" jsonschema:"the chat, such as main or agent:helper:main"`
+	Message     string              `json:"message" jsonschema:"what to say there"`
+	WaitSeconds *float64            `json:"waitSeconds,omitempty" jsonschema:"seconds to wait for the answer; 0 does not wait; default 30, at most 120"`
+}
+
+// sendOut says what became of a message: replied (Reply is the answer), sent (nobody waited), timeout (the answer is still to come) or failed.
+type sendOut struct {
+	SessionKey protocol.SessionKey `json:"sessionKey"`
+	RunID      protocol.RunID      `json:"runId,omitempty"`
+	Status     string              `json:"status"`
+	Reply      string              `json:"reply,omitempty"`
+	Error      string              `json:"error,omitempty"`
+}
+
+func (t *Tools) talk() []tool.Tool {
+	return []tool.Tool{
+		tool.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to it goes where the last message of this chat came from.",
+			tool.Traits{Effect: protocol.EffectNetwork}, t.message),
+		tool.Define("SessionsList", "List the chats with their last activity, and if wanted their last messages.",
+			tool.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.sessionsList),
+		tool.Define("SessionSend", "Send a message into another chat, whose agent then works on it, and wait for its answer.",
+			tool.Traits{Effect: protocol.EffectWrite}, t.sessionSend),
+		tool.Define("Transfer", "Move a copy of a file between machines, or between a machine and your own workspace. It returns when the file has arrived.",
+			tool.Traits{Effect: protocol.EffectWrite}, t.transfer),
+	}
+}
+
+func (t *Tools) message(ctx context.Context, in MessageIn) (any, error) {
+	if strings.TrimSpace(in.Text) == "" {
+		return nil, errors.New("text required")
+	}
+	switch in.PeerKind {
+	case "", "dm", "group", "channel", "thread":
+	default:
+		return nil, fmt.Errorf("peerKind must be dm, group, channel or thread, not %q", in.PeerKind)
+	}
+	if t.s.Message == nil {
+		return nil, protocol.ErrUnavailable.With("No channel is connected, so there is nobody to send it to. Write the answer into this chat instead.")
+	}
+	return t.s.Message(ctx, SessionOf(ctx), in)
+}
+
+func (t *Tools) sessionsList(ctx context.Context, in sessionsIn) (sessionsOut, error) {
+	limit, err := count("limit", in.Limit, defaultSessions, maxSessions)
+	if err != nil {
+		return sessionsOut{}, err
+	}
+	offset, err := count("offset", in.Offset, 0, math.MaxInt32)
+	if err != nil {
+		return sessionsOut{}, err
+	}
+	messages, err := count("messageLimit", in.MessageLimit, 0, maxMessages)
+	if err != nil {
+		return sessionsOut{}, err
+	}
+	list, err := t.sessions.List(ctx, protocol.SessionsListParams{Offset: offset, Limit: max(limit, 1)})
+	if err != nil {
+		return sessionsOut{}, err
+	}
+	out := sessionsOut{Sessions: []sessionOut{}, Count: list.Count}
+	for _, s := range list.Sessions {
+		row := sessionOut{SessionEntry: s}
+		if messages > 0 {
+			p, err := t.sessions.Preview(ctx, protocol.SessionPreviewParams{SessionKey: s.SessionKey, Limit: messages})
+			if err != nil {
+				return sessionsOut{}, err
+			}
+			for _, m := range p.Messages {
+				row.Messages = append(row.Messages, messageOut{m.Role, m.Content.Text(), m.Timestamp})
+			}
+		}
+		out.Sessions = append(out.Sessions, row)
+	}
+	return out, nil
+}
+
+// count reads an optional number; models write 10 and 10.0 alike, and too much is the most there is.
+func count(name string, v *float64, otherwise, most int) (int, error) {
+	switch {
+	case v == nil:
+		return otherwise, nil
+	case !(*v >= 0):
+		return 0, fmt.Errorf("%s must be 0 or more", name)
+	}
+	return int(min(math.Floor(*v), float64(most))), nil
+}
+
+// sessionSend waits for the very run that it started: an older answer of the same chat is never taken for this one's.
+func (t *Tools) sessionSend(ctx context.Context, in sendIn) (sendOut, error) {
+	if in.SessionKey == "" || strings.TrimSpace(in.Message) == "" {
+		return sendOut{}, errors.New("sessionKey and message required")
+	}
+	wait := defaultWait
+	if in.WaitSeconds != nil {
+		if !(*in.WaitSeconds >= 0) {
+			return sendOut{}, errors.New("waitSeconds must be 0 or more")
+		}
+		wait = time.Duration(min(*in.WaitSeconds, maxWait.Seconds()) * float64(time.Second))
+	}
+	from := callerOf(ctx)
+	run := protocol.RunID(protocol.NewID())
+	sub := t.s.Watch.SubscribeOnly(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeChat && c.Chat.RunID != nil && *c.Chat.RunID == run && (c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
+	})
+	defer sub.Close()
+	res, err := t.sessions.Send(ctx, auth.Agent(from.session, from.run), protocol.ChatSendParams{SessionKey: in.SessionKey, Message: in.Message, RunID: run})
+	if err != nil {
+		return sendOut{}, err
+	}
+	out := sendOut{SessionKey: in.SessionKey, RunID: res.RunID, Status: "sent"}
+	if wait == 0 {
+		return out, nil
+	}
+	late, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for c := range sub.All(late) {
+		if c.Kind != protocol.ChangeChat {
+			continue // a resync: the end may have been lost, and the time limit speaks
+		}
+		out.Status = "replied"
+		if c.Chat.State == protocol.ChatErrState {
+			out.Status, out.Error = "failed", c.Chat.Error
+		} else if c.Chat.Message != nil {
+			out.Reply = c.Chat.Message.Content.Text()
+		}
+		return out, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return sendOut{}, err
+	}
+	out.Status = "timeout"
+	return out, nil
+}
+
+func (t *Tools) transfer(ctx context.Context, in TransferIn) (TransferOut, error) {
+	from, err := ParseEndpoint(in.Source)
+	if err != nil {
+		return TransferOut{}, err
+	}
+	to, err := ParseEndpoint(in.Destination)
+	if err != nil {
+		return TransferOut{}, err
+	}
+	for _, e := range []struct {
+		what string
+		Endpoint
+	}{{"Source", from}, {"Destination", to}} {
+		if e.Node == protocol.NativePrefix {
+			continue
+		}
+		if n, ok := t.Node(e.Node); !ok || !n.Online {
+			return TransferOut{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s node not connected: %s", e.what, e.Node))
+		}
+	}
+	switch {
+	case from.Node == protocol.NativePrefix && to.Node == protocol.NativePrefix:
+		return TransferOut{}, protocol.ErrBadRequest.With("Cannot transfer from gsv to gsv")
+	case from == to:
+		return TransferOut{}, protocol.ErrBadRequest.With("Source and destination are the same file")
+	case t.s.Transfer == nil:
+		return TransferOut{}, protocol.ErrUnavailable.With("This version cannot move files yet. Read the file on one machine and write it on the other.")
+	}
+	return t.s.Transfer(ctx, in)
+}
+
+// Endpoint is one end of a transfer: a machine, or the gateway itself, and a path there.
+type Endpoint struct {
+	Node protocol.NodeID
+	Path string
+}
+
+// ParseEndpoint takes an endpoint apart at its first colon; the errors are the original's.
+func ParseEndpoint(raw string) (Endpoint, error) {
+	node, path, ok := strings.Cut(raw, ":")
+	switch {
+	case !ok || node == "":
+		return Endpoint{}, protocol.ErrBadRequest.With(fmt.Sprintf("Invalid transfer endpoint %q: expected format nodeId:/path or gsv:path", raw))
+	case path == "":
+		return Endpoint{}, protocol.ErrBadRequest.With(fmt.Sprintf("Invalid transfer endpoint %q: path cannot be empty", raw))
+	}
+	return Endpoint{protocol.NodeID(node), path}, nil
+}

@@ -1,0 +1,65 @@
+package rpc
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/workspace"
+)
+
+func (s *Server) listFiles(_ context.Context, _ *Conn, p protocol.WorkspaceListParams) (protocol.WorkspaceListResult, error) {
+	l, err := s.s.Files.List(p.AgentID, p.Path)
+	return listing(l), err
+}
+
+func listing(l workspace.Listing) protocol.WorkspaceListResult {
+	return protocol.WorkspaceListResult{Path: l.Path, Files: list(l.Files), Directories: list(l.Directories)}
+}
+
+// readFile answers a folder with its listing, as the original does.
+func (s *Server) readFile(_ context.Context, _ *Conn, p protocol.WorkspaceReadParams) (any, error) {
+	if p.Path == "" {
+		return nil, protocol.ErrBadRequest.With("path required")
+	}
+	f, folder, err := s.s.Files.Read(p.AgentID, p.Path)
+	switch {
+	case err != nil:
+		return nil, err
+	case folder != nil:
+		return listing(*folder), nil
+	}
+	out := protocol.WorkspaceReadResult{Path: f.Path, Size: len(f.Data), LastModified: f.Modified.UTC().Format(time.RFC3339Nano),
+		ResolvedPath: f.ResolvedPath, ResolvedSource: f.ResolvedSource, Encoding: p.Encoding}
+	if p.Encoding == protocol.EncodingBase64 {
+		out.Content = base64.StdEncoding.EncodeToString(f.Data)
+		return out, nil
+	}
+	out.Content, err = f.Text()
+	return out, err
+}
+
+func (s *Server) writeFile(_ context.Context, _ *Conn, p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
+	if p.Path == "" || p.Content == nil {
+		return protocol.WorkspaceWriteResult{}, protocol.ErrBadRequest.With("path and content required")
+	}
+	data := []byte(*p.Content)
+	if p.Encoding == protocol.EncodingBase64 {
+		var err error
+		if data, err = base64.StdEncoding.DecodeString(*p.Content); err != nil {
+			return protocol.WorkspaceWriteResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("content is not base64: %v", err))
+		}
+	}
+	path, err := s.s.Files.Write(p.AgentID, p.Path, data)
+	return protocol.WorkspaceWriteResult{Path: path, Size: len(data), Written: err == nil}, err
+}
+
+func (s *Server) deleteFile(_ context.Context, _ *Conn, p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
+	if p.Path == "" {
+		return protocol.WorkspaceDeleteResult{}, protocol.ErrBadRequest.With("path required")
+	}
+	path, err := s.s.Files.Delete(p.AgentID, p.Path)
+	return protocol.WorkspaceDeleteResult{Path: path, Deleted: err == nil}, err
+}
