@@ -21,7 +21,9 @@ func checkName(goos, path string) error {
 		return refuse(path, "leads to a device or another computer; give a path with a drive letter")
 	}
 	if len(rest) >= 2 && rest[1] == ':' && letter(rest[0]) {
-		rest = rest[2:]
+		if rest = rest[2:]; !strings.HasPrefix(rest, `\`) {
+			return refuse(path, "names a stream, or a place that depends on the drive; give the full path")
+		}
 	}
 	for name := range strings.SplitSeq(rest, `\`) {
 		switch {
