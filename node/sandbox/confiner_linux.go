@@ -34,11 +34,17 @@ func newConfiner(set settings) *confiner {
 	return c
 }
 
+// bonds are what a command is bound by; files is nil where they are not restricted.
+type bonds struct {
+	rules confine.Rules
+	files *confine.Ruleset
+}
+
 // devices may be used by every contained command. A terminal only when it is its own.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 
-// prepare returns the environment and the rules of a command; no rules for an uncontained one.
-func (c *confiner) prepare(o *order, stdin int) ([]string, *confine.Rules, error) {
+// prepare returns the environment and the bonds of a command; no bonds for an uncontained one.
+func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
 	p := o.Profile
 	if !p.contained() {
 		return o.Env, nil, nil
@@ -52,9 +58,9 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *confine.Rules, error
 	env = append(unset(env, "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME"), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
 	blocked := p.Network == NetBlocked
 	// A Docker daemon or the user's systemd at the other end of a Unix socket would do anything for a command.
-	rules := &confine.Rules{Filter: c.filter, NoNet: blocked, NoConnect: blocked && !c.connect}
+	b := &bonds{rules: confine.Rules{Filter: c.filter, NoNet: blocked, NoConnect: blocked && !c.connect}}
 	if !c.files {
-		return env, rules, nil
+		return env, b, nil
 	}
 	f := confine.Files{Hidden: c.set.Hidden, Read: append(slices.Clone(c.set.Shown), p.Read...), Write: []string{temp}, Devices: devices,
 		NoTCP: blocked}
@@ -73,8 +79,8 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *confine.Rules, error
 			key += "\x00" + tty
 		}
 	}
-	rules.Files, err = c.ruleset(key, f)
-	return env, rules, err
+	b.files, err = c.ruleset(key, f)
+	return env, b, err
 }
 
 // ruleset returns a kept ruleset or a new one.

@@ -411,7 +411,7 @@ func init() {
 			return 1
 		}
 		most := 0
-		for end := time.Now().Add(700 * time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(400 * time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 			most = max(most, mine())
 		}
 		begin := time.Now()

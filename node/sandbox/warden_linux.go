@@ -3,12 +3,9 @@ package sandbox
 import (
 	"errors"
 	"os"
-	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"fairlead/node/sandbox/confine"
 )
 
 // warden keeps the sessions of a helper.
@@ -19,6 +16,7 @@ type warden struct {
 	byPID    map[int]*session // by the command's process, while it is not reaped
 	// badge is the last one given; see badge_linux.go.
 	badge uint64
+	spare *launcher
 	// ending says that the node is gone.
 	ending bool
 }
@@ -86,45 +84,20 @@ func (v *warden) start(id uint64, o *order, files []*os.File) error {
 			files = files[1:]
 		}
 	}
-	env, rules, err := v.confiner.prepare(o, int(fds[0]))
+	env, bonds, err := v.confiner.prepare(o, int(fds[0]))
 	if err != nil {
 		return err
 	}
 	s := &session{id: id, supervise: o.Supervise, badge: v.nextBadge()}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: o.PTY}}
-	if s.pid, err = launch(o.Argv, attr, rules); err != nil {
+	if s.pid, err = v.launch(o.Argv, attr, bonds); err != nil {
 		return err
 	}
 	v.sessions[id], v.byPID[s.pid] = s, s
-	if rules != nil {
+	if bonds != nil {
 		limitForks(s.pid)
 	}
 	return v.wire.send(answer{ID: id, Kind: started, PID: s.pid})
-}
-
-// launch forks and executes from a thread of its own that is restricted first and ends afterwards. Without rules any thread will do.
-func launch(argv []string, attr *syscall.ProcAttr, rules *confine.Rules) (pid int, err error) {
-	if rules == nil {
-		return fork(argv, attr)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		runtime.LockOSThread() // and never unlocked
-		if err = confine.Thread(*rules); err == nil {
-			pid, err = fork(argv, attr)
-		}
-	}()
-	<-ended
-	return pid, err
-}
-
-func fork(argv []string, attr *syscall.ProcAttr) (int, error) {
-	pid, err := syscall.ForkExec(argv[0], argv, attr)
-	if err != nil {
-		return 0, os.NewSyscallError("start", err)
-	}
-	return pid, nil
 }
 
 // reap takes note of every process that has ended. It reports whether there is none left.
