@@ -1,6 +1,12 @@
 package sandbox
 
-import "os/exec"
+import (
+	"os/exec"
+	"time"
+)
+
+// maxPause is how late the end of what a command left running may be noticed where nobody tells.
+const maxPause = 250 * time.Millisecond
 
 // direct starts a command without a helper: it is held together by no more than what the system's own means in group give.
 func direct(argv []string, s Spec) (*Process, error) {
@@ -26,6 +32,9 @@ func direct(argv []string, s Spec) (*Process, error) {
 			g.signal(true)
 		}
 		p.ended(e, err)
+		for pause := time.Millisecond; g.alive(); pause = min(2*pause, maxPause) {
+			time.Sleep(pause)
+		}
 		g.close()
 		close(p.done)
 	}()

@@ -16,7 +16,7 @@ import (
 type group struct {
 	cmd    *exec.Cmd
 	mu     sync.Mutex
-	reaped bool
+	killed bool
 }
 
 func startGroup(cmd *exec.Cmd, tty bool) (*group, error) {
@@ -29,9 +29,6 @@ func startGroup(cmd *exec.Cmd, tty bool) (*group, error) {
 
 func (g *group) wait() (Exit, error) {
 	err := g.cmd.Wait()
-	g.mu.Lock()
-	g.reaped = true
-	g.mu.Unlock()
 	var ee *exec.ExitError
 	if err != nil && !errors.As(err, &ee) {
 		return Exit{}, err
@@ -44,7 +41,15 @@ func (g *group) wait() (Exit, error) {
 func (g *group) signal(kill bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.killed = g.killed || kill
 	unix.Kill(-g.cmd.Process.Pid, signalOf(kill))
+}
+
+// alive reports whether the group has processes left. Nobody survives a kill; who is only not reaped yet by the system's first process does not count.
+func (g *group) alive() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.killed && unix.Kill(-g.cmd.Process.Pid, 0) == nil
 }
 
 func (g *group) close() {}

@@ -2,16 +2,79 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
 )
 
-type group struct{ cmd *exec.Cmd }
+// group is a job object with all processes of one command. The node holds its only handle, so that the job and all in it end when the node does.
+type group struct {
+	cmd *exec.Cmd
+	mu  sync.Mutex
+	job windows.Handle // 0 when closed
+}
 
+// startGroup starts cmd suspended and lets it run only when it is in its job, as what it started before would not be.
 func startGroup(cmd *exec.Cmd, _ bool) (*group, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("create a job object: %w", err)
+	}
+	g := &group{cmd: cmd, job: job}
+	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS
+	limits.BasicLimitInformation.ActiveProcessLimit = 2048
+	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits))); err != nil {
+		g.close()
+		return nil, fmt.Errorf("limit the job object: %w", err)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 	if err := cmd.Start(); err != nil {
+		g.close()
 		return nil, err
 	}
-	return &group{cmd}, nil
+	if err := g.admit(uint32(cmd.Process.Pid)); err != nil {
+		cmd.Process.Kill()
+		cmd.Wait()
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// admit puts the suspended process in the job and resumes it.
+func (g *group) admit(pid uint32) error {
+	p, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, pid)
+	if err != nil {
+		return fmt.Errorf("open the new process: %w", err)
+	}
+	defer windows.CloseHandle(p)
+	if err := windows.AssignProcessToJobObject(g.job, p); err != nil {
+		return fmt.Errorf("put the process in its job: %w", err)
+	}
+	snap, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
+	if err != nil {
+		return fmt.Errorf("list the threads: %w", err)
+	}
+	defer windows.CloseHandle(snap)
+	entry := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
+	for err = windows.Thread32First(snap, &entry); err == nil; err = windows.Thread32Next(snap, &entry) {
+		if entry.OwnerProcessID != pid {
+			continue
+		}
+		t, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, entry.ThreadID)
+		if err != nil {
+			return fmt.Errorf("open the first thread: %w", err)
+		}
+		_, err = windows.ResumeThread(t)
+		windows.CloseHandle(t)
+		return err
+	}
+	return errors.New("the new process has no thread")
 }
 
 func (g *group) wait() (Exit, error) {
@@ -23,6 +86,39 @@ func (g *group) wait() (Exit, error) {
 	return Exit{Code: g.cmd.ProcessState.ExitCode()}, nil
 }
 
-func (g *group) signal(bool) { g.cmd.Process.Kill() }
+// signal ends the job; Windows has no gentler way that programs without a window would notice.
+func (g *group) signal(bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job != 0 {
+		windows.TerminateJobObject(g.job, 1)
+	}
+}
 
-func (g *group) close() {}
+// accounting is JOBOBJECT_BASIC_ACCOUNTING_INFORMATION, which package windows lacks.
+type accounting struct {
+	userTime, kernelTime, periodUserTime, periodKernelTime int64
+	pageFaults, processes, active, terminated              uint32
+}
+
+// alive reports whether the job has processes left.
+func (g *group) alive() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job == 0 {
+		return false
+	}
+	var a accounting
+	err := windows.QueryInformationJobObject(g.job, windows.JobObjectBasicAccountingInformation, uintptr(unsafe.Pointer(&a)), uint32(unsafe.Sizeof(a)), nil)
+	return err == nil && a.active > 0
+}
+
+// close ends what is left in the job.
+func (g *group) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job != 0 {
+		windows.CloseHandle(g.job)
+		g.job = 0
+	}
+}

@@ -2,18 +2,67 @@
 
 package sandbox
 
-import "context"
+import (
+	"context"
+	"errors"
+	"sync"
+)
 
-type system struct{}
+// system starts commands as children of this process, held together by what the system has for that.
+type system struct {
+	opts  Options
+	layer layer
 
-func newSystem(Options) (*system, error) { return &system{}, nil }
-
-func (*system) probe(context.Context, Options) Report {
-	return unenforced("nothing contains commands here", "", Check{Why: "only the process group is ended"})
+	mu      sync.Mutex
+	closed  bool
+	running map[*Process]struct{}
 }
 
-func (*system) start(s Spec) (*Process, error) { return direct(s.Argv, s) }
+func newSystem(opts Options) (*system, error) {
+	return &system{opts: opts, running: map[*Process]struct{}{}}, nil
+}
 
-func (*system) close() error { return nil }
+func (s *system) probe(ctx context.Context, opts Options) Report { return s.layer.probe(ctx, s, opts) }
 
-func helperMain([]string) int { return 2 }
+func (s *system) start(spec Spec) (*Process, error) {
+	argv, env, err := s.layer.wrap(spec, s.opts)
+	if err != nil {
+		return nil, err
+	}
+	spec.Env = env
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errors.New("sandbox: closed")
+	}
+	p, err := direct(argv, spec)
+	if err != nil {
+		return nil, err
+	}
+	s.running[p] = struct{}{}
+	go func() {
+		<-p.Done()
+		s.mu.Lock()
+		delete(s.running, p)
+		s.mu.Unlock()
+	}()
+	return p, nil
+}
+
+func (s *system) close() error {
+	s.mu.Lock()
+	s.closed = true
+	var all []*Process
+	for p := range s.running {
+		all = append(all, p)
+	}
+	s.mu.Unlock()
+	for _, p := range all {
+		p.Kill()
+	}
+	for _, p := range all {
+		<-p.Exited()
+	}
+	s.layer.close()
+	return nil
+}

@@ -1,0 +1,161 @@
+package sandbox
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// layer is sandbox-exec with its private temporary folders.
+type layer struct {
+	off bool
+
+	mu   sync.Mutex
+	temp string
+}
+
+func (l *layer) wrap(s Spec, opts Options) ([]string, []string, error) {
+	p := s.Profile
+	if !p.contained() || l.off {
+		return s.Argv, s.Env, nil
+	}
+	temp, err := l.tempDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	hide, show := hidden(opts)
+	f := seatbeltFiles{Write: []string{temp}, Hidden: real(hide), Read: real(append(show, p.Read...)), Network: p.Network == NetAllowed}
+	if p.Mode == WorkspaceWrite {
+		f.Write = append(f.Write, real(append(slices.Clone(p.Write), nonEmpty(p.Workspace)...))...)
+		if p.Workspace != "" {
+			for _, g := range []string{"hooks", "config"} {
+				f.Protected = append(f.Protected, filepath.Join(real([]string{p.Workspace})[0], ".git", g))
+			}
+		}
+	}
+	if s.PTY && s.Stdin != nil {
+		f.TTY = s.Stdin.Name()
+	}
+	env := append(unset(unset(s.Env, sockets...), "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME"), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
+	return seatbeltArgs(f, s.Argv), env, nil
+}
+
+func nonEmpty(p string) []string {
+	if p == "" {
+		return nil
+	}
+	return []string{p}
+}
+
+// real follows links as far as there is something.
+func real(paths []string) (out []string) {
+	for _, p := range paths {
+		if r, err := filepath.EvalSymlinks(p); err == nil {
+			p = r
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func (l *layer) tempDir() (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.temp == "" {
+		dir, err := os.MkdirTemp("", "fairlead-")
+		if err != nil {
+			return "", err
+		}
+		l.temp = real([]string{dir})[0]
+	}
+	return l.temp, nil
+}
+
+func (l *layer) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.temp != "" {
+		os.RemoveAll(l.temp)
+	}
+}
+
+// probe tries what the shell alone can try. What it cannot counts as not enforced.
+func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
+	orphans := Check{Why: "only the process group of a command is ended, and commands outlive a node that is killed"}
+	if slices.Contains(opts.Missing, "seatbelt") {
+		l.off = true
+		return unenforced("sandbox-exec is switched off", "", orphans)
+	}
+	if _, err := os.Stat("/usr/bin/sandbox-exec"); err != nil {
+		l.off = true
+		return unenforced("there is no sandbox-exec", "", orphans)
+	}
+	r := unenforced("it was not tried", "", orphans)
+	r.OS, r.At = "macOS", time.Now()
+	dir, err := os.MkdirTemp("", "fairlead-probe-")
+	if err != nil {
+		return unenforced(err.Error(), "", orphans)
+	}
+	defer os.RemoveAll(dir)
+	dir = real([]string{dir})[0]
+	ws, out, secret := filepath.Join(dir, "ws"), filepath.Join(dir, "outside"), filepath.Join(dir, "secret")
+	for _, d := range []string{filepath.Join(ws, ".git", "hooks"), out, secret} {
+		os.MkdirAll(d, 0o700)
+	}
+	os.WriteFile(filepath.Join(secret, "key"), []byte("canary"), 0o600)
+	port := "9"
+	if ln, err := net.Listen("tcp4", "127.0.0.1:0"); err == nil {
+		defer ln.Close()
+		port = strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	}
+	with := opts
+	with.Secrets = append(slices.Clone(opts.Secrets), secret)
+	run := func(script string) (code int, ok bool) {
+		spec := Spec{Profile: Profile{Workspace: ws}.normal(), Argv: []string{"/bin/bash", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}
+		argv, env, err := l.wrap(spec, with)
+		if err != nil {
+			return 0, false
+		}
+		spec.Env = env
+		p, err := direct(argv, spec)
+		if err != nil {
+			return 0, false
+		}
+		defer p.Kill()
+		select {
+		case <-p.Exited():
+		case <-ctx.Done():
+			return 0, false
+		}
+		e, err := p.Wait()
+		return e.Code, err == nil
+	}
+	// A contained command that cannot even write to its workspace proves nothing by failing.
+	if code, ok := run("echo x >" + quote(filepath.Join(ws, "canary"))); !ok || code != 0 {
+		r.Warnings = append(r.Warnings, "contained commands do not work here")
+		return r
+	}
+	for id, script := range map[string]string{
+		CheckWriteOutside: "echo x >" + quote(filepath.Join(out, "new")),
+		CheckReadSecrets:  "cat " + quote(filepath.Join(secret, "key")),
+		CheckProtected:    "echo x >" + quote(filepath.Join(ws, ".git", "hooks", "pre-commit")),
+		CheckTCP:          "echo x >/dev/tcp/127.0.0.1/" + port,
+		CheckUDP:          "echo x >/dev/udp/127.0.0.1/" + port,
+		CheckSignal:       "kill -0 " + strconv.Itoa(os.Getpid()),
+	} {
+		if code, ok := run(script); ok && code != 0 {
+			i := slices.IndexFunc(r.Checks, func(c Check) bool { return c.ID == id })
+			r.Checks[i] = Check{ID: id, Enforced: true, By: "Seatbelt", Probe: "it was denied"}
+		}
+	}
+	r.Summary = r.summary()
+	return r
+}
+
+// quote makes a path one word of a shell; those of the probe are the system's and have no quotes.
+func quote(p string) string { return "'" + p + "'" }

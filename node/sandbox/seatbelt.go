@@ -1,0 +1,101 @@
+package sandbox
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// seatbelt is what macOS' sandbox-exec is given: a profile that denies everything it does not name, and its parameters, as paths must not be mixed into the
+// text.
+type seatbelt struct {
+	text   strings.Builder
+	params []string
+}
+
+// seatbeltFiles are real paths: the system compares with what links lead to.
+type seatbeltFiles struct {
+	Write, Read, Hidden []string
+	// Protected may not be written though they lie in what may.
+	Protected []string
+	Network   bool
+	TTY       string
+}
+
+// base is what nearly every program needs: starting others, signalling them, looking at the system, names of users, terminals of its own.
+const seatbeltBase = `(version 1)
+(deny default)
+(allow process-exec process-fork)
+(allow signal (target same-sandbox))
+(allow process-info* (target same-sandbox))
+(allow sysctl-read)
+(allow mach-lookup
+  (global-name "com.apple.system.opendirectoryd.libinfo")
+  (global-name "com.apple.system.opendirectoryd.membership")
+  (global-name "com.apple.system.notification_center")
+  (global-name "com.apple.logd")
+  (global-name "com.apple.bsd.dirhelper"))
+(allow ipc-posix-sem)
+(allow user-preference-read)
+(allow file-read*)
+(allow file-write-data file-ioctl
+  (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (literal "/dev/dtracehelper"))
+`
+
+// seatbeltArgs are the arguments that let argv run contained. The last rule that matches decides, so the order is: write, hide, grant.
+func seatbeltArgs(f seatbeltFiles, argv []string) []string {
+	var s seatbelt
+	s.text.WriteString(seatbeltBase)
+	if f.TTY != "" {
+		s.rule("allow file-read* file-write* file-ioctl", "literal", f.TTY)
+	}
+	for _, p := range f.Write {
+		s.rule("allow file-write*", "subpath", p)
+	}
+	for _, p := range f.Protected {
+		s.deny("file-write*", p, f.Write)
+	}
+	for _, p := range f.Hidden {
+		s.deny("file-read* file-write*", p, f.Write)
+	}
+	for _, p := range f.Read {
+		s.rule("allow file-read*", "subpath", p)
+	}
+	for _, p := range f.Write {
+		// A workspace in a hidden folder was granted by name; what is hidden inside it was not.
+		if slices.ContainsFunc(f.Hidden, func(h string) bool { return below(p, h) }) {
+			s.rule("allow file-read* file-write*", "subpath", p)
+		}
+	}
+	if f.Network {
+		s.text.WriteString("(allow network*)\n(allow system-socket)\n(allow mach-lookup (global-name \"com.apple.SystemConfiguration.configd\")" +
+			" (global-name \"com.apple.trustd.agent\"))\n")
+	} else {
+		s.text.WriteString("(deny network*)\n(allow system-socket (socket-domain AF_UNIX))\n")
+	}
+	args := []string{"/usr/bin/sandbox-exec", "-p", s.text.String()}
+	for i, p := range s.params {
+		args = append(args, "-D", "P"+strconv.Itoa(i)+"="+p)
+	}
+	return append(append(args, "--"), argv...)
+}
+
+func (s *seatbelt) rule(action, match, p string) {
+	fmt.Fprintf(&s.text, "(%s (%s (param \"P%d\")))\n", action, match, len(s.params))
+	s.params = append(s.params, p)
+}
+
+// deny denies a path, and moving it or a folder above it away, which would take the rule off what is in it.
+func (s *seatbelt) deny(action, p string, writable []string) {
+	s.rule("deny "+action, "subpath", p)
+	for dir := path.Dir(p); slices.ContainsFunc(writable, func(w string) bool { return below(dir, w) }); dir = path.Dir(dir) {
+		s.rule("deny file-write-unlink", "literal", dir)
+	}
+}
+
+// below reports whether p is dir or lies in it.
+func below(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}

@@ -1,0 +1,67 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// expand puts the parameters back into the profile.
+func expand(t *testing.T, args []string) string {
+	t.Helper()
+	if len(args) < 3 || args[0] != "/usr/bin/sandbox-exec" || args[1] != "-p" {
+		t.Fatal(args)
+	}
+	text := args[2]
+	for i := 3; i+1 < len(args) && args[i] == "-D"; i += 2 {
+		name, value, _ := strings.Cut(args[i+1], "=")
+		text = strings.ReplaceAll(text, `(param "`+name+`")`, `"`+value+`"`)
+	}
+	if strings.Contains(text, "(param") {
+		t.Fatalf("a parameter without a value:\n%s", text)
+	}
+	if strings.Count(text, "(") != strings.Count(text, ")") {
+		t.Fatalf("unbalanced:\n%s", text)
+	}
+	return text
+}
+
+func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
+	args := seatbeltArgs(seatbeltFiles{Write: []string{"/Users/u/ws", "/private/tmp/x"}, Hidden: []string{"/Users/u/.ssh"}, Read: []string{"/Users/u/.ssh/known_hosts"},
+		Protected: []string{"/Users/u/ws/.git/hooks"}}, []string{"/bin/sh", "-c", "true"})
+	text := expand(t, args)
+	if !strings.HasPrefix(text, "(version 1)\n(deny default)\n") {
+		t.Errorf("it does not begin with denying everything:\n%s", text)
+	}
+	order := []string{`(allow file-read*)`, `(allow file-write* (subpath "/Users/u/ws"))`, `(deny file-write* (subpath "/Users/u/ws/.git/hooks"))`,
+		`(deny file-write-unlink (literal "/Users/u/ws/.git"))`, `(deny file-write-unlink (literal "/Users/u/ws"))`,
+		`(deny file-read* file-write* (subpath "/Users/u/.ssh"))`, `(allow file-read* (subpath "/Users/u/.ssh/known_hosts"))`, `(deny network*)`}
+	at := -1
+	for _, line := range order {
+		i := strings.Index(text, line)
+		if i <= at {
+			t.Errorf("%s is missing or out of order in\n%s", line, text)
+		}
+		at = i
+	}
+	if strings.Contains(text, "(allow network") {
+		t.Errorf("the network is allowed:\n%s", text)
+	}
+	if !slices.Equal(args[len(args)-4:], []string{"--", "/bin/sh", "-c", "true"}) {
+		t.Errorf("the command is %v", args[len(args)-4:])
+	}
+}
+
+func TestSeatbeltReadOnlyNamesNoWorkspace(t *testing.T) {
+	text := expand(t, seatbeltArgs(seatbeltFiles{Write: []string{"/private/tmp/x"}, Network: true}, []string{"/bin/true"}))
+	if strings.Count(text, "(allow file-write* ") != 1 || !strings.Contains(text, "(allow network*)") || strings.Contains(text, "(deny network*)") {
+		t.Error(text)
+	}
+}
+
+func TestSeatbeltPathsAreNoProfileText(t *testing.T) {
+	args := seatbeltArgs(seatbeltFiles{Write: []string{`/Users/u/a")) (allow default) ("`}}, []string{"/bin/true"})
+	if strings.Contains(args[2], "allow default") {
+		t.Error(args[2])
+	}
+}
