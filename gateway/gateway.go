@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
+	"fairlead/gateway/cron"
 	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm/registry"
@@ -23,6 +24,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/rpc"
 	"fairlead/gateway/session"
 	"fairlead/gateway/store"
@@ -52,6 +54,7 @@ type Gateway struct {
 	hub       *nodes.Hub
 	gate      *approval.Gate
 	sessions  *session.Manager
+	schedules *cron.Scheduler
 	server    *rpc.Server
 	listener  net.Listener // nil when it listens nowhere
 	memory    net.Listener
@@ -118,7 +121,12 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	g.gate = approval.New(g.store, g.bus)
 	files := workspace.NewFiles(o.Home)
-	tools := native.New(g.hub, native.Services{Files: files, Config: g.config, Watch: g.bus})
+	g.schedules = cron.New(cron.Options{Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: cron.ToMain(g.store, g.bus), Ask: g.gate.Ask,
+		HeartbeatFile: func(agent protocol.AgentID) (string, error) {
+			text, err := os.ReadFile(filepath.Join(o.Home, "agents", string(agent), "HEARTBEAT.md"))
+			return string(text), err
+		}})
+	tools := native.New(g.hub, native.Services{Files: files, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()}})
 	calls := dispatch.New(tools, g.gate, g.store, g.bus, g.config.Get)
 	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
 	g.sessions = session.New(session.Options{Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
@@ -127,8 +135,12 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if err := g.sessions.Load(ctx); err != nil {
 		return g, err
 	}
+	g.schedules.Serve(g.sessions)
+	if err := g.schedules.Load(ctx); err != nil {
+		return g, err
+	}
 	g.server = rpc.New(rpc.Services{
-		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Models: models,
+		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Models: models, Schedules: g.schedules,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: session.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
 			return protocol.Ack{OK: true, Dropped: true}, nil // nothing waits for background commands in this version
@@ -154,7 +166,10 @@ func (g *Gateway) Run(ctx context.Context) error {
 	if g.listener != nil {
 		serve(g.listener, false)
 	}
+	resumed := make(chan struct{})
+	wg.Go(func() { g.schedules.Run(ctx, resumed) })
 	wg.Go(func() {
+		defer close(resumed)
 		g.awaitNode(ctx)
 		if err := g.sessions.Resume(ctx); err != nil && ctx.Err() == nil {
 			g.log.Error("Runs of an earlier start could not be taken up", "err", err)
@@ -280,6 +295,7 @@ func (g *Gateway) configChanged(path string) {
 			}
 		}
 	}
+	g.schedules.Wake()
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeConfig, Path: path})
 	s := g.status(context.Background())
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})

@@ -170,7 +170,7 @@ func (s *Scheduler) whyNot(ctx context.Context, id protocol.AgentID, h config.He
 	case err == nil && nothingToDo(text):
 		return protocol.SkipEmptyFile
 	}
-	st, err := s.o.Sessions.Stats(ctx, protocol.SessionParams{SessionKey: mainSession(id)})
+	st, err := s.sessions.Stats(ctx, protocol.SessionParams{SessionKey: mainSession(id)})
 	if err == nil && (st.IsProcessing || st.QueueSize > 0) {
 		return protocol.SkipBusy
 	}
@@ -237,12 +237,12 @@ func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config
 		prompt += "\n\n# HEARTBEAT.md\n\n" + strings.TrimSpace(text)
 	}
 	key := protocol.SessionKey(fmt.Sprintf("agent:%s:heartbeat:system:internal", id))
-	if _, err := s.o.Sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: "Heartbeat"}); err != nil {
+	if _, err := s.sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: "Heartbeat"}); err != nil {
 		return "", err
 	}
 	daily, hour := "daily", 4
 	policy := &protocol.ResetPolicyPatch{Mode: &daily, AtHour: &hour}
-	if _, err := s.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, ResetPolicy: policy}); err != nil {
+	if _, err := s.sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, ResetPolicy: policy}); err != nil {
 		return "", err
 	}
 	run := protocol.RunID(protocol.NewID())
@@ -250,7 +250,7 @@ func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config
 	defer watch.sub.Close()
 	at := time.UnixMilli(now()).In(s.zone())
 	text := fmt.Sprintf("[Heartbeat, %s]\n%s", at.Format("Monday, 2 January 2006 15:04 MST"), prompt)
-	if _, err := s.o.Sessions.Send(ctx, auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}); err != nil {
+	if _, err := s.sessions.Send(ctx, auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}); err != nil {
 		return "", err
 	}
 	end, err := watch.wait(ctx, 0)

@@ -27,6 +27,9 @@ func (s *Scheduler) execute(ctx context.Context, j store.CronJob, r store.CronRu
 	if errors.Is(err, protocol.ErrNotFound) {
 		err = s.send(ctx, j, r)
 	}
+	if errors.Is(err, protocol.ErrUnavailable) {
+		<-ctx.Done() // the chats have stopped already, so will we: the next start takes it up
+	}
 	if err != nil {
 		return failed(err)
 	}
@@ -65,7 +68,7 @@ func (s *Scheduler) send(ctx context.Context, j store.CronJob, r store.CronRun) 
 	}
 	// What stands before the text keeps it from being read as a command or as the person's answer to a question.
 	head := fmt.Sprintf("[Scheduled job %q, %s]", j.Name, time.UnixMilli(r.StartedAt).In(s.zone()).Format("Monday, 2 January 2006 15:04 MST"))
-	res, err := s.o.Sessions.Send(ctx, auth.Schedule(j.Name), protocol.ChatSendParams{SessionKey: r.Session, Message: head + "\n" + text, RunID: r.Run})
+	res, err := s.sessions.Send(ctx, auth.Schedule(j.Name), protocol.ChatSendParams{SessionKey: r.Session, Message: head + "\n" + text, RunID: r.Run})
 	if err != nil {
 		return err
 	}
@@ -77,7 +80,7 @@ func (s *Scheduler) send(ctx context.Context, j store.CronJob, r store.CronRun) 
 
 // prepare makes the task's own chat, with the settings of the job.
 func (s *Scheduler) prepare(ctx context.Context, j store.CronJob, key protocol.SessionKey) error {
-	if _, err := s.o.Sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: j.Name}); err != nil {
+	if _, err := s.sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: j.Name}); err != nil {
 		return err
 	}
 	prefs := protocol.SessionPrefsPatch{}
@@ -94,7 +97,7 @@ func (s *Scheduler) prepare(ctx context.Context, j store.CronJob, key protocol.S
 	if prefs == (protocol.SessionPrefsPatch{}) {
 		return nil
 	}
-	_, err := s.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, Settings: &prefs})
+	_, err := s.sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, Settings: &prefs})
 	return err
 }
 
@@ -166,7 +169,7 @@ func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, err
 				return r, ctx.Err()
 			case err != nil:
 				stopped = true
-				if _, err := w.s.o.Sessions.Cancel(ctx, protocol.ChatCancelParams{SessionKey: w.session, RunID: w.id}); err != nil {
+				if _, err := w.s.sessions.Cancel(ctx, protocol.ChatCancelParams{SessionKey: w.session, RunID: w.id}); err != nil {
 					return r, err
 				}
 			case c.Kind == protocol.ChangeRun && !c.Run.Over():

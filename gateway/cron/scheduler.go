@@ -38,10 +38,9 @@ type Delivery struct {
 
 // Options are what a scheduler needs. All fields but LastActive are required.
 type Options struct {
-	Store    *store.Store
-	Bus      *event.Bus
-	Sessions Sessions
-	Config   func() config.Config
+	Store  *store.Store
+	Bus    *event.Bus
+	Config func() config.Config
 	// Deliver brings an answer to the person and says where it went, in words. It may block.
 	Deliver func(ctx context.Context, d Delivery) (where string, err error)
 	// Ask puts a question and waits for its end.
@@ -64,12 +63,13 @@ const (
 	maxCatchUp = 100
 )
 
-// Scheduler runs jobs and heartbeats. It is safe for use by many goroutines. Load, then Run, each once.
+// Scheduler runs jobs and heartbeats. It is safe for use by many goroutines. Serve and Load, then Run, each once.
 type Scheduler struct {
-	o     Options
-	inbox chan func()
-	wake  chan struct{} // holds a token when the loop should look again
-	ended chan struct{} // closed when Run returns
+	o        Options
+	sessions Sessions
+	inbox    chan func()
+	wake     chan struct{} // holds a token when the loop should look again
+	ended    chan struct{} // closed when Run returns
 
 	// What follows belongs to Run's goroutine, and to Load before it.
 	ctx      context.Context
@@ -105,11 +105,14 @@ type request struct {
 	began chan *running // gets the run once, nil when there will be none
 }
 
-// New makes a scheduler.
+// New makes a scheduler. Serve gives it the chats.
 func New(o Options) *Scheduler {
 	return &Scheduler{o: o, inbox: make(chan func()), wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		jobs: make(map[protocol.CronJobID]*job), beats: make(map[protocol.AgentID]*beat)}
 }
+
+// Serve gives the scheduler the chats, once, before Run: the chats need the tools first, and gsv__Cron is one.
+func (s *Scheduler) Serve(sessions Sessions) { s.sessions = sessions }
 
 // Load reads the jobs.
 func (s *Scheduler) Load(ctx context.Context) error {
@@ -364,7 +367,7 @@ func (s *Scheduler) serveRequests(at int64) {
 func (s *Scheduler) start(j *job, due, at int64) error {
 	r := store.CronRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at, Session: mainSession(j.AgentID)}
 	if j.Spec.Mode == protocol.CronTask {
-		r.Session = protocol.SessionKey(fmt.Sprintf("agent:%s:cron:%s:%s", j.AgentID, j.ID, protocol.NewID()[:13]))
+		r.Session = protocol.SessionKey(fmt.Sprintf("agent:%s:cron:%s:%s", j.AgentID, j.ID, r.Run))
 	}
 	next := j.CronJob
 	if due > 0 {
@@ -458,7 +461,7 @@ func (s *Scheduler) log(j *job, r store.CronRun, remove bool) {
 			continue
 		}
 		s.wg.Go(func() {
-			_, err := s.o.Sessions.Delete(s.ctx, protocol.SessionParams{SessionKey: key})
+			_, err := s.sessions.Delete(s.ctx, protocol.SessionParams{SessionKey: key})
 			if err != nil && !errors.Is(err, protocol.ErrNotFound) && s.ctx.Err() == nil {
 				slog.Warn("The chat of an old run could not be removed", "session", key, "err", err)
 			}

@@ -1,22 +1,18 @@
 package cron
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"time"
 
+	"fairlead/gateway/native"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
 )
-
-// Tool is a native tool: what a registry needs of it.
-type Tool struct {
-	Spec protocol.ToolSpec // with the full name
-	// EffectOf says what a call with these arguments would do.
-	EffectOf func(args json.RawMessage) protocol.Effect
-	// Call does it. The result is one that JSON can hold; an error is for the model to read.
-	Call func(ctx context.Context, args json.RawMessage) (any, error)
-}
 
 const toolDescription = `Manage scheduled jobs. Actions: status, list, add, update, remove, run, runs.
 A job has a name, a schedule and a spec.
@@ -37,65 +33,50 @@ const toolSchema = `{"type":"object","properties":{
 "name":{"type":"string"},"description":{"type":"string"},"agentId":{"type":"string"},"enabled":{"type":"boolean"},
 "deleteAfterRun":{"type":"boolean","description":"Remove a one-shot job after it went well"},
 "missed":{"type":"string","enum":["skip","latest","all","ask"],"description":"What becomes of times that passed while it could not run; latest is usual"},
-"schedule":{"type":"object","properties":{"kind":{"type":"string","enum":["at","every","cron"]},"at":{"type":"string"},"in":{"type":"string"},"everyMinutes":{"type":"number"},"everyHours":{"type":"number"},"everyDays":{"type":"number"},"anchor":{"type":"string"},"expr":{"type":"string"},"tz":{"type":"string"}},"required":["kind"]},
+"schedule":{"description":"As described above; at and anchor may also be milliseconds since 1970","properties":{"kind":{"type":"string","enum":["at","every","cron"]},"at":{},"in":{"type":"string"},"everyMinutes":{"type":"number"},"everyHours":{"type":"number"},"everyDays":{"type":"number"},"anchor":{},"expr":{"type":"string"},"tz":{"type":"string"}}},
 "spec":{"type":"object","properties":{"mode":{"type":"string","enum":["systemEvent","task"]},"text":{"type":"string"},"message":{"type":"string"},"deliver":{"type":"boolean"},"channel":{"type":"string"},"to":{"type":"string"},"model":{"type":"string"},"thinking":{"type":"string"},"timeoutSeconds":{"type":"number"},"bestEffortDeliver":{"type":"boolean"}},"required":["mode"]}},
 "required":["name","schedule","spec"]},
-"patch":{"type":"object","description":"For update: the fields of job that change; a schedule is replaced as a whole, a spec needs its mode"}},
-"required":["action"]}`
+"patch":{"type":"object","description":"For update: the fields of job that change; a schedule is replaced as a whole, a spec needs its mode"}}}`
 
 // toolArgs are the arguments of gsv__Cron (seed 002).
 type toolArgs struct {
-	Action          string             `json:"action"`
-	ID              protocol.CronJobID `json:"id"`
-	Mode            string             `json:"mode"`
-	AgentID         protocol.AgentID   `json:"agentId"`
-	IncludeDisabled *bool              `json:"includeDisabled"`
-	Limit           *int               `json:"limit"`
-	Offset          int                `json:"offset"`
-	JobID           protocol.CronJobID `json:"jobId"`
-	Job             json.RawMessage    `json:"job"`
-	Patch           json.RawMessage    `json:"patch"`
+	Action          string             `json:"action,omitempty"`
+	ID              protocol.CronJobID `json:"id,omitempty"`
+	Mode            string             `json:"mode,omitempty"`
+	AgentID         protocol.AgentID   `json:"agentId,omitempty"`
+	IncludeDisabled *bool              `json:"includeDisabled,omitempty"`
+	Limit           *float64           `json:"limit,omitempty"`
+	Offset          float64            `json:"offset,omitempty"`
+	JobID           protocol.CronJobID `json:"jobId,omitempty"`
+	Job             map[string]any     `json:"job,omitempty"`
+	Patch           map[string]any     `json:"patch,omitempty"`
 }
 
 // Tool is gsv__Cron (seed 002). It takes the schedules that people write beside those of cron.add.
-func (s *Scheduler) Tool() Tool {
-	return Tool{
-		Spec: protocol.ToolSpec{Name: "gsv__Cron", Description: toolDescription, InputSchema: json.RawMessage(toolSchema), Effect: protocol.EffectWrite},
-		EffectOf: func(raw json.RawMessage) protocol.Effect {
-			var in toolArgs
-			if json.Unmarshal(raw, &in) != nil {
-				return protocol.EffectUnknown
-			}
-			switch in.Action {
-			case "", "status", "list", "runs":
-				return protocol.EffectRead
-			}
-			return protocol.EffectWrite
-		},
-		Call: s.call,
-	}
+func (s *Scheduler) Tool() tool.Tool {
+	t := tool.Define("Cron", toolDescription, tool.Traits{Effect: protocol.EffectWrite}, s.call)
+	t.Spec.InputSchema = json.RawMessage(toolSchema)
+	return t
 }
 
-func (s *Scheduler) call(ctx context.Context, raw json.RawMessage) (any, error) {
-	var in toolArgs
-	if len(raw) > 0 {
-		if err := json.Unmarshal(raw, &in); err != nil {
-			return nil, protocol.ErrBadRequest.With("arguments of gsv__Cron: " + protocol.Problem(err))
-		}
+func (s *Scheduler) call(ctx context.Context, in toolArgs) (any, error) {
+	var limit *int // too much is the most there is: the model cannot know
+	if in.Limit != nil {
+		n := int(min(max(*in.Limit, 1), 500))
+		limit = &n
 	}
+	offset := int(min(max(in.Offset, 0), math.MaxInt32))
 	switch in.Action {
 	case "", "status": // the original's default
 		return s.Status(ctx, protocol.CronStatusParams{AgentID: in.AgentID})
 	case "list":
-		return s.List(ctx, protocol.CronListParams{AgentID: in.AgentID, IncludeDisabled: in.IncludeDisabled, Limit: in.Limit, Offset: in.Offset})
+		return s.List(ctx, protocol.CronListParams{AgentID: in.AgentID, IncludeDisabled: in.IncludeDisabled, Limit: limit, Offset: offset})
 	case "add":
 		var p protocol.CronAddParams
 		if err := s.plain("job", in.Job, &p); err != nil {
 			return nil, err
 		}
-		if p.AgentID == "" {
-			p.AgentID = in.AgentID
-		}
+		p.AgentID = cmp.Or(p.AgentID, in.AgentID, native.AgentOf(ctx))
 		return s.Add(ctx, p)
 	case "update":
 		var p protocol.CronJobPatch
@@ -110,27 +91,27 @@ func (s *Scheduler) call(ctx context.Context, raw json.RawMessage) (any, error) 
 		wait := false
 		return s.RunNow(ctx, protocol.CronRunParams{ID: in.ID, Mode: in.Mode, Wait: &wait})
 	case "runs":
-		return s.Runs(ctx, protocol.CronRunsParams{JobID: in.JobID, Limit: in.Limit, Offset: in.Offset})
+		return s.Runs(ctx, protocol.CronRunsParams{JobID: in.JobID, Limit: limit, Offset: offset})
 	}
 	return nil, protocol.ErrBadRequest.With(fmt.Sprintf("action must be status, list, add, update, remove, run or runs, not %.20q", in.Action))
 }
 
 // plain reads a job or patch into out after its schedule was brought into the form of cron.add.
-func (s *Scheduler) plain(name string, raw json.RawMessage, out any) error {
-	var f fields
-	if err := json.Unmarshal(raw, &f); err != nil || f == nil {
+func (s *Scheduler) plain(name string, given map[string]any, out any) error {
+	if given == nil {
 		return protocol.ErrBadRequest.With(name + " required")
 	}
-	if f.has("schedule") {
-		schedule, err := ParseSchedule(f["schedule"], time.Now(), s.zone())
+	given = maps.Clone(given)
+	if given["schedule"] != nil {
+		raw, err := protocol.Marshal(given["schedule"])
 		if err != nil {
-			return bad(err)
-		}
-		if f["schedule"], err = protocol.Marshal(schedule); err != nil {
 			return err
 		}
+		if given["schedule"], err = ParseSchedule(raw, time.Now(), s.zone()); err != nil {
+			return bad(err)
+		}
 	}
-	whole, err := protocol.Marshal(f)
+	whole, err := protocol.Marshal(given)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/cron"
 	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
@@ -23,11 +24,12 @@ import (
 
 // fakes are services that answer by what they are asked: the key "fail-507" fails with that code. Machines and the bus are real.
 type fakes struct {
-	bus   *event.Bus
-	hub   *nodes.Hub
-	files *workspace.Files
-	calls atomic.Int32
-	sent  func(protocol.ChatSendParams) // when set, sees each message
+	bus       *event.Bus
+	hub       *nodes.Hub
+	schedules Schedules // only in the conversations that say so
+	files     *workspace.Files
+	calls     atomic.Int32
+	sent      func(protocol.ChatSendParams) // when set, sees each message
 }
 
 const token = "right"
@@ -46,7 +48,7 @@ func TestMain(m *testing.M) {
 }
 
 func newFakes() *fakes {
-	f := &fakes{bus: new(event.Bus)}
+	f := &fakes{bus: new(event.Bus), schedules: (*cron.Scheduler)(nil)}
 	f.hub = nodes.New(f.bus, nil)
 	home, err := os.MkdirTemp(workspaces, "")
 	if err != nil {
@@ -58,7 +60,7 @@ func newFakes() *fakes {
 
 func (f *fakes) services() Services {
 	return Services{
-		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Models: fakeModels{},
+		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Models: fakeModels{}, Schedules: f.schedules,
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
 		},

@@ -117,6 +117,7 @@ func (s *Server) handlers() map[string]handler {
 		return s.s.Pause(ctx, p.Paused)
 	})
 	handle(all, protocol.FeedSubscribe, s.subscribe)
+	s.schedules(all)
 
 	handle(all, protocol.ModelProviders, func(context.Context, *Conn, protocol.Empty) (protocol.ProvidersResult, error) {
 		return protocol.ProvidersResult{Providers: list(s.s.Models.Providers())}, nil

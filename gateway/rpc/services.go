@@ -92,6 +92,7 @@ type Services struct {
 	Config    Config
 	Files     Files
 	Models    Models
+	Schedules Schedules
 	// Status gives the gateway's state; Pause changes it.
 	Status func(ctx context.Context) protocol.Status
 	Pause  func(ctx context.Context, paused bool) (protocol.Status, error)

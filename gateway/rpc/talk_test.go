@@ -168,7 +168,13 @@ func TestConversations(t *testing.T) {
 }
 
 func play(t *testing.T, script *txtar.Archive) {
-	b, stop := open(newFakes())
+	f := newFakes()
+	if bytes.Contains(script.Comment, []byte("real schedules")) {
+		schedules, end := realSchedules(t)
+		f.schedules = schedules
+		defer end()
+	}
+	b, stop := open(f)
 	defer stop()
 	peers := make(map[string]*mouth)
 	defer func() {

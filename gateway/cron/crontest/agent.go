@@ -1,0 +1,246 @@
+// Package crontest plays the agent for tests of schedules: its runs are rows of a real store and changes on a real bus, only the model is left
+// out.
+package crontest
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/cron"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Sent is a message that the agent got.
+type Sent struct {
+	At    int64
+	From  string
+	In    protocol.ChatSendParams
+	Prefs protocol.SessionPrefsPatch // of the chat, as patched before
+}
+
+// Agent answers every message by its second line: "say X" answers X, "fail X" fails, "hang" works until it is cancelled, "ask" waits for the
+// person, anything else is answered "done".
+type Agent struct {
+	Store *store.Store
+	Bus   *event.Bus
+	// Takes is how long an answer takes.
+	Takes time.Duration
+
+	mu      sync.Mutex // guards what follows
+	sent    []Sent
+	prefs   map[protocol.SessionKey]protocol.SessionPrefsPatch
+	labels  map[protocol.SessionKey]string
+	deleted []protocol.SessionKey
+	busy    bool
+	closed  bool
+	stops   map[protocol.RunID]chan struct{}
+	wg      sync.WaitGroup
+}
+
+// New makes an agent with a store of its own in dir.
+func New(t testing.TB, dir string) *Agent {
+	t.Helper()
+	st, err := store.Open(context.Background(), filepath.Join(dir, "fairlead.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Agent{Store: st, Bus: new(event.Bus), prefs: make(map[protocol.SessionKey]protocol.SessionPrefsPatch),
+		labels: make(map[protocol.SessionKey]string), stops: make(map[protocol.RunID]chan struct{})}
+}
+
+// Options are those of a scheduler on this agent, with the default configuration in UTC; what it delivers goes to the main chat.
+func (a *Agent) Options() cron.Options {
+	cfg := config.Default()
+	cfg.UserTimezone = "UTC"
+	cfg.Agents.DefaultHeartbeat.Every = "0m"
+	return cron.Options{Store: a.Store, Bus: a.Bus, Config: func() config.Config { return cfg }, Deliver: cron.ToMain(a.Store, a.Bus),
+		Ask: func(ctx context.Context, q protocol.Approval, _ time.Duration) (protocol.Approval, error) {
+			<-ctx.Done()
+			return q, ctx.Err()
+		},
+		HeartbeatFile: func(protocol.AgentID) (string, error) { return "- look\n", nil }}
+}
+
+// Close stops what runs without a word, as a gateway that ends does, and closes the store.
+func (a *Agent) Close() {
+	a.mu.Lock()
+	a.closed = true
+	for _, stop := range a.stops {
+		close(stop)
+	}
+	a.stops = make(map[protocol.RunID]chan struct{})
+	a.mu.Unlock()
+	a.wg.Wait()
+	a.Store.Close()
+}
+
+// Sent returns what was sent so far.
+func (a *Agent) Sent() []Sent {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]Sent(nil), a.sent...)
+}
+
+// Deleted returns the chats that were deleted.
+func (a *Agent) Deleted() []protocol.SessionKey {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]protocol.SessionKey(nil), a.deleted...)
+}
+
+// SetBusy makes every chat seem to work.
+func (a *Agent) SetBusy(busy bool) {
+	a.mu.Lock()
+	a.busy = busy
+	a.mu.Unlock()
+}
+
+// Send implements cron.Sessions.
+func (a *Agent) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	at := time.Now().UnixMilli()
+	stop := make(chan struct{})
+	a.mu.Lock()
+	if a.closed {
+		a.mu.Unlock()
+		return protocol.ChatSendResult{}, protocol.ErrUnavailable.With("the gateway stops")
+	}
+	a.sent = append(a.sent, Sent{at, p.String(), in, a.prefs[in.SessionKey]})
+	a.stops[in.RunID] = stop
+	a.mu.Unlock()
+	r := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunThinking, Params: in, Principal: p.String(), CreatedAt: at, StartedAt: at}
+	_, err := a.Store.StartRun(ctx, r, protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(in.Message)}})
+	if err != nil {
+		return protocol.ChatSendResult{}, err
+	}
+	a.wg.Go(func() { a.run(r, stop) })
+	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, nil
+}
+
+// Resume goes on with the runs that an earlier agent on the same store left.
+func (a *Agent) Resume(t testing.TB) {
+	open, err := a.Store.OpenRuns(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range open {
+		stop := make(chan struct{})
+		a.mu.Lock()
+		a.stops[r.ID] = stop
+		a.mu.Unlock()
+		r.Params.Message = "\nsay resumed"
+		a.wg.Go(func() { a.run(r, stop) })
+	}
+}
+
+func (a *Agent) run(r store.Run, stop chan struct{}) {
+	_, text, _ := strings.Cut(r.Params.Message, "\n")
+	word, rest, _ := strings.Cut(text, " ")
+	word, _, _ = strings.Cut(word, "\n")
+	info := protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: protocol.RunThinking}
+	answer := "done"
+	var end *protocol.Error
+	var never chan struct{}
+	switch word {
+	case "say":
+		answer = rest
+	case "fail":
+		end = protocol.ErrModel.With(rest)
+	case "ask":
+		info.State = protocol.RunWaiting
+		a.Bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: r.Session, Run: &info})
+		<-stop
+	case "hang":
+		<-stop
+	}
+	if a.Takes > 0 && word != "ask" && word != "hang" {
+		select {
+		case <-time.After(a.Takes):
+		case <-stop:
+			never = stop
+		}
+	}
+	a.mu.Lock()
+	closed := a.closed
+	delete(a.stops, r.ID)
+	a.mu.Unlock()
+	if closed {
+		return
+	}
+	info.State, info.EndedAt, info.Error = protocol.RunDone, time.Now().UnixMilli(), end
+	switch {
+	case never != nil || word == "ask" || word == "hang":
+		info.State = protocol.RunCancelled
+	case end != nil:
+		info.State = protocol.RunFailed
+	default:
+		msg := protocol.Message{RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(answer)}}
+		if _, err := a.Store.Append(context.Background(), r.Session, msg); err != nil {
+			panic(err)
+		}
+	}
+	r.State, r.EndedAt, r.Error = info.State, info.EndedAt, end
+	if err := a.Store.PutRun(context.Background(), r); err != nil {
+		panic(err)
+	}
+	a.Bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: r.Session, Run: &info})
+}
+
+// Cancel implements cron.Sessions.
+func (a *Agent) Cancel(_ context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	stop := a.stops[in.RunID]
+	if stop != nil {
+		close(stop)
+		delete(a.stops, in.RunID)
+	}
+	return protocol.ChatCancelResult{OK: true, RunID: in.RunID, Cancelled: stop != nil}, nil
+}
+
+// Create implements cron.Sessions.
+func (a *Agent) Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
+	_, err := a.Store.EnsureSession(ctx, in.SessionKey, time.Now().UnixMilli())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.labels[in.SessionKey] = in.Label
+	return protocol.SessionEntry{SessionKey: in.SessionKey, Label: in.Label}, err
+}
+
+// Patch implements cron.Sessions.
+func (a *Agent) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if in.Settings != nil {
+		a.prefs[in.SessionKey] = *in.Settings
+	}
+	return protocol.OK{OK: true}, nil
+}
+
+// Delete implements cron.Sessions.
+func (a *Agent) Delete(_ context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.deleted = append(a.deleted, in.SessionKey)
+	return protocol.SessionDeleteResult{OK: true}, nil
+}
+
+// Stats implements cron.Sessions.
+func (a *Agent) Stats(_ context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return protocol.SessionStats{SessionKey: in.SessionKey, IsProcessing: a.busy}, nil
+}
+
+// String lists what was sent, for a test's error.
+func (s Sent) String() string {
+	return fmt.Sprintf("%s %s: %s", time.UnixMilli(s.At).UTC().Format("15:04:05"), s.In.SessionKey, s.In.Message)
+}
