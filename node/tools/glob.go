@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,9 @@ const maxGlob = 10_000
 type globIn struct {
 	Pattern string `json:"pattern" jsonschema:"glob pattern relative to path, such as **/*.go or src/**/*.{ts,tsx}"`
 	Path    string `json:"path,omitempty" jsonschema:"folder to search in; relative to the workspace; default the workspace"`
+	// What follows is an extension.
+	Hidden  *bool `json:"hidden,omitempty" jsonschema:"false leaves out names that begin with a dot; default true"`
+	Ignored *bool `json:"ignored,omitempty" jsonschema:"false leaves out .git and what .gitignore names; default true"`
 }
 
 type globOut struct {
@@ -61,121 +63,179 @@ func globStart(in globIn) (start, pattern string) {
 	return filepath.Join(in.Path, base), pattern
 }
 
-// hit is one path that matched.
-type hit struct {
-	path string
-	time int64
-}
-
-// newest orders hits: the newest first, then by path.
-func newest(a, b hit) int {
-	return cmp.Or(cmp.Compare(b.time, a.time), strings.Compare(a.path, b.path))
-}
-
 func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (globOut, error) {
+	out := globOut{Pattern: in.Pattern, Matches: []string{}}
 	if in.Pattern == "" {
-		return globOut{}, failf("pattern must not be empty")
+		return out, failf("pattern must not be empty")
 	}
 	if !doublestar.ValidatePattern(filepath.ToSlash(in.Pattern)) {
-		return globOut{}, failf("Invalid pattern: %s", in.Pattern)
+		return out, failf("Invalid pattern: %s", in.Pattern)
 	}
 	base, err := ws.Resolve(in.Path)
 	if err != nil {
-		return globOut{}, err
+		return out, err
 	}
-	out := globOut{Pattern: in.Pattern, BasePath: base.Abs, Matches: []string{}}
+	out.BasePath = base.Abs
+	folders := false
+	if text := strings.TrimRight(filepath.ToSlash(in.Pattern), "/"); text != "" && len(text) < len(in.Pattern) {
+		in.Pattern, folders = text, true
+	}
 	start, pattern := globStart(in)
 	from, err := ws.Resolve(start)
 	if err != nil {
-		return globOut{}, err
+		return out, err
 	}
-	if info, err := checkFolder(ws, base); err != nil || !info.IsDir() {
-		return globOut{}, cmp.Or(err, failf("'%s' is not a folder", base.Abs))
+	if _, info, err := ws.Target(base); err != nil {
+		return out, readError(base, err)
+	} else if !info.IsDir() {
+		return out, failf("'%s' is not a folder", base.Abs)
 	}
 	_, info, err := ws.Target(from)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return out, nil
 	}
 	if err != nil {
-		return globOut{}, readError(from, err)
+		return out, readError(from, err)
 	}
-	g := globber{limit: limit, pattern: pattern, deep: strings.Contains(pattern, "**"), levels: strings.Count(pattern, "/"), shown: from.Abs,
-		git: namesGit(in.Pattern)}
-	if err := walk(ctx, ws, from, &g); err != nil {
-		return globOut{}, err
+	leave, err := enter(ctx)
+	if err != nil {
+		return out, err
 	}
-	all := slices.Concat(g.hits...)
-	slices.SortFunc(all, newest)
-	out.Count = len(all)
-	if g.total > limit {
-		all = all[:limit]
-		out.Count, out.Truncated, out.Total = limit, true, g.total
+	defer leave()
+	g := &glob{ctx: ctx, limit: limit, route: newRoute(pattern), folders: folders, selection: selected(in.Hidden, in.Ignored),
+		shown: strings.TrimSuffix(from.Abs, string(filepath.Separator))}
+	hits, total, err := g.run(ws, from)
+	if err != nil {
+		return out, err
 	}
-	for _, h := range all {
-		out.Matches = append(out.Matches, h.path)
+	out.Count = len(hits)
+	if total > len(hits) {
+		out.Truncated, out.Total = true, total
+	}
+	for _, h := range hits {
+		out.Matches = append(out.Matches, h.path())
 	}
 	return out, nil
 }
 
-func checkFolder(ws *workspace.Root, p workspace.Path) (fs.FileInfo, error) {
-	_, info, err := ws.Target(p)
+// hit is one path that matched.
+type hit struct {
+	folder string // with the separator behind it
+	name   string
+	time   int64
+}
+
+func (h hit) path() string { return h.folder + h.name }
+
+// newest orders hits: the newest first, then by path.
+func newest(a, b hit) int {
+	if c := cmp.Compare(b.time, a.time); c != 0 {
+		return c
+	}
+	if a.folder == b.folder {
+		return strings.Compare(a.name, b.name)
+	}
+	return strings.Compare(a.path(), b.path())
+}
+
+// glob collects the paths of a tree that match.
+type glob struct {
+	ctx   context.Context
+	limit int
+	route *route
+	selection
+	folders bool   // only those
+	shown   string // how the folder where the walk begins is called in results
+	crew    *crew
+	hits    [][]hit // per worker
+	seen    []int
+}
+
+func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total int, err error) {
+	dir, err := ws.OpenDir(from)
 	if err != nil {
-		return nil, readError(p, err)
+		return nil, 0, readError(from, err)
 	}
-	return info, nil
-}
-
-// namesGit reports whether a pattern asks for what is in a .git folder, which is left out otherwise.
-func namesGit(pattern string) bool {
-	return slices.Contains(strings.Split(filepath.ToSlash(pattern), "/"), ".git")
-}
-
-// globber collects what matches. The walk calls visit from several goroutines, each with its own number.
-type globber struct {
-	limit   int
-	pattern string
-	deep    bool // may match at any depth
-	levels  int
-	shown   string // how the folder where the walk starts is called in results
-	git     bool
-
-	hits  [][]hit // per goroutine
-	seen  []int
-	total int
-}
-
-func (g *globber) begin(workers int) { g.hits, g.seen = make([][]hit, workers), make([]int, workers) }
-
-func (g *globber) end() {
+	first := &level{glob: g, dir: dir, at: g.route.begin()}
+	if g.noIgnored {
+		first.rules = ignoresAbove(g.ctx, ws, dir.Abs)
+	}
+	g.hits, g.seen = make([][]hit, workers()), make([]int, workers())
+	g.crew = &crew{ctx: g.ctx}
+	g.crew.runAll(first)
+	if g.ctx.Err() != nil {
+		return nil, 0, failf("cancelled")
+	}
 	for _, n := range g.seen {
-		g.total += n
+		total += n
 	}
+	hits = slices.Concat(g.hits...)
+	slices.SortFunc(hits, newest)
+	return hits[:min(len(hits), g.limit)], total, nil
 }
 
-// visit looks at the entries of one folder and names the folders to go on with. rel is the folder's path below the start, with slashes.
-func (g *globber) visit(worker int, dir *workspace.Dir, rel string, entries []fs.DirEntry) (down []string) {
-	for _, e := range entries {
-		name := e.Name()
-		sub := path.Join(rel, name)
-		if doublestar.MatchUnvalidated(g.pattern, sub) {
-			if info, err := dir.Lstat(name); err == nil {
-				g.add(worker, hit{filepath.Join(g.shown, filepath.FromSlash(sub)), info.ModTime().UnixNano()})
-			}
-		}
-		if e.IsDir() && (g.deep || strings.Count(sub, "/") < g.levels) && (name != ".git" || g.git) {
-			down = append(down, name)
-		}
-	}
-	return down
-}
-
-// add keeps the newest hits of a goroutine; when twice as many as can be returned have gathered, the older half goes.
-func (g *globber) add(worker int, h hit) {
+// add keeps the newest hits of a worker; when twice as many as can be returned have gathered, the older half goes.
+func (g *glob) add(worker int, h hit) {
 	g.seen[worker]++
 	list := append(g.hits[worker], h)
 	if len(list) >= 2*g.limit {
 		slices.SortFunc(list, newest)
+		clear(list[g.limit:])
 		list = list[:g.limit]
 	}
 	g.hits[worker] = list
+}
+
+// level is a folder to look at.
+type level struct {
+	*glob
+	dir   *workspace.Dir // the folder itself, or the one it is in
+	name  string         // empty for the folder itself
+	above string         // the path of the folder it is in, below the start, with a slash behind it; empty for the start
+	at    place
+	rules *ignores // of dir
+}
+
+func (l *level) drop() { l.dir.Release() }
+
+func (l *level) run(worker int) {
+	dir, rules, below := l.dir, l.rules, ""
+	if l.name != "" {
+		sub, err := l.dir.Sub(l.name)
+		l.dir.Release()
+		if err != nil {
+			return // folders that cannot be read are left out
+		}
+		if dir, below = sub, l.above+l.name+"/"; rules != nil {
+			rules = rules.below(l.name)
+		}
+	}
+	defer dir.Release()
+	if rules != nil {
+		rules.read(dir)
+	}
+	folder := l.shown + string(filepath.Separator) + filepath.FromSlash(below)
+	var down []task
+	seen := 0
+	_ = dir.Each(func(e workspace.Entry) bool {
+		if seen++; seen%256 == 0 && l.ctx.Err() != nil {
+			return false
+		}
+		if l.leaves(e, rules) {
+			return true
+		}
+		path := func() string { return below + e.Name }
+		to, match := l.route.step(l.at, e.Name, path)
+		if match && (!l.folders || e.IsDir()) {
+			if t, err := dir.ModTime(e.Name); err == nil {
+				l.add(worker, hit{folder, e.Name, t})
+			}
+		}
+		if e.IsDir() && l.route.further(to, path) {
+			dir.Retain()
+			down = append(down, &level{glob: l.glob, dir: dir, name: e.Name, above: below, at: to, rules: rules})
+		}
+		return true
+	})
+	l.crew.push(down...)
 }

@@ -2,11 +2,7 @@ package tools
 
 import (
 	"context"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -18,27 +14,44 @@ import (
 const (
 	maxMatches = 100 // seed 000, Grep
 	maxLine    = 200 // characters of a matching line
-	// ahead is how many files may be searched before an earlier one is done.
-	ahead = 128
+	// maxFiles is how many files are listed when the lines are not asked for.
+	maxFiles = 1000
+	// maxContext is how many lines before and after a match can be asked for.
+	maxContext = 20
 )
 
 type grepIn struct {
 	Pattern string `json:"pattern" jsonschema:"regular expression (RE2 syntax), matched line by line"`
 	Path    string `json:"path,omitempty" jsonschema:"folder or file to search in; relative to the workspace; default the workspace"`
 	Include string `json:"include,omitempty" jsonschema:"glob for file names, such as *.md or *.{go,mod}; compared with the name only, not the folder"`
+	// What follows is an extension.
+	Output  string   `json:"output,omitempty" jsonschema:"lines (default), files for the paths only, or count for the paths with the number of lines that match"`
+	Before  *float64 `json:"before,omitempty" jsonschema:"lines to show before each match, 0 to 20"`
+	After   *float64 `json:"after,omitempty" jsonschema:"lines to show after each match, 0 to 20"`
+	Context *float64 `json:"context,omitempty" jsonschema:"lines to show before and after each match, 0 to 20"`
+	Hidden  *bool    `json:"hidden,omitempty" jsonschema:"false leaves out names that begin with a dot; default true"`
+	Ignored *bool    `json:"ignored,omitempty" jsonschema:"false leaves out .git and what .gitignore names; default true"`
 }
 
 type grepMatch struct {
-	Path    string `json:"path"`
-	Line    int    `json:"line"`
-	Content string `json:"content"`
+	Path    string   `json:"path"`
+	Line    int      `json:"line"`
+	Content string   `json:"content"`
+	Before  []string `json:"before,omitempty"`
+	After   []string `json:"after,omitempty"`
+}
+
+type grepFile struct {
+	Path  string `json:"path"`
+	Count int    `json:"count,omitempty"`
 }
 
 type grepOut struct {
 	Pattern   string      `json:"pattern"`
 	BasePath  string      `json:"basePath"`
 	Matches   []grepMatch `json:"matches"`
-	Count     *int        `json:"count,omitempty"`
+	Files     []grepFile  `json:"files,omitempty"` // extension: instead of matches
+	Count     *int        `json:"count,omitempty"` // of matches, or of files
 	Truncated bool        `json:"truncated,omitempty"`
 }
 
@@ -49,6 +62,36 @@ func grepTool(ws *workspace.Root) tool.Tool {
 	return tool.WithPreview(t, func(_ context.Context, in grepIn) (protocol.CallPreview, error) { return previewPath(ws, in.Path), nil })
 }
 
+// wanted is what a call asks for, and how much of it.
+func (in grepIn) wanted() (w wanted, limit int, err error) {
+	switch in.Output {
+	case "", "lines":
+		w, limit = wanted{matches: maxMatches}, maxMatches
+	case "files":
+		w, limit = wanted{matches: 1}, maxFiles
+	case "count":
+		w, limit = wanted{count: true}, maxFiles
+	default:
+		return w, 0, failf("Unknown output %q: use lines, files or count", in.Output)
+	}
+	both, err := whole("context", in.Context, 0)
+	if err != nil {
+		return w, 0, err
+	}
+	before, err := whole("before", in.Before, both)
+	if err != nil {
+		return w, 0, err
+	}
+	after, err := whole("after", in.After, both)
+	if err != nil {
+		return w, 0, err
+	}
+	if limit == maxMatches {
+		w.before, w.after = int(min(before, maxContext)), int(min(after, maxContext))
+	}
+	return w, limit, nil
+}
+
 func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error) {
 	m, err := newMatcher(in.Pattern)
 	if err != nil {
@@ -56,6 +99,10 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 	}
 	if in.Include != "" && !doublestar.ValidatePattern(in.Include) {
 		return grepOut{}, failf("Invalid include pattern: %s", in.Include)
+	}
+	w, limit, err := in.wanted()
+	if err != nil {
+		return grepOut{}, err
 	}
 	base, err := ws.Resolve(in.Path)
 	if err != nil {
@@ -65,183 +112,47 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 	if err != nil {
 		return grepOut{}, readError(base, err)
 	}
-	out := grepOut{Pattern: in.Pattern, BasePath: base.Abs, Matches: []grepMatch{}}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	files := make(chan *candidate, ahead) // in order, to be collected
-	work := make(chan *candidate, ahead)  // the same, to be searched
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel(nil)
-	wg.Go(func() {
-		defer close(files)
-		defer close(work)
-		f := finder{ctx: ctx, ws: ws, include: in.Include, files: files, work: work, outside: real.Outside}
-		f.run(base, info)
-	})
-	for range workers() {
-		wg.Go(func() {
-			s := searcher{matcher: m}
-			for c := range work {
-				c.matches = c.search(ctx, &s)
-				close(c.done)
-			}
-		})
+	leave, err := enter(ctx)
+	if err != nil {
+		return grepOut{}, err
 	}
-	for c := range files {
-		select {
-		case <-c.done:
-		case <-ctx.Done():
-			return grepOut{}, failf("cancelled")
-		}
-		for _, match := range c.matches {
-			// As in the original, the hundredth match ends the search: whether there are more is not known.
-			if out.Matches = append(out.Matches, match); len(out.Matches) == maxMatches {
-				out.Truncated = true
-				return out, nil
-			}
+	defer leave()
+	g := &grep{ctx: ctx, ws: ws, matcher: m, wanted: w, names: newNames(in.Include), selection: selected(in.Hidden, in.Ignored),
+		best: best{limit: limit}, lines: limit == maxMatches, outside: real.Outside, linked: map[string]bool{}}
+	if info.IsDir() {
+		g.folder(base)
+	} else if g.names.match(filepath.Base(base.Abs)) {
+		if f, err := ws.Content(base); err == nil {
+			g.scan(g.scanner(0), f, base.Abs)
 		}
 	}
 	if ctx.Err() != nil {
 		return grepOut{}, failf("cancelled")
 	}
-	n := len(out.Matches)
+	return g.out(in, base, limit), nil
+}
+
+func (g *grep) out(in grepIn, base workspace.Path, limit int) grepOut {
+	out := grepOut{Pattern: in.Pattern, BasePath: base.Abs, Matches: []grepMatch{}}
+	n := 0
+	for _, r := range g.best.files {
+		if g.lines {
+			out.Matches = append(out.Matches, r.matches...)
+			n += len(r.matches)
+			continue
+		}
+		f := grepFile{Path: r.path}
+		if g.count {
+			f.Count = r.count
+		}
+		out.Files = append(out.Files, f)
+		n++
+	}
+	// As in the original, the hundredth match ends the search: whether there are more is not known.
+	if n >= limit {
+		out.Matches, out.Truncated = out.Matches[:min(n, limit, len(out.Matches))], true
+		return out
+	}
 	out.Count = &n
-	return out, nil
-}
-
-// candidate is a file to be searched.
-type candidate struct {
-	shown   string // path in results
-	open    func() (*os.File, fs.FileInfo, error)
-	release func()
-	done    chan struct{} // closed when matches is set
-	matches []grepMatch
-}
-
-func (c *candidate) search(ctx context.Context, s *searcher) []grepMatch {
-	defer c.release()
-	if ctx.Err() != nil {
-		return nil
-	}
-	f, _, err := c.open()
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	return s.search(ctx, f, c.shown)
-}
-
-// finder walks in order of names and sends the files on.
-type finder struct {
-	ctx     context.Context
-	ws      *workspace.Root
-	include string
-	files   chan<- *candidate
-	work    chan<- *candidate
-	outside bool            // the search began outside the workspace; one that began inside, and was allowed as such, stays there
-	linked  map[string]bool // real folders that were entered through a link
-}
-
-func (f *finder) run(base workspace.Path, info fs.FileInfo) {
-	if !info.IsDir() {
-		if f.wanted(filepath.Base(base.Abs)) {
-			f.send(&candidate{shown: base.Abs, open: func() (*os.File, fs.FileInfo, error) { return f.ws.Open(base) }, release: func() {}})
-		}
-		return
-	}
-	dir, err := f.ws.OpenDir(base)
-	if err != nil {
-		return
-	}
-	f.linked = map[string]bool{}
-	f.folder(dir, base.Abs, []string{dir.Abs}, false)
-}
-
-func (f *finder) wanted(name string) bool {
-	return f.include == "" || doublestar.MatchUnvalidated(f.include, name)
-}
-
-// send reports false when nobody waits any more.
-func (f *finder) send(c *candidate) bool {
-	c.done = make(chan struct{})
-	select {
-	case f.files <- c:
-	case <-f.ctx.Done():
-		c.release()
-		return false
-	}
-	select {
-	case f.work <- c:
-		return true
-	case <-f.ctx.Done():
-		c.release()
-		return false
-	}
-}
-
-// folder sends the files of dir and below, and lets go of dir. shown is its path in results, chain the real paths of the folders that lead to it, viaLink whether
-// one of them was a link. Folders that cannot be read are left out.
-func (f *finder) folder(dir *workspace.Dir, shown string, chain []string, viaLink bool) bool {
-	defer dir.Release()
-	if viaLink {
-		if f.linked[dir.Abs] {
-			return true
-		}
-		f.linked[dir.Abs] = true
-	}
-	entries, err := dir.Entries(true)
-	if err != nil {
-		return f.ctx.Err() == nil
-	}
-	for _, e := range entries {
-		name := e.Name()
-		at := filepath.Join(shown, name)
-		going := true
-		switch t := e.Type(); {
-		case t.IsDir():
-			if name == ".git" {
-				continue
-			}
-			if sub, err := dir.Sub(name); err == nil {
-				going = f.folder(sub, at, append(chain[:len(chain):len(chain)], sub.Abs), viaLink)
-			}
-		case t&fs.ModeSymlink != 0:
-			going = f.link(workspace.Path{Abs: filepath.Join(dir.Abs, name)}, at, name, chain)
-		case t.IsRegular() && f.wanted(name):
-			dir.Retain()
-			going = f.send(&candidate{shown: at, release: dir.Release,
-				open: func() (*os.File, fs.FileInfo, error) { return dir.Open(name) }})
-		}
-		if !going || f.ctx.Err() != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// link follows a symbolic link that stays where file tools may go. A folder that leads to itself is not entered again, and through links each
-// folder is searched once at most, so no arrangement of links goes on for ever.
-func (f *finder) link(p workspace.Path, shown, name string, chain []string) bool {
-	real, info, err := f.ws.Target(p)
-	if err != nil || real.Outside && !f.outside {
-		return true
-	}
-	if info.Mode().IsRegular() && f.wanted(name) {
-		return f.send(&candidate{shown: shown, release: func() {},
-			open: func() (*os.File, fs.FileInfo, error) { return f.ws.Open(real) }})
-	}
-	if !info.IsDir() {
-		return true
-	}
-	for _, above := range chain {
-		if above == real.Abs || strings.HasPrefix(above, real.Abs+string(os.PathSeparator)) {
-			return true
-		}
-	}
-	dir, err := f.ws.OpenDir(real)
-	if err != nil {
-		return true
-	}
-	return f.folder(dir, shown, append(chain[:len(chain):len(chain)], dir.Abs), true)
+	return out
 }

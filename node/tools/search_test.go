@@ -44,7 +44,7 @@ func TestGlobFindsByPattern(t *testing.T) {
 		want          []string
 	}{
 		{"*.go", "", []string{".hidden.go", "a.go"}},
-		{"**/*.go", "", []string{".hidden.go", "[x]/y.go", "a.go", "node_modules/m.go", "src/c.go"}},
+		{"**/*.go", "", []string{".git/g.go", ".hidden.go", "[x]/y.go", "a.go", "node_modules/m.go", "src/.git/h.go", "src/c.go"}},
 		{"**/*.{ts,tsx}", "", []string{"src/deep/d.ts", "src/deep/e.tsx"}},
 		{"src/*", "", []string{"src/.git", "src/c.go", "src/deep"}},
 		{"*", "src/deep", []string{"src/deep/d.ts", "src/deep/e.tsx"}},
@@ -192,7 +192,7 @@ func TestGrepFindsLinesInOrder(t *testing.T) {
 		a    args
 		want []string
 	}{
-		{args{"pattern": "func"}, []string{"a/.hidden:1:func hidden", "a/z.md:1:func in md", "b.go:2:func two", "b.go:4:func three", "end:2:func"}},
+		{args{"pattern": "func"}, []string{".git/config:1:func git", "a/.hidden:1:func hidden", "a/z.md:1:func in md", "b.go:2:func two", "b.go:4:func three", "end:2:func"}},
 		{args{"pattern": "(?i)^func u"}, []string{"a.txt:2:Func upper"}},
 		{args{"pattern": "^func t.*e$"}, []string{"b.go:4:func three"}},
 		{args{"pattern": "^$", "include": "*.go"}, []string{"b.go:3:"}},
@@ -218,6 +218,12 @@ func TestGrepSaysWhatItDoesNotUnderstand(t *testing.T) {
 	for want, a := range map[string]args{
 		"Invalid regex pattern: missing closing )": {"pattern": "(a"},
 		"Look-around is not supported":             {"pattern": "a(?!b)"},
+		"Possessive quantifiers are not":           {"pattern": "a++"},
+		"Atomic groups are not supported":          {"pattern": "(?>a)"},
+		`Write [ \t]`:                              {"pattern": `\h`},
+		"Unknown output \"x\"":                     {"pattern": "a", "output": "x"},
+		"before must be a whole number":            {"pattern": "a", "before": -1},
+		"the expression is too large":              {"pattern": strings.Repeat("(abcdefghij){100}", 60)},
 		"Back-references are not supported":        {"pattern": `(a)\1`},
 		"Invalid include pattern: [":               {"pattern": "a", "include": "["},
 		"no such file":                             {"pattern": "a", "path": "none"},
@@ -392,8 +398,8 @@ func TestSearchAgreesWithLineByLine(t *testing.T) {
 			}
 		}
 		var got []int
-		s := searcher{matcher: m}
-		for _, f := range s.search(t.Context(), bytes.NewReader(text), "f") {
+		s := newScanner(t.Context(), m, wanted{matches: maxMatches})
+		for _, f := range s.scan(bytes.NewReader(text), int64(len(text)), "f").matches {
 			got = append(got, f.Line)
 		}
 		if !slices.Equal(got, want) {

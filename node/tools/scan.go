@@ -1,0 +1,304 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+const (
+	// chunk is how much of a file is searched at once, and the most that is kept of it.
+	chunk = 256 << 10
+	// sample is how much of every chunk is looked at before it is searched: most files that are not text show it there.
+	sample = 1 << 10
+	// window is how far from a line its context is looked for, in a file of several chunks.
+	window = 32 << 10
+)
+
+// wanted is what is to be found in a file.
+type wanted struct {
+	matches       int // at most, with their lines; the search of a file ends there unless count is set
+	before, after int // lines of context
+	count         bool
+}
+
+// found is what was found in a file.
+type found struct {
+	matches []grepMatch
+	count   int // of lines that match: as far as the file was searched
+}
+
+// scanner searches one file after the other with the same buffers. One goroutine uses it at a time.
+type scanner struct {
+	*finder
+	wanted
+	buf   []byte
+	extra []byte
+
+	file    source
+	size    int64
+	path    string
+	found   found
+	n       int   // bytes in the buffer
+	last    bool  // behind which nothing comes
+	base    int64 // offset in the file of the buffer's first byte
+	lines   int   // line feeds before it; valid when trusted
+	trusted bool  // something was found: all before the buffer is UTF-8, and what follows is checked as it comes
+}
+
+// source is an open file. ReadAt may give fewer bytes than asked for.
+type source interface {
+	Read([]byte) (int, error)
+	ReadAt([]byte, int64) (int, error)
+}
+
+func newScanner(ctx context.Context, m *matcher, w wanted) *scanner {
+	return &scanner{finder: newFinder(ctx, m), wanted: w, buf: make([]byte, chunk)}
+}
+
+// scan searches a file. The original reads files as UTF-8 and skips what is not; here only files in which something is found are read to
+// their end for that, and the answer is the same. Neither the file's size nor the length of its lines matters. A file that cannot be read to
+// its end has no matches.
+func (s *scanner) scan(file source, size int64, path string) found {
+	s.file, s.size, s.path, s.found = file, size, path, found{}
+	s.n, s.last, s.base, s.lines, s.trusted = 0, false, 0, 0, false
+	for {
+		if !s.fill() || !s.trusted && !plausible(s.buf[:s.n]) {
+			return found{}
+		}
+		end := s.n
+		if !s.last {
+			end = bytes.LastIndexByte(s.buf[:s.n], '\n') + 1
+		}
+		if end == 0 && !s.last {
+			if !s.long() {
+				return found{}
+			}
+			continue
+		}
+		if !s.search(s.buf[:end]) {
+			return found{}
+		}
+		if s.last {
+			return s.found
+		}
+		s.consume(end)
+	}
+}
+
+// fill reads until the buffer is full or the file ends. It reports false when the search is over.
+func (s *scanner) fill() bool {
+	for s.n < len(s.buf) && !s.last {
+		got, err := s.file.Read(s.buf[s.n:])
+		s.n += got
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false
+		}
+		// To ask once more at the end costs as much as to search a small file.
+		s.last = err != nil || s.size > 0 && s.base+int64(s.n) == s.size
+	}
+	return s.ctx.Err() == nil
+}
+
+// consume drops the first bytes of the buffer.
+func (s *scanner) consume(bytesDone int) {
+	if s.trusted {
+		s.lines += bytes.Count(s.buf[:bytesDone], feed)
+	}
+	s.base += int64(bytesDone)
+	s.n = copy(s.buf, s.buf[bytesDone:s.n])
+}
+
+var feed = []byte("\n")
+
+func (s *scanner) enough() bool { return !s.count && len(s.found.matches) >= s.matches }
+
+// search looks at whole lines at the beginning of the buffer. It reports false when the file is not to be counted in.
+func (s *scanner) search(text []byte) bool {
+	if s.trusted && !utf8.Valid(text) {
+		return false
+	}
+	s.begin()
+	for at, counted, feeds := 0, 0, 0; at < len(text) && !s.enough(); {
+		from, to := s.next(text, at)
+		if from < 0 {
+			break
+		}
+		if !s.trusted && (!utf8.Valid(text) || !s.trust()) {
+			return false
+		}
+		feeds += bytes.Count(text[counted:from], feed)
+		counted = from
+		s.add(s.lines+feeds+1, text[from:to], s.base+int64(from), s.base+int64(to))
+		at = to + 1
+	}
+	return s.ctx.Err() == nil
+}
+
+// long searches a line that begins the buffer and is longer than that.
+func (s *scanner) long() bool {
+	begin, head := s.base, bytes.Clone(s.buf[:utf8.UTFMax*maxLine])
+	m := s.dfa()
+	state, hit, fed := m.Start(), false, false
+	for ended := false; !ended; {
+		if !s.fill() {
+			return false
+		}
+		cut := bytes.IndexByte(s.buf[:s.n], '\n') + 1
+		fed = cut > 0
+		if ended = fed || s.last; !fed {
+			if cut = s.n; !s.last {
+				cut -= partial(s.buf[:s.n])
+			}
+		}
+		text := s.buf[:cut]
+		if s.trusted && !utf8.Valid(text) {
+			return false
+		}
+		if !hit {
+			var at int
+			at, state = m.Find(s.ctx, state, text)
+			hit = at >= 0 || ended && !fed && m.End(state)
+		}
+		s.consume(cut)
+	}
+	if !hit || s.enough() {
+		return true
+	}
+	if !s.trusted && !s.trust() {
+		return false
+	}
+	if fed {
+		s.add(s.lines, head, begin, s.base-1)
+	} else {
+		s.add(s.lines+1, head, begin, s.base)
+	}
+	return true
+}
+
+func (s *scanner) add(number int, text []byte, from, to int64) {
+	if s.found.count++; len(s.found.matches) >= s.matches {
+		return
+	}
+	m := grepMatch{Path: s.path, Line: number, Content: shown(text)}
+	if s.before > 0 || s.after > 0 {
+		m.Before, m.After = s.around(from, to)
+	}
+	s.found.matches = append(s.found.matches, m)
+}
+
+// trust reads the file again up to the buffer: whether it is UTF-8, and how many lines it has.
+func (s *scanner) trust() bool {
+	s.lines = 0
+	for at, n, b := int64(0), 0, s.spare(); at < s.base; {
+		got, err := s.file.ReadAt(b[n:min(int64(len(b)), s.base-at)], at+int64(n))
+		if err != nil && !errors.Is(err, io.EOF) || got == 0 || s.ctx.Err() != nil {
+			return false
+		}
+		n += got
+		cut := n
+		if at+int64(n) < s.base {
+			cut -= partial(b[:n])
+		}
+		if !utf8.Valid(b[:cut]) {
+			return false
+		}
+		s.lines += bytes.Count(b[:cut], feed)
+		at += int64(cut)
+		n = copy(b, b[cut:n])
+	}
+	s.trusted = true
+	return true
+}
+
+// spare is memory for a second look at a file.
+func (s *scanner) spare() []byte {
+	if s.extra == nil {
+		s.extra = make([]byte, 2*window)
+	}
+	return s.extra
+}
+
+// around gives the lines before and after the line from..to, which are offsets in the file.
+func (s *scanner) around(from, to int64) (before, after []string) {
+	b := s.spare()
+	if s.before > 0 && from > 0 {
+		start := max(0, from-window)
+		text := s.piece(b[:from-start], start)
+		if start > 0 { // the first line may have begun earlier
+			_, text, _ = bytes.Cut(text, feed)
+		}
+		if len(text) > 0 {
+			lines := bytes.Split(bytes.TrimSuffix(text, feed), feed)
+			for _, l := range lines[max(0, len(lines)-s.before):] {
+				before = append(before, shown(l))
+			}
+		}
+	}
+	if s.after > 0 {
+		text := s.piece(b[:window], to)
+		if len(text) == window {
+			text = text[:len(text)-partial(text)]
+		}
+		text, ok := bytes.CutPrefix(text, feed)
+		if !ok || len(text) == 0 {
+			return before, nil
+		}
+		for i, l := range bytes.SplitN(bytes.TrimSuffix(text, feed), feed, s.after+1) {
+			if i < s.after {
+				after = append(after, shown(l))
+			}
+		}
+	}
+	return before, after
+}
+
+// piece reads what lies at an offset.
+func (s *scanner) piece(b []byte, at int64) []byte {
+	if s.last && at >= s.base { // small files are still here
+		return b[:copy(b, s.buf[min(at-s.base, int64(s.n)):s.n])]
+	}
+	n := 0
+	for n < len(b) {
+		got, err := s.file.ReadAt(b[n:], at+int64(n))
+		if n += got; err != nil || got == 0 {
+			break
+		}
+	}
+	return b[:n]
+}
+
+// plausible reports whether text, which may end inside a character, begins as UTF-8.
+func plausible(text []byte) bool {
+	text = text[:min(len(text), sample)]
+	return utf8.Valid(text) || utf8.Valid(text[:len(text)-partial(text)])
+}
+
+// partial is how many bytes at the end of text may belong to what follows: the beginning of a character, or a carriage return.
+func partial(text []byte) int {
+	if bytes.HasSuffix(text, []byte("\r")) {
+		return 1
+	}
+	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
+		if b := text[len(text)-i]; utf8.RuneStart(b) {
+			if !utf8.FullRune(text[len(text)-i:]) {
+				return i
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// shown is how a line is shown: its first characters, without the carriage return of its end.
+func shown(text []byte) string {
+	text = bytes.TrimSuffix(text, []byte("\r"))
+	end := 0
+	for n := 0; n < maxLine && end < len(text); n++ {
+		_, size := utf8.DecodeRune(text[end:])
+		end += size
+	}
+	return string(text[:end])
+}

@@ -1,0 +1,254 @@
+package tools
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"fairlead/node/workspace"
+)
+
+// batch is how many files of a folder one goroutine searches before others can help.
+const batch = 64
+
+// grep searches the files of a tree.
+type grep struct {
+	ctx context.Context
+	ws  *workspace.Root
+	*matcher
+	wanted
+	selection
+	names   *names
+	best    best
+	lines   bool // the lines are asked for, and not the files
+	outside bool // the search began outside the workspace; one that began inside, and was allowed as such, stays there
+	crew    *crew
+
+	mu       sync.Mutex // guards what follows
+	scanners []*scanner
+	links    []linked        // to folders, which are followed when all else is done
+	linked   map[string]bool // real folders that were searched through a link
+}
+
+// linked is a symbolic link to a folder.
+type linked struct {
+	shown string
+	to    workspace.Path
+	chain []string // the real folders in which links lie that lead to the link, and its own
+}
+
+func (g *grep) scanner(worker int) *scanner {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for len(g.scanners) <= worker {
+		g.scanners = append(g.scanners, nil)
+	}
+	if g.scanners[worker] == nil {
+		g.scanners[worker] = newScanner(g.ctx, g.matcher, g.wanted)
+	}
+	return g.scanners[worker]
+}
+
+// scan searches a file and closes it.
+func (g *grep) scan(s *scanner, f workspace.Content, shown string) {
+	defer f.Close()
+	r := result{path: shown, found: s.scan(f, f.Size, shown)}
+	switch {
+	case r.count == 0:
+		return
+	case g.lines:
+		r.weight = len(r.matches)
+	default:
+		r.weight = 1
+	}
+	g.best.add(r)
+}
+
+// folder searches all below base. Links to folders are followed last and in the order of their names, each folder once at most: so the
+// answer does not hang on who was faster, and no arrangement of links goes on for ever.
+func (g *grep) folder(base workspace.Path) {
+	dir, err := g.ws.OpenDir(base)
+	if err != nil {
+		return
+	}
+	var rules *ignores
+	if g.noIgnored {
+		rules = ignoresAbove(g.ctx, g.ws, dir.Abs)
+	}
+	g.walk(&branch{grep: g, dir: dir, shown: base.Abs, rules: rules})
+	for len(g.links) > 0 && g.ctx.Err() == nil {
+		round := g.links
+		g.links = nil
+		slices.SortFunc(round, func(a, b linked) int { return comparePaths(a.shown, b.shown) })
+		for _, l := range round {
+			if g.ctx.Err() != nil || g.best.late(l.shown) || g.linked[l.to.Abs] {
+				continue
+			}
+			if dir, err := g.ws.OpenDir(l.to); err == nil {
+				if g.noIgnored {
+					rules = ignoresAbove(g.ctx, g.ws, dir.Abs)
+				}
+				g.walk(&branch{grep: g, dir: dir, shown: l.shown, chain: l.chain, rules: rules})
+			}
+		}
+	}
+}
+
+func (g *grep) walk(first *branch) {
+	g.crew = &crew{ctx: g.ctx}
+	g.crew.runAll(first)
+}
+
+// branch is a folder whose files are to be searched, and those below it.
+type branch struct {
+	*grep
+	dir   *workspace.Dir // the folder itself, or the one it is in
+	name  string         // empty for the folder itself
+	shown string         // its path in results
+	chain []string       // see linked; empty when no link leads here
+	rules *ignores       // of dir
+}
+
+func (b *branch) drop() { b.dir.Release() }
+
+func (b *branch) run(worker int) {
+	if b.best.late(b.shown) {
+		b.drop()
+		return
+	}
+	dir, rules := b.dir, b.rules
+	if b.name != "" {
+		sub, err := b.dir.Sub(b.name)
+		b.dir.Release()
+		if err != nil {
+			return
+		}
+		dir = sub
+		if rules != nil {
+			rules = rules.below(b.name)
+		}
+	}
+	defer dir.Release()
+	if rules != nil {
+		rules.read(dir)
+	}
+	if b.chain != nil && !b.enterLinked(dir.Abs) {
+		return
+	}
+	files, folders, links := b.list(dir, rules)
+	if b.ctx.Err() != nil {
+		return
+	}
+	slices.Sort(files)
+	slices.Sort(folders)
+	var tasks []task
+	for _, name := range slices.Backward(folders) {
+		dir.Retain()
+		tasks = append(tasks, &branch{grep: b.grep, dir: dir, name: name, shown: b.under(name), chain: b.chain, rules: rules})
+	}
+	for end := len(files); end > batch; {
+		start := (end - 1) / batch * batch
+		dir.Retain()
+		tasks = append(tasks, &leaves{branch: b, dir: dir, names: files[start:end]})
+		end = start
+	}
+	b.crew.push(tasks...)
+	s := b.scanner(worker)
+	b.search(s, dir, files[:min(batch, len(files))])
+	for _, name := range links {
+		b.link(s, dir, name)
+	}
+}
+
+// enterLinked reports whether a folder that was reached through a link is to be searched.
+func (b *branch) enterLinked(abs string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.linked[abs] {
+		return false
+	}
+	b.linked[abs] = true
+	return true
+}
+
+func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links []string) {
+	seen := 0
+	_ = dir.Each(func(e workspace.Entry) bool { // what was read until an error came is searched
+		if seen++; seen%1024 == 0 && b.ctx.Err() != nil {
+			return false
+		}
+		switch {
+		case b.leaves(e, rules):
+		case e.IsDir():
+			folders = append(folders, e.Name)
+		case e.IsLink():
+			links = append(links, e.Name)
+		case e.Type == 0 && b.names.match(e.Name):
+			files = append(files, e.Name)
+		}
+		return true
+	})
+	return files, folders, links
+}
+
+func (b *branch) under(name string) string {
+	return strings.TrimSuffix(b.shown, string(filepath.Separator)) + string(filepath.Separator) + name
+}
+
+func (b *branch) search(s *scanner, dir *workspace.Dir, names []string) {
+	for _, name := range names {
+		shown := b.under(name)
+		if b.ctx.Err() != nil || b.best.late(shown) {
+			return
+		}
+		if f, err := dir.Open(name); err == nil {
+			b.scan(s, f, shown)
+		}
+	}
+}
+
+// link searches the file that a symbolic link leads to, if it stays where file tools may go, or notes the folder for later. A folder that leads
+// to itself is left out.
+func (b *branch) link(s *scanner, dir *workspace.Dir, name string) {
+	shown := b.under(name)
+	if b.ctx.Err() != nil || b.best.late(shown) {
+		return
+	}
+	real, info, err := b.ws.Target(workspace.Path{Abs: filepath.Join(dir.Abs, name)})
+	if err != nil || real.Outside && !b.outside {
+		return
+	}
+	if info.Mode().IsRegular() && b.names.match(name) {
+		if f, err := b.ws.Content(real); err == nil {
+			b.scan(s, f, shown)
+		}
+	}
+	if !info.IsDir() {
+		return
+	}
+	chain := append(b.chain[:len(b.chain):len(b.chain)], dir.Abs)
+	for _, above := range chain {
+		if above == real.Abs || strings.HasPrefix(above, strings.TrimSuffix(real.Abs, string(filepath.Separator))+string(filepath.Separator)) {
+			return
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.links = append(b.links, linked{shown: shown, to: real, chain: chain})
+}
+
+// leaves are some of a folder's many files.
+type leaves struct {
+	*branch
+	dir   *workspace.Dir
+	names []string
+}
+
+func (l *leaves) drop() { l.dir.Release() }
+
+func (l *leaves) run(worker int) {
+	defer l.dir.Release()
+	l.search(l.scanner(worker), l.dir, l.names)
+}

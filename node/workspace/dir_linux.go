@@ -1,0 +1,234 @@
+package workspace
+
+import (
+	"encoding/binary"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Dir is an open directory: what is in it is opened relative to its handle and never through a symbolic link, so that no change of names
+// leads anywhere else. It is closed when everyone who holds it let go. It is safe for use by many goroutines.
+type Dir struct {
+	// Abs is where it was found, without symbolic links.
+	Abs  string
+	fd   int
+	held atomic.Int32
+}
+
+func openDir(t tree, name, abs string) (*Dir, error) {
+	f, err := t.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|nonblock, 0)
+	if err != nil {
+		return nil, reason(err)
+	}
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	if err := raw.Control(func(old uintptr) { fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newDir(abs, fd), nil
+}
+
+func newDir(abs string, fd int) *Dir {
+	d := &Dir{Abs: abs, fd: fd}
+	d.held.Store(1)
+	return d
+}
+
+// Retain holds the directory open for one more Release.
+func (d *Dir) Retain() { d.held.Add(1) }
+
+// Release lets go of it.
+func (d *Dir) Release() {
+	if d.held.Add(-1) == 0 {
+		unix.Close(d.fd)
+	}
+}
+
+var listings = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+
+// Each calls f with everything in the directory, in no order, until f reports false. One goroutine at a time may call it, and it may be
+// called once. What is added or removed meanwhile may be seen or not.
+func (d *Dir) Each(f func(Entry) bool) error {
+	buf := listings.Get().(*[]byte)
+	defer listings.Put(buf)
+	for {
+		n, err := retry(func() (int, error) { return unix.Getdents(d.fd, *buf) })
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return nil
+		}
+		if !d.entries(string((*buf)[:n]), f) {
+			return nil
+		}
+	}
+}
+
+// entries takes a linux_dirent64 apart: inode 8, offset 8, length 2, type 1, name with a zero behind it. Names share the memory of list.
+func (d *Dir) entries(list string, f func(Entry) bool) bool {
+	for len(list) > 19 {
+		size := int(binary.NativeEndian.Uint16([]byte{list[16], list[17]}))
+		if size < 20 || size > len(list) {
+			return true
+		}
+		name, kind := list[19:size], list[18]
+		list = list[size:]
+		if end := strings.IndexByte(name, 0); end >= 0 {
+			name = name[:end]
+		}
+		if name == "." || name == ".." {
+			continue
+		}
+		if !f(Entry{Name: name, Type: d.kind(name, kind)}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *Dir) kind(name string, kind byte) fs.FileMode {
+	switch kind {
+	case unix.DT_REG:
+		return 0
+	case unix.DT_DIR:
+		return fs.ModeDir
+	case unix.DT_LNK:
+		return fs.ModeSymlink
+	case unix.DT_FIFO:
+		return fs.ModeNamedPipe
+	case unix.DT_SOCK:
+		return fs.ModeSocket
+	case unix.DT_UNKNOWN: // some file systems do not say
+		var st unix.Stat_t
+		if unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+			switch st.Mode & unix.S_IFMT {
+			case unix.S_IFREG:
+				return 0
+			case unix.S_IFDIR:
+				return fs.ModeDir
+			case unix.S_IFLNK:
+				return fs.ModeSymlink
+			}
+		}
+	}
+	return fs.ModeIrregular
+}
+
+// Sub opens a directory in d that is not a symbolic link.
+func (d *Dir) Sub(name string) (*Dir, error) {
+	if err := plain(name); err != nil {
+		return nil, err
+	}
+	fd, err := d.open(name, unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	return newDir(strings.TrimSuffix(d.Abs, separator)+separator+name, fd), nil
+}
+
+// Open opens a regular file in d that is not a symbolic link. It waits for nobody: pipes and devices are refused.
+func (d *Dir) Open(name string) (Content, error) {
+	if err := plain(name); err != nil {
+		return Content{}, err
+	}
+	fd, err := d.open(name, unix.O_NONBLOCK|unix.O_NOCTTY)
+	if err != nil {
+		return Content{}, err
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
+		err = regular(fs.ModeIrregular)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return Content{}, err
+	}
+	return Content{Size: st.Size, fd: fd}, nil
+}
+
+func (d *Dir) open(name string, flags int) (int, error) {
+	return retry(func() (int, error) {
+		return unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|flags, 0)
+	})
+}
+
+// ModTime is when what is in d was changed, in nanoseconds since 1970; of a link, not of what it leads to.
+func (d *Dir) ModTime(name string) (int64, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return 0, err
+	}
+	return st.Mtim.Nano(), nil
+}
+
+// Content is an open regular file that is only read. The caller closes it.
+type Content struct {
+	// Size in bytes when it was opened. Files that the system makes up, as in /proc, say 0.
+	Size int64
+	fd   int
+}
+
+// Read is as [io.Reader] has it.
+func (c Content) Read(p []byte) (int, error) {
+	return count(retry(func() (int, error) { return unix.Read(c.fd, p) }))
+}
+
+// ReadAt reads at most len(p) bytes at an offset. Unlike an [io.ReaderAt] it may give fewer; at the end it gives [io.EOF].
+func (c Content) ReadAt(p []byte, off int64) (int, error) {
+	return count(retry(func() (int, error) { return unix.Pread(c.fd, p, off) }))
+}
+
+// Close closes the file.
+func (c Content) Close() { unix.Close(c.fd) }
+
+// Content opens a regular file for searching, as [Root.Open] does.
+func (r *Root) Content(p Path) (Content, error) {
+	f, info, err := r.Open(p)
+	if err != nil {
+		return Content{}, err
+	}
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return Content{}, err
+	}
+	fd := -1
+	if rawErr := raw.Control(func(old uintptr) { fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); rawErr != nil {
+		return Content{}, rawErr
+	}
+	return Content{Size: info.Size(), fd: fd}, err
+}
+
+func count(n int, err error) (int, error) {
+	switch {
+	case err != nil:
+		return 0, err
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func retry(f func() (int, error)) (int, error) {
+	for {
+		n, err := f()
+		if err != syscall.EINTR {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,145 @@
+//go:build !linux
+
+package workspace
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+)
+
+// Dir is an open directory: what is in it is opened relative to its handle and never through a symbolic link that leads out. It is closed
+// when everyone who holds it let go. It is safe for use by many goroutines.
+type Dir struct {
+	// Abs is where it was found, without symbolic links.
+	Abs  string
+	root *os.Root
+	held atomic.Int32
+}
+
+func openDir(t tree, name, abs string) (*Dir, error) {
+	root, err := t.OpenRoot(name)
+	if err != nil {
+		return nil, reason(err)
+	}
+	return newDir(abs, root), nil
+}
+
+func newDir(abs string, root *os.Root) *Dir {
+	d := &Dir{Abs: abs, root: root}
+	d.held.Store(1)
+	return d
+}
+
+// Retain holds the directory open for one more Release.
+func (d *Dir) Retain() { d.held.Add(1) }
+
+// Release lets go of it.
+func (d *Dir) Release() {
+	if d.held.Add(-1) == 0 {
+		d.root.Close()
+	}
+}
+
+// Each calls f with everything in the directory, in no order, until f reports false. One goroutine at a time may call it, and it may be
+// called once. What is added or removed meanwhile may be seen or not.
+func (d *Dir) Each(f func(Entry) bool) error {
+	dir, err := d.root.Open(".")
+	if err != nil {
+		return reason(err)
+	}
+	defer dir.Close()
+	for {
+		list, err := dir.ReadDir(1024)
+		for _, e := range list {
+			if !f(Entry{Name: e.Name(), Type: e.Type()}) {
+				return nil
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return reason(err)
+		}
+	}
+}
+
+// Sub opens a directory in d that is not a symbolic link.
+func (d *Dir) Sub(name string) (*Dir, error) {
+	if err := d.noLink(name); err != nil {
+		return nil, err
+	}
+	root, err := d.root.OpenRoot(name)
+	if err != nil {
+		return nil, reason(err)
+	}
+	return newDir(filepath.Join(d.Abs, name), root), nil
+}
+
+// Open opens a regular file in d that is not a symbolic link. It waits for nobody: pipes and devices are refused.
+func (d *Dir) Open(name string) (Content, error) {
+	if err := d.noLink(name); err != nil {
+		return Content{}, err
+	}
+	f, info, err := openRegular(d.root, name)
+	if err != nil {
+		return Content{}, err
+	}
+	return Content{Size: info.Size(), f: f}, nil
+}
+
+// noLink refuses links. One that is put there afterwards cannot lead out: the handle sees to that.
+func (d *Dir) noLink(name string) error {
+	if err := plain(name); err != nil {
+		return err
+	}
+	info, err := d.root.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		err = errors.New("it is a symbolic link")
+	}
+	return reason(err)
+}
+
+// ModTime is when what is in d was changed, in nanoseconds since 1970; of a link, not of what it leads to.
+func (d *Dir) ModTime(name string) (int64, error) {
+	info, err := d.root.Lstat(name)
+	if err != nil {
+		return 0, reason(err)
+	}
+	return info.ModTime().UnixNano(), nil
+}
+
+// Content is an open regular file that is only read. The caller closes it.
+type Content struct {
+	// Size in bytes when it was opened.
+	Size int64
+	f    *os.File
+}
+
+// Read is as [io.Reader] has it.
+func (c Content) Read(p []byte) (int, error) { return c.f.Read(p) }
+
+// ReadAt reads at most len(p) bytes at an offset. Unlike an [io.ReaderAt] it may give fewer; at the end it gives [io.EOF].
+func (c Content) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.f.ReadAt(p, off)
+	if n > 0 {
+		err = nil
+	}
+	return n, err
+}
+
+// Close closes the file.
+func (c Content) Close() { c.f.Close() }
+
+// Content opens a regular file for searching, as [Root.Open] does.
+func (r *Root) Content(p Path) (Content, error) {
+	f, info, err := r.Open(p)
+	if err != nil {
+		return Content{}, err
+	}
+	return Content{Size: info.Size(), f: f}, nil
+}
