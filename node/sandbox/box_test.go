@@ -98,7 +98,7 @@ func TestProbeIsQuick(t *testing.T) {
 		box.Close()
 	}
 	t.Logf("%v", best)
-	if best > 300*time.Millisecond {
+	if best > 300*time.Millisecond && !raceDetector {
 		t.Errorf("the probe takes %v", best)
 	}
 }

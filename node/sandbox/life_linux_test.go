@@ -451,7 +451,7 @@ func TestForkBombIsBounded(t *testing.T) {
 		t.Fatal(string(out))
 	}
 	t.Logf("the bomb came to %d processes and was gone %d ms after Kill", most, took)
-	if most < 20 || most > 5000 {
+	if most < 20 && !raceDetector || most > 5000 {
 		t.Errorf("%d processes", most)
 	}
 }

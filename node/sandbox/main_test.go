@@ -10,6 +10,7 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // for the helpers; else each takes a second to end
 	if play := os.Getenv("SANDBOX_PLAY"); play != "" {
 		os.Exit(plays[play]())
 	}

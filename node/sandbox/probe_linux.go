@@ -167,7 +167,7 @@ func runTry(ctx context.Context, h *helper, t targets) (f findings, orphan bool,
 	}
 	defer out.Close()
 	p, err := h.start(Spec{Profile: Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}},
-		Argv: []string{self, helperWord, "try", string(arg)}, Dir: "/", Env: []string{"GOMAXPROCS=1"}, Stdout: in, Supervise: true})
+		Argv: []string{self, helperWord, "try", string(arg)}, Dir: "/", Env: []string{"GOMAXPROCS=1", raceOptions + "=" + os.Getenv(raceOptions)}, Stdout: in, Supervise: true})
 	in.Close()
 	if err != nil {
 		return f, false, err

@@ -99,6 +99,9 @@ type call struct {
 	first   chan answer // started or refused
 }
 
+// raceOptions is passed on to helpers, as a program under the race detector takes a second to end unless told otherwise.
+const raceOptions = "GORACE"
+
 // self is this program, also when an update has replaced its file.
 const self = "/proc/self/exe"
 
@@ -116,7 +119,7 @@ func startHelper(set settings) (*helper, error) {
 	// A session of its own: Ctrl-C at the node's terminal must not take away who ends the commands.
 	cmd := &exec.Cmd{Path: self, Args: []string{self, helperWord, "serve"}, Dir: "/", ExtraFiles: []*os.File{theirs}, Stderr: os.Stderr,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
-	cmd.Env = append(environ(os.Environ(), "/", nil, false), "GOGC=50", "GODEBUG=")
+	cmd.Env = append(environ(os.Environ(), "/", []string{raceOptions}, false), "GOGC=50")
 	if err := cmd.Start(); err != nil {
 		w.conn.Close()
 		return nil, err
