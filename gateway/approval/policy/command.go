@@ -1,0 +1,249 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// command judges what a shell would run.
+func (j *judging) command(k shell.Kind) {
+	j.facts = shell.Analyze(j.call.Command, k)
+	start := j.place.dirs
+	for _, c := range j.facts.Commands {
+		if c.Loop && !c.Guess && (c.Name() == "cd" || c.Name() == "pushd" || c.Name() == "popd") {
+			j.place.dirs, start = nil, nil // the second round starts elsewhere
+		}
+	}
+	at := make([]folders, len(j.facts.Commands))
+	for i, c := range j.facts.Commands {
+		at[i] = j.place.dirs
+		if p, ok := j.one(i, c); ok {
+			j.add(p)
+		}
+		j.place.follow(c)
+	}
+	all := j.place.dirs
+	if j.place.moved && all != nil {
+		all = append(slices.Clone(start), all...)
+	}
+	for _, a := range j.facts.Assigns {
+		j.assignment(a)
+	}
+	for _, r := range j.facts.Redirects {
+		j.place.dirs = all
+		if r.Command >= 0 && r.Command < len(at) {
+			j.place.dirs = at[r.Command]
+		}
+		j.redirect(r)
+	}
+	for _, f := range j.facts.Findings {
+		if f.Soft && j.def == Allow && !j.control {
+			continue
+		}
+		j.barred = true
+		what := "the command"
+		if f.Text != "" {
+			what = short(f.Text)
+		}
+		j.add(Part{Kind: "finding", Text: f.Text, Verdict: Ask, Reason: what + " " + f.Reason})
+	}
+}
+
+// coverage says which of a command's words its allow rule spells.
+type coverage struct {
+	spelled []bool
+	exact   bool // every word is spelled and nothing may follow
+}
+
+func (c coverage) has(i int) bool { return i >= 0 && i < len(c.spelled) && c.spelled[i] }
+
+// one judges command i. ok is false for a guess that nothing is held against.
+func (j *judging) one(i int, c shell.Command) (p Part, ok bool) {
+	p = Part{Kind: "command", Text: c.Text, Origin: c.Origin, Argv: texts(c.Words)}
+	ask := func(rule, reason string) { p.Verdict, p.Rule, p.Reason = Ask, rule, reason; j.barred = true }
+	grade, r := j.against(c, Deny)
+	if grade == certain && !c.Guess {
+		j.barred = true
+		p.Verdict, p.Rule, p.Reason = Deny, r.ID, ruleReason(r)
+		return p, true
+	}
+	if why := j.floor(c); why != "" {
+		ask("", why)
+		p.Floor = true
+		return p, true
+	}
+	if grade != none {
+		ask(r.ID, fmt.Sprintf("it may run what %s denies", r.ID))
+		return p, true
+	}
+	if grade, r := j.against(c, Ask); grade != none {
+		ask(r.ID, ruleReason(r))
+		return p, true
+	}
+	if c.Guess {
+		return p, false
+	}
+	why := "" // a reason to doubt that is more telling than that no rule fits
+	for _, r := range j.allow[c.Name()] {
+		if c.Words[0].Dynamic || !j.applies(r, "Bash") {
+			continue
+		}
+		cover, no := j.allows(r, c)
+		if no == "" {
+			j.covered[i] = cover
+			p.Verdict, p.Rule, p.Reason = Allow, r.ID, ruleReason(r)
+			if j.profile == "" {
+				j.profile = r.Profile
+			}
+			return p, true
+		}
+		if no != notMatched {
+			why = no
+		}
+	}
+	if parent, has := j.covered[c.Parent]; has && c.Parent >= 0 && (parent.exact || c.Spelled > 0 && parent.has(c.Spelled)) && static(c) {
+		j.covered[i] = coverage{exact: parent.exact}
+		p.Verdict, p.Rule, p.Reason = Allow, "", "it is spelled in the rule for the command that starts it"
+		return p, true
+	}
+	if g, has := j.grant(c); has {
+		j.covered[i] = coverage{exact: true}
+		p.Verdict, p.Rule, p.Reason = Allow, g.ID, "you allowed exactly this here"
+		return p, true
+	}
+	p.Verdict, p.Reason = j.def, j.defaultReason(p.Text)
+	if why != "" {
+		p.Reason = why
+	}
+	if j.def == Allow {
+		if doubt := j.doubtful(c); doubt != "" {
+			ask("", doubt)
+			return p, true
+		}
+		p.Reason = j.defaultReason("")
+	}
+	if p.Verdict == Ask {
+		j.offer(c, why)
+	}
+	return p, true
+}
+
+// doubtful says why a command may be one that some rule denies or asks about, where the default allows. "" when it may not.
+func (j *judging) doubtful(c shell.Command) string {
+	if !j.control {
+		return ""
+	}
+	if c.Words[0].Dynamic || c.Words[0].Odd || c.Words[0].Glob {
+		return "only the running shell knows which program " + short(c.Words[0].Text) + " is"
+	}
+	for _, h := range guards(c, j.place) {
+		if h.opaque {
+			return h.why
+		}
+	}
+	named := len(j.strict[base(c.Words[0].Text)]) > 0
+	for _, r := range j.wide {
+		named = named || r.argv != nil && r.argv[0].match(base(c.Words[0].Text))
+	}
+	if named {
+		for _, w := range c.Words[1:] {
+			if w.Dynamic || w.Odd || w.Glob {
+				return "only the running shell knows what " + short(w.Text) + " is, and a rule is about " + base(c.Words[0].Text)
+			}
+		}
+	}
+	return ""
+}
+
+// grant finds the grant for exactly this command in this folder.
+func (j *judging) grant(c shell.Command) (Grant, bool) {
+	if len(j.place.dirs) != 1 || !static(c) || c.Piped && readsProgram(c) || c.Stdin != nil && readsProgram(c) {
+		return Grant{}, false
+	}
+	for _, g := range j.grants {
+		if len(g.Argv) > 0 && slices.Equal(g.Argv, texts(c.Words)) && j.place.is(j.place.dirs[0], clean(g.Cwd), false) && j.granted(g, "Bash") {
+			return g, true
+		}
+	}
+	return Grant{}, false
+}
+
+// readsProgram reports whether a command runs what it reads.
+func readsProgram(c shell.Command) bool {
+	n := base(c.Words[0].Text)
+	return shell.Shells(n) || interpreters[n]
+}
+
+func static(c shell.Command) bool {
+	for _, w := range c.Words {
+		if !w.Plain() {
+			return false
+		}
+	}
+	return true
+}
+
+func texts(words []shell.Word) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = w.Text
+	}
+	return list
+}
+
+// harmless are the variables that a command may be given without asking: they change how a text looks.
+var harmless = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CI|COLUMNS|LINES)$`)
+
+func (j *judging) assignment(a shell.Assign) {
+	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " changes only how things look"}
+	if !harmless.MatchString(a.Name) || !a.Value.Plain() || strings.ContainsAny(a.Value.Text, "/\n") && a.Name != "TZ" ||
+		strings.HasPrefix(a.Value.Text, "/") || strings.Contains(a.Value.Text, "..") {
+		j.barred = true
+		p.Verdict, p.Reason = Ask, "it sets "+short(a.Name)+", which may change what programs do"
+	}
+	if a.Guess && p.Verdict == Allow {
+		return
+	}
+	j.add(p)
+}
+
+// redirect judges a file that the shell opens.
+func (j *judging) redirect(r shell.Redirect) {
+	w := r.Path
+	if w.Plain() {
+		switch w.Text {
+		case "/dev/null", "/dev/stdout", "/dev/stderr":
+			return
+		case "/dev/zero", "/dev/stdin":
+			if !r.Write {
+				return
+			}
+		}
+	}
+	tool := "Read"
+	if r.Write {
+		tool = "Write"
+	}
+	list, ok := j.place.paths(w)
+	p := j.open(tool, "redirect", r.Text, list, ok && !r.Guess)
+	p.Argv = nil
+	switch why := j.protected(list); {
+	case p.Verdict == Deny && r.Guess:
+		p.Verdict, p.Reason = Ask, "it may open a file that "+p.Rule+" denies"
+	case p.Verdict == Deny:
+	case strings.HasPrefix(w.Text, "/dev/tcp/") || strings.HasPrefix(w.Text, "/dev/udp/"):
+		p.Verdict, p.Rule, p.Reason = Ask, "", "it opens a network connection"
+	case r.Write && why != "":
+		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", why, true
+	case r.Write && !ok && (w.Dynamic || w.Odd || j.place.dirs == nil):
+		p.Verdict, p.Rule, p.Reason = Ask, "", "only the running shell knows which file it writes"
+	}
+	if p.Verdict != Allow {
+		j.barred = true
+	}
+	j.add(p)
+}

@@ -1,0 +1,222 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// The floor: what is asked about whatever the rules say.
+
+var otherUsers = set("sudo doas su pkexec run0 runuser gosu su-exec sudoedit visudo")
+
+// writers change the files that they are given.
+var writers = set(`rm rmdir unlink shred mv cp ln install tee dd truncate touch chmod chown chgrp chattr mkdir rsync scp tar unzip patch sed perl
+	wget curl vim vi nano emacs ed ex sponge`)
+
+var diskTools = regexp.MustCompile(`^(mkfs(\..+)?|mke2fs|fdisk|sfdisk|gdisk|sgdisk|parted|wipefs|blkdiscard|diskutil|format|cfdisk|hdparm|badblocks)$`)
+
+var device = regexp.MustCompile(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|loop|dm-|mapper/|md|sr)[^/]*`)
+
+// floor says why a command is asked about whatever the rules say, "" when it is not.
+func (j *judging) floor(c shell.Command) string {
+	if c.Words[0].Dynamic {
+		return ""
+	}
+	name := base(c.Words[0].Text)
+	switch {
+	case otherUsers[name]:
+		return name + " acts as another user"
+	case diskTools.MatchString(name):
+		return name + " may destroy a disk"
+	case name == "rm":
+		if why := j.removal(c); why != "" {
+			return why
+		}
+	case name == "find" || name == "gfind":
+		if why := j.sweep(c); why != "" {
+			return why
+		}
+	case name == "crontab" && !(len(c.Words) == 2 && c.Words[1].Text == "-l"), name == "at", name == "batch", name == "schtasks":
+		return name + " makes something start by itself"
+	case (name == "systemctl" || name == "launchctl") && len(c.Words) > 1 && slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
+		return w.Text == "enable" || w.Text == "load" || w.Text == "bootstrap" || w.Text == "submit"
+	}):
+		return name + " makes something start by itself"
+	case name == "git":
+		if why := gitConfig(c); why != "" {
+			return why
+		}
+	}
+	if writers[name] || c.Via == "find" {
+		for _, w := range c.Words[1:] {
+			if w.Dynamic || isFlag(w.Text) && !strings.Contains(w.Text, "=") {
+				continue
+			}
+			_, v, ok := strings.Cut(w.Text, "=")
+			list, _ := j.place.paths(w)
+			if ok {
+				more, _ := j.place.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
+				list = append(list, more...)
+			}
+			if why := j.protected(list); why != "" && (name != "cp" || w.Text == c.Words[len(c.Words)-1].Text || device.MatchString(w.Text)) {
+				return why
+			}
+		}
+	}
+	if (name == "chmod" || name == "chown" || name == "chgrp") && given(glob{parts: []string{"-R"}}, c.Words[1:]) {
+		for _, w := range c.Words[1:] {
+			if list, _ := j.place.paths(w); !isFlag(w.Text) && j.root(list, false) {
+				return name + " of everything in " + short(w.Text)
+			}
+		}
+	}
+	return ""
+}
+
+// removal judges rm.
+func (j *judging) removal(c shell.Command) string {
+	recursive := given(glob{parts: []string{"-r"}}, c.Words[1:])
+	ended := false
+	for _, w := range c.Words[1:] {
+		if w.Dynamic {
+			return "only the running shell knows what rm removes"
+		}
+		if !ended && isFlag(w.Text) {
+			ended = w.Text == "--"
+			continue
+		}
+		if !recursive {
+			continue
+		}
+		text := w
+		if w.Glob { // dir/* is as much as dir
+			text.Text = strings.TrimRight(w.Text, "*?.[]!")
+			text.Glob = false
+			if text.Text == "" {
+				text.Text = "."
+			} else if !strings.HasSuffix(text.Text, "/") {
+				continue
+			}
+		}
+		if list, ok := j.place.paths(text); j.root(list, true) {
+			return "rm would remove everything in " + short(w.Text)
+		} else if !ok && (w.Tilde || j.place.dirs == nil && !isAbs(w.Text)) {
+			return "nobody can tell which folder rm would remove"
+		}
+	}
+	return ""
+}
+
+// sweep judges find -delete and find -exec rm without a condition.
+func (j *judging) sweep(c shell.Command) string {
+	removes, narrow := false, false
+	var starts []shell.Word
+	for i, w := range c.Words[1:] {
+		t := w.Text
+		switch {
+		case t == "-delete":
+			removes = true
+		case (t == "-exec" || t == "-execdir") && i+2 < len(c.Words) && base(c.Words[i+2].Text) == "rm":
+			removes = true
+		case isFlag(t) && t != "-H" && t != "-L" && t != "-P" && t != "-type" && t != "-depth" && t != "-mindepth" && t != "-f":
+			narrow = narrow || !removes
+		case len(starts) == i && !narrow && !isFlag(t):
+			starts = append(starts, w)
+		}
+	}
+	if !removes || narrow {
+		return ""
+	}
+	if len(starts) == 0 {
+		starts = []shell.Word{{Text: "."}}
+	}
+	for _, w := range starts {
+		if w.Dynamic {
+			return "only the running shell knows what find removes"
+		}
+		if list, _ := j.place.paths(w); j.root(list, true) {
+			return "find would remove everything in " + short(w.Text)
+		}
+	}
+	return ""
+}
+
+// root reports whether a path is the root, a drive, the home folder or, with workspace, the workspace, or holds one of them.
+func (j *judging) root(list []string, workspace bool) bool {
+	for _, f := range list {
+		if f == "/" || f == "~" || drive(f) && len(f) <= 3 || f == "/home" || f == "/Users" || f == "/root" {
+			return true
+		}
+		if j.place.home != "" {
+			if _, in := below(j.place.home, f); in {
+				return true
+			}
+		}
+		if top := strings.Count(f, "/") == 1 && strings.HasPrefix(f, "/"); top && f != j.place.root && f != "/tmp" {
+			return true // /etc, /usr, /var …
+		}
+		if _, in := below(j.place.root, f); workspace && j.place.root != "" && in {
+			return true
+		}
+	}
+	return false
+}
+
+// gitConfig finds writes to git's settings, where programs can be named that git runs.
+func gitConfig(c shell.Command) string {
+	i := shell.GitSub(c.Words)
+	if i >= len(c.Words) || c.Words[i].Text != "config" {
+		return ""
+	}
+	operands := 0
+	for _, w := range c.Words[i+1:] {
+		switch t := w.Text; {
+		case w.Dynamic:
+			return "git config may change what git runs"
+		case strings.HasPrefix(t, "--get") || t == "-l" || t == "--list" || t == "get" && operands == 0 || t == "list" && operands == 0:
+			return ""
+		case strings.HasPrefix(t, "--add") || strings.HasPrefix(t, "--unset") || strings.HasPrefix(t, "--re") || t == "-e" || strings.HasPrefix(t, "--ed"):
+			operands = 2
+		case !isFlag(t):
+			operands++
+		}
+	}
+	if operands >= 2 {
+		return "git config changes what git runs"
+	}
+	return ""
+}
+
+// profiles are the files that shells and tools run or obey when they start.
+var profiles = set(`.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc
+	.tcshrc .login .inputrc .xinitrc .xprofile .xsession .gitconfig .netrc .npmrc .pypirc .pam_environment .envrc authorized_keys .vimrc .exrc`)
+
+// shielded are folders, as runs of path parts, that only the person changes.
+var shielded = []string{"/.git/hooks/", "/.git/config/", "/.git/config.worktree/", "/.git/info/attributes/", "/.ssh/", "/.gnupg/", "/.config/autostart/", "/.config/systemd/",
+	"/.config/fish/", "/.config/git/", "/library/launchagents/", "/library/launchdaemons/", "/etc/cron", "/etc/profile", "/etc/sudoers", "/etc/ssh/",
+	"/etc/systemd/", "/etc/init", "/etc/bash", "/etc/zsh", "/etc/ld.so", "/etc/passwd/", "/etc/shadow/", "/etc/environment/", "/var/spool/cron/",
+	"/start menu/programs/startup/", "/.fairlead/", "/.config/fairlead/", "/.local/share/fairlead/", "/.local/state/fairlead/",
+	"/application support/fairlead/", "/appdata/local/fairlead/", "/appdata/roaming/fairlead/", "/.aws/", "/.kube/", "/.docker/config.json/"}
+
+// protected says why writing one of these files is asked about whatever the rules say.
+func (j *judging) protected(list []string) string {
+	for _, f := range list {
+		low := strings.ToLower(f) + "/"
+		if device.MatchString(low) {
+			return "it writes to a disk"
+		}
+		if profiles[path.Base(strings.ToLower(f))] {
+			return short(path.Base(f)) + " decides what programs run later"
+		}
+		for _, s := range shielded {
+			if strings.Contains(low, s) {
+				return "only you should change " + short(f)
+			}
+		}
+	}
+	return ""
+}

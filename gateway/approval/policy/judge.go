@@ -1,0 +1,281 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// judging is one call being judged.
+type judging struct {
+	*Set
+	call    *Call
+	place   *place
+	now     time.Time
+	parts   []Part
+	facts   shell.Facts
+	covered map[int]coverage // by index of the command
+	profile string
+	offers  []Offer
+	barred  bool // something other than missing rules stands in the way
+}
+
+// Judge gives the verdict on a call. It never fails: what it cannot judge, it asks about. A nil Set asks about everything.
+func (s *Set) Judge(c Call) Judgement {
+	if s == nil {
+		return Judgement{Verdict: Ask, Reason: "there are no rules", Parts: []Part{{Kind: "call", Text: c.Tool, Verdict: Ask, Reason: "there are no rules"}}}
+	}
+	j := &judging{Set: s, call: &c, now: c.Now, covered: map[int]coverage{}}
+	if j.now.IsZero() {
+		j.now = time.Now()
+	}
+	j.place = newPlace(&c)
+	switch k, known := shell.ParseKind(c.Shell); {
+	case c.Command == "" && c.Tool == "Bash":
+		j.add(Part{Kind: "command", Verdict: Ask, Reason: "there is no command"})
+	case c.Command == "":
+		j.file()
+	case strings.TrimSpace(c.Command) == "":
+		j.add(Part{Kind: "command", Text: c.Command, Verdict: Ask, Reason: "there is no command"})
+	case !known:
+		j.foreign()
+	default:
+		j.command(k)
+	}
+	return j.result()
+}
+
+func (j *judging) add(p Part) { j.parts = append(j.parts, p) }
+
+func (j *judging) result() Judgement {
+	r := Judgement{Verdict: Allow, Parts: j.parts}
+	if len(j.parts) == 0 {
+		r.Verdict, r.Reason = Ask, "nothing in it can be judged"
+		return r
+	}
+	r.Reason = j.parts[0].Reason
+	r.Rule = j.parts[0].Rule
+	first := true
+	for _, p := range j.parts {
+		r.Floor = r.Floor || p.Floor
+		if first || p.Verdict.rank() > r.Verdict.rank() {
+			r.Verdict, r.Rule, r.Reason = p.Verdict, p.Rule, p.Reason
+			first = false
+		}
+	}
+	if r.Verdict == Allow && j.doubt != "" {
+		r.Verdict, r.Rule, r.Reason = Ask, "", j.doubt
+		r.Parts = append(r.Parts, Part{Kind: "call", Text: j.call.Tool, Verdict: Ask, Reason: j.doubt})
+	}
+	if r.Verdict == Allow {
+		r.Profile = j.profile
+	}
+	if r.Verdict == Ask && !j.barred && !r.Floor {
+		r.Offers = j.offers
+	}
+	return r
+}
+
+// applies reports whether everything about a rule but its argv and path holds. strict rules apply in doubt.
+func (j *judging) applies(r *rule, tool string) bool {
+	strict := r.Verdict != Allow
+	fold := func(g glob, s string) bool { return g.match(s) || strict && g.match(strings.ToLower(s)) }
+	switch {
+	case !fold(r.tool, tool):
+		return false
+	case r.node.literal() && j.call.Node == "" && !strict:
+		return false
+	case !r.node.match(string(j.call.Node)) && !(strict && j.call.Node == ""):
+		return false
+	case !exact(r.Rule.Node, string(j.call.Node), strict), !exact(r.Agent, string(j.call.Agent), strict),
+		!exact(r.Session, string(j.call.Session), strict):
+		return false
+	case expired(r.Expires, j.now):
+		return false
+	}
+	for _, c := range r.When {
+		holds, known := j.holds(c)
+		if !holds && (known || !strict) {
+			return false
+		}
+	}
+	if r.cwd == "" {
+		return true
+	}
+	if j.place.dirs == nil {
+		return strict
+	}
+	for _, d := range j.place.dirs {
+		if in := j.place.is(d, r.cwd, r.tree); in == strict {
+			return strict // one folder is enough to be strict, all must fit to allow
+		}
+	}
+	return !strict
+}
+
+func exact(want, have string, strict bool) bool {
+	return want == "" || want == "*" || want == have || strict && have == ""
+}
+
+// holds evaluates a condition; known is false when the argument is not there or of another type.
+func (j *judging) holds(c Cond) (holds, known bool) {
+	var args any
+	if json.Unmarshal(j.call.Args, &args) != nil {
+		return false, false
+	}
+	v := args
+	for _, name := range strings.Split(c.Path, ".") {
+		switch node := v.(type) {
+		case map[string]any:
+			next, ok := node[name]
+			if !ok {
+				return false, false
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(node) {
+				return false, false
+			}
+			v = node[i]
+		default:
+			return false, false
+		}
+	}
+	if c.Op == "equals" {
+		return reflect.DeepEqual(v, c.Value), true
+	}
+	have, ok1 := v.(string)
+	want, ok2 := c.Value.(string)
+	if !ok1 || !ok2 {
+		return false, false
+	}
+	switch c.Op {
+	case "contains":
+		return strings.Contains(have, want), true
+	case "startsWith":
+		return strings.HasPrefix(have, want), true
+	}
+	re, err := regexp.Compile(want)
+	return err == nil && re.MatchString(have), err == nil
+}
+
+// file judges a call of a tool that runs no command.
+func (j *judging) file() {
+	if len(j.call.Paths) == 0 {
+		j.add(j.open(j.call.Tool, "call", j.call.Tool, nil, true))
+		return
+	}
+	write := writes(j.call.Tool)
+	for _, p := range j.call.Paths {
+		list, ok := j.place.paths(shell.Word{Text: p})
+		part := j.open(j.call.Tool, "file", p, list, ok)
+		if why := j.protected(list); write && why != "" && part.Verdict != Deny {
+			part.Verdict, part.Floor, part.Rule, part.Reason = Ask, true, "", why
+		}
+		j.add(part)
+	}
+}
+
+// writes reports whether a file tool may change files: all may that are not known only to read.
+func writes(tool string) bool {
+	switch tool {
+	case "Read", "Glob", "Grep":
+		return false
+	}
+	return true
+}
+
+// open judges a tool's access to files that are all possible meanings of one path; ok is false when there may be others.
+func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
+	p := Part{Kind: kind, Text: text, Verdict: j.def, Reason: j.defaultReason(text)}
+	var allowed *rule
+	asked := false
+	for _, r := range j.files {
+		if !j.applies(r, tool) {
+			continue
+		}
+		if r.Verdict == Allow {
+			fits := ok && (r.path != nil && len(paths) > 0 || r.path == nil && kind != "redirect")
+			for _, f := range paths {
+				fits = fits && (r.path == nil || r.path.match(f, j.place.root, j.place.home, false))
+			}
+			if fits && allowed == nil {
+				allowed = r
+			}
+			continue
+		}
+		hit := r.path == nil
+		for _, f := range paths {
+			hit = hit || r.path.match(f, j.place.root, j.place.home, true)
+		}
+		switch {
+		case hit && r.Verdict == Deny:
+			j.barred = true
+			p.Verdict, p.Rule, p.Reason = Deny, r.ID, ruleReason(r)
+			return p
+		case hit:
+			asked = true
+			p.Verdict, p.Rule, p.Reason = Ask, r.ID, ruleReason(r)
+		case !ok && !asked:
+			asked = true
+			p.Verdict, p.Rule, p.Reason = Ask, "", fmt.Sprintf("nobody can tell which file %s is, and %s is about some", text, r.ID)
+		}
+	}
+	switch {
+	case asked:
+		j.barred = true
+	case allowed != nil:
+		p.Verdict, p.Rule, p.Reason = Allow, allowed.ID, ruleReason(allowed)
+	default:
+		for _, g := range j.grants {
+			if g.Path != "" && ok && len(paths) == 1 && clean(g.Path) == paths[0] && j.granted(g, tool) {
+				p.Verdict, p.Rule, p.Reason = Allow, g.ID, "you allowed it"
+			}
+		}
+	}
+	if p.Verdict == Ask {
+		j.barred = true
+	}
+	return p
+}
+
+// granted checks everything about a grant but what it is for.
+func (j *judging) granted(g Grant, tool string) bool {
+	return g.Tool == tool && !expired(g.Expires, j.now) && exact(g.Node, string(j.call.Node), false) && exact(g.Session, string(j.call.Session), false)
+}
+
+func (j *judging) defaultReason(what string) string {
+	switch j.def {
+	case Allow:
+		return "no rule is about it, and the default allows"
+	case Deny:
+		return "no rule allows it, and the default denies"
+	}
+	if what == "" {
+		return "no rule allows it"
+	}
+	return "no rule allows " + short(what)
+}
+
+// short keeps a text fit for a sentence.
+func short(s string) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > 60 {
+		return string(r[:57]) + "…"
+	}
+	return string(r)
+}
+
+func ruleReason(r *rule) string {
+	if r.Reason != "" {
+		return r.Reason
+	}
+	return fmt.Sprintf("%s says so", r.ID)
+}

@@ -1,0 +1,306 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxFile bounds a rules file: 10,000 rules with room to spare.
+const maxFile = 16 << 20
+
+// Problem is a rule that was switched off, or something in the file that is not understood.
+type Problem struct {
+	Rule   string `json:"rule,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// Set is a prepared policy. It is safe for use by several goroutines.
+type Set struct {
+	def    Verdict
+	rules  []*rule
+	grants []Grant
+	// doubt is not empty when a rule that asks or denies is off: then nothing is allowed.
+	doubt string
+
+	allow   map[string][]*rule // by the program's name
+	strict  map[string][]*rule // ask and deny, by the program's base name
+	wide    []*rule            // ask and deny whose program is a pattern, or without argv
+	files   []*rule            // rules with a path, or for other tools than Bash
+	control bool               // some rule asks or denies about commands
+}
+
+// rule is a Rule, prepared.
+type rule struct {
+	Rule
+	argv []glob
+	path *pathGlob
+	node glob
+	tool glob
+	cwd  string
+	tree bool // cwd and below
+}
+
+var errUnknownVerdict = errors.New(`must be "allow", "ask" or "deny"`)
+
+// Parse reads a rules file. A file that cannot be read as a whole, and a rule that makes no sense, are errors; a rule whose own examples
+// fail, or that is not understood to the end, is switched off and reported as a problem.
+func Parse(data []byte) (*Set, []Problem, error) {
+	if len(data) > maxFile {
+		return nil, nil, fmt.Errorf("read rules: more than %d MiB", maxFile>>20)
+	}
+	var raw struct {
+		Default *Verdict          `json:"default"`
+		Rules   []json.RawMessage `json:"rules"`
+		Grants  []json.RawMessage `json:"grants"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&raw); err != nil {
+		return nil, nil, fmt.Errorf("read rules: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, nil, errors.New("read rules: there is text after the end")
+	}
+	var f File
+	var problems []Problem
+	for _, name := range unknown(data, "default", "rules", "grants") {
+		problems = append(problems, Problem{Reason: fmt.Sprintf("%q is not known and has no effect", name)})
+	}
+	f.Default = Ask
+	if raw.Default != nil {
+		f.Default = *raw.Default
+	}
+	off := map[int]string{}
+	for i, r := range raw.Rules {
+		var one Rule
+		if err := json.Unmarshal(r, &one); err != nil {
+			return nil, nil, fmt.Errorf("read rules: %s: %w", ruleName(one, i), err)
+		}
+		if bytes.Contains(r, []byte(`"argv"`)) && one.Argv == nil {
+			one.Argv = []string{} // null is as wrong as []
+		}
+		if names := unknown(r, ruleFields...); len(names) > 0 {
+			off[i] = fmt.Sprintf("%s is not understood", quoteAll(names))
+		}
+		f.Rules = append(f.Rules, one)
+	}
+	for i, g := range raw.Grants {
+		var one Grant
+		if err := json.Unmarshal(g, &one); err != nil {
+			return nil, nil, fmt.Errorf("read rules: grant %d: %w", i+1, err)
+		}
+		if names := unknown(g, grantFields...); len(names) > 0 {
+			problems = append(problems, Problem{Rule: grantName(one, i), Reason: fmt.Sprintf("%s is not understood: the grant is off", quoteAll(names))})
+			continue
+		}
+		f.Grants = append(f.Grants, one)
+	}
+	s, more, err := build(f, off)
+	return s, append(problems, more...), err
+}
+
+// notes are fields that say something to people only.
+var notes = []string{"comment", "description", "name", "note", "title", "version", "$schema", "createdAt", "createdBy", "hits", "lastUsed", "origin"}
+
+var ruleFields = []string{"id", "source", "node", "agent", "session", "tool", "argv", "path", "when", "cwd", "verdict", "profile", "expires", "reason",
+	"match", "notMatch"}
+
+var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "path", "cwd", "node", "session", "expires", "reason"}
+
+func unknown(data []byte, known ...string) []string {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(data, &m) != nil {
+		return nil
+	}
+	var list []string
+	for name := range m {
+		same := func(k string) bool { return strings.EqualFold(k, name) } // as encoding/json compares
+		if !slices.ContainsFunc(known, same) && !slices.ContainsFunc(notes, same) {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func quoteAll(names []string) string { return fmt.Sprintf("%q", names) }
+
+func ruleName(r Rule, i int) string {
+	if r.ID != "" {
+		return r.ID
+	}
+	return fmt.Sprintf("rule %d", i+1)
+}
+
+func grantName(g Grant, i int) string {
+	if g.ID != "" {
+		return g.ID
+	}
+	return fmt.Sprintf("grant %d", i+1)
+}
+
+// New prepares rules that are not read from a file. It fails and reports as [Parse] does.
+func New(f File) (*Set, []Problem, error) {
+	if f.Default == "" {
+		f.Default = Ask
+	}
+	return build(f, nil)
+}
+
+func build(f File, off map[int]string) (*Set, []Problem, error) {
+	s := &Set{def: f.Default, allow: map[string][]*rule{}, strict: map[string][]*rule{}}
+	if f.Default != Allow && f.Default != Ask && f.Default != Deny {
+		return nil, nil, fmt.Errorf("default %q %w", f.Default, errUnknownVerdict)
+	}
+	var problems []Problem
+	var bad []error
+	for i, r := range f.Rules {
+		r.ID = ruleName(r, i)
+		p, err := prepare(r)
+		if err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", r.ID, err))
+			continue
+		}
+		why := off[i]
+		if why == "" {
+			why = p.examples()
+		}
+		if why != "" {
+			problems = append(problems, Problem{Rule: r.ID, Reason: why + ": the rule is off"})
+			if r.Verdict != Allow {
+				s.doubt = fmt.Sprintf("%s, which should %s, is off", r.ID, r.Verdict)
+			}
+			continue
+		}
+		s.add(p)
+	}
+	for i, g := range f.Grants {
+		g.ID = grantName(g, i)
+		if err := g.check(); err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", g.ID, err))
+			continue
+		}
+		s.grants = append(s.grants, g)
+	}
+	if len(bad) > 0 {
+		return nil, problems, errors.Join(bad...)
+	}
+	return s, problems, nil
+}
+
+func (s *Set) add(p *rule) {
+	s.rules = append(s.rules, p)
+	command := p.tool.match("Bash") && p.path == nil
+	if p.argv == nil {
+		s.files = append(s.files, p)
+		if command && p.Verdict != Allow {
+			s.wide = append(s.wide, p)
+			s.control = true
+		}
+		return
+	}
+	switch {
+	case p.Verdict == Allow:
+		s.allow[p.argv[0].parts[0]] = append(s.allow[p.argv[0].parts[0]], p)
+	case p.argv[0].literal():
+		s.strict[base(p.argv[0].parts[0])] = append(s.strict[base(p.argv[0].parts[0])], p)
+		s.control = true
+	default:
+		s.wide = append(s.wide, p)
+		s.control = true
+	}
+}
+
+func prepare(r Rule) (*rule, error) {
+	if r.Verdict != Allow && r.Verdict != Ask && r.Verdict != Deny {
+		return nil, fmt.Errorf("verdict %q %w", r.Verdict, errUnknownVerdict)
+	}
+	if r.Tool == "" {
+		return nil, errors.New(`tool is missing: name one, such as "Bash" or "Write"`)
+	}
+	if r.Source == SourceProject && r.Verdict == Allow {
+		return nil, errors.New("a project's rules may ask and deny, not allow")
+	}
+	p := &rule{Rule: r}
+	node, tool := "*", r.Tool
+	if n, t, ok := strings.Cut(r.Tool, "__"); ok && t != "" {
+		node, tool = n, t
+	}
+	var err, err2 error
+	p.node, err = parseGlob(node)
+	p.tool, err2 = parseGlob(tool)
+	if err != nil || err2 != nil {
+		return nil, fmt.Errorf("tool %q is no pattern", r.Tool)
+	}
+	if r.Argv != nil {
+		if p.argv, err = parseArgv(r.Argv, r.Verdict); err != nil {
+			return nil, err
+		}
+		if r.Path != "" {
+			return nil, errors.New("argv and path exclude each other")
+		}
+		if !p.tool.match("Bash") {
+			return nil, fmt.Errorf("argv is about commands, and %q runs none", r.Tool)
+		}
+	} else if r.Verdict == Allow && p.tool.match("Bash") && r.Path == "" {
+		return nil, errors.New("an allow for commands needs argv")
+	}
+	if r.Path != "" {
+		g, err := parsePath(r.Path)
+		if err != nil {
+			return nil, err
+		}
+		p.path = &g
+	}
+	if r.Cwd != "" {
+		p.cwd = clean(strings.TrimSuffix(strings.TrimSuffix(r.Cwd, "**"), "/"))
+		p.tree = strings.HasSuffix(r.Cwd, "/**")
+		if !isAbs(r.Cwd) || strings.ContainsAny(strings.TrimSuffix(r.Cwd, "/**"), "*?") {
+			return nil, fmt.Errorf("cwd %q must be an absolute folder, or one with /** at the end", r.Cwd)
+		}
+	}
+	for _, c := range r.When {
+		if c.Op == "regex" {
+			s, ok := c.Value.(string)
+			if _, err := regexp.Compile(s); err != nil || !ok {
+				return nil, fmt.Errorf("when %s: %v is no regular expression", c.Path, c.Value)
+			}
+		} else if !slices.Contains([]string{"equals", "contains", "startsWith"}, c.Op) {
+			return nil, fmt.Errorf("when %s: operator %q is not known", c.Path, c.Op)
+		}
+	}
+	return p, nil
+}
+
+func (g *Grant) check() error {
+	if g.Tool == "" {
+		g.Tool = "Bash"
+	}
+	if g.Scope != "" && g.Scope != ScopeOnce && g.Scope != ScopeSession {
+		return fmt.Errorf("scope %q is neither once nor session", g.Scope)
+	}
+	n := 0
+	for _, set := range []bool{len(g.Argv) > 0, g.Command != "", g.Path != ""} {
+		if set {
+			n++
+		}
+	}
+	if n != 1 || len(g.Argv) > 0 && g.Argv[0] == "" {
+		return errors.New("a grant needs exactly one of argv, command and path")
+	}
+	if g.Path == "" && !isAbs(g.Cwd) {
+		return fmt.Errorf("cwd %q must be the absolute folder that the grant was given for", g.Cwd)
+	}
+	if g.Path != "" && !isAbs(g.Path) {
+		return fmt.Errorf("path %q must be absolute", g.Path)
+	}
+	return nil
+}
+
+func expired(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }

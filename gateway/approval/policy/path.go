@@ -1,0 +1,165 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// maxFolders bounds in how many folders a command may find itself before nobody knows.
+const maxFolders = 8
+
+// The machine that runs a call need not be of the system that judges it: paths are handled as text, with slashes.
+
+func drive(p string) bool {
+	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
+}
+
+func isAbs(p string) bool {
+	return strings.HasPrefix(p, "/") || drive(p) && len(p) > 2 && (p[2] == '/' || p[2] == '\\')
+}
+
+func clean(p string) string {
+	if drive(p) {
+		p = strings.ReplaceAll(p, `\`, "/")
+	}
+	return path.Clean(p)
+}
+
+// folders are where a command may find itself: more than one after a cd that may have failed. nil: nobody knows.
+type folders []string
+
+// place is where the judge of a call stands.
+type place struct {
+	call  *Call
+	start string // the call's folder as it was given; dirs may hold what a link in it leads to
+	root  string
+	home  string
+	dirs  folders
+	moved bool
+}
+
+func newPlace(c *Call) *place {
+	p := &place{call: c, home: c.Home}
+	if p.home != "" {
+		p.home = clean(p.home)
+	}
+	if isAbs(c.Cwd) {
+		p.dirs = folders{clean(c.Cwd)}
+		p.root = p.dirs[0]
+	}
+	if isAbs(c.Root) {
+		p.root = clean(c.Root)
+	}
+	if c.Resolve == nil || p.dirs == nil {
+		return p
+	}
+	p.start = p.dirs[0]
+	dir, err := c.Resolve(p.start)
+	root, err2 := c.Resolve(p.root)
+	if err != nil || err2 != nil {
+		p.dirs = nil
+		return p
+	}
+	p.dirs, p.root = folders{clean(dir)}, clean(root)
+	return p
+}
+
+// is reports whether d, one of the folders, is cwd or, with tree, lies below it.
+func (p *place) is(d, cwd string, tree bool) bool {
+	for _, have := range []string{d, p.start} {
+		if have == "" || have != d && p.moved {
+			continue
+		}
+		if have == cwd {
+			return true
+		}
+		if _, in := below(have, cwd); in && tree {
+			return true
+		}
+	}
+	return false
+}
+
+// follow takes a command into account that changes the folder.
+func (p *place) follow(c shell.Command) {
+	switch c.Name() {
+	case "cd", "pushd", "popd", "chdir", "z", "j":
+	default:
+		return
+	}
+	p.moved = true
+	var target *shell.Word
+	for i, w := range c.Words[1:] {
+		if w.Text == "--" || w.Text == "-P" || w.Text == "-L" || w.Text == "-e" {
+			continue
+		}
+		if target == nil {
+			target = &c.Words[i+1]
+			continue
+		}
+		p.dirs = nil
+	}
+	if target == nil || c.Loop || c.Guess || p.dirs == nil || c.Name() != "cd" && c.Name() != "chdir" ||
+		!target.Plain() || strings.HasPrefix(target.Text, "-") || target.Text == "" {
+		p.dirs = nil
+		return
+	}
+	next := slices.Clone(p.dirs)
+	for _, d := range p.dirs {
+		to := clean(target.Text)
+		if !isAbs(to) {
+			to = path.Join(d, to)
+		}
+		if !slices.Contains(next, to) {
+			next = append(next, to)
+		}
+	}
+	p.dirs = next
+	if len(next) > maxFolders {
+		p.dirs = nil
+	}
+}
+
+// paths are the absolute files that a word may name. ok is false when nobody can tell them all.
+func (p *place) paths(w shell.Word) (list []string, ok bool) {
+	text := w.Text
+	if drive(text) {
+		text = strings.ReplaceAll(text, `\`, "/")
+	}
+	ok = !w.Dynamic && !w.Odd && !w.Glob
+	switch {
+	case w.Tilde:
+		rest := strings.TrimPrefix(text, "~")
+		if p.home == "" {
+			return []string{path.Clean("~/" + rest)}, false
+		}
+		if rest != "" && rest[0] != '/' {
+			return nil, false
+		}
+		list = []string{path.Clean(p.home + "/" + rest)}
+	case isAbs(text):
+		list = []string{clean(text)}
+	default:
+		ok = ok && p.dirs != nil && text != ""
+		for _, d := range p.dirs {
+			list = append(list, path.Join(d, text))
+		}
+	}
+	if p.call.Resolve == nil || !ok {
+		return list, ok
+	}
+	for i, f := range list {
+		real, err := p.call.Resolve(f)
+		if err != nil {
+			return list, false
+		}
+		if real = clean(real); real != f {
+			list[i] = real
+			list = append(list, f) // a rule may be about the name as well as about what it leads to
+		}
+	}
+	return list, ok
+}

@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// glob is a word pattern, prepared.
+type glob struct {
+	parts []string // text between the stars; one part: literal
+	rest  bool     // ** at the end of argv
+}
+
+func (g glob) literal() bool { return !g.rest && len(g.parts) == 1 }
+func (g glob) any() bool     { return !g.rest && len(g.parts) == 2 && g.parts[0] == "" && g.parts[1] == "" }
+
+func parseGlob(s string) (g glob, err error) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == '*':
+			b.WriteByte('*')
+			i++
+		case s[i] == '*':
+			for i+1 < len(s) && s[i+1] == '*' {
+				i++
+			}
+			g.parts = append(g.parts, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	g.parts = append(g.parts, b.String())
+	if len(g.parts) > 9 {
+		return g, errors.New("has more than 8 stars")
+	}
+	return g, nil
+}
+
+func (g glob) match(s string) bool {
+	if len(g.parts) == 1 {
+		return s == g.parts[0]
+	}
+	if !strings.HasPrefix(s, g.parts[0]) {
+		return false
+	}
+	s = s[len(g.parts[0]):]
+	last := len(g.parts) - 1
+	for _, p := range g.parts[1:last] {
+		i := strings.Index(s, p)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(p):]
+	}
+	return strings.HasSuffix(s, g.parts[last])
+}
+
+func parseArgv(argv []string, v Verdict) ([]glob, error) {
+	if len(argv) == 0 || argv[0] == "" {
+		return nil, errors.New("argv is empty: it needs at least the program's name")
+	}
+	list := make([]glob, len(argv))
+	for i, s := range argv {
+		if s == "**" {
+			if i != len(argv)-1 {
+				return nil, fmt.Errorf("argv has ** at place %d: it may only stand at the end", i+1)
+			}
+			list[i].rest = true
+			continue
+		}
+		g, err := parseGlob(s)
+		if err != nil {
+			return nil, fmt.Errorf("argv pattern %q %w", s, err)
+		}
+		list[i] = g
+	}
+	if v == Allow && !list[0].literal() {
+		return nil, fmt.Errorf("argv starts with %q: an allow must name its program", argv[0])
+	}
+	return list, nil
+}
+
+// pathGlob is a prepared path pattern.
+type pathGlob struct {
+	outside bool // absolute, outside the workspace
+	home    bool
+	parts   []string
+}
+
+func parsePath(s string) (pathGlob, error) {
+	var g pathGlob
+	rest := s
+	switch {
+	case strings.HasPrefix(s, "!/"):
+		g.outside, rest = true, s[2:]
+	case strings.HasPrefix(s, "~/"):
+		g.home, rest = true, s[2:]
+	case strings.HasPrefix(s, "/"):
+		return g, fmt.Errorf("path %q is absolute: paths are relative to the workspace; write \"!%s\" for one outside it", s, s)
+	case s == "" || strings.HasPrefix(s, "!"):
+		return g, fmt.Errorf("path %q is no path pattern", s)
+	}
+	g.parts = strings.Split(strings.TrimPrefix(rest, "./"), "/")
+	for _, p := range g.parts {
+		if p == ".." || p == "" && len(g.parts) > 1 {
+			return g, fmt.Errorf("path %q has an empty or .. part", s)
+		}
+		if p == "**" {
+			continue
+		}
+		if _, err := path.Match(p, ""); err != nil || strings.Contains(p, "**") {
+			return g, fmt.Errorf("path %q: %q is no pattern for one part (** must stand alone between slashes)", s, p)
+		}
+	}
+	return g, nil
+}
+
+// match compares with an absolute, clean path with slashes. fold ignores letter case, as file systems of macOS and Windows do.
+func (g pathGlob) match(abs, root, home string, fold bool) bool {
+	if fold {
+		abs, root, home = strings.ToLower(abs), strings.ToLower(root), strings.ToLower(home)
+	}
+	rel, inside := below(abs, root)
+	switch {
+	case g.outside:
+		if inside && !fold {
+			return false
+		}
+		rel = strings.TrimPrefix(abs, "/")
+	case g.home:
+		var ok bool
+		if rel, ok = below(abs, home); !ok {
+			return false
+		}
+	case !inside:
+		return false
+	}
+	parts := g.parts
+	if fold {
+		parts = strings.Split(strings.ToLower(strings.Join(parts, "/")), "/")
+	}
+	return matchParts(parts, strings.Split(rel, "/"))
+}
+
+// below returns p relative to dir.
+func below(p, dir string) (string, bool) {
+	if dir == "" {
+		return "", false
+	}
+	if p == dir {
+		return ".", true
+	}
+	return strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}
+
+func matchParts(pattern, parts []string) bool {
+	for len(pattern) > 0 {
+		if pattern[0] == "**" {
+			if len(pattern) == 1 {
+				return true
+			}
+			for i := range parts {
+				if matchParts(pattern[1:], parts[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(parts) == 0 {
+			return false
+		}
+		if ok, err := path.Match(pattern[0], parts[0]); !ok || err != nil {
+			return false
+		}
+		pattern, parts = pattern[1:], parts[1:]
+	}
+	return len(parts) == 0
+}

@@ -1,0 +1,206 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// printLines are the sed scripts that only print lines by number.
+var printLines = regexp.MustCompile(`^((\d+|\$)(,(\d+|\$))?p)(;(\d+|\$)(,(\d+|\$))?p)*$`)
+
+var setOptions = regexp.MustCompile(`^[-+][eux]*o?$`)
+
+// special are guards that need more than a list of options.
+var special = map[string]func(c shell.Command, p *place, add func(int, bool, string)){
+	"sed": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		quiet, script := false, false
+		for i, w := range c.Words[1:] {
+			i++
+			switch t := w.Text; {
+			case t == "-n" || t == "--quiet" || t == "--silent" || t == "-nE" || t == "-nr":
+				quiet = true
+			case t == "-E" || t == "-r" || t == "-s" || t == "-u" || t == "-z" || t == "--":
+			case isFlag(t):
+				add(i, strings.ContainsAny(t, "fe"), "sed "+short(t)+" may change files or run commands")
+				script = script || strings.HasPrefix(t, "-e") || strings.HasPrefix(t, "--expression")
+			case !script:
+				script = true
+				if !quiet || !printLines.MatchString(t) {
+					add(i, strings.ContainsAny(t, "e"), "a sed script may write files and run commands")
+				}
+			}
+		}
+	},
+	"awk": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i := 1; i < len(c.Words); i++ {
+			add(i, true, "an awk program may write files and run commands")
+			if !isFlag(c.Words[i].Text) && !(i > 1 && isFlag(c.Words[i-1].Text) && len(c.Words[i-1].Text) == 2) {
+				return
+			}
+		}
+	},
+	"git": guardGit,
+	"go": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if strings.Contains(w.Text, "-extld") || strings.Contains(w.Text, "-extar") || (w.Text == "-w" || w.Text == "-u") && c.Words[1].Text == "env" {
+				add(i+1, true, "go "+short(w.Text)+" does more than the rule says")
+			}
+		}
+	},
+	"make": func(c shell.Command, p *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			i++
+			t := w.Text
+			switch {
+			case !isFlag(t) && strings.Contains(t, "="):
+				add(i, true, "make "+short(t)+" changes what its recipes run")
+			case strings.HasPrefix(t, "--ev") || strings.HasPrefix(t, "-E"):
+				add(i, true, "make "+short(t)+" runs what it is given")
+			case strings.HasPrefix(t, "-f") || strings.HasPrefix(t, "--fi") || strings.HasPrefix(t, "--mak") || strings.HasPrefix(t, "-I"):
+				add(i, true, "make "+short(t)+" reads other recipes")
+			case t == "-C" || t == "--directory":
+				if i+1 < len(c.Words) && !p.inside(c.Words[i+1]) {
+					add(i, true, "make "+t+" leaves the workspace")
+				}
+			case strings.HasPrefix(t, "-C") || strings.HasPrefix(t, "--d") && strings.Contains(t, "="):
+				_, v, _ := strings.Cut(t, "=")
+				if strings.HasPrefix(t, "-C") {
+					v = t[2:]
+				}
+				if !p.inside(shell.Word{Text: v}) {
+					add(i, true, "make "+short(t)+" leaves the workspace")
+				}
+			}
+		}
+	},
+	"uniq": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		n := 0
+		for i, w := range c.Words[1:] {
+			if isFlag(w.Text) && len(w.Text) == 2 && strings.ContainsAny(w.Text, "fsw") {
+				n-- // its value follows
+			} else if !isFlag(w.Text) {
+				if n++; n > 1 {
+					add(i+1, false, "uniq writes its second file")
+				}
+			}
+		}
+	},
+	"test": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			i++
+			switch w.Text {
+			case "-v", "-R":
+				add(i, true, "test "+w.Text+" may run what stands in a name")
+			case "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
+				for _, k := range []int{i - 1, i + 1} {
+					if k < len(c.Words) && k > 0 && !isNumber(c.Words[k].Text) {
+						add(k, true, "test "+w.Text+" evaluates "+short(c.Words[k].Text))
+					}
+				}
+			}
+		}
+	},
+	"printf": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		if len(c.Words) > 1 && strings.HasPrefix(c.Words[1].Text, "-v") {
+			add(never, true, "printf -v may run what stands in a name")
+		}
+	},
+	"set": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if !setOptions.MatchString(w.Text) && w.Text != "pipefail" {
+				add(i+1, true, "set "+short(w.Text)+" changes what the shell does next")
+			}
+		}
+	},
+	"tee": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if !isFlag(w.Text) && w.Text != "/dev/null" {
+				add(i+1, false, "tee writes "+short(w.Text))
+			}
+		}
+	},
+	"dd": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if strings.HasPrefix(w.Text, "of=") && w.Text != "of=/dev/null" {
+				add(i+1, false, "dd writes "+short(w.Text[3:]))
+			}
+		}
+	},
+	"xargs": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		add(never, true, "xargs adds words that only the run shows")
+	},
+	"parallel": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		add(never, true, "parallel adds words that only the run shows")
+	},
+	"ssh": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i := 1; i < len(c.Words); i++ {
+			add(i, true, "it acts on another machine")
+		}
+	},
+	"less": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if strings.HasPrefix(w.Text, "+") {
+				add(i+1, true, "less "+short(w.Text)+" may run a command")
+			}
+		}
+	},
+	"vim": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if strings.HasPrefix(w.Text, "+") {
+				add(i+1, true, "an editor's "+short(w.Text)+" may run a command")
+			}
+		}
+	},
+	"rsync": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if !isFlag(w.Text) && strings.Contains(w.Text, ":") {
+				add(i+1, false, "rsync copies to or from another machine")
+			}
+		}
+	},
+}
+
+// gitCommands are git's own: any other word may be an alias for anything.
+var gitCommands = set(`add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry cherry-pick clean clone
+	commit config count-objects describe diff diff-files diff-index diff-tree difftool fetch for-each-ref format-patch fsck gc grep hash-object
+	help init log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes prune pull push range-diff rebase reflog remote
+	repack replace rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status submodule
+	switch symbolic-ref tag update-index update-ref var verify-commit verify-tag version whatchanged worktree write-tree`)
+
+func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
+	w := c.Words
+	sub := shell.GitSub(w)
+	for i := 1; i < sub && i < len(w); i++ {
+		switch {
+		case w[i].Text == "--no-pager", len(w) == 2 && (w[i].Text == "--version" || w[i].Text == "--help"):
+		case w[i].Text == "-C" && i+1 < len(w) && p.inside(w[i+1]):
+			i++
+		default:
+			add(i, true, "git "+short(w[i].Text)+" changes what git runs or where")
+		}
+	}
+	if sub >= len(w) {
+		return
+	}
+	name := w[sub].Text
+	if !gitCommands[name] {
+		add(sub, true, "git "+short(name)+" is not git's own: it may stand for anything")
+	}
+	for i := sub + 1; i < len(w); i++ {
+		t := w[i].Text
+		switch {
+		case strings.HasPrefix(t, "ext::") || strings.HasPrefix(t, "fd::"):
+			add(never, true, "git "+short(t)+" runs a program to connect")
+		case name == "rebase" && (strings.HasPrefix(t, "-x") || t == "-i" || t == "--interactive"),
+			name == "archive" && (strings.HasPrefix(t, "-o") || strings.HasPrefix(t, "--remote")),
+			name == "bisect" && t == "run", name == "submodule" && t == "foreach",
+			name == "clone" && (strings.HasPrefix(t, "-c") || strings.HasPrefix(t, "-u") || strings.HasPrefix(t, "--conf")),
+			name == "difftool" && strings.HasPrefix(t, "-x"), name == "format-patch" && strings.HasPrefix(t, "-o"),
+			name == "fetch" && t == "-u", name == "blame" && strings.HasPrefix(t, "--contents"),
+			name == "branch" && t == "--edit-description", name == "grep" && strings.HasPrefix(t, "-O"):
+			add(i, true, "git "+name+" "+short(t)+" may run a program or write a file")
+		}
+	}
+}

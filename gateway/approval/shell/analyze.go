@@ -1,0 +1,236 @@
+package shell
+
+import (
+	"errors"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	maxDepth    = 10  // of texts within texts: sh -c "sh -c …"
+	maxCommands = 600 // in one call
+)
+
+var variants = map[Kind]syntax.LangVariant{Bash: syntax.LangBash, POSIX: syntax.LangPOSIX, Zsh: syntax.LangZsh}
+
+// ParseKind finds the kind for a shell's name or path, such as "/usr/bin/zsh". ok is false for one that cannot be analysed.
+func ParseKind(name string) (k Kind, ok bool) {
+	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
+		name = name[i+1:]
+	}
+	switch strings.TrimSuffix(strings.ToLower(name), ".exe") {
+	case "", "bash":
+		return Bash, true
+	case "sh", "dash", "ash", "posix":
+		return POSIX, true
+	case "zsh":
+		return Zsh, true
+	}
+	return "", false
+}
+
+// Analyze takes a text apart for the shell k. It never fails: what it cannot read becomes a [Finding], and the lines before it are still
+// read, because a shell runs them before it meets the error.
+func Analyze(text string, k Kind) Facts {
+	if k == "" {
+		k = Bash
+	}
+	f := analyze(text, k, false)
+	f.Findings = append(hidden(text), f.Findings...)
+	if len(text) > maxText {
+		return f
+	}
+	for _, other := range readings(text) { // what the shell may see where the parser does not
+		f.guess(analyze(other, k, true))
+	}
+	if k != Bash { // /bin/sh may be bash, and the parser's zsh is young: where two readings differ, nobody knows
+		g := analyze(text, Bash, false)
+		if !f.same(g) {
+			f.Findings = append(f.Findings, Finding{Reason: "means different things to different shells"})
+			f.guess(g)
+		}
+	}
+	return f
+}
+
+// readings lists other ways to read a text with characters on which shells and parser disagree.
+func readings(text string) []string {
+	var list []string
+	if strings.Contains(text, "\\\n") {
+		list = append(list, strings.ReplaceAll(text, "\\\n", "\n"), strings.ReplaceAll(text, "\\\n", ""))
+	}
+	if strings.Contains(text, "\r") {
+		list = append(list, strings.ReplaceAll(text, "\r", "\n"))
+	}
+	visible := strings.Map(func(r rune) rune {
+		if r != '\r' && unseen(r) != "" {
+			return -1
+		}
+		return r
+	}, text)
+	if visible != text {
+		list = append(list, visible)
+	}
+	return list
+}
+
+// guess adds what another reading of the text found, as a guess.
+func (f *Facts) guess(g Facts) {
+	base := len(f.Commands)
+	for _, c := range g.Commands {
+		c.Guess = true
+		if c.Parent >= 0 {
+			c.Parent += base
+		}
+		f.Commands = append(f.Commands, c)
+	}
+	for _, r := range g.Redirects {
+		r.Guess, r.Command = true, -1
+		f.Redirects = append(f.Redirects, r)
+	}
+	for _, s := range g.Assigns {
+		s.Guess = true
+		f.Assigns = append(f.Assigns, s)
+	}
+	f.Findings = append(f.Findings, g.Findings...)
+}
+
+// same reports whether two readings found the same words.
+func (f Facts) same(g Facts) bool {
+	if len(f.Commands) != len(g.Commands) || len(f.Redirects) != len(g.Redirects) || len(f.Assigns) != len(g.Assigns) ||
+		len(f.Findings) != len(g.Findings) {
+		return false
+	}
+	for i, c := range f.Commands {
+		if len(c.Words) != len(g.Commands[i].Words) {
+			return false
+		}
+		for j, w := range c.Words {
+			o := g.Commands[i].Words[j]
+			w.Odd, o.Odd = false, false
+			if w != o {
+				return false
+			}
+		}
+	}
+	for i, r := range f.Redirects {
+		if r.Write != g.Redirects[i].Write || r.Path.Text != g.Redirects[i].Path.Text {
+			return false
+		}
+	}
+	return true
+}
+
+// analysis is one text on its way to facts.
+type analysis struct {
+	kind  Kind
+	src   string
+	facts Facts
+	vars  map[string]string // what the text itself set, for guesses
+	depth int
+	guess bool
+	scope
+}
+
+// scope is what holds for a part of the text.
+type scope struct {
+	origin string
+	loop   bool
+	piped  bool
+	stdin  *Word
+	parent int
+	via    string
+}
+
+func analyze(text string, k Kind, guess bool) Facts {
+	a := &analysis{kind: k, vars: map[string]string{}, guess: guess, scope: scope{parent: -1}}
+	a.facts.Kind = k
+	if len(text) > maxText {
+		return a.facts
+	}
+	a.script(text, k)
+	return a.facts
+}
+
+// script reads a whole text in the present scope.
+func (a *analysis) script(text string, k Kind) {
+	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands {
+		a.find("", "is nested too deeply to be judged")
+		return
+	}
+	a.depth++
+	src, kind := a.src, a.kind
+	a.src, a.kind = text, k
+	defer func() { a.depth--; a.src, a.kind = src, kind }()
+	stmts, err := parse(text, k)
+	a.stmts(stmts)
+	if err == nil {
+		return
+	}
+	a.find("", "cannot be read by this shell's grammar ("+reason(err)+")")
+	// The lines that are whole by themselves are read alone: a guess at what runs before or in spite of the error.
+	if lines := strings.Split(text, "\n"); len(lines) < 200 {
+		was := a.guess
+		a.guess = true
+		for _, line := range lines {
+			for _, piece := range append([]string{line}, strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";&|", r) })...) {
+				if stmts, err := parse(piece, k); err == nil {
+					a.src = piece
+					a.stmts(stmts)
+				}
+			}
+		}
+		a.guess = was
+	}
+}
+
+func reason(err error) string {
+	var p syntax.ParseError
+	if errors.As(err, &p) {
+		return p.Text
+	}
+	var l syntax.LangError
+	if errors.As(err, &l) {
+		return l.Feature
+	}
+	return err.Error()
+}
+
+// parse returns what could be read before an error.
+func parse(text string, k Kind) (list []*syntax.Stmt, err error) {
+	for s, e := range syntax.NewParser(syntax.Variant(variants[k])).StmtsSeq(strings.NewReader(text)) {
+		if e != nil {
+			return list, e
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+func (a *analysis) find(text, why string) {
+	f := Finding{Text: text, Reason: why}
+	for _, have := range a.facts.Findings {
+		if have == f {
+			return
+		}
+	}
+	a.facts.Findings = append(a.facts.Findings, f)
+}
+
+// text is a node as written.
+func (a *analysis) text(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if !n.Pos().IsValid() || !n.End().IsValid() || from > to || to > len(a.src) {
+		return ""
+	}
+	return a.src[from:to]
+}
+
+// within runs f in a changed scope.
+func (a *analysis) within(change func(*scope), f func()) {
+	was := a.scope
+	change(&a.scope)
+	f()
+	a.scope = was
+}

@@ -1,0 +1,117 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// guessed is what a command with dynamic words most likely becomes: variables that the text itself sets have that value, others are
+// empty, $IFS is a space, and $(echo x) is x. It serves to deny what hides so, never to allow.
+func (a *analysis) guessed(args []*syntax.Word) []Word {
+	var list []Word
+	for _, w := range args {
+		for _, s := range a.guessWord(w) {
+			list = append(list, Word{Text: s, Odd: true})
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+func (a *analysis) guessWord(w *syntax.Word) []string {
+	var b strings.Builder
+	quotedText := false
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.DblQuoted:
+			quotedText = true
+			for _, q := range p.Parts {
+				b.WriteString(strings.ReplaceAll(a.guessPart(q), " ", "\x00"))
+			}
+		case *syntax.SglQuoted, *syntax.Lit:
+			var d Word
+			var t strings.Builder
+			a.part(&d, &t, p, false, false)
+			b.WriteString(strings.ReplaceAll(t.String(), " ", "\x00"))
+		default:
+			b.WriteString(a.guessPart(p))
+		}
+	}
+	list := strings.Fields(b.String())
+	for i := range list {
+		list[i] = strings.ReplaceAll(list[i], "\x00", " ")
+	}
+	if len(list) == 0 && quotedText {
+		return []string{""}
+	}
+	return list
+}
+
+func (a *analysis) guessPart(p syntax.WordPart) string {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		return unescape(p.Value, "$`\"\\")
+	case *syntax.ParamExp:
+		if p.Param == nil {
+			return ""
+		}
+		if p.Param.Value == "IFS" {
+			return " "
+		}
+		v, set := a.vars[p.Param.Value]
+		if p.Param.Value == "HOME" && !set {
+			return "~"
+		}
+		if !set && p.Exp != nil && p.Exp.Word != nil {
+			return strings.Join(a.guessWord(p.Exp.Word), " ")
+		}
+		return v
+	case *syntax.CmdSubst:
+		if len(p.Stmts) == 1 {
+			if w := a.said(p.Stmts[0]); w != nil {
+				return w.Text
+			}
+		}
+	case *syntax.DblQuoted:
+		var b strings.Builder
+		for _, q := range p.Parts {
+			b.WriteString(a.guessPart(q))
+		}
+		return b.String()
+	}
+	return ""
+}
+
+// said is what echo or printf with plain words would print, nil for everything else.
+func (a *analysis) said(s *syntax.Stmt) *Word {
+	if s == nil || len(s.Redirs) > 0 {
+		return nil
+	}
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) < 2 {
+		return nil
+	}
+	name := a.word(c.Args[0]).Text
+	if name != "echo" && name != "printf" {
+		return nil
+	}
+	var list []string
+	for _, w := range c.Args[1:] {
+		d := a.word(w)
+		if d.Dynamic {
+			return nil
+		}
+		if strings.HasPrefix(d.Text, "-") && len(list) == 0 {
+			continue
+		}
+		list = append(list, d.Text)
+	}
+	text := strings.Join(list, " ")
+	if name == "printf" && len(list) > 1 && strings.Contains(list[0], "%") {
+		text = strings.Join(list[1:], " ")
+	}
+	return &Word{Text: strings.ReplaceAll(text, `\n`, "\n")}
+}

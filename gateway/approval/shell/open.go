@@ -1,0 +1,320 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// Base is a program's name without folder, letter case and .exe.
+func Base(name string) string {
+	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
+		name = name[i+1:]
+	}
+	return strings.TrimSuffix(strings.ToLower(name), ".exe")
+}
+
+// open records what a command starts.
+func (a *analysis) open(c Command, at, level int) {
+	if c.Words[0].Dynamic {
+		return
+	}
+	o := opening{a: a, c: c, at: at, level: level, name: Base(c.Words[0].Text)}
+	switch o.name {
+	case "eval":
+		o.joined(1)
+		return
+	case "trap":
+		if i := o.operand(1, ""); i < len(c.Words) {
+			o.script(c.Words[i], Kind(""))
+		}
+		a.find(c.Text, "sets a trap")
+		return
+	case "alias":
+		for _, w := range c.Words[1:] {
+			if _, v, ok := strings.Cut(w.Text, "="); ok {
+				o.script(Word{Text: v, Dynamic: w.Dynamic}, Kind(""))
+			}
+		}
+		a.find(c.Text, "defines an alias")
+		return
+	case ".", "source":
+		a.find(c.Text, "runs a file in this shell")
+		return
+	case "export", "declare", "typeset", "local", "readonly", "let", "read", "mapfile", "readarray", "unset", "printf", "test", "[", "wait",
+		"getopts", "integer", "float", "nameref":
+		o.evaluates()
+		return
+	case "find", "gfind", "fd", "fdfind":
+		o.find()
+		return
+	case "xargs", "gxargs":
+		o.xargs()
+		return
+	case "git":
+		o.git()
+	case "command":
+		if len(c.Words) > 1 && (c.Words[1].Text == "-v" || c.Words[1].Text == "-V") {
+			return
+		}
+	}
+	o.starters()
+	if k, ok := shells[o.name]; ok {
+		o.shell(k)
+		return
+	}
+	if l, ok := launchers[o.name]; ok {
+		o.launch(l)
+	}
+	if subs, ok := subcommands[o.name]; ok {
+		if i := o.operand(1, ""); i < len(c.Words) && slices.Contains(subs, c.Words[i].Text) {
+			o.tail(o.operand(i+1, "p"))
+		}
+	}
+	if r, ok := remote[o.name]; ok {
+		o.remote(r.sub, r.skip)
+	}
+}
+
+// opening is one command while it is opened.
+type opening struct {
+	a     *analysis
+	c     Command
+	at    int
+	level int
+	name  string
+}
+
+// operand finds the first word from i on that is no option; values are the short options that take the next word.
+func (o opening) operand(i int, values string) int {
+	return o.skip(i, launcher{values: values})
+}
+
+func (o opening) skip(i int, l launcher) int {
+	for ; i < len(o.c.Words); i++ {
+		t := o.c.Words[i].Text
+		switch {
+		case t == "--":
+			return i + 1
+		case len(t) < 2 || t[0] != '-':
+			return i
+		case strings.HasPrefix(t, "--"):
+			if !strings.Contains(t, "=") && slices.ContainsFunc(l.longs, func(s string) bool { return len(t) > 3 && strings.HasPrefix(s, t[2:]) }) {
+				i++
+			}
+		default:
+			for j := 1; j < len(t); j++ {
+				if strings.IndexByte(l.values+l.script, t[j]) >= 0 {
+					if j == len(t)-1 {
+						i++
+					}
+					break
+				}
+			}
+		}
+	}
+	return i
+}
+
+// tail records the words from i on as a command.
+func (o opening) tail(i int) {
+	if i < 1 || i >= len(o.c.Words) {
+		return
+	}
+	o.run(o.c.Words[i:], i)
+}
+
+func (o opening) run(words []Word, spelled int) {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = w.Text
+	}
+	o.a.within(func(s *scope) { s.origin, s.piped, s.stdin = origin(o.c), o.c.Piped, o.c.Stdin }, func() {
+		o.a.run(Command{Words: words, Text: strings.Join(texts, " "), Parent: o.at, Via: o.name, Spelled: spelled}, o.level)
+	})
+}
+
+func origin(c Command) string {
+	if c.Origin != "" {
+		return c.Origin
+	}
+	return "started by " + Base(c.Words[0].Text)
+}
+
+// joined records the words from i on, joined by spaces, as a shell's text.
+func (o opening) joined(i int) {
+	if i >= len(o.c.Words) {
+		return
+	}
+	var w Word
+	var texts []string
+	for _, p := range o.c.Words[i:] {
+		texts = append(texts, p.Text)
+		w.Dynamic = w.Dynamic || !p.Plain()
+	}
+	w.Text = strings.Join(texts, " ")
+	o.script(w, "")
+}
+
+// script reads a text as a shell would; k is "" for the shell that analyses already.
+func (o opening) script(w Word, k Kind) {
+	if k == "" {
+		k = o.a.kind
+	}
+	text, was := w.Text, o.a.guess
+	if w.Dynamic {
+		text = strings.Trim(text, `"`)
+		o.a.guess = true
+	}
+	o.a.within(func(s *scope) {
+		s.origin, s.parent, s.via, s.stdin, s.piped = "text for "+o.name, o.at, o.name, nil, o.c.Piped
+	},
+		func() { o.a.script(text, k) })
+	o.a.guess = was
+}
+
+func (o opening) launch(l launcher) {
+	i := 1
+	for again := true; again; {
+		from := i
+		i = o.skip(i, l)
+		for j := from; j < i && j < len(o.c.Words); j++ {
+			o.scriptOption(l, j)
+		}
+		again = false
+		for l.assigns && i < len(o.c.Words) && isAssign(o.c.Words[i].Text) {
+			o.overlay(o.c.Words[i])
+			i++
+			again = true
+		}
+	}
+	if o.name == "su" || o.name == "sg" || o.name == "script" || o.name == "flock" || o.name == "runuser" {
+		for j := i; j < len(o.c.Words); j++ { // their -c may follow the operand
+			o.scriptOption(l, j)
+		}
+	}
+	switch {
+	case l.joined:
+		o.joined(i + l.skip)
+	case o.name == "su" || o.name == "script" || o.name == "dotenv" && i < len(o.c.Words) && o.c.Words[i].Text == "run":
+		o.tail(o.operand(i+1, ""))
+	default:
+		if i+l.skip < len(o.c.Words) && o.c.Words[i+l.skip].Text == "--" {
+			i++
+		}
+		o.tail(i + l.skip)
+	}
+}
+
+// scriptOption reads word j as -cTEXT, -c TEXT, --command=TEXT or --split-string=TEXT.
+func (o opening) scriptOption(l launcher, j int) {
+	if l.script == "" {
+		return
+	}
+	t := o.c.Words[j].Text
+	for _, long := range []string{"--split-string", "--command", "--call"} {
+		name, v, ok := strings.Cut(t, "=")
+		if len(name) < 4 || !strings.HasPrefix(long, name) {
+			continue
+		}
+		if ok {
+			o.script(Word{Text: v, Dynamic: o.c.Words[j].Dynamic}, POSIX)
+		} else if j+1 < len(o.c.Words) {
+			o.script(o.c.Words[j+1], POSIX)
+		}
+		return
+	}
+	if len(t) < 2 || t[0] != '-' || t[1] == '-' {
+		return
+	}
+	k := strings.IndexAny(t, l.script)
+	if k < 1 {
+		return
+	}
+	if v := strings.IndexAny(t[1:], l.values); v >= 0 && v+1 < k {
+		return
+	}
+	if rest := t[k+1:]; rest != "" {
+		o.script(Word{Text: rest, Dynamic: o.c.Words[j].Dynamic}, POSIX)
+	} else if j+1 < len(o.c.Words) {
+		o.script(o.c.Words[j+1], POSIX)
+	}
+}
+
+func isAssign(s string) bool {
+	name, _, ok := strings.Cut(s, "=")
+	return ok && name != "" && !strings.ContainsAny(name, "-/ \t\n")
+}
+
+func (o opening) overlay(w Word) {
+	name, v, _ := strings.Cut(w.Text, "=")
+	value := w
+	value.Text = v
+	o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: value, Text: w.Text, Guess: o.a.guess})
+}
+
+// shell opens sh -c TEXT, and a shell that reads its script from a here-document or a pipe.
+func (o opening) shell(k Kind) {
+	w := o.c.Words
+	i, script := 1, false
+	for ; i < len(w); i++ {
+		t := w[i].Text
+		if t == "--" || t == "-" {
+			i++
+			break
+		}
+		if len(t) < 2 || t[0] != '-' && t[0] != '+' {
+			break
+		}
+		if strings.HasPrefix(t, "--") {
+			if t == "--rcfile" || t == "--init-file" {
+				i++
+			}
+			continue
+		}
+		script = script || t[0] == '-' && strings.Contains(t, "c")
+		if strings.HasSuffix(t, "o") || strings.HasSuffix(t, "O") {
+			i++
+		}
+	}
+	switch {
+	case script && i < len(w):
+		o.script(w[i], k)
+	case !script && i >= len(w) && o.c.Stdin != nil:
+		o.script(*o.c.Stdin, k)
+	}
+}
+
+// remote opens ssh HOST COMMAND and docker exec BOX COMMAND.
+func (o opening) remote(sub []string, skip int) {
+	i := 1
+	if sub != nil {
+		i = o.operand(1, "cHln")
+		if i < len(o.c.Words) && o.c.Words[i].Text == "compose" {
+			i = o.operand(i+1, "fp")
+		}
+		if i >= len(o.c.Words) || !slices.Contains(sub, o.c.Words[i].Text) {
+			return
+		}
+		i = o.skip(i+1, launcher{values: "eulvwpcnhm", longs: []string{"env", "user", "volume", "workdir", "name", "network", "entrypoint", "publish",
+			"namespace", "container", "mount", "platform", "memory", "cpus"}}) + skip
+		if i < len(o.c.Words) && o.c.Words[i].Text == "--" {
+			i++
+		}
+		o.tail(i)
+		return
+	}
+	i = o.operand(1, "bcDEeFIiJLlmOopQRSWw") + skip
+	o.joined(o.operand(i, "bcDEeFIiJLlmOopQRSWw"))
+}
+
+// evaluates reads the arguments of builtins that run a substitution inside a quoted argument, as bash 5.2 does for array subscripts.
+func (o opening) evaluates() {
+	for _, w := range o.c.Words[1:] {
+		if !w.Dynamic && (strings.Contains(w.Text, "$(") || strings.Contains(w.Text, "`")) {
+			o.a.evaluatedText(w.Text)
+			if o.name != "printf" && o.name != "read" || strings.Contains(w.Text, "[") {
+				o.a.find(o.c.Text, "holds a substitution that the shell may run although it is quoted")
+			}
+		}
+	}
+}

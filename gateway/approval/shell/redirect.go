@@ -1,0 +1,112 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// input is what a redirect gives its command to read, when the text says so.
+func (a *analysis) input(r *syntax.Redirect) *Word {
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		if r.Hdoc == nil {
+			return &Word{}
+		}
+		if quoted(r.Word) {
+			w := Word{}
+			for _, p := range r.Hdoc.Parts {
+				if l, ok := p.(*syntax.Lit); ok {
+					w.Text += l.Value
+				}
+			}
+			return &w
+		}
+		w := Word{}
+		for _, p := range r.Hdoc.Parts {
+			l, ok := p.(*syntax.Lit)
+			if !ok {
+				w.Dynamic = true
+				w.Text += a.text(p)
+				continue
+			}
+			w.Text += unescape(l.Value, "$`\\")
+		}
+		return &w
+	case syntax.WordHdoc:
+		w := a.word(r.Word)
+		w.Glob, w.Tilde = false, false
+		return &w
+	}
+	return nil
+}
+
+func quoted(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if strings.Contains(p.Value, `\`) {
+				return true
+			}
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			return true
+		}
+	}
+	return false
+}
+
+func (a *analysis) redirect(r *syntax.Redirect, own int) {
+	if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
+		a.find(a.text(r), "opens a file for later")
+	}
+	if r.Hdoc != nil && !quoted(r.Word) {
+		a.within(func(s *scope) { s.origin = "here-document" }, func() { a.inside(r.Hdoc) })
+		if in := a.input(r); in.Dynamic {
+			a.find(firstLine(a.text(r)), "has a here-document that the shell fills in")
+		}
+	}
+	text := a.text(r)
+	if r.Word != nil {
+		a.inside(r.Word)
+		if from, to := int(r.Pos().Offset()), int(r.Word.End().Offset()); from < to && to <= len(a.src) {
+			text = a.src[from:to] // without the here-document's body
+		}
+	}
+	d := Redirect{Text: text, Command: own, Loop: a.loop, Guess: a.guess}
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		return
+	case syntax.WordHdoc:
+		if w := a.word(r.Word); w.Dynamic || w.Odd {
+			a.find(text, "reads a text that the shell fills in")
+		}
+		return
+	case syntax.RdrIn:
+	case syntax.DplIn, syntax.DplOut:
+		if w := a.word(r.Word); w.Plain() && descriptor(w.Text) {
+			return
+		}
+		d.Write = r.Op == syntax.DplOut
+	default: // >, >>, >|, <>, &>, &>> and zsh's own
+		d.Write = true
+	}
+	list := a.words(nil, r.Word)
+	for _, w := range list {
+		if len(list) > 1 || w.Glob {
+			w.Odd = true // one shell complains, another opens all of them
+		}
+		d.Path = w
+		a.facts.Redirects = append(a.facts.Redirects, d)
+	}
+}
+
+// descriptor reports whether the target of >& or <& is an open descriptor: "2", "-" or "2-".
+func descriptor(s string) bool {
+	s = strings.TrimSuffix(s, "-")
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(s) <= 2
+}

@@ -1,0 +1,69 @@
+package shell
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxText bounds what is ever taken apart: longer texts hide their middle from the person anyway.
+const maxText = 32 << 10
+
+// padding is how many blanks in a row look like an attempt to push text out of sight.
+const padding = 60
+
+// hidden finds what makes the text on the screen, or in the parser, another one than the shell runs.
+func hidden(text string) []Finding {
+	var list []Finding
+	add := func(format string, args ...any) { list = append(list, Finding{Reason: fmt.Sprintf(format, args...)}) }
+	if len(text) > maxText {
+		add("is too long to be judged")
+	}
+	if !utf8.ValidString(text) {
+		add("is not valid UTF-8")
+	}
+	if strings.Contains(text, "\\\n") {
+		add("has a backslash at the end of a line, which shells read differently")
+	}
+	blanks, seen := 0, map[rune]bool{}
+	for _, r := range text {
+		if r == ' ' || r == '\n' || r == '\t' {
+			if blanks++; blanks == padding {
+				add("has a long run of blanks that may hide its end")
+			}
+			continue
+		}
+		blanks = 0
+		if why := unseen(r); why != "" && !seen[r] {
+			seen[r] = true
+			add("holds %s (U+%04X)", why, r)
+		}
+	}
+	return list
+}
+
+// unseen says why a character must not pass unnoticed; "" for ordinary ones. Tab, newline and space are ordinary.
+func unseen(r rune) string {
+	switch {
+	case r < utf8.RuneSelf:
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return "a control character"
+		}
+		return ""
+	case unicode.Is(unicode.Cc, r):
+		return "a control character"
+	case unicode.Is(unicode.Cf, r), r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r == 0x034f, r == 0x2800,
+		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x17b4, r == 0x17b5:
+		return "a character that does not show"
+	case unicode.Is(unicode.Z, r):
+		return "a blank that is not a space"
+	case unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r), r == utf8.RuneError:
+		return "a character without a meaning"
+	case strings.ContainsRune("‘’‚‛“”„‟′″`´＇＂；｜＆＄（）＜＞‐‑‒–−﹣－／＼∕⁄∖", r):
+		return "a character that looks like another one"
+	case !unicode.IsGraphic(r):
+		return "a character without a meaning"
+	}
+	return ""
+}

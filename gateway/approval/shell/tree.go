@@ -1,0 +1,285 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func (a *analysis) stmts(list []*syntax.Stmt) {
+	for _, s := range list {
+		a.stmt(s)
+	}
+}
+
+func (a *analysis) stmt(s *syntax.Stmt) {
+	if s == nil {
+		return
+	}
+	if len(a.facts.Commands) > maxCommands {
+		a.find("", "holds too many commands to be judged")
+		return
+	}
+	if s.Background {
+		a.facts.Findings = append(a.facts.Findings, Finding{Text: a.text(s), Reason: "goes on in the background", Soft: true})
+	}
+	if s.Coprocess || s.Disown {
+		a.find(a.text(s), "goes on by itself")
+	}
+	_, simple := s.Cmd.(*syntax.CallExpr)
+	own := -1
+	if simple {
+		own = len(a.facts.Commands)
+	}
+	a.within(func(c *scope) {
+		for _, r := range s.Redirs {
+			if w := a.input(r); w != nil {
+				c.stdin = w
+			}
+		}
+	}, func() { a.command(s) })
+	if own >= len(a.facts.Commands) {
+		own = -1
+	}
+	for _, r := range s.Redirs {
+		a.redirect(r, own)
+	}
+}
+
+func (a *analysis) command(s *syntax.Stmt) {
+	switch c := s.Cmd.(type) {
+	case nil:
+	case *syntax.CallExpr:
+		a.call(c, len(s.Redirs) > 0)
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			a.stmt(c.X)
+			said := a.said(c.X)
+			a.within(func(sc *scope) { sc.piped, sc.stdin = true, said }, func() { a.stmt(c.Y) })
+			return
+		}
+		a.stmt(c.X)
+		a.stmt(c.Y)
+	case *syntax.Block:
+		a.stmts(c.Stmts)
+	case *syntax.Subshell:
+		a.stmts(c.Stmts)
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			a.stmts(c.Cond)
+			a.stmts(c.Then)
+		}
+	case *syntax.WhileClause:
+		a.within(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Cond); a.stmts(c.Do) })
+	case *syntax.ForClause:
+		a.loopOver(c)
+	case *syntax.CaseClause:
+		a.inside(c.Word)
+		for _, it := range c.Items {
+			for _, p := range it.Patterns {
+				a.inside(p)
+			}
+			a.stmts(it.Stmts)
+		}
+	case *syntax.TimeClause:
+		a.stmt(c.Stmt)
+	case *syntax.DeclClause:
+		a.declare(c)
+	case *syntax.FuncDecl:
+		a.find(firstLine(a.text(c)), "defines a function")
+		a.within(func(sc *scope) { sc.origin, sc.loop = "function", true }, func() { a.stmt(c.Body) })
+	case *syntax.CoprocClause:
+		a.find(firstLine(a.text(c)), "starts a coprocess")
+		a.stmt(c.Stmt)
+	default: // ArithmCmd, TestClause, LetClause, TestDecl, and whatever a later parser knows
+		a.find(firstLine(a.text(s.Cmd)), "is evaluated by the shell itself")
+		a.evaluated(s.Cmd)
+	}
+}
+
+func (a *analysis) loopOver(c *syntax.ForClause) {
+	if c.Select {
+		a.find(firstLine(a.text(c)), "asks for a choice")
+	}
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		for _, w := range l.Items {
+			a.inside(w)
+		}
+		value := Word{Dynamic: true}
+		if len(l.Items) == 1 {
+			value = a.word(l.Items[0])
+		}
+		if n := l.Name.Value; !(len(n) == 1 && n[0] >= 'a' && n[0] <= 'z') { // a letter is nobody's setting
+			a.facts.Assigns = append(a.facts.Assigns, Assign{Name: n, Value: value, Text: "for " + n, Guess: a.guess})
+		} else if value.Plain() {
+			a.vars[n] = value.Text
+		}
+	default:
+		a.find(firstLine(a.text(c)), "is evaluated by the shell itself")
+		a.evaluated(c.Loop)
+	}
+	a.within(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Do) })
+}
+
+// call records a simple command, what stands in its words, and what it starts.
+func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
+	for _, s := range c.Assigns {
+		a.assign(s)
+	}
+	if len(c.Args) == 0 {
+		return
+	}
+	var list []Word
+	dynamic := false
+	for _, w := range c.Args {
+		from := len(list)
+		list = a.words(list, w)
+		for _, d := range list[from:] {
+			dynamic = dynamic || d.Dynamic
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	text := a.text(c)
+	if n := len(c.Assigns); n > 0 {
+		if from, to := int(c.Args[0].Pos().Offset()), int(c.End().Offset()); from < to && to <= len(a.src) {
+			text = a.src[from:to]
+		}
+	}
+	if redirected && list[0].Text == "exec" {
+		a.find(text, "redirects the shell itself")
+	}
+	a.run(Command{Words: list, Text: text, Parent: a.parent, Via: a.via}, 0)
+	if dynamic {
+		if guess := a.guessed(c.Args); len(guess) > 0 {
+			was := a.guess
+			a.guess = true
+			a.run(Command{Words: guess, Text: text, Parent: a.parent, Via: a.via}, 0)
+			a.guess = was
+		}
+	}
+	for _, w := range c.Args {
+		a.inside(w)
+	}
+}
+
+// run records a command and opens it.
+func (a *analysis) run(c Command, level int) {
+	c.Origin, c.Loop, c.Piped, c.Stdin, c.Guess = a.origin, a.loop, a.piped, a.stdin, a.guess
+	if level > maxDepth || len(a.facts.Commands) > maxCommands {
+		a.find(c.Text, "is nested too deeply to be judged")
+		return
+	}
+	at := len(a.facts.Commands)
+	a.facts.Commands = append(a.facts.Commands, c)
+	a.open(c, at, level+1)
+}
+
+// inside walks what a word runs while it is expanded.
+func (a *analysis) inside(n syntax.Node) {
+	if w, ok := n.(*syntax.Word); ok && (w == nil || literal(w)) {
+		return
+	}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			a.within(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, false }, func() { a.stmts(n.Stmts) })
+			return false
+		case *syntax.ProcSubst:
+			a.within(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, true }, func() { a.stmts(n.Stmts) })
+			return false
+		case *syntax.ParamExp:
+			if n.Exp != nil && n.Exp.Op == syntax.AssignUnset || n.Exp != nil && n.Exp.Op == syntax.AssignUnsetOrNull {
+				name := ""
+				if n.Param != nil {
+					name = n.Param.Value
+				}
+				a.facts.Assigns = append(a.facts.Assigns, Assign{Name: name, Value: Word{Dynamic: true}, Text: a.text(n), Guess: a.guess})
+			}
+		}
+		return true
+	})
+}
+
+func literal(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		switch p.(type) {
+		case *syntax.Lit, *syntax.SglQuoted:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// evaluated walks what the shell evaluates arithmetically or as a condition: even a quoted text in it may run commands.
+func (a *analysis) evaluated(n syntax.Node) {
+	a.inside(n)
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if w, ok := n.(*syntax.Word); ok && w != nil {
+			a.evaluatedText(a.word(w).Text)
+		}
+		return true
+	})
+}
+
+// evaluatedText reads a text whose substitutions the shell runs although it was quoted.
+func (a *analysis) evaluatedText(text string) {
+	if !strings.Contains(text, "$(") && !strings.Contains(text, "`") || a.depth >= maxDepth {
+		return
+	}
+	w, err := syntax.NewParser(syntax.Variant(variants[a.kind])).Document(strings.NewReader(text))
+	if err != nil {
+		a.find(text, "cannot be read")
+		return
+	}
+	src := a.src
+	a.src = text
+	a.depth++
+	a.inside(w)
+	a.depth--
+	a.src = src
+}
+
+func (a *analysis) assign(s *syntax.Assign) {
+	r := Assign{Text: a.text(s), Guess: a.guess}
+	if s.Name != nil {
+		r.Name = s.Name.Value
+	}
+	switch {
+	case s.Array != nil || s.Index != nil:
+		r.Value = Word{Text: r.Text, Dynamic: true}
+		a.evaluated(s)
+	case s.Value != nil:
+		r.Value = a.word(s.Value)
+		a.inside(s.Value)
+		if r.Value.Plain() {
+			a.vars[r.Name] = r.Value.Text
+		} else {
+			a.vars[r.Name] = strings.Join(a.guessWord(s.Value), " ")
+		}
+	}
+	a.facts.Assigns = append(a.facts.Assigns, r)
+}
+
+// declare reads export, declare and their like. An export of plain values is nothing but assignments.
+func (a *analysis) declare(c *syntax.DeclClause) {
+	plain := c.Variant.Value == "export"
+	for _, s := range c.Args {
+		plain = plain && !s.Naked && s.Name != nil && s.Array == nil && s.Index == nil
+		a.assign(s)
+	}
+	if !plain || len(c.Args) == 0 {
+		a.find(firstLine(a.text(c)), "changes the shell's variables")
+		a.evaluated(c)
+	}
+}
+
+func firstLine(s string) string {
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		return s[:i] + " …"
+	}
+	return s
+}

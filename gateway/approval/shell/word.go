@@ -1,0 +1,148 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxBraces is how many words one word with braces may become.
+const maxBraces = 128
+
+// words decodes a word as it stands in a command's arguments, where braces make several of one.
+func (a *analysis) words(list []Word, w *syntax.Word) []Word {
+	if !hasBrace(w) {
+		return append(list, a.word(w))
+	}
+	text := a.text(w)
+	cp := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
+	if !syntax.SplitBraces(cp) {
+		return append(list, a.word(w))
+	}
+	from := len(list)
+	for e, err := range expand.BracesSeq(nil, cp) {
+		if err != nil || len(list)-from >= maxBraces {
+			a.find(text, "has braces that make too many words")
+			return append(list[:from], Word{Text: text, Dynamic: true})
+		}
+		d := a.word(e)
+		if d.Dynamic {
+			d.Text = text
+		}
+		d.Odd = d.Odd || a.kind != Bash
+		list = append(list, d)
+	}
+	return list
+}
+
+func hasBrace(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		if l, ok := p.(*syntax.Lit); ok && strings.Contains(l.Value, "{") {
+			return true
+		}
+	}
+	return false
+}
+
+// word decodes a word that stays one word: quotes and backslashes removed as the shell does (XCU 2.6.7).
+func (a *analysis) word(w *syntax.Word) Word {
+	var d Word
+	var b strings.Builder
+	for i, p := range w.Parts {
+		a.part(&d, &b, p, i == 0, i == len(w.Parts)-1)
+	}
+	d.Text = b.String()
+	if d.Dynamic {
+		d.Text = a.text(w)
+		if d.Text == "" {
+			d.Text = b.String()
+		}
+	}
+	return d
+}
+
+func (a *analysis) part(d *Word, b *strings.Builder, p syntax.WordPart, first, last bool) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		a.lit(d, b, p.Value, first, last)
+	case *syntax.SglQuoted:
+		if !p.Dollar {
+			b.WriteString(p.Value)
+			return
+		}
+		s, _, err := expand.Format(nil, p.Value, nil)
+		if err != nil {
+			d.Dynamic = true
+			return
+		}
+		s, _, _ = strings.Cut(s, "\x00")
+		b.WriteString(s)
+		d.Odd = d.Odd || a.kind != Bash || strings.Contains(p.Value, `\`) || strings.Contains(p.Value, "%")
+	case *syntax.DblQuoted:
+		d.Odd = d.Odd || p.Dollar // translated by the locale
+		for _, q := range p.Parts {
+			if l, ok := q.(*syntax.Lit); ok {
+				b.WriteString(unescape(l.Value, "$`\"\\"))
+				continue
+			}
+			d.Dynamic = true
+		}
+	default: // ParamExp, CmdSubst, ArithmExp, ProcSubst, ExtGlob
+		d.Dynamic = true
+	}
+}
+
+// lit decodes unquoted text.
+func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		start := first && i == 0
+		switch {
+		case c == '\\':
+			if i++; i < len(s) {
+				b.WriteByte(s[i])
+			} else {
+				d.Odd = true // a backslash at the very end: shells differ
+				b.WriteByte(c)
+			}
+			continue
+		case c == '*' || c == '?' || c == '[':
+			if !(c == '[' && start && len(s) == 1 && last) { // [ alone is a program
+				d.Glob = true
+			}
+		case c == '~' && start:
+			d.Tilde = true
+			if rest := s[1:]; !(rest == "" && last || strings.HasPrefix(rest, "/")) {
+				d.Odd = true // another user's home, a former folder
+			}
+		case c == '~' && (s[max(i-1, 0)] == '=' || s[max(i-1, 0)] == ':'):
+			d.Odd = true // bash replaces it after an = or a : in what looks like an assignment
+		case c == '$' || c == '`':
+			d.Odd = d.Odd || !(c == '$' && last && i == len(s)-1)
+		case a.kind == Zsh && (c == '=' && start || strings.IndexByte("()^#<>~", c) >= 0 || c == '{'):
+			d.Odd = true // =cmd, glob qualifiers and flags, extended globs
+		}
+		b.WriteByte(c)
+	}
+}
+
+// unescape removes the backslash before the characters that a here-document or double quotes keep special.
+func unescape(s, special string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			if strings.IndexByte(special, s[i+1]) >= 0 {
+				i++
+			} else if s[i+1] == '\n' {
+				i++
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

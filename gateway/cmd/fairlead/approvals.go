@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/protocol"
+)
+
+func approvalsCommand(o *options) *cobra.Command {
+	cmd := &cobra.Command{Use: "approvals", Short: "See what rules say about a command"}
+	cmd.AddCommand(approvalsTestCommand(o))
+	return cmd
+}
+
+// judged is what approvals test prints as JSON.
+type judged struct {
+	policy.Judgement
+	Shell    string           `json:"shell"`
+	Cwd      string           `json:"cwd"`
+	Warnings []policy.Problem `json:"warnings,omitempty"`
+}
+
+func approvalsTestCommand(o *options) *cobra.Command {
+	var file, cwd, command, shell, node, session string
+	cmd := &cobra.Command{
+		Use:   "test --policy FILE --cwd DIR --command STRING",
+		Short: "Judge a command by a rules file; nothing is run",
+		Long: `Judges a command by the rules in FILE, without a gateway and without running anything. It prints the verdict (allow, ask or deny), then
+every part of the command with its verdict and the rule or reason for it. FILE is what "approvals export" writes; "-" reads it from
+standard input.
+
+The exit code is 0 whatever the verdict is, and 1 when the rules cannot be read.`,
+		Example: `  fairlead approvals test --policy rules.json --cwd . --command 'git status && rm -rf build'`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range []string{"policy", "cwd", "command"} {
+				if !cmd.Flags().Changed(name) {
+					return &exitError{code: exitUsage, err: fmt.Errorf("--%s is missing\nUsage: %s", name, cmd.UseLine())}
+				}
+			}
+			set, warnings, err := readRules(cmd.InOrStdin(), file)
+			if err != nil {
+				return err
+			}
+			dir, err := filepath.Abs(cwd)
+			if err != nil {
+				return fmt.Errorf("find the folder %s: %w", cwd, err)
+			}
+			home, _ := os.UserHomeDir() // without one, what names it is asked about
+			call := policy.Call{Tool: "Bash", Cwd: dir, Home: home, Shell: shell, Command: command, Resolve: resolveLinks}
+			call.Node, call.Session = protocol.NodeID(node), protocol.SessionKey(session)
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				call.Resolve = nil // a folder of another machine
+			}
+			r := judged{Judgement: set.Judge(call), Shell: shell, Cwd: dir, Warnings: warnings}
+			if o.json {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			for _, w := range warnings {
+				fmt.Fprintf(cmd.ErrOrStderr(), "fairlead: warning: %s\n", problemText(w))
+			}
+			printJudged(cmd.OutOrStdout(), r)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&file, "policy", "", "file with the rules")
+	f.StringVar(&cwd, "cwd", "", "folder that the command would run in")
+	f.StringVar(&command, "command", "", "command to judge")
+	f.StringVar(&shell, "shell", "bash", "shell that would run it: bash, sh, zsh, cmd, powershell or another one")
+	f.StringVar(&node, "node", "", "machine that would run it")
+	f.StringVar(&session, "session", "", "chat that it would run for")
+	return cmd
+}
+
+func readRules(in io.Reader, file string) (*policy.Set, []policy.Problem, error) {
+	var data []byte
+	var err error
+	if file == "-" {
+		data, err = io.ReadAll(in)
+	} else {
+		data, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the rules: %w", err)
+	}
+	set, warnings, err := policy.Parse(data)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return set, warnings, nil
+}
+
+// resolveLinks follows the links in a path; what does not exist yet keeps its name in its real folder.
+func resolveLinks(path string) (string, error) {
+	for rest := ""; ; {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return "", fmt.Errorf("the link %s leads nowhere", path)
+		}
+		dir := filepath.Dir(path)
+		if dir == path {
+			return filepath.Join(path, rest), nil
+		}
+		rest = filepath.Join(filepath.Base(path), rest)
+		path = dir
+	}
+}
+
+func problemText(p policy.Problem) string {
+	if p.Rule == "" {
+		return p.Reason
+	}
+	return p.Rule + ": " + p.Reason
+}
+
+func printJudged(w io.Writer, r judged) {
+	fmt.Fprintf(w, "%s: %s\n", r.Verdict, visible(r.Reason))
+	for _, p := range r.Parts {
+		text := visible(p.Text)
+		if p.Kind == "finding" && text == "" {
+			text = "(the whole command)"
+		}
+		if p.Origin != "" {
+			text += "  (" + p.Origin + ")"
+		}
+		fmt.Fprintf(w, "  %-5s  %-10s  %s\n", p.Verdict, p.Kind, text)
+		why := visible(p.Reason)
+		if p.Rule != "" && !strings.Contains(why, p.Rule) {
+			why = p.Rule + ": " + why
+		}
+		fmt.Fprintf(w, "         %s\n", why)
+	}
+	for _, o := range r.Offers {
+		fmt.Fprintf(w, "  a rule could allow %s\n", visible(o.Text))
+	}
+}
+
+// visible shows what does not show by itself, so that a text in a terminal is the text that was judged.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\u{%04x}`, r)
+		}
+	}
+	return b.String()
+}
