@@ -40,7 +40,8 @@ type bonds struct {
 	files *confine.Ruleset
 }
 
-// devices may be used by every contained command. A terminal only when it is its own.
+// devices may be used by every contained command. All others are hidden: whoever may read a disk reads every secret on it, and there are keyboards
+// and cameras. A terminal is there only for the command whose own it is.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 
 // prepare returns the environment and the bonds of a command; no bonds for an uncontained one.
@@ -62,7 +63,7 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
 	if !c.files {
 		return env, b, nil
 	}
-	f := confine.Files{Hidden: c.set.Hidden, Read: append(slices.Clone(c.set.Shown), p.Read...), Write: []string{temp}, Devices: devices,
+	f := confine.Files{Hidden: append([]string{"/dev"}, c.set.Hidden...), Read: append(slices.Clone(c.set.Shown), p.Read...), Write: []string{temp}, Devices: devices,
 		NoTCP: blocked}
 	if p.Workspace != "" {
 		f.Read = append(f.Read, p.Workspace)

@@ -22,6 +22,8 @@ func TestWorkspaceWriteKeepsWritesInside(t *testing.T) {
 		{"a granted folder", `echo x >"$GRANTED/new"`, true},
 		{"the private temporary folder", `f=$(mktemp) && echo x >"$f" && test "${f#$TMPDIR}" != "$f"`, true},
 		{"the null device", "echo x >/dev/null", true},
+		{"what its own output is", "echo x >/dev/stdout && echo x >/dev/stderr && echo x >/proc/self/fd/1", true},
+		{"the kernel's settings", "cat /proc/sys/kernel/core_pattern >c && cat c >/proc/sys/kernel/core_pattern", false},
 		{"another folder", `echo x >"$OUTSIDE/new"`, false},
 		{"another file", `echo x >>"$OUTSIDE/old"`, false},
 		{"removing outside", `rm "$OUTSIDE/old"`, false},
@@ -66,6 +68,7 @@ func TestSecretsCannotBeRead(t *testing.T) {
 	}
 	// Ways around the name.
 	for _, script := range []string{"ln -s ~/.ssh s && cat s/id_ed25519", "cat /proc/self/root$HOME/.ssh/id_ed25519", "cd ~/.ssh && cat id_ed25519",
+		"for d in $(find /dev -type b); do head -c 1 $d && exit 0; done; exit 1",
 		"ln ~/.ssh/id_ed25519 k && cat k", "cat /proc/$PPID/environ"} {
 		if out, e := k.run(k.spec(script)); e.Code == 0 || strings.Contains(out, "canary") {
 			t.Errorf("%s gave %q", script, out)

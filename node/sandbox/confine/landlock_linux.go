@@ -106,12 +106,9 @@ func NewRuleset(f Files) (*Ruleset, error) {
 	}
 	b := builder{fd: int(fd), handled: attr.Handled_access_fs}
 	for _, h := range f.Hidden {
-		if real, err := filepath.EvalSymlinks(h); err == nil && real != "/" {
-			b.hidden = append(b.hidden, real)
-			continue
+		if h = resolve(filepath.Clean(h)); h != "/" {
+			b.hidden = append(b.hidden, h)
 		}
-		// What is not there yet is hidden when it comes: its folder is listed entry by entry.
-		b.hidden = append(b.hidden, filepath.Clean(h))
 	}
 	b.add("/", list, false)
 	b.allow("/", readFile)
@@ -151,6 +148,17 @@ type builder struct {
 	hidden  []string
 	seen    []mark
 	err     error
+}
+
+// resolve follows the links in the part of path that is there. What is not there yet is hidden when it comes, as its folder is allowed entry by entry.
+func resolve(path string) string {
+	rest := ""
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
 }
 
 // root grants a folder that was named by someone, following links to it.

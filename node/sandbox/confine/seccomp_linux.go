@@ -14,14 +14,18 @@ import (
 type arch struct {
 	audit uint32
 	// x32 is the bit that marks the second set of numbers on amd64, 0 elsewhere.
-	x32                             uint32
-	socket, uring, connect, sendto  uint32
-	ptrace, readMemory, writeMemory uint32
+	x32                            uint32
+	socket, uring, connect, sendto uint32
+	// never are refused to every command: looking into and writing to other processes (ptrace, process_vm_readv, process_vm_writev, pidfd_getfd), and
+	// the kernel's keys of the user (add_key, request_key, keyctl).
+	never []uint32
 }
 
 var arches = map[string]arch{
-	"amd64": {audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, uring: 425, connect: 42, sendto: 44, ptrace: 101, readMemory: 310, writeMemory: 311},
-	"arm64": {audit: unix.AUDIT_ARCH_AARCH64, socket: 198, uring: 425, connect: 203, sendto: 206, ptrace: 117, readMemory: 270, writeMemory: 271},
+	"amd64": {audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, uring: 425, connect: 42, sendto: 44,
+		never: []uint32{101, 310, 311, 438, 248, 249, 250}},
+	"arm64": {audit: unix.AUDIT_ARCH_AARCH64, socket: 198, uring: 425, connect: 203, sendto: 206,
+		never: []uint32{117, 270, 271, 438, 217, 218, 219}},
 }
 
 // Filters reports whether there is a system call filter for this processor.
@@ -35,7 +39,7 @@ const (
 	atArg4   = 48
 )
 
-// filter denies ptrace and the like. With noNet it denies every socket but Unix ones, and io_uring, whose operations no filter sees; with noConnect
+// filter denies what is never allowed. With noNet it denies every socket but Unix ones, and io_uring, whose operations no filter sees; with noConnect
 // also reaching for anyone with a socket, which leaves pairs of sockets.
 func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	const (
@@ -56,9 +60,9 @@ func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	if a.x32 != 0 {
 		prog = append(prog, unix.SockFilter{Code: bits, Jf: 1, K: a.x32}, unix.SockFilter{Code: ret, K: deny})
 	}
-	prog = append(prog, is(a.ptrace, deny)...)
-	prog = append(prog, is(a.readMemory, deny)...)
-	prog = append(prog, is(a.writeMemory, deny)...)
+	for _, nr := range a.never {
+		prog = append(prog, is(nr, deny)...)
+	}
 	if noConnect {
 		prog = append(prog, is(a.connect, deny)...)
 		// sendto is send with no address; both halves of the pointer are looked at.
