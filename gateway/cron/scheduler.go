@@ -148,7 +148,7 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 	defer timer.Stop()
 	for {
 		wait := time.Duration(0)
-		if s.ready {
+		if s.ready && ctx.Err() == nil {
 			wait = s.tick()
 		}
 		timer.Stop()
