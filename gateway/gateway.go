@@ -140,7 +140,8 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 		return g, err
 	}
 	g.server = rpc.New(rpc.Services{
-		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Models: models, Schedules: g.schedules,
+		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store,
+		Models: models, Schedules: g.schedules,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: session.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
 			return protocol.Ack{OK: true, Dropped: true}, nil // nothing waits for background commands in this version

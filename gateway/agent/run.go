@@ -187,7 +187,7 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block) (p
 		return fail(fmt.Sprintf("the arguments are not a JSON object: %.200s", raw)), nil
 	}
 	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), dispatch.Call{ID: CallID(m.ID, c.ID), ToolCallID: c.ID,
-		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: r.AskedBy, OnAsk: r.Sink.OnAsk})
+		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: r.AskedBy, Iteration: r.step, OnAsk: r.Sink.OnAsk})
 	if err != nil {
 		if context.Cause(ctx) != nil {
 			m := fail("stopped")

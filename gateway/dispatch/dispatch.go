@@ -75,6 +75,7 @@ type Call struct {
 	AskedBy    protocol.AskedBy
 	Direct     bool // the person's own act
 	Attempt    int
+	Iteration  int // the model step of the run
 	// OnAsk, when set, is called when a question is put, and with its end.
 	OnAsk func(protocol.Approval)
 }
@@ -150,7 +151,9 @@ func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result
 	}
 	switch {
 	case err == nil && earlier.Info.Over():
-		return replay(earlier), nil
+		res := replay(earlier)
+		res.Info.Args = c.Args // the journal has no contents
+		return res, nil
 	case err == nil && earlier.Info.State == protocol.CallRunning:
 		return d.lost(ctx, earlier)
 	case err != nil && !errors.Is(err, protocol.ErrNotFound):

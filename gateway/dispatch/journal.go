@@ -1,9 +1,11 @@
 package dispatch
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -11,11 +13,13 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // end writes the call's end into the journal and tells everyone. errText is empty when the result speaks for itself.
 func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errText string) (Result, error) {
 	t.row.Info.State, t.row.Info.EndedAt, t.row.Info.Error, t.row.ResultJSON = state, time.Now().UnixMilli(), errText, raw
+	t.row.OutputSHA256, t.row.OutputBytes = digest(raw)
 	t.over = true
 	ctx = context.WithoutCancel(ctx)
 	if !t.stored {
@@ -23,7 +27,7 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 		if err := t.put(ctx); err != nil {
 			return Result{}, err
 		}
-	} else if won, err := t.journal.FinishCall(ctx, t.row); err != nil {
+	} else if won, err := t.journal.FinishCall(ctx, entry(t.row)); err != nil {
 		if state != protocol.CallDone {
 			return Result{}, err
 		}
@@ -39,9 +43,77 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 
 // put writes the row, whole or not at all: a context that ends does not make the outcome doubtful.
 func (t *task) put(ctx context.Context) error {
-	err := t.journal.PutCall(context.WithoutCancel(ctx), t.row)
+	err := t.journal.PutCall(context.WithoutCancel(ctx), entry(t.row))
 	t.stored = t.stored || err == nil
 	return err
+}
+
+// maxOutput is how many bytes of a result the journal keeps (seed 001, maxOutputBytes). Images are kept whole: a part of one is of no use.
+const maxOutput = 200_000
+
+// contents are the arguments that hold what a file shall become. The journal has their hash and size only (seed 001, write).
+var contents = map[string]bool{"content": true, "oldString": true, "newString": true, "patch": true, "data": true}
+
+// entry is a call as the journal keeps it.
+func entry(c store.Call) store.Call {
+	c.Info.Args = masked(c.Info.Args, c.Info.Effect)
+	if c.Info.Preview != nil {
+		p := *c.Info.Preview
+		p.Diff = ""
+		c.Info.Preview = &p
+	}
+	if len(c.ResultJSON) > maxOutput && !bytes.Contains(c.ResultJSON, []byte(`"type":"image"`)) {
+		part, err := protocol.Marshal(struct {
+			Truncated bool   `json:"truncated"`
+			Bytes     int    `json:"bytes"`
+			Preview   string `json:"preview"`
+		}{true, len(c.ResultJSON), shorten(string(c.ResultJSON))})
+		if err == nil {
+			c.ResultJSON, c.Truncated = part, true
+		}
+	}
+	return c
+}
+
+// masked replaces the contents in the arguments of a call that writes.
+func masked(args json.RawMessage, effect protocol.Effect) json.RawMessage {
+	var tree any
+	if effect != protocol.EffectWrite || json.Unmarshal(args, &tree) != nil {
+		return args
+	}
+	out, err := protocol.Marshal(mask(tree, false))
+	if err != nil {
+		return args
+	}
+	return out
+}
+
+func mask(v any, content bool) any {
+	switch v := v.(type) {
+	case string:
+		if content {
+			sum, size := digest([]byte(v))
+			return map[string]any{"sha256": sum, "bytes": size}
+		}
+	case []any:
+		for i := range v {
+			v[i] = mask(v[i], content)
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = mask(v[name], contents[name])
+		}
+	}
+	return v
+}
+
+// digest gives SHA-256 in hex and size; nothing has none.
+func digest(data []byte) (string, int) {
+	if len(data) == 0 {
+		return "", 0
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), len(data)
 }
 
 // withdraw takes the call's question back if it is still open: an earlier start asked it, and it is no longer needed.

@@ -67,8 +67,9 @@ func (t *task) prepare(ctx context.Context, p auth.Principal) error {
 		Info: protocol.CallInfo{CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: node, Tool: spec.Name,
 			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: t.row.Info.ApprovalID},
 		AskedBy: c.AskedBy, Principal: p.String(), IdempotencyKey: key, Idempotent: spec.Idempotent, Attempt: c.Attempt,
-		CreatedAt: time.Now().UnixMilli(),
+		CreatedAt: time.Now().UnixMilli(), Iteration: c.Iteration,
 	}
+	t.row.InputSHA256, t.row.InputBytes = digest(c.Args)
 	return nil
 }
 

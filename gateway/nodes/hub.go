@@ -13,6 +13,7 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
 )
 
 // Link is a connection to a node.
@@ -80,6 +81,9 @@ func (h *Hub) Load(ctx context.Context) error {
 	return nil
 }
 
+// known are the tools of seed 000 that have an effect: what a repetition of them does is looked at before, by the hash of the file or by the person.
+var known = map[string]bool{"Bash": true, "Process": true, "Write": true, "Edit": true}
+
 // Attach takes a node in. An older connection of the same id is closed and its calls fail. detach must be called when the link is gone.
 // Errors are protocol.ErrInvalidConnect.
 func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, local bool, link Link) (detach func(), err error) {
@@ -100,6 +104,10 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, local bool, 
 		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli()}
 	for _, t := range p.Tools {
 		n.info.Tools = append(n.info.Tools, t.Name)
+		if tool.Risky(t) && !known[t.Name] {
+			slog.Warn("Tool has an effect, is not idempotent and ignores its idempotency key: a call with an unknown outcome may happen twice",
+				"node", id, "tool", t.Name)
+		}
 	}
 	h.mu.Lock()
 	old := h.nodes[id]

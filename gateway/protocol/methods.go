@@ -55,6 +55,7 @@ var (
 	ModelsList     = Method[ModelsListParams, ModelsListResult]{"models.list"}
 	ModelsTest     = Method[ModelsTestParams, ModelsTestResult]{"models.test"}
 	ModelsDetect   = Method[Empty, ModelsDetectResult]{"models.detect"}
+	JournalList    = Method[JournalListParams, JournalListResult]{"journal.list"}
 )
 
 // Scope is a right that a principal needs for a method.
@@ -131,6 +132,7 @@ var Methods = []MethodInfo{
 	{ModelsList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ModelsTest.Name, ScopeAdmin, []Mode{ModeClient}, true},
 	{ModelsDetect.Name, ScopeRead, []Mode{ModeClient}, true},
+	{JournalList.Name, ScopeRead, []Mode{ModeClient}, true},
 }
 
 // Events that the gateway sends.

@@ -23,6 +23,8 @@ type ToolSpec struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	Effect       Effect          `json:"effect,omitempty"`
 	Idempotent   bool            `json:"idempotent,omitempty"`
+	// AcceptsKey says that the tool passes its idempotency key on to what it changes.
+	AcceptsKey bool `json:"acceptsKey,omitempty"`
 }
 
 // ToolsListResult holds native tools first, then each node's in the order the node gave them.

@@ -19,6 +19,7 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/store"
 	"fairlead/gateway/workspace"
 )
 
@@ -60,7 +61,7 @@ func newFakes() *fakes {
 
 func (f *fakes) services() Services {
 	return Services{
-		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Models: fakeModels{}, Schedules: f.schedules,
+		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Models: fakeModels{}, Schedules: f.schedules,
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
 		},
@@ -276,3 +277,21 @@ func (fakeModels) Test(_ context.Context, provider, model string) protocol.Model
 }
 
 func (fakeModels) Detect(context.Context) []protocol.DetectedServer { return nil }
+
+// fakeJournal has three calls.
+type fakeJournal struct{}
+
+func (fakeJournal) Journal(_ context.Context, q protocol.JournalListParams) ([]store.Call, bool, error) {
+	if err := fails(string(q.SessionKey)); err != nil {
+		return nil, false, err
+	}
+	code := 0
+	all := []store.Call{
+		{Info: protocol.CallInfo{CallID: "c3", Node: "n", Tool: "Bash", Effect: protocol.EffectExec, State: protocol.CallDone, Args: json.RawMessage(`{"command":"ls"}`), ExitCode: &code, StartedAt: 5, EndedAt: 6},
+			Seq: 3, CreatedAt: 4, Principal: "owner c", ResultJSON: json.RawMessage(`"x"`), OutputBytes: 3},
+		{Info: protocol.CallInfo{CallID: "c2", Node: "n", Tool: "Read", State: protocol.CallDone, Args: json.RawMessage(`{}`)}, Seq: 2},
+		{Info: protocol.CallInfo{CallID: "c1", Node: "n", Tool: "Read", State: protocol.CallDone, Args: json.RawMessage(`{}`)}, Seq: 1},
+	}
+	n := min(q.Limit, len(all)-q.Offset)
+	return all[q.Offset : q.Offset+n], n < q.Limit, nil
+}

@@ -94,6 +94,7 @@ func (s *Server) handlers() map[string]handler {
 		return protocol.NodesListResult{Nodes: list(s.s.Nodes.Nodes())}, nil
 	})
 
+	handle(all, protocol.JournalList, s.journalList)
 	handle(all, protocol.WorkspaceList, s.listFiles)
 	handle(all, protocol.WorkspaceRead, s.readFile)
 	handle(all, protocol.WorkspaceWrite, s.writeFile)

@@ -91,6 +91,7 @@ type Services struct {
 	Approvals Approvals
 	Config    Config
 	Files     Files
+	Journal   Journal
 	Models    Models
 	Schedules Schedules
 	// Status gives the gateway's state; Pause changes it.

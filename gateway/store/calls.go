@@ -22,6 +22,13 @@ type Call struct {
 	ResultJSON     json.RawMessage
 	Hash           string // of what was shown
 	CreatedAt      int64
+	Iteration      int   // the model step of its run, from 1; 0 outside runs
+	Seq            int64 // of its machine; given by the first PutCall, read only
+	InputSHA256    string
+	InputBytes     int
+	OutputSHA256   string
+	OutputBytes    int
+	Truncated      bool // ResultJSON is a part of the result
 }
 
 type callRow struct {
@@ -42,6 +49,15 @@ type callRow struct {
 	Hash       string
 	CreatedAt  int64 `gorm:"autoCreateTime:false"`
 	EndedAt    int64
+
+	Effect       string
+	Iteration    int
+	Seq          int64
+	InputSha256  string
+	InputBytes   int
+	OutputSha256 string
+	OutputBytes  int
+	Truncated    bool
 }
 
 func (callRow) TableName() string { return "calls" }
@@ -50,11 +66,15 @@ func rowOfCall(c Call) callRow {
 	return callRow{ID: string(c.Info.CallID), RunID: string(c.Info.RunID), ToolCallID: c.Info.ToolCallID,
 		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: text(c.Info),
 		AskedBy: text(c.AskedBy), Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
-		Result: string(c.ResultJSON), Hash: c.Hash, CreatedAt: c.CreatedAt, EndedAt: c.Info.EndedAt}
+		Result: string(c.ResultJSON), Hash: c.Hash, CreatedAt: c.CreatedAt, EndedAt: c.Info.EndedAt,
+		Effect: string(c.Info.Effect), Iteration: c.Iteration, InputSha256: c.InputSHA256, InputBytes: c.InputBytes,
+		OutputSha256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated}
 }
 
 func (r callRow) call() (Call, error) {
-	c := Call{Principal: r.Principal, IdempotencyKey: r.IdemKey, Idempotent: r.Idempotent, Attempt: r.Attempt, Hash: r.Hash, CreatedAt: r.CreatedAt}
+	c := Call{Principal: r.Principal, IdempotencyKey: r.IdemKey, Idempotent: r.Idempotent, Attempt: r.Attempt, Hash: r.Hash, CreatedAt: r.CreatedAt,
+		Iteration: r.Iteration, Seq: r.Seq, InputSHA256: r.InputSha256, InputBytes: r.InputBytes, OutputSHA256: r.OutputSha256, OutputBytes: r.OutputBytes,
+		Truncated: r.Truncated}
 	if r.Result != "" {
 		c.ResultJSON = json.RawMessage(r.Result)
 	}
@@ -74,11 +94,12 @@ func (s *Store) PutCall(ctx context.Context, c Call) error {
 	row := rowOfCall(c)
 	return s.change(ctx, "store call", c.lasting(), func(tx *gorm.DB) error {
 		res := tx.Exec(newCall, row.ID, row.RunID, row.ToolCallID, row.SessionKey, row.Node, row.Tool, row.State, row.Info, row.AskedBy, row.Principal,
-			row.IdemKey, row.Idempotent, row.Attempt, row.Result, row.Hash, row.CreatedAt, row.EndedAt)
+			row.IdemKey, row.Idempotent, row.Attempt, row.Result, row.Hash, row.CreatedAt, row.EndedAt, row.Effect, row.Iteration, row.InputSha256,
+			row.InputBytes, row.OutputSha256, row.OutputBytes, row.Truncated, row.Node)
 		if res.Error != nil || res.RowsAffected == 1 {
 			return res.Error
 		}
-		res = tx.Model(&callRow{}).Where("id = ? AND state IN ('waiting', 'running')", row.ID).Select("*").Omit("id", "created_at").Updates(&row)
+		res = tx.Model(&callRow{}).Where("id = ? AND state IN ('waiting', 'running')", row.ID).Select("*").Omit("id", "created_at", "seq").Updates(&row)
 		if res.Error == nil && res.RowsAffected == 0 {
 			return protocol.ErrConflict.With(fmt.Sprintf("call %s has ended already", row.ID))
 		}
@@ -89,8 +110,10 @@ func (s *Store) PutCall(ctx context.Context, c Call) error {
 // Every call passes through these two. They are written out because reading a statement costs SQLite more than doing it.
 const (
 	newCall = `INSERT INTO calls (id, run_id, tool_call_id, session_key, node, tool, state, info, asked_by, principal, idem_key, idempotent, attempt,
-  result, hash, created_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
-	finishCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ? WHERE id = ? AND state IN ('waiting', 'running')`
+  result, hash, created_at, ended_at, effect, iteration, input_sha256, input_bytes, output_sha256, output_bytes, truncated, seq)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM calls WHERE node = ?))
+ON CONFLICT DO NOTHING`
+	finishCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ?, output_sha256 = ?, output_bytes = ?, truncated = ? WHERE id = ? AND state IN ('waiting', 'running')`
 )
 
 // FinishCall ends an open call. It returns false, and changes nothing, when the call had ended already.
@@ -98,7 +121,7 @@ func (s *Store) FinishCall(ctx context.Context, c Call) (bool, error) {
 	row := rowOfCall(c)
 	won := false
 	err := s.change(ctx, "store result", c.lasting(), func(tx *gorm.DB) error {
-		res := tx.Exec(finishCall, row.State, row.Info, row.Result, row.EndedAt, row.ID)
+		res := tx.Exec(finishCall, row.State, row.Info, row.Result, row.EndedAt, row.OutputSha256, row.OutputBytes, row.Truncated, row.ID)
 		won = res.RowsAffected == 1
 		return res.Error
 	})
@@ -141,4 +164,37 @@ func (s *Store) calls(ctx context.Context, where string, args ...any) ([]Call, e
 		}
 	}
 	return list, nil
+}
+
+// Journal returns calls that q wants, newest first, and whether there are more.
+func (s *Store) Journal(ctx context.Context, q protocol.JournalListParams) (list []Call, more bool, err error) {
+	var rows []callRow
+	err = s.read(ctx, "read journal", func(db *gorm.DB) error {
+		for column, value := range map[string]string{"node": string(q.Node), "session_key": string(q.SessionKey), "run_id": string(q.RunID), "tool": q.Tool,
+			"state": q.State, "effect": string(q.Effect)} {
+			if value != "" {
+				db = db.Where(column+" = ?", value)
+			}
+		}
+		if q.Before > 0 {
+			db = db.Where("created_at < ?", q.Before)
+		}
+		if q.After > 0 {
+			db = db.Where("created_at >= ?", q.After)
+		}
+		return db.Order("created_at DESC, seq DESC, id").Limit(q.Limit + 1).Offset(q.Offset).Find(&rows).Error
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if more = len(rows) > q.Limit; more {
+		rows = rows[:q.Limit]
+	}
+	list = make([]Call, len(rows))
+	for i, r := range rows {
+		if list[i], err = r.call(); err != nil {
+			return nil, false, err
+		}
+	}
+	return list, more, nil
 }

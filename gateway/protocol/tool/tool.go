@@ -23,6 +23,7 @@ import (
 type Traits struct {
 	Effect     protocol.Effect
 	Idempotent bool     // calling twice does the same as calling once
+	AcceptsKey bool     // it passes [IdempotencyKey] on to what it changes
 	Caps       []string // capability ids (seed 000, Capability Mapping)
 }
 
@@ -32,6 +33,26 @@ type Tool struct {
 	Caps    []string
 	handle  func(context.Context, json.RawMessage) (json.RawMessage, error)
 	preview func(context.Context, json.RawMessage) (protocol.CallPreview, error)
+}
+
+// Risky reports whether a tool has an effect, is not idempotent and ignores its key: when a call's outcome is unknown, nothing tells a repetition from
+// the first time (seed 001, Side Effects). Whoever starts with such a tool is warned.
+func Risky(s protocol.ToolSpec) bool {
+	return s.Effect != protocol.EffectRead && s.Effect != protocol.EffectUnknown && !s.Idempotent && !s.AcceptsKey
+}
+
+type keyKey struct{}
+
+// WithIdempotencyKey gives a call its key.
+func WithIdempotencyKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, keyKey{}, key)
+}
+
+// IdempotencyKey is the same for every attempt of a call and another for every other call (seed 001); empty when the gateway gave none. A tool that
+// changes something elsewhere passes it on, so that a repetition is recognized there.
+func IdempotencyKey(ctx context.Context) string {
+	key, _ := ctx.Value(keyKey{}).(string)
+	return key
 }
 
 // InputError says that a call's arguments do not fit the tool. Its text is meant for the model.
@@ -60,7 +81,7 @@ func Define[In, Out any](name, doc string, t Traits, fn func(context.Context, In
 	return Tool{
 		Spec: protocol.ToolSpec{
 			Name: name, Description: doc, InputSchema: mustJSON(in), OutputSchema: out,
-			Effect: t.Effect, Idempotent: t.Idempotent,
+			Effect: t.Effect, Idempotent: t.Idempotent, AcceptsKey: t.AcceptsKey,
 		},
 		Caps: t.Caps,
 		handle: func(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func journalCommand(o *options) *cobra.Command {
+	var q protocol.JournalListParams
+	var since time.Duration
+	cmd := &cobra.Command{
+		Use: "journal", Short: "Show what was called, by whom, on which machine, and how it ended", Args: cobra.NoArgs,
+		Long: `Shows the journal of calls, newest first. Every call has a row from before it starts. Contents of files are not in it, only their hash and size.
+A call whose state is unknown had started when its machine or the gateway stopped: look before you repeat it.`,
+		Example: `  fairlead journal --state unknown
+  fairlead journal --node laptop --effect exec --since 24h --json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if since > 0 {
+				q.After = time.Now().Add(-since).UnixMilli()
+			}
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.JournalList, q)
+				if err != nil {
+					return err
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), r)
+				}
+				return printJournal(cmd.OutOrStdout(), r)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&q.Limit, "lines", "n", protocol.DefaultJournal, "how many calls, at most 1000")
+	f.IntVar(&q.Offset, "offset", 0, "how many of the newest to skip")
+	f.StringVar((*string)(&q.Node), "node", "", "only of this machine (gsv is the gateway itself)")
+	f.StringVar((*string)(&q.SessionKey), "session", "", "only of this chat")
+	f.StringVar((*string)(&q.RunID), "run", "", "only of this run")
+	f.StringVar(&q.Tool, "tool", "", "only of this tool, such as Bash")
+	f.StringVar(&q.State, "state", "", "only waiting, running, done, failed, denied, cancelled or unknown ones")
+	f.StringVar((*string)(&q.Effect), "effect", "", "only with this effect: read, write, exec or network")
+	f.DurationVar(&since, "since", 0, "only of the last while, such as 30m or 24h")
+	return cmd
+}
+
+func printJournal(out io.Writer, r protocol.JournalListResult) error {
+	if len(r.Calls) == 0 {
+		fmt.Fprintln(out, "No calls.")
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, c := range r.Calls {
+		took := ""
+		if c.StartedAt > 0 && c.EndedAt > 0 {
+			took = (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).String()
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(c.RequestedAt).Format("2006-01-02 15:04:05"), c.Status, protocol.NewToolName(c.Node, c.Tool), took,
+			c.Principal, brief(c.Input))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if r.More {
+		fmt.Fprintln(out, "There are older ones: -n and --offset show them.")
+	}
+	return nil
+}
+
+// brief is the argument that says most, in one line.
+func brief(input json.RawMessage) string {
+	var args map[string]any
+	if json.Unmarshal(input, &args) != nil {
+		return ""
+	}
+	for _, name := range []string{"command", "path", "pattern", "action", "source", "message", "text"} {
+		if s, ok := args[name].(string); ok {
+			return shortLine(s)
+		}
+	}
+	return ""
+}
+
+func shortLine(s string) string {
+	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "")
+	if r := []rune(s); len(r) > 80 {
+		s = string(r[:79]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,63 @@
+package protocol
+
+import "encoding/json"
+
+// JournalListParams asks for rows of the journal of calls, newest first (extension). Empty fields do not narrow; Limit 0 means 100, at most 1000.
+type JournalListParams struct {
+	Node       NodeID     `json:"nodeId,omitempty"`
+	SessionKey SessionKey `json:"sessionKey,omitempty"`
+	RunID      RunID      `json:"runId,omitempty"`
+	Tool       string     `json:"tool,omitempty"` // bare name
+	State      string     `json:"state,omitempty"`
+	Effect     Effect     `json:"effect,omitempty"`
+	After      int64      `json:"after,omitempty"`  // Unix milliseconds, inclusive
+	Before     int64      `json:"before,omitempty"` // Unix milliseconds, exclusive
+	Offset     int        `json:"offset,omitempty"`
+	Limit      int        `json:"limit,omitempty"`
+}
+
+// Limits of one page of the journal.
+const (
+	DefaultJournal = 100
+	MaxJournal     = 1000
+)
+
+// JournalListResult is one page; More says that there are older rows.
+type JournalListResult struct {
+	Calls []JournalEntry `json:"calls"`
+	More  bool           `json:"more"`
+}
+
+// JournalEntry is one call in the journal (seed 001, Tool call state). Status is one of the call states. Input is the arguments, with every file
+// content in them replaced by its SHA-256 and size; Output is the result, cut when it is long.
+type JournalEntry struct {
+	CallID         CallID          `json:"callId"`
+	RunID          RunID           `json:"runId,omitempty"`
+	SessionKey     SessionKey      `json:"sessionKey,omitempty"`
+	Node           NodeID          `json:"nodeId"`
+	Iteration      int             `json:"iteration"`
+	Attempt        int             `json:"attempt"`
+	Seq            int64           `json:"seq"`
+	Tool           string          `json:"toolName"`
+	ToolCallID     string          `json:"toolCallId,omitempty"`
+	Effect         Effect          `json:"effect"`
+	Idempotent     bool            `json:"idempotent"`
+	IdempotencyKey string          `json:"idempotencyKey"`
+	Input          json.RawMessage `json:"input"`
+	InputSHA256    string          `json:"inputSha256"`
+	InputBytes     int             `json:"inputBytes"`
+	Output         json.RawMessage `json:"output,omitempty"`
+	OutputSHA256   string          `json:"outputSha256,omitempty"`
+	OutputBytes    int             `json:"outputBytes"`
+	Truncated      bool            `json:"truncated,omitempty"`
+	RequestedAt    int64           `json:"requestedAtMs"`
+	StartedAt      int64           `json:"startedAtMs,omitempty"`
+	EndedAt        int64           `json:"finishedAtMs,omitempty"`
+	Status         string          `json:"status"`
+	Error          string          `json:"error,omitempty"`
+	ExitCode       *int            `json:"exitCode,omitempty"`
+	Principal      string          `json:"principal"`
+	AskedBy        AskedBy         `json:"askedBy"`
+	ApprovalID     ApprovalID      `json:"approvalId,omitempty"`
+	Direct         bool            `json:"direct,omitempty"`
+}
