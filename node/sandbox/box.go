@@ -66,7 +66,7 @@ func (b *Box) Start(s Spec) (*Process, error) {
 	return b.sys.start(s)
 }
 
-// Close ends every command that still runs and the helper. It waits for them at most a second.
+// Close asks every command that still runs to end, kills after TermGrace what has not, and waits for it at most a second.
 func (b *Box) Close() error { return b.sys.close() }
 
 func checkSpec(s Spec) error {

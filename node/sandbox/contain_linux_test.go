@@ -246,6 +246,10 @@ func TestReportIsWhatHappens(t *testing.T) {
 			if len(missing) == 1 && missing[0] == "helper" {
 				want = sandbox.None
 			}
+			blocked, open := len(r.Gaps(sandbox.Profile{})), len(r.Gaps(sandbox.Profile{Network: sandbox.NetAllowed}))
+			if (missing == nil) != (blocked == 0) || open > blocked || len(r.Gaps(sandbox.Profile{Mode: sandbox.Full})) > open {
+				t.Errorf("gaps: %d with the network blocked, %d with it", blocked, open)
+			}
 			if r.Summary != want {
 				t.Errorf("summary %s, want %s (not enforced: %v)", r.Summary, want, none)
 			}

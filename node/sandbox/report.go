@@ -90,12 +90,21 @@ func needed(p Profile) []string {
 	return ids
 }
 
-// missing is the first check that p needs and the machine does not enforce, or nil.
-func (r Report) missing(p Profile) *Unavailable {
-	for _, id := range needed(p) {
+// Gaps are the checks that p relies on and this machine does not enforce; what an approval has to say. Where one of the network's is among them,
+// CheckTokens is all that looks out for it.
+func (r Report) Gaps(p Profile) (gaps []Check) {
+	for _, id := range needed(p.normal()) {
 		if c := r.Check(id); !c.Enforced {
-			return &Unavailable{Check: id, Why: c.Why, Fix: c.Fix}
+			gaps = append(gaps, c)
 		}
+	}
+	return gaps
+}
+
+// missing is the error for the first gap, or nil.
+func (r Report) missing(p Profile) *Unavailable {
+	if gaps := r.Gaps(p); len(gaps) > 0 {
+		return &Unavailable{Check: gaps[0].ID, Why: gaps[0].Why, Fix: gaps[0].Fix}
 	}
 	return nil
 }

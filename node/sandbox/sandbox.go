@@ -33,9 +33,11 @@ const (
 type Profile struct {
 	Mode    Mode
 	Network Network
-	// Workspace is the absolute path of the workspace.
+	// Workspace is the absolute path of the workspace. When secrets lie in it, as in a home folder, nothing new can be made on Linux directly in it and
+	// in the folders on the way to them.
 	Workspace string
-	// Write are granted folders that may be written, Read granted secrets that may be read; absolute paths.
+	// Write are granted folders that may be written, Read granted secrets that may be read; absolute paths. A device, or /dev/shm for programs that share
+	// memory, is granted like a folder.
 	Write, Read []string
 	// Required refuses to start where a guarantee that the profile needs is not enforced.
 	Required bool
@@ -70,10 +72,8 @@ type Options struct {
 	Missing []string
 }
 
-const (
-	// TermGrace is what a tree gets between SIGTERM and SIGKILL when the node has died (seed 000, Security).
-	TermGrace = 250 * time.Millisecond
-)
+// TermGrace is what commands get between SIGTERM and SIGKILL when the box is closed or the node has died (seed 000, Security).
+const TermGrace = 250 * time.Millisecond
 
 // Unavailable is the error of Start when the profile requires what this machine does not enforce.
 type Unavailable struct {
