@@ -283,12 +283,11 @@ func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config
 // The original left out whatever was shorter than 300 characters, and with it most real alerts.
 func alert(answer string) string {
 	text := strings.TrimSpace(answer)
-	const around = " \t\r\n*_`\"'.!:-"
-	bare := strings.Trim(text, around)
-	if rest, ok := strings.CutPrefix(bare, heartbeatOK); ok {
-		text = strings.TrimLeft(rest, around)
-	} else if rest, ok := strings.CutSuffix(bare, heartbeatOK); ok {
-		text = strings.TrimRight(rest, " \t\r\n*_`\"'-")
+	const marks = " \t\r\n*_`\"'-"
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, marks), heartbeatOK); ok {
+		text = strings.TrimLeft(rest, marks+".!:")
+	} else if rest, ok := strings.CutSuffix(strings.TrimRight(text, marks+".!"), heartbeatOK); ok {
+		text = strings.TrimRight(rest, marks)
 	}
 	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return ""

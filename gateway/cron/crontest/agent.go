@@ -143,8 +143,8 @@ func (a *Agent) Resume(t testing.TB) {
 
 func (a *Agent) run(r store.Run, stop chan struct{}) {
 	_, text, _ := strings.Cut(r.Params.Message, "\n")
+	text, _, _ = strings.Cut(text, "\n")
 	word, rest, _ := strings.Cut(text, " ")
-	word, _, _ = strings.Cut(word, "\n")
 	info := protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: protocol.RunThinking}
 	answer := "done"
 	var end *protocol.Error

@@ -1,0 +1,205 @@
+package cron_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/cron"
+	"fairlead/gateway/protocol"
+)
+
+// beating makes the rig's scheduler one with a heartbeat every 30 minutes.
+func (r *rig) beating(prompt string, file func() (string, error)) {
+	r.stop()
+	r.cfg.Agents.DefaultHeartbeat = config.Heartbeat{Every: "30m", Prompt: prompt, Target: "last", ActiveHours: &config.ActiveHours{Start: "08:00", End: "23:00"}}
+	r.opts = func(o *cron.Options) {
+		if file != nil {
+			o.HeartbeatFile = func(protocol.AgentID) (string, error) { return file() }
+		}
+	}
+	r.open()
+}
+
+func (r *rig) heartbeat() protocol.HeartbeatState {
+	r.t.Helper()
+	res, err := r.sched.HeartbeatStatus(r.t.Context(), protocol.Empty{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return res.Agents[protocol.MainAgent]
+}
+
+func TestTheHeartbeatComesInItsHoursAndTellsWhatIsNew(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.beating("say Disk is full.", nil)
+		time.Sleep(7*time.Hour + 31*time.Minute)
+		if st := r.heartbeat(); len(r.agent.Sent()) != 0 || st.LastStatus != protocol.CronSkipped || st.LastError != protocol.SkipOutsideHours || st.LastHeartbeatAt != nil {
+			t.Errorf("before eight: %+v", st)
+		}
+		time.Sleep(40 * 30 * time.Minute)
+		sent := r.agent.Sent()
+		if len(sent) != 30 { // 08:00 to 22:30
+			t.Fatalf("%d heartbeats", len(sent))
+		}
+		if s := sent[0]; s.In.SessionKey != "agent:main:heartbeat:system:internal" || s.From != "schedule heartbeat" || !strings.Contains(s.In.Message, "- look") ||
+			!strings.HasPrefix(s.In.Message, "[Heartbeat, Saturday, 1 January 2000 08:00 UTC]\n") {
+			t.Errorf("%s %q", s, s.In.Message)
+		}
+		msgs, err := r.agent.Store.Messages(t.Context(), protocol.MainSession, 0, 0)
+		if err != nil || len(msgs) != 1 || !strings.HasPrefix(msgs[0].Content.Text(), "**Heartbeat**\n\nDisk is full.") {
+			t.Errorf("told %d times: %v", len(msgs), err)
+		}
+		time.Sleep(24 * time.Hour)
+		if msgs, _ := r.agent.Store.Messages(t.Context(), protocol.MainSession, 0, 0); len(msgs) != 2 {
+			t.Errorf("after a day it was told %d times", len(msgs))
+		}
+	})
+}
+
+func TestAHeartbeatWithNothingToTellIsSilent(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.beating("say HEARTBEAT_OK", nil)
+		time.Sleep(12 * time.Hour)
+		st := r.heartbeat()
+		if len(r.agent.Sent()) == 0 || st.LastStatus != protocol.CronOK || st.LastHeartbeatText != "" {
+			t.Errorf("%+v", st)
+		}
+		if _, err := r.agent.Store.Messages(t.Context(), protocol.MainSession, 0, 0); err == nil {
+			t.Error("it was told")
+		}
+	})
+}
+
+func TestAHeartbeatIsLeftOutWhenThereIsNothingToDoOrTheChatIsBusy(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		text, fail := "# Nothing\n", error(nil)
+		r.beating("x", func() (string, error) { return text, fail })
+		time.Sleep(9*time.Hour + time.Second)
+		for _, c := range []struct {
+			text string
+			err  error
+			busy bool
+			want string
+		}{
+			{"# Nothing", nil, false, protocol.SkipEmptyFile}, {"", fs.ErrNotExist, false, protocol.SkipNoFile}, {"- look", nil, true, protocol.SkipBusy},
+		} {
+			text, fail = c.text, c.err
+			r.agent.SetBusy(c.busy)
+			time.Sleep(30 * time.Minute)
+			if st := r.heartbeat(); st.LastError != c.want || len(r.agent.Sent()) != 0 {
+				t.Errorf("%+v: %+v", c, st)
+			}
+		}
+		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{}) // asks for none of that
+		if err != nil || !res.OK || res.Skipped || len(r.agent.Sent()) != 1 {
+			t.Errorf("%+v %v", res, err)
+		}
+	})
+}
+
+func TestHeartbeatTriggerTellsOfAFailureAndOfOneThatIsUnderWay(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.beating("fail no model", nil)
+		if _, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{AgentID: "MAIN"}); err == nil || err.Error() != "no model" {
+			t.Errorf("%v", err)
+		}
+		synctest.Wait()
+		if st := r.heartbeat(); st.LastStatus != protocol.CronError || st.LastError != "no model" || st.LastHeartbeatAt == nil {
+			t.Errorf("%+v", st)
+		}
+		r.beating("hang", nil)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r.sched.HeartbeatTrigger(ctx, protocol.HeartbeatTriggerParams{})
+		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
+		if err != nil || !res.Skipped || res.SkipReason != protocol.SkipBusy {
+			t.Errorf("%+v %v", res, err)
+		}
+	})
+}
+
+func TestTheHeartbeatsTargetIsWhereThePersonIs(t *testing.T) {
+	for _, c := range []struct {
+		target string
+		active *protocol.LastActive
+		want   string
+	}{
+		{"last", nil, "[/]"}, {"none", nil, "[]"}, {"xmpp", nil, "[]"}, {"xmpp", &protocol.LastActive{Channel: "irc"}, "[]"}, {"xmpp", &protocol.LastActive{Channel: "xmpp"}, "[xmpp/]"},
+	} {
+		t.Run(fmt.Sprint(c.target, c.active), func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				r.stop()
+				r.cfg.Agents.DefaultHeartbeat = config.Heartbeat{Every: "30m", Prompt: "say hi", Target: c.target}
+				var told []string
+				r.opts = func(o *cron.Options) {
+					o.LastActive = func(protocol.AgentID) *protocol.LastActive { return c.active }
+					o.Deliver = func(_ context.Context, d cron.Delivery) (string, error) {
+						told = append(told, d.Channel+"/"+d.To)
+						return "there", nil
+					}
+				}
+				r.open()
+				time.Sleep(31 * time.Minute)
+				if fmt.Sprint(told) != c.want {
+					t.Errorf("told %v", told)
+				}
+				if got := r.heartbeat().LastActive; got != c.active {
+					t.Errorf("last active %+v", got)
+				}
+			})
+		})
+	}
+}
+
+func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.beating("say HEARTBEAT_OK", nil)
+		r.cfg.Agents.DefaultHeartbeat.ActiveHours = nil
+		begin := time.Now()
+		next := func() time.Duration {
+			st := r.heartbeat()
+			if st.NextHeartbeatAt == nil {
+				return 0
+			}
+			return time.UnixMilli(*st.NextHeartbeatAt).Sub(begin).Round(time.Second)
+		}
+		time.Sleep(10 * time.Minute)
+		r.off(time.Minute)
+		if d := next(); d != 30*time.Minute {
+			t.Errorf("after a restart: %s", d)
+		}
+		r.cfg.Agents.DefaultHeartbeat.Every = "5m"
+		r.sched.Wake()
+		if d := next(); d != 16*time.Minute {
+			t.Errorf("with a shorter interval: %s", d)
+		}
+		r.cfg.Agents.DefaultHeartbeat.Every = "2h"
+		res, err := r.sched.HeartbeatStart(t.Context(), protocol.Empty{})
+		if d := next(); err != nil || d != 131*time.Minute || res.Message != "Heartbeat scheduler started for 1 agents" {
+			t.Errorf("started: %s %+v %v", d, res, err)
+		}
+		r.off(5 * time.Hour)
+		if n := len(r.agent.Sent()); n != 1 {
+			t.Errorf("%d heartbeats right after five hours off", n)
+		}
+		r.cfg.Agents.DefaultHeartbeat.Every = "0m"
+		r.sched.Wake()
+		if d := next(); d != 0 {
+			t.Errorf("switched off: %s", d)
+		}
+		r.cfg.Agents.List = []config.AgentEntry{{ID: "Helper", Heartbeat: &config.Heartbeat{Every: "1h", Prompt: "say hi", Target: "last"}}}
+		time.Sleep(11 * time.Minute)
+		r.sched.Wake()
+		time.Sleep(61 * time.Minute)
+		sent := r.agent.Sent()
+		if last := sent[len(sent)-1]; last.In.SessionKey != "agent:helper:heartbeat:system:internal" {
+			t.Errorf("of another agent: %s", last)
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package cron
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// TestAClockThatWasWrongHoldsNothingUp plays a machine whose clock stood years ahead when a job was planned.
+func TestAClockThatWasWrongHoldsNothingUp(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		st, err := store.Open(t.Context(), dir+"/x.db")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		cfg := config.Default()
+		cfg.UserTimezone = "UTC"
+		cfg.Agents.DefaultHeartbeat.Every = "0"
+		s := New(Options{Store: st, Bus: new(event.Bus), Config: func() config.Config { return cfg }})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		ready := make(chan struct{})
+		close(ready)
+		go func() { defer close(ended); s.Run(ctx, ready) }()
+		defer func() { cancel(); <-ended }()
+		add := func(schedule protocol.CronSchedule) protocol.CronJobID {
+			res, err := s.Add(ctx, protocol.CronAddParams{Name: "x", Schedule: &schedule, Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "x"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res.Job.ID
+		}
+		hourly := add(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 * * * *"})
+		often := add(protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 600_000})
+		next := func(id protocol.CronJobID) (at int64) {
+			if err := s.do(ctx, func() { at = s.jobs[id].State.NextRunAtMs }); err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		wantHourly, wantOften := next(hourly), next(often)
+		years := int64(10 * 365 * 24 * time.Hour / time.Millisecond)
+		if err := s.do(ctx, func() {
+			s.last = now() + years // the loop has looked at the wrong clock
+			s.jobs[hourly].State.NextRunAtMs += years
+			s.jobs[often].State.NextRunAtMs += years
+			s.jobs[often].Base += years
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if h, o := next(hourly), next(often); h != wantHourly || o <= now() || o > wantOften {
+			t.Errorf("next runs %d and %d, want %d and at most %d", h, o, wantHourly, wantOften)
+		}
+		cfg.UserTimezone = "Asia/Kathmandu" // 5:45 ahead
+		s.Wake()
+		synctest.Wait()
+		if h := next(hourly); h != wantHourly-45*60_000 {
+			t.Errorf("in Kathmandu the next hour is at %d", h)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package cron_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+)
+
+func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.cfg.UserTimezone = "Europe/Berlin"
+		cronTool := r.sched.Tool()
+		call := func(args string) map[string]any {
+			t.Helper()
+			if err := tool.Validate(cronTool.Spec.InputSchema, json.RawMessage(args)); err != nil {
+				t.Fatalf("%s: %v", args, err)
+			}
+			raw, err := cronTool.Call(t.Context(), json.RawMessage(args))
+			if err != nil {
+				t.Fatalf("%s: %v", args, err)
+			}
+			synctest.Wait()
+			var out map[string]any
+			if err := json.Unmarshal(raw, &out); err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		if out := call(`{}`); out["enabled"] != true || out["count"] != 0.0 {
+			t.Errorf("status is the default: %v", out)
+		}
+		job := call(`{"action":"add","job":{"name":"Tea","schedule":{"kind":"at","at":"in 20 minutes"},"spec":{"mode":"systemEvent","text":"tea"}}}`)["job"].(map[string]any)
+		id := job["id"].(string)
+		if got := job["state"].(map[string]any)["nextRunAtMs"]; got != 946684800000.0+20*60_000 {
+			t.Errorf("in 20 minutes: %v", got)
+		}
+		daily := call(`{"action":"add","job":{"name":"News","schedule":"every day at 9:00","spec":{"mode":"task","message":"say news","deliver":false}}}`)["job"].(map[string]any)
+		if s := daily["schedule"].(map[string]any); s["expr"] != "0 9 * * *" || s["tz"] != "Europe/Berlin" {
+			t.Errorf("every day: %v", s)
+		}
+		if got := daily["state"].(map[string]any)["nextRunAtMs"]; got != 946684800000.0+8*3600_000 {
+			t.Errorf("nine in Berlin: %v", got)
+		}
+		call(`{"action":"update","id":"` + id + `","patch":{"schedule":{"kind":"at","at":"tomorrow 07:30"},"enabled":null}}`)
+		list := call(`{"action":"list","limit":5.0,"offset":0}`)["jobs"].([]any)
+		if len(list) != 2 || list[1].(map[string]any)["name"] != "Tea" {
+			t.Errorf("list %v", list)
+		}
+		run := call(`{"action":"run","mode":"force","id":"` + daily["id"].(string) + `"}`)["results"].([]any)[0].(map[string]any)
+		if run["status"] != protocol.CronRunning {
+			t.Errorf("run does not wait: %v", run)
+		}
+		if runs := call(`{"action":"runs","limit":9999}`)["runs"].([]any); len(runs) != 1 || runs[0].(map[string]any)["summary"] != "news" {
+			t.Errorf("runs %v", runs)
+		}
+		if out := call(`{"action":"remove","id":"` + id + `"}`); out["removed"] != true {
+			t.Errorf("remove %v", out)
+		}
+		for args, want := range map[string]string{
+			`{"action":"dance"}`:                             "action must be",
+			`{"action":"add"}`:                               "job required",
+			`{"action":"update","id":"x"}`:                   "patch required",
+			`{"action":"update","id":"x","patch":{}}`:        "Unknown cron job id: x",
+			`{"action":"update","patch":{}}`:                 "id and patch required",
+			`{"action":"run","mode":"force"}`:                "requires id",
+			`{"action":"remove"}`:                            "id required",
+			`{"action":"add","job":{"name":7}}`:              "job: name must be a string",
+			`{"action":"add","job":{"schedule":"whenever"}}`: "write it as",
+		} {
+			if _, err := cronTool.Call(t.Context(), json.RawMessage(args)); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", args, err)
+			}
+		}
+		var bad *tool.InputError
+		if _, err := cronTool.Call(t.Context(), json.RawMessage(`{"action":7}`)); !errors.As(err, &bad) {
+			t.Errorf("%v", err)
+		}
+		if cronTool.Spec.Name != "Cron" || cronTool.Spec.Effect != protocol.EffectWrite || !json.Valid(cronTool.Spec.InputSchema) {
+			t.Errorf("%+v", cronTool.Spec)
+		}
+		time.Sleep(time.Second)
+	})
+}
+
+// TestAToolNeverWaitsForAPlace holds that a job that starts another one cannot lock both.
+func TestAToolNeverWaitsForAPlace(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.cfg.Cron.MaxConcurrent = 1
+		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: task("hang")})
+		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
+		raw, err := r.sched.Tool().Call(t.Context(), json.RawMessage(`{"action":"run","mode":"force","id":"`+string(j.ID)+`"}`))
+		if err != nil || !strings.Contains(string(raw), "begins when another job has ended") {
+			t.Errorf("%s %v", raw, err)
+		}
+	})
+}
