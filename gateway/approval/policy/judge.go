@@ -55,9 +55,9 @@ func (j *judging) add(p Part) { j.parts = append(j.parts, p) }
 
 func (j *judging) result() Judgement {
 	r := Judgement{Verdict: Allow, Parts: j.parts}
-	if len(j.parts) == 0 {
-		r.Verdict, r.Reason = Ask, "nothing in it can be judged"
-		return r
+	if len(j.parts) == 0 { // a comment, or nothing but harmless redirects
+		j.add(Part{Kind: "call", Text: j.call.Command, Verdict: Ask, Reason: "there is nothing in it that a rule could be about"})
+		r.Parts = j.parts
 	}
 	r.Reason = j.parts[0].Reason
 	r.Rule = j.parts[0].Rule

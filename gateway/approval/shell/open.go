@@ -300,7 +300,10 @@ func (o opening) remote(sub []string, skip int) {
 		if i < len(o.c.Words) && o.c.Words[i].Text == "--" {
 			i++
 		}
+		was := o.a.guess // in a box the same words need not mean the same
+		o.a.guess = true
 		o.tail(i)
+		o.a.guess = was
 		return
 	}
 	i = o.operand(1, "bcDEeFIiJLlmOopQRSWw") + skip

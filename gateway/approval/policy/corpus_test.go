@@ -1,0 +1,115 @@
+package policy
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	corpusHome = "/home/me"
+	corpusCwd  = "/home/me/project"
+)
+
+// corpusCase is one line of testdata/corpus.txt.
+type corpusCase struct {
+	line                   int
+	policy, shell, command string
+	want                   Verdict
+}
+
+func readCorpus(t testing.TB) []corpusCase {
+	t.Helper()
+	f, err := os.Open("testdata/corpus.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var list []corpusCase
+	policy := ""
+	in := bufio.NewScanner(f)
+	for n := 1; in.Scan(); n++ {
+		line := in.Text()
+		word, rest, ok := strings.Cut(line, " ")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+			continue
+		case !ok:
+			t.Fatalf("line %d: %q", n, line)
+		case word == "policy":
+			policy = rest
+			continue
+		}
+		c := corpusCase{line: n, policy: policy, command: rest, shell: "bash"}
+		verdict, shell, ok := strings.Cut(word, ":")
+		if ok {
+			c.shell = shell
+		}
+		c.want = Verdict(verdict)
+		if c.want != Allow && c.want != Ask && c.want != Deny {
+			t.Fatalf("line %d: verdict %q", n, verdict)
+		}
+		if s, err := strconv.Unquote(rest); err == nil && rest[0] == '"' {
+			c.command = s
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func readPolicy(t testing.TB, name string) *Set {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata/policies", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, problems, err := Parse(data)
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("%s: %v %v", name, err, problems)
+	}
+	return s
+}
+
+func policies(t testing.TB) map[string]*Set {
+	m := map[string]*Set{}
+	for _, n := range []string{"dev", "small", "open", "any", "closed", "empty"} {
+		m[n] = readPolicy(t, n)
+	}
+	return m
+}
+
+func corpusCall(shell, command string) Call {
+	return Call{Tool: "Bash", Cwd: corpusCwd, Home: corpusHome, Shell: shell, Command: command}
+}
+
+func TestCorpusGetsItsVerdicts(t *testing.T) {
+	sets := policies(t)
+	cases := readCorpus(t)
+	allowed := 0
+	for _, c := range cases {
+		got := sets[c.policy].Judge(corpusCall(c.shell, c.command))
+		if c.want == Allow {
+			allowed++
+		}
+		if got.Verdict != c.want {
+			t.Errorf("line %d, %s, %s: %q is %s, want %s", c.line, c.policy, c.shell, c.command, got.Verdict, c.want)
+			for _, p := range got.Parts {
+				t.Logf("    %s %s %q %s %s", p.Verdict, p.Kind, p.Text, p.Rule, p.Reason)
+			}
+		}
+		if got.Reason == "" || len(got.Parts) == 0 {
+			t.Errorf("line %d: %q has no reason or parts: %+v", c.line, c.command, got)
+		}
+		for _, p := range got.Parts {
+			if p.Reason == "" || p.Kind == "" {
+				t.Errorf("line %d: %q: part without reason: %+v", c.line, c.command, p)
+			}
+		}
+	}
+	if len(cases) < 300 || allowed < 100 {
+		t.Errorf("only %d cases, %d of them allowed", len(cases), allowed)
+	}
+}
