@@ -140,6 +140,7 @@ func (b *backend) start() {
 	if b.f.join != "" {
 		b.join = &client.Options{URL: b.f.join, Token: os.Getenv("FAIRLEAD_TOKEN")} // never this computer's own token
 	}
+	b.wg.Go(func() { thrift(b.early) })
 	b.wg.Go(func() {
 		if !b.opened() {
 			return

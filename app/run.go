@@ -27,6 +27,7 @@ func runGUI(f flags, b *backend, i *instance) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
 	s := newShell(ctx, a, b)
+	s.showQuietly = showQuietly
 	s.run()
 	if d, ok := a.(desktop.App); ok && trayAvailable() {
 		t := tray.New(d, s.trayDo)

@@ -28,7 +28,9 @@ type shell struct {
 	machines look.Machines
 	hasTray  bool
 	visible  bool
-	running  bool // values are watched
+	// showQuietly opens a window without taking the keyboard.
+	showQuietly func(fyne.Window)
+	running     bool // values are watched
 
 	sidebar  *sidebar
 	drawer   *fyne.Container // the sidebar over the chat, in a narrow window
@@ -54,7 +56,7 @@ var (
 )
 
 func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
-	s := &shell{ctx: ctx, app: a, b: b, torn: make(map[protocol.SessionKey]*conversation)}
+	s := &shell{ctx: ctx, app: a, b: b, torn: make(map[protocol.SessionKey]*conversation), showQuietly: fyne.Window.Show}
 	w := a.NewWindow("Fairlead")
 	w.SetMaster()
 	s.conversation = newConversation(s, w)

@@ -42,7 +42,7 @@ func (s *shell) openApproval(v state.View) {
 	w.Resize(fyne.NewSize(approve.Width, s.dialog.Height()))
 	w.SetCloseIntercept(func() { s.dialog.Close() })
 	w.CenterOnScreen()
-	w.Show()
+	s.showQuietly(w)
 	s.dialog.OnScreen(true)
 }
 

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver"
+	"github.com/go-gl/glfw/v3.4/glfw"
+)
+
+// showQuietly opens a window in front without taking the keyboard: who types elsewhere goes on typing there. It must run on the GUI
+// thread, and needs the real driver.
+//
+// On Windows and macOS the toolkit's own hint is enough. Under X11 the window manager gives the keyboard to every new window unless the
+// window says, before it is shown, that no act of the person led to it; see [unasked]. Under Wayland no window can take the keyboard.
+func showQuietly(w fyne.Window) {
+	glfw.WindowHint(glfw.FocusOnShow, glfw.False)
+	w.SetContent(container.New(&whenMeasured{func() bool { return native(w, unasked) }}, w.Content()))
+	w.Show()
+	glfw.WindowHint(glfw.FocusOnShow, glfw.True)
+	native(w, raise)
+}
+
+// native calls f with the system's number of the window, once there is one.
+func native(w fyne.Window, f func(id uintptr)) (called bool) {
+	n, ok := w.(driver.NativeWindow)
+	if !ok {
+		return true
+	}
+	n.RunNative(func(context any) {
+		if x, ok := context.(driver.X11WindowContext); ok && x.WindowHandle != 0 {
+			f(x.WindowHandle)
+			called = true
+		}
+	})
+	return called
+}
+
+// whenMeasured lays its only object out over all the room, and does something when that is first measured: the toolkit measures a new
+// window's content after the window was made and before it is shown, and offers no other moment in between.
+type whenMeasured struct {
+	do func() (done bool) // asked again until it was done
+}
+
+// MinSize implements fyne.Layout.
+func (l *whenMeasured) MinSize(o []fyne.CanvasObject) fyne.Size {
+	if do := l.do; do != nil {
+		l.do = nil // what it does may measure again
+		if !do() {
+			l.do = do
+		}
+	}
+	return o[0].MinSize()
+}
+
+// Layout implements fyne.Layout.
+func (l *whenMeasured) Layout(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }

@@ -1,0 +1,6 @@
+//go:build !(linux || freebsd || openbsd || netbsd)
+
+package app
+
+func unasked(uintptr) {}
+func raise(uintptr)   {}
