@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -91,7 +92,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 		return out, failf("'%s' is not a folder", base.Abs)
 	}
 	_, info, err := ws.Target(from)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
 		return out, nil
 	}
 	if err != nil {

@@ -42,7 +42,7 @@ func newRoute(glob string) *route {
 	return r
 }
 
-// simple reports whether every slash in a glob stands between two parts, and not in alternatives or a class.
+// simple reports whether slashes and ** in a glob stand between and for whole parts, and not in alternatives or a class.
 func simple(glob string) bool {
 	depth := 0
 	for i := range len(glob) {
@@ -55,6 +55,10 @@ func simple(glob string) bool {
 			depth = max(0, depth-1)
 		case '/':
 			if depth > 0 {
+				return false
+			}
+		case '*':
+			if depth > 0 && strings.HasPrefix(glob[i:], "**") {
 				return false
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
@@ -27,7 +26,7 @@ func machine(t testing.TB, pattern string) *Machine {
 }
 
 // lines are the numbers of the lines that match, from 0.
-func (m *Machine) lines(text []byte) (list []int) {
+func (m *Machine) matching(text []byte) (list []int) {
 	for at, n := 0, 0; at < len(text); {
 		i, end := m.Find(context.Background(), m.Start(), text[at:])
 		if i < 0 {
@@ -76,8 +75,28 @@ func TestMatchesWhatRegexpMatches(t *testing.T) {
 			for range rnd.IntN(24) {
 				text = append(text, pieces[rnd.IntN(len(pieces))]...)
 			}
-			if got, want := m.lines(text), slow(re, text); !slices.Equal(got, want) {
+			if got, want := m.matching(text), slow(re, text); !slices.Equal(got, want) {
 				t.Fatalf("%q in %q: lines %v, want %v", pattern, text, got, want)
+			}
+		}
+	}
+}
+
+func TestLongTextsAreNoDifferent(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	pieces := []string{"a", "b", "ab", "x ", "\n", "\n", "\r\n", "\r", "é", "K", "日本", "_", "the quick brown fox", strings.Repeat("0123456789", 30)}
+	for _, pattern := range append(patterns, "quickly", "fox\\d+[^0-9]fox", "xa.{9}ab", "^é.*K$") {
+		m, re := machine(t, pattern), regexp.MustCompile(pattern)
+		for range 4 {
+			var text []byte
+			for size := rnd.IntN(80_000); len(text) < size; {
+				text = append(text, pieces[rnd.IntN(len(pieces))]...)
+			}
+			if rnd.IntN(3) == 0 {
+				text = bytes.ReplaceAll(text, []byte("\n"), []byte(" "))
+			}
+			if got, want := m.matching(text), slow(re, text); !slices.Equal(got, want) {
+				t.Fatalf("%q: %d lines, want %d", pattern, len(got), len(want))
 			}
 		}
 	}
@@ -109,7 +128,7 @@ func TestTheMemoryOfAMachineIsBounded(t *testing.T) {
 		text[i] = "abc"[rnd.IntN(3)]
 	}
 	re := regexp.MustCompile("a.{18}b[^x]{20}c")
-	if got, want := m.lines(text), slow(re, text); !slices.Equal(got, want) {
+	if got, want := m.matching(text), slow(re, text); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	text = bytes.ReplaceAll(text, []byte("c"), []byte("a"))
@@ -122,18 +141,21 @@ func TestTheMemoryOfAMachineIsBounded(t *testing.T) {
 }
 
 func TestASearchEndsWithItsContext(t *testing.T) {
-	m := machine(t, "(a|b)*a(a|b){900}c")
 	rnd := rand.New(rand.NewPCG(3, 4))
-	text := make([]byte, 100_000_000)
+	text := make([]byte, 300_000)
 	for i := range text {
-		text[i] = "ab"[rnd.IntN(2)]
+		if text[i] = "ab"[rnd.IntN(2)]; i%5000 == 0 {
+			text[i] = '\n'
+		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	begun := time.Now()
-	m.Find(ctx, m.Start(), text)
-	if took := time.Since(begun); took > time.Second {
-		t.Errorf("it took %v", took)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, pattern := range []string{"(a|b)*a(a|b){900}c", "a(a|b){900}(.x{1000}|[^a]y{1000})c"} {
+		m := machine(t, pattern)
+		m.Find(ctx, m.Start(), text)
+		if most := 3 * m.patience; m.made > most {
+			t.Errorf("%d states were made, at most %d were to be", m.made, most)
+		}
 	}
 }
 
@@ -170,8 +192,12 @@ func FuzzAgreesWithRegexp(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := p.NewMachine().lines([]byte(text)), slow(re, []byte(text)); !slices.Equal(got, want) {
+		if got, want := p.NewMachine().matching([]byte(text)), slow(re, []byte(text)); !slices.Equal(got, want) {
 			t.Errorf("%q in %q: lines %v, want %v", pattern, text, got, want)
+		}
+		long := []byte(strings.Repeat(text+"\n-\n", 1+8*short/(len(text)+3)) + text)
+		if got, want := p.NewMachine().matching(long), slow(re, long); !slices.Equal(got, want) {
+			t.Errorf("%q in much of %q: %d lines, want %d", pattern, text, len(got), len(want))
 		}
 	})
 }

@@ -1,11 +1,9 @@
 package dfa
 
 import (
-	"context"
 	"encoding/binary"
 	"regexp/syntax"
 	"slices"
-	"unicode/utf8"
 )
 
 const (
@@ -27,17 +25,20 @@ type Machine struct {
 	size   int               // of all seeds, in bytes
 	start  uint32            // the row at the beginning of a line
 	made   int               // states since the machine was new
+	resets int               // how often all rows became invalid
 	marks  []uint32          // by instruction: the generation in which it was reached
 	gen    uint32
-	stack  []uint32
-	leads  []uint32
-	kernel []uint32 // instructions of a new state, ascending
-	seed   []byte   // a state's name: what is known of the character before, and the kernel
+	// patience is how many states may be made, each from all instructions at worst, before somebody asks whether the answer is still wanted.
+	patience int
+	stack    []uint32
+	leads    []uint32
+	kernel   []uint32 // instructions of a new state, ascending
+	seed     []byte   // a state's name: what is known of the character before, and the kernel
 }
 
 // NewMachine makes a machine.
 func (p *Program) NewMachine() *Machine {
-	m := &Machine{Program: p, marks: make([]uint32, len(p.prog.Inst))}
+	m := &Machine{Program: p, marks: make([]uint32, len(p.prog.Inst)), patience: 1 + 500_000/len(p.prog.Inst)}
 	m.reset()
 	return m
 }
@@ -49,6 +50,7 @@ const (
 )
 
 func (m *Machine) reset() {
+	m.resets++
 	m.table = append(m.table[:0], make([]uint32, 2*m.stride)...)
 	m.seeds = append(m.seeds[:0], "", "")
 	m.index, m.size = map[string]uint32{}, 0
@@ -210,86 +212,4 @@ func decode(list []uint32, seed string) []uint32 {
 
 func isWord(r rune) bool {
 	return r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
-}
-
-// State is where a machine stands in a line. It is valid until the machine is used for another text.
-type State uint32
-
-// Start is the state at the beginning of a line.
-func (m *Machine) Start() State { return State(m.start) }
-
-// Find runs over text, which begins in state at, up to the first byte behind which it is certain that a line matches. It gives that
-// byte's index, from 0 to len(text), or -1. The byte is in the line or is its line feed. Without a match, the state is the one behind text:
-// text may go on, if it does not end inside a character or with a carriage return.
-//
-// An expression that needs many states takes its time: ctx is asked every few thousand of them, and when it has ended Find gives -1.
-func (m *Machine) Find(ctx context.Context, at State, text []byte) (int, State) {
-	row := uint32(at)
-	table, columns := m.table, &m.columns
-	budget := m.made + 2000
-	for i := 0; i < len(text); {
-		for i+4 <= len(text) {
-			a := table[row+uint32(columns[text[i]])]
-			if a <= matched {
-				break
-			}
-			b := table[a+uint32(columns[text[i+1]])]
-			if b <= matched {
-				row, i = a, i+1
-				break
-			}
-			c := table[b+uint32(columns[text[i+2]])]
-			if c <= matched {
-				row, i = b, i+2
-				break
-			}
-			d := table[c+uint32(columns[text[i+3]])]
-			if d <= matched {
-				row, i = c, i+3
-				break
-			}
-			row, i = d, i+4
-		}
-		if i >= len(text) {
-			break
-		}
-		column, size := columns[text[i]], 1
-		if column == m.special {
-			if text[i] == '\r' {
-				if i+1 == len(text) || text[i+1] == '\n' {
-					i++
-					continue
-				}
-				column = m.classOf('\r')
-			} else {
-				var r rune
-				r, size = utf8.DecodeRune(text[i:])
-				column = m.classOf(r)
-			}
-		}
-		to := table[row+uint32(column)]
-		if to == 0 {
-			to = m.next(row, column)
-			table = m.table
-			if m.made > budget {
-				if budget = m.made + 2000; ctx.Err() != nil {
-					return -1, State(row)
-				}
-			}
-		}
-		if to == matched {
-			return i, State(m.start)
-		}
-		row, i = to, i+size
-	}
-	return -1, State(row)
-}
-
-// End reports whether a line that ends in state at matches.
-func (m *Machine) End(at State) bool {
-	to := m.table[uint32(at)+uint32(m.eol)]
-	if to == 0 {
-		to = m.next(uint32(at), m.eol)
-	}
-	return to == matched
 }

@@ -1,0 +1,330 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// randomTree makes files with names and contents that are often alike.
+func randomTree(b *bench, rnd *rand.Rand, files int) {
+	dirs := []string{"a", "b", "a.b", "ab", ".h", "a b", "é", "A"}
+	ends := []string{"f.go", "f.md", "x.go", ".env", "[1].go", "f", "{g}.ts"}
+	words := []string{"needle\n", "no\n", "\n", "a needle\r\n", "\xff\n", "é\n", "need", "le\n"}
+	for range files {
+		var path []string
+		for range rnd.IntN(4) {
+			path = append(path, dirs[rnd.IntN(len(dirs))])
+		}
+		var text strings.Builder
+		for range rnd.IntN(8) {
+			text.WriteString(words[rnd.IntN(len(words))])
+		}
+		name := b.file(strings.Join(append(path, ends[rnd.IntN(len(ends))]), "/"), text.String())
+		when := time.Unix(int64(1000+rnd.IntN(5)), 0)
+		if err := os.Chtimes(name, when, when); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+func TestGrepAgreesWithTheNaiveWay(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(21, 22))
+	for range 12 {
+		b := newBench(t)
+		randomTree(b, rnd, rnd.IntN(150))
+		for _, in := range []grepIn{{Pattern: "needle"}, {Pattern: "needle", Include: "*.{go,md}"}, {Pattern: "^need$|é", Include: "[fx]*"}, {Pattern: "no", Include: "f"},
+			{Pattern: "^$"}, {Pattern: "needle", Include: "a/*"}, {Pattern: "e", Include: "*"}, {Pattern: "needle", Include: "**.go"}} {
+			re := regexp.MustCompile(in.Pattern)
+			var want []string
+			err := filepath.WalkDir(b.ws.Dir(), func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() || in.Include != "" && !doublestar.MatchUnvalidated(in.Include, d.Name()) {
+					return err
+				}
+				text, err := os.ReadFile(path)
+				if err != nil || !utf8.Valid(text) || len(text) == 0 {
+					return err
+				}
+				for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+					if line = strings.TrimSuffix(line, "\r"); re.MatchString(line) {
+						want = append(want, fmt.Sprintf("%s:%d:%s", b.rel(path)[0], i+1, line))
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := runGrep(t.Context(), b.ws, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := matchLines(b, out); !slices.Equal(got, want[:min(len(want), maxMatches)]) || out.Truncated != (len(want) >= maxMatches) {
+				t.Fatalf("%+v:\n%q, want\n%q", in, got, want)
+			}
+		}
+	}
+}
+
+// slowMatch compares part by part: doublestar alone says that a*/** is not a.
+func slowMatch(glob, path string) bool {
+	if strings.Contains(glob, "{a,é/A}") || strings.Contains(glob, "{**,x}") {
+		return doublestar.MatchUnvalidated(glob, path)
+	}
+	var match func(glob, path []string) bool
+	match = func(glob, path []string) bool {
+		switch {
+		case len(glob) == 0:
+			return len(path) == 0
+		case glob[0] == "**":
+			return match(glob[1:], path) || len(path) > 0 && match(glob, path[1:])
+		}
+		return len(path) > 0 && doublestar.MatchUnvalidated(glob[0], path[0]) && match(glob[1:], path[1:])
+	}
+	return match(strings.Split(glob, "/"), strings.Split(path, "/"))
+}
+
+func TestGlobAgreesWithWalkingAndComparing(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(23, 24))
+	pieces := []string{"*", "**", "a*", "?", "{a,b}", "[ab]", "*.go", "a", ".*", "*.{go,ts}", "f*", "{a,é/A}", "a**", "\\[1].go", "[^a]*", "**.go", "é", "{**,x}"}
+	for range 12 {
+		b := newBench(t)
+		randomTree(b, rnd, rnd.IntN(120))
+		for range 60 {
+			var parts []string
+			for range 1 + rnd.IntN(4) {
+				parts = append(parts, pieces[rnd.IntN(len(pieces))])
+			}
+			pattern := strings.Join(parts, "/")
+			if runtime.GOOS == "windows" && strings.Contains(pattern, `\`) {
+				continue
+			}
+			start, rest := globStart(globIn{Pattern: pattern})
+			var want []hit
+			err := filepath.WalkDir(filepath.Join(b.ws.Dir(), start), func(path string, d fs.DirEntry, err error) error {
+				if err != nil {
+					return nil // no such start
+				}
+				rel, err := filepath.Rel(filepath.Join(b.ws.Dir(), start), path)
+				if err != nil || rel == "." || !slowMatch(rest, filepath.ToSlash(rel)) {
+					return err
+				}
+				info, err := d.Info()
+				want = append(want, hit{name: path, time: info.ModTime().UnixNano()})
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.SortFunc(want, newest)
+			var paths []string
+			for _, h := range want {
+				paths = append(paths, h.name)
+			}
+			out, err := runGlob(t.Context(), b.ws, globIn{Pattern: pattern}, maxGlob)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(out.Matches, paths) {
+				t.Fatalf("%s:\n%q, want\n%q", pattern, b.rel(out.Matches...), b.rel(paths...))
+			}
+		}
+	}
+}
+
+func TestHiddenAndIgnoredFilesAreLeftOutOnDemand(t *testing.T) {
+	b := newBench(t)
+	for name, text := range map[string]string{
+		".git/HEAD": "x", ".git/info/exclude": "secret\n", ".gitignore": "*.log\n!keep.log\n/build/\n# x\n\\#odd\ndoc/**/*.tmp\nsp\\ \ntrail  \n",
+		"a.log": "x", "keep.log": "x", "build/out": "x", "sub/build/out": "x", "#odd": "x", "doc/a/b/c.tmp": "x", "c.tmp": "x", "secret": "x", "sub/secret": "x",
+		"sub/.gitignore": "!a.log\ninner/\n*.{x,y}\n", "sub/a.log": "x", "sub/b.log": "x", "sub/inner/f": "x", "inner/f": "x", "sub/f.x": "x", "sub/f.{x,y}": "x",
+		".hidden": "x", "sub/.dir/f": "x", "sp ": "x", "trail": "x", "sub/.ignore": "z\n", "sub/z": "x",
+	} {
+		b.file(name, text)
+	}
+	var all []string
+	if err := filepath.WalkDir(b.ws.Dir(), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			all = append(all, b.rel(path)[0])
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	no := false
+	for _, c := range []struct {
+		hidden, ignored *bool
+		path            string
+		left            []string
+	}{
+		{nil, nil, "", nil},
+		{&no, nil, "", []string{".git/HEAD", ".git/info/exclude", ".gitignore", ".hidden", "sub/.dir/f", "sub/.gitignore", "sub/.ignore"}},
+		{nil, &no, "", []string{"#odd", ".git/HEAD", ".git/info/exclude", "a.log", "build/out", "doc/a/b/c.tmp", "secret", "sp ", "sub/b.log", "sub/f.{x,y}", "sub/inner/f",
+			"sub/secret", "sub/z", "trail"}},
+		{nil, &no, "sub", []string{"sub/b.log", "sub/f.{x,y}", "sub/inner/f", "sub/secret", "sub/z"}},
+	} {
+		var want []string
+		for _, f := range all {
+			if !slices.Contains(c.left, f) && strings.HasPrefix(f, c.path) {
+				want = append(want, f)
+			}
+		}
+		out, err := runGlob(t.Context(), b.ws, globIn{Pattern: "**", Path: c.path, Hidden: c.hidden, Ignored: c.ignored}, maxGlob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		globbed := slices.DeleteFunc(b.rel(out.Matches...), func(f string) bool { return !slices.Contains(all, f) })
+		slices.Sort(globbed)
+		if !slices.Equal(globbed, want) {
+			t.Errorf("Glob %+v: %q, want %q", c, globbed, want)
+		}
+		found, err := runGrep(t.Context(), b.ws, grepIn{Pattern: "^", Path: c.path, Hidden: c.hidden, Ignored: c.ignored, Output: "files"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var files []string
+		for _, f := range found.Files {
+			files = append(files, b.rel(f.Path)[0])
+		}
+		slices.Sort(files)
+		if !slices.Equal(files, want) || *found.Count != len(want) || len(found.Matches) != 0 {
+			t.Errorf("Grep %+v: %q, want %q", c, files, want)
+		}
+	}
+}
+
+func TestIgnoresAreThoseOfGit(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is not installed")
+	}
+	rnd := rand.New(rand.NewPCG(25, 26))
+	lines := []string{"*.go", "!f.md", "/a", "a/", "a/b", "**/x.go", "b/**", "!/a/f.go", "?.go", "[ab]", "[!a]*.md", ".env", "a/**/f", "#", "f ", "!*.go", "*", "a b/", "é", "\\[1].go", "{g}.ts"}
+	for range 15 {
+		b := newBench(t)
+		randomTree(b, rnd, 60)
+		for _, dir := range []string{"", "a/", "a/b/"} {
+			var text string
+			for range rnd.IntN(4) {
+				text += lines[rnd.IntN(len(lines))] + "\n"
+			}
+			b.file(dir+".gitignore", text)
+		}
+		cmd := exec.Command(git, "init", "-q")
+		cmd.Dir = b.ws.Dir()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		cmd = exec.Command(git, "-c", "core.excludesFile=", "ls-files", "-z", "--others", "--exclude-standard")
+		cmd.Dir = b.ws.Dir()
+		list, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00")
+		if len(list) == 0 {
+			want = nil
+		}
+		no := false
+		out, err := runGlob(t.Context(), b.ws, globIn{Pattern: "**", Ignored: &no}, maxGlob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, path := range out.Matches {
+			if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+				got = append(got, b.rel(path)[0])
+			}
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			rules, _ := exec.Command("grep", "-r", "", "--include=.gitignore", b.ws.Dir()).Output()
+			t.Fatalf("%q, git says\n%q\n%s", got, want, rules)
+		}
+	}
+}
+
+func TestGrepShowsContextFilesAndCounts(t *testing.T) {
+	b := newBench(t)
+	b.file("a", "1\n2\nx 3\n4\nx 5\n")
+	b.file("b", "x\r\n"+strings.Repeat("é", 300)+"\n")
+	b.file("c", "none\n")
+	out := must[grepOut](b, "Grep", args{"pattern": "x", "context": 1, "before": 2})
+	var got []string
+	for _, m := range out.Matches {
+		got = append(got, fmt.Sprintf("%s %d %q %q", b.rel(m.Path)[0], m.Line, m.Before, m.After))
+	}
+	want := []string{`a 3 ["1" "2"] ["4"]`, `a 5 ["x 3" "4"] []`, fmt.Sprintf(`b 1 [] [%q]`, strings.Repeat("é", maxLine))}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for output, want := range map[string]string{"files": "[{a 0} {b 0}]", "count": "[{a 2} {b 1}]"} {
+		out := must[grepOut](b, "Grep", args{"pattern": "x", "output": output})
+		for i := range out.Files {
+			out.Files[i].Path = b.rel(out.Files[i].Path)[0]
+		}
+		if got := fmt.Sprint(out.Files); got != want || *out.Count != 2 || out.Truncated {
+			t.Errorf("%s: %s", output, got)
+		}
+	}
+	for i := range maxFiles {
+		b.file(fmt.Sprintf("many/%04d", i), "x")
+	}
+	many := must[grepOut](b, "Grep", args{"pattern": "x", "output": "files"})
+	if len(many.Files) != maxFiles || !many.Truncated || many.Count != nil || b.rel(many.Files[maxFiles-1].Path)[0] != "many/0997" {
+		t.Errorf("%d files, truncated %v", len(many.Files), many.Truncated)
+	}
+}
+
+func TestSearchesAreCancelledAtOnce(t *testing.T) {
+	b := newBench(t)
+	line := strings.Repeat("ab", 500) + "\n"
+	for i := range 40 {
+		b.file(fmt.Sprintf("d%d/big", i), strings.Repeat(line, 2000))
+	}
+	begun := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	_, err := runGrep(ctx, b.ws, grepIn{Pattern: "(a|b)*a(a|b){300}[cd]"})
+	if took := time.Since(begun); err == nil || took > 500*time.Millisecond {
+		t.Errorf("it took %v: %v", took, err)
+	}
+}
+
+func TestSearchesWaitForTheirTurn(t *testing.T) {
+	b := newBench(t)
+	b.file("f", "needle")
+	for range cap(searching) {
+		searching <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	results := make(chan error, 2)
+	go func() { _, err := runGrep(ctx, b.ws, grepIn{Pattern: "needle"}); results <- err }()
+	go func() { _, err := runGlob(ctx, b.ws, globIn{Pattern: "*"}, 1); results <- err }()
+	cancel()
+	for range 2 {
+		if err := <-results; err == nil || err.Error() != "cancelled" {
+			t.Errorf("%v", err)
+		}
+	}
+	for range cap(searching) {
+		<-searching
+	}
+	if out := must[grepOut](b, "Grep", args{"pattern": "needle"}); *out.Count != 1 {
+		t.Errorf("%+v", out)
+	}
+}
