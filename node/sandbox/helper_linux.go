@@ -4,23 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"runtime"
-	"runtime/debug"
+	"os/exec"
+	"slices"
+	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"fairlead/node/sandbox/warden"
 )
+
+// raceOptions is passed on to helpers, as a program under the race detector takes a second to end unless told otherwise.
+const raceOptions = "GORACE"
+
+// self is this program, also when an update has replaced its file.
+const self = "/proc/self/exe"
 
 // helperMain is the program of a helper process.
 func helperMain(args []string) int {
-	// The first thread never ends, so it must never be one that gets restricted.
-	runtime.LockOSThread()
-	debug.SetMaxThreads(2000)
 	var err error
 	switch {
 	case len(args) == 1 && args[0] == "serve":
-		err = serve()
+		err = warden.Serve()
 	case len(args) == 2 && args[0] == "try":
 		err = try(args[1])
 	case len(args) == 1 && args[0] == "linger":
@@ -35,86 +38,50 @@ func helperMain(args []string) int {
 	return 0
 }
 
-// serve is the supervisor: it starts commands for the node at the other end of descriptor 3, is the parent of all that they leave behind, and when
-// the node is gone, in whatever way, ends them all.
-func serve() error {
-	// What the node itself inherited without knowing must not reach a command.
-	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		for fd := 3; fd < 1024; fd++ {
-			unix.CloseOnExec(fd)
-		}
-	}
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("become the parent of left-over processes: %w", err)
-	}
-	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
-	children := make(chan os.Signal, 1)
-	signal.Notify(children, unix.SIGCHLD)
-	// The node says when it is over, not whoever signals everything at a log-out. A handler, unlike ignoring, is not inherited.
-	deaf := make(chan os.Signal, 1)
-	signal.Notify(deaf, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
+func startHelper(set warden.Settings) (*warden.Helper, error) {
+	cmd := &exec.Cmd{Path: self, Args: []string{self, helperWord, "serve"}, Dir: "/", Stderr: os.Stderr}
+	cmd.Env = append(environ(os.Environ(), "/", []string{raceOptions}, false), "GOGC=50")
+	return warden.Start(cmd, set)
+}
 
-	w, err := newWire(os.NewFile(3, "node"))
+// start starts a command through a helper.
+func start(h *warden.Helper, s Spec) (*Process, error) {
+	p := newProcess(0, nil)
+	o := warden.Order{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY, Supervise: s.Supervise}
+	if s.Profile.contained() {
+		o.Env = unset(s.Env, sockets...)
+		o.Bounds = bounds(s.Profile)
+	}
+	var err error
+	if p.pid, p.signal, err = h.Launch(o, [3]*os.File{s.Stdin, s.Stdout, s.Stderr}, watcher{p}); err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	return p, nil
+}
+
+func bounds(p Profile) *warden.Bounds {
+	b := &warden.Bounds{Network: p.Network == NetAllowed, Read: slices.Clone(p.Read)}
+	if p.Workspace != "" {
+		b.Read = append(b.Read, p.Workspace)
+	}
+	if p.Mode == WorkspaceWrite {
+		if p.Workspace != "" {
+			b.Write = append(b.Write, p.Workspace)
+		}
+		b.Write = append(b.Write, p.Write...)
+	}
+	return b
+}
+
+// watcher tells a Process what the helper tells.
+type watcher struct{ p *Process }
+
+func (w watcher) Ended(ws syscall.WaitStatus, err error) {
 	if err != nil {
-		return err
+		w.p.ended(Exit{}, err)
+		return
 	}
-	var set settings
-	if err := w.receive(&set); err != nil {
-		return err
-	}
-	if err := w.send(helperWord); err != nil {
-		return err
-	}
-	v := &warden{wire: w, confiner: newConfiner(set), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
-	defer v.confiner.close()
-	requests := make(chan request)
-	go func() {
-		defer close(requests)
-		for {
-			var r request
-			if w.receive(&r) != nil {
-				return
-			}
-			requests <- r
-		}
-	}()
-	v.run(requests, children)
-	return nil
+	w.p.ended(exitOf(ws), nil)
 }
 
-// sweepEvery is how often a tree that is being killed is looked at again, beside at each of its ends.
-const sweepEvery = 10 * time.Millisecond
-
-// run is the one goroutine that starts, signals and reaps, so that no process number is used after it was reaped.
-func (v *warden) run(requests <-chan request, children <-chan os.Signal) {
-	tick := time.NewTimer(time.Hour)
-	defer tick.Stop()
-	var kill <-chan time.Time
-	for {
-		select {
-		case r, ok := <-requests:
-			if !ok {
-				// The node is gone.
-				requests = nil
-				v.ending = true
-				v.terminateAll()
-				kill = time.After(TermGrace)
-				break
-			}
-			v.handle(r)
-		case <-children:
-		case <-tick.C:
-		case <-kill:
-			for _, s := range v.sessions {
-				s.killing = true
-			}
-		}
-		none := v.reap()
-		if v.ending && none {
-			return
-		}
-		if v.settle(none) {
-			tick.Reset(sweepEvery)
-		}
-	}
-}
+func (w watcher) Gone() { close(w.p.done) }

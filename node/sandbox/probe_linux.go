@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fairlead/node/sandbox/confine"
+	"fairlead/node/sandbox/warden"
 )
 
 // probeLimit is how long the probe may take before nothing counts as enforced.
@@ -104,7 +105,7 @@ func (s *system) tryOut(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, &helperError{err}
 	}
-	defer h.close()
+	defer h.Close()
 	f, orphan, err := runTry(ctx, h, t)
 	if err != nil {
 		return Report{}, err
@@ -152,7 +153,7 @@ func setOut(dir string) (t targets, closeAll func(), err error) {
 }
 
 // runTry returns what the contained process found, and whether a process that left its session was ended with it.
-func runTry(ctx context.Context, h *helper, t targets) (f findings, orphan bool, err error) {
+func runTry(ctx context.Context, h *warden.Helper, t targets) (f findings, orphan bool, err error) {
 	arg, err := json.Marshal(t)
 	if err != nil {
 		return f, false, err
@@ -166,7 +167,7 @@ func runTry(ctx context.Context, h *helper, t targets) (f findings, orphan bool,
 		return f, false, err
 	}
 	defer out.Close()
-	p, err := h.start(Spec{Profile: Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}},
+	p, err := start(h, Spec{Profile: Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}},
 		Argv: []string{self, helperWord, "try", string(arg)}, Dir: "/", Env: []string{"GOMAXPROCS=1", raceOptions + "=" + os.Getenv(raceOptions)}, Stdout: in, Supervise: true})
 	in.Close()
 	if err != nil {

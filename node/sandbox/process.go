@@ -1,9 +1,6 @@
 package sandbox
 
-import (
-	"errors"
-	"sync"
-)
+import "sync"
 
 // Exit is how a command itself ended.
 type Exit struct {
@@ -12,9 +9,6 @@ type Exit struct {
 	// Signal is the signal's name, as "SIGKILL"; empty when the command exited.
 	Signal string
 }
-
-// errHelper is the error of Wait when the helper that watched the command was lost.
-var errHelper = errors.New("the helper that watched the command has ended; how the command ended is not known")
 
 // Process is a started command. Its methods may be called from any goroutine.
 type Process struct {

@@ -1,4 +1,4 @@
-package sandbox
+package warden
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ type warden struct {
 	confiner *confiner
 	sessions map[uint64]*session
 	byPID    map[int]*session // by the command's process, while it is not reaped
-	// badge is the last one given; see badge_linux.go.
+	// badge is the last one given; see kin_linux.go.
 	badge uint64
 	spare *launcher
 	// ending says that the node is gone.
@@ -94,9 +94,6 @@ func (v *warden) start(id uint64, o *order, files []*os.File) error {
 		return err
 	}
 	v.sessions[id], v.byPID[s.pid] = s, s
-	if bonds != nil {
-		limitForks(s.pid)
-	}
 	return v.wire.send(answer{ID: id, Kind: started, PID: s.pid})
 }
 
@@ -119,7 +116,7 @@ func (v *warden) reap() (none bool) {
 		}
 		delete(v.byPID, pid)
 		s.exited = true
-		v.wire.send(answer{ID: s.id, Kind: exited, Exit: exitOf(ws)})
+		v.wire.send(answer{ID: s.id, Kind: exited, Status: ws})
 		if !s.supervise {
 			s.killing = true
 		}

@@ -1,4 +1,4 @@
-package sandbox
+package warden
 
 import (
 	"bufio"
@@ -14,12 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settings are the first thing the helper is told.
-type settings struct {
-	Hidden, Shown []string
-	Missing       []string
-}
-
 // request asks the helper to start a command, or to signal one.
 type request struct {
 	ID    uint64
@@ -27,23 +21,18 @@ type request struct {
 	Kill  bool
 }
 
-// order is a Spec on its way to the helper. Its files travel beside it.
+// order is an Order on its way. Its files travel beside it.
 type order struct {
-	Profile   Profile
-	Argv      []string
-	Dir       string
-	Env       []string
-	Files     [3]bool
-	PTY       bool
-	Supervise bool
+	Order
+	Files [3]bool
 }
 
 // answer is what the helper tells about a command.
 type answer struct {
-	ID   uint64
-	Kind answerKind
-	PID  int
-	Exit Exit
+	ID     uint64
+	Kind   answerKind
+	PID    int
+	Status syscall.WaitStatus
 	// Err is why a command did not start, Errno the system's number for it.
 	Err   string
 	Errno syscall.Errno

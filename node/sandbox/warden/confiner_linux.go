@@ -1,4 +1,4 @@
-package sandbox
+package warden
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ const keptRulesets = 8
 
 // confiner turns profiles into rules.
 type confiner struct {
-	set       settings
+	set       Settings
 	files     bool // Landlock is there and wanted
 	filter    bool
 	connect   bool   // Landlock tells Unix sockets with a path apart, so that connecting need not be denied altogether
@@ -26,7 +26,7 @@ type confiner struct {
 	lastInUse []string // keys of rulesets, oldest first
 }
 
-func newConfiner(set settings) *confiner {
+func newConfiner(set Settings) *confiner {
 	c := &confiner{set: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
 		files:  confine.ABI() > 0 && !slices.Contains(set.Missing, "landlock"),
 		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp")}
@@ -46,33 +46,28 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 
 // prepare returns the environment and the bonds of a command; no bonds for an uncontained one.
 func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
-	p := o.Profile
-	if !p.contained() {
+	p := o.Bounds
+	if p == nil {
 		return o.Env, nil, nil
 	}
-	key := strings.Join(append(append([]string{string(p.Mode), string(p.Network), p.Workspace, strconv.Itoa(len(p.Write))}, p.Write...), p.Read...), "\x00")
+	key := strings.Join(append(append([]string{strconv.FormatBool(p.Network), strconv.Itoa(len(p.Write))}, p.Write...), p.Read...), "\x00")
 	temp, err := c.tempFor(key)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a private temporary folder: %w", err)
 	}
-	env := unset(o.Env, sockets...)
-	env = append(unset(env, "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME"), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
-	blocked := p.Network == NetBlocked
+	env := slices.DeleteFunc(o.Env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == "TMPDIR" || name == "TMP" || name == "TEMP" || name == "XDG_CACHE_HOME"
+	})
+	env = append(env, "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
 	// A Docker daemon or the user's systemd at the other end of a Unix socket would do anything for a command.
-	b := &bonds{rules: confine.Rules{Filter: c.filter, NoNet: blocked, NoConnect: blocked && !c.connect}}
+	b := &bonds{rules: confine.Rules{Filter: c.filter, NoNet: !p.Network, NoConnect: !p.Network && !c.connect}}
 	if !c.files {
 		return env, b, nil
 	}
-	f := confine.Files{Hidden: append([]string{"/dev"}, c.set.Hidden...), Read: append(slices.Clone(c.set.Shown), p.Read...), Write: []string{temp}, Devices: devices,
-		NoTCP: blocked}
-	if p.Workspace != "" {
-		f.Read = append(f.Read, p.Workspace)
-	}
-	if p.Mode == WorkspaceWrite {
-		if p.Workspace != "" {
-			f.Write = append(f.Write, p.Workspace)
-		}
-		f.Write = append(f.Write, p.Write...)
+	f := confine.Files{
+		Hidden: append([]string{"/dev"}, c.set.Hidden...), Read: append(slices.Clone(c.set.Shown), p.Read...),
+		Write: append([]string{temp}, p.Write...), Devices: devices, NoTCP: !p.Network,
 	}
 	if o.PTY {
 		if tty, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(stdin)); err == nil && strings.HasPrefix(tty, "/dev/") {

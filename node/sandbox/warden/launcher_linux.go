@@ -1,4 +1,4 @@
-package sandbox
+package warden
 
 import (
 	"os"
@@ -62,9 +62,11 @@ func (v *warden) launch(argv []string, attr *syscall.ProcAttr, b *bonds) (int, e
 	if l == nil {
 		l = newLauncher(b.rules)
 	}
+	undo := limitForks()
 	result := make(chan launched)
 	l.work <- launch{argv, attr, b.files, result}
 	r := <-result
+	undo()
 	v.spare = newLauncher(b.rules)
 	return r.pid, r.err
 }

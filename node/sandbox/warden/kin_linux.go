@@ -1,4 +1,4 @@
-package sandbox
+package warden
 
 import (
 	"bytes"
@@ -19,25 +19,23 @@ import (
 // firstBadge is more locks than anyone has a use for and less than no limit.
 const firstBadge = 1 << 60
 
-const badgeLimit = 10 // RLIMIT_LOCKS, the same on all processors that we have a filter for; package unix lacks the name
-
 // nextBadge makes the helper wear a new badge, for the next command to inherit.
 func (v *warden) nextBadge() uint64 {
 	if v.badge == 0 {
 		v.badge = firstBadge
 		var have unix.Rlimit
-		if unix.Getrlimit(badgeLimit, &have) == nil {
+		if unix.Getrlimit(unix.RLIMIT_LOCKS, &have) == nil {
 			v.badge = min(v.badge, have.Max)
 		}
 	}
 	v.badge--
-	unix.Setrlimit(badgeLimit, &unix.Rlimit{Cur: v.badge, Max: v.badge})
+	unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: v.badge, Max: v.badge})
 	return v.badge
 }
 
 func badgeOf(pid int) (uint64, error) {
 	var lim unix.Rlimit
-	err := unix.Prlimit(pid, badgeLimit, nil, &lim)
+	err := unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &lim)
 	if err == nil {
 		return lim.Max, nil
 	}
@@ -115,27 +113,22 @@ func signalTree(pid int, sig syscall.Signal) {
 	}
 }
 
-// spareForks is how many processes and threads more than there are now a contained command may bring the user to.
+// spareForks is how many processes and threads more than there are now a bound command may bring the user to.
 const spareForks = 2048
 
-// limitForks bounds how often a command can fork. It has no effect on root, whom the kernel does not bound.
-func limitForks(pid int) {
+// limitForks bounds how often what is started next can fork, until undo. The limit is the helper's own meanwhile, as one that is set on a command that runs
+// already misses what it has started by then. It has no effect on root, whom the kernel does not bound, and it stops accidents: a command may raise it.
+func limitForks() (undo func()) {
+	var have unix.Rlimit
 	data, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return
+	if err != nil || unix.Getrlimit(unix.RLIMIT_NPROC, &have) != nil {
+		return func() {}
 	}
 	_, rest, _ := bytes.Cut(data, []byte("/"))
-	fields := bytes.Fields(rest)
-	if len(fields) == 0 {
-		return
+	total, _, _ := bytes.Cut(rest, []byte(" "))
+	now, err := strconv.ParseUint(string(total), 10, 32)
+	if err != nil || unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: min(have.Max, now+spareForks), Max: have.Max}) != nil {
+		return func() {}
 	}
-	now, err := strconv.ParseUint(string(fields[0]), 10, 32)
-	if err != nil {
-		return
-	}
-	var have unix.Rlimit
-	if unix.Prlimit(pid, unix.RLIMIT_NPROC, nil, &have) == nil {
-		n := min(have.Max, now+spareForks)
-		unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: n, Max: n}, nil)
-	}
+	return func() { unix.Setrlimit(unix.RLIMIT_NPROC, &have) }
 }

@@ -1,0 +1,103 @@
+package warden
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Grace is what commands get between SIGTERM and SIGKILL when the node is gone (seed 000, Security).
+const Grace = 250 * time.Millisecond
+
+// hello is the helper's first word.
+const hello = "warden"
+
+// Serve is the whole work of a helper: it starts commands for the node at the other end of descriptor 3, is the parent of all that they leave behind, and
+// when the node is gone, in whatever way, ends them all and returns. It is called on the process' first thread, which never ends and so must never be one
+// that gets bound.
+func Serve() error {
+	runtime.LockOSThread()
+	// What the node itself inherited without knowing must not reach a command.
+	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		for fd := 3; fd < 1024; fd++ {
+			unix.CloseOnExec(fd)
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become the parent of left-over processes: %w", err)
+	}
+	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	children := make(chan os.Signal, 1)
+	signal.Notify(children, unix.SIGCHLD)
+	// The node says when it is over, not whoever signals everything at a log-out. A handler, unlike ignoring, is not inherited.
+	deaf := make(chan os.Signal, 1)
+	signal.Notify(deaf, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
+
+	w, err := newWire(os.NewFile(3, "node"))
+	if err != nil {
+		return err
+	}
+	var set Settings
+	if err := w.receive(&set); err != nil {
+		return err
+	}
+	if err := w.send(hello); err != nil {
+		return err
+	}
+	v := &warden{wire: w, confiner: newConfiner(set), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
+	defer v.confiner.close()
+	requests := make(chan request)
+	go func() {
+		defer close(requests)
+		for {
+			var r request
+			if w.receive(&r) != nil {
+				return
+			}
+			requests <- r
+		}
+	}()
+	v.run(requests, children)
+	return nil
+}
+
+// sweepEvery is how often a tree that is being killed is looked at again, beside at each of its ends.
+const sweepEvery = 10 * time.Millisecond
+
+// run is the one goroutine that starts, signals and reaps, so that no process number is used after it was reaped.
+func (v *warden) run(requests <-chan request, children <-chan os.Signal) {
+	tick := time.NewTimer(time.Hour)
+	defer tick.Stop()
+	var kill <-chan time.Time
+	for {
+		select {
+		case r, ok := <-requests:
+			if !ok {
+				// The node is gone.
+				requests = nil
+				v.ending = true
+				v.terminateAll()
+				kill = time.After(Grace)
+				break
+			}
+			v.handle(r)
+		case <-children:
+		case <-tick.C:
+		case <-kill:
+			for _, s := range v.sessions {
+				s.killing = true
+			}
+		}
+		none := v.reap()
+		if v.ending && none {
+			return
+		}
+		if v.settle(none) {
+			tick.Reset(sweepEvery)
+		}
+	}
+}
