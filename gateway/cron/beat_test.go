@@ -17,7 +17,9 @@ import (
 // beating makes the rig's scheduler one with a heartbeat every 30 minutes.
 func (r *rig) beating(prompt string, file func() (string, error)) {
 	r.stop()
-	r.cfg.Agents.DefaultHeartbeat = config.Heartbeat{Every: "30m", Prompt: prompt, Target: "last", ActiveHours: &config.ActiveHours{Start: "08:00", End: "23:00"}}
+	r.set(func(c *config.Config) {
+		c.Agents.DefaultHeartbeat = config.Heartbeat{Every: "30m", Prompt: prompt, Target: "last", ActiveHours: &config.ActiveHours{Start: "08:00", End: "23:00"}}
+	})
 	r.opts = func(o *cron.Options) {
 		if file != nil {
 			o.HeartbeatFile = func(protocol.AgentID) (string, error) { return file() }
@@ -79,7 +81,11 @@ func TestAHeartbeatWithNothingToTellIsSilent(t *testing.T) {
 func TestAHeartbeatIsLeftOutWhenThereIsNothingToDoOrTheChatIsBusy(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		text, fail := "# Nothing\n", error(nil)
-		r.beating("x", func() (string, error) { return text, fail })
+		r.beating("x", func() (string, error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return text, fail
+		})
 		time.Sleep(9*time.Hour + time.Second)
 		for _, c := range []struct {
 			text string
@@ -89,7 +95,7 @@ func TestAHeartbeatIsLeftOutWhenThereIsNothingToDoOrTheChatIsBusy(t *testing.T) 
 		}{
 			{"# Nothing", nil, false, protocol.SkipEmptyFile}, {"", fs.ErrNotExist, false, protocol.SkipNoFile}, {"- look", nil, true, protocol.SkipBusy},
 		} {
-			text, fail = c.text, c.err
+			r.set(func(*config.Config) { text, fail = c.text, c.err })
 			r.agent.SetBusy(c.busy)
 			time.Sleep(30 * time.Minute)
 			if st := r.heartbeat(); st.LastError != c.want || len(r.agent.Sent()) != 0 {
@@ -135,17 +141,21 @@ func TestTheHeartbeatsTargetIsWhereThePersonIs(t *testing.T) {
 		t.Run(fmt.Sprint(c.target, c.active), func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
 				r.stop()
-				r.cfg.Agents.DefaultHeartbeat = config.Heartbeat{Every: "30m", Prompt: "say hi", Target: c.target}
+				target := c.target
+				r.set(func(c *config.Config) {
+					c.Agents.DefaultHeartbeat = config.Heartbeat{Every: "30m", Prompt: "say hi", Target: target}
+				})
 				var told []string
 				r.opts = func(o *cron.Options) {
 					o.LastActive = func(protocol.AgentID) *protocol.LastActive { return c.active }
 					o.Deliver = func(_ context.Context, d cron.Delivery) (string, error) {
-						told = append(told, d.Channel+"/"+d.To)
+						r.set(func(*config.Config) { told = append(told, d.Channel+"/"+d.To) })
 						return "there", nil
 					}
 				}
 				r.open()
 				time.Sleep(31 * time.Minute)
+				synctest.Wait()
 				if fmt.Sprint(told) != c.want {
 					t.Errorf("told %v", told)
 				}
@@ -160,7 +170,7 @@ func TestTheHeartbeatsTargetIsWhereThePersonIs(t *testing.T) {
 func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.beating("say HEARTBEAT_OK", nil)
-		r.cfg.Agents.DefaultHeartbeat.ActiveHours = nil
+		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.ActiveHours = nil })
 		begin := time.Now()
 		next := func() time.Duration {
 			st := r.heartbeat()
@@ -174,12 +184,12 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 		if d := next(); d != 30*time.Minute {
 			t.Errorf("after a restart: %s", d)
 		}
-		r.cfg.Agents.DefaultHeartbeat.Every = "5m"
+		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "5m" })
 		r.sched.Wake()
 		if d := next(); d != 16*time.Minute {
 			t.Errorf("with a shorter interval: %s", d)
 		}
-		r.cfg.Agents.DefaultHeartbeat.Every = "2h"
+		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "2h" })
 		res, err := r.sched.HeartbeatStart(t.Context(), protocol.Empty{})
 		if d := next(); err != nil || d != 131*time.Minute || res.Message != "Heartbeat scheduler started for 1 agents" {
 			t.Errorf("started: %s %+v %v", d, res, err)
@@ -188,12 +198,14 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 		if n := len(r.agent.Sent()); n != 1 {
 			t.Errorf("%d heartbeats right after five hours off", n)
 		}
-		r.cfg.Agents.DefaultHeartbeat.Every = "0m"
+		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "0m" })
 		r.sched.Wake()
 		if d := next(); d != 0 {
 			t.Errorf("switched off: %s", d)
 		}
-		r.cfg.Agents.List = []config.AgentEntry{{ID: "Helper", Heartbeat: &config.Heartbeat{Every: "1h", Prompt: "say hi", Target: "last"}}}
+		r.set(func(c *config.Config) {
+			c.Agents.List = []config.AgentEntry{{ID: "Helper", Heartbeat: &config.Heartbeat{Every: "1h", Prompt: "say hi", Target: "last"}}}
+		})
 		time.Sleep(11 * time.Minute)
 		r.sched.Wake()
 		time.Sleep(61 * time.Minute)

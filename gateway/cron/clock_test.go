@@ -2,6 +2,7 @@ package cron
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,10 +22,14 @@ func TestAClockThatWasWrongHoldsNothingUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer st.Close()
-		cfg := config.Default()
-		cfg.UserTimezone = "UTC"
-		cfg.Agents.DefaultHeartbeat.Every = "0"
-		s := New(Options{Store: st, Bus: new(event.Bus), Config: func() config.Config { return cfg }})
+		inZone := func(name string) *config.Config {
+			c := config.Default()
+			c.UserTimezone, c.Agents.DefaultHeartbeat.Every = name, "0"
+			return &c
+		}
+		var cfg atomic.Pointer[config.Config]
+		cfg.Store(inZone("UTC"))
+		s := New(Options{Store: st, Bus: new(event.Bus), Config: func() config.Config { return *cfg.Load() }})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		ready := make(chan struct{})
@@ -59,7 +64,7 @@ func TestAClockThatWasWrongHoldsNothingUp(t *testing.T) {
 		if h, o := next(hourly), next(often); h != wantHourly || o <= now() || o > wantOften {
 			t.Errorf("next runs %d and %d, want %d and at most %d", h, o, wantHourly, wantOften)
 		}
-		cfg.UserTimezone = "Asia/Kathmandu" // 5:45 ahead
+		cfg.Store(inZone("Asia/Kathmandu")) // 5:45 ahead
 		s.Wake()
 		synctest.Wait()
 		if h := next(hourly); h != wantHourly-45*60_000 {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +25,7 @@ type rig struct {
 	t     *testing.T
 	dir   string
 	agent *crontest.Agent
+	mu    sync.Mutex // guards cfg
 	cfg   config.Config
 	opts  func(*cron.Options)
 	sched *cron.Scheduler
@@ -47,7 +50,7 @@ func (r *rig) open() {
 	if r.cfg.UserTimezone == "" {
 		r.cfg = o.Config()
 	}
-	o.Config = func() config.Config { return r.cfg }
+	o.Config = r.config
 	if r.opts != nil {
 		r.opts(&o)
 	}
@@ -74,6 +77,18 @@ func (r *rig) open() {
 		r.agent.Close()
 	}
 	synctest.Wait()
+}
+
+func (r *rig) config() config.Config {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cfg
+}
+
+func (r *rig) set(f func(*config.Config)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.cfg)
 }
 
 // off stops everything for a while, as a power cut does, and starts it again.
@@ -238,7 +253,7 @@ func TestTheTimeLimitCountsWorkAndNotTheWaitForThePerson(t *testing.T) {
 
 func TestNoMoreRunsAtOnceThanAllowed(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.cfg.Cron.MaxConcurrent = 1
+		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })
 		r.agent.Takes = 10 * time.Second
 		for range 3 {
 			r.add(protocol.CronAddParams{Missed: protocol.MissedSkip, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Minute)}, Spec: task("x")})
@@ -343,12 +358,12 @@ func TestThePersonSaysWhatBecomesOfMissedTimes(t *testing.T) {
 
 func TestAChangeTakesTheQuestionBack(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		open := 0
+		var open atomic.Int64
 		r.opts = func(o *cron.Options) {
 			o.Ask = func(ctx context.Context, q protocol.Approval, _ time.Duration) (protocol.Approval, error) {
-				open++
+				open.Add(1)
 				<-ctx.Done()
-				open--
+				open.Add(-1)
 				return q, ctx.Err()
 			}
 		}
@@ -357,8 +372,8 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 			ids = append(ids, r.add(protocol.CronAddParams{Missed: protocol.MissedAsk, Schedule: every(time.Hour), Spec: task("x")}).ID)
 		}
 		r.off(90 * time.Minute)
-		if open != 3 {
-			t.Fatalf("%d questions", open)
+		if n := open.Load(); n != 3 {
+			t.Fatalf("%d questions", n)
 		}
 		if _, err := r.sched.Remove(t.Context(), protocol.CronJobParams{ID: ids[0]}); err != nil {
 			t.Fatal(err)
@@ -370,8 +385,8 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if n := len(r.agent.Sent()); n != 1 || open != 1 { // the forced run is not the missed one: that is asked about again
-			t.Errorf("%d runs, %d questions", n, open)
+		if n := len(r.agent.Sent()); n != 1 || open.Load() != 1 { // the forced run is not the missed one: that is asked about again
+			t.Errorf("%d runs, %d questions", n, open.Load())
 		}
 	})
 }
@@ -429,28 +444,28 @@ func TestARunThatWasWrittenDownButNotBegunIsBegunOnce(t *testing.T) {
 
 func TestNothingWakesUpWithoutJobs(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		looks := 0
+		var looks atomic.Int64
 		r.opts = func(o *cron.Options) {
-			o.Config = func() config.Config { looks++; return r.cfg }
+			o.Config = func() config.Config { looks.Add(1); return r.config() }
 		}
 		r.off(0)
-		looks = 0
+		looks.Store(0)
 		time.Sleep(7 * 24 * time.Hour)
-		if looks != 0 {
-			t.Errorf("%d looks in a week without jobs", looks)
+		if n := looks.Load(); n != 0 {
+			t.Errorf("%d looks in a week without jobs", n)
 		}
 		r.add(protocol.CronAddParams{Schedule: every(24 * time.Hour), Spec: task("x")})
-		looks = 0
+		looks.Store(0)
 		time.Sleep(23 * time.Hour)
-		if looks < 23*60 {
-			t.Errorf("%d looks in a day with a job: a sleep of the machine would go unnoticed", looks)
+		if n := looks.Load(); n < 23*60 {
+			t.Errorf("%d looks in a day with a job: a sleep of the machine would go unnoticed", n)
 		}
 	})
 }
 
 func TestDisabledSchedulesRunOnlyWhatIsForced(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.cfg.Cron.Enabled = false
+		r.set(func(c *config.Config) { c.Cron.Enabled = false })
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
 		time.Sleep(90 * time.Second)
 		due, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{})
@@ -461,7 +476,7 @@ func TestDisabledSchedulesRunOnlyWhatIsForced(t *testing.T) {
 		if err != nil || forced.Ran != 1 || forced.Results[0].Status != protocol.CronOK {
 			t.Errorf("%+v %v", forced, err)
 		}
-		r.cfg.Cron.Enabled = true
+		r.set(func(c *config.Config) { c.Cron.Enabled = true })
 		r.sched.Wake()
 		synctest.Wait()
 		if n := len(r.agent.Sent()); n != 2 {
@@ -550,7 +565,7 @@ func TestARenameMovesNothing(t *testing.T) {
 
 func TestTheNumberOfJobsIsLimited(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.cfg.Cron.MaxJobs = 1
+		r.set(func(c *config.Config) { c.Cron.MaxJobs = 1 })
 		r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
 		_, err := r.sched.Add(t.Context(), protocol.CronAddParams{Name: "y", Schedule: every(time.Hour), Spec: task("x")})
 		if !errors.Is(err, protocol.ErrConflict) || err.Error() != "Cron job limit reached (1)" {
@@ -561,7 +576,7 @@ func TestTheNumberOfJobsIsLimited(t *testing.T) {
 
 func TestTheHistoryLetsTheOldestGoWithTheirChats(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.cfg.Cron.MaxRuns = 2
+		r.set(func(c *config.Config) { c.Cron.MaxRuns = 2 })
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "x"}})
 		time.Sleep(5*time.Minute + time.Second)

@@ -8,13 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
 )
 
 func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.cfg.UserTimezone = "Europe/Berlin"
+		r.set(func(c *config.Config) { c.UserTimezone = "Europe/Berlin" })
 		cronTool := r.sched.Tool()
 		call := func(args string) map[string]any {
 			t.Helper()
@@ -91,7 +92,7 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 // TestAToolNeverWaitsForAPlace holds that a job that starts another one cannot lock both.
 func TestAToolNeverWaitsForAPlace(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.cfg.Cron.MaxConcurrent = 1
+		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })
 		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: task("hang")})
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
 		raw, err := r.sched.Tool().Call(t.Context(), json.RawMessage(`{"action":"run","mode":"force","id":"`+string(j.ID)+`"}`))
