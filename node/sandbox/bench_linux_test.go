@@ -10,7 +10,8 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// BenchmarkTrue starts `sh -lc true` bare, supervised and contained in turns, and reports the medians and their ratio, of which the issue allows 1.3.
+// BenchmarkTrue starts `sh -lc true` bare, supervised and contained in turns, and reports the medians and their ratio, of which the issue allows
+// 1.3.
 func BenchmarkTrue(b *testing.B) {
 	ws := b.TempDir()
 	b.Setenv("HOME", ws) // a profile of the person's would be most of the time

@@ -219,10 +219,11 @@ func TestReportIsWhatHappens(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer tcp.Close()
+			connect := fmt.Sprintf("import socket;socket.create_connection(('127.0.0.1',%d))", tcp.Addr().(*net.TCPAddr).Port)
 			tries := map[string][]string{
 				sandbox.CheckWriteOutside: {"/bin/sh", "-c", `echo x >"$OUTSIDE/new"`},
 				sandbox.CheckReadSecrets:  {"/bin/sh", "-c", "cat ~/data/token"},
-				sandbox.CheckTCP:          {python, "-c", fmt.Sprintf("import socket;socket.create_connection(('127.0.0.1',%d))", tcp.Addr().(*net.TCPAddr).Port)},
+				sandbox.CheckTCP:          {python, "-c", connect},
 				sandbox.CheckUDP:          {python, "-c", "import socket;socket.socket(socket.AF_INET,socket.SOCK_DGRAM)"},
 				sandbox.CheckSignal:       {"/bin/sh", "-c", fmt.Sprint("kill -0 ", os.Getpid())},
 				sandbox.CheckMetadata:     {"/bin/sh", "-c", `chmod 640 "$OUTSIDE/old"`},

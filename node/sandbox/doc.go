@@ -11,17 +11,18 @@
 // (PR_SET_CHILD_SUBREAPER). When the node is gone, in whatever way, its socket ends and the helper ends all commands: SIGTERM, after TermGrace
 // SIGKILL until none is left. Which orphan belongs to which command is told by a badge that children inherit; see kin_linux.go.
 //
-// Landlock and seccomp bind a thread, so the helper binds a fresh thread, starts the command from it and lets the thread end (package confine). That saves
-// the second exec of a launcher, some 4 ms of Go's start-up for each command, and needs no library that binds whole processes. The helper starts
-// nothing of its own on such a thread, and its first thread, which cannot end, is never bound. Pdeathsig is not used: it follows the thread, not the
-// process.
+// Landlock and seccomp bind a thread, so the helper binds a fresh thread, starts the command from it and lets the thread end (package confine).
+// That saves the second exec of a launcher, some 4 ms of Go's start-up for each command, and needs no library that binds whole processes. The
+// helper starts nothing of its own on such a thread, and its first thread, which cannot end, is never bound. Pdeathsig is not used: it follows
+// the thread, not the process.
 //
-// With the network blocked a command has no sockets but Unix ones, and cannot connect those either before Landlock ABI 9, for behind them are services
-// that would do anything for it (Docker, the user's systemd). What is hidden is everything under /dev but a few devices, the program's own folder, and where
-// people keep keys; Landlock can only allow, so folders with something hidden in them are allowed entry by entry.
+// With the network blocked a command has no sockets but Unix ones, and cannot connect those either before Landlock ABI 9, for behind them are
+// services that would do anything for it (Docker, the user's systemd). What is hidden is everything under /dev but a few devices, the program's
+// own folder, and where people keep keys; Landlock can only allow, so folders with something hidden in them are allowed entry by entry.
 //
-// bubblewrap is not put around commands. It would add the view of processes and read-only hooks of git, at the price of more than the whole start of
-// a command, a user name space that many systems forbid, and owners of files that look wrong in it. The report says that both are not enforced.
+// bubblewrap is not put around commands. It would add the view of processes and read-only hooks of git, at the price of more than the whole
+// start of a command, a user name space that many systems forbid, and owners of files that look wrong in it. The report says that both are not
+// enforced.
 //
 // # Other systems
 //

@@ -13,7 +13,8 @@ var passed = []string{"HOME", "PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "
 	"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"}
 
 // passedWindows are without which hardly a Windows program starts.
-var passedWindows = []string{"SYSTEMROOT", "WINDIR", "SYSTEMDRIVE", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "USERNAME", "USERDOMAIN", "HOMEDRIVE",
+var passedWindows = []string{"SYSTEMROOT", "WINDIR", "SYSTEMDRIVE", "COMSPEC", "PATHEXT",
+	"TEMP", "TMP", "USERPROFILE", "USERNAME", "USERDOMAIN", "HOMEDRIVE",
 	"HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "COMMONPROGRAMFILES", "PUBLIC",
 	"COMPUTERNAME", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "OS", "PSMODULEPATH"}
 
@@ -32,9 +33,9 @@ var (
 )
 
 // Environ is the environment of a command in dir, made from this process's: a short list of variables and what extra declares, each entry a NAME
-// to inherit or NAME=value. Variables that make programs load or run something else, and our own, are left out even when declared.
-// FAIRLEAD=1 tells scripts who runs them. Start takes the variables that name sockets of the user's session (SSH_AUTH_SOCK, the bus, the screen) out
-// again for a contained command.
+// to inherit or NAME=value. Variables that make programs load or run something else, and our own, are left out even when declared. FAIRLEAD=1
+// tells scripts who runs them. Start takes the variables that name sockets of the user's session (SSH_AUTH_SOCK, the bus, the screen) out again
+// for a contained command.
 //
 // A list of what is passed, not of what is dropped: tokens and passwords live in variables nobody can list.
 func Environ(dir string, extra []string) []string {

@@ -45,7 +45,8 @@ func (g *group) signal(kill bool) {
 	unix.Kill(-g.cmd.Process.Pid, signalOf(kill))
 }
 
-// alive reports whether the group has processes left. Nobody survives a kill; who is only not reaped yet by the system's first process does not count.
+// alive reports whether the group has processes left. Nobody survives a kill; who is only not reaped yet by the system's first process does not
+// count.
 func (g *group) alive() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

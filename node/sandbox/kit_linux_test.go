@@ -14,7 +14,7 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// bench is a box with a workspace, a folder outside and a secret.
+// kit is a box with a workspace, a folder outside and a secret.
 type kit struct {
 	*testing.T
 	box                        *sandbox.Box
@@ -24,7 +24,8 @@ type kit struct {
 func newKit(t *testing.T, missing ...string) *kit {
 	t.Helper()
 	dir := t.TempDir()
-	k := &kit{T: t, ws: filepath.Join(dir, "ws"), outside: filepath.Join(dir, "outside"), granted: filepath.Join(dir, "granted"), home: filepath.Join(dir, "home")}
+	k := &kit{T: t, ws: filepath.Join(dir, "ws"), outside: filepath.Join(dir, "outside"),
+		granted: filepath.Join(dir, "granted"), home: filepath.Join(dir, "home")}
 	for _, d := range []string{k.ws, k.outside, k.granted, filepath.Join(k.home, ".ssh"), filepath.Join(k.home, "data")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)

@@ -41,7 +41,8 @@ func (l *layer) wrap(s Spec, opts Options) ([]string, []string, error) {
 	if s.PTY && s.Stdin != nil {
 		f.TTY = s.Stdin.Name()
 	}
-	env := append(unset(unset(s.Env, sockets...), "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME"), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
+	env := unset(unset(s.Env, sockets...), "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME")
+	env = append(env, "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
 	return seatbeltArgs(f, s.Argv), env, nil
 }
 

@@ -405,7 +405,8 @@ func init() {
 			fmt.Println(err)
 			return 1
 		}
-		p, err := box.Start(sandbox.Spec{Profile: sandbox.Profile{Workspace: ws}, Argv: []string{"/bin/sh", "-c", "f() { f | f & }; f; sleep 60"}, Dir: ws, Env: sandbox.Environ(ws, nil)})
+		p, err := box.Start(sandbox.Spec{Profile: sandbox.Profile{Workspace: ws}, Argv: []string{"/bin/sh", "-c", "f() { f | f & }; f; sleep 60"},
+			Dir: ws, Env: sandbox.Environ(ws, nil)})
 		if err != nil {
 			fmt.Println(err)
 			return 1

@@ -37,7 +37,8 @@ func meanings(abi int, landlock string) []meaning {
 	return []meaning{
 		{CheckWriteOutside, landlock, "the kernel does not confine files", kernel},
 		{CheckReadSecrets, landlock, "the kernel does not confine files", kernel},
-		{CheckProtected, "", "hooks and configuration of git in the workspace can be written, as Landlock cannot except a file in a folder that may be written", ""},
+		{CheckProtected, "", "hooks and configuration of git in the workspace can be written, as Landlock" +
+			" cannot except a file in a folder that may be written", ""},
 		{CheckMetadata, "", "Landlock does not cover mode, owner and times of files that the user owns", ""},
 		{CheckTCP, seccomp, "no system call filter keeps programs from the network", noFilter},
 		{CheckUDP, seccomp, "no system call filter keeps programs from the network", noFilter},
@@ -121,7 +122,8 @@ func setOut(dir string) (t targets, closeAll func(), err error) {
 			c.Close()
 		}
 	}
-	t = targets{Workspace: filepath.Join(dir, "workspace"), Outside: filepath.Join(dir, "outside"), Secret: filepath.Join(dir, "secret", "key"), Node: os.Getpid(),
+	t = targets{Workspace: filepath.Join(dir, "workspace"),
+		Outside: filepath.Join(dir, "outside"), Secret: filepath.Join(dir, "secret", "key"), Node: os.Getpid(),
 		Unix: filepath.Join(dir, "outside", "socket"), Abstract: "@fairlead-probe-" + filepath.Base(dir)}
 	for _, d := range []string{filepath.Join(t.Workspace, ".git", "hooks"), t.Outside, filepath.Dir(t.Secret)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -168,7 +170,8 @@ func runTry(ctx context.Context, h *warden.Helper, t targets) (f findings, orpha
 	}
 	defer out.Close()
 	p, err := start(h, Spec{Profile: Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}},
-		Argv: []string{self, helperWord, "try", string(arg)}, Dir: "/", Env: []string{"GOMAXPROCS=1", raceOptions + "=" + os.Getenv(raceOptions)}, Stdout: in, Supervise: true})
+		Argv: []string{self, helperWord, "try", string(arg)}, Dir: "/", Stdout: in, Supervise: true,
+		Env: []string{"GOMAXPROCS=1", raceOptions + "=" + os.Getenv(raceOptions)}})
 	in.Close()
 	if err != nil {
 		return f, false, err
@@ -220,7 +223,8 @@ func judge(f findings, orphan bool) Report {
 	}
 	r.Checks = append(r.Checks, o)
 	if os.Geteuid() == 0 {
-		r.Warnings = append(r.Warnings, "the node runs as root: commands have no privileges of root, but its files are theirs to write where they may write")
+		r.Warnings = append(r.Warnings, "the node runs as root: commands have no privileges of root, but may write"+
+			" the files of root in the folders that are open to them")
 	}
 	if f.Broken != "" {
 		r.Warnings = append(r.Warnings, "contained commands may not work: "+f.Broken)
@@ -237,7 +241,8 @@ func kernel() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// cacheKey is all that a result depends on: this boot, kernel, user, program and what is switched off. The program is told by its file's size and time; reading it all to hash it would take longer than the probe.
+// cacheKey is all that a result depends on: this boot, kernel, user, program and what is switched off. The program is told by its file's size
+// and time; reading it all to hash it would take longer than the probe.
 func cacheKey(opts Options) string {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	exe, err := os.Stat(self)

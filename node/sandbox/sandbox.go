@@ -33,11 +33,11 @@ const (
 type Profile struct {
 	Mode    Mode
 	Network Network
-	// Workspace is the absolute path of the workspace. When secrets lie in it, as in a home folder, nothing new can be made on Linux directly in it and
-	// in the folders on the way to them.
+	// Workspace is the absolute path of the workspace. When secrets lie in it, as in a home folder, nothing new can be made on Linux directly in
+	// it and in the folders on the way to them.
 	Workspace string
-	// Write are granted folders that may be written, Read granted secrets that may be read; absolute paths. A device, or /dev/shm for programs that share
-	// memory, is granted like a folder.
+	// Write are granted folders that may be written, Read granted secrets that may be read; absolute paths. A device, or /dev/shm for programs
+	// that share memory, is granted like a folder.
 	Write, Read []string
 	// Required refuses to start where a guarantee that the profile needs is not enforced.
 	Required bool

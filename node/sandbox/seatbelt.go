@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// seatbelt is what macOS' sandbox-exec is given: a profile that denies everything it does not name, and its parameters, as paths must not be mixed into the
-// text.
+// seatbelt is what macOS' sandbox-exec is given: a profile that denies everything it does not name, and its parameters, as paths must not be
+// mixed into the text.
 type seatbelt struct {
 	text   strings.Builder
 	params []string

@@ -27,7 +27,8 @@ func expand(t *testing.T, args []string) string {
 }
 
 func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
-	args := seatbeltArgs(seatbeltFiles{Write: []string{"/Users/u/ws", "/private/tmp/x"}, Hidden: []string{"/Users/u/.ssh"}, Read: []string{"/Users/u/.ssh/known_hosts"},
+	args := seatbeltArgs(seatbeltFiles{Write: []string{"/Users/u/ws", "/private/tmp/x"}, Hidden: []string{"/Users/u/.ssh"},
+		Read:      []string{"/Users/u/.ssh/known_hosts"},
 		Protected: []string{"/Users/u/ws/.git/hooks"}}, []string{"/bin/sh", "-c", "true"})
 	text := expand(t, args)
 	if !strings.HasPrefix(text, "(version 1)\n(deny default)\n") {

@@ -60,7 +60,8 @@ func try(arg string) error {
 		CheckTCP:      tryAll(connect(unix.AF_INET, unix.SOCK_STREAM, 0, loopback(t.TCP))),
 		CheckMPTCP:    tryAll(connect(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP, loopback(t.TCP))),
 		CheckUDP:      tryAll(connect(unix.AF_INET, unix.SOCK_DGRAM, 0, loopback(t.UDP)), connect(unix.AF_INET6, unix.SOCK_DGRAM, 0, nil)),
-		CheckRaw:      tryAll(connect(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP, nil), connect(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE, nil)),
+		CheckRaw: tryAll(connect(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP, nil),
+			connect(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE, nil)),
 		CheckUring: tryAll(func() error {
 			var params [120]byte // struct io_uring_params
 			return call3(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)

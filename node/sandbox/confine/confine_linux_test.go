@@ -166,7 +166,8 @@ func TestRulesetHidesAndGrants(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := NewRuleset(Files{Hidden: []string{path("home/secret"), path("home/secret/ws/inner"), path("alias/not-yet")}, Read: []string{path("home/secret/shown")},
+	r, err := NewRuleset(Files{Hidden: []string{path("home/secret"), path("home/secret/ws/inner"), path("alias/not-yet")},
+		Read:  []string{path("home/secret/shown")},
 		Write: []string{path("home/secret/ws"), path("gone")}})
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +177,8 @@ func TestRulesetHidesAndGrants(t *testing.T) {
 		t.Error("stale at once")
 	}
 	bound(t, Rules{}, r, func() {
-		for f, readable := range map[string]bool{"open/a": true, "home/note": true, "home/secret/key": false, "home/link/key": false, "home/secret/shown": true,
+		for f, readable := range map[string]bool{"open/a": true, "home/note": true, "home/secret/key": false, "home/link/key": false,
+			"home/secret/shown":   true,
 			"home/secret/ws/file": true, "home/secret/ws/inner/key": false, "home/secret/ws/out/key": false, "home/secret/ws/../key": false} {
 			if _, err := os.ReadFile(path(f)); (err == nil) != readable {
 				t.Errorf("%s: %v, readable should be %v", f, err, readable)

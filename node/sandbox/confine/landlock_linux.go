@@ -17,7 +17,8 @@ const (
 	readFile = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
 	list     = unix.LANDLOCK_ACCESS_FS_READ_DIR
 	// device is what a character device that is no disk is good for.
-	device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
+		unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	// ofFile are the rights that make sense on what is no directory; the kernel refuses others there.
 	ofFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
@@ -150,7 +151,8 @@ type builder struct {
 	err     error
 }
 
-// resolve follows the links in the part of path that is there. What is not there yet is hidden when it comes, as its folder is allowed entry by entry.
+// resolve follows the links in the part of path that is there. What is not there yet is hidden when it comes, as its folder is allowed entry by
+// entry.
 func resolve(path string) string {
 	rest := ""
 	for dir := path; ; dir = filepath.Dir(dir) {
@@ -171,8 +173,8 @@ func (b *builder) root(path string, rights uint64) {
 	b.allow(real, rights)
 }
 
-// allow grants rights below path, but for what is hidden there: Landlock can only allow, so a folder with something hidden in it is allowed entry by
-// entry, and nothing can be made directly in it.
+// allow grants rights below path, but for what is hidden there: Landlock can only allow, so a folder with something hidden in it is allowed
+// entry by entry, and nothing can be made directly in it.
 func (b *builder) allow(path string, rights uint64) {
 	if !slices.ContainsFunc(b.hidden, func(h string) bool { return h != path && within(h, path) }) {
 		b.add(path, rights, false)

@@ -39,8 +39,8 @@ const (
 	atArg4   = 48
 )
 
-// filter denies what is never allowed. With noNet it denies every socket but Unix ones, and io_uring, whose operations no filter sees; with noConnect
-// also reaching for anyone with a socket, which leaves pairs of sockets.
+// filter denies what is never allowed. With noNet it denies every socket but Unix ones, and io_uring, whose operations no filter sees; with
+// noConnect also reaching for anyone with a socket, which leaves pairs of sockets.
 func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	const (
 		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS

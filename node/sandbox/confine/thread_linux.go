@@ -12,8 +12,8 @@ type Rules struct {
 	Filter, NoNet, NoConnect bool
 }
 
-// Thread binds the calling thread for ever and takes its privileges. The caller has locked its goroutine to it and never unlocks it, so that the thread
-// ends with the goroutine. After an error nothing may be started from the thread.
+// Thread binds the calling thread for ever and takes its privileges. The caller has locked its goroutine to it and never unlocks it, so that the
+// thread ends with the goroutine. After an error nothing may be started from the thread.
 func Thread(r Rules) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("set no_new_privs: %w", err)
@@ -35,8 +35,8 @@ func (r *Ruleset) Bind() error {
 	return nil
 }
 
-// dropCapabilities leaves nothing of root's power but what its user id gives: without NOROOT the next exec would bring all back. Those of files do not
-// count, as no_new_privs is set.
+// dropCapabilities leaves nothing of root's power but what its user id gives: without NOROOT the next exec would bring all back. Those of files
+// do not count, as no_new_privs is set.
 func dropCapabilities() error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var have [2]unix.CapUserData

@@ -170,8 +170,8 @@ func (h *Helper) handle(a answer) {
 	}
 }
 
-// Launch starts a command with three open files or nil for the null device, which stay the caller's. It returns the command's process and how to signal
-// all that comes from it. w may be told before Launch returns, and is told nothing after an error.
+// Launch starts a command with three open files or nil for the null device, which stay the caller's. It returns the command's process and how to
+// signal all that comes from it. w may be told before Launch returns, and is told nothing after an error.
 func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (pid int, signal func(kill bool), err error) {
 	wired := order{Order: o}
 	var passed []*os.File

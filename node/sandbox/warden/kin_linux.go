@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A session's processes are found again, wherever they went, by two things that no process can shed: whose child it is, as the helper becomes the
-// parent of every orphan below it, and a badge that children inherit. The badge is the hard limit of file locks, which no kernel since 2.4 looks at. It
-// goes down by one with every session, so that without privileges nobody can take the badge of an older one; who lowers his own
-// to that of none belongs to none and is killed.
+// A session's processes are found again, wherever they went, by two things that no process can shed: whose child it is, as the helper becomes
+// the parent of every orphan below it, and a badge that children inherit. The badge is the hard limit of file locks, which no kernel since 2.4
+// looks at. It goes down by one with every session, so that without privileges nobody can take the badge of an older one; who lowers his own to
+// that of none belongs to none and is killed.
 
 // firstBadge is more locks than anyone has a use for and less than no limit.
 const firstBadge = 1 << 60
@@ -116,8 +116,9 @@ func signalTree(pid int, sig syscall.Signal) {
 // spareForks is how many processes and threads more than there are now a bound command may bring the user to.
 const spareForks = 2048
 
-// limitForks bounds how often what is started next can fork, until undo. The limit is the helper's own meanwhile, as one that is set on a command that runs
-// already misses what it has started by then. It has no effect on root, whom the kernel does not bound, and it stops accidents: a command may raise it.
+// limitForks bounds how often what is started next can fork, until undo. The limit is the helper's own meanwhile, as one that is set on a
+// command that runs already misses what it has started by then. It has no effect on root, whom the kernel does not bound, and it stops
+// accidents: a command may raise it.
 func limitForks() (undo func()) {
 	var have unix.Rlimit
 	data, err := os.ReadFile("/proc/loadavg")

@@ -16,9 +16,9 @@ const Grace = 250 * time.Millisecond
 // hello is the helper's first word.
 const hello = "warden"
 
-// Serve is the whole work of a helper: it starts commands for the node at the other end of descriptor 3, is the parent of all that they leave behind, and
-// when the node is gone, in whatever way, ends them all and returns. It is called on the process' first thread, which never ends and so must never be one
-// that gets bound.
+// Serve is the whole work of a helper: it starts commands for the node at the other end of descriptor 3, is the parent of all that they leave
+// behind, and when the node is gone, in whatever way, ends them all and returns. It is called on the process' first thread, which never ends and
+// so must never be one that gets bound.
 func Serve() error {
 	runtime.LockOSThread()
 	// What the node itself inherited without knowing must not reach a command.
