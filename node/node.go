@@ -82,7 +82,7 @@ func New(opts Options) (*Node, error) {
 		n.log = slog.New(slog.NewMultiHandler(slog.NewJSONHandler(n.file, nil), n.log.Handler()))
 	}
 	n.log = n.log.With("node", opts.ID)
-	n.jobs = tools.NewJobs(n.reportExec)
+	n.jobs = tools.NewJobs(tools.JobOptions{Events: n.reportExec})
 	n.offer(tools.All(ws, n.jobs))
 	return n, nil
 }

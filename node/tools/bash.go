@@ -28,6 +28,7 @@ type bashIn struct {
 	Timeout    *float64 `json:"timeout,omitempty" jsonschema:"milliseconds until the command and everything it started is ended; default 300000 and none for background commands; 0 is none"`
 	Background bool     `json:"background,omitempty" jsonschema:"start it and return at once with a sessionId for the Process tool"`
 	YieldMs    *float64 `json:"yieldMs,omitempty" jsonschema:"wait this long (10 to 120000 ms), then leave the command running in the background and return a sessionId"`
+	Pty        bool     `json:"pty,omitempty" jsonschema:"run it in a terminal (120 by 40), for programs that need one; type with Process, which also resizes it"`
 }
 
 // bashOut is what Bash returns: completed, failed or running (seed 000, Output).
@@ -46,6 +47,10 @@ type bashOut struct {
 	Tail       string `json:"tail"`
 	Truncated  bool   `json:"truncated,omitempty"`
 	Workdir    string `json:"workdir"`
+	// Enforced is what held the command, one line (extension); empty where commands run as plain children.
+	Enforced string `json:"enforced,omitempty"`
+	// Note says what else there is to know (extension).
+	Note string `json:"note,omitempty"`
 	// OutputStillOpen: a process outlived the shell and kept its output; what it prints later is lost (extension).
 	OutputStillOpen bool `json:"outputStillOpen,omitempty"`
 }
@@ -143,19 +148,19 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (ba
 	if err := ctx.Err(); err != nil {
 		return bashOut{}, failf("cancelled before it started")
 	}
-	j, err := jobs.start(in.Command, plan.dir, plan.timeout, in.Background || plan.yield > 0)
+	j, err := jobs.start(ctx, order{command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty}, in.Background || plan.yield > 0)
 	if err != nil {
 		return bashOut{}, err
 	}
 	if in.Background {
 		jobs.putAway(j)
-		return j.report(), nil
+		return jobs.report(j), nil
 	}
 	if await(ctx, j, plan.yield) {
-		return j.report(), nil
+		return jobs.report(j), nil
 	}
 	jobs.putAway(j)
-	return j.report(), nil
+	return jobs.report(j), nil
 }
 
 // await waits for the end of j and reports its output meanwhile. The end of ctx ends j. With a yield it gives up waiting after that time
@@ -195,8 +200,8 @@ func await(ctx context.Context, j *job, yield time.Duration) bool {
 }
 
 // report is j's state as Bash gives it.
-func (j *job) report() bashOut {
-	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: j.dir}
+func (t *Jobs) report(j *job) bashOut {
+	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: j.dir, Enforced: t.enforced}
 	if j.running() {
 		o.Status, o.PID, o.Tail = "running", j.pid, j.out.tail()
 		return o
@@ -210,6 +215,9 @@ func (j *job) report() bashOut {
 	o.EndedAt, o.DurationMs = j.result.at.UnixMilli(), j.result.at.Sub(j.started).Milliseconds()
 	o.Output, o.Truncated = j.out.text()
 	o.Tail = j.out.tail()
+	if j.result.lost != nil {
+		o.Note = "It is not known how the command ended: " + j.result.lost.Error()
+	}
 	return o
 }
 

@@ -345,8 +345,8 @@ func TestManyCommandsAtOnceKeepTheirOutputApart(t *testing.T) {
 	}
 	wg.Wait()
 	b.jobs.wg.Wait() // a call returns before the table has let go of its job
-	if len(b.jobs.jobs) != 0 || b.jobs.running != 0 {
-		t.Errorf("%d jobs are left, %d running", len(b.jobs.jobs), b.jobs.running)
+	if len(b.jobs.jobs) != 0 || len(b.jobs.turns) != 0 {
+		t.Errorf("%d jobs are left, %d turns", len(b.jobs.jobs), len(b.jobs.turns))
 	}
 }
 

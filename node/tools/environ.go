@@ -24,3 +24,11 @@ func environ(dir string) []string {
 	}
 	return append(env, "PWD="+dir, "FAIRLEAD=1")
 }
+
+// quiet keeps programs from asking what nobody answers: without a terminal nobody pages, types a password or uses an editor.
+func quiet(env []string, tty bool) []string {
+	if tty {
+		return append(env, "TERM=xterm-256color")
+	}
+	return append(env, "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "EDITOR=false", "GIT_EDITOR=false")
+}

@@ -1,9 +1,7 @@
 package tools
 
 import (
-	"io"
 	"os"
-	"os/exec"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +15,8 @@ const (
 	drainLimit = 500 * time.Millisecond
 	// reapLimit is how long a killed process may take to go, which only one stuck in the kernel exceeds.
 	reapLimit = 5 * time.Second
+	// flood is how much a command prints before its pipe is made larger.
+	flood = 1 << 20
 )
 
 // why a job was stopped.
@@ -34,10 +34,13 @@ type job struct {
 	id, command, dir string
 	pid              int
 	started          time.Time
+	child            child
 	out              output
-	stdin            *os.File // nil for synchronous commands
-	background       atomic.Bool
-	stop             chan why // holds the first wish to stop
+	stdin            *os.File // nil for synchronous commands; the terminal's own end with one
+	tty              bool
+	mayStay          bool        // it is or may become a background command
+	background       atomic.Bool // it is one
+	stop             chan why    // holds the first wish to stop
 	done             chan struct{}
 	result           ending
 }
@@ -50,41 +53,35 @@ type ending struct {
 	at     time.Time
 	// open says that a process outlived the shell and kept the output open.
 	open bool
+	// lost says why it is not known how the command ended.
+	lost error
 }
 
 func (e ending) ok() bool { return e.why == notStopped && e.code != nil && *e.code == 0 }
 
-// startJob starts a command; timeout 0 is none. When it has ended, the job's goroutine calls finish, which closes done.
-func startJob(command, dir string, timeout time.Duration, stdin bool, finish func(*job)) (*job, error) {
-	out, in, err := os.Pipe()
+// order is a command to start.
+type order struct {
+	command, dir string
+	timeout      time.Duration // 0: none
+	tty          bool
+}
+
+// startJob starts a command; one that may stay can be written to. When it has ended, the job's goroutine calls finish, which closes done.
+func (t *Jobs) startJob(o order, mayStay bool) (*job, error) {
+	j := &job{id: protocol.NewID(), command: o.command, dir: o.dir, tty: o.tty, mayStay: mayStay, stop: make(chan why, 1), done: make(chan struct{})}
+	s, err := openStreams(mayStay, o.tty)
 	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	cmd := shellCommand(shell(), command)
-	cmd.Dir, cmd.Env = dir, environ(dir)
-	// One pipe for both keeps them in order; being files they need no copying goroutine that a grandchild could hold up.
-	cmd.Stdout, cmd.Stderr = in, in
-	j := &job{id: protocol.NewID(), command: command, dir: dir, stop: make(chan why, 1), done: make(chan struct{})}
-	if stdin {
-		var childEnd *os.File
-		if childEnd, j.stdin, err = os.Pipe(); err != nil {
-			out.Close()
-			return nil, err
-		}
-		defer childEnd.Close()
-		cmd.Stdin = childEnd
+		return nil, failf("Failed to execute: %w", err)
 	}
 	j.started = time.Now()
-	if err := cmd.Start(); err != nil {
-		out.Close()
-		if j.stdin != nil {
-			j.stdin.Close()
-		}
+	j.child, err = t.launch(o.command, o.dir, o.tty, s.childIn, s.childOut)
+	s.closeChildEnds()
+	if err != nil {
+		s.close()
 		return nil, failf("Failed to execute: %w", startError(err))
 	}
-	j.pid = cmd.Process.Pid
-	go j.run(cmd, out, timeout, finish)
+	j.stdin, j.pid = s.in, j.child.PID()
+	go j.run(s, o.timeout, t.finish)
 	return j, nil
 }
 
@@ -105,21 +102,26 @@ func (j *job) running() bool {
 	}
 }
 
-func (j *job) run(cmd *exec.Cmd, out *os.File, timeout time.Duration, finish func(*job)) {
-	defer finish(j)
-	defer out.Close()
-	if j.stdin != nil {
-		defer j.stdin.Close()
+// remains reports whether a command has ended and left something running that can still be ended.
+func (j *job) remains() bool {
+	if j.running() {
+		return false
 	}
+	select {
+	case <-j.child.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
+	defer finish(j)
+	defer s.close()
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		io.CopyBuffer(struct{ io.Writer }{&j.out}, struct{ io.Reader }{out}, make([]byte, 64<<10))
-	}()
-	exited := make(chan struct{})
-	go func() {
-		defer close(exited)
-		awaitExit(cmd)
+		readAll(s.out, &j.out)
 	}()
 	var late <-chan time.Time
 	if timeout > 0 {
@@ -128,31 +130,58 @@ func (j *job) run(cmd *exec.Cmd, out *os.File, timeout time.Duration, finish fun
 		late = timer.C
 	}
 	select {
-	case <-exited:
+	case <-j.child.Exited():
 	case <-late:
 		j.result.why = byTimeout
 	case j.result.why = <-j.stop:
 	}
 	if w := j.result.why; w != notStopped {
 		if w != byKill {
-			terminate(cmd)
-			settled(killAfter, exited, drained)
+			j.child.Terminate()
+			settled(killAfter, j.child.Done(), drained)
 		}
-		kill(cmd)
-		if !settled(reapLimit, exited) {
+		j.child.Kill()
+		if !settled(reapLimit, j.child.Exited()) {
 			j.result.signal, j.result.at = "SIGKILL", time.Now()
-			j.result.open = drain(out, 0, drained, &j.out)
+			j.result.open = drain(s.out, 0, drained, &j.out)
 			return
 		}
+		settled(reapLimit, j.child.Done())
 	}
-	reap(cmd)
-	j.result.open = drain(out, drainLimit, drained, &j.out)
-	j.result.code, j.result.signal = ended(cmd.ProcessState)
+	exit, err := j.child.Wait()
+	switch {
+	case err != nil:
+		j.result.lost = err
+	case exit.Signal != "":
+		j.result.signal = exit.Signal
+	default:
+		j.result.code = &exit.Code
+	}
+	j.result.open = drain(s.out, drainLimit, drained, &j.out)
 	j.result.at = time.Now()
+	if !j.result.open {
+		j.out.settle(keep) // a reader that gave up would go on writing
+	}
+}
+
+// readAll takes what out gives until its end.
+func readAll(out *os.File, o *output) {
+	larger := false
+	for {
+		n, err := out.Read(o.space())
+		o.took(n)
+		if err != nil { // io.EOF; of a terminal EIO; of one that gave up waiting a deadline
+			return
+		}
+		if !larger && o.total > flood {
+			larger = true
+			widen(out)
+		}
+	}
 }
 
 // settled waits until all channels are closed, at most d.
-func settled(d time.Duration, all ...chan struct{}) bool {
+func settled(d time.Duration, all ...<-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	for _, c := range all {
@@ -166,10 +195,10 @@ func settled(d time.Duration, all ...chan struct{}) bool {
 }
 
 // drain waits until the reader has ended, at most d, and takes what is left in the pipe. It reports whether someone can still write to it.
-func drain(out *os.File, d time.Duration, reader chan struct{}, w io.Writer) (open bool) {
+func drain(out *os.File, d time.Duration, reader <-chan struct{}, o *output) (open bool) {
 	if err := out.SetReadDeadline(time.Now().Add(d)); err != nil {
 		return !settled(d, reader) // such a reader stays until the last process lets go of the pipe
 	}
 	<-reader
-	return takeRest(out, w)
+	return takeRest(out, o)
 }

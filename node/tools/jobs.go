@@ -1,40 +1,63 @@
 package tools
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
 )
 
 const (
 	// keepFinished is how long a finished background command can be looked at (seed 000, Process).
 	keepFinished = 30 * time.Minute
-	// maxJobs bounds the commands that run at once, and with them the memory of their output.
-	maxJobs = 256
+	// maxWaited bounds the commands that run at once and that someone waits for; the others wait their turn.
+	maxWaited = 64
+	// maxBackground bounds those that run in the background. They may run for ever, so nobody waits for their end: one more is refused.
+	maxBackground = 128
+	// maxHeld bounds the output of finished background commands, in bytes. Beyond it the oldest ones keep their tail only.
+	maxHeld = 64 << 20
 )
+
+// JobOptions say how commands run.
+type JobOptions struct {
+	// Box contains commands and holds what comes from them together; without one they are plain children of this process.
+	Box *sandbox.Box
+	// Profile is what they may do in the box.
+	Profile sandbox.Profile
+	// Env declares more variables that contained commands get: NAME or NAME=value; see [sandbox.Environ].
+	Env []string
+	// Events hears when a background command starts and ends (seed 004, node.exec.event); it may be nil and must not block.
+	Events func(protocol.NodeExecEvent)
+}
 
 // Jobs are the commands of a node, running and recently finished. They outlive connections, not the node. It is safe for use by many
 // goroutines.
 type Jobs struct {
-	events func(protocol.NodeExecEvent)
-	wg     sync.WaitGroup
+	opts     JobOptions
+	enforced string        // one line; empty without a box
+	turns    chan struct{} // one for each command that someone waits for
+	wg       sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
-	jobs    map[string]*job
-	running int // commands that run or are about to
-	closed  bool
+	mu         sync.Mutex // guards what follows
+	jobs       map[string]*job
+	background int // commands that run in the background or are about to
+	closed     bool
 }
 
-// NewJobs makes an empty table. events hears when a background command starts and ends (seed 004, node.exec.event); it may be nil and
-// must not block.
-func NewJobs(events func(protocol.NodeExecEvent)) *Jobs {
-	if events == nil {
-		events = func(protocol.NodeExecEvent) {}
+// NewJobs makes an empty table. The box stays the caller's, who closes it after the table.
+func NewJobs(o JobOptions) *Jobs {
+	if o.Events == nil {
+		o.Events = func(protocol.NodeExecEvent) {}
 	}
-	return &Jobs{events: events, jobs: make(map[string]*job)}
+	t := &Jobs{opts: o, turns: make(chan struct{}, maxWaited), jobs: make(map[string]*job)}
+	if o.Box != nil {
+		t.enforced = Enforced(o.Box.Report(), o.Profile)
+	}
+	return t
 }
 
 // Close ends all commands with everything they started, and waits for that.
@@ -48,15 +71,35 @@ func (t *Jobs) Close() {
 	t.wg.Wait()
 }
 
-func (t *Jobs) start(command, dir string, timeout time.Duration, stdin bool) (*job, error) {
-	if err := t.reserve(); err != nil {
+var errClosing = errors.New("this node is shutting down")
+
+// start starts a command that stays in the background or that someone waits for, in its turn.
+func (t *Jobs) start(ctx context.Context, o order, background bool) (*job, error) {
+	if !background {
+		select {
+		case t.turns <- struct{}{}:
+		case <-ctx.Done():
+			return nil, failf("cancelled while it waited for one of the %d commands that run on this machine to end", maxWaited)
+		}
+	}
+	j, err := t.startNow(o, background)
+	if err != nil && !background {
+		<-t.turns
+	}
+	return j, err
+}
+
+func (t *Jobs) startNow(o order, background bool) (*job, error) {
+	if err := t.reserve(background); err != nil {
 		return nil, err
 	}
-	j, err := startJob(command, dir, timeout, stdin, t.finish)
+	j, err := t.startJob(o, background)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil {
-		t.running--
+		if background {
+			t.background--
+		}
 		t.wg.Done()
 		return nil, err
 	}
@@ -74,29 +117,60 @@ func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running--
+	if j.mayStay {
+		t.background--
+	} else {
+		<-t.turns
+	}
 	close(j.done)
 	if j.background.Load() {
-		t.events(j.endEvent())
+		t.opts.Events(j.endEvent())
+		t.trim()
 	} else {
 		delete(t.jobs, j.id)
 	}
 }
 
 // reserve takes a place for one more command.
-func (t *Jobs) reserve() error {
+func (t *Jobs) reserve(background bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.prune()
 	switch {
 	case t.closed:
-		return errors.New("this node is shutting down")
-	case t.running >= maxJobs:
-		return failf("%d commands are running on this machine already; wait for one, or end one with Process", t.running)
+		return errClosing
+	case background && t.background >= maxBackground:
+		return failf("%d background commands are running on this machine already. Wait for one, or end one with Process.", t.background)
 	}
-	t.running++
+	if background {
+		t.background++
+	}
 	t.wg.Add(1)
 	return nil
+}
+
+// trim keeps the output of finished commands within maxHeld. Who looks at an old one finds its tail, marked as truncated.
+func (t *Jobs) trim() {
+	var finished []*job
+	held := 0
+	for _, j := range t.jobs {
+		if !j.running() && !j.result.open {
+			finished = append(finished, j)
+			held += j.out.held()
+		}
+	}
+	if held <= maxHeld {
+		return
+	}
+	slices.SortFunc(finished, func(a, b *job) int { return a.result.at.Compare(b.result.at) })
+	for _, j := range finished {
+		if held <= maxHeld {
+			return
+		}
+		before := j.out.held()
+		j.out.settle(tailBytes)
+		held -= before - j.out.held()
+	}
 }
 
 // putAway makes a command a background one: it stays in the table, and its end is reported. A command that ended in between is
@@ -105,10 +179,10 @@ func (t *Jobs) putAway(j *job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	j.background.Store(true)
-	t.events(j.event("started"))
+	t.opts.Events(j.event("started"))
 	if !j.running() {
 		t.jobs[j.id] = j
-		t.events(j.endEvent())
+		t.opts.Events(j.endEvent())
 	}
 }
 

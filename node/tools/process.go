@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
@@ -19,11 +20,13 @@ const (
 )
 
 type processIn struct {
-	Action    string   `json:"action" jsonschema:"one of list, poll, log, write, submit, kill"`
+	Action    string   `json:"action" jsonschema:"one of list, poll, log, write, submit, kill, resize"`
 	SessionID string   `json:"sessionId,omitempty" jsonschema:"the sessionId that Bash gave; needed by every action but list"`
 	Data      string   `json:"data,omitempty" jsonschema:"what write and submit send to the command's input"`
 	Offset    *float64 `json:"offset,omitempty" jsonschema:"first line for log, from 0; default 0"`
 	Limit     *float64 `json:"limit,omitempty" jsonschema:"most lines for log; default 200"`
+	Cols      *float64 `json:"cols,omitempty" jsonschema:"for resize: columns of the terminal"`
+	Rows      *float64 `json:"rows,omitempty" jsonschema:"for resize: rows of the terminal"`
 }
 
 func processTool(jobs *Jobs) tool.Tool {
@@ -42,7 +45,7 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 		return listJobs(jobs), nil
 	}
 	switch action {
-	case "poll", "log", "write", "submit", "kill":
+	case "poll", "log", "write", "submit", "kill", "resize":
 	default:
 		return refused("Unknown action %s", in.Action), nil
 	}
@@ -61,7 +64,13 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 		return pollJob(j), nil
 	case "log":
 		return logJob(j, in)
+	case "resize":
+		return resizeJob(j, in)
 	case "kill":
+		if j.remains() {
+			j.child.Kill()
+			return map[string]any{"status": j.status(), "sessionId": j.id, "message": "The command had ended. SIGKILL was sent to what it left running."}, nil
+		}
 		if !j.running() {
 			return refused("Session %s has already exited", j.id), nil
 		}
@@ -113,7 +122,7 @@ func listJobs(jobs *Jobs) any {
 	for _, j := range jobs.list() {
 		m := j.addEnd(map[string]any{"sessionId": j.id, "status": j.status(), "pid": j.pid, "startedAt": j.started.UnixMilli(), "endedAt": nil,
 			"runtimeMs": time.Since(j.started).Milliseconds(), "workdir": j.dir, "command": j.command, "tail": j.out.tail(),
-			"truncated": j.out.size() > maxOutput && second(j.out.text())})
+			"truncated": j.out.view().truncated, "pty": j.tty})
 		if !j.running() {
 			m["endedAt"], m["runtimeMs"] = j.result.at.UnixMilli(), j.result.at.Sub(j.started).Milliseconds()
 		}
@@ -125,8 +134,6 @@ func listJobs(jobs *Jobs) any {
 	}
 	return map[string]any{"status": "completed", "sessions": list, "text": strings.TrimSuffix(text.String(), "\n")}
 }
-
-func second[A, B any](_ A, b B) B { return b }
 
 func pollJob(j *job) any {
 	return j.addEnd(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.running()})
@@ -142,22 +149,56 @@ func logJob(j *job, in processIn) (any, error) {
 		return nil, err
 	}
 	status := j.status() // before the output: an end that is reported comes with all of it
-	text, truncated := j.out.text()
+	v := j.out.view()
 	var lines []string
-	if text != "" {
-		lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if v.text != "" {
+		lines = strings.Split(strings.TrimSuffix(v.text, "\n"), "\n")
 	}
-	from := min(offset, int64(len(lines)))
-	to := min(from+max(limit, 1), int64(len(lines)))
-	m := j.addEnd(map[string]any{"status": status, "sessionId": j.id, "log": strings.Join(lines[from:to], "\n"), "totalLines": len(lines),
-		"totalChars": len([]rune(text)), "truncated": truncated})
-	if text == "" {
+	// Lines keep their numbers when the first ones are lost.
+	from := min(max(offset, v.first), v.lines)
+	to := min(from+max(limit, 1), v.lines)
+	m := j.addEnd(map[string]any{"status": status, "sessionId": j.id, "log": strings.Join(lines[from-v.first:to-v.first], "\n"), "offset": from,
+		"totalLines": v.lines, "totalChars": utf8.RuneCountInString(v.text), "totalBytes": v.bytes, "truncated": v.truncated})
+	if v.first > 0 {
+		m["firstLine"] = v.first
+	}
+	if v.text == "" {
 		m["log"] = "(no output yet)"
 		if status != "running" {
 			m["log"] = "(no output)"
 		}
 	}
 	return m, nil
+}
+
+func resizeJob(j *job, in processIn) (any, error) {
+	cols, err := side("cols", in.Cols)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := side("rows", in.Rows)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !j.tty:
+		return refused("Session %s has no terminal; start it with pty", j.id), nil
+	case !j.running():
+		return refused("Session %s has already exited", j.id), nil
+	}
+	if err := resizeTerminal(j.stdin, cols, rows); err != nil {
+		return nil, failf("Failed to resize %s: %w", j.id, unwrapPath(err))
+	}
+	return map[string]any{"status": "running", "sessionId": j.id, "cols": cols, "rows": rows}, nil
+}
+
+// side reads one side of a terminal, which must be given.
+func side(name string, v *float64) (int, error) {
+	n, err := whole(name, v, 0)
+	if err == nil && (n < 1 || n > maxSide) {
+		err = &tool.InputError{Err: failf("resize needs %s from 1 to %d", name, maxSide)}
+	}
+	return int(n), err
 }
 
 func writeJob(j *job, data string) (any, error) {

@@ -211,11 +211,11 @@ func TestBackgroundCommandsReportStartAndEnd(t *testing.T) {
 	defer ws.Close()
 	var mu sync.Mutex
 	var events []protocol.NodeExecEvent
-	jobs := NewJobs(func(e protocol.NodeExecEvent) {
+	jobs := NewJobs(JobOptions{Events: func(e protocol.NodeExecEvent) {
 		mu.Lock()
 		defer mu.Unlock()
 		events = append(events, e)
-	})
+	}})
 	b := &bench{t: t, ws: ws, jobs: jobs}
 	b.tools = newBench(t).tools
 	for _, tl := range All(ws, jobs) {
@@ -266,7 +266,7 @@ func TestCloseEndsEverything(t *testing.T) {
 
 func TestFinishedCommandsAreForgottenAfterHalfAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := NewJobs(nil)
+		jobs := NewJobs(JobOptions{})
 		j := &job{id: "x", started: time.Now(), done: make(chan struct{})}
 		j.background.Store(true)
 		j.result.at = time.Now()
@@ -283,11 +283,21 @@ func TestFinishedCommandsAreForgottenAfterHalfAnHour(t *testing.T) {
 	})
 }
 
-func TestTheNumberOfRunningCommandsIsBounded(t *testing.T) {
+func TestTheNumberOfBackgroundCommandsIsBounded(t *testing.T) {
+	useShell(t)
 	b := newBench(t)
-	b.jobs.running = maxJobs
-	if words := fails(b, "Bash", args{"command": "true"}); !strings.Contains(words, "running on this machine already") {
-		t.Error(words)
+	b.jobs.background = maxBackground
+	for _, how := range []string{"background", "yieldMs"} {
+		a := args{"command": "true", how: true}
+		if how == "yieldMs" {
+			a[how] = 10
+		}
+		if words := fails(b, "Bash", a); !strings.Contains(words, "running on this machine already") {
+			t.Error(words)
+		}
 	}
-	b.jobs.running = 0
+	if out := must[bashOut](b, "Bash", args{"command": "true"}); out.Status != "completed" {
+		t.Errorf("one that is waited for: %+v", out)
+	}
+	b.jobs.background = 0
 }

@@ -303,7 +303,7 @@ func TestWithTheWholeDiskASearchStaysWhereItBegan(t *testing.T) {
 	}
 	defer ws.Close()
 	b := &bench{t: t, ws: ws, tools: map[string]tool.Tool{}}
-	for _, tl := range All(ws, NewJobs(nil)) {
+	for _, tl := range All(ws, NewJobs(JobOptions{})) {
 		b.tools[tl.Spec.Name] = tl
 	}
 	for _, c := range []struct {

@@ -4,6 +4,7 @@ package tools
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead/node/sandbox"
 )
 
 // maxCommand is a little under what Linux takes as one argument.
@@ -38,10 +41,13 @@ func bourne(shell string) bool {
 	return false
 }
 
-func shellCommand(shell, command string) *exec.Cmd {
-	cmd := exec.Command(shell, "-lc", command)
+func shellArgs(shell, command string) []string { return []string{shell, "-lc", command} }
+
+func shellCommand(shell, command string, tty bool) *exec.Cmd {
+	args := shellArgs(shell, command)
+	cmd := exec.Command(args[0], args[1:]...)
 	// A session of its own: the group can be signalled as a whole, and nothing in it can take over the node's terminal.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: tty}
 	return cmd
 }
 
@@ -53,15 +59,15 @@ func terminate(cmd *exec.Cmd) { unix.Kill(-cmd.Process.Pid, unix.SIGTERM) }
 func kill(cmd *exec.Cmd) { unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 
 // ended says how a reaped process ended: by exit code or by signal.
-func ended(state *os.ProcessState) (code *int, signal string) {
+func ended(state *os.ProcessState) sandbox.Exit {
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		if name := unix.SignalName(ws.Signal()); name != "" {
-			return nil, name
+		name := unix.SignalName(ws.Signal())
+		if name == "" {
+			name = "SIG" + strings.TrimPrefix(ws.Signal().String(), "signal ")
 		}
-		return nil, "SIG" + strings.TrimPrefix(ws.Signal().String(), "signal ")
+		return sandbox.Exit{Code: -1, Signal: name}
 	}
-	c := state.ExitCode()
-	return &c, ""
+	return sandbox.Exit{Code: state.ExitCode()}
 }
 
 // maxPipe is more than any system keeps in a pipe.
@@ -106,7 +112,7 @@ func startError(err error) error {
 	case errors.Is(err, unix.E2BIG):
 		return errors.New("the command and the environment are too long for this system")
 	case errors.As(err, &pe):
-		return errors.New(pe.Path + ": " + pe.Err.Error())
+		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
 	}
 	return err
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"fairlead/node/sandbox"
 )
 
 // maxCommand is what a Windows command line may hold, less the shell's own part.
@@ -27,16 +29,23 @@ func shell() string {
 
 func bourne(string) bool { return false }
 
-func shellCommand(shell, command string) *exec.Cmd {
-	attr := &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
-	if strings.HasSuffix(strings.ToLower(shell), "cmd.exe") {
-		cmd := exec.Command(shell)
-		attr.CmdLine = `cmd.exe /d /s /c "` + command + `"` // cmd.exe has its own rules for quotes
-		cmd.SysProcAttr = attr
-		return cmd
+func isCmd(shell string) bool { return strings.HasSuffix(strings.ToLower(shell), "cmd.exe") }
+
+// shellArgs are the words of a command line. cmd.exe has its own rules for quotes, which only shellCommand obeys.
+func shellArgs(shell, command string) []string {
+	if isCmd(shell) {
+		return []string{shell, "/d", "/s", "/c", command}
 	}
-	cmd := exec.Command(shell, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", command)
-	cmd.SysProcAttr = attr
+	return []string{shell, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", command}
+}
+
+func shellCommand(shell, command string, _ bool) *exec.Cmd {
+	args := shellArgs(shell, command)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+	if isCmd(shell) {
+		cmd.SysProcAttr.CmdLine = `cmd.exe /d /s /c "` + command + `"`
+	}
 	return cmd
 }
 
@@ -50,10 +59,7 @@ func kill(cmd *exec.Cmd) {
 	}
 }
 
-func ended(state *os.ProcessState) (code *int, signal string) {
-	c := state.ExitCode()
-	return &c, ""
-}
+func ended(state *os.ProcessState) sandbox.Exit { return sandbox.Exit{Code: state.ExitCode()} }
 
 // takeRest has nothing to take: pipes here have no deadline, so the reader has had everything.
 func takeRest(*os.File, io.Writer) (open bool) { return false }

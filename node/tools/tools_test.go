@@ -29,7 +29,7 @@ func newBench(t testing.TB) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, ws: ws, jobs: NewJobs(nil), tools: map[string]tool.Tool{}}
+	b := &bench{t: t, ws: ws, jobs: NewJobs(JobOptions{}), tools: map[string]tool.Tool{}}
 	for _, tl := range All(ws, b.jobs) {
 		b.tools[tl.Spec.Name] = tl
 	}

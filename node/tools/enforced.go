@@ -1,0 +1,46 @@
+package tools
+
+import (
+	"strings"
+
+	"fairlead/node/sandbox"
+)
+
+const notEnforced = "not enforced on this machine"
+
+// Enforced says in one line what holds for commands with profile p on a machine with report r, as approvals and results show it.
+func Enforced(r sandbox.Report, p sandbox.Profile) string {
+	if p.Mode == sandbox.Full {
+		return "full access, as set for this machine"
+	}
+	mode, network := p.Mode, p.Network
+	if mode == "" {
+		mode = sandbox.WorkspaceWrite
+	}
+	files := holds(r, sandbox.CheckWriteOutside, sandbox.CheckReadSecrets)
+	blocked := network == "" || network == sandbox.NetBlocked
+	net := blocked && holds(r, sandbox.CheckTCP, sandbox.CheckUDP, sandbox.CheckMPTCP, sandbox.CheckRaw, sandbox.CheckUring, sandbox.CheckUnix)
+	if !files && !net {
+		return notEnforced
+	}
+	words := []string{"files " + string(mode), "network blocked"}
+	if !files {
+		words[0] = "files " + notEnforced
+	}
+	switch {
+	case !blocked:
+		words[1] = "network allowed"
+	case !net:
+		words[1] = "network " + notEnforced
+	}
+	return strings.Join(words, ", ")
+}
+
+func holds(r sandbox.Report, ids ...string) bool {
+	for _, id := range ids {
+		if !r.Check(id).Enforced {
+			return false
+		}
+	}
+	return true
+}

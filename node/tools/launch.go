@@ -1,0 +1,83 @@
+package tools
+
+import (
+	"os"
+	"os/exec"
+	"sync"
+
+	"fairlead/node/sandbox"
+)
+
+// child is a started command and what came from it. [sandbox.Process] is one.
+type child interface {
+	PID() int
+	// Exited is closed when the command itself has ended, Done when everything that came from it has too, as far as that can be known.
+	Exited() <-chan struct{}
+	Done() <-chan struct{}
+	// Wait gives how the command ended. After it nothing may be signalled but what outlived it.
+	Wait() (sandbox.Exit, error)
+	// Terminate asks all of it to end, Kill ends it. They do not wait.
+	Terminate()
+	Kill()
+}
+
+// launch starts a command in dir: in the box where there is one, else as a plain child of this process.
+func (t *Jobs) launch(command, dir string, tty bool, stdin, stdout *os.File) (child, error) {
+	sh := shell()
+	if t.opts.Box == nil {
+		cmd := shellCommand(sh, command, tty)
+		cmd.Dir, cmd.Env = dir, quiet(environ(dir), tty)
+		cmd.Stdout, cmd.Stderr = stdout, stdout
+		if stdin != nil {
+			cmd.Stdin = stdin
+		}
+		return startLone(cmd)
+	}
+	env := environ(dir)
+	if t.opts.Profile.Mode != sandbox.Full {
+		env = sandbox.Environ(dir, t.opts.Env)
+	}
+	p, err := t.opts.Box.Start(sandbox.Spec{
+		Profile: t.opts.Profile, Argv: shellArgs(sh, command), Dir: dir, Env: quiet(env, tty),
+		// One pipe for both keeps them in order.
+		Stdin: stdin, Stdout: stdout, Stderr: stdout, PTY: tty,
+		// What a command leaves running is watched, not ended: tmux, a build's daemon, a server. It ends with Process or the node.
+		Supervise: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// lone is a child that nothing but its process group holds together.
+type lone struct {
+	cmd    *exec.Cmd
+	exited chan struct{}
+	reap   func()
+}
+
+func startLone(cmd *exec.Cmd) (child, error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &lone{cmd: cmd, exited: make(chan struct{})}
+	p.reap = sync.OnceFunc(func() { reap(cmd) })
+	go func() {
+		defer close(p.exited)
+		awaitExit(cmd)
+	}()
+	return p, nil
+}
+
+func (p *lone) PID() int                { return p.cmd.Process.Pid }
+func (p *lone) Exited() <-chan struct{} { return p.exited }
+func (p *lone) Done() <-chan struct{}   { return p.exited }
+func (p *lone) Terminate()              { terminate(p.cmd) }
+func (p *lone) Kill()                   { kill(p.cmd) }
+
+func (p *lone) Wait() (sandbox.Exit, error) {
+	<-p.exited
+	p.reap()
+	return ended(p.cmd.ProcessState), nil
+}

@@ -1,0 +1,36 @@
+//go:build unix
+
+package tools
+
+import (
+	"os"
+
+	"github.com/creack/pty"
+)
+
+// endOfInput is what a person types to end the input of a program that reads lines from a terminal.
+const endOfInput = "\x04"
+
+// openTerminal opens a terminal; without stdin its input ends at once.
+func openTerminal(stdin bool) (streams, error) {
+	ours, theirs, err := pty.Open()
+	if err != nil {
+		return streams{}, err
+	}
+	s := streams{childIn: theirs, childOut: theirs, out: ours}
+	if err := resizeTerminal(ours, defaultCols, defaultRows); err != nil {
+		s.closeChildEnds()
+		s.close()
+		return streams{}, err
+	}
+	if stdin {
+		s.in = ours
+	} else {
+		ours.WriteString(endOfInput) // there is room in a new terminal
+	}
+	return s, nil
+}
+
+func resizeTerminal(f *os.File, cols, rows int) error {
+	return pty.Setsize(f, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+}
