@@ -139,7 +139,7 @@ func (s *scanner) search(text []byte) bool {
 
 // long searches a line that begins the buffer and is longer than that.
 func (s *scanner) long() bool {
-	begin, head := s.base, bytes.Clone(s.buf[:utf8.UTFMax*maxLine])
+	begin, head := s.base, bytes.Clone(s.buf[:min(s.n, utf8.UTFMax*maxLine)])
 	m := s.dfa()
 	state, hit, fed := m.Start(), false, false
 	for ended := false; !ended; {
