@@ -52,7 +52,7 @@ func numbered(ctx context.Context, src io.Reader, lr lineRange, most int) (p pag
 			part, err = r.ReadSlice('\n')
 			out = append(out, part...)
 			more = errors.Is(err, bufio.ErrBufferFull)
-			p.cut = len(out) > most+1 // with a line feed that goes
+			p.cut = len(bytes.TrimSuffix(out[start:], lineFeed)) > most-start
 		}
 		switch {
 		case p.cut && p.lines > 0:
