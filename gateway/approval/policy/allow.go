@@ -17,7 +17,7 @@ var readers = set(`ls cat head tail wc grep egrep fgrep stat du md5sum sha1sum s
 func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 	words, at := c.Words, make([]int, 0, len(c.Words)) // at: the words that the pattern is about
 	from := 0
-	if c.Name() == "git" && !strings.HasPrefix(second(r.argv), "-") {
+	if c.Name() == "git" && r.argv[len(r.argv)-1].rest && !strings.HasPrefix(second(r.argv), "-") {
 		from = j.inert(words)
 	}
 	at = append(at, 0)

@@ -62,7 +62,19 @@ type coverage struct {
 func (c coverage) has(i int) bool { return i >= 0 && i < len(c.spelled) && c.spelled[i] }
 
 // one judges command i. ok is false for a guess that nothing is held against.
-func (j *judging) one(i int, c shell.Command) (p Part, ok bool) {
+func (j *judging) one(i int, c shell.Command) (Part, bool) {
+	why := j.floor(c)
+	p, ok := j.byRules(i, c)
+	if why == "" || ok && p.Verdict == Deny || !ok && j.def == Deny {
+		return p, ok
+	}
+	j.barred = true
+	p.ruled = true
+	p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", why, true
+	return p, true
+}
+
+func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 	p = Part{Kind: "command", Text: c.Text, Origin: c.Origin, Argv: texts(c.Words)}
 	ask := func(rule, reason string) { p.Verdict, p.Rule, p.Reason = Ask, rule, reason; j.barred = true }
 	grade, r := j.against(c, Deny)
@@ -71,16 +83,12 @@ func (j *judging) one(i int, c shell.Command) (p Part, ok bool) {
 		p.Verdict, p.Rule, p.Reason = Deny, r.ID, ruleReason(r)
 		return p, true
 	}
-	if why := j.floor(c); why != "" {
-		ask("", why)
-		p.Floor = true
-		return p, true
-	}
 	if grade != none {
 		ask(r.ID, fmt.Sprintf("it may run what %s denies", r.ID))
 		return p, true
 	}
 	if grade, r := j.against(c, Ask); grade != none {
+		p.ruled = grade == certain
 		ask(r.ID, ruleReason(r))
 		return p, true
 	}
@@ -238,6 +246,7 @@ func (j *judging) redirect(r shell.Redirect) {
 	case strings.HasPrefix(w.Text, "/dev/tcp/") || strings.HasPrefix(w.Text, "/dev/udp/"):
 		p.Verdict, p.Rule, p.Reason = Ask, "", "it opens a network connection"
 	case r.Write && why != "":
+		p.ruled = true
 		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", why, true
 	case r.Write && !ok && (w.Dynamic || w.Odd || j.place.dirs == nil):
 		p.Verdict, p.Rule, p.Reason = Ask, "", "only the running shell knows which file it writes"

@@ -51,7 +51,13 @@ func (s *Set) Judge(c Call) Judgement {
 	return j.result()
 }
 
-func (j *judging) add(p Part) { j.parts = append(j.parts, p) }
+// add adds a part. What would be asked about only because it cannot be judged is denied where the default denies.
+func (j *judging) add(p Part) {
+	if p.Verdict == Ask && j.def == Deny && !p.ruled {
+		p.Verdict = Deny
+	}
+	j.parts = append(j.parts, p)
+}
 
 func (j *judging) result() Judgement {
 	r := Judgement{Verdict: Allow, Parts: j.parts}
@@ -177,6 +183,7 @@ func (j *judging) file() {
 		list, ok := j.place.paths(shell.Word{Text: p})
 		part := j.open(j.call.Tool, "file", p, list, ok)
 		if why := j.protected(list); write && why != "" && part.Verdict != Deny {
+			part.ruled = true
 			part.Verdict, part.Floor, part.Rule, part.Reason = Ask, true, "", why
 		}
 		j.add(part)
@@ -221,7 +228,7 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 			p.Verdict, p.Rule, p.Reason = Deny, r.ID, ruleReason(r)
 			return p
 		case hit:
-			asked = true
+			asked, p.ruled = true, true
 			p.Verdict, p.Rule, p.Reason = Ask, r.ID, ruleReason(r)
 		case !ok && !asked:
 			asked = true

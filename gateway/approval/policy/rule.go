@@ -140,6 +140,8 @@ type Part struct {
 	Rule    string   `json:"rule,omitempty"` // id of the rule or grant that decided
 	Floor   bool     `json:"floor,omitempty"`
 	Reason  string   `json:"reason"`
+
+	ruled bool // a rule, not the lack of one, makes it ask
 }
 
 // Judgement is a verdict with everything that led to it. Rule and Reason are those of the part that decided.

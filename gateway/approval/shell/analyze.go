@@ -32,11 +32,17 @@ func ParseKind(name string) (k Kind, ok bool) {
 
 // Analyze takes a text apart for the shell k. It never fails: what it cannot read becomes a [Finding], and the lines before it are still
 // read, because a shell runs them before it meets the error.
-func Analyze(text string, k Kind) Facts {
+func Analyze(text string, k Kind) (f Facts) {
 	if k == "" {
 		k = Bash
 	}
-	f := analyze(text, k, false)
+	defer func() { // the parser is other people's code: a text that breaks it is asked about, not a reason to fall over
+		if broken := recover(); broken != nil {
+			f.Kind = k
+			f.Findings = append(f.Findings, Finding{Reason: "cannot be read by this shell's grammar"})
+		}
+	}()
+	f = analyze(text, k, false)
 	f.Findings = append(hidden(text), f.Findings...)
 	if len(text) > maxText {
 		return f
@@ -200,12 +206,15 @@ func reason(err error) string {
 // parse returns what could be read before an error.
 func parse(text string, k Kind) (list []*syntax.Stmt, err error) {
 	for s, e := range syntax.NewParser(syntax.Variant(variants[k])).StmtsSeq(strings.NewReader(text)) {
-		if e != nil {
-			return list, e
+		switch { // no return from here: v3.14.1 may go on after an error, and a loop that is over must not be called
+		case err != nil:
+		case e != nil:
+			err = e
+		case s != nil:
+			list = append(list, s)
 		}
-		list = append(list, s)
 	}
-	return list, nil
+	return list, err
 }
 
 func (a *analysis) find(text, why string) {

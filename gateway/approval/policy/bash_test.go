@@ -1,0 +1,87 @@
+package policy
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// pieces of text that a shell gives a meaning to, and two programs.
+var shellPieces = strings.Split("foo bar|foo|bar| |  |'|\"|\\|$|(|)|((|))|{|}|{a,b}|{1..3}|,|;|;;|&|&&|\u00a6|||\n|<|>|>>|<<X|<<'X'|X|\nX\n|<<<|#|*|?|~|=|!|[|]|[[|]]|`|$'|$\"|$(|${|if |; then |; fi|for i in a|; do |; done|"+
+	"case a in a) |;; esac|while | time |! |-|--|.|1|a|b|\t|>/dev/null|2>&1|&>/dev/null|>&2|<&1|LANG=C |X=1 |foo()|\\n|%|^|+|@|:|é|\\'|\\\"|$$|$#|$1|-n|coproc |function |exec |eval ", "|")
+
+// TestAllowedCommandsRunOnlyWhatWasSeen runs what the policy allows in the real bash, with a folder of recorders as its only PATH: every
+// program that starts must have been among the judged commands, with the same words.
+func TestAllowedCommandsRunOnlyWhatWasSeen(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash to compare with")
+	}
+	bin, work, log := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "log")
+	const recorder = "#!/bin/sh\n{ printf '%s\\001' \"${0##*/}\" \"$@\"; printf '\\002'; } >>\"$RECORD\"\n"
+	for _, name := range []string{"foo", "bar"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(recorder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set := must(t, `{"rules":[{"tool":"Bash","argv":["foo","**"],"verdict":"allow"},{"tool":"Bash","argv":["bar","**"],"verdict":"allow"},
+		{"tool":"Read","path":"**","verdict":"allow"},{"tool":"Write","path":"**","verdict":"allow"}]}`)
+	r := rand.New(rand.NewPCG(1, 7))
+	ran := 0
+	deadline := time.Now().Add(6 * time.Second)
+	for i := 0; ran < 400 && i < 200_000 && time.Now().Before(deadline); i++ {
+		var b strings.Builder
+		b.WriteString([]string{"foo", "bar ", "", "foo a", "foo '"}[r.IntN(5)])
+		for range 1 + r.IntN(9) {
+			b.WriteString(strings.ReplaceAll(shellPieces[r.IntN(len(shellPieces))], "\u00a6", "|"))
+		}
+		text := b.String()
+		c := Call{Tool: "Bash", Cwd: work, Command: text}
+		if strings.TrimLeft(text, "fobar '") == "" || set.Judge(c).Verdict != Allow {
+			continue
+		}
+		ran++
+		var seen []string
+		for _, cmd := range shell.Analyze(text, shell.Bash).Commands {
+			seen = append(seen, strings.Join(texts(cmd.Words), "\x01")+"\x01")
+		}
+		os.Remove(log)
+		left, _ := filepath.Glob(filepath.Join(work, "*"))
+		hid, _ := filepath.Glob(filepath.Join(work, ".*"))
+		for _, f := range append(left, hid...) { // or the next pattern would match it
+			os.Remove(f)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		run := exec.CommandContext(ctx, bash, "--norc", "--noprofile", "-c", text)
+		run.Dir, run.Env, run.WaitDelay = work, []string{"PATH=" + bin, "RECORD=" + log, "HOME=~"}, time.Second
+		run.Run() // how it ends does not matter
+		cancel()
+		data, _ := os.ReadFile(log)
+		for _, line := range strings.Split(strings.TrimSuffix(string(data), "\x02"), "\x02") {
+			if line != "" && !slices.Contains(seen, line) {
+				t.Errorf("%q ran %q, seen were %q", text, line, seen)
+			}
+		}
+	}
+	if ran < 50 {
+		t.Errorf("only %d commands were allowed and run", ran)
+	}
+	t.Logf("%d commands compared with bash", ran)
+}
+
+func must(t testing.TB, rules string) *Set {
+	t.Helper()
+	s, problems, err := Parse([]byte(rules))
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("%v %v", err, problems)
+	}
+	return s
+}

@@ -1,0 +1,77 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+func offered(s *Set, command string) []string {
+	var list []string
+	for _, o := range s.Judge(corpusCall("bash", command)).Offers {
+		list = append(list, strings.Join(o.Rule.Argv, " "))
+	}
+	return list
+}
+
+func TestOffersAreNarrow(t *testing.T) {
+	s := readPolicy(t, "small")
+	for command, want := range map[string]string{
+		"make test":                  "make test",
+		"go test ./... && make lint": "go test ./...|go test **|make lint",
+		"git status; npm test":       "npm test|npm test **",
+		"git log -1":                 "git log -1",
+		"grep 'a*b' x":               `grep a\*b x`,
+		"eslint src":                 "eslint src|eslint **",
+	} {
+		if got := strings.Join(offered(s, command), "|"); got != want {
+			t.Errorf("%q offers %q, want %q", command, got, want)
+		}
+	}
+}
+
+func TestNothingBroadIsOffered(t *testing.T) {
+	s := readPolicy(t, "small")
+	for _, command := range []string{"bash -c ls", "bash", "sh x.sh", "python3 -c 1", "python3 x.py", "node x.js", "env ls", "xargs ls", "sudo make", "git", "npm", "pip",
+		"go", "cargo", "make $X", "$X", "make > out", "make &", "FOO=1 make", "make \\\n test", "eval make", "nohup make", "timeout 5 make", "find . -exec make ;",
+		"make `x`", "rm x", "make; rm x", "awk 1 x", "sed -i s/a/b/ x", "ssh host make", "/usr/bin/make", "make\r", "make (", "curl x | make", "f() { make; }"} {
+		if got := offered(s, command); len(got) > 0 {
+			t.Errorf("%q offers %q", command, got)
+		}
+	}
+}
+
+// TestSavedOfferAllowsWhatWasAskedAndLittleElse saves each offer for the asked commands of the corpus and judges all of the corpus again:
+// an exact offer may allow only commands with that very command in them.
+func TestSavedOfferAllowsWhatWasAskedAndLittleElse(t *testing.T) {
+	s := readPolicy(t, "empty")
+	cases := readCorpus(t)
+	tried := 0
+	for i := 0; i < len(cases); i += 7 {
+		j := s.Judge(corpusCall("bash", cases[i].command))
+		for _, o := range j.Offers {
+			saved, problems, err := New(File{Default: Ask, Rules: []Rule{o.Rule}})
+			if err != nil || len(problems) > 0 {
+				t.Fatalf("%+v: %v %v", o.Rule, err, problems)
+			}
+			if len(j.Parts) == 1 && len(j.Offers) == 1 && saved.Judge(corpusCall("bash", cases[i].command)).Verdict != Allow {
+				t.Errorf("%q is not allowed by its own offer %+v", cases[i].command, o.Rule)
+			}
+			tried++
+			for _, c := range cases {
+				got := saved.Judge(corpusCall(c.shell, c.command))
+				if got.Verdict != Allow {
+					continue
+				}
+				for _, p := range got.Parts {
+					prefix := strings.TrimSuffix(strings.Join(o.Rule.Argv, " "), " **")
+					if p.Kind == "command" && !strings.HasPrefix(strings.ReplaceAll(strings.Join(p.Argv, " "), "*", `\*`), prefix) {
+						t.Errorf("offer %q allows %q", o.Text, c.command)
+					}
+				}
+			}
+		}
+	}
+	if tried < 20 {
+		t.Errorf("only %d offers", tried)
+	}
+}
