@@ -1,0 +1,162 @@
+//go:build unix
+
+package tools
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol/tool"
+	"fairlead/node/workspace"
+)
+
+func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
+	b := newBench(t)
+	ws, err := workspace.OpenDisk(b.ws.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	if err := syscall.Mkfifo(filepath.Join(ws.Dir(), "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tools := map[string]tool.Tool{}
+	for _, tl := range Files(ws, FileLimits{}) {
+		tools[tl.Spec.Name] = tl
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for path, what := range map[string]string{"pipe": "it is a named pipe", "/dev/zero": "it is a device", "/dev/tty": "it is a device", "/dev": "it is a directory"} {
+			for name, a := range map[string]args{
+				"Read": {"path": path}, "Write": {"path": path, "content": "x"}, "Edit": {"path": path, "oldString": "a", "newString": "b"},
+			} {
+				_, err := tools[name].Call(t.Context(), encode(t, a))
+				if err == nil || !strings.HasPrefix(err.Error(), "Failed to ") {
+					t.Errorf("%s(%s): %v", name, path, err)
+				} else if path != "/dev/tty" && !strings.Contains(err.Error(), what) {
+					t.Errorf("%s(%s): %v", name, path, err)
+				}
+				if p, _, err := tools[name].Preview(t.Context(), encode(t, a)); err != nil || p.Problem == "" && name != "Read" {
+					t.Errorf("preview of %s(%s): %+v, %v", name, path, p, err)
+				}
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("something waited for the other end of a pipe")
+	}
+}
+
+func TestFilesWithoutASizeAreRead(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has /proc")
+	}
+	ws, err := workspace.OpenDisk(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	read := Files(ws, FileLimits{})[0]
+	for _, path := range []string{"/proc/self/status", "/proc/cpuinfo", "/proc/self/maps"} {
+		raw, err := read.Call(t.Context(), encode(t, args{"path": path}))
+		if err != nil || len(raw) < 200 {
+			t.Errorf("%s: %.100s, %v", path, raw, err)
+		}
+		if raw, err := read.Call(t.Context(), encode(t, args{"path": path, "offset": 3, "limit": 1})); err != nil || !strings.Contains(string(raw), `"content":"4\t`) {
+			t.Errorf("%s: %.100s, %v", path, raw, err)
+		}
+	}
+	start := time.Now()
+	read.Call(t.Context(), encode(t, args{"path": "/proc/kmsg", "limit": 1})) // would wait for the kernel to say something
+	if time.Since(start) > 5*time.Second {
+		t.Error("it waited")
+	}
+}
+
+func TestModeOwnerAndAttributesAreKept(t *testing.T) {
+	b := newBench(t)
+	for _, mode := range []os.FileMode{0o600, 0o755, 0o640, 0o444 | 0o200} {
+		path := b.file("f", "old")
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if os.Geteuid() == 0 {
+			os.Chown(path, 12, 34)
+		}
+		must[editOut](b, "Edit", args{"path": "f", "oldString": "old", "newString": "new"})
+		must[writeOut](b, "Write", args{"path": "f", "content": "newer"})
+		info, err := os.Stat(path)
+		if err != nil || info.Mode() != mode {
+			t.Errorf("%v became %v, %v", mode, info.Mode(), err)
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); os.Geteuid() == 0 && (!ok || st.Uid != 12 || st.Gid != 34) {
+			t.Errorf("the owner became %+v", st)
+		}
+	}
+}
+
+// Whole disk, granted folders and a read-only one, through the tools and their previews.
+func TestToolsObeyGrants(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{"ws", "rw", "ro", "out"} {
+		os.MkdirAll(filepath.Join(base, d), 0o755)
+		os.WriteFile(filepath.Join(base, d, "f"), []byte("text"), 0o644)
+	}
+	ws, err := workspace.Config{Dir: base + "/ws", Grants: []workspace.Grant{{Dir: base + "/rw"}, {Dir: base + "/ro", ReadOnly: true}}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	list := Files(ws, FileLimits{})
+	for dir, can := range map[string][2]bool{"ws": {true, true}, "rw": {true, true}, "ro": {true, false}, "out": {false, false}} {
+		path := filepath.Join(base, dir, "f")
+		for i, a := range []args{{"path": path}, {"path": path, "content": "text"}, {"path": path, "oldString": "text", "newString": "text2"}} {
+			ok := can[min(i, 1)]
+			p, _, err := list[i].Preview(t.Context(), encode(t, a))
+			if err != nil || (p.Problem == "") != ok || p.Outside != (dir == "out") {
+				t.Errorf("preview of %s(%s): %+v, %v", list[i].Spec.Name, path, p, err)
+			}
+			if _, err := list[i].Call(t.Context(), encode(t, a)); (err == nil) != ok || !ok && err.Error() != p.Problem {
+				t.Errorf("%s(%s): %v; the preview said %q", list[i].Spec.Name, path, err, p.Problem)
+			}
+		}
+		if data, _ := os.ReadFile(path); string(data) != map[bool]string{true: "text2", false: "text"}[can[1]] {
+			t.Errorf("%s: %q", path, data)
+		}
+	}
+}
+
+// What a preview says of a call is what becomes of it.
+func TestPreviewsComeTrue(t *testing.T) {
+	b := newBench(t)
+	b.file("f", "one\ntwo\n")
+	b.file("d/f", "")
+	os.Symlink("/etc/passwd", filepath.Join(b.ws.Dir(), "out"))
+	os.Symlink("loop", filepath.Join(b.ws.Dir(), "loop"))
+	syscall.Mkfifo(filepath.Join(b.ws.Dir(), "pipe"), 0o600)
+	for _, path := range []string{"f", "d", "d/f", "none", "none/deep", "f/x", "out", "loop", "pipe", "../x", "", "a\x00", strings.Repeat("n", 300)} {
+		for name, a := range map[string]args{"Write": {"path": path, "content": "x"}, "Edit": {"path": path, "oldString": "two", "newString": "2"}} {
+			p := preview(b, name, a)
+			_, err := b.tools[name].Call(t.Context(), encode(t, a))
+			if (err == nil) != (p.Problem == "") {
+				t.Errorf("%s(%.40q): %v; the preview said %q", name, path, err, p.Problem)
+			}
+			if err == nil && p.Diff == "" && path != "d/f" {
+				t.Errorf("%s(%q) was not shown: %+v", name, path, p)
+			}
+			b.file("f", "one\ntwo\n")
+			os.RemoveAll(filepath.Join(b.ws.Dir(), "none"))
+		}
+	}
+}
