@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -188,6 +189,11 @@ func TestNoPrivilegesAreLeft(t *testing.T) {
 	}
 	if out, e := k.run(k.spec(fmt.Sprintf("kill -0 %d || kill -9 %d", os.Getpid(), os.Getppid()))); e.Code == 0 {
 		t.Errorf("a command may signal the node: %s", out)
+	}
+	if prlimit, err := exec.LookPath("prlimit"); err == nil {
+		if out, e := k.run(k.spec(fmt.Sprintf("%s --pid $$ --nofile=64; %s --pid %d --core=0", prlimit, prlimit, os.Getpid()))); e.Code == 0 {
+			t.Errorf("a command may change the node's limits: %s", out)
+		}
 	}
 	if out, e := k.run(k.spec("ls -l /proc/self/fd")); e.Code != 0 || strings.Contains(out, "socket:") {
 		t.Errorf("descriptors that were not meant for it: %s", out)

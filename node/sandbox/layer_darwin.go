@@ -29,12 +29,12 @@ func (l *layer) wrap(s Spec, opts Options) ([]string, []string, error) {
 		return nil, nil, err
 	}
 	hide, show := hidden(opts)
-	f := seatbeltFiles{Write: []string{temp}, Hidden: real(hide), Read: real(append(show, p.Read...)), Network: p.Network == NetAllowed}
+	f := seatbeltFiles{Write: []string{temp}, Hidden: resolved(hide), Read: resolved(append(show, p.Read...)), Network: p.Network == NetAllowed}
 	if p.Mode == WorkspaceWrite {
-		f.Write = append(f.Write, real(append(slices.Clone(p.Write), nonEmpty(p.Workspace)...))...)
+		f.Write = append(f.Write, resolved(append(slices.Clone(p.Write), nonEmpty(p.Workspace)...))...)
 		if p.Workspace != "" {
 			for _, g := range []string{"hooks", "config"} {
-				f.Protected = append(f.Protected, filepath.Join(real([]string{p.Workspace})[0], ".git", g))
+				f.Protected = append(f.Protected, filepath.Join(resolved([]string{p.Workspace})[0], ".git", g))
 			}
 		}
 	}
@@ -53,8 +53,8 @@ func nonEmpty(p string) []string {
 	return []string{p}
 }
 
-// real follows links as far as there is something.
-func real(paths []string) (out []string) {
+// resolved follows links as far as there is something.
+func resolved(paths []string) (out []string) {
 	for _, p := range paths {
 		if r, err := filepath.EvalSymlinks(p); err == nil {
 			p = r
@@ -72,7 +72,7 @@ func (l *layer) tempDir() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		l.temp = real([]string{dir})[0]
+		l.temp = resolved([]string{dir})[0]
 	}
 	return l.temp, nil
 }
@@ -103,7 +103,7 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 		return unenforced(err.Error(), "", orphans)
 	}
 	defer os.RemoveAll(dir)
-	dir = real([]string{dir})[0]
+	dir = resolved([]string{dir})[0]
 	ws, out, secret := filepath.Join(dir, "ws"), filepath.Join(dir, "outside"), filepath.Join(dir, "secret")
 	for _, d := range []string{filepath.Join(ws, ".git", "hooks"), out, secret} {
 		os.MkdirAll(d, 0o700)

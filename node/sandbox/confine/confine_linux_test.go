@@ -74,6 +74,8 @@ func TestFilterOfEveryProcessor(t *testing.T) {
 					{"netlink socket", a.audit, a.socket, []uint64{unix.AF_NETLINK}, when(noNet, eperm)},
 					{"vsock socket", a.audit, a.socket, []uint64{unix.AF_VSOCK}, when(noNet, eperm)},
 					{"unix socket", a.audit, a.socket, []uint64{unix.AF_UNIX}, allow},
+					{"own limits", a.audit, a.prlimit, []uint64{0, 7}, allow},
+					{"another's limits", a.audit, a.prlimit, []uint64{1234, 7}, eperm},
 					{"connect", a.audit, a.connect, nil, when(noConnect, eperm)},
 					{"send", a.audit, a.sendto, []uint64{3, 1, 1, 0, 0, 0}, allow},
 					{"sendto low", a.audit, a.sendto, []uint64{3, 1, 1, 0, 0x1000, 16}, when(noConnect, eperm)},
@@ -95,9 +97,9 @@ func TestFilterOfEveryProcessor(t *testing.T) {
 		}
 	}
 	if a := arches[runtime.GOARCH]; a.audit != 0 {
-		native := []uint32{unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_CONNECT, unix.SYS_SENDTO, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV,
+		native := []uint32{unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_CONNECT, unix.SYS_SENDTO, unix.SYS_PRLIMIT64, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV,
 			unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL}
-		if have := append([]uint32{a.socket, a.uring, a.connect, a.sendto}, a.never...); !slices.Equal(have, native) {
+		if have := append([]uint32{a.socket, a.uring, a.connect, a.sendto, a.prlimit}, a.never...); !slices.Equal(have, native) {
 			t.Errorf("numbers %v, the system's are %v", have, native)
 		}
 	}

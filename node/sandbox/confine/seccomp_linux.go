@@ -16,15 +16,17 @@ type arch struct {
 	// x32 is the bit that marks the second set of numbers on amd64, 0 elsewhere.
 	x32                            uint32
 	socket, uring, connect, sendto uint32
+	// prlimit is refused for other processes: no other layer keeps the limits of all that the user runs from a command.
+	prlimit uint32
 	// never are refused to every command: looking into and writing to other processes (ptrace, process_vm_readv, process_vm_writev, pidfd_getfd), and
 	// the kernel's keys of the user (add_key, request_key, keyctl).
 	never []uint32
 }
 
 var arches = map[string]arch{
-	"amd64": {audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, uring: 425, connect: 42, sendto: 44,
+	"amd64": {audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, uring: 425, connect: 42, sendto: 44, prlimit: 302,
 		never: []uint32{101, 310, 311, 438, 248, 249, 250}},
-	"arm64": {audit: unix.AUDIT_ARCH_AARCH64, socket: 198, uring: 425, connect: 203, sendto: 206,
+	"arm64": {audit: unix.AUDIT_ARCH_AARCH64, socket: 198, uring: 425, connect: 203, sendto: 206, prlimit: 261,
 		never: []uint32{117, 270, 271, 438, 217, 218, 219}},
 }
 
@@ -63,6 +65,8 @@ func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	for _, nr := range a.never {
 		prog = append(prog, is(nr, deny)...)
 	}
+	prog = append(prog, unix.SockFilter{Code: equal, Jf: 4, K: a.prlimit}, unix.SockFilter{Code: load, K: atArg0},
+		unix.SockFilter{Code: equal, Jt: 1}, unix.SockFilter{Code: ret, K: deny}, unix.SockFilter{Code: load, K: atNumber})
 	if noConnect {
 		prog = append(prog, is(a.connect, deny)...)
 		// sendto is send with no address; both halves of the pointer are looked at.
