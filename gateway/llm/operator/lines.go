@@ -9,10 +9,14 @@ type item struct {
 	fence bool
 }
 
-// requests takes a message apart. A code block belongs to the line above it.
+// requests takes a message apart. A code block belongs to the line above it. A first line in brackets with more below it is no request: it is
+// where the gateway says why it writes, such as a job's name and time.
 func requests(text string) []item {
 	var out []item
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	if first := strings.TrimSpace(lines[0]); len(lines) > 1 && strings.HasPrefix(first, "[") && strings.HasSuffix(first, "]") {
+		lines = lines[1:]
+	}
 	for i := 0; i < len(lines); i++ {
 		line, mark := fence(strings.TrimSpace(lines[i]))
 		if line != "" {
