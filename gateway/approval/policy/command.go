@@ -65,7 +65,7 @@ func (c coverage) has(i int) bool { return i >= 0 && i < len(c.spelled) && c.spe
 func (j *judging) one(i int, c shell.Command) (Part, bool) {
 	why := j.floor(c)
 	p, ok := j.byRules(i, c)
-	if why == "" || ok && p.Verdict == Deny || !ok && j.def == Deny {
+	if why == "" || ok && p.Verdict == Deny || j.def == Deny && !p.ruled && (!ok || p.Verdict == Ask) {
 		return p, ok
 	}
 	j.barred = true

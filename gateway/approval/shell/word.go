@@ -48,6 +48,11 @@ func hasBrace(w *syntax.Word) bool {
 // word decodes a word that stays one word: quotes and backslashes removed as the shell does (XCU 2.6.7).
 func (a *analysis) word(w *syntax.Word) Word {
 	var d Word
+	if len(w.Parts) == 1 {
+		if l, ok := w.Parts[0].(*syntax.Lit); ok && ordinary(l.Value) {
+			return Word{Text: l.Value}
+		}
+	}
 	var b strings.Builder
 	for i, p := range w.Parts {
 		a.part(&d, &b, p, i == 0, i == len(w.Parts)-1)
@@ -93,8 +98,24 @@ func (a *analysis) part(d *Word, b *strings.Builder, p syntax.WordPart, first, l
 	}
 }
 
+// ordinary reports whether no character of an unquoted text means anything to any shell.
+func ordinary(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '/', c == '.', c == '%', c == '+', c == ',':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // lit decodes unquoted text.
 func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) {
+	if ordinary(s) {
+		b.WriteString(s)
+		return
+	}
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		start := first && i == 0

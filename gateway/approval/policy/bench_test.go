@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// long is a command of 2,000 characters of many kinds.
+func long() string {
+	const one = `git log --oneline -5 --format='%h %s' && grep -rn "func Test" --include='*_test.go' . | sort -u | head -20; ls -la src/*.go > /dev/null 2>&1; `
+	s := strings.Repeat(one, 2000/len(one)+1)[:1990]
+	return s[:strings.LastIndex(s, ";")]
+}
+
+func manyRules(t testing.TB, n int) *Set {
+	f := readFile(t, "dev")
+	for i := range n {
+		v := []Verdict{Allow, Ask, Deny}[i%3]
+		f.Rules = append(f.Rules, Rule{Tool: "Bash", Argv: []string{fmt.Sprintf("tool%d", i), "run", "**"}, Verdict: v})
+	}
+	s, _, err := New(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func BenchmarkJudge2000Characters(b *testing.B) {
+	s, c := readPolicy(b, "dev"), corpusCall("bash", long())
+	b.SetBytes(int64(len(c.Command)))
+	for b.Loop() {
+		if s.Judge(c).Verdict != Allow {
+			b.Fatal(s.Judge(c).Reason)
+		}
+	}
+}
+
+func BenchmarkJudge2000CharactersZsh(b *testing.B) {
+	s, c := readPolicy(b, "dev"), corpusCall("zsh", long())
+	for b.Loop() {
+		s.Judge(c)
+	}
+}
+
+func BenchmarkJudgeAmong10000Rules(b *testing.B) {
+	s, c := manyRules(b, 10_000), corpusCall("bash", "git status --short && go test ./...")
+	for b.Loop() {
+		s.Judge(c)
+	}
+}
+
+// TestHostileTextsAreJudgedInTime: what makes the judge slow makes everyone wait.
+func TestHostileTextsAreJudgedInTime(t *testing.T) {
+	s := readPolicy(t, "small")
+	for name, text := range map[string]string{
+		"nested substitutions": strings.Repeat("echo $(", 300) + "x" + strings.Repeat(")", 300),
+		"nested quotes":        strings.Repeat("bash -c \"", 200),
+		"braces":               "echo " + strings.Repeat("{a,b}", 40),
+		"sequence":             "echo {1..99999999}{1..99999999}",
+		"many commands":        strings.Repeat("rm;", 10_000),
+		"many words":           "mytool " + strings.Repeat("rm ", 10_000),
+		"many lines":           strings.Repeat("if (\n", 5000),
+		"parens":               strings.Repeat("(", 10_000),
+		"backquotes":           strings.Repeat("`", 9999),
+		"dollars":              strings.Repeat("${", 5000),
+		"wrappers":             strings.Repeat("env ", 5000) + "rm",
+		"sudo find":            strings.Repeat("find . -exec ", 3000) + "rm",
+		"xargs":                strings.Repeat("xargs ", 5000) + "rm",
+		"eval":                 strings.Repeat("eval ", 5000) + "rm",
+		"continuations":        strings.Repeat("ls \\\n", 3000),
+		"words in words":       "mytool '" + strings.Repeat("rm ", 9000) + "'",
+		"globs":                "rm " + strings.Repeat("*", 9000),
+		"too long":             strings.Repeat("ls ", 100_000),
+		"cd":                   strings.Repeat("cd a; ", 5000),
+		"powershell":           strings.Repeat("rm;", 10_000),
+	} {
+		for _, sh := range []string{"bash", "zsh", "powershell"} {
+			start := time.Now()
+			if got := s.Judge(corpusCall(sh, text)); got.Verdict == Allow {
+				t.Errorf("%s (%s) is allowed", name, sh)
+			}
+			if d := time.Since(start); d > 2*time.Second {
+				t.Errorf("%s (%s) took %v", name, sh, d)
+			} else if d > 100*time.Millisecond {
+				t.Logf("%s (%s) took %v", name, sh, d)
+			}
+		}
+	}
+}
