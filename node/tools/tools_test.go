@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
+	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
 )
 
@@ -23,13 +24,40 @@ type bench struct {
 	tools map[string]tool.Tool
 }
 
+// TestMain lets the test program be the sandbox's helper.
+func TestMain(m *testing.M) {
+	sandbox.Main()
+	os.Exit(m.Run())
+}
+
+// newBench has commands as plain children.
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	ws, err := workspace.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, ws: ws, jobs: NewJobs(JobOptions{}), tools: map[string]tool.Tool{}}
+	return benchOf(t, ws, JobOptions{})
+}
+
+// newBenchWith has commands in a box.
+func newBenchWith(t testing.TB, o sandbox.Options, p sandbox.Profile) *bench {
+	t.Helper()
+	box, err := sandbox.New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	ws, err := workspace.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Workspace = ws.Dir()
+	return benchOf(t, ws, JobOptions{Box: box, Profile: p})
+}
+
+func benchOf(t testing.TB, ws *workspace.Root, o JobOptions) *bench {
+	b := &bench{t: t, ws: ws, jobs: NewJobs(o), tools: map[string]tool.Tool{}}
 	for _, tl := range All(ws, b.jobs) {
 		b.tools[tl.Spec.Name] = tl
 	}
