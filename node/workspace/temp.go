@@ -97,33 +97,44 @@ func (t *temp) done() {
 	live.Delete(t.name)
 }
 
-// swept are the folders that were looked through, by what they are: each process does it once per folder, because a folder may be large.
+// swept are the folders that were looked through lately, by what they are: not at each write, because a folder may be large.
 var swept struct {
 	mu   sync.Mutex // guards seen
-	seen []os.FileInfo
+	seen []sweeping // the oldest first
 }
 
-// sweptMost bounds how many folders are remembered; the oldest is looked through again then.
-const sweptMost = 256
+type sweeping struct {
+	dir os.FileInfo
+	at  time.Time
+}
+
+const (
+	sweptMost = 256              // folders that are remembered
+	sweptFor  = 10 * time.Minute // after this a folder is looked through again: its number may be another folder's by then
+)
+
+// sweepNow reports whether it is time to look through a folder, and remembers that it was done.
+func sweepNow(dir os.FileInfo) bool {
+	swept.mu.Lock()
+	defer swept.mu.Unlock()
+	for len(swept.seen) > 0 && (len(swept.seen) == sweptMost || time.Since(swept.seen[0].at) > sweptFor) {
+		swept.seen = swept.seen[1:]
+	}
+	for _, s := range swept.seen {
+		if os.SameFile(s.dir, dir) {
+			return false
+		}
+	}
+	swept.seen = append(swept.seen, sweeping{dir, time.Now()})
+	return true
+}
 
 // sweep removes what a crash left in dir.
 func sweep(dir *os.Root) {
 	info, err := dir.Stat(".")
-	if err != nil {
+	if err != nil || !sweepNow(info) {
 		return
 	}
-	swept.mu.Lock()
-	for _, s := range swept.seen {
-		if os.SameFile(s, info) {
-			swept.mu.Unlock()
-			return
-		}
-	}
-	if len(swept.seen) == sweptMost {
-		swept.seen = swept.seen[1:]
-	}
-	swept.seen = append(swept.seen, info)
-	swept.mu.Unlock()
 	d, err := dir.Open(".")
 	if err != nil {
 		return

@@ -115,6 +115,7 @@ func writeIn(dir *os.Root, name string, data []byte, expect string) (w Written, 
 		if info, err := old.Stat(); err == nil {
 			w.OtherNames = max(links(info)-1, 0)
 		}
+		old.Close() // Windows does not replace a file that is open
 	}
 	if err := temp.rename(name); err != nil {
 		return Written{}, err
