@@ -1,92 +1,178 @@
 package tools
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/node/workspace"
 )
 
 // moduleTree is the module cache with the compiler's sources beside it: over 50,000 files, over 1 GB.
-func moduleTree(b *testing.B) []string {
+func moduleTree(b *testing.B) (dirs []string, spaces []*workspace.Root) {
 	b.Helper()
-	var dirs []string
 	for _, name := range []string{"GOMODCACHE", "GOROOT"} {
 		out, err := exec.Command("go", "env", name).Output()
 		if err != nil {
 			b.Skipf("no Go tree to search: %v", err)
 		}
-		dirs = append(dirs, filepath.Clean(strings.TrimSpace(string(out))))
-	}
-	return dirs
-}
-
-// referee runs another program of the same meaning; its result does not matter, its time does.
-func referee(b *testing.B, program string, args ...string) {
-	b.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		b.Skipf("NOT COMPARED: %s is not installed (Debian packages ripgrep and fd-find)", program)
-	}
-	for b.Loop() {
-		_ = exec.Command(path, args...).Run() // 1 says that nothing was found
-	}
-}
-
-// Each pair of results is to be read together: what the tool takes for a tree, and what ripgrep or fd take.
-func BenchmarkSearch(b *testing.B) {
-	dirs := moduleTree(b)
-	var spaces []*workspace.Root
-	for _, dir := range dirs {
+		dir := filepath.Clean(strings.TrimSpace(string(out)))
 		ws, err := workspace.Open(dir)
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { ws.Close() })
-		spaces = append(spaces, ws)
+		dirs, spaces = append(dirs, dir), append(spaces, ws)
 	}
+	return dirs, spaces
+}
+
+// referee is a program that does the same, or "" when it is not there.
+func referee(b *testing.B, names ...string) string {
+	b.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	b.Logf("NOT COMPARED: %s is not installed (Debian packages ripgrep and fd-find)", names[0])
+	return ""
+}
+
+// beside measures ours and the referee by turns, since other programs disturb both, and reports the best time of each and their relation.
+func beside(b *testing.B, ours func() error, program string, args ...string) {
+	b.Helper()
+	least, other := time.Hour, time.Hour
+	for b.Loop() {
+		begun := time.Now()
+		if err := ours(); err != nil {
+			b.Fatal(err)
+		}
+		least = min(least, time.Since(begun))
+		if program == "" {
+			continue
+		}
+		begun = time.Now()
+		var exit *exec.ExitError // says that nothing was found
+		if err := exec.Command(program, args...).Run(); err != nil && !errors.As(err, &exit) {
+			b.Fatal(err)
+		}
+		other = min(other, time.Since(begun))
+	}
+	b.ReportMetric(float64(least.Microseconds())/1000, "ours-ms")
+	if program != "" {
+		b.ReportMetric(float64(other.Microseconds())/1000, "referee-ms")
+		b.ReportMetric(float64(least)/float64(other), "ratio")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkSearch compares Grep with ripgrep and Glob with fd: same files, hidden and ignored ones included, links followed by the first two.
+func BenchmarkSearch(b *testing.B) {
+	dirs, spaces := moduleTree(b)
+	ripgrep, fd := referee(b, "rg"), referee(b, "fdfind", "fd")
 	for _, c := range []struct{ name, pattern string }{
-		{"literal", "zz_no_such_text_zz"},
-		{"common bytes", "tion of the tees"},
-		{"letter case", "(?i)zz_no_such_text_zz"},
-		{"inner literal", "[a-z]+_zz[0-9]+qq"},
-		{"alternatives", "zz_foo|qq_bar|xx_baz"},
-		{"no literal", "[A-Z]{5}[0-9]{5}[a-z]{3}"},
-		{"words", `\b[A-Z]\d+[a-z]{2}Zq\b`},
-		{"anchored", "^zz[0-9]$"},
-		{"common word", "func"},
+		{"Literal", "zz_no_such_text_zz"},
+		{"LiteralOfCommonLetters", "tion of the tees"},
+		{"LetterCaseIgnored", "(?i)zz_no_such_text_zz"},
+		{"RegexWithLiteral", "[a-z]+_zz[0-9]+qq"},
+		{"Alternatives", "zz_foo|qq_bar|xx_baz"},
+		{"RegexWithoutLiteral", "[A-Z]{5}[0-9]{5}[a-z]{3}"},
+		{"Words", `\b[A-Z]\d+[a-z]{2}Zq\b`},
+		{"Anchored", "^zz[0-9]$"},
+		{"CommonWord", "func"}, // the first 100, beside all of them
 	} {
-		b.Run("grep/"+c.name+"/fairlead", func(b *testing.B) {
-			for b.Loop() {
+		b.Run(c.name, func(b *testing.B) {
+			beside(b, func() error {
 				for _, ws := range spaces {
 					if _, err := runGrep(b.Context(), ws, grepIn{Pattern: c.pattern}); err != nil {
-						b.Fatal(err)
+						return err
 					}
 				}
-			}
-		})
-		b.Run("grep/"+c.name+"/ripgrep", func(b *testing.B) {
-			referee(b, "rg", append([]string{"-uu", "--no-messages", "--follow", "--line-number", "--no-heading", "-e", c.pattern}, dirs...)...)
+				return nil
+			}, ripgrep, append([]string{"-uu", "--no-messages", "--follow", "--line-number", "--no-heading", "-e", c.pattern}, dirs...)...)
 		})
 	}
-	for _, glob := range []string{"**/*.go", "**"} {
-		b.Run("glob/"+strings.ReplaceAll(glob, "/", "_")+"/fairlead", func(b *testing.B) {
+	b.Run("GlobGoFiles", func(b *testing.B) {
+		beside(b, func() error {
+			for _, ws := range spaces {
+				if _, err := runGlob(b.Context(), ws, globIn{Pattern: "**/*.go"}, maxGlob); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, fd, append([]string{"--unrestricted", "--absolute-path", "--glob", "*.go"}, dirs...)...)
+	})
+	if _, most, ok := memory(); ok {
+		b.Run("Memory", func(b *testing.B) {
 			for b.Loop() {
-				for _, ws := range spaces {
-					if _, err := runGlob(b.Context(), ws, globIn{Pattern: glob}, maxGlob); err != nil {
-						b.Fatal(err)
-					}
-				}
 			}
-		})
-		b.Run("glob/"+strings.ReplaceAll(glob, "/", "_")+"/fd", func(b *testing.B) {
-			program := "fdfind" // as Debian names it
-			if _, err := exec.LookPath("fd"); err == nil {
-				program = "fd"
-			}
-			referee(b, program, append([]string{"--unrestricted", "--hidden", "--absolute-path", "--full-path", "--glob", "/" + glob}, dirs...)...)
+			b.ReportMetric(float64(most)/1024, "most-MB")
 		})
 	}
+}
+
+// memory is what the process has in memory, and the most it ever had, in KB.
+func memory() (now, most int, ok bool) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		_, _ = fmt.Sscanf(line, "VmRSS: %d kB", &now)
+		_, _ = fmt.Sscanf(line, "VmHWM: %d kB", &most)
+	}
+	return now, most, most > 0
+}
+
+// BenchmarkMillion lists a million files, and cancels doing so: cancelled-ms is how long after the cancellation the call ends.
+func BenchmarkMillion(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 1000 {
+		sub := filepath.Join(dir, fmt.Sprintf("%03d", i))
+		if err := os.Mkdir(sub, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		first := filepath.Join(sub, "0")
+		if err := os.WriteFile(first, nil, 0o644); err != nil {
+			b.Fatal(err)
+		}
+		for n := 1; n < 1000; n++ {
+			if err := os.Link(first, filepath.Join(sub, fmt.Sprint(n))); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	ws, err := workspace.Open(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ws.Close()
+	runtime.GC()
+	for b.Loop() {
+		out, err := runGlob(b.Context(), ws, globIn{Pattern: "**"}, maxGlob)
+		if err != nil || out.Total != 1_001_000 {
+			b.Fatal(out.Total, err)
+		}
+	}
+	_, most, _ := memory()
+	b.ReportMetric(float64(most)/1024, "most-MB")
+	worst := time.Duration(0)
+	for i := range 10 {
+		ctx, cancel := context.WithCancel(b.Context())
+		var at time.Time
+		time.AfterFunc(time.Duration(20+20*i)*time.Millisecond, func() { at = time.Now(); cancel() })
+		if _, err := runGlob(ctx, ws, globIn{Pattern: "**"}, maxGlob); err == nil {
+			b.Fatal("it was not cancelled")
+		}
+		worst = max(worst, time.Since(at))
+	}
+	b.ReportMetric(float64(worst.Microseconds())/1000, "cancelled-ms")
 }
