@@ -150,7 +150,7 @@ func inPlace(pattern []glob, words []shell.Word, open bool) grade {
 			if !g.any() {
 				best = possible
 			}
-		case g.match(words[i].Text):
+		case g.meets(words[i].Text):
 		case words[i].Glob || words[i].Odd:
 			best = possible
 		default:
@@ -210,7 +210,7 @@ func anyPlace(pattern []glob, words []shell.Word, open bool) grade {
 			if plain[k].any() {
 				k++
 			}
-		case plain[k].match(w.Text):
+		case plain[k].meets(w.Text):
 			k++
 		case after || dynamic:
 			best = possible // it may be the value of the option before it

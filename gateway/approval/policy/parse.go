@@ -33,6 +33,7 @@ type Set struct {
 	strict  map[string][]*rule // ask and deny, by the program's base name
 	wide    []*rule            // ask and deny whose program is a pattern, or without argv
 	files   []*rule            // rules with a path, or for other tools than Bash
+	paths   []*rule            // those of them that ask or deny
 	control bool               // some rule asks or denies about commands
 }
 
@@ -111,7 +112,7 @@ var notes = []string{"comment", "description", "name", "note", "title", "version
 var ruleFields = []string{"id", "source", "node", "agent", "session", "tool", "argv", "path", "when", "cwd", "verdict", "profile", "expires", "reason",
 	"match", "notMatch"}
 
-var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "path", "cwd", "node", "session", "expires", "reason"}
+var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
 
 func unknown(data []byte, known ...string) []string {
 	var m map[string]json.RawMessage
@@ -199,6 +200,9 @@ func (s *Set) add(p *rule) {
 	command := p.tool.match("Bash") && p.path == nil
 	if p.argv == nil {
 		s.files = append(s.files, p)
+		if p.path != nil && p.Verdict != Allow {
+			s.paths = append(s.paths, p)
+		}
 		if command && p.Verdict != Allow {
 			s.wide = append(s.wide, p)
 			s.control = true
@@ -284,6 +288,9 @@ func (g *Grant) check() error {
 	}
 	if g.Scope != "" && g.Scope != ScopeOnce && g.Scope != ScopeSession {
 		return fmt.Errorf("scope %q is neither once nor session", g.Scope)
+	}
+	if g.Verdict != "" && g.Verdict != Allow {
+		return fmt.Errorf("verdict %q: a grant only allows", g.Verdict)
 	}
 	n := 0
 	for _, set := range []bool{len(g.Argv) > 0, g.Command != "", g.Path != ""} {

@@ -17,6 +17,9 @@ func (g glob) literal() bool { return !g.rest && len(g.parts) == 1 }
 func (g glob) any() bool     { return !g.rest && len(g.parts) == 2 && g.parts[0] == "" && g.parts[1] == "" }
 
 func parseGlob(s string) (g glob, err error) {
+	if strings.Contains(s, "***") {
+		return g, errors.New("has more than two stars in a row")
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -84,9 +87,15 @@ func parseArgv(argv []string, v Verdict) ([]glob, error) {
 	return list, nil
 }
 
+// meets compares a strict pattern with a word; a path is compared as written and without its detours.
+func (g glob) meets(s string) bool {
+	return g.match(s) || strings.Contains(s, "/") && g.match(path.Clean(s))
+}
+
 // pathGlob is a prepared path pattern.
 type pathGlob struct {
 	outside bool // absolute, outside the workspace
+	abs     bool // absolute, wherever the workspace is
 	home    bool
 	parts   []string
 }
@@ -100,7 +109,7 @@ func parsePath(s string) (pathGlob, error) {
 	case strings.HasPrefix(s, "~/"):
 		g.home, rest = true, s[2:]
 	case strings.HasPrefix(s, "/"):
-		return g, fmt.Errorf("path %q is absolute: paths are relative to the workspace; write \"!%s\" for one outside it", s, s)
+		g.abs, rest = true, s[1:]
 	case s == "" || strings.HasPrefix(s, "!"):
 		return g, fmt.Errorf("path %q is no path pattern", s)
 	}
@@ -130,6 +139,8 @@ func (g pathGlob) match(abs, root, home string, fold bool) bool {
 		if inside && !fold {
 			return false
 		}
+		rel = strings.TrimPrefix(abs, "/")
+	case g.abs:
 		rel = strings.TrimPrefix(abs, "/")
 	case g.home:
 		var ok bool

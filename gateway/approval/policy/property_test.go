@@ -52,7 +52,7 @@ func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 	inserts := []string{"\n", ";", "&", "|", "$(", ")", "$(x)", "`", "'", "\"", "\\", "\\\n", ">", "<", ">x", "<<X\n", "{", "}", "{x,y}", "$", "*", "?", "~", "#", "(", "=",
 		"!", "-o", "--output=x", "-exec", " -c ", "\r", "\u200b", "\t", "  ", "&&", "||", "if ", "then ", "fi"}
 	still := 0
-	for range 20_000 {
+	for range 10_000 {
 		c := cases[r.IntN(len(cases))]
 		text := c.command
 		for range 1 + r.IntN(2) {
@@ -86,7 +86,7 @@ func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 			}
 		}
 	}
-	if still < 100 {
+	if still < 50 {
 		t.Errorf("only %d commands were still allowed: the test is too tame", still)
 	}
 }
@@ -118,7 +118,10 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 				}
 				after[name] = s
 			}
-			for _, c := range cases {
+			for k, c := range cases {
+				if k%3 != i%3 {
+					continue // the rules share the cases
+				}
 				if v == Ask && c.policy == "closed" {
 					continue // there a rule that asks is looser than none
 				}

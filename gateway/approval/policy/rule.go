@@ -57,7 +57,8 @@ type Rule struct {
 	// and "\*" a star. Without Argv an ask or deny rule is about every command.
 	Argv []string `json:"argv,omitempty"`
 	// Path is compared with the file, relative to the workspace: * stays in a folder, ** crosses folders, "!/" starts an absolute path
-	// outside the workspace, "~/" one in the home folder.
+	// outside the workspace, "/" one wherever the workspace is, "~/" one in the home folder. A strict rule also covers commands that
+	// are known to read or write the files they are given.
 	Path string `json:"path,omitempty"`
 	When []Cond `json:"when,omitempty"`
 	// Cwd is the working folder: absolute, or "/folder/**" for it and everything below.
@@ -101,6 +102,7 @@ type Grant struct {
 	Cwd     string    `json:"cwd"` // absolute working folder; a command runs in another one: no grant
 	Node    string    `json:"node,omitempty"`
 	Session string    `json:"session,omitempty"`
+	Verdict Verdict   `json:"verdict,omitempty"` // only allow, which is also the default
 	Expires time.Time `json:"expires,omitzero"`
 	Reason  string    `json:"reason,omitempty"`
 }

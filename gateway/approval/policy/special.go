@@ -42,6 +42,22 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 		}
 	},
 	"git": guardGit,
+	"tar": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if host, _, ok := strings.Cut(w.Text, ":"); ok && !strings.Contains(host, "/") && host != "" {
+				add(i+1, true, "tar connects to the machine "+short(host))
+			}
+		}
+	},
+	"curl": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			t := w.Text
+			if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
+				strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
+				add(i+1, false, "curl "+short(t)+" reads or writes a file")
+			}
+		}
+	},
 	"go": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			if strings.Contains(w.Text, "-extld") || strings.Contains(w.Text, "-extar") || (w.Text == "-w" || w.Text == "-u") && c.Words[1].Text == "env" {

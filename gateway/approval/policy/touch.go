@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// touches applies the ask and deny rules about files to a command's words. Programs that are known to read or write what they are given
+// get the rule's verdict; for others a word that names such a file asks.
+func (j *judging) touches(c shell.Command) (v Verdict, found *rule) {
+	if len(j.paths) == 0 || c.Words[0].Dynamic {
+		return "", nil
+	}
+	name := base(c.Words[0].Text)
+	if silent[name] {
+		return "", nil
+	}
+	for i, w := range c.Words[1:] {
+		if w.Dynamic || w.Text == "" {
+			continue
+		}
+		tools, sure := []string{"Write", "Edit", "Read"}, false
+		switch {
+		case writers[name] && (name != "cp" && name != "rsync" && name != "scp" && name != "ln" || i == len(c.Words)-2):
+			tools, sure = []string{"Write", "Edit"}, true
+		case writers[name], readers[name], viewers[name]:
+			tools, sure = []string{"Read"}, true
+		}
+		text := w
+		if isFlag(w.Text) || strings.Contains(w.Text, "=") {
+			_, v, ok := strings.Cut(w.Text, "=")
+			if !ok || v == "" {
+				continue
+			}
+			text.Text, text.Tilde = v, strings.HasPrefix(v, "~")
+		}
+		list, _ := j.place.paths(text)
+		for _, r := range j.paths {
+			hit := false
+			for _, f := range list {
+				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || w.Glob && r.path.mayMeet(f, j.place.root)
+			}
+			for _, t := range tools {
+				if !hit || !j.applies(r, t) {
+					continue
+				}
+				got := Ask
+				if sure && r.Verdict == Deny && !w.Glob {
+					got = Deny
+				}
+				if found == nil || got == Deny && v != Deny {
+					v, found = got, r
+				}
+			}
+		}
+	}
+	return v, found
+}
+
+// mayMeet reports whether a shell's pattern, as a path, may name a file that g is about.
+func (g pathGlob) mayMeet(pattern, root string) bool {
+	rel, inside := below(pattern, root)
+	switch {
+	case g.home:
+		return false
+	case g.outside || g.abs:
+		rel = strings.TrimPrefix(pattern, "/")
+	case !inside:
+		return false
+	}
+	words := strings.Split(strings.ToLower(rel), "/")
+	for i, p := range g.parts {
+		if p == "**" {
+			return true
+		}
+		if i >= len(words) {
+			return false
+		}
+		if ok, err := path.Match(words[i], strings.ToLower(p)); !ok && err == nil && !strings.ContainsAny(p, "*?[") {
+			return false
+		}
+	}
+	return len(words) == len(g.parts)
+}
+
+// silent are programs whose words are never files.
+var silent = set("echo printf true false cd pwd exit return sleep seq which type man kill pkill ps id whoami set")
+
+// viewers read what they are given, besides the plain readers.
+var viewers = set("less more rg ag jq yq file sort uniq source . nano bat view diff xxd base64 find tree")
