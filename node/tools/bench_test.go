@@ -108,7 +108,7 @@ func BenchmarkOutput1GB(b *testing.B) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	b.ReportMetric(float64(after.HeapAlloc)/(1<<20)-float64(before.HeapAlloc)/(1<<20), "MB-kept")
-	b.ReportMetric(float64(after.HeapSys-before.HeapSys)/(1<<20), "MB-heap-grown")
+	b.ReportMetric((float64(after.HeapSys)-float64(before.HeapSys))/(1<<20), "MB-heap-grown")
 }
 
 // discard reads what cmd prints in pieces as large as a pipe holds.

@@ -79,9 +79,17 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	}
 	data := in.Data
 	if action == "submit" {
-		data += "\n"
+		data += j.enter()
 	}
 	return writeJob(j, data)
+}
+
+// enter is what the key of that name gives: a program that reads keys from a terminal knows only this one.
+func (j *job) enter() string {
+	if j.tty {
+		return "\r"
+	}
+	return "\n"
 }
 
 // status is j's state as Process names it.

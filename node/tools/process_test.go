@@ -51,6 +51,19 @@ func end(b *bench, id string) processOut {
 	return must[processOut](b, "Process", args{"action": "poll", "sessionId": id})
 }
 
+// printed waits until what a job has printed is as wanted.
+func printed(b *bench, id string, wanted func(string) bool) string {
+	b.t.Helper()
+	s := ""
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		if s = b.jobs.get(id).out.tail(); wanted(s) {
+			return s
+		}
+	}
+	b.t.Fatalf("it printed %q", s)
+	return ""
+}
+
 func TestBackgroundCommandsAreTalkedTo(t *testing.T) {
 	useShell(t)
 	b := newBench(t)

@@ -1,0 +1,187 @@
+package tools
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/node/sandbox"
+)
+
+func useSetsid(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("setsid")
+	if err != nil {
+		t.Skip("no setsid here")
+	}
+	return path
+}
+
+// pids are the process numbers in text.
+func pids(t *testing.T, text string) (all []int) {
+	t.Helper()
+	for _, word := range strings.Fields(text) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatalf("%q is no list of processes", text)
+		}
+		all = append(all, pid)
+	}
+	return all
+}
+
+func TestATimeoutEndsTheWholeTree(t *testing.T) {
+	useShell(t)
+	setsid := useSetsid(t)
+	for _, mode := range []sandbox.Mode{sandbox.Full, sandbox.WorkspaceWrite} {
+		b := boxed(t, mode)
+		began := time.Now()
+		out := must[bashOut](b, "Bash", args{"timeout": 700, "command": `trap "" TERM; sleep 60 & echo $!
+` + setsid + ` sh -c 'trap "" TERM; echo $$; ` + setsid + ` sleep 60 & echo $!; wait' & wait; wait; wait`})
+		if took := time.Since(began); took > 20*time.Second || !out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != "SIGKILL" || out.OutputStillOpen {
+			t.Errorf("%s: took %v: %+v", mode, took, out)
+		}
+		all := pids(t, out.Output)
+		if len(all) != 3 {
+			t.Errorf("%s: %d processes", mode, len(all))
+		}
+		for _, pid := range all {
+			if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil {
+				t.Errorf("%s: process %d still runs", mode, pid)
+			}
+		}
+	}
+}
+
+func TestKillEndsTheTreeAlsoWhenTheCommandIsGone(t *testing.T) {
+	useShell(t)
+	setsid := useSetsid(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	id := background(b, setsid+" sleep 60 >/dev/null 2>&1 & echo $!", nil)
+	out := end(b, id)
+	if out.Status != "completed" {
+		t.Fatalf("%+v", out)
+	}
+	pid := pids(t, out.Tail)[0]
+	if out := must[processOut](b, "Process", args{"action": "kill", "sessionId": id}); out.Status != "completed" || !strings.Contains(out.Message, "left running") {
+		t.Errorf("%+v", out)
+	}
+	<-b.jobs.get(id).child.Done()
+	gone(t, pid)
+	if out := must[processOut](b, "Process", args{"action": "kill", "sessionId": id}); out.Error != "Session "+id+" has already exited" {
+		t.Errorf("%+v", out)
+	}
+	id = background(b, "sleep 60 & "+setsid+" sleep 60 & jobs -p; wait", nil)
+	printed(b, id, func(s string) bool { return strings.Count(s, "\n") == 2 })
+	must[processOut](b, "Process", args{"action": "kill", "sessionId": id})
+	out = end(b, id)
+	if out.Signal != "SIGKILL" || out.ExitCode != nil || out.Status != "failed" {
+		t.Errorf("%+v", out)
+	}
+	for _, pid := range pids(t, out.Tail) {
+		gone(t, pid)
+	}
+}
+
+func TestWhatIsLeftRunningDoesNotHoldUpTheCallAndLivesOn(t *testing.T) {
+	useShell(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	began := time.Now()
+	out := must[bashOut](b, "Bash", args{"command": "sleep 60 & echo $!"})
+	pid := pids(t, out.Output)[0]
+	if took := time.Since(began); took > 10*time.Second || out.Status != "completed" || !out.OutputStillOpen {
+		t.Errorf("took %v: %+v", took, out)
+	}
+	if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err != nil {
+		t.Errorf("it did not live on: %v", err)
+	}
+	b.jobs.opts.Box.Close()
+	gone(t, pid)
+}
+
+func TestCommandsAreContained(t *testing.T) {
+	useShell(t)
+	outside := t.TempDir()
+	t.Setenv("UNKNOWN_SECRET", "x")
+	t.Setenv("DECLARED", "y")
+	for _, c := range []struct {
+		mode           sandbox.Mode
+		inside, beyond bool
+		enforced       string
+	}{
+		{sandbox.ReadOnly, false, false, "files read-only, network blocked"},
+		{sandbox.WorkspaceWrite, true, false, "files workspace-write, network blocked"},
+		{"", true, false, "files workspace-write, network blocked"},
+		{sandbox.Full, true, true, "full access, as set for this machine"},
+	} {
+		b := boxed(t, c.mode)
+		b.jobs.opts.Env = []string{"DECLARED"}
+		if r := b.jobs.opts.Box.Report(); c.mode != sandbox.Full && !holds(r, sandbox.CheckWriteOutside, sandbox.CheckTCP) {
+			t.Skipf("this machine cannot contain commands: %+v", r)
+		}
+		path := filepath.Join(outside, "f")
+		os.Remove(path)
+		out := must[bashOut](b, "Bash", args{"command": `echo 1 > f; echo 2 > "` + path + `"; echo "$UNKNOWN_SECRET$DECLARED"; ls -la >/dev/null`})
+		if _, err := os.Stat(filepath.Join(b.ws.Dir(), "f")); (err == nil) != c.inside {
+			t.Errorf("%q: written inside: %v", c.mode, err)
+		}
+		if _, err := os.Stat(path); (err == nil) != c.beyond {
+			t.Errorf("%q: written outside: %v", c.mode, err)
+		}
+		if out.Enforced != c.enforced || out.ExitCode == nil || *out.ExitCode != 0 {
+			t.Errorf("%q: %+v", c.mode, out)
+		}
+		want := "y\n"
+		if c.mode == sandbox.Full {
+			want = "xy\n"
+		}
+		if !strings.HasSuffix(out.Output, want) {
+			t.Errorf("%q: %q", c.mode, out.Output)
+		}
+	}
+}
+
+func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
+	useShell(t)
+	b := newBenchWith(t, sandbox.Options{Missing: []string{"helper"}}, sandbox.Profile{})
+	if out := must[bashOut](b, "Bash", args{"command": "echo hi"}); out.Enforced != notEnforced || out.Output != "hi\n" {
+		t.Errorf("%+v", out)
+	}
+	b.jobs.opts.Profile.Required = true
+	if words := fails(b, "Bash", args{"command": "true"}); !strings.Contains(words, sandbox.Code) {
+		t.Error(words)
+	}
+	some := sandbox.Report{}
+	for _, id := range []string{sandbox.CheckWriteOutside, sandbox.CheckReadSecrets} {
+		some.Checks = append(some.Checks, sandbox.Check{ID: id, Enforced: true})
+	}
+	for _, c := range []struct {
+		p    sandbox.Profile
+		want string
+	}{
+		{sandbox.Profile{}, "files workspace-write, network not enforced on this machine"},
+		{sandbox.Profile{Mode: sandbox.ReadOnly, Network: sandbox.NetAllowed}, "files read-only, network allowed"},
+	} {
+		if got := Enforced(some, c.p); got != c.want {
+			t.Errorf("%+v: %s", c.p, got)
+		}
+	}
+}
+
+func TestCommandsThatCannotStartSayWhy(t *testing.T) {
+	b := boxed(t, sandbox.WorkspaceWrite)
+	t.Setenv("SHELL", b.file("shell", "#!/no/such/interpreter\n"))
+	if err := os.Chmod(filepath.Join(b.ws.Dir(), "shell"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if words := fails(b, "Bash", args{"command": "true"}); !strings.HasPrefix(words, "Failed to execute: ") || !strings.Contains(words, "no such file") {
+		t.Error(words)
+	}
+	if len(b.jobs.turns) != 0 {
+		t.Error("the turn was not given back")
+	}
+}

@@ -1,0 +1,91 @@
+//go:build unix
+
+package tools
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/node/sandbox"
+)
+
+// everywhere runs a test with plain children and, where there is one, in the box.
+func everywhere(t *testing.T, test func(t *testing.T, b *bench)) {
+	t.Helper()
+	useShell(t)
+	t.Run("plain", func(t *testing.T) { test(t, newBench(t)) })
+	if runtime.GOOS == "linux" {
+		t.Run("contained", func(t *testing.T) { test(t, newBenchWith(t, sandbox.Options{}, sandbox.Profile{})) })
+	}
+}
+
+func TestATerminalIsOneAndCanBeResized(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		id := background(b, "trap 'stty size' WINCH; test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; while read x; do echo \"got $x\"; [ $x = quit ] && exit 3; done",
+			args{"pty": true})
+		printed(b, id, func(s string) bool { return strings.Contains(s, "terminal\r\n40 120\r\n") })
+		if out := must[map[string]any](b, "Process", args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33}); out["cols"] != 77.0 || out["rows"] != 33.0 || out["status"] != "running" {
+			t.Errorf("%v", out)
+		}
+		must[processOut](b, "Process", args{"action": "submit", "sessionId": id, "data": "one"})
+		printed(b, id, func(s string) bool { return strings.Contains(s, "33 77\r\n") && strings.Contains(s, "got one\r\n") })
+		must[processOut](b, "Process", args{"action": "submit", "sessionId": id, "data": "quit"})
+		if out := end(b, id); out.ExitCode == nil || *out.ExitCode != 3 || !strings.HasSuffix(out.Tail, "got quit\r\n") {
+			t.Errorf("%+v", out)
+		}
+		if out := must[processOut](b, "Process", args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33}); out.Error != "Session "+id+" has already exited" {
+			t.Errorf("%+v", out)
+		}
+	})
+}
+
+func TestControlCReachesTheProgramInTheTerminal(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		id := background(b, "echo ready; sleep 60", args{"pty": true})
+		printed(b, id, func(s string) bool { return strings.Contains(s, "ready") })
+		must[processOut](b, "Process", args{"action": "write", "sessionId": id, "data": "\x03"})
+		if out := end(b, id); out.Signal != "SIGINT" && (out.ExitCode == nil || *out.ExitCode != 130) {
+			t.Errorf("%+v", out)
+		}
+	})
+}
+
+func TestATerminalThatNobodyTypesAtHasNoInput(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		began := time.Now()
+		out := must[bashOut](b, "Bash", args{"command": "cat; test -t 1 && echo $TERM", "pty": true, "timeout": 20000})
+		if out.TimedOut || out.Output != "xterm-256color\r\n" || time.Since(began) > 10*time.Second {
+			t.Errorf("%+v", out)
+		}
+		out = must[bashOut](b, "Bash", args{"command": "exec sleep 60", "pty": true, "timeout": 100})
+		if !out.TimedOut || out.Signal != "SIGTERM" {
+			t.Errorf("%+v", out)
+		}
+	})
+}
+
+func TestTheOutputOfATerminalIsComplete(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		out := must[bashOut](b, "Bash", args{"command": "stty -onlcr; i=0; while [ $i -lt 20000 ]; do echo line$i; i=$((i+1)); done", "pty": true})
+		if n := strings.Count(out.Output, "\n"); out.Status != "completed" || n != 20000 || !strings.HasSuffix(out.Output, "line19999\n") {
+			t.Errorf("%d lines, %q", n, out.Tail[max(0, len(out.Tail)-30):])
+		}
+	})
+}
+
+func TestResizeRefusesWhatMakesNoSense(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	id := background(b, "sleep 60", nil)
+	if out := must[processOut](b, "Process", args{"action": "resize", "sessionId": id, "cols": 80, "rows": 24}); out.Error != "Session "+id+" has no terminal; start it with pty" {
+		t.Errorf("%+v", out)
+	}
+	for _, a := range []args{{}, {"cols": 80}, {"cols": 80, "rows": 0}, {"cols": -1, "rows": 24}, {"cols": 80.5, "rows": 24}, {"cols": 1e9, "rows": 24}} {
+		a["action"], a["sessionId"] = "resize", id
+		if words := fails(b, "Process", a); !strings.Contains(words, "cols") && !strings.Contains(words, "rows") {
+			t.Errorf("%v: %s", a, words)
+		}
+	}
+}
