@@ -186,7 +186,9 @@ func runTry(ctx context.Context, h *warden.Helper, t targets) (f findings, orpha
 	select {
 	case <-p.Exited():
 	case <-ctx.Done():
-		return f, false, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return f, false, err
 	}
 	alive := f.Stray > 0 && unix.Kill(f.Stray, 0) == nil
 	p.Kill()

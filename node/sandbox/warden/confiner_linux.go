@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"fairlead/node/sandbox/confine"
 )
@@ -19,8 +22,9 @@ type confiner struct {
 	set       Settings
 	files     bool // Landlock is there and wanted
 	filter    bool
-	connect   bool   // Landlock tells Unix sockets with a path apart, so that connecting need not be denied altogether
-	temp      string // folder of the private temporary folders, made when first needed
+	connect   bool     // Landlock tells Unix sockets with a path apart, so that connecting need not be denied altogether
+	temp      string   // folder of the private temporary folders, made when first needed
+	tempLock  *os.File // held as long as temp is in use
 	temps     map[string]string
 	rulesets  map[string]*confine.Ruleset
 	lastInUse []string // keys of rulesets, oldest first
@@ -117,7 +121,8 @@ func (c *confiner) tempFor(key string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if c.temp, err = os.MkdirTemp(base, "fairlead-"); err != nil {
+		sweepTemps(base)
+		if c.temp, c.tempLock, err = makeTemp(base); err != nil {
 			return "", err
 		}
 	}
@@ -129,8 +134,45 @@ func (c *confiner) tempFor(key string) (string, error) {
 	return dir, nil
 }
 
+// tempPrefix begins the names of folders of temporary folders.
+const tempPrefix = "fairlead-commands-"
+
+// makeTemp makes a folder that is locked while its helper lives.
+func makeTemp(base string) (string, *os.File, error) {
+	dir, err := os.MkdirTemp(base, tempPrefix)
+	if err != nil {
+		return "", nil, err
+	}
+	lock, err := os.Open(dir)
+	if err == nil {
+		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX)
+	}
+	return dir, lock, err
+}
+
+// sweepTemps removes what helpers that were killed have left.
+func sweepTemps(base string) {
+	dirs, err := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range dirs {
+		lock, err := os.OpenFile(dir, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			continue
+		}
+		// A folder that somebody makes right now is not locked yet, but young.
+		info, err := lock.Stat()
+		if err == nil && time.Since(info.ModTime()) > time.Minute && unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			os.RemoveAll(dir)
+		}
+		lock.Close()
+	}
+}
+
 func (c *confiner) close() {
 	if c.temp != "" {
 		os.RemoveAll(c.temp)
+		c.tempLock.Close()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -95,5 +96,36 @@ func TestWireCarriesBytesAndFilesInOrder(t *testing.T) {
 	}
 	if _, err := ends[1].take(1); err == nil {
 		t.Error("a file that nobody sent")
+	}
+}
+
+func TestTemporaryFoldersOfTheDeadAreSwept(t *testing.T) {
+	base := t.TempDir()
+	used, lock, err := makeTemp(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	left, dead, err := makeTemp(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.Close()
+	fresh, young, err := makeTemp(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	young.Close()
+	old := time.Now().Add(-time.Hour)
+	for _, dir := range []string{used, left} {
+		if err := os.Chtimes(dir, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweepTemps(base)
+	for dir, want := range map[string]bool{used: true, left: false, fresh: true} {
+		if _, err := os.Stat(dir); (err == nil) != want {
+			t.Errorf("%s: there %v, want %v", dir, err == nil, want)
+		}
 	}
 }
