@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Absent is the hash of a file that does not exist.
@@ -60,8 +61,15 @@ func openRegular(t opener, name string) (*os.File, os.FileInfo, error) {
 		f.Close()
 		return nil, nil, reason(err)
 	}
+	if info.Size() == 0 {
+		// The kernel's files have no size, and some wait until there is something to say. Others have no deadline, and need none.
+		f.SetReadDeadline(time.Now().Add(patience))
+	}
 	return f, info, nil
 }
+
+// patience is how long a file without a size may take.
+const patience = 3 * time.Second
 
 func regular(m fs.FileMode) error {
 	switch {
