@@ -1,7 +1,7 @@
 # Fairlead. `make run` starts it, `make test` runs every test; both install what they need first (packaging/deps.sh).
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X fairlead/gateway.Version=$(VERSION)
+LDFLAGS := -s -w -X fairlead/gateway.Version=$(VERSION) -X main.version=$(VERSION)
 GO      ?= go
 # The release tag of Fyne's thread model; without it Fyne checks at run time that widgets are touched on its own thread.
 GUITAGS := -tags migrated_fynedo

@@ -5,6 +5,10 @@ import (
 	"os"
 
 	"fairlead/app"
+	"fairlead/node/sandbox"
 )
 
-func main() { os.Exit(app.Main(os.Args[1:])) }
+func main() {
+	sandbox.Main() // before anything else: the program may be its own helper
+	os.Exit(app.Main(os.Args[1:]))
+}

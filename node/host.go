@@ -23,8 +23,9 @@ func platform() string {
 	return runtime.GOOS + "-" + arch
 }
 
-func hostInfo(workspace string) *protocol.HostInfo {
-	h := &protocol.HostInfo{OS: osName(), Arch: runtime.GOARCH, Workspace: workspace, Shell: tools.Shell(), Sandbox: "not enforced on this machine"}
+func (n *Node) hostInfo() *protocol.HostInfo {
+	h := &protocol.HostInfo{OS: osName(), Arch: runtime.GOARCH, Workspace: n.ws.Dir(), Shell: tools.Shell()}
+	h.Sandbox, h.Enforcement = enforcement(n.box.Report(), n.opts.Confine.profile(h.Workspace))
 	h.Hostname, _ = os.Hostname()
 	if u, err := user.Current(); err == nil {
 		h.User = u.Username

@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/tool"
+	"fairlead/node/sandbox"
 	"fairlead/node/tools"
 	"fairlead/node/workspace"
 )
@@ -26,8 +27,9 @@ const memoryURL = "ws://memory/ws"
 // Options say who a node is, where it works and how it reaches its gateway.
 type Options struct {
 	ID        protocol.NodeID
-	Workspace string           // folder that the tools work in; must exist
-	Access    workspace.Access // "" means workspace.InWorkspace
+	Workspace string // folder that the tools work in; must exist
+	Confine   Confinement
+	Home      string // the program's own data, absolute: no command reads it; empty: there is none
 
 	URL   string // ws:// or wss://, path included; may be empty with Dial
 	Token string
@@ -42,6 +44,7 @@ type Options struct {
 type Node struct {
 	opts   Options
 	ws     *workspace.Root
+	box    *sandbox.Box
 	jobs   *tools.Jobs
 	tools  map[string]tool.Tool
 	hello  protocol.ConnectParams
@@ -66,7 +69,7 @@ func New(opts Options) (*Node, error) {
 		}
 		opts.URL = memoryURL
 	}
-	ws, err := workspace.OpenWith(opts.Workspace, opts.Access)
+	ws, err := workspace.Config{Dir: opts.Workspace, Access: opts.Confine.Access, Grants: opts.Confine.Grants}.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +84,15 @@ func New(opts Options) (*Node, error) {
 		}
 		n.log = slog.New(slog.NewMultiHandler(slog.NewJSONHandler(n.file, nil), n.log.Handler()))
 	}
+	if n.box, err = openBox(opts.Home); err != nil {
+		ws.Close()
+		if n.file != nil {
+			n.file.Close()
+		}
+		return nil, err
+	}
 	n.log = n.log.With("node", opts.ID)
-	n.jobs = tools.NewJobs(tools.JobOptions{Events: n.reportExec})
+	n.jobs = tools.NewJobs(tools.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), Env: opts.Confine.Env, Events: n.reportExec})
 	n.offer(tools.All(ws, n.jobs))
 	return n, nil
 }
@@ -94,7 +104,7 @@ func (n *Node) offer(list []tool.Tool) {
 	n.hello = protocol.ConnectParams{
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
-		NodeRuntime: runtime, Host: hostInfo(n.ws.Dir()),
+		NodeRuntime: runtime, Host: n.hostInfo(),
 		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel},
 	}
 	for _, t := range list {
@@ -136,6 +146,7 @@ func (n *Node) Run(ctx context.Context) error {
 
 func (n *Node) close() {
 	n.jobs.Close()
+	n.box.Close()
 	n.ws.Close()
 	if n.file != nil {
 		n.file.Close()

@@ -31,7 +31,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"nowhere to connect": {ID: "a", Workspace: dir},
 		"no workspace":       {ID: "a", Workspace: filepath.Join(dir, "none"), URL: "ws://x/ws"},
 		"workspace a file":   {ID: "a", Workspace: file, URL: "ws://x/ws"},
-		"unknown access":     {ID: "a", Workspace: dir, URL: "ws://x/ws", Access: "moon"},
+		"unknown access":     {ID: "a", Workspace: dir, URL: "ws://x/ws", Confine: Confinement{Access: "moon"}},
 		"log folder a file":  {ID: "a", Workspace: dir, URL: "ws://x/ws", LogDir: file},
 	} {
 		if _, err := New(o); err == nil || err.Error() == "" {
@@ -39,7 +39,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		}
 	}
 	for _, access := range []workspace.Access{"", workspace.InWorkspace, workspace.WholeDisk} {
-		n, err := New(Options{ID: "a", Workspace: dir, URL: "ws://x/ws", Access: access})
+		n, err := New(Options{ID: "a", Workspace: dir, URL: "ws://x/ws", Confine: Confinement{Access: access}})
 		if err != nil {
 			t.Fatal(err)
 		}

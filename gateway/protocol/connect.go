@@ -78,6 +78,26 @@ type HostInfo struct {
 	Workspace string `json:"workspace,omitempty"` // absolute path
 	Shell     string `json:"shell,omitempty"`
 	Sandbox   string `json:"sandbox,omitempty"` // what is enforced on commands, one line
+	// Enforcement is the same in detail.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+}
+
+// Enforcement says how a node's commands are confined, and what its machine is known to enforce because it was tried.
+type Enforcement struct {
+	Mode     string          `json:"mode"`    // read-only, workspace-write or full
+	Network  string          `json:"network"` // blocked or allowed
+	Summary  string          `json:"summary"` // contained, partly or none
+	Checks   []EnforcedCheck `json:"checks,omitempty"`
+	Warnings []string        `json:"warnings,omitempty"`
+}
+
+// EnforcedCheck is one guarantee. By names the layer that keeps it; Why says what is missing where it is not kept, Fix what to do about it.
+type EnforcedCheck struct {
+	ID       string `json:"id"`
+	Enforced bool   `json:"enforced"`
+	By       string `json:"by,omitempty"`
+	Why      string `json:"why,omitempty"`
+	Fix      string `json:"fix,omitempty"`
 }
 
 // ConnectResult answers connect.

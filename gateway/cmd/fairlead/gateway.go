@@ -13,6 +13,8 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
+	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
 )
 
 // quitLimit is how long an orderly stop may take.
@@ -21,6 +23,7 @@ const quitLimit = 5 * time.Second
 func gatewayCommand(o *options) *cobra.Command {
 	var listen, nodeID, workspace string
 	var withNode, verbose bool
+	var confine confineFlags
 	cmd := &cobra.Command{
 		Use:   "gateway",
 		Short: "Run the gateway, and with --node also the node on this machine",
@@ -36,6 +39,9 @@ func gatewayCommand(o *options) *cobra.Command {
 				return err
 			}
 			local := localOptions{home: home, listen: listen, log: log, node: withNode, nodeID: nodeID, workspace: workspace}
+			if local.confine, err = confine.parse(); err != nil {
+				return err
+			}
 			return local.run(cmd.Context(), func(g *gateway.Gateway) {
 				log.Info("Gateway ready", "url", g.URL(), "home", home, "secrets", g.SecretsAt())
 			})
@@ -47,6 +53,7 @@ func gatewayCommand(o *options) *cobra.Command {
 	f.StringVar(&nodeID, "node-id", "", "name of the node (default: the host's name)")
 	f.StringVar(&workspace, "workspace", "", "folder the node works in (default: the current folder)")
 	f.BoolVar(&verbose, "verbose", false, "log more")
+	confine.add(cmd)
 	return cmd
 }
 
@@ -56,6 +63,7 @@ type localOptions struct {
 	log               *slog.Logger
 	node              bool
 	nodeID, workspace string
+	confine           node.Confinement
 }
 
 // run runs a gateway, and a node on it, until ctx ends; ready is called once both are up. They stop in order: node, gateway, store.
@@ -129,12 +137,14 @@ func nodeOptions(l localOptions, g *gateway.Gateway) node.Options {
 		dir, _ = os.Getwd()
 	}
 	return node.Options{
-		ID: protocol.NodeID(id), Workspace: dir, Dial: g.DialNode(), LogDir: g.LogDir(), Logger: l.log, Version: gateway.Version,
+		ID: protocol.NodeID(id), Workspace: dir, Confine: l.confine, Home: g.Home(), Dial: g.DialNode(), LogDir: g.LogDir(), Logger: l.log,
+		Version: gateway.Version,
 	}
 }
 
 func nodeCommand(o *options) *cobra.Command {
 	var to, id, workspace string
+	var confine confineFlags
 	cmd := &cobra.Command{
 		Use:   "node --gateway URL",
 		Short: "Run the node on this machine and connect it to a gateway elsewhere",
@@ -146,6 +156,10 @@ func nodeCommand(o *options) *cobra.Command {
 			}
 			if _, err := protocol.ParseNodeID(id); err != nil {
 				return &exitError{code: exitUsage, err: err}
+			}
+			confinement, err := confine.parse()
+			if err != nil {
+				return err
 			}
 			token, err := o.findToken()
 			if err != nil {
@@ -159,7 +173,7 @@ func nodeCommand(o *options) *cobra.Command {
 				workspace, _ = os.Getwd()
 			}
 			log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-			n, err := node.New(node.Options{ID: protocol.NodeID(id), Workspace: workspace, URL: to, Token: token,
+			n, err := node.New(node.Options{ID: protocol.NodeID(id), Workspace: workspace, Confine: confinement, Home: home, URL: to, Token: token,
 				LogDir: gateway.LogDir(home), Logger: log, Version: gateway.Version})
 			if err != nil {
 				return err
@@ -174,5 +188,32 @@ func nodeCommand(o *options) *cobra.Command {
 	f.StringVar(&to, "gateway", envOr("FAIRLEAD_URL", gateway.DefaultURL), "gateway to connect to")
 	f.StringVar(&id, "id", "", "name of the node (default: the host's name)")
 	f.StringVar(&workspace, "workspace", "", "folder the node works in (default: the current folder)")
+	confine.add(cmd)
 	return cmd
+}
+
+// confineFlags are the flags that say how far the node's tools reach.
+type confineFlags struct {
+	mode, network string
+	grants        []string
+	disk          bool
+}
+
+func (c *confineFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.mode, "sandbox", string(sandbox.WorkspaceWrite), "what commands may do with files: read-only, workspace-write or full")
+	f.StringVar(&c.network, "network", string(sandbox.NetBlocked), "whether commands may use the network: blocked or allowed")
+	f.StringArrayVar(&c.grants, "grant", nil, "a `folder` outside the workspace to use as well, DIR or DIR:ro; may be given more than once")
+	f.BoolVar(&c.disk, "whole-disk", false, "let the file tools use the whole disk, not only the workspace")
+}
+
+func (c *confineFlags) parse() (node.Confinement, error) {
+	parsed, err := node.ParseConfinement(c.mode, c.network, c.grants)
+	if err != nil {
+		return parsed, &exitError{code: exitUsage, err: err}
+	}
+	if c.disk {
+		parsed.Access = workspace.WholeDisk
+	}
+	return parsed, nil
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
 )
 
 // Exit codes. They are part of the command's interface.
@@ -38,7 +39,10 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-func main() { os.Exit(run()) }
+func main() {
+	sandbox.Main()
+	os.Exit(run())
+}
 
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -15,6 +15,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/node"
+	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
 )
 
@@ -22,6 +23,7 @@ import (
 var version = "dev"
 
 func main() {
+	sandbox.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stderr)
 	stop()
@@ -67,6 +69,13 @@ func parse(args []string, stderr io.Writer) (node.Options, error) {
 	id := f.String("id", string(protocol.CleanNodeID(host)), "name of this machine")
 	dir := f.String("workspace", ".", "folder to work in")
 	disk := f.Bool("whole-disk", false, "let the file tools use the whole disk, not only the workspace")
+	mode := f.String("sandbox", string(sandbox.WorkspaceWrite), "what commands may do with files: read-only, workspace-write or full")
+	network := f.String("network", string(sandbox.NetBlocked), "whether commands may use the network: blocked or allowed")
+	var grants []string
+	f.Func("grant", "a `folder` outside the workspace to use as well, DIR or DIR:ro; may be given more than once", func(text string) error {
+		grants = append(grants, text)
+		return nil
+	})
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return node.Options{}, err
@@ -82,22 +91,31 @@ func parse(args []string, stderr io.Writer) (node.Options, error) {
 	if _, err := protocol.ParseNodeID(*id); err != nil {
 		return node.Options{}, usageError(err.Error())
 	}
-	access := workspace.InWorkspace
-	if *disk {
-		access = workspace.WholeDisk
+	confine, err := node.ParseConfinement(*mode, *network, grants)
+	if err != nil {
+		return node.Options{}, usageError(err.Error())
 	}
-	return node.Options{ID: protocol.NodeID(*id), Workspace: *dir, Access: access, URL: *url, Token: os.Getenv("FAIRLEAD_TOKEN"),
-		LogDir: logDir(), Version: version}, nil
+	if *disk {
+		confine.Access = workspace.WholeDisk
+	}
+	home, logs := folders()
+	return node.Options{ID: protocol.NodeID(*id), Workspace: *dir, Confine: confine, Home: home, URL: *url, Token: os.Getenv("FAIRLEAD_TOKEN"),
+		LogDir: logs, Version: version}, nil
 }
 
-// logDir is where the log is kept; empty, so that none is, where the system names no folder for it.
-func logDir() string {
-	if home := os.Getenv("FAIRLEAD_HOME"); home != "" {
-		return filepath.Join(home, "logs")
+// folders are where our own data and the log are kept; empty, so that there are none, where the system names no folder for them.
+func folders() (home, logs string) {
+	home = os.Getenv("FAIRLEAD_HOME")
+	if home == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return "", ""
+		}
+		home = filepath.Join(dir, "fairlead")
 	}
-	dir, err := os.UserCacheDir()
+	home, err := filepath.Abs(home)
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	return filepath.Join(dir, "fairlead", "logs")
+	return home, filepath.Join(home, "logs")
 }

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
 )
 
@@ -18,21 +21,33 @@ func TestParseReadsFlagsAndEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.URL != "ws://env/ws" || o.Token != "fl_x" || o.ID == "" || o.Workspace != "." || o.Access != workspace.InWorkspace || !strings.HasSuffix(o.LogDir, "logs") {
+	if o.URL != "ws://env/ws" || o.Token != "fl_x" || o.ID == "" || o.Workspace != "." || o.Confine.Access != "" || o.Confine.Mode != sandbox.WorkspaceWrite || o.Confine.Network != sandbox.NetBlocked || !strings.HasSuffix(o.LogDir, "logs") {
 		t.Errorf("defaults = %+v", o)
 	}
 	o, err = parse([]string{"--gateway", "wss://flag/ws", "--id", "server", "--workspace", "/srv", "--whole-disk"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.URL != "wss://flag/ws" || o.ID != "server" || o.Workspace != "/srv" || o.Access != workspace.WholeDisk {
+	if o.URL != "wss://flag/ws" || o.ID != "server" || o.Workspace != "/srv" || o.Confine.Access != workspace.WholeDisk {
 		t.Errorf("flags = %+v", o)
+	}
+}
+
+func TestParseReadsTheConfinement(t *testing.T) {
+	dir := t.TempDir()
+	o, err := parse([]string{"--gateway", "ws://x/ws", "--sandbox", "read-only", "--network", "allowed", "--grant", dir, "--grant", dir + "/sub:ro"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []workspace.Grant{{Dir: dir}, {Dir: filepath.Join(dir, "sub"), ReadOnly: true}}
+	if o.Confine.Mode != sandbox.ReadOnly || o.Confine.Network != sandbox.NetAllowed || !slices.Equal(o.Confine.Grants, want) || !filepath.IsAbs(o.Home) {
+		t.Errorf("%+v", o)
 	}
 }
 
 func TestParseRefusesWithAUsageError(t *testing.T) {
 	t.Setenv("FAIRLEAD_URL", "")
-	for _, args := range []string{"", "--gateway ws://x/ws extra", "--gateway ws://x/ws --id a__b", "--colour", "--token x"} {
+	for _, args := range []string{"", "--gateway ws://x/ws extra", "--gateway ws://x/ws --id a__b", "--gateway ws://x/ws --sandbox none", "--gateway ws://x/ws --network some", "--gateway ws://x/ws --grant :ro", "--colour", "--token x"} {
 		_, err := parse(strings.Fields(args), io.Discard)
 		var usage usageError
 		if !errors.As(err, &usage) {

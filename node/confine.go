@@ -1,0 +1,84 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
+	"fairlead/node/tools"
+	"fairlead/node/workspace"
+)
+
+// Confinement says how far a node's tools reach. The zero value keeps files and commands in the workspace and commands off the network.
+type Confinement struct {
+	Access  workspace.Access // of the file tools; "" means workspace.InWorkspace, or InGranted with grants
+	Grants  []workspace.Grant
+	Mode    sandbox.Mode    // of commands; "" means sandbox.WorkspaceWrite
+	Network sandbox.Network // of commands; "" means sandbox.NetBlocked
+	Env     []string        // more variables for contained commands: NAME or NAME=value
+}
+
+// ParseConfinement reads what people write: mode and network may be empty, a grant is DIR, DIR:rw or DIR:ro. Grants become absolute.
+func ParseConfinement(mode, network string, grants []string) (c Confinement, err error) {
+	c.Mode, c.Network = sandbox.Mode(mode), sandbox.Network(network)
+	switch c.Mode {
+	case "", sandbox.ReadOnly, sandbox.WorkspaceWrite, sandbox.Full:
+	default:
+		return c, fmt.Errorf("%q is no way to confine commands: read-only, workspace-write or full", mode)
+	}
+	switch c.Network {
+	case "", sandbox.NetBlocked, sandbox.NetAllowed:
+	default:
+		return c, fmt.Errorf("%q is nothing the network can be: blocked or allowed", network)
+	}
+	for _, text := range grants {
+		g, err := workspace.ParseGrant(text)
+		if err != nil {
+			return c, err
+		}
+		if g.Dir, err = filepath.Abs(g.Dir); err != nil {
+			return c, err
+		}
+		c.Grants = append(c.Grants, g)
+	}
+	return c, nil
+}
+
+// profile is what commands may do in a workspace.
+func (c Confinement) profile(dir string) sandbox.Profile {
+	p := sandbox.Profile{Mode: c.Mode, Network: c.Network, Workspace: dir}
+	if p.Mode == "" {
+		p.Mode = sandbox.WorkspaceWrite
+	}
+	if p.Network == "" {
+		p.Network = sandbox.NetBlocked
+	}
+	for _, g := range c.Grants {
+		if g.ReadOnly {
+			p.Read = append(p.Read, g.Dir)
+		} else {
+			p.Write = append(p.Write, g.Dir)
+		}
+	}
+	return p
+}
+
+// openBox finds out what the machine enforces. What it found is kept in home, as it takes a moment.
+func openBox(home string) (*sandbox.Box, error) {
+	o := sandbox.Options{Home: home}
+	if home != "" {
+		o.Cache = filepath.Join(home, "sandbox.json")
+	}
+	return sandbox.New(context.Background(), o)
+}
+
+// enforcement is what is published of a box and a profile.
+func enforcement(r sandbox.Report, p sandbox.Profile) (line string, e *protocol.Enforcement) {
+	e = &protocol.Enforcement{Mode: string(p.Mode), Network: string(p.Network), Summary: string(r.Summary), Warnings: r.Warnings}
+	for _, c := range r.Checks {
+		e.Checks = append(e.Checks, protocol.EnforcedCheck{ID: c.ID, Enforced: c.Enforced, By: c.By, Why: c.Why, Fix: c.Fix})
+	}
+	return tools.Enforced(r, p), e
+}
