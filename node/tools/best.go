@@ -49,7 +49,8 @@ func (b *best) add(r result) {
 		b.total -= last.weight
 	}
 	if b.total >= b.limit {
-		b.cut.Store(&b.files[len(b.files)-1].path)
+		last := b.files[len(b.files)-1].path
+		b.cut.Store(&last)
 	}
 }
 

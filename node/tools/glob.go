@@ -219,7 +219,7 @@ func (l *level) run(worker int) {
 	var down []task
 	seen := 0
 	_ = dir.Each(func(e workspace.Entry) bool {
-		if seen++; seen%256 == 0 && l.ctx.Err() != nil {
+		if seen++; seen%64 == 0 && l.ctx.Err() != nil {
 			return false
 		}
 		if l.leaves(e, rules) {
