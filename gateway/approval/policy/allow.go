@@ -63,7 +63,7 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 		switch {
 		case w.Dynamic || w.Odd:
 			return cover, "only the running shell knows what " + short(w.Text) + " is"
-		case w.Glob && !ended && !readers[name] && strings.ContainsAny(w.Text[:1], "*?[-"):
+		case w.Glob && !ended && !readers[name] && strings.ContainsAny(w.Text[:1], "*?[-^#~"):
 			return cover, "a file that " + short(w.Text) + " matches may be taken for an option; write ./" + short(w.Text)
 		}
 		ended = ended || w.Text == "--"

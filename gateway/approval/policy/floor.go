@@ -212,6 +212,11 @@ func (j *judging) protected(list []string) string {
 		if profiles[path.Base(strings.ToLower(f))] {
 			return short(path.Base(f)) + " decides what programs run later"
 		}
+		for _, own := range j.call.Own {
+			if _, in := below(low, strings.ToLower(clean(own))); in {
+				return "only you should change Fairlead's own files"
+			}
+		}
 		for _, s := range shielded {
 			if strings.Contains(low, s) {
 				return "only you should change " + short(f)

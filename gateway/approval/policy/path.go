@@ -163,3 +163,16 @@ func (p *place) paths(w shell.Word) (list []string, ok bool) {
 	}
 	return list, ok
 }
+
+// away reports whether a command may find itself outside the workspace because the text itself changed the folder.
+func (p *place) away() bool {
+	if !p.moved {
+		return false
+	}
+	for _, d := range p.dirs {
+		if _, in := below(d, p.root); !in {
+			return true
+		}
+	}
+	return p.dirs == nil
+}

@@ -10,6 +10,8 @@ import (
 const (
 	maxDepth    = 10  // of texts within texts: sh -c "sh -c …"
 	maxCommands = 600 // in one call
+	// maxWork bounds the characters that are parsed for one call: texts within texts are parsed again, pieces of broken ones as well.
+	maxWork = 8 * maxText
 )
 
 var variants = map[Kind]syntax.LangVariant{Bash: syntax.LangBash, POSIX: syntax.LangPOSIX, Zsh: syntax.LangZsh}
@@ -114,7 +116,7 @@ func (f Facts) same(g Facts) bool {
 		}
 		for j, w := range c.Words {
 			o := g.Commands[i].Words[j]
-			w.Odd, o.Odd = false, false
+			w.Odd, o.Odd, w.Glob, o.Glob = false, false, false, false // whoever judges sees those of the real shell
 			if w != o {
 				return false
 			}
@@ -135,6 +137,7 @@ type analysis struct {
 	facts Facts
 	vars  map[string]string // what the text itself set, for guesses
 	depth int
+	work  int // characters parsed so far
 	guess bool
 	scope
 }
@@ -161,7 +164,7 @@ func analyze(text string, k Kind, guess bool) Facts {
 
 // script reads a whole text in the present scope.
 func (a *analysis) script(text string, k Kind) {
-	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands {
+	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands || !a.spend(text) {
 		a.find("", "is nested too deeply to be judged")
 		return
 	}
@@ -181,6 +184,9 @@ func (a *analysis) script(text string, k Kind) {
 		a.guess = true
 		for _, line := range lines {
 			for _, piece := range append([]string{line}, strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";&|", r) })...) {
+				if !a.spend(piece) {
+					break
+				}
 				if stmts, err := parse(piece, k); err == nil {
 					a.src = piece
 					a.stmts(stmts)
@@ -189,6 +195,12 @@ func (a *analysis) script(text string, k Kind) {
 		}
 		a.guess = was
 	}
+}
+
+// spend reports whether a text may still be parsed.
+func (a *analysis) spend(text string) bool {
+	a.work += len(text) + 32
+	return a.work <= maxWork
 }
 
 func reason(err error) string {

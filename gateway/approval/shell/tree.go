@@ -230,6 +230,10 @@ func (a *analysis) evaluatedText(text string) {
 	if !strings.Contains(text, "$(") && !strings.Contains(text, "`") || a.depth >= maxDepth {
 		return
 	}
+	if !a.spend(text) {
+		a.find("", "is nested too deeply to be judged")
+		return
+	}
 	w, err := syntax.NewParser(syntax.Variant(variants[a.kind])).Document(strings.NewReader(text))
 	if err != nil {
 		a.find(text, "cannot be read")

@@ -141,8 +141,10 @@ func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) 
 			d.Odd = true // bash replaces it after an = or a : in what looks like an assignment
 		case c == '$' || c == '`':
 			d.Odd = d.Odd || !(c == '$' && last && i == len(s)-1)
-		case a.kind == Zsh && (c == '=' && start || strings.IndexByte("()^#<>~", c) >= 0 || c == '{'):
-			d.Odd = true // =cmd, glob qualifiers and flags, extended globs
+		case a.kind == Zsh && (c == '=' && start || strings.IndexByte("()<>{", c) >= 0):
+			d.Odd = true // =cmd, glob qualifiers and flags, braces
+		case a.kind == Zsh && strings.IndexByte("^#~", c) >= 0:
+			d.Glob = true // where extended globs are on
 		}
 		b.WriteByte(c)
 	}
