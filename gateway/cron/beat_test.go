@@ -203,6 +203,10 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 		if d := next(); d != 0 {
 			t.Errorf("switched off: %s", d)
 		}
+		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "often" })
+		if st := r.heartbeat(); st.LastStatus != protocol.CronError || !strings.Contains(st.LastError, "cannot be read") {
+			t.Errorf("a wrong interval: %+v", st)
+		}
 		r.set(func(c *config.Config) {
 			c.Agents.List = []config.AgentEntry{{ID: "Helper", Heartbeat: &config.Heartbeat{Every: "1h", Prompt: "say hi", Target: "last"}}}
 		})

@@ -4,28 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 )
-
-// heartbeatOK is what the agent answers when there is nothing to tell.
-const heartbeatOK = "HEARTBEAT_OK"
-
-// sameText is for how long a text is not delivered again.
-const sameText = 24 * time.Hour
-
-const heartbeatPrompt = "This is your regular look around. HEARTBEAT.md below says what to look after; do what it asks now. Do not repeat what earlier chats " +
-	"left open. If nothing needs the person, answer " + heartbeatOK + " and nothing else; otherwise answer with what they should know."
 
 // beat is one agent's heartbeat. Only the loop touches it.
 type beat struct {
@@ -50,20 +37,25 @@ func (s *Scheduler) agents() map[protocol.AgentID]config.Heartbeat {
 	return all
 }
 
-// every is a heartbeat's interval; 0 is never.
-func every(h config.Heartbeat) time.Duration {
-	d, err := time.ParseDuration(strings.ReplaceAll(strings.TrimSpace(h.Every), " ", ""))
-	if err != nil || d <= 0 {
-		return 0
+// every is a heartbeat's interval; 0 is never. What cannot be read is never, too, and an error.
+func every(h config.Heartbeat) (time.Duration, error) {
+	text := strings.TrimSpace(h.Every)
+	if strings.Trim(text, "0hms ") == "" {
+		return 0, nil
 	}
-	return max(d, time.Minute)
+	d, err := ParseSpan(text)
+	if err != nil {
+		return 0, err
+	}
+	return max(d, time.Minute), nil
 }
 
 // tickBeats begins the heartbeats whose time has come and returns when the next one comes, 0 for never.
 func (s *Scheduler) tickBeats(at int64) (next int64) {
 	for id, h := range s.agents() {
 		b := s.beat(id)
-		interval := every(h).Milliseconds()
+		d, _ := every(h) // heartbeat.status tells of a wrong one
+		interval := d.Milliseconds()
 		due := b.state.NextHeartbeatAt
 		switch {
 		case interval == 0 && due != nil:
@@ -158,143 +150,6 @@ func (s *Scheduler) beatEnded(b *beat, began int64, end beatEnd) {
 	s.putBeat(b)
 }
 
-// whyNot says why a heartbeat is left out, or nothing.
-func (s *Scheduler) whyNot(ctx context.Context, id protocol.AgentID, h config.Heartbeat, at time.Time) string {
-	if !active(h.ActiveHours, at) {
-		return protocol.SkipOutsideHours
-	}
-	text, err := s.o.HeartbeatFile(id)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return protocol.SkipNoFile
-	case err == nil && nothingToDo(text):
-		return protocol.SkipEmptyFile
-	}
-	st, err := s.sessions.Stats(ctx, protocol.SessionParams{SessionKey: mainSession(id)})
-	if err == nil && (st.IsProcessing || st.QueueSize > 0) {
-		return protocol.SkipBusy
-	}
-	return ""
-}
-
-// active reports whether a moment, given in the person's time zone, lies in the active hours: from start to before end, over midnight when
-// end is earlier. What cannot be read does not restrict.
-func active(h *config.ActiveHours, at time.Time) bool {
-	if h == nil {
-		return true
-	}
-	switch strings.ToLower(h.Timezone) {
-	case "", "user":
-	case "local":
-		at = at.Local()
-	default:
-		if zone, err := time.LoadLocation(h.Timezone); err == nil {
-			at = at.In(zone)
-		}
-	}
-	start, err1 := minutes(h.Start)
-	end, err2 := minutes(h.End)
-	if err1 != nil || err2 != nil || start == end {
-		return true
-	}
-	m := at.Hour()*60 + at.Minute()
-	if start < end {
-		return m >= start && m < end
-	}
-	return m >= start || m < end
-}
-
-func minutes(text string) (int, error) {
-	if text == "24:00" {
-		return 24 * 60, nil
-	}
-	hour, minute, err := clock(text)
-	return hour*60 + minute, err
-}
-
-var (
-	htmlComment = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
-	emptyLine   = regexp.MustCompile(`^(#.*|[-*_= ]{3,}|[-*+]\s*(\[[ xX]?\])?|\d+\.)?$`)
-)
-
-// nothingToDo reports whether a HEARTBEAT.md holds only headings, comments, rules and empty list items.
-func nothingToDo(text string) bool {
-	for line := range strings.Lines(htmlComment.ReplaceAllString(text, "")) {
-		if !emptyLine.MatchString(strings.TrimSpace(line)) {
-			return false
-		}
-	}
-	return true
-}
-
-// heartbeat lets the agent look around and delivers what it has to tell, which is returned; nothing when there is nothing new.
-func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState) (string, error) {
-	prompt := h.Prompt
-	if prompt == "" {
-		prompt = heartbeatPrompt
-	}
-	if text, err := s.o.HeartbeatFile(id); err == nil && !nothingToDo(text) {
-		prompt += "\n\n# HEARTBEAT.md\n\n" + strings.TrimSpace(text)
-	}
-	key := protocol.SessionKey(fmt.Sprintf("agent:%s:heartbeat:system:internal", id))
-	if _, err := s.sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: "Heartbeat"}); err != nil {
-		return "", err
-	}
-	daily, hour := "daily", 4
-	policy := &protocol.ResetPolicyPatch{Mode: &daily, AtHour: &hour}
-	if _, err := s.sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, ResetPolicy: policy}); err != nil {
-		return "", err
-	}
-	run := protocol.RunID(protocol.NewID())
-	watch := s.watch(key, run)
-	defer watch.sub.Close()
-	at := time.UnixMilli(now()).In(s.zone())
-	text := fmt.Sprintf("[Heartbeat, %s]\n%s", at.Format("Monday, 2 January 2006 15:04 MST"), prompt)
-	if _, err := s.sessions.Send(ctx, auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}); err != nil {
-		return "", err
-	}
-	end, err := watch.wait(ctx, 0)
-	if err != nil {
-		return "", err
-	}
-	answer, err := s.answer(ctx, end)
-	if err != nil {
-		return "", err
-	}
-	answer = alert(answer)
-	if answer == "" || h.Target == "none" ||
-		answer == last.LastHeartbeatText && at.UnixMilli()-last.LastHeartbeatSentAt < sameText.Milliseconds() {
-		return "", nil
-	}
-	d := Delivery{Agent: id, Name: "Heartbeat", Text: answer, From: key}
-	if h.Target != "" && h.Target != "last" {
-		if la := s.lastActive(id); la == nil || la.Channel != h.Target {
-			return "", nil // a named channel gets it only while the person is there
-		}
-		d.Channel = h.Target
-	}
-	if _, err := s.o.Deliver(ctx, d); err != nil {
-		return "", fmt.Errorf("it could not be delivered: %w", err)
-	}
-	return answer, nil
-}
-
-// alert is what of a heartbeat's answer is for the person: without the HEARTBEAT_OK at its beginning or end, and nothing when no word is left.
-// The original left out whatever was shorter than 300 characters, and with it most real alerts.
-func alert(answer string) string {
-	text := strings.TrimSpace(answer)
-	const marks = " \t\r\n*_`\"'-"
-	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, marks), heartbeatOK); ok {
-		text = strings.TrimLeft(rest, marks+".!:")
-	} else if rest, ok := strings.CutSuffix(strings.TrimRight(text, marks+".!"), heartbeatOK); ok {
-		text = strings.TrimRight(rest, marks)
-	}
-	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-		return ""
-	}
-	return text
-}
-
 func (s *Scheduler) lastActive(id protocol.AgentID) *protocol.LastActive {
 	if s.o.LastActive == nil {
 		return nil
@@ -310,8 +165,11 @@ func (s *Scheduler) HeartbeatStatus(ctx context.Context, _ protocol.Empty) (out 
 
 func (s *Scheduler) beatStates() map[protocol.AgentID]protocol.HeartbeatState {
 	all := make(map[protocol.AgentID]protocol.HeartbeatState)
-	for id := range s.agents() {
+	for id, h := range s.agents() {
 		st := s.beat(id).state
+		if _, err := every(h); err != nil {
+			st.LastStatus, st.LastError = protocol.CronError, "There is no heartbeat, its interval cannot be read: "+err.Error()
+		}
 		st.LastActive = s.lastActive(id)
 		all[id] = st
 	}
@@ -323,7 +181,7 @@ func (s *Scheduler) HeartbeatStart(ctx context.Context, _ protocol.Empty) (out p
 	err = s.do(ctx, func() {
 		n, at := 0, now()
 		for id, h := range s.agents() {
-			if d := every(h); d > 0 {
+			if d, _ := every(h); d > 0 {
 				n++
 				s.schedule(s.beat(id), at+d.Milliseconds())
 			}

@@ -1,0 +1,227 @@
+package cron
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
+
+var dailyForm = regexp.MustCompile(`^(?:every +)?(day|daily|weekday|` + strings.Join(weekdays, "|") + `)s?(?: +at)? +(.+)$`)
+
+// ParseSchedule reads a schedule as gsv__Cron takes it (seed 002): an object in one of the forms of seeds 002 and 004, with the spellings
+// that the original takes beside (gsv interop notes 8.1), or a text such as "in 20 minutes", "every 2 hours", "every monday at 9:00" or
+// "0 9 * * 1-5". The result is what cron.add takes.
+func ParseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return scheduleOfText(text, now, person)
+	}
+	var f fields
+	if err := json.Unmarshal(raw, &f); err != nil || f == nil {
+		return protocol.CronSchedule{}, errors.New("schedule must be an object with kind at, every or cron")
+	}
+	kind, _ := f.text("kind")
+	switch {
+	case kind != "":
+	case f.has("expr"):
+		kind = protocol.CronExpr
+	case slices.ContainsFunc(everyFields, func(e span) bool { return f.has(e.name) }) || f.has("every"):
+		kind = protocol.CronEvery
+	default:
+		kind = protocol.CronAt
+	}
+	switch strings.ToLower(kind) {
+	case protocol.CronAt:
+		return f.at(now, person)
+	case protocol.CronEvery:
+		return f.every(now, person)
+	case protocol.CronExpr:
+		expr, _ := f.text("expr")
+		tz, _ := f.text("tz")
+		if tz == "" {
+			tz = person.String()
+		}
+		return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr, TZ: tz}, person)
+	}
+	return checkSchedule(protocol.CronSchedule{Kind: kind}, person)
+}
+
+func scheduleOfText(text string, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
+	low := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	if m := dailyForm.FindStringSubmatch(low); m != nil {
+		if hour, minute, err := clock(m[2]); err == nil {
+			days := "*"
+			switch i := slices.Index(weekdays, m[1]); {
+			case m[1] == "weekday":
+				days = "1-5"
+			case i >= 0:
+				days = strconv.Itoa(i)
+			}
+			return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: fmt.Sprintf("%d %d * * %s", minute, hour, days), TZ: person.String()}, person)
+		}
+	}
+	if span, ok := strings.CutPrefix(low, "every "); ok {
+		return intervalOf(span, now, nil, person)
+	}
+	if len(strings.Fields(low)) == len(exprFields) && strings.ContainsAny(low[:1], "*0123456789") {
+		if s, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: low, TZ: person.String()}, person); err == nil {
+			return s, nil
+		}
+	}
+	t, err := ParseTime(text, now, person)
+	return at(t), err
+}
+
+// intervalOf makes a schedule of a text such as "5 minutes", "hour" or "other day".
+func intervalOf(text string, now time.Time, anchor *int64, person *time.Location) (protocol.CronSchedule, error) {
+	text = strings.TrimPrefix(strings.TrimSpace(strings.ToLower(text)), "every ")
+	if other, ok := strings.CutPrefix(text, "other "); ok {
+		text = "2 " + other
+	}
+	if text != "" && (text[0] < '0' || text[0] > '9') {
+		text = "1 " + text
+	}
+	d, err := ParseSpan(text)
+	if err != nil {
+		return protocol.CronSchedule{}, err
+	}
+	return interval(d, now, anchor, person)
+}
+
+func interval(d time.Duration, now time.Time, anchor *int64, person *time.Location) (protocol.CronSchedule, error) {
+	if anchor == nil {
+		ms := now.UnixMilli()
+		anchor = &ms
+	}
+	return checkSchedule(protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: d.Milliseconds(), AnchorMs: anchor}, person)
+}
+
+func at(t time.Time) protocol.CronSchedule {
+	ms := t.UnixMilli()
+	return protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &ms}
+}
+
+// fields are those of a schedule object, not yet read.
+type fields map[string]json.RawMessage
+
+type span struct {
+	name string
+	unit time.Duration
+}
+
+func (f fields) has(name string) bool { return len(f[name]) > 0 && string(f[name]) != "null" }
+
+func (f fields) text(name string) (string, bool) {
+	var s string
+	return s, f.has(name) && json.Unmarshal(f[name], &s) == nil
+}
+
+func (f fields) number(name string) (float64, bool) {
+	var n float64
+	if !f.has(name) {
+		return 0, false
+	}
+	if json.Unmarshal(f[name], &n) == nil {
+		return n, true
+	}
+	if s, ok := f.text(name); ok {
+		n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+		return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
+	}
+	return 0, false
+}
+
+// span adds up the given fields.
+func (f fields) span(from []span) (d time.Duration, any bool, err error) {
+	var sum float64
+	for _, s := range from {
+		if !f.has(s.name) {
+			continue
+		}
+		n, ok := f.number(s.name)
+		if !ok {
+			return 0, true, fmt.Errorf("schedule.%s must be a number", s.name)
+		}
+		sum, any = sum+n*float64(s.unit), true
+	}
+	if any && (sum < 0 || sum > float64(maxAhead)) {
+		return 0, true, errors.New("the schedule's length of time is too long or negative")
+	}
+	return time.Duration(sum).Truncate(time.Millisecond), any, nil
+}
+
+// moment reads the first of the fields that is there: milliseconds, or a text for ParseTime.
+func (f fields) moment(now time.Time, person *time.Location, names ...string) (ms int64, any bool, err error) {
+	for _, name := range names {
+		if !f.has(name) {
+			continue
+		}
+		if s, ok := f.text(name); ok {
+			t, err := ParseTime(s, now, person)
+			return t.UnixMilli(), true, err
+		}
+		n, ok := f.number(name)
+		if !ok || n < 0 || n > farAway {
+			return 0, true, fmt.Errorf("schedule.%s must be a time", name)
+		}
+		if n >= 1e9 && n < 1e10 && name != "atMs" && name != "anchorMs" { // ten digits are seconds
+			n *= 1000
+		}
+		return int64(n), true, nil
+	}
+	return 0, false, nil
+}
+
+func (f fields) at(now time.Time, person *time.Location) (protocol.CronSchedule, error) {
+	if in, ok := f.text("in"); ok {
+		d, err := ParseSpan(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(in)), "in "))
+		return at(now.Add(d)), err
+	}
+	if d, any, err := f.span(inFields); any {
+		return at(now.Add(d)), err
+	}
+	ms, any, err := f.moment(now, person, "atMs", "at", "when", "atIso")
+	if !any {
+		err = errors.New(`schedule of kind at needs "at", such as "tomorrow 09:00", or "in", such as "20 minutes"`)
+	}
+	return at(time.UnixMilli(ms)), err
+}
+
+func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedule, error) {
+	var anchor *int64
+	ms, any, err := f.moment(now, person, "anchorMs", "anchor", "anchorAt", "startAt")
+	if err != nil {
+		return protocol.CronSchedule{}, err
+	}
+	if any {
+		anchor = &ms
+	}
+	d, any, err := f.span(everyFields)
+	if err != nil {
+		return protocol.CronSchedule{}, err
+	}
+	if any {
+		return interval(d, now, anchor, person)
+	}
+	if text, ok := f.text("every"); ok {
+		return intervalOf(text, now, anchor, person)
+	}
+	return protocol.CronSchedule{}, errors.New("schedule of kind every needs everyMinutes, everyHours or everyDays")
+}
+
+var (
+	inFields = []span{{"inMs", time.Millisecond}, {"delayMs", time.Millisecond}, {"inSeconds", time.Second}, {"inMinutes", time.Minute}, {"inHours", time.Hour},
+		{"inDays", 24 * time.Hour}}
+	everyFields = []span{{"everyMs", time.Millisecond}, {"everySeconds", time.Second}, {"everyMinutes", time.Minute}, {"everyHours", time.Hour},
+		{"everyDays", 24 * time.Hour}}
+)

@@ -1,0 +1,207 @@
+package cron_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/cron"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+func TestWhatBecomesOfMissedTimes(t *testing.T) {
+	for _, c := range []struct {
+		missed string
+		off    time.Duration
+		times  string
+		runs   string
+	}{
+		{"", 35 * time.Minute, "[600 2700 3000]", "[ok ok ok]"},
+		{protocol.MissedLatest, 35 * time.Minute, "[600 2700 3000]", "[ok ok ok]"},
+		{protocol.MissedSkip, 35 * time.Minute, "[600 3000]", "[ok skipped Its time passed while it could not run. ok]"},
+		{protocol.MissedSkip, 30 * time.Minute, "[600 2400 3000]", "[ok skipped Its time passed while it could not run. ok ok]"},
+		{protocol.MissedAll, 35 * time.Minute, "[600 2700 2700 2700 3000]", "[ok ok ok ok ok]"},
+	} {
+		t.Run(fmt.Sprint(c.missed, c.off), func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				r.add(protocol.CronAddParams{Missed: c.missed, Schedule: every(10 * time.Minute), Spec: task("x")})
+				time.Sleep(10 * time.Minute)
+				synctest.Wait()
+				r.off(c.off)
+				time.Sleep(51*time.Minute - 10*time.Minute - c.off)
+				if got := fmt.Sprint(r.times()); got[1:] != c.times[5:] { // the agent is another one since the restart
+					t.Errorf("ran at %s, want %s", got, c.times)
+				}
+				if got := fmt.Sprint(r.runs()); got != c.runs {
+					t.Errorf("history %s, want %s", got, c.runs)
+				}
+			})
+		})
+	}
+}
+
+func TestMakingUpForEverythingHasAnEnd(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.add(protocol.CronAddParams{Missed: protocol.MissedAll, Schedule: every(time.Minute), Spec: task("x")})
+		r.off(24 * time.Hour)
+		if n := len(r.agent.Sent()); n != 1 {
+			t.Errorf("%d runs after a day of every minute", n)
+		}
+		if got := fmt.Sprint(r.runs()); got != "[skipped Its time passed while it could not run. ok]" {
+			t.Errorf("history %s", got)
+		}
+	})
+}
+
+func TestThePersonSaysWhatBecomesOfMissedTimes(t *testing.T) {
+	for answer, want := range map[string]string{protocol.ApprovalAllowed: "[ok]", protocol.ApprovalDenied: "[skipped Its time passed while it could not run.]"} {
+		t.Run(answer, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				var asked []protocol.Approval
+				answers := make(chan string)
+				r.opts = func(o *cron.Options) {
+					o.Ask = func(ctx context.Context, q protocol.Approval, _ time.Duration) (protocol.Approval, error) {
+						asked = append(asked, q)
+						select {
+						case q.State = <-answers:
+							return q, nil
+						case <-ctx.Done():
+							return q, ctx.Err()
+						}
+					}
+				}
+				r.add(protocol.CronAddParams{Name: "Backup", Missed: protocol.MissedAsk, Schedule: every(time.Hour), Spec: task("x")})
+				r.off(150 * time.Minute)
+				r.off(time.Minute) // a restart asks again
+				if len(asked) != 2 || !strings.Contains(asked[1].Why, `"Backup" should have run on 1 January 2000 at 02:00 (UTC)`) || asked[1].AskedBy.Kind != "schedule" {
+					t.Fatalf("asked %+v", asked)
+				}
+				if n := len(r.agent.Sent()); n != 0 {
+					t.Fatalf("%d runs before the answer", n)
+				}
+				answers <- answer
+				synctest.Wait()
+				if got := fmt.Sprint(r.runs()); got != want {
+					t.Errorf("history %s", got)
+				}
+				time.Sleep(30 * time.Minute)
+				if got := fmt.Sprint(r.runs()); got != want[:len(want)-1]+" ok]" {
+					t.Errorf("an hour later %s", got)
+				}
+			})
+		})
+	}
+}
+
+func TestAChangeTakesTheQuestionBack(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		var open atomic.Int64
+		r.opts = func(o *cron.Options) {
+			o.Ask = func(ctx context.Context, q protocol.Approval, _ time.Duration) (protocol.Approval, error) {
+				open.Add(1)
+				<-ctx.Done()
+				open.Add(-1)
+				return q, ctx.Err()
+			}
+		}
+		ids := []protocol.CronJobID{}
+		for range 3 {
+			ids = append(ids, r.add(protocol.CronAddParams{Missed: protocol.MissedAsk, Schedule: every(time.Hour), Spec: task("x")}).ID)
+		}
+		r.off(90 * time.Minute)
+		if n := open.Load(); n != 3 {
+			t.Fatalf("%d questions", n)
+		}
+		if _, err := r.sched.Remove(t.Context(), protocol.CronJobParams{ID: ids[0]}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.sched.Update(t.Context(), protocol.CronUpdateParams{ID: ids[1], Patch: &protocol.CronJobPatch{Schedule: every(2 * time.Hour)}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{ID: ids[2], Mode: protocol.CronRunForce}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := len(r.agent.Sent()); n != 1 || open.Load() != 1 { // the forced run is not the missed one: that is asked about again
+			t.Errorf("%d runs, %d questions", n, open.Load())
+		}
+	})
+}
+
+func TestACrashInTheMiddleOfARunLeavesNothingStuckAndRunsNothingTwice(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("hang")})
+		time.Sleep(time.Hour + time.Second)
+		before := r.agent.Sent()
+		if len(before) != 1 || r.job(j.ID).State.RunningAtMs == 0 {
+			t.Fatalf("sent %v", before)
+		}
+		r.off(5 * time.Second)
+		if n := len(r.agent.Sent()); n != 0 {
+			t.Errorf("the message was sent again: %v", r.agent.Sent())
+		}
+		if got := fmt.Sprint(r.runs()); got != "[ok]" {
+			t.Errorf("history %s", got)
+		}
+		st := r.job(j.ID).State
+		if st.RunningAtMs != 0 || st.LastStatus != protocol.CronOK || *st.LastDurationMs != 6000 {
+			t.Errorf("state %+v", st)
+		}
+	})
+}
+
+func TestARunThatWasWrittenDownButNotBegunIsBegunOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
+		r.stop()
+		st, err := store.Open(t.Context(), r.dir+"/fairlead.db")
+		if err != nil {
+			t.Fatal(err)
+		}
+		due := j.State.NextRunAtMs
+		j.State.NextRunAtMs += time.Hour.Milliseconds()
+		run := store.CronRun{Job: j.ID, Due: due, Session: "agent:main:cron:x:y", Run: "r1", StartedAt: due}
+		if _, err := st.StartCronRun(t.Context(), store.CronJob{CronJob: j, Base: j.CreatedAtMs, LastDue: due}, run); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r.open()
+		if sent := r.agent.Sent(); len(sent) != 1 || sent[0].In.RunID != "r1" {
+			t.Errorf("sent %v", sent)
+		}
+		r.off(2 * time.Minute)
+		time.Sleep(70 * time.Minute) // over its due time, which is served already
+		if n := len(r.agent.Sent()); n != 0 {
+			t.Errorf("%d more runs before the next due time", n)
+		}
+	})
+}
+
+func TestNothingWakesUpWithoutJobs(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		var looks atomic.Int64
+		r.opts = func(o *cron.Options) {
+			o.Config = func() config.Config { looks.Add(1); return r.config() }
+		}
+		r.off(0)
+		looks.Store(0)
+		time.Sleep(7 * 24 * time.Hour)
+		if n := looks.Load(); n != 0 {
+			t.Errorf("%d looks in a week without jobs", n)
+		}
+		r.add(protocol.CronAddParams{Schedule: every(24 * time.Hour), Spec: task("x")})
+		looks.Store(0)
+		time.Sleep(23 * time.Hour)
+		if n := looks.Load(); n < 23*60 {
+			t.Errorf("%d looks in a day with a job: a sleep of the machine would go unnoticed", n)
+		}
+	})
+}

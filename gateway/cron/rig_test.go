@@ -1,0 +1,166 @@
+package cron_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/cron"
+	"fairlead/gateway/cron/crontest"
+	"fairlead/gateway/protocol"
+)
+
+// rig is a scheduler with its agent, in a bubble whose clock begins on Saturday, 1 January 2000, midnight UTC.
+type rig struct {
+	t     *testing.T
+	dir   string
+	agent *crontest.Agent
+	mu    sync.Mutex // guards cfg
+	cfg   config.Config
+	opts  func(*cron.Options)
+	sched *cron.Scheduler
+	stop  func()
+}
+
+func bubble(t *testing.T, f func(t *testing.T, r *rig)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{t: t, dir: dir}
+		r.open()
+		f(t, r)
+		r.stop()
+	})
+}
+
+// open starts a scheduler on what is in dir.
+func (r *rig) open() {
+	r.agent = crontest.New(r.t, r.dir)
+	o := r.agent.Options()
+	if r.cfg.UserTimezone == "" {
+		r.cfg = o.Config()
+	}
+	o.Config = r.config
+	if r.opts != nil {
+		r.opts(&o)
+	}
+	r.sched = cron.New(o)
+	r.sched.Serve(r.agent)
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := r.sched.Load(ctx); err != nil {
+		r.t.Fatal(err)
+	}
+	ready, ended := make(chan struct{}), make(chan struct{})
+	r.agent.Resume(r.t)
+	go func() {
+		defer close(ended)
+		r.sched.Run(ctx, ready)
+	}()
+	synctest.Wait() // served before it is ready
+	if _, err := r.sched.Status(ctx, protocol.CronStatusParams{}); err != nil {
+		r.t.Fatal(err)
+	}
+	close(ready)
+	r.stop = func() {
+		cancel()
+		<-ended
+		r.agent.Close()
+	}
+	synctest.Wait()
+}
+
+func (r *rig) config() config.Config {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cfg
+}
+
+func (r *rig) set(f func(*config.Config)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.cfg)
+}
+
+// off stops everything for a while, as a power cut does, and starts it again.
+func (r *rig) off(d time.Duration) {
+	r.stop()
+	time.Sleep(d)
+	r.open()
+	synctest.Wait()
+}
+
+func at(d time.Duration) *int64 {
+	ms := time.Now().Add(d).UnixMilli()
+	return &ms
+}
+
+func every(d time.Duration) *protocol.CronSchedule {
+	return &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: d.Milliseconds()}
+}
+
+func task(text string) *protocol.CronMode {
+	no := false
+	return &protocol.CronMode{Mode: protocol.CronTask, Message: text, Deliver: &no}
+}
+
+func (r *rig) add(p protocol.CronAddParams) protocol.CronJob {
+	r.t.Helper()
+	if p.Name == "" {
+		p.Name = "job"
+	}
+	res, err := r.sched.Add(r.t.Context(), p)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	synctest.Wait()
+	return res.Job
+}
+
+func (r *rig) job(id protocol.CronJobID) protocol.CronJob {
+	r.t.Helper()
+	list, err := r.sched.List(r.t.Context(), protocol.CronListParams{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, j := range list.Jobs {
+		if j.ID == id {
+			return j
+		}
+	}
+	r.t.Fatalf("job %s is gone", id)
+	return protocol.CronJob{}
+}
+
+// runs lists the history, oldest first, as "status error".
+func (r *rig) runs() (list []string) {
+	r.t.Helper()
+	res, err := r.sched.Runs(r.t.Context(), protocol.CronRunsParams{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, e := range res.Runs {
+		list = append(list, strings.TrimSpace(e.Status+" "+e.Error))
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// times lists when messages were sent, in seconds since the beginning.
+func (r *rig) times() (list []int64) {
+	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	for _, s := range r.agent.Sent() {
+		list = append(list, (s.At-begin)/1000)
+	}
+	return list
+}
+
+func TestMain(m *testing.M) {
+	os.Setenv("TZ", "Asia/Kathmandu") // the machine's zone must not matter
+	os.Exit(m.Run())
+}
