@@ -61,7 +61,7 @@ func (n *Node) invoke(ctx context.Context, inv protocol.ToolInvoke) {
 	n.work.Go(func() {
 		defer cancel()
 		result := n.call(ctx, inv)
-		n.out.put(item{call: inv.CallID, send: func(ctx context.Context) error {
+		n.out.put(item{lane: resultLane(inv.CallID), call: inv.CallID, send: func(ctx context.Context) error {
 			_, err := client.Call(ctx, n.client, protocol.ReturnResult, result)
 			return err
 		}})
@@ -193,7 +193,7 @@ func (n *Node) logs(l protocol.LogsGet) {
 	} else {
 		answer.Lines, answer.Truncated = lines, truncated
 	}
-	n.out.put(item{call: l.CallID, send: func(ctx context.Context) error {
+	n.out.put(item{lane: resultLane(l.CallID), call: l.CallID, send: func(ctx context.Context) error {
 		_, err := client.Call(ctx, n.client, protocol.ReturnLogs, answer)
 		return err
 	}})

@@ -173,7 +173,7 @@ func (n *Node) up(ctx context.Context, hello protocol.ConnectResult) {
 
 // reportExec passes on what became of a background command.
 func (n *Node) reportExec(e protocol.NodeExecEvent) {
-	n.out.put(item{send: func(ctx context.Context) error {
+	n.out.put(item{lane: sessionLane(e.SessionID), send: func(ctx context.Context) error {
 		_, err := client.Call(ctx, n.client, protocol.ReportExec, e)
 		if err != nil {
 			return fmt.Errorf("report a command: %w", err)

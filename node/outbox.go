@@ -14,112 +14,177 @@ const (
 	ackLimit = 2 * time.Minute
 	retryMin = time.Second
 	retryMax = time.Minute
+	// maxSending bounds what is sent and not confirmed yet: one slow confirmation must not hold up all others.
+	maxSending = 16
+	// maxRefusals is how often the gateway may say that it could not take an item before that is given up. One that cannot be reached, or says
+	// that it is not there yet, is asked for ever.
+	maxRefusals = 8
 )
 
-// outbox holds what the gateway must get even when the connection breaks, in order, until it has confirmed it.
+// outbox holds what the gateway must get even when the connection breaks, until it has confirmed it. Items of one lane go one after the other in
+// their order, lanes go beside each other.
 type outbox struct {
 	wake chan struct{}
 
-	mu    sync.Mutex // guards items
-	items []item
+	mu     sync.Mutex // guards what follows
+	lanes  map[lane][]*item
+	ready  []lane // with an item to send, in the order that they came to be so
+	failed []lane // with an item to send again later
 }
+
+// lane keeps apart what needs no order: each result has its own, and each session's events.
+type lane string
+
+func resultLane(call protocol.CallID) lane { return lane("call " + string(call)) }
+
+func sessionLane(id string) lane { return lane("session " + id) }
 
 // item is one thing to deliver. send is called again after every failure that is worth it.
 type item struct {
-	call protocol.CallID // of a result; empty for anything else
-	send func(context.Context) error
+	lane    lane
+	call    protocol.CallID // of a result; empty for anything else
+	send    func(context.Context) error
+	refused int
 }
 
-func newOutbox() *outbox { return &outbox{wake: make(chan struct{}, 1)} }
+func newOutbox() *outbox { return &outbox{wake: make(chan struct{}, 1), lanes: make(map[lane][]*item)} }
 
 // put adds an item.
 func (o *outbox) put(i item) {
 	o.mu.Lock()
-	o.items = append(o.items, i)
+	o.lanes[i.lane] = append(o.lanes[i.lane], &i)
+	if len(o.lanes[i.lane]) == 1 {
+		o.ready = append(o.ready, i.lane)
+	}
 	o.mu.Unlock()
-	o.nudge()
+	o.stir()
 }
 
 // holds reports whether a call's result waits for confirmation.
 func (o *outbox) holds(call protocol.CallID) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, i := range o.items {
-		if i.call == call {
-			return true
-		}
-	}
-	return false
+	return len(o.lanes[resultLane(call)]) > 0
 }
 
-// nudge has the deliverer look again, as after a reconnect.
+// nudge has everything that failed tried again at once, as after a reconnect.
 func (o *outbox) nudge() {
+	o.mu.Lock()
+	o.ready, o.failed = append(o.ready, o.failed...), nil
+	o.mu.Unlock()
+	o.stir()
+}
+
+func (o *outbox) stir() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (o *outbox) first() (item, bool) {
+// next gives the first item of the next lane that is ready; the lane is nowhere else until sent is told.
+func (o *outbox) next() *item {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.items) == 0 {
-		return item{}, false
+	if len(o.ready) == 0 {
+		return nil
 	}
-	return o.items[0], true
+	l := o.ready[0]
+	o.ready = o.ready[1:]
+	return o.lanes[l][0]
 }
 
-func (o *outbox) drop() {
+// drop forgets a lane's first item.
+func (o *outbox) drop(l lane) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.items[0] = item{} // let go of the result
-	o.items = o.items[1:]
+	o.lanes[l][0] = nil // let go of the result
+	if o.lanes[l] = o.lanes[l][1:]; len(o.lanes[l]) > 0 {
+		o.ready = append(o.ready, l)
+	} else {
+		delete(o.lanes, l)
+	}
 }
 
-// deliver sends items until ctx ends.
+// retry puts a lane among the failed ones.
+func (o *outbox) retry(l lane) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failed = append(o.failed, l)
+}
+
+// outcome is what came of sending an item.
+type outcome struct {
+	item *item
+	err  error
+}
+
+// deliver sends items until ctx ends. lost hears of those that the gateway will not have.
 func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error)) {
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	outcomes := make(chan outcome, maxSending)
+	free := maxSending
 	wait := retryMin
+	var again <-chan time.Time
 	for {
-		i, ok := o.first()
-		var again <-chan time.Time
-		if ok {
-			sending, cancel := context.WithTimeout(ctx, ackLimit)
-			err := i.send(sending)
-			cancel()
-			switch {
-			case ctx.Err() != nil:
-				return
-			case err == nil:
-				o.drop()
-				wait = retryMin
-				continue
-			case !worthRetry(err):
-				o.drop()
-				lost(i.call, err)
-				continue
+		for free > 0 {
+			i := o.next()
+			if i == nil {
+				break
 			}
-			again = time.After(wait)
-			wait = min(wait*2, retryMax)
+			free--
+			sending.Go(func() {
+				limited, cancel := context.WithTimeout(ctx, ackLimit)
+				defer cancel()
+				outcomes <- outcome{i, i.send(limited)}
+			})
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-o.wake:
 		case <-again:
+			again = nil
+			o.nudge()
+		case c := <-outcomes:
+			free++
+			switch {
+			case ctx.Err() != nil:
+				return
+			case c.err == nil:
+				o.drop(c.item.lane)
+				wait = retryMin
+			case c.item.worthRetry(c.err):
+				o.retry(c.item.lane)
+				if again == nil {
+					again = time.After(wait)
+					wait = min(wait*2, retryMax)
+				}
+			default:
+				o.drop(c.item.lane)
+				lost(c.item.call, c.err)
+			}
 		}
 	}
 }
 
-// worthRetry reports whether sending again may help: the gateway was not reached or could not store it. What it refused, such as the result of
-// a call that it has forgotten, stays refused.
-func worthRetry(err error) bool {
+// worthRetry reports whether sending again may help: the gateway was not reached, or could not take it this time. What it refused, such as the result
+// of a call that it has forgotten, stays refused.
+func (i *item) worthRetry(err error) bool {
 	var e *protocol.Error
 	if !errors.As(err, &e) {
 		return true
 	}
 	switch e.Code {
-	case protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeStorage, protocol.CodeInternal, protocol.CodeNotConnected:
+	case protocol.CodeUnavailable, protocol.CodeNotConnected:
 		return true
+	case protocol.CodeTimeout, protocol.CodeStorage, protocol.CodeInternal:
+	default:
+		if !e.Retryable {
+			return false
+		}
 	}
-	return e.Retryable
+	i.refused++
+	return i.refused < maxRefusals
 }
