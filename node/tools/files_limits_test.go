@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 )
 
 // limited is a bench whose file tools have small limits.
@@ -213,4 +212,3 @@ func TestOtherNamesOfAFileKeepItsContent(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
-

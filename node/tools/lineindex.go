@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	indexUnit   = 64 << 10  // bytes that are counted as one, and between two marks of a file that is not huge
+	indexUnit   = 16 << 10  // bytes that are counted as one, and between two marks of a file that is not huge
 	indexChunk  = 1 << 20   // bytes of one read while counting
 	indexRound  = 64 << 20  // bytes counted between two looks at the context
 	indexMarks  = 32 << 10  // most marks of a file; beyond, every other one is dropped

@@ -30,7 +30,7 @@ type lineRange struct{ offset, skip, limit int64 }
 // their ends; what comes after the last is not read. A page of more than most bytes is cut between lines; a line that is too long by itself is
 // cut on a character.
 func numbered(ctx context.Context, src io.Reader, lr lineRange, most int) (p page, err error) {
-	r := bufio.NewReaderSize(src, 64<<10)
+	r := bufio.NewReaderSize(src, 32<<10)
 	if end, err := skipLines(ctx, r, lr.skip); end || err != nil {
 		return page{end: end}, err
 	}
