@@ -21,8 +21,8 @@ const heartbeatOK = "HEARTBEAT_OK"
 // sameText is for how long a text is not delivered again.
 const sameText = 24 * time.Hour
 
-const heartbeatPrompt = "This is your regular look around. HEARTBEAT.md below says what to look after; do what it asks now. Do not repeat what earlier chats " +
-	"left open. If nothing needs the person, answer " + heartbeatOK + " and nothing else; otherwise answer with what they should know."
+const heartbeatPrompt = "This is your regular look around. HEARTBEAT.md below says what to look after; do what it asks now. " +
+	"Do not repeat what earlier chats left open. If nothing needs the person, answer " + heartbeatOK + " and nothing else; otherwise answer with what they should know."
 
 // whyNot says why a heartbeat is left out, or nothing.
 func (s *Scheduler) whyNot(ctx context.Context, id protocol.AgentID, h config.Heartbeat, at time.Time) string {

@@ -78,7 +78,8 @@ func (s *Scheduler) skip(j *job, due, at, until int64) {
 		next.State.NextRunAtMs = nextRun(j.Schedule, j.Base, until, s.zone())
 	}
 	next.State.LastStatus, next.State.LastError = protocol.CronSkipped, "Its time passed while it could not run."
-	r := store.CronRun{Job: j.ID, Due: due, StartedAt: at, EndedAt: at, Status: protocol.CronSkipped, Error: next.State.LastError, NextRunAt: next.State.NextRunAtMs}
+	r := store.CronRun{Job: j.ID, Due: due, StartedAt: at, EndedAt: at, Status: protocol.CronSkipped, Error: next.State.LastError,
+		NextRunAt: next.State.NextRunAtMs}
 	stored, err := s.o.Store.StartCronRun(s.ctx, next, r)
 	j.CronJob = next
 	if err != nil {

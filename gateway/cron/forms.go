@@ -67,7 +67,8 @@ func scheduleOfText(text string, now time.Time, person *time.Location) (protocol
 			case i >= 0:
 				days = strconv.Itoa(i)
 			}
-			return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: fmt.Sprintf("%d %d * * %s", minute, hour, days), TZ: person.String()}, person)
+			expr := fmt.Sprintf("%d %d * * %s", minute, hour, days)
+			return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr, TZ: person.String()}, person)
 		}
 	}
 	if span, ok := strings.CutPrefix(low, "every "); ok {
@@ -214,14 +215,17 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 		return interval(d, now, anchor, person)
 	}
 	if text, ok := f.text("every"); ok {
+		if dailyForm.MatchString(strings.ToLower(text)) && anchor == nil {
+			return scheduleOfText(text, now, person)
+		}
 		return intervalOf(text, now, anchor, person)
 	}
 	return protocol.CronSchedule{}, errors.New("schedule of kind every needs everyMinutes, everyHours or everyDays")
 }
 
 var (
-	inFields = []span{{"inMs", time.Millisecond}, {"delayMs", time.Millisecond}, {"inSeconds", time.Second}, {"inMinutes", time.Minute}, {"inHours", time.Hour},
-		{"inDays", 24 * time.Hour}}
+	inFields = []span{{"inMs", time.Millisecond}, {"delayMs", time.Millisecond}, {"inSeconds", time.Second}, {"inMinutes", time.Minute},
+		{"inHours", time.Hour}, {"inDays", 24 * time.Hour}}
 	everyFields = []span{{"everyMs", time.Millisecond}, {"everySeconds", time.Second}, {"everyMinutes", time.Minute}, {"everyHours", time.Hour},
 		{"everyDays", 24 * time.Hour}}
 )

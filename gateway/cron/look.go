@@ -161,7 +161,8 @@ func (s *Scheduler) result(ctx context.Context, r *request, wait bool) (res prot
 		}
 	}
 	if run == nil {
-		return protocol.CronRunResult{JobID: r.id, Status: protocol.CronSkipped, Error: "It runs already, was removed, or could not be started."}, false, nil
+		res = protocol.CronRunResult{JobID: r.id, Status: protocol.CronSkipped, Error: "It runs already, was removed, or could not be started."}
+		return res, false, nil
 	}
 	if !wait {
 		return protocol.CronRunResult{JobID: r.id, Status: protocol.CronRunning, Summary: "started in " + string(run.Session)}, true, nil

@@ -73,6 +73,24 @@ func TestEachTaskRunHasAFreshChatWithTheJobsSettings(t *testing.T) {
 	})
 }
 
+func TestThePersonIsToldOnceOfAJobThatKeepsFailing(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		sub := r.agent.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNotice })
+		defer sub.Close()
+		r.add(protocol.CronAddParams{Name: "Mail", Schedule: every(time.Minute), Spec: task("fail no model")})
+		time.Sleep(5 * time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var told []string
+		for c := range sub.All(ctx) {
+			told = append(told, c.Notice.Text)
+		}
+		if len(told) != 1 || told[0] != `The scheduled job "Mail" failed: no model` {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
 func TestASystemEventGoesToTheMainChatOfItsAgent(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.add(protocol.CronAddParams{AgentID: "helper", Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "look"}})

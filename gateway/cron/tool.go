@@ -1,12 +1,15 @@
 package cron
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
+	"strings"
 	"time"
 
 	"fairlead/gateway/native"
@@ -14,29 +17,11 @@ import (
 	"fairlead/gateway/protocol/tool"
 )
 
-const toolDescription = `Manage scheduled jobs. Actions: status, list, add, update, remove, run, runs.
-A job has a name, a schedule and a spec.
-Schedule: {"kind":"at","at":"2026-03-29T09:00" or "in 2 hours" or "tomorrow 09:00"}, {"kind":"every","everyMinutes":30} (or everyHours, everyDays; anchor sets the phase), or {"kind":"cron","expr":"0 9 * * 1-5","tz":"Europe/Berlin"} (five fields; the person's time zone when tz is absent).
-Spec: {"mode":"systemEvent","text":"..."} puts the text into the main chat; {"mode":"task","message":"..."} runs it in a chat of its own, which knows nothing of this one, and delivers the answer unless deliver is false.
-"run" starts jobs without waiting for their ends; "runs" shows how they went.`
+//go:embed tool.txt
+var toolDescription string
 
-const toolSchema = `{"type":"object","properties":{
-"action":{"type":"string","enum":["status","list","add","update","remove","run","runs"],"description":"What to do"},
-"id":{"type":"string","description":"Job id, for update, remove and run"},
-"mode":{"type":"string","enum":["due","force"],"description":"For run: due runs only jobs that are due, force runs the one named now"},
-"agentId":{"type":"string","description":"Filter for list and status, owner for add"},
-"includeDisabled":{"type":"boolean","description":"For list"},
-"limit":{"type":"number","description":"For list and runs"},
-"offset":{"type":"number","description":"For list and runs"},
-"jobId":{"type":"string","description":"For runs: only of this job"},
-"job":{"type":"object","description":"For add","properties":{
-"name":{"type":"string"},"description":{"type":"string"},"agentId":{"type":"string"},"enabled":{"type":"boolean"},
-"deleteAfterRun":{"type":"boolean","description":"Remove a one-shot job after it went well"},
-"missed":{"type":"string","enum":["skip","latest","all","ask"],"description":"What becomes of times that passed while it could not run; latest is usual"},
-"schedule":{"description":"As described above; at and anchor may also be milliseconds since 1970","properties":{"kind":{"type":"string","enum":["at","every","cron"]},"at":{},"in":{"type":"string"},"everyMinutes":{"type":"number"},"everyHours":{"type":"number"},"everyDays":{"type":"number"},"anchor":{},"expr":{"type":"string"},"tz":{"type":"string"}}},
-"spec":{"type":"object","properties":{"mode":{"type":"string","enum":["systemEvent","task"]},"text":{"type":"string"},"message":{"type":"string"},"deliver":{"type":"boolean"},"channel":{"type":"string"},"to":{"type":"string"},"model":{"type":"string"},"thinking":{"type":"string"},"timeoutSeconds":{"type":"number"},"bestEffortDeliver":{"type":"boolean"}},"required":["mode"]}},
-"required":["name","schedule","spec"]},
-"patch":{"type":"object","description":"For update: the fields of job that change; a schedule is replaced as a whole, a spec needs its mode"}}}`
+//go:embed tool.json
+var toolSchema []byte
 
 // toolArgs are the arguments of gsv__Cron (seed 002).
 type toolArgs struct {
@@ -54,8 +39,12 @@ type toolArgs struct {
 
 // Tool is gsv__Cron (seed 002). It takes the schedules that people write beside those of cron.add.
 func (s *Scheduler) Tool() tool.Tool {
-	t := tool.Define("Cron", toolDescription, tool.Traits{Effect: protocol.EffectWrite}, s.call)
-	t.Spec.InputSchema = json.RawMessage(toolSchema)
+	t := tool.Define("Cron", strings.TrimSpace(toolDescription), tool.Traits{Effect: protocol.EffectWrite}, s.call)
+	var schema bytes.Buffer
+	if err := json.Compact(&schema, toolSchema); err != nil { // it is part of the program
+		panic(err)
+	}
+	t.Spec.InputSchema = schema.Bytes()
 	return t
 }
 

@@ -41,7 +41,7 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 		if got := job["state"].(map[string]any)["nextRunAtMs"]; got != 946684800000.0+20*60_000 {
 			t.Errorf("in 20 minutes: %v", got)
 		}
-		daily := call(`{"action":"add","job":{"name":"News","schedule":"every day at 9:00","spec":{"mode":"task","message":"say news","deliver":false}}}`)["job"].(map[string]any)
+		daily := call(`{"action":"add","job":{"name":"News","schedule":{"kind":"every","every":"day at 9:00"},"spec":{"mode":"task","message":"say news","deliver":false}}}`)["job"].(map[string]any)
 		if s := daily["schedule"].(map[string]any); s["expr"] != "0 9 * * *" || s["tz"] != "Europe/Berlin" {
 			t.Errorf("every day: %v", s)
 		}

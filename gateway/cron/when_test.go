@@ -83,6 +83,7 @@ func TestSchedulesOfTheTool(t *testing.T) {
 		`{"every":"5 minutes"}`:                                       `{"kind":"every","everyMs":300000,"anchorMs":1780308000000}`,
 		`"every 10 minutes"`:                                          `{"kind":"every","everyMs":600000,"anchorMs":1780308000000}`,
 		`"every hour"`:                                                `{"kind":"every","everyMs":3600000,"anchorMs":1780308000000}`,
+		`{"kind":"every","every":"Monday at 8"}`:                      `{"kind":"cron","expr":"0 8 * * 1","tz":"Europe/Berlin"}`,
 		`"every other day"`:                                           `{"kind":"every","everyMs":172800000,"anchorMs":1780308000000}`,
 		`"every day at 9:30"`:                                         `{"kind":"cron","expr":"30 9 * * *","tz":"Europe/Berlin"}`,
 		`"every weekday at 8am"`:                                      `{"kind":"cron","expr":"0 8 * * 1-5","tz":"Europe/Berlin"}`,
