@@ -109,8 +109,8 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 		if c.Words[0].Dynamic || !j.applies(r, "Bash") {
 			continue
 		}
-		if r.cwd == "" && !anywhere[base(c.Words[0].Text)] && j.place.away() {
-			why = "it would run in another folder than the workspace, whose files may decide what it does"
+		if r.cwd == "" && j.displaced(c) {
+			why = "after the change of folder it may be about other files than the rule"
 			continue
 		}
 		cover, no := j.allows(r, c)
@@ -161,6 +161,16 @@ var anywhere = func() map[string]bool {
 	}
 	return m
 }()
+
+// displaced reports whether a change of folder in the text itself makes a command another one than the rule's author knew: outside the
+// workspace the folder's files decide what most programs do, and a script by a relative name is another file in every folder.
+func (j *judging) displaced(c shell.Command) bool {
+	name := c.Words[0].Text
+	if j.place.moved && (strings.Contains(name, "/") && !isAbs(name) || readsProgram(c) || versioned(base(name), interpreters)) {
+		return true
+	}
+	return !anywhere[base(name)] && j.place.away()
+}
 
 // doubtful says why a command may be one that some rule denies or asks about, where the default allows. "" when it may not.
 func (j *judging) doubtful(c shell.Command) string {

@@ -195,7 +195,7 @@ func anyPlace(pattern []glob, words []shell.Word, open bool) grade {
 		}
 		best = possible
 	}
-	k, after, ended := 0, false, false
+	k, after, ended, loose := 0, false, false, false
 	for _, w := range words {
 		flag := !ended && isFlag(w.Text) && !w.Dynamic
 		ended = ended || w.Text == "--" && !w.Dynamic
@@ -206,13 +206,13 @@ func anyPlace(pattern []glob, words []shell.Word, open bool) grade {
 				return none
 			}
 		case w.Dynamic:
-			best = possible
+			best, loose = possible, true
 			if plain[k].any() {
 				k++
 			}
 		case plain[k].meets(w.Text):
 			k++
-		case after || dynamic:
+		case after || loose:
 			best = possible // it may be the value of the option before it
 		default:
 			return none

@@ -23,7 +23,7 @@ func hidden(text string) []Finding {
 	if !utf8.ValidString(text) {
 		add("is not valid UTF-8")
 	}
-	if strings.Contains(text, "\\\n") {
+	if strings.Contains(text, "\\\n") || strings.HasSuffix(text, "\\") {
 		add("has a backslash at the end of a line, which shells read differently")
 	}
 	blanks, seen := 0, map[rune]bool{}

@@ -83,7 +83,7 @@ func (a *analysis) part(d *Word, b *strings.Builder, p syntax.WordPart, first, l
 		}
 		s, _, _ = strings.Cut(s, "\x00")
 		b.WriteString(s)
-		d.Odd = d.Odd || a.kind != Bash || strings.Contains(p.Value, `\`) || strings.Contains(p.Value, "%")
+		d.Odd = d.Odd || a.kind != Bash || !simpleEscapes(p.Value)
 	case *syntax.DblQuoted:
 		d.Odd = d.Odd || p.Dollar // translated by the locale
 		for _, q := range p.Parts {
@@ -105,6 +105,18 @@ func ordinary(s string) bool {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '/', c == '.', c == '%', c == '+', c == ',':
 		default:
 			return false
+		}
+	}
+	return true
+}
+
+// simpleEscapes reports whether every backslash in $'…' starts an escape that all versions of bash decode alike.
+func simpleEscapes(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' {
+			if i++; i == len(s) || strings.IndexByte(`tn\'"`, s[i]) < 0 {
+				return false
+			}
 		}
 	}
 	return true
