@@ -52,10 +52,15 @@ type editOut struct {
 func (f *files) editTool() tool.Tool {
 	caps := []string{protocol.CapEdit, protocol.CapRead, protocol.CapWrite}
 	t := tool.Define("Edit", doc("edit"), tool.Traits{Effect: protocol.EffectWrite, Caps: caps}, f.edit)
-	return tool.WithPreview(t, func(_ context.Context, in editIn) (protocol.CallPreview, error) { return f.previewEdit(in), nil })
+	return tool.WithPreview(t, f.previewEdit)
 }
 
 func (f *files) edit(ctx context.Context, in editIn) (editOut, error) {
+	leave, err := f.enter(ctx)
+	if err != nil {
+		return editOut{}, err
+	}
+	defer leave()
 	p, err := resolveFile(f.ws, in.Path)
 	if err != nil {
 		return editOut{}, err

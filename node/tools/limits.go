@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"context"
+
 	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
@@ -34,10 +36,24 @@ type files struct {
 	ws     *workspace.Root
 	limits FileLimits
 	lines  *lineIndex
+	seats  chan struct{} // a token for each call under way
+}
+
+// atOnce is how many calls of one of these tools are done at once: each may hold a file and, for Edit, its content several times. Others wait.
+const atOnce = 32
+
+// enter waits for a seat; the caller calls leave.
+func (f *files) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case f.seats <- struct{}{}:
+		return func() { <-f.seats }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func newFiles(ws *workspace.Root, limits FileLimits) *files {
-	return &files{ws: ws, limits: limits.orDefaults(), lines: newLineIndex()}
+	return &files{ws: ws, limits: limits.orDefaults(), lines: newLineIndex(), seats: make(chan struct{}, atOnce)}
 }
 
 // Files makes Read, Write and Edit with other limits than those of [All].

@@ -45,38 +45,48 @@ func previewPath(ws *workspace.Root, path string) protocol.CallPreview {
 	return preview
 }
 
-func (f *files) previewWrite(in writeIn) protocol.CallPreview {
+func (f *files) previewWrite(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
+	leave, err := f.enter(ctx)
+	if err != nil {
+		return protocol.CallPreview{}, err
+	}
+	defer leave()
 	preview, old, p := f.previewFile(in.Path, in.ExpectedSHA256)
 	if preview.Problem != "" {
-		return preview
+		return preview, nil
 	}
 	if err := f.checkContent(p, in); err != nil {
 		preview.Problem = err.Error()
-		return preview
+		return preview, nil
 	}
 	addDiff(&preview, f.ws.Rel(p), old, []byte(in.Content))
-	return preview
+	return preview, nil
 }
 
-func (f *files) previewEdit(in editIn) protocol.CallPreview {
+func (f *files) previewEdit(ctx context.Context, in editIn) (protocol.CallPreview, error) {
+	leave, err := f.enter(ctx)
+	if err != nil {
+		return protocol.CallPreview{}, err
+	}
+	defer leave()
 	preview, old, p := f.previewFile(in.Path, in.ExpectedSHA256)
 	switch {
 	case preview.Problem != "":
-		return preview
+		return preview, nil
 	case preview.NewFile:
 		preview.Problem = readError(p, fs.ErrNotExist).Error()
-		return preview
+		return preview, nil
 	case preview.Truncated:
 		preview.Problem = "File too large to be edited. Write it anew, or change it with a command."
-		return preview
+		return preview, nil
 	}
-	data, _, err := f.change(context.Background(), p, old, in)
+	data, _, err := f.change(ctx, p, old, in)
 	if err != nil {
 		preview.Problem = err.Error()
-		return preview
+		return preview, nil
 	}
 	addDiff(&preview, f.ws.Rel(p), old, data)
-	return preview
+	return preview, nil
 }
 
 // previewFile describes a file that would be written. Preview.Truncated says that it is too large to be looked at.

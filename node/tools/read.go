@@ -56,6 +56,11 @@ func (f *files) readTool() tool.Tool {
 }
 
 func (f *files) read(ctx context.Context, in readIn) (any, error) {
+	leave, err := f.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	offset, err := whole("offset", in.Offset, 0)
 	if err != nil {
 		return nil, err

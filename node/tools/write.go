@@ -26,10 +26,15 @@ type writeOut struct {
 
 func (f *files) writeTool() tool.Tool {
 	t := tool.Define("Write", doc("write"), tool.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, f.write)
-	return tool.WithPreview(t, func(_ context.Context, in writeIn) (protocol.CallPreview, error) { return f.previewWrite(in), nil })
+	return tool.WithPreview(t, f.previewWrite)
 }
 
 func (f *files) write(ctx context.Context, in writeIn) (writeOut, error) {
+	leave, err := f.enter(ctx)
+	if err != nil {
+		return writeOut{}, err
+	}
+	defer leave()
 	p, err := resolveFile(f.ws, in.Path)
 	if err == nil {
 		err = f.checkContent(p, in)
