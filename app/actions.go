@@ -8,9 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -54,37 +52,6 @@ func attachment(name string, data []byte) (protocol.Attachment, error) {
 		return protocol.Attachment{}, fmt.Errorf("%s is not a picture", name)
 	}
 	return protocol.Attachment{Filename: name, MimeType: kind, Data: base64.StdEncoding.EncodeToString(data)}, nil
-}
-
-// pasteImage takes a picture from the clipboard, which the toolkit cannot: through the desktop's own small programs. It is nil where
-// there are none.
-func pasteImage(s *shell) func(done func(protocol.Attachment, error)) {
-	var command []string
-	switch {
-	case runtime.GOOS == "linux" && os.Getenv("WAYLAND_DISPLAY") != "":
-		command = []string{"wl-paste", "--type", "image/png"}
-	case runtime.GOOS == "linux":
-		command = []string{"xclip", "-selection", "clipboard", "-t", "image/png", "-o"}
-	default:
-		return nil
-	}
-	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil
-	}
-	return func(done func(protocol.Attachment, error)) {
-		bind.Go(s.ctx, func(ctx context.Context) (protocol.Attachment, error) {
-			ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-			defer cancel()
-			data, err := exec.CommandContext(ctx, command[0], command[1:]...).Output()
-			if err != nil || len(data) == 0 {
-				return protocol.Attachment{}, errors.New("the clipboard holds no picture")
-			}
-			if len(data) > maxAttachment {
-				return protocol.Attachment{}, errors.New("the picture is larger than 10 MB")
-			}
-			return attachment("pasted.png", data)
-		}, done)
-	}
 }
 
 // showFiles opens a dialog of files. It must be open before its size is set (fyne 2.8.0, dialog/file.go MinSize).
