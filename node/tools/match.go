@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"context"
+	"errors"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -18,12 +19,16 @@ type matcher struct {
 }
 
 func newMatcher(pattern string) (*matcher, error) {
-	tree, err := syntax.Parse(pattern, syntax.Perl)
+	text, err := rustSyntax(pattern)
 	if err != nil {
-		return nil, failf("Invalid regex pattern: %s%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "), hint(pattern))
+		return nil, err
+	}
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, failf("Invalid regex pattern: %s%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "), hint(pattern, err))
 	}
 	m := &matcher{}
-	if m.program, err = dfa.Compile(tree); err != nil {
+	if m.program, err = dfa.Compile(tree, wordRunes()); err != nil {
 		return nil, failf("Invalid regex pattern: %v. Repeat less, or search for a part of it.", err)
 	}
 	tree = tree.Simplify()
@@ -33,29 +38,33 @@ func newMatcher(pattern string) (*matcher, error) {
 	return m, nil
 }
 
-// hints say what to write instead of what RE2 has not: the first that the pattern matches.
+// hints say what to write instead of what RE2 has not: the first that fits the error and the pattern.
 var hints = []struct {
+	code syntax.ErrorCode
 	what *regexp.Regexp
 	hint string
 }{
-	{regexp.MustCompile(`\(\?<?[=!]`), "Look-around is not supported (RE2 syntax). Search for the text itself and filter the matches, or use Bash with grep -P."},
-	{regexp.MustCompile(`\(\?>`), "Atomic groups are not supported (RE2 syntax) and not needed: a search never backtracks. Write (?:…)."},
-	{regexp.MustCompile(`\\[1-9]|\\k[<{']|\(\?P=`),
+	{syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?<?[=!]`),
+		"Look-around is not supported (RE2 syntax). Search for the text itself and filter the matches, or use Bash with grep -P."},
+	{syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?>`), "Atomic groups are not supported (RE2 syntax) and not needed: a search never backtracks. Write (?:…)."},
+	{syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?[a-zA-Z-]*[xuR]`), "The flags x, u and R are not supported (RE2 syntax); text is Unicode anyway."},
+	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[1-9]|\\k[<{']`),
 		"Back-references are not supported (RE2 syntax). Write the repeated part out, or use Bash with grep -P."},
-	{regexp.MustCompile(`[*+?}]\+`), "Possessive quantifiers are not supported (RE2 syntax) and not needed: a search never backtracks. Leave the + out."},
-	{regexp.MustCompile(`\\[hHR]`), `\h, \H and \R are not supported (RE2 syntax). Write [ \t], [^ \t] or nothing: a search is line by line.`},
-	{regexp.MustCompile(`\\[<>]|\\b\{`), `Write \b for the beginning or the end of a word (RE2 syntax).`},
-	{regexp.MustCompile(`\\[uU][0-9a-fA-F{]`), `Write \x{…} for a character by its number (RE2 syntax).`},
-	{regexp.MustCompile(`\(\?[a-zA-Z]*[xuR]`), "The flags x, u and R are not supported (RE2 syntax); text is Unicode anyway."},
-	{regexp.MustCompile(`&&|--|~~|\[[^\]]*\[`), "Classes in classes are not supported (RE2 syntax). Write the characters out."},
-	{regexp.MustCompile(`\\[ZGK]`), "Use $ for the end of a line (RE2 syntax)."},
-	{regexp.MustCompile(`\{`), `Write \{ for a brace that is meant literally (RE2 syntax).`},
+	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[hHR]`), `\h, \H and \R are not supported (RE2 syntax). Write [ \t], [^ \t] or nothing: a search is line by line.`},
+	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[<>]`), `Write \b for the beginning or the end of a word (RE2 syntax).`},
+	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[ZGK]`), "Use $ for the end of a line (RE2 syntax)."},
+	{syntax.ErrInvalidRepeatOp, regexp.MustCompile(`[*+?}]\+`),
+		"Possessive quantifiers are not supported (RE2 syntax) and not needed: a search never backtracks. Leave the + out."},
+	{syntax.ErrInvalidRepeatSize, regexp.MustCompile(`\d`), "At most 1,000 repetitions are possible (RE2 syntax). Write {n,} or search for a part of it."},
 }
 
-func hint(pattern string) string {
-	for _, h := range hints {
-		if h.what.MatchString(pattern) {
-			return ". " + h.hint
+func hint(pattern string, err error) string {
+	var se *syntax.Error
+	if errors.As(err, &se) {
+		for _, h := range hints {
+			if h.code == se.Code && h.what.MatchString(pattern) {
+				return ". " + h.hint
+			}
 		}
 	}
 	return ` (RE2 syntax; put \ before a character that is meant literally)`

@@ -18,7 +18,7 @@ func machine(t testing.TB, pattern string) *Machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Compile(tree)
+	p, err := Compile(tree, ASCII)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Compile(tree); err != ErrTooLarge {
+	if _, err := Compile(tree, ASCII); err != ErrTooLarge {
 		t.Errorf("%v", err)
 	}
 }
@@ -185,7 +185,7 @@ func FuzzAgreesWithRegexp(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Compile(tree)
+		p, err := Compile(tree, ASCII)
 		if err == ErrTooLarge {
 			return
 		}

@@ -90,7 +90,7 @@ func (m *Machine) next(row uint32, column uint16) uint32 {
 	}
 	seed := m.seeds[row/m.stride]
 	r, end := m.sample[column], column == m.eol
-	word := !end && m.words && isWord(r)
+	word := !end && m.inWord[column]
 	var holds syntax.EmptyOp
 	begin, before := seed[0]&atBegin != 0, seed[0]&afterWord != 0
 	if begin {
@@ -208,8 +208,4 @@ func decode(list []uint32, seed string) []uint32 {
 		list = append(list, v)
 	}
 	return list
-}
-
-func isWord(r rune) bool {
-	return r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
 }

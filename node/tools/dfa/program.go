@@ -33,11 +33,16 @@ type Program struct {
 	eol     uint16 // the column of the line's end
 	same    uint16 // of bytes inside a character whose first byte decided: the state stays
 	special uint16 // of bytes that need a look at what follows
-	words   bool   // the expression asks for word boundaries
+	words   []rune // what words are made of, when the expression asks for their boundaries
+	inWord  []bool // of each class
 }
 
-// Compile makes a program. It may be given a tree that was not simplified.
-func Compile(tree *syntax.Regexp) (*Program, error) {
+// ASCII are the characters that words are made of in RE2.
+var ASCII = []rune{'0', '9', 'A', 'Z', '_', '_', 'a', 'z'}
+
+// Compile makes a program. The tree need not be simplified. \b and \B ask for the boundaries of words, which are made of the given characters:
+// ascending pairs of first and last.
+func Compile(tree *syntax.Regexp, words []rune) (*Program, error) {
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return nil, err
@@ -46,7 +51,7 @@ func Compile(tree *syntax.Regexp) (*Program, error) {
 		return nil, ErrTooLarge
 	}
 	p := &Program{prog: prog}
-	sets := p.sets()
+	sets := p.sets(words)
 	if err := p.classes(sets); err != nil {
 		return nil, err
 	}
@@ -57,7 +62,7 @@ func Compile(tree *syntax.Regexp) (*Program, error) {
 }
 
 // sets are the different character sets of the program, each as ascending pairs of first and last.
-func (p *Program) sets() [][]rune {
+func (p *Program) sets(words []rune) [][]rune {
 	seen := map[string]bool{}
 	var sets [][]rune
 	add := func(set []rune) {
@@ -87,12 +92,12 @@ func (p *Program) sets() [][]rune {
 			add(set)
 		case syntax.InstEmptyWidth:
 			if syntax.EmptyOp(in.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0 {
-				p.words = true
+				p.words = words
 			}
 		}
 	}
-	if p.words {
-		add([]rune{'0', '9', 'A', 'Z', '_', '_', 'a', 'z'})
+	if p.words != nil {
+		add(p.words)
 	}
 	add([]rune{'\n', '\n'})
 	return sets
@@ -132,6 +137,7 @@ func (p *Program) classes(sets [][]rune) error {
 			class = uint16(len(index))
 			index[key] = class
 			p.sample = append(p.sample, p.bounds[i])
+			p.inWord = append(p.inWord, within(p.words, p.bounds[i]))
 		}
 		p.class = append(p.class, class)
 	}
@@ -139,6 +145,12 @@ func (p *Program) classes(sets [][]rune) error {
 	p.eol, p.same, p.special = p.classOf('\n'), n, n+1
 	p.stride = uint32(n) + 2
 	return nil
+}
+
+// within reports whether r is in a set of ascending pairs.
+func within(set []rune, r rune) bool {
+	at, found := slices.BinarySearch(set, r)
+	return found || at%2 == 1
 }
 
 func (p *Program) classOf(r rune) uint16 {
