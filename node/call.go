@@ -17,6 +17,13 @@ import (
 // maxResult is how large a result may be: with what is around it, it must fit into one frame.
 const maxResult = protocol.MaxReadFrame - 1<<20
 
+// maxCalls bounds the calls that work at once, and with them their memory and open files; the others wait their turn. Bash has a bound of its own,
+// as its calls may take long, and Process, which ends them, none.
+const maxCalls = 64
+
+// ownBound are the tools that maxCalls does not hold up.
+var ownBound = map[string]bool{"Bash": true, "Process": true}
+
 // event takes what the gateway asks for. It does not block.
 func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 	switch e.Event {
@@ -40,7 +47,7 @@ func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 
 func (n *Node) read(e protocol.EventFrame, into any) bool {
 	if err := json.Unmarshal(e.Payload, into); err != nil {
-		n.log.Warn("Event cannot be read", "event", e.Event, "err", err)
+		n.log.Warn("Event cannot be read", "name", e.Event, "err", err)
 		return false
 	}
 	return true
@@ -83,6 +90,7 @@ func (n *Node) cancel(call protocol.CallID) {
 func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolResultParams {
 	began := time.Now()
 	log := n.log.With("call", inv.CallID, "tool", inv.Tool, "preview", inv.Preview)
+	log.Info("Call arrived")
 	raw, err := n.run(ctx, inv)
 	took := time.Since(began).Milliseconds()
 	if err == nil && len(raw) > maxResult {
@@ -136,6 +144,14 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		//lint:ignore ST1005 the original's text
 		return nil, fmt.Errorf("Tool not found: %s", inv.Tool)
 	}
+	if inv.Preview || !ownBound[inv.Tool] {
+		select {
+		case n.turns <- struct{}{}:
+			defer func() { <-n.turns }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	if inv.Preview {
 		return preview(ctx, t, inv.Args)
 	}
@@ -185,6 +201,7 @@ func (n *Node) report(ctx context.Context, latest <-chan protocol.ToolProgress) 
 
 // logs answers logs.get.
 func (n *Node) logs(l protocol.LogsGet) {
+	n.log.Info("Log asked for", "lines", l.Lines)
 	answer := protocol.LogsResultParams{CallID: l.CallID}
 	if n.file == nil {
 		answer.Error = "This node keeps no log."

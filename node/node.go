@@ -52,7 +52,8 @@ type Node struct {
 	out    *outbox
 	file   *logFile // nil without LogDir
 	log    *slog.Logger
-	work   sync.WaitGroup // calls under way
+	turns  chan struct{}  // one for each call that works; see maxCalls
+	work   sync.WaitGroup // calls under way or waiting
 
 	mu    sync.Mutex // guards calls
 	calls map[protocol.CallID]context.CancelFunc
@@ -73,16 +74,18 @@ func New(opts Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{opts: opts, ws: ws, out: newOutbox(), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
+	n := &Node{opts: opts, ws: ws, out: newOutbox(), turns: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
-	if opts.LogDir != "" {
+	if opts.LogDir == "" {
+		n.log = n.log.With("node", opts.ID)
+	} else {
 		if n.file, err = openLog(opts.LogDir); err != nil {
 			ws.Close()
 			return nil, err
 		}
-		n.log = slog.New(slog.NewMultiHandler(slog.NewJSONHandler(n.file, nil), n.log.Handler()))
+		n.log = slog.New(slog.NewMultiHandler(newLineHandler(n.file, opts.ID, ws.Dir()), n.log.With("node", opts.ID).Handler()))
 	}
 	if n.box, err = openBox(opts.Home); err != nil {
 		ws.Close()
@@ -91,7 +94,6 @@ func New(opts Options) (*Node, error) {
 		}
 		return nil, err
 	}
-	n.log = n.log.With("node", opts.ID)
 	n.jobs = tools.NewJobs(tools.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), Env: opts.Confine.Env, Events: n.reportExec})
 	n.offer(tools.All(ws, n.jobs))
 	return n, nil
@@ -155,7 +157,7 @@ func (n *Node) close() {
 
 // up runs while there is a connection.
 func (n *Node) up(ctx context.Context, hello protocol.ConnectResult) {
-	n.log.Info("Connected", "gateway", hello.Server.Version)
+	n.log.Info("Connected", "tools", len(n.tools), "gateway", hello.Server.Version)
 	n.out.nudge()
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
