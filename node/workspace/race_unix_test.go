@@ -15,7 +15,7 @@ import (
 // TestMain lets the test program be a second process: one that exchanges links, one that writes until it is killed, one without rights.
 func TestMain(m *testing.M) {
 	if role := os.Getenv("FAIRLEAD_TEST_ROLE"); role != "" {
-		play(role, os.Getenv("FAIRLEAD_TEST_DIR"))
+		roles[role](os.Getenv("FAIRLEAD_TEST_DIR"))
 		return
 	}
 	os.Exit(m.Run())
@@ -38,17 +38,9 @@ func again(t *testing.T, role, dir string, env ...string) (*exec.Cmd, io.WriteCl
 	return cmd, in, out
 }
 
-func play(role, dir string) {
-	switch role {
-	case "exchange":
-		exchange(dir)
-	case "write":
-		writeForever(dir)
-	case "unprivileged":
-		unprivileged(dir)
-	case "small files":
-		smallFiles(dir)
-	}
+// roles are what a second process can be.
+var roles = map[string]func(dir string){
+	"exchange": exchange, "write": writeForever, "unprivileged": unprivileged, "small files": smallFiles, "nothing": func(string) {},
 }
 
 // exchange swaps the folder d with links to the outside, as fast as it can, until its standard input ends.
