@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -84,4 +85,39 @@ func TestPatternsMeanWhatTheyMeanInRust(t *testing.T) {
 			t.Errorf("%s: %d lines, want %d: %v", pattern, len(got), len(want), odd)
 		}
 	}
+}
+
+func FuzzPatternFindsWhatRegexpFinds(f *testing.F) {
+	for _, p := range []string{`a\d+`, `[\W\d]x|[^\S]`, `(?i)ab|ba`, `\Qa.b\E`, `[]a]`, `[[:alpha:]&]`, `a\`, `[\`, `x{2,3}y`, `\u{61}`, `^\s*$`, `(?i)needle.*x|foo`} {
+		f.Add(p, "ab 12\nx\ty\r\nneedle x\n\nfoo.bar\na.b")
+	}
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		if len(pattern) > 60 || len(text) > 400 || strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 }) {
+			return
+		}
+		m, err := newMatcher(pattern)
+		if err != nil {
+			return
+		}
+		rewritten, err := rustSyntax(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		re, err := regexp.Compile(rewritten)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := wanted{matches: 500, count: true}
+		s := newScanner(t.Context(), m, w)
+		s.buf = s.buf[:16+len(text)/2]
+		got, want := s.scan(bytes.NewReader([]byte(text)), int64(len(text)), "f"), naive([]byte(text), re, w)
+		if got.count != want.count || len(got.matches) != len(want.matches) {
+			t.Fatalf("%q in %q: %+v, want %+v", pattern, text, got, want)
+		}
+		for i := range got.matches {
+			if got.matches[i].Line != want.matches[i].Line {
+				t.Fatalf("%q in %q: %+v, want %+v", pattern, text, got, want)
+			}
+		}
+	})
 }
