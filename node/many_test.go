@@ -60,6 +60,7 @@ func TestCallsAboveTheBoundWaitTheirTurn(t *testing.T) {
 	n := withTools(t)
 	var working, most atomic.Int32
 	full := make(chan struct{})
+	reached := sync.OnceFunc(func() { close(full) })
 	define := func(name string, fn func(context.Context, struct{}) (any, error)) tool.Tool {
 		return tool.Define(name, "", tool.Traits{Caps: []string{protocol.CapRead}}, fn)
 	}
@@ -71,7 +72,7 @@ func TestCallsAboveTheBoundWaitTheirTurn(t *testing.T) {
 			for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
 			}
 			if now == maxCalls {
-				close(full)
+				reached()
 			}
 			<-hold
 			return "done", nil

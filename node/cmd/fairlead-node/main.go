@@ -76,6 +76,7 @@ func parse(args []string, stderr io.Writer) (node.Options, error) {
 		grants = append(grants, text)
 		return nil
 	})
+	show := f.Bool("version", false, "print the version")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return node.Options{}, err
@@ -83,6 +84,9 @@ func parse(args []string, stderr io.Writer) (node.Options, error) {
 		return node.Options{}, usageError(err.Error())
 	}
 	switch {
+	case *show:
+		fmt.Fprintln(stderr, "fairlead-node", version)
+		return node.Options{}, flag.ErrHelp
 	case f.NArg() > 0:
 		return node.Options{}, usageError(fmt.Sprintf("unexpected argument %q", f.Arg(0)))
 	case *url == "":

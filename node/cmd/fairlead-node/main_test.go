@@ -54,8 +54,11 @@ func TestParseRefusesWithAUsageError(t *testing.T) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	if _, err := parse([]string{"-h"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("help: %v", err)
+	for arg, want := range map[string]string{"-h": "Usage: fairlead-node", "--version": "fairlead-node dev"} {
+		var said strings.Builder
+		if _, err := parse([]string{arg}, &said); !errors.Is(err, flag.ErrHelp) || !strings.Contains(said.String(), want) {
+			t.Errorf("%s: %v, %s", arg, err, &said)
+		}
 	}
 }
 
