@@ -73,6 +73,7 @@ func TestHostileTextsAreJudgedInTime(t *testing.T) {
 		"words in words":       "mytool '" + strings.Repeat("rm ", 9000) + "'",
 		"globs":                "rm " + strings.Repeat("*", 9000),
 		"too long":             strings.Repeat("ls ", 100_000),
+		"long and denied":      strings.Repeat("ls ", 20_000) + "; rm x",
 		"cd":                   strings.Repeat("cd a; ", 5000),
 		"powershell":           strings.Repeat("rm;", 10_000),
 	} {
@@ -81,7 +82,7 @@ func TestHostileTextsAreJudgedInTime(t *testing.T) {
 			if got := s.Judge(corpusCall(sh, text)); got.Verdict == Allow {
 				t.Errorf("%s (%s) is allowed", name, sh)
 			}
-			if d := time.Since(start); d > 2*time.Second {
+			if d := time.Since(start); d > 5*time.Second {
 				t.Errorf("%s (%s) took %v", name, sh, d)
 			} else if d > 100*time.Millisecond {
 				t.Logf("%s (%s) took %v", name, sh, d)

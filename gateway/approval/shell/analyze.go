@@ -155,8 +155,8 @@ type scope struct {
 func analyze(text string, k Kind, guess bool) Facts {
 	a := &analysis{kind: k, vars: map[string]string{}, guess: guess, scope: scope{parent: -1}}
 	a.facts.Kind = k
-	if len(text) > maxText {
-		return a.facts
+	if len(text) > maxRead {
+		text = text[:maxRead]
 	}
 	a.script(text, k)
 	return a.facts
@@ -164,7 +164,7 @@ func analyze(text string, k Kind, guess bool) Facts {
 
 // script reads a whole text in the present scope.
 func (a *analysis) script(text string, k Kind) {
-	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands || !a.spend(text) {
+	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands || nested(text) || !a.spend(text) {
 		a.find("", "is nested too deeply to be judged")
 		return
 	}
@@ -179,7 +179,7 @@ func (a *analysis) script(text string, k Kind) {
 	}
 	a.find("", "cannot be read by this shell's grammar ("+reason(err)+")")
 	// The lines that are whole by themselves are read alone: a guess at what runs before or in spite of the error.
-	if lines := strings.Split(text, "\n"); len(lines) < 200 {
+	if lines := strings.Split(text, "\n"); len(lines) < 200 && len(text) < maxText/2 {
 		was := a.guess
 		a.guess = true
 		for _, line := range lines {

@@ -7,8 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxText bounds what is ever taken apart: longer texts hide their middle from the person anyway.
-const maxText = 32 << 10
+const (
+	// maxText is the longest text that is judged to the end: longer ones hide their middle from the person anyway.
+	maxText = 32 << 10
+	// maxRead is how much of a longer one is still taken apart, to deny what is in it.
+	maxRead = 4 * maxText
+	// maxNesting is how many brackets a text may hold; the parser takes stack for each.
+	maxNesting = 3000
+)
 
 // padding is how many blanks in a row look like an attempt to push text out of sight.
 const padding = 60
@@ -41,6 +47,17 @@ func hidden(text string) []Finding {
 		}
 	}
 	return list
+}
+
+// nested reports whether a text holds too many brackets to be parsed.
+func nested(text string) bool {
+	n := 0
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c == '(' || c == '{' || c == '`' {
+			n++
+		}
+	}
+	return n > maxNesting
 }
 
 // unseen says why a character must not pass unnoticed; "" for ordinary ones. Tab, newline and space are ordinary.

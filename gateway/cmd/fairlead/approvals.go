@@ -57,6 +57,9 @@ The exit code is 0 whatever the verdict is, and 1 when the rules cannot be read.
 			}
 			home, _ := os.UserHomeDir() // without one, what names it is asked about
 			call := policy.Call{Tool: "Bash", Cwd: dir, Home: home, Shell: shell, Command: command, Resolve: resolveLinks}
+			if own, err := o.homeDir(); err == nil {
+				call.Own = []string{own}
+			}
 			call.Node, call.Session = protocol.NodeID(node), protocol.SessionKey(session)
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				call.Resolve = nil // a folder of another machine
