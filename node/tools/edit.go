@@ -20,7 +20,7 @@ type editIn struct {
 	OldString      string     `json:"oldString" jsonschema:"the exact text to replace, with its white space"`
 	NewString      string     `json:"newString" jsonschema:"what to put in its place, taken literally"`
 	ReplaceAll     bool       `json:"replaceAll,omitempty" jsonschema:"replace every occurrence; default false, which needs exactly one"`
-	Edits          []editStep `json:"edits,omitempty" jsonschema:"further replacements, made in order after the first; all or none. oldString may be empty then"`
+	Edits          []editStep `json:"edits,omitempty" jsonschema:"further replacements, made in order after the first; all or none"`
 	ExpectedSHA256 string     `json:"expectedSha256,omitempty" jsonschema:"edit only if the file's SHA-256 is this"`
 }
 

@@ -4,19 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"unicode/utf8"
-
-	"github.com/gabriel-vasile/mimetype"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
@@ -245,36 +239,4 @@ func readWide(file io.ReaderAt, w *wide, limit int64) (text []byte, ok bool) {
 		return nil, false
 	}
 	return w.decode(raw)
-}
-
-// mimeOf knows a file by its first bytes.
-func mimeOf(head []byte) string {
-	mime, _, _ := strings.Cut(mimetype.Detect(head).String(), ";")
-	return mime
-}
-
-func isImage(head []byte) bool { return strings.HasPrefix(mimeOf(head), "image/") }
-
-// binary returns an image, or says what else the file is.
-func (f *files) binary(p workspace.Path, file io.ReaderAt, head []byte, size int64) (any, error) {
-	mime, name := mimeOf(head), filepath.Base(p.Abs)
-	if !strings.HasPrefix(mime, "image/") {
-		return nil, failf("Binary file: %s (%s, %d bytes) — not a text or image file", name, mime, size)
-	}
-	most := f.limits.ReadImage
-	tooLarge := failf("Image file too large (%.1f MB, max %.1f MB): %s", float64(size)/(1<<20), float64(most)/(1<<20), name)
-	if size > most {
-		return nil, tooLarge
-	}
-	data, err := io.ReadAll(io.NewSectionReader(file, 0, most+1))
-	if err != nil {
-		return nil, readError(p, err)
-	}
-	if int64(len(data)) > most {
-		return nil, tooLarge
-	}
-	return readImage{protocol.Content{
-		protocol.Text(fmt.Sprintf("Image file: %s (%s, %d bytes)", name, mime, len(data))),
-		{Type: protocol.BlockImage, Data: base64.StdEncoding.EncodeToString(data), MimeType: mime},
-	}}, nil
 }

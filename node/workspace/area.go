@@ -28,7 +28,8 @@ func (a *area) check() error {
 type SwappedError struct{ Dir string }
 
 func (e *SwappedError) Error() string {
-	return fmt.Sprintf("The folder '%s' was moved or replaced after this node was started. Nothing was done; ask the person to put it back or to restart the node.", e.Dir)
+	return fmt.Sprintf("The folder '%s' was moved or replaced after this node was started. Nothing was done; "+
+		"ask the person to put it back or to restart the node.", e.Dir)
 }
 
 // ReadOnlyError refuses a write to a folder that was granted for reading.
@@ -38,7 +39,8 @@ type ReadOnlyError struct {
 }
 
 func (e *ReadOnlyError) Error() string {
-	return fmt.Sprintf("'%s' is in '%s', which the person let be read only. Write to another folder, or ask the person to grant it for writing.", e.Path, e.Dir)
+	return fmt.Sprintf("'%s' is in '%s', which was granted for reading only. Write to another folder, or ask the person to grant it for writing.",
+		e.Path, e.Dir)
 }
 
 // areas are the tree of a confined Root: absolute names are looked up in the folder that holds them, relative to its handle. Inner folders
