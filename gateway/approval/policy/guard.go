@@ -209,7 +209,9 @@ func guardShell(c shell.Command, add func(int, bool, string)) {
 		return
 	}
 	for i := 1; i < len(w); i++ {
-		add(i, true, "what "+base(w[0].Text)+" "+short(w[i].Text)+" runs is not in the command")
+		t := w[i].Text
+		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "csi") || t == "-"
+		add(i, text || w[i].Dynamic, "what "+base(w[0].Text)+" "+short(t)+" runs is not in the command")
 	}
 }
 
@@ -232,14 +234,17 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 		}
 	}
 	for i := 1; i < len(w); i++ {
-		add(i, true, "what "+name+" "+short(w[i].Text)+" runs is not in the command")
+		t := w[i].Text
+		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "ceErpn") || t == "-" || strings.HasPrefix(t, "--e") ||
+			strings.HasPrefix(t, "--p") || t == "eval"
+		add(i, text || w[i].Dynamic, "what "+name+" "+short(t)+" runs is not in the command")
 		if !isFlag(w[i].Text) {
 			return
 		}
 		switch w[i].Text {
 		case "-c", "-e", "-m", "-p", "-r", "--eval", "--print", "-E", "-pe", "-ne":
 			if i+1 < len(w) {
-				add(i+1, true, "what "+name+" "+w[i].Text+" runs cannot be judged")
+				add(i+1, w[i].Text != "-m", "what "+name+" "+w[i].Text+" runs cannot be judged")
 			}
 			if w[i].Text == "-m" || w[i].Text == "-c" {
 				return

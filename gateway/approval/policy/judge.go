@@ -284,5 +284,11 @@ func ruleReason(r *rule) string {
 	if r.Reason != "" {
 		return r.Reason
 	}
-	return fmt.Sprintf("%s says so", r.ID)
+	what := r.Path
+	if r.Argv != nil {
+		what = strings.Join(r.Argv, " ")
+	} else if what == "" {
+		what = "every " + r.Tool
+	}
+	return fmt.Sprintf("%s: %s %s", r.ID, map[Verdict]string{Allow: "allow", Ask: "ask about", Deny: "deny"}[r.Verdict], short(what))
 }
