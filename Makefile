@@ -58,7 +58,7 @@ bench: ## the numbers of docs/performance.md
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 golden: ## rewrite golden files; read the diff
-	$(GO) test ./gateway/rpc/... ./app/... -update
+	$(GO) test ./gateway/rpc/... ./app ./app/approve ./app/settings ./app/widgets -update
 
 fuzz: ## each fuzz target for a minute
 	@for d in $$(git grep -l 'func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u); do \

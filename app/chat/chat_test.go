@@ -3,7 +3,6 @@ package chat
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,8 +17,6 @@ import (
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
-
-var _ = flag.Bool("update", false, "rewrite golden files; there are none here, the flag goes to every package")
 
 var noon = time.Date(2026, 5, 3, 12, 0, 0, 0, time.UTC)
 

@@ -1,7 +1,6 @@
 package look
 
 import (
-	"flag"
 	"image/color"
 	"math"
 	"testing"
@@ -186,5 +185,3 @@ func TestIconsFollowTheTheme(t *testing.T) {
 		t.Error("Fyne would show a cached badge")
 	}
 }
-
-var _ = flag.Bool("update", false, "rewrite golden files; there are none here, the flag goes to every package")

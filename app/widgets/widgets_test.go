@@ -1,11 +1,8 @@
 package widgets
 
 import (
-	"flag"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/golden"
 	"fairlead/app/look"
 )
 
@@ -277,37 +275,34 @@ func TestNarrowCardsAreNotWiderThanTheirWindow(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "rewrite golden files")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s changed; run with -update and read the difference. Now:\n%s", path, got)
-	}
-}
-
 func TestWidgetsLookAsTheyDid(t *testing.T) {
 	window(t, NewRect("", "", 0), 10, 10) // the theme must be there before the widgets
-	card := NewToolCard()
-	card.Set(Tool{Verb: "Edit", Machine: "server", Argument: "src/parse.c", State: ToolWaiting, Word: "waiting for you", Added: 3, Removed: 1, Question: true, Armed: true})
-	row := NewSidebarRow(SidebarItem{Icon: "online", Title: "server", Trail: "2 ms", Count: 2}, nil)
-	for name, o := range map[string]fyne.CanvasObject{"toolcard": card, "sidebarrow": row} {
+	shown := map[string]fyne.CanvasObject{
+		"sidebarrow": NewSidebarRow(SidebarItem{Icon: "online", Title: "server", Trail: "2 ms", Count: 2}, nil),
+		"search":     NewSearchField("Search", "Ctrl K"),
+	}
+	bash := Tool{Verb: "Bash", Machine: "server", Argument: "make -j4"}
+	for name, tool := range map[string]func(*Tool){
+		"toolcard": func(c *Tool) {
+			*c = Tool{Verb: "Edit", Machine: "server", Argument: "src/parse.c", State: ToolWaiting, Word: "waiting for you", Added: 3, Removed: 1, Question: true, Armed: true}
+		},
+		"toolcard-running": func(c *Tool) {
+			c.State, c.Time, c.CanStop, c.Output = ToolRunning, "running 12 s", true, "cc -O2 -c parse.c"
+		},
+		"toolcard-done":   func(c *Tool) { c.State, c.Time, c.Output, c.Note = ToolDone, "0.2 s", "built", "exit 0" },
+		"toolcard-failed": func(c *Tool) { c.State, c.Word, c.Time = ToolFailed, "exit 2", "3 s" },
+		"toolcard-denied": func(c *Tool) { c.State, c.Word = ToolDenied, "denied" },
+	} {
+		c, shows := NewToolCard(), bash
+		tool(&shows)
+		c.Set(shows)
+		c.SetOpen(shows.Output != "")
+		shown[name] = c
+	}
+	for name, o := range shown {
 		win := test.NewTempWindow(t, o)
 		win.SetPadded(false)
-		win.Resize(fyne.NewSize(500, 90))
-		golden(t, name+".xml", test.RenderObjectToMarkup(o))
+		win.Resize(fyne.NewSize(500, max(90, o.MinSize().Height)))
+		golden.Markup(t, name, o)
 	}
 }

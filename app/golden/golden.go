@@ -1,0 +1,35 @@
+// Package golden compares what tests draw with files under testdata. Only tests import it: it brings their -update flag.
+package golden
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// Markup compares an object, as the toolkit writes it down, with testdata/NAME.xml. With -update it writes the file instead.
+func Markup(t *testing.T, name string, o fyne.CanvasObject) {
+	t.Helper()
+	got, path := test.RenderObjectToMarkup(o), filepath.Join("testdata", name+".xml")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s changed; run with -update and read the difference. Now:\n%s", path, got)
+	}
+}

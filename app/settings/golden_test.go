@@ -1,0 +1,34 @@
+package settings
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/golden"
+	"fairlead/gateway/protocol"
+)
+
+func TestPagesLookAsTheyDid(t *testing.T) {
+	inPage(t, &computer{dir: "/home/me"}, func(t *testing.T, p *Page, _ *string) {
+		p.models = newModels(p)
+		synctest.Wait()
+		m := p.models
+		m.providers = []protocol.Provider{{ID: "anthropic", Name: "Anthropic", NeedsKey: true, KeyURL: "https://console.anthropic.com"}, {ID: "openai", Name: "OpenAI", NeedsKey: true, KeySet: true},
+			{ID: "ollama", Name: "Ollama", Local: true, BaseURL: "http://127.0.0.1:11434"}, {ID: "operator", Name: "Built-in operator"}}
+		m.present.ModelRef = protocol.ModelRef{Provider: "operator", ID: "built-in"}
+		general := p.general()
+		synctest.Wait()
+		advanced := p.advanced()
+		m.show("anthropic")
+		synctest.Wait()
+		for name, o := range map[string]fyne.CanvasObject{"general": general, "advanced": advanced, "models": m.box} {
+			o.Resize(fyne.NewSize(860, 600))
+			golden.Markup(t, name, o)
+		}
+		m.show("openai")
+		synctest.Wait()
+		golden.Markup(t, "models-key-set", m.box)
+	})
+}
