@@ -15,8 +15,10 @@ import (
 )
 
 // pieces of text that a shell gives a meaning to, and two programs.
-var shellPieces = strings.Split("foo bar|foo|bar| |  |'|\"|\\|$|(|)|((|))|{|}|{a,b}|{1..3}|,|;|;;|&|&&|\u00a6|||\n|<|>|>>|<<X|<<'X'|X|\nX\n|<<<|#|*|?|~|=|!|[|]|[[|]]|`|$'|$\"|$(|${|if |; then |; fi|for i in a|; do |; done|"+
-	"case a in a) |;; esac|while | time |! |-|--|.|1|a|b|\t|>/dev/null|2>&1|&>/dev/null|>&2|<&1|LANG=C |X=1 |foo()|\\n|%|^|+|@|:|é|\\'|\\\"|$$|$#|$1|-n|coproc |function |exec |eval ", "|")
+var shellPieces = strings.Split("foo bar|foo|bar| |  |'|\"|\\|$|(|)|((|))|{|}|{a,b}|{1..3}|,|;|;;|&|&&|\u00a6|||\n|<|>|>>|<<X|<<'X'|X|\nX\n|<<<|"+
+	"#|*|?|~|=|!|[|]|[[|]]|`|$'|$\"|$(|${|if |; then |; fi|for i in a|; do |; done|"+
+	"case a in a) |;; esac|while | time |! |-|--|.|1|a|b|\t|>/dev/null|2>&1|&>/dev/null|>&2|<&1|LANG=C |X=1 |foo()|"+
+	"\\n|%|^|+|@|:|é|\\'|\\\"|$$|$#|$1|-n|coproc |function |exec |eval ", "|")
 
 // TestAllowedCommandsRunOnlyWhatWasSeen runs what the policy allows in the real bash, with a folder of recorders as its only PATH: every
 // program that starts must have been among the judged commands, with the same words.

@@ -9,7 +9,8 @@ import (
 
 // long is a command of 2,000 characters of many kinds.
 func long() string {
-	const one = `git log --oneline -5 --format='%h %s' && grep -rn "func Test" --include='*_test.go' . | sort -u | head -20; ls -la src/*.go > /dev/null 2>&1; `
+	const one = `git log --oneline -5 --format='%h %s' && grep -rn "func Test" --include='*_test.go' . | sort -u | head -20; ` +
+		`ls -la src/*.go > /dev/null 2>&1; `
 	s := strings.Repeat(one, 2000/len(one)+1)[:1990]
 	return s[:strings.LastIndex(s, ";")]
 }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -233,67 +232,4 @@ func texts(words []shell.Word) []string {
 		list[i] = w.Text
 	}
 	return list
-}
-
-// harmless are the variables that a command may be given without asking: they change how a text looks.
-var harmless = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CI|COLUMNS|LINES)$`)
-
-// harmlessValue is what they may hold: names, never paths. A time zone has its own.
-var (
-	harmlessValue = regexp.MustCompile(`^[A-Za-z0-9_.@+-]*$`)
-	zoneName      = regexp.MustCompile(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
-)
-
-func (j *judging) assignment(a shell.Assign) {
-	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " changes only how things look"}
-	value := harmlessValue
-	if a.Name == "TZ" {
-		value = zoneName
-	}
-	if !harmless.MatchString(a.Name) || !a.Value.Plain() || !value.MatchString(a.Value.Text) {
-		j.barred = true
-		p.Verdict, p.Reason = Ask, "it sets "+short(a.Name)+", which may change what programs do"
-	}
-	if a.Guess && p.Verdict == Allow {
-		return
-	}
-	j.add(p)
-}
-
-// redirect judges a file that the shell opens.
-func (j *judging) redirect(r shell.Redirect) {
-	w := r.Path
-	if w.Plain() {
-		switch w.Text {
-		case "/dev/null", "/dev/stdout", "/dev/stderr":
-			return
-		case "/dev/zero", "/dev/stdin":
-			if !r.Write {
-				return
-			}
-		}
-	}
-	tool := "Read"
-	if r.Write {
-		tool = "Write"
-	}
-	list, ok := j.place.paths(w)
-	p := j.open(tool, "redirect", r.Text, list, ok && !r.Guess)
-	p.Argv = nil
-	switch why := j.protected(list); {
-	case p.Verdict == Deny && r.Guess:
-		p.Verdict, p.Reason = Ask, "it may open a file that "+p.Rule+" denies"
-	case p.Verdict == Deny:
-	case strings.HasPrefix(w.Text, "/dev/tcp/") || strings.HasPrefix(w.Text, "/dev/udp/"):
-		p.Verdict, p.Rule, p.Reason = Ask, "", "it opens a network connection"
-	case r.Write && why != "":
-		p.ruled = true
-		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", why, true
-	case r.Write && !ok && (w.Dynamic || w.Odd || j.place.dirs == nil):
-		p.Verdict, p.Rule, p.Reason = Ask, "", "only the running shell knows which file it writes"
-	}
-	if p.Verdict != Allow {
-		j.barred = true
-	}
-	j.add(p)
 }

@@ -17,7 +17,8 @@ var otherUsers = set("sudo doas su pkexec run0 runuser gosu su-exec sudoedit vis
 var writers = set(`rm rmdir unlink shred mv cp ln install tee dd truncate touch chmod chown chgrp chattr mkdir rsync scp tar unzip patch sed perl
 	wget curl vim vi nano emacs ed ex sponge`)
 
-var diskTools = regexp.MustCompile(`^(mkfs(\..+)?|mke2fs|fdisk|sfdisk|gdisk|sgdisk|parted|wipefs|blkdiscard|diskutil|format|cfdisk|hdparm|badblocks)$`)
+var diskTools = regexp.MustCompile(`^(mkfs(\..+)?|mke2fs|fdisk|sfdisk|gdisk|sgdisk|parted|` +
+	`wipefs|blkdiscard|diskutil|format|cfdisk|hdparm|badblocks)$`)
 
 var device = regexp.MustCompile(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|loop|dm-|mapper/|md|sr)[^/]*`)
 
@@ -192,11 +193,13 @@ func gitConfig(c shell.Command) string {
 }
 
 // profiles are the files that shells and tools run or obey when they start.
-var profiles = set(`.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc
+var profiles = set(`.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
+	.mkshrc .cshrc
 	.tcshrc .login .inputrc .xinitrc .xprofile .xsession .gitconfig .netrc .npmrc .pypirc .pam_environment .envrc authorized_keys .vimrc .exrc`)
 
 // shielded are folders, as runs of path parts, that only the person changes.
-var shielded = []string{"/.git/hooks/", "/.git/config/", "/.git/config.worktree/", "/.git/info/attributes/", "/.ssh/", "/.gnupg/", "/.config/autostart/", "/.config/systemd/",
+var shielded = []string{"/.git/hooks/", "/.git/config/", "/.git/config.worktree/", "/.git/info/attributes/", "/.ssh/", "/.gnupg/",
+	"/.config/autostart/", "/.config/systemd/",
 	"/.config/fish/", "/.config/git/", "/library/launchagents/", "/library/launchdaemons/", "/etc/cron", "/etc/profile", "/etc/sudoers", "/etc/ssh/",
 	"/etc/systemd/", "/etc/init", "/etc/bash", "/etc/zsh", "/etc/ld.so", "/etc/passwd/", "/etc/shadow/", "/etc/environment/", "/var/spool/cron/",
 	"/start menu/programs/startup/", "/.fairlead/", "/.config/fairlead/", "/.local/share/fairlead/", "/.local/state/fairlead/",

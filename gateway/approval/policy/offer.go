@@ -12,7 +12,8 @@ import (
 var unending = [][]string{
 	{"go", "test"}, {"go", "vet"}, {"go", "build"}, {"gofmt"}, {"goimports"}, {"golangci-lint", "run"}, {"staticcheck"},
 	{"cargo", "test"}, {"cargo", "check"}, {"cargo", "clippy"}, {"cargo", "fmt"}, {"cargo", "build"},
-	{"npm", "test"}, {"npm", "run", "test"}, {"npm", "run", "lint"}, {"npm", "run", "build"}, {"pnpm", "test"}, {"pnpm", "lint"}, {"yarn", "test"}, {"yarn", "lint"},
+	{"npm", "test"}, {"npm", "run", "test"}, {"npm", "run", "lint"}, {"npm", "run", "build"}, {"pnpm", "test"}, {"pnpm", "lint"}, {"yarn", "test"},
+	{"yarn", "lint"},
 	{"jest"}, {"vitest"}, {"eslint"}, {"prettier"}, {"tsc"}, {"pytest"}, {"ruff", "check"}, {"ruff", "format"}, {"mypy"}, {"black"}, {"flake8"}, {"tox"},
 	{"rspec"}, {"rubocop"}, {"phpunit"}, {"ctest"}, {"mvn", "test"}, {"gradle", "test"}, {"shellcheck"},
 }

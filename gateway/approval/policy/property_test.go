@@ -10,11 +10,15 @@ import (
 )
 
 // suffixes may turn an allowed command into one that runs more.
-var suffixes = []string{"\nevil", "\n\nevil x", ";evil", "; evil", "&evil", "& evil", "|evil", "| evil", "|&evil", "&&evil", "||evil", " $(evil)", "$(evil)", " `evil`",
+var suffixes = []string{"\nevil", "\n\nevil x", ";evil", "; evil", "&evil", "& evil", "|evil", "| evil", "|&evil", "&&evil", "||evil",
+	" $(evil)", "$(evil)", " `evil`",
 	"`evil`", " <(evil)", " >(evil)", " > evil", ">evil", ">>evil", " >|evil", " &>evil", " <>evil", " < $evil", "\r\nevil", " \\\nevil", "\\\n; evil",
-	" # \\\nevil", " $evil", "${evil}", " ${x:-$(evil)}", " \"$(evil)\"", " \"`evil`\"", " $((a[$(evil)]))", " <<X\n$(evil)\nX", " <<X\nX\nevil", " <<< $(evil)",
-	" {fd}>evil", " > /dev/tcp/1/2", " &", ";;", "\u2028evil", "\u202eevil", "\x00evil", "; f() { evil; }", "; ! evil", "; time evil", "; { evil; }", "; (evil)",
-	"; if evil; then evil; fi", "; X=1", "; coproc evil", "; eval evil", "; . evil", "; exec evil", "; env evil", "; bash -c evil", "; find . -exec evil {} +",
+	" # \\\nevil", " $evil", "${evil}", " ${x:-$(evil)}", " \"$(evil)\"", " \"`evil`\"", " $((a[$(evil)]))", " <<X\n$(evil)\nX", " <<X\nX\nevil",
+	" <<< $(evil)",
+	" {fd}>evil", " > /dev/tcp/1/2", " &", ";;", "\u2028evil", "\u202eevil", "\x00evil", "; f() { evil; }", "; ! evil", "; time evil",
+	"; { evil; }", "; (evil)",
+	"; if evil; then evil; fi", "; X=1", "; coproc evil", "; eval evil", "; . evil", "; exec evil", "; env evil", "; bash -c evil",
+	"; find . -exec evil {} +",
 	"; trap evil EXIT", "; alias x=evil", " (", " \"", " '", " $'\\x41'"}
 
 // TestNoSuffixWidensAnAllowedCommand adds to every allowed command of the corpus what would make it run more.
@@ -49,7 +53,8 @@ func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(3, 5))
-	inserts := []string{"\n", ";", "&", "|", "$(", ")", "$(x)", "`", "'", "\"", "\\", "\\\n", ">", "<", ">x", "<<X\n", "{", "}", "{x,y}", "$", "*", "?", "~", "#", "(", "=",
+	inserts := []string{"\n", ";", "&", "|", "$(", ")", "$(x)", "`", "'", "\"", "\\", "\\\n", ">", "<", ">x", "<<X\n",
+		"{", "}", "{x,y}", "$", "*", "?", "~", "#", "(", "=",
 		"!", "-o", "--output=x", "-exec", " -c ", "\r", "\u200b", "\t", "  ", "&&", "||", "if ", "then ", "fi"}
 	still := 0
 	for range 10_000 {
@@ -136,16 +141,20 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 
 // TestWrappersDoNotHideADeniedCommand tries every wrapper with every deny rule.
 func TestWrappersDoNotHideADeniedCommand(t *testing.T) {
-	wrappers := []string{"%s", "env %s", "env A=1 %s", "env -i %s", "sudo %s", "sudo -u x %s", "doas %s", "nohup %s", "nice %s", "nice -n 5 %s", "timeout 5 %s",
-		"timeout -k 1 -s KILL 5s %s", "stdbuf -o0 %s", "setsid %s", "time %s", "/usr/bin/time -f x %s", "ionice -c 3 %s", "chrt 1 %s", "taskset 1 %s", "command %s",
+	wrappers := []string{"%s", "env %s", "env A=1 %s", "env -i %s", "sudo %s", "sudo -u x %s", "doas %s",
+		"nohup %s", "nice %s", "nice -n 5 %s", "timeout 5 %s",
+		"timeout -k 1 -s KILL 5s %s", "stdbuf -o0 %s", "setsid %s", "time %s", "/usr/bin/time -f x %s", "ionice -c 3 %s",
+		"chrt 1 %s", "taskset 1 %s", "command %s",
 		"builtin %s", "exec %s", "exec -a x %s", "eval %s", "eval '%s'", "bash -c '%s'", "bash -xec '%s'", "sh -c '%s'", "zsh -c '%s'", "dash -c '%s'",
 		"/bin/bash -c '%s'", "bash -o pipefail -c '%s'", "ssh host %s", "ssh -p 22 me@host '%s'", "busybox %s", "busybox sh -c '%s'", "xargs %s",
 		"xargs -n 1 -P 4 %s", "find . -exec %s ;", "find . -exec %s {} +", "find . -type f -execdir %s \\;", "fd -x %s", "flock /l %s", "watch -n 1 %s",
 		"script -c '%s'", "unshare -n %s", "chroot / %s", "strace -f -o x %s", "npx %s", "parallel %s", "coproc %s", "( %s )", "{ %s; }",
 		"! %s", "if %s; then :; fi", "while %s; do :; done", "for i in 1; do %s; done", "case a in a) %s;; esac", "f() { %s; }", "echo $(%s)", "echo `%s`",
-		"echo \"$(%s)\"", "cat <(%s)", "X=$(%s)", "echo > \"$(%s)\"", "true && %s", "true | %s", "true & %s", "true; %s", "true\n%s", "%s | cat", "%s &", "%s; true",
+		"echo \"$(%s)\"", "cat <(%s)", "X=$(%s)", "echo > \"$(%s)\"", "true && %s",
+		"true | %s", "true & %s", "true; %s", "true\n%s", "%s | cat", "%s &", "%s; true",
 		"%s > /dev/null 2>&1", "trap '%s' EXIT", "alias x='%s'", "bash <<< '%s'", "bash <<'X'\n%s\nX", "echo '%s' | sh", "git -c alias.x='!%s' x",
-		"tar cf a --checkpoint-action=exec='%s' b", "env -S '%s'", "su x -c '%s'", "cat <<X\n$(%s)\nX", "echo ${x:-$(%s)}", "[[ $(%s) ]]", "echo $(( $(%s) ))",
+		"tar cf a --checkpoint-action=exec='%s' b", "env -S '%s'", "su x -c '%s'", "cat <<X\n$(%s)\nX", "echo ${x:-$(%s)}",
+		"[[ $(%s) ]]", "echo $(( $(%s) ))",
 		"a=( $(%s) )", "A=1 %s", "%s\nif then (", "sudo env nice timeout 3 bash -c 'nohup %s'"}
 	for _, name := range []string{"small", "open"} {
 		set := readPolicy(t, name)

@@ -179,7 +179,8 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 }
 
 // gitCommands are git's own: any other word may be an alias for anything.
-var gitCommands = set(`add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry cherry-pick clean clone
+var gitCommands = set(`add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry
+	cherry-pick clean clone
 	commit config count-objects describe diff diff-files diff-index diff-tree difftool fetch for-each-ref format-patch fsck gc grep hash-object
 	help init log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes prune pull push range-diff rebase reflog remote
 	repack replace rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status submodule

@@ -112,7 +112,8 @@ var remote = map[string]struct {
 
 // starters are options, by program, whose value names a command that the program starts.
 var starters = map[string][]string{
-	"tar":    {"-I", "--use-compress-program", "--to-command", "--checkpoint-action", "-F", "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command"},
+	"tar": {"-I", "--use-compress-program", "--to-command", "--checkpoint-action", "-F", "--info-script", "--new-volume-script", "--rsh-command",
+		"--rmt-command"},
 	"gtar":   {"-I", "--use-compress-program", "--to-command", "--checkpoint-action", "-F", "--info-script", "--new-volume-script", "--rsh-command"},
 	"bsdtar": {"--use-compress-program"}, "rsync": {"-e", "--rsh", "--rsync-path"}, "sort": {"--compress-program"},
 	"rg": {"--pre", "--hostname-bin"}, "go": {"-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool"},
@@ -124,7 +125,8 @@ var starters = map[string][]string{
 }
 
 // shells read a script from -c, from a file, or from their input.
-var shells = map[string]Kind{"bash": Bash, "sh": POSIX, "dash": POSIX, "ash": POSIX, "zsh": Zsh, "ksh": Bash, "mksh": Bash, "rbash": Bash, "rzsh": Zsh,
+var shells = map[string]Kind{"bash": Bash, "sh": POSIX, "dash": POSIX, "ash": POSIX, "zsh": Zsh, "ksh": Bash, "mksh": Bash, "rbash": Bash,
+	"rzsh":  Zsh,
 	"bash5": Bash, "yash": POSIX, "hush": POSIX}
 
 // Shells reports whether a program is a shell of the Bourne family.

@@ -31,7 +31,8 @@ func (o opening) find() {
 
 // xargs adds what it reads to the command's words.
 func (o opening) xargs() {
-	i := o.skip(1, launcher{values: "adEIJLnPRSs", longs: []string{"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "process-slot-var"}})
+	i := o.skip(1, launcher{values: "adEIJLnPRSs", longs: []string{"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars",
+		"process-slot-var"}})
 	if i >= len(o.c.Words) {
 		return
 	}
@@ -97,7 +98,8 @@ func runsValue(name, value string) bool {
 			return true
 		}
 	}
-	for _, s := range []string{".cmd", ".command", ".textconv", ".clean", ".smudge", ".process", ".driver", ".uploadpack", ".receivepack", ".proxy", ".path", ".program"} {
+	for _, s := range []string{".cmd", ".command", ".textconv", ".clean", ".smudge", ".process", ".driver", ".uploadpack", ".receivepack", ".proxy",
+		".path", ".program"} {
 		if strings.HasSuffix(name, s) {
 			return true
 		}

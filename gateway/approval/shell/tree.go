@@ -247,40 +247,6 @@ func (a *analysis) evaluatedText(text string) {
 	a.src = src
 }
 
-func (a *analysis) assign(s *syntax.Assign) {
-	r := Assign{Text: a.text(s), Guess: a.guess}
-	if s.Name != nil {
-		r.Name = s.Name.Value
-	}
-	switch {
-	case s.Array != nil || s.Index != nil:
-		r.Value = Word{Text: r.Text, Dynamic: true}
-		a.evaluated(s)
-	case s.Value != nil:
-		r.Value = a.word(s.Value)
-		a.inside(s.Value)
-		if r.Value.Plain() {
-			a.vars[r.Name] = r.Value.Text
-		} else {
-			a.vars[r.Name] = strings.Join(a.guessWord(s.Value), " ")
-		}
-	}
-	a.facts.Assigns = append(a.facts.Assigns, r)
-}
-
-// declare reads export, declare and their like. An export of plain values is nothing but assignments.
-func (a *analysis) declare(c *syntax.DeclClause) {
-	plain := c.Variant.Value == "export"
-	for _, s := range c.Args {
-		plain = plain && !s.Naked && s.Name != nil && s.Array == nil && s.Index == nil
-		a.assign(s)
-	}
-	if !plain || len(c.Args) == 0 {
-		a.find(firstLine(a.text(c)), "changes the shell's variables")
-		a.evaluated(c)
-	}
-}
-
 func firstLine(s string) string {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		return s[:i] + " …"

@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// applies reports whether everything about a rule but its argv and path holds. strict rules apply in doubt.
+func (j *judging) applies(r *rule, tool string) bool {
+	strict := r.Verdict != Allow
+	fold := func(g glob, s string) bool { return g.match(s) || strict && g.match(strings.ToLower(s)) }
+	switch {
+	case !fold(r.tool, tool):
+		return false
+	case r.node.literal() && j.call.Node == "" && !strict:
+		return false
+	case !r.node.match(string(j.call.Node)) && !(strict && j.call.Node == ""):
+		return false
+	case !exact(r.Rule.Node, string(j.call.Node), strict), !exact(r.Agent, string(j.call.Agent), strict),
+		!exact(r.Session, string(j.call.Session), strict):
+		return false
+	case expired(r.Expires, j.now):
+		return false
+	}
+	for _, c := range r.When {
+		holds, known := j.holds(c)
+		if !holds && (known || !strict) {
+			return false
+		}
+	}
+	if r.cwd == "" {
+		return true
+	}
+	if j.place.dirs == nil {
+		return strict
+	}
+	for _, d := range j.place.dirs {
+		if in := j.place.is(d, r.cwd, r.tree); in == strict {
+			return strict // one folder is enough to be strict, all must fit to allow
+		}
+	}
+	return !strict
+}
+
+func exact(want, have string, strict bool) bool {
+	return want == "" || want == "*" || want == have || strict && have == ""
+}
+
+// holds evaluates a condition; known is false when the argument is not there or of another type.
+func (j *judging) holds(c Cond) (holds, known bool) {
+	var args any
+	if json.Unmarshal(j.call.Args, &args) != nil {
+		return false, false
+	}
+	v := args
+	for _, name := range strings.Split(c.Path, ".") {
+		switch node := v.(type) {
+		case map[string]any:
+			next, ok := node[name]
+			if !ok {
+				return false, false
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(node) {
+				return false, false
+			}
+			v = node[i]
+		default:
+			return false, false
+		}
+	}
+	if c.Op == "equals" {
+		return reflect.DeepEqual(v, c.Value), true
+	}
+	have, ok1 := v.(string)
+	want, ok2 := c.Value.(string)
+	if !ok1 || !ok2 {
+		return false, false
+	}
+	switch c.Op {
+	case "contains":
+		return strings.Contains(have, want), true
+	case "startsWith":
+		return strings.HasPrefix(have, want), true
+	}
+	re, err := regexp.Compile(want)
+	return err == nil && re.MatchString(have), err == nil
+}

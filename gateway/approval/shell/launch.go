@@ -1,0 +1,85 @@
+package shell
+
+import (
+	"strings"
+)
+
+func (o opening) launch(l launcher) {
+	i := 1
+	for again := true; again; {
+		from := i
+		i = o.skip(i, l)
+		for j := from; j < i && j < len(o.c.Words); j++ {
+			o.scriptOption(l, j)
+		}
+		again = false
+		for l.assigns && i < len(o.c.Words) && isAssign(o.c.Words[i].Text) {
+			o.overlay(o.c.Words[i])
+			i++
+			again = true
+		}
+	}
+	if o.name == "su" || o.name == "sg" || o.name == "script" || o.name == "flock" || o.name == "runuser" {
+		for j := i; j < len(o.c.Words); j++ { // their -c may follow the operand
+			o.scriptOption(l, j)
+		}
+	}
+	switch {
+	case l.joined:
+		o.joined(i + l.skip)
+	case o.name == "su" || o.name == "script" || o.name == "dotenv" && i < len(o.c.Words) && o.c.Words[i].Text == "run":
+		o.tail(o.operand(i+1, ""))
+	default:
+		if i+l.skip < len(o.c.Words) && o.c.Words[i+l.skip].Text == "--" {
+			i++
+		}
+		o.tail(i + l.skip)
+	}
+}
+
+// scriptOption reads word j as -cTEXT, -c TEXT, --command=TEXT or --split-string=TEXT.
+func (o opening) scriptOption(l launcher, j int) {
+	if l.script == "" {
+		return
+	}
+	t := o.c.Words[j].Text
+	for _, long := range []string{"--split-string", "--command", "--call"} {
+		name, v, ok := strings.Cut(t, "=")
+		if len(name) < 4 || !strings.HasPrefix(long, name) {
+			continue
+		}
+		if ok {
+			o.script(Word{Text: v, Dynamic: o.c.Words[j].Dynamic}, POSIX)
+		} else if j+1 < len(o.c.Words) {
+			o.script(o.c.Words[j+1], POSIX)
+		}
+		return
+	}
+	if len(t) < 2 || t[0] != '-' || t[1] == '-' {
+		return
+	}
+	k := strings.IndexAny(t, l.script)
+	if k < 1 {
+		return
+	}
+	if v := strings.IndexAny(t[1:], l.values); v >= 0 && v+1 < k {
+		return
+	}
+	if rest := t[k+1:]; rest != "" {
+		o.script(Word{Text: rest, Dynamic: o.c.Words[j].Dynamic}, POSIX)
+	} else if j+1 < len(o.c.Words) {
+		o.script(o.c.Words[j+1], POSIX)
+	}
+}
+
+func isAssign(s string) bool {
+	name, _, ok := strings.Cut(s, "=")
+	return ok && name != "" && !strings.ContainsAny(name, "-/ \t\n")
+}
+
+func (o opening) overlay(w Word) {
+	name, v, _ := strings.Cut(w.Text, "=")
+	value := w
+	value.Text = v
+	o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: value, Text: w.Text, Guess: o.a.guess})
+}
