@@ -127,7 +127,11 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 			return string(text), err
 		}})
 	tools := native.New(g.hub, native.Services{Files: files, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()}})
-	calls := dispatch.New(tools, g.gate, g.store, g.bus, g.config.Get)
+	rules, err := approval.OpenRules(ctx, g.store, func() config.ToolApproval { return g.config.Get().ToolApproval })
+	if err != nil {
+		return g, err
+	}
+	calls := dispatch.New(tools, g.gate, rules, g.store, g.bus, g.config.Get)
 	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
 	g.sessions = session.New(session.Options{Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
 		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home})
@@ -140,7 +144,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 		return g, err
 	}
 	g.server = rpc.New(rpc.Services{
-		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store,
+		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: g.store,
 		Models: models, Schedules: g.schedules,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: session.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {

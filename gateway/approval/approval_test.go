@@ -226,7 +226,7 @@ func TestDefaultsAllowReadingInsideAndAskForTheRest(t *testing.T) {
 		{"unknown tool", Request{Preview: in}, Ask},
 		{"own command", Request{Effect: protocol.EffectExec, Preview: in, Direct: true}, Allow},
 	} {
-		if d := Decide(rules, c.r); d.Verdict != c.want || d.Why == "" {
+		if d := rulesOf(t, rules).Decide(t.Context(), c.r); d.Verdict != c.want || d.Why == "" {
 			t.Errorf("%s: %+v, want %s", c.name, d, c.want)
 		}
 	}
@@ -256,7 +256,7 @@ func TestRulesOfTheOriginalDecide(t *testing.T) {
 		{"x__Y", `{"a":[0]}`, false, Ask},
 		{"laptop__Bash", `not json`, false, Ask},
 	} {
-		d := Decide(rules, Request{Tool: protocol.ToolName(c.tool), Effect: protocol.EffectExec, Args: json.RawMessage(c.args), Preview: &protocol.CallPreview{}, Direct: c.direct})
+		d := rulesOf(t, rules).Decide(t.Context(), Request{Tool: protocol.ToolName(c.tool), Effect: protocol.EffectExec, Args: json.RawMessage(c.args), Preview: &protocol.CallPreview{}, Direct: c.direct})
 		if d.Verdict != c.want {
 			t.Errorf("%s %s: %+v, want %s", c.tool, c.args, d, c.want)
 		}
@@ -280,7 +280,7 @@ func TestSessionGrantIsNarrow(t *testing.T) {
 		t.Fatal("no grant for a command")
 	}
 	r.Grants = []store.Grant{{Node: "n", Tool: "Bash", Match: match}}
-	if d := Decide(config.Default().ToolApproval, r); d.Verdict != Allow {
+	if d := rulesOf(t, config.Default().ToolApproval).Decide(t.Context(), r); d.Verdict != Allow {
 		t.Errorf("the granted call is %+v", d)
 	}
 	for name, edit := range map[string]func(*Request){
@@ -293,7 +293,7 @@ func TestSessionGrantIsNarrow(t *testing.T) {
 	} {
 		c := r
 		edit(&c)
-		if d := Decide(config.Default().ToolApproval, c); d.Verdict != Ask {
+		if d := rulesOf(t, config.Default().ToolApproval).Decide(t.Context(), c); d.Verdict != Ask {
 			t.Errorf("%s passes: %+v", name, d)
 		}
 	}
@@ -339,3 +339,14 @@ func (f *fakeStore) Approval(_ context.Context, id protocol.ApprovalID) (protoco
 	return a, nil
 }
 func (f *fakeStore) PendingApprovals(context.Context) ([]protocol.Approval, error) { return nil, nil }
+
+// rulesOf are rules of the configuration alone.
+func rulesOf(t *testing.T, cfg config.ToolApproval) *Rules {
+	t.Helper()
+	_, s := openGate(t)
+	r, err := OpenRules(t.Context(), s, func() config.ToolApproval { return cfg })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

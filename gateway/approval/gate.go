@@ -143,7 +143,12 @@ func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerP
 		if !slices.Contains(a.Choices, p.Scope) {
 			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question cannot be allowed with scope %q", p.Scope))
 		}
-		a.State, a.Scope = protocol.ApprovalAllowed, p.Scope
+		for _, i := range p.Offers {
+			if i < 0 || i >= len(a.Offers) {
+				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers %d rules, so there is no number %d", len(a.Offers), i))
+			}
+		}
+		a.State, a.Scope, a.Chosen = protocol.ApprovalAllowed, p.Scope, p.Offers
 	case protocol.DecisionDeny:
 		a.State = protocol.ApprovalDenied
 	default:

@@ -1,25 +1,29 @@
 package approval
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
+	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
 
 // Verdict is what happens with a call.
-type Verdict string
+type Verdict = policy.Verdict
 
+// Verdicts.
 const (
-	Allow Verdict = "allow"
-	Ask   Verdict = "ask"
-	Deny  Verdict = "deny"
+	Allow = policy.Allow
+	Ask   = policy.Ask
+	Deny  = policy.Deny
 )
 
 // Request is everything a decision depends on.
@@ -30,49 +34,141 @@ type Request struct {
 	Effect  protocol.Effect
 	Args    json.RawMessage
 	Preview *protocol.CallPreview // nil: the node could not say what the call would touch
-	Direct  bool                  // the person's own act
-	Grants  []store.Grant         // of the session
+	Host    *protocol.HostInfo    // of the node, when it says
+	Session protocol.SessionKey
+	Direct  bool          // the person's own act
+	Grants  []store.Grant // of the session
+	Mode    protocol.ApprovalMode
 }
 
-// Decision is a verdict with its reason, one sentence for the person.
+// Decision is a verdict with its reason, one sentence for the person, and what led to it.
 type Decision struct {
 	Verdict Verdict
 	Why     string
+	Rule    string // that decided, or empty
+	Floor   bool
+	Parts   []protocol.ApprovalPart
+	Offers  []protocol.RuleOffer
 }
 
-// Decide applies the person's rules, then what was granted, then the defaults: reading inside the workspace is allowed, everything else
-// is asked about.
-func Decide(rules config.ToolApproval, r Request) Decision {
-	rule, found := firstRule(rules.Rules, r)
-	verdict := Verdict("")
+// Decide applies the person's rules, the chat's way of asking and what was granted, then the defaults: reading inside the workspace is allowed, everything
+// else is asked about. A deny always holds. What the floor names is asked about whatever else allows it. What the person does themself is stopped
+// by a deny only.
+func (r *Rules) Decide(ctx context.Context, q Request) Decision {
+	cfg := r.config()
+	rule, found := firstRule(cfg.Rules, q)
+	var configured Verdict
 	if found {
-		verdict = Verdict(rule.Decision)
+		configured = Verdict(rule.Decision)
 	}
-	if verdict == Deny {
-		return Decision{Deny, ruleWhy(rule)}
+	if configured == Deny {
+		return Decision{Verdict: Deny, Why: ruleWhy(rule), Rule: rule.ID}
 	}
-	if r.Direct {
-		return Decision{Allow, "you did it yourself"}
+	j := r.judge(callOf(q))
+	d := decide(cfg, q, configured, rule, j)
+	if d.Rule != "" && d.Rule == j.Rule {
+		r.used(ctx, d.Rule)
 	}
-	switch verdict {
+	if d.Verdict == Ask {
+		d.Parts, d.Offers = parts(j), offers(j, q)
+	}
+	return d
+}
+
+func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.ToolRule, j policy.Judgement) Decision {
+	ruled := j.Rule != "" // not only the default
+	switch {
+	case j.Verdict == Deny && ruled:
+		return Decision{Verdict: Deny, Why: j.Reason, Rule: j.Rule}
+	case q.Direct:
+		return Decision{Verdict: Allow, Why: "you did it yourself"}
+	case q.Mode.Mode == protocol.ModeReadOnly && q.Effect != protocol.EffectRead:
+		return Decision{Verdict: Deny, Why: "this chat may only read"}
+	case q.Mode.Mode == protocol.ModePaused:
+		return Decision{Verdict: Ask, Why: "this chat is paused, so every call is asked about"}
+	case j.Floor:
+		return Decision{Verdict: Ask, Why: j.Reason, Floor: true}
+	case j.Verdict == Ask && ruled:
+		return Decision{Verdict: Ask, Why: j.Reason, Rule: j.Rule}
+	case configured == Ask:
+		return Decision{Verdict: Ask, Why: ruleWhy(rule), Rule: rule.ID}
+	case j.Verdict == Allow:
+		return Decision{Verdict: Allow, Why: j.Reason, Rule: j.Rule}
+	case configured == Allow:
+		return Decision{Verdict: Allow, Why: ruleWhy(rule), Rule: rule.ID}
+	case granted(q):
+		return Decision{Verdict: Allow, Why: "you allowed it for this chat"}
+	case q.Effect == protocol.EffectRead && q.Preview != nil && !q.Preview.Outside:
+		return Decision{Verdict: Allow, Why: "it reads inside the workspace"}
+	case q.Mode.Mode == protocol.ModeTrust && time.Now().UnixMilli() < q.Mode.Until:
+		return Decision{Verdict: Allow, Why: "you trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04")}
+	case q.Mode.Mode == protocol.ModeAcceptEdits && q.Effect == protocol.EffectWrite && q.Preview != nil && q.Preview.Path != "" && !q.Preview.Outside:
+		return Decision{Verdict: Allow, Why: "this chat accepts changes of files in the workspace"}
+	}
+	switch Verdict(cfg.DefaultDecision) {
 	case Allow:
-		return Decision{Allow, ruleWhy(rule)}
-	case Ask:
-		return Decision{Ask, ruleWhy(rule)}
-	}
-	if granted(r) {
-		return Decision{Allow, "you allowed it for this chat"}
-	}
-	if r.Effect == protocol.EffectRead && r.Preview != nil && !r.Preview.Outside {
-		return Decision{Allow, "it reads inside the workspace"}
-	}
-	switch Verdict(rules.DefaultDecision) {
-	case Allow:
-		return Decision{Allow, "your configuration allows what no rule names"}
+		return Decision{Verdict: Allow, Why: "your configuration allows what no rule names"}
 	case Deny:
-		return Decision{Deny, "your configuration denies what no rule names"}
+		return Decision{Verdict: Deny, Why: "your configuration denies what no rule names"}
 	}
-	return Decision{Ask, askWhy(r)}
+	why := askWhy(q)
+	for _, p := range j.Parts {
+		if p.Verdict == Ask && p.Kind == "finding" {
+			why += ": " + p.Reason
+			break
+		}
+	}
+	return Decision{Verdict: Ask, Why: why}
+}
+
+// callOf is a request in the form that rules judge.
+func callOf(q Request) policy.Call {
+	c := policy.Call{Tool: q.Bare, Node: q.Node, Session: q.Session, Args: q.Args}
+	if q.Host != nil {
+		c.Root, c.Cwd = q.Host.Workspace, q.Host.Workspace
+	}
+	if q.Preview != nil {
+		if q.Preview.Folder != "" {
+			c.Cwd = q.Preview.Folder
+		}
+		c.Shell = q.Preview.Shell
+		if q.Preview.Path != "" {
+			c.Paths = []string{q.Preview.Path}
+		}
+	}
+	if q.Effect == protocol.EffectExec {
+		var args struct {
+			Command string `json:"command"`
+		}
+		if json.Unmarshal(q.Args, &args) == nil {
+			c.Command = args.Command
+		}
+	}
+	return c
+}
+
+func parts(j policy.Judgement) []protocol.ApprovalPart {
+	var out []protocol.ApprovalPart
+	for _, p := range j.Parts {
+		out = append(out, protocol.ApprovalPart{Kind: p.Kind, Text: p.Text, Argv: p.Argv, Verdict: string(p.Verdict), Reason: p.Reason, Floor: p.Floor})
+	}
+	return out
+}
+
+// offers are the rules that may be made at the question; none where what was shown is cut, for nobody can have seen all of it.
+func offers(j policy.Judgement, q Request) []protocol.RuleOffer {
+	if j.Floor || q.Preview == nil || q.Preview.Truncated {
+		return nil
+	}
+	var out []protocol.RuleOffer
+	for _, o := range j.Offers {
+		raw, err := protocol.Marshal(o.Rule)
+		if err != nil {
+			return nil
+		}
+		out = append(out, protocol.RuleOffer{Policy: raw, Words: Words(o.Rule)})
+	}
+	return out
 }
 
 func askWhy(r Request) string {

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"fairlead/gateway/approval"
@@ -15,7 +16,7 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 	q := protocol.Approval{
 		ID: t.row.Info.ApprovalID, Kind: protocol.AskCall, SessionKey: t.call.Session, RunID: t.call.Run, CallID: t.call.ID, Node: t.row.Info.Node,
 		Tool: t.spec.Name, Args: t.call.Args, Effect: t.spec.Effect, Preview: t.row.Info.Preview, AskedBy: t.call.AskedBy, Why: d.Why,
-		Choices: []string{protocol.ScopeOnce},
+		Choices: []string{protocol.ScopeOnce}, Parts: d.Parts, Offers: d.Offers, Floor: d.Floor,
 	}
 	if q.ID == "" {
 		q.ID = protocol.ApprovalID(protocol.NewID())
@@ -28,9 +29,16 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 		q.Sandbox = "not enforced on this machine"
 	}
 	match, words, narrow := approval.SessionGrant(r)
+	narrow = narrow && !d.Floor
 	if narrow && t.call.Session != "" {
 		q.Choices = append(q.Choices, protocol.ScopeSession)
 		q.SessionRule = words
+	}
+	if len(q.Offers) > 0 {
+		if folderKnown(q) {
+			q.Choices = append(q.Choices, protocol.ScopeFolder)
+		}
+		q.Choices = append(q.Choices, protocol.ScopeMachine, protocol.ScopeAlways)
 	}
 	t.row.Info.ApprovalID = q.ID
 	if t.row.Hash, err = approval.Hash(q); err != nil {
@@ -51,8 +59,11 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 	if t.call.OnAsk != nil {
 		t.call.OnAsk(end)
 	}
+	t.by = end.AnsweredBy
+	t.verdict = approval.Decision{Verdict: approval.Deny, Why: "the question was " + end.State}
 	switch end.State {
 	case protocol.ApprovalAllowed:
+		t.verdict = approval.Decision{Verdict: approval.Allow, Why: "allowed " + end.Scope}
 	case protocol.ApprovalDenied:
 		text := "The person denied this call."
 		if end.Reason != "" {
@@ -79,5 +90,17 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 			return res, true, err
 		}
 	}
+	if end.Scope == protocol.ScopeFolder || end.Scope == protocol.ScopeMachine || end.Scope == protocol.ScopeAlways {
+		// The person has seen this very call: it runs, whether or not the rule for the next ones can be kept.
+		if err := t.rules.Grant(ctx, end.AnsweredBy, end); err != nil {
+			slog.Error("A rule could not be made", "approval", end.ID, "err", err)
+			t.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: "warning", At: time.Now().UnixMilli(),
+				Text: "The rule could not be saved, so the next call will be asked about too: " + err.Error()}})
+		}
+	}
 	return res, false, nil
+}
+
+func folderKnown(q protocol.Approval) bool {
+	return q.Preview != nil && q.Preview.Folder != "" || q.Host != nil && q.Host.Workspace != ""
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
@@ -39,12 +40,21 @@ type Journal interface {
 	PutGrant(ctx context.Context, g store.Grant) error
 	Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
 	CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error)
+	Session(ctx context.Context, key protocol.SessionKey) (store.Session, error)
+	Audit(ctx context.Context, lines ...protocol.AuditEntry) error
+}
+
+// Rules decide what is asked about.
+type Rules interface {
+	Decide(ctx context.Context, q approval.Request) approval.Decision
+	Grant(ctx context.Context, by string, a protocol.Approval) error
 }
 
 // Dispatcher is safe for use by many goroutines.
 type Dispatcher struct {
 	nodes   Nodes
 	gate    Asker
+	rules   Rules
 	journal Journal
 	bus     *event.Bus
 	config  func() config.Config
@@ -60,8 +70,8 @@ type running struct {
 }
 
 // New makes a dispatcher.
-func New(n Nodes, gate Asker, journal Journal, bus *event.Bus, cfg func() config.Config) *Dispatcher {
-	return &Dispatcher{nodes: n, gate: gate, journal: journal, bus: bus, config: cfg, open: make(map[protocol.CallID]*running)}
+func New(n Nodes, gate Asker, rules Rules, journal Journal, bus *event.Bus, cfg func() config.Config) *Dispatcher {
+	return &Dispatcher{nodes: n, gate: gate, rules: rules, journal: journal, bus: bus, config: cfg, open: make(map[protocol.CallID]*running)}
 }
 
 // Call is what someone wants done.

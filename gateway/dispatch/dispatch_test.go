@@ -34,6 +34,7 @@ type gateway struct {
 	bus   *event.Bus
 	hub   *nodes.Hub
 	gate  *approval.Gate
+	rules *approval.Rules
 	tower *dispatchtest.Machine
 }
 
@@ -60,7 +61,12 @@ func (g *gateway) open(journal func(*store.Store) Journal) {
 	if journal != nil {
 		j = journal(s)
 	}
-	g.Dispatcher = New(g.hub, g.gate, j, g.bus, func() config.Config { return g.cfg })
+	rules, err := approval.OpenRules(g.t.Context(), s, func() config.ToolApproval { return g.cfg.ToolApproval })
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.rules = rules
+	g.Dispatcher = New(g.hub, g.gate, rules, j, g.bus, func() config.Config { return g.cfg })
 	if g.tower != nil {
 		g.tower.ID = "tower"
 		dispatchtest.Attach(g.t, g.hub, g.tower)
@@ -579,5 +585,64 @@ func TestWhatDoesNotFitIsAnErrorBeforeAnything(t *testing.T) {
 	}
 	if open, _ := g.store.OpenCalls(t.Context()); len(open) != 0 {
 		t.Errorf("%+v", open)
+	}
+}
+
+func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
+	g := start(t, &dispatchtest.Machine{})
+	sub := g.bus.Subscribe()
+	end := g.do(t.Context(), command("a", "go vet ./gateway"))
+	q := g.question(sub)
+	sub.Close()
+	if len(q.Parts) == 0 || len(q.Offers) == 0 {
+		t.Fatalf("%+v", q)
+	}
+	g.answer(q, protocol.DecisionAllow, protocol.ScopeAlways, "")
+	if e := within(t, end); e.err != nil || e.IsError {
+		t.Fatalf("%+v", e)
+	}
+	g.must(command("b", "go vet ./gateway")) // nobody is asked: must would wait
+	g.noQuestions()
+	rules := g.rules.List().Rules
+	lines, _, err := g.store.AuditLines(t.Context(), protocol.AuditListParams{Limit: 10})
+	if err != nil || len(rules) != 1 || len(lines) != 3 {
+		t.Fatalf("%+v\n%+v %v", rules, lines, err)
+	}
+	if l := lines[0]; l.By != "rule "+rules[0].ID || l.Rule != rules[0].ID || l.What != "go vet ./gateway" || l.State != protocol.CallDone || l.Node != "tower" {
+		t.Errorf("%+v", l)
+	}
+	if l := lines[1]; l.By != "ann" || l.Approval != q.ID || l.Verdict != "allow" {
+		t.Errorf("%+v", l)
+	}
+	if l := lines[2]; l.Kind != protocol.AuditRuleMade || l.By != "ann" || l.Rule != rules[0].ID || len(l.Policy) == 0 {
+		t.Errorf("%+v", l)
+	}
+	if v, err := g.store.VerifyAudit(t.Context()); err != nil || v.Broken != 0 || v.Lines != 3 {
+		t.Errorf("%+v %v", v, err)
+	}
+}
+
+func TestModeOfAChatHolds(t *testing.T) {
+	g := start(t, &dispatchtest.Machine{})
+	set := func(mode string) {
+		if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+			t.Fatal(err)
+		}
+		_, err := g.store.UpdateSession(t.Context(), chat, func(s *store.Session) { s.Prefs.Approvals = &protocol.ApprovalMode{Mode: mode} })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(protocol.ModeReadOnly)
+	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "may only read") {
+		t.Errorf("%+v", res)
+	}
+	set(protocol.ModeAcceptEdits)
+	res := g.must(Call{ID: "b", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat})
+	if res.Info.State != protocol.CallDone {
+		t.Errorf("%+v", res)
+	}
+	if len(g.tower.Calls()) != 1 {
+		t.Errorf("%+v", g.tower.Calls())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"fairlead/gateway/approval"
@@ -37,8 +38,43 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 		slog.Warn("A call had ended already", "call", t.call.ID)
 	}
 	t.withdraw(ctx)
+	t.audit(ctx)
 	t.show(t.row.Info)
 	return replay(t.row), nil
+}
+
+// audit adds the call to the audit log, unless it only read what nobody had to allow. A call that has happened is reported even when this fails.
+func (t *task) audit(ctx context.Context) {
+	if t.by == "" || t.spec.Effect == protocol.EffectRead && t.verdict.Verdict == approval.Allow && t.verdict.Rule == "" && t.row.Info.ApprovalID == "" {
+		return
+	}
+	i := t.row.Info
+	line := protocol.AuditEntry{At: i.EndedAt, Kind: protocol.AuditCall, By: t.by, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: i.CallID,
+		Tool: i.Tool, What: gist(t.call.Args), Input: t.row.InputSHA256, Verdict: string(t.verdict.Verdict), Why: t.verdict.Why, Rule: t.verdict.Rule,
+		Approval: i.ApprovalID, State: i.State, ExitCode: i.ExitCode}
+	if err := t.journal.Audit(ctx, line); err != nil {
+		slog.Error("An audit line could not be stored", "call", i.CallID, "err", err)
+	}
+}
+
+// gist is the argument that says most about a call, in one line of at most 200 characters.
+func gist(args json.RawMessage) string {
+	var tree map[string]any
+	if json.Unmarshal(args, &tree) != nil {
+		return ""
+	}
+	for _, name := range []string{"command", "path", "pattern", "action", "source", "message", "text"} {
+		s, ok := tree[name].(string)
+		if !ok {
+			continue
+		}
+		s = strings.Join(strings.Fields(s), " ")
+		if r := []rune(s); len(r) > 200 {
+			s = string(r[:199]) + "…"
+		}
+		return s
+	}
+	return ""
 }
 
 // put writes the row, whole or not at all: a context that ends does not make the outcome doubtful.

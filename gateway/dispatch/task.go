@@ -23,6 +23,9 @@ type task struct {
 	spec   protocol.ToolSpec
 	stored bool // row is in the journal
 	over   bool // row has its end
+	// What was decided, and who decided it.
+	verdict approval.Decision
+	by      string
 }
 
 // do runs the task. A call that an earlier start left waiting always comes to an end here, and so does one whose context ends early.
@@ -127,9 +130,20 @@ func (t *task) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	t.verdict, t.by = decision, "default"
+	switch {
+	case t.call.Direct:
+		t.by = t.row.Principal
+	case decision.Rule != "":
+		t.by = "rule " + decision.Rule
+	}
 	switch decision.Verdict {
 	case approval.Deny:
-		return t.end(ctx, protocol.CallDenied, nil, "Denied by a rule: "+decision.Why+".")
+		text := "Denied: "
+		if decision.Rule != "" {
+			text = "Denied by a rule: "
+		}
+		return t.end(ctx, protocol.CallDenied, nil, text+decision.Why+".")
 	case approval.Ask:
 		if res, done, err := t.ask(ctx, decision, request); done || err != nil {
 			return res, err
@@ -140,15 +154,25 @@ func (t *task) run(ctx context.Context) (Result, error) {
 
 func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request, error) {
 	r := approval.Request{Tool: t.call.Tool, Node: t.row.Info.Node, Bare: t.spec.Name, Effect: t.spec.Effect, Args: t.call.Args,
-		Preview: t.row.Info.Preview, Direct: t.call.Direct}
+		Preview: t.row.Info.Preview, Session: t.call.Session, Direct: t.call.Direct}
+	if info, ok := t.nodes.Node(r.Node); ok {
+		r.Host = info.Host
+	}
 	if t.call.Session != "" && !t.call.Direct {
 		grants, err := t.journal.Grants(ctx, t.call.Session)
 		if err != nil {
 			return approval.Decision{}, r, err
 		}
 		r.Grants = grants
+		s, err := t.journal.Session(ctx, t.call.Session)
+		if err != nil && !errors.Is(err, protocol.ErrNotFound) {
+			return approval.Decision{}, r, err
+		}
+		if s.Prefs.Approvals != nil {
+			r.Mode = *s.Prefs.Approvals
+		}
 	}
-	return approval.Decide(t.config().ToolApproval, r), r, nil
+	return t.rules.Decide(ctx, r), r, nil
 }
 
 // act commits the journal row and has the node run the tool.

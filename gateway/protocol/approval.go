@@ -21,6 +21,9 @@ const (
 const (
 	ScopeOnce    = "once"
 	ScopeSession = "session"
+	ScopeFolder  = "folder" // this folder and below, on this machine
+	ScopeMachine = "node"   // this machine
+	ScopeAlways  = "always"
 )
 
 // Kinds of question.
@@ -54,13 +57,37 @@ type Approval struct {
 	Choices []string `json:"choices"`           // scopes that an allow may have
 	// SessionRule says what an allow for the session would let through, in words.
 	SessionRule string `json:"sessionRule,omitempty"`
-	Hash        string `json:"hash"`
+	// Parts are the pieces of a command with what the rules say of each.
+	Parts []ApprovalPart `json:"parts,omitempty"`
+	// Offers are the rules that an allow for a folder, a machine or always would make; empty when only once, or the chat, can be allowed.
+	Offers []RuleOffer `json:"offers,omitempty"`
+	// Floor says that it is asked about whatever the rules say.
+	Floor bool `json:"floor,omitempty"`
+	// Chosen are the offers, by their place, that the answer made rules of.
+	Chosen []int  `json:"chosen,omitempty"`
+	Hash   string `json:"hash"`
 
 	Shown      bool   `json:"shown,omitempty"` // some window acknowledged that it shows it
 	AnsweredAt int64  `json:"answeredAt,omitempty"`
 	AnsweredBy string `json:"answeredBy,omitempty"`
 	Scope      string `json:"scope,omitempty"`
 	Reason     string `json:"reason,omitempty"`
+}
+
+// ApprovalPart is one piece of a command: a program with its words, a redirect, an assignment, or something that was found.
+type ApprovalPart struct {
+	Kind    string   `json:"kind"`
+	Text    string   `json:"text"`
+	Argv    []string `json:"argv,omitempty"`
+	Verdict string   `json:"verdict"`
+	Reason  string   `json:"reason"`
+	Floor   bool     `json:"floor,omitempty"`
+}
+
+// RuleOffer is a rule that may be made at a question.
+type RuleOffer struct {
+	Policy json.RawMessage `json:"policy"`
+	Words  string          `json:"words"`
 }
 
 // AskedBy says who caused a call.
@@ -83,6 +110,8 @@ type ApprovalAnswerParams struct {
 	Decision string     `json:"decision"`
 	Scope    string     `json:"scope,omitempty"` // default once
 	Reason   string     `json:"reason,omitempty"`
+	// Offers are the places of the offered rules to make, for a scope beyond the chat; empty takes the narrow ones.
+	Offers []int `json:"offers,omitempty"`
 }
 
 // ApprovalAnswerResult says how the question ended; Won is false when another answer came first.

@@ -60,4 +60,6 @@ type JournalEntry struct {
 	AskedBy        AskedBy         `json:"askedBy"`
 	ApprovalID     ApprovalID      `json:"approvalId,omitempty"`
 	Direct         bool            `json:"direct,omitempty"`
+	// Preview is what the call was seen to touch; without the diff.
+	Preview *CallPreview `json:"preview,omitempty"`
 }

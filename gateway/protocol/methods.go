@@ -56,6 +56,15 @@ var (
 	ModelsTest     = Method[ModelsTestParams, ModelsTestResult]{"models.test"}
 	ModelsDetect   = Method[Empty, ModelsDetectResult]{"models.detect"}
 	JournalList    = Method[JournalListParams, JournalListResult]{"journal.list"}
+	RulesList      = Method[Empty, RulesResult]{"rules.list"}
+	RulePut        = Method[RulePutParams, Rule]{"rules.put"}
+	RuleDelete     = Method[RuleParams, OK]{"rules.delete"}
+	RuleRestore    = Method[RuleParams, OK]{"rules.restore"}
+	RuleTry        = Method[RuleTryParams, RuleTryResult]{"rules.try"}
+	RulesSave      = Method[Empty, RulesExport]{"rules.export"}
+	RulesImport    = Method[RulesImportParams, RulesImportResult]{"rules.import"}
+	AuditList      = Method[AuditListParams, AuditListResult]{"audit.list"}
+	AuditVerify    = Method[Empty, AuditVerifyResult]{"audit.verify"}
 )
 
 // Scope is a right that a principal needs for a method.
@@ -133,6 +142,15 @@ var Methods = []MethodInfo{
 	{ModelsTest.Name, ScopeAdmin, []Mode{ModeClient}, true},
 	{ModelsDetect.Name, ScopeRead, []Mode{ModeClient}, true},
 	{JournalList.Name, ScopeRead, []Mode{ModeClient}, true},
+	{RulesList.Name, ScopeRead, []Mode{ModeClient}, true},
+	{RulePut.Name, ScopeApprove, []Mode{ModeClient}, true},
+	{RuleDelete.Name, ScopeApprove, []Mode{ModeClient}, true},
+	{RuleRestore.Name, ScopeApprove, []Mode{ModeClient}, true},
+	{RuleTry.Name, ScopeRead, []Mode{ModeClient}, true},
+	{RulesSave.Name, ScopeRead, []Mode{ModeClient}, true},
+	{RulesImport.Name, ScopeApprove, []Mode{ModeClient}, true},
+	{AuditList.Name, ScopeRead, []Mode{ModeClient}, true},
+	{AuditVerify.Name, ScopeRead, []Mode{ModeClient}, true},
 }
 
 // Events that the gateway sends.

@@ -68,6 +68,8 @@ type SessionPrefs struct {
 	ThinkingLevel string    `json:"thinkingLevel,omitempty"`
 	SystemPrompt  string    `json:"systemPrompt,omitempty"`
 	MaxTokens     int       `json:"maxTokens,omitempty"`
+	// Approvals is the chat's way of asking; nil asks (extension).
+	Approvals *ApprovalMode `json:"approvals,omitempty"`
 }
 
 // ResetPolicy says when a session starts afresh by itself.
@@ -106,6 +108,8 @@ type SessionPrefsPatch struct {
 	ThinkingLevel *string     `json:"thinkingLevel,omitempty"`
 	SystemPrompt  *string     `json:"systemPrompt,omitempty"`
 	MaxTokens     *int        `json:"maxTokens,omitempty"`
+	// Approvals changes the chat's way of asking; only the person can (extension).
+	Approvals *ApprovalMode `json:"approvals,omitempty"`
 }
 
 // ModelPatch merges a model reference field by field; both empty clears it.

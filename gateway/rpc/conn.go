@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -122,7 +123,9 @@ func (c *Conn) accept(req protocol.Request) {
 	if req.Method == protocol.ChatSend.Name {
 		before, c.lastChat = c.lastChat, done
 	}
-	c.wg.Go(func() {
+	c.wg.Add(1)
+	c.srv.crew.do(func() {
+		defer c.wg.Done()
 		defer func() { <-c.slots }()
 		defer close(done)
 		if before != nil {
@@ -167,6 +170,9 @@ func (c *Conn) serve(req protocol.Request) {
 	after := []func(){}
 	ctx := context.WithValue(c.ctx, afterKey{}, &after)
 	frame, err := c.answer(ctx, req)
+	if req.Method == protocol.ReturnResult.Name {
+		runtime.Gosched() // whoever waits for the result goes before the node's receipt
+	}
 	c.respond(req.ID, frame, err)
 	for _, f := range after {
 		f()

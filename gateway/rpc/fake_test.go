@@ -12,7 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/dispatch"
 	"fairlead/gateway/event"
@@ -29,6 +31,7 @@ type fakes struct {
 	hub       *nodes.Hub
 	schedules Schedules // only in the conversations that say so
 	files     *workspace.Files
+	rules     *approval.Rules
 	calls     atomic.Int32
 	sent      func(protocol.ChatSendParams) // when set, sees each message
 }
@@ -51,6 +54,10 @@ func TestMain(m *testing.M) {
 func newFakes() *fakes {
 	f := &fakes{bus: new(event.Bus), schedules: (*cron.Scheduler)(nil)}
 	f.hub = nodes.New(f.bus, nil)
+	var err error
+	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, func() config.ToolApproval { return config.Default().ToolApproval }); err != nil {
+		panic(err)
+	}
 	home, err := os.MkdirTemp(workspaces, "")
 	if err != nil {
 		panic(err)
@@ -61,7 +68,7 @@ func newFakes() *fakes {
 
 func (f *fakes) services() Services {
 	return Services{
-		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Models: fakeModels{}, Schedules: f.schedules,
+		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules,
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
 		},
@@ -294,4 +301,27 @@ func (fakeJournal) Journal(_ context.Context, q protocol.JournalListParams) ([]s
 	}
 	n := min(q.Limit, len(all)-q.Offset)
 	return all[q.Offset : q.Offset+n], n < q.Limit, nil
+}
+
+// noRules remembers nothing: the rules are kept by who uses it.
+type noRules struct{}
+
+func (noRules) Rules(context.Context) ([]protocol.Rule, error) { return nil, nil }
+func (noRules) CountRule(context.Context, string, int64) error { return nil }
+func (noRules) PutRules(context.Context, []protocol.Rule, ...protocol.AuditEntry) error {
+	return nil
+}
+
+// fakeAudit has two lines.
+type fakeAudit struct{}
+
+func (fakeAudit) AuditLines(_ context.Context, q protocol.AuditListParams) ([]protocol.AuditEntry, bool, error) {
+	all := []protocol.AuditEntry{{Seq: 2, At: 20, Kind: protocol.AuditCall, By: "owner c", Node: "n", Tool: "Bash", What: "ls", Verdict: "allow", State: "done", Hash: "b"},
+		{Seq: 1, At: 10, Kind: protocol.AuditRuleMade, By: "owner c", Rule: "r", Hash: "a"}}
+	n := min(q.Limit, len(all))
+	return all[:n], n < len(all), fails(string(q.SessionKey))
+}
+
+func (fakeAudit) VerifyAudit(context.Context) (protocol.AuditVerifyResult, error) {
+	return protocol.AuditVerifyResult{Lines: 2}, nil
 }

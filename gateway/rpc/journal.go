@@ -38,5 +38,5 @@ func entry(c store.Call) protocol.JournalEntry {
 		Input: i.Args, InputSHA256: c.InputSHA256, InputBytes: c.InputBytes,
 		Output: c.ResultJSON, OutputSHA256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated,
 		RequestedAt: c.CreatedAt, StartedAt: i.StartedAt, EndedAt: i.EndedAt, Status: i.State, Error: i.Error, ExitCode: i.ExitCode,
-		Principal: c.Principal, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct}
+		Principal: c.Principal, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct, Preview: i.Preview}
 }

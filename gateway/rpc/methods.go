@@ -95,6 +95,7 @@ func (s *Server) handlers() map[string]handler {
 	})
 
 	handle(all, protocol.JournalList, s.journalList)
+	s.rules(all)
 	handle(all, protocol.WorkspaceList, s.listFiles)
 	handle(all, protocol.WorkspaceRead, s.readFile)
 	handle(all, protocol.WorkspaceWrite, s.writeFile)

@@ -20,6 +20,7 @@ type Server struct {
 	s        Services
 	methods  map[string]handler
 	upgrader websocket.Upgrader
+	crew     *crew
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -32,7 +33,7 @@ type Server struct {
 
 // New makes a server.
 func New(s Services) *Server {
-	srv := &Server{s: s, conns: make(map[*Conn]struct{})}
+	srv := &Server{s: s, conns: make(map[*Conn]struct{}), crew: newCrew()}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
@@ -157,4 +158,5 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	s.wg.Wait()
+	s.crew.close()
 }

@@ -92,6 +92,8 @@ type Services struct {
 	Config    Config
 	Files     Files
 	Journal   Journal
+	Rules     Rules
+	Audit     Audit
 	Models    Models
 	Schedules Schedules
 	// Status gives the gateway's state; Pause changes it.

@@ -2,10 +2,13 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -27,6 +30,7 @@ const helpText = `Commands:
 /status         show model, tokens and queue
 /model [PROVIDER/ID]  show or set this chat's model
 /think [none|minimal|low|medium|high|xhigh]  show or set how much the model thinks
+/mode [ask|accept-edits|read-only|trust MINUTES|paused]  show or set what this chat asks about
 /help           show this
 A message may begin with ! to run your own command, and hold /think:LEVEL or /model:PROVIDER/ID for that message alone.`
 
@@ -63,6 +67,8 @@ func (m *Manager) command(ctx context.Context, key protocol.SessionKey, text str
 		name, run = "model", func() (string, error) { return m.modelCommand(ctx, key, arg) }
 	case "think", "thinking", "t":
 		name, run = "think", func() (string, error) { return m.thinkCommand(ctx, key, arg) }
+	case "mode":
+		name, run = "mode", func() (string, error) { return m.modeCommand(ctx, key, arg) }
 	case "help":
 		name, run = "help", func() (string, error) { return helpText, nil }
 	default:
@@ -134,6 +140,36 @@ func (m *Manager) thinkCommand(ctx context.Context, key protocol.SessionKey, arg
 	}
 	_, err := m.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{ThinkingLevel: &level}})
 	return "Thinking: " + level, err
+}
+
+func (m *Manager) modeCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {
+	if arg != "" {
+		word, minutes, _ := strings.Cut(strings.ToLower(arg), " ")
+		mode := protocol.ApprovalMode{Mode: word}
+		if word == protocol.ModeTrust {
+			n, err := strconv.Atoi(strings.TrimSpace(minutes))
+			if err != nil || n < 1 {
+				return "", errors.New("say for how many minutes, such as /mode trust 30")
+			}
+			mode.Until = m.now() + int64(n)*time.Minute.Milliseconds()
+		}
+		if _, err := m.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &mode}}); err != nil {
+			return "", err
+		}
+	}
+	s, err := m.store.EnsureSession(ctx, key, m.now())
+	if err != nil {
+		return "", err
+	}
+	mode := protocol.ApprovalMode{Mode: protocol.ModeAsk}
+	if p := s.Prefs.Approvals; p != nil && (p.Mode != protocol.ModeTrust || p.Until > m.now()) {
+		mode = *p
+	}
+	text := "Mode: " + mode.Mode
+	if mode.Until > 0 {
+		text += " until " + time.UnixMilli(mode.Until).Format("15:04")
+	}
+	return text, nil
 }
 
 // directives cuts the settings for one message out of its text; everything else of the text, its line breaks too, stays as it is.

@@ -69,7 +69,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.store, g.bus, g.model = s, new(event.Bus), llmtest.Script(steps...)
 	g.gate = approval.New(s, g.bus)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
-	calls := dispatch.New(hub, g.gate, s, g.bus, func() config.Config { return cfg })
+	calls := dispatch.New(hub, g.gate, openRules(g.t, s, cfg), s, g.bus, func() config.Config { return cfg })
 	m := New(Options{Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Workspace: w, Nodes: hub.Nodes,
 		Config: func() config.Config { return cfg }, Home: g.home})
 	g.t.Cleanup(func() { m.Close(); s.Close() })
@@ -543,4 +543,13 @@ func TestTextOfAnAgentNeitherCommandsNorAnswers(t *testing.T) {
 	if n := len(g.tower.Calls()); n != 0 {
 		t.Errorf("%d calls ran", n)
 	}
+}
+
+func openRules(t *testing.T, s *store.Store, cfg config.Config) *approval.Rules {
+	t.Helper()
+	r, err := approval.OpenRules(t.Context(), s, func() config.ToolApproval { return cfg.ToolApproval })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

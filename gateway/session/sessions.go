@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
@@ -160,6 +161,9 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 		if n := in.Settings.MaxTokens; n != nil && *n < 0 {
 			return protocol.OK{}, protocol.ErrBadRequest.With("settings.maxTokens must not be negative")
 		}
+		if err := m.checkMode(in.Settings.Approvals); err != nil {
+			return protocol.OK{}, err
+		}
 	}
 	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
 		return protocol.OK{}, err
@@ -193,8 +197,37 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 	if err = errors.Join(bad, err); err != nil {
 		return protocol.OK{}, err
 	}
+	if in.Settings != nil && in.Settings.Approvals != nil {
+		line := protocol.AuditEntry{At: m.now(), Kind: protocol.AuditMode, By: "person", SessionKey: key, What: in.Settings.Approvals.Mode}
+		if until := in.Settings.Approvals.Until; until > 0 {
+			line.What += " until " + time.UnixMilli(until).Format(time.RFC3339)
+		}
+		if err := m.store.Audit(ctx, line); err != nil {
+			return protocol.OK{}, err
+		}
+	}
 	m.publishSession(key)
 	return protocol.OK{OK: true}, nil
+}
+
+// maxTrust is how long a chat may be trusted at once.
+const maxTrust = 12 * time.Hour
+
+func (m *Manager) checkMode(mode *protocol.ApprovalMode) error {
+	if mode == nil {
+		return nil
+	}
+	switch mode.Mode {
+	case "", protocol.ModeAsk, protocol.ModeAcceptEdits, protocol.ModeReadOnly, protocol.ModePaused:
+		mode.Until = 0
+		return nil
+	case protocol.ModeTrust:
+		if left := time.Duration(mode.Until-m.now()) * time.Millisecond; left <= 0 || left > maxTrust {
+			return protocol.ErrBadRequest.With(fmt.Sprintf("trust needs an end within %d hours: settings.approvals.until, in milliseconds", int(maxTrust.Hours())))
+		}
+		return nil
+	}
+	return protocol.ErrBadRequest.With(fmt.Sprintf("settings.approvals.mode must be ask, accept-edits, read-only, trust or paused, not %q", mode.Mode))
 }
 
 func patchPrefs(p *protocol.SessionPrefs, in protocol.SessionPrefsPatch) {
@@ -222,6 +255,12 @@ func patchPrefs(p *protocol.SessionPrefs, in protocol.SessionPrefsPatch) {
 	}
 	if in.MaxTokens != nil {
 		p.MaxTokens = *in.MaxTokens
+	}
+	if in.Approvals != nil {
+		p.Approvals = in.Approvals
+		if in.Approvals.Mode == "" || in.Approvals.Mode == protocol.ModeAsk {
+			p.Approvals = nil
+		}
 	}
 }
 

@@ -16,8 +16,9 @@ import (
 )
 
 func approvalsCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "approvals", Short: "See what rules say about a command"}
-	cmd.AddCommand(approvalsTestCommand(o))
+	cmd := &cobra.Command{Use: "approvals", Short: "Answer questions, and see and change the rules"}
+	cmd.AddCommand(approvalsListCommand(o), approvalsAnswerCommand(o, protocol.DecisionAllow), approvalsAnswerCommand(o, protocol.DecisionDeny),
+		approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditListCommand(o, "audit"), approvalsTestCommand(o))
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,6 +39,14 @@ func questionBox(a protocol.Approval) string {
 		if p.Truncated {
 			line("", "(the change is longer than what is shown)")
 		}
+	}
+	if len(a.Parts) > 1 || a.Floor {
+		for _, p := range a.Parts {
+			line("", p.Text+": "+p.Verdict+", "+p.Reason)
+		}
+	}
+	for i, o := range a.Offers {
+		line("offer "+strconv.Itoa(i), o.Words)
 	}
 	line("sandbox", a.Sandbox)
 	line("why asked", a.Why)

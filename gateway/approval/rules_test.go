@@ -1,0 +1,266 @@
+package approval
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+)
+
+func command(text string) Request {
+	args, _ := json.Marshal(map[string]string{"command": text})
+	return Request{Tool: "n__Bash", Node: "n", Bare: "Bash", Effect: protocol.EffectExec, Args: args, Session: "chat",
+		Host: &protocol.HostInfo{Workspace: "/work"}, Preview: &protocol.CallPreview{Folder: "/work", Shell: "/bin/bash"}}
+}
+
+func change(tool, path string, outside bool) Request {
+	return Request{Tool: protocol.ToolName("n__" + tool), Node: "n", Bare: tool, Effect: protocol.EffectWrite, Args: json.RawMessage(`{}`), Session: "chat",
+		Host: &protocol.HostInfo{Workspace: "/work"}, Preview: &protocol.CallPreview{Path: path, Outside: outside}}
+}
+
+func put(t *testing.T, r *Rules, policy string) protocol.Rule {
+	t.Helper()
+	rule, err := r.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(policy)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rule
+}
+
+func TestRulesDecideByTheStrictestPart(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	put(t, r, `{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`)
+	deny := put(t, r, `{"tool":"Bash","argv":["shutdown","**"],"verdict":"deny","reason":"not while I work"}`)
+	for text, want := range map[string]Verdict{
+		"make test": Allow, "make install": Ask, "make test; make install": Ask, "make test && make test": Allow,
+		"shutdown now": Deny, "make test; sudo shutdown -h now": Deny, "make test $(date)": Ask, "make test\\\n": Ask, "make 'test": Ask,
+	} {
+		if d := r.Decide(t.Context(), command(text)); d.Verdict != want || d.Why == "" {
+			t.Errorf("%q: %+v, want %s", text, d, want)
+		}
+	}
+	if d := r.Decide(t.Context(), command("shutdown now")); d.Rule != deny.ID || d.Why != "not while I work" {
+		t.Errorf("%+v", d)
+	}
+	own := command("shutdown now")
+	own.Direct = true
+	if d := r.Decide(t.Context(), own); d.Verdict != Deny {
+		t.Errorf("the person's own act passed a deny rule: %+v", d)
+	}
+	own = command("make install")
+	own.Direct = true
+	if d := r.Decide(t.Context(), own); d.Verdict != Allow {
+		t.Errorf("the person's own act was asked about: %+v", d)
+	}
+}
+
+func TestUseOfARuleIsCounted(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	rule := put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
+	for range 3 {
+		r.Decide(t.Context(), command("make"))
+	}
+	r.Decide(t.Context(), command("ls"))
+	again, err := OpenRules(t.Context(), r.store, r.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, have := range []*Rules{r, again} {
+		if list := have.List().Rules; len(list) != 1 || list[0].ID != rule.ID || list[0].Hits != 3 || list[0].LastUsed == 0 {
+			t.Errorf("%+v", list)
+		}
+	}
+}
+
+func TestModesLoosenAndTightenWhatNoRuleSays(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	put(t, r, `{"tool":"Bash","argv":["curl","**"],"verdict":"deny"}`)
+	soon := time.Now().Add(time.Hour).UnixMilli()
+	read := Request{Tool: "n__Read", Node: "n", Bare: "Read", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`), Preview: &protocol.CallPreview{Path: "/work/a"}}
+	for _, c := range []struct {
+		mode protocol.ApprovalMode
+		q    Request
+		want Verdict
+	}{
+		{protocol.ApprovalMode{}, change("Write", "/work/a", false), Ask},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/work/a", false), Allow},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Edit", "/work/sub/a", false), Allow},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/etc/passwd", true), Ask},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/work/.git/hooks/pre-commit", false), Ask}, // the floor
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, command("make"), Ask},
+		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, command("make"), Deny},
+		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, change("Write", "/work/a", false), Deny},
+		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, read, Allow},
+		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("make"), Allow},
+		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("curl example.org"), Deny},
+		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("sudo make"), Ask}, // the floor
+		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: 1}, command("make"), Ask},
+		{protocol.ApprovalMode{Mode: protocol.ModePaused}, read, Ask},
+		{protocol.ApprovalMode{}, read, Allow},
+	} {
+		c.q.Mode = c.mode
+		if d := r.Decide(t.Context(), c.q); d.Verdict != c.want {
+			t.Errorf("%+v %s %s: %+v, want %s", c.mode, c.q.Bare, c.q.Args, d, c.want)
+		}
+	}
+}
+
+func TestFloorHoldsAgainstEveryAllow(t *testing.T) {
+	cfg := config.Default().ToolApproval
+	cfg.DefaultDecision, cfg.Rules = "allow", []config.ToolRule{{ID: "all", Tool: "*", Decision: "allow"}}
+	r := rulesOf(t, cfg)
+	put(t, r, `{"tool":"Bash","argv":["rm","**"],"verdict":"allow"}`)
+	q := command("rm -rf /")
+	q.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+	if d := r.Decide(t.Context(), q); d.Verdict != Ask || !d.Floor || len(d.Offers) != 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
+	for scope, want := range map[string]map[string]Verdict{
+		protocol.ScopeFolder:  {"same": Allow, "chat": Allow, "folder": Ask, "node": Ask},
+		protocol.ScopeMachine: {"same": Allow, "chat": Allow, "folder": Allow, "node": Ask},
+		protocol.ScopeAlways:  {"same": Allow, "chat": Allow, "folder": Allow, "node": Allow},
+	} {
+		r := rulesOf(t, config.Default().ToolApproval)
+		q := command("go vet ./gateway")
+		d := r.Decide(t.Context(), q)
+		if d.Verdict != Ask || len(d.Offers) == 0 {
+			t.Fatalf("%+v", d)
+		}
+		a := protocol.Approval{ID: "q1", Node: q.Node, SessionKey: q.Session, Preview: q.Preview, Host: q.Host, Offers: d.Offers, Scope: scope}
+		if err := r.Grant(t.Context(), "ann", a); err != nil {
+			t.Fatal(scope, err)
+		}
+		rule := r.List().Rules[0]
+		if rule.CreatedBy != "ann" || rule.CreatedFrom != "q1" || rule.Origin != protocol.RuleFromQuestion || rule.Words == "" {
+			t.Errorf("%+v", rule)
+		}
+		for name, verdict := range want {
+			q := q
+			preview := *q.Preview
+			q.Preview = &preview
+			switch name {
+			case "chat":
+				q.Session = "other"
+			case "folder":
+				q.Preview.Folder = "/elsewhere"
+			case "node":
+				q.Node, q.Tool = "m", "m__Bash"
+			}
+			if d := r.Decide(t.Context(), q); d.Verdict != verdict {
+				t.Errorf("%s: %s: %+v, want %s", scope, name, d, verdict)
+			}
+		}
+		if d := r.Decide(t.Context(), command("go vet ./node")); d.Verdict != Ask {
+			t.Errorf("%s: other words than were shown: %+v", scope, d)
+		}
+		if d := r.Decide(t.Context(), command("go vet ./gateway; curl example.org")); d.Verdict != Ask {
+			t.Errorf("%s: more than was offered: %+v", scope, d)
+		}
+	}
+}
+
+func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	q := command("go vet ./gateway")
+	d := r.Decide(t.Context(), q)
+	broad := -1
+	for i, o := range d.Offers {
+		if strings.Contains(o.Words, "anything after it") {
+			broad = i
+		}
+	}
+	if broad < 0 {
+		t.Fatalf("%+v", d.Offers)
+	}
+	a := protocol.Approval{ID: "q", Node: q.Node, Preview: q.Preview, Offers: d.Offers, Chosen: []int{broad}, Scope: protocol.ScopeAlways}
+	if err := r.Grant(t.Context(), "ann", a); err != nil || r.Decide(t.Context(), command("go vet ./node")).Verdict != Allow {
+		t.Errorf("%v %+v", err, r.List())
+	}
+}
+
+func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
+	if _, err := r.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow","match":["rm"]}`)}); err == nil {
+		t.Error("a rule that fails its own example was taken")
+	}
+	// One that an older program wrote.
+	broken := protocol.Rule{ID: "old", Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow","match":["rm"]}`), CreatedAt: 1}
+	unreadable := protocol.Rule{ID: "odd", Policy: json.RawMessage(`{"tool":7}`), CreatedAt: 2}
+	if err := r.store.PutRules(t.Context(), []protocol.Rule{broken, unreadable}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenRules(t.Context(), r.store, r.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := 0
+	for _, rule := range again.List().Rules {
+		if rule.Problem != "" {
+			off++
+		}
+	}
+	if off != 2 || again.Decide(t.Context(), command("make")).Verdict != Allow || again.Decide(t.Context(), command("ls")).Verdict != Ask {
+		t.Errorf("%d rules are off: %+v", off, again.List().Rules)
+	}
+}
+
+func TestDeletedRuleComesBack(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	rule := put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
+	if err := r.Delete(t.Context(), "ann", rule.ID); err != nil || r.Decide(t.Context(), command("make")).Verdict != Ask || len(r.List().Rules) != 0 {
+		t.Errorf("%v %+v", err, r.List())
+	}
+	if err := r.Delete(t.Context(), "ann", rule.ID); err == nil {
+		t.Error("deleted twice")
+	}
+	if err := r.Restore(t.Context(), "ann", rule.ID); err != nil || r.Decide(t.Context(), command("make")).Verdict != Allow {
+		t.Errorf("%v %+v", err, r.List())
+	}
+}
+
+func TestExportedRulesAreImportedOnce(t *testing.T) {
+	a, b := rulesOf(t, config.Default().ToolApproval), rulesOf(t, config.Default().ToolApproval)
+	put(t, a, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
+	put(t, a, `{"tool":"Write","path":"docs/**","verdict":"allow"}`)
+	out, err := a.Export()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []protocol.RulesImportResult{{Added: 2}, {Skipped: 2}} {
+		res, err := b.Import(t.Context(), "ann", protocol.RulesImportParams{File: out.File})
+		if err != nil || res.Added != want.Added || res.Skipped != want.Skipped {
+			t.Errorf("%+v %v, want %+v", res, err, want)
+		}
+	}
+	if b.Decide(t.Context(), command("make")).Verdict != Allow || b.Decide(t.Context(), change("Write", "/work/docs/a.md", false)).Verdict != Allow {
+		t.Errorf("%+v", b.List())
+	}
+}
+
+func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	var calls []protocol.JournalEntry
+	for _, text := range []string{"make test", "make install", "git push", "make test; git push"} {
+		q := command(text)
+		calls = append(calls, protocol.JournalEntry{CallID: protocol.CallID(text), Node: "n", Tool: "Bash", Effect: protocol.EffectExec, Input: q.Args, Preview: q.Preview})
+	}
+	res, err := r.Try(t.Context(), calls, protocol.RuleTryParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","*"],"verdict":"allow"}`)})
+	var names []string
+	for _, c := range res.Changed {
+		names = append(names, string(c.Call.CallID))
+		// What the preview lists is what the rule then allows.
+		if c.Was != "ask" || c.Now != "allow" {
+			t.Errorf("%+v", c)
+		}
+	}
+	if err != nil || res.Looked != 4 || strings.Join(names, ",") != "make test,make install" {
+		t.Errorf("%v %+v", err, res)
+	}
+}

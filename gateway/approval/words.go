@@ -1,0 +1,59 @@
+package approval
+
+import (
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/approval/policy"
+)
+
+// Words is a rule as a person would say it.
+func Words(p policy.Rule) string {
+	var b strings.Builder
+	switch p.Verdict {
+	case policy.Allow:
+		b.WriteString("Allow ")
+	case policy.Deny:
+		b.WriteString("Deny ")
+	default:
+		b.WriteString("Ask about ")
+	}
+	switch {
+	case len(p.Argv) > 0:
+		words := p.Argv
+		rest := words[len(words)-1] == "**"
+		if rest {
+			words = words[:len(words)-1]
+		}
+		b.WriteString(strings.Join(words, " "))
+		if rest {
+			b.WriteString(" with anything after it")
+		}
+	case p.Path != "":
+		fmt.Fprintf(&b, "%s of %s", p.Tool, p.Path)
+	default:
+		b.WriteString(p.Tool)
+	}
+	if n := len(p.When); n == 1 {
+		b.WriteString(" under a condition")
+	} else if n > 1 {
+		fmt.Fprintf(&b, " under %d conditions", n)
+	}
+	if p.Cwd != "" {
+		if dir, below := strings.CutSuffix(p.Cwd, "/**"); below {
+			fmt.Fprintf(&b, " in %s and below", dir)
+		} else {
+			fmt.Fprintf(&b, " in %s", p.Cwd)
+		}
+	}
+	if p.Node != "" && p.Node != "*" {
+		fmt.Fprintf(&b, " on %s", p.Node)
+	}
+	if p.Session != "" && p.Session != "*" {
+		b.WriteString(" in this chat")
+	}
+	if !p.Expires.IsZero() {
+		fmt.Fprintf(&b, " until %s", p.Expires.Local().Format("2 January 2006 15:04"))
+	}
+	return b.String()
+}

@@ -1,0 +1,86 @@
+package rpc
+
+import (
+	"context"
+
+	"fairlead/gateway/protocol"
+)
+
+// Rules are the person's rules about calls.
+type Rules interface {
+	List() protocol.RulesResult
+	Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error)
+	Delete(ctx context.Context, by, id string) error
+	Restore(ctx context.Context, by, id string) error
+	Try(ctx context.Context, calls []protocol.JournalEntry, in protocol.RuleTryParams) (protocol.RuleTryResult, error)
+	Export() (protocol.RulesExport, error)
+	Import(ctx context.Context, by string, in protocol.RulesImportParams) (protocol.RulesImportResult, error)
+}
+
+// Audit is the log of who allowed what.
+type Audit interface {
+	AuditLines(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error)
+	VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, error)
+}
+
+func (s *Server) rules(all map[string]handler) {
+	handle(all, protocol.RulesList, func(context.Context, *Conn, protocol.Empty) (protocol.RulesResult, error) {
+		return s.s.Rules.List(), nil
+	})
+	handle(all, protocol.RulePut, func(ctx context.Context, c *Conn, p protocol.RulePutParams) (protocol.Rule, error) {
+		if len(p.Policy) == 0 {
+			return protocol.Rule{}, protocol.ErrBadRequest.With("policy required")
+		}
+		return s.s.Rules.Put(ctx, c.who().String(), p)
+	})
+	handle(all, protocol.RuleDelete, func(ctx context.Context, c *Conn, p protocol.RuleParams) (protocol.OK, error) {
+		err := s.s.Rules.Delete(ctx, c.who().String(), p.ID)
+		return protocol.OK{OK: err == nil}, err
+	})
+	handle(all, protocol.RuleRestore, func(ctx context.Context, c *Conn, p protocol.RuleParams) (protocol.OK, error) {
+		err := s.s.Rules.Restore(ctx, c.who().String(), p.ID)
+		return protocol.OK{OK: err == nil}, err
+	})
+	handle(all, protocol.RuleTry, s.tryRule)
+	handle(all, protocol.RulesSave, func(context.Context, *Conn, protocol.Empty) (protocol.RulesExport, error) { return s.s.Rules.Export() })
+	handle(all, protocol.RulesImport, func(ctx context.Context, c *Conn, p protocol.RulesImportParams) (protocol.RulesImportResult, error) {
+		if len(p.File) == 0 {
+			return protocol.RulesImportResult{}, protocol.ErrBadRequest.With("file required")
+		}
+		return s.s.Rules.Import(ctx, c.who().String(), p)
+	})
+	handle(all, protocol.AuditList, s.auditList)
+	handle(all, protocol.AuditVerify, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.AuditVerifyResult, error) {
+		return s.s.Audit.VerifyAudit(ctx)
+	})
+}
+
+// tried is how many of the last calls a rule is tried on.
+const tried = 1000
+
+func (s *Server) tryRule(ctx context.Context, _ *Conn, p protocol.RuleTryParams) (protocol.RuleTryResult, error) {
+	if len(p.Policy) == 0 {
+		return protocol.RuleTryResult{}, protocol.ErrBadRequest.With("policy required")
+	}
+	calls, _, err := s.s.Journal.Journal(ctx, protocol.JournalListParams{Limit: tried})
+	if err != nil {
+		return protocol.RuleTryResult{}, err
+	}
+	var entries []protocol.JournalEntry
+	for _, c := range calls {
+		entries = append(entries, entry(c))
+	}
+	return s.s.Rules.Try(ctx, entries, p)
+}
+
+func (s *Server) auditList(ctx context.Context, _ *Conn, p protocol.AuditListParams) (protocol.AuditListResult, error) {
+	if p.Limit < 0 {
+		return protocol.AuditListResult{}, protocol.ErrBadRequest.With("limit must not be negative")
+	}
+	if p.Limit == 0 {
+		p.Limit = protocol.DefaultJournal
+	}
+	p.Limit = min(p.Limit, protocol.MaxJournal)
+	lines, more, err := s.s.Audit.AuditLines(ctx, p)
+	return protocol.AuditListResult{Entries: list(lines), More: more}, err
+}

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"fairlead/gateway/protocol"
+)
+
+type auditRow struct {
+	Seq        int64 `gorm:"primaryKey"`
+	At         int64
+	Kind       string
+	Node       string
+	SessionKey string
+	Rule       string
+	Entry      string
+	Hash       string
+}
+
+func (auditRow) TableName() string { return "audit" }
+
+func (r auditRow) entry() (protocol.AuditEntry, error) {
+	var e protocol.AuditEntry
+	if err := json.Unmarshal([]byte(r.Entry), &e); err != nil {
+		return e, fmt.Errorf("read audit line %d: %w", r.Seq, err)
+	}
+	e.Seq, e.Hash = r.Seq, r.Hash
+	return e, nil
+}
+
+// link is the hash of a line after the line with hash before. It covers the columns too, so that no filter can be fooled.
+func (r auditRow) link(before string) string {
+	sum := sha256.New()
+	for _, part := range []string{before, fmt.Sprint(r.Seq), fmt.Sprint(r.At), r.Kind, r.Node, r.SessionKey, r.Rule, r.Entry} {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Audit appends lines for good. Seq and Hash are given here.
+func (s *Store) Audit(ctx context.Context, lines ...protocol.AuditEntry) error {
+	return s.write(ctx, "store audit line", func(tx *gorm.DB) error { return appendAudit(tx, lines) })
+}
+
+func appendAudit(tx *gorm.DB, lines []protocol.AuditEntry) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	var last auditRow
+	if err := tx.Order("seq DESC").Limit(1).Find(&last).Error; err != nil {
+		return err
+	}
+	for _, e := range lines {
+		e.Seq, e.Hash = 0, ""
+		row := auditRow{Seq: last.Seq + 1, At: e.At, Kind: e.Kind, Node: string(e.Node), SessionKey: string(e.SessionKey), Rule: e.Rule, Entry: text(e)}
+		row.Hash = row.link(last.Hash)
+		if err := tx.Create(&row).Error; err != nil {
+			return err
+		}
+		last = row
+	}
+	return nil
+}
+
+// AuditLines returns the lines that q wants, newest first, and whether there are more.
+func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error) {
+	var rows []auditRow
+	err = s.read(ctx, "read audit", func(db *gorm.DB) error {
+		for column, value := range map[string]string{"node": string(q.Node), "session_key": string(q.SessionKey), "rule": q.Rule, "kind": q.Kind} {
+			if value != "" {
+				db = db.Where(column+" = ?", value)
+			}
+		}
+		if q.Before > 0 {
+			db = db.Where("seq < ?", q.Before)
+		}
+		if q.After > 0 {
+			db = db.Where("at >= ?", q.After)
+		}
+		return db.Order("seq DESC").Limit(q.Limit + 1).Find(&rows).Error
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if more = len(rows) > q.Limit; more {
+		rows = rows[:q.Limit]
+	}
+	list = make([]protocol.AuditEntry, len(rows))
+	for i, r := range rows {
+		if list[i], err = r.entry(); err != nil {
+			return nil, false, err
+		}
+	}
+	return list, more, nil
+}
+
+// VerifyAudit walks the whole chain and names the first line that does not hold. It reads all lines: a million take some seconds.
+func (s *Store) VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, error) {
+	var res protocol.AuditVerifyResult
+	before := auditRow{}
+	err := s.read(ctx, "verify audit", func(db *gorm.DB) error {
+		rows, err := db.Model(&auditRow{}).Order("seq").Rows()
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r auditRow
+			if err := db.ScanRows(rows, &r); err != nil {
+				return err
+			}
+			res.Lines++
+			switch {
+			case r.Seq != before.Seq+1:
+				res.Broken, res.Why = r.Seq, fmt.Sprintf("%d lines before it are missing", r.Seq-before.Seq-1)
+			case r.Hash != r.link(before.Hash):
+				res.Broken, res.Why = r.Seq, "it was changed, or the line before it was"
+			}
+			if res.Broken > 0 {
+				return nil
+			}
+			before = r
+		}
+		return rows.Err()
+	})
+	return res, err
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestAuditNamesTheFirstBrokenLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		break_ string
+		want   int64
+	}{
+		"whole":    {"", 0},
+		"changed":  {"UPDATE audit SET entry = replace(entry, 'call 3', 'nothing') WHERE seq = 3", 3},
+		"filter":   {"UPDATE audit SET node = 'other' WHERE seq = 2", 2},
+		"taken":    {"DELETE FROM audit WHERE seq = 4", 5},
+		"rehashed": {"UPDATE audit SET hash = 'x' WHERE seq = 2", 2},
+		"swapped":  {"UPDATE audit SET seq = CASE seq WHEN 2 THEN 1002 ELSE 2 END WHERE seq IN (2, 3); UPDATE audit SET seq = 3 WHERE seq = 1002", 2},
+	} {
+		s := openTest(t)
+		for i := range 6 {
+			if err := s.Audit(t.Context(), protocol.AuditEntry{At: int64(i), Kind: protocol.AuditCall, Node: "n", What: fmt.Sprint("call ", i+1)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, q := range strings.Split(c.break_, "; ") {
+			if q != "" {
+				if err := s.w.Exec(q).Error; err != nil {
+					t.Fatal(name, err)
+				}
+			}
+		}
+		res, err := s.VerifyAudit(t.Context())
+		if err != nil || res.Broken != c.want || (c.want > 0) != (res.Why != "") {
+			t.Errorf("%s: %+v %v, want line %d", name, res, err, c.want)
+		}
+	}
+}
+
+func TestAuditIsPagedAndFiltered(t *testing.T) {
+	s := openTest(t)
+	for i := range 10 {
+		if err := s.Audit(t.Context(), protocol.AuditEntry{At: int64(i), Kind: protocol.AuditCall, Node: protocol.NodeID(fmt.Sprint("n", i%2)), Rule: fmt.Sprint("r", i%5)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, more, err := s.AuditLines(t.Context(), protocol.AuditListParams{Limit: 3})
+	if err != nil || !more || len(list) != 3 || list[0].Seq != 10 || list[0].Hash == "" {
+		t.Errorf("%+v %v %v", list, more, err)
+	}
+	list, more, err = s.AuditLines(t.Context(), protocol.AuditListParams{Limit: 10, Before: list[2].Seq, Node: "n1"})
+	if err != nil || more || len(list) != 3 || list[0].Seq != 6 {
+		t.Errorf("%+v %v %v", list, more, err)
+	}
+	if list, _, _ = s.AuditLines(t.Context(), protocol.AuditListParams{Limit: 10, Rule: "r3", After: 5}); len(list) != 1 || list[0].Seq != 9 {
+		t.Errorf("%+v", list)
+	}
+}

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"fairlead/gateway/protocol"
+)
+
+type ruleRow struct {
+	ID        string `gorm:"primaryKey;column:id"`
+	CreatedAt int64  `gorm:"autoCreateTime:false"`
+	DeletedAt int64
+	Hits      int64
+	LastUsed  int64
+	JSON      string `gorm:"column:json"`
+}
+
+func (ruleRow) TableName() string { return "rules" }
+
+func (r ruleRow) rule() (protocol.Rule, error) {
+	var out protocol.Rule
+	if err := json.Unmarshal([]byte(r.JSON), &out); err != nil {
+		return out, fmt.Errorf("read rule %s: %w", r.ID, err)
+	}
+	out.ID, out.CreatedAt, out.DeletedAt, out.Hits, out.LastUsed = r.ID, r.CreatedAt, r.DeletedAt, r.Hits, r.LastUsed
+	return out, nil
+}
+
+// Rules returns all rules, also deleted ones, newest first.
+func (s *Store) Rules(ctx context.Context) ([]protocol.Rule, error) {
+	var rows []ruleRow
+	if err := s.read(ctx, "read rules", func(db *gorm.DB) error { return db.Order("created_at DESC, id").Find(&rows).Error }); err != nil {
+		return nil, err
+	}
+	list := make([]protocol.Rule, len(rows))
+	for i, r := range rows {
+		var err error
+		if list[i], err = r.rule(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// PutRules stores rules, new or changed, together with the audit lines that tell of it. Hits of rules that are there stay as they are.
+func (s *Store) PutRules(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error {
+	rows := make([]ruleRow, len(rules))
+	for i, r := range rules {
+		row := ruleRow{ID: r.ID, CreatedAt: r.CreatedAt, DeletedAt: r.DeletedAt}
+		r.Hits, r.LastUsed, r.Problem = 0, 0, ""
+		row.JSON = text(r)
+		rows[i] = row
+	}
+	return s.write(ctx, "store rules", func(tx *gorm.DB) error {
+		for _, row := range rows {
+			err := tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"json", "deleted_at"})}).Create(&row).Error
+			if err != nil {
+				return err
+			}
+		}
+		return appendAudit(tx, lines)
+	})
+}
+
+// CountRule adds one to a rule's hits. It does not wait for the disk.
+func (s *Store) CountRule(ctx context.Context, id string, at int64) error {
+	return s.change(ctx, "count rule", false, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE rules SET hits = hits + 1, last_used = ? WHERE id = ?", at, id).Error
+	})
+}
