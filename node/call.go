@@ -12,6 +12,7 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/tool"
 	"fairlead/node/tools"
+	"fairlead/node/workspace"
 )
 
 // maxResult is how large a result may be: with what is around it, it must fit into one frame.
@@ -155,7 +156,10 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	if inv.Preview {
 		return preview(ctx, t, inv.Args)
 	}
-	ctx = tools.WithExpect(ctx, inv.Expect)
+	if err := n.check(ctx, t, inv); err != nil {
+		return nil, err
+	}
+	ctx = tool.WithIdempotencyKey(tools.WithExpect(ctx, inv.Expect), inv.IdempotencyKey)
 	latest := make(chan protocol.ToolProgress, 1)
 	reported := make(chan struct{})
 	go func() {
@@ -173,6 +177,28 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		}
 		latest <- protocol.ToolProgress{CallID: inv.CallID, Tail: tail, Bytes: bytes}
 	}), inv.Args)
+}
+
+// check compares what is about to run with what the person saw and allowed: machine, tool, arguments, folder, programs, the file and its change.
+func (n *Node) check(ctx context.Context, t tool.Tool, inv protocol.ToolInvoke) error {
+	if inv.Approved == "" {
+		return nil
+	}
+	p, _, err := t.Preview(ctx, inv.Args)
+	if err != nil {
+		return err
+	}
+	now, err := protocol.CallHash(protocol.AskCall, n.opts.ID, inv.Tool, inv.Args, &p)
+	switch {
+	case err != nil:
+		return err
+	case now == inv.Approved:
+		return nil
+	case inv.Expect != "" && p.FileSHA256 != inv.Expect:
+		return workspace.ErrChanged
+	}
+	//lint:ignore ST1005 the text goes to the model as it is
+	return errors.New("APPROVAL_DRIFT: what would run now is not what was shown and allowed. Nothing was run; ask again.")
 }
 
 // preview answers null for a tool that has none.

@@ -195,6 +195,9 @@ func (t *task) act(ctx context.Context) (Result, error) {
 	if p := t.row.Info.Preview; p != nil && t.spec.Effect == protocol.EffectWrite {
 		inv.Expect = p.FileSHA256
 	}
+	if t.row.Info.ApprovalID != "" && t.row.Info.Node != protocol.NativePrefix {
+		inv.Approved = t.row.Hash
+	}
 	progress := func(p protocol.ToolProgress) {
 		info := t.row.Info
 		info.Tail, info.Bytes = p.Tail, p.Bytes

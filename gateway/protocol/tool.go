@@ -52,6 +52,8 @@ type ToolInvoke struct {
 	Preview bool `json:"preview,omitempty"`
 	// Expect is the preview's FileSHA256 that the person saw: the node refuses when the file is another by now (extension).
 	Expect string `json:"expect,omitempty"`
+	// Approved is the hash of what the person allowed ([CallHash]): the node refuses when what it is about to do has another (extension).
+	Approved string `json:"approved,omitempty"`
 	// IdempotencyKey is stable over retries of the same call (seed 001; extension).
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 	// SessionKey and RunID say on whose behalf (extension).

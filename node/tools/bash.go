@@ -78,7 +78,7 @@ func (o bashOut) MarshalJSON() ([]byte, error) {
 }
 
 func bashTool(ws *workspace.Root, jobs *Jobs) tool.Tool {
-	t := tool.Define("Bash", doc("bash"), tool.Traits{Effect: protocol.EffectExec, Caps: []string{protocol.CapExec}},
+	t := tool.Define("Bash", doc("bash"), tool.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}},
 		func(ctx context.Context, in bashIn) (bashOut, error) { return runBash(ctx, ws, jobs, in) })
 	return tool.WithPreview(t, func(_ context.Context, in bashIn) (protocol.CallPreview, error) { return previewBash(ws, in), nil })
 }
@@ -148,7 +148,7 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (ba
 	if err := ctx.Err(); err != nil {
 		return bashOut{}, failf("cancelled before it started")
 	}
-	j, err := jobs.start(ctx, order{command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty}, in.Background || plan.yield > 0)
+	j, err := jobs.start(ctx, order{command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: tool.IdempotencyKey(ctx)}, in.Background || plan.yield > 0)
 	if err != nil {
 		return bashOut{}, err
 	}

@@ -64,6 +64,15 @@ type order struct {
 	command, dir string
 	timeout      time.Duration // 0: none
 	tty          bool
+	key          string // the call's idempotency key, when it has one
+}
+
+// keyed tells the command its idempotency key, for it to pass on to what it changes (seed 001).
+func (o order) keyed(env []string) []string {
+	if o.key == "" {
+		return env
+	}
+	return append(env, "FAIRLEAD_IDEMPOTENCY_KEY="+o.key)
 }
 
 // startJob starts a command; one that may stay can be written to. When it has ended, the job's goroutine calls finish, which closes done.
@@ -74,7 +83,7 @@ func (t *Jobs) startJob(o order, mayStay bool) (*job, error) {
 		return nil, failf("Failed to execute: %w", err)
 	}
 	j.started = time.Now()
-	j.child, err = t.launch(o.command, o.dir, o.tty, s.childIn, s.childOut)
+	j.child, err = t.launch(o, s.childIn, s.childOut)
 	s.closeChildEnds()
 	if err != nil {
 		s.close()

@@ -22,11 +22,12 @@ type child interface {
 }
 
 // launch starts a command in dir: in the box where there is one, else as a plain child of this process.
-func (t *Jobs) launch(command, dir string, tty bool, stdin, stdout *os.File) (child, error) {
+func (t *Jobs) launch(o order, stdin, stdout *os.File) (child, error) {
+	command, dir, tty := o.command, o.dir, o.tty
 	sh := shell()
 	if t.opts.Box == nil {
 		cmd := shellCommand(sh, command, tty)
-		cmd.Dir, cmd.Env = dir, quiet(environ(dir), tty)
+		cmd.Dir, cmd.Env = dir, o.keyed(quiet(environ(dir), tty))
 		cmd.Stdout, cmd.Stderr = stdout, stdout
 		if stdin != nil {
 			cmd.Stdin = stdin
@@ -38,7 +39,7 @@ func (t *Jobs) launch(command, dir string, tty bool, stdin, stdout *os.File) (ch
 		env = sandbox.Environ(dir, t.opts.Env)
 	}
 	p, err := t.opts.Box.Start(sandbox.Spec{
-		Profile: t.opts.Profile, Argv: shellArgs(sh, command), Dir: dir, Env: quiet(env, tty),
+		Profile: t.opts.Profile, Argv: shellArgs(sh, command), Dir: dir, Env: o.keyed(quiet(env, tty)),
 		// One pipe for both keeps them in order.
 		Stdin: stdin, Stdout: stdout, Stderr: stdout, PTY: tty,
 		// What a command leaves running is watched, not ended: tmux, a build's daemon, a server. It ends with Process or the node.

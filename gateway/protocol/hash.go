@@ -1,0 +1,42 @@
+package protocol
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// Canonical is JSON with sorted keys and without white space, so that equal arguments have equal text.
+func Canonical(raw json.RawMessage) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, fmt.Errorf("canonical arguments: %w", err)
+	}
+	return Marshal(v)
+}
+
+// CallHash is over everything that makes a call what it is: machine, tool, arguments, and what it was seen to touch. The gateway hashes what the person is
+// shown, and the node what it is about to do: where they differ, nothing is done.
+func CallHash(kind string, node NodeID, tool string, args json.RawMessage, preview *CallPreview) (string, error) {
+	canonical, err := Canonical(args)
+	if err != nil {
+		return "", err
+	}
+	var p CallPreview
+	if preview != nil {
+		p = *preview
+	}
+	raw, err := Marshal([]any{kind, node, tool, canonical, p.Path, p.Folder, p.Shell, p.Diff, p.FileSHA256, p.Programs})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,84 @@
+package node
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// TestOnlyWhatWasAllowedRuns holds the node to what the person saw: any difference between that and what is about to run refuses the call.
+func TestOnlyWhatWasAllowedRuns(t *testing.T) {
+	n := plain(t)
+	file := filepath.Join(n.ws.Dir(), "a.txt")
+	if err := os.WriteFile(file, []byte("old\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	approve := func(tool, args string) protocol.ToolInvoke {
+		r := n.call(t.Context(), protocol.ToolInvoke{CallID: "p", Tool: tool, Args: json.RawMessage(args), Preview: true})
+		var p protocol.CallPreview
+		if err := json.Unmarshal(r.Result, &p); err != nil {
+			t.Fatal(err, r)
+		}
+		hash, err := protocol.CallHash(protocol.AskCall, n.opts.ID, tool, json.RawMessage(args), &p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return protocol.ToolInvoke{CallID: "c", Tool: tool, Args: json.RawMessage(args), Approved: hash, Expect: p.FileSHA256}
+	}
+	command := approve("Bash", `{"command":"echo allowed > made.txt"}`)
+	other := command
+	other.Args = json.RawMessage(`{"command":"echo other > made.txt"}`)
+	elsewhere := command
+	elsewhere.Args = json.RawMessage(`{"command":"echo allowed > made.txt","workdir":"sub"}`)
+	for name, inv := range map[string]protocol.ToolInvoke{"command": other, "folder": elsewhere} {
+		if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") && !strings.Contains(r.Error, "sub") {
+			t.Errorf("another %s: %+v", name, r)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(n.ws.Dir(), "made.txt")); err == nil {
+		t.Error("something ran")
+	}
+	if r := n.call(t.Context(), command); r.Error != "" {
+		t.Errorf("what was allowed did not run: %+v", r)
+	}
+	edit := approve("Edit", `{"path":"a.txt","oldString":"old","newString":"new"}`)
+	if err := os.WriteFile(file, []byte("old, and changed\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := n.call(t.Context(), edit); !strings.Contains(r.Error, "changed after it was shown") {
+		t.Errorf("another file: %+v", r)
+	}
+	link := approve("Write", `{"path":"b.txt","content":"x"}`)
+	if err := os.Symlink("a.txt", filepath.Join(n.ws.Dir(), "b.txt")); err != nil {
+		t.Skip("no links here:", err)
+	}
+	if r := n.call(t.Context(), link); r.Error == "" {
+		t.Errorf("another target: %+v", r)
+	}
+	if data, _ := os.ReadFile(file); string(data) != "old, and changed\n" {
+		t.Errorf("the file became %q", data)
+	}
+}
+
+func TestCommandKnowsItsIdempotencyKey(t *testing.T) {
+	n := plain(t)
+	r := n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: "Bash", Args: json.RawMessage(`{"command":"echo $FAIRLEAD_IDEMPOTENCY_KEY"}`), IdempotencyKey: "k1:ABC"})
+	if !strings.Contains(string(r.Result), "k1:ABC") {
+		t.Errorf("%s %s", r.Result, r.Error)
+	}
+}
+
+// plain is a node with its own tools.
+func plain(t *testing.T) *Node {
+	t.Helper()
+	n, err := New(Options{ID: "a", Workspace: t.TempDir(), URL: "ws://x/ws"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.close)
+	return n
+}
