@@ -2,14 +2,17 @@
 # packaging/measure.sh
 #
 # Measures what cannot be a Go benchmark, all in one run inside a desktop session: start to the first window, memory and processor time
-# at rest of the desktop program, of an empty window of the same toolkit, and of the gateway with a node. `make app headless` first.
+# at rest of the desktop program, of an empty window of the same toolkit, and of the gateway with a node, and how long frames take that
+# scroll through a chat of 20,000 messages. `make app headless` first. With "frames" it measures frames only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -z "${FAIRLEAD_IN_BUS:-}" ]; then
   mkdir -p build
   go build -trimpath -tags migrated_fynedo,desktop -ldflags "-s -w" -o build/empty ./app/desktoptest/empty
-  exec packaging/desktop-session.sh --panel -- "$0"
+  go build -trimpath -tags migrated_fynedo,desktop -ldflags "-s -w" -o build/frames ./app/desktoptest/frames
+  exec packaging/desktop-session.sh --panel -- "$0" "$@"
 fi
+if [ "${1:-}" = frames ]; then exec build/frames; fi
 home=$(mktemp -d)
 export FAIRLEAD_HOME=$home FAIRLEAD_SECRETS=file
 trap 'rm -rf "$home"' EXIT
@@ -47,3 +50,4 @@ kill "$pid"; wait "$pid" 2>/dev/null || true
 pid=$!
 rest "$pid" "fairlead gateway --node"
 kill "$pid"; wait "$pid" 2>/dev/null || true
+build/frames

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/godbus/dbus/v5"
 )
 
 // patience is how long a person would wait for something to appear before calling the program broken.
@@ -28,6 +30,7 @@ type desktop struct {
 	t     *testing.T
 	shots string // folder for screenshots
 	n     int
+	bus   *dbus.Conn // set by the first look at the tray
 }
 
 func newDesktop(t *testing.T) *desktop {
@@ -105,22 +108,23 @@ func (d *desktop) windowNamed(pattern string) (window, bool) {
 		return window{}, false
 	}
 	id := strings.Fields(out)[0]
-	out, err = d.try("xdotool", "getwindowgeometry", "--shell", id)
+	// Not getwindowgeometry: it counts the frame twice when the window was hidden meanwhile (xdotool 3.20160805).
+	out, err = d.try("xwininfo", "-id", id)
 	if err != nil {
 		return window{}, false
 	}
 	w := window{id: id}
 	for _, line := range strings.Split(out, "\n") {
-		k, v, _ := strings.Cut(line, "=")
-		n, _ := strconv.Atoi(v)
+		k, v, _ := strings.Cut(strings.TrimSpace(line), ":")
+		n, _ := strconv.Atoi(strings.TrimSpace(v))
 		switch k {
-		case "X":
+		case "Absolute upper-left X":
 			w.x = n
-		case "Y":
+		case "Absolute upper-left Y":
 			w.y = n
-		case "WIDTH":
+		case "Width":
 			w.w = n
-		case "HEIGHT":
+		case "Height":
 			w.h = n
 		}
 	}
@@ -219,9 +223,16 @@ func find(words []word, phrase string) (image.Point, bool) {
 // waitText waits until a window shows a phrase and returns its place.
 func (d *desktop) waitText(pattern, phrase string) image.Point {
 	d.t.Helper()
+	return d.waitTextIn(pattern, phrase, func(w window) window { return w })
+}
+
+// waitTextIn does so in a part of the window, which is faster, and surer where the same words stand elsewhere too.
+func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) image.Point {
+	d.t.Helper()
 	var all []word
 	for end := time.Now().Add(patience); ; time.Sleep(300 * time.Millisecond) {
 		if w, ok := d.windowNamed(pattern); ok {
+			w = part(w)
 			all = d.read(w)
 			if p, ok := find(all, phrase); ok {
 				return p
@@ -239,16 +250,42 @@ func (d *desktop) waitText(pattern, phrase string) image.Point {
 }
 
 // click moves the mouse to a place as a person does, in steps, and clicks.
-func (d *desktop) click(p image.Point) {
+func (d *desktop) click(p image.Point) { d.t.Helper(); d.press(p, "1") }
+
+// rightClick does so with the other button.
+func (d *desktop) rightClick(p image.Point) { d.t.Helper(); d.press(p, "3") }
+
+func (d *desktop) press(p image.Point, button string) {
 	d.t.Helper()
 	d.run("xdotool", "mousemove", strconv.Itoa(p.X-30), strconv.Itoa(p.Y-12), "sleep", "0.05",
-		"mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.25", "mousedown", "1", "sleep", "0.1", "mouseup", "1")
+		"mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.25", "mousedown", button, "sleep", "0.1", "mouseup", button)
 }
 
 // clickText clicks on a phrase in a window.
 func (d *desktop) clickText(pattern, phrase string) {
 	d.t.Helper()
 	d.click(d.waitText(pattern, phrase))
+}
+
+// Parts of the main window.
+func left(w window) window   { w.w = min(w.w, 240); return w }
+func bottom(w window) window { w.y, w.h = w.y+w.h-200, 200; return w }
+
+// toast is where a message of the program stands. What it offers ends after ten seconds, so the part that is read is small.
+func toast(w window) window {
+	return window{w.id, w.x + 240 + (w.w-240)/2, w.y + w.h - 180, min(300, (w.w-240)/2), 70}
+}
+func corner(w window) window { w.x, w.w, w.h = w.x+w.w-260, 260, min(w.h, 220); return w }
+
+// front is the title of the window that has the keyboard.
+func (d *desktop) front() string {
+	out, _ := d.try("xdotool", "getactivewindow", "getwindowname")
+	return strings.TrimSpace(out)
+}
+
+func (d *desktop) title(w window) string {
+	out, _ := d.try("xdotool", "getwindowname", w.id)
+	return strings.TrimSpace(out)
 }
 
 // keys presses keys or chords in the window that has the focus.

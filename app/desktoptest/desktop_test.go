@@ -75,7 +75,7 @@ func binary(t *testing.T) string {
 func (p *program) launch() {
 	p.t.Helper()
 	p.cmd = exec.Command(binary(p.t), "--workspace", p.workspace, "--listen", p.addr)
-	p.cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home)
+	p.cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home, "HOME="+filepath.Dir(p.workspace)) // exports go to the person's folder
 	log, err := os.Create(filepath.Join(p.shots, "program.log"))
 	if err != nil {
 		p.t.Fatal(err)
@@ -119,13 +119,19 @@ func (p *program) gateway() *client.Client {
 }
 
 // allow and deny click on the buttons at the two ends of the dialog's last line.
-func (p *program) allow() { p.t.Helper(); p.press(func(w window) int { return w.x + w.w - 100 }) }
-func (p *program) deny()  { p.t.Helper(); p.press(func(w window) int { return w.x + 60 }) }
+func (p *program) allow() { p.t.Helper(); p.pressAt(func(w window) int { return w.x + w.w - 100 }) }
+func (p *program) deny()  { p.t.Helper(); p.pressAt(func(w window) int { return w.x + 60 }) }
 
-func (p *program) press(x func(window) int) {
+// pressAt clicks twice: the question opens without the keyboard, and the click that brings it to the front does not count.
+func (p *program) pressAt(x func(window) int) {
 	p.t.Helper()
 	line := p.waitText(question, "with reason")
-	p.click(image.Pt(x(p.waitWindow(question)), line.Y))
+	w := p.waitWindow(question)
+	if p.front() != p.title(w) {
+		p.click(image.Pt(w.x+w.w/2, line.Y))
+		time.Sleep(600 * time.Millisecond)
+	}
+	p.click(image.Pt(x(w), line.Y))
 }
 
 // lastResult waits for the newest tool result of the main chat and returns it.

@@ -3,6 +3,9 @@
 package desktoptest
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/godbus/dbus/v5"
 )
 
@@ -12,58 +15,79 @@ const (
 	menuIface = "com.canonical.dbusmenu"
 )
 
-// entry is a line of the tray's menu.
+// entry is a line of the tray's menu. Its label begins with those of the lines it is under: "Recent chats/read README.md".
 type entry struct {
-	id    int32
-	label string
+	id       int32
+	label    string
+	disabled bool
 }
 
-// trayMenu reads the first level of the program's tray menu.
+// layout is a line as the bus carries it.
+type layout struct {
+	ID       int32
+	Props    map[string]dbus.Variant
+	Children []dbus.Variant
+}
+
+// trayMenu reads the program's tray menu.
 func (d *desktop) trayMenu() (menu dbus.BusObject, entries []entry) {
 	d.t.Helper()
-	conn, err := dbus.ConnectSessionBus()
-	if err != nil {
-		d.t.Fatal(err)
+	if d.bus == nil {
+		conn, err := dbus.ConnectSessionBus()
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		d.t.Cleanup(func() { conn.Close() })
+		d.bus = conn
 	}
-	d.t.Cleanup(func() { conn.Close() })
-	menu = conn.Object(d.trayItem(), menuPath)
+	menu = d.bus.Object(d.trayItem(), menuPath)
 	var revision uint32
-	var root struct {
-		ID       int32
-		Props    map[string]dbus.Variant
-		Children []dbus.Variant
-	}
-	if err := menu.Call(menuIface+".GetLayout", 0, int32(0), int32(1), []string{}).Store(&revision, &root); err != nil {
+	var root layout
+	if err := menu.Call(menuIface+".GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &root); err != nil {
 		d.t.Fatalf("read the tray's menu: %v", err)
 	}
-	for _, c := range root.Children {
-		var line struct {
-			ID       int32
-			Props    map[string]dbus.Variant
-			Children []dbus.Variant
-		}
-		if err := dbus.Store([]any{c.Value()}, &line); err != nil {
-			d.t.Fatalf("read a line of the tray's menu: %v", err)
-		}
-		if label, ok := line.Props["label"].Value().(string); ok {
-			entries = append(entries, entry{line.ID, label})
+	var walk func(under string, lines []dbus.Variant)
+	walk = func(under string, lines []dbus.Variant) {
+		for _, c := range lines {
+			var l layout
+			if err := dbus.Store([]any{c.Value()}, &l); err != nil {
+				d.t.Fatalf("read a line of the tray's menu: %v", err)
+			}
+			label, ok := l.Props["label"].Value().(string)
+			if !ok {
+				continue
+			}
+			enabled, said := l.Props["enabled"].Value().(bool)
+			entries = append(entries, entry{l.ID, under + label, said && !enabled})
+			walk(under+label+"/", l.Children)
 		}
 	}
+	walk("", root.Children)
 	return menu, entries
 }
 
-// chooseTray clicks on a line of the tray's menu, as the panel does for a person.
-func (d *desktop) chooseTray(label string) {
+// waitTray waits until the tray's menu has an entry whose label begins with prefix.
+func (d *desktop) waitTray(prefix string) entry {
 	d.t.Helper()
-	menu, entries := d.trayMenu()
-	for _, e := range entries {
-		if e.label == label {
-			call := menu.Call(menuIface+".Event", 0, e.id, "clicked", dbus.MakeVariant(int32(0)), uint32(0))
-			if call.Err != nil {
-				d.t.Fatalf("choose %s in the tray: %v", label, call.Err)
-			}
-			return
+	var found entry
+	var have []entry
+	d.until("the entry "+prefix+" in the tray", func() bool {
+		_, have = d.trayMenu()
+		i := slices.IndexFunc(have, func(e entry) bool { return strings.HasPrefix(e.label, prefix) })
+		if i >= 0 {
+			found = have[i]
 		}
+		return i >= 0
+	})
+	return found
+}
+
+// chooseTray clicks on the entry of the tray's menu that begins with prefix, as the panel does for a person.
+func (d *desktop) chooseTray(prefix string) {
+	d.t.Helper()
+	e := d.waitTray(prefix)
+	menu, _ := d.trayMenu()
+	if call := menu.Call(menuIface+".Event", 0, e.id, "clicked", dbus.MakeVariant(int32(0)), uint32(0)); call.Err != nil {
+		d.t.Fatalf("choose %s in the tray: %v", prefix, call.Err)
 	}
-	d.t.Fatalf("the tray's menu has no %q, it has %v", label, entries)
 }

@@ -1,0 +1,190 @@
+//go:build desktop
+
+// Command frames opens a real window with a chat of 20,000 messages, scrolls through it and prints how long frames took: from the turn of
+// the wheel through layout and painting until the picture was handed to the screen, without the time in which the program waits for
+// the next tick of the toolkit's clock. Beside that time stands the processor time that the frame took on all threads, which tells more
+// where other programs are busy.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"os"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/app"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/chat"
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// limit is the longest that a frame may take.
+const limit = 33 * time.Millisecond
+
+func main() {
+	n := flag.Int("n", 600, "turns of the wheel for each way of scrolling")
+	profile := flag.String("cpuprofile", "", "write a profile of the processor to this file")
+	flag.Parse()
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "frames:", err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
+	}
+	a := app.NewWithID("app.fairlead.frames")
+	a.Settings().SetTheme(look.New(look.Dark, 1))
+	w := a.NewWindow("Frames")
+	pane := chat.New(chat.Handlers{}, &look.Machines{})
+	m := newMeter(w, pane)
+	w.SetPadded(false)
+	w.Resize(fyne.NewSize(880, 760))
+	pane.Update(conversation(10_000))
+	a.Lifecycle().SetOnStarted(func() {
+		go func() {
+			time.Sleep(time.Second) // the first frames, with their shaders and glyphs
+			tr := transcript(pane)
+			m.run("wheel, upwards", *n, func(int) { tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 60)}) })
+			m.run("wheel, back", *n, func(int) { tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -60)}) })
+			m.run("page up", *n/4, func(int) { tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageUp}) })
+			m.run("to far places", *n/8, func(i int) { tr.ScrollToKey(tr.Items()[i*7919%len(tr.Items())].Key) })
+			fyne.Do(a.Quit)
+		}()
+	})
+	w.ShowAndRun()
+}
+
+// meter tells when the painting of a frame begins: its raster is the first object of the window and is asked for its picture then.
+type meter struct {
+	first   *canvas.Raster
+	painted time.Time
+}
+
+func newMeter(w fyne.Window, o fyne.CanvasObject) *meter {
+	m := &meter{}
+	m.first = canvas.NewRaster(func(w, h int) image.Image {
+		m.painted = time.Now()
+		return image.NewUniform(color.Black)
+	})
+	m.first.Resize(fyne.NewSize(1, 1)) // small: it must not add to what is measured
+	w.SetContent(container.NewStack(container.NewWithoutLayout(m.first), o))
+	return m
+}
+
+// run scrolls n times and prints what the frames took.
+func (m *meter) run(name string, n int, scroll func(i int)) {
+	var frames, layouts, work []time.Duration
+	for i := range n {
+		var layout, before time.Duration
+		fyne.DoAndWait(func() {
+			began := time.Now()
+			before = processor()
+			scroll(i)
+			layout = time.Since(began)
+			m.painted = time.Time{}
+			m.first.Refresh()
+		})
+		for done := false; !done; { // until a call that comes after the painting
+			fyne.DoAndWait(func() {
+				if !m.painted.IsZero() {
+					frames, done = append(frames, layout+time.Since(m.painted)), true
+					work = append(work, processor()-before)
+				}
+			})
+			if !done {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		layouts = append(layouts, layout)
+	}
+	fmt.Printf("%-14s %4d frames: %s; processor %s; layout %s\n", name, n, sum(frames), sum(work), sum(layouts))
+}
+
+// sum says in a line how long things took.
+func sum(d []time.Duration) string {
+	slices.Sort(d)
+	over := 0
+	for _, x := range d {
+		if x > limit {
+			over++
+		}
+	}
+	at := func(p float64) time.Duration { return d[int(float64(len(d)-1)*p)].Round(100 * time.Microsecond) }
+	return fmt.Sprintf("p50 %s p99 %s longest %s, %d over %s", at(0.5), at(0.99), at(1), over, limit)
+}
+
+// processor is the time that all threads of the program have worked.
+func processor() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// transcript finds the list of messages in the pane.
+func transcript(o fyne.CanvasObject) *widgets.Transcript {
+	switch o := o.(type) {
+	case *widgets.Transcript:
+		return o
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			if t := transcript(c); t != nil {
+				return t
+			}
+		}
+	case fyne.Widget:
+		for _, c := range test.WidgetRenderer(o).Objects() {
+			if t := transcript(c); t != nil {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// conversation has 2n messages as real ones are: questions, answers with Markdown, code and tables, and calls of tools.
+func conversation(n int) chat.State {
+	s := chat.State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Frames"}, Nodes: []protocol.NodeInfo{{ID: "server", Online: true}}}
+	answers := []string{
+		strings.Repeat("Because a **semicolon** is missing in `parse.c`, and the *next* line hides it. ", 6),
+		"Two things:\n\n1. The build reads the old header.\n2. The cache was not cleared.\n\n```go\nfunc main() {\n\tfmt.Println(\"hello\")\n\tfor i := range 10 {\n\t\twork(i)\n\t}\n}\n```\n\nThat is all.",
+		"| file | lines | state |\n|---|---:|---|\n| parse.c | 812 | broken |\n| lex.c | 311 | good |\n| main.c | 90 | good |\n\nSee [the manual](https://example.org/manual).",
+		"# Plan\n\n- read the log\n- find the line\n- mend it\n\n> Nothing is changed before you allow it.",
+	}
+	now := time.Now().Add(-time.Hour)
+	for i := range n {
+		at, id := now.Add(time.Duration(i)*time.Millisecond).UnixMilli(), fmt.Sprint(i)
+		run := protocol.RunID("r" + id)
+		s.Messages = append(s.Messages, protocol.Message{ID: protocol.MessageID("u" + id), Role: protocol.RoleUser, Timestamp: at,
+			Content: protocol.Content{protocol.Text("Why does the build fail on the server, try " + id + "?")}})
+		answer := protocol.Content{protocol.Text(answers[i%len(answers)])}
+		if i%5 == 0 {
+			args, _ := json.Marshal(map[string]string{"command": "make -j4 2>&1 | tail"})
+			answer = append(answer, protocol.Block{Type: protocol.BlockToolCall, ID: "c" + id, Name: "server__Bash", Arguments: args})
+		}
+		s.Messages = append(s.Messages, protocol.Message{ID: protocol.MessageID("a" + id), RunID: run, Role: protocol.RoleAssistant, Timestamp: at, Content: answer})
+		if i%5 == 0 {
+			s.Messages = append(s.Messages, protocol.Message{ID: protocol.MessageID("t" + id), Role: protocol.RoleToolResult, ToolCallID: "c" + id, ToolName: "server__Bash",
+				Content: protocol.Content{protocol.Text(strings.Repeat("cc -O2 -c parse.c\n", 12))}})
+		}
+	}
+	return s
+}

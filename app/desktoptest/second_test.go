@@ -1,0 +1,280 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"context"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// day is a program in use: with chats, and a client that sees what the person's acts led to.
+type day struct {
+	*program
+	c *client.Client
+}
+
+func (d *day) sessions() []protocol.SessionEntry {
+	r, err := client.Call(context.Background(), d.c, protocol.SessionsList, protocol.SessionsListParams{})
+	if err != nil {
+		return nil
+	}
+	return r.Sessions
+}
+
+func (d *day) session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
+	list := d.sessions()
+	i := slices.IndexFunc(list, func(e protocol.SessionEntry) bool { return e.SessionKey == key })
+	if i < 0 {
+		return protocol.SessionEntry{}, false
+	}
+	return list[i], true
+}
+
+func (d *day) messages(key protocol.SessionKey) []protocol.Message {
+	r, err := client.Call(context.Background(), d.c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key})
+	if err != nil {
+		return nil
+	}
+	return r.Messages
+}
+
+// arrives waits until a person's message with this text is in a chat, and returns it.
+func (d *day) arrives(key protocol.SessionKey, text string) protocol.Message {
+	d.t.Helper()
+	var found protocol.Message
+	d.until("the message "+text+" in "+string(key), func() bool {
+		for _, m := range d.messages(key) {
+			if m.Role == protocol.RoleUser && strings.Contains(m.Content.Text(), text) {
+				found = m
+			}
+		}
+		return found.ID != ""
+	})
+	return found
+}
+
+func (d *day) seed(key protocol.SessionKey, text string) {
+	d.t.Helper()
+	if _, err := client.Call(context.Background(), d.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: text}); err != nil {
+		d.t.Fatal(err)
+	}
+	d.until("the answer to "+text, func() bool { return len(d.messages(key)) > 1 })
+}
+
+func (d *day) main() window { d.t.Helper(); w := d.waitWindow(mainWindow); d.activate(w); return w }
+
+// menu opens the menu of the chat that is shown and chooses from it.
+func (d *day) menu(choice string) {
+	d.t.Helper()
+	w := d.main()
+	d.click(image.Pt(w.x+w.w-26, w.y+20))
+	d.click(d.waitTextIn(mainWindow, choice, corner))
+}
+
+// brightness is how light a window is on average, from 0 to 1.
+func (d *day) brightness(pattern string) float64 {
+	d.t.Helper()
+	w := d.waitWindow(pattern)
+	f, err := os.Open(d.shot("light"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer f.Close()
+	pic, err := png.Decode(f)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	sum, n := 0, 0
+	for y := w.y + 40; y < w.y+w.h-40; y += 7 {
+		for x := w.x + 10; x < w.x+w.w-10; x += 7 {
+			sum += int(color.GrayModel.Convert(pic.At(x, y)).(color.Gray).Y)
+			n++
+		}
+	}
+	return float64(sum) / float64(max(n, 1)) / 255
+}
+
+func hasPicture(m protocol.Message) bool {
+	return slices.ContainsFunc(m.Content, func(b protocol.Block) bool { return b.Type == "image" && b.MediaKey != "" })
+}
+
+func TestAPersonsSecondDay(t *testing.T) {
+	p := start(newDesktop(t))
+	p.clickText(mainWindow, "Begin now")
+	d := &day{p, p.gateway()}
+	const two, three = protocol.SessionKey("agent:main:two"), protocol.SessionKey("agent:main:three")
+	d.seed(two, "what can you do")
+	d.seed(three, "list the Go files")
+
+	// A question comes while the person types: the keys go on to where they went.
+	d.main()
+	d.typeText("run ls -la")
+	d.keys("Return")
+	d.waitWindow(question)
+	d.typeText("and I type on")
+	if front := d.front(); front != "Fairlead" {
+		t.Errorf("the keyboard is with %q", front)
+	}
+	d.shot("typing-on")
+	if e := d.waitTray("1 question waits for you"); !e.disabled {
+		t.Error("the status line can be chosen")
+	}
+	d.chooseTray("Needs you (1)/Run ls -la")
+	d.until("the question at the front", func() bool { return strings.HasPrefix(d.front(), "Fairlead wants") })
+	time.Sleep(time.Second) // a key at once could have been meant for what was typed before
+	d.keys("Escape")
+	d.waitNoWindow(question)
+	d.waitTray("Ready")
+	d.main()
+	d.keys("Return")
+	d.arrives(protocol.MainSession, "and I type on")
+
+	// The tray's other entries.
+	paused := func() bool {
+		st, err := client.Call(context.Background(), d.c, protocol.StatusGet, protocol.Empty{})
+		return err == nil && st.Paused
+	}
+	d.chooseTray("Pause agent")
+	d.until("the pause", paused)
+	d.waitTray("The agent is paused")
+	d.chooseTray("Pause agent")
+	d.until("the end of the pause", func() bool { return !paused() })
+	d.main()
+	d.keys("ctrl+w")
+	d.waitNoWindow(mainWindow)
+	d.chooseTray("Recent chats/what can you do")
+	d.waitWindow(mainWindow)
+	d.main()
+	d.typeText("read main.go")
+	d.keys("Return")
+	d.arrives(two, "read main.go")
+	before := len(d.sessions())
+	d.keys("ctrl+w")
+	d.waitNoWindow(mainWindow)
+	d.chooseTray("New chat")
+	d.waitWindow(mainWindow)
+	d.main()
+	d.typeText("read README.md")
+	d.keys("Return")
+	var fresh protocol.SessionEntry
+	d.until("a new chat", func() bool {
+		list := d.sessions()
+		i := slices.IndexFunc(list, func(e protocol.SessionEntry) bool { return e.Title == "read README.md" })
+		if i >= 0 {
+			fresh = list[i]
+		}
+		return i >= 0 && len(list) == before+1
+	})
+
+	// Rename, export, delete with undo, of the chat that is shown.
+	d.menu("Rename")
+	d.keys("ctrl+a")
+	d.typeText("Paper boats")
+	d.keys("Return")
+	d.until("the new name", func() bool { e, _ := d.session(fresh.SessionKey); return e.Title == "Paper boats" })
+	d.menu("Export")
+	d.waitText(mainWindow, "Save File")
+	d.shot("export")
+	d.keys("Return")
+	file := filepath.Join(filepath.Dir(p.workspace), "Paper boats.md")
+	d.until("the exported file", func() bool {
+		text, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(text), "read README.md")
+	})
+	d.menu("Delete")
+	d.until("the end of the chat", func() bool { e, ok := d.session(fresh.SessionKey); return !ok || e.DeletedAt != 0 })
+	d.click(d.waitTextIn(mainWindow, "Undo", toast))
+	d.until("the chat again", func() bool { e, ok := d.session(fresh.SessionKey); return ok && e.DeletedAt == 0 })
+	d.shot("undone")
+
+	// Pictures, from the clipboard and from a file manager.
+	pic := filepath.Join(t.TempDir(), "boat.png")
+	if err := writePicture(pic); err != nil {
+		t.Fatal(err)
+	}
+	d.run("sh", "-c", `xclip -selection clipboard -t image/png -i "$1" >/dev/null 2>&1`, "sh", pic)
+	w := d.main()
+	d.keys("ctrl+v")
+	d.waitTextIn(mainWindow, "Remove", bottom)
+	d.typeText("a pasted one")
+	d.keys("Return")
+	if m := d.arrives(fresh.SessionKey, "a pasted one"); !hasPicture(m) {
+		t.Errorf("the message has no picture: %+v", m.Content)
+	}
+	d.drop(pic, w, w.x+w.w/2, w.y+w.h/2)
+	d.waitTextIn(mainWindow, "Remove", bottom)
+	d.shot("dropped")
+	d.typeText("a dropped one")
+	d.keys("Return")
+	if m := d.arrives(fresh.SessionKey, "a dropped one"); !hasPicture(m) {
+		t.Errorf("the message has no picture: %+v", m.Content)
+	}
+
+	// A chat in a window of its own.
+	d.rightClick(d.waitTextIn(mainWindow, "Go files", left))
+	d.clickText(mainWindow, "window of its own")
+	const own = "Go files – Fairlead$"
+	d.activate(d.waitWindow(own))
+	d.typeText("list md files")
+	d.keys("Return")
+	d.arrives(three, "list md files")
+	d.shot("torn-off")
+	d.keys("ctrl+w")
+	d.waitNoWindow(own)
+
+	// Light colours.
+	d.chooseTray("Settings")
+	d.waitWindow(settings)
+	d.clickText(settings, "General")
+	d.clickText(settings, "Light")
+	d.until("light windows", func() bool { return d.brightness(settings) > 0.7 })
+	d.keys("alt+F4")
+	d.waitNoWindow(settings)
+	if b := d.brightness(mainWindow); b < 0.7 {
+		t.Errorf("the main window's brightness is %.2f", b)
+	}
+
+	// A narrow window: the list is a drawer, and the keyboard reaches its search.
+	w = d.main()
+	d.run("xdotool", "windowsize", "--sync", w.id, "500", "700")
+	d.keys("ctrl+k")
+	d.typeText("Go files")
+	d.waitText(mainWindow, "FOUND")
+	d.shot("drawer")
+	time.Sleep(500 * time.Millisecond) // the search waits for a pause in the typing
+	d.keys("Return")
+	d.typeText("list txt files")
+	d.keys("Return")
+	d.arrives(three, "list txt files")
+	d.shot("narrow")
+}
+
+// writePicture paints a small picture.
+func writePicture(path string) error {
+	pic := image.NewRGBA(image.Rect(0, 0, 64, 48))
+	for y := range 48 {
+		for x := range 64 {
+			pic.Set(x, y, color.RGBA{uint8(4 * x), uint8(5 * y), 160, 255})
+		}
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := png.Encode(f, pic); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
