@@ -212,6 +212,9 @@ func (j *judging) protected(list []string) string {
 		if device.MatchString(low) {
 			return "it writes to a disk"
 		}
+		if strings.HasSuffix(low, "/.git/") {
+			return ".git is the repository itself"
+		}
 		if profiles[path.Base(strings.ToLower(f))] {
 			return short(path.Base(f)) + " decides what programs run later"
 		}

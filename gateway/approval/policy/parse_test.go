@@ -37,6 +37,7 @@ func TestSenselessRulesAreRefusedWithTheReason(t *testing.T) {
 		{`{"rules":[{"tool":"Bash","argv":["**"],"verdict":"allow"}]}`, "must name its program"},
 		{`{"rules":[{"tool":"Bash","verdict":"allow"}]}`, "needs argv"},
 		{`{"rules":[{"tool":"*","verdict":"allow"}]}`, "needs argv"},
+		{`{"rules":[{"tool":"Bash","path":"x","verdict":"deny"}]}`, "about files"},
 		{`{"rules":[{"argv":["ls"],"verdict":"allow"}]}`, "tool is missing"},
 		{`{"rules":[{"tool":"Write","argv":["ls"],"verdict":"allow"}]}`, "runs none"},
 		{`{"rules":[{"tool":"Bash","argv":["ls"],"path":"x","verdict":"deny"}]}`, "exclude each other"},

@@ -44,6 +44,9 @@ func prepare(r Rule) (*rule, error) {
 		return nil, errors.New("an allow for commands needs argv")
 	}
 	if r.Path != "" {
+		if p.tool.literal() && tool == "Bash" {
+			return nil, errors.New(`path is about files: name the tool "Write" or "Read", which also covers what a command redirects to`)
+		}
 		g, err := parsePath(r.Path)
 		if err != nil {
 			return nil, err

@@ -1,0 +1,69 @@
+package policy
+
+import (
+	"errors"
+	"path"
+	"strings"
+	"testing"
+)
+
+// TestFloorHoldsUnderEveryRule tries to lower the floor by rules and grants that spell the very command.
+func TestFloorHoldsUnderEveryRule(t *testing.T) {
+	for _, command := range []string{"sudo ls", "rm -rf /", "rm -rf .", "cp x .git/hooks/pre-commit", "git config core.pager less", "tee /home/me/.bashrc", "crontab x"} {
+		words := strings.Fields(command)
+		s, problems, err := New(File{Default: Allow, Rules: []Rule{{Tool: "Bash", Argv: words, Verdict: Allow}},
+			Grants: []Grant{{Argv: words, Cwd: corpusCwd}}})
+		if err != nil || len(problems) > 0 {
+			t.Fatal(err, problems)
+		}
+		if got := s.Judge(corpusCall("bash", command)); got.Verdict != Ask || !got.Floor || len(got.Offers) > 0 {
+			t.Errorf("%q: %+v", command, got)
+		}
+	}
+}
+
+func TestOwnFoldersBelongToTheFloor(t *testing.T) {
+	s := must(t, `{"default":"allow","rules":[{"tool":"Write","path":"**","verdict":"allow"}]}`)
+	for _, command := range []string{"echo x > /data/fl/config.json", "cp x /data/fl/rules.json", "rm /DATA/fl/journal"} {
+		c := corpusCall("bash", command)
+		if s.Judge(c).Verdict != Allow {
+			t.Fatalf("%q asks without an own folder: the case proves nothing", command)
+		}
+		c.Own = []string{"/data/fl"}
+		if got := s.Judge(c); got.Verdict != Ask || !got.Floor {
+			t.Errorf("%q: %+v", command, got)
+		}
+	}
+	c := Call{Tool: "Write", Cwd: "/data", Paths: []string{"fl/config.json"}, Own: []string{"/data/fl"}}
+	if got := s.Judge(c); got.Verdict != Ask || !got.Floor {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestLinksAreFollowed: a path counts for what it leads to, and what cannot be followed asks.
+func TestLinksAreFollowed(t *testing.T) {
+	s := must(t, `{"rules":[{"tool":"Bash","argv":["echo","**"],"verdict":"allow"},{"tool":"Write","path":"out/**","verdict":"allow"},
+		{"tool":"Write","path":"secret/**","verdict":"deny"},{"tool":"Bash","argv":["make"],"cwd":"/link","verdict":"allow"}]}`)
+	resolve := func(p string) (string, error) {
+		if strings.HasPrefix(p, "/w/out/broken") {
+			return "", errors.New("loop")
+		}
+		for from, to := range map[string]string{"/w/out/away": "/etc", "/w/out/deep": "/w/secret", "/link": "/w"} {
+			if rest, ok := strings.CutPrefix(p, from); ok {
+				return path.Join(to, rest), nil
+			}
+		}
+		return p, nil
+	}
+	for command, want := range map[string]Verdict{"echo x > out/a": Allow, "echo x > out/away/a": Ask, "echo x > out/deep/a": Deny,
+		"echo x > out/broken": Ask, "make": Allow} {
+		for _, cwd := range []string{"/w", "/link"} {
+			if command == "make" && cwd == "/w" {
+				continue // the rule is for the folder under its other name
+			}
+			if got := s.Judge(Call{Tool: "Bash", Cwd: cwd, Command: command, Resolve: resolve}); got.Verdict != want {
+				t.Errorf("%q in %s: %s (%s), want %s", command, cwd, got.Verdict, got.Reason, want)
+			}
+		}
+	}
+}
