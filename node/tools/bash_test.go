@@ -127,6 +127,50 @@ func TestBashHasItsOwnEnvironment(t *testing.T) {
 	}
 }
 
+func TestCommandsAreKeptFromAskingWhatNobodyAnswers(t *testing.T) {
+	useShell(t)
+	t.Setenv("PAGER", "less")
+	t.Setenv("HOME", t.TempDir())
+	b := newBench(t)
+	out := must[bashOut](b, "Bash", args{"command": `echo "$PAGER $GIT_TERMINAL_PROMPT $EDITOR"`})
+	if out.Output != "cat 0 false\n" {
+		t.Errorf("%q", out.Output)
+	}
+}
+
+func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	for range maxWaited {
+		b.jobs.turns <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			if out, err := call[bashOut](b, "Bash", args{"command": "echo mine"}); err != nil || out.Output != "mine\n" {
+				t.Errorf("%+v, %v", out, err)
+			}
+		})
+	}
+	wg.Go(func() {
+		if _, err := callCtx[bashOut](b, ctx, "Bash", args{"command": "touch ran"}); err == nil || !strings.Contains(err.Error(), "cancelled while it waited") {
+			t.Errorf("error %v", err)
+		}
+	})
+	if out := must[bashOut](b, "Bash", args{"command": "true", "yieldMs": 60000}); out.Status != "completed" {
+		t.Errorf("a command that may stay waits: %+v", out)
+	}
+	cancel()
+	for range maxWaited {
+		<-b.jobs.turns
+	}
+	wg.Wait()
+	if _, err := os.Stat(filepath.Join(b.ws.Dir(), "ran")); err == nil {
+		t.Error("a cancelled command ran")
+	}
+}
+
 func TestBashGivesNoInput(t *testing.T) {
 	useShell(t)
 	b := newBench(t)

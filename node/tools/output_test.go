@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -48,7 +49,7 @@ func TestOutputStaysSmall(t *testing.T) {
 	for range 2000 { // 131 MB
 		o.Write(line)
 	}
-	if cap(o.buf) > 1<<20 {
+	if cap(o.buf) > 1_000_000 {
 		t.Errorf("%d bytes are kept", cap(o.buf))
 	}
 	if s, truncated := o.text(); len(s) != maxOutput || !truncated {
@@ -58,6 +59,48 @@ func TestOutputStaysSmall(t *testing.T) {
 	o.Write(big)
 	if s, _ := o.text(); s != string(make([]byte, maxOutput)) {
 		t.Error("one write that is larger than what is kept went wrong")
+	}
+}
+
+func TestOutputSettlesWithoutLosingWhatCounts(t *testing.T) {
+	for _, n := range []int{0, 5, firstBuf, keep, 3 * ring / 2} {
+		var o output
+		fmt.Fprint(&o, strings.Repeat("é\n", n/3))
+		before := o.view()
+		o.settle(keep)
+		if after := o.view(); after != before || o.held() > keep || o.size() != before.bytes {
+			t.Errorf("%d bytes: %d held; lines %d, %d, want %d, %d", n, o.held(), after.lines, after.first, before.lines, before.first)
+		}
+		tail := o.tail()
+		o.settle(tailBytes)
+		if o.tail() != tail || o.held() > tailBytes || o.view().truncated != (before.truncated || len(before.text) > tailBytes) || o.view().lines != before.lines {
+			t.Errorf("%d bytes: the tail became another", n)
+		}
+	}
+}
+
+func TestLinesAreCountedAlsoWhenTheyAreLost(t *testing.T) {
+	var o output
+	if v := o.view(); v != (view{}) {
+		t.Errorf("%+v", v)
+	}
+	for i := range 200_000 {
+		fmt.Fprintf(&o, "line %d\n", i)
+	}
+	v := o.view()
+	first, _, _ := strings.Cut(v.text, "\n")
+	if !strings.HasSuffix(fmt.Sprint("line ", v.first), first) || v.lines != 200_000 || !v.truncated {
+		t.Errorf("first is %d, %q, of %d lines", v.first, first, v.lines)
+	}
+	fmt.Fprint(&o, "unfinished")
+	if w := o.view(); w.lines != 200_001 {
+		t.Errorf("%d lines", w.lines)
+	}
+	for range 7 { // without any line feed
+		o.Write(make([]byte, maxRead))
+	}
+	if w := o.view(); w.lines != 200_001 || w.first != 200_000 {
+		t.Errorf("%d lines, first %d", w.lines, w.first)
 	}
 }
 

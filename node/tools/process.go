@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -221,6 +222,8 @@ func writeJob(j *job, data string) (any, error) {
 	switch {
 	case errors.Is(err, os.ErrClosed):
 		return refused("Session %s has already exited", j.id), nil
+	case errors.Is(err, syscall.EPIPE):
+		return refused("Session %s stdin is not writable", j.id), nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, failf("Failed to write to %s: the command does not read its input (%d of %d bytes taken)", j.id, n, len(data))
 	case err != nil:

@@ -3,6 +3,7 @@
 package tools
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -142,6 +143,98 @@ func TestProcessPagesTheLog(t *testing.T) {
 	end(b, quiet)
 	if out := must[processOut](b, "Process", args{"action": "log", "sessionId": quiet}); out.Log != "(no output)" || out.TotalLines != 0 {
 		t.Errorf("%+v", out)
+	}
+}
+
+func TestLinesKeepTheirNumbersWhenTheHeadIsLost(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	id := background(b, "seq 100000; printf unfinished", nil) // 588,895 characters and 10
+	end(b, id)
+	type page struct {
+		Log                                                   string
+		Offset, TotalLines, TotalChars, TotalBytes, FirstLine int
+		Truncated                                             bool
+	}
+	log := func(offset, limit int) page {
+		return must[page](b, "Process", args{"action": "log", "sessionId": id, "offset": offset, "limit": limit})
+	}
+	for _, c := range []struct {
+		offset, limit, from int
+		want                string
+	}{
+		{99_000, 2, 99_000, "99001\n99002"},
+		{99_999, 200, 99_999, "100000\nunfinished"},
+		{100_001, 5, 100_001, ""},
+		{500_000, 5, 100_001, ""},
+	} {
+		p := log(c.offset, c.limit)
+		if p.Log != c.want || p.Offset != c.from || p.TotalLines != 100_001 || p.TotalChars != maxOutput || p.TotalBytes != 588_905 || !p.Truncated {
+			t.Errorf("%+v: %+v", c, p)
+		}
+	}
+	p := log(0, 3) // lost, so that the first line which is left comes
+	lines := strings.Split(p.Log, "\n")
+	if p.FirstLine == 0 || p.Offset != p.FirstLine || len(lines) != 3 || lines[1] != strconv.Itoa(p.FirstLine+2) || !strings.HasSuffix(strconv.Itoa(p.FirstLine+1), lines[0]) {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestAFloodStaysSmall(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	id := background(b, "yes", nil)
+	j := b.jobs.get(id)
+	for end := time.Now().Add(10 * time.Second); j.out.size() < 20<<20 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if n := j.out.held(); n > 1_000_000 || j.out.size() < 20<<20 {
+		t.Errorf("%d bytes are held of %d", n, j.out.size())
+	}
+	must[processOut](b, "Process", args{"action": "kill", "sessionId": id})
+	if out := end(b, id); len(out.Tail) != maxTail || out.Signal != "SIGKILL" {
+		t.Errorf("%+v", out)
+	}
+	if j.out.held() > keep {
+		t.Errorf("%d bytes are held at the end", j.out.held())
+	}
+}
+
+func TestAClosedInputIsSaid(t *testing.T) {
+	everywhere(t, func(t *testing.T, b *bench) {
+		id := background(b, "exec 0<&-; echo closed; sleep 60", nil)
+		printed(b, id, func(s string) bool { return s == "closed\n" })
+		for _, action := range []string{"write", "submit"} {
+			if out := must[processOut](b, "Process", args{"action": action, "sessionId": id, "data": "x"}); out.Error != "Session "+id+" stdin is not writable" || out.Status != "failed" {
+				t.Errorf("%s: %+v", action, out)
+			}
+		}
+	})
+}
+
+func TestOldOutputGivesWayToNew(t *testing.T) {
+	jobs := NewJobs(JobOptions{})
+	text := strings.Repeat("x", keep)
+	for i := range 2 * maxHeld / keep {
+		j := &job{id: strconv.Itoa(i), done: make(chan struct{}), mayStay: true}
+		j.background.Store(true)
+		j.out.Write([]byte(text))
+		j.out.settle(keep)
+		j.result.at = time.Now().Add(time.Duration(i))
+		jobs.jobs[j.id] = j
+		jobs.wg.Add(1)
+		jobs.background++
+		jobs.finish(j)
+	}
+	held := 0
+	for _, j := range jobs.jobs {
+		held += j.out.held()
+		if len(j.out.tail()) != maxTail {
+			t.Errorf("%s lost its tail", j.id)
+		}
+	}
+	if held > maxHeld || jobs.jobs["0"].out.held() > tailBytes || jobs.jobs[strconv.Itoa(2*maxHeld/keep-1)].out.held() != keep || jobs.background != 0 {
+		t.Errorf("%d bytes are held", held)
 	}
 }
 
