@@ -11,6 +11,7 @@ import (
 // command judges what a shell would run.
 func (j *judging) command(k shell.Kind) {
 	j.facts = shell.Analyze(j.call.Command, k)
+	j.parts = make([]Part, 0, len(j.facts.Commands)+len(j.facts.Redirects))
 	start := j.place.dirs
 	for _, c := range j.facts.Commands {
 		if c.Loop && !c.Guess && (c.Name() == "cd" || c.Name() == "pushd" || c.Name() == "popd") {

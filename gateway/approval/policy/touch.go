@@ -2,10 +2,14 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/approval/shell"
 )
+
+// anyAccess are the tools as whose calls a program's access to a file counts: first those that write.
+var anyAccess = []string{"Write", "Edit", "Read"}
 
 // touches applies the ask and deny rules about files to a command's words. Programs that are known to read or write what they are given
 // get the rule's verdict; for others a word that names such a file asks.
@@ -21,12 +25,15 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule) {
 		if w.Dynamic || w.Text == "" {
 			continue
 		}
-		tools, sure := []string{"Write", "Edit", "Read"}, false
+		tools, sure := anyAccess, false
 		switch {
 		case writers[name] && (name != "cp" && name != "rsync" && name != "scp" && name != "ln" || i == len(c.Words)-2):
-			tools, sure = []string{"Write", "Edit"}, true
+			tools, sure = anyAccess[:2], true
 		case writers[name], readers[name], viewers[name]:
-			tools, sure = []string{"Read"}, true
+			tools, sure = anyAccess[2:], true
+		}
+		if !slices.ContainsFunc(j.paths, func(r *rule) bool { return slices.ContainsFunc(tools, r.tool.match) }) {
+			continue
 		}
 		text := w
 		if isFlag(w.Text) || strings.Contains(w.Text, "=") {

@@ -155,6 +155,7 @@ type scope struct {
 func analyze(text string, k Kind, guess bool) Facts {
 	a := &analysis{kind: k, vars: map[string]string{}, guess: guess, scope: scope{parent: -1}}
 	a.facts.Kind = k
+	a.facts.Commands = make([]Command, 0, 4+len(text)/30)
 	if len(text) > maxRead {
 		text = text[:maxRead]
 	}

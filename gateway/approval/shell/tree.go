@@ -130,7 +130,7 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 	if len(c.Args) == 0 {
 		return
 	}
-	var list []Word
+	list := make([]Word, 0, len(c.Args))
 	dynamic := false
 	for _, w := range c.Args {
 		from := len(list)
