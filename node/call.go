@@ -219,6 +219,9 @@ const progressLimit = 2 * time.Second
 // report sends what a running call prints until latest is closed. A report that is lost is not sent again.
 func (n *Node) report(ctx context.Context, latest <-chan protocol.ToolProgress) {
 	for p := range latest {
+		if n.client == nil {
+			continue // not run yet: nobody listens
+		}
 		sending, cancel := context.WithTimeout(ctx, progressLimit)
 		client.Call(sending, n.client, protocol.ReportProgress, p)
 		cancel()

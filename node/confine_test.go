@@ -1,0 +1,88 @@
+package node
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
+)
+
+func TestParseConfinementTakesWordsAndRefusesOthers(t *testing.T) {
+	for _, mode := range []string{"", "read-only", "workspace-write", "full"} {
+		for _, network := range []string{"", "blocked", "allowed"} {
+			if c, err := ParseConfinement(mode, network, nil); err != nil || string(c.Mode) != mode || string(c.Network) != network {
+				t.Errorf("%q %q: %+v, %v", mode, network, c, err)
+			}
+		}
+	}
+	for _, c := range [][3]string{{"none", "", "x"}, {"", "open", "x"}, {"", "", ":ro"}} {
+		if _, err := ParseConfinement(c[0], c[1], []string{c[2]}); err == nil || err.Error() == "" {
+			t.Errorf("%v: no error", c)
+		}
+	}
+	c, err := ParseConfinement("", "", []string{"sub:ro", "/abs"})
+	if err != nil || len(c.Grants) != 2 || !filepath.IsAbs(c.Grants[0].Dir) || !c.Grants[0].ReadOnly || c.Grants[1].ReadOnly {
+		t.Errorf("%+v, %v", c, err)
+	}
+	p := c.profile("/ws")
+	if p.Mode != sandbox.WorkspaceWrite || p.Network != sandbox.NetBlocked || p.Workspace != "/ws" || len(p.Write) != 1 || len(p.Read) != 1 || p.Write[0] != c.Grants[1].Dir {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestCommandsOfANodeAreConfined(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what is tried here is what Linux enforces")
+	}
+	t.Setenv("SHELL", "/bin/sh")
+	home, granted, outside := t.TempDir(), t.TempDir(), t.TempDir()
+	secret := filepath.Join(home, "secret")
+	if err := os.WriteFile(secret, []byte("classified"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := start(t, func(o *Options) {
+		o.Home = home
+		o.Confine.Grants = []workspace.Grant{{Dir: granted}}
+	})
+	l, params := g.accept()
+	if params.Host.Enforcement.Summary != string(sandbox.Contained) {
+		t.Skipf("this machine does not contain: %+v", params.Host.Enforcement)
+	}
+	command := "ls -la; echo 1 > in; echo 2 > " + granted + "/f; echo 3 > " + outside + "/f; cat " + secret + "; true"
+	raw, err := protocol.Marshal(map[string]string{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.invoke("1", "Bash", string(raw))
+	out := decode[struct{ Status, Output, Enforced string }](t, l.result().Result)
+	if out.Status != "completed" || out.Enforced != params.Host.Sandbox || out.Enforced != "files workspace-write, network blocked" || strings.Contains(out.Output, "classified") {
+		t.Errorf("%+v", out)
+	}
+	for path, want := range map[string]bool{filepath.Join(g.node.ws.Dir(), "in"): true, granted + "/f": true, outside + "/f": false} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(home, "sandbox.json")); err != nil {
+		t.Errorf("what was found out is not kept: %v", err)
+	}
+}
+
+func TestFullAccessIsGivenWhenAskedFor(t *testing.T) {
+	t.Setenv("SHELL", "/bin/sh")
+	outside := t.TempDir()
+	g := start(t, func(o *Options) { o.Confine.Mode = sandbox.Full })
+	l, params := g.accept()
+	l.invoke("1", "Bash", `{"command":"echo 1 > `+filepath.ToSlash(outside)+`/f"}`)
+	if out := decode[struct{ Status string }](t, l.result().Result); out.Status != "completed" || params.Host.Sandbox != "full access, as set for this machine" {
+		t.Errorf("%+v, %s", out, params.Host.Sandbox)
+	}
+	if _, err := os.Stat(filepath.Join(outside, "f")); err != nil {
+		t.Error(err)
+	}
+}
