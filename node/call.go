@@ -159,6 +159,9 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	if err := n.check(ctx, t, inv); err != nil {
 		return nil, err
 	}
+	if inv.Network {
+		ctx = tools.WithNetwork(ctx)
+	}
 	ctx = tool.WithIdempotencyKey(tools.WithExpect(ctx, inv.Expect), inv.IdempotencyKey)
 	latest := make(chan protocol.ToolProgress, 1)
 	reported := make(chan struct{})

@@ -16,9 +16,12 @@ type Confinement struct {
 	Access  workspace.Access // of the file tools; "" means workspace.InWorkspace, or InGranted with grants
 	Grants  []workspace.Grant
 	Mode    sandbox.Mode    // of commands; "" means sandbox.WorkspaceWrite
-	Network sandbox.Network // of commands; "" means sandbox.NetBlocked
+	Network sandbox.Network // of commands; "" means sandbox.NetBlocked; AskNetwork blocks it but for single commands
 	Env     []string        // more variables for contained commands: NAME or NAME=value
 }
+
+// AskNetwork keeps commands off the network until the person allows it for one of them.
+const AskNetwork sandbox.Network = "ask"
 
 // ParseConfinement reads what people write: mode and network may be empty, a grant is DIR, DIR:rw or DIR:ro. Grants become absolute.
 func ParseConfinement(mode, network string, grants []string) (c Confinement, err error) {
@@ -29,9 +32,9 @@ func ParseConfinement(mode, network string, grants []string) (c Confinement, err
 		return c, fmt.Errorf("%q is no way to confine commands: read-only, workspace-write or full", mode)
 	}
 	switch c.Network {
-	case "", sandbox.NetBlocked, sandbox.NetAllowed:
+	case "", sandbox.NetBlocked, sandbox.NetAllowed, AskNetwork:
 	default:
-		return c, fmt.Errorf("%q is nothing the network can be: blocked or allowed", network)
+		return c, fmt.Errorf("%q is nothing the network can be: blocked, ask or allowed", network)
 	}
 	for _, text := range grants {
 		g, err := workspace.ParseGrant(text)
@@ -52,7 +55,7 @@ func (c Confinement) profile(dir string) sandbox.Profile {
 	if p.Mode == "" {
 		p.Mode = sandbox.WorkspaceWrite
 	}
-	if p.Network == "" {
+	if p.Network == "" || p.Network == AskNetwork {
 		p.Network = sandbox.NetBlocked
 	}
 	for _, g := range c.Grants {

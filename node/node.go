@@ -94,7 +94,7 @@ func New(opts Options) (*Node, error) {
 		}
 		return nil, err
 	}
-	n.jobs = tools.NewJobs(tools.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), Env: opts.Confine.Env, Events: n.reportExec})
+	n.jobs = tools.NewJobs(tools.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec})
 	n.offer(tools.All(ws, n.jobs))
 	return n, nil
 }

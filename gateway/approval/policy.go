@@ -88,6 +88,8 @@ func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.
 		return Decision{Verdict: Ask, Why: "this chat is paused, so every call is asked about"}
 	case j.Floor:
 		return Decision{Verdict: Ask, Why: j.Reason, Floor: true}
+	case q.Preview != nil && q.Preview.Network:
+		return Decision{Verdict: Ask, Why: "it wants the network, for this command"}
 	case j.Verdict == Ask && ruled:
 		return Decision{Verdict: Ask, Why: j.Reason, Rule: j.Rule}
 	case configured == Ask:

@@ -108,6 +108,17 @@ func TestModesLoosenAndTightenWhatNoRuleSays(t *testing.T) {
 	}
 }
 
+func TestNetworkForACommandIsAlwaysAskedAbout(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
+	q := command("make")
+	q.Preview.Network = true
+	q.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+	if d := r.Decide(t.Context(), q); d.Verdict != Ask || !strings.Contains(d.Why, "network") {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestFloorHoldsAgainstEveryAllow(t *testing.T) {
 	cfg := config.Default().ToolApproval
 	cfg.DefaultDecision, cfg.Rules = "allow", []config.ToolRule{{ID: "all", Tool: "*", Decision: "allow"}}

@@ -198,6 +198,7 @@ func (t *task) act(ctx context.Context) (Result, error) {
 	if t.row.Info.ApprovalID != "" && t.row.Info.Node != protocol.NativePrefix {
 		inv.Approved = t.row.Hash
 	}
+	inv.Network = t.network()
 	progress := func(p protocol.ToolProgress) {
 		info := t.row.Info
 		info.Tail, info.Bytes = p.Tail, p.Bytes
@@ -226,6 +227,18 @@ func (t *task) act(ctx context.Context) (Result, error) {
 		return t.end(ctx, protocol.CallUnknown, nil, err.Error()+". "+unknownText(t.row))
 	}
 	return t.end(ctx, protocol.CallFailed, nil, err.Error())
+}
+
+// network reports whether the call may have the network that it wants: the person was asked about it, or does it themself.
+func (t *task) network() bool {
+	if !t.call.Direct {
+		p := t.row.Info.Preview
+		return p != nil && p.Network && t.row.Info.ApprovalID != ""
+	}
+	var args struct {
+		Network bool `json:"network"`
+	}
+	return json.Unmarshal(t.call.Args, &args) == nil && args.Network
 }
 
 // limit is how long the node may take: the configured time, but never less than the call's own timeout argument asks for.

@@ -54,6 +54,8 @@ type ToolInvoke struct {
 	Expect string `json:"expect,omitempty"`
 	// Approved is the hash of what the person allowed ([CallHash]): the node refuses when what it is about to do has another (extension).
 	Approved string `json:"approved,omitempty"`
+	// Network says that the person allowed the network for this call (extension).
+	Network bool `json:"network,omitempty"`
 	// IdempotencyKey is stable over retries of the same call (seed 001; extension).
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 	// SessionKey and RunID say on whose behalf (extension).
@@ -74,6 +76,7 @@ type CallPreview struct {
 	FileSHA256 string    `json:"fileSha256,omitempty"` // of the file as it is; "absent" when there is none
 	Programs   []Program `json:"programs,omitempty"`   // a command's programs
 	Truncated  bool      `json:"truncated,omitempty"`  // Diff was cut: it may not be approved for more than once
+	Network    bool      `json:"network,omitempty"`    // the call wants the network
 	Problem    string    `json:"problem,omitempty"`    // why the call would fail, such as "oldString not found"
 }
 

@@ -29,6 +29,7 @@ type bashIn struct {
 	Background bool     `json:"background,omitempty" jsonschema:"start it and return at once with a sessionId for the Process tool"`
 	YieldMs    *float64 `json:"yieldMs,omitempty" jsonschema:"wait this long (10 to 120000 ms), then leave the command running in the background and return a sessionId"`
 	Pty        bool     `json:"pty,omitempty" jsonschema:"run it in a terminal (120 by 40), for programs that need one; type with Process, which also resizes it"`
+	Network    bool     `json:"network,omitempty" jsonschema:"it needs the network; the person is asked where this machine allows that for single commands"`
 }
 
 // bashOut is what Bash returns: completed, failed or running (seed 000, Output).
@@ -80,7 +81,9 @@ func (o bashOut) MarshalJSON() ([]byte, error) {
 func bashTool(ws *workspace.Root, jobs *Jobs) tool.Tool {
 	t := tool.Define("Bash", doc("bash"), tool.Traits{Effect: protocol.EffectExec, AcceptsKey: true, Caps: []string{protocol.CapExec}},
 		func(ctx context.Context, in bashIn) (bashOut, error) { return runBash(ctx, ws, jobs, in) })
-	return tool.WithPreview(t, func(_ context.Context, in bashIn) (protocol.CallPreview, error) { return previewBash(ws, in), nil })
+	return tool.WithPreview(t, func(_ context.Context, in bashIn) (protocol.CallPreview, error) {
+		return previewBash(ws, jobs, in), nil
+	})
 }
 
 // bashPlan is a checked call.
@@ -148,7 +151,10 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (ba
 	if err := ctx.Err(); err != nil {
 		return bashOut{}, failf("cancelled before it started")
 	}
-	j, err := jobs.start(ctx, order{command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: tool.IdempotencyKey(ctx)}, in.Background || plan.yield > 0)
+	if err := jobs.network(in, networkOf(ctx)); err != nil {
+		return bashOut{}, err
+	}
+	j, err := jobs.start(ctx, order{command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: tool.IdempotencyKey(ctx), network: in.Network}, in.Background || plan.yield > 0)
 	if err != nil {
 		return bashOut{}, err
 	}

@@ -64,6 +64,7 @@ type order struct {
 	command, dir string
 	timeout      time.Duration // 0: none
 	tty          bool
+	network      bool   // it may use the network, whatever the profile says
 	key          string // the call's idempotency key, when it has one
 }
 

@@ -28,6 +28,8 @@ type JobOptions struct {
 	Box *sandbox.Box
 	// Profile is what they may do in the box.
 	Profile sandbox.Profile
+	// AskNetwork says that single commands get the network when the person allows it for them.
+	AskNetwork bool
 	// Env declares more variables that contained commands get: NAME or NAME=value; see [sandbox.Environ].
 	Env []string
 	// Events hears when a background command starts and ends (seed 004, node.exec.event); it may be nil and must not block.
@@ -58,6 +60,19 @@ func NewJobs(o JobOptions) *Jobs {
 		t.enforced = Enforced(o.Box.Report(), o.Profile)
 	}
 	return t
+}
+
+// network checks whether a command may have the network that it wants; granted says that the person allowed it for this call.
+func (t *Jobs) network(in bashIn, granted bool) error {
+	switch {
+	case !in.Network || t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || t.opts.Profile.Network == sandbox.NetAllowed:
+		return nil
+	case !t.opts.AskNetwork:
+		return failf("The network is blocked for commands on this machine. The person can start its node with --network ask or --network allowed.")
+	case !granted:
+		return failf("Nobody has allowed the network for this command.")
+	}
+	return nil
 }
 
 // Close ends all commands with everything they started, and waits for that.

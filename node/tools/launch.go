@@ -38,8 +38,12 @@ func (t *Jobs) launch(o order, stdin, stdout *os.File) (child, error) {
 	if t.opts.Profile.Mode != sandbox.Full {
 		env = sandbox.Environ(dir, t.opts.Env)
 	}
+	profile := t.opts.Profile
+	if o.network {
+		profile.Network = sandbox.NetAllowed
+	}
 	p, err := t.opts.Box.Start(sandbox.Spec{
-		Profile: t.opts.Profile, Argv: shellArgs(sh, command), Dir: dir, Env: o.keyed(quiet(env, tty)),
+		Profile: profile, Argv: shellArgs(sh, command), Dir: dir, Env: o.keyed(quiet(env, tty)),
 		// One pipe for both keeps them in order.
 		Stdin: stdin, Stdout: stdout, Stderr: stdout, PTY: tty,
 		// What a command leaves running is watched, not ended: tmux, a build's daemon, a server. It ends with Process or the node.

@@ -171,9 +171,12 @@ func narrow(data []byte) []byte {
 	return data
 }
 
-func previewBash(ws *workspace.Root, in bashIn) protocol.CallPreview {
+func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn) protocol.CallPreview {
 	plan, err := planBash(ws, in)
-	preview := protocol.CallPreview{Folder: plan.dir, Shell: shell()}
+	preview := protocol.CallPreview{Folder: plan.dir, Shell: shell(), Network: in.Network}
+	if err == nil {
+		err = jobs.network(in, true) // what remains is the person's to allow
+	}
 	if err != nil {
 		preview.Problem = err.Error()
 	}

@@ -33,6 +33,7 @@ type contextKey int
 const (
 	progressKey contextKey = iota
 	expectKey
+	networkKey
 )
 
 // WithProgress lets a running tool report its live output: fn gets at most the last 4,000 characters and the number of bytes so far, at most
@@ -50,6 +51,16 @@ func progressOf(ctx context.Context) func(string, int64) {
 // An empty sum expects nothing.
 func WithExpect(ctx context.Context, sum string) context.Context {
 	return context.WithValue(ctx, expectKey, sum)
+}
+
+// WithNetwork says that the person allowed the network for this call.
+func WithNetwork(ctx context.Context) context.Context {
+	return context.WithValue(ctx, networkKey, true)
+}
+
+func networkOf(ctx context.Context) bool {
+	granted, _ := ctx.Value(networkKey).(bool)
+	return granted
 }
 
 func expectOf(ctx context.Context) string {

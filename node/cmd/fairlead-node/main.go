@@ -70,7 +70,7 @@ func parse(args []string, stderr io.Writer) (node.Options, error) {
 	dir := f.String("workspace", ".", "folder to work in")
 	disk := f.Bool("whole-disk", false, "let the file tools use the whole disk, not only the workspace")
 	mode := f.String("sandbox", string(sandbox.WorkspaceWrite), "what commands may do with files: read-only, workspace-write or full")
-	network := f.String("network", string(sandbox.NetBlocked), "whether commands may use the network: blocked or allowed")
+	network := f.String("network", string(sandbox.NetBlocked), "whether commands may use the network: blocked, ask (for each command that wants it) or allowed")
 	var grants []string
 	f.Func("grant", "a `folder` outside the workspace to use as well, DIR or DIR:ro; may be given more than once", func(text string) error {
 		grants = append(grants, text)
