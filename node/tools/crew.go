@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -30,45 +31,53 @@ type task interface {
 	drop()
 }
 
-// crew runs tasks on a few goroutines, the one that was pushed last first: few folders are open at a time, and a search goes by the order
-// of names as far as it can.
+// crew runs tasks on a few goroutines. Each begins with the task that it pushed last: few folders are open at a time, and a search goes by the
+// order of names as far as it can.
 type crew struct {
-	ctx  context.Context
+	ctx context.Context
+	// ordered makes a goroutine that has nothing to do take the task another would do next, so that the order is kept. Otherwise it takes the one
+	// that would be last: that is the largest part of a tree, and the goroutines hardly meet.
+	ordered bool
+
 	mu   sync.Mutex // guards what follows
 	wake sync.Cond
-	todo []task
+	todo [][]task // by worker
 	busy int
+	idle int
 }
 
-// push adds tasks; the last of them will be the first.
-func (c *crew) push(tasks ...task) {
+func newCrew(ctx context.Context, ordered bool) *crew {
+	c := &crew{ctx: ctx, ordered: ordered, todo: make([][]task, workers())}
+	c.wake.L = &c.mu
+	return c
+}
+
+// push adds tasks of a worker; the last of them will be its first.
+func (c *crew) push(worker int, tasks ...task) {
 	if len(tasks) == 0 {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.todo = append(c.todo, tasks...)
-	if len(tasks) == 1 {
-		c.wake.Signal()
-	} else {
+	c.todo[worker] = append(c.todo[worker], tasks...)
+	if c.idle > 0 {
 		c.wake.Broadcast()
 	}
 }
 
 // runAll runs first, and what it and others push, and returns when nothing is left. When the context ends, what has not begun is dropped.
 func (c *crew) runAll(first task) {
-	c.wake.L = &c.mu
-	c.todo = append(c.todo, first)
+	c.todo[0] = append(c.todo[0], first)
 	var wg sync.WaitGroup
-	for i := range workers() {
+	for i := range c.todo {
 		wg.Go(func() { c.work(i) })
 	}
 	wg.Wait()
 }
 
 func (c *crew) work(worker int) {
-	for {
-		t := c.take()
+	for did := false; ; did = true {
+		t := c.next(worker, did)
 		if t == nil {
 			return
 		}
@@ -77,29 +86,45 @@ func (c *crew) work(worker int) {
 		} else {
 			t.run(worker)
 		}
-		c.mu.Lock()
-		c.busy--
-		if c.busy == 0 && len(c.todo) == 0 {
-			c.wake.Broadcast()
-		}
-		c.mu.Unlock()
 	}
 }
 
-// take waits for a task; nil means that there will be none.
-func (c *crew) take() task {
+// next waits for a task; nil means that there will be none. did says that the worker has finished one.
+func (c *crew) next(worker int, did bool) task {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.todo) == 0 && c.busy > 0 {
+	if did {
+		c.busy--
+	}
+	for {
+		if t := c.take(worker); t != nil {
+			c.busy++
+			return t
+		}
+		if c.busy == 0 {
+			c.wake.Broadcast()
+			return nil
+		}
+		c.idle++
 		c.wake.Wait()
+		c.idle--
 	}
-	if len(c.todo) == 0 {
-		return nil
+}
+
+func (c *crew) take(worker int) task {
+	for i := range c.todo {
+		from := (worker + i) % len(c.todo)
+		list := c.todo[from]
+		if len(list) == 0 {
+			continue
+		}
+		at := len(list) - 1
+		if i > 0 && !c.ordered {
+			at = 0
+		}
+		t := list[at]
+		c.todo[from] = slices.Delete(list, at, at+1)
+		return t
 	}
-	last := len(c.todo) - 1
-	t := c.todo[last]
-	c.todo[last] = nil
-	c.todo = c.todo[:last]
-	c.busy++
-	return t
+	return nil
 }

@@ -130,13 +130,30 @@ func (h hit) path() string { return h.folder + h.name }
 
 // newest orders hits: the newest first, then by path.
 func newest(a, b hit) int {
-	if c := cmp.Compare(b.time, a.time); c != 0 {
-		return c
-	}
-	if a.folder == b.folder {
+	switch {
+	case a.time != b.time:
+		return cmp.Compare(b.time, a.time)
+	case a.folder == b.folder:
 		return strings.Compare(a.name, b.name)
 	}
-	return strings.Compare(a.path(), b.path())
+	// The paths are not put together for that: files that were unpacked together have the same time, and there are many.
+	n := min(len(a.folder), len(b.folder))
+	if c := strings.Compare(a.folder[:n], b.folder[:n]); c != 0 {
+		return c
+	}
+	if len(a.folder) > n {
+		return -compareJoined(b.name, a.folder[n:], a.name)
+	}
+	return compareJoined(a.name, b.folder[n:], b.name)
+}
+
+// compareJoined compares a with b and c put together.
+func compareJoined(a, b, c string) int {
+	n := min(len(a), len(b))
+	if d := strings.Compare(a[:n], b); d != 0 {
+		return d
+	}
+	return strings.Compare(a[n:], c)
 }
 
 // glob collects the paths of a tree that match.
@@ -162,7 +179,7 @@ func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total i
 		first.rules = ignoresAbove(g.ctx, ws, dir.Abs)
 	}
 	g.hits, g.seen = make([][]hit, workers()), make([]int, workers())
-	g.crew = &crew{ctx: g.ctx}
+	g.crew = newCrew(g.ctx, false)
 	g.crew.runAll(first)
 	if g.ctx.Err() != nil {
 		return nil, 0, failf("cancelled")
@@ -238,5 +255,5 @@ func (l *level) run(worker int) {
 		}
 		return true
 	})
-	l.crew.push(down...)
+	l.crew.push(worker, down...)
 }

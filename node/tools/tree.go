@@ -97,7 +97,7 @@ func (g *grep) folder(base workspace.Path) {
 }
 
 func (g *grep) walk(first *branch) {
-	g.crew = &crew{ctx: g.ctx}
+	g.crew = newCrew(g.ctx, true)
 	g.crew.runAll(first)
 }
 
@@ -154,7 +154,7 @@ func (b *branch) run(worker int) {
 		tasks = append(tasks, &leaves{branch: b, dir: dir, names: files[start:end]})
 		end = start
 	}
-	b.crew.push(tasks...)
+	b.crew.push(worker, tasks...)
 	s := b.scanner(worker)
 	b.search(s, dir, files[:min(batch, len(files))])
 	for _, name := range links {
