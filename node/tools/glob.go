@@ -147,6 +147,21 @@ func newest(a, b hit) int {
 	return compareJoined(a.name, b.folder[n:], b.name)
 }
 
+// newestOf keeps the newest hits, in order. With many more than are wanted, the old ones are sorted out first by their times alone.
+func newestOf(hits []hit, limit int) []hit {
+	if len(hits) > limit+limit/4 {
+		times := make([]int64, len(hits))
+		for i, h := range hits {
+			times[i] = h.time
+		}
+		slices.Sort(times)
+		oldest := times[len(times)-limit]
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.time < oldest })
+	}
+	slices.SortFunc(hits, newest)
+	return hits[:min(len(hits), limit)]
+}
+
 // compareJoined compares a with b and c put together.
 func compareJoined(a, b, c string) int {
 	n := min(len(a), len(b))
@@ -187,9 +202,10 @@ func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total i
 	for _, n := range g.seen {
 		total += n
 	}
-	hits = slices.Concat(g.hits...)
-	slices.SortFunc(hits, newest)
-	return hits[:min(len(hits), g.limit)], total, nil
+	for _, list := range g.hits {
+		hits = append(hits, list...)
+	}
+	return newestOf(hits, g.limit), total, nil
 }
 
 // add keeps the newest hits of a worker; when twice as many as can be returned have gathered, the older half goes.
@@ -197,9 +213,8 @@ func (g *glob) add(worker int, h hit) {
 	g.seen[worker]++
 	list := append(g.hits[worker], h)
 	if len(list) >= 2*g.limit {
-		slices.SortFunc(list, newest)
-		clear(list[g.limit:])
-		list = list[:g.limit]
+		list = newestOf(list, g.limit)
+		clear(list[len(list):cap(list)])
 	}
 	g.hits[worker] = list
 }
