@@ -148,7 +148,10 @@ func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerP
 				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers %d rules, so there is no number %d", len(a.Offers), i))
 			}
 		}
-		a.State, a.Scope, a.Chosen = protocol.ApprovalAllowed, p.Scope, p.Offers
+		if len(p.Args) > 0 && (p.Scope != protocol.ScopeOnce || a.Kind != protocol.AskCall) {
+			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("a call that you changed can be allowed once only")
+		}
+		a.State, a.Scope, a.Chosen, a.Edited = protocol.ApprovalAllowed, p.Scope, p.Offers, p.Args
 	case protocol.DecisionDeny:
 		a.State = protocol.ApprovalDenied
 	default:

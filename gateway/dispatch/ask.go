@@ -2,12 +2,16 @@ package dispatch
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"fairlead/gateway/approval"
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/store"
 )
 
@@ -83,6 +87,9 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 		res, err = t.end(ctx, protocol.CallDenied, nil, "The question that was answered was about something else. Nothing was run.")
 		return res, true, err
 	}
+	if len(end.Edited) > 0 {
+		return t.edited(ctx, end.Edited)
+	}
 	if end.Scope == protocol.ScopeSession && narrow {
 		grant := store.Grant{ID: protocol.NewID(), Session: t.call.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words,
 			CreatedAt: time.Now().UnixMilli(), From: q.ID}
@@ -103,4 +110,41 @@ func (t *task) ask(ctx context.Context, d approval.Decision, r approval.Request)
 
 func folderKnown(q protocol.Approval) bool {
 	return q.Preview != nil && q.Preview.Folder != "" || q.Host != nil && q.Host.Workspace != ""
+}
+
+// edited takes the arguments that the person put in the place of the agent's. They are the person's own act: checked and stopped by a deny, not asked
+// about again.
+func (t *task) edited(ctx context.Context, args json.RawMessage) (res Result, done bool, err error) {
+	refuse := func(text string) (Result, bool, error) {
+		res, err := t.end(ctx, protocol.CallFailed, nil, "The person changed the call, and that could not be run: "+text)
+		return res, true, err
+	}
+	if err := tool.Validate(t.spec.InputSchema, args); err != nil {
+		return refuse(err.Error())
+	}
+	t.call.Args, t.row.Info.Args, t.changed = args, args, true
+	t.row.InputSHA256, t.row.InputBytes = digest(args)
+	preview, ok, err := t.nodes.Preview(ctx, t.row.Info.Node, t.spec.Name, args)
+	var failed *nodes.ToolError
+	switch {
+	case errors.As(err, &failed):
+		return refuse(failed.Text)
+	case err != nil:
+		return res, true, err
+	case ok && preview.Problem != "":
+		return refuse(preview.Problem)
+	}
+	t.row.Info.Preview = nil
+	if ok {
+		t.row.Info.Preview = &preview
+	}
+	d, _, err := t.decide(ctx)
+	if err != nil {
+		return res, true, err
+	}
+	if d.Verdict == approval.Deny {
+		return refuse(d.Why)
+	}
+	t.row.Hash, err = protocol.CallHash(protocol.AskCall, t.row.Info.Node, t.spec.Name, args, t.row.Info.Preview)
+	return res, err != nil, err
 }

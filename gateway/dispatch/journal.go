@@ -40,7 +40,11 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 	t.withdraw(ctx)
 	t.audit(ctx)
 	t.show(t.row.Info)
-	return replay(t.row), nil
+	res := replay(t.row)
+	if t.changed {
+		res.Content = append(protocol.Content{protocol.Text("The person changed the call before it ran. Its arguments were: " + shorten(string(t.call.Args)))}, res.Content...)
+	}
+	return res, nil
 }
 
 // audit adds the call to the audit log, unless it only read what nobody had to allow. A call that has happened is reported even when this fails.

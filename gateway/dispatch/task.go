@@ -26,6 +26,7 @@ type task struct {
 	// What was decided, and who decided it.
 	verdict approval.Decision
 	by      string
+	changed bool // the person put other arguments in the place of the agent's
 }
 
 // do runs the task. A call that an earlier start left waiting always comes to an end here, and so does one whose context ends early.

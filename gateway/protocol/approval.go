@@ -64,8 +64,10 @@ type Approval struct {
 	// Floor says that it is asked about whatever the rules say.
 	Floor bool `json:"floor,omitempty"`
 	// Chosen are the offers, by their place, that the answer made rules of.
-	Chosen []int  `json:"chosen,omitempty"`
-	Hash   string `json:"hash"`
+	Chosen []int `json:"chosen,omitempty"`
+	// Edited are the arguments that the person put in the place of Args.
+	Edited json.RawMessage `json:"edited,omitempty"`
+	Hash   string          `json:"hash"`
 
 	Shown      bool   `json:"shown,omitempty"` // some window acknowledged that it shows it
 	AnsweredAt int64  `json:"answeredAt,omitempty"`
@@ -112,6 +114,8 @@ type ApprovalAnswerParams struct {
 	Reason   string     `json:"reason,omitempty"`
 	// Offers are the places of the offered rules to make, for a scope beyond the chat; empty takes the narrow ones.
 	Offers []int `json:"offers,omitempty"`
+	// Args are other arguments that the person wants the call to have; only with an allow for once. The call is checked anew with them.
+	Args json.RawMessage `json:"args,omitempty"`
 }
 
 // ApprovalAnswerResult says how the question ended; Won is false when another answer came first.

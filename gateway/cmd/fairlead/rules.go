@@ -51,12 +51,15 @@ func approvalsListCommand(o *options) *cobra.Command {
 
 // approvalsAnswerCommand is allow or deny. A question may be named by the beginning of its id.
 func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
-	var scope, reason string
+	var scope, reason, args string
 	var offers []int
 	cmd := &cobra.Command{
 		Use: decision + " ID", Args: cobra.ExactArgs(1),
 		Short: map[string]string{protocol.DecisionAllow: "Allow what a question asks about", protocol.DecisionDeny: "Deny what a question asks about"}[decision],
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			if args != "" && !json.Valid([]byte(args)) {
+				return &exitError{code: exitUsage, err: errors.New("--args is not JSON")}
+			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				list, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
 				if err != nil {
@@ -64,19 +67,19 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 				}
 				var found []protocol.Approval
 				for _, a := range list.Approvals {
-					if strings.HasPrefix(string(a.ID), args[0]) {
+					if strings.HasPrefix(string(a.ID), ids[0]) {
 						found = append(found, a)
 					}
 				}
 				switch {
 				case len(found) == 0:
-					return fmt.Errorf("no open question has the id %s; fairlead approvals list shows them", args[0])
+					return fmt.Errorf("no open question has the id %s; fairlead approvals list shows them", ids[0])
 				case len(found) > 1:
-					return &exitError{code: exitUsage, err: fmt.Errorf("%d questions begin with %s; give more of the id", len(found), args[0])}
+					return &exitError{code: exitUsage, err: fmt.Errorf("%d questions begin with %s; give more of the id", len(found), ids[0])}
 				}
 				a := found[0]
 				r, err := client.Call(ctx, c.Client, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision,
-					Scope: scope, Reason: reason, Offers: offers})
+					Scope: scope, Reason: reason, Offers: offers, Args: json.RawMessage(args)})
 				if err != nil {
 					return err
 				}
@@ -93,6 +96,7 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 	}
 	if decision == protocol.DecisionAllow {
 		cmd.Flags().StringVar(&scope, "scope", protocol.ScopeOnce, "for what: once, session (this chat), folder, node (this machine) or always; the question says which it offers")
+		cmd.Flags().StringVar(&args, "args", "", "other arguments for the call, as JSON; it is checked anew and runs once")
 		cmd.Flags().IntSliceVar(&offers, "offer", nil, "numbers of the offered rules to make, from 0; default those that allow exactly what was shown")
 	} else {
 		cmd.Flags().StringVar(&reason, "reason", "", "why; the agent is told")
