@@ -23,7 +23,7 @@ func everywhere(t *testing.T, test func(t *testing.T, b *bench)) {
 
 func TestATerminalIsOneAndCanBeResized(t *testing.T) {
 	everywhere(t, func(t *testing.T, b *bench) {
-		id := background(b, "trap 'stty size' WINCH; test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; while read x; do echo \"got $x\"; [ $x = quit ] && exit 3; done",
+		id := background(b, "test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; while read x; do stty size; echo \"got $x\"; [ $x = quit ] && exit 3; done",
 			args{"pty": true})
 		printed(b, id, func(s string) bool { return strings.Contains(s, "terminal\r\n40 120\r\n") })
 		if out := must[map[string]any](b, "Process", args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33}); out["cols"] != 77.0 || out["rows"] != 33.0 || out["status"] != "running" {
@@ -43,7 +43,7 @@ func TestATerminalIsOneAndCanBeResized(t *testing.T) {
 
 func TestControlCReachesTheProgramInTheTerminal(t *testing.T) {
 	everywhere(t, func(t *testing.T, b *bench) {
-		id := background(b, "echo ready; sleep 60", args{"pty": true})
+		id := background(b, "echo ready; exec sleep 60", args{"pty": true})
 		printed(b, id, func(s string) bool { return strings.Contains(s, "ready") })
 		must[processOut](b, "Process", args{"action": "write", "sessionId": id, "data": "\x03"})
 		if out := end(b, id); out.Signal != "SIGINT" && (out.ExitCode == nil || *out.ExitCode != 130) {
