@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -126,6 +127,7 @@ func (o *options) examineNodes(ctx context.Context, c *connection, add func(chec
 		case n.Online && n.Host != nil:
 			online++
 			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools, works in %s, commands: %s", len(n.Tools), n.Host.Workspace, n.Host.Sandbox), "")
+			examineEnforcement(n.ID, n.Host.Enforcement, add)
 		case n.Online:
 			online++
 			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools", len(n.Tools)), "")
@@ -135,6 +137,40 @@ func (o *options) examineNodes(ctx context.Context, c *connection, add func(chec
 	}
 	if online == 0 {
 		add("machines", "warning", "none is connected: the agent has no hands", "start the gateway with --node, or fairlead node on a machine")
+	}
+}
+
+// examineEnforcement lists what a machine was found to enforce for commands, and what it was not, with the reasons.
+func examineEnforcement(id protocol.NodeID, e *protocol.Enforcement, add func(check, state, found, fix string)) {
+	if e == nil {
+		return
+	}
+	check := "commands on " + string(id)
+	var kept []string
+	for _, c := range e.Checks {
+		if c.Enforced {
+			kept = append(kept, c.ID)
+		}
+	}
+	switch {
+	case e.Mode == "full":
+		add(check, "warning", "full access: nothing is contained, as set", "start the node with --sandbox workspace-write")
+	case len(kept) == 0:
+		add(check, "warning", "nothing is enforced; "+e.Mode+", network "+e.Network+" are wishes only", "")
+	default:
+		state := "ok"
+		if e.Summary != "contained" {
+			state = "warning"
+		}
+		add(check, state, fmt.Sprintf("%s, network %s; %s. Enforced: %s", e.Mode, e.Network, e.Summary, strings.Join(kept, ", ")), "")
+	}
+	for _, c := range e.Checks {
+		if !c.Enforced && e.Mode != "full" {
+			add(check, "ok", "not enforced: "+c.ID+", "+c.Why, c.Fix)
+		}
+	}
+	for _, w := range e.Warnings {
+		add(check, "warning", w, "")
 	}
 }
 
