@@ -245,7 +245,7 @@ func TestExportedRulesAreImportedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []protocol.RulesImportResult{{Added: 2}, {Skipped: 2}} {
-		res, err := b.Import(t.Context(), "ann", protocol.RulesImportParams{File: out.File})
+		res, err := b.Import(t.Context(), "ann", protocol.RulesImportParams(out))
 		if err != nil || res.Added != want.Added || res.Skipped != want.Skipped {
 			t.Errorf("%+v %v, want %+v", res, err, want)
 		}

@@ -128,7 +128,7 @@ func (e *Expr) Next(t time.Time) time.Time {
 		}
 		before := *stop
 		t = end
-		start, end = t.ZoneBounds()
+		_, end = t.ZoneBounds()
 		next := civil(t)
 		switch {
 		case e.anyHour:

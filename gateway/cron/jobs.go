@@ -176,7 +176,7 @@ func (s *Scheduler) patched(was store.CronJob, p protocol.CronJobPatch) (store.C
 		j.State.NextRunAtMs = 0
 	case p.Schedule == nil && was.Enabled:
 	case j.Schedule.Kind == protocol.CronAt && *j.Schedule.AtMs == j.LastDue:
-		return was, errors.New("The job has run at its time already: give it a new one") //lint:ignore ST1005 shown to people as it is
+		return was, protocol.ErrConflict.With("The job has run at its time already: give it a new one")
 	default:
 		j.State.NextRunAtMs = nextRun(j.Schedule, j.Base, at, s.zone())
 	}

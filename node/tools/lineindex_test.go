@@ -164,7 +164,7 @@ func TestLineIndexStaysSmall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x.of(info) != x.of(info) {
+		if first := x.of(info); first != x.of(info) {
 			t.Fatal("a file has two indexes")
 		}
 	}

@@ -8,7 +8,6 @@ type launcher struct {
 	assigns bool     // NAME=VALUE words may precede the command
 	script  string   // short options whose value is a text for a shell
 	joined  bool     // the rest is joined by spaces and given to a shell
-	cluster string   // short options without a value, where the rest of the word would otherwise be taken for one
 }
 
 // launchers start the command in their arguments. Their options are those of GNU coreutils, util-linux, BSD and macOS.

@@ -2,7 +2,6 @@ package confine
 
 import (
 	"encoding/binary"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -212,6 +211,6 @@ func TestHandledRightsGrowWithTheKernel(t *testing.T) {
 		}
 	}
 	if handled(1) != 1<<13-1 || handled(9) != 1<<17-1 {
-		t.Error(fmt.Sprintf("%#x %#x", handled(1), handled(9)))
+		t.Errorf("%#x %#x", handled(1), handled(9))
 	}
 }
