@@ -53,6 +53,7 @@ type Gateway struct {
 	bus       *event.Bus
 	hub       *nodes.Hub
 	gate      *approval.Gate
+	calls     *dispatch.Dispatcher
 	sessions  *session.Manager
 	schedules *cron.Scheduler
 	server    *rpc.Server
@@ -131,7 +132,9 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if err != nil {
 		return g, err
 	}
+	rules.OnChange(func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) })
 	calls := dispatch.New(tools, g.gate, rules, g.store, g.bus, g.config.Get)
+	g.calls = calls
 	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
 	g.sessions = session.New(session.Options{Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
 		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home})
@@ -171,6 +174,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	if g.listener != nil {
 		serve(g.listener, false)
 	}
+	wg.Go(func() { g.calls.Watch(ctx) })
 	resumed := make(chan struct{})
 	wg.Go(func() { g.schedules.Run(ctx, resumed) })
 	wg.Go(func() {

@@ -191,7 +191,7 @@ func (n *Node) check(ctx context.Context, t tool.Tool, inv protocol.ToolInvoke) 
 	if err != nil {
 		return err
 	}
-	now, err := protocol.CallHash(protocol.AskCall, n.opts.ID, inv.Tool, inv.Args, &p)
+	now, err := protocol.CallHash(protocol.AskCall, n.opts.ID, inv.Tool, inv.Args, &p, inv.Policy)
 	switch {
 	case err != nil:
 		return err

@@ -23,18 +23,20 @@ func TestOnlyWhatWasAllowedRuns(t *testing.T) {
 		if err := json.Unmarshal(r.Result, &p); err != nil {
 			t.Fatal(err, r)
 		}
-		hash, err := protocol.CallHash(protocol.AskCall, n.opts.ID, tool, json.RawMessage(args), &p)
+		hash, err := protocol.CallHash(protocol.AskCall, n.opts.ID, tool, json.RawMessage(args), &p, "7")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return protocol.ToolInvoke{CallID: "c", Tool: tool, Args: json.RawMessage(args), Approved: hash, Expect: p.FileSHA256}
+		return protocol.ToolInvoke{CallID: "c", Tool: tool, Args: json.RawMessage(args), Approved: hash, Policy: "7", Expect: p.FileSHA256}
 	}
 	command := approve("Bash", `{"command":"echo allowed > made.txt"}`)
 	other := command
 	other.Args = json.RawMessage(`{"command":"echo other > made.txt"}`)
 	elsewhere := command
 	elsewhere.Args = json.RawMessage(`{"command":"echo allowed > made.txt","workdir":"sub"}`)
-	for name, inv := range map[string]protocol.ToolInvoke{"command": other, "folder": elsewhere} {
+	rules := command
+	rules.Policy = "8"
+	for name, inv := range map[string]protocol.ToolInvoke{"command": other, "folder": elsewhere, "version of the rules": rules} {
 		if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") && !strings.Contains(r.Error, "sub") {
 			t.Errorf("another %s: %+v", name, r)
 		}

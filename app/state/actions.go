@@ -71,7 +71,7 @@ func (a *App) Pause(paused bool) { act(a, protocol.AgentPause, protocol.PausePar
 
 // Shown tells the gateway that a question is on the screen.
 func (a *App) Shown(id protocol.ApprovalID) {
-	act(a, protocol.ApprovalShown, protocol.ApprovalParams{ID: id})
+	act(a, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id})
 }
 
 // Answer answers a question. The question leaves the view at once and returns when the answer could not be given.

@@ -129,6 +129,10 @@ func Ended(a protocol.Approval) string {
 			return "allowed in this chat" + by
 		}
 		return "allowed" + by
+	case protocol.ApprovalEdited:
+		return "changed and allowed" + by
+	case protocol.ApprovalSuperseded:
+		return "decided by your rules"
 	case protocol.ApprovalDenied:
 		return "denied" + by
 	case protocol.ApprovalExpired:

@@ -319,6 +319,17 @@ func (f *fakeStore) PutApproval(_ context.Context, a protocol.Approval) error {
 	return nil
 }
 
+func (f *fakeStore) ChangeApproval(_ context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (protocol.Approval, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a := f.rows[id]
+	if a.State != protocol.ApprovalPending || !change(&a) {
+		return a, false, nil
+	}
+	f.rows[id] = a
+	return a, true, nil
+}
+
 func (f *fakeStore) CloseApproval(_ context.Context, a protocol.Approval) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

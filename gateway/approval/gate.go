@@ -19,6 +19,7 @@ var ErrSuspended = errors.New("the gateway stops")
 // Store keeps questions.
 type Store interface {
 	PutApproval(ctx context.Context, a protocol.Approval) error
+	ChangeApproval(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error)
 	CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error)
 	Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
 	PendingApprovals(ctx context.Context) ([]protocol.Approval, error)
@@ -29,14 +30,27 @@ type Gate struct {
 	store Store
 	bus   *event.Bus
 
+	// reach tries to show a question that nobody has seen outside the windows, such as by a channel. It may block; nil when there is no such way.
+	reach func(ctx context.Context, a protocol.Approval) error
+
 	mu      sync.Mutex // guards waiting
 	waiting map[protocol.ApprovalID]chan protocol.Approval
 }
+
+// ShownWithin is how long a surface has to acknowledge that it shows a question before the next one is tried (issue: delivery proof).
+const ShownWithin = 3 * time.Second
+
+// lastUnseen is the last surface that is tried: windows acknowledge by themselves, at 1 everyone who can notify the person does, at 2 the
+// channels are tried.
+const lastUnseen = 2
 
 // New makes a gate.
 func New(store Store, bus *event.Bus) *Gate {
 	return &Gate{store: store, bus: bus, waiting: make(map[protocol.ApprovalID]chan protocol.Approval)}
 }
+
+// Reach sets what is tried when nobody has seen a question in any window. To be called before the first question is asked.
+func (g *Gate) Reach(f func(ctx context.Context, a protocol.Approval) error) { g.reach = f }
 
 // Ask puts a question and waits for its end, whatever that is: see the result's State. limit is how long it may stay unanswered, 0 is
 // for ever. A preset ID asks a question of an earlier start again: it gets its whole time anew, and when it was answered meanwhile
@@ -78,6 +92,11 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 		return a, err
 	}
 	g.publish(a)
+	watch, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() { g.proveShown(watch, a.ID) })
 	end := a
 	select {
 	case end := <-ended:
@@ -152,6 +171,9 @@ func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerP
 			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("a call that you changed can be allowed once only")
 		}
 		a.State, a.Scope, a.Chosen, a.Edited = protocol.ApprovalAllowed, p.Scope, p.Offers, p.Args
+		if len(p.Args) > 0 {
+			a.State = protocol.ApprovalEdited
+		}
 	case protocol.DecisionDeny:
 		a.State = protocol.ApprovalDenied
 	default:
@@ -166,21 +188,73 @@ func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerP
 	return protocol.ApprovalAnswerResult{Won: won, Approval: end}, nil
 }
 
-// Shown records that some window shows the question.
-func (g *Gate) Shown(ctx context.Context, id protocol.ApprovalID) error {
-	a, err := g.store.Approval(ctx, id)
+// Shown records that a surface shows the question. The first acknowledgement counts.
+func (g *Gate) Shown(ctx context.Context, p protocol.ApprovalShownParams) error {
+	if p.Surface == "" {
+		p.Surface = protocol.SurfaceWindow
+	}
+	a, changed, err := g.store.ChangeApproval(ctx, p.ID, func(a *protocol.Approval) bool {
+		if a.Shown {
+			return false
+		}
+		a.Shown, a.SurfaceShown, a.ShownAt = true, p.Surface, time.Now().UnixMilli()
+		return true
+	})
+	if changed {
+		g.publish(a)
+	}
+	return err
+}
+
+// proveShown tries one surface after the other until one acknowledges that it shows the question. It ends with ctx.
+func (g *Gate) proveShown(ctx context.Context, id protocol.ApprovalID) {
+	for range lastUnseen {
+		select {
+		case <-time.After(ShownWithin):
+		case <-ctx.Done():
+			return
+		}
+		a, changed, err := g.store.ChangeApproval(ctx, id, func(a *protocol.Approval) bool {
+			if a.Shown || a.Unseen >= lastUnseen {
+				return false
+			}
+			a.Unseen++
+			return true
+		})
+		if err != nil {
+			if ctx.Err() == nil {
+				slog.Error("It could not be recorded that nobody has seen a question", "approval", id, "err", err)
+			}
+			return
+		}
+		if !changed {
+			return
+		}
+		g.publish(a)
+		if a.Unseen < lastUnseen || g.reach == nil {
+			continue
+		}
+		if err := g.reach(ctx, a); err != nil && ctx.Err() == nil {
+			slog.Warn("A question that nobody has seen could not be sent on", "approval", id, "err", err)
+		}
+	}
+}
+
+// Review looks at the open questions again after the rules have changed. Those that decided names as decided end as superseded, and who asked them
+// decides anew.
+func (g *Gate) Review(ctx context.Context, decided func(protocol.Approval) bool) error {
+	list, err := g.store.PendingApprovals(ctx)
 	if err != nil {
 		return err
 	}
-	if a.Shown || a.State != protocol.ApprovalPending {
-		return nil
-	}
-	a.Shown = true
-	if err := g.store.PutApproval(ctx, a); err != nil {
-		return err
-	}
-	if now, err := g.store.Approval(ctx, id); err == nil && now.State == protocol.ApprovalPending {
-		g.publish(a)
+	for _, a := range list {
+		if a.Kind != protocol.AskCall || !decided(a) {
+			continue
+		}
+		a.State, a.AnsweredBy = protocol.ApprovalSuperseded, "the rules"
+		if _, _, err := g.resolve(ctx, a); err != nil {
+			return err
+		}
 	}
 	return nil
 }

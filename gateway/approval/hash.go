@@ -11,5 +11,5 @@ func Canonical(raw json.RawMessage) (json.RawMessage, error) { return protocol.C
 
 // Hash is over everything that makes the call what it is: see protocol.CallHash.
 func Hash(a protocol.Approval) (string, error) {
-	return protocol.CallHash(a.Kind, a.Node, a.Tool, a.Args, a.Preview)
+	return protocol.CallHash(a.Kind, a.Node, a.Tool, a.Args, a.Preview, a.Policy)
 }

@@ -55,6 +55,21 @@ type Decision struct {
 // else is asked about. A deny always holds. What the floor names is asked about whatever else allows it. What the person does themself is stopped
 // by a deny only.
 func (r *Rules) Decide(ctx context.Context, q Request) Decision {
+	d, used := r.weigh(q)
+	if used {
+		r.used(ctx, d.Rule)
+	}
+	return d
+}
+
+// Weigh is Decide without a trace: no rule's use is counted.
+func (r *Rules) Weigh(q Request) Decision {
+	d, _ := r.weigh(q)
+	return d
+}
+
+// weigh decides; used says that the decision is a rule's own.
+func (r *Rules) weigh(q Request) (d Decision, used bool) {
 	cfg := r.config()
 	rule, found := firstRule(cfg.Rules, q)
 	var configured Verdict
@@ -62,17 +77,14 @@ func (r *Rules) Decide(ctx context.Context, q Request) Decision {
 		configured = Verdict(rule.Decision)
 	}
 	if configured == Deny {
-		return Decision{Verdict: Deny, Why: ruleWhy(rule), Rule: rule.ID}
+		return Decision{Verdict: Deny, Why: ruleWhy(rule), Rule: rule.ID}, false
 	}
 	j := r.judge(callOf(q))
-	d := decide(cfg, q, configured, rule, j)
-	if d.Rule != "" && d.Rule == j.Rule {
-		r.used(ctx, d.Rule)
-	}
+	d = decide(cfg, q, configured, rule, j)
 	if d.Verdict == Ask {
 		d.Parts, d.Offers = parts(j), offers(j, q)
 	}
-	return d
+	return d, d.Rule != "" && d.Rule == j.Rule
 }
 
 func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.ToolRule, j policy.Judgement) Decision {

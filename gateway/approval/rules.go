@@ -2,8 +2,9 @@ package approval
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // RuleStore keeps rules and what is told of them.
@@ -21,23 +23,28 @@ type RuleStore interface {
 	Rules(ctx context.Context) ([]protocol.Rule, error)
 	PutRules(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error
 	CountRule(ctx context.Context, id string, at int64) error
+	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
+	MarkGrant(ctx context.Context, id string, deletedAt int64, lines ...protocol.AuditEntry) (bool, error)
 }
 
 // Rules are the person's rules. They are safe for use by many goroutines.
 type Rules struct {
 	store  RuleStore
 	config func() config.ToolApproval
+	// changed is called after every change, without any lock.
+	changed func()
 
 	change sync.Mutex // held by whoever changes rules, over the store: one change after the other
 
 	mu   sync.Mutex // guards what follows
 	list []protocol.Rule
 	set  *policy.Set // nil asks about everything
+	sum  string      // over the rules that decide
 }
 
 // OpenRules loads the rules. One that is not understood, or does not meet its own examples, is switched off and says why; the others hold.
 func OpenRules(ctx context.Context, s RuleStore, cfg func() config.ToolApproval) (*Rules, error) {
-	r := &Rules{store: s, config: cfg}
+	r := &Rules{store: s, config: cfg, changed: func() {}}
 	list, err := s.Rules(ctx)
 	if err != nil {
 		return nil, err
@@ -51,6 +58,21 @@ func OpenRules(ctx context.Context, s RuleStore, cfg func() config.ToolApproval)
 		}
 	}
 	return r, nil
+}
+
+// OnChange sets what is called after every change of rules or permissions, on the goroutine that made it. To be called once, before any change.
+func (r *Rules) OnChange(f func()) { r.changed = f }
+
+// Version names the state of the rules: another one decides by other rules.
+func (r *Rules) Version() string {
+	raw, err := protocol.Marshal(r.config())
+	if err != nil {
+		raw = nil // it was read from JSON
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sum := sha256.Sum256(append(raw, r.sum...))
+	return hex.EncodeToString(sum[:8])
 }
 
 // use prepares a list and makes it the one that decides. It fills in the rules' problems.
@@ -80,9 +102,14 @@ func (r *Rules) use(list []protocol.Rule) error {
 			}
 		}
 	}
+	raw, err := protocol.Marshal(file.Rules)
+	if err != nil {
+		return fmt.Errorf("prepare rules: %w", err)
+	}
+	sum := sha256.Sum256(raw)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.list, r.set = list, set
+	r.list, r.set, r.sum = list, set, string(sum[:])
 	return nil
 }
 
@@ -153,6 +180,7 @@ func (r *Rules) List() protocol.RulesResult {
 func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error) {
 	rule := protocol.Rule{ID: in.ID, Policy: in.Policy, Origin: protocol.RuleFromPerson, CreatedBy: by, CreatedAt: time.Now().UnixMilli()}
 	kind := protocol.AuditRuleMade
+	defer r.changed() // after the lock is released
 	r.change.Lock()
 	defer r.change.Unlock()
 	if in.ID == "" {
@@ -222,13 +250,21 @@ func (r *Rules) save(ctx context.Context, by, kind string, rules ...protocol.Rul
 	return r.use(list)
 }
 
-// Delete takes a rule away; Restore brings it back.
+// Delete takes a rule away, or withdraws a permission of a chat; Restore brings it back.
 func (r *Rules) Delete(ctx context.Context, by, id string) error {
+	defer r.changed()
+	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
+		return r.markGrant(ctx, by, grant, time.Now().UnixMilli(), protocol.AuditGrantGone)
+	}
 	return r.mark(ctx, by, id, time.Now().UnixMilli(), protocol.AuditRuleDeleted)
 }
 
 // Restore brings a deleted rule back.
 func (r *Rules) Restore(ctx context.Context, by, id string) error {
+	defer r.changed()
+	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
+		return r.markGrant(ctx, by, grant, 0, protocol.AuditGrantBack)
+	}
 	return r.mark(ctx, by, id, 0, protocol.AuditRuleBack)
 }
 
@@ -241,154 +277,4 @@ func (r *Rules) mark(ctx context.Context, by, id string, at int64, kind string) 
 	}
 	rule.DeletedAt = at
 	return r.save(ctx, by, kind, rule)
-}
-
-// Export gives the rules as a file.
-func (r *Rules) Export() (protocol.RulesExport, error) {
-	file := policy.File{Default: policy.Ask, Rules: []policy.Rule{}}
-	for _, rule := range r.List().Rules {
-		var p policy.Rule
-		if rule.Origin == protocol.RuleFromConfig || json.Unmarshal(rule.Policy, &p) != nil {
-			continue
-		}
-		p.ID = rule.ID
-		file.Rules = append(file.Rules, p)
-	}
-	raw, err := json.MarshalIndent(file, "", "  ")
-	return protocol.RulesExport{File: raw}, err
-}
-
-// Import adds the rules of a file that are not there yet. A rule that is switched off, because its own examples fail, is added and says so.
-func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportParams) (protocol.RulesImportResult, error) {
-	var res protocol.RulesImportResult
-	_, problems, err := policy.Parse(in.File)
-	if err != nil {
-		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + err.Error())
-	}
-	for _, p := range problems {
-		res.Problems = append(res.Problems, strings.TrimPrefix(p.Rule+": "+p.Reason, ": "))
-	}
-	var file policy.File
-	if err := json.Unmarshal(in.File, &file); err != nil {
-		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
-	}
-	r.change.Lock()
-	defer r.change.Unlock()
-	have := map[string]bool{}
-	for _, rule := range r.List().Rules {
-		have[string(rule.Policy)] = true
-	}
-	var add []protocol.Rule
-	for i, p := range file.Rules {
-		p.ID, p.Source = "", ""
-		raw, err := protocol.Marshal(p)
-		if err != nil {
-			return res, err
-		}
-		if have[string(raw)] {
-			res.Skipped++
-			continue
-		}
-		have[string(raw)] = true
-		add = append(add, protocol.Rule{ID: protocol.NewID(), Policy: raw, Words: Words(p), Origin: protocol.RuleFromImport, CreatedBy: by,
-			CreatedAt: time.Now().UnixMilli() - int64(i)})
-	}
-	if len(add) == 0 {
-		return res, nil
-	}
-	res.Added = len(add)
-	return res, r.save(ctx, by, protocol.AuditRuleMade, add...)
-}
-
-// Try says which of the calls the rule would decide in another way than the rules that hold now.
-func (r *Rules) Try(_ context.Context, calls []protocol.JournalEntry, in protocol.RuleTryParams) (protocol.RuleTryResult, error) {
-	rule := protocol.Rule{ID: "tried", Policy: in.Policy}
-	if err := check(&rule); err != nil {
-		return protocol.RuleTryResult{}, err
-	}
-	if in.Limit <= 0 {
-		in.Limit = 20
-	}
-	var file policy.File
-	for _, have := range append(r.List().Rules, rule) {
-		if have.Origin == protocol.RuleFromConfig || have.Problem != "" {
-			continue
-		}
-		if p, problem := prepare(have); problem == "" {
-			file.Rules = append(file.Rules, p)
-		}
-	}
-	with, _, err := policy.New(file)
-	if err != nil {
-		return protocol.RuleTryResult{}, protocol.ErrBadRequest.With("This rule cannot be used: " + err.Error())
-	}
-	res := protocol.RuleTryResult{Changed: []protocol.RuleChange{}}
-	for _, call := range calls {
-		c := callOf(Request{Node: call.Node, Bare: call.Tool, Effect: call.Effect, Args: call.Input, Session: call.SessionKey, Preview: call.Preview})
-		was, now := r.judge(c), with.Judge(c)
-		res.Looked++
-		if was.Verdict != now.Verdict && len(res.Changed) < in.Limit {
-			res.Changed = append(res.Changed, protocol.RuleChange{Call: call, Was: string(was.Verdict), Now: string(now.Verdict)})
-		}
-	}
-	return res, nil
-}
-
-// errNoOffer says that a question's answer wants a rule that was not offered.
-var errNoOffer = errors.New("no rule was offered for this question")
-
-// Grant makes the rules that an answer chose out of those the question offered; when it chose none, the narrow ones, which let exactly the shown words
-// through.
-func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error {
-	if len(a.Offers) == 0 {
-		return errNoOffer
-	}
-	r.change.Lock()
-	defer r.change.Unlock()
-	var add []protocol.Rule
-	for i, o := range a.Offers {
-		var p policy.Rule
-		if err := json.Unmarshal(o.Policy, &p); err != nil {
-			return fmt.Errorf("read the offered rule: %w", err)
-		}
-		open := len(p.Argv) > 0 && p.Argv[len(p.Argv)-1] == "**"
-		if len(a.Chosen) > 0 && !slices.Contains(a.Chosen, i) || len(a.Chosen) == 0 && open {
-			continue
-		}
-		switch a.Scope {
-		case protocol.ScopeFolder:
-			p.Node = string(a.Node)
-			if p.Cwd == "" {
-				p.Cwd = strings.TrimSuffix(folderOf(a), "/") + "/**"
-			}
-		case protocol.ScopeMachine:
-			p.Node, p.Cwd = string(a.Node), ""
-		case protocol.ScopeAlways:
-			p.Node, p.Cwd = "", ""
-		}
-		raw, err := protocol.Marshal(p)
-		if err != nil {
-			return err
-		}
-		rule := protocol.Rule{ID: protocol.NewID(), Policy: raw, Origin: protocol.RuleFromQuestion, CreatedBy: by, CreatedFrom: a.ID, CreatedAt: time.Now().UnixMilli()}
-		if err := check(&rule); err != nil {
-			return err
-		}
-		add = append(add, rule)
-	}
-	if len(add) == 0 {
-		return errNoOffer
-	}
-	return r.save(ctx, by, protocol.AuditRuleMade, add...)
-}
-
-// folderOf is the folder that a question is about.
-func folderOf(a protocol.Approval) string {
-	if a.Preview != nil && a.Preview.Folder != "" {
-		return a.Preview.Folder
-	}
-	if a.Host != nil {
-		return a.Host.Workspace
-	}
-	return ""
 }

@@ -124,7 +124,7 @@ func (s *Scheduler) answered(j *job, end protocol.Approval, err error) {
 	case err != nil:
 		slog.Error("The person could not be asked about a missed job", "job", j.ID, "err", err)
 		j.retryAt = at + retryAfter.Milliseconds()
-	case end.State == protocol.ApprovalAllowed:
+	case end.Allowed():
 		if err := s.start(j, s.latestDue(j, at), at); err != nil {
 			slog.Error("A job could not be started", "job", j.ID, "err", err)
 		}

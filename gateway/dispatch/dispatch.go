@@ -29,6 +29,7 @@ type Nodes interface {
 // Asker puts questions to the person.
 type Asker interface {
 	Ask(ctx context.Context, a protocol.Approval, limit time.Duration) (protocol.Approval, error)
+	Review(ctx context.Context, decided func(protocol.Approval) bool) error
 }
 
 // Journal keeps calls and grants.
@@ -47,6 +48,8 @@ type Journal interface {
 // Rules decide what is asked about.
 type Rules interface {
 	Decide(ctx context.Context, q approval.Request) approval.Decision
+	Weigh(q approval.Request) approval.Decision
+	Version() string
 	Grant(ctx context.Context, by string, a protocol.Approval) error
 }
 
@@ -67,6 +70,7 @@ type Dispatcher struct {
 type running struct {
 	info   protocol.CallInfo
 	cancel context.CancelCauseFunc
+	asks   *approval.Request // what its question was decided on, while it is open
 }
 
 // New makes a dispatcher.

@@ -26,7 +26,8 @@ type task struct {
 	// What was decided, and who decided it.
 	verdict approval.Decision
 	by      string
-	changed bool // the person put other arguments in the place of the agent's
+	policy  string // the version of the rules under which the person was asked
+	changed bool   // the person put other arguments in the place of the agent's
 }
 
 // do runs the task. A call that an earlier start left waiting always comes to an end here, and so does one whose context ends early.
@@ -131,20 +132,10 @@ func (t *task) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	t.verdict, t.by = decision, "default"
-	switch {
-	case t.call.Direct:
-		t.by = t.row.Principal
-	case decision.Rule != "":
-		t.by = "rule " + decision.Rule
-	}
+	t.credit(decision)
 	switch decision.Verdict {
 	case approval.Deny:
-		text := "Denied: "
-		if decision.Rule != "" {
-			text = "Denied by a rule: "
-		}
-		return t.end(ctx, protocol.CallDenied, nil, text+decision.Why+".")
+		return t.refused(ctx, decision)
 	case approval.Ask:
 		if res, done, err := t.ask(ctx, decision, request); done || err != nil {
 			return res, err
@@ -153,27 +144,56 @@ func (t *task) run(ctx context.Context) (Result, error) {
 	return t.act(ctx)
 }
 
+// credit records what decided the call.
+func (t *task) credit(d approval.Decision) {
+	t.verdict, t.by = d, "default"
+	switch {
+	case t.call.Direct:
+		t.by = t.row.Principal
+	case d.Rule != "":
+		t.by = "rule " + d.Rule
+	}
+}
+
+// refused ends a call that the policy denies.
+func (t *task) refused(ctx context.Context, d approval.Decision) (Result, error) {
+	text := "Denied: "
+	if d.Rule != "" {
+		text = "Denied by a rule: "
+	}
+	return t.end(ctx, protocol.CallDenied, nil, text+d.Why+".")
+}
+
 func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request, error) {
 	r := approval.Request{Tool: t.call.Tool, Node: t.row.Info.Node, Bare: t.spec.Name, Effect: t.spec.Effect, Args: t.call.Args,
 		Preview: t.row.Info.Preview, Session: t.call.Session, Direct: t.call.Direct}
 	if info, ok := t.nodes.Node(r.Node); ok {
 		r.Host = info.Host
 	}
-	if t.call.Session != "" && !t.call.Direct {
-		grants, err := t.journal.Grants(ctx, t.call.Session)
-		if err != nil {
-			return approval.Decision{}, r, err
-		}
-		r.Grants = grants
-		s, err := t.journal.Session(ctx, t.call.Session)
-		if err != nil && !errors.Is(err, protocol.ErrNotFound) {
-			return approval.Decision{}, r, err
-		}
-		if s.Prefs.Approvals != nil {
-			r.Mode = *s.Prefs.Approvals
-		}
+	if err := t.refresh(ctx, &r); err != nil {
+		return approval.Decision{}, r, err
 	}
 	return t.rules.Decide(ctx, r), r, nil
+}
+
+// refresh fills in what the chat allows at this moment.
+func (d *Dispatcher) refresh(ctx context.Context, r *approval.Request) error {
+	if r.Session == "" || r.Direct {
+		return nil
+	}
+	var err error
+	if r.Grants, err = d.journal.Grants(ctx, r.Session); err != nil {
+		return err
+	}
+	s, err := d.journal.Session(ctx, r.Session)
+	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
+		return err
+	}
+	r.Mode = protocol.ApprovalMode{}
+	if s.Prefs.Approvals != nil {
+		r.Mode = *s.Prefs.Approvals
+	}
+	return nil
 }
 
 // act commits the journal row and has the node run the tool.
@@ -197,7 +217,7 @@ func (t *task) act(ctx context.Context) (Result, error) {
 		inv.Expect = p.FileSHA256
 	}
 	if t.row.Info.ApprovalID != "" && t.row.Info.Node != protocol.NativePrefix {
-		inv.Approved = t.row.Hash
+		inv.Approved, inv.Policy = t.row.Hash, t.policy
 	}
 	inv.Network = t.network()
 	progress := func(p protocol.ToolProgress) {

@@ -4,11 +4,21 @@ import "encoding/json"
 
 // Approval states.
 const (
-	ApprovalPending   = "pending"
-	ApprovalAllowed   = "allowed"
-	ApprovalDenied    = "denied"
-	ApprovalExpired   = "expired"
-	ApprovalCancelled = "cancelled" // with its run
+	ApprovalPending    = "pending"
+	ApprovalAllowed    = "allowed"
+	ApprovalEdited     = "edited" // allowed, with the arguments in Edited
+	ApprovalDenied     = "denied"
+	ApprovalExpired    = "expired"
+	ApprovalCancelled  = "cancelled"  // with its run
+	ApprovalSuperseded = "superseded" // the rules changed meanwhile and decide it without the person
+)
+
+// Surfaces on which a question can be shown, in the order in which they are tried.
+const (
+	SurfaceWindow       = "window"
+	SurfaceTerminal     = "terminal"
+	SurfaceNotification = "notification"
+	SurfaceChannel      = "channel"
 )
 
 // Answers to a question.
@@ -67,9 +77,18 @@ type Approval struct {
 	Chosen []int `json:"chosen,omitempty"`
 	// Edited are the arguments that the person put in the place of Args.
 	Edited json.RawMessage `json:"edited,omitempty"`
-	Hash   string          `json:"hash"`
+	// Policy is the version of the rules that led to the question.
+	Policy string `json:"policy,omitempty"`
+	Hash   string `json:"hash"`
 
-	Shown      bool   `json:"shown,omitempty"` // some window acknowledged that it shows it
+	// Shown says that some surface acknowledged that it shows the question; SurfaceShown and ShownAt are the first that did.
+	Shown        bool   `json:"shown,omitempty"`
+	SurfaceShown string `json:"surfaceShown,omitempty"`
+	ShownAt      int64  `json:"shownAt,omitempty"`
+	// Unseen counts how often nobody acknowledged it in time. From 1 on it waits unseen: who can notify the person outside a window does so.
+	// At 2 the channels were tried too.
+	Unseen int `json:"unseen,omitempty"`
+
 	AnsweredAt int64  `json:"answeredAt,omitempty"`
 	AnsweredBy string `json:"answeredBy,omitempty"`
 	Scope      string `json:"scope,omitempty"`
@@ -99,6 +118,9 @@ type AskedBy struct {
 	Model string `json:"model,omitempty"` // provider/id
 }
 
+// Allowed reports whether the answer lets the call run.
+func (a Approval) Allowed() bool { return a.State == ApprovalAllowed || a.State == ApprovalEdited }
+
 // ApprovalListResult lists open questions, oldest first.
 type ApprovalListResult struct {
 	Approvals []Approval `json:"approvals"`
@@ -124,7 +146,19 @@ type ApprovalAnswerResult struct {
 	Approval Approval `json:"approval"`
 }
 
+// ApprovalShownParams acknowledges that a question is in view. Surface is where; default window.
+type ApprovalShownParams struct {
+	ID      ApprovalID `json:"id"`
+	Surface string     `json:"surface,omitempty"`
+}
+
 // ApprovalParams names a question.
 type ApprovalParams struct {
 	ID ApprovalID `json:"id"`
+}
+
+// ApprovalUndoResult says how much of what an answer gave was taken back.
+type ApprovalUndoResult struct {
+	Rules  int `json:"rules"`
+	Grants int `json:"grants"`
 }

@@ -43,6 +43,7 @@ const (
 	ChangeNode           = "node"           // Node is new or changed
 	ChangeStatus         = "status"         // Status changed
 	ChangeConfig         = "config"         // Path of the configuration changed
+	ChangeRules          = "rules"          // the rules or the permissions of chats changed: list them again
 	ChangeNotice         = "notice"         // Notice for the person
 	ChangeResync         = "resync"         // events were lost: subscribe again
 	ChangeChat           = "chat"           // Chat goes out as the seed's chat event, never in the feed

@@ -22,9 +22,9 @@ func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	return Marshal(v)
 }
 
-// CallHash is over everything that makes a call what it is: machine, tool, arguments, and what it was seen to touch. The gateway hashes what the person is
-// shown, and the node what it is about to do: where they differ, nothing is done.
-func CallHash(kind string, node NodeID, tool string, args json.RawMessage, preview *CallPreview) (string, error) {
+// CallHash is over everything that makes a call what it is: machine, tool, arguments, what it was seen to touch, and the version of the rules under which it
+// was asked about. The gateway hashes what the person is shown, and the node what it is about to do: where they differ, nothing is done.
+func CallHash(kind string, node NodeID, tool string, args json.RawMessage, preview *CallPreview, policy string) (string, error) {
 	canonical, err := Canonical(args)
 	if err != nil {
 		return "", err
@@ -33,7 +33,7 @@ func CallHash(kind string, node NodeID, tool string, args json.RawMessage, previ
 	if preview != nil {
 		p = *preview
 	}
-	raw, err := Marshal([]any{kind, node, tool, canonical, p.Path, p.Folder, p.Shell, p.Diff, p.FileSHA256, p.Programs})
+	raw, err := Marshal([]any{kind, node, tool, canonical, p.Path, p.Folder, p.Shell, p.Diff, p.FileSHA256, p.Programs, policy})
 	if err != nil {
 		return "", err
 	}

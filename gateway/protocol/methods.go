@@ -46,7 +46,8 @@ var (
 	MediaGet       = Method[MediaGetParams, MediaGetResult]{"media.get"}
 	ApprovalList   = Method[Empty, ApprovalListResult]{"approval.list"}
 	ApprovalAnswer = Method[ApprovalAnswerParams, ApprovalAnswerResult]{"approval.answer"}
-	ApprovalShown  = Method[ApprovalParams, OK]{"approval.shown"}
+	ApprovalShown  = Method[ApprovalShownParams, OK]{"approval.shown"}
+	ApprovalUndo   = Method[ApprovalParams, ApprovalUndoResult]{"approval.undo"}
 	AgentPause     = Method[PauseParams, Status]{"agent.pause"}
 	NodesList      = Method[Empty, NodesListResult]{"nodes.list"}
 	StatusGet      = Method[Empty, Status]{"status.get"}
@@ -134,6 +135,7 @@ var Methods = []MethodInfo{
 	{ApprovalList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ApprovalAnswer.Name, ScopeApprove, []Mode{ModeClient}, true},
 	{ApprovalShown.Name, ScopeApprove, []Mode{ModeClient}, true},
+	{ApprovalUndo.Name, ScopeApprove, []Mode{ModeClient}, true},
 	{AgentPause.Name, ScopeAdmin, []Mode{ModeClient}, true},
 	{NodesList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{StatusGet.Name, ScopeRead, []Mode{ModeClient}, true},

@@ -8,7 +8,7 @@ type Rule struct {
 	ID          string          `json:"id"`
 	Policy      json.RawMessage `json:"policy"`
 	Words       string          `json:"words"`                 // the rule in words
-	Origin      string          `json:"origin"`                // question, person, import or config
+	Origin      string          `json:"origin"`                // question, person, import, chat or config
 	CreatedBy   string          `json:"createdBy,omitempty"`   // a principal
 	CreatedFrom ApprovalID      `json:"createdFrom,omitempty"` // the question it was made at
 	CreatedAt   int64           `json:"createdAt,omitempty"`
@@ -24,8 +24,12 @@ const (
 	RuleFromQuestion = "question"
 	RuleFromPerson   = "person"
 	RuleFromImport   = "import"
+	RuleFromChat     = "chat"   // allowed for a chat at a question; its id begins with GrantPrefix
 	RuleFromConfig   = "config" // toolApproval of the configuration: changed there
 )
+
+// GrantPrefix begins the ids of what was allowed for a chat.
+const GrantPrefix = "grant:"
 
 // RulesResult lists the rules, newest first.
 type RulesResult struct {
@@ -111,6 +115,8 @@ const (
 	AuditRuleChanged = "rule changed" //
 	AuditRuleDeleted = "rule deleted" //
 	AuditRuleBack    = "rule restored"
+	AuditGrantGone   = "permission withdrawn"
+	AuditGrantBack   = "permission restored"
 	AuditMode        = "mode" // a chat's way of asking was changed
 )
 

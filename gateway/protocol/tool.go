@@ -54,6 +54,8 @@ type ToolInvoke struct {
 	Expect string `json:"expect,omitempty"`
 	// Approved is the hash of what the person allowed ([CallHash]): the node refuses when what it is about to do has another (extension).
 	Approved string `json:"approved,omitempty"`
+	// Policy is the version of the rules under which it was asked about; it is part of the hash (extension).
+	Policy string `json:"policy,omitempty"`
 	// Network says that the person allowed the network for this call (extension).
 	Network bool `json:"network,omitempty"`
 	// IdempotencyKey is stable over retries of the same call (seed 001; extension).

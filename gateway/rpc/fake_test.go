@@ -251,7 +251,9 @@ func (fakeApprovals) Answer(_ context.Context, by string, p protocol.ApprovalAns
 	return protocol.ApprovalAnswerResult{Won: true, Approval: protocol.Approval{ID: p.ID, State: protocol.ApprovalAllowed, AnsweredBy: by, Scope: p.Scope}}, nil
 }
 
-func (fakeApprovals) Shown(_ context.Context, id protocol.ApprovalID) error { return fails(string(id)) }
+func (fakeApprovals) Shown(_ context.Context, p protocol.ApprovalShownParams) error {
+	return fails(string(p.ID))
+}
 
 type fakeConfig struct{}
 
@@ -307,6 +309,14 @@ func (fakeJournal) Journal(_ context.Context, q protocol.JournalListParams) ([]s
 type noRules struct{}
 
 func (noRules) Rules(context.Context) ([]protocol.Rule, error) { return nil, nil }
+func (noRules) Grants(context.Context, protocol.SessionKey) ([]store.Grant, error) {
+	return []store.Grant{{ID: "g", Session: "s", Node: "n", Tool: "Write", Match: "path /a", Words: "any write of /a", CreatedAt: 7, From: "asked"}}, nil
+}
+
+func (noRules) MarkGrant(_ context.Context, id string, _ int64, _ ...protocol.AuditEntry) (bool, error) {
+	return id == "g", nil
+}
+
 func (noRules) CountRule(context.Context, string, int64) error { return nil }
 func (noRules) PutRules(context.Context, []protocol.Rule, ...protocol.AuditEntry) error {
 	return nil

@@ -109,8 +109,8 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
 		return s.s.Approvals.Answer(ctx, c.who().String(), p)
 	})
-	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *Conn, p protocol.ApprovalParams) (protocol.OK, error) {
-		return protocol.OK{OK: true}, s.s.Approvals.Shown(ctx, p.ID)
+	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *Conn, p protocol.ApprovalShownParams) (protocol.OK, error) {
+		return protocol.OK{OK: true}, s.s.Approvals.Shown(ctx, p)
 	})
 	handle(all, protocol.StatusGet, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.Status, error) {
 		return s.s.Status(ctx), nil

@@ -8,7 +8,8 @@ import (
 
 // Rules are the person's rules about calls.
 type Rules interface {
-	List() protocol.RulesResult
+	All(ctx context.Context) (protocol.RulesResult, error)
+	Undo(ctx context.Context, by string, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error)
 	Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error)
 	Delete(ctx context.Context, by, id string) error
 	Restore(ctx context.Context, by, id string) error
@@ -24,8 +25,11 @@ type Audit interface {
 }
 
 func (s *Server) rules(all map[string]handler) {
-	handle(all, protocol.RulesList, func(context.Context, *Conn, protocol.Empty) (protocol.RulesResult, error) {
-		return s.s.Rules.List(), nil
+	handle(all, protocol.RulesList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.RulesResult, error) {
+		return s.s.Rules.All(ctx)
+	})
+	handle(all, protocol.ApprovalUndo, func(ctx context.Context, c *Conn, p protocol.ApprovalParams) (protocol.ApprovalUndoResult, error) {
+		return s.s.Rules.Undo(ctx, c.who().String(), p.ID)
 	})
 	handle(all, protocol.RulePut, func(ctx context.Context, c *Conn, p protocol.RulePutParams) (protocol.Rule, error) {
 		if len(p.Policy) == 0 {

@@ -55,7 +55,7 @@ type Nodes interface {
 type Approvals interface {
 	Pending(ctx context.Context) ([]protocol.Approval, error)
 	Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error)
-	Shown(ctx context.Context, id protocol.ApprovalID) error
+	Shown(ctx context.Context, p protocol.ApprovalShownParams) error
 }
 
 // Config is the configuration.

@@ -346,7 +346,7 @@ func (l *live) putContinue(ctx context.Context, q protocol.Approval) (bool, erro
 	if cause := context.Cause(ctx); cause != nil {
 		return false, cause
 	}
-	return end.State == protocol.ApprovalAllowed, nil
+	return end.Allowed(), nil
 }
 
 // Images implements agent.Sink.

@@ -47,10 +47,45 @@ func (s *Store) PutApproval(ctx context.Context, a protocol.Approval) error {
 	})
 }
 
-// CloseApproval gives a pending question its end. won is false when it had ended already: the first answer wins.
+// ChangeApproval changes a question that is pending; change says whether it changed anything. One that has ended, or that change left alone, is
+// returned as it is, and changed is false.
+func (s *Store) ChangeApproval(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error) {
+	err = s.write(ctx, "change question", func(tx *gorm.DB) error {
+		changed = false
+		var row approvalRow
+		if err := tx.Where("id = ?", string(id)).Take(&row).Error; err != nil {
+			return err
+		}
+		if a, err = row.approval(); err != nil {
+			return err
+		}
+		if a.State != protocol.ApprovalPending || !change(&a) {
+			return nil
+		}
+		changed = true
+		return tx.Model(&approvalRow{}).Where("id = ?", row.ID).Update("json", text(a)).Error
+	})
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = protocol.ErrNotFound.With(fmt.Sprintf("No question has the id %s", id))
+	}
+	return a, changed && err == nil, err
+}
+
+// CloseApproval gives a pending question its end. won is false when it had ended already: the first answer wins. Where it was shown meanwhile
+// is kept.
 func (s *Store) CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error) {
-	row := rowOfApproval(a)
 	err = s.write(ctx, "store answer", func(tx *gorm.DB) error {
+		var old approvalRow
+		if res := tx.Where("id = ? AND state = 'pending'", string(a.ID)).Limit(1).Find(&old); res.Error != nil || res.RowsAffected == 0 {
+			won = false
+			return res.Error
+		}
+		was, err := old.approval()
+		if err != nil {
+			return err
+		}
+		a.Shown, a.SurfaceShown, a.ShownAt, a.Unseen = was.Shown, was.SurfaceShown, was.ShownAt, was.Unseen
+		row := rowOfApproval(a)
 		res := tx.Model(&approvalRow{}).Where("id = ? AND state = 'pending'", row.ID).Select("state", "json").Updates(&row)
 		won = res.RowsAffected == 1
 		return res.Error
@@ -88,61 +123,4 @@ func (s *Store) PendingApprovals(ctx context.Context) ([]protocol.Approval, erro
 		}
 	}
 	return list, nil
-}
-
-// Grant is what a person allowed for a whole session.
-type Grant struct {
-	ID        string
-	Session   protocol.SessionKey
-	Node      protocol.NodeID
-	Tool      string
-	Match     string // what the call must be, in the form the approval package compares
-	Words     string // the same for people
-	CreatedAt int64
-	From      protocol.ApprovalID
-}
-
-type grantRow struct {
-	ID           string `gorm:"primaryKey;column:id"`
-	SessionKey   string
-	Node         string
-	Tool         string
-	Match        string
-	Words        string
-	CreatedAt    int64 `gorm:"autoCreateTime:false"`
-	FromApproval string
-}
-
-func (grantRow) TableName() string { return "grants" }
-
-// PutGrant stores a grant.
-func (s *Store) PutGrant(ctx context.Context, g Grant) error {
-	if g.ID == "" {
-		g.ID = protocol.NewID()
-	}
-	row := grantRow{g.ID, string(g.Session), string(g.Node), g.Tool, g.Match, g.Words, g.CreatedAt, string(g.From)}
-	return s.write(ctx, "store grant", func(tx *gorm.DB) error { return tx.Create(&row).Error })
-}
-
-// Grants returns a session's grants.
-func (s *Store) Grants(ctx context.Context, session protocol.SessionKey) ([]Grant, error) {
-	var rows []grantRow
-	err := s.read(ctx, "read grants", func(db *gorm.DB) error {
-		return db.Where("session_key = ?", string(session)).Order("created_at, id").Find(&rows).Error
-	})
-	if err != nil {
-		return nil, err
-	}
-	list := make([]Grant, len(rows))
-	for i, r := range rows {
-		list[i] = Grant{r.ID, protocol.SessionKey(r.SessionKey), protocol.NodeID(r.Node), r.Tool, r.Match, r.Words, r.CreatedAt, protocol.ApprovalID(r.FromApproval)}
-	}
-	return list, nil
-}
-
-// DropGrants withdraws all of a session's grants.
-func (s *Store) DropGrants(ctx context.Context, session protocol.SessionKey) error {
-	return s.write(ctx, "withdraw grants", func(tx *gorm.DB) error {
-		return tx.Where("session_key = ?", string(session)).Delete(&grantRow{}).Error
-	})
 }

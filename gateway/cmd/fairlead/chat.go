@@ -293,7 +293,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	if err != nil || !ok {
 		return err
 	}
-	if _, err := client.Call(ctx, ch.c.Client, protocol.ApprovalShown, protocol.ApprovalParams{ID: a.ID}); err != nil &&
+	if _, err := client.Call(ctx, ch.c.Client, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceTerminal}); err != nil &&
 		!errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}

@@ -1,0 +1,103 @@
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/protocol"
+)
+
+// Export gives the rules as a file.
+func (r *Rules) Export() (protocol.RulesExport, error) {
+	file := policy.File{Default: policy.Ask, Rules: []policy.Rule{}}
+	for _, rule := range r.List().Rules {
+		var p policy.Rule
+		if rule.Origin == protocol.RuleFromConfig || json.Unmarshal(rule.Policy, &p) != nil {
+			continue
+		}
+		p.ID = rule.ID
+		file.Rules = append(file.Rules, p)
+	}
+	raw, err := json.MarshalIndent(file, "", "  ")
+	return protocol.RulesExport{File: raw}, err
+}
+
+// Import adds the rules of a file that are not there yet. A rule that is switched off, because its own examples fail, is added and says so.
+func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportParams) (protocol.RulesImportResult, error) {
+	var res protocol.RulesImportResult
+	_, problems, err := policy.Parse(in.File)
+	if err != nil {
+		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + err.Error())
+	}
+	for _, p := range problems {
+		res.Problems = append(res.Problems, strings.TrimPrefix(p.Rule+": "+p.Reason, ": "))
+	}
+	var file policy.File
+	if err := json.Unmarshal(in.File, &file); err != nil {
+		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
+	}
+	defer r.changed()
+	r.change.Lock()
+	defer r.change.Unlock()
+	have := map[string]bool{}
+	for _, rule := range r.List().Rules {
+		have[string(rule.Policy)] = true
+	}
+	var add []protocol.Rule
+	for i, p := range file.Rules {
+		p.ID, p.Source = "", ""
+		raw, err := protocol.Marshal(p)
+		if err != nil {
+			return res, err
+		}
+		if have[string(raw)] {
+			res.Skipped++
+			continue
+		}
+		have[string(raw)] = true
+		add = append(add, protocol.Rule{ID: protocol.NewID(), Policy: raw, Words: Words(p), Origin: protocol.RuleFromImport, CreatedBy: by,
+			CreatedAt: time.Now().UnixMilli() - int64(i)})
+	}
+	if len(add) == 0 {
+		return res, nil
+	}
+	res.Added = len(add)
+	return res, r.save(ctx, by, protocol.AuditRuleMade, add...)
+}
+
+// Try says which of the calls the rule would decide in another way than the rules that hold now.
+func (r *Rules) Try(_ context.Context, calls []protocol.JournalEntry, in protocol.RuleTryParams) (protocol.RuleTryResult, error) {
+	rule := protocol.Rule{ID: "tried", Policy: in.Policy}
+	if err := check(&rule); err != nil {
+		return protocol.RuleTryResult{}, err
+	}
+	if in.Limit <= 0 {
+		in.Limit = 20
+	}
+	var file policy.File
+	for _, have := range append(r.List().Rules, rule) {
+		if have.Origin == protocol.RuleFromConfig || have.Problem != "" {
+			continue
+		}
+		if p, problem := prepare(have); problem == "" {
+			file.Rules = append(file.Rules, p)
+		}
+	}
+	with, _, err := policy.New(file)
+	if err != nil {
+		return protocol.RuleTryResult{}, protocol.ErrBadRequest.With("This rule cannot be used: " + err.Error())
+	}
+	res := protocol.RuleTryResult{Changed: []protocol.RuleChange{}}
+	for _, call := range calls {
+		c := callOf(Request{Node: call.Node, Bare: call.Tool, Effect: call.Effect, Args: call.Input, Session: call.SessionKey, Preview: call.Preview})
+		was, now := r.judge(c), with.Judge(c)
+		res.Looked++
+		if was.Verdict != now.Verdict && len(res.Changed) < in.Limit {
+			res.Changed = append(res.Changed, protocol.RuleChange{Call: call, Was: string(was.Verdict), Now: string(now.Verdict)})
+		}
+	}
+	return res, nil
+}

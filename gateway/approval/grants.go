@@ -1,0 +1,143 @@
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// errNoOffer says that a question's answer wants a rule that was not offered.
+var errNoOffer = errors.New("no rule was offered for this question")
+
+// Grant makes the rules that an answer chose out of those the question offered; when it chose none, the narrow ones, which let exactly the shown words
+// through.
+func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error {
+	if len(a.Offers) == 0 {
+		return errNoOffer
+	}
+	defer r.changed()
+	r.change.Lock()
+	defer r.change.Unlock()
+	var add []protocol.Rule
+	for i, o := range a.Offers {
+		var p policy.Rule
+		if err := json.Unmarshal(o.Policy, &p); err != nil {
+			return fmt.Errorf("read the offered rule: %w", err)
+		}
+		open := len(p.Argv) > 0 && p.Argv[len(p.Argv)-1] == "**"
+		if len(a.Chosen) > 0 && !slices.Contains(a.Chosen, i) || len(a.Chosen) == 0 && open {
+			continue
+		}
+		switch a.Scope {
+		case protocol.ScopeFolder:
+			p.Node = string(a.Node)
+			if p.Cwd == "" {
+				p.Cwd = strings.TrimSuffix(folderOf(a), "/") + "/**"
+			}
+		case protocol.ScopeMachine:
+			p.Node, p.Cwd = string(a.Node), ""
+		case protocol.ScopeAlways:
+			p.Node, p.Cwd = "", ""
+		}
+		raw, err := protocol.Marshal(p)
+		if err != nil {
+			return err
+		}
+		rule := protocol.Rule{ID: protocol.NewID(), Policy: raw, Origin: protocol.RuleFromQuestion, CreatedBy: by, CreatedFrom: a.ID, CreatedAt: time.Now().UnixMilli()}
+		if err := check(&rule); err != nil {
+			return err
+		}
+		add = append(add, rule)
+	}
+	if len(add) == 0 {
+		return errNoOffer
+	}
+	return r.save(ctx, by, protocol.AuditRuleMade, add...)
+}
+
+// folderOf is the folder that a question is about.
+func folderOf(a protocol.Approval) string {
+	if a.Preview != nil && a.Preview.Folder != "" {
+		return a.Preview.Folder
+	}
+	if a.Host != nil {
+		return a.Host.Workspace
+	}
+	return ""
+}
+
+// All is List with what was allowed for chats, which is shown beside the rules.
+func (r *Rules) All(ctx context.Context) (protocol.RulesResult, error) {
+	out := r.List()
+	grants, err := r.store.Grants(ctx, "")
+	if err != nil {
+		return out, err
+	}
+	for _, g := range slices.Backward(grants) {
+		rule, err := grantRule(g)
+		if err != nil {
+			return out, err
+		}
+		out.Rules = append(out.Rules, rule)
+	}
+	return out, nil
+}
+
+// grantRule shows a permission of a chat as a rule.
+func grantRule(g store.Grant) (protocol.Rule, error) {
+	raw, err := protocol.Marshal(map[string]any{"tool": g.Tool, "node": g.Node, "session": g.Session, "verdict": policy.Allow, "exactly": g.Match})
+	return protocol.Rule{ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", g.Words, g.Node),
+		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt}, err
+}
+
+// markGrant withdraws a permission of a chat, or gives it back.
+func (r *Rules) markGrant(ctx context.Context, by, id string, at int64, kind string) error {
+	line := protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: kind, By: by, Rule: protocol.GrantPrefix + id}
+	if done, err := r.store.MarkGrant(ctx, id, at, line); err != nil || done {
+		return err
+	}
+	return protocol.ErrNotFound.With("No such permission has the id " + protocol.GrantPrefix + id)
+}
+
+// Undo takes back what the answer to a question gave: the rules that were made of it, and what it allowed for its chat. What has run has run. Taking
+// back nothing is a protocol.ErrNotFound.
+func (r *Rules) Undo(ctx context.Context, by string, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
+	var res protocol.ApprovalUndoResult
+	if id == "" {
+		return res, protocol.ErrBadRequest.With("id required")
+	}
+	for _, rule := range r.List().Rules {
+		if rule.CreatedFrom != id {
+			continue
+		}
+		if err := r.Delete(ctx, by, rule.ID); err != nil {
+			return res, err
+		}
+		res.Rules++
+	}
+	grants, err := r.store.Grants(ctx, "")
+	if err != nil {
+		return res, err
+	}
+	for _, g := range grants {
+		if g.From != id {
+			continue
+		}
+		if err := r.Delete(ctx, by, protocol.GrantPrefix+g.ID); err != nil {
+			return res, err
+		}
+		res.Grants++
+	}
+	if res == (protocol.ApprovalUndoResult{}) {
+		return res, protocol.ErrNotFound.With("Nothing that this answer gave is in force: it was for once, or it was taken back already")
+	}
+	return res, nil
+}

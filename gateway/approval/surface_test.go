@@ -1,0 +1,84 @@
+package approval
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+)
+
+// ask asks a question for a minute in a bubble of fake time and calls then once it is pending. It returns the stages that were published and where
+// the question ended.
+func ask(t *testing.T, g *Gate, then func(id protocol.ApprovalID)) (seen []protocol.Approval) {
+	t.Helper()
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, err := g.Ask(t.Context(), question(), time.Minute); err != nil {
+			t.Error(err)
+		}
+	}()
+	for {
+		c, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, *c.Approval)
+		if c.Approval.State != protocol.ApprovalPending {
+			<-done
+			return seen
+		}
+		if len(seen) == 1 && then != nil {
+			then(c.Approval.ID)
+		}
+	}
+}
+
+func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus))
+		began := time.Now()
+		var reached []time.Duration
+		g.Reach(func(_ context.Context, a protocol.Approval) error {
+			reached = append(reached, time.Since(began))
+			return g.Shown(t.Context(), protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
+		})
+		seen := ask(t, g, nil)
+		var unseen []int
+		for _, a := range seen[:len(seen)-1] {
+			unseen = append(unseen, a.Unseen)
+		}
+		if !slices.Equal(unseen, []int{0, 1, 2, 2}) || !slices.Equal(reached, []time.Duration{2 * ShownWithin}) {
+			t.Errorf("unseen %v, reached after %v", unseen, reached)
+		}
+		if last := seen[len(seen)-2]; !last.Shown || last.SurfaceShown != protocol.SurfaceChannel || last.ShownAt == 0 {
+			t.Errorf("%+v", last)
+		}
+	})
+}
+
+func TestShownQuestionStaysWhereItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus))
+		g.Reach(func(context.Context, protocol.Approval) error {
+			t.Error("a question in view was sent on")
+			return nil
+		})
+		seen := ask(t, g, func(id protocol.ApprovalID) {
+			for range 2 { // the second acknowledgement changes nothing
+				if err := g.Shown(t.Context(), protocol.ApprovalShownParams{ID: id}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if len(seen) != 3 || !seen[1].Shown || seen[1].SurfaceShown != protocol.SurfaceWindow || seen[1].Unseen != 0 || seen[2].State != protocol.ApprovalExpired {
+			t.Errorf("%+v", seen)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func approvalsListCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the questions that wait for you", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return with(o, cmd, protocol.ApprovalList, protocol.Empty{}, func(out io.Writer, r protocol.ApprovalListResult) error {
+				if len(r.Approvals) == 0 {
+					fmt.Fprintln(out, "Nothing waits for you.")
+				}
+				for _, a := range r.Approvals {
+					fmt.Fprintf(out, "%s  %s\n", a.ID, a.SessionKey)
+					fmt.Fprint(out, questionBox(a))
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// approvalsAnswerCommand is allow or deny. A question may be named by the beginning of its id.
+func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
+	var scope, reason, args string
+	var offers []int
+	cmd := &cobra.Command{
+		Use: decision + " ID", Args: cobra.ExactArgs(1),
+		Short: map[string]string{protocol.DecisionAllow: "Allow what a question asks about", protocol.DecisionDeny: "Deny what a question asks about"}[decision],
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			if args != "" && !json.Valid([]byte(args)) {
+				return &exitError{code: exitUsage, err: errors.New("--args is not JSON")}
+			}
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				list, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				var found []protocol.Approval
+				for _, a := range list.Approvals {
+					if strings.HasPrefix(string(a.ID), ids[0]) {
+						found = append(found, a)
+					}
+				}
+				switch {
+				case len(found) == 0:
+					return fmt.Errorf("no open question has the id %s; fairlead approvals list shows them", ids[0])
+				case len(found) > 1:
+					return &exitError{code: exitUsage, err: fmt.Errorf("%d questions begin with %s; give more of the id", len(found), ids[0])}
+				}
+				a := found[0]
+				r, err := client.Call(ctx, c.Client, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision,
+					Scope: scope, Reason: reason, Offers: offers, Args: json.RawMessage(args)})
+				if err != nil {
+					return err
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), r)
+				}
+				if !r.Won {
+					return fmt.Errorf("too late: the question was %s by %s", r.Approval.State, r.Approval.AnsweredBy)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s.\n", strings.ToUpper(r.Approval.State[:1])+r.Approval.State[1:])
+				return nil
+			})
+		},
+	}
+	if decision == protocol.DecisionAllow {
+		cmd.Flags().StringVar(&scope, "scope", protocol.ScopeOnce, "for what: once, session (this chat), folder, node (this machine) or always; the question says which it offers")
+		cmd.Flags().StringVar(&args, "args", "", "other arguments for the call, as JSON; it is checked anew and runs once")
+		cmd.Flags().IntSliceVar(&offers, "offer", nil, "numbers of the offered rules to make, from 0; default those that allow exactly what was shown")
+	} else {
+		cmd.Flags().StringVar(&reason, "reason", "", "why; the agent is told")
+	}
+	return cmd
+}
+
+// approvalsUndoCommand takes back what an answer gave for later.
+func approvalsUndoCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use: "undo ID", Short: "Take back the rules and permissions that the answer to a question gave; audit names the question", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return with(o, cmd, protocol.ApprovalUndo, protocol.ApprovalParams{ID: protocol.ApprovalID(args[0])}, func(out io.Writer, r protocol.ApprovalUndoResult) error {
+				_, err := fmt.Fprintf(out, "Taken back: %d %s, %d %s for its chat.\n", r.Rules, plural(r.Rules, "rule"), r.Grants, plural(r.Grants, "permission"))
+				return err
+			})
+		},
+	}
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}

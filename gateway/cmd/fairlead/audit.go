@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func auditListCommand(o *options, use string) *cobra.Command {
+	var q protocol.AuditListParams
+	var since time.Duration
+	cmd := &cobra.Command{
+		Use: use, Short: "Show who allowed what, when, where, by which rule, with what result", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if since > 0 {
+				q.After = time.Now().Add(-since).UnixMilli()
+			}
+			return with(o, cmd, protocol.AuditList, q, printAudit)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&q.Limit, "lines", "n", protocol.DefaultJournal, "how many lines, at most 1000")
+	f.Int64Var(&q.Before, "before", 0, "only lines with a smaller number")
+	f.StringVar((*string)(&q.Node), "node", "", "only of this machine")
+	f.StringVar((*string)(&q.SessionKey), "session", "", "only of this chat")
+	f.StringVar(&q.Rule, "rule", "", "only of this rule")
+	f.StringVar(&q.Kind, "kind", "", "only of this kind: call, mode, \"rule made\", \"rule changed\", \"rule deleted\", \"rule restored\"")
+	f.DurationVar(&since, "since", 0, "only of the last while, such as 30m or 24h")
+	return cmd
+}
+
+func printAudit(out io.Writer, r protocol.AuditListResult) error {
+	if len(r.Entries) == 0 {
+		fmt.Fprintln(out, "No lines.")
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, e := range r.Entries {
+		what, where := e.What, ""
+		if e.Tool != "" {
+			where = string(protocol.NewToolName(e.Node, e.Tool))
+		}
+		verdict := e.Kind
+		if e.Kind == protocol.AuditCall {
+			verdict = e.Verdict + ", " + e.State
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, time.UnixMilli(e.At).Format(time.DateTime), verdict, e.By, where, shortLine(what))
+		if e.Approval != "" && e.Kind == protocol.AuditRuleMade {
+			fmt.Fprintf(w, "\t\t\tto take it back: fairlead approvals undo %s\t\t\n", e.Approval)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if r.More {
+		fmt.Fprintf(out, "There are older ones: --before %d\n", r.Entries[len(r.Entries)-1].Seq)
+	}
+	return nil
+}
+
+func auditCommand(o *options) *cobra.Command {
+	cmd := auditListCommand(o, "audit")
+	cmd.AddCommand(&cobra.Command{
+		Use: "verify", Short: "Check that no line of the audit log was changed or taken out", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.AuditVerify, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				if o.json {
+					if err := printJSON(cmd.OutOrStdout(), r); err != nil {
+						return err
+					}
+				}
+				if r.Broken > 0 {
+					return fmt.Errorf("line %d does not hold: %s", r.Broken, r.Why)
+				}
+				if !o.json {
+					fmt.Fprintf(cmd.OutOrStdout(), "All %d lines hold.\n", r.Lines)
+				}
+				return nil
+			})
+		},
+	})
+	return cmd
+}

@@ -1,0 +1,47 @@
+package dispatch
+
+import (
+	"context"
+	"log/slog"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/protocol"
+)
+
+// Watch has open questions decided anew when rules, permissions or a chat's way of asking change: what they allow or deny now is no longer asked
+// about. It blocks until ctx ends.
+func (d *Dispatcher) Watch(ctx context.Context) {
+	sub := d.bus.Subscribe()
+	defer sub.Close()
+	for c := range sub.All(ctx) {
+		switch c.Kind {
+		case protocol.ChangeRules, protocol.ChangeConfig, protocol.ChangeSession, protocol.ChangeResync:
+			d.review(ctx, c)
+		}
+	}
+}
+
+// review looks at the questions that a change can concern.
+func (d *Dispatcher) review(ctx context.Context, c protocol.Change) {
+	open := map[protocol.ApprovalID]approval.Request{}
+	d.mu.Lock()
+	for _, r := range d.open {
+		if r.asks != nil && (c.Kind != protocol.ChangeSession || c.Session != nil && r.asks.Session == c.Session.SessionKey) {
+			open[r.info.ApprovalID] = *r.asks
+		}
+	}
+	d.mu.Unlock()
+	if len(open) == 0 {
+		return
+	}
+	err := d.gate.Review(ctx, func(a protocol.Approval) bool {
+		r, ok := open[a.ID]
+		if !ok || d.refresh(ctx, &r) != nil {
+			return false // it stays a question
+		}
+		return d.rules.Weigh(r).Verdict != approval.Ask
+	})
+	if err != nil && ctx.Err() == nil {
+		slog.Error("Open questions could not be looked at again", "err", err)
+	}
+}

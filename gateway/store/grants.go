@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"fairlead/gateway/protocol"
+)
+
+// Grant is what a person allowed for a whole session.
+type Grant struct {
+	ID        string
+	Session   protocol.SessionKey
+	Node      protocol.NodeID
+	Tool      string
+	Match     string // what the call must be, in the form the approval package compares
+	Words     string // the same for people
+	CreatedAt int64
+	From      protocol.ApprovalID
+}
+
+type grantRow struct {
+	ID           string `gorm:"primaryKey;column:id"`
+	SessionKey   string
+	Node         string
+	Tool         string
+	Match        string
+	Words        string
+	CreatedAt    int64 `gorm:"autoCreateTime:false"`
+	FromApproval string
+	DeletedAt    int64
+}
+
+func (grantRow) TableName() string { return "grants" }
+
+// PutGrant stores a grant.
+func (s *Store) PutGrant(ctx context.Context, g Grant) error {
+	if g.ID == "" {
+		g.ID = protocol.NewID()
+	}
+	row := grantRow{g.ID, string(g.Session), string(g.Node), g.Tool, g.Match, g.Words, g.CreatedAt, string(g.From), 0}
+	return s.write(ctx, "store grant", func(tx *gorm.DB) error { return tx.Create(&row).Error })
+}
+
+// Grants returns a session's grants; those of all sessions when session is empty. Oldest first.
+func (s *Store) Grants(ctx context.Context, session protocol.SessionKey) ([]Grant, error) {
+	var rows []grantRow
+	err := s.read(ctx, "read grants", func(db *gorm.DB) error {
+		db = db.Where("deleted_at = 0")
+		if session != "" {
+			db = db.Where("session_key = ?", string(session))
+		}
+		return db.Order("created_at, id").Find(&rows).Error
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Grant, len(rows))
+	for i, r := range rows {
+		list[i] = Grant{r.ID, protocol.SessionKey(r.SessionKey), protocol.NodeID(r.Node), r.Tool, r.Match, r.Words, r.CreatedAt, protocol.ApprovalID(r.FromApproval)}
+	}
+	return list, nil
+}
+
+// MarkGrant withdraws a grant, or gives it back when deletedAt is 0, together with the audit lines that tell of it. done is false when there is
+// no such grant in the other state.
+func (s *Store) MarkGrant(ctx context.Context, id string, deletedAt int64, lines ...protocol.AuditEntry) (done bool, err error) {
+	err = s.write(ctx, "change grant", func(tx *gorm.DB) error {
+		res := tx.Model(&grantRow{}).Where("id = ? AND (deleted_at > 0) = ?", id, deletedAt == 0).Update("deleted_at", deletedAt)
+		if done = res.RowsAffected == 1; res.Error != nil || !done {
+			return res.Error
+		}
+		return appendAudit(tx, lines)
+	})
+	return done && err == nil, err
+}
+
+// DropGrants withdraws all of a session's grants.
+func (s *Store) DropGrants(ctx context.Context, session protocol.SessionKey) error {
+	return s.write(ctx, "withdraw grants", func(tx *gorm.DB) error {
+		return tx.Where("session_key = ?", string(session)).Delete(&grantRow{}).Error
+	})
+}
