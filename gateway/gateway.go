@@ -27,6 +27,7 @@ import (
 	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/rpc"
 	"fairlead/gateway/session"
+	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
 	"fairlead/gateway/workspace"
 )
@@ -56,6 +57,8 @@ type Gateway struct {
 	calls     *dispatch.Dispatcher
 	sessions  *session.Manager
 	schedules *cron.Scheduler
+	skills    *skills.Catalog
+	files     *workspace.Files
 	server    *rpc.Server
 	listener  net.Listener // nil when it listens nowhere
 	memory    net.Listener
@@ -122,6 +125,9 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	g.gate = approval.New(g.store, g.bus)
 	files := workspace.NewFiles(o.Home)
+	g.files = files
+	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Config: g.config.Get, Set: g.config.Set})
+	ws.ListSkills(g.skills.Prompt)
 	g.schedules = cron.New(cron.Options{Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: cron.ToMain(g.store, g.bus), Ask: g.gate.Ask,
 		HeartbeatFile: func(agent protocol.AgentID) (string, error) {
 			text, err := os.ReadFile(filepath.Join(o.Home, "agents", string(agent), "HEARTBEAT.md"))
@@ -148,7 +154,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	g.server = rpc.New(rpc.Services{
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: g.store,
-		Models: models, Schedules: g.schedules,
+		Models: models, Schedules: g.schedules, Skills: g.skills,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: session.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
 			return protocol.Ack{OK: true, Dropped: true}, nil // nothing waits for background commands in this version
@@ -177,6 +183,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { g.calls.Watch(ctx) })
 	resumed := make(chan struct{})
 	wg.Go(func() { g.schedules.Run(ctx, resumed) })
+	wg.Go(func() { g.watchFiles(ctx) })
 	wg.Go(func() {
 		defer close(resumed)
 		g.awaitNode(ctx)

@@ -167,7 +167,7 @@ func TestSharedSkillsShowThroughAndAreNeverChanged(t *testing.T) {
 	k.want("EditFile", `{"path":"skills/sum/SKILL.md","oldString":"shared","newString":"mine"}`, `"edited":true`, `"resolvedSource":"global"`)
 	k.want("ReadFile", `{"path":"skills/sum/SKILL.md"}`, `"content":"mine"`, `"resolvedPath":"agents/main/skills/sum/SKILL.md","resolvedSource":"agent"`)
 	k.want("WriteFile", `{"path":"skills/own/SKILL.md","content":"x"}`, `"written":true`)
-	k.want("ReadFile", `{"path":"skills"}`, `"directories":["skills/own/","skills/sum/"]`)
+	k.want("ReadFile", `{"path":"skills"}`, `"skills/own/","skills/review-changes/","skills/sum/"`)
 	k.want("DeleteFile", `{"path":"skills/sum/SKILL.md"}`, `"deleted":true`)
 	k.want("ReadFile", `{"path":"skills/sum/SKILL.md"}`, `"content":"shared"`)
 	k.want("DeleteFile", `{"path":"skills/sum/SKILL.md"}`, "File not found")

@@ -44,6 +44,7 @@ const (
 	ChangeStatus         = "status"         // Status changed
 	ChangeConfig         = "config"         // Path of the configuration changed
 	ChangeRules          = "rules"          // the rules or the permissions of chats changed: list them again
+	ChangeSkills         = "skills"         // skills were added, changed or removed: ask skills.status again
 	ChangeNotice         = "notice"         // Notice for the person
 	ChangeResync         = "resync"         // events were lost: subscribe again
 	ChangeChat           = "chat"           // Chat goes out as the seed's chat event, never in the feed

@@ -33,6 +33,9 @@ var (
 	WorkspaceRead   = Method[WorkspaceReadParams, any]{"workspace.read"}
 	WorkspaceWrite  = Method[WorkspaceWriteParams, WorkspaceWriteResult]{"workspace.write"}
 	WorkspaceDelete = Method[WorkspaceDeleteParams, WorkspaceDeleteResult]{"workspace.delete"}
+
+	SkillsStatus = Method[SkillsParams, SkillsStatusResult]{"skills.status"}
+	SkillsUpdate = Method[SkillsParams, SkillsStatusResult]{"skills.update"}
 )
 
 // Our extensions.
@@ -58,6 +61,7 @@ var (
 	ModelsDetect   = Method[Empty, ModelsDetectResult]{"models.detect"}
 	JournalList    = Method[JournalListParams, JournalListResult]{"journal.list"}
 	RulesList      = Method[Empty, RulesResult]{"rules.list"}
+	SkillsEnable   = Method[SkillsEnableParams, OK]{"skills.enable"}
 	RulePut        = Method[RulePutParams, Rule]{"rules.put"}
 	RuleDelete     = Method[RuleParams, OK]{"rules.delete"}
 	RuleRestore    = Method[RuleParams, OK]{"rules.restore"}
@@ -120,6 +124,9 @@ var Methods = []MethodInfo{
 	{HeartbeatStatus.Name, ScopeRead, []Mode{ModeClient}, false},
 	{HeartbeatStart.Name, ScopeChat, []Mode{ModeClient}, false},
 	{HeartbeatTrigger.Name, ScopeChat, []Mode{ModeClient}, false},
+	{SkillsStatus.Name, ScopeRead, []Mode{ModeClient}, false},
+	{SkillsUpdate.Name, ScopeRead, []Mode{ModeClient}, false},
+	{SkillsEnable.Name, ScopeAdmin, []Mode{ModeClient}, true},
 	{ReportProgress.Name, ScopeNode, []Mode{ModeNode}, true},
 	{WorkspaceList.Name, ScopeRead, []Mode{ModeClient}, false},
 	{WorkspaceRead.Name, ScopeRead, []Mode{ModeClient}, false},

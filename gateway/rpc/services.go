@@ -96,6 +96,7 @@ type Services struct {
 	Audit     Audit
 	Models    Models
 	Schedules Schedules
+	Skills    Skills
 	// Status gives the gateway's state; Pause changes it.
 	Status func(ctx context.Context) protocol.Status
 	Pause  func(ctx context.Context, paused bool) (protocol.Status, error)

@@ -31,7 +31,7 @@ const (
 )
 
 // Files are the workspaces of all agents: agents/<id> in the data folder, and the skills that all share. Paths are relative to an agent's workspace;
-// skills/… shows the agent's own skills over the shared ones, and is changed in the agent's own only (seed 002, Workspace Tools). No path and
+// skills/… shows the agent's own skills over the shared and the built-in ones, and is changed in the agent's own only (seed 002, Workspace Tools). No path and
 // no symbolic link leads out. It is safe for use by many goroutines.
 type Files struct {
 	home string
@@ -120,11 +120,16 @@ func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, erro
 		f.ResolvedPath, f.ResolvedSource = path.Join("agents", filepath.Base(root.Name()), name), FromAgent
 	}
 	if errors.Is(err, fs.ErrNotExist) && isSkill(name) {
+		below := strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/")
 		if global := w.shared(); global != nil {
 			defer global.Close()
-			if f, err = read(global, strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/")); err == nil {
-				f.Path, f.ResolvedPath, f.ResolvedSource = name, name, FromGlobal
-			}
+			f, err = read(global, below)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			f, err = readBuiltIn(below)
+		}
+		if err == nil {
+			f.Path, f.ResolvedPath, f.ResolvedSource = name, name, FromGlobal
 		}
 	}
 	switch {
@@ -134,9 +139,6 @@ func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, erro
 		list, err := w.List(agent, name)
 		return nil, &list, err
 	case errors.Is(err, fs.ErrNotExist):
-		if isSkill(name) && name == "skills" {
-			return nil, &Listing{Path: name}, nil
-		}
 		return nil, nil, protocol.ErrNotFound.With("Not found: " + name)
 	}
 	return nil, nil, fmt.Errorf("read %s: %w", name, err)
@@ -200,20 +202,18 @@ func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
 	}
 	err = list.add(root, name, name)
 	if isSkill(name) {
+		below := strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/")
 		if global := w.shared(); global != nil {
 			defer global.Close()
-			if also := list.add(global, strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/"), name); also == nil {
+			if also := list.add(global, below, name); also == nil {
 				err = nil
 			}
 		}
-		if name == "skills" && errors.Is(err, fs.ErrNotExist) {
+		if also := list.addBuiltIn(below, name); also == nil {
 			err = nil
 		}
 	} else if name == "" {
-		if global := w.shared(); global != nil {
-			global.Close()
-			list.Directories = append(list.Directories, "skills/")
-		}
+		list.Directories = append(list.Directories, "skills/")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return Listing{}, protocol.ErrNotFound.With("Not found: " + name)

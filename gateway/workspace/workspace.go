@@ -23,14 +23,17 @@ var defaults embed.FS
 const maxFile = 20_000
 
 // Workspace is one agent's folder.
-type Workspace struct{ dir string }
+type Workspace struct {
+	dir    string
+	skills func(protocol.AgentID) (string, error) // see ListSkills
+}
 
 // Open opens an agent's folder and fills it with the default files when it is new. Files that were there are never touched, and one that the
 // person deleted does not come back.
 func Open(home string, agent protocol.AgentID) (*Workspace, error) {
 	dir := filepath.Join(home, "agents", string(agent))
 	if _, err := os.Stat(dir); err == nil {
-		return &Workspace{dir}, nil
+		return &Workspace{dir: dir}, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open the agent's folder: %w", err)
 	}
@@ -54,7 +57,7 @@ func Open(home string, agent protocol.AgentID) (*Workspace, error) {
 	if err := os.Rename(part, dir); err != nil {
 		return nil, fmt.Errorf("fill the agent's folder: %w", err)
 	}
-	return &Workspace{dir}, nil
+	return &Workspace{dir: dir}, nil
 }
 
 // Dir is the folder.
@@ -96,6 +99,7 @@ func (w *Workspace) Prompt(f Facts) string {
 			fmt.Fprintf(&b, "\n\n---\n\n# %s (%s)\n\n%s", s.title, s.file, text)
 		}
 	}
+	b.WriteString(w.skillsSection())
 	b.WriteString("\n\n---\n\n# Right now\n\n")
 	fmt.Fprintf(&b, "Date: %s\nChat: %s\nModel: %s\n", f.Now.Format("Monday, 2 January 2006 (MST)"), f.Session, f.Model)
 	if f.Default != "" {

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func skillsCommand(o *options) *cobra.Command {
+	cmd := &cobra.Command{Use: "skills", Short: "List what agents were taught, switch it on or off"}
+	var agent string
+	list := &cobra.Command{
+		Use: "list", Short: "List every skill, where it is and whether it can be used now", Args: cobra.NoArgs,
+		Long: `Lists the skills of an agent: its own (agents/AGENT/skills in the data folder), those that all agents share (skills in the data folder)
+and those built in. A skill is a folder with a SKILL.md; put one there and it is found at once.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.SkillsUpdate, protocol.SkillsParams{AgentID: protocol.AgentID(agent)})
+				if err != nil {
+					return err
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), r)
+				}
+				return printSkills(cmd.OutOrStdout(), r.Skills)
+			})
+		},
+	}
+	list.Flags().StringVar(&agent, "agent", string(protocol.MainAgent), "agent whose skills are meant")
+	cmd.AddCommand(list)
+	for _, on := range []bool{true, false} {
+		use, short := "disable NAME", "Keep a skill from being used"
+		if on {
+			use, short = "enable NAME", "Let a skill be used again"
+		}
+		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				_, err := client.Call(ctx, c.Client, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: args[0], Enabled: on})
+				return err
+			})
+		}})
+	}
+	return cmd
+}
+
+func printSkills(out io.Writer, list []protocol.SkillStatusEntry) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, s := range list {
+		state := "ready"
+		switch {
+		case !s.Enabled:
+			state = "off"
+		case !s.Eligible:
+			state = strings.Join(s.Reasons, "; ")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, s.Source, state, firstLine(s.Description))
+		for _, p := range s.Problems {
+			fmt.Fprintf(w, "\t\t! %s\t\n", p)
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,197 @@
+package skills
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/workspace"
+)
+
+// Files finds the files of skills.
+type Files interface {
+	Skills(agent protocol.AgentID) ([]workspace.SkillFile, error)
+}
+
+// Options are what a catalog needs. All fields are required.
+type Options struct {
+	Files  Files
+	Nodes  func() []protocol.NodeInfo
+	Config func() config.Config
+	// Set changes the configuration.
+	Set func(ctx context.Context, path string, value json.RawMessage) error
+}
+
+// Catalog knows the skills of every agent. It is safe for use by many goroutines. Unless somebody tells it what changes (see Watched), it
+// reads the files each time.
+type Catalog struct {
+	o Options
+
+	mu      sync.Mutex // guards what follows
+	watched bool
+	turn    int // counts what was forgotten, so that what was read before is not kept after
+	agents  map[protocol.AgentID]shelf
+}
+
+// shelf is what an agent has.
+type shelf struct {
+	skills []found
+	at     time.Time
+}
+
+// found is a skill and where it lies.
+type found struct {
+	Skill
+	location, source string
+}
+
+// New makes a catalog.
+func New(o Options) *Catalog { return &Catalog{o: o, agents: make(map[protocol.AgentID]shelf)} }
+
+// Watched says whether Changed is called for every change from now on. Everything is read afresh once.
+func (c *Catalog) Watched(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.watched = on
+	c.turn++
+	clear(c.agents)
+}
+
+// Changed takes the paths that changed, relative to the data folder, and reports whether skills were among them.
+func (c *Catalog) Changed(paths []string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	any := false
+	for _, p := range paths {
+		parts := strings.Split(p, "/")
+		switch {
+		case parts[0] == "skills" || parts[0] == "agents" && len(parts) == 1:
+			clear(c.agents)
+			any = true
+		case parts[0] == "agents" && (len(parts) == 2 || parts[2] == "skills"):
+			delete(c.agents, protocol.AgentID(parts[1]))
+			any = true
+		}
+	}
+	if any {
+		c.turn++
+	}
+	return any
+}
+
+// load returns the agent's skills, sorted by name. It reads files when it must.
+func (c *Catalog) load(agent protocol.AgentID) (shelf, error) {
+	c.mu.Lock()
+	have, ok := c.agents[agent]
+	turn := c.turn
+	c.mu.Unlock()
+	if ok {
+		return have, nil
+	}
+	files, err := c.o.Files.Skills(agent)
+	if err != nil {
+		return shelf{}, err
+	}
+	s := shelf{at: time.Now()}
+	for _, f := range files {
+		skill := Parse(f.Dir, f.Data)
+		if f.Problem != "" {
+			skill.Problems = append(skill.Problems, f.Problem)
+		}
+		s.skills = append(s.skills, found{skill, f.Location, f.Source})
+	}
+	slices.SortStableFunc(s.skills, func(a, b found) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watched && c.turn == turn {
+		c.agents[agent] = s
+	}
+	return s, nil
+}
+
+// Status tells which skills an agent has and whether they can be used now (seed 004, skills.status).
+func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
+	if in.AgentID == "" {
+		in.AgentID = protocol.MainAgent
+	}
+	s, err := c.load(in.AgentID)
+	if err != nil {
+		return protocol.SkillsStatusResult{}, err
+	}
+	res := protocol.SkillsStatusResult{AgentID: in.AgentID, RefreshedAt: s.at.UnixMilli(), Nodes: []protocol.SkillNodeStatus{}, Skills: []protocol.SkillStatusEntry{}}
+	nodes := c.o.Nodes()
+	for _, n := range nodes {
+		caps := slices.Clone(n.Caps)
+		if caps == nil {
+			caps = []string{}
+		}
+		res.Nodes = append(res.Nodes, protocol.SkillNodeStatus{NodeID: n.ID, Online: n.Online, HostCapabilities: caps})
+	}
+	settings := c.o.Config().Skills.Entries
+	for _, f := range s.skills {
+		res.Skills = append(res.Skills, judge(f, setting(settings, f), nodes))
+	}
+	return res, nil
+}
+
+// Update reads the files again (seed 004, skills.update).
+func (c *Catalog) Update(ctx context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
+	c.mu.Lock()
+	c.turn++
+	clear(c.agents)
+	c.mu.Unlock()
+	return c.Status(ctx, in)
+}
+
+// Enable switches a skill of the main agent on or off by its name or folder.
+func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (protocol.OK, error) {
+	if in.Name == "" {
+		return protocol.OK{}, protocol.ErrBadRequest.With("name required")
+	}
+	s, err := c.load(protocol.MainAgent)
+	if err != nil {
+		return protocol.OK{}, err
+	}
+	i := slices.IndexFunc(s.skills, func(f found) bool { return strings.EqualFold(f.Name, in.Name) || f.Dir == in.Name })
+	if i < 0 {
+		return protocol.OK{}, protocol.ErrNotFound.With(fmt.Sprintf("There is no skill %q.", in.Name))
+	}
+	entries := c.o.Config().Skills.Entries
+	key := ""
+	for _, k := range keys(s.skills[i]) {
+		if _, ok := entries[k]; ok {
+			key = k
+			break
+		}
+		if key == "" && !strings.Contains(k, ".") {
+			key = k
+		}
+	}
+	if key == "" {
+		return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("A setting cannot be kept for %q: neither its name nor its folder may have a dot.", in.Name))
+	}
+	value := json.RawMessage("false")
+	if in.Enabled {
+		value = json.RawMessage("true")
+	}
+	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", value)
+}
+
+// keys are under what a setting of a skill may stand, in the order they are looked up (gsv interop notes 9.1).
+func keys(f found) []string { return []string{f.Name, path.Base(f.Dir), f.Dir, f.location} }
+
+func setting(entries map[string]config.Skill, f found) config.Skill {
+	for _, k := range keys(f) {
+		if s, ok := entries[k]; ok {
+			return s
+		}
+	}
+	return config.Skill{}
+}

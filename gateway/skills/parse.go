@@ -1,0 +1,268 @@
+package skills
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"fairlead/gateway/protocol"
+)
+
+// Limits of a skill's file. What is longer is cut where that does no harm, and the skill says so.
+const (
+	MaxFront       = 64 << 10 // bytes of front matter
+	maxDescription = 1024     // runes, the open format's limit
+	maxFirst       = 200      // runes of a body's first paragraph that stand in for a description
+	maxName        = 128
+)
+
+// Skill is a SKILL.md as it was read. It is never changed afterwards.
+type Skill struct {
+	Name        string
+	Description string
+	Dir         string // folder below skills/, with slashes
+	Always      bool
+	Homepage    string
+	License     string
+	// Compatibility is the open format's free text on what the skill needs.
+	Compatibility string
+	Needs         protocol.SkillRequirementSnapshot
+	// Invalid lists capability ids that do not exist: such a skill is never eligible, because what it needs is not known.
+	Invalid  []string
+	Problems []string
+}
+
+// Parse reads a SKILL.md that lies in the folder dir. It always gives a skill: what cannot be read in the front matter is left out and told
+// in Problems, for one bad line must not hide what the person wrote.
+func Parse(dir string, data []byte) Skill {
+	s := Skill{Dir: dir, Needs: protocol.SkillRequirementSnapshot{Capabilities: []string{}}}
+	if !utf8.Valid(data) {
+		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
+		s.problem("The file is not UTF-8 throughout.")
+	}
+	front, body := split(data)
+	if len(front) > MaxFront {
+		s.problem("The front matter is longer than %d KB and was not read.", MaxFront>>10)
+		front = nil
+	}
+	fields := s.fields(front)
+	s.Name = oneLine(fields.text("name"), maxName)
+	if s.Name == "" {
+		s.Name = path.Base(dir)
+	}
+	s.Description = strings.TrimSpace(fields.text("description"))
+	if s.Description == "" {
+		s.Description = cut(firstParagraph(body), maxFirst)
+	} else if utf8.RuneCountInString(s.Description) > maxDescription {
+		s.Description = cut(s.Description, maxDescription)
+		s.problem("The description is longer than %d characters and was cut.", maxDescription)
+	}
+	s.Homepage = oneLine(fields.text("homepage"), 500)
+	s.License = oneLine(fields.text("license"), 500)
+	s.Compatibility = oneLine(fields.text("compatibility"), 500)
+	s.Always = fields.is("always")
+	s.requirements(fields)
+	return s
+}
+
+func (s *Skill) problem(format string, args ...any) {
+	s.Problems = append(s.Problems, fmt.Sprintf(format, args...))
+}
+
+// split takes a file apart at its front matter, which begins with its first byte.
+func split(data []byte) (front, body []byte) {
+	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
+	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
+	rest, ok := bytes.CutPrefix(data, []byte("---\n"))
+	if !ok {
+		return nil, data
+	}
+	if body, ok := bytes.CutPrefix(rest, []byte("---")); ok && (len(body) == 0 || body[0] == '\n') {
+		return nil, body
+	}
+	if i := bytes.Index(rest, []byte("\n---\n")); i >= 0 {
+		return rest[:i+1], rest[i+5:]
+	}
+	if front, ok := bytes.CutSuffix(rest, []byte("\n---")); ok {
+		return front, nil
+	}
+	return nil, data
+}
+
+// fields are the front matter's top level.
+type fields map[string]any
+
+func (f fields) text(key string) string {
+	switch v := f[key].(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool, int, int64, uint64, float64:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+func (f fields) is(key string) bool {
+	b, _ := f[key].(bool)
+	return b || strings.EqualFold(f.text(key), "true")
+}
+
+// fields reads front matter as YAML and, where that fails, line by line as the original does: many skills have a colon in a description that
+// is not quoted.
+func (s *Skill) fields(front []byte) fields {
+	if len(bytes.TrimSpace(front)) == 0 {
+		return nil
+	}
+	var f map[string]any
+	err := safely(func() error { return yaml.Unmarshal(front, &f) })
+	if err == nil {
+		return f
+	}
+	return byLine(front)
+}
+
+// safely turns a panic of the YAML reader into an error: the file may come from anywhere.
+func safely(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	return f()
+}
+
+var keyLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)\s*:(.*)$`)
+
+// byLine is the original's reader (gsv interop notes 9.1): "key: value" split at the first colon; an empty value takes the indented lines
+// that follow as one block.
+func byLine(front []byte) fields {
+	f := make(fields)
+	lines := strings.Split(string(front), "\n")
+	for i := 0; i < len(lines); i++ {
+		m := keyLine.FindStringSubmatch(lines[i])
+		if m == nil {
+			continue
+		}
+		value := strings.TrimSpace(m[2])
+		if value == "" || value == "|" || value == ">" || value == "|-" || value == ">-" {
+			var block []string
+			for i+1 < len(lines) && (lines[i+1] == "" || lines[i+1][0] == ' ' || lines[i+1][0] == '\t') {
+				i++
+				block = append(block, strings.TrimSpace(lines[i]))
+			}
+			value = strings.TrimSpace(strings.Join(block, "\n"))
+		} else if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+			value = value[1 : n-1]
+		}
+		f[m[1]] = value
+	}
+	return f
+}
+
+// namespaces are whose metadata is read; the first one that is there holds alone (gsv interop notes 9.1).
+var namespaces = []string{"fairlead", "gsv", "openclaw", "clawdbot"}
+
+func (s *Skill) requirements(f fields) {
+	meta, ok := f["metadata"].(map[string]any)
+	if text := strings.TrimSpace(f.text("metadata")); !ok && text != "" {
+		if err := safely(func() error { return yaml.Unmarshal([]byte(text), &meta) }); err != nil {
+			s.problem("The metadata could not be read, so what the skill needs is not known.")
+			s.Invalid = []string{"metadata"}
+			return
+		}
+	}
+	for _, ns := range namespaces {
+		own, ok := meta[ns].(map[string]any)
+		if !ok {
+			continue
+		}
+		if always, ok := own["always"].(bool); ok && always {
+			s.Always = true
+		}
+		if s.Homepage == "" {
+			s.Homepage = oneLine(fields(own).text("homepage"), 500)
+		}
+		s.Needs.OS = words(own["os"])
+		if r, ok := own["requires"].(map[string]any); ok {
+			s.Needs.Capabilities = append(s.Needs.Capabilities, words(r["capabilities"])...)
+			s.Needs.Bins, s.Needs.AnyBins, s.Needs.Env = words(r["bins"]), words(r["anyBins"]), words(r["env"])
+			if r["os"] != nil {
+				s.Needs.OS = words(r["os"])
+			}
+		}
+		break
+	}
+	s.Invalid = append(s.Invalid, unknown(s.Needs.Capabilities)...)
+}
+
+// unknown returns what is no capability.
+func unknown(caps []string) (list []string) {
+	for _, c := range caps {
+		if !slices.Contains(protocol.Capabilities, c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// words reads a list of texts, or one text. What is no text is shown as it is, so that nothing a skill needs goes unseen.
+func words(v any) []string {
+	var list []string
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case string:
+		list = []string{v}
+	case []any:
+		for _, x := range v {
+			if t, ok := x.(string); ok {
+				list = append(list, t)
+			} else {
+				raw, _ := json.Marshal(fmt.Sprint(x))
+				list = append(list, string(raw))
+			}
+		}
+	default:
+		list = []string{fmt.Sprint(v)}
+	}
+	for i, t := range list {
+		list[i] = oneLine(t, maxName)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// firstParagraph is the first lines of a body that are no heading.
+func firstParagraph(body []byte) string {
+	var p []string
+	for _, line := range strings.Split(string(body), "\n") {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" && len(p) > 0:
+			return strings.Join(p, " ")
+		case line == "", strings.HasPrefix(line, "#"):
+		default:
+			p = append(p, line)
+		}
+	}
+	return strings.Join(p, " ")
+}
+
+// cut shortens a text to n runes.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimSpace(string([]rune(s)[:n-1])) + "…"
+}
+
+func oneLine(s string, n int) string { return cut(strings.Join(strings.Fields(s), " "), n) }

@@ -1,0 +1,71 @@
+package skills
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestParse(t *testing.T) {
+	for name, tc := range map[string]struct {
+		file string
+		want Skill
+		caps []string
+	}{
+		"no front matter": {"# Title\n\nFirst line,\nsecond.\n\nMore.", Skill{Name: "dir", Description: "First line, second."}, nil},
+		"open format": {"---\nname: pdf-processing\ndescription: Extract text. Use it when PDFs are mentioned.\nlicense: Apache-2.0\ncompatibility: Needs python3\nmetadata:\n  author: example\n  version: \"1.0\"\nallowed-tools: Bash(git:*) Read\n---\n# Body",
+			Skill{Name: "pdf-processing", Description: "Extract text. Use it when PDFs are mentioned.", License: "Apache-2.0", Compatibility: "Needs python3"}, nil},
+		"folded description":     {"---\nname: a\ndescription: >\n  One\n  two.\n---\n", Skill{Name: "a", Description: "One two."}, nil},
+		"colon in a description": {"---\nname: a\ndescription: Use when: it rains\nalways: true\n---\n", Skill{Name: "a", Description: "Use when: it rains", Always: true}, nil},
+		"metadata over several lines with trailing commas": {"---\nname: a\ndescription: d\nmetadata:\n  {\n    \"gsv\": {\n      \"always\": false,\n      \"requires\": { \"capabilities\": [\"shell.exec\", \"text.search\",], },\n    },\n  }\n---\nBody stays.",
+			Skill{Name: "a", Description: "d"}, []string{"shell.exec", "text.search"}},
+		"metadata where yaml fails": {"---\nname: a\ndescription: a: b\nmetadata:\n  { \"gsv\": { \"requires\": { \"capabilities\": [\"shell.exec\",] } } }\n---\n",
+			Skill{Name: "a", Description: "a: b"}, []string{"shell.exec"}},
+		"carriage returns and a mark": {"\uFEFF---\r\nname: 'a'\r\ndescription: \"d\"\r\n---\r\nBody", Skill{Name: "a", Description: "d"}, nil},
+		"not closed":                  {"---\nname: a\n", Skill{Name: "dir", Description: "--- name: a"}, nil},
+		"closed at the end":           {"---\nname: a\n---", Skill{Name: "a"}, nil},
+		"empty front matter":          {"---\n---\nBody.", Skill{Name: "dir", Description: "Body."}, nil},
+		"a name that is a number":     {"---\nname: 7\ndescription: d\n---\n", Skill{Name: "7", Description: "d"}, nil},
+		"homepage inside":             {"---\nname: a\ndescription: d\nmetadata: {clawdbot: {homepage: \"https://x\"}}\n---\n", Skill{Name: "a", Description: "d", Homepage: "https://x"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Parse("group/dir", []byte(tc.file))
+			if got.Name != tc.want.Name || got.Description != tc.want.Description || got.Always != tc.want.Always || got.License != tc.want.License ||
+				got.Compatibility != tc.want.Compatibility || got.Homepage != tc.want.Homepage || len(got.Problems)+len(got.Invalid) > 0 {
+				t.Errorf("%+v", got)
+			}
+			if !slices.Equal(got.Needs.Capabilities, tc.caps) && len(got.Needs.Capabilities)+len(tc.caps) > 0 {
+				t.Errorf("needs %v", got.Needs)
+			}
+		})
+	}
+}
+
+func TestParseSaysWhatItCouldNotUse(t *testing.T) {
+	if s := Parse("d", []byte("---\nname: a\ndescription: "+strings.Repeat("x", 2000)+"\n---\n")); utf8.RuneCountInString(s.Description) != maxDescription || len(s.Problems) != 1 {
+		t.Error(len(s.Description), s.Problems)
+	}
+	if s := Parse("d", []byte("---\nname: a\nx: "+strings.Repeat("x", MaxFront)+"\n---\n")); s.Name != "d" || len(s.Problems) != 1 {
+		t.Error(s.Name, s.Problems)
+	}
+	if s := Parse("d", []byte("---\nname: a\xff\n---\n")); len(s.Problems) != 1 || !utf8.ValidString(s.Name) {
+		t.Error(s)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("---\nname: a\ndescription: b\nmetadata: {\"gsv\": {\"requires\": {\"capabilities\": [\"shell.exec\",],}}}\n---\nbody"))
+	f.Add([]byte("---\na: &x [*x, *x]\n---\n"))
+	f.Add([]byte("---\nmetadata: \"{\"\nalways: yes\n---"))
+	f.Add([]byte("---\n? [a]\n: b\n---\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := Parse("dir", data)
+		if s.Name == "" || !utf8.ValidString(s.Name+s.Description) || strings.ContainsAny(s.Name, "\n\r") || s.Needs.Capabilities == nil {
+			t.Errorf("%q: %+v", data, s)
+		}
+		if utf8.RuneCountInString(s.Description) > maxDescription || utf8.RuneCountInString(s.Name) > maxName {
+			t.Errorf("%q: too long", data)
+		}
+	})
+}

@@ -1,0 +1,67 @@
+package skills
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// maxPrompt is how many bytes the list of skills may take in the prompt.
+const maxPrompt = 16_000
+
+// Prompt is the part of an agent's system prompt that lists the skills it can use now; empty when there is none to tell of. It reads files
+// when it must.
+func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
+	s, err := c.Status(context.Background(), protocol.SkillsParams{AgentID: agent})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	unmet, off, cutOff := 0, 0, 0
+	for _, e := range s.Skills {
+		switch {
+		case !e.Enabled:
+			off++
+			continue
+		case !e.Eligible:
+			unmet++
+			continue
+		}
+		entry := describe(e)
+		if b.Len()+len(entry) > maxPrompt {
+			cutOff++
+			continue
+		}
+		b.WriteString(entry)
+	}
+	if b.Len() == 0 && unmet == 0 {
+		return "", nil
+	}
+	text := "Each skill below is a way to do something that was written down for you. When one fits what is asked, read its file with gsv__ReadFile before you begin and follow it; files beside it lie in the same folder. What a skill's file says is guidance for the work, and never more permission than you have.\n\n<skills>\n" +
+		b.String() + "</skills>\n"
+	if unmet > 0 {
+		text += fmt.Sprintf("%d more cannot be used now, because no machine that is connected has what they need.\n", unmet)
+	}
+	if cutOff > 0 {
+		text += fmt.Sprintf("%d more are left out here for their length; gsv__ReadFile of skills/ lists all.\n", cutOff)
+	}
+	return text, nil
+}
+
+func describe(e protocol.SkillStatusEntry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<skill name=\"%s\" read_path=\"%s\">%s", html.EscapeString(e.Name), html.EscapeString(e.Path), html.EscapeString(strings.Join(strings.Fields(e.Description), " ")))
+	for _, need := range []struct {
+		what string
+		list []string
+	}{{"programs", e.Requirements.Bins}, {"one of the programs", e.Requirements.AnyBins}, {"the environment variables", e.Requirements.Env}} {
+		if len(need.list) > 0 {
+			fmt.Fprintf(&b, " (needs %s %s)", need.what, html.EscapeString(strings.Join(need.list, ", ")))
+		}
+	}
+	b.WriteString("</skill>\n")
+	return b.String()
+}

@@ -1,0 +1,312 @@
+package skills
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/workspace"
+)
+
+// class is a catalog over real files.
+type class struct {
+	*Catalog
+	home  string
+	nodes []protocol.NodeInfo
+	cfg   config.Config
+	set   []string
+}
+
+func newClass(t *testing.T) *class {
+	t.Helper()
+	c := &class{home: t.TempDir(), cfg: config.Default()}
+	c.Catalog = New(Options{Files: workspace.NewFiles(c.home), Nodes: func() []protocol.NodeInfo { return c.nodes }, Config: func() config.Config { return c.cfg },
+		Set: func(_ context.Context, path string, value json.RawMessage) error {
+			c.set = append(c.set, path+"="+string(value))
+			return nil
+		}})
+	return c
+}
+
+func (c *class) write(t *testing.T, path, text string) {
+	t.Helper()
+	path = filepath.Join(c.home, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *class) entry(t *testing.T, name string) protocol.SkillStatusEntry {
+	t.Helper()
+	s, err := c.Status(t.Context(), protocol.SkillsParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range s.Skills {
+		if e.Name == name {
+			return e
+		}
+	}
+	t.Fatalf("no skill %q in %+v", name, s.Skills)
+	return protocol.SkillStatusEntry{}
+}
+
+func TestOwnSkillHidesSharedHidesBuiltIn(t *testing.T) {
+	c := newClass(t)
+	if e := c.entry(t, "review-changes"); e.Source != protocol.SkillBuiltIn || e.Location != "built-in:skills/review-changes/SKILL.md" {
+		t.Errorf("%+v", e)
+	}
+	c.write(t, "skills/review-changes/SKILL.md", "---\nname: review-changes\ndescription: shared\n---\n")
+	if e := c.entry(t, "review-changes"); e.Source != protocol.SkillGlobal || e.Location != "skills/review-changes/SKILL.md" || e.Description != "shared" {
+		t.Errorf("%+v", e)
+	}
+	c.write(t, "agents/main/skills/review-changes/SKILL.md", "Mine.")
+	if e := c.entry(t, "review-changes"); e.Source != protocol.SkillAgent || e.Location != "agents/main/skills/review-changes/SKILL.md" || e.Description != "Mine." {
+		t.Errorf("%+v", e)
+	}
+	s, err := c.Status(t.Context(), protocol.SkillsParams{AgentID: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range s.Skills {
+		if e.Source == protocol.SkillAgent {
+			t.Errorf("another agent sees %s", e.Location)
+		}
+	}
+}
+
+func TestSkillsInGroupsOfFoldersAreFoundAndTheirOwnFoldersAreNot(t *testing.T) {
+	c := newClass(t)
+	c.write(t, "skills/office/letters/SKILL.md", "Letters.")
+	c.write(t, "skills/office/letters/examples/SKILL.md", "No skill, but an example of one.")
+	c.write(t, "skills/.git/x/SKILL.md", "Hidden.")
+	c.write(t, "skills/a/b/c/d/e/f/SKILL.md", "Too deep.")
+	c.write(t, "skills/SKILL.md", "In no folder.")
+	s, err := c.Status(t.Context(), protocol.SkillsParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shared []string
+	for _, e := range s.Skills {
+		if e.Source == protocol.SkillGlobal {
+			shared = append(shared, e.Path)
+		}
+	}
+	if !slices.Equal(shared, []string{"skills/office/letters/SKILL.md"}) {
+		t.Error(shared)
+	}
+}
+
+func TestLinksDoNotLeadOut(t *testing.T) {
+	c := newClass(t)
+	outside := filepath.Join(t.TempDir(), "x")
+	if err := os.MkdirAll(outside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(outside, "SKILL.md"), []byte("Outside."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.write(t, "skills/in/notes.md", "")
+	if err := os.Symlink(outside, filepath.Join(c.home, "skills", "out")); err != nil {
+		t.Skip("links cannot be made here:", err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "SKILL.md"), filepath.Join(c.home, "skills", "in", "SKILL.md")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Status(t.Context(), protocol.SkillsParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range s.Skills {
+		if e.Source == protocol.SkillGlobal && !strings.Contains(strings.Join(e.Problems, ""), "could not be read") {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func needs(caps ...string) string {
+	raw, _ := json.Marshal(caps)
+	return `---
+name: x
+metadata: {"gsv": {"requires": {"capabilities": ` + string(raw) + `}}}
+---
+What x does.
+`
+}
+
+func TestEligibility(t *testing.T) {
+	full := protocol.NodeInfo{ID: "full", Online: true, Platform: "linux", Caps: protocol.Capabilities}
+	reader := protocol.NodeInfo{ID: "reader", Online: true, Platform: "darwin-arm64", Caps: []string{protocol.CapRead, protocol.CapList}}
+	shell := protocol.NodeInfo{ID: "shell", Online: true, Platform: "windows", Caps: []string{protocol.CapExec}}
+	away := full
+	away.Online = false
+	yes := true
+	for name, tc := range map[string]struct {
+		file    string
+		set     config.Skill
+		nodes   []protocol.NodeInfo
+		hosts   []protocol.NodeID
+		reasons []string
+	}{
+		"nothing needed, nobody there":                        {"x", config.Skill{}, nil, nil, nil},
+		"one machine has it":                                  {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{full, reader}, []protocol.NodeID{"full"}, nil},
+		"nobody there":                                        {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{away}, nil, []string{"no connected hosts"}},
+		"two machines together do not do":                     {needs(protocol.CapExec, protocol.CapRead), config.Skill{}, []protocol.NodeInfo{reader, shell}, nil, []string{"requires capabilities: filesystem.read, shell.exec"}},
+		"unknown capability fails closed":                     {needs("shell.root"), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: shell.root"}},
+		"metadata that is no data fails closed":               {"---\nname: x\nmetadata: \"{{\"\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: metadata"}},
+		"always, whatever is needed":                          {needs("shell.root"), config.Skill{Always: &yes}, nil, nil, nil},
+		"disabled":                                            {"x", config.Skill{Enabled: new(bool)}, nil, nil, []string{"disabled by skills.entries policy"}},
+		"disabled beats always":                               {"x", config.Skill{Enabled: new(bool), Always: &yes}, nil, nil, []string{"disabled by skills.entries policy"}},
+		"a setting replaces what is needed":                   {needs("shell.root"), config.Skill{Requires: &config.SkillRequires{Capabilities: []string{protocol.CapList}}}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
+		"programs and variables of other tools do not hinder": {"---\nname: x\nmetadata: {\"openclaw\":{\"requires\":{\"bins\":[\"nowhere\"],\"env\":[\"X\"]}}}\n---\n", config.Skill{}, nil, nil, nil},
+		"another system":                                      {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires system: darwin"}},
+		"this system":                                         {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\",\"linux\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{reader, shell}, []protocol.NodeID{"reader"}, nil},
+		"the first namespace holds alone": {"---\nname: x\nmetadata: {\"openclaw\":{\"requires\":{\"capabilities\":[\"bad\"]}},\"gsv\":{\"requires\":{\"capabilities\":[\"shell.exec\"]}}}\n---\n",
+			config.Skill{}, []protocol.NodeInfo{shell}, []protocol.NodeID{"shell"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClass(t)
+			c.write(t, "skills/x/SKILL.md", tc.file)
+			c.nodes, c.cfg.Skills.Entries = tc.nodes, map[string]config.Skill{"x": tc.set}
+			e := c.entry(t, "x")
+			if e.Eligible != (len(tc.reasons) == 0) || !slices.Equal(e.Reasons, tc.reasons) && len(e.Reasons)+len(tc.reasons) > 0 {
+				t.Errorf("eligible %v, %q; want %q", e.Eligible, e.Reasons, tc.reasons)
+			}
+			if tc.hosts != nil && !slices.Equal(e.EligibleHosts, tc.hosts) {
+				t.Errorf("hosts %v", e.EligibleHosts)
+			}
+		})
+	}
+}
+
+func TestEnableKeepsTheSettingUnderANameThatCanBeAddressed(t *testing.T) {
+	c := newClass(t)
+	c.write(t, "skills/notes/SKILL.md", "---\nname: notes v1.2\n---\n")
+	c.write(t, "skills/b.c/SKILL.md", "---\nname: b.c\n---\n")
+	c.write(t, "skills/known/SKILL.md", "---\nname: Known Thing\n---\n")
+	c.cfg.Skills.Entries = map[string]config.Skill{"known": {}}
+	for _, name := range []string{"Notes V1.2", "known"} {
+		if _, err := c.Enable(t.Context(), protocol.SkillsEnableParams{Name: name}); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(c.set, []string{"skills.entries.notes.enabled=false", "skills.entries.known.enabled=false"}) {
+		t.Error(c.set)
+	}
+	if _, err := c.Enable(t.Context(), protocol.SkillsEnableParams{Name: "b.c", Enabled: true}); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Error(err)
+	}
+	if _, err := c.Enable(t.Context(), protocol.SkillsEnableParams{Name: "nowhere"}); !errors.Is(err, protocol.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
+	c := newClass(t)
+	c.write(t, "skills/a/SKILL.md", "---\nname: a<b\ndescription: |\n  Does <this>\n  & that.\nmetadata: {\"openclaw\":{\"requires\":{\"bins\":[\"jq\"]}}}\n---\n")
+	text, err := c.Prompt("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text, `<skill name="a&lt;b" read_path="skills/a/SKILL.md">Does &lt;this&gt; &amp; that. (needs programs jq)</skill>`) {
+		t.Error(text)
+	}
+	if strings.Contains(text, "review-changes") || !strings.Contains(text, "2 more cannot be used now") {
+		t.Error(text)
+	}
+	c.nodes = []protocol.NodeInfo{{ID: "n", Online: true, Caps: protocol.Capabilities}}
+	if text, err = c.Prompt("main"); err != nil || !strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
+		t.Error(text, err)
+	}
+	for i := range 300 {
+		c.write(t, "skills/many/"+strconv.Itoa(i)+"/SKILL.md", strings.Repeat("word ", 40))
+	}
+	if text, err = c.Prompt("main"); err != nil || len(text) > maxPrompt+1500 || !strings.Contains(text, "left out here for their length") {
+		t.Error(len(text), err)
+	}
+}
+
+func TestBuiltInSkillsAreSound(t *testing.T) {
+	c := newClass(t)
+	s, err := c.Status(t.Context(), protocol.SkillsParams{})
+	if err != nil || len(s.Skills) != 3 {
+		t.Fatal(len(s.Skills), err)
+	}
+	for _, e := range s.Skills {
+		if len(e.Problems) > 0 || e.Description == "" || len(e.Description) > 400 || "skills/"+e.Name+"/SKILL.md" != e.Path {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func TestWhatIsWatchedIsReadOnceAndAgainAfterAChange(t *testing.T) {
+	c := newClass(t)
+	c.Watched(true)
+	c.write(t, "skills/x/SKILL.md", "One.")
+	first := c.entry(t, "x")
+	c.write(t, "skills/x/SKILL.md", "Two.")
+	if again := c.entry(t, "x"); again.Description != first.Description {
+		t.Error("it was read again though nobody told of a change")
+	}
+	if c.Changed([]string{"agents/main/MEMORY.md", "agents/main/memory/a.md"}) {
+		t.Error("memory is no skill")
+	}
+	if !c.Changed([]string{"skills/x/SKILL.md"}) || c.entry(t, "x").Description != "Two." {
+		t.Error("a change was not seen")
+	}
+	c.write(t, "skills/x/SKILL.md", "Three.")
+	s, err := c.Update(t.Context(), protocol.SkillsParams{})
+	if err != nil || !slices.ContainsFunc(s.Skills, func(e protocol.SkillStatusEntry) bool { return e.Description == "Three." }) {
+		t.Error("skills.update did not read again", err)
+	}
+}
+
+func TestFilesOnDiskAreHotReloaded(t *testing.T) {
+	c := newClass(t)
+	files := workspace.NewFiles(c.home)
+	told := make(chan bool, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	c.Watched(true)
+	go func() {
+		done <- files.Watch(ctx, func(paths []string) { told <- c.Changed(paths) })
+	}()
+	for _, path := range []string{"skills/new/SKILL.md", "agents/main/skills/own/SKILL.md", "skills/new/SKILL.md"} {
+		text := "At " + time.Now().Format(time.RFC3339Nano)
+		deadline := time.Now().Add(10 * time.Second)
+		for seen := false; !seen; {
+			c.write(t, path, text) // until the watch has begun
+			select {
+			case skills := <-told:
+				if !skills {
+					continue
+				}
+				s, err := c.Status(t.Context(), protocol.SkillsParams{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen = slices.ContainsFunc(s.Skills, func(e protocol.SkillStatusEntry) bool { return e.Description == text })
+			case <-time.After(50 * time.Millisecond):
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s was not seen", path)
+			}
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

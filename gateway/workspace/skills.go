@@ -1,0 +1,177 @@
+package workspace
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Bounds of the search for skills in one folder.
+const (
+	MaxSkillFile  = 1 << 20 // bytes of a SKILL.md; a longer one is not read
+	maxSkillDepth = 4       // folders between skills/ and SKILL.md
+	maxSkillFiles = 2000    // files and folders looked at
+)
+
+const skillName = "SKILL.md"
+
+//go:embed skills
+var embedded embed.FS
+
+// builtIn are the skills that come with the program.
+func builtIn() fs.FS {
+	sub, err := fs.Sub(embedded, "skills")
+	if err != nil {
+		panic(err) // the name is a constant
+	}
+	return sub
+}
+
+// builtAt is as old as built-in files are: as the program.
+var builtAt = sync.OnceValue(func() time.Time {
+	if exe, err := os.Executable(); err == nil {
+		if info, err := os.Stat(exe); err == nil {
+			return info.ModTime()
+		}
+	}
+	return time.Unix(0, 0)
+})
+
+// SkillFile is a SKILL.md.
+type SkillFile struct {
+	Dir      string // its folder below skills/, with slashes
+	Location string // relative to the data folder; built-in:… for a built-in one
+	Source   string // protocol.SkillAgent, SkillGlobal or SkillBuiltIn
+	Data     []byte
+	// Problem says why Data is empty.
+	Problem string
+}
+
+// Skills reads every SKILL.md an agent sees, sorted by folder: its own hide the shared ones of the same folder, and those the built-in ones.
+func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
+	root, _, err := w.open(agent, "skills")
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if agent == "" {
+		agent = protocol.MainAgent
+	}
+	var list []SkillFile
+	own, err := root.OpenRoot("skills")
+	if err == nil {
+		defer own.Close()
+		list = search(own.FS(), protocol.SkillAgent, path.Join("agents", string(agent), "skills"), list)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open the agent's skills: %w", err)
+	}
+	if global := w.shared(); global != nil {
+		defer global.Close()
+		list = search(global.FS(), protocol.SkillGlobal, "skills", list)
+	}
+	list = search(builtIn(), protocol.SkillBuiltIn, "built-in:skills", list)
+	slices.SortFunc(list, func(a, b SkillFile) int { return strings.Compare(a.Dir, b.Dir) })
+	return list, nil
+}
+
+// search adds the skills of a folder to those that hide them. What is below a skill's folder belongs to it. Links are not followed.
+func search(fsys fs.FS, source, at string, list []SkillFile) []SkillFile {
+	seen := 0
+	hidden := make(map[string]bool, len(list))
+	for _, s := range list {
+		hidden[s.Dir] = true
+	}
+	fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if seen++; seen > maxSkillFiles {
+			return fs.SkipAll
+		}
+		switch {
+		case err != nil:
+			return fs.SkipDir // what cannot be opened is not there for the agent either
+		case !d.IsDir() || name == ".":
+			return nil
+		case strings.HasPrefix(d.Name(), ".") || strings.Count(name, "/") >= maxSkillDepth:
+			return fs.SkipDir
+		}
+		info, err := fs.Stat(fsys, path.Join(name, skillName))
+		if err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
+		if !hidden[name] {
+			s := SkillFile{Dir: name, Location: path.Join(at, name, skillName), Source: source}
+			if info.Size() > MaxSkillFile {
+				s.Problem = fmt.Sprintf("The file has %d bytes; at most %d are read.", info.Size(), MaxSkillFile)
+			} else if s.Data, err = fs.ReadFile(fsys, path.Join(name, skillName)); err != nil {
+				s.Problem = "The file could not be read: " + err.Error()
+			}
+			list = append(list, s)
+		}
+		return fs.SkipDir
+	})
+	return list
+}
+
+// ListSkills gives the prompt its list of skills: list returns the text for an agent, empty when there is nothing to tell. Call it once, before
+// the first prompt.
+func (w *Workspace) ListSkills(list func(protocol.AgentID) (string, error)) { w.skills = list }
+
+// skillsSection is the prompt's part on skills.
+func (w *Workspace) skillsSection() string {
+	if w.skills == nil {
+		return ""
+	}
+	text, err := w.skills(protocol.AgentID(filepath.Base(w.dir)))
+	if err != nil {
+		slog.Warn("Skills are left out of the prompt", "err", err)
+	}
+	if text == "" {
+		return ""
+	}
+	return "\n\n---\n\n# Skills\n\n" + strings.TrimSpace(text)
+}
+
+// readBuiltIn reads a file of the built-in skills; name is relative to skills/.
+func readBuiltIn(name string) (*File, error) {
+	if name == "" {
+		return nil, errFolder
+	}
+	info, err := fs.Stat(builtIn(), name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, errFolder
+	}
+	data, err := fs.ReadFile(builtIn(), name)
+	return &File{Data: data, Modified: builtAt()}, err
+}
+
+// addBuiltIn lists a folder of the built-in skills.
+func (l *Listing) addBuiltIn(name, shown string) error {
+	if name == "" {
+		name = "."
+	}
+	entries, err := fs.ReadDir(builtIn(), name)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			l.Directories = append(l.Directories, path.Join(shown, e.Name())+"/")
+		} else {
+			l.Files = append(l.Files, path.Join(shown, e.Name()))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// settleTime is how long files must be at rest before a change is told: editors write a file in several steps.
+	settleTime = 100 * time.Millisecond
+	// latest is how long a change waits for rest at most.
+	latest = time.Second
+	// maxWatched bounds the folders that are watched.
+	maxWatched = 4000
+)
+
+// Watch tells what changes in the workspaces and the shared skills, until ctx ends: changed gets paths relative to the data folder, with
+// slashes, sorted. It is called from one goroutine. Watch blocks; its error means that nothing is watched (any more).
+func (w *Files) Watch(ctx context.Context, changed func(paths []string)) error {
+	n, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch the workspaces: %w", err)
+	}
+	defer n.Close()
+	v := &watcher{home: w.home, notify: n, dirty: make(map[string]bool)}
+	for _, dir := range []string{"agents", "skills"} {
+		if err := os.MkdirAll(filepath.Join(w.home, dir), 0o700); err != nil {
+			return fmt.Errorf("watch the workspaces: %w", err)
+		}
+		if err := v.add(filepath.Join(w.home, dir), false); err != nil {
+			return fmt.Errorf("watch the workspaces: %w", err)
+		}
+	}
+	return v.run(ctx, changed)
+}
+
+type watcher struct {
+	home   string
+	notify *fsnotify.Watcher
+	dirty  map[string]bool
+}
+
+// add watches a folder and those below it. With tell, what lies there counts as changed: it was made before the watch began.
+func (v *watcher) add(dir string, tell bool) error {
+	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fs.SkipDir
+		}
+		if tell {
+			v.mark(name)
+		}
+		if !d.IsDir() {
+			return nil
+		}
+		if len(v.notify.WatchList()) >= maxWatched {
+			return fs.SkipAll
+		}
+		if err := v.notify.Add(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+func (v *watcher) mark(name string) {
+	rel, err := filepath.Rel(v.home, name)
+	if err != nil || strings.HasPrefix(filepath.Base(name), ".fairlead-") {
+		return
+	}
+	v.dirty[filepath.ToSlash(rel)] = true
+}
+
+func (v *watcher) run(ctx context.Context, changed func([]string)) error {
+	rest := time.NewTimer(time.Hour)
+	rest.Stop()
+	defer rest.Stop()
+	var since time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-v.notify.Errors:
+			if errors.Is(err, fsnotify.ErrEventOverflow) {
+				v.dirty["skills"], v.dirty["agents"] = true, true // anything may have changed
+				rest.Reset(settleTime)
+				continue
+			}
+			return fmt.Errorf("watch the workspaces: %w", err)
+		case e := <-v.notify.Events:
+			if e.Op == fsnotify.Chmod {
+				continue
+			}
+			v.mark(e.Name)
+			if e.Has(fsnotify.Create) {
+				if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
+					if err := v.add(e.Name, true); err != nil {
+						return fmt.Errorf("watch the workspaces: %w", err)
+					}
+				}
+			}
+			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+				v.again(e.Name)
+			}
+			if len(v.dirty) == 0 {
+				continue
+			}
+			if since.IsZero() {
+				since = time.Now()
+			}
+			rest.Reset(max(0, min(settleTime, latest-time.Since(since))))
+		case <-rest.C:
+			paths := make([]string, 0, len(v.dirty))
+			for p := range v.dirty {
+				paths = append(paths, p)
+			}
+			slices.Sort(paths)
+			clear(v.dirty)
+			since = time.Time{}
+			changed(paths)
+		}
+	}
+}
+
+// again makes one of the two top folders anew when it was removed, so that what is put there later is seen.
+func (v *watcher) again(name string) {
+	if filepath.Dir(name) != filepath.Clean(v.home) {
+		return
+	}
+	if err := os.MkdirAll(name, 0o700); err == nil {
+		v.notify.Add(name)
+	}
+}
