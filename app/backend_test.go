@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -214,7 +215,7 @@ func TestPrefsSurviveAndNeverStopTheStart(t *testing.T) {
 	}
 	p = openPrefs(home, log)
 	defer p.close()
-	if p.get() != (remembered{}) {
+	if !reflect.DeepEqual(p.get(), remembered{}) {
 		t.Errorf("a broken file gave %+v", p.get())
 	}
 }

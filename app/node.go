@@ -49,7 +49,12 @@ func (b *backend) startNode(dir string) error {
 		return errors.New("this window uses a gateway elsewhere; start the node there")
 	}
 	host, _ := os.Hostname()
-	n, err := node.New(node.Options{ID: protocol.CleanNodeID(host), Workspace: dir, Home: b.gw.Home(), Dial: b.gw.DialNode(), LogDir: b.gw.LogDir(), Logger: b.log, Version: gateway.Version})
+	confine, err := b.prefs.get().Confine.parse()
+	if err != nil {
+		return err
+	}
+	n, err := node.New(node.Options{ID: protocol.CleanNodeID(host), Workspace: dir, Confine: confine, Home: b.gw.Home(),
+		Dial: b.gw.DialNode(), LogDir: b.gw.LogDir(), Logger: b.log, Version: gateway.Version})
 	if err != nil {
 		return err
 	}

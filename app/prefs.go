@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 
 	"fairlead/gateway/protocol"
@@ -26,9 +27,18 @@ type remembered struct {
 	TextSize float32 `json:"textSize,omitempty"`
 	Begun    bool    `json:"begun,omitempty"` // the first page was seen
 
-	Workspace string `json:"workspace,omitempty"` // folder the agent works in on this computer
-	Listen    string `json:"listen,omitempty"`
-	Hidden    bool   `json:"startHidden,omitempty"`
+	Workspace string   `json:"workspace,omitempty"` // folder the agent works in on this computer
+	Confine   confined `json:"confine,omitzero"`
+	Listen    string   `json:"listen,omitempty"`
+	Hidden    bool     `json:"startHidden,omitempty"`
+}
+
+// confined is how far the agent reaches on this computer; what is empty is as a node has it by itself.
+type confined struct {
+	Disk    bool     `json:"wholeDisk,omitempty"` // for the file tools
+	Mode    string   `json:"sandbox,omitempty"`
+	Network string   `json:"network,omitempty"`
+	Grants  []string `json:"grants,omitempty"` // DIR or DIR:ro; never changed in place
 }
 
 // prefs holds what is remembered and writes it to a file in the background. It is safe for use by many goroutines.
@@ -70,7 +80,7 @@ func (p *prefs) update(f func(*remembered)) {
 	defer p.mu.Unlock()
 	before := p.v
 	f(&p.v)
-	if p.closed || p.v == before {
+	if p.closed || reflect.DeepEqual(p.v, before) {
 		return
 	}
 	select {

@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
@@ -17,6 +16,9 @@ type Local interface {
 	Workspace() string
 	// SetWorkspace lets the agent work in another folder, at once. It blocks.
 	SetWorkspace(dir string) error
+	Confinement() Confinement
+	// SetConfinement changes how far the agent reaches, at once; what runs on this computer is stopped. It blocks.
+	SetConfinement(Confinement) error
 	Hidden() bool // start in the tray
 	SetHidden(bool)
 	Listen() string // address of the gateway from the next start on
@@ -25,41 +27,15 @@ type Local interface {
 	LogDir() string
 }
 
-// general is the page of workspace, appearance and start.
+// general is the page of appearance and start.
 func (p *Page) general() fyne.CanvasObject {
-	var rows []fyne.CanvasObject
-	if l := p.h.Local; l != nil {
-		rows = append(rows, p.workspace(l))
-	}
-	rows = append(rows, p.appearance()...)
+	rows := p.appearance()
 	if l := p.h.Local; l != nil {
 		start, set := pick(starts, l.SetHidden)
 		set(l.Hidden())
 		rows = append(rows, section("At the start", start, muted("Where the desktop shows no tray, the window opens nevertheless.")))
 	}
 	return page(rows...)
-}
-
-// workspace is the folder that the agent works in on this computer.
-func (p *Page) workspace(l Local) fyne.CanvasObject {
-	said := muted("Reading in here asks nothing; everything outside, and every change, is asked about.")
-	entry := widget.NewEntry()
-	entry.SetText(l.Workspace())
-	set := func(dir string) {
-		said.Set("Moving the agent there…", look.ColorMuted)
-		bind.Go(p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, l.SetWorkspace(dir) }, func(_ struct{}, err error) {
-			if err != nil {
-				said.Set(problem(err), look.ColorBad)
-				return
-			}
-			entry.SetText(l.Workspace())
-			said.Set("✓ The agent works here from now on.", look.ColorGood)
-		})
-	}
-	entry.OnSubmitted = set
-	choose := widgets.NewButton("Choose…", "folder", func() { p.h.PickFolder(set) })
-	use := widgets.NewButton("Use", "check", func() { set(entry.Text) })
-	return section("Folder the agent works in", field(entry, choose, use), said)
 }
 
 // field is an entry with its buttons.

@@ -20,10 +20,10 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		m.present.ModelRef = protocol.ModelRef{Provider: "operator", ID: "built-in"}
 		general := p.general()
 		synctest.Wait()
-		advanced := p.advanced()
+		advanced, computer := p.advanced(), p.computer()
 		m.show("anthropic")
 		synctest.Wait()
-		for name, o := range map[string]fyne.CanvasObject{"general": general, "advanced": advanced, "models": m.box} {
+		for name, o := range map[string]fyne.CanvasObject{"general": general, "advanced": advanced, "computer": computer, "models": m.box} {
 			o.Resize(fyne.NewSize(860, 600))
 			golden.Markup(t, name, o)
 		}

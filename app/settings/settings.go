@@ -47,6 +47,7 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 	tabs := container.NewAppTabs(
 		container.NewTabItem("Models", p.models.box),
 		container.NewTabItem("General", p.general()),
+		container.NewTabItem("This computer", p.computer()),
 		container.NewTabItem("Advanced", p.advanced()),
 		container.NewTabItem("About", p.about(version)),
 	)

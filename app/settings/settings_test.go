@@ -2,9 +2,11 @@ package settings
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
@@ -21,6 +23,15 @@ type computer struct {
 	hidden bool
 	listen string
 	fail   error
+	reach  Confinement
+}
+
+func (c *computer) Confinement() Confinement { return c.reach }
+func (c *computer) SetConfinement(r Confinement) error {
+	if c.fail == nil {
+		c.reach = r
+	}
+	return c.fail
 }
 
 func (c *computer) Workspace() string { return c.dir }
@@ -92,8 +103,25 @@ func inPage(t *testing.T, c *computer, body func(t *testing.T, p *Page, copied *
 func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 	c := &computer{dir: "/home/me"}
 	inPage(t, c, func(t *testing.T, p *Page, _ *string) {
-		p.h.PickFolder = func(done func(string)) { done("/srv/work") }
 		page := p.general()
+		synctest.Wait()
+		test.Tap(button(t, page, "Stay in the tray"))
+		if !c.hidden || !button(t, page, "Stay in the tray").Primary || button(t, page, "Open the window").Primary {
+			t.Error("the choice is not taken or not shown")
+		}
+		test.Tap(button(t, page, "Dark"))
+		synctest.Wait()
+		if !strings.Contains(texts(page), "not connected") && !strings.Contains(texts(page), "Not connected") {
+			t.Error("it does not say why the theme was not saved")
+		}
+	})
+}
+
+func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
+	c := &computer{dir: "/home/me"}
+	inPage(t, c, func(t *testing.T, p *Page, _ *string) {
+		p.h.PickFolder = func(done func(string)) { done("/srv/work") }
+		page := p.computer()
 		synctest.Wait()
 		test.Tap(button(t, page, "Choose…"))
 		synctest.Wait()
@@ -106,14 +134,52 @@ func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 		if !strings.Contains(texts(page), "No such folder") {
 			t.Error("a failure is not said")
 		}
-		test.Tap(button(t, page, "Stay in the tray"))
-		if !c.hidden || !button(t, page, "Stay in the tray").Primary || button(t, page, "Open the window").Primary {
-			t.Error("the choice is not taken or not shown")
+		c.fail = nil
+		p.h.PickFolder = func(done func(string)) { done("/srv/data") }
+		for range 2 { // the same folder is added once
+			test.Tap(button(t, page, "Add a folder…"))
+			synctest.Wait()
 		}
-		test.Tap(button(t, page, "Dark"))
+		test.Tap(button(t, page, "Ask each time"))
 		synctest.Wait()
-		if !strings.Contains(texts(page), "not connected") && !strings.Contains(texts(page), "Not connected") {
-			t.Error("it does not say why the theme was not saved")
+		test.Tap(button(t, page, "Read only"))
+		synctest.Wait()
+		if got := fmt.Sprint(c.reach); got != "{false read-only ask [{/srv/data true}]}" {
+			t.Errorf("it reaches %s", got)
+		}
+		if c.fail = protocol.ErrForbidden.With("the folder is gone"); !button(t, page, "Ask each time").Primary {
+			t.Error("the choice is not shown")
+		}
+		test.Tap(button(t, page, "Remove"))
+		synctest.Wait()
+		if s := texts(page); !strings.Contains(s, "The folder is gone") || !strings.Contains(s, "/srv/data") {
+			t.Error("a failure is not said, or what is shown does not hold")
+		}
+		c.fail = nil
+		test.Tap(button(t, page, "Remove"))
+		synctest.Wait()
+		if len(c.reach.Folders) != 0 {
+			t.Errorf("it still reaches %v", c.reach.Folders)
+		}
+	})
+}
+
+func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
+	inPage(t, &computer{}, func(t *testing.T, p *Page, _ *string) {
+		page := p.computer()
+		synctest.Wait()
+		if !strings.Contains(texts(page), "do not run yet") {
+			t.Error("it promises something for tools that do not run")
+		}
+		p.app.Value.Update(func(v state.View) state.View {
+			v.Nodes = []protocol.NodeInfo{{ID: "box", Local: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Mode: "read-only", Network: "blocked", Summary: "partly",
+				Checks: []protocol.EnforcedCheck{{ID: "orphans", Enforced: true, By: "pid"}, {ID: "forks", Why: "no cgroup"}}}}}}
+			return v
+		})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if s := texts(page); !strings.Contains(s, "Nothing stays behind") || !strings.Contains(s, "No cgroup") {
+			t.Errorf("it shows %s", s)
 		}
 	})
 }

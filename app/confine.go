@@ -1,0 +1,65 @@
+package app
+
+import (
+	"fmt"
+	"os"
+
+	"fairlead/app/settings"
+	"fairlead/node"
+	"fairlead/node/workspace"
+)
+
+// parse makes it what a node takes.
+func (c confined) parse() (node.Confinement, error) {
+	parsed, err := node.ParseConfinement(c.Mode, c.Network, c.Grants)
+	if err == nil && c.Disk {
+		parsed.Access, parsed.Grants = workspace.WholeDisk, nil
+	}
+	return parsed, err
+}
+
+// setConfinement lets the node of this computer reach that far, now and after the next start. When it cannot, all stays as it was.
+func (b *backend) setConfinement(c confined) error {
+	if _, err := c.parse(); err != nil {
+		return err
+	}
+	for _, text := range c.Grants {
+		g, err := workspace.ParseGrant(text)
+		if err != nil {
+			return err
+		}
+		if info, err := os.Stat(g.Dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is no folder that can be opened", g.Dir)
+		}
+	}
+	before := b.prefs.get().Confine
+	b.prefs.update(func(r *remembered) { r.Confine = c })
+	if err := b.startNode(b.workspace()); err != nil {
+		b.prefs.update(func(r *remembered) { r.Confine = before })
+		return err
+	}
+	return nil
+}
+
+func (l local) Confinement() settings.Confinement {
+	c := l.b.prefs.get().Confine
+	out := settings.Confinement{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
+	for _, text := range c.Grants {
+		if g, err := workspace.ParseGrant(text); err == nil {
+			out.Folders = append(out.Folders, settings.Folder(g))
+		}
+	}
+	return out
+}
+
+func (l local) SetConfinement(c settings.Confinement) error {
+	out := confined{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
+	for _, f := range c.Folders {
+		text := f.Dir + ":rw" // said always: a folder's name may end in :ro
+		if f.ReadOnly {
+			text = f.Dir + ":ro"
+		}
+		out.Grants = append(out.Grants, text)
+	}
+	return l.b.setConfinement(out)
+}

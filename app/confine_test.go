@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/app/settings"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	sandbox.Main() // commands of the node under test start through this program
+	os.Exit(m.Run())
+}
+
+// answer sends a message to the main chat and waits for the next result of a tool.
+func answer(t *testing.T, b *backend, text string) string {
+	t.Helper()
+	chat := b.state.Chat(protocol.MainSession)
+	before := len(chat.Value.Get().Messages)
+	if _, err := chat.Send(t.Context(), text, nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for v := range chat.Value.Changes(ctx) {
+		for _, m := range v.Messages[min(before, len(v.Messages)):] {
+			if m.Role == protocol.RoleToolResult {
+				return m.Content.Text()
+			}
+		}
+	}
+	t.Fatalf("no result of %q", text)
+	return ""
+}
+
+func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
+	b := newTestBackend(t)
+	b.start()
+	defer b.stop()
+	v := await(t, b, "a machine", online)
+	held := state.ConfinementOf(v.Nodes[0])
+	t.Log("this machine: ", held.Line)
+	if held.Level == state.LevelBad {
+		t.Skip("this machine enforces nothing, so nothing can be seen of it")
+	}
+	// Not below the temporary folder: a sandbox may give commands one of their own.
+	user, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside, err := os.MkdirTemp(user, ".fairlead-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(outside) })
+	file := filepath.Join(outside, "made")
+	t.Log(answer(t, b, "!touch "+file))
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a command wrote outside the workspace")
+	}
+
+	l := local{b}
+	if err := l.SetConfinement(settings.Confinement{Folders: []settings.Folder{{Dir: outside}}}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, b, "the machine again", online)
+	answer(t, b, "!touch "+file)
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("a command cannot write in an allowed folder: %v", err)
+	}
+}
+
+func TestConfinementIsRememberedAndABadOneChangesNothing(t *testing.T) {
+	b := newTestBackend(t)
+	b.start()
+	defer b.stop()
+	await(t, b, "a machine", online)
+	l, dir := local{b}, filepath.Join(t.TempDir(), "odd name:ro")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want := settings.Confinement{Mode: "read-only", Network: "ask", Folders: []settings.Folder{{Dir: dir}, {Dir: t.TempDir(), ReadOnly: true}}}
+	if err := l.SetConfinement(want); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []settings.Confinement{{Mode: "loose"}, {Folders: []settings.Folder{{Dir: filepath.Join(dir, "none")}}}} {
+		if err := l.SetConfinement(bad); err == nil {
+			t.Errorf("%+v was taken", bad)
+		}
+	}
+	if got := l.Confinement(); got.Mode != want.Mode || got.Network != want.Network || !slices.Equal(got.Folders, want.Folders) {
+		t.Errorf("remembered is %+v", got)
+	}
+	v := await(t, b, "the new confinement", func(v state.View) bool {
+		return online(v) && v.Nodes[0].Host != nil && v.Nodes[0].Host.Enforcement != nil && v.Nodes[0].Host.Enforcement.Mode == "read-only"
+	})
+	if line := state.ConfinementOf(v.Nodes[0]).Line; strings.Contains(line, "wish") {
+		t.Log("nothing is enforced here: ", line)
+	}
+}

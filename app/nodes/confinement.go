@@ -1,0 +1,41 @@
+// Package nodes is the page of the machines: which there are, what they can do, how far they are trusted.
+package nodes
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// Confinement lists how a machine confines commands: what it keeps and by what, what it does not and why.
+func Confinement(c state.Confinement) fyne.CanvasObject {
+	fact := func(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
+		return widgets.Lead("text", 0, widget.NewIcon(look.IconIn(icon, color)), widgets.NewParagraph(text, look.ColorText, "text"))
+	}
+	rows := []fyne.CanvasObject{widgets.NewParagraph(c.Line, levelColor(c.Level), "text")}
+	for _, w := range c.Warnings {
+		rows = append(rows, fact("warning", look.ColorNeedsYou, w))
+	}
+	for _, g := range c.Guarantees {
+		if g.Held {
+			rows = append(rows, fact("check", look.ColorGood, g.Text))
+		} else {
+			rows = append(rows, fact("cross", look.ColorBad, g.Text))
+		}
+	}
+	return widgets.Col(look.Gap, rows...)
+}
+
+// levelColor is the colour of a sentence that says by itself how good or bad it is.
+func levelColor(level string) fyne.ThemeColorName {
+	switch level {
+	case state.LevelGood:
+		return look.ColorGood
+	case state.LevelBad:
+		return look.ColorBad
+	}
+	return look.ColorNeedsYou
+}

@@ -1,0 +1,168 @@
+package settings
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/nodes"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// Confinement is how far the agent reaches on this computer.
+type Confinement struct {
+	Disk    bool   // the file tools may use every path
+	Mode    string // of commands: read-only, workspace-write or full; empty is workspace-write
+	Network string // of commands: blocked, ask or allowed; empty is blocked
+	Folders []Folder
+}
+
+// Folder is one outside the workspace that the agent may use as well.
+type Folder struct {
+	Dir      string
+	ReadOnly bool
+}
+
+var (
+	reaches   = []choice[bool]{{"Workspace and allowed folders", false}, {"Whole disk", true}}
+	sandboxes = []choice[string]{{"Read only", "read-only"}, {"Write in the workspace", "workspace-write"}, {"Full access", "full"}}
+	networks  = []choice[string]{{"Blocked", "blocked"}, {"Ask each time", "ask"}, {"Allowed", "allowed"}}
+)
+
+// computerPage is the page of how far the agent reaches here.
+type computerPage struct {
+	p       *Page
+	l       Local
+	now     Confinement
+	said    *widgets.Paragraph
+	folders *fyne.Container
+	kept    *fyne.Container // what is enforced
+	shown   string          // of kept
+	redraw  func()
+}
+
+// computer is the page of this computer.
+func (p *Page) computer() fyne.CanvasObject {
+	l := p.h.Local
+	if l == nil {
+		return page(section("This computer", muted("This window uses a gateway that runs elsewhere. Nothing of the agent runs on this computer.")))
+	}
+	c := &computerPage{p: p, l: l, now: l.Confinement(), folders: container.NewVBox(), kept: container.NewVBox(),
+		said: muted("A change holds at once, and stops what runs on this computer.")}
+	reach, setReach := pick(reaches, func(disk bool) { next := c.now; next.Disk = disk; c.set(next) })
+	mode, setMode := pick(sandboxes, func(m string) { next := c.now; next.Mode = m; c.set(next) })
+	network, setNetwork := pick(networks, func(n string) { next := c.now; next.Network = n; c.set(next) })
+	c.redraw = func() {
+		setReach(c.now.Disk)
+		setMode(cmp.Or(c.now.Mode, "workspace-write"))
+		setNetwork(cmp.Or(c.now.Network, "blocked"))
+		c.drawFolders()
+	}
+	c.redraw()
+	c.enforced(p.app.Value.Get())
+	bind.Watch(p.ctx, p.app.Value, c.enforced)
+	return page(p.workspace(l),
+		section("Allowed folders", muted("Folders outside the workspace that the agent may use as well."), c.folders),
+		section("The agent's files", reach, muted("What the agent's tools may open, read and change.")),
+		section("Commands may change", mode, muted("A command of the agent may write here, and nowhere else.")),
+		section("Network for commands", network, c.said),
+		section("What this computer enforces", c.kept))
+}
+
+// set lets another confinement hold.
+func (c *computerPage) set(next Confinement) {
+	c.said.Set("Changing…", look.ColorMuted)
+	bind.Go(c.p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, c.l.SetConfinement(next) }, func(_ struct{}, err error) {
+		c.now = c.l.Confinement()
+		c.redraw()
+		if err != nil {
+			c.said.Set(problem(err), look.ColorBad)
+			return
+		}
+		c.said.Set("✓ This holds from now on.", look.ColorGood)
+	})
+}
+
+func (c *computerPage) drawFolders() {
+	c.folders.Objects = nil
+	for i, f := range c.now.Folders {
+		path := widgets.NewText(f.Dir, look.ColorText, "text")
+		path.Ellipsis = true
+		way := "Read and write"
+		if f.ReadOnly {
+			way = "Read only"
+		}
+		turn := widgets.NewQuiet(way, "", func() { c.change(func(list []Folder) []Folder { list[i].ReadOnly = !list[i].ReadOnly; return list }) })
+		remove := widgets.NewQuiet("Remove", "cross", func() { c.change(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })
+		c.folders.Add(widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("folder", look.ColorMuted)), path, turn, remove))
+	}
+	add := widgets.NewButton("Add a folder…", "plus", func() {
+		c.p.h.PickFolder(func(dir string) {
+			c.change(func(list []Folder) []Folder {
+				if slices.ContainsFunc(list, func(f Folder) bool { return f.Dir == dir }) {
+					return list
+				}
+				return append(list, Folder{Dir: dir, ReadOnly: true})
+			})
+		})
+	})
+	if len(c.now.Folders) == 0 {
+		c.folders.Add(widgets.NewText("None: the agent stays in its workspace.", look.ColorMuted, "text"))
+	}
+	c.folders.Add(widgets.Row(look.Inside, -1, add))
+	c.folders.Refresh()
+}
+
+// change sets another list of folders; f may change the one it is given.
+func (c *computerPage) change(f func([]Folder) []Folder) {
+	next := c.now
+	next.Folders = f(slices.Clone(next.Folders))
+	c.set(next)
+}
+
+// enforced shows what this computer was found to enforce.
+func (c *computerPage) enforced(v state.View) {
+	n, ok := v.Local()
+	if !ok {
+		c.kept.Objects = []fyne.CanvasObject{muted("The tools of this computer do not run yet.")}
+		c.kept.Refresh()
+		c.shown = ""
+		return
+	}
+	now := state.ConfinementOf(n)
+	if key := fmt.Sprint(now); key != c.shown {
+		c.shown = key
+		c.kept.Objects = []fyne.CanvasObject{nodes.Confinement(now)}
+		c.kept.Refresh()
+	}
+}
+
+// workspace is the folder that the agent works in on this computer.
+func (p *Page) workspace(l Local) fyne.CanvasObject {
+	said := muted("Reading in here asks nothing; everything outside, and every change, is asked about.")
+	entry := widget.NewEntry()
+	entry.SetText(l.Workspace())
+	set := func(dir string) {
+		said.Set("Moving the agent there…", look.ColorMuted)
+		bind.Go(p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, l.SetWorkspace(dir) }, func(_ struct{}, err error) {
+			if err != nil {
+				said.Set(problem(err), look.ColorBad)
+				return
+			}
+			entry.SetText(l.Workspace())
+			said.Set("✓ The agent works here from now on.", look.ColorGood)
+		})
+	}
+	entry.OnSubmitted = set
+	choose := widgets.NewButton("Choose…", "folder", func() { p.h.PickFolder(set) })
+	use := widgets.NewButton("Use", "check", func() { set(entry.Text) })
+	return section("Folder the agent works in", field(entry, choose, use), said)
+}

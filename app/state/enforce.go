@@ -1,0 +1,111 @@
+package state
+
+import (
+	"cmp"
+	"errors"
+
+	"fairlead/gateway/protocol"
+)
+
+// Guarantee is one thing that a machine was found to keep commands from, or not. Text says it in words, with what keeps it, or why it is
+// not kept and what a person could do about it.
+type Guarantee struct {
+	Text string
+	Held bool
+}
+
+// Confinement is how a machine confines commands, in words.
+type Confinement struct {
+	Line string // all of it in one line
+	// Level is how far the person can rely on it: LevelGood, LevelWarning or LevelBad.
+	Level      string
+	Guarantees []Guarantee // those that are kept first
+	Warnings   []string
+}
+
+// Levels of what is shown with a colour.
+const (
+	LevelGood    = "good"
+	LevelWarning = "warning"
+	LevelBad     = "bad"
+)
+
+// guarantees names the checks of a node's report (node/sandbox).
+var guarantees = map[string]string{
+	"fs.write.outside":     "Commands write only in the workspace and the allowed folders",
+	"fs.read.secrets":      "Commands cannot read keys, passwords and browser data",
+	"fs.write.protected":   "Commands cannot change what would run later, such as start-up files and git hooks",
+	"fs.metadata":          "Commands cannot change modes and times outside the workspace",
+	"net.tcp":              "No TCP connections",
+	"net.udp":              "No UDP",
+	"net.mptcp":            "No multipath TCP",
+	"net.raw":              "No raw network packets",
+	"syscall.io_uring":     "No way round by io_uring",
+	"syscall.ptrace":       "Commands cannot reach into other programs",
+	"process.signal":       "Commands cannot end other programs",
+	"process.capabilities": "Commands have no system rights",
+	"process.privileges":   "Commands cannot gain rights, such as by sudo",
+	"unix.abstract":        "No local sockets without a file",
+	"unix.sockets":         "No local sockets of other programs",
+	"pid.view":             "Commands do not see other programs",
+	"orphans":              "Nothing stays behind when a command ends",
+	"forks":                "A command cannot flood the machine with processes",
+}
+
+// ConfinementOf says how commands are confined on a machine.
+func ConfinementOf(n protocol.NodeInfo) Confinement {
+	if n.Host == nil || n.Host.Enforcement == nil {
+		return Confinement{Line: "This machine does not say how it confines commands.", Level: LevelBad}
+	}
+	e := n.Host.Enforcement
+	c := Confinement{Line: cmp.Or(n.Host.Sandbox, modeText(e)), Level: LevelWarning, Warnings: e.Warnings}
+	held := 0
+	for _, want := range []bool{true, false} {
+		for _, check := range e.Checks {
+			if check.Enforced == want {
+				c.Guarantees = append(c.Guarantees, Guarantee{guaranteeText(check), want})
+			}
+			if want && check.Enforced {
+				held++
+			}
+		}
+	}
+	switch {
+	case e.Mode == "full":
+		c.Line, c.Level, c.Guarantees = "Commands run with all your rights: nothing is confined, as set.", LevelBad, nil
+	case held == 0:
+		c.Line, c.Level = "Nothing of this is enforced on this machine: "+modeText(e)+" is a wish only.", LevelBad
+	case e.Summary == "contained":
+		c.Level = LevelGood
+	}
+	return c
+}
+
+func guaranteeText(c protocol.EnforcedCheck) string {
+	text := cmp.Or(guarantees[c.ID], c.ID)
+	if c.Enforced {
+		if c.By != "" {
+			text += " (" + c.By + ")"
+		}
+		return text + "."
+	}
+	text = "Not enforced: " + text + "."
+	for _, more := range []string{c.Why, c.Fix} {
+		if more != "" {
+			text += " " + sentence(errors.New(more)) + "."
+		}
+	}
+	return text
+}
+
+func modeText(e *protocol.Enforcement) string { return e.Mode + ", network " + e.Network }
+
+// Local finds the machine that runs in the gateway's own process.
+func (v View) Local() (protocol.NodeInfo, bool) {
+	for _, n := range v.Nodes {
+		if n.Local {
+			return n, true
+		}
+	}
+	return protocol.NodeInfo{}, false
+}

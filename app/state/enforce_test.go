@@ -1,0 +1,36 @@
+package state
+
+import (
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func machine(e *protocol.Enforcement) protocol.NodeInfo {
+	return protocol.NodeInfo{ID: "box", Host: &protocol.HostInfo{Enforcement: e}}
+}
+
+func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
+	checks := []protocol.EnforcedCheck{{ID: "net.tcp", Why: "the kernel is too old", Fix: "use Linux 6.7"}, {ID: "fs.write.outside", Enforced: true, By: "Landlock"}, {ID: "new.check", Enforced: true}}
+	c := ConfinementOf(machine(&protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Summary: "partly", Checks: checks}))
+	if c.Level != LevelWarning || len(c.Guarantees) != 3 || !c.Guarantees[0].Held || c.Guarantees[1].Text != "new.check." ||
+		c.Guarantees[2].Text != "Not enforced: No TCP connections. The kernel is too old. Use Linux 6.7." {
+		t.Errorf("partly: %+v", c)
+	}
+	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Summary: "contained", Checks: checks}))
+	if c.Level != LevelGood || c.Line != "workspace-write, network blocked" {
+		t.Errorf("contained: %+v", c)
+	}
+	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "read-only", Network: "blocked", Summary: "none", Checks: checks[:1]}))
+	if c.Level != LevelBad || !strings.Contains(c.Line, "wish") {
+		t.Errorf("nothing enforced: %+v", c)
+	}
+	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "full", Checks: checks}))
+	if c.Level != LevelBad || c.Guarantees != nil {
+		t.Errorf("full access promises something: %+v", c)
+	}
+	if c := ConfinementOf(protocol.NodeInfo{}); c.Level != LevelBad || c.Guarantees != nil {
+		t.Errorf("a machine that says nothing: %+v", c)
+	}
+}
