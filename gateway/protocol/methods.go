@@ -43,6 +43,7 @@ var (
 	FeedSubscribe  = Method[Empty, FeedSnapshot]{"feed.subscribe"}
 	ChatCancel     = Method[ChatCancelParams, ChatCancelResult]{"chat.cancel"}
 	CallCancel     = Method[CallCancelParams, Ack]{"call.cancel"}
+	SessionsSearch = Method[SessionsSearchParams, SessionsSearchResult]{"sessions.search"}
 	SessionCreate  = Method[SessionCreateParams, SessionEntry]{"session.create"}
 	SessionDelete  = Method[SessionParams, SessionDeleteResult]{"session.delete"}
 	SessionRestore = Method[SessionParams, OK]{"session.restore"}
@@ -150,6 +151,7 @@ var Methods = []MethodInfo{
 	{ModelsList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ModelsTest.Name, ScopeAdmin, []Mode{ModeClient}, true},
 	{ModelsDetect.Name, ScopeRead, []Mode{ModeClient}, true},
+	{SessionsSearch.Name, ScopeRead, []Mode{ModeClient}, true},
 	{JournalList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{RulesList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{RulePut.Name, ScopeApprove, []Mode{ModeClient}, true},

@@ -139,6 +139,14 @@ func (fakeSessions) List(_ context.Context, in protocol.SessionsListParams) (pro
 	return protocol.SessionsListResult{Sessions: []protocol.SessionEntry{{SessionKey: protocol.MainSession, Label: in.Query}}, Count: in.Offset + in.Limit}, nil
 }
 
+func (fakeSessions) Search(_ context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
+	if in.Query == "" {
+		return protocol.SessionsSearchResult{}, protocol.ErrBadRequest.With("query required: at least one word")
+	}
+	return protocol.SessionsSearchResult{Hits: []protocol.SearchHit{{SessionKey: "agent:main:main", SessionID: "s1", Title: "t", Archived: true, MessageID: "m1",
+		Seq: 1, Role: protocol.RoleUser, Snippet: []protocol.Snippet{{Text: "a "}, {Text: in.Query, Mark: true}}}}, Next: 7}, nil
+}
+
 func (fakeSessions) Get(_ context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
 	if in.SessionKey == "panic" {
 		panic("boom")

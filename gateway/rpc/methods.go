@@ -58,6 +58,7 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.ChatSend, s.chatSend)
 	handle(all, protocol.ChatCancel, keyed(s, func(p *protocol.ChatCancelParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Cancel))
 	handle(all, protocol.SessionsList, plain(s.s.Sessions.List))
+	handle(all, protocol.SessionsSearch, plain(s.s.Sessions.Search))
 	handle(all, protocol.SessionGet, keyed(s, ses, s.s.Sessions.Get))
 	handle(all, protocol.SessionGetStat, keyed(s, ses, s.s.Sessions.Stats))
 	handle(all, protocol.SessionPatch, keyed(s, func(p *protocol.SessionPatchParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Patch))

@@ -18,6 +18,7 @@ type Sessions interface {
 	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
 	Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error)
 	List(ctx context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error)
+	Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error)
 	Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error)
 	Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error)
 	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)

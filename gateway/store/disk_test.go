@@ -29,7 +29,7 @@ func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &Store{path: path, w: db, r: db, out: newWriter(db)}
-	must(s.Append(t.Context(), key, user("kept")))(t)
+	must(s.EnsureSession(t.Context(), key, 7))(t)
 
 	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (1); SELECT nonsense")}
 	if err := migrate(t.Context(), db, files); err == nil || !strings.Contains(err.Error(), "0002_more") {
@@ -50,8 +50,8 @@ func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
 	if rows != 1 || version != 2 {
 		t.Errorf("the migration ran %d times, version %d", rows, version)
 	}
-	if m := must(s.Messages(t.Context(), key, 0, 0))(t); len(m) != 1 || m[0].Content.Text() != "kept" {
-		t.Errorf("messages = %v", m)
+	if kept := must(s.Session(t.Context(), key))(t); kept.CreatedAt != 7 {
+		t.Errorf("session = %v", kept)
 	}
 	files["migrations/0004_gap.sql"] = &fstest.MapFile{Data: []byte("SELECT 1")}
 	if err := migrate(t.Context(), db, files); err == nil || !strings.Contains(err.Error(), "out of order") {

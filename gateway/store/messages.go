@@ -26,18 +26,6 @@ type messageRow struct {
 
 func (messageRow) TableName() string { return "messages" }
 
-type wordsRow struct {
-	SessionKey string `gorm:"primaryKey"`
-	SessionID  string `gorm:"primaryKey"`
-	Seq        int64  `gorm:"primaryKey"`
-	Words      string
-}
-
-func (wordsRow) TableName() string { return "message_words" }
-
-// maxSearchText is how many bytes of a message can be found by a search.
-const maxSearchText = 64 << 10
-
 // maxFirstText is the greatest length of Session.FirstText in bytes.
 const maxFirstText = 80
 
@@ -64,7 +52,8 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 		return err
 	}
 	rows := make([]messageRow, len(msgs))
-	var words []wordsRow
+	var texts []textRow
+	var times []int64
 	for i := range msgs {
 		m := &msgs[i]
 		if m.ID == "" {
@@ -83,7 +72,8 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 		rows[i] = messageRow{SessionID: row.ID, Seq: m.Seq, SessionKey: row.Key, ID: string(m.ID), RunID: string(m.RunID),
 			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp}
 		if plain != "" {
-			words = append(words, wordsRow{row.Key, row.ID, m.Seq, cut(fold(plain), maxSearchText)})
+			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Words: spaced(cut(plain, maxSearchText))})
+			times = append(times, m.Timestamp)
 		}
 		ses.MessageCount++
 		if m.Usage != nil {
@@ -102,13 +92,16 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 	if err := tx.Save(&row).Error; err != nil {
 		return err
 	}
-	if err := tx.CreateInBatches(&rows, 100).Error; err != nil || len(words) == 0 {
+	if err := tx.CreateInBatches(&rows, 100).Error; err != nil || len(texts) == 0 {
 		return err
 	}
-	return tx.CreateInBatches(&words, 100).Error
+	if err := number(tx, texts, times); err != nil {
+		return err
+	}
+	return tx.CreateInBatches(&texts, 100).Error
 }
 
-// fold is the form in which texts are searched.
+// fold is the form in which labels are searched.
 func fold(s string) string { return strings.ToLower(s) }
 
 // cut shortens s to n bytes at most, between characters.

@@ -166,8 +166,8 @@ func (s *Store) UpdateSession(ctx context.Context, key protocol.SessionKey, edit
 }
 
 // Sessions returns one page of the sessions that are not deleted, newest activity first, and their number. A query keeps those
-// whose label, first words or messages contain it, without regard to case; messages from before a reset count too. Limit 0 means
-// all.
+// whose label or first words contain it, without regard to case, and those with a message that [Store.Search] finds; messages from before a
+// reset count too. Limit 0 means all.
 func (s *Store) Sessions(ctx context.Context, offset, limit int, query string) (list []Session, total int, err error) {
 	if limit <= 0 {
 		limit = -1
@@ -175,7 +175,7 @@ func (s *Store) Sessions(ctx context.Context, offset, limit int, query string) (
 	err = s.read(ctx, "list sessions", func(db *gorm.DB) error {
 		q := db.Model(&sessionRow{}).Where("deleted_at = 0")
 		if query != "" {
-			keys, err := search(db, fold(query))
+			keys, err := holding(db, query)
 			if err != nil {
 				return err
 			}
@@ -205,15 +205,6 @@ func (s *Store) Sessions(ctx context.Context, offset, limit int, query string) (
 		return nil, 0, err
 	}
 	return list, total, nil
-}
-
-// search returns the keys of the sessions in which a folded text occurs. It is apart from the page because it is the expensive part
-// and would run twice, for the page and for the total.
-func search(db *gorm.DB, want string) (keys []string, err error) {
-	keys = []string{}
-	err = db.Model(&sessionRow{}).Where(`deleted_at = 0 AND (instr(search, ?) > 0 OR EXISTS
-		(SELECT 1 FROM message_words w WHERE w.session_key = sessions.key AND instr(w.words, ?) > 0))`, want, want).Pluck("key", &keys).Error
-	return keys, err
 }
 
 // PurgeDeleted removes for good what was deleted before a time, and returns how many sessions that were. Their grants go and their

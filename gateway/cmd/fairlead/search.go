@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func searchCommand(o *options) *cobra.Command {
+	var q protocol.SessionsSearchParams
+	var since time.Duration
+	cmd := &cobra.Command{
+		Use: "search TEXT", Short: "Search all messages of all chats, also of archived ones", Args: cobra.MinimumNArgs(1),
+		Long: `Searches every message of every chat, newest first. All words must be in the message, in any order; case and accents do not matter.
+Words in double quotes stand side by side. The last word may be the beginning of one.`,
+		Example: `  fairlead search rsync backup
+  fairlead search '"connection refused"' --since 720h --json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Query = strings.Join(args, " ")
+			if since > 0 {
+				q.After = time.Now().Add(-since).UnixMilli()
+			}
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.SessionsSearch, q)
+				if err != nil {
+					return err
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), r)
+				}
+				printHits(cmd.OutOrStdout(), r)
+				return nil
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&q.Limit, "lines", "n", 20, "how many messages, at most 100")
+	f.Int64Var(&q.Page, "page", 0, "the page that an earlier search named")
+	f.StringVar((*string)(&q.SessionKey), "session", "", "only of this chat")
+	f.DurationVar(&since, "since", 0, "only of the last while, such as 30m or 24h")
+	return cmd
+}
+
+func printHits(out io.Writer, r protocol.SessionsSearchResult) {
+	if len(r.Hits) == 0 {
+		fmt.Fprintln(out, "Nothing found.")
+		return
+	}
+	for _, h := range r.Hits {
+		where := string(h.SessionKey)
+		if h.Archived {
+			where += ", archived"
+		}
+		fmt.Fprintf(out, "%s  %s  (%s)\n", time.UnixMilli(h.Timestamp).Format("2006-01-02 15:04"), h.Role, where)
+		var line strings.Builder
+		for _, p := range h.Snippet {
+			if p.Mark {
+				p.Text = "[" + p.Text + "]"
+			}
+			line.WriteString(p.Text)
+		}
+		fmt.Fprintf(out, "  %s\n", strings.Join(strings.Fields(line.String()), " "))
+	}
+	if r.Next != 0 {
+		fmt.Fprintf(out, "There are more: --page %d shows them.\n", r.Next)
+	}
+}

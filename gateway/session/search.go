@@ -1,0 +1,78 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+const (
+	defaultHits = 20
+	maxHits     = 100
+)
+
+// Search finds messages in all chats, newest first. A query without a word is a protocol.ErrBadRequest.
+func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
+	out := protocol.SessionsSearchResult{Hits: []protocol.SearchHit{}}
+	if !store.Searchable(in.Query) {
+		return out, protocol.ErrBadRequest.With("query required: at least one word")
+	}
+	if in.Limit < 0 || in.Page < 0 || in.After < 0 || in.Before < 0 {
+		return out, protocol.ErrBadRequest.With("limit, page, after and before must not be negative")
+	}
+	if in.Limit == 0 {
+		in.Limit = defaultHits
+	}
+	in.Limit = min(in.Limit, maxHits)
+	if in.SessionKey != "" {
+		in.SessionKey = Canonical(in.SessionKey)
+	}
+	found, err := m.store.Search(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
+	if err != nil {
+		return out, err
+	}
+	for _, f := range found {
+		h, err := hit(f)
+		if err != nil {
+			return out, err
+		}
+		out.Hits = append(out.Hits, h)
+	}
+	if len(found) == in.Limit {
+		out.Next = found[len(found)-1].ID
+	}
+	return out, nil
+}
+
+func hit(f store.Found) (protocol.SearchHit, error) {
+	var msg protocol.Message
+	if err := json.Unmarshal([]byte(f.JSON), &msg); err != nil {
+		return protocol.SearchHit{}, fmt.Errorf("read message: %w", err)
+	}
+	return protocol.SearchHit{SessionKey: f.Key, SessionID: f.SessionID, Title: f.Title, Archived: !f.Current, MessageID: msg.ID, Seq: msg.Seq, RunID: msg.RunID, Role: msg.Role,
+		ToolName: msg.ToolName, Timestamp: msg.Timestamp, Snippet: pieces(f.Snippet)}, nil
+}
+
+// pieces splits a snippet where its marks are.
+func pieces(s string) []protocol.Snippet {
+	list := []protocol.Snippet{}
+	add := func(text string, mark bool) {
+		if text != "" {
+			list = append(list, protocol.Snippet{Text: text, Mark: mark})
+		}
+	}
+	for i, part := range strings.Split(s, store.MarkStart) {
+		marked, rest, ok := strings.Cut(part, store.MarkEnd)
+		if i == 0 || !ok {
+			add(part, false)
+			continue
+		}
+		add(marked, true)
+		add(rest, false)
+	}
+	return list
+}

@@ -1,0 +1,35 @@
+package session
+
+import (
+	"errors"
+	"testing"
+
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+func TestSearchFindsWhatWasSaidBeforeAReset(t *testing.T) {
+	g := start(t, llmtest.Say("The Answer is forty two."))
+	g.end(g.send("What is the answer?").RunID)
+	if _, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := g.Search(t.Context(), protocol.SessionsSearchParams{Query: "answer", SessionKey: "main", Limit: 1})
+	if err != nil || len(res.Hits) != 1 || res.Next == 0 {
+		t.Fatalf("%+v %v", res, err)
+	}
+	h := res.Hits[0]
+	if h.SessionKey != chat || !h.Archived || h.Role != protocol.RoleAssistant || h.Seq != 2 || h.MessageID == "" || h.RunID == "" || len(h.Snippet) != 3 ||
+		h.Snippet[1] != (protocol.Snippet{Text: "Answer", Mark: true}) || h.Snippet[2].Text != " is forty two." {
+		t.Errorf("%+v", h)
+	}
+	res, err = g.Search(t.Context(), protocol.SessionsSearchParams{Query: "answer", Limit: 1, Page: res.Next})
+	if err != nil || len(res.Hits) != 1 || res.Hits[0].Role != protocol.RoleUser {
+		t.Fatalf("%+v %v", res, err)
+	}
+	for _, bad := range []protocol.SessionsSearchParams{{}, {Query: " % "}, {Query: "a", Limit: -1}, {Query: "a", Page: -1}, {Query: "a", After: -1}, {Query: "a", Before: -1}} {
+		if _, err := g.Search(t.Context(), bad); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}

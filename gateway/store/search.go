@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"fairlead/gateway/protocol"
+)
+
+// textRow is a message's text. The full-text index follows it by triggers.
+type textRow struct {
+	ID         int64 `gorm:"primaryKey;autoIncrement:false"` // its time, see perMilli
+	SessionKey string
+	SessionID  string
+	Seq        int64
+	Words      string
+}
+
+func (textRow) TableName() string { return "message_texts" }
+
+// perMilli is how many texts of one millisecond have an id of that time.
+const perMilli = 1024
+
+// maxSearchText is how many bytes of a message can be found by a search.
+const maxSearchText = 64 << 10
+
+// number gives texts their ids: the milliseconds in at, and a number among those of the same time.
+func number(tx *gorm.DB, texts []textRow, at []int64) error {
+	next := map[int64]int64{}
+	for i := range texts {
+		for first := max(at[i], 0) * perMilli; ; first += perMilli { // more at one time do not happen; the next millisecond would do
+			id, known := next[first]
+			if !known {
+				if err := tx.Raw("SELECT coalesce(max(id) + 1, ?) FROM message_texts WHERE id BETWEEN ? AND ?", first, first, first+perMilli-1).Scan(&id).Error; err != nil {
+					return err
+				}
+			}
+			next[first] = id
+			if id < first+perMilli {
+				texts[i].ID = id
+				next[first]++
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// between separates what is written without spaces, so that the index has the characters as words. It has no width.
+const between = "\u200b"
+
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+var noMarks = strings.NewReplacer(MarkStart, " ", MarkEnd, " ", "\x00", " ")
+
+// spaced puts a separator between the characters of scripts without spaces, and takes out what marks words in snippets.
+func spaced(s string) string {
+	s = noMarks.Replace(s)
+	if strings.IndexFunc(s, func(r rune) bool { return r >= 0x0e00 && unicode.In(r, unspaced...) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	was := false
+	for _, r := range s {
+		is := r >= 0x0e00 && unicode.In(r, unspaced...)
+		if is || was {
+			b.WriteString(between)
+		}
+		b.WriteRune(r)
+		was = is
+	}
+	return b.String()
+}
+
+// match turns what a person types into a query of the index: messages must have all the words, in any order, without regard to case and accents;
+// words in double quotes in that order; the last word may be the beginning of one, when it has three letters or more. It is empty when there is
+// no word in it.
+func match(query string) string {
+	var terms []string
+	for i, part := range strings.Split(query, `"`) {
+		words := strings.Fields(part)
+		quoted := i%2 == 1
+		if quoted {
+			words = []string{part}
+		}
+		for _, w := range words {
+			if strings.IndexFunc(w, func(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.Co) }) < 0 {
+				continue
+			}
+			terms = append(terms, `"`+strings.ReplaceAll(spaced(w), between, " ")+`"`)
+			if !quoted && utf8.RuneCountInString(w) >= 3 && strings.HasSuffix(query, w) {
+				terms[len(terms)-1] += " *"
+			}
+		}
+	}
+	return strings.Join(terms, " AND ")
+}
+
+// Searchable reports whether there is a word in a query.
+func Searchable(query string) bool { return match(query) != "" }
+
+// inChat restricts a query of the index to one session.
+func inChat(key protocol.SessionKey, match string) string {
+	return fmt.Sprintf("chat : k%s AND words : (%s)", strings.ToUpper(hex.EncodeToString([]byte(key))), match)
+}
+
+// Found is a message that a search found.
+type Found struct {
+	ID        int64 // a later page begins before it
+	Key       protocol.SessionKey
+	SessionID protocol.SessionID
+	Current   bool   // it is of the session's present stretch
+	Title     string // the session's label or first words
+	JSON      string // the message
+	Snippet   string // the text around the words, which stand between MarkStart and MarkEnd
+}
+
+// What stands around the words that were looked for in a snippet. No text has these characters.
+const (
+	MarkStart = "\x02"
+	MarkEnd   = "\x03"
+)
+
+// Search finds messages of sessions that are not deleted, newest first: at most limit, with ids below before (0 is the newest), at or after from and
+// before until (Unix milliseconds, 0 is any). A key restricts it to one session. A query without a word finds nothing.
+func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) ([]Found, error) {
+	m := match(query)
+	if m == "" {
+		return nil, nil
+	}
+	if key != "" {
+		m = inChat(key, m)
+	} else {
+		m = "words : (" + m + ")"
+	}
+	top := int64(1)<<62 - 1
+	if until > 0 {
+		top = min(until, top/perMilli) * perMilli
+	}
+	if before > 0 {
+		top = min(top, before)
+	}
+	var found []Found
+	err := s.read(ctx, "search messages", func(db *gorm.DB) error {
+		return db.Raw(`SELECT f.id, t.session_key AS key, t.session_id, s.id = t.session_id AS current,
+				CASE s.label WHEN '' THEN s.first_text ELSE s.label END AS title, m.json, f.snippet
+			FROM (SELECT rowid AS id, snippet(message_search, 1, ?, ?, '…', 24) AS snippet FROM message_search
+				WHERE message_search MATCH ? AND rowid >= ? AND rowid < ?
+					AND EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
+				ORDER BY rowid DESC LIMIT ?) f
+			JOIN message_texts t ON t.id = f.id
+			JOIN sessions s ON s.key = t.session_key
+			JOIN messages m ON m.session_id = t.session_id AND m.seq = t.seq
+			ORDER BY f.id DESC`, MarkStart, MarkEnd, m, max(from, 0)*perMilli, top, limit).Scan(&found).Error
+	})
+	for i := range found {
+		found[i].Snippet = strings.ReplaceAll(found[i].Snippet, between, "")
+	}
+	return found, err
+}
+
+// holding returns the keys of the sessions that are not deleted and have a text in their label, first words or messages. The text of labels is folded
+// and may be anywhere in them; messages are searched by words.
+func holding(db *gorm.DB, query string) (keys []string, err error) {
+	keys = []string{}
+	m := match(query)
+	if m == "" {
+		err = db.Model(&sessionRow{}).Where("deleted_at = 0 AND instr(search, ?) > 0", fold(query)).Pluck("key", &keys).Error
+		return keys, err
+	}
+	err = db.Model(&sessionRow{}).Where(`deleted_at = 0 AND (instr(search, ?) > 0 OR EXISTS
+		(SELECT 1 FROM message_search WHERE message_search MATCH 'chat : k' || hex(sessions.key) || ' AND words : (' || ? || ')' LIMIT 1))`, fold(query), m).
+		Pluck("key", &keys).Error
+	return keys, err
+}
