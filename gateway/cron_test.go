@@ -16,9 +16,14 @@ import (
 // poll asks until f is satisfied.
 func poll(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !f(); time.Sleep(20 * time.Millisecond) {
+	pollFor(t, 20*time.Second, what, f)
+}
+
+func pollFor(t *testing.T, limit time.Duration, what string, f func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !f(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within 20 s: %s", what)
+			t.Fatalf("not within %s: %s", limit, what)
 		}
 	}
 }

@@ -1,0 +1,303 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// closesWithin is how soon every window must know that a question is answered (issue: 1 s).
+const closesWithin = time.Second
+
+// window is a client that shows questions: it follows the feed and remembers when it saw each question open and close.
+type window struct {
+	*client.Client
+	ready chan struct{}
+
+	mu     sync.Mutex // guards what follows
+	open   map[protocol.ApprovalID]protocol.Approval
+	closed map[protocol.ApprovalID]time.Time
+	ends   map[protocol.ApprovalID]int
+	asked  func(protocol.Approval)
+}
+
+func (w *window) follow(ctx context.Context) {
+	w.Feed(ctx, func(s protocol.FeedSnapshot) {
+		for _, a := range s.Approvals {
+			w.see(a)
+		}
+		close(w.ready)
+	}, func(c protocol.Change) {
+		if c.Kind == protocol.ChangeApproval {
+			w.see(*c.Approval)
+		}
+	})
+}
+
+func (w *window) see(a protocol.Approval) {
+	w.mu.Lock()
+	_, known := w.open[a.ID]
+	w.open[a.ID] = a
+	if a.State != protocol.ApprovalPending {
+		w.closed[a.ID] = time.Now()
+		w.ends[a.ID]++
+	}
+	w.mu.Unlock()
+	if !known && a.State == protocol.ApprovalPending {
+		w.asked(a)
+	}
+}
+
+// machine connects a node with one tool that answers at once and counts its commands.
+func machine(ctx context.Context, t *testing.T, wg *sync.WaitGroup, url, token, id string, ran func(command string)) {
+	t.Helper()
+	up := make(chan struct{}, 8)
+	var c *client.Client
+	c = client.New(client.Options{URL: url, Token: token, Logger: slog.New(slog.DiscardHandler),
+		OnUp: func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
+		Connect: func() protocol.ConnectParams {
+			p := gateway.ClientParams(id)
+			p.Client.Mode = protocol.ModeNode
+			p.Tools = []protocol.ToolSpec{{Name: "Bash", Effect: protocol.EffectExec,
+				InputSchema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}}}`)}}
+			p.NodeRuntime = &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapExec}, ToolCapabilities: map[string][]string{"Bash": {protocol.CapExec}}}
+			return p
+		},
+		OnEvent: func(e protocol.EventFrame) {
+			var inv protocol.ToolInvoke
+			if e.Event != protocol.EventToolInvoke || json.Unmarshal(e.Payload, &inv) != nil {
+				return
+			}
+			var args struct{ Command string }
+			json.Unmarshal(inv.Args, &args)
+			ran(args.Command)
+			wg.Go(func() {
+				client.Call(ctx, c, protocol.ReturnResult, protocol.ToolResultParams{CallID: inv.CallID, Result: json.RawMessage(`{"status":"completed","exitCode":0}`)})
+			})
+		},
+	})
+	wg.Go(func() { c.Run(ctx) })
+	<-up
+}
+
+// Test200QuestionsFrom5MachinesIn3Windows has everyone answer everything at once: none is lost, none is answered twice, and all are closed in all
+// windows within a second.
+func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
+	const chats, machines, windows = 40, 5, 3
+	const questions = chats * machines
+	log := slog.New(slog.DiscardHandler)
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
+	g, err := gateway.Open(t.Context(), gateway.Options{Home: t.TempDir(), Listen: "127.0.0.1:0", Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+		g.Close(context.Background())
+	})
+	wg.Go(func() { g.Run(ctx) })
+
+	var mu sync.Mutex // guards what follows
+	ran := map[string]int{}
+	won := map[protocol.ApprovalID]time.Time{}
+	allowed := 0
+	for i := range machines {
+		machine(ctx, t, &wg, g.URL(), "kill-test", fmt.Sprintf("m%d", i), func(command string) {
+			mu.Lock()
+			defer mu.Unlock()
+			ran[command]++
+		})
+	}
+	var all []*window
+	everything := make(chan struct{})
+	for i := range windows {
+		c, stop := dial(t, g.URL())
+		t.Cleanup(stop)
+		w := &window{Client: c, ready: make(chan struct{}), open: map[protocol.ApprovalID]protocol.Approval{}, closed: map[protocol.ApprovalID]time.Time{},
+			ends: map[protocol.ApprovalID]int{}}
+		w.asked = func(a protocol.Approval) {
+			wg.Go(func() {
+				select {
+				case <-everything: // all questions are open: now everybody answers everything
+				case <-ctx.Done():
+					return
+				}
+				decision := protocol.DecisionAllow
+				if len(a.ID) > 0 && a.ID[0]%2 == 0 {
+					decision = protocol.DecisionDeny
+				}
+				r, err := client.Call(ctx, w.Client, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
+				if err != nil {
+					t.Errorf("window %d: %v", i, err)
+					return
+				}
+				if r.Approval.State == protocol.ApprovalPending {
+					t.Error("an answered question is said to be pending")
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if !r.Won {
+					return
+				}
+				if _, twice := won[a.ID]; twice {
+					t.Errorf("question %s was answered twice", a.ID)
+				}
+				won[a.ID] = time.Now()
+				if decision == protocol.DecisionAllow {
+					allowed++
+				}
+			})
+		}
+		all = append(all, w)
+		wg.Go(func() { w.follow(ctx) })
+		<-w.ready
+	}
+	for i := range questions {
+		wg.Go(func() {
+			p := protocol.ChatSendParams{SessionKey: protocol.SessionKey(fmt.Sprintf("agent:main:app:chat:%d", i)), Message: fmt.Sprintf("run echo %d on m%d", i, i%machines)}
+			if _, err := client.Call(ctx, all[i%windows].Client, protocol.ChatSend, p); err != nil {
+				t.Errorf("chat %d: %v", i, err)
+			}
+		})
+	}
+	pollFor(t, 2*time.Minute, "every question is open in every window", func() bool {
+		for _, w := range all {
+			if w.count() < questions {
+				return false
+			}
+		}
+		return true
+	})
+	close(everything)
+	pollFor(t, 2*time.Minute, "every question is closed in every window and every allowed command ran", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, w := range all {
+			w.mu.Lock()
+			n := len(w.closed)
+			w.mu.Unlock()
+			if n < questions {
+				return false
+			}
+		}
+		return len(won) == questions && len(ran) == allowed
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	var slowest time.Duration
+	for _, w := range all {
+		w.mu.Lock()
+		if len(w.open) != questions {
+			t.Errorf("a window saw %d questions, want %d", len(w.open), questions)
+		}
+		for id, at := range w.closed {
+			slowest = max(slowest, at.Sub(won[id]))
+			if w.ends[id] != 1 {
+				t.Errorf("a window saw question %s end %d times", id, w.ends[id])
+			}
+		}
+		w.mu.Unlock()
+	}
+	for command, n := range ran {
+		if n != 1 {
+			t.Errorf("%q ran %d times", command, n)
+		}
+	}
+	if allowed == 0 || allowed == questions {
+		t.Errorf("%d of %d were allowed: the test needs both answers", allowed, questions)
+	}
+	t.Logf("the last window knew %s after the answer", slowest)
+	if slowest > closesWithin {
+		t.Errorf("a window showed an answered question for %s more", slowest)
+	}
+}
+
+func (w *window) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.open)
+}
+
+// TestAnswerAfterAKillRunsOnce kills the gateway while it asks. The question is there again, two windows answer it, and the command runs once.
+func TestAnswerAfterAKillRunsOnce(t *testing.T) {
+	home := t.TempDir()
+	first := startChild(t, home)
+	conn, stop := dial(t, first.url)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	if _, err := client.Call(ctx, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "run echo x >> once.txt"}); err != nil {
+		t.Fatal(err)
+	}
+	pending := func(c *client.Client) (a protocol.Approval) {
+		poll(t, "the question is open", func() bool {
+			r, err := client.Call(ctx, c, protocol.ApprovalList, protocol.Empty{})
+			if err == nil && len(r.Approvals) == 1 {
+				a = r.Approvals[0]
+			}
+			return a.ID != ""
+		})
+		return a
+	}
+	before := pending(conn)
+	first.kill()
+	stop()
+
+	second := startChild(t, home)
+	defer second.kill()
+	var wg sync.WaitGroup
+	wins := make(chan bool, 2)
+	var windows []*client.Client
+	for range 2 {
+		c, stop := dial(t, second.url)
+		defer stop()
+		windows = append(windows, c)
+	}
+	a := pending(windows[0])
+	if a.ID != before.ID || a.Hash != before.Hash {
+		t.Errorf("asked %s %s, then %s %s", before.ID, before.Hash, a.ID, a.Hash)
+	}
+	for _, c := range windows {
+		wg.Go(func() {
+			r, err := client.Call(ctx, c, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionAllow})
+			if err != nil {
+				t.Error(err)
+			}
+			wins <- r.Won
+		})
+	}
+	wg.Wait()
+	if <-wins == <-wins {
+		t.Error("not exactly one answer won")
+	}
+	file := filepath.Join(home, "once.txt")
+	poll(t, "the command ran", func() bool {
+		data, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(data), "x")
+	})
+	third, stop := dial(t, second.url)
+	defer stop()
+	poll(t, "the run is over", func() bool {
+		s, err := client.Call(ctx, third, protocol.FeedSubscribe, protocol.Empty{})
+		return err == nil && len(s.Runs) == 0
+	})
+	if data, err := os.ReadFile(file); err != nil || strings.Count(string(data), "x") != 1 {
+		t.Errorf("%q %v", data, err)
+	}
+}
