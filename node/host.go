@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
 	"fairlead/node/tools"
+	"fairlead/node/workspace"
 )
 
 // platform is what the original's nodes send: "linux-x64", "darwin-arm64" (seed 000, Runtime Information).
@@ -26,6 +28,11 @@ func platform() string {
 func (n *Node) hostInfo() *protocol.HostInfo {
 	h := &protocol.HostInfo{OS: osName(), Arch: runtime.GOARCH, Workspace: n.ws.Dir(), Shell: tools.Shell()}
 	h.Sandbox, h.Enforcement = enforcement(n.box.Report(), n.opts.Confine.profile(h.Workspace))
+	h.Folders = []protocol.Folder{{Path: h.Workspace, ReadOnly: n.opts.Confine.Mode == sandbox.ReadOnly}}
+	for _, g := range n.opts.Confine.Grants {
+		h.Folders = append(h.Folders, protocol.Folder{Path: g.Dir, ReadOnly: g.ReadOnly})
+	}
+	h.WholeDisk = n.opts.Confine.Access == workspace.WholeDisk
 	h.Hostname, _ = os.Hostname()
 	if u, err := user.Current(); err == nil {
 		h.User = u.Username

@@ -28,6 +28,15 @@ type Link interface {
 type Persist interface {
 	PutNode(ctx context.Context, n protocol.NodeInfo) error
 	Nodes(ctx context.Context) ([]protocol.NodeInfo, error)
+	// DeleteNode reports whether the machine was known.
+	DeleteNode(ctx context.Context, id protocol.NodeID) (bool, error)
+}
+
+// Entry says how a node came in.
+type Entry struct {
+	Local  bool              // it is in the gateway's own process
+	Device protocol.DeviceID // the paired device it is; empty for one with the gateway's token
+	Held   []string          // tools that wait for the person
 }
 
 // settle is how long a node that knows only the seeds needs after hello-ok before it listens to events: real ones install their handler
@@ -53,6 +62,7 @@ type node struct {
 	ext   []string
 	link  Link      // nil when offline
 	ready time.Time // events may be sent from here on
+	saved time.Time // when it was last written down
 }
 
 // New makes a hub. bus and persist may be nil.
@@ -86,7 +96,7 @@ var known = map[string]bool{"Bash": true, "Process": true, "Write": true, "Edit"
 
 // Attach takes a node in. An older connection of the same id is closed and its calls fail. detach must be called when the link is gone.
 // Errors are protocol.ErrInvalidConnect.
-func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, local bool, link Link) (detach func(), err error) {
+func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, link Link) (detach func(), err error) {
 	id, err := protocol.ParseNodeID(p.Client.ID)
 	if err != nil {
 		return nil, protocol.ErrInvalidConnect.With(err.Error())
@@ -96,11 +106,11 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, local bool, 
 		return nil, err
 	}
 	now := time.Now()
-	n := &node{link: link, tools: p.Tools, ext: p.Extensions, ready: now}
+	n := &node{link: link, tools: p.Tools, ext: p.Extensions, ready: now, saved: now}
 	if len(p.Extensions) == 0 {
 		n.ready = now.Add(settle)
 	}
-	n.info = protocol.NodeInfo{ID: id, Online: true, Local: local, Platform: p.Client.Platform, Version: p.Client.Version, Host: p.Host,
+	n.info = protocol.NodeInfo{ID: id, Online: true, Local: e.Local, Device: e.Device, Held: e.Held, Platform: p.Client.Platform, Version: p.Client.Version, Host: p.Host,
 		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli()}
 	for _, t := range p.Tools {
 		n.info.Tools = append(n.info.Tools, t.Name)
@@ -116,6 +126,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, local bool, 
 	if old != nil {
 		oldLink = old.link
 		h.failLocked(old, true)
+		n.info.Name, n.info.Colour = old.info.Name, old.info.Colour
 	}
 	info := n.info
 	h.publishLocked(info)
@@ -229,6 +240,9 @@ func (h *Hub) Tools() []protocol.ToolSpec {
 	list := []protocol.ToolSpec{}
 	for _, id := range ids {
 		for _, t := range h.nodes[id].tools {
+			if slices.Contains(h.nodes[id].info.Held, t.Name) {
+				continue
+			}
 			t.Name = string(protocol.NewToolName(id, t.Name))
 			list = append(list, t)
 		}
@@ -254,6 +268,9 @@ func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec
 		return id, protocol.ToolSpec{}, protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", id))
 	}
 	for _, t := range n.tools {
+		if t.Name == tool && slices.Contains(n.info.Held, tool) {
+			return id, protocol.ToolSpec{}, protocol.ErrForbidden.With(fmt.Sprintf("%s waits for the person: %s offers more than when it was paired", name, id))
+		}
 		if t.Name == tool {
 			return id, t, nil
 		}

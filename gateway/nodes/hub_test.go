@@ -38,7 +38,7 @@ func params(id string, ext ...string) protocol.ConnectParams {
 func attach(t *testing.T, h *Hub, id string, ext ...string) (*fakeLink, func()) {
 	t.Helper()
 	l := newLink()
-	detach, err := h.Attach(t.Context(), params(id, ext...), false, l)
+	detach, err := h.Attach(t.Context(), params(id, ext...), Entry{}, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestRuntimeIsValidatedAsTheOriginalDoes(t *testing.T) {
 	} {
 		p := params("n")
 		c.edit(&p)
-		_, err := New(nil, nil).Attach(t.Context(), p, false, newLink())
+		_, err := New(nil, nil).Attach(t.Context(), p, Entry{}, newLink())
 		if !errors.Is(err, protocol.ErrInvalidConnect) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want …%s…", name, err, c.want)
 		}
@@ -299,6 +299,12 @@ type memory struct {
 func (m memory) PutNode(_ context.Context, n protocol.NodeInfo) error {
 	m.nodes[n.ID] = n
 	return nil
+}
+
+func (m memory) DeleteNode(_ context.Context, id protocol.NodeID) (bool, error) {
+	_, ok := m.nodes[id]
+	delete(m.nodes, id)
+	return ok, nil
 }
 
 func (m memory) Nodes(context.Context) ([]protocol.NodeInfo, error) {

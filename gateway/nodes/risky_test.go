@@ -30,7 +30,7 @@ func TestToolThatMayHappenTwiceIsWarnedAbout(t *testing.T) {
 		p.Tools = append(p.Tools, spec)
 		p.NodeRuntime.ToolCapabilities[name] = []string{protocol.CapExec}
 	}
-	detach, err := New(nil, nil).Attach(t.Context(), p, false, newLink())
+	detach, err := New(nil, nil).Attach(t.Context(), p, Entry{}, newLink())
 	if err != nil {
 		t.Fatal(err)
 	}

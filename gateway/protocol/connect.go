@@ -47,6 +47,8 @@ type ClientInfo struct {
 // Auth carries the token.
 type Auth struct {
 	Token string `json:"token,omitempty"`
+	// Device proves that the token's device is the one that sends it (extension).
+	Device *DeviceProof `json:"device,omitempty"`
 }
 
 // Capability ids (seed 000, Capability Mapping).
@@ -78,6 +80,9 @@ type HostInfo struct {
 	Workspace string `json:"workspace,omitempty"` // absolute path
 	Shell     string `json:"shell,omitempty"`
 	Sandbox   string `json:"sandbox,omitempty"` // what is enforced on commands, one line
+	// Folders are what its tools may use, the workspace first; WholeDisk says that the file tools use everything.
+	Folders   []Folder `json:"folders,omitempty"`
+	WholeDisk bool     `json:"wholeDisk,omitempty"`
 	// Enforcement is the same in detail.
 	Enforcement *Enforcement `json:"enforcement,omitempty"`
 }

@@ -41,6 +41,8 @@ const (
 	ChangeCall           = "call"           // Call is new or changed
 	ChangeApproval       = "approval"       // Approval is new or changed
 	ChangeNode           = "node"           // Node is new or changed
+	ChangeNodeForgotten  = "nodeForgotten"  // Node.ID is known no more
+	ChangeDevices        = "devices"        // devices, requests or the network changed: device.list
 	ChangeStatus         = "status"         // Status changed
 	ChangeConfig         = "config"         // Path of the configuration changed
 	ChangeRules          = "rules"          // the rules or the permissions of chats changed: list them again

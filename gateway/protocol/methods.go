@@ -77,7 +77,7 @@ var (
 type Scope string
 
 const (
-	ScopeNone    Scope = "" // only connect
+	ScopeNone    Scope = "" // connect, and what concerns only the caller
 	ScopeRead    Scope = "read"
 	ScopeChat    Scope = "chat"
 	ScopeInvoke  Scope = "invoke"  // run tools directly
@@ -112,6 +112,7 @@ var Methods = []MethodInfo{
 	{SessionsList.Name, ScopeRead, []Mode{ModeClient}, false},
 	{InvokeTool.Name, ScopeInvoke, []Mode{ModeClient}, false},
 	{RequestTool.Name, ScopeInvoke, []Mode{ModeClient}, false},
+	{NodeForget.Name, ScopeAdmin, []Mode{ModeClient}, false},
 	{ReturnResult.Name, ScopeNode, []Mode{ModeNode}, false},
 	{ReportExec.Name, ScopeNode, []Mode{ModeNode}, false},
 	{ReturnLogs.Name, ScopeNode, []Mode{ModeNode}, false},
@@ -146,6 +147,7 @@ var Methods = []MethodInfo{
 	{ApprovalUndo.Name, ScopeApprove, []Mode{ModeClient}, true},
 	{AgentPause.Name, ScopeAdmin, []Mode{ModeClient}, true},
 	{NodesList.Name, ScopeRead, []Mode{ModeClient}, true},
+	{NodesUpdate.Name, ScopeAdmin, []Mode{ModeClient}, true},
 	{StatusGet.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ModelProviders.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ModelsList.Name, ScopeRead, []Mode{ModeClient}, true},

@@ -59,6 +59,40 @@ type NodeInfo struct {
 	Caps        []string  `json:"capabilities,omitempty"`
 	ConnectedAt int64     `json:"connectedAt,omitempty"`
 	LastSeenAt  int64     `json:"lastSeenAt,omitempty"`
+	// Name and Colour are the person's own; both may be empty. Colour is one of [NodeColours].
+	Name   string `json:"name,omitempty"`
+	Colour string `json:"colour,omitempty"`
+	// PingMs is the last measured round trip in milliseconds; 0 is not measured. PingAt is when it was.
+	PingMs float64 `json:"pingMs,omitempty"`
+	PingAt int64   `json:"pingAt,omitempty"`
+	// Device is the paired device behind the node; empty for one that came with the gateway's own token.
+	Device DeviceID `json:"deviceId,omitempty"`
+	// Held are tools that are not used before the person allows them: the node offers more than when it was paired.
+	Held []string `json:"held,omitempty"`
+}
+
+// NodeColours are the colours a machine may have.
+var NodeColours = []string{"red", "orange", "yellow", "green", "teal", "blue", "purple", "pink", "grey"}
+
+// NodeForgetParams removes a machine from the registry (seed 004, node.forget).
+type NodeForgetParams struct {
+	NodeID NodeID `json:"nodeId"`
+	Force  bool   `json:"force,omitempty"` // a connected one is disconnected first
+}
+
+// NodeForgetResult answers node.forget.
+type NodeForgetResult struct {
+	OK           bool   `json:"ok"`
+	NodeID       NodeID `json:"nodeId"`
+	Removed      bool   `json:"removed"`
+	Disconnected bool   `json:"disconnected"`
+}
+
+// NodesUpdateParams changes what the person says of a machine; absent fields stay, empty ones are taken away (extension).
+type NodesUpdateParams struct {
+	NodeID NodeID  `json:"nodeId"`
+	Name   *string `json:"name,omitempty"` // at most 60 characters
+	Colour *string `json:"colour,omitempty"`
 }
 
 // NodesListResult lists machines, online first (extension).

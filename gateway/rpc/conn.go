@@ -84,7 +84,13 @@ func (c *Conn) run() {
 
 func (c *Conn) read() error {
 	c.ws.SetReadDeadline(time.Now().Add(handshakeLimit))
-	c.ws.SetPongHandler(func(string) error { c.alive(); return nil })
+	c.ws.SetPongHandler(func(payload string) error {
+		c.alive()
+		if took, ok := wire.RoundTrip(payload); ok && c.connected() && c.mode() == protocol.ModeNode {
+			c.srv.s.Nodes.Pinged(c.node(), c, took)
+		}
+		return nil
+	})
 	ping := c.ws.PingHandler()
 	c.ws.SetPingHandler(func(s string) error { c.alive(); return ping(s) })
 	for {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/wire"
 )
 
 // connect is the handshake, in the original's order of checks (gsv interop notes 1.4). Unlike there a 401 reaches the peer before the
@@ -42,7 +44,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 			return nil, protocol.ErrInvalidConnect.With("Client id required")
 		}
 	case protocol.ModeNode:
-		detach, err := c.srv.s.Nodes.Attach(context.WithoutCancel(ctx), p, c.trusted != nil, c)
+		detach, err := c.srv.s.Nodes.Attach(context.WithoutCancel(ctx), p, nodes.Entry{Local: c.trusted != nil}, c)
 		if err != nil {
 			return nil, err
 		}
@@ -50,6 +52,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		c.detach = detach
 		c.mu.Unlock()
 		principal = auth.Node(protocol.NodeID(p.Client.ID))
+		afterResponse(ctx, func() { wire.Ping(c.ws) }) // how far away it is shall be known at once
 	case protocol.ModeChannel:
 		if p.Client.Channel == "" {
 			return nil, protocol.ErrInvalidConnect.With("Channel mode requires channel field")

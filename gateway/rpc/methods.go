@@ -94,6 +94,7 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.NodesList, func(context.Context, *Conn, protocol.Empty) (protocol.NodesListResult, error) {
 		return protocol.NodesListResult{Nodes: list(s.s.Nodes.Nodes())}, nil
 	})
+	s.devices(all)
 
 	handle(all, protocol.JournalList, s.journalList)
 	s.rules(all)

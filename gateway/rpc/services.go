@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/dispatch"
@@ -41,7 +42,11 @@ type Tools interface {
 
 // Nodes are the machines.
 type Nodes interface {
-	Attach(ctx context.Context, p protocol.ConnectParams, local bool, link nodes.Link) (detach func(), err error)
+	Attach(ctx context.Context, p protocol.ConnectParams, e nodes.Entry, link nodes.Link) (detach func(), err error)
+	Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol.NodeForgetResult, error)
+	Update(ctx context.Context, p protocol.NodesUpdateParams) (protocol.NodeInfo, error)
+	Pinged(id protocol.NodeID, link nodes.Link, took time.Duration)
+	Release(id protocol.NodeID)
 	Tools() []protocol.ToolSpec
 	Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
 	Nodes() []protocol.NodeInfo

@@ -70,3 +70,13 @@ func (s *Store) Nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	}
 	return list, nil
 }
+
+// DeleteNode forgets a machine, and reports whether it was known.
+func (s *Store) DeleteNode(ctx context.Context, id protocol.NodeID) (known bool, err error) {
+	err = s.write(ctx, "forget machine", func(tx *gorm.DB) error {
+		done := tx.Where("id = ?", string(id)).Delete(&nodeRow{})
+		known = done.RowsAffected > 0
+		return done.Error
+	})
+	return known, err
+}

@@ -15,24 +15,26 @@ func logsCommand(o *options) *cobra.Command {
 	var lines int
 	cmd := &cobra.Command{
 		Use: "logs", Short: "Show the last log lines of a machine's node", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				n := float64(lines)
-				r, err := client.Call(ctx, c.Client, protocol.GetLogs, protocol.LogsGetParams{NodeID: protocol.NodeID(node), Lines: &n})
-				if err != nil {
-					return err
-				}
-				if o.json {
-					return printJSON(cmd.OutOrStdout(), r)
-				}
-				for _, l := range r.Lines {
-					fmt.Fprintln(cmd.OutOrStdout(), l)
-				}
-				return nil
-			})
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.printLogs(cmd, node, lines) },
 	}
 	cmd.Flags().StringVar(&node, "node", "", "which machine; needed when several are connected")
 	cmd.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "how many lines, at most 5000")
 	return cmd
+}
+
+func (o *options) printLogs(cmd *cobra.Command, node string, lines int) error {
+	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+		n := float64(lines)
+		r, err := client.Call(ctx, c.Client, protocol.GetLogs, protocol.LogsGetParams{NodeID: protocol.NodeID(node), Lines: &n})
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return printJSON(cmd.OutOrStdout(), r)
+		}
+		for _, l := range r.Lines {
+			fmt.Fprintln(cmd.OutOrStdout(), l)
+		}
+		return nil
+	})
 }

@@ -57,6 +57,7 @@ Exit codes
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	root.AddCommand(gatewayCommand(&o), nodeCommand(&o), chatCommand(&o), searchCommand(&o), toolsCommand(&o), configCommand(&o),
 		tokenCommand(&o), skillsCommand(&o), statusCommand(&o), logsCommand(&o), doctorCommand(&o), journalCommand(&o), approvalsCommand(&o), auditCommand(&o))
+	root.AddCommand(nodesCommand(&o))
 	usageArgs(root)
 	return root
 }

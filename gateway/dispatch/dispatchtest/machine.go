@@ -46,7 +46,7 @@ func Attach(t *testing.T, hub *nodes.Hub, m *Machine) *Machine {
 		},
 		NodeRuntime: &protocol.NodeRuntime{HostCapabilities: []string{"shell.exec", "filesystem.read", "filesystem.write"},
 			ToolCapabilities: map[string][]string{"Bash": {"shell.exec"}, "Read": {"filesystem.read"}, "Write": {"filesystem.write"}, "Look": {"filesystem.read"}}},
-	}, true, m)
+	}, nodes.Entry{Local: true}, m)
 	if err != nil {
 		t.Fatal(err)
 	}

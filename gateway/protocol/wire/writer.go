@@ -93,7 +93,7 @@ func (w *Writer) Run(ctx context.Context, pingEvery time.Duration, closing func(
 		case <-ctx.Done():
 			return false
 		case <-ping.C:
-			if w.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(WriteLimit)) != nil {
+			if Ping(w.ws) != nil {
 				return false
 			}
 		case f := <-w.queue:

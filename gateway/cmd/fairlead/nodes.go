@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func nodesCommand(o *options) *cobra.Command {
+	cmd := &cobra.Command{Use: "nodes", Short: "Look after the machines: what they are, what they may do, their logs", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) }}
+	rename := &cobra.Command{Use: "rename NODE NAME", Short: "Give a machine a name to show; \"\" takes it away", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.updateNode(cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Name: &args[1]})
+		}}
+	colour := &cobra.Command{Use: "color NODE COLOR", Aliases: []string{"colour"}, Args: cobra.ExactArgs(2),
+		Short: "Give a machine a colour: " + strings.Join(protocol.NodeColours, ", ") + "; \"\" takes it away",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.updateNode(cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Colour: &args[1]})
+		}}
+	var force bool
+	forget := &cobra.Command{Use: "forget NODE", Short: "Forget a machine; it comes back when it connects again", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.NodeForget, protocol.NodeForgetParams{NodeID: protocol.NodeID(args[0]), Force: force})
+				switch {
+				case err != nil:
+					return err
+				case o.json:
+					return printJSON(cmd.OutOrStdout(), r)
+				case !r.Removed:
+					return protocol.ErrNotFound.With(fmt.Sprintf("no machine is called %s", args[0]))
+				}
+				return nil
+			})
+		}}
+	forget.Flags().BoolVar(&force, "force", false, "also when it is connected: it is disconnected first")
+	var lines int
+	logs := &cobra.Command{Use: "logs NODE", Short: "Show the last log lines of a machine", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.printLogs(cmd, args[0], lines) }}
+	logs.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "how many lines, at most 5000")
+	cmd.AddCommand(&cobra.Command{Use: "list", Short: "List all machines, also those that are offline", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) }},
+		&cobra.Command{Use: "show NODE", Short: "Show everything known of a machine", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return o.showNode(cmd, protocol.NodeID(args[0])) }},
+		rename, colour, forget, logs)
+	return cmd
+}
+
+func (o *options) updateNode(cmd *cobra.Command, p protocol.NodesUpdateParams) error {
+	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+		n, err := client.Call(ctx, c.Client, protocol.NodesUpdate, p)
+		if err == nil && o.json {
+			err = printJSON(cmd.OutOrStdout(), n)
+		}
+		return err
+	})
+}
+
+func (o *options) listNodes(cmd *cobra.Command) error {
+	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+		r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return printJSON(cmd.OutOrStdout(), r)
+		}
+		if len(r.Nodes) == 0 {
+			fmt.Fprintln(cmd.OutOrStdout(), "No machines. Add one: fairlead pair, or start the gateway with --node.")
+			return nil
+		}
+		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+		for _, n := range r.Nodes {
+			system := n.Platform
+			if n.Host != nil && n.Host.OS != "" {
+				system = n.Host.OS
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.ID, presence(n), system, n.Name)
+		}
+		return w.Flush()
+	})
+}
+
+// presence is how a machine is there: the round trip as it was measured, or since when it is away.
+func presence(n protocol.NodeInfo) string {
+	switch {
+	case n.Online && n.PingMs > 0:
+		return fmt.Sprintf("online, %s", milliseconds(n.PingMs))
+	case n.Online:
+		return "online"
+	case n.LastSeenAt > 0:
+		return "offline, seen " + ago(n.LastSeenAt)
+	}
+	return "offline"
+}
+
+func milliseconds(ms float64) string {
+	if ms < 10 {
+		return fmt.Sprintf("%.1f ms", ms)
+	}
+	return fmt.Sprintf("%.0f ms", ms)
+}
+
+// ago says how long a time in ms is past, in the largest unit that fits.
+func ago(at int64) string {
+	d := time.Since(time.UnixMilli(at))
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+func (o *options) showNode(cmd *cobra.Command, id protocol.NodeID) error {
+	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+		r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(r.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id })
+		if i < 0 {
+			return protocol.ErrNotFound.With(fmt.Sprintf("no machine is called %s; fairlead nodes lists them", id))
+		}
+		if o.json {
+			return printJSON(cmd.OutOrStdout(), r.Nodes[i])
+		}
+		return printNode(cmd.OutOrStdout(), r.Nodes[i])
+	})
+}
+
+func printNode(out io.Writer, n protocol.NodeInfo) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, value)
+		}
+	}
+	row("machine", string(n.ID))
+	row("name", n.Name)
+	row("colour", n.Colour)
+	row("presence", presence(n))
+	row("platform", n.Platform)
+	row("version", n.Version)
+	if h := n.Host; h != nil {
+		row("system", strings.TrimSpace(h.OS+" "+h.Arch))
+		row("host", h.Hostname)
+		row("user", h.User)
+		row("workspace", h.Workspace)
+		for _, f := range h.Folders[min(1, len(h.Folders)):] {
+			how := ""
+			if f.ReadOnly {
+				how = ", only to read"
+			}
+			row("folder", f.Path+how)
+		}
+		if h.WholeDisk {
+			row("folder", "the whole disk")
+		}
+		row("sandbox", h.Sandbox)
+	}
+	row("tools", strings.Join(n.Tools, ", "))
+	row("wait for you", strings.Join(n.Held, ", "))
+	row("can", strings.Join(n.Caps, ", "))
+	row("device", string(n.Device))
+	return w.Flush()
+}

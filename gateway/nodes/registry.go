@@ -1,0 +1,150 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"fairlead/gateway/protocol"
+)
+
+// saveEvery is how often the time a connected machine was last heard is written down: after a crash it is that old at most.
+const saveEvery = 5 * time.Minute
+
+// maxName is how many characters a machine's name may have.
+const maxName = 60
+
+// Forget removes a machine (seed 004, node.forget). One that is connected is refused unless force is set: then its connection is closed
+// first. The texts are the original's.
+func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol.NodeForgetResult, error) {
+	if p.NodeID == "" {
+		return protocol.NodeForgetResult{}, protocol.ErrBadRequest.With("nodeId required")
+	}
+	h.mu.Lock()
+	n := h.nodes[p.NodeID]
+	if n != nil && n.link != nil && !p.Force {
+		h.mu.Unlock()
+		return protocol.NodeForgetResult{}, protocol.ErrConflict.With(fmt.Sprintf("Node %s is still connected (use force=true to disconnect and forget it)", p.NodeID))
+	}
+	if n != nil && n.link != nil && n.info.Local {
+		h.mu.Unlock()
+		return protocol.NodeForgetResult{}, protocol.ErrConflict.With(fmt.Sprintf("Node %s is part of this gateway: it can be forgotten once the gateway runs without it", p.NodeID))
+	}
+	out := protocol.NodeForgetResult{OK: true, NodeID: p.NodeID, Removed: n != nil}
+	var link Link
+	if n != nil {
+		link, n.link = n.link, nil
+		delete(h.nodes, p.NodeID)
+		h.failLocked(n, false)
+		if h.bus != nil {
+			h.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: p.NodeID}})
+		}
+	}
+	h.mu.Unlock()
+	if link != nil {
+		link.Close(protocol.CloseReplaced, "Forgotten from node registry")
+		out.Disconnected = true
+	}
+	if h.persist != nil {
+		stored, err := h.persist.DeleteNode(ctx, p.NodeID)
+		if err != nil {
+			return out, err
+		}
+		out.Removed = out.Removed || stored
+	}
+	if out.Removed {
+		slog.Info("Node forgotten", "node", p.NodeID)
+	}
+	return out, nil
+}
+
+// Update changes the person's name and colour for a machine.
+func (h *Hub) Update(ctx context.Context, p protocol.NodesUpdateParams) (protocol.NodeInfo, error) {
+	if p.NodeID == "" {
+		return protocol.NodeInfo{}, protocol.ErrBadRequest.With("nodeId required")
+	}
+	if p.Colour != nil && *p.Colour != "" && !slices.Contains(protocol.NodeColours, *p.Colour) {
+		return protocol.NodeInfo{}, protocol.ErrBadRequest.With(fmt.Sprintf("%.40q is no colour for a machine: %s", *p.Colour, strings.Join(protocol.NodeColours, ", ")))
+	}
+	if p.Name != nil {
+		name, err := cleanName(*p.Name)
+		if err != nil {
+			return protocol.NodeInfo{}, err
+		}
+		p.Name = &name
+	}
+	h.mu.Lock()
+	n := h.nodes[p.NodeID]
+	if n == nil {
+		h.mu.Unlock()
+		return protocol.NodeInfo{}, protocol.ErrNotFound.With(fmt.Sprintf("No machine is called %s", p.NodeID))
+	}
+	if p.Name != nil {
+		n.info.Name = *p.Name
+	}
+	if p.Colour != nil {
+		n.info.Colour = *p.Colour
+	}
+	info := n.info
+	h.publishLocked(info)
+	h.mu.Unlock()
+	if h.persist != nil {
+		if err := h.persist.PutNode(ctx, info); err != nil {
+			return info, fmt.Errorf("remember the machine: %w", err)
+		}
+	}
+	return info, nil
+}
+
+func cleanName(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	switch {
+	case utf8.RuneCountInString(name) > maxName:
+		return "", protocol.ErrBadRequest.With(fmt.Sprintf("a name may have %d characters", maxName))
+	case !utf8.ValidString(name), strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "", protocol.ErrBadRequest.With("a name may hold only characters that can be seen")
+	}
+	return name, nil
+}
+
+// Pinged takes a measured round trip of a connection. Everyone is told when it differs by a tenth or more from what they know.
+func (h *Hub) Pinged(id protocol.NodeID, link Link, took time.Duration) {
+	now := time.Now()
+	h.mu.Lock()
+	n := h.nodes[id]
+	if n == nil || n.link != link {
+		h.mu.Unlock()
+		return
+	}
+	ms := math.Round(float64(took.Microseconds())/10) / 100
+	known := n.info.PingMs
+	n.info.LastSeenAt, n.info.PingAt, n.info.PingMs = now.UnixMilli(), now.UnixMilli(), ms
+	if math.Abs(ms-known) > known/10 {
+		h.publishLocked(n.info)
+	}
+	save := now.Sub(n.saved) >= saveEvery
+	if save {
+		n.saved = now
+	}
+	info := n.info
+	h.mu.Unlock()
+	if save {
+		h.remember(context.Background(), info)
+	}
+}
+
+// Release gives a machine's held tools free.
+func (h *Hub) Release(id protocol.NodeID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if n := h.nodes[id]; n != nil && len(n.info.Held) > 0 {
+		n.info.Held = nil
+		h.publishLocked(n.info)
+	}
+}

@@ -1,0 +1,115 @@
+package nodes
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func TestForgettingALiveMachineNeedsForce(t *testing.T) {
+	kept := memory{make(map[protocol.NodeID]protocol.NodeInfo)}
+	h := New(nil, kept)
+	link, detach := attach(t, h, "n", "x")
+	if _, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n"}); !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), "force=true") {
+		t.Errorf("without force: %v", err)
+	}
+	got, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n", Force: true})
+	if err != nil || got != (protocol.NodeForgetResult{OK: true, NodeID: "n", Removed: true, Disconnected: true}) {
+		t.Errorf("with force: %+v, %v", got, err)
+	}
+	if link.closed != "Forgotten from node registry" {
+		t.Errorf("closed with %q", link.closed)
+	}
+	detach() // the late close of a forgotten machine must not bring it back
+	if len(h.Nodes()) != 0 || len(kept.nodes) != 0 {
+		t.Errorf("still known: %+v, %+v", h.Nodes(), kept.nodes)
+	}
+	if got, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n"}); err != nil || got.Removed || got.Disconnected {
+		t.Errorf("a second time: %+v, %v", got, err)
+	}
+}
+
+func TestTheGatewaysOwnNodeIsNotForgotten(t *testing.T) {
+	h := New(nil, nil)
+	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Local: true}, newLink()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n", Force: true}); !errors.Is(err, protocol.ErrConflict) || len(h.Nodes()) != 1 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestNameAndColourOutliveReconnectAndRestart(t *testing.T) {
+	kept := memory{make(map[protocol.NodeID]protocol.NodeInfo)}
+	h := New(nil, kept)
+	attach(t, h, "n", "x")
+	if _, err := h.Update(t.Context(), protocol.NodesUpdateParams{NodeID: "n", Name: ptr(" Anna's tower "), Colour: ptr("teal")}); err != nil {
+		t.Fatal(err)
+	}
+	attach(t, h, "n", "x")
+	again := New(nil, kept)
+	if err := again.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []*Hub{h, again} {
+		if n, _ := h.Node("n"); n.Name != "Anna's tower" || n.Colour != "teal" {
+			t.Errorf("%+v", n)
+		}
+	}
+	for _, c := range []struct {
+		p    protocol.NodesUpdateParams
+		want error
+	}{
+		{protocol.NodesUpdateParams{}, protocol.ErrBadRequest},
+		{protocol.NodesUpdateParams{NodeID: "x", Name: ptr("a")}, protocol.ErrNotFound},
+		{protocol.NodesUpdateParams{NodeID: "n", Colour: ptr("mauve")}, protocol.ErrBadRequest},
+		{protocol.NodesUpdateParams{NodeID: "n", Name: ptr("a\nb")}, protocol.ErrBadRequest},
+		{protocol.NodesUpdateParams{NodeID: "n", Name: ptr(strings.Repeat("é", 61))}, protocol.ErrBadRequest},
+	} {
+		if _, err := h.Update(t.Context(), c.p); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v", c.p, err)
+		}
+	}
+}
+
+func TestPingIsToldWhenItChanges(t *testing.T) {
+	bus := new(event.Bus)
+	h := New(bus, nil)
+	old, _ := attach(t, h, "n", "x")
+	link, _ := attach(t, h, "n", "x")
+	sub := bus.Subscribe()
+	defer sub.Close()
+	h.Pinged("n", old, time.Second) // of a connection that was replaced
+	h.Pinged("n", link, 12340*time.Microsecond)
+	h.Pinged("n", link, 12400*time.Microsecond)
+	h.Pinged("n", link, 40*time.Millisecond)
+	for _, want := range []float64{12.34, 40} {
+		c, err := sub.Next(t.Context())
+		if err != nil || c.Node.PingMs != want || c.Node.PingAt == 0 {
+			t.Errorf("%+v, %v; want %v", c.Node, err, want)
+		}
+	}
+}
+
+func TestHeldToolsAreNotOffered(t *testing.T) {
+	h := New(nil, nil)
+	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Device: "d", Held: []string{"Bash"}}, newLink()); err != nil {
+		t.Fatal(err)
+	}
+	if list := h.Tools(); len(list) != 1 || list[0].Name != "n__Read" {
+		t.Errorf("tools = %+v", list)
+	}
+	if _, _, err := h.Lookup("n__Bash"); !errors.Is(err, protocol.ErrForbidden) {
+		t.Errorf("Lookup = %v", err)
+	}
+	h.Release("n")
+	if _, _, err := h.Lookup("n__Bash"); err != nil || len(h.Tools()) != 2 {
+		t.Errorf("after the yes: %v", err)
+	}
+}
