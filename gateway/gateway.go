@@ -141,6 +141,9 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	rules.OnChange(func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) })
 	calls := dispatch.New(tools, g.gate, rules, g.store, g.bus, g.config.Get)
 	g.calls = calls
+	if err := calls.Load(ctx); err != nil {
+		return g, err
+	}
 	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
 	g.sessions = session.New(session.Options{Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
 		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home})

@@ -34,15 +34,15 @@ type Asker interface {
 
 // Journal keeps calls and grants.
 type Journal interface {
-	PutCall(ctx context.Context, c store.Call) error
-	FinishCall(ctx context.Context, c store.Call) (bool, error)
+	PutCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error
+	FinishCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
 	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
+	OpenCalls(ctx context.Context) ([]store.Call, error)
 	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
 	PutGrant(ctx context.Context, g store.Grant) error
 	Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
 	CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error)
 	Session(ctx context.Context, key protocol.SessionKey) (store.Session, error)
-	Audit(ctx context.Context, lines ...protocol.AuditEntry) error
 }
 
 // Rules decide what is asked about.
@@ -142,7 +142,7 @@ func (d *Dispatcher) Cancel(id protocol.CallID) bool {
 func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result, error) {
 	known := c.ID != "" // else the journal cannot have it
 	if !known {
-		c.ID = protocol.CallID(protocol.NewID())
+		c.ID = protocol.NewCallID()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -187,17 +187,6 @@ func (d *Dispatcher) show(info protocol.CallInfo) {
 	}
 	d.mu.Unlock()
 	d.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, SessionKey: info.SessionKey, Call: &info})
-}
-
-// lost ends a call of which only the beginning is known.
-func (d *Dispatcher) lost(ctx context.Context, c store.Call) (Result, error) {
-	c.Info.State, c.Info.EndedAt = protocol.CallUnknown, time.Now().UnixMilli()
-	c.Info.Error = unknownText(c)
-	if _, err := d.journal.FinishCall(context.WithoutCancel(ctx), c); err != nil {
-		return Result{}, err
-	}
-	d.show(c.Info)
-	return replay(c), nil
 }
 
 // unknownText tells model and person that a call may or may not have happened (sandbox notes, what people see).

@@ -519,11 +519,11 @@ type fullDisk struct {
 	put func(store.Call) bool
 }
 
-func (f *fullDisk) PutCall(ctx context.Context, c store.Call) error {
+func (f *fullDisk) PutCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error {
 	if f.put(c) {
 		return protocol.ErrStorage.With("The disk is full.")
 	}
-	return f.Store.PutCall(ctx, c)
+	return f.Store.PutCall(ctx, c, lines...)
 }
 
 func TestNothingRunsThatCannotBeJournaled(t *testing.T) {

@@ -25,10 +25,10 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 	ctx = context.WithoutCancel(ctx)
 	if !t.stored {
 		// A refusal is worth a row too.
-		if err := t.put(ctx); err != nil {
+		if err := t.put(ctx, t.audit()...); err != nil {
 			return Result{}, err
 		}
-	} else if won, err := t.journal.FinishCall(ctx, entry(t.row)); err != nil {
+	} else if won, err := t.journal.FinishCall(ctx, entry(t.row), t.audit()...); err != nil {
 		if state != protocol.CallDone {
 			return Result{}, err
 		}
@@ -38,7 +38,6 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 		slog.Warn("A call had ended already", "call", t.call.ID)
 	}
 	t.withdraw(ctx)
-	t.audit(ctx)
 	t.show(t.row.Info)
 	res := replay(t.row)
 	if t.changed {
@@ -47,18 +46,15 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 	return res, nil
 }
 
-// audit adds the call to the audit log, unless it only read what nobody had to allow. A call that has happened is reported even when this fails.
-func (t *task) audit(ctx context.Context) {
+// audit is the call's line in the audit log, unless it only read what nobody had to allow.
+func (t *task) audit() []protocol.AuditEntry {
 	if t.by == "" || t.spec.Effect == protocol.EffectRead && t.verdict.Verdict == approval.Allow && t.verdict.Rule == "" && t.row.Info.ApprovalID == "" {
-		return
+		return nil
 	}
 	i := t.row.Info
-	line := protocol.AuditEntry{At: i.EndedAt, Kind: protocol.AuditCall, By: t.by, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: i.CallID,
+	return []protocol.AuditEntry{{At: i.EndedAt, Kind: protocol.AuditCall, By: t.by, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: i.CallID,
 		Tool: i.Tool, What: gist(t.call.Args), Input: t.row.InputSHA256, Verdict: string(t.verdict.Verdict), Why: t.verdict.Why, Rule: t.verdict.Rule,
-		Approval: i.ApprovalID, State: i.State, ExitCode: i.ExitCode}
-	if err := t.journal.Audit(ctx, line); err != nil {
-		slog.Error("An audit line could not be stored", "call", i.CallID, "err", err)
-	}
+		Approval: i.ApprovalID, State: i.State, ExitCode: i.ExitCode}}
 }
 
 // gist is the argument that says most about a call, in one line of at most 200 characters.
@@ -82,8 +78,8 @@ func gist(args json.RawMessage) string {
 }
 
 // put writes the row, whole or not at all: a context that ends does not make the outcome doubtful.
-func (t *task) put(ctx context.Context) error {
-	err := t.journal.PutCall(context.WithoutCancel(ctx), entry(t.row))
+func (t *task) put(ctx context.Context, lines ...protocol.AuditEntry) error {
+	err := t.journal.PutCall(context.WithoutCancel(ctx), entry(t.row), lines...)
 	t.stored = t.stored || err == nil
 	return err
 }

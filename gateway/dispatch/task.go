@@ -83,11 +83,14 @@ const comeBack = 30 * time.Second
 
 // lookup finds the tool. After a restart machines come back one by one: a call that has been asked about waits for its own.
 func (t *task) lookup(ctx context.Context) (protocol.NodeID, protocol.ToolSpec, error) {
-	sub := t.bus.Subscribe()
-	defer sub.Close()
 	node, spec, err := t.nodes.Lookup(t.call.Tool)
 	if !t.stored || !errors.Is(err, protocol.ErrUnavailable) {
 		return node, spec, err
+	}
+	sub := t.bus.Subscribe()
+	defer sub.Close()
+	if node, spec, err = t.nodes.Lookup(t.call.Tool); !errors.Is(err, protocol.ErrUnavailable) {
+		return node, spec, err // it came between
 	}
 	late, cancel := context.WithTimeout(ctx, comeBack)
 	defer cancel()

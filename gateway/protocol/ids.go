@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Ids. They are opaque to everyone but their maker.
@@ -44,6 +45,14 @@ const toolSep = "__"
 
 // MaxNodeID keeps "{node}__{tool}" within the 64 characters that model APIs accept as a tool name.
 const MaxNodeID = 40
+
+// NewCallID returns a UUID that sorts by the time it was made (RFC 9562, version 7): the journal grows at its end.
+func NewCallID() CallID {
+	now := uint64(time.Now().UnixMilli())
+	id := NewID()
+	stamp := hex.EncodeToString([]byte{byte(now >> 40), byte(now >> 32), byte(now >> 24), byte(now >> 16), byte(now >> 8), byte(now)})
+	return CallID(stamp[:8] + "-" + stamp[8:] + "-7" + id[15:])
+}
 
 // NewID returns a random UUID (version 4).
 func NewID() string {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestToolNamesAreCutAtTheFirstSeparator(t *testing.T) {
@@ -86,4 +88,19 @@ func TestIDsAreUUIDs(t *testing.T) {
 		}
 		seen[id] = true
 	}
+}
+
+func TestCallIDsSortByTime(t *testing.T) {
+	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	synctest.Test(t, func(t *testing.T) {
+		last := CallID("")
+		for range 100 {
+			id := NewCallID()
+			if !form.MatchString(string(id)) || id <= last {
+				t.Fatalf("%s after %s", id, last)
+			}
+			last = id
+			time.Sleep(time.Millisecond)
+		}
+	})
 }

@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -52,18 +54,22 @@ func appendAudit(tx *gorm.DB, lines []protocol.AuditEntry) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	var last auditRow
-	if err := tx.Order("seq DESC").Limit(1).Find(&last).Error; err != nil {
+	var seq int64
+	var hash string
+	err := tx.Statement.ConnPool.QueryRowContext(context.Background(), "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1").Scan(&seq, &hash)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	for _, e := range lines {
+		seq++
 		e.Seq, e.Hash = 0, ""
-		row := auditRow{Seq: last.Seq + 1, At: e.At, Kind: e.Kind, Node: string(e.Node), SessionKey: string(e.SessionKey), Rule: e.Rule, Entry: text(e)}
-		row.Hash = row.link(last.Hash)
-		if err := tx.Create(&row).Error; err != nil {
+		row := auditRow{Seq: seq, At: e.At, Kind: e.Kind, Node: string(e.Node), SessionKey: string(e.SessionKey), Rule: e.Rule, Entry: text(e)}
+		hash = row.link(hash)
+		_, err := run(tx, "INSERT INTO audit (seq, at, kind, node, session_key, rule, entry, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			row.Seq, row.At, row.Kind, row.Node, row.SessionKey, row.Rule, row.Entry, hash)
+		if err != nil {
 			return err
 		}
-		last = row
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -86,45 +87,69 @@ func (r callRow) call() (Call, error) {
 }
 
 // lasting reports whether a call's row must survive a loss of power: that something with an effect was begun must be known after it. That a
-// file was read need not, so such calls do not wait for the disk; the end of this program takes nothing from them either.
-func (c Call) lasting() bool { return c.Info.Effect != protocol.EffectRead }
+// file was read need not, so such calls do not wait for the disk. Nor does the end of any call: without it the call is known to have begun, and
+// will be said to have an unknown outcome.
+func (c Call) lasting() bool { return c.Info.Effect != protocol.EffectRead && !c.Info.Over() }
 
-// PutCall stores a call that is new, or moves an open one on. A call that has ended never changes: that gives protocol.ErrConflict.
-func (s *Store) PutCall(ctx context.Context, c Call) error {
+// PutCall stores a call that is new, or moves an open one on, and appends lines to the audit log with it. A call that has ended never changes: that
+// gives protocol.ErrConflict. The row of a call that only reads may be written a moment later, see [flushEvery].
+func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) error {
+	if len(lines) == 0 && ctx.Err() == nil && s.out.late.put(c) {
+		return nil
+	}
 	row := rowOfCall(c)
-	return s.change(ctx, "store call", c.lasting(), func(tx *gorm.DB) error {
-		res := tx.Exec(newCall, row.ID, row.RunID, row.ToolCallID, row.SessionKey, row.Node, row.Tool, row.State, row.Info, row.AskedBy, row.Principal,
-			row.IdemKey, row.Idempotent, row.Attempt, row.Result, row.Hash, row.CreatedAt, row.EndedAt, row.Effect, row.Iteration, row.InputSha256,
-			row.InputBytes, row.OutputSha256, row.OutputBytes, row.Truncated, row.Node)
-		if res.Error != nil || res.RowsAffected == 1 {
-			return res.Error
+	err := s.change(ctx, "store call", c.lasting(), func(tx *gorm.DB) error {
+		n, err := run(tx, newCall, append(row.values(0)[:len(callColumns)-1], row.Node)...)
+		if err == nil && n == 0 {
+			n, err = run(tx, moveCall, row.Info, row.AskedBy, row.Principal, row.IdemKey, row.Idempotent, row.Attempt, row.Result, row.Hash, row.State,
+				row.EndedAt, row.RunID, row.ToolCallID, row.SessionKey, row.Node, row.Tool, row.Effect, row.Iteration, row.InputSha256, row.InputBytes,
+				row.OutputSha256, row.OutputBytes, row.Truncated, row.ID)
+			if err == nil && n == 0 {
+				return protocol.ErrConflict.With(fmt.Sprintf("call %s has ended already", row.ID))
+			}
 		}
-		res = tx.Model(&callRow{}).Where("id = ? AND state IN ('waiting', 'running')", row.ID).Select("*").Omit("id", "created_at", "seq").Updates(&row)
-		if res.Error == nil && res.RowsAffected == 0 {
-			return protocol.ErrConflict.With(fmt.Sprintf("call %s has ended already", row.ID))
+		if err != nil {
+			return err
 		}
-		return res.Error
+		return appendAudit(tx, lines)
 	})
+	if err == nil {
+		s.out.late.forget(c.Info.CallID)
+	}
+	return err
 }
 
-// Every call passes through these two. They are written out because reading a statement costs SQLite more than doing it.
-const (
-	newCall = `INSERT INTO calls (id, run_id, tool_call_id, session_key, node, tool, state, info, asked_by, principal, idem_key, idempotent, attempt,
-  result, hash, created_at, ended_at, effect, iteration, input_sha256, input_bytes, output_sha256, output_bytes, truncated, seq)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM calls WHERE node = ?))
-ON CONFLICT DO NOTHING`
-	finishCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ?, output_sha256 = ?, output_bytes = ?, truncated = ? WHERE id = ? AND state IN ('waiting', 'running')`
+// Every call passes through these. They are written out because reading a statement costs SQLite more than doing it.
+var (
+	newCall = "INSERT INTO calls (" + strings.Join(callColumns, ", ") + ") VALUES (" + strings.Repeat("?, ", len(callColumns)-1) +
+		"(SELECT coalesce(max(seq), 0) + 1 FROM calls WHERE node = ?)) ON CONFLICT DO NOTHING"
+	moveCall = `UPDATE calls SET info = ?, asked_by = ?, principal = ?, idem_key = ?, idempotent = ?, attempt = ?, result = ?, hash = ?, state = ?,
+  ended_at = ?, run_id = ?, tool_call_id = ?, session_key = ?, node = ?, tool = ?, effect = ?, iteration = ?, input_sha256 = ?, input_bytes = ?,
+  output_sha256 = ?, output_bytes = ?, truncated = ? WHERE id = ? AND state IN ('waiting', 'running')`
 )
 
-// FinishCall ends an open call. It returns false, and changes nothing, when the call had ended already.
-func (s *Store) FinishCall(ctx context.Context, c Call) (bool, error) {
+const finishCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ?, output_sha256 = ?, output_bytes = ?, truncated = ? WHERE id = ? AND state IN ('waiting', 'running')`
+
+// FinishCall ends an open call and appends lines to the audit log with it. It returns false, and changes nothing, when the call had ended already.
+// The end of this program loses nothing of it unless the call only reads; a loss of power may lose the last moments.
+func (s *Store) FinishCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
+	if len(lines) == 0 && ctx.Err() == nil {
+		if won, known := s.out.late.finish(c); known {
+			return won, nil
+		}
+	}
 	row := rowOfCall(c)
 	won := false
 	err := s.change(ctx, "store result", c.lasting(), func(tx *gorm.DB) error {
-		res := tx.Exec(finishCall, row.State, row.Info, row.Result, row.EndedAt, row.OutputSha256, row.OutputBytes, row.Truncated, row.ID)
-		won = res.RowsAffected == 1
-		return res.Error
+		n, err := run(tx, finishCall, row.State, row.Info, row.Result, row.EndedAt, row.OutputSha256, row.OutputBytes, row.Truncated, row.ID)
+		if won = n == 1; err != nil || !won {
+			return err
+		}
+		return appendAudit(tx, lines)
 	})
+	if err == nil {
+		s.out.late.forget(c.Info.CallID)
+	}
 	return won && err == nil, err
 }
 
@@ -142,7 +167,7 @@ func (s *Store) Call(ctx context.Context, id protocol.CallID) (Call, error) {
 
 // CallsOfRun returns a run's calls in the order they were asked for.
 func (s *Store) CallsOfRun(ctx context.Context, run protocol.RunID) ([]Call, error) {
-	return s.calls(ctx, "run_id = ?", string(run))
+	return s.calls(ctx, "run_id = ? AND run_id <> ''", string(run))
 }
 
 // OpenCalls returns the calls that wait or run, or did when the gateway ended.
@@ -151,6 +176,9 @@ func (s *Store) OpenCalls(ctx context.Context) ([]Call, error) {
 }
 
 func (s *Store) calls(ctx context.Context, where string, args ...any) ([]Call, error) {
+	if err := s.settle(ctx); err != nil {
+		return nil, err
+	}
 	var rows []callRow
 	err := s.read(ctx, "read calls", func(db *gorm.DB) error { return db.Where(where, args...).Order("created_at, id").Find(&rows).Error })
 	if err != nil {
@@ -166,8 +194,14 @@ func (s *Store) calls(ctx context.Context, where string, args ...any) ([]Call, e
 	return list, nil
 }
 
+// settle makes what PutCall and FinishCall have taken readable.
+func (s *Store) settle(ctx context.Context) error { return s.explain("store calls", s.out.settle(ctx)) }
+
 // Journal returns calls that q wants, newest first, and whether there are more.
 func (s *Store) Journal(ctx context.Context, q protocol.JournalListParams) (list []Call, more bool, err error) {
+	if err := s.settle(ctx); err != nil {
+		return nil, false, err
+	}
 	var rows []callRow
 	err = s.read(ctx, "read journal", func(db *gorm.DB) error {
 		for column, value := range map[string]string{"node": string(q.Node), "session_key": string(q.SessionKey), "run_id": string(q.RunID), "tool": q.Tool,

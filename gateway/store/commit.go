@@ -15,6 +15,7 @@ const maxGroup = 256
 // lasting, so a hundred writes at once take little longer than one, because a commit waits for the disk and a statement does not.
 type writer struct {
 	db   *gorm.DB
+	late *behind
 	turn chan struct{} // holds one token while the connection is free
 	fast bool          // the connection does not wait for the disk now; whoever has the turn may change it
 
@@ -26,13 +27,14 @@ type writer struct {
 type change struct {
 	run      func(*gorm.DB) error
 	lasting  bool
+	ended    func(error)   // told the outcome; may be nil
 	done     chan struct{} // closed when what follows is set
 	err      error
 	panicked any
 }
 
 func newWriter(db *gorm.DB) *writer {
-	w := &writer{db: db, turn: make(chan struct{}, 1)}
+	w := &writer{db: db, late: newBehind(), turn: make(chan struct{}, 1)}
 	w.turn <- struct{}{}
 	return w
 }
@@ -65,14 +67,37 @@ func (w *writer) write(ctx context.Context, lasting bool, f func(*gorm.DB) error
 	}
 }
 
-// take removes the next writes from the queue.
+// take removes the next writes from the queue. What was put off goes before them: it is older.
 func (w *writer) take() []*change {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	n := min(len(w.waiting), maxGroup)
-	group := slices.Clone(w.waiting[:n])
+	group := make([]*change, 0, n+1)
+	group = append(group, w.waiting[:n]...)
 	w.waiting = slices.Delete(w.waiting, 0, n)
+	w.mu.Unlock()
+	if late := w.late.flush(); late != nil {
+		group = slices.Insert(group, 0, late)
+	}
 	return group
+}
+
+// settle writes what was put off.
+func (w *writer) settle(ctx context.Context) error {
+	if w.late.empty() {
+		return nil
+	}
+	select {
+	case <-w.turn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { w.turn <- struct{}{} }()
+	group := w.take()
+	w.commit(group)
+	if len(group) > 0 && group[0].ended != nil {
+		return group[0].err
+	}
+	return nil
 }
 
 // leave takes a write back that nobody has begun.
@@ -93,6 +118,9 @@ func (w *writer) commit(group []*change) {
 	}
 	defer func() {
 		for _, c := range group {
+			if c.ended != nil {
+				c.ended(c.err)
+			}
 			close(c.done)
 		}
 	}()

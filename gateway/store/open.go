@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,12 +27,15 @@ type Store struct {
 	w    *gorm.DB // the one connection that writes; the writer's once the store is open
 	r    *gorm.DB // a pool that reads
 	out  *writer
+	stop chan struct{} // closed by Close
+	once sync.Once
+	wg   sync.WaitGroup
 }
 
 // Open opens the database file at path, makes it when it is missing (readable by its owner alone), and brings it up to date. A file
 // that is not a database, or that a newer Fairlead wrote, is left as it is and reported.
 func Open(ctx context.Context, path string) (*Store, error) {
-	s := &Store{path: path}
+	s := &Store{path: path, stop: make(chan struct{})}
 	if err := s.open(ctx); err != nil {
 		s.Close()
 		return nil, s.explain("open store", err)
@@ -57,8 +61,11 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.out = newWriter(s.w)
-	s.r, err = connect(ctx, s.path, max(2, runtime.NumCPU()), "deferred", "query_only(1)")
-	return err
+	if s.r, err = connect(ctx, s.path, max(2, runtime.NumCPU()), "deferred", "query_only(1)"); err != nil {
+		return err
+	}
+	s.wg.Go(func() { s.out.late.loop(s.out, s.stop) })
+	return nil
 }
 
 // connect opens a pool of conns connections. Turning a new file to WAL needs it alone and does not wait for its turn as other
@@ -95,9 +102,15 @@ func connect(ctx context.Context, path string, conns int, txlock string, pragmas
 	}
 }
 
-// Close closes the database. What was acknowledged is on the disk already.
+// Close writes what was put off, and closes the database. Everything else that was acknowledged is on the disk already. It may be called twice.
 func (s *Store) Close() error {
 	var errs []error
+	s.once.Do(func() { close(s.stop) })
+	s.wg.Wait()
+	if s.out != nil {
+		s.out.late.close()
+		errs = append(errs, s.explain("store the last calls", s.out.settle(context.Background())))
+	}
 	for _, db := range []*gorm.DB{s.r, s.w} {
 		if db == nil {
 			continue
@@ -146,8 +159,9 @@ const (
 	codeNotADB   = 26
 )
 
-// Extended ones of broken constraints.
+// Broken constraints: the primary code and extended ones.
 const (
+	codeConstraint = 19
 	codeForeignKey = 787
 	codePrimaryKey = 1555
 	codeUnique     = 2067

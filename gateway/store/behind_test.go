@@ -1,0 +1,234 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func look(id string) Call {
+	return Call{Info: protocol.CallInfo{CallID: protocol.CallID(id), Node: "n", Tool: "Read", Effect: protocol.EffectRead, State: protocol.CallRunning},
+		CreatedAt: time.Now().UnixMilli()}
+}
+
+func (c Call) over(result string) Call {
+	c.Info.State, c.Info.EndedAt, c.ResultJSON = protocol.CallDone, c.CreatedAt+1, json.RawMessage(result)
+	return c
+}
+
+// stored counts the calls that are in the database, past everything that would write them.
+func stored(t testing.TB, s *Store) (n int) {
+	t.Helper()
+	if err := s.r.Raw("SELECT count(*) FROM calls").Scan(&n).Error; err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestWhatACallReadIsSeenAtOnceAndStoredSoon(t *testing.T) {
+	s := openTest(t)
+	release := hold(t, s)
+	for i := range 5 { // while nobody can write
+		c := look(fmt.Sprint("c", i))
+		if err := s.PutCall(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if i < 4 {
+			if won, err := s.FinishCall(t.Context(), c.over(`"found"`)); !won || err != nil {
+				t.Fatal(won, err)
+			}
+			if won, err := s.FinishCall(t.Context(), c.over(`"again"`)); won || err != nil {
+				t.Error("a call ended twice", err)
+			}
+		}
+	}
+	release()
+	list, more, err := s.Journal(t.Context(), protocol.JournalListParams{Limit: 10})
+	if err != nil || more || len(list) != 5 {
+		t.Fatalf("%d calls, %v, %v", len(list), more, err)
+	}
+	if c := list[4]; c.Seq != 1 || string(c.ResultJSON) != `"found"` || c.Info.State != protocol.CallDone || list[0].Seq != 5 {
+		t.Errorf("%+v", c)
+	}
+	if open := must(s.OpenCalls(t.Context()))(t); len(open) != 1 || open[0].Info.CallID != "c4" {
+		t.Errorf("open: %+v", open)
+	}
+	if won, err := s.FinishCall(t.Context(), look("c4").over(`"late"`)); !won || err != nil {
+		t.Error(won, err)
+	}
+	if c := must(s.Call(t.Context(), "c4"))(t); string(c.ResultJSON) != `"late"` || c.Seq != 5 {
+		t.Errorf("%+v", c)
+	}
+	if err := s.PutCall(t.Context(), look("c5")); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); stored(t, s) < 6; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it was never written")
+		}
+	}
+}
+
+func TestAWriteTakesEarlierReadsAlong(t *testing.T) {
+	s := openTest(t)
+	for i := range 3 {
+		if err := s.PutCall(t.Context(), look(fmt.Sprint("r", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := look("w")
+	w.Info.Effect = protocol.EffectWrite
+	if err := s.PutCall(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if n := stored(t, s); n != 4 {
+		t.Errorf("%d rows", n)
+	}
+	if c := must(s.Call(t.Context(), "w"))(t); c.Seq != 4 {
+		t.Errorf("the write has number %d, the reads came before it", c.Seq)
+	}
+}
+
+func TestClosingStoresTheLastReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fairlead.db")
+	s := must(Open(t.Context(), path))(t)
+	for i := range 1000 {
+		c := look(fmt.Sprint(i))
+		if err := s.PutCall(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if won, err := s.FinishCall(t.Context(), c.over(`{"n":"\u0000 'x' €"}`)); !won || err != nil {
+			t.Fatal(won, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutCall(t.Context(), look("after")); err == nil {
+		t.Error("a closed store took a call")
+	}
+	s = must(Open(t.Context(), path))(t)
+	defer s.Close()
+	if n := stored(t, s); n != 1000 {
+		t.Errorf("%d of 1000 rows", n)
+	}
+	if c := must(s.Call(t.Context(), "999"))(t); string(c.ResultJSON) != `{"n":"\u0000 'x' €"}` || c.Info.Node != "n" || c.Seq != 1000 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestReadThatIsAskedAboutIsWrittenAtOnce(t *testing.T) {
+	s := openTest(t)
+	c := look("c")
+	c.Info.State = protocol.CallWaiting
+	if err := s.PutCall(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	c.Info.ApprovalID = "a"
+	if err := s.PutCall(t.Context(), c); err != nil || stored(t, s) != 1 {
+		t.Fatal(err, stored(t, s))
+	}
+	c.Info.State = protocol.CallRunning
+	if err := s.PutCall(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if won, err := s.FinishCall(t.Context(), c.over(`1`)); !won || err != nil {
+		t.Error(won, err)
+	}
+	if won, _ := s.FinishCall(t.Context(), c.over(`2`)); won {
+		t.Error("it ended twice")
+	}
+	large := look("large")
+	if err := s.PutCall(t.Context(), large); err != nil {
+		t.Fatal(err)
+	}
+	result := `"` + strings.Repeat("x", maxBehind) + `"`
+	if won, err := s.FinishCall(t.Context(), large.over(result)); !won || err != nil {
+		t.Fatal(won, err)
+	}
+	var got string
+	if err := s.r.Raw("SELECT result FROM calls WHERE id = 'large'").Scan(&got).Error; err != nil || got != result {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+func TestADiskThatRefusesIsNoticedAndNothingIsLostWhenItRecovers(t *testing.T) {
+	s := openTest(t)
+	refuse := func(yes bool) {
+		t.Helper()
+		q := "PRAGMA query_only = 0"
+		if yes {
+			q = "PRAGMA query_only = 1"
+		}
+		if err := s.w.Exec(q).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := look("c")
+	if err := s.PutCall(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	refuse(true)
+	if _, err := s.Call(t.Context(), "c"); err == nil {
+		t.Error("reading did not tell of a call that could not be written")
+	}
+	if err := s.PutCall(t.Context(), look("d")); err == nil {
+		t.Error("a call was taken that cannot be written")
+	}
+	refuse(false)
+	if won, err := s.FinishCall(t.Context(), c.over(`1`)); !won || err != nil {
+		t.Error(won, err)
+	}
+	if got := must(s.Call(t.Context(), "c"))(t); got.Info.State != protocol.CallDone {
+		t.Errorf("%+v", got)
+	}
+	if err := s.PutCall(t.Context(), look("e")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestManyReadersAndWritersLoseNoCall(t *testing.T) {
+	s := openTest(t)
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 200 {
+				c := look(fmt.Sprint(w, "-", i))
+				if i%17 == 0 {
+					c.Info.Effect = protocol.EffectExec
+				}
+				if err := s.PutCall(t.Context(), c); err != nil {
+					t.Error(err)
+				}
+				if i%5 == 0 {
+					if got, err := s.Call(t.Context(), c.Info.CallID); err != nil || got.Info.State != protocol.CallRunning {
+						t.Errorf("%+v, %v", got.Info, err)
+					}
+				}
+				if won, err := s.FinishCall(t.Context(), c.over(`1`)); !won || err != nil {
+					t.Error(won, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	list, _, err := s.Journal(t.Context(), protocol.JournalListParams{Limit: 2000, State: protocol.CallDone})
+	seen := map[int64]bool{}
+	for _, c := range list {
+		seen[c.Seq] = true
+	}
+	if err != nil || len(list) != 1600 || len(seen) != 1600 {
+		t.Errorf("%d calls, %d numbers, %v", len(list), len(seen), err)
+	}
+	s.out.late.mu.Lock()
+	defer s.out.late.mu.Unlock()
+	if len(s.out.late.calls) != 0 || len(s.out.late.queue) != 0 {
+		t.Errorf("%d calls are kept in memory", len(s.out.late.calls))
+	}
+}
