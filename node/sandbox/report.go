@@ -109,6 +109,10 @@ func (r Report) missing(p Profile) *Unavailable {
 	return nil
 }
 
+// KeepsFiles reports whether commands are kept from writing outside and from reading secrets, KeepsNetwork whether they are kept off the network.
+func (r Report) KeepsFiles() bool   { return r.enforces(fileChecks) == len(fileChecks) }
+func (r Report) KeepsNetwork() bool { return r.enforces(netChecks) == len(netChecks) }
+
 func (r Report) enforces(ids []string) int {
 	n := 0
 	for _, c := range r.Checks {

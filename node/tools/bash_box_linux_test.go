@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,7 +121,7 @@ func TestCommandsAreContained(t *testing.T) {
 	} {
 		b := boxed(t, c.mode)
 		b.jobs.opts.Env = []string{"DECLARED"}
-		if r := b.jobs.opts.Box.Report(); c.mode != sandbox.Full && !holds(r, sandbox.CheckWriteOutside, sandbox.CheckTCP) {
+		if r := b.jobs.opts.Box.Report(); c.mode != sandbox.Full && !(r.KeepsFiles() && r.KeepsNetwork()) {
 			t.Skipf("this machine cannot contain commands: %+v", r)
 		}
 		path := filepath.Join(outside, "f")
@@ -150,6 +151,16 @@ func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
 	b := newBenchWith(t, sandbox.Options{Missing: []string{"helper"}}, sandbox.Profile{})
 	if out := must[bashOut](b, "Bash", args{"command": "echo hi"}); out.Enforced != notEnforced || out.Output != "hi\n" {
 		t.Errorf("%+v", out)
+	}
+	for command, blocked := range map[string]bool{"curl --version": true, "git fetch": true, "echo hi": false} {
+		out, err := runBash(t.Context(), b.ws, b.jobs, bashIn{Command: command})
+		var word *sandbox.NetworkWord
+		if errors.As(err, &word) != blocked || !blocked && out.Status != "completed" {
+			t.Errorf("%s: %+v, %v", command, out, err)
+		}
+		if p := preview(b, "Bash", args{"command": command}); (p.Problem != "") != blocked {
+			t.Errorf("preview of %s: %+v", command, p)
+		}
 	}
 	b.jobs.opts.Profile.Required = true
 	if words := fails(b, "Bash", args{"command": "true"}); !strings.Contains(words, sandbox.Code) {

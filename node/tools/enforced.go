@@ -17,9 +17,9 @@ func Enforced(r sandbox.Report, p sandbox.Profile) string {
 	if mode == "" {
 		mode = sandbox.WorkspaceWrite
 	}
-	files := holds(r, sandbox.CheckWriteOutside, sandbox.CheckReadSecrets)
+	files := r.KeepsFiles()
 	blocked := network == "" || network == sandbox.NetBlocked
-	net := blocked && holds(r, sandbox.CheckTCP, sandbox.CheckUDP, sandbox.CheckMPTCP, sandbox.CheckRaw, sandbox.CheckUring, sandbox.CheckUnix)
+	net := blocked && r.KeepsNetwork()
 	if !files && !net {
 		return notEnforced
 	}
@@ -34,13 +34,4 @@ func Enforced(r sandbox.Report, p sandbox.Profile) string {
 		words[1] = "network " + notEnforced
 	}
 	return strings.Join(words, ", ")
-}
-
-func holds(r sandbox.Report, ids ...string) bool {
-	for _, id := range ids {
-		if !r.Check(id).Enforced {
-			return false
-		}
-	}
-	return true
 }
