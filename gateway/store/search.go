@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -165,17 +166,30 @@ func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKe
 	return found, err
 }
 
+// glance is how many of the newest hits are looked at before the sessions are asked one by one.
+const glance = 2000
+
 // holding returns the keys of the sessions that are not deleted and have a text in their label, first words or messages. The text of labels is folded
 // and may be anywhere in them; messages are searched by words.
 func holding(db *gorm.DB, query string) (keys []string, err error) {
-	keys = []string{}
 	m := match(query)
 	if m == "" {
-		err = db.Model(&sessionRow{}).Where("deleted_at = 0 AND instr(search, ?) > 0", fold(query)).Pluck("key", &keys).Error
-		return keys, err
+		m = `"" AND ""` // matches nothing
 	}
-	err = db.Model(&sessionRow{}).Where(`deleted_at = 0 AND (instr(search, ?) > 0 OR EXISTS
-		(SELECT 1 FROM message_search WHERE message_search MATCH 'chat : k' || hex(sessions.key) || ' AND words : (' || ? || ')' LIMIT 1))`, fold(query), m).
-		Pluck("key", &keys).Error
+	var hits []string
+	if err := db.Raw(`SELECT session_key FROM message_texts WHERE id IN
+		(SELECT rowid FROM message_search WHERE message_search MATCH 'words : (' || ? || ')' ORDER BY rowid DESC LIMIT ?)`, m, glance).Scan(&hits).Error; err != nil {
+		return nil, err
+	}
+	all := len(hits) < glance
+	slices.Sort(hits)
+	raw, err := protocol.Marshal(slices.Compact(hits))
+	if err != nil {
+		return nil, err
+	}
+	keys = []string{}
+	err = db.Model(&sessionRow{}).Where(`deleted_at = 0 AND (instr(search, ?) > 0 OR key IN (SELECT value FROM json_each(?)) OR NOT ? AND EXISTS
+		(SELECT 1 FROM message_search WHERE message_search MATCH 'chat : k' || hex(sessions.key) || ' AND words : (' || ? || ')' LIMIT 1))`,
+		fold(query), string(raw), all, m).Pluck("key", &keys).Error
 	return keys, err
 }

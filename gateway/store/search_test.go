@@ -160,7 +160,7 @@ func BenchmarkSearchMillion(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.1, 8, 100_000)
 	fill := time.Now()
-	const chats, batch = 1000, 100
+	const chats, batch = 1000, 1000
 	when := int64(1_700_000_000_000)
 	for n := range 1_000_000 / batch {
 		msgs := make([]protocol.Message, batch)
@@ -169,7 +169,7 @@ func BenchmarkSearchMillion(b *testing.B) {
 			for range 6 + r.IntN(20) {
 				fmt.Fprintf(&text, "w%d ", zipf.Uint64())
 			}
-			if when += 20_000; n == 7000 && i == 5 {
+			if when += 20_000; n == 700 && i == 5 {
 				text.WriteString("needle")
 			}
 			msgs[i] = at(when, "user", text.String())
