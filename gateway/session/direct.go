@@ -73,13 +73,13 @@ func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r disp
 	if err != nil {
 		return err
 	}
-	stored, err := m.store.Append(ctx, Canonical(key), protocol.Message{Role: protocol.RoleToolResult, Origin: protocol.OriginDirect, ToolCallID: string(info.CallID),
+	stored, err := m.store.Append(ctx, m.Canonical(key), protocol.Message{Role: protocol.RoleToolResult, Origin: protocol.OriginDirect, ToolCallID: string(info.CallID),
 		ToolName: protocol.NewToolName(info.Node, info.Tool), IsError: r.IsError, Call: &info, Content: content, Timestamp: m.now()})
 	if err != nil {
 		return m.stored(err)
 	}
-	m.publishMessage(Canonical(key), stored[0])
-	m.publishSession(Canonical(key))
+	m.publishMessage(m.Canonical(key), stored[0])
+	m.publishSession(m.Canonical(key))
 	return nil
 }
 

@@ -1,40 +1,143 @@
 package session
 
 import (
+	"cmp"
+	"regexp"
 	"strings"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 )
 
-// Canonical maps the spellings of a session key to one. With the default scope every direct conversation, whatever client it comes
-// from, is the agent's main one (gsv interop notes 6.1): "", "main" and "agent:main:cli:dm:main" are all "agent:main:main".
-func Canonical(key protocol.SessionKey) protocol.SessionKey {
+// Kinds of peers (seed 004, PeerInfo).
+const (
+	KindDM      = "dm"
+	KindGroup   = "group"
+	KindChannel = "channel"
+	KindThread  = "thread"
+)
+
+// Peer is who or what a message comes from: a person, or a room of several.
+type Peer struct {
+	Channel, Account string
+	Kind             string // empty is a direct conversation
+	ID               string
+}
+
+const prefix = "agent:"
+
+// Canonical maps the spellings of a session key to one, under the configured scope of direct conversations and main key (gsv interop notes 6.1).
+// With the default scope every direct conversation, whatever client it comes from, is the agent's main one: "", "main" and
+// "agent:main:cli:dm:main" are all "agent:main:main". A key of another form stays as it is.
+func (m *Manager) Canonical(key protocol.SessionKey) protocol.SessionKey {
+	return canonical(m.opts.Config().Session, key)
+}
+
+func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.SessionKey {
 	s := strings.TrimSpace(string(key))
-	if s == "" || strings.EqualFold(s, "main") {
-		return protocol.MainSession
+	if s == "" || isMain(cfg, s) {
+		return mainKey(cfg, protocol.MainAgent)
 	}
 	parts := strings.Split(s, ":")
 	if len(parts) < 3 || parts[0] != "agent" {
 		return protocol.SessionKey(s)
 	}
-	agent := strings.ToLower(parts[1])
-	if agent == "" {
-		agent = string(protocol.MainAgent)
-	}
-	rest := parts[2:]
-	if len(rest) == 1 && strings.EqualFold(rest[0], "main") {
-		return protocol.SessionKey("agent:" + agent + ":main")
+	agent, rest := agentName(parts[1]), parts[2:]
+	if len(rest) == 1 && isMain(cfg, rest[0]) {
+		return mainKey(cfg, agent)
 	}
 	for i, p := range rest {
-		if strings.EqualFold(p, "dm") && i <= 2 && i+1 < len(rest) {
-			return protocol.SessionKey("agent:" + agent + ":main")
+		if !strings.EqualFold(p, KindDM) || i > 2 || i+1 == len(rest) {
+			continue
 		}
+		peer := Peer{Kind: KindDM, ID: strings.Join(rest[i+1:], ":")}
+		if i > 0 {
+			peer.Channel = rest[0]
+		}
+		if i > 1 {
+			peer.Account = rest[1]
+		}
+		return build(cfg, agent, peer)
 	}
-	parts[1] = agent
-	return protocol.SessionKey(strings.Join(parts, ":"))
+	if len(rest) >= 3 {
+		return build(cfg, agent, Peer{Channel: rest[0], Kind: rest[1], ID: strings.Join(rest[2:], ":")})
+	}
+	return protocol.SessionKey(prefix + string(agent) + ":" + strings.Join(rest, ":"))
+}
+
+// build makes the key of a peer's conversation. What a scope asks for and nobody knows is left out.
+func build(cfg config.SessionConfig, agent protocol.AgentID, p Peer) protocol.SessionKey {
+	key := []string{"agent", string(agent)}
+	if kind := token(p.Kind, KindDM); kind != KindDM {
+		return protocol.SessionKey(strings.Join(append(key, token(p.Channel, "unknown"), kind, token(p.ID, "unknown")), ":"))
+	}
+	switch cfg.DMScope {
+	case "per-peer":
+	case "per-channel-peer", "per-account-channel-peer":
+		if p.Channel != "" {
+			key = append(key, token(p.Channel, "unknown"))
+		}
+		if p.Channel != "" && cfg.DMScope == "per-account-channel-peer" {
+			key = append(key, name(p.Account, "default"))
+		}
+	default:
+		return mainKey(cfg, agent)
+	}
+	return protocol.SessionKey(strings.Join(append(key, KindDM, token(p.ID, "unknown")), ":"))
+}
+
+func mainKey(cfg config.SessionConfig, agent protocol.AgentID) protocol.SessionKey {
+	return protocol.SessionKey(prefix + string(agent) + ":" + mainName(cfg))
+}
+
+func mainName(cfg config.SessionConfig) string {
+	return cmp.Or(strings.ToLower(strings.TrimSpace(cfg.MainKey)), "main")
+}
+
+func isMain(cfg config.SessionConfig, s string) bool {
+	return strings.EqualFold(s, "main") || strings.EqualFold(s, mainName(cfg))
+}
+
+var (
+	notToken = regexp.MustCompile(`[^a-z0-9+\-_@.]`)
+	notName  = regexp.MustCompile(`[^a-z0-9_-]+`)
+)
+
+// token is the form of a channel, kind or peer in a key.
+func token(s, empty string) string {
+	return cmp.Or(notToken.ReplaceAllString(strings.ToLower(strings.TrimSpace(s)), "_"), empty)
+}
+
+// name is the form of an agent or account in a key.
+func name(s, empty string) string {
+	s = strings.Trim(notName.ReplaceAllString(strings.ToLower(strings.TrimSpace(s)), "-"), "-")
+	return cmp.Or(strings.TrimRight(s[:min(len(s), 64)], "-"), empty)
+}
+
+func agentName(s string) protocol.AgentID {
+	return protocol.AgentID(name(s, string(protocol.MainAgent)))
+}
+
+// agentOf is the agent whose conversation a canonical key names.
+func agentOf(key protocol.SessionKey) protocol.AgentID {
+	if p := strings.SplitN(string(key), ":", 3); len(p) == 3 && p[0] == "agent" && p[1] != "" {
+		return protocol.AgentID(p[1])
+	}
+	return protocol.MainAgent
+}
+
+// windowChat is what the keys of the windows' own chats have after the agent.
+const windowChat = "app:chat:"
+
+// private reports whether only the person themself takes part in a conversation, so that what the agent remembers of them may be told there: their main
+// chat and the chats of their windows. Groups and direct conversations of others are shared; schedules and heartbeats run unattended, with what they
+// were given.
+func private(cfg config.SessionConfig, key protocol.SessionKey) bool {
+	agent := agentOf(key)
+	return key == mainKey(cfg, agent) || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
 }
 
 // newKey is the key of a new chat of a window.
 func newKey() protocol.SessionKey {
-	return protocol.SessionKey("agent:main:app:chat:" + protocol.NewID()[:13])
+	return protocol.SessionKey(prefix + string(protocol.MainAgent) + ":" + windowChat + protocol.NewID()[:13])
 }

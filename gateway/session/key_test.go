@@ -3,10 +3,14 @@ package session
 import (
 	"testing"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 )
 
+func scope(s string) config.SessionConfig { return config.SessionConfig{DMScope: s, MainKey: "main"} }
+
 func TestCanonicalFollowsTheTableOfKeys(t *testing.T) {
+	cfg := scope("main")
 	for key, want := range map[protocol.SessionKey]protocol.SessionKey{
 		"": chat, "main": chat, " MAIN ": chat, "agent:main:main": chat, "agent:Main:MAIN": chat, "agent::main": chat,
 		// direct conversations, in every scope's spelling
@@ -16,22 +20,110 @@ func TestCanonicalFollowsTheTableOfKeys(t *testing.T) {
 		"agent:main:whatsapp:dm:a:b":          chat,
 		"agent:Work:cli:dm:main":              "agent:work:main",
 		// everything else
-		"agent:main:whatsapp:group:1":           "agent:main:whatsapp:group:1",
-		"agent:main:cron:job":                   "agent:main:cron:job",
-		"agent:main:heartbeat:system:internal":  "agent:main:heartbeat:system:internal",
-		"agent:main:app:chat:0190-ab":           "agent:main:app:chat:0190-ab",
-		"agent:main:whatsapp:group:x:thread:dm": "agent:main:whatsapp:group:x:thread:dm",
-		"my-notes":                              "my-notes",
-		"agent:main":                            "agent:main",
+		"agent:main:whatsapp:group:1":          "agent:main:whatsapp:group:1",
+		"agent:main:WhatsApp:Group:Ü 1":        "agent:main:whatsapp:group:__1",
+		"agent:main:cron:job":                  "agent:main:cron:job",
+		"agent:main:heartbeat:system:internal": "agent:main:heartbeat:system:internal",
+		"agent:main:app:chat:0190-ab":          "agent:main:app:chat:0190-ab",
+		"agent:main:irc:channel:x:thread:dm":   "agent:main:irc:channel:x_thread_dm",
+		"my-notes":                             "my-notes",
+		"My:Notes":                             "My:Notes",
+		"agent:main":                           "agent:main",
 	} {
-		if got := Canonical(key); got != want {
+		if got := canonical(cfg, key); got != want {
 			t.Errorf("%q: %q, want %q", key, got, want)
 		}
-		if again := Canonical(want); again != want {
+		if again := canonical(cfg, want); again != want {
 			t.Errorf("%q is not stable: %q", want, again)
 		}
 	}
-	if k := newKey(); Canonical(k) != k {
+	if k := newKey(); canonical(cfg, k) != k {
 		t.Error(k)
+	}
+}
+
+func TestEachScopeHasItsOwnDirectConversations(t *testing.T) {
+	for _, c := range []struct {
+		scope     string
+		key, want protocol.SessionKey
+	}{
+		{"per-peer", "agent:main:cli:dm:main", "agent:main:dm:main"},
+		{"per-peer", "agent:main:whatsapp:acc:dm:+49 1", "agent:main:dm:+49_1"},
+		{"per-channel-peer", "agent:main:cli:dm:main", "agent:main:cli:dm:main"},
+		{"per-channel-peer", "agent:main:whatsapp:acc:dm:+491", "agent:main:whatsapp:dm:+491"},
+		{"per-channel-peer", "agent:main:dm:+491", "agent:main:dm:+491"},
+		{"per-account-channel-peer", "agent:main:whatsapp:Acc One:dm:A:B", "agent:main:whatsapp:acc-one:dm:a_b"},
+		{"per-account-channel-peer", "agent:main:whatsapp:dm:+491", "agent:main:whatsapp:default:dm:+491"},
+		{"per-account-channel-peer", "main", "agent:main:main"},
+		{"per-account-channel-peer", "agent:main:whatsapp:group:1", "agent:main:whatsapp:group:1"},
+	} {
+		got := canonical(scope(c.scope), c.key)
+		if got != c.want || canonical(scope(c.scope), got) != got {
+			t.Errorf("%s: %q: %q, want %q", c.scope, c.key, got, c.want)
+		}
+	}
+	primary := config.SessionConfig{DMScope: "main", MainKey: " Primary "}
+	for _, key := range []protocol.SessionKey{"", "main", "primary", "agent:main:main", "agent:main:primary", "agent:main:cli:dm:main"} {
+		if got := canonical(primary, key); got != "agent:main:primary" {
+			t.Errorf("%q: %q", key, got)
+		}
+	}
+}
+
+func FuzzCanonicalIsStable(f *testing.F) {
+	for _, s := range []string{"agent:a:b:dm:c", "agent:::dm:", "main", "agent:é:dm:x:y"} {
+		for _, scope := range []string{"main", "per-peer", "per-channel-peer", "per-account-channel-peer"} {
+			f.Add(s, scope)
+		}
+	}
+	f.Fuzz(func(t *testing.T, key, dm string) {
+		once := canonical(scope(dm), protocol.SessionKey(key))
+		if twice := canonical(scope(dm), once); once != twice || once == "" {
+			t.Errorf("%q: %q, then %q", key, once, twice)
+		}
+	})
+}
+
+func TestRouteFollowsBindingsAndLinks(t *testing.T) {
+	cfg := config.Default()
+	cfg.Session.DMScope = "per-channel-peer"
+	cfg.Agents.List = []config.AgentEntry{{ID: "home", Default: true}, {ID: "work"}}
+	cfg.Agents.Bindings = []config.AgentBinding{
+		{AgentID: "work", Match: config.AgentMatch{Channel: "slack"}},
+		{AgentID: "Night Watch", Match: config.AgentMatch{Channel: "irc", AccountID: "ops", Peer: &config.PeerInfo{Kind: "channel", ID: "#ops"}}},
+	}
+	cfg.Session.IdentityLinks = map[string][]string{"ann": {"whatsapp:+49 (170) 123-4567", "Ann#1", "matrix:@ann:example.org"}, "bob": {"discord:bob"}}
+	for _, c := range []struct {
+		in    Peer
+		agent protocol.AgentID
+		key   protocol.SessionKey
+	}{
+		{Peer{Channel: "slack", Kind: "dm", ID: "U1"}, "work", "agent:work:slack:dm:u1"},
+		{Peer{Channel: "irc", Account: "ops", Kind: "channel", ID: "#ops"}, "night-watch", "agent:night-watch:irc:channel:_ops"},
+		{Peer{Channel: "irc", Account: "other", Kind: "channel", ID: "#ops"}, "home", "agent:home:irc:channel:_ops"},
+		{Peer{Channel: "whatsapp", ID: "491701234567@s.whatsapp.net"}, "home", "agent:home:whatsapp:dm:ann"},
+		{Peer{Channel: "signal", ID: "+491701234567"}, "home", "agent:home:signal:dm:+491701234567"},
+		{Peer{Channel: "discord", ID: "ann#1"}, "home", "agent:home:discord:dm:ann"},
+		{Peer{Channel: "matrix", ID: "@ann:example.org"}, "home", "agent:home:matrix:dm:ann"},
+		{Peer{Channel: "discord", ID: "BOB"}, "home", "agent:home:discord:dm:bob"},
+		{Peer{Channel: "discord", ID: "eve"}, "home", "agent:home:discord:dm:eve"}, // not a number, and still not bob
+		{Peer{Channel: "discord", ID: ""}, "home", "agent:home:discord:dm:unknown"},
+		{Peer{Channel: "whatsapp", Kind: "group", ID: "491701234567"}, "home", "agent:home:whatsapp:group:491701234567"},
+	} {
+		agent, key := route(cfg, c.in)
+		if agent != c.agent || key != c.key || canonical(cfg.Session, key) != key {
+			t.Errorf("%+v: %s %s, want %s %s", c.in, agent, key, c.agent, c.key)
+		}
+	}
+}
+
+func TestOnlyThePersonsOwnChatsArePrivate(t *testing.T) {
+	for key, want := range map[protocol.SessionKey]bool{
+		chat: true, "agent:work:main": true, newKey(): true, "agent:main:cron:job": false, "agent:main:heartbeat:system:internal": false,
+		"agent:main:whatsapp:group:1": false, "agent:main:dm:eve": false, "agent:main:irc:app:chat:x": false, "notes": false,
+	} {
+		if got := private(scope("main"), key); got != want {
+			t.Errorf("%s: %v", key, got)
+		}
 	}
 }

@@ -121,7 +121,7 @@ func (m *Manager) do(ctx context.Context, key protocol.SessionKey, f func(*sessi
 
 // Send takes a message. When it returns without error, the message is stored or was a command.
 func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
-	in.SessionKey = Canonical(in.SessionKey)
+	in.SessionKey = m.Canonical(in.SessionKey)
 	if strings.TrimSpace(in.Message) == "" && len(in.Attachments) == 0 {
 		return protocol.ChatSendResult{}, protocol.ErrBadRequest.With("sessionKey and message required")
 	}
@@ -209,7 +209,7 @@ func response(a protocol.Approval, word string) string {
 func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
 	var res protocol.ChatCancelResult
 	var err error
-	doErr := m.do(ctx, Canonical(in.SessionKey), func(s *session) { res, err = s.stop(in.RunID) })
+	doErr := m.do(ctx, m.Canonical(in.SessionKey), func(s *session) { res, err = s.stop(in.RunID) })
 	if doErr != nil {
 		return res, doErr
 	}

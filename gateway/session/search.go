@@ -29,7 +29,7 @@ func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) 
 	}
 	in.Limit = min(in.Limit, maxHits)
 	if in.SessionKey != "" {
-		in.SessionKey = Canonical(in.SessionKey)
+		in.SessionKey = m.Canonical(in.SessionKey)
 	}
 	found, err := m.store.Search(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
 	if err != nil {

@@ -131,7 +131,7 @@ func previous(s store.Session) []protocol.SessionID {
 
 // Get returns a chat; one that nobody has written to yet exists implicitly, as in the original.
 func (m *Manager) Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
-	s, err := m.store.EnsureSession(ctx, Canonical(in.SessionKey), m.now())
+	s, err := m.store.EnsureSession(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
 		return protocol.SessionGetResult{}, err
 	}
@@ -141,7 +141,7 @@ func (m *Manager) Get(ctx context.Context, in protocol.SessionParams) (protocol.
 
 // Stats returns a chat's numbers.
 func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
-	s, err := m.store.EnsureSession(ctx, Canonical(in.SessionKey), m.now())
+	s, err := m.store.EnsureSession(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
 		return protocol.SessionStats{}, err
 	}
@@ -153,7 +153,7 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 
 // Patch merges settings, label and reset policy into a chat. A wrong value is refused, with what is legal.
 func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
-	key := Canonical(in.SessionKey)
+	key := m.Canonical(in.SessionKey)
 	if in.Settings != nil {
 		if l := in.Settings.ThinkingLevel; l != nil && *l != "" && !slices.Contains(protocol.ThinkingLevels, *l) {
 			return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("settings.thinkingLevel must be one of %s, not %q", strings.Join(protocol.ThinkingLevels, ", "), *l))
@@ -266,7 +266,7 @@ func patchPrefs(p *protocol.SessionPrefs, in protocol.SessionPrefsPatch) {
 
 // Reset begins a chat afresh: what runs is stopped, the messages go to the archive.
 func (m *Manager) Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
-	key := Canonical(in.SessionKey)
+	key := m.Canonical(in.SessionKey)
 	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
 		return protocol.SessionResetResult{}, err
 	}
@@ -328,7 +328,7 @@ func (m *Manager) unblock(key protocol.SessionKey) {
 
 // History returns the ids of a chat's stretches between resets.
 func (m *Manager) History(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error) {
-	s, err := m.store.EnsureSession(ctx, Canonical(in.SessionKey), m.now())
+	s, err := m.store.EnsureSession(ctx, m.Canonical(in.SessionKey), m.now())
 	return protocol.SessionHistoryResult{SessionKey: s.Key, CurrentSessionID: s.ID, PreviousSessionIDs: previous(s)}, err
 }
 
@@ -337,7 +337,7 @@ func (m *Manager) Preview(ctx context.Context, in protocol.SessionPreviewParams)
 	if in.Limit < 0 || in.Before < 0 {
 		return protocol.SessionPreviewResult{}, protocol.ErrBadRequest.With("limit and before must not be negative")
 	}
-	s, err := m.store.EnsureSession(ctx, Canonical(in.SessionKey), m.now())
+	s, err := m.store.EnsureSession(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
 		return protocol.SessionPreviewResult{}, err
 	}
@@ -354,7 +354,7 @@ func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (
 	if key == "" {
 		key = newKey()
 	}
-	key = Canonical(key)
+	key = m.Canonical(key)
 	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
 		return protocol.SessionEntry{}, m.stored(err)
 	}
@@ -373,7 +373,7 @@ func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (
 
 // Delete removes a chat; Restore brings it back for ten seconds.
 func (m *Manager) Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error) {
-	key := Canonical(in.SessionKey)
+	key := m.Canonical(in.SessionKey)
 	if _, err := m.store.Session(ctx, key); err != nil {
 		return protocol.SessionDeleteResult{}, err
 	}
@@ -391,7 +391,7 @@ func (m *Manager) Delete(ctx context.Context, in protocol.SessionParams) (protoc
 
 // Restore brings a deleted chat back.
 func (m *Manager) Restore(ctx context.Context, in protocol.SessionParams) (protocol.OK, error) {
-	key := Canonical(in.SessionKey)
+	key := m.Canonical(in.SessionKey)
 	if _, err := m.store.UpdateSession(ctx, key, func(s *store.Session) { s.DeletedAt = 0 }); err != nil {
 		if errors.Is(err, protocol.ErrNotFound) {
 			err = protocol.ErrNotFound.With("The chat can no longer be brought back.")
