@@ -4,16 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"fairlead/gateway/agent"
 	"fairlead/gateway/approval"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
-	"fairlead/gateway/workspace"
 )
 
 // live is a run that is not over, as the windows see it. It is the agent's sink.
@@ -120,39 +117,6 @@ func (l *live) agent(ctx context.Context) error {
 
 // maxHistory is how many stored messages a run looks at; no model reads more.
 const maxHistory = 4000
-
-// prompt is the session's system prompt.
-func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.NodeID) string {
-	cfg := m.opts.Config()
-	base := s.Prefs.SystemPrompt
-	if base == "" {
-		base = cfg.SystemPrompt
-	}
-	now := time.Now()
-	if zone, err := time.LoadLocation(cfg.UserTimezone); err == nil {
-		now = now.In(zone)
-	}
-	nodes := m.opts.Nodes()
-	if node == "" {
-		node = defaultNode(nodes)
-	}
-	// Every session of this person is private; only the main one and the windows' chats exist in this version.
-	return m.opts.Workspace.Prompt(workspace.Facts{Session: s.Key, Main: true, Nodes: nodes, Default: node, Model: ref, Now: now, Base: base})
-}
-
-// defaultNode is the machine that is meant when none is named: the gateway's own, else the first that is online.
-func defaultNode(nodes []protocol.NodeInfo) protocol.NodeID {
-	first := protocol.NodeID("")
-	for _, n := range nodes {
-		if n.Online && n.Local {
-			return n.ID
-		}
-		if n.Online && first == "" {
-			first = n.ID
-		}
-	}
-	return first
-}
 
 // finish ends the run in the store and for everyone who watches: exactly once, with one terminal chat event.
 func (l *live) finish(err error) {
@@ -299,54 +263,6 @@ func (l *live) Used(u protocol.Usage) {
 	l.mu.Unlock()
 	l.publish()
 	l.m.publishSession(l.run.Session)
-}
-
-// OnAsk implements agent.Sink.
-func (l *live) OnAsk(a protocol.Approval) {
-	if a.State != "" && a.State != protocol.ApprovalPending {
-		l.State(protocol.RunTools, "")
-		return
-	}
-	l.State(protocol.RunWaiting, "")
-	text := fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Why it is asked: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
-	if a.Kind == protocol.AskContinue {
-		text = fmt.Sprintf("Paused: %s. Go on? Reply yes or no.", a.Why)
-	}
-	l.chat(protocol.ChatEvent{State: protocol.ChatWaiting, Message: &protocol.Message{Role: protocol.RoleAssistant,
-		Content: protocol.Content{protocol.Text(text)}, Timestamp: l.m.now()}})
-}
-
-// AskContinue implements agent.Sink.
-func (l *live) AskContinue(ctx context.Context, steps int) (bool, error) {
-	q := protocol.Approval{Kind: protocol.AskContinue, SessionKey: l.run.Session, RunID: l.run.ID, AskedBy: protocol.AskedBy{Kind: "chat", Model: l.snapshot().Model.String()},
-		Why: fmt.Sprintf("the agent has taken %d steps without coming to an end", steps), Choices: []string{protocol.ScopeOnce}}
-	return l.putContinue(ctx, q)
-}
-
-// askAgain asks an earlier start's question whether to go on once more; without one the answer is yes.
-func (l *live) askAgain(ctx context.Context) (bool, error) {
-	pending, err := l.m.opts.Questions.Pending(ctx)
-	if err != nil {
-		return false, err
-	}
-	for _, q := range pending {
-		if q.Kind == protocol.AskContinue && q.RunID == l.run.ID {
-			return l.putContinue(ctx, q)
-		}
-	}
-	return true, nil
-}
-
-func (l *live) putContinue(ctx context.Context, q protocol.Approval) (bool, error) {
-	l.OnAsk(q)
-	end, err := l.m.opts.Questions.Ask(ctx, q, time.Duration(l.m.opts.Config().Approvals.Timeout)*time.Millisecond)
-	if err != nil {
-		return false, err
-	}
-	if cause := context.Cause(ctx); cause != nil {
-		return false, cause
-	}
-	return end.Allowed(), nil
 }
 
 // Images implements agent.Sink.

@@ -13,7 +13,9 @@ import (
 // Route finds the agent and the conversation of a message that came over a channel: the first binding whose fields all agree names the agent, else the
 // agent that is marked as default has it, else the main one. Somebody who is linked to an identity is that identity in direct conversations,
 // over whatever channel they write; a room stays the room it is, whoever speaks in it.
-func (m *Manager) Route(p Peer) (protocol.AgentID, protocol.SessionKey) { return route(m.opts.Config(), p) }
+func (m *Manager) Route(p Peer) (protocol.AgentID, protocol.SessionKey) {
+	return route(m.opts.Config(), p)
+}
 
 func route(cfg config.Config, p Peer) (protocol.AgentID, protocol.SessionKey) {
 	p.Kind = token(p.Kind, KindDM)

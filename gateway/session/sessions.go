@@ -1,18 +1,12 @@
 package session
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
-	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -44,39 +38,6 @@ func (m *Manager) publishSession(key protocol.SessionKey) {
 
 func (m *Manager) publishMessage(key protocol.SessionKey, msg protocol.Message) {
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: key, Message: &msg})
-}
-
-// modelOf is the model and thinking level of the next message.
-func (m *Manager) modelOf(s store.Session, d *protocol.Directives) (protocol.ModelRef, string) {
-	cfg := m.opts.Config().Model
-	ref, thinking := protocol.ModelRef{Provider: cfg.Provider, ID: cfg.ID}, cfg.ThinkingLevel
-	if s.Prefs.Model != nil && s.Prefs.Model.Provider != "" {
-		ref = *s.Prefs.Model
-	}
-	if s.Prefs.ThinkingLevel != "" {
-		thinking = s.Prefs.ThinkingLevel
-	}
-	if d != nil {
-		if d.Model != nil {
-			ref = *d.Model
-		}
-		if d.ThinkLevel != "" {
-			thinking = d.ThinkLevel
-		}
-	}
-	return ref, thinking
-}
-
-// parseModel reads "provider/id", or an id of the present provider.
-func (m *Manager) parseModel(s store.Session, text string) (protocol.ModelRef, error) {
-	if strings.ContainsAny(text, " \t\n") {
-		return protocol.ModelRef{}, fmt.Errorf("a model is written PROVIDER/ID, without spaces")
-	}
-	if provider, id, ok := strings.Cut(text, "/"); ok && id != "" {
-		return protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}, nil
-	}
-	ref, _ := m.modelOf(s, nil)
-	return protocol.ModelRef{Provider: ref.Provider, ID: text}, nil
 }
 
 // List returns a page of the chats.
@@ -149,181 +110,6 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 		Uptime: m.now() - s.CreatedAt, Cost: s.Usage.Cost}
 	err = m.do(ctx, s.Key, func(ses *session) { out.IsProcessing, out.QueueSize = ses.run != nil, len(ses.queue) })
 	return out, err
-}
-
-// Patch merges settings, label and reset policy into a chat. A wrong value is refused, with what is legal.
-func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
-	key := m.Canonical(in.SessionKey)
-	if in.Settings != nil {
-		if l := in.Settings.ThinkingLevel; l != nil && *l != "" && !slices.Contains(protocol.ThinkingLevels, *l) {
-			return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("settings.thinkingLevel must be one of %s, not %q", strings.Join(protocol.ThinkingLevels, ", "), *l))
-		}
-		if n := in.Settings.MaxTokens; n != nil && *n < 0 {
-			return protocol.OK{}, protocol.ErrBadRequest.With("settings.maxTokens must not be negative")
-		}
-		if err := m.checkMode(in.Settings.Approvals); err != nil {
-			return protocol.OK{}, err
-		}
-	}
-	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
-		return protocol.OK{}, err
-	}
-	var bad error
-	_, err := m.store.UpdateSession(ctx, key, func(s *store.Session) {
-		policy := s.ResetPolicy
-		if p := in.ResetPolicy; p != nil {
-			if p.Mode != nil {
-				policy.Mode = *p.Mode
-			}
-			if p.AtHour != nil {
-				policy.AtHour = p.AtHour
-			}
-			if p.IdleMinutes != nil {
-				policy.IdleMinutes = p.IdleMinutes
-			}
-			if bad = config.CheckResetPolicy("resetPolicy", policy); bad != nil {
-				return
-			}
-		}
-		s.ResetPolicy = policy
-		if in.Label != nil {
-			s.Label = strings.TrimSpace(*in.Label)
-		}
-		if in.Settings != nil {
-			patchPrefs(&s.Prefs, *in.Settings)
-		}
-		s.UpdatedAt = m.now()
-	})
-	if err = errors.Join(bad, err); err != nil {
-		return protocol.OK{}, err
-	}
-	if in.Settings != nil && in.Settings.Approvals != nil {
-		line := protocol.AuditEntry{At: m.now(), Kind: protocol.AuditMode, By: "person", SessionKey: key, What: in.Settings.Approvals.Mode}
-		if until := in.Settings.Approvals.Until; until > 0 {
-			line.What += " until " + time.UnixMilli(until).Format(time.RFC3339)
-		}
-		if err := m.store.Audit(ctx, line); err != nil {
-			return protocol.OK{}, err
-		}
-	}
-	m.publishSession(key)
-	return protocol.OK{OK: true}, nil
-}
-
-// maxTrust is how long a chat may be trusted at once.
-const maxTrust = 12 * time.Hour
-
-func (m *Manager) checkMode(mode *protocol.ApprovalMode) error {
-	if mode == nil {
-		return nil
-	}
-	switch mode.Mode {
-	case "", protocol.ModeAsk, protocol.ModeAcceptEdits, protocol.ModeReadOnly, protocol.ModePaused:
-		mode.Until = 0
-		return nil
-	case protocol.ModeTrust:
-		if left := time.Duration(mode.Until-m.now()) * time.Millisecond; left <= 0 || left > maxTrust {
-			return protocol.ErrBadRequest.With(fmt.Sprintf("trust needs an end within %d hours: settings.approvals.until, in milliseconds", int(maxTrust.Hours())))
-		}
-		return nil
-	}
-	return protocol.ErrBadRequest.With(fmt.Sprintf("settings.approvals.mode must be ask, accept-edits, read-only, trust or paused, not %q", mode.Mode))
-}
-
-func patchPrefs(p *protocol.SessionPrefs, in protocol.SessionPrefsPatch) {
-	if in.Model != nil {
-		ref := protocol.ModelRef{}
-		if p.Model != nil {
-			ref = *p.Model
-		}
-		if in.Model.Provider != nil {
-			ref.Provider = strings.ToLower(*in.Model.Provider)
-		}
-		if in.Model.ID != nil {
-			ref.ID = *in.Model.ID
-		}
-		p.Model = &ref
-		if ref == (protocol.ModelRef{}) {
-			p.Model = nil
-		}
-	}
-	if in.ThinkingLevel != nil {
-		p.ThinkingLevel = *in.ThinkingLevel
-	}
-	if in.SystemPrompt != nil {
-		p.SystemPrompt = *in.SystemPrompt
-	}
-	if in.MaxTokens != nil {
-		p.MaxTokens = *in.MaxTokens
-	}
-	if in.Approvals != nil {
-		p.Approvals = in.Approvals
-		if in.Approvals.Mode == "" || in.Approvals.Mode == protocol.ModeAsk {
-			p.Approvals = nil
-		}
-	}
-}
-
-// Reset begins a chat afresh: what runs is stopped, the messages go to the archive.
-func (m *Manager) Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
-	key := m.Canonical(in.SessionKey)
-	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
-		return protocol.SessionResetResult{}, err
-	}
-	if err := m.quiet(ctx, key); err != nil {
-		return protocol.SessionResetResult{}, err
-	}
-	defer m.unblock(key)
-	next := protocol.SessionID(protocol.NewID())
-	old, archived, err := m.store.Reset(ctx, key, next, m.now())
-	if err != nil {
-		return protocol.SessionResetResult{}, m.stored(err)
-	}
-	out := protocol.SessionResetResult{OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: len(archived), TokensCleared: tokens(old.Usage)}
-	if err := m.store.DropGrants(ctx, key); err != nil {
-		return out, err
-	}
-	if len(archived) > 0 {
-		var lines bytes.Buffer
-		for _, msg := range archived {
-			raw, err := protocol.Marshal(msg)
-			if err != nil {
-				return out, err
-			}
-			lines.Write(raw)
-			lines.WriteByte('\n')
-		}
-		name := filepath.Join("archive", string(old.ID)+".jsonl")
-		if err := writeFile(filepath.Join(m.opts.Home, name), lines.Bytes()); err != nil {
-			slog.Error("The archive file could not be written; the messages stay in the database", "session", key, "err", err)
-		} else {
-			out.ArchivedTo = filepath.ToSlash(name)
-		}
-	}
-	m.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
-	m.publishSession(key)
-	return out, nil
-}
-
-// quiet stops everything of a session and keeps new runs from starting until unblock.
-func (m *Manager) quiet(ctx context.Context, key protocol.SessionKey) error {
-	var wait []<-chan struct{}
-	if err := m.do(ctx, key, func(s *session) { s.block++; wait = s.clear() }); err != nil {
-		return err
-	}
-	for _, done := range wait {
-		select {
-		case <-done:
-		case <-ctx.Done():
-			m.unblock(key)
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-func (m *Manager) unblock(key protocol.SessionKey) {
-	m.do(context.WithoutCancel(m.ctx), key, func(s *session) { s.block--; s.next() })
 }
 
 // History returns the ids of a chat's stretches between resets.

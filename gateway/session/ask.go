@@ -1,0 +1,57 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// OnAsk implements agent.Sink.
+func (l *live) OnAsk(a protocol.Approval) {
+	if a.State != "" && a.State != protocol.ApprovalPending {
+		l.State(protocol.RunTools, "")
+		return
+	}
+	l.State(protocol.RunWaiting, "")
+	text := fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Why it is asked: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
+	if a.Kind == protocol.AskContinue {
+		text = fmt.Sprintf("Paused: %s. Go on? Reply yes or no.", a.Why)
+	}
+	l.chat(protocol.ChatEvent{State: protocol.ChatWaiting, Message: &protocol.Message{Role: protocol.RoleAssistant,
+		Content: protocol.Content{protocol.Text(text)}, Timestamp: l.m.now()}})
+}
+
+// AskContinue implements agent.Sink.
+func (l *live) AskContinue(ctx context.Context, steps int) (bool, error) {
+	q := protocol.Approval{Kind: protocol.AskContinue, SessionKey: l.run.Session, RunID: l.run.ID, AskedBy: protocol.AskedBy{Kind: "chat", Model: l.snapshot().Model.String()},
+		Why: fmt.Sprintf("the agent has taken %d steps without coming to an end", steps), Choices: []string{protocol.ScopeOnce}}
+	return l.putContinue(ctx, q)
+}
+
+// askAgain asks an earlier start's question whether to go on once more; without one the answer is yes.
+func (l *live) askAgain(ctx context.Context) (bool, error) {
+	pending, err := l.m.opts.Questions.Pending(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, q := range pending {
+		if q.Kind == protocol.AskContinue && q.RunID == l.run.ID {
+			return l.putContinue(ctx, q)
+		}
+	}
+	return true, nil
+}
+
+func (l *live) putContinue(ctx context.Context, q protocol.Approval) (bool, error) {
+	l.OnAsk(q)
+	end, err := l.m.opts.Questions.Ask(ctx, q, time.Duration(l.m.opts.Config().Approvals.Timeout)*time.Millisecond)
+	if err != nil {
+		return false, err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return false, cause
+	}
+	return end.Allowed(), nil
+}

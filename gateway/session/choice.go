@@ -1,0 +1,42 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// modelOf is the model and thinking level of the next message.
+func (m *Manager) modelOf(s store.Session, d *protocol.Directives) (protocol.ModelRef, string) {
+	cfg := m.opts.Config().Model
+	ref, thinking := protocol.ModelRef{Provider: cfg.Provider, ID: cfg.ID}, cfg.ThinkingLevel
+	if s.Prefs.Model != nil && s.Prefs.Model.Provider != "" {
+		ref = *s.Prefs.Model
+	}
+	if s.Prefs.ThinkingLevel != "" {
+		thinking = s.Prefs.ThinkingLevel
+	}
+	if d != nil {
+		if d.Model != nil {
+			ref = *d.Model
+		}
+		if d.ThinkLevel != "" {
+			thinking = d.ThinkLevel
+		}
+	}
+	return ref, thinking
+}
+
+// parseModel reads "provider/id", or an id of the present provider.
+func (m *Manager) parseModel(s store.Session, text string) (protocol.ModelRef, error) {
+	if strings.ContainsAny(text, " \t\n") {
+		return protocol.ModelRef{}, fmt.Errorf("a model is written PROVIDER/ID, without spaces")
+	}
+	if provider, id, ok := strings.Cut(text, "/"); ok && id != "" {
+		return protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}, nil
+	}
+	ref, _ := m.modelOf(s, nil)
+	return protocol.ModelRef{Provider: ref.Provider, ID: text}, nil
+}

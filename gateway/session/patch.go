@@ -1,0 +1,127 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Patch merges settings, label and reset policy into a chat. A wrong value is refused, with what is legal.
+func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+	key := m.Canonical(in.SessionKey)
+	if in.Settings != nil {
+		if l := in.Settings.ThinkingLevel; l != nil && *l != "" && !slices.Contains(protocol.ThinkingLevels, *l) {
+			return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("settings.thinkingLevel must be one of %s, not %q", strings.Join(protocol.ThinkingLevels, ", "), *l))
+		}
+		if n := in.Settings.MaxTokens; n != nil && *n < 0 {
+			return protocol.OK{}, protocol.ErrBadRequest.With("settings.maxTokens must not be negative")
+		}
+		if err := m.checkMode(in.Settings.Approvals); err != nil {
+			return protocol.OK{}, err
+		}
+	}
+	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
+		return protocol.OK{}, err
+	}
+	var bad error
+	_, err := m.store.UpdateSession(ctx, key, func(s *store.Session) {
+		policy := s.ResetPolicy
+		if p := in.ResetPolicy; p != nil {
+			if p.Mode != nil {
+				policy.Mode = *p.Mode
+			}
+			if p.AtHour != nil {
+				policy.AtHour = p.AtHour
+			}
+			if p.IdleMinutes != nil {
+				policy.IdleMinutes = p.IdleMinutes
+			}
+			if bad = config.CheckResetPolicy("resetPolicy", policy); bad != nil {
+				return
+			}
+		}
+		s.ResetPolicy = policy
+		if in.Label != nil {
+			s.Label = strings.TrimSpace(*in.Label)
+		}
+		if in.Settings != nil {
+			patchPrefs(&s.Prefs, *in.Settings)
+		}
+		s.UpdatedAt = m.now()
+	})
+	if err = errors.Join(bad, err); err != nil {
+		return protocol.OK{}, err
+	}
+	if in.Settings != nil && in.Settings.Approvals != nil {
+		line := protocol.AuditEntry{At: m.now(), Kind: protocol.AuditMode, By: "person", SessionKey: key, What: in.Settings.Approvals.Mode}
+		if until := in.Settings.Approvals.Until; until > 0 {
+			line.What += " until " + time.UnixMilli(until).Format(time.RFC3339)
+		}
+		if err := m.store.Audit(ctx, line); err != nil {
+			return protocol.OK{}, err
+		}
+	}
+	m.publishSession(key)
+	return protocol.OK{OK: true}, nil
+}
+
+// maxTrust is how long a chat may be trusted at once.
+const maxTrust = 12 * time.Hour
+
+func (m *Manager) checkMode(mode *protocol.ApprovalMode) error {
+	if mode == nil {
+		return nil
+	}
+	switch mode.Mode {
+	case "", protocol.ModeAsk, protocol.ModeAcceptEdits, protocol.ModeReadOnly, protocol.ModePaused:
+		mode.Until = 0
+		return nil
+	case protocol.ModeTrust:
+		if left := time.Duration(mode.Until-m.now()) * time.Millisecond; left <= 0 || left > maxTrust {
+			return protocol.ErrBadRequest.With(fmt.Sprintf("trust needs an end within %d hours: settings.approvals.until, in milliseconds", int(maxTrust.Hours())))
+		}
+		return nil
+	}
+	return protocol.ErrBadRequest.With(fmt.Sprintf("settings.approvals.mode must be ask, accept-edits, read-only, trust or paused, not %q", mode.Mode))
+}
+
+func patchPrefs(p *protocol.SessionPrefs, in protocol.SessionPrefsPatch) {
+	if in.Model != nil {
+		ref := protocol.ModelRef{}
+		if p.Model != nil {
+			ref = *p.Model
+		}
+		if in.Model.Provider != nil {
+			ref.Provider = strings.ToLower(*in.Model.Provider)
+		}
+		if in.Model.ID != nil {
+			ref.ID = *in.Model.ID
+		}
+		p.Model = &ref
+		if ref == (protocol.ModelRef{}) {
+			p.Model = nil
+		}
+	}
+	if in.ThinkingLevel != nil {
+		p.ThinkingLevel = *in.ThinkingLevel
+	}
+	if in.SystemPrompt != nil {
+		p.SystemPrompt = *in.SystemPrompt
+	}
+	if in.MaxTokens != nil {
+		p.MaxTokens = *in.MaxTokens
+	}
+	if in.Approvals != nil {
+		p.Approvals = in.Approvals
+		if in.Approvals.Mode == "" || in.Approvals.Mode == protocol.ModeAsk {
+			p.Approvals = nil
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Send takes a message. When it returns without error, the message is stored or was a command.
+func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	in.SessionKey = m.Canonical(in.SessionKey)
+	if strings.TrimSpace(in.Message) == "" && len(in.Attachments) == 0 {
+		return protocol.ChatSendResult{}, protocol.ErrBadRequest.With("sessionKey and message required")
+	}
+	if in.RunID == "" {
+		in.RunID = protocol.RunID(protocol.NewID())
+	} else if _, err := m.store.Run(ctx, in.RunID); err == nil {
+		return protocol.ChatSendResult{}, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", in.RunID))
+	}
+	// What an agent or a schedule writes into a chat is text: it never commands, and never answers for the person.
+	if p.Kind == auth.KindOwner {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(in.Message), "!"); ok && strings.TrimSpace(command) != "" {
+			return m.direct(ctx, p, in, strings.TrimSpace(command))
+		}
+		if res, ok := m.command(ctx, in.SessionKey, in.Message); ok {
+			return res, nil
+		}
+		if res, ok, err := m.answerQuestion(ctx, p, in); ok || err != nil {
+			return res, err
+		}
+	}
+	text, d := m.directives(in.Message)
+	if d != nil && text == "" && len(in.Attachments) == 0 {
+		return protocol.ChatSendResult{Status: protocol.ChatDirectiveOnly, Directives: d,
+			Response: "Nothing was sent: the settings in a message hold for that message. /model and /think set them for the chat."}, nil
+	}
+	images, err := m.storeImages(in.Attachments)
+	if err != nil {
+		return protocol.ChatSendResult{}, err
+	}
+	in.Attachments = nil
+	run := store.Run{ID: in.RunID, Session: in.SessionKey, Params: in, Images: images, Principal: p.String(), CreatedAt: m.now()}
+	var queued bool
+	if doErr := m.do(context.WithoutCancel(ctx), in.SessionKey, func(s *session) { queued, err = s.accept(run) }); doErr != nil {
+		return protocol.ChatSendResult{}, doErr
+	}
+	if err != nil {
+		return protocol.ChatSendResult{}, m.stored(err)
+	}
+	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: run.ID, Queued: queued, Directives: d}, nil
+}
+
+// answerQuestion takes a plain yes or no as the answer to the session's open question.
+func (m *Manager) answerQuestion(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
+	allow, reason, isAnswer := decision(in.Message)
+	if !isAnswer || len(in.Attachments) > 0 {
+		return res, false, nil
+	}
+	pending, err := m.opts.Questions.Pending(ctx)
+	if err != nil {
+		return res, false, err
+	}
+	for _, a := range pending {
+		if a.SessionKey != in.SessionKey {
+			continue
+		}
+		answer := protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny, Reason: reason}
+		word := "denied"
+		if allow {
+			answer.Decision, answer.Scope, word = protocol.DecisionAllow, protocol.ScopeOnce, "approved"
+		}
+		end, err := m.opts.Questions.Answer(ctx, p.String(), answer)
+		if err != nil {
+			return res, false, err
+		}
+		if !end.Won {
+			continue // it has ended meanwhile; the word is for another question, or a message
+		}
+		return protocol.ChatSendResult{Status: protocol.ChatPaused, RunID: a.RunID, ApprovalID: a.ID,
+			Response: response(a, word)}, true, nil
+	}
+	return res, false, nil
+}
+
+func response(a protocol.Approval, word string) string {
+	switch {
+	case a.Kind != protocol.AskContinue:
+		return fmt.Sprintf("The call was %s; the run goes on.", word)
+	case word == "denied":
+		return "The run ends."
+	}
+	return "The run goes on."
+}
+
+// Cancel stops the run in progress, or takes a message out of the queue.
+func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
+	var res protocol.ChatCancelResult
+	var err error
+	doErr := m.do(ctx, m.Canonical(in.SessionKey), func(s *session) { res, err = s.stop(in.RunID) })
+	if doErr != nil {
+		return res, doErr
+	}
+	return res, err
+}
