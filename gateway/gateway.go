@@ -156,7 +156,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 		return g, err
 	}
 	g.server = rpc.New(rpc.Services{
-		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: g.store,
+		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: auditLog{g.store, g.secrets},
 		Models: models, Schedules: g.schedules, Skills: g.skills,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: g.sessions.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
@@ -184,6 +184,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 		serve(g.listener, false)
 	}
 	wg.Go(func() { g.calls.Watch(ctx) })
+	var head sync.WaitGroup
+	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
+	head.Go(func() { g.keepHead(headCtx) })
+	defer head.Wait() // after the last call is in the log
+	defer headEnd()
 	resumed := make(chan struct{})
 	wg.Go(func() { g.schedules.Run(ctx, resumed) })
 	wg.Go(func() { g.watchFiles(ctx) })

@@ -617,7 +617,7 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	if l := lines[2]; l.Kind != protocol.AuditRuleMade || l.By != "ann" || l.Rule != rules[0].ID || len(l.Policy) == 0 {
 		t.Errorf("%+v", l)
 	}
-	if v, err := g.store.VerifyAudit(t.Context()); err != nil || v.Broken != 0 || v.Lines != 3 {
+	if v, err := g.store.VerifyAudit(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 || v.Lines != 3 {
 		t.Errorf("%+v %v", v, err)
 	}
 }

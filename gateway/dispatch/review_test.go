@@ -125,7 +125,7 @@ func TestUndoTakesBackWhatAnAnswerGave(t *testing.T) {
 		}
 		sub.Close()
 	}
-	if v, err := g.store.VerifyAudit(t.Context()); err != nil || v.Broken != 0 {
+	if v, err := g.store.VerifyAudit(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 {
 		t.Errorf("%+v %v", v, err)
 	}
 }

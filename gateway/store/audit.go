@@ -106,8 +106,35 @@ func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (lis
 	return list, more, nil
 }
 
-// VerifyAudit walks the whole chain and names the first line that does not hold. It reads all lines: a million take some seconds.
-func (s *Store) VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, error) {
+// AuditHead is the last line of the audit log at some moment. Kept outside the database, it proves that nothing before it was rewritten and
+// nothing cut off behind.
+type AuditHead struct {
+	Seq  int64 // 0: no line yet
+	Hash string
+}
+
+// AuditHead returns the last line.
+func (s *Store) AuditHead(ctx context.Context) (AuditHead, error) {
+	var row auditRow
+	err := s.read(ctx, "read audit", func(db *gorm.DB) error { return db.Order("seq DESC").Limit(1).Find(&row).Error })
+	return AuditHead{row.Seq, row.Hash}, err
+}
+
+// AuditHolds reports whether the log has the line that was its head once; every log has the zero head.
+func (s *Store) AuditHolds(ctx context.Context, known AuditHead) (bool, error) {
+	if known.Seq == 0 {
+		return true, nil
+	}
+	var n int64
+	err := s.read(ctx, "read audit", func(db *gorm.DB) error {
+		return db.Model(&auditRow{}).Where("seq = ? AND hash = ?", known.Seq, known.Hash).Count(&n).Error
+	})
+	return n == 1, err
+}
+
+// VerifyAudit walks the whole chain and names the first line that does not hold. known is a head that was kept elsewhere, zero for none. It reads
+// all lines: a million take some seconds.
+func (s *Store) VerifyAudit(ctx context.Context, known AuditHead) (protocol.AuditVerifyResult, error) {
 	var res protocol.AuditVerifyResult
 	before := auditRow{}
 	err := s.read(ctx, "verify audit", func(db *gorm.DB) error {
@@ -127,11 +154,16 @@ func (s *Store) VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, er
 				res.Broken, res.Why = r.Seq, fmt.Sprintf("%d lines before it are missing", r.Seq-before.Seq-1)
 			case r.Hash != r.link(before.Hash):
 				res.Broken, res.Why = r.Seq, "it was changed, or the line before it was"
+			case r.Seq == known.Seq && r.Hash != known.Hash:
+				res.Broken, res.Why = r.Seq, "it, or some line before it, was changed together with all hashes since"
 			}
 			if res.Broken > 0 {
 				return nil
 			}
 			before = r
+		}
+		if before.Seq < known.Seq {
+			res.Broken, res.Why = before.Seq+1, fmt.Sprintf("the log ends before it; at least %d lines are missing", known.Seq-before.Seq)
 		}
 		return rows.Err()
 	})

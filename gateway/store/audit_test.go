@@ -33,10 +33,45 @@ func TestAuditNamesTheFirstBrokenLine(t *testing.T) {
 				}
 			}
 		}
-		res, err := s.VerifyAudit(t.Context())
+		res, err := s.VerifyAudit(t.Context(), AuditHead{})
 		if err != nil || res.Broken != c.want || (c.want > 0) != (res.Why != "") {
 			t.Errorf("%s: %+v %v, want line %d", name, res, err, c.want)
 		}
+	}
+}
+
+func TestHeadThatIsKeptElsewhereShowsWhatTheChainCannot(t *testing.T) {
+	s := openTest(t)
+	say := func(what string) {
+		if err := s.Audit(t.Context(), protocol.AuditEntry{Kind: protocol.AuditCall, What: what}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 6 {
+		say(fmt.Sprint("call ", i+1))
+	}
+	head := must(s.AuditHead(t.Context()))(t)
+	say("later")
+	if res := must(s.VerifyAudit(t.Context(), head))(t); res.Broken != 0 || res.Lines != 7 || head.Seq != 6 {
+		t.Errorf("an honest log: %+v, head %+v", res, head)
+	}
+	cut := func(from int64) {
+		if err := s.w.Exec("DELETE FROM audit WHERE seq >= ?", from).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	cut(4)
+	if res := must(s.VerifyAudit(t.Context(), head))(t); res.Broken != 4 || !strings.Contains(res.Why, "3 lines are missing") {
+		t.Errorf("cut off: %+v", res)
+	}
+	if res := must(s.VerifyAudit(t.Context(), AuditHead{}))(t); res.Broken != 0 {
+		t.Errorf("the chain alone: %+v", res)
+	}
+	for range 5 {
+		say("made up") // a whole chain again
+	}
+	if res := must(s.VerifyAudit(t.Context(), head))(t); res.Broken != 6 || !strings.Contains(res.Why, "together with all hashes") {
+		t.Errorf("written anew: %+v", res)
 	}
 }
 

@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/store"
+)
+
+// Where the audit log's head is kept, and how often. Whoever can write the database can write a whole new chain into it, but not into the keychain.
+const (
+	auditHead     = "audit-head"
+	auditHeadKept = 5 * time.Minute
+)
+
+// auditLog is the audit log, with its head kept among the secrets.
+type auditLog struct {
+	*store.Store
+	secrets secret.Store
+}
+
+// VerifyAudit implements rpc.Audit.
+func (a auditLog) VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, error) {
+	known, err := a.known()
+	if err != nil {
+		return protocol.AuditVerifyResult{}, err
+	}
+	return a.Store.VerifyAudit(ctx, known)
+}
+
+func (a auditLog) known() (store.AuditHead, error) {
+	var head store.AuditHead
+	text, err := a.secrets.Get(auditHead)
+	if errors.Is(err, secret.ErrNotFound) {
+		return head, nil
+	}
+	if err != nil {
+		return head, fmt.Errorf("read the audit log's head: %w", err)
+	}
+	if _, err := fmt.Sscanf(text.Reveal(), "%d %s", &head.Seq, &head.Hash); err != nil {
+		return head, fmt.Errorf("read the audit log's head: %w", err)
+	}
+	return head, nil
+}
+
+// keep stores the head, if it is another than known and the log still has what was known: an older log put in the new one's place stays noticed.
+func (a auditLog) keep(ctx context.Context) error {
+	known, err := a.known()
+	if err != nil {
+		return err
+	}
+	head, err := a.AuditHead(ctx)
+	if err != nil || head.Seq <= known.Seq {
+		return err
+	}
+	if holds, err := a.AuditHolds(ctx, known); err != nil || !holds {
+		return err
+	}
+	return a.secrets.Set(auditHead, secret.Secret(fmt.Sprintf("%d %s", head.Seq, head.Hash)))
+}
+
+// keepHead keeps the head now and then, and once more when ctx has ended.
+func (g *Gateway) keepHead(ctx context.Context) {
+	log := auditLog{g.store, g.secrets}
+	tick := time.NewTicker(auditHeadKept)
+	defer tick.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			ended = true
+		}
+		if err := log.keep(context.WithoutCancel(ctx)); err != nil {
+			g.log.Warn("The audit log's head could not be kept", "err", err)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	_ "github.com/glebarez/go-sqlite"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// during runs a gateway on a data folder for as long as f takes.
+func during(t *testing.T, home string, f func(*client.Client)) {
+	t.Helper()
+	g, err := gateway.Open(t.Context(), gateway.Options{Home: home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { g.Run(ctx) })
+	c, stop := dial(t, g.URL())
+	f(c)
+	stop()
+	cancel()
+	wg.Wait()
+	if err := g.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAuditLogThatWasCutOffIsNoticed(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
+	home := t.TempDir()
+	during(t, home, func(c *client.Client) {
+		for range 3 {
+			call(t, c, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["make"],"verdict":"allow"}`)})
+		}
+		if r := call(t, c, protocol.AuditVerify, protocol.Empty{}); r.Lines != 3 || r.Broken != 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+	db, err := sql.Open("sqlite", filepath.Join(home, "fairlead.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("DELETE FROM audit WHERE seq = 3"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	for range 2 { // a restart with the shorter log does not make it the true one
+		during(t, home, func(c *client.Client) {
+			if r := call(t, c, protocol.AuditVerify, protocol.Empty{}); r.Broken != 3 || !strings.Contains(r.Why, "ends before") {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
