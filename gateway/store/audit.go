@@ -83,6 +83,13 @@ func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (lis
 				db = db.Where(column+" = ?", value)
 			}
 		}
+		// What the partial indexes leave out is said in so many words, else they are not used.
+		if q.Rule != "" {
+			db = db.Where("rule <> ''")
+		}
+		if q.Kind != "" && q.Kind != protocol.AuditCall {
+			db = db.Where("kind <> 'call'")
+		}
 		if q.Before > 0 {
 			db = db.Where("seq < ?", q.Before)
 		}

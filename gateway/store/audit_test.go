@@ -94,3 +94,56 @@ func TestAuditIsPagedAndFiltered(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
+
+const auditLines = 1_000_000
+
+// BenchmarkAuditOf1000000 is the audit page over a million lines (issue: it stays responsive).
+func BenchmarkAuditOf1000000(b *testing.B) {
+	s := openTest(b)
+	lines := make([]protocol.AuditEntry, 0, 10_000)
+	for i := range auditLines {
+		e := protocol.AuditEntry{At: int64(i), Kind: protocol.AuditCall, By: "default", Node: "tower", SessionKey: protocol.SessionKey(fmt.Sprint("chat", i%500)), Tool: "Bash",
+			What: "go test ./...", Verdict: "allow", State: "done"}
+		if i%(auditLines/10) == 7 {
+			e.Kind, e.Rule = protocol.AuditRuleMade, "r"
+		}
+		if lines = append(lines, e); len(lines) == cap(lines) {
+			if err := s.Audit(b.Context(), lines...); err != nil {
+				b.Fatal(err)
+			}
+			lines = lines[:0]
+		}
+	}
+	for name, q := range map[string]protocol.AuditListParams{
+		"newest":  {},
+		"older":   {Before: auditLines / 2},
+		"rule":    {Rule: "r"},
+		"kind":    {Kind: protocol.AuditRuleMade},
+		"chat":    {SessionKey: "chat7"},
+		"machine": {Node: "other"},
+		"since":   {After: auditLines - 1000},
+	} {
+		q.Limit = 100
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := s.AuditLines(b.Context(), q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("append", func(b *testing.B) {
+		for b.Loop() {
+			if err := s.Audit(b.Context(), protocol.AuditEntry{Kind: protocol.AuditCall}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("verify", func(b *testing.B) {
+		for b.Loop() {
+			if res, err := s.VerifyAudit(b.Context(), AuditHead{}); err != nil || res.Broken != 0 {
+				b.Fatal(res, err)
+			}
+		}
+	})
+}
