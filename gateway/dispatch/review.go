@@ -11,13 +11,16 @@ import (
 // Watch has open questions decided anew when rules, permissions or a chat's way of asking change: what they allow or deny now is no longer asked
 // about. It blocks until ctx ends.
 func (d *Dispatcher) Watch(ctx context.Context) {
-	sub := d.bus.Subscribe()
+	sub := d.bus.SubscribeOnly(func(c protocol.Change) bool {
+		switch c.Kind {
+		case protocol.ChangeRules, protocol.ChangeConfig, protocol.ChangeSession:
+			return true
+		}
+		return false
+	})
 	defer sub.Close()
 	for c := range sub.All(ctx) {
-		switch c.Kind {
-		case protocol.ChangeRules, protocol.ChangeConfig, protocol.ChangeSession, protocol.ChangeResync:
-			d.review(ctx, c)
-		}
+		d.review(ctx, c)
 	}
 }
 

@@ -87,17 +87,14 @@ func (t *task) lookup(ctx context.Context) (protocol.NodeID, protocol.ToolSpec, 
 	if !t.stored || !errors.Is(err, protocol.ErrUnavailable) {
 		return node, spec, err
 	}
-	sub := t.bus.Subscribe()
+	sub := t.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
 	defer sub.Close()
 	if node, spec, err = t.nodes.Lookup(t.call.Tool); !errors.Is(err, protocol.ErrUnavailable) {
 		return node, spec, err // it came between
 	}
 	late, cancel := context.WithTimeout(ctx, comeBack)
 	defer cancel()
-	for c := range sub.All(late) {
-		if c.Kind != protocol.ChangeNode && c.Kind != protocol.ChangeResync {
-			continue
-		}
+	for range sub.All(late) {
 		if node, spec, err = t.nodes.Lookup(t.call.Tool); !errors.Is(err, protocol.ErrUnavailable) {
 			return node, spec, err
 		}

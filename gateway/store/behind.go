@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -240,17 +239,36 @@ func (r callRow) values(seq int64) []any {
 		r.Attempt, r.Result, r.Hash, r.CreatedAt, r.EndedAt, r.Effect, r.Iteration, r.InputSha256, r.InputBytes, r.OutputSha256, r.OutputBytes, flag(r.Truncated), seq}
 }
 
-// upsertCalls takes many calls as one JSON list of lists, because the driver compiles a statement each time: once for all costs a third of once for each.
-var upsertCalls = func() string {
-	values, updates := []string{}, []string{}
-	for i, name := range callColumns {
-		values = append(values, fmt.Sprintf("value->>%d", i))
+// upsertCalls writes many calls with one statement, because the driver compiles it each time: once for all costs a third of once for each. They come as
+// one JSON list of lists, without the columns that are the same for all, which are most of them when one program calls one tool again and again.
+func upsertCalls(rows [][]any) (statement string, args []any, err error) {
+	values := make([]string, len(callColumns))
+	lists := make([][]any, len(rows))
+	for i := range callColumns {
+		if !slices.ContainsFunc(rows, func(r []any) bool { return r[i] != rows[0][i] }) {
+			values[i] = "?"
+			args = append(args, rows[0][i])
+			continue
+		}
+		values[i] = fmt.Sprintf("value->>%d", len(lists[0]))
+		for n, r := range rows {
+			lists[n] = append(lists[n], r[i])
+		}
+	}
+	raw, err := protocol.Marshal(lists)
+	return "INSERT INTO calls (" + strings.Join(callColumns, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM json_each(?) WHERE true" + moveOpen,
+		append(args, string(raw)), err
+}
+
+// moveOpen has an insert move the call on when it is there and open.
+var moveOpen = func() string {
+	updates := []string{}
+	for _, name := range callColumns {
 		if name != "id" && name != "created_at" && name != "seq" {
 			updates = append(updates, name+" = excluded."+name)
 		}
 	}
-	return "INSERT INTO calls (" + strings.Join(callColumns, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM json_each(?) WHERE true" +
-		" ON CONFLICT (id) DO UPDATE SET " + strings.Join(updates, ", ") + " WHERE state IN ('waiting', 'running')"
+	return " ON CONFLICT (id) DO UPDATE SET " + strings.Join(updates, ", ") + " WHERE state IN ('waiting', 'running')"
 }()
 
 func writeCalls(tx *gorm.DB, list []behindCall) error {
@@ -286,11 +304,10 @@ func writeCalls(tx *gorm.DB, list []behindCall) error {
 }
 
 func upsert(tx *gorm.DB, rows [][]any) error {
-	raw, err := json.Marshal(rows)
-	if err != nil {
-		return err
+	statement, args, err := upsertCalls(rows)
+	if err == nil {
+		_, err = run(tx, statement, args...)
 	}
-	_, err = run(tx, upsertCalls, string(raw))
 	return err
 }
 
