@@ -29,6 +29,7 @@ import (
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
+	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
 
@@ -59,6 +60,7 @@ type Gateway struct {
 	schedules *cron.Scheduler
 	skills    *skills.Catalog
 	files     *workspace.Files
+	transfers *transfer.Engine
 	server    *rpc.Server
 	listener  net.Listener // nil when it listens nowhere
 	memory    net.Listener
@@ -133,7 +135,8 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 			text, err := os.ReadFile(filepath.Join(o.Home, "agents", string(agent), "HEARTBEAT.md"))
 			return string(text), err
 		}})
-	tools := native.New(g.hub, native.Services{Files: files, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()}})
+	g.transfers = transfer.New(transfer.Options{Store: g.store, Bus: g.bus, Machines: g.hub, Folders: files.Transfer})
+	tools := native.New(g.hub, native.Services{Files: files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()}})
 	rules, err := approval.OpenRules(ctx, g.store, func() config.ToolApproval { return g.config.Get().ToolApproval })
 	if err != nil {
 		return g, err
@@ -151,6 +154,9 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if err := g.sessions.Load(ctx); err != nil {
 		return g, err
 	}
+	if err := g.transfers.Load(ctx); err != nil {
+		return g, err
+	}
 	g.schedules.Serve(g.sessions)
 	if err := g.schedules.Load(ctx); err != nil {
 		return g, err
@@ -158,6 +164,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	g.server = rpc.New(rpc.Services{
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: auditLog{g.store, g.secrets},
 		Models: models, Schedules: g.schedules, Skills: g.skills,
+		Transfers: g.transfers, StartTransfer: g.startTransfer,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: g.sessions.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
 			return protocol.Ack{OK: true, Dropped: true}, nil // nothing waits for background commands in this version
@@ -192,6 +199,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	resumed := make(chan struct{})
 	wg.Go(func() { g.schedules.Run(ctx, resumed) })
 	wg.Go(func() { g.watchFiles(ctx) })
+	wg.Go(func() { g.transfers.Run(ctx) })
 	wg.Go(func() {
 		defer close(resumed)
 		g.awaitNode(ctx)
@@ -205,6 +213,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	})
 	<-ctx.Done()
 	g.StopRuns(context.WithoutCancel(ctx))
+	g.transfers.Close()
 	g.server.Close()
 	wg.Wait()
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {

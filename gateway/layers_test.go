@@ -27,6 +27,8 @@ var rules = []rule{
 		why: "the command line and the gateway judge alike"},
 	{from: "fairlead/gateway/skills", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/config", "fairlead/gateway/workspace"},
 		why: "what was taught is files, machines and settings"},
+	{from: "fairlead/gateway/protocol/stream", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/stream"},
+		why: "both ends of a transfer, wherever they are, share it"},
 	{from: "fairlead/gateway/agent", not: "fairlead/gateway/store", why: "the loop does no I/O"},
 	{from: "fairlead/gateway/", not: "fairlead/node", except: []string{"fairlead/gateway/cmd"}, why: "the gateway reaches machines over the wire only"},
 	{from: "fairlead/gateway/", not: "fairlead/app", why: "the gateway runs without a screen"},

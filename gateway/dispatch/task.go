@@ -262,8 +262,14 @@ func (t *task) network() bool {
 	return json.Unmarshal(t.call.Args, &args) == nil && args.Network
 }
 
+// ownTime is the limit of a tool that sees to its end by itself.
+const ownTime = 365 * 24 * time.Hour
+
 // limit is how long the node may take: the configured time, but never less than the call's own timeout argument asks for.
 func (t *task) limit() time.Duration {
+	if t.spec.OwnTime {
+		return ownTime
+	}
 	limit := time.Duration(t.config().Timeouts.Tool) * time.Millisecond
 	var own struct {
 		Timeout float64 `json:"timeout"`

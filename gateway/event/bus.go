@@ -108,6 +108,12 @@ func merge(last *protocol.Change, next protocol.Change) bool {
 		d.Text += b.Text
 		last.Chat = &d
 		return true
+	case protocol.ChangeTransfer:
+		if last.Transfer.ID != next.Transfer.ID || last.Transfer.State != next.Transfer.State {
+			return false
+		}
+		last.Transfer = next.Transfer
+		return true
 	case protocol.ChangeCall:
 		if last.Call.CallID != next.Call.CallID || last.Call.State != next.Call.State {
 			return false

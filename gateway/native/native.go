@@ -55,6 +55,7 @@ func New(h *nodes.Hub, s Services) *Tools {
 	all := append(t.files(), t.inspect()...)
 	all = append(all, s.Extra...)
 	for _, n := range append(all, t.talk()...) {
+		n.Spec.OwnTime = n.Spec.Name == "Transfer" // a large file takes its time, and one that stalls is ended
 		t.byName[n.Spec.Name] = n
 		spec := n.Spec
 		spec.Name = string(protocol.NewToolName(protocol.NativePrefix, n.Spec.Name))

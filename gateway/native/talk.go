@@ -24,20 +24,6 @@ type MessageIn struct {
 	ReplyToID string `json:"replyToId,omitempty" jsonschema:"message that is answered"`
 }
 
-// TransferIn moves a file (seed 002, gsv__Transfer).
-type TransferIn struct {
-	Source      string `json:"source" jsonschema:"where the file is: machine:/path/to/file, or gsv:path for a file of your own workspace"`
-	Destination string `json:"destination" jsonschema:"where it shall be, written the same way"`
-}
-
-// TransferOut is a transfer's end.
-type TransferOut struct {
-	Source           string `json:"source"`
-	Destination      string `json:"destination"`
-	BytesTransferred int64  `json:"bytesTransferred"`
-	Mime             string `json:"mime,omitempty"`
-}
-
 // Watch hears what happens; *event.Bus is one.
 type Watch interface {
 	SubscribeOnly(func(protocol.Change) bool) *event.Subscription
@@ -206,53 +192,4 @@ func (t *Tools) sessionSend(ctx context.Context, in sendIn) (sendOut, error) {
 	}
 	out.Status = "timeout"
 	return out, nil
-}
-
-func (t *Tools) transfer(ctx context.Context, in TransferIn) (TransferOut, error) {
-	from, err := ParseEndpoint(in.Source)
-	if err != nil {
-		return TransferOut{}, err
-	}
-	to, err := ParseEndpoint(in.Destination)
-	if err != nil {
-		return TransferOut{}, err
-	}
-	for _, e := range []struct {
-		what string
-		Endpoint
-	}{{"Source", from}, {"Destination", to}} {
-		if e.Node == protocol.NativePrefix {
-			continue
-		}
-		if n, ok := t.Node(e.Node); !ok || !n.Online {
-			return TransferOut{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s node not connected: %s", e.what, e.Node))
-		}
-	}
-	switch {
-	case from.Node == protocol.NativePrefix && to.Node == protocol.NativePrefix:
-		return TransferOut{}, protocol.ErrBadRequest.With("Cannot transfer from gsv to gsv")
-	case from == to:
-		return TransferOut{}, protocol.ErrBadRequest.With("Source and destination are the same file")
-	case t.s.Transfer == nil:
-		return TransferOut{}, protocol.ErrUnavailable.With("This version cannot move files yet. Read the file on one machine and write it on the other.")
-	}
-	return t.s.Transfer(ctx, in)
-}
-
-// Endpoint is one end of a transfer: a machine, or the gateway itself, and a path there.
-type Endpoint struct {
-	Node protocol.NodeID
-	Path string
-}
-
-// ParseEndpoint takes an endpoint apart at its first colon; the errors are the original's.
-func ParseEndpoint(raw string) (Endpoint, error) {
-	node, path, ok := strings.Cut(raw, ":")
-	switch {
-	case !ok || node == "":
-		return Endpoint{}, protocol.ErrBadRequest.With(fmt.Sprintf("Invalid transfer endpoint %q: expected format nodeId:/path or gsv:path", raw))
-	case path == "":
-		return Endpoint{}, protocol.ErrBadRequest.With(fmt.Sprintf("Invalid transfer endpoint %q: path cannot be empty", raw))
-	}
-	return Endpoint{protocol.NodeID(node), path}, nil
 }

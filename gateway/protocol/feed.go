@@ -7,8 +7,9 @@ type FeedSnapshot struct {
 	Sessions  []SessionEntry `json:"sessions"`
 	Approvals []Approval     `json:"approvals"` // pending
 	Nodes     []NodeInfo     `json:"nodes"`
-	Runs      []RunInfo      `json:"runs"`  // not over
-	Calls     []CallInfo     `json:"calls"` // not over
+	Runs      []RunInfo      `json:"runs"`                // not over
+	Calls     []CallInfo     `json:"calls"`               // not over
+	Transfers []Transfer     `json:"transfers,omitempty"` // not over
 }
 
 // Status is the gateway's state in one look.
@@ -44,6 +45,8 @@ const (
 	ChangeNodeForgotten  = "nodeForgotten"  // Node.ID is known no more
 	ChangeDevices        = "devices"        // devices, requests or the network changed: device.list
 	ChangeStatus         = "status"         // Status changed
+	ChangeTransfer       = "transfer"       // Transfer is new or changed
+	ChangeTransferGone   = "transferGone"   // Transfer, of which only the id is set, was removed from the history
 	ChangeConfig         = "config"         // Path of the configuration changed
 	ChangeRules          = "rules"          // the rules or the permissions of chats changed: list them again
 	ChangeSkills         = "skills"         // skills were added, changed or removed: ask skills.status again
@@ -64,6 +67,7 @@ type Change struct {
 	Call       *CallInfo     `json:"call,omitempty"`
 	Approval   *Approval     `json:"approval,omitempty"`
 	Node       *NodeInfo     `json:"node,omitempty"`
+	Transfer   *Transfer     `json:"transfer,omitempty"`
 	Status     *Status       `json:"status,omitempty"`
 	Path       string        `json:"path,omitempty"`
 	Notice     *Notice       `json:"notice,omitempty"`
@@ -72,7 +76,7 @@ type Change struct {
 
 // MayDrop reports whether a slow receiver may miss the change: only progress that a later change repeats or completes.
 func (c Change) MayDrop() bool {
-	return c.Kind == ChangeDelta || c.Kind == ChangeCall && c.Call != nil && c.Call.State == CallRunning && c.Call.Tail != "" ||
+	return c.Kind == ChangeDelta || c.transferProgress() || c.Kind == ChangeCall && c.Call != nil && c.Call.State == CallRunning && c.Call.Tail != "" ||
 		c.Kind == ChangeChat && c.Chat != nil && c.Chat.State == ChatDelta
 }
 

@@ -130,6 +130,18 @@ var Methods = []MethodInfo{
 	{SkillsUpdate.Name, ScopeRead, []Mode{ModeClient}, false},
 	{SkillsEnable.Name, ScopeAdmin, []Mode{ModeClient}, true},
 	{ReportProgress.Name, ScopeNode, []Mode{ModeNode}, true},
+	{TransferMeta.Name, ScopeNode, []Mode{ModeNode, ModeClient}, false},
+	{TransferAccept.Name, ScopeNode, []Mode{ModeNode, ModeClient}, false},
+	{TransferComplete.Name, ScopeNode, []Mode{ModeNode, ModeClient}, false},
+	{TransferFinish.Name, ScopeNode, []Mode{ModeNode, ModeClient}, false},
+	{TransferStart.Name, ScopeInvoke, []Mode{ModeClient}, true},
+	{TransferList.Name, ScopeRead, []Mode{ModeClient}, true},
+	{TransferGet.Name, ScopeRead, []Mode{ModeClient}, true},
+	{TransferPause.Name, ScopeInvoke, []Mode{ModeClient}, true},
+	{TransferResume.Name, ScopeInvoke, []Mode{ModeClient}, true},
+	{TransferCancel.Name, ScopeInvoke, []Mode{ModeClient}, true},
+	{TransferRetry.Name, ScopeInvoke, []Mode{ModeClient}, true},
+	{TransferForget.Name, ScopeInvoke, []Mode{ModeClient}, true},
 	{WorkspaceList.Name, ScopeRead, []Mode{ModeClient}, false},
 	{WorkspaceRead.Name, ScopeRead, []Mode{ModeClient}, false},
 	{WorkspaceWrite.Name, ScopeAdmin, []Mode{ModeClient}, false},
@@ -177,7 +189,8 @@ const (
 )
 
 // Events is every event, in the order hello-ok advertises them.
-var Events = []string{EventChat, EventToolInvoke, EventLogsGet, EventFeed, EventToolCancel, EventError}
+var Events = []string{EventChat, EventToolInvoke, EventLogsGet, EventTransferSend, EventTransferStart, EventTransferReceive, EventTransferEnd,
+	EventFeed, EventToolCancel, EventTransferStop, EventError}
 
 // MethodByName finds a method's entry.
 func MethodByName(name string) (MethodInfo, bool) {

@@ -25,6 +25,8 @@ type ToolSpec struct {
 	Idempotent   bool            `json:"idempotent,omitempty"`
 	// AcceptsKey says that the tool passes its idempotency key on to what it changes.
 	AcceptsKey bool `json:"acceptsKey,omitempty"`
+	// OwnTime says that the tool, one of the gateway's own, sees by itself that it comes to an end: no time limit applies.
+	OwnTime bool `json:"-"`
 }
 
 // ToolsListResult holds native tools first, then each node's in the order the node gave them.

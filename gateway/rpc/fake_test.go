@@ -23,6 +23,7 @@ import (
 	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
+	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
 
@@ -33,6 +34,7 @@ type fakes struct {
 	schedules Schedules // only in the conversations that say so
 	files     *workspace.Files
 	rules     *approval.Rules
+	transfers *transfer.Engine
 	calls     atomic.Int32
 	sent      func(protocol.ChatSendParams) // when set, sees each message
 }
@@ -64,13 +66,17 @@ func newFakes() *fakes {
 		panic(err)
 	}
 	f.files = workspace.NewFiles(home)
+	f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6})
 	return f
 }
 
 func (f *fakes) services() Services {
 	return Services{
-		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules,
+		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Transfers: f.transfers,
 		Skills: skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
+		StartTransfer: func(ctx context.Context, _ auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
+			return f.transfers.StartBy(ctx, transferCalls{f}, auth.Owner("test"), by, p)
+		},
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
 		},

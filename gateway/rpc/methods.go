@@ -123,6 +123,7 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.FeedSubscribe, s.subscribe)
 	s.schedules(all)
 	s.skills(all)
+	s.transfers(all)
 
 	handle(all, protocol.ModelProviders, func(context.Context, *Conn, protocol.Empty) (protocol.ProvidersResult, error) {
 		return protocol.ProvidersResult{Providers: list(s.s.Models.Providers())}, nil

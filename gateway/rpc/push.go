@@ -121,6 +121,7 @@ func (s *Server) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, err 
 		return snap, err
 	}
 	snap.Sessions, snap.Runs, snap.Approvals = list(snap.Sessions), list(snap.Runs), list(snap.Approvals)
+	snap.Transfers = s.s.Transfers.Open()
 	snap.Nodes, snap.Calls, snap.Status = list(s.s.Nodes.Nodes()), list(s.s.Tools.Running()), s.s.Status(ctx)
 	return snap, nil
 }

@@ -103,6 +103,9 @@ type Services struct {
 	Models    Models
 	Schedules Schedules
 	Skills    Skills
+	Transfers Transfers
+	// StartTransfer puts a transfer into the queue as a person's own act.
+	StartTransfer func(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error)
 	// Status gives the gateway's state; Pause changes it.
 	Status func(ctx context.Context) protocol.Status
 	Pause  func(ctx context.Context, paused bool) (protocol.Status, error)

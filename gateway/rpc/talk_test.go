@@ -38,9 +38,20 @@ type bench struct {
 }
 
 func open(f *fakes) (b *bench, stop func()) {
-	b, stop = openWith(f.services())
+	b, end := openWith(f.services())
 	b.fakes = f
-	return b, stop
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.transfers.Run(ctx)
+	}()
+	return b, func() {
+		cancel()
+		<-done
+		f.transfers.Close()
+		end()
+	}
 }
 
 func openWith(s Services) (b *bench, stop func()) {
@@ -84,8 +95,11 @@ func (b *bench) dial(name string) (*mouth, error) {
 
 func (m *mouth) listen() {
 	for {
-		_, data, err := m.ws.ReadMessage()
+		kind, data, err := m.ws.ReadMessage()
 		line := string(data)
+		if kind == websocket.BinaryMessage {
+			line = "hex " + hex.EncodeToString(data)
+		}
 		if err != nil {
 			line = "end"
 			var closed *websocket.CloseError

@@ -16,8 +16,8 @@ const (
 	closeLimit     = 2 * time.Second // for the peer's answer to a close
 )
 
-// receive reads one text frame. Frames of other kinds are skipped: binary ones belong to transfers, and none is known here.
-func (c *Conn) receive() ([]byte, error) { return wire.Receive(c.ws, c.alive, nil) }
+// receive reads one text frame. Binary ones belong to transfers.
+func (c *Conn) receive() ([]byte, error) { return wire.Receive(c.ws, c.alive, c.binary) }
 
 // alive gives the peer its time once more. Before the handshake nothing does, and after a close nothing does any more.
 func (c *Conn) alive() {

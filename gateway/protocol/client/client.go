@@ -17,6 +17,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
 )
 
 // Timing of a connection.
@@ -43,6 +44,8 @@ type Options struct {
 	OnDown func(error)
 	// OnEvent is called for every event but the feed's, in order, on the reading goroutine: it must not block.
 	OnEvent func(protocol.EventFrame)
+	// OnFrame is called for every binary frame, which it owns from then on, like OnEvent. nil drops them.
+	OnFrame func(*stream.Frame)
 	Logger  *slog.Logger
 }
 
@@ -107,6 +110,9 @@ func (c *Client) Run(ctx context.Context) error {
 // once makes one connection and serves it to its end.
 func (c *Client) once(ctx context.Context) error {
 	dialer := websocket.Dialer{HandshakeTimeout: handshakeLimit, Proxy: http.ProxyFromEnvironment}
+	if c.opts.OnFrame != nil { // a frame is written in one piece
+		dialer.ReadBufferSize, dialer.WriteBufferSize = bulkRead, bulkWrite
+	}
 	if c.opts.Dial != nil {
 		dialer.Proxy = nil
 		dialer.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return c.opts.Dial(ctx) }
@@ -120,7 +126,7 @@ func (c *Client) once(ctx context.Context) error {
 		}
 		return protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", c.opts.URL, err))
 	}
-	conn := newConn(ws, c.opts.OnEvent)
+	conn := newConn(ws, c.opts.OnEvent, c.opts.OnFrame)
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -10,6 +10,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
 	"fairlead/gateway/protocol/wire"
 )
 
@@ -17,6 +18,7 @@ import (
 type conn struct {
 	ws      *websocket.Conn
 	onEvent func(protocol.EventFrame)
+	onFrame func(*stream.Frame)
 	out     *wire.Writer
 	done    chan struct{} // closed when reading has ended
 	feed    feedQueue
@@ -26,9 +28,9 @@ type conn struct {
 	pending map[string]chan protocol.Response // nil once done
 }
 
-func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame)) *conn {
+func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame), onFrame func(*stream.Frame)) *conn {
 	ws.SetReadLimit(protocol.MaxReadFrame)
-	return &conn{ws: ws, onEvent: onEvent, out: wire.NewWriter(ws), done: make(chan struct{}),
+	return &conn{ws: ws, onEvent: onEvent, onFrame: onFrame, out: wire.NewWriter(ws), done: make(chan struct{}),
 		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)}}
 }
 
@@ -48,7 +50,7 @@ func (c *conn) read() error {
 	c.ws.SetPingHandler(func(s string) error { alive(); return pong(s) })
 	c.ws.SetPongHandler(func(string) error { alive(); return nil })
 	for {
-		data, err := wire.Receive(c.ws, alive, nil)
+		data, err := wire.Receive(c.ws, alive, c.binary(alive))
 		if err != nil {
 			return err
 		}
@@ -85,8 +87,8 @@ func (c *conn) end() {
 	}
 }
 
-// request registers a waiter and queues the frame.
-func (c *conn) request(ctx context.Context, method string, params any) (id string, waiter chan protocol.Response, err error) {
+// request registers a waiter and queues the frame, behind binary ones when behind is set.
+func (c *conn) request(ctx context.Context, method string, params any, behind bool) (id string, waiter chan protocol.Response, err error) {
 	c.mu.Lock()
 	if c.pending == nil {
 		c.mu.Unlock()
@@ -101,7 +103,11 @@ func (c *conn) request(ctx context.Context, method string, params any) (id strin
 	if err == nil && len(frame) > protocol.MaxReadFrame {
 		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message has %d MiB, at most %d are possible", method, len(frame)>>20, protocol.MaxReadFrame>>20))
 	}
-	if err == nil && !c.out.Send(ctx, frame) {
+	send := c.out.Send
+	if behind {
+		send = c.out.SendBehind
+	}
+	if err == nil && !send(ctx, frame) {
 		if err = ctx.Err(); err == nil {
 			err = lost(method)
 		}
@@ -123,8 +129,12 @@ func lost(method string) error {
 }
 
 func call[P, R any](ctx context.Context, c *conn, m protocol.Method[P, R], params P) (R, error) {
+	return callBehind(ctx, c, m, params, false)
+}
+
+func callBehind[P, R any](ctx context.Context, c *conn, m protocol.Method[P, R], params P, behind bool) (R, error) {
 	var out R
-	id, waiter, err := c.request(ctx, m.Name, params)
+	id, waiter, err := c.request(ctx, m.Name, params, behind)
 	if err != nil {
 		return out, err
 	}

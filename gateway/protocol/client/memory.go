@@ -61,12 +61,12 @@ const maxBuffered = 1 << 20
 
 // pipe is a net.Pipe with a buffer, so that two ends that answer each other's pings never wait for each other.
 func pipe() (net.Conn, net.Conn) {
-	a, b := newStream(), newStream()
+	a, b := newOneWay(), newOneWay()
 	return &pipeConn{in: a, out: b}, &pipeConn{in: b, out: a}
 }
 
-// stream is one direction.
-type stream struct {
+// oneWay is one direction.
+type oneWay struct {
 	mu     sync.Mutex // guards what follows
 	wake   sync.Cond
 	buf    []byte
@@ -80,15 +80,15 @@ type deadline struct {
 	timer *time.Timer
 }
 
-func newStream() *stream {
-	s := new(stream)
+func newOneWay() *oneWay {
+	s := new(oneWay)
 	s.wake.L = &s.mu
 	return s
 }
 
 func (d *deadline) passed() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
 
-func (s *stream) set(d *deadline, t time.Time) {
+func (s *oneWay) set(d *deadline, t time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d.timer != nil {
@@ -106,7 +106,7 @@ func (s *stream) set(d *deadline, t time.Time) {
 	s.wake.Broadcast()
 }
 
-func (s *stream) take(p []byte) (int, error) {
+func (s *oneWay) take(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.buf) == 0 {
@@ -129,7 +129,7 @@ func (s *stream) take(p []byte) (int, error) {
 	return n, nil
 }
 
-func (s *stream) give(p []byte) (n int, err error) {
+func (s *oneWay) give(p []byte) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(p) > 0 {
@@ -150,7 +150,7 @@ func (s *stream) give(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func (s *stream) close() {
+func (s *oneWay) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
@@ -162,7 +162,7 @@ func (s *stream) close() {
 	s.wake.Broadcast()
 }
 
-type pipeConn struct{ in, out *stream }
+type pipeConn struct{ in, out *oneWay }
 
 func (c *pipeConn) Read(p []byte) (int, error)  { return c.in.take(p) }
 func (c *pipeConn) Write(p []byte) (int, error) { return c.out.give(p) }

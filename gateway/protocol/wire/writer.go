@@ -18,21 +18,28 @@ const (
 	SlowRate = 64 << 10
 )
 
+// maxBulk is how many binary frames wait to be written.
+const maxBulk = 2
+
 // maxDirect is how many bytes a frame may have that its sender writes itself: it fits into the system's buffer of a peer that keeps up.
 const maxDirect = 32 << 10
 
-// frame is something to write: text, or a close with its code.
+// frame is something to write: text, binary, or a close with its code.
 type frame struct {
 	text   []byte
+	binary []byte
+	done   func() // of a binary frame: it was written, or never will be
 	code   int
 	reason string
 }
 
 // Writer sends frames in the order they were given to it. A sender that finds nothing waiting writes its frame itself, which saves the way over another goroutine:
-// half of what a small request takes. Everything else goes through a queue that [Writer.Run] empties.
+// half of what a small request takes. Everything else goes through a queue that [Writer.Run] empties. Binary frames have a lane of their own, in which text goes first:
+// a file on its way delays a message by one frame at most.
 type Writer struct {
 	ws     *websocket.Conn
 	queue  chan frame
+	bulk   chan frame
 	queued atomic.Int64  // frames given to the queue and not written yet
 	turn   chan struct{} // holds one token while nobody writes
 	over   chan struct{} // closed when Run has ended
@@ -40,7 +47,7 @@ type Writer struct {
 
 // NewWriter makes the writer of a connection.
 func NewWriter(ws *websocket.Conn) *Writer {
-	w := &Writer{ws: ws, queue: make(chan frame, 64), turn: make(chan struct{}, 1), over: make(chan struct{})}
+	w := &Writer{ws: ws, queue: make(chan frame, 64), bulk: make(chan frame, maxBulk), turn: make(chan struct{}, 1), over: make(chan struct{})}
 	w.turn <- struct{}{}
 	return w
 }
@@ -70,6 +77,52 @@ func (w *Writer) Close(ctx context.Context, code int, reason string) bool {
 	return w.put(ctx, frame{code: code, reason: reason})
 }
 
+// SendBinary sends a binary frame behind those that were sent before. It blocks while the peer is slow, and reports false as [Writer.Send] does. done, which may
+// be nil, is called exactly once in any case, when data is not needed any more; it must not block.
+func (w *Writer) SendBinary(ctx context.Context, data []byte, done func()) bool {
+	return w.lane(ctx, frame{binary: data, done: done})
+}
+
+// SendBehind sends a text frame behind the binary ones that were sent before; [Writer.Send] may overtake those.
+func (w *Writer) SendBehind(ctx context.Context, text []byte) bool {
+	return w.lane(ctx, frame{text: text})
+}
+
+func (w *Writer) lane(ctx context.Context, f frame) bool {
+	select {
+	case w.bulk <- f:
+		select {
+		case <-w.over: // Run may have emptied the lane before
+			w.drain()
+			return false
+		default:
+			return true
+		}
+	case <-w.over:
+	case <-ctx.Done():
+	}
+	f.end()
+	return false
+}
+
+func (f frame) end() {
+	if f.done != nil {
+		f.done()
+	}
+}
+
+// drain lets go of what nobody will write.
+func (w *Writer) drain() {
+	for {
+		select {
+		case f := <-w.bulk:
+			f.end()
+		default:
+			return
+		}
+	}
+}
+
 func (w *Writer) put(ctx context.Context, f frame) bool {
 	w.queued.Add(1) // before it is in the queue: nobody may overtake it from here on
 	select {
@@ -85,33 +138,56 @@ func (w *Writer) put(ctx context.Context, f frame) bool {
 // Run writes what is queued, and a ping each pingEvery, until ctx ends, a write fails or a close frame was sent. After that nothing can be sent.
 // closed says that it was the close frame; the caller then lets the peer answer. The caller closes the connection.
 func (w *Writer) Run(ctx context.Context, pingEvery time.Duration, closing func()) (closed bool) {
+	defer w.drain()
 	defer close(w.over)
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
-	for {
+	for ctx.Err() == nil {
+		var f frame
 		select {
-		case <-ctx.Done():
-			return false
-		case <-ping.C:
-			if Ping(w.ws) != nil {
-				return false
-			}
-		case f := <-w.queue:
+		case f = <-w.queue: // before anything binary
+		default:
 			select {
-			case <-w.turn: // kept when the end has come
 			case <-ctx.Done():
 				return false
+			case <-ping.C:
+				if Ping(w.ws) != nil {
+					return false
+				}
+				continue
+			case f = <-w.queue:
+			case f = <-w.bulk:
+				ok := w.take(ctx) && w.writeBulk(f) == nil
+				f.end()
+				if !ok {
+					return false
+				}
+				w.turn <- struct{}{}
+				continue
 			}
-			if f.code != 0 {
-				closing()
-				return w.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(f.code, f.reason), time.Now().Add(closeLimit)) == nil
-			}
-			if w.write(f.text) != nil {
-				return false
-			}
-			w.queued.Add(-1)
-			w.turn <- struct{}{}
 		}
+		if !w.take(ctx) { // kept when the end has come
+			return false
+		}
+		if f.code != 0 {
+			closing()
+			return w.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(f.code, f.reason), time.Now().Add(closeLimit)) == nil
+		}
+		if w.write(f.text) != nil {
+			return false
+		}
+		w.queued.Add(-1)
+		w.turn <- struct{}{}
+	}
+	return false
+}
+
+func (w *Writer) take(ctx context.Context) bool {
+	select {
+	case <-w.turn:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -121,4 +197,12 @@ const closeLimit = 2 * time.Second
 func (w *Writer) write(text []byte) error {
 	w.ws.SetWriteDeadline(time.Now().Add(WriteLimit + time.Duration(len(text)/SlowRate)*time.Second))
 	return w.ws.WriteMessage(websocket.TextMessage, text)
+}
+
+func (w *Writer) writeBulk(f frame) error {
+	if f.binary == nil {
+		return w.write(f.text)
+	}
+	w.ws.SetWriteDeadline(time.Now().Add(WriteLimit + time.Duration(len(f.binary)/SlowRate)*time.Second))
+	return w.ws.WriteMessage(websocket.BinaryMessage, f.binary)
 }

@@ -1,0 +1,72 @@
+package native
+
+import (
+	"context"
+	"fmt"
+
+	"fairlead/gateway/protocol"
+)
+
+// TransferIn moves a file (seed 002, gsv__Transfer). What follows Destination are extensions.
+type TransferIn struct {
+	Source      string   `json:"source" jsonschema:"where the file is: machine:/path/to/file, or gsv:path for a file of your own workspace; a folder is moved whole"`
+	Destination string   `json:"destination" jsonschema:"where it shall be, written the same way"`
+	Sources     []string `json:"sources,omitempty" jsonschema:"several sources, all on one machine, instead of source; destination is then the folder to put them into"`
+	Into        bool     `json:"into,omitempty" jsonschema:"destination is a folder to put the source into under its own name"`
+	Conflict    string   `json:"conflict,omitempty" jsonschema:"what to do with a file that is there already: overwrite, rename (the new one gets a number) or skip; default overwrite"`
+	Links       string   `json:"links,omitempty" jsonschema:"what to do with symbolic links in a folder: keep, follow or skip; default keep"`
+	Later       bool     `json:"later,omitempty" jsonschema:"when a machine is not connected, wait for it instead of failing"`
+	ExpiresIn   int64    `json:"expiresInMs,omitempty" jsonschema:"how many milliseconds to wait for a machine; default seven days"`
+	Wait        *bool    `json:"wait,omitempty" jsonschema:"false answers as soon as the transfer is in the queue; default true, which waits until the files have arrived"`
+}
+
+// TransferOut is a transfer's end, or its beginning when nobody waits. TransferID and State are extensions.
+type TransferOut struct {
+	Source           string              `json:"source"`
+	Destination      string              `json:"destination"`
+	BytesTransferred int64               `json:"bytesTransferred"`
+	Mime             string              `json:"mime,omitempty"`
+	TransferID       protocol.TransferID `json:"transferId,omitempty"`
+	State            string              `json:"state,omitempty"`
+}
+
+// transfer checks the endpoints in the original's order.
+func (t *Tools) transfer(ctx context.Context, in TransferIn) (TransferOut, error) {
+	sources := in.Sources
+	if len(sources) == 0 {
+		sources = []string{in.Source}
+	}
+	var ends []protocol.Endpoint
+	for _, s := range sources {
+		from, err := protocol.ParseEndpoint(s, false)
+		if err != nil {
+			return TransferOut{}, err
+		}
+		ends = append(ends, from)
+	}
+	to, err := protocol.ParseEndpoint(in.Destination, len(in.Sources) > 0 || in.Into)
+	if err != nil {
+		return TransferOut{}, err
+	}
+	from := ends[0]
+	for _, e := range []struct {
+		what string
+		protocol.Endpoint
+	}{{"Source", from}, {"Destination", to}} {
+		if e.Node == protocol.NativePrefix || e.Node == protocol.Here || in.Later {
+			continue
+		}
+		if n, ok := t.Node(e.Node); !ok || !n.Online {
+			return TransferOut{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s node not connected: %s", e.what, e.Node))
+		}
+	}
+	switch {
+	case from.Node == protocol.NativePrefix && to.Node == protocol.NativePrefix:
+		return TransferOut{}, protocol.ErrBadRequest.With("Cannot transfer from gsv to gsv")
+	case from == to && !in.Into:
+		return TransferOut{}, protocol.ErrBadRequest.With("Source and destination are the same file")
+	case t.s.Transfer == nil:
+		return TransferOut{}, protocol.ErrUnavailable.With("This version cannot move files yet. Read the file on one machine and write it on the other.")
+	}
+	return t.s.Transfer(ctx, in)
+}

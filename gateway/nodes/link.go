@@ -1,0 +1,24 @@
+package nodes
+
+import (
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Contact says how to speak to a connected machine.
+type Contact struct {
+	Extensions []string
+	Ready      time.Time // events may be sent from then on
+}
+
+// Link gives a machine's connection; ok is false while it has none.
+func (h *Hub) Link(id protocol.NodeID) (l Link, c Contact, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := h.nodes[id]
+	if n == nil || n.link == nil {
+		return nil, Contact{}, false
+	}
+	return n.link, Contact{n.ext, n.ready}, true
+}

@@ -1,0 +1,11 @@
+// Package stream is what the two ends of a transfer do, wherever they are: a node, the gateway's own workspace, a window or the command line.
+//
+// [Ends] serves the lifecycle of seed 004 (transfer.send, meta, receive, accept, start, complete, end, done). With a peer that knows only the seed one
+// file's bytes travel in binary frames. Between our own ends the frames carry records instead (extension, [protocol.TransferStream]): a [Sender] walks
+// files and folders, a [Receiver] writes them, and they speak to each other through the gateway, which relays frames in both directions.
+//
+// The sender may have at most [Window] bytes under way: the receiver gives back what it has written. Every file is compared by SHA-256 before it gets
+// its name, in one step; until then it is a hidden part file in the same folder, named after the transfer, so that a later attempt goes on where
+// this one was cut. What a sender says is never trusted: names are checked ([CheckName]), everything is made relative to the handle of the chosen folder
+// (os.Root), and folders are never entered through a symbolic link.
+package stream

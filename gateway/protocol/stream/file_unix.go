@@ -1,0 +1,36 @@
+//go:build unix
+
+package stream
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// nonblock keeps open from waiting for the other end of a named pipe.
+const nonblock = syscall.O_NONBLOCK
+
+// sparse reports whether a file has holes.
+func sparse(info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int64(st.Blocks)*512 < info.Size()-(1<<20)
+}
+
+// free is how many bytes fit on the disk that dir is on; -1 when nobody can say.
+func free(dir *os.Root) int64 {
+	f, err := dir.Open(".")
+	if err != nil {
+		return -1
+	}
+	defer f.Close()
+	var st syscall.Statfs_t
+	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {
+		return -1
+	}
+	return int64(uint64(st.Bavail) * uint64(st.Bsize))
+}
+
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}

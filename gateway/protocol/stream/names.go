@@ -1,0 +1,171 @@
+package stream
+
+import (
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+const (
+	maxName  = 255  // bytes, of each part: what the common file systems allow
+	maxPath  = 4096 // bytes in all
+	maxDepth = 255
+	// partPrefix begins the names of unfinished files. Nothing of that kind is sent or received.
+	partPrefix = ".fairlead-"
+	partSuffix = ".part"
+)
+
+// CheckName says why a name that another machine chose, with slashes and relative to the chosen folder, cannot be used on goos. What it lets through
+// names exactly one place below that folder. The error's text is for people.
+func CheckName(goos, name string) error {
+	if name == "" || len(name) > maxPath {
+		return fmt.Errorf("its name is empty or longer than %d bytes", maxPath)
+	}
+	parts := strings.Split(name, "/")
+	if len(parts) > maxDepth {
+		return fmt.Errorf("it lies more than %d folders deep", maxDepth)
+	}
+	for _, p := range parts {
+		if why := badPart(goos, p); why != "" {
+			return fmt.Errorf("the name %q %s", p, why)
+		}
+	}
+	return nil
+}
+
+func badPart(goos, p string) string {
+	switch {
+	case p == "":
+		return "is empty"
+	case p == "." || p == "..":
+		return "leads to another folder"
+	case len(p) > maxName:
+		return fmt.Sprintf("is longer than %d bytes", maxName)
+	case strings.HasPrefix(p, partPrefix) && (strings.HasSuffix(p, partSuffix) || strings.HasSuffix(p, ".tmp")):
+		return "is that of an unfinished file"
+	case strings.ContainsRune(p, 0):
+		return "holds a zero byte"
+	case strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return "holds a control character"
+	case goos == "darwin" && !utf8.ValidString(p):
+		return "is no text, which this machine's names must be"
+	case goos != "windows":
+		return ""
+	case !utf8.ValidString(p):
+		return "is no text, which this machine's names must be"
+	case strings.ContainsAny(p, `<>:"\|?*`):
+		return "holds a character that Windows has another use for"
+	case strings.HasSuffix(p, ".") || strings.HasSuffix(p, " "):
+		return "ends in a dot or a blank, which Windows drops"
+	case device(p):
+		return "is that of a device on Windows"
+	case short(p):
+		return "looks like the short name of another file on Windows"
+	}
+	return ""
+}
+
+// device knows the names that are devices on Windows, with any extension.
+func device(p string) bool {
+	base, _, _ := strings.Cut(p, ".")
+	base = strings.ToUpper(strings.TrimRight(base, " "))
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$":
+		return true
+	}
+	for _, port := range []string{"COM", "LPT"} {
+		if n, ok := strings.CutPrefix(base, port); ok && utf8.RuneCountInString(n) == 1 && strings.ContainsAny(n, "0123456789¹²³") {
+			return true
+		}
+	}
+	return false
+}
+
+// short reports whether p has the form of a generated 8.3 name.
+func short(p string) bool {
+	base, ext, _ := strings.Cut(p, ".")
+	stem, digits, ok := strings.Cut(base, "~")
+	return ok && stem != "" && len(base) <= 8 && len(ext) <= 3 && !strings.Contains(ext, ".") && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// CheckLink says why a symbolic link at name, made by another machine, cannot be made here: it must stay in the folder whatever other links there are.
+// Only leading ".." are let through, which count from a folder that is known to be none.
+func CheckLink(goos, name, target string) error {
+	if target == "" || len(target) > maxPath || strings.ContainsRune(target, 0) {
+		return fmt.Errorf("it is a symbolic link to nowhere")
+	}
+	depth := strings.Count(name, "/")
+	down := false
+	for _, p := range strings.Split(target, "/") {
+		switch {
+		case p == "..":
+			if depth--; depth < 0 || down {
+				return fmt.Errorf("it is a symbolic link to %q, which leads out of what is sent", target)
+			}
+		case p == ".":
+		case badPart(goos, p) != "":
+			return fmt.Errorf("it is a symbolic link to %q, which leads out of what is sent, or cannot be used here", target)
+		default:
+			down = true
+		}
+	}
+	return nil
+}
+
+var seed = maphash.MakeSeed()
+
+// fold is the same for names that some file system takes for one: by case, or by the way letters are put together.
+func fold(name string) uint64 {
+	if !ascii(name) {
+		name = norm.NFC.String(strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, norm.NFD.String(name)))
+	} else {
+		name = strings.ToLower(name)
+	}
+	return maphash.String(seed, name)
+}
+
+func exact(name string) uint64 { return maphash.String(seed, name) }
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// numbered gives "report (2).pdf" for report.pdf and 2.
+func numbered(name string, n int) string {
+	ext := ""
+	if i := strings.LastIndexByte(name, '.'); i > 0 && len(name)-i <= 16 {
+		name, ext = name[:i], name[i:]
+		if j := strings.LastIndexByte(name, '.'); j > 0 && name[j:] == ".tar" {
+			name, ext = name[:j], name[j:]+ext
+		}
+	}
+	number := fmt.Sprintf(" (%d)", n)
+	for len(name)+len(number)+len(ext) > maxName {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return name + number + ext
+}
+
+// kind words what cannot be sent.
+func kind(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "it is a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "it is a socket"
+	case m&fs.ModeDevice != 0:
+		return "it is a device"
+	}
+	return "it is no regular file"
+}

@@ -1,0 +1,366 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+const (
+	// grantEvery is how many written bytes are given back at once.
+	grantEvery = 512 << 10
+	// progressEvery is how often the receiver says how far it is.
+	progressEvery = 100 * time.Millisecond
+	// maxProblems is how many problems are told; all are counted.
+	maxProblems = 50
+)
+
+// Receiver writes what a [Sender] sends. It is used once.
+type Receiver struct {
+	ID       uint32
+	Transfer protocol.TransferID // names part files
+	Root     *os.Root            // the folder to write into
+	// Rename is what the one thing that is sent shall be called; empty: everything keeps its name.
+	Rename   string
+	Conflict string
+	Out      Send
+	In       *Inbox
+
+	pack   packer
+	owed   int // bytes written and not given back
+	told   time.Time
+	coming map[uint32]*expected // announced, not complete
+	file   *incoming            // the one that is being written
+	real   map[string]bool      // folders that are known to be no links
+	names  map[uint64]uint64    // of what was made: folded names to names, both as sums
+	dirs   []entry              // to get their modes and times at the end
+	end    bool
+	res    Result
+}
+
+// Result is what became of a transfer at its destination.
+type Result struct {
+	Arrived
+	Written  int64 // bytes
+	New      int   // files written
+	Skipped  int   // files that were there already, or were not wanted
+	Failed   int
+	Problems []protocol.TransferProblem
+	Top      string // name of the first top file or folder
+}
+
+// Run receives everything. What it returns without an error is on the disk for good. When ctx ends with [ErrDiscard] as its cause, what is
+// unfinished is removed; otherwise it is kept for a later attempt.
+func (r *Receiver) Run(ctx context.Context) (Result, error) {
+	r.coming, r.real, r.names = make(map[uint32]*expected), map[string]bool{".": true}, make(map[uint64]uint64)
+	r.pack = packer{id: r.ID, send: r.Out}
+	err := r.grant(ctx, Window)
+	for err == nil && !r.end {
+		var f *Frame
+		if f, err = r.In.Next(ctx); err != nil {
+			break
+		}
+		if f.Piece {
+			err = broken("a frame is too long")
+		} else if err = records(f.Body(), func(kind byte, payload []byte) error { return r.take(ctx, kind, payload) }); err == nil {
+			if r.owed += len(f.Body()); r.owed >= grantEvery {
+				n := r.owed
+				r.owed = 0
+				err = r.grant(ctx, n)
+			}
+		}
+		f.Free()
+		if err == nil && time.Since(r.told) > progressEvery {
+			err = r.tell(ctx)
+		}
+	}
+	if err == nil {
+		err = r.finish()
+	}
+	if r.file != nil {
+		r.file.close(errors.Is(context.Cause(ctx), ErrDiscard))
+	}
+	if err == nil {
+		err = r.tell(ctx)
+	}
+	return r.res, err
+}
+
+// ErrDiscard is the cause of a context that ends because the transfer was cancelled: what is unfinished is removed.
+var ErrDiscard = errors.New("the transfer was cancelled")
+
+func (r *Receiver) grant(ctx context.Context, n int) error {
+	return r.say(ctx, recCredit, binary.LittleEndian.AppendUint64(nil, uint64(n)))
+}
+
+func (r *Receiver) say(ctx context.Context, kind byte, payload []byte) error {
+	if err := r.pack.add(ctx, kind, payload); err != nil {
+		return err
+	}
+	return r.pack.flush(ctx)
+}
+
+func (r *Receiver) tell(ctx context.Context) error {
+	r.told = time.Now()
+	a := r.res.Arrived
+	if r.file != nil {
+		a.Bytes += r.file.sum.n
+		a.Current = r.file.name
+	}
+	return r.say(ctx, recProgress, a.encode())
+}
+
+func (r *Receiver) take(ctx context.Context, kind byte, payload []byte) error {
+	if r.end {
+		return broken("more after the end")
+	}
+	switch kind {
+	case recData:
+		if r.file == nil {
+			return nil // of a file that is not wanted
+		}
+		return r.file.write(payload)
+	case recHole:
+		p := reader{b: payload}
+		n := p.i64()
+		if p.bad || n < 0 {
+			return broken("a hole")
+		}
+		if r.file == nil {
+			return nil
+		}
+		return r.file.hole(ctx, n, func() error { return r.alive(ctx) })
+	case recEntry:
+		e, err := parseEntry(payload)
+		if err != nil {
+			return err
+		}
+		return r.entry(ctx, e)
+	case recBegin:
+		p := reader{b: payload}
+		index, offset := p.u32(), p.i64()
+		if p.bad || offset < 0 {
+			return broken("a beginning")
+		}
+		return r.begin(index, offset)
+	case recFile:
+		p := reader{b: payload}
+		index, sum := p.u32(), p.bytes(sumSize)
+		if p.bad {
+			return broken("an end")
+		}
+		return r.complete(index, sum)
+	case recQuit:
+		p := reader{b: payload}
+		index := p.u32()
+		return r.quit(index, string(p.rest()))
+	case recNote:
+		p := reader{b: payload}
+		name := string(p.bytes(int(p.u32())))
+		if !p.bad {
+			r.problem(name, string(p.rest()))
+		}
+	case recEnd:
+		if r.file != nil {
+			return broken("the end in the middle of a file")
+		}
+		r.end = true
+	case recAlive:
+	default:
+		return broken("an unknown record")
+	}
+	return nil
+}
+
+func (r *Receiver) alive(ctx context.Context) error {
+	if time.Since(r.told) < aliveEvery {
+		return nil
+	}
+	return r.tell(ctx)
+}
+
+func (r *Receiver) problem(name, text string) {
+	if len(r.res.Problems) < maxProblems {
+		r.res.Problems = append(r.res.Problems, protocol.TransferProblem{Path: strings.ToValidUTF8(name, "�"), Text: strings.ToValidUTF8(text, "�")})
+	}
+}
+
+// fail counts a file that cannot be had.
+func (r *Receiver) fail(e *entry, err error) {
+	r.res.Failed++
+	r.problem(e.name, err.Error())
+}
+
+// entry takes an announcement.
+func (r *Receiver) entry(ctx context.Context, e entry) error {
+	large := e.mode.IsRegular() && e.size > eager
+	err := r.place(&e)
+	switch {
+	case fatal(err):
+		return err
+	case err != nil:
+		r.fail(&e, err)
+	case e.mode.IsDir():
+		if err := r.folder(&e); err != nil {
+			if fatal(err) {
+				return err
+			}
+			r.fail(&e, err)
+		}
+	case e.mode&fs.ModeSymlink != 0:
+		if err := r.link(&e); err != nil {
+			r.fail(&e, err)
+		}
+	case !e.mode.IsRegular():
+		r.fail(&e, errors.New(kind(e.mode)))
+	case r.Conflict == protocol.ConflictSkip && r.taken(e.name):
+		delete(r.coming, e.index)
+		r.there(&e)
+	default:
+		known := r.coming[e.index]
+		if known != nil {
+			known.entry = e // it changed at the source, and comes anew
+			return nil
+		}
+		x := &expected{entry: e}
+		if r.coming[e.index] = x; len(r.coming) > 8*ahead {
+			return broken("too many files are announced")
+		}
+		if large {
+			return r.decide(ctx, x)
+		}
+		return nil
+	}
+	if large {
+		return r.say(ctx, recVerdict, verdict{index: e.index, have: -1}.encode())
+	}
+	return nil
+}
+
+// place checks an entry's name and gives it its place below the folder.
+func (r *Receiver) place(e *entry) error {
+	top, rest, nested := strings.Cut(e.name, "/")
+	if r.Rename != "" {
+		top = r.Rename
+	}
+	if err := CheckName(runtime.GOOS, e.name); err != nil {
+		return err
+	}
+	if e.name = top; nested {
+		e.name += "/" + rest
+	}
+	if err := CheckName(runtime.GOOS, e.name); err != nil {
+		return err
+	}
+	if r.res.Top == "" {
+		r.res.Top = top
+	}
+	return r.parents(path.Dir(e.name))
+}
+
+// parents makes the folders down to dir, and sees that none of them is a link: what lies behind one is another place than its name says.
+func (r *Receiver) parents(dir string) error {
+	if r.real[dir] {
+		return nil
+	}
+	if err := r.parents(path.Dir(dir)); err != nil {
+		return err
+	}
+	info, err := r.Root.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = r.Root.Mkdir(dir, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
+			info, err = r.Root.Lstat(dir)
+		}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("Failed to create directory %s: %w", dir, reason(err)) //lint:ignore ST1005 the original's text
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s is a symbolic link, and what is sent goes through none", dir)
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file here", dir)
+	}
+	r.real[dir] = true
+	return nil
+}
+
+func (r *Receiver) taken(name string) bool {
+	_, err := r.Root.Lstat(name)
+	return err == nil
+}
+
+// folder makes a folder, or takes one that is there.
+func (r *Receiver) folder(e *entry) error {
+	if err := r.parents(e.name); err != nil {
+		return err
+	}
+	r.dirs = append(r.dirs, *e)
+	return nil
+}
+
+// link makes a symbolic link that leads nowhere outside.
+func (r *Receiver) link(e *entry) error {
+	if err := CheckLink(runtime.GOOS, e.name, e.link); err != nil {
+		return err
+	}
+	if old, err := r.Root.Readlink(e.name); err == nil && old == e.link {
+		return nil
+	}
+	err := r.Root.Symlink(e.link, e.name)
+	if errors.Is(err, fs.ErrExist) {
+		switch r.Conflict {
+		case protocol.ConflictSkip:
+			return nil
+		case protocol.ConflictOverwrite:
+			if info, err := r.Root.Lstat(e.name); err == nil && info.IsDir() {
+				return errors.New("there is a folder of that name")
+			}
+			if err := r.Root.Remove(e.name); err != nil {
+				return reason(err)
+			}
+			err = r.Root.Symlink(e.link, e.name)
+		default:
+			name := e.name
+			for n := 2; errors.Is(err, fs.ErrExist) && n < 1000; n++ {
+				e.name = path.Join(path.Dir(name), numbered(path.Base(name), n))
+				err = r.Root.Symlink(e.link, e.name)
+			}
+		}
+	}
+	return reason(err)
+}
+
+// others is what another machine may not let people here do with what it sends.
+const others = 0o022
+
+// fatal reports whether an error ends the transfer, and not only the file.
+func fatal(err error) bool {
+	return err != nil && (errors.Is(err, ErrProtocol) || diskFull(err) || errors.Is(err, context.Canceled))
+}
+
+// finish gives folders their modes and times, the innermost first, and makes everything last.
+func (r *Receiver) finish() error {
+	if len(r.coming) > 0 {
+		return broken("files were announced and not sent")
+	}
+	for i := len(r.dirs) - 1; i >= 0; i-- {
+		d := r.dirs[i]
+		if runtime.GOOS != "windows" {
+			r.Root.Chmod(d.name, d.mode.Perm()&^others|0o700)
+		}
+		r.Root.Chtimes(d.name, time.Time{}, time.Unix(0, d.mtime))
+	}
+	if r.res.New > 0 {
+		return syncAll(r.Root)
+	}
+	return nil
+}

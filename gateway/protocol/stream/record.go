@@ -1,0 +1,244 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Kinds of record. The sender's:
+const (
+	recEntry = 'e' // a file, folder or link: index, type, mode, size, mtime, name, link target
+	recBegin = 'b' // data of a file follows: index, offset
+	recData  = 'd' // bytes
+	recHole  = 'h' // so many zeros
+	recFile  = 'x' // the file is complete: index, SHA-256 of all of it
+	recQuit  = 'q' // the file cannot be sent: index, why
+	recNote  = 'n' // something was left out: name, why
+	recEnd   = 'z' // that is all
+)
+
+// The receiver's:
+const (
+	recCredit   = 'c' // so many more bytes may be sent
+	recVerdict  = 'v' // what the receiver has of a file: index, bytes (-1: it wants none), sums at each block and at the end
+	recProgress = 'p' // files and bytes that are there, index of the file it is at
+)
+
+// recAlive, either's, says that it works on something that takes long.
+const recAlive = 'k'
+
+// recHead is a record's kind and length.
+const recHead = 1 + 4
+
+// ErrProtocol says that the other end does not keep to the records.
+var ErrProtocol = errors.New("the other end sent something that cannot be understood")
+
+func broken(what string) error { return fmt.Errorf("%w (%s)", ErrProtocol, what) }
+
+// Send sends one frame, which it owns from then on, and blocks while the way is full.
+type Send func(ctx context.Context, f *Frame) error
+
+// packer puts records into frames. It belongs to one goroutine.
+type packer struct {
+	id    uint32
+	send  Send
+	spend func(ctx context.Context, n int) error // waits until n bytes may be sent; nil: they always may
+	frame *Frame
+}
+
+// flush sends what is there.
+func (p *packer) flush(ctx context.Context) error {
+	if p.frame == nil {
+		return nil
+	}
+	f := p.frame
+	p.frame = nil
+	if p.spend != nil {
+		if err := p.spend(ctx, len(f.Body())); err != nil {
+			f.Free()
+			return err
+		}
+	}
+	return p.send(ctx, f)
+}
+
+// room makes room for a record of n bytes, which must fit into a frame.
+func (p *packer) room(ctx context.Context, n int) error {
+	if p.frame != nil && len(p.frame.Body())+recHead+n > maxBody {
+		if err := p.flush(ctx); err != nil {
+			return err
+		}
+	}
+	if p.frame == nil {
+		p.frame = newFrame(p.id)
+	}
+	return nil
+}
+
+func (p *packer) add(ctx context.Context, kind byte, payload []byte) error {
+	if recHead+len(payload) > maxBody {
+		return fmt.Errorf("a record of %d bytes does not fit", len(payload))
+	}
+	if err := p.room(ctx, len(payload)); err != nil {
+		return err
+	}
+	b := append(p.frame.buf, kind)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
+	p.frame.buf = append(b, payload...)
+	return nil
+}
+
+// space gives what is free of the present frame for a data record, at least least bytes; commit says how many of them were filled.
+func (p *packer) space(ctx context.Context, least int) ([]byte, error) {
+	if err := p.room(ctx, least); err != nil {
+		return nil, err
+	}
+	at := len(p.frame.buf) + recHead
+	return p.frame.buf[at : idSize+maxBody], nil
+}
+
+func (p *packer) commit(n int) {
+	at := len(p.frame.buf)
+	b := p.frame.buf[:at+recHead+n]
+	b[at] = recData
+	binary.LittleEndian.PutUint32(b[at+1:], uint32(n))
+	p.frame.buf = b
+}
+
+// records calls f with each record of a frame's body.
+func records(body []byte, f func(kind byte, payload []byte) error) error {
+	for len(body) > 0 {
+		if len(body) < recHead {
+			return broken("a record is cut")
+		}
+		kind, n := body[0], binary.LittleEndian.Uint32(body[1:])
+		if body = body[recHead:]; uint64(n) > uint64(len(body)) {
+			return broken("a record is cut")
+		}
+		if err := f(kind, body[:n]); err != nil {
+			return err
+		}
+		body = body[n:]
+	}
+	return nil
+}
+
+// Progress reads how far a receiver is out of a frame that it sent; ok is false when the frame does not tell.
+func Progress(f *Frame) (p Arrived, ok bool) {
+	records(f.Body(), func(kind byte, payload []byte) error {
+		if kind == recProgress {
+			r := reader{b: payload}
+			p = Arrived{Files: int(r.u32()), Bytes: r.i64(), Current: string(r.rest())}
+			ok = !r.bad
+		}
+		return nil
+	})
+	return p, ok
+}
+
+// Arrived is what is at the destination, whether it was sent or there already.
+type Arrived struct {
+	Files   int
+	Bytes   int64
+	Current string // the file that is on its way, below the destination
+}
+
+func (a Arrived) encode() []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(a.Files))
+	b = binary.LittleEndian.AppendUint64(b, uint64(a.Bytes))
+	return append(b, cut(a.Current, maxText)...)
+}
+
+// maxText is how long an error or a name for people is in a record.
+const maxText = 1000
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}
+
+// entry is a file, folder or link as it goes over the wire.
+type entry struct {
+	index uint32
+	mode  fs.FileMode // type and permissions
+	size  int64
+	mtime int64  // nanoseconds since 1970
+	name  string // with slashes, relative to the destination folder
+	link  string
+}
+
+func (e entry) encode() []byte {
+	b := binary.LittleEndian.AppendUint32(nil, e.index)
+	b = binary.LittleEndian.AppendUint32(b, uint32(e.mode))
+	b = binary.LittleEndian.AppendUint64(b, uint64(e.size))
+	b = binary.LittleEndian.AppendUint64(b, uint64(e.mtime))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(e.name)))
+	b = append(b, e.name...)
+	return append(b, e.link...)
+}
+
+func parseEntry(b []byte) (e entry, err error) {
+	r := reader{b: b}
+	e = entry{index: r.u32(), mode: fs.FileMode(r.u32()), size: r.i64(), mtime: r.i64()}
+	e.name = string(r.bytes(int(r.u32())))
+	e.link = string(r.rest())
+	if r.bad || e.size < 0 {
+		return e, broken("an entry")
+	}
+	return e, nil
+}
+
+// verdict is what a receiver has of a file.
+type verdict struct {
+	index uint32
+	have  int64    // bytes; -1: send nothing of it
+	sums  [][]byte // of everything up to each block's end, the last one of everything
+}
+
+func (v verdict) encode() []byte {
+	b := binary.LittleEndian.AppendUint32(nil, v.index)
+	b = binary.LittleEndian.AppendUint64(b, uint64(v.have))
+	for _, s := range v.sums {
+		b = append(b, s...)
+	}
+	return b
+}
+
+func parseVerdict(b []byte) (v verdict, err error) {
+	r := reader{b: b}
+	v = verdict{index: r.u32(), have: r.i64()}
+	rest := r.rest()
+	for len(rest) >= sumSize {
+		v.sums = append(v.sums, append([]byte(nil), rest[:sumSize]...))
+		rest = rest[sumSize:]
+	}
+	if r.bad || len(rest) > 0 || v.have < -1 || v.have > 0 && len(v.sums) != blocks(v.have) {
+		return v, broken("a verdict")
+	}
+	return v, nil
+}
+
+// reader takes a payload apart; bad says that it was too short.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) bytes(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.bad = true
+		return make([]byte, min(max(n, 0), 8))
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *reader) u32() uint32  { return binary.LittleEndian.Uint32(r.bytes(4)) }
+func (r *reader) i64() int64   { return int64(binary.LittleEndian.Uint64(r.bytes(8))) }
+func (r *reader) rest() []byte { return r.bytes(len(r.b)) }

@@ -1,0 +1,409 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	// Window is how many bytes a sender may have under way that the receiver has not written yet: what either end and the gateway hold in memory for
+	// one transfer stays below 4 MiB.
+	Window = 3 << 20
+	// eager is up to which size a file is sent without waiting for the receiver's verdict.
+	eager = 64 << 10
+	// ahead is how many larger files are announced before their turn, so that verdicts come in time.
+	ahead = 32
+	// tries is how often a file that changes while it is sent is begun.
+	tries = 3
+	// aliveEvery is how often an end that is busy says so.
+	aliveEvery = 5 * time.Second
+)
+
+// Sender sends items. It is used once.
+type Sender struct {
+	ID    uint32
+	Items []Item
+	Links string
+	Out   Send
+	In    *Inbox
+
+	pack packer
+	next uint32
+	busy time.Time // when it last said that it is alive
+	news chan struct{}
+
+	mu       sync.Mutex // guards what follows
+	credit   int        // bytes that may be sent
+	verdicts map[uint32]verdict
+}
+
+// Run sends everything and returns when it is on its way, or ctx ends, or the other end fails.
+func (s *Sender) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.news, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
+	s.pack = packer{id: s.ID, send: s.Out, spend: s.spend}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		cancel(s.listen(ctx))
+	}()
+	err := s.sendAll(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	cancel(nil)
+	<-done
+	return err
+}
+
+// listen takes what the receiver says. It always does, whatever the sending side waits for.
+func (s *Sender) listen(ctx context.Context) error {
+	for {
+		f, err := s.In.Next(ctx)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		err = records(f.Body(), s.heard)
+		s.mu.Unlock()
+		f.Free()
+		if err != nil {
+			return err
+		}
+		signal(s.news)
+	}
+}
+
+// heard takes one record, under s.mu.
+func (s *Sender) heard(kind byte, payload []byte) error {
+	switch kind {
+	case recCredit:
+		r := reader{b: payload}
+		n := r.i64()
+		if r.bad || n < 0 || n > Window || s.credit+int(n) > Window {
+			return broken("a credit")
+		}
+		s.credit += int(n)
+	case recVerdict:
+		v, err := parseVerdict(payload)
+		if err != nil {
+			return err
+		}
+		if s.verdicts[v.index] = v; len(s.verdicts) > 2*ahead {
+			return broken("verdicts about nothing")
+		}
+	}
+	return nil
+}
+
+// await waits until ready, which is called under s.mu, says so.
+func (s *Sender) await(ctx context.Context, ready func() bool) error {
+	for {
+		s.mu.Lock()
+		ok := ready()
+		s.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-s.news:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// spend waits until n bytes may be sent.
+func (s *Sender) spend(ctx context.Context, n int) error {
+	return s.await(ctx, func() bool {
+		if s.credit < n {
+			return false
+		}
+		s.credit -= n
+		return true
+	})
+}
+
+func (s *Sender) verdict(ctx context.Context, index uint32) (v verdict, err error) {
+	err = s.await(ctx, func() (ok bool) {
+		v, ok = s.verdicts[index]
+		delete(s.verdicts, index)
+		return ok
+	})
+	return v, err
+}
+
+func (s *Sender) sendAll(ctx context.Context) error {
+	w := newWalker(s.Items, s.Links, func(name, why string) error { return s.note(ctx, name, why) })
+	var queue []found // announced or small, in their order
+	large := 0
+	end := false
+	for {
+		for !end && large < ahead && len(queue) < 4*ahead {
+			f, ok, err := w.next()
+			if err != nil {
+				return err
+			}
+			if end = !ok; end {
+				break
+			}
+			f.index = s.next
+			s.next++
+			if f.mode.IsRegular() && f.size > eager {
+				large++
+				if err := s.pack.add(ctx, recEntry, f.encode()); err != nil {
+					return err
+				}
+			}
+			queue = append(queue, f)
+		}
+		if len(queue) == 0 {
+			break
+		}
+		f := queue[0]
+		queue = queue[1:]
+		var err error
+		switch {
+		case !f.mode.IsRegular():
+			err = s.pack.add(ctx, recEntry, f.encode())
+		case f.size > eager:
+			large--
+			err = s.large(ctx, f)
+		default:
+			err = s.small(ctx, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.pack.add(ctx, recEnd, binary.LittleEndian.AppendUint32(nil, s.next)); err != nil {
+		return err
+	}
+	return s.pack.flush(ctx)
+}
+
+func (s *Sender) note(ctx context.Context, name, why string) error {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(name)))
+	return s.pack.add(ctx, recNote, append(append(b, name...), cut(why, maxText)...))
+}
+
+// large sends a file that was announced, from where the receiver has it.
+func (s *Sender) large(ctx context.Context, f found) error {
+	if err := s.pack.flush(ctx); err != nil {
+		return err
+	}
+	v, err := s.verdict(ctx, f.index)
+	if err != nil || v.have < 0 {
+		return err
+	}
+	return s.file(ctx, f, v)
+}
+
+func (s *Sender) small(ctx context.Context, f found) error {
+	if err := s.pack.add(ctx, recEntry, f.encode()); err != nil {
+		return err
+	}
+	return s.file(ctx, f, verdict{index: f.index})
+}
+
+// errMoved says that a file changed while it was sent.
+var errMoved = errors.New("it changed while it was sent")
+
+// file sends one file, again when it changes meanwhile.
+func (s *Sender) file(ctx context.Context, f found, v verdict) error {
+	for try := 1; ; try++ {
+		err := s.once(ctx, f, v, try)
+		var local *fileError
+		switch {
+		case !errors.As(err, &local):
+			return err
+		case errors.Is(err, errMoved) && try < tries:
+			v.have = 0
+			continue
+		}
+		b := binary.LittleEndian.AppendUint32(nil, f.index)
+		return s.pack.add(ctx, recQuit, append(b, cut(local.Error(), maxText)...))
+	}
+}
+
+// fileError is the failure of one file, not of the transfer.
+type fileError struct{ err error }
+
+func (e *fileError) Error() string { return e.err.Error() }
+func (e *fileError) Unwrap() error { return e.err }
+
+func (s *Sender) once(ctx context.Context, f found, v verdict, try int) error {
+	file, info, err := openRegular(f.root, f.at)
+	if err != nil {
+		return &fileError{err}
+	}
+	defer file.Close()
+	if try > 1 || info.Size() != f.size || info.ModTime().UnixNano() != f.mtime {
+		f.size, f.mtime, f.mode = info.Size(), info.ModTime().UnixNano(), info.Mode()&fs.ModePerm
+		if err := s.pack.add(ctx, recEntry, f.encode()); err != nil {
+			return err
+		}
+	}
+	sum := newLadder(false)
+	if v.have > 0 && v.have <= f.size {
+		if sum, err = s.agree(ctx, file, v); err != nil {
+			return err
+		}
+		if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
+			return &fileError{reason(err)}
+		}
+	}
+	b := binary.LittleEndian.AppendUint32(nil, f.index)
+	if err := s.pack.add(ctx, recBegin, binary.LittleEndian.AppendUint64(b, uint64(sum.n))); err != nil {
+		return err
+	}
+	if err := s.data(ctx, file, sum, f.size, sparse(info)); err != nil {
+		return err
+	}
+	now, err := file.Stat()
+	if err != nil || now.Size() != f.size || now.ModTime().UnixNano() != f.mtime {
+		return &fileError{errMoved}
+	}
+	return s.pack.add(ctx, recFile, append(binary.LittleEndian.AppendUint32(nil, f.index), sum.h.Sum(nil)...))
+}
+
+// agree finds out up to where the receiver has the same.
+func (s *Sender) agree(ctx context.Context, file *os.File, v verdict) (*ladder, error) {
+	s.busy = time.Now()
+	var aliveErr error
+	alive := func() {
+		if aliveErr == nil && time.Since(s.busy) > aliveEvery {
+			s.busy = time.Now()
+			if aliveErr = s.pack.add(ctx, recAlive, nil); aliveErr == nil {
+				aliveErr = s.pack.flush(ctx)
+			}
+		}
+	}
+	sum := newLadder(true)
+	if err := sum.climb(ctx, file, v.have, alive); err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, &fileError{errMoved}
+	}
+	if aliveErr != nil {
+		return nil, aliveErr
+	}
+	last := len(v.sums) - 1
+	if string(v.sums[last]) == string(sum.sums[last]) {
+		return sum, nil
+	}
+	good := int64(0)
+	for i, theirs := range v.sums {
+		if string(theirs) != string(sum.sums[i]) {
+			break
+		}
+		good = int64(i+1) * block
+	}
+	sum.back(good)
+	return sum, nil
+}
+
+// data sends the rest of a file, which must be size bytes long. Zeros of a file with holes stay holes.
+func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int64, holes bool) error {
+	zeros := int64(0)
+	for sum.n < size {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		buf, err := s.pack.space(ctx, int(min(size-sum.n, 16<<10)))
+		if err != nil {
+			return err
+		}
+		buf = buf[:min(int64(len(buf)), size-sum.n)]
+		n, err := file.Read(buf)
+		if n == 0 && err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errMoved
+			}
+			return &fileError{reason(err)}
+		}
+		sum.h.Write(buf[:n])
+		sum.n += int64(n)
+		if holes && allZero(buf[:n]) {
+			if zeros += int64(n); zeros < 1<<30 && sum.n < size {
+				continue
+			}
+			if err := s.hole(ctx, &zeros); err != nil {
+				return err
+			}
+			continue
+		}
+		if zeros > 0 {
+			kept := append([]byte(nil), buf[:n]...) // the hole takes its place in the frame
+			if err := s.hole(ctx, &zeros); err != nil {
+				return err
+			}
+			for len(kept) > 0 {
+				buf, err := s.pack.space(ctx, 1)
+				if err != nil {
+					return err
+				}
+				k := copy(buf, kept)
+				s.pack.commit(k)
+				kept = kept[k:]
+			}
+			continue
+		}
+		s.pack.commit(n)
+		if size > eager && len(s.pack.frame.buf) > idSize+maxBody-(16<<10) {
+			if err := s.pack.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Sender) hole(ctx context.Context, zeros *int64) error {
+	n := *zeros
+	*zeros = 0
+	if err := s.pack.add(ctx, recHole, binary.LittleEndian.AppendUint64(nil, uint64(n))); err != nil {
+		return err
+	}
+	return s.pack.flush(ctx)
+}
+
+func allZero(b []byte) bool {
+	for len(b) >= 8 {
+		if binary.LittleEndian.Uint64(b) != 0 {
+			return false
+		}
+		b = b[8:]
+	}
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// openRegular opens a file to be sent, without waiting for anyone.
+func openRegular(root *os.Root, at string) (*os.File, os.FileInfo, error) {
+	f, err := root.OpenFile(at, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, nil, reason(err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s", kind(info.Mode()))
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, reason(err)
+	}
+	return f, info, nil
+}

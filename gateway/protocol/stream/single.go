@@ -1,0 +1,201 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+
+	"crypto/rand"
+
+	"fairlead/gateway/protocol"
+)
+
+// sendFile is seed 004's source: it reports one file, waits for its start, and sends its bytes.
+func (e *Ends) sendFile(ctx context.Context, n *end, path string) {
+	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
+	f, size, mime, err := e.openFile(path)
+	if err != nil {
+		meta.Error = err.Error()
+		e.report(ctx, n, protocol.TransferMeta.Name, meta, false)
+		return
+	}
+	defer f.Close()
+	*meta.Size, meta.Mime = size, mime
+	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.started(ctx) {
+		return
+	}
+	done := protocol.TransferCompleteParams{TransferID: &n.id}
+	if err := e.sendBytes(ctx, n, f, size); err != nil {
+		if ctx.Err() != nil {
+			return
+		}
+		done.Error = err.Error()
+	}
+	e.report(ctx, n, protocol.TransferComplete.Name, done, true)
+}
+
+func (e *Ends) openFile(path string) (f *os.File, size int64, mime string, err error) {
+	item, release, err := e.files.Source(path)
+	if err != nil {
+		return nil, 0, "", err
+	}
+	defer release()
+	f, info, err := openRegular(item.Root, item.At)
+	if err != nil {
+		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err)) //lint:ignore ST1005 the original's text
+	}
+	head := make([]byte, 512)
+	k, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.Close()
+		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err)) //lint:ignore ST1005 the original's text
+	}
+	mime, _, _ = strings.Cut(http.DetectContentType(head[:k]), ";")
+	if mime == "text/plain" || mime == "application/octet-stream" {
+		mime = "" // nothing was recognized, which the original does not tell either
+	}
+	return f, info.Size(), mime, nil
+}
+
+func (e *Ends) sendBytes(ctx context.Context, n *end, f *os.File, size int64) error {
+	sent := int64(0)
+	for {
+		frame := newFrame(n.id)
+		k, err := io.ReadFull(f, frame.buf[idSize:idSize+maxBody])
+		frame.buf = frame.buf[:idSize+k]
+		if sent += int64(k); k == 0 {
+			frame.Free()
+		} else if err := e.peer.SendFrame(ctx, frame); err != nil {
+			return err
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			if sent != size {
+				return errMoved
+			}
+			return nil
+		case err != nil:
+			return reason(err)
+		case sent > size:
+			return errMoved
+		}
+	}
+}
+
+// receiveFile is seed 004's destination. Unlike the original's it writes beside the file and puts the new one in its place in one step, when all of it is there.
+func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferReceive) {
+	accept := protocol.TransferAcceptParams{TransferID: &n.id}
+	part, err := e.openPart(ctx, p)
+	if err != nil {
+		accept.Error = err.Error()
+		e.report(ctx, n, protocol.TransferAccept.Name, accept, false)
+		return
+	}
+	defer part.discard()
+	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
+		return
+	}
+	written := int64(0)
+	for err == nil {
+		var f *Frame
+		if f, err = n.in.Next(ctx); err != nil {
+			break
+		}
+		var k int
+		k, err = part.f.Write(f.Body())
+		written += int64(k)
+		f.Free()
+		if err != nil {
+			err = fmt.Errorf("Write error: %w", reason(err)) //lint:ignore ST1005 the original's text
+		}
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	switch {
+	case !errors.Is(err, io.EOF):
+	case written != p.Size:
+		err = fmt.Errorf("Write error: %d bytes arrived of %d", written, p.Size) //lint:ignore ST1005 the original's form
+	default:
+		if err = part.commit(); err != nil {
+			err = fmt.Errorf("Write error: %w", reason(err)) //lint:ignore ST1005 the original's text
+		}
+	}
+	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &written, Path: part.abs}
+	if err != nil {
+		done.Error = err.Error()
+	}
+	e.report(ctx, n, protocol.TransferFinish.Name, done, true)
+}
+
+// part is a file that is not yet under its name.
+type part struct {
+	root       *os.Root
+	name, temp string
+	abs        string
+	f          *os.File
+	mode       fs.FileMode // of the file that it replaces; 0: there is none
+	conflict   string
+}
+
+func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part, error) {
+	if e.consent != nil {
+		if err := e.consent(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	t, err := e.files.Target(p.Path, false, true)
+	if err != nil {
+		return nil, err
+	}
+	w := &part{root: t.Root, name: t.Name, temp: partPrefix + rand.Text() + partSuffix, abs: t.path(t.Name)}
+	fail := func(err error) (*part, error) {
+		t.Root.Close()
+		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, reason(err)) //lint:ignore ST1005 the original's text
+	}
+	if info, err := t.Root.Lstat(t.Name); err == nil {
+		if !info.Mode().IsRegular() {
+			return fail(errors.New("there is a folder, or something else that is no file, of that name"))
+		}
+		w.mode = info.Mode().Perm()
+	}
+	if w.conflict = p.Conflict; w.conflict == "" {
+		w.conflict = protocol.ConflictOverwrite
+	}
+	if room := free(t.Root); room >= 0 && room < p.Size+spare {
+		return fail(fmt.Errorf("the disk has %d MiB left, and %d MiB would arrive", room>>20, p.Size>>20))
+	}
+	if w.f, err = t.Root.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return fail(err)
+	}
+	return w, nil
+}
+
+func (w *part) commit() error {
+	if w.mode != 0 && runtime.GOOS != "windows" {
+		if err := w.f.Chmod(w.mode); err != nil {
+			return err
+		}
+	}
+	err := w.f.Sync()
+	if err = errors.Join(err, w.f.Close()); err != nil {
+		return err
+	}
+	r := &Receiver{Root: w.root, Conflict: w.conflict}
+	name, _, err := r.name(&incoming{entry: entry{name: w.name}, part: w.temp})
+	w.abs = strings.TrimSuffix(w.abs, w.name) + name
+	return err
+}
+
+// discard removes what did not become the file, and lets go of everything.
+func (w *part) discard() {
+	w.f.Close()
+	w.root.Remove(w.temp)
+	w.root.Close()
+}

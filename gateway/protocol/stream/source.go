@@ -1,0 +1,167 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// Item is a file or folder to send: held by the handle of the folder that it is in, or of itself when At is ".".
+type Item struct {
+	Root *os.Root
+	At   string // in Root, with slashes
+	Name string // what it is called at the destination
+	Abs  string // for people
+}
+
+// walker gives what there is to send, folders before what is in them, each folder in the order of its names.
+type walker struct {
+	items []Item
+	links string
+	note  func(name, why string) error
+	stack []place // what is to be looked at, the next one last
+}
+
+// place is something to look at.
+type place struct {
+	root     *os.Root
+	at, name string
+	top      bool // an item itself
+	depth    int
+}
+
+// found is what the walker gives.
+type found struct {
+	entry
+	root *os.Root
+	at   string
+}
+
+func newWalker(items []Item, links string, note func(name, why string) error) *walker {
+	w := &walker{items: items, links: links, note: note}
+	for _, i := range slices.Backward(items) {
+		w.stack = append(w.stack, place{root: i.Root, at: i.At, name: i.Name, top: true})
+	}
+	return w
+}
+
+// next gives the next thing; ok is false at the end. An error is that of an item itself, or of note.
+func (w *walker) next() (f found, ok bool, err error) {
+	for len(w.stack) > 0 {
+		p := w.stack[len(w.stack)-1]
+		w.stack = w.stack[:len(w.stack)-1]
+		info, err := w.look(p)
+		if err != nil {
+			if p.top {
+				return found{}, false, fmt.Errorf("Failed to read file %s: %w", w.abs(p), reason(err)) //lint:ignore ST1005 the original's text
+			}
+			if err := w.note(p.name, reason(err).Error()); err != nil {
+				return found{}, false, err
+			}
+			continue
+		}
+		e := entry{mode: info.Mode() & (fs.ModeType | fs.ModePerm), size: info.Size(), mtime: info.ModTime().UnixNano(), name: p.name}
+		switch {
+		case info.Mode().IsRegular():
+		case info.IsDir():
+			e.size = 0
+			err = w.push(p)
+		case info.Mode()&fs.ModeSymlink != 0:
+			e.size = 0
+			if w.links == protocol.LinksSkip {
+				continue
+			}
+			if e.link, err = p.root.Readlink(p.at); err == nil {
+				err = CheckLink("", p.name, e.link)
+			}
+			if err == nil && p.top {
+				err = errors.New("it is a symbolic link") // what it leads to is not sent with it
+			}
+		default:
+			err = errors.New(kind(info.Mode()))
+		}
+		if err != nil {
+			if err := w.note(p.name, reason(err).Error()); err != nil {
+				return found{}, false, err
+			}
+			continue
+		}
+		return found{entry: e, root: p.root, at: p.at}, true, nil
+	}
+	return found{}, false, nil
+}
+
+func (w *walker) look(p place) (os.FileInfo, error) {
+	info, err := p.root.Lstat(p.at)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 && w.links == protocol.LinksFollow {
+		return p.root.Stat(p.at) // as far as the handle lets it
+	}
+	return info, err
+}
+
+// push puts what is in a folder on the stack.
+func (w *walker) push(p place) error {
+	if p.depth >= maxDepth {
+		return fmt.Errorf("it lies more than %d folders deep", maxDepth)
+	}
+	dir, err := p.root.Open(p.at)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, n := range slices.Backward(names) {
+		if strings.HasPrefix(n, partPrefix) && (strings.HasSuffix(n, partSuffix) || strings.HasSuffix(n, ".tmp")) {
+			continue
+		}
+		w.stack = append(w.stack, place{root: p.root, at: path.Join(p.at, n), name: p.name + "/" + n, depth: p.depth + 1})
+	}
+	return nil
+}
+
+func (w *walker) abs(p place) string {
+	for _, i := range w.items {
+		if i.Root == p.root && i.At == p.at {
+			return i.Abs
+		}
+	}
+	return p.name
+}
+
+// Count looks at everything that would be sent. An item that cannot be read is an error in the original's words.
+func Count(items []Item, links string) (files int, bytes int64, err error) {
+	w := newWalker(items, links, func(string, string) error { return nil })
+	for {
+		f, ok, err := w.next()
+		if err != nil || !ok {
+			return files, bytes, err
+		}
+		if f.mode.IsRegular() {
+			files++
+			bytes += f.size
+		}
+	}
+}
+
+// reason strips the operation and path that os puts before an error.
+func reason(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		return le.Err
+	}
+	return err
+}

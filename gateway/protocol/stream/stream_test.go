@@ -1,0 +1,207 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// both runs a sender and a receiver against each other. cut, when set, is asked before each frame of the sender and ends everything when it says so.
+func both(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool) (Result, error, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	toD, toS := NewInbox(Window), NewInbox(Window)
+	n := 0
+	s := &Sender{ID: 7, Items: items, Links: protocol.LinksKeep, In: toS, Out: func(_ context.Context, f *Frame) error {
+		if n++; cut != nil && cut(n) {
+			f.Free()
+			toD.Close(errCut)
+			toS.Close(errCut)
+			return errCut
+		}
+		toD.Put(f)
+		return nil
+	}}
+	r := &Receiver{ID: 7, Transfer: "t1", Root: to, Conflict: protocol.ConflictRename, In: toD, Out: func(_ context.Context, f *Frame) error {
+		toS.Put(f)
+		return nil
+	}}
+	if set != nil {
+		set(s, r)
+	}
+	sent := make(chan error, 1)
+	go func() { sent <- s.Run(ctx) }()
+	res, err := r.Run(ctx)
+	if err != nil {
+		toS.Close(err)
+	}
+	return res, <-sent, err
+}
+
+var errCut = errors.New("cut")
+
+func open(t testing.TB, dir string) *os.Root {
+	t.Helper()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return root
+}
+
+// tree makes a folder with all that can be sent, and returns it as an item called "tree".
+func tree(t testing.TB) (Item, string) {
+	t.Helper()
+	dir := t.TempDir()
+	big := make([]byte, 3<<20+12345)
+	rand.Read(big)
+	for name, data := range map[string][]byte{"a.txt": []byte("hello"), "empty": nil, "sub/big.bin": big, "sub/deep/er/x": []byte("x"),
+		"sub/edge": big[:eager], "sub/edge1": big[:eager+1], "ünï/日本.txt": []byte("u")} {
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	os.MkdirAll(filepath.Join(dir, "nothing", "in here"), 0o750)
+	if runtime.GOOS != "windows" {
+		os.Symlink("../a.txt", filepath.Join(dir, "sub", "link"))
+		os.Chmod(filepath.Join(dir, "a.txt"), 0o755)
+	}
+	old := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	os.Chtimes(filepath.Join(dir, "a.txt"), old, old)
+	os.Chtimes(filepath.Join(dir, "nothing"), old, old)
+	return Item{Root: open(t, dir), At: ".", Name: "tree", Abs: dir}, dir
+}
+
+// describe lists a tree: names, modes, times, contents.
+func describe(t testing.TB, dir string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, p)
+		info, err := d.Info()
+		if err != nil || rel == "." {
+			return err
+		}
+		line := fmt.Sprintf("%s %v", filepath.ToSlash(rel), info.Mode())
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			to, _ := os.Readlink(p)
+			line += " -> " + to
+		case info.Mode().IsRegular():
+			data, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			line += fmt.Sprintf(" %d %x %d", len(data), data[:min(8, len(data))], info.ModTime().UnixNano())
+		default:
+			line += fmt.Sprintf(" %d", info.ModTime().UnixNano())
+		}
+		list = append(list, line)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestAFolderArrivesAsItWas(t *testing.T) {
+	item, dir := tree(t)
+	to := t.TempDir()
+	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, nil)
+	if sendErr != nil || err != nil {
+		t.Fatal(sendErr, err)
+	}
+	if want, got := describe(t, dir), describe(t, filepath.Join(to, "tree")); !slices.Equal(want, got) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if res.Files != 7 || res.New != 7 || res.Failed != 0 || res.Top != "tree" || len(res.Problems) != 0 {
+		t.Errorf("%+v", res)
+	}
+	// Once more: everything is there.
+	res, sendErr, err = both(t, []Item{item}, open(t, to), nil, nil)
+	if sendErr != nil || err != nil || res.Skipped != 7 || res.New != 0 {
+		t.Errorf("again: %+v, %v, %v", res, sendErr, err)
+	}
+	if want, got := describe(t, dir), describe(t, filepath.Join(to, "tree")); !slices.Equal(want, got) {
+		t.Errorf("the second time changed something:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestACutTransferGoesOnWhereItWas(t *testing.T) {
+	item, dir := tree(t)
+	to := t.TempDir()
+	for at := 1; ; at++ {
+		frames := 0
+		_, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { frames = n; return n >= at+1 && n > at })
+		if err == nil && sendErr == nil {
+			break
+		}
+		if !errors.Is(err, errCut) || at > 100 {
+			t.Fatal(at, frames, sendErr, err)
+		}
+	}
+	if want, got := describe(t, dir), describe(t, filepath.Join(to, "tree")); !slices.Equal(want, got) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
+	dir, to := t.TempDir(), t.TempDir()
+	data := make([]byte, 10<<20)
+	rand.Read(data)
+	if err := os.WriteFile(filepath.Join(dir, "f"), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	item := Item{Root: open(t, dir), At: "f", Name: "f"}
+	if _, _, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { return n > 30 }); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	second := 0
+	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { second = n; return false })
+	if sendErr != nil || err != nil || res.New != 1 {
+		t.Fatal(res, sendErr, err)
+	}
+	if second > 20 {
+		t.Errorf("%d frames after the cut", second)
+	}
+	if got, _ := os.ReadFile(filepath.Join(to, "f")); !bytes.Equal(got, data) {
+		t.Error("it is another file")
+	}
+	// A part whose end is damaged is not taken.
+	os.Remove(filepath.Join(to, "f"))
+	r := &Receiver{Transfer: "t1"}
+	damaged := append(bytes.Clone(data[:5<<20]), make([]byte, 4096)...)
+	if err := os.WriteFile(filepath.Join(to, r.partName("f")), damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, sendErr, err := both(t, []Item{item}, open(t, to), nil, nil); sendErr != nil || err != nil {
+		t.Fatal(sendErr, err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(to, "f")); !bytes.Equal(got, data) {
+		t.Error("a damaged part was continued")
+	}
+	if list := describe(t, to); len(list) != 1 {
+		t.Errorf("left: %v", list)
+	}
+}

@@ -1,0 +1,322 @@
+package protocol
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Transfers. The first four methods are seed 004's, from nodes to the gateway; the others are the queue that windows and the command line
+// work on (extension).
+var (
+	TransferMeta     = Method[TransferMetaParams, OK]{"transfer.meta"}
+	TransferAccept   = Method[TransferAcceptParams, OK]{"transfer.accept"}
+	TransferComplete = Method[TransferCompleteParams, OK]{"transfer.complete"}
+	TransferFinish   = Method[TransferDoneParams, OK]{"transfer.done"}
+
+	TransferStart  = Method[TransferStartParams, Transfer]{"transfer.start"}
+	TransferList   = Method[TransferListParams, TransferListResult]{"transfer.list"}
+	TransferGet    = Method[TransferParams, Transfer]{"transfer.get"}
+	TransferPause  = Method[TransferParams, Transfer]{"transfer.pause"}
+	TransferResume = Method[TransferParams, Transfer]{"transfer.resume"}
+	TransferCancel = Method[TransferParams, Transfer]{"transfer.cancel"}
+	TransferRetry  = Method[TransferParams, Transfer]{"transfer.retry"}
+	TransferForget = Method[TransferForgetParams, TransferForgetResult]{"transfer.forget"}
+)
+
+// Events of a transfer to its two ends (seed 004, Transfer Events).
+const (
+	EventTransferSend    = "transfer.send"
+	EventTransferStart   = "transfer.start"
+	EventTransferReceive = "transfer.receive"
+	EventTransferEnd     = "transfer.end"
+	// EventTransferStop tells an end that the transfer is over for now (extension, G -> N).
+	EventTransferStop = "transfer.stop"
+)
+
+// ExtTransfer is what an end names in ConnectParams.Extensions that understands [TransferStream]: folders, hashes, credits, resuming.
+const ExtTransfer = "transfer"
+
+// TransferSend tells the source to look at what it shall send and to report it with transfer.meta (seed 004).
+type TransferSend struct {
+	TransferID uint32          `json:"transferId"`
+	Path       string          `json:"path"`
+	Stream     *TransferStream `json:"stream,omitempty"` // extension; see there
+}
+
+// TransferStartEvent tells the source to begin (seed 004, the event transfer.start).
+type TransferStartEvent struct {
+	TransferID uint32 `json:"transferId"`
+}
+
+// TransferReceive tells the destination to prepare, and to answer with transfer.accept (seed 004).
+type TransferReceive struct {
+	TransferID uint32          `json:"transferId"`
+	Path       string          `json:"path"`
+	Size       int64           `json:"size"`
+	Mime       string          `json:"mime,omitempty"`
+	Stream     *TransferStream `json:"stream,omitempty"`   // extension; see there
+	Conflict   string          `json:"conflict,omitempty"` // extension: to a destination of our own whose source knows only the seed; empty overwrites
+}
+
+// TransferEnd tells the destination that all data was sent; it answers with transfer.done (seed 004).
+type TransferEnd struct {
+	TransferID uint32 `json:"transferId"`
+}
+
+// TransferStop ends a transfer at one end (extension). What was not finished is removed unless Keep is set: then the transfer may go on later.
+type TransferStop struct {
+	TransferID uint32 `json:"transferId"`
+	Keep       bool   `json:"keep,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	// For a destination that the transfer is not open at any more: where it was written to, and the file that was on its way.
+	Path    string          `json:"path,omitempty"`
+	Stream  *TransferStream `json:"stream,omitempty"`
+	Current string          `json:"current,omitempty"`
+}
+
+// TransferStream makes a transfer of the seed one of our own (extension): the events and methods stay the same, and the binary frames carry
+// records (package stream) in both directions instead of one file's bytes. It is sent only to an end that names [ExtTransfer], and only when the
+// other one does too.
+type TransferStream struct {
+	ID       TransferID `json:"id"`                 // names unfinished files, the same in every attempt
+	Attempt  int        `json:"attempt"`            // from 1
+	Paths    []string   `json:"paths,omitempty"`    // files and folders to send
+	Into     bool       `json:"into,omitempty"`     // the destination's path is the folder to put them into, under their own names
+	Conflict string     `json:"conflict,omitempty"` // a Conflict constant
+	Links    string     `json:"links,omitempty"`    // a Links constant
+	From     NodeID     `json:"from,omitempty"`     // the source, told to the destination
+	AskedBy  *AskedBy   `json:"askedBy,omitempty"`  // whose wish it is, told to both
+	Direct   bool       `json:"direct,omitempty"`   // it is the person's own act
+}
+
+// TransferMetaParams is the source's report (seed 004, transfer.meta).
+type TransferMetaParams struct {
+	TransferID *uint32 `json:"transferId"`
+	Size       *int64  `json:"size,omitempty"`
+	Mime       string  `json:"mime,omitempty"`
+	Error      string  `json:"error,omitempty"`
+	Files      int     `json:"files,omitempty"` // extension: how many files Size is of
+}
+
+// TransferAcceptParams is the destination's word that it is ready (seed 004, transfer.accept).
+type TransferAcceptParams struct {
+	TransferID *uint32 `json:"transferId"`
+	Error      string  `json:"error,omitempty"`
+}
+
+// TransferCompleteParams is the source's word that it has sent everything (seed 004, transfer.complete).
+type TransferCompleteParams struct {
+	TransferID *uint32 `json:"transferId"`
+	Error      string  `json:"error,omitempty"` // extension: it could not
+}
+
+// TransferDoneParams is the destination's report (seed 004, transfer.done). What follows Error are extensions.
+type TransferDoneParams struct {
+	TransferID   *uint32           `json:"transferId"`
+	BytesWritten *int64            `json:"bytesWritten,omitempty"`
+	Error        string            `json:"error,omitempty"`
+	Files        int               `json:"files,omitempty"`   // written
+	Skipped      int               `json:"skipped,omitempty"` // there already
+	Failed       int               `json:"failed,omitempty"`
+	Problems     []TransferProblem `json:"problems,omitempty"` // the first of them
+	Path         string            `json:"path,omitempty"`     // where the first of the top files or folders is now, absolute
+}
+
+// TransferID names a transfer in the queue.
+type TransferID string
+
+// States of a transfer. The last three are ends.
+const (
+	TransferQueued    = "queued"  // waits for its turn
+	TransferWaiting   = "waiting" // a machine is away: it goes on by itself when that is back
+	TransferRunning   = "running"
+	TransferPaused    = "paused" // by the person
+	TransferDone      = "done"
+	TransferFailed    = "failed"
+	TransferCancelled = "cancelled"
+)
+
+// What becomes of a file that is there already and has other content. One with the same content is always left as it is.
+const (
+	ConflictRename    = "rename" // the new one gets a number: "report (2).pdf"
+	ConflictOverwrite = "overwrite"
+	ConflictSkip      = "skip"
+)
+
+// What becomes of symbolic links in a folder that is sent.
+const (
+	LinksKeep   = "keep"   // made anew when they stay inside the folder, left out and reported otherwise
+	LinksFollow = "follow" // what they lead to is sent, when the source may read it
+	LinksSkip   = "skip"
+)
+
+// Here is the machine name of the caller's own process in [TransferStartParams]: the files are read or written by the window or command line
+// itself, with the person's own rights, over the connection of the call. See client.Ends.
+const Here = "@here"
+
+// TransferStartParams puts a transfer into the queue (extension). It is the person's own act: a rule may deny it, nobody is asked.
+type TransferStartParams struct {
+	// Sources are files and folders, each "machine:/path" or "gsv:path" of the agent's workspace, all of one machine.
+	Sources []string `json:"sources"`
+	// Destination is "machine:/path" or "gsv:path": the new name of the one source, or the folder to put the sources into when Into is set,
+	// when there are several, or when it ends with a slash. An empty path is the machine's workspace.
+	Destination string `json:"destination"`
+	Into        bool   `json:"into,omitempty"`
+	Conflict    string `json:"conflict,omitempty"` // default rename
+	Links       string `json:"links,omitempty"`    // default keep
+	// Later has the transfer wait when a machine is away, for at most ExpiresIn milliseconds (default seven days); without it that is an error.
+	Later     bool  `json:"later,omitempty"`
+	ExpiresIn int64 `json:"expiresInMs,omitempty"`
+}
+
+// Transfer is one row of the queue or its history (extension). Times are Unix milliseconds, 0 is never.
+type Transfer struct {
+	ID          TransferID `json:"id"`
+	State       string     `json:"state"`
+	Sources     []string   `json:"sources"`
+	Destination string     `json:"destination"`
+	From        NodeID     `json:"from"` // machine of the sources; "gsv" is the agent's workspace, "@here" a window or command line
+	To          NodeID     `json:"to"`
+	Into        bool       `json:"into,omitempty"`
+	Conflict    string     `json:"conflict"`
+	Links       string     `json:"links"`
+	// Files and Bytes are what there is to move, 0 until the source has counted. FilesDone and BytesDone are what has arrived, or was there already.
+	Files     int   `json:"files"`
+	Bytes     int64 `json:"bytes"`
+	FilesDone int   `json:"filesDone"`
+	BytesDone int64 `json:"bytesDone"`
+	Skipped   int   `json:"skipped,omitempty"`
+	Failed    int   `json:"failed,omitempty"` // files that could not be moved; Problems has the first of them
+	// Speed is bytes per second over the last seconds, 0 when nothing moves; ETA milliseconds that are left, 0 when nobody can say.
+	Speed    int64             `json:"speed,omitempty"`
+	ETA      int64             `json:"etaMs,omitempty"`
+	Current  string            `json:"current,omitempty"` // the file that is on its way
+	Error    string            `json:"error,omitempty"`   // why it failed, or what it waits for
+	Problems []TransferProblem `json:"problems,omitempty"`
+	// Simple says that an end knows the seed's protocol only: one file, no pause and no resume; retry begins anew, and such a destination overwrites.
+	Simple    bool       `json:"simple,omitempty"`
+	Later     bool       `json:"later,omitempty"`
+	AskedBy   AskedBy    `json:"askedBy"`
+	Session   SessionKey `json:"sessionKey,omitempty"`
+	CallID    CallID     `json:"callId,omitempty"` // of the gsv__Transfer that began it
+	Attempts  int        `json:"attempts,omitempty"`
+	CreatedAt int64      `json:"createdAt"`
+	StartedAt int64      `json:"startedAt,omitempty"`
+	EndedAt   int64      `json:"endedAt,omitempty"`
+	ExpiresAt int64      `json:"expiresAt,omitempty"` // of one that waits
+	Mime      string     `json:"mime,omitempty"`
+	// Path is where the first of the files or folders is, absolute on its machine, once it has arrived: what "reveal" shows.
+	Path string `json:"path,omitempty"`
+}
+
+// Over reports whether the transfer has ended.
+func (t Transfer) Over() bool {
+	return t.State == TransferDone || t.State == TransferFailed || t.State == TransferCancelled
+}
+
+// TransferProblem is a file that could not be moved, or something about one that the person should know.
+type TransferProblem struct {
+	Path string `json:"path"` // below the destination
+	Text string `json:"text"`
+}
+
+// TransferListParams asks for the queue, or a page of the history. Node keeps those from or to one machine.
+type TransferListParams struct {
+	History bool   `json:"history,omitempty"` // those that have ended, newest first; else the others, oldest first
+	Node    NodeID `json:"node,omitempty"`
+	Offset  int    `json:"offset,omitempty"`
+	Limit   int    `json:"limit,omitempty"` // default 100, at most 500
+}
+
+// TransferListResult is a page; Count is how many there are in all.
+type TransferListResult struct {
+	Transfers []Transfer `json:"transfers"`
+	Count     int        `json:"count"`
+}
+
+// TransferParams names a transfer. Pause, resume, cancel and retry of one that is in another state than they need is a conflict (409), but doing
+// twice what was done already is not.
+type TransferParams struct {
+	ID TransferID `json:"id"`
+}
+
+// TransferForgetParams removes ended transfers from the history; without ids all of them. No file is touched.
+type TransferForgetParams struct {
+	IDs []TransferID `json:"ids,omitempty"`
+}
+
+// TransferForgetResult says how many were removed.
+type TransferForgetResult struct {
+	Removed int `json:"removed"`
+}
+
+// transferProgress reports whether the change only tells how far a transfer is.
+func (c Change) transferProgress() bool {
+	return c.Kind == ChangeTransfer && c.Transfer != nil && c.Transfer.State == TransferRunning && c.Transfer.BytesDone > 0
+}
+
+// UnmarshalJSON accepts a transferId of any JSON type but a number as missing: the original answers that with one and the same error.
+func (p *TransferMetaParams) UnmarshalJSON(data []byte) error {
+	type plain TransferMetaParams
+	return lenient(data, (*plain)(p), &p.TransferID)
+}
+
+// UnmarshalJSON is as with [TransferMetaParams].
+func (p *TransferAcceptParams) UnmarshalJSON(data []byte) error {
+	type plain TransferAcceptParams
+	return lenient(data, (*plain)(p), &p.TransferID)
+}
+
+// UnmarshalJSON is as with [TransferMetaParams].
+func (p *TransferCompleteParams) UnmarshalJSON(data []byte) error {
+	type plain TransferCompleteParams
+	return lenient(data, (*plain)(p), &p.TransferID)
+}
+
+// UnmarshalJSON is as with [TransferMetaParams].
+func (p *TransferDoneParams) UnmarshalJSON(data []byte) error {
+	type plain TransferDoneParams
+	return lenient(data, (*plain)(p), &p.TransferID)
+}
+
+// lenient reads data into v, but id only when it is a number that fits.
+func lenient[T any](data []byte, v *T, id **uint32) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return json.Unmarshal(data, v) // says what is wrong in the words of the type
+	}
+	var n uint32
+	raw, found := fields["transferId"]
+	ok := found && json.Unmarshal(raw, &n) == nil && string(raw) != "null"
+	delete(fields, "transferId")
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(rest, v); err != nil {
+		return err
+	}
+	if *id = nil; ok {
+		*id = &n
+	}
+	return nil
+}
+
+// Endpoint is one end of a transfer: a machine, or the gateway itself, and a path there.
+type Endpoint struct {
+	Node NodeID
+	Path string
+}
+
+// ParseEndpoint takes "machine:/path" apart at its first colon; the errors are the original's. The path may be empty only when that is said.
+func ParseEndpoint(raw string, empty bool) (Endpoint, error) {
+	node, path, ok := strings.Cut(raw, ":")
+	switch {
+	case !ok || node == "":
+		return Endpoint{}, ErrBadRequest.With(fmt.Sprintf("Invalid transfer endpoint %q: expected format nodeId:/path or gsv:path", raw))
+	case path == "" && !empty:
+		return Endpoint{}, ErrBadRequest.With(fmt.Sprintf("Invalid transfer endpoint %q: path cannot be empty", raw))
+	}
+	return Endpoint{NodeID(node), path}, nil
+}

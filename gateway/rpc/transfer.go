@@ -1,0 +1,94 @@
+package rpc
+
+import (
+	"context"
+	"io"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
+	"fairlead/gateway/transfer"
+)
+
+// Transfers are the queue of transfers, and what connections bring for them.
+type Transfers interface {
+	Frame(l transfer.Link, f *stream.Frame)
+	Meta(l transfer.Link, p protocol.TransferMetaParams) (protocol.OK, error)
+	Accept(l transfer.Link, p protocol.TransferAcceptParams) (protocol.OK, error)
+	Complete(l transfer.Link, p protocol.TransferCompleteParams) (protocol.OK, error)
+	Done(l transfer.Link, p protocol.TransferDoneParams) (protocol.OK, error)
+	Open() []protocol.Transfer
+	List(ctx context.Context, in protocol.TransferListParams) (protocol.TransferListResult, error)
+	Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
+	Pause(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
+	Resume(ctx context.Context, in protocol.TransferParams, here transfer.Link) (protocol.Transfer, error)
+	Cancel(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
+	Retry(ctx context.Context, in protocol.TransferParams, here transfer.Link) (protocol.Transfer, error)
+	Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error)
+}
+
+// transfers registers seed 004's reports and the queue.
+func (s *Server) transfers(all map[string]handler) {
+	handle(all, protocol.TransferMeta, func(_ context.Context, c *Conn, p protocol.TransferMetaParams) (protocol.OK, error) {
+		return s.s.Transfers.Meta(c, p)
+	})
+	handle(all, protocol.TransferAccept, func(_ context.Context, c *Conn, p protocol.TransferAcceptParams) (protocol.OK, error) {
+		return s.s.Transfers.Accept(c, p)
+	})
+	handle(all, protocol.TransferComplete, func(_ context.Context, c *Conn, p protocol.TransferCompleteParams) (protocol.OK, error) {
+		return s.s.Transfers.Complete(c, p)
+	})
+	handle(all, protocol.TransferFinish, func(_ context.Context, c *Conn, p protocol.TransferDoneParams) (protocol.OK, error) {
+		return s.s.Transfers.Done(c, p)
+	})
+	handle(all, protocol.TransferStart, func(ctx context.Context, c *Conn, p protocol.TransferStartParams) (protocol.Transfer, error) {
+		return s.s.StartTransfer(transfer.WithHere(ctx, c), c.who(), protocol.AskedBy{Kind: "client", Name: c.clientID()}, p)
+	})
+	handle(all, protocol.TransferList, plain(s.s.Transfers.List))
+	handle(all, protocol.TransferGet, plain(s.s.Transfers.Get))
+	handle(all, protocol.TransferPause, plain(s.s.Transfers.Pause))
+	handle(all, protocol.TransferResume, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+		return s.s.Transfers.Resume(ctx, p, c)
+	})
+	handle(all, protocol.TransferCancel, plain(s.s.Transfers.Cancel))
+	handle(all, protocol.TransferRetry, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+		return s.s.Transfers.Retry(ctx, p, c)
+	})
+	handle(all, protocol.TransferForget, plain(s.s.Transfers.Forget))
+}
+
+// binary takes a binary frame. Before the handshake nobody has anything to send.
+func (c *Conn) binary(kind int, r io.Reader) {
+	if kind == websocket.BinaryMessage && c.connected() && !c.closing.Load() {
+		stream.ReadFrame(r, c.alive, func(f *stream.Frame) { c.srv.s.Transfers.Frame(c, f) }) // an error is the connection's, which the next read meets
+	}
+}
+
+// SendEventBehind, SendFrame and Gone are transfer.Link.
+func (c *Conn) SendEventBehind(ctx context.Context, name string, payload any) error {
+	frame, err := protocol.EncodeEvent(name, payload, 0)
+	if err != nil {
+		return err
+	}
+	if c.out.SendBehind(ctx, frame) {
+		return nil
+	}
+	return c.sendFailed(ctx)
+}
+
+func (c *Conn) SendFrame(ctx context.Context, f *stream.Frame) error {
+	if c.out.SendBinary(ctx, f.Bytes(), f.Free) {
+		return nil
+	}
+	return c.sendFailed(ctx)
+}
+
+func (c *Conn) sendFailed(ctx context.Context) error {
+	if c.ctx.Err() == nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return protocol.ErrUnavailable.With("connection closed")
+}
+
+func (c *Conn) Gone() <-chan struct{} { return c.ctx.Done() }

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"fairlead/gateway/protocol"
+)
+
+// Transfer is a transfer with what only the gateway knows.
+type Transfer struct {
+	protocol.Transfer
+	Agent  protocol.AgentID // whose workspace "gsv:" is
+	Policy string           // fingerprint of the rules under which it was allowed
+}
+
+type transferRow struct {
+	ID        string `gorm:"primaryKey;column:id"`
+	State     string
+	FromNode  string
+	ToNode    string
+	Agent     string
+	Policy    string
+	CreatedAt int64
+	EndedAt   int64
+	Body      string
+}
+
+func (transferRow) TableName() string { return "transfers" }
+
+func (r transferRow) transfer() (Transfer, error) {
+	t := Transfer{Agent: protocol.AgentID(r.Agent), Policy: r.Policy}
+	if err := json.Unmarshal([]byte(r.Body), &t.Transfer); err != nil {
+		return t, fmt.Errorf("read transfer %s: %w", r.ID, err)
+	}
+	return t, nil
+}
+
+func transfersOf(rows []transferRow) ([]Transfer, error) {
+	list := make([]Transfer, len(rows))
+	for i, r := range rows {
+		var err error
+		if list[i], err = r.transfer(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// PutTransfer stores a transfer, new or changed.
+func (s *Store) PutTransfer(ctx context.Context, t Transfer) error {
+	row := transferRow{string(t.ID), t.State, string(t.From), string(t.To), string(t.Agent), t.Policy, t.CreatedAt, t.EndedAt, text(t.Transfer)}
+	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
+		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	})
+}
+
+// Transfer returns one transfer, or protocol.ErrNotFound.
+func (s *Store) Transfer(ctx context.Context, id protocol.TransferID) (Transfer, error) {
+	var rows []transferRow
+	err := s.read(ctx, "read transfer", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Limit(1).Find(&rows).Error })
+	switch {
+	case err != nil:
+		return Transfer{}, err
+	case len(rows) == 0:
+		return Transfer{}, protocol.ErrNotFound.With(fmt.Sprintf("There is no transfer %s", id))
+	}
+	return rows[0].transfer()
+}
+
+// OpenTransfers returns those that have not ended, oldest first.
+func (s *Store) OpenTransfers(ctx context.Context) ([]Transfer, error) {
+	var rows []transferRow
+	if err := s.read(ctx, "read transfers", func(db *gorm.DB) error {
+		return db.Where("ended_at = 0").Order("created_at, id").Find(&rows).Error
+	}); err != nil {
+		return nil, err
+	}
+	return transfersOf(rows)
+}
+
+// EndedTransfers returns a page of those that have ended, newest first, and their number; of one machine when node is not empty.
+func (s *Store) EndedTransfers(ctx context.Context, node protocol.NodeID, offset, limit int) (list []Transfer, total int, err error) {
+	var rows []transferRow
+	var n int64
+	err = s.read(ctx, "read transfers", func(db *gorm.DB) error {
+		q := db.Model(&transferRow{}).Where("ended_at > 0")
+		if node != "" {
+			q = q.Where("from_node = ? OR to_node = ?", string(node), string(node))
+		}
+		if err := q.Session(&gorm.Session{}).Count(&n).Error; err != nil {
+			return err
+		}
+		return q.Session(&gorm.Session{}).Order("ended_at DESC, created_at DESC, id").Offset(offset).Limit(limit).Find(&rows).Error
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err = transfersOf(rows)
+	return list, int(n), err
+}
+
+// ForgetTransfers removes ended transfers, all of them without ids, and returns which were removed.
+func (s *Store) ForgetTransfers(ctx context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
+	err = s.write(ctx, "forget transfers", func(tx *gorm.DB) error {
+		gone = nil
+		q := tx.Model(&transferRow{}).Where("ended_at > 0")
+		if len(ids) > 0 {
+			q = q.Where("id IN ?", ids)
+		}
+		if err := q.Session(&gorm.Session{}).Pluck("id", &gone).Error; err != nil || len(gone) == 0 {
+			return err
+		}
+		return q.Session(&gorm.Session{}).Delete(&transferRow{}).Error
+	})
+	return gone, err
+}

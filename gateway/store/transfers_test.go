@@ -1,0 +1,48 @@
+package store
+
+import (
+	"errors"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestTransfersAreAQueueAndAHistory(t *testing.T) {
+	s := openTest(t)
+	put := func(id string, created, ended int64, from, to protocol.NodeID) {
+		t.Helper()
+		tr := Transfer{Transfer: protocol.Transfer{ID: protocol.TransferID(id), State: protocol.TransferDone, From: from, To: to, Sources: []string{string(from) + ":a"},
+			CreatedAt: created, EndedAt: ended}, Agent: "main", Policy: "p"}
+		if err := s.PutTransfer(t.Context(), tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a", 1, 0, "x", "y")
+	put("b", 2, 10, "x", "y")
+	put("c", 3, 20, "y", "gsv")
+	put("d", 4, 0, "gsv", "x")
+	put("a", 1, 30, "x", "y") // ends
+	open, err := s.OpenTransfers(t.Context())
+	if err != nil || len(open) != 1 || open[0].ID != "d" || open[0].Policy != "p" || open[0].Agent != "main" {
+		t.Errorf("open: %+v, %v", open, err)
+	}
+	ended, n, err := s.EndedTransfers(t.Context(), "", 0, 2)
+	if err != nil || n != 3 || len(ended) != 2 || ended[0].ID != "a" || ended[1].ID != "c" {
+		t.Errorf("ended: %+v of %d, %v", ended, n, err)
+	}
+	if ended, n, err := s.EndedTransfers(t.Context(), "gsv", 0, 9); err != nil || n != 1 || ended[0].ID != "c" {
+		t.Errorf("of the workspace: %+v of %d, %v", ended, n, err)
+	}
+	if gone, err := s.ForgetTransfers(t.Context(), []protocol.TransferID{"b", "d", "z"}); err != nil || len(gone) != 1 || gone[0] != "b" {
+		t.Errorf("forgot %v, %v: one that has not ended stays", gone, err)
+	}
+	if gone, err := s.ForgetTransfers(t.Context(), nil); err != nil || len(gone) != 2 {
+		t.Errorf("forgot %v, %v", gone, err)
+	}
+	if _, err := s.Transfer(t.Context(), "d"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Transfer(t.Context(), "a"); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("a forgotten one: %v", err)
+	}
+}

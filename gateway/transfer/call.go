@@ -1,0 +1,121 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/native"
+	"fairlead/gateway/protocol"
+)
+
+// rest is how long a gsv__Transfer waits for a machine that went away before it answers that the transfer goes on later.
+const rest = 60 * time.Second
+
+// caller is who calls gsv__Transfer by an RPC.
+type caller struct {
+	here Link
+	by   protocol.AskedBy
+	// What came of it: the transfer as it began, or why nothing was started, with its code.
+	started protocol.Transfer
+	err     error
+}
+
+type callerKey struct{}
+
+// WithHere gives a call its connection, for [protocol.Here].
+func WithHere(ctx context.Context, l Link) context.Context {
+	return context.WithValue(ctx, callerKey{}, &caller{here: l})
+}
+
+func callerOf(ctx context.Context) *caller {
+	if c, ok := ctx.Value(callerKey{}).(*caller); ok {
+		return c
+	}
+	return &caller{}
+}
+
+// Tool is gsv__Transfer: it starts a transfer and waits for its end, unless it shall not.
+func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.TransferOut, error) {
+	c := callerOf(ctx)
+	req := Request{Session: native.SessionOf(ctx), Agent: native.AgentOf(ctx), AskedBy: c.by, Here: c.here, TransferStartParams: protocol.TransferStartParams{
+		Sources: in.Sources, Destination: in.Destination, Into: in.Into, Conflict: in.Conflict, Links: in.Links, Later: in.Later, ExpiresIn: in.ExpiresIn}}
+	if len(req.Sources) == 0 {
+		req.Sources = []string{in.Source}
+	}
+	if req.Conflict == "" {
+		req.Conflict = protocol.ConflictOverwrite // what the original does
+	}
+	if req.AskedBy.Kind == "" {
+		req.AskedBy = protocol.AskedBy{Kind: "chat", Name: string(req.Session)}
+	}
+	out := native.TransferOut{Source: in.Source, Destination: in.Destination}
+	t, err := e.Start(ctx, req)
+	if err != nil {
+		c.err = err
+		return out, err
+	}
+	c.started = t
+	out.TransferID, out.State = t.ID, t.State
+	if in.Wait != nil && !*in.Wait || t.State == protocol.TransferWaiting {
+		return out, nil
+	}
+	t, err = e.Wait(ctx, t.ID, rest)
+	if err != nil { // the call was stopped, or the gateway stops
+		if ctx.Err() != nil && e.ctx.Err() == nil {
+			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopLimit)
+			defer cancel()
+			e.Cancel(late, protocol.TransferParams{ID: t.ID})
+		}
+		return out, err
+	}
+	out.State, out.BytesTransferred, out.Mime = t.State, t.BytesDone, t.Mime
+	switch t.State {
+	case protocol.TransferDone:
+		return out, nil
+	case protocol.TransferFailed:
+		return out, protocol.ErrInternal.With(t.Error)
+	case protocol.TransferCancelled:
+		return out, protocol.ErrCancelled.With("The person cancelled the transfer.")
+	case protocol.TransferPaused:
+		return out, protocol.ErrUnavailable.With(fmt.Sprintf("The person paused the transfer; it goes on when they let it. Its id is %s.", t.ID))
+	}
+	return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s. The transfer goes on by itself when the machine is back. Its id is %s.", t.Error, t.ID))
+}
+
+// Caller runs tools.
+type Caller interface {
+	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
+}
+
+// StartBy starts a transfer as a person's own act, through the one gate that every call goes through: rules may deny it, and the journal has it.
+func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
+	if len(p.Sources) == 0 {
+		return protocol.Transfer{}, protocol.ErrBadRequest.With("sources required")
+	}
+	c := &caller{here: callerOf(ctx).here, by: by}
+	wait := false
+	in := native.TransferIn{Source: p.Sources[0], Sources: p.Sources, Destination: p.Destination, Into: p.Into, Conflict: p.Conflict, Links: p.Links, Later: p.Later,
+		ExpiresIn: p.ExpiresIn, Wait: &wait}
+	if in.Conflict == "" {
+		in.Conflict = protocol.ConflictRename
+	}
+	args, err := protocol.Marshal(in)
+	if err != nil {
+		return protocol.Transfer{}, err
+	}
+	res, err := calls.Call(context.WithValue(ctx, callerKey{}, c), who, dispatch.Call{Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args, Direct: true, AskedBy: by})
+	switch {
+	case c.err != nil:
+		return protocol.Transfer{}, c.err
+	case err != nil:
+		return protocol.Transfer{}, err
+	case res.Info.State == protocol.CallDenied:
+		return protocol.Transfer{}, protocol.ErrForbidden.With(res.Info.Error)
+	case res.IsError && res.Info.Error != "":
+		return protocol.Transfer{}, protocol.ErrInternal.With(res.Info.Error)
+	}
+	return c.started, nil
+}

@@ -1,0 +1,414 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
+	"fairlead/gateway/store"
+)
+
+const (
+	// maxRunning is how many transfers run at once; the others wait for their turn.
+	maxRunning = 16
+	// defaultExpiry is how long a transfer waits for a machine.
+	defaultExpiry = 7 * 24 * time.Hour
+	// progressEvery is how often progress is published, per transfer.
+	progressEvery = 200 * time.Millisecond
+)
+
+// Store keeps the queue and its history.
+type Store interface {
+	PutTransfer(ctx context.Context, t store.Transfer) error
+	Transfer(ctx context.Context, id protocol.TransferID) (store.Transfer, error)
+	OpenTransfers(ctx context.Context) ([]store.Transfer, error)
+	EndedTransfers(ctx context.Context, node protocol.NodeID, offset, limit int) ([]store.Transfer, int, error)
+	ForgetTransfers(ctx context.Context, ids []protocol.TransferID) ([]protocol.TransferID, error)
+}
+
+// Options say what an engine works with.
+type Options struct {
+	Store    Store
+	Bus      *event.Bus
+	Machines Machines
+	Folders  Folders
+	// Policy is a fingerprint of the rules about calls; Again asks about a transfer that was allowed under other rules than there are now, and returns
+	// why it may not run. Both may be nil.
+	Policy func() string
+	Again  func(ctx context.Context, t protocol.Transfer) error
+	// First is the number before the first one that a transfer gets on the wire; 0 takes a random one.
+	First uint32
+}
+
+// Engine is the queue. It is safe for use by many goroutines.
+type Engine struct {
+	store    Store
+	bus      *event.Bus
+	machines Machines
+	folders  Folders
+	policy   func() string
+	again    func(ctx context.Context, t protocol.Transfer) error
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+	wake   chan struct{}
+
+	mu     sync.Mutex // guards what follows, and every job's fields
+	jobs   map[protocol.TransferID]*job
+	order  []*job // as they came
+	relays map[uint32]*relay
+	last   uint32 // number that was given last
+	closed bool
+}
+
+// job is a transfer that has not ended.
+type job struct {
+	e     *Engine
+	row   store.Transfer
+	here  Link                    // of the window or command line that is an end
+	end   context.CancelCauseFunc // of the attempt that runs
+	over  chan struct{}           // closed at the end
+	shown time.Time               // when progress was published last
+	speed meter
+}
+
+// New makes an engine. Load and Run it.
+func New(o Options) *Engine {
+	e := &Engine{store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: o.Policy, again: o.Again, wake: make(chan struct{}, 1),
+		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay), last: o.First}
+	if e.last == 0 {
+		e.last = rand.Uint32()
+	}
+	if e.policy == nil {
+		e.policy = func() string { return "" }
+	}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	return e
+}
+
+// Load brings back what an earlier start left: it goes on as soon as its machines are there.
+func (e *Engine) Load(ctx context.Context) error {
+	rows, err := e.store.OpenTransfers(ctx)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, row := range rows {
+		if row.State == protocol.TransferRunning {
+			row.State, row.Error = protocol.TransferWaiting, "The gateway was restarted"
+		}
+		e.addLocked(&job{e: e, row: row, over: make(chan struct{})})
+	}
+	return nil
+}
+
+func (e *Engine) addLocked(j *job) {
+	e.jobs[j.row.ID] = j
+	e.order = append(e.order, j)
+}
+
+// number gives a transfer a number that no other one had lately: a peer may still speak of an old one.
+func (e *Engine) number() uint32 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for {
+		if e.last++; e.last != 0 && e.relays[e.last] == nil {
+			return e.last
+		}
+	}
+}
+
+// Run starts what can start until ctx ends: when a machine comes, when another transfer has ended.
+func (e *Engine) Run(ctx context.Context) {
+	sub := e.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
+	defer sub.Close()
+	nodes := make(chan struct{})
+	go func() {
+		defer close(nodes)
+		for range sub.All(ctx) {
+			e.Wake()
+		}
+	}()
+	defer func() { <-nodes }()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		e.startReady()
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// Wake has the queue looked through.
+func (e *Engine) Wake() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close ends what runs, so that the next start takes it up, and waits.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.cancel(errShut)
+	e.wg.Wait()
+}
+
+// startReady starts what waits and can, and ends what has waited for too long.
+func (e *Engine) startReady() {
+	now := time.Now().UnixMilli()
+	e.mu.Lock()
+	running := 0
+	var expired, ready []*job
+	for _, j := range e.order {
+		if j.end != nil {
+			running++
+		}
+	}
+	for _, j := range e.order {
+		switch t := j.row; {
+		case j.end != nil || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
+		case t.ExpiresAt > 0 && t.ExpiresAt <= now:
+			expired = append(expired, j)
+		case running < maxRunning && !e.closed && e.canStart(j):
+			running++
+			ready = append(ready, j)
+		}
+	}
+	for _, j := range ready {
+		var ctx context.Context
+		ctx, j.end = context.WithCancelCause(e.ctx)
+		e.wg.Go(func() { e.work(ctx, j) })
+	}
+	e.mu.Unlock()
+	for _, j := range expired {
+		e.finish(j, protocol.TransferFailed, "It expired: the machine did not come back in time")
+	}
+}
+
+// canStart reports whether both ends are there. It is called under e.mu.
+func (e *Engine) canStart(j *job) bool {
+	for _, id := range []protocol.NodeID{j.row.From, j.row.To} {
+		switch id {
+		case protocol.NativePrefix:
+		case protocol.Here:
+			if j.here == nil {
+				return false
+			}
+			select {
+			case <-j.here.Gone():
+				return false
+			default:
+			}
+		default:
+			if _, _, ok := e.machines.Link(id); !ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// work runs one attempt of a job and says what comes next.
+func (e *Engine) work(ctx context.Context, j *job) {
+	var out outcome
+	err := e.allowed(ctx, j)
+	if err == nil {
+		e.change(j, func(t *protocol.Transfer) {
+			t.State, t.Error = protocol.TransferRunning, ""
+			if t.StartedAt == 0 {
+				t.StartedAt = time.Now().UnixMilli()
+			}
+		})
+		out, err = e.attempt(ctx, j)
+	}
+	e.mu.Lock()
+	j.end(nil)
+	j.end = nil
+	j.speed = meter{}
+	simple := j.row.Simple
+	e.mu.Unlock()
+	var away *awayError
+	var failed *finalError
+	switch {
+	case err == nil:
+		e.arrivedAll(j, out)
+	case errors.Is(err, errCancelled):
+		e.finish(j, protocol.TransferCancelled, "")
+	case errors.Is(err, errPaused):
+		e.change(j, func(t *protocol.Transfer) { t.State = protocol.TransferPaused })
+	case errors.Is(err, errShut):
+		e.change(j, func(t *protocol.Transfer) { t.State, t.Error = protocol.TransferWaiting, "The gateway was restarted" })
+	case simple && !errors.As(err, &failed):
+		e.finish(j, protocol.TransferFailed, err.Error())
+	case errors.As(err, &away), errors.Is(err, errStall) && j.view().Attempts < maxStalls:
+		e.change(j, func(t *protocol.Transfer) {
+			t.State, t.Error = protocol.TransferWaiting, err.Error()
+			if t.ExpiresAt == 0 {
+				t.ExpiresAt = time.Now().Add(defaultExpiry).UnixMilli()
+			}
+		})
+	default:
+		e.finish(j, protocol.TransferFailed, err.Error())
+	}
+	slog.Info("Transfer", "transfer", j.row.ID, "state", j.view().State, "err", err)
+	e.Wake()
+}
+
+// maxStalls is how many attempts there are of a transfer of which nothing is heard though its machines are connected.
+const maxStalls = 3
+
+// allowed asks again about a transfer that has waited while the rules changed.
+func (e *Engine) allowed(ctx context.Context, j *job) error {
+	now := e.policy()
+	e.mu.Lock()
+	changed := j.row.Policy != now
+	t := j.row.Transfer
+	e.mu.Unlock()
+	if !changed {
+		return nil
+	}
+	if e.again != nil {
+		if err := e.again(ctx, t); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return final("%s", err)
+		}
+	}
+	e.mu.Lock()
+	j.row.Policy = now
+	e.mu.Unlock()
+	return nil
+}
+
+// arrivedAll ends a transfer whose files have arrived, but for those that could not.
+func (e *Engine) arrivedAll(j *job, out outcome) {
+	state, text := protocol.TransferDone, ""
+	d := out.done
+	if d.Failed > 0 {
+		state = protocol.TransferFailed
+		text = plural(d.Failed, "file") + " could not be moved"
+		if len(d.Problems) > 0 {
+			text += ": " + d.Problems[0].Path + ": " + d.Problems[0].Text
+		}
+	}
+	e.mu.Lock()
+	t := &j.row.Transfer
+	t.Failed, t.Skipped, t.Problems, t.Path = d.Failed, d.Skipped, d.Problems, d.Path
+	if t.Simple {
+		t.FilesDone, t.BytesDone = 1, out.bytes
+	} else {
+		t.FilesDone = d.Files + d.Skipped
+		if d.Failed == 0 {
+			t.BytesDone = t.Bytes
+		}
+	}
+	e.mu.Unlock()
+	e.finish(j, state, text)
+}
+
+// finish ends a job.
+func (e *Engine) finish(j *job, state, text string) {
+	e.mu.Lock()
+	select {
+	case <-j.over:
+		e.mu.Unlock()
+		return
+	default:
+	}
+	delete(e.jobs, j.row.ID)
+	for i, o := range e.order {
+		if o == j {
+			e.order = append(e.order[:i:i], e.order[i+1:]...)
+			break
+		}
+	}
+	e.mu.Unlock()
+	e.change(j, func(t *protocol.Transfer) {
+		t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, time.Now().UnixMilli(), 0, 0
+		if state == protocol.TransferDone {
+			t.Current = ""
+		}
+	})
+	close(j.over)
+}
+
+// change changes a job, stores it and tells everyone.
+func (e *Engine) change(j *job, f func(*protocol.Transfer)) protocol.Transfer {
+	e.mu.Lock()
+	f(&j.row.Transfer)
+	row := j.row
+	e.mu.Unlock()
+	if err := e.store.PutTransfer(context.WithoutCancel(e.ctx), row); err != nil {
+		slog.Error("A transfer could not be stored", "transfer", row.ID, "err", err)
+	}
+	e.publish(row.Transfer)
+	return row.Transfer
+}
+
+// update is change for what need not survive a crash.
+func (e *Engine) update(j *job, f func(*protocol.Transfer)) {
+	e.mu.Lock()
+	f(&j.row.Transfer)
+	t := j.row.Transfer
+	e.mu.Unlock()
+	e.publish(t)
+}
+
+func (e *Engine) publish(t protocol.Transfer) {
+	e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransfer, SessionKey: t.Session, Transfer: &t})
+}
+
+// arrived takes what is at the destination by now.
+func (e *Engine) arrived(j *job, p stream.Arrived) {
+	now := time.Now()
+	e.mu.Lock()
+	t := &j.row.Transfer
+	t.BytesDone, t.FilesDone, t.Current = p.Bytes, p.Files, p.Current
+	t.Speed = j.speed.add(now, p.Bytes)
+	if t.ETA = 0; t.Speed > 0 && t.Bytes > p.Bytes {
+		t.ETA = (t.Bytes - p.Bytes) * 1000 / t.Speed
+	}
+	show := now.Sub(j.shown) >= progressEvery
+	if show {
+		j.shown = now
+	}
+	row := *t
+	e.mu.Unlock()
+	if show {
+		e.publish(row)
+	}
+}
+
+// view is a copy of the job's row.
+func (j *job) view() protocol.Transfer {
+	j.e.mu.Lock()
+	defer j.e.mu.Unlock()
+	return j.row.Transfer
+}
+
+// stop ends the attempt that runs, and reports whether there is one.
+func (j *job) stop(cause error) bool {
+	j.e.mu.Lock()
+	defer j.e.mu.Unlock()
+	if j.end == nil {
+		return false
+	}
+	j.end(cause)
+	return true
+}

@@ -1,0 +1,198 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
+)
+
+// Link is a connection to an end of a transfer.
+type Link interface {
+	// SendEvent sends an event, SendEventBehind one behind the binary frames that were sent before.
+	SendEvent(ctx context.Context, name string, payload any) error
+	SendEventBehind(ctx context.Context, name string, payload any) error
+	// SendFrame sends a binary frame, which it owns from then on. It blocks while the end is slow.
+	SendFrame(ctx context.Context, f *stream.Frame) error
+	// Gone is closed when the connection has ended.
+	Gone() <-chan struct{}
+}
+
+// Machines are the connected nodes.
+type Machines interface {
+	Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool)
+}
+
+// side is one end of a running transfer.
+type side struct {
+	name  protocol.NodeID
+	id    uint32 // the transfer's number there: two ends on one connection have two
+	link  Link
+	ours  bool          // it understands streams
+	ready time.Time     // it hears events from then on
+	in    *stream.Inbox // what it sent and was not passed on yet
+}
+
+// relay is a running transfer as the connections see it.
+type relay struct {
+	src, dst *side
+	stream   bool
+	meta     chan protocol.TransferMetaParams
+	accept   chan protocol.TransferAcceptParams
+	complete chan protocol.TransferCompleteParams
+	done     chan protocol.TransferDoneParams
+	moved    atomic.Int64 // when something was heard last, Unix nanoseconds
+	bytes    atomic.Int64 // of the source's frames that were passed on
+}
+
+func newRelay(src, dst *side) *relay {
+	r := &relay{src: src, dst: dst, stream: src.ours && dst.ours, meta: make(chan protocol.TransferMetaParams, 1), accept: make(chan protocol.TransferAcceptParams, 1),
+		complete: make(chan protocol.TransferCompleteParams, 1), done: make(chan protocol.TransferDoneParams, 1)}
+	src.in, dst.in = stream.NewInbox(stream.Window), stream.NewInbox(stream.Window)
+	r.touch()
+	return r
+}
+
+func (r *relay) touch() { r.moved.Store(time.Now().UnixNano()) }
+
+// from gives the end that has this number on a connection.
+func (r *relay) from(l Link, id uint32) *side {
+	for _, s := range []*side{r.src, r.dst} {
+		if s.link == l && s.id == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// Frame takes a binary frame that came over a connection, and owns it from then on. One of a transfer that is not this connection's is dropped. It
+// blocks only for a source that knows no limits, while what it sends cannot be passed on.
+func (e *Engine) Frame(l Link, f *stream.Frame) {
+	r := e.relay(f.ID())
+	if r == nil {
+		f.Free()
+		return
+	}
+	s := r.from(l, f.ID())
+	switch {
+	case s != nil && r.stream:
+		r.touch()
+		s.in.Put(f)
+	case s != nil && s == r.src:
+		r.touch()
+		s.in.PutWait(context.Background(), f) // ends with the inbox
+	default:
+		f.Free()
+	}
+}
+
+func (e *Engine) relay(id uint32) *relay {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.relays[id]
+}
+
+var errOtherNode = protocol.ErrForbidden.With("Node not authorized for this transfer")
+
+// report finds the transfer that a connection reports on: nil for one that is unknown, which the original confirms without a word.
+func (e *Engine) report(l Link, id *uint32, source bool) (*relay, error) {
+	if id == nil {
+		return nil, protocol.ErrBadRequest.With("transferId required")
+	}
+	r := e.relay(*id)
+	if r == nil {
+		return nil, nil
+	}
+	s := r.dst
+	if source {
+		s = r.src
+	}
+	if s.link != l || s.id != *id {
+		return nil, errOtherNode
+	}
+	r.touch()
+	return r, nil
+}
+
+func hand[T any](c chan T, v T) {
+	select {
+	case c <- v:
+	default: // it has been said before
+	}
+}
+
+// Meta, Accept, Complete and Done are seed 004's reports. They never block.
+func (e *Engine) Meta(l Link, p protocol.TransferMetaParams) (protocol.OK, error) {
+	r, err := e.report(l, p.TransferID, true)
+	if r != nil {
+		hand(r.meta, p)
+	}
+	return protocol.OK{OK: err == nil}, err
+}
+
+func (e *Engine) Accept(l Link, p protocol.TransferAcceptParams) (protocol.OK, error) {
+	r, err := e.report(l, p.TransferID, false)
+	if r != nil {
+		hand(r.accept, p)
+	}
+	return protocol.OK{OK: err == nil}, err
+}
+
+func (e *Engine) Complete(l Link, p protocol.TransferCompleteParams) (protocol.OK, error) {
+	r, err := e.report(l, p.TransferID, true)
+	if r != nil {
+		hand(r.complete, p)
+	}
+	return protocol.OK{OK: err == nil}, err
+}
+
+func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (protocol.OK, error) {
+	r, err := e.report(l, p.TransferID, false)
+	if r != nil {
+		hand(r.done, p)
+	}
+	return protocol.OK{OK: err == nil}, err
+}
+
+// side finds the connection of an end. A machine that is away is protocol.ErrUnavailable.
+func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), error) {
+	switch id {
+	case protocol.NativePrefix:
+		l := newLocal(e, j.row.Agent)
+		return &side{name: id, link: l, ours: true}, l.close, nil
+	case protocol.Here:
+		l := j.here
+		if l == nil {
+			return nil, nil, &awayError{id, "Waits for the window or command line that began it"}
+		}
+		select {
+		case <-l.Gone():
+			return nil, nil, &awayError{id, "Waits for the window or command line that began it"}
+		default:
+		}
+		return &side{name: id, link: l, ours: true}, func() {}, nil
+	}
+	l, c, ok := e.machines.Link(id)
+	link, fits := l.(Link)
+	if !ok || !fits {
+		return nil, nil, &awayError{id, fmt.Sprintf("%s node not connected: %s", what, id)}
+	}
+	return &side{name: id, link: link, ours: slices.Contains(c.Extensions, protocol.ExtTransfer), ready: c.Ready}, func() {}, nil
+}
+
+// awayError says that a machine is not connected, or no longer.
+type awayError struct {
+	node protocol.NodeID
+	text string
+}
+
+func (e *awayError) Error() string { return e.text }
+func (e *awayError) Is(target error) bool {
+	return errors.Is(protocol.ErrUnavailable, target)
+}

@@ -1,0 +1,357 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Request is what someone wants moved.
+type Request struct {
+	protocol.TransferStartParams
+	Call    protocol.CallID
+	Session protocol.SessionKey
+	Agent   protocol.AgentID
+	AskedBy protocol.AskedBy
+	Here    Link // of the caller, when an end is protocol.Here
+}
+
+// split takes an endpoint apart that was checked.
+func split(endpoint string) (protocol.NodeID, string) {
+	node, path, _ := strings.Cut(endpoint, ":")
+	return protocol.NodeID(node), path
+}
+
+// Start puts a transfer into the queue and returns it. Errors are in the original's words where it has any.
+func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, error) {
+	now := time.Now()
+	t := protocol.Transfer{ID: protocol.TransferID(protocol.NewID()), State: protocol.TransferQueued, Sources: in.Sources, Destination: in.Destination, Into: in.Into,
+		Conflict: in.Conflict, Links: in.Links, Later: in.Later, AskedBy: in.AskedBy, Session: in.Session, CallID: in.Call, CreatedAt: now.UnixMilli()}
+	if err := check(&t); err != nil {
+		return protocol.Transfer{}, err
+	}
+	j := &job{e: e, row: store.Transfer{Transfer: t, Agent: in.Agent, Policy: e.policy()}, here: in.Here, over: make(chan struct{})}
+	for _, end := range []struct {
+		id   protocol.NodeID
+		what string
+	}{{t.From, "Source"}, {t.To, "Destination"}} {
+		if end.id == protocol.NativePrefix {
+			continue
+		}
+		if end.id == protocol.Here {
+			if in.Here == nil {
+				return protocol.Transfer{}, protocol.ErrBadRequest.With("only a window or command line can send or receive files itself")
+			}
+			continue
+		}
+		if _, _, ok := e.machines.Link(end.id); !ok {
+			if !in.Later {
+				return protocol.Transfer{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s node not connected: %s", end.what, end.id))
+			}
+			j.row.State, j.row.Error = protocol.TransferWaiting, fmt.Sprintf("Waits for %s", end.id)
+		}
+	}
+	if in.Later {
+		expiry := defaultExpiry
+		if in.ExpiresIn > 0 {
+			expiry = time.Duration(in.ExpiresIn) * time.Millisecond
+		}
+		j.row.ExpiresAt = now.Add(expiry).UnixMilli()
+	}
+	if err := e.store.PutTransfer(ctx, j.row); err != nil {
+		return protocol.Transfer{}, err
+	}
+	t = j.row.Transfer
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return protocol.Transfer{}, protocol.ErrUnavailable.With("the gateway stops")
+	}
+	e.addLocked(j)
+	e.mu.Unlock()
+	e.publish(t)
+	e.Wake()
+	return t, nil
+}
+
+// check fills in what follows from the endpoints.
+func check(t *protocol.Transfer) error {
+	if len(t.Sources) == 0 {
+		return protocol.ErrBadRequest.With("sources required")
+	}
+	for i, s := range t.Sources {
+		from, err := protocol.ParseEndpoint(s, false)
+		if err != nil {
+			return err
+		}
+		if i > 0 && from.Node != t.From {
+			return protocol.ErrBadRequest.With("All sources of a transfer must be on one machine")
+		}
+		t.From = from.Node
+	}
+	to, err := protocol.ParseEndpoint(t.Destination, true)
+	if err != nil {
+		return err
+	}
+	t.To = to.Node
+	if len(t.Sources) > 1 || to.Path == "" || strings.HasSuffix(to.Path, "/") || strings.HasSuffix(to.Path, `\`) {
+		t.Into = true
+	}
+	if t.Conflict == "" {
+		t.Conflict = protocol.ConflictRename
+	}
+	if t.Links == "" {
+		t.Links = protocol.LinksKeep
+	}
+	switch {
+	case !slices.Contains([]string{protocol.ConflictRename, protocol.ConflictOverwrite, protocol.ConflictSkip}, t.Conflict):
+		return protocol.ErrBadRequest.With("conflict must be rename, overwrite or skip")
+	case !slices.Contains([]string{protocol.LinksKeep, protocol.LinksFollow, protocol.LinksSkip}, t.Links):
+		return protocol.ErrBadRequest.With("links must be keep, follow or skip")
+	case t.From == protocol.NativePrefix && t.To == protocol.NativePrefix:
+		return protocol.ErrBadRequest.With("Cannot transfer from gsv to gsv")
+	case t.From == protocol.Here && t.To == protocol.Here:
+		return protocol.ErrBadRequest.With("Both ends are the same window or command line")
+	}
+	for _, s := range t.Sources {
+		_, from := split(s)
+		dest := to.Path
+		if t.Into {
+			dest = path.Join(to.Path, path.Base(from))
+		}
+		if t.From == t.To && path.Clean(from) == path.Clean(dest) {
+			return protocol.ErrBadRequest.With("Source and destination are the same file")
+		}
+	}
+	return nil
+}
+
+// Wait waits for a transfer's end, or until it has rested for rest because a machine is away: then it still goes on later.
+func (e *Engine) Wait(ctx context.Context, id protocol.TransferID, rest time.Duration) (protocol.Transfer, error) {
+	e.mu.Lock()
+	j := e.jobs[id]
+	e.mu.Unlock()
+	if j == nil {
+		return e.Get(ctx, protocol.TransferParams{ID: id})
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var since time.Time
+	for {
+		select {
+		case <-j.over:
+			return j.view(), nil
+		case <-ctx.Done():
+			return j.view(), context.Cause(ctx)
+		case now := <-tick.C:
+			t := j.view()
+			switch {
+			case t.State == protocol.TransferRunning || t.State == protocol.TransferQueued:
+				since = time.Time{}
+			case since.IsZero():
+				since = now
+			case now.Sub(since) >= rest:
+				return t, nil
+			}
+		}
+	}
+}
+
+// Open lists the transfers that have not ended, as they came.
+func (e *Engine) Open() []protocol.Transfer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := make([]protocol.Transfer, 0, len(e.order))
+	for _, j := range e.order {
+		list = append(list, j.row.Transfer)
+	}
+	return list
+}
+
+// List gives the queue, or a page of the history.
+func (e *Engine) List(ctx context.Context, in protocol.TransferListParams) (protocol.TransferListResult, error) {
+	limit := in.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	limit = min(limit, 500)
+	offset := max(in.Offset, 0)
+	out := protocol.TransferListResult{Transfers: []protocol.Transfer{}}
+	if in.History {
+		rows, n, err := e.store.EndedTransfers(ctx, in.Node, offset, limit)
+		for _, r := range rows {
+			out.Transfers = append(out.Transfers, r.Transfer)
+		}
+		out.Count = n
+		return out, err
+	}
+	for _, t := range e.Open() {
+		if in.Node != "" && t.From != in.Node && t.To != in.Node {
+			continue
+		}
+		if out.Count++; out.Count > offset && len(out.Transfers) < limit {
+			out.Transfers = append(out.Transfers, t)
+		}
+	}
+	return out, nil
+}
+
+// Get gives one transfer, of the queue or the history.
+func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
+	if j := e.find(in.ID); j != nil {
+		return j.view(), nil
+	}
+	row, err := e.store.Transfer(ctx, in.ID)
+	return row.Transfer, err
+}
+
+func (e *Engine) find(id protocol.TransferID) *job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.jobs[id]
+}
+
+// ended says why a transfer that is not in the queue cannot be changed.
+func (e *Engine) ended(ctx context.Context, id protocol.TransferID, same string) (protocol.Transfer, error) {
+	row, err := e.store.Transfer(ctx, id)
+	if err != nil || row.State == same {
+		return row.Transfer, err
+	}
+	return protocol.Transfer{}, protocol.ErrConflict.With("The transfer has ended already: it is " + row.State)
+}
+
+// Pause has a transfer rest until Resume.
+func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
+	j := e.find(in.ID)
+	if j == nil {
+		return e.ended(ctx, in.ID, "")
+	}
+	if t := j.view(); t.Simple && t.State == protocol.TransferRunning {
+		return protocol.Transfer{}, protocol.ErrConflict.With("One of the machines cannot pause. Cancel the transfer instead")
+	}
+	if !j.stop(errPaused) {
+		return e.change(j, func(t *protocol.Transfer) { t.State, t.Speed, t.ETA = protocol.TransferPaused, 0, 0 }), nil
+	}
+	return e.settled(ctx, j), nil
+}
+
+// settled waits until the attempt that was stopped has ended.
+func (e *Engine) settled(ctx context.Context, j *job) protocol.Transfer {
+	ctx, cancel := context.WithTimeout(ctx, 2*stopLimit)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		e.mu.Lock()
+		running := j.end != nil || j.row.State == protocol.TransferRunning
+		e.mu.Unlock()
+		if !running {
+			return j.view()
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return j.view()
+		}
+	}
+}
+
+// Resume lets a paused transfer go on. here, which may be nil, is the caller's connection: the transfer's own end when it has one there.
+func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Link) (protocol.Transfer, error) {
+	j := e.find(in.ID)
+	if j == nil {
+		return e.ended(ctx, in.ID, "")
+	}
+	e.mu.Lock()
+	if here != nil && (j.row.From == protocol.Here || j.row.To == protocol.Here) && j.end == nil {
+		j.here = here
+	}
+	paused := j.row.State == protocol.TransferPaused
+	e.mu.Unlock()
+	defer e.Wake()
+	if paused {
+		return e.change(j, func(t *protocol.Transfer) { t.State, t.Error = protocol.TransferQueued, "" }), nil
+	}
+	return j.view(), nil
+}
+
+// Cancel ends a transfer. What is unfinished is removed; files that have arrived stay.
+func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
+	j := e.find(in.ID)
+	if j == nil {
+		return e.ended(ctx, in.ID, protocol.TransferCancelled)
+	}
+	if j.stop(errCancelled) {
+		select {
+		case <-j.over:
+		case <-ctx.Done():
+		case <-time.After(2 * stopLimit):
+		}
+		return j.view(), nil
+	}
+	e.discard(ctx, j)
+	e.finish(j, protocol.TransferCancelled, "")
+	return j.view(), nil
+}
+
+// discard has the destination of a transfer that rests remove the file that was on its way.
+func (e *Engine) discard(ctx context.Context, j *job) {
+	t := j.view()
+	if t.Attempts == 0 || t.Simple || t.Current == "" {
+		return
+	}
+	s, release, err := e.side(j, t.To, "Destination")
+	if err != nil {
+		return
+	}
+	defer release()
+	_, path := split(t.Destination)
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	s.link.SendEvent(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current})
+}
+
+// Retry puts a failed or cancelled transfer into the queue once more, under its own id: what has arrived is not sent again.
+func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Link) (protocol.Transfer, error) {
+	if j := e.find(in.ID); j != nil {
+		return j.view(), nil
+	}
+	row, err := e.store.Transfer(ctx, in.ID)
+	if err != nil {
+		return protocol.Transfer{}, err
+	}
+	if row.State == protocol.TransferDone {
+		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer has ended already: it is " + row.State)
+	}
+	t := &row.Transfer
+	t.State, t.Error, t.EndedAt, t.Failed, t.Skipped, t.Problems, t.ExpiresAt = protocol.TransferQueued, "", 0, 0, 0, nil, 0
+	if err := e.store.PutTransfer(ctx, row); err != nil {
+		return protocol.Transfer{}, err
+	}
+	j := &job{e: e, row: row, here: here, over: make(chan struct{})}
+	e.mu.Lock()
+	if e.closed || e.jobs[in.ID] != nil {
+		e.mu.Unlock()
+		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer is in the queue already")
+	}
+	e.addLocked(j)
+	e.mu.Unlock()
+	defer e.Wake()
+	e.publish(row.Transfer)
+	return row.Transfer, nil
+}
+
+// Forget removes ended transfers from the history.
+func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
+	gone, err := e.store.ForgetTransfers(ctx, in.IDs)
+	for _, id := range gone {
+		e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransferGone, Transfer: &protocol.Transfer{ID: id}})
+	}
+	return protocol.TransferForgetResult{Removed: len(gone)}, err
+}

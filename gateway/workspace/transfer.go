@@ -1,0 +1,92 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
+)
+
+// Transfer gives what a transfer may read and write of an agent's workspace: everything in it, and the shared skills for reading.
+func (w *Files) Transfer(agent protocol.AgentID) stream.Files { return moving{w, agent} }
+
+type moving struct {
+	files *Files
+	agent protocol.AgentID
+}
+
+// Source is stream.Files.
+func (m moving) Source(name string) (stream.Item, func(), error) {
+	root, name, err := m.files.open(m.agent, name)
+	if err != nil {
+		return stream.Item{}, nil, err
+	}
+	item := stream.Item{Root: root, At: name, Name: path.Base(name), Abs: "gsv:" + name}
+	if name == "" {
+		item.At, item.Name = ".", path.Base(root.Name())
+	}
+	if _, err = root.Stat(item.At); errors.Is(err, fs.ErrNotExist) && isSkill(name) {
+		root.Close()
+		if item.Root = m.files.shared(); item.Root != nil {
+			if item.At = strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/"); item.At == "" {
+				item.At = "."
+			}
+			if _, err = item.Root.Stat(item.At); err == nil {
+				return item, func() { item.Root.Close() }, nil
+			}
+			item.Root.Close()
+		}
+	} else if err == nil {
+		return item, func() { root.Close() }, nil
+	} else {
+		root.Close()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return stream.Item{}, nil, protocol.ErrNotFound.With("Workspace file not found: " + name)
+	}
+	return stream.Item{}, nil, fmt.Errorf("Failed to read file gsv:%s: %w", name, err) //lint:ignore ST1005 for people
+}
+
+// Target is stream.Files.
+func (m moving) Target(name string, into, make bool) (stream.Target, error) {
+	root, name, err := m.files.open(m.agent, name)
+	if err != nil {
+		return stream.Target{}, err
+	}
+	defer root.Close()
+	t := stream.Target{}
+	if !into {
+		if name == "" {
+			return t, protocol.ErrBadRequest.With("path required")
+		}
+		name, t.Name = path.Dir(name), path.Base(name)
+	}
+	if name == "" {
+		name = "."
+	}
+	if make {
+		if err := root.MkdirAll(name, 0o700); err != nil {
+			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, reason(err)) //lint:ignore ST1005 the original's form
+		}
+	}
+	if t.Root, err = root.OpenRoot(name); err != nil {
+		return t, fmt.Errorf("Failed to open directory gsv:%s: %w", name, reason(err)) //lint:ignore ST1005 the original's form
+	}
+	if t.Abs = "gsv:" + name; name == "." {
+		t.Abs = "gsv:"
+	}
+	return t, nil
+}
+
+func reason(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
