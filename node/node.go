@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -94,7 +95,11 @@ func New(opts Options) (*Node, error) {
 		}
 		return nil, err
 	}
-	n.jobs = tools.NewJobs(tools.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec})
+	jobs := tools.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec}
+	if opts.Home != "" {
+		jobs.Ledger = filepath.Join(opts.Home, "commands")
+	}
+	n.jobs = tools.NewJobs(jobs)
 	n.offer(tools.All(ws, n.jobs))
 	return n, nil
 }
@@ -139,6 +144,11 @@ func (n *Node) Run(ctx context.Context) error {
 		n.out.deliver(calls, func(call protocol.CallID, err error) {
 			n.log.Warn("Result not wanted", "call", call, "err", err)
 		})
+	})
+	wg.Go(func() {
+		for _, left := range n.jobs.Recover(calls) {
+			n.log.Warn("Command of a node that died", "session", left.SessionID, "alive", left.Alive)
+		}
 	})
 	n.log.Info("Node started", "version", n.opts.Version)
 	err := n.client.Run(ctx)

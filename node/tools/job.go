@@ -91,6 +91,7 @@ func (t *Jobs) startJob(o order, mayStay bool) (*job, error) {
 		return nil, failf("Failed to execute: %w", startError(err))
 	}
 	j.stdin, j.pid = s.in, j.child.PID()
+	t.ledger.add(j)
 	go j.run(s, o.timeout, t.finish)
 	return j, nil
 }

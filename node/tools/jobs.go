@@ -34,12 +34,15 @@ type JobOptions struct {
 	Env []string
 	// Events hears when a background command starts and ends (seed 004, node.exec.event); it may be nil and must not block.
 	Events func(protocol.NodeExecEvent)
+	// Ledger is a folder of the node's own that keeps which commands run, for [Jobs.Recover]; it is made when needed. Empty: none is kept.
+	Ledger string
 }
 
 // Jobs are the commands of a node, running and recently finished. They outlive connections, not the node. It is safe for use by many
 // goroutines.
 type Jobs struct {
 	opts     JobOptions
+	ledger   ledger
 	enforced string        // one line; empty without a box
 	turns    chan struct{} // one for each command that someone waits for
 	wg       sync.WaitGroup
@@ -55,7 +58,7 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Events == nil {
 		o.Events = func(protocol.NodeExecEvent) {}
 	}
-	t := &Jobs{opts: o, turns: make(chan struct{}, maxWaited), jobs: make(map[string]*job)}
+	t := &Jobs{opts: o, ledger: ledger{o.Ledger}, turns: make(chan struct{}, maxWaited), jobs: make(map[string]*job)}
 	if o.Box != nil {
 		t.enforced = Enforced(o.Box.Report(), o.Profile)
 	}
@@ -135,6 +138,7 @@ func (t *Jobs) startNow(o order, background bool) (*job, error) {
 // finish is the last thing a job's goroutine does: whoever sees the job done sees it in its place in the table.
 func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
+	t.ledger.remove(j.id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if j.mayStay {

@@ -1,0 +1,137 @@
+//go:build linux || darwin
+
+package tools
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+// ledgerBench is a bench with a ledger; events are what it reports.
+func ledgerBench(t *testing.T, dir string) (b *bench, events func() []protocol.NodeExecEvent) {
+	t.Helper()
+	ws, err := workspace.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan protocol.NodeExecEvent, 16)
+	b = benchOf(t, ws, JobOptions{Ledger: dir, Events: func(e protocol.NodeExecEvent) { said <- e }})
+	return b, func() (all []protocol.NodeExecEvent) {
+		for len(said) > 0 {
+			all = append(all, <-said)
+		}
+		return all
+	}
+}
+
+func entries(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		names = append(names, strings.TrimSuffix(e.Name(), entrySuffix))
+	}
+	return names
+}
+
+func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
+	useShell(t)
+	dir := filepath.Join(t.TempDir(), "a", "ledger")
+	b, _ := ledgerBench(t, dir)
+	id := background(b, "read line; echo secret", nil)
+	must[bashOut](b, "Bash", args{"command": "true"})
+	if got := entries(t, dir); len(got) != 1 || got[0] != id {
+		t.Errorf("%v instead of %s", got, id)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, id+entrySuffix)); err != nil || strings.Contains(string(data), "secret") {
+		t.Errorf("%s, %v", data, err)
+	}
+	if left := b.jobs.Recover(t.Context()); left != nil || !b.jobs.get(id).running() {
+		t.Errorf("a command of a node that lives was taken for one that is left: %v", left)
+	}
+	must[processOut](b, "Process", args{"action": "submit", "sessionId": id})
+	end(b, id)
+	if got := entries(t, dir); len(got) != 0 {
+		t.Errorf("%v stayed", got)
+	}
+}
+
+// The commands of a node that died: one runs still and heeds SIGTERM, one does not, one is gone, one's number is another's now.
+func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
+	dir := t.TempDir()
+	dead := being{os.Getpid(), "another time"}
+	group := func(script string) (b being, ended <-chan error) {
+		cmd := exec.Command("/bin/sh", "-c", script)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- cmd.Wait() }()
+		return beingOf(cmd.Process.Pid), done
+	}
+	mild, mildEnded := group("echo; sleep 60 & wait")
+	wild, wildEnded := group("trap '' TERM; echo; while :; do sleep 1; done")
+	other, otherEnded := group("echo; exec sleep 60")
+	for id, e := range map[string]entry{
+		"mild": {dead, mild, 1000, true}, "wild": {dead, wild, 2000, false}, "gone": {dead, being{1 << 29, "long ago"}, 3000, true},
+		"reused": {dead, being{other.PID, "long ago"}, 4000, false}, "mine": {beingOf(os.Getpid()), other, 5000, true},
+	} {
+		data, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, id+entrySuffix), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	os.WriteFile(filepath.Join(dir, "cut"+entrySuffix), []byte(`{"node":`), 0o600)
+	b, events := ledgerBench(t, dir)
+	alive := map[string]bool{}
+	for _, l := range b.jobs.Recover(t.Context()) {
+		alive[l.SessionID] = l.Alive
+	}
+	if len(alive) != 4 || !alive["mild"] || !alive["wild"] || alive["gone"] || alive["reused"] {
+		t.Errorf("%v", alive)
+	}
+	for name, c := range map[string]<-chan error{"mild": mildEnded, "wild": wildEnded} {
+		select {
+		case <-c:
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s runs on", name)
+		}
+	}
+	if !other.alive() {
+		t.Error("a process that has nothing to do with it was ended")
+	}
+	syscall.Kill(-other.PID, syscall.SIGKILL)
+	<-otherEnded
+	said := map[string]bool{}
+	for _, e := range events() {
+		said[e.SessionID] = e.Event == "failed" && e.StartedAt > 0 && e.EndedAt > e.StartedAt && strings.Contains(e.OutputTail, "node ended")
+	}
+	if len(said) != 2 || !said["mild"] || !said["gone"] {
+		t.Errorf("reported: %v", said)
+	}
+	if got := entries(t, dir); len(got) != 1 || got[0] != "mine" {
+		t.Errorf("left in the ledger: %v", got)
+	}
+}
