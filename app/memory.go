@@ -20,7 +20,15 @@ func thrift(ctx context.Context) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		debug.FreeOSMemory()
+		giveBack()
 	case <-ctx.Done():
 	}
+}
+
+// giveBack returns what is not used now to the system: free memory of Go and of C, and the pages of the program's own file, most of which
+// only the start runs through. What of those is needed again comes from the system's cache.
+func giveBack() {
+	debug.FreeOSMemory()
+	trim()
+	forgetProgram()
 }

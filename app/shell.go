@@ -220,6 +220,7 @@ func (s *shell) closeWindow() {
 	if s.hasTray {
 		s.visible = false
 		s.window.Hide()
+		s.b.wg.Go(giveBack)
 		return
 	}
 	s.quit()

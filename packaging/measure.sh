@@ -8,8 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -z "${FAIRLEAD_IN_BUS:-}" ]; then
   mkdir -p build
-  go build -trimpath -tags migrated_fynedo,desktop -ldflags "-s -w" -o build/empty ./app/desktoptest/empty
-  go build -trimpath -tags migrated_fynedo,desktop -ldflags "-s -w" -o build/frames ./app/desktoptest/frames
+  go build -trimpath -tags migrated_fynedo,no_animations,desktop -ldflags "-s -w" -o build/empty ./app/desktoptest/empty
+  go build -trimpath -tags migrated_fynedo,no_animations,desktop -ldflags "-s -w" -o build/frames ./app/desktoptest/frames
   exec packaging/desktop-session.sh --panel -- "$0" "$@"
 fi
 if [ "${1:-}" = frames ]; then exec build/frames; fi
