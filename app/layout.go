@@ -12,7 +12,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// shellLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: sidebar, chat, first page, drawer, foot.
+// shellLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: sidebar, chat, first page,
+// page, drawer, foot.
 type shellLayout struct{ s *shell }
 
 func (l *shellLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(480, 560) }
@@ -27,19 +28,17 @@ func (l *shellLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	left := sidebarSize
 	if narrow {
 		left = 0
-		o[3].Resize(size)
-		o[3].Move(fyne.NewPos(0, 0))
+		o[4].Resize(size)
+		o[4].Move(fyne.NewPos(0, 0))
 	} else {
 		o[0].Resize(fyne.NewSize(left, size.Height))
 		o[0].Move(fyne.NewPos(0, 0))
 	}
 	rest := fyne.NewSize(size.Width-left, size.Height)
-	for _, i := range []int{1, 2} {
+	for _, i := range []int{1, 2, 3, 5} {
 		o[i].Resize(rest)
 		o[i].Move(fyne.NewPos(left, 0))
 	}
-	o[4].Resize(rest)
-	o[4].Move(fyne.NewPos(left, 0))
 }
 
 // arrange moves the sidebar between its place and the drawer, and shows the first page while it is the first run.
@@ -56,11 +55,12 @@ func (s *shell) arrange() {
 		s.sidebar.box.Show()
 		s.pane.SetLeading(nil)
 	}
-	if s.firstRun {
+	s.first.box.Hide()
+	s.pane.Hide()
+	switch {
+	case s.firstRun:
 		s.first.box.Show()
-		s.pane.Hide()
-	} else {
-		s.first.box.Hide()
+	case !s.arrangePage():
 		s.pane.Show()
 	}
 	s.body.Refresh()

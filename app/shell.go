@@ -42,6 +42,12 @@ type shell struct {
 	first    *firstPage
 	narrow   bool
 
+	pageBox   *fyne.Container // the page that is shown instead of the chat
+	pageHead  fyne.CanvasObject
+	pageMenu  *widgets.Button
+	pageTitle string             // empty while there is none
+	pageEnd   context.CancelFunc // nil while there is none
+
 	view     state.View
 	noticeAt int64
 	approval fyne.Window
@@ -70,7 +76,9 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s.first = newFirstPage(s)
 	s.first.box.Hide()
 	foot := container.New(&toastLayout{}, s.toast, s.banner)
-	s.body = container.New(&shellLayout{s}, s.sidebar.box, s.pane, s.first.box, s.drawer, foot)
+	s.pageBox = container.NewStack()
+	s.pageBox.Hide()
+	s.body = container.New(&shellLayout{s}, s.sidebar.box, s.pane, s.first.box, s.pageBox, s.drawer, foot)
 	s.window.SetContent(container.NewStack(widgets.NewRect("background", "", 0), s.body))
 	last := b.prefs.get()
 	s.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
@@ -162,7 +170,9 @@ func (s *shell) showProblems(v state.View) {
 
 // open shows a chat.
 func (s *shell) open(key protocol.SessionKey) {
+	s.leavePage()
 	if key == "" || key == s.key {
+		s.sidebar.show(s.view, s.key)
 		return
 	}
 	s.b.prefs.update(func(r *remembered) { r.Chat = key })

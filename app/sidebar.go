@@ -31,6 +31,7 @@ type sidebar struct {
 	query  string
 	asked  int // number of the newest search
 	picked int
+	pages  []*widgets.SidebarRow
 }
 
 func newSidebar(s *shell) *sidebar {
@@ -51,12 +52,17 @@ func newSidebar(s *shell) *sidebar {
 			b.show(s.view, s.key)
 		}
 	}
-	settings := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, s.openSettings)
+	foot := container.NewVBox()
+	for _, p := range s.pages() {
+		row := widgets.NewSidebarRow(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() { s.openPage(p) })
+		b.pages = append(b.pages, row)
+		foot.Add(row)
+	}
+	foot.Add(widgets.NewSidebarRow(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, s.openSettings))
 	head := widgets.Inset(look.Group, look.Inside, look.Inside, look.Inside, container.NewVBox(
 		widgets.Inset(0, look.Inside, look.Inside, look.Inside, name), newChat, b.search))
-	foot := widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside, settings)
 	list := container.NewVScroll(widgets.Inset(0, look.Inside, 0, look.Inside, b.rows))
-	b.inner = container.NewStack(widgets.NewRect(look.ColorSidebar, "", 0), container.NewBorder(head, container.NewVBox(widgets.HLine(), foot), nil, nil, list))
+	b.inner = container.NewStack(widgets.NewRect(look.ColorSidebar, "", 0), container.NewBorder(head, container.NewVBox(widgets.HLine(), widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside, foot)), nil, nil, list))
 	b.box = container.NewStack(b.inner)
 	return b
 }
@@ -158,10 +164,10 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 				break
 			}
 			shown = shown || e.SessionKey == key
-			lines = append(lines, b.chatLine(e, v, e.SessionKey == key))
+			lines = append(lines, b.chatLine(e, v, e.SessionKey == key && s.pageTitle == ""))
 		}
 		if _, known := v.Session(key); !shown && !known && key != "" && v.Loaded {
-			lines = append(lines, b.chatLine(protocol.SessionEntry{SessionKey: key}, v, true))
+			lines = append(lines, b.chatLine(protocol.SessionEntry{SessionKey: key}, v, s.pageTitle == ""))
 		}
 	}
 	if len(v.Nodes) > 0 {
@@ -178,6 +184,12 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		lines = append(lines, line{item: item})
 	}
 	b.draw(lines)
+	for _, row := range b.pages {
+		if item := row.Item(); item.Selected != (item.Title == s.pageTitle) {
+			item.Selected = !item.Selected
+			row.Set(item)
+		}
+	}
 }
 
 func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool) line {

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+)
+
+// page is a view that takes the chat's place in the main window. It is made when it is opened and dropped when it is left, so that pages that
+// nobody looks at cost nothing.
+type page struct {
+	icon, title string
+	// open makes the view. What it starts ends with ctx.
+	open func(ctx context.Context) fyne.CanvasObject
+}
+
+// pages are in the sidebar's foot, in this order.
+func (s *shell) pages() []page {
+	return []page{}
+}
+
+// openPage shows a page instead of the chat.
+func (s *shell) openPage(p page) {
+	s.endFirstRun()
+	s.leavePage()
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.pageTitle, s.pageEnd = p.title, cancel
+	s.pageMenu = widgets.NewQuiet("", "menu", s.toggleDrawer)
+	head := widgets.Inset(look.Inside, 0, 0, look.Inside, widgets.Row(0, -1, s.pageMenu))
+	s.pageHead = head
+	s.pageBox.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), container.NewBorder(head, nil, nil, nil, p.open(ctx))}
+	if s.drawer.Visible() {
+		s.toggleDrawer()
+	}
+	s.arrange()
+	s.sidebar.show(s.view, s.key)
+}
+
+// leavePage shows the chat again.
+func (s *shell) leavePage() {
+	if s.pageEnd == nil {
+		return
+	}
+	s.pageEnd()
+	s.pageEnd, s.pageTitle = nil, ""
+	s.pageBox.Objects = nil
+	s.arrange()
+}
+
+// arrangePage shows the page when there is one, and reports whether there is. The button for the drawer is there in a narrow window only.
+func (s *shell) arrangePage() bool {
+	if s.pageEnd == nil {
+		s.pageBox.Hide()
+		return false
+	}
+	if s.narrow {
+		s.pageHead.Show()
+	} else {
+		s.pageHead.Hide()
+	}
+	s.pageBox.Show()
+	return true
+}

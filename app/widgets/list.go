@@ -1,0 +1,141 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// ListItem is a line of an [ItemList].
+type ListItem struct {
+	Icon  string              // of package assets; empty is none
+	Color fyne.ThemeColorName // of the icon; empty is muted
+	Title string
+	Text  string // a second line, muted; empty is none
+	Trail string // muted, at the right
+	Warn  bool   // Trail is said in the colour of what needs the person
+	Muted bool   // the title too
+}
+
+// ItemList is a list of thousands of lines of which only those in view exist. Arrows move in it, Enter and Space choose.
+type ItemList struct {
+	widget.List
+	// OnChoose is called for a line that is tapped, or chosen by keyboard. OnMenu, which may be nil, for its menu.
+	OnChoose func(i int)
+	OnMenu   func(i int, at fyne.Position)
+
+	items     []ListItem
+	highlight int
+}
+
+// NewItemList makes an empty list.
+func NewItemList(onChoose func(i int)) *ItemList {
+	l := &ItemList{OnChoose: onChoose}
+	l.Length = func() int { return len(l.items) }
+	l.CreateItem = func() fyne.CanvasObject { return newListRow(l) }
+	l.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
+		if i < len(l.items) {
+			o.(*listRow).set(i, l.items[i])
+		}
+	}
+	l.OnSelected = func(i widget.ListItemID) {
+		l.UnselectAll() // a line is a button here
+		if i < len(l.items) && l.OnChoose != nil {
+			l.OnChoose(i)
+		}
+	}
+	l.OnHighlighted = func(i widget.ListItemID) { l.highlight = i }
+	l.HideSeparators = true
+	l.ExtendBaseWidget(l)
+	return l
+}
+
+// Set shows other items.
+func (l *ItemList) Set(items []ListItem) {
+	l.items = items
+	l.Refresh()
+}
+
+// Items are what it shows. They must not be changed.
+func (l *ItemList) Items() []ListItem { return l.items }
+
+// TypedKey implements fyne.Focusable.
+func (l *ItemList) TypedKey(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
+		l.Select(l.highlight)
+		return
+	}
+	l.List.TypedKey(e)
+}
+
+// listRow is one line.
+type listRow struct {
+	widget.BaseWidget
+	list  *ItemList
+	i     int
+	item  ListItem
+	set1  bool
+	icon  *widget.Icon
+	title *Text
+	text  *Text
+	trail *Text
+	box   *fyne.Container
+}
+
+func newListRow(l *ItemList) *listRow {
+	r := &listRow{list: l, icon: widget.NewIcon(nil), title: NewText("M", look.ColorText, "text"), text: NewText("M", look.ColorMuted, look.SizeSmall),
+		trail: NewText("", look.ColorMuted, look.SizeSmall)}
+	r.title.Ellipsis, r.text.Ellipsis = true, true
+	r.box = Inset(look.Gap, look.Inside, look.Gap, look.Inside, Row(look.Inside, 1, r.icon, Col(0, r.title, r.text), r.trail))
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+func (r *listRow) set(i int, item ListItem) {
+	r.i = i
+	if r.set1 && r.item == item {
+		return
+	}
+	r.item, r.set1 = item, true
+	color := item.Color
+	if color == "" {
+		color = look.ColorMuted
+	}
+	setIcon(r.icon, item.Icon, color)
+	show(r.icon, item.Icon != "")
+	text := look.ColorText
+	if item.Muted {
+		text = look.ColorMuted
+	}
+	r.title.Set(item.Title, text)
+	r.text.SetText(item.Text)
+	show(r.text, item.Text != "")
+	trail := look.ColorMuted
+	if item.Warn {
+		trail = look.ColorNeedsYou
+	}
+	r.trail.Set(item.Trail, trail)
+	relayout(r.box)
+}
+
+// MinSize is that of two lines, whether the item has them or not: all lines of a list are as high.
+func (r *listRow) MinSize() fyne.Size {
+	line := func(size fyne.ThemeSizeName) float32 {
+		return fyne.MeasureText("M", look.Size(size), fyne.TextStyle{}).Height
+	}
+	return fyne.NewSize(120, line("text")+line(look.SizeSmall)+2*look.Gap)
+}
+
+// Tapped implements fyne.Tappable.
+func (r *listRow) Tapped(*fyne.PointEvent) { r.list.Select(r.i) }
+
+// TappedSecondary implements fyne.SecondaryTappable.
+func (r *listRow) TappedSecondary(e *fyne.PointEvent) {
+	if r.list.OnMenu != nil && r.i < len(r.list.items) {
+		r.list.OnMenu(r.i, e.AbsolutePosition)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (r *listRow) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.box) }
