@@ -130,7 +130,9 @@ type Features struct {
 
 // WebSocket close codes of the original (gsv interop notes).
 const (
-	CloseReplaced     = 1000
-	CloseNoRegistry   = 4000
+	CloseReplaced   = 1000
+	CloseNoRegistry = 4000
+	// ClosePolicy is sent to a peer that does not shake hands in time, or asks too much before.
+	ClosePolicy       = 1008
 	CloseUnauthorized = 4001
 )

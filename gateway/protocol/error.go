@@ -18,6 +18,7 @@ const (
 	CodeConflict        = 409
 	CodeTooLarge        = 413
 	CodeApprovalNeeded  = 428
+	CodeTooMany         = 429
 	CodeInternal        = 500
 	CodeUnavailable     = 503
 	CodeTimeout         = 504
@@ -74,6 +75,7 @@ var (
 	ErrConflict        = &Error{Code: CodeConflict, Message: "Conflict"}
 	ErrTooLarge        = &Error{Code: CodeTooLarge, Message: "Too large"}
 	ErrApprovalNeeded  = &Error{Code: CodeApprovalNeeded, Message: "approval_required"}
+	ErrTooMany         = &Error{Code: CodeTooMany, Message: "Too many requests", Retryable: true}
 	ErrInternal        = &Error{Code: CodeInternal, Message: "Internal error"}
 	ErrUnavailable     = &Error{Code: CodeUnavailable, Message: "Unavailable", Retryable: true}
 	ErrTimeout         = &Error{Code: CodeTimeout, Message: "Timed out", Retryable: true}

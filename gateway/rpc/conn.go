@@ -42,8 +42,9 @@ type Conn struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	out     *wire.Writer
-	// deadline is the reader's.
+	// deadline and requests are the reader's.
 	deadline *wire.Deadline
+	requests bucket
 	closing  atomic.Bool // a close frame was sent
 	slots    chan struct{}
 	wg       sync.WaitGroup
@@ -63,7 +64,7 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	ctx, cancel := context.WithCancel(context.Background())
 	ws.SetReadLimit(maxHandshake)
 	return &Conn{srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), trusted: trusted, ctx: ctx, cancel: cancel,
-		out: wire.NewWriter(ws), deadline: wire.NewDeadline(ws), slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey)}
+		out: wire.NewWriter(ws), deadline: wire.NewDeadline(ws), requests: bucket{rate: rateStranger}, slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey)}
 }
 
 // run serves the connection to its end.
@@ -96,6 +97,7 @@ func (c *Conn) read() error {
 	for {
 		data, err := c.receive()
 		if err != nil {
+			c.tooLate(err)
 			return err
 		}
 		if c.closing.Load() {
@@ -115,9 +117,16 @@ func (c *Conn) read() error {
 // accept starts a request. Requests of one peer run beside each other, but chat.send one after the other, as they were sent; so does all
 // that a node reports, which never blocks: progress must not overtake a result.
 func (c *Conn) accept(req protocol.Request) {
+	if !c.allowed(req) {
+		return
+	}
 	if req.Method == protocol.Connect.Name || !c.connected() || c.mode() == protocol.ModeNode {
+		before := c.connected()
 		c.serve(req)
 		c.alive() // the first time after the handshake
+		if !before && c.connected() {
+			c.requests = bucket{rate: c.limit(), last: time.Now()}
+		}
 		return
 	}
 	if !c.slot() {

@@ -322,7 +322,7 @@ func TestEveryMethodHasAConversation(t *testing.T) {
 		t.Errorf("%d methods are served, %d advertised", len(srv.methods), n)
 	}
 	for _, code := range []int{protocol.CodeNotConnected, protocol.CodeVersion, protocol.CodeInvalidConnect, protocol.CodeBadRequest, protocol.CodeUnauthorized,
-		protocol.CodeForbidden, protocol.CodeNotFound, protocol.CodeConflict, protocol.CodeTooLarge, protocol.CodeApprovalNeeded, protocol.CodeInternal,
+		protocol.CodeForbidden, protocol.CodeNotFound, protocol.CodeConflict, protocol.CodeTooLarge, protocol.CodeApprovalNeeded, protocol.CodeTooMany, protocol.CodeInternal,
 		protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeStorage, protocol.CodeCancelled, protocol.CodeModelAuth, protocol.CodeModelRateLimit,
 		protocol.CodeContextOverflow, protocol.CodeModel} {
 		if !bytes.Contains(all, fmt.Appendf(nil, `"error":{"code":%d,`, code)) {

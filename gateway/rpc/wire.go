@@ -2,7 +2,12 @@ package rpc
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/wire"
@@ -10,7 +15,7 @@ import (
 
 // Timing of a connection.
 const (
-	handshakeLimit = 15 * time.Second // a socket that has not shaken hands by then is closed
+	handshakeLimit = 10 * time.Second // a socket that has not shaken hands by then is closed
 	pingEvery      = 30 * time.Second
 	silenceLimit   = 75 * time.Second
 	closeLimit     = 2 * time.Second // for the peer's answer to a close
@@ -23,6 +28,13 @@ func (c *Conn) receive() ([]byte, error) { return wire.Receive(c.ws, c.alive, c.
 func (c *Conn) alive() {
 	if c.connected() && !c.closing.Load() {
 		c.deadline.Extend(silenceLimit)
+	}
+}
+
+// tooLate tells a peer that has not shaken hands in time why the connection ends.
+func (c *Conn) tooLate(err error) {
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() && !c.connected() {
+		c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(protocol.ClosePolicy, fmt.Sprintf("No connect within %s", handshakeLimit)), time.Now().Add(closeLimit))
 	}
 }
 

@@ -1,0 +1,117 @@
+package rpc
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+)
+
+// as is a connection of a peer, without a socket.
+func as(s *Server, p auth.Principal, mode protocol.Mode) *Conn {
+	c := &Conn{srv: s, principal: p}
+	if mode != "" {
+		c.params = &protocol.ConnectParams{Client: protocol.ClientInfo{ID: "x", Mode: mode}}
+	}
+	return c
+}
+
+// TestNobodyCallsWhatIsNotTheirs goes through every method and role of the method table.
+func TestNobodyCallsWhatIsNotTheirs(t *testing.T) {
+	const params = `"not an object"` // whoever is let through is told so, and nothing happens
+	roles := map[string]struct {
+		who  auth.Principal
+		mode protocol.Mode
+	}{
+		"stranger":          {},
+		"owner":             {auth.Owner("x"), protocol.ModeClient},
+		"node":              {auth.Node("x"), protocol.ModeNode},
+		"channel":           {auth.Principal{Kind: "channel"}, protocol.ModeChannel},
+		"node as client":    {auth.Node("x"), protocol.ModeClient},
+		"owner as node":     {auth.Owner("x"), protocol.ModeNode},
+		"reader":            {auth.Principal{Kind: "token", Scopes: map[protocol.Scope]bool{protocol.ScopeRead: true}}, protocol.ModeClient},
+		"nobody in clothes": {auth.Principal{}, protocol.ModeClient},
+	}
+	srv := New(newFakes().services())
+	defer srv.Close()
+	for _, m := range protocol.Methods {
+		if m.Name == protocol.Connect.Name {
+			continue
+		}
+		for name, r := range roles {
+			_, err := as(srv, r.who, r.mode).dispatch(t.Context(), protocol.Request{ID: "1", Method: m.Name, Params: []byte(params)})
+			allowed := slices.Contains(m.Modes, r.mode) && r.who.Has(m.Scope)
+			switch {
+			case r.mode == "":
+				if !errors.Is(err, protocol.ErrNotConnected) {
+					t.Errorf("%s of a %s: %v", m.Name, name, err)
+				}
+			case allowed == errors.Is(err, protocol.ErrForbidden):
+				t.Errorf("%s of a %s: allowed is %v, %v", m.Name, name, allowed, err)
+			}
+		}
+	}
+}
+
+// TestTheMethodTableGivesNobodyElseTheOwnersMethods holds the table itself: what a node or a channel may call is its own work, and reading the list of tools.
+func TestTheMethodTableGivesNobodyElseTheOwnersMethods(t *testing.T) {
+	for _, m := range protocol.Methods {
+		owners := m.Scope != protocol.ScopeNone && m.Scope != protocol.ScopeNode && m.Scope != "channel"
+		if m.Name == protocol.ToolsList.Name {
+			if !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeClient, protocol.ModeNode}) {
+				t.Errorf("%s: %v", m.Name, m.Modes)
+			}
+			continue
+		}
+		if owners && !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeClient}) {
+			t.Errorf("%s needs %s and is open to %v", m.Name, m.Scope, m.Modes)
+		}
+		if m.Scope == protocol.ScopeNode && !slices.Equal(m.Modes, []protocol.Mode{protocol.ModeNode}) {
+			t.Errorf("%s is a node's and open to %v", m.Name, m.Modes)
+		}
+		if m.Scope == protocol.ScopeNone && m.Name != protocol.Connect.Name {
+			t.Errorf("%s needs no right", m.Name)
+		}
+	}
+}
+
+func TestRequestsAreCountedOverTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bucket{rate: rate{each: 10, burst: 20}}
+		take := func() (n int) {
+			for b.take(time.Now()) == 0 {
+				n++
+			}
+			return n
+		}
+		if n := take(); n != 20 {
+			t.Errorf("%d at once", n)
+		}
+		wait := b.take(time.Now())
+		if wait <= 0 || wait > 100*time.Millisecond {
+			t.Errorf("wait %s", wait)
+		}
+		time.Sleep(wait)
+		if n := take(); n != 1 {
+			t.Errorf("%d after the time that was told", n)
+		}
+		time.Sleep(time.Second)
+		if n := take(); n != 10 {
+			t.Errorf("%d after a second", n)
+		}
+		time.Sleep(time.Hour)
+		if n := take(); n != 20 {
+			t.Errorf("%d after an hour", n)
+		}
+		none := bucket{}
+		for range 100_000 {
+			if none.take(time.Now()) != 0 {
+				t.Fatal("no limit has one")
+			}
+		}
+	})
+}
