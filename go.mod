@@ -27,6 +27,16 @@ require (
 )
 
 require (
+	github.com/bwesterb/go-ristretto v1.2.4 // indirect
+	github.com/cloudflare/circl v1.6.5 // indirect
+	github.com/hashicorp/mdns v1.0.7 // indirect
+	github.com/mdp/qrterminal/v3 v3.2.1 // indirect
+	github.com/miekg/dns v1.1.72 // indirect
+	golang.org/x/mod v0.42.0 // indirect
+	rsc.io/qr v0.2.0 // indirect
+)
+
+require (
 	cloud.google.com/go v0.116.0 // indirect
 	cloud.google.com/go/auth v0.9.3 // indirect
 	cloud.google.com/go/compute/metadata v0.5.0 // indirect
@@ -66,7 +76,7 @@ require (
 	github.com/jinzhu/inflection v1.0.0 // indirect
 	github.com/jinzhu/now v1.1.5 // indirect
 	github.com/jsummers/gobmp v0.0.0-20230614200233-a9de23ed2e25 // indirect
-	github.com/mattn/go-isatty v0.0.17 // indirect
+	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/mattn/go-runewidth v0.0.24 // indirect
 	github.com/nfnt/resize v0.0.0-20180221191011-83c6a9932646 // indirect
 	github.com/nicksnyder/go-i18n/v2 v2.5.1 // indirect

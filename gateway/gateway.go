@@ -21,6 +21,7 @@ import (
 	"fairlead/gateway/llm/registry"
 	"fairlead/gateway/native"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/secret"
@@ -61,6 +62,8 @@ type Gateway struct {
 	skills    *skills.Catalog
 	files     *workspace.Files
 	transfers *transfer.Engine
+	devices   *pairing.Manager
+	network   *network
 	server    *rpc.Server
 	listener  net.Listener // nil when it listens nowhere
 	memory    net.Listener
@@ -125,6 +128,9 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if err := g.hub.Load(ctx); err != nil {
 		return g, err
 	}
+	if err := g.openDevices(ctx); err != nil {
+		return g, err
+	}
 	g.gate = approval.New(g.store, g.bus)
 	files := workspace.NewFiles(o.Home)
 	g.files = files
@@ -163,13 +169,14 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	g.server = rpc.New(rpc.Services{
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: auditLog{g.store, g.secrets},
-		Models: models, Schedules: g.schedules, Skills: g.skills,
+		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices,
 		Transfers: g.transfers, StartTransfer: g.startTransfer,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: g.sessions.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
 			return protocol.Ack{OK: true, Dropped: true}, nil // nothing waits for background commands in this version
 		},
 	})
+	g.devices.Serve(g.server.CloseDevice)
 	g.dial, g.memory = client.Memory()
 	g.config.OnChange(g.configChanged)
 	return g, nil
@@ -190,6 +197,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	if g.listener != nil {
 		serve(g.listener, false)
 	}
+	wg.Go(func() { g.network.run(ctx) })
 	wg.Go(func() { g.calls.Watch(ctx) })
 	var head sync.WaitGroup
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
@@ -329,6 +337,7 @@ func (g *Gateway) configChanged(path string) {
 		}
 	}
 	g.schedules.Wake()
+	g.network.wake()
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeConfig, Path: path})
 	s := g.status(context.Background())
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})

@@ -29,6 +29,9 @@ var rules = []rule{
 		why: "what was taught is files, machines and settings"},
 	{from: "fairlead/gateway/protocol/stream", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/stream"},
 		why: "both ends of a transfer, wherever they are, share it"},
+	{from: "fairlead/gateway/protocol/trust", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/secret"},
+		why: "both ends of a pairing use it"},
+	{from: "fairlead/gateway/pairing", not: "fairlead/gateway/rpc", why: "the surface calls it, not the other way round"},
 	{from: "fairlead/gateway/agent", not: "fairlead/gateway/store", why: "the loop does no I/O"},
 	{from: "fairlead/gateway/", not: "fairlead/node", except: []string{"fairlead/gateway/cmd"}, why: "the gateway reaches machines over the wire only"},
 	{from: "fairlead/gateway/", not: "fairlead/app", why: "the gateway runs without a screen"},
@@ -54,6 +57,9 @@ var only = map[string][]string{
 	"fyne.io/fyne/v2/app":           {"fairlead/app"},
 	"github.com/anthropics/":        {"fairlead/gateway/llm/anthropic"},
 	"google.golang.org/genai":       {"fairlead/gateway/llm/gemini"},
+	"github.com/cloudflare/circl/":  {"fairlead/gateway/protocol/trust"},
+	"github.com/mdp/qrterminal/":    {"fairlead/gateway/cmd/fairlead"},
+	"github.com/hashicorp/mdns":     {"fairlead/gateway/discover"},
 }
 
 type pkg struct {

@@ -32,6 +32,8 @@ type Principal struct {
 	Scopes  map[protocol.Scope]bool
 	Session protocol.SessionKey // of an agent
 	Run     protocol.RunID      // of an agent
+	Device  protocol.DeviceID   // it came with; empty for who has the gateway's own token
+	Role    string              // of the device
 }
 
 // Owner is the person, at the window or client called name.
@@ -56,6 +58,19 @@ func Schedule(name string) Principal {
 // Node is a machine.
 func Node(id protocol.NodeID) Principal {
 	return Principal{Kind: KindNode, Name: string(id), Scopes: map[protocol.Scope]bool{protocol.ScopeNode: true, protocol.ScopeRead: true}}
+}
+
+// Device is who comes with a paired device: a machine under its one id, or the person with the rights they gave the device.
+func Device(d protocol.Device) Principal {
+	p := Node(d.NodeID)
+	if d.Role == protocol.RoleClient {
+		p = Principal{Kind: KindOwner, Name: d.Name, Scopes: make(map[protocol.Scope]bool)}
+		for _, s := range d.Scopes {
+			p.Scopes[s] = s != protocol.ScopeNode
+		}
+	}
+	p.Device, p.Role = d.ID, d.Role
+	return p
 }
 
 // Has reports whether p has the scope. Everyone has ScopeNone.

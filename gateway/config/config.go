@@ -23,6 +23,7 @@ type Config struct {
 	Session      SessionConfig             `json:"session"`
 	UserTimezone string                    `json:"userTimezone"`
 	UI           UI                        `json:"ui"`
+	Network      Network                   `json:"network"`
 
 	Agents        Agents             `json:"agents"`
 	Compaction    Compaction         `json:"compaction"`
@@ -122,6 +123,7 @@ func Default() Config {
 			DefaultResetPolicy: protocol.ResetPolicy{Mode: "manual"}},
 		UserTimezone: localZone(),
 		UI:           UI{Theme: "system", TextSize: 1},
+		Network:      Network{Listen: DefaultNetworkListen, Discovery: true},
 		Agents: Agents{List: []AgentEntry{}, Bindings: []AgentBinding{}, DefaultHeartbeat: Heartbeat{Every: "30m", Target: "last",
 			ActiveHours: &ActiveHours{Start: "08:00", End: "23:00"}}},
 		Compaction:    Compaction{Enabled: true, ReserveTokens: 20_000, KeepRecentTokens: 20_000, ExtractMemories: true},

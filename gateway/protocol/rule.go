@@ -117,7 +117,8 @@ const (
 	AuditRuleBack    = "rule restored"
 	AuditGrantGone   = "permission withdrawn"
 	AuditGrantBack   = "permission restored"
-	AuditMode        = "mode" // a chat's way of asking was changed
+	AuditDevice      = "device" // a device was paired, changed, revoked or forgotten, or may do more
+	AuditMode        = "mode"   // a chat's way of asking was changed
 )
 
 // AuditListParams asks for lines, newest first. Limit 0 means 100, at most 1000.

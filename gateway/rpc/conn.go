@@ -39,6 +39,8 @@ type Conn struct {
 	ws      *websocket.Conn
 	id      protocol.ConnID
 	trusted *auth.Principal
+	binding []byte // of the TLS session, for a connection from the network
+	remote  string // host, where it came from
 	ctx     context.Context
 	cancel  context.CancelFunc
 	out     *wire.Writer

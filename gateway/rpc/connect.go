@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/wire"
 )
@@ -24,9 +23,19 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		return nil, protocol.ErrVersion
 	}
 	var principal auth.Principal
-	if c.trusted != nil {
+	switch {
+	case c.trusted != nil:
 		principal = *c.trusted
-	} else {
+	case c.binding != nil: // from the network: only devices that were paired
+		var err error
+		if principal, err = c.srv.s.Devices.Authenticate(ctx, p.Auth, c.binding); err == nil {
+			err = asPaired(principal, p.Client)
+		}
+		if err != nil {
+			afterResponse(ctx, func() { c.Close(protocol.CloseUnauthorized, "Unauthorized") })
+			return nil, err
+		}
+	default:
 		token := ""
 		if p.Auth != nil {
 			token = p.Auth.Token
@@ -44,14 +53,16 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 			return nil, protocol.ErrInvalidConnect.With("Client id required")
 		}
 	case protocol.ModeNode:
-		detach, err := c.srv.s.Nodes.Attach(context.WithoutCancel(ctx), p, nodes.Entry{Local: c.trusted != nil}, c)
+		detach, err := c.srv.s.Nodes.Attach(context.WithoutCancel(ctx), p, c.entry(principal, p), c)
 		if err != nil {
 			return nil, err
 		}
 		c.mu.Lock()
 		c.detach = detach
 		c.mu.Unlock()
-		principal = auth.Node(protocol.NodeID(p.Client.ID))
+		if principal.Device == "" {
+			principal = auth.Node(protocol.NodeID(p.Client.ID))
+		}
 		afterResponse(ctx, func() { wire.Ping(c.ws) }) // how far away it is shall be known at once
 	case protocol.ModeChannel:
 		if p.Client.Channel == "" {
@@ -60,6 +71,12 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		return nil, protocol.ErrInvalidConnect.With("Channels are not served by this version")
 	default:
 		return nil, protocol.ErrInvalidConnect.With("Invalid client mode")
+	}
+	if principal.Device != "" {
+		if err := c.join(ctx, principal); err != nil {
+			afterResponse(ctx, func() { c.Close(protocol.CloseUnauthorized, "Unauthorized") })
+			return nil, err
+		}
 	}
 	c.ws.SetReadLimit(protocol.MaxReadFrame)
 	c.mu.Lock()

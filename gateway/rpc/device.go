@@ -1,8 +1,130 @@
 package rpc
 
-import "fairlead/gateway/protocol"
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+)
+
+// Devices are the paired machines and clients.
+type Devices interface {
+	List(ctx context.Context) (protocol.DeviceListResult, error)
+	Invite(ctx context.Context, by string, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error)
+	Uninvite(ctx context.Context, id string) error
+	Approve(ctx context.Context, by string, p protocol.DeviceRequestParams) (protocol.Device, error)
+	Deny(ctx context.Context, by, id string) error
+	Update(ctx context.Context, by string, p protocol.DeviceUpdateParams) (protocol.Device, error)
+	Rotate(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error)
+	Revoke(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error)
+	Forget(ctx context.Context, by string, id protocol.DeviceID) error
+	Leave(ctx context.Context, p auth.Principal) error
+	CloseDevice(id protocol.DeviceID)
+
+	Authenticate(ctx context.Context, a *protocol.Auth, binding []byte) (auth.Principal, error)
+	Connected(ctx context.Context, id protocol.DeviceID, address string) (left func(), err error)
+	Admit(p auth.Principal, params protocol.ConnectParams) nodes.Entry
+	Pair(ctx, gone context.Context, w trust.Wire, address string) error
+}
 
 func (s *Server) devices(all map[string]handler) {
 	handle(all, protocol.NodeForget, plain(s.s.Nodes.Forget))
 	handle(all, protocol.NodesUpdate, plain(s.s.Nodes.Update))
+	handle(all, protocol.DeviceList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.DeviceListResult, error) {
+		return s.s.Devices.List(ctx)
+	})
+	handle(all, protocol.DeviceInviteTo, func(ctx context.Context, c *Conn, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
+		return s.s.Devices.Invite(ctx, c.who().String(), p)
+	})
+	handle(all, protocol.DeviceUninvite, func(ctx context.Context, _ *Conn, p protocol.InviteParams) (protocol.OK, error) {
+		err := s.s.Devices.Uninvite(ctx, p.ID)
+		return protocol.OK{OK: err == nil}, err
+	})
+	handle(all, protocol.DeviceApprove, func(ctx context.Context, c *Conn, p protocol.DeviceRequestParams) (protocol.Device, error) {
+		return s.s.Devices.Approve(ctx, c.who().String(), p)
+	})
+	handle(all, protocol.DeviceDeny, func(ctx context.Context, c *Conn, p protocol.DeviceRequestParams) (protocol.OK, error) {
+		err := s.s.Devices.Deny(ctx, c.who().String(), p.ID)
+		return protocol.OK{OK: err == nil}, err
+	})
+	handle(all, protocol.DeviceUpdate, func(ctx context.Context, c *Conn, p protocol.DeviceUpdateParams) (protocol.Device, error) {
+		return s.s.Devices.Update(ctx, c.who().String(), p)
+	})
+	handle(all, protocol.DeviceRotate, func(ctx context.Context, c *Conn, p protocol.DeviceParams) (protocol.Device, error) {
+		return s.s.Devices.Rotate(ctx, c.who().String(), p.ID)
+	})
+	handle(all, protocol.DeviceRevoke, func(ctx context.Context, c *Conn, p protocol.DeviceParams) (protocol.Device, error) {
+		return s.s.Devices.Revoke(ctx, c.who().String(), p.ID)
+	})
+	handle(all, protocol.DeviceForget, func(ctx context.Context, c *Conn, p protocol.DeviceParams) (protocol.OK, error) {
+		err := s.s.Devices.Forget(ctx, c.who().String(), p.ID)
+		return protocol.OK{OK: err == nil}, err
+	})
+	handle(all, protocol.DeviceLeave, func(ctx context.Context, c *Conn, _ protocol.Empty) (protocol.OK, error) {
+		who := c.who()
+		if err := s.s.Devices.Leave(ctx, who); err != nil {
+			return protocol.OK{}, err
+		}
+		afterResponse(ctx, func() { s.s.Devices.CloseDevice(who.Device) })
+		return protocol.OK{OK: true}, nil
+	})
+}
+
+// asPaired refuses a device that comes as something else than it was paired as.
+func asPaired(p auth.Principal, c protocol.ClientInfo) error {
+	switch {
+	case p.Role == protocol.RoleNode && c.Mode != protocol.ModeNode, p.Role == protocol.RoleClient && c.Mode != protocol.ModeClient:
+		return protocol.ErrForbidden.With(fmt.Sprintf("this device was paired as a %s", p.Role))
+	case p.Role == protocol.RoleNode && c.ID != p.Name:
+		return protocol.ErrForbidden.With(fmt.Sprintf("this machine was paired as %s", p.Name))
+	}
+	return nil
+}
+
+// entry says how a node comes in.
+func (c *Conn) entry(who auth.Principal, p protocol.ConnectParams) nodes.Entry {
+	if who.Device != "" {
+		return c.srv.s.Devices.Admit(who, p)
+	}
+	return nodes.Entry{Local: c.trusted != nil}
+}
+
+// join counts a device's connection until it ends.
+func (c *Conn) join(ctx context.Context, who auth.Principal) error {
+	left, err := c.srv.s.Devices.Connected(context.WithoutCancel(ctx), who.Device, c.remote)
+	if left == nil {
+		return err
+	}
+	if err != nil {
+		slog.Warn("A device's contact could not be written down", "err", err)
+	}
+	c.mu.Lock()
+	before := c.detach
+	c.detach = func() {
+		if before != nil {
+			before()
+		}
+		left()
+	}
+	c.mu.Unlock()
+	return nil
+}
+
+// CloseDevice ends every connection of a device. It does not wait for them.
+func (s *Server) CloseDevice(id protocol.DeviceID, code int, reason string) {
+	s.mu.Lock()
+	var list []*Conn
+	for c := range s.conns {
+		if c.connected() && c.who().Device == id {
+			list = append(list, c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range list {
+		s.background(func(context.Context) { c.Close(code, reason) })
+	}
 }

@@ -36,6 +36,7 @@ type fakes struct {
 	rules     *approval.Rules
 	transfers *transfer.Engine
 	calls     atomic.Int32
+	offNet    bool                          // other machines cannot reach the gateway
 	sent      func(protocol.ChatSendParams) // when set, sees each message
 }
 
@@ -72,7 +73,7 @@ func newFakes() *fakes {
 
 func (f *fakes) services() Services {
 	return Services{
-		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Transfers: f.transfers,
+		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Transfers: f.transfers,
 		Skills: skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
 		StartTransfer: func(ctx context.Context, _ auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
 			return f.transfers.StartBy(ctx, transferCalls{f}, auth.Owner("test"), by, p)

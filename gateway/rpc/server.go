@@ -25,15 +25,16 @@ type Server struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 
-	mu     sync.Mutex // guards conns and closed
-	conns  map[*Conn]struct{}
-	closed bool
-	wg     sync.WaitGroup // connections and calls in the background
+	mu       sync.Mutex // guards what follows
+	conns    map[*Conn]struct{}
+	pairings map[string]int // conversations by host; "" counts them all
+	closed   bool
+	wg       sync.WaitGroup // connections and calls in the background
 }
 
 // New makes a server.
 func New(s Services) *Server {
-	srv := &Server{s: s, conns: make(map[*Conn]struct{}), crew: newCrew()}
+	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), crew: newCrew()}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
@@ -53,13 +54,14 @@ func (s *Server) Owner() http.Handler {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Principal) {
-	if trusted == nil {
+	if trusted == nil && r.TLS == nil {
 		if err := s.s.CheckOrigin(r); err != nil {
 			http.Error(w, err.Error(), http.StatusForbidden)
 			return
 		}
 	}
 	switch {
+	case r.TLS != nil && s.network(w, r):
 	case r.Method == http.MethodGet && r.URL.Path == "/health":
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"status":"healthy"}`))
@@ -69,6 +71,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 			return // Upgrade has answered
 		}
 		c := newConn(s, ws, trusted)
+		if !c.fromNetwork(r) {
+			ws.Close()
+			return
+		}
 		if !s.add(c) {
 			ws.Close()
 			return

@@ -106,6 +106,9 @@ type Services struct {
 	Transfers Transfers
 	// StartTransfer puts a transfer into the queue as a person's own act.
 	StartTransfer func(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error)
+	Devices       Devices
+	// Install serves what another machine needs to become a node; nil answers 404.
+	Install http.Handler
 	// Status gives the gateway's state; Pause changes it.
 	Status func(ctx context.Context) protocol.Status
 	Pause  func(ctx context.Context, paused bool) (protocol.Status, error)

@@ -1,0 +1,79 @@
+package auth
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/protocol/trust"
+)
+
+// CertKeyName is the name of the network key in the secret store.
+const CertKeyName = "network-key"
+
+// certLife is far away: the key is pinned and the certificate made anew at each start, so a date would only get in the way.
+const certLife = 20 * 365 * 24 * time.Hour
+
+// OpenCertificate makes this gateway's certificate from its key, which is made and stored the first time. It is P-256, as curl and every
+// system's TLS know it.
+func OpenCertificate(store secret.Store, now time.Time) (tls.Certificate, trust.Pin, error) {
+	key, err := certKey(store)
+	if err != nil {
+		return tls.Certificate{}, "", err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return tls.Certificate{}, "", fmt.Errorf("make a certificate: %w", err)
+	}
+	template := x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "fairlead"}, DNSNames: []string{"fairlead"},
+		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(certLife), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
+	if err != nil {
+		return tls.Certificate{}, "", fmt.Errorf("make a certificate: %w", err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		return tls.Certificate{}, "", fmt.Errorf("read the certificate: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, trust.PinOf(leaf), nil
+}
+
+func certKey(store secret.Store) (*ecdsa.PrivateKey, error) {
+	text, err := store.Get(CertKeyName)
+	if errors.Is(err, secret.ErrNotFound) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return nil, fmt.Errorf("make the network key: %w", err)
+		}
+		der, err := x509.MarshalECPrivateKey(key)
+		if err != nil {
+			return nil, fmt.Errorf("encode the network key: %w", err)
+		}
+		if err := store.Set(CertKeyName, secret.Secret(base64.StdEncoding.EncodeToString(der))); err != nil {
+			return nil, fmt.Errorf("store the network key: %w", err)
+		}
+		return key, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the network key: %w", err)
+	}
+	der, err := base64.StdEncoding.DecodeString(text.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("the network key is damaged: %w", err)
+	}
+	key, err := x509.ParseECPrivateKey(der)
+	if err != nil {
+		return nil, fmt.Errorf("the network key is damaged: %w", err)
+	}
+	return key, nil
+}

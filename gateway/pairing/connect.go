@@ -1,0 +1,107 @@
+package pairing
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/store"
+)
+
+// refusal is why a device whose key was proved may not come in; nil when it may.
+func refusal(d *store.PairedDevice, key []byte, now time.Time) error {
+	say := func(message string, r protocol.DeviceRefused) error {
+		return protocol.ErrUnauthorized.With(message).WithDetails(r)
+	}
+	switch {
+	case d == nil || !bytes.Equal(d.Key, key):
+		return say("this device is not paired with the gateway", protocol.DeviceRefused{Reason: protocol.RefusedUnknown})
+	case d.RevokedAt > 0:
+		return say(fmt.Sprintf("the pairing was ended by %s at %s", d.RevokedBy, time.UnixMilli(d.RevokedAt).UTC().Format("2006-01-02 15:04 UTC")),
+			protocol.DeviceRefused{Reason: protocol.RefusedRevoked, By: d.RevokedBy, At: d.RevokedAt})
+	case d.ExpiresAt > 0 && now.UnixMilli() >= d.ExpiresAt:
+		return say("the pairing was for a limited time, which is over", protocol.DeviceRefused{Reason: protocol.RefusedExpired, At: d.ExpiresAt})
+	}
+	return nil
+}
+
+// Authenticate says who a peer on the network is. binding is the TLS session's ([trust.Binding]): the device signed it with its key. Only a
+// device that proved its key learns why it is refused.
+func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, binding []byte) (auth.Principal, error) {
+	if a == nil || a.Device == nil || a.Token == "" {
+		return auth.Principal{}, protocol.ErrUnauthorized
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.devices[a.Device.ID]
+	if d == nil {
+		return auth.Principal{}, refusal(nil, nil, time.Now()) // ids are no secret, and it may have been forgotten
+	}
+	if !trust.Verify(d.Key, trust.ForConnect, binding, a.Device.Signature) {
+		return auth.Principal{}, protocol.ErrUnauthorized
+	}
+	if err := refusal(d, d.Key, time.Now()); err != nil {
+		return auth.Principal{}, err
+	}
+	if subtle.ConstantTimeCompare([]byte(hashed(a.Token)), []byte(d.TokenHash)) != 1 {
+		return auth.Principal{}, protocol.ErrUnauthorized.With("the token was replaced: fetch the new one").WithDetails(protocol.DeviceRefused{Reason: protocol.RefusedRotated, At: d.RotatedAt})
+	}
+	return auth.Device(d.Device), nil
+}
+
+// seenEvery is how often a device's last contact is written down.
+const seenEvery = 5 * time.Minute
+
+// Connected counts a device's connection; left must be called at its end. A device whose pairing ended between its handshake and here is
+// refused.
+func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address string) (left func(), err error) {
+	m.mu.Lock()
+	d := m.devices[id]
+	if d == nil || d.RevokedAt > 0 {
+		m.mu.Unlock()
+		return nil, protocol.ErrUnauthorized
+	}
+	now := time.Now()
+	stale := now.Sub(time.UnixMilli(d.LastSeenAt)) > seenEvery || d.Address != address
+	d.LastSeenAt, d.Address = now.UnixMilli(), address
+	if stale {
+		err = m.o.Store.PutDevice(ctx, *d)
+	}
+	m.online[id]++
+	m.mu.Unlock()
+	m.changed()
+	return func() {
+		m.mu.Lock()
+		if m.online[id]--; m.online[id] == 0 {
+			delete(m.online, id)
+		}
+		if d := m.devices[id]; d != nil {
+			d.LastSeenAt = time.Now().UnixMilli()
+		}
+		m.mu.Unlock()
+		m.changed()
+	}, err
+}
+
+// Leave ends the caller's own pairing, at its own wish.
+func (m *Manager) Leave(ctx context.Context, p auth.Principal) error {
+	if p.Device == "" {
+		return protocol.ErrBadRequest.With("this connection is not a paired device's")
+	}
+	_, err := m.change(ctx, p.Device, p.String(), "left:", func(d *store.PairedDevice) error {
+		d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), "the device itself", ""
+		return nil
+	})
+	m.forgetRequests(p.Device)
+	return err
+}
+
+// CloseDevice ends the connections of a device; Leave's caller does it once the answer is on its way.
+func (m *Manager) CloseDevice(id protocol.DeviceID) {
+	m.close(id, protocol.CloseUnauthorized, "Revoked")
+}

@@ -1,0 +1,144 @@
+package pairing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+)
+
+// invite is an invitation with its secrets.
+type invite struct {
+	protocol.DeviceInvite
+	params  protocol.DeviceInviteParams
+	by      string
+	secret  []byte
+	code    trust.Code
+	guesses int
+	takenBy string // fingerprint of who took it
+}
+
+// ClientScopes are what a client may be given.
+var ClientScopes = []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeInvoke, protocol.ScopeApprove, protocol.ScopeAdmin}
+
+func checkScopes(scopes []protocol.Scope) error {
+	for _, s := range scopes {
+		if !slices.Contains(ClientScopes, s) {
+			return protocol.ErrBadRequest.With(fmt.Sprintf("%.40q is no right of a client: read, chat, invoke, approve or admin", s))
+		}
+	}
+	return nil
+}
+
+// Invite makes an invitation. It needs the network listener: nobody could come otherwise.
+func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
+	life := inviteLife
+	switch {
+	case p.Role == "":
+		p.Role = protocol.RoleNode
+	case p.Role != protocol.RoleNode && p.Role != protocol.RoleClient:
+		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("role is node or client")
+	}
+	if p.Minutes < 0 || p.Minutes > 60 || p.PairedFor < 0 || p.PairedFor > 3650 {
+		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("minutes is 1 to 60, pairedForDays at most 3650")
+	}
+	if p.Minutes > 0 {
+		life = time.Duration(p.Minutes) * time.Minute
+	}
+	if err := checkScopes(p.Scopes); err != nil {
+		return protocol.DeviceInvite{}, err
+	}
+	network := m.o.Network()
+	if !network.Listening || len(network.Addresses) == 0 {
+		return protocol.DeviceInvite{}, protocol.ErrUnavailable.With("other machines cannot reach this gateway: turn its network on first (fairlead network on)")
+	}
+	now := time.Now()
+	i := &invite{params: p, by: by, secret: trust.NewSecret()}
+	m.mu.Lock()
+	m.expireLocked(now)
+	if len(m.invites) >= maxInvites {
+		m.mu.Unlock()
+		return protocol.DeviceInvite{}, protocol.ErrConflict.With(fmt.Sprintf("%d invitations are open already: withdraw one, or wait", maxInvites))
+	}
+	number := 1
+	for slices.ContainsFunc(m.openLocked(), func(o *invite) bool { return o.code.Number == number }) {
+		number++
+	}
+	i.code = trust.NewCode(number)
+	id := protocol.NewID()
+	link := trust.Link{Addresses: network.Addresses, Pin: trust.Pin(network.Pin), Invite: id, Secret: i.secret}
+	i.DeviceInvite = protocol.DeviceInvite{ID: id, Role: p.Role, Link: link.String(), Code: i.code.String(), Addresses: network.Addresses,
+		CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(life).UnixMilli()}
+	i.Install = installLine(network)
+	m.invites[id] = i
+	m.mu.Unlock()
+	m.changed()
+	return i.DeviceInvite, nil
+}
+
+// installLine is what a person runs on another machine: curl checks the same pin that pairing does.
+func installLine(n protocol.NetworkStatus) string {
+	return fmt.Sprintf("curl -fsSk --pinnedpubkey 'sha256//%s' https://%s/install.sh | sh", n.Pin, n.Addresses[0])
+}
+
+func (m *Manager) openLocked() []*invite {
+	var list []*invite
+	for _, i := range m.invites {
+		list = append(list, i)
+	}
+	return list
+}
+
+// Uninvite withdraws an invitation, also while somebody who took it waits.
+func (m *Manager) Uninvite(_ context.Context, id string) error {
+	m.mu.Lock()
+	_, ok := m.invites[id]
+	delete(m.invites, id)
+	for _, r := range m.requests {
+		if r.Invite == id && r.Kind == protocol.RequestPair {
+			m.settleLocked(r, answer{err: errDenied})
+			ok = true
+		}
+	}
+	m.mu.Unlock()
+	if !ok {
+		return protocol.ErrNotFound.With("this invitation is not open any more")
+	}
+	m.changed()
+	return nil
+}
+
+// take finds the invitation that a device wants to take. One that was taken is nobody else's.
+func (m *Manager) take(h trust.Hello) (*invite, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.expireLocked(time.Now())
+	var found *invite
+	for _, i := range m.invites {
+		if h.Door == protocol.DoorLink && i.ID == h.Invite || h.Door == protocol.DoorCode && i.code.Number == h.Number {
+			found = i
+		}
+	}
+	if found == nil || found.takenBy != "" && found.takenBy != trust.Fingerprint(h.Key) {
+		return nil, protocol.ErrNotFound.With("this invitation was taken already, withdrawn, or is over: ask for a new one")
+	}
+	return found, nil
+}
+
+// guessed counts a wrong guess. The third ends the invitation, and the person is told.
+func (m *Manager) guessed(i *invite, address string) {
+	m.mu.Lock()
+	i.guesses++
+	over := i.guesses >= maxGuesses && m.invites[i.ID] != nil
+	if over {
+		delete(m.invites, i.ID)
+	}
+	m.mu.Unlock()
+	if over {
+		m.changed()
+		m.notice("warning", fmt.Sprintf("A pairing code was guessed wrong %d times, the last time from %s. It is withdrawn.", maxGuesses, address))
+	}
+}

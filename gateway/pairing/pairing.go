@@ -1,0 +1,167 @@
+// Package pairing is the gateway's side of trust: which devices are paired, who may be let in, and what a device may do. An invitation is
+// taken once, and whoever took it waits until the person has seen who that is (peers notes D5).
+package pairing
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/store"
+)
+
+// Times of a pairing.
+const (
+	inviteLife = 10 * time.Minute
+	// confirmLife is how long the person has to say yes to who took an invitation, askLife to who came without one.
+	confirmLife = time.Minute
+	askLife     = 5 * time.Minute
+)
+
+const (
+	maxInvites  = 8
+	maxRequests = 16
+	// maxGuesses is how many wrong guesses an invitation survives but for the last.
+	maxGuesses = 3
+)
+
+// Store keeps devices over restarts. Writes are done when it returns.
+type Store interface {
+	Devices(ctx context.Context) ([]store.PairedDevice, error)
+	PutDevice(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error
+	Audit(ctx context.Context, lines ...protocol.AuditEntry) error
+	DeleteDevice(ctx context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error
+}
+
+// Nodes are the connected machines.
+type Nodes interface {
+	// Release gives a machine's held tools free.
+	Release(id protocol.NodeID)
+}
+
+// Options are what a manager works with. All fields but Bus are required.
+type Options struct {
+	Store Store
+	Bus   *event.Bus
+	Nodes Nodes
+	// Network is the state of the listener for other machines.
+	Network func() protocol.NetworkStatus
+	// Name is what devices call this gateway.
+	Name string
+}
+
+// Manager is safe for use by many goroutines.
+type Manager struct {
+	o Options
+	// close ends every connection of a device; see [Manager.Serve].
+	close func(id protocol.DeviceID, code int, reason string)
+
+	mu       sync.Mutex // guards what follows, and the order of writes to the store
+	devices  map[protocol.DeviceID]*store.PairedDevice
+	online   map[protocol.DeviceID]int // connections
+	invites  map[string]*invite
+	requests map[string]*request
+	refused  map[protocol.DeviceID]string // what a node offered more, and the person did not want
+}
+
+// request is a question that waits.
+type request struct {
+	protocol.DeviceRequest
+	key    []byte
+	reach  *protocol.Reach
+	invite *invite
+	answer chan answer // of one
+}
+
+type answer struct {
+	done trust.Done
+	err  error
+}
+
+// Open reads the devices.
+func Open(ctx context.Context, o Options) (*Manager, error) {
+	m := &Manager{o: o, close: func(protocol.DeviceID, int, string) {}, devices: make(map[protocol.DeviceID]*store.PairedDevice),
+		online: make(map[protocol.DeviceID]int), invites: make(map[string]*invite), requests: make(map[string]*request), refused: make(map[protocol.DeviceID]string)}
+	list, err := o.Store.Devices(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load devices: %w", err)
+	}
+	for _, d := range list {
+		m.devices[d.ID] = &d
+	}
+	return m, nil
+}
+
+// Serve tells how connections of a device are ended. It is called once, before the first connection.
+func (m *Manager) Serve(closeDevice func(id protocol.DeviceID, code int, reason string)) {
+	m.close = closeDevice
+}
+
+// List is everything that the person can see of trust. Secrets of invitations are not in it.
+func (m *Manager) List(context.Context) (protocol.DeviceListResult, error) {
+	out := protocol.DeviceListResult{Devices: []protocol.Device{}, Requests: []protocol.DeviceRequest{}, Invites: []protocol.DeviceInvite{}, Network: m.o.Network()}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.expireLocked(time.Now())
+	for _, d := range m.devices {
+		out.Devices = append(out.Devices, m.shownLocked(d))
+	}
+	for _, r := range m.requests {
+		out.Requests = append(out.Requests, r.DeviceRequest)
+	}
+	for _, i := range m.invites {
+		shown := i.DeviceInvite
+		shown.Link, shown.Code, shown.Install = "", "", ""
+		out.Invites = append(out.Invites, shown)
+	}
+	slices.SortFunc(out.Devices, func(a, b protocol.Device) int {
+		if c := strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+	slices.SortFunc(out.Requests, func(a, b protocol.DeviceRequest) int { return int(a.CreatedAt - b.CreatedAt) })
+	slices.SortFunc(out.Invites, func(a, b protocol.DeviceInvite) int { return int(a.CreatedAt - b.CreatedAt) })
+	return out, nil
+}
+
+func (m *Manager) shownLocked(d *store.PairedDevice) protocol.Device {
+	out := d.Device
+	out.Online = m.online[d.ID] > 0
+	return out
+}
+
+// changed tells everyone to list again.
+func (m *Manager) changed() {
+	if m.o.Bus != nil {
+		m.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeDevices})
+	}
+}
+
+// notice tells the person something.
+func (m *Manager) notice(level, text string) {
+	slog.Warn("Pairing", "notice", text)
+	if m.o.Bus != nil {
+		m.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: level, Text: text, At: time.Now().UnixMilli()}})
+	}
+}
+
+// expireLocked drops what is over.
+func (m *Manager) expireLocked(now time.Time) {
+	for id, i := range m.invites {
+		if now.UnixMilli() >= i.ExpiresAt {
+			delete(m.invites, id)
+		}
+	}
+}
+
+func audited(by, what, verdict string, d protocol.Device) protocol.AuditEntry {
+	return protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: protocol.AuditDevice, By: by, Node: d.NodeID, What: what + " " + d.Name + " (" + string(d.ID) + ")", Verdict: verdict}
+}

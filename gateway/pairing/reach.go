@@ -1,0 +1,147 @@
+package pairing
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+)
+
+// ReachOf is how far a node's tools reach by its own handshake. A node that says nothing of a sandbox has none.
+func ReachOf(p protocol.ConnectParams) *protocol.Reach {
+	r := &protocol.Reach{}
+	for _, t := range p.Tools {
+		r.Tools = append(r.Tools, t.Name)
+	}
+	slices.Sort(r.Tools)
+	if p.NodeRuntime != nil {
+		r.Caps = slices.Sorted(slices.Values(p.NodeRuntime.HostCapabilities))
+		r.Caps = slices.Compact(r.Caps)
+	}
+	if h := p.Host; h != nil {
+		r.Folders, r.Disk = h.Folders, h.WholeDisk
+		if h.Enforcement != nil {
+			r.Sandbox, r.Network = h.Enforcement.Mode, h.Enforcement.Network
+		}
+	}
+	return r
+}
+
+// order of how much is let through; what is not listed lets everything.
+var (
+	sandboxOrder = []string{"read-only", "workspace-write", "full", ""}
+	networkOrder = []string{"blocked", "ask", "allowed", ""}
+)
+
+func looser(order []string, was, is string) bool {
+	rank := func(s string) int {
+		if i := slices.Index(order, s); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	return rank(is) > rank(was)
+}
+
+// wider lists in words what is offers beyond was, and the tools that wait for it: only the new ones, or all when the tools that were allowed
+// reach further.
+func wider(was, is *protocol.Reach) (words, held []string) {
+	if was == nil {
+		was = &protocol.Reach{Sandbox: sandboxOrder[0], Network: networkOrder[0]}
+	}
+	for _, t := range is.Tools {
+		if !slices.Contains(was.Tools, t) {
+			words, held = append(words, "the tool "+t), append(held, t)
+		}
+	}
+	all := false
+	further := func(format string, args ...any) {
+		words, all = append(words, fmt.Sprintf(format, args...)), true
+	}
+	for _, c := range is.Caps {
+		if !slices.Contains(was.Caps, c) {
+			further("the ability %s", c)
+		}
+	}
+	if looser(sandboxOrder, was.Sandbox, is.Sandbox) {
+		further("commands that are less confined: %s instead of %s", named(is.Sandbox), named(was.Sandbox))
+	}
+	if looser(networkOrder, was.Network, is.Network) {
+		further("the network for commands: %s instead of %s", named(is.Network), named(was.Network))
+	}
+	if is.Disk && !was.Disk {
+		further("the whole disk")
+	}
+	for _, f := range is.Folders {
+		if !was.Disk && !covered(was.Folders, f) {
+			how := "to read and write"
+			if f.ReadOnly {
+				how = "to read"
+			}
+			further("the folder %s, %s", line(f.Path, 200), how)
+		}
+	}
+	if all {
+		held = is.Tools
+	}
+	return words, held
+}
+
+func named(s string) string {
+	if s == "" {
+		return "not at all"
+	}
+	return line(s, 40)
+}
+
+// covered reports whether a folder lies in one that was allowed, for the same use.
+func covered(allowed []protocol.Folder, f protocol.Folder) bool {
+	inside := func(dir, p string) bool {
+		dir, p = path.Clean(strings.ReplaceAll(dir, `\`, "/")), path.Clean(strings.ReplaceAll(p, `\`, "/"))
+		return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+	}
+	return slices.ContainsFunc(allowed, func(a protocol.Folder) bool {
+		return inside(a.Path, f.Path) && (f.ReadOnly || !a.ReadOnly)
+	})
+}
+
+func fingerprint(r *protocol.Reach) string {
+	raw, _ := json.Marshal(r) // strings and bools only
+	return string(raw)
+}
+
+// Admit says how a node comes in: with all its tools, or with those held back that it did not have when it was paired. Then the person is asked.
+func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.Entry {
+	if p.Device == "" {
+		return nodes.Entry{}
+	}
+	is := ReachOf(params)
+	m.mu.Lock()
+	d := m.devices[p.Device]
+	if d == nil {
+		m.mu.Unlock()
+		return nodes.Entry{Device: p.Device, Held: is.Tools}
+	}
+	words, held := wider(d.Reach, is)
+	for _, r := range m.requests {
+		if r.Kind == protocol.RequestWiden && r.Device.ID == d.ID {
+			delete(m.requests, r.ID) // another offer, another id
+		}
+	}
+	if len(words) > 0 && m.refused[d.ID] != fingerprint(is) {
+		r := &request{reach: is}
+		shown := m.shownLocked(d)
+		shown.Reach = is
+		r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestWiden, Device: shown, Wider: words, CreatedAt: time.Now().UnixMilli()}
+		m.requests[r.ID] = r
+	}
+	m.mu.Unlock()
+	m.changed()
+	return nodes.Entry{Device: d.ID, Held: held}
+}

@@ -1,0 +1,239 @@
+package pairing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+)
+
+var (
+	errDenied  = protocol.ErrForbidden.With("the person at the gateway said no")
+	errTimeout = protocol.ErrTimeout.With("nobody answered at the gateway in time: ask for a new invitation and try again")
+)
+
+// Pair holds a pairing's conversation with the device at address, until it is paired or refused. gone ends when the connection does.
+func (m *Manager) Pair(ctx, gone context.Context, w trust.Wire, address string) error {
+	err := m.pair(ctx, gone, w, address)
+	if err != nil {
+		e := protocol.AsError(err)
+		w.Send(trust.Message{Error: e}) // the connection may be gone: then nobody wants to know
+	}
+	return err
+}
+
+func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) error {
+	network := m.o.Network()
+	first, err := w.Receive()
+	if err != nil {
+		return err
+	}
+	g, err := trust.Receive(trust.Pin(network.Pin), first)
+	if err != nil {
+		return err
+	}
+	hello := g.Hello
+	var taken *invite
+	var secret []byte
+	var code *trust.Code
+	switch {
+	case g.Renews(), hello.Door == protocol.DoorAsk:
+	case hello.Door == protocol.DoorLink:
+		if taken, err = m.take(hello); err != nil {
+			return err
+		}
+		secret = taken.secret
+	case hello.Door == protocol.DoorCode:
+		if taken, err = m.take(hello); err != nil {
+			return err
+		}
+		code = &taken.code
+	default:
+		return protocol.ErrBadRequest.With("this way of pairing is not known here")
+	}
+	challenge, err := g.Challenge(secret, code)
+	if err != nil {
+		if taken != nil {
+			m.guessed(taken, address)
+		}
+		return err
+	}
+	if err := w.Send(challenge); err != nil {
+		return err
+	}
+	proof, err := w.Receive()
+	if err != nil {
+		return err // who leaves here has learnt nothing: it is no guess
+	}
+	if err := g.Check(proof); err != nil {
+		if errors.Is(err, trust.ErrGuess) && taken != nil {
+			m.guessed(taken, address)
+		}
+		return err
+	}
+	if g.Renews() {
+		done, err := m.renew(ctx, hello.Key, network)
+		if err != nil {
+			return err
+		}
+		return w.Send(trust.Message{Done: &done})
+	}
+	r, err := m.request(g, taken, address)
+	if err != nil {
+		return err
+	}
+	if err := w.Send(g.Waiting(int(time.Until(time.UnixMilli(r.ExpiresAt)).Round(time.Second) / time.Second))); err != nil {
+		m.drop(r, false)
+		return err
+	}
+	if taken != nil && taken.params.Device != "" { // the key was read over SSH by the person who invites
+		if _, err := m.Approve(ctx, taken.by, protocol.DeviceRequestParams{ID: r.ID}); err != nil {
+			return err
+		}
+	}
+	timer := time.NewTimer(time.Until(time.UnixMilli(r.ExpiresAt)))
+	defer timer.Stop()
+	select {
+	case a := <-r.answer:
+		if a.err != nil {
+			return a.err
+		}
+		return w.Send(trust.Message{Done: &a.done})
+	case <-timer.C:
+		return m.gaveUp(r, errTimeout)
+	case <-gone.Done():
+		return m.gaveUp(r, context.Cause(gone))
+	}
+}
+
+// gaveUp withdraws a request that nobody answered; an answer that came at the same moment stands.
+func (m *Manager) gaveUp(r *request, why error) error {
+	m.drop(r, errors.Is(why, errTimeout))
+	select {
+	case a := <-r.answer:
+		if a.err == nil {
+			return nil // paired; the device fetches its token with its key
+		}
+	default:
+	}
+	return why
+}
+
+// drop takes a request away, and the invitation it took when that is spent: else the same device may take it once more.
+func (m *Manager) drop(r *request, spent bool) {
+	m.mu.Lock()
+	delete(m.requests, r.ID)
+	if spent {
+		delete(m.invites, r.Invite)
+	}
+	m.mu.Unlock()
+	m.changed()
+}
+
+// settleLocked answers a request once.
+func (m *Manager) settleLocked(r *request, a answer) {
+	delete(m.requests, r.ID)
+	if r.answer != nil {
+		r.answer <- a // never blocks: a request is settled once
+	}
+}
+
+// request puts a device before the person.
+func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*request, error) {
+	h := g.Hello
+	d := protocol.Device{ID: trust.DeviceID(h.Key), Name: line(h.Name, 60), Role: h.Role, NodeID: h.NodeID, Words: trust.KeyWords(h.Key), Fingerprint: trust.Fingerprint(h.Key),
+		OS: line(h.OS, 80), Hostname: line(h.Hostname, 80), Platform: line(h.Platform, 40), Version: line(h.Applicant.Version, 40), Address: address, Door: h.Door, Reach: h.Reach}
+	life := askLife
+	if taken != nil {
+		life = confirmLife
+		if taken.params.Device != "" {
+			if taken.params.Device != d.Fingerprint {
+				return nil, protocol.ErrForbidden.With("this invitation is for another device")
+			}
+			d.Door = protocol.DoorSSH
+		}
+		if d.Role = taken.Role; taken.params.Name != "" {
+			d.Name = taken.params.Name
+		}
+		d.Scopes = taken.params.Scopes
+		if taken.params.PairedFor > 0 {
+			d.ExpiresAt = time.Now().AddDate(0, 0, taken.params.PairedFor).UnixMilli()
+		}
+	}
+	if h.Role != d.Role {
+		return nil, protocol.ErrBadRequest.With(fmt.Sprintf("this invitation is for a %s, not for a %s", d.Role, line(h.Role, 20)))
+	}
+	switch d.Role {
+	case protocol.RoleNode:
+		if _, err := protocol.ParseNodeID(string(d.NodeID)); err != nil {
+			return nil, protocol.ErrBadRequest.With(err.Error())
+		}
+		if d.Reach == nil {
+			d.Reach = &protocol.Reach{}
+		}
+		d.Scopes = nil
+	case protocol.RoleClient:
+		d.NodeID, d.Reach = "", nil
+		if d.Scopes == nil {
+			d.Scopes = ClientScopes
+		}
+	default:
+		return nil, protocol.ErrBadRequest.With("role is node or client")
+	}
+	if d.Name == "" {
+		d.Name = string(d.NodeID)
+	}
+	if d.Name == "" {
+		d.Name = "device " + string(d.ID[:6])
+	}
+	now := time.Now()
+	r := &request{key: h.Key, reach: d.Reach, invite: taken, answer: make(chan answer, 1)}
+	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(life).UnixMilli()}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, other := range m.devices {
+		if d.NodeID != "" && other.NodeID == d.NodeID && other.ID != d.ID && other.RevokedAt == 0 {
+			return nil, protocol.ErrConflict.With(fmt.Sprintf("another machine is paired as %s: give this one another name with --id, or revoke that one", d.NodeID))
+		}
+	}
+	waiting := 0
+	for _, other := range m.requests {
+		if other.Kind == protocol.RequestPair && other.Device.ID == d.ID {
+			m.settleLocked(other, answer{err: protocol.ErrConflict.With("the device asked again")})
+		} else if other.Kind == protocol.RequestPair {
+			waiting++
+		}
+	}
+	if waiting >= maxRequests {
+		return nil, protocol.ErrUnavailable.With("too many devices wait for the person at the gateway")
+	}
+	if taken != nil {
+		if m.invites[taken.ID] == nil || taken.takenBy != "" && taken.takenBy != d.Fingerprint {
+			return nil, protocol.ErrNotFound.With("this invitation was taken already, withdrawn, or is over: ask for a new one")
+		}
+		taken.takenBy, r.Invite = d.Fingerprint, taken.ID
+	}
+	m.requests[r.ID] = r
+	m.changed()
+	return r, nil
+}
+
+// line is one line of a text that a stranger sent: printable, and not long.
+func line(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	s = strings.TrimSpace(s)
+	if runes := []rune(s); len(runes) > limit {
+		s = string(runes[:limit-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,47 @@
+package trust
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// codeWords is how many words a code has: 2²⁴ codes, of which a guesser may try three.
+const codeWords = 3
+
+// Code is an invitation that is said aloud, such as "7-maple-otter-tulip". The number finds it, the words prove it and never leave the machine.
+type Code struct {
+	Number int
+	Words  []string
+}
+
+// NewCode makes a code with the number.
+func NewCode(number int) Code {
+	var b [codeWords]byte
+	rand.Read(b[:])
+	return Code{number, Words(b[:], codeWords)}
+}
+
+func (c Code) String() string { return strconv.Itoa(c.Number) + "-" + strings.Join(c.Words, "-") }
+
+// secret is what the two ends must share.
+func (c Code) secret() []byte { return []byte(strings.Join(c.Words, "-")) }
+
+// ParseCode reads a code as people type it: in any case, with spaces or hyphens. A word that is not in the list is named.
+func ParseCode(text string) (Code, error) {
+	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r == '-' || r == ' ' || r == '\t' || r == '\n' || r == '.' || r == ',' })
+	if len(fields) != codeWords+1 {
+		return Code{}, fmt.Errorf("a code is a number and %d words, such as 7-maple-otter-tulip", codeWords)
+	}
+	n, err := strconv.Atoi(fields[0])
+	if err != nil || n < 1 || n > 999 {
+		return Code{}, fmt.Errorf("a code begins with a number, not with %.20q", fields[0])
+	}
+	for _, w := range fields[1:] {
+		if !isListed(w) {
+			return Code{}, fmt.Errorf("no code has the word %.30q: was it misheard?", w)
+		}
+	}
+	return Code{n, fields[1:]}, nil
+}

@@ -1,0 +1,28 @@
+package trust
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
+
+// wordList has 256 words, sorted: one for each byte. They are short, common, and hard to mishear for one another.
+//
+//go:embed words.txt
+var wordText string
+
+var wordList = strings.Fields(wordText)
+
+// Words are the first n bytes of a hash as words, so that people can compare them.
+func Words(hash []byte, n int) []string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = wordList[hash[i]]
+	}
+	return words
+}
+
+func isListed(word string) bool {
+	_, ok := slices.BinarySearch(wordList, word)
+	return ok
+}

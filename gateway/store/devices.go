@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"fairlead/gateway/protocol"
+)
+
+// PairedDevice is a device with what proves that it is the one.
+type PairedDevice struct {
+	protocol.Device
+	Key       []byte // Ed25519 public key
+	TokenHash string // hex SHA-256; empty while it must fetch a new token
+}
+
+type deviceRow struct {
+	ID    string `gorm:"primaryKey;column:id"`
+	Key   []byte
+	Token string
+	JSON  string `gorm:"column:json"`
+}
+
+func (deviceRow) TableName() string { return "devices" }
+
+// Devices returns every device that was paired and not forgotten.
+func (s *Store) Devices(ctx context.Context) ([]PairedDevice, error) {
+	var rows []deviceRow
+	if err := s.read(ctx, "read devices", func(db *gorm.DB) error { return db.Order("id").Find(&rows).Error }); err != nil {
+		return nil, err
+	}
+	list := make([]PairedDevice, len(rows))
+	for i, r := range rows {
+		if err := json.Unmarshal([]byte(r.JSON), &list[i].Device); err != nil {
+			return nil, fmt.Errorf("read device %s: %w", r.ID, err)
+		}
+		list[i].Key, list[i].TokenHash = r.Key, r.Token
+	}
+	return list, nil
+}
+
+// PutDevice stores a device, new or changed, together with the audit lines that tell of it.
+func (s *Store) PutDevice(ctx context.Context, d PairedDevice, lines ...protocol.AuditEntry) error {
+	row := deviceRow{string(d.ID), d.Key, d.TokenHash, text(d.Device)}
+	return s.write(ctx, "store device", func(tx *gorm.DB) error {
+		if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error; err != nil {
+			return err
+		}
+		return appendAudit(tx, lines)
+	})
+}
+
+// DeleteDevice forgets a device.
+func (s *Store) DeleteDevice(ctx context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error {
+	return s.write(ctx, "forget device", func(tx *gorm.DB) error {
+		if err := tx.Where("id = ?", string(id)).Delete(&deviceRow{}).Error; err != nil {
+			return err
+		}
+		return appendAudit(tx, lines)
+	})
+}
