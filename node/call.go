@@ -27,6 +27,9 @@ var ownBound = map[string]bool{"Bash": true, "Process": true}
 
 // event takes what the gateway asks for. It does not block.
 func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
+	if n.ends != nil && n.ends.Event(e.Event, e.Payload) {
+		return
+	}
 	switch e.Event {
 	case protocol.EventToolInvoke:
 		var inv protocol.ToolInvoke

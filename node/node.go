@@ -13,9 +13,11 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/stream"
 	"fairlead/gateway/protocol/tool"
 	"fairlead/node/sandbox"
 	"fairlead/node/tools"
+	"fairlead/node/transfer"
 	"fairlead/node/workspace"
 )
 
@@ -36,6 +38,9 @@ type Options struct {
 	Token string
 	Dial  func(context.Context) (net.Conn, error) // nil means TCP
 
+	// Receive says what the node takes from transfers.
+	Receive transfer.Policy
+
 	LogDir  string // folder of node.log, which logs.get reads; empty: no log is kept
 	Version string
 	Logger  *slog.Logger // hears what node.log gets; may be nil
@@ -50,6 +55,7 @@ type Node struct {
 	tools  map[string]tool.Tool
 	hello  protocol.ConnectParams
 	client *client.Client // made by Run
+	ends   *stream.Ends   // of transfers; made by Run
 	out    *outbox
 	file   *logFile // nil without LogDir
 	log    *slog.Logger
@@ -112,7 +118,7 @@ func (n *Node) offer(list []tool.Tool) {
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
 		NodeRuntime: runtime, Host: n.hostInfo(),
-		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel},
+		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer},
 	}
 	for _, t := range list {
 		n.tools[t.Spec.Name] = t
@@ -133,9 +139,12 @@ func (n *Node) Run(ctx context.Context) error {
 		URL: n.opts.URL, Token: n.opts.Token, Dial: n.opts.Dial, Logger: n.log,
 		Connect: func() protocol.ConnectParams { return n.hello },
 		OnUp:    n.up,
-		OnDown:  func(err error) { n.log.Warn("Gateway lost", "err", err) },
+		OnDown:  n.down,
 		OnEvent: func(e protocol.EventFrame) { n.event(calls, e) },
+		OnFrame: func(f *stream.Frame) { n.ends.Binary(f) },
 	})
+	n.ends = stream.NewEnds(transfer.NewFiles(n.ws, n.opts.Receive), n.client.Peer(), n.opts.Receive.Consent, n.log)
+	defer n.ends.Close()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer n.work.Wait()
@@ -154,6 +163,12 @@ func (n *Node) Run(ctx context.Context) error {
 	err := n.client.Run(ctx)
 	n.log.Info("Node stopped")
 	return err
+}
+
+// down ends the transfers of a connection that was lost: the gateway begins them again on the next one.
+func (n *Node) down(err error) {
+	n.log.Warn("Gateway lost", "err", err)
+	n.ends.Drop()
 }
 
 func (n *Node) close() {

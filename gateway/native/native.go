@@ -36,7 +36,7 @@ type Services struct {
 	Watch   Watch
 	Extra   []tool.Tool // Cron, and what else lives in packages above
 	Message func(ctx context.Context, from protocol.SessionKey, in MessageIn) (any, error)
-	// Transfer moves a file; nil while nothing can.
+	// Transfer moves files, and checks what it is given; nil where nothing can.
 	Transfer func(ctx context.Context, in TransferIn) (TransferOut, error)
 }
 

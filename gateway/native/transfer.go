@@ -2,7 +2,6 @@ package native
 
 import (
 	"context"
-	"fmt"
 
 	"fairlead/gateway/protocol"
 )
@@ -30,43 +29,9 @@ type TransferOut struct {
 	State            string              `json:"state,omitempty"`
 }
 
-// transfer checks the endpoints in the original's order.
 func (t *Tools) transfer(ctx context.Context, in TransferIn) (TransferOut, error) {
-	sources := in.Sources
-	if len(sources) == 0 {
-		sources = []string{in.Source}
-	}
-	var ends []protocol.Endpoint
-	for _, s := range sources {
-		from, err := protocol.ParseEndpoint(s, false)
-		if err != nil {
-			return TransferOut{}, err
-		}
-		ends = append(ends, from)
-	}
-	to, err := protocol.ParseEndpoint(in.Destination, len(in.Sources) > 0 || in.Into)
-	if err != nil {
-		return TransferOut{}, err
-	}
-	from := ends[0]
-	for _, e := range []struct {
-		what string
-		protocol.Endpoint
-	}{{"Source", from}, {"Destination", to}} {
-		if e.Node == protocol.NativePrefix || e.Node == protocol.Here || in.Later {
-			continue
-		}
-		if n, ok := t.Node(e.Node); !ok || !n.Online {
-			return TransferOut{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s node not connected: %s", e.what, e.Node))
-		}
-	}
-	switch {
-	case from.Node == protocol.NativePrefix && to.Node == protocol.NativePrefix:
-		return TransferOut{}, protocol.ErrBadRequest.With("Cannot transfer from gsv to gsv")
-	case from == to && !in.Into:
-		return TransferOut{}, protocol.ErrBadRequest.With("Source and destination are the same file")
-	case t.s.Transfer == nil:
-		return TransferOut{}, protocol.ErrUnavailable.With("This version cannot move files yet. Read the file on one machine and write it on the other.")
+	if t.s.Transfer == nil {
+		return TransferOut{}, protocol.ErrUnavailable.With("No files can be moved here. Read the file on one machine and write it on the other.")
 	}
 	return t.s.Transfer(ctx, in)
 }

@@ -52,6 +52,11 @@ func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.Transfe
 		req.AskedBy = protocol.AskedBy{Kind: "chat", Name: string(req.Session)}
 	}
 	out := native.TransferOut{Source: in.Source, Destination: in.Destination}
+	if len(in.Sources) == 0 && !in.Into {
+		if _, err := protocol.ParseEndpoint(in.Destination, false); err != nil {
+			return out, err
+		}
+	}
 	t, err := e.Start(ctx, req)
 	if err != nil {
 		c.err = err
@@ -116,6 +121,9 @@ func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, 
 		return protocol.Transfer{}, protocol.ErrForbidden.With(res.Info.Error)
 	case res.IsError && res.Info.Error != "":
 		return protocol.Transfer{}, protocol.ErrInternal.With(res.Info.Error)
+	}
+	if c.started.ID == "" {
+		return protocol.Transfer{}, protocol.ErrInternal.With("The transfer was not started: " + string(res.Raw))
 	}
 	return c.started, nil
 }

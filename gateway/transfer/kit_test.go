@@ -1,0 +1,262 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/node"
+)
+
+func TestMain(m *testing.M) {
+	os.Setenv("FAIRLEAD_SECRETS", "file")
+	os.Setenv("FAIRLEAD_TOKEN", "fl_transfer")
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// rig is a real gateway with nodes over real sockets, each behind a wire that can be cut.
+type rig struct {
+	t       testing.TB
+	home    string
+	listen  string
+	gw      *gateway.Gateway
+	stopGW  func()
+	nodes   map[protocol.NodeID]*machine
+	c       *client.Client
+	changes chan protocol.Transfer
+}
+
+// machine is a node.
+type machine struct {
+	dir  string
+	wire *wire
+	stop func()
+}
+
+// wire makes connections that can be cut.
+type wire struct {
+	mu    sync.Mutex // guards what follows
+	conns map[net.Conn]bool
+	addr  string
+	down  bool
+}
+
+func (w *wire) dial(ctx context.Context) (net.Conn, error) {
+	w.mu.Lock()
+	addr, down := w.addr, w.down
+	w.mu.Unlock()
+	if down {
+		return nil, errors.New("the wire is cut")
+	}
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conns[c] = true
+	return c, nil
+}
+
+// cut ends every connection, and lets none come until up is called.
+func (w *wire) cut(down bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down = down
+	for c := range w.conns {
+		c.Close()
+		delete(w.conns, c)
+	}
+}
+
+func newRig(t testing.TB, ids ...protocol.NodeID) *rig {
+	t.Helper()
+	r := &rig{t: t, home: t.TempDir(), listen: "127.0.0.1:0", nodes: make(map[protocol.NodeID]*machine), changes: make(chan protocol.Transfer, 1<<16)}
+	r.start()
+	t.Cleanup(func() { r.stopGW() })
+	for _, id := range ids {
+		r.add(id)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	fed := make(chan struct{})
+	var once sync.Once
+	r.c = client.New(client.Options{URL: "ws://" + r.listen + "/ws", Token: "fl_transfer", Dial: func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", r.listen)
+	}, Connect: func() protocol.ConnectParams { return gateway.ClientParams("test") }})
+	var wg sync.WaitGroup
+	wg.Go(func() { r.c.Run(ctx) })
+	wg.Go(func() {
+		r.c.Feed(ctx, func(s protocol.FeedSnapshot) {
+			for _, tr := range s.Transfers {
+				r.changes <- tr
+			}
+			once.Do(func() { close(fed) })
+		}, func(c protocol.Change) {
+			if c.Kind == protocol.ChangeTransfer {
+				r.changes <- *c.Transfer
+			}
+		})
+	})
+	t.Cleanup(func() { cancel(); wg.Wait() })
+	select {
+	case <-fed:
+	case <-time.After(10 * time.Second):
+		t.Fatal("no feed")
+	}
+	for _, id := range ids {
+		r.online(id)
+	}
+	return r
+}
+
+// start opens the gateway, on its old address after the first time.
+func (r *rig) start() {
+	r.t.Helper()
+	g, err := gateway.Open(context.Background(), gateway.Options{Home: r.home, Listen: r.listen, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.gw = g
+	r.listen = g.URL()[len("ws://") : len(g.URL())-len("/ws")]
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		g.Run(ctx)
+	}()
+	r.stopGW = func() {
+		cancel()
+		<-done
+		g.Close(context.Background())
+	}
+}
+
+func (r *rig) add(id protocol.NodeID) *machine {
+	r.t.Helper()
+	m := &machine{dir: r.t.TempDir(), wire: &wire{conns: make(map[net.Conn]bool), addr: r.listen}}
+	r.nodes[id] = m
+	r.boot(id)
+	r.t.Cleanup(func() { m.stop() })
+	return m
+}
+
+func (r *rig) boot(id protocol.NodeID) {
+	r.t.Helper()
+	m := r.nodes[id]
+	n, err := node.New(node.Options{ID: id, Workspace: m.dir, URL: "ws://" + r.listen + "/ws", Token: "fl_transfer", Dial: m.wire.dial, Version: "test"})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		n.Run(ctx)
+	}()
+	m.stop = sync.OnceFunc(func() {
+		cancel()
+		<-done
+	})
+}
+
+func (r *rig) online(id protocol.NodeID) {
+	r.t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		res, err := client.Call(r.t.Context(), r.c, protocol.NodesList, protocol.Empty{})
+		if err != nil {
+			continue
+		}
+		for _, n := range res.Nodes {
+			if n.ID == id && n.Online {
+				return
+			}
+		}
+	}
+	r.t.Fatalf("%s does not come online", id)
+}
+
+func (r *rig) begin(p protocol.TransferStartParams) protocol.Transfer {
+	r.t.Helper()
+	tr, err := client.Call(r.t.Context(), r.c, protocol.TransferStart, p)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return tr
+}
+
+// until waits for a transfer to be as wanted.
+func (r *rig) until(id protocol.TransferID, limit time.Duration, want func(protocol.Transfer) bool) protocol.Transfer {
+	r.t.Helper()
+	late := time.After(limit)
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	var last protocol.Transfer
+	for {
+		select {
+		case tr := <-r.changes:
+			if tr.ID != id {
+				continue
+			}
+			if last = tr; want(tr) {
+				return tr
+			}
+		case <-tick.C:
+			if tr, err := client.Call(r.t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: id}); err == nil {
+				if last = tr; want(tr) {
+					return tr
+				}
+			}
+		case <-late:
+			r.t.Fatalf("the transfer is %+v", last)
+		}
+	}
+}
+
+func (r *rig) end(id protocol.TransferID, limit time.Duration) protocol.Transfer {
+	r.t.Helper()
+	return r.until(id, limit, protocol.Transfer.Over)
+}
+
+// file makes a file of pseudo-random bytes in a machine's workspace.
+func (r *rig) file(id protocol.NodeID, name string, size int64) string {
+	r.t.Helper()
+	p := filepath.Join(r.nodes[id].dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	f, err := os.Create(p)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := io.CopyN(f, &noise{state: uint64(size) + 88172645463325252}, size); err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+// noise is bytes that do not repeat soon.
+type noise struct{ state uint64 }
+
+func (n *noise) Read(p []byte) (int, error) {
+	for i := 0; i < len(p); i += 8 {
+		n.state ^= n.state << 13
+		n.state ^= n.state >> 7
+		n.state ^= n.state << 17
+		for k := 0; k < 8 && i+k < len(p); k++ {
+			p[i+k] = byte(n.state >> (8 * k))
+		}
+	}
+	return len(p), nil
+}

@@ -1,0 +1,223 @@
+package transfer_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func same(t *testing.T, a, b string) {
+	t.Helper()
+	x, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := os.ReadFile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(x, y) {
+		t.Errorf("%s (%d bytes) and %s (%d bytes) differ", a, len(x), b, len(y))
+	}
+}
+
+// clean sees that nothing unfinished is left in a folder.
+func clean(t *testing.T, dir string) {
+	t.Helper()
+	filepath.WalkDir(dir, func(p string, _ os.DirEntry, _ error) error {
+		if strings.HasSuffix(p, ".part") {
+			t.Errorf("left: %s", p)
+		}
+		return nil
+	})
+}
+
+func TestFilesMoveBetweenMachinesAndTheWorkspace(t *testing.T) {
+	r := newRig(t, "a", "b")
+	from := r.file("a", "x.bin", 3<<20+17)
+	for _, step := range []struct{ source, destination, lands string }{
+		{"a:x.bin", "b:in/y.bin", filepath.Join(r.nodes["b"].dir, "in", "y.bin")},
+		{"b:in/y.bin", "gsv:notes/z.bin", filepath.Join(r.home, "agents", "main", "notes", "z.bin")},
+		{"gsv:notes/z.bin", "a:back/", filepath.Join(r.nodes["a"].dir, "back", "z.bin")},
+		{"a:x.bin", "a:copy.bin", filepath.Join(r.nodes["a"].dir, "copy.bin")},
+	} {
+		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{step.source}, Destination: step.destination}).ID, 20*time.Second)
+		if tr.State != protocol.TransferDone || tr.Bytes != 3<<20+17 || tr.BytesDone != tr.Bytes || tr.Files != 1 || tr.FilesDone != 1 || tr.Simple {
+			t.Fatalf("%s to %s: %+v", step.source, step.destination, tr)
+		}
+		same(t, from, step.lands)
+	}
+	clean(t, r.nodes["a"].dir)
+	clean(t, r.nodes["b"].dir)
+	list, err := client.Call(t.Context(), r.c, protocol.TransferList, protocol.TransferListParams{History: true})
+	if err != nil || list.Count != 4 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestTheToolWaitsForTheEnd(t *testing.T) {
+	r := newRig(t, "a", "b")
+	from := r.file("a", "x.bin", 1<<20)
+	call := func(args string) (out struct {
+		OK     bool
+		Error  string
+		Result map[string]any
+	}) {
+		t.Helper()
+		res, err := client.Call(t.Context(), r.c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "gsv__Transfer", Args: json.RawMessage(args)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(res.Result, &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	out := call(`{"source":"a:x.bin","destination":"b:y.bin"}`)
+	if !out.OK || out.Result["bytesTransferred"] != float64(1<<20) || out.Result["source"] != "a:x.bin" || out.Result["destination"] != "b:y.bin" {
+		t.Errorf("%+v", out)
+	}
+	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+	r.file("b", "y.bin", 10) // another one is overwritten, as the original does
+	if out := call(`{"source":"a:x.bin","destination":"b:y.bin"}`); !out.OK {
+		t.Errorf("%+v", out)
+	}
+	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+	for args, want := range map[string]string{
+		`{"source":"a:none","destination":"b:y"}`:             "Failed to read file " + filepath.Join(r.nodes["a"].dir, "none") + ": no such file or directory",
+		`{"source":"a:/etc/passwd","destination":"b:y"}`:      "outside the workspace",
+		`{"source":"a:x.bin","destination":"b:/etc/passwd"}`:  "outside the workspace",
+		`{"source":"a:x.bin","destination":"b:../up"}`:        "outside the workspace",
+		`{"source":"a","destination":"b:/x"}`:                 `Invalid transfer endpoint "a": expected format nodeId:/path or gsv:path`,
+		`{"source":":x","destination":"b:/x"}`:                `expected format nodeId:/path or gsv:path`,
+		`{"source":"gsv:","destination":"b:/x"}`:              `Invalid transfer endpoint "gsv:": path cannot be empty`,
+		`{"source":"a:x.bin","destination":"b:"}`:             `Invalid transfer endpoint "b:": path cannot be empty`,
+		`{"source":"gsv:x","destination":"c:/x"}`:             "Destination node not connected: c",
+		`{"source":"gsv:y","destination":"gsv:x"}`:            "Cannot transfer from gsv to gsv",
+		`{"source":"a:x","destination":"a:./x"}`:              "Source and destination are the same file",
+		`{"source":"c:x.bin","destination":"b:y"}`:            "Source node not connected: c",
+		`{"source":"a:x.bin","destination":"gsv:../../x"}`:    "Path traversal not allowed",
+		`{"source":"a:x.bin","destination":"b:y.bin/deeper"}`: "Failed to create directory " + filepath.Join(r.nodes["b"].dir, "y.bin") + ": ",
+	} {
+		if out := call(args); out.OK || !strings.Contains(out.Error, want) {
+			t.Errorf("%s: %+v, want %q", args, out, want)
+		}
+	}
+}
+
+func TestAPausedTransferGoesOn(t *testing.T) {
+	r := newRig(t, "a", "b")
+	from := r.file("a", "x.bin", 200<<20)
+	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+	r.until(tr.ID, 10*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
+	p, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.State == protocol.TransferDone {
+		t.Skip("this machine moved 200 MiB before it could be paused")
+	}
+	if p.State != protocol.TransferPaused {
+		t.Fatalf("%+v", p)
+	}
+	if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if end := r.end(tr.ID, 30*time.Second); end.State != protocol.TransferDone || end.Attempts != 2 {
+		t.Fatalf("%+v", end)
+	}
+	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+	clean(t, r.nodes["b"].dir)
+}
+
+func TestCancelLeavesNothingUnfinished(t *testing.T) {
+	r := newRig(t, "a", "b")
+	r.file("a", "x.bin", 200<<20)
+	for _, rest := range []bool{false, true} {
+		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+		r.until(tr.ID, 10*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
+		if rest {
+			if _, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if end := r.end(tr.ID, 10*time.Second); end.State != protocol.TransferCancelled {
+			t.Fatalf("%+v", end)
+		}
+		for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			list, err := os.ReadDir(r.nodes["b"].dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list) == 0 {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("left after a pause %v: %v", rest, list)
+			}
+		}
+	}
+}
+
+func TestATransferSurvivesEveryInterruption(t *testing.T) {
+	r := newRig(t, "a", "b")
+	size := int64(64 << 20)
+	from := r.file("a", "x.bin", size)
+	interrupt := map[string]func(){
+		"the source's wire":      func() { r.nodes["a"].wire.cut(false) },
+		"the destination's wire": func() { r.nodes["b"].wire.cut(false) },
+		"the source's node":      func() { r.nodes["a"].stop(); r.boot("a") },
+		"the destination's node": func() { r.nodes["b"].stop(); r.boot("b") },
+		"the gateway":            func() { r.stopGW(); r.start() },
+	}
+	for what, f := range interrupt {
+		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: protocol.ConflictOverwrite})
+		r.until(tr.ID, 20*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 || t.Over() })
+		f()
+		if end := r.end(tr.ID, 40*time.Second); end.State != protocol.TransferDone || end.BytesDone != size {
+			t.Fatalf("%s: %+v", what, end)
+		}
+		same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+		clean(t, r.nodes["b"].dir)
+		if err := os.Remove(filepath.Join(r.nodes["b"].dir, "y.bin")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestATransferWaitsForItsMachine(t *testing.T) {
+	r := newRig(t, "a", "b")
+	from := r.file("a", "x.bin", 100)
+	r.nodes["b"].wire.cut(true)
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		_, err := client.Call(t.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:now.bin"})
+		if errors.Is(err, protocol.ErrUnavailable) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:later.bin", Later: true})
+	if tr.State != protocol.TransferWaiting || tr.ExpiresAt == 0 {
+		t.Fatalf("%+v", tr)
+	}
+	r.stopGW() // the queue is on the disk
+	r.start()
+	r.nodes["b"].wire.cut(false)
+	if end := r.end(tr.ID, 40*time.Second); end.State != protocol.TransferDone {
+		t.Fatalf("%+v", end)
+	}
+	same(t, from, filepath.Join(r.nodes["b"].dir, "later.bin"))
+}

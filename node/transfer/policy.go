@@ -1,0 +1,82 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+// How a machine takes what is sent to it.
+const (
+	Trusted = "trusted" // from everyone in Policy.From, or from all when that is empty
+	Ask     = "ask"     // a person at this machine is asked about each transfer
+	Off     = "off"     // nothing
+)
+
+// Policy says what a machine takes. The zero value takes everything that its workspace takes.
+type Policy struct {
+	Mode string            // Trusted when empty
+	From []protocol.NodeID // machines that are trusted; "gsv" is the agent's workspace, "@here" a window or command line
+	// Folder is where everything goes: relative destinations are in it, others are refused. Empty: the workspace is the limit.
+	Folder string
+	// Ask asks a person, and returns why not. It may block.
+	Ask func(ctx context.Context, in protocol.TransferReceive) error
+}
+
+// ParsePolicy reads what people write: a mode, machines parted by commas, and a folder; each may be empty.
+func ParsePolicy(mode, from, folder string) (p Policy, err error) {
+	switch p.Mode = mode; mode {
+	case "", Trusted, Ask, Off:
+	default:
+		return p, fmt.Errorf("%q is no way to receive files: trusted, ask or off", mode)
+	}
+	for id := range strings.SplitSeq(from, ",") {
+		if id = strings.TrimSpace(id); id != "" {
+			p.From = append(p.From, protocol.NodeID(id))
+		}
+	}
+	if folder != "" {
+		p.Folder, err = filepath.Abs(folder)
+	}
+	return p, err
+}
+
+// Consent is stream.Consent.
+func (p Policy) Consent(ctx context.Context, in protocol.TransferReceive) error {
+	from := protocol.NodeID("")
+	if in.Stream != nil {
+		from = in.Stream.From
+	}
+	switch {
+	case p.Mode == Off:
+		return errors.New("This machine takes no files") //lint:ignore ST1005 for people
+	case len(p.From) > 0 && !slices.Contains(p.From, from):
+		return fmt.Errorf("This machine takes files only from machines that its owner named, and %q is none of them", from) //lint:ignore ST1005 for people
+	case p.Mode != Ask:
+		return nil
+	case p.Ask == nil:
+		return errors.New("This machine asks a person before it takes files, and nobody is there to ask") //lint:ignore ST1005 for people
+	}
+	return p.Ask(ctx, in)
+}
+
+// inside refuses a folder outside Policy.Folder.
+func (p Policy) inside(ws *workspace.Root, abs string) error {
+	if p.Folder == "" {
+		return nil
+	}
+	home, err := ws.Resolve(p.Folder)
+	if err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(home.Abs, abs); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return fmt.Errorf("This machine takes files into '%s' only, and '%s' is outside", home.Abs, abs) //lint:ignore ST1005 for people
+	}
+	return nil
+}

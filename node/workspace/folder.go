@@ -1,0 +1,62 @@
+package workspace
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Held is a folder by its handle: everything below it is reached relative to that, and nothing outside is. The caller closes Root.
+type Held struct {
+	Root *os.Root
+	Abs  string // where it is, without symbolic links
+}
+
+// Hold opens a folder, or the folder that a file is in: name is then what the file is called there, else ".". What is there when it is used may be
+// another file by then, but it is in that folder.
+func (r *Root) Hold(p Path) (h Held, name string, err error) {
+	real, info, err := r.Target(p)
+	if err != nil {
+		return h, "", err
+	}
+	dir, name := real.Abs, "."
+	if !info.IsDir() {
+		dir, name = filepath.Dir(real.Abs), filepath.Base(real.Abs)
+	}
+	h, err = r.hold(dir)
+	return h, name, err
+}
+
+// HoldForWriting opens a folder that may be written, and makes it with those above it if make is set (else a *DirError when that fails).
+func (r *Root) HoldForWriting(p Path, make bool) (Held, error) {
+	real, err := r.writable(p)
+	if err != nil {
+		return Held{}, err
+	}
+	if make {
+		if err := r.fs.MkdirAll(real, 0o777); err != nil {
+			return Held{}, &DirError{reason(err)}
+		}
+	}
+	return r.hold(real)
+}
+
+func (r *Root) hold(abs string) (Held, error) {
+	name, err := r.name(abs)
+	if err != nil {
+		return Held{}, err
+	}
+	root, err := r.fs.OpenRoot(name)
+	if err != nil {
+		return Held{}, reason(err)
+	}
+	info, err := root.Stat(".")
+	if err == nil && !info.IsDir() {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		root.Close()
+		return Held{}, reason(err)
+	}
+	return Held{Root: root, Abs: abs}, nil
+}
