@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
+	"fairlead/gateway/channel"
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/dispatch"
@@ -64,6 +65,7 @@ type Gateway struct {
 	transfers *transfer.Engine
 	devices   *pairing.Manager
 	network   *network
+	channels  *channel.Hub
 	server    *rpc.Server
 	listener  net.Listener // nil when it listens nowhere
 	memory    net.Listener
@@ -136,13 +138,15 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	g.files = files
 	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Config: g.config.Get, Set: g.config.Set})
 	ws.ListSkills(g.skills.Prompt)
-	g.schedules = cron.New(cron.Options{Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: cron.ToMain(g.store, g.bus), Ask: g.gate.Ask,
+	g.channels = channel.New(channel.Options{Store: g.store, Bus: g.bus, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set, Files: files, Drivers: drivers()})
+	g.schedules = cron.New(cron.Options{Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: g.deliver, LastActive: g.lastActive, Ask: g.gate.Ask,
 		HeartbeatFile: func(agent protocol.AgentID) (string, error) {
 			text, err := os.ReadFile(filepath.Join(o.Home, "agents", string(agent), "HEARTBEAT.md"))
 			return string(text), err
 		}})
 	g.transfers = transfer.New(transfer.Options{Store: g.store, Bus: g.bus, Machines: g.hub, Folders: files.Transfer})
-	tools := native.New(g.hub, native.Services{Files: files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()}})
+	tools := native.New(g.hub, native.Services{Files: files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()},
+		Message: g.message})
 	rules, err := approval.OpenRules(ctx, g.store, func() config.ToolApproval { return g.config.Get().ToolApproval })
 	if err != nil {
 		return g, err
@@ -163,13 +167,17 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if err := g.transfers.Load(ctx); err != nil {
 		return g, err
 	}
+	g.channels.Serve(g.sessions, g.route)
+	if err := g.channels.Load(ctx); err != nil {
+		return g, err
+	}
 	g.schedules.Serve(g.sessions)
 	if err := g.schedules.Load(ctx); err != nil {
 		return g, err
 	}
 	g.server = rpc.New(rpc.Services{
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: auditLog{g.store, g.secrets},
-		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices,
+		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Channels: g.channels,
 		Transfers: g.transfers, StartTransfer: g.startTransfer,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: g.sessions.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
@@ -208,6 +216,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { g.schedules.Run(ctx, resumed) })
 	wg.Go(func() { g.watchFiles(ctx) })
 	wg.Go(func() { g.transfers.Run(ctx) })
+	wg.Go(func() { g.channels.Run(ctx) })
 	wg.Go(func() {
 		defer close(resumed)
 		g.awaitNode(ctx)

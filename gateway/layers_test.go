@@ -32,6 +32,8 @@ var rules = []rule{
 	{from: "fairlead/gateway/protocol/trust", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/secret"},
 		why: "both ends of a pairing use it"},
 	{from: "fairlead/gateway/pairing", not: "fairlead/gateway/rpc", why: "the surface calls it, not the other way round"},
+	{from: "fairlead/gateway/channel", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/auth", "fairlead/gateway/config", "fairlead/gateway/event",
+		"fairlead/gateway/store", "fairlead/gateway/channel"}, why: "a channel gives text to the chats through an interface"},
 	{from: "fairlead/gateway/agent", not: "fairlead/gateway/store", why: "the loop does no I/O"},
 	{from: "fairlead/gateway/", not: "fairlead/node", except: []string{"fairlead/gateway/cmd"}, why: "the gateway reaches machines over the wire only"},
 	{from: "fairlead/gateway/", not: "fairlead/app", why: "the gateway runs without a screen"},

@@ -23,6 +23,8 @@ const (
 	KindNode  = "node"
 	// KindSchedule is the clock: it may start runs, which then act as agents.
 	KindSchedule = "schedule"
+	// KindChannel is a connection to a chat network, or somebody who writes there: text for the agent, no commands.
+	KindChannel = "channel"
 )
 
 // Principal is who does something. The zero value may do nothing.
@@ -53,6 +55,16 @@ func Agent(session protocol.SessionKey, run protocol.RunID) Principal {
 // Schedule is the job called name, or the heartbeat.
 func Schedule(name string) Principal {
 	return Principal{Kind: KindSchedule, Name: name, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true}}
+}
+
+// Channel is the connection of an account to a chat network.
+func Channel(channel, account string) Principal {
+	return Principal{Kind: KindChannel, Name: channel + ":" + account, Scopes: map[protocol.Scope]bool{protocol.ScopeChannel: true}}
+}
+
+// Writer is somebody who writes on a channel. They may put text into their chat.
+func Writer(channel, sender string) Principal {
+	return Principal{Kind: KindChannel, Name: channel + " " + sender, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true}}
 }
 
 // Node is a machine.

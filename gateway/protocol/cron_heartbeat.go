@@ -36,13 +36,6 @@ type LastActive struct {
 	Timestamp int64  `json:"timestamp"`
 }
 
-// Peer is who or what is at the other end of a channel.
-type Peer struct {
-	Kind string `json:"kind"`
-	ID   string `json:"id"`
-	Name string `json:"name,omitempty"`
-}
-
 // HeartbeatStatusResult is heartbeat.status of seed 004.
 type HeartbeatStatusResult struct {
 	Agents map[AgentID]HeartbeatState `json:"agents"`

@@ -50,6 +50,7 @@ const (
 	ChangeConfig         = "config"         // Path of the configuration changed
 	ChangeRules          = "rules"          // the rules or the permissions of chats changed: list them again
 	ChangeSkills         = "skills"         // skills were added, changed or removed: ask skills.status again
+	ChangeChannels       = "channels"       // the channel Path is connected, is not, or a stranger wrote: ask channel.status and pair.list
 	ChangeNotice         = "notice"         // Notice for the person
 	ChangeResync         = "resync"         // events were lost: subscribe again
 	ChangeChat           = "chat"           // Chat goes out as the seed's chat event, never in the feed

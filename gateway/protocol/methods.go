@@ -34,6 +34,17 @@ var (
 	WorkspaceWrite  = Method[WorkspaceWriteParams, WorkspaceWriteResult]{"workspace.write"}
 	WorkspaceDelete = Method[WorkspaceDeleteParams, WorkspaceDeleteResult]{"workspace.delete"}
 
+	ChannelsList   = Method[Empty, ChannelsListResult]{"channels.list"}
+	ChannelInbound = Method[ChannelInboundParams, ChannelInboundResult]{"channel.inbound"}
+	ChannelStart   = Method[ChannelStartParams, ChannelOK]{"channel.start"}
+	ChannelStop    = Method[ChannelParams, ChannelOK]{"channel.stop"}
+	ChannelStatus  = Method[ChannelParams, ChannelStatusResult]{"channel.status"}
+	ChannelLogin   = Method[ChannelLoginParams, ChannelLoginResult]{"channel.login"}
+	ChannelLogout  = Method[ChannelParams, ChannelOK]{"channel.logout"}
+	PairList       = Method[Empty, PairListResult]{"pair.list"}
+	PairApprove    = Method[PairParams, PairApproveResult]{"pair.approve"}
+	PairReject     = Method[PairParams, PairRejectResult]{"pair.reject"}
+
 	SkillsStatus = Method[SkillsParams, SkillsStatusResult]{"skills.status"}
 	SkillsUpdate = Method[SkillsParams, SkillsStatusResult]{"skills.update"}
 )
@@ -62,6 +73,7 @@ var (
 	ModelsDetect   = Method[Empty, ModelsDetectResult]{"models.detect"}
 	JournalList    = Method[JournalListParams, JournalListResult]{"journal.list"}
 	RulesList      = Method[Empty, RulesResult]{"rules.list"}
+	ReportDelivery = Method[ChannelDeliveredParams, Ack]{"channel.delivered"}
 	SkillsEnable   = Method[SkillsEnableParams, OK]{"skills.enable"}
 	RulePut        = Method[RulePutParams, Rule]{"rules.put"}
 	RuleDelete     = Method[RuleParams, OK]{"rules.delete"}
@@ -84,6 +96,7 @@ const (
 	ScopeApprove Scope = "approve" // answer questions
 	ScopeAdmin   Scope = "admin"   // configuration, keys
 	ScopeNode    Scope = "node"    // what a node does
+	ScopeChannel Scope = "channel" // what a channel does
 )
 
 // MethodInfo says who may call a method.
@@ -126,6 +139,17 @@ var Methods = []MethodInfo{
 	{HeartbeatStatus.Name, ScopeRead, []Mode{ModeClient}, false},
 	{HeartbeatStart.Name, ScopeChat, []Mode{ModeClient}, false},
 	{HeartbeatTrigger.Name, ScopeChat, []Mode{ModeClient}, false},
+	{ChannelsList.Name, ScopeRead, []Mode{ModeClient}, false},
+	{ChannelInbound.Name, ScopeChannel, []Mode{ModeChannel}, false},
+	{ChannelStart.Name, ScopeAdmin, []Mode{ModeClient}, false},
+	{ChannelStop.Name, ScopeAdmin, []Mode{ModeClient}, false},
+	{ChannelStatus.Name, ScopeRead, []Mode{ModeClient}, false},
+	{ChannelLogin.Name, ScopeAdmin, []Mode{ModeClient}, false},
+	{ChannelLogout.Name, ScopeAdmin, []Mode{ModeClient}, false},
+	{ReportDelivery.Name, ScopeChannel, []Mode{ModeChannel}, true},
+	{PairList.Name, ScopeRead, []Mode{ModeClient}, false},
+	{PairApprove.Name, ScopeAdmin, []Mode{ModeClient}, false},
+	{PairReject.Name, ScopeAdmin, []Mode{ModeClient}, false},
 	{SkillsStatus.Name, ScopeRead, []Mode{ModeClient}, false},
 	{SkillsUpdate.Name, ScopeRead, []Mode{ModeClient}, false},
 	{SkillsEnable.Name, ScopeAdmin, []Mode{ModeClient}, true},
@@ -193,6 +217,8 @@ const (
 	EventChat       = "chat"
 	EventToolInvoke = "tool.invoke"
 	EventLogsGet    = "logs.get"
+	EventOutbound   = "channel.outbound"
+	EventTyping     = "channel.typing"
 	EventFeed       = "feed"        // extension: a numbered [Change]
 	EventToolCancel = "tool.cancel" // extension
 	EventError      = "error"       // extension: a frame could not be read; payload is an [Error]
@@ -200,7 +226,7 @@ const (
 
 // Events is every event, in the order hello-ok advertises them.
 var Events = []string{EventChat, EventToolInvoke, EventLogsGet, EventTransferSend, EventTransferStart, EventTransferReceive, EventTransferEnd,
-	EventFeed, EventToolCancel, EventTransferStop, EventError}
+	EventOutbound, EventTyping, EventFeed, EventToolCancel, EventTransferStop, EventError}
 
 // MethodByName finds a method's entry.
 func MethodByName(name string) (MethodInfo, bool) {

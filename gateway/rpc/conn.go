@@ -51,7 +51,7 @@ type Conn struct {
 	slots    chan struct{}
 	wg       sync.WaitGroup
 
-	lastChat <-chan struct{} // closed when the last chat.send is answered; the reader's
+	lastChat <-chan struct{} // closed when the last chat.send or channel.inbound is answered; the reader's
 
 	mu        sync.Mutex // guards what follows
 	params    *protocol.ConnectParams
@@ -116,8 +116,8 @@ func (c *Conn) read() error {
 	}
 }
 
-// accept starts a request. Requests of one peer run beside each other, but chat.send one after the other, as they were sent; so does all
-// that a node reports, which never blocks: progress must not overtake a result.
+// accept starts a request. Requests of one peer run beside each other, but chat.send and channel.inbound one after the other, as they were
+// sent; so does all that a node reports, which never blocks: progress must not overtake a result.
 func (c *Conn) accept(req protocol.Request) {
 	if !c.allowed(req) {
 		return
@@ -137,7 +137,7 @@ func (c *Conn) accept(req protocol.Request) {
 	}
 	var before <-chan struct{}
 	done := make(chan struct{})
-	if req.Method == protocol.ChatSend.Name {
+	if req.Method == protocol.ChatSend.Name || req.Method == protocol.ChannelInbound.Name {
 		before, c.lastChat = c.lastChat, done
 	}
 	c.wg.Add(1)

@@ -68,7 +68,10 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		if p.Client.Channel == "" {
 			return nil, protocol.ErrInvalidConnect.With("Channel mode requires channel field")
 		}
-		return nil, protocol.ErrInvalidConnect.With("Channels are not served by this version")
+		if err := c.attachChannel(ctx, &p); err != nil {
+			return nil, err
+		}
+		principal = auth.Channel(p.Client.Channel, p.Client.AccountID)
 	default:
 		return nil, protocol.ErrInvalidConnect.With("Invalid client mode")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
+	"fairlead/gateway/channel"
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/dispatch"
@@ -32,6 +33,7 @@ type fakes struct {
 	bus       *event.Bus
 	hub       *nodes.Hub
 	schedules Schedules // only in the conversations that say so
+	channels  Channels  // likewise
 	files     *workspace.Files
 	rules     *approval.Rules
 	transfers *transfer.Engine
@@ -56,7 +58,7 @@ func TestMain(m *testing.M) {
 }
 
 func newFakes() *fakes {
-	f := &fakes{bus: new(event.Bus), schedules: (*cron.Scheduler)(nil)}
+	f := &fakes{bus: new(event.Bus), schedules: (*cron.Scheduler)(nil), channels: (*channel.Hub)(nil)}
 	f.hub = nodes.New(f.bus, nil)
 	var err error
 	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, func() config.ToolApproval { return config.Default().ToolApproval }); err != nil {
@@ -74,7 +76,8 @@ func newFakes() *fakes {
 func (f *fakes) services() Services {
 	return Services{
 		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Transfers: f.transfers,
-		Skills: skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
+		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
+		Channels: f.channels,
 		StartTransfer: func(ctx context.Context, _ auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
 			return f.transfers.StartBy(ctx, transferCalls{f}, auth.Owner("test"), by, p)
 		},

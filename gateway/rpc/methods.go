@@ -124,6 +124,7 @@ func (s *Server) handlers() map[string]handler {
 	s.schedules(all)
 	s.skills(all)
 	s.transfers(all)
+	s.channels(all)
 
 	handle(all, protocol.ModelProviders, func(context.Context, *Conn, protocol.Empty) (protocol.ProvidersResult, error) {
 		return protocol.ProvidersResult{Providers: list(s.s.Models.Providers())}, nil

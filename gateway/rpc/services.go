@@ -108,7 +108,8 @@ type Services struct {
 	StartTransfer func(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error)
 	Devices       Devices
 	// Install serves what another machine needs to become a node; nil answers 404.
-	Install http.Handler
+	Install  http.Handler
+	Channels Channels
 	// Status gives the gateway's state; Pause changes it.
 	Status func(ctx context.Context) protocol.Status
 	Pause  func(ctx context.Context, paused bool) (protocol.Status, error)

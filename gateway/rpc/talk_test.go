@@ -189,6 +189,11 @@ func play(t *testing.T, script *txtar.Archive) {
 		f.schedules = schedules
 		defer end()
 	}
+	if bytes.Contains(script.Comment, []byte("real channels")) {
+		channels, end := realChannels(t)
+		f.channels = channels
+		defer end()
+	}
 	b, stop := open(f)
 	defer stop()
 	peers := make(map[string]*mouth)
@@ -238,6 +243,9 @@ func play(t *testing.T, script *txtar.Archive) {
 				heard[j] = invited.ReplaceAllString(heard[j], `"$1":"…"`)
 				heard[j] = known.hide(heard[j])
 			}
+			if bytes.Contains(script.Comment, []byte("in any order")) {
+				slices.SortStableFunc(heard, func(a, b string) int { return strings.Compare(rank(a), rank(b)) })
+			}
 			want := lines(section.Data)
 			switch {
 			case slices.Equal(heard, want):
@@ -263,6 +271,14 @@ func play(t *testing.T, script *txtar.Archive) {
 			t.Errorf("%s heard more:\n%s", name, strings.Join(rest, "\n"))
 		}
 	}
+}
+
+// rank puts responses first, in the order they came, and events after them by their text.
+func rank(line string) string {
+	if strings.HasPrefix(line, `{"type":"evt"`) {
+		return line
+	}
+	return ""
 }
 
 func lines(data []byte) []string {

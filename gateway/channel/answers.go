@@ -1,0 +1,201 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// keepOutbox is how long what was said stays known.
+const keepOutbox = 7 * 24 * time.Hour
+
+// following is a run whose answers go to a channel. Only the follower touches typing.
+type following struct {
+	store.ChannelRun
+	typing bool
+}
+
+func (h *Hub) following(id protocol.RunID) *following {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.runs[id]
+}
+
+// forget ends the following of a run.
+func (h *Hub) forget(ctx context.Context, id protocol.RunID) {
+	h.mu.Lock()
+	delete(h.runs, id)
+	h.mu.Unlock()
+	if err := h.o.Store.EndChannelRun(context.WithoutCancel(ctx), id); err != nil {
+		slog.Warn("A channel's run is still noted", "run", id, "err", err)
+	}
+}
+
+// interesting are the changes that tell of the runs of channels.
+func interesting(c protocol.Change) bool {
+	switch c.Kind {
+	case protocol.ChangeChat:
+		return c.Chat.RunID != nil && c.Chat.State != protocol.ChatDelta && c.Chat.State != protocol.ChatWaiting
+	case protocol.ChangeApproval:
+		return c.Approval.RunID != "" && c.Approval.State == protocol.ApprovalPending
+	}
+	return c.Kind == protocol.ChangeRun
+}
+
+// follow puts what the runs of channels say into the outbox, until ctx ends.
+func (h *Hub) follow(ctx context.Context) {
+	sub := h.o.Bus.SubscribeOnly(interesting)
+	defer sub.Close()
+	h.catchUp(ctx, true)
+	purge := time.NewTicker(6 * time.Hour)
+	defer purge.Stop()
+	changes := make(chan protocol.Change)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		pump(ctx, sub, changes)
+	}()
+	defer func() { <-done }()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-purge.C:
+			if err := h.o.Store.PurgeOutbox(ctx, now()-keepOutbox.Milliseconds()); err != nil && ctx.Err() == nil {
+				slog.Warn("Old messages to channels could not be removed", "err", err)
+			}
+		case c := <-changes:
+			h.heard(ctx, c)
+		}
+	}
+}
+
+func pump(ctx context.Context, sub *event.Subscription, to chan<- protocol.Change) {
+	for c := range sub.All(ctx) {
+		select {
+		case to <- c:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// catchUp says what runs said while nobody listened, and ends those that are over. At the start of the gateway a run that is not stored never
+// got into its chat; later it may be on its way there.
+func (h *Hub) catchUp(ctx context.Context, start bool) {
+	h.mu.Lock()
+	var all []*following
+	for _, f := range h.runs {
+		all = append(all, f)
+	}
+	h.mu.Unlock()
+	for _, f := range all {
+		r, err := h.o.Store.Run(ctx, f.Run)
+		switch {
+		case errors.Is(err, protocol.ErrNotFound):
+			if start {
+				h.forget(ctx, f.Run)
+			}
+		case err != nil:
+			slog.Error("A channel's run could not be read", "run", f.Run, "err", err)
+		default:
+			h.say(ctx, f, r.EndedAt > 0)
+		}
+	}
+}
+
+func (h *Hub) heard(ctx context.Context, c protocol.Change) {
+	switch c.Kind {
+	case protocol.ChangeResync:
+		h.catchUp(ctx, false)
+	case protocol.ChangeChat:
+		if f := h.following(*c.Chat.RunID); f != nil {
+			h.say(ctx, f, c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
+		}
+	case protocol.ChangeApproval:
+		if f := h.following(c.Approval.RunID); f != nil {
+			h.types(f, false)
+			text := "One moment: before I go on, the person I work for has to allow something."
+			if err := h.put(ctx, "ask:"+string(c.Approval.ID), outboundTo(f.Route, f.Session, text)); err != nil {
+				slog.Error("A channel was not told of a question", "run", f.Run, "err", err)
+			}
+		}
+	case protocol.ChangeRun:
+		if f := h.following(c.Run.RunID); f != nil {
+			switch c.Run.State {
+			case protocol.RunThinking, protocol.RunStreaming, protocol.RunTools, protocol.RunRetrying:
+				h.types(f, true)
+			default:
+				h.types(f, false)
+			}
+		}
+	}
+}
+
+// types shows whether the agent writes, when that changed.
+func (h *Hub) types(f *following, on bool) {
+	if f.typing == on {
+		return
+	}
+	f.typing = on
+	if l := h.lineOf(f.Route.Channel, f.Route.AccountID); l != nil {
+		select {
+		case l.typing <- protocol.ChannelTyping{Channel: f.Route.Channel, AccountID: f.Route.AccountID, Peer: f.Route.Peer, SessionKey: f.Session, Typing: on}:
+		default:
+		}
+	}
+}
+
+// say puts into the outbox what the run said and was not put there yet; what is stored decides, so nothing is said twice or lost. With over
+// the run is forgotten.
+func (h *Hub) say(ctx context.Context, f *following, over bool) {
+	if err := h.answers(ctx, f, over); err != nil {
+		if ctx.Err() == nil {
+			slog.Error("An answer did not reach its channel's outbox", "run", f.Run, "err", err)
+		}
+		return // the next start tries again
+	}
+	if over {
+		h.types(f, false)
+		h.forget(ctx, f.Run)
+	}
+}
+
+func (h *Hub) answers(ctx context.Context, f *following, over bool) error {
+	msgs, err := h.o.Store.MessagesOfRun(ctx, f.Run)
+	if err != nil {
+		return err
+	}
+	for _, m := range msgs {
+		if m.Role != protocol.RoleAssistant || m.Origin != protocol.OriginPerson {
+			continue
+		}
+		if err := h.put(ctx, "msg:"+string(m.ID), outboundTo(f.Route, f.Session, m.Content.Text())); err != nil {
+			return err
+		}
+	}
+	if !over {
+		return nil
+	}
+	r, err := h.o.Store.Run(ctx, f.Run)
+	if err != nil {
+		return err
+	}
+	switch r.State {
+	case protocol.RunFailed:
+		text := "That did not work."
+		if r.Error != nil {
+			text = fmt.Sprintf("That did not work: %s", clip(r.Error.Message, 500))
+		}
+		return h.put(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, text))
+	case protocol.RunCancelled:
+		return h.put(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, "This was stopped."))
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+// Package channeltest has a hub of channels with a real store and real configuration, and chats whose answers are known beforehand.
+package channeltest
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/channel"
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/store"
+)
+
+// Bench is a hub and what it works on. It is the chats and the files, too.
+type Bench struct {
+	*channel.Hub
+	Store   *store.Store
+	Bus     *event.Bus
+	Config  *config.Store
+	Secrets Secrets
+
+	mu     sync.Mutex // guards what follows
+	sent   []Sent
+	labels map[protocol.SessionKey]string
+	files  map[string][]byte
+
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Sent is a message that came to the chats.
+type Sent struct {
+	By string
+	protocol.ChatSendParams
+}
+
+// Secrets are kept in memory.
+type Secrets struct {
+	mu  *sync.Mutex
+	all map[string]secret.Secret
+}
+
+// Get implements secret.Store.
+func (s Secrets) Get(name string) (secret.Secret, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.all[name]
+	if !ok {
+		return "", secret.ErrNotFound
+	}
+	return v, nil
+}
+
+// Set implements secret.Store.
+func (s Secrets) Set(name string, v secret.Secret) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[name] = v
+	return nil
+}
+
+// Delete implements secret.Store.
+func (s Secrets) Delete(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, name)
+	return nil
+}
+
+// Where implements secret.Store.
+func (s Secrets) Where() string { return "memory" }
+
+// Open opens a hub over the store in dir. Nothing runs before Begin.
+func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
+	t.Helper()
+	b := &Bench{Bus: new(event.Bus), Secrets: Secrets{new(sync.Mutex), map[string]secret.Secret{}}, labels: map[protocol.SessionKey]string{}, files: map[string][]byte{}}
+	var err error
+	if b.Store, err = store.Open(context.Background(), filepath.Join(dir, "s.db")); err != nil {
+		t.Fatal(err)
+	}
+	if b.Config, _, err = config.Open(context.Background(), b.Store, b.Secrets); err != nil {
+		t.Fatal(err)
+	}
+	b.Hub = channel.New(channel.Options{Store: b.Store, Bus: b.Bus, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b, Drivers: drivers})
+	b.Hub.Serve(b, func(channel, _, kind, id string) (protocol.AgentID, protocol.SessionKey) {
+		if kind == protocol.PeerDM {
+			return protocol.MainAgent, protocol.MainSession
+		}
+		return protocol.MainAgent, protocol.SessionKey(strings.Join([]string{"agent:main", channel, kind, id}, ":"))
+	})
+	if err := b.Hub.Load(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Begin runs the hub until Close.
+func (b *Bench) Begin() {
+	ctx, cancel := context.WithCancel(context.Background())
+	b.cancel, b.done = cancel, make(chan struct{})
+	go func() {
+		defer close(b.done)
+		b.Hub.Run(ctx)
+	}()
+}
+
+// Close ends everything.
+func (b *Bench) Close() {
+	if b.cancel != nil {
+		b.cancel()
+		<-b.done
+	}
+	b.Store.Close()
+}
+
+// Set changes a setting.
+func (b *Bench) Set(t testing.TB, path, value string) {
+	t.Helper()
+	if err := b.Config.Set(context.Background(), path, json.RawMessage(value)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Sent returns what came to the chats so far.
+func (b *Bench) Sent() []Sent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]Sent(nil), b.sent...)
+}
+
+// Label is what a chat was named.
+func (b *Bench) Label(key protocol.SessionKey) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.labels[key]
+}
+
+// File is a file that was kept.
+func (b *Bench) File(name string) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.files[name]
+}
+
+// Write implements channel.Files.
+func (b *Bench) Write(_ protocol.AgentID, name string, data []byte) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.files[name] = data
+	return name, nil
+}
+
+// Get implements channel.Sessions.
+func (b *Bench) Get(_ context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
+	return protocol.SessionGetResult{Label: b.Label(in.SessionKey)}, nil
+}
+
+// Patch implements channel.Sessions.
+func (b *Bench) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.labels[in.SessionKey] = *in.Label
+	return protocol.OK{OK: true}, nil
+}
+
+// Send implements channel.Sessions. It stores the message and its run, and answers by the last word of the message: "fail" fails, "ask" puts a
+// question, "hold" and "ask" leave the run open for [Bench.Answer], "twice" says something before its answer, any other is repeated.
+func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	if _, err := b.Store.Run(ctx, in.RunID); err == nil {
+		return protocol.ChatSendResult{}, protocol.ErrConflict
+	}
+	b.mu.Lock()
+	b.sent = append(b.sent, Sent{p.String(), in})
+	b.mu.Unlock()
+	words := strings.Fields(in.Message)
+	last := words[len(words)-1]
+	if last == "refuse" {
+		return protocol.ChatSendResult{}, protocol.ErrStorage
+	}
+	r := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunThinking, Params: in, Principal: p.String(), CreatedAt: now(), StartedAt: now()}
+	m := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(in.Message)}, Timestamp: now()}
+	if _, err := b.Store.StartRun(ctx, r, m); err != nil {
+		return protocol.ChatSendResult{}, err
+	}
+	b.run(r)
+	switch last {
+	case "hold":
+	case "ask":
+		b.Bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, Approval: &protocol.Approval{ID: protocol.ApprovalID("q-" + string(r.ID)), RunID: r.ID,
+			SessionKey: r.Session, State: protocol.ApprovalPending}})
+	case "fail":
+		r.Error = protocol.ErrUnavailable.With("the model is asleep")
+		b.end(ctx, r, protocol.RunFailed)
+	case "twice":
+		b.say(ctx, r, "Let me look.")
+		b.chat(r, protocol.ChatPartial)
+		b.Answer(ctx, r.ID, "You said "+last)
+	default:
+		b.Answer(ctx, r.ID, "You said "+last)
+	}
+	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, nil
+}
+
+// Answer ends an open run with a text.
+func (b *Bench) Answer(ctx context.Context, id protocol.RunID, text string) error {
+	r, err := b.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := b.say(ctx, r, text); err != nil {
+		return err
+	}
+	return b.end(ctx, r, protocol.RunDone)
+}
+
+func (b *Bench) say(ctx context.Context, r store.Run, text string) error {
+	_, err := b.Store.Append(ctx, r.Session, protocol.Message{RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
+	return err
+}
+
+func (b *Bench) end(ctx context.Context, r store.Run, state string) error {
+	r.State, r.EndedAt = state, now()
+	if err := b.Store.PutRun(ctx, r); err != nil {
+		return err
+	}
+	b.run(r)
+	if state == protocol.RunDone {
+		b.chat(r, protocol.ChatFinal)
+	} else {
+		b.chat(r, protocol.ChatErrState)
+	}
+	return nil
+}
+
+func (b *Bench) run(r store.Run) {
+	b.Bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: r.Session, Run: &protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: r.State}})
+}
+
+func (b *Bench) chat(r store.Run, state string) {
+	b.Bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: r.Session, Chat: &protocol.ChatEvent{RunID: &r.ID, SessionKey: r.Session, State: state}})
+}
+
+func now() int64 { return time.Now().UnixMilli() }

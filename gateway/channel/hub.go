@@ -1,0 +1,281 @@
+package channel
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/store"
+)
+
+// Sessions takes what people write.
+type Sessions interface {
+	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
+	Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error)
+	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
+}
+
+// Route finds the agent and the chat of a message (gsv interop notes 6.1). id is the sender's in direct messages, else the conversation's.
+type Route func(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
+
+// Files keeps what comes with messages.
+type Files interface {
+	Write(agent protocol.AgentID, name string, data []byte) (string, error)
+}
+
+// Options are what a hub needs. All fields but Drivers are required.
+type Options struct {
+	Store   *store.Store
+	Bus     *event.Bus
+	Secrets secret.Store
+	Config  func() config.Config
+	// Set changes the configuration.
+	Set     func(ctx context.Context, path string, value json.RawMessage) error
+	Files   Files
+	Drivers []Driver
+}
+
+// Hub knows every channel. It is safe for use by many goroutines. Serve, Load, Run: each once, in this order.
+type Hub struct {
+	o        Options
+	sessions Sessions
+	route    Route
+	drivers  map[string]Driver
+
+	ctx    context.Context // ends with Run
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	change sync.Mutex // held over a change of an account, so that starts and stops come one after another
+	allow  sync.Mutex // held while allowFrom is read and written
+
+	mu       sync.Mutex // guards what follows
+	closed   bool
+	accounts map[string]*account // by CHANNEL:ACCOUNT
+	runs     map[protocol.RunID]*following
+	waiters  map[string]chan delivery // by outbox id: who wants to know how a delivery went
+	limits   map[string]*limit
+}
+
+// account is one account of a channel, of a driver or of a connection over the network.
+type account struct {
+	channel, id string
+	config      Config // without secrets; nil for one over the network
+	driver      Driver // nil for one over the network
+	stop        context.CancelFunc
+	done        chan struct{} // closed when the driver's goroutine has ended; nil while none runs
+
+	line        *line // nil while not connected
+	connectedAt int64
+	lastMessage int64
+	authed      bool
+	err         string
+	extra       map[string]any
+}
+
+func key(channel, account string) string { return channel + ":" + account }
+
+// New makes a hub.
+func New(o Options) *Hub {
+	h := &Hub{o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account), runs: make(map[protocol.RunID]*following),
+		waiters: make(map[string]chan delivery), limits: make(map[string]*limit)}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	for _, d := range o.Drivers {
+		h.drivers[d.Kind().Channel] = d
+	}
+	return h
+}
+
+// Serve gives the hub the chats, which need tools that need the hub. Call it once, before Load.
+func (h *Hub) Serve(s Sessions, route Route) { h.sessions, h.route = s, route }
+
+// Load brings back the accounts and the runs of an earlier start. Nothing is connected before Run.
+func (h *Hub) Load(ctx context.Context) error {
+	accounts, err := h.o.Store.ChannelAccounts(ctx)
+	if err != nil {
+		return err
+	}
+	seen, err := h.o.Store.ChannelsSeen(ctx)
+	if err != nil {
+		return err
+	}
+	runs, err := h.o.Store.ChannelRuns(ctx)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, a := range accounts {
+		if d := h.drivers[a.Channel]; d != nil {
+			h.accounts[key(a.Channel, a.Account)] = &account{channel: a.Channel, id: a.Account, config: a.Config, driver: d, lastMessage: seen[key(a.Channel, a.Account)]}
+		}
+	}
+	for _, r := range runs {
+		h.runs[r.Run] = &following{ChannelRun: r}
+	}
+	return nil
+}
+
+// Run connects the accounts that were connected, and sees to it that answers get out, until ctx ends.
+func (h *Hub) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, h.cancel)
+	defer stop()
+	accounts, err := h.o.Store.ChannelAccounts(ctx)
+	if err != nil && ctx.Err() == nil {
+		slog.Error("Channels of an earlier start are not connected", "err", err)
+	}
+	for _, a := range accounts {
+		if a.Wanted && h.drivers[a.Channel] != nil {
+			if err := h.launch(ctx, a.Channel, a.Account); err != nil {
+				slog.Warn("A channel is not connected", "channel", a.Channel, "account", a.Account, "err", err)
+			}
+		}
+	}
+	h.follow(ctx)
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	h.wg.Wait()
+}
+
+// begin runs f in a goroutine that Run waits for; false when the hub has ended.
+func (h *Hub) begin(f func()) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.wg.Go(f)
+	return true
+}
+
+// List lists what is connected now (seed 004, channels.list).
+func (h *Hub) List(_ context.Context, _ protocol.Empty) (protocol.ChannelsListResult, error) {
+	res := protocol.ChannelsListResult{Channels: []protocol.ChannelEntry{}, Kinds: []protocol.ChannelKind{}}
+	h.mu.Lock()
+	for _, a := range h.accounts {
+		if a.line != nil {
+			res.Channels = append(res.Channels, protocol.ChannelEntry{Channel: a.channel, AccountID: a.id, ConnectedAt: a.connectedAt, LastMessageAt: a.lastMessage})
+		}
+	}
+	h.mu.Unlock()
+	slices.SortFunc(res.Channels, func(a, b protocol.ChannelEntry) int {
+		return cmp.Or(strings.Compare(a.Channel, b.Channel), strings.Compare(a.AccountID, b.AccountID))
+	})
+	for _, d := range h.drivers {
+		res.Kinds = append(res.Kinds, d.Kind())
+	}
+	slices.SortFunc(res.Kinds, func(a, b protocol.ChannelKind) int { return strings.Compare(a.Channel, b.Channel) })
+	res.Count = len(res.Channels)
+	return res, nil
+}
+
+// Status tells how the accounts of a channel are (seed 004, channel.status).
+func (h *Hub) Status(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelStatusResult, error) {
+	name, err := channelName(in.Channel)
+	if err != nil {
+		return protocol.ChannelStatusResult{}, err
+	}
+	waiting, err := h.o.Store.OutboxWaiting(ctx)
+	if err != nil {
+		return protocol.ChannelStatusResult{}, err
+	}
+	res := protocol.ChannelStatusResult{Channel: name, Accounts: []protocol.ChannelAccountStatus{}}
+	known := h.drivers[name] != nil
+	h.mu.Lock()
+	for k, a := range h.accounts {
+		if a.channel != name {
+			continue
+		}
+		known = true
+		if in.AccountID != "" && accountID(in.AccountID) != a.id {
+			continue
+		}
+		res.Accounts = append(res.Accounts, protocol.ChannelAccountStatus{AccountID: a.id, Connected: a.line != nil, Authenticated: a.authed, Error: a.err,
+			Extra: a.extra, LastActivity: max(a.lastMessage, a.connectedAt), Waiting: waiting[k]})
+	}
+	h.mu.Unlock()
+	if !known {
+		return res, unknownChannel(name)
+	}
+	slices.SortFunc(res.Accounts, func(a, b protocol.ChannelAccountStatus) int { return strings.Compare(a.AccountID, b.AccountID) })
+	return res, nil
+}
+
+func unknownChannel(name string) error { return protocol.ErrNotFound.With("Unknown channel: " + name) }
+
+// changed tells the windows that a channel's state is another.
+func (h *Hub) changed(channel string) {
+	h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
+}
+
+// online notes that an account can send over t, ends what it had before, and begins to deliver what waits.
+func (h *Hub) online(a *account, t Transport, extra map[string]any) *line {
+	l := newLine(h, a, t)
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return l
+	}
+	old := a.line
+	a.line, a.connectedAt, a.authed, a.err, a.extra = l, time.Now().UnixMilli(), true, "", extra
+	h.wg.Go(l.run)
+	h.mu.Unlock()
+	if old != nil {
+		old.end()
+	}
+	slog.Info("A channel is connected", "channel", a.channel, "account", a.id)
+	h.changed(a.channel)
+	return l
+}
+
+// offline notes that l is gone.
+func (h *Hub) offline(a *account, l *line, err error) {
+	if l != nil {
+		l.end()
+	}
+	h.mu.Lock()
+	if a.line == l {
+		a.line = nil
+	}
+	a.err = ""
+	if err != nil {
+		a.err = err.Error()
+		if errors.Is(err, ErrLogin) {
+			a.authed = false
+		}
+	}
+	h.mu.Unlock()
+	h.changed(a.channel)
+}
+
+// lineOf is the connection of an account, nil when there is none.
+func (h *Hub) lineOf(channel, account string) *line {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a := h.accounts[key(channel, account)]; a != nil {
+		return a.line
+	}
+	return nil
+}
+
+func now() int64 { return time.Now().UnixMilli() }
+
+// secretName is where a secret setting of an account is kept.
+func secretName(channel, account, field string) string {
+	return fmt.Sprintf("channel-%s-%s-%s", channel, account, field)
+}

@@ -1,0 +1,189 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+const (
+	// sendLimit is how long a network may take for one message.
+	sendLimit = 60 * time.Second
+	// firstRetry is how long a message waits after its first failure; each further one doubles it, up to lastRetry.
+	firstRetry = 2 * time.Second
+	lastRetry  = 5 * time.Minute
+	// maxAttempts and maxAge are when a message is given up. One that waits for a connection makes no attempt.
+	maxAttempts = 10
+	maxAge      = 48 * time.Hour
+)
+
+// line delivers what waits in the outbox over one connection, in order. Its two goroutines end with end.
+type line struct {
+	h           *Hub
+	channel, id string
+	t           Transport
+	ctx         context.Context
+	cancel      context.CancelFunc
+	wake        chan struct{}
+	typing      chan protocol.ChannelTyping
+}
+
+func newLine(h *Hub, a *account, t Transport) *line {
+	l := &line{h: h, channel: a.channel, id: a.id, t: t, wake: make(chan struct{}, 1), typing: make(chan protocol.ChannelTyping, 16)}
+	l.ctx, l.cancel = context.WithCancel(h.ctx)
+	return l
+}
+
+func (l *line) end() { l.cancel() }
+
+// nudge says that something may wait.
+func (l *line) nudge() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *line) run() {
+	defer l.cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.types()
+	}()
+	defer func() { <-done }()
+	for l.ctx.Err() == nil {
+		wait, err := l.next()
+		if err != nil && l.ctx.Err() == nil {
+			slog.Error("Messages to a channel could not be read", "channel", l.channel, "account", l.id, "err", err)
+			wait = lastRetry
+		}
+		if wait == 0 {
+			continue
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-l.ctx.Done():
+		case <-l.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// next delivers the oldest message that waits, or says how long to wait.
+func (l *line) next() (wait time.Duration, err error) {
+	o, err := l.h.o.Store.NextOutbound(l.ctx, l.channel, l.id)
+	at := now()
+	switch {
+	case errors.Is(err, protocol.ErrNotFound):
+		return time.Hour, nil
+	case err != nil:
+		return 0, err
+	case at-o.CreatedAt > maxAge.Milliseconds():
+		return 0, l.failed(o, fmt.Sprintf("it could not be delivered within %d hours", int(maxAge.Hours())))
+	case o.NextAt > at:
+		return time.Duration(o.NextAt-at) * time.Millisecond, nil
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, sendLimit)
+	id, sendErr := l.t.Send(ctx, o.Event)
+	cancel()
+	switch {
+	case sendErr == nil:
+		o.State, o.MessageID, o.Error = store.OutboxSent, id, ""
+		o.Attempts++
+		err := l.h.o.Store.SetOutbound(context.WithoutCancel(l.ctx), o)
+		l.h.tell(o.ID, delivery{messageID: id})
+		return 0, err
+	case l.ctx.Err() != nil:
+		return 0, nil // the next connection says it again
+	case errors.Is(sendErr, ErrRefused):
+		return 0, l.failed(o, sendErr.Error())
+	}
+	o.Attempts++
+	if o.Attempts >= maxAttempts {
+		return 0, l.failed(o, sendErr.Error())
+	}
+	delay := min(firstRetry<<(o.Attempts-1), lastRetry)
+	o.NextAt, o.Error = at+delay.Milliseconds(), sendErr.Error()
+	slog.Info("A message to a channel is said again later", "channel", l.channel, "account", l.id, "err", sendErr, "in", delay)
+	return 0, l.h.o.Store.SetOutbound(context.WithoutCancel(l.ctx), o)
+}
+
+// failed gives a message up, and tells the person: nobody else would notice.
+func (l *line) failed(o store.Outbound, why string) error {
+	o.State, o.Error = store.OutboxFailed, why
+	err := l.h.o.Store.SetOutbound(context.WithoutCancel(l.ctx), o)
+	slog.Warn("A message to a channel was given up", "channel", l.channel, "account", l.id, "err", why)
+	l.h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: "warning", At: now(),
+		Text: fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, strings.TrimSuffix(why, "."))}})
+	l.h.tell(o.ID, delivery{err: protocol.ErrInternal.With("It was not delivered: " + why)})
+	return err
+}
+
+// types passes on whether the agent writes.
+func (l *line) types() {
+	for {
+		select {
+		case <-l.ctx.Done():
+			return
+		case t := <-l.typing:
+			ctx, cancel := context.WithTimeout(l.ctx, 10*time.Second)
+			if err := l.t.Typing(ctx, t); err != nil && l.ctx.Err() == nil {
+				slog.Debug("Typing was not shown", "channel", l.channel, "account", l.id, "err", err)
+			}
+			cancel()
+		}
+	}
+}
+
+// delivery is how a message's way out ended.
+type delivery struct {
+	messageID string
+	err       error
+}
+
+// tell wakes whoever waits for a delivery.
+func (h *Hub) tell(id string, d delivery) {
+	h.mu.Lock()
+	w := h.waiters[id]
+	delete(h.waiters, id)
+	h.mu.Unlock()
+	if w != nil {
+		w <- d // it has room for one
+	}
+}
+
+// put puts a message into the outbox, once for each id; a blank one is none (gsv interop notes 10.2).
+func (h *Hub) put(ctx context.Context, id string, e protocol.ChannelOutbound) error {
+	e.Message.Text = strings.TrimRight(trimBlankLines(e.Message.Text), " \t\r\n")
+	if e.Message.Text == "" {
+		return nil
+	}
+	at := now()
+	added, err := h.o.Store.PutOutbound(ctx, store.Outbound{ID: id, NextAt: at, CreatedAt: at, Event: e})
+	if err != nil || !added {
+		return err
+	}
+	if l := h.lineOf(e.Channel, e.AccountID); l != nil {
+		l.nudge()
+	}
+	return nil
+}
+
+// trimBlankLines removes the blank lines before a text and leaves the indent of its first line alone.
+func trimBlankLines(s string) string {
+	for {
+		line, rest, ok := strings.Cut(s, "\n")
+		if !ok || strings.TrimSpace(line) != "" {
+			return s
+		}
+		s = rest
+	}
+}

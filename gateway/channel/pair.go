@@ -1,0 +1,151 @@
+package channel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Bounds of strangers who wait.
+const (
+	maxPending = 100                // of one channel
+	pendingFor = 7 * 24 * time.Hour // then they may ask again
+	maxFirst   = 200                // runes that are kept of what they wrote
+)
+
+// What strangers read.
+const (
+	noticePending  = "Hello. I do not know you yet: the person I work for has been asked whether I may talk with you. Please write again once they have agreed."
+	noticeApproved = "You may write to me now."
+)
+
+// Policies of a channel (config channels.NAME.dmPolicy). A channel without one pairs.
+const (
+	policyOpen      = "open"
+	policyAllowlist = "allowlist"
+)
+
+// check decides whether a sender may write; nil is yes. In groups a stranger does not pair themself but the group: what a member of it is
+// called can be anybody's tomorrow.
+func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
+	id := normalSender(in.Channel, sender)
+	if c.DMPolicy == policyOpen || allowed(c.AllowFrom, in.Channel, id, in.Peer) {
+		return nil, nil
+	}
+	if c.DMPolicy == policyAllowlist {
+		return &protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "the sender is not in channels." + in.Channel + ".allowFrom"}, nil
+	}
+	p := store.Pair{PendingPair: protocol.PendingPair{Channel: in.Channel, SenderID: id, RequestedAt: now(), AccountID: in.AccountID,
+		FirstMessage: clip(strings.TrimSpace(in.Message.Text), maxFirst)}, Peer: in.Peer}
+	if in.Sender != nil {
+		p.SenderName = clip(in.Sender.Name, 120)
+	}
+	if in.Peer.Kind != protocol.PeerDM {
+		p.SenderID, p.SenderName = normalSender(in.Channel, in.Peer.ID), clip(in.Peer.Name, 120)
+	} else if p.SenderName == "" {
+		p.SenderName = clip(in.Peer.Name, 120)
+	}
+	added, err := h.o.Store.AddPair(ctx, p, p.RequestedAt-pendingFor.Milliseconds(), maxPending)
+	switch {
+	case errors.Is(err, protocol.ErrUnavailable):
+		return &protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many strangers wait for an answer"}, nil
+	case err != nil:
+		return nil, err
+	}
+	if added {
+		h.changed(in.Channel)
+		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: "info", At: now(),
+			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + p.SenderID + ". Allow it under Channels, or with: fairlead channels pair approve " + in.Channel + " " + p.SenderID}})
+		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
+		if err := h.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
+			return nil, err
+		}
+	}
+	return &protocol.ChannelInboundResult{Status: protocol.InboundPending, SenderID: p.SenderID}, nil
+}
+
+// allowed looks for a sender or the group they write in (gsv interop notes 10.1).
+func allowed(list []string, channel, sender string, peer protocol.Peer) bool {
+	return slices.ContainsFunc(list, func(entry string) bool {
+		entry = strings.TrimSpace(entry)
+		if entry == "*" {
+			return true
+		}
+		n := normalSender(channel, entry)
+		return n != "" && (n == sender || peer.Kind != protocol.PeerDM && n == normalSender(channel, peer.ID))
+	})
+}
+
+// Pairs lists the strangers who wait (seed 004, pair.list).
+func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
+	list, err := h.o.Store.Pairs(ctx)
+	res := protocol.PairListResult{Pairs: map[string]protocol.PendingPair{}}
+	for _, p := range list {
+		if p.RequestedAt >= now()-pendingFor.Milliseconds() {
+			res.Pairs[key(p.Channel, p.SenderID)] = p.PendingPair
+		}
+	}
+	return res, err
+}
+
+func pairOf(in protocol.PairParams) (channel, sender string, err error) {
+	if strings.TrimSpace(in.Channel) == "" || strings.TrimSpace(in.SenderID) == "" {
+		return "", "", protocol.ErrBadRequest.With("channel and senderId required")
+	}
+	if channel, err = channelName(in.Channel); err != nil {
+		return "", "", err
+	}
+	return channel, normalSender(channel, in.SenderID), nil
+}
+
+// Approve lets a stranger write from now on, and tells them (seed 004, pair.approve).
+func (h *Hub) Approve(ctx context.Context, in protocol.PairParams) (protocol.PairApproveResult, error) {
+	channel, sender, err := pairOf(in)
+	if err != nil {
+		return protocol.PairApproveResult{}, err
+	}
+	h.allow.Lock()
+	defer h.allow.Unlock()
+	p, err := h.o.Store.TakePair(ctx, channel, sender)
+	if err != nil {
+		return protocol.PairApproveResult{}, err
+	}
+	list := h.o.Config().Channels[channel].AllowFrom
+	if !allowed(list, channel, sender, p.Peer) {
+		raw, err := json.Marshal(append(slices.Clone(list), sender))
+		if err == nil {
+			err = h.o.Set(ctx, "channels."+channel+".allowFrom", raw)
+		}
+		if err != nil {
+			_, back := h.o.Store.AddPair(context.WithoutCancel(ctx), p, 0, maxPending+1)
+			return protocol.PairApproveResult{}, errors.Join(err, back)
+		}
+	}
+	h.changed(channel)
+	e := outboundTo(store.Route{Channel: channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved)
+	if err := h.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
+		return protocol.PairApproveResult{}, err
+	}
+	return protocol.PairApproveResult{Approved: true, SenderID: p.SenderID, SenderName: p.SenderName}, nil
+}
+
+// Reject removes a stranger, who may ask again (seed 004, pair.reject).
+func (h *Hub) Reject(ctx context.Context, in protocol.PairParams) (protocol.PairRejectResult, error) {
+	channel, sender, err := pairOf(in)
+	if err != nil {
+		return protocol.PairRejectResult{}, err
+	}
+	p, err := h.o.Store.TakePair(ctx, channel, sender)
+	if err != nil {
+		return protocol.PairRejectResult{}, err
+	}
+	h.changed(channel)
+	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, nil
+}

@@ -1,0 +1,89 @@
+package channel
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"fairlead/gateway/protocol"
+)
+
+// DefaultAccount is the account that is meant when none is named.
+const DefaultAccount = "default"
+
+var (
+	channelID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+	noAccount = regexp.MustCompile(`[^a-z0-9_-]+`)
+)
+
+// accountID is the normal form of an account's id (gsv interop notes 6.1).
+func accountID(s string) string {
+	s = strings.Trim(noAccount.ReplaceAllString(strings.ToLower(strings.TrimSpace(s)), "-"), "-")
+	if len(s) > 64 {
+		s = strings.Trim(s[:64], "-")
+	}
+	return cmp.Or(s, DefaultAccount)
+}
+
+// channelName checks and normalises a channel's id: it stands in configuration paths and session keys.
+func channelName(s string) (string, error) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	switch {
+	case s == "":
+		return "", protocol.ErrBadRequest.With("channel required")
+	case !channelID.MatchString(s):
+		return "", protocol.ErrBadRequest.With("channel may hold only letters, digits, _ and -, at most 64")
+	}
+	return s, nil
+}
+
+var phone = regexp.MustCompile(`^\+?[0-9][0-9 ()./-]{6,}$`)
+
+// normalSender is an id of a sender in the form in which two of them are compared. Phone numbers lose their punctuation and what WhatsApp adds;
+// any other id stays as it is but for case, so that no two people are taken for one.
+func normalSender(channel, id string) string {
+	id = strings.ToLower(strings.TrimSpace(id))
+	bare, isPhone := id, false
+	for _, suffix := range []string{"@s.whatsapp.net", "@c.us"} {
+		if cut, ok := strings.CutSuffix(id, suffix); ok {
+			bare, _, _ = strings.Cut(cut, ":")
+			isPhone = true
+		}
+	}
+	if !isPhone {
+		isPhone = phone.MatchString(bare) && (strings.HasPrefix(bare, "+") || channel == "whatsapp" || channel == "signal" || channel == "sms")
+	}
+	if !isPhone || !phone.MatchString(bare) {
+		return bare
+	}
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, bare)
+	if strings.HasPrefix(bare, "+") || len(digits) >= 10 {
+		return "+" + digits
+	}
+	return digits
+}
+
+// runID makes the id of a message's run from the message's own id, so that what a channel brings twice is taken once.
+func runID(channel, account string, in protocol.ChannelInboundParams) protocol.RunID {
+	if in.Message.ID == "" {
+		return protocol.RunID(protocol.NewID())
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{channel, account, in.Peer.Kind, in.Peer.ID, in.Message.ID}, "\x00")))
+	return protocol.RunID("in-" + hex.EncodeToString(sum[:16]))
+}
+
+// clip shortens a text to n runes.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}

@@ -1,0 +1,171 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Link is a connection over the network in channel mode.
+type Link interface {
+	// SendEvent queues an event, in order.
+	SendEvent(ctx context.Context, name string, payload any) error
+	// Close ends the connection with a WebSocket close code and reason.
+	Close(code int, reason string)
+}
+
+// receiptLimit is how long a channel that confirms deliveries may take for one.
+const receiptLimit = 30 * time.Second
+
+// socket is a channel over the network.
+type socket struct {
+	link     Link
+	confirms bool // it named ExtDelivery
+
+	mu      sync.Mutex // guards waiting
+	waiting map[string]chan protocol.ChannelDeliveredParams
+}
+
+// Name checks and normalises what a connection in channel mode says of itself; an account that is not named is called after the client (gsv
+// interop notes 10.2).
+func Name(p *protocol.ConnectParams) error {
+	name, err := channelName(p.Client.Channel)
+	if err != nil {
+		return protocol.ErrInvalidConnect.With(err.Error())
+	}
+	id := p.Client.AccountID
+	if id == "" {
+		id = p.Client.ID
+	}
+	p.Client.Channel, p.Client.AccountID = name, accountID(id)
+	return nil
+}
+
+// Attach takes a connection in channel mode in; [Name] has checked it. An older one of the same account is closed, one that the gateway runs
+// itself is a protocol.ErrInvalidConnect. ready must be called once the peer knows that it is connected, and detach when the link is gone.
+func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(), err error) {
+	name, id := p.Client.Channel, p.Client.AccountID
+	if h.drivers[name] != nil {
+		return nil, nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("The gateway runs the channel %s itself", name))
+	}
+	s := &socket{link: link, confirms: slices.Contains(p.Extensions, protocol.ExtDelivery), waiting: make(map[string]chan protocol.ChannelDeliveredParams)}
+	h.mu.Lock()
+	a := h.accounts[key(name, id)]
+	if a == nil {
+		a = &account{channel: name, id: id}
+		h.accounts[key(name, id)] = a
+	}
+	var old *socket
+	if a.line != nil {
+		old, _ = a.line.t.(*socket)
+	}
+	h.mu.Unlock()
+	if old != nil {
+		old.link.Close(protocol.CloseReplaced, "Replaced by newer channel connection")
+	}
+	var mu sync.Mutex // ready and detach may come from two goroutines
+	var l *line
+	gone := false
+	ready = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !gone {
+			h.mu.Lock()
+			h.accounts[key(name, id)] = a // the older connection may have taken it away
+			h.mu.Unlock()
+			l = h.online(a, s, nil)
+		}
+	}
+	detach = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if gone = true; l != nil {
+			h.leave(a, l)
+		}
+	}
+	return ready, detach, nil
+}
+
+// leave forgets a connection over the network; the account goes with it, unless a newer one has taken its place.
+func (h *Hub) leave(a *account, l *line) {
+	l.end()
+	h.mu.Lock()
+	if a.line == l {
+		a.line = nil
+		if h.accounts[key(a.channel, a.id)] == a && a.driver == nil {
+			delete(h.accounts, key(a.channel, a.id))
+		}
+	}
+	h.mu.Unlock()
+	h.changed(a.channel)
+}
+
+// Send implements Transport.
+func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, error) {
+	if !s.confirms {
+		return "", s.link.SendEvent(ctx, protocol.EventOutbound, m)
+	}
+	m.DeliveryID = protocol.NewID()
+	answer := make(chan protocol.ChannelDeliveredParams, 1)
+	s.mu.Lock()
+	s.waiting[m.DeliveryID] = answer
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.waiting, m.DeliveryID)
+		s.mu.Unlock()
+	}()
+	if err := s.link.SendEvent(ctx, protocol.EventOutbound, m); err != nil {
+		return "", err
+	}
+	timer := time.NewTimer(receiptLimit)
+	defer timer.Stop()
+	select {
+	case d := <-answer:
+		switch {
+		case d.Error == "":
+			return d.MessageID, nil
+		case d.Retryable:
+			return "", errors.New(clip(d.Error, 500))
+		}
+		return "", Refused("%s", clip(d.Error, 500))
+	case <-timer.C:
+		return "", errors.New("the channel did not confirm the delivery")
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// Typing implements Transport.
+func (s *socket) Typing(ctx context.Context, t protocol.ChannelTyping) error {
+	return s.link.SendEvent(ctx, protocol.EventTyping, t)
+}
+
+// Delivered takes a channel's word on a delivery (channel.delivered, extension). One that nobody waits for is dropped.
+func (h *Hub) Delivered(channel, account string, in protocol.ChannelDeliveredParams) (protocol.Ack, error) {
+	if in.DeliveryID == "" {
+		return protocol.Ack{}, protocol.ErrBadRequest.With("deliveryId required")
+	}
+	l := h.lineOf(channel, account)
+	if l == nil {
+		return protocol.Ack{OK: true, Dropped: true}, nil
+	}
+	s, ok := l.t.(*socket)
+	if !ok {
+		return protocol.Ack{OK: true, Dropped: true}, nil
+	}
+	s.mu.Lock()
+	answer := s.waiting[in.DeliveryID]
+	delete(s.waiting, in.DeliveryID)
+	s.mu.Unlock()
+	if answer == nil {
+		return protocol.Ack{OK: true, Dropped: true}, nil
+	}
+	answer <- in
+	return protocol.Ack{OK: true}, nil
+}

@@ -1,0 +1,22 @@
+package rpc
+
+import (
+	"os"
+	"testing"
+
+	"fairlead/gateway/channel/channeltest"
+)
+
+// realChannels is a hub with a store of its own, for the conversations about it.
+func realChannels(t *testing.T) (c Channels, stop func()) {
+	dir, err := os.MkdirTemp("", "channels") // not t.TempDir, which outlives the bubble
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := channeltest.Open(t, dir, channeltest.NewPigeon())
+	b.Begin()
+	return b.Hub, func() {
+		b.Close()
+		os.RemoveAll(dir)
+	}
+}

@@ -1,0 +1,367 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"fairlead/gateway/protocol"
+)
+
+// ChannelAccount is an account that the gateway connects itself. Config holds no secrets.
+type ChannelAccount struct {
+	Channel, Account string
+	Config           map[string]json.RawMessage
+	Wanted           bool // it starts with the gateway
+	UpdatedAt        int64
+}
+
+// Pair is a stranger who wrote, and where they can be answered.
+type Pair struct {
+	protocol.PendingPair
+	Peer protocol.Peer `json:"peer"`
+}
+
+// Route is where the answers of a chat go.
+type Route struct {
+	Channel   string        `json:"channel"`
+	AccountID string        `json:"accountId"`
+	Peer      protocol.Peer `json:"peer"`
+	ReplyToID string        `json:"replyToId,omitempty"` // in groups: whose message is answered
+}
+
+// ChannelRun is a run whose answers go to a channel.
+type ChannelRun struct {
+	Run     protocol.RunID
+	Session protocol.SessionKey
+	Route   Route
+}
+
+// States of an outbox row.
+const (
+	OutboxWaiting = "waiting"
+	OutboxSent    = "sent"
+	OutboxFailed  = "failed"
+)
+
+// Outbound is something to be said. ID makes it unique: what is put in twice is said once.
+type Outbound struct {
+	Seq       int64
+	ID        string
+	State     string
+	Attempts  int
+	NextAt    int64
+	CreatedAt int64
+	MessageID string // the channel's id of the message, when it told
+	Error     string
+	Event     protocol.ChannelOutbound
+}
+
+type channelAccountRow struct {
+	Channel   string `gorm:"primaryKey"`
+	Account   string `gorm:"primaryKey"`
+	Config    string
+	Wanted    bool
+	UpdatedAt int64 `gorm:"autoUpdateTime:false"`
+}
+
+func (channelAccountRow) TableName() string { return "channel_accounts" }
+
+type channelSeenRow struct {
+	Channel string `gorm:"primaryKey"`
+	Account string `gorm:"primaryKey"`
+	At      int64
+}
+
+func (channelSeenRow) TableName() string { return "channel_seen" }
+
+type channelPairRow struct {
+	Channel     string `gorm:"primaryKey"`
+	Sender      string `gorm:"primaryKey"`
+	RequestedAt int64
+	JSON        string `gorm:"column:json"`
+}
+
+func (channelPairRow) TableName() string { return "channel_pairs" }
+
+type channelRunRow struct {
+	RunID      string `gorm:"primaryKey;column:run_id"`
+	SessionKey string
+	Route      string
+}
+
+func (channelRunRow) TableName() string { return "channel_runs" }
+
+type channelRouteRow struct {
+	SessionKey string `gorm:"primaryKey"`
+	At         int64
+	Route      string
+}
+
+func (channelRouteRow) TableName() string { return "channel_routes" }
+
+type outboxRow struct {
+	Seq       int64 `gorm:"primaryKey"`
+	ID        string
+	Channel   string
+	Account   string
+	State     string
+	Attempts  int
+	NextAt    int64
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
+	MessageID string
+	Error     string
+	JSON      string `gorm:"column:json"`
+}
+
+func (outboxRow) TableName() string { return "channel_outbox" }
+
+func (r outboxRow) outbound() (Outbound, error) {
+	o := Outbound{Seq: r.Seq, ID: r.ID, State: r.State, Attempts: r.Attempts, NextAt: r.NextAt, CreatedAt: r.CreatedAt, MessageID: r.MessageID, Error: r.Error}
+	if err := json.Unmarshal([]byte(r.JSON), &o.Event); err != nil {
+		return Outbound{}, fmt.Errorf("read message %s to a channel: %w", r.ID, err)
+	}
+	return o, nil
+}
+
+// ChannelAccounts returns every account, in no order.
+func (s *Store) ChannelAccounts(ctx context.Context) ([]ChannelAccount, error) {
+	var rows []channelAccountRow
+	if err := s.read(ctx, "read channel accounts", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
+		return nil, err
+	}
+	list := make([]ChannelAccount, len(rows))
+	for i, r := range rows {
+		list[i] = ChannelAccount{Channel: r.Channel, Account: r.Account, Wanted: r.Wanted, UpdatedAt: r.UpdatedAt}
+		if err := json.Unmarshal([]byte(r.Config), &list[i].Config); err != nil {
+			return nil, fmt.Errorf("read channel account %s:%s: %w", r.Channel, r.Account, err)
+		}
+	}
+	return list, nil
+}
+
+// PutChannelAccount stores an account, new or changed.
+func (s *Store) PutChannelAccount(ctx context.Context, a ChannelAccount) error {
+	if a.Config == nil {
+		a.Config = map[string]json.RawMessage{}
+	}
+	row := channelAccountRow{a.Channel, a.Account, text(a.Config), a.Wanted, a.UpdatedAt}
+	return s.write(ctx, "store channel account", func(tx *gorm.DB) error {
+		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	})
+}
+
+// RemoveChannelAccount forgets an account and what it had still to say.
+func (s *Store) RemoveChannelAccount(ctx context.Context, channel, account string) error {
+	return s.write(ctx, "remove channel account", func(tx *gorm.DB) error {
+		if err := tx.Where("channel = ? AND account = ?", channel, account).Delete(&channelAccountRow{}).Error; err != nil {
+			return err
+		}
+		return tx.Where("channel = ? AND account = ? AND state = ?", channel, account, OutboxWaiting).Delete(&outboxRow{}).Error
+	})
+}
+
+// SawChannel writes down when an account last brought a message.
+func (s *Store) SawChannel(ctx context.Context, channel, account string, at int64) error {
+	row := channelSeenRow{channel, account, at}
+	return s.write(ctx, "note a channel's message", func(tx *gorm.DB) error {
+		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	})
+}
+
+// ChannelsSeen returns when each account last brought a message, by CHANNEL:ACCOUNT.
+func (s *Store) ChannelsSeen(ctx context.Context) (map[string]int64, error) {
+	var rows []channelSeenRow
+	err := s.read(ctx, "read channels", func(db *gorm.DB) error { return db.Find(&rows).Error })
+	seen := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		seen[r.Channel+":"+r.Account] = r.At
+	}
+	return seen, err
+}
+
+// Pairs returns the strangers who wrote, oldest first.
+func (s *Store) Pairs(ctx context.Context) ([]Pair, error) {
+	var rows []channelPairRow
+	if err := s.read(ctx, "read strangers", func(db *gorm.DB) error { return db.Order("requested_at, channel, sender").Find(&rows).Error }); err != nil {
+		return nil, err
+	}
+	list := make([]Pair, len(rows))
+	for i, r := range rows {
+		if err := json.Unmarshal([]byte(r.JSON), &list[i]); err != nil {
+			return nil, fmt.Errorf("read stranger %s:%s: %w", r.Channel, r.Sender, err)
+		}
+	}
+	return list, nil
+}
+
+// AddPair writes a stranger down, and reports whether they are new. No more than most are kept of a channel, and none from before since;
+// with that many, a new one is a protocol.ErrUnavailable.
+func (s *Store) AddPair(ctx context.Context, p Pair, since int64, most int) (added bool, err error) {
+	row := channelPairRow{p.Channel, p.SenderID, p.RequestedAt, text(p)}
+	err = s.write(ctx, "note a stranger", func(tx *gorm.DB) error {
+		added = false
+		if err := tx.Where("requested_at < ?", since).Delete(&channelPairRow{}).Error; err != nil {
+			return err
+		}
+		var have, all int64
+		if err := tx.Model(&channelPairRow{}).Where("channel = ? AND sender = ?", p.Channel, p.SenderID).Count(&have).Error; err != nil || have > 0 {
+			return err
+		}
+		if err := tx.Model(&channelPairRow{}).Where("channel = ?", p.Channel).Count(&all).Error; err != nil {
+			return err
+		}
+		if int(all) >= most {
+			return protocol.ErrUnavailable.With("Too many strangers wait for an answer already.")
+		}
+		added = true
+		return tx.Create(&row).Error
+	})
+	return added, err
+}
+
+// TakePair removes a stranger and returns them, or protocol.ErrNotFound.
+func (s *Store) TakePair(ctx context.Context, channel, sender string) (p Pair, err error) {
+	var rows []channelPairRow
+	err = s.write(ctx, "take a stranger", func(tx *gorm.DB) error {
+		if err := tx.Where("channel = ? AND sender = ?", channel, sender).Find(&rows).Error; err != nil {
+			return err
+		}
+		return tx.Where("channel = ? AND sender = ?", channel, sender).Delete(&channelPairRow{}).Error
+	})
+	if err == nil && len(rows) == 0 {
+		err = protocol.ErrNotFound.With(fmt.Sprintf("No pending pairing for %s:%s", channel, sender))
+	}
+	if err != nil {
+		return p, err
+	}
+	return p, json.Unmarshal([]byte(rows[0].JSON), &p)
+}
+
+// StartChannelRun writes down where the answers of a run go, and that its chat is with them now.
+func (s *Store) StartChannelRun(ctx context.Context, r ChannelRun, at int64) error {
+	return s.write(ctx, "note a channel's run", func(tx *gorm.DB) error {
+		run := channelRunRow{string(r.Run), string(r.Session), text(r.Route)}
+		if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&run).Error; err != nil {
+			return err
+		}
+		chat := channelRouteRow{string(r.Session), at, text(r.Route)}
+		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&chat).Error
+	})
+}
+
+// EndChannelRun forgets a run.
+func (s *Store) EndChannelRun(ctx context.Context, run protocol.RunID) error {
+	return s.write(ctx, "end a channel's run", func(tx *gorm.DB) error {
+		return tx.Where("run_id = ?", string(run)).Delete(&channelRunRow{}).Error
+	})
+}
+
+// ChannelRuns returns the runs whose answers are not all in the outbox.
+func (s *Store) ChannelRuns(ctx context.Context) ([]ChannelRun, error) {
+	var rows []channelRunRow
+	if err := s.read(ctx, "read channels' runs", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
+		return nil, err
+	}
+	list := make([]ChannelRun, len(rows))
+	for i, r := range rows {
+		list[i] = ChannelRun{Run: protocol.RunID(r.RunID), Session: protocol.SessionKey(r.SessionKey)}
+		if err := json.Unmarshal([]byte(r.Route), &list[i].Route); err != nil {
+			return nil, fmt.Errorf("read the route of run %s: %w", r.RunID, err)
+		}
+	}
+	return list, nil
+}
+
+// LastRoute returns whom a chat was with last, and when; an empty session means the last of all. Without one it is protocol.ErrNotFound.
+func (s *Store) LastRoute(ctx context.Context, session protocol.SessionKey) (r Route, at int64, err error) {
+	var row channelRouteRow
+	err = s.read(ctx, "read a chat's channel", func(db *gorm.DB) error {
+		if session != "" {
+			db = db.Where("session_key = ?", string(session))
+		}
+		return db.Order("at DESC").Take(&row).Error
+	})
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return r, 0, protocol.ErrNotFound.With("Nobody has written to this chat over a channel yet.")
+	}
+	if err != nil {
+		return r, 0, err
+	}
+	return r, row.At, json.Unmarshal([]byte(row.Route), &r)
+}
+
+// PutOutbound puts something to be said into the outbox, unless it is there already: then added is false.
+func (s *Store) PutOutbound(ctx context.Context, o Outbound) (added bool, err error) {
+	row := outboxRow{ID: o.ID, Channel: o.Event.Channel, Account: o.Event.AccountID, State: OutboxWaiting, NextAt: o.NextAt, CreatedAt: o.CreatedAt, JSON: text(o.Event)}
+	err = s.write(ctx, "store message to a channel", func(tx *gorm.DB) error {
+		row.Seq = 0
+		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+		added = res.RowsAffected > 0
+		return res.Error
+	})
+	return added, err
+}
+
+// NextOutbound returns the oldest message that waits on an account, or protocol.ErrNotFound.
+func (s *Store) NextOutbound(ctx context.Context, channel, account string) (Outbound, error) {
+	var row outboxRow
+	err := s.read(ctx, "read messages to a channel", func(db *gorm.DB) error {
+		return db.Where("channel = ? AND account = ? AND state = ?", channel, account, OutboxWaiting).Order("seq").Take(&row).Error
+	})
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return Outbound{}, protocol.ErrNotFound
+	}
+	if err != nil {
+		return Outbound{}, err
+	}
+	return row.outbound()
+}
+
+// Outbound returns one message by its ID, or protocol.ErrNotFound.
+func (s *Store) Outbound(ctx context.Context, id string) (Outbound, error) {
+	var row outboxRow
+	err := s.read(ctx, "read message to a channel", func(db *gorm.DB) error { return db.Where("id = ?", id).Take(&row).Error })
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return Outbound{}, protocol.ErrNotFound.With("No such message.")
+	}
+	if err != nil {
+		return Outbound{}, err
+	}
+	return row.outbound()
+}
+
+// OutboxWaiting counts what waits, by CHANNEL:ACCOUNT.
+func (s *Store) OutboxWaiting(ctx context.Context) (map[string]int, error) {
+	var rows []struct {
+		Channel, Account string
+		N                int
+	}
+	err := s.read(ctx, "count messages to channels", func(db *gorm.DB) error {
+		return db.Model(&outboxRow{}).Select("channel, account, count(*) AS n").Where("state = ?", OutboxWaiting).Group("channel, account").Find(&rows).Error
+	})
+	count := make(map[string]int, len(rows))
+	for _, r := range rows {
+		count[r.Channel+":"+r.Account] = r.N
+	}
+	return count, err
+}
+
+// SetOutbound stores how far a message is, unless it had its end already.
+func (s *Store) SetOutbound(ctx context.Context, o Outbound) error {
+	return s.write(ctx, "store state of a message to a channel", func(tx *gorm.DB) error {
+		return tx.Model(&outboxRow{}).Where("seq = ? AND state = ?", o.Seq, OutboxWaiting).
+			Updates(map[string]any{"state": o.State, "attempts": o.Attempts, "next_at": o.NextAt, "message_id": o.MessageID, "error": o.Error}).Error
+	})
+}
+
+// PurgeOutbox removes messages from before that have had their end.
+func (s *Store) PurgeOutbox(ctx context.Context, before int64) error {
+	return s.write(ctx, "purge messages to channels", func(tx *gorm.DB) error {
+		return tx.Where("created_at < ? AND state <> ?", before, OutboxWaiting).Delete(&outboxRow{}).Error
+	})
+}
