@@ -68,8 +68,9 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	return res, r.save(ctx, by, protocol.AuditRuleMade, add...)
 }
 
-// Try says which of the calls the rule would decide in another way than the rules that hold now.
-func (r *Rules) Try(_ context.Context, calls []protocol.JournalEntry, in protocol.RuleTryParams) (protocol.RuleTryResult, error) {
+// Try says which of the calls the rule would decide in another way than the rules that hold now. host gives a machine's facts, nil where they are not
+// known: they say where a relative path of a rule lies.
+func (r *Rules) Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *protocol.HostInfo, in protocol.RuleTryParams) (protocol.RuleTryResult, error) {
 	rule := protocol.Rule{ID: "tried", Policy: in.Policy}
 	if err := check(&rule); err != nil {
 		return protocol.RuleTryResult{}, err
@@ -92,7 +93,8 @@ func (r *Rules) Try(_ context.Context, calls []protocol.JournalEntry, in protoco
 	}
 	res := protocol.RuleTryResult{Changed: []protocol.RuleChange{}}
 	for _, call := range calls {
-		c := callOf(Request{Node: call.Node, Bare: call.Tool, Effect: call.Effect, Args: call.Input, Session: call.SessionKey, Preview: call.Preview})
+		c := callOf(Request{Node: call.Node, Bare: call.Tool, Effect: call.Effect, Args: call.Input, Session: call.SessionKey, Preview: call.Preview,
+			Host: host(call.Node)})
 		was, now := r.judge(c), with.Judge(c)
 		res.Looked++
 		if was.Verdict != now.Verdict && len(res.Changed) < in.Limit {

@@ -262,7 +262,7 @@ func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 		q := command(text)
 		calls = append(calls, protocol.JournalEntry{CallID: protocol.CallID(text), Node: "n", Tool: "Bash", Effect: protocol.EffectExec, Input: q.Args, Preview: q.Preview})
 	}
-	res, err := r.Try(t.Context(), calls, protocol.RuleTryParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","*"],"verdict":"allow"}`)})
+	res, err := r.Try(calls, anywhere, protocol.RuleTryParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","*"],"verdict":"allow"}`)})
 	var names []string
 	for _, c := range res.Changed {
 		names = append(names, string(c.Call.CallID))

@@ -13,7 +13,7 @@ type Rules interface {
 	Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error)
 	Delete(ctx context.Context, by, id string) error
 	Restore(ctx context.Context, by, id string) error
-	Try(ctx context.Context, calls []protocol.JournalEntry, in protocol.RuleTryParams) (protocol.RuleTryResult, error)
+	Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *protocol.HostInfo, in protocol.RuleTryParams) (protocol.RuleTryResult, error)
 	Export() (protocol.RulesExport, error)
 	Import(ctx context.Context, by string, in protocol.RulesImportParams) (protocol.RulesImportResult, error)
 }
@@ -74,7 +74,11 @@ func (s *Server) tryRule(ctx context.Context, _ *Conn, p protocol.RuleTryParams)
 	for _, c := range calls {
 		entries = append(entries, entry(c))
 	}
-	return s.s.Rules.Try(ctx, entries, p)
+	hosts := map[protocol.NodeID]*protocol.HostInfo{}
+	for _, n := range s.s.Nodes.Nodes() {
+		hosts[n.ID] = n.Host
+	}
+	return s.s.Rules.Try(entries, func(id protocol.NodeID) *protocol.HostInfo { return hosts[id] }, p)
 }
 
 func (s *Server) auditList(ctx context.Context, _ *Conn, p protocol.AuditListParams) (protocol.AuditListResult, error) {
