@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -189,6 +190,9 @@ func unknownOutcome(e *protocol.Error) error {
 func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
 	if p.CallID == "" || p.Tool == "" || p.SessionKey == "" {
 		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("callId, tool, and sessionKey required")
+	}
+	if args := bytes.TrimSpace(p.Args); len(args) == 0 || args[0] != '{' {
+		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
 	if _, _, err := s.s.Nodes.Lookup(p.Tool); err != nil {
 		return protocol.ToolRequestResult{}, err

@@ -1,0 +1,235 @@
+//go:build unix
+
+package rpc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// live is a whole gateway with a node that answers everything, and a client.
+type live struct {
+	t      testing.TB
+	gw     *gateway.Gateway
+	client *client.Client
+	node   *client.Client
+	hello  protocol.ConnectResult
+}
+
+func startLive(t testing.TB) *live {
+	t.Helper()
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	t.Setenv("FAIRLEAD_TOKEN", "fl_test")
+	log := slog.New(slog.DiscardHandler)
+	g, err := gateway.Open(t.Context(), gateway.Options{Home: t.TempDir(), Listen: "127.0.0.1:0", Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+		g.Close(context.Background())
+	})
+	wg.Go(func() { g.Run(ctx) })
+	l := &live{t: t, gw: g}
+	up := make(chan protocol.ConnectResult, 2)
+	start := func(o client.Options) (*client.Client, protocol.ConnectResult) {
+		o.URL, o.Token = g.URL(), "fl_test"
+		o.OnUp = func(_ context.Context, hello protocol.ConnectResult) { up <- hello }
+		c := client.New(o)
+		wg.Go(func() { c.Run(ctx) })
+		select {
+		case hello := <-up:
+			return c, hello
+		case <-time.After(20 * time.Second):
+			t.Fatal("no connection within 20 s")
+			panic("unreachable")
+		}
+	}
+	ready := make(chan struct{})
+	l.node, _ = start(client.Options{
+		Connect: func() protocol.ConnectParams {
+			p := gateway.ClientParams("n")
+			p.Client.Mode = protocol.ModeNode
+			p.Tools = []protocol.ToolSpec{{Name: "Echo", Description: "Echoes", Effect: protocol.EffectRead, InputSchema: json.RawMessage(`{"type":"object"}`)}}
+			p.NodeRuntime = &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapRead}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapRead}}}
+			return p
+		},
+		OnEvent: func(e protocol.EventFrame) {
+			wg.Go(func() {
+				<-ready
+				switch e.Event {
+				case protocol.EventToolInvoke:
+					var inv protocol.ToolInvoke
+					json.Unmarshal(e.Payload, &inv)
+					client.Call(ctx, l.node, protocol.ReturnResult, protocol.ToolResultParams{CallID: inv.CallID, Result: inv.Args})
+				case protocol.EventLogsGet:
+					var get protocol.LogsGet
+					json.Unmarshal(e.Payload, &get)
+					client.Call(ctx, l.node, protocol.ReturnLogs, protocol.LogsResultParams{CallID: get.CallID, Lines: []string{"a", "b"}})
+				}
+			})
+		},
+	})
+	close(ready)
+	l.client, l.hello = start(client.Options{Connect: func() protocol.ConnectParams { return gateway.ClientParams("c") }})
+	return l
+}
+
+// call sends raw params.
+func (l *live) call(c *client.Client, method string, params any) (any, error) {
+	ctx, cancel := context.WithTimeout(l.t.Context(), 30*time.Second)
+	defer cancel()
+	return client.Call(ctx, c, protocol.Method[any, any]{Name: method}, params)
+}
+
+// samples are calls that succeed, in an order in which they do.
+var samples = []struct{ method, params string }{
+	{"tools.list", `{}`},
+	{"chat.send", `{"sessionKey":"agent:main:main","message":"what can you do","runId":"r1"}`},
+	{"chat.send", `{"sessionKey":"agent:main:main","message":"/status"}`},
+	{"config.get", `{}`},
+	{"config.get", `{"path":"model"}`},
+	{"config.set", `{"path":"timeouts.toolMs","value":1000}`},
+	{"tool.invoke", `{"tool":"n__Echo","args":{"x":1}}`},
+	{"tool.request", `{"callId":"c1","tool":"n__Echo","args":{},"sessionKey":"agent:main:main"}`},
+	{"logs.get", `{"lines":5}`},
+	{"sessions.list", `{}`},
+	{"session.get", `{"sessionKey":"agent:main:main"}`},
+	{"session.stats", `{"sessionKey":"agent:main:main"}`},
+	{"session.patch", `{"sessionKey":"agent:main:main","label":"x","settings":{"thinkingLevel":"low"},"resetPolicy":{"mode":"daily","atHour":4}}`},
+	{"session.get", `{"sessionKey":"agent:main:main"}`},
+	{"session.history", `{"sessionKey":"agent:main:main"}`},
+	{"session.preview", `{"sessionKey":"agent:main:main","limit":5}`},
+	{"session.reset", `{"sessionKey":"agent:main:main"}`},
+	{"heartbeat.status", `{}`},
+	{"heartbeat.start", `{}`},
+	{"heartbeat.trigger", `{"agentId":"main"}`},
+	{"cron.add", `{"name":"j","schedule":{"kind":"every","everyMs":86400000},"spec":{"mode":"systemEvent","text":"hi"}}`},
+	{"cron.status", `{}`},
+	{"cron.list", `{}`},
+	{"cron.update", `{"id":"$job","patch":{"name":"k"}}`},
+	{"cron.run", `{"id":"$job","mode":"force"}`},
+	{"cron.runs", `{}`},
+	{"cron.remove", `{"id":"$job"}`},
+	{"skills.status", `{}`},
+	{"skills.update", `{}`},
+	{"workspace.write", `{"path":"notes/a.md","content":"hello"}`},
+	{"workspace.list", `{"path":"notes"}`},
+	{"workspace.read", `{"path":"notes/a.md"}`},
+	{"workspace.delete", `{"path":"notes/a.md"}`},
+	{"node.exec.event", `{"eventId":"e","sessionId":"s","event":"finished","exitCode":0}`},
+	{"tool.result", `{"callId":"nobody waits"}`},
+	{"logs.result", `{"callId":"nobody waits"}`},
+	{"transfer.meta", `{"transferId":77,"size":1}`},
+	{"transfer.accept", `{"transferId":77}`},
+	{"transfer.complete", `{"transferId":77}`},
+	{"transfer.done", `{"transferId":77,"bytesWritten":1}`},
+	{"node.forget", `{"nodeId":"n","force":true}`},
+}
+
+// unanswerable are samples that end with an error because nothing waits for them; their parameters are looked at all the same.
+var unanswerable = map[string]bool{"tool.result": true, "logs.result": true, "transfer.meta": true, "transfer.accept": true, "transfer.complete": true, "transfer.done": true}
+
+func TestRunningGatewayAnswersAsTheSeedSays(t *testing.T) {
+	s, l := readSeed(t), startLive(t)
+	job := ""
+	tried := map[string]bool{"connect": true}
+	for _, c := range samples {
+		tried[c.method] = true
+		peer := l.client
+		if !slices.Contains(s.methods[c.method].senders, "C") {
+			peer = l.node
+		}
+		raw := strings.ReplaceAll(c.params, "$job", job)
+		l.refusesParts(s, peer, c.method, raw)
+		got, err := l.call(peer, c.method, json.RawMessage(raw))
+		if err != nil {
+			if !unanswerable[c.method] || errors.Is(err, protocol.ErrBadRequest) {
+				t.Errorf("%s %s: %v", c.method, raw, err)
+			}
+			continue
+		}
+		if c.method == "cron.add" {
+			job, _ = got.(map[string]any)["job"].(map[string]any)["id"].(string)
+		}
+		if b := s.methods[c.method]; !b.any {
+			for _, err := range s.misses(c.method, b.fields, got) {
+				t.Error(err)
+			}
+		}
+	}
+	for name := range s.methods {
+		if !tried[name] && !slices.Contains(notYet, name) {
+			t.Errorf("%s was not tried", name)
+		}
+	}
+}
+
+// lenient are methods whose wrong calls are taken and dropped, as the original does: a node would report the event for ever.
+var lenient = map[string]bool{"node.exec.event": true}
+
+// refusesParts leaves out each parameter that the seed requires, and gives each one another type.
+func (l *live) refusesParts(s seed, peer *client.Client, method, raw string) {
+	l.t.Helper()
+	var whole map[string]any
+	if err := json.Unmarshal([]byte(raw), &whole); err != nil {
+		l.t.Fatal(err)
+	}
+	for _, f := range s.methods[method].params {
+		if !f.optional && f.name != "value" { // config.set without a value is the way back to the default
+			part := maps.Clone(whole)
+			delete(part, f.name)
+			if _, err := l.call(peer, method, part); !errors.Is(err, protocol.ErrBadRequest) && !lenient[method] {
+				l.t.Errorf("%s without %s: %v", method, f.name, err)
+			}
+		}
+		if f.kind == "unknown" || f.kind == "object" && method == "tool.invoke" {
+			continue
+		}
+		part := maps.Clone(whole)
+		if part[f.name] = any(true); f.kind == "boolean" {
+			part[f.name] = "yes"
+		}
+		if _, err := l.call(peer, method, part); !errors.Is(err, protocol.ErrBadRequest) {
+			l.t.Errorf("%s with another type of %s: %v", method, f.name, err)
+		}
+	}
+}
+
+func TestFeaturesAreWhatIsServed(t *testing.T) {
+	l := startLive(t)
+	served := map[string]bool{}
+	for _, name := range l.hello.Features.Methods {
+		served[name] = true
+		_, err := l.call(l.client, name, "not an object")
+		if err == nil || errors.Is(err, protocol.ErrNotFound) && strings.Contains(err.Error(), "Unknown method") {
+			t.Errorf("%s is advertised: %v", name, err)
+		}
+	}
+	if len(served) != len(protocol.Methods) || len(l.hello.Features.Methods) != len(served) {
+		t.Errorf("%d methods advertised, %d of them once, %d in the table", len(l.hello.Features.Methods), len(served), len(protocol.Methods))
+	}
+	for _, name := range append(notYet, "nothing", "") {
+		if _, err := l.call(l.client, name, nil); served[name] || !errors.Is(err, protocol.ErrNotFound) && name != "" {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if !slices.Equal(l.hello.Features.Events, protocol.Events) || l.hello.Type != protocol.HelloOK || l.hello.Protocol != 1 {
+		t.Errorf("hello: %+v", l.hello)
+	}
+}

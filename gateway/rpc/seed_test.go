@@ -1,0 +1,300 @@
+package rpc_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// notYet are methods of the seed that this gateway does not serve so far. One that it serves must not stand here.
+var notYet = []string{"session.compact", "channels.list", "channel.inbound", "channel.start", "channel.stop", "channel.status", "channel.login",
+	"channel.logout", "pair.list", "pair.approve", "pair.reject"}
+
+// shape is what Go makes of a method.
+type shape struct {
+	name           string
+	params, result reflect.Type
+}
+
+func of[P, R any](m protocol.Method[P, R]) shape {
+	return shape{m.Name, reflect.TypeFor[P](), reflect.TypeFor[R]()}
+}
+
+// shapes are the seed's methods that are served, with their types.
+var shapes = []shape{
+	of(protocol.Connect), of(protocol.ChatSend), of(protocol.ConfigGet), of(protocol.ConfigSet), of(protocol.ToolsList), of(protocol.InvokeTool),
+	of(protocol.ReturnResult), of(protocol.RequestTool), of(protocol.NodeForget), of(protocol.ReportExec), of(protocol.GetLogs), of(protocol.ReturnLogs),
+	of(protocol.SessionsList), of(protocol.SessionGet), of(protocol.SessionGetStat), of(protocol.SessionReset), of(protocol.SessionPatch),
+	of(protocol.SessionHistory), of(protocol.SessionPreview), of(protocol.HeartbeatStatus), of(protocol.HeartbeatStart), of(protocol.HeartbeatTrigger),
+	of(protocol.CronStatusGet), of(protocol.CronList), of(protocol.CronAdd), of(protocol.CronUpdate), of(protocol.CronRemove), of(protocol.CronRunNow),
+	of(protocol.CronRuns), of(protocol.SkillsStatus), of(protocol.SkillsUpdate), of(protocol.WorkspaceList),
+	{protocol.WorkspaceRead.Name, reflect.TypeFor[protocol.WorkspaceReadParams](), reflect.TypeFor[protocol.WorkspaceReadResult]()},
+	of(protocol.WorkspaceWrite), of(protocol.WorkspaceDelete), of(protocol.TransferMeta), of(protocol.TransferAccept), of(protocol.TransferComplete),
+	of(protocol.TransferFinish),
+}
+
+// events are the seed's events, with their types.
+var events = map[string]reflect.Type{
+	protocol.EventChat: reflect.TypeFor[protocol.ChatEvent](), protocol.EventToolInvoke: reflect.TypeFor[protocol.ToolInvoke](),
+	protocol.EventLogsGet: reflect.TypeFor[protocol.LogsGet](), protocol.EventTransferSend: reflect.TypeFor[protocol.TransferSend](),
+	protocol.EventTransferStart: reflect.TypeFor[protocol.TransferStartEvent](), protocol.EventTransferReceive: reflect.TypeFor[protocol.TransferReceive](),
+	protocol.EventTransferEnd: reflect.TypeFor[protocol.TransferEnd](),
+}
+
+// field is one line of the seed's tables.
+type field struct {
+	name     string
+	optional bool
+	kind     string
+}
+
+// block is a method, an event or a type of the seed.
+type block struct {
+	name           string
+	senders        []string
+	params, fields []field // fields are those of a result, an event or a type
+	any            bool    // the result is what the tool gives
+}
+
+// seed is the list in testdata/seed004.txt.
+type seed struct{ methods, events, types map[string]*block }
+
+func readSeed(t testing.TB) seed {
+	t.Helper()
+	data, err := os.ReadFile("testdata/seed004.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := seed{map[string]*block{}, map[string]*block{}, map[string]*block{}}
+	var b *block
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		line := lines.Text()
+		w := strings.Fields(line)
+		if len(w) == 0 || w[0][0] == '#' {
+			continue
+		}
+		into, known := map[string]map[string]*block{"method": s.methods, "event": s.events, "type": s.types}[w[0]]
+		if known && line[0] != ' ' {
+			b = &block{name: w[1], senders: w[2:]}
+			into[b.name] = b
+			continue
+		}
+		if b == nil || len(w) < 2 {
+			t.Fatalf("line %q", line)
+		}
+		list := &b.fields
+		switch w[0] {
+		case ">":
+			list, w = &b.params, w[1:]
+		case "<":
+			w = w[1:]
+		}
+		if w[0] == "*" {
+			b.any = true
+			continue
+		}
+		name, optional := strings.CutSuffix(w[0], "?")
+		*list = append(*list, field{name, optional, strings.Join(w[1:], " ")})
+	}
+	return s
+}
+
+func TestTheSeedHasFiftyMethods(t *testing.T) {
+	s := readSeed(t)
+	if len(s.methods) != 50 || len(s.events) != 7 {
+		t.Errorf("%d methods, %d events", len(s.methods), len(s.events))
+	}
+	modes := map[string]protocol.Mode{"C": protocol.ModeClient, "N": protocol.ModeNode, "H": protocol.ModeChannel}
+	served := map[string]bool{}
+	for _, m := range protocol.Methods {
+		served[m.Name] = true
+		b := s.methods[m.Name]
+		if m.Extension == (b != nil) {
+			t.Errorf("%s: it is said to be an extension: %v", m.Name, m.Extension)
+		}
+		if b == nil {
+			continue
+		}
+		for _, who := range b.senders {
+			if !slices.Contains(m.Modes, modes[who]) {
+				t.Errorf("%s cannot be called by %s", m.Name, modes[who])
+			}
+		}
+		if slices.Contains(notYet, m.Name) {
+			t.Errorf("%s is served now: take it out of notYet and put its types into shapes", m.Name)
+		}
+	}
+	for name := range s.methods {
+		if !served[name] && !slices.Contains(notYet, name) {
+			t.Errorf("%s is not served", name)
+		}
+	}
+	for name := range s.events {
+		if !slices.Contains(protocol.Events, name) {
+			t.Errorf("the event %s is not advertised", name)
+		}
+	}
+}
+
+func TestGoTypesHaveTheSeedsFields(t *testing.T) {
+	s := readSeed(t)
+	have := map[string]bool{}
+	for _, sh := range shapes {
+		have[sh.name] = true
+		b := s.methods[sh.name]
+		if b == nil {
+			t.Errorf("%s is not in the seed", sh.name)
+			continue
+		}
+		for _, err := range s.compare(sh.name+" >", b.params, sh.params, true) {
+			t.Error(err)
+		}
+		if !b.any {
+			for _, err := range s.compare(sh.name+" <", b.fields, sh.result, false) {
+				t.Error(err)
+			}
+		}
+	}
+	for name := range s.methods {
+		if !have[name] && !slices.Contains(notYet, name) {
+			t.Errorf("shapes lacks %s", name)
+		}
+	}
+	for name, b := range s.events {
+		if events[name] == nil {
+			t.Errorf("events lacks %s", name)
+			continue
+		}
+		for _, err := range s.compare(name, b.fields, events[name], false) {
+			t.Error(err)
+		}
+	}
+}
+
+// compare finds what a Go struct lacks of a list of fields. What must be there has no omitempty, unless peers leave it out (in).
+func (s seed) compare(at string, list []field, typ reflect.Type, in bool) (faults []error) {
+	if typ.Kind() != reflect.Struct {
+		return []error{fmt.Errorf("%s: %s is no struct", at, typ)}
+	}
+	for _, f := range list {
+		var found *reflect.StructField
+		omitted := false
+		for i := range typ.NumField() {
+			name, rest, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if name == f.name {
+				g := typ.Field(i)
+				found, omitted = &g, strings.Contains(rest, "omitempty")
+			}
+		}
+		where := at + " " + f.name
+		switch {
+		case found == nil:
+			faults = append(faults, fmt.Errorf("%s is missing in %s", where, typ))
+		case !f.optional && omitted && !in:
+			faults = append(faults, fmt.Errorf("%s may be left out by %s", where, typ))
+		default:
+			faults = append(faults, s.fits(where, f.kind, found.Type, in)...)
+		}
+	}
+	return faults
+}
+
+func (s seed) fits(at, kind string, typ reflect.Type, in bool) []error {
+	for typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	ok := true
+	switch raw := typ == reflect.TypeFor[json.RawMessage](); {
+	case kind == "unknown":
+	case kind == "object":
+		ok = raw || typ.Kind() == reflect.Struct || typ.Kind() == reflect.Map
+	case strings.HasSuffix(kind, "[]") && !strings.HasPrefix(kind, "map of "):
+		if ok = typ.Kind() == reflect.Slice; ok {
+			return s.fits(at, strings.TrimSuffix(kind, "[]"), typ.Elem(), in)
+		}
+	case strings.HasPrefix(kind, "map of "):
+		if ok = typ.Kind() == reflect.Map; ok {
+			return s.fits(at, strings.TrimPrefix(kind, "map of "), typ.Elem(), in)
+		}
+	case kind == "string":
+		ok = typ.Kind() == reflect.String
+	case kind == "boolean":
+		ok = typ.Kind() == reflect.Bool
+	case kind == "number":
+		ok = slices.Contains([]reflect.Kind{reflect.Int, reflect.Int64, reflect.Uint32, reflect.Float64}, typ.Kind())
+	case s.types[kind] == nil:
+		return []error{fmt.Errorf("%s: the list has no type %s", at, kind)}
+	default:
+		return s.compare(at, s.types[kind].fields, typ, in)
+	}
+	if !ok {
+		return []error{fmt.Errorf("%s is %s and not %s", at, typ, kind)}
+	}
+	return nil
+}
+
+// misses finds what a decoded value lacks of a list of fields, or has of another type. Fields that the seed does not know are extensions.
+func (s seed) misses(at string, list []field, v any) (faults []error) {
+	got, ok := v.(map[string]any)
+	if !ok {
+		return []error{fmt.Errorf("%s is %T, not an object", at, v)}
+	}
+	for _, f := range list {
+		value, there := got[f.name]
+		if !there {
+			if !f.optional {
+				faults = append(faults, fmt.Errorf("%s lacks %s", at, f.name))
+			}
+			continue
+		}
+		faults = append(faults, s.is(at+" "+f.name, f.kind, value)...)
+	}
+	return faults
+}
+
+func (s seed) is(at, kind string, v any) (faults []error) {
+	ok := true
+	switch {
+	case kind == "unknown" || v == nil && nullable[at]:
+	case strings.HasPrefix(kind, "map of "):
+		m, isMap := v.(map[string]any)
+		ok = isMap
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			faults = append(faults, s.is(at+"."+k, strings.TrimPrefix(kind, "map of "), m[k])...)
+		}
+	case strings.HasSuffix(kind, "[]"):
+		l, isList := v.([]any)
+		ok = isList
+		for _, e := range l {
+			faults = append(faults, s.is(at, strings.TrimSuffix(kind, "[]"), e)...)
+		}
+	case kind == "object":
+		_, ok = v.(map[string]any)
+	case kind == "string":
+		_, ok = v.(string)
+	case kind == "number":
+		_, ok = v.(float64)
+	case kind == "boolean":
+		_, ok = v.(bool)
+	default:
+		return s.misses(at, s.types[kind].fields, v)
+	}
+	if !ok {
+		faults = append(faults, errors.New(at+" is "+fmt.Sprintf("%T, not %s", v, kind)))
+	}
+	return faults
+}
+
+// nullable are fields that the original sends as null.
+var nullable = map[string]bool{"heartbeat.status agents.main nextHeartbeatAt": true, "heartbeat.status agents.main lastHeartbeatAt": true,
+	"heartbeat.start agents.main nextHeartbeatAt": true, "heartbeat.start agents.main lastHeartbeatAt": true}
