@@ -9,7 +9,7 @@ GUITAGS := -tags migrated_fynedo,no_animations
 TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
-.PHONY: run app headless test race lint bench golden fuzz desktop cross clean
+.PHONY: run app headless test race lint wine bench golden fuzz desktop cross clean
 
 run: ## build and start the app; without a display, the gateway, the node and a chat in this terminal
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname -s)" != Linux ]; then \
@@ -33,6 +33,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	@$(MAKE) --no-print-directory lint
 	$(GO) test -race -timeout 20m ./...
 	@$(MAKE) --no-print-directory cross TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64"
+	@$(MAKE) --no-print-directory wine
 	@$(MAKE) --no-print-directory desktop
 
 race: ## the tests with the race detector, without the desktop test
@@ -54,6 +55,9 @@ cross: ## compile the headless programs for every system they ship for
 
 desktop: app headless ## drive the built program in a real X desktop, as a person would
 	packaging/desktop-test.sh
+
+wine: ## run the Windows code of the node under Wine, where Wine can be had
+	@GO="$(GO)" packaging/wine-test.sh
 
 bench: ## the numbers of docs/performance.md
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# packaging/deps.sh [build|test]
+# packaging/deps.sh [build|test|wine]
 #
 # Installs the Debian packages that Fairlead needs and this machine lacks, after saying which. "build" (the default) is what
 # compiling the desktop program takes; "test" adds what the tests start: an X server, a window manager, a panel with a tray, a
-# keyring. Run as root, or as a user who may use sudo. Where apt is missing it says what to install and ends with status 1.
+# keyring; "wine" is what running the Windows code takes (packaging/wine-test.sh). Run as root, or as a user who may use sudo.
+# Where apt is missing it says what to install and ends with status 1.
 set -euo pipefail
 
 build="gcc libc6-dev pkg-config libgl1-mesa-dev xorg-dev libwayland-dev libxkbcommon-dev"
@@ -13,7 +14,8 @@ tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbu
 case ${1:-build} in
   build) want=$build ;;
   test) want="$build $tests" ;;
-  *) echo "usage: packaging/deps.sh [build|test]" >&2; exit 2 ;;
+  wine) want="wine wine64 binutils-mingw-w64-x86-64" ;;
+  *) echo "usage: packaging/deps.sh [build|test|wine]" >&2; exit 2 ;;
 esac
 
 case $(uname -s) in

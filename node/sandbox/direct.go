@@ -21,7 +21,7 @@ func direct(argv []string, s Spec) (*Process, error) {
 	if s.Stderr != nil {
 		cmd.Stderr = s.Stderr
 	}
-	g, err := startGroup(cmd, s.PTY)
+	g, err := startGroup(cmd, s)
 	if err != nil {
 		return nil, err
 	}

@@ -27,5 +27,5 @@
 // # Other systems
 //
 // macOS: sandbox-exec with a profile that denies by default; commands are ended by their process group. Windows: a job object that ends with the
-// node; neither files nor network are enforced. Elsewhere: the process group.
+// node, and a token without privileges; neither files nor network are enforced. Elsewhere: the process group.
 package sandbox

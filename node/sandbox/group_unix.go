@@ -19,8 +19,8 @@ type group struct {
 	killed bool
 }
 
-func startGroup(cmd *exec.Cmd, tty bool) (*group, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: tty}
+func startGroup(cmd *exec.Cmd, s Spec) (*group, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: s.PTY}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

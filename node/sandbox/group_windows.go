@@ -19,32 +19,44 @@ type group struct {
 }
 
 // startGroup starts cmd suspended and lets it run only when it is in its job, as what it started before would not be.
-func startGroup(cmd *exec.Cmd, _ bool) (*group, error) {
+func startGroup(cmd *exec.Cmd, s Spec) (*group, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("create a job object: %w", err)
 	}
 	g := &group{cmd: cmd, job: job}
-	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
-	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS
-	limits.BasicLimitInformation.ActiveProcessLimit = 2048
-	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
-		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits))); err != nil {
-		g.close()
-		return nil, fmt.Errorf("limit the job object: %w", err)
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
-	if err := cmd.Start(); err != nil {
-		g.close()
-		return nil, err
-	}
-	if err := g.admit(uint32(cmd.Process.Pid)); err != nil {
-		cmd.Process.Kill()
-		cmd.Wait()
+	if err := g.start(s); err != nil {
 		g.close()
 		return nil, err
 	}
 	return g, nil
+}
+
+func (g *group) start(s Spec) error {
+	if err := g.limit(s.Profile.contained()); err != nil {
+		return err
+	}
+	attr := &syscall.SysProcAttr{
+		CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW, HideWindow: true, CmdLine: s.Line,
+	}
+	if s.Profile.contained() {
+		token, err := restrictedToken()
+		if err != nil {
+			return err
+		}
+		defer token.Close()
+		attr.Token = syscall.Token(token)
+	}
+	g.cmd.SysProcAttr = attr
+	if err := g.cmd.Start(); err != nil {
+		return err
+	}
+	if err := g.admit(uint32(g.cmd.Process.Pid)); err != nil {
+		g.cmd.Process.Kill()
+		g.cmd.Wait()
+		return err
+	}
+	return nil
 }
 
 // admit puts the suspended process in the job and resumes it.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// layer is the job object that every command is in; see group_windows.go.
+// layer is the job object and the restricted token of every contained command; see group_windows.go.
 type layer struct{}
 
 func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) {
@@ -18,26 +18,74 @@ func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) {
 
 func (*layer) close() {}
 
-// probe tries whether a process can be ended by its job.
+// probeLimit is how long a probe may take.
+const probeLimit = 5 * time.Second
+
+// probe tries whether a process can be ended by its job, whether a contained one has lost its privileges, and takes the bound on processes from the
+// system's word.
 func (*layer) probe(ctx context.Context, s *system, _ Options) Report {
 	const why = "Windows has no containment for a program that was not made for it that could be used here"
 	orphans := Check{Why: "this program cannot be its own helper, so it was not tried"}
+	privs := Check{ID: CheckPrivs, Why: orphans.Why}
 	if exe, err := os.Executable(); err == nil && mainCalled.Load() {
-		orphans = Check{Why: "a process outlived its job object"}
-		p, err := direct([]string{exe, helperWord, "linger"}, Spec{Dir: os.TempDir(), Env: Environ(os.TempDir(), nil)})
-		if err != nil {
-			orphans.Why = "a process could not be put in a job object: " + err.Error()
-		} else {
-			p.Kill()
-			timer := time.NewTimer(2 * time.Second)
-			defer timer.Stop()
-			select {
-			case <-p.Done():
-				orphans = Check{Enforced: true, By: "job object", Probe: "a process was ended with its job"}
-			case <-timer.C:
-			case <-ctx.Done():
-			}
+		orphans = probeJob(ctx, exe)
+		privs = probePrivileges(ctx, exe)
+	}
+	r := unenforced(why, "", orphans)
+	for i, c := range r.Checks {
+		if c.ID == CheckPrivs {
+			r.Checks[i] = privs
 		}
 	}
-	return unenforced(why, "", orphans)
+	r.Summary = r.summary()
+	return r
+}
+
+func helperSpec(exe, word string) ([]string, Spec) {
+	return []string{exe, helperWord, word}, Spec{Dir: os.TempDir(), Env: Environ(os.TempDir(), nil)}
+}
+
+func probeJob(ctx context.Context, exe string) Check {
+	p, err := direct(helperSpec(exe, "linger"))
+	if err != nil {
+		return Check{Why: "a process could not be put in a job object: " + err.Error()}
+	}
+	p.Kill()
+	if !ends(ctx, p) {
+		return Check{Why: "a process outlived its job object"}
+	}
+	return Check{Enforced: true, By: "job object", Probe: "a process was ended with its job"}
+}
+
+func probePrivileges(ctx context.Context, exe string) Check {
+	c := Check{ID: CheckPrivs}
+	p, err := direct(helperSpec(exe, "privileges"))
+	if err != nil {
+		c.Why = "a process could not be started with a restricted token: " + err.Error()
+		return c
+	}
+	if !ends(ctx, p) {
+		p.Kill()
+		c.Why = "the process that was to tell its privileges did not end"
+		return c
+	}
+	if e, err := p.Wait(); err != nil || e.Code != 0 {
+		c.Why = "a process with a restricted token still had privileges"
+		return c
+	}
+	c.Enforced, c.By, c.Probe = true, "restricted token", "a process found that it has no privileges"
+	return c
+}
+
+// ends waits for the end of all of p.
+func ends(ctx context.Context, p *Process) bool {
+	timer := time.NewTimer(probeLimit)
+	defer timer.Stop()
+	select {
+	case <-p.Done():
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
 }

@@ -47,6 +47,8 @@ type Profile struct {
 type Spec struct {
 	Profile Profile
 	Argv    []string
+	// Line is, on Windows, the command line instead of one made of Argv, for programs such as cmd.exe that take quotes their own way.
+	Line string
 	// Dir is an absolute path.
 	Dir string
 	// Env is the whole environment; see Environ. A contained command gets TMPDIR set to its private folder.

@@ -43,7 +43,7 @@ func (t *Jobs) launch(o order, stdin, stdout *os.File) (child, error) {
 		profile.Network = sandbox.NetAllowed
 	}
 	p, err := t.opts.Box.Start(sandbox.Spec{
-		Profile: profile, Argv: shellArgs(sh, command), Dir: dir, Env: o.keyed(quiet(env, tty)),
+		Profile: profile, Argv: shellArgs(sh, command), Line: shellLine(sh, command), Dir: dir, Env: o.keyed(quiet(env, tty)),
 		// One pipe for both keeps them in order.
 		Stdin: stdin, Stdout: stdout, Stderr: stdout, PTY: tty,
 		// What a command leaves running is watched, not ended: tmux, a build's daemon, a server. It ends with Process or the node.

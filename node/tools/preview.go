@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -136,7 +135,7 @@ func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 	}
 	from := name
 	if preview.NewFile {
-		from = os.DevNull
+		from = "/dev/null" // on every system, as in the diffs of git
 	}
 	text := diff.Diff(from, before, name, after)
 	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff old new", which a unified diff does not have

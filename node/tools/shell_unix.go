@@ -116,3 +116,6 @@ func startError(err error) error {
 	}
 	return err
 }
+
+// shellLine is for Windows only.
+func shellLine(string, string) string { return "" }

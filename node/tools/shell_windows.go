@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,38 +15,69 @@ import (
 // maxCommand is what a Windows command line may hold, less the shell's own part.
 const maxCommand = 32_000
 
-// shell is PowerShell, or cmd.exe where there is none.
+// shell is what $SHELL names (seed 000, Execution Model) when that is a program here, else PowerShell, or cmd.exe where there is none.
 func shell() string {
+	if s := os.Getenv("SHELL"); filepath.IsAbs(s) {
+		if info, err := os.Stat(s); err == nil && info.Mode().IsRegular() {
+			return s
+		}
+	}
 	for _, name := range []string{"pwsh.exe", "powershell.exe"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	if s := os.Getenv("ComSpec"); s != "" {
+	if s := os.Getenv("ComSpec"); filepath.IsAbs(s) {
 		return s
 	}
-	return "cmd.exe"
+	return filepath.Join(os.Getenv("SystemRoot"), "System32", "cmd.exe")
 }
 
-func bourne(string) bool { return false }
+// program is a shell's name without folder and ending.
+func program(shell string) string {
+	return strings.TrimSuffix(strings.ToLower(filepath.Base(shell)), ".exe")
+}
 
-func isCmd(shell string) bool { return strings.HasSuffix(strings.ToLower(shell), "cmd.exe") }
+// bourne reports whether a shell reads what a parser of shell commands understands, as those that come with Git.
+func bourne(shell string) bool {
+	switch program(shell) {
+	case "sh", "bash", "dash", "zsh", "busybox":
+		return true
+	}
+	return false
+}
 
-// shellArgs are the words of a command line. cmd.exe has its own rules for quotes, which only shellCommand obeys.
+// exitCode makes PowerShell end with the code of the last program instead of 1 for every failure. It stands on a line of its own, so that a comment
+// at the end of the command does not hide it.
+const exitCode = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }"
+
+// utf8Output makes PowerShell print UTF-8 to a pipe, which by default gets the code page of the machine.
+const utf8Output = "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); "
+
+// shellArgs are the words of a command line. cmd.exe has its own rules for quotes, which only shellLine obeys.
 func shellArgs(shell, command string) []string {
-	if isCmd(shell) {
+	switch {
+	case bourne(shell):
+		return []string{shell, "-lc", command}
+	case program(shell) == "cmd":
 		return []string{shell, "/d", "/s", "/c", command}
 	}
-	return []string{shell, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", command}
+	return []string{shell, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", utf8Output + command + exitCode}
+}
+
+// shellLine is the whole command line for a shell that takes quotes its own way, else empty. With /s cmd.exe takes away the first and the last
+// quote and leaves the rest alone.
+func shellLine(shell, command string) string {
+	if program(shell) != "cmd" {
+		return ""
+	}
+	return `"` + shell + `" /d /s /c "` + command + `"`
 }
 
 func shellCommand(shell, command string, _ bool) *exec.Cmd {
 	args := shellArgs(shell, command)
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
-	if isCmd(shell) {
-		cmd.SysProcAttr.CmdLine = `cmd.exe /d /s /c "` + command + `"`
-	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true, CmdLine: shellLine(shell, command)}
 	return cmd
 }
 

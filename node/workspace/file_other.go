@@ -1,4 +1,4 @@
-//go:build !unix
+//go:build !unix && !windows
 
 package workspace
 
@@ -9,8 +9,8 @@ const nonblock = 0
 // keepOwner does nothing: a new file has the owner and access list that its folder hands down.
 func keepOwner(*os.File, os.FileInfo) bool { return false }
 
-// links cannot be told from a FileInfo.
-func links(os.FileInfo) int { return 1 }
+// links cannot be told here.
+func links(*os.File) int { return 1 }
 
 // syncDir does nothing: such systems have no handle that would do it.
 func syncDir(*os.Root) error { return nil }
@@ -24,3 +24,6 @@ func running(pid int) bool {
 	p.Release()
 	return true
 }
+
+// inUse is for Windows only.
+func inUse(error) bool { return false }

@@ -32,7 +32,11 @@ func keepOwner(f *os.File, old os.FileInfo) bool {
 }
 
 // links is how many names a file has.
-func links(info os.FileInfo) int {
+func links(f *os.File) int {
+	info, err := f.Stat()
+	if err != nil {
+		return 1
+	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Nlink)
 	}
@@ -57,3 +61,6 @@ func running(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
+
+// inUse is for Windows only.
+func inUse(error) bool { return false }

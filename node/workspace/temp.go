@@ -84,11 +84,20 @@ func keep(f, old *os.File) error {
 	return nil
 }
 
+// renameTries is how often a rename is tried where someone who has the old file open, as a virus scanner does for a moment, is in its way.
+const renameTries = 10
+
 func (t *temp) rename(name string) error {
-	if err := t.dir.Rename(t.name, name); err != nil {
-		return reason(err)
+	for try := 1; ; try++ {
+		err := t.dir.Rename(t.name, name)
+		switch {
+		case err == nil:
+			return nil
+		case try == renameTries || !inUse(err):
+			return reason(err)
+		}
+		time.Sleep(time.Duration(try) * 5 * time.Millisecond)
 	}
-	return nil
 }
 
 // done removes the file, unless it was renamed.

@@ -112,9 +112,7 @@ func writeIn(dir *os.Root, name string, data []byte, expect string) (w Written, 
 	}
 	w = Written{SHA256: hash(data), New: old == nil}
 	if old != nil {
-		if info, err := old.Stat(); err == nil {
-			w.OtherNames = max(links(info)-1, 0)
-		}
+		w.OtherNames = max(links(old)-1, 0)
 		old.Close() // Windows does not replace a file that is open
 	}
 	if err := temp.rename(name); err != nil {

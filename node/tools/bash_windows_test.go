@@ -1,0 +1,266 @@
+package tools
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
+)
+
+// folder is t.TempDir without its way to clean up, which Wine does not know.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tools")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		var all []string
+		filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
+			all = append(all, path)
+			return nil
+		})
+		for _, path := range slices.Backward(all) {
+			os.Remove(path)
+		}
+	})
+	return dir
+}
+
+// cmdExe is a bench whose commands cmd.exe runs: as plain children, or in a box when there is a mode.
+func cmdExe(t *testing.T, mode sandbox.Mode) *bench {
+	t.Helper()
+	t.Setenv("SHELL", filepath.Join(os.Getenv("SystemRoot"), "System32", "cmd.exe"))
+	ws, err := workspace.Open(folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	var o JobOptions
+	if mode != "" {
+		box, err := sandbox.New(t.Context(), sandbox.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { box.Close() })
+		o.Box, o.Profile = box, sandbox.Profile{Mode: mode, Workspace: ws.Dir()}
+	}
+	return benchOf(t, ws, o)
+}
+
+var windowsModes = []sandbox.Mode{"", sandbox.Full, sandbox.WorkspaceWrite}
+
+// linger is a program that runs for a minute.
+func linger(t *testing.T) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return `"` + exe + `" __sandbox linger`
+}
+
+func TestWindowsBashReturnsWhatCmdPrints(t *testing.T) {
+	for _, mode := range windowsModes {
+		b := cmdExe(t, mode)
+		for _, c := range []struct {
+			command, output string
+			code            int
+		}{
+			{"echo hello", "hello\r\n", 0},
+			{`echo "a  b" c`, "\"a  b\" c\r\n", 0},
+			{"echo out& echo err 1>&2& echo out2& exit 3", "out\r\nerr \r\nout2\r\n", 3},
+			{"set /p x=& exit 0", "", 0}, // nothing to read
+			{"cd", b.ws.Dir() + "\r\n", 0},
+			{"echo %FAIRLEAD%", "1\r\n", 0},
+		} {
+			m := must[map[string]any](b, "Bash", args{"command": c.command})
+			status := "completed"
+			if c.code != 0 {
+				status = "failed"
+			}
+			if m["output"] != c.output || m["exitCode"] != float64(c.code) || m["status"] != status || m["signal"] != nil || m["timedOut"] != false {
+				t.Errorf("%q %s: %v", mode, c.command, m)
+			}
+		}
+	}
+}
+
+func TestWindowsTimeoutEndsTheTree(t *testing.T) {
+	for _, mode := range windowsModes[1:] {
+		b := cmdExe(t, mode)
+		began := time.Now()
+		out := must[bashOut](b, "Bash", args{"timeout": 3000, "command": "echo begun& start /b " + linger(t) + " & " + linger(t)})
+		if !out.TimedOut || out.Status != "failed" || !strings.HasPrefix(out.Output, "begun") || out.OutputStillOpen || time.Since(began) > 30*time.Second {
+			t.Errorf("%q took %v: %+v", mode, time.Since(began), out)
+		}
+	}
+}
+
+func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
+	for _, mode := range windowsModes {
+		b := cmdExe(t, mode)
+		start := must[bashOut](b, "Bash", args{"command": `set /p x=& call echo got %x%`, "background": true})
+		if start.Status != "running" || start.PID == 0 {
+			t.Fatalf("%+v", start)
+		}
+		call := func(action string, more args) map[string]any {
+			a := args{"action": action, "sessionId": start.SessionID}
+			for k, v := range more {
+				a[k] = v
+			}
+			return must[map[string]any](b, "Process", a)
+		}
+		if m := call("submit", args{"data": "word"}); m["status"] != "running" || m["bytesWritten"] == nil {
+			t.Errorf("%v", m)
+		}
+		await(t.Context(), b.jobs.get(start.SessionID), 20*time.Second)
+		if m := call("poll", nil); m["status"] != "completed" || !strings.Contains(m["tail"].(string), "got word") {
+			t.Errorf("%q: %v", mode, m)
+		}
+		if m := call("write", args{"data": "x"}); !strings.Contains(fmt.Sprint(m["error"]), "already exited") {
+			t.Errorf("%v", m)
+		}
+	}
+}
+
+func TestWindowsKillEndsTheTree(t *testing.T) {
+	for _, mode := range windowsModes[1:] {
+		b := cmdExe(t, mode)
+		start := must[bashOut](b, "Bash", args{"command": "start /b " + linger(t) + " & " + linger(t), "background": true})
+		j := b.jobs.get(start.SessionID)
+		must[map[string]any](b, "Process", args{"action": "kill", "sessionId": start.SessionID})
+		if !settled(20*time.Second, j.done, j.child.Done()) {
+			t.Errorf("%q: something runs on", mode)
+		}
+		if m := must[map[string]any](b, "Process", args{"action": "poll", "sessionId": start.SessionID}); m["status"] != "failed" || m["running"] != false {
+			t.Errorf("%q: %+v", mode, m)
+		}
+	}
+}
+
+func TestWindowsCommandsHaveNoPrivileges(t *testing.T) {
+	b := cmdExe(t, sandbox.WorkspaceWrite)
+	c := b.jobs.opts.Box.Report().Check(sandbox.CheckPrivs)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := must[bashOut](b, "Bash", args{"command": `"` + exe + `" __sandbox privileges`})
+	if (out.Status == "completed") != c.Enforced || out.Enforced != notEnforced {
+		t.Errorf("%+v, and the report says %+v", out, c)
+	}
+	if !c.Enforced {
+		t.Errorf("%+v", c)
+	}
+	if _, err := runBash(t.Context(), b.ws, b.jobs, bashIn{Command: "curl x"}); err == nil || !strings.Contains(err.Error(), "network is blocked") {
+		t.Errorf("%v", err)
+	}
+}
+
+// holdVar makes the test program a node that starts a command and waits to be killed.
+const holdVar = "TOOLS_TEST_HOLD"
+
+func init() {
+	dir := os.Getenv(holdVar)
+	if dir == "" || len(os.Args) > 1 && os.Args[1] == "__sandbox" {
+		return
+	}
+	ws, err := workspace.Open(dir)
+	if err != nil {
+		panic(err)
+	}
+	box, err := sandbox.New(context.Background(), sandbox.Options{})
+	if err != nil {
+		panic(err)
+	}
+	jobs := NewJobs(JobOptions{Box: box, Ledger: filepath.Join(dir, "ledger")})
+	out, err := runBash(context.Background(), ws, jobs, bashIn{Command: os.Getenv("TOOLS_TEST_COMMAND"), Background: true})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(out.SessionID)
+	select {}
+}
+
+func TestWindowsCommandsEndWithTheNode(t *testing.T) {
+	dir := folder(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := exec.Command(exe)
+	node.Env = append(os.Environ(), holdVar+"="+dir, "TOOLS_TEST_COMMAND="+linger(t), "SHELL="+filepath.Join(os.Getenv("SystemRoot"), "System32", "cmd.exe"))
+	out, err := node.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	id, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	id = strings.TrimSpace(id)
+	data, err := os.ReadFile(filepath.Join(dir, "ledger", id+entrySuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e entry
+	if err := json.Unmarshal(data, &e); err != nil || !e.Command.alive() || !e.Node.alive() {
+		t.Fatalf("%s %v", data, err)
+	}
+	node.Process.Kill()
+	node.Wait()
+	for end := time.Now().Add(20 * time.Second); e.Command.alive(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the command outlived its node")
+		}
+	}
+	ws, err := workspace.Open(folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	var said []protocol.NodeExecEvent
+	jobs := NewJobs(JobOptions{Ledger: filepath.Join(dir, "ledger"), Events: func(e protocol.NodeExecEvent) { said = append(said, e) }})
+	defer jobs.Close()
+	left := jobs.Recover(t.Context())
+	if len(left) != 1 || left[0].SessionID != id || left[0].Alive || len(said) != 1 || said[0].SessionID != id || said[0].Event != "failed" {
+		t.Errorf("%+v %+v", left, said)
+	}
+}
+
+func TestWindowsShellsGetTheirOwnCommandLines(t *testing.T) {
+	for _, c := range []struct{ shell, line, args string }{
+		{`C:\Windows\System32\cmd.exe`, `"C:\Windows\System32\cmd.exe" /d /s /c "echo "x y" & dir"`, "/d /s /c"},
+		{`C:\Program Files\PowerShell\7\pwsh.exe`, "", "-NoLogo -NoProfile -NonInteractive -Command"},
+		{`C:\Program Files\Git\bin\bash.exe`, "", "-lc"},
+	} {
+		const command = `echo "x y" & dir`
+		if got := shellLine(c.shell, command); got != c.line {
+			t.Errorf("%s", got)
+		}
+		words := shellArgs(c.shell, command)
+		if words[0] != c.shell || strings.Join(words[1:len(words)-1], " ") != c.args || !strings.Contains(words[len(words)-1], command) {
+			t.Errorf("%q", words)
+		}
+	}
+	t.Setenv("SHELL", "/usr/bin/bash") // as Git's terminal has it
+	if s := shell(); !filepath.IsAbs(s) || strings.HasSuffix(s, "bash") {
+		t.Error(s)
+	}
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# packaging/wine-test.sh
+#
+# Runs the Windows code of the node's commands (shells, job object, restricted token, ends of trees) under Wine. Needs Debian's wine and mingw
+# binutils, which packaging/deps.sh installs; where they cannot be had it says so and ends well, as the code is only compiled then. A failed test
+# is a failure.
+#
+# Wine is not Windows: PowerShell is not there (Wine's is a stub), so cmd.exe runs the commands, and the file tools are left to the other systems,
+# since this Wine knows neither Windows' way of removing open files nor that of replacing them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ] || ! packaging/deps.sh wine; then
+  echo "NOTE: Wine cannot be had here; the Windows code is compiled and not run"
+  exit 0
+fi
+
+work=$(mktemp -d)
+export WINEPREFIX=${FAIRLEAD_WINE_PREFIX:-${XDG_CACHE_HOME:-$HOME/.cache}/fairlead/wine} WINEDEBUG=-all DISPLAY= WAYLAND_DISPLAY=
+trap 'timeout 20 wineserver -k 2>/dev/null || true; rm -rf "$work"' EXIT
+mkdir -p "$WINEPREFIX"
+[ -f "$WINEPREFIX/system.reg" ] || timeout 120 wine wineboot -i >/dev/null 2>&1 || { echo "Wine cannot make its folder $WINEPREFIX" >&2; exit 1; }
+
+# Go programs want ProcessPrng, which came with Wine 9. Windows' older function for the same does it.
+prng=$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll
+if [ ! -f "$prng" ]; then
+  printf 'LIBRARY bcryptprimitives.dll\nEXPORTS\nProcessPrng=advapi32.SystemFunction036\n' >"$work/prng.def"
+  x86_64-w64-mingw32-dlltool -d "$work/prng.def" -e "$work/prng.o"
+  x86_64-w64-mingw32-ld -shared --entry 0 -o "$prng" "$work/prng.o"
+fi
+
+GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/tools.exe" ./node/tools
+cd node/tools
+timeout 240 wine "$work/tools.exe" -test.run '^TestWindows' -test.timeout 200s "$@"
