@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/look"
+	"fairlead/app/schedule"
 	"fairlead/app/widgets"
 )
 
@@ -20,7 +22,11 @@ type page struct {
 
 // pages are in the sidebar's foot, in this order.
 func (s *shell) pages() []page {
-	return []page{}
+	return []page{
+		{"calendar", "Schedule", func(ctx context.Context) fyne.CanvasObject {
+			return schedule.New(ctx, s.b.state, schedule.Handlers{OpenChat: s.open, Undo: s.offerUndo}).Box
+		}},
+	}
 }
 
 // openPage shows a page instead of the chat.
@@ -64,4 +70,10 @@ func (s *shell) arrangePage() bool {
 	}
 	s.pageBox.Show()
 	return true
+}
+
+// offerUndo says what was deleted, with a button that brings it back.
+func (s *shell) offerUndo(text string, undo func(), until time.Time) {
+	s.toast.Say(text, undo, time.Now(), until)
+	s.body.Refresh()
 }

@@ -1,0 +1,77 @@
+package schedule
+
+import (
+	"cmp"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// beat is the heartbeat: the agent looks by itself what there is to do, as its HEARTBEAT.md says.
+type beat struct {
+	p    *Page
+	box  fyne.CanvasObject
+	line *widgets.Paragraph
+	drop *widgets.Button
+}
+
+var beats = []option{{"0m", "Off"}, {"15m", "Every 15 min"}, {"30m", "Every 30 min"}, {"1h", "Every hour"}, {"4h", "Every 4 hours"}, {"24h", "Once a day"}}
+
+func newBeat(p *Page) *beat {
+	b := &beat{p: p, line: widgets.NewParagraph("", look.ColorMuted, "text")}
+	b.drop = widgets.NewButton("Off", "", nil)
+	b.drop.Trail = "down"
+	b.drop.OnTap = func() {
+		var items []*fyne.MenuItem
+		for _, o := range beats {
+			items = append(items, fyne.NewMenuItem(o.words, func() { p.m.SetHeartbeat(o.value) }))
+		}
+		widgets.ShowMenu(b.drop, items)
+	}
+	now := widgets.NewQuiet("Now", "play", func() { p.m.Beat() })
+	b.box = widgets.Inset(look.Inside, 0, look.Group, 0, widgets.Col(look.Inside, widgets.HLine(),
+		widgets.Row(look.Inside, 0, widgets.NewText("HEARTBEAT", look.ColorMuted, look.SizeSmall), b.drop, now), b.line))
+	return b
+}
+
+func (b *beat) show(v state.SchedulesView) {
+	words := v.Every
+	for _, o := range beats {
+		if o.value == v.Every {
+			words = o.words
+		}
+	}
+	off := v.Every == "0m" || v.Every == "0" || v.Every == ""
+	if off {
+		words = "Off"
+	} else if words == v.Every {
+		words = "Every " + v.Every
+	}
+	b.drop.SetText(words)
+	h, now := v.Heartbeat, b.p.now()
+	text := "The agent looks by itself whether there is something to do, as its HEARTBEAT.md says."
+	if h.NextHeartbeatAt != nil && !off {
+		text += " Next: " + state.In(*h.NextHeartbeatAt, now) + "."
+	}
+	if h.LastHeartbeatAt != nil {
+		text += " Last: " + state.When(*h.LastHeartbeatAt, now) + lastBeat(h) + "."
+	}
+	b.line.Set(text, look.ColorMuted)
+}
+
+// lastBeat says what became of the last heartbeat.
+func lastBeat(h protocol.HeartbeatState) string {
+	switch h.LastStatus {
+	case protocol.CronSkipped:
+		why := map[string]string{protocol.SkipOutsideHours: "outside its hours", protocol.SkipNoFile: "there is no HEARTBEAT.md", protocol.SkipEmptyFile: "HEARTBEAT.md is empty",
+			protocol.SkipBusy: "the chat was busy"}[h.LastError]
+		return ", left out: " + cmp.Or(why, h.LastError)
+	case protocol.CronError:
+		return ", failed: " + h.LastError
+	}
+	return ""
+}

@@ -1,0 +1,132 @@
+package schedule
+
+import (
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// detail is one schedule: when, what, and how it went.
+type detail struct {
+	p     *Page
+	id    protocol.CronJobID
+	job   protocol.CronJob
+	runs  *widgets.ItemList
+	shown []protocol.CronRun
+	none  *widgets.Paragraph
+	count *widgets.Text
+	drawn string
+}
+
+func newDetail(p *Page, id protocol.CronJobID) *detail {
+	d := &detail{p: p, id: id, none: widgets.NewParagraph("It has not run yet.", look.ColorMuted, "text"),
+		count: widgets.NewText("", look.ColorMuted, look.SizeSmall)}
+	d.runs = widgets.NewItemList(func(i int) {
+		if i >= len(d.shown) {
+			return
+		}
+		if r := d.shown[i]; r.SessionKey != "" && p.h.OpenChat != nil {
+			p.h.OpenChat(r.SessionKey)
+		}
+	})
+	return d
+}
+
+// show draws the schedule; when it is gone, all of them.
+func (d *detail) show(v state.SchedulesView) {
+	job, ok := v.Job(d.id)
+	if !ok {
+		d.p.back()
+		return
+	}
+	d.job = job
+	d.shown = v.Runs
+	items := make([]widgets.ListItem, len(v.Runs))
+	for i, r := range v.Runs {
+		items[i] = d.item(r)
+	}
+	d.runs.Set(items)
+	d.count.SetText("")
+	if v.RunsInAll > len(v.Runs) {
+		d.count.SetText(fmt.Sprintf("the last %d of %d", len(v.Runs), v.RunsInAll))
+	}
+	if key := fmt.Sprintf("%+v %d", job, len(v.Runs)); key != d.drawn {
+		d.drawn = key
+		d.draw()
+	}
+}
+
+func (d *detail) item(r protocol.CronRun) widgets.ListItem {
+	icon, color, word := result(r.Status)
+	text := r.Summary
+	if r.Error != "" {
+		text = r.Error
+	}
+	if text == "" {
+		text = word
+	} else {
+		text = word + ": " + text
+	}
+	return widgets.ListItem{Icon: icon, Color: color, Title: state.When(r.Ts, d.p.now()), Text: text, Trail: state.Length(time.Duration(r.DurationMs) * time.Millisecond)}
+}
+
+func (d *detail) draw() {
+	p, j := d.p, d.job
+	back := widgets.NewQuiet("All schedules", "back", p.back)
+	run := widgets.NewButton("Run now", "play", func() { p.m.Run(d.id) })
+	pause := widgets.NewButton("Pause", "pause", func() { p.m.Enable(d.id, false) })
+	if !j.Enabled {
+		pause = widgets.NewButton("Resume", "play", func() { p.m.Enable(d.id, true) })
+	}
+	edit := widgets.NewButton("Edit", "edit", func() { p.openForm(state.FormOf(d.job)) })
+	remove := widgets.NewQuiet("Delete", "trash", func() {
+		undo := p.m.Delete(d.job)
+		p.back()
+		p.h.Undo("The schedule was deleted.", undo, time.Now().Add(state.UndoTime))
+	})
+	now := p.now()
+	next := "Paused"
+	switch {
+	case j.State.RunningAtMs > 0:
+		next = "Running since " + state.When(j.State.RunningAtMs, now)
+	case j.Enabled && j.State.NextRunAtMs > 0:
+		next = sentence(state.In(j.State.NextRunAtMs, now))
+	case j.Enabled:
+		next = "Never again"
+	}
+	what := j.Spec.Message
+	kind := "A task of its own"
+	if j.Spec.Mode == protocol.CronSystemEvent {
+		what, kind = j.Spec.Text, "A message to the main chat"
+	}
+	facts := widgets.Col(look.Group,
+		widgets.Flow(look.Inside, run, pause, edit, remove),
+		widgets.NewField("When", widgets.NewParagraph(sentence(state.ScheduleText(j.Schedule, now)), look.ColorText, "text")),
+		widgets.NewField("Next", widgets.NewParagraph(next, look.ColorText, "text")),
+		widgets.NewField(kind, widgets.NewParagraph(what, look.ColorText, "text")),
+		widgets.NewSection("HISTORY", nil))
+	var history fyne.CanvasObject = d.runs
+	if len(d.shown) == 0 {
+		history = container.NewVBox(widgets.Inset(0, 0, 0, look.Inside, d.none))
+	}
+	p.set(widgets.NewPage(j.Name, container.NewBorder(facts, d.count, nil, nil, history), back))
+}
+
+// sentence begins with a capital letter.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	r := []rune(s)
+	if r[0] >= 'a' && r[0] <= 'z' {
+		r[0] -= 'a' - 'A'
+	}
+	return string(r)
+}

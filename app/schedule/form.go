@@ -1,0 +1,122 @@
+package schedule
+
+import (
+	"context"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// option is a choice of the form and its words.
+type option struct{ value, words string }
+
+var (
+	kinds  = []option{{protocol.CronEvery, "Again and again"}, {protocol.CronAt, "Once"}, {protocol.CronExpr, "By a cron expression"}}
+	modes  = []option{{protocol.CronTask, "A task of its own"}, {protocol.CronSystemEvent, "A message to the main chat"}}
+	missed = []option{{protocol.MissedLatest, "Run once for all of them"}, {protocol.MissedAll, "Run for each"}, {protocol.MissedSkip, "Leave them out"}, {protocol.MissedAsk, "Ask me"}}
+)
+
+// choose makes a menu of options.
+func choose(list []option, value string, chosen func(string)) *widget.Select {
+	words := make([]string, len(list))
+	for i, o := range list {
+		words[i] = o.words
+	}
+	s := widget.NewSelect(words, nil)
+	s.SetSelectedIndex(max(0, slices.IndexFunc(list, func(o option) bool { return o.value == value })))
+	s.OnChanged = func(string) { chosen(list[s.SelectedIndex()].value) }
+	return s
+}
+
+func entry(text, hint string, changed func(string)) *widget.Entry {
+	e := widget.NewEntry()
+	e.SetText(text)
+	e.SetPlaceHolder(hint)
+	e.OnChanged = changed
+	return e
+}
+
+// openForm lets the person fill in a schedule.
+func (p *Page) openForm(f state.ScheduleForm) {
+	p.form, p.detail = true, nil
+	title := "New schedule"
+	if f.ID != "" {
+		title = "Edit " + f.Name
+	}
+	said := widgets.NewParagraph("", look.ColorMuted, "text")
+	name := entry(f.Name, "Morning report", func(s string) { f.Name = s })
+	text := widget.NewMultiLineEntry()
+	text.SetText(f.Text)
+	text.Wrapping = fyne.TextWrapWord
+	text.SetMinRowsVisible(4)
+	text.SetPlaceHolder("Look at the backups and tell me what failed.")
+	text.OnChanged = func(s string) { f.Text = s }
+
+	every := widgets.NewField("Every", widgets.Row(look.Inside, -1, widgets.Limit(120, true, entry(f.Every, "1", func(s string) { f.Every = s })), choose(unitOptions(), f.Unit, func(s string) { f.Unit = s })))
+	at := widgets.NewField("At", entry(f.At, "18:30, tomorrow 9:00 or 2026-05-03 18:30", func(s string) { f.At = s }))
+	expr := widgets.Col(look.Group, widgets.NewField("Cron expression", entry(f.Expr, "0 9 * * 1-5", func(s string) { f.Expr = s }),
+		widgets.NewText("Minute, hour, day, month, weekday.", look.ColorMuted, look.SizeSmall)),
+		widgets.NewField("Time zone", entry(f.TZ, "Europe/Berlin; empty is yours", func(s string) { f.TZ = s })))
+	once := widget.NewCheck("Delete it when it has run", func(on bool) { f.Once = on })
+	once.SetChecked(f.Once)
+	var form *fyne.Container
+	arrange := func() {
+		for o, on := range map[fyne.CanvasObject]bool{every: f.Kind == protocol.CronEvery, at: f.Kind == protocol.CronAt, once: f.Kind == protocol.CronAt, expr: f.Kind == protocol.CronExpr} {
+			if on {
+				o.Show()
+			} else {
+				o.Hide()
+			}
+		}
+		if form != nil {
+			form.Refresh()
+		}
+	}
+	leave := func() {
+		if f.ID != "" {
+			p.openJob(f.ID)
+			return
+		}
+		p.openList()
+	}
+	save := widgets.NewButton("Save", "check", nil)
+	save.Primary = true
+	save.OnTap = func() {
+		said.Set("Saving…", look.ColorMuted)
+		now := f
+		bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, now, p.now()) }, func(j protocol.CronJob, err error) {
+			if err != nil {
+				said.Set(sentence(err.Error()), look.ColorBad)
+				return
+			}
+			f.ID = j.ID
+			p.openList()
+		})
+	}
+	form = widgets.Col(look.Group,
+		widgets.NewField("Name", name),
+		widgets.NewField("When", choose(kinds, f.Kind, func(s string) { f.Kind = s; arrange() })),
+		every, at, once, expr,
+		widgets.NewField("What the agent is told", text),
+		widgets.NewField("Where it does it", choose(modes, f.Mode, func(s string) { f.Mode = s })),
+		widgets.NewField("When the gateway was off at that time", choose(missed, f.Missed, func(s string) { f.Missed = s })),
+		said,
+		widgets.Row(look.Inside, -1, save, widgets.NewQuiet("Cancel", "", leave)))
+	arrange()
+	p.set(widgets.NewPage(title, widgets.NewForm(form)))
+}
+
+func unitOptions() []option {
+	var list []option
+	for _, u := range state.Units {
+		list = append(list, option{u, u})
+	}
+	return list
+}

@@ -1,0 +1,163 @@
+// Package schedule is the page of schedules: which there are, what comes next, how it went, and the heartbeat.
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Handlers are what the page does beside its schedules.
+type Handlers struct {
+	OpenChat func(protocol.SessionKey)
+	// Undo tells that something was deleted and offers to bring it back, until a time.
+	Undo func(text string, undo func(), until time.Time)
+}
+
+// Page is the page. It belongs to the GUI thread.
+type Page struct {
+	ctx context.Context
+	m   *state.Schedules
+	h   Handlers
+	Box *fyne.Container
+
+	view   state.SchedulesView
+	list   *widgets.ItemList
+	detail *detail // nil while the list or the form is shown
+	form   bool    // the form is shown: what comes in does not disturb it
+	drawn  string  // what the page of all schedules shows; empty while another is shown
+	beat   *beat
+	now    func() time.Time
+}
+
+// New makes the page and follows the gateway until ctx ends.
+func New(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := newPage(ctx, state.NewSchedules(a), h)
+	go p.m.Follow(ctx)
+	bind.Watch(ctx, p.m.Value, p.show)
+	return p
+}
+
+func newPage(ctx context.Context, m *state.Schedules, h Handlers) *Page {
+	p := &Page{ctx: ctx, m: m, h: h, Box: container.NewStack(), now: time.Now}
+	p.list = widgets.NewItemList(func(i int) { p.openJob(p.view.Jobs[i].ID) })
+	p.beat = newBeat(p)
+	p.openList()
+	return p
+}
+
+func (p *Page) set(o fyne.CanvasObject) {
+	p.Box.Objects = []fyne.CanvasObject{o}
+	p.Box.Refresh()
+}
+
+// show takes a new state in.
+func (p *Page) show(v state.SchedulesView) {
+	p.view = v
+	items := make([]widgets.ListItem, len(v.Jobs))
+	for i, j := range v.Jobs {
+		items[i] = p.item(j)
+	}
+	p.list.Set(items)
+	p.beat.show(v)
+	switch {
+	case p.form:
+	case p.detail != nil:
+		p.detail.show(v)
+	default:
+		p.drawList()
+	}
+}
+
+// item is a job's line in the list.
+func (p *Page) item(j protocol.CronJob) widgets.ListItem {
+	now := p.now()
+	item := widgets.ListItem{Icon: "clock", Color: look.ColorAccent, Title: j.Name, Text: state.ScheduleText(j.Schedule, now)}
+	switch {
+	case j.State.RunningAtMs > 0:
+		item.Trail = "running"
+	case !j.Enabled:
+		item.Trail, item.Muted, item.Icon, item.Color = "paused", true, "pause", look.ColorMuted
+	case j.State.NextRunAtMs > 0:
+		item.Trail = state.In(j.State.NextRunAtMs, now)
+	default:
+		item.Trail = "done"
+	}
+	if j.State.LastStatus == protocol.CronError && j.State.RunningAtMs == 0 {
+		item.Icon, item.Color = "warning", look.ColorBad
+		item.Text += " · the last run failed"
+	}
+	return item
+}
+
+// openList shows all schedules.
+func (p *Page) openList() {
+	p.detail, p.form, p.drawn = nil, false, ""
+	p.drawList()
+}
+
+// drawList draws the page of all schedules anew only when it is another: a button must not go away under the person's finger.
+func (p *Page) drawList() {
+	now := fmt.Sprint("shown ", p.view.Loaded, p.view.Problem, len(p.view.Jobs) == 0)
+	if now == p.drawn {
+		return
+	}
+	p.drawn = now
+	add := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
+	add.Primary = true
+	var body fyne.CanvasObject
+	switch v := p.view; {
+	case v.Problem != "":
+		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The schedules cannot be loaded.", Do: v.Problem, Button: "Try again"}, p.reload))
+	case !v.Loaded:
+		body = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+	case len(v.Jobs) == 0:
+		add.Hide() // the button below does it
+		make := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
+		make.Primary = true
+		body = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("calendar", "Nothing is scheduled", "A schedule lets the agent do something at a time, or again and again. Ask it in a chat, or make one here.", make)))
+	default:
+		body = p.list
+	}
+	p.set(widgets.NewPage("Schedule", container.NewBorder(nil, p.beat.box, nil, nil, body), add))
+}
+
+func (p *Page) reload() {
+	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { p.m.Load(ctx); return struct{}{}, nil }, func(struct{}, error) {})
+}
+
+// openJob shows one schedule with its history.
+func (p *Page) openJob(id protocol.CronJobID) {
+	p.form = false
+	p.detail = newDetail(p, id)
+	p.m.Show(id)
+	p.detail.show(p.view)
+}
+
+// back returns from one schedule to all.
+func (p *Page) back() {
+	p.m.Show("")
+	p.openList()
+}
+
+// result says how a run went, in a word with its icon.
+func result(status string) (icon string, color fyne.ThemeColorName, word string) {
+	switch status {
+	case protocol.CronOK:
+		return "check", look.ColorGood, "Done"
+	case protocol.CronError:
+		return "cross", look.ColorBad, "Failed"
+	case protocol.CronSkipped:
+		return "right", look.ColorMuted, "Left out"
+	}
+	return "clock", look.ColorMuted, fmt.Sprint("Status ", status)
+}

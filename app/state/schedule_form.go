@@ -1,0 +1,117 @@
+package state
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// ScheduleForm is a job as a person fills it in. Every field is as it was typed.
+type ScheduleForm struct {
+	ID    protocol.CronJobID // empty for a new one
+	Name  string
+	Kind  string // at, every or cron
+	At    string // 18:30, tomorrow 9:00 or 2026-05-03 18:30, in the person's time
+	Every string // a number
+	Unit  string // of Every: one of Units
+	Expr  string
+	TZ    string
+	Mode  string // task or systemEvent
+	Text  string
+	// Missed is what becomes of the times at which the gateway was off.
+	Missed string
+	Once   bool // an at job goes when it has run
+}
+
+// Units of intervals, and their names.
+var Units = []string{"minutes", "hours", "days"}
+
+var unitLength = map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour, "days": 24 * time.Hour}
+
+// NewScheduleForm is an empty form.
+func NewScheduleForm() ScheduleForm {
+	return ScheduleForm{Kind: protocol.CronEvery, Every: "1", Unit: "hours", Mode: protocol.CronTask, Missed: protocol.MissedLatest, Once: true}
+}
+
+// FormOf is the form of a job.
+func FormOf(j protocol.CronJob) ScheduleForm {
+	f := NewScheduleForm()
+	f.ID, f.Name, f.Kind, f.Mode, f.Once = j.ID, j.Name, j.Schedule.Kind, j.Spec.Mode, j.DeleteAfterRun
+	f.Expr, f.TZ = j.Schedule.Expr, j.Schedule.TZ
+	if j.Missed != "" {
+		f.Missed = j.Missed
+	}
+	if j.Schedule.AtMs != nil {
+		f.At = time.UnixMilli(*j.Schedule.AtMs).Format("2006-01-02 15:04")
+	}
+	if every := time.Duration(j.Schedule.EveryMs) * time.Millisecond; every > 0 {
+		f.Unit = "minutes"
+		for _, u := range Units {
+			if every%unitLength[u] == 0 {
+				f.Unit = u
+			}
+		}
+		f.Every = strconv.FormatFloat(float64(every)/float64(unitLength[f.Unit]), 'g', -1, 64)
+	}
+	f.Text = j.Spec.Message
+	if j.Spec.Mode == protocol.CronSystemEvent {
+		f.Text = j.Spec.Text
+	}
+	return f
+}
+
+// parts reads the form. Only what the gateway cannot say itself is checked here: how a person writes times.
+func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.CronMode, err error) {
+	s.Kind, m.Mode = f.Kind, f.Mode
+	switch f.Kind {
+	case protocol.CronAt:
+		at, err := ParseWhen(f.At, now)
+		if err != nil {
+			return s, m, err
+		}
+		ms := at.UnixMilli()
+		s.AtMs = &ms
+	case protocol.CronEvery:
+		n, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(f.Every), ",", ".", 1), 64)
+		if err != nil || n <= 0 || n > 1e6 {
+			return s, m, fmt.Errorf("%q is not a number of %s", f.Every, f.Unit)
+		}
+		s.EveryMs = int64(n * float64(unitLength[f.Unit].Milliseconds()))
+	default:
+		s.Expr, s.TZ = strings.TrimSpace(f.Expr), strings.TrimSpace(f.TZ)
+	}
+	if f.Mode == protocol.CronSystemEvent {
+		m.Text = f.Text
+	} else {
+		m.Message = f.Text
+	}
+	return s, m, nil
+}
+
+// ParseWhen reads a point in time as a person types it: 18:30, tomorrow 9:00, today 18:30, 2026-05-03 18:30. A time of the day without a day is the
+// next one.
+func ParseWhen(text string, now time.Time) (time.Time, error) {
+	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+	day, clock, named := now, text, false
+	for word, add := range map[string]int{"today": 0, "tomorrow": 1} {
+		if rest, ok := strings.CutPrefix(text, word); ok {
+			day, clock, named = now.AddDate(0, 0, add), strings.TrimPrefix(strings.TrimSpace(rest), "at "), true
+		}
+	}
+	if t, err := time.Parse("15:04", clock); err == nil {
+		at := time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), 0, 0, now.Location())
+		if !named && !at.After(now) {
+			at = at.AddDate(0, 0, 1)
+		}
+		return at, nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02t15:04", "2.1.2006 15:04"} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time. Write 18:30, tomorrow 9:00 or %s 18:30", text, now.Format("2006-01-02"))
+}

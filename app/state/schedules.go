@@ -1,0 +1,277 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// UndoTime is how long a person can take back what they deleted.
+const UndoTime = 10 * time.Second
+
+// SchedulesView is what the page of schedules shows.
+type SchedulesView struct {
+	Loaded    bool
+	Problem   string // why they cannot be loaded
+	Jobs      []protocol.CronJob
+	Status    protocol.CronStatus
+	Heartbeat protocol.HeartbeatState // of the main agent
+	// Every is how often the heartbeat comes, as the configuration has it; "0m" is never.
+	Every string
+	// Shown is the job whose history is loaded; Runs is that history, newest first, and RunsInAll how many there are.
+	Shown     protocol.CronJobID
+	Runs      []protocol.CronRun
+	RunsInAll int
+}
+
+// Job finds one.
+func (v SchedulesView) Job(id protocol.CronJobID) (protocol.CronJob, bool) {
+	for _, j := range v.Jobs {
+		if j.ID == id {
+			return j, true
+		}
+	}
+	return protocol.CronJob{}, false
+}
+
+// Schedules is the view-model of the page of schedules. Its methods are safe for use by many goroutines.
+type Schedules struct {
+	Value *Value[SchedulesView]
+	a     *App
+	gone  *Value[map[protocol.CronJobID]bool] // deleted here, may still be undone
+}
+
+// NewSchedules makes it; Follow brings it to life.
+func NewSchedules(a *App) *Schedules {
+	return &Schedules{Value: NewValue(SchedulesView{}), a: a, gone: NewValue(map[protocol.CronJobID]bool{})}
+}
+
+// schedulesPace is how often the jobs are asked for while somebody looks: the feed does not tell of them.
+const schedulesPace = 4 * time.Second
+
+// Follow keeps the view up to date until ctx ends. It blocks.
+func (s *Schedules) Follow(ctx context.Context) {
+	tick := time.NewTicker(schedulesPace)
+	defer tick.Stop()
+	for {
+		s.Load(ctx)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Load asks the gateway once. It blocks.
+func (s *Schedules) Load(ctx context.Context) {
+	list, err := s.jobs(ctx)
+	if err != nil {
+		s.problem(ctx, err)
+		return
+	}
+	status, err := Call(ctx, s.a, protocol.CronStatusGet, protocol.CronStatusParams{})
+	if err != nil {
+		s.problem(ctx, err)
+		return
+	}
+	beat, err := Call(ctx, s.a, protocol.HeartbeatStatus, protocol.Empty{})
+	if err != nil {
+		s.problem(ctx, err)
+		return
+	}
+	every, err := configAt[string](ctx, s.a, "agents.defaultHeartbeat.every")
+	if err != nil {
+		every = ""
+	}
+	shown := s.Value.Get().Shown
+	var runs protocol.CronRunsResult
+	if shown != "" {
+		limit := 100
+		if runs, err = Call(ctx, s.a, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: &limit}); err != nil {
+			s.problem(ctx, err)
+			return
+		}
+	}
+	gone := s.gone.Get()
+	list = slices.DeleteFunc(list, func(j protocol.CronJob) bool { return gone[j.ID] })
+	s.Value.Update(func(v SchedulesView) SchedulesView {
+		v.Loaded, v.Problem, v.Jobs, v.Status, v.Heartbeat, v.Every = true, "", list, status, beat.Agents["main"], every
+		if v.Shown == shown {
+			v.Runs, v.RunsInAll = runs.Runs, runs.Count
+		}
+		return v
+	})
+}
+
+// jobs loads all, a page after the other.
+func (s *Schedules) jobs(ctx context.Context) ([]protocol.CronJob, error) {
+	var all []protocol.CronJob
+	for limit := 500; ; {
+		r, err := Call(ctx, s.a, protocol.CronList, protocol.CronListParams{Limit: &limit, Offset: len(all)})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r.Jobs...)
+		if len(r.Jobs) == 0 || len(all) >= r.Count {
+			return all, nil
+		}
+	}
+}
+
+func (s *Schedules) problem(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		s.Value.Update(func(v SchedulesView) SchedulesView { v.Problem = sentence(err); return v })
+	}
+}
+
+// Show loads the history of a job with the next Load; empty is none.
+func (s *Schedules) Show(id protocol.CronJobID) {
+	s.Value.Update(func(v SchedulesView) SchedulesView {
+		if v.Shown != id {
+			v.Shown, v.Runs, v.RunsInAll = id, nil, 0
+		}
+		return v
+	})
+	s.reload()
+}
+
+func (s *Schedules) reload() { s.a.start(s.Load) }
+
+// Save adds a job, or changes the one of the form. It blocks. What the gateway refuses it says in its own words.
+func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (protocol.CronJob, error) {
+	sched, mode, err := f.parts(now)
+	if err != nil {
+		return protocol.CronJob{}, err
+	}
+	var r protocol.CronJobResult
+	if f.ID == "" {
+		r, err = Call(ctx, s.a, protocol.CronAdd, protocol.CronAddParams{Name: f.Name, Schedule: &sched, Spec: &mode, Missed: f.Missed, DeleteAfterRun: f.Once && f.Kind == protocol.CronAt})
+	} else {
+		once := f.Once && f.Kind == protocol.CronAt
+		patch := protocol.CronModePatch{Mode: mode.Mode}
+		if mode.Mode == protocol.CronTask {
+			patch.Message = &mode.Message
+		} else {
+			patch.Text = &mode.Text
+		}
+		r, err = Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &protocol.CronJobPatch{Name: &f.Name, Schedule: &sched, Spec: &patch,
+			Missed: &f.Missed, DeleteAfterRun: &once}})
+	}
+	if err == nil {
+		s.reload()
+	}
+	return r.Job, err
+}
+
+// Enable pauses a job or lets it go on.
+func (s *Schedules) Enable(id protocol.CronJobID, on bool) {
+	s.do(func(ctx context.Context) error {
+		_, err := Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
+		return err
+	})
+}
+
+// Run starts a job now, whether it is due or not.
+func (s *Schedules) Run(id protocol.CronJobID) {
+	s.do(func(ctx context.Context) error {
+		wait := false
+		r, err := Call(ctx, s.a, protocol.CronRunNow, protocol.CronRunParams{ID: id, Mode: protocol.CronRunForce, Wait: &wait})
+		if err == nil && len(r.Results) > 0 && r.Results[0].Status != protocol.CronRunning && r.Results[0].Error != "" {
+			return fmt.Errorf("it did not start: %s", r.Results[0].Error)
+		}
+		return err
+	})
+}
+
+// Beat wakes the agent now, as its heartbeat does.
+func (s *Schedules) Beat() {
+	s.do(func(ctx context.Context) error {
+		r, err := Call(ctx, s.a, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
+		if err == nil {
+			s.a.Notify("info", sentence(fmt.Errorf("%s", r.Message)))
+		}
+		return err
+	})
+}
+
+// SetHeartbeat changes how often the heartbeat comes: an interval such as 30m, or 0m for never.
+func (s *Schedules) SetHeartbeat(every string) {
+	s.do(func(ctx context.Context) error { return s.a.Set(ctx, "agents.defaultHeartbeat.every", every) })
+}
+
+func (s *Schedules) do(f func(context.Context) error) {
+	s.a.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		defer cancel()
+		if err := f(ctx); err != nil {
+			s.a.fail(err)
+		}
+		s.Load(ctx)
+	})
+}
+
+// Delete removes a job. It leaves the view at once and does not run any more, but is removed only after UndoTime: until then undo brings it back
+// as it was, with its history. When the program ends before, the job stays, paused.
+func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
+	back := make(chan struct{}, 1)
+	s.hide(j.ID, true)
+	s.a.start(func(ctx context.Context) {
+		off := false
+		if j.Enabled {
+			if _, err := Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Enabled: &off}}); err != nil {
+				s.hide(j.ID, false)
+				s.a.fail(err)
+				return
+			}
+		}
+		timer := time.NewTimer(UndoTime)
+		defer timer.Stop()
+		var err error
+		select {
+		case <-timer.C:
+			_, err = Call(ctx, s.a, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
+		case <-back:
+			if j.Enabled {
+				on := true
+				_, err = Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Enabled: &on}})
+			}
+		case <-ctx.Done():
+			return
+		}
+		s.hide(j.ID, false)
+		if err != nil {
+			s.a.fail(err)
+		}
+		s.Load(ctx)
+	})
+	return func() {
+		select {
+		case back <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (s *Schedules) hide(id protocol.CronJobID, gone bool) {
+	s.gone.Update(func(m map[protocol.CronJobID]bool) map[protocol.CronJobID]bool {
+		next := make(map[protocol.CronJobID]bool, len(m)+1)
+		for k := range m {
+			next[k] = true
+		}
+		delete(next, id)
+		if gone {
+			next[id] = true
+		}
+		return next
+	})
+	if gone {
+		s.Value.Update(func(v SchedulesView) SchedulesView {
+			v.Jobs = drop(v.Jobs, func(j protocol.CronJob) bool { return j.ID == id })
+			return v
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package state
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// clockwork serves one job and remembers what became of it.
+type clockwork struct {
+	jobs    []protocol.CronJob
+	removed int
+}
+
+func (c *clockwork) serve(f *fake) {
+	on(f, protocol.CronList, func(p protocol.CronListParams) (protocol.CronListResult, error) {
+		return protocol.CronListResult{Jobs: c.jobs[min(p.Offset, len(c.jobs)):min(p.Offset+2, len(c.jobs))], Count: len(c.jobs)}, nil
+	})
+	on(f, protocol.CronUpdate, func(p protocol.CronUpdateParams) (protocol.CronJobResult, error) {
+		for i := range c.jobs {
+			if c.jobs[i].ID == p.ID && p.Patch.Enabled != nil {
+				c.jobs[i].Enabled = *p.Patch.Enabled
+			}
+		}
+		return protocol.CronJobResult{}, nil
+	})
+	on(f, protocol.CronRemove, func(p protocol.CronJobParams) (protocol.CronRemoveResult, error) {
+		c.removed++
+		c.jobs = drop(c.jobs, func(j protocol.CronJob) bool { return j.ID == p.ID })
+		return protocol.CronRemoveResult{OK: true, Removed: true}, nil
+	})
+	on(f, protocol.HeartbeatStatus, func(protocol.Empty) (protocol.HeartbeatStatusResult, error) {
+		return protocol.HeartbeatStatusResult{Agents: map[protocol.AgentID]protocol.HeartbeatState{"main": {LastHeartbeatText: "hi"}}}, nil
+	})
+}
+
+func TestSchedulesAreAllLoadedPageByPage(t *testing.T) {
+	c := &clockwork{jobs: []protocol.CronJob{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}, {ID: "e"}}}
+	bubble(t, c.serve, func(t *testing.T, a *App, f *fake) {
+		s := NewSchedules(a)
+		s.Load(t.Context())
+		v := s.Value.Get()
+		if !v.Loaded || len(v.Jobs) != 5 || v.Heartbeat.LastHeartbeatText != "hi" {
+			t.Errorf("%+v", v)
+		}
+		on(f, protocol.CronList, func(protocol.CronListParams) (protocol.CronListResult, error) {
+			return protocol.CronListResult{}, protocol.ErrInternal.With("the disk is full")
+		})
+		s.Load(t.Context())
+		if v := s.Value.Get(); v.Problem != "The disk is full" || len(v.Jobs) != 5 {
+			t.Errorf("a failure shows %q and %d jobs", v.Problem, len(v.Jobs))
+		}
+	})
+}
+
+func TestDeletedScheduleComesBackAsItWas(t *testing.T) {
+	c := &clockwork{jobs: []protocol.CronJob{{ID: "a", Enabled: true}, {ID: "b"}}}
+	bubble(t, c.serve, func(t *testing.T, a *App, f *fake) {
+		s := NewSchedules(a)
+		s.Load(t.Context())
+		undo := s.Delete(c.jobs[0])
+		synctest.Wait()
+		if v := s.Value.Get(); len(v.Jobs) != 1 || c.jobs[0].Enabled {
+			t.Errorf("it is shown (%d jobs) or may run (%v)", len(v.Jobs), c.jobs[0].Enabled)
+		}
+		s.Load(t.Context()) // the gateway has it still
+		if v := s.Value.Get(); len(v.Jobs) != 1 {
+			t.Error("it came back by itself")
+		}
+		undo()
+		synctest.Wait()
+		if v := s.Value.Get(); len(v.Jobs) != 2 || !c.jobs[0].Enabled || c.removed != 0 {
+			t.Errorf("after undo: %d jobs, enabled %v, removed %d", len(v.Jobs), c.jobs[0].Enabled, c.removed)
+		}
+		s.Delete(c.jobs[0])
+		time.Sleep(UndoTime + time.Second)
+		synctest.Wait()
+		if c.removed != 1 || len(s.Value.Get().Jobs) != 1 {
+			t.Error("it was not deleted in the end")
+		}
+	})
+}
+
+func TestSavedScheduleSaysWhatTheGatewayRefuses(t *testing.T) {
+	bubble(t, func(f *fake) {
+		on(f, protocol.CronAdd, func(p protocol.CronAddParams) (protocol.CronJobResult, error) {
+			if p.Schedule.Kind == protocol.CronExpr && p.Schedule.Expr == "bad" {
+				return protocol.CronJobResult{}, protocol.ErrBadRequest.With("cron expressions have five fields")
+			}
+			return protocol.CronJobResult{OK: true, Job: protocol.CronJob{Name: p.Name, Schedule: *p.Schedule, Spec: *p.Spec}}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		s, form := NewSchedules(a), NewScheduleForm()
+		form.Name, form.Kind, form.Expr, form.Text = "n", protocol.CronExpr, "bad", "do it"
+		if _, err := s.Save(t.Context(), form, time.Now()); err == nil || !strings.Contains(err.Error(), "five fields") {
+			t.Errorf("error %v", err)
+		}
+		form.Kind, form.Every, form.Unit = protocol.CronEvery, "1,5", "hours"
+		if j, err := s.Save(t.Context(), form, time.Now()); err != nil || j.Schedule.EveryMs != 90*60*1000 || j.Spec.Message != "do it" {
+			t.Errorf("%+v, %v", j, err)
+		}
+		form.Every = "often"
+		if _, err := s.Save(t.Context(), form, time.Now()); err == nil {
+			t.Error("a word was taken for a number")
+		}
+	})
+}
+
+func TestFormOfAJobGivesTheSameJob(t *testing.T) {
+	at := time.Date(2026, 5, 3, 18, 30, 0, 0, time.Local).UnixMilli()
+	for _, j := range []protocol.CronJob{
+		{Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}},
+		{Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 45 * 60 * 1000}, Spec: protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "t"}},
+		{Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 90_000}, Spec: protocol.CronMode{Mode: protocol.CronTask}},
+		{Schedule: protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 9 * * 1-5", TZ: "Europe/Berlin"}, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}},
+	} {
+		s, m, err := FormOf(j).parts(time.Now())
+		if err != nil || s.Kind != j.Schedule.Kind || s.EveryMs != j.Schedule.EveryMs || s.Expr != j.Schedule.Expr || s.TZ != j.Schedule.TZ || m != j.Spec {
+			t.Errorf("%+v became %+v %+v, %v", j, s, m, err)
+		}
+		if j.Schedule.AtMs != nil && *s.AtMs != at {
+			t.Errorf("%d became %d", at, *s.AtMs)
+		}
+	}
+}
+
+func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
+	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{"18:30": "2026-03-29 18:30", "20:01": "2026-03-28 20:01", " Tomorrow  at 9:00": "2026-03-29 09:00", "today 18:30": "2026-03-28 18:30",
+		"2026-05-03 18:30": "2026-05-03 18:30", "3.5.2026 18:30": "2026-05-03 18:30", "tomorrow": "", "25:00": "", "": "", "in a while": ""} {
+		got, err := ParseWhen(text, now)
+		if want == "" != (err != nil) || err == nil && got.Format("2006-01-02 15:04") != want {
+			t.Errorf("%q is %v, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestTimesAreSaidInWords(t *testing.T) {
+	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]string{-time.Minute: "due now", time.Minute: "in a minute", 20 * time.Minute: "in 20 minutes", 2*time.Hour + 5*time.Minute: "in 2 h 5 min, at 22:05",
+		13 * time.Hour: "tomorrow at 09:00", 60 * time.Hour: "Tuesday at 08:00", 400 * 24 * time.Hour: "2 May 2027", 30 * 24 * time.Hour: "27 Apr at 20:00"} {
+		if got := In(now.Add(d).UnixMilli(), now); got != want {
+			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+	for expr, want := range map[string]string{"0 9 * * *": "every day at 9:00", "30 7 * * 1-5": "weekdays at 7:30", "*/15 * * * *": "every 15 min", "0 9 * * 0": "every Sunday at 9:00",
+		"0 9 1 * *": "day 1 of every month at 9:00", "5 * * * *": "every hour at 5 past", "0 9 1 1 *": "0 9 1 1 *", "0 9,17 * * *": "0 9,17 * * *", "0 9 * * 9": "0 9 * * 9", "x": "x"} {
+		if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, now); got != want {
+			t.Errorf("%q is %q, want %q", expr, got, want)
+		}
+	}
+	if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 5400_000}, now); got != "every 1 h 30 min" {
+		t.Error(got)
+	}
+	if s := sentence(errors.New("  ")); s == "" {
+		t.Error("an empty error says nothing")
+	}
+}

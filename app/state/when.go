@@ -1,0 +1,130 @@
+package state
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// When says a point in time as a person would: 10:41, tomorrow at 9:00, yesterday at 18:30, 3 May at 18:30.
+func When(ms int64, now time.Time) string {
+	t := time.UnixMilli(ms).In(now.Location())
+	day := func(t time.Time) int64 {
+		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / 86400
+	}
+	clock := t.Format("15:04")
+	switch days := day(t) - day(now); {
+	case days == 0:
+		return clock
+	case days == 1:
+		return "tomorrow at " + clock
+	case days == -1:
+		return "yesterday at " + clock
+	case days > 1 && days < 7:
+		return t.Format("Monday") + " at " + clock
+	case t.Year() == now.Year():
+		return t.Format("2 Jan") + " at " + clock
+	}
+	return t.Format("2 Jan 2006")
+}
+
+// In says how long until a point in time: in 5 minutes (10:41). What is over is due.
+func In(ms int64, now time.Time) string {
+	d := time.UnixMilli(ms).Sub(now)
+	switch {
+	case d <= 0:
+		return "due now"
+	case d < 90*time.Second:
+		return "in a minute"
+	case d < time.Hour:
+		return fmt.Sprintf("in %d minutes", int(d.Round(time.Minute).Minutes()))
+	case d < 6*time.Hour:
+		return "in " + Length(d) + ", at " + When(ms, now)
+	}
+	return When(ms, now)
+}
+
+// Length says how long something is: 12 s, 3 min, 2 h 5 min, 4 days.
+func Length(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Round(100*time.Millisecond).Seconds(), 'f', 1, 64) + " s"
+	case d < 100*time.Second:
+		return fmt.Sprintf("%d s", int(d.Round(time.Second).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))
+	case d < 48*time.Hour:
+		d = d.Round(time.Minute)
+		if m := int(d.Minutes()) % 60; m > 0 {
+			return fmt.Sprintf("%d h %d min", int(d.Hours()), m)
+		}
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Round(24*time.Hour).Hours()/24))
+}
+
+// ScheduleText says a schedule in words: every 2 h, weekdays at 9:00, once, tomorrow at 9:00. An expression that is not a usual one stays as it is.
+func ScheduleText(s protocol.CronSchedule, now time.Time) string {
+	switch s.Kind {
+	case protocol.CronAt:
+		if s.AtMs == nil {
+			return "once"
+		}
+		return "once, " + When(*s.AtMs, now)
+	case protocol.CronEvery:
+		return "every " + Length(time.Duration(s.EveryMs)*time.Millisecond)
+	}
+	text := cronText(s.Expr)
+	if s.TZ != "" {
+		text += " (" + s.TZ + ")"
+	}
+	return text
+}
+
+var weekdays = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+
+// cronText says the usual expressions in words.
+func cronText(expr string) string {
+	f := strings.Fields(expr)
+	if len(f) != 5 || f[3] != "*" {
+		return expr
+	}
+	minute, minErr := strconv.Atoi(f[0])
+	hour, hourErr := strconv.Atoi(f[1])
+	rest := f[2] == "*" && f[4] == "*"
+	if n, ok := strings.CutPrefix(f[0], "*/"); ok && f[1] == "*" && rest {
+		return "every " + n + " min"
+	}
+	if minErr != nil {
+		return expr
+	}
+	if f[1] == "*" && rest {
+		return fmt.Sprintf("every hour at %d past", minute)
+	}
+	if hourErr != nil {
+		return expr
+	}
+	at := fmt.Sprintf(" at %d:%02d", hour, minute)
+	switch {
+	case rest:
+		return "every day" + at
+	case f[2] == "*" && f[4] == "1-5":
+		return "weekdays" + at
+	case f[2] == "*" && (f[4] == "0,6" || f[4] == "6,0" || f[4] == "6-7"):
+		return "weekends" + at
+	case f[2] == "*":
+		if d, err := strconv.Atoi(f[4]); err == nil && d >= 0 && d < len(weekdays) {
+			return "every " + weekdays[d] + at
+		}
+	case f[4] == "*":
+		if d, err := strconv.Atoi(f[2]); err == nil {
+			return fmt.Sprintf("day %d of every month%s", d, at)
+		}
+	}
+	return expr
+}
