@@ -74,39 +74,6 @@ func (a *App) Shown(id protocol.ApprovalID) {
 	act(a, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id})
 }
 
-// Answer answers a question. The question leaves the view at once and returns when the answer could not be given.
-func (a *App) Answer(q protocol.Approval, decision, scope, reason string) {
-	a.Value.Update(func(v View) View {
-		v = answering(v, q.ID, true)
-		v.Approvals = drop(v.Approvals, func(x protocol.Approval) bool { return x.ID == q.ID })
-		return v
-	})
-	a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
-		defer cancel()
-		r, err := Call(ctx, a, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: decision, Scope: scope, Reason: reason})
-		switch {
-		case err != nil:
-			a.fail(fmt.Errorf("your answer was not taken: %w", err))
-			list, listErr := Call(ctx, a, protocol.ApprovalList, protocol.Empty{})
-			a.Value.Update(func(v View) View {
-				v = answering(v, q.ID, false)
-				if listErr != nil {
-					return reduceApproval(v, q)
-				}
-				for _, open := range list.Approvals {
-					if open.ID == q.ID {
-						return reduceApproval(v, open)
-					}
-				}
-				return v
-			})
-		case !r.Won:
-			a.Notify("info", "This question was answered already: "+Ended(r.Approval)+".")
-		}
-	})
-}
-
 // Set changes the configuration; nil resets. It blocks.
 func (a *App) Set(ctx context.Context, path string, value any) error {
 	raw, err := protocol.Marshal(value)

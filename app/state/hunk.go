@@ -1,0 +1,239 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// Hunk is one part of a change: lines of a unified diff that belong together.
+type Hunk struct {
+	Head  string   // the line that begins with @@
+	Lines []string // with their sign
+	old   int      // number of its first line before the change, from 1
+	first int      // number of its first line after the change, from 1
+}
+
+// Hunks takes a unified diff apart. A diff that cannot be read has none.
+func Hunks(diff string) []Hunk {
+	var out []Hunk
+	for _, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			h := Hunk{Head: line}
+			if !readHead(line, &h) {
+				return nil
+			}
+			out = append(out, h)
+		case len(out) == 0: // file names
+		case line == "":
+			out[len(out)-1].Lines = append(out[len(out)-1].Lines, " ") // an empty line of context whose blank was cut off
+		default:
+			out[len(out)-1].Lines = append(out[len(out)-1].Lines, line)
+		}
+	}
+	return out
+}
+
+func readHead(line string, h *Hunk) bool {
+	fields := strings.Fields(line)
+	if len(fields) < 3 {
+		return false
+	}
+	for i, at := range []*int{&h.old, &h.first} {
+		if _, err := fmt.Sscanf(fields[i+1][1:], "%d", at); err != nil {
+			return false
+		}
+		if strings.HasSuffix(fields[i+1], ",0") { // an empty side names the line before it
+			*at++
+		}
+	}
+	return true
+}
+
+// sides are a hunk's lines before and after the change.
+func (h Hunk) sides() (before, after []string) {
+	for _, l := range h.Lines {
+		switch l[0] {
+		case '-':
+			before = append(before, l[1:])
+		case '+':
+			after = append(after, l[1:])
+		case ' ':
+			before, after = append(before, l[1:]), append(after, l[1:])
+		}
+	}
+	return before, after
+}
+
+// errHunks says that a change cannot be taken in part.
+var errHunks = errors.New("this change can be allowed only as a whole")
+
+// CanPick reports whether a change may be allowed in part.
+func CanPick(q protocol.Approval) bool {
+	if q.Preview == nil || q.Preview.Truncated || len(Hunks(q.Preview.Diff)) < 2 {
+		return false
+	}
+	keep := make([]bool, len(Hunks(q.Preview.Diff)))
+	keep[0] = true
+	_, err := PickHunks(q, keep)
+	return err == nil
+}
+
+// PickHunks makes the arguments of a call that writes only the hunks to keep. At least one must be.
+func PickHunks(q protocol.Approval, keep []bool) (json.RawMessage, error) {
+	if q.Preview == nil || q.Preview.Truncated {
+		return nil, errHunks
+	}
+	hunks := Hunks(q.Preview.Diff)
+	if len(hunks) == 0 || len(keep) != len(hunks) {
+		return nil, errHunks
+	}
+	var args map[string]json.RawMessage
+	if err := json.Unmarshal(q.Args, &args); err != nil {
+		return nil, errHunks
+	}
+	var err error
+	switch q.Tool {
+	case "Write":
+		err = pickWrite(args, hunks, keep)
+	case "Edit":
+		err = pickEdit(args, hunks, keep)
+	default:
+		err = errHunks
+	}
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Marshal(args)
+}
+
+func pickWrite(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error {
+	var content string
+	if json.Unmarshal(args["content"], &content) != nil {
+		return errHunks
+	}
+	lines, ok := takeBack(strings.Split(content, "\n"), 1, hunks, keep)
+	if !ok {
+		return errHunks
+	}
+	return putText(args, "content", strings.Join(lines, "\n"))
+}
+
+// pickEdit finds where the new text lies in the file: where taking back every hunk gives the old text.
+func pickEdit(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error {
+	var old, text string
+	if json.Unmarshal(args["oldString"], &old) != nil || json.Unmarshal(args["newString"], &text) != nil || args["edits"] != nil || string(args["replaceAll"]) == "true" {
+		return errHunks
+	}
+	lines := strings.Split(text, "\n")
+	last := hunks[len(hunks)-1]
+	_, after := last.sides()
+	for at := max(1, hunks[0].first-len(lines)); at <= last.first+len(after); at++ {
+		whole, prefix, suffix, ok := wholeLines(lines, at, hunks)
+		if !ok {
+			continue
+		}
+		all, ok := takeBack(whole, at, hunks, make([]bool, len(hunks)))
+		if back, fits := unwrap(all, prefix, suffix); !ok || !fits || back != old {
+			continue
+		}
+		some, _ := takeBack(whole, at, hunks, keep)
+		picked, fits := unwrap(some, prefix, suffix)
+		if !fits {
+			continue
+		}
+		return putText(args, "newString", picked)
+	}
+	return errHunks
+}
+
+func putText(args map[string]json.RawMessage, name, text string) error {
+	raw, err := protocol.Marshal(text)
+	args[name] = raw
+	return err
+}
+
+// wholeLines completes the first and the last line, of which the text may be only a part, from the hunks that show them.
+func wholeLines(lines []string, at int, hunks []Hunk) (whole []string, prefix, suffix string, ok bool) {
+	whole = append([]string(nil), lines...)
+	end := len(lines) - 1
+	for _, h := range hunks {
+		_, after := h.sides()
+		for i, l := range after {
+			k := h.first + i - at
+			switch {
+			case k == 0 && k == end:
+				cut := strings.Index(l, lines[0])
+				if cut < 0 {
+					return nil, "", "", false
+				}
+				prefix, suffix, whole[0] = l[:cut], l[cut+len(lines[0]):], l
+			case k == 0:
+				if !strings.HasSuffix(l, lines[0]) {
+					return nil, "", "", false
+				}
+				prefix, whole[0] = strings.TrimSuffix(l, lines[0]), l
+			case k == end:
+				if !strings.HasPrefix(l, lines[end]) {
+					return nil, "", "", false
+				}
+				suffix, whole[end] = strings.TrimPrefix(l, lines[end]), l
+			case k > 0 && k < end && l != lines[k]:
+				return nil, "", "", false
+			}
+		}
+	}
+	return whole, prefix, suffix, true
+}
+
+func unwrap(lines []string, prefix, suffix string) (string, bool) {
+	s := strings.Join(lines, "\n")
+	if !strings.HasPrefix(s, prefix) || !strings.HasSuffix(s, suffix) || len(s) < len(prefix)+len(suffix) {
+		return "", false
+	}
+	return s[len(prefix) : len(s)-len(suffix)], true
+}
+
+// takeBack undoes the hunks that are not kept in lines, the first of which is the file's line at. Context outside the lines is left alone.
+func takeBack(lines []string, at int, hunks []Hunk, keep []bool) ([]string, bool) {
+	var out []string
+	k := 0 // of lines
+	for i, h := range hunks {
+		line := h.first - at
+		for _, l := range h.Lines {
+			inside := line >= 0 && line < len(lines)
+			switch l[0] {
+			case '\\': // it is about the end of the file, which is no line of its own
+				return nil, false
+			case '-':
+				if line < 0 || line > len(lines) {
+					return nil, false
+				}
+				if !keep[i] {
+					out = append(out, lines[k:max(k, line)]...)
+					k = max(k, line)
+					out = append(out, l[1:])
+				}
+				continue
+			case '+':
+				if !inside || lines[line] != l[1:] {
+					return nil, false
+				}
+				if !keep[i] {
+					out = append(out, lines[k:max(k, line)]...)
+					k = line + 1
+				}
+			default:
+				if inside && lines[line] != l[1:] {
+					return nil, false
+				}
+			}
+			line++
+		}
+	}
+	return append(out, lines[k:]...), true
+}

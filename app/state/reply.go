@@ -1,0 +1,204 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// Reply is what a person answers to a question.
+type Reply struct {
+	Decision string // allow or deny
+	Scope    string // of an allow
+	Reason   string // of a denial
+	Offers   []int  // places of the offered rules to make, for a scope beyond the chat
+	// Args are other arguments that the call shall have.
+	Args json.RawMessage
+}
+
+// Answer answers a question without more ado. See [App.Reply].
+func (a *App) Answer(q protocol.Approval, decision, scope, reason string) {
+	a.Reply(q, Reply{Decision: decision, Scope: scope, Reason: reason})
+}
+
+// Reply answers a question. The question leaves the view at once and returns when the answer could not be given.
+func (a *App) Reply(q protocol.Approval, r Reply) {
+	a.Value.Update(func(v View) View {
+		v = answering(v, q.ID, true)
+		v.Approvals = drop(v.Approvals, func(x protocol.Approval) bool { return x.ID == q.ID })
+		return v
+	})
+	a.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		defer cancel()
+		res, err := Call(ctx, a, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: r.Decision, Scope: r.Scope,
+			Reason: r.Reason, Offers: r.Offers, Args: r.Args})
+		switch {
+		case err != nil:
+			a.fail(fmt.Errorf("your answer was not taken: %w", err))
+			list, listErr := Call(ctx, a, protocol.ApprovalList, protocol.Empty{})
+			a.Value.Update(func(v View) View {
+				v = answering(v, q.ID, false)
+				if listErr != nil {
+					return reduceApproval(v, q)
+				}
+				for _, open := range list.Approvals {
+					if open.ID == q.ID {
+						return reduceApproval(v, open)
+					}
+				}
+				return v
+			})
+		case !res.Won:
+			a.Notify("info", "This question was answered already: "+Ended(res.Approval)+".")
+		}
+	})
+}
+
+// WithNetwork are a command's arguments with the wish for the network, or without it.
+func WithNetwork(args json.RawMessage, on bool) (json.RawMessage, error) {
+	return withArg(args, "network", on, on)
+}
+
+// WithCommand are a command's arguments with another command.
+func WithCommand(args json.RawMessage, command string) (json.RawMessage, error) {
+	return withArg(args, "command", command, true)
+}
+
+func withArg(args json.RawMessage, name string, value any, keep bool) (json.RawMessage, error) {
+	fields := make(map[string]json.RawMessage)
+	if err := json.Unmarshal(args, &fields); err != nil {
+		return nil, fmt.Errorf("read the call's arguments: %w", err)
+	}
+	delete(fields, name)
+	if keep {
+		raw, err := protocol.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		fields[name] = raw
+	}
+	return protocol.Marshal(fields)
+}
+
+// AsksNetwork reports whether a call asks for the network, and whether it may be offered to: a command on a machine that keeps it from commands.
+func AsksNetwork(q protocol.Approval) (asks, offer bool) {
+	var in struct {
+		Network bool `json:"network"`
+	}
+	if q.Tool != "Bash" || json.Unmarshal(q.Args, &in) != nil {
+		return false, false
+	}
+	held := q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Network != "" && q.Host.Enforcement.Network != "allowed"
+	return in.Network, in.Network || held
+}
+
+// NotConfined reports whether nothing holds a command on the machine that a question is about.
+func NotConfined(q protocol.Approval) bool {
+	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || strings.Contains(q.Sandbox, "not enforced") ||
+		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
+}
+
+// Alike are the open questions that ask exactly what q does: same machine, tool, arguments, folder and reason. q is one of them.
+func Alike(open []protocol.Approval, q protocol.Approval) []protocol.Approval {
+	var out []protocol.Approval
+	for _, o := range open {
+		if o.Kind == q.Kind && o.Node == q.Node && o.Tool == q.Tool && string(o.Args) == string(q.Args) && folder(o) == folder(q) && o.Why == q.Why &&
+			(q.Kind == protocol.AskCall || o.ID == q.ID) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func folder(q protocol.Approval) string {
+	if q.Preview != nil && q.Preview.Folder != "" {
+		return q.Preview.Folder
+	}
+	if q.Host != nil {
+		return q.Host.Workspace
+	}
+	return ""
+}
+
+// ScopeWords says what an allow with a scope covers, for a menu.
+func ScopeWords(q protocol.Approval, scope string) string {
+	switch scope {
+	case protocol.ScopeOnce:
+		return "Allow once"
+	case protocol.ScopeSession:
+		return "Allow in this chat: " + q.SessionRule
+	case protocol.ScopeFolder:
+		return "Always in this folder…"
+	case protocol.ScopeMachine:
+		return "Always on this machine…"
+	case protocol.ScopeAlways:
+		return "Always, everywhere…"
+	}
+	return scope
+}
+
+// OfferedRule is a rule that an answer may make, as the gateway will make it.
+type OfferedRule struct {
+	Place  int // among the question's offers
+	Words  string
+	Policy json.RawMessage
+	Wide   bool // it lets more through than the words that are shown
+}
+
+// OfferedRules are the rules that an allow with a scope may make.
+func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
+	var out []OfferedRule
+	for i, o := range q.Offers {
+		var p map[string]any
+		if json.Unmarshal(o.Policy, &p) != nil {
+			continue
+		}
+		rule := OfferedRule{Place: i, Words: o.Words}
+		if argv, ok := p["argv"].([]any); ok && len(argv) > 0 && argv[len(argv)-1] == "**" {
+			rule.Wide = true
+		}
+		where := ""
+		switch scope {
+		case protocol.ScopeFolder:
+			p["node"], where = string(q.Node), " on "+string(q.Node)
+			if p["cwd"] == nil || p["cwd"] == "" {
+				p["cwd"] = strings.TrimSuffix(folder(q), "/") + "/**"
+				where = " in " + folder(q) + " and below" + where
+			}
+		case protocol.ScopeMachine:
+			p["node"], where = string(q.Node), " on "+string(q.Node)
+			delete(p, "cwd")
+		case protocol.ScopeAlways:
+			delete(p, "node")
+			delete(p, "cwd")
+			where = " on every machine"
+		}
+		if !strings.HasSuffix(rule.Words, where) {
+			rule.Words += where
+		}
+		rule.Policy, _ = protocol.Marshal(p)
+		out = append(out, rule)
+	}
+	return out
+}
+
+// NarrowOffers are the places of the rules that let exactly the shown words through.
+func NarrowOffers(rules []OfferedRule) []int {
+	var out []int
+	for _, r := range rules {
+		if !r.Wide {
+			out = append(out, r.Place)
+		}
+	}
+	return slices.Clip(out)
+}
+
+// TryRule says what of the calls that were made before a rule would have decided otherwise. It blocks.
+func (a *App) TryRule(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
+	return Call(ctx, a, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})
+}

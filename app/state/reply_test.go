@@ -1,0 +1,215 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func command(text string, parts ...protocol.ApprovalPart) protocol.Approval {
+	args, _ := protocol.Marshal(map[string]string{"command": text})
+	return protocol.Approval{ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, Args: args, Parts: parts,
+		Preview: &protocol.CallPreview{Folder: "/srv/parser", Programs: []protocol.Program{{Name: "make", Path: "/usr/bin/make"}, {Name: "sudo", Path: "/usr/bin/sudo"}}}}
+}
+
+func TestRiskyPartsAreMarkedWhereTheyStand(t *testing.T) {
+	q := command("make; sudo make; sudo make", protocol.ApprovalPart{Kind: "command", Text: "make", Argv: []string{"make"}, Verdict: "ask", Reason: "no rule names it"},
+		protocol.ApprovalPart{Kind: "command", Text: "sudo make", Argv: []string{"sudo", "make"}, Verdict: "ask", Floor: true, Reason: "it becomes another user"},
+		protocol.ApprovalPart{Kind: "command", Text: "sudo make", Argv: []string{"sudo", "make"}, Verdict: "ask", Floor: true, Reason: "it becomes another user"})
+	want := []CommandSpan{{"make; ", false}, {"sudo make", true}, {"; ", false}, {"sudo make", true}}
+	if got := CommandSpans(q); !slices.Equal(got, want) {
+		t.Errorf("spans %v", got)
+	}
+	parts := CommandParts(q)
+	if len(parts) != 2 || parts[0] != (CommandPart{"sudo make", "/usr/bin/sudo", "it becomes another user", true}) || parts[1].Path != "/usr/bin/make" {
+		t.Errorf("parts %+v", parts)
+	}
+}
+
+func TestSpansAreAlwaysTheWholeCommand(t *testing.T) {
+	for _, text := range []string{"", "a", "é a é", "x\ny"} {
+		q := command(text, protocol.ApprovalPart{Kind: "finding", Text: "a"}, protocol.ApprovalPart{Kind: "finding", Text: "not there"}, protocol.ApprovalPart{Kind: "finding"})
+		var b strings.Builder
+		for _, s := range CommandSpans(q) {
+			b.WriteString(s.Text)
+		}
+		if b.String() != text {
+			t.Errorf("%q became %q", text, b.String())
+		}
+	}
+}
+
+// change makes the question of a Write that turns the lines before into those after, with one hunk per changed line.
+func change(before, after []string) protocol.Approval {
+	var d strings.Builder
+	for i := range before {
+		if before[i] == after[i] {
+			continue
+		}
+		fmt.Fprintf(&d, "@@ -%d +%d @@\n-%s\n+%s\n", i+1, i+1, before[i], after[i])
+	}
+	args, _ := protocol.Marshal(map[string]string{"path": "a.go", "content": strings.Join(after, "\n") + "\n"})
+	return protocol.Approval{Kind: protocol.AskCall, Tool: "Write", Args: args, Preview: &protocol.CallPreview{Diff: "--- a.go\n+++ a.go\n" + d.String()}}
+}
+
+func TestHunksThatAreNotKeptStayAsTheyWere(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		var before, after, want []string
+		var keep []bool
+		for i := range 1 + rnd.IntN(12) {
+			was := fmt.Sprintf("line %d", i)
+			before = append(before, was)
+			if rnd.IntN(2) == 0 {
+				after, want = append(after, was), append(want, was)
+				continue
+			}
+			now := fmt.Sprintf("other %d", rnd.IntN(3))
+			kept := rnd.IntN(2) == 0
+			after, keep = append(after, now), append(keep, kept)
+			if kept {
+				want = append(want, now)
+			} else {
+				want = append(want, was)
+			}
+		}
+		if len(keep) == 0 {
+			continue
+		}
+		raw, err := PickHunks(change(before, after), keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Path, Content string }
+		if json.Unmarshal(raw, &got); got.Content != strings.Join(want, "\n")+"\n" || got.Path != "a.go" {
+			t.Fatalf("keep %v of\n%s\n->\n%s:\n%s", keep, before, after, got.Content)
+		}
+	}
+}
+
+func TestHunksThatAddAndRemoveLines(t *testing.T) {
+	q := change(nil, nil)
+	q.Args = json.RawMessage(`{"path":"a","content":"new\na\nb\nd\n"}`)
+	q.Preview.Diff = "@@ -0,0 +1 @@\n+new\n@@ -1,4 +2,3 @@\n a\n b\n-c\n d\n"
+	for _, c := range []struct {
+		keep []bool
+		want string
+	}{{[]bool{true, false}, "new\na\nb\nc\nd\n"}, {[]bool{false, true}, "a\nb\nd\n"}, {[]bool{false, false}, "a\nb\nc\nd\n"}} {
+		raw, err := PickHunks(q, c.keep)
+		var got struct{ Content string }
+		if json.Unmarshal(raw, &got); err != nil || got.Content != c.want {
+			t.Errorf("%v: %q, %v", c.keep, got.Content, err)
+		}
+	}
+}
+
+func TestHunksOfAnEditWithinLines(t *testing.T) {
+	q := protocol.Approval{Kind: protocol.AskCall, Tool: "Edit", Args: json.RawMessage(`{"path":"a","oldString":"one\nb\nc\nd\ntw","newString":"ONE\nb\nc\nd\nTW"}`),
+		Preview: &protocol.CallPreview{Diff: "@@ -5,2 +5,2 @@\n-x one\n+x ONE\n b\n@@ -8,2 +8,2 @@\n d\n-two\n+TWo\n"}}
+	if !CanPick(q) {
+		t.Fatal("no part of it can be picked")
+	}
+	raw, err := PickHunks(q, []bool{false, true})
+	var got struct{ OldString, NewString string }
+	if json.Unmarshal(raw, &got); err != nil || got.NewString != "one\nb\nc\nd\nTW" || got.OldString != "one\nb\nc\nd\ntw" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, args := range []string{`{"oldString":"other","newString":"ONE\nb\nc\nd\nTW"}`, `{"oldString":"one\nb\nc\nd\ntw","newString":"ONE\nb\nc\nd\nTW","replaceAll":true}`,
+		`{"oldString":"one\nb\nc\nd\ntw","newString":"ONE\nb\nc\nd\nTW","edits":[]}`} {
+		q.Args = json.RawMessage(args)
+		if CanPick(q) {
+			t.Errorf("%s can be picked", args)
+		}
+	}
+}
+
+func TestChangesThatCannotBePickedAreTakenWhole(t *testing.T) {
+	whole := change([]string{"a", "b"}, []string{"c", "d"})
+	if !CanPick(whole) {
+		t.Fatal("a good one cannot be picked")
+	}
+	for name, spoil := range map[string]func(*protocol.Approval){
+		"cut":        func(q *protocol.Approval) { q.Preview.Truncated = true },
+		"one hunk":   func(q *protocol.Approval) { q.Preview.Diff = "@@ -1 +1 @@\n-a\n+c\n" },
+		"other text": func(q *protocol.Approval) { q.Args = json.RawMessage(`{"path":"a.go","content":"something else"}`) },
+		"no diff":    func(q *protocol.Approval) { q.Preview.Diff = "Binary files differ" },
+		"bad head":   func(q *protocol.Approval) { q.Preview.Diff = "@@ x y @@\n-a\n+c\n@@ -2 +2 @@\n-b\n+d\n" },
+		"other tool": func(q *protocol.Approval) { q.Tool = "Bash" },
+		"no end":     func(q *protocol.Approval) { q.Preview.Diff += "\\ No newline at end of file\n" },
+	} {
+		q := whole
+		p := *whole.Preview
+		q.Preview = &p
+		spoil(&q)
+		if CanPick(q) {
+			t.Errorf("%s: can be picked", name)
+		}
+	}
+}
+
+func TestArgumentsKeepWhatIsNotChanged(t *testing.T) {
+	args := json.RawMessage(`{"command":"make","timeout":5,"network":true}`)
+	for _, c := range []struct {
+		got  func() (json.RawMessage, error)
+		want string
+	}{
+		{func() (json.RawMessage, error) { return WithNetwork(args, false) }, `{"command":"make","timeout":5}`},
+		{func() (json.RawMessage, error) { return WithCommand(args, "make -k") }, `{"command":"make -k","network":true,"timeout":5}`},
+	} {
+		if got, err := c.got(); err != nil || string(got) != c.want {
+			t.Errorf("%s, %v", got, err)
+		}
+	}
+	if _, err := WithNetwork(json.RawMessage(`[]`), true); err == nil {
+		t.Error("arguments that are no object were taken")
+	}
+}
+
+func TestNetworkIsOfferedWhereItIsHeld(t *testing.T) {
+	q := command("make")
+	if asks, offer := AsksNetwork(q); asks || offer {
+		t.Error("offered where nothing holds it")
+	}
+	q.Host = &protocol.HostInfo{Enforcement: &protocol.Enforcement{Network: "blocked"}}
+	if asks, offer := AsksNetwork(q); asks || !offer {
+		t.Error("not offered")
+	}
+	q.Args, _ = WithNetwork(q.Args, true)
+	if asks, offer := AsksNetwork(q); !asks || !offer {
+		t.Error("the wish is not seen")
+	}
+}
+
+func TestAlikeAreOnlyTheSame(t *testing.T) {
+	a, b, c, d := command("make"), command("make"), command("make test"), command("make")
+	a.ID, b.ID, c.ID, d.ID = "a", "b", "c", "d"
+	d.Node = "nas"
+	if got := Alike([]protocol.Approval{a, b, c, d}, a); len(got) != 2 || got[1].ID != "b" {
+		t.Errorf("%v", got)
+	}
+	a.Kind, b.Kind = protocol.AskContinue, protocol.AskContinue
+	if got := Alike([]protocol.Approval{a, b}, a); len(got) != 1 {
+		t.Error("runs go on one by one")
+	}
+}
+
+func TestOfferedRulesAreThoseTheGatewayMakes(t *testing.T) {
+	q := command("make test")
+	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","test"],"cwd":"/srv/parser","verdict":"allow"}`), Words: "Allow make test"},
+		{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","**"],"verdict":"allow"}`), Words: "Allow make with anything after it"}}
+	rules := OfferedRules(q, protocol.ScopeFolder)
+	if string(rules[1].Policy) != `{"argv":["make","**"],"cwd":"/srv/parser/**","node":"server","tool":"Bash","verdict":"allow"}` || !rules[1].Wide || rules[0].Wide {
+		t.Errorf("%+v", rules)
+	}
+	if got := NarrowOffers(rules); !slices.Equal(got, []int{0}) {
+		t.Errorf("narrow %v", got)
+	}
+	if rules = OfferedRules(q, protocol.ScopeAlways); strings.Contains(string(rules[0].Policy), "node") || strings.Contains(string(rules[0].Policy), "cwd") {
+		t.Errorf("always: %s", rules[0].Policy)
+	}
+}
