@@ -152,7 +152,7 @@ const (
 )
 
 // Here is the machine name of the caller's own process in [TransferStartParams]: the files are read or written by the window or command line
-// itself, with the person's own rights, over the connection of the call. See client.Ends.
+// itself, with the person's own rights, over the connection of the call, which needs client.Options.Files.
 const Here = "@here"
 
 // TransferStartParams puts a transfer into the queue (extension). It is the person's own act: a rule may deny it, nobody is asked.

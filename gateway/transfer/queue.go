@@ -269,8 +269,8 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Li
 		return e.ended(ctx, in.ID, "")
 	}
 	e.mu.Lock()
-	if here != nil && (j.row.From == protocol.Here || j.row.To == protocol.Here) && j.end == nil {
-		j.here = here
+	if here != nil && (j.row.From == protocol.Here || j.row.To == protocol.Here) {
+		j.here = here // an attempt that runs has the old one, and ends with it
 	}
 	paused := j.row.State == protocol.TransferPaused
 	e.mu.Unlock()

@@ -46,7 +46,10 @@ type Options struct {
 	OnEvent func(protocol.EventFrame)
 	// OnFrame is called for every binary frame, which it owns from then on, like OnEvent. nil drops them.
 	OnFrame func(*stream.Frame)
-	Logger  *slog.Logger
+	// Files, when set, makes the client an end of the transfers it starts: see [protocol.Here] and [stream.Disk]. After a reconnect transfer.resume
+	// lets them go on over the new connection.
+	Files  stream.Files
+	Logger *slog.Logger
 }
 
 // Client is one peer of a gateway. Its methods are safe for use by many goroutines.
@@ -57,6 +60,9 @@ type Client struct {
 	mu   sync.Mutex // guards conn and up
 	conn *conn      // nil while there is none
 	up   chan struct{}
+
+	ends  *stream.Ends              // nil without Options.Files
+	other func(protocol.EventFrame) // Options.OnEvent behind ends
 }
 
 // New makes a client; Run connects it.
@@ -64,6 +70,10 @@ func New(opts Options) *Client {
 	c := &Client{opts: opts, log: opts.Logger, up: make(chan struct{})}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Files != nil {
+		c.ends = stream.NewEnds(opts.Files, c.Peer(), nil, c.log)
+		c.other, c.opts.OnEvent, c.opts.OnFrame = opts.OnEvent, c.event, c.ends.Binary
 	}
 	return c
 }
@@ -78,9 +88,15 @@ func (e *FinalError) Unwrap() error { return e.Err }
 // handshake, or a newer peer with the same id). Between attempts it waits, longer each time, up to half a minute.
 func (c *Client) Run(ctx context.Context) error {
 	backoff := minBackoff
+	if c.ends != nil {
+		defer c.ends.Close()
+	}
 	for {
 		began := time.Now()
 		err := c.once(ctx)
+		if c.ends != nil {
+			c.ends.Drop()
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -28,6 +28,13 @@ func (c *conn) binary(alive func()) func(kind int, r io.Reader) {
 	}
 }
 
+// event takes an event of a client that is an end of transfers itself.
+func (c *Client) event(e protocol.EventFrame) {
+	if !c.ends.Event(e.Event, e.Payload) && c.other != nil {
+		c.other(e)
+	}
+}
+
 // Peer is the gateway as the ends of transfers see it: what is reported and sent goes over the connection that there is at the time.
 func (c *Client) Peer() stream.Peer { return link{c} }
 

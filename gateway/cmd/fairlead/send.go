@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/stream"
+)
+
+func sendCommand(o *options) *cobra.Command {
+	var p protocol.TransferStartParams
+	var from string
+	var wait time.Duration
+	cmd := &cobra.Command{
+		Use:   "send FILE… MACHINE:[DIR]",
+		Short: "Send files and folders to a machine, or fetch them with --from",
+		Long: `Send copies files and folders, with a progress bar. Every file is checked by SHA-256; when the connection, a machine or the gateway goes away in
+between, the rest is sent when it is back. The files are this computer's, read with your own rights, or those of another machine with --from. MACHINE is a
+machine's name, or gsv for the agent's workspace; DIR is in its workspace. With --from the target may also be a folder of this computer.`,
+		Example: `  fairlead send report.pdf photos/ laptop:inbox
+  fairlead send --from laptop results.csv server:data
+  fairlead send --from laptop results.csv .`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			machine := protocol.NodeID(from)
+			if machine == "" {
+				machine = protocol.Here
+			}
+			for _, f := range args[:len(args)-1] {
+				if machine == protocol.Here {
+					abs, err := filepath.Abs(f)
+					if err != nil {
+						return err
+					}
+					if _, err := os.Stat(abs); err != nil {
+						return &exitError{code: exitUsage, err: fmt.Errorf("cannot send %w", err)}
+					}
+					f = abs
+				}
+				p.Sources = append(p.Sources, string(machine)+":"+f)
+			}
+			target := args[len(args)-1]
+			if name, _, ok := strings.Cut(target, ":"); !ok || filepath.VolumeName(target) != "" && len(name) == 1 {
+				if from == "" {
+					return &exitError{code: exitUsage, err: fmt.Errorf("%q names no machine: write MACHINE: or MACHINE:DIR", target)}
+				}
+				abs, err := filepath.Abs(target)
+				if err != nil {
+					return err
+				}
+				target = protocol.Here + ":" + abs
+			}
+			p.Destination, p.Into = target, true
+			if wait > 0 {
+				p.Later, p.ExpiresIn = true, wait.Milliseconds()
+			}
+			return o.withFiles(cmd.Context(), func(ctx context.Context, c *connection) error {
+				t, err := client.Call(ctx, c.Client, protocol.TransferStart, p)
+				if err != nil {
+					return err
+				}
+				return o.follow(ctx, cmd.OutOrStdout(), c, t)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&from, "from", "", "`machine` that has the files; default this computer, by itself")
+	f.StringVar(&p.Conflict, "conflict", protocol.ConflictRename, "what to do with a file that is there already: rename, overwrite or skip")
+	f.StringVar(&p.Links, "links", protocol.LinksKeep, "what to do with symbolic links: keep, follow or skip")
+	f.DurationVar(&wait, "later", 0, "when a machine is away, wait for it for at most this `time`, such as 24h")
+	return cmd
+}
+
+// withFiles runs f on a connection over which this computer's files can be sent and received.
+func (o *options) withFiles(ctx context.Context, f func(context.Context, *connection) error) error {
+	token, err := o.findToken()
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	c, err := o.connectWith(ctx, client.Options{URL: o.url, Token: token, Files: stream.Disk{Dir: dir}})
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	return f(ctx, c)
+}
+
+// follow shows a transfer until it ends.
+func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t protocol.Transfer) error {
+	bar := &bar{out: out, plain: o.json || !isTerminal(out)}
+	here := t.From == protocol.Here || t.To == protocol.Here
+	last := make(chan protocol.Transfer, 1)
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	fed := make(chan error, 1)
+	go func() {
+		show := func(now protocol.Transfer) {
+			if now.ID != t.ID {
+				return
+			}
+			bar.show(now)
+			if now.Over() {
+				select {
+				case last <- now:
+				default:
+				}
+			}
+		}
+		fed <- c.Feed(watching, func(protocol.FeedSnapshot) {
+			// On a new connection the files come from here once more; and it may have ended meanwhile.
+			if here {
+				client.Call(watching, c.Client, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
+			}
+			if now, err := client.Call(watching, c.Client, protocol.TransferGet, protocol.TransferParams{ID: t.ID}); err == nil {
+				show(now)
+			}
+		}, func(ch protocol.Change) {
+			if ch.Kind == protocol.ChangeTransfer {
+				show(*ch.Transfer)
+			}
+		})
+	}()
+	var end protocol.Transfer
+	var err error
+	select {
+	case end = <-last:
+	case err = <-fed:
+		fed <- err
+	}
+	stop()
+	<-fed
+	bar.end()
+	if end.ID == "" {
+		if ctx.Err() != nil {
+			fmt.Fprintf(out, "Interrupted. The transfer goes on with: fairlead transfers resume %s\n", short(t.ID))
+			return ctx.Err()
+		}
+		return err
+	}
+	if o.json {
+		if err := printJSON(out, end); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprint(out, summary(end))
+	}
+	if end.State != protocol.TransferDone {
+		return errors.New(strings.TrimSuffix("the transfer "+end.State+": "+end.Error, ": "))
+	}
+	return nil
+}
+
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// bar is a progress bar on one line.
+type bar struct {
+	out   io.Writer
+	plain bool
+	drawn bool
+}
+
+const barCells = 24
+
+func (b *bar) show(t protocol.Transfer) {
+	if b.plain {
+		return
+	}
+	line := t.State
+	if t.Bytes > 0 || t.Files > 0 {
+		part := 1.0
+		if t.Bytes > 0 {
+			part = float64(t.BytesDone) / float64(t.Bytes)
+		}
+		full := int(min(part, 1) * barCells)
+		line = fmt.Sprintf("%s%s %3.0f%%  %s of %s", strings.Repeat("█", full), strings.Repeat("░", barCells-full), part*100, bytesText(t.BytesDone), bytesText(t.Bytes))
+		if t.Files > 1 {
+			line += fmt.Sprintf("  %d/%d files", t.FilesDone, t.Files)
+		}
+		switch {
+		case t.State != protocol.TransferRunning:
+			line += "  " + t.State
+		case t.Speed > 0:
+			line += "  " + bytesText(t.Speed) + "/s"
+			if t.ETA > 0 {
+				line += "  " + (time.Duration(t.ETA) * time.Millisecond).Round(time.Second).String() + " left"
+			}
+		}
+	}
+	if t.State == protocol.TransferWaiting && t.Error != "" {
+		line += ": " + clean(t.Error)
+	}
+	fmt.Fprintf(b.out, "\r%s\x1b[K", line)
+	b.drawn = true
+}
+
+func (b *bar) end() {
+	if b.drawn {
+		fmt.Fprintln(b.out)
+	}
+}
+
+// summary is what came of a transfer, for people.
+func summary(t protocol.Transfer) string {
+	var s strings.Builder
+	if t.State == protocol.TransferDone {
+		files := "1 file"
+		if t.Files != 1 {
+			files = fmt.Sprintf("%d files", t.Files)
+		}
+		fmt.Fprintf(&s, "%s, %s, arrived at %s", files, bytesText(t.Bytes), clean(t.Destination))
+		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
+			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
+		}
+		if t.Skipped > 0 {
+			fmt.Fprintf(&s, "; %d of them were there already", t.Skipped)
+		}
+		s.WriteString(".\n")
+	}
+	for _, p := range t.Problems {
+		fmt.Fprintf(&s, "%s: %s\n", clean(p.Path), clean(p.Text))
+	}
+	return s.String()
+}
+
+func bytesText(n int64) string {
+	const unit = 1 << 10
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, names := float64(n)/unit, "KMGT"
+	i := 0
+	for v >= unit && i < len(names)-1 {
+		v /= unit
+		i++
+	}
+	return fmt.Sprintf("%.1f %ciB", v, names[i])
+}
+
+// short is enough of an id to name a transfer.
+func short(id protocol.TransferID) string { return string(id[:min(8, len(id))]) }

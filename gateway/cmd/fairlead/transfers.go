@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func transfersCommand(o *options) *cobra.Command {
+	cmd := &cobra.Command{Use: "transfers", Short: "See and lead what is moved between machines", Args: cobra.NoArgs}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	var p protocol.TransferListParams
+	list := &cobra.Command{
+		Use: "list", Short: "List the transfers that have not ended, or with --history those that have", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return with(o, cmd, protocol.TransferList, p, func(out io.Writer, r protocol.TransferListResult) error {
+				if len(r.Transfers) == 0 {
+					_, err := fmt.Fprintln(out, "Nothing is on its way.")
+					return err
+				}
+				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				for _, t := range r.Transfers {
+					fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\n", short(t.ID), t.State, clean(sources(t)), clean(t.Destination), progressText(t), clean(t.Error))
+				}
+				if err := w.Flush(); err != nil {
+					return err
+				}
+				if more := r.Count - p.Offset - len(r.Transfers); more > 0 {
+					fmt.Fprintf(out, "%d more; --offset %d shows them.\n", more, p.Offset+len(r.Transfers))
+				}
+				return nil
+			})
+		},
+	}
+	f := list.Flags()
+	f.BoolVar(&p.History, "history", false, "those that have ended, the newest first")
+	f.StringVar((*string)(&p.Node), "machine", "", "only those from or to this `machine`")
+	f.IntVar(&p.Offset, "offset", 0, "how many to leave out")
+	f.IntVar(&p.Limit, "limit", 100, "how many to show")
+	cmd.AddCommand(list,
+		transferAct(o, "pause", "Have a transfer rest until you resume it", protocol.TransferPause),
+		transferAct(o, "cancel", "End a transfer; what is unfinished is removed, what has arrived stays", protocol.TransferCancel),
+		transferFollow(o, "resume", "Let a paused transfer go on", protocol.TransferResume),
+		transferFollow(o, "retry", "Try a failed or cancelled transfer once more; what has arrived is not sent again", protocol.TransferRetry),
+		&cobra.Command{
+			Use: "forget [ID…]", Short: "Remove ended transfers from the history, all of them without ids; no file is touched",
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+					var p protocol.TransferForgetParams
+					for _, a := range args {
+						t, err := findTransfer(ctx, c, a)
+						if err != nil {
+							return err
+						}
+						p.IDs = append(p.IDs, t.ID)
+					}
+					r, err := client.Call(ctx, c.Client, protocol.TransferForget, p)
+					if err == nil {
+						_, err = fmt.Fprintf(cmd.OutOrStdout(), "Removed %d.\n", r.Removed)
+					}
+					return err
+				})
+			},
+		})
+	return cmd
+}
+
+// transferAct is a command on one transfer that has done its work when the gateway has answered.
+func transferAct(o *options, name, what string, m protocol.Method[protocol.TransferParams, protocol.Transfer]) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " ID", Short: what, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				t, err := findTransfer(ctx, c, args[0])
+				if err != nil {
+					return err
+				}
+				if t, err = client.Call(ctx, c.Client, m, protocol.TransferParams{ID: t.ID}); err != nil {
+					return err
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), t)
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is %s.\n", short(t.ID), t.State)
+				return err
+			})
+		},
+	}
+}
+
+// transferFollow is a command after which a transfer goes on. One that has an end in a command line stays with this one until it is over.
+func transferFollow(o *options, name, what string, m protocol.Method[protocol.TransferParams, protocol.Transfer]) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " ID", Short: what, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withFiles(cmd.Context(), func(ctx context.Context, c *connection) error {
+				t, err := findTransfer(ctx, c, args[0])
+				if err != nil {
+					return err
+				}
+				if t, err = client.Call(ctx, c.Client, m, protocol.TransferParams{ID: t.ID}); err != nil {
+					return err
+				}
+				if t.From == protocol.Here || t.To == protocol.Here {
+					return o.follow(ctx, cmd.OutOrStdout(), c, t)
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), t)
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is %s.\n", short(t.ID), t.State)
+				return err
+			})
+		},
+	}
+}
+
+// findTransfer finds a transfer by the beginning of its id.
+func findTransfer(ctx context.Context, c *connection, id string) (protocol.Transfer, error) {
+	var found []protocol.Transfer
+	for _, history := range []bool{false, true} {
+		r, err := client.Call(ctx, c.Client, protocol.TransferList, protocol.TransferListParams{History: history, Limit: 500})
+		if err != nil {
+			return protocol.Transfer{}, err
+		}
+		for _, t := range r.Transfers {
+			if strings.HasPrefix(string(t.ID), id) {
+				found = append(found, t)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return client.Call(ctx, c.Client, protocol.TransferGet, protocol.TransferParams{ID: protocol.TransferID(id)})
+	case 1:
+		return found[0], nil
+	}
+	return protocol.Transfer{}, &exitError{code: exitUsage, err: fmt.Errorf("%d transfers begin with %s; give more of the id", len(found), id)}
+}
+
+func sources(t protocol.Transfer) string {
+	s := t.Sources[0]
+	if n := len(t.Sources) - 1; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	return s
+}
+
+func progressText(t protocol.Transfer) string {
+	switch {
+	case t.Over() && t.State == protocol.TransferDone:
+		return bytesText(t.Bytes) + ", " + time.UnixMilli(t.EndedAt).Format(time.DateTime)
+	case t.Bytes == 0:
+		return ""
+	}
+	s := fmt.Sprintf("%d%% of %s", t.BytesDone*100/t.Bytes, bytesText(t.Bytes))
+	if t.Speed > 0 {
+		s += ", " + bytesText(t.Speed) + "/s"
+	}
+	return s
+}
