@@ -21,6 +21,7 @@ import (
 
 // book is a conversation in memory.
 type book struct {
+	shorten func(keep int64) []protocol.Message
 	mu      sync.Mutex
 	msgs    []protocol.Message
 	states  []string
@@ -65,6 +66,13 @@ func (b *book) AskContinue(_ context.Context, steps int) (bool, error) {
 	return b.more, nil
 }
 func (b *book) OnAsk(protocol.Approval) {}
+func (b *book) Shorten(_ context.Context, keep int64) ([]protocol.Message, error) {
+	if b.shorten == nil {
+		return nil, nil
+	}
+	return b.shorten(keep), nil
+}
+
 func (b *book) Images(_ context.Context, msgs []protocol.Message) []protocol.Message {
 	return msgs
 }

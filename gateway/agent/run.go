@@ -38,6 +38,9 @@ type Sink interface {
 	AskContinue(ctx context.Context, steps int) (bool, error)
 	// OnAsk shows that a question is open, and its end.
 	OnAsk(a protocol.Approval)
+	// Shorten cuts the conversation down to its newest messages of about keep tokens and returns what is left, with a summary in front. No
+	// history means that nothing can be cut.
+	Shorten(ctx context.Context, keep int64) ([]protocol.Message, error)
 	// Images loads the data of stored images into a copy of the messages.
 	Images(ctx context.Context, msgs []protocol.Message) []protocol.Message
 }
@@ -52,7 +55,9 @@ type Run struct {
 	System   string
 	Thinking string
 	MaxOut   int
-	MaxSteps int // model steps before the person is asked
+	MaxSteps int   // model steps before the person is asked
+	Reserve  int64 // tokens of the window to keep free, by shortening the conversation in time; 0 never shortens it
+	Keep     int64 // tokens of the newest messages that are left then
 	// Tools lists what can be called, anew for every step.
 	Tools   func() []protocol.ToolSpec
 	Caller  Caller
@@ -61,7 +66,8 @@ type Run struct {
 	// History is the conversation so far. Do owns it from here on.
 	History []protocol.Message
 
-	step int
+	step      int
+	shortened bool // because the provider said that it is too much
 }
 
 // Do runs to the end. A nil error means the model has finished; context causes mean that it was stopped; anything else is why it failed, as

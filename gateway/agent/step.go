@@ -14,14 +14,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reserve is how many tokens of the window are kept free for the answer.
-const reserve = 4096
-
 // model takes one model step and stores what it says. done means that nothing is left to do.
 func (r *Run) model(ctx context.Context) (done bool, err error) {
 	r.Sink.Step(r.step)
 	r.Sink.State(protocol.RunThinking, "")
-	if err := r.fits(); err != nil {
+	if err := r.room(ctx); err != nil {
 		return true, err
 	}
 	req := llm.Request{System: r.System, Messages: withObjects(r.Sink.Images(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
@@ -40,12 +37,17 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
+	if errors.Is(err, protocol.ErrContextOverflow) && len(a.blocks) == 0 && !r.shortened {
+		if again, shortErr := r.overflowed(ctx); again || shortErr != nil {
+			return false, shortErr
+		}
+	}
 	m := a.message()
 	switch {
 	case err == nil && len(m.Content) == 0:
 		err = protocol.ErrModel.With("The model returned nothing. Try again, or choose another model.")
 	case err == nil && a.stop == llm.StopRefusal && len(m.Content.Calls()) == 0 && m.Content.Text() == "":
-		err = protocol.ErrModel.With("The model refused to answer.")
+		err = protocol.ErrModel.With(strings.TrimSpace("The model refused to answer. " + a.why))
 	}
 	if err != nil {
 		// Calls of an answer that was cut off are not run.
@@ -74,31 +76,6 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	return len(m.Content.Calls()) == 0, nil
 }
 
-// fits reports an overflow before it happens: from what the provider counted last, and an estimate of what came since.
-func (r *Run) fits() error {
-	if r.Info.ContextWindow <= 0 {
-		return nil
-	}
-	var counted int64
-	since := r.History
-	for i := len(r.History) - 1; i >= 0; i-- {
-		if u := r.History[i].Usage; u != nil && u.Total > 0 {
-			counted, since = u.Total, r.History[i+1:]
-			break
-		}
-	}
-	need := counted + llm.EstimateTokens(since)
-	if counted == 0 {
-		need += int64(len(r.System)) / 4
-	}
-	if free := r.Info.ContextWindow - min(reserve, r.Info.ContextWindow/4); need > free {
-		return protocol.ErrContextOverflow.With(fmt.Sprintf(
-			"This chat has about %d tokens, more than %s can read (%d). Begin a new chat, or send /reset to clear this one; it is kept in the archive.",
-			need, r.Ref.ID, r.Info.ContextWindow))
-	}
-	return nil
-}
-
 // answer collects what a model streams, in order.
 type answer struct {
 	run      *Run
@@ -106,6 +83,7 @@ type answer struct {
 	usage    protocol.Usage
 	hasUsage bool
 	stop     string
+	why      string // the provider's sentence about a refusal
 	spoke    bool
 }
 
@@ -134,7 +112,7 @@ func (a *answer) take(e llm.Event) {
 	case llm.EventRetry:
 		s.State(protocol.RunRetrying, fmt.Sprintf("Trying again in %s: %s (%d of %d)", e.Retry.After.Round(100*time.Millisecond), e.Retry.Reason, e.Retry.Attempt, e.Retry.Of))
 	case llm.EventStop:
-		a.stop = e.Stop
+		a.stop, a.why = e.Stop, e.Text
 	}
 }
 

@@ -113,6 +113,9 @@ type Message struct {
 	IsError    bool      `json:"isError,omitempty"`
 	Call       *CallInfo `json:"call,omitempty"` // how the call went, for the tool card (extension)
 
+	// Compaction marks the notice of a chat that was shortened (extension).
+	Compaction *Compaction `json:"compaction,omitempty"`
+
 	// Origin says who really wrote a user message when it was not the person at the keyboard, and marks the person's own
 	// "!command" (extension).
 	Origin string `json:"origin,omitempty"`

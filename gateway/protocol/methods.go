@@ -26,6 +26,7 @@ var (
 	SessionPatch   = Method[SessionPatchParams, OK]{"session.patch"}
 	SessionReset   = Method[SessionParams, SessionResetResult]{"session.reset"}
 	SessionHistory = Method[SessionParams, SessionHistoryResult]{"session.history"}
+	SessionCompact = Method[SessionCompactParams, SessionCompactResult]{"session.compact"}
 	SessionPreview = Method[SessionPreviewParams, SessionPreviewResult]{"session.preview"}
 
 	WorkspaceList = Method[WorkspaceListParams, WorkspaceListResult]{"workspace.list"}
@@ -121,6 +122,7 @@ var Methods = []MethodInfo{
 	{SessionGetStat.Name, ScopeRead, []Mode{ModeClient}, false},
 	{SessionReset.Name, ScopeChat, []Mode{ModeClient}, false},
 	{SessionHistory.Name, ScopeRead, []Mode{ModeClient}, false},
+	{SessionCompact.Name, ScopeChat, []Mode{ModeClient}, false},
 	{SessionPreview.Name, ScopeRead, []Mode{ModeClient}, false},
 	{SessionsList.Name, ScopeRead, []Mode{ModeClient}, false},
 	{InvokeTool.Name, ScopeInvoke, []Mode{ModeClient}, false},
@@ -200,6 +202,9 @@ var Methods = []MethodInfo{
 	{ModelsTest.Name, ScopeAdmin, []Mode{ModeClient}, true},
 	{ModelsDetect.Name, ScopeRead, []Mode{ModeClient}, true},
 	{SessionsSearch.Name, ScopeRead, []Mode{ModeClient}, true},
+	{SessionArchives.Name, ScopeRead, []Mode{ModeClient}, true},
+	{SessionArchiveRead.Name, ScopeRead, []Mode{ModeClient}, true},
+	{SessionUncompact.Name, ScopeChat, []Mode{ModeClient}, true},
 	{JournalList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{RulesList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{RulePut.Name, ScopeApprove, []Mode{ModeClient}, true},

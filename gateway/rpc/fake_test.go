@@ -176,6 +176,31 @@ func (fakeSessions) Reset(_ context.Context, in protocol.SessionParams) (protoco
 	return protocol.SessionResetResult{OK: true, SessionKey: in.SessionKey, OldSessionID: "s1", NewSessionID: "s2", ArchivedMessages: 3}, nil
 }
 
+func (fakeSessions) Compact(_ context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error) {
+	if in.KeepMessages == nil {
+		return protocol.SessionCompactResult{OK: true, KeptMessages: 20}, nil
+	}
+	if *in.KeepMessages < 1 {
+		return protocol.SessionCompactResult{}, protocol.ErrBadRequest.With("keepMessages must be 1 or more")
+	}
+	return protocol.SessionCompactResult{OK: true, TrimmedMessages: 9, KeptMessages: *in.KeepMessages, ArchivedTo: "archive/" + in.Focus}, nil
+}
+
+func (fakeSessions) Uncompact(context.Context, protocol.SessionParams) (protocol.SessionUncompactResult, error) {
+	return protocol.SessionUncompactResult{OK: true, Messages: 9}, nil
+}
+
+func (fakeSessions) Archives(_ context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error) {
+	return protocol.SessionArchivesResult{SessionKey: in.SessionKey, Archives: []protocol.ArchiveInfo{{ID: "a", SessionID: "s1", Kind: protocol.ArchiveReset, Messages: 1, ArchivedTo: "archive/a"}}}, nil
+}
+
+func (fakeSessions) ReadArchive(_ context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
+	if in.ID == "" {
+		return protocol.SessionArchiveReadResult{}, protocol.ErrBadRequest.With("id required")
+	}
+	return protocol.SessionArchiveReadResult{Archive: protocol.ArchiveInfo{ID: in.ID, Kind: protocol.ArchiveCompact}, Messages: []protocol.Message{}}, nil
+}
+
 func (fakeSessions) History(_ context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error) {
 	return protocol.SessionHistoryResult{SessionKey: in.SessionKey, CurrentSessionID: "s2", PreviousSessionIDs: []protocol.SessionID{"s1"}}, nil
 }

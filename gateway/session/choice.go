@@ -4,13 +4,27 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
 
-// modelOf is the model and thinking level of the next message.
+// agentEntry is what is configured for the agent of a session.
+func (m *Manager) agentEntry(key protocol.SessionKey) config.AgentEntry {
+	for _, a := range m.opts.Config().Agents.List {
+		if agentName(a.ID) == agentOf(key) {
+			return a
+		}
+	}
+	return config.AgentEntry{}
+}
+
+// modelOf is the model and thinking level of the next message: the message's own, else the chat's, else the agent's, else the gateway's.
 func (m *Manager) modelOf(s store.Session, d *protocol.Directives) (protocol.ModelRef, string) {
 	cfg := m.opts.Config().Model
+	if own := m.agentEntry(s.Key).Model; own != nil && own.Provider != "" {
+		cfg = *own
+	}
 	ref, thinking := protocol.ModelRef{Provider: cfg.Provider, ID: cfg.ID}, cfg.ThinkingLevel
 	if s.Prefs.Model != nil && s.Prefs.Model.Provider != "" {
 		ref = *s.Prefs.Model

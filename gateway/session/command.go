@@ -26,6 +26,7 @@ var levels = map[string]string{
 
 const helpText = `Commands:
 /new or /reset  begin this chat afresh; the old messages go to the archive
+/compact [N] [FOCUS]  put a summary in place of all but the last N messages (20); /compact undo takes it back
 /stop           stop what runs
 /status         show model, tokens and queue
 /model [PROVIDER/ID]  show or set this chat's model
@@ -51,7 +52,7 @@ func (m *Manager) command(ctx context.Context, key protocol.SessionKey, text str
 		}
 	case "compact":
 		name, run = "compact", func() (string, error) {
-			return "", fmt.Errorf("compacting is not part of this version yet; /reset begins afresh and keeps the archive")
+			return m.compactCommand(ctx, key, arg)
 		}
 	case "stop":
 		name, run = "stop", func() (string, error) {
@@ -106,6 +107,26 @@ func (m *Manager) statusText(ctx context.Context, key protocol.SessionKey) (stri
 	}
 	return fmt.Sprintf("Session: %s\nModel: %s\nState: %s, %s waiting\nMessages: %d\nTokens: %d in, %d out", key, ref, state, count(st.QueueSize, "message"),
 		st.MessageCount, st.Tokens.Input, st.Tokens.Output), nil
+}
+
+func (m *Manager) compactCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {
+	if strings.EqualFold(arg, "undo") {
+		r, err := m.Uncompact(ctx, protocol.SessionParams{SessionKey: key})
+		if r.Messages == 0 {
+			return "The chat is whole already.", err
+		}
+		return fmt.Sprintf("The agent reads %s again.", count(r.Messages, "message")), err
+	}
+	in := protocol.SessionCompactParams{SessionKey: key, Focus: arg}
+	number, rest, _ := strings.Cut(arg, " ")
+	if n, err := strconv.Atoi(number); err == nil {
+		in.KeepMessages, in.Focus = &n, strings.TrimSpace(rest)
+	}
+	r, err := m.Compact(ctx, in)
+	if r.TrimmedMessages == 0 {
+		return "Nothing to shorten.", err
+	}
+	return fmt.Sprintf("A summary stands for %s now, and %s stay. /compact undo takes it back.", count(r.TrimmedMessages, "message"), count(r.KeptMessages, "message")), err
 }
 
 func (m *Manager) modelCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {

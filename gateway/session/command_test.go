@@ -22,7 +22,9 @@ func TestSlashCommands(t *testing.T) {
 		{"/think med", "think", "Thinking: medium", ""},
 		{"/t max", "think", "Thinking: xhigh", ""},
 		{"/thinking deep", "think", "", "not \"deep\""},
-		{"/compact", "compact", "", "not part"},
+		{"/compact", "compact", "Nothing to shorten.", ""},
+		{"/compact undo", "compact", "whole already", ""},
+		{"/compact 0", "compact", "", "1 or more"},
 		{"  /stop ", "stop", "No run in progress.", ""},
 		{"/NEW", "reset", "0 messages archived", ""},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/gateway/agent"
 	"fairlead/gateway/approval"
+	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -22,7 +23,10 @@ type live struct {
 
 	mu   sync.Mutex // guards what follows
 	info protocol.RunInfo
-	stop context.CancelCauseFunc // of a direct command
+	// model answers this run, with what is known of it; the run's goroutine alone uses them.
+	model     llm.Model
+	modelInfo protocol.ModelInfo
+	stop      context.CancelCauseFunc // of a direct command
 }
 
 // track begins to show a run.
@@ -97,12 +101,17 @@ func (l *live) agent(ctx context.Context) error {
 	if err != nil {
 		return m.stored(err)
 	}
+	l.model, l.modelInfo = model, info
 	title := title(s)
 	r := agent.Run{
 		ID: l.run.ID, Session: l.run.Session, Model: model, Info: info, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
-		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Sink: l, History: history,
+		Keep:  int64(cfg.Compaction.KeepRecentTokens),
+		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Sink: l, History: view(history, s.Cut),
 		AskedBy: protocol.AskedBy{Kind: "chat", Name: title, Model: ref.String()},
 		System:  m.prompt(s, ref, l.run.Params.Node),
+	}
+	if cfg.Compaction.Enabled {
+		r.Reserve = max(int64(cfg.Compaction.ReserveTokens), 1)
 	}
 	if info.ContextWindow != s.ContextWindow {
 		if _, err := m.store.UpdateSession(ctx, s.Key, func(s *store.Session) { s.ContextWindow = info.ContextWindow }); err != nil {

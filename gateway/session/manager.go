@@ -142,6 +142,7 @@ func (m *Manager) Resume(ctx context.Context) error {
 			return err
 		}
 	}
+	m.wg.Go(func() { m.finishArchives(m.ctx) })
 	m.wg.Go(m.purge)
 	return nil
 }

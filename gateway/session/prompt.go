@@ -1,6 +1,8 @@
 package session
 
 import (
+	"cmp"
+	"log/slog"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -8,23 +10,25 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// prompt is the session's system prompt.
+// agentFiles is the folder of the agent of a session.
+func (m *Manager) agentFiles(key protocol.SessionKey) *workspace.Workspace {
+	w, err := m.opts.Workspace.Of(agentOf(key))
+	if err != nil {
+		slog.Error("The agent's folder could not be opened", "session", key, "err", err)
+		return m.opts.Workspace.Empty()
+	}
+	return w
+}
+
+// prompt is the session's system prompt. What the agent remembers of the person is only in their own chats.
 func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.NodeID) string {
 	cfg := m.opts.Config()
-	base := s.Prefs.SystemPrompt
-	if base == "" {
-		base = cfg.SystemPrompt
-	}
-	now := time.Now()
-	if zone, err := time.LoadLocation(cfg.UserTimezone); err == nil {
-		now = now.In(zone)
-	}
 	nodes := m.opts.Nodes()
 	if node == "" {
 		node = defaultNode(nodes)
 	}
-	// Every session of this person is private; only the main one and the windows' chats exist in this version.
-	return m.opts.Workspace.Prompt(workspace.Facts{Session: s.Key, Main: true, Nodes: nodes, Default: node, Model: ref, Now: now, Base: base})
+	return m.agentFiles(s.Key).Prompt(workspace.Facts{Session: s.Key, Agent: agentOf(s.Key), Private: private(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
+		Now: time.UnixMilli(m.now()).In(m.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.agentEntry(s.Key).SystemPrompt, cfg.SystemPrompt)})
 }
 
 // defaultNode is the machine that is meant when none is named: the gateway's own, else the first that is online.

@@ -1,12 +1,12 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
-	"path/filepath"
+	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // Reset begins a chat afresh: what runs is stopped, the messages go to the archive.
@@ -19,35 +19,97 @@ func (m *Manager) Reset(ctx context.Context, in protocol.SessionParams) (protoco
 		return protocol.SessionResetResult{}, err
 	}
 	defer m.unblock(key)
+	return m.reset(ctx, key)
+}
+
+// reset begins a chat afresh in which nothing runs. Files in media/ stay: the archive shows them.
+func (m *Manager) reset(ctx context.Context, key protocol.SessionKey) (protocol.SessionResetResult, error) {
 	next := protocol.SessionID(protocol.NewID())
-	old, archived, err := m.store.Reset(ctx, key, next, m.now())
+	old, a, err := m.store.Reset(ctx, key, next, m.now())
 	if err != nil {
 		return protocol.SessionResetResult{}, m.stored(err)
 	}
-	out := protocol.SessionResetResult{OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: len(archived), TokensCleared: tokens(old.Usage)}
+	ctx = context.WithoutCancel(ctx) // what follows belongs to what is done
+	out := protocol.SessionResetResult{OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: a.Messages, TokensCleared: tokens(old.Usage),
+		ArchivedTo: m.keepArchive(ctx, a)}
 	if err := m.store.DropGrants(ctx, key); err != nil {
-		return out, err
+		return out, m.stored(err)
 	}
-	if len(archived) > 0 {
-		var lines bytes.Buffer
-		for _, msg := range archived {
-			raw, err := protocol.Marshal(msg)
-			if err != nil {
-				return out, err
-			}
-			lines.Write(raw)
-			lines.WriteByte('\n')
-		}
-		name := filepath.Join("archive", string(old.ID)+".jsonl")
-		if err := writeFile(filepath.Join(m.opts.Home, name), lines.Bytes()); err != nil {
-			slog.Error("The archive file could not be written; the messages stay in the database", "session", key, "err", err)
-		} else {
-			out.ArchivedTo = filepath.ToSlash(name)
-		}
-	}
+	m.remember(old, a)
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
 	m.publishSession(key)
 	return out, nil
+}
+
+const (
+	defaultHour = 4
+	defaultIdle = 60
+)
+
+// policy is when the chat begins afresh by itself: by its own word, else by the gateway's.
+func (m *Manager) policy(s store.Session) protocol.ResetPolicy {
+	p := s.ResetPolicy
+	if p.Mode == "" {
+		p = m.opts.Config().Session.DefaultResetPolicy
+	}
+	if p.Mode == "" {
+		p.Mode = "manual"
+	}
+	return p
+}
+
+// due reports whether a chat that was last active at a time is to begin afresh now (seed 004, ResetPolicy). A day begins at AtHour in the
+// person's time zone, also where clocks are turned.
+func due(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) bool {
+	switch p.Mode {
+	case "daily":
+		hour := defaultHour
+		if p.AtHour != nil {
+			hour = *p.AtHour
+		}
+		begin := hourOf(now.In(zone), 0, hour)
+		if begin.After(now) {
+			begin = hourOf(now.In(zone), -1, hour)
+		}
+		return last.Before(begin)
+	case "idle":
+		minutes := defaultIdle
+		if p.IdleMinutes != nil {
+			minutes = *p.IdleMinutes
+		}
+		return now.Sub(last) > time.Duration(minutes)*time.Minute
+	}
+	return false
+}
+
+// hourOf is an hour of a day in the time's own zone, or the next one that exists there.
+func hourOf(at time.Time, days, hour int) time.Time {
+	t := time.Date(at.Year(), at.Month(), at.Day()+days, hour, 0, 0, 0, at.Location())
+	for t.Hour() < hour {
+		t = t.Add(time.Hour)
+	}
+	return t
+}
+
+// zone is the person's time zone.
+func (m *Manager) zone() *time.Location {
+	if zone, err := time.LoadLocation(m.opts.Config().UserTimezone); err == nil {
+		return zone
+	}
+	return time.Local
+}
+
+// resetWhenDue begins the chat afresh before a message that comes after its time. It is only called while nothing runs. When it fails, the
+// message is taken all the same.
+func (s *session) resetWhenDue() {
+	ctx := context.WithoutCancel(s.m.ctx)
+	ses, err := s.m.store.Session(ctx, s.key)
+	if err != nil || ses.MessageCount == 0 || !due(s.m.policy(ses), time.UnixMilli(ses.LastActiveAt), time.UnixMilli(s.m.now()), s.m.zone()) {
+		return
+	}
+	if _, err := s.m.reset(ctx, s.key); err != nil {
+		slog.Error("A chat could not begin afresh by itself", "session", s.key, "err", err)
+	}
 }
 
 // quiet stops everything of a session and keeps new runs from starting until unblock.

@@ -76,6 +76,7 @@ func (s *session) accept(r store.Run) (queued bool, err error) {
 
 // start stores the user message with the run and begins it.
 func (s *session) start(r store.Run) error {
+	s.resetWhenDue()
 	r.State, r.StartedAt = protocol.RunThinking, s.m.now()
 	text, _ := s.m.directives(r.Params.Message)
 	m := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Timestamp: r.StartedAt}

@@ -97,7 +97,7 @@ func (m *Manager) Get(ctx context.Context, in protocol.SessionParams) (protocol.
 		return protocol.SessionGetResult{}, err
 	}
 	return protocol.SessionGetResult{SessionID: s.ID, SessionKey: s.Key, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, MessageCount: s.MessageCount, Tokens: tokens(s.Usage),
-		Settings: s.Prefs, ResetPolicy: s.ResetPolicy, LastResetAt: s.LastResetAt, PreviousSessionIDs: previous(s), Label: s.Label}, nil
+		Settings: s.Prefs, ResetPolicy: m.policy(s), LastResetAt: s.LastResetAt, PreviousSessionIDs: previous(s), Label: s.Label}, nil
 }
 
 // Stats returns a chat's numbers.

@@ -3,8 +3,6 @@ package session
 import (
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,10 +23,7 @@ func TestResetArchivesAndDropsGrants(t *testing.T) {
 	if err != nil || !out.OK || out.SessionKey != chat || out.ArchivedMessages != 4 || out.OldSessionID == out.NewSessionID || out.TokensCleared.Total == 0 {
 		t.Errorf("%+v %v", out, err)
 	}
-	raw, err := os.ReadFile(filepath.Join(g.home, filepath.FromSlash(out.ArchivedTo)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := g.archived(out.ArchivedTo)
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	var first protocol.Message
 	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil || len(lines) != 4 || first.Content.Text() != "Build it" {

@@ -29,7 +29,9 @@ func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &Store{path: path, w: db, r: db, out: newWriter(db)}
-	must(s.EnsureSession(t.Context(), key, 7))(t)
+	if err := s.PutSetting(t.Context(), "a", []byte("7")); err != nil {
+		t.Fatal(err)
+	}
 
 	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (1); SELECT nonsense")}
 	if err := migrate(t.Context(), db, files); err == nil || !strings.Contains(err.Error(), "0002_more") {
@@ -50,8 +52,8 @@ func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
 	if rows != 1 || version != 2 {
 		t.Errorf("the migration ran %d times, version %d", rows, version)
 	}
-	if kept := must(s.Session(t.Context(), key))(t); kept.CreatedAt != 7 {
-		t.Errorf("session = %v", kept)
+	if kept := must(s.Settings(t.Context()))(t); string(kept["a"]) != "7" {
+		t.Errorf("settings = %v", kept)
 	}
 	files["migrations/0004_gap.sql"] = &fstest.MapFile{Data: []byte("SELECT 1")}
 	if err := migrate(t.Context(), db, files); err == nil || !strings.Contains(err.Error(), "out of order") {

@@ -115,8 +115,8 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// Messages returns messages of the session's present stretch in order: the last limit ones with a Seq below before. Before 0 is the
-// end, limit 0 is all.
+// Messages returns messages of the session's present stretch in order: the last limit ones with a Seq below before. Limit 0 is all. Before 0 is the
+// end; without before, what was archived to shorten the chat is left out.
 func (s *Store) Messages(ctx context.Context, key protocol.SessionKey, before int64, limit int) ([]protocol.Message, error) {
 	var msgs []protocol.Message
 	err := s.read(ctx, "read messages", func(db *gorm.DB) error {
@@ -124,14 +124,18 @@ func (s *Store) Messages(ctx context.Context, key protocol.SessionKey, before in
 		if err != nil {
 			return err
 		}
-		msgs, err = loadMessages(db, protocol.SessionID(row.ID), before, limit)
+		from := row.Cut + 1
+		if before > 0 {
+			from = 0
+		}
+		msgs, err = loadMessages(db, protocol.SessionID(row.ID), from, before, limit)
 		return err
 	})
 	return msgs, err
 }
 
-func loadMessages(db *gorm.DB, id protocol.SessionID, before int64, limit int) ([]protocol.Message, error) {
-	q := db.Model(&messageRow{}).Where("session_id = ?", string(id)).Order("seq DESC")
+func loadMessages(db *gorm.DB, id protocol.SessionID, from, before int64, limit int) ([]protocol.Message, error) {
+	q := db.Model(&messageRow{}).Where("session_id = ? AND seq >= ?", string(id), from).Order("seq DESC")
 	if before > 0 {
 		q = q.Where("seq < ?", before)
 	}

@@ -28,6 +28,8 @@ type Session struct {
 	MessageCount                                               int
 	Usage                                                      protocol.Usage
 	ContextTokens, ContextWindow                               int64
+	// Cut is the Seq of the last message that was archived to shorten the chat: the model reads on from there.
+	Cut int64
 }
 
 type sessionRow struct {
@@ -50,6 +52,7 @@ type sessionRow struct {
 	ContextTokens int64
 	ContextWindow int64
 	Search        string
+	Cut           int64
 }
 
 func (sessionRow) TableName() string { return "sessions" }
@@ -59,7 +62,7 @@ func (r sessionRow) session() (Session, error) {
 		Key: protocol.SessionKey(r.Key), ID: protocol.SessionID(r.ID), Agent: protocol.AgentID(r.Agent), Label: r.Label,
 		FirstText: r.FirstText, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, LastActiveAt: r.LastActiveAt,
 		LastResetAt: r.LastResetAt, DeletedAt: r.DeletedAt, MessageCount: r.MessageCount,
-		ContextTokens: r.ContextTokens, ContextWindow: r.ContextWindow,
+		ContextTokens: r.ContextTokens, ContextWindow: r.ContextWindow, Cut: r.Cut,
 	}
 	err := errors.Join(json.Unmarshal([]byte(r.Previous), &s.Previous), json.Unmarshal([]byte(r.Prefs), &s.Prefs),
 		json.Unmarshal([]byte(r.ResetPolicy), &s.ResetPolicy), json.Unmarshal([]byte(r.Usage), &s.Usage))
@@ -74,7 +77,7 @@ func (r *sessionRow) fill(s Session) {
 	r.Key, r.ID, r.Agent, r.Label, r.FirstText = string(s.Key), string(s.ID), string(s.Agent), s.Label, s.FirstText
 	r.CreatedAt, r.UpdatedAt, r.LastActiveAt = s.CreatedAt, s.UpdatedAt, s.LastActiveAt
 	r.LastResetAt, r.DeletedAt, r.MessageCount = s.LastResetAt, s.DeletedAt, s.MessageCount
-	r.ContextTokens, r.ContextWindow = s.ContextTokens, s.ContextWindow
+	r.ContextTokens, r.ContextWindow, r.Cut = s.ContextTokens, s.ContextWindow, s.Cut
 	if s.Previous == nil {
 		s.Previous = []protocol.SessionID{}
 	}
@@ -132,8 +135,7 @@ func ensureSession(tx *gorm.DB, key protocol.SessionKey, now int64) (sessionRow,
 		return row, err
 	}
 	row = sessionRow{NextSeq: 1}
-	row.fill(Session{Key: key, ID: protocol.SessionID(protocol.NewID()), Agent: agentOf(key), CreatedAt: now, UpdatedAt: now,
-		LastActiveAt: now, ResetPolicy: protocol.ResetPolicy{Mode: "manual"}})
+	row.fill(Session{Key: key, ID: protocol.SessionID(protocol.NewID()), Agent: agentOf(key), CreatedAt: now, UpdatedAt: now, LastActiveAt: now})
 	return row, tx.Create(&row).Error
 }
 
@@ -230,29 +232,4 @@ func (s *Store) PurgeDeleted(ctx context.Context, before int64) (n int, err erro
 		return nil
 	})
 	return n, err
-}
-
-// Reset begins a new stretch of a conversation: old is the session as it was, archived are its messages, which stay stored under
-// its old id.
-func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protocol.SessionID, now int64) (old Session, archived []protocol.Message, err error) {
-	err = s.write(ctx, "reset session", func(tx *gorm.DB) error {
-		row, err := findSession(tx, key)
-		if err != nil {
-			return err
-		}
-		if old, err = row.session(); err != nil {
-			return err
-		}
-		if archived, err = loadMessages(tx, old.ID, 0, 0); err != nil {
-			return err
-		}
-		next := old
-		next.ID, next.Previous = newID, append(slices.Clone(old.Previous), old.ID)
-		next.FirstText, next.MessageCount, next.Usage, next.ContextTokens = "", 0, protocol.Usage{}, 0
-		next.UpdatedAt, next.LastResetAt = now, now
-		row.fill(next)
-		row.NextSeq = 1
-		return tx.Save(&row).Error
-	})
-	return old, archived, err
 }

@@ -82,7 +82,7 @@ func TestResetKeepsTheOldMessages(t *testing.T) {
 	s := openTest(t)
 	must(s.Append(t.Context(), key, user("old")))(t)
 	old, archived, err := s.Reset(t.Context(), key, "second", 5)
-	if err != nil || len(archived) != 1 || old.MessageCount != 1 {
+	if err != nil || archived.Messages != 1 || old.MessageCount != 1 {
 		t.Fatalf("Reset = %+v, %v, %v", old, archived, err)
 	}
 	must(s.Append(t.Context(), key, user("new")))(t)

@@ -60,6 +60,19 @@ func Open(home string, agent protocol.AgentID) (*Workspace, error) {
 	return &Workspace{dir: dir}, nil
 }
 
+// Of is the folder of another agent, with the same skills.
+func (w *Workspace) Of(agent protocol.AgentID) (*Workspace, error) {
+	other, err := Open(filepath.Dir(filepath.Dir(w.dir)), agent)
+	if err != nil {
+		return nil, err
+	}
+	other.skills = w.skills
+	return other, nil
+}
+
+// Empty is a workspace without files.
+func (w *Workspace) Empty() *Workspace { return &Workspace{dir: filepath.Join(w.dir, "none", "none")} }
+
 // Dir is the folder.
 func (w *Workspace) Dir() string { return w.dir }
 
@@ -72,7 +85,8 @@ var sections = []struct{ file, title string }{
 // date is in it, the time is not.
 type Facts struct {
 	Session protocol.SessionKey
-	Main    bool // private memory belongs here
+	Agent   protocol.AgentID
+	Private bool // only the person takes part: memory and notes belong here
 	Nodes   []protocol.NodeInfo
 	Default protocol.NodeID
 	Model   protocol.ModelRef
@@ -92,7 +106,7 @@ func (w *Workspace) Prompt(f Facts) string {
 		b.WriteString(base)
 	}
 	for _, s := range sections {
-		if s.file == "MEMORY.md" && !f.Main {
+		if s.file == "MEMORY.md" && !f.Private {
 			continue
 		}
 		if text := w.read(s.file); text != "" {

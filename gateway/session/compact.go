@@ -1,0 +1,246 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// defaultKeep is how many messages session.compact leaves (seed 004).
+const defaultKeep = 20
+
+// Compact shortens a chat to its last messages; the others go to the archive, and a summary takes their place. A call and its result stay together, so
+// a few more may be kept. While a run is in progress it is a protocol.ErrConflict.
+func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error) {
+	out := protocol.SessionCompactResult{OK: true}
+	keep := defaultKeep
+	if in.KeepMessages != nil {
+		keep = *in.KeepMessages
+	}
+	if keep < 1 {
+		return protocol.SessionCompactResult{}, protocol.ErrBadRequest.With("keepMessages must be 1 or more")
+	}
+	key := m.Canonical(in.SessionKey)
+	s, err := m.store.EnsureSession(ctx, key, m.now())
+	if err != nil {
+		return protocol.SessionCompactResult{}, m.stored(err)
+	}
+	busy := false
+	if err := m.do(ctx, key, func(s *session) {
+		if busy = s.run != nil; !busy {
+			s.block++
+		}
+	}); err != nil {
+		return protocol.SessionCompactResult{}, err
+	}
+	if busy {
+		return protocol.SessionCompactResult{}, protocol.ErrConflict.With("A run is in progress: wait for its end or send /stop, then shorten the chat.")
+	}
+	defer m.unblock(key)
+	msgs, err := m.store.Messages(ctx, key, 0, 0)
+	if err != nil {
+		return protocol.SessionCompactResult{}, err
+	}
+	at := boundary(msgs, len(msgs)-keep, 1)
+	out.KeptMessages = len(msgs) - at
+	if at == 0 {
+		return out, nil
+	}
+	var model llm.Model
+	var info protocol.ModelInfo
+	if ref, _ := m.modelOf(s, nil); ref.Provider != builtIn {
+		if model, info, err = m.opts.Models.Open(ctx, ref); err != nil {
+			slog.Warn("A chat is shortened without a summary", "session", key, "err", err)
+		}
+	}
+	a, _, err := m.shorten(ctx, s, model, info, msgs, at, in.Focus)
+	if err != nil {
+		return protocol.SessionCompactResult{}, err
+	}
+	out.TrimmedMessages = a.Messages
+	if a.Size > 0 {
+		out.ArchivedTo = archivePath(a.ID)
+	}
+	m.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
+	return out, nil
+}
+
+// Uncompact takes the last shortening back.
+func (m *Manager) Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error) {
+	key := m.Canonical(in.SessionKey)
+	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
+		return protocol.SessionUncompactResult{}, m.stored(err)
+	}
+	n, err := m.store.Uncompact(ctx, key, m.now())
+	if err != nil {
+		return protocol.SessionUncompactResult{}, m.stored(err)
+	}
+	m.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
+	m.publishSession(key)
+	return protocol.SessionUncompactResult{OK: true, Messages: n}, nil
+}
+
+// shorten archives msgs[:at] and puts a summary in their place. A model that fails, or none, costs the summary and nothing else.
+func (m *Manager) shorten(ctx context.Context, s store.Session, model llm.Model, info protocol.ModelInfo, msgs []protocol.Message, at int, focus string) (store.Archive, protocol.Message, error) {
+	old := msgs[:at]
+	previous, _ := summaryOf(msgs, s.Cut)
+	var d digest
+	err := protocol.ErrModel.With("no model")
+	if model != nil {
+		var digestErr error
+		if d, digestErr = m.digest(ctx, model, info, previous, old, focus); digestErr == nil {
+			err = nil
+		} else if ctx.Err() != nil {
+			return store.Archive{}, protocol.Message{}, context.Cause(ctx)
+		} else {
+			slog.Warn("A chat is shortened without a summary", "session", s.Key, "err", digestErr)
+		}
+	}
+	if err != nil {
+		d.summary = outline(previous, old)
+	}
+	if asked, ok := lastAsked(msgs, at); ok {
+		d.summary += "\n\nThe person's last request, word for word:\n" + ends(asked, 8000)
+	}
+	ctx = context.WithoutCancel(ctx)
+	a, notice, err2 := m.store.Compact(ctx, s.Key, old[len(old)-1].Seq, m.now(), protocol.Message{Role: protocol.RoleUser, Origin: protocol.OriginNotice,
+		Content: protocol.Content{protocol.Text(shortened + d.summary)}, Timestamp: m.now()})
+	if err2 != nil {
+		return store.Archive{}, protocol.Message{}, m.stored(err2)
+	}
+	if m.keepArchive(ctx, a) != "" {
+		a.Size = 1 // it is there
+	}
+	m.note(s.Key, d.memories, time.UnixMilli(m.now()))
+	m.publishMessage(s.Key, notice)
+	m.publishSession(s.Key)
+	return a, notice, nil
+}
+
+// shortened begins the notice that a chat shows where it was shortened.
+const shortened = "This chat was shortened: the agent goes on from this summary of what came before. The messages themselves are kept; /compact undo brings them back.\n\n"
+
+// summaryOf is the summary that stands for what was cut off, and where it is in msgs.
+func summaryOf(msgs []protocol.Message, cut int64) (string, int) {
+	for i := len(msgs) - 1; i >= 0 && cut > 0; i-- {
+		if c := msgs[i].Compaction; c != nil && c.Through == cut {
+			return strings.TrimPrefix(msgs[i].Content.Text(), shortened), i
+		}
+	}
+	return "", -1
+}
+
+// view is what the model reads of a chat: the summary of what was cut off, as a message of its own, and the rest.
+func view(msgs []protocol.Message, cut int64) []protocol.Message {
+	summary, at := summaryOf(msgs, cut)
+	if at < 0 {
+		return msgs
+	}
+	first := msgs[at]
+	first.Origin, first.Content = protocol.OriginPerson, protocol.Content{protocol.Text("[Summary of the conversation so far, made by the program]\n" + summary)}
+	return append([]protocol.Message{first}, msgs...)
+}
+
+// outline stands in where no model condenses: what the person asked for, in short.
+func outline(previous string, old []protocol.Message) string {
+	var b strings.Builder
+	b.WriteString(previous)
+	fmt.Fprintf(&b, "\n\nNo summary could be made of %s. The person wrote, beginning with the latest:", count(len(old), "message"))
+	n := 0
+	for _, msg := range slices.Backward(old) {
+		if text := msg.Content.Text(); msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson && text != "" && n < 20 {
+			fmt.Fprintf(&b, "\n- %s", ends(strings.Join(strings.Fields(text), " "), 200))
+			n++
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// lastAsked is what the person said last, when that is not among what is kept.
+func lastAsked(msgs []protocol.Message, at int) (string, bool) {
+	for i, msg := range slices.Backward(msgs) {
+		if msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson {
+			return msg.Content.Text(), i < at && msg.Content.Text() != ""
+		}
+	}
+	return "", false
+}
+
+// boundary is the greatest place up to want where a conversation can be cut: not between a call and its result. A place before a message of the
+// person is taken instead when that keeps at most slack times as much. 0 is none.
+func boundary(msgs []protocol.Message, want int, slack float64) int {
+	if want <= 0 || want >= len(msgs) {
+		return 0
+	}
+	open := map[string]bool{}
+	last, ask := 0, 0
+	for i, msg := range msgs[:want+1] {
+		if msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson {
+			clear(open) // calls of a turn that was given up get no result any more
+		}
+		if i > 0 && len(open) == 0 && msg.Role != protocol.RoleToolResult && msg.Origin != protocol.OriginNotice {
+			last = i
+			if msg.Role == protocol.RoleUser {
+				ask = i
+			}
+		}
+		if msg.Origin != protocol.OriginPerson {
+			continue
+		}
+		switch msg.Role {
+		case protocol.RoleToolResult:
+			delete(open, msg.ToolCallID)
+		case protocol.RoleAssistant:
+			for _, c := range msg.Content.Calls() {
+				open[c.ID] = true
+			}
+		}
+	}
+	if ask > 0 && float64(len(msgs)-ask) <= slack*float64(len(msgs)-want) {
+		return ask
+	}
+	return last
+}
+
+// Shorten implements agent.Sink: it cuts the chat down to the newest messages of some tokens. No history means that nothing can be cut.
+func (l *live) Shorten(ctx context.Context, keep int64) ([]protocol.Message, error) {
+	m := l.m
+	s, err := m.store.Session(ctx, l.run.Session)
+	if err != nil {
+		return nil, m.stored(err)
+	}
+	msgs, err := m.store.Messages(ctx, s.Key, 0, 0)
+	if err != nil {
+		return nil, m.stored(err)
+	}
+	want, sum := len(msgs), int64(0)
+	for want > 1 && (sum == 0 || sum+llm.EstimateTokens(msgs[want-1:want]) <= keep) {
+		want--
+		sum += llm.EstimateTokens(msgs[want : want+1])
+	}
+	at := boundary(msgs, want, 2)
+	if at == 0 {
+		return nil, nil
+	}
+	l.State(protocol.RunThinking, "Summarising the chat so far to make room")
+	model, info := l.model, l.modelInfo
+	if l.snapshot().Model.Provider == builtIn {
+		model = nil
+	}
+	_, notice, err := m.shorten(ctx, s, model, info, msgs, at, "")
+	if err != nil {
+		if errors.Is(err, protocol.ErrConflict) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return view(append(slices.Clone(msgs[at:]), notice), notice.Compaction.Through), nil
+}

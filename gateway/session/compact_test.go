@@ -1,0 +1,213 @@
+package session
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/dispatch/dispatchtest"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+// archived is what is in an archive's file.
+func (g *gateway) archived(name string) string {
+	g.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(g.home, filepath.FromSlash(name)))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// withModel starts a gateway whose chats are answered by a model and not by the built-in operator.
+func withModel(t *testing.T, steps ...llmtest.Step) *gateway {
+	t.Helper()
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+	g.cfg.Model.Provider, g.cfg.Model.ID = "test", "m"
+	g.open(steps...)
+	return g
+}
+
+const condensed = "<summary>They greeted.</summary><memories>- Ann grows tomatoes\nno fact\n- </memories>"
+
+func keep(n int) protocol.SessionCompactParams {
+	return protocol.SessionCompactParams{SessionKey: "main", KeepMessages: &n}
+}
+
+func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
+	g := withModel(t, llmtest.Say("Hello."), llmtest.Say("Hello again."), llmtest.Say(condensed), llmtest.Say("Fine."), llmtest.Say("Whole."))
+	g.end(g.send("Hi, I grow tomatoes").RunID)
+	g.end(g.send("Hi again").RunID)
+	in := keep(2)
+	in.Focus = "the garden"
+	out, err := g.Compact(t.Context(), in)
+	if err != nil || !out.OK || out.TrimmedMessages != 2 || out.KeptMessages != 2 || !strings.HasSuffix(out.ArchivedTo, ".jsonl.gz") {
+		t.Fatalf("%+v %v", out, err)
+	}
+	if lines := strings.Split(strings.TrimSpace(g.archived(out.ArchivedTo)), "\n"); len(lines) != 2 || !strings.Contains(lines[0], "Hi, I grow tomatoes") {
+		t.Errorf("%q", lines)
+	}
+	if ask := g.model.Requests()[2].Messages[0].Content.Text(); !strings.Contains(ask, "[person] Hi, I grow") || !strings.Contains(ask, "Dwell on this: the garden") || strings.Contains(ask, "again") {
+		t.Errorf("%q", ask)
+	}
+	note, err := os.ReadFile(filepath.Join(g.home, "agents", "main", "memory", time.Now().In(g.zone()).Format(time.DateOnly)+".md"))
+	if err != nil || !strings.HasSuffix(string(note), "from agent:main:main\n\n- Ann grows tomatoes\n") {
+		t.Errorf("%q %v", note, err)
+	}
+	p, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat})
+	if err != nil || len(p.Messages) != 3 || p.MessageCount != 3 || p.Messages[0].Content.Text() != "Hi again" {
+		t.Fatalf("%+v %v", p, err)
+	}
+	notice := p.Messages[2]
+	if notice.Origin != protocol.OriginNotice || notice.Compaction == nil || notice.Compaction.Messages != 2 || !strings.Contains(notice.Content.Text(), "They greeted.") {
+		t.Errorf("%+v", notice)
+	}
+	if back, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat, Before: 3}); err != nil || len(back.Messages) != 2 {
+		t.Errorf("what was cut cannot be scrolled to: %+v %v", back, err)
+	}
+	g.end(g.send("Go on").RunID)
+	asked := g.model.Requests()[3].Messages
+	if len(asked) != 4 || !strings.Contains(asked[0].Content.Text(), "They greeted.") || asked[1].Content.Text() != "Hi again" || asked[3].Content.Text() != "Go on" {
+		t.Errorf("%+v", asked)
+	}
+	if r := g.send("/compact undo"); !strings.Contains(r.Response, "reads 2 messages again") {
+		t.Errorf("%+v", r)
+	}
+	g.end(g.send("And now").RunID)
+	if asked := g.model.Requests()[4].Messages; len(asked) != 7 || asked[0].Content.Text() != "Hi, I grow tomatoes" {
+		t.Errorf("%+v", asked)
+	}
+	list, err := g.Archives(t.Context(), protocol.SessionParams{SessionKey: chat})
+	if err != nil || len(list.Archives) != 1 || list.Archives[0].Kind != protocol.ArchiveCompact || list.Archives[0].ArchivedTo != out.ArchivedTo {
+		t.Errorf("%+v %v", list, err)
+	}
+}
+
+func TestCompactNeedsNoModel(t *testing.T) {
+	g := withModel(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Fail(protocol.ErrModel.With("down")))
+	g.end(g.send("First wish").RunID)
+	g.end(g.send("Second wish").RunID)
+	r := g.send("/compact 1")
+	if !strings.Contains(r.Response, "A summary stands for 2 messages now, and 2 messages stay") && !strings.Contains(r.Response, "for 3 messages now, and 1 message stay") {
+		t.Errorf("%+v", r)
+	}
+	p, _ := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat})
+	if text := p.Messages[len(p.Messages)-1].Content.Text(); !strings.Contains(text, "First wish") {
+		t.Errorf("%q", text)
+	}
+	for _, bad := range []int{0, -1} {
+		if _, err := g.Compact(t.Context(), keep(bad)); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Error(err)
+		}
+	}
+	if out, err := g.Compact(t.Context(), protocol.SessionCompactParams{SessionKey: "main"}); err != nil || out.TrimmedMessages != 0 || out.KeptMessages == 0 {
+		t.Errorf("%+v %v", out, err)
+	}
+}
+
+func TestCompactWaitsForNoRun(t *testing.T) {
+	g := start(t, llmtest.Call(bash, `{"command":"make"}`))
+	g.send("Build")
+	g.question()
+	if _, err := g.Compact(t.Context(), keep(1)); !errors.Is(err, protocol.ErrConflict) {
+		t.Error(err)
+	}
+}
+
+func TestARunShortensItsChatInTimeAndKeepsItsGoal(t *testing.T) {
+	long := strings.Repeat("word ", 1600) // some 2,000 tokens
+	steps := []llmtest.Step{}
+	for i := range 3 {
+		steps = append(steps, llmtest.Call("tower__Read", fmt.Sprintf(`{"path":"%d"}`, i)).Usage(protocol.Usage{Input: int64(100 + 2100*i), Total: int64(100 + 2100*i)}))
+	}
+	steps = append(steps, llmtest.Say("<summary>Read two files.</summary>"), llmtest.Say("Done."))
+	machine := &dispatchtest.Machine{Run: func(protocol.ToolInvoke, <-chan struct{}) (any, error) { return long, nil }}
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: machine}
+	g.cfg.Model.Provider, g.cfg.Model.ID = "test", "m"
+	g.cfg.Compaction.ReserveTokens, g.cfg.Compaction.KeepRecentTokens = 2000, 3000
+	g.open(steps...)
+	g.model.Info.ContextWindow = 8000
+	g.end(g.send("Read all files, please").RunID)
+	asked := g.model.Requests()
+	last := asked[len(asked)-1].Messages
+	if !strings.Contains(last[0].Content.Text(), "Read two files.") || !strings.Contains(last[0].Content.Text(), "word for word:\nRead all files, please") {
+		t.Errorf("%.300s", last[0].Content.Text())
+	}
+	for i, msg := range last {
+		for range msg.Content.Calls() {
+			if last[i+1].Role != protocol.RoleToolResult {
+				t.Errorf("a call without its result: %+v", last)
+			}
+		}
+	}
+	if len(last) > 6 {
+		t.Errorf("%d messages", len(last))
+	}
+}
+
+func TestAnOverflowShortensOnceAndTriesAgain(t *testing.T) {
+	over := llmtest.Fail(protocol.ErrContextOverflow.With("too long"))
+	g := withModel(t, llmtest.Say("1"), llmtest.Say("2"), over, llmtest.Say("<summary>Two wishes.</summary>"), llmtest.Say("3"),
+		over, llmtest.Say("<summary>More.</summary>"), over)
+	g.model.Info.ContextWindow = 0
+	for _, text := range []string{"one", "two"} {
+		g.end(g.send(text).RunID)
+	}
+	if e := g.end(g.send("three").RunID); e.State != protocol.ChatFinal || e.Message.Content.Text() != "3" {
+		t.Fatalf("%+v", e)
+	}
+	if e := g.end(g.send("four").RunID); e.State != protocol.ChatErrState || !strings.Contains(e.Error, "too long") {
+		t.Errorf("%+v", e)
+	}
+	if n := g.model.Left(); n != 0 {
+		t.Errorf("%d steps are left", n)
+	}
+}
+
+func TestBoundaryNeverPartsACallFromItsResult(t *testing.T) {
+	text := func(role protocol.Role) protocol.Message {
+		return protocol.Message{Role: role, Content: protocol.Content{protocol.Text("x")}}
+	}
+	call := func(ids ...string) protocol.Message {
+		m := protocol.Message{Role: protocol.RoleAssistant}
+		for _, id := range ids {
+			m.Content = append(m.Content, protocol.Block{Type: protocol.BlockToolCall, ID: id})
+		}
+		return m
+	}
+	result := func(id string) protocol.Message {
+		return protocol.Message{Role: protocol.RoleToolResult, ToolCallID: id, Content: protocol.Content{protocol.Text("r")}}
+	}
+	u, a := text(protocol.RoleUser), text(protocol.RoleAssistant)
+	msgs := []protocol.Message{u, call("1", "2"), result("1"), result("2"), call("3"), result("3"), a, u, a, u, call("4"), u, a}
+	//                         0  1               2            3            4          5            6  7  8  9  10         11 12
+	for want, at := range map[int]int{0: 0, 1: 1, 2: 1, 3: 1, 4: 4, 5: 4, 6: 6, 7: 7, 8: 7, 9: 9, 10: 9, 11: 11, 12: 12, 13: 0, -1: 0} {
+		if got := boundary(msgs, want, 1.5); got != at {
+			t.Errorf("cut at %d, want %d for %d", got, at, want)
+		}
+	}
+	for want := 1; want < len(msgs); want++ {
+		for _, slack := range []float64{1, 2, 100} {
+			if at := boundary(msgs, want, slack); at > want || msgs[at].Role == protocol.RoleToolResult {
+				t.Errorf("cut at %d for %d", at, want)
+			}
+		}
+	}
+}

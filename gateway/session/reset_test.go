@@ -1,0 +1,145 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+func TestPoliciesAreDueInThePersonsZone(t *testing.T) {
+	chicago, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(n int) *int { return &n }
+	parse := func(s string) time.Time {
+		at, err := time.ParseInLocation("2006-01-02 15:04:05", s, chicago)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	daily, idle := protocol.ResetPolicy{Mode: "daily"}, protocol.ResetPolicy{Mode: "idle", IdleMinutes: number(30)}
+	six := protocol.ResetPolicy{Mode: "daily", AtHour: number(6)}
+	two := protocol.ResetPolicy{Mode: "daily", AtHour: number(2)}
+	for _, c := range []struct {
+		p         protocol.ResetPolicy
+		last, now string
+		want      bool
+	}{
+		{protocol.ResetPolicy{Mode: "manual"}, "2020-01-01 00:00:00", "2026-01-01 00:00:00", false},
+		{protocol.ResetPolicy{}, "2020-01-01 00:00:00", "2026-01-01 00:00:00", false},
+		{daily, "2026-05-01 03:59:59", "2026-05-01 04:00:00", true},
+		{daily, "2026-05-01 04:00:00", "2026-05-01 23:00:00", false},
+		{daily, "2026-05-01 04:00:00", "2026-05-02 03:59:59", false},
+		{daily, "2026-04-30 23:00:00", "2026-05-01 03:00:00", false},
+		{daily, "2026-04-30 03:00:00", "2026-05-01 03:00:00", true},
+		{six, "2026-05-01 05:00:00", "2026-05-01 05:59:59", false},
+		{six, "2026-05-01 05:00:00", "2026-05-01 06:00:00", true},
+		{two, "2026-03-08 01:59:00", "2026-03-08 03:30:00", true}, // that day two o'clock does not exist
+		{two, "2026-03-08 03:30:00", "2026-03-08 12:00:00", false},
+		{idle, "2026-05-01 10:00:00", "2026-05-01 10:30:00", false},
+		{idle, "2026-05-01 10:00:00", "2026-05-01 10:30:01", true},
+		{protocol.ResetPolicy{Mode: "idle"}, "2026-05-01 10:00:00", "2026-05-01 11:00:00", false},
+		{protocol.ResetPolicy{Mode: "idle"}, "2026-05-01 10:00:00", "2026-05-01 11:00:01", true},
+	} {
+		if got := due(c.p, parse(c.last), parse(c.now).UTC(), chicago); got != c.want {
+			t.Errorf("%+v: %s, then %s: %v", c.p, c.last, c.now, got)
+		}
+	}
+}
+
+func TestAChatThatIsDueKeepsTheMessageThatFoundItSo(t *testing.T) {
+	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
+	g.end(g.send("first").RunID)
+	before, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
+	if err != nil || before.ResetPolicy.Mode != "manual" {
+		t.Fatalf("%+v %v", before, err)
+	}
+	mode, minutes := "idle", 0
+	if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, ResetPolicy: &protocol.ResetPolicyPatch{Mode: &mode, IdleMinutes: &minutes}}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Millisecond) // zero minutes, strictly
+	g.end(g.send("second").RunID)
+	g.check("user: second", "assistant: two")
+	after, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
+	if err != nil || !slices.Equal(after.PreviousSessionIDs, []protocol.SessionID{before.SessionID}) || after.LastResetAt == 0 || *after.ResetPolicy.IdleMinutes != 0 {
+		t.Errorf("%+v %v", after, err)
+	}
+}
+
+func TestAnArchiveIsReadBackAndSurvivesACrash(t *testing.T) {
+	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
+	g.end(g.send("first").RunID)
+	g.end(g.send("second").RunID)
+	blocked := filepath.Join(g.home, "archive")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil { // the folder cannot be made
+		t.Fatal(err)
+	}
+	out, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat})
+	if err != nil || out.ArchivedTo != "" || out.ArchivedMessages != 4 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	os.Remove(blocked)
+	g.again(true, g.tower)
+	var list protocol.SessionArchivesResult
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if list, err = g.Archives(t.Context(), protocol.SessionParams{SessionKey: "main"}); err != nil || len(list.Archives) != 1 {
+			t.Fatalf("%+v %v", list, err)
+		}
+		if list.Archives[0].ArchivedTo != "" || time.Now().After(deadline) {
+			break
+		}
+	}
+	a := list.Archives[0]
+	if a.SessionID != out.OldSessionID || a.Kind != protocol.ArchiveReset || a.Messages != 4 || a.Tokens != out.TokensCleared || a.Size == 0 {
+		t.Errorf("%+v", a)
+	}
+	if lines := strings.Count(g.archived(a.ArchivedTo), "\n"); lines != 4 {
+		t.Errorf("%d lines", lines)
+	}
+	got, err := g.ReadArchive(t.Context(), protocol.SessionArchiveReadParams{SessionKey: "main", ID: a.ID, Limit: 2, Before: 4})
+	if err != nil || len(got.Messages) != 2 || got.Messages[0].Content.Text() != "one" || got.Messages[1].Content.Text() != "second" || got.Archive != a {
+		t.Errorf("%+v %v", got, err)
+	}
+	for _, bad := range []protocol.SessionArchiveReadParams{{SessionKey: "main"}, {SessionKey: "main", ID: "x"}, {SessionKey: "other", ID: a.ID}, {SessionKey: "main", ID: a.ID, Limit: -1}} {
+		if _, err := g.ReadArchive(t.Context(), bad); err == nil {
+			t.Errorf("%+v is read", bad)
+		}
+	}
+}
+
+func TestAResetNotesWhatIsWorthKeeping(t *testing.T) {
+	g := withModel(t, llmtest.Say("Nice."), llmtest.Say("<summary>s</summary><memories>- Ann has a cat</memories>"), llmtest.Say("x"))
+	g.end(g.send("My cat sleeps").RunID)
+	if _, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(g.home, "agents", "main", "memory", time.Now().In(g.zone()).Format(time.DateOnly)+".md")
+	var note []byte
+	for deadline := time.Now().Add(5 * time.Second); !strings.Contains(string(note), "has a cat") && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		note, _ = os.ReadFile(name)
+	}
+	if !strings.Contains(string(note), "- Ann has a cat\n") {
+		t.Errorf("%q", note)
+	}
+	const group = protocol.SessionKey("agent:main:irc:group:1")
+	if _, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: group, Message: "A secret"}); err != nil {
+		t.Fatal(err)
+	}
+	g.until(terminal)
+	if _, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: group}); err != nil {
+		t.Fatal(err)
+	}
+	g.Close()
+	if n := len(g.model.Requests()); n != 3 {
+		t.Errorf("a shared chat was noted: %d requests", n)
+	}
+}

@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"fairlead/gateway/protocol"
+)
+
+// Archive is a stretch of a session that went to the archive: its messages from First to Last. They stay in the database; the file of the same name
+// is a copy of them. Size is the file's, 0 while it is not written.
+type Archive struct {
+	ID          protocol.ArchiveID
+	Key         protocol.SessionKey
+	Session     protocol.SessionID
+	Agent       protocol.AgentID
+	Kind        string // protocol.ArchiveReset or protocol.ArchiveCompact
+	First, Last int64
+	Messages    int
+	Usage       protocol.Usage
+	CreatedAt   int64
+	Size        int64
+}
+
+type archiveRow struct {
+	ID         string `gorm:"primaryKey;column:id"`
+	SessionKey string
+	SessionID  string
+	Kind       string
+	First      int64
+	Last       int64
+	Messages   int
+	Usage      string
+	CreatedAt  int64 `gorm:"autoCreateTime:false"`
+	Size       int64
+}
+
+func (archiveRow) TableName() string { return "archives" }
+
+func (r archiveRow) archive() (Archive, error) {
+	a := Archive{ID: protocol.ArchiveID(r.ID), Key: protocol.SessionKey(r.SessionKey), Session: protocol.SessionID(r.SessionID), Agent: agentOf(protocol.SessionKey(r.SessionKey)),
+		Kind: r.Kind, First: r.First, Last: r.Last, Messages: r.Messages, CreatedAt: r.CreatedAt, Size: r.Size}
+	if err := json.Unmarshal([]byte(r.Usage), &a.Usage); err != nil {
+		return a, fmt.Errorf("read archive %s: %w", r.ID, err)
+	}
+	return a, nil
+}
+
+// shelve writes an archive down, with the number of its messages.
+func shelve(tx *gorm.DB, a *Archive) error {
+	var n int64
+	err := tx.Model(&messageRow{}).Where("session_id = ? AND seq BETWEEN ? AND ?", string(a.Session), a.First, a.Last).Count(&n).Error
+	if err != nil {
+		return err
+	}
+	a.Messages, a.Agent = int(n), agentOf(a.Key)
+	return tx.Create(&archiveRow{ID: string(a.ID), SessionKey: string(a.Key), SessionID: string(a.Session), Kind: a.Kind, First: a.First, Last: a.Last,
+		Messages: a.Messages, Usage: text(a.Usage), CreatedAt: a.CreatedAt}).Error
+}
+
+// Reset begins a new stretch of a conversation: old is the session as it was, the archive what it held, under its old id. Without a message there is
+// no archive: its ID is empty.
+func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protocol.SessionID, now int64) (old Session, a Archive, err error) {
+	err = s.write(ctx, "reset session", func(tx *gorm.DB) error {
+		row, err := findSession(tx, key)
+		if err != nil {
+			return err
+		}
+		if old, err = row.session(); err != nil {
+			return err
+		}
+		a = Archive{}
+		if row.NextSeq > 1 {
+			a = Archive{ID: protocol.ArchiveID(old.ID), Key: key, Session: old.ID, Kind: protocol.ArchiveReset, First: 1, Last: row.NextSeq - 1, Usage: old.Usage, CreatedAt: now}
+			if err := shelve(tx, &a); err != nil {
+				return err
+			}
+		}
+		next := old
+		next.ID, next.Previous = newID, append(next.Previous[:len(next.Previous):len(next.Previous)], old.ID)
+		next.FirstText, next.MessageCount, next.Usage, next.ContextTokens, next.Cut = "", 0, protocol.Usage{}, 0, 0
+		next.UpdatedAt, next.LastResetAt = now, now
+		row.fill(next)
+		row.NextSeq = 1
+		return tx.Save(&row).Error
+	})
+	return old, a, err
+}
+
+// Compact archives the session's messages up to through, and appends a notice that says so. Its MessageCount is what is left. It returns the
+// notice with ID and Seq. When nothing would be archived, or more than there is, it is a protocol.ErrConflict.
+func (s *Store) Compact(ctx context.Context, key protocol.SessionKey, through, now int64, notice protocol.Message) (Archive, protocol.Message, error) {
+	var a Archive
+	var msgs []protocol.Message
+	err := s.write(ctx, "shorten chat", func(tx *gorm.DB) error {
+		row, err := findSession(tx, key)
+		if err != nil {
+			return err
+		}
+		ses, err := row.session()
+		if err != nil {
+			return err
+		}
+		if through <= ses.Cut || through >= row.NextSeq {
+			return protocol.ErrConflict.With("the chat has changed meanwhile")
+		}
+		a = Archive{ID: protocol.ArchiveID(fmt.Sprintf("%s-part%d", ses.ID, now)), Key: key, Session: ses.ID, Kind: protocol.ArchiveCompact, First: ses.Cut + 1, Last: through, CreatedAt: now}
+		if err := shelve(tx, &a); err != nil {
+			return err
+		}
+		m := notice
+		m.Compaction = &protocol.Compaction{ArchiveID: a.ID, Through: through, Messages: a.Messages}
+		msgs = []protocol.Message{m}
+		ses.Cut, ses.ContextTokens = through, 0
+		ses.MessageCount -= a.Messages
+		row.fill(ses)
+		if err := tx.Save(&row).Error; err != nil {
+			return err
+		}
+		return appendMessages(tx, key, msgs)
+	})
+	if err != nil {
+		return Archive{}, protocol.Message{}, err
+	}
+	return a, msgs[0], nil
+}
+
+// Uncompact takes the newest shortening of the session's present stretch back: the model reads the messages again. It returns how many those are, 0
+// when the chat is whole. The archive stays.
+func (s *Store) Uncompact(ctx context.Context, key protocol.SessionKey, now int64) (n int, err error) {
+	err = s.write(ctx, "undo shortening", func(tx *gorm.DB) error {
+		n = 0
+		row, err := findSession(tx, key)
+		if err != nil {
+			return err
+		}
+		ses, err := row.session()
+		if err != nil || ses.Cut == 0 {
+			return err
+		}
+		var last archiveRow
+		err = tx.Where("session_id = ? AND kind = ? AND last = ?", row.ID, protocol.ArchiveCompact, ses.Cut).Order("created_at DESC").Take(&last).Error
+		if err != nil {
+			return err
+		}
+		n = last.Messages
+		ses.Cut, ses.ContextTokens = last.First-1, 0
+		ses.MessageCount += n
+		ses.UpdatedAt = now
+		row.fill(ses)
+		return tx.Save(&row).Error
+	})
+	return n, err
+}
+
+// Archives returns the archives of a session, newest first.
+func (s *Store) Archives(ctx context.Context, key protocol.SessionKey) ([]Archive, error) {
+	return s.archives(ctx, func(db *gorm.DB) *gorm.DB {
+		return db.Where("session_key = ?", string(key)).Order("created_at DESC, last DESC")
+	})
+}
+
+// UnwrittenArchives returns the archives whose file was not written, oldest first.
+func (s *Store) UnwrittenArchives(ctx context.Context) ([]Archive, error) {
+	return s.archives(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("size = 0").Order("created_at") })
+}
+
+func (s *Store) archives(ctx context.Context, which func(*gorm.DB) *gorm.DB) ([]Archive, error) {
+	var rows []archiveRow
+	if err := s.read(ctx, "list archives", func(db *gorm.DB) error { return which(db).Find(&rows).Error }); err != nil {
+		return nil, err
+	}
+	list := make([]Archive, len(rows))
+	for i, r := range rows {
+		var err error
+		if list[i], err = r.archive(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Archive returns an archive of a session, or protocol.ErrNotFound.
+func (s *Store) Archive(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (Archive, error) {
+	var row archiveRow
+	err := s.read(ctx, "read archive", func(db *gorm.DB) error {
+		return db.Where("id = ? AND session_key = ?", string(id), string(key)).Take(&row).Error
+	})
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return Archive{}, protocol.ErrNotFound.With(fmt.Sprintf("The chat has no archive %s", id))
+	}
+	if err != nil {
+		return Archive{}, err
+	}
+	return row.archive()
+}
+
+// ArchiveMessages returns messages of an archive in order: the last limit ones with a Seq below before. Before 0 is its end, limit 0 is all.
+func (s *Store) ArchiveMessages(ctx context.Context, a Archive, before int64, limit int) (msgs []protocol.Message, err error) {
+	if before <= 0 || before > a.Last+1 {
+		before = a.Last + 1
+	}
+	err = s.read(ctx, "read archive", func(db *gorm.DB) error {
+		msgs, err = loadMessages(db, a.Session, a.First, before, limit)
+		return err
+	})
+	return msgs, err
+}
+
+// ArchiveWritten notes the size of an archive's file.
+func (s *Store) ArchiveWritten(ctx context.Context, id protocol.ArchiveID, size int64) error {
+	return s.write(ctx, "note archive", func(tx *gorm.DB) error {
+		return tx.Model(&archiveRow{}).Where("id = ?", string(id)).Update("size", size).Error
+	})
+}

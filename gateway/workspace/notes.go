@@ -1,0 +1,39 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// noting is held by whoever adds to a note.
+var noting sync.Mutex
+
+// noteName is the note of a day.
+func noteName(day time.Time) string { return filepath.Join("memory", day.Format(time.DateOnly)+".md") }
+
+// Note adds a paragraph to the agent's note of a day, memory/YYYY-MM-DD.md. The time's location decides which day that is.
+func (w *Workspace) Note(day time.Time, text string) error {
+	noting.Lock()
+	defer noting.Unlock()
+	name := filepath.Join(w.dir, noteName(day))
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("write note: %w", err)
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("write note: %w", err)
+	}
+	if info, statErr := f.Stat(); statErr == nil && info.Size() > 0 {
+		text = "\n" + text
+	}
+	_, err = f.WriteString(strings.TrimRight(text, "\n") + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write note: %w", err)
+	}
+	return nil
+}
