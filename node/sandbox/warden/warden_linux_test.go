@@ -1,6 +1,7 @@
 package warden
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -96,6 +97,27 @@ func TestWireCarriesBytesAndFilesInOrder(t *testing.T) {
 	}
 	if _, err := ends[1].take(1); err == nil {
 		t.Error("a file that nobody sent")
+	}
+}
+
+// A node that is killed with answers unread resets the socket instead of ending it.
+func TestAResetWireIsAnError(t *testing.T) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWire(os.NewFile(uintptr(fds[0]), "end"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.conn.Close()
+	if err := w.send("unread"); err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(fds[1])
+	var word string
+	if err := w.receive(&word); !errors.Is(err, unix.ECONNRESET) {
+		t.Errorf("%q, %v", word, err)
 	}
 }
 

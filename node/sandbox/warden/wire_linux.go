@@ -118,7 +118,7 @@ func (s source) Read(p []byte) (int, error) {
 	var oob [128]byte
 	n, oobn, _, _, err := s.w.conn.ReadMsgUnix(p, oob[:])
 	if err != nil {
-		return n, err
+		return 0, err // n is -1 then, which no reader may return
 	}
 	if oobn > 0 {
 		msgs, err := unix.ParseSocketControlMessage(oob[:oobn])
