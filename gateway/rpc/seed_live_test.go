@@ -116,6 +116,7 @@ var samples = []struct{ method, params string }{
 	{"session.history", `{"sessionKey":"agent:main:main"}`},
 	{"session.preview", `{"sessionKey":"agent:main:main","limit":5}`},
 	{"session.reset", `{"sessionKey":"agent:main:main"}`},
+	{"session.compact", `{"sessionKey":"agent:main:main","keepMessages":5}`},
 	{"heartbeat.status", `{}`},
 	{"heartbeat.start", `{}`},
 	{"heartbeat.trigger", `{"agentId":"main"}`},

@@ -17,7 +17,7 @@ import (
 )
 
 // notYet are methods of the seed that this gateway does not serve so far. One that it serves must not stand here.
-var notYet = []string{"session.compact", "channels.list", "channel.inbound", "channel.start", "channel.stop", "channel.status", "channel.login",
+var notYet = []string{"channels.list", "channel.inbound", "channel.start", "channel.stop", "channel.status", "channel.login",
 	"channel.logout", "pair.list", "pair.approve", "pair.reject"}
 
 // shape is what Go makes of a method.
@@ -35,7 +35,7 @@ var shapes = []shape{
 	of(protocol.Connect), of(protocol.ChatSend), of(protocol.ConfigGet), of(protocol.ConfigSet), of(protocol.ToolsList), of(protocol.InvokeTool),
 	of(protocol.ReturnResult), of(protocol.RequestTool), of(protocol.NodeForget), of(protocol.ReportExec), of(protocol.GetLogs), of(protocol.ReturnLogs),
 	of(protocol.SessionsList), of(protocol.SessionGet), of(protocol.SessionGetStat), of(protocol.SessionReset), of(protocol.SessionPatch),
-	of(protocol.SessionHistory), of(protocol.SessionPreview), of(protocol.HeartbeatStatus), of(protocol.HeartbeatStart), of(protocol.HeartbeatTrigger),
+	of(protocol.SessionHistory), of(protocol.SessionCompact), of(protocol.SessionPreview), of(protocol.HeartbeatStatus), of(protocol.HeartbeatStart), of(protocol.HeartbeatTrigger),
 	of(protocol.CronStatusGet), of(protocol.CronList), of(protocol.CronAdd), of(protocol.CronUpdate), of(protocol.CronRemove), of(protocol.CronRunNow),
 	of(protocol.CronRuns), of(protocol.SkillsStatus), of(protocol.SkillsUpdate), of(protocol.WorkspaceList),
 	{protocol.WorkspaceRead.Name, reflect.TypeFor[protocol.WorkspaceReadParams](), reflect.TypeFor[protocol.WorkspaceReadResult]()},
