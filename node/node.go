@@ -37,6 +37,8 @@ type Options struct {
 	URL   string // ws:// or wss://, path included; may be empty with Dial
 	Token string
 	Dial  func(context.Context) (net.Conn, error) // nil means TCP
+	// Through, when set, completes how the node reaches a gateway it is paired with; URL, Token and Dial may be empty then.
+	Through func(client.Options) client.Options
 
 	// Receive says what the node takes from transfers.
 	Receive transfer.Policy
@@ -72,7 +74,7 @@ func New(opts Options) (*Node, error) {
 		return nil, err
 	}
 	if opts.URL == "" {
-		if opts.Dial == nil {
+		if opts.Dial == nil && opts.Through == nil {
 			return nil, errors.New("a node needs the address of its gateway")
 		}
 		opts.URL = memoryURL
@@ -130,19 +132,26 @@ func (n *Node) offer(list []tool.Tool) {
 	runtime.HostCapabilities = slices.Compact(runtime.HostCapabilities)
 }
 
+// Hello is what the node says of itself when it connects.
+func (n *Node) Hello() protocol.ConnectParams { return n.hello }
+
 // Run serves the gateway, reconnecting as often as needed, until ctx ends or the gateway refuses the node for good (a *client.FinalError).
 // Then it stops all calls and commands, waits for them, and closes the node. It is called once.
 func (n *Node) Run(ctx context.Context) error {
 	defer n.close()
 	calls, stopCalls := context.WithCancel(ctx)
-	n.client = client.New(client.Options{
+	link := client.Options{
 		URL: n.opts.URL, Token: n.opts.Token, Dial: n.opts.Dial, Logger: n.log,
 		Connect: func() protocol.ConnectParams { return n.hello },
 		OnUp:    n.up,
 		OnDown:  n.down,
 		OnEvent: func(e protocol.EventFrame) { n.event(calls, e) },
 		OnFrame: func(f *stream.Frame) { n.ends.Binary(f) },
-	})
+	}
+	if n.opts.Through != nil {
+		link = n.opts.Through(link)
+	}
+	n.client = client.New(link)
 	n.ends = stream.NewEnds(transfer.NewFiles(n.ws, n.opts.Receive), n.client.Peer(), n.opts.Receive.Consent, n.log)
 	defer n.ends.Close()
 	var wg sync.WaitGroup

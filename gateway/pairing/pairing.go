@@ -134,7 +134,7 @@ func (m *Manager) List(context.Context) (protocol.DeviceListResult, error) {
 
 func (m *Manager) shownLocked(d *store.PairedDevice) protocol.Device {
 	out := d.Device
-	out.Online = m.online[d.ID] > 0
+	out.Online = m.online[d.ID] > 0 && d.RevokedAt == 0
 	return out
 }
 

@@ -13,26 +13,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ReachOf is how far a node's tools reach by its own handshake. A node that says nothing of a sandbox has none.
-func ReachOf(p protocol.ConnectParams) *protocol.Reach {
-	r := &protocol.Reach{}
-	for _, t := range p.Tools {
-		r.Tools = append(r.Tools, t.Name)
-	}
-	slices.Sort(r.Tools)
-	if p.NodeRuntime != nil {
-		r.Caps = slices.Sorted(slices.Values(p.NodeRuntime.HostCapabilities))
-		r.Caps = slices.Compact(r.Caps)
-	}
-	if h := p.Host; h != nil {
-		r.Folders, r.Disk = h.Folders, h.WholeDisk
-		if h.Enforcement != nil {
-			r.Sandbox, r.Network = h.Enforcement.Mode, h.Enforcement.Network
-		}
-	}
-	return r
-}
-
 // order of how much is let through; what is not listed lets everything.
 var (
 	sandboxOrder = []string{"read-only", "workspace-write", "full", ""}
@@ -121,7 +101,7 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 	if p.Device == "" {
 		return nodes.Entry{}
 	}
-	is := ReachOf(params)
+	is := protocol.ReachOf(params)
 	m.mu.Lock()
 	d := m.devices[p.Device]
 	if d == nil {

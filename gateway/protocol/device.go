@@ -1,5 +1,7 @@
 package protocol
 
+import "slices"
+
 // DeviceID names a device that was paired: the first 16 hex digits of the SHA-256 of its public key.
 type DeviceID string
 
@@ -197,3 +199,23 @@ var (
 	// DeviceLeave ends the caller's own pairing.
 	DeviceLeave = Method[Empty, OK]{"device.leave"}
 )
+
+// ReachOf is how far a node's tools reach by its own handshake. A node that says nothing of a sandbox has none.
+func ReachOf(p ConnectParams) *Reach {
+	r := &Reach{}
+	for _, t := range p.Tools {
+		r.Tools = append(r.Tools, t.Name)
+	}
+	slices.Sort(r.Tools)
+	if p.NodeRuntime != nil {
+		r.Caps = slices.Sorted(slices.Values(p.NodeRuntime.HostCapabilities))
+		r.Caps = slices.Compact(r.Caps)
+	}
+	if h := p.Host; h != nil {
+		r.Folders, r.Disk = h.Folders, h.WholeDisk
+		if h.Enforcement != nil {
+			r.Sandbox, r.Network = h.Enforcement.Mode, h.Enforcement.Network
+		}
+	}
+	return r
+}

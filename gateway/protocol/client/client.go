@@ -34,6 +34,11 @@ const (
 type Options struct {
 	URL   string // ws:// or wss://, path included
 	Token string // sent in connect, never in the URL
+	// Auth, when set, makes what is sent instead of Token, for the connection it goes over.
+	Auth func(net.Conn) (*protocol.Auth, error)
+	// Refused, when set, is asked about each refusal of the handshake. When it returns nil the cause is gone and the client tries again,
+	// else it gives up with that error.
+	Refused func(context.Context, error) error
 	// Connect gives the handshake; Auth is filled in from Token. It is called for every connection.
 	Connect func() protocol.ConnectParams
 	// Dial makes the transport; nil means TCP (and TLS for wss).
@@ -105,7 +110,12 @@ func (c *Client) Run(ctx context.Context) error {
 		}
 		var final *FinalError
 		if errors.As(err, &final) {
-			return err
+			if c.opts.Refused == nil {
+				return err
+			}
+			if err := c.opts.Refused(ctx, final.Err); err != nil && !errors.Is(err, protocol.ErrUnavailable) {
+				return &FinalError{err}
+			}
 		}
 		if time.Since(began) > stableAfter {
 			backoff = minBackoff
@@ -153,7 +163,11 @@ func (c *Client) once(ctx context.Context) error {
 	defer ws.Close()
 
 	params := c.opts.Connect()
-	if c.opts.Token != "" {
+	if c.opts.Auth != nil {
+		if params.Auth, err = c.opts.Auth(ws.NetConn()); err != nil {
+			return err
+		}
+	} else if c.opts.Token != "" {
 		params.Auth = &protocol.Auth{Token: c.opts.Token}
 	}
 	helloCtx, cancelHello := context.WithTimeout(ctx, handshakeLimit)

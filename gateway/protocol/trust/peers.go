@@ -1,0 +1,205 @@
+package trust
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
+)
+
+// Peer is a gateway that this device is paired with.
+type Peer struct {
+	Gateway
+	Role     string            `json:"role"`
+	NodeID   protocol.NodeID   `json:"nodeId,omitempty"`
+	Device   protocol.DeviceID `json:"deviceId"`
+	PairedAt int64             `json:"pairedAt"`
+	// Ended says why the gateway does not let this device in any more; nil while it does.
+	Ended *protocol.DeviceRefused `json:"ended,omitempty"`
+}
+
+// Peers are the gateways this device is paired with. What is public of them lies in gateways.json of the data folder, their tokens with the
+// other secrets. It is safe for use by many goroutines; every method may block on disk and keychain.
+type Peers struct {
+	path    string
+	secrets secret.Store
+	mu      sync.Mutex // guards the file
+}
+
+// OpenPeers uses the data folder dir; nothing is read before the first use.
+func OpenPeers(dir string, secrets secret.Store) *Peers {
+	return &Peers{path: filepath.Join(dir, "gateways.json"), secrets: secrets}
+}
+
+func tokenName(pin Pin) string {
+	return "device-token-" + hex.EncodeToString(pin.sum()[:min(8, len(pin.sum()))])
+}
+
+// List gives every gateway, in the order they were paired.
+func (p *Peers) List() ([]Peer, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.read()
+}
+
+func (p *Peers) read() ([]Peer, error) {
+	data, err := os.ReadFile(p.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the paired gateways: %w", err)
+	}
+	var list []Peer
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("read the paired gateways in %s: %w", p.path, err)
+	}
+	return list, nil
+}
+
+// Get finds a gateway by its pin; protocol.ErrNotFound when this device is not paired with it.
+func (p *Peers) Get(pin Pin) (Peer, error) {
+	list, err := p.List()
+	if err != nil {
+		return Peer{}, err
+	}
+	for _, peer := range list {
+		if peer.Pin == pin {
+			return peer, nil
+		}
+	}
+	return Peer{}, protocol.ErrNotFound.With("this device is not paired with the gateway any more")
+}
+
+// Find gives the gateway called name, or the only one when name is empty, for a role; "" is any role.
+func (p *Peers) Find(name, role string) (Peer, error) {
+	list, err := p.List()
+	if err != nil {
+		return Peer{}, err
+	}
+	list = slices.DeleteFunc(list, func(q Peer) bool {
+		return role != "" && q.Role != role || name != "" && !strings.EqualFold(q.Name, name)
+	})
+	switch {
+	case len(list) == 1:
+		return list[0], nil
+	case len(list) == 0 && name != "":
+		return Peer{}, protocol.ErrNotFound.With(fmt.Sprintf("this device is not paired with a gateway called %s", name))
+	case len(list) == 0:
+		return Peer{}, protocol.ErrNotFound.With("this device is not paired with a gateway")
+	}
+	var names []string
+	for _, q := range list {
+		names = append(names, q.Name)
+	}
+	return Peer{}, protocol.ErrConflict.With("this device is paired with several gateways, say which: " + strings.Join(names, ", "))
+}
+
+// Token is what the gateway gave this device.
+func (p *Peers) Token(pin Pin) (string, error) {
+	token, err := p.secrets.Get(tokenName(pin))
+	if errors.Is(err, secret.ErrNotFound) {
+		return "none", nil // the gateway says how to get one
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the device's token: %w", err)
+	}
+	return token.Reveal(), nil
+}
+
+// Put keeps a new pairing.
+func (p *Peers) Put(d Done) (Peer, error) {
+	peer := Peer{Gateway: d.Gateway, Role: d.Device.Role, NodeID: d.Device.NodeID, Device: d.Device.ID, PairedAt: time.Now().UnixMilli()}
+	if err := p.secrets.Set(tokenName(peer.Pin), secret.Secret(d.Token)); err != nil {
+		return peer, fmt.Errorf("store the device's token: %w", err)
+	}
+	return peer, p.change(func(list []Peer) []Peer {
+		return append(slices.DeleteFunc(list, func(q Peer) bool { return q.Pin == peer.Pin }), peer)
+	})
+}
+
+// Renewed keeps a new token and where the gateway is now.
+func (p *Peers) Renewed(pin Pin, d Done) error {
+	if err := p.secrets.Set(tokenName(pin), secret.Secret(d.Token)); err != nil {
+		return fmt.Errorf("store the device's token: %w", err)
+	}
+	return p.edit(pin, func(q *Peer) {
+		q.Ended = nil
+		if len(d.Gateway.Addresses) > 0 {
+			q.Addresses = d.Gateway.Addresses
+		}
+	})
+}
+
+// Moved notes other addresses of a gateway, before those that were known.
+func (p *Peers) Moved(pin Pin, addresses []string) error {
+	return p.edit(pin, func(q *Peer) {
+		all := append(slices.Clone(addresses), q.Addresses...)
+		var once []string
+		for _, a := range all {
+			if !slices.Contains(once, a) {
+				once = append(once, a)
+			}
+		}
+		q.Addresses = once[:min(len(once), maxAddresses)]
+	})
+}
+
+// Ended notes that the gateway refuses this device for good.
+func (p *Peers) Ended(pin Pin, why protocol.DeviceRefused) error {
+	return p.edit(pin, func(q *Peer) { q.Ended = &why })
+}
+
+// Forget ends a pairing on this side.
+func (p *Peers) Forget(pin Pin) error {
+	if err := p.secrets.Delete(tokenName(pin)); err != nil {
+		return fmt.Errorf("delete the device's token: %w", err)
+	}
+	return p.change(func(list []Peer) []Peer { return slices.DeleteFunc(list, func(q Peer) bool { return q.Pin == pin }) })
+}
+
+func (p *Peers) edit(pin Pin, f func(*Peer)) error {
+	return p.change(func(list []Peer) []Peer {
+		for i := range list {
+			if list[i].Pin == pin {
+				f(&list[i])
+			}
+		}
+		return list
+	})
+}
+
+// change rewrites the file in one step.
+func (p *Peers) change(f func([]Peer) []Peer) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list, err := p.read()
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(f(list), "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the paired gateways: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+		return fmt.Errorf("store the paired gateways: %w", err)
+	}
+	tmp := p.path + ".new"
+	if err := os.WriteFile(tmp, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("store the paired gateways: %w", err)
+	}
+	if err := os.Rename(tmp, p.path); err != nil {
+		return fmt.Errorf("store the paired gateways: %w", err)
+	}
+	return nil
+}

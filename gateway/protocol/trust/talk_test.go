@@ -1,0 +1,276 @@
+package trust
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// pipe is a Wire between two goroutines of a test; spoil, when set, may change what the gateway's end gets and gives.
+type pipe struct {
+	in, out chan Message
+	spoil   func(*Message)
+}
+
+func pipes() (device, gateway *pipe) {
+	a, b := make(chan Message, 4), make(chan Message, 4)
+	return &pipe{in: a, out: b}, &pipe{in: b, out: a}
+}
+
+func (p *pipe) Send(m Message) error {
+	if p.spoil != nil {
+		p.spoil(&m)
+	}
+	p.out <- m
+	return nil
+}
+
+func (p *pipe) Receive() (Message, error) {
+	m, ok := <-p.in
+	if !ok {
+		return m, errors.New("gone")
+	}
+	if p.spoil != nil {
+		p.spoil(&m)
+	}
+	return m, nil
+}
+
+func pinOf(name string) Pin {
+	sum := sha256.Sum256([]byte(name))
+	return Pin(base64.StdEncoding.EncodeToString(sum[:]))
+}
+
+// give is a gateway that says yes, and returns its words.
+func give(w *pipe, pin Pin, secret []byte, code *Code) (words []string, err error) {
+	defer close(w.out)
+	first, err := w.Receive()
+	if err != nil {
+		return nil, err
+	}
+	g, err := Receive(pin, first)
+	if err != nil {
+		return nil, err
+	}
+	challenge, err := g.Challenge(secret, code)
+	if err != nil {
+		return nil, err
+	}
+	w.Send(challenge)
+	proof, err := w.Receive()
+	if err != nil {
+		return nil, err
+	}
+	if err := g.Check(proof); err != nil {
+		w.Send(Message{Error: protocol.AsError(err)})
+		return nil, err
+	}
+	w.Send(g.Waiting(60))
+	w.Send(Message{Done: &Done{Device: protocol.Device{ID: DeviceID(g.Hello.Key)}, Token: "fd_x", Gateway: Gateway{Name: "tower", Pin: "a lie"}}})
+	return g.Words(), nil
+}
+
+type both struct {
+	done         Done
+	takes, gives error
+	shown, words []string
+}
+
+// talk has a device and a gateway talk over wires that spoil may change.
+func talk(taker Taker, pin Pin, secret []byte, code *Code, spoil func(*Message)) (r both) {
+	device, gateway := pipes()
+	gateway.spoil = spoil
+	taker.Identity = NewIdentity()
+	taker.OnWaiting = func(words []string, _ int) { r.shown = words }
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		r.words, r.gives = give(gateway, pin, secret, code)
+	}()
+	r.done, r.takes = taker.Run(device)
+	close(device.out)
+	<-over
+	return r
+}
+
+func TestBothEndsOfAPairingShowTheSameWords(t *testing.T) {
+	pin, secret, code := pinOf("tower"), NewSecret(), NewCode(7)
+	for name, taker := range map[string]Taker{
+		"link": {Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: secret}},
+		"code": {Pin: pin, Code: &code},
+		"ask":  {Pin: pin},
+	} {
+		var s []byte
+		var c *Code
+		if taker.Link != nil {
+			s = secret
+		}
+		if taker.Code != nil {
+			c = &code
+		}
+		r := talk(taker, pin, s, c, nil)
+		if r.takes != nil || r.gives != nil {
+			t.Errorf("%s: %v, %v", name, r.takes, r.gives)
+			continue
+		}
+		if len(r.words) != 4 || !slices.Equal(r.words, r.shown) || r.done.Token != "fd_x" || r.done.Gateway.Pin != pin {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+func TestAWrongCodeIsOneGuess(t *testing.T) {
+	pin, right := pinOf("tower"), NewCode(7)
+	wrong := Code{7, []string{right.Words[0], right.Words[1], "zebra"}}
+	if wrong.String() == right.String() {
+		wrong.Words[2] = "acorn"
+	}
+	if r := talk(Taker{Pin: pin, Code: &wrong}, pin, nil, &right, nil); !errors.Is(r.gives, ErrGuess) || r.takes == nil || r.done.Token != "" {
+		t.Errorf("%+v", r)
+	}
+	if r := talk(Taker{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: NewSecret()}}, pin, NewSecret(), nil, nil); !errors.Is(r.gives, ErrGuess) || r.done.Token != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAManInTheMiddleIsNoticed: he has a certificate of his own and passes everything on. The two ends see different keys.
+func TestAManInTheMiddleIsNoticed(t *testing.T) {
+	real, his, secret, code := pinOf("tower"), pinOf("mallory"), NewSecret(), NewCode(3)
+	if r := talk(Taker{Pin: his, Link: &Link{Pin: real, Invite: "i", Secret: secret}}, real, secret, nil, nil); !errors.Is(r.takes, ErrPin) {
+		t.Errorf("link: %+v", r)
+	}
+	if r := talk(Taker{Pin: his, Code: &code}, real, nil, &code, nil); !errors.Is(r.gives, ErrGuess) || r.takes == nil {
+		t.Errorf("code: %+v", r)
+	}
+	// Without a secret he gets as far as the words, which differ.
+	if r := talk(Taker{Pin: his}, real, nil, nil, nil); r.gives == nil && slices.Equal(r.words, r.shown) {
+		t.Errorf("ask: both ends show %v", r.words)
+	}
+}
+
+func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
+	pin, code := pinOf("mallory"), NewCode(3)
+	forged := func(m *Message) { // says that it checked the proof, and did not
+		if m.Error != nil {
+			*m = Message{Waiting: &Waiting{MAC: make([]byte, 32), Seconds: 60}}
+		}
+	}
+	guess := Code{3, []string{"acorn", "acorn", "acorn"}}
+	if r := talk(Taker{Pin: pin, Code: &code}, pin, nil, &guess, forged); !errors.Is(r.takes, ErrGuess) {
+		t.Errorf("%+v", r)
+	}
+	early := func(m *Message) { // or gives a token at once
+		if m.Challenge == nil && m.Hello == nil && m.Proof == nil {
+			*m = Message{Done: &Done{Token: "fd_x"}}
+		}
+	}
+	for name, taker := range map[string]Taker{"code": {Pin: pin, Code: &code}, "ask": {Pin: pin}} {
+		var c *Code
+		if taker.Code != nil {
+			c = &guess
+		}
+		if r := talk(taker, pin, nil, c, early); r.takes == nil {
+			t.Errorf("%s: paired with a stranger: %+v", name, r)
+		}
+	}
+}
+
+// TestASwappedDeviceIsNoticed: somebody on the way puts his own key, name or nonce into the device's messages.
+func TestASwappedDeviceIsNoticed(t *testing.T) {
+	pin, secret := pinOf("tower"), NewSecret()
+	mallory := NewIdentity()
+	edit := func(f func(*Hello)) func(*Message) {
+		return func(m *Message) {
+			if m.Hello == nil {
+				return
+			}
+			var h Hello
+			json.Unmarshal(m.Hello, &h)
+			f(&h)
+			m.Hello, _ = json.Marshal(h)
+		}
+	}
+	for name, spoil := range map[string]func(*Message){
+		"key":    edit(func(h *Hello) { h.Key = mallory.Public() }),
+		"name":   edit(func(h *Hello) { h.Name = "Anna's laptop" }),
+		"reach":  edit(func(h *Hello) { h.Reach = &protocol.Reach{Disk: true} }),
+		"commit": edit(func(h *Hello) { h.Commit = make([]byte, 32) }),
+		"nonce": func(m *Message) {
+			if m.Proof != nil {
+				m.Proof.Nonce = newNonce()
+			}
+		},
+		"challenge": func(m *Message) {
+			if m.Challenge != nil {
+				m.Challenge = &Challenge{Nonce: newNonce()}
+			}
+		},
+		"signature": func(m *Message) {
+			if m.Proof != nil {
+				m.Proof.Signature = mallory.Sign(ForPairing, []byte("x"))
+			}
+		},
+	} {
+		taker := Taker{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: secret}}
+		if r := talk(taker, pin, secret, nil, spoil); r.gives == nil {
+			t.Errorf("%s: the gateway let it in: %+v", name, r)
+		}
+	}
+}
+
+func TestKeyExchangeAgreesOnlyOnTheSameWords(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		a, b := newExchange([]byte("maple"), channel, []byte("1")), newExchange([]byte("maple"), channel, []byte("1"))
+		if !same {
+			b = newExchange([]byte("mango"), channel, []byte("1"))
+		}
+		ka, err := a.key(b.message(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kb, err := b.key(a.message(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Equal(ka, kb) != same {
+			t.Errorf("keys are equal: %v, want %v", !same, same)
+		}
+	}
+	a := newExchange([]byte("maple"), channel, nil)
+	for _, odd := range [][]byte{nil, {1}, make([]byte, 32), bytes.Repeat([]byte{0xff}, 32)} {
+		if _, err := a.key(odd, true); err == nil {
+			t.Errorf("%x was taken for a key", odd)
+		}
+	}
+}
+
+// FuzzReceive holds that a gateway survives whatever a stranger sends, and lets nothing in without the secret.
+func FuzzReceive(f *testing.F) {
+	hello, _ := json.Marshal(Hello{Version: 1, Door: "code", Number: 1, Pake: make([]byte, 32), Commit: make([]byte, 32), Applicant: Applicant{Key: make([]byte, 32)}})
+	first, _ := json.Marshal(Message{Hello: hello})
+	proof, _ := json.Marshal(Message{Proof: &Proof{Nonce: make([]byte, nonceSize)}})
+	f.Add(first, proof)
+	code := Code{1, []string{"maple", "otter", "tulip"}}
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		m, err := DecodeMessage(first)
+		if err != nil {
+			return
+		}
+		g, err := Receive(pinOf("tower"), m)
+		if err != nil {
+			return
+		}
+		if _, err := g.Challenge(nil, &code); err != nil {
+			return
+		}
+		if m, err := DecodeMessage(second); err == nil && g.Check(m) == nil {
+			t.Error("let in without the code")
+		}
+	})
+}
