@@ -8,8 +8,10 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/look"
+	"fairlead/app/nodes"
 	"fairlead/app/schedule"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // page is a view that takes the chat's place in the main window. It is made when it is opened and dropped when it is left, so that pages that
@@ -23,9 +25,30 @@ type page struct {
 // pages are in the sidebar's foot, in this order.
 func (s *shell) pages() []page {
 	return []page{
+		{"machine", machinesTitle, func(ctx context.Context) fyne.CanvasObject {
+			id := s.machine
+			p := nodes.New(ctx, s.b.state, nodes.Handlers{Machines: &s.machines, Copy: s.app.Clipboard().SetContent, Say: s.say, Opened: func(id protocol.NodeID) {
+				s.machine = id
+				s.sidebar.show(s.view, s.key)
+			}})
+			p.Open(id)
+			return p.Box
+		}},
 		{"calendar", "Schedule", func(ctx context.Context) fyne.CanvasObject {
 			return schedule.New(ctx, s.b.state, schedule.Handlers{OpenChat: s.open, Undo: s.offerUndo}).Box
 		}},
+	}
+}
+
+const machinesTitle = "Machines"
+
+// openMachine shows a machine on the page of machines; empty shows all.
+func (s *shell) openMachine(id protocol.NodeID) {
+	s.machine = id
+	for _, p := range s.pages() {
+		if p.title == machinesTitle {
+			s.openPage(p)
+		}
 	}
 }
 

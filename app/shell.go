@@ -47,6 +47,7 @@ type shell struct {
 	pageMenu  *widgets.Button
 	pageTitle string             // empty while there is none
 	pageEnd   context.CancelFunc // nil while there is none
+	machine   protocol.NodeID    // that the page of machines shows; empty is all
 
 	view     state.View
 	noticeAt int64
@@ -130,6 +131,9 @@ func (s *shell) update(v state.View) {
 		s.first.look()
 	}
 	s.view = v
+	for _, n := range v.Nodes {
+		s.machines.Choose(string(n.ID), n.Colour)
+	}
 	s.sidebar.show(v, s.key)
 	s.draw()
 	for _, c := range s.torn {

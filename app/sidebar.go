@@ -174,14 +174,17 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		lines = append(lines, line{heading: "MACHINES"})
 	}
 	for _, n := range v.Nodes {
-		item := widgets.SidebarItem{Icon: "online", Color: b.s.machines.Color(string(n.ID)), Title: string(n.ID)}
+		item := widgets.SidebarItem{Icon: "online", Color: b.s.machines.Color(string(n.ID)), Title: state.NameOf(n)}
 		if n.Local {
 			item.Title += " (this)"
+		} else if n.PingMs > 0 {
+			item.Trail = state.PresenceText(n, time.Now())
 		}
 		if !n.Online {
 			item.Icon, item.Color, item.Muted, item.Trail = "offline", look.ColorMuted, true, ago(n.LastSeenAt, time.Now())
 		}
-		lines = append(lines, line{item: item})
+		item.Selected = s.pageTitle == machinesTitle && s.machine == n.ID
+		lines = append(lines, line{item: item, tap: func() { s.openMachine(n.ID) }})
 	}
 	b.draw(lines)
 	for _, row := range b.pages {

@@ -170,6 +170,22 @@ func TestMachinesGetDifferentColorsAndKeepThem(t *testing.T) {
 	}
 }
 
+func TestChosenColorOfAMachineHoldsUntilItIsTakenBack(t *testing.T) {
+	var m Machines
+	m.Know([]string{"a", "b"})
+	own := m.Color("a")
+	for _, name := range Choices {
+		m.Choose("a", name)
+		if m.Color("a") != ChoiceColor(name) {
+			t.Errorf("%s is %s", name, m.Color("a"))
+		}
+	}
+	m.Know([]string{"a"})
+	if m.Choose("a", ""); m.Color("a") != own {
+		t.Errorf("it is %s, was %s", m.Color("a"), own)
+	}
+}
+
 func TestIconsFollowTheTheme(t *testing.T) {
 	test.NewTempApp(t)
 	test.ApplyTheme(t, New(Light, 1))

@@ -33,7 +33,32 @@ func init() {
 
 // Machines gives each machine a colour of its own, the same in every window and after a restart as long as the same machines
 // are known. The zero value is ready; it belongs to the GUI thread.
-type Machines struct{ slots map[string]int }
+type Machines struct {
+	slots  map[string]int
+	chosen map[string]int // by the person
+}
+
+// chosenSlots are the colours that a person can choose, by the names that the gateway keeps. Two names share a slot: red is the colour of errors.
+var chosenSlots = map[string]int{"blue": 0, "pink": 1, "red": 1, "teal": 2, "green": 3, "purple": 4, "yellow": 5, "orange": 6, "grey": 7}
+
+// Choices are the names of the colours that a person can choose for a machine, each of another colour.
+var Choices = []string{"blue", "pink", "teal", "green", "purple", "yellow", "orange", "grey"}
+
+// ChoiceColor is the colour of a name of [Choices].
+func ChoiceColor(name string) fyne.ThemeColorName { return machineColor(chosenSlots[name]) }
+
+// Choose gives a machine the colour of a name of [Choices]; empty is one of ours again.
+func (m *Machines) Choose(id, name string) {
+	slot, ok := chosenSlots[name]
+	if !ok {
+		delete(m.chosen, id)
+		return
+	}
+	if m.chosen == nil {
+		m.chosen = map[string]int{}
+	}
+	m.chosen[id] = slot
+}
 
 // Know tells which machines there are. Colours of machines that stay known do not change.
 func (m *Machines) Know(ids []string) {
@@ -69,6 +94,9 @@ func (m *Machines) Know(ids []string) {
 // Color is the colour of a machine. One that is not known gets the colour that its name stands for.
 func (m *Machines) Color(id string) fyne.ThemeColorName {
 	if m != nil {
+		if slot, ok := m.chosen[id]; ok {
+			return machineColor(slot)
+		}
 		if slot, ok := m.slots[id]; ok {
 			return machineColor(slot)
 		}

@@ -111,7 +111,7 @@ func (d *detail) draw() {
 		widgets.NewField("When", widgets.NewParagraph(sentence(state.ScheduleText(j.Schedule, now)), look.ColorText, "text")),
 		widgets.NewField("Next", widgets.NewParagraph(next, look.ColorText, "text")),
 		widgets.NewField(kind, widgets.NewParagraph(what, look.ColorText, "text")),
-		widgets.NewSection("HISTORY", nil))
+		widgets.NewPart("HISTORY"))
 	var history fyne.CanvasObject = d.runs
 	if len(d.shown) == 0 {
 		history = container.NewVBox(widgets.Inset(0, 0, 0, look.Inside, d.none))

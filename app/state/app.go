@@ -24,13 +24,14 @@ type View struct {
 	Approvals []protocol.Approval     // open and not just being answered here, oldest first
 	Runs      []protocol.RunInfo      // not over, and the last failed one of each chat
 	Calls     []protocol.CallInfo
-	Notice    *protocol.Notice // the last one
+	Transfers []protocol.Transfer // not over, oldest first
+	Notice    *protocol.Notice    // the last one
 	// Closed are questions that ended lately, oldest first, for the windows that showed them.
 	Closed []Closed
 	// Models are what the header's menu offers.
 	Models []ModelChoice
-	// Config counts changes of the configuration.
-	Config int
+	// Config, Devices and Ended count changes of the configuration, of what is paired, and of the transfers' history.
+	Config, Devices, Ended int
 
 	answering map[protocol.ApprovalID]bool // an answer of this window is on its way
 }

@@ -11,7 +11,9 @@ import (
 // begin is the view of a snapshot. What only this window knows stays.
 func begin(v View, s protocol.FeedSnapshot) View {
 	v.Loaded, v.Status, v.Sessions, v.Nodes, v.Approvals = true, s.Status, s.Sessions, s.Nodes, s.Approvals
-	v.Runs, v.Calls = s.Runs, s.Calls
+	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
+	v.Devices++
+	v.Ended++
 	v.Approvals = drop(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
 	return v
 }
@@ -56,6 +58,14 @@ func reduce(v View, c protocol.Change) View {
 	case c.Kind == protocol.ChangeNode && c.Node != nil:
 		v.Nodes = put(v.Nodes, *c.Node, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
 		slices.SortStableFunc(v.Nodes, byPresence)
+	case c.Kind == protocol.ChangeNodeForgotten && c.Node != nil:
+		v.Nodes = drop(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
+	case c.Kind == protocol.ChangeDevices:
+		v.Devices++
+	case c.Kind == protocol.ChangeTransfer && c.Transfer != nil:
+		v = reduceTransfer(v, *c.Transfer)
+	case c.Kind == protocol.ChangeTransferGone:
+		v.Ended++
 	case c.Kind == protocol.ChangeStatus && c.Status != nil:
 		v.Status = *c.Status
 	case c.Kind == protocol.ChangeConfig:
@@ -74,6 +84,18 @@ func byPresence(a, b protocol.NodeInfo) int {
 		return 1
 	}
 	return strings.Compare(string(a.ID), string(b.ID))
+}
+
+// reduceTransfer takes a transfer's state in. One that has ended belongs to the history.
+func reduceTransfer(v View, t protocol.Transfer) View {
+	same := func(x protocol.Transfer) bool { return x.ID == t.ID }
+	if t.Over() {
+		v.Transfers = drop(v.Transfers, same)
+		v.Ended++
+		return v
+	}
+	v.Transfers = put(v.Transfers, t, same)
+	return v
 }
 
 func reduceApproval(v View, q protocol.Approval) View {

@@ -24,3 +24,10 @@ func NewForm(rows ...fyne.CanvasObject) fyne.CanvasObject {
 func NewField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return Col(look.Gap, append([]fyne.CanvasObject{NewText(name, look.ColorMuted, look.SizeSmall)}, rows...)...)
 }
+
+// NewPart is the small heading of a part of a page.
+func NewPart(title string) fyne.CanvasObject {
+	t := NewText(title, look.ColorMuted, look.SizeSmall)
+	t.Style.Bold, t.Ellipsis = true, true
+	return Inset(look.Inside, 0, 0, 0, t)
+}

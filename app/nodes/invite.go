@@ -1,0 +1,108 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// openInvite shows how another machine is added.
+func (p *Page) openInvite() {
+	p.invite, p.detail = true, nil
+	given := container.NewVBox()
+	network := widgets.NewParagraph("", look.ColorMuted, "text")
+	said := widgets.NewParagraph("", look.ColorMuted, "text")
+	turn := widgets.NewButton("Let other machines reach this gateway", "globe", nil)
+	load := func() {
+		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.LoadPairing(ctx), nil }, func(r state.Pairing, _ error) {
+			p.showPairing(r)
+			text, color := NetworkText(r)
+			network.Set(text, color)
+			if r.Network.Enabled {
+				turn.Set("Close it again", "cross")
+			} else {
+				turn.Set("Let other machines reach this gateway", "globe")
+			}
+		})
+	}
+	turn.OnTap = func() {
+		on := !p.pairing.Network.Enabled
+		network.Set("Changing…", look.ColorMuted)
+		bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.Set(ctx, "network.enabled", on) }, func(_ struct{}, err error) {
+			if err != nil {
+				network.Set(err.Error(), look.ColorBad)
+				return
+			}
+			load()
+		})
+	}
+	invite := func(role string) func() {
+		return func() {
+			said.Set("Making an invitation…", look.ColorMuted)
+			bind.Go(p.ctx, func(ctx context.Context) (protocol.DeviceInvite, error) {
+				return state.Call(ctx, p.app, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: role})
+			}, func(r protocol.DeviceInvite, err error) {
+				if err != nil {
+					said.Set(err.Error(), look.ColorBad)
+					return
+				}
+				said.Set("", look.ColorMuted)
+				given.Objects = []fyne.CanvasObject{p.invitation(r)}
+				given.Refresh()
+			})
+		}
+	}
+	machine := widgets.NewButton("Invite a machine", "machine", invite(protocol.RoleNode))
+	machine.Primary = true
+	client := widgets.NewButton("Invite a window", "window", invite(protocol.RoleClient))
+	load()
+	p.set(widgets.NewPage("Add a machine", widgets.NewForm(
+		widgets.NewParagraph("A machine that is paired lets the agent use its tools, as far as you allow. A window that is paired can chat and answer questions from elsewhere.", look.ColorText, "text"),
+		widgets.NewPart("NETWORK"), network, widgets.Row(look.Inside, -1, turn),
+		widgets.NewPart("INVITATION"),
+		widgets.NewParagraph("It can be taken once, within ten minutes, and you confirm who took it.", look.ColorMuted, "text"),
+		widgets.Row(look.Inside, -1, machine, client), said, given,
+	), widgets.NewQuiet("All machines", "back", func() { p.Open("") })))
+}
+
+// invitation shows what the other machine needs.
+func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
+	var rows []fyne.CanvasObject
+	add := func(name, text string) {
+		if text == "" {
+			return
+		}
+		value := widgets.NewCodePanel(120)
+		value.SetLines(widgets.PlainLines(text))
+		rows = append(rows, widgets.NewField(name, value, widgets.Row(look.Inside, -1, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(text) }))))
+	}
+	add("Open this link on the other machine", r.Link)
+	add("Or say this code", r.Code)
+	add("Where Fairlead is not installed yet, run", r.Install)
+	return widgets.Col(look.Group, rows...)
+}
+
+// NetworkText says whether other machines can reach the gateway.
+func NetworkText(r state.Pairing) (string, fyne.ThemeColorName) {
+	n := r.Network
+	switch {
+	case r.Problem != "":
+		return r.Problem, look.ColorBad
+	case n.Problem != "":
+		return "Other machines cannot reach this gateway: " + n.Problem, look.ColorBad
+	case n.Listening:
+		return fmt.Sprintf("Other machines reach this gateway at %s. Its words are %s.", strings.Join(n.Addresses, ", "), join(n.Words)), look.ColorText
+	case n.Enabled:
+		return "The gateway is about to listen.", look.ColorMuted
+	}
+	return "No other machine can reach this gateway.", look.ColorText
+}

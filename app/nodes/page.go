@@ -1,0 +1,182 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Handlers are what the page does beside its machines.
+type Handlers struct {
+	Machines *look.Machines
+	Copy     func(string)
+	Say      func(string)
+	Opened   func(protocol.NodeID) // a machine is shown; empty is all of them
+	// Send asks for files to send to a machine; nil hides the button. Browse shows a machine's files; nil hides it.
+	Send, Browse func(protocol.NodeID)
+}
+
+// Page is the page. It belongs to the GUI thread.
+type Page struct {
+	ctx context.Context
+	app *state.App
+	h   Handlers
+	Box *fyne.Container
+
+	view    state.View
+	pairing state.Pairing
+	devices int // of view, that pairing is of; -1 is none
+	list    *widgets.ItemList
+	asking  *fyne.Container // what wants to be paired
+	detail  *detail         // nil while all are shown
+	invite  bool            // the page of an invitation is shown
+	drawn   string
+	now     func() time.Time
+}
+
+// New makes the page and follows the gateway until ctx ends.
+func New(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := newPage(ctx, a, h)
+	bind.Watch(ctx, a.Value, p.show)
+	bind.Every(ctx, 10*time.Second, func(time.Time) { p.show(p.view) }) // what it says of times
+	return p
+}
+
+func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := &Page{ctx: ctx, app: a, h: h, Box: container.NewStack(), asking: container.NewVBox(), devices: -1, now: time.Now}
+	p.list = widgets.NewItemList(func(i int) { p.Open(p.view.Nodes[i].ID) })
+	p.drawList()
+	return p
+}
+
+func (p *Page) set(o fyne.CanvasObject) {
+	p.Box.Objects = []fyne.CanvasObject{o}
+	p.Box.Refresh()
+}
+
+// Open shows one machine; empty shows all.
+func (p *Page) Open(id protocol.NodeID) {
+	p.invite, p.detail, p.drawn = false, nil, ""
+	if id != "" {
+		p.detail = newDetail(p, id)
+	}
+	if p.h.Opened != nil {
+		p.h.Opened(id)
+	}
+	p.show(p.view)
+}
+
+// show takes a new state in.
+func (p *Page) show(v state.View) {
+	p.view = v
+	if v.Loaded && v.Devices != p.devices {
+		p.devices = v.Devices
+		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.LoadPairing(ctx), nil }, func(r state.Pairing, _ error) { p.showPairing(r) })
+	}
+	items := make([]widgets.ListItem, len(v.Nodes))
+	for i, n := range v.Nodes {
+		items[i] = p.item(n)
+	}
+	p.list.Set(items)
+	switch {
+	case p.invite:
+	case p.detail != nil:
+		p.detail.show()
+	default:
+		p.drawList()
+	}
+}
+
+func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
+	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: state.NameOf(n), Text: state.MachineLine(p.view, n), Trail: state.PresenceText(n, p.now())}
+	if !n.Online {
+		item.Icon, item.Color, item.Muted = "offline", look.ColorMuted, true
+	}
+	return item
+}
+
+// drawList draws the page of all machines anew only when it is another.
+func (p *Page) drawList() {
+	now := fmt.Sprint("list ", p.view.Loaded, len(p.view.Nodes) == 0)
+	if now == p.drawn {
+		return
+	}
+	p.drawn = now
+	add := widgets.NewButton("Add a machine", "plus", p.openInvite)
+	add.Primary = true
+	var body fyne.CanvasObject = p.list
+	switch {
+	case !p.view.Loaded:
+		body = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+	case len(p.view.Nodes) == 0:
+		body = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("machine", "No machine is connected", "The agent has no hands yet. Add a machine, or start Fairlead there.")))
+	}
+	p.set(widgets.NewPage(machinesTitle, container.NewBorder(p.asking, nil, nil, nil, body), add))
+}
+
+const machinesTitle = "Machines"
+
+// showPairing shows what waits for the person.
+func (p *Page) showPairing(r state.Pairing) {
+	p.pairing = r
+	p.asking.Objects = nil
+	for _, q := range r.Requests {
+		p.asking.Add(p.request(q))
+	}
+	p.asking.Refresh()
+	p.Box.Refresh()
+}
+
+// request is a device that waits for a yes.
+func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
+	rows := []fyne.CanvasObject{widgets.Lead("text", 0, widget.NewIcon(look.IconIn("needsyou", look.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q), look.ColorText, "text"))}
+	if len(q.Words) > 0 {
+		words := widgets.NewHeading(fmt.Sprint(q.Words), "text")
+		words.SetText(join(q.Words))
+		rows = append(rows, widgets.NewParagraph("Allow it only when the other machine shows the same words:", look.ColorMuted, look.SizeSmall), words)
+	}
+	answer := func(m protocol.Method[protocol.DeviceRequestParams, protocol.OK]) {
+		bind.Go(p.ctx, func(ctx context.Context) (protocol.OK, error) {
+			return state.Call(ctx, p.app, m, protocol.DeviceRequestParams{ID: q.ID})
+		}, p.answered)
+	}
+	deny := widgets.NewButton("Deny", "", func() { answer(protocol.DeviceDeny) })
+	allow := widgets.NewButton("Allow", "check", func() {
+		bind.Go(p.ctx, func(ctx context.Context) (protocol.OK, error) {
+			_, err := state.Call(ctx, p.app, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: q.ID})
+			return protocol.OK{}, err
+		}, p.answered)
+	})
+	rows = append(rows, widgets.Row(look.Inside, -1, deny, allow))
+	return widgets.Inset(0, 0, look.Inside, 0, container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorNeedsYou, look.Corner),
+		widgets.Inset(look.Inside, look.Group, look.Inside, look.Group, widgets.Col(look.Inside, rows...))))
+}
+
+func (p *Page) answered(_ protocol.OK, err error) {
+	if err != nil {
+		p.h.Say("Your answer was not taken: " + err.Error())
+	}
+	p.devices = -1
+	p.show(p.view)
+}
+
+func join(words []string) string {
+	out := ""
+	for i, w := range words {
+		if i > 0 {
+			out += "-"
+		}
+		out += w
+	}
+	return out
+}

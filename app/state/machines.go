@@ -1,0 +1,193 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// NameOf is what the windows call a machine.
+func NameOf(n protocol.NodeInfo) string {
+	if n.Name != "" {
+		return n.Name
+	}
+	return string(n.ID)
+}
+
+// Node finds a machine.
+func (v View) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
+	for _, n := range v.Nodes {
+		if n.ID == id {
+			return n, true
+		}
+	}
+	return protocol.NodeInfo{}, false
+}
+
+// CallsOn are the calls that run on a machine.
+func (v View) CallsOn(id protocol.NodeID) []protocol.CallInfo {
+	return drop(v.Calls, func(c protocol.CallInfo) bool { return c.Node != id || c.Over() })
+}
+
+// MachineLine says in a line how a machine is: what it runs, how far away it is, what it does.
+func MachineLine(v View, n protocol.NodeInfo) string {
+	parts := []string{PlatformText(n)}
+	if running := len(v.CallsOn(n.ID)); running > 0 {
+		parts = append(parts, plural(running, "call runs", "calls run"))
+	}
+	if len(n.Held) > 0 {
+		parts = append(parts, plural(len(n.Held), "tool waits", "tools wait")+" for your yes")
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// PlatformText is a machine's system as a person would say it.
+func PlatformText(n protocol.NodeInfo) string {
+	text := n.Platform
+	if h := n.Host; h != nil && h.OS != "" {
+		text = h.OS
+		if h.Arch != "" {
+			text += ", " + h.Arch
+		}
+	}
+	return text
+}
+
+// PresenceText says whether a machine is there, and how far away.
+func PresenceText(n protocol.NodeInfo, now time.Time) string {
+	switch {
+	case n.Online && n.Local:
+		return "this computer"
+	case n.Online && n.PingMs > 0 && n.PingMs < 1:
+		return "under 1 ms"
+	case n.Online && n.PingMs > 0:
+		return fmt.Sprintf("%.0f ms", n.PingMs)
+	case n.Online:
+		return "online"
+	case n.LastSeenAt == 0:
+		return "never seen"
+	}
+	return "last seen " + When(n.LastSeenAt, now)
+}
+
+// MachineFact is a line of what is known about a machine.
+type MachineFact struct{ Name, Text string }
+
+// FactsOf lists what is known about a machine.
+func FactsOf(n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
+	add := func(name, text string) {
+		if text != "" {
+			facts = append(facts, MachineFact{name, text})
+		}
+	}
+	presence := PresenceText(n, now)
+	if n.Online && n.ConnectedAt > 0 {
+		presence += ", connected since " + When(n.ConnectedAt, now)
+	}
+	add("Presence", capital(presence))
+	add("System", PlatformText(n))
+	add("Program", n.Version)
+	if h := n.Host; h != nil {
+		where := h.Hostname
+		if h.Address != "" {
+			where = strings.TrimPrefix(where+", "+h.Address, ", ")
+		}
+		add("Host", where)
+		add("User", h.User)
+		add("Workspace", h.Workspace)
+		add("Shell", h.Shell)
+		for _, f := range h.Folders {
+			switch {
+			case f.Path == h.Workspace:
+			case f.ReadOnly:
+				add("Folder", f.Path+" (read only)")
+			default:
+				add("Folder", f.Path)
+			}
+		}
+		if h.WholeDisk {
+			add("Files", "The whole disk")
+		}
+	}
+	add("Tools", strings.Join(n.Tools, ", "))
+	add("Capabilities", strings.Join(n.Caps, ", "))
+	add("Waiting tools", strings.Join(n.Held, ", "))
+	return facts
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// RenameMachine gives a machine another name; empty is its own again.
+func (a *App) RenameMachine(id protocol.NodeID, name string) {
+	act(a, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Name: &name})
+}
+
+// ColourMachine gives a machine a colour of [protocol.NodeColours]; empty is one of ours again.
+func (a *App) ColourMachine(id protocol.NodeID, colour string) {
+	act(a, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
+}
+
+// ForgetMachine removes a machine from the list, and ends its connection. When it was paired it is revoked first: it would come back otherwise.
+// It blocks.
+func (a *App) ForgetMachine(ctx context.Context, n protocol.NodeInfo) error {
+	if n.Device != "" {
+		if _, err := Call(ctx, a, protocol.DeviceRevoke, protocol.DeviceParams{ID: n.Device}); err != nil {
+			return err
+		}
+	}
+	_, err := Call(ctx, a, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true})
+	return err
+}
+
+// Logs are the last lines of a machine's log. It blocks.
+func (a *App) Logs(ctx context.Context, id protocol.NodeID) (string, error) {
+	n := 300.0
+	r, err := Call(ctx, a, protocol.GetLogs, protocol.LogsGetParams{NodeID: id, Lines: &n})
+	return strings.Join(r.Lines, "\n"), err
+}
+
+// Pairing is what waits for the person, and what is open to be taken.
+type Pairing struct {
+	protocol.DeviceListResult
+	Problem string // why it cannot be known
+}
+
+// LoadPairing asks for it. It blocks.
+func (a *App) LoadPairing(ctx context.Context) Pairing {
+	r, err := Call(ctx, a, protocol.DeviceList, protocol.Empty{})
+	if err != nil {
+		return Pairing{Problem: sentence(err)}
+	}
+	return Pairing{DeviceListResult: r}
+}
+
+// RequestText says who wants to be paired, or what a machine offers more, in a sentence.
+func RequestText(r protocol.DeviceRequest) string {
+	who := r.Device.Name
+	if who == "" {
+		who = r.Device.Hostname
+	}
+	if r.Kind == protocol.RequestWiden {
+		return who + " offers more than you allowed: " + strings.Join(r.Wider, "; ")
+	}
+	text := who + " wants to be paired"
+	var more []string
+	for _, s := range []string{r.Device.OS, r.Device.Address} {
+		if s != "" {
+			more = append(more, s)
+		}
+	}
+	if len(more) > 0 {
+		text += " (" + strings.Join(more, ", ") + ")"
+	}
+	return text
+}

@@ -1,0 +1,90 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestPresenceIsSaidAsMeasured(t *testing.T) {
+	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	for want, n := range map[string]protocol.NodeInfo{
+		"this computer": {Online: true, Local: true, PingMs: 2}, "under 1 ms": {Online: true, PingMs: 0.3}, "12 ms": {Online: true, PingMs: 12.4}, "online": {Online: true},
+		"never seen": {}, "last seen yesterday at 12:00": {LastSeenAt: now.Add(-24 * time.Hour).UnixMilli()},
+	} {
+		if got := PresenceText(n, now); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
+	n := protocol.NodeInfo{ID: "nas", Name: "The box", Online: true, PingMs: 3, Tools: []string{"Bash", "Read"}, Held: []string{"Write"}, Host: &protocol.HostInfo{OS: "Debian 12", Arch: "arm64",
+		Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/photos", ReadOnly: true}}}}
+	facts := fmt.Sprint(FactsOf(n, time.Now()))
+	for _, want := range []string{"{System Debian 12, arm64}", "{Workspace /srv}", "{Folder /photos (read only)}", "{Tools Bash, Read}", "{Waiting tools Write}"} {
+		if !strings.Contains(facts, want) {
+			t.Errorf("no %s in %s", want, facts)
+		}
+	}
+	if strings.Contains(facts, "{Folder /srv}") {
+		t.Error("the workspace is named twice")
+	}
+	v := View{Nodes: []protocol.NodeInfo{n}, Calls: []protocol.CallInfo{{CallID: "1", Node: "nas", State: protocol.CallRunning}, {CallID: "2", Node: "other", State: protocol.CallRunning}}}
+	if got := MachineLine(v, n); got != "Debian 12, arm64 · 1 call runs · 1 tool waits for your yes" {
+		t.Error(got)
+	}
+	if NameOf(n) != "The box" {
+		t.Error(NameOf(n))
+	}
+}
+
+func TestForgottenMachineAndEndedTransferLeaveTheView(t *testing.T) {
+	bubble(t, func(f *fake) {
+		f.snap.Nodes = []protocol.NodeInfo{{ID: "a"}, {ID: "b"}}
+		f.snap.Transfers = []protocol.Transfer{{ID: "t", State: protocol.TransferRunning}}
+	}, func(t *testing.T, a *App, f *fake) {
+		before := a.Value.Get()
+		f.change(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: "a"}}, protocol.Change{Kind: protocol.ChangeDevices},
+			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "u", State: protocol.TransferQueued}},
+			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "t", State: protocol.TransferDone}})
+		v := a.Value.Get()
+		if len(v.Nodes) != 1 || v.Nodes[0].ID != "b" || v.Devices != before.Devices+1 {
+			t.Errorf("nodes %v", v.Nodes)
+		}
+		if len(v.Transfers) != 1 || v.Transfers[0].ID != "u" || v.Ended != before.Ended+1 {
+			t.Errorf("transfers %v", v.Transfers)
+		}
+	})
+}
+
+func TestPairedMachineIsRevokedBeforeItIsForgotten(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
+		if err := a.ForgetMachine(t.Context(), protocol.NodeInfo{ID: "nas", Device: "d1"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.ForgetMachine(t.Context(), protocol.NodeInfo{ID: "old"}); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(f.called(protocol.DeviceRevoke.Name)); n != 1 {
+			t.Errorf("revoked %d times", n)
+		}
+		if list := f.called(protocol.NodeForget.Name); len(list) != 2 || !strings.Contains(string(list[0]), `"force":true`) {
+			t.Errorf("forgotten %s", list)
+		}
+	})
+}
+
+func TestRequestsAreSaidInWords(t *testing.T) {
+	r := protocol.DeviceRequest{Kind: protocol.RequestPair, Device: protocol.Device{Hostname: "nas", OS: "Debian 12", Address: "10.0.0.3"}}
+	if got := RequestText(r); got != "nas wants to be paired (Debian 12, 10.0.0.3)" {
+		t.Error(got)
+	}
+	r.Kind, r.Wider = protocol.RequestWiden, []string{"the tool Write"}
+	if got := RequestText(r); got != "nas offers more than you allowed: the tool Write" {
+		t.Error(got)
+	}
+}
