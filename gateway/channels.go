@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"fairlead/gateway/channel"
+	"fairlead/gateway/channel/xmpp"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/native"
 	"fairlead/gateway/protocol"
@@ -12,7 +13,7 @@ import (
 )
 
 // drivers are the chat networks that the gateway can reach by itself.
-func drivers() []channel.Driver { return nil }
+func drivers() []channel.Driver { return []channel.Driver{xmpp.Driver{}} }
 
 // route finds the chat of a message from a channel.
 func (g *Gateway) route(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey) {

@@ -177,9 +177,6 @@ func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 	if _, err := b.Store.Run(ctx, in.RunID); err == nil {
 		return protocol.ChatSendResult{}, protocol.ErrConflict
 	}
-	b.mu.Lock()
-	b.sent = append(b.sent, Sent{p.String(), in})
-	b.mu.Unlock()
 	words := strings.Fields(in.Message)
 	last := words[len(words)-1]
 	if last == "refuse" {
@@ -190,6 +187,9 @@ func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 	if _, err := b.Store.StartRun(ctx, r, m); err != nil {
 		return protocol.ChatSendResult{}, err
 	}
+	b.mu.Lock()
+	b.sent = append(b.sent, Sent{p.String(), in})
+	b.mu.Unlock()
 	b.run(r)
 	switch last {
 	case "hold":

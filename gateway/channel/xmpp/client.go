@@ -1,0 +1,393 @@
+package xmpp
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"fairlead/gateway/channel"
+	"fairlead/gateway/protocol"
+)
+
+const (
+	// pingEvery is how often a quiet connection is tried, pingLimit how long its answer may take.
+	pingEvery = time.Minute
+	pingLimit = 30 * time.Second
+	// maxBody is how many bytes of text go into one message; a longer one is sent in parts.
+	maxBody = 30_000
+	// maxInbox is how many messages wait for the hub. A peer that writes faster than that waits with its connection.
+	maxInbox = 64
+)
+
+// client serves one connection.
+type client struct {
+	s   *stream
+	set settings
+	up  channel.Upstream
+
+	mu      sync.Mutex // guards what follows
+	rooms   map[string]*room
+	answers map[string]chan error // by id of what was sent
+	told    map[string]bool       // who was told that encrypted messages cannot be read
+}
+
+// room is a room the agent is in or wants to be in.
+type room struct {
+	nick  string
+	in    bool
+	tries int
+	jids  map[string]string // real addresses by nickname, where the room shows them
+}
+
+func newClient(s *stream, set settings, up channel.Upstream) *client {
+	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), answers: make(map[string]chan error), told: make(map[string]bool)}
+	for _, r := range set.rooms {
+		c.rooms[r] = &room{nick: set.nick, jids: make(map[string]string)}
+	}
+	return c
+}
+
+// serve reads until the connection ends.
+func (c *client) serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var wg sync.WaitGroup
+	inbox := make(chan protocol.ChannelInboundParams, maxInbox)
+	stop := context.AfterFunc(ctx, func() {
+		c.s.send("</stream:stream>")
+		c.s.conn.Close()
+	})
+	defer func() {
+		cancel(nil)
+		stop()
+		c.s.conn.Close()
+		close(inbox)
+		wg.Wait()
+	}()
+	wg.Go(func() { c.pings(ctx, cancel) })
+	wg.Go(func() {
+		for in := range inbox {
+			if ctx.Err() != nil {
+				continue
+			}
+			if _, err := c.up.Inbound(ctx, in); err != nil && ctx.Err() == nil {
+				slog.Warn("A message from XMPP was not taken", "err", err)
+				c.refuse(in)
+			}
+		}
+	})
+	if err := c.s.send("<presence/>"); err != nil {
+		return err
+	}
+	if err := c.enter(); err != nil {
+		return err
+	}
+	c.up.Online(transport{c}, map[string]any{"jid": bare(c.s.jid), "rooms": c.set.rooms})
+	for {
+		start, err := c.s.next()
+		if err == nil {
+			err = c.stanza(ctx, start, inbox)
+		}
+		if err == nil {
+			continue
+		}
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+			return cause
+		}
+		if errors.Is(err, io.EOF) {
+			return errors.New("the server ended the connection")
+		}
+		return err
+	}
+}
+
+// refuse tells somebody that their message was lost.
+func (c *client) refuse(in protocol.ChannelInboundParams) {
+	kind := "chat"
+	if in.Peer.Kind != protocol.PeerDM {
+		kind = "groupchat"
+	}
+	c.s.send("<message to='" + esc(in.Peer.ID) + "' type='" + kind + "'><body>I could not take your last message. Please send it again later.</body></message>")
+}
+
+// pings notices a connection that is dead.
+func (c *client) pings(ctx context.Context, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		limit, stop := context.WithTimeout(ctx, pingLimit)
+		err := c.ask(limit, protocol.NewID(), "")
+		stop()
+		if errors.Is(err, context.DeadlineExceeded) {
+			cancel(errors.New("the server does not answer any more"))
+			return
+		}
+		if err := c.enter(); err != nil {
+			cancel(err)
+			return
+		}
+	}
+}
+
+// ask sends something and a ping after it, and waits for what comes back. A server works on one client's stanzas in order (RFC 6120, 10.1): when it
+// answers the ping, it has taken what came before, or has refused it by an error with the same id.
+func (c *client) ask(ctx context.Context, id, before string) error {
+	answer := make(chan error, 1)
+	c.mu.Lock()
+	c.answers[id], c.answers["p-"+id] = answer, answer
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.answers, id)
+		delete(c.answers, "p-"+id)
+		c.mu.Unlock()
+	}()
+	if err := c.s.send(before + "<iq type='get' id='p-" + id + "' to='" + esc(c.set.domain) + "'><ping xmlns='" + nsPing + "'/></iq>"); err != nil {
+		return err
+	}
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// answered gives what came back to whoever waits for it.
+func (c *client) answered(id string, err error) bool {
+	c.mu.Lock()
+	answer := c.answers[id]
+	delete(c.answers, id)
+	c.mu.Unlock()
+	if answer == nil {
+		return false
+	}
+	select {
+	case answer <- err:
+	default: // the other of the two was faster
+	}
+	return true
+}
+
+// stanza handles one stanza.
+func (c *client) stanza(ctx context.Context, start xml.StartElement, inbox chan<- protocol.ChannelInboundParams) error {
+	switch start.Name.Local {
+	case "iq":
+		var q iq
+		if err := c.s.dec.DecodeElement(&q, &start); err != nil {
+			return err
+		}
+		return c.iq(q)
+	case "presence":
+		var p presence
+		if err := c.s.dec.DecodeElement(&p, &start); err != nil {
+			return err
+		}
+		return c.presence(p)
+	case "message":
+		var m message
+		if err := c.s.dec.DecodeElement(&m, &start); err != nil {
+			return err
+		}
+		if m.Type == "error" {
+			c.answered(m.ID, sendError(m.Error))
+			return nil
+		}
+		in, ok := c.inbound(m)
+		if !ok {
+			return nil
+		}
+		select {
+		case inbox <- in:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return c.s.dec.Skip()
+}
+
+// sendError is why a message was refused: for good, unless the server asks to wait.
+func sendError(e *stanzaError) error {
+	if e != nil && e.Type == "wait" {
+		return errors.New(e.String())
+	}
+	return channel.Refused("%s", e)
+}
+
+func (c *client) iq(q iq) error {
+	switch q.Type {
+	case "result", "error": // an error to a ping shows as much as its result
+		c.answered(q.ID, nil)
+		return nil
+	case "get", "set":
+	default:
+		return nil
+	}
+	head := "<iq to='" + esc(q.From) + "' id='" + esc(q.ID) + "' type="
+	switch {
+	case q.Type == "get" && q.Ping != nil:
+		return c.s.send(head + "'result'/>")
+	case q.Type == "get" && q.Disco != nil && q.Disco.Node == "":
+		var b strings.Builder
+		b.WriteString(head + "'result'><query xmlns='" + nsDisco + "'><identity category='client' type='bot' name='Fairlead'/>")
+		for _, f := range []string{nsDisco, nsPing, nsStates, nsReceipt, nsReply, nsGeo, "jabber:x:oob"} {
+			b.WriteString("<feature var='" + f + "'/>")
+		}
+		b.WriteString("</query></iq>")
+		return c.s.send(b.String())
+	}
+	return c.s.send(head + "'error'><error type='cancel'><service-unavailable xmlns='" + nsStanzas + "'/></error></iq>")
+}
+
+// join enters a room, without what was said there before.
+func (c *client) join(name, nick string) error {
+	return c.s.send("<presence to='" + esc(name+"/"+nick) + "'><x xmlns='" + nsRoom + "'><history maxstanzas='0'/></x></presence>")
+}
+
+func (c *client) presence(p presence) error {
+	name, nick := bare(p.From), resource(p.From)
+	again := ""
+	c.mu.Lock()
+	r := c.rooms[name]
+	switch {
+	case r == nil: // who else is there is nobody's business
+	case p.Type == "error" && !r.in:
+		words := p.Error.String()
+		if strings.HasPrefix(words, "conflict") && r.tries < 5 {
+			r.tries++
+			r.nick += "_"
+			again = r.nick
+		} else {
+			slog.Warn("A room could not be entered", "room", name, "err", words)
+		}
+	case p.Type == "unavailable":
+		delete(r.jids, nick)
+		if r.in && (nick == r.nick || p.Room.has(110)) {
+			r.in = false
+			slog.Info("The agent has left a room", "room", name)
+		}
+	case p.Type == "":
+		if p.Room.has(110) {
+			r.in, r.nick, r.tries = true, nick, 0
+		}
+		if p.Room != nil && p.Room.Item.JID != "" {
+			r.jids[nick] = bare(p.Room.Item.JID)
+		}
+	}
+	c.mu.Unlock()
+	if again != "" {
+		return c.join(name, again)
+	}
+	return nil
+}
+
+// enter tries again to enter the rooms that the agent is not in.
+func (c *client) enter() error {
+	want := make(map[string]string)
+	c.mu.Lock()
+	for name, r := range c.rooms {
+		if !r.in {
+			want[name] = r.nick
+		}
+	}
+	c.mu.Unlock()
+	for name, nick := range want {
+		if err := c.join(name, nick); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transport sends over a client.
+type transport struct{ c *client }
+
+// Send implements channel.Transport.
+func (t transport) Send(ctx context.Context, m protocol.ChannelOutbound) (string, error) {
+	to, kind, err := t.address(m.Peer)
+	if err != nil {
+		return "", err
+	}
+	id := ""
+	for i, part := range parts(m.Message.Text, maxBody) {
+		id = protocol.NewID()
+		extra := ""
+		if m.Message.ReplyToID != "" && i == 0 {
+			extra = "<reply xmlns='" + nsReply + "' id='" + esc(m.Message.ReplyToID) + "'/>"
+		}
+		text := "<message to='" + esc(to) + "' type='" + kind + "' id='" + id + "'><body>" + esc(part) + "</body>" + extra + "<active xmlns='" + nsStates + "'/></message>"
+		if err := t.c.ask(ctx, id, text); err != nil {
+			return "", err
+		}
+	}
+	return id, nil
+}
+
+// Typing implements channel.Transport.
+func (t transport) Typing(_ context.Context, y protocol.ChannelTyping) error {
+	to, kind, err := t.address(y.Peer)
+	if err != nil {
+		return err
+	}
+	state := "paused"
+	if y.Typing {
+		state = "composing"
+	}
+	return t.c.s.send("<message to='" + esc(to) + "' type='" + kind + "'><" + state + " xmlns='" + nsStates + "'/><no-store xmlns='urn:xmpp:hints'/></message>")
+}
+
+func (t transport) address(p protocol.Peer) (to, kind string, err error) {
+	if _, _, ok := splitJID(p.ID); !ok {
+		return "", "", channel.Refused("%q is no XMPP address", p.ID)
+	}
+	if p.Kind == protocol.PeerDM {
+		return p.ID, "chat", nil
+	}
+	t.c.mu.Lock()
+	defer t.c.mu.Unlock()
+	r := t.c.rooms[bare(p.ID)]
+	switch {
+	case r == nil:
+		return "", "", channel.Refused("the agent is not in the room %s: add it to the account's rooms", bare(p.ID))
+	case !r.in:
+		return "", "", fmt.Errorf("the agent has not entered the room %s", bare(p.ID))
+	}
+	return bare(p.ID), "groupchat", nil
+}
+
+// parts cuts a text into pieces of at most n bytes, at the end of a line where there is one.
+func parts(s string, n int) []string {
+	var list []string
+	for len(s) > n {
+		i := strings.LastIndexByte(s[:n], '\n')
+		if i < n/2 {
+			for i = n; !utf8.RuneStart(s[i]); i-- {
+			}
+		}
+		list = append(list, s[:i])
+		s = strings.TrimPrefix(s[i:], "\n")
+	}
+	return append(list, s)
+}
+
+// wordAt reports whether a text ends, or begins, with a letter or digit.
+func wordAt(s string, end bool) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	if end {
+		r, _ = utf8.DecodeLastRuneInString(s)
+	}
+	return s != "" && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+}

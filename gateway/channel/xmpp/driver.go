@@ -1,0 +1,127 @@
+// Package xmpp connects the agent to XMPP (RFC 6120, 6121): direct messages, rooms in which it is mentioned (XEP-0045), typing (XEP-0085), replies
+// (XEP-0461), places (XEP-0080), files by address (XEP-0066), receipts (XEP-0184). It speaks the protocol itself, over the standard
+// library alone, and only over TLS.
+package xmpp
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"fairlead/gateway/channel"
+	"fairlead/gateway/protocol"
+)
+
+// Driver is a channel.Driver.
+type Driver struct{}
+
+// Kind implements channel.Driver.
+func (Driver) Kind() protocol.ChannelKind {
+	return protocol.ChannelKind{Channel: "xmpp", Title: "XMPP (Jabber)", Fields: []protocol.ChannelField{
+		{Name: "jid", Title: "Address of the agent's account, such as agent@example.org", Required: true},
+		{Name: "password", Title: "Password", Required: true, Secret: true},
+		{Name: "rooms", Title: "Rooms to be in, such as team@rooms.example.org"},
+		{Name: "nick", Title: "Nickname in rooms (default: the address's first part)"},
+		{Name: "server", Title: "Server as host:port, where the address's domain does not lead to it"},
+		{Name: "certificate", Title: "Certificate (PEM) to trust for this server, where it has none that the system trusts"},
+	}}
+}
+
+// Check implements channel.Driver.
+func (Driver) Check(c channel.Config) error {
+	_, err := settingsOf(c)
+	return err
+}
+
+// settings are an account's settings, checked.
+type settings struct {
+	login
+	rooms []string
+	nick  string
+}
+
+func settingsOf(c channel.Config) (settings, error) {
+	var s settings
+	var ok bool
+	if s.local, s.domain, ok = splitJID(c.Text("jid")); !ok {
+		return s, fmt.Errorf("jid must be an address such as agent@example.org, not %q", c.Text("jid"))
+	}
+	// The password stands as it was typed: a space at its end may be meant.
+	if json.Unmarshal(c["password"], &s.password) != nil || s.password == "" {
+		return s, errors.New("password must be a text")
+	}
+	for _, room := range c.Texts("rooms") {
+		if _, _, ok := splitJID(room); !ok {
+			return s, fmt.Errorf("a room is an address such as team@rooms.example.org, not %q", room)
+		}
+		s.rooms = append(s.rooms, bare(room))
+	}
+	if s.nick = c.Text("nick"); s.nick == "" {
+		s.nick = s.local
+	}
+	if s.server = c.Text("server"); s.server != "" {
+		if _, _, err := net.SplitHostPort(s.server); err != nil {
+			return s, fmt.Errorf("server must be host:port, not %q", s.server)
+		}
+	}
+	if pem := c.Text("certificate"); pem != "" {
+		if s.roots = x509.NewCertPool(); !s.roots.AppendCertsFromPEM([]byte(pem)) {
+			return s, errors.New("certificate must be in PEM form: it begins with -----BEGIN CERTIFICATE-----")
+		}
+	}
+	return s, nil
+}
+
+// Connect implements channel.Driver.
+func (Driver) Connect(ctx context.Context, a channel.Account, up channel.Upstream) error {
+	set, err := settingsOf(a.Config)
+	if err != nil {
+		return channel.Login("%v", err)
+	}
+	s, err := dial(ctx, set.login)
+	if err != nil {
+		return err
+	}
+	return newClient(s, set, up).serve(ctx)
+}
+
+// Login implements channel.Driver: it logs in and out again.
+func (Driver) Login(ctx context.Context, a channel.Account, _ bool) (channel.LoginResult, error) {
+	set, err := settingsOf(a.Config)
+	if err != nil {
+		return channel.LoginResult{}, channel.Login("%v", err)
+	}
+	s, err := dial(ctx, set.login)
+	if err != nil {
+		return channel.LoginResult{}, err
+	}
+	s.send("</stream:stream>")
+	s.conn.Close()
+	return channel.LoginResult{Message: fmt.Sprintf("%s can log in.", bare(s.jid))}, nil
+}
+
+// Logout implements channel.Driver: XMPP keeps no login when the connection is gone.
+func (Driver) Logout(context.Context, channel.Account) error { return nil }
+
+// mentions reports whether a text names nick as a word of its own.
+func mentions(text, nick string) bool {
+	text, nick = strings.ToLower(text), strings.ToLower(nick)
+	if nick == "" {
+		return false
+	}
+	for i := 0; ; {
+		j := strings.Index(text[i:], nick)
+		if j < 0 {
+			return false
+		}
+		begin, end := i+j, i+j+len(nick)
+		if !wordAt(text[:begin], true) && !wordAt(text[end:], false) {
+			return true
+		}
+		i = end
+	}
+}

@@ -1,0 +1,186 @@
+package xmpp
+
+import (
+	"encoding/xml"
+	"strings"
+)
+
+// Namespaces.
+const (
+	nsStream  = "http://etherx.jabber.org/streams"
+	nsClient  = "jabber:client"
+	nsTLS     = "urn:ietf:params:xml:ns:xmpp-tls"
+	nsSASL    = "urn:ietf:params:xml:ns:xmpp-sasl"
+	nsBind    = "urn:ietf:params:xml:ns:xmpp-bind"
+	nsStanzas = "urn:ietf:params:xml:ns:xmpp-stanzas"
+	nsPing    = "urn:xmpp:ping"                         // XEP-0199
+	nsDisco   = "http://jabber.org/protocol/disco#info" // XEP-0030
+	nsRoom    = "http://jabber.org/protocol/muc"        // XEP-0045
+	nsUser    = "http://jabber.org/protocol/muc#user"   // XEP-0045
+	nsStates  = "http://jabber.org/protocol/chatstates" // XEP-0085
+	nsReceipt = "urn:xmpp:receipts"                     // XEP-0184
+	nsReply   = "urn:xmpp:reply:0"                      // XEP-0461
+	nsGeo     = "http://jabber.org/protocol/geoloc"     // XEP-0080
+)
+
+type features struct {
+	StartTLS   *struct{} `xml:"urn:ietf:params:xml:ns:xmpp-tls starttls"`
+	Mechanisms []string  `xml:"urn:ietf:params:xml:ns:xmpp-sasl mechanisms>mechanism"`
+	Bind       *struct{} `xml:"urn:ietf:params:xml:ns:xmpp-bind bind"`
+}
+
+type streamError struct {
+	Text  string    `xml:"urn:ietf:params:xml:ns:xmpp-streams text"`
+	Inner []element `xml:",any"`
+}
+
+type element struct {
+	XMLName xml.Name
+	Text    string `xml:",chardata"`
+}
+
+// saslEnd is success, failure or challenge of SASL.
+type saslEnd struct {
+	XMLName xml.Name
+	Data    string    `xml:",chardata"`
+	Text    string    `xml:"text"`
+	Inner   []element `xml:",any"`
+}
+
+type stanzaError struct {
+	Type  string    `xml:"type,attr"` // cancel, continue, modify, auth or wait
+	Text  string    `xml:"urn:ietf:params:xml:ns:xmpp-stanzas text"`
+	Inner []element `xml:",any"`
+}
+
+// String is the error in words.
+func (e *stanzaError) String() string {
+	if e == nil {
+		return "an error"
+	}
+	words := ""
+	for _, x := range e.Inner {
+		if x.XMLName.Space == nsStanzas && x.XMLName.Local != "text" {
+			words = strings.ReplaceAll(x.XMLName.Local, "-", " ")
+		}
+	}
+	if e.Text != "" {
+		return strings.TrimSpace(words + ": " + e.Text)
+	}
+	return words
+}
+
+type iq struct {
+	From  string       `xml:"from,attr"`
+	ID    string       `xml:"id,attr"`
+	Type  string       `xml:"type,attr"`
+	JID   string       `xml:"urn:ietf:params:xml:ns:xmpp-bind bind>jid"`
+	Ping  *struct{}    `xml:"urn:xmpp:ping ping"`
+	Disco *discoQuery  `xml:"http://jabber.org/protocol/disco#info query"`
+	Error *stanzaError `xml:"error"`
+}
+
+type discoQuery struct {
+	Node string `xml:"node,attr"`
+}
+
+type presence struct {
+	From  string       `xml:"from,attr"`
+	ID    string       `xml:"id,attr"`
+	Type  string       `xml:"type,attr"`
+	Room  *roomUser    `xml:"http://jabber.org/protocol/muc#user x"`
+	Error *stanzaError `xml:"error"`
+}
+
+type roomUser struct {
+	Item struct {
+		JID string `xml:"jid,attr"`
+	} `xml:"item"`
+	Status []struct {
+		Code int `xml:"code,attr"`
+	} `xml:"status"`
+}
+
+// has reports whether the room said the code.
+func (r *roomUser) has(code int) bool {
+	if r != nil {
+		for _, s := range r.Status {
+			if s.Code == code {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+type message struct {
+	From      string       `xml:"from,attr"`
+	To        string       `xml:"to,attr"`
+	ID        string       `xml:"id,attr"`
+	Type      string       `xml:"type,attr"`
+	Body      []string     `xml:"body"`
+	Subject   *string      `xml:"subject"`
+	Delay     *delay       `xml:"urn:xmpp:delay delay"`
+	Origins   []stanzaID   `xml:"urn:xmpp:sid:0 stanza-id"`
+	Reply     *reply       `xml:"urn:xmpp:reply:0 reply"`
+	Request   *struct{}    `xml:"urn:xmpp:receipts request"`
+	OOB       []oob        `xml:"jabber:x:oob x"`
+	Geo       *geo         `xml:"http://jabber.org/protocol/geoloc geoloc"`
+	Encrypted *struct{}    `xml:"eu.siacs.conversations.axolotl encrypted"`
+	OMEMO     *struct{}    `xml:"urn:xmpp:omemo:2 encrypted"`
+	PGP       *struct{}    `xml:"jabber:x:encrypted x"`
+	Composing *struct{}    `xml:"http://jabber.org/protocol/chatstates composing"`
+	Paused    *struct{}    `xml:"http://jabber.org/protocol/chatstates paused"`
+	Received  *stanzaID    `xml:"urn:xmpp:receipts received"`
+	Error     *stanzaError `xml:"error"`
+}
+
+type delay struct {
+	Stamp string `xml:"stamp,attr"`
+}
+
+type stanzaID struct {
+	ID string `xml:"id,attr"`
+	By string `xml:"by,attr"`
+}
+
+type reply struct {
+	ID string `xml:"id,attr"`
+	To string `xml:"to,attr"`
+}
+
+type oob struct {
+	URL string `xml:"url"`
+}
+
+type geo struct {
+	Lat  float64 `xml:"lat"`
+	Lon  float64 `xml:"lon"`
+	Text string  `xml:"text"`
+}
+
+// esc makes a text fit for XML. What XML cannot hold becomes U+FFFD.
+func esc(s string) string {
+	var b strings.Builder
+	xml.EscapeText(&b, []byte(s)) // a Builder never fails
+	return b.String()
+}
+
+// bare is an address without its resource, in the form that is compared.
+func bare(jid string) string {
+	jid, _, _ = strings.Cut(jid, "/")
+	return strings.ToLower(strings.TrimSpace(jid))
+}
+
+// resource is an address's resource: in a room the nickname.
+func resource(jid string) string {
+	_, r, _ := strings.Cut(jid, "/")
+	return r
+}
+
+// splitJID takes a bare address apart; ok is false for what is none.
+func splitJID(jid string) (local, domain string, ok bool) {
+	local, domain, ok = strings.Cut(bare(jid), "@")
+	ok = ok && local != "" && domain != "" && !strings.ContainsAny(local, " \"&'/:<>@\t\n\r\x00") && !strings.ContainsAny(domain, " \"&'/<>@\t\n\r\x00")
+	return local, domain, ok
+}

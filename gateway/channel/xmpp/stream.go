@@ -1,0 +1,335 @@
+package xmpp
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/channel"
+)
+
+const (
+	// maxStanza is how many bytes one stanza may have.
+	maxStanza = 1 << 20
+	// handshakeLimit is how long connecting and logging in may take.
+	handshakeLimit = 30 * time.Second
+	// writeLimit is how long a server may take to read what is sent.
+	writeLimit = 30 * time.Second
+)
+
+// login is what it takes to log in.
+type login struct {
+	local, domain, password string
+	server                  string // host:port; empty asks DNS
+	roots                   *x509.CertPool
+}
+
+// stream is a connection that is logged in. Reading is for one goroutine, writing for many.
+type stream struct {
+	jid   string // full address, given by the server
+	conn  net.Conn
+	limit *limited
+	dec   *xml.Decoder
+
+	write sync.Mutex // held over a write, so that stanzas are whole
+}
+
+// limited ends a stanza that is too long.
+type limited struct {
+	r    io.Reader
+	left int
+}
+
+var errTooLong = errors.New("the server sent a stanza that is too long")
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
+}
+
+// dial connects and logs in (RFC 6120). Nothing is ever said in the clear but the wish for TLS. A login that is refused is a
+// channel.ErrLogin.
+func dial(ctx context.Context, l login) (s *stream, err error) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
+	defer cancel()
+	conn, err := connect(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer func() {
+		if !stop() && err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			conn.Close()
+			s = nil
+		} else {
+			conn.SetDeadline(time.Time{})
+		}
+	}()
+	s = &stream{}
+	s.use(conn)
+	if err := s.secure(ctx, l); err != nil {
+		return s, err
+	}
+	f, err := s.open(l.domain)
+	if err != nil {
+		return s, err
+	}
+	if err := s.authenticate(f.Mechanisms, l); err != nil {
+		return s, err
+	}
+	s.use(s.conn)
+	if f, err = s.open(l.domain); err != nil {
+		return s, err
+	}
+	if f.Bind == nil {
+		return s, errors.New("the server offers no resource")
+	}
+	return s, s.bind()
+}
+
+// secure puts the stream into TLS.
+func (s *stream) secure(ctx context.Context, l login) error {
+	f, err := s.open(l.domain)
+	if err != nil {
+		return err
+	}
+	if f.StartTLS == nil {
+		return errors.New("the server offers no TLS; the password is not sent in the clear")
+	}
+	if err := s.send("<starttls xmlns='" + nsTLS + "'/>"); err != nil {
+		return err
+	}
+	start, err := s.next()
+	if err != nil {
+		return err
+	}
+	if start.Name.Space != nsTLS || start.Name.Local != "proceed" {
+		return errors.New("the server refused TLS")
+	}
+	conn := tls.Client(s.conn, &tls.Config{ServerName: l.domain, RootCAs: l.roots, MinVersion: tls.VersionTLS12})
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return fmt.Errorf("TLS: %w", err)
+	}
+	s.use(conn)
+	return nil
+}
+
+// connect opens the TCP connection: to the server that was set, else to those that DNS names, else to the domain itself.
+func connect(ctx context.Context, l login) (net.Conn, error) {
+	var d net.Dialer
+	var targets []string
+	if l.server != "" {
+		targets = []string{l.server}
+	} else {
+		if _, list, err := net.DefaultResolver.LookupSRV(ctx, "xmpp-client", "tcp", l.domain); err == nil {
+			for _, r := range list {
+				targets = append(targets, net.JoinHostPort(strings.TrimSuffix(r.Target, "."), strconv.Itoa(int(r.Port))))
+			}
+		}
+		if len(targets) == 0 {
+			targets = []string{net.JoinHostPort(l.domain, "5222")}
+		}
+	}
+	var errs []error
+	for _, t := range targets {
+		conn, err := d.DialContext(ctx, "tcp", t)
+		if err == nil {
+			return conn, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// use begins a new XML stream over conn.
+func (s *stream) use(conn net.Conn) {
+	s.conn = conn
+	s.limit = &limited{r: conn, left: maxStanza}
+	s.dec = xml.NewDecoder(s.limit)
+}
+
+// open says the stream's header and reads the server's, with its features.
+func (s *stream) open(domain string) (features, error) {
+	var f features
+	if err := s.send("<?xml version='1.0'?><stream:stream to='" + esc(domain) + "' version='1.0' xml:lang='en' xmlns='" + nsClient + "' xmlns:stream='" + nsStream + "'>"); err != nil {
+		return f, err
+	}
+	for {
+		t, err := s.dec.Token()
+		if err != nil {
+			return f, err
+		}
+		start, ok := t.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		if start.Name.Space != nsStream || start.Name.Local != "stream" {
+			return f, fmt.Errorf("this is no XMPP server: it said <%s>", start.Name.Local)
+		}
+		break
+	}
+	start, err := s.next()
+	if err != nil {
+		return f, err
+	}
+	if start.Name.Space != nsStream || start.Name.Local != "features" {
+		return f, fmt.Errorf("the server said <%s> instead of its features", start.Name.Local)
+	}
+	return f, s.dec.DecodeElement(&f, &start)
+}
+
+// next returns the beginning of the next stanza; the caller decodes or skips it. A stream that ends is io.EOF or the server's reason.
+func (s *stream) next() (xml.StartElement, error) {
+	s.limit.left = maxStanza
+	for {
+		t, err := s.dec.Token()
+		if err != nil {
+			return xml.StartElement{}, err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if t.Name.Space == nsStream && t.Name.Local == "error" {
+				var e streamError
+				s.dec.DecodeElement(&e, &t)
+				return xml.StartElement{}, e.error()
+			}
+			return t, nil
+		case xml.EndElement:
+			return xml.StartElement{}, io.EOF
+		case xml.CharData:
+			s.limit.left = maxStanza // white space between stanzas keeps a connection alive
+		}
+	}
+}
+
+func (e streamError) error() error {
+	words := "the server ended the connection"
+	for _, x := range e.Inner {
+		if x.XMLName.Local != "text" {
+			words += ": " + strings.ReplaceAll(x.XMLName.Local, "-", " ")
+		}
+	}
+	if e.Text != "" {
+		words += " (" + e.Text + ")"
+	}
+	return errors.New(words)
+}
+
+// send writes something whole.
+func (s *stream) send(text string) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	if s.jid != "" {
+		s.conn.SetWriteDeadline(time.Now().Add(writeLimit))
+	}
+	_, err := io.WriteString(s.conn, text)
+	return err
+}
+
+// authenticate logs in with the best mechanism that both know.
+func (s *stream) authenticate(offered []string, l login) error {
+	known := []string{"SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN"}
+	i := slices.IndexFunc(known, func(k string) bool { return slices.Contains(offered, k) })
+	if i < 0 {
+		return channel.Login("the server knows only ways to log in that are not supported: %s", strings.Join(offered, ", "))
+	}
+	kind, sc := known[i], newScram(known[i], l.local, l.password)
+	first := sc.hello()
+	if kind == "PLAIN" {
+		first, sc = "\x00"+l.local+"\x00"+l.password, nil
+	}
+	if err := s.send("<auth xmlns='" + nsSASL + "' mechanism='" + kind + "'>" + base64.StdEncoding.EncodeToString([]byte(first)) + "</auth>"); err != nil {
+		return err
+	}
+	answered := false
+	for {
+		start, err := s.next()
+		if err != nil {
+			return err
+		}
+		var e saslEnd
+		if err := s.dec.DecodeElement(&e, &start); err != nil {
+			return err
+		}
+		data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(e.Data))
+		if err != nil && e.XMLName.Local != "failure" {
+			return errors.New("the server's part of the login cannot be read")
+		}
+		switch {
+		case start.Name.Space != nsSASL:
+			return fmt.Errorf("the server said <%s> during the login", start.Name.Local)
+		case e.XMLName.Local == "challenge" && sc != nil && !answered:
+			answer, err := sc.answer(string(data))
+			if err != nil {
+				return err
+			}
+			answered = true
+			if err := s.send("<response xmlns='" + nsSASL + "'>" + base64.StdEncoding.EncodeToString([]byte(answer)) + "</response>"); err != nil {
+				return err
+			}
+		case e.XMLName.Local == "success":
+			if sc != nil {
+				return sc.check(string(data))
+			}
+			return nil
+		case e.XMLName.Local == "failure":
+			return failure(e)
+		default:
+			return fmt.Errorf("the server said <%s> during the login", e.XMLName.Local)
+		}
+	}
+}
+
+// failure is why a login was refused: for good, or only now.
+func failure(e saslEnd) error {
+	why := ""
+	for _, x := range e.Inner {
+		if x.XMLName.Local != "text" {
+			why = x.XMLName.Local
+		}
+	}
+	text := cmp.Or(strings.TrimSpace(e.Text), strings.ReplaceAll(why, "-", " "))
+	if why == "temporary-auth-failure" {
+		return fmt.Errorf("the server cannot log anybody in now: %s", text)
+	}
+	return channel.Login("the server refused the address or the password: %s", text)
+}
+
+// bind gets the full address.
+func (s *stream) bind() error {
+	if err := s.send("<iq type='set' id='bind'><bind xmlns='" + nsBind + "'/></iq>"); err != nil {
+		return err
+	}
+	start, err := s.next()
+	if err != nil {
+		return err
+	}
+	var r iq
+	if err := s.dec.DecodeElement(&r, &start); err != nil {
+		return err
+	}
+	if r.Type != "result" || r.JID == "" {
+		return fmt.Errorf("the server gave no address: %s", r.Error)
+	}
+	s.jid = r.JID
+	return nil
+}

@@ -1,0 +1,466 @@
+package xmpp
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"fairlead/gateway/channel"
+	"fairlead/gateway/channel/channeltest"
+	"fairlead/gateway/protocol"
+)
+
+// prosody is a real server on loopback, for the domain town.test with rooms at rooms.town.test and the accounts agent, ann and bob, whose passwords
+// are "secret of NAME".
+type prosody struct {
+	addr, cert string
+	roots      *x509.CertPool
+	cmd        *exec.Cmd
+	dir        string
+}
+
+func startServer(t *testing.T) *prosody {
+	t.Helper()
+	bin, err := exec.LookPath("prosody")
+	if err != nil {
+		t.Skip("SKIPPED: the XMPP server prosody is not installed; packaging/deps.sh test installs it")
+	}
+	p := &prosody{dir: t.TempDir()}
+	p.certificate(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.addr = l.Addr().String()
+	l.Close()
+	_, port, _ := net.SplitHostPort(p.addr)
+	accounts := filepath.Join(p.dir, "data", "town%2etest", "accounts")
+	if err := os.MkdirAll(accounts, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"agent", "ann", "bob"} {
+		p.file(t, filepath.Join("data", "town%2etest", "accounts", name+".dat"), fmt.Sprintf("return { [\"password\"] = \"secret of %s\" };\n", name))
+	}
+	p.file(t, "prosody.cfg.lua", fmt.Sprintf(`run_as_root = true
+data_path = %q
+pidfile = %q
+log = { info = %q }
+interfaces = { "127.0.0.1" }
+c2s_ports = { %s }
+s2s_ports = {}
+c2s_direct_tls_ports = {}
+http_ports = {}
+https_ports = {}
+plugin_paths = {}
+modules_enabled = { "roster", "saslauth", "tls", "disco", "ping", "posix", "offline" }
+modules_disabled = { "s2s", "http" }
+authentication = "internal_plain"
+storage = "internal"
+c2s_require_encryption = true
+ssl = { certificate = %q, key = %q }
+VirtualHost "town.test"
+Component "rooms.town.test" "muc"
+  modules_enabled = { "muc_mam" }
+  restrict_room_creation = false
+  muc_room_default_public_jids = true
+  muc_room_locking = false
+`, filepath.Join(p.dir, "data"), filepath.Join(p.dir, "pid"), filepath.Join(p.dir, "log"), port, filepath.Join(p.dir, "cert.pem"), filepath.Join(p.dir, "key.pem")))
+	p.cmd = exec.Command(bin, "--config", filepath.Join(p.dir, "prosody.cfg.lua"), "-F")
+	p.start(t)
+	t.Cleanup(func() { p.stop() })
+	return p
+}
+
+func (p *prosody) start(t *testing.T) {
+	t.Helper()
+	p.cmd = exec.Command(p.cmd.Path, p.cmd.Args[1:]...)
+	out := &strings.Builder{}
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(15 * time.Second); ; {
+		if c, err := net.Dial("tcp", p.addr); err == nil {
+			c.Close()
+			return
+		}
+		if time.Now().After(end) {
+			log, _ := os.ReadFile(filepath.Join(p.dir, "log"))
+			p.stop()
+			t.Fatalf("prosody does not listen\n%s\n%s", out, log)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func (p *prosody) stop() {
+	if p.cmd.Process != nil {
+		p.cmd.Process.Signal(syscall.SIGKILL)
+		p.cmd.Wait()
+	}
+}
+
+func (p *prosody) file(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *prosody) certificate(t *testing.T) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "town.test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		DNSNames: []string{"town.test", "rooms.town.test"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cert = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	p.file(t, "cert.pem", p.cert)
+	p.file(t, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})))
+	p.roots = x509.NewCertPool()
+	p.roots.AppendCertsFromPEM([]byte(p.cert))
+}
+
+// person is somebody with an XMPP client.
+type person struct {
+	*stream
+	name  string
+	heard chan message
+	seen  chan presence
+	iqs   chan iq
+}
+
+func (p *prosody) person(t *testing.T, name string) *person {
+	t.Helper()
+	s, err := dial(t.Context(), login{local: name, domain: "town.test", password: "secret of " + name, server: p.addr, roots: p.roots})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &person{s, name, make(chan message, 100), make(chan presence, 100), make(chan iq, 100)}
+	go func() {
+		for {
+			start, err := s.next()
+			if err != nil {
+				return
+			}
+			switch start.Name.Local {
+			case "message":
+				var m message
+				s.dec.DecodeElement(&m, &start)
+				o.heard <- m
+			case "presence":
+				var m presence
+				s.dec.DecodeElement(&m, &start)
+				o.seen <- m
+			default:
+				var m iq
+				s.dec.DecodeElement(&m, &start)
+				o.iqs <- m
+			}
+		}
+	}()
+	o.do(t, "<presence/>")
+	t.Cleanup(func() { s.conn.Close() })
+	return o
+}
+
+func (o *person) do(t *testing.T, text string) {
+	t.Helper()
+	if err := o.send(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hears waits for the next message that satisfies want.
+func (o *person) hears(t *testing.T, what string, want func(message) bool) message {
+	t.Helper()
+	timer := time.NewTimer(15 * time.Second)
+	defer timer.Stop()
+	for {
+		select {
+		case m := <-o.heard:
+			if want(m) {
+				return m
+			}
+		case <-timer.C:
+			t.Fatalf("%s did not hear %s", o.name, what)
+		}
+	}
+}
+
+func (o *person) hearsText(t *testing.T, text string) message {
+	t.Helper()
+	return o.hears(t, text, func(m message) bool { return len(m.Body) > 0 && m.Body[0] == text })
+}
+
+func raw(t *testing.T, kv ...string) map[string]json.RawMessage {
+	t.Helper()
+	m := make(map[string]json.RawMessage)
+	for i := 0; i < len(kv); i += 2 {
+		m[kv[i]], _ = json.Marshal(kv[i+1])
+	}
+	return m
+}
+
+// agent is a hub whose XMPP account is connected.
+func (p *prosody) agent(t *testing.T, policy string) *channeltest.Bench {
+	t.Helper()
+	b := channeltest.Open(t, t.TempDir(), Driver{})
+	t.Cleanup(b.Close)
+	b.Set(t, "channels.xmpp", policy)
+	b.Begin()
+	_, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "xmpp", Config: raw(t, "jid", "Agent@Town.test", "password", "secret of agent", "server", p.addr,
+		"certificate", p.cert, "rooms", "square@rooms.town.test")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(15 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(what)
+		}
+	}
+}
+
+func TestDirectMessagesOverARealServer(t *testing.T) {
+	p := startServer(t)
+	ann := p.person(t, "ann")
+	b := p.agent(t, `{}`)
+	ann.do(t, "<message to='agent@town.test' type='chat' id='first-message'><body>hello</body></message>")
+	ann.hears(t, "that she is not known yet", func(m message) bool { return len(m.Body) > 0 && strings.Contains(m.Body[0], "do not know you yet") })
+	pairs, err := b.Pairs(t.Context(), protocol.Empty{})
+	if err != nil || pairs.Pairs["xmpp:ann@town.test"].FirstMessage != "hello" {
+		t.Fatalf("%+v %v", pairs, err)
+	}
+	if _, err := b.Approve(t.Context(), protocol.PairParams{Channel: "xmpp", SenderID: "ann@town.test"}); err != nil {
+		t.Fatal(err)
+	}
+	ann.hearsText(t, "You may write to me now.")
+
+	ann.do(t, "<message to='agent@town.test' type='chat' id='second-message'><body>3 &lt; 5 &amp; \"so\" on</body><request xmlns='urn:xmpp:receipts'/></message>")
+	got := map[string]bool{}
+	for !got["receipt"] || !got["composing"] || !got["answer"] || !got["paused"] {
+		ann.hears(t, fmt.Sprintf("all of it, only %v", got), func(m message) bool {
+			switch {
+			case m.Received != nil && m.Received.ID == "second-message":
+				got["receipt"] = true
+			case m.Composing != nil:
+				got["composing"] = true
+			case m.Paused != nil:
+				got["paused"] = true
+			case len(m.Body) > 0 && m.Body[0] == "You said on":
+				got["answer"] = true
+			default:
+				return false
+			}
+			return true
+		})
+	}
+	sent := b.Sent()
+	if len(sent) != 1 || !strings.HasSuffix(sent[0].Message, "] 3 < 5 & \"so\" on") || sent[0].By != "channel xmpp ann@town.test" {
+		t.Errorf("%+v", sent)
+	}
+
+	ann.do(t, "<message to='agent@town.test' type='chat' id='third-message'><body>&gt; You said on\nreally hold</body><reply xmlns='urn:xmpp:reply:0' id='x'/>"+
+		"<geoloc xmlns='http://jabber.org/protocol/geoloc'><lat>52.5</lat><lon>13.4</lon></geoloc><x xmlns='jabber:x:oob'><url>https://files.test/a.png</url></x></message>")
+	eventually(t, "the reply", func() bool { return len(b.Sent()) == 2 })
+	text := b.Sent()[1].Message
+	if !strings.Contains(text, "\n[in reply to: You said on]\nreally hold\n[location: 52.500000, 13.400000]\n[image a.png, image/png, at https://files.test/a.png; it was not fetched]") {
+		t.Errorf("%q", text)
+	}
+	ann.do(t, "<message to='agent@town.test' type='chat' id='fourth-message'><body>This is OMEMO</body><encrypted xmlns='eu.siacs.conversations.axolotl'/></message>")
+	ann.hears(t, "about encryption", func(m message) bool { return len(m.Body) > 0 && strings.Contains(m.Body[0], "cannot read encrypted") })
+
+	said, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: strings.Repeat("ä line\n", 8000)})
+	if err != nil || !said.Sent || said.MessageID == "" {
+		t.Fatalf("%+v %v", said, err)
+	}
+	long := ""
+	for len(long) < 8*8000-1 {
+		m := ann.hears(t, "a part of a long text", func(m message) bool { return len(m.Body) > 0 && strings.HasPrefix(m.Body[0], "ä line") })
+		long += m.Body[0] + "\n"
+	}
+	if strings.Count(long, "ä line") != 8000 {
+		t.Errorf("%d lines arrived", strings.Count(long, "ä line"))
+	}
+	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "xmpp", To: "nobody@town.test"}); err == nil || !strings.Contains(err.Error(), "not delivered") {
+		t.Errorf("a message to nobody: %v", err)
+	}
+	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "xmpp", To: "not an address"}); err == nil || !strings.Contains(err.Error(), "no XMPP address") {
+		t.Errorf("%v", err)
+	}
+	ann.do(t, "<iq to='"+agentAddress(t, b)+"' id='v1' type='get'><query xmlns='jabber:iq:version'/></iq>")
+}
+
+func agentAddress(t *testing.T, b *channeltest.Bench) string {
+	t.Helper()
+	st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
+	if err != nil || len(st.Accounts) != 1 || !st.Accounts[0].Connected || !st.Accounts[0].Authenticated {
+		t.Fatalf("%+v %v", st, err)
+	}
+	return st.Accounts[0].Extra["jid"].(string)
+}
+
+func TestRoomsOverARealServer(t *testing.T) {
+	p := startServer(t)
+	ann := p.person(t, "ann")
+	// Somebody has the nickname already: the agent takes another.
+	ann.do(t, "<presence to='square@rooms.town.test/agent'><x xmlns='http://jabber.org/protocol/muc'/></presence>")
+	ann.hears(t, "the room's subject", func(m message) bool { return m.Subject != nil })
+	ann.do(t, "<message to='square@rooms.town.test' type='groupchat' id='before-all'><body>agent_: before you came</body></message>")
+	ann.hearsText(t, "agent_: before you came")
+	b := p.agent(t, `{"dmPolicy":"allowlist","allowFrom":["square@rooms.town.test"]}`)
+	for in := false; !in; {
+		select {
+		case pr := <-ann.seen:
+			in = resource(pr.From) == "agent_" && pr.Type == ""
+		case <-time.After(15 * time.Second):
+			t.Fatal("the agent did not enter the room")
+		}
+	}
+	say := func(id, text string) {
+		ann.do(t, "<message to='square@rooms.town.test' type='groupchat' id='"+id+"'><body>"+text+"</body></message>")
+		ann.hearsText(t, text)
+	}
+	say("not-for-you-1", "lovely weather")
+	say("not-for-you-2", "agent_x is somebody else")
+	say("for-you-1", "Agent_: shall we go hold")
+	eventually(t, "a message", func() bool { return len(b.Sent()) > 0 })
+	sent := b.Sent()[0]
+	if sent.SessionKey != "agent:main:xmpp:group:square@rooms.town.test" || !strings.Contains(sent.Message, " · agent] Agent_: shall we go hold") {
+		t.Errorf("%+v", sent)
+	}
+	if err := b.Answer(t.Context(), sent.RunID, "Let us go."); err != nil {
+		t.Fatal(err)
+	}
+	m := ann.hearsText(t, "Let us go.")
+	if resource(m.From) != "agent_" || m.Reply == nil || m.Reply.ID == "" {
+		t.Errorf("%+v", m)
+	}
+	ann.do(t, "<message to='square@rooms.town.test/agent_' type='chat' id='private-1'><body>psst</body></message>")
+	say("for-you-2", "and you, agent_?")
+	eventually(t, "a second message", func() bool { return len(b.Sent()) > 1 })
+	if sent := b.Sent(); len(sent) != 2 || strings.Contains(sent[1].Message, "psst") {
+		t.Errorf("%+v", sent)
+	}
+	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "xmpp", To: "other@rooms.town.test", Kind: "group"}); err == nil || !strings.Contains(err.Error(), "not in the room") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLoginOverARealServer(t *testing.T) {
+	p := startServer(t)
+	b := channeltest.Open(t, t.TempDir(), Driver{})
+	t.Cleanup(b.Close)
+	b.Begin()
+	cfg := raw(t, "jid", "agent@town.test", "password", "wrong", "server", p.addr, "certificate", p.cert)
+	if _, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: cfg}); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), "refused the address or the password") {
+		t.Errorf("%v", err)
+	}
+	if _, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "password", "secret of agent", "certificate", otherCertificate(t))}); !errors.Is(err, protocol.ErrUnavailable) || !strings.Contains(err.Error(), "TLS") {
+		t.Errorf("a server that cannot be trusted: %v", err)
+	}
+	res, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "certificate", p.cert)})
+	if err != nil || res.Message != "agent@town.test can log in." {
+		t.Errorf("%+v %v", res, err)
+	}
+	for _, mechanism := range []string{"SCRAM-SHA-1", "PLAIN"} { // the one above was SCRAM-SHA-256
+		s := mustOpen(t, p)
+		err := s.authenticate([]string{mechanism}, login{local: "ann", password: "secret of ann"})
+		if err != nil {
+			t.Errorf("%s: %v", mechanism, err)
+		}
+		s.conn.Close()
+	}
+	s := mustOpen(t, p)
+	if err := s.authenticate([]string{"X-OTHER"}, login{}); !errors.Is(err, channel.ErrLogin) {
+		t.Error(err)
+	}
+	if _, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "xmpp"}); err != nil {
+		t.Fatal(err)
+	}
+	ann := p.person(t, "ann")
+	b.Set(t, "channels.xmpp", `{"dmPolicy":"open"}`)
+	ann.do(t, "<message to='agent@town.test' type='chat' id='before-a-restart'><body>one</body></message>")
+	ann.hearsText(t, "You said one")
+
+	p.stop()
+	eventually(t, "the end of the connection", func() bool {
+		st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
+		return err == nil && !st.Accounts[0].Connected && st.Accounts[0].Error != ""
+	})
+	p.start(t)
+	eventually(t, "a new connection", func() bool {
+		st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
+		return err == nil && st.Accounts[0].Connected
+	})
+	ann = p.person(t, "ann")
+	ann.do(t, "<message to='agent@town.test' type='chat' id='after-a-restart'><body>two</body></message>")
+	ann.hearsText(t, "You said two")
+	if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
+		t.Error(err)
+	}
+	if list, err := b.List(t.Context(), protocol.Empty{}); err != nil || list.Count != 0 {
+		t.Errorf("%+v %v", list, err)
+	}
+	if _, err := b.Logout(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.Secrets.Get("channel-xmpp-default-password"); err == nil {
+		t.Error("the password is still known")
+	}
+}
+
+// mustOpen is a stream over TLS on which nobody is logged in.
+func mustOpen(t *testing.T, p *prosody) *stream {
+	t.Helper()
+	l := login{local: "ann", domain: "town.test", server: p.addr, roots: p.roots}
+	conn, err := connect(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := new(stream)
+	s.use(conn)
+	if err := s.secure(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.open(l.domain); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func otherCertificate(t *testing.T) string {
+	t.Helper()
+	p := &prosody{dir: t.TempDir()}
+	p.certificate(t)
+	return p.cert
+}
