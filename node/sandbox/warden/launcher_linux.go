@@ -8,16 +8,15 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// launcher is a thread that is bound already but for the files, and starts one command. It is made ahead, as that takes a tenth of a millisecond.
+// launcher is a thread that is bound already and starts one command. It is made ahead, as that takes some tenths of a millisecond.
 type launcher struct {
-	rules confine.Rules
+	bonds bonds
 	work  chan launch
 }
 
 type launch struct {
 	argv   []string
 	attr   *syscall.ProcAttr
-	files  *confine.Ruleset
 	result chan<- launched
 }
 
@@ -27,18 +26,18 @@ type launched struct {
 }
 
 // newLauncher starts a thread, which ends with its one command or when work is closed.
-func newLauncher(r confine.Rules) *launcher {
-	l := &launcher{rules: r, work: make(chan launch)}
+func newLauncher(b bonds) *launcher {
+	l := &launcher{bonds: b, work: make(chan launch)}
 	go func() {
 		// The goroutine never unlocks its thread, which therefore ends with it and never runs anything else.
 		runtime.LockOSThread()
-		err := confine.Thread(r)
+		err := confine.Thread(b.rules)
+		if err == nil && b.files != nil {
+			err = b.files.Bind()
+		}
 		w, ok := <-l.work
 		if !ok {
 			return
-		}
-		if err == nil && w.files != nil {
-			err = w.files.Bind()
 		}
 		var pid int
 		if err == nil {
@@ -55,20 +54,27 @@ func (v *warden) launch(argv []string, attr *syscall.ProcAttr, b *bonds) (int, e
 		return fork(argv, attr)
 	}
 	l := v.spare
-	if l != nil && l.rules != b.rules {
+	v.spare = nil
+	if l != nil && l.bonds != *b {
 		close(l.work)
 		l = nil
 	}
 	if l == nil {
-		l = newLauncher(b.rules)
+		l = newLauncher(*b)
 	}
 	undo := limitForks()
 	result := make(chan launched)
-	l.work <- launch{argv, attr, b.files, result}
+	l.work <- launch{argv, attr, result}
 	r := <-result
 	undo()
-	v.spare = newLauncher(b.rules)
 	return r.pid, r.err
+}
+
+// prepareNext makes a launcher for a command with the same bonds, once the one before runs.
+func (v *warden) prepareNext(b *bonds) {
+	if b != nil && v.spare == nil {
+		v.spare = newLauncher(*b)
+	}
 }
 
 func fork(argv []string, attr *syscall.ProcAttr) (int, error) {

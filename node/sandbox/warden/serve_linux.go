@@ -48,7 +48,11 @@ func Serve() error {
 	if err := w.send(hello); err != nil {
 		return err
 	}
-	v := &warden{wire: w, confiner: newConfiner(set), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	v := &warden{wire: w, null: null, confiner: newConfiner(set), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
 	defer v.confiner.close()
 	requests := make(chan request)
 	go func() {

@@ -12,6 +12,7 @@ import (
 type warden struct {
 	wire     *wire
 	confiner *confiner
+	null     *os.File // the null device, for what a command is not given
 	sessions map[uint64]*session
 	byPID    map[int]*session // by the command's process, while it is not reaped
 	// badge is the last one given; see kin_linux.go.
@@ -71,14 +72,9 @@ func count(files [3]bool) (n int) {
 }
 
 func (v *warden) start(id uint64, o *order, files []*os.File) error {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer null.Close()
 	fds := make([]uintptr, 3)
 	for i := range fds {
-		fds[i] = null.Fd()
+		fds[i] = v.null.Fd()
 		if o.Files[i] {
 			fds[i] = files[0].Fd()
 			files = files[1:]
@@ -94,7 +90,9 @@ func (v *warden) start(id uint64, o *order, files []*os.File) error {
 		return err
 	}
 	v.sessions[id], v.byPID[s.pid] = s, s
-	return v.wire.send(answer{ID: id, Kind: started, PID: s.pid})
+	err = v.wire.send(answer{ID: id, Kind: started, PID: s.pid})
+	v.prepareNext(bonds)
+	return err
 }
 
 // reap takes note of every process that has ended. It reports whether there is none left.
