@@ -73,7 +73,7 @@ func (b *book) Shorten(_ context.Context, keep int64) ([]protocol.Message, error
 	return b.shorten(keep), nil
 }
 
-func (b *book) Images(_ context.Context, msgs []protocol.Message) []protocol.Message {
+func (b *book) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Message {
 	return msgs
 }
 

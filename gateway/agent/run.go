@@ -41,8 +41,8 @@ type Sink interface {
 	// Shorten cuts the conversation down to its newest messages of about keep tokens and returns what is left, with a summary in front. No
 	// history means that nothing can be cut.
 	Shorten(ctx context.Context, keep int64) ([]protocol.Message, error)
-	// Images loads the data of stored images into a copy of the messages.
-	Images(ctx context.Context, msgs []protocol.Message) []protocol.Message
+	// Hydrate makes of stored messages what a model is sent: images have their data. The messages given are not changed.
+	Hydrate(ctx context.Context, msgs []protocol.Message) []protocol.Message
 }
 
 // Run is what one run needs.

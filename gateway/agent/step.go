@@ -21,7 +21,7 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	if err := r.room(ctx); err != nil {
 		return true, err
 	}
-	req := llm.Request{System: r.System, Messages: withObjects(r.Sink.Images(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
+	req := llm.Request{System: r.System, Messages: withObjects(r.Sink.Hydrate(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
 		Thinking: r.Thinking, CacheKey: string(r.Session)}
 	for _, t := range r.Tools() {
 		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})

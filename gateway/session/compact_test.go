@@ -84,14 +84,14 @@ func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
 	}
 	g.end(g.send("Go on").RunID)
 	asked := g.model.Requests()[3].Messages
-	if len(asked) != 4 || !strings.Contains(asked[0].Content.Text(), "They greeted.") || asked[1].Content.Text() != "Hi again" || asked[3].Content.Text() != "Go on" {
+	if len(asked) != 4 || !strings.Contains(asked[0].Content.Text(), "They greeted.") || !strings.HasSuffix(asked[1].Content.Text(), "\nHi again") || !strings.HasSuffix(asked[3].Content.Text(), "\nGo on") {
 		t.Errorf("%+v", asked)
 	}
 	if r := g.send("/compact undo"); !strings.Contains(r.Response, "reads 2 messages again") {
 		t.Errorf("%+v", r)
 	}
 	g.end(g.send("And now").RunID)
-	if asked := g.model.Requests()[4].Messages; len(asked) != 7 || asked[0].Content.Text() != "Hi, I grow tomatoes" {
+	if asked := g.model.Requests()[4].Messages; len(asked) != 7 || !strings.HasSuffix(asked[0].Content.Text(), "Hi, I grow tomatoes") {
 		t.Errorf("%+v", asked)
 	}
 	list, err := g.Archives(t.Context(), protocol.SessionParams{SessionKey: chat})

@@ -274,7 +274,11 @@ func (l *live) Used(u protocol.Usage) {
 	l.m.publishSession(l.run.Session)
 }
 
-// Images implements agent.Sink.
-func (l *live) Images(_ context.Context, msgs []protocol.Message) []protocol.Message {
-	return l.m.loadImages(msgs)
+// Hydrate implements agent.Sink.
+func (l *live) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Message {
+	msgs = l.m.loadImages(msgs)
+	if l.snapshot().Model.Provider == builtIn {
+		return msgs // it takes the words as they are
+	}
+	return timed(msgs, l.m.zone())
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"log/slog"
+	"slices"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -28,7 +29,28 @@ func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.N
 		node = defaultNode(nodes)
 	}
 	return m.agentFiles(s.Key).Prompt(workspace.Facts{Session: s.Key, Agent: agentOf(s.Key), Private: private(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
-		Now: time.UnixMilli(m.now()).In(m.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.agentEntry(s.Key).SystemPrompt, cfg.SystemPrompt)})
+		Now: time.UnixMilli(m.now()).In(m.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.agentEntry(s.Key).SystemPrompt, cfg.SystemPrompt),
+		Heartbeat: m.heartbeat(s.Key)})
+}
+
+func (m *Manager) heartbeat(key protocol.SessionKey) string {
+	if own := m.agentEntry(key).Heartbeat; own != nil && own.Prompt != "" {
+		return own.Prompt
+	}
+	return m.opts.Config().Agents.DefaultHeartbeat.Prompt
+}
+
+// timed puts the time before what the person wrote, in their zone: always the same for a message, so that providers can cache the conversation. The
+// messages given are not changed.
+func timed(msgs []protocol.Message, zone *time.Location) []protocol.Message {
+	out := slices.Clone(msgs)
+	for i, msg := range out {
+		if msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson && msg.Compaction == nil && msg.Timestamp > 0 {
+			at := time.UnixMilli(msg.Timestamp).In(zone).Format("[Mon 2006-01-02 15:04 MST]")
+			out[i].Content = append(protocol.Content{protocol.Text(at)}, msg.Content...)
+		}
+	}
+	return out
 }
 
 // defaultNode is the machine that is meant when none is named: the gateway's own, else the first that is online.

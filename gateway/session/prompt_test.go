@@ -1,0 +1,88 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/dispatch/dispatchtest"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+func TestMemoryIsToldInThePersonsOwnChatsOnly(t *testing.T) {
+	keys := []protocol.SessionKey{chat, newKey(), "agent:main:cron:job", "agent:main:heartbeat:system:internal", "agent:main:irc:group:1", "notes"}
+	var steps []llmtest.Step
+	for range keys {
+		steps = append(steps, llmtest.Say("ok"))
+	}
+	g := withModel(t, steps...)
+	if err := os.WriteFile(filepath.Join(g.home, "agents", "main", "MEMORY.md"), []byte("The alarm code is 1234"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, key := range keys {
+		if _, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: "Hi"}); err != nil {
+			t.Fatal(err)
+		}
+		g.until(terminal)
+		if got := strings.Contains(g.model.Requests()[i].System, "1234"); got != (i < 2) {
+			t.Errorf("%s: the memory is told: %v", key, got)
+		}
+	}
+}
+
+func TestAnAgentHasItsOwnFilesModelAndPrompt(t *testing.T) {
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+	g.cfg.Model.Provider, g.cfg.Model.ID, g.cfg.SystemPrompt = "test", "m", "You are everyone."
+	g.cfg.Agents.List = []config.AgentEntry{{ID: "work", Model: &config.ModelConfig{Provider: "test", ID: "big", ThinkingLevel: "high"}, SystemPrompt: "You are the worker."}}
+	g.open(llmtest.Say("ok"), llmtest.Say("ok"), llmtest.Say("ok"))
+	const key = protocol.SessionKey("agent:work:main")
+	send := func() {
+		t.Helper()
+		if _, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: "Hi"}); err != nil {
+			t.Fatal(err)
+		}
+		g.until(terminal)
+	}
+	send()
+	if err := os.WriteFile(filepath.Join(g.home, "agents", "work", "USER.md"), []byte("Boss of the yard"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	send()
+	own, level := "You are the chat.", "low"
+	if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{SystemPrompt: &own, ThinkingLevel: &level}}); err != nil {
+		t.Fatal(err)
+	}
+	send()
+	r := g.model.Requests()
+	if !strings.HasPrefix(r[0].System, "You are the worker.") || r[0].Thinking != "high" || strings.Contains(r[0].System, "Boss") {
+		t.Errorf("%q %.80s", r[0].Thinking, r[0].System)
+	}
+	if !strings.Contains(r[1].System, "Boss of the yard") || !strings.Contains(r[1].System, "Model: test/big") {
+		t.Error(r[1].System)
+	}
+	if !strings.HasPrefix(r[2].System, own) || r[2].Thinking != "low" {
+		t.Errorf("%q %.80s", r[2].Thinking, r[2].System)
+	}
+}
+
+func TestEveryMessageOfThePersonSaysItsTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC).UnixMilli()
+	text := protocol.Content{protocol.Text("hello")}
+	in := []protocol.Message{{Role: protocol.RoleUser, Content: text, Timestamp: at}, {Role: protocol.RoleAssistant, Content: text, Timestamp: at},
+		{Role: protocol.RoleUser, Content: text, Timestamp: at, Origin: protocol.OriginDirect}}
+	out := timed(in, berlin)
+	if got := out[0].Content.Text(); got != "[Thu 2026-07-02 00:30 CEST]\nhello" {
+		t.Errorf("%q", got)
+	}
+	if out[1].Content.Text() != "hello" || out[2].Content.Text() != "hello" || in[0].Content.Text() != "hello" {
+		t.Errorf("%+v %+v", in, out)
+	}
+}
