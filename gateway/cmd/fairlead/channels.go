@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func channelsCommand(o *options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "channels", Short: "Let people write to the agent from chat networks",
+		Long: `Connects the agent to chat networks, and says who may write to it there.
+
+Strangers who write are listed under "pair" until you let them in, unless channels.NAME.dmPolicy says otherwise (open, allowlist or
+pairing) or they are in channels.NAME.allowFrom. What they write is text for the agent: it runs no command and answers no question.`,
+		Example: `  fairlead channels login xmpp jid=agent@example.org rooms=team@rooms.example.org
+  fairlead channels start xmpp
+  fairlead channels pair list
+  fairlead channels pair approve xmpp ann@example.org`,
+	}
+	var account string
+	cmd.PersistentFlags().StringVar(&account, "account", "", "account of the channel (default: default)")
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "List accounts and how they are", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				return o.listChannels(ctx, c, cmd.OutOrStdout())
+			})
+		},
+	}, &cobra.Command{
+		Use: "login CHANNEL [SETTING=VALUE ...]", Short: "Log an account in; passwords are asked for, or read from standard input, one a line",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				cfg, err := channelSettings(ctx, c, cmd, args[0], args[1:], true)
+				if err != nil {
+					return err
+				}
+				r, err := client.Call(ctx, c.Client, protocol.ChannelLogin, protocol.ChannelLoginParams{Channel: args[0], AccountID: account, Config: cfg, Force: true})
+				if err != nil || o.json {
+					return o.shown(cmd, r, err)
+				}
+				if r.QRDataURL != "" {
+					fmt.Fprintln(cmd.OutOrStdout(), r.QRDataURL)
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), r.Message)
+				return nil
+			})
+		},
+	}, &cobra.Command{
+		Use: "start CHANNEL [SETTING=VALUE ...]", Short: "Connect an account, now and whenever the gateway starts", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				cfg, err := channelSettings(ctx, c, cmd, args[0], args[1:], false)
+				if err != nil {
+					return err
+				}
+				r, err := client.Call(ctx, c.Client, protocol.ChannelStart, protocol.ChannelStartParams{Channel: args[0], AccountID: account, Config: cfg})
+				return o.shown(cmd, r, err)
+			})
+		},
+	}, o.channelAction("stop CHANNEL", "Disconnect an account; it stays known", protocol.ChannelStop, &account),
+		o.channelAction("logout CHANNEL", "Disconnect an account and forget it with its password", protocol.ChannelLogout, &account), o.pairCommand())
+	return cmd
+}
+
+// shown prints a result where JSON is wanted.
+func (o *options) shown(cmd *cobra.Command, r any, err error) error {
+	if err != nil || !o.json {
+		return err
+	}
+	return printJSON(cmd.OutOrStdout(), r)
+}
+
+func (o *options) channelAction(use, short string, m protocol.Method[protocol.ChannelParams, protocol.ChannelOK], account *string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+			r, err := client.Call(ctx, c.Client, m, protocol.ChannelParams{Channel: args[0], AccountID: *account})
+			return o.shown(cmd, r, err)
+		})
+	}}
+}
+
+func (o *options) listChannels(ctx context.Context, c *connection, out io.Writer) error {
+	list, err := client.Call(ctx, c.Client, protocol.ChannelsList, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(out, list)
+	}
+	names := make(map[string]bool)
+	for _, k := range list.Kinds {
+		names[k.Channel] = true
+	}
+	for _, e := range list.Channels {
+		names[e.Channel] = true
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		st, err := client.Call(ctx, c.Client, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
+		if err != nil {
+			return err
+		}
+		if len(st.Accounts) == 0 {
+			fmt.Fprintf(w, "%s\t-\tno account\t\n", name)
+		}
+		for _, a := range st.Accounts {
+			state := "not connected"
+			if a.Connected {
+				state = "connected"
+			}
+			if a.Error != "" {
+				state += ": " + a.Error
+			}
+			more := ""
+			if a.LastActivity > 0 {
+				more = "last active " + time.UnixMilli(a.LastActivity).Format("2006-01-02 15:04")
+			}
+			if a.Waiting > 0 {
+				more += fmt.Sprintf(", %d to be delivered", a.Waiting)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, a.AccountID, state, strings.TrimPrefix(more, ", "))
+		}
+	}
+	return w.Flush()
+}
+
+// channelSettings reads SETTING=VALUE words. Secret ones are never taken from the command line, where others can see them: with ask they are
+// asked for, or read from standard input when that is no terminal.
+func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, channel string, words []string, ask bool) (map[string]json.RawMessage, error) {
+	list, err := client.Call(ctx, c.Client, protocol.ChannelsList, protocol.Empty{})
+	if err != nil {
+		return nil, err
+	}
+	var fields []protocol.ChannelField
+	for _, k := range list.Kinds {
+		if strings.EqualFold(k.Channel, channel) {
+			fields = k.Fields
+		}
+	}
+	cfg := make(map[string]json.RawMessage)
+	for _, w := range words {
+		name, value, ok := strings.Cut(w, "=")
+		if !ok {
+			return nil, &exitError{code: exitUsage, err: fmt.Errorf("%q is not SETTING=VALUE", w)}
+		}
+		if slices.ContainsFunc(fields, func(f protocol.ChannelField) bool { return f.Name == name && f.Secret }) {
+			return nil, &exitError{code: exitUsage, err: fmt.Errorf("the %s must not be on the command line: fairlead channels login asks for it", name)}
+		}
+		if cfg[name], err = protocol.Marshal(value); err != nil {
+			return nil, err
+		}
+	}
+	if !ask {
+		return cfg, nil
+	}
+	lines := bufio.NewReader(cmd.InOrStdin())
+	for _, f := range fields {
+		if !f.Secret {
+			continue
+		}
+		value, err := readSecret(cmd, lines, f)
+		if err != nil {
+			return nil, err
+		}
+		if value == "" {
+			continue // what is known holds
+		}
+		if cfg[f.Name], err = protocol.Marshal(value); err != nil {
+			return nil, err
+		}
+	}
+	return cfg, nil
+}
+
+func readSecret(cmd *cobra.Command, lines *bufio.Reader, f protocol.ChannelField) (string, error) {
+	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s (empty keeps what is known): ", f.Title)
+		value, err := term.ReadPassword(int(in.Fd()))
+		fmt.Fprintln(cmd.ErrOrStderr())
+		if err != nil {
+			return "", fmt.Errorf("read the %s: %w", f.Name, err)
+		}
+		return string(value), nil
+	}
+	line, err := lines.ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the %s: %w", f.Name, err)
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}
+
+func (o *options) pairCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "pair", Short: "Let strangers who wrote in, or not"}
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "List strangers who wrote", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.PairList, protocol.Empty{})
+				if err != nil || o.json {
+					return o.shown(cmd, r, err)
+				}
+				if len(r.Pairs) == 0 {
+					fmt.Fprintln(cmd.OutOrStdout(), "Nobody waits.")
+				}
+				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+				for _, k := range slices.Sorted(maps.Keys(r.Pairs)) {
+					p := r.Pairs[k]
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%q\n", p.Channel, p.SenderID, p.SenderName, time.UnixMilli(p.RequestedAt).Format("2006-01-02 15:04"), firstLine(p.FirstMessage))
+				}
+				return w.Flush()
+			})
+		},
+	}, &cobra.Command{
+		Use: "approve CHANNEL SENDER", Short: "Let somebody write to the agent from now on", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.PairApprove, protocol.PairParams{Channel: args[0], SenderID: args[1]})
+				return o.shown(cmd, r, err)
+			})
+		},
+	}, &cobra.Command{
+		Use: "reject CHANNEL SENDER", Short: "Forget a stranger; they may ask again", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.PairReject, protocol.PairParams{Channel: args[0], SenderID: args[1]})
+				return o.shown(cmd, r, err)
+			})
+		},
+	})
+	return cmd
+}
