@@ -35,11 +35,11 @@ func (s *shell) showApprovals(v state.View) {
 func (s *shell) openApproval(v state.View) {
 	w := s.app.NewWindow("Fairlead needs you")
 	s.approval = w
-	s.dialog = approve.New(approve.Handlers{Answer: s.b.state.Answer, Shown: s.b.state.Shown}, &s.machines, w.Canvas())
+	s.dialog = approve.New(s.approvalHandlers(w), &s.machines, w.Canvas())
 	w.SetPadded(false)
 	w.SetContent(s.dialog)
 	s.dialog.Update(v.Approvals, nil)
-	w.Resize(fyne.NewSize(approve.Width, s.dialog.Height()))
+	w.Resize(s.dialog.Best())
 	w.SetCloseIntercept(func() { s.dialog.Close() })
 	w.CenterOnScreen()
 	s.showQuietly(w)

@@ -2,11 +2,9 @@ package approve
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
@@ -22,9 +20,11 @@ func (d *Dialog) layout() fyne.CanvasObject {
 	head := widgets.Inset(look.Group, look.Page, look.Inside, look.Page, widgets.Row(look.Group, 0, d.title, d.place, d.left))
 	d.noteRow = widgets.Inset(0, look.Page, look.Inside, look.Page, d.note)
 	d.noteRow.Hide()
-	buttons := container.NewHBox(d.deny, d.reason, layout.NewSpacer(), d.next, d.allow)
+	d.foot = container.NewVBox(d.reasonRow, container.NewHBox(d.deny, d.reason, d.later, layout.NewSpacer(), d.next, d.modify, d.allow))
+	d.stepFoot = container.NewHBox(d.leave, layout.NewSpacer(), d.confirm)
+	d.stepFoot.Hide()
 	foot := container.NewVBox(widgets.HLine(), container.NewWithoutLayout(d.progress),
-		widgets.Inset(look.Inside, look.Page, look.Group, look.Page, container.NewVBox(d.reasonRow, buttons)))
+		widgets.Inset(look.Inside, look.Page, look.Group, look.Page, container.NewVBox(d.foot, d.stepFoot)))
 	return container.NewStack(widgets.NewRect(look.ColorSurface, "", 0),
 		container.NewBorder(container.NewVBox(head, d.noteRow, widgets.HLine()), foot, nil, nil, d.scroll))
 }
@@ -43,11 +43,6 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 		if p.Folder != "" {
 			rows = append(rows, fact("in", p.Folder))
 		}
-		for _, prog := range p.Programs {
-			if prog.Path != "" && path.Base(prog.Path) != prog.Path {
-				rows = append(rows, fact("program", prog.Name+" is "+prog.Path))
-			}
-		}
 		if p.Problem != "" {
 			rows = append(rows, warning(p.Problem))
 		}
@@ -58,17 +53,21 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 			rows = append(rows, warning("This lies outside the workspace."))
 		}
 	}
-	if q.Sandbox != "" {
+	switch {
+	case state.NotConfined(q):
+		rows = append(rows, labelled("sandbox", warning("not enforced on this machine: the command may do whatever you may")))
+	case q.Sandbox != "":
 		rows = append(rows, fact("sandbox", q.Sandbox))
 	}
 	rows = append(rows, fact("why asked", q.Why))
-	return widgets.Col(look.Inside, rows...)
+	return widgets.Col(look.Inside, append(rows, d.extras(q)...)...)
 }
 
 // machine names the machine in its own colour.
 func (d *Dialog) machine(q protocol.Approval) fyne.CanvasObject {
-	mark := canvas.NewRectangle(look.Color(d.machines.Color(string(q.Node))))
-	mark.CornerRadius = 3
+	color := d.machines.Color(string(q.Node))
+	mark := widgets.NewRect(color, "", 3)
+	icon := container.NewGridWrap(fyne.NewSquareSize(look.IconNormal), widget.NewIcon(look.IconIn("machine", color)))
 	name := widgets.NewHeading(string(q.Node), "text")
 	var about []string
 	if q.Host != nil {
@@ -80,7 +79,7 @@ func (d *Dialog) machine(q protocol.Approval) fyne.CanvasObject {
 	}
 	info := widgets.NewText(strings.Join(about, ", "), look.ColorMuted, "text")
 	info.Ellipsis = true
-	return widgets.Row(look.Inside, 2, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(12), mark)), name, info)
+	return widgets.Row(look.Inside, 3, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(12), mark)), icon, name, info)
 }
 
 func askedBy(q protocol.Approval) string {
@@ -97,21 +96,21 @@ func askedBy(q protocol.Approval) string {
 // what is the command or the change itself, selectable, with hidden characters made visible.
 func (d *Dialog) what(q protocol.Approval) []fyne.CanvasObject {
 	text, hidden := state.Reveal(state.QuestionText(q))
-	main := widget.NewLabel(text)
-	main.TextStyle.Monospace = true
-	main.Wrapping = fyne.TextWrapBreak
-	main.Selectable = true
-	rows := []fyne.CanvasObject{container.NewStack(widgets.NewRect(look.ColorCode, look.ColorLine, look.Corner), main)}
+	if q.Preview != nil && q.Preview.Diff != "" {
+		diff, more := state.Reveal(q.Preview.Diff)
+		text, hidden = text+"\n"+diff, hidden || more
+	}
+	var rows []fyne.CanvasObject
+	if q.Preview != nil && q.Preview.Diff != "" {
+		rows = d.change(q)
+	} else {
+		rows = d.command(q)
+	}
 	if hidden {
 		rows = append(rows, warning("It holds characters that are not seen; they are shown as ⟨U+…⟩."))
 	}
-	if state.Lookalikes(text) {
-		rows = append(rows, warning("It mixes letters that look alike but are different ones."))
-	}
-	if p := q.Preview; p != nil && p.Diff != "" {
-		diff, _ := state.Reveal(p.Diff)
-		rows = append(rows, fact("change", fmt.Sprintf("+%d −%d", p.Added, p.Removed)),
-			container.NewStack(widgets.NewRect(look.ColorCode, look.ColorLine, look.Corner), widgets.NewDiffView(diff, 0)))
+	if words := state.Lookalikes(text); words != nil {
+		rows = append(rows, warning("It mixes letters that look alike but are different ones: "+strings.Join(words, "; ")+"."))
 	}
 	return rows
 }
@@ -121,8 +120,11 @@ const labelWidth = 84
 
 func fact(label, text string) fyne.CanvasObject {
 	text, _ = state.Reveal(text)
-	name := widgets.NewText(label, look.ColorMuted, "text")
-	return container.New(factLayout{}, name, widgets.NewParagraph(text, look.ColorText, "text"))
+	return labelled(label, widgets.NewParagraph(text, look.ColorText, "text"))
+}
+
+func labelled(label string, o fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(factLayout{}, widgets.NewText(label, look.ColorMuted, "text"), o)
 }
 
 func warning(text string) fyne.CanvasObject {

@@ -5,7 +5,9 @@
 package approve
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,16 +23,27 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Width is the dialog's width; Height says how high it opens.
-const Width float32 = 640
+// Width is the dialog's width, WideWidth that for changes, which stand side by side there; Best says how large it opens.
+const (
+	Width     float32 = 640
+	WideWidth float32 = 920
+)
 
 // The bounds of the height.
 const minHeight, maxHeight float32 = 300, 640
 
 // Handlers are what the dialog calls, on the GUI thread.
 type Handlers struct {
-	Answer func(q protocol.Approval, decision, scope, reason string)
+	Answer func(q protocol.Approval, r state.Reply)
 	Shown  func(protocol.ApprovalID)
+	// Snooze puts a question off; nil offers no such thing.
+	Snooze func(q protocol.Approval)
+	// Try looks up what a rule would have decided otherwise, and calls done on the GUI thread. Without it nothing is previewed.
+	Try func(policy json.RawMessage, done func(protocol.RuleTryResult, error))
+	// Grow makes the window larger: what is in it takes more room than before.
+	Grow func(fyne.Size)
+	// Copy puts a text on the clipboard.
+	Copy func(string)
 }
 
 // Dialog is the content of the window. It belongs to the GUI thread.
@@ -56,10 +69,22 @@ type Dialog struct {
 	reason             *widgets.Button
 	allow              *widgets.SplitButton
 	next               *widgets.Button
+	later              *widgets.Button // Not now
+	modify             *widgets.Button // Edit…
+	foot, stepFoot     *fyne.Container // the buttons of the question, and those of a step
+	leave, confirm     *widgets.Button // of stepFoot
 	progress           *canvas.Rectangle
 	reasonEntry        *reasonEntry
 	reasonRow          *fyne.Container
 	box                fyne.CanvasObject
+
+	step    step
+	turns   int    // how often what an allow would do has changed
+	keep    []bool // the parts of the change that are allowed; nil when it is all or nothing
+	network *keyCheck
+	also    *keyCheck
+	rule    ruleStep
+	editor  *reasonEntry
 }
 
 // New makes a dialog for a window's canvas.
@@ -72,19 +97,25 @@ func New(h Handlers, machines *look.Machines, c fyne.Canvas) *Dialog {
 	d.body = container.NewStack()
 	d.scroll = container.NewVScroll(d.body)
 	d.scroll.OnScrolled = func(fyne.Position) { d.look() }
-	d.deny = widgets.NewButton("Deny", "denied", func() { d.answer(protocol.DecisionDeny, "") })
+	d.deny = widgets.NewButton("Deny", "denied", func() { d.refuse() })
 	d.deny.Danger = true
 	d.reason = widgets.NewQuiet("Deny with reason…", "", d.askReason)
-	d.allow = widgets.NewSplitButton("Allow once", true, func() { d.answer(protocol.DecisionAllow, protocol.ScopeOnce) }, d.scopes)
+	d.allow = widgets.NewSplitButton("Allow once", true, func() { d.permit(protocol.ScopeOnce) }, d.scopes)
 	d.next = widgets.NewQuiet("Next", "right", func() { d.show(d.at + 1) })
+	d.later = widgets.NewQuiet("Not now", "clock", d.snooze)
+	d.modify = widgets.NewQuiet("Edit…", "", d.edit)
+	d.leave = widgets.NewButton("Back", "back", d.back)
+	d.confirm = widgets.NewButton("", "", d.done)
+	d.confirm.Primary = true
 	d.progress = canvas.NewRectangle(look.Color(look.ColorAccent))
-	for _, b := range []*widgets.Button{d.deny, d.reason, d.allow.Main, d.allow.More, d.next} {
+	for _, b := range []*widgets.Button{d.deny, d.reason, d.allow.Main, d.allow.More, d.next, d.later, d.modify, d.leave, d.confirm} {
 		b.OnKey = d.key
 	}
 	d.reasonEntry = newReasonEntry(d.key)
+	d.reasonEntry.onType = func() { d.arm.Key(d.clock()) }
 	d.reasonEntry.SetPlaceHolder("Why not? The agent is told.")
-	d.reasonEntry.OnSubmitted = func(string) { d.answer(protocol.DecisionDeny, "") }
-	sendReason := widgets.NewButton("Deny", "", func() { d.answer(protocol.DecisionDeny, "") })
+	d.reasonEntry.OnSubmitted = func(string) { d.refuse() }
+	sendReason := widgets.NewButton("Deny", "", func() { d.refuse() })
 	d.reasonRow = container.NewBorder(nil, nil, nil, sendReason, d.reasonEntry)
 	d.reasonRow.Hide()
 	d.box = d.layout()
@@ -96,7 +127,7 @@ func New(h Handlers, machines *look.Machines, c fyne.Canvas) *Dialog {
 }
 
 // chord is Ctrl+Shift+Enter, which allows.
-func (d *Dialog) chord(fyne.Shortcut) { d.answer(protocol.DecisionAllow, protocol.ScopeOnce) }
+func (d *Dialog) chord(fyne.Shortcut) { d.permit(protocol.ScopeOnce) }
 
 // CreateRenderer implements fyne.Widget.
 func (d *Dialog) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(d.box) }
@@ -140,10 +171,14 @@ func (d *Dialog) say(text string) {
 	d.box.Refresh()
 }
 
-// Height is what the question that is shown takes, within bounds: beyond them it scrolls.
-func (d *Dialog) Height() float32 {
-	full := widgets.Fit(d.body, Width) + d.box.MinSize().Height - d.scroll.MinSize().Height + look.Inside
-	return min(max(full, minHeight), maxHeight)
+// Best is the size that the question that is shown takes, within bounds: beyond them it scrolls.
+func (d *Dialog) Best() fyne.Size {
+	width := Width
+	if p := d.Current().Preview; p != nil && p.Diff != "" {
+		width = WideWidth
+	}
+	full := widgets.Fit(d.body, width) + d.box.MinSize().Height - d.scroll.MinSize().Height + look.Inside
+	return fyne.NewSize(width, min(max(full, minHeight), maxHeight))
 }
 
 // Current is the question that is shown; the zero value when there is none.
@@ -164,7 +199,7 @@ func (d *Dialog) Select(id protocol.ApprovalID) {
 }
 
 // Close is what closing the window means: the question that is shown is denied.
-func (d *Dialog) Close() { d.answer(protocol.DecisionDeny, "") }
+func (d *Dialog) Close() { d.refuse() }
 
 // OnScreen tells the dialog that its window is on the screen, or is not.
 func (d *Dialog) OnScreen(on bool) {
@@ -187,10 +222,16 @@ func (d *Dialog) Tick(now time.Time) {
 	}
 	d.look()
 	ok, progress := d.arm.Armed(now)
-	if ok {
+	_, whole := d.changedArgs(q)
+	if ok && whole && d.step == asking {
 		d.allow.Enable()
 	} else {
 		d.allow.Disable()
+	}
+	if ok && (d.step == editing || d.step == ruling && len(d.rule.chosen) > 0) {
+		d.confirm.Enable()
+	} else {
+		d.confirm.Disable()
 	}
 	d.progress.FillColor = look.Color(look.ColorAccent)
 	d.progress.Resize(fyne.NewSize(float32(progress)*d.Size().Width, 2))
@@ -219,17 +260,40 @@ func (d *Dialog) show(at int) {
 	d.title.SetText(state.QuestionTitle(q))
 	d.place.SetText(d.placeText())
 	setShown(d.next, len(d.queue) > 1)
-	d.body.Objects = []fyne.CanvasObject{widgets.Inset(look.Inside, look.Page, look.Inside, look.Page, d.content(q))}
-	d.body.Refresh()
-	d.scroll.ScrollToTop()
+	d.step, d.keep, d.network, d.also = asking, nil, nil, nil
+	d.put(d.content(q))
 	d.reasonRow.Hide()
 	d.reasonEntry.SetText("")
 	d.say("")
+	d.foot.Show()
+	d.stepFoot.Hide()
+	setShown(d.later, d.h.Snooze != nil)
+	_, _, editable := state.Editable(q)
+	setShown(d.modify, editable)
+	setShown(d.allow.More, len(q.Choices) > 1)
+	d.allow.Main.SetText("Allow once")
 	d.allow.Disable()
+	d.confirm.Disable()
 	d.arm.Hide()
 	d.seen()
 	d.Tick(d.clock())
 	d.canvas.Focus(d.deny)
+}
+
+// put shows something between the title and the buttons.
+func (d *Dialog) put(o fyne.CanvasObject) {
+	d.body.Objects = []fyne.CanvasObject{widgets.Inset(look.Inside, look.Page, look.Inside, look.Page, o)}
+	d.body.Refresh()
+	d.scroll.ScrollToTop()
+	d.grow()
+}
+
+// grow asks for a larger window where the content takes more than it has.
+func (d *Dialog) grow() {
+	has, wants := d.canvas.Size(), d.Best()
+	if d.front && d.h.Grow != nil && (wants.Width > has.Width || wants.Height > has.Height) {
+		d.h.Grow(has.Max(wants))
+	}
 }
 
 // seen starts the arming and tells the gateway, once, that the question is on the screen.
@@ -238,7 +302,7 @@ func (d *Dialog) seen() {
 	if q.ID == "" || !d.front {
 		return
 	}
-	d.arm.Show(string(q.ID)+q.Hash, d.clock())
+	d.arm.Show(fmt.Sprint(q.ID, q.Hash, d.turns), d.clock())
 	if !d.shown[q.ID] {
 		d.shown[q.ID] = true
 		d.h.Shown(q.ID)
@@ -274,13 +338,20 @@ func (d *Dialog) key(name fyne.KeyName) (used bool) {
 	d.arm.Key(now)
 	focused := d.canvas.Focused()
 	switch {
+	case d.step != asking && name == fyne.KeyEscape:
+		if meant {
+			d.back()
+		}
+		return true
 	case focused == fyne.Focusable(d.reasonEntry) && name != fyne.KeyEscape:
 		return false
+	case d.step == editing && d.editor != nil && focused == fyne.Focusable(d.editor):
+		return false
 	case name == fyne.KeyEscape && meant:
-		d.answer(protocol.DecisionDeny, "")
+		d.refuse()
 		return true
 	case name == fyne.KeyReturn || name == fyne.KeyEnter || name == fyne.KeySpace:
-		return !meant || focused == fyne.Focusable(d.allow.Main) || focused == fyne.Focusable(d.allow.More)
+		return !meant || focused == fyne.Focusable(d.allow.Main) || focused == fyne.Focusable(d.allow.More) || focused == fyne.Focusable(d.confirm)
 	}
 	return false
 }
@@ -288,7 +359,8 @@ func (d *Dialog) key(name fyne.KeyName) (used bool) {
 // reasonEntry is a field that gives its dialog the keys it does not use.
 type reasonEntry struct {
 	widget.Entry
-	onKey func(fyne.KeyName) bool
+	onKey  func(fyne.KeyName) bool
+	onType func() // any key
 }
 
 func newReasonEntry(onKey func(fyne.KeyName) bool) *reasonEntry {
@@ -299,9 +371,18 @@ func newReasonEntry(onKey func(fyne.KeyName) bool) *reasonEntry {
 
 // TypedKey implements fyne.Focusable.
 func (e *reasonEntry) TypedKey(k *fyne.KeyEvent) {
+	if k.Name != fyne.KeyEscape {
+		e.onType()
+	}
 	if k.Name != fyne.KeyEscape || !e.onKey(k.Name) {
 		e.Entry.TypedKey(k)
 	}
+}
+
+// TypedRune implements fyne.Focusable.
+func (e *reasonEntry) TypedRune(r rune) {
+	e.onType()
+	e.Entry.TypedRune(r)
 }
 
 func (d *Dialog) askReason() {
@@ -310,37 +391,83 @@ func (d *Dialog) askReason() {
 	d.canvas.Focus(d.reasonEntry)
 }
 
-// answer sends the answer to the question that is shown. An allow that is not armed is no answer.
-func (d *Dialog) answer(decision, scope string) {
+// refuse denies the question, with the reason when one was written.
+func (d *Dialog) refuse() {
+	d.answer(state.Reply{Decision: protocol.DecisionDeny, Reason: strings.TrimSpace(d.reasonEntry.Text)})
+}
+
+// permit allows the question as the check boxes say.
+func (d *Dialog) permit(scope string) {
+	if d.step != asking {
+		return
+	}
+	args, ok := d.changedArgs(d.Current())
+	if !ok || args != nil && scope != protocol.ScopeOnce {
+		return
+	}
+	d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: scope, Args: args})
+}
+
+// answer sends the answer to the question that is shown, and to those that ask the same when the person wants that. An allow that is not
+// armed is no answer.
+func (d *Dialog) answer(r state.Reply) {
 	q := d.Current()
 	if q.ID == "" {
 		return
 	}
-	if decision == protocol.DecisionAllow {
+	if r.Decision == protocol.DecisionAllow {
 		if ok, _ := d.arm.Armed(d.clock()); !ok {
 			return
 		}
 	}
-	reason := ""
-	if decision == protocol.DecisionDeny {
-		reason = strings.TrimSpace(d.reasonEntry.Text)
+	all := []protocol.Approval{q}
+	if d.also != nil && d.also.Checked {
+		all = state.Alike(d.queue, q)
 	}
-	d.queue = append(append([]protocol.Approval(nil), d.queue[:d.at]...), d.queue[d.at+1:]...)
-	d.h.Answer(q, decision, scope, reason)
+	d.queue = slices.DeleteFunc(slices.Clone(d.queue), func(x protocol.Approval) bool {
+		return slices.ContainsFunc(all, func(y protocol.Approval) bool { return x.ID == y.ID })
+	})
+	for i, x := range all {
+		if i > 0 {
+			r.Offers = nil // the rule is made once
+			if r.Scope != protocol.ScopeSession && r.Scope != "" {
+				r.Scope = protocol.ScopeOnce
+			}
+		}
+		d.h.Answer(x, r)
+	}
+	d.turns++
+	d.arm.Hide()
 	if len(d.queue) > 0 {
 		d.show(min(d.at, len(d.queue)-1))
 	}
 }
 
+// snooze puts the question off without an answer.
+func (d *Dialog) snooze() {
+	q := d.Current()
+	if q.ID == "" || d.h.Snooze == nil {
+		return
+	}
+	d.queue = slices.DeleteFunc(slices.Clone(d.queue), func(x protocol.Approval) bool { return x.ID == q.ID })
+	d.arm.Hide()
+	d.h.Snooze(q)
+	if len(d.queue) > 0 {
+		d.show(min(d.at, len(d.queue)-1))
+	}
+}
+
+// scopes are how an allow may go further than once. What makes a rule says so first.
 func (d *Dialog) scopes() []*fyne.MenuItem {
 	q := d.Current()
 	var items []*fyne.MenuItem
 	for _, c := range q.Choices {
+		words := state.ScopeWords(q, c)
 		switch c {
-		case protocol.ScopeOnce:
-			items = append(items, fyne.NewMenuItem("Allow once", func() { d.answer(protocol.DecisionAllow, protocol.ScopeOnce) }))
-		case protocol.ScopeSession:
-			items = append(items, fyne.NewMenuItem("Allow in this chat: "+q.SessionRule, func() { d.answer(protocol.DecisionAllow, protocol.ScopeSession) }))
+		case protocol.ScopeOnce, protocol.ScopeSession:
+			items = append(items, fyne.NewMenuItem(words, func() { d.permit(c) }))
+		default:
+			items = append(items, fyne.NewMenuItem(words, func() { d.makeRule(c) }))
 		}
 	}
 	return items

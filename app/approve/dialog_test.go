@@ -35,6 +35,10 @@ type bench struct {
 	window  fyne.Window
 	answers []string
 	told    []protocol.ApprovalID
+	replies []state.Reply
+	tried   []string
+	found   protocol.RuleTryResult
+	copied  string
 }
 
 func newBench(t *testing.T, open ...protocol.Approval) *bench {
@@ -44,8 +48,16 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 	b.window = test.NewTempWindow(t, nil)
 	b.window.SetPadded(false)
 	b.Dialog = New(Handlers{
-		Answer: func(q protocol.Approval, decision, scope, reason string) {
-			b.answers = append(b.answers, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", q.ID, decision, scope, reason)))
+		Answer: func(q protocol.Approval, r state.Reply) {
+			b.replies = append(b.replies, r)
+			b.answers = append(b.answers, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", q.ID, r.Decision, r.Scope, r.Reason)))
+		},
+		Grow:   func(size fyne.Size) { b.window.Resize(size) },
+		Snooze: func(q protocol.Approval) { b.answers = append(b.answers, string(q.ID)+" later") },
+		Copy:   func(text string) { b.copied = text },
+		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
+			b.tried = append(b.tried, string(policy))
+			done(b.found, nil)
 		},
 		Shown: func(id protocol.ApprovalID) { b.told = append(b.told, id) },
 	}, new(look.Machines), b.window.Canvas())
@@ -55,7 +67,7 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 		open[i].ExpiresAt = b.now.Add(5 * time.Minute).UnixMilli()
 	}
 	b.Update(open, nil)
-	b.window.Resize(fyne.NewSize(Width, b.Height()))
+	b.window.Resize(b.Best())
 	b.OnScreen(true)
 	return b
 }
@@ -258,6 +270,7 @@ func TestReasonGoesWithTheDenial(t *testing.T) {
 	test.Tap(b.reason)
 	test.Type(b.reasonEntry, "use the cache")
 	b.shot("approve-reason")
+	b.wait(time.Second)
 	b.reasonEntry.OnSubmitted("")
 	b.want("q deny  use the cache")
 }
@@ -311,7 +324,7 @@ func TestHiddenCharactersAndDiffsAreShown(t *testing.T) {
 		Diff: "@@ -40,3 +40,3 @@\n int f(void) {\n-\treturn 0;\n+\treturn 1;\n }\n"}
 	b = newBench(t, q)
 	markup = test.RenderObjectToMarkup(b.Dialog)
-	for _, want := range []string{"Fairlead wants to change a file", "/srv/parser/src/parse.c", "return 1;", "allowed once only"} {
+	for _, want := range []string{"Fairlead wants to change a file", "/srv/parser/src/parse.c", ">return<", "allowed once only"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not shown", want)
 		}

@@ -204,7 +204,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 			t.Errorf("Reveal(%q) = %q, %v", in, got, changed)
 		}
 	}
-	if !Lookalikes("curl https://аpple.com") || Lookalikes("привет world") || Lookalikes("ls -la") {
+	if got := Lookalikes("curl https://аpple.com"); len(got) != 1 || got[0] != "аpple (а is U+0430)" || Lookalikes("привет world") != nil || Lookalikes("ls -la") != nil {
 		t.Error("look-alike letters are told wrongly")
 	}
 }

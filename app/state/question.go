@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -89,19 +90,24 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Co, fillers)
 }
 
-// Lookalikes reports whether a text mixes Latin letters with Greek or Cyrillic ones in a word, which may pass for other letters.
-func Lookalikes(s string) bool {
+// Lookalikes names the words of a text that mix Latin letters with Greek or Cyrillic ones, which may pass for other letters, with those letters:
+// "аpple (а is U+0430)". Each word once, at most five.
+func Lookalikes(s string) []string {
+	var out []string
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		latin, other := false, false
+		latin := false
+		var other []string
 		for _, r := range word {
 			latin = latin || unicode.Is(unicode.Latin, r)
-			other = other || unicode.In(r, unicode.Greek, unicode.Cyrillic)
+			if said := fmt.Sprintf("%c is U+%04X", r, r); unicode.In(r, unicode.Greek, unicode.Cyrillic) && !slices.Contains(other, said) {
+				other = append(other, said)
+			}
 		}
-		if latin && other {
-			return true
+		if said := word + " (" + strings.Join(other, ", ") + ")"; latin && other != nil && !slices.Contains(out, said) && len(out) < 5 {
+			out = append(out, said)
 		}
 	}
-	return false
+	return out
 }
 
 // byWhom says who answered in words of the windows; the gateway's are for its journal.

@@ -64,11 +64,6 @@ func WithNetwork(args json.RawMessage, on bool) (json.RawMessage, error) {
 	return withArg(args, "network", on, on)
 }
 
-// WithCommand are a command's arguments with another command.
-func WithCommand(args json.RawMessage, command string) (json.RawMessage, error) {
-	return withArg(args, "command", command, true)
-}
-
 func withArg(args json.RawMessage, name string, value any, keep bool) (json.RawMessage, error) {
 	fields := make(map[string]json.RawMessage)
 	if err := json.Unmarshal(args, &fields); err != nil {
@@ -107,12 +102,19 @@ func NotConfined(q protocol.Approval) bool {
 func Alike(open []protocol.Approval, q protocol.Approval) []protocol.Approval {
 	var out []protocol.Approval
 	for _, o := range open {
-		if o.Kind == q.Kind && o.Node == q.Node && o.Tool == q.Tool && string(o.Args) == string(q.Args) && folder(o) == folder(q) && o.Why == q.Why &&
+		if o.Kind == q.Kind && o.Node == q.Node && o.Tool == q.Tool && string(o.Args) == string(q.Args) && folder(o) == folder(q) && o.Why == q.Why && diff(o) == diff(q) &&
 			(q.Kind == protocol.AskCall || o.ID == q.ID) {
 			out = append(out, o)
 		}
 	}
 	return out
+}
+
+func diff(q protocol.Approval) string {
+	if q.Preview != nil {
+		return q.Preview.Diff
+	}
+	return ""
 }
 
 func folder(q protocol.Approval) string {
@@ -201,4 +203,47 @@ func NarrowOffers(rules []OfferedRule) []int {
 // TryRule says what of the calls that were made before a rule would have decided otherwise. It blocks.
 func (a *App) TryRule(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
 	return Call(ctx, a, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})
+}
+
+// Editable is the field of a call that a person may change before it runs, with its name in the windows.
+func Editable(q protocol.Approval) (name, text string, ok bool) {
+	field, name := editField(q)
+	var in map[string]any
+	if field == "" || q.Kind != protocol.AskCall || json.Unmarshal(q.Args, &in) != nil {
+		return "", "", false
+	}
+	text, ok = in[field].(string)
+	return name, text, ok
+}
+
+func editField(q protocol.Approval) (field, name string) {
+	switch q.Tool {
+	case "Bash":
+		return "command", "The command"
+	case "Write":
+		return "content", "What is written"
+	case "Edit":
+		return "newString", "The new text"
+	}
+	return "", ""
+}
+
+// WithEdited are a call's arguments with another text in their editable field; nil when it is the same.
+func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
+	_, was, ok := Editable(q)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%s cannot be changed", q.Tool)
+	case text == was:
+		return nil, nil
+	case q.Tool == "Bash" && strings.TrimSpace(text) == "":
+		return nil, fmt.Errorf("there is no command")
+	}
+	field, _ := editField(q)
+	return withArg(q.Args, field, text, true)
+}
+
+// CallLine is a call of the journal in one line: what it did, on which machine.
+func CallLine(c protocol.JournalEntry) string {
+	return QuestionLine(protocol.Approval{Kind: protocol.AskCall, Tool: c.Tool, Args: c.Input, Node: c.Node})
 }

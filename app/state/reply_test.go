@@ -159,7 +159,9 @@ func TestArgumentsKeepWhatIsNotChanged(t *testing.T) {
 		want string
 	}{
 		{func() (json.RawMessage, error) { return WithNetwork(args, false) }, `{"command":"make","timeout":5}`},
-		{func() (json.RawMessage, error) { return WithCommand(args, "make -k") }, `{"command":"make -k","network":true,"timeout":5}`},
+		{func() (json.RawMessage, error) {
+			return WithEdited(protocol.Approval{Kind: protocol.AskCall, Tool: "Bash", Args: args}, "make -k")
+		}, `{"command":"make -k","network":true,"timeout":5}`},
 	} {
 		if got, err := c.got(); err != nil || string(got) != c.want {
 			t.Errorf("%s, %v", got, err)

@@ -1,0 +1,163 @@
+package approve
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// change shows what would be written: each part of the diff in the colours of its language, before and after side by side where there is room.
+// Parts that can be taken alone have a check box.
+func (d *Dialog) change(q protocol.Approval) []fyne.CanvasObject {
+	name, _ := state.Reveal(state.QuestionText(q))
+	rows := []fyne.CanvasObject{fact("file", name), fact("change", fmt.Sprintf("+%d −%d", q.Preview.Added, q.Preview.Removed))}
+	lang := strings.TrimPrefix(path.Ext(name), ".")
+	hunks := state.Hunks(q.Preview.Diff)
+	if len(hunks) == 0 {
+		diff, _ := state.Reveal(q.Preview.Diff)
+		return append(rows, widgets.NewDiffView(diff, 0))
+	}
+	pick := state.CanPick(q)
+	d.keep = nil
+	for i, h := range hunks {
+		if pick {
+			d.keep = append(d.keep, true)
+			check := d.check(fmt.Sprintf("Part %d of %d", i+1, len(hunks)), true, func(on bool) {
+				d.keep[i] = on
+				d.changed()
+			})
+			rows = append(rows, check)
+		}
+		rows = append(rows, newHunkView(h, lang))
+	}
+	return rows
+}
+
+// sideBySide is the width from which on before and after stand beside each other.
+const sideBySide float32 = 820
+
+// newHunkView shows a part of a change.
+func newHunkView(h state.Hunk, lang string) fyne.CanvasObject {
+	one := widgets.NewCodePanel(0)
+	one.SetLines(unified(h, lang))
+	left, right := columnsOf(h, lang)
+	before, after := widgets.NewCodePanel(0), widgets.NewCodePanel(0)
+	before.SetLines(left)
+	after.SetLines(right)
+	both := container.NewGridWithColumns(2, before, after)
+	both.Hide()
+	return container.New(&roomLayout{}, one, both)
+}
+
+// roomLayout shows its first object in a narrow place and its second in a wide one.
+type roomLayout struct{}
+
+func (roomLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	if o[1].Visible() {
+		return fyne.NewSize(0, o[1].MinSize().Height)
+	}
+	return fyne.NewSize(0, o[0].MinSize().Height)
+}
+
+func (roomLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	setShown(o[0], size.Width < sideBySide)
+	setShown(o[1], size.Width >= sideBySide)
+	for _, x := range o {
+		x.Resize(size)
+		x.Move(fyne.NewPos(0, 0))
+	}
+}
+
+// sides are a hunk's lines in colours, before and after, and unified lines refer to them in turn.
+func coloured(h state.Hunk, lang string) (before, after []widgets.CodeLine) {
+	var was, now []string
+	for _, l := range h.Lines {
+		text, _ := state.Reveal(l[1:])
+		switch l[0] {
+		case '-':
+			was = append(was, text)
+		case '+':
+			now = append(now, text)
+		case ' ':
+			was, now = append(was, text), append(now, text)
+		}
+	}
+	return highlight(was, lang), highlight(now, lang)
+}
+
+// highlight colours lines and keeps their number, whatever the language's lexer makes of them.
+func highlight(lines []string, lang string) []widgets.CodeLine {
+	if len(lines) == 0 {
+		return nil
+	}
+	out := widgets.Highlight(strings.Join(lines, "\n")+"\n", lang)
+	for len(out) < len(lines) {
+		out = append(out, widgets.CodeLine{})
+	}
+	return out[:len(lines)]
+}
+
+// unified are the lines under each other, with their signs: colour is never all there is.
+func unified(h state.Hunk, lang string) []widgets.CodeLine {
+	before, after := coloured(h, lang)
+	out := []widgets.CodeLine{{Spans: []widgets.Span{{Text: h.Head, Color: look.ColorMuted}}}}
+	b, a := 0, 0
+	for _, l := range h.Lines {
+		switch l[0] {
+		case '-':
+			out = append(out, signed("− ", look.ColorBad, look.ColorRemovedBg, before[b]))
+			b++
+		case '+':
+			out = append(out, signed("+ ", look.ColorGood, look.ColorAddedBg, after[a]))
+			a++
+		case ' ':
+			out = append(out, signed("  ", "", "", after[a]))
+			a, b = a+1, b+1
+		default:
+			out = append(out, widgets.CodeLine{Spans: []widgets.Span{{Text: l, Color: look.ColorMuted}}})
+		}
+	}
+	return out
+}
+
+func signed(sign string, color, ground fyne.ThemeColorName, l widgets.CodeLine) widgets.CodeLine {
+	return widgets.CodeLine{Ground: ground, Spans: append([]widgets.Span{{Text: sign, Color: color}}, l.Spans...)}
+}
+
+// columnsOf are the lines beside each other; what has no counterpart faces an empty line.
+func columnsOf(h state.Hunk, lang string) (left, right []widgets.CodeLine) {
+	before, after := coloured(h, lang)
+	b, a := 0, 0
+	level := func() {
+		for len(left) < len(right) {
+			left = append(left, widgets.CodeLine{})
+		}
+		for len(right) < len(left) {
+			right = append(right, widgets.CodeLine{})
+		}
+	}
+	for _, l := range h.Lines {
+		switch l[0] {
+		case '-':
+			left = append(left, signed("− ", look.ColorBad, look.ColorRemovedBg, before[b]))
+			b++
+		case '+':
+			right = append(right, signed("+ ", look.ColorGood, look.ColorAddedBg, after[a]))
+			a++
+		case ' ':
+			level()
+			left, right = append(left, signed("  ", "", "", before[b])), append(right, signed("  ", "", "", after[a]))
+			a, b = a+1, b+1
+		}
+	}
+	level()
+	return left, right
+}

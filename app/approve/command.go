@@ -1,0 +1,69 @@
+package approve
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// command shows a command with its risky parts underlined, and below it what was found of each part.
+func (d *Dialog) command(q protocol.Approval) []fyne.CanvasObject {
+	text := widget.NewRichText()
+	text.Wrapping = fyne.TextWrapBreak
+	for _, s := range state.CommandSpans(q) {
+		shown, _ := state.Reveal(s.Text)
+		style := widget.RichTextStyle{Inline: true, SizeName: look.SizeCode, TextStyle: fyne.TextStyle{Monospace: true}}
+		if s.Risky {
+			style.ColorName, style.TextStyle.Underline, style.TextStyle.Bold = look.ColorBad, true, true
+		}
+		text.Segments = append(text.Segments, &widget.TextSegment{Text: shown, Style: style})
+	}
+	ground := widgets.NewRect(look.ColorCode, look.ColorLine, look.Corner)
+	box := container.NewStack(ground, text)
+	if d.h.Copy != nil {
+		take := widgets.NewQuiet("", "copy", func() { d.h.Copy(state.QuestionText(q)) })
+		take.Muted = true
+		take.OnKey = d.key
+		box = container.NewStack(ground, container.NewBorder(nil, nil, nil, container.NewVBox(take), text))
+	}
+	rows := []fyne.CanvasObject{box}
+	for i, p := range state.CommandParts(q) {
+		if i == maxParts {
+			rows = append(rows, widgets.NewText("and more parts like these", look.ColorMuted, look.SizeSmall))
+			break
+		}
+		rows = append(rows, part(p))
+	}
+	return rows
+}
+
+// maxParts is how many parts of a command are listed.
+const maxParts = 12
+
+func part(p state.CommandPart) fyne.CanvasObject {
+	icon, color := "right", look.ColorMuted
+	if p.Risky {
+		icon, color = "warning", look.ColorBad
+	}
+	line, _ := state.Reveal(p.Text)
+	if r := []rune(line); len(r) > 60 {
+		line = string(r[:59]) + "…"
+	}
+	name := &widget.TextSegment{Text: line, Style: widget.RichTextStyle{Inline: true, SizeName: look.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
+	about := ""
+	if p.Path != "" {
+		about += "  " + p.Path
+	}
+	if p.Reason != "" {
+		about += "  " + p.Reason
+	}
+	about, _ = state.Reveal(about)
+	says := widget.NewRichText(name, &widget.TextSegment{Text: about, Style: widget.RichTextStyle{Inline: true, SizeName: look.SizeSmall, ColorName: look.ColorMuted}})
+	says.Wrapping = fyne.TextWrapWord
+	return widgets.Lead(look.SizeSmall, 0, widget.NewIcon(look.IconIn(icon, color)), widgets.Bleed(says))
+}

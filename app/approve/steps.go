@@ -1,0 +1,299 @@
+package approve
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// step is what the window does with the question that is shown.
+type step int
+
+const (
+	asking  step = iota
+	ruling       // a rule is made of it
+	editing      // the call is changed before it runs
+)
+
+// check makes a check box whose keys count as the dialog's.
+func (d *Dialog) check(text string, on bool, changed func(bool)) *keyCheck {
+	c := &keyCheck{onKey: d.key}
+	c.Text, c.Checked, c.OnChanged = text, on, changed
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+// keyCheck is a check box that tells its dialog of its keys.
+type keyCheck struct {
+	widget.Check
+	onKey func(fyne.KeyName) bool
+}
+
+// TypedKey implements fyne.Focusable.
+func (c *keyCheck) TypedKey(e *fyne.KeyEvent) {
+	if !c.onKey(e.Name) {
+		c.Check.TypedKey(e)
+	}
+}
+
+// extras are what an allow of this call may hold besides: the network for it, and an answer to the questions that ask the same.
+func (d *Dialog) extras(q protocol.Approval) []fyne.CanvasObject {
+	var rows []fyne.CanvasObject
+	if asks, offer := state.AsksNetwork(q); offer {
+		text := "Let this command use the network, this once"
+		if asks {
+			text = "Let this command use the network, which it asks for"
+		}
+		d.network = d.check(text, asks, func(bool) { d.changed() })
+		rows = append(rows, d.network)
+	}
+	if n := len(state.Alike(d.queue, q)) - 1; n > 0 {
+		text := "Answer the other one that asks exactly this, too"
+		if n > 1 {
+			text = fmt.Sprintf("Answer the %d others that ask exactly this, too", n)
+		}
+		d.also = d.check(text, false, func(bool) { d.changed() })
+		rows = append(rows, d.also)
+	}
+	return rows
+}
+
+// changedArgs are the call's arguments when the person wants other ones than were asked about. ok is false when nothing would be left of the call.
+func (d *Dialog) changedArgs(q protocol.Approval) (args json.RawMessage, ok bool) {
+	var err error
+	if slices.Contains(d.keep, false) {
+		if !slices.Contains(d.keep, true) {
+			return nil, false
+		}
+		if args, err = state.PickHunks(q, d.keep); err != nil {
+			return nil, false
+		}
+	}
+	if asks, _ := state.AsksNetwork(q); d.network != nil && d.network.Checked != asks {
+		if args, err = state.WithNetwork(q.Args, d.network.Checked); err != nil {
+			return nil, false
+		}
+	}
+	return args, true
+}
+
+// changed says on the buttons what an allow would do now, and lets Allow be armed anew.
+func (d *Dialog) changed() {
+	q := d.Current()
+	args, ok := d.changedArgs(q)
+	text := "Allow once"
+	if n := count(d.keep, true); n < len(d.keep) {
+		text = fmt.Sprintf("Allow %d of %d parts", n, len(d.keep))
+	}
+	d.allow.Main.SetText(text)
+	setShown(d.allow.More, args == nil && ok && len(q.Choices) > 1)
+	d.turns++
+	d.rearm()
+}
+
+func count(list []bool, want bool) (n int) {
+	for _, b := range list {
+		if b == want {
+			n++
+		}
+	}
+	return n
+}
+
+// rearm makes the person look again before anything is allowed.
+func (d *Dialog) rearm() {
+	d.allow.Disable()
+	d.confirm.Disable()
+	d.arm.Hide()
+	d.seen()
+	d.Tick(d.clock())
+	d.box.Refresh()
+}
+
+// enter shows a step's content with its own buttons.
+func (d *Dialog) enter(s step, content fyne.CanvasObject, confirm string, focus fyne.Focusable) {
+	d.step = s
+	d.put(content)
+	d.confirm.SetText(confirm)
+	setShown(d.foot, s == asking)
+	setShown(d.stepFoot, s != asking)
+	d.reasonRow.Hide()
+	d.turns++
+	d.rearm()
+	d.canvas.Focus(focus)
+}
+
+// back leaves a step without having done anything.
+func (d *Dialog) back() { d.show(d.at) }
+
+// makeRule shows what a rule with this scope would let through, before it is made.
+func (d *Dialog) makeRule(scope string) {
+	q := d.Current()
+	rules := state.OfferedRules(q, scope)
+	d.rule = ruleStep{scope: scope, rules: rules, chosen: state.NarrowOffers(rules), would: container.New(&columnLayout{})}
+	rows := []fyne.CanvasObject{widgets.NewHeading("Allow without asking from now on", "text")}
+	for _, r := range rules {
+		words, _ := state.Reveal(r.Words)
+		rows = append(rows, d.check(words, slices.Contains(d.rule.chosen, r.Place), func(on bool) {
+			if on {
+				d.rule.chosen = append(d.rule.chosen, r.Place)
+			} else {
+				d.rule.chosen = slices.DeleteFunc(d.rule.chosen, func(i int) bool { return i == r.Place })
+			}
+			slices.Sort(d.rule.chosen)
+			d.try()
+		}))
+	}
+	rows = append(rows, d.rule.would, widgets.NewParagraph("The rule is on the page Rules, where it can be changed and deleted. What asks for a person by its nature, such as sudo, is asked about all the same.", look.ColorMuted, look.SizeSmall))
+	d.enter(ruling, widgets.Col(look.Inside, rows...), "Make the rule and allow", d.leave)
+	d.try()
+}
+
+// ruleStep is the rule that is being made.
+type ruleStep struct {
+	scope  string
+	rules  []state.OfferedRule
+	chosen []int
+	would  *fyne.Container
+	asked  int // number of the newest look into what was called before
+}
+
+// try looks up what the chosen rules would also have allowed.
+func (d *Dialog) try() {
+	d.rule.asked++
+	asked, left := d.rule.asked, len(d.rule.chosen)
+	say := func(rows ...fyne.CanvasObject) {
+		d.rule.would.Objects = rows
+		d.rule.would.Refresh()
+		d.body.Refresh()
+		d.grow()
+		d.turns++ // what is to be read changed
+		d.rearm()
+	}
+	if left == 0 {
+		say(widgets.NewText("Choose what the rule lets through.", look.ColorMuted, "text"))
+		return
+	}
+	if d.h.Try == nil {
+		return
+	}
+	say(widgets.NewText("Looking at what was called before…", look.ColorMuted, "text"))
+	found, looked := make(map[protocol.CallID]bool), 0
+	var calls []protocol.RuleChange
+	for _, r := range d.rule.rules {
+		if !slices.Contains(d.rule.chosen, r.Place) {
+			continue
+		}
+		d.h.Try(r.Policy, func(res protocol.RuleTryResult, err error) {
+			if asked != d.rule.asked || d.step != ruling {
+				return
+			}
+			if err != nil {
+				say(warning("What it would also have allowed could not be looked up: " + err.Error()))
+				d.rule.asked++ // the other answers would hide this
+				return
+			}
+			for _, c := range res.Changed {
+				if !found[c.Call.CallID] && c.Call.ApprovalID != d.Current().ID {
+					found[c.Call.CallID] = true
+					calls = append(calls, c)
+				}
+			}
+			looked = max(looked, res.Looked)
+			if left--; left == 0 {
+				say(wouldAllow(calls, looked)...)
+			}
+		})
+	}
+}
+
+// maxWould is how many earlier calls are listed.
+const maxWould = 8
+
+func wouldAllow(calls []protocol.RuleChange, looked int) []fyne.CanvasObject {
+	if len(calls) == 0 {
+		return []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("Of the last %d calls it would have allowed no other.", looked), look.ColorMuted, "text")}
+	}
+	rows := []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("It would also have allowed, of the last %d calls:", looked), look.ColorText, "text")}
+	for i, c := range calls {
+		if i == maxWould {
+			rows = append(rows, widgets.NewText(fmt.Sprintf("and %d more", len(calls)-i), look.ColorMuted, look.SizeSmall))
+			break
+		}
+		line, _ := state.Reveal(state.CallLine(c.Call))
+		t := widgets.NewText(line, look.ColorText, look.SizeSmall)
+		t.Style.Monospace, t.Ellipsis = true, true
+		rows = append(rows, widgets.Inset(0, 0, 0, look.Group, t))
+	}
+	return rows
+}
+
+// edit lets the person change the call before it runs.
+func (d *Dialog) edit() {
+	q := d.Current()
+	name, text, ok := state.Editable(q)
+	if !ok {
+		return
+	}
+	e := newReasonEntry(d.key)
+	e.onType = func() { d.arm.Key(d.clock()) }
+	e.MultiLine, e.Wrapping = true, fyne.TextWrapBreak
+	e.TextStyle.Monospace = true
+	e.SetMinRowsVisible(10)
+	e.SetText(text)
+	hidden, _ := state.Reveal(text)
+	rows := []fyne.CanvasObject{widgets.NewText(name, look.ColorMuted, look.SizeSmall), e}
+	if hidden != text {
+		rows = append(rows, warning("It holds characters that are not seen. Read them before you go on: "+hidden))
+	}
+	rows = append(rows, widgets.NewParagraph("It is checked again as you leave it here, and runs once. The agent is told what you changed.", look.ColorMuted, look.SizeSmall))
+	d.editor = e
+	d.enter(editing, widgets.Col(look.Inside, rows...), "Run this", e)
+}
+
+// done ends a step with its allow.
+func (d *Dialog) done() {
+	q := d.Current()
+	switch d.step {
+	case ruling:
+		if len(d.rule.chosen) > 0 {
+			d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: d.rule.scope, Offers: d.rule.chosen})
+		}
+	case editing:
+		args, err := state.WithEdited(q, d.editor.Text)
+		if err != nil {
+			d.say("It cannot run like this: " + err.Error())
+			return
+		}
+		d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce, Args: args})
+	}
+}
+
+// columnLayout is a column whose rows change.
+type columnLayout struct{}
+
+func (columnLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	var h float32
+	for _, x := range o {
+		h += x.MinSize().Height + look.Gap
+	}
+	return fyne.NewSize(0, h)
+}
+
+func (columnLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	y := float32(0)
+	for _, x := range o {
+		h := widgets.Fit(x, size.Width)
+		x.Move(fyne.NewPos(0, y))
+		y += h + look.Gap
+	}
+}
