@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -132,7 +133,8 @@ func (h *Hub) configure(ctx context.Context, d Driver, name, id string, changes 
 		}
 	}
 	full := maps.Clone(next)
-	for field, f := range known {
+	for _, field := range slices.Sorted(maps.Keys(known)) {
+		f := known[field]
 		if v, ok := secrets[field]; ok {
 			full[field], _ = json.Marshal(v.Reveal())
 		} else if f.Secret {

@@ -283,10 +283,12 @@ func special(path string, v reflect.Value) error {
 	return nil
 }
 
+var resetModes = []string{"manual", "daily", "idle"}
+
 // CheckResetPolicy reports what is wrong with a policy, as a protocol.ErrBadRequest.
 func CheckResetPolicy(path string, p protocol.ResetPolicy) error {
 	switch {
-	case !slices.Contains([]string{"manual", "daily", "idle"}, p.Mode):
+	case !slices.Contains(resetModes, p.Mode):
 		return bad("%s.mode must be one of manual, daily, idle, not %q", path, p.Mode)
 	case p.AtHour != nil && (*p.AtHour < 0 || *p.AtHour > 23):
 		return bad("%s.atHour must be a whole number from 0 to 23, not %d", path, *p.AtHour)

@@ -29,6 +29,33 @@ type ConfigSetResult struct {
 	Path string `json:"path"`
 }
 
+// ConfigSchemaResult describes every setting, in the order of config.get (extension).
+type ConfigSchemaResult struct {
+	Fields []ConfigField `json:"fields"`
+}
+
+// ConfigField is one setting (extension). A "*" in Path stands for a name that the person chooses.
+type ConfigField struct {
+	Path        string          `json:"path"`
+	Type        string          `json:"type"`              // string, integer, number, boolean or list
+	Default     json.RawMessage `json:"default,omitempty"` // absent: there is none
+	Enum        []string        `json:"enum,omitempty"`    // the legal texts; the empty one means unset
+	Min         *float64        `json:"min,omitempty"`
+	Max         *float64        `json:"max,omitempty"`
+	Format      string          `json:"format,omitempty"` // how to show it: a Format constant
+	Description string          `json:"description"`
+	Secret      bool            `json:"secret,omitempty"`  // kept in the keychain, reads as [MaskedSecret]
+	Restart     bool            `json:"restart,omitempty"` // in force after the next start; else at once
+}
+
+// Values of ConfigField.Format.
+const (
+	FormatURL      = "url"
+	FormatMillis   = "milliseconds"
+	FormatTimeZone = "timezone" // such as Europe/Berlin
+	FormatLines    = "lines"    // text of several lines
+)
+
 // Provider describes a model provider for the settings window (extension).
 type Provider struct {
 	ID       string `json:"id"`

@@ -75,6 +75,7 @@ var (
 	JournalList    = Method[JournalListParams, JournalListResult]{"journal.list"}
 	RulesList      = Method[Empty, RulesResult]{"rules.list"}
 	ReportDelivery = Method[ChannelDeliveredParams, Ack]{"channel.delivered"}
+	ConfigSchema   = Method[Empty, ConfigSchemaResult]{"config.schema"}
 	SkillsEnable   = Method[SkillsEnableParams, OK]{"skills.enable"}
 	RulePut        = Method[RulePutParams, Rule]{"rules.put"}
 	RuleDelete     = Method[RuleParams, OK]{"rules.delete"}
@@ -172,6 +173,7 @@ var Methods = []MethodInfo{
 	{WorkspaceRead.Name, ScopeRead, []Mode{ModeClient}, false},
 	{WorkspaceWrite.Name, ScopeAdmin, []Mode{ModeClient}, false},
 	{WorkspaceDelete.Name, ScopeAdmin, []Mode{ModeClient}, false},
+	{ConfigSchema.Name, ScopeRead, []Mode{ModeClient}, true},
 	{FeedSubscribe.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ChatCancel.Name, ScopeChat, []Mode{ModeClient}, true},
 	{CallCancel.Name, ScopeChat, []Mode{ModeClient}, true},

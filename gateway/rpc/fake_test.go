@@ -302,6 +302,10 @@ func (fakeApprovals) Shown(_ context.Context, p protocol.ApprovalShownParams) er
 
 type fakeConfig struct{}
 
+func (fakeConfig) Schema() []protocol.ConfigField {
+	return []protocol.ConfigField{{Path: "agent.maxSteps", Type: "integer", Default: json.RawMessage("40"), Description: "How many steps."}}
+}
+
 func (fakeConfig) All() (json.RawMessage, error) { return json.RawMessage(`{"model":{}}`), nil }
 
 func (fakeConfig) Read(path string) (json.RawMessage, bool, error) {

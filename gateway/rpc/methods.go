@@ -109,6 +109,9 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.WorkspaceDelete, s.deleteFile)
 	handle(all, protocol.ConfigGet, s.configGet)
 	handle(all, protocol.ConfigSet, s.configSet)
+	handle(all, protocol.ConfigSchema, func(context.Context, *Conn, protocol.Empty) (protocol.ConfigSchemaResult, error) {
+		return protocol.ConfigSchemaResult{Fields: list(s.s.Config.Schema())}, nil
+	})
 	handle(all, protocol.ApprovalList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.ApprovalListResult, error) {
 		open, err := s.s.Approvals.Pending(ctx)
 		return protocol.ApprovalListResult{Approvals: list(open)}, err

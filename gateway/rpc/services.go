@@ -73,6 +73,7 @@ type Config interface {
 	All() (json.RawMessage, error)
 	Read(path string) (json.RawMessage, bool, error)
 	Set(ctx context.Context, path string, value json.RawMessage) error
+	Schema() []protocol.ConfigField
 }
 
 // Models are the providers.

@@ -57,6 +57,6 @@ func configCommand(o *options) *cobra.Command {
 				return nil
 			})
 		},
-	})
+	}, configSchemaCommand(o))
 	return cmd
 }

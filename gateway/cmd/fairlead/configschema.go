@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func configSchemaCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use: "schema [PATH]", Short: "Explain every setting, or those below PATH; * stands for a name", Args: cobra.MaximumNArgs(1),
+		Example: "  fairlead config schema agents",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			below := strings.Join(args, "")
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.ConfigSchema, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				fields := []protocol.ConfigField{}
+				for _, f := range r.Fields {
+					if below == "" || f.Path == below || strings.HasPrefix(f.Path, below+".") {
+						fields = append(fields, f)
+					}
+				}
+				if len(fields) == 0 {
+					return protocol.ErrNotFound.With(fmt.Sprintf("There is no setting %s", below))
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), fields)
+				}
+				printSchema(cmd.OutOrStdout(), fields)
+				return nil
+			})
+		},
+	}
+}
+
+func printSchema(out io.Writer, fields []protocol.ConfigField) {
+	for _, f := range fields {
+		fmt.Fprintf(out, "%s  (%s)\n    %s\n", f.Path, strings.Join(facts(f), ", "), f.Description)
+	}
+}
+
+// facts are what is known of a setting's values, in a few words each.
+func facts(f protocol.ConfigField) []string {
+	list := []string{f.Type}
+	if f.Format == protocol.FormatMillis {
+		list = append(list, "milliseconds")
+	}
+	if len(f.Enum) > 0 {
+		list = append(list, "one of "+strings.TrimPrefix(strings.Join(f.Enum, "|"), "|"))
+	}
+	switch {
+	case f.Min != nil && f.Max != nil:
+		list = append(list, fmt.Sprintf("%.10g to %.10g", *f.Min, *f.Max))
+	case f.Min != nil:
+		list = append(list, fmt.Sprintf("at least %.10g", *f.Min))
+	}
+	if f.Default != nil {
+		list = append(list, "default "+string(f.Default))
+	}
+	if f.Secret {
+		list = append(list, "secret, kept in the keychain")
+	}
+	if f.Restart {
+		list = append(list, "in force after a restart")
+	}
+	return list
+}

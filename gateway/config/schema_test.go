@@ -1,0 +1,98 @@
+package config
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestSchemaDescribesEverySetting(t *testing.T) {
+	described := map[string]bool{}
+	for _, f := range Schema() {
+		if described[f.Path] {
+			t.Errorf("%s is there twice", f.Path)
+		}
+		described[f.Path] = true
+		if f.Description == "" || !strings.HasSuffix(f.Description, ".") || strings.HasSuffix(f.Description, "..") {
+			t.Errorf("%s: description %q", f.Path, f.Description)
+		}
+		if _, err := lookup(strings.ReplaceAll(f.Path, "*", "name")); err != nil {
+			t.Errorf("%s: %v", f.Path, err)
+		}
+	}
+	for path := range about {
+		if !described[path] {
+			t.Errorf("%s is described and does not exist", path)
+		}
+	}
+}
+
+// TestSchemaTellsTheTruth sets each setting to what its entry says is legal, and to what it says is not.
+func TestSchemaTellsTheTruth(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	s := open(t, memory{}, t.TempDir())
+	for _, f := range Schema() {
+		path := strings.ReplaceAll(f.Path, "*", "name")
+		set := func(v any) error {
+			raw, err := protocol.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s.Set(t.Context(), path, raw)
+		}
+		if f.Default != nil {
+			now, ok, err := s.Read(path)
+			if err != nil || !ok || string(now) != string(f.Default) {
+				t.Errorf("%s: its default is %s, a new gateway has %s, %v", path, f.Default, now, err)
+			}
+			if err := s.Set(t.Context(), path, f.Default); err != nil {
+				t.Errorf("%s: its default is refused: %v", path, err)
+			}
+		}
+		for _, one := range f.Enum {
+			if err := set(one); err != nil {
+				t.Errorf("%s = %q: %v", path, one, err)
+			}
+		}
+		if f.Enum != nil && set("something else") == nil {
+			t.Errorf("%s takes what is not in its list", path)
+		}
+		if f.Min != nil && (set(*f.Min) != nil || set(*f.Min-1) == nil) {
+			t.Errorf("%s: the least is not %v", path, *f.Min)
+		}
+		if f.Max != nil && (set(*f.Max) != nil || set(*f.Max+1) == nil) {
+			t.Errorf("%s: the most is not %v", path, *f.Max)
+		}
+		wrong := map[string]any{"string": []int{1}, "integer": 1.5, "number": "x", "boolean": "yes", "list": map[string]int{}}[f.Type]
+		if err := set(wrong); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s, said to be a %s, took %v: %v", path, f.Type, wrong, err)
+		}
+		if f.Secret {
+			if err := set("sk-secret"); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			if v, _, _ := s.Read(path); string(v) != `"***"` || f.Default != nil {
+				t.Errorf("%s reads as %s", path, v)
+			}
+		}
+		if path != "auth.token" {
+			if err := s.Set(t.Context(), path, nil); err != nil {
+				t.Errorf("%s cannot be reset: %v", path, err)
+			}
+		}
+	}
+}
+
+func TestSchemaIsSmallAndStable(t *testing.T) {
+	raw, err := json.Marshal(Schema())
+	if err != nil || len(raw) > 64<<10 {
+		t.Errorf("%d bytes, %v", len(raw), err)
+	}
+	keys := slices.IndexFunc(Schema(), func(f protocol.ConfigField) bool { return f.Path == "apiKeys.*" })
+	if f := Schema()[keys]; !f.Secret || f.Type != "string" || f.Default != nil {
+		t.Errorf("%+v", f)
+	}
+}
