@@ -61,7 +61,7 @@ var only = map[string][]string{
 	"google.golang.org/genai":       {"fairlead/gateway/llm/gemini"},
 	"github.com/cloudflare/circl/":  {"fairlead/gateway/protocol/trust"},
 	"github.com/mdp/qrterminal/":    {"fairlead/gateway/cmd/fairlead"},
-	"github.com/hashicorp/mdns":     {"fairlead/gateway/discover"},
+	"github.com/hashicorp/mdns":     {"fairlead/gateway/protocol/discover"},
 }
 
 type pkg struct {

@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/discover"
 	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/protocol/trust"
 )
@@ -196,6 +197,7 @@ func (g *Gateway) openDevices(ctx context.Context) (err error) {
 		return c.Enabled, c.Listen, c.Discovery
 	}
 	g.network.changed = func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeDevices}) }
+	g.network.announce = discover.Announce
 	g.network.serve = func(ctx context.Context, l net.Listener) error { return g.server.Serve(ctx, l, false) }
 	name, _ := os.Hostname()
 	if name == "" {

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -19,6 +20,14 @@ const closeRotated = 1012 // service restart (RFC 6455 registry): come again
 
 func noDevice(id protocol.DeviceID) error {
 	return protocol.ErrNotFound.With(fmt.Sprintf("no device is called %.40s", id))
+}
+
+// person is a principal as people read it: a command line's id is made up each time.
+func person(by string) string {
+	if strings.HasPrefix(by, "owner cli-") {
+		return "owner (command line)"
+	}
+	return by
 }
 
 // newToken makes a device's token and its hash.
@@ -52,7 +61,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	if p.Name != "" {
 		d.Name = line(p.Name, 60)
 	}
-	d.PairedBy, d.PairedAt = by, time.Now().UnixMilli()
+	d.PairedBy, d.PairedAt = person(by), time.Now().UnixMilli()
 	token, hash := newToken(d.ID)
 	d.TokenHash = hash
 	if err := m.o.Store.PutDevice(ctx, d, audited(by, "paired", "allowed", d.Device)); err != nil {
@@ -188,7 +197,7 @@ func (m *Manager) Rotate(ctx context.Context, by string, id protocol.DeviceID) (
 func (m *Manager) Revoke(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error) {
 	out, err := m.change(ctx, id, by, "revoked", func(d *store.PairedDevice) error {
 		if d.RevokedAt == 0 {
-			d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), by, ""
+			d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), person(by), ""
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"fairlead/gateway"
@@ -48,6 +49,17 @@ type connection struct {
 
 // connect connects to the gateway, or fails within dialLimit with what to do.
 func (o *options) connect(ctx context.Context) (*connection, error) {
+	if !strings.Contains(o.url, "://") {
+		id, peers, err := o.identity()
+		if err != nil {
+			return nil, err
+		}
+		peer, err := peers.Find(o.url, protocol.RoleClient)
+		if err != nil {
+			return nil, err
+		}
+		return o.connectPeer(ctx, peer, peers, id)
+	}
 	token, err := o.findToken()
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -140,56 +139,6 @@ func nodeOptions(l localOptions, g *gateway.Gateway) node.Options {
 		ID: protocol.NodeID(id), Workspace: dir, Confine: l.confine, Home: g.Home(), Dial: g.DialNode(), LogDir: g.LogDir(), Logger: l.log,
 		Version: gateway.Version,
 	}
-}
-
-func nodeCommand(o *options) *cobra.Command {
-	var to, id, workspace string
-	var confine confineFlags
-	cmd := &cobra.Command{
-		Use:   "node --gateway URL",
-		Short: "Run the node on this machine and connect it to a gateway elsewhere",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if id == "" {
-				host, _ := os.Hostname()
-				id = string(protocol.CleanNodeID(host))
-			}
-			if _, err := protocol.ParseNodeID(id); err != nil {
-				return &exitError{code: exitUsage, err: err}
-			}
-			confinement, err := confine.parse()
-			if err != nil {
-				return err
-			}
-			token, err := o.findToken()
-			if err != nil {
-				return err
-			}
-			home, err := o.homeDir()
-			if err != nil {
-				return err
-			}
-			if workspace == "" {
-				workspace, _ = os.Getwd()
-			}
-			log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-			n, err := node.New(node.Options{ID: protocol.NodeID(id), Workspace: workspace, Confine: confinement, Home: home, URL: to, Token: token,
-				LogDir: gateway.LogDir(home), Logger: log, Version: gateway.Version})
-			if err != nil {
-				return err
-			}
-			if err := n.Run(cmd.Context()); err != nil && !errors.Is(err, context.Canceled) {
-				return fmt.Errorf("node %s: %w", id, err)
-			}
-			return nil
-		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&to, "gateway", envOr("FAIRLEAD_URL", gateway.DefaultURL), "gateway to connect to")
-	f.StringVar(&id, "id", "", "name of the node (default: the host's name)")
-	f.StringVar(&workspace, "workspace", "", "folder the node works in (default: the current folder)")
-	confine.add(cmd)
-	return cmd
 }
 
 // confineFlags are the flags that say how far the node's tools reach.

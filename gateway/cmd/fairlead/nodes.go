@@ -52,6 +52,8 @@ func nodesCommand(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) }},
 		&cobra.Command{Use: "show NODE", Short: "Show everything known of a machine", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error { return o.showNode(cmd, protocol.NodeID(args[0])) }},
+		&cobra.Command{Use: "revoke NODE", Short: "End a machine's pairing; it is not let in again", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return o.onDevice(cmd, args[0], protocol.DeviceRevoke) }},
 		rename, colour, forget, logs)
 	return cmd
 }

@@ -51,13 +51,13 @@ Exit codes
 		return &exitError{code: exitUsage, err: fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
 	})
 	f := root.PersistentFlags()
-	f.StringVar(&o.url, "url", envOr("FAIRLEAD_URL", gateway.DefaultURL), "gateway to talk to")
+	f.StringVar(&o.url, "url", envOr("FAIRLEAD_URL", gateway.DefaultURL), "gateway to talk to: an address, or the name of a pairing")
 	f.StringVar(&o.token, "token", "", "token of the gateway (better: FAIRLEAD_TOKEN)")
 	f.StringVar(&o.home, "home", "", "folder for all data (default FAIRLEAD_HOME, else the system's folder for user data)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	root.AddCommand(gatewayCommand(&o), nodeCommand(&o), chatCommand(&o), searchCommand(&o), toolsCommand(&o), configCommand(&o),
 		tokenCommand(&o), skillsCommand(&o), channelsCommand(&o), statusCommand(&o), logsCommand(&o), doctorCommand(&o), journalCommand(&o), approvalsCommand(&o), auditCommand(&o), sendCommand(&o), transfersCommand(&o))
-	root.AddCommand(nodesCommand(&o))
+	root.AddCommand(nodesCommand(&o), pairCommand(&o), networkCommand(&o))
 	usageArgs(root)
 	return root
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"net"
 	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"fairlead/gateway/protocol"
 	"fairlead/node/sandbox"
 )
 
@@ -33,6 +35,7 @@ func TestCommands(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			addr := freePort(t)
 			e.Setenv("ADDR", addr)
+			e.Setenv("NETADDR", freePort(t))
 			e.Setenv("FAIRLEAD_URL", "ws://"+addr+"/ws")
 			e.Setenv("FAIRLEAD_HOME", e.WorkDir+"/home")
 			e.Setenv("FAIRLEAD_SECRETS", "file")
@@ -57,6 +60,28 @@ func TestCommands(t *testing.T) {
 				if got != args[0] {
 					ts.Fatalf("exit code %s, want %s", got, args[0])
 				}
+			},
+			// answer approve|deny: answers the device that waits for the person.
+			"answer": func(ts *testscript.TestScript, neg bool, args []string) {
+				var list protocol.DeviceListResult
+				for range 200 {
+					ts.Check(ts.Exec("fairlead", "pair", "list", "--json"))
+					ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
+					if len(list.Requests) > 0 {
+						ts.Check(ts.Exec("fairlead", "pair", args[0], list.Requests[0].ID))
+						return
+					}
+				}
+				ts.Fatalf("nobody asks")
+			},
+			// online NODE: waits until the machine is connected.
+			"online": func(ts *testscript.TestScript, neg bool, args []string) {
+				for range 200 {
+					if err := ts.Exec("fairlead", "tools", "call", args[0]+"__Glob", `{"pattern":"*"}`); err == nil {
+						return
+					}
+				}
+				ts.Fatalf("%s did not come", args[0])
 			},
 			// up: waits until the gateway answers and its node is there.
 			"up": func(ts *testscript.TestScript, neg bool, args []string) {

@@ -20,7 +20,8 @@ import (
 const pairLimit = 6 * time.Minute
 
 // Pair pairs this device with the gateway at addresses (host:port). For a link the pin is checked before anything is sent, for a code the two
-// ends prove to each other that they know it, and otherwise the caller must have the words compared before it keeps what it gets.
+// ends prove to each other that they know it, and otherwise the caller must have the words compared before it keeps what it gets. Gateway.Pin of the
+// result is set also with an error, once a machine has answered.
 func Pair(ctx context.Context, addresses []string, t trust.Taker) (trust.Done, error) {
 	pin := t.Pin
 	if t.Link != nil {
@@ -40,6 +41,7 @@ func Pair(ctx context.Context, addresses []string, t trust.Taker) (trust.Done, e
 	defer stop()
 	ws.SetReadLimit(trust.MaxMessage)
 	done, err := t.Run(pairWire{ws})
+	done.Gateway.Pin = got
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -128,23 +130,37 @@ func Through(o Options, peers *trust.Peers, pin trust.Pin, id trust.Identity, fi
 		return &protocol.Auth{Token: token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(trust.ForConnect, binding)}}, nil
 	}
 	o.Refused = func(ctx context.Context, err error) error {
-		var e *protocol.Error
-		var why protocol.DeviceRefused
-		if !errors.As(err, &e) || json.Unmarshal(e.Details, &why) != nil || why.Reason == "" {
+		if !errors.Is(err, protocol.ErrUnauthorized) {
 			return err
 		}
-		if why.Reason != protocol.RefusedRotated {
-			return errors.Join(err, peers.Ended(pin, why))
+		why := refusal(err)
+		if why.Reason == "" || why.Reason == protocol.RefusedRotated { // the key brings a new token, or the reason why there is none
+			list, e := addresses(ctx)
+			if e != nil {
+				return e
+			}
+			done, e := Pair(ctx, list, trust.Taker{Identity: id, Pin: pin, Renew: true})
+			if e == nil {
+				return peers.Renewed(pin, done)
+			}
+			if why = refusal(e); why.Reason == "" {
+				return e
+			}
+			err = e
 		}
-		list, e2 := addresses(ctx)
-		if e2 != nil {
-			return e2
+		if e := peers.Ended(pin, why); e != nil {
+			return errors.Join(err, e)
 		}
-		done, e2 := Pair(ctx, list, trust.Taker{Identity: id, Pin: pin, Renew: true, Applicant: trust.Applicant{}})
-		if e2 != nil {
-			return e2
-		}
-		return peers.Renewed(pin, done)
+		return err
 	}
 	return o
+}
+
+// refusal is what a gateway says of a device that it does not let in; zero when it says nothing.
+func refusal(err error) (why protocol.DeviceRefused) {
+	var e *protocol.Error
+	if errors.As(err, &e) && json.Unmarshal(e.Details, &why) != nil {
+		return protocol.DeviceRefused{}
+	}
+	return why
 }

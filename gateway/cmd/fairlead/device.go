@@ -1,0 +1,299 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/trust"
+)
+
+func pairListCommand(o *options) *cobra.Command {
+	return &cobra.Command{Use: "list", Short: "List devices, requests that wait for you, and open invitations", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				out := cmd.OutOrStdout()
+				if o.json {
+					return printJSON(out, r)
+				}
+				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				for _, d := range r.Devices {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.Role, deviceState(d), strings.Join(d.Words, " "))
+				}
+				w.Flush()
+				if len(r.Devices) == 0 {
+					fmt.Fprintln(out, "No device is paired. Let one in: fairlead pair")
+				}
+				for _, q := range r.Requests {
+					fmt.Fprintf(out, "\nrequest %s, %s\n", q.ID, ago(q.CreatedAt))
+					printRequest(out, q)
+				}
+				for _, i := range r.Invites {
+					fmt.Fprintf(out, "\ninvitation %s for a %s, until %s\n", i.ID, i.Role, time.UnixMilli(i.ExpiresAt).Format("15:04"))
+				}
+				return nil
+			})
+		}}
+}
+
+func deviceState(d protocol.Device) string {
+	switch {
+	case d.RevokedAt > 0:
+		return "revoked by " + d.RevokedBy + " " + ago(d.RevokedAt)
+	case d.ExpiresAt > 0 && d.ExpiresAt <= time.Now().UnixMilli():
+		return "its time is over"
+	case d.Online:
+		return "online"
+	case d.LastSeenAt > 0:
+		return "offline, seen " + ago(d.LastSeenAt)
+	}
+	return "never connected"
+}
+
+func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
+	return &cobra.Command{Use: verb + " REQUEST", Short: short + ", by the id that \"fairlead pair list\" shows", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				p := protocol.DeviceRequestParams{ID: args[0]}
+				if verb == "deny" {
+					_, err := client.Call(ctx, c.Client, protocol.DeviceDeny, p)
+					return err
+				}
+				d, err := client.Call(ctx, c.Client, protocol.DeviceApprove, p)
+				if err == nil && o.json {
+					err = printJSON(cmd.OutOrStdout(), d)
+				}
+				return err
+			})
+		}}
+}
+
+// device finds a device by id, name or machine.
+func device(ctx context.Context, c *connection, text string) (protocol.Device, error) {
+	r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+	if err != nil {
+		return protocol.Device{}, err
+	}
+	var found []protocol.Device
+	for _, d := range r.Devices {
+		if string(d.ID) == text {
+			return d, nil
+		}
+		if strings.EqualFold(d.Name, text) || string(d.NodeID) == text {
+			found = append(found, d)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return protocol.Device{}, protocol.ErrNotFound.With(fmt.Sprintf("no paired device is called %s; fairlead pair list shows them", text))
+	case 1:
+		return found[0], nil
+	}
+	return protocol.Device{}, protocol.ErrConflict.With(fmt.Sprintf("%d devices are called %s: give the id", len(found), text))
+}
+
+func deviceCommand(o *options, verb, short string, m protocol.Method[protocol.DeviceParams, protocol.Device]) *cobra.Command {
+	return &cobra.Command{Use: verb + " DEVICE", Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.onDevice(cmd, args[0], m) }}
+}
+
+func (o *options) onDevice(cmd *cobra.Command, name string, m protocol.Method[protocol.DeviceParams, protocol.Device]) error {
+	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+		d, err := device(ctx, c, name)
+		if err != nil {
+			return err
+		}
+		d, err = client.Call(ctx, c.Client, m, protocol.DeviceParams{ID: d.ID})
+		if err == nil && o.json {
+			err = printJSON(cmd.OutOrStdout(), d)
+		}
+		return err
+	})
+}
+
+func pairForgetCommand(o *options) *cobra.Command {
+	return &cobra.Command{Use: "forget DEVICE", Short: "End a pairing and forget that there was one", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				d, err := device(ctx, c, args[0])
+				if err != nil {
+					return err
+				}
+				_, err = client.Call(ctx, c.Client, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID})
+				return err
+			})
+		}}
+}
+
+func pairRenameCommand(o *options) *cobra.Command {
+	return &cobra.Command{Use: "rename DEVICE NAME", Short: "Give a device another name", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				d, err := device(ctx, c, args[0])
+				if err != nil {
+					return err
+				}
+				_, err = client.Call(ctx, c.Client, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &args[1]})
+				return err
+			})
+		}}
+}
+
+func gatewaysCommand(o *options) *cobra.Command {
+	return &cobra.Command{Use: "gateways", Short: "List the gateways this machine is paired with", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, peers, err := o.identity()
+			if err != nil {
+				return err
+			}
+			list, err := peers.List()
+			if err != nil {
+				return err
+			}
+			if o.json {
+				return printJSON(cmd.OutOrStdout(), list)
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, p := range list {
+				state := "paired " + ago(p.PairedAt)
+				if p.Ended != nil {
+					state = p.Ended.Reason
+					if p.Ended.By != "" {
+						state += " by " + p.Ended.By
+					}
+					if p.Ended.At > 0 {
+						state += " " + ago(p.Ended.At)
+					}
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, p.Role, state, strings.Join(p.Addresses, " "))
+			}
+			return w.Flush()
+		}}
+}
+
+func leaveCommand(o *options) *cobra.Command {
+	return &cobra.Command{Use: "leave GATEWAY", Short: "End this machine's pairing with a gateway elsewhere", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, peers, err := o.identity()
+			if err != nil {
+				return err
+			}
+			peer, err := peers.Find(args[0], "")
+			if err != nil {
+				return err
+			}
+			// The gateway is told when it can be reached; else it sees a device that never comes again.
+			told := false
+			if peer.Role == protocol.RoleClient && peer.Ended == nil {
+				if c, err := o.connectPeer(cmd.Context(), peer, peers, id); err == nil {
+					_, err = client.Call(cmd.Context(), c.Client, protocol.DeviceLeave, protocol.Empty{})
+					told = err == nil
+					c.close()
+				}
+			}
+			if err := peers.Forget(peer.Pin); err != nil {
+				return err
+			}
+			if !told && peer.Ended == nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s was not told: revoke this machine there too.\n", peer.Name)
+			}
+			return nil
+		}}
+}
+
+func networkCommand(o *options) *cobra.Command {
+	var listen string
+	status := func(ctx context.Context, c *connection, cmd *cobra.Command) error {
+		r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+		if err != nil {
+			return err
+		}
+		n := r.Network
+		if o.json {
+			return printJSON(cmd.OutOrStdout(), n)
+		}
+		out := cmd.OutOrStdout()
+		switch {
+		case !n.Enabled:
+			fmt.Fprintln(out, "off: only programs on this machine reach the gateway")
+		case n.Problem != "":
+			fmt.Fprintf(out, "on, but not open: %s\n", n.Problem)
+		default:
+			fmt.Fprintf(out, "on: paired devices reach the gateway at %s\n", strings.Join(n.Addresses, ", "))
+			fmt.Fprintf(out, "its key: %s (%s)\n", strings.Join(n.Words, " "), n.Pin)
+			fmt.Fprintf(out, "found on the local network: %s\n", map[bool]string{true: "yes", false: "no"}[n.Discovery])
+		}
+		return nil
+	}
+	set := func(ctx context.Context, c *connection, path string, value any) error {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("encode the setting: %w", err)
+		}
+		_, err = client.Call(ctx, c.Client, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
+		return err
+	}
+	cmd := &cobra.Command{Use: "network", Short: "Show whether other machines reach this gateway; turn that on or off", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return status(ctx, c, cmd) })
+		}}
+	on := &cobra.Command{Use: "on", Short: "Open the gateway for paired devices on other machines", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				if listen != "" {
+					if err := set(ctx, c, "network.listen", listen); err != nil {
+						return err
+					}
+				}
+				if err := set(ctx, c, "network.enabled", true); err != nil {
+					return err
+				}
+				for end := time.Now().Add(dialLimit); time.Now().Before(end); time.Sleep(lookEvery / 10) {
+					r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+					if err != nil {
+						return err
+					}
+					if r.Network.Problem != "" {
+						return protocol.ErrUnavailable.With(r.Network.Problem)
+					}
+					if r.Network.Listening {
+						break
+					}
+				}
+				return status(ctx, c, cmd)
+			})
+		}}
+	on.Flags().StringVar(&listen, "listen", "", "address to listen on, `HOST:PORT` (default :8788, every interface)")
+	off := &cobra.Command{Use: "off", Short: "Close the gateway for other machines", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return set(ctx, c, "network.enabled", false) })
+		}}
+	discovery := &cobra.Command{Use: "discovery on|off", Short: "Whether this gateway can be found on the local network", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains([]string{"on", "off"}, args[0]) {
+				return &exitError{code: exitUsage, err: fmt.Errorf("%q is neither on nor off", args[0])}
+			}
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				return set(ctx, c, "network.discovery", args[0] == "on")
+			})
+		}}
+	cmd.AddCommand(on, off, discovery)
+	return cmd
+}
+
+// connectPeer connects to a gateway that this machine is paired with.
+func (o *options) connectPeer(ctx context.Context, peer trust.Peer, peers *trust.Peers, id trust.Identity) (*connection, error) {
+	return o.connectWith(ctx, client.Through(client.Options{URL: peer.Name}, peers, peer.Pin, id, nil))
+}

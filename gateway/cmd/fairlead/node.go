@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/discover"
+	"fairlead/node"
+)
+
+// nodeFlags say what a node is and how far it reaches.
+type nodeFlags struct {
+	id, workspace string
+	confine       confineFlags
+}
+
+func (n *nodeFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&n.id, "id", "", "name of the node (default: the host's name)")
+	cmd.Flags().StringVar(&n.workspace, "workspace", "", "folder the node works in (default: the current folder)")
+	n.confine.add(cmd)
+}
+
+// options are the node's, without the way to its gateway.
+func (n *nodeFlags) options(o *options) (node.Options, error) {
+	if n.id == "" {
+		host, _ := os.Hostname()
+		n.id = string(protocol.CleanNodeID(host))
+	}
+	id, err := protocol.ParseNodeID(n.id)
+	if err != nil {
+		return node.Options{}, &exitError{code: exitUsage, err: err}
+	}
+	confinement, err := n.confine.parse()
+	if err != nil {
+		return node.Options{}, err
+	}
+	home, err := o.homeDir()
+	if err != nil {
+		return node.Options{}, err
+	}
+	if n.workspace == "" {
+		n.workspace, _ = os.Getwd()
+	}
+	return node.Options{ID: id, Workspace: n.workspace, Confine: confinement, Home: home, LogDir: gateway.LogDir(home),
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Version: gateway.Version}, nil
+}
+
+func nodeCommand(o *options) *cobra.Command {
+	var to string
+	var flags nodeFlags
+	cmd := &cobra.Command{
+		Use:   "node [--gateway URL | --gateway NAME]",
+		Short: "Run the node on this machine and connect it to a gateway elsewhere",
+		Long: `Run the node on this machine. Its gateway is the one this machine is paired with (fairlead pair), or the one at --gateway, by its address and
+token (FAIRLEAD_TOKEN) or by the name of a pairing.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			opts, err := flags.options(o)
+			if err != nil {
+				return err
+			}
+			if err := o.reach(&opts, to, cmd.Flags().Changed("id")); err != nil {
+				return err
+			}
+			n, err := node.New(opts)
+			if err != nil {
+				return err
+			}
+			if err := n.Run(cmd.Context()); err != nil && !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("node %s: %w", opts.ID, err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&to, "gateway", os.Getenv("FAIRLEAD_URL"), "gateway to connect to: an address, or the name of a pairing")
+	flags.add(cmd)
+	return cmd
+}
+
+// reach says how a node gets to its gateway.
+func (o *options) reach(opts *node.Options, to string, ownID bool) error {
+	if strings.Contains(to, "://") {
+		token, err := o.findToken()
+		opts.URL, opts.Token = to, token
+		return err
+	}
+	id, peers, err := o.identity()
+	if err != nil {
+		return err
+	}
+	peer, err := peers.Find(to, protocol.RoleNode)
+	if errors.Is(err, protocol.ErrNotFound) && to == "" {
+		token, err := o.findToken()
+		opts.URL, opts.Token = gateway.DefaultURL, token
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if !ownID {
+		opts.ID = peer.NodeID
+	}
+	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Pin, id, discover.Find) }
+	return nil
+}
