@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -117,6 +118,29 @@ func BenchmarkOutput1GB(b *testing.B) {
 	runtime.ReadMemStats(&after)
 	b.ReportMetric(float64(after.HeapAlloc)/(1<<20)-float64(before.HeapAlloc)/(1<<20), "MB-kept")
 	b.ReportMetric((float64(after.HeapSys)-float64(before.HeapSys))/(1<<20), "MB-heap-grown")
+}
+
+// BenchmarkFlood10GB has a contained command print ten gigabytes: the tail is right and the memory of this program and its helper stays flat.
+func BenchmarkFlood10GB(b *testing.B) {
+	const size = 10 << 30
+	b.Setenv("SHELL", "/bin/sh")
+	k := boxed(b, sandbox.WorkspaceWrite)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	b.SetBytes(size)
+	for b.Loop() {
+		out, err := runBash(context.Background(), k.ws, k.jobs, bashIn{Command: "yes | head -c 10G"})
+		if err != nil || out.Status != "completed" || !out.Truncated || out.Output != strings.Repeat("y\n", maxOutput/2) || len(out.Tail) != maxTail {
+			b.Fatal(out.Status, len(out.Output), out.Truncated, err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	grown := (float64(after.HeapSys) - float64(before.HeapSys)) / (1 << 20)
+	if grown > 64 {
+		b.Errorf("the heap grew by %.0f MB", grown)
+	}
+	b.ReportMetric(grown, "MB-heap-grown")
 }
 
 // discard reads what cmd prints in pieces as large as a pipe holds.
