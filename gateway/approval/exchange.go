@@ -91,7 +91,7 @@ func (r *Rules) Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *p
 	if err != nil {
 		return protocol.RuleTryResult{}, protocol.ErrBadRequest.With("This rule cannot be used: " + err.Error())
 	}
-	res := protocol.RuleTryResult{Changed: []protocol.RuleChange{}}
+	res := protocol.RuleTryResult{Words: rule.Words, Changed: []protocol.RuleChange{}}
 	for _, call := range calls {
 		c := callOf(Request{Node: call.Node, Bare: call.Tool, Effect: call.Effect, Args: call.Input, Session: call.SessionKey, Preview: call.Preview,
 			Host: host(call.Node)})

@@ -27,25 +27,14 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 	r.change.Lock()
 	defer r.change.Unlock()
 	var add []protocol.Rule
-	for i, o := range a.Offers {
-		var p policy.Rule
-		if err := json.Unmarshal(o.Policy, &p); err != nil {
-			return fmt.Errorf("read the offered rule: %w", err)
+	for i := range a.Offers {
+		p, err := Offered(a, i, a.Scope)
+		if err != nil {
+			return err
 		}
 		open := len(p.Argv) > 0 && p.Argv[len(p.Argv)-1] == "**"
 		if len(a.Chosen) > 0 && !slices.Contains(a.Chosen, i) || len(a.Chosen) == 0 && open {
 			continue
-		}
-		switch a.Scope {
-		case protocol.ScopeFolder:
-			p.Node = string(a.Node)
-			if p.Cwd == "" {
-				p.Cwd = strings.TrimSuffix(folderOf(a), "/") + "/**"
-			}
-		case protocol.ScopeMachine:
-			p.Node, p.Cwd = string(a.Node), ""
-		case protocol.ScopeAlways:
-			p.Node, p.Cwd = "", ""
 		}
 		raw, err := protocol.Marshal(p)
 		if err != nil {
@@ -61,6 +50,31 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 		return errNoOffer
 	}
 	return r.save(ctx, by, protocol.AuditRuleMade, add...)
+}
+
+// Offered is the rule that an answer with the scope makes of the question's offer i.
+func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
+	var p policy.Rule
+	if i < 0 || i >= len(a.Offers) {
+		return p, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers %d rules, so there is no number %d", len(a.Offers), i))
+	}
+	if err := json.Unmarshal(a.Offers[i].Policy, &p); err != nil {
+		return p, fmt.Errorf("read the offered rule: %w", err)
+	}
+	switch scope {
+	case protocol.ScopeFolder:
+		p.Node = string(a.Node)
+		if p.Cwd == "" {
+			p.Cwd = strings.TrimSuffix(folderOf(a), "/") + "/**"
+		}
+	case protocol.ScopeMachine:
+		p.Node, p.Cwd = string(a.Node), ""
+	case protocol.ScopeAlways:
+		p.Node, p.Cwd = "", ""
+	default:
+		return p, protocol.ErrBadRequest.With(fmt.Sprintf("no rule is made with scope %q: it is folder, node or always", scope))
+	}
+	return p, nil
 }
 
 // folderOf is the folder that a question is about.

@@ -50,13 +50,20 @@ type RuleParams struct {
 }
 
 // RuleTryParams asks what a rule would have let through (or stopped) of what was called before. Limit 0 means 20.
+//
+// Instead of a Policy it may name an offer of an open question, with the scope that the answer would have: the rule that is tried is then the very one
+// that the answer would make.
 type RuleTryParams struct {
-	Policy json.RawMessage `json:"policy"`
-	Limit  int             `json:"limit,omitempty"`
+	Policy   json.RawMessage `json:"policy,omitempty"`
+	Approval ApprovalID      `json:"approval,omitempty"`
+	Offer    int             `json:"offer,omitempty"` // its place among the question's offers
+	Scope    string          `json:"scope,omitempty"` // folder, node or always
+	Limit    int             `json:"limit,omitempty"`
 }
 
 // RuleTryResult holds the calls of the journal whose verdict the rule would change, newest first; Looked is how many were judged.
 type RuleTryResult struct {
+	Words   string       `json:"words"` // the rule in words
 	Looked  int          `json:"looked"`
 	Changed []RuleChange `json:"changed"`
 }

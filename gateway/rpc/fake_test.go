@@ -287,7 +287,10 @@ func (fakeTools) Running() []protocol.CallInfo { return nil }
 
 type fakeApprovals struct{}
 
-func (fakeApprovals) Pending(context.Context) ([]protocol.Approval, error) { return nil, nil }
+func (fakeApprovals) Pending(context.Context) ([]protocol.Approval, error) {
+	return []protocol.Approval{{ID: "open", Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "n", Tool: "Bash",
+		Offers: []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"node":"n","cwd":"/srv/**","verdict":"allow"}`)}}}}, nil
+}
 
 func (fakeApprovals) Answer(_ context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
 	if p.Hash != "h" {

@@ -2,7 +2,10 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
+	"fairlead/gateway/approval"
 	"fairlead/gateway/protocol"
 )
 
@@ -63,6 +66,13 @@ func (s *Server) rules(all map[string]handler) {
 const tried = 1000
 
 func (s *Server) tryRule(ctx context.Context, _ *Conn, p protocol.RuleTryParams) (protocol.RuleTryResult, error) {
+	if p.Approval != "" {
+		raw, err := s.offered(ctx, p)
+		if err != nil {
+			return protocol.RuleTryResult{}, err
+		}
+		p.Policy = raw
+	}
 	if len(p.Policy) == 0 {
 		return protocol.RuleTryResult{}, protocol.ErrBadRequest.With("policy required")
 	}
@@ -79,6 +89,24 @@ func (s *Server) tryRule(ctx context.Context, _ *Conn, p protocol.RuleTryParams)
 		hosts[n.ID] = n.Host
 	}
 	return s.s.Rules.Try(entries, func(id protocol.NodeID) *protocol.HostInfo { return hosts[id] }, p)
+}
+
+// offered is the rule that an answer to an open question would make.
+func (s *Server) offered(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {
+	open, err := s.s.Approvals.Pending(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range open {
+		if a.ID == p.Approval {
+			rule, err := approval.Offered(a, p.Offer, p.Scope)
+			if err != nil {
+				return nil, err
+			}
+			return protocol.Marshal(rule)
+		}
+	}
+	return nil, protocol.ErrNotFound.With(fmt.Sprintf("No open question has the id %s", p.Approval))
 }
 
 func (s *Server) auditList(ctx context.Context, _ *Conn, p protocol.AuditListParams) (protocol.AuditListResult, error) {

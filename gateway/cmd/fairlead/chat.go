@@ -108,6 +108,7 @@ type chat struct {
 	changes chan protocol.Change
 	resync  chan protocol.FeedSnapshot
 	sigs    chan os.Signal
+	held    []protocol.Change // what came while a question was on the screen
 }
 
 // run holds the conversation: one message when message is not empty or standard input is not a terminal, else until the person
@@ -222,6 +223,10 @@ func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
 			}
 		case change := <-ch.changes:
 			over, err := ch.show(ctx, run, change)
+			for !over && err == nil && len(ch.held) > 0 {
+				change, ch.held = ch.held[0], ch.held[1:]
+				over, err = ch.show(ctx, run, change)
+			}
 			if over || err != nil {
 				return err
 			}
@@ -281,30 +286,6 @@ func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Ch
 		}
 	}
 	return false, nil
-}
-
-// question asks the person, or answers as --approve says. An answer given elsewhere meanwhile is told.
-func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
-	if a.State != protocol.ApprovalPending {
-		ch.term.answered(a)
-		return nil
-	}
-	answer, ok, err := ch.term.askQuestion(a)
-	if err != nil || !ok {
-		return err
-	}
-	if _, err := client.Call(ctx, ch.c.Client, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceTerminal}); err != nil &&
-		!errors.Is(err, protocol.ErrNotFound) {
-		return err
-	}
-	res, err := client.Call(ctx, ch.c.Client, protocol.ApprovalAnswer, answer)
-	if err != nil {
-		return err
-	}
-	if !res.Won {
-		ch.term.answered(res.Approval)
-	}
-	return nil
 }
 
 // interactive input.

@@ -203,70 +203,6 @@ func (t *terminal) answered(a protocol.Approval) {
 	t.note(fmt.Sprintf("The question was %s by %s.", a.State, a.AnsweredBy))
 }
 
-// askQuestion puts a question to the person. ok is false when nobody here can answer: another window must.
-func (t *terminal) askQuestion(a protocol.Approval) (answer protocol.ApprovalAnswerParams, ok bool, err error) {
-	if _, again := t.asked[a.ID]; again {
-		return answer, false, nil
-	}
-	put[protocol.ApprovalID, any](&t.asked, a.ID, nil)
-	answer = protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny}
-	if t.json {
-		t.emit("approval", a)
-	} else {
-		t.newline()
-		fmt.Fprint(t.err, questionBox(a))
-	}
-	switch {
-	case t.approve == protocol.ScopeOnce:
-		answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
-	case t.approve == protocol.DecisionDeny:
-		answer.Reason = "the command was started with --approve deny"
-	case !t.interactive():
-		t.note("Waiting for an answer from a Fairlead window or another terminal.")
-		return answer, false, nil
-	default:
-		return t.readAnswer(a, answer)
-	}
-	return answer, true, nil
-}
-
-func (t *terminal) readAnswer(a protocol.Approval, answer protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerParams, bool, error) {
-	prompt := "[a] allow once  [d] deny  [r] deny with a reason: "
-	session := false
-	for _, c := range a.Choices {
-		session = session || c == protocol.ScopeSession
-	}
-	if session {
-		prompt = "[a] allow once  [s] allow in this chat: " + a.SessionRule + "\n[d] deny  [r] deny with a reason: "
-	}
-	for {
-		line, err := t.readMessage(prompt)
-		if errors.Is(err, io.EOF) {
-			return answer, true, nil // leaving is a denial
-		}
-		if err != nil {
-			return answer, false, err
-		}
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "a":
-			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
-			return answer, true, nil
-		case "s":
-			if session {
-				answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeSession
-				return answer, true, nil
-			}
-		case "d":
-			return answer, true, nil
-		case "r":
-			if answer.Reason, err = t.readMessage("Reason: "); err != nil && !errors.Is(err, io.EOF) {
-				return answer, false, err
-			}
-			return answer, true, nil
-		}
-	}
-}
-
 // readMessage reads one line with editing and history. A line that ends in \ goes on in the next.
 func (t *terminal) readMessage(prompt string) (string, error) {
 	old, err := term.MakeRaw(t.in.fd)
@@ -280,7 +216,7 @@ func (t *terminal) readMessage(prompt string) (string, error) {
 			io.Writer
 		}{t.in, os.Stdout}, "")
 	}
-	if w, h, err := term.GetSize(t.in.fd); err == nil {
+	if w, h, err := term.GetSize(t.in.fd); err == nil && w > 0 {
 		t.editor.SetSize(w, h)
 	}
 	if i := strings.LastIndexByte(prompt, '\n'); i >= 0 {
