@@ -159,7 +159,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
 	g.sessions = session.New(session.Options{Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
-		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home})
+		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home, Transcribe: g.transcribe})
 	tools.Serve(g.sessions)
 	if err := g.sessions.Load(ctx); err != nil {
 		return g, err

@@ -96,4 +96,8 @@ type SkillRequires struct {
 // Transcription turns speech to text.
 type Transcription struct {
 	Provider string `json:"provider" oneof:"workers-ai,openai"`
+	// BaseURL is a server that speaks OpenAI's protocol for it; empty is providers.openai.baseUrl, else OpenAI itself.
+	BaseURL string `json:"baseUrl,omitempty" url:"true"`
+	// Model is the model that transcribes; empty is whisper-1.
+	Model string `json:"model,omitempty"`
 }

@@ -111,15 +111,6 @@ func (m *Manager) ReadArchive(ctx context.Context, in protocol.SessionArchiveRea
 	return out, err
 }
 
-// dropArchives removes the files of archives that are gone.
-func (m *Manager) dropArchives(ids []protocol.ArchiveID) {
-	for _, id := range ids {
-		if err := os.Remove(filepath.Join(m.opts.Home, filepath.FromSlash(archivePath(id)))); err != nil && !errors.Is(err, os.ErrNotExist) {
-			slog.Warn("An archive file could not be removed", "err", err)
-		}
-	}
-}
-
 // writeWith writes a file whole or not at all, also when the program or the machine stops, and returns its size.
 func writeWith(path string, fill func(io.Writer) error) (size int64, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

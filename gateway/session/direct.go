@@ -69,10 +69,9 @@ func (m *Manager) resumeDirect(r store.Run) {
 func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r dispatch.Result) error {
 	info := r.Info
 	info.Tail = "" // the content has it
-	content, err := m.keepImages(r.Content)
-	if err != nil {
-		return err
-	}
+	k := &keeper{m: m}
+	defer k.release()
+	content := k.images(r.Content)
 	stored, err := m.store.Append(ctx, m.Canonical(key), protocol.Message{Role: protocol.RoleToolResult, Origin: protocol.OriginDirect, ToolCallID: string(info.CallID),
 		ToolName: protocol.NewToolName(info.Node, info.Tool), IsError: r.IsError, Call: &info, Content: content, Timestamp: m.now()})
 	if err != nil {

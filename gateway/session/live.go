@@ -198,12 +198,10 @@ func (l *live) answer(ctx context.Context) *protocol.Message {
 
 // Append implements agent.Sink.
 func (l *live) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.Message, error) {
+	k := &keeper{m: l.m}
+	defer k.release()
 	for i := range msgs {
-		content, err := l.m.keepImages(msgs[i].Content)
-		if err != nil {
-			return nil, err
-		}
-		msgs[i].Content = content
+		msgs[i].Content = k.images(msgs[i].Content)
 	}
 	stored, err := l.m.store.Append(ctx, l.run.Session, msgs...)
 	if err != nil {

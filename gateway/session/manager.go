@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -37,7 +36,7 @@ type Questions interface {
 	Pending(ctx context.Context) ([]protocol.Approval, error)
 }
 
-// Options are what a manager needs. All fields are required.
+// Options are what a manager needs. All fields but Transcribe are required.
 type Options struct {
 	Store     *store.Store
 	Bus       *event.Bus
@@ -48,6 +47,8 @@ type Options struct {
 	Nodes     func() []protocol.NodeInfo
 	Config    func() config.Config
 	Home      string // data folder
+	// Transcribe may be nil: recordings are kept then and not understood.
+	Transcribe Transcribe
 }
 
 // Manager holds all sessions. It is safe for use by many goroutines.
@@ -67,13 +68,16 @@ type Manager struct {
 	resumed  chan struct{} // closed when the pause ends
 	storage  string        // why nothing can be stored, empty when all is well
 	closed   bool
+
+	media sync.Mutex     // guards kept, and the removal of files; taken after no other
+	kept  map[string]int // files that a message on its way will refer to
 }
 
 // New makes a manager. Resume starts it.
 func New(o Options) *Manager {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Manager{opts: o, store: o.Store, bus: o.Bus, ctx: ctx, cancel: cancel,
-		sessions: make(map[protocol.SessionKey]*session), live: make(map[protocol.RunID]*live), resumed: make(chan struct{})}
+		sessions: make(map[protocol.SessionKey]*session), live: make(map[protocol.RunID]*live), resumed: make(chan struct{}), kept: make(map[string]int)}
 }
 
 func (m *Manager) now() int64 { return time.Now().UnixMilli() }
@@ -152,22 +156,6 @@ func (m *Manager) OpenRun(id protocol.RunID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.live[id] != nil
-}
-
-// purge removes deleted chats when their time for undo is over.
-func (m *Manager) purge() {
-	tick := time.NewTicker(30 * time.Second)
-	defer tick.Stop()
-	for {
-		if _, err := m.store.PurgeDeleted(m.ctx, m.now()-protocol.UndoMillis); err != nil && m.ctx.Err() == nil {
-			slog.Warn("Deleted chats could not be removed", "err", err)
-		}
-		select {
-		case <-tick.C:
-		case <-m.ctx.Done():
-			return
-		}
-	}
 }
 
 // Close stops every run so that the next start can take it up, and waits for them.

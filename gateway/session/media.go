@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,16 +19,55 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxImage is how many bytes an image may have (seed 000 has the same cap for Read).
-const maxImage = 10 << 20
+// maxImage is how many bytes an image may have (seed 000 has the same cap for Read), maxAudio a recording.
+const (
+	maxImage = 10 << 20
+	maxAudio = 25 << 20
+)
 
 var mediaKey = regexp.MustCompile(`^media/[0-9a-f]{64}\.[a-z0-9]{1,8}$`)
 
-// storeImages keeps attachments and returns them as blocks.
-func (m *Manager) storeImages(list []protocol.Attachment) (protocol.Content, error) {
+// endings are the names of files by their type; others end in .bin.
+var endings = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/bmp": ".bmp",
+	"audio/mpeg": ".mp3", "audio/wave": ".wav", "application/ogg": ".ogg", "audio/ogg": ".ogg", "audio/mp4": ".m4a", "audio/webm": ".webm", "audio/flac": ".flac", "audio/aiff": ".aiff"}
+
+// keeper puts files into media/ for one message. Until release nobody removes them, although no message refers to them yet.
+type keeper struct {
+	m    *Manager
+	keys []string
+}
+
+func (k *keeper) release() {
+	k.m.media.Lock()
+	defer k.m.media.Unlock()
+	for _, key := range k.keys {
+		if k.m.kept[key]--; k.m.kept[key] == 0 {
+			delete(k.m.kept, key)
+		}
+	}
+	k.keys = nil
+}
+
+// attachments keeps what a person sent and returns it as blocks: images, and recordings with what is said in them.
+func (k *keeper) attachments(ctx context.Context, list []protocol.Attachment) (protocol.Content, error) {
 	var out protocol.Content
 	for _, a := range list {
-		b, err := m.keepImage(protocol.Block{Type: protocol.BlockImage, Data: a.Data, MimeType: a.MimeType, Filename: a.Filename})
+		data, err := base64.StdEncoding.DecodeString(a.Data)
+		if err != nil {
+			return nil, protocol.ErrBadRequest.With("an attachment is not valid base64")
+		}
+		b := protocol.Block{Type: protocol.BlockImage, MimeType: a.MimeType, Filename: a.Filename}
+		kind, isAudio := audioType(a.MimeType, data)
+		if !isAudio {
+			b, err = k.image(b, data)
+		} else if len(data) > maxAudio {
+			err = tooLarge(a.Filename, len(data), "recordings", maxAudio)
+		} else {
+			b.Type, b.MimeType = protocol.BlockText, kind
+			if b.MediaKey, err = k.file(data, kind); err == nil {
+				b.Text = k.m.heard(ctx, a.Filename, kind, data)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -37,93 +76,112 @@ func (m *Manager) storeImages(list []protocol.Attachment) (protocol.Content, err
 	return out, nil
 }
 
-// keepImages moves image data out of a content into the media folder.
-func (m *Manager) keepImages(c protocol.Content) (protocol.Content, error) {
+func tooLarge(name string, size int, what string, limit int) error {
+	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %.1f MB; %s may have %d MB", name, float64(size)/(1<<20), what, limit>>20))
+}
+
+// images moves image data out of a content into the media folder.
+func (k *keeper) images(c protocol.Content) protocol.Content {
 	if !slices.ContainsFunc(c, func(b protocol.Block) bool { return b.Type == protocol.BlockImage && b.Data != "" }) {
-		return c, nil
+		return c
 	}
 	out := slices.Clone(c)
 	for i, b := range out {
 		if b.Type == protocol.BlockImage && b.Data != "" {
-			kept, err := m.keepImage(b)
+			data, err := base64.StdEncoding.DecodeString(b.Data)
+			if err == nil {
+				out[i], err = k.image(b, data)
+			}
 			if err != nil {
 				out[i] = protocol.Text("[an image that could not be kept: " + err.Error() + "]")
-				continue
 			}
-			out[i] = kept
 		}
 	}
-	return out, nil
+	return out
 }
 
-// keepImage writes an image to a file that is named by its content.
-func (m *Manager) keepImage(b protocol.Block) (protocol.Block, error) {
-	data, err := base64.StdEncoding.DecodeString(b.Data)
-	if err != nil {
-		return b, protocol.ErrBadRequest.With("an attachment is not valid base64")
-	}
+func (k *keeper) image(b protocol.Block, data []byte) (protocol.Block, error) {
 	if len(data) > maxImage {
-		return b, protocol.ErrTooLarge.With(fmt.Sprintf("%s has %.1f MB; images may have 10 MB", b.Filename, float64(len(data))/(1<<20)))
+		return b, tooLarge(b.Filename, len(data), "images", maxImage)
 	}
 	kind := http.DetectContentType(data)
 	if !strings.HasPrefix(kind, "image/") {
 		return b, protocol.ErrBadRequest.With(fmt.Sprintf("%s is not an image that models can see", b.Filename))
 	}
-	ext := ".img"
-	if list, err := mime.ExtensionsByType(kind); err == nil && len(list) > 0 {
-		ext = list[0]
+	key, err := k.file(data, kind)
+	b.Data, b.MimeType, b.MediaKey = "", kind, key
+	return b, err
+}
+
+// file writes a file that is named by its content.
+func (k *keeper) file(data []byte, kind string) (key string, err error) {
+	ext := endings[kind]
+	if ext == "" {
+		ext = ".bin"
 	}
 	sum := sha256.Sum256(data)
-	key := "media/" + hex.EncodeToString(sum[:]) + ext
-	path := filepath.Join(m.opts.Home, filepath.FromSlash(key))
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		if err := writeFile(path, data); err != nil {
-			return b, err
-		}
+	key = "media/" + hex.EncodeToString(sum[:]) + ext
+	k.m.media.Lock()
+	k.m.kept[key]++
+	k.keys = append(k.keys, key)
+	k.m.media.Unlock()
+	path := filepath.Join(k.m.opts.Home, filepath.FromSlash(key))
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return key, err
 	}
-	b.Data, b.MimeType, b.MediaKey = "", kind, key
-	return b, nil
+	_, err = writeWith(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+	return key, err
 }
 
-// writeFile writes a file whole or not at all.
-func writeFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".part-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
-}
-
-// loadImages puts the data of stored images into a copy of the messages.
+// loadImages puts the data of stored images into a copy of the messages, as models take them: the newest ones, made smaller where that is needed.
 func (m *Manager) loadImages(msgs []protocol.Message) []protocol.Message {
 	out := slices.Clone(msgs)
-	for i, msg := range out {
-		for j, b := range msg.Content {
+	number, total := 0, 0
+	for i := len(out) - 1; i >= 0; i-- {
+		var content protocol.Content
+		for j, b := range out[i].Content {
 			if b.Type != protocol.BlockImage || b.Data != "" || b.MediaKey == "" {
 				continue
 			}
-			content := slices.Clone(out[i].Content)
-			if data, err := m.readMedia(b.MediaKey); err != nil {
-				content[j] = protocol.Text("[an image that is no longer there]")
-			} else {
-				b.Data = base64.StdEncoding.EncodeToString(data)
-				content[j] = b
+			if content == nil {
+				content = slices.Clone(out[i].Content)
 			}
+			if number >= maxPictures || total >= maxTotal {
+				content[j] = protocol.Text("[an earlier image, which is not shown any more]")
+				continue
+			}
+			data, err := m.fitting(b.MediaKey)
+			if err != nil {
+				content[j] = protocol.Text("[an image that cannot be shown: " + err.Error() + "]")
+				continue
+			}
+			number++
+			total += len(data)
+			b.Data, b.MimeType = base64.StdEncoding.EncodeToString(data), http.DetectContentType(data)
+			content[j] = b
+		}
+		if content != nil {
 			out[i].Content = content
 		}
 	}
 	return out
+}
+
+// fitting is a stored picture as models take it. One that had to be changed is kept beside the picture.
+func (m *Manager) fitting(key string) ([]byte, error) {
+	small := filepath.Join(m.opts.Home, "media", "fit", filepath.Base(key))
+	if data, err := os.ReadFile(small); err == nil {
+		return data, nil
+	}
+	data, err := m.readMedia(key)
+	if err != nil {
+		return nil, err
+	}
+	out, changed, err := fit(data)
+	if err == nil && changed {
+		_, err = writeWith(small, func(w io.Writer) error { _, err := w.Write(out); return err })
+	}
+	return out, err
 }
 
 func (m *Manager) readMedia(key string) ([]byte, error) {
@@ -132,12 +190,12 @@ func (m *Manager) readMedia(key string) ([]byte, error) {
 	}
 	data, err := os.ReadFile(filepath.Join(m.opts.Home, filepath.FromSlash(key)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, protocol.ErrNotFound.With("the image is no longer there")
+		return nil, protocol.ErrNotFound.With("the file is no longer there")
 	}
 	return data, err
 }
 
-// Media returns a stored image.
+// Media returns a stored file.
 func (m *Manager) Media(_ context.Context, in protocol.MediaGetParams) (protocol.MediaGetResult, error) {
 	data, err := m.readMedia(in.Key)
 	if err != nil {

@@ -2,11 +2,17 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/png"
+	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,4 +72,161 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 		}
 	}
 	g.noneOpen()
+}
+
+func sendFile(t *testing.T, g *gateway, key protocol.SessionKey, a protocol.Attachment) {
+	t.Helper()
+	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: "Look", Attachments: []protocol.Attachment{a}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.end(res.RunID)
+}
+
+func noisy(t *testing.T, w, h int) []byte {
+	img := image.NewNRGBA(image.Rect(0, 0, w, h))
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range img.Pix {
+		img.Pix[i] = byte(r.Uint32())
+		if i%4 == 3 {
+			img.Pix[i] = 255
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestPicturesAreMadeToFitTheModels(t *testing.T) {
+	small := noisy(t, 40, 30)
+	if out, changed, err := fit(small); err != nil || changed || !bytes.Equal(out, small) {
+		t.Errorf("a picture that fits was changed: %v %v", changed, err)
+	}
+	for name, data := range map[string][]byte{"wide": noisy(t, 2400, 20), "heavy": noisy(t, 1400, 1400)} {
+		out, changed, err := fit(data)
+		cfg, format, decodeErr := image.DecodeConfig(bytes.NewReader(out))
+		if err != nil || !changed || decodeErr != nil || format != "jpeg" || len(out) > maxPicture || cfg.Width > smallSide || cfg.Height > smallSide {
+			t.Errorf("%s: %d bytes, %s %+v, %v", name, len(out), format, cfg, err)
+		}
+	}
+	clear := image.NewNRGBA(image.Rect(0, 0, 2100, 10))
+	var b bytes.Buffer
+	if err := png.Encode(&b, clear); err != nil {
+		t.Fatal(err)
+	}
+	if out, changed, err := fit(b.Bytes()); err != nil || !changed || http.DetectContentType(out) != "image/png" {
+		t.Errorf("what is see-through became %s, %v", http.DetectContentType(out), err)
+	}
+	bomb := slices.Clone(small)
+	copy(bomb[16:], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536 × 65536
+	copy(bomb[29:], binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(bomb[12:29])))
+	if _, _, err := fit(bomb); err == nil || !strings.Contains(err.Error(), "too many") {
+		t.Errorf("a picture of 4 gigapixels: %v", err)
+	}
+}
+
+func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
+	g := start(t, llmtest.Say("ok"))
+	sendFile(t, g, chat, protocol.Attachment{Filename: "w.png", Data: base64.StdEncoding.EncodeToString(noisy(t, 2400, 20))})
+	seen := g.model.Requests()[0].Messages[0].Content[1]
+	if data, _ := base64.StdEncoding.DecodeString(seen.Data); seen.MimeType != "image/jpeg" || http.DetectContentType(data) != "image/jpeg" {
+		t.Errorf("%s", seen.MimeType)
+	}
+	msgs, _ := g.store.Messages(t.Context(), chat, 0, 0)
+	block := msgs[0].Content[1]
+	if block.MimeType != "image/png" {
+		t.Errorf("the original was changed: %+v", block)
+	}
+	if _, err := os.Stat(filepath.Join(g.home, "media", "fit", filepath.Base(block.MediaKey))); err != nil {
+		t.Error(err)
+	}
+	many := make([]protocol.Message, maxPictures+3)
+	for i := range many {
+		many[i].Content = protocol.Content{block}
+	}
+	out := g.loadImages(many)
+	if out[2].Content[0].Type != protocol.BlockText || out[3].Content[0].Data == "" || many[0].Content[0].MediaKey == "" {
+		t.Errorf("%+v", out[2])
+	}
+}
+
+func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
+	g := start(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"))
+	const other = protocol.SessionKey("agent:main:app:chat:2")
+	both := protocol.Attachment{Filename: "a.png", Data: picture(t)}
+	sendFile(t, g, chat, both)
+	sendFile(t, g, other, both)
+	sendFile(t, g, other, protocol.Attachment{Filename: "w.png", Data: base64.StdEncoding.EncodeToString(noisy(t, 2400, 20))})
+	if _, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: other}); err != nil {
+		t.Fatal(err)
+	}
+	count := func(dir string) int {
+		list, err := names(filepath.Join(g.home, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	purge := func(key protocol.SessionKey) {
+		t.Helper()
+		if _, err := g.Delete(t.Context(), protocol.SessionParams{SessionKey: key}); err != nil {
+			t.Fatal(err)
+		}
+		g.sweep(t.Context())
+		if _, err := g.store.PurgeDeleted(t.Context(), g.now()+1); err != nil {
+			t.Fatal(err)
+		}
+		g.sweep(t.Context())
+	}
+	g.sweep(t.Context())
+	if count("media") != 2 || count("media/fit") != 1 || count("archive") != 1 {
+		t.Fatalf("%d files, %d small ones, %d archives", count("media"), count("media/fit"), count("archive"))
+	}
+	purge(other)
+	if count("media") != 1 || count("media/fit") != 0 || count("archive") != 0 {
+		t.Errorf("%d files, %d small ones, %d archives are left", count("media"), count("media/fit"), count("archive"))
+	}
+	k := &keeper{m: g.Manager}
+	if _, err := k.attachments(t.Context(), []protocol.Attachment{{Data: base64.StdEncoding.EncodeToString(noisy(t, 3, 3))}}); err != nil {
+		t.Fatal(err)
+	}
+	g.sweep(t.Context())
+	if count("media") != 2 {
+		t.Error("a file was removed before its message came")
+	}
+	k.release()
+	purge(chat)
+	if count("media") != 0 {
+		t.Errorf("%d files are left", count("media"))
+	}
+}
+
+func TestRecordingsAreReadAsText(t *testing.T) {
+	wav := append([]byte("RIFF\x00\x00\x00\x00WAVEfmt "), make([]byte, 20)...)
+	g := start(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"))
+	file := protocol.Attachment{Filename: "v.wav", MimeType: "audio/wav", Data: base64.StdEncoding.EncodeToString(wav)}
+	sendFile(t, g, chat, file)
+	g.opts.Transcribe = func(_ context.Context, name, kind string, data []byte) (string, error) {
+		if name != "v.wav" || kind != "audio/wave" || !bytes.Equal(data, wav) {
+			t.Errorf("%s %s %d", name, kind, len(data))
+		}
+		return " Buy milk. ", nil
+	}
+	sendFile(t, g, chat, file)
+	g.opts.Transcribe = func(context.Context, string, string, []byte) (string, error) {
+		return "", protocol.ErrModelAuth.With("The key was refused.")
+	}
+	sendFile(t, g, chat, file)
+	last := g.model.Requests()[2].Messages
+	for i, want := range map[int]string{0: "nothing here can transcribe]", 2: "[a recording v.wav, transcribed]\nBuy milk.", 4: "not transcribed: The key was refused.]"} {
+		if got := last[i].Content.Text(); !strings.HasSuffix(got, want) {
+			t.Errorf("%q", got)
+		}
+	}
+	msgs, _ := g.store.Messages(t.Context(), chat, 0, 0)
+	if b := msgs[2].Content[1]; b.Type != protocol.BlockText || b.MimeType != "audio/wave" || b.Filename != "v.wav" || !strings.HasSuffix(b.MediaKey, ".wav") {
+		t.Errorf("%+v", b)
+	}
 }

@@ -38,7 +38,9 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 		return protocol.ChatSendResult{Status: protocol.ChatDirectiveOnly, Directives: d,
 			Response: "Nothing was sent: the settings in a message hold for that message. /model and /think set them for the chat."}, nil
 	}
-	images, err := m.storeImages(in.Attachments)
+	k := &keeper{m: m}
+	defer k.release()
+	images, err := k.attachments(ctx, in.Attachments)
 	if err != nil {
 		return protocol.ChatSendResult{}, err
 	}

@@ -92,7 +92,14 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 	if err := tx.Save(&row).Error; err != nil {
 		return err
 	}
-	if err := tx.CreateInBatches(&rows, 100).Error; err != nil || len(texts) == 0 {
+	if err := tx.CreateInBatches(&rows, 100).Error; err != nil {
+		return err
+	}
+	contents := make([]protocol.Content, len(msgs))
+	for i, m := range msgs {
+		contents[i] = m.Content
+	}
+	if err := refer(tx, row.Key, contents...); err != nil || len(texts) == 0 {
 		return err
 	}
 	if err := number(tx, texts, times); err != nil {

@@ -71,7 +71,10 @@ func (s *Store) PutRun(ctx context.Context, r Run) error {
 
 func putRun(tx *gorm.DB, r Run) error {
 	row := rowOfRun(r)
-	return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error; err != nil {
+		return err
+	}
+	return refer(tx, row.SessionKey, r.Images)
 }
 
 // StartRun stores a run together with the user message that it answers, and returns the message with ID and Seq.

@@ -1,0 +1,28 @@
+package gateway
+
+import (
+	"context"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/speech"
+)
+
+// transcribe turns a recording into text at the server that is configured for it. OpenAI's key goes to OpenAI's address only; a server of one's own has
+// the key that is named "transcription".
+func (g *Gateway) transcribe(ctx context.Context, name, mimeType string, data []byte) (string, error) {
+	cfg := g.config.Get()
+	t := cfg.Transcription
+	if t.Provider != "openai" {
+		return "", protocol.ErrUnavailable.With("No server for it is set up: set transcription.provider to openai, and a key, or transcription.baseUrl.")
+	}
+	s := speech.Server{BaseURL: t.BaseURL, Model: t.Model}
+	keyName := "apiKeys.transcription"
+	if s.BaseURL == "" {
+		s.BaseURL, keyName = cfg.Providers["openai"].BaseURL, "apiKeys.openai"
+	}
+	s.Key, _ = g.config.Secret(keyName)
+	if s.BaseURL == "" && s.Key == "" {
+		return "", protocol.ErrModelAuth.With("It needs a key: set " + keyName + ".")
+	}
+	return s.Transcribe(ctx, name, mimeType, data)
+}

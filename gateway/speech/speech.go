@@ -1,0 +1,141 @@
+// Package speech turns recordings into text by a server that speaks OpenAI's protocol for that (POST audio/transcriptions): OpenAI itself, Groq, or
+// whisper.cpp, faster-whisper and LocalAI on a machine of one's own.
+package speech
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"path"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// DefaultURL is OpenAI's own address, DefaultModel the model that every such server knows.
+const (
+	DefaultURL   = "https://api.openai.com/v1"
+	DefaultModel = "whisper-1"
+)
+
+// limit is how long a recording may take.
+const limit = 2 * time.Minute
+
+// Server is where recordings go.
+type Server struct {
+	BaseURL string // with /v1; empty is DefaultURL
+	Key     string // may be empty for a server of one's own
+	Model   string // empty is DefaultModel
+	Client  *http.Client
+}
+
+// Transcribe returns what is said in a recording. Errors that the person can do something about are a *protocol.Error.
+func (s Server) Transcribe(ctx context.Context, name, mimeType string, data []byte) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	body, kind, err := form(name, mimeType, s.Model, data)
+	if err != nil {
+		return "", fmt.Errorf("transcribe: %w", err)
+	}
+	base := s.BaseURL
+	if base == "" {
+		base = DefaultURL
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(base, "/")+"/audio/transcriptions", body)
+	if err != nil {
+		return "", protocol.ErrBadRequest.With("The address for transcription is not one: " + base)
+	}
+	req.Header.Set("Content-Type", kind)
+	if s.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+s.Key)
+	}
+	client := s.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	res, err := client.Do(req)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "", protocol.ErrTimeout.With("The server that transcribes did not answer in time.")
+	}
+	if err != nil {
+		return "", protocol.ErrModel.With("The server that transcribes cannot be reached: " + base)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, 4<<20))
+	if err != nil {
+		return "", fmt.Errorf("transcribe: %w", err)
+	}
+	return read(res.StatusCode, answer)
+}
+
+func form(name, mimeType, model string, data []byte) (io.Reader, string, error) {
+	if model == "" {
+		model = DefaultModel
+	}
+	if name = path.Base(strings.ReplaceAll(name, `\`, "/")); name == "." || name == "/" || !strings.Contains(name, ".") {
+		name = "recording" + ending(mimeType) // servers tell the form of a recording by its ending
+	}
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	h := textproto.MIMEHeader{}
+	h.Set("Content-Disposition", multipart.FileContentDisposition("file", name))
+	h.Set("Content-Type", mimeType)
+	part, err := w.CreatePart(h)
+	if err == nil {
+		_, err = part.Write(data)
+	}
+	err = errors.Join(err, w.WriteField("model", model), w.WriteField("response_format", "json"), w.Close())
+	return &b, w.FormDataContentType(), err
+}
+
+func ending(mimeType string) string {
+	switch mimeType {
+	case "audio/mpeg":
+		return ".mp3"
+	case "audio/wave", "audio/wav":
+		return ".wav"
+	case "audio/mp4":
+		return ".m4a"
+	case "audio/webm":
+		return ".webm"
+	case "audio/flac":
+		return ".flac"
+	}
+	return ".ogg"
+}
+
+// read understands an answer. Of a refusal only what servers put into error.message is told.
+func read(status int, body []byte) (string, error) {
+	var answer struct {
+		Text  string          `json:"text"`
+		Error json.RawMessage `json:"error"`
+	}
+	parseErr := json.Unmarshal(body, &answer)
+	if status == http.StatusOK {
+		if parseErr != nil {
+			return "", protocol.ErrModel.With("The server that transcribes gave an answer that is not JSON.")
+		}
+		return strings.TrimSpace(answer.Text), nil
+	}
+	var why struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(answer.Error, &why) != nil {
+		json.Unmarshal(answer.Error, &why.Message)
+	}
+	text := fmt.Sprintf("The server that transcribes answered %d. %.300s", status, why.Message)
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return "", protocol.ErrModelAuth.With(strings.TrimSpace(text + " Check its key."))
+	case http.StatusTooManyRequests:
+		return "", protocol.ErrModelRateLimit.With(strings.TrimSpace(text))
+	}
+	return "", protocol.ErrModel.With(strings.TrimSpace(text))
+}

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"fairlead/gateway/protocol"
+)
+
+type mediaRef struct {
+	Key        string `gorm:"primaryKey"`
+	SessionKey string `gorm:"primaryKey"`
+}
+
+func (mediaRef) TableName() string { return "media_refs" }
+
+// refer notes that a session shows the files of some contents.
+func refer(tx *gorm.DB, key string, contents ...protocol.Content) error {
+	var refs []mediaRef
+	for _, c := range contents {
+		for _, b := range c {
+			if b.MediaKey != "" {
+				refs = append(refs, mediaRef{b.MediaKey, key})
+			}
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return tx.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(&refs, 100).Error
+}
+
+// Unreferred returns those of some media files that no session shows.
+func (s *Store) Unreferred(ctx context.Context, media []string) (list []string, err error) {
+	raw, err := protocol.Marshal(media)
+	if err != nil {
+		return nil, err
+	}
+	err = s.read(ctx, "look for unused files", func(db *gorm.DB) error {
+		return db.Raw("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT key FROM media_refs)", string(raw)).Scan(&list).Error
+	})
+	return list, err
+}
+
+// ArchiveIDs returns the ids of all archives.
+func (s *Store) ArchiveIDs(ctx context.Context) (ids []protocol.ArchiveID, err error) {
+	err = s.read(ctx, "list archives", func(db *gorm.DB) error { return db.Model(&archiveRow{}).Pluck("id", &ids).Error })
+	return ids, err
+}
