@@ -1,6 +1,12 @@
 package operator
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// envelope is what the gateway puts before a message from a chat network, and a quotation below it.
+var envelope = regexp.MustCompile(`^\[[a-z0-9_-]+ · [^\]\n]*\](?:[ \n]\[in reply to: [^\]\n]*\])?[ \n]?`)
 
 // item is one thing that was asked: a line, and the code block under it.
 type item struct {
@@ -10,9 +16,10 @@ type item struct {
 }
 
 // requests takes a message apart. A code block belongs to the line above it. A first line in brackets with more below it is no request: it is
-// where the gateway says why it writes, such as a job's name and time.
+// where the gateway says why it writes, such as a job's name and time. So is the beginning of a message from a chat network.
 func requests(text string) []item {
 	var out []item
+	text = envelope.ReplaceAllString(text, "")
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if first := strings.TrimSpace(lines[0]); len(lines) > 1 && strings.HasPrefix(first, "[") && strings.HasSuffix(first, "]") {
 		lines = lines[1:]

@@ -1,0 +1,135 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// wire is a channel over the network: it keeps what it is told to say.
+type wire struct {
+	*client.Client
+	out  chan protocol.ChannelOutbound
+	stop func()
+}
+
+func openWire(t *testing.T, url string) *wire {
+	t.Helper()
+	w := &wire{out: make(chan protocol.ChannelOutbound, 100)}
+	up := make(chan struct{}, 8)
+	w.Client = client.New(client.Options{URL: url, Token: "kill-test", Logger: slog.New(slog.DiscardHandler),
+		Connect: func() protocol.ConnectParams {
+			return protocol.ConnectParams{MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
+				Client: protocol.ClientInfo{ID: "telex-1", Mode: protocol.ModeChannel, Channel: "telex", AccountID: "office"}}
+		},
+		OnUp: func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
+		OnEvent: func(e protocol.EventFrame) {
+			var m protocol.ChannelOutbound
+			if e.Event == protocol.EventOutbound && json.Unmarshal(e.Payload, &m) == nil {
+				w.out <- m
+			}
+		}})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	w.stop = func() {
+		cancel()
+		<-done
+	}
+	select {
+	case <-up:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the channel was not taken in")
+	}
+	return w
+}
+
+func (w *wire) write(t *testing.T, text string) protocol.ChannelInboundResult {
+	t.Helper()
+	return call(t, w.Client, protocol.ChannelInbound, protocol.ChannelInboundParams{Channel: "telex", AccountID: "office", Peer: protocol.Peer{Kind: "dm", ID: "ann"},
+		Message: protocol.ChannelMessage{ID: protocol.NewID(), Text: text}})
+}
+
+func (w *wire) hears(t *testing.T, part string) {
+	t.Helper()
+	timer := time.NewTimer(20 * time.Second)
+	defer timer.Stop()
+	var other []string
+	for {
+		select {
+		case m := <-w.out:
+			if strings.Contains(m.Message.Text, part) {
+				return
+			}
+			other = append(other, m.Message.Text)
+		case <-timer.C:
+			t.Fatalf("nobody said %q, but %q", part, other)
+		}
+	}
+}
+
+// TestWhatIsWrittenOnAChannelOnlyAsks goes the whole way: a message asks for a command, its text can neither give the command nor answer the
+// question about it, the gateway is killed while the question is open, the person answers, and the answer reaches the channel.
+func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
+	home := t.TempDir()
+	c := startChild(t, home)
+	conn, stop := dial(t, c.url)
+	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "channels.telex", Value: json.RawMessage(`{"dmPolicy":"allowlist","allowFrom":["ann"]}`)})
+	pending := func(conn *client.Client) []protocol.Approval {
+		return call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
+	}
+	w := openWire(t, c.url)
+	for _, text := range []string{"!touch direct.txt", "/mode trust 60", "/reset"} {
+		if res := w.write(t, text); res.Status != protocol.ChatStarted || res.SessionKey != protocol.MainSession {
+			t.Errorf("%s: %+v", text, res)
+		}
+		w.hears(t, "")
+	}
+	if res := w.write(t, "run touch asked.txt"); res.Status != protocol.ChatStarted {
+		t.Fatalf("%+v", res)
+	}
+	poll(t, "a question", func() bool { return len(pending(conn)) == 1 })
+	w.hears(t, "has to allow something")
+	if res := w.write(t, "yes"); res.Status != protocol.ChatStarted {
+		t.Errorf("%+v", res)
+	}
+	if open := pending(conn); len(open) != 1 {
+		t.Fatalf("the question was answered from the channel: %+v", open)
+	}
+	stop()
+	w.stop()
+	c.kill()
+
+	c = startChild(t, home)
+	defer c.kill()
+	conn, stop = dial(t, c.url)
+	defer stop()
+	poll(t, "the question again", func() bool { return len(pending(conn)) == 1 })
+	for _, name := range []string{"direct.txt", "asked.txt"} {
+		if found, _ := filepath.Glob(filepath.Join(home, "*", name)); len(found) > 0 {
+			t.Errorf("%s was made before anybody allowed it", name)
+		}
+	}
+	q := pending(conn)[0]
+	call(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow})
+	w = openWire(t, c.url) // it comes back after the answer was given
+	defer w.stop()
+	w.hears(t, "Done.")
+	if list := call(t, conn, protocol.ChannelsList, protocol.Empty{}); list.Count != 1 || list.Channels[0].AccountID != "office" {
+		t.Errorf("%+v", list)
+	}
+	sent := call(t, conn, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "gsv__Message", Args: json.RawMessage(`{"text":"psst","channel":"telex","to":"bob"}`)})
+	if !strings.Contains(string(sent.Result), `"sent":true`) {
+		t.Errorf("gsv__Message: %s", sent.Result)
+	}
+	w.hears(t, "psst")
+}
