@@ -165,7 +165,7 @@ func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
 }
 
 func (in *incoming) write(p []byte) error {
-	if in.at+int64(len(p)) > in.size || in.match && len(p) > 0 {
+	if int64(len(p)) > in.size-in.at || in.match && len(p) > 0 {
 		return broken("a file is longer than announced")
 	}
 	in.sum.h.Write(p)
@@ -180,7 +180,7 @@ func (in *incoming) write(p []byte) error {
 var zeros [256 << 10]byte
 
 func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error {
-	if in.at+n > in.size || in.match {
+	if n > in.size-in.at || in.match {
 		return broken("a file is longer than announced")
 	}
 	in.at += n

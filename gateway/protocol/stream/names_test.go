@@ -1,0 +1,233 @@
+package stream
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestHostileNamesAreRefused(t *testing.T) {
+	for _, name := range []string{"", "/", "/etc/passwd", "..", "../x", "a/../../x", "a/..", "a//b", "a/", "./a", "a/.", "x\x00y", "a/\nb", "tab\tname", "del\x7f",
+		strings.Repeat("x", 256), strings.Repeat("d/", 300) + "x", ".fairlead-abc.part", "a/.fairlead-0011.tmp"} {
+		for _, goos := range []string{"linux", "darwin", "windows"} {
+			if CheckName(goos, name) == nil {
+				t.Errorf("%s: %q is let through", goos, name)
+			}
+		}
+	}
+	for _, name := range []string{"CON", "nul", "com1.txt", "LPT9", "a/Aux.c/b", "COM¹", "CONIN$", "x.", "x ", "a:b", "c:\\x", `..\x`, `a\..\..\x`, "a?b", "a*b", "PROGRA~1", "a<b", "\xff", "LONGNA~2.TXT"} {
+		if CheckName("windows", name) == nil {
+			t.Errorf("windows: %q is let through", name)
+		}
+	}
+	for _, name := range []string{"a", "a b", "ünï/日本", "con cat", "nulls", "com", "com10", "a..b", "...", ".hidden", "~x", "x~", "-rf", "$HOME", "a;b"} {
+		if err := CheckName("linux", name); err != nil {
+			t.Errorf("linux: %q: %v", name, err)
+		}
+	}
+	if CheckName("linux", "\xff") != nil || CheckName("darwin", "\xff") == nil {
+		t.Error("names that are no text")
+	}
+}
+
+func TestLinksThatLeadOutAreRefused(t *testing.T) {
+	for _, l := range []struct{ name, target string }{{"l", "/etc/passwd"}, {"l", "../x"}, {"a/l", "../../x"}, {"a/b/l", "d/../../../../x"}, {"l", "d/../e"}, {"l", ""},
+		{"a/l", "x\x00"}, {"l", "./../x"}, {"l", "a//b"}} {
+		if CheckLink("linux", l.name, l.target) == nil {
+			t.Errorf("%s -> %s is let through", l.name, l.target)
+		}
+	}
+	for _, l := range []struct{ name, target string }{{"l", "x"}, {"a/l", "../x"}, {"a/b/l", "../../x/y"}, {"l", "./x"}, {"a/l", ".."}} {
+		if err := CheckLink("linux", l.name, l.target); err != nil {
+			t.Errorf("%s -> %s: %v", l.name, l.target, err)
+		}
+	}
+	for _, target := range []string{`c:\x`, `..\x`, "NUL"} {
+		if CheckLink("windows", "a/b", target) == nil {
+			t.Errorf("windows: %s is let through", target)
+		}
+	}
+}
+
+func TestFoldTakesForOneWhatSomeSystemDoes(t *testing.T) {
+	for _, pair := range [][2]string{{"A/b", "a/B"}, {"é", "e\u0301"}, {"É", "e\u0301"}, {"ß", "ß"}, {"ŉ.TXT", "ŉ.txt"}} {
+		if fold(pair[0]) != fold(pair[1]) {
+			t.Errorf("%q and %q", pair[0], pair[1])
+		}
+	}
+	if fold("a") == fold("b") {
+		t.Error("a and b")
+	}
+}
+
+func TestNumberedNamesKeepTheirEndings(t *testing.T) {
+	for name, want := range map[string]string{"a.txt": "a (2).txt", "a": "a (2)", "a.tar.gz": "a (2).tar.gz", ".bashrc": ".bashrc (2)", "a.b c d e f g h i j k l m n": "a.b c d e f g h i j k l m n (2)"} {
+		if got := numbered(name, 2); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if got := numbered(strings.Repeat("ü", 127)+".x", 12); len(got) > maxName || !strings.HasSuffix(got, " (12).x") {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}
+
+// hostile are pieces that names are made of.
+var hostile = []string{"..", ".", "", "a", "A", "é", "e\u0301", "link", "out", "sub", "CON", "x.", "/", "\\", "\x00", "\n", ".fairlead-1.part", "etc", "passwd", "link/..", "~", "C:", "\xff\xfe"}
+
+// TestNoNameWritesOutsideTheFolder plays a sender that says whatever it likes, thousands of times: everything around the chosen folder stays as it is.
+func TestNoNameWritesOutsideTheFolder(t *testing.T) {
+	outer := t.TempDir()
+	dir := filepath.Join(outer, "chosen")
+	secret := filepath.Join(outer, "secret")
+	for _, d := range []string{dir, secret, filepath.Join(dir, "sub")} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(secret, "a"), []byte("untouched"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" {
+		// Links that are there already lead out, and to elsewhere inside.
+		os.Symlink(secret, filepath.Join(dir, "out"))
+		os.Symlink("sub", filepath.Join(dir, "link"))
+		os.Symlink(filepath.Join(secret, "a"), filepath.Join(dir, "a"))
+	}
+	before := describe(t, secret)
+	rng := rand.New(rand.NewPCG(1, 2))
+	piece := func() string { return hostile[rng.IntN(len(hostile))] }
+	root := open(t, dir)
+	for range 400 {
+		in := NewInbox(Window)
+		p := packer{id: 1, send: func(_ context.Context, f *Frame) error { in.Put(f); return nil }}
+		ctx := t.Context()
+		n := 1 + rng.IntN(8)
+		for i := range n {
+			parts := make([]string, 1+rng.IntN(4))
+			for j := range parts {
+				parts[j] = piece()
+			}
+			e := entry{index: uint32(i), name: strings.Join(parts, "/"), size: 5, mtime: time.Now().UnixNano(), mode: 0o644}
+			switch rng.IntN(4) {
+			case 0:
+				e.mode, e.size = fs.ModeDir|0o777, 0
+			case 1:
+				e.mode, e.size = fs.ModeSymlink|0o777, 0
+				e.link = []string{secret, "../secret", "../../" + piece(), piece() + "/../" + piece(), piece(), filepath.Join(secret, "a")}[rng.IntN(6)]
+			}
+			p.add(ctx, recEntry, e.encode())
+			if e.mode.IsRegular() {
+				p.add(ctx, recBegin, append(u32(uint32(i)), make([]byte, 8)...))
+				p.add(ctx, recData, []byte("pwned"))
+				p.add(ctx, recFile, append(u32(uint32(i)), sumOf("pwned")...))
+			}
+		}
+		p.add(ctx, recEnd, u32(uint32(n)))
+		p.flush(ctx)
+		in.Close(errCut)
+		conflict := []string{protocol.ConflictOverwrite, protocol.ConflictRename, protocol.ConflictSkip}[rng.IntN(3)]
+		r := &Receiver{ID: 1, Transfer: "t", Root: root, Conflict: conflict, In: in, Out: func(_ context.Context, f *Frame) error { f.Free(); return nil }}
+		if _, err := r.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := describe(t, secret); strings.Join(after, "\n") != strings.Join(before, "\n") {
+		t.Errorf("outside, this changed:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+	}
+	if list, _ := os.ReadDir(outer); len(list) != 2 {
+		t.Errorf("outside there is more: %v", list)
+	}
+	// No link that the sender made leads out.
+	filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, p)
+		if err == nil && d.Type()&fs.ModeSymlink != 0 && rel != "out" && rel != "a" {
+			real, err := filepath.EvalSymlinks(p)
+			if err == nil && !strings.HasPrefix(real, dir) && !strings.HasPrefix(real, secret) {
+				t.Errorf("%s leads to %s", p, real)
+			}
+		}
+		return nil
+	})
+}
+
+// FuzzReceiver gives a receiver any bytes: it ends, and nothing is written outside its folder.
+func FuzzReceiver(f *testing.F) {
+	var b []byte
+	e := entry{index: 1, name: "a/b", size: 5, mode: 0o644}.encode()
+	for _, r := range []struct {
+		kind byte
+		data []byte
+	}{{recEntry, e}, {recBegin, append(u32(1), make([]byte, 8)...)}, {recData, []byte("hello")}, {recHole, make([]byte, 8)}, {recFile, append(u32(1), sumOf("hello")...)},
+		{recNote, append(u32(1), "xy"...)}, {recQuit, u32(1)}, {recEnd, u32(1)}} {
+		b = append(append(append(b, r.kind), u32(uint32(len(r.data)))...), r.data...)
+		f.Add(b)
+	}
+	outer := f.TempDir()
+	f.Fuzz(func(t *testing.T, body []byte) {
+		dir := filepath.Join(outer, "in")
+		os.RemoveAll(dir)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		in := NewInbox(Window)
+		for len(body) > 0 {
+			frame := newFrame(1)
+			n := min(len(body), maxBody)
+			frame.buf = append(frame.buf, body[:n]...)
+			body = body[n:]
+			in.Put(frame)
+		}
+		in.Close(errCut)
+		r := &Receiver{ID: 1, Transfer: "t", Root: root, Conflict: protocol.ConflictRename, In: in, Out: func(_ context.Context, f *Frame) error { f.Free(); return nil }}
+		r.Run(t.Context())
+		if list, _ := os.ReadDir(outer); len(list) != 1 {
+			t.Errorf("outside there is more: %v", list)
+		}
+	})
+}
+
+// FuzzSender gives a sender any answers: it ends without reading what it was not asked for.
+func FuzzSender(f *testing.F) {
+	f.Add([]byte{recCredit, 8, 0, 0, 0, 0, 0, 48, 0, 0, 0, 0, 0})
+	f.Add(append([]byte{recVerdict, 12, 0, 0, 0}, make([]byte, 12)...))
+	dir := f.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f"), make([]byte, eager+1), 0o644); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		in := NewInbox(Window)
+		frame := newFrame(1)
+		frame.buf = append(frame.buf, body[:min(len(body), maxBody)]...)
+		in.Put(frame)
+		in.Close(errCut)
+		s := &Sender{ID: 1, Items: []Item{{Root: root, At: "f", Name: "f"}}, In: in, Out: func(_ context.Context, f *Frame) error { f.Free(); return nil }}
+		s.Run(t.Context())
+	})
+}
+
+func u32(n uint32) []byte { return binary.LittleEndian.AppendUint32(nil, n) }
+
+func sumOf(s string) []byte {
+	sum := sha256.Sum256([]byte(s))
+	return sum[:]
+}
