@@ -18,3 +18,10 @@ func syncAll(root *os.Root) error {
 	defer f.Close()
 	return unix.Syncfs(int(f.Fd()))
 }
+
+// writeback has the system begin to write a part of a file to the disk, so that less is left to do when it is synced at its end.
+func writeback(f *os.File, from, n int64) {
+	if raw, err := f.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) { unix.SyncFileRange(int(fd), from, n, unix.SYNC_FILE_RANGE_WRITE) })
+	}
+}

@@ -8,3 +8,5 @@ const hasSyncAll = false
 
 // syncAll has nothing to do: every file was synced when it was complete.
 func syncAll(*os.Root) error { return nil }
+
+func writeback(*os.File, int64, int64) {}

@@ -28,12 +28,13 @@ type expected struct {
 // incoming is a file that is being written.
 type incoming struct {
 	entry
-	root  *os.Root
-	part  string // its name until it is complete
-	f     *os.File
-	sum   *ladder
-	at    int64
-	match bool // it is the file that is there under its own name
+	root   *os.Root
+	part   string // its name until it is complete
+	f      *os.File
+	sum    *ladder
+	at     int64
+	behind int64 // up to where the disk was set to work
+	match  bool  // it is the file that is there under its own name
 }
 
 // partName is what an unfinished file is called: the same in every attempt of a transfer.
@@ -129,7 +130,7 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 }
 
 func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
-	in := &incoming{entry: x.entry, root: r.Root, part: r.partName(x.name), sum: newLadder(false), at: offset}
+	in := &incoming{entry: x.entry, root: r.Root, part: r.partName(x.name), sum: newLadder(false), at: offset, behind: offset}
 	if offset > 0 {
 		if x.sum == nil || x.whole && offset != x.size || !x.sum.back(offset) {
 			return nil, broken("a file begins where nobody said")
@@ -174,8 +175,15 @@ func (in *incoming) write(p []byte) error {
 	if _, err := in.f.Write(p); err != nil {
 		return fmt.Errorf("Write error: %w", reason(err)) //lint:ignore ST1005 the original's text
 	}
+	if in.at-in.behind >= writebackEvery {
+		writeback(in.f, in.behind, in.at-in.behind)
+		in.behind = in.at
+	}
 	return nil
 }
+
+// writebackEvery is after how many bytes the disk is set to work.
+const writebackEvery = 8 << 20
 
 var zeros [256 << 10]byte
 
