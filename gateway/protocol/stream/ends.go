@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"fairlead/gateway/protocol"
 )
@@ -59,6 +60,7 @@ type Ends struct {
 	peer    Peer
 	consent Consent
 	log     *slog.Logger
+	sending atomic.Int32 // senders of streams
 
 	mu   sync.Mutex // guards what follows
 	open map[uint32]*end
@@ -270,8 +272,10 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 		return
 	}
 	e.log.Info("Sending", "transfer", p.Stream.ID, "attempt", p.Stream.Attempt, "files", meta.Files, "bytes", *meta.Size)
-	s := &Sender{ID: n.id, Items: items, Links: p.Stream.Links, Out: e.out, In: n.in}
+	s := &Sender{ID: n.id, Items: items, Links: p.Stream.Links, Out: e.out, In: n.in, Others: func() int { return int(e.sending.Load()) }}
+	e.sending.Add(1)
 	err = s.Run(ctx)
+	e.sending.Add(-1)
 	done := protocol.TransferCompleteParams{TransferID: &n.id}
 	if err != nil {
 		if ctx.Err() != nil {

@@ -17,7 +17,7 @@ import (
 
 const (
 	// grantEvery is how many written bytes are given back at once.
-	grantEvery = 512 << 10
+	grantEvery = 256 << 10
 	// progressEvery is how often the receiver says how far it is.
 	progressEvery = 100 * time.Millisecond
 	// maxProblems is how many problems are told; all are counted.

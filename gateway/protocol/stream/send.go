@@ -33,6 +33,8 @@ type Sender struct {
 	Links string
 	Out   Send
 	In    *Inbox
+	// Others is how many transfers share the connection, this one included; nil is one.
+	Others func() int
 
 	pack packer
 	next uint32
@@ -120,10 +122,21 @@ func (s *Sender) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
+const (
+	// shared is how many bytes all transfers of a connection have under way together, as far as each gets leastWindow: what is under way is before
+	// every call's answer in the system's buffers.
+	shared      = 4 << 20
+	leastWindow = 512 << 10
+)
+
 // spend waits until n bytes may be sent.
 func (s *Sender) spend(ctx context.Context, n int) error {
 	return s.await(ctx, func() bool {
-		if s.credit < n {
+		window := Window
+		if s.Others != nil {
+			window = min(Window, max(leastWindow, shared/max(s.Others(), 1)))
+		}
+		if s.credit < n+Window-window {
 			return false
 		}
 		s.credit -= n
