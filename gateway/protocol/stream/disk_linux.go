@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -24,4 +25,20 @@ func writeback(f *os.File, from, n int64) {
 	if raw, err := f.SyscallConn(); err == nil {
 		raw.Control(func(fd uintptr) { unix.SyncFileRange(int(fd), from, n, unix.SYNC_FILE_RANGE_WRITE) })
 	}
+}
+
+// renameNew renames a file within a folder, unless there is one of the new name: fs.ErrExist. It is errors.ErrUnsupported where the system cannot.
+func renameNew(dir *os.File, from, to string) error {
+	raw, err := dir.SyscallConn()
+	if err != nil {
+		return err
+	}
+	ctlErr := raw.Control(func(fd uintptr) { err = unix.Renameat2(int(fd), from, int(fd), to, unix.RENAME_NOREPLACE) })
+	switch {
+	case ctlErr != nil:
+		return ctlErr
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EINVAL):
+		return errors.ErrUnsupported
+	}
+	return err
 }

@@ -2,7 +2,10 @@
 
 package stream
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 const hasSyncAll = false
 
@@ -10,3 +13,5 @@ const hasSyncAll = false
 func syncAll(*os.Root) error { return nil }
 
 func writeback(*os.File, int64, int64) {}
+
+func renameNew(*os.File, string, string) error { return errors.ErrUnsupported }

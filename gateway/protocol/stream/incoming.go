@@ -33,6 +33,7 @@ type incoming struct {
 	f      *os.File
 	sum    *ladder
 	at     int64
+	holes  bool
 	behind int64 // up to where the disk was set to work
 	match  bool  // it is the file that is there under its own name
 }
@@ -92,11 +93,12 @@ func (r *Receiver) candidate(x *expected) (f *os.File, size int64) {
 }
 
 func (r *Receiver) regular(name string) (*os.File, os.FileInfo) {
-	info, err := r.Root.Lstat(name)
+	info, err := r.lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, nil
 	}
-	f, info, err := openRegular(r.Root, name)
+	root, base := r.at(name)
+	f, info, err := openRegular(root, base)
 	if err != nil {
 		return nil, nil
 	}
@@ -109,7 +111,7 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 		if r.file.index != index || offset != 0 {
 			return broken("a file begins in another one")
 		}
-		r.file.close(true) // it changed at the source, and is sent anew
+		r.file.close(r, true) // it changed at the source, and is sent anew
 		r.file = nil
 	}
 	e := r.coming[index]
@@ -130,7 +132,7 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 }
 
 func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
-	in := &incoming{entry: x.entry, root: r.Root, part: r.partName(x.name), sum: newLadder(false), at: offset, behind: offset}
+	in := &incoming{entry: x.entry, part: r.partName(x.name), sum: newLadder(false), at: offset, behind: offset}
 	if offset > 0 {
 		if x.sum == nil || x.whole && offset != x.size || !x.sum.back(offset) {
 			return nil, broken("a file begins where nobody said")
@@ -140,26 +142,31 @@ func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
 			return in, nil
 		}
 	}
-	flags := os.O_WRONLY | os.O_CREATE
-	if info, err := r.Root.Lstat(in.part); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file", in.part)
-	} else if err != nil {
-		flags |= os.O_EXCL
-	}
 	var err error
-	if in.f, err = r.Root.OpenFile(in.part, flags, 0o600); err != nil {
-		return nil, fmt.Errorf("Failed to create file %s: %w", x.name, reason(err)) //lint:ignore ST1005 the original's text
+	in.f, err = r.openFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) { // of an earlier attempt
+		if info, err := r.lstat(in.part); err != nil || !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no file", in.part)
+		}
+		if in.f, err = r.openFile(in.part, os.O_WRONLY, 0); err == nil {
+			err = in.f.Truncate(offset)
+		}
+		if info, statErr := in.f.Stat(); err == nil && (statErr != nil || info.Size() != offset) {
+			err = errors.New("what was there of it is gone")
+		}
+	} else if err == nil && offset > 0 {
+		in.f.Close()
+		r.remove(in.part)
+		return nil, errors.New("what was there of it is gone")
 	}
-	if info, statErr := in.f.Stat(); statErr != nil || info.Size() < offset {
-		err = errors.New("what was there of it is gone")
-	} else if info.Size() > offset {
-		err = in.f.Truncate(offset)
+	if in.f == nil {
+		return nil, fmt.Errorf("Failed to create file %s: %w", x.name, reason(err)) //lint:ignore ST1005 the original's text
 	}
 	if err == nil && offset > 0 {
 		_, err = in.f.Seek(offset, io.SeekStart)
 	}
 	if err != nil {
-		in.close(false)
+		in.close(r, false)
 		return nil, reason(err)
 	}
 	return in, nil
@@ -192,6 +199,7 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 		return broken("a file is longer than announced")
 	}
 	in.at += n
+	in.holes = true
 	if _, err := in.f.Seek(in.at, io.SeekStart); err != nil {
 		return reason(err)
 	}
@@ -211,13 +219,13 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 }
 
 // close lets go of a file that is not complete.
-func (in *incoming) close(remove bool) {
+func (in *incoming) close(r *Receiver, remove bool) {
 	if in.f != nil {
 		in.f.Close()
 		in.f = nil
 	}
 	if remove && in.part != "" && !in.match {
-		in.root.Remove(in.part)
+		r.remove(in.part)
 	}
 }
 
@@ -226,7 +234,7 @@ func (r *Receiver) quit(index uint32, why string) error {
 	e := r.coming[index]
 	delete(r.coming, index)
 	if r.file != nil && r.file.index == index {
-		r.file.close(true)
+		r.file.close(r, true)
 		r.file = nil
 	}
 	if e != nil {
@@ -248,7 +256,7 @@ func (r *Receiver) complete(index uint32, sum []byte) error {
 	delete(r.coming, index)
 	r.file = nil
 	if in.at != in.size || !bytes.Equal(in.sum.h.Sum(nil), sum) {
-		in.close(true)
+		in.close(r, true)
 		r.fail(&e.entry, errors.New("it arrived with other content than it was sent with"))
 		return nil
 	}
@@ -257,7 +265,7 @@ func (r *Receiver) complete(index uint32, sum []byte) error {
 		return nil
 	}
 	if err := r.commit(in, sum); err != nil {
-		in.close(false)
+		in.close(r, false)
 		if fatal(err) {
 			return err
 		}
@@ -278,11 +286,14 @@ func (r *Receiver) there(e *entry) {
 func (r *Receiver) commit(in *incoming, sum []byte) error {
 	e := &in.entry
 	if in.size <= eager && r.same(e, sum) {
-		in.close(true)
+		in.close(r, true)
 		r.there(e)
 		return nil
 	}
-	err := in.f.Truncate(in.size) // a hole at the end
+	var err error
+	if in.holes {
+		err = in.f.Truncate(in.size) // one may be at the end
+	}
 	if err == nil && runtime.GOOS != "windows" {
 		err = in.f.Chmod(e.mode.Perm() &^ others)
 	}
@@ -294,7 +305,8 @@ func (r *Receiver) commit(in *incoming, sum []byte) error {
 		return reason(err)
 	}
 	in.f = nil
-	if err := r.Root.Chtimes(in.part, time.Time{}, time.Unix(0, e.mtime)); err != nil {
+	root, base := r.at(in.part)
+	if err := root.Chtimes(base, time.Time{}, time.Unix(0, e.mtime)); err != nil {
 		return reason(err)
 	}
 	name, skipped, err := r.name(in)
@@ -302,7 +314,7 @@ func (r *Receiver) commit(in *incoming, sum []byte) error {
 		return err
 	}
 	if skipped {
-		r.Root.Remove(in.part)
+		r.remove(in.part)
 		r.res.Skipped++
 	} else {
 		r.res.New++
@@ -340,10 +352,10 @@ func (r *Receiver) name(in *incoming) (name string, skipped bool, err error) {
 		conflict = protocol.ConflictRename // two files of this very transfer that some systems take for one
 	}
 	if conflict == protocol.ConflictOverwrite {
-		if info, err := r.Root.Lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+		if info, err := r.lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
 			return name, false, errors.New("there is a folder, or something else that is no file, of that name")
 		}
-		return name, false, reason(r.Root.Rename(in.part, name))
+		return name, false, reason(r.rename(in.part, name))
 	}
 	for n := 2; ; n++ {
 		err = r.exclusive(in.part, name)
@@ -385,22 +397,4 @@ func (r *Receiver) identical(a, b string) bool {
 		return false
 	}
 	return bytes.Equal(ha.Sum(nil), hb.Sum(nil))
-}
-
-// exclusive gives a part its name if nothing has it: fs.ErrExist otherwise.
-func (r *Receiver) exclusive(part, name string) error {
-	err := r.Root.Link(part, name)
-	if err == nil {
-		return r.Root.Remove(part)
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return fs.ErrExist
-	}
-	// A file system without hard links: the name is taken by an empty file first, which the part then replaces.
-	f, err := r.Root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	f.Close()
-	return r.Root.Rename(part, name)
 }

@@ -43,6 +43,7 @@ type Receiver struct {
 	real   map[string]bool      // folders that are known to be no links
 	names  map[uint64]uint64    // of what was made: folded names to names, both as sums
 	dirs   []entry              // to get their modes and times at the end
+	held   *folder
 	end    bool
 	res    Result
 }
@@ -63,6 +64,7 @@ type Result struct {
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.coming, r.real, r.names = make(map[uint32]*expected), map[string]bool{".": true}, make(map[uint64]uint64)
 	r.pack = packer{id: r.ID, send: r.Out}
+	defer r.release()
 	err := r.grant(ctx, Window)
 	for err == nil && !r.end {
 		var f *Frame
@@ -87,7 +89,7 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 		err = r.finish()
 	}
 	if r.file != nil {
-		r.file.close(errors.Is(context.Cause(ctx), ErrDiscard))
+		r.file.close(r, errors.Is(context.Cause(ctx), ErrDiscard))
 	}
 	if err == nil {
 		err = r.tell(ctx)
@@ -294,7 +296,7 @@ func (r *Receiver) parents(dir string) error {
 }
 
 func (r *Receiver) taken(name string) bool {
-	_, err := r.Root.Lstat(name)
+	_, err := r.lstat(name)
 	return err == nil
 }
 

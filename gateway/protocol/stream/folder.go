@@ -1,0 +1,109 @@
+package stream
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// folder is a folder below the receiver's that is held open, because what comes next is mostly in it too.
+type folder struct {
+	name string
+	root *os.Root
+	file *os.File // of the same folder, for what an os.Root cannot do; nil if it could not be opened
+}
+
+// at gives the handle of the folder that name is in, and its name there.
+func (r *Receiver) at(name string) (*os.Root, string) {
+	dir, base := path.Split(name)
+	if dir == "" {
+		return r.Root, name
+	}
+	if f := r.hold(path.Clean(dir)); f != nil {
+		return f.root, base
+	}
+	return r.Root, name
+}
+
+func (r *Receiver) hold(dir string) *folder {
+	if r.held != nil && r.held.name == dir {
+		return r.held
+	}
+	root, err := r.Root.OpenRoot(dir)
+	if err != nil {
+		return nil
+	}
+	r.release()
+	r.held = &folder{name: dir, root: root}
+	if f, err := root.Open("."); err == nil {
+		r.held.file = f
+	}
+	return r.held
+}
+
+func (r *Receiver) release() {
+	if r.held == nil {
+		return
+	}
+	r.held.root.Close()
+	if r.held.file != nil {
+		r.held.file.Close()
+	}
+	r.held = nil
+}
+
+func (r *Receiver) lstat(name string) (os.FileInfo, error) {
+	root, base := r.at(name)
+	return root.Lstat(base)
+}
+
+func (r *Receiver) openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	root, base := r.at(name)
+	return root.OpenFile(base, flag, perm)
+}
+
+func (r *Receiver) remove(name string) error {
+	root, base := r.at(name)
+	return root.Remove(base)
+}
+
+// rename moves a file within its folder.
+func (r *Receiver) rename(from, to string) error {
+	root, base := r.at(to)
+	if path.Dir(from) != path.Dir(to) {
+		return r.Root.Rename(from, to)
+	}
+	if root == r.Root {
+		return root.Rename(from, to)
+	}
+	return root.Rename(path.Base(from), base)
+}
+
+// exclusive gives a part its name if nothing has it: fs.ErrExist otherwise.
+func (r *Receiver) exclusive(part, name string) error {
+	root, base := r.at(name)
+	from := part
+	if root != r.Root {
+		from = path.Base(part)
+		if r.held.file != nil {
+			if err := renameNew(r.held.file, from, base); !errors.Is(err, errors.ErrUnsupported) {
+				return err
+			}
+		}
+	}
+	err := root.Link(from, base)
+	if err == nil {
+		return root.Remove(from)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return fs.ErrExist
+	}
+	// A file system without hard links: the name is taken by an empty file first, which the part then replaces.
+	f, err := root.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return root.Rename(from, base)
+}
