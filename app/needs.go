@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/approve"
 	"fairlead/app/bind"
+	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -15,8 +16,38 @@ import (
 func (s *shell) approvalHandlers(w fyne.Window) approve.Handlers {
 	return approve.Handlers{
 		Answer: s.b.state.Reply, Shown: s.b.state.Shown, Copy: s.app.Clipboard().SetContent, Grow: w.Resize,
+		Snooze: func(q protocol.Approval) { s.b.state.Snooze(q) },
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
 			bind.Go(s.ctx, func(ctx context.Context) (protocol.RuleTryResult, error) { return s.b.state.TryRule(ctx, policy) }, done)
 		},
 	}
 }
+
+const inboxTitle = "Needs you"
+
+// inboxPage is the page of every question that waits.
+func (s *shell) inboxPage() page {
+	return page{"needsyou", inboxTitle, func(ctx context.Context) fyne.CanvasObject {
+		in := approve.NewInbox(approve.InboxHandlers{
+			Review: s.review, Wake: s.b.state.Wake, Chat: s.open,
+			Snooze: func(list []protocol.Approval) { s.b.state.Snooze(list...) },
+			Deny: func(list []protocol.Approval) {
+				for _, q := range list {
+					s.b.state.Reply(q, state.Reply{Decision: protocol.DecisionDeny})
+				}
+			},
+		}, &s.machines)
+		s.inbox = in
+		context.AfterFunc(ctx, func() {
+			fyne.Do(func() {
+				if s.inbox == in {
+					s.inbox = nil
+				}
+			})
+		})
+		in.Update(s.view)
+		return in.Box
+	}}
+}
+
+func (s *shell) openInbox() { s.openPage(s.inboxPage()) }

@@ -53,6 +53,8 @@ type shell struct {
 	noticeAt int64
 	approval fyne.Window
 	dialog   *approve.Dialog
+	wanted   protocol.ApprovalID // to review when the view has it
+	inbox    *approve.Inbox      // nil while its page is not open
 	settings fyne.Window
 }
 
@@ -141,6 +143,9 @@ func (s *shell) update(v state.View) {
 	}
 	s.showProblems(v)
 	s.showApprovals(v)
+	if s.inbox != nil {
+		s.inbox.Update(v)
+	}
 	if n := v.Notice; n != nil && n.At != s.noticeAt {
 		s.noticeAt = n.At
 		s.toast.Say(n.Text, nil, time.Now(), time.Now().Add(8*time.Second))
@@ -197,6 +202,9 @@ func (s *shell) tick(now time.Time) {
 	}
 	if s.dialog != nil {
 		s.dialog.Tick(now)
+	}
+	if s.inbox != nil {
+		s.inbox.Tick(now)
 	}
 }
 
@@ -286,6 +294,9 @@ func (s *shell) trayDo(i state.TrayItem) {
 		s.open(i.Key)
 	case state.TrayReview:
 		s.review(i.ID)
+	case state.TrayNeeds:
+		s.show()
+		s.openInbox()
 	case state.TrayPause:
 		s.b.state.Pause(!s.view.Status.Paused)
 	case state.TraySettings:

@@ -188,8 +188,12 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	}
 	b.draw(lines)
 	for _, row := range b.pages {
-		if item := row.Item(); item.Selected != (item.Title == s.pageTitle) {
-			item.Selected = !item.Selected
+		item, was := row.Item(), row.Item()
+		item.Selected = item.Title == s.pageTitle
+		if item.Title == inboxTitle {
+			item.Count = len(v.Approvals)
+		}
+		if item != was {
 			row.Set(item)
 		}
 	}

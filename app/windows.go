@@ -12,13 +12,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// showApprovals opens the dialog when a question comes, and closes it when none is left.
+// showApprovals opens the dialog when a question comes, and closes it when none is left that was not put off.
 func (s *shell) showApprovals(v state.View) {
-	if len(v.Approvals) == 0 {
+	waiting := v.Waiting()
+	if len(waiting) == 0 {
 		if s.approval != nil {
 			s.approval.Close()
 			s.approval, s.dialog = nil, nil
-			if n := len(v.Closed); n > 0 && !v.Closed[n-1].Here {
+			if n := len(v.Closed); n > 0 && !v.Closed[n-1].Here && len(v.Approvals) == 0 {
 				s.say("The question was answered elsewhere: " + state.Ended(v.Closed[n-1].Approval) + ".")
 			}
 		}
@@ -27,9 +28,12 @@ func (s *shell) showApprovals(v state.View) {
 	if s.approval == nil {
 		s.openApproval(v)
 	} else {
-		s.dialog.Update(v.Approvals, v.Closed)
+		s.dialog.Update(waiting, v.Closed)
 	}
 	s.approval.SetTitle(state.QuestionTitle(s.dialog.Current()))
+	if s.wanted != "" {
+		s.review(s.wanted)
+	}
 }
 
 func (s *shell) openApproval(v state.View) {
@@ -38,7 +42,7 @@ func (s *shell) openApproval(v state.View) {
 	s.dialog = approve.New(s.approvalHandlers(w), &s.machines, w.Canvas())
 	w.SetPadded(false)
 	w.SetContent(s.dialog)
-	s.dialog.Update(v.Approvals, nil)
+	s.dialog.Update(v.Waiting(), nil)
 	w.Resize(s.dialog.Best())
 	w.SetCloseIntercept(func() { s.dialog.Close() })
 	w.CenterOnScreen()
@@ -46,8 +50,14 @@ func (s *shell) openApproval(v state.View) {
 	s.dialog.OnScreen(true)
 }
 
-// review brings a question to the front.
+// review brings a question to the front, also one that was put off.
 func (s *shell) review(id protocol.ApprovalID) {
+	s.wanted = ""
+	if s.view.Later[id] != 0 {
+		s.wanted = id // when the view has it back
+		s.b.state.Wake(id)
+		return
+	}
 	if s.approval == nil {
 		return
 	}

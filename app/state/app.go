@@ -33,6 +33,9 @@ type View struct {
 	// Config, Devices and Ended count changes of the configuration, of what is paired, and of the transfers' history.
 	Config, Devices, Ended int
 
+	// Later are questions that the person put off here, with the time until when.
+	Later map[protocol.ApprovalID]int64
+
 	answering map[protocol.ApprovalID]bool // an answer of this window is on its way
 }
 

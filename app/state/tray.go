@@ -44,6 +44,7 @@ const (
 	TrayNew      = "new"
 	TrayChat     = "chat"
 	TrayReview   = "review"
+	TrayNeeds    = "needs" // every question, in the main window
 	TrayPause    = "pause"
 	TraySettings = "settings"
 	TrayQuit     = "quit"
@@ -76,10 +77,13 @@ func TrayOf(v View) Tray {
 	needs := TrayItem{Label: fmt.Sprintf("Needs you (%d)", t.Needs), Disabled: t.Needs == 0}
 	for i, a := range v.Approvals {
 		if i == maxTrayItems {
-			needs.Items = append(needs.Items, TrayItem{Label: fmt.Sprintf("%d more…", len(v.Approvals)-i), Do: TrayOpen})
+			needs.Items = append(needs.Items, TrayItem{Label: fmt.Sprintf("%d more…", len(v.Approvals)-i), Do: TrayNeeds})
 			break
 		}
 		needs.Items = append(needs.Items, TrayItem{Label: QuestionLine(a), Do: TrayReview, ID: a.ID})
+	}
+	if t.Needs > 1 && t.Needs <= maxTrayItems {
+		needs.Items = append(needs.Items, line, TrayItem{Label: "Show all", Do: TrayNeeds})
 	}
 	t.Items = append(t.Items, needs, TrayItem{Label: "Open", Do: TrayOpen}, TrayItem{Label: "New chat", Do: TrayNew})
 	recent := TrayItem{Label: "Recent chats"}

@@ -1,0 +1,179 @@
+package approve
+
+import (
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// InboxHandlers are what the inbox calls, on the GUI thread.
+type InboxHandlers struct {
+	Review func(protocol.ApprovalID)
+	Deny   func([]protocol.Approval)
+	Snooze func([]protocol.Approval)
+	Wake   func(protocol.ApprovalID)
+	Chat   func(protocol.SessionKey)
+}
+
+// Inbox is the page of every question that waits, of all chats and machines. Nothing is allowed here: that takes the whole question in view,
+// which is the dialog. It belongs to the GUI thread.
+type Inbox struct {
+	Box fyne.CanvasObject
+
+	h        InboxHandlers
+	machines *look.Machines
+	rows     *fyne.Container
+	none     fyne.CanvasObject
+	list     fyne.CanvasObject
+	more     *widgets.Text
+	all      []*inboxRow
+	clock    func() time.Time
+}
+
+// maxRows is how many questions are listed; beyond that a person answers some first.
+const maxRows = 100
+
+// NewInbox makes the page.
+func NewInbox(h InboxHandlers, machines *look.Machines) *Inbox {
+	in := &Inbox{h: h, machines: machines, rows: container.NewVBox(), more: widgets.NewText("", look.ColorMuted, look.SizeSmall), clock: time.Now}
+	in.none = container.NewCenter(widgets.NewEmptyState("check", "Nothing waits for you", "When the agent needs your word, its question is here, on the tray and in a window of its own."))
+	in.list = container.NewVScroll(widgets.Inset(0, look.Inside, look.Page, 0, container.NewVBox(in.rows, in.more)))
+	in.Box = widgets.NewPage("Needs you", container.NewStack(in.list, in.none))
+	return in
+}
+
+// Update shows the questions of a view. The row that has the keyboard keeps it as long as it is there.
+func (in *Inbox) Update(v state.View) {
+	groups := state.Inbox(v)
+	setShown(in.none, len(groups) == 0)
+	setShown(in.list, len(groups) > 0)
+	hidden := 0
+	if len(groups) > maxRows {
+		hidden, groups = len(groups)-maxRows, groups[:maxRows]
+	}
+	in.more.SetText("")
+	if hidden > 0 {
+		in.more.SetText(fmt.Sprintf("and %d more, which come up as these are answered", hidden))
+	}
+	for len(in.all) < len(groups) {
+		in.all = append(in.all, newInboxRow(in, len(in.all)))
+	}
+	in.rows.Objects = in.rows.Objects[:0]
+	for i, g := range groups {
+		in.all[i].set(g)
+		in.rows.Objects = append(in.rows.Objects, in.all[i].box)
+	}
+	in.rows.Refresh()
+}
+
+// Tick tells the time.
+func (in *Inbox) Tick(now time.Time) {
+	for i := range in.rows.Objects {
+		in.all[i].tick(now)
+	}
+}
+
+// Focus gives the keyboard to a row.
+func (in *Inbox) focus(i int) {
+	if i < 0 || i >= len(in.rows.Objects) {
+		return
+	}
+	if c := fyne.CurrentApp().Driver().CanvasForObject(in.rows); c != nil {
+		c.Focus(in.all[i].press)
+	}
+}
+
+// inboxRow is a question, or several that ask the same: Enter opens it, Delete denies, L puts it off, the arrows go to the others.
+type inboxRow struct {
+	in          *Inbox
+	group       state.Group
+	mark        *widgets.Rect
+	title, text *widgets.Text
+	trail       *widgets.Text
+	press       *widgets.Press
+	deny, later *widgets.Button
+	box         fyne.CanvasObject
+}
+
+func newInboxRow(in *Inbox, i int) *inboxRow {
+	r := &inboxRow{in: in, mark: widgets.NewRect("", "", 3), title: widgets.NewText("", look.ColorText, "text"), text: widgets.NewText("", look.ColorMuted, look.SizeSmall),
+		trail: widgets.NewText("", look.ColorMuted, look.SizeSmall)}
+	r.title.Ellipsis, r.text.Ellipsis = true, true
+	r.mark.SetMinSize(fyne.NewSquareSize(12))
+	r.press = widgets.NewPress(widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside,
+		widgets.Row(look.Inside, 2, r.mark, widget.NewIcon(look.IconIn("needsyou", look.ColorNeedsYou)), widgets.Col(2, r.title, r.text), r.trail)), r.review)
+	r.press.OnMenu = func(at fyne.Position) {
+		widgets.ShowMenuAt(in.rows, at, []*fyne.MenuItem{fyne.NewMenuItem("Review", r.review), fyne.NewMenuItem("Open the chat", func() { in.h.Chat(r.group.SessionKey) })})
+	}
+	r.press.OnKey = func(k fyne.KeyName) bool {
+		switch k {
+		case fyne.KeyUp:
+			in.focus(i - 1)
+		case fyne.KeyDown:
+			in.focus(i + 1)
+		case fyne.KeyDelete:
+			r.deny.Tapped(nil)
+		case fyne.KeyL:
+			r.later.Tapped(nil)
+		default:
+			return false
+		}
+		return true
+	}
+	review := widgets.NewButton("Review", "eye", r.review)
+	r.deny = widgets.NewQuiet("Deny", "denied", func() { in.h.Deny(r.group.All) })
+	r.deny.Danger = true
+	r.later = widgets.NewQuiet("Not now", "clock", func() {
+		if r.group.Later != 0 {
+			for _, q := range r.group.All {
+				in.h.Wake(q.ID)
+			}
+			return
+		}
+		in.h.Snooze(r.group.All)
+	})
+	r.box = container.NewVBox(widgets.Row(look.Inside, 0, r.press, review, r.deny, r.later), widgets.HLine())
+	return r
+}
+
+func (r *inboxRow) review() { r.in.h.Review(r.group.ID) }
+
+func (r *inboxRow) set(g state.Group) {
+	r.group = g
+	r.mark.SetFill(r.in.machines.Color(string(g.Node)))
+	title, _ := state.Reveal(state.QuestionLine(g.Approval))
+	deny := "Deny"
+	if n := len(g.All); n > 1 {
+		title, deny = fmt.Sprintf("%d × %s", n, title), fmt.Sprintf("Deny all %d", n)
+	}
+	color := look.ColorText
+	r.later.SetText("Not now")
+	if g.Later != 0 {
+		color = look.ColorMuted
+		r.later.SetText("Now")
+	}
+	r.title.Set(title, color)
+	r.deny.SetText(deny)
+	text, _ := state.Reveal(askedBy(g.Approval) + " · " + g.Why)
+	r.text.SetText(text)
+	r.tick(r.in.clock())
+}
+
+func (r *inboxRow) tick(now time.Time) {
+	text := timeLeft(r.group.Approval, now)
+	if r.group.Later != 0 {
+		text = "put off until " + time.UnixMilli(r.group.Later).Format("15:04")
+	}
+	if r.trail.Text != text {
+		r.trail.SetText(text)
+		r.press.Refresh()
+	}
+}

@@ -1,0 +1,89 @@
+package approve
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+func newInboxBench(t *testing.T) (in *Inbox, w fyne.Window, did *[]string) {
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(look.New(look.Light, 1))
+	did = new([]string)
+	note := func(what string, list []protocol.Approval) {
+		for _, q := range list {
+			*did = append(*did, what+" "+string(q.ID))
+		}
+	}
+	in = NewInbox(InboxHandlers{Review: func(id protocol.ApprovalID) { *did = append(*did, "review "+string(id)) },
+		Deny:   func(l []protocol.Approval) { note("deny", l) },
+		Snooze: func(l []protocol.Approval) { note("later", l) },
+		Wake:   func(id protocol.ApprovalID) { *did = append(*did, "wake "+string(id)) },
+		Chat:   func(k protocol.SessionKey) { *did = append(*did, "chat "+string(k)) }}, new(look.Machines))
+	in.clock = func() time.Time { return time.Unix(1000, 0) }
+	w = test.NewTempWindow(t, in.Box)
+	w.SetPadded(false)
+	w.Resize(fyne.NewSize(880, 420))
+	return in, w, did
+}
+
+func inboxView() state.View {
+	v := state.View{Approvals: []protocol.Approval{ask("a", "make"), ask("b", "make"), risky("c"), twoParts("d")}, Later: map[protocol.ApprovalID]int64{"d": 1_300_000}}
+	for i := range v.Approvals {
+		v.Approvals[i].ExpiresAt = 1_290_000
+	}
+	return v
+}
+
+func TestInboxLooksAsItDid(t *testing.T) {
+	in, w, _ := newInboxBench(t)
+	in.Update(state.View{})
+	golden.Markup(t, "inbox-empty", in.Box)
+	in.Update(inboxView())
+	(&bench{t: t, window: w}).shot("inbox")
+	markup := test.RenderObjectToMarkup(in.Box)
+	for _, want := range []string{"2 × Run make on server", "Deny all 2", "4:50 left", "put off until "} {
+		if !strings.Contains(markup, want) {
+			t.Errorf("%q is not shown", want)
+		}
+	}
+	fyne.CurrentApp().Settings().SetTheme(look.New(look.Dark, 1))
+	(&bench{t: t, window: w}).shot("inbox-dark")
+}
+
+func TestInboxIsUsedByKeyboard(t *testing.T) {
+	in, w, did := newInboxBench(t)
+	in.Update(inboxView())
+	in.focus(0)
+	for _, k := range []fyne.KeyName{fyne.KeyReturn, fyne.KeyDelete, fyne.KeyDown, fyne.KeyL, fyne.KeyDown, fyne.KeyL, fyne.KeyDown, fyne.KeyUp, fyne.KeyUp, fyne.KeyReturn} {
+		w.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: k})
+	}
+	if got := fmt.Sprint(*did); got != "[review a deny a deny b later c wake d review a]" {
+		t.Errorf("did %s", got)
+	}
+}
+
+func TestInboxOfManyQuestions(t *testing.T) {
+	in, _, _ := newInboxBench(t)
+	var v state.View
+	for i := range 250 {
+		v.Approvals = append(v.Approvals, ask(fmt.Sprint(i), fmt.Sprintf("make %d %s", i, strings.Repeat("long ", 40))))
+	}
+	in.Update(v)
+	if len(in.rows.Objects) != maxRows || !strings.HasPrefix(in.more.Text, "and 150 more") {
+		t.Errorf("%d rows, %q", len(in.rows.Objects), in.more.Text)
+	}
+	in.Update(state.View{})
+	if !in.none.Visible() || in.list.Visible() {
+		t.Error("the empty inbox does not say so")
+	}
+}
