@@ -177,7 +177,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	g.server = rpc.New(rpc.Services{
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: auditLog{g.store, g.secrets},
-		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Channels: g.channels,
+		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Install: g.installer(), Channels: g.channels,
 		Transfers: g.transfers, StartTransfer: g.startTransfer,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: g.sessions.Canonical,
 		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {

@@ -31,6 +31,7 @@ var rules = []rule{
 		why: "both ends of a transfer, wherever they are, share it"},
 	{from: "fairlead/gateway/protocol/trust", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/secret"},
 		why: "both ends of a pairing use it"},
+	{from: "fairlead/gateway/install", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "it hands out files"},
 	{from: "fairlead/gateway/pairing", not: "fairlead/gateway/rpc", why: "the surface calls it, not the other way round"},
 	{from: "fairlead/gateway/channel", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/auth", "fairlead/gateway/config", "fairlead/gateway/event",
 		"fairlead/gateway/store", "fairlead/gateway/channel"}, why: "a channel gives text to the chats through an interface"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/install"
 	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/discover"
@@ -205,4 +207,13 @@ func (g *Gateway) openDevices(ctx context.Context) (err error) {
 	}
 	g.devices, err = pairing.Open(ctx, pairing.Options{Store: g.store, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: name})
 	return err
+}
+
+// installer serves the node programs that lie beside this one; nil when the system does not say where this one lies.
+func (g *Gateway) installer() http.Handler {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return install.New(func() trust.Pin { return trust.Pin(g.network.Status().Pin) }, install.Beside(exe)...)
 }

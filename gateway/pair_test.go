@@ -3,12 +3,14 @@ package gateway_test
 import (
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -665,5 +667,29 @@ func TestAnInvitationOverSSHIsForOneKey(t *testing.T) {
 	done, err := client.Pair(t.Context(), link.Addresses, right)
 	if err != nil || done.Device.Door != protocol.DoorSSH {
 		t.Errorf("%+v, %v", done.Device, err)
+	}
+}
+
+// TestCurlChecksThePinThatTheInvitationNames: the line that installs a node elsewhere begins with it.
+func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("no curl:", err)
+	}
+	h := openHouse(t)
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})
+	n := h.list().Network
+	if !strings.HasPrefix(invite.Install, "curl -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.sh") {
+		t.Errorf("the line is %s", invite.Install)
+	}
+	get := func(pin, path string) (string, error) {
+		out, err := exec.Command(curl, "-sSk", "--pinnedpubkey", "sha256//"+pin, "https://"+n.Addresses[0]+path).CombinedOutput()
+		return string(out), err
+	}
+	if out, err := get(n.Pin, "/install.sh"); err != nil || !strings.Contains(out, "ships no node programs") {
+		t.Errorf("%s, %v", out, err)
+	}
+	if out, err := get(string(trust.Pin(base64.StdEncoding.EncodeToString(make([]byte, 32)))), "/install.sh"); err == nil {
+		t.Errorf("another pin was accepted: %s", out)
 	}
 }

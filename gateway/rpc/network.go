@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -32,8 +31,6 @@ func (s *Server) network(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, "web pages may not connect", http.StatusForbidden)
 	case r.URL.Path == trust.Path && websocket.IsWebSocketUpgrade(r):
 		s.pair(w, r)
-	case strings.HasPrefix(r.URL.Path, "/install") && s.s.Install != nil:
-		s.s.Install.ServeHTTP(w, r)
 	default:
 		return false
 	}

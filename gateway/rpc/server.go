@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,6 +63,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 	}
 	switch {
 	case r.TLS != nil && s.network(w, r):
+	case strings.HasPrefix(r.URL.Path, "/install") && s.s.Install != nil:
+		s.s.Install.ServeHTTP(w, r)
 	case r.Method == http.MethodGet && r.URL.Path == "/health":
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"status":"healthy"}`))

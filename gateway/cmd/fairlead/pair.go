@@ -312,14 +312,15 @@ func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error
 
 // pairSSH pairs a machine where the person can log in: the key is read there, and the link goes there through SSH.
 func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
-	remote := func(ctx context.Context, stdin string, args ...string) (string, error) {
+	// The login shell there takes the words as one line. Installed by our own script, the node is in ~/.local/bin, which it may not look into.
+	remote := func(ctx context.Context, stdin, line string) (string, error) {
 		words := strings.Fields(p.sshCommand)
-		run := exec.CommandContext(ctx, words[0], append(append(words[1:], p.ssh, "--"), args...)...)
+		run := exec.CommandContext(ctx, words[0], append(words[1:], p.ssh, "--", "PATH=\"$PATH:$HOME/.local/bin\"; "+line)...)
 		run.Stdin, run.Stderr = strings.NewReader(stdin), cmd.ErrOrStderr()
 		out, err := run.Output()
 		return strings.TrimSpace(string(out)), err
 	}
-	key, err := remote(cmd.Context(), "", "fairlead", "pair", "--key")
+	key, err := remote(cmd.Context(), "", "if command -v fairlead >/dev/null; then fairlead pair --key; else fairlead-node --key; fi")
 	if err != nil {
 		return fmt.Errorf("read the key of %s over SSH: %w. Is Fairlead installed there? \"fairlead pair\" prints a line that installs it", p.ssh, err)
 	}
@@ -331,7 +332,7 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 		if err != nil {
 			return err
 		}
-		if _, err := remote(ctx, invite.Link+"\n", "fairlead", "pair", "-"); err != nil {
+		if _, err := remote(ctx, invite.Link+"\n", "if command -v fairlead >/dev/null; then fairlead pair -; else fairlead-node --pair - --only-pair; fi"); err != nil {
 			client.Call(ctx, c.Client, protocol.DeviceUninvite, protocol.InviteParams{ID: invite.ID})
 			return fmt.Errorf("pair %s over SSH: %w", p.ssh, err)
 		}

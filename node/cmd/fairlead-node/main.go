@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"fairlead/gateway/protocol"
@@ -44,8 +45,17 @@ type usageError string
 func (e usageError) Error() string { return string(e) }
 
 func run(ctx context.Context, args []string, stderr io.Writer) error {
-	opts, err := parse(args, stderr)
+	opts, p, err := parse(args, stderr)
 	if err != nil {
+		return err
+	}
+	if p.key || p.invitation != "" || p.ask {
+		done, err := p.pair(ctx, opts, os.Stdin, os.Stdout, stderr)
+		if err != nil || done {
+			return err
+		}
+	}
+	if err := p.reach(&opts); err != nil {
 		return err
 	}
 	opts.Logger = slog.New(slog.NewTextHandler(stderr, nil))
@@ -57,15 +67,20 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 }
 
 // parse reads flags and environment. The token is taken from the environment only: a command line is visible to everyone on the machine.
-func parse(args []string, stderr io.Writer) (node.Options, error) {
+func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err error) {
 	host, _ := os.Hostname()
 	f := flag.NewFlagSet("fairlead-node", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {
-		fmt.Fprintf(stderr, "Usage: fairlead-node --gateway URL [flags]\n\nConnects this machine to a gateway. FAIRLEAD_TOKEN holds the token, FAIRLEAD_URL may hold the address.\n\n")
+		fmt.Fprintf(stderr, "Usage: fairlead-node [--pair LINK|CODE] [flags]\n\nConnects this machine to the gateway it is paired with, or to the one at --gateway.\n"+
+			"FAIRLEAD_TOKEN holds the token for an address, FAIRLEAD_URL may hold the address.\n\n")
 		f.PrintDefaults()
 	}
-	url := f.String("gateway", os.Getenv("FAIRLEAD_URL"), "address of the gateway, such as ws://host:8787/ws")
+	url := f.String("gateway", os.Getenv("FAIRLEAD_URL"), "address of the gateway, such as ws://host:8787/ws; the name of a pairing; or with --pair HOST:PORT")
+	f.StringVar(&p.invitation, "pair", "", "pair this machine first, by `LINK` or code; - reads it from standard input")
+	f.BoolVar(&p.ask, "ask", false, "pair this machine first, by asking the person at --gateway HOST:PORT")
+	f.BoolVar(&p.key, "key", false, "print this machine's key and end")
+	f.BoolVar(&p.only, "only-pair", false, "end after pairing")
 	id := f.String("id", string(protocol.CleanNodeID(host)), "name of this machine")
 	dir := f.String("workspace", ".", "folder to work in")
 	disk := f.Bool("whole-disk", false, "let the file tools use the whole disk, not only the workspace")
@@ -79,47 +94,62 @@ func parse(args []string, stderr io.Writer) (node.Options, error) {
 	show := f.Bool("version", false, "print the version")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			return node.Options{}, err
+			return opts, p, err
 		}
-		return node.Options{}, usageError(err.Error())
+		return opts, p, usageError(err.Error())
 	}
 	switch {
 	case *show:
 		fmt.Fprintln(stderr, "fairlead-node", version)
-		return node.Options{}, flag.ErrHelp
+		return opts, p, flag.ErrHelp
 	case f.NArg() > 0:
-		return node.Options{}, usageError(fmt.Sprintf("unexpected argument %q", f.Arg(0)))
-	case *url == "":
-		return node.Options{}, usageError("where is the gateway? Give --gateway or set FAIRLEAD_URL.")
+		return opts, p, usageError(fmt.Sprintf("unexpected argument %q", f.Arg(0)))
 	}
 	if _, err := protocol.ParseNodeID(*id); err != nil {
-		return node.Options{}, usageError(err.Error())
+		return opts, p, usageError(err.Error())
 	}
 	confine, err := node.ParseConfinement(*mode, *network, grants)
 	if err != nil {
-		return node.Options{}, usageError(err.Error())
+		return opts, p, usageError(err.Error())
 	}
 	if *disk {
 		confine.Access = workspace.WholeDisk
 	}
 	home, logs := folders()
-	return node.Options{ID: protocol.NodeID(*id), Workspace: *dir, Confine: confine, Home: home, URL: *url, Token: os.Getenv("FAIRLEAD_TOKEN"),
-		LogDir: logs, Version: version}, nil
+	p.gateway, p.home = *url, home
+	f.Visit(func(one *flag.Flag) { p.ownID = p.ownID || one.Name == "id" })
+	return node.Options{ID: protocol.NodeID(*id), Workspace: *dir, Confine: confine, Home: home, LogDir: logs, Version: version}, p, nil
 }
 
-// folders are where our own data and the log are kept; empty, so that there are none, where the system names no folder for them.
+// folders are where our own data and the log are kept, the same as the gateway's on this machine; empty, so that there are none, where the system
+// names no folder for them.
 func folders() (home, logs string) {
 	home = os.Getenv("FAIRLEAD_HOME")
 	if home == "" {
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			return "", ""
-		}
-		home = filepath.Join(dir, "fairlead")
+		home = dataFolder()
+	}
+	if home == "" {
+		return "", ""
 	}
 	home, err := filepath.Abs(home)
 	if err != nil {
 		return "", ""
 	}
 	return home, filepath.Join(home, "logs")
+}
+
+func dataFolder() string {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		if dir, err := os.UserConfigDir(); err == nil {
+			return filepath.Join(dir, "Fairlead")
+		}
+		return ""
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
+		return filepath.Join(dir, "fairlead")
+	}
+	if user, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(user, ".local", "share", "fairlead")
+	}
+	return ""
 }

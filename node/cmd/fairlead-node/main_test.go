@@ -17,25 +17,31 @@ func TestParseReadsFlagsAndEnvironment(t *testing.T) {
 	t.Setenv("FAIRLEAD_TOKEN", "fl_x")
 	t.Setenv("FAIRLEAD_URL", "ws://env/ws")
 	t.Setenv("FAIRLEAD_HOME", "/home/f")
-	o, err := parse(nil, io.Discard)
+	o, p, err := parse(nil, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.URL != "ws://env/ws" || o.Token != "fl_x" || o.ID == "" || o.Workspace != "." || o.Confine.Access != "" || o.Confine.Mode != sandbox.WorkspaceWrite || o.Confine.Network != sandbox.NetBlocked || !strings.HasSuffix(o.LogDir, "logs") {
+	if o.ID == "" || o.Workspace != "." || o.Confine.Access != "" || o.Confine.Mode != sandbox.WorkspaceWrite || o.Confine.Network != sandbox.NetBlocked || !strings.HasSuffix(o.LogDir, "logs") {
 		t.Errorf("defaults = %+v", o)
 	}
-	o, err = parse([]string{"--gateway", "wss://flag/ws", "--id", "server", "--workspace", "/srv", "--whole-disk"}, io.Discard)
+	if err := p.reach(&o); err != nil {
+		t.Fatal(err)
+	}
+	if o.URL != "ws://env/ws" || o.Token != "fl_x" {
+		t.Errorf("way to the gateway = %+v", o)
+	}
+	o, p, err = parse([]string{"--gateway", "wss://flag/ws", "--id", "server", "--workspace", "/srv", "--whole-disk"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.URL != "wss://flag/ws" || o.ID != "server" || o.Workspace != "/srv" || o.Confine.Access != workspace.WholeDisk {
+	if p.reach(&o) != nil || o.URL != "wss://flag/ws" || o.ID != "server" || o.Workspace != "/srv" || o.Confine.Access != workspace.WholeDisk {
 		t.Errorf("flags = %+v", o)
 	}
 }
 
 func TestParseReadsTheConfinement(t *testing.T) {
 	dir := t.TempDir()
-	o, err := parse([]string{"--gateway", "ws://x/ws", "--sandbox", "read-only", "--network", "allowed", "--grant", dir, "--grant", dir + "/sub:ro"}, io.Discard)
+	o, _, err := parse([]string{"--gateway", "ws://x/ws", "--sandbox", "read-only", "--network", "allowed", "--grant", dir, "--grant", dir + "/sub:ro"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +53,13 @@ func TestParseReadsTheConfinement(t *testing.T) {
 
 func TestParseRefusesWithAUsageError(t *testing.T) {
 	t.Setenv("FAIRLEAD_URL", "")
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	t.Setenv("FAIRLEAD_HOME", t.TempDir())
 	for _, args := range []string{"", "--gateway ws://x/ws extra", "--gateway ws://x/ws --id a__b", "--gateway ws://x/ws --sandbox none", "--gateway ws://x/ws --network some", "--gateway ws://x/ws --grant :ro", "--colour", "--token x"} {
-		_, err := parse(strings.Fields(args), io.Discard)
+		o, p, err := parse(strings.Fields(args), io.Discard)
+		if err == nil {
+			err = p.reach(&o)
+		}
 		var usage usageError
 		if !errors.As(err, &usage) {
 			t.Errorf("%q: %v", args, err)
@@ -56,7 +67,7 @@ func TestParseRefusesWithAUsageError(t *testing.T) {
 	}
 	for arg, want := range map[string]string{"-h": "Usage: fairlead-node", "--version": "fairlead-node dev"} {
 		var said strings.Builder
-		if _, err := parse([]string{arg}, &said); !errors.Is(err, flag.ErrHelp) || !strings.Contains(said.String(), want) {
+		if _, _, err := parse([]string{arg}, &said); !errors.Is(err, flag.ErrHelp) || !strings.Contains(said.String(), want) {
 			t.Errorf("%s: %v, %s", arg, err, &said)
 		}
 	}

@@ -1,0 +1,195 @@
+// Package install serves what another machine needs to become a node: a script for each system and the node programs that this gateway ships
+// with. The script names the SHA-256 of each program and the pin of the gateway's certificate: nothing that was changed on the way is installed.
+package install
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+	"time"
+
+	"fairlead/gateway/protocol/trust"
+)
+
+//go:embed install.sh
+var shell string
+
+//go:embed install.ps1
+var power string
+
+var (
+	shellScript = template.Must(template.New("install.sh").Parse(shell))
+	powerScript = template.Must(template.New("install.ps1").Parse(power))
+)
+
+// program is the name of a node for a platform: fairlead-node-linux-amd64, fairlead-node-windows-arm64.exe.
+var program = regexp.MustCompile(`^fairlead-node-([a-z0-9]+-[a-z0-9]+)(\.exe)?$`)
+
+// Server serves /install.sh, /install.ps1 and /install/PROGRAM. It is safe for use by many goroutines.
+type Server struct {
+	dirs []string
+	pin  func() trust.Pin
+
+	mu   sync.Mutex // guards sums
+	sums map[string]sum
+}
+
+type sum struct {
+	at   time.Time
+	size int64
+	hex  string
+}
+
+// New serves the programs in dirs. A plain fairlead-node in the first one, which is where this program lies, is the one for this platform. pin is that
+// of the certificate that the network listener shows.
+func New(pin func() trust.Pin, dirs ...string) *Server {
+	return &Server{dirs: dirs, pin: pin, sums: make(map[string]sum)}
+}
+
+// Beside gives the folders where a program's nodes lie: its own, and nodes in it.
+func Beside(exe string) []string {
+	dir := filepath.Dir(exe)
+	return []string{dir, filepath.Join(dir, "nodes")}
+}
+
+// file is a program as the scripts name it.
+type file struct {
+	Platform, Name, Sum string
+	path                string
+}
+
+// files finds what is there, sorted by platform. It hashes what it has not seen before.
+func (s *Server) files() ([]file, error) {
+	found := make(map[string]string) // by name
+	ext := ""
+	if runtime.GOOS == "windows" {
+		ext = ".exe"
+	}
+	for i, dir := range s.dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("look for node programs: %w", err)
+		}
+		for _, e := range entries {
+			name := e.Name()
+			if i == 0 && name == "fairlead-node"+ext {
+				name = "fairlead-node-" + runtime.GOOS + "-" + runtime.GOARCH + ext
+			}
+			if program.MatchString(name) {
+				found[name] = filepath.Join(dir, e.Name())
+			}
+		}
+	}
+	var list []file
+	for name, path := range found {
+		hash, err := s.hash(path)
+		if err != nil {
+			continue // it went away, or is a folder
+		}
+		list = append(list, file{Platform: program.FindStringSubmatch(name)[1], Name: name, Sum: hash, path: path})
+	}
+	slices.SortFunc(list, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+func (s *Server) hash(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return "", errors.New("not a file")
+	}
+	s.mu.Lock()
+	known := s.sums[path]
+	s.mu.Unlock()
+	if known.hex != "" && known.at.Equal(info.ModTime()) && known.size == info.Size() {
+		return known.hex, nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	known = sum{info.ModTime(), info.Size(), hex.EncodeToString(h.Sum(nil))}
+	s.mu.Lock()
+	s.sums[path] = known
+	s.mu.Unlock()
+	return known.hex, nil
+}
+
+func (s *Server) missing() string {
+	return "put fairlead-node-OS-ARCH beside the gateway or into " + filepath.ToSlash(s.dirs[len(s.dirs)-1]) + " there"
+}
+
+// ServeHTTP answers GET and HEAD below /install.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.Error(w, "only GET", http.StatusMethodNotAllowed)
+		return
+	}
+	list, err := s.files()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	switch name, isProgram := strings.CutPrefix(r.URL.Path, "/install/"); {
+	case r.URL.Path == "/install.sh":
+		s.script(w, r, shellScript, list)
+	case r.URL.Path == "/install.ps1":
+		s.script(w, r, powerScript, list)
+	case isProgram:
+		i := slices.IndexFunc(list, func(f file) bool { return f.Name == name })
+		if i < 0 {
+			http.Error(w, fmt.Sprintf("This gateway ships no %.80q: %s.", name, s.missing()), http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("X-Content-SHA256", list[i].Sum)
+		http.ServeFile(w, r, list[i].path)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *Server) script(w http.ResponseWriter, r *http.Request, t *template.Template, list []file) {
+	if trust.CheckAddress(r.Host) != nil || strings.ContainsAny(r.Host, "'\"`$\\\n;&|<>(){}") {
+		http.Error(w, "ask by host:port", http.StatusBadRequest)
+		return
+	}
+	if len(list) == 0 {
+		http.Error(w, "This gateway ships no node programs: "+s.missing()+".", http.StatusNotFound)
+		return
+	}
+	in := struct {
+		Base, Missing string
+		Pin           trust.Pin
+		Files         []file
+	}{Base: "http://" + r.Host, Missing: strings.Map(plain, s.missing()), Files: list}
+	if r.TLS != nil {
+		in.Base, in.Pin = "https://"+r.Host, s.pin()
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	t.Execute(w, in) // an error is the peer's, who is gone
+}
+
+// plain leaves out of a path what a script would not take for text.
+func plain(r rune) rune {
+	if strings.ContainsRune("'\"`$\\\n", r) {
+		return -1
+	}
+	return r
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/discover"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/node"
+)
+
+// pairing says how the node comes to its gateway.
+type pairing struct {
+	invitation, gateway, home string
+	ask, key, only, ownID     bool
+}
+
+func (p pairing) identity() (trust.Identity, *trust.Peers, error) {
+	if p.home == "" {
+		return trust.Identity{}, nil, usageError("this system names no folder for data: set FAIRLEAD_HOME")
+	}
+	secrets := secret.Open(p.home)
+	id, err := trust.OpenIdentity(secrets)
+	return id, trust.OpenPeers(p.home, secrets), err
+}
+
+// pair pairs this machine, or prints its key. done says that there is nothing more to do.
+func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out, stderr io.Writer) (done bool, err error) {
+	id, peers, err := p.identity()
+	if err != nil {
+		return false, err
+	}
+	if p.key {
+		fmt.Fprintln(out, trust.Fingerprint(id.Public()))
+		return true, nil
+	}
+	lines := bufio.NewReader(in)
+	if p.invitation == "-" {
+		if p.invitation, err = lines.ReadString('\n'); err != nil && p.invitation == "" {
+			return false, fmt.Errorf("read the invitation: %w", err)
+		}
+	}
+	opts.LogDir, opts.URL = "", "ws://not.used/ws"
+	n, err := node.New(opts)
+	if err != nil {
+		return false, err
+	}
+	applicant := n.Applicant()
+	n.Close()
+	j := client.Join{Identity: id, Peers: peers, Applicant: applicant, Invitation: p.invitation, Find: func(ctx context.Context) []string { return discover.Find(ctx, "") },
+		Show: func(words []string, seconds int) {
+			fmt.Fprintf(stderr, "The gateway shows these words too, or somebody sits in between: %s\nWaiting for its person, %d seconds at most.\n", strings.Join(words, " "), seconds)
+		},
+		Confirm: func(words []string) bool {
+			fmt.Fprintf(stderr, "Did the gateway show %s? [y/N] ", strings.Join(words, " "))
+			answer, _ := lines.ReadString('\n')
+			answer = strings.ToLower(strings.TrimSpace(answer))
+			return answer == "y" || answer == "yes"
+		}}
+	if p.gateway != "" && !strings.Contains(p.gateway, "://") {
+		j.Gateways = []string{p.gateway}
+	}
+	peer, err := j.Run(ctx)
+	if err != nil {
+		return false, err
+	}
+	fmt.Fprintf(out, "Paired with %s. This machine's key is kept in: %s.\n", peer.Name, secret.Open(p.home).Where())
+	return p.only, nil
+}
+
+// reach says how the node gets to its gateway: by address and token, or through its pairing.
+func (p pairing) reach(opts *node.Options) error {
+	if strings.Contains(p.gateway, "://") {
+		opts.URL, opts.Token = p.gateway, os.Getenv("FAIRLEAD_TOKEN")
+		return nil
+	}
+	id, peers, err := p.identity()
+	if err != nil {
+		return err
+	}
+	name := p.gateway
+	if strings.Contains(name, ":") { // an address that was paired with
+		name = ""
+	}
+	peer, err := peers.Find(name, protocol.RoleNode)
+	if errors.Is(err, protocol.ErrNotFound) {
+		return usageError("where is the gateway? Pair this machine with --pair, give --gateway, or set FAIRLEAD_URL.")
+	}
+	if err != nil {
+		return err
+	}
+	if !p.ownID {
+		opts.ID = peer.NodeID
+	}
+	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Pin, id, discover.Find) }
+	return nil
+}
