@@ -15,6 +15,9 @@ import (
 // keepOutbox is how long what was said stays known.
 const keepOutbox = 7 * 24 * time.Hour
 
+// lookAgain is how often the runs are looked at without anything having been heard: what the disk refused for a moment is put right then.
+const lookAgain = time.Minute
+
 // following is a run whose answers go to a channel. Only the follower touches typing.
 type following struct {
 	store.ChannelRun
@@ -55,6 +58,8 @@ func (h *Hub) follow(ctx context.Context) {
 	h.catchUp(ctx, true)
 	purge := time.NewTicker(6 * time.Hour)
 	defer purge.Stop()
+	again := time.NewTicker(lookAgain)
+	defer again.Stop()
 	changes := make(chan protocol.Change)
 	done := make(chan struct{})
 	go func() {
@@ -70,6 +75,8 @@ func (h *Hub) follow(ctx context.Context) {
 			if err := h.o.Store.PurgeOutbox(ctx, now()-keepOutbox.Milliseconds()); err != nil && ctx.Err() == nil {
 				slog.Warn("Old messages to channels could not be removed", "err", err)
 			}
+		case <-again.C:
+			h.catchUp(ctx, false)
 		case c := <-changes:
 			h.heard(ctx, c)
 		}
@@ -159,7 +166,7 @@ func (h *Hub) say(ctx context.Context, f *following, over bool) {
 		if ctx.Err() == nil {
 			slog.Error("An answer did not reach its channel's outbox", "run", f.Run, "err", err)
 		}
-		return // the next start tries again
+		return // catchUp tries again
 	}
 	if over {
 		h.types(f, false)

@@ -118,7 +118,8 @@ func (h *Hub) Load(ctx context.Context) error {
 	defer h.mu.Unlock()
 	for _, a := range accounts {
 		if d := h.drivers[a.Channel]; d != nil {
-			h.accounts[key(a.Channel, a.Account)] = &account{channel: a.Channel, id: a.Account, config: a.Config, driver: d, lastMessage: seen[key(a.Channel, a.Account)]}
+			k := key(a.Channel, a.Account)
+			h.accounts[k] = &account{channel: a.Channel, id: a.Account, config: a.Config, driver: d, lastMessage: seen[k]}
 		}
 	}
 	for _, r := range runs {

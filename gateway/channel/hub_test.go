@@ -231,8 +231,33 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 			t.Errorf("typing %+v", p.Typed())
 		}
 	}
-	if runs, err := b.Store.ChannelRuns(t.Context()); err != nil || len(runs) != 0 {
-		t.Error(runs, err)
+	eventually(t, "the runs are forgotten", func() bool {
+		runs, err := b.Store.ChannelRuns(t.Context())
+		return err == nil && len(runs) == 0
+	})
+}
+
+func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
+	b, _ := open(t)
+	for _, id := range []string{"ann", "bob"} {
+		in := dm("hello")
+		in.Peer.ID = id
+		if _, err := b.Inbound(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.Approve(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Reject(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "bob"}); err != nil {
+		t.Fatal(err)
+	}
+	log, _, err := b.Store.AuditLines(t.Context(), protocol.AuditListParams{Kind: protocol.AuditSender, Limit: 10})
+	if err != nil || len(log) != 2 || log[0].What != "pigeon:bob" || log[0].Verdict != "denied" || log[1].What != "pigeon:ann" || log[1].By != "owner w" {
+		t.Errorf("%+v %v", log, err)
+	}
+	if got := b.Config.Get().Channels["pigeon"].AllowFrom; !slices.Equal(got, []string{"ann"}) {
+		t.Error(got)
 	}
 }
 

@@ -105,8 +105,8 @@ func pairOf(in protocol.PairParams) (channel, sender string, err error) {
 	return channel, normalSender(channel, in.SenderID), nil
 }
 
-// Approve lets a stranger write from now on, and tells them (seed 004, pair.approve).
-func (h *Hub) Approve(ctx context.Context, in protocol.PairParams) (protocol.PairApproveResult, error) {
+// Approve lets a stranger write from now on, and tells them (seed 004, pair.approve). by is who decided, for the audit log.
+func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (protocol.PairApproveResult, error) {
 	channel, sender, err := pairOf(in)
 	if err != nil {
 		return protocol.PairApproveResult{}, err
@@ -129,6 +129,9 @@ func (h *Hub) Approve(ctx context.Context, in protocol.PairParams) (protocol.Pai
 		}
 	}
 	h.changed(channel)
+	if err := h.audit(ctx, by, p, "allowed"); err != nil {
+		return protocol.PairApproveResult{}, err
+	}
 	e := outboundTo(store.Route{Channel: channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved)
 	if err := h.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
 		return protocol.PairApproveResult{}, err
@@ -137,7 +140,7 @@ func (h *Hub) Approve(ctx context.Context, in protocol.PairParams) (protocol.Pai
 }
 
 // Reject removes a stranger, who may ask again (seed 004, pair.reject).
-func (h *Hub) Reject(ctx context.Context, in protocol.PairParams) (protocol.PairRejectResult, error) {
+func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
 	channel, sender, err := pairOf(in)
 	if err != nil {
 		return protocol.PairRejectResult{}, err
@@ -147,5 +150,9 @@ func (h *Hub) Reject(ctx context.Context, in protocol.PairParams) (protocol.Pair
 		return protocol.PairRejectResult{}, err
 	}
 	h.changed(channel)
-	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, nil
+	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, h.audit(ctx, by, p, "denied")
+}
+
+func (h *Hub) audit(ctx context.Context, by string, p store.Pair, verdict string) error {
+	return h.o.Store.Audit(context.WithoutCancel(ctx), protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict})
 }

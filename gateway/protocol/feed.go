@@ -50,6 +50,7 @@ const (
 	ChangeConfig         = "config"         // Path of the configuration changed
 	ChangeRules          = "rules"          // the rules or the permissions of chats changed: list them again
 	ChangeSkills         = "skills"         // skills were added, changed or removed: ask skills.status again
+	ChangeFile           = "file"           // the file or folder Path, relative to the data folder, changed in an agent's workspace or the shared skills; empty is many
 	ChangeChannels       = "channels"       // the channel Path is connected, is not, or a stranger wrote: ask channel.status and pair.list
 	ChangeNotice         = "notice"         // Notice for the person
 	ChangeResync         = "resync"         // events were lost: subscribe again

@@ -125,6 +125,7 @@ const (
 	AuditGrantGone   = "permission withdrawn"
 	AuditGrantBack   = "permission restored"
 	AuditDevice      = "device" // a device was paired, changed, revoked or forgotten, or may do more
+	AuditSender      = "sender" // somebody on a channel was let in or refused
 	AuditMode        = "mode"   // a chat's way of asking was changed
 )
 

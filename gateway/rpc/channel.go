@@ -19,8 +19,8 @@ type Channels interface {
 	Login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error)
 	Logout(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error)
 	Pairs(ctx context.Context, in protocol.Empty) (protocol.PairListResult, error)
-	Approve(ctx context.Context, in protocol.PairParams) (protocol.PairApproveResult, error)
-	Reject(ctx context.Context, in protocol.PairParams) (protocol.PairRejectResult, error)
+	Approve(ctx context.Context, by string, in protocol.PairParams) (protocol.PairApproveResult, error)
+	Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error)
 }
 
 // channels registers what seed 004 has under channel and pairing.
@@ -37,8 +37,12 @@ func (s *Server) channels(all map[string]handler) {
 	handle(all, protocol.ChannelLogin, plain(s.s.Channels.Login))
 	handle(all, protocol.ChannelLogout, plain(s.s.Channels.Logout))
 	handle(all, protocol.PairList, plain(s.s.Channels.Pairs))
-	handle(all, protocol.PairApprove, plain(s.s.Channels.Approve))
-	handle(all, protocol.PairReject, plain(s.s.Channels.Reject))
+	handle(all, protocol.PairApprove, func(ctx context.Context, c *Conn, in protocol.PairParams) (protocol.PairApproveResult, error) {
+		return s.s.Channels.Approve(ctx, c.who().String(), in)
+	})
+	handle(all, protocol.PairReject, func(ctx context.Context, c *Conn, in protocol.PairParams) (protocol.PairRejectResult, error) {
+		return s.s.Channels.Reject(ctx, c.who().String(), in)
+	})
 }
 
 // attachChannel takes the connection in as a channel. It may speak for one account of one channel only.

@@ -230,6 +230,10 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 	if text, err = c.Prompt("main"); err != nil || !strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
 		t.Error(text, err)
 	}
+	c.cfg.Skills.Entries = map[string]config.Skill{"review-changes": {Enabled: new(bool)}}
+	if text, err = c.Prompt("main"); err != nil || strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
+		t.Error("a skill that was switched off is told of", text, err)
+	}
 	for i := range 300 {
 		c.write(t, "skills/many/"+strconv.Itoa(i)+"/SKILL.md", strings.Repeat("word ", 40))
 	}
@@ -279,9 +283,8 @@ func TestFilesOnDiskAreHotReloaded(t *testing.T) {
 	told := make(chan bool, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	c.Watched(true)
 	go func() {
-		done <- files.Watch(ctx, func(paths []string) { told <- c.Changed(paths) })
+		done <- files.Watch(ctx, func() { c.Watched(true) }, func(paths []string) { told <- c.Changed(paths) })
 	}()
 	for _, path := range []string{"skills/new/SKILL.md", "agents/main/skills/own/SKILL.md", "skills/new/SKILL.md"} {
 		text := "At " + time.Now().Format(time.RFC3339Nano)

@@ -23,9 +23,10 @@ const (
 	maxWatched = 4000
 )
 
-// Watch tells what changes in the workspaces and the shared skills, until ctx ends: changed gets paths relative to the data folder, with
-// slashes, sorted. It is called from one goroutine. Watch blocks; its error means that nothing is watched (any more).
-func (w *Files) Watch(ctx context.Context, changed func(paths []string)) error {
+// Watch tells what changes in the workspaces and the shared skills, until ctx ends: it calls ready once it sees every change, and then changed
+// with paths relative to the data folder, with slashes, sorted. Both are called from one goroutine. Watch blocks; its error means that nothing
+// is watched (any more).
+func (w *Files) Watch(ctx context.Context, ready func(), changed func(paths []string)) error {
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("watch the workspaces: %w", err)
@@ -40,6 +41,7 @@ func (w *Files) Watch(ctx context.Context, changed func(paths []string)) error {
 			return fmt.Errorf("watch the workspaces: %w", err)
 		}
 	}
+	ready()
 	return v.run(ctx, changed)
 }
 

@@ -260,7 +260,7 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 	if err != nil || pairs.Pairs["xmpp:ann@town.test"].FirstMessage != "hello" {
 		t.Fatalf("%+v %v", pairs, err)
 	}
-	if _, err := b.Approve(t.Context(), protocol.PairParams{Channel: "xmpp", SenderID: "ann@town.test"}); err != nil {
+	if _, err := b.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "xmpp", SenderID: "ann@town.test"}); err != nil {
 		t.Fatal(err)
 	}
 	ann.hearsText(t, "You may write to me now.")
