@@ -2,6 +2,7 @@ package cron
 
 import (
 	"context"
+	"reflect"
 	"sync"
 	"time"
 
@@ -74,6 +75,11 @@ type Scheduler struct {
 	beats    map[protocol.AgentID]*beat
 	ready    bool
 	last     int64 // the wall clock when it was last looked at
+
+	// What was told last to those who show schedules.
+	told       bool
+	shown      []protocol.CronJob
+	shownBeats map[protocol.AgentID]protocol.HeartbeatState
 }
 
 // job is a job with what the loop knows of it.
@@ -146,6 +152,7 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 		if s.ready && ctx.Err() == nil {
 			wait = s.tick()
 		}
+		s.tell()
 		timer.Stop()
 		var alarm <-chan time.Time
 		if wait > 0 {
@@ -168,6 +175,25 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// tell lets those who show schedules know when there is something new.
+func (s *Scheduler) tell() {
+	shown := []protocol.CronJob{}
+	for _, j := range s.byNextRun() {
+		shown = append(shown, j.CronJob.CronJob)
+	}
+	beats := make(map[protocol.AgentID]protocol.HeartbeatState)
+	for id, b := range s.beats {
+		beats[id] = b.state
+	}
+	if s.told && reflect.DeepEqual(shown, s.shown) && reflect.DeepEqual(beats, s.shownBeats) {
+		return
+	}
+	if s.told {
+		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeSchedules})
+	}
+	s.shown, s.shownBeats, s.told = shown, beats, true
 }
 
 // Wake makes the scheduler look at the configuration again.

@@ -45,7 +45,22 @@ func (s *Scheduler) Tool() tool.Tool {
 		panic(err)
 	}
 	t.Spec.InputSchema = schema.Bytes()
+	t.Spec.EffectOf = effectOf
 	return t
+}
+
+// effectOf is what one call can do: most of them look.
+func effectOf(args json.RawMessage) protocol.Effect {
+	var in struct {
+		Action string `json:"action"`
+	}
+	if json.Unmarshal(args, &in) == nil {
+		switch in.Action {
+		case "", "status", "list", "runs":
+			return protocol.EffectRead
+		}
+	}
+	return protocol.EffectWrite
 }
 
 func (s *Scheduler) call(ctx context.Context, in toolArgs) (any, error) {

@@ -170,6 +170,10 @@ func (t *task) edited(ctx context.Context, args json.RawMessage) (res Result, do
 	}
 	t.call.Args, t.row.Info.Args, t.changed = args, args, true
 	t.row.InputSHA256, t.row.InputBytes = digest(args)
+	if t.spec.EffectOf != nil {
+		t.spec.Effect = t.spec.EffectOf(args)
+		t.row.Info.Effect = t.spec.Effect
+	}
 	preview, ok, err := t.nodes.Preview(ctx, t.row.Info.Node, t.spec.Name, args)
 	var failed *nodes.ToolError
 	switch {

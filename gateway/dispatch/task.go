@@ -67,6 +67,9 @@ func (t *task) prepare(ctx context.Context, p auth.Principal) error {
 	if err != nil {
 		return err
 	}
+	if spec.EffectOf != nil {
+		spec.Effect = spec.EffectOf(c.Args)
+	}
 	t.spec = spec
 	t.row = store.Call{
 		Info: protocol.CallInfo{CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: node, Tool: spec.Name,

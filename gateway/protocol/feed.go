@@ -52,6 +52,7 @@ const (
 	ChangeSkills         = "skills"         // skills were added, changed or removed: ask skills.status again
 	ChangeFile           = "file"           // the file or folder Path, relative to the data folder, changed in an agent's workspace or the shared skills; empty is many
 	ChangeChannels       = "channels"       // the channel Path is connected, is not, or a stranger wrote: ask channel.status and pair.list
+	ChangeSchedules      = "schedules"      // a job, a run of one or a heartbeat changed: ask cron.list, cron.runs and heartbeat.status
 	ChangeNotice         = "notice"         // Notice for the person
 	ChangeResync         = "resync"         // events were lost: subscribe again
 	ChangeChat           = "chat"           // Chat goes out as the seed's chat event, never in the feed

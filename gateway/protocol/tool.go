@@ -27,6 +27,8 @@ type ToolSpec struct {
 	AcceptsKey bool `json:"acceptsKey,omitempty"`
 	// OwnTime says that the tool, one of the gateway's own, sees by itself that it comes to an end: no time limit applies.
 	OwnTime bool `json:"-"`
+	// EffectOf, when set, says what a call with these arguments can do, for a tool of the gateway's own that can do more than one thing.
+	EffectOf func(args json.RawMessage) Effect `json:"-"`
 }
 
 // ToolsListResult holds native tools first, then each node's in the order the node gave them.

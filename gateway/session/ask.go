@@ -25,7 +25,7 @@ func (l *live) OnAsk(a protocol.Approval) {
 
 // AskContinue implements agent.Sink.
 func (l *live) AskContinue(ctx context.Context, steps int) (bool, error) {
-	q := protocol.Approval{Kind: protocol.AskContinue, SessionKey: l.run.Session, RunID: l.run.ID, AskedBy: protocol.AskedBy{Kind: "chat", Model: l.snapshot().Model.String()},
+	q := protocol.Approval{Kind: protocol.AskContinue, SessionKey: l.run.Session, RunID: l.run.ID, AskedBy: askedBy(l.run.Principal, "", l.snapshot().Model),
 		Why: fmt.Sprintf("the agent has taken %d steps without coming to an end", steps), Choices: []string{protocol.ScopeOnce}}
 	return l.putContinue(ctx, q)
 }

@@ -107,7 +107,7 @@ func (l *live) agent(ctx context.Context) error {
 		ID: l.run.ID, Session: l.run.Session, Model: model, Info: info, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
 		Keep:  int64(cfg.Compaction.KeepRecentTokens),
 		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Sink: l, History: view(history, s.Cut),
-		AskedBy: protocol.AskedBy{Kind: "chat", Name: title, Model: ref.String()},
+		AskedBy: askedBy(l.run.Principal, title, ref),
 		System:  m.prompt(s, ref, l.run.Params.Node),
 	}
 	if cfg.Compaction.Enabled {

@@ -1,0 +1,68 @@
+package cron_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestWhoShowsSchedulesIsToldOfEachChange(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		sub := r.agent.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeSchedules })
+		defer sub.Close()
+		told := func() (n int) {
+			synctest.Wait()
+			for {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				_, err := sub.Next(ctx)
+				cancel()
+				if err != nil {
+					return n
+				}
+				n++
+			}
+		}
+		if n := told(); n != 0 {
+			t.Errorf("told %d times of nothing", n)
+		}
+		job := r.add(protocol.CronAddParams{Name: "j", Schedule: &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3_600_000},
+			Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "hi"}})
+		if n := told(); n != 1 {
+			t.Errorf("told %d times of a new job", n)
+		}
+		if _, err := r.sched.List(t.Context(), protocol.CronListParams{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := told(); n != 0 {
+			t.Errorf("told %d times of looking", n)
+		}
+		time.Sleep(time.Hour + time.Minute)
+		if n := told(); n < 1 || n > 4 {
+			t.Errorf("told %d times of a run", n)
+		}
+		if _, err := r.sched.Remove(t.Context(), protocol.CronJobParams{ID: job.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if n := told(); n != 1 {
+			t.Errorf("told %d times of a job that is gone", n)
+		}
+	})
+}
+
+func TestLookingAtSchedulesIsNoChange(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		of := r.sched.Tool().Spec.EffectOf
+		for args, want := range map[string]protocol.Effect{`{}`: protocol.EffectRead, `{"action":"status"}`: protocol.EffectRead, `{"action":"list"}`: protocol.EffectRead,
+			`{"action":"runs"}`: protocol.EffectRead, `{"action":"add"}`: protocol.EffectWrite, `{"action":"run"}`: protocol.EffectWrite,
+			`{"action":"remove"}`: protocol.EffectWrite, `{"action":"update"}`: protocol.EffectWrite, `{"action":"Status"}`: protocol.EffectWrite,
+			`{"action":1}`: protocol.EffectWrite, `[]`: protocol.EffectWrite} {
+			if got := of(json.RawMessage(args)); got != want {
+				t.Errorf("%s: %s", args, got)
+			}
+		}
+	})
+}
