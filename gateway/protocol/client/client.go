@@ -61,6 +61,8 @@ type Options struct {
 type Client struct {
 	opts Options
 	log  *slog.Logger
+	// hurry holds a token when the next attempt shall not wait.
+	hurry chan struct{}
 
 	mu   sync.Mutex // guards conn and up
 	conn *conn      // nil while there is none
@@ -72,7 +74,7 @@ type Client struct {
 
 // New makes a client; Run connects it.
 func New(opts Options) *Client {
-	c := &Client{opts: opts, log: opts.Logger, up: make(chan struct{})}
+	c := &Client{opts: opts, log: opts.Logger, up: make(chan struct{}), hurry: make(chan struct{}, 1)}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -95,6 +97,13 @@ func (c *Client) Run(ctx context.Context) error {
 	backoff := minBackoff
 	if c.ends != nil {
 		defer c.ends.Close()
+	}
+	if c.opts.Dial == nil || c.opts.Auth != nil { // else there is no network on the way
+		watching, end := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer end()
+		wg.Go(func() { watch(watching, c.Probe) })
 	}
 	for {
 		began := time.Now()
@@ -127,9 +136,28 @@ func (c *Client) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			timer.Stop()
 			return ctx.Err()
+		case <-c.hurry:
+			timer.Stop()
+			backoff = minBackoff
+			continue
 		case <-timer.C:
 		}
 		backoff = min(backoff*2, maxBackoff)
+	}
+}
+
+// Probe finds out at once whether the gateway is still there, because of something that happened to this machine: a connection on which nothing
+// comes back is given up within seconds, and a pause before the next attempt ends. It does not block.
+func (c *Client) Probe(why string) {
+	conn, _ := c.current()
+	c.log.Debug("Looking for the gateway", "why", why)
+	wake := c.hurry
+	if conn != nil {
+		wake = conn.probe
+	}
+	select {
+	case wake <- struct{}{}:
+	default: // that is under way
 	}
 }
 
@@ -158,6 +186,7 @@ func (c *Client) once(ctx context.Context) error {
 	defer wg.Wait()
 	defer cancel()
 	wg.Go(func() { conn.write(ctx) })
+	wg.Go(func() { conn.prove(ctx) })
 	ended := make(chan error, 1)
 	wg.Go(func() { ended <- conn.read() })
 	defer ws.Close()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -22,6 +24,8 @@ type conn struct {
 	out     *wire.Writer
 	done    chan struct{} // closed when reading has ended
 	feed    feedQueue
+	heard   atomic.Int64  // counts what came
+	probe   chan struct{} // holds a token when the gateway shall prove that it is there
 
 	mu      sync.Mutex // guards what follows
 	next    uint64
@@ -31,7 +35,7 @@ type conn struct {
 func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame), onFrame func(*stream.Frame)) *conn {
 	ws.SetReadLimit(protocol.MaxReadFrame)
 	return &conn{ws: ws, onEvent: onEvent, onFrame: onFrame, out: wire.NewWriter(ws), done: make(chan struct{}),
-		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)}}
+		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)}, probe: make(chan struct{}, 1)}
 }
 
 // write sends what is queued, and pings, until ctx ends.
@@ -40,11 +44,36 @@ func (c *conn) write(ctx context.Context) {
 	c.ws.Close() // ends the reader, which ends everything
 }
 
+// prove answers probes until the connection ends.
+func (c *conn) prove(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.done:
+			return
+		case <-c.probe:
+		}
+		before := c.heard.Load()
+		wire.Ping(c.ws) // an error ends the connection by itself
+		timer := time.NewTimer(probeLimit)
+		select {
+		case <-ctx.Done():
+		case <-c.done:
+		case <-timer.C:
+			if c.heard.Load() == before {
+				c.ws.Close() // ends the reader, which ends everything
+			}
+		}
+		timer.Stop()
+	}
+}
+
 // read receives frames until the connection ends, and returns why. Then every call in flight fails.
 func (c *conn) read() error {
 	defer c.end()
 	deadline := wire.NewDeadline(c.ws)
-	alive := func() { deadline.Extend(silenceLimit) }
+	alive := func() { c.heard.Add(1); deadline.Extend(silenceLimit) }
 	alive()
 	pong := c.ws.PingHandler()
 	c.ws.SetPingHandler(func(s string) error { alive(); return pong(s) })
