@@ -1,3 +1,6 @@
+// The runtime would look every few seconds whether the processors have become more or fewer, which wakes an idle node.
+//go:debug updatemaxprocs=0
+
 // Command fairlead-node connects this machine to a Fairlead gateway as a node, without the gateway itself.
 package main
 

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# packaging/measure-node.sh [SECONDS]
+#
+# Measures fairlead-node at rest, connected to a gateway on this machine: memory, and how often any of its threads woke up and what processor time
+# it took in SECONDS (60). First right after the start, then after a command, whose helper stays. Every sign of life of the connection, one each way
+# in 20 seconds, counts as some wake-ups: Go's own threads look around for 10 ms after each. `make headless` first.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-60}
+work=$(mktemp -d)
+export FAIRLEAD_HOME=$work/gateway FAIRLEAD_SECRETS=file FAIRLEAD_URL=ws://127.0.0.1:18791/ws
+mkdir -p "$work/gateway" "$work/node" "$work/ws"
+gateway='' node=''
+trap 'kill $node $gateway 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
+
+./fairlead gateway --listen 127.0.0.1:18791 >"$work/gateway.log" 2>&1 &
+gateway=$!
+for _ in $(seq 100); do ./fairlead status >/dev/null 2>&1 && break; sleep 0.1; done
+FAIRLEAD_TOKEN=$(./fairlead token) FAIRLEAD_HOME=$work/node ./fairlead-node --id measured --workspace "$work/ws" >"$work/node.log" 2>&1 &
+node=$!
+for _ in $(seq 100); do grep -qs Connected "$work/node.log" && break; sleep 0.1; done
+grep -q Connected "$work/node.log" || { cat "$work/node.log" >&2; exit 1; }
+
+switches() { cat /proc/"$1"/task/*/status | awk '/_ctxt_switches/ {n += $2} END {print n}'; }
+ticks() { awk '{print $14+$15}' "/proc/$1/stat"; }
+
+rest() { # PID NAME
+  local woke=$(switches "$1") took=$(ticks "$1")
+  sleep "$seconds"
+  woke=$(($(switches "$1") - woke)) took=$(($(ticks "$1") - took))
+  awk -v name="$2" -v woke="$woke" -v took="$took" -v s="$seconds" '/VmRSS/ {rss=$2} /RssAnon/ {anon=$2} /Threads/ {threads=$2}
+    END {printf "%-28s %5.1f MB resident, %4.1f MB of it its own, %d threads, %d wake-ups and %d ms of a core in %d s\n",
+      name, rss/1024, anon/1024, threads, woke, took*10, s}' "/proc/$1/status"
+}
+
+sleep 5
+rest "$node" "node, just started"
+./fairlead tools call measured__Bash '{"command":"true"}' >/dev/null
+sleep 5
+rest "$node" "node, after a command"
+for helper in $(pgrep -P "$node"); do rest "$helper" "its helper"; done
