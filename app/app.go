@@ -20,6 +20,7 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/stream"
 )
 
 // quitLimit is how long an orderly end may take.
@@ -134,6 +135,7 @@ func (b *backend) start() {
 	opts := client.Options{
 		URL: "ws://memory/ws", Logger: b.log,
 		Connect: func() protocol.ConnectParams { return params },
+		Files:   stream.Disk{Dir: b.workspace()}, // what a person drops is read with their own rights
 		OnUp:    func(context.Context, protocol.ConnectResult) { b.state.Connected() },
 		OnDown:  b.state.Down,
 	}

@@ -30,12 +30,12 @@ type conversation struct {
 func newConversation(s *shell, w fyne.Window) *conversation {
 	c := &conversation{s: s, window: w, drafts: make(map[protocol.SessionKey]string)}
 	c.pane = chat.New(c.handlers(), &s.machines)
-	w.SetOnDropped(func(_ fyne.Position, uris []fyne.URI) {
+	w.SetOnDropped(func(at fyne.Position, uris []fyne.URI) {
 		var paths []string
 		for _, u := range uris {
 			paths = append(paths, u.Path())
 		}
-		c.pane.AddFiles(paths)
+		s.dropped(c, at, paths)
 	})
 	return c
 }

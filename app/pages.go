@@ -10,6 +10,7 @@ import (
 	"fairlead/app/look"
 	"fairlead/app/nodes"
 	"fairlead/app/schedule"
+	"fairlead/app/transfers"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -28,12 +29,15 @@ func (s *shell) pages() []page {
 		s.inboxPage(),
 		{"machine", machinesTitle, func(ctx context.Context) fyne.CanvasObject {
 			id := s.machine
-			p := nodes.New(ctx, s.b.state, nodes.Handlers{Machines: &s.machines, Copy: s.app.Clipboard().SetContent, Say: s.say, Opened: func(id protocol.NodeID) {
+			p := nodes.New(ctx, s.b.state, nodes.Handlers{Machines: &s.machines, Copy: s.app.Clipboard().SetContent, Say: s.say, Send: s.sendFiles, Opened: func(id protocol.NodeID) {
 				s.machine = id
 				s.sidebar.show(s.view, s.key)
 			}})
 			p.Open(id)
 			return p.Box
+		}},
+		{"transfer", transfersTitle, func(ctx context.Context) fyne.CanvasObject {
+			return transfers.New(ctx, s.b.state, transfers.Handlers{Say: s.say, Reveal: s.reveal, Send: func() { s.sendFiles("") }}).Box
 		}},
 		{"calendar", "Schedule", func(ctx context.Context) fyne.CanvasObject {
 			return schedule.New(ctx, s.b.state, schedule.Handlers{OpenChat: s.open, Undo: s.offerUndo}).Box
@@ -41,13 +45,22 @@ func (s *shell) pages() []page {
 	}
 }
 
-const machinesTitle = "Machines"
+// Titles of pages that are opened from elsewhere too.
+const (
+	machinesTitle  = "Machines"
+	transfersTitle = "Transfers"
+)
 
 // openMachine shows a machine on the page of machines; empty shows all.
 func (s *shell) openMachine(id protocol.NodeID) {
 	s.machine = id
+	s.openNamed(machinesTitle)
+}
+
+// openNamed shows the page with a title.
+func (s *shell) openNamed(title string) {
 	for _, p := range s.pages() {
-		if p.title == machinesTitle {
+		if p.title == title {
 			s.openPage(p)
 		}
 	}

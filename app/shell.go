@@ -299,6 +299,9 @@ func (s *shell) trayDo(i state.TrayItem) {
 		s.openInbox()
 	case state.TrayPause:
 		s.b.state.Pause(!s.view.Status.Paused)
+	case state.TrayTransfers:
+		s.show()
+		s.openNamed(transfersTitle)
 	case state.TraySettings:
 		s.openSettings()
 	case state.TrayQuit:

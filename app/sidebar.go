@@ -32,6 +32,8 @@ type sidebar struct {
 	asked  int // number of the newest search
 	picked int
 	pages  []*widgets.SidebarRow
+
+	machines []protocol.NodeID // of the last rows
 }
 
 func newSidebar(s *shell) *sidebar {
@@ -173,7 +175,9 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	if len(v.Nodes) > 0 {
 		lines = append(lines, line{heading: "MACHINES"})
 	}
-	for _, n := range v.Nodes {
+	b.machines = b.machines[:0]
+	for _, n := range v.Nodes { // the last rows: see machineAt
+		b.machines = append(b.machines, n.ID)
 		item := widgets.SidebarItem{Icon: "online", Color: b.s.machines.Color(string(n.ID)), Title: state.NameOf(n)}
 		if n.Local {
 			item.Title += " (this)"
@@ -188,12 +192,18 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	}
 	b.draw(lines)
 	for _, row := range b.pages {
-		item, was := row.Item(), row.Item()
+		item := row.Item()
 		item.Selected = item.Title == s.pageTitle
-		if item.Title == inboxTitle {
+		switch item.Title {
+		case inboxTitle:
 			item.Count = len(v.Approvals)
+		case transfersTitle:
+			item.Trail = ""
+			if n := len(v.Transfers); n > 0 {
+				item.Trail = fmt.Sprint(n)
+			}
 		}
-		if item != was {
+		if item != row.Item() {
 			row.Set(item)
 		}
 	}
@@ -237,6 +247,19 @@ func (b *sidebar) draw(lines []line) {
 	}
 	b.rows.Objects = objects
 	b.rows.Refresh()
+}
+
+// machineAt is the machine whose row lies at a place of the canvas.
+func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, bool) {
+	driver := fyne.CurrentApp().Driver()
+	for i, id := range b.machines {
+		row := b.pool[b.used-len(b.machines)+i]
+		from, size := driver.AbsolutePositionForObject(row), row.Size()
+		if at.X >= from.X && at.X < from.X+size.Width && at.Y >= from.Y && at.Y < from.Y+size.Height {
+			return id, true
+		}
+	}
+	return "", false
 }
 
 // ago says how long ago something was, in a word.

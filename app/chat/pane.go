@@ -127,6 +127,12 @@ func (p *Pane) AddFiles(paths []string) {
 	p.FocusComposer()
 }
 
+// Node is the machine that the chat is about, empty when there is none.
+func (p *Pane) Node() protocol.NodeID {
+	id, _ := p.composer.nodeName(p.state)
+	return protocol.NodeID(id)
+}
+
 // Composer is the field to write in, for a window that gives it the keyboard before it is shown the first time.
 func (p *Pane) Composer() fyne.Focusable { return p.composer.entry }
 

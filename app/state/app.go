@@ -149,6 +149,7 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 		c.reload()
 	}
 	a.loadModels()
+	a.resumeHere(s.Transfers)
 }
 
 func (a *App) open() []*Chat {

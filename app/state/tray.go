@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"math"
 
 	"fairlead/gateway/protocol"
 )
@@ -47,7 +48,9 @@ const (
 	TrayNeeds    = "needs" // every question, in the main window
 	TrayPause    = "pause"
 	TraySettings = "settings"
-	TrayQuit     = "quit"
+	// TrayTransfers shows the page of transfers.
+	TrayTransfers = "transfers"
+	TrayQuit      = "quit"
 )
 
 // maxTrayItems bounds the lists in the menu.
@@ -85,7 +88,7 @@ func TrayOf(v View) Tray {
 	if t.Needs > 1 && t.Needs <= maxTrayItems {
 		needs.Items = append(needs.Items, line, TrayItem{Label: "Show all", Do: TrayNeeds})
 	}
-	t.Items = append(t.Items, needs, TrayItem{Label: "Open", Do: TrayOpen}, TrayItem{Label: "New chat", Do: TrayNew})
+	t.Items = append(t.Items, needs, transferItem(v), TrayItem{Label: "Open", Do: TrayOpen}, TrayItem{Label: "New chat", Do: TrayNew})
 	recent := TrayItem{Label: "Recent chats"}
 	for i, s := range v.Sessions {
 		if i == maxTrayItems {
@@ -106,6 +109,26 @@ func TrayOf(v View) Tray {
 	t.Items = append(t.Items, recent, machines, line, TrayItem{Label: "Pause agent", Do: TrayPause, Checked: v.Status.Paused},
 		TrayItem{Label: "Settings", Do: TraySettings}, line, TrayItem{Label: "Quit", Do: TrayQuit})
 	return t
+}
+
+// transferItem is the entry of the files that are on their way.
+func transferItem(v View) TrayItem {
+	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers)), Disabled: len(v.Transfers) == 0}
+	for i, x := range v.Transfers {
+		if i == maxTrayItems {
+			item.Items = append(item.Items, TrayItem{Label: fmt.Sprintf("%d more…", len(v.Transfers)-i), Do: TrayTransfers})
+			break
+		}
+		label := cut(TransferTitle(v, x), 40)
+		switch {
+		case x.State != protocol.TransferRunning:
+			label += " · " + x.State
+		case x.Bytes > 0:
+			label += fmt.Sprintf(" · %.0f %%", math.Floor(100*Progress(x)))
+		}
+		item.Items = append(item.Items, TrayItem{Label: label, Do: TrayTransfers})
+	}
+	return item
 }
 
 func plural(n int, one, many string) string {

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// dropped takes files in that were dropped on a window: on a machine they are sent there. On a chat pictures go with the message, and other
+// files to the machine that the chat is about, unless that is this one.
+func (s *shell) dropped(c *conversation, at fyne.Position, paths []string) {
+	if c == s.conversation {
+		if id, ok := s.sidebar.machineAt(at); ok {
+			s.send(paths, id)
+			return
+		}
+		if s.pageTitle == machinesTitle && s.machine != "" {
+			s.send(paths, s.machine)
+			return
+		}
+		if s.pageTitle != "" {
+			s.sendWhere(paths)
+			return
+		}
+	}
+	bind.Go(s.ctx, func(context.Context) ([2][]string, error) { return split(paths), nil }, func(kinds [2][]string, _ error) {
+		if len(kinds[0]) > 0 {
+			c.pane.AddFiles(kinds[0])
+		}
+		if len(kinds[1]) == 0 {
+			return
+		}
+		if n, ok := s.view.Node(c.pane.Node()); ok && n.Local && s.b.f.join == "" {
+			c.pane.AddFiles(kinds[1]) // they are there already: their paths are written
+			return
+		}
+		s.send(kinds[1], c.pane.Node())
+	})
+}
+
+// split tells pictures from other files and folders. It blocks.
+func split(paths []string) (kinds [2][]string) {
+	for _, p := range paths {
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Size() <= maxAttachment {
+			if _, err := readAttachment(p); err == nil {
+				kinds[0] = append(kinds[0], p)
+				continue
+			}
+		}
+		kinds[1] = append(kinds[1], p)
+	}
+	return kinds
+}
+
+// send puts files of this computer into the queue for a machine's workspace; without a machine it asks which.
+func (s *shell) send(paths []string, to protocol.NodeID) {
+	if to == "" {
+		s.sendWhere(paths)
+		return
+	}
+	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) { return s.b.state.Send(ctx, paths, to, "") }, func(t protocol.Transfer, err error) {
+		if err != nil {
+			s.say("Nothing was sent: " + err.Error())
+			return
+		}
+		s.say("Sending " + state.TransferTitle(s.view, t))
+	})
+}
+
+// sendWhere asks for the machine.
+func (s *shell) sendWhere(paths []string) {
+	var items []*fyne.MenuItem
+	for _, n := range s.view.Nodes {
+		items = append(items, fyne.NewMenuItem(fmt.Sprintf("Send to %s", state.NameOf(n)), func() { s.send(paths, n.ID) }))
+	}
+	if len(items) == 0 {
+		s.say("There is no machine to send to.")
+		return
+	}
+	size := s.window.Canvas().Size()
+	widgets.ShowMenuAt(s.body, fyne.NewPos(size.Width/2-80, size.Height/3), items)
+}
+
+// sendFiles asks for a file to send to a machine; without one it asks for that too.
+func (s *shell) sendFiles(to protocol.NodeID) {
+	pickFiles(s.window, func(paths []string) { s.send(paths, to) })
+}
+
+// reveal shows where a file of this computer lies.
+func (s *shell) reveal(path string) { s.openPath(filepath.Dir(path)) }

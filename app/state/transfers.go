@@ -1,0 +1,201 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// SizeText says a size: 812 B, 1.4 GB.
+func SizeText(n int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	v, i := float64(n), 0
+	for v >= 999.5 && i < len(units)-1 {
+		v, i = v/1000, i+1
+	}
+	if i == 0 || v >= 9.95 {
+		return fmt.Sprintf("%.0f %s", v, units[i])
+	}
+	return fmt.Sprintf("%.1f %s", v, units[i])
+}
+
+// ETAText says about how long something will take.
+func ETAText(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < 10*time.Second:
+		return "a few seconds"
+	case d < time.Minute:
+		return fmt.Sprintf("about %d s", int(d.Round(10*time.Second).Seconds()))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("about %d min", max(1, int(d.Round(time.Minute).Minutes())))
+	case d < 36*time.Hour:
+		return fmt.Sprintf("about %d h", int(d.Round(time.Hour).Hours()))
+	}
+	return fmt.Sprintf("about %d days", int(d.Round(24*time.Hour).Hours()/24))
+}
+
+// endName is what the windows call an end of a transfer.
+func endName(v View, id protocol.NodeID) string {
+	switch id {
+	case protocol.Here:
+		return "this computer"
+	case "gsv":
+		return "the agent's files"
+	}
+	if n, ok := v.Node(id); ok {
+		return NameOf(n)
+	}
+	return string(id)
+}
+
+// TransferTitle says what goes where: photos to nas.
+func TransferTitle(v View, t protocol.Transfer) string {
+	what := ""
+	for _, s := range t.Sources {
+		_, p, _ := strings.Cut(s, ":")
+		what = path.Base(strings.TrimRight(strings.ReplaceAll(p, `\`, "/"), "/"))
+		break
+	}
+	if what == "" || what == "." || what == "/" {
+		what = "everything"
+	}
+	if n := len(t.Sources) - 1; n > 0 {
+		what += fmt.Sprintf(" and %d more", n)
+	}
+	return what + " to " + endName(v, t.To)
+}
+
+// TransferLine says how it is: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
+func TransferLine(v View, t protocol.Transfer, now time.Time) string {
+	var parts []string
+	add := func(s string) {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	done := SizeText(t.BytesDone)
+	if t.Bytes > 0 {
+		done += " of " + SizeText(t.Bytes)
+	}
+	if t.Files > 1 {
+		done = fmt.Sprintf("%d of %d files, %s", t.FilesDone, t.Files, done)
+	}
+	switch t.State {
+	case protocol.TransferQueued:
+		add("Waits for its turn")
+	case protocol.TransferWaiting:
+		add("Waits")
+		add(t.Error)
+		if t.ExpiresAt > 0 {
+			add("until " + When(t.ExpiresAt, now))
+		}
+	case protocol.TransferRunning:
+		if t.Bytes == 0 && t.BytesDone == 0 {
+			add("Counting files")
+			break
+		}
+		add(done)
+		if t.Speed > 0 {
+			add(SizeText(t.Speed) + "/s")
+		}
+		add(ETAText(time.Duration(t.ETA) * time.Millisecond))
+	case protocol.TransferPaused:
+		add("Paused")
+		add(done)
+	case protocol.TransferDone:
+		add(SizeText(t.BytesDone))
+		add("from " + endName(v, t.From))
+		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
+			add("in " + Length(time.Duration(took)*time.Millisecond))
+		}
+	case protocol.TransferCancelled:
+		add("Cancelled")
+		add(done)
+	default:
+		add("Failed")
+		add(t.Error)
+	}
+	if t.Skipped > 0 {
+		add(plural(t.Skipped, "file was there already", "files were there already"))
+	}
+	if t.Failed > 0 {
+		add(plural(t.Failed, "file failed", "files failed"))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// Progress is how much of a transfer has arrived, from 0 to 1; what has no size yet is 0.
+func Progress(t protocol.Transfer) float64 {
+	switch {
+	case t.State == protocol.TransferDone:
+		return 1
+	case t.Bytes <= 0:
+		return 0
+	}
+	return min(float64(t.BytesDone)/float64(t.Bytes), 1)
+}
+
+// Send puts files and folders of this computer into the queue for a folder of a machine; an empty one is its workspace. A machine that is away
+// is waited for. It blocks.
+func (a *App) Send(ctx context.Context, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
+	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
+	for _, f := range paths {
+		p.Sources = append(p.Sources, protocol.Here+":"+f)
+	}
+	return Call(ctx, a, protocol.TransferStart, p)
+}
+
+// Fetch copies a file or folder of a machine into a folder of this computer. It blocks until that is in the queue.
+func (a *App) Fetch(ctx context.Context, from protocol.NodeID, file, dir string) (protocol.Transfer, error) {
+	return Call(ctx, a, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
+}
+
+// PauseTransfer and those below do what they say with a transfer; a failure becomes a notice.
+func (a *App) PauseTransfer(id protocol.TransferID) {
+	act(a, protocol.TransferPause, protocol.TransferParams{ID: id})
+}
+
+// ResumeTransfer lets a transfer go on.
+func (a *App) ResumeTransfer(id protocol.TransferID) {
+	act(a, protocol.TransferResume, protocol.TransferParams{ID: id})
+}
+
+// CancelTransfer ends a transfer.
+func (a *App) CancelTransfer(id protocol.TransferID) {
+	act(a, protocol.TransferCancel, protocol.TransferParams{ID: id})
+}
+
+// RetryTransfer begins one that has ended once more.
+func (a *App) RetryTransfer(id protocol.TransferID) {
+	act(a, protocol.TransferRetry, protocol.TransferParams{ID: id})
+}
+
+// ForgetTransfers removes ended transfers from the history; without ids all. No file is touched.
+func (a *App) ForgetTransfers(ids ...protocol.TransferID) {
+	act(a, protocol.TransferForget, protocol.TransferForgetParams{IDs: ids})
+}
+
+// History is the newest of the transfers that have ended, and how many there are in all. It blocks.
+func (a *App) History(ctx context.Context) ([]protocol.Transfer, int, error) {
+	r, err := Call(ctx, a, protocol.TransferList, protocol.TransferListParams{History: true, Limit: 500})
+	return r.Transfers, r.Count, err
+}
+
+// resumeHere lets transfers whose files are this computer's go on over a new connection.
+func (a *App) resumeHere(list []protocol.Transfer) {
+	for _, t := range list {
+		if (t.From == protocol.Here || t.To == protocol.Here) && t.State == protocol.TransferWaiting {
+			a.start(func(ctx context.Context) {
+				ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+				defer cancel()
+				Call(ctx, a, protocol.TransferResume, protocol.TransferParams{ID: t.ID}) // of another window: refused, which is right
+			})
+		}
+	}
+}

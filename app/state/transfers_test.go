@@ -1,0 +1,88 @@
+package state
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestSizesAndTimesAreSaidShortly(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 812: "812 B", 999: "999 B", 1000: "1.0 kB", 1_400_000_000: "1.4 GB", 86_000_000: "86 MB", 999_999: "1.0 MB", 9_990_000: "10 MB"} {
+		if got := SizeText(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{0: "", 3 * time.Second: "a few seconds", 42 * time.Second: "about 40 s", 2 * time.Minute: "about 2 min", 3 * time.Hour: "about 3 h",
+		72 * time.Hour: "about 3 days"} {
+		if got := ETAText(d); got != want {
+			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestTransferSaysHowItIs(t *testing.T) {
+	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
+	x := protocol.Transfer{Sources: []string{"@here:/home/me/photos/", "@here:/b"}, From: protocol.Here, To: "nas"}
+	if got := TransferTitle(v, x); got != "photos and 1 more to The box" {
+		t.Error(got)
+	}
+	if got := TransferTitle(v, protocol.Transfer{Sources: []string{`win:C:\Users\me\a.txt`}, To: "gsv"}); got != "a.txt to the agent's files" {
+		t.Error(got)
+	}
+	for want, x := range map[string]protocol.Transfer{
+		"1.2 GB of 3.4 GB · 86 MB/s · about 2 min":  {State: protocol.TransferRunning, Files: 1, BytesDone: 1_200_000_000, Bytes: 3_400_000_000, Speed: 86_000_000, ETA: 120_000},
+		"3 of 9 files, 1.0 kB of 2.0 kB":            {State: protocol.TransferRunning, Files: 9, FilesDone: 3, BytesDone: 1000, Bytes: 2000},
+		"Counting files":                            {State: protocol.TransferRunning},
+		"Waits · nas is offline · until 13:00":      {State: protocol.TransferWaiting, Error: "nas is offline", ExpiresAt: now.Add(time.Hour).UnixMilli()},
+		"Failed · the disk is full · 1 file failed": {State: protocol.TransferFailed, Error: "the disk is full", Failed: 1},
+		"2.0 kB · from this computer · in 2.0 s":    {State: protocol.TransferDone, From: protocol.Here, BytesDone: 2000, StartedAt: 1000, EndedAt: 3000},
+		"Paused · 1.0 kB of 2.0 kB":                 {State: protocol.TransferPaused, BytesDone: 1000, Bytes: 2000},
+	} {
+		if got := TransferLine(v, x, now); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if Progress(protocol.Transfer{Bytes: 4, BytesDone: 1}) != 0.25 || Progress(protocol.Transfer{BytesDone: 5}) != 0 || Progress(protocol.Transfer{State: protocol.TransferDone}) != 1 {
+		t.Error("progress")
+	}
+}
+
+func TestFilesOfThisComputerAreSentAndGoOnAfterABreak(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
+		if _, err := a.Send(t.Context(), []string{"/a b", "/c"}, "nas", "inbox"); err != nil {
+			t.Fatal(err)
+		}
+		list := f.called(protocol.TransferStart.Name)
+		if len(list) != 1 || !strings.Contains(string(list[0]), `"sources":["@here:/a b","@here:/c"],"destination":"nas:inbox","into":true`) {
+			t.Errorf("started %s", list)
+		}
+		f.mu.Lock()
+		f.snap.Transfers = []protocol.Transfer{{ID: "mine", From: protocol.Here, State: protocol.TransferWaiting}, {ID: "theirs", From: "nas", To: "box", State: protocol.TransferWaiting},
+			{ID: "paused", From: protocol.Here, State: protocol.TransferPaused}}
+		f.mu.Unlock()
+		f.cut()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		resumed := f.called(protocol.TransferResume.Name)
+		if len(resumed) != 1 || !strings.Contains(string(resumed[0]), "mine") {
+			t.Errorf("resumed %s", resumed)
+		}
+	})
+}
+
+func TestTrayShowsWhatIsBeingMoved(t *testing.T) {
+	v := View{Connected: true, Loaded: true, Transfers: []protocol.Transfer{{ID: "t", Sources: []string{"@here:/photos"}, To: "nas", State: protocol.TransferRunning, Bytes: 100, BytesDone: 40}}}
+	for _, i := range TrayOf(v).Items {
+		if i.Label == "Transfers (1)" {
+			if len(i.Items) != 1 || i.Items[0].Label != "photos to nas · 40 %" || i.Items[0].Do != TrayTransfers {
+				t.Errorf("%+v", i.Items)
+			}
+			return
+		}
+	}
+	t.Error("no entry")
+}

@@ -1,0 +1,284 @@
+// Package transfers is the page of files on their way: what moves and how fast, what waits, what has arrived.
+package transfers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Handlers are what the page does beside its transfers.
+type Handlers struct {
+	Say    func(string)
+	Reveal func(path string) // shows a file of this computer in the system's file manager
+	Send   func()            // asks for files to send
+}
+
+// shownAtOnce is how many transfers under way have a card; the others are counted.
+const shownAtOnce = 20
+
+// Page is the page. It belongs to the GUI thread.
+type Page struct {
+	ctx context.Context
+	app *state.App
+	h   Handlers
+	Box *fyne.Container
+
+	view    state.View
+	ended   int // of view, that the history is of; -1 is none
+	history []protocol.Transfer
+	inAll   int
+	known   bool // the history was loaded once
+	problem string
+	cards   map[protocol.TransferID]*card
+	active  *fyne.Container
+	list    *widgets.ItemList
+	foot    *widgets.Text
+	drawn   string
+	now     func() time.Time
+}
+
+// New makes the page and follows the gateway until ctx ends.
+func New(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := newPage(ctx, a, h)
+	bind.Watch(ctx, a.Value, p.show)
+	return p
+}
+
+func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := &Page{ctx: ctx, app: a, h: h, Box: container.NewStack(), ended: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(look.Inside),
+		foot: widgets.NewText("", look.ColorMuted, look.SizeSmall), now: time.Now}
+	p.list = widgets.NewItemList(func(i int) { p.choose(i, nil) })
+	p.list.OnMenu = func(i int, at fyne.Position) { p.choose(i, &at) }
+	p.draw()
+	return p
+}
+
+// show takes a new state in.
+func (p *Page) show(v state.View) {
+	p.view = v
+	if v.Loaded && v.Ended != p.ended {
+		p.ended = v.Ended
+		bind.Go(p.ctx, func(ctx context.Context) (past, error) {
+			list, n, err := p.app.History(ctx)
+			return past{list, n}, err
+		}, p.showHistory)
+	}
+	var objects []fyne.CanvasObject
+	cards := make(map[protocol.TransferID]*card, len(v.Transfers))
+	for i, t := range v.Transfers {
+		if i == shownAtOnce {
+			objects = append(objects, widgets.NewText(fmt.Sprintf("%d more wait", len(v.Transfers)-i), look.ColorMuted, look.SizeSmall))
+			break
+		}
+		c := p.cards[t.ID]
+		if c == nil {
+			c = newCard(p, t.ID)
+		}
+		c.show(v, t, p.now())
+		cards[t.ID] = c
+		objects = append(objects, c.box)
+	}
+	p.cards = cards
+	p.active.Objects = objects
+	p.draw()
+	p.active.Refresh()
+}
+
+type past struct {
+	list  []protocol.Transfer
+	inAll int
+}
+
+func (p *Page) showHistory(r past, err error) {
+	p.problem = ""
+	if err != nil {
+		p.problem = err.Error()
+	} else {
+		p.history, p.inAll, p.known = r.list, r.inAll, true
+	}
+	items := make([]widgets.ListItem, len(p.history))
+	for i, t := range p.history {
+		items[i] = p.item(t)
+	}
+	p.list.Set(items)
+	p.foot.SetText("")
+	if p.inAll > len(items) {
+		p.foot.SetText(fmt.Sprintf("the last %d of %d", len(items), p.inAll))
+	}
+	p.draw()
+}
+
+func (p *Page) item(t protocol.Transfer) widgets.ListItem {
+	item := widgets.ListItem{Icon: "check", Color: look.ColorGood, Title: state.TransferTitle(p.view, t), Text: state.TransferLine(p.view, t, p.now()), Trail: state.When(t.EndedAt, p.now())}
+	switch {
+	case t.State == protocol.TransferCancelled:
+		item.Icon, item.Color, item.Muted = "cross", look.ColorMuted, true
+	case t.State != protocol.TransferDone:
+		item.Icon, item.Color = "warning", look.ColorBad
+	case t.Failed > 0:
+		item.Icon, item.Color = "warning", look.ColorNeedsYou
+	}
+	return item
+}
+
+// draw draws the page anew only when other parts are shown.
+func (p *Page) draw() {
+	none := len(p.view.Transfers) == 0 && len(p.history) == 0
+	now := fmt.Sprint("page ", p.view.Loaded, p.known, p.problem, none, len(p.history) == 0, len(p.view.Transfers) == 0)
+	if now == p.drawn {
+		return
+	}
+	p.drawn = now
+	send := widgets.NewButton("Send files…", "plus", func() { p.h.Send() })
+	send.Primary = true
+	clear := widgets.NewQuiet("Clear history", "trash", func() { p.app.ForgetTransfers() })
+	var body fyne.CanvasObject
+	switch {
+	case p.problem != "":
+		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The transfers cannot be loaded.", Do: p.problem, Button: "Try again"}, func() { p.ended = -1; p.show(p.view) }))
+	case !p.view.Loaded || !p.known && none:
+		body = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+	case none:
+		body = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("transfer", "Nothing is on its way", "Drop files or folders on a machine in the sidebar, or on a chat, and they arrive there. What the agent sends is shown here too.")))
+	default:
+		var top, rest fyne.CanvasObject = p.active, p.list
+		if len(p.history) > 0 {
+			top = widgets.Col(look.Inside, p.active, widgets.Row(look.Inside, 0, widgets.NewPart("HISTORY"), clear))
+		} else {
+			rest = container.NewStack()
+		}
+		body = container.NewBorder(top, p.foot, nil, nil, rest)
+	}
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Transfers", body, send)}
+	p.Box.Refresh()
+}
+
+// choose shows what can be done with one of the history.
+func (p *Page) choose(i int, at *fyne.Position) {
+	if i >= len(p.history) {
+		return
+	}
+	t := p.history[i]
+	items := []*fyne.MenuItem{fyne.NewMenuItem("Send again", func() { p.app.RetryTransfer(t.ID) })}
+	if t.State != protocol.TransferDone {
+		items[0].Label = "Try again"
+	}
+	if t.Path != "" && p.here(t.To) {
+		items = append(items, fyne.NewMenuItem("Show in folder", func() { p.h.Reveal(t.Path) }))
+	}
+	for j, problem := range t.Problems {
+		if j == 5 {
+			break
+		}
+		text := problem.Path + ": " + problem.Text
+		items = append(items, fyne.NewMenuItem(text, func() { p.h.Say(text) }))
+	}
+	items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Remove from history", func() { p.app.ForgetTransfers(t.ID) }))
+	if at == nil {
+		place := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.list)
+		size := p.list.Size()
+		at = &fyne.Position{X: place.X + size.Width/2, Y: place.Y + min(size.Height/2, float32(i)*40)}
+	}
+	widgets.ShowMenuAt(p.list, *at, items)
+}
+
+// here reports whether a machine's files are this computer's.
+func (p *Page) here(id protocol.NodeID) bool {
+	n, ok := p.view.Local()
+	return id == protocol.Here || ok && n.ID == id
+}
+
+// card is a transfer under way.
+type card struct {
+	p      *Page
+	id     protocol.TransferID
+	box    fyne.CanvasObject
+	icon   *widget.Icon
+	title  *widgets.Text
+	line   *widgets.Text
+	bar    *bar
+	pause  *widgets.Button
+	paused bool
+}
+
+func newCard(p *Page, id protocol.TransferID) *card {
+	c := &card{p: p, id: id, title: widgets.NewText("", look.ColorText, "text"), line: widgets.NewText("", look.ColorMuted, look.SizeSmall), bar: newBar()}
+	c.title.Ellipsis, c.line.Ellipsis = true, true
+	c.icon = widget.NewIcon(look.IconIn("transfer", look.ColorAccent))
+	c.pause = widgets.NewQuiet("Pause", "pause", func() {
+		if c.paused {
+			p.app.ResumeTransfer(id)
+		} else {
+			p.app.PauseTransfer(id)
+		}
+	})
+	cancel := widgets.NewQuiet("Cancel", "cross", func() { p.app.CancelTransfer(id) })
+	inner := widgets.Col(look.Gap, widgets.Row(look.Inside, 1, c.icon, c.title, c.pause, cancel), c.bar, c.line)
+	c.box = container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner), widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside, inner))
+	return c
+}
+
+func (c *card) show(v state.View, t protocol.Transfer, now time.Time) {
+	c.title.SetText(state.TransferTitle(v, t))
+	line := state.TransferLine(v, t, now)
+	if t.Current != "" && t.Files > 1 {
+		line += " · " + t.Current
+	}
+	c.line.SetText(line)
+	c.bar.set(state.Progress(t))
+	c.paused = t.State == protocol.TransferPaused
+	if c.paused {
+		c.pause.Set("Resume", "play")
+	} else {
+		c.pause.Set("Pause", "pause")
+	}
+	if t.Simple {
+		c.pause.Hide() // its other end knows no pause
+	}
+}
+
+// bar shows how much of something is done.
+type bar struct {
+	widget.BaseWidget
+	part float64
+	base *widgets.Rect
+	full *widgets.Rect
+	box  *fyne.Container
+}
+
+func newBar() *bar {
+	b := &bar{base: widgets.NewRect(look.ColorLine, "", 2), full: widgets.NewRect(look.ColorAccent, "", 2)}
+	b.box = container.New(barLayout{b}, b.base, b.full)
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+func (b *bar) set(part float64) {
+	if part != b.part {
+		b.part = part
+		barLayout{b}.Layout(nil, b.Size())
+	}
+}
+
+type barLayout struct{ b *bar }
+
+func (barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(80, 4) }
+
+func (l barLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
+	l.b.base.Resize(size)
+	l.b.full.Resize(fyne.NewSize(size.Width*float32(l.b.part), size.Height))
+}
+
+// CreateRenderer implements fyne.Widget.
+func (b *bar) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }

@@ -1,0 +1,117 @@
+package transfers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+
+func inPage(t *testing.T) *Page {
+	t.Helper()
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(look.New(look.Light, 1))
+	app := state.NewApp()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	t.Cleanup(app.Close)
+	p := newPage(ctx, app, Handlers{Say: func(string) {}, Reveal: func(string) {}, Send: func() {}})
+	p.now = func() time.Time { return noon }
+	p.ended = 0 // nobody can be asked for a history
+	w := a.NewWindow("")
+	w.SetPadded(false)
+	w.SetContent(p.Box)
+	w.Resize(fyne.NewSize(880, 700))
+	t.Cleanup(w.Close)
+	return p
+}
+
+func moving() state.View {
+	return state.View{Loaded: true, Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}}, Transfers: []protocol.Transfer{
+		{ID: "a", State: protocol.TransferRunning, Sources: []string{"@here:/home/me/photos"}, From: protocol.Here, To: "nas", Files: 900, FilesDone: 300, Bytes: 3_400_000_000, BytesDone: 1_200_000_000,
+			Speed: 86_000_000, ETA: 25_000, Current: strings.Repeat("a long folder/", 20) + "a.jpg"},
+		{ID: "b", State: protocol.TransferPaused, Sources: []string{"nas:/x.iso"}, From: "nas", To: "gsv", Files: 1, Bytes: 1000, BytesDone: 10},
+	}}
+}
+
+func ended() past {
+	return past{[]protocol.Transfer{
+		{ID: "c", State: protocol.TransferDone, Sources: []string{"@here:/report.pdf"}, From: protocol.Here, To: "nas", BytesDone: 2000, StartedAt: noon.Add(-time.Hour).UnixMilli(), EndedAt: noon.Add(-time.Hour + 3*time.Second).UnixMilli()},
+		{ID: "d", State: protocol.TransferFailed, Sources: []string{"nas:/big"}, From: "nas", To: protocol.Here, Error: "the disk is full", EndedAt: noon.Add(-30 * time.Hour).UnixMilli()},
+	}, 900}
+}
+
+func TestViewsLookAsTheyDid(t *testing.T) {
+	p := inPage(t)
+	golden.Markup(t, "loading", p.Box)
+	p.show(state.View{Loaded: true})
+	p.showHistory(past{}, nil)
+	golden.Markup(t, "empty", p.Box)
+	p.show(moving())
+	golden.Markup(t, "moving", p.Box)
+	p.showHistory(ended(), nil)
+	golden.Markup(t, "history", p.Box)
+	p.showHistory(past{}, protocol.ErrUnavailable.With("not connected"))
+	golden.Markup(t, "problem", p.Box)
+}
+
+func TestCardsStayWhereTheyAreWhileTheyMove(t *testing.T) {
+	p := inPage(t)
+	p.show(moving())
+	card := p.cards["a"]
+	v := moving()
+	v.Transfers[0].BytesDone = 1_700_000_000
+	p.show(v)
+	if p.cards["a"] != card || card.bar.part != 0.5 {
+		t.Errorf("another card, or %v", card.bar.part)
+	}
+	if full, all := card.bar.full.Size().Width, card.bar.Size().Width; full < all*0.49 || full > all*0.51 {
+		t.Errorf("the bar is %v of %v", full, all)
+	}
+	if p.cards["b"].pause.Text != "Resume" {
+		t.Error("what is paused cannot be resumed")
+	}
+}
+
+func TestHundredsOfTransfersHaveFewCards(t *testing.T) {
+	p := inPage(t)
+	v := moving()
+	for i := range 500 {
+		v.Transfers = append(v.Transfers, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i)), State: protocol.TransferQueued})
+	}
+	p.show(v)
+	if len(p.cards) != shownAtOnce || !strings.Contains(test.RenderObjectToMarkup(p.Box), "482 more wait") {
+		t.Errorf("%d cards", len(p.cards))
+	}
+}
+
+func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
+	p := inPage(t)
+	v := moving()
+	v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: "laptop", Local: true})
+	p.show(v)
+	for id, want := range map[protocol.NodeID]bool{protocol.Here: true, "laptop": true, "nas": false, "gsv": false} {
+		if p.here(id) != want {
+			t.Errorf("%s: %v", id, !want)
+		}
+	}
+	p.showHistory(ended(), nil)
+	p.list.OnChoose(0) // its menu
+}
