@@ -59,6 +59,7 @@ func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {
 --
 Needs you (1)
   Run make -j4 on nas
+(Transfers (0))
 Open
 New chat
 Recent chats
@@ -76,7 +77,7 @@ Quit
 		t.Errorf("menu:\n%s\nwant:\n%s", got, want)
 	}
 	p.menus[0].Items[2].ChildMenu.Items[0].Action()
-	p.menus[0].Items[5].ChildMenu.Items[0].Action()
+	p.menus[0].Items[6].ChildMenu.Items[0].Action()
 	if len(chosen) != 2 || chosen[0].Do != state.TrayReview || chosen[0].ID != "q" || chosen[1].Do != state.TrayChat || chosen[1].Key != "a" {
 		t.Errorf("chosen %+v", chosen)
 	}
