@@ -76,8 +76,8 @@ type sendOut struct {
 
 func (t *Tools) talk() []tool.Tool {
 	return []tool.Tool{
-		tool.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to it goes where the last message of this chat came from.",
-			tool.Traits{Effect: protocol.EffectNetwork}, t.message),
+		oneOf(tool.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to it goes where the last message of this chat came from.",
+			tool.Traits{Effect: protocol.EffectNetwork}, t.message), "peerKind", "dm", "group", "channel", "thread"),
 		tool.Define("SessionsList", "List the chats with their last activity, and if wanted their last messages.",
 			tool.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.sessionsList),
 		tool.Define("SessionSend", "Send a message into another chat, whose agent then works on it, and wait for its answer.",

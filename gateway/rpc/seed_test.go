@@ -64,16 +64,21 @@ type block struct {
 	any            bool    // the result is what the tool gives
 }
 
-// seed is the list in testdata/seed004.txt.
-type seed struct{ methods, events, types map[string]*block }
+// seed is a list in testdata.
+type seed struct {
+	methods, events, types, tools map[string]*block
+	order                         []string // of the tools
+}
 
-func readSeed(t testing.TB) seed {
+func readSeed(t testing.TB) seed { return readList(t, "testdata/seed004.txt") }
+
+func readList(t testing.TB, path string) seed {
 	t.Helper()
-	data, err := os.ReadFile("testdata/seed004.txt")
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := seed{map[string]*block{}, map[string]*block{}, map[string]*block{}}
+	s := seed{methods: map[string]*block{}, events: map[string]*block{}, types: map[string]*block{}, tools: map[string]*block{}}
 	var b *block
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		line := lines.Text()
@@ -81,10 +86,13 @@ func readSeed(t testing.TB) seed {
 		if len(w) == 0 || w[0][0] == '#' {
 			continue
 		}
-		into, known := map[string]map[string]*block{"method": s.methods, "event": s.events, "type": s.types}[w[0]]
+		into, known := map[string]map[string]*block{"method": s.methods, "event": s.events, "type": s.types, "tool": s.tools}[w[0]]
 		if known && line[0] != ' ' {
 			b = &block{name: w[1], senders: w[2:]}
 			into[b.name] = b
+			if w[0] == "tool" {
+				s.order = append(s.order, b.name)
+			}
 			continue
 		}
 		if b == nil || len(w) < 2 {

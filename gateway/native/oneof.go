@@ -1,0 +1,24 @@
+package native
+
+import (
+	"encoding/json"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+)
+
+// oneOf lists the legal texts of a parameter in the tool's schema.
+func oneOf(t tool.Tool, parameter string, texts ...any) tool.Tool {
+	var s jsonschema.Schema
+	err := json.Unmarshal(t.Spec.InputSchema, &s)
+	if err == nil {
+		s.Properties[parameter].Enum = texts
+		t.Spec.InputSchema, err = protocol.Marshal(&s)
+	}
+	if err != nil {
+		panic(err) // the schema is part of the program
+	}
+	return t
+}
