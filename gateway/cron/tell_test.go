@@ -56,7 +56,7 @@ func TestWhoShowsSchedulesIsToldOfEachChange(t *testing.T) {
 func TestLookingAtSchedulesIsNoChange(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		of := r.sched.Tool().Spec.EffectOf
-		for args, want := range map[string]protocol.Effect{`{}`: protocol.EffectRead, `{"action":"status"}`: protocol.EffectRead, `{"action":"list"}`: protocol.EffectRead,
+		for args, want := range map[string]protocol.Effect{`{}`: protocol.EffectWrite, `{"action":"status"}`: protocol.EffectRead, `{"action":"list"}`: protocol.EffectRead,
 			`{"action":"runs"}`: protocol.EffectRead, `{"action":"add"}`: protocol.EffectWrite, `{"action":"run"}`: protocol.EffectWrite,
 			`{"action":"remove"}`: protocol.EffectWrite, `{"action":"update"}`: protocol.EffectWrite, `{"action":"Status"}`: protocol.EffectWrite,
 			`{"action":1}`: protocol.EffectWrite, `[]`: protocol.EffectWrite} {

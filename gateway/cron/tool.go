@@ -56,7 +56,7 @@ func effectOf(args json.RawMessage) protocol.Effect {
 	}
 	if json.Unmarshal(args, &in) == nil {
 		switch in.Action {
-		case "", "status", "list", "runs":
+		case "status", "list", "runs":
 			return protocol.EffectRead
 		}
 	}
@@ -71,7 +71,7 @@ func (s *Scheduler) call(ctx context.Context, in toolArgs) (any, error) {
 	}
 	offset := int(min(max(in.Offset, 0), math.MaxInt32))
 	switch in.Action {
-	case "", "status": // the original's default
+	case "status":
 		return s.Status(ctx, protocol.CronStatusParams{AgentID: in.AgentID})
 	case "list":
 		return s.List(ctx, protocol.CronListParams{AgentID: in.AgentID, IncludeDisabled: in.IncludeDisabled, Limit: limit, Offset: offset})

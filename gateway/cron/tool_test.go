@@ -33,8 +33,8 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 			}
 			return out
 		}
-		if out := call(`{}`); out["enabled"] != true || out["count"] != 0.0 {
-			t.Errorf("status is the default: %v", out)
+		if out := call(`{"action":"status"}`); out["enabled"] != true || out["count"] != 0.0 {
+			t.Errorf("status: %v", out)
 		}
 		job := call(`{"action":"add","job":{"name":"Tea","schedule":{"kind":"at","at":"in 20 minutes"},"spec":{"mode":"systemEvent","text":"tea"}}}`)["job"].(map[string]any)
 		id := job["id"].(string)
