@@ -54,6 +54,10 @@ func (c *conn) prove(ctx context.Context) {
 			return
 		case <-c.probe:
 		}
+		if lostAddress(c.ws.LocalAddr()) {
+			c.ws.Close() // nothing can come back to an address that is gone
+			return
+		}
 		before := c.heard.Load()
 		wire.Ping(c.ws) // an error ends the connection by itself
 		timer := time.NewTimer(probeLimit)

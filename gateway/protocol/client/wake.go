@@ -53,3 +53,16 @@ func addresses() string {
 	slices.Sort(all)
 	return strings.Join(all, " ")
 }
+
+// lostAddress reports whether this machine has the address no more.
+func lostAddress(a net.Addr) bool {
+	at, ok := a.(*net.TCPAddr)
+	list, err := net.InterfaceAddrs()
+	if !ok || err != nil || len(list) == 0 || at.IP.IsLoopback() {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(have net.Addr) bool {
+		n, ok := have.(*net.IPNet)
+		return ok && n.IP.Equal(at.IP)
+	})
+}

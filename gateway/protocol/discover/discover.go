@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net"
 	"slices"
 	"strconv"
@@ -55,17 +56,40 @@ func Announce(ctx context.Context, pin trust.Pin, port int) error {
 		if len(servers) == 0 && err == nil {
 			err = errors.New("this machine is on no network that takes multicast")
 		}
-		// Interfaces come and go, and the tag is another tomorrow.
-		timer := time.NewTimer(min(now.Truncate(day).Add(day).Sub(now), 5*time.Minute))
+		if err != nil {
+			slog.Debug("The gateway is not announced everywhere", "err", err)
+		}
+		rest(ctx, now.Truncate(day).Add(day), fingerprint())
+		stop(servers)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// lookAround is how often it is looked whether the networks changed.
+const lookAround = 5 * time.Second
+
+// rest waits until the tag is over, the networks are not as they were, or ctx ends.
+func rest(ctx context.Context, until time.Time, networks string) {
+	tick := time.NewTicker(lookAround)
+	defer tick.Stop()
+	for time.Now().Before(until) && fingerprint() == networks {
 		select {
 		case <-ctx.Done():
-			timer.Stop()
-			stop(servers)
-			return ctx.Err()
-		case <-timer.C:
+			return
+		case <-tick.C:
 		}
-		stop(servers)
 	}
+}
+
+// fingerprint changes with the networks this machine is on.
+func fingerprint() string {
+	var all strings.Builder
+	for _, i := range interfaces() {
+		fmt.Fprintln(&all, i.Index, i.ips)
+	}
+	return all.String()
 }
 
 func stop(servers []*mdns.Server) {

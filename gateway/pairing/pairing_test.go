@@ -1,0 +1,339 @@
+package pairing
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/store"
+)
+
+const testPin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+// kept is a Store in memory.
+type kept struct {
+	devices map[protocol.DeviceID]store.PairedDevice
+	lines   []protocol.AuditEntry
+	broken  bool
+}
+
+func (k *kept) Devices(context.Context) (list []store.PairedDevice, err error) {
+	for _, d := range k.devices {
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+func (k *kept) PutDevice(_ context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error {
+	if k.broken {
+		return protocol.ErrStorage
+	}
+	k.devices[d.ID] = d
+	k.lines = append(k.lines, lines...)
+	return nil
+}
+
+func (k *kept) Audit(_ context.Context, lines ...protocol.AuditEntry) error {
+	k.lines = append(k.lines, lines...)
+	return nil
+}
+
+func (k *kept) DeleteDevice(_ context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error {
+	delete(k.devices, id)
+	k.lines = append(k.lines, lines...)
+	return nil
+}
+
+type noNodes struct{}
+
+func (noNodes) Release(protocol.NodeID) {}
+
+func open(t *testing.T, k *kept) *Manager {
+	t.Helper()
+	if k.devices == nil {
+		k.devices = make(map[protocol.DeviceID]store.PairedDevice)
+	}
+	m, err := Open(t.Context(), Options{Store: k, Bus: new(event.Bus), Nodes: noNodes{}, Name: "tower", Network: func() protocol.NetworkStatus {
+		return protocol.NetworkStatus{Enabled: true, Listening: true, Addresses: []string{"10.0.0.1:8788"}, Pin: testPin}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// wire is one end of a conversation in memory.
+type wire struct {
+	in, out chan trust.Message
+	gone    context.Context
+}
+
+func (w wire) Send(m trust.Message) error {
+	select {
+	case w.out <- m:
+		return nil
+	case <-w.gone.Done():
+		return context.Cause(w.gone)
+	}
+}
+
+func (w wire) Receive() (trust.Message, error) {
+	select {
+	case m := <-w.in:
+		return m, nil
+	case <-w.gone.Done():
+		return trust.Message{}, context.Cause(w.gone)
+	}
+}
+
+type outcome struct {
+	done trust.Done
+	err  error
+}
+
+// come has a device hold a conversation with m; hang up ends it.
+func come(t *testing.T, m *Manager, taker trust.Taker) (out chan outcome, hangUp func()) {
+	a, b := make(chan trust.Message), make(chan trust.Message)
+	gone, cancel := context.WithCancel(t.Context())
+	out = make(chan outcome, 1)
+	taker.Pin = testPin
+	go m.Pair(t.Context(), gone, wire{a, b, gone}, "10.0.0.7")
+	go func() {
+		done, err := taker.Run(wire{b, a, gone})
+		out <- outcome{done, err}
+	}()
+	return out, cancel
+}
+
+func phone(id trust.Identity) trust.Taker {
+	return trust.Taker{Identity: id, Applicant: trust.Applicant{Role: protocol.RoleClient, Name: "phone\n\u202epc"}}
+}
+
+func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kept{}
+		m := open(t, k)
+		invite, err := m.Invite(t.Context(), "owner window", protocol.DeviceInviteParams{Role: protocol.RoleClient})
+		if err != nil {
+			t.Fatal(err)
+		}
+		link, _ := trust.ParseLink(invite.Link)
+		taker := phone(trust.NewIdentity())
+		taker.Link = &link
+		began := time.Now()
+		out, hangUp := come(t, m, taker)
+		defer hangUp()
+		synctest.Wait()
+		if l, _ := m.List(t.Context()); len(l.Requests) != 1 || l.Requests[0].Device.Name != "phonepc" || l.Requests[0].Device.Address != "10.0.0.7" {
+			t.Fatalf("%+v", l.Requests)
+		}
+		if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) || time.Since(began) != confirmLife {
+			t.Errorf("%v after %s", got.err, time.Since(began))
+		}
+		synctest.Wait()
+		if l, _ := m.List(t.Context()); len(l.Requests)+len(l.Invites)+len(l.Devices) != 0 {
+			t.Errorf("left: %+v", l)
+		}
+	})
+}
+
+func TestInvitationsEndAfterTenMinutesAndAreFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := open(t, &kept{})
+		numbers := make(map[string]bool)
+		var first protocol.DeviceInvite
+		for i := range maxInvites {
+			in, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				first = in
+			}
+			number, _, _ := strings.Cut(in.Code, "-")
+			numbers[number] = true
+		}
+		if len(numbers) != maxInvites {
+			t.Errorf("numbers %v are not all different", numbers)
+		}
+		if _, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{}); !errors.Is(err, protocol.ErrConflict) {
+			t.Errorf("one more: %v", err)
+		}
+		time.Sleep(inviteLife)
+		link, _ := trust.ParseLink(first.Link)
+		taker := trust.Taker{Identity: trust.NewIdentity(), Link: &link, Applicant: trust.Applicant{Role: protocol.RoleNode, NodeID: "n"}}
+		out, hangUp := come(t, m, taker)
+		defer hangUp()
+		if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) {
+			t.Errorf("after its time: %+v", got)
+		}
+	})
+}
+
+func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kept{}
+		m := open(t, k)
+		id := trust.NewIdentity()
+		out, hangUp := come(t, m, phone(id))
+		synctest.Wait()
+		l, _ := m.List(t.Context())
+		hangUp()
+		if _, err := m.Approve(t.Context(), "owner window", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+			t.Fatal(err)
+		}
+		<-out
+		m = open(t, k) // and the gateway is started anew
+		again := phone(id)
+		again.Renew = true
+		out, hangUp = come(t, m, again)
+		defer hangUp()
+		got := <-out
+		if got.err != nil || got.done.Token == "" {
+			t.Fatalf("%+v", got)
+		}
+		binding := []byte("a session")
+		proof := func(by trust.Identity) *protocol.Auth {
+			return &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: by.Sign(trust.ForConnect, binding)}}
+		}
+		if p, err := m.Authenticate(t.Context(), proof(id), binding); err != nil || p.Device != id.ID() || !p.Has(protocol.ScopeAdmin) {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if _, err := m.Authenticate(t.Context(), proof(id), []byte("another session")); !errors.Is(err, protocol.ErrUnauthorized) {
+			t.Errorf("a proof of another session: %v", err)
+		}
+		// A stranger's key fetches nothing.
+		stranger := phone(trust.NewIdentity())
+		stranger.Renew = true
+		other, end := come(t, m, stranger)
+		defer end()
+		if got := <-other; !errors.Is(got.err, protocol.ErrUnauthorized) {
+			t.Errorf("a stranger: %+v", got)
+		}
+	})
+}
+
+func TestAPairingForSomeDaysEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := open(t, &kept{})
+		invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, _ := trust.ParseCode(invite.Code)
+		id := trust.NewIdentity()
+		taker := phone(id)
+		taker.Code = &code
+		out, hangUp := come(t, m, taker)
+		defer hangUp()
+		synctest.Wait()
+		l, _ := m.List(t.Context())
+		if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+			t.Fatal(err)
+		}
+		got := <-out
+		try := func() error {
+			_, err := m.Authenticate(t.Context(), &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(trust.ForConnect, nil)}}, nil)
+			return err
+		}
+		time.Sleep(29 * 24 * time.Hour)
+		if err := try(); err != nil {
+			t.Errorf("on day 29: %v", err)
+		}
+		time.Sleep(2 * 24 * time.Hour)
+		if err := try(); !errors.Is(err, protocol.ErrUnauthorized) || !strings.Contains(string(protocol.AsError(err).Details), protocol.RefusedExpired) {
+			t.Errorf("on day 31: %v", err)
+		}
+	})
+}
+
+func TestNobodyIsLetInThatCouldNotBeStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kept{}
+		m := open(t, k)
+		out, hangUp := come(t, m, phone(trust.NewIdentity()))
+		synctest.Wait()
+		l, _ := m.List(t.Context())
+		k.broken = true
+		if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); !errors.Is(err, protocol.ErrStorage) {
+			t.Errorf("%v", err)
+		}
+		if l, _ := m.List(t.Context()); len(l.Devices) != 0 || len(l.Requests) != 1 {
+			t.Errorf("%+v", l)
+		}
+		hangUp()
+		<-out
+		synctest.Wait()
+	})
+}
+
+func TestEveryAnswerIsInTheAuditLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kept{}
+		m := open(t, k)
+		id := trust.NewIdentity()
+		for _, yes := range []bool{false, true} {
+			out, hangUp := come(t, m, phone(id))
+			synctest.Wait()
+			l, _ := m.List(t.Context())
+			if yes {
+				if _, err := m.Approve(t.Context(), "owner window", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := m.Deny(t.Context(), "owner window", l.Requests[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			<-out
+			hangUp()
+		}
+		m.Rotate(t.Context(), "owner window", id.ID())
+		m.Revoke(t.Context(), "owner window", id.ID())
+		m.Forget(t.Context(), "owner window", id.ID())
+		var said []string
+		for _, l := range k.lines {
+			if l.Kind != protocol.AuditDevice || l.By != "owner window" || l.At == 0 {
+				t.Errorf("%+v", l)
+			}
+			said = append(said, strings.Fields(l.What)[0])
+		}
+		if got := strings.Join(said, " "); got != "refused paired rotated revoked forgot" {
+			t.Errorf("the log says %s", got)
+		}
+	})
+}
+
+func TestARefusedOfferIsNotAskedAgainUntilItChanges(t *testing.T) {
+	k := &kept{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: protocol.Device{ID: "d", Role: protocol.RoleNode, NodeID: "n", Reach: &protocol.Reach{Tools: []string{"Read"}}}}}}
+	m := open(t, k)
+	who := auth.Device(k.devices["d"].Device)
+	offer := func(tools ...string) (held []string, asked []protocol.DeviceRequest) {
+		p := protocol.ConnectParams{Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Mode: "read-only", Network: "blocked"}}}
+		for _, tool := range tools {
+			p.Tools = append(p.Tools, protocol.ToolSpec{Name: tool})
+		}
+		e := m.Admit(who, p)
+		l, _ := m.List(t.Context())
+		return e.Held, l.Requests
+	}
+	k.devices["d"].Reach.Sandbox, k.devices["d"].Reach.Network = "read-only", "blocked"
+	held, asked := offer("Read", "Bash")
+	if len(held) != 1 || held[0] != "Bash" || len(asked) != 1 {
+		t.Fatalf("%v, %+v", held, asked)
+	}
+	if err := m.Deny(t.Context(), "owner", asked[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if held, asked := offer("Read", "Bash"); len(held) != 1 || len(asked) != 0 {
+		t.Errorf("the same once more: %v, %+v", held, asked)
+	}
+	if held, asked := offer("Read", "Write"); len(held) != 1 || len(asked) != 1 {
+		t.Errorf("something else: %v, %+v", held, asked)
+	}
+}
