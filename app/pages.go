@@ -26,7 +26,7 @@ type page struct {
 // pages are in the sidebar's foot, in this order.
 func (s *shell) pages() []page {
 	return []page{
-		s.inboxPage(),
+		s.inboxPage(), s.rulesPage(), s.auditPage(),
 		{"machine", machinesTitle, func(ctx context.Context) fyne.CanvasObject {
 			id := s.machine
 			p := nodes.New(ctx, s.b.state, nodes.Handlers{Machines: &s.machines, Copy: s.app.Clipboard().SetContent, Say: s.say, Send: s.sendFiles, Opened: func(id protocol.NodeID) {

@@ -44,7 +44,7 @@ const maxRows = 100
 // NewInbox makes the page.
 func NewInbox(h InboxHandlers, machines *look.Machines) *Inbox {
 	in := &Inbox{h: h, machines: machines, rows: container.NewVBox(), more: widgets.NewText("", look.ColorMuted, look.SizeSmall), clock: time.Now}
-	in.none = container.NewCenter(widgets.NewEmptyState("check", "Nothing waits for you", "When the agent needs your word, its question is here, on the tray and in a window of its own."))
+	in.none = widgets.Inset(2*look.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing waits for you", "When the agent needs your word, its question is here, on the tray and in a window of its own."))
 	in.list = container.NewVScroll(widgets.Inset(0, look.Inside, look.Page, 0, container.NewVBox(in.rows, in.more)))
 	in.Box = widgets.NewPage("Needs you", container.NewStack(in.list, in.none))
 	return in

@@ -33,6 +33,8 @@ type View struct {
 	// Config, Devices and Ended count changes of the configuration, of what is paired, and of the transfers' history.
 	Config, Devices, Ended int
 
+	// RulesChanged counts changes of the rules.
+	RulesChanged int
 	// Later are questions that the person put off here, with the time until when.
 	Later map[protocol.ApprovalID]int64
 

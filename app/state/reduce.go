@@ -13,6 +13,7 @@ func begin(v View, s protocol.FeedSnapshot) View {
 	v.Loaded, v.Status, v.Sessions, v.Nodes, v.Approvals = true, s.Status, s.Sessions, s.Nodes, s.Approvals
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
 	v.Devices++
+	v.RulesChanged++
 	v.Ended++
 	v.Approvals = drop(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
 	return v
@@ -60,6 +61,8 @@ func reduce(v View, c protocol.Change) View {
 		slices.SortStableFunc(v.Nodes, byPresence)
 	case c.Kind == protocol.ChangeNodeForgotten && c.Node != nil:
 		v.Nodes = drop(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
+	case c.Kind == protocol.ChangeRules:
+		v.RulesChanged++
 	case c.Kind == protocol.ChangeDevices:
 		v.Devices++
 	case c.Kind == protocol.ChangeTransfer && c.Transfer != nil:

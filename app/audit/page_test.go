@@ -1,0 +1,204 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/gateway/protocol"
+)
+
+type gateway struct {
+	lines  []protocol.AuditEntry // newest first
+	broken protocol.AuditVerifyResult
+	did    []string
+	fail   error
+	gone   bool // nothing was given by a question
+}
+
+func (g *gateway) Audit(_ context.Context, p protocol.AuditListParams) (protocol.AuditListResult, error) {
+	g.did = append(g.did, fmt.Sprintf("list %s %d %d", p.Kind, p.After, p.Before))
+	var out []protocol.AuditEntry
+	for _, e := range g.lines {
+		if (p.Kind == "" || e.Kind == p.Kind) && (p.Before == 0 || e.Seq < p.Before) {
+			out = append(out, e)
+		}
+	}
+	more := len(out) > p.Limit
+	return protocol.AuditListResult{Entries: out[:min(len(out), p.Limit)], More: more}, g.fail
+}
+
+func (g *gateway) VerifyAudit(context.Context) (protocol.AuditVerifyResult, error) {
+	return g.broken, g.fail
+}
+
+func (g *gateway) UndoGrant(_ context.Context, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
+	g.did = append(g.did, "undo "+string(id))
+	if g.gone {
+		return protocol.ApprovalUndoResult{}, protocol.ErrNotFound.With("it gave nothing")
+	}
+	return protocol.ApprovalUndoResult{Rules: 1}, g.fail
+}
+
+func (g *gateway) DeleteRule(_ context.Context, id string) error {
+	g.did = append(g.did, "delete "+id)
+	return g.fail
+}
+
+func (g *gateway) ExportAudit(_ context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (int, error) {
+	fmt.Fprintf(w, "csv %v kind %s", asCSV, p.Kind)
+	return 3, g.fail
+}
+
+type bench struct {
+	*Page
+	g    *gateway
+	t    *testing.T
+	w    fyne.Window
+	said []string
+	file strings.Builder
+}
+
+func newBench(t *testing.T, mode look.Mode) *bench {
+	test.NewTempApp(t).Settings().SetTheme(look.New(mode, 1))
+	b := &bench{t: t, g: &gateway{broken: protocol.AuditVerifyResult{Lines: 4}}}
+	one := 1
+	b.g.lines = []protocol.AuditEntry{
+		{Seq: 4, At: 990_000, Kind: protocol.AuditCall, By: "owner this computer", Node: "server", SessionKey: "main", Tool: "Bash", What: "make test", Verdict: "allow", Why: "you allowed it",
+			Approval: "q1", State: "failed", ExitCode: &one, Hash: "abc"},
+		{Seq: 3, At: 980_000, Kind: protocol.AuditRuleMade, By: "owner", Rule: "r1", Approval: "q1", What: "Allow make test", Policy: json.RawMessage(`{"tool":"Bash"}`), Hash: "abb"},
+		{Seq: 2, At: 970_000, Kind: protocol.AuditCall, By: "nobody", Node: "nas", Tool: "Write", What: "/etc/passwd", Verdict: "deny", Why: "nobody was there to ask", Hash: "aba"},
+		{Seq: 1, At: 960_000, Kind: protocol.AuditCall, By: "default", Node: "nas", Tool: "Bash", What: "ls", Verdict: "allow", Rule: "r9", State: "completed", Hash: "aaa"},
+	}
+	b.Page = newPage(b.g, Handlers{Say: func(s string) { b.said = append(b.said, s) }, OpenChat: func(protocol.SessionKey) {},
+		SaveTo: func(name string, write func(context.Context, io.Writer) (string, error)) {
+			text, err := write(t.Context(), &b.file)
+			b.said = append(b.said, fmt.Sprint(name, " ", text, " ", err))
+		}})
+	b.run = func(work func(context.Context) error, done func(error)) { done(work(t.Context())) }
+	b.now = func() time.Time { return time.UnixMilli(1_000_000) }
+	b.w = test.NewTempWindow(t, b.Box)
+	b.w.SetPadded(false)
+	b.w.Resize(fyne.NewSize(880, 560))
+	b.Load()
+	return b
+}
+
+func (b *bench) shot(name string) {
+	dir := os.Getenv("FAIRLEAD_SHOTS")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, name+".png"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, b.w.Canvas().Capture()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) shows(want ...string) {
+	b.t.Helper()
+	markup := test.RenderObjectToMarkup(b.Box)
+	for _, w := range want {
+		if !strings.Contains(markup, w) {
+			b.t.Errorf("%q is not shown", w)
+		}
+	}
+}
+
+func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
+	for mode, name := range map[look.Mode]string{look.Light: "audit", look.Dark: "audit-dark"} {
+		b := newBench(t, mode)
+		b.shot(name)
+		b.shows("Bash make test on server", "allowed on this computer", "with exit code 1", "Rule made: Allow make test", "denied by nobody")
+		b.open(0)
+		b.shot(name + "-one")
+		b.shows("Undo this grant", "Open the chat", "q1", "abc")
+	}
+}
+
+func TestEmptyAndBrokenLog(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.verify()
+	b.shows("All 4 lines hold together")
+	b.g.broken = protocol.AuditVerifyResult{Lines: 4, Broken: 2, Why: "its hash is another"}
+	b.verify()
+	b.shows("Line 2 does not follow from the line before it: its hash is another.")
+	b.g.lines = nil
+	b.Load()
+	b.chain.Set("", look.ColorMuted)
+	golden.Markup(t, "empty", b.Box)
+	b.g.fail = errors.New("no connection")
+	b.Load()
+	b.shows("The audit log could not be loaded.", "no connection")
+}
+
+func TestLogIsFilteredAndSearched(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.search.SetText("nas passwd")
+	if len(b.shown) != 1 || b.shown[0].Seq != 2 {
+		t.Errorf("found %v", b.shown)
+	}
+	b.search.SetText("")
+	b.kinds()[2].Action()
+	b.times()[1].Action()
+	if len(b.shown) != 1 || b.shown[0].Kind != protocol.AuditRuleMade || b.params.After != 1_000_000-3_600_000 {
+		t.Errorf("shown %v since %d", b.shown, b.params.After)
+	}
+}
+
+func TestOlderLinesAreLoadedOnDemand(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.g.lines = nil
+	for i := range 500 {
+		b.g.lines = append(b.g.lines, protocol.AuditEntry{Seq: int64(500 - i), Kind: protocol.AuditCall, By: "owner", Tool: "Bash", What: "ls", Verdict: "allow"})
+	}
+	b.Load()
+	for range 5 {
+		b.next()
+	}
+	if len(b.shown) != 500 || b.shown[499].Seq != 1 || b.older.Visible() {
+		t.Errorf("%d lines", len(b.shown))
+	}
+}
+
+func TestGrantIsTakenBackFromItsLine(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.g.did = nil
+	b.undo(b.shown[0])
+	if b.g.did[0] != "undo q1" || b.said[0] != "Taken back: 1 rules, 0 permissions of a chat. What has run has run." {
+		t.Errorf("did %v, said %v", b.g.did, b.said)
+	}
+	b.g.gone, b.g.did, b.said = true, nil, nil
+	b.undo(b.shown[0]) // it gave nothing, and no rule is named
+	b.undo(b.shown[3])
+	if b.said[0] == "" || !strings.HasPrefix(b.said[0], "Nothing was taken back") || strings.Join(b.g.did[:2], ", ") != "undo q1, delete r9" {
+		t.Errorf("did %v, said %v", b.g.did, b.said)
+	}
+}
+
+func TestLogIsExported(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.kinds()[1].Action()
+	b.export(true)
+	b.export(false)
+	if got := b.file.String(); got != "csv true kind callcsv false kind call" || b.said[0] != "fairlead-audit.csv 3 lines were written. <nil>" {
+		t.Errorf("%q, %v", got, b.said)
+	}
+}

@@ -1,0 +1,225 @@
+package rules
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// detail is one rule: what it says, where it comes from, what it would have decided, and what can be done with it.
+type detail struct {
+	p       *Page
+	rule    protocol.Rule
+	text    *widget.Entry
+	verdict *widgets.Button
+	expires *widgets.Button
+	result  *fyne.Container
+	note    *widgets.Paragraph
+}
+
+var verdicts = []struct{ value, words string }{{"allow", "Allow"}, {"ask", "Ask"}, {"deny", "Deny"}}
+
+// terms are how long a rule may hold from now on.
+var terms = []struct {
+	words string
+	d     time.Duration
+}{{"Never", 0}, {"In an hour", time.Hour}, {"Tomorrow", 24 * time.Hour}, {"In a week", 7 * 24 * time.Hour}, {"In 30 days", 30 * 24 * time.Hour}}
+
+func (p *Page) open(r protocol.Rule) {
+	d := &detail{p: p, rule: r, text: widget.NewMultiLineEntry(), result: container.NewVBox(), note: widgets.NewParagraph("", look.ColorBad, "text")}
+	p.detail = d
+	d.text.TextStyle.Monospace, d.text.Wrapping = true, fyne.TextWrapBreak
+	d.text.SetMinRowsVisible(12)
+	d.text.SetText(indent(r.Policy))
+	edit, remove := state.Changeable(r)
+	if r.ID == "" {
+		remove = false
+	}
+	d.verdict, d.expires = pick(d.verdictMenu), pick(d.expiresMenu)
+	d.text.OnChanged = func(string) { d.show() }
+	words, _ := state.Reveal(r.Words)
+	if r.ID == "" {
+		words = "A new rule"
+	}
+	heading := widgets.NewParagraph(words, look.ColorText, "text")
+	heading.SetStyle(fyne.TextStyle{Bold: true})
+	rows := []fyne.CanvasObject{heading}
+	if r.Problem != "" {
+		rows = append(rows, widgets.Lead("text", 0, widget.NewIcon(look.IconIn("warning", look.ColorNeedsYou)),
+			widgets.NewParagraph("It is switched off: "+r.Problem, look.ColorNeedsYou, "text")))
+	}
+	if r.ID != "" {
+		about := state.RuleOrigin(r)
+		if r.CreatedAt != 0 {
+			about += ", " + state.When(r.CreatedAt, p.now())
+		}
+		if use := state.RuleUse(r, p.now()); use != "" {
+			about += " · " + use
+		}
+		rows = append(rows, widgets.NewParagraph(about, look.ColorMuted, look.SizeSmall))
+	}
+	if edit {
+		rows = append(rows, widgets.Row(look.Group, -1, widgets.NewField("What it does", d.verdict), widgets.NewField("It ends", d.expires)))
+	} else {
+		d.text.Disable()
+	}
+	rows = append(rows, widgets.NewField("The rule, as it is exported", d.text), d.note)
+	buttons := []fyne.CanvasObject{widgets.NewButton("Try on earlier calls", "reset", d.try)}
+	if edit {
+		keep := widgets.NewButton("Keep", "check", d.keep)
+		keep.Primary = true
+		buttons = append(buttons, keep)
+	}
+	if remove {
+		b := widgets.NewQuiet("Delete", "trash", func() { p.remove(r) })
+		if r.Origin == protocol.RuleFromChat {
+			b.SetText("Withdraw")
+		}
+		b.Danger = true
+		buttons = append(buttons, b)
+	}
+	if r.Origin == protocol.RuleFromConfig {
+		rows = append(rows, widgets.NewParagraph("It is an entry of toolApproval in the configuration and is changed there.", look.ColorMuted, "text"))
+		if p.h.Config != nil {
+			buttons = []fyne.CanvasObject{widgets.NewButton("Open the configuration", "settings", p.h.Config)}
+		} else {
+			buttons = nil
+		}
+	}
+	rows = append(rows, widgets.Row(look.Inside, -1, buttons...), d.result)
+	back := widgets.NewQuiet("All rules", "back", func() { p.openList() })
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rule", widgets.NewForm(rows...), back)}
+	d.show()
+	p.Box.Refresh()
+}
+
+func pick(menu func() []*fyne.MenuItem) *widgets.Button {
+	b := widgets.NewButton("", "", nil)
+	b.Trail = "down"
+	b.OnTap = func() { widgets.ShowMenu(b, menu()) }
+	return b
+}
+
+func indent(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// show says in the buttons what the text says.
+func (d *detail) show() {
+	f, err := state.FieldsOf(json.RawMessage(d.text.Text))
+	if err != nil {
+		d.note.Set("This is not a rule: "+err.Error(), look.ColorBad)
+		return
+	}
+	d.note.Set("", look.ColorBad)
+	d.verdict.SetText(f.Verdict)
+	for _, v := range verdicts {
+		if v.value == f.Verdict {
+			d.verdict.SetText(v.words)
+		}
+	}
+	ends := "Never"
+	if !f.Expires.IsZero() {
+		ends = f.Expires.Local().Format("2 Jan 2006 15:04")
+	}
+	d.expires.SetText(ends)
+}
+
+func (d *detail) set(change func(*state.RuleFields)) {
+	raw := json.RawMessage(d.text.Text)
+	f, err := state.FieldsOf(raw)
+	if err != nil {
+		return // the note says so
+	}
+	change(&f)
+	if raw, err = state.WithFields(raw, f); err == nil {
+		d.text.SetText(indent(raw))
+	}
+}
+
+func (d *detail) verdictMenu() []*fyne.MenuItem {
+	var items []*fyne.MenuItem
+	for _, v := range verdicts {
+		items = append(items, fyne.NewMenuItem(v.words, func() { d.set(func(f *state.RuleFields) { f.Verdict = v.value }) }))
+	}
+	return items
+}
+
+func (d *detail) expiresMenu() []*fyne.MenuItem {
+	var items []*fyne.MenuItem
+	for _, t := range terms {
+		items = append(items, fyne.NewMenuItem(t.words, func() {
+			d.set(func(f *state.RuleFields) {
+				f.Expires = time.Time{}
+				if t.d > 0 {
+					f.Expires = d.p.now().Add(t.d)
+				}
+			})
+		}))
+	}
+	return items
+}
+
+func (d *detail) keep() {
+	raw := json.RawMessage(d.text.Text)
+	if !json.Valid(raw) {
+		return
+	}
+	var rule protocol.Rule
+	d.p.run(func(ctx context.Context) (err error) { rule, err = d.p.b.PutRule(ctx, d.rule.ID, raw); return err }, func(err error) {
+		if err != nil {
+			d.note.Set("It was not kept: "+err.Error(), look.ColorBad)
+			d.p.Box.Refresh()
+			return
+		}
+		if rule.Problem != "" {
+			d.p.open(rule) // it says what is wrong
+			d.p.Load()
+			return
+		}
+		d.p.openList()
+		d.p.Load()
+	})
+}
+
+// try looks what the rule would have decided otherwise of the calls before.
+func (d *detail) try() {
+	raw := json.RawMessage(d.text.Text)
+	if !json.Valid(raw) {
+		return
+	}
+	var res protocol.RuleTryResult
+	d.p.run(func(ctx context.Context) (err error) { res, err = d.p.b.TryRule(ctx, raw); return err }, func(err error) {
+		if err != nil {
+			d.note.Set("It could not be tried: "+err.Error(), look.ColorBad)
+			d.p.Box.Refresh()
+			return
+		}
+		rows := []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("Of the last %d calls it would have decided %d otherwise.", res.Looked, len(res.Changed)), look.ColorText, "text")}
+		for _, c := range res.Changed {
+			line, _ := state.Reveal(state.CallLine(c.Call))
+			t := widgets.NewText(line, look.ColorText, look.SizeSmall)
+			t.Style.Monospace, t.Ellipsis = true, true
+			rows = append(rows, widgets.Row(look.Inside, 0, t, widgets.NewText("was "+c.Was+", now "+c.Now, look.ColorMuted, look.SizeSmall),
+				widgets.NewText(state.When(c.Call.RequestedAt, d.p.now()), look.ColorMuted, look.SizeSmall)))
+		}
+		d.result.Objects = rows
+		d.result.Refresh()
+		d.p.Box.Refresh()
+	})
+}

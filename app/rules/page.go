@@ -1,0 +1,244 @@
+// Package rules is the page of the rules about calls: which there are, where each comes from and how often it is used, what it would have decided,
+// and how to change it or to be rid of it.
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Backend is what the page asks of the gateway. Its methods block.
+type Backend interface {
+	Rules(context.Context) (protocol.RulesResult, error)
+	PutRule(ctx context.Context, id string, policy json.RawMessage) (protocol.Rule, error)
+	DeleteRule(ctx context.Context, id string) error
+	RestoreRule(ctx context.Context, id string) error
+	ExportRules(context.Context) ([]byte, error)
+	ImportRules(ctx context.Context, file []byte) (protocol.RulesImportResult, error)
+	TryRule(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error)
+}
+
+// Handlers are what the page does beside its rules.
+type Handlers struct {
+	// Undo tells that something was deleted and offers to bring it back, until a time.
+	Undo func(text string, undo func(), until time.Time)
+	Say  func(string)
+	// Save asks where a file goes and writes it there. Open asks for a file and reads it.
+	Save func(name string, data []byte)
+	Open func(done func([]byte))
+	// Config opens the configuration, where rules of toolApproval are changed.
+	Config func()
+}
+
+// Page is the page. It belongs to the GUI thread.
+type Page struct {
+	ctx context.Context
+	b   Backend
+	h   Handlers
+	Box *fyne.Container
+
+	all    protocol.RulesResult
+	shown  []protocol.Rule
+	loaded bool
+	search *widgets.SearchField
+	list   *widgets.ItemList
+	count  *widgets.Text
+	none   *fyne.Container
+	detail *detail // nil while the list is shown
+	now    func() time.Time
+	// run does work off the GUI thread and then done on it.
+	run func(work func(context.Context) error, done func(error))
+}
+
+// New makes the page and follows the gateway until ctx ends.
+func New(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := newPage(ctx, a, h)
+	p.run = func(work func(context.Context) error, done func(error)) {
+		bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, work(ctx) }, func(_ struct{}, err error) { done(err) })
+	}
+	seen := -1
+	bind.Watch(ctx, a.Value, func(v state.View) {
+		if v.RulesChanged != seen {
+			seen = v.RulesChanged
+			p.Load()
+		}
+	})
+	return p
+}
+
+func newPage(ctx context.Context, b Backend, h Handlers) *Page {
+	p := &Page{ctx: ctx, b: b, h: h, Box: container.NewStack(), now: time.Now, none: container.NewStack()}
+	p.list = widgets.NewItemList(func(i int) {
+		if i < len(p.shown) {
+			p.open(p.shown[i])
+		}
+	})
+	p.search = widgets.NewSearchField("Search rules", "")
+	p.search.OnChanged = func(string) { p.draw() }
+	p.count = widgets.NewText("", look.ColorMuted, look.SizeSmall)
+	p.openList()
+	return p
+}
+
+// Load asks for the rules.
+func (p *Page) Load() {
+	var all protocol.RulesResult
+	p.run(func(ctx context.Context) (err error) { all, err = p.b.Rules(ctx); return err }, func(err error) {
+		if err != nil {
+			p.problem("The rules could not be loaded.", err)
+			return
+		}
+		p.all, p.loaded = all, true
+		p.draw()
+	})
+}
+
+func (p *Page) problem(what string, err error) {
+	box := widgets.NewErrorBox(widgets.Problem{What: what, Do: err.Error(), Button: "Try again"}, p.Load)
+	p.none.Objects = []fyne.CanvasObject{container.NewVBox(box)}
+	p.none.Show()
+	p.list.Hide()
+	p.Box.Refresh()
+}
+
+// openList shows all rules.
+func (p *Page) openList() {
+	p.detail = nil
+	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(blank), Origin: protocol.RuleFromPerson}) })
+	body := container.NewBorder(container.NewVBox(p.search, widgets.Inset(look.Gap, 0, look.Gap, 0, p.count)), nil, nil, nil, container.NewStack(p.list, p.none))
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rules", body, widgets.NewQuiet("Import…", "import", p.load), widgets.NewQuiet("Export…", "export", p.save), add)}
+	p.draw()
+}
+
+// blank is a new rule: it names what is most often wanted, and is changed before it is kept.
+const blank = `{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}`
+
+// draw shows the rules that the search finds.
+func (p *Page) draw() {
+	if p.detail != nil {
+		return
+	}
+	p.shown = state.FindRules(p.all.Rules, p.search.Text)
+	items := make([]widgets.ListItem, len(p.shown))
+	off := 0
+	for i, r := range p.shown {
+		items[i] = item(r, p.now())
+		if r.Problem != "" {
+			off++
+		}
+	}
+	p.list.Set(items)
+	text := ""
+	if p.loaded {
+		def := p.all.Default
+		if def == "" {
+			def = "ask"
+		}
+		text = fmt.Sprintf("%d of %d rules · what no rule names: %s", len(p.shown), len(p.all.Rules), def)
+		if off > 0 {
+			text += fmt.Sprintf(" · %d switched off", off)
+		}
+	}
+	p.count.SetText(text)
+	empty := p.loaded && len(p.shown) == 0
+	if empty {
+		title, about := "No rules yet", "Rules are made at questions with ▾ beside Allow once, or here."
+		if p.search.Text != "" {
+			title, about = "No rule found", "No rule holds all of these words."
+		}
+		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*look.Page, 0, 0, 0, widgets.NewEmptyState("shield", title, about))}
+	}
+	p.none.Refresh()
+	show(p.none, empty)
+	show(p.list, !empty)
+	p.Box.Refresh()
+}
+
+func item(r protocol.Rule, now time.Time) widgets.ListItem {
+	icon, color := "check", look.ColorGood
+	f, _ := state.FieldsOf(r.Policy)
+	switch f.Verdict {
+	case "deny":
+		icon, color = "denied", look.ColorBad
+	case "ask":
+		icon, color = "question", look.ColorNeedsYou
+	}
+	words, _ := state.Reveal(r.Words)
+	it := widgets.ListItem{Icon: icon, Color: color, Title: words, Text: state.RuleOrigin(r), Trail: state.RuleUse(r, now)}
+	if !f.Expires.IsZero() && f.Expires.Before(now) {
+		it.Trail, it.Muted = "expired", true
+	}
+	if r.Problem != "" {
+		it.Icon, it.Color, it.Trail, it.Warn, it.Muted = "warning", look.ColorNeedsYou, "switched off", true, true
+		it.Text = r.Problem
+	}
+	return it
+}
+
+// remove deletes a rule and offers to bring it back.
+func (p *Page) remove(r protocol.Rule) {
+	p.run(func(ctx context.Context) error { return p.b.DeleteRule(ctx, r.ID) }, func(err error) {
+		if err != nil {
+			p.h.Say("The rule was not deleted: " + err.Error())
+			return
+		}
+		p.openList()
+		p.Load()
+		p.h.Undo("The rule was deleted.", func() {
+			p.run(func(ctx context.Context) error { return p.b.RestoreRule(ctx, r.ID) }, func(err error) {
+				if err != nil {
+					p.h.Say("The rule could not be brought back: " + err.Error())
+				}
+				p.Load()
+			})
+		}, p.now().Add(state.UndoTime))
+	})
+}
+
+func (p *Page) save() {
+	var file []byte
+	p.run(func(ctx context.Context) (err error) { file, err = p.b.ExportRules(ctx); return err }, func(err error) {
+		if err != nil {
+			p.h.Say("The rules were not exported: " + err.Error())
+			return
+		}
+		p.h.Save("fairlead-rules.json", file)
+	})
+}
+
+func (p *Page) load() {
+	p.h.Open(func(file []byte) {
+		var res protocol.RulesImportResult
+		p.run(func(ctx context.Context) (err error) { res, err = p.b.ImportRules(ctx, file); return err }, func(err error) {
+			if err != nil {
+				p.h.Say("The rules were not imported: " + err.Error())
+				return
+			}
+			text := fmt.Sprintf("%d rules were added, %d were there already.", res.Added, res.Skipped)
+			if n := len(res.Problems); n > 0 {
+				text += fmt.Sprintf(" %d are switched off: %s", n, res.Problems[0])
+			}
+			p.h.Say(text)
+			p.Load()
+		})
+	})
+}
+
+func show(o fyne.CanvasObject, on bool) {
+	if on {
+		o.Show()
+	} else {
+		o.Hide()
+	}
+}

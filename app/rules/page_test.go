@@ -1,0 +1,241 @@
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/gateway/protocol"
+)
+
+// gateway holds rules as the real one does; a rule without a verdict is switched off.
+type gateway struct {
+	rules   []protocol.Rule
+	deleted map[string]protocol.Rule
+	did     []string
+	fail    error
+}
+
+func (g *gateway) note(f string, a ...any) { g.did = append(g.did, fmt.Sprintf(f, a...)) }
+
+func (g *gateway) Rules(context.Context) (protocol.RulesResult, error) {
+	return protocol.RulesResult{Rules: g.rules, Default: "ask"}, g.fail
+}
+
+func (g *gateway) PutRule(_ context.Context, id string, policy json.RawMessage) (protocol.Rule, error) {
+	g.note("put %s %s", id, strings.Join(strings.Fields(string(policy)), ""))
+	r := protocol.Rule{ID: id, Policy: policy, Words: "Kept"}
+	if !strings.Contains(string(policy), "verdict") {
+		r.Problem = "it has no verdict"
+	}
+	return r, g.fail
+}
+
+func (g *gateway) DeleteRule(_ context.Context, id string) error {
+	g.note("delete %s", id)
+	return g.fail
+}
+func (g *gateway) RestoreRule(_ context.Context, id string) error {
+	g.note("restore %s", id)
+	return g.fail
+}
+func (g *gateway) ExportRules(context.Context) ([]byte, error) { return []byte(`{"rules":[]}`), g.fail }
+func (g *gateway) ImportRules(_ context.Context, file []byte) (protocol.RulesImportResult, error) {
+	g.note("import %s", file)
+	return protocol.RulesImportResult{Added: 2, Skipped: 1, Problems: []string{"rule 3: ls does not match"}}, g.fail
+}
+func (g *gateway) TryRule(_ context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
+	return protocol.RuleTryResult{Looked: 300, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{CallID: "1", Tool: "Bash", Node: "server",
+		Input: json.RawMessage(`{"command":"git status -s"}`), RequestedAt: 990_000}, Was: "ask", Now: "allow"}}}, g.fail
+}
+
+type bench struct {
+	*Page
+	g     *gateway
+	t     *testing.T
+	w     fyne.Window
+	said  []string
+	undo  func()
+	saved string
+}
+
+func newBench(t *testing.T, mode look.Mode) *bench {
+	test.NewTempApp(t).Settings().SetTheme(look.New(mode, 1))
+	b := &bench{t: t, g: &gateway{}}
+	b.g.rules = []protocol.Rule{
+		{ID: "1", Words: "Allow git status with anything after it on server", Origin: protocol.RuleFromQuestion, CreatedBy: "owner this computer", CreatedAt: 900_000, Hits: 12,
+			LastUsed: 950_000, Policy: json.RawMessage(`{"tool":"Bash","argv":["git","status","**"],"node":"server","verdict":"allow"}`)},
+		{ID: "2", Words: "Deny Bash", Origin: protocol.RuleFromPerson, Policy: json.RawMessage(`{"tool":"Bash","verdict":"deny"}`), Problem: "its example “ls -la” must not match and does"},
+		{ID: "3", Words: "Allow make", Origin: protocol.RuleFromImport, Policy: json.RawMessage(`{"tool":"Bash","argv":["make"],"verdict":"allow","expires":"1970-01-01T00:10:00Z"}`)},
+		{ID: "grant:4", Words: "Allow exactly this command on server, in one chat", Origin: protocol.RuleFromChat, Policy: json.RawMessage(`{"verdict":"allow"}`)},
+		{ID: "cfg", Words: "deny gsv__Write", Origin: protocol.RuleFromConfig, Policy: json.RawMessage(`{"id":"cfg","tool":"gsv__Write","decision":"deny"}`)},
+	}
+	b.Page = newPage(t.Context(), b.g, Handlers{Undo: func(text string, undo func(), _ time.Time) { b.said, b.undo = append(b.said, text), undo },
+		Say: func(s string) { b.said = append(b.said, s) }, Save: func(name string, data []byte) { b.saved = name + " " + string(data) },
+		Open: func(done func([]byte)) { done([]byte(`{"rules":[]}`)) }})
+	b.run = func(work func(context.Context) error, done func(error)) { done(work(t.Context())) }
+	b.now = func() time.Time { return time.UnixMilli(1_000_000) }
+	b.w = test.NewTempWindow(t, b.Box)
+	b.w.SetPadded(false)
+	b.w.Resize(fyne.NewSize(880, 560))
+	b.Load()
+	return b
+}
+
+func (b *bench) shot(name string) {
+	dir := os.Getenv("FAIRLEAD_SHOTS")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, name+".png"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, b.w.Canvas().Capture()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) shows(want ...string) {
+	b.t.Helper()
+	markup := test.RenderObjectToMarkup(b.Box)
+	for _, w := range want {
+		if !strings.Contains(markup, w) {
+			b.t.Errorf("%q is not shown", w)
+		}
+	}
+}
+
+func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
+	for mode, name := range map[look.Mode]string{look.Light: "rules", look.Dark: "rules-dark"} {
+		b := newBench(t, mode)
+		b.shot(name)
+		b.shows("12 uses, last", "made at a question on this computer", "switched off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 of 5 rules")
+		b.open(b.shown[0])
+		b.detail.try()
+		b.shot(name + "-one")
+		b.shows("Of the last 300 calls it would have decided 1 otherwise.", "was ask, now allow", "Try on earlier calls", "Delete")
+	}
+}
+
+func TestNoRules(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.g.rules = nil
+	b.Load()
+	golden.Markup(t, "empty", b.Box)
+	b.g.fail = errors.New("no connection")
+	b.Load()
+	b.shows("The rules could not be loaded.", "no connection", "Try again")
+}
+
+func TestRulesAreFound(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.search.SetText("git SERVER")
+	if len(b.shown) != 1 || b.shown[0].ID != "1" {
+		t.Errorf("found %v", b.shown)
+	}
+	b.search.SetText("nothing like it")
+	b.shows("No rule found")
+}
+
+func TestRuleIsChangedAndKept(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.open(b.shown[0])
+	for _, item := range b.detail.verdictMenu() {
+		if item.Label == "Deny" {
+			item.Action()
+		}
+	}
+	b.detail.expiresMenu()[1].Action()
+	if b.detail.verdict.Text != "Deny" || b.detail.expires.Text == "Never" {
+		t.Errorf("says %q, %q", b.detail.verdict.Text, b.detail.expires.Text)
+	}
+	b.detail.keep()
+	if got := strings.Join(b.g.did, "\n"); got != `put 1 {"argv":["git","status","**"],"expires":"1970-01-01T01:16:40Z","node":"server","tool":"Bash","verdict":"deny"}` {
+		t.Errorf("did %s", got)
+	}
+	if b.detail != nil {
+		t.Error("the list is not shown again")
+	}
+}
+
+func TestRuleThatIsWrongStaysOpen(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.open(b.shown[0])
+	b.detail.text.SetText("{")
+	b.detail.keep()
+	b.shows("This is not a rule")
+	if b.g.did != nil {
+		t.Errorf("did %v", b.g.did)
+	}
+	b.detail.text.SetText(`{"tool":"Bash"}`)
+	b.detail.keep()
+	b.shows("It is switched off: it has no verdict")
+	b.g.fail = errors.New("unknown field argw")
+	b.detail.keep()
+	b.shows("It was not kept: unknown field argw")
+}
+
+func TestRuleIsDeletedAndBroughtBack(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.open(b.shown[0])
+	b.remove(b.detail.rule)
+	b.undo()
+	if got := strings.Join(b.g.did, ", "); got != "delete 1, restore 1" {
+		t.Errorf("did %s", got)
+	}
+}
+
+func TestRulesOfTheConfigurationAreOnlyShown(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.open(b.shown[4])
+	b.shows("It is an entry of toolApproval")
+	if markup := test.RenderObjectToMarkup(b.Box); strings.Contains(markup, "Delete<") || strings.Contains(markup, "Keep<") {
+		t.Error("it can be changed")
+	}
+	b.open(b.shown[3])
+	b.shows("Withdraw")
+}
+
+func TestRulesGoOutAndComeIn(t *testing.T) {
+	b := newBench(t, look.Light)
+	b.save()
+	b.load()
+	if b.saved != `fairlead-rules.json {"rules":[]}` || b.g.did[0] != `import {"rules":[]}` {
+		t.Errorf("saved %q, did %v", b.saved, b.g.did)
+	}
+	if got := strings.Join(b.said, ""); got != "2 rules were added, 1 were there already. 1 are switched off: rule 3: ls does not match" {
+		t.Errorf("said %q", got)
+	}
+}
+
+func TestTenThousandRulesAreListedAtOnce(t *testing.T) {
+	b := newBench(t, look.Light)
+	one := b.g.rules[0]
+	b.g.rules = nil
+	for i := range 10_000 {
+		one.ID, one.Words = fmt.Sprint(i), fmt.Sprintf("Allow make %d", i)
+		b.g.rules = append(b.g.rules, one)
+	}
+	began := time.Now()
+	b.Load()
+	b.search.SetText("9999")
+	took := time.Since(began)
+	t.Logf("listed and searched in %s", took)
+	if took > 2*time.Second || len(b.shown) != 1 {
+		t.Errorf("took %s, found %d", took, len(b.shown))
+	}
+}

@@ -1,0 +1,166 @@
+package state
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Audit loads a page of the audit log, newest first. It blocks.
+func (a *App) Audit(ctx context.Context, p protocol.AuditListParams) (protocol.AuditListResult, error) {
+	return Call(ctx, a, protocol.AuditList, p)
+}
+
+// VerifyAudit looks whether the audit log was changed. It blocks.
+func (a *App) VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, error) {
+	return Call(ctx, a, protocol.AuditVerify, protocol.Empty{})
+}
+
+// UndoGrant takes back what the answer to a question gave beyond its call. It blocks.
+func (a *App) UndoGrant(ctx context.Context, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
+	return Call(ctx, a, protocol.ApprovalUndo, protocol.ApprovalParams{ID: id})
+}
+
+// Verified says in a sentence what a look at the chain found; ok is false when it is broken.
+func Verified(r protocol.AuditVerifyResult) (text string, ok bool) {
+	if r.Broken == 0 {
+		return "All " + plural(int(r.Lines), "line holds", "lines hold") + " together: nobody has changed or removed any.", true
+	}
+	return fmt.Sprintf("Line %d does not follow from the line before it: %s. What comes after it proves nothing.", r.Broken, r.Why), false
+}
+
+// AuditLine is a line of the audit log in words.
+func AuditLine(e protocol.AuditEntry) (title, text string) {
+	on := ""
+	if e.Node != "" {
+		on = " on " + string(e.Node)
+	}
+	title = e.What
+	by := byWhom(e.By)
+	if e.By == "owner" {
+		by = " by you"
+	}
+	switch e.Kind {
+	case protocol.AuditCall:
+		if title == "" {
+			title = e.Tool
+		} else if e.Tool != "" {
+			title = e.Tool + " " + title
+		}
+		text = map[string]string{"allow": "allowed", "deny": "denied", "ask": "asked"}[e.Verdict] + by
+		if e.State != "" {
+			text += ", " + e.State
+		}
+		if e.ExitCode != nil && *e.ExitCode != 0 {
+			text += fmt.Sprintf(" with exit code %d", *e.ExitCode)
+		}
+	default:
+		title = strings.ToUpper(e.Kind[:min(1, len(e.Kind))]) + e.Kind[min(1, len(e.Kind)):]
+		if e.What != "" {
+			title += ": " + e.What
+		}
+		text = strings.TrimSpace(by)
+	}
+	if e.Why != "" {
+		text += " · " + e.Why
+	}
+	return title + on, text
+}
+
+// FindAudit are the lines whose words hold every word of a query.
+func FindAudit(list []protocol.AuditEntry, query string) []protocol.AuditEntry {
+	words := strings.Fields(strings.ToLower(query))
+	if len(words) == 0 {
+		return list
+	}
+	var out []protocol.AuditEntry
+	for _, e := range list {
+		title, text := AuditLine(e)
+		whole := strings.ToLower(title + " " + text + " " + e.By + " " + e.Rule + " " + string(e.SessionKey) + " " + string(e.Node))
+		all := true
+		for _, w := range words {
+			all = all && strings.Contains(whole, w)
+		}
+		if all {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// maxAuditPage is the most lines that are asked for at once.
+const maxAuditPage = 1000
+
+// ExportAudit writes every line that a filter lets through, newest first, as CSV or as JSONL, and returns how many. It blocks.
+func (a *App) ExportAudit(ctx context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (lines int, err error) {
+	write := jsonLines(w)
+	if asCSV {
+		write = csvLines(w)
+	}
+	p.Limit = maxAuditPage
+	for {
+		page, err := a.Audit(ctx, p)
+		if err != nil {
+			return lines, err
+		}
+		if err := write(page.Entries); err != nil {
+			return lines, fmt.Errorf("write the file: %w", err)
+		}
+		lines += len(page.Entries)
+		if !page.More || len(page.Entries) == 0 {
+			return lines, nil
+		}
+		p.Before = page.Entries[len(page.Entries)-1].Seq
+	}
+}
+
+func jsonLines(w io.Writer) func([]protocol.AuditEntry) error {
+	return func(list []protocol.AuditEntry) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		for _, e := range list {
+			if err := enc.Encode(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func csvLines(w io.Writer) func([]protocol.AuditEntry) error {
+	c := csv.NewWriter(w)
+	head := []string{"seq", "at", "kind", "by", "machine", "session", "run", "call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash"}
+	return func(list []protocol.AuditEntry) error {
+		if head != nil {
+			if err := c.Write(head); err != nil {
+				return err
+			}
+			head = nil
+		}
+		for _, e := range list {
+			exit := ""
+			if e.ExitCode != nil {
+				exit = strconv.Itoa(*e.ExitCode)
+			}
+			row := []string{strconv.FormatInt(e.Seq, 10), time.UnixMilli(e.At).UTC().Format(time.RFC3339), e.Kind, e.By, string(e.Node), string(e.SessionKey), string(e.RunID),
+				string(e.CallID), e.Tool, e.What, e.Verdict, e.Why, e.Rule, string(e.Approval), e.State, exit, e.Hash}
+			for i, cell := range row {
+				if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+					row[i] = "'" + cell // a spreadsheet would take it for a formula
+				}
+			}
+			if err := c.Write(row); err != nil {
+				return err
+			}
+		}
+		c.Flush()
+		return c.Error()
+	}
+}
