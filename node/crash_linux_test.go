@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
 )
 
 // crashTools are the tools in the order of their bytes in the state file: 1 while a call is under way.
@@ -23,6 +24,16 @@ var crashTools = []string{"Bash", "Process", "Read", "Write", "Edit", "Glob", "G
 
 // crashKills is how often each tool has to be hit in the middle of a call.
 const crashKills = 100
+
+// workVar names the folder in which the test program is a node that works until it is killed.
+const workVar = "NODE_TEST_WORK"
+
+func init() {
+	if dir := os.Getenv(workVar); dir != "" {
+		sandbox.Main()
+		workForever(dir)
+	}
+}
 
 func crashNode(dir string) (*Node, error) {
 	return New(Options{ID: "a", URL: "ws://x/ws", Workspace: filepath.Join(dir, "ws"), Home: filepath.Join(dir, "home")})

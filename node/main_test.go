@@ -10,9 +10,6 @@ import (
 // TestMain lets the test program be the sandbox's helper, as ours are.
 func TestMain(m *testing.M) {
 	sandbox.Main()
-	if dir := os.Getenv(workVar); dir != "" {
-		workForever(dir)
-	}
 	os.Exit(run(m))
 }
 
@@ -26,6 +23,3 @@ func run(m *testing.M) int {
 	os.Setenv("HOME", home)
 	return m.Run()
 }
-
-// workVar names the folder in which the test program is a node that works until it is killed.
-const workVar = "NODE_TEST_WORK"

@@ -13,7 +13,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// Time limits of a command (seed 000, Bash).
+// Time limits of a command (seed 000, Bash). Of the other limits of seed 001, the length of a command is maxCommand, the most that the system takes as
+// one argument, which is what a shell's command line is; the length of workdir is the system's for a path; output is cut as seed 000 has it.
 const (
 	defaultTimeout = 5 * time.Minute
 	maxTimeout     = 24 * time.Hour

@@ -1,12 +1,10 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -117,58 +115,6 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 		out.Matches = append(out.Matches, h.path())
 	}
 	return out, nil
-}
-
-// hit is one path that matched.
-type hit struct {
-	folder string // with the separator behind it
-	name   string
-	time   int64
-}
-
-func (h hit) path() string { return h.folder + h.name }
-
-// newest orders hits: the newest first, then by path.
-func newest(a, b hit) int {
-	switch {
-	case a.time != b.time:
-		return cmp.Compare(b.time, a.time)
-	case a.folder == b.folder:
-		return strings.Compare(a.name, b.name)
-	}
-	// The paths are not put together for that: files that were unpacked together have the same time, and there are many.
-	n := min(len(a.folder), len(b.folder))
-	if c := strings.Compare(a.folder[:n], b.folder[:n]); c != 0 {
-		return c
-	}
-	if len(a.folder) > n {
-		return -compareJoined(b.name, a.folder[n:], a.name)
-	}
-	return compareJoined(a.name, b.folder[n:], b.name)
-}
-
-// newestOf keeps the newest hits, in order. With many more than are wanted, the old ones are sorted out first by their times alone.
-func newestOf(hits []hit, limit int) []hit {
-	if len(hits) > limit+limit/4 {
-		times := make([]int64, len(hits))
-		for i, h := range hits {
-			times[i] = h.time
-		}
-		slices.Sort(times)
-		oldest := times[len(times)-limit]
-		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.time < oldest })
-	}
-	slices.SortFunc(hits, newest)
-	return hits[:min(len(hits), limit)]
-}
-
-// compareJoined compares a with b and c put together.
-func compareJoined(a, b, c string) int {
-	n := min(len(a), len(b))
-	if d := strings.Compare(a[:n], b); d != 0 {
-		return d
-	}
-	return strings.Compare(a[n:], c)
 }
 
 // glob collects the paths of a tree that match.
