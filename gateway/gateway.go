@@ -164,6 +164,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if err := g.sessions.Load(ctx); err != nil {
 		return g, err
 	}
+	g.guardTransfers(rules.Version)
 	if err := g.transfers.Load(ctx); err != nil {
 		return g, err
 	}

@@ -5,9 +5,15 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/transfer"
 )
 
 // startTransfer puts a transfer into the queue as a person's own act.
 func (g *Gateway) startTransfer(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
 	return g.transfers.StartBy(ctx, g.calls, who, by, p)
+}
+
+// guardTransfers has transfers that waited while the rules changed asked about again.
+func (g *Gateway) guardTransfers(version func() string) {
+	g.transfers.Guard(version, func(ctx context.Context, t protocol.Transfer) error { return transfer.AskAgain(ctx, g.calls, t) })
 }

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,8 +17,9 @@ const rest = 60 * time.Second
 
 // caller is who calls gsv__Transfer by an RPC.
 type caller struct {
-	here Link
-	by   protocol.AskedBy
+	here  Link
+	by    protocol.AskedBy
+	again bool // it is only asked about
 	// What came of it: the transfer as it began, or why nothing was started, with its code.
 	started protocol.Transfer
 	err     error
@@ -40,6 +42,9 @@ func callerOf(ctx context.Context) *caller {
 // Tool is gsv__Transfer: it starts a transfer and waits for its end, unless it shall not.
 func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.TransferOut, error) {
 	c := callerOf(ctx)
+	if c.again {
+		return native.TransferOut{Source: in.Source, Destination: in.Destination}, nil
+	}
 	req := Request{Session: native.SessionOf(ctx), Agent: native.AgentOf(ctx), AskedBy: c.by, Here: c.here, TransferStartParams: protocol.TransferStartParams{
 		Sources: in.Sources, Destination: in.Destination, Into: in.Into, Conflict: in.Conflict, Links: in.Links, Later: in.Later, ExpiresIn: in.ExpiresIn}}
 	if len(req.Sources) == 0 {
@@ -126,4 +131,28 @@ func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, 
 		return protocol.Transfer{}, protocol.ErrInternal.With("The transfer was not started: " + string(res.Raw))
 	}
 	return c.started, nil
+}
+
+// AskAgain takes a transfer through the gate once more, as the call that it began with, and returns why it may not run now.
+func AskAgain(ctx context.Context, calls Caller, t protocol.Transfer) error {
+	args, err := protocol.Marshal(native.TransferIn{Source: t.Sources[0], Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links,
+		Later: t.Later})
+	if err != nil {
+		return err
+	}
+	who := auth.Owner(t.AskedBy.Name)
+	if t.Session != "" {
+		who = auth.Agent(t.Session, "")
+	}
+	res, err := calls.Call(context.WithValue(ctx, callerKey{}, &caller{by: t.AskedBy, again: true}), who, dispatch.Call{
+		Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args, Session: t.Session, Direct: t.Session == "", AskedBy: t.AskedBy})
+	switch {
+	case err != nil:
+		return err
+	case res.Info.State == protocol.CallDone:
+		return nil
+	case res.Info.Error != "":
+		return errors.New(res.Info.Error)
+	}
+	return errors.New("The rules changed while the transfer waited, and it is not allowed any more") //lint:ignore ST1005 for people
 }

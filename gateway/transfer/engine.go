@@ -38,10 +38,6 @@ type Options struct {
 	Bus      *event.Bus
 	Machines Machines
 	Folders  Folders
-	// Policy is a fingerprint of the rules about calls; Again asks about a transfer that was allowed under other rules than there are now, and returns
-	// why it may not run. Both may be nil.
-	Policy func() string
-	Again  func(ctx context.Context, t protocol.Transfer) error
 	// First is the number before the first one that a transfer gets on the wire; 0 takes a random one.
 	First uint32
 }
@@ -81,16 +77,19 @@ type job struct {
 
 // New makes an engine. Load and Run it.
 func New(o Options) *Engine {
-	e := &Engine{store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: o.Policy, again: o.Again, wake: make(chan struct{}, 1),
+	e := &Engine{store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: func() string { return "" }, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay), last: o.First}
 	if e.last == 0 {
 		e.last = rand.Uint32()
 	}
-	if e.policy == nil {
-		e.policy = func() string { return "" }
-	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e
+}
+
+// Guard has a transfer that waited while the rules about calls changed asked about once more: policy is a fingerprint of the rules, again returns why the
+// transfer may not run now. Call it once, before Load.
+func (e *Engine) Guard(policy func() string, again func(ctx context.Context, t protocol.Transfer) error) {
+	e.policy, e.again = policy, again
 }
 
 // Load brings back what an earlier start left: it goes on as soon as its machines are there.
@@ -283,6 +282,7 @@ func (e *Engine) allowed(ctx context.Context, j *job) error {
 		return nil
 	}
 	if e.again != nil {
+		e.update(j, func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it is asked about again" })
 		if err := e.again(ctx, t); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

@@ -221,3 +221,30 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "later.bin"))
 }
+
+func TestATransferThatWaitedIsAskedAboutAgainWhenTheRulesChanged(t *testing.T) {
+	r := newRig(t, "a", "b")
+	r.file("a", "x.bin", 100)
+	r.nodes["b"].wire.cut(true)
+	var first protocol.Transfer
+	for end := time.Now().Add(5 * time.Second); first.State != protocol.TransferWaiting; time.Sleep(5 * time.Millisecond) {
+		first = r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:first.bin", Later: true})
+		if time.Now().After(end) {
+			t.Fatal("b does not go away")
+		}
+	}
+	if _, err := client.Call(t.Context(), r.c, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"gsv__Transfer","verdict":"deny"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Call(t.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:second.bin",
+		Later: true}); !errors.Is(err, protocol.ErrForbidden) {
+		t.Errorf("a denied one: %v", err)
+	}
+	r.nodes["b"].wire.cut(false)
+	if end := r.end(first.ID, 40*time.Second); end.State != protocol.TransferFailed || !strings.Contains(end.Error, "Denied by a rule") {
+		t.Errorf("%+v", end)
+	}
+	if _, err := os.Stat(filepath.Join(r.nodes["b"].dir, "first.bin")); err == nil {
+		t.Error("it was moved")
+	}
+}
