@@ -1,0 +1,53 @@
+#!/bin/sh
+# Transfers the hard way: a gateway and two machines in network namespaces of their own, on wires with delay and loss that are cut at random, while each
+# of the three is killed by signal 9 again and again; and a sparse file of 20 GiB. Needs root, ip and, for delay and loss, tc with netem.
+#
+# usage: packaging/transfer-test.sh [ROUNDS]
+set -eu
+cd "$(dirname "$0")/.."
+rounds=${1:-200}
+id=fl$$
+test=$(mktemp -d)
+wires=
+cleanup() {
+	[ -z "$wires" ] || kill "$wires" 2>/dev/null || true
+	for n in g a b; do ip netns delete $id$n 2>/dev/null || true; done
+	ip link delete $id 2>/dev/null || true
+	rm -rf "$test"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+go test -c -o "$test/transfer.test" ./gateway/transfer
+ip link add $id type bridge
+ip link set $id up
+ip address add 10.77.0.254/24 dev $id
+i=1
+for n in g a b; do
+	ip netns add $id$n
+	ip link add $id$n type veth peer name eth0 netns $id$n
+	ip link set $id$n master $id up
+	ip -n $id$n address add 10.77.0.$i/24 dev eth0
+	ip -n $id$n link set eth0 up
+	ip -n $id$n link set lo up
+	tc -n $id$n qdisc add dev eth0 root netem delay 10ms 2ms loss 0.5% 2>/dev/null || echo "no netem here: $n has a perfect wire" >&2
+	i=$((i + 1))
+done
+# A wire is cut for a while now and then.
+(
+	while sleep 2; do
+		for n in a b; do
+			ip link set $id$n down 2>/dev/null || exit 0
+			sleep 1
+			ip link set $id$n up 2>/dev/null || exit 0
+			sleep 3
+		done
+	done
+) &
+wires=$!
+
+cd gateway/transfer
+FAIRLEAD_ROUNDS=$rounds FAIRLEAD_NETNS=${id}g,${id}a,${id}b,10.77.0.1:8787 "$test/transfer.test" -test.v -test.timeout 4h -test.run '^TestNoKillMakesAWrongFile$'
+kill $wires
+wires=
+FAIRLEAD_SPARSE=$((20 << 30)) "$test/transfer.test" -test.v -test.timeout 20m -test.run '^TestAnEmptyFileAndOneWithHolesArrive$'
