@@ -34,3 +34,15 @@ func free(dir *os.Root) int64 {
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
+
+// gap is how many bytes of a hole there are at an offset; 0 where there is data, or where the system cannot say. It moves the file's position.
+func gap(f *os.File, at, size int64) int64 {
+	data, err := f.Seek(at, seekData)
+	switch {
+	case errors.Is(err, syscall.ENXIO):
+		return size - at
+	case err != nil:
+		return 0
+	}
+	return min(data, size) - at
+}

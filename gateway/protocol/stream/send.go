@@ -326,10 +326,24 @@ func (s *Sender) agree(ctx context.Context, file *os.File, v verdict) (*ladder, 
 
 // data sends the rest of a file, which must be size bytes long. Zeros of a file with holes stay holes.
 func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int64, holes bool) error {
-	zeros := int64(0)
+	run, look := int64(0), int64(0) // zeros that were read and not sent; where to look for a hole next
 	for sum.n < size {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if holes && sum.n >= look && run == 0 {
+			n := gap(file, sum.n, size)
+			if n > 0 {
+				if err := s.skip(ctx, sum, n); err != nil {
+					return err
+				}
+			}
+			if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
+				return &fileError{reason(err)}
+			}
+			if look = sum.n + lookEvery; n > 0 {
+				continue
+			}
 		}
 		buf, err := s.pack.space(ctx, int(min(size-sum.n, 16<<10)))
 		if err != nil {
@@ -346,17 +360,17 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 		sum.h.Write(buf[:n])
 		sum.n += int64(n)
 		if holes && allZero(buf[:n]) {
-			if zeros += int64(n); zeros < 1<<30 && sum.n < size {
+			if run += int64(n); run < 1<<30 && sum.n < size {
 				continue
 			}
-			if err := s.hole(ctx, &zeros); err != nil {
+			if err := s.hole(ctx, &run); err != nil {
 				return err
 			}
 			continue
 		}
-		if zeros > 0 {
+		if run > 0 {
 			kept := append([]byte(nil), buf[:n]...) // the hole takes its place in the frame
-			if err := s.hole(ctx, &zeros); err != nil {
+			if err := s.hole(ctx, &run); err != nil {
 				return err
 			}
 			for len(kept) > 0 {
@@ -380,9 +394,30 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 	return nil
 }
 
-func (s *Sender) hole(ctx context.Context, zeros *int64) error {
-	n := *zeros
-	*zeros = 0
+// lookEvery is after how many bytes a file with holes is looked at for the next one.
+const lookEvery = 1 << 20
+
+// skip sends a hole, a part at a time: hashing zeros takes its time too.
+func (s *Sender) skip(ctx context.Context, sum *ladder, n int64) error {
+	for n > 0 {
+		part := min(n, 256<<20)
+		n -= part
+		for left := part; left > 0; {
+			k := min(left, int64(len(zeros)))
+			sum.h.Write(zeros[:k])
+			left -= k
+		}
+		sum.n += part
+		if err := s.hole(ctx, &part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Sender) hole(ctx context.Context, run *int64) error {
+	n := *run
+	*run = 0
 	if err := s.pack.add(ctx, recHole, binary.LittleEndian.AppendUint64(nil, uint64(n))); err != nil {
 		return err
 	}

@@ -1,0 +1,4 @@
+package stream
+
+// seekData is SEEK_DATA.
+const seekData = 3
