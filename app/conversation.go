@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -25,10 +26,12 @@ type conversation struct {
 	chatView state.ChatView
 	stop     context.CancelFunc // of watching chat
 	drafts   map[protocol.SessionKey]string
+	pictures map[protocol.SessionKey][]protocol.Attachment // that go with the drafts
 }
 
 func newConversation(s *shell, w fyne.Window) *conversation {
-	c := &conversation{s: s, window: w, drafts: make(map[protocol.SessionKey]string)}
+	c := &conversation{s: s, window: w, drafts: make(map[protocol.SessionKey]string),
+		pictures: make(map[protocol.SessionKey][]protocol.Attachment)}
 	c.pane = chat.New(c.handlers(), &s.machines)
 	w.SetOnDropped(func(at fyne.Position, uris []fyne.URI) {
 		var paths []string
@@ -42,7 +45,7 @@ func newConversation(s *shell, w fyne.Window) *conversation {
 
 // turn shows another chat; what was typed and not sent stays with the one before.
 func (c *conversation) turn(key protocol.SessionKey) {
-	c.drafts[c.key] = c.pane.Draft()
+	c.drafts[c.key], c.pictures[c.key] = c.pane.Draft(), c.pane.Attachments()
 	before := c.key
 	c.key = key
 	c.s.forget(before)
@@ -51,6 +54,7 @@ func (c *conversation) turn(key protocol.SessionKey) {
 	c.watch()
 	c.draw()
 	c.pane.SetDraft(c.drafts[key])
+	c.pane.SetAttachments(c.pictures[key])
 }
 
 // watch follows the chat that is shown, until another is.
@@ -94,7 +98,7 @@ func (c *conversation) draw() {
 // focusComposer gives the keyboard to the field for messages, also when it was never drawn.
 func (c *conversation) focusComposer() { c.window.Canvas().Focus(c.pane.Composer()) }
 
-// send sends a message. When it is not taken the person gets their text back.
+// send sends a message. When it is not taken the person gets their text and pictures back.
 func (c *conversation) send(text string, images []protocol.Attachment, node protocol.NodeID) {
 	to, s := c.chat, c.s
 	bind.Go(s.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return to.Send(ctx, text, images, node) },
@@ -102,7 +106,7 @@ func (c *conversation) send(text string, images []protocol.Attachment, node prot
 			switch {
 			case err != nil:
 				s.say("Your message was not sent: " + err.Error())
-				c.giveBack(to.Key, text)
+				c.giveBack(to.Key, text, images)
 			case r.Error != "":
 				s.say(r.Error)
 			case r.Response != "" && r.Status != protocol.ChatStarted:
@@ -111,13 +115,15 @@ func (c *conversation) send(text string, images []protocol.Attachment, node prot
 		})
 }
 
-// giveBack puts a text that was not taken before what the person has typed since.
-func (c *conversation) giveBack(key protocol.SessionKey, text string) {
+// giveBack puts what was not taken before what the person has typed and added since.
+func (c *conversation) giveBack(key protocol.SessionKey, text string, images []protocol.Attachment) {
 	if key != c.key {
 		c.drafts[key] = strings.TrimRight(text+"\n"+c.drafts[key], "\n")
+		c.pictures[key] = slices.Concat(images, c.pictures[key])
 		return
 	}
 	c.pane.SetDraft(strings.TrimRight(text+"\n"+c.pane.Draft(), "\n"))
+	c.pane.SetAttachments(slices.Concat(images, c.pane.Attachments()))
 }
 
 // handlers connect the chat pane.

@@ -334,13 +334,23 @@ func TestMessageThatWasNotTakenComesBack(t *testing.T) {
 	s := newTestShell(t)
 	s.update(sample())
 	s.pane.SetDraft("typed since")
-	s.giveBack(protocol.MainSession, "not taken")
+	s.giveBack(protocol.MainSession, "not taken", []protocol.Attachment{{Filename: "a.png"}})
+	if got := s.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
+		t.Errorf("the picture did not come back: %+v", got)
+	}
 	if s.pane.Draft() != "not taken\ntyped since" {
 		t.Errorf("draft %q", s.pane.Draft())
 	}
-	s.giveBack("agent:main:2", "not taken there")
+	s.giveBack("agent:main:2", "not taken there", []protocol.Attachment{{Filename: "b.png"}})
 	s.open("agent:main:2")
 	if s.pane.Draft() != "not taken there" {
 		t.Errorf("draft of the other chat %q", s.pane.Draft())
+	}
+	if got := s.pane.Attachments(); len(got) != 1 || got[0].Filename != "b.png" {
+		t.Errorf("pictures of the other chat: %+v", got)
+	}
+	s.open(protocol.MainSession)
+	if got := s.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
+		t.Errorf("pictures of the first chat: %+v", got)
 	}
 }

@@ -224,8 +224,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 		if err := g.sessions.Resume(ctx); err != nil && ctx.Err() == nil {
 			g.log.Error("Runs of an earlier start could not be taken up", "err", err)
 		}
-		orphan := func(a protocol.Approval) bool { return g.sessions.OpenRun(a.RunID) }
-		if err := g.gate.CancelOrphans(ctx, orphan); err != nil && ctx.Err() == nil {
+		// Whatever was asked since this start has somebody who waits for it, a schedule or a client, also without a run.
+		asked := func(a protocol.Approval) bool {
+			return a.CreatedAt >= g.startedAt.UnixMilli() || g.sessions.OpenRun(a.RunID)
+		}
+		if err := g.gate.CancelOrphans(ctx, asked); err != nil && ctx.Err() == nil {
 			g.log.Error("Questions of an earlier start could not be closed", "err", err)
 		}
 	})

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -148,6 +149,15 @@ func (p *Pane) Draft() string { return p.composer.entry.Text }
 
 // SetDraft replaces what is typed.
 func (p *Pane) SetDraft(text string) { p.composer.entry.SetText(text) }
+
+// Attachments are the pictures that go with what is typed.
+func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.composer.images) }
+
+// SetAttachments replaces them.
+func (p *Pane) SetAttachments(list []protocol.Attachment) {
+	p.composer.images = slices.Clone(list)
+	p.composer.showThumbs()
+}
 
 // Rename lets the title be changed in the header.
 func (p *Pane) Rename() { p.header.Rename() }

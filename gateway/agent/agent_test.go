@@ -99,6 +99,7 @@ func (b *book) words() []string {
 type caller func(ctx context.Context, c dispatch.Call) (dispatch.Result, error)
 
 func (f caller) Call(ctx context.Context, _ auth.Principal, c dispatch.Call) (dispatch.Result, error) {
+	c.OnStart()
 	return f(ctx, c)
 }
 
@@ -351,5 +352,43 @@ func TestTwoCallsWithOneIDAreToldApart(t *testing.T) {
 	}
 	if b.msgs[1].ToolCallID == b.msgs[2].ToolCallID || len(b.msgs) != 4 {
 		t.Errorf("%v", b.words())
+	}
+}
+
+func TestARefusalTellsTheProvidersReason(t *testing.T) {
+	m := llmtest.Script(llmtest.Think("hm").Emit(llm.Event{Type: llm.EventStop, Text: "It breaks the rules of use."}).Stop(llm.StopRefusal))
+	err := run(m, &book{}, nil).Do(t.Context())
+	if !errors.Is(err, protocol.ErrModel) || !strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.") {
+		t.Error(err)
+	}
+}
+
+func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
+	b := &book{}
+	m := llmtest.Script(llmtest.Say("done"))
+	m.Info.ContextWindow = 10_000
+	r := run(m, b, nil)
+	r.Reserve, r.Keep = 2000, 1000
+	r.History[0].Usage = &protocol.Usage{Total: 9000}
+	b.shorten = func(keep int64) []protocol.Message {
+		if keep != 1000 {
+			t.Errorf("keep %d", keep)
+		}
+		short := r.History[0]
+		short.Seq, short.Compaction = 7, &protocol.Compaction{Through: 3}
+		old := protocol.Message{Seq: 4, Role: protocol.RoleUser, Content: short.Content, Usage: &protocol.Usage{Total: 9000}}
+		short.Usage = nil
+		return []protocol.Message{short, old} // what was counted before no longer holds
+	}
+	if err := r.Do(t.Context()); err != nil {
+		t.Error(err)
+	}
+	b.shorten = nil
+	m.Add(llmtest.Say("never"))
+	r = run(m, b, nil)
+	r.Reserve = 1
+	r.History[0].Usage = &protocol.Usage{Total: 9000}
+	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || m.Left() != 1 {
+		t.Error(err)
 	}
 }

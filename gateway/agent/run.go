@@ -154,7 +154,13 @@ func (r *Run) tools(ctx context.Context, t turn) error {
 	errs := make([]error, len(t.calls))
 	var wg sync.WaitGroup
 	for i, c := range t.calls {
-		wg.Go(func() { results[i], errs[i] = r.call(ctx, t.message, c) })
+		settled := make(chan struct{})
+		settle := sync.OnceFunc(func() { close(settled) })
+		wg.Go(func() {
+			defer settle()
+			results[i], errs[i] = r.call(ctx, t.message, c, settle)
+		})
+		<-settled // so that questions come in the order of the calls; what runs, runs side by side
 	}
 	wg.Wait()
 	if err := context.Cause(ctx); errors.Is(err, approval.ErrSuspended) {
@@ -179,8 +185,8 @@ func CallID(message protocol.MessageID, toolCallID string) protocol.CallID {
 	return protocol.CallID(hex.EncodeToString(sum[:16]))
 }
 
-// call runs one call and makes its result message. An error of ours becomes a result that tells the model, except where the run cannot go on.
-func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block) (protocol.Message, error) {
+// call runs one call and makes its result message; settled is called when it runs, or its question is put. An error of ours becomes a result that tells the model, except where the run cannot go on.
+func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, settled func()) (protocol.Message, error) {
 	out := protocol.Message{RunID: r.ID, Role: protocol.RoleToolResult, ToolCallID: c.ID, ToolName: protocol.ToolName(c.Name)}
 	fail := func(text string) protocol.Message {
 		_, bare, _ := protocol.ToolName(c.Name).Split()
@@ -193,7 +199,8 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block) (p
 		return fail(fmt.Sprintf("the arguments are not a JSON object: %.200s", raw)), nil
 	}
 	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), dispatch.Call{ID: CallID(m.ID, c.ID), ToolCallID: c.ID,
-		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: r.AskedBy, Iteration: r.step, OnAsk: r.Sink.OnAsk})
+		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: r.AskedBy, Iteration: r.step,
+		OnStart: settled, OnAsk: func(a protocol.Approval) { r.Sink.OnAsk(a); settled() }})
 	if err != nil {
 		if context.Cause(ctx) != nil {
 			m := fail("stopped")

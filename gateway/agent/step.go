@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,7 +113,8 @@ func (a *answer) take(e llm.Event) {
 	case llm.EventRetry:
 		s.State(protocol.RunRetrying, fmt.Sprintf("Trying again in %s: %s (%d of %d)", e.Retry.After.Round(100*time.Millisecond), e.Retry.Reason, e.Retry.Attempt, e.Retry.Of))
 	case llm.EventStop:
-		a.stop, a.why = e.Stop, e.Text
+		a.stop = e.Stop
+		a.why = cmp.Or(e.Text, a.why)
 	}
 }
 

@@ -92,6 +92,8 @@ type Call struct {
 	Iteration  int // the model step of the run
 	// OnAsk, when set, is called when a question is put, and with its end.
 	OnAsk func(protocol.Approval)
+	// OnStart, when set, is called when the machine is about to be told to run the call. A call that is not run has none.
+	OnStart func()
 }
 
 // Result is how a call ended. A tool that failed, was denied or stopped is a result too, with IsError.

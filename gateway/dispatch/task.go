@@ -211,6 +211,9 @@ func (t *task) act(ctx context.Context) (Result, error) {
 	}
 	t.withdraw(ctx)
 	t.show(t.row.Info)
+	if t.call.OnStart != nil {
+		t.call.OnStart()
+	}
 	limit := t.limit()
 	callCtx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()

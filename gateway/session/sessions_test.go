@@ -5,8 +5,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
@@ -109,5 +112,26 @@ func TestDeletedChatComesBack(t *testing.T) {
 	}
 	if _, err := g.Delete(t.Context(), protocol.SessionParams{SessionKey: "agent:main:app:chat:gone"}); !errors.Is(err, protocol.ErrNotFound) {
 		t.Error(err)
+	}
+}
+
+func TestQuestionsComeInTheOrderOfTheCalls(t *testing.T) {
+	var previews atomic.Int32
+	m := &dispatchtest.Machine{Preview: func(inv protocol.ToolInvoke) protocol.CallPreview {
+		if strings.Contains(string(inv.Args), "first") {
+			previews.Add(1)
+			time.Sleep(50 * time.Millisecond) // its machine is slow
+		}
+		return protocol.CallPreview{}
+	}}
+	g := startWith(t, m, llmtest.Call(bash, `{"command":"first"}`).Call(bash, `{"command":"second"}`).Call(bash, `{"command":"third"}`))
+	g.send("Do three things")
+	for _, want := range []string{"first", "second", "third"} {
+		if q := g.question(); !strings.Contains(string(q.Args), want) {
+			t.Errorf("%s was asked in place of %s", q.Args, want)
+		}
+	}
+	if previews.Load() == 0 {
+		t.Error("nothing was slow: nothing is proved")
 	}
 }
