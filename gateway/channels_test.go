@@ -59,7 +59,7 @@ func (w *wire) write(t *testing.T, text string) protocol.ChannelInboundResult {
 		Message: protocol.ChannelMessage{ID: protocol.NewID(), Text: text}})
 }
 
-func (w *wire) hears(t *testing.T, part string) {
+func (w *wire) hears(t *testing.T, part string) string {
 	t.Helper()
 	timer := time.NewTimer(20 * time.Second)
 	defer timer.Stop()
@@ -68,11 +68,12 @@ func (w *wire) hears(t *testing.T, part string) {
 		select {
 		case m := <-w.out:
 			if strings.Contains(m.Message.Text, part) {
-				return
+				return m.Message.Text
 			}
 			other = append(other, m.Message.Text)
 		case <-timer.C:
 			t.Fatalf("nobody said %q, but %q", part, other)
+			return ""
 		}
 	}
 }
@@ -132,4 +133,28 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 		t.Errorf("gsv__Message: %s", sent.Result)
 	}
 	w.hears(t, "psst")
+}
+
+func TestQuestionThatNobodySeesIsToldOverAChannel(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
+	home := t.TempDir()
+	c := startChild(t, home)
+	defer c.kill()
+	conn, stop := dial(t, c.url)
+	defer stop()
+	w := openWire(t, c.url)
+	defer w.stop()
+	for path, value := range map[string]string{"approvals.tell.channel": `"telex"`, "approvals.tell.to": `"ann"`} {
+		call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: json.RawMessage(value)})
+	}
+	call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "run echo confidential"})
+	heard := w.hears(t, "Fairlead needs you")
+	if strings.Contains(heard, "confidential") {
+		t.Errorf("the channel's network was told what would run: %q", heard)
+	}
+	poll(t, "the question knows where it was told", func() bool {
+		open := call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
+		return len(open) == 1 && open[0].Unseen == 2 && open[0].SurfaceShown == protocol.SurfaceChannel
+	})
 }

@@ -169,6 +169,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 		return g, err
 	}
 	g.channels.Serve(g.sessions, g.route)
+	g.gate.Reach(g.reach)
 	if err := g.channels.Load(ctx); err != nil {
 		return g, err
 	}

@@ -69,6 +69,15 @@ type AgentConfig struct {
 type Approvals struct {
 	// Timeout is after how many milliseconds an unanswered question counts as not allowed; 0 is never.
 	Timeout int `json:"timeoutMs" min:"0" max:"86400000"`
+	// Tell is who is told over a channel that a question waits which no window shows; without a channel nobody is.
+	Tell Tell `json:"tell"`
+}
+
+// Tell is an address on a channel.
+type Tell struct {
+	Channel string `json:"channel"`
+	Account string `json:"accountId"`
+	To      string `json:"to"`
 }
 
 // ToolApproval is the original's policy, in its own form (gsv interop notes, approval). The default asks.
