@@ -96,3 +96,16 @@ func (s *shell) sendFiles(to protocol.NodeID) {
 
 // reveal shows where a file of this computer lies.
 func (s *shell) reveal(path string) { s.openPath(filepath.Dir(path)) }
+
+// fetch copies a file of a machine into a folder of this computer that the person chooses.
+func (s *shell) fetch(from protocol.NodeID, path string) {
+	pickFolder(s.window, func(dir string) {
+		bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) { return s.b.state.Fetch(ctx, from, path, dir) }, func(t protocol.Transfer, err error) {
+			if err != nil {
+				s.say("Nothing was copied: " + err.Error())
+				return
+			}
+			s.say("Copying " + state.TransferTitle(s.view, t))
+		})
+	})
+}

@@ -7,9 +7,11 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/files"
 	"fairlead/app/look"
 	"fairlead/app/nodes"
 	"fairlead/app/schedule"
+	"fairlead/app/search"
 	"fairlead/app/transfers"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -29,11 +31,17 @@ func (s *shell) pages() []page {
 		s.inboxPage(), s.rulesPage(), s.auditPage(),
 		{"machine", machinesTitle, func(ctx context.Context) fyne.CanvasObject {
 			id := s.machine
-			p := nodes.New(ctx, s.b.state, nodes.Handlers{Machines: &s.machines, Copy: s.app.Clipboard().SetContent, Say: s.say, Send: s.sendFiles, Opened: func(id protocol.NodeID) {
+			p := nodes.New(ctx, s.b.state, nodes.Handlers{Machines: &s.machines, Copy: s.app.Clipboard().SetContent, Say: s.say, Send: s.sendFiles, Browse: s.browse, Opened: func(id protocol.NodeID) {
 				s.machine = id
 				s.sidebar.show(s.view, s.key)
 			}})
 			p.Open(id)
+			return p.Box
+		}},
+		{"folder", filesTitle, func(ctx context.Context) fyne.CanvasObject {
+			p := files.New(ctx, s.b.state, files.Handlers{Say: s.say, Undo: s.offerUndo, Copy: s.app.Clipboard().SetContent, Fetch: s.fetch,
+				Place: func(id protocol.NodeID) { s.place = id }})
+			p.Open(s.place)
 			return p.Box
 		}},
 		{"transfer", transfersTitle, func(ctx context.Context) fyne.CanvasObject {
@@ -49,7 +57,26 @@ func (s *shell) pages() []page {
 const (
 	machinesTitle  = "Machines"
 	transfersTitle = "Transfers"
+	filesTitle     = "Files"
+	searchTitle    = "Search"
 )
+
+// browse shows the files of a machine.
+func (s *shell) browse(id protocol.NodeID) {
+	s.place = id
+	s.openNamed(filesTitle)
+}
+
+// searchFor shows the messages that have a text.
+func (s *shell) searchFor(query string) {
+	var p *search.Page
+	s.openPage(page{"search", searchTitle, func(ctx context.Context) fyne.CanvasObject {
+		p = search.New(ctx, s.b.state, search.Handlers{OpenChat: s.open})
+		p.Ask(query)
+		return p.Box
+	}})
+	s.window.Canvas().Focus(p.Field)
+}
 
 // openMachine shows a machine on the page of machines; empty shows all.
 func (s *shell) openMachine(id protocol.NodeID) {

@@ -48,6 +48,7 @@ type shell struct {
 	pageTitle string             // empty while there is none
 	pageEnd   context.CancelFunc // nil while there is none
 	machine   protocol.NodeID    // that the page of machines shows; empty is all
+	place     protocol.NodeID    // whose files the page of files shows; empty is the agent's own
 
 	view     state.View
 	noticeAt int64
@@ -112,6 +113,7 @@ func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
 func (s *shell) shortcuts() {
 	shortcut(s.window, fyne.KeyN, s.newChat)
 	shortcut(s.window, fyne.KeyK, s.focusSearch)
+	shortcut(s.window, fyne.KeyF, func() { s.searchFor(s.sidebar.search.Text) })
 	shortcut(s.window, fyne.KeyComma, s.openSettings)
 	shortcut(s.window, fyne.KeyW, s.closeWindow)
 	shortcut(s.window, fyne.KeyQ, s.quit)

@@ -153,6 +153,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		if len(b.found) == 0 {
 			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})
 		}
+		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message", Trail: "Ctrl F"}, tap: func() { s.searchFor(b.query) }})
 	} else {
 		lines = append(lines, line{heading: "CHATS"})
 		shown := false

@@ -1,0 +1,135 @@
+package files
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+func inPage(t *testing.T) *Page {
+	t.Helper()
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(look.New(look.Light, 1))
+	app := state.NewApp()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(app.Close)
+	t.Cleanup(cancel)
+	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Fetch: func(protocol.NodeID, string) {}, Copy: func(string) {}})
+	w := a.NewWindow("")
+	w.SetPadded(false)
+	w.SetContent(p.Box)
+	w.Resize(fyne.NewSize(880, 500))
+	t.Cleanup(w.Close)
+	return p
+}
+
+func button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
+	t.Helper()
+	var found *widgets.Button
+	var walk func(fyne.CanvasObject)
+	walk = func(o fyne.CanvasObject) {
+		switch o := o.(type) {
+		case *widgets.Button:
+			if o.Text == text {
+				found = o
+			}
+		case *fyne.Container:
+			for _, c := range o.Objects {
+				walk(c)
+			}
+		case fyne.Widget:
+			for _, c := range test.WidgetRenderer(o).Objects() {
+				walk(c)
+			}
+		}
+	}
+	walk(o)
+	if found == nil {
+		t.Fatalf("no button %q in %s", text, test.RenderObjectToMarkup(o))
+	}
+	return found
+}
+
+func folder() state.FilesView {
+	return state.FilesView{Place: "nas", Note: "The newest 10000 of 70000 files.", Dir: "src",
+		Entries: []state.FileEntry{{Path: "src/deep", Dir: true}, {Path: "src/main.go"}, {Path: "src/" + strings.Repeat("a long name ", 20) + ".txt"}}}
+}
+
+func TestViewsLookAsTheyDid(t *testing.T) {
+	p := inPage(t)
+	golden.Markup(t, "loading", p.Box)
+	p.nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}}
+	p.show(folder())
+	golden.Markup(t, "folder", p.Box)
+	v := folder()
+	v.File = &state.OpenFile{Path: "src/main.go", Text: "package main\n\nfunc main() {}\n", Cut: true}
+	p.show(v)
+	golden.Markup(t, "file", p.Box)
+	v.File = &state.OpenFile{Path: "src/x", Problem: "It is a program, of 3 MB."}
+	p.show(v)
+	golden.Markup(t, "unreadable", p.Box)
+	p.show(state.FilesView{Place: "", Entries: []state.FileEntry{{Path: "SOUL.md"}}})
+	golden.Markup(t, "agent", p.Box)
+	p.show(state.FilesView{File: &state.OpenFile{Path: "SOUL.md", Text: "be kind", Editable: true}})
+	golden.Markup(t, "editor", p.Box)
+	p.show(state.FilesView{Problem: "the machine is offline", Place: "nas"})
+	golden.Markup(t, "problem", p.Box)
+	p.show(state.FilesView{Place: "nas"})
+	golden.Markup(t, "empty", p.Box)
+}
+
+func TestFilterKeepsTheKeyboardWhileTheListChanges(t *testing.T) {
+	p := inPage(t)
+	p.show(folder())
+	frame := p.Box.Objects[0]
+	v := folder()
+	v.Filter = "x"
+	p.show(v)
+	v.Entries = nil
+	p.show(v)
+	if p.Box.Objects[0] != frame {
+		t.Error("the field was replaced while the person types")
+	}
+	if !strings.Contains(test.RenderObjectToMarkup(p.Box), "Nothing found") {
+		t.Error("it does not say that nothing was found")
+	}
+}
+
+func TestAChangedFileIsNotLeftByOneClick(t *testing.T) {
+	p := inPage(t)
+	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "SOUL.md"}}})
+	test.Tap(button(t, p.Box, "New file"))
+	viewer := p.viewer
+	type typer interface{ TypedRune(rune) }
+	var walk func(fyne.CanvasObject)
+	walk = func(o fyne.CanvasObject) {
+		switch o := o.(type) {
+		case *fyne.Container:
+			for _, c := range o.Objects {
+				walk(c)
+			}
+		case typer:
+			o.TypedRune('x')
+		}
+	}
+	walk(p.Box)
+	test.Tap(button(t, p.Box, "All files"))
+	if p.viewer != viewer {
+		t.Fatal("the change is lost")
+	}
+	test.Tap(button(t, p.Box, "All files"))
+	if p.viewer != nil {
+		t.Error("it cannot be left")
+	}
+	button(t, p.Box, "New file")
+}

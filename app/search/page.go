@@ -1,0 +1,133 @@
+// Package search is the page that finds messages of all chats.
+package search
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Handlers are what the page does beside searching.
+type Handlers struct{ OpenChat func(protocol.SessionKey) }
+
+// Page is the page. It belongs to the GUI thread.
+type Page struct {
+	ctx   context.Context
+	app   *state.App
+	h     Handlers
+	Box   fyne.CanvasObject
+	Field *widgets.SearchField
+
+	hits  []protocol.SearchHit
+	next  int64
+	query string
+	asked int // number of the newest search
+	list  *widgets.ItemList
+	body  *fyne.Container
+	more  *widgets.Button
+	now   func() time.Time
+}
+
+// pause is how long the typing rests before the search begins.
+const pause = 200 * time.Millisecond
+
+// New makes the page; it lives until ctx ends.
+func New(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := &Page{ctx: ctx, app: a, h: h, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search every message", "")}
+	p.list = widgets.NewItemList(func(i int) {
+		if i < len(p.hits) && p.h.OpenChat != nil {
+			p.h.OpenChat(p.hits[i].SessionKey)
+		}
+	})
+	p.more = widgets.NewQuiet("Show older", "down", func() { p.find(p.next) })
+	p.Field.OnChanged = func(string) { p.find(0) }
+	p.Field.OnChoose = func() {
+		if len(p.hits) > 0 {
+			p.list.OnChoose(0)
+		}
+	}
+	p.draw("")
+	p.Box = widgets.NewPage("Search", container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, p.Field), nil, nil, nil, p.body))
+	return p
+}
+
+// Ask searches for a text.
+func (p *Page) Ask(query string) { p.Field.SetText(query) }
+
+func (p *Page) find(page int64) {
+	p.query = strings.TrimSpace(p.Field.Text)
+	p.asked++
+	asked, query := p.asked, p.query
+	if query == "" {
+		p.hits, p.next = nil, 0
+		p.draw("")
+		return
+	}
+	bind.Go(p.ctx, func(ctx context.Context) (state.Found, error) {
+		if page == 0 {
+			timer := time.NewTimer(pause)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+			}
+		}
+		return p.app.SearchMessages(ctx, query, page)
+	}, func(r state.Found, err error) {
+		if asked != p.asked {
+			return
+		}
+		if err != nil {
+			p.draw(err.Error())
+			return
+		}
+		if page == 0 {
+			p.hits = nil
+		}
+		p.show(r)
+	})
+}
+
+// show adds a page of what was found.
+func (p *Page) show(r state.Found) {
+	p.hits, p.next = append(p.hits, r.Hits...), r.Next
+	items := make([]widgets.ListItem, len(p.hits))
+	for i, h := range p.hits {
+		title := h.Title
+		if title == "" {
+			title = state.TitleOf(protocol.SessionEntry{SessionKey: h.SessionKey})
+		}
+		items[i] = widgets.ListItem{Icon: "chat", Title: state.HitText(h), Text: title + " · " + state.HitWho(h, p.now())}
+	}
+	p.list.Set(items)
+	p.draw("")
+}
+
+func (p *Page) draw(problem string) {
+	var o fyne.CanvasObject
+	switch {
+	case problem != "":
+		o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The search failed.", Do: problem, Button: "Try again"}, func() { p.find(0) }))
+	case p.query == "":
+		o = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("search", "Find what was said", "All words must be in a message, in any order. Words in double quotes stand side by side. Chats that were begun afresh are searched too.")))
+	case len(p.hits) == 0:
+		o = container.NewVBox(widgets.NewText("Nothing found", look.ColorMuted, "text"))
+	default:
+		var foot fyne.CanvasObject
+		if p.next != 0 {
+			foot = widgets.Inset(look.Gap, 0, look.Gap, 0, widgets.Row(0, -1, p.more))
+		}
+		o = container.NewBorder(nil, foot, nil, nil, p.list)
+	}
+	p.body.Objects = []fyne.CanvasObject{o}
+	p.body.Refresh()
+}

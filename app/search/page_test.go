@@ -1,0 +1,82 @@
+package search
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+
+func inPage(t *testing.T) (p *Page, opened *protocol.SessionKey) {
+	t.Helper()
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(look.New(look.Light, 1))
+	app := state.NewApp()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(app.Close)
+	t.Cleanup(cancel)
+	opened = new(protocol.SessionKey)
+	p = New(ctx, app, Handlers{OpenChat: func(k protocol.SessionKey) { *opened = k }})
+	p.now = func() time.Time { return noon }
+	w := a.NewWindow("")
+	w.SetPadded(false)
+	w.SetContent(p.Box)
+	w.Resize(fyne.NewSize(880, 500))
+	t.Cleanup(w.Close)
+	return p, opened
+}
+
+func hits(n int) []protocol.SearchHit {
+	var list []protocol.SearchHit
+	for range n {
+		list = append(list, protocol.SearchHit{SessionKey: "agent:main:2", Title: "Photos on the NAS", Role: protocol.RoleUser, Timestamp: noon.Add(-30 * time.Hour).UnixMilli(),
+			Snippet: []protocol.Snippet{{Text: strings.Repeat("a long text before it, ", 20)}, {Text: "nas", Mark: true}}})
+	}
+	return list
+}
+
+func TestViewsLookAsTheyDid(t *testing.T) {
+	p, _ := inPage(t)
+	golden.Markup(t, "begin", p.Box)
+	p.query = "nas"
+	p.show(state.Found{})
+	golden.Markup(t, "nothing", p.Box)
+	p.show(state.Found{Hits: hits(2), Next: 5})
+	golden.Markup(t, "hits", p.Box)
+	p.draw("not connected")
+	golden.Markup(t, "problem", p.Box)
+}
+
+func TestAHitOpensItsChatAndPagesAreAdded(t *testing.T) {
+	p, opened := inPage(t)
+	p.query = "nas"
+	p.show(state.Found{Hits: hits(2), Next: 5})
+	p.show(state.Found{Hits: hits(3)})
+	if len(p.list.Items()) != 5 || p.next != 0 {
+		t.Errorf("%d lines, next %d", len(p.list.Items()), p.next)
+	}
+	p.Field.OnChoose()
+	if *opened != "agent:main:2" {
+		t.Errorf("opened %q", *opened)
+	}
+	p.find(0) // the field is empty
+	if len(p.hits) != 0 {
+		t.Error("what was found stays after the words are gone")
+	}
+}

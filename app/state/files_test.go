@@ -1,0 +1,145 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"fairlead/gateway/protocol"
+)
+
+func names(list []FileEntry) string {
+	var out []string
+	for _, e := range list {
+		n := e.Path
+		if e.Dir {
+			n += "/"
+		}
+		out = append(out, n)
+	}
+	return strings.Join(out, " ")
+}
+
+// disk serves the agent's files and a machine's tools.
+func disk(files map[string]string) func(*fake) {
+	return func(f *fake) {
+		on(f, protocol.WorkspaceList, func(p protocol.WorkspaceListParams) (protocol.WorkspaceListResult, error) {
+			return protocol.WorkspaceListResult{Files: []string{"SOUL.md", "agents.md"}, Directories: []string{"memory/"}}, nil
+		})
+		on(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
+			text, ok := files[p.Path]
+			if !ok {
+				return nil, protocol.ErrNotFound.With("there is no such file")
+			}
+			return protocol.WorkspaceReadResult{Path: p.Path, Content: text, Encoding: p.Encoding}, nil
+		})
+		on(f, protocol.WorkspaceWrite, func(p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
+			files[p.Path] = *p.Content + p.Encoding
+			return protocol.WorkspaceWriteResult{}, nil
+		})
+		on(f, protocol.WorkspaceDelete, func(p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
+			delete(files, p.Path)
+			return protocol.WorkspaceDeleteResult{}, nil
+		})
+		on(f, protocol.InvokeTool, func(p protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
+			switch p.Tool {
+			case "nas__Glob":
+				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/new.txt","src/a/b.go","src/main.go","Readme"],"truncated":true,"total":70000}`)}, nil
+			case "nas__Read":
+				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"content":"     1\tone\n     2\ttwo\tx"}`)}, nil
+			case "pic__Read":
+				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"content":[{"type":"text","text":"x"},{"type":"image","data":"AAEC","mimeType":"image/png"}]}`)}, nil
+			}
+			return protocol.ToolInvokeResult{}, protocol.ErrUnavailable.With("the machine is offline")
+		})
+	}
+}
+
+func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
+	bubble(t, disk(nil), func(t *testing.T, a *App, f *fake) {
+		fs := NewFiles(a)
+		look := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			if got := names(fs.Value.Get().Entries); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+		fs.Open("nas")
+		look("src/ new.txt Readme")
+		if note := fs.Value.Get().Note; note != "The newest 4 of 70000 files." {
+			t.Error(note)
+		}
+		fs.Sort(true)
+		look("new.txt src/ Readme")
+		fs.Enter("src")
+		look("src/a/ src/main.go")
+		fs.Narrow("B GO")
+		look("src/a/b.go")
+		fs.Up()
+		look("new.txt src/ Readme")
+		if n := len(f.called(protocol.InvokeTool.Name)); n != 1 {
+			t.Errorf("the machine was asked %d times", n)
+		}
+		fs.Open("gone")
+		synctest.Wait()
+		if v := fs.Value.Get(); v.Problem != "The machine is offline" {
+			t.Errorf("problem %q", v.Problem)
+		}
+	})
+}
+
+func TestFileIsShownWithoutTheLineNumbersOfTheTool(t *testing.T) {
+	bubble(t, disk(nil), func(t *testing.T, a *App, f *fake) {
+		fs := NewFiles(a)
+		fs.Open("nas")
+		fs.Look("src/main.go")
+		synctest.Wait()
+		if v := fs.Value.Get(); v.File == nil || v.File.Text != "one\ntwo\tx" || v.File.Editable {
+			t.Errorf("%+v", v.File)
+		}
+		if fs.Up(); fs.Value.Get().File != nil {
+			t.Error("the file is still shown")
+		}
+		fs.Open("pic")
+		fs.Look("a.png")
+		synctest.Wait()
+		if v := fs.Value.Get(); v.File == nil || fmt.Sprint(v.File.Image) != "[0 1 2]" {
+			t.Errorf("%+v", v.File)
+		}
+	})
+}
+
+func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
+	files := map[string]string{"SOUL.md": "be kind"}
+	bubble(t, disk(files), func(t *testing.T, a *App, f *fake) {
+		fs := NewFiles(a)
+		fs.Open("")
+		fs.Look("SOUL.md")
+		synctest.Wait()
+		v := fs.Value.Get()
+		if names(v.Entries) != "memory/ agents.md SOUL.md" || v.File == nil || v.File.Text != "be kind" || !v.File.Editable {
+			t.Errorf("%+v", v)
+		}
+		if err := fs.Save(t.Context(), "SOUL.md", "be brief"); err != nil || files["SOUL.md"] != "be brief" {
+			t.Errorf("%v, %v", err, files)
+		}
+		if err := fs.Save(t.Context(), " ", "x"); err == nil {
+			t.Error("a file without a name was saved")
+		}
+		undo, err := fs.Delete(t.Context(), "SOUL.md")
+		if err != nil || len(files) != 0 {
+			t.Fatalf("%v, %v", err, files)
+		}
+		undo()
+		synctest.Wait()
+		if files["SOUL.md"] != "be briefbase64" { // byte for byte, as it was read
+			t.Errorf("%v", files)
+		}
+		if _, err := fs.Delete(t.Context(), "none"); err == nil {
+			t.Error("a file that is not there was deleted")
+		}
+	})
+}

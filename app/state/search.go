@@ -1,0 +1,50 @@
+package state
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Found is a page of messages that were found. Next is the page after it, 0 when there is none.
+type Found struct {
+	Hits []protocol.SearchHit
+	Next int64
+}
+
+// SearchMessages finds messages of all chats, newest first; page is the Next of the page before. It blocks.
+func (a *App) SearchMessages(ctx context.Context, query string, page int64) (Found, error) {
+	r, err := Call(ctx, a, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: 100, Page: page})
+	return Found{r.Hits, r.Next}, err
+}
+
+// HitText is what surrounds the words that were found, in one line. The words stand in “quotes”.
+func HitText(h protocol.SearchHit) string {
+	var b strings.Builder
+	for _, s := range h.Snippet {
+		if s.Mark {
+			b.WriteString("“" + strings.TrimSpace(s.Text) + "”")
+		} else {
+			b.WriteString(s.Text)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// HitWho says who wrote a message and when, and whether its chat was begun afresh since.
+func HitWho(h protocol.SearchHit, now time.Time) string {
+	who := "Fairlead"
+	switch {
+	case h.Role == protocol.RoleUser:
+		who = "You"
+	case h.ToolName != "":
+		who = string(h.ToolName)
+	}
+	who += " · " + When(h.Timestamp, now)
+	if h.Archived {
+		who += " · archived"
+	}
+	return who
+}
