@@ -136,7 +136,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	g.gate = approval.New(g.store, g.bus)
 	files := workspace.NewFiles(o.Home)
 	g.files = files
-	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Config: g.config.Get, Set: g.config.Set})
+	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, Config: g.config.Get, Set: g.config.Set})
 	ws.ListSkills(g.skills.Prompt)
 	g.channels = channel.New(channel.Options{Store: g.store, Bus: g.bus, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set, Files: files, Drivers: drivers()})
 	g.schedules = cron.New(cron.Options{Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: g.deliver, LastActive: g.lastActive, Ask: g.gate.Ask,

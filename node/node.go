@@ -119,7 +119,7 @@ func (n *Node) offer(list []tool.Tool) {
 	n.hello = protocol.ConnectParams{
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
-		NodeRuntime: runtime, Host: n.hostInfo(),
+		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(),
 		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer},
 	}
 	for _, t := range list {

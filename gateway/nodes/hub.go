@@ -60,9 +60,11 @@ type node struct {
 	info  protocol.NodeInfo
 	tools []protocol.ToolSpec // bare names
 	ext   []string
-	link  Link      // nil when offline
-	ready time.Time // events may be sent from here on
-	saved time.Time // when it was last written down
+	link  Link // nil when offline
+	// programs are the names of the machine's programs, each between line ends; empty is not known. One text takes little room.
+	programs string
+	ready    time.Time // events may be sent from here on
+	saved    time.Time // when it was last written down
 }
 
 // New makes a hub. bus and persist may be nil.
@@ -107,6 +109,9 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	}
 	now := time.Now()
 	n := &node{link: link, tools: p.Tools, ext: p.Extensions, ready: now, saved: now}
+	if len(p.Programs) > 0 {
+		n.programs = "\n" + strings.Join(p.Programs, "\n") + "\n"
+	}
 	if len(p.Extensions) == 0 {
 		n.ready = now.Add(settle)
 	}
@@ -172,6 +177,18 @@ func (h *Hub) remember(ctx context.Context, info protocol.NodeInfo) {
 	if err := h.persist.PutNode(ctx, info); err != nil {
 		slog.Warn("A machine could not be remembered", "node", info.ID, "err", err)
 	}
+}
+
+// HasProgram reports whether a machine has a program; known is false for one that is offline or does not tell.
+func (h *Hub) HasProgram(id protocol.NodeID, name string) (has, known bool) {
+	h.mu.Lock()
+	n := h.nodes[id]
+	all := ""
+	if n != nil && n.link != nil {
+		all = n.programs
+	}
+	h.mu.Unlock()
+	return strings.Contains(all, "\n"+name+"\n"), all != ""
 }
 
 // Nodes lists all known machines: online ones first, then by id.

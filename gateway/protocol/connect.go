@@ -22,6 +22,8 @@ type ConnectParams struct {
 	Extensions []string `json:"extensions,omitempty"`
 	// Host says what machine a node runs on (extension).
 	Host *HostInfo `json:"host,omitempty"`
+	// Programs are the names of the programs that a node's PATH leads to; absent is not known (extension).
+	Programs []string `json:"programs,omitempty"`
 }
 
 // What a node may name in ConnectParams.Extensions.

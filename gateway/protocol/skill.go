@@ -49,8 +49,8 @@ type SkillStatusEntry struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-// SkillRequirementSnapshot is what a skill needs of one machine (seed 004 leaves the fields open). Capabilities and, where a machine says
-// what it is, OS decide; programs and environment are told to the agent, which can look.
+// SkillRequirementSnapshot is what a skill needs of one machine (seed 004 leaves the fields open). Capabilities decide and, where a machine
+// tells, its system and its programs; the environment is told to the agent, which can look.
 type SkillRequirementSnapshot struct {
 	Capabilities []string `json:"capabilities"`
 	OS           []string `json:"os,omitempty"`

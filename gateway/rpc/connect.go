@@ -54,6 +54,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		}
 	case protocol.ModeNode:
 		detach, err := c.srv.s.Nodes.Attach(context.WithoutCancel(ctx), p, c.entry(principal, p), c)
+		p.Programs = nil // the machines' to keep
 		if err != nil {
 			return nil, err
 		}

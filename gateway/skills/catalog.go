@@ -20,11 +20,13 @@ type Files interface {
 	Skills(agent protocol.AgentID) ([]workspace.SkillFile, error)
 }
 
-// Options are what a catalog needs. All fields are required.
+// Options are what a catalog needs. All fields but Has are required.
 type Options struct {
 	Files  Files
 	Nodes  func() []protocol.NodeInfo
 	Config func() config.Config
+	// Has reports whether a machine has a program, and whether that is known; nil knows of none.
+	Has func(node protocol.NodeID, program string) (has, known bool)
 	// Set changes the configuration.
 	Set func(ctx context.Context, path string, value json.RawMessage) error
 }
@@ -136,7 +138,7 @@ func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.
 	}
 	settings := c.o.Config().Skills.Entries
 	for _, f := range s.skills {
-		res.Skills = append(res.Skills, judge(f, setting(settings, f), nodes))
+		res.Skills = append(res.Skills, judge(f, setting(settings, f), nodes, c.o.Has))
 	}
 	return res, nil
 }

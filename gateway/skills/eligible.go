@@ -10,7 +10,7 @@ import (
 
 // judge decides whether a skill can be used now, by the original's rules (gsv interop notes 9.1): one single machine that is online must have
 // everything. Reasons of those the original has are in its words.
-func judge(f found, set config.Skill, nodes []protocol.NodeInfo) protocol.SkillStatusEntry {
+func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has programs) protocol.SkillStatusEntry {
 	e := protocol.SkillStatusEntry{Name: f.Name, Description: f.Description, Location: f.location, Always: f.Always, EligibleHosts: []protocol.NodeID{},
 		Reasons: []string{}, Requirements: f.Needs, Source: f.source, Path: "skills/" + f.Dir + "/SKILL.md", Enabled: true,
 		Homepage: f.Homepage, License: f.License, Compatibility: f.Compatibility, Problems: f.Problems}
@@ -32,11 +32,12 @@ func judge(f found, set config.Skill, nodes []protocol.NodeInfo) protocol.SkillS
 			continue
 		}
 		online++
-		if len(invalid) == 0 && meets(n, e.Requirements) {
+		if len(invalid) == 0 && meets(n, e.Requirements, has) {
 			e.EligibleHosts = append(e.EligibleHosts, n.ID)
 		}
 	}
-	needs := len(e.Requirements.Capabilities) > 0 || len(e.Requirements.OS) > 0
+	r := e.Requirements
+	needs := len(r.Capabilities)+len(r.OS)+len(r.Bins)+len(r.AnyBins) > 0
 	switch {
 	case e.Always:
 	case len(invalid) > 0:
@@ -46,23 +47,74 @@ func judge(f found, set config.Skill, nodes []protocol.NodeInfo) protocol.SkillS
 		e.Reasons = append(e.Reasons, "no connected hosts")
 	case len(e.EligibleHosts) > 0:
 	default:
-		if len(e.Requirements.Capabilities) > 0 {
-			e.Reasons = append(e.Reasons, "requires capabilities: "+strings.Join(e.Requirements.Capabilities, ", "))
-		}
-		if len(e.Requirements.OS) > 0 {
-			e.Reasons = append(e.Reasons, "requires system: "+strings.Join(e.Requirements.OS, " or "))
-		}
+		e.Reasons = append(e.Reasons, missing(nodes, r, has)...)
 	}
 	e.Eligible = len(e.Reasons) == 0
 	return e
 }
 
-// meets reports whether a machine has what a skill needs. A machine that does not say what it is may be anything.
-func meets(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot) bool {
+// missing says what no machine that is online has; where each thing is on some machine and all of them on none, it says everything.
+func missing(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has programs) (reasons []string) {
+	type need struct {
+		words string
+		alone protocol.SkillRequirementSnapshot
+	}
+	var needs []need
+	if len(r.Capabilities) > 0 {
+		needs = append(needs, need{"capabilities: " + strings.Join(r.Capabilities, ", "), protocol.SkillRequirementSnapshot{Capabilities: r.Capabilities}})
+	}
+	if len(r.OS) > 0 {
+		needs = append(needs, need{"system: " + strings.Join(r.OS, " or "), protocol.SkillRequirementSnapshot{OS: r.OS}})
+	}
+	if len(r.Bins) > 0 {
+		needs = append(needs, need{"programs: " + strings.Join(r.Bins, ", "), protocol.SkillRequirementSnapshot{Bins: r.Bins}})
+	}
+	if len(r.AnyBins) > 0 {
+		needs = append(needs, need{"one of the programs: " + strings.Join(r.AnyBins, ", "), protocol.SkillRequirementSnapshot{AnyBins: r.AnyBins}})
+	}
+	var all []string
+	for _, n := range needs {
+		all = append(all, "requires "+n.words)
+		if !slices.ContainsFunc(nodes, func(i protocol.NodeInfo) bool { return i.Online && meets(i, n.alone, has) }) {
+			reasons = append(reasons, "requires "+n.words)
+		}
+	}
+	if len(reasons) == 0 {
+		return all
+	}
+	return reasons
+}
+
+// programs reports whether a machine has a program, and whether that is known.
+type programs func(node protocol.NodeID, program string) (has, known bool)
+
+// lacks reports whether a machine is known not to have a program.
+func (p programs) lacks(node protocol.NodeID, program string) bool {
+	if p == nil {
+		return false
+	}
+	if i := strings.LastIndexAny(program, `/\`); i >= 0 {
+		return false // a path: nobody has looked there
+	}
+	has, known := p(node, program)
+	return known && !has
+}
+
+// meets reports whether a machine has what a skill needs. A machine that does not say what it is or has may be anything: those that know only
+// the seeds do not.
+func meets(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has programs) bool {
 	for _, c := range r.Capabilities {
 		if !slices.Contains(n.Caps, c) {
 			return false
 		}
+	}
+	for _, b := range r.Bins {
+		if has.lacks(n.ID, b) {
+			return false
+		}
+	}
+	if len(r.AnyBins) > 0 && !slices.ContainsFunc(r.AnyBins, func(b string) bool { return !has.lacks(n.ID, b) }) {
+		return false
 	}
 	here := system(n.Platform)
 	return len(r.OS) == 0 || here == "" || slices.ContainsFunc(r.OS, func(os string) bool { return system(os) == here })

@@ -29,7 +29,10 @@ type class struct {
 func newClass(t *testing.T) *class {
 	t.Helper()
 	c := &class{home: t.TempDir(), cfg: config.Default()}
-	c.Catalog = New(Options{Files: workspace.NewFiles(c.home), Nodes: func() []protocol.NodeInfo { return c.nodes }, Config: func() config.Config { return c.cfg },
+	has := func(id protocol.NodeID, program string) (has, known bool) {
+		return program == "jq" || program == "git", id == "full"
+	}
+	c.Catalog = New(Options{Has: has, Files: workspace.NewFiles(c.home), Nodes: func() []protocol.NodeInfo { return c.nodes }, Config: func() config.Config { return c.cfg },
 		Set: func(_ context.Context, path string, value json.RawMessage) error {
 			c.set = append(c.set, path+"="+string(value))
 			return nil
@@ -146,6 +149,10 @@ What x does.
 `
 }
 
+func bins(requires string) string {
+	return "---\nname: x\nmetadata: {\"openclaw\":{\"requires\":{" + requires + "}}}\n---\n"
+}
+
 func TestEligibility(t *testing.T) {
 	full := protocol.NodeInfo{ID: "full", Online: true, Platform: "linux", Caps: protocol.Capabilities}
 	reader := protocol.NodeInfo{ID: "reader", Online: true, Platform: "darwin-arm64", Caps: []string{protocol.CapRead, protocol.CapList}}
@@ -160,19 +167,24 @@ func TestEligibility(t *testing.T) {
 		hosts   []protocol.NodeID
 		reasons []string
 	}{
-		"nothing needed, nobody there":                        {"x", config.Skill{}, nil, nil, nil},
-		"one machine has it":                                  {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{full, reader}, []protocol.NodeID{"full"}, nil},
-		"nobody there":                                        {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{away}, nil, []string{"no connected hosts"}},
-		"two machines together do not do":                     {needs(protocol.CapExec, protocol.CapRead), config.Skill{}, []protocol.NodeInfo{reader, shell}, nil, []string{"requires capabilities: filesystem.read, shell.exec"}},
-		"unknown capability fails closed":                     {needs("shell.root"), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: shell.root"}},
-		"metadata that is no data fails closed":               {"---\nname: x\nmetadata: \"{{\"\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: metadata"}},
-		"always, whatever is needed":                          {needs("shell.root"), config.Skill{Always: &yes}, nil, nil, nil},
-		"disabled":                                            {"x", config.Skill{Enabled: new(bool)}, nil, nil, []string{"disabled by skills.entries policy"}},
-		"disabled beats always":                               {"x", config.Skill{Enabled: new(bool), Always: &yes}, nil, nil, []string{"disabled by skills.entries policy"}},
-		"a setting replaces what is needed":                   {needs("shell.root"), config.Skill{Requires: &config.SkillRequires{Capabilities: []string{protocol.CapList}}}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
-		"programs and variables of other tools do not hinder": {"---\nname: x\nmetadata: {\"openclaw\":{\"requires\":{\"bins\":[\"nowhere\"],\"env\":[\"X\"]}}}\n---\n", config.Skill{}, nil, nil, nil},
-		"another system":                                      {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires system: darwin"}},
-		"this system":                                         {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\",\"linux\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{reader, shell}, []protocol.NodeID{"reader"}, nil},
+		"nothing needed, nobody there":             {"x", config.Skill{}, nil, nil, nil},
+		"one machine has it":                       {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{full, reader}, []protocol.NodeID{"full"}, nil},
+		"nobody there":                             {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{away}, nil, []string{"no connected hosts"}},
+		"two machines together do not do":          {needs(protocol.CapExec, protocol.CapRead), config.Skill{}, []protocol.NodeInfo{reader, shell}, nil, []string{"requires capabilities: filesystem.read, shell.exec"}},
+		"unknown capability fails closed":          {needs("shell.root"), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: shell.root"}},
+		"metadata that is no data fails closed":    {"---\nname: x\nmetadata: \"{{\"\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: metadata"}},
+		"always, whatever is needed":               {needs("shell.root"), config.Skill{Always: &yes}, nil, nil, nil},
+		"disabled":                                 {"x", config.Skill{Enabled: new(bool)}, nil, nil, []string{"disabled by skills.entries policy"}},
+		"disabled beats always":                    {"x", config.Skill{Enabled: new(bool), Always: &yes}, nil, nil, []string{"disabled by skills.entries policy"}},
+		"a setting replaces what is needed":        {needs("shell.root"), config.Skill{Requires: &config.SkillRequires{Capabilities: []string{protocol.CapList}}}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
+		"programs of a machine that does not tell": {bins(`"bins":["nowhere"],"env":["X"]`), config.Skill{}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
+		"a program it has":                         {bins(`"bins":["jq"]`), config.Skill{}, []protocol.NodeInfo{full}, []protocol.NodeID{"full"}, nil},
+		"a program it lacks":                       {bins(`"bins":["jq","gh"]`), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires programs: gh, jq"}},
+		"one of two programs":                      {bins(`"anyBins":["gh","jq"]`), config.Skill{}, []protocol.NodeInfo{full}, []protocol.NodeID{"full"}, nil},
+		"none of two programs":                     {bins(`"anyBins":["gh","hub"]`), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires one of the programs: gh, hub"}},
+		"a program where nobody is":                {bins(`"bins":["jq"]`), config.Skill{}, nil, nil, []string{"no connected hosts"}},
+		"another system":                           {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires system: darwin"}},
+		"this system":                              {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\",\"linux\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{reader, shell}, []protocol.NodeID{"reader"}, nil},
 		"the first namespace holds alone": {"---\nname: x\nmetadata: {\"openclaw\":{\"requires\":{\"capabilities\":[\"bad\"]}},\"gsv\":{\"requires\":{\"capabilities\":[\"shell.exec\"]}}}\n---\n",
 			config.Skill{}, []protocol.NodeInfo{shell}, []protocol.NodeID{"shell"}, nil},
 	} {
@@ -220,15 +232,15 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(text, `<skill name="a&lt;b" read_path="skills/a/SKILL.md">Does &lt;this&gt; &amp; that. (needs programs jq)</skill>`) {
-		t.Error(text)
-	}
-	if strings.Contains(text, "review-changes") || !strings.Contains(text, "2 more cannot be used now") {
+	if strings.Contains(text, "review-changes") || !strings.Contains(text, "3 more cannot be used now") {
 		t.Error(text)
 	}
 	c.nodes = []protocol.NodeInfo{{ID: "n", Online: true, Caps: protocol.Capabilities}}
 	if text, err = c.Prompt("main"); err != nil || !strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
 		t.Error(text, err)
+	}
+	if !strings.Contains(text, `<skill name="a&lt;b" read_path="skills/a/SKILL.md">Does &lt;this&gt; &amp; that. (needs programs jq)</skill>`) {
+		t.Error(text)
 	}
 	c.cfg.Skills.Entries = map[string]config.Skill{"review-changes": {Enabled: new(bool)}}
 	if text, err = c.Prompt("main"); err != nil || strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
