@@ -21,12 +21,14 @@ import (
 type nodeFlags struct {
 	id, workspace string
 	confine       confineFlags
+	receive       receiveFlags
 }
 
 func (n *nodeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&n.id, "id", "", "name of the node (default: the host's name)")
 	cmd.Flags().StringVar(&n.workspace, "workspace", "", "folder the node works in (default: the current folder)")
 	n.confine.add(cmd)
+	n.receive.add(cmd)
 }
 
 // options are the node's, without the way to its gateway.
@@ -43,6 +45,10 @@ func (n *nodeFlags) options(o *options) (node.Options, error) {
 	if err != nil {
 		return node.Options{}, err
 	}
+	receive, err := n.receive.parse()
+	if err != nil {
+		return node.Options{}, err
+	}
 	home, err := o.homeDir()
 	if err != nil {
 		return node.Options{}, err
@@ -50,7 +56,7 @@ func (n *nodeFlags) options(o *options) (node.Options, error) {
 	if n.workspace == "" {
 		n.workspace, _ = os.Getwd()
 	}
-	return node.Options{ID: id, Workspace: n.workspace, Confine: confinement, Home: home, LogDir: gateway.LogDir(home),
+	return node.Options{ID: id, Workspace: n.workspace, Confine: confinement, Receive: receive, Home: home, LogDir: gateway.LogDir(home),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Version: gateway.Version}, nil
 }
 

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"fairlead/node/transfer"
+)
+
+// receiveFlags are the flags that say what the node takes from transfers.
+type receiveFlags struct{ mode, from, folder string }
+
+func (r *receiveFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&r.mode, "receive", transfer.Trusted, "what to take that is sent to this machine: trusted, ask (a person at this machine) or off")
+	f.StringVar(&r.from, "receive-from", "", "take files only from these `machines`, parted by commas; gsv is the agent's workspace, @here a window or command line")
+	f.StringVar(&r.folder, "receive-folder", "", "take files into this `folder` only, which must be in the workspace or granted")
+}
+
+func (r *receiveFlags) parse() (transfer.Policy, error) {
+	p, err := transfer.ParsePolicy(r.mode, r.from, r.folder)
+	if err != nil {
+		return p, &exitError{code: exitUsage, err: err}
+	}
+	return p, nil
+}

@@ -1,0 +1,117 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
+)
+
+func open(t *testing.T, c workspace.Config) (*workspace.Root, string) {
+	t.Helper()
+	c.Dir = t.TempDir()
+	ws, err := c.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	return ws, ws.Dir()
+}
+
+func TestTransfersReachWhatTheFileToolsReach(t *testing.T) {
+	granted, outside := t.TempDir(), t.TempDir()
+	ws, dir := open(t, workspace.Config{Grants: []workspace.Grant{{Dir: granted, ReadOnly: true}}})
+	f := NewFiles(ws, Policy{})
+	for _, p := range []string{filepath.Join(dir, "a"), filepath.Join(granted, "b"), filepath.Join(outside, "c")} {
+		if err := os.WriteFile(p, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if runtime.GOOS != "windows" {
+		os.Symlink(outside, filepath.Join(dir, "out"))
+		os.Symlink("a", filepath.Join(dir, "link"))
+	}
+	for name, want := range map[string]string{"a": "", filepath.Join(dir, "a"): "", filepath.Join(granted, "b"): "", ".": "", "link": "", "none": "Failed to read file " + filepath.Join(dir, "none"),
+		filepath.Join(outside, "c"): "outside the workspace", "../x": "outside the workspace", "out/c": "symbolic link"} {
+		item, release, err := f.Source(name)
+		if want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if _, err := item.Root.Stat(item.At); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			release()
+		} else if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	for name, want := range map[string]string{"new/deep/x": "", filepath.Join(dir, "y"): "", filepath.Join(granted, "b"): "granted for reading only", filepath.Join(outside, "c"): "outside the workspace",
+		"../x": "outside the workspace", "out/c": "symbolic link", "a/x": "Failed to create directory " + filepath.Join(dir, "a")} {
+		target, err := f.Target(name, false, true)
+		if want == "" {
+			if err != nil || target.Name != filepath.Base(name) || target.Abs != filepath.Dir(filepath.Join(dir, strings.TrimPrefix(name, dir))) {
+				t.Errorf("%s: %+v, %v", name, target, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+		if target.Root != nil {
+			target.Root.Close()
+		}
+	}
+	if _, err := f.Target("not/there", true, false); err == nil || strings.Contains(err.Error(), "Failed to create directory") {
+		t.Errorf("a folder that is not to be made: %v", err)
+	}
+}
+
+func TestTheOwnerSaysWhatAMachineTakes(t *testing.T) {
+	ws, dir := open(t, workspace.Config{})
+	from := func(id protocol.NodeID) protocol.TransferReceive {
+		return protocol.TransferReceive{Stream: &protocol.TransferStream{From: id}}
+	}
+	refused := errors.New("no, thanks")
+	for _, c := range []struct {
+		p    Policy
+		from protocol.NodeID
+		want string
+	}{
+		{Policy{}, "b", ""},
+		{Policy{Mode: Off}, "b", "takes no files"},
+		{Policy{Mode: Trusted, From: []protocol.NodeID{"b", "gsv"}}, "b", ""},
+		{Policy{Mode: Trusted, From: []protocol.NodeID{"b", "gsv"}}, "c", "none of them"},
+		{Policy{Mode: Ask}, "b", "nobody is there to ask"},
+		{Policy{Mode: Ask, Ask: func(context.Context, protocol.TransferReceive) error { return refused }}, "b", "no, thanks"},
+		{Policy{Mode: Ask, Ask: func(context.Context, protocol.TransferReceive) error { return nil }}, "b", ""},
+	} {
+		err := c.p.Consent(t.Context(), from(c.from))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v from %s: %v, want %q", c.p, c.from, err, c.want)
+		}
+	}
+	p, err := ParsePolicy("ask", "a, b", filepath.Join(dir, "in"))
+	if err != nil || p.Mode != Ask || len(p.From) != 2 || p.From[1] != "b" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := ParsePolicy("maybe", "", ""); err == nil {
+		t.Error("an unknown mode")
+	}
+	f := NewFiles(ws, Policy{Folder: filepath.Join(dir, "in")})
+	target, err := f.Target("x/y", false, true)
+	if err != nil || target.Abs != filepath.Join(dir, "in", "x") {
+		t.Fatalf("%+v, %v", target, err)
+	}
+	target.Root.Close()
+	for _, name := range []string{filepath.Join(dir, "elsewhere"), "../up", filepath.Join(dir, "inside-not")} {
+		if _, err := f.Target(name, true, true); err == nil || !strings.Contains(err.Error(), "into '") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
