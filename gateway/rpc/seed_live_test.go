@@ -98,7 +98,7 @@ func startLive(t testing.TB) *live {
 
 // call sends raw params.
 func (l *live) call(c *client.Client, method string, params any) (any, error) {
-	ctx, cancel := context.WithTimeout(l.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return client.Call(ctx, c, protocol.Method[any, any]{Name: method}, params)
 }
