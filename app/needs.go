@@ -39,7 +39,7 @@ func (s *shell) inboxPage() page {
 		}, &s.machines)
 		s.inbox = in
 		context.AfterFunc(ctx, func() {
-			fyne.Do(func() {
+			bind.Do(s.ctx, func() {
 				if s.inbox == in {
 					s.inbox = nil
 				}

@@ -47,7 +47,9 @@ func runGUI(f flags, b *backend, i *instance) {
 	if !(f.hidden || last.Hidden) || !s.hasTray {
 		s.window.Show()
 	}
-	a.Lifecycle().SetOnEnteredForeground(s.activated)
+	a.Lifecycle().SetOnEnteredForeground(func() { s.inFront(true) })
+	a.Lifecycle().SetOnExitedForeground(func() { s.inFront(false) })
+	defer s.startNotes()()
 	a.Run()
 	s.remember()
 }

@@ -56,6 +56,7 @@ type shell struct {
 	dialog   *approve.Dialog
 	wanted   protocol.ApprovalID // to review when the view has it
 	inbox    *approve.Inbox      // nil while its page is not open
+	notes    notes
 	settings fyne.Window
 }
 
@@ -145,6 +146,7 @@ func (s *shell) update(v state.View) {
 	}
 	s.showProblems(v)
 	s.showApprovals(v)
+	s.notify(v)
 	if s.inbox != nil {
 		s.inbox.Update(v)
 	}

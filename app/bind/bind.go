@@ -56,6 +56,15 @@ func Go[R any](ctx context.Context, work func(context.Context) (R, error), done 
 	}()
 }
 
+// Do runs f on the GUI thread, unless ctx has ended by then. It returns at once.
+func Do(ctx context.Context, f func()) {
+	fyne.Do(func() {
+		if ctx.Err() == nil {
+			f()
+		}
+	})
+}
+
 // Every calls f on the GUI thread at an interval until ctx ends.
 func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
 	go func() {

@@ -74,6 +74,11 @@ func (a *App) Shown(id protocol.ApprovalID) {
 	act(a, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id})
 }
 
+// ShownOn tells the gateway that a question is shown somewhere else than in a window of its own.
+func (a *App) ShownOn(id protocol.ApprovalID, surface string) {
+	act(a, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id, Surface: surface})
+}
+
 // Set changes the configuration; nil resets. It blocks.
 func (a *App) Set(ctx context.Context, path string, value any) error {
 	raw, err := protocol.Marshal(value)

@@ -1,0 +1,185 @@
+//go:build linux || freebsd || openbsd || netbsd
+
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"slices"
+	"sync"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// Names of the Desktop Notifications Specification 1.2.
+const (
+	serverName = "org.freedesktop.Notifications"
+	serverPath = "/org/freedesktop/Notifications"
+)
+
+// The keys of our actions; "default" is a click on the notification itself.
+const (
+	keyDefault = "default"
+	keyReview  = "review"
+	keyDeny    = "deny"
+)
+
+// bus is the desktop's notification server. show and remove are called by one goroutine; signals come on another.
+type bus struct {
+	conn    *dbus.Conn
+	server  dbus.BusObject
+	buttons bool // the server shows actions
+	markup  bool // the server reads the body as markup
+	signals chan *dbus.Signal
+	done    sync.WaitGroup
+
+	mu    sync.Mutex // guards what follows
+	shown map[string]uint32
+}
+
+func open(actions Actions) (system, error) {
+	conn, err := dbus.ConnectSessionBus()
+	if err != nil {
+		return nil, fmt.Errorf("connect to the session bus: %w", err)
+	}
+	b := &bus{conn: conn, server: conn.Object(serverName, serverPath), signals: make(chan *dbus.Signal, 32), shown: make(map[string]uint32)}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	var caps []string
+	if err := b.server.CallWithContext(ctx, serverName+".GetCapabilities", 0).Store(&caps); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("ask the notification server: %w", err)
+	}
+	b.buttons, b.markup = slices.Contains(caps, "actions"), slices.Contains(caps, "body-markup")
+	if err := conn.AddMatchSignalContext(ctx, dbus.WithMatchInterface(serverName), dbus.WithMatchObjectPath(serverPath)); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("listen to the notification server: %w", err)
+	}
+	conn.Signal(b.signals)
+	b.done.Go(func() { b.listen(actions) })
+	return b, nil
+}
+
+func (b *bus) close() {
+	b.conn.Close() // closes signals
+	b.done.Wait()
+}
+
+// listen takes what the person does with a notification. It ends with the connection.
+func (b *bus) listen(actions Actions) {
+	for s := range b.signals {
+		if len(s.Body) < 2 {
+			continue
+		}
+		n, _ := s.Body[0].(uint32)
+		id := b.find(n)
+		if id == "" {
+			continue // another program's
+		}
+		switch s.Name {
+		case serverName + ".NotificationClosed":
+			b.forget(id)
+		case serverName + ".ActionInvoked":
+			switch key, _ := s.Body[1].(string); key {
+			case keyDefault, keyReview:
+				actions.Review(id)
+			case keyDeny:
+				actions.Deny(id)
+			}
+		}
+	}
+}
+
+func (b *bus) find(n uint32) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, x := range b.shown {
+		if x == n {
+			return id
+		}
+	}
+	return ""
+}
+
+func (b *bus) forget(id string) (n uint32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n = b.shown[id]
+	delete(b.shown, id)
+	return n
+}
+
+func (b *bus) show(ctx context.Context, m Message) error {
+	b.mu.Lock()
+	before := b.shown[m.ID]
+	b.mu.Unlock()
+	body := oneLine(m.Body, 300)
+	if b.markup {
+		body = html.EscapeString(body)
+	}
+	var keys []string
+	if b.buttons {
+		keys = []string{keyDefault, "Review", keyReview, "Review"}
+		if m.Deny {
+			keys = append(keys, keyDeny, "Deny")
+		}
+	}
+	hints := map[string]dbus.Variant{"urgency": dbus.MakeVariant(byte(1)), "category": dbus.MakeVariant("im.received"), "desktop-entry": dbus.MakeVariant("fairlead")}
+	var n uint32
+	err := b.server.CallWithContext(ctx, serverName+".Notify", 0, "Fairlead", before, "fairlead", oneLine(m.Title, 100), body, keys, hints, int32(-1)).Store(&n)
+	if err != nil {
+		return fmt.Errorf("show a notification: %w", err)
+	}
+	b.mu.Lock()
+	b.shown[m.ID] = n
+	b.mu.Unlock()
+	return nil
+}
+
+func (b *bus) remove(ctx context.Context, id string) {
+	if n := b.forget(id); n != 0 {
+		b.server.CallWithContext(ctx, serverName+".CloseNotification", 0, n) // gone already is fine
+	}
+}
+
+// locked asks the screen savers of the session, and logind. Who does not answer says nothing.
+func (b *bus) locked(ctx context.Context) bool {
+	for _, saver := range []struct{ name, path string }{{"org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"},
+		{"org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"}, {"org.cinnamon.ScreenSaver", "/org/cinnamon/ScreenSaver"}, {"org.xfce.ScreenSaver", "/org/xfce/ScreenSaver"}} {
+		var active bool
+		call := b.conn.Object(saver.name, dbus.ObjectPath(saver.path)).CallWithContext(ctx, saver.name+".GetActive", dbus.FlagNoAutoStart)
+		if call.Store(&active) == nil && active {
+			return true
+		}
+	}
+	return hinted(ctx)
+}
+
+var errNoHint = errors.New("logind gives no hint")
+
+// hinted reports what logind was told of the session's lock.
+func hinted(ctx context.Context) bool {
+	system, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
+	if err != nil {
+		return false
+	}
+	defer system.Close()
+	locked, err := lockedHint(ctx, system)
+	return err == nil && locked
+}
+
+func lockedHint(ctx context.Context, conn *dbus.Conn) (bool, error) {
+	var v dbus.Variant
+	err := conn.Object("org.freedesktop.login1", "/org/freedesktop/login1/session/auto").
+		CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, "org.freedesktop.login1.Session", "LockedHint").Store(&v)
+	if err != nil {
+		return false, err
+	}
+	locked, ok := v.Value().(bool)
+	if !ok {
+		return false, errNoHint
+	}
+	return locked, nil
+}

@@ -1,0 +1,240 @@
+//go:build linux || freebsd || openbsd || netbsd
+
+package notify
+
+import (
+	"bufio"
+	"fmt"
+	"log/slog"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// server is a small notification server and screen saver on a bus of the test's own.
+type server struct {
+	conn *dbus.Conn
+	caps []string
+
+	mu     sync.Mutex
+	next   uint32
+	shown  map[uint32]note
+	active bool
+	calls  chan string
+}
+
+type note struct {
+	title, body string
+	keys        []string
+}
+
+func (s *server) GetCapabilities() ([]string, *dbus.Error) { return s.caps, nil }
+
+func (s *server) Notify(_ string, replaces uint32, _, title, body string, keys []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := replaces
+	if n == 0 {
+		s.next++
+		n = s.next
+	}
+	s.shown[n] = note{title, body, keys}
+	s.calls <- fmt.Sprintf("notify %d", n)
+	return n, nil
+}
+
+func (s *server) CloseNotification(n uint32) *dbus.Error {
+	s.mu.Lock()
+	delete(s.shown, n)
+	s.mu.Unlock()
+	s.calls <- fmt.Sprintf("close %d", n)
+	s.conn.Emit(serverPath, serverName+".NotificationClosed", n, uint32(3))
+	return nil
+}
+
+func (s *server) GetActive() (bool, *dbus.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.active, nil
+}
+
+func (s *server) lock(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active = on
+}
+
+func (s *server) note(n uint32) note {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown[n]
+}
+
+func (s *server) wait(t *testing.T, want string) {
+	t.Helper()
+	select {
+	case got := <-s.calls:
+		if got != want {
+			t.Fatalf("the server got %q, want %q", got, want)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatalf("the server did not get %q", want)
+	}
+}
+
+// newBus starts a bus of its own and makes it the session's and the system's.
+func newBus(t *testing.T) string {
+	t.Helper()
+	cmd := exec.Command("dbus-daemon", "--session", "--nofork", "--print-address")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err) // packaging/deps.sh test installs it
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = strings.TrimSpace(address)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", address)
+	return address
+}
+
+func newServer(t *testing.T, caps ...string) *server {
+	t.Helper()
+	conn, err := dbus.Connect(newBus(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	s := &server{conn: conn, caps: caps, shown: make(map[uint32]note), calls: make(chan string, 64)}
+	for name, path := range map[string]dbus.ObjectPath{serverName: serverPath, "org.freedesktop.ScreenSaver": "/org/freedesktop/ScreenSaver"} {
+		if err := conn.Export(s, path, name); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := conn.RequestName(name, 0); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
+			t.Fatal(r, err)
+		}
+	}
+	return s
+}
+
+func newNotifier(t *testing.T) (n *Notifier, did chan string) {
+	t.Helper()
+	did = make(chan string, 16)
+	n = New(Actions{Review: func(id string) { did <- "review " + id }, Deny: func(id string) { did <- "deny " + id }, Shown: func(id string) { did <- "shown " + id }},
+		slog.New(slog.DiscardHandler))
+	t.Cleanup(n.Close)
+	return n, did
+}
+
+func expect(t *testing.T, did chan string, want string) {
+	t.Helper()
+	select {
+	case got := <-did:
+		if got != want {
+			t.Fatalf("did %q, want %q", got, want)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatalf("did not %q", want)
+	}
+}
+
+func TestButtonsOfANotificationDoWhatTheySay(t *testing.T) {
+	s := newServer(t, "actions", "body-markup")
+	n, did := newNotifier(t)
+	n.Show(Message{ID: "q", Title: "Fairlead wants to run a command", Body: "make <all>\n&& ls", Deny: true})
+	s.wait(t, "notify 1")
+	expect(t, did, "shown q")
+	if got := s.note(1); got.body != "make &lt;all&gt; &amp;&amp; ls" || strings.Join(got.keys, " ") != "default Review review Review deny Deny" {
+		t.Errorf("%+v", got)
+	}
+	for _, c := range []struct{ key, want string }{{"review", "review q"}, {"default", "review q"}, {"deny", "deny q"}} {
+		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(99), c.key) // another program's
+		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(1), "allow")
+		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(1), c.key)
+		expect(t, did, c.want)
+	}
+	n.Show(Message{ID: "q", Title: "It changed"})
+	s.wait(t, "notify 1")
+	expect(t, did, "shown q")
+	n.Remove("q")
+	s.wait(t, "close 1")
+	n.Remove("q") // nothing is there any more
+	n.Show(Message{ID: "p"})
+	s.wait(t, "notify 2")
+}
+
+func TestLockedScreenHidesWhatItIsAbout(t *testing.T) {
+	s := newServer(t, "actions")
+	s.lock(true)
+	n, did := newNotifier(t)
+	n.Show(Message{ID: "q", Title: "Fairlead wants to run a command", Body: "cat secret", Deny: true})
+	s.wait(t, "notify 1")
+	if got := s.note(1); got.title != "Fairlead needs you" || strings.Contains(got.body, "secret") || len(got.keys) != 4 {
+		t.Errorf("%+v", got)
+	}
+	s.lock(false)
+	n.Show(Message{ID: "q", Title: "Fairlead wants to run a command", Body: "cat secret"})
+	s.wait(t, "notify 1")
+	expect(t, did, "shown q") // only now
+	if got := s.note(1); got.body != "cat secret" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestServerWithoutButtonsGetsNone(t *testing.T) {
+	s := newServer(t, "body")
+	n, _ := newNotifier(t)
+	n.Show(Message{ID: "q", Body: "a < b", Deny: true})
+	s.wait(t, "notify 1")
+	if got := s.note(1); len(got.keys) != 0 || got.body != "a < b" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestNoServerIsNoTrouble(t *testing.T) {
+	newBus(t)
+	n, did := newNotifier(t)
+	n.Show(Message{ID: "q"})
+	n.Remove("q")
+	n.Close()
+	if len(did) != 0 {
+		t.Error(<-did)
+	}
+}
+
+// login1 stands for logind on the system's bus.
+type login1 struct{}
+
+func (login1) Get(_, name string) (dbus.Variant, *dbus.Error) {
+	return dbus.MakeVariant(name == "LockedHint"), nil
+}
+
+func TestLogindSaysThatTheSessionIsLocked(t *testing.T) {
+	conn, err := dbus.Connect(newBus(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if hinted(t.Context()) {
+		t.Error("locked without logind")
+	}
+	if err := conn.Export(login1{}, "/org/freedesktop/login1/session/auto", "org.freedesktop.DBus.Properties"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.RequestName("org.freedesktop.login1", 0); err != nil {
+		t.Fatal(err)
+	}
+	if !hinted(t.Context()) {
+		t.Error("not locked although logind says so")
+	}
+}
