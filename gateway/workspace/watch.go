@@ -66,6 +66,9 @@ func (v *watcher) add(dir string, tell bool) error {
 		if !d.IsDir() {
 			return nil
 		}
+		if v.archive(name) {
+			return fs.SkipDir
+		}
 		if len(v.notify.WatchList()) >= maxWatched {
 			return fs.SkipAll
 		}
@@ -74,6 +77,14 @@ func (v *watcher) add(dir string, tell bool) error {
 		}
 		return nil
 	})
+}
+
+// archive reports whether a folder is an agent's sessions: nobody edits those, there may be very many, and where the system watches by files
+// (macOS) each would take a descriptor.
+func (v *watcher) archive(dir string) bool {
+	rel, err := filepath.Rel(v.home, dir)
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	return err == nil && len(parts) == 3 && parts[0] == "agents" && parts[2] == "sessions"
 }
 
 func (v *watcher) mark(name string) {
