@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/approval"
@@ -391,4 +392,22 @@ func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
 	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || m.Left() != 1 {
 		t.Error(err)
 	}
+}
+
+func TestASilentModelIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := make(chan struct{})
+		time.AfterFunc(50*time.Second, func() { close(said) })
+		m := llmtest.Script(llmtest.Say("slow").Wait(said).Say(" but sure"), llmtest.Hang())
+		r := run(m, &book{}, nil)
+		r.Patience = time.Minute
+		if err := r.Do(t.Context()); err != nil {
+			t.Error(err)
+		}
+		r = run(m, &book{}, nil)
+		r.Patience = time.Minute
+		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrTimeout) || !strings.Contains(err.Error(), "said nothing for 1m0s") {
+			t.Error(err)
+		}
+	})
 }

@@ -55,7 +55,9 @@ type Run struct {
 	System   string
 	Thinking string
 	MaxOut   int
-	MaxSteps int   // model steps before the person is asked
+	MaxSteps int // model steps before the person is asked
+	// Patience is how long the model may be silent; 0 is for ever.
+	Patience time.Duration
 	Reserve  int64 // tokens of the window to keep free, by shortening the conversation in time; 0 never shortens it
 	Keep     int64 // tokens of the newest messages that are left then
 	// Tools lists what can be called, anew for every step.

@@ -28,7 +28,10 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
 	}
 	a := answer{run: r}
-	for e, streamErr := range r.Model.Stream(ctx, req) {
+	stream, heard, stop := r.patient(ctx)
+	defer stop()
+	for e, streamErr := range r.Model.Stream(stream, req) {
+		heard()
 		if streamErr != nil {
 			err = streamErr
 			break
@@ -37,6 +40,8 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
+	} else if err != nil && errors.Is(context.Cause(stream), protocol.ErrTimeout) {
+		err = context.Cause(stream)
 	}
 	if errors.Is(err, protocol.ErrContextOverflow) && len(a.blocks) == 0 && !r.shortened {
 		if again, shortErr := r.overflowed(ctx); again || shortErr != nil {
@@ -75,6 +80,18 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 		r.Sink.Used(*m.Usage)
 	}
 	return len(m.Content.Calls()) == 0, nil
+}
+
+// patient is a context for one model step. It ends with a protocol.ErrTimeout when nothing was heard for as long as the run waits.
+func (r *Run) patient(ctx context.Context) (stream context.Context, heard, stop func()) {
+	if r.Patience <= 0 {
+		return ctx, func() {}, func() {}
+	}
+	stream, cancel := context.WithCancelCause(ctx)
+	silence := time.AfterFunc(r.Patience, func() {
+		cancel(protocol.ErrTimeout.With(fmt.Sprintf("The model has said nothing for %s. Try again, choose another model, or raise timeouts.llmMs.", r.Patience)))
+	})
+	return stream, func() { silence.Reset(r.Patience) }, func() { silence.Stop(); cancel(nil) }
 }
 
 // answer collects what a model streams, in order.
