@@ -2,5 +2,4 @@
 
 package app
 
-func trim()          {}
-func forgetProgram() {}
+func trim() {}

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/resident"
 	"fairlead/node"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
@@ -41,8 +42,10 @@ func gatewayCommand(o *options) *cobra.Command {
 			if local.confine, err = confine.parse(); err != nil {
 				return err
 			}
-			return local.run(cmd.Context(), func(g *gateway.Gateway) {
-				log.Info("Gateway ready", "url", g.URL(), "home", home, "secrets", g.SecretsAt())
+			return resident.Run(cmd.Context(), func(ctx context.Context) error {
+				return local.run(ctx, func(g *gateway.Gateway) {
+					log.Info("Gateway ready", "url", g.URL(), "home", home, "secrets", g.SecretsAt())
+				})
 			})
 		},
 	}

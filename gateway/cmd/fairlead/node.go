@@ -14,6 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/discover"
+	"fairlead/gateway/protocol/resident"
 	"fairlead/node"
 )
 
@@ -81,7 +82,7 @@ token (FAIRLEAD_TOKEN) or by the name of a pairing.`,
 			if err != nil {
 				return err
 			}
-			if err := n.Run(cmd.Context()); err != nil && !errors.Is(err, context.Canceled) {
+			if err := resident.Run(cmd.Context(), n.Run); err != nil && !errors.Is(err, context.Canceled) {
 				return fmt.Errorf("node %s: %w", opts.ID, err)
 			}
 			return nil

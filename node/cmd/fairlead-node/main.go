@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/resident"
 	"fairlead/node"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
@@ -66,7 +67,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return n.Run(ctx)
+	return resident.Run(ctx, n.Run)
 }
 
 // parse reads flags and environment. The token is taken from the environment only: a command line is visible to everyone on the machine.

@@ -1,6 +1,4 @@
-//go:build linux && cgo
-
-package app
+package resident
 
 import (
 	"strings"
@@ -26,5 +24,5 @@ Anonymous:             0 kB
 	if len(got) != 2 || got[0] != (span{0x400000, 0x500000}) || got[1] != (span{0x500000, 0x900000}) {
 		t.Errorf("%x", got)
 	}
-	giveBack() // the test goes on after it
+	GiveBack() // the test goes on after it
 }
