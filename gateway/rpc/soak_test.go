@@ -1,0 +1,216 @@
+//go:build unix
+
+package rpc_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// soakTime is how long TestSoak lasts, such as 5m, with 200 nodes and 200 clients (the issue). Without it, it is short and small.
+const soakTime = "FAIRLEAD_SOAK"
+
+// watcher is what one client has seen: it starts anew with every snapshot.
+type watcher struct {
+	mu     sync.Mutex // guards what follows
+	label  string
+	online map[protocol.NodeID]bool
+}
+
+func (w *watcher) begin(s protocol.FeedSnapshot) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.online = map[protocol.NodeID]bool{}
+	for _, n := range s.Nodes {
+		w.online[n.ID] = n.Online
+	}
+	for _, e := range s.Sessions {
+		if e.SessionKey == protocol.MainSession {
+			w.label = e.Label
+		}
+	}
+}
+
+func (w *watcher) change(c protocol.Change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case c.Kind == protocol.ChangeNode:
+		w.online[c.Node.ID] = c.Node.Online
+	case c.Kind == protocol.ChangeSession && c.Session.SessionKey == protocol.MainSession:
+		w.label = c.Session.Label
+	}
+}
+
+// misses says what the watcher does not know, empty for nothing.
+func (w *watcher) misses(label string, nodes int) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	online := 0
+	for id, on := range w.online {
+		if on && id != "n" {
+			online++
+		}
+	}
+	if w.label != label || online != nodes {
+		return fmt.Sprintf("label %q, %d nodes online", w.label, online)
+	}
+	return ""
+}
+
+// churn connects and is cut off at random until calm is closed; its last connection stays until ctx ends.
+func churn(ctx context.Context, calm <-chan struct{}, connect func(context.Context)) {
+	for {
+		life, cancel := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		wg.Go(func() { connect(life) })
+		cut := time.NewTimer(time.Duration(rand.IntN(1500)+20) * time.Millisecond)
+		select {
+		case <-calm:
+			cut.Stop()
+			wg.Wait()
+			cancel()
+			return
+		case <-cut.C:
+		}
+		cancel()
+		wg.Wait()
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// soon waits for ok, at most a minute.
+func soon(ok func() bool) bool {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if ok() {
+			return true
+		}
+	}
+	return false
+}
+
+func TestSoak(t *testing.T) {
+	last, peers := 2*time.Second, 20
+	if text := os.Getenv(soakTime); text != "" {
+		var err error
+		if last, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+		peers = 200
+	}
+	l := startLive(t)
+	url := l.gw.URL()
+	if _, err := client.Call(t.Context(), l.client, protocol.SessionCreate, protocol.SessionCreateParams{SessionKey: protocol.MainSession}); err != nil {
+		t.Fatal(err)
+	}
+	label := func(s string) {
+		if _, err := client.Call(t.Context(), l.client, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: protocol.MainSession, Label: &s}); err != nil {
+			t.Error(err)
+		}
+	}
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithCancel(t.Context())
+	calm := make(chan struct{})
+	var wg sync.WaitGroup
+	watchers := make([]*watcher, peers)
+	for i := range peers {
+		node := func(life context.Context) {
+			client.New(client.Options{URL: url, Token: "fl_test", Connect: func() protocol.ConnectParams {
+				p := gateway.ClientParams(fmt.Sprint("soak-", i))
+				p.Client.Mode = protocol.ModeNode
+				p.Tools = []protocol.ToolSpec{{Name: "Echo", Description: "Echoes", Effect: protocol.EffectRead, InputSchema: json.RawMessage(`{"type":"object"}`)}}
+				p.NodeRuntime = &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapRead}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapRead}}}
+				return p
+			}}).Run(life)
+		}
+		w := &watcher{online: map[protocol.NodeID]bool{}}
+		watchers[i] = w
+		window := func(life context.Context) {
+			c := client.New(client.Options{URL: url, Token: "fl_test", Connect: func() protocol.ConnectParams { return gateway.ClientParams(fmt.Sprint("window-", i)) }})
+			var both sync.WaitGroup
+			both.Go(func() { c.Run(life) })
+			both.Go(func() { c.Feed(life, w.begin, w.change) })
+			both.Wait()
+		}
+		wg.Go(func() { churn(ctx, calm, node) })
+		wg.Go(func() { churn(ctx, calm, window) })
+	}
+	began, early, n := time.Now(), uint64(0), 0
+	for time.Since(began) < last {
+		n++
+		label(fmt.Sprint(n))
+		if early == 0 && time.Since(began) > last/3 {
+			early = heap()
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	late := heap()
+	close(calm)
+	label("end")
+	for i, w := range watchers {
+		if !soon(func() bool { return w.misses("end", peers) == "" }) {
+			t.Errorf("window %d has not heard all: %s", i, w.misses("end", peers))
+		}
+	}
+	cancel()
+	wg.Wait()
+	if !soon(func() bool { return runtime.NumGoroutine() <= before+4 }) {
+		t.Errorf("%d goroutines were there before, %d are left", before, runtime.NumGoroutine())
+	}
+	t.Logf("%s: %d labels; heap %d KiB after a third, %d KiB at the end", last, n, early>>10, late>>10)
+	if late > early+early/4+(8<<20) {
+		t.Errorf("the heap grew from %d to %d KiB", early>>10, late>>10)
+	}
+}
+
+// BenchmarkNodeMemory is what a connected node costs the gateway (the issue: at most 100 KB): heap and stacks of both ends are measured, since they
+// share this process, so it is an upper bound.
+func BenchmarkNodeMemory(b *testing.B) {
+	l := startLive(b)
+	const nodes = 1000
+	used := func() uint64 {
+		var m runtime.MemStats
+		heap()
+		runtime.ReadMemStats(&m)
+		return m.HeapInuse + m.StackInuse
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg, up sync.WaitGroup
+	before := used()
+	for i := range nodes {
+		up.Add(1)
+		c := client.New(client.Options{URL: l.gw.URL(), Token: "fl_test", OnUp: func(context.Context, protocol.ConnectResult) { up.Done() },
+			Connect: func() protocol.ConnectParams {
+				p := gateway.ClientParams(fmt.Sprint("mass-", i))
+				p.Client.Mode = protocol.ModeNode
+				p.Tools = []protocol.ToolSpec{{Name: "Echo", Description: "Echoes", InputSchema: json.RawMessage(`{"type":"object"}`)}}
+				p.NodeRuntime = &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapRead}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapRead}}}
+				return p
+			}})
+		wg.Go(func() { c.Run(ctx) })
+	}
+	up.Wait()
+	for b.Loop() {
+		b.ReportMetric(float64(used()-before)/nodes/1024, "KiB/node")
+	}
+	cancel()
+	wg.Wait()
+}
