@@ -540,6 +540,47 @@ func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 	}
 }
 
+func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
+	h := openHouse(t)
+	m := newMachine(t, "tablet")
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeAdmin}})
+	link, _ := trust.ParseLink(invite.Link)
+	taker := m.taker(protocol.RoleClient)
+	taker.Link = &link
+	out := pair(t, link.Addresses, taker)
+	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+	got := <-out
+	if got.err != nil {
+		t.Fatal(got.err)
+	}
+	peer, err := m.peers.Put(got.done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := m.connect(t, peer.Pin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []protocol.Scope{protocol.ScopeRead, protocol.ScopeInvoke}
+	other := pair(t, link.Addresses, newMachine(t, "accomplice").taker(protocol.RoleClient))
+	r := h.request(protocol.RequestPair)
+	for what, err := range map[string]error{
+		"an invitation with every right": second(client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})),
+		"an invitation with one more":    second(client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: all})),
+		"more for itself":                second(client.Call(t.Context(), c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: m.id.ID(), Scopes: &all})),
+		"a yes to one that gets all":     second(client.Call(t.Context(), c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})),
+	} {
+		if !errors.Is(err, protocol.ErrForbidden) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}}); err != nil {
+		t.Errorf("what it has: %v", err)
+	}
+	ask(h, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
+	<-other
+}
+
 func second[T any](_ T, err error) error { return err }
 
 func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/trust"
 )
@@ -38,6 +39,11 @@ func (s *Server) devices(all map[string]handler) {
 		return s.s.Devices.List(ctx)
 	})
 	handle(all, protocol.DeviceInviteTo, func(ctx context.Context, c *Conn, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
+		if p.Role == protocol.RoleClient {
+			if err := mayGive(c.who(), p.Scopes); err != nil {
+				return protocol.DeviceInvite{}, err
+			}
+		}
 		return s.s.Devices.Invite(ctx, c.who().String(), p)
 	})
 	handle(all, protocol.DeviceUninvite, func(ctx context.Context, _ *Conn, p protocol.InviteParams) (protocol.OK, error) {
@@ -45,6 +51,9 @@ func (s *Server) devices(all map[string]handler) {
 		return protocol.OK{OK: err == nil}, err
 	})
 	handle(all, protocol.DeviceApprove, func(ctx context.Context, c *Conn, p protocol.DeviceRequestParams) (protocol.Device, error) {
+		if err := s.mayApprove(ctx, c.who(), p.ID); err != nil {
+			return protocol.Device{}, err
+		}
 		return s.s.Devices.Approve(ctx, c.who().String(), p)
 	})
 	handle(all, protocol.DeviceDeny, func(ctx context.Context, c *Conn, p protocol.DeviceRequestParams) (protocol.OK, error) {
@@ -52,6 +61,11 @@ func (s *Server) devices(all map[string]handler) {
 		return protocol.OK{OK: err == nil}, err
 	})
 	handle(all, protocol.DeviceUpdate, func(ctx context.Context, c *Conn, p protocol.DeviceUpdateParams) (protocol.Device, error) {
+		if p.Scopes != nil && len(*p.Scopes) > 0 {
+			if err := mayGive(c.who(), *p.Scopes); err != nil {
+				return protocol.Device{}, err
+			}
+		}
 		return s.s.Devices.Update(ctx, c.who().String(), p)
 	})
 	handle(all, protocol.DeviceRotate, func(ctx context.Context, c *Conn, p protocol.DeviceParams) (protocol.Device, error) {
@@ -72,6 +86,39 @@ func (s *Server) devices(all map[string]handler) {
 		afterResponse(ctx, func() { s.s.Devices.CloseDevice(who.Device) })
 		return protocol.OK{OK: true}, nil
 	})
+}
+
+// mayGive refuses a device that would give another, or itself, rights it has not. No scopes means all.
+func mayGive(who auth.Principal, scopes []protocol.Scope) error {
+	if who.Device == "" {
+		return nil
+	}
+	if len(scopes) == 0 {
+		scopes = pairing.ClientScopes
+	}
+	for _, scope := range scopes {
+		if !who.Has(scope) {
+			return protocol.ErrForbidden.With(fmt.Sprintf("this device may not give the right to %s: it does not have it", scope))
+		}
+	}
+	return nil
+}
+
+// mayApprove is mayGive for a request that waits. One that is not there is refused later.
+func (s *Server) mayApprove(ctx context.Context, who auth.Principal, id string) error {
+	if who.Device == "" {
+		return nil
+	}
+	all, err := s.s.Devices.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range all.Requests {
+		if r.ID == id && r.Device.Role == protocol.RoleClient {
+			return mayGive(who, r.Device.Scopes)
+		}
+	}
+	return nil
 }
 
 // asPaired refuses a device that comes as something else than it was paired as.
