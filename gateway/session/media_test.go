@@ -155,6 +155,15 @@ func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
 func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	g := start(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"))
 	const other = protocol.SessionKey("agent:main:app:chat:2")
+	if err := g.sweepMedia(t.Context()); err != nil {
+		t.Errorf("without a file: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(g.home, "media"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.sweepMedia(t.Context()); err != nil {
+		t.Errorf("with an empty folder: %v", err)
+	}
 	both := protocol.Attachment{Filename: "a.png", Data: picture(t)}
 	sendFile(t, g, chat, both)
 	sendFile(t, g, other, both)

@@ -34,6 +34,9 @@ func refer(tx *gorm.DB, key string, contents ...protocol.Content) error {
 
 // Unreferred returns those of some media files that no session shows.
 func (s *Store) Unreferred(ctx context.Context, media []string) (list []string, err error) {
+	if len(media) == 0 {
+		return nil, nil
+	}
 	raw, err := protocol.Marshal(media)
 	if err != nil {
 		return nil, err
