@@ -54,7 +54,7 @@ func newSidebar(s *shell) *sidebar {
 			b.show(s.view, s.key)
 		}
 	}
-	foot := container.NewVBox()
+	foot := container.NewGridWithColumns(2) // in lines of two: the chats need the height
 	for _, p := range s.pages() {
 		row := widgets.NewSidebarRow(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() { s.openPage(p) })
 		b.pages = append(b.pages, row)

@@ -63,6 +63,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.where.Ellipsis = true
 	p.view.Loading = true
 	p.list = widgets.NewItemList(p.choose)
+	p.list.Compact = true
 	p.filter.OnChanged = p.m.Narrow
 	p.place = widgets.NewButton("", "folder", nil)
 	p.place.Trail = "down"
@@ -117,7 +118,7 @@ func (p *Page) show(v state.FilesView) {
 			items[i].Icon, items[i].Color = "folder", look.ColorAccent
 		}
 		if dir := path.Dir(e.Path); v.Filter != "" && dir != "." {
-			items[i].Text = dir
+			items[i].Trail = dir
 		}
 	}
 	p.list.Set(items)

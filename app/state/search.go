@@ -20,10 +20,16 @@ func (a *App) SearchMessages(ctx context.Context, query string, page int64) (Fou
 	return Found{r.Hits, r.Next}, err
 }
 
+// beforeHit is how much text stands before the first word that was found, in characters: it must be seen in one line.
+const beforeHit = 40
+
 // HitText is what surrounds the words that were found, in one line. The words stand in “quotes”.
 func HitText(h protocol.SearchHit) string {
 	var b strings.Builder
-	for _, s := range h.Snippet {
+	for i, s := range h.Snippet {
+		if r := []rune(s.Text); i == 0 && !s.Mark && len(r) > beforeHit {
+			s.Text = "…" + string(r[len(r)-beforeHit:])
+		}
 		if s.Mark {
 			b.WriteString("“" + strings.TrimSpace(s.Text) + "”")
 		} else {

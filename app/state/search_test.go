@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,10 @@ import (
 func TestHitsAreSaidInALine(t *testing.T) {
 	h := protocol.SearchHit{Snippet: []protocol.Snippet{{Text: "the "}, {Text: "build", Mark: true}, {Text: " fails\n\non "}, {Text: "nas", Mark: true}, {Text: ", again"}}}
 	if got := HitText(h); got != "the “build” fails on “nas”, again" {
+		t.Errorf("%q", got)
+	}
+	h.Snippet[0].Text = strings.Repeat("word ", 50)
+	if got := HitText(h); len(got) > 100 || !strings.HasPrefix(got, "…word word") || !strings.Contains(got, "“build”") {
 		t.Errorf("%q", got)
 	}
 	if got := HitText(protocol.SearchHit{}); got != "" {

@@ -24,6 +24,8 @@ type ItemList struct {
 	// OnChoose is called for a line that is tapped, or chosen by keyboard. OnMenu, which may be nil, for its menu.
 	OnChoose func(i int)
 	OnMenu   func(i int, at fyne.Position)
+	// Compact lines have no second line. It must be set before the list is shown.
+	Compact bool
 
 	items     []ListItem
 	highlight int
@@ -119,10 +121,13 @@ func (r *listRow) set(i int, item ListItem) {
 	relayout(r.box)
 }
 
-// MinSize is that of two lines, whether the item has them or not: all lines of a list are as high.
+// MinSize is the same for all lines of a list.
 func (r *listRow) MinSize() fyne.Size {
 	line := func(size fyne.ThemeSizeName) float32 {
 		return fyne.MeasureText("M", look.Size(size), fyne.TextStyle{}).Height
+	}
+	if r.list.Compact {
+		return fyne.NewSize(120, line("text")+2*look.Gap)
 	}
 	return fyne.NewSize(120, line("text")+line(look.SizeSmall)+2*look.Gap)
 }
