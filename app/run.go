@@ -73,3 +73,12 @@ func (s *shell) loadUI() {
 		s.setFirstRun(!ui.FirstRunDone)
 	})
 }
+
+// followUI takes over theme and text size that were changed in another window, or on the command line.
+func (s *shell) followUI() {
+	bind.Go(s.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, s.b.state) }, func(ui settings.UI, err error) {
+		if err == nil {
+			s.setTheme(look.Mode(ui.Theme), ui.TextSize)
+		}
+	})
+}

@@ -135,7 +135,11 @@ func (s *shell) update(v state.View) {
 	if v.Loaded && !s.view.Loaded && s.firstRun {
 		s.first.look()
 	}
+	changed := s.running && v.Config != s.view.Config
 	s.view = v
+	if changed {
+		s.followUI()
+	}
 	for _, n := range v.Nodes {
 		s.machines.Choose(string(n.ID), n.Colour)
 	}

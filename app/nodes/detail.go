@@ -57,8 +57,12 @@ func (d *detail) show() {
 	}
 	d.editing = d.edit
 	n, ok := p.view.Node(d.id)
-	if !ok && p.view.Loaded {
+	switch {
+	case !ok && p.view.Loaded:
 		p.Open("")
+		return
+	case !ok:
+		p.set(widgets.NewPage(string(d.id), container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))))
 		return
 	}
 	facts := state.FactsOf(n, p.now())

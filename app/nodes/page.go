@@ -47,6 +47,7 @@ type Page struct {
 // New makes the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
+	p.show(a.Value.Get()) // at once: a page that is opened must not flicker
 	bind.Watch(ctx, a.Value, p.show)
 	bind.Every(ctx, 10*time.Second, func(time.Time) { p.show(p.view) }) // what it says of times
 	return p

@@ -51,6 +51,7 @@ type Page struct {
 // New makes the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
+	p.show(a.Value.Get())
 	bind.Watch(ctx, a.Value, p.show)
 	return p
 }
