@@ -133,13 +133,17 @@ func TestSoak(t *testing.T) {
 	watchers := make([]*watcher, peers)
 	for i := range peers {
 		node := func(life context.Context) {
-			client.New(client.Options{URL: url, Token: "fl_test", Connect: func() protocol.ConnectParams {
+			c := client.New(client.Options{URL: url, Token: "fl_test", Connect: func() protocol.ConnectParams {
 				p := gateway.ClientParams(fmt.Sprint("soak-", i))
 				p.Client.Mode = protocol.ModeNode
 				p.Tools = []protocol.ToolSpec{{Name: "Echo", Description: "Echoes", Effect: protocol.EffectRead, InputSchema: json.RawMessage(`{"type":"object"}`)}}
 				p.NodeRuntime = &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapRead}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapRead}}}
 				return p
-			}}).Run(life)
+			}})
+			// A handshake that was cut off may be served after the next one, and then takes its place: Run ends for good.
+			for life.Err() == nil {
+				c.Run(life)
+			}
 		}
 		w := &watcher{online: map[protocol.NodeID]bool{}}
 		watchers[i] = w
