@@ -160,6 +160,8 @@ func numbered(name string, n int) string {
 // kind words what cannot be sent.
 func kind(m fs.FileMode) string {
 	switch {
+	case m.IsDir():
+		return "it is a folder"
 	case m&fs.ModeNamedPipe != 0:
 		return "it is a named pipe"
 	case m&fs.ModeSocket != 0:
