@@ -241,7 +241,7 @@ type TransferParams struct {
 	ID TransferID `json:"id"`
 }
 
-// TransferForgetParams removes ended transfers from the history; without ids all of them. No file is touched.
+// TransferForgetParams removes ended transfers from the history; without ids all of them. No file is touched but the unfinished one of a failed transfer.
 type TransferForgetParams struct {
 	IDs []TransferID `json:"ids,omitempty"`
 }

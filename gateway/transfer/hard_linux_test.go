@@ -76,6 +76,24 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	}
 	same(t, from, filepath.Join(disk, "y.bin"))
 	clean(t, disk)
+	// What a failed one has left goes when it is forgotten.
+	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:z.bin"}).ID, 20*time.Second)
+	if tr = again(); tr.Error != "The disk is full" {
+		t.Fatalf("%+v", tr)
+	}
+	if list, err := os.ReadDir(disk); err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	if _, err := client.Call(t.Context(), r.c, protocol.TransferForget, protocol.TransferForgetParams{}); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if list, _ := os.ReadDir(disk); len(list) == 1 {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("left: %v", list)
+		}
+	}
 }
 
 func TestAnEmptyFileAndOneWithHolesArrive(t *testing.T) {

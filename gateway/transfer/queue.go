@@ -347,10 +347,21 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Lin
 	return row.Transfer, nil
 }
 
-// Forget removes ended transfers from the history.
+// Forget removes ended transfers from the history, and what one that failed has left unfinished: nobody can retry it any more.
 func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
+	var failed []store.Transfer
+	if list, _, err := e.store.EndedTransfers(ctx, "", 0, 500); err == nil {
+		for _, row := range list {
+			if row.State == protocol.TransferFailed && (len(in.IDs) == 0 || slices.Contains(in.IDs, row.ID)) {
+				failed = append(failed, row)
+			}
+		}
+	}
 	gone, err := e.store.ForgetTransfers(ctx, in.IDs)
 	for _, id := range gone {
+		if i := slices.IndexFunc(failed, func(t store.Transfer) bool { return t.ID == id }); i >= 0 {
+			e.discard(ctx, &job{e: e, row: failed[i]})
+		}
 		e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransferGone, Transfer: &protocol.Transfer{ID: id}})
 	}
 	return protocol.TransferForgetResult{Removed: len(gone)}, err

@@ -127,7 +127,9 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 		r.fail(&e.entry, err)
 		return nil
 	}
-	r.file = f
+	if r.file = f; f.size > eager {
+		r.told = time.Time{} // the gateway is to know what would be left if it ended here
+	}
 	return nil
 }
 
@@ -224,7 +226,7 @@ func (in *incoming) close(r *Receiver, remove bool) {
 		in.f.Close()
 		in.f = nil
 	}
-	if remove && in.part != "" && !in.match {
+	if (remove || in.size <= eager) && in.part != "" && !in.match {
 		r.remove(in.part)
 	}
 }
