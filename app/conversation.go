@@ -144,6 +144,7 @@ func (c *conversation) handlers() chat.Handlers {
 		Reset:      func() { s.b.state.Reset(c.key) },
 		Delete:     func() { s.delete(c.key) },
 		SetModel:   func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
+		SetMode:    func(m state.ModeChoice) { c.s.b.state.SetMode(c.key, m) },
 		SetThink:   func(level string) { c.chat.SetThinking(level) },
 		Settings:   s.openSettings,
 		Resume:     func() { s.b.state.Pause(false) },

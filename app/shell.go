@@ -305,6 +305,8 @@ func (s *shell) trayDo(i state.TrayItem) {
 	case state.TrayNeeds:
 		s.show()
 		s.openInbox()
+	case state.TrayMode:
+		s.b.state.SetMode(i.Key, state.ModeChoices[i.Mode])
 	case state.TrayPause:
 		s.b.state.Pause(!s.view.Status.Paused)
 	case state.TrayTransfers:

@@ -19,6 +19,7 @@ type header struct {
 	name   *nameEntry // shown instead of the title while it is changed
 	model  *widgets.Button
 	think  *widgets.Button
+	mode   *widgets.Button // how the chat asks
 	more   *widgets.Button
 	left   *fyne.Container // what the window puts before the title
 	box    fyne.CanvasObject
@@ -37,9 +38,10 @@ func newHeader(p *Pane) *header {
 	}
 	h.model = pick(func() { widgets.ShowMenu(h.model, h.modelMenu()) })
 	h.think = pick(func() { widgets.ShowMenu(h.think, h.thinkMenu()) })
+	h.mode = pick(func() { widgets.ShowMenu(h.mode, h.modeMenu()) })
 	h.more = widgets.NewQuiet("", "more", func() { widgets.ShowMenu(h.more, h.moreMenu()) })
 	title := container.NewStack(h.title, h.name)
-	h.box = widgets.Inset(6, 12, 6, look.Group, widgets.Row(look.Inside, 1, h.left, title, h.model, h.think, h.more))
+	h.box = widgets.Inset(6, 12, 6, look.Group, widgets.Row(look.Inside, 1, h.left, title, h.mode, h.model, h.think, h.more))
 	return h
 }
 
@@ -69,6 +71,7 @@ func (h *header) show(s State) {
 	}
 	h.think.SetText(think)
 	setVisible(h.think, h.p.h.SetThink != nil && !h.narrow)
+	h.showMode(s)
 }
 
 func (h *header) modelMenu() []*fyne.MenuItem {
@@ -124,6 +127,12 @@ func (h *header) moreMenu() []*fyne.MenuItem {
 		item := fyne.NewMenuItem("Thinking", nil)
 		item.Icon = look.Icon("thinking")
 		item.ChildMenu = fyne.NewMenu("", h.thinkMenu()...)
+		items = append(items, item)
+	}
+	if h.narrow && h.p.h.SetMode != nil {
+		item := fyne.NewMenuItem("How it asks", nil)
+		item.Icon = look.Icon("shield")
+		item.ChildMenu = fyne.NewMenu("", h.modeMenu()...)
 		items = append(items, item)
 	}
 	if h.p.h.Reset != nil {

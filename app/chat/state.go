@@ -85,6 +85,7 @@ type Handlers struct {
 	Delete     func()
 	SetModel   func(protocol.ModelRef) // zero is the default again
 	SetThink   func(level string)      // empty is the default again
+	SetMode    func(state.ModeChoice)  // how the chat asks
 	Settings   func()                  // the settings' page of models
 	Resume     func()                  // the paused agent
 	OpenURL    func(string)

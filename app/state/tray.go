@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -36,6 +37,7 @@ type TrayItem struct {
 	Do        string
 	Key       protocol.SessionKey
 	ID        protocol.ApprovalID
+	Mode      int
 	Items     []TrayItem
 }
 
@@ -47,6 +49,7 @@ const (
 	TrayReview   = "review"
 	TrayNeeds    = "needs" // every question, in the main window
 	TrayPause    = "pause"
+	TrayMode     = "mode" // the newest chat asks in another way: Mode is its place among ModeChoices
 	TraySettings = "settings"
 	// TrayTransfers shows the page of transfers.
 	TrayTransfers = "transfers"
@@ -97,6 +100,15 @@ func TrayOf(v View) Tray {
 		recent.Items = append(recent.Items, TrayItem{Label: cut(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey})
 	}
 	recent.Disabled = len(recent.Items) == 0
+	asks := TrayItem{Label: "How it asks", Disabled: len(v.Sessions) == 0}
+	if len(v.Sessions) > 0 {
+		newest := v.Sessions[0]
+		asks.Label += " in “" + cut(TitleOf(newest), 24) + "”"
+		now := ModeOf(newest, time.Now())
+		for i, c := range ModeChoices {
+			asks.Items = append(asks.Items, TrayItem{Label: c.Words, Do: TrayMode, Key: newest.SessionKey, Mode: i, Checked: c.Mode == now.Mode && c.For == 0})
+		}
+	}
 	machines := TrayItem{Label: "Machines"}
 	for _, n := range v.Nodes {
 		state := "offline"
@@ -106,7 +118,7 @@ func TrayOf(v View) Tray {
 		machines.Items = append(machines.Items, TrayItem{Label: fmt.Sprintf("%s · %s", n.ID, state), Do: TrayOpen})
 	}
 	machines.Disabled = len(machines.Items) == 0
-	t.Items = append(t.Items, recent, machines, line, TrayItem{Label: "Pause agent", Do: TrayPause, Checked: v.Status.Paused},
+	t.Items = append(t.Items, recent, machines, line, asks, TrayItem{Label: "Pause agent", Do: TrayPause, Checked: v.Status.Paused},
 		TrayItem{Label: "Settings", Do: TraySettings}, line, TrayItem{Label: "Quit", Do: TrayQuit})
 	return t
 }

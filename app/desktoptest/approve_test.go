@@ -1,0 +1,70 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// TestAPersonAnswersWithCare uses every button of the question's window, and the pages Needs you, Rules and Audit.
+func TestAPersonAnswersWithCare(t *testing.T) {
+	p := start(newDesktop(t))
+	c := p.gateway()
+	ask := func(text string) {
+		t.Helper()
+		if _, err := client.Call(context.Background(), c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	press := func(phrase string) {
+		t.Helper()
+		at := p.waitText(question, phrase)
+		p.activate(p.waitWindow(question))
+		time.Sleep(1200 * time.Millisecond) // it is read
+		p.click(at)
+	}
+
+	ask("run echo one > made.txt && sudo echo two")
+	p.waitText(question, "sudo")
+	p.shot("question")
+	press("Edit")
+	p.waitText(question, "Run this")
+	p.shot("edit")
+	p.keys("ctrl+a")
+	p.typeText("echo changed-by-hand")
+	press("Run this")
+	if m := lastResult(p, c, "__Bash"); !strings.Contains(m.Content.Text(), "changed-by-hand") {
+		t.Errorf("what ran said %q", m.Content.Text())
+	}
+	p.waitNoWindow(question)
+
+	ask("run make later")
+	press("Not now")
+	p.waitNoWindow(question)
+	p.activate(p.waitWindow(mainWindow))
+	p.clickText(mainWindow, "Needs you")
+	p.waitText(mainWindow, "put off until")
+	p.shot("needs-you")
+	p.clickText(mainWindow, "Review")
+	p.waitWindow(question)
+	press("Deny with")
+	p.waitText(question, "Why not")
+	p.typeText("not today")
+	p.keys("Return")
+	p.waitNoWindow(question)
+
+	p.clickText(mainWindow, "Rules")
+	p.waitText(mainWindow, "No rules yet")
+	p.shot("rules-empty")
+	p.clickText(mainWindow, "Audit")
+	p.waitText(mainWindow, "Verify")
+	p.clickText(mainWindow, "Verify")
+	p.waitText(mainWindow, "hold together")
+	p.shot("audit")
+}
