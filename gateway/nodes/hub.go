@@ -37,6 +37,8 @@ type Entry struct {
 	Local  bool              // it is in the gateway's own process
 	Device protocol.DeviceID // the paired device it is; empty for one with the gateway's token
 	Held   []string          // tools that wait for the person
+	// Came is a number that grows with each connection that was opened. A handshake that its sender gave up is sometimes read after the next one.
+	Came uint64
 }
 
 // settle is how long a node that knows only the seeds needs after hello-ok before it listens to events: real ones install their handler
@@ -61,6 +63,7 @@ type node struct {
 	tools []protocol.ToolSpec // bare names
 	ext   []string
 	link  Link // nil when offline
+	came  uint64
 	// programs are the names of the machine's programs, each between line ends; empty is not known. One text takes little room.
 	programs string
 	ready    time.Time // events may be sent from here on
@@ -108,7 +111,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 		return nil, err
 	}
 	now := time.Now()
-	n := &node{link: link, tools: p.Tools, ext: p.Extensions, ready: now, saved: now}
+	n := &node{link: link, came: e.Came, tools: p.Tools, ext: p.Extensions, ready: now, saved: now}
 	if len(p.Programs) > 0 {
 		n.programs = "\n" + strings.Join(p.Programs, "\n") + "\n"
 	}
@@ -126,6 +129,10 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	}
 	h.mu.Lock()
 	old := h.nodes[id]
+	if old != nil && old.link != nil && old.came > n.came {
+		h.mu.Unlock()
+		return nil, protocol.ErrConflict.With("a newer connection of this node is there already")
+	}
 	h.nodes[id] = n
 	var oldLink Link
 	if old != nil {

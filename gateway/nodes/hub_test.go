@@ -198,6 +198,20 @@ func TestReplacementAndDisconnectFailCalls(t *testing.T) {
 	}
 }
 
+func TestHandshakeThatWasGivenUpReplacesNobody(t *testing.T) {
+	h := New(nil, nil)
+	late, newer := newLink(), newLink()
+	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Came: 2}, newer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Came: 1}, late); !errors.Is(err, protocol.ErrConflict) {
+		t.Errorf("Attach = %v", err)
+	}
+	if n, _ := h.Node("n"); !n.Online || newer.closed != "" {
+		t.Errorf("online %v, the newer link was closed with %q", n.Online, newer.closed)
+	}
+}
+
 func TestSeedNodeIsGivenTimeToSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)

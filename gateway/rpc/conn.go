@@ -38,6 +38,7 @@ type Conn struct {
 	srv     *Server
 	ws      *websocket.Conn
 	id      protocol.ConnID
+	came    uint64 // its number among the connections
 	trusted *auth.Principal
 	binding []byte // of the TLS session, for a connection from the network
 	remote  string // host, where it came from
@@ -65,7 +66,7 @@ type Conn struct {
 func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	ctx, cancel := context.WithCancel(context.Background())
 	ws.SetReadLimit(maxHandshake)
-	return &Conn{srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), trusted: trusted, ctx: ctx, cancel: cancel,
+	return &Conn{srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), came: s.came.Add(1), trusted: trusted, ctx: ctx, cancel: cancel,
 		out: wire.NewWriter(ws), deadline: wire.NewDeadline(ws), requests: bucket{rate: rateStranger}, slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey)}
 }
 

@@ -135,9 +135,11 @@ func asPaired(p auth.Principal, c protocol.ClientInfo) error {
 // entry says how a node comes in.
 func (c *Conn) entry(who auth.Principal, p protocol.ConnectParams) nodes.Entry {
 	if who.Device != "" {
-		return c.srv.s.Devices.Admit(who, p)
+		e := c.srv.s.Devices.Admit(who, p)
+		e.Came = c.came
+		return e
 	}
-	return nodes.Entry{Local: c.trusted != nil}
+	return nodes.Entry{Local: c.trusted != nil, Came: c.came}
 }
 
 // join counts a device's connection until it ends.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -22,6 +23,7 @@ type Server struct {
 	methods  map[string]handler
 	upgrader websocket.Upgrader
 	crew     *crew
+	came     atomic.Uint64 // connections so far
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -125,9 +127,13 @@ func (s *Server) replaceClient(now *Conn) {
 	s.mu.Lock()
 	var old []*Conn
 	for c := range s.conns {
-		if c != now && c.isClient(now.clientID()) {
-			old = append(old, c)
+		if c == now || !c.isClient(now.clientID()) {
+			continue
 		}
+		if c.came > now.came { // now was given up by its sender before c came
+			c, now = now, c
+		}
+		old = append(old, c)
 	}
 	s.mu.Unlock()
 	for _, c := range old {

@@ -22,6 +22,13 @@ func TestFloorHoldsUnderEveryRule(t *testing.T) {
 	}
 }
 
+func TestTheFloorIsTheReasonWhereItAsks(t *testing.T) {
+	s := readPolicy(t, "empty")
+	if j := s.Judge(corpusCall("bash", "echo one && sudo make")); j.Verdict != Ask || !j.Floor || !strings.Contains(j.Reason, "sudo") {
+		t.Errorf("%+v", j)
+	}
+}
+
 func TestOwnFoldersBelongToTheFloor(t *testing.T) {
 	s := must(t, `{"default":"allow","rules":[{"tool":"Write","path":"**","verdict":"allow"}]}`)
 	for _, command := range []string{"echo x > /data/fl/config.json", "cp x /data/fl/rules.json", "rm /DATA/fl/journal"} {

@@ -66,8 +66,9 @@ func (j *judging) result() Judgement {
 	r.Rule = j.parts[0].Rule
 	first := true
 	for _, p := range j.parts {
+		floor := p.Floor && !r.Floor // it is the reason that no rule takes away
 		r.Floor = r.Floor || p.Floor
-		if first || p.Verdict.rank() > r.Verdict.rank() {
+		if first || p.Verdict.rank() > r.Verdict.rank() || floor && p.Verdict == r.Verdict {
 			r.Verdict, r.Rule, r.Reason = p.Verdict, p.Rule, p.Reason
 			first = false
 		}
