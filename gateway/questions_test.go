@@ -283,7 +283,7 @@ func TestAnswerAfterAKillRunsOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if <-wins == <-wins {
+	if one, other := <-wins, <-wins; one == other {
 		t.Error("not exactly one answer won")
 	}
 	file := filepath.Join(home, "once.txt")

@@ -33,6 +33,14 @@ func offering(id string) protocol.Approval {
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways}
 	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`), Words: "Allow make test"},
 		{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","**"],"verdict":"allow"}`), Words: "Allow make with anything after it"}}
+	for i, o := range q.Offers {
+		q.Offers[i].As = map[string]protocol.RuleOffer{
+			protocol.ScopeFolder: {Policy: json.RawMessage(strings.Replace(string(o.Policy), `,"verdict"`, `,"cwd":"/srv/parser/**","node":"server","verdict"`, 1)),
+				Words: o.Words + " in /srv/parser and below on server"},
+			protocol.ScopeMachine: {Policy: o.Policy, Words: o.Words + " on server"},
+			protocol.ScopeAlways:  o,
+		}
+	}
 	return q
 }
 

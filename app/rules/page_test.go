@@ -22,10 +22,9 @@ import (
 
 // gateway holds rules as the real one does; a rule without a verdict is switched off.
 type gateway struct {
-	rules   []protocol.Rule
-	deleted map[string]protocol.Rule
-	did     []string
-	fail    error
+	rules []protocol.Rule
+	did   []string
+	fail  error
 }
 
 func (g *gateway) note(f string, a ...any) { g.did = append(g.did, fmt.Sprintf(f, a...)) }

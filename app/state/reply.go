@@ -152,39 +152,17 @@ type OfferedRule struct {
 	Wide   bool // it lets more through than the words that are shown
 }
 
-// OfferedRules are the rules that an allow with a scope may make.
+// OfferedRules are the rules that an allow with a scope may make, as the gateway words them.
 func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
 	var out []OfferedRule
 	for i, o := range q.Offers {
-		var p map[string]any
-		if json.Unmarshal(o.Policy, &p) != nil {
+		as, ok := o.As[scope]
+		var p struct{ Argv []any }
+		if !ok || json.Unmarshal(as.Policy, &p) != nil {
 			continue
 		}
-		rule := OfferedRule{Place: i, Words: o.Words}
-		if argv, ok := p["argv"].([]any); ok && len(argv) > 0 && argv[len(argv)-1] == "**" {
-			rule.Wide = true
-		}
-		where := ""
-		switch scope {
-		case protocol.ScopeFolder:
-			p["node"], where = string(q.Node), " on "+string(q.Node)
-			if p["cwd"] == nil || p["cwd"] == "" {
-				p["cwd"] = strings.TrimSuffix(folder(q), "/") + "/**"
-				where = " in " + folder(q) + " and below" + where
-			}
-		case protocol.ScopeMachine:
-			p["node"], where = string(q.Node), " on "+string(q.Node)
-			delete(p, "cwd")
-		case protocol.ScopeAlways:
-			delete(p, "node")
-			delete(p, "cwd")
-			where = " on every machine"
-		}
-		if !strings.HasSuffix(rule.Words, where) {
-			rule.Words += where
-		}
-		rule.Policy, _ = protocol.Marshal(p)
-		out = append(out, rule)
+		wide := len(p.Argv) > 0 && p.Argv[len(p.Argv)-1] == "**"
+		out = append(out, OfferedRule{Place: i, Words: as.Words, Policy: as.Policy, Wide: wide})
 	}
 	return out
 }

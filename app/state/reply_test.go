@@ -202,16 +202,18 @@ func TestAlikeAreOnlyTheSame(t *testing.T) {
 
 func TestOfferedRulesAreThoseTheGatewayMakes(t *testing.T) {
 	q := command("make test")
-	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","test"],"cwd":"/srv/parser","verdict":"allow"}`), Words: "Allow make test"},
-		{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","**"],"verdict":"allow"}`), Words: "Allow make with anything after it"}}
+	exact := protocol.RuleOffer{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","test"],"cwd":"/srv/parser/**","node":"server","verdict":"allow"}`), Words: "in a folder"}
+	wide := protocol.RuleOffer{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","**"],"verdict":"allow"}`), Words: "always"}
+	q.Offers = []protocol.RuleOffer{{Words: "as offered", As: map[string]protocol.RuleOffer{protocol.ScopeFolder: exact}},
+		{Words: "as offered", As: map[string]protocol.RuleOffer{protocol.ScopeFolder: wide, protocol.ScopeAlways: wide}}}
 	rules := OfferedRules(q, protocol.ScopeFolder)
-	if string(rules[1].Policy) != `{"argv":["make","**"],"cwd":"/srv/parser/**","node":"server","tool":"Bash","verdict":"allow"}` || !rules[1].Wide || rules[0].Wide {
+	if len(rules) != 2 || rules[0].Words != "in a folder" || string(rules[0].Policy) != string(exact.Policy) || !rules[1].Wide || rules[0].Wide {
 		t.Errorf("%+v", rules)
 	}
 	if got := NarrowOffers(rules); !slices.Equal(got, []int{0}) {
 		t.Errorf("narrow %v", got)
 	}
-	if rules = OfferedRules(q, protocol.ScopeAlways); strings.Contains(string(rules[0].Policy), "node") || strings.Contains(string(rules[0].Policy), "cwd") {
-		t.Errorf("always: %s", rules[0].Policy)
+	if rules = OfferedRules(q, protocol.ScopeAlways); len(rules) != 1 || rules[0].Place != 1 || rules[0].Words != "always" {
+		t.Errorf("always: %+v", rules)
 	}
 }

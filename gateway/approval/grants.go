@@ -61,6 +61,7 @@ func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 	if err := json.Unmarshal(a.Offers[i].Policy, &p); err != nil {
 		return p, fmt.Errorf("read the offered rule: %w", err)
 	}
+	p.ID, p.Source = "", ""
 	switch scope {
 	case protocol.ScopeFolder:
 		p.Node = string(a.Node)
@@ -75,6 +76,28 @@ func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 		return p, protocol.ErrBadRequest.With(fmt.Sprintf("no rule is made with scope %q: it is folder, node or always", scope))
 	}
 	return p, nil
+}
+
+// FillOffers says for each offer what the scopes that the question can be answered with make of it.
+func FillOffers(a *protocol.Approval) error {
+	for i := range a.Offers {
+		a.Offers[i].As = make(map[string]protocol.RuleOffer)
+		for _, scope := range []string{protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways} {
+			if !slices.Contains(a.Choices, scope) {
+				continue
+			}
+			p, err := Offered(*a, i, scope)
+			if err != nil {
+				return err
+			}
+			raw, err := protocol.Marshal(p)
+			if err != nil {
+				return err
+			}
+			a.Offers[i].As[scope] = protocol.RuleOffer{Policy: raw, Words: Words(p)}
+		}
+	}
+	return nil
 }
 
 // folderOf is the folder that a question is about.

@@ -65,6 +65,9 @@ func (t *task) question(ctx context.Context, d approval.Decision, r approval.Req
 			q.Choices = append(q.Choices, protocol.ScopeFolder)
 		}
 		q.Choices = append(q.Choices, protocol.ScopeMachine, protocol.ScopeAlways)
+		if err := approval.FillOffers(&q); err != nil {
+			return end, res, true, err
+		}
 	}
 	t.row.Info.ApprovalID, t.policy = q.ID, q.Policy
 	if t.row.Hash, err = approval.Hash(q); err != nil {

@@ -604,6 +604,9 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	g.must(command("b", "go vet ./gateway")) // nobody is asked: must would wait
 	g.noQuestions()
 	rules := g.rules.List().Rules
+	if as := q.Offers[0].As[protocol.ScopeAlways]; as.Words != rules[0].Words || string(as.Policy) != string(rules[0].Policy) {
+		t.Errorf("offered %+v, made %+v", as, rules[0])
+	}
 	lines, _, err := g.store.AuditLines(t.Context(), protocol.AuditListParams{Limit: 10})
 	if err != nil || len(rules) != 1 || len(lines) != 3 {
 		t.Fatalf("%+v\n%+v %v", rules, lines, err)

@@ -109,6 +109,8 @@ type ApprovalPart struct {
 type RuleOffer struct {
 	Policy json.RawMessage `json:"policy"`
 	Words  string          `json:"words"`
+	// As are the very rules that an answer makes of it, by the answer's scope: folder, node or always.
+	As map[string]RuleOffer `json:"as,omitempty"`
 }
 
 // AskedBy says who caused a call.

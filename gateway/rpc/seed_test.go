@@ -97,6 +97,7 @@ func readList(t testing.TB, path string) seed {
 		}
 		if b == nil || len(w) < 2 {
 			t.Fatalf("line %q", line)
+			return s
 		}
 		list := &b.fields
 		switch w[0] {

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -194,5 +193,5 @@ type awayError struct {
 
 func (e *awayError) Error() string { return e.text }
 func (e *awayError) Is(target error) bool {
-	return errors.Is(protocol.ErrUnavailable, target)
+	return protocol.ErrUnavailable.Is(target)
 }

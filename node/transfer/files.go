@@ -31,7 +31,8 @@ func (f *Files) Source(name string) (stream.Item, func(), error) {
 		if clear(err) {
 			return stream.Item{}, nil, err
 		}
-		return stream.Item{}, nil, fmt.Errorf("Failed to read file %s: %w", p.Abs, err) //lint:ignore ST1005 the original's text
+		//lint:ignore ST1005 the original's text
+		return stream.Item{}, nil, fmt.Errorf("Failed to read file %s: %w", p.Abs, err)
 	}
 	return stream.Item{Root: h.Root, At: at, Name: filepath.Base(p.Abs), Abs: p.Abs}, func() { h.Root.Close() }, nil
 }
@@ -51,7 +52,8 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 		if dir := filepath.Dir(p.Abs); dir != p.Abs {
 			p = workspace.Path{Abs: dir}
 		} else {
-			return t, fmt.Errorf("Failed to create file %s: it is a directory", p.Abs) //lint:ignore ST1005 the original's form
+			//lint:ignore ST1005 the original's form
+			return t, fmt.Errorf("Failed to create file %s: it is a directory", p.Abs)
 		}
 	}
 	if err := f.policy.inside(f.ws, p.Abs); err != nil {
@@ -62,11 +64,13 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 	switch {
 	case err == nil:
 	case errors.As(err, &dir):
-		return t, fmt.Errorf("Failed to create directory %s: %w", p.Abs, err) //lint:ignore ST1005 the original's text
+		//lint:ignore ST1005 the original's text
+		return t, fmt.Errorf("Failed to create directory %s: %w", p.Abs, err)
 	case clear(err):
 		return t, err
 	default:
-		return t, fmt.Errorf("Failed to create file %s: %w", filepath.Join(p.Abs, t.Name), err) //lint:ignore ST1005 the original's text
+		//lint:ignore ST1005 the original's text
+		return t, fmt.Errorf("Failed to create file %s: %w", filepath.Join(p.Abs, t.Name), err)
 	}
 	t.Root, t.Abs = h.Root, h.Abs
 	return t, nil

@@ -55,13 +55,16 @@ func (p Policy) Consent(ctx context.Context, in protocol.TransferReceive) error 
 	}
 	switch {
 	case p.Mode == Off:
-		return errors.New("This machine takes no files") //lint:ignore ST1005 for people
+		//lint:ignore ST1005 for people
+		return errors.New("This machine takes no files")
 	case len(p.From) > 0 && !slices.Contains(p.From, from):
-		return fmt.Errorf("This machine takes files only from machines that its owner named, and %q is none of them", from) //lint:ignore ST1005 for people
+		//lint:ignore ST1005 for people
+		return fmt.Errorf("This machine takes files only from machines that its owner named, and %q is none of them", from)
 	case p.Mode != Ask:
 		return nil
 	case p.Ask == nil:
-		return errors.New("This machine asks a person before it takes files, and nobody is there to ask") //lint:ignore ST1005 for people
+		//lint:ignore ST1005 for people
+		return errors.New("This machine asks a person before it takes files, and nobody is there to ask")
 	}
 	return p.Ask(ctx, in)
 }
@@ -76,7 +79,8 @@ func (p Policy) inside(ws *workspace.Root, abs string) error {
 		return err
 	}
 	if rel, err := filepath.Rel(home.Abs, abs); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return fmt.Errorf("This machine takes files into '%s' only, and '%s' is outside", home.Abs, abs) //lint:ignore ST1005 for people
+		//lint:ignore ST1005 for people
+		return fmt.Errorf("This machine takes files into '%s' only, and '%s' is outside", home.Abs, abs)
 	}
 	return nil
 }

@@ -28,7 +28,6 @@ type expected struct {
 // incoming is a file that is being written.
 type incoming struct {
 	entry
-	root   *os.Root
 	part   string // its name until it is complete
 	f      *os.File
 	sum    *ladder

@@ -285,7 +285,8 @@ func (r *Receiver) parents(dir string) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("Failed to create directory %s: %w", dir, reason(err)) //lint:ignore ST1005 the original's text
+		//lint:ignore ST1005 the original's text
+		return fmt.Errorf("Failed to create directory %s: %w", dir, reason(err))
 	case info.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf("%s is a symbolic link, and what is sent goes through none", dir)
 	case !info.IsDir():

@@ -48,13 +48,15 @@ func (e *Ends) openFile(path string) (f *os.File, size int64, mime string, err e
 	defer release()
 	f, info, err := openRegular(item.Root, item.At)
 	if err != nil {
-		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err)) //lint:ignore ST1005 the original's text
+		//lint:ignore ST1005 the original's text
+		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err))
 	}
 	head := make([]byte, 512)
 	k, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		f.Close()
-		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err)) //lint:ignore ST1005 the original's text
+		//lint:ignore ST1005 the original's text
+		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err))
 	}
 	mime, _, _ = strings.Cut(http.DetectContentType(head[:k]), ";")
 	if mime == "text/plain" || mime == "application/octet-stream" {
@@ -112,7 +114,8 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 		written += int64(k)
 		f.Free()
 		if err != nil {
-			err = fmt.Errorf("Write error: %w", reason(err)) //lint:ignore ST1005 the original's text
+			//lint:ignore ST1005 the original's text
+			err = fmt.Errorf("Write error: %w", reason(err))
 		}
 	}
 	if ctx.Err() != nil {
@@ -121,10 +124,12 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 	switch {
 	case !errors.Is(err, io.EOF):
 	case written != p.Size:
-		err = fmt.Errorf("Write error: %d bytes arrived of %d", written, p.Size) //lint:ignore ST1005 the original's form
+		//lint:ignore ST1005 the original's form
+		err = fmt.Errorf("Write error: %d bytes arrived of %d", written, p.Size)
 	default:
 		if err = part.commit(); err != nil {
-			err = fmt.Errorf("Write error: %w", reason(err)) //lint:ignore ST1005 the original's text
+			//lint:ignore ST1005 the original's text
+			err = fmt.Errorf("Write error: %w", reason(err))
 		}
 	}
 	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &written, Path: part.abs}
@@ -157,7 +162,8 @@ func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part,
 	w := &part{root: t.Root, name: t.Name, temp: partPrefix + rand.Text() + partSuffix, abs: t.path(t.Name)}
 	fail := func(err error) (*part, error) {
 		t.Root.Close()
-		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, reason(err)) //lint:ignore ST1005 the original's text
+		//lint:ignore ST1005 the original's text
+		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, reason(err))
 	}
 	if info, err := t.Root.Lstat(t.Name); err == nil {
 		if !info.Mode().IsRegular() {
