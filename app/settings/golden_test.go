@@ -20,7 +20,9 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		m.present.ModelRef = protocol.ModelRef{Provider: "operator", ID: "built-in"}
 		general := p.general()
 		synctest.Wait()
-		advanced, computer := p.advanced(), p.computer()
+		advanced := p.advanced()
+		computer := p.computer()
+		synctest.Wait() // what it watches comes on another goroutine, which the test driver lets touch widgets
 		m.show("anthropic")
 		synctest.Wait()
 		for name, o := range map[string]fyne.CanvasObject{"general": general, "advanced": advanced, "computer": computer, "models": m.box} {
