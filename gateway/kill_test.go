@@ -135,6 +135,7 @@ func TestNoAcknowledgedMessageIsLostByKill(t *testing.T) {
 		c := startChild(t, home)
 		conn, stop := dial(t, c.url)
 		var mu sync.Mutex // guards acked
+		some := make(chan struct{}, 4*len(sessions))
 		var wg sync.WaitGroup
 		for w, key := range sessions {
 			wg.Go(func() {
@@ -156,13 +157,22 @@ func TestNoAcknowledgedMessageIsLostByKill(t *testing.T) {
 					mu.Lock()
 					acked[text] = key
 					mu.Unlock()
+					some <- struct{}{}
 					if n == 3 {
 						return
 					}
 				}
 			})
 		}
-		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond) // the moment of the kill is what is random here
+		// The moment of the kill is what is random here: after some acknowledgements, however fast the machine is, and a little later.
+		for late, n := time.After(2*time.Second), rng.IntN(5); n > 0; n-- {
+			select {
+			case <-some:
+			case <-late:
+				n = 1
+			}
+		}
+		time.Sleep(time.Duration(rng.IntN(20)) * time.Millisecond)
 		c.kill()
 		wg.Wait()
 		stop()

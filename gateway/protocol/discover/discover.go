@@ -144,22 +144,11 @@ func interfaces() (list []attached) {
 func Find(ctx context.Context, pin trust.Pin) []string {
 	wanted := tags(pin, time.Now())
 	entries := make(chan *mdns.ServiceEntry, 64)
-	var mu sync.Mutex // guards found
-	var found []string
+	var heard []*mdns.ServiceEntry // the library writes to what it has sent as long as it asks
 	var collect, ask sync.WaitGroup
 	collect.Go(func() {
 		for e := range entries {
-			name, rest, _ := strings.Cut(e.Name, ".")
-			if !strings.HasPrefix(rest, service) || pin != "" && !slices.Contains(wanted, name) {
-				continue
-			}
-			mu.Lock()
-			for _, ip := range []net.IP{e.AddrV4, e.AddrV6} {
-				if a := net.JoinHostPort(ip.String(), strconv.Itoa(e.Port)); ip != nil && ip.IsGlobalUnicast() && !slices.Contains(found, a) {
-					found = append(found, a)
-				}
-			}
-			mu.Unlock()
+			heard = append(heard, e)
 		}
 	})
 	for _, i := range interfaces() {
@@ -170,5 +159,17 @@ func Find(ctx context.Context, pin trust.Pin) []string {
 	ask.Wait()
 	close(entries)
 	collect.Wait()
+	var found []string
+	for _, e := range heard {
+		name, rest, _ := strings.Cut(e.Name, ".")
+		if !strings.HasPrefix(rest, service) || pin != "" && !slices.Contains(wanted, name) {
+			continue
+		}
+		for _, ip := range []net.IP{e.AddrV4, e.AddrV6} {
+			if a := net.JoinHostPort(ip.String(), strconv.Itoa(e.Port)); ip != nil && ip.IsGlobalUnicast() && !slices.Contains(found, a) {
+				found = append(found, a)
+			}
+		}
+	}
 	return found
 }
