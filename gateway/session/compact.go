@@ -34,8 +34,12 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 		return protocol.SessionCompactResult{}, m.stored(err)
 	}
 	busy := false
+	var ending <-chan struct{} // of a run that has said its end already
 	if err := m.do(ctx, key, func(s *session) {
-		if busy = s.run != nil; !busy {
+		if s.run != nil {
+			busy, ending = m.liveRun(s.run.run.ID) != nil, s.run.done
+		}
+		if !busy {
 			s.block++
 		}
 	}); err != nil {
@@ -43,6 +47,9 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 	}
 	if busy {
 		return protocol.SessionCompactResult{}, protocol.ErrConflict.With("A run is in progress: wait for its end or send /stop, then shorten the chat.")
+	}
+	if ending != nil {
+		<-ending
 	}
 	defer m.unblock(key)
 	msgs, err := m.store.Messages(ctx, key, 0, 0)
