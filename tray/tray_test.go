@@ -68,6 +68,13 @@ Machines
   laptop · online
   nas · offline
 --
+How it asks in “Refactor the parser”
+  [x] Ask
+  Accept changes of files in the workspace
+  Trust for 15 minutes
+  Trust for an hour
+  Only read
+  Ask about every call
 [x] Pause agent
 Settings
 --

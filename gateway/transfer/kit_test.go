@@ -134,7 +134,9 @@ func (r *rig) start() {
 		r.t.Fatal(err)
 	}
 	r.gw = g
-	r.listen = g.URL()[len("ws://") : len(g.URL())-len("/ws")]
+	if at := g.URL()[len("ws://") : len(g.URL())-len("/ws")]; at != r.listen { // the first time, before anybody reads it
+		r.listen = at
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

@@ -170,6 +170,9 @@ func TestCancelLeavesNothingUnfinished(t *testing.T) {
 	}
 }
 
+// recovers is how long a transfer may take that is interrupted: what is heard of neither end is taken up again after a minute.
+const recovers = 2 * time.Minute
+
 func TestATransferSurvivesEveryInterruption(t *testing.T) {
 	r := newRig(t, "a", "b")
 	size := int64(64 << 20)
@@ -182,10 +185,12 @@ func TestATransferSurvivesEveryInterruption(t *testing.T) {
 		"the gateway":            func() { r.stopGW(); r.start() },
 	}
 	for what, f := range interrupt {
+		r.online("a") // the last transfer may have ended before its wire was cut
+		r.online("b")
 		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: protocol.ConflictOverwrite})
 		r.until(tr.ID, 20*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 || t.Over() })
 		f()
-		if end := r.end(tr.ID, 40*time.Second); end.State != protocol.TransferDone || end.BytesDone != size {
+		if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone || end.BytesDone != size {
 			t.Fatalf("%s: %+v", what, end)
 		}
 		same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
@@ -216,7 +221,7 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 	r.stopGW() // the queue is on the disk
 	r.start()
 	r.nodes["b"].wire.cut(false)
-	if end := r.end(tr.ID, 40*time.Second); end.State != protocol.TransferDone {
+	if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone {
 		t.Fatalf("%+v", end)
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "later.bin"))
