@@ -180,7 +180,8 @@ func (c *Client) once(ctx context.Context) error {
 		}
 		return protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", c.opts.URL, err))
 	}
-	conn := newConn(ws, c.opts.OnEvent, c.opts.OnFrame)
+	early := early{deliver: c.opts.OnEvent}
+	conn := newConn(ws, early.event, c.opts.OnFrame)
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -214,6 +215,7 @@ func (c *Client) once(ctx context.Context) error {
 	}
 	c.setConn(conn)
 	defer c.setConn(nil)
+	early.open()
 	if c.opts.OnUp != nil {
 		wg.Go(func() { c.opts.OnUp(ctx, hello) })
 	}
