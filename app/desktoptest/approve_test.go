@@ -16,6 +16,11 @@ import (
 func TestAPersonAnswersWithCare(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if res, err := client.Call(context.Background(), c, protocol.NodesList, protocol.Empty{}); err == nil && len(res.Nodes) > 0 && res.Nodes[0].Online {
+			break // this computer can be asked for something
+		}
+	}
 	ask := func(text string) {
 		t.Helper()
 		if _, err := client.Call(context.Background(), c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: text}); err != nil {
