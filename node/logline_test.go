@@ -14,7 +14,7 @@ import (
 
 func TestLogLinesHaveTheOriginalsKeys(t *testing.T) {
 	var to bytes.Buffer
-	log := slog.New(newLineHandler(&to, "laptop", "/work space")).With("call", "c1")
+	log := slog.New(newLineHandler(&to, "laptop", "/srv/my app")).With("call", "c1")
 	log.Debug("Reconnecting")
 	if to.Len() != 0 {
 		t.Errorf("debug is kept: %s", &to)
@@ -27,8 +27,8 @@ func TestLogLinesHaveTheOriginalsKeys(t *testing.T) {
 	}
 	ts := regexp.MustCompile(`"ts":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`)
 	for i, want := range []string{
-		`{"call":"c1","component":"node","err":"<gone>","event":"tool.result.send_failed","g.a":true,"level":"WARN","ms":5,"msg":"Result not wanted","nodeId":"laptop","rate":"+Inf",TS,"wait":"2s","workspace":"/work space"}`,
-		`{"call":"c1","component":"node","deep.x":["y"],"event":"node.note","level":"ERROR","msg":"Something new","nodeId":"laptop",TS,"workspace":"/work space"}`,
+		`{"call":"c1","component":"node","err":"<gone>","event":"tool.result.send_failed","g.a":true,"level":"WARN","ms":5,"msg":"Result not wanted","nodeId":"laptop","rate":"+Inf",TS,"wait":"2s","workspace":"/srv/my app"}`,
+		`{"call":"c1","component":"node","deep.x":["y"],"event":"node.note","level":"ERROR","msg":"Something new","nodeId":"laptop",TS,"workspace":"/srv/my app"}`,
 	} {
 		if got := ts.ReplaceAllString(lines[i], "TS"); got != want {
 			t.Errorf("\n%s, want\n%s", got, want)

@@ -13,12 +13,12 @@ import (
 func command(text string) Request {
 	args, _ := json.Marshal(map[string]string{"command": text})
 	return Request{Tool: "n__Bash", Node: "n", Bare: "Bash", Effect: protocol.EffectExec, Args: args, Session: "chat",
-		Host: &protocol.HostInfo{Workspace: "/work"}, Preview: &protocol.CallPreview{Folder: "/work", Shell: "/bin/bash"}}
+		Host: &protocol.HostInfo{Workspace: "/srv/app"}, Preview: &protocol.CallPreview{Folder: "/srv/app", Shell: "/bin/bash"}}
 }
 
 func change(tool, path string, outside bool) Request {
 	return Request{Tool: protocol.ToolName("n__" + tool), Node: "n", Bare: tool, Effect: protocol.EffectWrite, Args: json.RawMessage(`{}`), Session: "chat",
-		Host: &protocol.HostInfo{Workspace: "/work"}, Preview: &protocol.CallPreview{Path: path, Outside: outside}}
+		Host: &protocol.HostInfo{Workspace: "/srv/app"}, Preview: &protocol.CallPreview{Path: path, Outside: outside}}
 }
 
 func put(t *testing.T, r *Rules, policy string) protocol.Rule {
@@ -79,20 +79,20 @@ func TestModesLoosenAndTightenWhatNoRuleSays(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	put(t, r, `{"tool":"Bash","argv":["curl","**"],"verdict":"deny"}`)
 	soon := time.Now().Add(time.Hour).UnixMilli()
-	read := Request{Tool: "n__Read", Node: "n", Bare: "Read", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`), Preview: &protocol.CallPreview{Path: "/work/a"}}
+	read := Request{Tool: "n__Read", Node: "n", Bare: "Read", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`), Preview: &protocol.CallPreview{Path: "/srv/app/a"}}
 	for _, c := range []struct {
 		mode protocol.ApprovalMode
 		q    Request
 		want Verdict
 	}{
-		{protocol.ApprovalMode{}, change("Write", "/work/a", false), Ask},
-		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/work/a", false), Allow},
-		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Edit", "/work/sub/a", false), Allow},
+		{protocol.ApprovalMode{}, change("Write", "/srv/app/a", false), Ask},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/srv/app/a", false), Allow},
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Edit", "/srv/app/sub/a", false), Allow},
 		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/etc/passwd", true), Ask},
-		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/work/.git/hooks/pre-commit", false), Ask}, // the floor
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/srv/app/.git/hooks/pre-commit", false), Ask}, // the floor
 		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, command("make"), Ask},
 		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, command("make"), Deny},
-		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, change("Write", "/work/a", false), Deny},
+		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, change("Write", "/srv/app/a", false), Deny},
 		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, read, Allow},
 		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("make"), Allow},
 		{protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: soon}, command("curl example.org"), Deny},
@@ -250,7 +250,7 @@ func TestExportedRulesAreImportedOnce(t *testing.T) {
 			t.Errorf("%+v %v, want %+v", res, err, want)
 		}
 	}
-	if b.Decide(t.Context(), command("make")).Verdict != Allow || b.Decide(t.Context(), change("Write", "/work/docs/a.md", false)).Verdict != Allow {
+	if b.Decide(t.Context(), command("make")).Verdict != Allow || b.Decide(t.Context(), change("Write", "/srv/app/docs/a.md", false)).Verdict != Allow {
 		t.Errorf("%+v", b.List())
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // anywhere is where every machine of these tests works.
-func anywhere(protocol.NodeID) *protocol.HostInfo { return &protocol.HostInfo{Workspace: "/work"} }
+func anywhere(protocol.NodeID) *protocol.HostInfo { return &protocol.HostInfo{Workspace: "/srv/app"} }
 
 // TestSavedRuleAllowsOnlyWhatItsPreviewListed tries random rules on a random history and then saves them: what is let through from then on, and was
 // not before, was in the preview.
@@ -32,7 +32,7 @@ func TestSavedRuleAllowsOnlyWhatItsPreviewListed(t *testing.T) {
 		for i := range 30 {
 			q := command(program())
 			if rng.IntN(3) == 0 {
-				q = change(pick("Write", "Edit"), pick("/work/docs/a.md", "/work/a.go", "/etc/hosts", "/work/docs/deep/b.md"), false)
+				q = change(pick("Write", "Edit"), pick("/srv/app/docs/a.md", "/srv/app/a.go", "/etc/hosts", "/srv/app/docs/deep/b.md"), false)
 				q.Preview.Outside = q.Preview.Path == "/etc/hosts"
 			}
 			q.Node, q.Session = protocol.NodeID(pick("n", "m")), protocol.SessionKey(pick("chat", "other"))
@@ -42,7 +42,7 @@ func TestSavedRuleAllowsOnlyWhatItsPreviewListed(t *testing.T) {
 		}
 		rule := map[string]any{"verdict": "allow"}
 		if rng.IntN(3) == 0 {
-			rule["tool"], rule["path"] = pick("Write", "Edit"), pick("docs/**", "*.go", "/work/docs/*", "**")
+			rule["tool"], rule["path"] = pick("Write", "Edit"), pick("docs/**", "*.go", "/srv/app/docs/*", "**")
 		} else {
 			rule["tool"], rule["argv"] = "Bash", [][]string{{"make", "test"}, {"git", "**"}, {"ls", "*"}, {"ls"}, {"go", "*", "**"}, {"git", "push", "**"}}[rng.IntN(6)]
 		}

@@ -30,7 +30,7 @@ func (p *rule) examples() string {
 
 // decides reports whether the rule gives an example its verdict.
 func (s *Set) decides(r *rule, example string) bool {
-	c := Call{Tool: "Bash", Cwd: "/work", Command: example}
+	c := Call{Tool: "Bash", Cwd: "/srv/app", Command: example}
 	if r.cwd != "" {
 		c.Cwd = r.cwd
 	}

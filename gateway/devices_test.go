@@ -1,0 +1,260 @@
+package gateway_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/node"
+)
+
+func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
+	h := openHouse(t)
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}})
+	link, _ := trust.ParseLink(invite.Link)
+	m := newMachine(t, "phone")
+	taker := m.taker(protocol.RoleClient)
+	taker.Link = &link
+	out := pair(t, link.Addresses, taker)
+	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+	got := <-out
+	if got.err != nil {
+		t.Fatal(got.err)
+	}
+	peer, err := m.peers.Put(got.done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := m.connect(t, peer.Pin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); err != nil {
+		t.Errorf("status.get: %v", err)
+	}
+	for _, err := range []error{
+		second(client.Call(t.Context(), c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "x", RunID: "r"})),
+		second(client.Call(t.Context(), c, protocol.ConfigSet, protocol.ConfigSetParams{Path: "agent.maxSteps", Value: json.RawMessage("3")})),
+		second(client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "x__Bash"})),
+		second(client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})),
+		second(client.Call(t.Context(), c, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{})),
+	} {
+		if !errors.Is(err, protocol.ErrForbidden) {
+			t.Errorf("a device that may read did more: %v", err)
+		}
+	}
+	// It leaves of its own accord: both sides know.
+	if _, err := client.Call(t.Context(), c, protocol.DeviceLeave, protocol.Empty{}); err != nil {
+		t.Errorf("device.leave: %v", err)
+	}
+	if d := h.list().Devices[0]; d.RevokedAt == 0 || d.RevokedBy != "the device itself" {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
+	h := openHouse(t)
+	m := newMachine(t, "tablet")
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeAdmin}})
+	link, _ := trust.ParseLink(invite.Link)
+	taker := m.taker(protocol.RoleClient)
+	taker.Link = &link
+	out := pair(t, link.Addresses, taker)
+	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+	got := <-out
+	if got.err != nil {
+		t.Fatal(got.err)
+	}
+	peer, err := m.peers.Put(got.done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := m.connect(t, peer.Pin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []protocol.Scope{protocol.ScopeRead, protocol.ScopeInvoke}
+	other := pair(t, link.Addresses, newMachine(t, "accomplice").taker(protocol.RoleClient))
+	r := h.request(protocol.RequestPair)
+	for what, err := range map[string]error{
+		"an invitation with every right": second(client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})),
+		"an invitation with one more":    second(client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: all})),
+		"more for itself":                second(client.Call(t.Context(), c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: m.id.ID(), Scopes: &all})),
+		"a yes to one that gets all":     second(client.Call(t.Context(), c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})),
+	} {
+		if !errors.Is(err, protocol.ErrForbidden) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}}); err != nil {
+		t.Errorf("what it has: %v", err)
+	}
+	ask(h, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
+	<-other
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
+	h := openHouse(t)
+	m, thief := newMachine(t, "laptop"), newMachine(t, "thief")
+	peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+	token, _ := m.peers.Token(peer.Pin)
+	shake := func(a *protocol.Auth, p protocol.ConnectParams, sign *trust.Identity) error {
+		o := client.Options{URL: "ws://fairlead/ws", Connect: func() protocol.ConnectParams { return p },
+			Dial: func(ctx context.Context) (net.Conn, error) {
+				c, _, err := trust.Dial(ctx, peer.Addresses, peer.Pin)
+				return c, err
+			},
+			Auth: func(c net.Conn) (*protocol.Auth, error) {
+				if sign != nil {
+					binding, err := trust.Binding(c.(*tls.Conn).ConnectionState())
+					if err != nil {
+						return nil, err
+					}
+					a.Device = &protocol.DeviceProof{ID: m.id.ID(), Signature: sign.Sign(trust.ForConnect, binding)}
+				}
+				return a, nil
+			}}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		o.OnUp = func(context.Context, protocol.ConnectResult) { cancel() }
+		return client.New(o).Run(ctx)
+	}
+	window := gateway.ClientParams("window")
+	for name, err := range map[string]error{
+		"the gateway's own token":     shake(&protocol.Auth{Token: "gateway-token-of-the-test"}, window, nil),
+		"a stolen token":              shake(&protocol.Auth{Token: token}, window, nil),
+		"a stolen token, another key": shake(&protocol.Auth{Token: token}, window, &thief.id),
+		"no token":                    shake(&protocol.Auth{}, window, &m.id),
+	} {
+		if !errors.Is(err, protocol.ErrUnauthorized) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := shake(&protocol.Auth{Token: token}, window, &m.id); !errors.Is(err, protocol.ErrForbidden) {
+		t.Errorf("a node as a window: %v", err)
+	}
+	other := window
+	other.Client.Mode, other.Client.ID = protocol.ModeNode, "tower"
+	if err := shake(&protocol.Auth{Token: token}, other, &m.id); !errors.Is(err, protocol.ErrForbidden) {
+		t.Errorf("a node under another name: %v", err)
+	}
+	// A device's token is worth nothing on the loopback listener.
+	c := client.New(client.Options{URL: h.gw.URL(), Token: token, Connect: func() protocol.ConnectParams { return window }})
+	if err := c.Run(t.Context()); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Errorf("on loopback: %v", err)
+	}
+	// No web page, no older TLS.
+	hc := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	req, _ := http.NewRequest(http.MethodGet, "https://"+peer.Addresses[0]+"/health", nil)
+	req.Header.Set("Origin", "https://"+peer.Addresses[0])
+	if res, err := hc.Do(req); err != nil || res.StatusCode != http.StatusForbidden {
+		t.Errorf("a page: %v, %v", res, err)
+	}
+	if _, err := tls.Dial("tcp", peer.Addresses[0], &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}); err == nil {
+		t.Error("TLS 1.2 is served")
+	}
+	// Off means off, at once.
+	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "network.enabled", Value: json.RawMessage(`false`)})
+	h.until("nobody listens", func() bool {
+		c, err := net.Dial("tcp", peer.Addresses[0])
+		if err == nil {
+			c.Close()
+		}
+		return err != nil
+	})
+}
+
+func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
+	h := openHouse(t)
+	m := newMachine(t, "laptop")
+	narrow := node.Confinement{Mode: "read-only"}
+	peer := h.bring(m, h.nodeTaker(m, narrow))
+	stop, ended := h.node(m, peer.Pin, narrow)
+	h.until("the node is online", func() bool { return h.info("laptop").Online })
+	if n := h.info("laptop"); len(n.Held) > 0 {
+		t.Errorf("held although nothing changed: %v, %+v", n.Held, h.list().Requests)
+	}
+	stop()
+	<-ended
+	h.until("it is offline", func() bool { return !h.info("laptop").Online })
+	stop, ended = h.node(m, peer.Pin, node.Confinement{Mode: "full", Network: "allowed"})
+	r := h.request(protocol.RequestWiden)
+	if text := strings.Join(r.Wider, "; "); !strings.Contains(text, "full instead of read-only") || !strings.Contains(text, "network") {
+		t.Errorf("the owner reads %q", text)
+	}
+	h.until("all its tools are held", func() bool { n := h.info("laptop"); return n.Online && len(n.Held) == len(n.Tools) })
+	if _, err := client.Call(t.Context(), h.owner, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "laptop__Glob", Args: json.RawMessage(`{"pattern":"*"}`)}); !errors.Is(err, protocol.ErrForbidden) {
+		t.Errorf("a held tool was called: %v", err)
+	}
+	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
+	h.until("they are free", func() bool { return len(h.info("laptop").Held) == 0 })
+	if _, err := client.Call(t.Context(), h.owner, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "laptop__Glob", Args: json.RawMessage(`{"pattern":"*"}`)}); err != nil {
+		t.Errorf("after the yes: %v", err)
+	}
+	stop()
+	<-ended
+	h.until("it is offline", func() bool { return !h.info("laptop").Online })
+	stop, ended = h.node(m, peer.Pin, narrow)
+	h.until("less is no question", func() bool { n := h.info("laptop"); return n.Online && len(n.Held) == 0 })
+	if n := len(h.list().Requests); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+	stop()
+	<-ended
+}
+
+func TestAnInvitationOverSSHIsForOneKey(t *testing.T) {
+	h := openHouse(t)
+	m, other := newMachine(t, "server"), newMachine(t, "mallory")
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Device: trust.Fingerprint(m.id.Public())})
+	link, _ := trust.ParseLink(invite.Link)
+	wrong := other.taker(protocol.RoleNode)
+	wrong.Link = &link
+	if _, err := client.Pair(t.Context(), link.Addresses, wrong); !errors.Is(err, protocol.ErrForbidden) {
+		t.Errorf("another key: %v", err)
+	}
+	right := m.taker(protocol.RoleNode)
+	right.Link = &link
+	done, err := client.Pair(t.Context(), link.Addresses, right)
+	if err != nil || done.Device.Door != protocol.DoorSSH {
+		t.Errorf("%+v, %v", done.Device, err)
+	}
+}
+
+// TestCurlChecksThePinThatTheInvitationNames: the line that installs a node elsewhere begins with it.
+func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("no curl:", err)
+	}
+	h := openHouse(t)
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})
+	n := h.list().Network
+	if !strings.HasPrefix(invite.Install, "curl -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.sh") {
+		t.Errorf("the line is %s", invite.Install)
+	}
+	get := func(pin, path string) (string, error) {
+		out, err := exec.Command(curl, "-sSk", "--pinnedpubkey", "sha256//"+pin, "https://"+n.Addresses[0]+path).CombinedOutput()
+		return string(out), err
+	}
+	if out, err := get(n.Pin, "/install.sh"); err != nil || !strings.Contains(out, "ships no node programs") {
+		t.Errorf("%s, %v", out, err)
+	}
+	if out, err := get(string(trust.Pin(base64.StdEncoding.EncodeToString(make([]byte, 32)))), "/install.sh"); err == nil {
+		t.Errorf("another pin was accepted: %s", out)
+	}
+}

@@ -1,0 +1,237 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/node"
+)
+
+// house is a gateway whose network is on, with its owner at the window.
+type house struct {
+	t       *testing.T
+	gw      *gateway.Gateway
+	owner   *client.Client
+	changes chan protocol.Change
+	home    string
+}
+
+func openHouse(t *testing.T) *house {
+	t.Helper()
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	t.Setenv("FAIRLEAD_TOKEN", "gateway-token-of-the-test")
+	h := &house{t: t, home: t.TempDir(), changes: make(chan protocol.Change, 1000)}
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	gw, err := gateway.Open(t.Context(), gateway.Options{Home: h.home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.gw = gw
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { gw.Run(ctx) })
+	h.owner = client.New(client.Options{URL: "ws://memory/ws", Dial: gw.DialOwner(), Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") }})
+	wg.Go(func() { h.owner.Run(ctx) })
+	wg.Go(func() {
+		h.owner.Feed(ctx, func(protocol.FeedSnapshot) {}, func(c protocol.Change) {
+			select {
+			case h.changes <- c:
+			default:
+			}
+		})
+	})
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+		gw.Close(context.Background())
+	})
+	h.until("the owner is connected", h.owner.Connected)
+	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "network.listen", Value: json.RawMessage(`"127.0.0.1:0"`)})
+	if n := h.list().Network; n.Listening || n.Enabled {
+		t.Fatalf("the network is on before anybody turned it on: %+v", n)
+	}
+	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "network.enabled", Value: json.RawMessage(`true`)})
+	h.until("the network is on", func() bool { return h.list().Network.Listening })
+	return h
+}
+
+// ask calls a method as the owner.
+func ask[P, R any](h *house, m protocol.Method[P, R], p P) R {
+	h.t.Helper()
+	r, err := client.Call(h.t.Context(), h.owner, m, p)
+	if err != nil {
+		h.t.Fatalf("%s: %v", m.Name, err)
+	}
+	return r
+}
+
+func (h *house) list() protocol.DeviceListResult {
+	h.t.Helper()
+	return ask(h, protocol.DeviceList, protocol.Empty{})
+}
+
+func (h *house) until(what string, ok func() bool) {
+	h.t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			h.t.Fatalf("never came: %s", what)
+		}
+	}
+}
+
+// request waits for the one request of a kind.
+func (h *house) request(kind string) (r protocol.DeviceRequest) {
+	h.t.Helper()
+	h.until("a request to "+kind, func() bool {
+		for _, one := range h.list().Requests {
+			if one.Kind == kind {
+				r = one
+				return true
+			}
+		}
+		return false
+	})
+	return r
+}
+
+// peerBox is a device with a home of its own.
+type peerBox struct {
+	id    trust.Identity
+	peers *trust.Peers
+	name  string
+	work  string // folder its node works in
+}
+
+func newMachine(t *testing.T, name string) *peerBox {
+	t.Helper()
+	dir := t.TempDir()
+	secrets := secret.Open(dir)
+	id, err := trust.OpenIdentity(secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &peerBox{id: id, peers: trust.OpenPeers(dir, secrets), name: name, work: t.TempDir()}
+}
+
+func (m *peerBox) taker(role string) trust.Taker {
+	t := trust.Taker{Identity: m.id, Applicant: trust.Applicant{Role: role, Name: m.name, OS: "Debian", Hostname: m.name, Platform: "linux-x64"}}
+	if role == protocol.RoleNode {
+		t.Applicant.NodeID = protocol.NodeID(m.name)
+		t.Applicant.Reach = &protocol.Reach{}
+	}
+	return t
+}
+
+type paired struct {
+	done trust.Done
+	err  error
+}
+
+// pair has a machine pair in the background.
+func pair(t *testing.T, addresses []string, taker trust.Taker) chan paired {
+	out := make(chan paired, 1)
+	go func() {
+		done, err := client.Pair(t.Context(), addresses, taker)
+		out <- paired{done, err}
+	}()
+	return out
+}
+
+// bring pairs a machine by link, with the owner's yes.
+func (h *house) bring(m *peerBox, taker trust.Taker) trust.Peer {
+	h.t.Helper()
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: taker.Applicant.Role})
+	link, err := trust.ParseLink(invite.Link)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	taker.Link = &link
+	var shown []string
+	taker.OnWaiting = func(words []string, _ int) { shown = words }
+	out := pair(h.t, link.Addresses, taker)
+	r := h.request(protocol.RequestPair)
+	if r.Device.Name != m.name || r.Device.OS != "Debian" || r.Device.Address != "127.0.0.1" || r.Device.Fingerprint != trust.Fingerprint(m.id.Public()) {
+		h.t.Errorf("the owner sees %+v", r.Device)
+	}
+	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
+	got := <-out
+	if got.err != nil {
+		h.t.Fatal(got.err)
+	}
+	if !slices.Equal(shown, r.Words) || len(shown) != 4 {
+		h.t.Errorf("the device shows %v, the owner sees %v", shown, r.Words)
+	}
+	peer, err := m.peers.Put(got.done)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return peer
+}
+
+// node starts the machine's node; the returned channel has how it ended.
+func (h *house) node(m *peerBox, pin trust.Pin, confine node.Confinement) (stop func(), ended chan error) {
+	h.t.Helper()
+	n, err := node.New(node.Options{ID: protocol.NodeID(m.name), Workspace: m.work, Confine: confine, Version: "test",
+		Through: func(o client.Options) client.Options { return client.Through(o, m.peers, pin, m.id, nil) }})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(h.t.Context())
+	ended = make(chan error, 1)
+	go func() { ended <- n.Run(ctx) }()
+	return cancel, ended
+}
+
+// info is what the gateway knows of a node.
+func (h *house) info(id string) (found protocol.NodeInfo) {
+	for _, n := range ask(h, protocol.NodesList, protocol.Empty{}).Nodes {
+		if n.ID == protocol.NodeID(id) {
+			found = n
+		}
+	}
+	return found
+}
+
+// nodeTaker is a taker that says what its node will offer.
+func (h *house) nodeTaker(m *peerBox, confine node.Confinement) trust.Taker {
+	h.t.Helper()
+	n, err := node.New(node.Options{ID: protocol.NodeID(m.name), Workspace: m.work, Confine: confine, URL: "ws://x/ws", Version: "test"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	taker := m.taker(protocol.RoleNode)
+	taker.Applicant.Reach = protocol.ReachOf(n.Hello())
+	return taker
+}
+
+// connect makes a client of a paired machine, and gives the error of its first handshake.
+func (m *peerBox) connect(t *testing.T, pin trust.Pin) (*client.Client, error) {
+	t.Helper()
+	up, ended := make(chan struct{}, 1), make(chan error, 1)
+	o := client.Through(client.Options{Connect: func() protocol.ConnectParams { return gateway.ClientParams("phone") },
+		OnUp: func(context.Context, protocol.ConnectResult) { up <- struct{}{} }}, m.peers, pin, m.id, nil)
+	c := client.New(o)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { ended <- c.Run(ctx) })
+	t.Cleanup(func() { cancel(); wg.Wait() })
+	select {
+	case <-up:
+		return c, nil
+	case err := <-ended:
+		return c, err
+	case <-time.After(10 * time.Second):
+		t.Fatal("no connection")
+		return nil, nil
+	}
+}
