@@ -202,7 +202,7 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, se
 	}
 	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), dispatch.Call{ID: CallID(m.ID, c.ID), ToolCallID: c.ID,
 		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: r.AskedBy, Iteration: r.step,
-		OnStart: settled, OnAsk: func(a protocol.Approval) { r.Sink.OnAsk(a); settled() }})
+		OnStart: settled, OnPut: settled, OnAsk: r.Sink.OnAsk})
 	if err != nil {
 		if context.Cause(ctx) != nil {
 			m := fail("stopped")

@@ -51,7 +51,7 @@ func TestGateFirstAnswerWins(t *testing.T) {
 	defer sub.Close()
 	got := make(chan protocol.Approval, 1)
 	go func() {
-		a, err := g.Ask(context.Background(), question(), 0)
+		a, err := g.Ask(context.Background(), question(), 0, nil)
 		if err != nil {
 			t.Error(err)
 		}
@@ -110,7 +110,7 @@ func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
 	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus))
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		a, err := g.Ask(t.Context(), question(), 5*time.Minute)
+		a, err := g.Ask(t.Context(), question(), 5*time.Minute, nil)
 		if err != nil || a.State != protocol.ApprovalExpired || time.Since(began) != 5*time.Minute {
 			t.Errorf("Ask = %s, %v after %s", a.State, err, time.Since(began))
 		}
@@ -124,7 +124,7 @@ func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan error, 1)
 		go func() {
-			_, err := g.Ask(ctx, question(), 0)
+			_, err := g.Ask(ctx, question(), 0, nil)
 			done <- err
 		}()
 		a := pending(t, g, sub)
@@ -151,7 +151,7 @@ func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
 	if r, err := g.Answer(t.Context(), "w", protocol.ApprovalAnswerParams{ID: "a", Hash: a.Hash, Decision: "allow"}); err != nil || !r.Won {
 		t.Fatal(r, err)
 	}
-	got, err := g.Ask(t.Context(), a, time.Minute)
+	got, err := g.Ask(t.Context(), a, time.Minute, nil)
 	if err != nil || got.State != protocol.ApprovalAllowed {
 		t.Errorf("Ask = %+v, %v", got, err)
 	}

@@ -55,8 +55,8 @@ func (g *Gate) Reach(f func(ctx context.Context, a protocol.Approval) error) { g
 // Ask puts a question and waits for its end, whatever that is: see the result's State. limit is how long it may stay unanswered, 0 is
 // for ever. A preset ID asks a question of an earlier start again: it gets its whole time anew, and when it was answered meanwhile
 // that answer is returned at once. When ctx ends the question is cancelled, unless the cause is ErrSuspended; then it stays pending
-// and the error is ctx's cause.
-func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration) (protocol.Approval, error) {
+// and the error is ctx's cause. put, when not nil, is called once the question is stored and shown to all; not when it was answered before.
+func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
 	now := time.Now()
 	if a.ID == "" {
 		a.ID = protocol.ApprovalID(protocol.NewID())
@@ -92,6 +92,9 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 		return a, err
 	}
 	g.publish(a)
+	if put != nil {
+		put()
+	}
 	watch, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	defer wg.Wait()

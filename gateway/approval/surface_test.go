@@ -20,7 +20,7 @@ func ask(t *testing.T, g *Gate, then func(id protocol.ApprovalID)) (seen []proto
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if _, err := g.Ask(t.Context(), question(), time.Minute); err != nil {
+		if _, err := g.Ask(t.Context(), question(), time.Minute, nil); err != nil {
 			t.Error(err)
 		}
 	}()

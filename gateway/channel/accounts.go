@@ -71,11 +71,11 @@ func (h *Hub) awaitStart(ctx context.Context, name, id string) error {
 	for {
 		h.mu.Lock()
 		a := h.accounts[key(name, id)]
-		up, problem := a.line != nil, a.err
+		up, barred, problem := a.line != nil, a.barred, a.err
 		over := a.done != nil && ended(a.done)
 		h.mu.Unlock()
 		switch {
-		case over && problem != "":
+		case barred:
 			return protocol.ErrBadRequest.With(problem)
 		case up || over || problem != "":
 			return nil
@@ -213,7 +213,7 @@ func (h *Hub) launch(ctx context.Context, name, id string) error {
 	run, stop := context.WithCancel(h.ctx)
 	done := make(chan struct{})
 	h.mu.Lock()
-	a.stop, a.done, a.err, a.authed, a.extra = stop, done, "", false, nil
+	a.stop, a.done, a.err, a.barred, a.authed, a.extra = stop, done, "", false, false, nil
 	h.mu.Unlock()
 	if !h.begin(func() { defer close(done); defer stop(); h.keep(run, a, full) }) {
 		stop()

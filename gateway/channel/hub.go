@@ -81,6 +81,7 @@ type account struct {
 	lastMessage int64
 	authed      bool
 	err         string
+	barred      bool // the login does not work: a person must act
 	extra       map[string]any
 }
 
@@ -253,10 +254,10 @@ func (h *Hub) offline(a *account, l *line, err error) {
 	if a.line == l {
 		a.line = nil
 	}
-	a.err = ""
+	a.err, a.barred = "", false
 	if err != nil {
 		a.err = err.Error()
-		if errors.Is(err, ErrLogin) {
+		if a.barred = errors.Is(err, ErrLogin); a.barred {
 			a.authed = false
 		}
 	}

@@ -105,7 +105,7 @@ func (s *Scheduler) ask(j *job, due int64) {
 	id := j.ID
 	s.wg.Go(func() {
 		defer cancel()
-		end, err := s.o.Ask(ctx, a, 0)
+		end, err := s.o.Ask(ctx, a, 0, nil)
 		if ctx.Err() != nil {
 			return
 		}

@@ -66,7 +66,7 @@ func TestThePersonSaysWhatBecomesOfMissedTimes(t *testing.T) {
 				var asked []protocol.Approval
 				answers := make(chan string)
 				r.opts = func(o *cron.Options) {
-					o.Ask = func(ctx context.Context, q protocol.Approval, _ time.Duration) (protocol.Approval, error) {
+					o.Ask = func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
 						asked = append(asked, q)
 						select {
 						case q.State = <-answers:
@@ -103,7 +103,7 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		var open atomic.Int64
 		r.opts = func(o *cron.Options) {
-			o.Ask = func(ctx context.Context, q protocol.Approval, _ time.Duration) (protocol.Approval, error) {
+			o.Ask = func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
 				open.Add(1)
 				<-ctx.Done()
 				open.Add(-1)

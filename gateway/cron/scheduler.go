@@ -40,7 +40,7 @@ type Options struct {
 	// Deliver brings an answer to the person and says where it went, in words. It may block.
 	Deliver func(ctx context.Context, d Delivery) (where string, err error)
 	// Ask puts a question and waits for its end.
-	Ask func(ctx context.Context, a protocol.Approval, limit time.Duration) (protocol.Approval, error)
+	Ask func(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
 	// HeartbeatFile reads an agent's HEARTBEAT.md; fs.ErrNotExist says that there is none.
 	HeartbeatFile func(agent protocol.AgentID) (string, error)
 	// LastActive says where the person wrote last; nil is no channel yet.

@@ -82,7 +82,7 @@ func (t *task) question(ctx context.Context, d approval.Decision, r approval.Req
 	}
 	limit := time.Duration(t.config().Approvals.Timeout) * time.Millisecond
 	t.asking(&r)
-	end, err = t.gate.Ask(ctx, q, limit)
+	end, err = t.gate.Ask(ctx, q, limit, t.call.OnPut)
 	t.asking(nil)
 	if err != nil {
 		return end, res, true, err // suspended, or storage: the row stays as it is

@@ -28,7 +28,7 @@ type Nodes interface {
 
 // Asker puts questions to the person.
 type Asker interface {
-	Ask(ctx context.Context, a protocol.Approval, limit time.Duration) (protocol.Approval, error)
+	Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
 	Review(ctx context.Context, decided func(protocol.Approval) bool) error
 }
 
@@ -92,6 +92,8 @@ type Call struct {
 	Iteration  int // the model step of the run
 	// OnAsk, when set, is called when a question is put, and with its end.
 	OnAsk func(protocol.Approval)
+	// OnPut, when set, is called when a question has been stored and shown to all.
+	OnPut func()
 	// OnStart, when set, is called when the machine is about to be told to run the call. A call that is not run has none.
 	OnStart func()
 }

@@ -46,7 +46,7 @@ func (l *live) askAgain(ctx context.Context) (bool, error) {
 
 func (l *live) putContinue(ctx context.Context, q protocol.Approval) (bool, error) {
 	l.OnAsk(q)
-	end, err := l.m.opts.Questions.Ask(ctx, q, time.Duration(l.m.opts.Config().Approvals.Timeout)*time.Millisecond)
+	end, err := l.m.opts.Questions.Ask(ctx, q, time.Duration(l.m.opts.Config().Approvals.Timeout)*time.Millisecond, nil)
 	if err != nil {
 		return false, err
 	}

@@ -31,7 +31,7 @@ type Tools interface {
 
 // Questions asks the person.
 type Questions interface {
-	Ask(ctx context.Context, a protocol.Approval, limit time.Duration) (protocol.Approval, error)
+	Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
 	Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error)
 	Pending(ctx context.Context) ([]protocol.Approval, error)
 }

@@ -63,7 +63,7 @@ func (a *Agent) Options() cron.Options {
 	cfg.UserTimezone = "UTC"
 	cfg.Agents.DefaultHeartbeat.Every = "0m"
 	return cron.Options{Store: a.Store, Bus: a.Bus, Config: func() config.Config { return cfg }, Deliver: cron.ToMain(a.Store, a.Bus),
-		Ask: func(ctx context.Context, q protocol.Approval, _ time.Duration) (protocol.Approval, error) {
+		Ask: func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
 			<-ctx.Done()
 			return q, ctx.Err()
 		},
