@@ -3,7 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -62,21 +62,6 @@ func (s *shell) lines() string {
 	return strings.Join(out, "\n")
 }
 
-func shot(t *testing.T, w fyne.Window, name string) {
-	dir := os.Getenv("FAIRLEAD_SHOTS")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, w.Canvas().Capture()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestSidebarShowsWhatThereIs(t *testing.T) {
 	s := newTestShell(t)
 	s.update(sample())
@@ -84,9 +69,9 @@ func TestSidebarShowsWhatThereIs(t *testing.T) {
 	if got := s.lines(); got != want {
 		t.Errorf("sidebar:\n%s\nwant:\n%s", got, want)
 	}
-	shot(t, s.window, "shell-light")
+	pagetest.Shot(t, s.window, "shell-light")
 	s.setTheme(look.Dark, 1)
-	shot(t, s.window, "shell-dark")
+	pagetest.Shot(t, s.window, "shell-dark")
 }
 
 func TestThousandsOfChatsAreShownByPieces(t *testing.T) {
@@ -121,7 +106,7 @@ func TestNarrowWindowHasADrawer(t *testing.T) {
 	if !s.drawer.Visible() {
 		t.Error("the menu button does not open the drawer")
 	}
-	shot(t, s.window, "shell-drawer")
+	pagetest.Shot(t, s.window, "shell-drawer")
 	s.sidebar.choose("agent:main:2")
 	if s.drawer.Visible() || s.key != "agent:main:2" {
 		t.Errorf("after choosing a chat: drawer %v, chat %s", s.drawer.Visible(), s.key)
@@ -221,7 +206,7 @@ func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 	if !s.first.box.Visible() || s.pane.Visible() {
 		t.Fatal("a new person does not see the first page")
 	}
-	shot(t, s.window, "shell-first")
+	pagetest.Shot(t, s.window, "shell-first")
 	test.Tap(s.first.begin)
 	if s.first.box.Visible() || !s.pane.Visible() || !b.prefs.get().Begun {
 		t.Error("the page stays")
@@ -240,7 +225,7 @@ func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
 	if !s.banner.Visible() {
 		t.Error("a lost connection is not said")
 	}
-	shot(t, s.window, "shell-offline")
+	pagetest.Shot(t, s.window, "shell-offline")
 	v.Connected, v.Loaded, v.Problem = true, true, ""
 	s.update(v)
 	if s.banner.Visible() {

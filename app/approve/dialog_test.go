@@ -3,9 +3,6 @@ package approve
 import (
 	"encoding/json"
 	"fmt"
-	"image/png"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -96,25 +94,9 @@ func (b *bench) press(name fyne.KeyName) {
 	}
 }
 
-// shot keeps a picture for people when FAIRLEAD_SHOTS names a folder.
-func (b *bench) shot(name string) {
-	dir := os.Getenv("FAIRLEAD_SHOTS")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, b.window.Canvas().Capture()); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 func TestAllowWaitsUntilTheQuestionWasSeen(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
-	b.shot("approve-unarmed")
+	pagetest.Shot(b.t, b.window, "approve-unarmed")
 	if b.allow.Main.Disabled() != true {
 		t.Error("Allow can be pressed at once")
 	}
@@ -124,7 +106,7 @@ func TestAllowWaitsUntilTheQuestionWasSeen(t *testing.T) {
 	test.Tap(b.allow.Main)
 	b.want()
 	b.wait(200 * time.Millisecond)
-	b.shot("approve-armed")
+	pagetest.Shot(b.t, b.window, "approve-armed")
 	test.Tap(b.allow.Main)
 	b.want("q allow once")
 }
@@ -207,7 +189,7 @@ func TestLongQuestionArmsAtItsEnd(t *testing.T) {
 	b.want()
 	b.scroll.ScrollToBottom()
 	b.wait(200 * time.Millisecond)
-	b.shot("approve-long")
+	pagetest.Shot(b.t, b.window, "approve-long")
 	test.Tap(b.allow.Main)
 	b.want("q allow once")
 }
@@ -219,7 +201,7 @@ func TestQuestionsAreAnsweredOneByOne(t *testing.T) {
 		t.Errorf("place %q", b.place.Text)
 	}
 	b.wait(2 * time.Second)
-	b.shot("approve-two")
+	pagetest.Shot(b.t, b.window, "approve-two")
 	test.Tap(b.allow.Main)
 	test.Tap(b.allow.Main) // the second click of a double click meets the next question
 	b.want("one allow once")
@@ -269,7 +251,7 @@ func TestReasonGoesWithTheDenial(t *testing.T) {
 	b.wait(time.Second)
 	test.Tap(b.reason)
 	test.Type(b.reasonEntry, "use the cache")
-	b.shot("approve-reason")
+	pagetest.Shot(b.t, b.window, "approve-reason")
 	b.wait(time.Second)
 	b.reasonEntry.OnSubmitted("")
 	b.want("q deny  use the cache")
@@ -316,7 +298,7 @@ func TestHiddenCharactersAndDiffsAreShown(t *testing.T) {
 			t.Errorf("%q is not shown", want)
 		}
 	}
-	b.shot("approve-hidden")
+	pagetest.Shot(b.t, b.window, "approve-hidden")
 	q = ask("q", "")
 	q.Tool, q.Effect = "Edit", protocol.EffectWrite
 	q.Args = json.RawMessage(`{"path":"/srv/parser/src/parse.c"}`)
@@ -329,5 +311,5 @@ func TestHiddenCharactersAndDiffsAreShown(t *testing.T) {
 			t.Errorf("%q is not shown", want)
 		}
 	}
-	b.shot("approve-diff")
+	pagetest.Shot(b.t, b.window, "approve-diff")
 }

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -49,7 +50,7 @@ func TestInboxLooksAsItDid(t *testing.T) {
 	in.Update(state.View{})
 	golden.Markup(t, "inbox-empty", in.Box)
 	in.Update(inboxView())
-	(&bench{t: t, window: w}).shot("inbox")
+	pagetest.Shot(t, w, "inbox")
 	markup := test.RenderObjectToMarkup(in.Box)
 	for _, want := range []string{"2 × Run make on server", "Deny all 2", "4:50 left", "put off until "} {
 		if !strings.Contains(markup, want) {
@@ -57,7 +58,7 @@ func TestInboxLooksAsItDid(t *testing.T) {
 		}
 	}
 	fyne.CurrentApp().Settings().SetTheme(look.New(look.Dark, 1))
-	(&bench{t: t, window: w}).shot("inbox-dark")
+	pagetest.Shot(t, w, "inbox-dark")
 }
 
 func TestInboxIsUsedByKeyboard(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/gateway/protocol"
 )
 
@@ -94,7 +95,7 @@ func (b *bench) choose(label string) {
 func TestRiskyPartsAreUnderlinedAndExplained(t *testing.T) {
 	b := newBench(t, risky("q"))
 	b.wait(2 * time.Second)
-	b.shot("approve-risky")
+	pagetest.Shot(b.t, b.window, "approve-risky")
 	golden.Markup(t, "risky", b.Dialog)
 	markup := test.RenderObjectToMarkup(b.Dialog)
 	for _, want := range []string{"it becomes another user", "/usr/bin/sudo"} {
@@ -115,7 +116,7 @@ func TestPartsOfAChangeAreAllowedAlone(t *testing.T) {
 	test.Tap(b.allow.Main) // what it does changed
 	b.want()
 	b.wait(2 * time.Second)
-	b.shot("approve-parts")
+	pagetest.Shot(b.t, b.window, "approve-parts")
 	test.Tap(b.allow.Main)
 	b.want("q allow once")
 	var in struct{ Content string }
@@ -139,7 +140,7 @@ func TestChangeWithoutAPartCannotBeAllowed(t *testing.T) {
 func TestChangeStandsSideBySideWhereThereIsRoom(t *testing.T) {
 	b := newBench(t, twoParts("q"))
 	b.window.Resize(fyne.NewSize(WideWidth, 600))
-	b.shot("approve-wide")
+	pagetest.Shot(b.t, b.window, "approve-wide")
 	golden.Markup(t, "wide", b.Dialog)
 	b.window.Canvas().Refresh(b.Dialog)
 	room := func() (one, both bool) {
@@ -177,7 +178,7 @@ func TestNetworkIsGivenForThisCommandOnly(t *testing.T) {
 	test.Tap(b.allow.Main)
 	b.want()
 	b.wait(2 * time.Second)
-	b.shot("approve-network")
+	pagetest.Shot(b.t, b.window, "approve-network")
 	test.Tap(b.allow.Main)
 	b.want("q allow once")
 	if got := string(b.replies[0].Args); got != `{"command":"go mod download","network":true}` {
@@ -193,7 +194,7 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	}
 	b.toggle(0)
 	b.wait(2 * time.Second)
-	b.shot("approve-alike")
+	pagetest.Shot(b.t, b.window, "approve-alike")
 	test.Tap(b.allow.Main)
 	b.want("one allow once", "two allow once", "three allow once")
 	if b.Current().ID != "other" {
@@ -208,7 +209,7 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	b.wait(2 * time.Second)
 	b.choose("Always in this folder")
 	b.want()
-	b.shot("approve-rule")
+	pagetest.Shot(b.t, b.window, "approve-rule")
 	golden.Markup(t, "rule", b.Dialog)
 	if len(b.tried) != 1 || !strings.Contains(b.tried[0], `"cwd":"/srv/parser/**"`) {
 		t.Errorf("tried %v", b.tried)
@@ -262,7 +263,7 @@ func TestCommandIsChangedBeforeItRuns(t *testing.T) {
 	b := newBench(t, ask("q", "rm -rf build"))
 	b.wait(2 * time.Second)
 	test.Tap(b.modify)
-	b.shot("approve-edit")
+	pagetest.Shot(b.t, b.window, "approve-edit")
 	golden.Markup(t, "edit", b.Dialog)
 	b.editor.SetText("rm -r build/cache")
 	b.editor.TypedRune('x')
@@ -307,7 +308,7 @@ func TestWhatIsNotConfinedSaysSo(t *testing.T) {
 	q := ask("q", "make")
 	q.Sandbox = "not enforced on this machine"
 	b := newBench(t, q)
-	b.shot("approve-unconfined")
+	pagetest.Shot(b.t, b.window, "approve-unconfined")
 	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "not enforced on this machine: the command may do whatever you may") {
 		t.Error("it is not said")
 	}
@@ -317,10 +318,10 @@ func TestDialogInTheDark(t *testing.T) {
 	b := newBench(t, risky("q"))
 	fyne.CurrentApp().Settings().SetTheme(look.New(look.Dark, 1))
 	b.wait(2 * time.Second)
-	b.shot("approve-dark")
+	pagetest.Shot(b.t, b.window, "approve-dark")
 	b.Update([]protocol.Approval{twoParts("p")}, nil)
 	b.window.Resize(fyne.NewSize(WideWidth, 600))
-	b.shot("approve-dark-wide")
+	pagetest.Shot(b.t, b.window, "approve-dark-wide")
 }
 
 // robot does to a dialog what somebody does who never looks: keys and clicks anywhere, at once and without a pause.

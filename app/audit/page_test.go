@@ -5,19 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image/png"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/gateway/protocol"
 )
 
@@ -73,7 +70,7 @@ type bench struct {
 }
 
 func newBench(t *testing.T, mode look.Mode) *bench {
-	test.NewTempApp(t).Settings().SetTheme(look.New(mode, 1))
+	pagetest.Start(t, mode)
 	b := &bench{t: t, g: &gateway{broken: protocol.AuditVerifyResult{Lines: 4}}}
 	one := 1
 	b.g.lines = []protocol.AuditEntry{
@@ -90,63 +87,36 @@ func newBench(t *testing.T, mode look.Mode) *bench {
 		}})
 	b.run = func(work func(context.Context) error, done func(error)) { done(work(t.Context())) }
 	b.now = func() time.Time { return time.UnixMilli(1_000_000) }
-	b.w = test.NewTempWindow(t, b.Box)
-	b.w.SetPadded(false)
-	b.w.Resize(fyne.NewSize(880, 560))
+	b.w = pagetest.Window(t, b.Box, 880, 560)
 	b.Load()
 	return b
-}
-
-func (b *bench) shot(name string) {
-	dir := os.Getenv("FAIRLEAD_SHOTS")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, b.w.Canvas().Capture()); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func (b *bench) shows(want ...string) {
-	b.t.Helper()
-	markup := test.RenderObjectToMarkup(b.Box)
-	for _, w := range want {
-		if !strings.Contains(markup, w) {
-			b.t.Errorf("%q is not shown", w)
-		}
-	}
 }
 
 func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
 	for mode, name := range map[look.Mode]string{look.Light: "audit", look.Dark: "audit-dark"} {
 		b := newBench(t, mode)
-		b.shot(name)
-		b.shows("Bash make test on server", "allowed on this computer", "with exit code 1", "Rule made: Allow make test", "denied by nobody")
+		pagetest.Shot(t, b.w, name)
+		pagetest.Shows(t, b.Box, "Bash make test on server", "allowed on this computer", "with exit code 1", "Rule made: Allow make test", "denied by nobody")
 		b.open(0)
-		b.shot(name + "-one")
-		b.shows("Undo this grant", "Open the chat", "q1", "abc")
+		pagetest.Shot(t, b.w, name+"-one")
+		pagetest.Shows(t, b.Box, "Undo this grant", "Open the chat", "q1", "abc")
 	}
 }
 
 func TestEmptyAndBrokenLog(t *testing.T) {
 	b := newBench(t, look.Light)
 	b.verify()
-	b.shows("All 4 lines hold together")
+	pagetest.Shows(t, b.Box, "All 4 lines hold together")
 	b.g.broken = protocol.AuditVerifyResult{Lines: 4, Broken: 2, Why: "its hash is another"}
 	b.verify()
-	b.shows("Line 2 does not follow from the line before it: its hash is another.")
+	pagetest.Shows(t, b.Box, "Line 2 does not follow from the line before it: its hash is another.")
 	b.g.lines = nil
 	b.Load()
 	b.chain.Set("", look.ColorMuted)
 	golden.Markup(t, "empty", b.Box)
 	b.g.fail = errors.New("no connection")
 	b.Load()
-	b.shows("The audit log could not be loaded.", "no connection")
+	pagetest.Shows(t, b.Box, "The audit log could not be loaded.", "no connection")
 }
 
 func TestLogIsFilteredAndSearched(t *testing.T) {

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -11,53 +10,17 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/app/state"
-	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 func inPage(t *testing.T) *Page {
 	t.Helper()
-	a := test.NewTempApp(t)
-	a.Settings().SetTheme(look.New(look.Light, 1))
-	app := state.NewApp()
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(app.Close)
-	t.Cleanup(cancel)
+	ctx, app := pagetest.Start(t, look.Light)
 	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Fetch: func(protocol.NodeID, string) {}, Copy: func(string) {}})
-	w := a.NewWindow("")
-	w.SetPadded(false)
-	w.SetContent(p.Box)
-	w.Resize(fyne.NewSize(880, 500))
-	t.Cleanup(w.Close)
+	pagetest.Window(t, p.Box, 880, 500)
 	return p
-}
-
-func button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
-	t.Helper()
-	var found *widgets.Button
-	var walk func(fyne.CanvasObject)
-	walk = func(o fyne.CanvasObject) {
-		switch o := o.(type) {
-		case *widgets.Button:
-			if o.Text == text {
-				found = o
-			}
-		case *fyne.Container:
-			for _, c := range o.Objects {
-				walk(c)
-			}
-		case fyne.Widget:
-			for _, c := range test.WidgetRenderer(o).Objects() {
-				walk(c)
-			}
-		}
-	}
-	walk(o)
-	if found == nil {
-		t.Fatalf("no button %q in %s", text, test.RenderObjectToMarkup(o))
-	}
-	return found
 }
 
 func folder() state.FilesView {
@@ -108,28 +71,22 @@ func TestFilterKeepsTheKeyboardWhileTheListChanges(t *testing.T) {
 func TestAChangedFileIsNotLeftByOneClick(t *testing.T) {
 	p := inPage(t)
 	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "SOUL.md"}}})
-	test.Tap(button(t, p.Box, "New file"))
+	test.Tap(pagetest.Button(t, p.Box, "New file"))
 	viewer := p.viewer
 	type typer interface{ TypedRune(rune) }
-	var walk func(fyne.CanvasObject)
-	walk = func(o fyne.CanvasObject) {
-		switch o := o.(type) {
-		case *fyne.Container:
-			for _, c := range o.Objects {
-				walk(c)
-			}
-		case typer:
-			o.TypedRune('x')
+	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+		if field, ok := o.(typer); ok {
+			field.TypedRune('x')
 		}
-	}
-	walk(p.Box)
-	test.Tap(button(t, p.Box, "All files"))
+		return true
+	})
+	test.Tap(pagetest.Button(t, p.Box, "All files"))
 	if p.viewer != viewer {
 		t.Fatal("the change is lost")
 	}
-	test.Tap(button(t, p.Box, "All files"))
+	test.Tap(pagetest.Button(t, p.Box, "All files"))
 	if p.viewer != nil {
 		t.Error("it cannot be left")
 	}
-	button(t, p.Box, "New file")
+	pagetest.Button(t, p.Box, "New file")
 }

@@ -1,8 +1,6 @@
 package nodes
 
 import (
-	"context"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,34 +10,19 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-func TestMain(m *testing.M) {
-	time.Local = time.UTC
-	os.Exit(m.Run())
-}
-
-var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-
 // inPage makes a page without a gateway: the test gives it its states.
 func inPage(t *testing.T) *Page {
 	t.Helper()
-	a := test.NewTempApp(t)
-	a.Settings().SetTheme(look.New(look.Light, 1))
-	app := state.NewApp()
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
-	t.Cleanup(app.Close)
+	ctx, app := pagetest.Start(t, look.Light)
 	p := newPage(ctx, app, Handlers{Machines: &look.Machines{}, Say: func(string) {}, Copy: func(string) {}})
-	p.now = func() time.Time { return noon }
-	w := a.NewWindow("")
-	w.SetPadded(false)
-	w.SetContent(p.Box)
-	w.Resize(fyne.NewSize(880, 1400))
-	t.Cleanup(w.Close)
+	p.now = pagetest.Clock
+	pagetest.Window(t, p.Box, 880, 1400)
 	return p
 }
 
@@ -48,38 +31,11 @@ func machines() state.View {
 		Calls: []protocol.CallInfo{{CallID: "c", Node: "nas", Tool: "Bash", Args: []byte(`{"command":"make"}`), State: protocol.CallRunning}},
 		Nodes: []protocol.NodeInfo{
 			{ID: "laptop", Online: true, Local: true, Platform: "linux"},
-			{ID: "nas", Name: "The box in the cellar", Colour: "teal", Online: true, PingMs: 12, Version: "1.0", ConnectedAt: noon.Add(-time.Hour).UnixMilli(), Tools: []string{"Bash", "Read"}, Device: "d",
+			{ID: "nas", Name: "The box in the cellar", Colour: "teal", Online: true, PingMs: 12, Version: "1.0", ConnectedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(), Tools: []string{"Bash", "Read"}, Device: "d",
 				Host: &protocol.HostInfo{OS: "Debian 12", Arch: "arm64", Workspace: "/srv", Enforcement: &protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Summary: "partly",
 					Checks: []protocol.EnforcedCheck{{ID: "orphans", Enforced: true, By: "pid"}, {ID: "net.udp", Why: "the kernel is too old"}}}}},
-			{ID: "old", LastSeenAt: noon.Add(-100 * time.Hour).UnixMilli(), Platform: strings.Repeat("a long name of a system ", 10)},
+			{ID: "old", LastSeenAt: pagetest.Noon.Add(-100 * time.Hour).UnixMilli(), Platform: strings.Repeat("a long name of a system ", 10)},
 		}}
-}
-
-func button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
-	t.Helper()
-	var found *widgets.Button
-	var walk func(fyne.CanvasObject)
-	walk = func(o fyne.CanvasObject) {
-		switch o := o.(type) {
-		case *widgets.Button:
-			if o.Text == text {
-				found = o
-			}
-		case *fyne.Container:
-			for _, c := range o.Objects {
-				walk(c)
-			}
-		case fyne.Widget:
-			for _, c := range test.WidgetRenderer(o).Objects() {
-				walk(c)
-			}
-		}
-	}
-	walk(o)
-	if found == nil {
-		t.Fatalf("no button %q in %s", text, test.RenderObjectToMarkup(o))
-	}
-	return found
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
@@ -106,7 +62,7 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 	if s := test.RenderObjectToMarkup(o); !strings.Contains(s, "7-otter-lamp") || strings.Contains(s, "not installed") {
 		t.Error(s)
 	}
-	test.Tap(button(t, o, "Copy"))
+	test.Tap(pagetest.Button(t, o, "Copy"))
 	if copied != "7-otter-lamp" && copied != "fairlead://pair?x" {
 		t.Errorf("copied %q", copied)
 	}
@@ -123,10 +79,10 @@ func TestForgettingAMachineAsksOnceMore(t *testing.T) {
 	p.devices = 0
 	p.show(machines())
 	p.Open("old")
-	test.Tap(button(t, p.Box, "Forget"))
-	button(t, p.Box, "Really? Its connection ends")
-	test.Tap(button(t, p.Box, "Keep it"))
-	button(t, p.Box, "Forget")
+	test.Tap(pagetest.Button(t, p.Box, "Forget"))
+	pagetest.Button(t, p.Box, "Really? Its connection ends")
+	test.Tap(pagetest.Button(t, p.Box, "Keep it"))
+	pagetest.Button(t, p.Box, "Forget")
 	v := machines()
 	v.Nodes = v.Nodes[:2]
 	if p.show(v); p.detail != nil {
@@ -139,12 +95,12 @@ func TestRenamingIsNotDisturbedByWhatComesIn(t *testing.T) {
 	p.devices = 0
 	p.show(machines())
 	p.Open("nas")
-	test.Tap(button(t, p.Box, "Rename"))
-	save := button(t, p.Box, "Save")
+	test.Tap(pagetest.Button(t, p.Box, "Rename"))
+	save := pagetest.Button(t, p.Box, "Save")
 	v := machines()
 	v.Nodes[1].PingMs = 13
 	p.show(v)
-	if button(t, p.Box, "Save") != save {
+	if pagetest.Button(t, p.Box, "Save") != save {
 		t.Error("the field was replaced while the person types")
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image/png"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +14,7 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/gateway/protocol"
 )
 
@@ -71,7 +69,7 @@ type bench struct {
 }
 
 func newBench(t *testing.T, mode look.Mode) *bench {
-	test.NewTempApp(t).Settings().SetTheme(look.New(mode, 1))
+	ctx, _ := pagetest.Start(t, mode)
 	b := &bench{t: t, g: &gateway{}}
 	b.g.rules = []protocol.Rule{
 		{ID: "1", Words: "Allow git status with anything after it on server", Origin: protocol.RuleFromQuestion, CreatedBy: "owner this computer", CreatedAt: 900_000, Hits: 12,
@@ -81,52 +79,25 @@ func newBench(t *testing.T, mode look.Mode) *bench {
 		{ID: "grant:4", Words: "Allow exactly this command on server, in one chat", Origin: protocol.RuleFromChat, Policy: json.RawMessage(`{"verdict":"allow"}`)},
 		{ID: "cfg", Words: "deny gsv__Write", Origin: protocol.RuleFromConfig, Policy: json.RawMessage(`{"id":"cfg","tool":"gsv__Write","decision":"deny"}`)},
 	}
-	b.Page = newPage(t.Context(), b.g, Handlers{Undo: func(text string, undo func(), _ time.Time) { b.said, b.undo = append(b.said, text), undo },
+	b.Page = newPage(ctx, b.g, Handlers{Undo: func(text string, undo func(), _ time.Time) { b.said, b.undo = append(b.said, text), undo },
 		Say: func(s string) { b.said = append(b.said, s) }, Save: func(name string, data []byte) { b.saved = name + " " + string(data) },
 		Open: func(done func([]byte)) { done([]byte(`{"rules":[]}`)) }})
 	b.run = func(work func(context.Context) error, done func(error)) { done(work(t.Context())) }
 	b.now = func() time.Time { return time.UnixMilli(1_000_000) }
-	b.w = test.NewTempWindow(t, b.Box)
-	b.w.SetPadded(false)
-	b.w.Resize(fyne.NewSize(880, 560))
+	b.w = pagetest.Window(t, b.Box, 880, 560)
 	b.Load()
 	return b
-}
-
-func (b *bench) shot(name string) {
-	dir := os.Getenv("FAIRLEAD_SHOTS")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, b.w.Canvas().Capture()); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func (b *bench) shows(want ...string) {
-	b.t.Helper()
-	markup := test.RenderObjectToMarkup(b.Box)
-	for _, w := range want {
-		if !strings.Contains(markup, w) {
-			b.t.Errorf("%q is not shown", w)
-		}
-	}
 }
 
 func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
 	for mode, name := range map[look.Mode]string{look.Light: "rules", look.Dark: "rules-dark"} {
 		b := newBench(t, mode)
-		b.shot(name)
-		b.shows("12 uses, last", "made at a question on this computer", "switched off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 of 5 rules")
+		pagetest.Shot(t, b.w, name)
+		pagetest.Shows(t, b.Box, "12 uses, last", "made at a question on this computer", "switched off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 of 5 rules")
 		b.open(b.shown[0])
 		b.detail.try()
-		b.shot(name + "-one")
-		b.shows("Of the last 300 calls it would have decided 1 otherwise.", "was ask, now allow", "Try on earlier calls", "Delete")
+		pagetest.Shot(t, b.w, name+"-one")
+		pagetest.Shows(t, b.Box, "Of the last 300 calls it would have decided 1 otherwise.", "was ask, now allow", "Try on earlier calls", "Delete")
 	}
 }
 
@@ -137,7 +108,7 @@ func TestNoRules(t *testing.T) {
 	golden.Markup(t, "empty", b.Box)
 	b.g.fail = errors.New("no connection")
 	b.Load()
-	b.shows("The rules could not be loaded.", "no connection", "Try again")
+	pagetest.Shows(t, b.Box, "The rules could not be loaded.", "no connection", "Try again")
 }
 
 func TestRulesAreFound(t *testing.T) {
@@ -147,7 +118,7 @@ func TestRulesAreFound(t *testing.T) {
 		t.Errorf("found %v", b.shown)
 	}
 	b.search.SetText("nothing like it")
-	b.shows("No rule found")
+	pagetest.Shows(t, b.Box, "No rule found")
 }
 
 func TestRuleIsChangedAndKept(t *testing.T) {
@@ -176,16 +147,16 @@ func TestRuleThatIsWrongStaysOpen(t *testing.T) {
 	b.open(b.shown[0])
 	b.detail.text.SetText("{")
 	b.detail.keep()
-	b.shows("This is not a rule")
+	pagetest.Shows(t, b.Box, "This is not a rule")
 	if b.g.did != nil {
 		t.Errorf("did %v", b.g.did)
 	}
 	b.detail.text.SetText(`{"tool":"Bash"}`)
 	b.detail.keep()
-	b.shows("It is switched off: it has no verdict")
+	pagetest.Shows(t, b.Box, "It is switched off: it has no verdict")
 	b.g.fail = errors.New("unknown field argw")
 	b.detail.keep()
-	b.shows("It was not kept: unknown field argw")
+	pagetest.Shows(t, b.Box, "It was not kept: unknown field argw")
 }
 
 func TestRuleIsDeletedAndBroughtBack(t *testing.T) {
@@ -201,12 +172,12 @@ func TestRuleIsDeletedAndBroughtBack(t *testing.T) {
 func TestRulesOfTheConfigurationAreOnlyShown(t *testing.T) {
 	b := newBench(t, look.Light)
 	b.open(b.shown[4])
-	b.shows("It is an entry of toolApproval")
+	pagetest.Shows(t, b.Box, "It is an entry of toolApproval")
 	if markup := test.RenderObjectToMarkup(b.Box); strings.Contains(markup, "Delete<") || strings.Contains(markup, "Keep<") {
 		t.Error("it can be changed")
 	}
 	b.open(b.shown[3])
-	b.shows("Withdraw")
+	pagetest.Shows(t, b.Box, "Withdraw")
 }
 
 func TestRulesGoOutAndComeIn(t *testing.T) {

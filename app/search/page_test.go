@@ -1,51 +1,31 @@
 package search
 
 import (
-	"context"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/test"
-
 	"fairlead/app/golden"
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
-func TestMain(m *testing.M) {
-	time.Local = time.UTC
-	os.Exit(m.Run())
-}
-
-var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-
 func inPage(t *testing.T) (p *Page, opened *protocol.SessionKey) {
 	t.Helper()
-	a := test.NewTempApp(t)
-	a.Settings().SetTheme(look.New(look.Light, 1))
-	app := state.NewApp()
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(app.Close)
-	t.Cleanup(cancel)
+	ctx, app := pagetest.Start(t, look.Light)
 	opened = new(protocol.SessionKey)
 	p = New(ctx, app, Handlers{OpenChat: func(k protocol.SessionKey) { *opened = k }})
-	p.now = func() time.Time { return noon }
-	w := a.NewWindow("")
-	w.SetPadded(false)
-	w.SetContent(p.Box)
-	w.Resize(fyne.NewSize(880, 500))
-	t.Cleanup(w.Close)
+	p.now = pagetest.Clock
+	pagetest.Window(t, p.Box, 880, 500)
 	return p, opened
 }
 
 func hits(n int) []protocol.SearchHit {
 	var list []protocol.SearchHit
 	for range n {
-		list = append(list, protocol.SearchHit{SessionKey: "agent:main:2", Title: "Photos on the NAS", Role: protocol.RoleUser, Timestamp: noon.Add(-30 * time.Hour).UnixMilli(),
+		list = append(list, protocol.SearchHit{SessionKey: "agent:main:2", Title: "Photos on the NAS", Role: protocol.RoleUser, Timestamp: pagetest.Noon.Add(-30 * time.Hour).UnixMilli(),
 			Snippet: []protocol.Snippet{{Text: strings.Repeat("a long text before it, ", 20)}, {Text: "nas", Mark: true}}})
 	}
 	return list

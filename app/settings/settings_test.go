@@ -12,8 +12,8 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/app/state"
-	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -48,35 +48,6 @@ func (c *computer) SetListen(addr string)  { c.listen = addr }
 func (c *computer) Token() (string, error) { return "fl_secret", c.fail }
 func (c *computer) LogDir() string         { return "/home/me/logs" }
 
-// walk calls f with every widget below an object.
-func walk(o fyne.CanvasObject, f func(fyne.CanvasObject)) {
-	f(o)
-	switch o := o.(type) {
-	case *fyne.Container:
-		for _, c := range o.Objects {
-			walk(c, f)
-		}
-	case fyne.Widget:
-		for _, c := range test.WidgetRenderer(o).Objects() {
-			walk(c, f)
-		}
-	}
-}
-
-func button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
-	t.Helper()
-	var found *widgets.Button
-	walk(o, func(o fyne.CanvasObject) {
-		if b, ok := o.(*widgets.Button); ok && b.Text == text {
-			found = b
-		}
-	})
-	if found == nil {
-		t.Fatalf("no button %q", text)
-	}
-	return found
-}
-
 // texts is what an object shows, as markup.
 func texts(o fyne.CanvasObject) string {
 	o.Resize(fyne.NewSize(900, 1200)) // wide enough for every line
@@ -105,11 +76,11 @@ func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 	inPage(t, c, func(t *testing.T, p *Page, _ *string) {
 		page := p.general()
 		synctest.Wait()
-		test.Tap(button(t, page, "Stay in the tray"))
-		if !c.hidden || !button(t, page, "Stay in the tray").Primary || button(t, page, "Open the window").Primary {
+		test.Tap(pagetest.Button(t, page, "Stay in the tray"))
+		if !c.hidden || !pagetest.Button(t, page, "Stay in the tray").Primary || pagetest.Button(t, page, "Open the window").Primary {
 			t.Error("the choice is not taken or not shown")
 		}
-		test.Tap(button(t, page, "Dark"))
+		test.Tap(pagetest.Button(t, page, "Dark"))
 		synctest.Wait()
 		if !strings.Contains(texts(page), "not connected") && !strings.Contains(texts(page), "Not connected") {
 			t.Error("it does not say why the theme was not saved")
@@ -123,13 +94,13 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 		p.h.PickFolder = func(done func(string)) { done("/srv/work") }
 		page := p.computer()
 		synctest.Wait()
-		test.Tap(button(t, page, "Choose…"))
+		test.Tap(pagetest.Button(t, page, "Choose…"))
 		synctest.Wait()
 		if c.dir != "/srv/work" || !strings.Contains(texts(page), "works here from now on") {
 			t.Errorf("the workspace is %s", c.dir)
 		}
 		c.fail = protocol.ErrNotFound.With("no such folder")
-		test.Tap(button(t, page, "Choose…"))
+		test.Tap(pagetest.Button(t, page, "Choose…"))
 		synctest.Wait()
 		if !strings.Contains(texts(page), "No such folder") {
 			t.Error("a failure is not said")
@@ -137,26 +108,26 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 		c.fail = nil
 		p.h.PickFolder = func(done func(string)) { done("/srv/data") }
 		for range 2 { // the same folder is added once
-			test.Tap(button(t, page, "Add a folder…"))
+			test.Tap(pagetest.Button(t, page, "Add a folder…"))
 			synctest.Wait()
 		}
-		test.Tap(button(t, page, "Ask each time"))
+		test.Tap(pagetest.Button(t, page, "Ask each time"))
 		synctest.Wait()
-		test.Tap(button(t, page, "Read only"))
+		test.Tap(pagetest.Button(t, page, "Read only"))
 		synctest.Wait()
 		if got := fmt.Sprint(c.reach); got != "{false read-only ask [{/srv/data true}]}" {
 			t.Errorf("it reaches %s", got)
 		}
-		if c.fail = protocol.ErrForbidden.With("the folder is gone"); !button(t, page, "Ask each time").Primary {
+		if c.fail = protocol.ErrForbidden.With("the folder is gone"); !pagetest.Button(t, page, "Ask each time").Primary {
 			t.Error("the choice is not shown")
 		}
-		test.Tap(button(t, page, "Remove"))
+		test.Tap(pagetest.Button(t, page, "Remove"))
 		synctest.Wait()
 		if s := texts(page); !strings.Contains(s, "The folder is gone") || !strings.Contains(s, "/srv/data") {
 			t.Error("a failure is not said, or what is shown does not hold")
 		}
 		c.fail = nil
-		test.Tap(button(t, page, "Remove"))
+		test.Tap(pagetest.Button(t, page, "Remove"))
 		synctest.Wait()
 		if len(c.reach.Folders) != 0 {
 			t.Errorf("it still reaches %v", c.reach.Folders)
@@ -188,13 +159,13 @@ func TestAdvancedGivesTheTokenWithoutShowingIt(t *testing.T) {
 	c := &computer{}
 	inPage(t, c, func(t *testing.T, p *Page, copied *string) {
 		page := p.advanced()
-		test.Tap(button(t, page, "Copy token"))
+		test.Tap(pagetest.Button(t, page, "Copy token"))
 		synctest.Wait()
 		if *copied != "fl_secret" || strings.Contains(texts(page), "fl_secret") {
 			t.Errorf("copied %q, or shown", *copied)
 		}
 		c.fail = protocol.ErrForbidden.With("the keychain is locked")
-		test.Tap(button(t, page, "Copy token"))
+		test.Tap(pagetest.Button(t, page, "Copy token"))
 		synctest.Wait()
 		if !strings.Contains(texts(page), "The keychain is locked") {
 			t.Error("a locked keychain is not said")
@@ -224,11 +195,11 @@ func TestAboutSaysWhereThingsAre(t *testing.T) {
 				t.Errorf("%q is not shown", want)
 			}
 		}
-		test.Tap(button(t, page, "Copy"))
+		test.Tap(pagetest.Button(t, page, "Copy"))
 		if !strings.Contains(*copied, "Fairlead 1.2.3") {
 			t.Errorf("copied %q", *copied)
 		}
-		test.Tap(button(t, page, "Show"))
+		test.Tap(pagetest.Button(t, page, "Show"))
 		if !strings.Contains(texts(page), "fyne.io/fyne") {
 			t.Error("the libraries are not shown")
 		}

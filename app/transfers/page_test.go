@@ -1,45 +1,27 @@
 package transfers
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
 	"fairlead/app/look"
+	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
-func TestMain(m *testing.M) {
-	time.Local = time.UTC
-	os.Exit(m.Run())
-}
-
-var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-
 func inPage(t *testing.T) *Page {
 	t.Helper()
-	a := test.NewTempApp(t)
-	a.Settings().SetTheme(look.New(look.Light, 1))
-	app := state.NewApp()
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
-	t.Cleanup(app.Close)
+	ctx, app := pagetest.Start(t, look.Light)
 	p := newPage(ctx, app, Handlers{Say: func(string) {}, Reveal: func(string) {}, Send: func() {}})
-	p.now = func() time.Time { return noon }
+	p.now = pagetest.Clock
 	p.ended = 0 // nobody can be asked for a history
-	w := a.NewWindow("")
-	w.SetPadded(false)
-	w.SetContent(p.Box)
-	w.Resize(fyne.NewSize(880, 700))
-	t.Cleanup(w.Close)
+	pagetest.Window(t, p.Box, 880, 700)
 	return p
 }
 
@@ -53,8 +35,8 @@ func moving() state.View {
 
 func ended() past {
 	return past{[]protocol.Transfer{
-		{ID: "c", State: protocol.TransferDone, Sources: []string{"@here:/report.pdf"}, From: protocol.Here, To: "nas", BytesDone: 2000, StartedAt: noon.Add(-time.Hour).UnixMilli(), EndedAt: noon.Add(-time.Hour + 3*time.Second).UnixMilli()},
-		{ID: "d", State: protocol.TransferFailed, Sources: []string{"nas:/big"}, From: "nas", To: protocol.Here, Error: "the disk is full", EndedAt: noon.Add(-30 * time.Hour).UnixMilli()},
+		{ID: "c", State: protocol.TransferDone, Sources: []string{"@here:/report.pdf"}, From: protocol.Here, To: "nas", BytesDone: 2000, StartedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(), EndedAt: pagetest.Noon.Add(-time.Hour + 3*time.Second).UnixMilli()},
+		{ID: "d", State: protocol.TransferFailed, Sources: []string{"nas:/big"}, From: "nas", To: protocol.Here, Error: "the disk is full", EndedAt: pagetest.Noon.Add(-30 * time.Hour).UnixMilli()},
 	}, 900}
 }
 
