@@ -35,7 +35,7 @@ const (
 // check decides whether a sender may write; nil is yes. In groups a stranger does not pair themself but the group: what a member of it is
 // called can be anybody's tomorrow.
 func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
-	id := normalSender(in.Channel, sender)
+	id := config.SenderID(in.Channel, sender)
 	if c.DMPolicy == policyOpen || allowed(c.AllowFrom, in.Channel, id, in.Peer) {
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelIn
 		p.SenderName = clip(in.Sender.Name, 120)
 	}
 	if in.Peer.Kind != protocol.PeerDM {
-		p.SenderID, p.SenderName = normalSender(in.Channel, in.Peer.ID), clip(in.Peer.Name, 120)
+		p.SenderID, p.SenderName = config.SenderID(in.Channel, in.Peer.ID), clip(in.Peer.Name, 120)
 	} else if p.SenderName == "" {
 		p.SenderName = clip(in.Peer.Name, 120)
 	}
@@ -78,8 +78,8 @@ func allowed(list []string, channel, sender string, peer protocol.Peer) bool {
 		if entry == "*" {
 			return true
 		}
-		n := normalSender(channel, entry)
-		return n != "" && (n == sender || peer.Kind != protocol.PeerDM && n == normalSender(channel, peer.ID))
+		n := config.SenderID(channel, entry)
+		return n != "" && (n == sender || peer.Kind != protocol.PeerDM && n == config.SenderID(channel, peer.ID))
 	})
 }
 
@@ -102,7 +102,7 @@ func pairOf(in protocol.PairParams) (channel, sender string, err error) {
 	if channel, err = channelName(in.Channel); err != nil {
 		return "", "", err
 	}
-	return channel, normalSender(channel, in.SenderID), nil
+	return channel, config.SenderID(channel, in.SenderID), nil
 }
 
 // Approve lets a stranger write from now on, and tells them (seed 004, pair.approve). by is who decided, for the audit log.

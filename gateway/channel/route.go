@@ -40,37 +40,6 @@ func channelName(s string) (string, error) {
 	return s, nil
 }
 
-var phone = regexp.MustCompile(`^\+?[0-9][0-9 ()./-]{6,}$`)
-
-// normalSender is an id of a sender in the form in which two of them are compared. Phone numbers lose their punctuation and what WhatsApp adds;
-// any other id stays as it is but for case, so that no two people are taken for one.
-func normalSender(channel, id string) string {
-	id = strings.ToLower(strings.TrimSpace(id))
-	bare, isPhone := id, false
-	for _, suffix := range []string{"@s.whatsapp.net", "@c.us"} {
-		if cut, ok := strings.CutSuffix(id, suffix); ok {
-			bare, _, _ = strings.Cut(cut, ":")
-			isPhone = true
-		}
-	}
-	if !isPhone {
-		isPhone = phone.MatchString(bare) && (strings.HasPrefix(bare, "+") || channel == "whatsapp" || channel == "signal" || channel == "sms")
-	}
-	if !isPhone || !phone.MatchString(bare) {
-		return bare
-	}
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, bare)
-	if strings.HasPrefix(bare, "+") || len(digits) >= 10 {
-		return "+" + digits
-	}
-	return digits
-}
-
 // runID makes the id of a message's run from the message's own id, so that what a channel brings twice is taken once.
 func runID(channel, account string, in protocol.ChannelInboundParams) protocol.RunID {
 	if in.Message.ID == "" {

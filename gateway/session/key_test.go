@@ -92,7 +92,8 @@ func TestRouteFollowsBindingsAndLinks(t *testing.T) {
 		{AgentID: "work", Match: config.AgentMatch{Channel: "slack"}},
 		{AgentID: "Night Watch", Match: config.AgentMatch{Channel: "irc", AccountID: "ops", Peer: &config.PeerInfo{Kind: "channel", ID: "#ops"}}},
 	}
-	cfg.Session.IdentityLinks = map[string][]string{"ann": {"whatsapp:+49 (170) 123-4567", "Ann#1", "matrix:@ann:example.org"}, "bob": {"discord:bob"}}
+	cfg.Session.IdentityLinks = map[string][]string{"ann": {"whatsapp:+49 (170) 123-4567", "Ann#1", "matrix:@ann:example.org"},
+		"bob": {"discord:bob", "xmpp:10020@example.org", "tel:", "  "}, "cid": {"10030@example.org", "20040"}}
 	for _, c := range []struct {
 		in    Peer
 		agent protocol.AgentID
@@ -107,6 +108,13 @@ func TestRouteFollowsBindingsAndLinks(t *testing.T) {
 		{Peer{Channel: "matrix", ID: "@ann:example.org"}, "home", "agent:home:matrix:dm:ann"},
 		{Peer{Channel: "discord", ID: "BOB"}, "home", "agent:home:discord:dm:bob"},
 		{Peer{Channel: "discord", ID: "eve"}, "home", "agent:home:discord:dm:eve"}, // not a number, and still not bob
+		{Peer{Channel: "xmpp", ID: "10020@example.org"}, "home", "agent:home:xmpp:dm:bob"},
+		{Peer{Channel: "xmpp", ID: "10020@evil.example"}, "home", "agent:home:xmpp:dm:10020@evil.example"}, // a name, not bob's number
+		{Peer{Channel: "xmpp", ID: "10030@example.org"}, "home", "agent:home:xmpp:dm:cid"},
+		{Peer{Channel: "xmpp", ID: "+10030@evil.example"}, "home", "agent:home:xmpp:dm:+10030@evil.example"},
+		{Peer{Channel: "xmpp", ID: "20040@evil.example"}, "home", "agent:home:xmpp:dm:20040@evil.example"},
+		{Peer{Channel: "xmpp", ID: "+491701234567@evil.example"}, "home", "agent:home:xmpp:dm:+491701234567@evil.example"},
+		{Peer{Channel: "telegram", ID: "2004-0"}, "home", "agent:home:telegram:dm:2004-0"},
 		{Peer{Channel: "discord", ID: ""}, "home", "agent:home:discord:dm:unknown"},
 		{Peer{Channel: "whatsapp", Kind: "group", ID: "491701234567"}, "home", "agent:home:whatsapp:group:491701234567"},
 	} {

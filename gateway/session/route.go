@@ -44,39 +44,19 @@ func routed(agents config.Agents, p Peer) protocol.AgentID {
 
 // identity is the name that a sender is linked to, or empty. A link is "id", for any channel, or "channel:id".
 func identity(links map[string][]string, channel, id string) string {
+	id = config.SenderID(channel, id)
+	if id == "" {
+		return ""
+	}
 	for _, who := range slices.Sorted(maps.Keys(links)) { // the same one whenever two claim a sender
 		for _, link := range links[who] {
-			if same(link, id) {
+			if config.SenderID(channel, link) == id {
 				return who
 			}
-			if on, rest, ok := strings.Cut(link, ":"); ok && strings.EqualFold(on, channel) && same(rest, id) {
+			if on, rest, ok := strings.Cut(strings.TrimSpace(link), ":"); ok && strings.EqualFold(on, channel) && config.SenderID(channel, rest) == id {
 				return who
 			}
 		}
 	}
 	return ""
-}
-
-// same compares the ids of people: telephone numbers by their digits, whatever stands between them; anything else letter by letter, without regard to case.
-func same(a, b string) bool {
-	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
-	if x, y := phone(a), phone(b); x != "" || y != "" {
-		return x == y
-	}
-	return a != "" && strings.EqualFold(a, b)
-}
-
-// phone returns the digits of a telephone number, which may have a domain as in WhatsApp's ids, or nothing.
-func phone(s string) string {
-	s, _, _ = strings.Cut(s, "@")
-	digits := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("+ ()-./", r) {
-			return -1
-		}
-		return r
-	}, s)
-	if strings.Trim(digits, "0123456789") != "" || len(digits) < 5 || len(digits) > 18 {
-		return ""
-	}
-	return strings.TrimPrefix(digits, "00")
 }

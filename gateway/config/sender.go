@@ -1,0 +1,41 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	phoneForm = regexp.MustCompile(`^\+?[0-9][0-9 ()./-]{6,}$`)
+	// phoneChannels are those on which people are called by their telephone numbers. Elsewhere digits are a name like any other.
+	phoneChannels = []string{"whatsapp", "signal", "sms"}
+)
+
+// SenderID is a sender's id in the form in which two of them are compared, wherever a setting names people: channels.NAME.allowFrom and
+// session.identityLinks. Telephone numbers, on a channel that has them or with a leading +, lose their punctuation and what WhatsApp adds
+// (gsv interop notes 6.1 and 10.1); any other id stays as it is but for case, so that no two people are taken for one.
+func SenderID(channel, id string) string {
+	id = strings.ToLower(strings.TrimSpace(id))
+	number := id
+	onPhone := slices.Contains(phoneChannels, channel)
+	for _, suffix := range []string{"@s.whatsapp.net", "@c.us"} {
+		if cut, ok := strings.CutSuffix(id, suffix); ok && onPhone {
+			number, _, _ = strings.Cut(cut, ":") // and the device
+		}
+	}
+	if !phoneForm.MatchString(number) || !onPhone && number[0] != '+' {
+		return id
+	}
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, number)
+	international, abroad := strings.CutPrefix(digits, "00")
+	if abroad || number[0] == '+' || len(digits) >= 10 {
+		return "+" + international
+	}
+	return digits
+}
