@@ -7,6 +7,7 @@ GO      ?= go
 # No animations: a blinking cursor alone takes an eighth of a core where the graphics are painted in software.
 GUITAGS := -tags migrated_fynedo,no_animations
 TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64
+GOFUMPT := mvdan.cc/gofumpt@v0.9.2
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 .PHONY: run app headless test race lint wine bench golden fuzz desktop cross clean
@@ -42,7 +43,7 @@ race: ## the tests with the race detector, without the desktop test
 
 lint: ## formatting, vet, staticcheck
 	@packaging/deps.sh build
-	@u=$$(git ls-files '*.go' | xargs gofmt -l); [ -z "$$u" ] || { echo "gofmt would change:"; echo "$$u"; exit 1; }
+	@u=$$(git ls-files '*.go' | xargs $(GO) run $(GOFUMPT) -l); [ -z "$$u" ] || { echo "gofumpt would change:"; echo "$$u"; exit 1; }
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 

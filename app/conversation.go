@@ -30,8 +30,10 @@ type conversation struct {
 }
 
 func newConversation(s *shell, w fyne.Window) *conversation {
-	c := &conversation{s: s, window: w, drafts: make(map[protocol.SessionKey]string),
-		pictures: make(map[protocol.SessionKey][]protocol.Attachment)}
+	c := &conversation{
+		s: s, window: w, drafts: make(map[protocol.SessionKey]string),
+		pictures: make(map[protocol.SessionKey][]protocol.Attachment),
+	}
 	c.pane = chat.New(c.handlers(), &s.machines)
 	w.SetOnDropped(func(at fyne.Position, uris []fyne.URI) {
 		var paths []string

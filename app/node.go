@@ -53,8 +53,10 @@ func (b *backend) startNode(dir string) error {
 	if err != nil {
 		return err
 	}
-	n, err := node.New(node.Options{ID: protocol.CleanNodeID(host), Workspace: dir, Confine: confine, Home: b.gw.Home(),
-		Dial: b.gw.DialNode(), LogDir: b.gw.LogDir(), Logger: b.log, Version: gateway.Version})
+	n, err := node.New(node.Options{
+		ID: protocol.CleanNodeID(host), Workspace: dir, Confine: confine, Home: b.gw.Home(),
+		Dial: b.gw.DialNode(), LogDir: b.gw.LogDir(), Logger: b.log, Version: gateway.Version,
+	})
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,10 @@ func (f *fakeNotifier) Remove(id string) { f.did = append(f.did, "remove "+id) }
 
 func waiting(n int) (v state.View) {
 	for i := range n {
-		v.Approvals = append(v.Approvals, protocol.Approval{ID: protocol.ApprovalID(fmt.Sprint(i)), Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec,
-			Node: "server", Args: []byte(fmt.Sprintf(`{"command":"make %d"}`, i))})
+		v.Approvals = append(v.Approvals, protocol.Approval{
+			ID: protocol.ApprovalID(fmt.Sprint(i)), Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec,
+			Node: "server", Args: []byte(fmt.Sprintf(`{"command":"make %d"}`, i)),
+		})
 	}
 	return v
 }

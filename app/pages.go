@@ -39,8 +39,10 @@ func (s *shell) pages() []page {
 			return p.Box
 		}},
 		{"folder", filesTitle, func(ctx context.Context) fyne.CanvasObject {
-			p := files.New(ctx, s.b.state, files.Handlers{Say: s.say, Undo: s.offerUndo, Copy: s.app.Clipboard().SetContent, Fetch: s.fetch,
-				Place: func(id protocol.NodeID) { s.place = id }})
+			p := files.New(ctx, s.b.state, files.Handlers{
+				Say: s.say, Undo: s.offerUndo, Copy: s.app.Clipboard().SetContent, Fetch: s.fetch,
+				Place: func(id protocol.NodeID) { s.place = id },
+			})
 			p.Open(s.place)
 			return p.Box
 		}},

@@ -32,7 +32,8 @@ func newTestShell(t *testing.T) *shell {
 }
 
 func sample() state.View {
-	return state.View{Connected: true, Loaded: true,
+	return state.View{
+		Connected: true, Loaded: true,
 		Status:    protocol.Status{Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}},
 		Sessions:  []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}},
 		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}, {ID: "nas", LastSeenAt: time.Now().Add(-30 * time.Hour).UnixMilli()}},
@@ -42,8 +43,10 @@ func sample() state.View {
 }
 
 func question(id string, key protocol.SessionKey) protocol.Approval {
-	return protocol.Approval{ID: protocol.ApprovalID(id), Kind: protocol.AskCall, State: protocol.ApprovalPending, SessionKey: key, Node: "laptop", Tool: "Bash",
-		Args: []byte(`{"command":"make -j4"}`), Effect: protocol.EffectExec, Why: "running commands is asked about", Choices: []string{protocol.ScopeOnce}, Hash: "h"}
+	return protocol.Approval{
+		ID: protocol.ApprovalID(id), Kind: protocol.AskCall, State: protocol.ApprovalPending, SessionKey: key, Node: "laptop", Tool: "Bash",
+		Args: []byte(`{"command":"make -j4"}`), Effect: protocol.EffectExec, Why: "running commands is asked about", Choices: []string{protocol.ScopeOnce}, Hash: "h",
+	}
 }
 
 func (s *shell) lines() string {

@@ -74,8 +74,10 @@ func (s *shell) openSettings() {
 	}
 	w := s.app.NewWindow("Settings – Fairlead")
 	ctx, cancel := context.WithCancel(s.ctx)
-	h := settings.Handlers{OpenURL: s.openURL, OpenPath: s.openPath, Theme: s.setTheme, Copy: s.app.Clipboard().SetContent,
-		PickFolder: func(done func(string)) { pickFolder(w, done) }}
+	h := settings.Handlers{
+		OpenURL: s.openURL, OpenPath: s.openPath, Theme: s.setTheme, Copy: s.app.Clipboard().SetContent,
+		PickFolder: func(done func(string)) { pickFolder(w, done) },
+	}
 	if s.b.f.join == "" {
 		h.Local = local{s.b}
 	}

@@ -26,10 +26,13 @@ func openWire(t *testing.T, url string) *wire {
 	t.Helper()
 	w := &wire{out: make(chan protocol.ChannelOutbound, 100)}
 	up := make(chan struct{}, 8)
-	w.Client = client.New(client.Options{URL: url, Token: "kill-test", Logger: slog.New(slog.DiscardHandler),
+	w.Client = client.New(client.Options{
+		URL: url, Token: "kill-test", Logger: slog.New(slog.DiscardHandler),
 		Connect: func() protocol.ConnectParams {
-			return protocol.ConnectParams{MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
-				Client: protocol.ClientInfo{ID: "telex-1", Mode: protocol.ModeChannel, Channel: "telex", AccountID: "office"}}
+			return protocol.ConnectParams{
+				MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
+				Client: protocol.ClientInfo{ID: "telex-1", Mode: protocol.ModeChannel, Channel: "telex", AccountID: "office"},
+			}
 		},
 		OnUp: func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
 		OnEvent: func(e protocol.EventFrame) {
@@ -37,7 +40,8 @@ func openWire(t *testing.T, url string) *wire {
 			if e.Event == protocol.EventOutbound && json.Unmarshal(e.Payload, &m) == nil {
 				w.out <- m
 			}
-		}})
+		},
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
@@ -55,8 +59,10 @@ func openWire(t *testing.T, url string) *wire {
 
 func (w *wire) write(t *testing.T, text string) protocol.ChannelInboundResult {
 	t.Helper()
-	return call(t, w.Client, protocol.ChannelInbound, protocol.ChannelInboundParams{Channel: "telex", AccountID: "office", Peer: protocol.Peer{Kind: "dm", ID: "ann"},
-		Message: protocol.ChannelMessage{ID: protocol.NewID(), Text: text}})
+	return call(t, w.Client, protocol.ChannelInbound, protocol.ChannelInboundParams{
+		Channel: "telex", AccountID: "office", Peer: protocol.Peer{Kind: "dm", ID: "ann"},
+		Message: protocol.ChannelMessage{ID: protocol.NewID(), Text: text},
+	})
 }
 
 func (w *wire) hears(t *testing.T, part string) string {

@@ -46,8 +46,10 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 	c := startChild(t, home)
 	conn, stop := dial(t, c.url)
 	soon := time.Now().Add(300 * time.Millisecond).UnixMilli()
-	job := call(t, conn, protocol.CronAdd, protocol.CronAddParams{Name: "Stamp", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &soon},
-		Spec: &protocol.CronMode{Mode: protocol.CronTask, Message: "run echo stamped >> stamp.txt"}}).Job
+	job := call(t, conn, protocol.CronAdd, protocol.CronAddParams{
+		Name: "Stamp", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &soon},
+		Spec: &protocol.CronMode{Mode: protocol.CronTask, Message: "run echo stamped >> stamp.txt"},
+	}).Job
 	pending := func(conn *client.Client) (open []protocol.Approval) {
 		return call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
 	}
@@ -116,8 +118,10 @@ func TestKillsLeaveNoJobStuckAndServeNoTimeTwice(t *testing.T) {
 		c := startChild(t, home)
 		conn, stop := dial(t, c.url)
 		if i == 0 {
-			job = call(t, conn, protocol.CronAdd, protocol.CronAddParams{Name: "Tick", Missed: protocol.MissedAll,
-				Schedule: &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 1000}, Spec: &protocol.CronMode{Mode: protocol.CronTask, Message: "what can you do"}}).Job
+			job = call(t, conn, protocol.CronAdd, protocol.CronAddParams{
+				Name: "Tick", Missed: protocol.MissedAll,
+				Schedule: &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 1000}, Spec: &protocol.CronMode{Mode: protocol.CronTask, Message: "what can you do"},
+			}).Job
 		}
 		before := call(t, conn, protocol.CronRuns, protocol.CronRunsParams{}).Count
 		poll(t, "a run", func() bool { return call(t, conn, protocol.CronRuns, protocol.CronRunsParams{}).Count > before })

@@ -113,7 +113,8 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 	peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
 	token, _ := m.peers.Token(peer.Pin)
 	shake := func(a *protocol.Auth, p protocol.ConnectParams, sign *trust.Identity) error {
-		o := client.Options{URL: "ws://fairlead/ws", Connect: func() protocol.ConnectParams { return p },
+		o := client.Options{
+			URL: "ws://fairlead/ws", Connect: func() protocol.ConnectParams { return p },
 			Dial: func(ctx context.Context) (net.Conn, error) {
 				c, _, err := trust.Dial(ctx, peer.Addresses, peer.Pin)
 				return c, err
@@ -127,7 +128,8 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 					a.Device = &protocol.DeviceProof{ID: m.id.ID(), Signature: sign.Sign(trust.ForConnect, binding)}
 				}
 				return a, nil
-			}}
+			},
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		o.OnUp = func(context.Context, protocol.ConnectResult) { cancel() }

@@ -139,14 +139,18 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, Config: g.config.Get, Set: g.config.Set})
 	ws.ListSkills(g.skills.Prompt)
 	g.channels = channel.New(channel.Options{Store: g.store, Bus: g.bus, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set, Files: files, Drivers: drivers()})
-	g.schedules = cron.New(cron.Options{Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: g.deliver, LastActive: g.lastActive, Ask: g.gate.Ask,
+	g.schedules = cron.New(cron.Options{
+		Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: g.deliver, LastActive: g.lastActive, Ask: g.gate.Ask,
 		HeartbeatFile: func(agent protocol.AgentID) (string, error) {
 			text, err := os.ReadFile(filepath.Join(o.Home, "agents", string(agent), "HEARTBEAT.md"))
 			return string(text), err
-		}})
+		},
+	})
 	g.transfers = transfer.New(transfer.Options{Store: g.store, Bus: g.bus, Machines: g.hub, Folders: files.Transfer})
-	tools := native.New(g.hub, native.Services{Files: files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()},
-		Message: g.message})
+	tools := native.New(g.hub, native.Services{
+		Files: files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()},
+		Message: g.message,
+	})
 	rules, err := approval.OpenRules(ctx, g.store, func() config.ToolApproval { return g.config.Get().ToolApproval })
 	if err != nil {
 		return g, err
@@ -158,8 +162,10 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 		return g, err
 	}
 	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
-	g.sessions = session.New(session.Options{Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
-		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home, Transcribe: g.transcribe})
+	g.sessions = session.New(session.Options{
+		Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
+		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home, Transcribe: g.transcribe,
+	})
 	tools.Serve(g.sessions)
 	if err := g.sessions.Load(ctx); err != nil {
 		return g, err
@@ -326,8 +332,10 @@ func (g *Gateway) SecretsAt() string { return g.secrets.Where() }
 func (g *Gateway) status(context.Context) protocol.Status {
 	paused, storage := g.sessions.Paused()
 	cfg := g.config.Get()
-	s := protocol.Status{Version: Version, StartedAt: g.startedAt.UnixMilli(), Paused: paused, Storage: storage, SecretStore: g.secrets.Where(), Home: g.home,
-		Model: protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID}}
+	s := protocol.Status{
+		Version: Version, StartedAt: g.startedAt.UnixMilli(), Paused: paused, Storage: storage, SecretStore: g.secrets.Where(), Home: g.home,
+		Model: protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID},
+	}
 	if g.listener != nil {
 		s.Listen = g.listener.Addr().String()
 	}

@@ -66,13 +66,16 @@ func machine(ctx context.Context, t *testing.T, wg *sync.WaitGroup, url, token, 
 	t.Helper()
 	up := make(chan struct{}, 8)
 	var c *client.Client
-	c = client.New(client.Options{URL: url, Token: token, Logger: slog.New(slog.DiscardHandler),
+	c = client.New(client.Options{
+		URL: url, Token: token, Logger: slog.New(slog.DiscardHandler),
 		OnUp: func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
 		Connect: func() protocol.ConnectParams {
 			p := gateway.ClientParams(id)
 			p.Client.Mode = protocol.ModeNode
-			p.Tools = []protocol.ToolSpec{{Name: "Bash", Effect: protocol.EffectExec,
-				InputSchema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}}}`)}}
+			p.Tools = []protocol.ToolSpec{{
+				Name: "Bash", Effect: protocol.EffectExec,
+				InputSchema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}}}`),
+			}}
 			p.NodeRuntime = &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapExec}, ToolCapabilities: map[string][]string{"Bash": {protocol.CapExec}}}
 			return p
 		},
@@ -130,8 +133,10 @@ func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
 	for i := range windows {
 		c, stop := dial(t, g.URL())
 		t.Cleanup(stop)
-		w := &window{Client: c, ready: make(chan struct{}), open: map[protocol.ApprovalID]protocol.Approval{}, closed: map[protocol.ApprovalID]time.Time{},
-			ends: map[protocol.ApprovalID]int{}}
+		w := &window{
+			Client: c, ready: make(chan struct{}), open: map[protocol.ApprovalID]protocol.Approval{}, closed: map[protocol.ApprovalID]time.Time{},
+			ends: map[protocol.ApprovalID]int{},
+		}
 		w.asked = func(a protocol.Approval) {
 			wg.Go(func() {
 				select {

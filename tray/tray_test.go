@@ -43,10 +43,12 @@ func outline(m *fyne.Menu, indent string) string {
 }
 
 func view() state.View {
-	return state.View{Connected: true, Loaded: true,
+	return state.View{
+		Connected: true, Loaded: true,
 		Approvals: []protocol.Approval{{ID: "q", Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}},
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},
-		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "nas"}}, Status: protocol.Status{Paused: true}}
+		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "nas"}}, Status: protocol.Status{Paused: true},
+	}
 }
 
 func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {

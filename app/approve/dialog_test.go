@@ -19,11 +19,13 @@ import (
 
 func ask(id, command string) protocol.Approval {
 	args, _ := json.Marshal(map[string]string{"command": command})
-	return protocol.Approval{ID: protocol.ApprovalID(id), Hash: "hash of " + command, Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "server",
+	return protocol.Approval{
+		ID: protocol.ApprovalID(id), Hash: "hash of " + command, Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "server",
 		Host: &protocol.HostInfo{OS: "Ubuntu", Address: "192.168.1.20"}, Tool: "Bash", Args: args, Effect: protocol.EffectExec,
 		AskedBy: protocol.AskedBy{Kind: "chat", Name: "Refactor the parser", Model: "gpt-x"}, Why: "uses sudo, which is never allowed by a rule",
 		Sandbox: "files: /srv/parser only · network: off · enforced", Preview: &protocol.CallPreview{Folder: "/srv/parser"},
-		Choices: []string{protocol.ScopeOnce, protocol.ScopeSession}, SessionRule: "this exact command on server"}
+		Choices: []string{protocol.ScopeOnce, protocol.ScopeSession}, SessionRule: "this exact command on server",
+	}
 }
 
 type bench struct {
@@ -302,8 +304,10 @@ func TestHiddenCharactersAndDiffsAreShown(t *testing.T) {
 	q = ask("q", "")
 	q.Tool, q.Effect = "Edit", protocol.EffectWrite
 	q.Args = json.RawMessage(`{"path":"/srv/parser/src/parse.c"}`)
-	q.Preview = &protocol.CallPreview{Path: "/srv/parser/src/parse.c", Added: 1, Removed: 1, Truncated: true,
-		Diff: "@@ -40,3 +40,3 @@\n int f(void) {\n-\treturn 0;\n+\treturn 1;\n }\n"}
+	q.Preview = &protocol.CallPreview{
+		Path: "/srv/parser/src/parse.c", Added: 1, Removed: 1, Truncated: true,
+		Diff: "@@ -40,3 +40,3 @@\n int f(void) {\n-\treturn 0;\n+\treturn 1;\n }\n",
+	}
 	b = newBench(t, q)
 	markup = test.RenderObjectToMarkup(b.Dialog)
 	for _, want := range []string{"Fairlead wants to change a file", "/srv/parser/src/parse.c", ">return<", "allowed once only"} {

@@ -104,8 +104,10 @@ type inboxRow struct {
 }
 
 func newInboxRow(in *Inbox, i int) *inboxRow {
-	r := &inboxRow{in: in, mark: widgets.NewRect("", "", 3), title: widgets.NewText("", look.ColorText, "text"), text: widgets.NewText("", look.ColorMuted, look.SizeSmall),
-		trail: widgets.NewText("", look.ColorMuted, look.SizeSmall)}
+	r := &inboxRow{
+		in: in, mark: widgets.NewRect("", "", 3), title: widgets.NewText("", look.ColorText, "text"), text: widgets.NewText("", look.ColorMuted, look.SizeSmall),
+		trail: widgets.NewText("", look.ColorMuted, look.SizeSmall),
+	}
 	r.title.Ellipsis, r.text.Ellipsis = true, true
 	r.mark.SetMinSize(fyne.NewSquareSize(12))
 	r.press = widgets.NewPress(widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside,

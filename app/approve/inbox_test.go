@@ -25,11 +25,13 @@ func newInboxBench(t *testing.T) (in *Inbox, w fyne.Window, did *[]string) {
 			*did = append(*did, what+" "+string(q.ID))
 		}
 	}
-	in = NewInbox(InboxHandlers{Review: func(id protocol.ApprovalID) { *did = append(*did, "review "+string(id)) },
+	in = NewInbox(InboxHandlers{
+		Review: func(id protocol.ApprovalID) { *did = append(*did, "review "+string(id)) },
 		Deny:   func(l []protocol.Approval) { note("deny", l) },
 		Snooze: func(l []protocol.Approval) { note("later", l) },
 		Wake:   func(id protocol.ApprovalID) { *did = append(*did, "wake "+string(id)) },
-		Chat:   func(k protocol.SessionKey) { *did = append(*did, "chat "+string(k)) }}, new(look.Machines))
+		Chat:   func(k protocol.SessionKey) { *did = append(*did, "chat "+string(k)) },
+	}, new(look.Machines))
 	in.clock = func() time.Time { return time.Unix(1000, 0) }
 	w = test.NewTempWindow(t, in.Box)
 	w.SetPadded(false)

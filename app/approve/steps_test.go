@@ -22,8 +22,10 @@ import (
 // risky is a question about a command that the gateway took apart.
 func risky(id string) protocol.Approval {
 	q := ask(id, "make -j4 && sudo systemctl restart parser")
-	q.Parts = []protocol.ApprovalPart{{Kind: "command", Text: "make -j4", Argv: []string{"make", "-j4"}, Verdict: "ask", Reason: "no rule names it"},
-		{Kind: "command", Text: "sudo systemctl restart parser", Argv: []string{"sudo", "systemctl", "restart", "parser"}, Verdict: "ask", Floor: true, Reason: "it becomes another user"}}
+	q.Parts = []protocol.ApprovalPart{
+		{Kind: "command", Text: "make -j4", Argv: []string{"make", "-j4"}, Verdict: "ask", Reason: "no rule names it"},
+		{Kind: "command", Text: "sudo systemctl restart parser", Argv: []string{"sudo", "systemctl", "restart", "parser"}, Verdict: "ask", Floor: true, Reason: "it becomes another user"},
+	}
 	q.Preview.Programs = []protocol.Program{{Name: "make", Path: "/usr/bin/make"}, {Name: "sudo", Path: "/usr/bin/sudo"}}
 	return q
 }
@@ -32,12 +34,16 @@ func risky(id string) protocol.Approval {
 func offering(id string) protocol.Approval {
 	q := ask(id, "make test")
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways}
-	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`), Words: "Allow make test"},
-		{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","**"],"verdict":"allow"}`), Words: "Allow make with anything after it"}}
+	q.Offers = []protocol.RuleOffer{
+		{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`), Words: "Allow make test"},
+		{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","**"],"verdict":"allow"}`), Words: "Allow make with anything after it"},
+	}
 	for i, o := range q.Offers {
 		q.Offers[i].As = map[string]protocol.RuleOffer{
-			protocol.ScopeFolder: {Policy: json.RawMessage(strings.Replace(string(o.Policy), `,"verdict"`, `,"cwd":"/srv/parser/**","node":"server","verdict"`, 1)),
-				Words: o.Words + " in /srv/parser and below on server"},
+			protocol.ScopeFolder: {
+				Policy: json.RawMessage(strings.Replace(string(o.Policy), `,"verdict"`, `,"cwd":"/srv/parser/**","node":"server","verdict"`, 1)),
+				Words:  o.Words + " in /srv/parser and below on server",
+			},
 			protocol.ScopeMachine: {Policy: o.Policy, Words: o.Words + " on server"},
 			protocol.ScopeAlways:  o,
 		}
@@ -50,8 +56,10 @@ func twoParts(id string) protocol.Approval {
 	q := ask(id, "")
 	q.Tool, q.Effect = "Write", protocol.EffectWrite
 	q.Args = json.RawMessage(`{"path":"/srv/parser/main.go","content":"package main\n\nfunc b() int { return 2 }\n\n\n\n\n\n\n// new\n"}`)
-	q.Preview = &protocol.CallPreview{Folder: "/srv/parser", Path: "/srv/parser/main.go", Added: 2, Removed: 2,
-		Diff: "--- main.go\n+++ main.go\n@@ -1,3 +1,3 @@\n package main\n \n-func a() int { return 1 }\n+func b() int { return 2 }\n@@ -9,2 +9,2 @@\n \n-// old\n+// new\n"}
+	q.Preview = &protocol.CallPreview{
+		Folder: "/srv/parser", Path: "/srv/parser/main.go", Added: 2, Removed: 2,
+		Diff: "--- main.go\n+++ main.go\n@@ -1,3 +1,3 @@\n package main\n \n-func a() int { return 1 }\n+func b() int { return 2 }\n@@ -9,2 +9,2 @@\n \n-// old\n+// new\n",
+	}
 	return q
 }
 
@@ -204,8 +212,10 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 
 func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	b := newBench(t, offering("q"))
-	b.found = protocol.RuleTryResult{Looked: 120, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{CallID: "c1", Tool: "Bash", Node: "server",
-		Input: json.RawMessage(`{"command":"make test"}`)}, Was: "ask", Now: "allow"}}}
+	b.found = protocol.RuleTryResult{Looked: 120, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
+		CallID: "c1", Tool: "Bash", Node: "server",
+		Input: json.RawMessage(`{"command":"make test"}`),
+	}, Was: "ask", Now: "allow"}}}
 	b.wait(2 * time.Second)
 	b.choose("Always in this folder")
 	b.want()
@@ -327,8 +337,10 @@ func TestDialogInTheDark(t *testing.T) {
 // robot does to a dialog what somebody does who never looks: keys and clicks anywhere, at once and without a pause.
 func robot(b *bench, rnd *rand.Rand) {
 	c := b.window.Canvas()
-	keys := []fyne.KeyName{fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace, fyne.KeyTab, fyne.KeyDown, fyne.KeyUp, fyne.KeyLeft, fyne.KeyRight, fyne.KeyA, fyne.KeyY,
-		fyne.KeyHome, fyne.KeyEnd, fyne.KeyPageDown, fyne.KeyBackspace, fyne.KeyDelete, desktop.KeyShiftLeft}
+	keys := []fyne.KeyName{
+		fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace, fyne.KeyTab, fyne.KeyDown, fyne.KeyUp, fyne.KeyLeft, fyne.KeyRight, fyne.KeyA, fyne.KeyY,
+		fyne.KeyHome, fyne.KeyEnd, fyne.KeyPageDown, fyne.KeyBackspace, fyne.KeyDelete, desktop.KeyShiftLeft,
+	}
 	came := b.now
 	for range 1 + rnd.IntN(12) {
 		switch rnd.IntN(6) {

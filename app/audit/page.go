@@ -247,9 +247,18 @@ func (p *Page) open(i int) {
 	heading := widgets.NewParagraph(title, look.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
 	rows := []fyne.CanvasObject{heading, widgets.NewParagraph(text, look.ColorText, "text")}
-	for _, f := range []struct{ name, value string }{{"Line", fmt.Sprint(e.Seq)}, {"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")}, {"Who", e.By},
-		{"Machine", string(e.Node)}, {"Chat", string(e.SessionKey)}, {"Rule", e.Rule}, {"The rule then", string(e.Policy)}, {"Question", string(e.Approval)},
-		{"Arguments, SHA-256", e.Input}, {"Chain", e.Hash}} {
+	for _, f := range []struct{ name, value string }{
+		{"Line", fmt.Sprint(e.Seq)},
+		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},
+		{"Who", e.By},
+		{"Machine", string(e.Node)},
+		{"Chat", string(e.SessionKey)},
+		{"Rule", e.Rule},
+		{"The rule then", string(e.Policy)},
+		{"Question", string(e.Approval)},
+		{"Arguments, SHA-256", e.Input},
+		{"Chain", e.Hash},
+	} {
 		if f.value != "" {
 			value, _ := state.Reveal(f.value)
 			l := widget.NewLabel(value)

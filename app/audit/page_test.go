@@ -74,17 +74,21 @@ func newBench(t *testing.T, mode look.Mode) *bench {
 	b := &bench{t: t, g: &gateway{broken: protocol.AuditVerifyResult{Lines: 4}}}
 	one := 1
 	b.g.lines = []protocol.AuditEntry{
-		{Seq: 4, At: 990_000, Kind: protocol.AuditCall, By: "owner this computer", Node: "server", SessionKey: "main", Tool: "Bash", What: "make test", Verdict: "allow", Why: "you allowed it",
-			Approval: "q1", State: "failed", ExitCode: &one, Hash: "abc"},
+		{
+			Seq: 4, At: 990_000, Kind: protocol.AuditCall, By: "owner this computer", Node: "server", SessionKey: "main", Tool: "Bash", What: "make test", Verdict: "allow", Why: "you allowed it",
+			Approval: "q1", State: "failed", ExitCode: &one, Hash: "abc",
+		},
 		{Seq: 3, At: 980_000, Kind: protocol.AuditRuleMade, By: "owner", Rule: "r1", Approval: "q1", What: "Allow make test", Policy: json.RawMessage(`{"tool":"Bash"}`), Hash: "abb"},
 		{Seq: 2, At: 970_000, Kind: protocol.AuditCall, By: "nobody", Node: "nas", Tool: "Write", What: "/etc/passwd", Verdict: "deny", Why: "nobody was there to ask", Hash: "aba"},
 		{Seq: 1, At: 960_000, Kind: protocol.AuditCall, By: "default", Node: "nas", Tool: "Bash", What: "ls", Verdict: "allow", Rule: "r9", State: "completed", Hash: "aaa"},
 	}
-	b.Page = newPage(b.g, Handlers{Say: func(s string) { b.said = append(b.said, s) }, OpenChat: func(protocol.SessionKey) {},
+	b.Page = newPage(b.g, Handlers{
+		Say: func(s string) { b.said = append(b.said, s) }, OpenChat: func(protocol.SessionKey) {},
 		SaveTo: func(name string, write func(context.Context, io.Writer) (string, error)) {
 			text, err := write(t.Context(), &b.file)
 			b.said = append(b.said, fmt.Sprint(name, " ", text, " ", err))
-		}})
+		},
+	})
 	b.run = func(work func(context.Context) error, done func(error)) { done(work(t.Context())) }
 	b.now = func() time.Time { return time.UnixMilli(1_000_000) }
 	b.w = pagetest.Window(t, b.Box, 880, 560)

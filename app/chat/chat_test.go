@@ -110,8 +110,10 @@ func TestStreamingAnswerKeepsItsRowWhenItIsStored(t *testing.T) {
 }
 
 func TestStoredAndLiveAtOnceShowOnce(t *testing.T) {
-	s := State{Messages: []protocol.Message{user("1", "hi"), assistant("2", "r", protocol.Text("Hello"))},
-		Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Step: 1, Text: "Hello"}}}
+	s := State{
+		Messages: []protocol.Message{user("1", "hi"), assistant("2", "r", protocol.Text("Hello"))},
+		Runs:     []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Step: 1, Text: "Hello"}},
+	}
 	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: hi", "Fairlead: Hello")
 }
 
@@ -152,8 +154,10 @@ func TestRunStatesAreSaid(t *testing.T) {
 
 func TestOwnCommandHasACardOfItsOwn(t *testing.T) {
 	zero := 0
-	s := State{Messages: []protocol.Message{{ID: "1", Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!ls")}, Timestamp: at(0)},
-		result("2", "", "a\nb", &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "laptop", State: protocol.CallDone, Direct: true, ExitCode: &zero, Args: json.RawMessage(`{"command":"ls"}`)})}}
+	s := State{Messages: []protocol.Message{
+		{ID: "1", Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!ls")}, Timestamp: at(0)},
+		result("2", "", "a\nb", &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "laptop", State: protocol.CallDone, Direct: true, ExitCode: &zero, Args: json.RawMessage(`{"command":"ls"}`)}),
+	}}
 	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: !ls", "[Bash laptop ls]")
 }
 
@@ -226,11 +230,13 @@ func TestEndsOfRunsAreSaidOnce(t *testing.T) {
 }
 
 func TestStateOfPicksOneConversation(t *testing.T) {
-	v := state.View{Status: protocol.Status{Model: protocol.ModelRef{ID: "default"}}, Problem: "refused",
+	v := state.View{
+		Status: protocol.Status{Model: protocol.ModelRef{ID: "default"}}, Problem: "refused",
 		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Settings: &protocol.SessionPrefs{Model: &protocol.ModelRef{ID: "own"}}}, {SessionKey: "b"}},
 		Runs:      []protocol.RunInfo{{RunID: "1", SessionKey: "a"}, {RunID: "2", SessionKey: "b"}},
 		Calls:     []protocol.CallInfo{{CallID: "1", SessionKey: "a"}, {CallID: "2", SessionKey: "b"}},
-		Approvals: []protocol.Approval{{ID: "1", SessionKey: "a"}, {ID: "2", SessionKey: "b"}}}
+		Approvals: []protocol.Approval{{ID: "1", SessionKey: "a"}, {ID: "2", SessionKey: "b"}},
+	}
 	s := StateOf(v, state.ChatView{Key: "a", Loading: true})
 	if s.Model.ID != "own" || len(s.Runs) != 1 || len(s.Calls) != 1 || s.Approvals[0].ID != "1" || !s.Loading || s.Offline != "Not connected: refused" {
 		t.Errorf("%+v", s)
@@ -465,7 +471,8 @@ func TestChipsOfAnEmptyChatDoRealWork(t *testing.T) {
 
 func TestCardButtonsAnswerTheQuestionThatIsShown(t *testing.T) {
 	d := newDesk(t, 860, 700)
-	s := State{Session: protocol.SessionEntry{SessionKey: "k"},
+	s := State{
+		Session:   protocol.SessionEntry{SessionKey: "k"},
 		Messages:  []protocol.Message{user("1", "x"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))},
 		Calls:     []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Bash", State: protocol.CallWaiting, ApprovalID: "q"}},
 		Approvals: []protocol.Approval{{ID: "q", CallID: "c", State: protocol.ApprovalPending, CreatedAt: noon.UnixMilli(), Hash: "h"}},
@@ -527,8 +534,10 @@ func TestAnotherChatForgetsDraftAndFolds(t *testing.T) {
 
 func TestNarrowPaneFitsItsWindow(t *testing.T) {
 	d := newDesk(t, 480, 560)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k", Title: strings.Repeat("A long title ", 20)}, Model: protocol.ModelRef{ID: strings.Repeat("model-", 20)},
-		Nodes: []protocol.NodeInfo{{ID: "a-machine-with-a-very-long-name", Online: true}}, Messages: []protocol.Message{user("1", strings.Repeat("word ", 200))}})
+	d.Update(State{
+		Session: protocol.SessionEntry{SessionKey: "k", Title: strings.Repeat("A long title ", 20)}, Model: protocol.ModelRef{ID: strings.Repeat("model-", 20)},
+		Nodes: []protocol.NodeInfo{{ID: "a-machine-with-a-very-long-name", Online: true}}, Messages: []protocol.Message{user("1", strings.Repeat("word ", 200))},
+	})
 	if w := d.header.box.MinSize().Width; w > 480 {
 		t.Errorf("the header wants %v", w)
 	}

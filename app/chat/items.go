@@ -166,8 +166,10 @@ func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cu
 			from = m.Origin
 		}
 		cur.speaker = from
-		return b.text(items, "m/"+id, messageData{id: m.ID, run: m.RunID, from: from, time: clock(m.Timestamp, now), exact: exact(m.Timestamp, now),
-			text: m.Content.Text(), plain: true, images: imageKeys(m.Content)})
+		return b.text(items, "m/"+id, messageData{
+			id: m.ID, run: m.RunID, from: from, time: clock(m.Timestamp, now), exact: exact(m.Timestamp, now),
+			text: m.Content.Text(), plain: true, images: imageKeys(m.Content),
+		})
 
 	case protocol.RoleAssistant:
 		if m.Origin == protocol.OriginNotice {

@@ -63,8 +63,10 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 	for i := range s.Approvals {
 		q := s.Approvals[i]
 		if q.Kind == protocol.AskContinue {
-			t := widgets.Tool{Verb: "Go on?", Argument: q.Why, State: widgets.ToolWaiting, Word: "waiting for you", Question: true,
-				Armed: armed(b.seen[q.ID], now)}
+			t := widgets.Tool{
+				Verb: "Go on?", Argument: q.Why, State: widgets.ToolWaiting, Word: "waiting for you", Question: true,
+				Armed: armed(b.seen[q.ID], now),
+			}
 			items = b.item(items, "ask/"+string(q.ID), kindTool, 80, toolData{id: string(q.ID), tool: t, approval: q.ID})
 		}
 	}

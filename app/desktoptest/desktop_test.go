@@ -106,9 +106,11 @@ func (p *program) gateway() *client.Client {
 		p.t.Fatal(err)
 	}
 	up := make(chan struct{}, 4)
-	c := client.New(client.Options{URL: "ws://" + p.addr + "/ws", Token: token.Reveal(), Logger: slog.New(slog.DiscardHandler),
+	c := client.New(client.Options{
+		URL: "ws://" + p.addr + "/ws", Token: token.Reveal(), Logger: slog.New(slog.DiscardHandler),
 		Connect: func() protocol.ConnectParams { return gateway.ClientParams("desktop-test") },
-		OnUp:    func(context.Context, protocol.ConnectResult) { up <- struct{}{} }})
+		OnUp:    func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); c.Run(ctx) }()

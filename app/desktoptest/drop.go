@@ -86,8 +86,10 @@ func dropFile(path string, onto window, x, y int) error {
 
 // say sends a message of the protocol; the first word is always the source.
 func (s *source) say(kind string, data ...uint32) error {
-	e := xproto.ClientMessageEvent{Format: 32, Window: s.onto, Type: s.atoms[kind],
-		Data: xproto.ClientMessageDataUnionData32New(append([]uint32{uint32(s.id)}, data...))}
+	e := xproto.ClientMessageEvent{
+		Format: 32, Window: s.onto, Type: s.atoms[kind],
+		Data: xproto.ClientMessageDataUnionData32New(append([]uint32{uint32(s.id)}, data...)),
+	}
 	return xproto.SendEventChecked(s.c, false, s.onto, 0, string(e.Bytes())).Check()
 }
 

@@ -58,8 +58,10 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, m: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", look.ColorMuted, look.SizeSmall),
-		where: widgets.NewText("", look.ColorText, "text"), filter: widgets.NewSearchField("Filter", "")}
+	p := &Page{
+		ctx: ctx, app: a, m: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", look.ColorMuted, look.SizeSmall),
+		where: widgets.NewText("", look.ColorText, "text"), filter: widgets.NewSearchField("Filter", ""),
+	}
 	p.where.Ellipsis = true
 	p.view.Loading = true
 	p.list = widgets.NewItemList(p.choose)

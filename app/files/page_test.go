@@ -24,8 +24,10 @@ func inPage(t *testing.T) *Page {
 }
 
 func folder() state.FilesView {
-	return state.FilesView{Place: "nas", Note: "The newest 10000 of 70000 files.", Dir: "src",
-		Entries: []state.FileEntry{{Path: "src/deep", Dir: true}, {Path: "src/main.go"}, {Path: "src/" + strings.Repeat("a long name ", 20) + ".txt"}}}
+	return state.FilesView{
+		Place: "nas", Note: "The newest 10000 of 70000 files.", Dir: "src",
+		Entries: []state.FileEntry{{Path: "src/deep", Dir: true}, {Path: "src/main.go"}, {Path: "src/" + strings.Repeat("a long name ", 20) + ".txt"}},
+	}
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {

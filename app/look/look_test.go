@@ -54,8 +54,12 @@ func TestTextReadsOnEveryGroundInLightAndDark(t *testing.T) {
 			}
 		}
 		for _, p := range [][2]fyne.ThemeColorName{
-			{ColorOnAccent, ColorAccent}, {theme.ColorNameForegroundOnError, theme.ColorNameError},
-			{ColorText, ColorAddedBg}, {ColorText, ColorRemovedBg}, {ColorText, ColorSelected}, {ColorText, theme.ColorNameButton},
+			{ColorOnAccent, ColorAccent},
+			{theme.ColorNameForegroundOnError, theme.ColorNameError},
+			{ColorText, ColorAddedBg},
+			{ColorText, ColorRemovedBg},
+			{ColorText, ColorSelected},
+			{ColorText, theme.ColorNameButton},
 			{ColorText, theme.ColorNameMenuBackground},
 		} {
 			if got := contrast(rgb(t, p[0], v), rgb(t, p[1], v)); got < 4.5 {

@@ -27,15 +27,21 @@ func inPage(t *testing.T) *Page {
 }
 
 func machines() state.View {
-	return state.View{Loaded: true, Connected: true,
+	return state.View{
+		Loaded: true, Connected: true,
 		Calls: []protocol.CallInfo{{CallID: "c", Node: "nas", Tool: "Bash", Args: []byte(`{"command":"make"}`), State: protocol.CallRunning}},
 		Nodes: []protocol.NodeInfo{
 			{ID: "laptop", Online: true, Local: true, Platform: "linux"},
-			{ID: "nas", Name: "The box in the cellar", Colour: "teal", Online: true, PingMs: 12, Version: "1.0", ConnectedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(), Tools: []string{"Bash", "Read"}, Device: "d",
-				Host: &protocol.HostInfo{OS: "Debian 12", Arch: "arm64", Workspace: "/srv", Enforcement: &protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Summary: "partly",
-					Checks: []protocol.EnforcedCheck{{ID: "orphans", Enforced: true, By: "pid"}, {ID: "net.udp", Why: "the kernel is too old"}}}}},
+			{
+				ID: "nas", Name: "The box in the cellar", Colour: "teal", Online: true, PingMs: 12, Version: "1.0", ConnectedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(), Tools: []string{"Bash", "Read"}, Device: "d",
+				Host: &protocol.HostInfo{OS: "Debian 12", Arch: "arm64", Workspace: "/srv", Enforcement: &protocol.Enforcement{
+					Mode: "workspace-write", Network: "blocked", Summary: "partly",
+					Checks: []protocol.EnforcedCheck{{ID: "orphans", Enforced: true, By: "pid"}, {ID: "net.udp", Why: "the kernel is too old"}},
+				}},
+			},
 			{ID: "old", LastSeenAt: pagetest.Noon.Add(-100 * time.Hour).UnixMilli(), Platform: strings.Repeat("a long name of a system ", 10)},
-		}}
+		},
+	}
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
@@ -46,7 +52,8 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	golden.Markup(t, "empty", p.Box)
 	p.show(machines())
 	p.showPairing(state.Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{
-		{ID: "r", Kind: protocol.RequestPair, Device: protocol.Device{Name: "tower", OS: "Windows 11", Address: "10.0.0.9"}, Words: []string{"cobalt", "otter", "lamp"}}}}})
+		{ID: "r", Kind: protocol.RequestPair, Device: protocol.Device{Name: "tower", OS: "Windows 11", Address: "10.0.0.9"}, Words: []string{"cobalt", "otter", "lamp"}},
+	}}})
 	golden.Markup(t, "list", p.Box)
 	p.Open("nas")
 	p.detail.log.SetLines(widgets.PlainLines("a line"))
@@ -66,8 +73,10 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 	if copied != "7-otter-lamp" && copied != "fairlead://pair?x" {
 		t.Errorf("copied %q", copied)
 	}
-	for want, r := range map[string]protocol.NetworkStatus{"cannot reach this gateway: port taken": {Enabled: true, Problem: "port taken"}, "at 10.0.0.2:8788. Its words are a-b": {Enabled: true, Listening: true,
-		Addresses: []string{"10.0.0.2:8788"}, Words: []string{"a", "b"}}, "about to listen": {Enabled: true}, "No other machine": {}} {
+	for want, r := range map[string]protocol.NetworkStatus{"cannot reach this gateway: port taken": {Enabled: true, Problem: "port taken"}, "at 10.0.0.2:8788. Its words are a-b": {
+		Enabled: true, Listening: true,
+		Addresses: []string{"10.0.0.2:8788"}, Words: []string{"a", "b"},
+	}, "about to listen": {Enabled: true}, "No other machine": {}} {
 		if got, _ := NetworkText(state.Pairing{DeviceListResult: protocol.DeviceListResult{Network: r}}); !strings.Contains(got, want) {
 			t.Errorf("%q has no %q", got, want)
 		}

@@ -146,8 +146,12 @@ func (b *bus) remove(ctx context.Context, id string) {
 
 // locked asks the screen savers of the session, and logind. Who does not answer says nothing.
 func (b *bus) locked(ctx context.Context) bool {
-	for _, saver := range []struct{ name, path string }{{"org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"},
-		{"org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"}, {"org.cinnamon.ScreenSaver", "/org/cinnamon/ScreenSaver"}, {"org.xfce.ScreenSaver", "/org/xfce/ScreenSaver"}} {
+	for _, saver := range []struct{ name, path string }{
+		{"org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"},
+		{"org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"},
+		{"org.cinnamon.ScreenSaver", "/org/cinnamon/ScreenSaver"},
+		{"org.xfce.ScreenSaver", "/org/xfce/ScreenSaver"},
+	} {
 		var active bool
 		call := b.conn.Object(saver.name, dbus.ObjectPath(saver.path)).CallWithContext(ctx, saver.name+".GetActive", dbus.FlagNoAutoStart)
 		if call.Store(&active) == nil && active {

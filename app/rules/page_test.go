@@ -44,6 +44,7 @@ func (g *gateway) DeleteRule(_ context.Context, id string) error {
 	g.note("delete %s", id)
 	return g.fail
 }
+
 func (g *gateway) RestoreRule(_ context.Context, id string) error {
 	g.note("restore %s", id)
 	return g.fail
@@ -53,9 +54,12 @@ func (g *gateway) ImportRules(_ context.Context, file []byte) (protocol.RulesImp
 	g.note("import %s", file)
 	return protocol.RulesImportResult{Added: 2, Skipped: 1, Problems: []string{"rule 3: ls does not match"}}, g.fail
 }
+
 func (g *gateway) TryRule(_ context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
-	return protocol.RuleTryResult{Looked: 300, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{CallID: "1", Tool: "Bash", Node: "server",
-		Input: json.RawMessage(`{"command":"git status -s"}`), RequestedAt: 990_000}, Was: "ask", Now: "allow"}}}, g.fail
+	return protocol.RuleTryResult{Looked: 300, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
+		CallID: "1", Tool: "Bash", Node: "server",
+		Input: json.RawMessage(`{"command":"git status -s"}`), RequestedAt: 990_000,
+	}, Was: "ask", Now: "allow"}}}, g.fail
 }
 
 type bench struct {
@@ -72,16 +76,20 @@ func newBench(t *testing.T, mode look.Mode) *bench {
 	ctx, _ := pagetest.Start(t, mode)
 	b := &bench{t: t, g: &gateway{}}
 	b.g.rules = []protocol.Rule{
-		{ID: "1", Words: "Allow git status with anything after it on server", Origin: protocol.RuleFromQuestion, CreatedBy: "owner this computer", CreatedAt: 900_000, Hits: 12,
-			LastUsed: 950_000, Policy: json.RawMessage(`{"tool":"Bash","argv":["git","status","**"],"node":"server","verdict":"allow"}`)},
+		{
+			ID: "1", Words: "Allow git status with anything after it on server", Origin: protocol.RuleFromQuestion, CreatedBy: "owner this computer", CreatedAt: 900_000, Hits: 12,
+			LastUsed: 950_000, Policy: json.RawMessage(`{"tool":"Bash","argv":["git","status","**"],"node":"server","verdict":"allow"}`),
+		},
 		{ID: "2", Words: "Deny Bash", Origin: protocol.RuleFromPerson, Policy: json.RawMessage(`{"tool":"Bash","verdict":"deny"}`), Problem: "its example “ls -la” must not match and does"},
 		{ID: "3", Words: "Allow make", Origin: protocol.RuleFromImport, Policy: json.RawMessage(`{"tool":"Bash","argv":["make"],"verdict":"allow","expires":"1970-01-01T00:10:00Z"}`)},
 		{ID: "grant:4", Words: "Allow exactly this command on server, in one chat", Origin: protocol.RuleFromChat, Policy: json.RawMessage(`{"verdict":"allow"}`)},
 		{ID: "cfg", Words: "deny gsv__Write", Origin: protocol.RuleFromConfig, Policy: json.RawMessage(`{"id":"cfg","tool":"gsv__Write","decision":"deny"}`)},
 	}
-	b.Page = newPage(ctx, b.g, Handlers{Undo: func(text string, undo func(), _ time.Time) { b.said, b.undo = append(b.said, text), undo },
-		Say: func(s string) { b.said = append(b.said, s) }, Save: func(name string, data []byte) { b.saved = name + " " + string(data) },
-		Open: func(done func([]byte)) { done([]byte(`{"rules":[]}`)) }})
+	b.Page = newPage(ctx, b.g, Handlers{
+		Undo: func(text string, undo func(), _ time.Time) { b.said, b.undo = append(b.said, text), undo },
+		Say:  func(s string) { b.said = append(b.said, s) }, Save: func(name string, data []byte) { b.saved = name + " " + string(data) },
+		Open: func(done func([]byte)) { done([]byte(`{"rules":[]}`)) },
+	})
 	b.run = func(work func(context.Context) error, done func(error)) { done(work(t.Context())) }
 	b.now = func() time.Time { return time.UnixMilli(1_000_000) }
 	b.w = pagetest.Window(t, b.Box, 880, 560)

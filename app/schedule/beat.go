@@ -67,8 +67,10 @@ func (b *beat) show(v state.SchedulesView) {
 func lastBeat(h protocol.HeartbeatState) string {
 	switch h.LastStatus {
 	case protocol.CronSkipped:
-		why := map[string]string{protocol.SkipOutsideHours: "outside its hours", protocol.SkipNoFile: "there is no HEARTBEAT.md", protocol.SkipEmptyFile: "HEARTBEAT.md is empty",
-			protocol.SkipBusy: "the chat was busy"}[h.LastError]
+		why := map[string]string{
+			protocol.SkipOutsideHours: "outside its hours", protocol.SkipNoFile: "there is no HEARTBEAT.md", protocol.SkipEmptyFile: "HEARTBEAT.md is empty",
+			protocol.SkipBusy: "the chat was busy",
+		}[h.LastError]
 		return ", left out: " + cmp.Or(why, h.LastError)
 	case protocol.CronError:
 		return ", failed: " + h.LastError

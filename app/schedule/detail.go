@@ -26,8 +26,10 @@ type detail struct {
 }
 
 func newDetail(p *Page, id protocol.CronJobID) *detail {
-	d := &detail{p: p, id: id, none: widgets.NewParagraph("It has not run yet.", look.ColorMuted, "text"),
-		count: widgets.NewText("", look.ColorMuted, look.SizeSmall)}
+	d := &detail{
+		p: p, id: id, none: widgets.NewParagraph("It has not run yet.", look.ColorMuted, "text"),
+		count: widgets.NewText("", look.ColorMuted, look.SizeSmall),
+	}
 	d.runs = widgets.NewItemList(func(i int) {
 		if i >= len(d.shown) {
 			return

@@ -28,12 +28,16 @@ func at(d time.Duration) int64 { return pagetest.Noon.Add(d).UnixMilli() }
 
 func jobs() state.SchedulesView {
 	next := at(20 * time.Minute)
-	return state.SchedulesView{Loaded: true, Every: "30m", Heartbeat: protocol.HeartbeatState{NextHeartbeatAt: &next, LastHeartbeatAt: &next, LastStatus: protocol.CronSkipped, LastError: protocol.SkipNoFile},
+	return state.SchedulesView{
+		Loaded: true, Every: "30m", Heartbeat: protocol.HeartbeatState{NextHeartbeatAt: &next, LastHeartbeatAt: &next, LastStatus: protocol.CronSkipped, LastError: protocol.SkipNoFile},
 		Jobs: []protocol.CronJob{
-			{ID: "a", Name: "Look at the backups", Enabled: true, Schedule: protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 9 * * 1-5", TZ: "Europe/Berlin"},
-				Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "Look at the backups and say what failed."}, State: protocol.CronJobState{NextRunAtMs: at(21 * time.Hour), LastStatus: protocol.CronError}},
+			{
+				ID: "a", Name: "Look at the backups", Enabled: true, Schedule: protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 9 * * 1-5", TZ: "Europe/Berlin"},
+				Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "Look at the backups and say what failed."}, State: protocol.CronJobState{NextRunAtMs: at(21 * time.Hour), LastStatus: protocol.CronError},
+			},
 			{ID: "b", Name: strings.Repeat("A very long name of a schedule ", 8), Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3600_000}, Spec: protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "x"}},
-		}}
+		},
+	}
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
@@ -49,8 +53,10 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	golden.Markup(t, "detail-new", p.Box)
 	v := jobs()
 	v.Shown, v.RunsInAll = "a", 300
-	v.Runs = []protocol.CronRun{{ID: 2, Ts: at(-time.Hour), Status: protocol.CronError, Error: "the machine nas is offline", DurationMs: 1200},
-		{ID: 1, Ts: at(-25 * time.Hour), Status: protocol.CronOK, Summary: "All backups are good.", DurationMs: 65000}}
+	v.Runs = []protocol.CronRun{
+		{ID: 2, Ts: at(-time.Hour), Status: protocol.CronError, Error: "the machine nas is offline", DurationMs: 1200},
+		{ID: 1, Ts: at(-25 * time.Hour), Status: protocol.CronOK, Summary: "All backups are good.", DurationMs: 65000},
+	}
 	p.show(v)
 	golden.Markup(t, "detail", p.Box)
 	test.Tap(pagetest.Button(t, p.Box, "Edit"))

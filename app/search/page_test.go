@@ -25,8 +25,10 @@ func inPage(t *testing.T) (p *Page, opened *protocol.SessionKey) {
 func hits(n int) []protocol.SearchHit {
 	var list []protocol.SearchHit
 	for range n {
-		list = append(list, protocol.SearchHit{SessionKey: "agent:main:2", Title: "Photos on the NAS", Role: protocol.RoleUser, Timestamp: pagetest.Noon.Add(-30 * time.Hour).UnixMilli(),
-			Snippet: []protocol.Snippet{{Text: strings.Repeat("a long text before it, ", 20)}, {Text: "nas", Mark: true}}})
+		list = append(list, protocol.SearchHit{
+			SessionKey: "agent:main:2", Title: "Photos on the NAS", Role: protocol.RoleUser, Timestamp: pagetest.Noon.Add(-30 * time.Hour).UnixMilli(),
+			Snippet: []protocol.Snippet{{Text: strings.Repeat("a long text before it, ", 20)}, {Text: "nas", Mark: true}},
+		})
 	}
 	return list
 }

@@ -55,8 +55,10 @@ func (p *Page) computer() fyne.CanvasObject {
 	if l == nil {
 		return page(section("This computer", muted("This window uses a gateway that runs elsewhere. Nothing of the agent runs on this computer.")))
 	}
-	c := &computerPage{p: p, l: l, now: l.Confinement(), folders: container.NewVBox(), kept: container.NewVBox(),
-		said: muted("A change holds at once, and stops what runs on this computer.")}
+	c := &computerPage{
+		p: p, l: l, now: l.Confinement(), folders: container.NewVBox(), kept: container.NewVBox(),
+		said: muted("A change holds at once, and stops what runs on this computer."),
+	}
 	reach, setReach := pick(reaches, func(disk bool) { next := c.now; next.Disk = disk; c.set(next) })
 	mode, setMode := pick(sandboxes, func(m string) { next := c.now; next.Mode = m; c.set(next) })
 	network, setNetwork := pick(networks, func(n string) { next := c.now; next.Network = n; c.set(next) })

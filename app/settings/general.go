@@ -49,9 +49,11 @@ type choice[V comparable] struct {
 	value V
 }
 
-var modes = []choice[look.Mode]{{"As the system", look.System}, {"Light", look.Light}, {"Dark", look.Dark}}
-var starts = []choice[bool]{{"Open the window", false}, {"Stay in the tray", true}}
-var sizes = []choice[float32]{{"Small", look.TextSmall}, {"Normal", look.TextNormal}, {"Large", look.TextLarge}, {"Largest", look.TextLargest}}
+var (
+	modes  = []choice[look.Mode]{{"As the system", look.System}, {"Light", look.Light}, {"Dark", look.Dark}}
+	starts = []choice[bool]{{"Open the window", false}, {"Stay in the tray", true}}
+	sizes  = []choice[float32]{{"Small", look.TextSmall}, {"Normal", look.TextNormal}, {"Large", look.TextLarge}, {"Largest", look.TextLargest}}
+)
 
 // pick makes a row of buttons of which one is chosen. It calls chosen for what the person chooses; set chooses without a call.
 func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject, set func(V)) {

@@ -15,8 +15,12 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		p.models = newModels(p)
 		synctest.Wait()
 		m := p.models
-		m.providers = []protocol.Provider{{ID: "anthropic", Name: "Anthropic", NeedsKey: true, KeyURL: "https://console.anthropic.com"}, {ID: "openai", Name: "OpenAI", NeedsKey: true, KeySet: true},
-			{ID: "ollama", Name: "Ollama", Local: true, BaseURL: "http://127.0.0.1:11434"}, {ID: "operator", Name: "Built-in operator"}}
+		m.providers = []protocol.Provider{
+			{ID: "anthropic", Name: "Anthropic", NeedsKey: true, KeyURL: "https://console.anthropic.com"},
+			{ID: "openai", Name: "OpenAI", NeedsKey: true, KeySet: true},
+			{ID: "ollama", Name: "Ollama", Local: true, BaseURL: "http://127.0.0.1:11434"},
+			{ID: "operator", Name: "Built-in operator"},
+		}
 		m.present.ModelRef = protocol.ModelRef{Provider: "operator", ID: "built-in"}
 		general := p.general()
 		synctest.Wait()

@@ -238,8 +238,10 @@ func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.
 	}
 	entry.OnSubmitted = func(string) { save() }
 	button := widgets.NewButton("Save address", "", save)
-	return []fyne.CanvasObject{widgets.NewText("Address", look.ColorMuted, look.SizeSmall),
-		container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry)}
+	return []fyne.CanvasObject{
+		widgets.NewText("Address", look.ColorMuted, look.SizeSmall),
+		container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry),
+	}
 }
 
 // test tries the provider and says how it went.

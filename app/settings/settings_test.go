@@ -143,8 +143,10 @@ func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 			t.Error("it promises something for tools that do not run")
 		}
 		p.app.Value.Update(func(v state.View) state.View {
-			v.Nodes = []protocol.NodeInfo{{ID: "box", Local: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Mode: "read-only", Network: "blocked", Summary: "partly",
-				Checks: []protocol.EnforcedCheck{{ID: "orphans", Enforced: true, By: "pid"}, {ID: "forks", Why: "no cgroup"}}}}}}
+			v.Nodes = []protocol.NodeInfo{{ID: "box", Local: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{
+				Mode: "read-only", Network: "blocked", Summary: "partly",
+				Checks: []protocol.EnforcedCheck{{ID: "orphans", Enforced: true, By: "pid"}, {ID: "forks", Why: "no cgroup"}},
+			}}}}
 			return v
 		})
 		time.Sleep(time.Second)

@@ -114,8 +114,10 @@ func TestStreamedTextGrowsOnceWhateverIsRepeated(t *testing.T) {
 }
 
 func TestStoredMessageTakesThePlaceOfWhatWasStreamed(t *testing.T) {
-	v := View{Runs: []protocol.RunInfo{{RunID: "r", Step: 1, Text: "streamed", Thinking: "hm"}},
-		Calls: []protocol.CallInfo{{CallID: "c", RunID: "r", ToolCallID: "t"}, {CallID: "d", RunID: "r", ToolCallID: "u"}}}
+	v := View{
+		Runs:  []protocol.RunInfo{{RunID: "r", Step: 1, Text: "streamed", Thinking: "hm"}},
+		Calls: []protocol.CallInfo{{CallID: "c", RunID: "r", ToolCallID: "t"}, {CallID: "d", RunID: "r", ToolCallID: "u"}},
+	}
 	v = reduce(v, protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleAssistant}})
 	if v.Runs[0].Text != "" || v.Runs[0].Thinking != "" {
 		t.Errorf("the streamed text stays beside the message: %+v", v.Runs[0])
@@ -153,7 +155,10 @@ func TestReduceNeverTouchesTheViewBefore(t *testing.T) {
 		{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleAssistant}},
 		{Kind: protocol.ChangeApproval, Approval: &protocol.Approval{ID: "q", State: protocol.ApprovalDenied}},
 		{Kind: protocol.ChangeRun, Run: &protocol.RunInfo{RunID: "r", State: protocol.RunDone}},
-		{Kind: protocol.ChangeRun}, {Kind: protocol.ChangeDelta}, {Kind: protocol.ChangeSession}, {Kind: "later"},
+		{Kind: protocol.ChangeRun},
+		{Kind: protocol.ChangeDelta},
+		{Kind: protocol.ChangeSession},
+		{Kind: "later"},
 	} {
 		reduce(v, c)
 	}

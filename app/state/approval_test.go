@@ -10,8 +10,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-var question = protocol.Approval{ID: "q", Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "nas", Tool: "Bash",
-	Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec, Hash: "h", Choices: []string{protocol.ScopeOnce}}
+var question = protocol.Approval{
+	ID: "q", Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "nas", Tool: "Bash",
+	Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec, Hash: "h", Choices: []string{protocol.ScopeOnce},
+}
 
 func TestAllowIsArmedOnlyAfterTheQuestionWasSeen(t *testing.T) {
 	start := time.Unix(1000, 0)

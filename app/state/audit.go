@@ -149,8 +149,10 @@ func csvLines(w io.Writer) func([]protocol.AuditEntry) error {
 			if e.ExitCode != nil {
 				exit = strconv.Itoa(*e.ExitCode)
 			}
-			row := []string{strconv.FormatInt(e.Seq, 10), time.UnixMilli(e.At).UTC().Format(time.RFC3339), e.Kind, e.By, string(e.Node), string(e.SessionKey), string(e.RunID),
-				string(e.CallID), e.Tool, e.What, e.Verdict, e.Why, e.Rule, string(e.Approval), e.State, exit, e.Hash}
+			row := []string{
+				strconv.FormatInt(e.Seq, 10), time.UnixMilli(e.At).UTC().Format(time.RFC3339), e.Kind, e.By, string(e.Node), string(e.SessionKey), string(e.RunID),
+				string(e.CallID), e.Tool, e.What, e.Verdict, e.Why, e.Rule, string(e.Approval), e.State, exit, e.Hash,
+			}
 			for i, cell := range row {
 				if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 					row[i] = "'" + cell // a spreadsheet would take it for a formula

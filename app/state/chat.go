@@ -168,8 +168,10 @@ func (c *Chat) StopCall(id protocol.CallID) {
 
 // SetModel chooses the conversation's model; the zero value is the default again.
 func (c *Chat) SetModel(ref protocol.ModelRef) {
-	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: c.Key,
-		Settings: &protocol.SessionPrefsPatch{Model: &protocol.ModelPatch{Provider: &ref.Provider, ID: &ref.ID}}})
+	act(c.app, protocol.SessionPatch, protocol.SessionPatchParams{
+		SessionKey: c.Key,
+		Settings:   &protocol.SessionPrefsPatch{Model: &protocol.ModelPatch{Provider: &ref.Provider, ID: &ref.ID}},
+	})
 }
 
 // SetThinking chooses how much the model thinks; empty is the default again.

@@ -177,8 +177,10 @@ func TestExportHoldsEverythingThatWasSaid(t *testing.T) {
 	at := time.Date(2026, 5, 3, 10, 41, 0, 0, time.UTC).UnixMilli()
 	got := Markdown("A chat", []protocol.Message{
 		{Role: protocol.RoleUser, Timestamp: at, Content: protocol.Content{protocol.Text("Why?"), {Type: protocol.BlockImage, Filename: "shot.png"}}},
-		{Role: protocol.RoleAssistant, Timestamp: at, Content: protocol.Content{protocol.Text("Let me look."),
-			{Type: protocol.BlockToolCall, Name: "nas__Bash", Arguments: []byte(`{"command":"ls"}`)}}},
+		{Role: protocol.RoleAssistant, Timestamp: at, Content: protocol.Content{
+			protocol.Text("Let me look."),
+			{Type: protocol.BlockToolCall, Name: "nas__Bash", Arguments: []byte(`{"command":"ls"}`)},
+		}},
 		{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text("a\n```\nb\n")}},
 		{Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("Stopped.")}},
 	}, time.UTC)

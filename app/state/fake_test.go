@@ -146,9 +146,11 @@ func bubble(t *testing.T, setup func(*fake), body func(*testing.T, *App, *fake))
 		dial, l := client.Memory()
 		srv := &http.Server{Handler: f}
 		a := NewApp()
-		c := client.New(client.Options{URL: "ws://memory/ws", Dial: dial, OnDown: a.Down,
+		c := client.New(client.Options{
+			URL: "ws://memory/ws", Dial: dial, OnDown: a.Down,
 			Connect: func() protocol.ConnectParams { return protocol.ConnectParams{MinProtocol: 1, MaxProtocol: 1} },
-			OnUp:    func(context.Context, protocol.ConnectResult) { a.Connected() }})
+			OnUp:    func(context.Context, protocol.ConnectResult) { a.Connected() },
+		})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { srv.Serve(l) })

@@ -22,8 +22,10 @@ func TestPresenceIsSaidAsMeasured(t *testing.T) {
 }
 
 func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
-	n := protocol.NodeInfo{ID: "nas", Name: "The box", Online: true, PingMs: 3, Tools: []string{"Bash", "Read"}, Held: []string{"Write"}, Host: &protocol.HostInfo{OS: "Debian 12", Arch: "arm64",
-		Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/photos", ReadOnly: true}}}}
+	n := protocol.NodeInfo{ID: "nas", Name: "The box", Online: true, PingMs: 3, Tools: []string{"Bash", "Read"}, Held: []string{"Write"}, Host: &protocol.HostInfo{
+		OS: "Debian 12", Arch: "arm64",
+		Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/photos", ReadOnly: true}},
+	}}
 	facts := fmt.Sprint(FactsOf(n, time.Now()))
 	for _, want := range []string{"{System Debian 12, arm64}", "{Workspace /srv}", "{Folder /photos (read only)}", "{Tools Bash, Read}", "{Waiting tools Write}"} {
 		if !strings.Contains(facts, want) {

@@ -15,10 +15,14 @@ func TestTrustThatEndedAsksAgain(t *testing.T) {
 	for _, c := range []struct {
 		in   protocol.SessionEntry
 		mode string
-	}{{protocol.SessionEntry{}, protocol.ModeAsk}, {entry(nil), protocol.ModeAsk}, {entry(&protocol.ApprovalMode{}), protocol.ModeAsk},
+	}{
+		{protocol.SessionEntry{}, protocol.ModeAsk},
+		{entry(nil), protocol.ModeAsk},
+		{entry(&protocol.ApprovalMode{}), protocol.ModeAsk},
 		{entry(&protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: 1_000_000}), protocol.ModeAsk},
 		{entry(&protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: 1_000_001}), protocol.ModeTrust},
-		{entry(&protocol.ApprovalMode{Mode: protocol.ModeReadOnly}), protocol.ModeReadOnly}} {
+		{entry(&protocol.ApprovalMode{Mode: protocol.ModeReadOnly}), protocol.ModeReadOnly},
+	} {
 		if got := ModeOf(c.in, now); got.Mode != c.mode || ModeWord(got) == "" {
 			t.Errorf("%+v is %q, want %q", c.in.Settings, got.Mode, c.mode)
 		}

@@ -35,8 +35,10 @@ func (a *App) Reply(q protocol.Approval, r Reply) {
 	a.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
 		defer cancel()
-		res, err := Call(ctx, a, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: r.Decision, Scope: r.Scope,
-			Reason: r.Reason, Offers: r.Offers, Args: r.Args})
+		res, err := Call(ctx, a, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
+			ID: q.ID, Hash: q.Hash, Decision: r.Decision, Scope: r.Scope,
+			Reason: r.Reason, Offers: r.Offers, Args: r.Args,
+		})
 		switch {
 		case err != nil:
 			a.fail(fmt.Errorf("your answer was not taken: %w", err))

@@ -13,8 +13,10 @@ import (
 
 func command(text string, parts ...protocol.ApprovalPart) protocol.Approval {
 	args, _ := protocol.Marshal(map[string]string{"command": text})
-	return protocol.Approval{ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, Args: args, Parts: parts,
-		Preview: &protocol.CallPreview{Folder: "/srv/parser", Programs: []protocol.Program{{Name: "make", Path: "/usr/bin/make"}, {Name: "sudo", Path: "/usr/bin/sudo"}}}}
+	return protocol.Approval{
+		ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, Args: args, Parts: parts,
+		Preview: &protocol.CallPreview{Folder: "/srv/parser", Programs: []protocol.Program{{Name: "make", Path: "/usr/bin/make"}, {Name: "sudo", Path: "/usr/bin/sudo"}}},
+	}
 }
 
 func TestRiskyPartsAreMarkedWhereTheyStand(t *testing.T) {
@@ -109,8 +111,10 @@ func TestHunksThatAddAndRemoveLines(t *testing.T) {
 }
 
 func TestHunksOfAnEditWithinLines(t *testing.T) {
-	q := protocol.Approval{Kind: protocol.AskCall, Tool: "Edit", Args: json.RawMessage(`{"path":"a","oldString":"one\nb\nc\nd\ntw","newString":"ONE\nb\nc\nd\nTW"}`),
-		Preview: &protocol.CallPreview{Diff: "@@ -5,2 +5,2 @@\n-x one\n+x ONE\n b\n@@ -8,2 +8,2 @@\n d\n-two\n+TWo\n"}}
+	q := protocol.Approval{
+		Kind: protocol.AskCall, Tool: "Edit", Args: json.RawMessage(`{"path":"a","oldString":"one\nb\nc\nd\ntw","newString":"ONE\nb\nc\nd\nTW"}`),
+		Preview: &protocol.CallPreview{Diff: "@@ -5,2 +5,2 @@\n-x one\n+x ONE\n b\n@@ -8,2 +8,2 @@\n d\n-two\n+TWo\n"},
+	}
 	if !CanPick(q) {
 		t.Fatal("no part of it can be picked")
 	}
@@ -119,8 +123,10 @@ func TestHunksOfAnEditWithinLines(t *testing.T) {
 	if json.Unmarshal(raw, &got); err != nil || got.NewString != "one\nb\nc\nd\nTW" || got.OldString != "one\nb\nc\nd\ntw" {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, args := range []string{`{"oldString":"other","newString":"ONE\nb\nc\nd\nTW"}`, `{"oldString":"one\nb\nc\nd\ntw","newString":"ONE\nb\nc\nd\nTW","replaceAll":true}`,
-		`{"oldString":"one\nb\nc\nd\ntw","newString":"ONE\nb\nc\nd\nTW","edits":[]}`} {
+	for _, args := range []string{
+		`{"oldString":"other","newString":"ONE\nb\nc\nd\nTW"}`, `{"oldString":"one\nb\nc\nd\ntw","newString":"ONE\nb\nc\nd\nTW","replaceAll":true}`,
+		`{"oldString":"one\nb\nc\nd\ntw","newString":"ONE\nb\nc\nd\nTW","edits":[]}`,
+	} {
 		q.Args = json.RawMessage(args)
 		if CanPick(q) {
 			t.Errorf("%s can be picked", args)
@@ -204,8 +210,10 @@ func TestOfferedRulesAreThoseTheGatewayMakes(t *testing.T) {
 	q := command("make test")
 	exact := protocol.RuleOffer{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","test"],"cwd":"/srv/parser/**","node":"server","verdict":"allow"}`), Words: "in a folder"}
 	wide := protocol.RuleOffer{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","**"],"verdict":"allow"}`), Words: "always"}
-	q.Offers = []protocol.RuleOffer{{Words: "as offered", As: map[string]protocol.RuleOffer{protocol.ScopeFolder: exact}},
-		{Words: "as offered", As: map[string]protocol.RuleOffer{protocol.ScopeFolder: wide, protocol.ScopeAlways: wide}}}
+	q.Offers = []protocol.RuleOffer{
+		{Words: "as offered", As: map[string]protocol.RuleOffer{protocol.ScopeFolder: exact}},
+		{Words: "as offered", As: map[string]protocol.RuleOffer{protocol.ScopeFolder: wide, protocol.ScopeAlways: wide}},
+	}
 	rules := OfferedRules(q, protocol.ScopeFolder)
 	if len(rules) != 2 || rules[0].Words != "in a folder" || string(rules[0].Policy) != string(exact.Policy) || !rules[1].Wide || rules[0].Wide {
 		t.Errorf("%+v", rules)

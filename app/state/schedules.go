@@ -158,8 +158,10 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 		} else {
 			patch.Text = &mode.Text
 		}
-		r, err = Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &protocol.CronJobPatch{Name: &f.Name, Schedule: &sched, Spec: &patch,
-			Missed: &f.Missed, DeleteAfterRun: &once}})
+		r, err = Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &protocol.CronJobPatch{
+			Name: &f.Name, Schedule: &sched, Spec: &patch,
+			Missed: &f.Missed, DeleteAfterRun: &once,
+		}})
 	}
 	if err == nil {
 		s.reload()

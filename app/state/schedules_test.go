@@ -130,8 +130,10 @@ func TestFormOfAJobGivesTheSameJob(t *testing.T) {
 
 func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
-	for text, want := range map[string]string{"18:30": "2026-03-29 18:30", "20:01": "2026-03-28 20:01", " Tomorrow  at 9:00": "2026-03-29 09:00", "today 18:30": "2026-03-28 18:30",
-		"2026-05-03 18:30": "2026-05-03 18:30", "3.5.2026 18:30": "2026-05-03 18:30", "tomorrow": "", "25:00": "", "": "", "in a while": ""} {
+	for text, want := range map[string]string{
+		"18:30": "2026-03-29 18:30", "20:01": "2026-03-28 20:01", " Tomorrow  at 9:00": "2026-03-29 09:00", "today 18:30": "2026-03-28 18:30",
+		"2026-05-03 18:30": "2026-05-03 18:30", "3.5.2026 18:30": "2026-05-03 18:30", "tomorrow": "", "25:00": "", "": "", "in a while": "",
+	} {
 		got, err := ParseWhen(text, now)
 		if want == "" != (err != nil) || err == nil && got.Format("2006-01-02 15:04") != want {
 			t.Errorf("%q is %v, %v; want %q", text, got, err, want)
@@ -141,14 +143,18 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 
 func TestTimesAreSaidInWords(t *testing.T) {
 	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
-	for d, want := range map[time.Duration]string{-time.Minute: "due now", time.Minute: "in a minute", 20 * time.Minute: "in 20 minutes", 2*time.Hour + 5*time.Minute: "in 2 h 5 min, at 22:05",
-		13 * time.Hour: "tomorrow at 09:00", 60 * time.Hour: "Tuesday at 08:00", 400 * 24 * time.Hour: "2 May 2027", 30 * 24 * time.Hour: "27 Apr at 20:00"} {
+	for d, want := range map[time.Duration]string{
+		-time.Minute: "due now", time.Minute: "in a minute", 20 * time.Minute: "in 20 minutes", 2*time.Hour + 5*time.Minute: "in 2 h 5 min, at 22:05",
+		13 * time.Hour: "tomorrow at 09:00", 60 * time.Hour: "Tuesday at 08:00", 400 * 24 * time.Hour: "2 May 2027", 30 * 24 * time.Hour: "27 Apr at 20:00",
+	} {
 		if got := In(now.Add(d).UnixMilli(), now); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
 	}
-	for expr, want := range map[string]string{"0 9 * * *": "every day at 9:00", "30 7 * * 1-5": "weekdays at 7:30", "*/15 * * * *": "every 15 min", "0 9 * * 0": "every Sunday at 9:00",
-		"0 9 1 * *": "day 1 of every month at 9:00", "5 * * * *": "every hour at 5 past", "0 9 1 1 *": "0 9 1 1 *", "0 9,17 * * *": "0 9,17 * * *", "0 9 * * 9": "0 9 * * 9", "x": "x"} {
+	for expr, want := range map[string]string{
+		"0 9 * * *": "every day at 9:00", "30 7 * * 1-5": "weekdays at 7:30", "*/15 * * * *": "every 15 min", "0 9 * * 0": "every Sunday at 9:00",
+		"0 9 1 * *": "day 1 of every month at 9:00", "5 * * * *": "every hour at 5 past", "0 9 1 1 *": "0 9 1 1 *", "0 9,17 * * *": "0 9,17 * * *", "0 9 * * 9": "0 9 * * 9", "x": "x",
+	} {
 		if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, now); got != want {
 			t.Errorf("%q is %q, want %q", expr, got, want)
 		}

@@ -15,8 +15,10 @@ func TestSizesAndTimesAreSaidShortly(t *testing.T) {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{0: "", 3 * time.Second: "a few seconds", 42 * time.Second: "about 40 s", 2 * time.Minute: "about 2 min", 3 * time.Hour: "about 3 h",
-		72 * time.Hour: "about 3 days"} {
+	for d, want := range map[time.Duration]string{
+		0: "", 3 * time.Second: "a few seconds", 42 * time.Second: "about 40 s", 2 * time.Minute: "about 2 min", 3 * time.Hour: "about 3 h",
+		72 * time.Hour: "about 3 days",
+	} {
 		if got := ETAText(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
@@ -61,8 +63,11 @@ func TestFilesOfThisComputerAreSentAndGoOnAfterABreak(t *testing.T) {
 			t.Errorf("started %s", list)
 		}
 		f.mu.Lock()
-		f.snap.Transfers = []protocol.Transfer{{ID: "mine", From: protocol.Here, State: protocol.TransferWaiting}, {ID: "theirs", From: "nas", To: "box", State: protocol.TransferWaiting},
-			{ID: "paused", From: protocol.Here, State: protocol.TransferPaused}}
+		f.snap.Transfers = []protocol.Transfer{
+			{ID: "mine", From: protocol.Here, State: protocol.TransferWaiting},
+			{ID: "theirs", From: "nas", To: "box", State: protocol.TransferWaiting},
+			{ID: "paused", From: protocol.Here, State: protocol.TransferPaused},
+		}
 		f.mu.Unlock()
 		f.cut()
 		time.Sleep(time.Minute)

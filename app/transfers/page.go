@@ -57,8 +57,10 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, Box: container.NewStack(), ended: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(look.Inside),
-		foot: widgets.NewText("", look.ColorMuted, look.SizeSmall), now: time.Now}
+	p := &Page{
+		ctx: ctx, app: a, h: h, Box: container.NewStack(), ended: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(look.Inside),
+		foot: widgets.NewText("", look.ColorMuted, look.SizeSmall), now: time.Now,
+	}
 	p.list = widgets.NewItemList(func(i int) { p.choose(i, nil) })
 	p.list.OnMenu = func(i int, at fyne.Position) { p.choose(i, &at) }
 	p.draw()

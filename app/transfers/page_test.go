@@ -27,8 +27,10 @@ func inPage(t *testing.T) *Page {
 
 func moving() state.View {
 	return state.View{Loaded: true, Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}}, Transfers: []protocol.Transfer{
-		{ID: "a", State: protocol.TransferRunning, Sources: []string{"@here:/home/me/photos"}, From: protocol.Here, To: "nas", Files: 900, FilesDone: 300, Bytes: 3_400_000_000, BytesDone: 1_200_000_000,
-			Speed: 86_000_000, ETA: 25_000, Current: strings.Repeat("a long folder/", 20) + "a.jpg"},
+		{
+			ID: "a", State: protocol.TransferRunning, Sources: []string{"@here:/home/me/photos"}, From: protocol.Here, To: "nas", Files: 900, FilesDone: 300, Bytes: 3_400_000_000, BytesDone: 1_200_000_000,
+			Speed: 86_000_000, ETA: 25_000, Current: strings.Repeat("a long folder/", 20) + "a.jpg",
+		},
 		{ID: "b", State: protocol.TransferPaused, Sources: []string{"nas:/x.iso"}, From: "nas", To: "gsv", Files: 1, Bytes: 1000, BytesDone: 10},
 	}}
 }

@@ -86,8 +86,10 @@ type listRow struct {
 }
 
 func newListRow(l *ItemList) *listRow {
-	r := &listRow{list: l, icon: widget.NewIcon(nil), title: NewText("M", look.ColorText, "text"), text: NewText("M", look.ColorMuted, look.SizeSmall),
-		trail: NewText("", look.ColorMuted, look.SizeSmall)}
+	r := &listRow{
+		list: l, icon: widget.NewIcon(nil), title: NewText("M", look.ColorText, "text"), text: NewText("M", look.ColorMuted, look.SizeSmall),
+		trail: NewText("", look.ColorMuted, look.SizeSmall),
+	}
 	r.title.Ellipsis, r.text.Ellipsis = true, true
 	r.box = Inset(look.Gap, look.Inside, look.Gap, look.Inside, Row(look.Inside, 1, r.icon, Col(0, r.title, r.text), r.trail))
 	r.ExtendBaseWidget(r)

@@ -191,8 +191,10 @@ type Fold struct {
 
 // NewFold makes an empty, folded line with an icon.
 func NewFold(icon string) *Fold {
-	f := &Fold{title: NewText("", look.ColorMuted, look.SizeSidebar), icon: widget.NewIcon(look.IconIn(icon, look.ColorMuted)),
-		fold: widget.NewIcon(look.IconIn("right", look.ColorMuted)), text: NewParagraph("", look.ColorMuted, look.SizeSidebar)}
+	f := &Fold{
+		title: NewText("", look.ColorMuted, look.SizeSidebar), icon: widget.NewIcon(look.IconIn(icon, look.ColorMuted)),
+		fold: widget.NewIcon(look.IconIn("right", look.ColorMuted)), text: NewParagraph("", look.ColorMuted, look.SizeSidebar),
+	}
 	head := NewPress(Inset(2, look.Inside, 2, 0, Row(6, -1, f.icon, f.title, f.fold)), func() {
 		f.Set(f.title.Text, f.text.Text(), !f.open)
 		if f.OnToggle != nil {

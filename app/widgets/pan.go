@@ -141,6 +141,7 @@ func (r *panRenderer) Refresh() {
 	r.p.vbar.Refresh()
 	r.p.place(r.p.Size())
 }
+
 func (r *panRenderer) Objects() []fyne.CanvasObject {
 	return []fyne.CanvasObject{r.p.clip, r.p.hbar, r.p.vbar}
 }

@@ -35,8 +35,10 @@ type SidebarRow struct {
 
 // NewSidebarRow makes a row.
 func NewSidebarRow(item SidebarItem, onTap func()) *SidebarRow {
-	r := &SidebarRow{OnTap: onTap, icon: widget.NewIcon(nil), title: NewText("", look.ColorText, look.SizeSidebar),
-		trail: NewText("", look.ColorMuted, look.SizeSmall), badge: NewBadge(0)}
+	r := &SidebarRow{
+		OnTap: onTap, icon: widget.NewIcon(nil), title: NewText("", look.ColorText, look.SizeSidebar),
+		trail: NewText("", look.ColorMuted, look.SizeSmall), badge: NewBadge(0),
+	}
 	r.title.Ellipsis = true
 	r.press = NewPress(Inset(4, look.Inside, 4, look.Inside, Row(look.Inside, 1, r.icon, r.title, r.trail, r.badge)), func() { call(r.OnTap) })
 	r.press.OnMenu = func(at fyne.Position) {

@@ -69,8 +69,10 @@ var (
 
 // NewTranscript makes an empty one.
 func NewTranscript(create func(kind int) ItemRow) *Transcript {
-	t := &Transcript{Create: create, known: map[string]float32{}, active: map[string]*activeRow{}, pool: map[int][]ItemRow{},
-		sizes: newHeights(nil), follow: true, ring: NewRect("", look.ColorAccent, look.Corner)}
+	t := &Transcript{
+		Create: create, known: map[string]float32{}, active: map[string]*activeRow{}, pool: map[int][]ItemRow{},
+		sizes: newHeights(nil), follow: true, ring: NewRect("", look.ColorAccent, look.Corner),
+	}
 	t.bar = newBar(true, func(to float32) { t.scrollTo(float64(to)) })
 	t.more = NewButton("New", "newest", t.ScrollToEnd)
 	t.more.Primary = true

@@ -232,6 +232,7 @@ type messageRow struct {
 func (r *messageRow) Bind(i Item) {
 	r.view.Set(Message{From: "Fairlead", Time: "10:41", Text: i.Data.(string)})
 }
+
 func (r *messageRow) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(Inset(8, 24, 8, 24, r.view))
 }

@@ -53,6 +53,7 @@ func (b *book) Delta(_ bool, text string) {
 		b.once.Do(func() { close(b.spoke) })
 	}
 }
+
 func (b *book) State(state, notice string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,8 +114,10 @@ func run(m *llmtest.Model, b *book, c caller) *Run {
 		c = fine
 	}
 	hello := protocol.Message{ID: "hello", Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Hello")}}
-	return &Run{ID: "run", Session: "agent:main:main", Model: m, Info: m.Info, Ref: protocol.ModelRef{Provider: "test", ID: "scripted"}, MaxSteps: 10,
-		Tools: func() []protocol.ToolSpec { return nil }, Caller: c, Sink: b, History: []protocol.Message{hello}}
+	return &Run{
+		ID: "run", Session: "agent:main:main", Model: m, Info: m.Info, Ref: protocol.ModelRef{Provider: "test", ID: "scripted"}, MaxSteps: 10,
+		Tools: func() []protocol.ToolSpec { return nil }, Caller: c, Sink: b, History: []protocol.Message{hello},
+	}
 }
 
 func check(t *testing.T, got []string, want ...string) {

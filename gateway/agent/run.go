@@ -193,16 +193,20 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, se
 	fail := func(text string) protocol.Message {
 		_, bare, _ := protocol.ToolName(c.Name).Split()
 		out.IsError, out.Content, out.Timestamp = true, protocol.Content{protocol.Text("Error: " + text)}, time.Now().UnixMilli()
-		out.Call = &protocol.CallInfo{CallID: CallID(m.ID, c.ID), ToolCallID: c.ID, RunID: r.ID, SessionKey: r.Session, Tool: bare, Args: c.Arguments,
-			State: protocol.CallFailed, Error: text}
+		out.Call = &protocol.CallInfo{
+			CallID: CallID(m.ID, c.ID), ToolCallID: c.ID, RunID: r.ID, SessionKey: r.Session, Tool: bare, Args: c.Arguments,
+			State: protocol.CallFailed, Error: text,
+		}
 		return out
 	}
 	if raw, broken := badArguments(c); broken {
 		return fail(fmt.Sprintf("the arguments are not a JSON object: %.200s", raw)), nil
 	}
-	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), dispatch.Call{ID: CallID(m.ID, c.ID), ToolCallID: c.ID,
+	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), dispatch.Call{
+		ID: CallID(m.ID, c.ID), ToolCallID: c.ID,
 		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: r.AskedBy, Iteration: r.step,
-		OnStart: settled, OnPut: settled, OnAsk: r.Sink.OnAsk})
+		OnStart: settled, OnPut: settled, OnAsk: r.Sink.OnAsk,
+	})
 	if err != nil {
 		if context.Cause(ctx) != nil {
 			m := fail("stopped")

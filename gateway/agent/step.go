@@ -22,8 +22,10 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	if err := r.room(ctx); err != nil {
 		return true, err
 	}
-	req := llm.Request{System: r.System, Messages: withObjects(r.Sink.Hydrate(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
-		Thinking: r.Thinking, CacheKey: string(r.Session)}
+	req := llm.Request{
+		System: r.System, Messages: withObjects(r.Sink.Hydrate(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
+		Thinking: r.Thinking, CacheKey: string(r.Session),
+	}
 	for _, t := range r.Tools() {
 		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
 	}
@@ -182,8 +184,10 @@ func (a *answer) call(e llm.Event) {
 }
 
 func (a *answer) message() protocol.Message {
-	m := protocol.Message{RunID: a.run.ID, Role: protocol.RoleAssistant, Provider: a.run.Ref.Provider, Model: a.run.Ref.ID, StopReason: a.stop,
-		Timestamp: time.Now().UnixMilli()}
+	m := protocol.Message{
+		RunID: a.run.ID, Role: protocol.RoleAssistant, Provider: a.run.Ref.Provider, Model: a.run.Ref.ID, StopReason: a.stop,
+		Timestamp: time.Now().UnixMilli(),
+	}
 	for _, b := range a.blocks {
 		if b.Type == protocol.BlockText && strings.TrimSpace(b.Text) == "" {
 			continue

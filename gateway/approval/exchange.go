@@ -58,8 +58,10 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 			continue
 		}
 		have[string(raw)] = true
-		add = append(add, protocol.Rule{ID: protocol.NewID(), Policy: raw, Words: Words(p), Origin: protocol.RuleFromImport, CreatedBy: by,
-			CreatedAt: time.Now().UnixMilli() - int64(i)})
+		add = append(add, protocol.Rule{
+			ID: protocol.NewID(), Policy: raw, Words: Words(p), Origin: protocol.RuleFromImport, CreatedBy: by,
+			CreatedAt: time.Now().UnixMilli() - int64(i),
+		})
 	}
 	if len(add) == 0 {
 		return res, nil
@@ -93,8 +95,10 @@ func (r *Rules) Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *p
 	}
 	res := protocol.RuleTryResult{Words: rule.Words, Changed: []protocol.RuleChange{}}
 	for _, call := range calls {
-		c := callOf(Request{Node: call.Node, Bare: call.Tool, Effect: call.Effect, Args: call.Input, Session: call.SessionKey, Preview: call.Preview,
-			Host: host(call.Node)})
+		c := callOf(Request{
+			Node: call.Node, Bare: call.Tool, Effect: call.Effect, Args: call.Input, Session: call.SessionKey, Preview: call.Preview,
+			Host: host(call.Node),
+		})
 		was, now := r.judge(c), with.Judge(c)
 		res.Looked++
 		if was.Verdict != now.Verdict && len(res.Changed) < in.Limit {

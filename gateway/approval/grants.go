@@ -131,8 +131,10 @@ func (r *Rules) All(ctx context.Context) (protocol.RulesResult, error) {
 // grantRule shows a permission of a chat as a rule.
 func grantRule(g store.Grant) (protocol.Rule, error) {
 	raw, err := protocol.Marshal(map[string]any{"tool": g.Tool, "node": g.Node, "session": g.Session, "verdict": policy.Allow, "exactly": g.Match})
-	return protocol.Rule{ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", g.Words, g.Node),
-		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt}, err
+	return protocol.Rule{
+		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", g.Words, g.Node),
+		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt,
+	}, err
 }
 
 // markGrant withdraws a permission of a chat, or gives it back.

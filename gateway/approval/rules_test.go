@@ -12,13 +12,17 @@ import (
 
 func command(text string) Request {
 	args, _ := json.Marshal(map[string]string{"command": text})
-	return Request{Tool: "n__Bash", Node: "n", Bare: "Bash", Effect: protocol.EffectExec, Args: args, Session: "chat",
-		Host: &protocol.HostInfo{Workspace: "/srv/app"}, Preview: &protocol.CallPreview{Folder: "/srv/app", Shell: "/bin/bash"}}
+	return Request{
+		Tool: "n__Bash", Node: "n", Bare: "Bash", Effect: protocol.EffectExec, Args: args, Session: "chat",
+		Host: &protocol.HostInfo{Workspace: "/srv/app"}, Preview: &protocol.CallPreview{Folder: "/srv/app", Shell: "/bin/bash"},
+	}
 }
 
 func change(tool, path string, outside bool) Request {
-	return Request{Tool: protocol.ToolName("n__" + tool), Node: "n", Bare: tool, Effect: protocol.EffectWrite, Args: json.RawMessage(`{}`), Session: "chat",
-		Host: &protocol.HostInfo{Workspace: "/srv/app"}, Preview: &protocol.CallPreview{Path: path, Outside: outside}}
+	return Request{
+		Tool: protocol.ToolName("n__" + tool), Node: "n", Bare: tool, Effect: protocol.EffectWrite, Args: json.RawMessage(`{}`), Session: "chat",
+		Host: &protocol.HostInfo{Workspace: "/srv/app"}, Preview: &protocol.CallPreview{Path: path, Outside: outside},
+	}
 }
 
 func put(t *testing.T, r *Rules, policy string) protocol.Rule {

@@ -34,9 +34,11 @@ func OpenCertificate(store secret.Store, now time.Time) (tls.Certificate, trust.
 	if err != nil {
 		return tls.Certificate{}, "", fmt.Errorf("make a certificate: %w", err)
 	}
-	template := x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "fairlead"}, DNSNames: []string{"fairlead"},
+	template := x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: "fairlead"}, DNSNames: []string{"fairlead"},
 		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(certLife), KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true}
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true,
+	}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
 	if err != nil {
 		return tls.Certificate{}, "", fmt.Errorf("make a certificate: %w", err)

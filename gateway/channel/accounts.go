@@ -257,8 +257,10 @@ func (h *Hub) keep(ctx context.Context, a *account, full Account) {
 		h.offline(a, up.line, err)
 		if errors.Is(err, ErrLogin) {
 			slog.Warn("A channel cannot log in", "channel", a.channel, "account", a.id, "err", err)
-			h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: "warning", At: now(),
-				Text: fmt.Sprintf("%s (%s): %s. Log it in again under Channels.", a.driver.Kind().Title, a.id, err)}})
+			h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+				Level: "warning", At: now(),
+				Text: fmt.Sprintf("%s (%s): %s. Log it in again under Channels.", a.driver.Kind().Title, a.id, err),
+			}})
 			return
 		}
 		if time.Since(began) > steady {

@@ -89,8 +89,10 @@ func key(channel, account string) string { return channel + ":" + account }
 
 // New makes a hub.
 func New(o Options) *Hub {
-	h := &Hub{o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account), runs: make(map[protocol.RunID]*following),
-		waiters: make(map[string]chan delivery), limits: make(map[string]*limit)}
+	h := &Hub{
+		o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account), runs: make(map[protocol.RunID]*following),
+		waiters: make(map[string]chan delivery), limits: make(map[string]*limit),
+	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	for _, d := range o.Drivers {
 		h.drivers[d.Kind().Channel] = d
@@ -207,8 +209,10 @@ func (h *Hub) Status(ctx context.Context, in protocol.ChannelParams) (protocol.C
 		if in.AccountID != "" && accountID(in.AccountID) != a.id {
 			continue
 		}
-		res.Accounts = append(res.Accounts, protocol.ChannelAccountStatus{AccountID: a.id, Connected: a.line != nil, Authenticated: a.authed, Error: a.err,
-			Extra: a.extra, LastActivity: max(a.lastMessage, a.connectedAt), Waiting: waiting[k]})
+		res.Accounts = append(res.Accounts, protocol.ChannelAccountStatus{
+			AccountID: a.id, Connected: a.line != nil, Authenticated: a.authed, Error: a.err,
+			Extra: a.extra, LastActivity: max(a.lastMessage, a.connectedAt), Waiting: waiting[k],
+		})
 	}
 	h.mu.Unlock()
 	if !known {

@@ -115,13 +115,23 @@ func TestEnvelope(t *testing.T) {
 		want string
 	}{
 		{protocol.ChannelInboundParams{Peer: protocol.Peer{Kind: "dm", ID: "ann"}, Message: protocol.ChannelMessage{Text: " hello\nworld ", Timestamp: at}}, "[pigeon · 2:05 PM CEST] hello\nworld"},
-		{protocol.ChannelInboundParams{Peer: protocol.Peer{Kind: "group", ID: "g", Name: "Club"}, Sender: &protocol.Sender{ID: "x", Name: "Ann]\n[root"}, WasMentioned: &yes,
-			Message: protocol.ChannelMessage{Text: "hi", Timestamp: at, ReplyToText: "Shall we\nmeet?", Location: &protocol.Location{Lat: 52.5, Lon: 13.25, Name: "Ostkreuz"}}},
-			"[pigeon · 2:05 PM CEST · Ann) (root]\n[in reply to: Shall we meet?]\nhi\n[location: 52.500000, 13.250000, Ostkreuz]"},
-		{protocol.ChannelInboundParams{Peer: protocol.Peer{Kind: "dm", ID: "ann"}, Message: protocol.ChannelMessage{Timestamp: at, Media: []protocol.Media{
-			{Type: "audio", MimeType: "audio/ogg", Duration: 7, Transcription: "buy milk"}, {Type: "image", MimeType: "image/png", Data: png},
-			{Type: "video", MimeType: "video/mp4", URL: "https://example.org/v"}, {Type: "image", Data: "%%%"}, {Type: "x"}}}},
-			"[pigeon · 2:05 PM CEST]\n[audio, audio/ogg, 7 s, transcribed: buy milk]\n[image, image/png]\n[video, video/mp4, at https://example.org/v; it was not fetched]\n[image, which could not be read: it is not base64]\n[document, without its content]"},
+		{
+			protocol.ChannelInboundParams{
+				Peer: protocol.Peer{Kind: "group", ID: "g", Name: "Club"}, Sender: &protocol.Sender{ID: "x", Name: "Ann]\n[root"}, WasMentioned: &yes,
+				Message: protocol.ChannelMessage{Text: "hi", Timestamp: at, ReplyToText: "Shall we\nmeet?", Location: &protocol.Location{Lat: 52.5, Lon: 13.25, Name: "Ostkreuz"}},
+			},
+			"[pigeon · 2:05 PM CEST · Ann) (root]\n[in reply to: Shall we meet?]\nhi\n[location: 52.500000, 13.250000, Ostkreuz]",
+		},
+		{
+			protocol.ChannelInboundParams{Peer: protocol.Peer{Kind: "dm", ID: "ann"}, Message: protocol.ChannelMessage{Timestamp: at, Media: []protocol.Media{
+				{Type: "audio", MimeType: "audio/ogg", Duration: 7, Transcription: "buy milk"},
+				{Type: "image", MimeType: "image/png", Data: png},
+				{Type: "video", MimeType: "video/mp4", URL: "https://example.org/v"},
+				{Type: "image", Data: "%%%"},
+				{Type: "x"},
+			}}},
+			"[pigeon · 2:05 PM CEST]\n[audio, audio/ogg, 7 s, transcribed: buy milk]\n[image, image/png]\n[video, video/mp4, at https://example.org/v; it was not fetched]\n[image, which could not be read: it is not base64]\n[document, without its content]",
+		},
 	} {
 		tc.in.Channel, tc.in.AccountID = "pigeon", "default"
 		if _, err := b.Inbound(t.Context(), tc.in); err != nil {

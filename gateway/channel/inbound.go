@@ -114,8 +114,10 @@ func deref(r *protocol.ChannelInboundResult) protocol.ChannelInboundResult {
 }
 
 func outboundTo(r store.Route, chat protocol.SessionKey, text string) protocol.ChannelOutbound {
-	return protocol.ChannelOutbound{Channel: r.Channel, AccountID: r.AccountID, Peer: r.Peer, SessionKey: chat,
-		Message: protocol.OutboundMessage{Text: text, ReplyToID: r.ReplyToID}}
+	return protocol.ChannelOutbound{
+		Channel: r.Channel, AccountID: r.AccountID, Peer: r.Peer, SessionKey: chat,
+		Message: protocol.OutboundMessage{Text: text, ReplyToID: r.ReplyToID},
+	}
 }
 
 func checkInbound(in protocol.ChannelInboundParams) error {

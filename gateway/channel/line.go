@@ -121,8 +121,10 @@ func (l *line) failed(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
 	err := l.h.o.Store.SetOutbound(context.WithoutCancel(l.ctx), o)
 	slog.Warn("A message to a channel was given up", "channel", l.channel, "account", l.id, "err", why)
-	l.h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: "warning", At: now(),
-		Text: fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, strings.TrimSuffix(why, "."))}})
+	l.h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+		Level: "warning", At: now(),
+		Text: fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, strings.TrimSuffix(why, ".")),
+	}})
 	l.h.tell(o.ID, delivery{err: protocol.ErrInternal.With("It was not delivered: " + why)})
 	return err
 }

@@ -42,8 +42,10 @@ func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelIn
 	if c.DMPolicy == policyAllowlist {
 		return &protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "the sender is not in channels." + in.Channel + ".allowFrom"}, nil
 	}
-	p := store.Pair{PendingPair: protocol.PendingPair{Channel: in.Channel, SenderID: id, RequestedAt: now(), AccountID: in.AccountID,
-		FirstMessage: clip(strings.TrimSpace(in.Message.Text), maxFirst)}, Peer: in.Peer}
+	p := store.Pair{PendingPair: protocol.PendingPair{
+		Channel: in.Channel, SenderID: id, RequestedAt: now(), AccountID: in.AccountID,
+		FirstMessage: clip(strings.TrimSpace(in.Message.Text), maxFirst),
+	}, Peer: in.Peer}
 	if in.Sender != nil {
 		p.SenderName = clip(in.Sender.Name, 120)
 	}
@@ -61,8 +63,10 @@ func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelIn
 	}
 	if added {
 		h.changed(in.Channel)
-		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: "info", At: now(),
-			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + p.SenderID + ". Allow it under Channels, or with: fairlead channels pair approve " + in.Channel + " " + p.SenderID}})
+		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+			Level: "info", At: now(),
+			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + p.SenderID + ". Allow it under Channels, or with: fairlead channels pair approve " + in.Channel + " " + p.SenderID,
+		}})
 		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
 		if err := h.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
 			return nil, err

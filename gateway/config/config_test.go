@@ -253,8 +253,10 @@ func TestWatcherMaySet(t *testing.T) {
 
 func TestIllegalStoredValueDoesNotStopTheStart(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
-	b := memory{"timeouts.toolMs": json.RawMessage(`"x"`), "gone": json.RawMessage(`1`), "ui.theme": json.RawMessage(`"dark"`),
-		"timeouts.llmMs": json.RawMessage(`1`), "auth": json.RawMessage(`{"token":"in the clear"}`)}
+	b := memory{
+		"timeouts.toolMs": json.RawMessage(`"x"`), "gone": json.RawMessage(`1`), "ui.theme": json.RawMessage(`"dark"`),
+		"timeouts.llmMs": json.RawMessage(`1`), "auth": json.RawMessage(`{"token":"in the clear"}`),
+	}
 	s, problems, err := Open(t.Context(), b, secret.Open(t.TempDir()))
 	if err != nil || len(problems) != 4 || s.Get().Auth.Token != "" || s.Get().Timeouts.LLM != 300_000 || s.Get().UI.Theme != "dark" || s.Get().Timeouts.Tool != 600_000 {
 		t.Errorf("Open = %v, problems %v", err, problems)

@@ -78,8 +78,10 @@ func (s *Scheduler) skip(j *job, due, at, until int64) {
 		next.State.NextRunAtMs = nextRun(j.Schedule, j.Base, until, s.zone())
 	}
 	next.State.LastStatus, next.State.LastError = protocol.CronSkipped, "Its time passed while it could not run."
-	r := store.CronRun{Job: j.ID, Due: due, StartedAt: at, EndedAt: at, Status: protocol.CronSkipped, Error: next.State.LastError,
-		NextRunAt: next.State.NextRunAtMs}
+	r := store.CronRun{
+		Job: j.ID, Due: due, StartedAt: at, EndedAt: at, Status: protocol.CronSkipped, Error: next.State.LastError,
+		NextRunAt: next.State.NextRunAtMs,
+	}
 	stored, err := s.o.Store.StartCronRun(s.ctx, next, r)
 	j.CronJob = next
 	if err != nil {
@@ -98,10 +100,12 @@ func (s *Scheduler) ask(j *job, due int64) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	q := &question{cancel}
 	j.asking = q
-	a := protocol.Approval{Kind: protocol.AskContinue, SessionKey: mainSession(j.AgentID), AskedBy: protocol.AskedBy{Kind: "schedule", Name: j.Name},
+	a := protocol.Approval{
+		Kind: protocol.AskContinue, SessionKey: mainSession(j.AgentID), AskedBy: protocol.AskedBy{Kind: "schedule", Name: j.Name},
 		Why: fmt.Sprintf("the job %q should have run on %s, but its time passed while it could not; allow to run it now, or deny to leave it out", j.Name,
 			time.UnixMilli(due).In(s.zone()).Format("2 January 2006 at 15:04 (MST)")),
-		Choices: []string{protocol.ScopeOnce}}
+		Choices: []string{protocol.ScopeOnce},
+	}
 	id := j.ID
 	s.wg.Go(func() {
 		defer cancel()

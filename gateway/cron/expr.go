@@ -43,8 +43,10 @@ func ParseExpr(text string, zone *time.Location) (*Expr, error) {
 	if bits[4]&(1<<7) != 0 {
 		bits[4] |= 1
 	}
-	e := &Expr{minute: bits[0], hour: bits[1], dom: bits[2], month: bits[3], dow: bits[4] & 0x7f,
-		anyHour: fields[1] == "*", anyDOM: fields[2] == "*", anyDOW: fields[4] == "*", zone: zone}
+	e := &Expr{
+		minute: bits[0], hour: bits[1], dom: bits[2], month: bits[3], dow: bits[4] & 0x7f,
+		anyHour: fields[1] == "*", anyDOM: fields[2] == "*", anyDOW: fields[4] == "*", zone: zone,
+	}
 	if _, ok := e.after(civil(time.Unix(0, 0).UTC()), nil); !ok {
 		return nil, fmt.Errorf("cron expression: no day matches %.60q", text)
 	}

@@ -24,26 +24,36 @@ func TestNextAcrossChangesOfTheClock(t *testing.T) {
 		name, zone, expr, from string
 		want                   []string
 	}{
-		{"skipped hour comes once at the skip", "Europe/Berlin", "30 2 * * *", "2026-03-28 12:00 +0100",
-			[]string{"2026-03-29 03:00 +0200", "2026-03-30 02:30 +0200"}},
+		{
+			"skipped hour comes once at the skip", "Europe/Berlin", "30 2 * * *", "2026-03-28 12:00 +0100",
+			[]string{"2026-03-29 03:00 +0200", "2026-03-30 02:30 +0200"},
+		},
 		{"many skipped times come once", "Europe/Berlin", "*/10 2 * * *", "2026-03-28 12:00 +0100", []string{"2026-03-29 03:00 +0200", "2026-03-30 02:00 +0200"}},
-		{"a skipped time and the first one after are one", "Europe/Berlin", "0 2,3 * * *", "2026-03-28 12:00 +0100",
-			[]string{"2026-03-29 03:00 +0200", "2026-03-30 02:00 +0200"}},
+		{
+			"a skipped time and the first one after are one", "Europe/Berlin", "0 2,3 * * *", "2026-03-28 12:00 +0100",
+			[]string{"2026-03-29 03:00 +0200", "2026-03-30 02:00 +0200"},
+		},
 		{"repeated hour comes once", "Europe/Berlin", "30 2 * * *", "2026-10-24 12:00 +0200", []string{"2026-10-25 02:30 +0200", "2026-10-26 02:30 +0100"}},
 		{"asked within the repetition", "Europe/Berlin", "30 2 * * *", "2026-10-25 02:10 +0100", []string{"2026-10-26 02:30 +0100"}},
 		{"right after the repetition", "Europe/Berlin", "0 3 * * *", "2026-10-25 02:10 +0100", []string{"2026-10-25 03:00 +0100"}},
-		{"every half hour goes by real time back", "Europe/Berlin", "*/30 * * * *", "2026-10-25 02:10 +0200",
-			[]string{"2026-10-25 02:30 +0200", "2026-10-25 02:00 +0100", "2026-10-25 02:30 +0100", "2026-10-25 03:00 +0100"}},
+		{
+			"every half hour goes by real time back", "Europe/Berlin", "*/30 * * * *", "2026-10-25 02:10 +0200",
+			[]string{"2026-10-25 02:30 +0200", "2026-10-25 02:00 +0100", "2026-10-25 02:30 +0100", "2026-10-25 03:00 +0100"},
+		},
 		{"every hour goes by real time forth", "Europe/Berlin", "30 * * * *", "2026-03-29 01:10 +0100", []string{"2026-03-29 01:30 +0100", "2026-03-29 03:30 +0200"}},
 		{"New York skips", "America/New_York", "15 2 * * *", "2026-03-07 12:00 -0500", []string{"2026-03-08 03:00 -0400", "2026-03-09 02:15 -0400"}},
 		{"New York repeats", "America/New_York", "15 1 * * *", "2026-10-31 12:00 -0400", []string{"2026-11-01 01:15 -0400", "2026-11-02 01:15 -0500"}},
 		{"New York skips on a weekday list", "America/New_York", "0 2 * * 0", "2026-03-07 12:00 -0500", []string{"2026-03-08 03:00 -0400", "2026-03-15 02:00 -0400"}},
 		{"Lord Howe skips half an hour", "Australia/Lord_Howe", "15 2 * * *", "2026-10-03 12:00 +1030", []string{"2026-10-04 02:30 +1100", "2026-10-05 02:15 +1100"}},
 		{"Lord Howe keeps the other half", "Australia/Lord_Howe", "45 2 * * *", "2026-10-03 12:00 +1030", []string{"2026-10-04 02:45 +1100", "2026-10-05 02:45 +1100"}},
-		{"Lord Howe repeats half an hour", "Australia/Lord_Howe", "15,45 1 * * *", "2026-04-04 12:00 +1100",
-			[]string{"2026-04-05 01:15 +1100", "2026-04-05 01:45 +1100", "2026-04-06 01:15 +1030"}},
-		{"Lord Howe by real time", "Australia/Lord_Howe", "*/15 * * * *", "2026-04-05 01:40 +1100",
-			[]string{"2026-04-05 01:45 +1100", "2026-04-05 01:30 +1030", "2026-04-05 01:45 +1030", "2026-04-05 02:00 +1030"}},
+		{
+			"Lord Howe repeats half an hour", "Australia/Lord_Howe", "15,45 1 * * *", "2026-04-04 12:00 +1100",
+			[]string{"2026-04-05 01:15 +1100", "2026-04-05 01:45 +1100", "2026-04-06 01:15 +1030"},
+		},
+		{
+			"Lord Howe by real time", "Australia/Lord_Howe", "*/15 * * * *", "2026-04-05 01:40 +1100",
+			[]string{"2026-04-05 01:45 +1100", "2026-04-05 01:30 +1030", "2026-04-05 01:45 +1030", "2026-04-05 02:00 +1030"},
+		},
 		{"a day that Samoa left out", "Pacific/Apia", "0 12 30 12 *", "2011-12-29 20:00 -1000", []string{"2011-12-31 00:00 +1400", "2012-12-30 12:00 +1400"}},
 		{"midnight that Cairo skips", "Africa/Cairo", "0 0 * * *", "2026-04-23 12:00 +0200", []string{"2026-04-24 01:00 +0300", "2026-04-25 00:00 +0300"}},
 		{"29 February over a century", "UTC", "0 0 29 2 *", "2096-03-01 00:00 +0000", []string{"2104-02-29 00:00 +0000"}},

@@ -224,8 +224,19 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 }
 
 var (
-	inFields = []span{{"inMs", time.Millisecond}, {"delayMs", time.Millisecond}, {"inSeconds", time.Second}, {"inMinutes", time.Minute},
-		{"inHours", time.Hour}, {"inDays", 24 * time.Hour}}
-	everyFields = []span{{"everyMs", time.Millisecond}, {"everySeconds", time.Second}, {"everyMinutes", time.Minute}, {"everyHours", time.Hour},
-		{"everyDays", 24 * time.Hour}}
+	inFields = []span{
+		{"inMs", time.Millisecond},
+		{"delayMs", time.Millisecond},
+		{"inSeconds", time.Second},
+		{"inMinutes", time.Minute},
+		{"inHours", time.Hour},
+		{"inDays", 24 * time.Hour},
+	}
+	everyFields = []span{
+		{"everyMs", time.Millisecond},
+		{"everySeconds", time.Second},
+		{"everyMinutes", time.Minute},
+		{"everyHours", time.Hour},
+		{"everyDays", 24 * time.Hour},
+	}
 )

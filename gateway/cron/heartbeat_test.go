@@ -25,8 +25,10 @@ func TestAnEmptyHeartbeatFileHasNothingToDo(t *testing.T) {
 }
 
 func TestTheIntervalOfAHeartbeat(t *testing.T) {
-	for text, want := range map[string]time.Duration{"30m": 30 * time.Minute, "2h": 2 * time.Hour, "1h30m": 90 * time.Minute, "5s": time.Minute, "1 day": 24 * time.Hour,
-		"0": 0, "0m": 0, "": 0, "often": 0, "-5m": 0} {
+	for text, want := range map[string]time.Duration{
+		"30m": 30 * time.Minute, "2h": 2 * time.Hour, "1h30m": 90 * time.Minute, "5s": time.Minute, "1 day": 24 * time.Hour,
+		"0": 0, "0m": 0, "": 0, "often": 0, "-5m": 0,
+	} {
 		if got, _ := every(config.Heartbeat{Every: text}); got != want {
 			t.Errorf("%q: %s", text, got)
 		}
@@ -39,10 +41,20 @@ func TestActiveHours(t *testing.T) {
 		start, end, tz, at string
 		want               bool
 	}{
-		{"08:00", "23:00", "", "07:59", false}, {"08:00", "23:00", "", "08:00", true}, {"08:00", "23:00", "user", "22:59", true}, {"08:00", "23:00", "", "23:00", false},
-		{"22:00", "06:00", "", "23:30", true}, {"22:00", "06:00", "", "05:59", true}, {"22:00", "06:00", "", "06:00", false}, {"22:00", "06:00", "", "12:00", false},
-		{"08:00", "24:00", "", "23:59", true}, {"08:00", "23:00", "America/New_York", "08:00", false}, {"08:00", "23:00", "America/New_York", "14:00", true},
-		{"", "", "", "03:00", true}, {"8", "x", "", "03:00", true}, {"08:00", "08:00", "", "03:00", true},
+		{"08:00", "23:00", "", "07:59", false},
+		{"08:00", "23:00", "", "08:00", true},
+		{"08:00", "23:00", "user", "22:59", true},
+		{"08:00", "23:00", "", "23:00", false},
+		{"22:00", "06:00", "", "23:30", true},
+		{"22:00", "06:00", "", "05:59", true},
+		{"22:00", "06:00", "", "06:00", false},
+		{"22:00", "06:00", "", "12:00", false},
+		{"08:00", "24:00", "", "23:59", true},
+		{"08:00", "23:00", "America/New_York", "08:00", false},
+		{"08:00", "23:00", "America/New_York", "14:00", true},
+		{"", "", "", "03:00", true},
+		{"8", "x", "", "03:00", true},
+		{"08:00", "08:00", "", "03:00", true},
 	} {
 		day, err := time.ParseInLocation("2006-01-02 15:04", "2026-06-01 "+c.at, berlin)
 		if err != nil {

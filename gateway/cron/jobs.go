@@ -43,9 +43,11 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 		in.AgentID = protocol.MainAgent
 	}
 	at := now()
-	j := store.CronJob{Base: at, CronJob: protocol.CronJob{ID: protocol.CronJobID(protocol.NewID()), AgentID: in.AgentID, Name: in.Name,
+	j := store.CronJob{Base: at, CronJob: protocol.CronJob{
+		ID: protocol.CronJobID(protocol.NewID()), AgentID: in.AgentID, Name: in.Name,
 		Description: in.Description, Enabled: in.Enabled == nil || *in.Enabled, DeleteAfterRun: in.DeleteAfterRun, CreatedAtMs: at, UpdatedAtMs: at,
-		Schedule: *in.Schedule, Spec: *in.Spec, Missed: in.Missed}}
+		Schedule: *in.Schedule, Spec: *in.Spec, Missed: in.Missed,
+	}}
 	if err := s.check(&j.CronJob); err != nil {
 		return out, bad(err)
 	}

@@ -86,8 +86,10 @@ func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (proto
 	list, total, err := s.o.Store.CronRuns(ctx, in.JobID, in.Offset, limit)
 	out.Count = total
 	for _, r := range list {
-		out.Runs = append(out.Runs, protocol.CronRun{ID: r.ID, JobID: r.Job, Ts: r.StartedAt, Status: r.Status, Error: r.Error, Summary: r.Summary,
-			DurationMs: max(r.EndedAt-r.StartedAt, 0), NextRunAtMs: r.NextRunAt, DueAtMs: r.Due, SessionKey: r.Session, RunID: r.Run})
+		out.Runs = append(out.Runs, protocol.CronRun{
+			ID: r.ID, JobID: r.Job, Ts: r.StartedAt, Status: r.Status, Error: r.Error, Summary: r.Summary,
+			DurationMs: max(r.EndedAt-r.StartedAt, 0), NextRunAtMs: r.NextRunAt, DueAtMs: r.Due, SessionKey: r.Session, RunID: r.Run,
+		})
 	}
 	return out, err
 }
@@ -116,8 +118,10 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 			switch {
 			case in.ID != "" && j.ID != in.ID:
 			case force && j.run != nil:
-				out.Results = append(out.Results, protocol.CronRunResult{JobID: j.ID, Status: protocol.CronSkipped, Error: "It is running already.",
-					NextRunAtMs: j.State.NextRunAtMs})
+				out.Results = append(out.Results, protocol.CronRunResult{
+					JobID: j.ID, Status: protocol.CronSkipped, Error: "It is running already.",
+					NextRunAtMs: j.State.NextRunAtMs,
+				})
 			case force || due && s.o.Config().Cron.Enabled:
 				wanted = append(wanted, &request{id: j.ID, force: force, began: make(chan *running, 1)})
 			}

@@ -108,8 +108,10 @@ type request struct {
 
 // New makes a scheduler. Serve gives it the chats.
 func New(o Options) *Scheduler {
-	return &Scheduler{o: o, inbox: make(chan func()), wake: make(chan struct{}, 1), ended: make(chan struct{}),
-		jobs: make(map[protocol.CronJobID]*job), beats: make(map[protocol.AgentID]*beat)}
+	return &Scheduler{
+		o: o, inbox: make(chan func()), wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		jobs: make(map[protocol.CronJobID]*job), beats: make(map[protocol.AgentID]*beat),
+	}
 }
 
 // Serve gives the scheduler the chats, once, before Run: the chats need the tools first, and gsv__Cron is one.

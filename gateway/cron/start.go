@@ -103,8 +103,10 @@ func (s *Scheduler) finish(run *running, end outcome) {
 	}
 	j.run = nil
 	if end.status == protocol.CronError && j.State.LastStatus != protocol.CronError { // once, not at every run of a job that keeps failing
-		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: "warning", At: at,
-			Text: fmt.Sprintf("The scheduled job %q failed: %s", j.Name, cut(end.err, maxSummary))}})
+		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+			Level: "warning", At: at,
+			Text: fmt.Sprintf("The scheduled job %q failed: %s", j.Name, cut(end.err, maxSummary)),
+		}})
 	}
 	j.State.RunningAtMs, j.State.LastRunAtMs = 0, run.StartedAt
 	j.State.LastStatus, j.State.LastError, j.State.LastDurationMs = end.status, end.err, &took

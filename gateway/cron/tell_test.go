@@ -29,8 +29,10 @@ func TestWhoShowsSchedulesIsToldOfEachChange(t *testing.T) {
 		if n := told(); n != 0 {
 			t.Errorf("told %d times of nothing", n)
 		}
-		job := r.add(protocol.CronAddParams{Name: "j", Schedule: &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3_600_000},
-			Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "hi"}})
+		job := r.add(protocol.CronAddParams{
+			Name: "j", Schedule: &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3_600_000},
+			Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "hi"},
+		})
 		if n := told(); n != 1 {
 			t.Errorf("told %d times of a new job", n)
 		}
@@ -56,10 +58,12 @@ func TestWhoShowsSchedulesIsToldOfEachChange(t *testing.T) {
 func TestLookingAtSchedulesIsNoChange(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		of := r.sched.Tool().Spec.EffectOf
-		for args, want := range map[string]protocol.Effect{`{}`: protocol.EffectWrite, `{"action":"status"}`: protocol.EffectRead, `{"action":"list"}`: protocol.EffectRead,
+		for args, want := range map[string]protocol.Effect{
+			`{}`: protocol.EffectWrite, `{"action":"status"}`: protocol.EffectRead, `{"action":"list"}`: protocol.EffectRead,
 			`{"action":"runs"}`: protocol.EffectRead, `{"action":"add"}`: protocol.EffectWrite, `{"action":"run"}`: protocol.EffectWrite,
 			`{"action":"remove"}`: protocol.EffectWrite, `{"action":"update"}`: protocol.EffectWrite, `{"action":"Status"}`: protocol.EffectWrite,
-			`{"action":1}`: protocol.EffectWrite, `[]`: protocol.EffectWrite} {
+			`{"action":1}`: protocol.EffectWrite, `[]`: protocol.EffectWrite,
+		} {
 			if got := of(json.RawMessage(args)); got != want {
 				t.Errorf("%s: %s", args, got)
 			}

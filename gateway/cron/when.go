@@ -23,8 +23,10 @@ var (
 )
 
 // zoned are the layouts of times that name their offset.
-var zoned = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04Z07:00", "2006-01-02T15:04:05Z0700",
-	"2006-01-02T15:04:05 MST", "2006-01-02 15:04:05 MST", "2006-01-02 15:04 MST", time.RFC1123Z}
+var zoned = []string{
+	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04Z07:00", "2006-01-02T15:04:05Z0700",
+	"2006-01-02T15:04:05 MST", "2006-01-02 15:04:05 MST", "2006-01-02 15:04 MST", time.RFC1123Z,
+}
 
 var errNoTime = errors.New(`write it as 2026-03-29T09:00, "in 20 minutes", "today 18:00" or "tomorrow at 9am"`)
 

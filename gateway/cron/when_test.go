@@ -117,8 +117,13 @@ func TestIntervalsKeepTheirGrid(t *testing.T) {
 		anchor          *int64
 		base, now, want int64
 	}{
-		{nil, 1000, 1000, 21_000}, {nil, 1000, 20_999, 21_000}, {nil, 1000, 21_000, 41_000}, {nil, 100_000, 35_000, 40_000},
-		{nil, 100_000, 40_000, 60_000}, {&anchor, 1000, 5, 100_000}, {&anchor, 1000, 100_000, 120_000},
+		{nil, 1000, 1000, 21_000},
+		{nil, 1000, 20_999, 21_000},
+		{nil, 1000, 21_000, 41_000},
+		{nil, 100_000, 35_000, 40_000},
+		{nil, 100_000, 40_000, 60_000},
+		{&anchor, 1000, 5, 100_000},
+		{&anchor, 1000, 100_000, 120_000},
 	} {
 		s := protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 20_000, AnchorMs: c.anchor}
 		if got := nextRun(s, c.base, c.now, time.UTC); got != c.want {
@@ -128,8 +133,10 @@ func TestIntervalsKeepTheirGrid(t *testing.T) {
 }
 
 func FuzzSchedule(f *testing.F) {
-	for _, s := range []string{`"in 20 minutes"`, `"tomorrow at 9am"`, `{"kind":"at","at":"2026-03-29T02:30"}`, `{"kind":"every","everyMinutes":5,"anchor":"today 8:00"}`,
-		`{"kind":"cron","expr":"*/5 * * * *","tz":"Europe/Berlin"}`, `"every monday at 8"`, `{"in":"1h 30m"}`, `{"atMs":1e300}`, `"at 12:60pm"`} {
+	for _, s := range []string{
+		`"in 20 minutes"`, `"tomorrow at 9am"`, `{"kind":"at","at":"2026-03-29T02:30"}`, `{"kind":"every","everyMinutes":5,"anchor":"today 8:00"}`,
+		`{"kind":"cron","expr":"*/5 * * * *","tz":"Europe/Berlin"}`, `"every monday at 8"`, `{"in":"1h 30m"}`, `{"atMs":1e300}`, `"at 12:60pm"`,
+	} {
 		f.Add(s)
 	}
 	loc := zone(f, "Australia/Lord_Howe")

@@ -130,8 +130,10 @@ func (t *task) question(ctx context.Context, d approval.Decision, r approval.Req
 		return end, res, true, err
 	}
 	if end.Scope == protocol.ScopeSession && narrow {
-		grant := store.Grant{ID: protocol.NewID(), Session: t.call.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words,
-			CreatedAt: time.Now().UnixMilli(), From: q.ID}
+		grant := store.Grant{
+			ID: protocol.NewID(), Session: t.call.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words,
+			CreatedAt: time.Now().UnixMilli(), From: q.ID,
+		}
 		if err := t.journal.PutGrant(ctx, grant); err != nil {
 			return end, res, true, err
 		}
@@ -141,8 +143,10 @@ func (t *task) question(ctx context.Context, d approval.Decision, r approval.Req
 		// The person has seen this very call: it runs, whether or not the rule for the next ones can be kept.
 		if err := t.rules.Grant(ctx, end.AnsweredBy, end); err != nil {
 			slog.Error("A rule could not be made", "approval", end.ID, "err", err)
-			t.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: "warning", At: time.Now().UnixMilli(),
-				Text: "The rule could not be saved, so the next call will be asked about too: " + err.Error()}})
+			t.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+				Level: "warning", At: time.Now().UnixMilli(),
+				Text: "The rule could not be saved, so the next call will be asked about too: " + err.Error(),
+			}})
 		}
 	}
 	return end, res, false, nil

@@ -52,9 +52,11 @@ func (t *task) audit() []protocol.AuditEntry {
 		return nil
 	}
 	i := t.row.Info
-	return []protocol.AuditEntry{{At: i.EndedAt, Kind: protocol.AuditCall, By: t.by, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: i.CallID,
+	return []protocol.AuditEntry{{
+		At: i.EndedAt, Kind: protocol.AuditCall, By: t.by, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: i.CallID,
 		Tool: i.Tool, What: gist(t.call.Args), Input: t.row.InputSHA256, Verdict: string(t.verdict.Verdict), Why: t.verdict.Why, Rule: t.verdict.Rule,
-		Approval: i.ApprovalID, State: i.State, ExitCode: i.ExitCode}}
+		Approval: i.ApprovalID, State: i.State, ExitCode: i.ExitCode,
+	}}
 }
 
 // gist is the argument that says most about a call, in one line of at most 200 characters.

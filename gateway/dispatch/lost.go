@@ -37,8 +37,10 @@ func (d *Dispatcher) lost(ctx context.Context, c store.Call) (Result, error) {
 	}
 	var lines []protocol.AuditEntry
 	if i := c.Info; i.Effect != protocol.EffectRead {
-		lines = []protocol.AuditEntry{{At: i.EndedAt, Kind: protocol.AuditCall, By: c.Principal, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID,
-			CallID: i.CallID, Tool: i.Tool, What: gist(i.Args), Input: c.InputSHA256, Why: "an earlier start left it open", Approval: i.ApprovalID, State: i.State}}
+		lines = []protocol.AuditEntry{{
+			At: i.EndedAt, Kind: protocol.AuditCall, By: c.Principal, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID,
+			CallID: i.CallID, Tool: i.Tool, What: gist(i.Args), Input: c.InputSHA256, Why: "an earlier start left it open", Approval: i.ApprovalID, State: i.State,
+		}}
 	}
 	if _, err := d.journal.FinishCall(context.WithoutCancel(ctx), c, lines...); err != nil {
 		return Result{}, err

@@ -12,8 +12,10 @@ func TestDirectCallsOfAnEarlierStartComeToAnEnd(t *testing.T) {
 	g := start(t, &dispatchtest.Machine{})
 	put := func(id, run, state string, effect protocol.Effect) {
 		t.Helper()
-		c := store.Call{Info: protocol.CallInfo{CallID: protocol.CallID(id), RunID: protocol.RunID(run), Node: "tower", Tool: "Bash", State: state,
-			Effect: effect, Args: []byte(`{"command":"make"}`)}, Principal: "person", CreatedAt: 1}
+		c := store.Call{Info: protocol.CallInfo{
+			CallID: protocol.CallID(id), RunID: protocol.RunID(run), Node: "tower", Tool: "Bash", State: state,
+			Effect: effect, Args: []byte(`{"command":"make"}`),
+		}, Principal: "person", CreatedAt: 1}
 		if err := g.store.PutCall(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
@@ -26,8 +28,10 @@ func TestDirectCallsOfAnEarlierStartComeToAnEnd(t *testing.T) {
 	if err := g.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[protocol.CallID]string{"began": protocol.CallUnknown, "waited": protocol.CallCancelled, "read": protocol.CallUnknown,
-		"of a run": protocol.CallRunning} {
+	for id, want := range map[protocol.CallID]string{
+		"began": protocol.CallUnknown, "waited": protocol.CallCancelled, "read": protocol.CallUnknown,
+		"of a run": protocol.CallRunning,
+	} {
 		c, err := g.store.Call(t.Context(), id)
 		if err != nil || c.Info.State != want || c.Info.Over() && c.Info.Error == "" {
 			t.Errorf("%s: %+v, %v", id, c.Info, err)

@@ -72,8 +72,10 @@ func (t *task) prepare(ctx context.Context, p auth.Principal) error {
 	}
 	t.spec = spec
 	t.row = store.Call{
-		Info: protocol.CallInfo{CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: node, Tool: spec.Name,
-			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: t.row.Info.ApprovalID},
+		Info: protocol.CallInfo{
+			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: node, Tool: spec.Name,
+			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: t.row.Info.ApprovalID,
+		},
 		AskedBy: c.AskedBy, Principal: p.String(), IdempotencyKey: key, Idempotent: spec.Idempotent, Attempt: c.Attempt,
 		CreatedAt: time.Now().UnixMilli(), Iteration: c.Iteration,
 	}
@@ -168,8 +170,10 @@ func (t *task) refused(ctx context.Context, d approval.Decision) (Result, error)
 }
 
 func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request, error) {
-	r := approval.Request{Tool: t.call.Tool, Node: t.row.Info.Node, Bare: t.spec.Name, Effect: t.spec.Effect, Args: t.call.Args,
-		Preview: t.row.Info.Preview, Session: t.call.Session, Direct: t.call.Direct}
+	r := approval.Request{
+		Tool: t.call.Tool, Node: t.row.Info.Node, Bare: t.spec.Name, Effect: t.spec.Effect, Args: t.call.Args,
+		Preview: t.row.Info.Preview, Session: t.call.Session, Direct: t.call.Direct,
+	}
 	if info, ok := t.nodes.Node(r.Node); ok {
 		r.Host = info.Host
 	}
@@ -217,8 +221,10 @@ func (t *task) act(ctx context.Context) (Result, error) {
 	limit := t.limit()
 	callCtx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	inv := protocol.ToolInvoke{CallID: t.call.ID, Tool: t.spec.Name, Args: t.call.Args, IdempotencyKey: t.row.IdempotencyKey,
-		SessionKey: t.call.Session, RunID: t.call.Run}
+	inv := protocol.ToolInvoke{
+		CallID: t.call.ID, Tool: t.spec.Name, Args: t.call.Args, IdempotencyKey: t.row.IdempotencyKey,
+		SessionKey: t.call.Session, RunID: t.call.Run,
+	}
 	if p := t.row.Info.Preview; p != nil && t.spec.Effect == protocol.EffectWrite {
 		inv.Expect = p.FileSHA256
 	}

@@ -52,8 +52,10 @@ func TestOnlyNodeProgramsAreServed(t *testing.T) {
 	}
 	srv := httptest.NewServer(New(func() trust.Pin { return "" }, Beside(filepath.Join(dir, "fairlead"))...))
 	defer srv.Close()
-	for path, want := range map[string]int{"fairlead-node-linux-arm64": 200, "fairlead-node-windows-amd64.exe": 200, "fairlead.db": 404, "secrets.json": 404,
-		"../fairlead.db": 404, "fairlead-node-plan9-mips": 404, "..%2ffairlead.db": 404, "": 404} {
+	for path, want := range map[string]int{
+		"fairlead-node-linux-arm64": 200, "fairlead-node-windows-amd64.exe": 200, "fairlead.db": 404, "secrets.json": 404,
+		"../fairlead.db": 404, "fairlead-node-plan9-mips": 404, "..%2ffairlead.db": 404, "": 404,
+	} {
 		if code, _, _ := get(t, srv.URL+"/install/"+path); code != want {
 			t.Errorf("%s: %d, want %d", path, code, want)
 		}

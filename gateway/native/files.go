@@ -105,8 +105,10 @@ func (t *Tools) readFile(ctx context.Context, in readIn) (readOut, error) {
 		return readOut{}, fmt.Errorf("%s is not text (%d bytes)", f.Path, len(f.Data))
 	}
 	size := len(f.Data)
-	return readOut{Path: f.Path, Content: &text, Size: &size, LastModified: f.Modified.UTC().Format(time.RFC3339),
-		ResolvedPath: f.ResolvedPath, ResolvedSource: f.ResolvedSource}, nil
+	return readOut{
+		Path: f.Path, Content: &text, Size: &size, LastModified: f.Modified.UTC().Format(time.RFC3339),
+		ResolvedPath: f.ResolvedPath, ResolvedSource: f.ResolvedSource,
+	}, nil
 }
 
 func (t *Tools) writeFile(ctx context.Context, in writeIn) (writeOut, error) {

@@ -72,8 +72,10 @@ type node struct {
 
 // New makes a hub. bus and persist may be nil.
 func New(bus *event.Bus, persist Persist) *Hub {
-	return &Hub{bus: bus, persist: persist, nodes: make(map[protocol.NodeID]*node), calls: make(map[protocol.CallID]*pending),
-		done: make(map[protocol.CallID]protocol.NodeID)}
+	return &Hub{
+		bus: bus, persist: persist, nodes: make(map[protocol.NodeID]*node), calls: make(map[protocol.CallID]*pending),
+		done: make(map[protocol.CallID]protocol.NodeID),
+	}
 }
 
 // Load brings back the machines of earlier runs, as offline.
@@ -118,8 +120,10 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	if len(p.Extensions) == 0 {
 		n.ready = now.Add(settle)
 	}
-	n.info = protocol.NodeInfo{ID: id, Online: true, Local: e.Local, Device: e.Device, Held: e.Held, Platform: p.Client.Platform, Version: p.Client.Version, Host: p.Host,
-		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli()}
+	n.info = protocol.NodeInfo{
+		ID: id, Online: true, Local: e.Local, Device: e.Device, Held: e.Held, Platform: p.Client.Platform, Version: p.Client.Version, Host: p.Host,
+		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli(),
+	}
 	for _, t := range p.Tools {
 		n.info.Tools = append(n.info.Tools, t.Name)
 		if tool.Risky(t) && !known[t.Name] {

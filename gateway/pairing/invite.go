@@ -70,8 +70,10 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	i.code = trust.NewCode(number)
 	id := protocol.NewID()
 	link := trust.Link{Addresses: network.Addresses, Pin: trust.Pin(network.Pin), Invite: id, Secret: i.secret}
-	i.DeviceInvite = protocol.DeviceInvite{ID: id, Role: p.Role, Link: link.String(), Code: i.code.String(), Addresses: network.Addresses,
-		CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(life).UnixMilli()}
+	i.DeviceInvite = protocol.DeviceInvite{
+		ID: id, Role: p.Role, Link: link.String(), Code: i.code.String(), Addresses: network.Addresses,
+		CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(life).UnixMilli(),
+	}
 	i.Install = installLine(network)
 	m.invites[id] = i
 	m.mu.Unlock()

@@ -87,8 +87,10 @@ type answer struct {
 
 // Open reads the devices.
 func Open(ctx context.Context, o Options) (*Manager, error) {
-	m := &Manager{o: o, close: func(protocol.DeviceID, int, string) {}, devices: make(map[protocol.DeviceID]*store.PairedDevice),
-		online: make(map[protocol.DeviceID]int), invites: make(map[string]*invite), requests: make(map[string]*request), refused: make(map[protocol.DeviceID]string)}
+	m := &Manager{
+		o: o, close: func(protocol.DeviceID, int, string) {}, devices: make(map[protocol.DeviceID]*store.PairedDevice),
+		online: make(map[protocol.DeviceID]int), invites: make(map[string]*invite), requests: make(map[string]*request), refused: make(map[protocol.DeviceID]string),
+	}
 	list, err := o.Store.Devices(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("load devices: %w", err)

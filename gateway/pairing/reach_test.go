@@ -9,8 +9,10 @@ import (
 )
 
 func TestWiderReachHoldsWhatReachesFurther(t *testing.T) {
-	was := &protocol.Reach{Tools: []string{"Bash", "Read"}, Caps: []string{"filesystem.read", "shell.exec"}, Sandbox: "workspace-write", Network: "blocked",
-		Folders: []protocol.Folder{{Path: "/home/a/work"}, {Path: "/data", ReadOnly: true}}}
+	was := &protocol.Reach{
+		Tools: []string{"Bash", "Read"}, Caps: []string{"filesystem.read", "shell.exec"}, Sandbox: "workspace-write", Network: "blocked",
+		Folders: []protocol.Folder{{Path: "/home/a/work"}, {Path: "/data", ReadOnly: true}},
+	}
 	with := func(edit func(*protocol.Reach)) *protocol.Reach {
 		is := *was
 		is.Tools, is.Caps, is.Folders = slices.Clone(was.Tools), slices.Clone(was.Caps), slices.Clone(was.Folders)

@@ -52,8 +52,10 @@ func roamGateway() {
 	g := must(gateway.Open(ctx, gateway.Options{Listen: "none", Logger: slog.New(slog.DiscardHandler)}))
 	go g.Run(ctx)
 	up := make(chan struct{})
-	c := client.New(client.Options{URL: "ws://memory/ws", Dial: g.DialOwner(), Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") },
-		OnUp: func(context.Context, protocol.ConnectResult) { close(up) }})
+	c := client.New(client.Options{
+		URL: "ws://memory/ws", Dial: g.DialOwner(), Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") },
+		OnUp: func(context.Context, protocol.ConnectResult) { close(up) },
+	})
 	go c.Run(ctx)
 	<-up
 	for path, value := range map[string]string{"network.listen": `":4788"`, "network.enabled": "true"} {
@@ -92,13 +94,15 @@ func roamNode() {
 	id, peers := must(trust.OpenIdentity(secrets)), trust.OpenPeers(home, secrets)
 	opts := node.Options{ID: "laptop", Workspace: home, Confine: node.Confinement{Mode: sandbox.Full, Network: sandbox.NetAllowed}, URL: "ws://x/ws"}
 	n := must(node.New(opts))
-	j := client.Join{Identity: id, Peers: peers, Applicant: n.Applicant(), Invitation: os.Getenv("CODE"),
+	j := client.Join{
+		Identity: id, Peers: peers, Applicant: n.Applicant(), Invitation: os.Getenv("CODE"),
 		Find: func(ctx context.Context) (found []string) {
 			for len(found) == 0 { // the network may have just come up
 				found = discover.Find(ctx, "")
 			}
 			return found
-		}}
+		},
+	}
 	n.Close()
 	peer := must(j.Run(ctx))
 	opts.Through = func(o client.Options) client.Options { return client.Through(o, peers, peer.Pin, id, discover.Find) }
@@ -186,8 +190,10 @@ func TestAPairedMachineSurvivesItsNetwork(t *testing.T) {
 		wire("up")
 	})
 	// Both move to another network: the connection is dead, and the gateway is not where it was.
-	for _, line := range []string{"-n " + gw + " addr del 10.77.0.1/24 dev eth0", "-n " + gw + " addr add 10.78.0.9/24 dev eth0",
-		"-n " + nd + " addr del 10.77.0.2/24 dev eth0", "-n " + nd + " addr add 10.78.0.3/24 dev eth0"} {
+	for _, line := range []string{
+		"-n " + gw + " addr del 10.77.0.1/24 dev eth0", "-n " + gw + " addr add 10.78.0.9/24 dev eth0",
+		"-n " + nd + " addr del 10.77.0.2/24 dev eth0", "-n " + nd + " addr add 10.78.0.3/24 dev eth0",
+	} {
 		if err := ip(strings.Fields(line)...); err != nil {
 			t.Fatal(err)
 		}

@@ -146,8 +146,10 @@ func (m *Manager) settleLocked(r *request, a answer) {
 // request puts a device before the person.
 func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*request, error) {
 	h := g.Hello
-	d := protocol.Device{ID: trust.DeviceID(h.Key), Name: line(h.Name, 60), Role: h.Role, NodeID: h.NodeID, Words: trust.KeyWords(h.Key), Fingerprint: trust.Fingerprint(h.Key),
-		OS: line(h.OS, 80), Hostname: line(h.Hostname, 80), Platform: line(h.Platform, 40), Version: line(h.Applicant.Version, 40), Address: address, Door: h.Door, Reach: h.Reach}
+	d := protocol.Device{
+		ID: trust.DeviceID(h.Key), Name: line(h.Name, 60), Role: h.Role, NodeID: h.NodeID, Words: trust.KeyWords(h.Key), Fingerprint: trust.Fingerprint(h.Key),
+		OS: line(h.OS, 80), Hostname: line(h.Hostname, 80), Platform: line(h.Platform, 40), Version: line(h.Applicant.Version, 40), Address: address, Door: h.Door, Reach: h.Reach,
+	}
 	life := askLife
 	if taken != nil {
 		life = confirmLife

@@ -122,8 +122,14 @@ func TestEveryMethodIsListedOnceWithScopeAndModes(t *testing.T) {
 func TestOnlyProgressMayBeDropped(t *testing.T) {
 	for want, list := range map[bool][]Change{
 		true: {{Kind: ChangeDelta, Delta: &Delta{}}, {Kind: ChangeCall, Call: &CallInfo{State: CallRunning, Tail: "x"}}, {Kind: ChangeChat, Chat: &ChatEvent{State: ChatDelta}}},
-		false: {{Kind: ChangeMessage}, {Kind: ChangeCall, Call: &CallInfo{State: CallDone, Tail: "x"}}, {Kind: ChangeCall, Call: &CallInfo{State: CallRunning}},
-			{Kind: ChangeChat, Chat: &ChatEvent{State: ChatFinal}}, {Kind: ChangeApproval}, {Kind: ChangeResync}},
+		false: {
+			{Kind: ChangeMessage},
+			{Kind: ChangeCall, Call: &CallInfo{State: CallDone, Tail: "x"}},
+			{Kind: ChangeCall, Call: &CallInfo{State: CallRunning}},
+			{Kind: ChangeChat, Chat: &ChatEvent{State: ChatFinal}},
+			{Kind: ChangeApproval},
+			{Kind: ChangeResync},
+		},
 	} {
 		for _, c := range list {
 			if c.MayDrop() != want {

@@ -232,8 +232,10 @@ const (
 )
 
 // Events is every event, in the order hello-ok advertises them.
-var Events = []string{EventChat, EventToolInvoke, EventLogsGet, EventTransferSend, EventTransferStart, EventTransferReceive, EventTransferEnd,
-	EventOutbound, EventTyping, EventFeed, EventToolCancel, EventTransferStop, EventError}
+var Events = []string{
+	EventChat, EventToolInvoke, EventLogsGet, EventTransferSend, EventTransferStart, EventTransferReceive, EventTransferEnd,
+	EventOutbound, EventTyping, EventFeed, EventToolCancel, EventTransferStop, EventError,
+}
 
 // MethodByName finds a method's entry.
 func MethodByName(name string) (MethodInfo, bool) {

@@ -53,8 +53,10 @@ func TestOrdinaryFramesTakeTheFastWay(t *testing.T) {
 	for _, v := range []struct {
 		frame []byte
 		err   error
-	}{pair(EncodeRequest("1", "tool.invoke", ToolInvokeParams{Tool: "a__b", Args: json.RawMessage(`{"x":"a\"b"}`)})),
-		pair(EncodeResult("1", OK{true})), pair(EncodeEvent("chat", Empty{}, 7)), pair(EncodeError("1", ErrNotFound)), pair(EncodeRequest("1", "m", nil))} {
+	}{
+		pair(EncodeRequest("1", "tool.invoke", ToolInvokeParams{Tool: "a__b", Args: json.RawMessage(`{"x":"a\"b"}`)})),
+		pair(EncodeResult("1", OK{true})), pair(EncodeEvent("chat", Empty{}, 7)), pair(EncodeError("1", ErrNotFound)), pair(EncodeRequest("1", "m", nil)),
+	} {
 		var f anyFrame
 		if v.err != nil || !json.Valid(v.frame) || !f.scan(v.frame) {
 			t.Errorf("%s %v", v.frame, v.err)

@@ -66,8 +66,10 @@ type Conn struct {
 func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	ctx, cancel := context.WithCancel(context.Background())
 	ws.SetReadLimit(maxHandshake)
-	return &Conn{srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), came: s.came.Add(1), trusted: trusted, ctx: ctx, cancel: cancel,
-		out: wire.NewWriter(ws), deadline: wire.NewDeadline(ws), requests: bucket{rate: rateStranger}, slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey)}
+	return &Conn{
+		srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), came: s.came.Add(1), trusted: trusted, ctx: ctx, cancel: cancel,
+		out: wire.NewWriter(ws), deadline: wire.NewDeadline(ws), requests: bucket{rate: rateStranger}, slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey),
+	}
 }
 
 // run serves the connection to its end.

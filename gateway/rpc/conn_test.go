@@ -65,9 +65,11 @@ func hand(t testing.TB, dial func(context.Context) (net.Conn, error), id string,
 	ready := make(chan struct{})
 	c, stop := connect(t, dial, client.Options{
 		Connect: func() protocol.ConnectParams {
-			return protocol.ConnectParams{MinProtocol: 1, Client: protocol.ClientInfo{ID: id, Mode: protocol.ModeNode}, Extensions: []string{protocol.ExtCancel},
+			return protocol.ConnectParams{
+				MinProtocol: 1, Client: protocol.ClientInfo{ID: id, Mode: protocol.ModeNode}, Extensions: []string{protocol.ExtCancel},
 				Tools:       []protocol.ToolSpec{{Name: "Echo"}},
-				NodeRuntime: &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapExec}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapExec}}}}
+				NodeRuntime: &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapExec}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapExec}}},
+			}
 		},
 		OnEvent: func(e protocol.EventFrame) {
 			if e.Event != protocol.EventToolInvoke {

@@ -90,9 +90,11 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		c.srv.replaceClient(c)
 		afterResponse(ctx, func() { c.pushChat() })
 	}
-	hello := protocol.ConnectResult{Type: protocol.HelloOK, Protocol: protocol.Version,
+	hello := protocol.ConnectResult{
+		Type: protocol.HelloOK, Protocol: protocol.Version,
 		Server:   protocol.ServerInfo{Version: c.srv.s.Version, ConnectionID: c.id},
-		Features: protocol.Features{Events: protocol.Events}}
+		Features: protocol.Features{Events: protocol.Events},
+	}
 	for _, m := range protocol.Methods {
 		hello.Features.Methods = append(hello.Features.Methods, m.Name)
 	}

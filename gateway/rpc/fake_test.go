@@ -110,7 +110,8 @@ func (f *fakes) services() Services {
 		},
 		Requested: func(_ context.Context, key protocol.SessionKey, r dispatch.Result) error {
 			f.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: key, Message: &protocol.Message{
-				Role: protocol.RoleToolResult, ToolCallID: r.Info.ToolCallID, IsError: r.IsError, Content: r.Content}})
+				Role: protocol.RoleToolResult, ToolCallID: r.Info.ToolCallID, IsError: r.IsError, Content: r.Content,
+			}})
 			return nil
 		},
 	}
@@ -153,8 +154,10 @@ func (fakeSessions) Search(_ context.Context, in protocol.SessionsSearchParams) 
 	if in.Query == "" {
 		return protocol.SessionsSearchResult{}, protocol.ErrBadRequest.With("query required: at least one word")
 	}
-	return protocol.SessionsSearchResult{Hits: []protocol.SearchHit{{SessionKey: "agent:main:main", SessionID: "s1", Title: "t", Archived: true, MessageID: "m1",
-		Seq: 1, Role: protocol.RoleUser, Snippet: []protocol.Snippet{{Text: "a "}, {Text: in.Query, Mark: true}}}}, Next: 7}, nil
+	return protocol.SessionsSearchResult{Hits: []protocol.SearchHit{{
+		SessionKey: "agent:main:main", SessionID: "s1", Title: "t", Archived: true, MessageID: "m1",
+		Seq: 1, Role: protocol.RoleUser, Snippet: []protocol.Snippet{{Text: "a "}, {Text: in.Query, Mark: true}},
+	}}, Next: 7}, nil
 }
 
 func (fakeSessions) Get(_ context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
@@ -210,8 +213,10 @@ func (fakeSessions) Preview(_ context.Context, in protocol.SessionPreviewParams)
 	if in.SessionKey == "huge" {
 		text = strings.Repeat("x", in.Limit)
 	}
-	return protocol.SessionPreviewResult{SessionKey: in.SessionKey, SessionID: "s1", MessageCount: 1,
-		Messages: []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}}}, nil
+	return protocol.SessionPreviewResult{
+		SessionKey: in.SessionKey, SessionID: "s1", MessageCount: 1,
+		Messages: []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}},
+	}, nil
 }
 
 func (fakeSessions) Create(_ context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
@@ -250,8 +255,10 @@ func (t fakeTools) Call(ctx context.Context, p auth.Principal, c dispatch.Call) 
 	}
 	json.Unmarshal(c.Args, &args)
 	end := func(state, text string) (dispatch.Result, error) {
-		return dispatch.Result{IsError: true, Info: protocol.CallInfo{State: state, Error: text, ToolCallID: c.ToolCallID},
-			Content: protocol.Content{protocol.Text("Error: " + text)}}, nil
+		return dispatch.Result{
+			IsError: true, Info: protocol.CallInfo{State: state, Error: text, ToolCallID: c.ToolCallID},
+			Content: protocol.Content{protocol.Text("Error: " + text)},
+		}, nil
 	}
 	switch args.End {
 	case "denied":
@@ -288,8 +295,10 @@ func (fakeTools) Running() []protocol.CallInfo { return nil }
 type fakeApprovals struct{}
 
 func (fakeApprovals) Pending(context.Context) ([]protocol.Approval, error) {
-	return []protocol.Approval{{ID: "open", Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "n", Tool: "Bash",
-		Offers: []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"node":"n","cwd":"/srv/**","verdict":"allow"}`)}}}}, nil
+	return []protocol.Approval{{
+		ID: "open", Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "n", Tool: "Bash",
+		Offers: []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"node":"n","cwd":"/srv/**","verdict":"allow"}`)}},
+	}}, nil
 }
 
 func (fakeApprovals) Answer(_ context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
@@ -348,8 +357,10 @@ func (fakeJournal) Journal(_ context.Context, q protocol.JournalListParams) ([]s
 	}
 	code := 0
 	all := []store.Call{
-		{Info: protocol.CallInfo{CallID: "c3", Node: "n", Tool: "Bash", Effect: protocol.EffectExec, State: protocol.CallDone, Args: json.RawMessage(`{"command":"ls"}`), ExitCode: &code, StartedAt: 5, EndedAt: 6},
-			Seq: 3, CreatedAt: 4, Principal: "owner c", ResultJSON: json.RawMessage(`"x"`), OutputBytes: 3},
+		{
+			Info: protocol.CallInfo{CallID: "c3", Node: "n", Tool: "Bash", Effect: protocol.EffectExec, State: protocol.CallDone, Args: json.RawMessage(`{"command":"ls"}`), ExitCode: &code, StartedAt: 5, EndedAt: 6},
+			Seq:  3, CreatedAt: 4, Principal: "owner c", ResultJSON: json.RawMessage(`"x"`), OutputBytes: 3,
+		},
 		{Info: protocol.CallInfo{CallID: "c2", Node: "n", Tool: "Read", State: protocol.CallDone, Args: json.RawMessage(`{}`)}, Seq: 2},
 		{Info: protocol.CallInfo{CallID: "c1", Node: "n", Tool: "Read", State: protocol.CallDone, Args: json.RawMessage(`{}`)}, Seq: 1},
 	}
@@ -378,8 +389,10 @@ func (noRules) PutRules(context.Context, []protocol.Rule, ...protocol.AuditEntry
 type fakeAudit struct{}
 
 func (fakeAudit) AuditLines(_ context.Context, q protocol.AuditListParams) ([]protocol.AuditEntry, bool, error) {
-	all := []protocol.AuditEntry{{Seq: 2, At: 20, Kind: protocol.AuditCall, By: "owner c", Node: "n", Tool: "Bash", What: "ls", Verdict: "allow", State: "done", Hash: "b"},
-		{Seq: 1, At: 10, Kind: protocol.AuditRuleMade, By: "owner c", Rule: "r", Hash: "a"}}
+	all := []protocol.AuditEntry{
+		{Seq: 2, At: 20, Kind: protocol.AuditCall, By: "owner c", Node: "n", Tool: "Bash", What: "ls", Verdict: "allow", State: "done", Hash: "b"},
+		{Seq: 1, At: 10, Kind: protocol.AuditRuleMade, By: "owner c", Rule: "r", Hash: "a"},
+	}
 	n := min(q.Limit, len(all))
 	return all[:n], n < len(all), fails(string(q.SessionKey))
 }

@@ -31,8 +31,10 @@ func (s *Server) readFile(_ context.Context, _ *Conn, p protocol.WorkspaceReadPa
 	case folder != nil:
 		return listing(*folder), nil
 	}
-	out := protocol.WorkspaceReadResult{Path: f.Path, Size: len(f.Data), LastModified: f.Modified.UTC().Format(time.RFC3339Nano),
-		ResolvedPath: f.ResolvedPath, ResolvedSource: f.ResolvedSource, Encoding: p.Encoding}
+	out := protocol.WorkspaceReadResult{
+		Path: f.Path, Size: len(f.Data), LastModified: f.Modified.UTC().Format(time.RFC3339Nano),
+		ResolvedPath: f.ResolvedPath, ResolvedSource: f.ResolvedSource, Encoding: p.Encoding,
+	}
 	if p.Encoding == protocol.EncodingBase64 {
 		out.Content = base64.StdEncoding.EncodeToString(f.Data)
 		return out, nil

@@ -33,9 +33,11 @@ func FuzzParams(f *testing.F) {
 		}
 	}
 	for i := range methods {
-		for _, params := range []string{`null`, `[]`, `{"sessionKey":"","agentId":"../x","id":"","path":"..","limit":-1,"offset":-1,"nodeId":"\u0000"}`,
+		for _, params := range []string{
+			`null`, `[]`, `{"sessionKey":"","agentId":"../x","id":"","path":"..","limit":-1,"offset":-1,"nodeId":"\u0000"}`,
 			`{"sessionKey":"agent:main:x","runId":"r","callId":"c","node":"n","tool":"n__Echo","args":null,"message":"/new","settings":{"maxTokens":1e9},"limit":9007199254740993,"before":-1}`,
-			`{"id":"x","patch":{},"rule":{},"transferId":4294967295,"sources":[""],"destination":"","decision":"","name":"","channel":"","senderId":"","deviceId":"","query":"\"*","keepMessages":-1}`} {
+			`{"id":"x","patch":{},"rule":{},"transferId":4294967295,"sources":[""],"destination":"","decision":"","name":"","channel":"","senderId":"","deviceId":"","query":"\"*","keepMessages":-1}`,
+		} {
 			f.Add(byte(i), []byte(params))
 		}
 	}

@@ -33,10 +33,12 @@ func (s *Server) journalList(ctx context.Context, _ *Conn, p protocol.JournalLis
 
 func entry(c store.Call) protocol.JournalEntry {
 	i := c.Info
-	return protocol.JournalEntry{CallID: i.CallID, RunID: i.RunID, SessionKey: i.SessionKey, Node: i.Node, Iteration: c.Iteration, Attempt: c.Attempt, Seq: c.Seq,
+	return protocol.JournalEntry{
+		CallID: i.CallID, RunID: i.RunID, SessionKey: i.SessionKey, Node: i.Node, Iteration: c.Iteration, Attempt: c.Attempt, Seq: c.Seq,
 		Tool: i.Tool, ToolCallID: i.ToolCallID, Effect: i.Effect, Idempotent: c.Idempotent, IdempotencyKey: c.IdempotencyKey,
 		Input: i.Args, InputSHA256: c.InputSHA256, InputBytes: c.InputBytes,
 		Output: c.ResultJSON, OutputSHA256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated,
 		RequestedAt: c.CreatedAt, StartedAt: i.StartedAt, EndedAt: i.EndedAt, Status: i.State, Error: i.Error, ExitCode: i.ExitCode,
-		Principal: c.Principal, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct, Preview: i.Preview}
+		Principal: c.Principal, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct, Preview: i.Preview,
+	}
 }

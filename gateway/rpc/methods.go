@@ -166,8 +166,10 @@ func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParam
 	if p.Tool == "" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("tool required")
 	}
-	res, err := s.s.Tools.Call(ctx, c.who(), dispatch.Call{Tool: p.Tool, Args: p.Args, Direct: true,
-		AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}})
+	res, err := s.s.Tools.Call(ctx, c.who(), dispatch.Call{
+		Tool: p.Tool, Args: p.Args, Direct: true,
+		AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()},
+	})
 	var bad *tool.InputError
 	switch {
 	case errors.As(err, &bad):
@@ -205,8 +207,10 @@ func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParam
 		return protocol.ToolRequestResult{}, err
 	}
 	key, who := c.spell(p.SessionKey), c.who()
-	call := dispatch.Call{ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key, Direct: true,
-		AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}}
+	call := dispatch.Call{
+		ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key, Direct: true,
+		AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()},
+	}
 	started := s.background(func(ctx context.Context) {
 		res, err := s.s.Tools.Call(ctx, who, call)
 		if ctx.Err() != nil {
@@ -232,9 +236,13 @@ func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParam
 // failedCall is the result of a call that could not be made.
 func failedCall(c dispatch.Call, err error) dispatch.Result {
 	node, tool, _ := c.Tool.Split()
-	return dispatch.Result{IsError: true, Content: protocol.Content{protocol.Text("Error: " + err.Error())},
-		Info: protocol.CallInfo{CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, Node: node, Tool: tool, Args: c.Args,
-			State: protocol.CallFailed, Error: err.Error(), Direct: c.Direct}}
+	return dispatch.Result{
+		IsError: true, Content: protocol.Content{protocol.Text("Error: " + err.Error())},
+		Info: protocol.CallInfo{
+			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, Node: node, Tool: tool, Args: c.Args,
+			State: protocol.CallFailed, Error: err.Error(), Direct: c.Direct,
+		},
+	}
 }
 
 // logs follows the original's rules for lines and target (gsv interop notes 2.1).

@@ -162,8 +162,10 @@ var samples = []struct{ method, params string }{
 
 // unanswerable are samples that end with an error because nothing waits for them, or a channel has its own driver; their parameters are looked at all
 // the same.
-var unanswerable = map[string]bool{"channel.start": true, "channel.login": true, "channel.stop": true, "channel.logout": true,
-	"tool.result": true, "logs.result": true, "transfer.meta": true, "transfer.accept": true, "transfer.complete": true, "transfer.done": true}
+var unanswerable = map[string]bool{
+	"channel.start": true, "channel.login": true, "channel.stop": true, "channel.logout": true,
+	"tool.result": true, "logs.result": true, "transfer.meta": true, "transfer.accept": true, "transfer.complete": true, "transfer.done": true,
+}
 
 func TestRunningGatewayAnswersAsTheSeedSays(t *testing.T) {
 	s, l := readSeed(t), startLive(t)

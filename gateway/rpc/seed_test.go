@@ -300,5 +300,7 @@ func (s seed) is(at, kind string, v any) (faults []error) {
 }
 
 // nullable are fields that the original sends as null.
-var nullable = map[string]bool{"heartbeat.status agents.main nextHeartbeatAt": true, "heartbeat.status agents.main lastHeartbeatAt": true,
-	"heartbeat.start agents.main nextHeartbeatAt": true, "heartbeat.start agents.main lastHeartbeatAt": true}
+var nullable = map[string]bool{
+	"heartbeat.status agents.main nextHeartbeatAt": true, "heartbeat.status agents.main lastHeartbeatAt": true,
+	"heartbeat.start agents.main nextHeartbeatAt": true, "heartbeat.start agents.main lastHeartbeatAt": true,
+}

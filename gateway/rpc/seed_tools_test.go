@@ -141,8 +141,10 @@ func TestNativeToolsAnswerAsTheSeedSays(t *testing.T) {
 			t.Errorf("%s was not tried", name)
 		}
 	}
-	for tool, args := range map[string]string{"ReadFile": `{"path":"../secret"}`, "EditFile": `{"path":"AGENTS.md","oldString":"","newString":"x"}`,
-		"DeleteFile": `{"path":"none.md"}`, "LogsGet": `{"nodeId":"none"}`, "Message": `{"text":"hello"}`, "Transfer": `{"source":"x","destination":"y"}`} {
+	for tool, args := range map[string]string{
+		"ReadFile": `{"path":"../secret"}`, "EditFile": `{"path":"AGENTS.md","oldString":"","newString":"x"}`,
+		"DeleteFile": `{"path":"none.md"}`, "LogsGet": `{"nodeId":"none"}`, "Message": `{"text":"hello"}`, "Transfer": `{"source":"x","destination":"y"}`,
+	} {
 		got, err := l.call(l.client, "tool.invoke", map[string]any{"tool": "gsv__" + tool, "args": json.RawMessage(args)})
 		if err != nil {
 			continue // refused before it began

@@ -201,14 +201,16 @@ func BenchmarkNodeMemory(b *testing.B) {
 	before := used()
 	for i := range nodes {
 		up.Add(1)
-		c := client.New(client.Options{URL: l.gw.URL(), Token: "fl_test", OnUp: func(context.Context, protocol.ConnectResult) { up.Done() },
+		c := client.New(client.Options{
+			URL: l.gw.URL(), Token: "fl_test", OnUp: func(context.Context, protocol.ConnectResult) { up.Done() },
 			Connect: func() protocol.ConnectParams {
 				p := gateway.ClientParams(fmt.Sprint("mass-", i))
 				p.Client.Mode = protocol.ModeNode
 				p.Tools = []protocol.ToolSpec{{Name: "Echo", Description: "Echoes", InputSchema: json.RawMessage(`{"type":"object"}`)}}
 				p.NodeRuntime = &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapRead}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapRead}}}
 				return p
-			}})
+			},
+		})
 		wg.Go(func() { c.Run(ctx) })
 	}
 	up.Wait()

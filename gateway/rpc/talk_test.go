@@ -339,10 +339,12 @@ func TestEveryMethodHasAConversation(t *testing.T) {
 	if n := len(protocol.Methods) - 1; len(srv.methods) != n {
 		t.Errorf("%d methods are served, %d advertised", len(srv.methods), n)
 	}
-	for _, code := range []int{protocol.CodeNotConnected, protocol.CodeVersion, protocol.CodeInvalidConnect, protocol.CodeBadRequest, protocol.CodeUnauthorized,
+	for _, code := range []int{
+		protocol.CodeNotConnected, protocol.CodeVersion, protocol.CodeInvalidConnect, protocol.CodeBadRequest, protocol.CodeUnauthorized,
 		protocol.CodeForbidden, protocol.CodeNotFound, protocol.CodeConflict, protocol.CodeTooLarge, protocol.CodeApprovalNeeded, protocol.CodeTooMany, protocol.CodeInternal,
 		protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeStorage, protocol.CodeCancelled, protocol.CodeModelAuth, protocol.CodeModelRateLimit,
-		protocol.CodeContextOverflow, protocol.CodeModel} {
+		protocol.CodeContextOverflow, protocol.CodeModel,
+	} {
 		if !bytes.Contains(all, fmt.Appendf(nil, `"error":{"code":%d,`, code)) {
 			t.Errorf("no conversation ends with code %d", code)
 		}

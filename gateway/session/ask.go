@@ -19,14 +19,18 @@ func (l *live) OnAsk(a protocol.Approval) {
 	if a.Kind == protocol.AskContinue {
 		text = fmt.Sprintf("Paused: %s. Go on? Reply yes or no.", a.Why)
 	}
-	l.chat(protocol.ChatEvent{State: protocol.ChatWaiting, Message: &protocol.Message{Role: protocol.RoleAssistant,
-		Content: protocol.Content{protocol.Text(text)}, Timestamp: l.m.now()}})
+	l.chat(protocol.ChatEvent{State: protocol.ChatWaiting, Message: &protocol.Message{
+		Role:    protocol.RoleAssistant,
+		Content: protocol.Content{protocol.Text(text)}, Timestamp: l.m.now(),
+	}})
 }
 
 // AskContinue implements agent.Sink.
 func (l *live) AskContinue(ctx context.Context, steps int) (bool, error) {
-	q := protocol.Approval{Kind: protocol.AskContinue, SessionKey: l.run.Session, RunID: l.run.ID, AskedBy: askedBy(l.run.Principal, "", l.snapshot().Model),
-		Why: fmt.Sprintf("the agent has taken %d steps without coming to an end", steps), Choices: []string{protocol.ScopeOnce}}
+	q := protocol.Approval{
+		Kind: protocol.AskContinue, SessionKey: l.run.Session, RunID: l.run.ID, AskedBy: askedBy(l.run.Principal, "", l.snapshot().Model),
+		Why: fmt.Sprintf("the agent has taken %d steps without coming to an end", steps), Choices: []string{protocol.ScopeOnce},
+	}
 	return l.putContinue(ctx, q)
 }
 

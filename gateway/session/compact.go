@@ -118,8 +118,10 @@ func (m *Manager) shorten(ctx context.Context, s store.Session, model llm.Model,
 		d.summary += "\n\nThe person's last request, word for word:\n" + ends(asked, 8000)
 	}
 	ctx = context.WithoutCancel(ctx)
-	a, notice, err2 := m.store.Compact(ctx, s.Key, old[len(old)-1].Seq, m.now(), protocol.Message{Role: protocol.RoleUser, Origin: protocol.OriginNotice,
-		Content: protocol.Content{protocol.Text(shortened + d.summary)}, Timestamp: m.now()})
+	a, notice, err2 := m.store.Compact(ctx, s.Key, old[len(old)-1].Seq, m.now(), protocol.Message{
+		Role: protocol.RoleUser, Origin: protocol.OriginNotice,
+		Content: protocol.Content{protocol.Text(shortened + d.summary)}, Timestamp: m.now(),
+	})
 	if err2 != nil {
 		return store.Archive{}, protocol.Message{}, m.stored(err2)
 	}

@@ -72,8 +72,10 @@ func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r disp
 	k := &keeper{m: m}
 	defer k.release()
 	content := k.images(r.Content)
-	stored, err := m.store.Append(ctx, m.Canonical(key), protocol.Message{Role: protocol.RoleToolResult, Origin: protocol.OriginDirect, ToolCallID: string(info.CallID),
-		ToolName: protocol.NewToolName(info.Node, info.Tool), IsError: r.IsError, Call: &info, Content: content, Timestamp: m.now()})
+	stored, err := m.store.Append(ctx, m.Canonical(key), protocol.Message{
+		Role: protocol.RoleToolResult, Origin: protocol.OriginDirect, ToolCallID: string(info.CallID),
+		ToolName: protocol.NewToolName(info.Node, info.Tool), IsError: r.IsError, Call: &info, Content: content, Timestamp: m.now(),
+	})
 	if err != nil {
 		return m.stored(err)
 	}
@@ -90,9 +92,11 @@ func (l *live) directResult(info protocol.CallInfo) error {
 	info.CallID = directCall(l.run.ID)
 	info.ToolCallID, info.SessionKey, info.RunID, info.Node = string(info.CallID), l.run.Session, l.run.ID, l.run.Params.Node
 	info.Tool, info.Direct, info.EndedAt = "Bash", true, l.m.now()
-	_, err := l.Append(context.WithoutCancel(l.m.ctx), protocol.Message{RunID: l.run.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect,
+	_, err := l.Append(context.WithoutCancel(l.m.ctx), protocol.Message{
+		RunID: l.run.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect,
 		ToolCallID: info.ToolCallID, ToolName: protocol.NewToolName(info.Node, "Bash"), IsError: true, Call: &info, Timestamp: l.m.now(),
-		Content: protocol.Content{protocol.Text("Error: " + info.Error)}})
+		Content: protocol.Content{protocol.Text("Error: " + info.Error)},
+	})
 	return err
 }
 
@@ -152,8 +156,10 @@ func (l *live) command(ctx context.Context, p auth.Principal, command string) er
 	}
 	id := directCall(l.run.ID)
 	name := protocol.NewToolName(l.run.Params.Node, "Bash")
-	res, err := l.m.opts.Tools.Call(ctx, p, dispatch.Call{ID: id, ToolCallID: string(id), Tool: name, Args: args, Session: l.run.Session, Run: l.run.ID,
-		Direct: true, AskedBy: protocol.AskedBy{Kind: "chat"}})
+	res, err := l.m.opts.Tools.Call(ctx, p, dispatch.Call{
+		ID: id, ToolCallID: string(id), Tool: name, Args: args, Session: l.run.Session, Run: l.run.ID,
+		Direct: true, AskedBy: protocol.AskedBy{Kind: "chat"},
+	})
 	cause := context.Cause(ctx)
 	if errors.Is(cause, approval.ErrSuspended) {
 		return cause
@@ -167,7 +173,9 @@ func (l *live) command(ctx context.Context, p auth.Principal, command string) er
 	}
 	info := res.Info
 	info.Tail = "" // the content has it
-	_, err = l.Append(context.WithoutCancel(ctx), protocol.Message{RunID: l.run.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect,
-		ToolCallID: string(id), ToolName: name, IsError: res.IsError, Call: &info, Content: res.Content, Timestamp: l.m.now()})
+	_, err = l.Append(context.WithoutCancel(ctx), protocol.Message{
+		RunID: l.run.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect,
+		ToolCallID: string(id), ToolName: name, IsError: res.IsError, Call: &info, Content: res.Content, Timestamp: l.m.now(),
+	})
 	return err
 }

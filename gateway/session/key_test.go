@@ -92,8 +92,10 @@ func TestRouteFollowsBindingsAndLinks(t *testing.T) {
 		{AgentID: "work", Match: config.AgentMatch{Channel: "slack"}},
 		{AgentID: "Night Watch", Match: config.AgentMatch{Channel: "irc", AccountID: "ops", Peer: &config.PeerInfo{Kind: "channel", ID: "#ops"}}},
 	}
-	cfg.Session.IdentityLinks = map[string][]string{"ann": {"whatsapp:+49 (170) 123-4567", "Ann#1", "matrix:@ann:example.org"},
-		"bob": {"discord:bob", "xmpp:10020@example.org", "tel:", "  "}, "cid": {"10030@example.org", "20040"}}
+	cfg.Session.IdentityLinks = map[string][]string{
+		"ann": {"whatsapp:+49 (170) 123-4567", "Ann#1", "matrix:@ann:example.org"},
+		"bob": {"discord:bob", "xmpp:10020@example.org", "tel:", "  "}, "cid": {"10030@example.org", "20040"},
+	}
 	for _, c := range []struct {
 		in    Peer
 		agent protocol.AgentID

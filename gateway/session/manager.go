@@ -76,8 +76,10 @@ type Manager struct {
 // New makes a manager. Resume starts it.
 func New(o Options) *Manager {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &Manager{opts: o, store: o.Store, bus: o.Bus, ctx: ctx, cancel: cancel,
-		sessions: make(map[protocol.SessionKey]*session), live: make(map[protocol.RunID]*live), resumed: make(chan struct{}), kept: make(map[string]int)}
+	return &Manager{
+		opts: o, store: o.Store, bus: o.Bus, ctx: ctx, cancel: cancel,
+		sessions: make(map[protocol.SessionKey]*session), live: make(map[protocol.RunID]*live), resumed: make(chan struct{}), kept: make(map[string]int),
+	}
 }
 
 func (m *Manager) now() int64 { return time.Now().UnixMilli() }

@@ -32,8 +32,10 @@ func TestImagesAreKeptByTheirContent(t *testing.T) {
 	g := start(t, llmtest.Say("A square."), llmtest.Say("Again."))
 	data := picture(t)
 	for _, name := range []string{"a.png", "b.png"} {
-		res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "What is it?",
-			Attachments: []protocol.Attachment{{Filename: name, MimeType: "image/jpeg", Data: data}}})
+		res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{
+			SessionKey: chat, Message: "What is it?",
+			Attachments: []protocol.Attachment{{Filename: name, MimeType: "image/jpeg", Data: data}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,8 +66,10 @@ func TestImagesAreKeptByTheirContent(t *testing.T) {
 
 func TestWhatIsNoImageIsRefused(t *testing.T) {
 	g := start(t)
-	for name, data := range map[string]string{"text": base64.StdEncoding.EncodeToString([]byte("hello")), "base64": "%%%",
-		"big": base64.StdEncoding.EncodeToString(make([]byte, maxImage+1))} {
+	for name, data := range map[string]string{
+		"text": base64.StdEncoding.EncodeToString([]byte("hello")), "base64": "%%%",
+		"big": base64.StdEncoding.EncodeToString(make([]byte, maxImage+1)),
+	} {
 		_, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "x", Attachments: []protocol.Attachment{{Filename: "f", Data: data}}})
 		if err == nil {
 			t.Errorf("%s was taken", name)

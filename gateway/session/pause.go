@@ -75,8 +75,10 @@ func (m *Manager) stored(err error) error {
 	m.SetPaused(true)
 	if first {
 		slog.Error("Nothing can be stored, the agent pauses", "err", err)
-		m.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: "error", At: m.now(),
-			Text: e.Message + " The agent is paused; resume it when that is mended."}})
+		m.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+			Level: "error", At: m.now(),
+			Text: e.Message + " The agent is paused; resume it when that is mended.",
+		}})
 	}
 	return err
 }

@@ -28,9 +28,11 @@ func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.N
 	if node == "" {
 		node = defaultNode(nodes)
 	}
-	return m.agentFiles(s.Key).Prompt(workspace.Facts{Session: s.Key, Agent: agentOf(s.Key), Private: private(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
+	return m.agentFiles(s.Key).Prompt(workspace.Facts{
+		Session: s.Key, Agent: agentOf(s.Key), Private: private(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
 		Now: time.UnixMilli(m.now()).In(m.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.agentEntry(s.Key).SystemPrompt, cfg.SystemPrompt),
-		Heartbeat: m.heartbeat(s.Key)})
+		Heartbeat: m.heartbeat(s.Key),
+	})
 }
 
 func (m *Manager) heartbeat(key protocol.SessionKey) string {

@@ -76,8 +76,11 @@ func TestEveryMessageOfThePersonSaysItsTime(t *testing.T) {
 	}
 	at := time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC).UnixMilli()
 	text := protocol.Content{protocol.Text("hello")}
-	in := []protocol.Message{{Role: protocol.RoleUser, Content: text, Timestamp: at}, {Role: protocol.RoleAssistant, Content: text, Timestamp: at},
-		{Role: protocol.RoleUser, Content: text, Timestamp: at, Origin: protocol.OriginDirect}}
+	in := []protocol.Message{
+		{Role: protocol.RoleUser, Content: text, Timestamp: at},
+		{Role: protocol.RoleAssistant, Content: text, Timestamp: at},
+		{Role: protocol.RoleUser, Content: text, Timestamp: at, Origin: protocol.OriginDirect},
+	}
 	out := timed(in, berlin)
 	if got := out[0].Content.Text(); got != "[Thu 2026-07-02 00:30 CEST]\nhello" {
 		t.Errorf("%q", got)

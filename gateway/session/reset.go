@@ -30,8 +30,10 @@ func (m *Manager) reset(ctx context.Context, key protocol.SessionKey) (protocol.
 		return protocol.SessionResetResult{}, m.stored(err)
 	}
 	ctx = context.WithoutCancel(ctx) // what follows belongs to what is done
-	out := protocol.SessionResetResult{OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: a.Messages, TokensCleared: tokens(old.Usage),
-		ArchivedTo: m.keepArchive(ctx, a)}
+	out := protocol.SessionResetResult{
+		OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: a.Messages, TokensCleared: tokens(old.Usage),
+		ArchivedTo: m.keepArchive(ctx, a),
+	}
 	if err := m.store.DropGrants(ctx, key); err != nil {
 		return out, m.stored(err)
 	}

@@ -53,8 +53,10 @@ func hit(f store.Found) (protocol.SearchHit, error) {
 	if err := json.Unmarshal([]byte(f.JSON), &msg); err != nil {
 		return protocol.SearchHit{}, fmt.Errorf("read message: %w", err)
 	}
-	return protocol.SearchHit{SessionKey: f.Key, SessionID: f.SessionID, Title: f.Title, Archived: !f.Current, MessageID: msg.ID, Seq: msg.Seq, RunID: msg.RunID, Role: msg.Role,
-		ToolName: msg.ToolName, Timestamp: msg.Timestamp, Snippet: pieces(f.Snippet)}, nil
+	return protocol.SearchHit{
+		SessionKey: f.Key, SessionID: f.SessionID, Title: f.Title, Archived: !f.Current, MessageID: msg.ID, Seq: msg.Seq, RunID: msg.RunID, Role: msg.Role,
+		ToolName: msg.ToolName, Timestamp: msg.Timestamp, Snippet: pieces(f.Snippet),
+	}, nil
 }
 
 // pieces splits a snippet where its marks are.

@@ -35,8 +35,10 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 	}
 	text, d := m.directives(in.Message)
 	if d != nil && text == "" && len(in.Attachments) == 0 {
-		return protocol.ChatSendResult{Status: protocol.ChatDirectiveOnly, Directives: d,
-			Response: "Nothing was sent: the settings in a message hold for that message. /model and /think set them for the chat."}, nil
+		return protocol.ChatSendResult{
+			Status: protocol.ChatDirectiveOnly, Directives: d,
+			Response: "Nothing was sent: the settings in a message hold for that message. /model and /think set them for the chat.",
+		}, nil
 	}
 	k := &keeper{m: m}
 	defer k.release()
@@ -82,8 +84,10 @@ func (m *Manager) answerQuestion(ctx context.Context, p auth.Principal, in proto
 		if !end.Won {
 			continue // it has ended meanwhile; the word is for another question, or a message
 		}
-		return protocol.ChatSendResult{Status: protocol.ChatPaused, RunID: a.RunID, ApprovalID: a.ID,
-			Response: response(a, word)}, true, nil
+		return protocol.ChatSendResult{
+			Status: protocol.ChatPaused, RunID: a.RunID, ApprovalID: a.ID,
+			Response: response(a, word),
+		}, true, nil
 	}
 	return res, false, nil
 }

@@ -70,8 +70,10 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.gate = approval.New(s, g.bus)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
 	calls := dispatch.New(hub, g.gate, openRules(g.t, s, cfg), s, g.bus, func() config.Config { return cfg })
-	m := New(Options{Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Workspace: w, Nodes: hub.Nodes,
-		Config: func() config.Config { return cfg }, Home: g.home})
+	m := New(Options{
+		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Workspace: w, Nodes: hub.Nodes,
+		Config: func() config.Config { return cfg }, Home: g.home,
+	})
 	g.t.Cleanup(func() { m.Close(); s.Close() })
 	g.Manager = m
 	g.tower.ID = "tower"
@@ -418,8 +420,10 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 
 func TestWhatAnEarlierStartLeftCanBeStoppedBeforeItIsTakenUp(t *testing.T) {
 	g := start(t)
-	own := store.Run{ID: "own", Session: chat, State: protocol.RunTools, Principal: directPrincipal + "owner ann", CreatedAt: 1, StartedAt: 1,
-		Params: protocol.ChatSendParams{SessionKey: chat, Message: "!make", Node: "tower"}}
+	own := store.Run{
+		ID: "own", Session: chat, State: protocol.RunTools, Principal: directPrincipal + "owner ann", CreatedAt: 1, StartedAt: 1,
+		Params: protocol.ChatSendParams{SessionKey: chat, Message: "!make", Node: "tower"},
+	}
 	said := protocol.Message{RunID: "own", Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!make")}}
 	if _, err := g.store.StartRun(t.Context(), own, said); err != nil {
 		t.Fatal(err)

@@ -19,8 +19,10 @@ func title(s store.Session) string {
 }
 
 func entry(s store.Session) protocol.SessionEntry {
-	e := protocol.SessionEntry{SessionKey: s.Key, CreatedAt: s.CreatedAt, LastActiveAt: s.LastActiveAt, Label: s.Label, Title: title(s), MessageCount: s.MessageCount,
-		DeletedAt: s.DeletedAt, ContextTokens: s.ContextTokens, ContextWindow: s.ContextWindow}
+	e := protocol.SessionEntry{
+		SessionKey: s.Key, CreatedAt: s.CreatedAt, LastActiveAt: s.LastActiveAt, Label: s.Label, Title: title(s), MessageCount: s.MessageCount,
+		DeletedAt: s.DeletedAt, ContextTokens: s.ContextTokens, ContextWindow: s.ContextWindow,
+	}
 	usage, prefs := s.Usage, s.Prefs
 	e.Usage, e.Settings = &usage, &prefs
 	return e
@@ -96,8 +98,10 @@ func (m *Manager) Get(ctx context.Context, in protocol.SessionParams) (protocol.
 	if err != nil {
 		return protocol.SessionGetResult{}, err
 	}
-	return protocol.SessionGetResult{SessionID: s.ID, SessionKey: s.Key, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, MessageCount: s.MessageCount, Tokens: tokens(s.Usage),
-		Settings: s.Prefs, ResetPolicy: m.policy(s), LastResetAt: s.LastResetAt, PreviousSessionIDs: previous(s), Label: s.Label}, nil
+	return protocol.SessionGetResult{
+		SessionID: s.ID, SessionKey: s.Key, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, MessageCount: s.MessageCount, Tokens: tokens(s.Usage),
+		Settings: s.Prefs, ResetPolicy: m.policy(s), LastResetAt: s.LastResetAt, PreviousSessionIDs: previous(s), Label: s.Label,
+	}, nil
 }
 
 // Stats returns a chat's numbers.
@@ -106,8 +110,10 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 	if err != nil {
 		return protocol.SessionStats{}, err
 	}
-	out := protocol.SessionStats{SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Tokens: tokens(s.Usage), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
-		Uptime: m.now() - s.CreatedAt, Cost: s.Usage.Cost}
+	out := protocol.SessionStats{
+		SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Tokens: tokens(s.Usage), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		Uptime: m.now() - s.CreatedAt, Cost: s.Usage.Cost,
+	}
 	err = m.do(ctx, s.Key, func(ses *session) { out.IsProcessing, out.QueueSize = ses.run != nil, len(ses.queue) })
 	return out, err
 }

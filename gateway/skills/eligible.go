@@ -11,9 +11,11 @@ import (
 // judge decides whether a skill can be used now, by the original's rules (gsv interop notes 9.1): one single machine that is online must have
 // everything. Reasons of those the original has are in its words.
 func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has programs) protocol.SkillStatusEntry {
-	e := protocol.SkillStatusEntry{Name: f.Name, Description: f.Description, Location: f.location, Always: f.Always, EligibleHosts: []protocol.NodeID{},
+	e := protocol.SkillStatusEntry{
+		Name: f.Name, Description: f.Description, Location: f.location, Always: f.Always, EligibleHosts: []protocol.NodeID{},
 		Reasons: []string{}, Requirements: f.Needs, Source: f.source, Path: "skills/" + f.Dir + "/SKILL.md", Enabled: true,
-		Homepage: f.Homepage, License: f.License, Compatibility: f.Compatibility, Problems: f.Problems}
+		Homepage: f.Homepage, License: f.License, Compatibility: f.Compatibility, Problems: f.Problems,
+	}
 	invalid := f.Invalid
 	if set.Always != nil {
 		e.Always = *set.Always

@@ -14,14 +14,23 @@ func TestParse(t *testing.T) {
 		caps []string
 	}{
 		"no front matter": {"# Title\n\nFirst line,\nsecond.\n\nMore.", Skill{Name: "dir", Description: "First line, second."}, nil},
-		"open format": {"---\nname: pdf-processing\ndescription: Extract text. Use it when PDFs are mentioned.\nlicense: Apache-2.0\ncompatibility: Needs python3\nmetadata:\n  author: example\n  version: \"1.0\"\nallowed-tools: Bash(git:*) Read\n---\n# Body",
-			Skill{Name: "pdf-processing", Description: "Extract text. Use it when PDFs are mentioned.", License: "Apache-2.0", Compatibility: "Needs python3"}, nil},
+		"open format": {
+			"---\nname: pdf-processing\ndescription: Extract text. Use it when PDFs are mentioned.\nlicense: Apache-2.0\ncompatibility: Needs python3\nmetadata:\n  author: example\n  version: \"1.0\"\nallowed-tools: Bash(git:*) Read\n---\n# Body",
+			Skill{Name: "pdf-processing", Description: "Extract text. Use it when PDFs are mentioned.", License: "Apache-2.0", Compatibility: "Needs python3"},
+			nil,
+		},
 		"folded description":     {"---\nname: a\ndescription: >\n  One\n  two.\n---\n", Skill{Name: "a", Description: "One two."}, nil},
 		"colon in a description": {"---\nname: a\ndescription: Use when: it rains\nalways: true\n---\n", Skill{Name: "a", Description: "Use when: it rains", Always: true}, nil},
-		"metadata over several lines with trailing commas": {"---\nname: a\ndescription: d\nmetadata:\n  {\n    \"gsv\": {\n      \"always\": false,\n      \"requires\": { \"capabilities\": [\"shell.exec\", \"text.search\",], },\n    },\n  }\n---\nBody stays.",
-			Skill{Name: "a", Description: "d"}, []string{"shell.exec", "text.search"}},
-		"metadata where yaml fails": {"---\nname: a\ndescription: a: b\nmetadata:\n  { \"gsv\": { \"requires\": { \"capabilities\": [\"shell.exec\",] } } }\n---\n",
-			Skill{Name: "a", Description: "a: b"}, []string{"shell.exec"}},
+		"metadata over several lines with trailing commas": {
+			"---\nname: a\ndescription: d\nmetadata:\n  {\n    \"gsv\": {\n      \"always\": false,\n      \"requires\": { \"capabilities\": [\"shell.exec\", \"text.search\",], },\n    },\n  }\n---\nBody stays.",
+			Skill{Name: "a", Description: "d"},
+			[]string{"shell.exec", "text.search"},
+		},
+		"metadata where yaml fails": {
+			"---\nname: a\ndescription: a: b\nmetadata:\n  { \"gsv\": { \"requires\": { \"capabilities\": [\"shell.exec\",] } } }\n---\n",
+			Skill{Name: "a", Description: "a: b"},
+			[]string{"shell.exec"},
+		},
 		"carriage returns and a mark": {"\uFEFF---\r\nname: 'a'\r\ndescription: \"d\"\r\n---\r\nBody", Skill{Name: "a", Description: "d"}, nil},
 		"not closed":                  {"---\nname: a\n", Skill{Name: "dir", Description: "--- name: a"}, nil},
 		"closed at the end":           {"---\nname: a\n---", Skill{Name: "a"}, nil},

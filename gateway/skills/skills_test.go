@@ -32,11 +32,13 @@ func newClass(t *testing.T) *class {
 	has := func(id protocol.NodeID, program string) (has, known bool) {
 		return program == "jq" || program == "git", id == "full"
 	}
-	c.Catalog = New(Options{Has: has, Files: workspace.NewFiles(c.home), Nodes: func() []protocol.NodeInfo { return c.nodes }, Config: func() config.Config { return c.cfg },
+	c.Catalog = New(Options{
+		Has: has, Files: workspace.NewFiles(c.home), Nodes: func() []protocol.NodeInfo { return c.nodes }, Config: func() config.Config { return c.cfg },
 		Set: func(_ context.Context, path string, value json.RawMessage) error {
 			c.set = append(c.set, path+"="+string(value))
 			return nil
-		}})
+		},
+	})
 	return c
 }
 
@@ -185,8 +187,13 @@ func TestEligibility(t *testing.T) {
 		"a program where nobody is":                {bins(`"bins":["jq"]`), config.Skill{}, nil, nil, []string{"no connected hosts"}},
 		"another system":                           {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires system: darwin"}},
 		"this system":                              {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\",\"linux\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{reader, shell}, []protocol.NodeID{"reader"}, nil},
-		"the first namespace holds alone": {"---\nname: x\nmetadata: {\"openclaw\":{\"requires\":{\"capabilities\":[\"bad\"]}},\"gsv\":{\"requires\":{\"capabilities\":[\"shell.exec\"]}}}\n---\n",
-			config.Skill{}, []protocol.NodeInfo{shell}, []protocol.NodeID{"shell"}, nil},
+		"the first namespace holds alone": {
+			"---\nname: x\nmetadata: {\"openclaw\":{\"requires\":{\"capabilities\":[\"bad\"]}},\"gsv\":{\"requires\":{\"capabilities\":[\"shell.exec\"]}}}\n---\n",
+			config.Skill{},
+			[]protocol.NodeInfo{shell},
+			[]protocol.NodeID{"shell"},
+			nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClass(t)

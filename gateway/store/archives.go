@@ -42,8 +42,10 @@ type archiveRow struct {
 func (archiveRow) TableName() string { return "archives" }
 
 func (r archiveRow) archive() (Archive, error) {
-	a := Archive{ID: protocol.ArchiveID(r.ID), Key: protocol.SessionKey(r.SessionKey), Session: protocol.SessionID(r.SessionID), Agent: agentOf(protocol.SessionKey(r.SessionKey)),
-		Kind: r.Kind, First: r.First, Last: r.Last, Messages: r.Messages, CreatedAt: r.CreatedAt, Size: r.Size}
+	a := Archive{
+		ID: protocol.ArchiveID(r.ID), Key: protocol.SessionKey(r.SessionKey), Session: protocol.SessionID(r.SessionID), Agent: agentOf(protocol.SessionKey(r.SessionKey)),
+		Kind: r.Kind, First: r.First, Last: r.Last, Messages: r.Messages, CreatedAt: r.CreatedAt, Size: r.Size,
+	}
 	if err := json.Unmarshal([]byte(r.Usage), &a.Usage); err != nil {
 		return a, fmt.Errorf("read archive %s: %w", r.ID, err)
 	}
@@ -58,8 +60,10 @@ func shelve(tx *gorm.DB, a *Archive) error {
 		return err
 	}
 	a.Messages, a.Agent = int(n), agentOf(a.Key)
-	return tx.Create(&archiveRow{ID: string(a.ID), SessionKey: string(a.Key), SessionID: string(a.Session), Kind: a.Kind, First: a.First, Last: a.Last,
-		Messages: a.Messages, Usage: text(a.Usage), CreatedAt: a.CreatedAt}).Error
+	return tx.Create(&archiveRow{
+		ID: string(a.ID), SessionKey: string(a.Key), SessionID: string(a.Session), Kind: a.Kind, First: a.First, Last: a.Last,
+		Messages: a.Messages, Usage: text(a.Usage), CreatedAt: a.CreatedAt,
+	}).Error
 }
 
 // Reset begins a new stretch of a conversation: old is the session as it was, the archive what it held, under its old id. Without a message there is

@@ -102,8 +102,10 @@ func BenchmarkAuditOf1000000(b *testing.B) {
 	s := openTest(b)
 	lines := make([]protocol.AuditEntry, 0, 10_000)
 	for i := range auditLines {
-		e := protocol.AuditEntry{At: int64(i), Kind: protocol.AuditCall, By: "default", Node: "tower", SessionKey: protocol.SessionKey(fmt.Sprint("chat", i%500)), Tool: "Bash",
-			What: "go test ./...", Verdict: "allow", State: "done"}
+		e := protocol.AuditEntry{
+			At: int64(i), Kind: protocol.AuditCall, By: "default", Node: "tower", SessionKey: protocol.SessionKey(fmt.Sprint("chat", i%500)), Tool: "Bash",
+			What: "go test ./...", Verdict: "allow", State: "done",
+		}
 		if i%(auditLines/10) == 7 {
 			e.Kind, e.Rule = protocol.AuditRuleMade, "r"
 		}

@@ -225,8 +225,10 @@ func (b *behind) loop(w *writer, stop <-chan struct{}) {
 }
 
 // callColumns are the columns of a call, in the order in which values gives them.
-var callColumns = []string{"id", "run_id", "tool_call_id", "session_key", "node", "tool", "state", "info", "asked_by", "principal", "idem_key", "idempotent",
-	"attempt", "result", "hash", "created_at", "ended_at", "effect", "iteration", "input_sha256", "input_bytes", "output_sha256", "output_bytes", "truncated", "seq"}
+var callColumns = []string{
+	"id", "run_id", "tool_call_id", "session_key", "node", "tool", "state", "info", "asked_by", "principal", "idem_key", "idempotent",
+	"attempt", "result", "hash", "created_at", "ended_at", "effect", "iteration", "input_sha256", "input_bytes", "output_sha256", "output_bytes", "truncated", "seq",
+}
 
 func (r callRow) values(seq int64) []any {
 	flag := func(b bool) int {
@@ -235,8 +237,10 @@ func (r callRow) values(seq int64) []any {
 		}
 		return 0
 	}
-	return []any{r.ID, r.RunID, r.ToolCallID, r.SessionKey, r.Node, r.Tool, r.State, r.Info, r.AskedBy, r.Principal, r.IdemKey, flag(r.Idempotent),
-		r.Attempt, r.Result, r.Hash, r.CreatedAt, r.EndedAt, r.Effect, r.Iteration, r.InputSha256, r.InputBytes, r.OutputSha256, r.OutputBytes, flag(r.Truncated), seq}
+	return []any{
+		r.ID, r.RunID, r.ToolCallID, r.SessionKey, r.Node, r.Tool, r.State, r.Info, r.AskedBy, r.Principal, r.IdemKey, flag(r.Idempotent),
+		r.Attempt, r.Result, r.Hash, r.CreatedAt, r.EndedAt, r.Effect, r.Iteration, r.InputSha256, r.InputBytes, r.OutputSha256, r.OutputBytes, flag(r.Truncated), seq,
+	}
 }
 
 // upsertCalls writes many calls with one statement, because the driver compiles it each time: once for all costs a third of once for each. They come as

@@ -13,8 +13,10 @@ import (
 )
 
 func look(id string) Call {
-	return Call{Info: protocol.CallInfo{CallID: protocol.CallID(id), Node: "n", Tool: "Read", Effect: protocol.EffectRead, State: protocol.CallRunning},
-		CreatedAt: time.Now().UnixMilli()}
+	return Call{
+		Info:      protocol.CallInfo{CallID: protocol.CallID(id), Node: "n", Tool: "Read", Effect: protocol.EffectRead, State: protocol.CallRunning},
+		CreatedAt: time.Now().UnixMilli(),
+	}
 }
 
 func (c Call) over(result string) Call {

@@ -64,18 +64,22 @@ type callRow struct {
 func (callRow) TableName() string { return "calls" }
 
 func rowOfCall(c Call) callRow {
-	return callRow{ID: string(c.Info.CallID), RunID: string(c.Info.RunID), ToolCallID: c.Info.ToolCallID,
+	return callRow{
+		ID: string(c.Info.CallID), RunID: string(c.Info.RunID), ToolCallID: c.Info.ToolCallID,
 		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: text(c.Info),
 		AskedBy: text(c.AskedBy), Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
 		Result: string(c.ResultJSON), Hash: c.Hash, CreatedAt: c.CreatedAt, EndedAt: c.Info.EndedAt,
 		Effect: string(c.Info.Effect), Iteration: c.Iteration, InputSha256: c.InputSHA256, InputBytes: c.InputBytes,
-		OutputSha256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated}
+		OutputSha256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated,
+	}
 }
 
 func (r callRow) call() (Call, error) {
-	c := Call{Principal: r.Principal, IdempotencyKey: r.IdemKey, Idempotent: r.Idempotent, Attempt: r.Attempt, Hash: r.Hash, CreatedAt: r.CreatedAt,
+	c := Call{
+		Principal: r.Principal, IdempotencyKey: r.IdemKey, Idempotent: r.Idempotent, Attempt: r.Attempt, Hash: r.Hash, CreatedAt: r.CreatedAt,
 		Iteration: r.Iteration, Seq: r.Seq, InputSHA256: r.InputSha256, InputBytes: r.InputBytes, OutputSHA256: r.OutputSha256, OutputBytes: r.OutputBytes,
-		Truncated: r.Truncated}
+		Truncated: r.Truncated,
+	}
 	if r.Result != "" {
 		c.ResultJSON = json.RawMessage(r.Result)
 	}
@@ -204,8 +208,10 @@ func (s *Store) Journal(ctx context.Context, q protocol.JournalListParams) (list
 	}
 	var rows []callRow
 	err = s.read(ctx, "read journal", func(db *gorm.DB) error {
-		for column, value := range map[string]string{"node": string(q.Node), "session_key": string(q.SessionKey), "run_id": string(q.RunID), "tool": q.Tool,
-			"state": q.State, "effect": string(q.Effect)} {
+		for column, value := range map[string]string{
+			"node": string(q.Node), "session_key": string(q.SessionKey), "run_id": string(q.RunID), "tool": q.Tool,
+			"state": q.State, "effect": string(q.Effect),
+		} {
 			if value != "" {
 				db = db.Where(column+" = ?", value)
 			}

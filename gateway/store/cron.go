@@ -61,8 +61,10 @@ func rowOfCronRun(r CronRun) cronRunRow {
 }
 
 func (r cronRunRow) run() CronRun {
-	return CronRun{r.ID, protocol.CronJobID(r.JobID), r.DueAt, protocol.SessionKey(r.SessionKey), protocol.RunID(r.RunID), r.StartedAt, r.EndedAt,
-		r.Status, r.Error, r.Summary, r.NextRunAt}
+	return CronRun{
+		r.ID, protocol.CronJobID(r.JobID), r.DueAt, protocol.SessionKey(r.SessionKey), protocol.RunID(r.RunID), r.StartedAt, r.EndedAt,
+		r.Status, r.Error, r.Summary, r.NextRunAt,
+	}
 }
 
 // CronJobs returns every job, in no order.

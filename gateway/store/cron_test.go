@@ -12,9 +12,11 @@ import (
 
 func cronJob(id string) CronJob {
 	at := int64(1_800_000_000_000)
-	return CronJob{CronJob: protocol.CronJob{ID: protocol.CronJobID(id), AgentID: "main", Name: id, Enabled: true, CreatedAtMs: 1, UpdatedAtMs: 2,
+	return CronJob{CronJob: protocol.CronJob{
+		ID: protocol.CronJobID(id), AgentID: "main", Name: id, Enabled: true, CreatedAtMs: 1, UpdatedAtMs: 2,
 		Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, Spec: protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "hello"},
-		State: protocol.CronJobState{NextRunAtMs: at}}, Base: 1, LastDue: 7}
+		State: protocol.CronJobState{NextRunAtMs: at},
+	}, Base: 1, LastDue: 7}
 }
 
 func TestCronJobsSurviveAndADueTimeIsServedOnce(t *testing.T) {

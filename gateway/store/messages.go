@@ -69,8 +69,10 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 			return fmt.Errorf("encode message: %w", err)
 		}
 		plain := m.Content.Text()
-		rows[i] = messageRow{SessionID: row.ID, Seq: m.Seq, SessionKey: row.Key, ID: string(m.ID), RunID: string(m.RunID),
-			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp}
+		rows[i] = messageRow{
+			SessionID: row.ID, Seq: m.Seq, SessionKey: row.Key, ID: string(m.ID), RunID: string(m.RunID),
+			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp,
+		}
 		if plain != "" {
 			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Words: spaced(cut(plain, maxSearchText))})
 			times = append(times, m.Timestamp)

@@ -45,8 +45,10 @@ func rowOfRun(r Run) runRow {
 	if r.Images == nil {
 		r.Images = protocol.Content{}
 	}
-	row := runRow{ID: string(r.ID), SessionKey: string(r.Session), State: r.State, Params: text(r.Params), Images: text(r.Images),
-		Principal: r.Principal, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step, Error: "null"}
+	row := runRow{
+		ID: string(r.ID), SessionKey: string(r.Session), State: r.State, Params: text(r.Params), Images: text(r.Images),
+		Principal: r.Principal, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step, Error: "null",
+	}
 	if r.Error != nil {
 		row.Error = text(r.Error)
 	}
@@ -54,8 +56,10 @@ func rowOfRun(r Run) runRow {
 }
 
 func (r runRow) run() (Run, error) {
-	out := Run{ID: protocol.RunID(r.ID), Session: protocol.SessionKey(r.SessionKey), State: r.State, Principal: r.Principal,
-		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step}
+	out := Run{
+		ID: protocol.RunID(r.ID), Session: protocol.SessionKey(r.SessionKey), State: r.State, Principal: r.Principal,
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, Step: r.Step,
+	}
 	err := errors.Join(json.Unmarshal([]byte(r.Params), &out.Params), json.Unmarshal([]byte(r.Images), &out.Images),
 		json.Unmarshal([]byte(r.Error), &out.Error))
 	if err != nil {

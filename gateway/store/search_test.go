@@ -184,9 +184,15 @@ func BenchmarkSearchMillion(b *testing.B) {
 		key         protocol.SessionKey
 		from, until int64
 	}{
-		{name: "rare", query: "needle"}, {name: "common", query: "w0 w1"}, {name: "prefix", query: "w1"}, {name: "nothing", query: "nowhere"},
-		{name: "two", query: "w5000 w0"}, {name: "phrase", query: `"w3 w4 w5"`}, {name: "chat", query: "w0 w1", key: "agent:main:app:chat:77"},
-		{name: "old", query: "w0", until: 1_700_000_000_000 + 40_000_000}, {name: "between", query: "w40", from: 1_700_000_000_000 + 1e9, until: 1_700_000_000_000 + 11e8},
+		{name: "rare", query: "needle"},
+		{name: "common", query: "w0 w1"},
+		{name: "prefix", query: "w1"},
+		{name: "nothing", query: "nowhere"},
+		{name: "two", query: "w5000 w0"},
+		{name: "phrase", query: `"w3 w4 w5"`},
+		{name: "chat", query: "w0 w1", key: "agent:main:app:chat:77"},
+		{name: "old", query: "w0", until: 1_700_000_000_000 + 40_000_000},
+		{name: "between", query: "w40", from: 1_700_000_000_000 + 1e9, until: 1_700_000_000_000 + 11e8},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {

@@ -107,8 +107,10 @@ func TestSearchFindsLabelsAndMessages(t *testing.T) {
 	must(s.Append(t.Context(), "agent:main:app:chat:2", user("photos")))(t)
 	must(s.UpdateSession(t.Context(), "agent:main:app:chat:2", func(s *Session) { s.Label = "Holiday" }))(t)
 	must(s.Append(t.Context(), "agent:main:app:chat:2", user("Die GRÖßE stimmt, Привет")))(t)
-	for query, want := range map[string]int{"parser": 1, "holi": 1, "100%": 1, "101": 0, "": 2, "%": 1, "_": 0, "nothing": 0,
-		"größe": 1, "GRÖSSE": 0, "ПРИВЕТ": 1, "fails PARS": 1, "pars fails": 0} {
+	for query, want := range map[string]int{
+		"parser": 1, "holi": 1, "100%": 1, "101": 0, "": 2, "%": 1, "_": 0, "nothing": 0,
+		"größe": 1, "GRÖSSE": 0, "ПРИВЕТ": 1, "fails PARS": 1, "pars fails": 0,
+	} {
 		got, total, err := s.Sessions(t.Context(), 0, 10, query)
 		if err != nil || len(got) != want || total != want {
 			t.Errorf("search %q = %d of %d, %v; want %d", query, len(got), total, err, want)

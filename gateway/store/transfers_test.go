@@ -11,8 +11,10 @@ func TestTransfersAreAQueueAndAHistory(t *testing.T) {
 	s := openTest(t)
 	put := func(id string, created, ended int64, from, to protocol.NodeID) {
 		t.Helper()
-		tr := Transfer{Transfer: protocol.Transfer{ID: protocol.TransferID(id), State: protocol.TransferDone, From: from, To: to, Sources: []string{string(from) + ":a"},
-			CreatedAt: created, EndedAt: ended}, Agent: "main", Policy: "p"}
+		tr := Transfer{Transfer: protocol.Transfer{
+			ID: protocol.TransferID(id), State: protocol.TransferDone, From: from, To: to, Sources: []string{string(from) + ":a"},
+			CreatedAt: created, EndedAt: ended,
+		}, Agent: "main", Policy: "p"}
 		if err := s.PutTransfer(t.Context(), tr); err != nil {
 			t.Fatal(err)
 		}

@@ -149,8 +149,10 @@ func BenchmarkCallsBesideTransfers(b *testing.B) {
 	for i := range 10 {
 		wg.Go(func() {
 			for n := 0; !stop.Load(); n++ {
-				t, err := client.Call(b.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: fmt.Sprintf("b:%d", i),
-					Conflict: protocol.ConflictOverwrite})
+				t, err := client.Call(b.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{
+					Sources: []string{"a:x.bin"}, Destination: fmt.Sprintf("b:%d", i),
+					Conflict: protocol.ConflictOverwrite,
+				})
 				if err != nil {
 					return
 				}

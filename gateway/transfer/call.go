@@ -46,7 +46,8 @@ func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.Transfe
 		return native.TransferOut{Source: in.Source, Destination: in.Destination}, nil
 	}
 	req := Request{Session: native.SessionOf(ctx), Agent: native.AgentOf(ctx), AskedBy: c.by, Here: c.here, TransferStartParams: protocol.TransferStartParams{
-		Sources: in.Sources, Destination: in.Destination, Into: in.Into, Conflict: in.Conflict, Links: in.Links, Later: in.Later, ExpiresIn: in.ExpiresIn}}
+		Sources: in.Sources, Destination: in.Destination, Into: in.Into, Conflict: in.Conflict, Links: in.Links, Later: in.Later, ExpiresIn: in.ExpiresIn,
+	}}
 	if len(req.Sources) == 0 {
 		req.Sources = []string{in.Source}
 	}
@@ -107,8 +108,10 @@ func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, 
 	}
 	c := &caller{here: callerOf(ctx).here, by: by}
 	wait := false
-	in := native.TransferIn{Source: p.Sources[0], Sources: p.Sources, Destination: p.Destination, Into: p.Into, Conflict: p.Conflict, Links: p.Links, Later: p.Later,
-		ExpiresIn: p.ExpiresIn, Wait: &wait}
+	in := native.TransferIn{
+		Source: p.Sources[0], Sources: p.Sources, Destination: p.Destination, Into: p.Into, Conflict: p.Conflict, Links: p.Links, Later: p.Later,
+		ExpiresIn: p.ExpiresIn, Wait: &wait,
+	}
 	if in.Conflict == "" {
 		in.Conflict = protocol.ConflictRename
 	}
@@ -135,8 +138,10 @@ func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, 
 
 // AskAgain takes a transfer through the gate once more, as the call that it began with, and returns why it may not run now.
 func AskAgain(ctx context.Context, calls Caller, t protocol.Transfer) error {
-	args, err := protocol.Marshal(native.TransferIn{Source: t.Sources[0], Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links,
-		Later: t.Later})
+	args, err := protocol.Marshal(native.TransferIn{
+		Source: t.Sources[0], Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links,
+		Later: t.Later,
+	})
 	if err != nil {
 		return err
 	}
@@ -145,7 +150,8 @@ func AskAgain(ctx context.Context, calls Caller, t protocol.Transfer) error {
 		who = auth.Agent(t.Session, "")
 	}
 	res, err := calls.Call(context.WithValue(ctx, callerKey{}, &caller{by: t.AskedBy, again: true}), who, dispatch.Call{
-		Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args, Session: t.Session, Direct: t.Session == "", AskedBy: t.AskedBy})
+		Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args, Session: t.Session, Direct: t.Session == "", AskedBy: t.AskedBy,
+	})
 	switch {
 	case err != nil:
 		return err

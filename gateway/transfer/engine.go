@@ -77,8 +77,10 @@ type job struct {
 
 // New makes an engine. Load and Run it.
 func New(o Options) *Engine {
-	e := &Engine{store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: func() string { return "" }, wake: make(chan struct{}, 1),
-		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay), last: o.First}
+	e := &Engine{
+		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: func() string { return "" }, wake: make(chan struct{}, 1),
+		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay), last: o.First,
+	}
 	if e.last == 0 {
 		e.last = rand.Uint32()
 	}

@@ -51,8 +51,10 @@ type relay struct {
 }
 
 func newRelay(src, dst *side) *relay {
-	r := &relay{src: src, dst: dst, stream: src.ours && dst.ours, meta: make(chan protocol.TransferMetaParams, 1), accept: make(chan protocol.TransferAcceptParams, 1),
-		complete: make(chan protocol.TransferCompleteParams, 1), done: make(chan protocol.TransferDoneParams, 1)}
+	r := &relay{
+		src: src, dst: dst, stream: src.ours && dst.ours, meta: make(chan protocol.TransferMetaParams, 1), accept: make(chan protocol.TransferAcceptParams, 1),
+		complete: make(chan protocol.TransferCompleteParams, 1), done: make(chan protocol.TransferDoneParams, 1),
+	}
 	src.in, dst.in = stream.NewInbox(stream.Window), stream.NewInbox(stream.Window)
 	r.touch()
 	return r

@@ -31,8 +31,10 @@ func split(endpoint string) (protocol.NodeID, string) {
 // Start puts a transfer into the queue and returns it. Errors are in the original's words where it has any.
 func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, error) {
 	now := time.Now()
-	t := protocol.Transfer{ID: protocol.TransferID(protocol.NewID()), State: protocol.TransferQueued, Sources: in.Sources, Destination: in.Destination, Into: in.Into,
-		Conflict: in.Conflict, Links: in.Links, Later: in.Later, AskedBy: in.AskedBy, Session: in.Session, CallID: in.Call, CreatedAt: now.UnixMilli()}
+	t := protocol.Transfer{
+		ID: protocol.TransferID(protocol.NewID()), State: protocol.TransferQueued, Sources: in.Sources, Destination: in.Destination, Into: in.Into,
+		Conflict: in.Conflict, Links: in.Links, Later: in.Later, AskedBy: in.AskedBy, Session: in.Session, CallID: in.Call, CreatedAt: now.UnixMilli(),
+	}
 	if err := check(&t); err != nil {
 		return protocol.Transfer{}, err
 	}

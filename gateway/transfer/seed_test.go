@@ -34,8 +34,10 @@ func newSeedNode(t *testing.T, r *rig, id string) *seedNode {
 	s := &seedNode{content: bytes.Repeat([]byte("seed"), 200_000), files: make(map[string][]byte), paths: make(map[uint32]string), events: make(chan func(), 100)}
 	s.size = int64(len(s.content))
 	s.c = client.New(client.Options{URL: "ws://" + r.listen + "/ws", Token: "fl_transfer", Connect: func() protocol.ConnectParams {
-		return protocol.ConnectParams{MinProtocol: 1, MaxProtocol: 1, Client: protocol.ClientInfo{ID: id, Mode: protocol.ModeNode}, Tools: []protocol.ToolSpec{{Name: "Read"}},
-			NodeRuntime: &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapRead}, ToolCapabilities: map[string][]string{"Read": {protocol.CapRead}}}}
+		return protocol.ConnectParams{
+			MinProtocol: 1, MaxProtocol: 1, Client: protocol.ClientInfo{ID: id, Mode: protocol.ModeNode}, Tools: []protocol.ToolSpec{{Name: "Read"}},
+			NodeRuntime: &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapRead}, ToolCapabilities: map[string][]string{"Read": {protocol.CapRead}}},
+		}
 	}, OnEvent: s.event, OnFrame: func(f *stream.Frame) {
 		s.mu.Lock()
 		p := s.paths[f.ID()]

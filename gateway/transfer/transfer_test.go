@@ -70,7 +70,8 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 		OK     bool
 		Error  string
 		Result map[string]any
-	}) {
+	},
+	) {
 		t.Helper()
 		res, err := client.Call(t.Context(), r.c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "gsv__Transfer", Args: json.RawMessage(args)})
 		if err != nil {
@@ -241,8 +242,10 @@ func TestATransferThatWaitedIsAskedAboutAgainWhenTheRulesChanged(t *testing.T) {
 	if _, err := client.Call(t.Context(), r.c, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"gsv__Transfer","verdict":"deny"}`)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Call(t.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:second.bin",
-		Later: true}); !errors.Is(err, protocol.ErrForbidden) {
+	if _, err := client.Call(t.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{
+		Sources: []string{"a:x.bin"}, Destination: "b:second.bin",
+		Later: true,
+	}); !errors.Is(err, protocol.ErrForbidden) {
 		t.Errorf("a denied one: %v", err)
 	}
 	r.nodes["b"].wire.cut(false)

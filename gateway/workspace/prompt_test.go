@@ -52,19 +52,25 @@ func without(t *testing.T, text string, words ...string) {
 	}
 }
 
-var everything = []string{"SOUL.md", "S!", "IDENTITY.md", "I!", "USER.md", "U!", "AGENTS.md", "A!", "MEMORY.md", "M!", "TOOLS.md", "T!", "HEARTBEAT.md", "H!",
-	"memory/2026-02-28.md", "N28!", "memory/2026-03-01.md", "N1!", "memory/2026-02-27.md", "N27!"}
+var everything = []string{
+	"SOUL.md", "S!", "IDENTITY.md", "I!", "USER.md", "U!", "AGENTS.md", "A!", "MEMORY.md", "M!", "TOOLS.md", "T!", "HEARTBEAT.md", "H!",
+	"memory/2026-02-28.md", "N28!", "memory/2026-03-01.md", "N1!", "memory/2026-02-27.md", "N27!",
+}
 
 func TestThePromptHasItsSectionsInOrder(t *testing.T) {
 	w := folder(t, everything...)
 	w.ListSkills(func(protocol.AgentID) (string, error) { return "K!", nil })
-	text := w.Prompt(Facts{Session: "agent:main:main", Agent: "main", Private: true, Now: noon, Heartbeat: "B!", Default: "laptop",
-		Nodes: []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "server"}}})
+	text := w.Prompt(Facts{
+		Session: "agent:main:main", Agent: "main", Private: true, Now: noon, Heartbeat: "B!", Default: "laptop",
+		Nodes: []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "server"}},
+	})
 	inOrder(t, text, "You are Fairlead", "# Your files", "S!", "I!", "U!", "A!", "M!", "(memory/2026-02-28.md)", "N28!", "N1!", "T!", "HEARTBEAT_OK", "B!", "H!", "# Skills", "K!",
 		"Sunday, 1 March 2026", "CET, UTC+01:00", "agent:main:main (the person's own)", "Default machine: laptop", "laptop: online", "server: offline")
 	without(t, text, "N27!", "# This chat", "12:30")
-	if again := w.Prompt(Facts{Session: "agent:main:main", Agent: "main", Private: true, Now: noon.Add(time.Hour), Heartbeat: "B!", Default: "laptop",
-		Nodes: []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "server"}}}); again != text {
+	if again := w.Prompt(Facts{
+		Session: "agent:main:main", Agent: "main", Private: true, Now: noon.Add(time.Hour), Heartbeat: "B!", Default: "laptop",
+		Nodes: []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "server"}},
+	}); again != text {
 		t.Error("the prompt changes within a day: it cannot be cached")
 	}
 	text = w.Prompt(Facts{Base: "Be a cat.", Private: true, Now: noon})

@@ -68,9 +68,11 @@ func TestSecretsCannotBeRead(t *testing.T) {
 		}
 	}
 	// Ways around the name.
-	for _, script := range []string{"ln -s ~/.ssh s && cat s/id_ed25519", "cat /proc/self/root$HOME/.ssh/id_ed25519", "cd ~/.ssh && cat id_ed25519",
+	for _, script := range []string{
+		"ln -s ~/.ssh s && cat s/id_ed25519", "cat /proc/self/root$HOME/.ssh/id_ed25519", "cd ~/.ssh && cat id_ed25519",
 		"for d in $(find /dev -type b); do head -c 1 $d && exit 0; done; exit 1",
-		"ln ~/.ssh/id_ed25519 k && cat k", "cat /proc/$PPID/environ"} {
+		"ln ~/.ssh/id_ed25519 k && cat k", "cat /proc/$PPID/environ",
+	} {
 		if out, e := k.run(k.spec(script)); e.Code == 0 || strings.Contains(out, "canary") {
 			t.Errorf("%s gave %q", script, out)
 		}

@@ -9,14 +9,18 @@ import (
 
 // passed are the variables a command inherits: who the user is, where programs and folders are, how text and time are written (sandbox.md 3.8).
 // What a login shell's own files set comes back by itself, as the shell is a login shell.
-var passed = []string{"HOME", "PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSH_AUTH_SOCK",
-	"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"}
+var passed = []string{
+	"HOME", "PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSH_AUTH_SOCK",
+	"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY",
+}
 
 // passedWindows are without which hardly a Windows program starts.
-var passedWindows = []string{"SYSTEMROOT", "WINDIR", "SYSTEMDRIVE", "COMSPEC", "PATHEXT",
+var passedWindows = []string{
+	"SYSTEMROOT", "WINDIR", "SYSTEMDRIVE", "COMSPEC", "PATHEXT",
 	"TEMP", "TMP", "USERPROFILE", "USERNAME", "USERDOMAIN", "HOMEDRIVE",
 	"HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "COMMONPROGRAMFILES", "PUBLIC",
-	"COMPUTERNAME", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "OS", "PSMODULEPATH"}
+	"COMPUTERNAME", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "OS", "PSMODULEPATH",
+}
 
 // sockets are variables that name a door to another process of the user: an agent with keys, a bus, a screen. Only an uncontained command gets
 // them.
@@ -25,9 +29,11 @@ var sockets = []string{"SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADD
 // neverPrefix and never make programs load or run something else, or are ours; they are not passed even when declared.
 var (
 	neverPrefix = []string{"LD_", "DYLD_", "BASH_FUNC_", "FAIRLEAD_", "GIT_", "PYTHON", "PERL5"}
-	never       = []string{"BASH_ENV", "ENV", "PROMPT_COMMAND", "NODE_OPTIONS", "RUBYOPT", "RUBYLIB", "PERLLIB", "SHELLOPTS", "BASHOPTS", "IFS", "PS4",
+	never       = []string{
+		"BASH_ENV", "ENV", "PROMPT_COMMAND", "NODE_OPTIONS", "RUBYOPT", "RUBYLIB", "PERLLIB", "SHELLOPTS", "BASHOPTS", "IFS", "PS4",
 		"ZDOTDIR", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "LESSOPEN", "LESSCLOSE", "GCONV_PATH", "GLIBC_TUNABLES", "MALLOC_TRACE",
-		"PWD", "OLDPWD", "FAIRLEAD"}
+		"PWD", "OLDPWD", "FAIRLEAD",
+	}
 	// gitHarmless are variables of git that say who writes a commit.
 	gitHarmless = []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE"}
 )

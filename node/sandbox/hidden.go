@@ -7,9 +7,11 @@ import (
 )
 
 // secretPlaces are where people keep keys and tokens, below their home folder. Of .ssh what is no secret stays readable: see sshOpen.
-var secretPlaces = []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".netrc",
+var secretPlaces = []string{
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".netrc",
 	".git-credentials", ".pgpass", ".npmrc", ".pypirc", ".docker/config.json",
-	".config/gcloud", ".config/gh", ".config/git/credentials", ".local/share/keyrings", ".password-store"}
+	".config/gcloud", ".config/gh", ".config/git/credentials", ".local/share/keyrings", ".password-store",
+}
 
 // hidden lists what no contained command may read: the program's own folder, keys and tokens; and what may be read all the same.
 func hidden(opts Options) (hide, show []string) {

@@ -24,8 +24,10 @@ type kit struct {
 func newKit(t *testing.T, missing ...string) *kit {
 	t.Helper()
 	dir := t.TempDir()
-	k := &kit{T: t, ws: filepath.Join(dir, "ws"), outside: filepath.Join(dir, "outside"),
-		granted: filepath.Join(dir, "granted"), home: filepath.Join(dir, "home")}
+	k := &kit{
+		T: t, ws: filepath.Join(dir, "ws"), outside: filepath.Join(dir, "outside"),
+		granted: filepath.Join(dir, "granted"), home: filepath.Join(dir, "home"),
+	}
 	for _, d := range []string{k.ws, k.outside, k.granted, filepath.Join(k.home, ".ssh"), filepath.Join(k.home, "data")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -47,8 +49,10 @@ func newKit(t *testing.T, missing ...string) *kit {
 }
 
 func (k *kit) spec(script string) sandbox.Spec {
-	return sandbox.Spec{Profile: sandbox.Profile{Workspace: k.ws, Write: []string{k.granted}}, Argv: []string{"/bin/sh", "-c", script}, Dir: k.ws,
-		Env: append(sandbox.Environ(k.ws, nil), "OUTSIDE="+k.outside, "GRANTED="+k.granted)}
+	return sandbox.Spec{
+		Profile: sandbox.Profile{Workspace: k.ws, Write: []string{k.granted}}, Argv: []string{"/bin/sh", "-c", script}, Dir: k.ws,
+		Env: append(sandbox.Environ(k.ws, nil), "OUTSIDE="+k.outside, "GRANTED="+k.granted),
+	}
 }
 
 // run returns a command's output and end.

@@ -176,8 +176,10 @@ func init() {
 		for _, mode := range []sandbox.Mode{sandbox.Full, sandbox.WorkspaceWrite} {
 			script := fmt.Sprintf(`%s %s trap "" TERM; sleep 60 & echo $! >pid%sc; echo $$ >pid%sd; while :; do sleep 1; done`,
 				stray(fmt.Sprintf("pid%sa", mode)), stray(fmt.Sprintf("pid%sb", mode)), mode, mode)
-			if _, err := box.Start(sandbox.Spec{Profile: sandbox.Profile{Mode: mode, Workspace: ws}, Argv: []string{"/bin/sh", "-c", script}, Dir: ws,
-				Env: sandbox.Environ(ws, nil), Supervise: true}); err != nil {
+			if _, err := box.Start(sandbox.Spec{
+				Profile: sandbox.Profile{Mode: mode, Workspace: ws}, Argv: []string{"/bin/sh", "-c", script}, Dir: ws,
+				Env: sandbox.Environ(ws, nil), Supervise: true,
+			}); err != nil {
 				fmt.Println(err)
 				return 1
 			}
@@ -405,8 +407,10 @@ func init() {
 			fmt.Println(err)
 			return 1
 		}
-		p, err := box.Start(sandbox.Spec{Profile: sandbox.Profile{Workspace: ws}, Argv: []string{"/bin/sh", "-c", "f() { f | f & }; f; sleep 60"},
-			Dir: ws, Env: sandbox.Environ(ws, nil)})
+		p, err := box.Start(sandbox.Spec{
+			Profile: sandbox.Profile{Workspace: ws}, Argv: []string{"/bin/sh", "-c", "f() { f | f & }; f; sleep 60"},
+			Dir: ws, Env: sandbox.Environ(ws, nil),
+		})
 		if err != nil {
 			fmt.Println(err)
 			return 1

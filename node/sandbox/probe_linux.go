@@ -120,9 +120,11 @@ func setOut(dir string) (t targets, closeAll func(), err error) {
 			c.Close()
 		}
 	}
-	t = targets{Workspace: filepath.Join(dir, "workspace"),
-		Outside: filepath.Join(dir, "outside"), Secret: filepath.Join(dir, "secret", "key"), Node: os.Getpid(),
-		Unix: filepath.Join(dir, "outside", "socket"), Abstract: "@fairlead-probe-" + filepath.Base(dir)}
+	t = targets{
+		Workspace: filepath.Join(dir, "workspace"),
+		Outside:   filepath.Join(dir, "outside"), Secret: filepath.Join(dir, "secret", "key"), Node: os.Getpid(),
+		Unix: filepath.Join(dir, "outside", "socket"), Abstract: "@fairlead-probe-" + filepath.Base(dir),
+	}
 	for _, d := range []string{filepath.Join(t.Workspace, ".git", "hooks"), t.Outside, filepath.Dir(t.Secret)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return t, closeAll, err
@@ -167,9 +169,11 @@ func runTry(ctx context.Context, h *warden.Helper, t targets) (f findings, orpha
 		return f, false, err
 	}
 	defer out.Close()
-	p, err := start(h, Spec{Profile: Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}},
-		Argv: []string{self, helperWord, "try", string(arg)}, Dir: "/", Stdout: in, Supervise: true,
-		Env: []string{"GOMAXPROCS=1", raceOptions + "=" + os.Getenv(raceOptions)}})
+	p, err := start(h, Spec{
+		Profile: Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}},
+		Argv:    []string{self, helperWord, "try", string(arg)}, Dir: "/", Stdout: in, Supervise: true,
+		Env: []string{"GOMAXPROCS=1", raceOptions + "=" + os.Getenv(raceOptions)},
+	})
 	in.Close()
 	if err != nil {
 		return f, false, err

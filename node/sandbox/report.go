@@ -137,8 +137,10 @@ func (r Report) summary() Summary {
 // unenforced is the report of a machine without any layer but what orphans says.
 func unenforced(why, fix string, orphans Check) Report {
 	r := Report{OS: runtime.GOOS, At: time.Now()}
-	for _, id := range []string{CheckWriteOutside, CheckReadSecrets, CheckProtected, CheckMetadata, CheckTCP, CheckUDP, CheckMPTCP,
-		CheckRaw, CheckUring, CheckTrace, CheckSignal, CheckCaps, CheckPrivs, CheckAbstract, CheckUnix, CheckPIDs, CheckForks} {
+	for _, id := range []string{
+		CheckWriteOutside, CheckReadSecrets, CheckProtected, CheckMetadata, CheckTCP, CheckUDP, CheckMPTCP,
+		CheckRaw, CheckUring, CheckTrace, CheckSignal, CheckCaps, CheckPrivs, CheckAbstract, CheckUnix, CheckPIDs, CheckForks,
+	} {
 		r.Checks = append(r.Checks, Check{ID: id, Why: why, Fix: fix})
 	}
 	orphans.ID = CheckOrphans

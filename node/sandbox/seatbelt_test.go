@@ -27,16 +27,20 @@ func expand(t *testing.T, args []string) string {
 }
 
 func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
-	args := seatbeltArgs(seatbeltFiles{Write: []string{"/Users/u/ws", "/private/tmp/x"}, Hidden: []string{"/Users/u/.ssh"},
+	args := seatbeltArgs(seatbeltFiles{
+		Write: []string{"/Users/u/ws", "/private/tmp/x"}, Hidden: []string{"/Users/u/.ssh"},
 		Read:      []string{"/Users/u/.ssh/known_hosts"},
-		Protected: []string{"/Users/u/ws/.git/hooks"}}, []string{"/bin/sh", "-c", "true"})
+		Protected: []string{"/Users/u/ws/.git/hooks"},
+	}, []string{"/bin/sh", "-c", "true"})
 	text := expand(t, args)
 	if !strings.HasPrefix(text, "(version 1)\n(deny default)\n") {
 		t.Errorf("it does not begin with denying everything:\n%s", text)
 	}
-	order := []string{`(allow file-read*)`, `(allow file-write* (subpath "/Users/u/ws"))`, `(deny file-write* (subpath "/Users/u/ws/.git/hooks"))`,
+	order := []string{
+		`(allow file-read*)`, `(allow file-write* (subpath "/Users/u/ws"))`, `(deny file-write* (subpath "/Users/u/ws/.git/hooks"))`,
 		`(deny file-write-unlink (literal "/Users/u/ws/.git"))`, `(deny file-write-unlink (literal "/Users/u/ws"))`,
-		`(deny file-read* file-write* (subpath "/Users/u/.ssh"))`, `(allow file-read* (subpath "/Users/u/.ssh/known_hosts"))`, `(deny network*)`}
+		`(deny file-read* file-write* (subpath "/Users/u/.ssh"))`, `(allow file-read* (subpath "/Users/u/.ssh/known_hosts"))`, `(deny network*)`,
+	}
 	at := -1
 	for _, line := range order {
 		i := strings.Index(text, line)

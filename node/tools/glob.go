@@ -101,8 +101,10 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 		return out, err
 	}
 	defer leave()
-	g := &glob{ctx: ctx, limit: limit, route: newRoute(pattern), folders: folders, selection: selected(in.Hidden, in.Ignored),
-		shown: strings.TrimSuffix(from.Abs, string(filepath.Separator))}
+	g := &glob{
+		ctx: ctx, limit: limit, route: newRoute(pattern), folders: folders, selection: selected(in.Hidden, in.Ignored),
+		shown: strings.TrimSuffix(from.Abs, string(filepath.Separator)),
+	}
 	hits, total, err := g.run(ws, from)
 	if err != nil {
 		return out, err

@@ -117,8 +117,10 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 		return grepOut{}, err
 	}
 	defer leave()
-	g := &grep{ctx: ctx, ws: ws, matcher: m, wanted: w, names: newNames(in.Include), selection: selected(in.Hidden, in.Ignored),
-		best: best{limit: limit}, lines: limit == maxMatches, outside: real.Outside, linked: map[string]bool{}}
+	g := &grep{
+		ctx: ctx, ws: ws, matcher: m, wanted: w, names: newNames(in.Include), selection: selected(in.Hidden, in.Ignored),
+		best: best{limit: limit}, lines: limit == maxMatches, outside: real.Outside, linked: map[string]bool{},
+	}
 	if info.IsDir() {
 		g.folder(base)
 	} else if g.names.match(filepath.Base(base.Abs)) {

@@ -94,8 +94,10 @@ func (t *Jobs) Recover(ctx context.Context) (all []Left) {
 		}
 		t.ledger.remove(id)
 		if e.Background {
-			t.opts.Events(protocol.NodeExecEvent{EventID: protocol.NewID(), SessionID: id, Event: "failed", StartedAt: e.Started,
-				EndedAt: time.Now().UnixMilli(), OutputTail: text})
+			t.opts.Events(protocol.NodeExecEvent{
+				EventID: protocol.NewID(), SessionID: id, Event: "failed", StartedAt: e.Started,
+				EndedAt: time.Now().UnixMilli(), OutputTail: text,
+			})
 		}
 		all = append(all, left)
 	}

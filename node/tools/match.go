@@ -44,17 +44,23 @@ var hints = []struct {
 	what *regexp.Regexp
 	hint string
 }{
-	{syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?<?[=!]`),
-		"Look-around is not supported (RE2 syntax). Search for the text itself and filter the matches, or use Bash with grep -P."},
+	{
+		syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?<?[=!]`),
+		"Look-around is not supported (RE2 syntax). Search for the text itself and filter the matches, or use Bash with grep -P.",
+	},
 	{syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?>`), "Atomic groups are not supported (RE2 syntax) and not needed: a search never backtracks. Write (?:…)."},
 	{syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?[a-zA-Z-]*[xuR]`), "The flags x, u and R are not supported (RE2 syntax); text is Unicode anyway."},
-	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[1-9]|\\k[<{']`),
-		"Back-references are not supported (RE2 syntax). Write the repeated part out, or use Bash with grep -P."},
+	{
+		syntax.ErrInvalidEscape, regexp.MustCompile(`\\[1-9]|\\k[<{']`),
+		"Back-references are not supported (RE2 syntax). Write the repeated part out, or use Bash with grep -P.",
+	},
 	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[hHR]`), `\h, \H and \R are not supported (RE2 syntax). Write [ \t], [^ \t] or nothing: a search is line by line.`},
 	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[<>]`), `Write \b for the beginning or the end of a word (RE2 syntax).`},
 	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[ZGK]`), "Use $ for the end of a line (RE2 syntax)."},
-	{syntax.ErrInvalidRepeatOp, regexp.MustCompile(`[*+?}]\+`),
-		"Possessive quantifiers are not supported (RE2 syntax) and not needed: a search never backtracks. Leave the + out."},
+	{
+		syntax.ErrInvalidRepeatOp, regexp.MustCompile(`[*+?}]\+`),
+		"Possessive quantifiers are not supported (RE2 syntax) and not needed: a search never backtracks. Leave the + out.",
+	},
 	{syntax.ErrInvalidRepeatSize, regexp.MustCompile(`\d`), "At most 1,000 repetitions are possible (RE2 syntax). Write {n,} or search for a part of it."},
 }
 

@@ -129,9 +129,11 @@ func listJobs(jobs *Jobs) any {
 	list := []map[string]any{}
 	var text strings.Builder
 	for _, j := range jobs.list() {
-		m := j.addEnd(map[string]any{"sessionId": j.id, "status": j.status(), "pid": j.pid, "startedAt": j.started.UnixMilli(), "endedAt": nil,
+		m := j.addEnd(map[string]any{
+			"sessionId": j.id, "status": j.status(), "pid": j.pid, "startedAt": j.started.UnixMilli(), "endedAt": nil,
 			"runtimeMs": time.Since(j.started).Milliseconds(), "workdir": j.dir, "command": j.command, "tail": j.out.tail(),
-			"truncated": j.out.view().truncated, "pty": j.tty})
+			"truncated": j.out.view().truncated, "pty": j.tty,
+		})
 		if !j.running() {
 			m["endedAt"], m["runtimeMs"] = j.result.at.UnixMilli(), j.result.at.Sub(j.started).Milliseconds()
 		}
@@ -166,8 +168,10 @@ func logJob(j *job, in processIn) (any, error) {
 	// Lines keep their numbers when the first ones are lost.
 	from := min(max(offset, v.first), v.lines)
 	to := min(from+max(limit, 1), v.lines)
-	m := j.addEnd(map[string]any{"status": status, "sessionId": j.id, "log": strings.Join(lines[from-v.first:to-v.first], "\n"), "offset": from,
-		"totalLines": v.lines, "totalChars": utf8.RuneCountInString(v.text), "totalBytes": v.bytes, "truncated": v.truncated})
+	m := j.addEnd(map[string]any{
+		"status": status, "sessionId": j.id, "log": strings.Join(lines[from-v.first:to-v.first], "\n"), "offset": from,
+		"totalLines": v.lines, "totalChars": utf8.RuneCountInString(v.text), "totalBytes": v.bytes, "truncated": v.truncated,
+	})
 	if v.first > 0 {
 		m["firstLine"] = v.first
 	}

@@ -48,9 +48,11 @@ func TestPatternsMeanWhatTheyMeanInRust(t *testing.T) {
 		fmt.Fprintf(&text, "a%cb %c1\n", r, r)
 	}
 	text.WriteString("one two_three\nfoo-bar\n\tx\t\nüben\n\nAb12\n")
-	for _, pattern := range []string{`a\wb`, `a\Wb`, `a\db`, `a\Db`, `a\sb`, `a\Sb`, `\bb`, `a\Bb`, `\b1`, `a[\w-]b`, `a[^\w]b`, `a[\W\d]b`, `a[\S]b`, `a[^\S]b`, `(?i)aéb`, `(?i)aσb`,
+	for _, pattern := range []string{
+		`a\wb`, `a\Wb`, `a\db`, `a\Db`, `a\sb`, `a\Sb`, `\bb`, `a\Bb`, `\b1`, `a[\w-]b`, `a[^\w]b`, `a[\W\d]b`, `a[\S]b`, `a[^\S]b`, `(?i)aéb`, `(?i)aσb`,
 		`a\p{Greek}b`, `a\pLb`, `a\P{L}b`, `a[^\p{L}\s]b`, `a.b .1`, `a[[:punct:]]b`, `^\s*$`, `(?i)k`, `(?i)ſ`, `\x{e9}b`, `\u00e9b`, `a(é|è|ê)b`, `a[à-ÿ]b`, `\w+_\w+`, `^.{7,}$`,
-		`o+$`, `\t`, `a\.b`, `[.*+]b`, `(?P<n>é)`, `(?s)a.b`, `(?-i)É`, `b \b`} {
+		`o+$`, `\t`, `a\.b`, `[.*+]b`, `(?P<n>é)`, `(?s)a.b`, `(?-i)É`, `b \b`,
+	} {
 		cmd := exec.Command(ripgrep, "--no-config", "--line-number", "--text", "-e", pattern, "-")
 		cmd.Stdin = strings.NewReader(text.String())
 		out, _ := cmd.Output() // fails when nothing is found

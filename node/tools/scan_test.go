@@ -31,8 +31,10 @@ func naive(text []byte, re *regexp.Regexp, w wanted) (out found) {
 			continue
 		}
 		if len(out.matches) < w.matches {
-			out.matches = append(out.matches, grepMatch{Path: "f", Line: i + 1, Content: cut(lines[i : i+1])[0],
-				Before: cut(lines[max(0, i-w.before):i]), After: cut(lines[i+1 : min(len(lines), i+1+w.after)])})
+			out.matches = append(out.matches, grepMatch{
+				Path: "f", Line: i + 1, Content: cut(lines[i : i+1])[0],
+				Before: cut(lines[max(0, i-w.before):i]), After: cut(lines[i+1 : min(len(lines), i+1+w.after)]),
+			})
 		} else if !w.count {
 			return out
 		}
@@ -127,8 +129,14 @@ func TestScanFindsInLinesOfAnyLength(t *testing.T) {
 		text, pattern string
 		line          int
 	}{
-		{"a\n" + long + "needle" + long + "\nb\n", "needle", 2}, {"a\n" + long + "needle", "needle$", 2}, {"a\n" + long + "\nneedle\n", "needle", 3},
-		{long + "needle\r\n", "needle$", 1}, {long + "\r\n\nq", "^$", 2}, {"a\n" + long + "need\nle", "needle", 0}, {long, "^x+$", 1}, {long + "\n", "^x+$", 1},
+		{"a\n" + long + "needle" + long + "\nb\n", "needle", 2},
+		{"a\n" + long + "needle", "needle$", 2},
+		{"a\n" + long + "\nneedle\n", "needle", 3},
+		{long + "needle\r\n", "needle$", 1},
+		{long + "\r\n\nq", "^$", 2},
+		{"a\n" + long + "need\nle", "needle", 0},
+		{long, "^x+$", 1},
+		{long + "\n", "^x+$", 1},
 	} {
 		m, err := newMatcher(c.pattern)
 		if err != nil {

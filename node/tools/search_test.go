@@ -336,8 +336,12 @@ func TestPreviewOfASearchSaysWhatTheCallWouldSay(t *testing.T) {
 		a       args
 		problem bool
 	}{
-		{"Glob", args{"pattern": "**/*"}, false}, {"Glob", args{"pattern": "none/*"}, false}, {"Glob", args{"pattern": "d/*"}, false},
-		{"Glob", args{"pattern": "*", "path": "none"}, true}, {"Grep", args{"pattern": "x", "path": "none"}, true}, {"Grep", args{"pattern": "x"}, false},
+		{"Glob", args{"pattern": "**/*"}, false},
+		{"Glob", args{"pattern": "none/*"}, false},
+		{"Glob", args{"pattern": "d/*"}, false},
+		{"Glob", args{"pattern": "*", "path": "none"}, true},
+		{"Grep", args{"pattern": "x", "path": "none"}, true},
+		{"Grep", args{"pattern": "x"}, false},
 	} {
 		p := preview(b, c.tool, c.a)
 		_, err := call[map[string]any](b, c.tool, c.a)

@@ -192,11 +192,25 @@ func TestWrongArgumentsAreRefusedWithWords(t *testing.T) {
 		tool string
 		args string
 	}{
-		{"Bash", `{}`}, {"Bash", `[]`}, {"Bash", `null`}, {"Bash", ``}, {"Bash", `{"command":1}`}, {"Bash", `{"command":"x","timeout":"5"}`},
-		{"Bash", `{"command":"x","timeout":-1}`}, {"Bash", `{"command":"x","yieldMs":-1}`}, {"Bash", `{"command":"x"} {}`},
-		{"Process", `{}`}, {"Read", `{"path":"f","offset":-1}`}, {"Read", `{"path":"f","limit":1.5}`}, {"Read", `{"path":["f"]}`},
-		{"Write", `{"path":"f"}`}, {"Write", `{"path":"f","content":null}`}, {"Edit", `{"path":"f","oldString":"x"}`},
-		{"Edit", `{"path":"f","oldString":"x","newString":"y","replaceAll":"yes"}`}, {"Glob", `{}`}, {"Grep", `{"pattern":{}}`},
+		{"Bash", `{}`},
+		{"Bash", `[]`},
+		{"Bash", `null`},
+		{"Bash", ``},
+		{"Bash", `{"command":1}`},
+		{"Bash", `{"command":"x","timeout":"5"}`},
+		{"Bash", `{"command":"x","timeout":-1}`},
+		{"Bash", `{"command":"x","yieldMs":-1}`},
+		{"Bash", `{"command":"x"} {}`},
+		{"Process", `{}`},
+		{"Read", `{"path":"f","offset":-1}`},
+		{"Read", `{"path":"f","limit":1.5}`},
+		{"Read", `{"path":["f"]}`},
+		{"Write", `{"path":"f"}`},
+		{"Write", `{"path":"f","content":null}`},
+		{"Edit", `{"path":"f","oldString":"x"}`},
+		{"Edit", `{"path":"f","oldString":"x","newString":"y","replaceAll":"yes"}`},
+		{"Glob", `{}`},
+		{"Grep", `{"pattern":{}}`},
 	} {
 		_, err := b.tools[c.tool].Call(t.Context(), json.RawMessage(c.args))
 		var input *tool.InputError
@@ -244,8 +258,10 @@ func TestFileToolsStayInTheWorkspace(t *testing.T) {
 }
 
 func FuzzArguments(f *testing.F) {
-	for _, s := range []string{`{"path":"a"}`, `{"pattern":"**/{a,b"}`, `{"pattern":"(?P<x"}`, `{"path":"a","oldString":"","newString":""}`, `{"action":"poll"}`,
-		`{"path":"f","offset":1e300}`, `{"pattern":"x","include":"["}`, `{"path":"\u0000"}`, `{"pattern":"\\1"}`, `null`, `{"path":"f","limit":0}`} {
+	for _, s := range []string{
+		`{"path":"a"}`, `{"pattern":"**/{a,b"}`, `{"pattern":"(?P<x"}`, `{"path":"a","oldString":"","newString":""}`, `{"action":"poll"}`,
+		`{"path":"f","offset":1e300}`, `{"pattern":"x","include":"["}`, `{"path":"\u0000"}`, `{"pattern":"\\1"}`, `null`, `{"path":"f","limit":0}`,
+	} {
 		f.Add(s)
 	}
 	b := newBench(f)

@@ -46,8 +46,16 @@ func TestGrepAgreesWithTheNaiveWay(t *testing.T) {
 	for range 12 {
 		b := newBench(t)
 		randomTree(b, rnd, rnd.IntN(150))
-		for _, in := range []grepIn{{Pattern: "needle"}, {Pattern: "needle", Include: "*.{go,md}"}, {Pattern: "^need$|é", Include: "[fx]*"}, {Pattern: "no", Include: "f"},
-			{Pattern: "^$"}, {Pattern: "needle", Include: "a/*"}, {Pattern: "e", Include: "*"}, {Pattern: "needle", Include: "**.go"}} {
+		for _, in := range []grepIn{
+			{Pattern: "needle"},
+			{Pattern: "needle", Include: "*.{go,md}"},
+			{Pattern: "^need$|é", Include: "[fx]*"},
+			{Pattern: "no", Include: "f"},
+			{Pattern: "^$"},
+			{Pattern: "needle", Include: "a/*"},
+			{Pattern: "e", Include: "*"},
+			{Pattern: "needle", Include: "**.go"},
+		} {
 			re := regexp.MustCompile(in.Pattern)
 			var want []string
 			err := filepath.WalkDir(b.ws.Dir(), func(path string, d fs.DirEntry, err error) error {
@@ -172,8 +180,10 @@ func TestHiddenAndIgnoredFilesAreLeftOutOnDemand(t *testing.T) {
 	}{
 		{nil, nil, "", nil},
 		{&no, nil, "", []string{".git/HEAD", ".git/info/exclude", ".gitignore", ".hidden", "sub/.dir/f", "sub/.gitignore", "sub/.ignore"}},
-		{nil, &no, "", []string{"#odd", ".git/HEAD", ".git/info/exclude", "a.log", "build/out", "doc/a/b/c.tmp", "secret", "sp ", "sub/b.log", "sub/f.{x,y}", "sub/inner/f",
-			"sub/secret", "sub/z", "trail"}},
+		{nil, &no, "", []string{
+			"#odd", ".git/HEAD", ".git/info/exclude", "a.log", "build/out", "doc/a/b/c.tmp", "secret", "sp ", "sub/b.log", "sub/f.{x,y}", "sub/inner/f",
+			"sub/secret", "sub/z", "trail",
+		}},
 		{nil, &no, "sub", []string{"sub/b.log", "sub/f.{x,y}", "sub/inner/f", "sub/secret", "sub/z"}},
 	} {
 		var want []string

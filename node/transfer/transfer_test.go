@@ -37,8 +37,10 @@ func TestTransfersReachWhatTheFileToolsReach(t *testing.T) {
 		os.Symlink(outside, filepath.Join(dir, "out"))
 		os.Symlink("a", filepath.Join(dir, "link"))
 	}
-	for name, want := range map[string]string{"a": "", filepath.Join(dir, "a"): "", filepath.Join(granted, "b"): "", ".": "", "link": "", "none": "Failed to read file " + filepath.Join(dir, "none"),
-		filepath.Join(outside, "c"): "outside the workspace", "../x": "outside the workspace", "out/c": "symbolic link"} {
+	for name, want := range map[string]string{
+		"a": "", filepath.Join(dir, "a"): "", filepath.Join(granted, "b"): "", ".": "", "link": "", "none": "Failed to read file " + filepath.Join(dir, "none"),
+		filepath.Join(outside, "c"): "outside the workspace", "../x": "outside the workspace", "out/c": "symbolic link",
+	} {
 		item, release, err := f.Source(name)
 		if want == "" {
 			if err != nil {
@@ -53,8 +55,10 @@ func TestTransfersReachWhatTheFileToolsReach(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	for name, want := range map[string]string{"new/deep/x": "", filepath.Join(dir, "y"): "", filepath.Join(granted, "b"): "granted for reading only", filepath.Join(outside, "c"): "outside the workspace",
-		"../x": "outside the workspace", "out/c": "symbolic link", "a/x": "Failed to create directory " + filepath.Join(dir, "a")} {
+	for name, want := range map[string]string{
+		"new/deep/x": "", filepath.Join(dir, "y"): "", filepath.Join(granted, "b"): "granted for reading only", filepath.Join(outside, "c"): "outside the workspace",
+		"../x": "outside the workspace", "out/c": "symbolic link", "a/x": "Failed to create directory " + filepath.Join(dir, "a"),
+	} {
 		target, err := f.Target(name, false, true)
 		if want == "" {
 			if err != nil || target.Name != filepath.Base(name) || target.Abs != filepath.Dir(filepath.Join(dir, strings.TrimPrefix(name, dir))) {

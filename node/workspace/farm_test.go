@@ -31,8 +31,10 @@ func newFence(t testing.TB, base string) *fence {
 			}
 		}
 	}
-	r, err := Config{Dir: filepath.Join(base, "ws"),
-		Grants: []Grant{{Dir: filepath.Join(base, "rw")}, {Dir: filepath.Join(base, "ro"), ReadOnly: true}}}.Open()
+	r, err := Config{
+		Dir:    filepath.Join(base, "ws"),
+		Grants: []Grant{{Dir: filepath.Join(base, "rw")}, {Dir: filepath.Join(base, "ro"), ReadOnly: true}},
+	}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

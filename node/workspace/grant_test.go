@@ -18,8 +18,10 @@ func openGranted(t *testing.T) (r *Root, base string) {
 	for _, d := range []string{"ws", "rw", "ro", "out"} {
 		put(t, filepath.Join(base, d, "f"), d)
 	}
-	r, err = Config{Dir: filepath.Join(base, "ws"),
-		Grants: []Grant{{Dir: filepath.Join(base, "rw")}, {Dir: filepath.Join(base, "ro"), ReadOnly: true}}}.Open()
+	r, err = Config{
+		Dir:    filepath.Join(base, "ws"),
+		Grants: []Grant{{Dir: filepath.Join(base, "rw")}, {Dir: filepath.Join(base, "ro"), ReadOnly: true}},
+	}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -173,8 +173,10 @@ func conversation(n int) chat.State {
 	for i := range n {
 		at, id := now.Add(time.Duration(i)*time.Millisecond).UnixMilli(), fmt.Sprint(i)
 		run := protocol.RunID("r" + id)
-		s.Messages = append(s.Messages, protocol.Message{ID: protocol.MessageID("u" + id), Role: protocol.RoleUser, Timestamp: at,
-			Content: protocol.Content{protocol.Text("Why does the build fail on the server, try " + id + "?")}})
+		s.Messages = append(s.Messages, protocol.Message{
+			ID: protocol.MessageID("u" + id), Role: protocol.RoleUser, Timestamp: at,
+			Content: protocol.Content{protocol.Text("Why does the build fail on the server, try " + id + "?")},
+		})
 		answer := protocol.Content{protocol.Text(answers[i%len(answers)])}
 		if i%5 == 0 {
 			args, _ := json.Marshal(map[string]string{"command": "make -j4 2>&1 | tail"})
@@ -182,8 +184,10 @@ func conversation(n int) chat.State {
 		}
 		s.Messages = append(s.Messages, protocol.Message{ID: protocol.MessageID("a" + id), RunID: run, Role: protocol.RoleAssistant, Timestamp: at, Content: answer})
 		if i%5 == 0 {
-			s.Messages = append(s.Messages, protocol.Message{ID: protocol.MessageID("t" + id), Role: protocol.RoleToolResult, ToolCallID: "c" + id, ToolName: "server__Bash",
-				Content: protocol.Content{protocol.Text(strings.Repeat("cc -O2 -c parse.c\n", 12))}})
+			s.Messages = append(s.Messages, protocol.Message{
+				ID: protocol.MessageID("t" + id), Role: protocol.RoleToolResult, ToolCallID: "c" + id, ToolName: "server__Bash",
+				Content: protocol.Content{protocol.Text(strings.Repeat("cc -O2 -c parse.c\n", 12))},
+			})
 		}
 	}
 	return s

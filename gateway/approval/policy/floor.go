@@ -198,12 +198,14 @@ var profiles = set(`.bashrc .bash_profile .bash_login .bash_logout .bash_aliases
 	.tcshrc .login .inputrc .xinitrc .xprofile .xsession .gitconfig .netrc .npmrc .pypirc .pam_environment .envrc authorized_keys .vimrc .exrc`)
 
 // shielded are folders, as runs of path parts, that only the person changes.
-var shielded = []string{"/.git/hooks/", "/.git/config/", "/.git/config.worktree/", "/.git/info/attributes/", "/.ssh/", "/.gnupg/",
+var shielded = []string{
+	"/.git/hooks/", "/.git/config/", "/.git/config.worktree/", "/.git/info/attributes/", "/.ssh/", "/.gnupg/",
 	"/.config/autostart/", "/.config/systemd/",
 	"/.config/fish/", "/.config/git/", "/library/launchagents/", "/library/launchdaemons/", "/etc/cron", "/etc/profile", "/etc/sudoers", "/etc/ssh/",
 	"/etc/systemd/", "/etc/init", "/etc/bash", "/etc/zsh", "/etc/ld.so", "/etc/passwd/", "/etc/shadow/", "/etc/environment/", "/var/spool/cron/",
 	"/start menu/programs/startup/", "/.fairlead/", "/.config/fairlead/", "/.local/share/fairlead/", "/.local/state/fairlead/",
-	"/application support/fairlead/", "/appdata/local/fairlead/", "/appdata/roaming/fairlead/", "/.aws/", "/.kube/", "/.docker/config.json/"}
+	"/application support/fairlead/", "/appdata/local/fairlead/", "/appdata/roaming/fairlead/", "/.aws/", "/.kube/", "/.docker/config.json/",
+}
 
 // protected says why writing one of these files is asked about whatever the rules say.
 func (j *judging) protected(list []string) string {

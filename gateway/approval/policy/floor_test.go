@@ -11,8 +11,10 @@ import (
 func TestFloorHoldsUnderEveryRule(t *testing.T) {
 	for _, command := range []string{"sudo ls", "rm -rf /", "rm -rf .", "cp x .git/hooks/pre-commit", "git config core.pager less", "tee /home/me/.bashrc", "crontab x"} {
 		words := strings.Fields(command)
-		s, problems, err := New(File{Default: Allow, Rules: []Rule{{Tool: "Bash", Argv: words, Verdict: Allow}},
-			Grants: []Grant{{Argv: words, Cwd: corpusCwd}}})
+		s, problems, err := New(File{
+			Default: Allow, Rules: []Rule{{Tool: "Bash", Argv: words, Verdict: Allow}},
+			Grants: []Grant{{Argv: words, Cwd: corpusCwd}},
+		})
 		if err != nil || len(problems) > 0 {
 			t.Fatal(err, problems)
 		}
@@ -62,8 +64,10 @@ func TestLinksAreFollowed(t *testing.T) {
 		}
 		return p, nil
 	}
-	for command, want := range map[string]Verdict{"echo x > out/a": Allow, "echo x > out/away/a": Ask, "echo x > out/deep/a": Deny,
-		"echo x > out/broken": Ask, "make": Allow} {
+	for command, want := range map[string]Verdict{
+		"echo x > out/a": Allow, "echo x > out/away/a": Ask, "echo x > out/deep/a": Deny,
+		"echo x > out/broken": Ask, "make": Allow,
+	} {
 		for _, cwd := range []string{"/w", "/link"} {
 			if command == "make" && cwd == "/w" {
 				continue // the rule is for the folder under its other name

@@ -37,26 +37,42 @@ var quietNode = []string{"--prefix", "--userconfig", "--globalconfig", "-C", "--
 var tables = map[string]guarded{
 	"find": {words: []string{"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fls", "-fprint", "-fprint0", "-fprintf", "-files0-from"}},
 	"fd":   {short: "xX", values: "eEtdSoc", long: []string{"--exec", "--exec-batch", "--base-directory"}},
-	"rg": {short: "z", values: "efgtTABCmjMrEd", opaque: true,
-		long: []string{"--pre", "--hostname-bin", "--search-zip", "--config"}, plain: []string{"--pretty", "--pre-glob"}, quiet: []string{"-z",
-			"--search-zip"}},
-	"sort": {short: "oT", values: "kSt", long: []string{"--output", "--compress-program", "--files0-from", "--temporary-directory", "--random-source"},
-		plain: []string{"--random-sort", "--check"}},
-	"tar": {short: "IF", values: "fCTXbgHKLNV", opaque: true, long: []string{"--checkpoint-action", "--to-command", "--use-compress-program",
+	"rg": {
+		short: "z", values: "efgtTABCmjMrEd", opaque: true,
+		long: []string{"--pre", "--hostname-bin", "--search-zip", "--config"}, plain: []string{"--pretty", "--pre-glob"}, quiet: []string{
+			"-z",
+			"--search-zip",
+		},
+	},
+	"sort": {
+		short: "oT", values: "kSt", long: []string{"--output", "--compress-program", "--files0-from", "--temporary-directory", "--random-source"},
+		plain: []string{"--random-sort", "--check"},
+	},
+	"tar": {short: "IF", values: "fCTXbgHKLNV", opaque: true, long: []string{
+		"--checkpoint-action", "--to-command", "--use-compress-program",
 		"--rsh-command",
-		"--rmt-command", "--info-script", "--new-volume-script"}, plain: []string{"--checkpoint"}},
-	"go": {words: []string{"-exec", "-toolexec", "-vettool", "-overlay", "-modfile", "-o", "-fixtool"}, opaque: true,
-		quiet: []string{"-o", "-overlay", "-modfile"}},
+		"--rmt-command", "--info-script", "--new-volume-script",
+	}, plain: []string{"--checkpoint"}},
+	"go": {
+		words: []string{"-exec", "-toolexec", "-vettool", "-overlay", "-modfile", "-o", "-fixtool"}, opaque: true,
+		quiet: []string{"-o", "-overlay", "-modfile"},
+	},
 	"npm":  {long: []string{"--script-shell", "--prefix", "--userconfig", "--globalconfig", "--node-options"}, opaque: true, quiet: quietNode},
 	"pnpm": {long: []string{"--script-shell", "--prefix", "--dir", "--node-options"}, short: "C", values: "F", opaque: true, quiet: quietNode},
 	"yarn": {long: []string{"--script-shell", "--prefix", "--cwd", "--use-yarnrc"}, opaque: true, quiet: quietNode},
-	"curl": {short: "oOKTcDJ", values: "AbCdEeFHmPQrtUuwXxYyz", long: []string{"--output", "--remote-name", "--remote-name-all", "--config",
-		"--upload-file",
-		"--cookie-jar", "--dump-header", "--output-dir", "--trace", "--trace-ascii", "--libcurl", "--stderr", "--netrc-file", "--unix-socket",
-		"--etag-save", "--hsts", "--alt-svc"},
-		plain: []string{"--trace-time"}},
-	"wget": {short: "OPoaiex", values: "tTwQU", long: []string{"--output-document", "--directory-prefix", "--output-file", "--append-output", "--config",
-		"--execute", "--use-askpass", "--post-file", "--body-file", "--input-file", "--save-cookies", "--warc-file"}},
+	"curl": {
+		short: "oOKTcDJ", values: "AbCdEeFHmPQrtUuwXxYyz", long: []string{
+			"--output", "--remote-name", "--remote-name-all", "--config",
+			"--upload-file",
+			"--cookie-jar", "--dump-header", "--output-dir", "--trace", "--trace-ascii", "--libcurl", "--stderr", "--netrc-file", "--unix-socket",
+			"--etag-save", "--hsts", "--alt-svc",
+		},
+		plain: []string{"--trace-time"},
+	},
+	"wget": {short: "OPoaiex", values: "tTwQU", long: []string{
+		"--output-document", "--directory-prefix", "--output-file", "--append-output", "--config",
+		"--execute", "--use-askpass", "--post-file", "--body-file", "--input-file", "--save-cookies", "--warc-file",
+	}},
 	"man":    {short: "PH", values: "LmMrRSseEp", long: []string{"--pager", "--html", "--browser"}, opaque: true},
 	"file":   {short: "mC", values: "eFfP", long: []string{"--magic-file", "--compile"}},
 	"less":   {short: "oOkK", values: "bhjpPtTxyz#", long: []string{"--log-file", "--lesskey-file", "--lesskey-src", "--lesskey-content"}, opaque: true},
@@ -70,19 +86,25 @@ var tables = map[string]guarded{
 	"cargo":  {short: "Z", values: "pFj", long: []string{"--config"}, opaque: true},
 	"rsync":  {short: "e", long: []string{"--rsh", "--rsync-path", "--daemon", "--config", "--files-from", "--log-file"}, opaque: true},
 	"diff":   {long: []string{"--output"}},
-	"git": {long: []string{"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--exec", "--upload-pack", "--receive-pack", "--extcmd",
-		"--exec-path",
-		"--git-dir", "--work-tree", "--config-env", "--template", "--separate-git-dir", "--hooks-path"}, short: "O",
-		values: "mSCcnFGu", plain: []string{"--text"}},
+	"git": {
+		long: []string{
+			"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--exec", "--upload-pack", "--receive-pack", "--extcmd",
+			"--exec-path",
+			"--git-dir", "--work-tree", "--config-env", "--template", "--separate-git-dir", "--hooks-path",
+		}, short: "O",
+		values: "mSCcnFGu", plain: []string{"--text"},
+	},
 	"vim": {short: "cSswWu", words: []string{"--cmd"}, opaque: true},
 	"ps":  {}, "uniq": {}, "sed": {}, "awk": {}, "make": {}, "test": {}, "printf": {}, "tee": {}, "dd": {}, "xargs": {}, "ssh": {},
 }
 
 // same lists programs that are guarded like another one.
-var same = map[string]string{"gfind": "find", "fdfind": "fd", "gsort": "sort", "gtar": "tar", "bsdtar": "tar", "vi": "vim", "nvim": "vim",
+var same = map[string]string{
+	"gfind": "find", "fdfind": "fd", "gsort": "sort", "gtar": "tar", "bsdtar": "tar", "vi": "vim", "nvim": "vim",
 	"view": "vim", "ex": "vim",
 	"gawk": "awk", "mawk": "awk", "nawk": "awk", "original-awk": "awk", "gmake": "make", "gxargs": "xargs", "gsed": "sed", "[": "test", "gdate": "date",
-	"more": "less", "most": "less", "scp": "ssh", "sftp": "ssh", "mosh": "ssh", "guniq": "uniq"}
+	"more": "less", "most": "less", "scp": "ssh", "sftp": "ssh", "mosh": "ssh", "guniq": "uniq",
+}
 
 // interpreters run the text that they are given.
 var interpreters = set(`python python2 python3 pypy pypy3 node nodejs perl ruby php lua luajit osascript rscript r julia tclsh wish expect

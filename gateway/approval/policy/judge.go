@@ -25,8 +25,10 @@ type judging struct {
 // Judge gives the verdict on a call. It never fails: what it cannot judge, it asks about. A nil Set asks about everything.
 func (s *Set) Judge(c Call) Judgement {
 	if s == nil {
-		return Judgement{Verdict: Ask, Reason: "there are no rules", Parts: []Part{{Kind: "call", Text: c.Tool, Verdict: Ask,
-			Reason: "there are no rules"}}}
+		return Judgement{Verdict: Ask, Reason: "there are no rules", Parts: []Part{{
+			Kind: "call", Text: c.Tool, Verdict: Ask,
+			Reason: "there are no rules",
+		}}}
 	}
 	j := &judging{Set: s, call: &c, now: c.Now, covered: map[int]coverage{}}
 	if j.now.IsZero() {

@@ -31,12 +31,14 @@ func TestOffersAreNarrow(t *testing.T) {
 
 func TestNothingBroadIsOffered(t *testing.T) {
 	s := readPolicy(t, "small")
-	for _, command := range []string{"bash -c ls", "bash", "sh x.sh", "python3 -c 1", "python3 x.py", "node x.js", "env ls", "xargs ls",
+	for _, command := range []string{
+		"bash -c ls", "bash", "sh x.sh", "python3 -c 1", "python3 x.py", "node x.js", "env ls", "xargs ls",
 		"sudo make", "git", "npm", "pip",
 		"go", "cargo", "make $X", "$X", "make > out", "make &", "FOO=1 make", "make \\\n test", "eval make", "nohup make", "timeout 5 make",
 		"find . -exec make ;",
 		"make `x`", "rm x", "make; rm x", "awk 1 x", "sed -i s/a/b/ x", "ssh host make", "/usr/bin/make", "make\r", "make (", "curl x | make",
-		"f() { make; }"} {
+		"f() { make; }",
+	} {
 		if got := offered(s, command); len(got) > 0 {
 			t.Errorf("%q offers %q", command, got)
 		}

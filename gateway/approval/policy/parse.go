@@ -107,9 +107,11 @@ func Parse(data []byte) (*Set, []Problem, error) {
 // notes are fields that say something to people only.
 var notes = []string{"comment", "description", "name", "note", "title", "version", "$schema", "createdAt", "createdBy", "hits", "lastUsed", "origin"}
 
-var ruleFields = []string{"id", "source", "node", "agent", "session", "tool", "argv", "path", "when", "cwd", "verdict", "profile", "expires",
+var ruleFields = []string{
+	"id", "source", "node", "agent", "session", "tool", "argv", "path", "when", "cwd", "verdict", "profile", "expires",
 	"reason",
-	"match", "notMatch"}
+	"match", "notMatch",
+}
 
 var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
 

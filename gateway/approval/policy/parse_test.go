@@ -58,7 +58,10 @@ func TestSenselessRulesAreRefusedWithTheReason(t *testing.T) {
 		{`{"grants":[{"cwd":"/x"}]}`, "exactly one"},
 		{`{"grants":[{"argv":["ls"],"command":"ls","cwd":"/x"}]}`, "exactly one"},
 		{`{"grants":[{"argv":["ls"],"cwd":"/x","scope":"forever"}]}`, "scope"},
-		{`{"rules":[]} x`, "after the end"}, {`{"rules":{}}`, "read rules"}, {`[]`, "read rules"}, {``, "read rules"},
+		{`{"rules":[]} x`, "after the end"},
+		{`{"rules":{}}`, "read rules"},
+		{`[]`, "read rules"},
+		{``, "read rules"},
 	} {
 		if _, _, err := Parse([]byte(c.rules)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.rules, err, c.want)
@@ -116,15 +119,32 @@ func TestExpiryNodeSessionAndFolderBindARule(t *testing.T) {
 		change  func(*Call)
 		want    Verdict
 	}{
-		{"a", nil, Allow}, {"a", func(c *Call) { c.Now = now.Add(time.Second) }, Ask},
-		{"b", nil, Allow}, {"b", func(c *Call) { c.Node = "other" }, Ask}, {"b", func(c *Call) { c.Node = "" }, Ask},
-		{"c", nil, Allow}, {"c", func(c *Call) { c.Node = "other" }, Ask}, {"c", func(c *Call) { c.Node = "" }, Ask},
-		{"d", nil, Allow}, {"d", func(c *Call) { c.Session = "s2" }, Ask},
-		{"e", nil, Allow}, {"e", func(c *Call) { c.Cwd = "/w/a/b" }, Allow}, {"e", func(c *Call) { c.Cwd = "/ww" }, Ask}, {"e",
-			func(c *Call) { c.Cwd = "" }, Ask},
-		{"f", nil, Allow}, {"f", func(c *Call) { c.Cwd = "/w/a" }, Ask},
-		{"cd a; f", nil, Ask}, {"cd a && e", nil, Allow}, {"cd .. && e", nil, Ask}, {"cd /; cd /w; f", nil, Ask},
-		{"g", nil, Allow}, {"g", func(c *Call) { c.Args = json.RawMessage(`{"background":true}`) }, Ask}, {"g", func(c *Call) { c.Args = nil }, Ask},
+		{"a", nil, Allow},
+		{"a", func(c *Call) { c.Now = now.Add(time.Second) }, Ask},
+		{"b", nil, Allow},
+		{"b", func(c *Call) { c.Node = "other" }, Ask},
+		{"b", func(c *Call) { c.Node = "" }, Ask},
+		{"c", nil, Allow},
+		{"c", func(c *Call) { c.Node = "other" }, Ask},
+		{"c", func(c *Call) { c.Node = "" }, Ask},
+		{"d", nil, Allow},
+		{"d", func(c *Call) { c.Session = "s2" }, Ask},
+		{"e", nil, Allow},
+		{"e", func(c *Call) { c.Cwd = "/w/a/b" }, Allow},
+		{"e", func(c *Call) { c.Cwd = "/ww" }, Ask},
+		{
+			"e",
+			func(c *Call) { c.Cwd = "" }, Ask,
+		},
+		{"f", nil, Allow},
+		{"f", func(c *Call) { c.Cwd = "/w/a" }, Ask},
+		{"cd a; f", nil, Ask},
+		{"cd a && e", nil, Allow},
+		{"cd .. && e", nil, Ask},
+		{"cd /; cd /w; f", nil, Ask},
+		{"g", nil, Allow},
+		{"g", func(c *Call) { c.Args = json.RawMessage(`{"background":true}`) }, Ask},
+		{"g", func(c *Call) { c.Args = nil }, Ask},
 	} {
 		call := base
 		call.Command = c.command
@@ -150,11 +170,27 @@ func TestFileToolsAreJudgedByPath(t *testing.T) {
 		tool, path string
 		want       Verdict
 	}{
-		{"Write", "src/a/b.go", Allow}, {"Write", "/home/me/project/src/x", Allow}, {"Write", "src/../x", Ask}, {"Write", "srcs/x", Ask},
-		{"Write", "/src/x", Ask}, {"Write", "src/.env.local", Deny}, {"Read", ".env", Deny}, {"Read", "a/.ENV", Deny}, {"Read", "a/b", Allow},
-		{"Read", "/etc/passwd", Ask}, {"Read", "/usr/share/dict/words", Allow}, {"Read", "/home/me/notes/a.md", Allow},
-		{"Read", "/home/me/notes/a/b.md", Ask}, {"Read", "/home/you/notes/a.md", Ask}, {"Write", "src/.git/hooks/x", Ask}, {"Edit", "src/x", Ask},
-		{"Weather", "", Allow}, {"Mail", "", Deny}, {"Fax", "", Ask}, {"Read", "../../me/project/x", Allow}, {"Read", "../x", Ask},
+		{"Write", "src/a/b.go", Allow},
+		{"Write", "/home/me/project/src/x", Allow},
+		{"Write", "src/../x", Ask},
+		{"Write", "srcs/x", Ask},
+		{"Write", "/src/x", Ask},
+		{"Write", "src/.env.local", Deny},
+		{"Read", ".env", Deny},
+		{"Read", "a/.ENV", Deny},
+		{"Read", "a/b", Allow},
+		{"Read", "/etc/passwd", Ask},
+		{"Read", "/usr/share/dict/words", Allow},
+		{"Read", "/home/me/notes/a.md", Allow},
+		{"Read", "/home/me/notes/a/b.md", Ask},
+		{"Read", "/home/you/notes/a.md", Ask},
+		{"Write", "src/.git/hooks/x", Ask},
+		{"Edit", "src/x", Ask},
+		{"Weather", "", Allow},
+		{"Mail", "", Deny},
+		{"Fax", "", Ask},
+		{"Read", "../../me/project/x", Allow},
+		{"Read", "../x", Ask},
 	} {
 		call := Call{Tool: c.tool, Cwd: corpusCwd, Home: corpusHome}
 		if c.path != "" {

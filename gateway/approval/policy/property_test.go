@@ -10,7 +10,8 @@ import (
 )
 
 // suffixes may turn an allowed command into one that runs more.
-var suffixes = []string{"\nevil", "\n\nevil x", ";evil", "; evil", "&evil", "& evil", "|evil", "| evil", "|&evil", "&&evil", "||evil",
+var suffixes = []string{
+	"\nevil", "\n\nevil x", ";evil", "; evil", "&evil", "& evil", "|evil", "| evil", "|&evil", "&&evil", "||evil",
 	" $(evil)", "$(evil)", " `evil`",
 	"`evil`", " <(evil)", " >(evil)", " > evil", ">evil", ">>evil", " >|evil", " &>evil", " <>evil", " < $evil", "\r\nevil", " \\\nevil", "\\\n; evil",
 	" # \\\nevil", " $evil", "${evil}", " ${x:-$(evil)}", " \"$(evil)\"", " \"`evil`\"", " $((a[$(evil)]))", " <<X\n$(evil)\nX", " <<X\nX\nevil",
@@ -19,7 +20,8 @@ var suffixes = []string{"\nevil", "\n\nevil x", ";evil", "; evil", "&evil", "& e
 	"; { evil; }", "; (evil)",
 	"; if evil; then evil; fi", "; X=1", "; coproc evil", "; eval evil", "; . evil", "; exec evil", "; env evil", "; bash -c evil",
 	"; find . -exec evil {} +",
-	"; trap evil EXIT", "; alias x=evil", " (", " \"", " '", " $'\\x41'"}
+	"; trap evil EXIT", "; alias x=evil", " (", " \"", " '", " $'\\x41'",
+}
 
 // TestNoSuffixWidensAnAllowedCommand adds to every allowed command of the corpus what would make it run more.
 func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
@@ -53,9 +55,11 @@ func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(3, 5))
-	inserts := []string{"\n", ";", "&", "|", "$(", ")", "$(x)", "`", "'", "\"", "\\", "\\\n", ">", "<", ">x", "<<X\n",
+	inserts := []string{
+		"\n", ";", "&", "|", "$(", ")", "$(x)", "`", "'", "\"", "\\", "\\\n", ">", "<", ">x", "<<X\n",
 		"{", "}", "{x,y}", "$", "*", "?", "~", "#", "(", "=",
-		"!", "-o", "--output=x", "-exec", " -c ", "\r", "\u200b", "\t", "  ", "&&", "||", "if ", "then ", "fi"}
+		"!", "-o", "--output=x", "-exec", " -c ", "\r", "\u200b", "\t", "  ", "&&", "||", "if ", "then ", "fi",
+	}
 	still := 0
 	for range 10_000 {
 		c := cases[r.IntN(len(cases))]
@@ -99,10 +103,18 @@ func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 // TestAddingAStrictRuleNeverLoosens adds ask and deny rules of all kinds to the policies.
 func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 	more := []Rule{
-		{Tool: "Bash", Argv: []string{"git", "**"}}, {Tool: "Bash", Argv: []string{"ls"}}, {Tool: "Bash", Argv: []string{"*", "-rf", "**"}},
-		{Tool: "Bash"}, {Tool: "*"}, {Tool: "Write", Path: "**"}, {Tool: "Read", Path: "!/etc/**"}, {Tool: "Bash", Argv: []string{"**"}},
-		{Tool: "Bash", Argv: []string{"git", "status"}, Cwd: corpusCwd}, {Tool: "laptop__Bash", Argv: []string{"echo", "**"}},
-		{Tool: "Bash", Argv: []string{"find", "**"}, Node: "elsewhere"}, {Tool: "Bash", Argv: []string{"npm", "*", "**"}},
+		{Tool: "Bash", Argv: []string{"git", "**"}},
+		{Tool: "Bash", Argv: []string{"ls"}},
+		{Tool: "Bash", Argv: []string{"*", "-rf", "**"}},
+		{Tool: "Bash"},
+		{Tool: "*"},
+		{Tool: "Write", Path: "**"},
+		{Tool: "Read", Path: "!/etc/**"},
+		{Tool: "Bash", Argv: []string{"**"}},
+		{Tool: "Bash", Argv: []string{"git", "status"}, Cwd: corpusCwd},
+		{Tool: "laptop__Bash", Argv: []string{"echo", "**"}},
+		{Tool: "Bash", Argv: []string{"find", "**"}, Node: "elsewhere"},
+		{Tool: "Bash", Argv: []string{"npm", "*", "**"}},
 	}
 	before := policies(t)
 	cases := readCorpus(t)
@@ -141,7 +153,8 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 
 // TestWrappersDoNotHideADeniedCommand tries every wrapper with every deny rule.
 func TestWrappersDoNotHideADeniedCommand(t *testing.T) {
-	wrappers := []string{"%s", "env %s", "env A=1 %s", "env -i %s", "sudo %s", "sudo -u x %s", "doas %s",
+	wrappers := []string{
+		"%s", "env %s", "env A=1 %s", "env -i %s", "sudo %s", "sudo -u x %s", "doas %s",
 		"nohup %s", "nice %s", "nice -n 5 %s", "timeout 5 %s",
 		"timeout -k 1 -s KILL 5s %s", "stdbuf -o0 %s", "setsid %s", "time %s", "/usr/bin/time -f x %s", "ionice -c 3 %s",
 		"chrt 1 %s", "taskset 1 %s", "command %s",
@@ -155,7 +168,8 @@ func TestWrappersDoNotHideADeniedCommand(t *testing.T) {
 		"%s > /dev/null 2>&1", "trap '%s' EXIT", "alias x='%s'", "bash <<< '%s'", "bash <<'X'\n%s\nX", "echo '%s' | sh", "git -c alias.x='!%s' x",
 		"tar cf a --checkpoint-action=exec='%s' b", "env -S '%s'", "su x -c '%s'", "cat <<X\n$(%s)\nX", "echo ${x:-$(%s)}",
 		"[[ $(%s) ]]", "echo $(( $(%s) ))",
-		"a=( $(%s) )", "A=1 %s", "%s\nif then (", "sudo env nice timeout 3 bash -c 'nohup %s'"}
+		"a=( $(%s) )", "A=1 %s", "%s\nif then (", "sudo env nice timeout 3 bash -c 'nohup %s'",
+	}
 	for _, name := range []string{"small", "open"} {
 		set := readPolicy(t, name)
 		for _, denied := range []string{"rm x", "curl https://example.org", "/bin/rm -f x", `r\m x`, `"rm" x`} {

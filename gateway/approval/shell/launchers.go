@@ -111,22 +111,28 @@ var remote = map[string]struct {
 
 // starters are options, by program, whose value names a command that the program starts.
 var starters = map[string][]string{
-	"tar": {"-I", "--use-compress-program", "--to-command", "--checkpoint-action", "-F", "--info-script", "--new-volume-script", "--rsh-command",
-		"--rmt-command"},
+	"tar": {
+		"-I", "--use-compress-program", "--to-command", "--checkpoint-action", "-F", "--info-script", "--new-volume-script", "--rsh-command",
+		"--rmt-command",
+	},
 	"gtar":   {"-I", "--use-compress-program", "--to-command", "--checkpoint-action", "-F", "--info-script", "--new-volume-script", "--rsh-command"},
 	"bsdtar": {"--use-compress-program"}, "rsync": {"-e", "--rsh", "--rsync-path"}, "sort": {"--compress-program"},
 	"rg": {"--pre", "--hostname-bin"}, "go": {"-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool"},
 	"ssh": {"-o"}, "scp": {"-o", "-S"}, "sftp": {"-o", "-S"}, "npm": {"--script-shell"}, "pnpm": {"--script-shell"}, "man": {"-P", "--pager", "-H"},
 	"wget": {"--use-askpass"}, "zip": {"-TT", "--unzip-command"}, "vim": {"-c", "--cmd"}, "vi": {"-c"}, "nvim": {"-c", "--cmd"}, "ex": {"-c"},
 	"split": {"--filter"}, "less": {"--lesskey-content"}, "cargo": {"--config"}, "gdb": {"-ex"}, "lldb": {"-o"}, "psql": {"-c"},
-	"git": {"-x", "--exec", "--extcmd", "--upload-pack", "--receive-pack", "-O", "--open-files-in-pager", "--tree-filter", "--index-filter",
-		"--msg-filter", "--env-filter", "--commit-filter", "--tag-name-filter", "--parent-filter", "--setup"},
+	"git": {
+		"-x", "--exec", "--extcmd", "--upload-pack", "--receive-pack", "-O", "--open-files-in-pager", "--tree-filter", "--index-filter",
+		"--msg-filter", "--env-filter", "--commit-filter", "--tag-name-filter", "--parent-filter", "--setup",
+	},
 }
 
 // shells read a script from -c, from a file, or from their input.
-var shells = map[string]Kind{"bash": Bash, "sh": POSIX, "dash": POSIX, "ash": POSIX, "zsh": Zsh, "ksh": Bash, "mksh": Bash, "rbash": Bash,
+var shells = map[string]Kind{
+	"bash": Bash, "sh": POSIX, "dash": POSIX, "ash": POSIX, "zsh": Zsh, "ksh": Bash, "mksh": Bash, "rbash": Bash,
 	"rzsh":  Zsh,
-	"bash5": Bash, "yash": POSIX, "hush": POSIX}
+	"bash5": Bash, "yash": POSIX, "hush": POSIX,
+}
 
 // Shells reports whether a program is a shell of the Bourne family.
 func Shells(name string) bool { _, ok := shells[Base(name)]; return ok }

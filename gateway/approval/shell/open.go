@@ -215,8 +215,10 @@ func (o opening) remote(sub []string, skip int) {
 		if i >= len(o.c.Words) || !slices.Contains(sub, o.c.Words[i].Text) {
 			return
 		}
-		i = o.skip(i+1, launcher{values: "eulvwpcnhm", longs: []string{"env", "user", "volume", "workdir", "name", "network", "entrypoint", "publish",
-			"namespace", "container", "mount", "platform", "memory", "cpus"}}) + skip
+		i = o.skip(i+1, launcher{values: "eulvwpcnhm", longs: []string{
+			"env", "user", "volume", "workdir", "name", "network", "entrypoint", "publish",
+			"namespace", "container", "mount", "platform", "memory", "cpus",
+		}}) + skip
 		if i < len(o.c.Words) && o.c.Words[i].Text == "--" {
 			i++
 		}

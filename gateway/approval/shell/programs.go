@@ -31,8 +31,10 @@ func (o opening) find() {
 
 // xargs adds what it reads to the command's words.
 func (o opening) xargs() {
-	i := o.skip(1, launcher{values: "adEIJLnPRSs", longs: []string{"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars",
-		"process-slot-var"}})
+	i := o.skip(1, launcher{values: "adEIJLnPRSs", longs: []string{
+		"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars",
+		"process-slot-var",
+	}})
 	if i >= len(o.c.Words) {
 		return
 	}
@@ -91,15 +93,19 @@ func runsValue(name, value string) bool {
 	if strings.HasPrefix(value, "!") {
 		return true
 	}
-	for _, s := range []string{"core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.askpass", "core.gitproxy", "diff.external",
+	for _, s := range []string{
+		"core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.askpass", "core.gitproxy", "diff.external",
 		"sequence.editor", "gpg.program", "gpg.ssh.program", "credential.helper", "uploadpack.packobjectshook", "interactive.difffilter",
-		"sendemail.smtpserver", "init.templatedir", "core.hookspath", "browser.", "help.browser"} {
+		"sendemail.smtpserver", "init.templatedir", "core.hookspath", "browser.", "help.browser",
+	} {
 		if strings.HasPrefix(name, s) {
 			return true
 		}
 	}
-	for _, s := range []string{".cmd", ".command", ".textconv", ".clean", ".smudge", ".process", ".driver", ".uploadpack", ".receivepack", ".proxy",
-		".path", ".program"} {
+	for _, s := range []string{
+		".cmd", ".command", ".textconv", ".clean", ".smudge", ".process", ".driver", ".uploadpack", ".receivepack", ".proxy",
+		".path", ".program",
+	} {
 		if strings.HasSuffix(name, s) {
 			return true
 		}

@@ -91,9 +91,11 @@ func TestCommandsAreTakenApart(t *testing.T) {
 }
 
 func TestTextsThatMayReadDifferentlyAreFound(t *testing.T) {
-	for _, text := range []string{"a\r", "a\r\nb", "a \\\nb", "a\x00", "a\x1b[1m", "a\u200b", "a\u202e", "a\u00a0b", "a\u2028b", "a \xff",
+	for _, text := range []string{
+		"a\r", "a\r\nb", "a \\\nb", "a\x00", "a\x1b[1m", "a\u200b", "a\u202e", "a\u00a0b", "a\u2028b", "a \xff",
 		"a '\u200d'", "a # \u2066",
-		"a '\u2018'", "a" + strings.Repeat(" ", 80) + "b", strings.Repeat("a ", 20_000)} {
+		"a '\u2018'", "a" + strings.Repeat(" ", 80) + "b", strings.Repeat("a ", 20_000),
+	} {
 		if f := Analyze(text, Bash); len(f.Findings) == 0 {
 			t.Errorf("%.40q has no finding", text)
 		}
@@ -109,8 +111,10 @@ func TestShellsThatReadATextDifferentlyAreFound(t *testing.T) {
 	for _, c := range []struct {
 		k    Kind
 		text string
-	}{{POSIX, "a &> b"}, {POSIX, "a <(b)"}, {POSIX, "a {fd}> x"}, {POSIX, "[[ a ]]"}, {Zsh, "a &!"}, {Zsh, "a *(.)"}, {Zsh, "() { a }"}, {Zsh,
-		"a {b,c}d |& e &|"}} {
+	}{{POSIX, "a &> b"}, {POSIX, "a <(b)"}, {POSIX, "a {fd}> x"}, {POSIX, "[[ a ]]"}, {Zsh, "a &!"}, {Zsh, "a *(.)"}, {Zsh, "() { a }"}, {
+		Zsh,
+		"a {b,c}d |& e &|",
+	}} {
 		if f := Analyze(c.text, c.k); len(f.Findings) == 0 {
 			t.Errorf("%s: %q has no finding: %s", c.k, c.text, brief(f))
 		}
@@ -118,8 +122,10 @@ func TestShellsThatReadATextDifferentlyAreFound(t *testing.T) {
 }
 
 func TestShellNamesAreKnown(t *testing.T) {
-	for name, want := range map[string]Kind{"": Bash, "bash": Bash, "/bin/bash": Bash, "/usr/bin/zsh": Zsh, "dash": POSIX, "/bin/sh": POSIX,
-		`C:\Git\bin\bash.exe`: Bash} {
+	for name, want := range map[string]Kind{
+		"": Bash, "bash": Bash, "/bin/bash": Bash, "/usr/bin/zsh": Zsh, "dash": POSIX, "/bin/sh": POSIX,
+		`C:\Git\bin\bash.exe`: Bash,
+	} {
 		if k, ok := ParseKind(name); !ok || k != want {
 			t.Errorf("%q is %q, %v", name, k, ok)
 		}
@@ -133,9 +139,11 @@ func TestShellNamesAreKnown(t *testing.T) {
 
 // FuzzAnalyze: no text makes the analysis panic, and none that it vouches for holds what it cannot know.
 func FuzzAnalyze(f *testing.F) {
-	for _, s := range []string{"a | b", "a $(b)", "x=1 y", "cat <<X\n$(a)\nX", "for i in a; do b; done", "bash -c 'a; b'", "a {b,c}",
+	for _, s := range []string{
+		"a | b", "a $(b)", "x=1 y", "cat <<X\n$(a)\nX", "for i in a; do b; done", "bash -c 'a; b'", "a {b,c}",
 		"find . -exec a {} +", "a\\\nb", "git -c a=!b c",
-		"[[ a -eq b ]]", "f() { a; }", "sudo env -S 'a b'", "a 'b", "a >& b", "eval a \"$b\""} {
+		"[[ a -eq b ]]", "f() { a; }", "sudo env -S 'a b'", "a 'b", "a >& b", "eval a \"$b\"",
+	} {
 		for _, k := range []string{"bash", "sh", "zsh"} {
 			f.Add(s, k)
 		}

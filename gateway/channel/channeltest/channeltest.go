@@ -194,8 +194,10 @@ func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSend
 	switch last {
 	case "hold":
 	case "ask":
-		b.Bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, Approval: &protocol.Approval{ID: protocol.ApprovalID("q-" + string(r.ID)), RunID: r.ID,
-			SessionKey: r.Session, State: protocol.ApprovalPending}})
+		b.Bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, Approval: &protocol.Approval{
+			ID: protocol.ApprovalID("q-" + string(r.ID)), RunID: r.ID,
+			SessionKey: r.Session, State: protocol.ApprovalPending,
+		}})
 	case "fail":
 		r.Error = protocol.ErrUnavailable.With("the model is asleep")
 		b.end(ctx, r, protocol.RunFailed)

@@ -29,7 +29,8 @@ func NewPigeon() *Pigeon {
 // Kind implements channel.Driver.
 func (p *Pigeon) Kind() protocol.ChannelKind {
 	return protocol.ChannelKind{Channel: "pigeon", Title: "Pigeon post", Fields: []protocol.ChannelField{
-		{Name: "loft", Title: "Loft", Required: true}, {Name: "key", Title: "Key of the loft", Required: true, Secret: true}}}
+		{Name: "loft", Title: "Loft", Required: true}, {Name: "key", Title: "Key of the loft", Required: true, Secret: true},
+	}}
 }
 
 // Check implements channel.Driver.

@@ -14,10 +14,14 @@ import (
 // The examples of RFC 5802, 5, and RFC 7677, 3.
 func TestScramAgreesWithTheStandards(t *testing.T) {
 	for _, tc := range []struct{ kind, nonce, challenge, answer, final string }{
-		{"SCRAM-SHA-1", "fyko+d2lbbFgONRv9qkxdawL", "r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,s=QSXCR+Q6sek8bf92,i=4096",
-			"c=biws,r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts=", "v=rmF9pqV8S7suAoZWja4dJRkFsKQ="},
-		{"SCRAM-SHA-256", "rOprNGfwEbeRWgbNEkqO", "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096",
-			"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=", "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="},
+		{
+			"SCRAM-SHA-1", "fyko+d2lbbFgONRv9qkxdawL", "r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,s=QSXCR+Q6sek8bf92,i=4096",
+			"c=biws,r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts=", "v=rmF9pqV8S7suAoZWja4dJRkFsKQ=",
+		},
+		{
+			"SCRAM-SHA-256", "rOprNGfwEbeRWgbNEkqO", "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096",
+			"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=", "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=",
+		},
 	} {
 		s := newScram(tc.kind, "user", "pencil")
 		s.nonce, s.first = tc.nonce, "n=user,r="+tc.nonce
@@ -31,8 +35,10 @@ func TestScramAgreesWithTheStandards(t *testing.T) {
 		if s.check("v=AAAA") == nil || s.check("e=other-error") == nil {
 			t.Errorf("%s: a server that does not know the password was believed", tc.kind)
 		}
-		for _, bad := range []string{"", "r=other,s=QSXCR+Q6sek8bf92,i=4096", strings.Replace(tc.challenge, "i=4096", "i=0", 1), strings.Replace(tc.challenge, "i=4096", "i=99999999", 1),
-			"m=x," + tc.challenge, "r=" + tc.nonce + ",s=QSXCR+Q6sek8bf92,i=4096"} {
+		for _, bad := range []string{
+			"", "r=other,s=QSXCR+Q6sek8bf92,i=4096", strings.Replace(tc.challenge, "i=4096", "i=0", 1), strings.Replace(tc.challenge, "i=4096", "i=99999999", 1),
+			"m=x," + tc.challenge, "r=" + tc.nonce + ",s=QSXCR+Q6sek8bf92,i=4096",
+		} {
 			if _, err := s.answer(bad); err == nil {
 				t.Errorf("%s: %q was answered", tc.kind, bad)
 			}
@@ -75,9 +81,15 @@ func TestSettings(t *testing.T) {
 		cfg  string
 		want string
 	}{
-		{`{"jid":"a@b.c","password":" x "}`, ""}, {`{"jid":"a@b.c","password":"x","rooms":["r@m.c"," s@m.c "],"server":"h:5222"}`, ""}, {`{"jid":"a@b.c","password":"x","rooms":"r@m.c, s@m.c"}`, ""},
-		{`{"jid":"b.c","password":"x"}`, "jid must be"}, {`{"jid":"a@b@c","password":"x"}`, "jid must be"}, {`{"jid":"a'@b","password":"x"}`, "jid must be"}, {`{"jid":"a@b.c"}`, "password must be"},
-		{`{"jid":"a@b.c","password":"x","rooms":"nowhere"}`, "a room is an address"}, {`{"jid":"a@b.c","password":"x","server":"h"}`, "host:port"},
+		{`{"jid":"a@b.c","password":" x "}`, ""},
+		{`{"jid":"a@b.c","password":"x","rooms":["r@m.c"," s@m.c "],"server":"h:5222"}`, ""},
+		{`{"jid":"a@b.c","password":"x","rooms":"r@m.c, s@m.c"}`, ""},
+		{`{"jid":"b.c","password":"x"}`, "jid must be"},
+		{`{"jid":"a@b@c","password":"x"}`, "jid must be"},
+		{`{"jid":"a'@b","password":"x"}`, "jid must be"},
+		{`{"jid":"a@b.c"}`, "password must be"},
+		{`{"jid":"a@b.c","password":"x","rooms":"nowhere"}`, "a room is an address"},
+		{`{"jid":"a@b.c","password":"x","server":"h"}`, "host:port"},
 		{`{"jid":"a@b.c","password":"x","certificate":"y"}`, "PEM"},
 	} {
 		var cfg channel.Config

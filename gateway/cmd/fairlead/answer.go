@@ -61,8 +61,10 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 					return &exitError{code: exitUsage, err: fmt.Errorf("%d questions begin with %s; give more of the id", len(found), ids[0])}
 				}
 				a := found[0]
-				r, err := client.Call(ctx, c.Client, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision,
-					Scope: scope, Reason: reason, Offers: offers, Args: json.RawMessage(args)})
+				r, err := client.Call(ctx, c.Client, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
+					ID: a.ID, Hash: a.Hash, Decision: decision,
+					Scope: scope, Reason: reason, Offers: offers, Args: json.RawMessage(args),
+				})
 				if err != nil {
 					return err
 				}

@@ -182,7 +182,8 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 func (ch *chat) ask(ctx context.Context, message string) error {
 	run := protocol.RunID(protocol.NewID())
 	res, err := client.Call(ctx, ch.c.Client, protocol.ChatSend, protocol.ChatSendParams{
-		SessionKey: ch.session, Message: message, RunID: run, Node: ch.node})
+		SessionKey: ch.session, Message: message, RunID: run, Node: ch.node,
+	})
 	if err != nil {
 		return err
 	}

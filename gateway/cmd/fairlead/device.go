@@ -17,7 +17,8 @@ import (
 )
 
 func pairListCommand(o *options) *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List devices, requests that wait for you, and open invitations", Args: cobra.NoArgs,
+	return &cobra.Command{
+		Use: "list", Short: "List devices, requests that wait for you, and open invitations", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
@@ -45,7 +46,8 @@ func pairListCommand(o *options) *cobra.Command {
 				}
 				return nil
 			})
-		}}
+		},
+	}
 }
 
 func deviceState(d protocol.Device) string {
@@ -63,7 +65,8 @@ func deviceState(d protocol.Device) string {
 }
 
 func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
-	return &cobra.Command{Use: verb + " REQUEST", Short: short + ", by the id that \"fairlead pair list\" shows", Args: cobra.ExactArgs(1),
+	return &cobra.Command{
+		Use: verb + " REQUEST", Short: short + ", by the id that \"fairlead pair list\" shows", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				p := protocol.DeviceRequestParams{ID: args[0]}
@@ -77,7 +80,8 @@ func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
 				}
 				return err
 			})
-		}}
+		},
+	}
 }
 
 // device finds a device by id, name or machine.
@@ -105,8 +109,10 @@ func device(ctx context.Context, c *connection, text string) (protocol.Device, e
 }
 
 func deviceCommand(o *options, verb, short string, m protocol.Method[protocol.DeviceParams, protocol.Device]) *cobra.Command {
-	return &cobra.Command{Use: verb + " DEVICE", Short: short, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.onDevice(cmd, args[0], m) }}
+	return &cobra.Command{
+		Use: verb + " DEVICE", Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.onDevice(cmd, args[0], m) },
+	}
 }
 
 func (o *options) onDevice(cmd *cobra.Command, name string, m protocol.Method[protocol.DeviceParams, protocol.Device]) error {
@@ -124,7 +130,8 @@ func (o *options) onDevice(cmd *cobra.Command, name string, m protocol.Method[pr
 }
 
 func pairForgetCommand(o *options) *cobra.Command {
-	return &cobra.Command{Use: "forget DEVICE", Short: "End a pairing and forget that there was one", Args: cobra.ExactArgs(1),
+	return &cobra.Command{
+		Use: "forget DEVICE", Short: "End a pairing and forget that there was one", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				d, err := device(ctx, c, args[0])
@@ -134,11 +141,13 @@ func pairForgetCommand(o *options) *cobra.Command {
 				_, err = client.Call(ctx, c.Client, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID})
 				return err
 			})
-		}}
+		},
+	}
 }
 
 func pairRenameCommand(o *options) *cobra.Command {
-	return &cobra.Command{Use: "rename DEVICE NAME", Short: "Give a device another name", Args: cobra.ExactArgs(2),
+	return &cobra.Command{
+		Use: "rename DEVICE NAME", Short: "Give a device another name", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				d, err := device(ctx, c, args[0])
@@ -148,11 +157,13 @@ func pairRenameCommand(o *options) *cobra.Command {
 				_, err = client.Call(ctx, c.Client, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &args[1]})
 				return err
 			})
-		}}
+		},
+	}
 }
 
 func gatewaysCommand(o *options) *cobra.Command {
-	return &cobra.Command{Use: "gateways", Short: "List the gateways this machine is paired with", Args: cobra.NoArgs,
+	return &cobra.Command{
+		Use: "gateways", Short: "List the gateways this machine is paired with", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, peers, err := o.identity()
 			if err != nil {
@@ -180,11 +191,13 @@ func gatewaysCommand(o *options) *cobra.Command {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, p.Role, state, strings.Join(p.Addresses, " "))
 			}
 			return w.Flush()
-		}}
+		},
+	}
 }
 
 func leaveCommand(o *options) *cobra.Command {
-	return &cobra.Command{Use: "leave GATEWAY", Short: "End this machine's pairing with a gateway elsewhere", Args: cobra.ExactArgs(1),
+	return &cobra.Command{
+		Use: "leave GATEWAY", Short: "End this machine's pairing with a gateway elsewhere", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, peers, err := o.identity()
 			if err != nil {
@@ -210,7 +223,8 @@ func leaveCommand(o *options) *cobra.Command {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s was not told: revoke this machine there too.\n", peer.Name)
 			}
 			return nil
-		}}
+		},
+	}
 }
 
 func networkCommand(o *options) *cobra.Command {
@@ -245,11 +259,14 @@ func networkCommand(o *options) *cobra.Command {
 		_, err = client.Call(ctx, c.Client, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
 		return err
 	}
-	cmd := &cobra.Command{Use: "network", Short: "Show whether other machines reach this gateway; turn that on or off", Args: cobra.NoArgs,
+	cmd := &cobra.Command{
+		Use: "network", Short: "Show whether other machines reach this gateway; turn that on or off", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return status(ctx, c, cmd) })
-		}}
-	on := &cobra.Command{Use: "on", Short: "Open the gateway for paired devices on other machines", Args: cobra.NoArgs,
+		},
+	}
+	on := &cobra.Command{
+		Use: "on", Short: "Open the gateway for paired devices on other machines", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				if listen != "" {
@@ -274,13 +291,17 @@ func networkCommand(o *options) *cobra.Command {
 				}
 				return status(ctx, c, cmd)
 			})
-		}}
+		},
+	}
 	on.Flags().StringVar(&listen, "listen", "", "address to listen on, `HOST:PORT` (default :8788, every interface)")
-	off := &cobra.Command{Use: "off", Short: "Close the gateway for other machines", Args: cobra.NoArgs,
+	off := &cobra.Command{
+		Use: "off", Short: "Close the gateway for other machines", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return set(ctx, c, "network.enabled", false) })
-		}}
-	discovery := &cobra.Command{Use: "discovery on|off", Short: "Whether this gateway can be found on the local network", Args: cobra.ExactArgs(1),
+		},
+	}
+	discovery := &cobra.Command{
+		Use: "discovery on|off", Short: "Whether this gateway can be found on the local network", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"on", "off"}, args[0]) {
 				return &exitError{code: exitUsage, err: fmt.Errorf("%q is neither on nor off", args[0])}
@@ -288,7 +309,8 @@ func networkCommand(o *options) *cobra.Command {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				return set(ctx, c, "network.discovery", args[0] == "on")
 			})
-		}}
+		},
+	}
 	cmd.AddCommand(on, off, discovery)
 	return cmd
 }

@@ -57,8 +57,10 @@ func (n *nodeFlags) options(o *options) (node.Options, error) {
 	if n.workspace == "" {
 		n.workspace, _ = os.Getwd()
 	}
-	return node.Options{ID: id, Workspace: n.workspace, Confine: confinement, Receive: receive, Home: home, LogDir: gateway.LogDir(home),
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Version: gateway.Version}, nil
+	return node.Options{
+		ID: id, Workspace: n.workspace, Confine: confinement, Receive: receive, Home: home, LogDir: gateway.LogDir(home),
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Version: gateway.Version,
+	}, nil
 }
 
 func nodeCommand(o *options) *cobra.Command {

@@ -16,19 +16,26 @@ import (
 )
 
 func nodesCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "nodes", Short: "Look after the machines: what they are, what they may do, their logs", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) }}
-	rename := &cobra.Command{Use: "rename NODE NAME", Short: "Give a machine a name to show; \"\" takes it away", Args: cobra.ExactArgs(2),
+	cmd := &cobra.Command{
+		Use: "nodes", Short: "Look after the machines: what they are, what they may do, their logs", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) },
+	}
+	rename := &cobra.Command{
+		Use: "rename NODE NAME", Short: "Give a machine a name to show; \"\" takes it away", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.updateNode(cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Name: &args[1]})
-		}}
-	colour := &cobra.Command{Use: "color NODE COLOR", Aliases: []string{"colour"}, Args: cobra.ExactArgs(2),
+		},
+	}
+	colour := &cobra.Command{
+		Use: "color NODE COLOR", Aliases: []string{"colour"}, Args: cobra.ExactArgs(2),
 		Short: "Give a machine a colour: " + strings.Join(protocol.NodeColours, ", ") + "; \"\" takes it away",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.updateNode(cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Colour: &args[1]})
-		}}
+		},
+	}
 	var force bool
-	forget := &cobra.Command{Use: "forget NODE", Short: "Forget a machine; it comes back when it connects again", Args: cobra.ExactArgs(1),
+	forget := &cobra.Command{
+		Use: "forget NODE", Short: "Forget a machine; it comes back when it connects again", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := client.Call(ctx, c.Client, protocol.NodeForget, protocol.NodeForgetParams{NodeID: protocol.NodeID(args[0]), Force: force})
@@ -42,18 +49,27 @@ func nodesCommand(o *options) *cobra.Command {
 				}
 				return nil
 			})
-		}}
+		},
+	}
 	forget.Flags().BoolVar(&force, "force", false, "also when it is connected: it is disconnected first")
 	var lines int
-	logs := &cobra.Command{Use: "logs NODE", Short: "Show the last log lines of a machine", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.printLogs(cmd, args[0], lines) }}
+	logs := &cobra.Command{
+		Use: "logs NODE", Short: "Show the last log lines of a machine", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.printLogs(cmd, args[0], lines) },
+	}
 	logs.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "how many lines, at most 5000")
-	cmd.AddCommand(&cobra.Command{Use: "list", Short: "List all machines, also those that are offline", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) }},
-		&cobra.Command{Use: "show NODE", Short: "Show everything known of a machine", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return o.showNode(cmd, protocol.NodeID(args[0])) }},
-		&cobra.Command{Use: "revoke NODE", Short: "End a machine's pairing; it is not let in again", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return o.onDevice(cmd, args[0], protocol.DeviceRevoke) }},
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "List all machines, also those that are offline", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.listNodes(cmd) },
+	},
+		&cobra.Command{
+			Use: "show NODE", Short: "Show everything known of a machine", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return o.showNode(cmd, protocol.NodeID(args[0])) },
+		},
+		&cobra.Command{
+			Use: "revoke NODE", Short: "End a machine's pairing; it is not let in again", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return o.onDevice(cmd, args[0], protocol.DeviceRevoke) },
+		},
 		rename, colour, forget, logs)
 	return cmd
 }

@@ -53,8 +53,10 @@ func New(t testing.TB, dir string) *Agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Agent{Store: st, Bus: new(event.Bus), prefs: make(map[protocol.SessionKey]protocol.SessionPrefsPatch),
-		labels: make(map[protocol.SessionKey]string), stops: make(map[protocol.RunID]chan struct{})}
+	return &Agent{
+		Store: st, Bus: new(event.Bus), prefs: make(map[protocol.SessionKey]protocol.SessionPrefsPatch),
+		labels: make(map[protocol.SessionKey]string), stops: make(map[protocol.RunID]chan struct{}),
+	}
 }
 
 // Options are those of a scheduler on this agent, with the default configuration in UTC; what it delivers goes to the main chat.
@@ -62,12 +64,14 @@ func (a *Agent) Options() cron.Options {
 	cfg := config.Default()
 	cfg.UserTimezone = "UTC"
 	cfg.Agents.DefaultHeartbeat.Every = "0m"
-	return cron.Options{Store: a.Store, Bus: a.Bus, Config: func() config.Config { return cfg }, Deliver: cron.ToMain(a.Store, a.Bus),
+	return cron.Options{
+		Store: a.Store, Bus: a.Bus, Config: func() config.Config { return cfg }, Deliver: cron.ToMain(a.Store, a.Bus),
 		Ask: func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
 			<-ctx.Done()
 			return q, ctx.Err()
 		},
-		HeartbeatFile: func(protocol.AgentID) (string, error) { return "- look\n", nil }}
+		HeartbeatFile: func(protocol.AgentID) (string, error) { return "- look\n", nil },
+	}
 }
 
 // Close stops what runs without a word, as a gateway that ends does, and closes the store.

@@ -44,8 +44,10 @@ func Attach(t *testing.T, hub *nodes.Hub, m *Machine) *Machine {
 			{Name: "Write", Effect: protocol.EffectWrite, InputSchema: schema("path")},
 			{Name: "Look", Effect: protocol.EffectRead, InputSchema: json.RawMessage(`{"type":"object"}`)},
 		},
-		NodeRuntime: &protocol.NodeRuntime{HostCapabilities: []string{"shell.exec", "filesystem.read", "filesystem.write"},
-			ToolCapabilities: map[string][]string{"Bash": {"shell.exec"}, "Read": {"filesystem.read"}, "Write": {"filesystem.write"}, "Look": {"filesystem.read"}}},
+		NodeRuntime: &protocol.NodeRuntime{
+			HostCapabilities: []string{"shell.exec", "filesystem.read", "filesystem.write"},
+			ToolCapabilities: map[string][]string{"Bash": {"shell.exec"}, "Read": {"filesystem.read"}, "Write": {"filesystem.write"}, "Look": {"filesystem.read"}},
+		},
 	}, nodes.Entry{Local: true}, m)
 	if err != nil {
 		t.Fatal(err)

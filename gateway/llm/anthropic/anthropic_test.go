@@ -91,8 +91,10 @@ func user(text string) protocol.Message {
 var hello = llm.Request{Messages: []protocol.Message{user("hello")}}
 
 func options(w *llmtest.Wire) llm.Options {
-	return llm.Options{BaseURL: "http://model.test", Key: "sk-ant-secret", Model: "claude-opus-4-6", HTTP: w.Client(),
-		Info: protocol.ModelInfo{MaxOutput: 64_000, Thinking: true, Images: true, Tools: true}}
+	return llm.Options{
+		BaseURL: "http://model.test", Key: "sk-ant-secret", Model: "claude-opus-4-6", HTTP: w.Client(),
+		Info: protocol.ModelInfo{MaxOutput: 64_000, Thinking: true, Images: true, Tools: true},
+	}
 }
 
 func TestAnswerIsPutTogetherWhereverChunksEnd(t *testing.T) {
@@ -151,10 +153,13 @@ func TestSignedThoughtsGoBackUnchangedToTheirModelOnly(t *testing.T) {
 	req := llm.Request{
 		System: "Be brief.",
 		Tools:  []llm.Tool{{Name: "laptop__Bash", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"],"$defs":{"x":{}}}`)}, {Name: "laptop__Glob"}},
-		Messages: []protocol.Message{user("hello"), {Role: protocol.RoleAssistant, Content: first.Content},
+		Messages: []protocol.Message{
+			user("hello"),
+			{Role: protocol.RoleAssistant, Content: first.Content},
 			{Role: protocol.RoleToolResult, ToolCallID: "toolu_1", Content: protocol.Content{protocol.Text("ok"), {Type: protocol.BlockImage, Data: "aGk=", MimeType: "image/png"}}},
 			{Role: protocol.RoleToolResult, ToolCallID: "toolu_2", IsError: true, Content: protocol.Content{protocol.Text("")}},
-			{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("stopped")}}},
+			{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("stopped")}},
+		},
 	}
 	checkWhole(t, llmtest.Collect(t.Context(), m, req))
 	golden := `{"max_tokens":64000,"messages":[

@@ -96,10 +96,13 @@ func TestSignaturesGoBackWithTheirParts(t *testing.T) {
 	req.System = "Be brief."
 	req.Thinking = "low"
 	req.MaxTokens = 100
-	req.Messages = []protocol.Message{user("hello"), {Role: protocol.RoleAssistant, Content: first.Content},
+	req.Messages = []protocol.Message{
+		user("hello"),
+		{Role: protocol.RoleAssistant, Content: first.Content},
 		{Role: protocol.RoleToolResult, ToolCallID: first.Calls[0].ID, ToolName: "laptop__Bash", Content: protocol.Content{protocol.Text("ok"), {Type: protocol.BlockImage, Data: "aGk=", MimeType: "image/png"}}},
 		{Role: protocol.RoleToolResult, ToolCallID: "own1", ToolName: "2nd__Glob", IsError: true, Content: protocol.Content{protocol.Text("no")}},
-		{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("stopped")}}}
+		{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("stopped")}},
+	}
 	second := llmtest.Collect(t.Context(), m, req)
 	if second.Err != nil || second.Text != "Done." || second.Stop != llm.StopEnd {
 		t.Fatalf("%+v", second)
@@ -122,9 +125,14 @@ func TestSignaturesGoBackWithTheirParts(t *testing.T) {
 	}
 
 	// What another model made gets the documented stand-in, on the first call only.
-	req.Messages = []protocol.Message{user("hello"), {Role: protocol.RoleAssistant, Content: protocol.Content{
-		{Type: protocol.BlockThinking, Thinking: "x", Signature: "EqQB="}, {Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash"}, {Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Bash"}}},
-		{Role: protocol.RoleToolResult, ToolCallID: "a"}, {Role: protocol.RoleToolResult, ToolCallID: "b"}}
+	req.Messages = []protocol.Message{
+		user("hello"),
+		{Role: protocol.RoleAssistant, Content: protocol.Content{
+			{Type: protocol.BlockThinking, Thinking: "x", Signature: "EqQB="}, {Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash"}, {Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Bash"},
+		}},
+		{Role: protocol.RoleToolResult, ToolCallID: "a"},
+		{Role: protocol.RoleToolResult, ToolCallID: "b"},
+	}
 	llmtest.Collect(t.Context(), m, req)
 	if sent := w.Asked()[3].Body; strings.Count(sent, "skip/thought/signature/validator") != 1 || strings.Contains(sent, "EqQB") {
 		t.Error(sent)

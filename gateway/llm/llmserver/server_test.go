@@ -108,8 +108,10 @@ func TestModelSpeaksEveryWire(t *testing.T) {
 	s := Start(t)
 	for path, tc := range map[string]struct{ body, want string }{
 		"/v1/responses": {`{"input":"list","tools":[{"type":"function","name":"laptop__Bash","parameters":{"type":"object","properties":{"command":{"type":"string"}}}}]}`, `"name":"laptop__Bash"`},
-		"/v1/messages": {`{"max_tokens":500,"messages":[{"role":"user","content":"list"}],"tools":[{"name":"laptop__Bash","input_schema":{"type":"object","properties":{"command":{"type":"string"}}}}]}`,
-			`"input":{"command":"echo hello from the model"}`},
+		"/v1/messages": {
+			`{"max_tokens":500,"messages":[{"role":"user","content":"list"}],"tools":[{"name":"laptop__Bash","input_schema":{"type":"object","properties":{"command":{"type":"string"}}}}]}`,
+			`"input":{"command":"echo hello from the model"}`,
+		},
 		"/v1/messages/count_tokens": {`{"messages":[{"role":"user","content":"hi"}]}`, `"input_tokens":`},
 	} {
 		resp, err := http.Post(s.URL+path, "application/json", strings.NewReader(tc.body))

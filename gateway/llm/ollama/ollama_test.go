@@ -116,7 +116,8 @@ func TestRequestHoldsTheConversation(t *testing.T) {
 	raw, err := protocol.Marshal(m.request(llm.Request{
 		System: "Be kind.", MaxTokens: 99, Thinking: "high",
 		Messages: []protocol.Message{
-			user("before"), {Role: protocol.RoleAssistant, Content: protocol.Content{thought, protocol.Text("past")}},
+			user("before"),
+			{Role: protocol.RoleAssistant, Content: protocol.Content{thought, protocol.Text("past")}},
 			{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("stopped")}},
 			{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("look"), image}},
 			{Role: protocol.RoleAssistant, Content: protocol.Content{thought, call}},
@@ -150,8 +151,13 @@ func TestLevelsOfThinkingAreTranslated(t *testing.T) {
 		model, level string
 		want         any
 	}{
-		{"qwen3", "", nil}, {"qwen3", "none", false}, {"qwen3", "low", true},
-		{"gpt-oss:20b", "", nil}, {"gpt-oss:20b", "none", "low"}, {"gpt-oss:20b", "medium", "medium"}, {"gpt-oss:20b", "xhigh", "high"},
+		{"qwen3", "", nil},
+		{"qwen3", "none", false},
+		{"qwen3", "low", true},
+		{"gpt-oss:20b", "", nil},
+		{"gpt-oss:20b", "none", "low"},
+		{"gpt-oss:20b", "medium", "medium"},
+		{"gpt-oss:20b", "xhigh", "high"},
 	} {
 		if got := newModel(Options{Model: tc.model}).think(tc.level); got != tc.want {
 			t.Errorf("%s %q: %v", tc.model, tc.level, got)

@@ -125,10 +125,13 @@ func TestSeveralResultsSayWhichIsWhich(t *testing.T) {
 	req := request("run a\nrun b")
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{
 		{Type: protocol.BlockToolCall, ID: "1", Name: "laptop__Bash", Arguments: []byte(`{"command":"make\nall"}`)},
-		{Type: protocol.BlockToolCall, ID: "2", Name: "laptop__Bash", Arguments: []byte(`{"command":"false"}`)}}})
+		{Type: protocol.BlockToolCall, ID: "2", Name: "laptop__Bash", Arguments: []byte(`{"command":"false"}`)},
+	}})
 	code := 1
-	for i, m := range []protocol.Message{{Call: &protocol.CallInfo{State: protocol.CallDenied, Error: "The question that was answered was about something else. Nothing was run."}},
-		{Call: &protocol.CallInfo{State: protocol.CallFailed, ExitCode: &code}, Content: protocol.Content{protocol.Text(`{"exitCode": [… 9 bytes left out …]`)}}} {
+	for i, m := range []protocol.Message{
+		{Call: &protocol.CallInfo{State: protocol.CallDenied, Error: "The question that was answered was about something else. Nothing was run."}},
+		{Call: &protocol.CallInfo{State: protocol.CallFailed, ExitCode: &code}, Content: protocol.Content{protocol.Text(`{"exitCode": [… 9 bytes left out …]`)}},
+	} {
 		m.Role, m.ToolName, m.ToolCallID = protocol.RoleToolResult, "laptop__Bash", string(rune('1'+i))
 		req.Messages = append(req.Messages, m)
 	}

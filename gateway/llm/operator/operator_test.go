@@ -122,8 +122,10 @@ func TestWordsWhereNothingIsToDo(t *testing.T) {
 
 func TestResultsAreReportedTruthfully(t *testing.T) {
 	result := func(tool, text string, isErr bool, call *protocol.CallInfo) protocol.Message {
-		return protocol.Message{Role: protocol.RoleToolResult, ToolCallID: "1", ToolName: protocol.ToolName("laptop__" + tool), IsError: isErr, Call: call,
-			Content: protocol.Content{protocol.Text(text)}}
+		return protocol.Message{
+			Role: protocol.RoleToolResult, ToolCallID: "1", ToolName: protocol.ToolName("laptop__" + tool), IsError: isErr, Call: call,
+			Content: protocol.Content{protocol.Text(text)},
+		}
 	}
 	asked := protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{{Type: protocol.BlockToolCall, ID: "1", Arguments: json.RawMessage(`{"path":"a.txt","pattern":"*.go"}`)}}}
 	for _, c := range []struct {

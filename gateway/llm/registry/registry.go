@@ -57,14 +57,22 @@ type provider struct {
 
 // providers is the table, in the order a window shows it.
 var providers = []provider{
-	{Provider: protocol.Provider{ID: "anthropic", Name: "Anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, KeyURL: "https://console.anthropic.com/settings/keys"},
-		env: []string{"ANTHROPIC_API_KEY"}, open: anthropic.New, list: anthropic.Models},
-	{Provider: protocol.Provider{ID: "openai", Name: "OpenAI", BaseURL: "https://api.openai.com/v1", NeedsKey: true, KeyURL: "https://platform.openai.com/api-keys"},
-		env: []string{"OPENAI_API_KEY"}, open: openai.New, list: openai.Models},
-	{Provider: protocol.Provider{ID: "google", Name: "Google Gemini", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, KeyURL: "https://aistudio.google.com/apikey"},
-		env: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, open: gemini.New, list: gemini.Models},
-	{Provider: protocol.Provider{ID: "openrouter", Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", NeedsKey: true, KeyURL: "https://openrouter.ai/keys"},
-		env: []string{"OPENROUTER_API_KEY"}, headers: map[string]string{"X-Title": "Fairlead"}, open: openai.New, list: openai.Models},
+	{
+		Provider: protocol.Provider{ID: "anthropic", Name: "Anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, KeyURL: "https://console.anthropic.com/settings/keys"},
+		env:      []string{"ANTHROPIC_API_KEY"}, open: anthropic.New, list: anthropic.Models,
+	},
+	{
+		Provider: protocol.Provider{ID: "openai", Name: "OpenAI", BaseURL: "https://api.openai.com/v1", NeedsKey: true, KeyURL: "https://platform.openai.com/api-keys"},
+		env:      []string{"OPENAI_API_KEY"}, open: openai.New, list: openai.Models,
+	},
+	{
+		Provider: protocol.Provider{ID: "google", Name: "Google Gemini", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, KeyURL: "https://aistudio.google.com/apikey"},
+		env:      []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, open: gemini.New, list: gemini.Models,
+	},
+	{
+		Provider: protocol.Provider{ID: "openrouter", Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", NeedsKey: true, KeyURL: "https://openrouter.ai/keys"},
+		env:      []string{"OPENROUTER_API_KEY"}, headers: map[string]string{"X-Title": "Fairlead"}, open: openai.New, list: openai.Models,
+	},
 	{Provider: protocol.Provider{ID: "ollama", Name: "Ollama", BaseURL: "http://127.0.0.1:11434", Local: true}, open: ollama.New, list: ollama.Models},
 	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, list: openai.Models},
 	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, list: openai.Models},
@@ -187,8 +195,10 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 		return result(false, trouble(err))
 	}
 	var text strings.Builder
-	req := llm.Request{System: "Answer with one word.", MaxTokens: 256, Thinking: "none",
-		Messages: []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Say ready.")}, Timestamp: began.UnixMilli()}}}
+	req := llm.Request{
+		System: "Answer with one word.", MaxTokens: 256, Thinking: "none",
+		Messages: []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Say ready.")}, Timestamp: began.UnixMilli()}},
+	}
 	for e, err := range m.Stream(ctx, req) {
 		if err != nil {
 			return result(false, trouble(err))

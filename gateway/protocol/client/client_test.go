@@ -52,13 +52,15 @@ func TestCallsMeetTheirAnswersAndEventsKeepTheirOrder(t *testing.T) {
 		defer stop()
 		var events []string
 		up := make(chan protocol.ConnectResult, 1)
-		c, quit := start(t, Options{Dial: dial, Token: "secret",
+		c, quit := start(t, Options{
+			Dial: dial, Token: "secret",
 			OnUp: func(_ context.Context, r protocol.ConnectResult) { up <- r },
 			OnEvent: func(e protocol.EventFrame) {
 				var p protocol.ChatEvent
 				json.Unmarshal(e.Payload, &p)
 				events = append(events, p.Text)
-			}})
+			},
+		})
 		if r := <-up; r.Type != protocol.HelloOK || !c.Connected() {
 			t.Errorf("hello = %+v, connected %v", r, c.Connected())
 		}

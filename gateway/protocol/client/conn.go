@@ -34,8 +34,10 @@ type conn struct {
 
 func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame), onFrame func(*stream.Frame)) *conn {
 	ws.SetReadLimit(protocol.MaxReadFrame)
-	return &conn{ws: ws, onEvent: onEvent, onFrame: onFrame, out: wire.NewWriter(ws), done: make(chan struct{}),
-		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)}, probe: make(chan struct{}, 1)}
+	return &conn{
+		ws: ws, onEvent: onEvent, onFrame: onFrame, out: wire.NewWriter(ws), done: make(chan struct{}),
+		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)}, probe: make(chan struct{}, 1),
+	}
 }
 
 // write sends what is queued, and pings, until ctx ends.

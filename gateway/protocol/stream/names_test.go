@@ -17,8 +17,10 @@ import (
 )
 
 func TestHostileNamesAreRefused(t *testing.T) {
-	for _, name := range []string{"", "/", "/etc/passwd", "..", "../x", "a/../../x", "a/..", "a//b", "a/", "./a", "a/.", "x\x00y", "a/\nb", "tab\tname", "del\x7f",
-		strings.Repeat("x", 256), strings.Repeat("d/", 300) + "x", ".fairlead-abc.part", "a/.fairlead-0011.tmp"} {
+	for _, name := range []string{
+		"", "/", "/etc/passwd", "..", "../x", "a/../../x", "a/..", "a//b", "a/", "./a", "a/.", "x\x00y", "a/\nb", "tab\tname", "del\x7f",
+		strings.Repeat("x", 256), strings.Repeat("d/", 300) + "x", ".fairlead-abc.part", "a/.fairlead-0011.tmp",
+	} {
 		for _, goos := range []string{"linux", "darwin", "windows"} {
 			if CheckName(goos, name) == nil {
 				t.Errorf("%s: %q is let through", goos, name)
@@ -41,8 +43,17 @@ func TestHostileNamesAreRefused(t *testing.T) {
 }
 
 func TestLinksThatLeadOutAreRefused(t *testing.T) {
-	for _, l := range []struct{ name, target string }{{"l", "/etc/passwd"}, {"l", "../x"}, {"a/l", "../../x"}, {"a/b/l", "d/../../../../x"}, {"l", "d/../e"}, {"l", ""},
-		{"a/l", "x\x00"}, {"l", "./../x"}, {"l", "a//b"}} {
+	for _, l := range []struct{ name, target string }{
+		{"l", "/etc/passwd"},
+		{"l", "../x"},
+		{"a/l", "../../x"},
+		{"a/b/l", "d/../../../../x"},
+		{"l", "d/../e"},
+		{"l", ""},
+		{"a/l", "x\x00"},
+		{"l", "./../x"},
+		{"l", "a//b"},
+	} {
 		if CheckLink("linux", l.name, l.target) == nil {
 			t.Errorf("%s -> %s is let through", l.name, l.target)
 		}
@@ -167,8 +178,16 @@ func FuzzReceiver(f *testing.F) {
 	for _, r := range []struct {
 		kind byte
 		data []byte
-	}{{recEntry, e}, {recBegin, append(u32(1), make([]byte, 8)...)}, {recData, []byte("hello")}, {recHole, make([]byte, 8)}, {recFile, append(u32(1), sumOf("hello")...)},
-		{recNote, append(u32(1), "xy"...)}, {recQuit, u32(1)}, {recEnd, u32(1)}} {
+	}{
+		{recEntry, e},
+		{recBegin, append(u32(1), make([]byte, 8)...)},
+		{recData, []byte("hello")},
+		{recHole, make([]byte, 8)},
+		{recFile, append(u32(1), sumOf("hello")...)},
+		{recNote, append(u32(1), "xy"...)},
+		{recQuit, u32(1)},
+		{recEnd, u32(1)},
+	} {
 		b = append(append(append(b, r.kind), u32(uint32(len(r.data)))...), r.data...)
 		f.Add(b)
 	}

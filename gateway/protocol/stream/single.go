@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +11,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-
-	"crypto/rand"
 
 	"fairlead/gateway/protocol"
 )

@@ -33,8 +33,10 @@ func NewSecret() []byte {
 
 // String is fairlead://pair?a=host:port&…&p=pin&i=invitation&s=secret.
 func (l Link) String() string {
-	q := url.Values{"a": l.Addresses, "i": {l.Invite}, "p": {base64.RawURLEncoding.EncodeToString(l.Pin.sum())},
-		"s": {base64.RawURLEncoding.EncodeToString(l.Secret)}}
+	q := url.Values{
+		"a": l.Addresses, "i": {l.Invite}, "p": {base64.RawURLEncoding.EncodeToString(l.Pin.sum())},
+		"s": {base64.RawURLEncoding.EncodeToString(l.Secret)},
+	}
 	return "fairlead://pair?" + q.Encode()
 }
 

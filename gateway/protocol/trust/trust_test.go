@@ -33,8 +33,10 @@ func TestLinkIsReadAsItWasWritten(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, l) {
 		t.Errorf("%+v, %v; want %+v", got, err, l)
 	}
-	for _, odd := range []string{"", "fairlead://pair", "fairlead://pair?a=x", "http://pair?a=1.2.3.4:1&p=x&i=i&s=x", l.String()[:len(l.String())-4],
-		"fairlead://pair?" + "a=evil.example%2Fx:80&" + l.String()[16:]} {
+	for _, odd := range []string{
+		"", "fairlead://pair", "fairlead://pair?a=x", "http://pair?a=1.2.3.4:1&p=x&i=i&s=x", l.String()[:len(l.String())-4],
+		"fairlead://pair?" + "a=evil.example%2Fx:80&" + l.String()[16:],
+	} {
 		if _, err := ParseLink(odd); err == nil {
 			t.Errorf("%q is a link", odd)
 		}

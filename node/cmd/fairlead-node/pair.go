@@ -55,7 +55,8 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	}
 	applicant := n.Applicant()
 	n.Close()
-	j := client.Join{Identity: id, Peers: peers, Applicant: applicant, Invitation: p.invitation, Find: func(ctx context.Context) []string { return discover.Find(ctx, "") },
+	j := client.Join{
+		Identity: id, Peers: peers, Applicant: applicant, Invitation: p.invitation, Find: func(ctx context.Context) []string { return discover.Find(ctx, "") },
 		Show: func(words []string, seconds int) {
 			fmt.Fprintf(stderr, "The gateway shows these words too, or somebody sits in between: %s\nWaiting for its person, %d seconds at most.\n", strings.Join(words, " "), seconds)
 		},
@@ -64,7 +65,8 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 			answer, _ := lines.ReadString('\n')
 			answer = strings.ToLower(strings.TrimSpace(answer))
 			return answer == "y" || answer == "yes"
-		}}
+		},
+	}
 	if p.gateway != "" && !strings.Contains(p.gateway, "://") {
 		j.Gateways = []string{p.gateway}
 	}

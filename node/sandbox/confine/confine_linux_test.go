@@ -96,8 +96,10 @@ func TestFilterOfEveryProcessor(t *testing.T) {
 		}
 	}
 	if a := arches[runtime.GOARCH]; a.audit != 0 {
-		native := []uint32{unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_CONNECT, unix.SYS_SENDTO, unix.SYS_PRLIMIT64, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV,
-			unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL}
+		native := []uint32{
+			unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_CONNECT, unix.SYS_SENDTO, unix.SYS_PRLIMIT64, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV,
+			unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
+		}
 		if have := append([]uint32{a.socket, a.uring, a.connect, a.sendto, a.prlimit}, a.never...); !slices.Equal(have, native) {
 			t.Errorf("numbers %v, the system's are %v", have, native)
 		}
@@ -167,9 +169,11 @@ func TestRulesetHidesAndGrants(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files := Files{Hidden: []string{path("home/secret"), path("home/secret/ws/inner"), path("alias/not-yet")},
-		Read:  []string{path("home/secret/shown")},
-		Write: []string{path("home/secret/ws"), path("gone")}}
+	files := Files{
+		Hidden: []string{path("home/secret"), path("home/secret/ws/inner"), path("alias/not-yet")},
+		Read:   []string{path("home/secret/shown")},
+		Write:  []string{path("home/secret/ws"), path("gone")},
+	}
 	var r *Ruleset
 	for tries := 0; r == nil || !r.Fresh(); tries++ { // others make files in the shared temporary folder, which is listed on the way
 		if tries == 100 {
@@ -182,15 +186,19 @@ func TestRulesetHidesAndGrants(t *testing.T) {
 		defer r.Close()
 	}
 	bound(t, Rules{}, r, func() {
-		for f, readable := range map[string]bool{"open/a": true, "home/note": true, "home/secret/key": false, "home/link/key": false,
+		for f, readable := range map[string]bool{
+			"open/a": true, "home/note": true, "home/secret/key": false, "home/link/key": false,
 			"home/secret/shown":   true,
-			"home/secret/ws/file": true, "home/secret/ws/inner/key": false, "home/secret/ws/out/key": false, "home/secret/ws/../key": false} {
+			"home/secret/ws/file": true, "home/secret/ws/inner/key": false, "home/secret/ws/out/key": false, "home/secret/ws/../key": false,
+		} {
 			if _, err := os.ReadFile(path(f)); (err == nil) != readable {
 				t.Errorf("%s: %v, readable should be %v", f, err, readable)
 			}
 		}
-		for f, writable := range map[string]bool{"open/a": false, "home/note": false, "home/secret/shown": false, "home/secret/ws/file": true,
-			"home/secret/ws/inner/key": false, "home/secret/ws/inner/new": false} {
+		for f, writable := range map[string]bool{
+			"open/a": false, "home/note": false, "home/secret/shown": false, "home/secret/ws/file": true,
+			"home/secret/ws/inner/key": false, "home/secret/ws/inner/new": false,
+		} {
 			if err := os.WriteFile(path(f), []byte("y"), 0o600); (err == nil) != writable {
 				t.Errorf("%s: %v, writable should be %v", f, err, writable)
 			}

@@ -34,8 +34,10 @@ func handled(abi int) uint64 {
 		abi   int
 		right uint64
 	}{
-		{2, unix.LANDLOCK_ACCESS_FS_REFER}, {3, unix.LANDLOCK_ACCESS_FS_TRUNCATE},
-		{5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV}, {9, unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX},
+		{2, unix.LANDLOCK_ACCESS_FS_REFER},
+		{3, unix.LANDLOCK_ACCESS_FS_TRUNCATE},
+		{5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV},
+		{9, unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX},
 	} {
 		if abi >= r.abi {
 			all |= r.right

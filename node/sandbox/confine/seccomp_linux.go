@@ -24,10 +24,14 @@ type arch struct {
 }
 
 var arches = map[string]arch{
-	"amd64": {audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, uring: 425, connect: 42, sendto: 44, prlimit: 302,
-		never: []uint32{101, 310, 311, 438, 248, 249, 250}},
-	"arm64": {audit: unix.AUDIT_ARCH_AARCH64, socket: 198, uring: 425, connect: 203, sendto: 206, prlimit: 261,
-		never: []uint32{117, 270, 271, 438, 217, 218, 219}},
+	"amd64": {
+		audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, uring: 425, connect: 42, sendto: 44, prlimit: 302,
+		never: []uint32{101, 310, 311, 438, 248, 249, 250},
+	},
+	"arm64": {
+		audit: unix.AUDIT_ARCH_AARCH64, socket: 198, uring: 425, connect: 203, sendto: 206, prlimit: 261,
+		never: []uint32{117, 270, 271, 438, 217, 218, 219},
+	},
 }
 
 // Filters reports whether there is a system call filter for this processor.

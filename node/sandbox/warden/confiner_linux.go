@@ -31,9 +31,11 @@ type confiner struct {
 }
 
 func newConfiner(set Settings) *confiner {
-	c := &confiner{set: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
+	c := &confiner{
+		set: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
 		files:  confine.ABI() > 0 && !slices.Contains(set.Missing, "landlock"),
-		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp")}
+		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp"),
+	}
 	c.connect = c.files && confine.ABI() >= 9
 	return c
 }
