@@ -75,15 +75,15 @@ func (h *Hub) abandon(call protocol.CallID) {
 
 // ask gives the node its time to settle, sends the event and waits for the reply or the end of ctx.
 func (p *pending) ask(ctx context.Context, name string, payload any) (reply, error) {
-	if wait := time.Until(p.node.ready); wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
+	select {
+	case <-p.node.listens:
+	default:
 		select {
 		case r := <-p.reply: // the node left already
 			return r, r.err
 		case <-ctx.Done():
 			return reply{}, context.Cause(ctx)
-		case <-timer.C:
+		case <-p.node.listens:
 		}
 	}
 	if err := p.link.SendEvent(ctx, name, payload); err != nil {

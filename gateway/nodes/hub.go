@@ -39,11 +39,22 @@ type Entry struct {
 	Held   []string          // tools that wait for the person
 	// Came is a number that grows with each connection that was opened. A handshake that its sender gave up is sometimes read after the next one.
 	Came uint64
+	// Listens is closed once the node has its hello-ok and listens to events; [Listening] does it. nil: it has its hello-ok already.
+	Listens <-chan struct{}
 }
 
 // settle is how long a node that knows only the seeds needs after hello-ok before it listens to events: real ones install their handler
 // late and lose what comes earlier (gsv interop notes, event window).
 const settle = 250 * time.Millisecond
+
+// Listening closes listens once a node that has just got its hello-ok listens to events.
+func Listening(p protocol.ConnectParams, listens chan<- struct{}) {
+	if len(p.Extensions) > 0 {
+		close(listens)
+		return
+	}
+	time.AfterFunc(settle, func() { close(listens) })
+}
 
 // Hub is safe for use by many goroutines.
 type Hub struct {
@@ -66,8 +77,8 @@ type node struct {
 	came  uint64
 	// programs are the names of the machine's programs, each between line ends; empty is not known. One text takes little room.
 	programs string
-	ready    time.Time // events may be sent from here on
-	saved    time.Time // when it was last written down
+	listens  <-chan struct{} // closed once events may be sent
+	saved    time.Time       // when it was last written down
 }
 
 // New makes a hub. bus and persist may be nil.
@@ -113,12 +124,14 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 		return nil, err
 	}
 	now := time.Now()
-	n := &node{link: link, came: e.Came, tools: p.Tools, ext: p.Extensions, ready: now, saved: now}
+	n := &node{link: link, came: e.Came, tools: p.Tools, ext: p.Extensions, listens: e.Listens, saved: now}
 	if len(p.Programs) > 0 {
 		n.programs = "\n" + strings.Join(p.Programs, "\n") + "\n"
 	}
-	if len(p.Extensions) == 0 {
-		n.ready = now.Add(settle)
+	if n.listens == nil {
+		listens := make(chan struct{})
+		Listening(p, listens)
+		n.listens = listens
 	}
 	n.info = protocol.NodeInfo{
 		ID: id, Online: true, Local: e.Local, Device: e.Device, Held: e.Held, Platform: p.Client.Platform, Version: p.Client.Version, Host: p.Host,

@@ -1,15 +1,11 @@
 package nodes
 
-import (
-	"time"
-
-	"fairlead/gateway/protocol"
-)
+import "fairlead/gateway/protocol"
 
 // Contact says how to speak to a connected machine.
 type Contact struct {
 	Extensions []string
-	Ready      time.Time // events may be sent from then on
+	Listens    <-chan struct{} // closed once events may be sent: what comes before hello-ok is lost on a node that knows only the seeds
 }
 
 // Link gives a machine's connection; ok is false while it has none.
@@ -20,5 +16,5 @@ func (h *Hub) Link(id protocol.NodeID) (l Link, c Contact, ok bool) {
 	if n == nil || n.link == nil {
 		return nil, Contact{}, false
 	}
-	return n.link, Contact{n.ext, n.ready}, true
+	return n.link, Contact{n.ext, n.listens}, true
 }

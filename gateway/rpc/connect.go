@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/wire"
 )
@@ -53,7 +54,10 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 			return nil, protocol.ErrInvalidConnect.With("Client id required")
 		}
 	case protocol.ModeNode:
-		detach, err := c.srv.s.Nodes.Attach(context.WithoutCancel(ctx), p, c.entry(principal, p), c)
+		entry, listens := c.entry(principal, p), make(chan struct{})
+		entry.Listens = listens
+		afterResponse(ctx, func() { nodes.Listening(p, listens) })
+		detach, err := c.srv.s.Nodes.Attach(context.WithoutCancel(ctx), p, entry, c)
 		p.Programs = nil // the machines' to keep
 		if err != nil {
 			return nil, err

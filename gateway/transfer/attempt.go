@@ -349,8 +349,13 @@ func (a *attempt) stop(err error) {
 
 // event sends an event once the end listens to it.
 func (s *side) event(ctx context.Context, name string, payload any) error {
-	if err := sleep(ctx, time.Until(s.ready)); err != nil {
-		return err
+	if s.listens != nil {
+		select {
+		case <-s.listens:
+		case <-s.link.Gone(): // says SendEvent
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	if err := s.link.SendEvent(ctx, name, payload); err != nil {
 		if ctx.Err() != nil {

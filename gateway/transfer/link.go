@@ -30,12 +30,12 @@ type Machines interface {
 
 // side is one end of a running transfer.
 type side struct {
-	name  protocol.NodeID
-	id    uint32 // the transfer's number there: two ends on one connection have two
-	link  Link
-	ours  bool          // it understands streams
-	ready time.Time     // it hears events from then on
-	in    *stream.Inbox // what it sent and was not passed on yet
+	name    protocol.NodeID
+	id      uint32 // the transfer's number there: two ends on one connection have two
+	link    Link
+	ours    bool            // it understands streams
+	listens <-chan struct{} // closed once it hears events; nil when it does
+	in      *stream.Inbox   // what it sent and was not passed on yet
 }
 
 // relay is a running transfer as the connections see it.
@@ -184,7 +184,7 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 	if !ok || !fits {
 		return nil, nil, &awayError{id, fmt.Sprintf("%s node not connected: %s", what, id)}
 	}
-	return &side{name: id, link: link, ours: slices.Contains(c.Extensions, protocol.ExtTransfer), ready: c.Ready}, func() {}, nil
+	return &side{name: id, link: link, ours: slices.Contains(c.Extensions, protocol.ExtTransfer), listens: c.Listens}, func() {}, nil
 }
 
 // awayError says that a machine is not connected, or no longer.

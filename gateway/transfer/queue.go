@@ -316,7 +316,7 @@ func (e *Engine) discard(ctx context.Context, j *job) {
 	_, path := split(t.Destination)
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
-	s.link.SendEvent(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current})
+	s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current})
 }
 
 // Retry puts a failed or cancelled transfer into the queue once more, under its own id: what has arrived is not sent again.

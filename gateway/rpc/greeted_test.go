@@ -1,0 +1,71 @@
+package rpc
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/transfer"
+)
+
+// slowDisk is a persist that takes its time to remember a machine.
+type slowDisk struct{}
+
+func (slowDisk) PutNode(context.Context, protocol.NodeInfo) error {
+	time.Sleep(time.Second)
+	return nil
+}
+
+func (slowDisk) Nodes(context.Context) ([]protocol.NodeInfo, error) {
+	return nil, nil
+}
+func (slowDisk) DeleteNode(context.Context, protocol.NodeID) (bool, error) { return false, nil }
+
+// A node that knows only the seeds loses what comes before hello-ok, and what comes right after it.
+func TestATransferWaitsForTheNodesHelloOk(t *testing.T) {
+	for _, c := range []struct {
+		extensions string
+		settles    time.Duration
+	}{{`[]`, 250 * time.Millisecond}, {`["transfer"]`, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFakes()
+			f.hub = nodes.New(f.bus, slowDisk{})
+			f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6})
+			b, stop := open(f)
+			defer stop()
+			defer f.transfers.Close()
+			_, err := f.transfers.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"n:/x"}, Destination: "gsv:x", Later: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.owner(ctx) }}
+			ws, _, err := d.Dial("ws://gateway/ws", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ws.Close()
+			began := time.Now()
+			connect := `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"maxProtocol":1,"client":{"id":"n","mode":"node"},"extensions":` + c.extensions +
+				`,"tools":[{"name":"Read"}],"nodeRuntime":{"hostCapabilities":["filesystem.read"],"toolCapabilities":{"Read":["filesystem.read"]}}}}`
+			if err := ws.WriteMessage(websocket.TextMessage, []byte(connect)); err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []string{`"id":"c","ok":true`, `"event":"transfer.send"`} {
+				_, frame, err := ws.ReadMessage()
+				if err != nil || !strings.Contains(string(frame), want) {
+					t.Fatalf("frame %d is %.200s, %v; want %s", i, frame, err, want)
+				}
+			}
+			if took := time.Since(began); took < time.Second+c.settles {
+				t.Errorf("it was told after %s", took)
+			}
+		})
+	}
+}
