@@ -83,6 +83,10 @@ func New(opts Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := opts.Receive.Check(ws); err != nil {
+		ws.Close()
+		return nil, err
+	}
 	n := &Node{opts: opts, ws: ws, out: newOutbox(), turns: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)

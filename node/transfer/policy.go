@@ -63,10 +63,20 @@ func (p Policy) Consent(ctx context.Context, in protocol.TransferReceive) error 
 	case p.Mode != Ask:
 		return nil
 	case p.Ask == nil:
-		//lint:ignore ST1005 for people
-		return errors.New("This machine asks a person before it takes files, and nobody is there to ask")
+		return errNobody
 	}
 	return p.Ask(ctx, in)
+}
+
+// Check reports a folder that the workspace would never let anything into.
+func (p Policy) Check(ws *workspace.Root) error {
+	if p.Folder == "" {
+		return nil
+	}
+	if _, err := ws.Resolve(p.Folder); err != nil {
+		return fmt.Errorf("--receive-folder: %w", err)
+	}
+	return nil
 }
 
 // inside refuses a folder outside Policy.Folder.

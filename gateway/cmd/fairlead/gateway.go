@@ -14,6 +14,7 @@ import (
 	"fairlead/gateway/protocol/resident"
 	"fairlead/node"
 	"fairlead/node/sandbox"
+	"fairlead/node/transfer"
 	"fairlead/node/workspace"
 )
 
@@ -24,6 +25,7 @@ func gatewayCommand(o *options) *cobra.Command {
 	var listen, nodeID, workspace string
 	var withNode, verbose bool
 	var confine confineFlags
+	var receive receiveFlags
 	cmd := &cobra.Command{
 		Use:   "gateway",
 		Short: "Run the gateway, and with --node also the node on this machine",
@@ -42,6 +44,9 @@ func gatewayCommand(o *options) *cobra.Command {
 			if local.confine, err = confine.parse(); err != nil {
 				return err
 			}
+			if local.receive, err = receive.parse(); err != nil {
+				return err
+			}
 			return resident.Run(cmd.Context(), func(ctx context.Context) error {
 				return local.run(ctx, func(g *gateway.Gateway) {
 					log.Info("Gateway ready", "url", g.URL(), "home", home, "secrets", g.SecretsAt())
@@ -56,6 +61,7 @@ func gatewayCommand(o *options) *cobra.Command {
 	f.StringVar(&workspace, "workspace", "", "folder the node works in (default: the current folder)")
 	f.BoolVar(&verbose, "verbose", false, "log more")
 	confine.add(cmd)
+	receive.add(cmd)
 	return cmd
 }
 
@@ -66,6 +72,7 @@ type localOptions struct {
 	node              bool
 	nodeID, workspace string
 	confine           node.Confinement
+	receive           transfer.Policy
 }
 
 // run runs a gateway, and a node on it, until ctx ends; ready is called once both are up. They stop in order: node, gateway, store.
@@ -139,7 +146,7 @@ func nodeOptions(l localOptions, g *gateway.Gateway) node.Options {
 		dir, _ = os.Getwd()
 	}
 	return node.Options{
-		ID: protocol.NodeID(id), Workspace: dir, Confine: l.confine, Home: g.Home(), Dial: g.DialNode(), LogDir: g.LogDir(), Logger: l.log,
+		ID: protocol.NodeID(id), Workspace: dir, Confine: l.confine, Receive: l.receive, Home: g.Home(), Dial: g.DialNode(), LogDir: g.LogDir(), Logger: l.log,
 		Version: gateway.Version,
 	}
 }

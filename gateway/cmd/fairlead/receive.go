@@ -1,7 +1,10 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"fairlead/node/transfer"
 )
@@ -11,15 +14,19 @@ type receiveFlags struct{ mode, from, folder string }
 
 func (r *receiveFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.mode, "receive", transfer.Trusted, "what to take that is sent to this machine: trusted, ask (a person at this machine) or off")
+	f.StringVar(&r.mode, "receive", transfer.Trusted, "what to take that is sent to this machine: trusted, ask (the person at this machine's terminal) or off")
 	f.StringVar(&r.from, "receive-from", "", "take files only from these `machines`, parted by commas; gsv is the agent's workspace, @here a window or command line")
 	f.StringVar(&r.folder, "receive-folder", "", "take files into this `folder` only, which must be in the workspace or granted")
 }
 
+// parse gives the policy. It asks at this process's terminal, when there is one.
 func (r *receiveFlags) parse() (transfer.Policy, error) {
 	p, err := transfer.ParsePolicy(r.mode, r.from, r.folder)
 	if err != nil {
 		return p, &exitError{code: exitUsage, err: err}
+	}
+	if p.Mode == transfer.Ask && term.IsTerminal(int(os.Stdin.Fd())) {
+		p.Ask = transfer.AskAt(os.Stdin, os.Stderr)
 	}
 	return p, nil
 }

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/protocol"
 	"fairlead/node/sandbox"
+	"fairlead/node/transfer"
 	"fairlead/node/workspace"
 )
 
@@ -51,11 +53,22 @@ func TestParseReadsTheConfinement(t *testing.T) {
 	}
 }
 
+func TestParseReadsWhatTheMachineTakes(t *testing.T) {
+	dir := t.TempDir()
+	o, _, err := parse([]string{"--gateway", "ws://x/ws", "--receive", "ask", "--receive-from", "tower, gsv", "--receive-folder", dir}, io.Discard)
+	if err != nil || o.Receive.Mode != transfer.Ask || !slices.Equal(o.Receive.From, []protocol.NodeID{"tower", "gsv"}) || o.Receive.Folder != dir {
+		t.Errorf("%+v, %v", o.Receive, err)
+	}
+	if o, _, err = parse([]string{"--gateway", "ws://x/ws"}, io.Discard); err != nil || o.Receive.Mode != transfer.Trusted || o.Receive.From != nil || o.Receive.Folder != "" {
+		t.Errorf("%+v, %v", o.Receive, err)
+	}
+}
+
 func TestParseRefusesWithAUsageError(t *testing.T) {
 	t.Setenv("FAIRLEAD_URL", "")
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_HOME", t.TempDir())
-	for _, args := range []string{"", "--gateway ws://x/ws extra", "--gateway ws://x/ws --id a__b", "--gateway ws://x/ws --sandbox none", "--gateway ws://x/ws --network some", "--gateway ws://x/ws --grant :ro", "--colour", "--token x"} {
+	for _, args := range []string{"", "--gateway ws://x/ws extra", "--gateway ws://x/ws --id a__b", "--gateway ws://x/ws --sandbox none", "--gateway ws://x/ws --network some", "--gateway ws://x/ws --grant :ro", "--gateway ws://x/ws --receive maybe", "--colour", "--token x"} {
 		o, p, err := parse(strings.Fields(args), io.Discard)
 		if err == nil {
 			err = p.reach(&o)
