@@ -1,7 +1,6 @@
 package channel_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fairlead/gateway/channel"
 	"fairlead/gateway/channel/channeltest"
 	"fairlead/gateway/protocol"
 )
@@ -215,38 +213,6 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 	})
 }
 
-func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
-	b, p := open(t)
-	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
-	b.Begin()
-	start(t, b)
-	up := p.Up("default")
-	if _, err := up.Inbound(t.Context(), dm("do it twice")); err != nil {
-		t.Fatal(err)
-	}
-	says(t, p, "Let me look.", "You said twice")
-	in := dm("fail")
-	in.Peer = protocol.Peer{Kind: "group", ID: "g"}
-	in.Message.ID = "m7"
-	if _, err := up.Inbound(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
-	says(t, p, "Let me look.", "You said twice", "That did not work: the model is asleep")
-	if last := p.Sent()[2]; last.Message.ReplyToID != "m7" || last.SessionKey != "agent:main:pigeon:group:g" {
-		t.Errorf("%+v", last)
-	}
-	eventually(t, "typing on and off twice", func() bool { return len(p.Typed()) == 4 })
-	for i, typed := range p.Typed() {
-		if typed.Typing != (i%2 == 0) {
-			t.Errorf("typing %+v", p.Typed())
-		}
-	}
-	eventually(t, "the runs are forgotten", func() bool {
-		runs, err := b.Store.ChannelRuns(t.Context())
-		return err == nil && len(runs) == 0
-	})
-}
-
 func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
 	b, _ := open(t)
 	for _, id := range []string{"ann", "bob"} {
@@ -269,85 +235,6 @@ func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
 	if got := b.Config.Get().Channels["pigeon"].AllowFrom; !slices.Equal(got, []string{"ann"}) {
 		t.Error(got)
 	}
-}
-
-func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
-	dir := t.TempDir()
-	p := channeltest.NewPigeon()
-	b := channeltest.Open(t, dir, p)
-	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
-	b.Begin()
-	start(t, b)
-	in := dm("please hold")
-	in.Message.ID = "m1"
-	res, err := b.Inbound(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secrets := b.Secrets
-	b.Close()
-
-	b = channeltest.Open(t, dir, p)
-	if err := b.Answer(t.Context(), res.RunID, "Here it is."); err != nil { // before anybody listens
-		t.Fatal(err)
-	}
-	if err := b.Secrets.Set("channel-pigeon-default-key", "k"); err != nil {
-		t.Fatal(err)
-	}
-	if v, err := secrets.Get("channel-pigeon-default-key"); err != nil || v != "k" {
-		t.Error("the key was not kept with the secrets", err)
-	}
-	if accounts, _ := b.Store.ChannelAccounts(t.Context()); len(accounts) != 1 || accounts[0].Config["key"] != nil {
-		t.Errorf("%+v", accounts)
-	}
-	b.Begin()
-	says(t, p, "Here it is.")
-	if again, err := b.Inbound(t.Context(), in); err != nil || again.Status != protocol.InboundDuplicate {
-		t.Error(again, err)
-	}
-	b.Close()
-
-	b = channeltest.Open(t, dir, p)
-	b.Begin()
-	t.Cleanup(b.Close)
-	eventually(t, "the run is forgotten", func() bool {
-		runs, err := b.Store.ChannelRuns(t.Context())
-		return err == nil && len(runs) == 0
-	})
-	says(t, p, "Here it is.")
-}
-
-func TestWhatTheNetworkDoesNotTakeIsSaidAgainOrGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := channeltest.NewPigeon()
-		b := channeltest.Open(t, t.TempDir(), p)
-		b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
-		b.Begin()
-		defer b.Close()
-		start(t, b)
-		notices := b.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNotice })
-		defer notices.Close()
-		for _, peer := range []string{"rain", "wall", "ann"} {
-			in := dm("hello")
-			in.Peer.ID = peer
-			if _, err := b.Inbound(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
-		}
-		synctest.Wait()
-		if len(p.Sent()) != 0 {
-			t.Error("something overtook what waits", texts(p))
-		}
-		time.Sleep(7 * time.Second) // 2 s, then 4 s
-		synctest.Wait()
-		if got := p.Sent(); len(got) != 2 || got[0].Peer.ID != "rain" || got[1].Peer.ID != "ann" {
-			t.Errorf("%+v", got)
-		}
-		n, err := notices.Next(t.Context())
-		if err != nil || !strings.Contains(n.Notice.Text, "A message to wall on pigeon was not delivered") {
-			t.Errorf("%+v %v", n.Notice, err)
-		}
-	})
 }
 
 func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {
@@ -383,103 +270,6 @@ func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {
 		}
 	})
 }
-
-func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
-	b, _ := open(t)
-	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
-	b.Begin()
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi"}); err == nil || !strings.Contains(err.Error(), "say the channel and to whom") {
-		t.Error(err)
-	}
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "pigeon", To: "bob"}); !errors.Is(err, protocol.ErrUnavailable) {
-		t.Error(err)
-	}
-	start(t, b)
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "pigeon"}); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Error(err)
-	}
-	said, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "pigeon", To: "bob"})
-	if err != nil || !said.Sent || said.To != "bob" || said.AccountID != "default" || said.PeerKind != "dm" || said.MessageID != "ph" {
-		t.Errorf("%+v %v", said, err)
-	}
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "pigeon", To: "wall"}); err == nil || !strings.Contains(err.Error(), "there is a wall") {
-		t.Error(err)
-	}
-	if _, err := b.Inbound(t.Context(), dm("hold")); err != nil {
-		t.Fatal(err)
-	}
-	if said, err = b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "by the way"}); err != nil || said.To != "ann" {
-		t.Errorf("%+v %v", said, err)
-	}
-	if l := b.LastActive(t.Context()); l == nil || l.Peer.ID != "ann" || l.Channel != "pigeon" || l.Timestamp == 0 {
-		t.Errorf("%+v", l)
-	}
-}
-
-func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := channeltest.Open(t, t.TempDir())
-		b.Set(t, "channels.telex", `{"dmPolicy":"open"}`)
-		b.Begin()
-		defer b.Close()
-		link := &wire{}
-		p := protocol.ConnectParams{Client: protocol.ClientInfo{ID: "w", Channel: "telex"}, Extensions: []string{protocol.ExtDelivery}}
-		if err := channel.Name(&p); err != nil || p.Client.AccountID != "w" {
-			t.Fatal(p.Client, err)
-		}
-		ready, detach, err := b.Attach(p, link)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ready()
-		in := dm("hello")
-		in.Channel, in.AccountID = "telex", "w"
-		if _, err := b.Inbound(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(40 * time.Second) // no receipt within 30 s: it is said again 2 s later
-		synctest.Wait()
-		if len(link.out) != 2 || link.out[0].Message != link.out[1].Message || link.out[0].DeliveryID == "" {
-			t.Fatalf("%+v", link.out)
-		}
-		if ack, err := b.Delivered("telex", "w", protocol.ChannelDeliveredParams{DeliveryID: link.out[1].DeliveryID, MessageID: "t1"}); err != nil || ack.Dropped {
-			t.Error(ack, err)
-		}
-		synctest.Wait()
-		if waiting, err := b.Store.OutboxWaiting(t.Context()); err != nil || len(waiting) != 0 {
-			t.Error(waiting, err)
-		}
-		detach()
-		in.Message.Text = "goodbye"
-		if _, err := b.Inbound(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		if waiting, _ := b.Store.OutboxWaiting(t.Context()); waiting["telex:w"] != 1 || len(link.out) != 2 {
-			t.Error(waiting, link.out)
-		}
-		time.Sleep(49 * time.Hour)
-		ready, detach, _ = b.Attach(p, link)
-		ready()
-		synctest.Wait()
-		if waiting, _ := b.Store.OutboxWaiting(t.Context()); len(waiting) != 0 || len(link.out) != 2 {
-			t.Error("what is two days old was said", waiting, link.out)
-		}
-		detach()
-	})
-}
-
-// wire is a link that keeps what is sent. The tests look when nobody sends.
-type wire struct{ out []protocol.ChannelOutbound }
-
-func (w *wire) SendEvent(_ context.Context, name string, payload any) error {
-	if name == protocol.EventOutbound {
-		w.out = append(w.out, payload.(protocol.ChannelOutbound))
-	}
-	return nil
-}
-
-func (w *wire) Close(int, string) {}
 
 func FuzzInbound(f *testing.F) {
 	f.Add(`{"channel":"pigeon","accountId":"default","peer":{"kind":"group","id":"g","name":"n"},"sender":{"id":"s"},"message":{"id":"1","text":"hold","replyToText":"]","location":{"lat":1e308,"lon":-0},"media":[{"type":"document","data":"AAAA","filename":"../x"}]},"wasMentioned":true}`)

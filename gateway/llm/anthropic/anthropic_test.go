@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,85 +16,6 @@ import (
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
-
-// event writes one event of the wire.
-func event(data string) string {
-	var e struct{ Type string }
-	if err := json.Unmarshal([]byte(data), &e); err != nil {
-		panic(err)
-	}
-	return fmt.Sprintf("event: %s\ndata: %s\n\n", e.Type, data)
-}
-
-func events(list ...string) string {
-	var b strings.Builder
-	for _, data := range list {
-		b.WriteString(event(data))
-	}
-	return b.String()
-}
-
-const (
-	start = `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"model":"m","stop_reason":null,"usage":{"input_tokens":25,"cache_creation_input_tokens":7,"cache_read_input_tokens":100,"output_tokens":1}}}`
-	ping  = `{"type":"ping"}`
-	stop  = `{"type":"message_stop"}`
-)
-
-func ended(reason string) string {
-	return `{"type":"message_delta","delta":{"stop_reason":"` + reason + `","stop_sequence":null},"usage":{"output_tokens":40,"output_tokens_details":{"thinking_tokens":12}}}`
-}
-
-// whole is thought, words and two calls, as Anthropic sends them.
-var whole = events(start, ping,
-	`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
-	`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Let me "}}`,
-	`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"läok 🚢."}}`,
-	`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"EqQB="}}`,
-	`{"type":"content_block_stop","index":0}`,
-	`{"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"hidden=="}}`,
-	`{"type":"content_block_stop","index":1}`,
-	`{"type":"content_block_start","index":2,"content_block":{"type":"text","text":""}}`,
-	`{"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"I will "}}`, ping,
-	`{"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"look."}}`,
-	`{"type":"content_block_stop","index":2}`,
-	`{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"toolu_1","name":"laptop__Bash","input":{}}}`,
-	`{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":""}}`,
-	`{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{\"command\": \"ls"}}`,
-	`{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":" -la\"}"}}`,
-	`{"type":"content_block_stop","index":3}`,
-	`{"type":"content_block_start","index":4,"content_block":{"type":"tool_use","id":"toolu_2","name":"laptop__Glob","input":{}}}`,
-	`{"type":"content_block_stop","index":4}`,
-	ended("tool_use"), stop)
-
-func checkWhole(t *testing.T, a llmtest.Answer) {
-	t.Helper()
-	if a.Err != nil || a.Thinking != "Let me läok 🚢." || a.Text != "I will look." || a.Stop != llm.StopToolUse {
-		t.Fatalf("%+v", a)
-	}
-	if len(a.Calls) != 2 || a.Calls[0].ID != "toolu_1" || string(a.Calls[0].Arguments) != `{"command": "ls -la"}` || string(a.Calls[1].Arguments) != "{}" {
-		t.Fatalf("calls %+v", a.Calls)
-	}
-	if a.Deltas[0] != `{"command": "ls -la"}` || len(a.Content) != 5 || a.Content[0].Signature != "EqQB=" || !a.Content[1].Redacted || a.Content[1].Signature != "hidden==" {
-		t.Fatalf("content %+v", a.Content)
-	}
-	want := protocol.Usage{Input: 25, Output: 40, CacheRead: 100, CacheWrite: 7, Total: 172, Reasoning: 12}
-	if a.Usage != want {
-		t.Fatalf("usage %+v", a.Usage)
-	}
-}
-
-func user(text string) protocol.Message {
-	return protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}
-}
-
-var hello = llm.Request{Messages: []protocol.Message{user("hello")}}
-
-func options(w *llmtest.Wire) llm.Options {
-	return llm.Options{
-		BaseURL: "http://model.test", Key: "sk-ant-secret", Model: "claude-opus-4-6", HTTP: w.Client(),
-		Info: protocol.ModelInfo{MaxOutput: 64_000, Thinking: true, Images: true, Tools: true},
-	}
-}
 
 func TestAnswerIsPutTogetherWhereverChunksEnd(t *testing.T) {
 	for size := range len(whole) {
@@ -270,73 +190,6 @@ func TestNothingIsTakenFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestFailuresHaveAKindAndTheServersSentence(t *testing.T) {
-	for _, tc := range []struct {
-		status     int
-		kind, text string
-		want       error
-	}{
-		{401, "authentication_error", "invalid x-api-key sk-ant-secret", protocol.ErrModelAuth},
-		{403, "permission_error", "not for you", protocol.ErrModelAuth},
-		{400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", protocol.ErrContextOverflow},
-		{400, "exceed_context_size_error", "the request exceeds the available context size", protocol.ErrContextOverflow},
-		{413, "request_too_large", "request_too_large", protocol.ErrContextOverflow},
-		{404, "not_found_error", "model: claude-9", protocol.ErrModel},
-		{400, "invalid_request_error", "tools.0.name: too long", protocol.ErrModel},
-	} {
-		w := llmtest.NewWire(llmtest.Reply{Status: tc.status, Body: fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, tc.kind, tc.text)})
-		a := llmtest.Collect(t.Context(), New(options(w)), hello)
-		said := strings.ReplaceAll(tc.text, "sk-ant-secret", "[key]")
-		if !errors.Is(a.Err, tc.want) || !strings.Contains(a.Err.Error(), said) || strings.Contains(a.Err.Error(), "sk-ant-secret") || len(w.Asked()) != 1 {
-			t.Errorf("%d %s: %v after %d requests", tc.status, tc.kind, a.Err, len(w.Asked()))
-		}
-	}
-}
-
-func TestOverloadIsRetriedVisibly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := llmtest.NewWire(
-			llmtest.Reply{Status: 529, Body: `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, Header: http.Header{"Retry-After": {"7"}}},
-			llmtest.Reply{Status: 500, Body: `{"type":"error","error":{"type":"api_error","message":"Internal"}}`, Header: http.Header{"Retry-After-Ms": {"250"}}},
-			llmtest.Reply{Body: events(start, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)},
-			llmtest.Reply{Body: whole})
-		began := time.Now()
-		a := llmtest.Collect(t.Context(), New(options(w)), hello)
-		checkWhole(t, a)
-		if len(a.Retries) != 3 || a.Retries[0].Reason != "the provider is overloaded (529)" || a.Retries[0].After != 7*time.Second || a.Retries[1].After != 250*time.Millisecond {
-			t.Errorf("%+v", a.Retries)
-		}
-		if took := time.Since(began); took < 7250*time.Millisecond+8*time.Second {
-			t.Error(took)
-		}
-	})
-}
-
-func TestCutAnswerIsNotAskedForAgainOnceShown(t *testing.T) {
-	for name, r := range map[string]llmtest.Reply{
-		"dropped": {Body: whole[:strings.Index(whole, "look.")], Cut: io.ErrUnexpectedEOF},
-		"ended":   {Body: whole[:strings.Index(whole, "event: message_delta")]},
-		"error":   {Body: whole[:strings.Index(whole, "event: message_delta")] + event(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)},
-	} {
-		w := llmtest.NewWire(r)
-		a := llmtest.Collect(t.Context(), New(options(w)), hello)
-		if !errors.Is(a.Err, protocol.ErrModel) || len(w.Asked()) != 1 || a.Stop != "" || w.Open() != 0 {
-			t.Errorf("%s: %v, %d requests, stop %q", name, a.Err, len(w.Asked()), a.Stop)
-		}
-	}
-}
-
-func TestDroppedConnectionBeforeTheAnswerIsRetried(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := llmtest.NewWire(llmtest.Reply{Err: io.ErrUnexpectedEOF}, llmtest.Reply{Body: event(start), Cut: io.ErrUnexpectedEOF}, llmtest.Reply{Body: whole})
-		a := llmtest.Collect(t.Context(), New(options(w)), hello)
-		checkWhole(t, a)
-		if len(a.Retries) != 2 || !strings.Contains(a.Retries[0].Reason, "model.test broke off") {
-			t.Errorf("%+v", a.Retries)
-		}
-	})
-}
-
 func TestStopReasons(t *testing.T) {
 	text := `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Hi"}}`
 	for reason, want := range map[string]string{
@@ -356,44 +209,6 @@ func TestUnfinishedArgumentsAreBad(t *testing.T) {
 	a := llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: body}))), hello)
 	if len(a.Calls) != 1 || a.Calls[0].Arguments != nil || a.BadArgs[0] != `{"command": "l` || a.Stop != llm.StopMaxTokens {
 		t.Errorf("%+v", a)
-	}
-}
-
-func TestCancelClosesTheConnectionAtOnce(t *testing.T) {
-	gone := make(chan struct{})
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, whole[:strings.Index(whole, "event: message_delta")])
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		close(gone)
-	}))
-	defer srv.Close()
-	m := New(llm.Options{BaseURL: srv.URL, Model: "m"})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var last error
-	for ev, err := range m.Stream(ctx, hello) {
-		last = err
-		if ev.Type == llm.EventText {
-			cancel()
-		}
-	}
-	if !errors.Is(last, context.Canceled) {
-		t.Error(last)
-	}
-	<-gone
-}
-
-func TestLeavingTheLoopClosesTheConnection(t *testing.T) {
-	w := llmtest.NewWire(llmtest.Reply{Body: whole, Hang: true})
-	for ev := range New(options(w)).Stream(t.Context(), hello) {
-		if ev.Type == llm.EventText {
-			break
-		}
-	}
-	if w.Open() != 0 {
-		t.Error("the connection is still open")
 	}
 }
 

@@ -1,0 +1,79 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// ending adds the trace that a run left which failed or was stopped. While the run itself is known, its row says more.
+func (b *builder) ending(items []widgets.Item, key string, m protocol.Message, s State) []widgets.Item {
+	if m.ErrorMessage == "" {
+		return b.item(items, key, kindNotice, 32, noticeData{icon: "stop", text: m.Content.Text()})
+	}
+	if known(s, m.RunID) {
+		return items
+	}
+	return b.item(items, key, kindProblem, 60, problemData{problem: widgets.Problem{What: sentence(m.ErrorMessage)}, run: m.RunID})
+}
+
+// pieceSize is from how many bytes on a message is cut into rows.
+const pieceSize = 2500
+
+func (b *builder) text(items []widgets.Item, key string, d messageData) []widgets.Item {
+	cut := widgets.CutMarkdown
+	if d.plain {
+		cut = widgets.CutPlain
+	}
+	images := d.images
+	parts := cut(d.text, pieceSize)
+	for i, part := range parts {
+		k := key
+		if i > 0 {
+			k = fmt.Sprintf("%s/%d", key, i)
+			d.from, d.time, d.exact = "", "", ""
+		}
+		d.text, d.images = part, ""
+		if i == len(parts)-1 {
+			d.images = images
+		}
+		items = b.item(items, k, kindMessage, 40+float32(len(part))/3.5, d)
+	}
+	return items
+}
+
+// answer adds text of the agent, with its name above the first of a run.
+func (b *builder) answer(items []widgets.Item, key string, m protocol.Message, text string, cur *cursor, now time.Time) []widgets.Item {
+	d := messageData{id: m.ID, run: m.RunID, text: text}
+	if speaker := "Fairlead/" + string(m.RunID); cur.speaker != speaker {
+		cur.speaker = speaker
+		d.from, d.time, d.exact = "Fairlead", clock(m.Timestamp, now), exact(m.Timestamp, now)
+	}
+	return b.text(items, key, d)
+}
+
+// head adds the agent's name alone, above a card that comes first.
+func (b *builder) head(items []widgets.Item, key string, m protocol.Message, cur *cursor, now time.Time) []widgets.Item {
+	speaker := "Fairlead/" + string(m.RunID)
+	if cur.speaker == speaker {
+		return items
+	}
+	cur.speaker = speaker
+	return b.item(items, key, kindMessage, 40, messageData{id: m.ID, run: m.RunID, from: "Fairlead", time: clock(m.Timestamp, now), exact: exact(m.Timestamp, now)})
+}
+
+func (b *builder) thought(items []widgets.Item, key, text string, hidden, live bool) []widgets.Item {
+	title := "Thought"
+	switch {
+	case hidden:
+		title, text = "Thought, hidden by the provider", ""
+	case strings.TrimSpace(text) == "":
+		return items
+	case live:
+		title = "Thinking…"
+	}
+	return b.item(items, key, kindFold, 28, foldData{key, title, strings.TrimSpace(text)})
+}

@@ -1,0 +1,155 @@
+package chat
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+var noon = time.Date(2026, 5, 3, 12, 0, 0, 0, time.UTC)
+
+func at(before time.Duration) int64 { return noon.Add(-before).UnixMilli() }
+
+func user(id, text string) protocol.Message {
+	return protocol.Message{ID: protocol.MessageID(id), Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}, Timestamp: at(time.Minute)}
+}
+
+func assistant(id string, run protocol.RunID, blocks ...protocol.Block) protocol.Message {
+	return protocol.Message{ID: protocol.MessageID(id), RunID: run, Role: protocol.RoleAssistant, Content: blocks, Timestamp: at(time.Minute)}
+}
+
+func toolCall(id, name, args string) protocol.Block {
+	return protocol.Block{Type: protocol.BlockToolCall, ID: id, Name: name, Arguments: json.RawMessage(args)}
+}
+
+func result(id, call, text string, info *protocol.CallInfo) protocol.Message {
+	return protocol.Message{ID: protocol.MessageID(id), Role: protocol.RoleToolResult, ToolCallID: call, ToolName: "server__Bash", Content: protocol.Content{protocol.Text(text)}, Call: info}
+}
+
+// lines is what rows say, one line each.
+func lines(items []widgets.Item) string {
+	var out []string
+	for _, i := range items {
+		switch d := i.Data.(type) {
+		case messageData:
+			out = append(out, strings.TrimSpace(d.from+": "+d.text))
+		case toolData:
+			words := strings.Fields(fmt.Sprint(d.tool.Verb, " ", d.tool.Machine, " ", d.tool.Argument, " ", d.tool.Word, " ", d.tool.Time))
+			out = append(out, "["+strings.Join(words, " ")+"]")
+		case foldData:
+			out = append(out, "("+d.title+")")
+		case noticeData:
+			out = append(out, "- "+d.text)
+		case problemData:
+			out = append(out, "! "+d.problem.What+" <"+d.act+">")
+		case queuedData:
+			out = append(out, "next "+d.text)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func assertLines(t *testing.T, items []widgets.Item, want ...string) {
+	t.Helper()
+	if got := lines(items); got != strings.Join(want, "\n") {
+		t.Errorf("rows:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
+	}
+	seen := map[string]bool{}
+	for _, i := range items {
+		if seen[i.Key] {
+			t.Errorf("two rows with key %s", i.Key)
+		}
+		seen[i.Key] = true
+	}
+}
+
+// desk is a pane in a window that writes down what it calls.
+type desk struct {
+	*Pane
+	win  fyne.Window
+	did  []string
+	sent []protocol.Attachment
+}
+
+func newDesk(t testing.TB, width, height float32) *desk {
+	test.NewTempApp(t)
+	fyne.CurrentApp().Settings().SetTheme(look.New(look.Light, 1))
+	d := &desk{}
+	note := func(format string, a ...any) { d.did = append(d.did, fmt.Sprintf(format, a...)) }
+	d.Pane = New(Handlers{
+		Send: func(text string, images []protocol.Attachment, node protocol.NodeID) {
+			note("send %q %d @%s", text, len(images), node)
+			d.sent = images
+		},
+		Stop:     func() { note("stop") },
+		Unqueue:  func(id protocol.RunID) { note("unqueue %s", id) },
+		Retry:    func(r protocol.RunInfo) { note("retry %s", r.RunID) },
+		StopCall: func(id protocol.CallID) { note("stop call %s", id) },
+		Answer:   func(q protocol.Approval, decision string) { note("%s %s %s", decision, q.ID, q.Hash) },
+		Review:   func(id protocol.ApprovalID) { note("review %s", id) },
+		Older:    func() { note("older") },
+		Rename:   func(s string) { note("rename %q", s) },
+		Settings: func() { note("settings") },
+		SetModel: func(protocol.ModelRef) {}, SetThink: func(string) {},
+		ReadFile: func(path string, done func(protocol.Attachment, error)) {
+			if strings.Contains(path, "bad") {
+				done(protocol.Attachment{}, errors.New("it is too large"))
+				return
+			}
+			done(protocol.Attachment{Filename: path, MimeType: "image/png"}, nil)
+		},
+		PasteImage: func(done func(protocol.Attachment, error)) { done(protocol.Attachment{Filename: "pasted.png"}, nil) },
+	}, &look.Machines{})
+	d.win = test.NewTempWindow(t, d.Pane)
+	d.win.SetPadded(false)
+	d.win.Resize(fyne.NewSize(width, height))
+	d.Tick(noon)
+	return d
+}
+
+func (d *desk) assert(t *testing.T, want ...string) {
+	t.Helper()
+	if got := strings.Join(d.did, "; "); got != strings.Join(want, "; ") {
+		t.Errorf("did %s\nwant %s", got, strings.Join(want, "; "))
+	}
+	d.did = nil
+}
+
+func (d *desk) button(text string) *widgets.Button {
+	var found *widgets.Button
+	var visit func(o fyne.CanvasObject)
+	visit = func(o fyne.CanvasObject) {
+		if !o.Visible() {
+			return
+		}
+		switch o := o.(type) {
+		case *widgets.Button:
+			if o.Text == text {
+				found = o
+			}
+		case *fyne.Container:
+			for _, c := range o.Objects {
+				visit(c)
+			}
+		}
+		if w, ok := o.(fyne.Widget); ok {
+			for _, c := range test.WidgetRenderer(w).Objects() {
+				visit(c)
+			}
+		}
+	}
+	visit(d.win.Content())
+	return found
+}
+
+func key(e *entry, name fyne.KeyName) { e.TypedKey(&fyne.KeyEvent{Name: name}) }

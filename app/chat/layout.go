@@ -1,0 +1,105 @@
+package chat
+
+import (
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+)
+
+// columnWidth is how wide the transcript's rows get: 76 letters of text and its margins, with room for code.
+const columnWidth = 720
+
+// relayout places the pane's parts again, after the composer or the header changed in size.
+func (p *Pane) relayout() {
+	if s := p.Size(); s.Width > 0 {
+		p.place(s)
+	}
+}
+
+func (p *Pane) place(size fyne.Size) {
+	narrow := size.Width < look.Narrow-200
+	if narrow != p.header.narrow {
+		p.header.narrow = narrow
+		p.header.show(p.state)
+	}
+	margin := look.Page
+	if narrow {
+		margin = 12
+	}
+	head := p.header.box.MinSize().Height
+	p.header.box.Resize(fyne.NewSize(size.Width, head))
+	p.header.box.Move(fyne.NewPos(0, 0))
+	relayout(p.header.box)
+
+	width := min(size.Width-2*margin, columnWidth*look.Size("text")/14)
+	x := float32(int((size.Width - width) / 2))
+	c := p.composer.box
+	c.Resize(fyne.NewSize(width, c.MinSize().Height))
+	relayout(c)
+	h := c.MinSize().Height
+	c.Resize(fyne.NewSize(width, h))
+	c.Move(fyne.NewPos(x, size.Height-h-margin/2))
+
+	// The transcript reaches to the window's edge, so that its bar does; the rows keep the margin by their width.
+	p.transcript.Width = width
+	p.middle.Move(fyne.NewPos(0, head+1))
+	p.middle.Resize(fyne.NewSize(size.Width, max(size.Height-head-1-h-margin, 0)))
+	p.middle.Layout.Layout(p.middle.Objects, p.middle.Size()) // what stands in it may have another height now
+	p.line.Move(fyne.NewPos(0, head))
+	p.line.Resize(fyne.NewSize(size.Width, 1))
+	p.top.Resize(fyne.NewSize(size.Width, head))
+	p.bottom.Move(fyne.NewPos(0, size.Height-h-margin))
+	p.bottom.Resize(fyne.NewSize(size.Width, h+margin))
+}
+
+// middleLayout gives all its room to the transcript and puts what is shown instead of it in the middle.
+type middleLayout struct{}
+
+func (middleLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, 80) }
+
+func (middleLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	for i, o := range objects {
+		if i == 0 {
+			o.Resize(size)
+			continue
+		}
+		width := min(size.Width-2*look.Page, 620)
+		h := widgets.Fit(o, width)
+		o.Move(fyne.NewPos(float32(int((size.Width-width)/2)), float32(int(max(size.Height-h, 0)/2))))
+	}
+}
+
+func relayout(o fyne.CanvasObject) {
+	if box, ok := o.(*fyne.Container); ok && box.Layout != nil {
+		box.Layout.Layout(box.Objects, box.Size())
+		for _, c := range box.Objects {
+			relayout(c)
+		}
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (p *Pane) CreateRenderer() fyne.WidgetRenderer { return &paneRenderer{p} }
+
+type paneRenderer struct{ p *Pane }
+
+func (r *paneRenderer) MinSize() fyne.Size { return fyne.NewSize(300, 240) }
+
+func (r *paneRenderer) Layout(size fyne.Size) { r.p.place(size) }
+
+func (r *paneRenderer) Destroy() {}
+
+func (r *paneRenderer) Refresh() {
+	for _, o := range r.Objects() {
+		o.Refresh()
+	}
+	r.p.place(r.p.Size())
+}
+
+// Objects has the header and the composer on grounds of their own above the transcript: Fyne's software painter lets what scrolls
+// within a row stick out of the transcript.
+func (r *paneRenderer) Objects() []fyne.CanvasObject {
+	p := r.p
+	return []fyne.CanvasObject{p.middle, p.top, p.bottom, p.header.box, p.line, p.composer.box}
+}

@@ -1,0 +1,170 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// maxOutput is how much of a result a card shows, in bytes: the end of it. Copy gives as much.
+const maxOutput = 256 << 10
+
+// argument picks what says most of a call's arguments for one line, and the whole of it when that is more.
+func argument(verb string, raw json.RawMessage) (line, whole string) {
+	var args map[string]any
+	if json.Unmarshal(raw, &args) != nil {
+		return "", ""
+	}
+	get := func(keys ...string) string {
+		for _, k := range keys {
+			if s, ok := args[k].(string); ok && s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	path := get("path", "file_path", "filePath", "file")
+	switch {
+	case get("command") != "":
+		whole = get("command")
+	case get("pattern") != "":
+		whole = get("pattern")
+		if path != "" && path != "." {
+			line = whole + "  in " + path
+		}
+	case path != "":
+		line = path
+		if content := get("content"); content != "" {
+			whole = content
+		} else if old, new := get("oldString", "old_string"), get("newString", "new_string"); old != "" || new != "" {
+			whole = "− " + strings.ReplaceAll(old, "\n", "\n− ") + "\n+ " + strings.ReplaceAll(new, "\n", "\n+ ")
+		}
+	case get("query", "url", "name", "text") != "":
+		whole = get("query", "url", "name", "text")
+	case len(args) > 0:
+		var b bytes.Buffer
+		if json.Compact(&b, raw) == nil {
+			line = b.String()
+		}
+		var pretty bytes.Buffer
+		if json.Indent(&pretty, raw, "", "  ") == nil && len(line) > 60 {
+			whole = pretty.String()
+		}
+	}
+	if line == "" {
+		line = whole
+	}
+	first, _, many := strings.Cut(strings.TrimSpace(line), "\n")
+	if many {
+		first += " …"
+	}
+	if whole == line && !many && len(first) < 60 {
+		whole = ""
+	}
+	return first, whole
+}
+
+// output makes a result readable: of a JSON object the text of a program or a file, a list of matches a line each; other JSON is
+// indented. A result that was shortened for the model is no JSON any more, but its text can still be read.
+func output(s string) string {
+	if rest, ok := strings.CutPrefix(s, "Error: "); ok {
+		if _, until, found := strings.Cut(rest, "\nUntil then: "); found {
+			return output(until)
+		}
+		return rest
+	}
+	trimmed := strings.TrimSpace(s)
+	if !strings.HasPrefix(trimmed, "{") {
+		return s
+	}
+	var m map[string]any
+	if json.Unmarshal([]byte(trimmed), &m) != nil {
+		for _, k := range textKeys {
+			if text, ok := loose(trimmed, k); ok {
+				return text
+			}
+		}
+		return s
+	}
+	var parts []string
+	for _, k := range textKeys {
+		if v, ok := m[k].(string); ok && v != "" {
+			if k == "tail" && len(parts) > 0 {
+				continue // the end of output
+			}
+			parts = append(parts, strings.TrimRight(v, "\n"))
+		}
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "\n")
+	}
+	if matches, ok := m["matches"].([]any); ok {
+		lines := make([]string, 0, len(matches))
+		for _, x := range matches {
+			switch x := x.(type) {
+			case string:
+				lines = append(lines, x)
+			case map[string]any:
+				lines = append(lines, fmt.Sprintf("%v:%v: %v", x["path"], x["line"], x["content"]))
+			}
+		}
+		return strings.Join(lines, "\n")
+	}
+	if status, ok := m["status"].(string); ok && m["tail"] != nil && status != "running" {
+		return "" // a command that printed nothing
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(trimmed), "", "  ") != nil {
+		return s
+	}
+	return b.String()
+}
+
+var textKeys = []string{"output", "stdout", "stderr", "content", "tail", "error"}
+
+// loose reads the string of a key out of JSON that is broken somewhere behind its beginning.
+func loose(s, key string) (string, bool) {
+	_, rest, ok := strings.Cut(s, `"`+key+`":"`)
+	if !ok {
+		return "", false
+	}
+	end := 0
+	for end < len(rest) && rest[end] != '"' {
+		if rest[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	rest = rest[:min(end, len(rest))]
+	var b strings.Builder
+	for rest != "" {
+		i := strings.IndexByte(rest, '\\')
+		if i < 0 || i+1 >= len(rest) {
+			b.WriteString(rest)
+			break
+		}
+		b.WriteString(rest[:i])
+		switch c := rest[i+1]; c {
+		case 'n':
+			b.WriteByte('\n')
+		case 't':
+			b.WriteByte('\t')
+		case 'r':
+			b.WriteByte('\r')
+		case 'u':
+			var r rune
+			if len(rest) >= i+6 {
+				if _, err := fmt.Sscanf(rest[i+2:i+6], "%04x", &r); err == nil {
+					b.WriteRune(r)
+					rest = rest[i+6:]
+					continue
+				}
+			}
+		default:
+			b.WriteByte(c)
+		}
+		rest = rest[i+2:]
+	}
+	return b.String(), true
+}

@@ -1,0 +1,160 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+func TestChipsOfAnEmptyChatDoRealWork(t *testing.T) {
+	d := newDesk(t, 860, 600)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	var chips []*widgets.Press
+	var visit func(o fyne.CanvasObject)
+	visit = func(o fyne.CanvasObject) {
+		if p, ok := o.(*widgets.Press); ok {
+			chips = append(chips, p)
+		}
+		if c, ok := o.(*fyne.Container); ok {
+			for _, o := range c.Objects {
+				visit(o)
+			}
+		}
+	}
+	visit(d.empty)
+	for _, c := range chips {
+		test.Tap(c)
+	}
+	d.assert(t, `send "run ls -la" 0 @`, `send "list the Go files" 0 @`, `send "read README.md" 0 @`, `send "what can you do" 0 @`)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "x")}})
+	if d.empty.Visible() {
+		t.Error("the chips stayed")
+	}
+}
+
+func TestCardButtonsAnswerTheQuestionThatIsShown(t *testing.T) {
+	d := newDesk(t, 860, 700)
+	s := State{
+		Session:   protocol.SessionEntry{SessionKey: "k"},
+		Messages:  []protocol.Message{user("1", "x"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))},
+		Calls:     []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Bash", State: protocol.CallWaiting, ApprovalID: "q"}},
+		Approvals: []protocol.Approval{{ID: "q", CallID: "c", State: protocol.ApprovalPending, CreatedAt: noon.UnixMilli(), Hash: "h"}},
+		Runs:      []protocol.RunInfo{{RunID: "r", State: protocol.RunWaiting, Step: 1}, {RunID: "n", State: protocol.RunQueued, Message: "next"}},
+	}
+	d.Update(s)
+	test.Tap(d.button("Allow once"))
+	d.assert(t)
+	d.Tick(noon.Add(2 * time.Second))
+	test.Tap(d.button("Review…"))
+	test.Tap(d.button("Deny"))
+	test.Tap(d.button("Allow once"))
+	test.Tap(d.button("Take back"))
+	d.assert(t, "review q", "deny q h", "allow q h", "unqueue n")
+	s.Approvals, s.Calls = nil, []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Bash", State: protocol.CallRunning, StartedAt: noon.UnixMilli(), Tail: "cc"}}
+	s.Runs = nil
+	d.Update(s)
+	if d.button("Deny") != nil {
+		t.Error("an answered question still asks")
+	}
+	test.Tap(d.button("Stop"))
+	d.assert(t, "stop call c")
+}
+
+func TestProblemsOfferWhatHelps(t *testing.T) {
+	d := newDesk(t, 860, 700)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModelAuth}}})
+	test.Tap(d.button("Open settings"))
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: protocol.ErrModel}}})
+	test.Tap(d.button("Try again"))
+	d.assert(t, "settings", "retry r")
+}
+
+func TestRenameInPlace(t *testing.T) {
+	d := newDesk(t, 860, 600)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Old"}})
+	d.Rename()
+	d.header.name.SetText("New name")
+	d.header.name.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	d.assert(t, `rename "New name"`)
+	d.Rename()
+	d.header.name.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	d.assert(t)
+	if d.header.name.Visible() {
+		t.Error("the field stayed")
+	}
+}
+
+func TestAnotherChatForgetsDraftAndFolds(t *testing.T) {
+	d := newDesk(t, 860, 600)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "a"}, Messages: []protocol.Message{user("1", "x")}})
+	d.SetDraft("half a thought")
+	d.open["z"] = true
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "b"}, Messages: []protocol.Message{user("1", "y")}})
+	if d.Draft() != "" || len(d.open) != 0 || lines(d.transcript.Items()) != "You: y" {
+		t.Errorf("%q %v %s", d.Draft(), d.open, lines(d.transcript.Items()))
+	}
+}
+
+func TestNarrowPaneFitsItsWindow(t *testing.T) {
+	d := newDesk(t, 480, 560)
+	d.Update(State{
+		Session: protocol.SessionEntry{SessionKey: "k", Title: strings.Repeat("A long title ", 20)}, Model: protocol.ModelRef{ID: strings.Repeat("model-", 20)},
+		Nodes: []protocol.NodeInfo{{ID: "a-machine-with-a-very-long-name", Online: true}}, Messages: []protocol.Message{user("1", strings.Repeat("word ", 200))},
+	})
+	if w := d.header.box.MinSize().Width; w > 480 {
+		t.Errorf("the header wants %v", w)
+	}
+	if w := d.composer.box.MinSize().Width; w > 456 {
+		t.Errorf("the composer wants %v", w)
+	}
+}
+
+func TestOlderMessagesAreAskedForAtTheTop(t *testing.T) {
+	d := newDesk(t, 860, 600)
+	s := State{Session: protocol.SessionEntry{SessionKey: "k"}, More: true}
+	for i := range 100 {
+		s.Messages = append(s.Messages, user(fmt.Sprint(i), "message"))
+	}
+	d.Update(s)
+	d.assert(t)
+	d.transcript.ScrollToTop()
+	d.transcript.ScrollToTop()
+	d.assert(t, "older")
+}
+
+// One more piece of an answer in a chat of 20,000 messages, from state to screen.
+func BenchmarkPaneDelta20000(b *testing.B) {
+	d := newDesk(b, 860, 760)
+	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
+	for i := range 10_000 {
+		s.Messages = append(s.Messages, user(fmt.Sprint("u", i), "Why does the build fail?"), assistant(fmt.Sprint("a", i), protocol.RunID(fmt.Sprint("r", i)), protocol.Text(strings.Repeat("Because of a semicolon. ", 30))))
+	}
+	s.Messages = append(s.Messages, user("last", "And now?"))
+	d.Update(s)
+	b.ResetTimer()
+	for i := 0; b.Loop(); i++ {
+		s.Runs = []protocol.RunInfo{{RunID: "now", State: protocol.RunStreaming, Step: 1, Text: strings.Repeat("word ", i%500+1)}}
+		d.Update(s)
+	}
+}
+
+func TestTroubleHasRoomForItsButton(t *testing.T) {
+	d := newDesk(t, 860, 500)
+	reloaded := false
+	d.h.Reload = func() { reloaded = true }
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Problem: "the gateway did not answer"})
+	if want, got := d.trouble.MinSize().Height, d.trouble.Size().Height; got < want {
+		t.Errorf("the box is %v high and wants %v", got, want)
+	}
+	test.Tap(d.button("Try again"))
+	if !reloaded {
+		t.Error("Try again did nothing")
+	}
+}

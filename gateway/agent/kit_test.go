@@ -1,0 +1,129 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+// book is a conversation in memory.
+type book struct {
+	shorten func(keep int64) []protocol.Message
+	mu      sync.Mutex
+	msgs    []protocol.Message
+	states  []string
+	notices []string
+	asked   []int
+	more    bool          // what the person says about going on
+	spoke   chan struct{} // closed with the first piece of text
+	once    sync.Once
+	fail    error
+}
+
+func (b *book) Append(_ context.Context, msgs ...protocol.Message) ([]protocol.Message, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.fail != nil {
+		return nil, b.fail
+	}
+	for i := range msgs {
+		msgs[i].ID = protocol.MessageID(fmt.Sprintf("m%d", len(b.msgs)))
+		b.msgs = append(b.msgs, msgs[i])
+	}
+	return msgs, nil
+}
+
+func (b *book) Ready(ctx context.Context) error { return context.Cause(ctx) }
+
+func (b *book) Step(int) {}
+
+func (b *book) Delta(_ bool, text string) {
+	if b.spoke != nil {
+		b.once.Do(func() { close(b.spoke) })
+	}
+}
+
+func (b *book) State(state, notice string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.states = append(b.states, state)
+	if notice != "" {
+		b.notices = append(b.notices, notice)
+	}
+}
+
+func (b *book) Used(protocol.Usage) {}
+
+func (b *book) AskContinue(_ context.Context, steps int) (bool, error) {
+	b.asked = append(b.asked, steps)
+	return b.more, nil
+}
+
+func (b *book) OnAsk(protocol.Approval) {}
+
+func (b *book) Shorten(_ context.Context, keep int64) ([]protocol.Message, error) {
+	if b.shorten == nil {
+		return nil, nil
+	}
+	return b.shorten(keep), nil
+}
+
+func (b *book) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Message {
+	return msgs
+}
+
+// words are the messages in short: role, text or ids of calls.
+func (b *book) words() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	for _, m := range b.msgs {
+		w := string(m.Role) + ": " + m.Content.Text()
+		for _, c := range m.Content.Calls() {
+			w += " <" + c.ID + ">"
+		}
+		if m.ToolCallID != "" {
+			w += " for " + m.ToolCallID
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// caller runs tools as a test says.
+type caller func(ctx context.Context, c dispatch.Call) (dispatch.Result, error)
+
+func (f caller) Call(ctx context.Context, _ auth.Principal, c dispatch.Call) (dispatch.Result, error) {
+	c.OnStart()
+	return f(ctx, c)
+}
+
+func fine(_ context.Context, c dispatch.Call) (dispatch.Result, error) {
+	return dispatch.Result{Info: protocol.CallInfo{CallID: c.ID, State: protocol.CallDone}, Content: protocol.Content{protocol.Text("ok " + string(c.Args))}}, nil
+}
+
+func run(m *llmtest.Model, b *book, c caller) *Run {
+	if c == nil {
+		c = fine
+	}
+	hello := protocol.Message{ID: "hello", Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Hello")}}
+	return &Run{
+		ID: "run", Session: "agent:main:main", Model: m, Info: m.Info, Ref: protocol.ModelRef{Provider: "test", ID: "scripted"}, MaxSteps: 10,
+		Tools: func() []protocol.ToolSpec { return nil }, Caller: c, Sink: b, History: []protocol.Message{hello},
+	}
+}
+
+func check(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

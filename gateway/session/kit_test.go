@@ -1,0 +1,201 @@
+package session
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/dispatch/dispatchtest"
+	"fairlead/gateway/event"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+	"fairlead/gateway/workspace"
+)
+
+const (
+	chat = protocol.MainSession
+	bash = protocol.ToolName("tower__Bash")
+)
+
+var ann = auth.Owner("ann")
+
+// gateway is everything below the RPC surface, on a real store.
+type gateway struct {
+	*Manager
+	t     *testing.T
+	home  string
+	cfg   config.Config
+	model *llmtest.Model
+	tower *dispatchtest.Machine
+	store *store.Store
+	bus   *event.Bus
+	gate  *approval.Gate
+	sub   *event.Subscription // from before Resume
+}
+
+func start(t *testing.T, steps ...llmtest.Step) *gateway {
+	t.Helper()
+	return startWith(t, &dispatchtest.Machine{}, steps...)
+}
+
+func startWith(t *testing.T, m *dispatchtest.Machine, steps ...llmtest.Step) *gateway {
+	t.Helper()
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: m}
+	g.open(steps...)
+	return g
+}
+
+// open starts the gateway, again on the same disk after an earlier one.
+func (g *gateway) open(steps ...llmtest.Step) {
+	g.t.Helper()
+	s, err := store.Open(g.t.Context(), filepath.Join(g.home, "fairlead.db"))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	w, err := workspace.Open(g.home, protocol.MainAgent)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.store, g.bus, g.model = s, new(event.Bus), llmtest.Script(steps...)
+	g.gate = approval.New(s, g.bus)
+	hub, cfg := nodes.New(g.bus, nil), g.cfg
+	calls := dispatch.New(hub, g.gate, openRules(g.t, s, cfg), s, g.bus, func() config.Config { return cfg })
+	m := New(Options{
+		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Workspace: w, Nodes: hub.Nodes,
+		Config: func() config.Config { return cfg }, Home: g.home,
+	})
+	g.t.Cleanup(func() { m.Close(); s.Close() })
+	g.Manager = m
+	g.tower.ID = "tower"
+	dispatchtest.Attach(g.t, hub, g.tower)
+	g.sub = g.bus.Subscribe()
+	if err := m.Load(g.t.Context()); err != nil {
+		g.t.Fatal(err)
+	}
+	if err := m.Resume(g.t.Context()); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// again starts the gateway anew. A crash leaves the old one without a disk instead of closing it.
+func (g *gateway) again(crash bool, m *dispatchtest.Machine, steps ...llmtest.Step) {
+	g.t.Helper()
+	if !crash {
+		g.Close()
+	}
+	g.store.Close()
+	g.tower = m
+	g.open(steps...)
+}
+
+func (g *gateway) send(text string) protocol.ChatSendResult {
+	g.t.Helper()
+	res, err := g.Send(g.t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: text})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return res
+}
+
+// until waits for a change.
+func (g *gateway) until(ok func(protocol.Change) bool) protocol.Change {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(g.t.Context(), 10*time.Second)
+	defer cancel()
+	for c := range g.sub.All(ctx) {
+		if ok(c) {
+			return c
+		}
+	}
+	g.t.Fatal("the change did not come within 10 s")
+	panic("unreachable")
+}
+
+func terminal(c protocol.Change) bool {
+	return c.Kind == protocol.ChangeChat && (c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
+}
+
+// end waits for the end of a run.
+func (g *gateway) end(id protocol.RunID) *protocol.ChatEvent {
+	g.t.Helper()
+	return g.until(func(c protocol.Change) bool { return terminal(c) && *c.Chat.RunID == id }).Chat
+}
+
+func (g *gateway) question() protocol.Approval {
+	g.t.Helper()
+	return *g.until(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeApproval && c.Approval.State == protocol.ApprovalPending
+	}).Approval
+}
+
+func (g *gateway) state(id protocol.RunID, state string) {
+	g.t.Helper()
+	g.until(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeRun && c.Run.RunID == id && c.Run.State == state
+	})
+}
+
+func (g *gateway) allow(q protocol.Approval, scope string) {
+	g.t.Helper()
+	res, err := g.gate.Answer(g.t.Context(), "ann", protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: scope})
+	if err != nil || !res.Won {
+		g.t.Fatal(res, err)
+	}
+}
+
+// words are a chat's messages in short.
+func (g *gateway) words(key protocol.SessionKey) []string {
+	g.t.Helper()
+	msgs, err := g.store.Messages(g.t.Context(), key, 0, 0)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	out := []string{}
+	for _, m := range msgs {
+		w := string(m.Role) + ": " + m.Content.Text()
+		if m.Origin != "" {
+			w = m.Origin + " " + w
+		}
+		if n := len(m.Content.Calls()); n > 0 {
+			w += strings.Repeat(" <call>", n)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+func (g *gateway) check(want ...string) {
+	g.t.Helper()
+	if got := g.words(chat); !slices.Equal(got, want) {
+		g.t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func (g *gateway) noneOpen() {
+	g.t.Helper()
+	runs, err := g.store.OpenRuns(g.t.Context())
+	if err != nil || len(runs) > 0 {
+		g.t.Errorf("open runs: %+v %v", runs, err)
+	}
+	if list, err := g.gate.Pending(g.t.Context()); err != nil || len(list) > 0 {
+		g.t.Errorf("open questions: %+v %v", list, err)
+	}
+}
+
+func openRules(t *testing.T, s *store.Store, cfg config.Config) *approval.Rules {
+	t.Helper()
+	r, err := approval.OpenRules(t.Context(), s, func() config.ToolApproval { return cfg.ToolApproval })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,47 @@
+package session
+
+import (
+	"testing"
+
+	"fairlead/gateway/dispatch/dispatchtest"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+func TestOwnCommandRunsBesideARun(t *testing.T) {
+	ready := make(chan struct{})
+	g := start(t, llmtest.Say("one").Wait(ready))
+	first := g.send("1")
+	own := g.send("! ls -l")
+	if own.Status != protocol.ChatStarted || own.Queued {
+		t.Errorf("%+v", own)
+	}
+	if e := g.end(own.RunID); e.State != protocol.ChatFinal {
+		t.Errorf("%+v", e)
+	}
+	close(ready)
+	g.end(first.RunID)
+	g.check("user: 1", "direct user: !ls -l", "direct toolResult: ok", "assistant: one")
+	if inv := g.tower.Calls(); len(inv) != 1 || string(inv[0].Args) != `{"command":"ls -l"}` {
+		t.Errorf("%+v", inv)
+	}
+	g.noneOpen()
+}
+
+func TestOwnCommandCanBeStopped(t *testing.T) {
+	began := make(chan struct{}, 1)
+	g := startWith(t, &dispatchtest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
+		began <- struct{}{}
+		<-stop
+		return map[string]any{"output": "half"}, nil
+	}})
+	own := g.send("!make")
+	<-began
+	if res, err := g.Cancel(t.Context(), protocol.ChatCancelParams{SessionKey: chat, RunID: own.RunID}); err != nil || !res.Cancelled {
+		t.Error(res, err)
+	}
+	if e := g.end(own.RunID); e.State != protocol.ChatErrState {
+		t.Errorf("%+v", e)
+	}
+	g.noneOpen()
+}

@@ -1,0 +1,140 @@
+package session
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/dispatch/dispatchtest"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+func TestRestartAsksTheSameQuestionAndGoesOn(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		g := start(t, llmtest.Say("Let me.").Call(bash, `{"command":"make"}`))
+		res := g.send("Build it")
+		second := g.send("And then?")
+		third := g.send("And then that?")
+		first := g.question()
+		g.again(crash, &dispatchtest.Machine{}, llmtest.Say("Built."), llmtest.Say("Rest."), llmtest.Say("More rest."))
+		q := g.question()
+		if q.ID != first.ID || q.Hash != first.Hash || q.RunID != res.RunID {
+			t.Errorf("crash %v: asked %+v, then %+v", crash, first, q)
+		}
+		if len(g.tower.Calls()) != 0 {
+			t.Error("it ran without an answer")
+		}
+		g.allow(q, "")
+		for _, r := range []protocol.ChatSendResult{res, second, third} {
+			if e := g.until(terminal).Chat; *e.RunID != r.RunID || e.State != protocol.ChatFinal {
+				t.Errorf("crash %v: %+v", crash, e)
+			}
+		}
+		g.check("user: Build it", "assistant: Let me. <call>", "toolResult: ok", "assistant: Built.", "user: And then?", "assistant: Rest.",
+			"user: And then that?", "assistant: More rest.")
+		if len(g.tower.Calls()) != 1 {
+			t.Errorf("it ran %d times", len(g.tower.Calls()))
+		}
+		g.noneOpen()
+	}
+}
+
+func TestRestartAsksAgainWhetherToGoOn(t *testing.T) {
+	for _, yes := range []bool{true, false} {
+		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+		g.cfg.Agent.MaxSteps = 1
+		g.cfg.ToolApproval.DefaultDecision = "allow"
+		g.open(llmtest.Call(bash, `{"command":"make"}`))
+		res := g.send("Build it")
+		first := g.question()
+		if first.Kind != protocol.AskContinue {
+			t.Fatalf("%+v", first)
+		}
+		g.again(true, &dispatchtest.Machine{}, llmtest.Say("Built."))
+		if q := g.question(); q.ID != first.ID || q.Kind != protocol.AskContinue {
+			t.Errorf("%+v", q)
+		}
+		word, want := "yes", protocol.ChatFinal
+		if !yes {
+			word, want = "no", protocol.ChatErrState
+		}
+		if answer := g.send(word); answer.Status != protocol.ChatPaused {
+			t.Errorf("%+v", answer)
+		}
+		if e := g.end(res.RunID); e.State != want {
+			t.Errorf("%+v", e)
+		}
+		g.noneOpen()
+	}
+}
+
+func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
+	began := make(chan struct{}, 1)
+	g := startWith(t, &dispatchtest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
+		began <- struct{}{}
+		<-stop
+		return nil, errors.New("stopped")
+	}})
+	own := g.send("!make")
+	select {
+	case <-began:
+	case <-time.After(10 * time.Second):
+		t.Fatal("it did not begin")
+	}
+	g.again(true, &dispatchtest.Machine{})
+	g.end(own.RunID)
+	if len(g.tower.Calls()) != 0 {
+		t.Error("it ran again")
+	}
+	if w := g.words(chat); len(w) != 2 || !strings.Contains(w[1], "Unknown outcome") {
+		t.Errorf("%q", w)
+	}
+	g.noneOpen()
+
+	// Killed after the result was stored, before the run's end was: nothing is told twice.
+	run, err := g.store.Run(t.Context(), own.RunID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.State, run.EndedAt = protocol.RunTools, 0
+	if err := g.store.PutRun(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	g.again(true, &dispatchtest.Machine{})
+	g.end(own.RunID)
+	if w := g.words(chat); len(w) != 2 {
+		t.Errorf("%q", w)
+	}
+}
+
+func TestWhatAnEarlierStartLeftCanBeStoppedBeforeItIsTakenUp(t *testing.T) {
+	g := start(t)
+	own := store.Run{
+		ID: "own", Session: chat, State: protocol.RunTools, Principal: directPrincipal + "owner ann", CreatedAt: 1, StartedAt: 1,
+		Params: protocol.ChatSendParams{SessionKey: chat, Message: "!make", Node: "tower"},
+	}
+	said := protocol.Message{RunID: "own", Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!make")}}
+	if _, err := g.store.StartRun(t.Context(), own, said); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		id   protocol.RunID
+		want bool
+	}{{"", false}, {"own", true}, {"own", false}} {
+		res, err := g.Cancel(t.Context(), protocol.ChatCancelParams{SessionKey: chat, RunID: c.id})
+		if err != nil || res.Cancelled != c.want {
+			t.Errorf("%q: %+v %v", c.id, res, err)
+		}
+	}
+	if e := g.end("own"); e.State != protocol.ChatErrState {
+		t.Errorf("%+v", e)
+	}
+	g.noneOpen()
+}

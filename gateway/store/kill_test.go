@@ -1,0 +1,179 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestNewerOrDamagedDatabaseIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "new.db")
+	s := must(Open(t.Context(), path))(t)
+	s.w.Exec("PRAGMA user_version = 999")
+	s.Close()
+	if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "newer") {
+		t.Errorf("Open of a newer one = %v", err)
+	}
+	bad := filepath.Join(dir, "bad.db")
+	content := strings.Repeat("this is no database ", 500)
+	if err := os.WriteFile(bad, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), bad); !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), bad) {
+		t.Errorf("Open of rubbish = %v", err)
+	}
+	if data, _ := os.ReadFile(bad); string(data) != content {
+		t.Error("the damaged file was changed")
+	}
+}
+
+func TestFullDiskSaysWhatToDoAndLosesNothing(t *testing.T) {
+	s := openTest(t)
+	must(s.Append(t.Context(), key, user("kept")))(t)
+	var pages int
+	s.w.Raw("PRAGMA page_count").Scan(&pages)
+	s.w.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+2))
+	var err error
+	for range 50 {
+		if _, err = s.Append(t.Context(), key, user(strings.Repeat("x", 2000))); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), "full") {
+		t.Fatalf("error = %v", err)
+	}
+	s.w.Exec("PRAGMA max_page_count = 1000000")
+	must(s.Append(t.Context(), key, user("again")))(t)
+	msgs := must(s.Messages(t.Context(), key, 0, 0))(t)
+	for i, m := range msgs {
+		if m.Seq != int64(i+1) {
+			t.Fatalf("message %d has seq %d: a failed write left a gap", i, m.Seq)
+		}
+	}
+	if msgs[0].Content.Text() != "kept" || msgs[len(msgs)-1].Content.Text() != "again" {
+		t.Errorf("messages = %d", len(msgs))
+	}
+}
+
+func TestManyWritersAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	a := must(Open(t.Context(), path))(t)
+	defer a.Close()
+	b := must(Open(t.Context(), path))(t) // as another process would
+	defer b.Close()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		s := []*Store{a, b}[i%2]
+		wg.Go(func() {
+			for n := range 20 {
+				if _, err := s.Append(context.Background(), key, user(fmt.Sprint(i, n))); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := must(a.Session(t.Context(), key))(t).MessageCount; n != 160 {
+		t.Errorf("%d messages, want 160", n)
+	}
+}
+
+func TestTwoProcessesShareOneNewFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fairlead.db")
+	exe := must(os.Executable())(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			cmd := exec.CommandContext(t.Context(), exe)
+			cmd.Env = append(os.Environ(), childDB+"="+path, childCount+"=25")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	s := must(Open(t.Context(), path))(t)
+	defer s.Close()
+	if n := len(must(s.Messages(t.Context(), key, 0, 0))(t)); n != 100 {
+		t.Errorf("%d messages, want 100", n)
+	}
+}
+
+// childDB, when set, makes the test binary append messages to that database and print each number once it was acknowledged.
+const childDB = "FAIRLEAD_STORE_TEST_DB"
+
+// childCount, when set, is how many messages it appends; otherwise it goes on until it is killed.
+const childCount = "FAIRLEAD_STORE_TEST_COUNT"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childDB); path != "" {
+		var n int
+		fmt.Sscan(os.Getenv(childCount), &n)
+		s, err := Open(context.Background(), path)
+		for i := 0; err == nil; i++ {
+			if n > 0 && i == n {
+				os.Exit(0)
+			}
+			var out []protocol.Message
+			if out, err = s.Append(context.Background(), key, user(fmt.Sprint(i))); err == nil {
+				fmt.Println(out[0].Seq)
+			}
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func TestKillLosesNothingAcknowledged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fairlead.db")
+	exe := must(os.Executable())(t)
+	last := int64(0)
+	for round := range 20 {
+		cmd := exec.CommandContext(t.Context(), exe)
+		cmd.Env = append(os.Environ(), childDB+"="+path)
+		out := must(cmd.StdoutPipe())(t)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(time.Duration(30+rand.IntN(250))*time.Millisecond, func() { cmd.Process.Kill() })
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			fmt.Sscan(lines.Text(), &last)
+		}
+		timer.Stop()
+		cmd.Wait()
+		s, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		msgs, err := s.Messages(t.Context(), key, 0, 0)
+		if err != nil && (last > 0 || !errors.Is(err, protocol.ErrNotFound)) {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		s.Close()
+		if int64(len(msgs)) < last {
+			t.Fatalf("round %d: %d messages are left of %d that were acknowledged", round, len(msgs), last)
+		}
+		for i, m := range msgs {
+			if m.Seq != int64(i+1) {
+				t.Fatalf("round %d: message %d is missing", round, i+1)
+			}
+		}
+	}
+	if last < 20 {
+		t.Errorf("only %d messages were written: nothing is proved", last)
+	}
+}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"fairlead/gateway/protocol"
+)
+
+// Outbound is something to be said. ID makes it unique: what is put in twice is said once.
+type Outbound struct {
+	Seq       int64
+	ID        string
+	State     string
+	Attempts  int
+	NextAt    int64
+	CreatedAt int64
+	MessageID string // the channel's id of the message, when it told
+	Error     string
+	Event     protocol.ChannelOutbound
+}
+
+type outboxRow struct {
+	Seq       int64 `gorm:"primaryKey"`
+	ID        string
+	Channel   string
+	Account   string
+	State     string
+	Attempts  int
+	NextAt    int64
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
+	MessageID string
+	Error     string
+	JSON      string `gorm:"column:json"`
+}
+
+func (outboxRow) TableName() string { return "channel_outbox" }
+
+func (r outboxRow) outbound() (Outbound, error) {
+	o := Outbound{Seq: r.Seq, ID: r.ID, State: r.State, Attempts: r.Attempts, NextAt: r.NextAt, CreatedAt: r.CreatedAt, MessageID: r.MessageID, Error: r.Error}
+	if err := json.Unmarshal([]byte(r.JSON), &o.Event); err != nil {
+		return Outbound{}, fmt.Errorf("read message %s to a channel: %w", r.ID, err)
+	}
+	return o, nil
+}
+
+// PutOutbound puts something to be said into the outbox, unless it is there already: then added is false.
+func (s *Store) PutOutbound(ctx context.Context, o Outbound) (added bool, err error) {
+	row := outboxRow{ID: o.ID, Channel: o.Event.Channel, Account: o.Event.AccountID, State: OutboxWaiting, NextAt: o.NextAt, CreatedAt: o.CreatedAt, JSON: text(o.Event)}
+	err = s.write(ctx, "store message to a channel", func(tx *gorm.DB) error {
+		row.Seq = 0
+		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+		added = res.RowsAffected > 0
+		return res.Error
+	})
+	return added, err
+}
+
+// NextOutbound returns the oldest message that waits on an account, or protocol.ErrNotFound.
+func (s *Store) NextOutbound(ctx context.Context, channel, account string) (Outbound, error) {
+	var row outboxRow
+	err := s.read(ctx, "read messages to a channel", func(db *gorm.DB) error {
+		return db.Where("channel = ? AND account = ? AND state = ?", channel, account, OutboxWaiting).Order("seq").Take(&row).Error
+	})
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return Outbound{}, protocol.ErrNotFound
+	}
+	if err != nil {
+		return Outbound{}, err
+	}
+	return row.outbound()
+}
+
+// Outbound returns one message by its ID, or protocol.ErrNotFound.
+func (s *Store) Outbound(ctx context.Context, id string) (Outbound, error) {
+	var row outboxRow
+	err := s.read(ctx, "read message to a channel", func(db *gorm.DB) error { return db.Where("id = ?", id).Take(&row).Error })
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return Outbound{}, protocol.ErrNotFound.With("No such message.")
+	}
+	if err != nil {
+		return Outbound{}, err
+	}
+	return row.outbound()
+}
+
+// OutboxWaiting counts what waits, by CHANNEL:ACCOUNT.
+func (s *Store) OutboxWaiting(ctx context.Context) (map[string]int, error) {
+	var rows []struct {
+		Channel, Account string
+		N                int
+	}
+	err := s.read(ctx, "count messages to channels", func(db *gorm.DB) error {
+		return db.Model(&outboxRow{}).Select("channel, account, count(*) AS n").Where("state = ?", OutboxWaiting).Group("channel, account").Find(&rows).Error
+	})
+	count := make(map[string]int, len(rows))
+	for _, r := range rows {
+		count[r.Channel+":"+r.Account] = r.N
+	}
+	return count, err
+}
+
+// SetOutbound stores how far a message is, unless it had its end already.
+func (s *Store) SetOutbound(ctx context.Context, o Outbound) error {
+	return s.write(ctx, "store state of a message to a channel", func(tx *gorm.DB) error {
+		return tx.Model(&outboxRow{}).Where("seq = ? AND state = ?", o.Seq, OutboxWaiting).
+			Updates(map[string]any{"state": o.State, "attempts": o.Attempts, "next_at": o.NextAt, "message_id": o.MessageID, "error": o.Error}).Error
+	})
+}
+
+// PurgeOutbox removes messages from before that have had their end.
+func (s *Store) PurgeOutbox(ctx context.Context, before int64) error {
+	return s.write(ctx, "purge messages to channels", func(tx *gorm.DB) error {
+		return tx.Where("created_at < ? AND state <> ?", before, OutboxWaiting).Delete(&outboxRow{}).Error
+	})
+}
+
+// States of an outbox row.
+const (
+	OutboxWaiting = "waiting"
+	OutboxSent    = "sent"
+	OutboxFailed  = "failed"
+)
