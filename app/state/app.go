@@ -32,6 +32,8 @@ type View struct {
 	Models []ModelChoice
 	// Config, Devices and Ended count changes of the configuration, of what is paired, and of the transfers' history.
 	Config, Devices, Ended int
+	// Skills and Channels count changes of the agent's skills and of channels and who writes there.
+	Skills, Channels int
 
 	// RulesChanged counts changes of the rules.
 	RulesChanged int

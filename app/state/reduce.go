@@ -14,6 +14,8 @@ func begin(v View, s protocol.FeedSnapshot) View {
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
 	v.Devices++
 	v.RulesChanged++
+	v.Skills++
+	v.Channels++
 	v.Ended++
 	v.Approvals = drop(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
 	return v
@@ -65,6 +67,10 @@ func reduce(v View, c protocol.Change) View {
 		v.RulesChanged++
 	case c.Kind == protocol.ChangeDevices:
 		v.Devices++
+	case c.Kind == protocol.ChangeSkills:
+		v.Skills++
+	case c.Kind == protocol.ChangeChannels:
+		v.Channels++
 	case c.Kind == protocol.ChangeTransfer && c.Transfer != nil:
 		v = reduceTransfer(v, *c.Transfer)
 	case c.Kind == protocol.ChangeTransferGone:

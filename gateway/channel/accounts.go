@@ -213,13 +213,14 @@ func (h *Hub) launch(ctx context.Context, name, id string) error {
 	run, stop := context.WithCancel(h.ctx)
 	done := make(chan struct{})
 	h.mu.Lock()
-	a.stop, a.done, a.err, a.barred, a.authed, a.extra = stop, done, "", false, false, nil
+	a.stop, a.done, a.err, a.barred, a.authed, a.extra, a.retryAt = stop, done, "", false, false, nil, 0
 	h.mu.Unlock()
 	if !h.begin(func() { defer close(done); defer stop(); h.keep(run, a, full) }) {
 		stop()
 		close(done)
 		return protocol.ErrUnavailable.With("the gateway stops")
 	}
+	h.changed(name)
 	return nil
 }
 
@@ -248,13 +249,17 @@ func (h *Hub) keep(ctx context.Context, a *account, full Account) {
 		up := &upstream{h: h, a: a}
 		err := a.driver.Connect(ctx, full, up)
 		if ctx.Err() != nil {
-			h.offline(a, up.line, nil)
+			h.offline(a, up.line, nil, 0)
 			return
 		}
 		if err == nil {
 			err = errors.New("the connection ended")
 		}
-		h.offline(a, up.line, err)
+		if time.Since(began) > steady {
+			wait = reconnectFirst
+		}
+		pause := wait + rand.N(wait/2)
+		h.offline(a, up.line, err, pause)
 		if errors.Is(err, ErrLogin) {
 			slog.Warn("A channel cannot log in", "channel", a.channel, "account", a.id, "err", err)
 			h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
@@ -263,18 +268,19 @@ func (h *Hub) keep(ctx context.Context, a *account, full Account) {
 			}})
 			return
 		}
-		if time.Since(began) > steady {
-			wait = reconnectFirst
-		}
-		slog.Info("A channel is connected again later", "channel", a.channel, "account", a.id, "err", err, "in", wait)
-		timer := time.NewTimer(wait + rand.N(wait/2))
+		slog.Info("A channel is connected again later", "channel", a.channel, "account", a.id, "err", err, "in", pause)
+		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			h.offline(a, nil, nil)
+			h.offline(a, nil, nil, 0)
 			return
 		case <-timer.C:
 		}
+		h.mu.Lock()
+		a.retryAt = 0 // it is connecting; what went wrong stays until that worked
+		h.mu.Unlock()
+		h.changed(a.channel)
 		wait = min(2*wait, reconnectLast)
 	}
 }

@@ -82,6 +82,7 @@ type account struct {
 	authed      bool
 	err         string
 	barred      bool // the login does not work: a person must act
+	retryAt     int64
 	extra       map[string]any
 }
 
@@ -212,6 +213,7 @@ func (h *Hub) Status(ctx context.Context, in protocol.ChannelParams) (protocol.C
 		res.Accounts = append(res.Accounts, protocol.ChannelAccountStatus{
 			AccountID: a.id, Connected: a.line != nil, Authenticated: a.authed, Error: a.err,
 			Extra: a.extra, LastActivity: max(a.lastMessage, a.connectedAt), Waiting: waiting[k],
+			State: a.state(), RetryAt: a.retryAt, Settings: a.config,
 		})
 	}
 	h.mu.Unlock()
@@ -220,6 +222,21 @@ func (h *Hub) Status(ctx context.Context, in protocol.ChannelParams) (protocol.C
 	}
 	slices.SortFunc(res.Accounts, func(a, b protocol.ChannelAccountStatus) int { return strings.Compare(a.AccountID, b.AccountID) })
 	return res, nil
+}
+
+// state is the account's state in a word. The hub's lock must be held.
+func (a *account) state() string {
+	switch {
+	case a.line != nil:
+		return protocol.AccountConnected
+	case a.barred:
+		return protocol.AccountNoLogin
+	case a.driver == nil || a.retryAt > 0:
+		return protocol.AccountOffline
+	case a.done == nil || ended(a.done):
+		return protocol.AccountStopped
+	}
+	return protocol.AccountConnecting
 }
 
 func unknownChannel(name string) error { return protocol.ErrNotFound.With("Unknown channel: " + name) }
@@ -238,7 +255,7 @@ func (h *Hub) online(a *account, t Transport, extra map[string]any) *line {
 		return l
 	}
 	old := a.line
-	a.line, a.connectedAt, a.authed, a.err, a.extra = l, time.Now().UnixMilli(), true, "", extra
+	a.line, a.connectedAt, a.authed, a.err, a.extra, a.retryAt = l, time.Now().UnixMilli(), true, "", extra, 0
 	h.wg.Go(l.run)
 	h.mu.Unlock()
 	if old != nil {
@@ -249,8 +266,8 @@ func (h *Hub) online(a *account, t Transport, extra map[string]any) *line {
 	return l
 }
 
-// offline notes that l is gone.
-func (h *Hub) offline(a *account, l *line, err error) {
+// offline notes that l is gone, why, and how long it takes until the account is connected again.
+func (h *Hub) offline(a *account, l *line, err error, retry time.Duration) {
 	if l != nil {
 		l.end()
 	}
@@ -258,11 +275,13 @@ func (h *Hub) offline(a *account, l *line, err error) {
 	if a.line == l {
 		a.line = nil
 	}
-	a.err, a.barred = "", false
+	a.err, a.barred, a.retryAt = "", false, 0
 	if err != nil {
 		a.err = err.Error()
 		if a.barred = errors.Is(err, ErrLogin); a.barred {
 			a.authed = false
+		} else {
+			a.retryAt = time.Now().Add(retry + time.Second - 1).Truncate(time.Second).UnixMilli() // no more exact than people read it
 		}
 	}
 	h.mu.Unlock()

@@ -208,7 +208,22 @@ type ChannelAccountStatus struct {
 	LastActivity  int64          `json:"lastActivity,omitempty"`
 	// Waiting counts messages that are not delivered yet (extension).
 	Waiting int `json:"waiting,omitempty"`
+	// State says in a word how the account is (extension).
+	State string `json:"state"`
+	// RetryAt is when an account that is offline is connected again, in milliseconds, to the second (extension).
+	RetryAt int64 `json:"retryAt,omitempty"`
+	// Settings are those of an account that the gateway runs itself, without its secrets; nil for one over the network (extension).
+	Settings map[string]json.RawMessage `json:"settings,omitempty"`
 }
+
+// Values of ChannelAccountStatus.State.
+const (
+	AccountConnected  = "connected"
+	AccountConnecting = "connecting"
+	AccountOffline    = "offline" // it is connected again at RetryAt, where the gateway does that
+	AccountNoLogin    = "noLogin" // Error says why: a person must act
+	AccountStopped    = "stopped"
+)
 
 // PendingPair is a stranger who wrote (seed 004, pair.list).
 type PendingPair struct {

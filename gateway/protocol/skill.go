@@ -47,6 +47,19 @@ type SkillStatusEntry struct {
 	Compatibility string `json:"compatibility,omitempty"`
 	// Problems are faults in the file that did not keep it from being read.
 	Problems []string `json:"problems,omitempty"`
+	// SettingsKey is under which name below skills.entries its settings stand; empty when there can be none.
+	SettingsKey string `json:"settingsKey,omitempty"`
+	// Missing says for machines that are online and cannot carry the skill out what they lack, at most [MaxSkillMissing] of them.
+	Missing []SkillMissing `json:"missing,omitempty"`
+}
+
+// MaxSkillMissing bounds SkillStatusEntry.Missing.
+const MaxSkillMissing = 20
+
+// SkillMissing is what a machine lacks for a skill, in plain words.
+type SkillMissing struct {
+	NodeID NodeID   `json:"nodeId"`
+	Lacks  []string `json:"lacks"`
 }
 
 // SkillRequirementSnapshot is what a skill needs of one machine (seed 004 leaves the fields open). Capabilities decide and, where a machine

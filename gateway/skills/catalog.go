@@ -138,7 +138,9 @@ func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.
 	}
 	settings := c.o.Config().Skills.Entries
 	for _, f := range s.skills {
-		res.Skills = append(res.Skills, judge(f, setting(settings, f), nodes, c.o.Has))
+		e := judge(f, setting(settings, f), nodes, c.o.Has)
+		e.SettingsKey = settingsKey(settings, f)
+		res.Skills = append(res.Skills, e)
 	}
 	return res, nil
 }
@@ -165,17 +167,7 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	if i < 0 {
 		return protocol.OK{}, protocol.ErrNotFound.With(fmt.Sprintf("There is no skill %q.", in.Name))
 	}
-	entries := c.o.Config().Skills.Entries
-	key := ""
-	for _, k := range keys(s.skills[i]) {
-		if _, ok := entries[k]; ok {
-			key = k
-			break
-		}
-		if key == "" && !strings.Contains(k, ".") {
-			key = k
-		}
-	}
+	key := settingsKey(c.o.Config().Skills.Entries, s.skills[i])
 	if key == "" {
 		return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("A setting cannot be kept for %q: neither its name nor its folder may have a dot.", in.Name))
 	}
@@ -188,6 +180,20 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 
 // keys are under what a setting of a skill may stand, in the order they are looked up (gsv interop notes 9.1).
 func keys(f found) []string { return []string{f.Name, path.Base(f.Dir), f.Dir, f.location} }
+
+// settingsKey is under what the settings of a skill stand, or would; empty when every name of it has a dot, which a path cannot hold.
+func settingsKey(entries map[string]config.Skill, f found) string {
+	key := ""
+	for _, k := range keys(f) {
+		if _, ok := entries[k]; ok && !strings.Contains(k, ".") {
+			return k
+		}
+		if key == "" && !strings.Contains(k, ".") {
+			key = k
+		}
+	}
+	return key
+}
 
 func setting(entries map[string]config.Skill, f found) config.Skill {
 	for _, k := range keys(f) {

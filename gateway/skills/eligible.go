@@ -34,7 +34,9 @@ func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has programs) p
 			continue
 		}
 		online++
-		if len(invalid) == 0 && meets(n, e.Requirements, has) {
+		if lacks := lacking(n, e.Requirements, has); len(lacks) > 0 && len(e.Missing) < protocol.MaxSkillMissing {
+			e.Missing = append(e.Missing, protocol.SkillMissing{NodeID: n.ID, Lacks: lacks})
+		} else if len(lacks) == 0 && len(invalid) == 0 {
 			e.EligibleHosts = append(e.EligibleHosts, n.ID)
 		}
 	}
@@ -105,21 +107,29 @@ func (p programs) lacks(node protocol.NodeID, program string) bool {
 // meets reports whether a machine has what a skill needs. A machine that does not say what it is or has may be anything: those that know only
 // the seeds do not.
 func meets(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has programs) bool {
+	return len(lacking(n, r, has)) == 0
+}
+
+// lacking says what a skill needs and a machine is known not to have.
+func lacking(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has programs) (list []string) {
 	for _, c := range r.Capabilities {
 		if !slices.Contains(n.Caps, c) {
-			return false
+			list = append(list, "the capability "+c)
 		}
 	}
 	for _, b := range r.Bins {
 		if has.lacks(n.ID, b) {
-			return false
+			list = append(list, "the program "+b)
 		}
 	}
 	if len(r.AnyBins) > 0 && !slices.ContainsFunc(r.AnyBins, func(b string) bool { return !has.lacks(n.ID, b) }) {
-		return false
+		list = append(list, "one of the programs "+strings.Join(r.AnyBins, ", "))
 	}
 	here := system(n.Platform)
-	return len(r.OS) == 0 || here == "" || slices.ContainsFunc(r.OS, func(os string) bool { return system(os) == here })
+	if len(r.OS) > 0 && here != "" && !slices.ContainsFunc(r.OS, func(os string) bool { return system(os) == here }) {
+		list = append(list, "the system "+strings.Join(r.OS, " or "))
+	}
+	return list
 }
 
 // system is one spelling of an operating system's names: linux, macos, windows, or what was said.

@@ -332,3 +332,20 @@ func TestFilesOnDiskAreHotReloaded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWhatEachMachineLacksIsSaid(t *testing.T) {
+	c := newClass(t)
+	c.write(t, "skills/x/SKILL.md", "---\nmetadata: {\"openclaw\":{\"requires\":{\"bins\":[\"jq\",\"gh\"]}}}\n---\nX.")
+	c.nodes = []protocol.NodeInfo{{ID: "full", Online: true, Platform: "linux"}, {ID: "away"}}
+	e := c.entry(t, "x")
+	if len(e.Missing) != 1 || e.Missing[0].NodeID != "full" || !slices.Equal(e.Missing[0].Lacks, []string{"the program gh"}) || e.SettingsKey != "x" {
+		t.Errorf("%+v", e)
+	}
+	for i := range 100 {
+		c.nodes = append(c.nodes, protocol.NodeInfo{ID: protocol.NodeID("full" + strconv.Itoa(i)), Online: true})
+	}
+	c.write(t, "skills/y/SKILL.md", "---\nmetadata: {\"openclaw\":{\"requires\":{\"capabilities\":[\"shell.exec\"]}}}\n---\nY.")
+	if e := c.entry(t, "y"); len(e.Missing) != protocol.MaxSkillMissing || len(e.EligibleHosts) != 0 {
+		t.Errorf("%d are named, eligible %v", len(e.Missing), e.EligibleHosts)
+	}
+}

@@ -1,0 +1,47 @@
+package channel_test
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/channel/channeltest"
+	"fairlead/gateway/protocol"
+)
+
+func TestStateSaysHowAnAccountIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := channeltest.Open(t, t.TempDir(), channeltest.NewPigeon())
+		b.Begin()
+		defer b.Close()
+		set := func(loft, key string) {
+			t.Helper()
+			cfg := map[string]json.RawMessage{"loft": json.RawMessage(`"` + loft + `"`), "key": json.RawMessage(`"` + key + `"`)}
+			b.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: cfg})
+		}
+		is := func(want string) protocol.ChannelAccountStatus {
+			t.Helper()
+			st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"})
+			if err != nil || len(st.Accounts) != 1 || st.Accounts[0].State != want {
+				t.Fatalf("%+v, %v; want %s", st, err, want)
+			}
+			return st.Accounts[0]
+		}
+		set("away", "k")
+		a := is(protocol.AccountOffline)
+		if in := a.RetryAt - time.Now().UnixMilli(); in <= 0 || in > 2000 || string(a.Settings["loft"]) != `"away"` || a.Settings["key"] != nil {
+			t.Errorf("%+v, again in %d ms", a, in)
+		}
+		set("roof", "wrong")
+		if a = is(protocol.AccountNoLogin); a.RetryAt != 0 {
+			t.Errorf("it is connected again at %d", a.RetryAt)
+		}
+		set("roof", "k")
+		is(protocol.AccountConnected)
+		if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
+			t.Fatal(err)
+		}
+		is(protocol.AccountStopped)
+	})
+}
