@@ -31,10 +31,10 @@ require (
 	github.com/bwesterb/go-ristretto v1.2.4 // indirect
 	github.com/cloudflare/circl v1.6.5 // indirect
 	github.com/hashicorp/mdns v1.0.7 // indirect
-	github.com/mdp/qrterminal/v3 v3.2.1 // indirect
+	github.com/mdp/qrterminal/v3 v3.2.1
 	github.com/miekg/dns v1.1.72 // indirect
 	golang.org/x/mod v0.42.0 // indirect
-	rsc.io/qr v0.2.0 // indirect
+	rsc.io/qr v0.2.0
 )
 
 require (

@@ -73,6 +73,7 @@ var only = map[string][]string{
 	"google.golang.org/genai":       {"fairlead/gateway/llm/gemini"},
 	"github.com/cloudflare/circl/":  {"fairlead/gateway/protocol/trust"},
 	"github.com/mdp/qrterminal/":    {"fairlead/gateway/cmd/fairlead"},
+	"rsc.io/qr":                     {"fairlead/app/widgets"},
 	"github.com/hashicorp/mdns":     {"fairlead/gateway/protocol/discover"},
 }
 

@@ -9,7 +9,8 @@ import (
 	"context"
 	"fmt"
 	"image"
-	_ "image/png" // screenshots
+	"image/color"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,6 +63,7 @@ func (d *desktop) try(name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1") // threads of the reader that wait for each other make it four times slower on a busy machine
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
@@ -157,14 +159,11 @@ type word struct {
 	line       string
 }
 
-// read reads a window's text with optical character recognition, at three times its size because letters on a screen are small; once
-// as it is, and once as black and white, which brings out the words on coloured buttons.
-func (d *desktop) read(w window) []word {
-	d.t.Helper()
-	words := d.readOnce(w, "")
-	return append(words, d.readOnce(w, "62%")...)
-}
+// blackAndWhite is the brightness at which a picture is split for a second reading, which brings out the words on coloured buttons.
+const blackAndWhite = "62%"
 
+// readOnce reads a window's text with optical character recognition, at three times its size because letters on a screen are small; as it
+// is, or split at a brightness.
 func (d *desktop) readOnce(w window, threshold string) []word {
 	d.t.Helper()
 	pic := filepath.Join(d.t.TempDir(), "read.png")
@@ -198,23 +197,27 @@ func (d *desktop) readOnce(w window, threshold string) []word {
 // find looks for words that follow each other on a line and gives the middle of them: the first place where they stand as they are,
 // else the first where they are part of what stands there, ignoring case.
 func find(words []word, phrase string) (image.Point, bool) {
+	if p, ok := findBy(words, phrase, equal); ok {
+		return p, true
+	}
+	return findBy(words, phrase, func(have, want string) bool { return strings.Contains(strings.ToLower(have), strings.ToLower(want)) })
+}
+
+func equal(have, want string) bool { return have == want }
+
+func findBy(words []word, phrase string, same func(have, want string) bool) (image.Point, bool) {
 	want := strings.Fields(phrase)
-	for _, same := range []func(have, want string) bool{
-		func(have, want string) bool { return have == want },
-		func(have, want string) bool { return strings.Contains(strings.ToLower(have), strings.ToLower(want)) },
-	} {
-		for i := range len(words) - len(want) + 1 {
-			match := true
-			for j, w := range want {
-				if words[i+j].line != words[i].line || !same(words[i+j].text, w) {
-					match = false
-					break
-				}
+	for i := range len(words) - len(want) + 1 {
+		match := true
+		for j, w := range want {
+			if words[i+j].line != words[i].line || !same(words[i+j].text, w) {
+				match = false
+				break
 			}
-			if match {
-				first, last := words[i], words[i+len(want)-1]
-				return image.Pt((first.x+last.x+last.w)/2, first.y+first.h/2), true
-			}
+		}
+		if match {
+			first, last := words[i], words[i+len(want)-1]
+			return image.Pt((first.x+last.x+last.w)/2, first.y+first.h/2), true
 		}
 	}
 	return image.Point{}, false
@@ -233,7 +236,11 @@ func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) i
 	for end := time.Now().Add(patience); ; time.Sleep(300 * time.Millisecond) {
 		if w, ok := d.windowNamed(pattern); ok {
 			w = part(w)
-			all = d.read(w)
+			all = d.readOnce(w, "")
+			if p, ok := findBy(all, phrase, equal); ok {
+				return p // as most are: the second reading takes as long as the first
+			}
+			all = append(all, d.readOnce(w, blackAndWhite)...)
 			if p, ok := find(all, phrase); ok {
 				return p
 			}
@@ -302,6 +309,31 @@ func (d *desktop) typeText(s string) {
 func (d *desktop) activate(w window) {
 	d.t.Helper()
 	d.run("xdotool", "windowactivate", "--sync", w.id)
+}
+
+// brightness is how light a window is on average, from 0 to 1.
+func (d *desktop) brightness(pattern string) float64 {
+	d.t.Helper()
+	w := d.waitWindow(pattern)
+	path := filepath.Join(d.t.TempDir(), "light.png")
+	d.run("import", "-window", "root", path)
+	f, err := os.Open(path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer f.Close()
+	pic, err := png.Decode(f)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	sum, n := 0, 0
+	for y := w.y + 40; y < w.y+w.h-40; y += 7 {
+		for x := w.x + 10; x < w.x+w.w-10; x += 7 {
+			sum += int(color.GrayModel.Convert(pic.At(x, y)).(color.Gray).Y)
+			n++
+		}
+	}
+	return float64(sum) / float64(max(n, 1)) / 255
 }
 
 var busName = regexp.MustCompile(`org\.kde\.StatusNotifierItem[-.\w]*`)

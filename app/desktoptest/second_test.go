@@ -82,29 +82,6 @@ func (d *day) menu(choice string) {
 	d.click(d.waitTextIn(mainWindow, choice, corner))
 }
 
-// brightness is how light a window is on average, from 0 to 1.
-func (d *day) brightness(pattern string) float64 {
-	d.t.Helper()
-	w := d.waitWindow(pattern)
-	f, err := os.Open(d.shot("light"))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer f.Close()
-	pic, err := png.Decode(f)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	sum, n := 0, 0
-	for y := w.y + 40; y < w.y+w.h-40; y += 7 {
-		for x := w.x + 10; x < w.x+w.w-10; x += 7 {
-			sum += int(color.GrayModel.Convert(pic.At(x, y)).(color.Gray).Y)
-			n++
-		}
-	}
-	return float64(sum) / float64(max(n, 1)) / 255
-}
-
 func hasPicture(m protocol.Message) bool {
 	return slices.ContainsFunc(m.Content, func(b protocol.Block) bool { return b.Type == "image" && b.MediaKey != "" })
 }

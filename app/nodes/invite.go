@@ -21,6 +21,7 @@ func (p *Page) openInvite() {
 	given := container.NewVBox()
 	network := widgets.NewParagraph("", look.ColorMuted, "text")
 	said := widgets.NewParagraph("", look.ColorMuted, "text")
+	said.Hide()
 	turn := widgets.NewButton("Let other machines reach this gateway", "globe", nil)
 	load := func() {
 		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.LoadPairing(ctx), nil }, func(r state.Pairing, _ error) {
@@ -47,6 +48,7 @@ func (p *Page) openInvite() {
 	}
 	invite := func(role string) func() {
 		return func() {
+			said.Show()
 			said.Set("Making an invitation…", look.ColorMuted)
 			bind.Go(p.ctx, func(ctx context.Context) (protocol.DeviceInvite, error) {
 				return state.Call(ctx, p.app, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: role})
@@ -55,7 +57,7 @@ func (p *Page) openInvite() {
 					said.Set(err.Error(), look.ColorBad)
 					return
 				}
-				said.Set("", look.ColorMuted)
+				said.Hide()
 				given.Objects = []fyne.CanvasObject{p.invitation(r)}
 				given.Refresh()
 			})
@@ -88,7 +90,12 @@ func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
 	add("Open this link on the other machine", r.Link)
 	add("Or say this code", r.Code)
 	add("Where Fairlead is not installed yet, run", r.Install)
-	return widgets.Col(look.Group, rows...)
+	texts := widgets.Col(look.Group, rows...)
+	code, err := widgets.NewQR(r.Link)
+	if err != nil {
+		return texts // a link too long for a picture
+	}
+	return widgets.Beside(look.Page, 320, widgets.NewField("Scan this with the other machine's camera", code), texts)
 }
 
 // NetworkText says whether other machines can reach the gateway.

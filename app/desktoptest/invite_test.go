@@ -1,0 +1,47 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// TestAnInvitationIsReadFromTheScreen reads the QR code of an invitation as a camera would, in dark and light windows: it is the link that
+// the button copies.
+func TestAnInvitationIsReadFromTheScreen(t *testing.T) {
+	p := start(newDesktop(t))
+	c := p.gateway()
+	p.clickText(mainWindow, "Begin now")
+	if err := setConfig(c, "network.enabled", true); err != nil {
+		t.Fatal(err)
+	}
+	p.until("a listener for other machines", func() bool {
+		r, err := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
+		return err == nil && r.Network.Listening
+	})
+	p.click(p.waitTextIn(mainWindow, "Machines", left))
+	p.clickText(mainWindow, "Add a machine")
+	p.clickText(mainWindow, "Invite a machine")
+	p.clickText(mainWindow, "Copy")
+	link := ""
+	p.until("a link in the clipboard", func() bool {
+		link, _ = p.try("xclip", "-selection", "clipboard", "-o")
+		return strings.HasPrefix(link, "fairlead://pair?")
+	})
+	for _, theme := range []string{"dark", "light"} {
+		if err := setConfig(c, "ui.theme", theme); err != nil {
+			t.Fatal(err)
+		}
+		p.until(fmt.Sprint("a ", theme, " window"), func() bool { return p.brightness(mainWindow) > 0.7 == (theme == "light") })
+		read, err := p.try("zbarimg", "--quiet", "--raw", "-Sdisable", "-Sqrcode.enable", p.shot("invitation-"+theme))
+		if err != nil || strings.TrimSpace(read) != link {
+			t.Errorf("in a %s window the code says %q (%v), the button %q", theme, read, err, link)
+		}
+	}
+}

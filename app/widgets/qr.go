@@ -1,0 +1,81 @@
+package widgets
+
+import (
+	"image"
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/widget"
+	"rsc.io/qr"
+
+	"fairlead/app/look"
+)
+
+// QR shows a text as a QR code: black on white in every theme, because many cameras read nothing else, with the quiet zone around it that
+// ISO/IEC 18004 asks for. Each module is a whole number of the screen's pixels, so that its edges are sharp at every scale of the screen.
+type QR struct {
+	widget.BaseWidget
+	code *qr.Code
+}
+
+const (
+	qrQuiet  = 4 // modules of white around the code
+	qrModule = 4 // least size of a module
+)
+
+// NewQR makes the code of a text; it fails for more than 2,953 bytes.
+func NewQR(text string) (*QR, error) {
+	code, err := qr.Encode(text, qr.L) // on a screen nothing is scratched: fewer and larger modules read best
+	if err != nil {
+		return nil, err
+	}
+	q := &QR{code: code}
+	q.ExtendBaseWidget(q)
+	return q, nil
+}
+
+// MinSize is the size at which it is shown.
+func (q *QR) MinSize() fyne.Size {
+	return fyne.NewSquareSize(float32((q.code.Size + 2*qrQuiet) * qrModule))
+}
+
+// paint draws the code in the middle of a picture of that many pixels.
+func (q *QR) paint(w, h int) image.Image {
+	pic := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})
+	module := min(w, h) / (q.code.Size + 2*qrQuiet)
+	left, top := (w-module*q.code.Size)/2, (h-module*q.code.Size)/2
+	for y := range module * q.code.Size {
+		for x := range module * q.code.Size {
+			if q.code.Black(x/module, y/module) {
+				pic.SetColorIndex(left+x, top+y, 1)
+			}
+		}
+	}
+	return pic
+}
+
+// CreateRenderer implements fyne.Widget.
+func (q *QR) CreateRenderer() fyne.WidgetRenderer {
+	raster := canvas.NewRaster(q.paint)
+	raster.ScaleMode = canvas.ImageScalePixels
+	return &qrRenderer{q: q, raster: raster, line: NewRect("", look.ColorLine, 0)}
+}
+
+// qrRenderer keeps the code square, at the left of what it gets. The line is where white lies on white.
+type qrRenderer struct {
+	q      *QR
+	raster *canvas.Raster
+	line   *Rect
+}
+
+func (r *qrRenderer) Layout(fyne.Size) {
+	for _, o := range r.Objects() {
+		o.Resize(r.q.MinSize())
+	}
+}
+
+func (r *qrRenderer) MinSize() fyne.Size           { return r.q.MinSize() }
+func (r *qrRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.raster, r.line} }
+func (r *qrRenderer) Refresh()                     { r.raster.Refresh() }
+func (r *qrRenderer) Destroy()                     {}
