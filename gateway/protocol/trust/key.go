@@ -37,20 +37,26 @@ func NewIdentity() Identity {
 func OpenIdentity(store secret.Store) (Identity, error) {
 	text, err := store.Get(KeyName)
 	if errors.Is(err, secret.ErrNotFound) {
-		id := NewIdentity()
-		if err := store.Set(KeyName, secret.Secret(base64.RawURLEncoding.EncodeToString(id.key.Seed()))); err != nil {
-			return Identity{}, fmt.Errorf("store the device's key: %w", err)
-		}
-		return id, nil
+		return ResetIdentity(store)
 	}
 	if err != nil {
 		return Identity{}, fmt.Errorf("read the device's key: %w", err)
 	}
 	seed, err := base64.RawURLEncoding.DecodeString(text.Reveal())
 	if err != nil || len(seed) != ed25519.SeedSize {
-		return Identity{}, errors.New("the device's key is damaged; \"fairlead device reset\" makes a new one, and every pairing must be made again")
+		return Identity{}, errors.New("the device's key is damaged; \"fairlead pair reset\" makes a new one, and every pairing must be made again")
 	}
 	return Identity{ed25519.NewKeyFromSeed(seed)}, nil
+}
+
+// ResetIdentity makes and stores a new key in place of the one there is. Gateways that know the old one do not let the device in any more. It may
+// block as [secret.Store] does.
+func ResetIdentity(store secret.Store) (Identity, error) {
+	id := NewIdentity()
+	if err := store.Set(KeyName, secret.Secret(base64.RawURLEncoding.EncodeToString(id.key.Seed()))); err != nil {
+		return Identity{}, fmt.Errorf("store the device's key: %w", err)
+	}
+	return id, nil
 }
 
 // Public is the public key.
