@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 
 	"fairlead/gateway/protocol"
@@ -65,6 +66,17 @@ func Channel(channel, account string) Principal {
 // Writer is somebody who writes on a channel. They may put text into their chat.
 func Writer(channel, sender string) Principal {
 	return Principal{Kind: KindChannel, Name: channel + " " + sender, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true}}
+}
+
+// Writing is the person, who writes on a channel that knows them as such (channels.NAME.owners). They may chat, with all commands of a chat; what
+// a device of theirs needs a right of its own for, they cannot do from there: a network of others stands in between.
+func Writing(channel, sender string) Principal {
+	return Principal{Kind: KindOwner, Name: channel + " " + sender, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true, protocol.ScopeRead: true}}
+}
+
+// OfOwner reports whether a principal's String is that of the person.
+func OfOwner(principal string) bool {
+	return principal == KindOwner || strings.HasPrefix(principal, KindOwner+" ")
 }
 
 // Node is a machine.

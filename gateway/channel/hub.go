@@ -23,6 +23,8 @@ import (
 // Sessions takes what people write.
 type Sessions interface {
 	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
+	// Command does what a text commands, if p may command and it does; ok is false if it is for the agent.
+	Command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string, withFiles bool) (res protocol.ChatSendResult, ok bool)
 	Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error)
 	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
 }

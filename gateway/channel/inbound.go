@@ -77,11 +77,18 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return res, err
 	}
-	text, images := h.compose(cfg, agent, in)
 	route := store.Route{Channel: name, AccountID: account, Peer: in.Peer}
 	if in.Peer.Kind != protocol.PeerDM {
 		route.ReplyToID = in.Message.ID
 	}
+	writer := auth.Writer(name, sender)
+	if owns(cfg.Channels[name], in, sender) {
+		writer = auth.Writing(name, sender)
+		if res, ok, err := h.command(ctx, writer, chat, route, run, in); ok || err != nil {
+			return res, err
+		}
+	}
+	text, images := h.compose(cfg, agent, in)
 	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
 	if err := h.o.Store.StartChannelRun(ctx, f.ChannelRun, now()); err != nil {
 		return res, err
@@ -89,7 +96,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	h.mu.Lock()
 	h.runs[run] = f
 	h.mu.Unlock()
-	sent, err := h.sessions.Send(ctx, auth.Writer(name, sender), protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: images})
+	sent, err := h.sessions.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: images})
 	if errors.Is(err, protocol.ErrConflict) {
 		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}, nil
 	}
@@ -97,13 +104,8 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 		h.forget(ctx, run)
 		return res, err
 	}
-	res = protocol.ChannelInboundResult{Status: sent.Status, SessionKey: chat, RunID: sent.RunID, Directives: sent.Directives}
-	if sent.Status != protocol.ChatStarted {
-		h.forget(ctx, run)
-		return res, h.put(ctx, "reply:"+string(run), outboundTo(route, chat, sent.Response))
-	}
 	h.label(ctx, chat, in)
-	return res, nil
+	return protocol.ChannelInboundResult{Status: sent.Status, SessionKey: chat, RunID: sent.RunID, Directives: sent.Directives}, nil
 }
 
 func deref(r *protocol.ChannelInboundResult) protocol.ChannelInboundResult {
@@ -243,9 +245,13 @@ func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.Cha
 	return b.String(), images
 }
 
-// inBrackets makes a text that somebody chose fit into one line between brackets.
+// quotedSetting is what would set something for the message, were it not part of what somebody else wrote.
+var quotedSetting = regexp.MustCompile(`((?:^|\s)/)(\w+:)`)
+
+// inBrackets makes a text that somebody chose fit into one line between brackets, where it sets nothing.
 func inBrackets(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
+	s = quotedSetting.ReplaceAllString(s, "$1 $2")
 	return strings.NewReplacer("[", "(", "]", ")").Replace(s)
 }
 

@@ -36,7 +36,7 @@ const (
 // called can be anybody's tomorrow.
 func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
 	id := config.SenderID(in.Channel, sender)
-	if c.DMPolicy == policyOpen || allowed(c.AllowFrom, in.Channel, id, in.Peer) {
+	if c.DMPolicy == policyOpen || owns(c, in, sender) || allowed(c.AllowFrom, in.Channel, id, in.Peer) {
 		return nil, nil
 	}
 	if c.DMPolicy == policyAllowlist {

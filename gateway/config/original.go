@@ -74,6 +74,8 @@ type Cron struct {
 type Channel struct {
 	DMPolicy  string   `json:"dmPolicy,omitempty" oneof:",open,allowlist,pairing"`
 	AllowFrom []string `json:"allowFrom,omitempty"`
+	// Owners are senders who are the person themself. They may write, and use the commands of a chat in direct messages.
+	Owners []string `json:"owners,omitempty"`
 }
 
 // Skills are settings by skill.

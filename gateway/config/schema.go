@@ -61,6 +61,7 @@ var about = map[string]string{
 	"cron.maxConcurrentRuns":                       "How many jobs may run at the same time.",
 	"channels.*.dmPolicy":                          "Who may write to the agent there: everybody, those listed, or those you have let in.",
 	"channels.*.allowFrom":                         "Who is listed.",
+	"channels.*.owners":                            "Your own addresses there: from them, /new, /model and other commands work in direct messages.",
 	"skills.entries.*.enabled":                     "Whether the skill may be used.",
 	"skills.entries.*.always":                      "Whether its text is always part of what the agent is told.",
 	"skills.entries.*.requires.capabilities":       "What a machine must be able to do for it, instead of what the skill says.",

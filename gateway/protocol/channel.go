@@ -68,7 +68,7 @@ type ChannelInboundParams struct {
 	MentionedIDs []string `json:"mentionedIds,omitempty"`
 }
 
-// Values of ChannelInboundResult.Status beside ChatStarted and ChatDirectiveOnly (gsv interop notes 10.1). The last two are ours.
+// Values of ChannelInboundResult.Status beside ChatStarted, ChatCommand and ChatDirectiveOnly (gsv interop notes 10.1). The last two are ours.
 const (
 	InboundPending   = "pending_pairing"
 	InboundBlocked   = "blocked"
@@ -84,6 +84,8 @@ type ChannelInboundResult struct {
 	Directives *Directives `json:"directives,omitempty"`
 	SenderID   string      `json:"senderId,omitempty"`
 	Reason     string      `json:"reason,omitempty"`
+	Command    string      `json:"command,omitempty"`  // with ChatCommand
+	Response   string      `json:"response,omitempty"` // what the sender is told, with ChatCommand and ChatDirectiveOnly
 }
 
 // ChannelOutbound is the channel.outbound event (gsv interop notes 10.2). SessionKey is empty for notices.

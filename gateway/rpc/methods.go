@@ -62,7 +62,7 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.SessionsSearch, plain(s.s.Sessions.Search))
 	handle(all, protocol.SessionGet, keyed(s, ses, s.s.Sessions.Get))
 	handle(all, protocol.SessionGetStat, keyed(s, ses, s.s.Sessions.Stats))
-	handle(all, protocol.SessionPatch, keyed(s, func(p *protocol.SessionPatchParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Patch))
+	handle(all, protocol.SessionPatch, s.patch)
 	handle(all, protocol.SessionReset, keyed(s, ses, s.s.Sessions.Reset))
 	handle(all, protocol.SessionCompact, keyed(s, func(p *protocol.SessionCompactParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Compact))
 	handle(all, protocol.SessionUncompact, keyed(s, ses, s.s.Sessions.Uncompact))

@@ -82,6 +82,32 @@ func TestTheMethodTableGivesNobodyElseTheOwnersMethods(t *testing.T) {
 	}
 }
 
+func TestWhoMayNotAnswerQuestionsCannotTurnThemOff(t *testing.T) {
+	srv := New(newFakes().services())
+	defer srv.Close()
+	phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}})
+	for params, allowed := range map[string]bool{
+		`{"sessionKey":"main","label":"x"}`:                                 true,
+		`{"sessionKey":"main","settings":{"thinkingLevel":"low"}}`:          true,
+		`{"sessionKey":"main","settings":{"approvals":{"mode":"trust"}}}`:   false,
+		`{"sessionKey":"main","settings":{"approvals":{"mode":"paused"}}}`:  false,
+		`{"sessionKey":"main","label":"x","settings":{"approvals":{}}}`:     false,
+		`{"sessionKey":"main","settings":{"approvals":{"mode":"ask"}}}`:     false,
+		`{"sessionKey":"main","settings":{"approvals":null,"maxTokens":1}}`: true,
+	} {
+		for who, may := range map[string]bool{"phone": allowed, "owner": true} {
+			p := phone
+			if who == "owner" {
+				p = auth.Owner("x")
+			}
+			_, err := as(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: protocol.SessionPatch.Name, Params: []byte(params)})
+			if may == errors.Is(err, protocol.ErrForbidden) {
+				t.Errorf("%s by %s: %v", params, who, err)
+			}
+		}
+	}
+}
+
 func TestRequestsAreCountedOverTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bucket{rate: rate{each: 10, burst: 20}}

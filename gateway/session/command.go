@@ -5,18 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 )
 
-var (
-	commandForm   = regexp.MustCompile(`^/(\w+)(?:[ \t]+(.*))?$`)
-	directiveForm = regexp.MustCompile(`(?i)(^|\s)/(think|thinking|t|model|m):(\S+)`)
-)
+var commandForm = regexp.MustCompile(`^/(\w+)(?:[ \t]+(.*))?$`)
 
 // levels are the spellings of thinking levels (gsv interop notes 5).
 var levels = map[string]string{
@@ -35,8 +32,22 @@ const helpText = `Commands:
 /help           show this
 A message may begin with ! to run your own command, and hold /think:LEVEL or /model:PROVIDER/ID for that message alone.`
 
-// command handles a slash command; ok is false when text is none. Unknown ones are ordinary messages.
-func (m *Manager) command(ctx context.Context, key protocol.SessionKey, text string) (res protocol.ChatSendResult, ok bool) {
+// Command handles what p writes if it is a slash command, or nothing but settings for a message; ok is false when it is for the agent, as unknown
+// commands are. Only the person commands: what an agent, a schedule or anybody else on a channel writes into a chat is text, whatever it says.
+func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string, withFiles bool) (res protocol.ChatSendResult, ok bool) {
+	if p.Kind != auth.KindOwner {
+		return res, false
+	}
+	if rest, d := directives(text); d != nil && rest == "" && !withFiles {
+		return protocol.ChatSendResult{
+			Status: protocol.ChatDirectiveOnly, Directives: d,
+			Response: "Nothing was sent: the settings in a message hold for that message. /model and /think set them for the chat.",
+		}, true
+	}
+	return m.command(ctx, p, m.Canonical(key), text)
+}
+
+func (m *Manager) command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string) (res protocol.ChatSendResult, ok bool) {
 	match := commandForm.FindStringSubmatch(strings.TrimSpace(text))
 	if match == nil {
 		return res, false
@@ -69,7 +80,7 @@ func (m *Manager) command(ctx context.Context, key protocol.SessionKey, text str
 	case "think", "thinking", "t":
 		name, run = "think", func() (string, error) { return m.thinkCommand(ctx, key, arg) }
 	case "mode":
-		name, run = "mode", func() (string, error) { return m.modeCommand(ctx, key, arg) }
+		name, run = "mode", func() (string, error) { return m.modeCommand(ctx, p, key, arg) }
 	case "help":
 		name, run = "help", func() (string, error) { return helpText, nil }
 	default:
@@ -163,7 +174,10 @@ func (m *Manager) thinkCommand(ctx context.Context, key protocol.SessionKey, arg
 	return "Thinking: " + level, err
 }
 
-func (m *Manager) modeCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {
+func (m *Manager) modeCommand(ctx context.Context, p auth.Principal, key protocol.SessionKey, arg string) (string, error) {
+	if arg != "" && !p.Has(protocol.ScopeApprove) {
+		return "", errors.New("what the chat asks about cannot be set from here; use a window or a device that may answer questions")
+	}
 	if arg != "" {
 		word, minutes, _ := strings.Cut(strings.ToLower(arg), " ")
 		mode := protocol.ApprovalMode{Mode: word}
@@ -191,56 +205,4 @@ func (m *Manager) modeCommand(ctx context.Context, key protocol.SessionKey, arg 
 		text += " until " + time.UnixMilli(mode.Until).Format("15:04")
 	}
 	return text, nil
-}
-
-// directives cuts the settings for one message out of its text; everything else of the text, its line breaks too, stays as it is.
-func (m *Manager) directives(text string) (rest string, d *protocol.Directives) {
-	rest = directiveForm.ReplaceAllStringFunc(text, func(found string) string {
-		p := directiveForm.FindStringSubmatch(found)
-		switch strings.ToLower(p[2]) {
-		case "model", "m":
-			provider, id, ok := strings.Cut(p[3], "/")
-			if !ok {
-				return found
-			}
-			if d == nil {
-				d = new(protocol.Directives)
-			}
-			d.Model = &protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}
-		default:
-			level, ok := levels[strings.ToLower(p[3])]
-			if !ok {
-				return found
-			}
-			if d == nil {
-				d = new(protocol.Directives)
-			}
-			d.ThinkLevel = level
-		}
-		return p[1]
-	})
-	if d == nil {
-		return text, nil
-	}
-	return strings.TrimSpace(rest), d
-}
-
-var (
-	yesWords = []string{"yes", "y", "approve", "approved", "ok", "okay"}
-	noWords  = []string{"no", "n", "deny", "denied", "reject", "rejected"}
-)
-
-// decision reads a message as the answer to a question: one word of yes, or a word of no with an optional reason. ok is false for
-// anything else.
-func decision(text string) (allow bool, reason string, ok bool) {
-	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
-	word = strings.ToLower(strings.TrimRight(word, ".,!:"))
-	rest = strings.TrimSpace(rest)
-	if slices.Contains(yesWords, word) && (rest == "" || strings.EqualFold(rest, "please")) {
-		return true, "", true
-	}
-	if slices.Contains(noWords, word) && !strings.Contains(rest, "\n") {
-		return false, rest, true
-	}
-	return false, "", false
 }

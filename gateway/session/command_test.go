@@ -71,7 +71,7 @@ func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 		"first\n/t:low\nsecond":  "first\n\nsecond",
 		"  indented\n  /t:low x": "indented\n   x",
 	} {
-		if rest, _ := g.directives(text); rest != want {
+		if rest, _ := directives(text); rest != want {
 			t.Errorf("%q: %q, want %q", text, rest, want)
 		}
 	}

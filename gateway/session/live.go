@@ -88,7 +88,7 @@ func (l *live) agent(ctx context.Context) error {
 	if err != nil {
 		return m.stored(err)
 	}
-	_, d := m.directives(l.run.Params.Message)
+	_, d := settingsOf(l.run)
 	ref, thinking := m.modelOf(s, d)
 	l.mu.Lock()
 	l.info.Model = ref

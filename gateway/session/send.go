@@ -21,24 +21,19 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 	} else if _, err := m.store.Run(ctx, in.RunID); err == nil {
 		return protocol.ChatSendResult{}, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", in.RunID))
 	}
-	// What an agent or a schedule writes into a chat is text: it never commands, and never answers for the person.
 	if p.Kind == auth.KindOwner {
 		if command, ok := strings.CutPrefix(strings.TrimSpace(in.Message), "!"); ok && strings.TrimSpace(command) != "" {
+			if !p.Has(protocol.ScopeInvoke) {
+				return protocol.ChatSendResult{}, protocol.ErrForbidden.With("this device may not run commands; write to the agent instead")
+			}
 			return m.direct(ctx, p, in, strings.TrimSpace(command))
 		}
-		if res, ok := m.command(ctx, in.SessionKey, in.Message); ok {
+		if res, ok := m.Command(ctx, p, in.SessionKey, in.Message, len(in.Attachments) > 0); ok {
 			return res, nil
 		}
 		if res, ok, err := m.answerQuestion(ctx, p, in); ok || err != nil {
 			return res, err
 		}
-	}
-	text, d := m.directives(in.Message)
-	if d != nil && text == "" && len(in.Attachments) == 0 {
-		return protocol.ChatSendResult{
-			Status: protocol.ChatDirectiveOnly, Directives: d,
-			Response: "Nothing was sent: the settings in a message hold for that message. /model and /think set them for the chat.",
-		}, nil
 	}
 	k := &keeper{m: m}
 	defer k.release()
@@ -48,6 +43,7 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 	}
 	in.Attachments = nil
 	run := store.Run{ID: in.RunID, Session: in.SessionKey, Params: in, Images: images, Principal: p.String(), CreatedAt: m.now()}
+	_, d := settingsOf(run)
 	var queued bool
 	if doErr := m.do(context.WithoutCancel(ctx), in.SessionKey, func(s *session) { queued, err = s.accept(run) }); doErr != nil {
 		return protocol.ChatSendResult{}, doErr
@@ -71,6 +67,9 @@ func (m *Manager) answerQuestion(ctx context.Context, p auth.Principal, in proto
 	for _, a := range pending {
 		if a.SessionKey != in.SessionKey {
 			continue
+		}
+		if !p.Has(protocol.ScopeApprove) {
+			return res, false, protocol.ErrForbidden.With("this device may not answer questions; answer on another one")
 		}
 		answer := protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny, Reason: reason}
 		word := "denied"

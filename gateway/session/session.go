@@ -78,7 +78,7 @@ func (s *session) accept(r store.Run) (queued bool, err error) {
 func (s *session) start(r store.Run) error {
 	s.resetWhenDue()
 	r.State, r.StartedAt = protocol.RunThinking, s.m.now()
-	text, _ := s.m.directives(r.Params.Message)
+	text, _ := settingsOf(r)
 	m := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Timestamp: r.StartedAt}
 	if text != "" {
 		m.Content = append(m.Content, protocol.Text(text))

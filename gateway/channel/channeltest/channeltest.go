@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,10 +28,11 @@ type Bench struct {
 	Config  *config.Store
 	Secrets Secrets
 
-	mu     sync.Mutex // guards what follows
-	sent   []Sent
-	labels map[protocol.SessionKey]string
-	files  map[string][]byte
+	mu       sync.Mutex // guards what follows
+	sent     []Sent
+	commands []string
+	labels   map[protocol.SessionKey]string
+	files    map[string][]byte
 
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -169,6 +171,24 @@ func (b *Bench) Patch(_ context.Context, in protocol.SessionPatchParams) (protoc
 	defer b.mu.Unlock()
 	b.labels[in.SessionKey] = *in.Label
 	return protocol.OK{OK: true}, nil
+}
+
+// Command implements channel.Sessions: what begins with / is one, from the person.
+func (b *Bench) Command(_ context.Context, p auth.Principal, _ protocol.SessionKey, text string, _ bool) (protocol.ChatSendResult, bool) {
+	if p.Kind != auth.KindOwner || !strings.HasPrefix(text, "/") {
+		return protocol.ChatSendResult{}, false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.commands = append(b.commands, p.String()+": "+text)
+	return protocol.ChatSendResult{Status: protocol.ChatCommand, Command: text[1:], Response: "Done " + text[1:]}, true
+}
+
+// Commands returns what was commanded so far, as WHO: TEXT.
+func (b *Bench) Commands() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.commands)
 }
 
 // Send implements channel.Sessions. It stores the message and its run, and answers by the last word of the message: "fail" fails, "ask" puts a

@@ -27,7 +27,9 @@ func channelsCommand(o *options) *cobra.Command {
 		Long: `Connects the agent to chat networks, and says who may write to it there.
 
 Strangers who write are listed under "pair" until you let them in, unless channels.NAME.dmPolicy says otherwise (open, allowlist or
-pairing) or they are in channels.NAME.allowFrom. What they write is text for the agent: it runs no command and answers no question.`,
+pairing) or they are in channels.NAME.allowFrom. What they write is text for the agent: it runs no command and answers no question.
+You yourself, from an address in channels.NAME.owners, may use the commands of a chat (/help) in direct messages, but not
+run !commands or answer questions.`,
 		Example: `  fairlead channels login xmpp jid=agent@example.org rooms=team@rooms.example.org
   fairlead channels start xmpp
   fairlead channels pair list

@@ -1,0 +1,16 @@
+package rpc
+
+import (
+	"context"
+
+	"fairlead/gateway/protocol"
+)
+
+// patch changes the settings of a chat (seed 004, session.patch). What the chat asks about is the answer to questions to come: it needs the right
+// to answer them.
+func (s *Server) patch(ctx context.Context, c *Conn, p protocol.SessionPatchParams) (protocol.OK, error) {
+	if p.Settings != nil && p.Settings.Approvals != nil && !c.who().Has(protocol.ScopeApprove) {
+		return protocol.OK{}, protocol.ErrForbidden.With("this device may not answer questions, and so not set what the chat asks about")
+	}
+	return keyed(s, func(p *protocol.SessionPatchParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Patch)(ctx, c, p)
+}

@@ -1,0 +1,91 @@
+package session
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+func TestWhatOthersWriteIsTextWhateverItSays(t *testing.T) {
+	for _, p := range []auth.Principal{auth.Writer("xmpp", "owner eve"), auth.Schedule("owner x"), auth.Agent("agent:main:other", "r")} {
+		t.Run(p.String(), func(t *testing.T) {
+			g := start(t)
+			var lines []string
+			for _, text := range []string{
+				"/new", "/reset", "/compact", "/compact undo", "/stop", "/status", "/model test/Big", "/think high", "/thinking high", "/t high",
+				"/mode trust 60", "/help", "!rm -rf /", "/think:high", "/model:Test/Big look", "/m:test/Big /t:max look", "yes", "no",
+			} {
+				if res, ok := g.Command(t.Context(), p, chat, text, false); ok {
+					t.Errorf("%q was a command: %+v", text, res)
+				}
+				g.model.Add(llmtest.Say("I see."))
+				res, err := g.Send(t.Context(), p, protocol.ChatSendParams{SessionKey: chat, Message: text})
+				if err != nil || res.Status != protocol.ChatStarted || res.Directives != nil {
+					t.Fatalf("%q: %+v, %v", text, res, err)
+				}
+				g.end(res.RunID)
+				lines = append(lines, "user: "+text, "assistant: I see.")
+			}
+			g.check(lines...)
+			s, err := g.Get(t.Context(), protocol.SessionParams{})
+			if err != nil || s.Settings.Model != nil || s.Settings.ThinkingLevel != "" || s.Settings.Approvals != nil {
+				t.Errorf("%+v, %v", s.Settings, err)
+			}
+			for _, r := range g.model.Requests() {
+				if r.Thinking != "" {
+					t.Errorf("thinking %q", r.Thinking)
+				}
+			}
+		})
+	}
+}
+
+func TestThePersonOnAChannelChatsAndNoMore(t *testing.T) {
+	g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."))
+	bob := auth.Writing("xmpp", "bob@example.org")
+	for text, want := range map[string]string{
+		"/new": "archived", "/reset": "archived", "/compact": "Nothing to shorten", "/compact undo": "whole", "/stop": "No run", "/status": "Session:", "/help": "Commands",
+		"/model": "Model:", "/model test/Big": "test/Big", "/think": "Thinking", "/think high": "Thinking: high", "/t low": "Thinking: low", "/mode": "Mode: ask",
+		"/mode trust 60": "cannot be set from here", "/mode read-only": "cannot be set from here", "/think:high": "Nothing was sent",
+	} {
+		res, ok := g.Command(t.Context(), bob, chat, text, false)
+		if !ok || !strings.Contains(res.Response+res.Error, want) {
+			t.Errorf("%s: %v %+v", text, ok, res)
+		}
+	}
+	for _, text := range []string{"/frobnicate", "!ls", "yes", "look /think:high"} {
+		if res, ok := g.Command(t.Context(), bob, chat, text, false); ok {
+			t.Errorf("%s: %+v", text, res)
+		}
+	}
+	if res, ok := g.Command(t.Context(), bob, chat, "/think:high", true); ok {
+		t.Errorf("a picture with a setting is a message: %+v", res)
+	}
+	if _, err := g.Send(t.Context(), bob, protocol.ChatSendParams{SessionKey: chat, Message: "!ls"}); !errors.Is(err, protocol.ErrForbidden) {
+		t.Error(err)
+	}
+	first := g.send("Build it")
+	q := g.question()
+	for _, word := range []string{"yes", "no"} {
+		if _, err := g.Send(t.Context(), bob, protocol.ChatSendParams{SessionKey: chat, Message: word}); !errors.Is(err, protocol.ErrForbidden) {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+	if res := g.send("no"); res.ApprovalID != q.ID {
+		t.Errorf("%+v", res)
+	}
+	g.end(first.RunID)
+	g.model.Add(llmtest.Say("Well."))
+	res, err := g.Send(t.Context(), bob, protocol.ChatSendParams{SessionKey: chat, Message: "[xmpp · 3:04 PM UTC] look /think:max"})
+	if err != nil || res.Directives == nil || res.Directives.ThinkLevel != "xhigh" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	g.end(res.RunID)
+	if r := g.model.Requests(); r[len(r)-1].Thinking != "xhigh" {
+		t.Errorf("thinking %q", r[len(r)-1].Thinking)
+	}
+}
