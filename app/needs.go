@@ -29,12 +29,10 @@ const inboxTitle = "Needs you"
 func (s *shell) inboxPage() page {
 	return page{"needsyou", inboxTitle, func(ctx context.Context) fyne.CanvasObject {
 		in := approve.NewInbox(approve.InboxHandlers{
-			Review: s.review, Wake: s.b.state.Wake, Chat: s.open,
+			Review: s.review, ReviewAll: s.reviewAll, Wake: s.b.state.Wake, Chat: s.open,
 			Snooze: func(list []protocol.Approval) { s.b.state.Snooze(list...) },
 			Deny: func(list []protocol.Approval) {
-				for _, q := range list {
-					s.b.state.Reply(q, state.Reply{Decision: protocol.DecisionDeny})
-				}
+				s.b.state.Reply(list, state.Reply{Decision: protocol.DecisionDeny})
 			},
 		}, &s.machines)
 		s.inbox = in

@@ -57,7 +57,7 @@ func (s *shell) reviewNote(id string) {
 func (s *shell) denyNote(id string) {
 	for _, q := range s.view.Approvals {
 		if string(q.ID) == id {
-			s.b.state.Reply(q, state.Reply{Decision: protocol.DecisionDeny})
+			s.b.state.Reply([]protocol.Approval{q}, state.Reply{Decision: protocol.DecisionDeny})
 			return
 		}
 	}

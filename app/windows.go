@@ -66,6 +66,14 @@ func (s *shell) review(id protocol.ApprovalID) {
 	s.approval.RequestFocus()
 }
 
+// reviewAll brings a question to the front, to be answered together with those that ask exactly the same.
+func (s *shell) reviewAll(id protocol.ApprovalID) {
+	s.review(id)
+	if s.dialog != nil && s.dialog.Current().ID == id {
+		s.dialog.TogetherWithAlike()
+	}
+}
+
 func (s *shell) openSettings() {
 	if s.settings != nil {
 		s.settings.Show()

@@ -34,7 +34,8 @@ const minHeight, maxHeight float32 = 300, 640
 
 // Handlers are what the dialog calls, on the GUI thread.
 type Handlers struct {
-	Answer func(q protocol.Approval, r state.Reply)
+	// Answer gives one answer to a question, or to several that ask exactly the same.
+	Answer func(list []protocol.Approval, r state.Reply)
 	Shown  func(protocol.ApprovalID)
 	// Snooze puts a question off; nil offers no such thing.
 	Snooze func(q protocol.Approval)
@@ -271,7 +272,7 @@ func (d *Dialog) show(at int) {
 	_, _, editable := state.Editable(q)
 	setShown(d.modify, editable)
 	setShown(d.allow.More, len(q.Choices) > 1)
-	d.allow.Main.SetText("Allow once")
+	d.nameButtons(q)
 	d.allow.Disable()
 	d.confirm.Disable()
 	d.arm.Hide()
@@ -420,22 +421,11 @@ func (d *Dialog) answer(r state.Reply) {
 			return
 		}
 	}
-	all := []protocol.Approval{q}
-	if d.also != nil && d.also.Checked {
-		all = state.Alike(d.queue, q)
-	}
+	all := d.answered(q)
 	d.queue = slices.DeleteFunc(slices.Clone(d.queue), func(x protocol.Approval) bool {
 		return slices.ContainsFunc(all, func(y protocol.Approval) bool { return x.ID == y.ID })
 	})
-	for i, x := range all {
-		if i > 0 {
-			r.Offers = nil // the rule is made once
-			if r.Scope != protocol.ScopeSession && r.Scope != "" {
-				r.Scope = protocol.ScopeOnce
-			}
-		}
-		d.h.Answer(x, r)
-	}
+	d.h.Answer(all, r)
 	d.turns++
 	d.arm.Hide()
 	if len(d.queue) > 0 {

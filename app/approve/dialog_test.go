@@ -48,9 +48,11 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 	b.window = test.NewTempWindow(t, nil)
 	b.window.SetPadded(false)
 	b.Dialog = New(Handlers{
-		Answer: func(q protocol.Approval, r state.Reply) {
+		Answer: func(list []protocol.Approval, r state.Reply) {
 			b.replies = append(b.replies, r)
-			b.answers = append(b.answers, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", q.ID, r.Decision, r.Scope, r.Reason)))
+			for _, q := range list {
+				b.answers = append(b.answers, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", q.ID, r.Decision, r.Scope, r.Reason)))
+			}
 		},
 		Grow:   func(size fyne.Size) { b.window.Resize(size) },
 		Snooze: func(q protocol.Approval) { b.answers = append(b.answers, string(q.ID)+" later") },

@@ -17,10 +17,12 @@ import (
 // InboxHandlers are what the inbox calls, on the GUI thread.
 type InboxHandlers struct {
 	Review func(protocol.ApprovalID)
-	Deny   func([]protocol.Approval)
-	Snooze func([]protocol.Approval)
-	Wake   func(protocol.ApprovalID)
-	Chat   func(protocol.SessionKey)
+	// ReviewAll opens a question to be answered together with those that ask exactly the same.
+	ReviewAll func(protocol.ApprovalID)
+	Deny      func([]protocol.Approval)
+	Snooze    func([]protocol.Approval)
+	Wake      func(protocol.ApprovalID)
+	Chat      func(protocol.SessionKey)
 }
 
 // Inbox is the page of every question that waits, of all chats and machines. Nothing is allowed here: that takes the whole question in view,
@@ -99,6 +101,7 @@ type inboxRow struct {
 	title, text *widgets.Text
 	trail       *widgets.Text
 	press       *widgets.Press
+	all         *widgets.Button // in place of Review where several ask the same
 	deny, later *widgets.Button
 	box         fyne.CanvasObject
 }
@@ -130,7 +133,7 @@ func newInboxRow(in *Inbox, i int) *inboxRow {
 		}
 		return true
 	}
-	review := widgets.NewButton("Review", "eye", r.review)
+	r.all = widgets.NewButton("Review", "eye", r.review)
 	r.deny = widgets.NewQuiet("Deny", "denied", func() { in.h.Deny(r.group.All) })
 	r.deny.Danger = true
 	r.later = widgets.NewQuiet("Not now", "clock", func() {
@@ -142,20 +145,31 @@ func newInboxRow(in *Inbox, i int) *inboxRow {
 		}
 		in.h.Snooze(r.group.All)
 	})
-	r.box = container.NewVBox(widgets.Row(look.Inside, 0, r.press, review, r.deny, r.later), widgets.HLine())
+	r.box = container.NewVBox(widgets.Row(look.Inside, 0, r.press, r.all, r.deny, r.later), widgets.HLine())
 	return r
 }
 
-func (r *inboxRow) review() { r.in.h.Review(r.group.ID) }
+// review opens the question; of several that ask the same one opens, with the offer to answer all.
+func (r *inboxRow) review() {
+	if len(r.group.All) > 1 && r.group.Later == 0 {
+		r.in.h.ReviewAll(r.group.ID)
+		return
+	}
+	r.in.h.Review(r.group.ID)
+}
 
 func (r *inboxRow) set(g state.Group) {
 	r.group = g
 	r.mark.SetFill(r.in.machines.Color(string(g.Node)))
 	title, _ := state.Reveal(state.QuestionLine(g.Approval))
-	deny := "Deny"
+	deny, review := "Deny", "Review"
 	if n := len(g.All); n > 1 {
 		title, deny = fmt.Sprintf("%d × %s", n, title), fmt.Sprintf("Deny all %d", n)
+		if g.Later == 0 {
+			review = fmt.Sprintf("Allow all %d…", n)
+		}
 	}
+	r.all.SetText(review)
 	color := look.ColorText
 	r.later.SetText("Not now")
 	if g.Later != 0 {

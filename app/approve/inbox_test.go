@@ -26,11 +26,12 @@ func newInboxBench(t *testing.T) (in *Inbox, w fyne.Window, did *[]string) {
 		}
 	}
 	in = NewInbox(InboxHandlers{
-		Review: func(id protocol.ApprovalID) { *did = append(*did, "review "+string(id)) },
-		Deny:   func(l []protocol.Approval) { note("deny", l) },
-		Snooze: func(l []protocol.Approval) { note("later", l) },
-		Wake:   func(id protocol.ApprovalID) { *did = append(*did, "wake "+string(id)) },
-		Chat:   func(k protocol.SessionKey) { *did = append(*did, "chat "+string(k)) },
+		Review:    func(id protocol.ApprovalID) { *did = append(*did, "review "+string(id)) },
+		ReviewAll: func(id protocol.ApprovalID) { *did = append(*did, "all "+string(id)) },
+		Deny:      func(l []protocol.Approval) { note("deny", l) },
+		Snooze:    func(l []protocol.Approval) { note("later", l) },
+		Wake:      func(id protocol.ApprovalID) { *did = append(*did, "wake "+string(id)) },
+		Chat:      func(k protocol.SessionKey) { *did = append(*did, "chat "+string(k)) },
 	}, new(look.Machines))
 	in.clock = func() time.Time { return time.Unix(1000, 0) }
 	w = test.NewTempWindow(t, in.Box)
@@ -54,7 +55,7 @@ func TestInboxLooksAsItDid(t *testing.T) {
 	in.Update(inboxView())
 	pagetest.Shot(t, w, "inbox")
 	markup := test.RenderObjectToMarkup(in.Box)
-	for _, want := range []string{"2 × Run make on server", "Deny all 2", "4:50 left", "put off until "} {
+	for _, want := range []string{"2 × Run make on server", "Deny all 2", "Allow all 2…", "4:50 left", "put off until "} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not shown", want)
 		}
@@ -70,7 +71,7 @@ func TestInboxIsUsedByKeyboard(t *testing.T) {
 	for _, k := range []fyne.KeyName{fyne.KeyReturn, fyne.KeyDelete, fyne.KeyDown, fyne.KeyL, fyne.KeyDown, fyne.KeyL, fyne.KeyDown, fyne.KeyUp, fyne.KeyUp, fyne.KeyReturn} {
 		w.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: k})
 	}
-	if got := fmt.Sprint(*did); got != "[review a deny a deny b later c wake d review a]" {
+	if got := fmt.Sprint(*did); got != "[all a deny a deny b later c wake d all a]" {
 		t.Errorf("did %s", got)
 	}
 }

@@ -90,14 +90,39 @@ func (d *Dialog) changedArgs(q protocol.Approval) (args json.RawMessage, ok bool
 func (d *Dialog) changed() {
 	q := d.Current()
 	args, ok := d.changedArgs(q)
-	text := "Allow once"
-	if n := count(d.keep, true); n < len(d.keep) {
-		text = fmt.Sprintf("Allow %d of %d parts", n, len(d.keep))
-	}
-	d.allow.Main.SetText(text)
+	d.nameButtons(q)
 	setShown(d.allow.More, args == nil && ok && len(q.Choices) > 1)
 	d.turns++
 	d.rearm()
+}
+
+// nameButtons says on Deny and Allow how many questions they answer, and what an allow leaves out.
+func (d *Dialog) nameButtons(q protocol.Approval) {
+	allow, deny := "Allow once", "Deny"
+	if n := len(d.answered(q)); n > 1 {
+		allow, deny = fmt.Sprintf("Allow all %d once", n), fmt.Sprintf("Deny all %d", n)
+	}
+	if n := count(d.keep, true); n < len(d.keep) {
+		allow = fmt.Sprintf("Allow %d of %d parts", n, len(d.keep))
+	}
+	d.allow.Main.SetText(allow)
+	d.deny.SetText(deny)
+}
+
+// answered are the questions that an answer to q is given to.
+func (d *Dialog) answered(q protocol.Approval) []protocol.Approval {
+	if d.also != nil && d.also.Checked {
+		return state.Alike(d.queue, q)
+	}
+	return []protocol.Approval{q}
+}
+
+// TogetherWithAlike has the answer given to all questions that ask exactly what the shown one does. They are seen by seeing it, and nothing is
+// answered yet.
+func (d *Dialog) TogetherWithAlike() {
+	if d.step == asking && d.also != nil {
+		d.also.SetChecked(true)
+	}
 }
 
 func count(list []bool, want bool) (n int) {

@@ -203,11 +203,35 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	b.toggle(0)
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-alike")
+	if b.allow.Main.Text != "Allow all 3 once" || b.deny.Text != "Deny all 3" {
+		t.Errorf("the buttons say %q and %q", b.allow.Main.Text, b.deny.Text)
+	}
 	test.Tap(b.allow.Main)
 	b.want("one allow once", "two allow once", "three allow once")
+	if len(b.replies) != 1 {
+		t.Errorf("%d calls were made", len(b.replies))
+	}
+	if b.allow.Main.Text != "Allow once" || b.deny.Text != "Deny" {
+		t.Errorf("the next question's buttons say %q and %q", b.allow.Main.Text, b.deny.Text)
+	}
 	if b.Current().ID != "other" {
 		t.Errorf("shows %q", b.Current().ID)
 	}
+}
+
+func TestAllowAllFromTheInboxStillWaitsUntilItWasRead(t *testing.T) {
+	b := newBench(t, ask("one", "make"), ask("two", "make"), ask("other", "ls"))
+	b.wait(2 * time.Second)
+	b.TogetherWithAlike()
+	test.Tap(b.allow.Main) // what it answers changed
+	b.want()
+	b.wait(2 * time.Second)
+	test.Tap(b.deny)
+	b.want("one deny", "two deny")
+	b.TogetherWithAlike() // nothing asks the same
+	b.wait(2 * time.Second)
+	test.Tap(b.allow.Main)
+	b.want("one deny", "two deny", "other allow once")
 }
 
 func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {

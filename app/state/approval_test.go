@@ -220,3 +220,40 @@ func FuzzReveal(f *testing.F) {
 		}
 	})
 }
+
+func TestOneAnswerForManyIsOneCallAndBringsBackWhatItMissed(t *testing.T) {
+	open := make([]protocol.Approval, 3)
+	for i := range open {
+		open[i] = question
+		open[i].ID = protocol.ApprovalID("q" + string(rune('0'+i)))
+	}
+	bubble(t, func(f *fake) {
+		f.snap.Approvals = open
+		on(f, protocol.ApprovalAll, func(p protocol.ApprovalAnswerAllParams) (r protocol.ApprovalAnswerAllResult, err error) {
+			gone := open[2]
+			gone.State, gone.AnsweredBy = protocol.ApprovalDenied, "owner phone"
+			r.Outcomes = []protocol.ApprovalOutcome{{ID: "q0", Won: true, Approval: &open[0]}, {ID: "q1", Error: protocol.ErrConflict.With("it changed")}, {ID: "q2", Approval: &gone}}
+			return r, nil
+		})
+		on(f, protocol.ApprovalList, func(protocol.Empty) (protocol.ApprovalListResult, error) {
+			return protocol.ApprovalListResult{Approvals: []protocol.Approval{open[1]}}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		a.Reply(open, Reply{Decision: protocol.DecisionDeny})
+		if v := a.Value.Get(); len(v.Approvals) != 0 {
+			t.Errorf("still there: %v", v.Approvals)
+		}
+		synctest.Wait()
+		var sent protocol.ApprovalAnswerAllParams
+		if list := f.called(protocol.ApprovalAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 3 || sent.Questions[2].Hash != "h" {
+			t.Errorf("sent %s", list)
+		}
+		v := a.Value.Get()
+		if len(v.Approvals) != 1 || v.Approvals[0].ID != "q1" {
+			t.Errorf("after the answer %v wait", v.Approvals)
+		}
+		if v.Notice == nil || !strings.Contains(v.Notice.Text, "denied by phone") {
+			t.Errorf("notice %+v", v.Notice)
+		}
+	})
+}

@@ -22,42 +22,90 @@ type Reply struct {
 
 // Answer answers a question without more ado. See [App.Reply].
 func (a *App) Answer(q protocol.Approval, decision, scope, reason string) {
-	a.Reply(q, Reply{Decision: decision, Scope: scope, Reason: reason})
+	a.Reply([]protocol.Approval{q}, Reply{Decision: decision, Scope: scope, Reason: reason})
 }
 
-// Reply answers a question. The question leaves the view at once and returns when the answer could not be given.
-func (a *App) Reply(q protocol.Approval, r Reply) {
+// Reply answers questions: one, or several that ask the same, with one call. They leave the view at once; one whose answer could not be given returns.
+func (a *App) Reply(list []protocol.Approval, r Reply) {
+	if len(list) == 0 {
+		return
+	}
 	a.Value.Update(func(v View) View {
-		v = answering(v, q.ID, true)
-		v.Approvals = drop(v.Approvals, func(x protocol.Approval) bool { return x.ID == q.ID })
+		for _, q := range list {
+			v = answering(v, q.ID, true)
+		}
+		v.Approvals = drop(v.Approvals, func(x protocol.Approval) bool { return holds(list, x.ID) })
 		return v
 	})
 	a.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
 		defer cancel()
+		outcomes, err := a.send(ctx, list, r)
+		var back []protocol.Approval
+		if err != nil {
+			back, outcomes = list, nil
+		}
+		lost := ""
+		for i, q := range list[:len(outcomes)] {
+			switch {
+			case outcomes[i].Error != nil:
+				err = outcomes[i].Error
+				back = append(back, q)
+			case !outcomes[i].Won && outcomes[i].Approval.State != protocol.ApprovalSuperseded:
+				lost = Ended(*outcomes[i].Approval)
+			}
+		}
+		if err != nil {
+			a.fail(fmt.Errorf("your answer was not taken: %w", err))
+			a.bring(ctx, back)
+		}
+		if lost != "" {
+			a.Notify("info", "This question was answered already: "+lost+".")
+		}
+	})
+}
+
+func holds(list []protocol.Approval, id protocol.ApprovalID) bool {
+	return slices.ContainsFunc(list, func(q protocol.Approval) bool { return q.ID == id })
+}
+
+// send gives the answer and returns an outcome for each question.
+func (a *App) send(ctx context.Context, list []protocol.Approval, r Reply) ([]protocol.ApprovalOutcome, error) {
+	if len(list) == 1 {
+		q := list[0]
 		res, err := Call(ctx, a, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
 			ID: q.ID, Hash: q.Hash, Decision: r.Decision, Scope: r.Scope,
 			Reason: r.Reason, Offers: r.Offers, Args: r.Args,
 		})
-		switch {
-		case err != nil:
-			a.fail(fmt.Errorf("your answer was not taken: %w", err))
-			list, listErr := Call(ctx, a, protocol.ApprovalList, protocol.Empty{})
-			a.Value.Update(func(v View) View {
-				v = answering(v, q.ID, false)
-				if listErr != nil {
-					return reduceApproval(v, q)
-				}
-				for _, open := range list.Approvals {
-					if open.ID == q.ID {
-						return reduceApproval(v, open)
-					}
-				}
-				return v
-			})
-		case !res.Won:
-			a.Notify("info", "This question was answered already: "+Ended(res.Approval)+".")
+		return []protocol.ApprovalOutcome{{ID: q.ID, Won: res.Won, Approval: &res.Approval}}, err
+	}
+	p := protocol.ApprovalAnswerAllParams{Decision: r.Decision, Scope: r.Scope, Reason: r.Reason, Offers: r.Offers, Args: r.Args}
+	for _, q := range list {
+		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
+	}
+	res, err := Call(ctx, a, protocol.ApprovalAll, p)
+	if err == nil && len(res.Outcomes) != len(list) {
+		err = fmt.Errorf("the gateway answered for %d of %d questions", len(res.Outcomes), len(list))
+	}
+	return res.Outcomes, err
+}
+
+// bring shows questions again whose answer was not taken, as far as they are still open.
+func (a *App) bring(ctx context.Context, list []protocol.Approval) {
+	open, err := Call(ctx, a, protocol.ApprovalList, protocol.Empty{})
+	a.Value.Update(func(v View) View {
+		for _, q := range list {
+			v = answering(v, q.ID, false)
+			if err != nil {
+				v = reduceApproval(v, q)
+			}
 		}
+		for _, q := range open.Approvals {
+			if holds(list, q.ID) {
+				v = reduceApproval(v, q)
+			}
+		}
+		return v
 	})
 }
 
@@ -100,33 +148,9 @@ func NotConfined(q protocol.Approval) bool {
 		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
 }
 
-// Alike are the open questions that ask exactly what q does: same machine, tool, arguments, folder and reason. q is one of them.
+// Alike are the open questions that ask exactly what q does, see [protocol.Approval.SameAs]. q is one of them.
 func Alike(open []protocol.Approval, q protocol.Approval) []protocol.Approval {
-	var out []protocol.Approval
-	for _, o := range open {
-		if o.Kind == q.Kind && o.Node == q.Node && o.Tool == q.Tool && string(o.Args) == string(q.Args) && folder(o) == folder(q) && o.Why == q.Why && diff(o) == diff(q) &&
-			(q.Kind == protocol.AskCall || o.ID == q.ID) {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
-func diff(q protocol.Approval) string {
-	if q.Preview != nil {
-		return q.Preview.Diff
-	}
-	return ""
-}
-
-func folder(q protocol.Approval) string {
-	if q.Preview != nil && q.Preview.Folder != "" {
-		return q.Preview.Folder
-	}
-	if q.Host != nil {
-		return q.Host.Workspace
-	}
-	return ""
+	return drop(open, func(o protocol.Approval) bool { return !q.SameAs(o) })
 }
 
 // ScopeWords says what an allow with a scope covers, for a menu.

@@ -62,6 +62,7 @@ var (
 	MediaGet       = Method[MediaGetParams, MediaGetResult]{"media.get"}
 	ApprovalList   = Method[Empty, ApprovalListResult]{"approval.list"}
 	ApprovalAnswer = Method[ApprovalAnswerParams, ApprovalAnswerResult]{"approval.answer"}
+	ApprovalAll    = Method[ApprovalAnswerAllParams, ApprovalAnswerAllResult]{"approval.answerAll"}
 	ApprovalShown  = Method[ApprovalShownParams, OK]{"approval.shown"}
 	ApprovalUndo   = Method[ApprovalParams, ApprovalUndoResult]{"approval.undo"}
 	AgentPause     = Method[PauseParams, Status]{"agent.pause"}
@@ -183,6 +184,7 @@ var Methods = []MethodInfo{
 	{MediaGet.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ApprovalList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ApprovalAnswer.Name, ScopeApprove, []Mode{ModeClient}, true},
+	{ApprovalAll.Name, ScopeApprove, []Mode{ModeClient}, true},
 	{ApprovalShown.Name, ScopeApprove, []Mode{ModeClient}, true},
 	{ApprovalUndo.Name, ScopeApprove, []Mode{ModeClient}, true},
 	{AgentPause.Name, ScopeAdmin, []Mode{ModeClient}, true},

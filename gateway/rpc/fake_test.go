@@ -308,6 +308,22 @@ func (fakeApprovals) Answer(_ context.Context, by string, p protocol.ApprovalAns
 	return protocol.ApprovalAnswerResult{Won: true, Approval: protocol.Approval{ID: p.ID, State: protocol.ApprovalAllowed, AnsweredBy: by, Scope: p.Scope}}, nil
 }
 
+func (f fakeApprovals) AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnswerAllParams) (res protocol.ApprovalAnswerAllResult, err error) {
+	if len(p.Questions) == 0 {
+		return res, protocol.ErrBadRequest.With("between 1 and 1000 questions can be answered at once, not 0")
+	}
+	for _, q := range p.Questions {
+		out := protocol.ApprovalOutcome{ID: q.ID}
+		if r, err := f.Answer(ctx, by, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Scope: p.Scope}); err != nil {
+			out.Error = protocol.AsError(err)
+		} else {
+			out.Won, out.Approval = r.Won, &r.Approval
+		}
+		res.Outcomes = append(res.Outcomes, out)
+	}
+	return res, nil
+}
+
 func (fakeApprovals) Shown(_ context.Context, p protocol.ApprovalShownParams) error {
 	return fails(string(p.ID))
 }

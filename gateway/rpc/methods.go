@@ -112,16 +112,7 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.ConfigSchema, func(context.Context, *Conn, protocol.Empty) (protocol.ConfigSchemaResult, error) {
 		return protocol.ConfigSchemaResult{Fields: list(s.s.Config.Schema())}, nil
 	})
-	handle(all, protocol.ApprovalList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.ApprovalListResult, error) {
-		open, err := s.s.Approvals.Pending(ctx)
-		return protocol.ApprovalListResult{Approvals: list(open)}, err
-	})
-	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
-		return s.s.Approvals.Answer(ctx, c.who().String(), p)
-	})
-	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *Conn, p protocol.ApprovalShownParams) (protocol.OK, error) {
-		return protocol.OK{OK: true}, s.s.Approvals.Shown(ctx, p)
-	})
+	s.questions(all)
 	handle(all, protocol.StatusGet, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.Status, error) {
 		return s.s.Status(ctx), nil
 	})

@@ -65,6 +65,7 @@ type Nodes interface {
 type Approvals interface {
 	Pending(ctx context.Context) ([]protocol.Approval, error)
 	Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error)
+	AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error)
 	Shown(ctx context.Context, p protocol.ApprovalShownParams) error
 }
 

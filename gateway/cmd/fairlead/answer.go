@@ -36,6 +36,7 @@ func approvalsListCommand(o *options) *cobra.Command {
 func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 	var scope, reason, args string
 	var offers []int
+	var same bool
 	cmd := &cobra.Command{
 		Use: decision + " ID", Args: cobra.ExactArgs(1),
 		Short: map[string]string{protocol.DecisionAllow: "Allow what a question asks about", protocol.DecisionDeny: "Deny what a question asks about"}[decision],
@@ -57,10 +58,16 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 				switch {
 				case len(found) == 0:
 					return fmt.Errorf("no open question has the id %s; fairlead approvals list shows them", ids[0])
-				case len(found) > 1:
+				case len(found) > 1 && !(same && len(alike(found, found[0])) == len(found)):
 					return &exitError{code: exitUsage, err: fmt.Errorf("%d questions begin with %s; give more of the id", len(found), ids[0])}
 				}
 				a := found[0]
+				if same {
+					return answerSame(ctx, c, cmd.OutOrStdout(), o.json, alike(list.Approvals, a), protocol.ApprovalAnswerAllParams{
+						Decision: decision,
+						Scope:    scope, Reason: reason, Offers: offers, Args: json.RawMessage(args),
+					})
+				}
 				r, err := client.Call(ctx, c.Client, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
 					ID: a.ID, Hash: a.Hash, Decision: decision,
 					Scope: scope, Reason: reason, Offers: offers, Args: json.RawMessage(args),
@@ -79,6 +86,7 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&same, "same", false, "answer every open question that asks exactly the same, too")
 	if decision == protocol.DecisionAllow {
 		cmd.Flags().StringVar(&scope, "scope", protocol.ScopeOnce, "for what: once, session (this chat), folder, node (this machine) or always; the question says which it offers")
 		cmd.Flags().StringVar(&args, "args", "", "other arguments for the call, as JSON; it is checked anew and runs once")
@@ -87,6 +95,44 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 		cmd.Flags().StringVar(&reason, "reason", "", "why; the agent is told")
 	}
 	return cmd
+}
+
+// alike are the open questions that ask exactly what a does, a first.
+func alike(open []protocol.Approval, a protocol.Approval) []protocol.Approval {
+	list := []protocol.Approval{a}
+	for _, q := range open {
+		if q.ID != a.ID && a.SameAs(q) {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// answerSame gives several questions one answer and says how many it ended.
+func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, list []protocol.Approval, p protocol.ApprovalAnswerAllParams) error {
+	for _, q := range list {
+		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
+	}
+	r, err := client.Call(ctx, c.Client, protocol.ApprovalAll, p)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(out, r)
+	}
+	fmt.Fprintf(out, "Answered: %d of %d.\n", r.Won(), len(list))
+	for _, o := range r.Outcomes {
+		switch {
+		case o.Error != nil:
+			fmt.Fprintf(out, "  %s  %s\n", o.ID, clean(o.Error.Message))
+		case !o.Won:
+			fmt.Fprintf(out, "  %s  was %s by %s\n", o.ID, o.Approval.State, clean(o.Approval.AnsweredBy))
+		}
+	}
+	if r.Won() == 0 {
+		return errors.New("none of them was open any more")
+	}
+	return nil
 }
 
 // approvalsUndoCommand takes back what an answer gave for later.

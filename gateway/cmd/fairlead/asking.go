@@ -61,6 +61,15 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 			return err
 		}
 	}
+	if len(ch.same) > 1 {
+		for _, q := range ch.same {
+			put[protocol.ApprovalID, any](&t.asked, q.ID, nil)
+		}
+		return answerSame(ctx, ch.c, t.err, false, ch.same, protocol.ApprovalAnswerAllParams{
+			Decision: answer.Decision, Scope: answer.Scope, Reason: answer.Reason,
+			Offers: answer.Offers, Args: answer.Args,
+		})
+	}
 	res, err := client.Call(ctx, ch.c.Client, protocol.ApprovalAnswer, answer)
 	if err != nil {
 		return err
@@ -103,9 +112,14 @@ var choices = []struct{ key, scope, words string }{
 	{"w", protocol.ScopeAlways, "allow always"},
 }
 
-// menu says what can be answered.
-func menu(a protocol.Approval) string {
+// menu says what can be answered. others is how many more questions ask the same, and together whether they get the same answer.
+func menu(a protocol.Approval, others int, together bool) string {
 	var b strings.Builder
+	if others > 0 && !together {
+		fmt.Fprintf(&b, "[=] answer the %s exactly this, too\n", othersAsk(others))
+	} else if others > 0 {
+		fmt.Fprintf(&b, "Your answer is for all %d that ask this. [=] only for this one\n", others+1)
+	}
 	b.WriteString("[a] allow once")
 	for _, c := range choices {
 		if !slices.Contains(a.Choices, c.scope) {
@@ -124,10 +138,23 @@ func menu(a protocol.Approval) string {
 	return b.String()
 }
 
+func othersAsk(n int) string {
+	if n == 1 {
+		return "other one that asks"
+	}
+	return fmt.Sprintf("%d others that ask", n)
+}
+
 // choose reads keys until they are an answer. Leaving with Ctrl+D is a denial, and so is whatever is not understood: it asks again.
 func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
+	ch.same = nil
 	for {
-		line, err := ch.term.readMessage(menu(a))
+		open, err := client.Call(ctx, ch.c.Client, protocol.ApprovalList, protocol.Empty{})
+		if err != nil {
+			return err
+		}
+		all := alike(open.Approvals, a)
+		line, err := ch.term.readMessage(menu(a, len(all)-1, ch.same != nil))
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -141,6 +168,13 @@ func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protoco
 			return nil
 		case "d":
 			return nil
+		case "=":
+			if ch.same != nil || len(all) < 2 {
+				ch.same = nil
+			} else {
+				ch.same = all
+			}
+			continue
 		case "n":
 			return errNotNow
 		case "r":

@@ -108,7 +108,8 @@ type chat struct {
 	changes chan protocol.Change
 	resync  chan protocol.FeedSnapshot
 	sigs    chan os.Signal
-	held    []protocol.Change // what came while a question was on the screen
+	held    []protocol.Change   // what came while a question was on the screen
+	same    []protocol.Approval // what the answer to the question on the screen is for, when it is for more than that one
 }
 
 // run holds the conversation: one message when message is not empty or standard input is not a terminal, else until the person

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -34,6 +35,7 @@ func TestCommands(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
 			addr := freePort(t)
+			e.Setenv("NL", "\n")
 			e.Setenv("ADDR", addr)
 			e.Setenv("NETADDR", freePort(t))
 			e.Setenv("FAIRLEAD_URL", "ws://"+addr+"/ws")
@@ -73,6 +75,19 @@ func TestCommands(t *testing.T) {
 					}
 				}
 				ts.Fatalf("nobody asks")
+			},
+			// waiting N: waits until N questions are open; $QUESTION is the first.
+			"waiting": func(ts *testscript.TestScript, neg bool, args []string) {
+				var list protocol.ApprovalListResult
+				for range 200 {
+					ts.Check(ts.Exec("fairlead", "approvals", "list", "--json"))
+					ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
+					if strconv.Itoa(len(list.Approvals)) == args[0] {
+						ts.Setenv("QUESTION", string(list.Approvals[0].ID))
+						return
+					}
+				}
+				ts.Fatalf("%d questions are open, not %s", len(list.Approvals), args[0])
 			},
 			// online NODE: waits until the machine is connected.
 			"online": func(ts *testscript.TestScript, neg bool, args []string) {

@@ -1,0 +1,38 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+
+	"fairlead/gateway/protocol"
+)
+
+// AnswerAll gives several questions the same answer. Each is answered by itself, as by Answer: one that is over, unknown or not what was shown changes
+// nothing for the others. A scope that makes rules makes them at the first question that is won; the others are allowed once.
+func (g *Gate) AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
+	var res protocol.ApprovalAnswerAllResult
+	if n := len(p.Questions); n == 0 || n > protocol.MaxAnswers {
+		return res, protocol.ErrBadRequest.With(fmt.Sprintf("between 1 and %d questions can be answered at once, not %d", protocol.MaxAnswers, n))
+	}
+	answer := protocol.ApprovalAnswerParams{Decision: p.Decision, Scope: p.Scope, Reason: p.Reason, Offers: p.Offers, Args: p.Args}
+	for _, q := range p.Questions {
+		answer.ID, answer.Hash = q.ID, q.Hash
+		out := protocol.ApprovalOutcome{ID: q.ID}
+		r, err := g.Answer(ctx, by, answer)
+		if err != nil {
+			out.Error = protocol.AsError(err)
+		} else {
+			out.Won, out.Approval = r.Won, &r.Approval
+		}
+		res.Outcomes = append(res.Outcomes, out)
+		if r.Won && makesRules(answer.Scope) {
+			answer.Scope, answer.Offers = protocol.ScopeOnce, nil
+		}
+	}
+	return res, nil
+}
+
+// makesRules reports whether an allow with this scope goes beyond its call and its chat.
+func makesRules(scope string) bool {
+	return scope == protocol.ScopeFolder || scope == protocol.ScopeMachine || scope == protocol.ScopeAlways
+}

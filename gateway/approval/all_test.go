@@ -1,0 +1,106 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// openMany stores n open questions that ask the same, each with the hash h.
+func openMany(t *testing.T, g *Gate, n int) (list []protocol.ShownQuestion) {
+	t.Helper()
+	for i := range n {
+		q := offering()
+		q.ID, q.State, q.Hash = protocol.ApprovalID(fmt.Sprint("q", i)), protocol.ApprovalPending, "h"
+		if err := g.store.PutApproval(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
+	}
+	return list
+}
+
+func offering() protocol.Approval {
+	q := question()
+	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeAlways}
+	q.Offers = []protocol.RuleOffer{{}}
+	return q
+}
+
+func TestOneAnswerForManyIsComparedWithEach(t *testing.T) {
+	g, _ := openGate(t)
+	list := openMany(t, g, 4)
+	list[1].Hash = "what was shown before"
+	list[2].ID = "unknown"
+	if r, err := g.Answer(t.Context(), "phone", protocol.ApprovalAnswerParams{ID: "q3", Hash: "h", Decision: "deny"}); err != nil || !r.Won {
+		t.Fatal(err)
+	}
+	res, err := g.AnswerAll(t.Context(), "w", protocol.ApprovalAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow})
+	if err != nil || res.Won() != 1 || len(res.Outcomes) != 4 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	o := res.Outcomes
+	if !o[0].Won || o[0].Approval.State != protocol.ApprovalAllowed || o[0].Approval.AnsweredBy != "w" {
+		t.Errorf("the first: %+v", o[0])
+	}
+	if !errors.Is(o[1].Error, protocol.ErrConflict) || !errors.Is(o[2].Error, protocol.ErrNotFound) {
+		t.Errorf("the second and third: %v, %v", o[1].Error, o[2].Error)
+	}
+	if o[3].Won || o[3].Approval.AnsweredBy != "phone" {
+		t.Errorf("the one that was answered before: %+v", o[3])
+	}
+	if open, _ := g.Pending(t.Context()); len(open) != 2 {
+		t.Errorf("%d are open", len(open))
+	}
+}
+
+func TestOneAnswerForManyMakesItsRuleOnce(t *testing.T) {
+	g, _ := openGate(t)
+	list := openMany(t, g, 3)
+	list[0].Hash = "another"
+	res, err := g.AnswerAll(t.Context(), "w", protocol.ApprovalAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Offers: []int{0}})
+	if err != nil || res.Won() != 2 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if a, b := res.Outcomes[1].Approval, res.Outcomes[2].Approval; a.Scope != protocol.ScopeAlways || len(a.Chosen) != 1 || b.Scope != protocol.ScopeOnce || len(b.Chosen) != 0 {
+		t.Errorf("scopes %q %v and %q %v", a.Scope, a.Chosen, b.Scope, b.Chosen)
+	}
+}
+
+func TestTwoAnswersForManyShareThem(t *testing.T) {
+	g, _ := openGate(t)
+	list := openMany(t, g, 50)
+	var wg sync.WaitGroup
+	var won [2]protocol.ApprovalAnswerAllResult
+	for i, decision := range []string{protocol.DecisionAllow, protocol.DecisionDeny} {
+		wg.Go(func() {
+			var err error
+			if won[i], err = g.AnswerAll(t.Context(), decision, protocol.ApprovalAnswerAllParams{Questions: list, Decision: decision}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := won[0].Won() + won[1].Won(); n != 50 {
+		t.Errorf("%d answers won", n)
+	}
+	for i := range list {
+		a, b := won[0].Outcomes[i], won[1].Outcomes[i]
+		if a.Won == b.Won || a.Approval.AnsweredBy != b.Approval.AnsweredBy {
+			t.Errorf("question %d ended as %+v and %+v", i, a.Approval, b.Approval)
+		}
+	}
+}
+
+func TestNothingAndTooMuchCannotBeAnsweredAtOnce(t *testing.T) {
+	g, _ := openGate(t)
+	for _, n := range []int{0, protocol.MaxAnswers + 1} {
+		p := protocol.ApprovalAnswerAllParams{Questions: make([]protocol.ShownQuestion, n), Decision: protocol.DecisionDeny}
+		if _, err := g.AnswerAll(t.Context(), "w", p); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("%d questions: %v", n, err)
+		}
+	}
+}

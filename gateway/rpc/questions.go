@@ -1,0 +1,24 @@
+package rpc
+
+import (
+	"context"
+
+	"fairlead/gateway/protocol"
+)
+
+// questions are the methods about what waits for the person.
+func (s *Server) questions(all map[string]handler) {
+	handle(all, protocol.ApprovalList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.ApprovalListResult, error) {
+		open, err := s.s.Approvals.Pending(ctx)
+		return protocol.ApprovalListResult{Approvals: list(open)}, err
+	})
+	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+		return s.s.Approvals.Answer(ctx, c.who().String(), p)
+	})
+	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *Conn, p protocol.ApprovalShownParams) (protocol.OK, error) {
+		return protocol.OK{OK: true}, s.s.Approvals.Shown(ctx, p)
+	})
+	handle(all, protocol.ApprovalAll, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
+		return s.s.Approvals.AnswerAll(ctx, c.who().String(), p)
+	})
+}
