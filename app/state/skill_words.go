@@ -1,0 +1,209 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fairlead/gateway/protocol"
+)
+
+// SkillState says in a word and a sentence whether a skill can be used now. The sentence is empty where the word says all.
+func SkillState(e protocol.SkillStatusEntry) (word, why string) {
+	switch {
+	case !e.Enabled:
+		return "off", "It is switched off: the agent does not know of it."
+	case e.Eligible:
+		return "ready", ""
+	}
+	var reasons []string
+	for _, r := range e.Reasons {
+		reasons = append(reasons, skillReason(r))
+	}
+	return "not now", strings.Join(reasons, " ")
+}
+
+// skillReason says one of the gateway's reasons in plain words.
+func skillReason(r string) string {
+	switch {
+	case r == "no connected hosts":
+		return "No machine is online, and it needs one."
+	case r == "invalid requirement identifiers: metadata":
+		return "Its metadata cannot be read, so what it needs is not known. Correct its front matter."
+	}
+	if ids, ok := strings.CutPrefix(r, "invalid requirement identifiers: "); ok {
+		return "It asks for capabilities that do not exist: " + ids + ". Correct its front matter, or set below what it needs."
+	}
+	if what, ok := strings.CutPrefix(r, "requires "); ok {
+		return "No machine that is online has what it needs (" + what + ")."
+	}
+	return sentence(errors.New(r))
+}
+
+// SkillSource says where a skill comes from.
+func SkillSource(e protocol.SkillStatusEntry) string {
+	switch e.Source {
+	case protocol.SkillAgent:
+		return "the agent's own"
+	case protocol.SkillGlobal:
+		return "shared by all agents"
+	case protocol.SkillBuiltIn:
+		return "comes with Fairlead"
+	}
+	return e.Source
+}
+
+// SkillNeeds says what a skill needs of one machine; empty is nothing.
+func SkillNeeds(r protocol.SkillRequirementSnapshot) []string {
+	var list []string
+	if len(r.Capabilities) > 0 {
+		list = append(list, "Capabilities: "+strings.Join(r.Capabilities, ", "))
+	}
+	if len(r.Bins) > 0 {
+		list = append(list, "Programs: "+strings.Join(r.Bins, ", "))
+	}
+	if len(r.AnyBins) > 0 {
+		list = append(list, "One of the programs: "+strings.Join(r.AnyBins, ", "))
+	}
+	if len(r.OS) > 0 {
+		list = append(list, "System: "+strings.Join(r.OS, " or "))
+	}
+	if len(r.Env) > 0 {
+		list = append(list, "Environment: "+strings.Join(r.Env, ", ")+" (nobody outside sees whether a machine has it; the agent looks when it is there)")
+	}
+	return list
+}
+
+// SkillMachine is how a machine does with a skill.
+type SkillMachine struct {
+	Node  protocol.NodeID
+	Fits  bool
+	Words string
+}
+
+// SkillMachines says for each known machine whether it can carry a skill out.
+func SkillMachines(e protocol.SkillStatusEntry, nodes []protocol.SkillNodeStatus) []SkillMachine {
+	fits, lacks := map[protocol.NodeID]bool{}, map[protocol.NodeID]string{}
+	for _, id := range e.EligibleHosts {
+		fits[id] = true
+	}
+	for _, m := range e.Missing {
+		lacks[m.NodeID] = "lacks " + strings.Join(m.Lacks, ", ")
+	}
+	var list []SkillMachine
+	for _, n := range nodes {
+		m := SkillMachine{Node: n.NodeID, Fits: fits[n.NodeID], Words: "can carry it out"}
+		switch {
+		case !n.Online:
+			m.Fits, m.Words = false, "is offline"
+		case lacks[n.NodeID] != "":
+			m.Fits, m.Words = false, lacks[n.NodeID]
+		case !m.Fits:
+			m.Words = "cannot carry it out"
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// FindSkills returns those that have every word of a query in their name, description, origin or place.
+func FindSkills(list []protocol.SkillStatusEntry, query string) []protocol.SkillStatusEntry {
+	if strings.TrimSpace(query) == "" {
+		return list
+	}
+	var found []protocol.SkillStatusEntry
+	for _, e := range list {
+		word, _ := SkillState(e)
+		if matches(strings.Join([]string{e.Name, e.Description, SkillSource(e), e.Location, word}, " "), query) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// NewSkill is a skill as a person begins it.
+type NewSkill struct {
+	Name string
+	When string // its description: what it does and when it is used
+	Caps []string
+}
+
+// maxSkillName is the open Agent Skills format's limit.
+const maxSkillName = 64
+
+// SkillFolder makes a folder's name of what a person typed: lower-case letters, digits and hyphens, as the open format has it.
+func SkillFolder(name string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range strings.ToLower(name) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			if gap && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			gap = false
+			b.WriteRune(r)
+			continue
+		}
+		gap = true
+	}
+	s := b.String()
+	return strings.Trim(s[:min(len(s), maxSkillName)], "-")
+}
+
+// parts are the folder and the text of a new skill.
+func (n NewSkill) parts() (folder, text string, err error) {
+	if folder = SkillFolder(n.Name); folder == "" {
+		return "", "", errors.New("a skill needs a name of Latin letters or digits, such as release-notes")
+	}
+	when := strings.Join(strings.Fields(n.When), " ")
+	switch {
+	case when == "":
+		return "", "", errors.New("say in a sentence what the skill does and when it is used: that is all the agent sees of it at first")
+	case utf8.RuneCountInString(when) > 1024:
+		return "", "", errors.New("the description may have 1024 characters; what is longer belongs into the text")
+	}
+	var b strings.Builder
+	quoted, err := protocol.Marshal(when) // JSON's strings are YAML's
+	if err != nil {
+		return "", "", fmt.Errorf("quote the description: %w", err)
+	}
+	fmt.Fprintf(&b, "---\nname: %s\ndescription: %s\n", folder, quoted)
+	if len(n.Caps) > 0 {
+		caps, err := protocol.Marshal(n.Caps)
+		if err != nil {
+			return "", "", fmt.Errorf("write the capabilities: %w", err)
+		}
+		fmt.Fprintf(&b, "metadata: {\"fairlead\": {\"requires\": {\"capabilities\": %s}}}\n", caps)
+	}
+	title := strings.Join(strings.Fields(n.Name), " ")
+	fmt.Fprintf(&b, skillTemplate, upperFirst(title))
+	return folder, b.String(), nil
+}
+
+func upperFirst(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[size:]
+}
+
+const skillTemplate = `---
+
+# %s
+
+What a good result looks like, in a sentence or two.
+
+## Steps
+
+1. First step: what to do, and how to see that it worked.
+2. Second step.
+3. Tell the person what was done, and what was not.
+
+## Never
+
+- What must not happen, however it is asked for.
+
+## Example
+
+A request as the person would say it, and the answer it should lead to.
+`

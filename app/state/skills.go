@@ -1,0 +1,224 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// SkillsView is what the page of skills shows.
+type SkillsView struct {
+	Loaded  bool
+	Problem string                      // why they cannot be loaded
+	Skills  []protocol.SkillStatusEntry // by name
+	Nodes   []protocol.SkillNodeStatus
+	Set     map[string]SkillSettings // what the person set otherwise, by SettingsKey
+	// Shown is the path of the skill whose text is loaded. Text is what follows its front matter.
+	Shown, Text, TextProblem string
+}
+
+// SkillSettings are settings of one skill; nil leaves the skill's own word.
+type SkillSettings struct {
+	Enabled  *bool `json:"enabled"`
+	Always   *bool `json:"always"`
+	Requires *struct {
+		Capabilities []string `json:"capabilities"`
+	} `json:"requires"`
+}
+
+// Skill finds one by its path.
+func (v SkillsView) Skill(path string) (protocol.SkillStatusEntry, bool) {
+	for _, s := range v.Skills {
+		if s.Path == path {
+			return s, true
+		}
+	}
+	return protocol.SkillStatusEntry{}, false
+}
+
+// Skills is the view-model of the page of skills. Its methods are safe for use by many goroutines.
+type Skills struct {
+	Value *Value[SkillsView]
+	a     *App
+}
+
+// NewSkills makes it; Follow brings it to life.
+func NewSkills(a *App) *Skills { return &Skills{Value: NewValue(SkillsView{}), a: a} }
+
+// Follow keeps the view up to date until ctx ends: a file of a skill, a setting or a machine's coming and going changes it. It blocks.
+func (s *Skills) Follow(ctx context.Context) {
+	seen := ""
+	for v := range s.a.Value.Changes(ctx) {
+		now := fmt.Sprint(v.Skills, v.Config, v.Connected)
+		for _, n := range v.Nodes {
+			now += fmt.Sprint(" ", n.ID, n.Online, n.Caps)
+		}
+		if now != seen {
+			seen = now
+			s.Load(ctx)
+		}
+	}
+}
+
+// Load asks the gateway once. It blocks.
+func (s *Skills) Load(ctx context.Context) { s.load(ctx, protocol.SkillsStatus) }
+
+// Reread lets the gateway read all files again. It blocks.
+func (s *Skills) Reread(ctx context.Context) { s.load(ctx, protocol.SkillsUpdate) }
+
+func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) {
+	ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+	defer cancel()
+	r, err := Call(ctx, s.a, m, protocol.SkillsParams{})
+	if err != nil {
+		if ctx.Err() == nil || ctx.Err() == context.DeadlineExceeded {
+			s.Value.Update(func(v SkillsView) SkillsView { v.Problem = sentence(err); return v })
+		}
+		return
+	}
+	set, err := configAt[map[string]SkillSettings](ctx, s.a, "skills.entries")
+	if err != nil {
+		set = nil // the list is of use without them
+	}
+	s.Value.Update(func(v SkillsView) SkillsView {
+		v.Loaded, v.Problem, v.Skills, v.Nodes, v.Set = true, "", r.Skills, r.Nodes, set
+		return v
+	})
+	if shown := s.Value.Get().Shown; shown != "" {
+		s.read(ctx, shown)
+	}
+}
+
+// Show loads the text of a skill; empty shows none.
+func (s *Skills) Show(path string) {
+	s.Value.Update(func(v SkillsView) SkillsView { v.Shown, v.Text, v.TextProblem = path, "", ""; return v })
+	if path != "" {
+		s.a.start(func(ctx context.Context) { s.read(ctx, path) })
+	}
+}
+
+func (s *Skills) read(ctx context.Context, path string) {
+	ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+	defer cancel()
+	text, err := s.text(ctx, path)
+	s.Value.Update(func(v SkillsView) SkillsView {
+		if v.Shown != path {
+			return v
+		}
+		v.Text, v.TextProblem = skillBody(text), ""
+		if err != nil {
+			v.TextProblem = sentence(err)
+		}
+		return v
+	})
+}
+
+// text is a whole SKILL.md.
+func (s *Skills) text(ctx context.Context, path string) (string, error) {
+	r, err := Call(ctx, s.a, protocol.WorkspaceRead, protocol.WorkspaceReadParams{Path: path})
+	if err != nil {
+		return "", err
+	}
+	raw, err := protocol.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	var file protocol.WorkspaceReadResult
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return file.Content, nil
+}
+
+// skillBody is what follows the front matter of a SKILL.md.
+func skillBody(text string) string {
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
+	rest, ok := strings.CutPrefix(text, "---\n")
+	if !ok {
+		return text
+	}
+	if _, body, ok := strings.Cut("\n"+rest, "\n---\n"); ok {
+		return strings.TrimSpace(body)
+	}
+	if strings.HasSuffix(rest, "\n---") {
+		return ""
+	}
+	return text
+}
+
+// Enable switches a skill on or off and returns what takes that back. The view shows it at once.
+func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
+	enable := func(on bool) {
+		s.Value.Update(func(v SkillsView) SkillsView {
+			v.Skills = slices.Clone(v.Skills)
+			for i := range v.Skills {
+				if v.Skills[i].Path == e.Path {
+					v.Skills[i].Enabled = on
+				}
+			}
+			return v
+		})
+		s.do(func(ctx context.Context) error {
+			_, err := Call(ctx, s.a, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: e.Name, Enabled: on})
+			return err
+		})
+	}
+	enable(on)
+	return func() { enable(!on) }
+}
+
+// SetAlways says whether a skill's text is always part of what the agent is told; nil is as the skill says.
+func (s *Skills) SetAlways(e protocol.SkillStatusEntry, always *bool) {
+	s.do(func(ctx context.Context) error {
+		return s.a.Set(ctx, "skills.entries."+e.SettingsKey+".always", always)
+	})
+}
+
+// SetNeeds says what a machine must be able to do for a skill; nil is as the skill says.
+func (s *Skills) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
+	s.do(func(ctx context.Context) error {
+		if caps == nil {
+			return s.a.Set(ctx, "skills.entries."+e.SettingsKey+".requires", nil)
+		}
+		return s.a.Set(ctx, "skills.entries."+e.SettingsKey+".requires.capabilities", caps)
+	})
+}
+
+// do carries out an action; a failure becomes a notice. What the gateway has then is shown.
+func (s *Skills) do(f func(context.Context) error) {
+	s.a.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		defer cancel()
+		if err := f(ctx); err != nil {
+			s.a.fail(err)
+		}
+		s.Load(ctx)
+	})
+}
+
+// Delete removes the agent's own skill and returns what brings it back. It blocks.
+func (s *Skills) Delete(ctx context.Context, e protocol.SkillStatusEntry) (undo func(), err error) {
+	return NewFiles(s.a).Delete(ctx, e.Path)
+}
+
+// Create writes a new skill of the agent's own and returns its path. It blocks.
+func (s *Skills) Create(ctx context.Context, n NewSkill) (path string, err error) {
+	folder, text, err := n.parts()
+	if err != nil {
+		return "", err
+	}
+	for _, e := range s.Value.Get().Skills {
+		if e.Path == "skills/"+folder+"/SKILL.md" {
+			return "", fmt.Errorf("there is a skill %q already. Choose another name, or open that one", folder)
+		}
+	}
+	path = "skills/" + folder + "/SKILL.md"
+	if _, err := Call(ctx, s.a, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: &text}); err != nil {
+		return "", err
+	}
+	return path, nil
+}

@@ -1,0 +1,202 @@
+package state
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"fairlead/gateway/protocol"
+)
+
+// school serves skills and remembers what was written and set.
+type school struct {
+	skills []protocol.SkillStatusEntry
+	files  map[string]string
+	set    []string
+	fail   error
+}
+
+func (c *school) serve(f *fake) {
+	on(f, protocol.SkillsStatus, func(protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
+		return protocol.SkillsStatusResult{Skills: append([]protocol.SkillStatusEntry{}, c.skills...)}, c.fail
+	})
+	on(f, protocol.SkillsEnable, func(p protocol.SkillsEnableParams) (protocol.OK, error) {
+		for i := range c.skills {
+			if c.skills[i].Name == p.Name {
+				c.skills[i].Enabled = p.Enabled
+			}
+		}
+		return protocol.OK{OK: true}, c.fail
+	})
+	on(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
+		text, ok := c.files[p.Path]
+		if !ok {
+			return nil, protocol.ErrNotFound.With("no such file")
+		}
+		return protocol.WorkspaceReadResult{Path: p.Path, Content: text}, nil
+	})
+	on(f, protocol.WorkspaceWrite, func(p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
+		c.files[p.Path] = *p.Content
+		return protocol.WorkspaceWriteResult{}, nil
+	})
+	on(f, protocol.WorkspaceDelete, func(p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
+		delete(c.files, p.Path)
+		return protocol.WorkspaceDeleteResult{Deleted: true}, nil
+	})
+	on(f, protocol.ConfigSet, func(p protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
+		c.set = append(c.set, p.Path+"="+string(p.Value))
+		return protocol.ConfigSetResult{}, nil
+	})
+	on(f, protocol.ConfigGet, func(p protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
+		return protocol.ConfigGetResult{Value: json.RawMessage(`{"greet":{"always":true}}`)}, nil
+	})
+}
+
+func newSchool() *school {
+	return &school{files: map[string]string{"skills/greet/SKILL.md": "---\r\nname: greet\r\n---\r\n# Greet\r\n\r\nSay hello."},
+		skills: []protocol.SkillStatusEntry{{Name: "greet", Path: "skills/greet/SKILL.md", Enabled: true, Eligible: true, SettingsKey: "greet"}}}
+}
+
+func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
+	c := newSchool()
+	bubble(t, c.serve, func(t *testing.T, a *App, f *fake) {
+		s := NewSkills(a)
+		go s.Follow(t.Context())
+		synctest.Wait()
+		s.Show("skills/greet/SKILL.md")
+		synctest.Wait()
+		v := s.Value.Get()
+		if !v.Loaded || len(v.Skills) != 1 || v.Text != "# Greet\n\nSay hello." || v.Set["greet"].Always == nil {
+			t.Errorf("%+v", v)
+		}
+		c.skills = append(c.skills, protocol.SkillStatusEntry{Name: "new", Path: "skills/new/SKILL.md"})
+		c.files["skills/greet/SKILL.md"] = "Changed."
+		f.change(protocol.Change{Kind: protocol.ChangeSkills})
+		if v = s.Value.Get(); len(v.Skills) != 2 || v.Text != "Changed." {
+			t.Errorf("after a change of files: %+v", v)
+		}
+		asked := len(f.called(protocol.SkillsStatus.Name))
+		f.change(protocol.Change{Kind: protocol.ChangeNode, Node: &protocol.NodeInfo{ID: "nas", Online: true}})
+		if n := len(f.called(protocol.SkillsStatus.Name)); n != asked+1 {
+			t.Errorf("a machine that comes leads to %d questions", n-asked)
+		}
+		f.change(protocol.Change{Kind: protocol.ChangeNode, Node: &protocol.NodeInfo{ID: "nas", Online: true, PingMs: 3}})
+		if n := len(f.called(protocol.SkillsStatus.Name)); n != asked+1 {
+			t.Error("how far away a machine is was taken for a change")
+		}
+		delete(c.files, "skills/greet/SKILL.md")
+		f.change(protocol.Change{Kind: protocol.ChangeSkills})
+		if v = s.Value.Get(); v.TextProblem == "" || v.Text != "" {
+			t.Errorf("the text of a file that is gone: %+v", v)
+		}
+		c.fail = protocol.ErrInternal.With("the disk is full")
+		f.change(protocol.Change{Kind: protocol.ChangeSkills})
+		if v = s.Value.Get(); v.Problem != "The disk is full" || len(v.Skills) != 2 {
+			t.Errorf("a failure shows %+v", v)
+		}
+	})
+}
+
+func TestSkillIsSwitchedOffAndBack(t *testing.T) {
+	c := newSchool()
+	bubble(t, c.serve, func(t *testing.T, a *App, f *fake) {
+		s := NewSkills(a)
+		s.Load(t.Context())
+		undo := s.Enable(s.Value.Get().Skills[0], false)
+		if s.Value.Get().Skills[0].Enabled {
+			t.Error("it is not shown at once")
+		}
+		synctest.Wait()
+		if c.skills[0].Enabled {
+			t.Error("the gateway was not told")
+		}
+		undo()
+		synctest.Wait()
+		if !c.skills[0].Enabled || !s.Value.Get().Skills[0].Enabled {
+			t.Error("undo does not switch it on again")
+		}
+		yes := true
+		e := s.Value.Get().Skills[0]
+		s.SetAlways(e, &yes)
+		synctest.Wait()
+		s.SetAlways(e, nil)
+		synctest.Wait()
+		s.SetNeeds(e, []string{protocol.CapExec})
+		synctest.Wait()
+		s.SetNeeds(e, nil)
+		synctest.Wait()
+		want := "skills.entries.greet.always=true skills.entries.greet.always=null skills.entries.greet.requires.capabilities=[\"shell.exec\"] skills.entries.greet.requires="
+		if got := strings.Join(c.set, " "); got != want {
+			t.Errorf("set %s", got)
+		}
+		c.fail = protocol.ErrForbidden.With("not from here")
+		s.Enable(e, false)
+		synctest.Wait()
+		if n := a.Value.Get().Notice; n == nil || n.Text != "Not from here" {
+			t.Errorf("said %+v", n)
+		}
+	})
+}
+
+func TestNewSkillIsAFileThatTheFormatTakes(t *testing.T) {
+	c := newSchool()
+	bubble(t, c.serve, func(t *testing.T, a *App, f *fake) {
+		s := NewSkills(a)
+		s.Load(t.Context())
+		path, err := s.Create(t.Context(), NewSkill{Name: " Release  Notes!", When: "Write notes: \"what is <new>\".\nUse it before a release.", Caps: []string{protocol.CapExec}})
+		if err != nil || path != "skills/release-notes/SKILL.md" {
+			t.Fatal(path, err)
+		}
+		text := c.files[path]
+		for _, want := range []string{"name: release-notes\n", `description: "Write notes: \"what is <new>\". Use it before a release."` + "\n",
+			`metadata: {"fairlead": {"requires": {"capabilities": ["shell.exec"]}}}` + "\n---\n", "# Release Notes!\n"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+		for _, n := range []NewSkill{{Name: "Greet", When: "x"}, {Name: "—", When: "x"}, {Name: "a", When: " "}, {Name: "a", When: strings.Repeat("ä", 1025)}} {
+			if path, err := s.Create(t.Context(), n); err == nil {
+				t.Errorf("%+v was written to %s", n, path)
+			}
+		}
+	})
+}
+
+func TestSkillWords(t *testing.T) {
+	nodes := []protocol.SkillNodeStatus{{NodeID: "a", Online: true}, {NodeID: "b", Online: true}, {NodeID: "c"}}
+	e := protocol.SkillStatusEntry{Name: "x", Enabled: true, Reasons: []string{"requires programs: gh"}, Source: protocol.SkillBuiltIn, EligibleHosts: []protocol.NodeID{"a"},
+		Missing: []protocol.SkillMissing{{NodeID: "b", Lacks: []string{"the program gh", "the capability shell.exec"}}}}
+	if word, why := SkillState(e); word != "not now" || why != "No machine that is online has what it needs (programs: gh)." {
+		t.Error(word, why)
+	}
+	got := SkillMachines(e, nodes)
+	if !got[0].Fits || got[1].Words != "lacks the program gh, the capability shell.exec" || got[2].Words != "is offline" || got[2].Fits {
+		t.Errorf("%+v", got)
+	}
+	e.Enabled = false
+	if word, _ := SkillState(e); word != "off" {
+		t.Error(word)
+	}
+	for query, n := range map[string]int{"": 1, "comes with": 1, "X OFF": 1, "nothing": 0} {
+		if got := FindSkills([]protocol.SkillStatusEntry{e}, query); len(got) != n {
+			t.Errorf("%q finds %d", query, len(got))
+		}
+	}
+	for text, want := range map[string]string{"---\nname: x\n---\nbody": "body", "---\n---\nbody": "body", "no front": "no front", "---\nnever ends": "---\nnever ends", "---\nname: x\n---": ""} {
+		if got := skillBody(text); got != want {
+			t.Errorf("the body of %q is %q", text, got)
+		}
+	}
+}
+
+func FuzzSkillFolder(f *testing.F) {
+	f.Add("Release Notes")
+	f.Add("../../etc")
+	f.Fuzz(func(t *testing.T, name string) {
+		s := SkillFolder(name)
+		if len(s) > maxSkillName || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(s, "-") || strings.HasSuffix(s, "-") || strings.Contains(s, "--") {
+			t.Errorf("%q became %q", name, s)
+		}
+	})
+}
