@@ -12,6 +12,7 @@ import (
 	"fairlead/app/nodes"
 	"fairlead/app/schedule"
 	"fairlead/app/search"
+	"fairlead/app/skills"
 	"fairlead/app/transfers"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -43,6 +44,11 @@ func (s *shell) pages() []page {
 				Say: s.say, Undo: s.offerUndo, Copy: s.app.Clipboard().SetContent, Fetch: s.fetch,
 				Place: func(id protocol.NodeID) { s.place = id },
 			})
+			if file := s.file; file != "" {
+				s.file = ""
+				p.OpenAt(file)
+				return p.Box
+			}
 			p.Open(s.place)
 			return p.Box
 		}},
@@ -51,6 +57,11 @@ func (s *shell) pages() []page {
 		}},
 		{"calendar", "Schedule", func(ctx context.Context) fyne.CanvasObject {
 			return schedule.New(ctx, s.b.state, schedule.Handlers{OpenChat: s.open, Undo: s.offerUndo}).Box
+		}},
+		{"skill", "Skills", func(ctx context.Context) fyne.CanvasObject {
+			return skills.New(ctx, s.b.state, skills.Handlers{
+				Edit: s.editFile, Folder: s.editFile, OpenURL: s.openURL, Copy: s.app.Clipboard().SetContent, Undo: s.offerUndo, Say: s.say,
+			}).Box
 		}},
 	}
 }
@@ -66,6 +77,12 @@ const (
 // browse shows the files of a machine.
 func (s *shell) browse(id protocol.NodeID) {
 	s.place = id
+	s.openNamed(filesTitle)
+}
+
+// editFile shows a file or folder of the agent's own in the editor.
+func (s *shell) editFile(path string) {
+	s.file = path
 	s.openNamed(filesTitle)
 }
 

@@ -48,6 +48,7 @@ type shell struct {
 	pageTitle string             // empty while there is none
 	pageEnd   context.CancelFunc // nil while there is none
 	machine   protocol.NodeID    // that the page of machines shows; empty is all
+	file      string             // that the page of files opens with
 	place     protocol.NodeID    // whose files the page of files shows; empty is the agent's own
 
 	view     state.View

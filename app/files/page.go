@@ -85,6 +85,16 @@ func (p *Page) Open(id protocol.NodeID) {
 	}
 }
 
+// OpenAt shows a file of the agent's own, or a folder, whose path ends with a slash.
+func (p *Page) OpenAt(file string) {
+	p.Open("")
+	dir, name := path.Split(file)
+	p.m.Enter(dir)
+	if name != "" {
+		p.m.Look(file)
+	}
+}
+
 func (p *Page) places() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("The agent's own files", func() { p.Open("") })}
 	for _, n := range p.nodes {

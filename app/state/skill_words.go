@@ -42,6 +42,23 @@ func skillReason(r string) string {
 	return sentence(errors.New(r))
 }
 
+// SkillLack is why a skill cannot be used now, in a few words for a list.
+func SkillLack(e protocol.SkillStatusEntry) string {
+	var list []string
+	for _, r := range e.Reasons {
+		what, needs := strings.CutPrefix(r, "requires ")
+		switch {
+		case needs:
+			list = append(list, "needs "+what)
+		case r == "no connected hosts":
+			list = append(list, "no machine is online")
+		case strings.HasPrefix(r, "invalid requirement identifiers: "):
+			list = append(list, "what it needs is not known")
+		}
+	}
+	return upperFirst(strings.Join(list, ", "))
+}
+
 // SkillSource says where a skill comes from.
 func SkillSource(e protocol.SkillStatusEntry) string {
 	switch e.Source {
@@ -183,6 +200,9 @@ func (n NewSkill) parts() (folder, text string, err error) {
 }
 
 func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
 	r, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[size:]
 }

@@ -54,8 +54,10 @@ func (c *school) serve(f *fake) {
 }
 
 func newSchool() *school {
-	return &school{files: map[string]string{"skills/greet/SKILL.md": "---\r\nname: greet\r\n---\r\n# Greet\r\n\r\nSay hello."},
-		skills: []protocol.SkillStatusEntry{{Name: "greet", Path: "skills/greet/SKILL.md", Enabled: true, Eligible: true, SettingsKey: "greet"}}}
+	return &school{
+		files:  map[string]string{"skills/greet/SKILL.md": "---\r\nname: greet\r\n---\r\n# Greet\r\n\r\nSay hello."},
+		skills: []protocol.SkillStatusEntry{{Name: "greet", Path: "skills/greet/SKILL.md", Enabled: true, Eligible: true, SettingsKey: "greet"}},
+	}
 }
 
 func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
@@ -149,8 +151,10 @@ func TestNewSkillIsAFileThatTheFormatTakes(t *testing.T) {
 			t.Fatal(path, err)
 		}
 		text := c.files[path]
-		for _, want := range []string{"name: release-notes\n", `description: "Write notes: \"what is <new>\". Use it before a release."` + "\n",
-			`metadata: {"fairlead": {"requires": {"capabilities": ["shell.exec"]}}}` + "\n---\n", "# Release Notes!\n"} {
+		for _, want := range []string{
+			"name: release-notes\n", `description: "Write notes: \"what is <new>\". Use it before a release."` + "\n",
+			`metadata: {"fairlead": {"requires": {"capabilities": ["shell.exec"]}}}` + "\n---\n", "# Release Notes!\n",
+		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in\n%s", want, text)
 			}
@@ -165,8 +169,10 @@ func TestNewSkillIsAFileThatTheFormatTakes(t *testing.T) {
 
 func TestSkillWords(t *testing.T) {
 	nodes := []protocol.SkillNodeStatus{{NodeID: "a", Online: true}, {NodeID: "b", Online: true}, {NodeID: "c"}}
-	e := protocol.SkillStatusEntry{Name: "x", Enabled: true, Reasons: []string{"requires programs: gh"}, Source: protocol.SkillBuiltIn, EligibleHosts: []protocol.NodeID{"a"},
-		Missing: []protocol.SkillMissing{{NodeID: "b", Lacks: []string{"the program gh", "the capability shell.exec"}}}}
+	e := protocol.SkillStatusEntry{
+		Name: "x", Enabled: true, Reasons: []string{"requires programs: gh"}, Source: protocol.SkillBuiltIn, EligibleHosts: []protocol.NodeID{"a"},
+		Missing: []protocol.SkillMissing{{NodeID: "b", Lacks: []string{"the program gh", "the capability shell.exec"}}},
+	}
 	if word, why := SkillState(e); word != "not now" || why != "No machine that is online has what it needs (programs: gh)." {
 		t.Error(word, why)
 	}

@@ -1,0 +1,175 @@
+package skills
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// detail is one skill: what it is, whether and where it can be used, its settings and its text.
+type detail struct {
+	p    *Page
+	path string
+	e    protocol.SkillStatusEntry
+
+	toggle *widgets.Button
+	edit   *widgets.Button
+	remove *widgets.Button
+	facts  *fyne.Container
+	set    *settings
+	text   *widgets.Markdown
+	fault  *widgets.Paragraph
+	drawn  string
+}
+
+func newDetail(p *Page, path string) *detail {
+	d := &detail{p: p, path: path, facts: widgets.Col(look.Group), text: widgets.NewMarkdown(), fault: widgets.NewParagraph("", look.ColorBad, "text")}
+	d.text.OnLink, d.text.OnCopy = p.h.OpenURL, p.h.Copy
+	d.toggle = widgets.NewButton("", "", func() { p.toggle(d.e) })
+	d.edit = widgets.NewButton("", "edit", func() { p.h.Edit(d.path) })
+	d.remove = widgets.NewQuiet("Delete", "trash", d.delete)
+	d.set = newSettings(p)
+	return d
+}
+
+// show draws the skill as it is now; when it is gone, all of them.
+func (d *detail) show() {
+	p := d.p
+	e, ok := p.view.Skill(d.path)
+	if !ok {
+		if p.view.Loaded {
+			p.back()
+		}
+		return
+	}
+	d.e = e
+	d.toggle.Set(switchWord(e), map[bool]string{true: "pause", false: "play"}[e.Enabled])
+	d.edit.SetText(editWord(e))
+	if e.Source == protocol.SkillAgent {
+		d.remove.Show()
+	} else {
+		d.remove.Hide()
+	}
+	d.set.show(e, p.view.Set[e.SettingsKey])
+	d.text.SetText(p.view.Text)
+	d.fault.Set("", look.ColorBad)
+	if p.view.TextProblem != "" {
+		d.fault.Set("Its text cannot be shown: "+p.view.TextProblem, look.ColorBad)
+	}
+	d.facts.Objects = []fyne.CanvasObject{widgets.Col(look.Group, d.lines()...)}
+	d.facts.Refresh()
+	if d.drawn != d.path { // once: what has the keyboard keeps it
+		d.drawn = d.path
+		back := widgets.NewQuiet("All skills", "back", p.back)
+		folder := widgets.NewQuiet("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
+		p.set(widgets.NewPage(e.Name, widgets.NewForm(widgets.Flow(look.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
+			widgets.NewPart("ITS TEXT"), widgets.Col(look.Inside, d.fault, widgets.Readable(d.text))), back))
+	}
+	p.Box.Refresh()
+}
+
+// lines are what is known of the skill.
+func (d *detail) lines() []fyne.CanvasObject {
+	e := d.e
+	rows := []fyne.CanvasObject{widgets.NewParagraph(e.Description, look.ColorText, "text")}
+	word, why := state.SkillState(e)
+	icon, color := "check", look.ColorGood
+	switch {
+	case !e.Enabled:
+		icon, color = "pause", look.ColorMuted
+	case !e.Eligible:
+		icon, color = "warning", look.ColorNeedsYou
+	}
+	if why == "" {
+		why = "It can be used now."
+		if e.Always {
+			why += " The agent always has its text before it."
+		}
+	}
+	rows = append(rows, line(icon, color, strings.ToUpper(word[:1])+word[1:]+". "+why))
+	for _, fault := range e.Problems {
+		rows = append(rows, widgets.NewErrorBox(widgets.Problem{What: "There is a fault in its file.", Do: fault, Button: editWord(e)}, func() { d.p.h.Edit(d.path) }))
+	}
+	from := state.SkillSource(e) + ", " + e.Location
+	if e.Source != protocol.SkillAgent {
+		from += ". An edited copy of the agent's own takes its place."
+	}
+	rows = append(rows, fact("From", from))
+	for _, f := range [][2]string{{"Homepage", e.Homepage}, {"License", e.License}, {"Works with", e.Compatibility}} {
+		if f[1] != "" {
+			rows = append(rows, d.linked(f[0], f[1]))
+		}
+	}
+	needs := state.SkillNeeds(e.Requirements)
+	if len(needs) == 0 {
+		return append(rows, fact("Needs", "nothing: no machine has to be online"))
+	}
+	rows = append(rows, fact("Needs, on one machine", strings.Join(needs, "\n")))
+	var machines []fyne.CanvasObject
+	all := state.SkillMachines(e, d.p.view.Nodes)
+	for i, m := range all {
+		if i == machinesShown {
+			machines = append(machines, widgets.NewText(fmt.Sprintf("and %d more", len(all)-i), look.ColorMuted, look.SizeSmall))
+			break
+		}
+		icon, color := "cross", look.ColorMuted
+		if m.Fits {
+			icon, color = "check", look.ColorGood
+		}
+		machines = append(machines, line(icon, color, string(m.Node)+" "+m.Words))
+	}
+	if len(machines) == 0 {
+		machines = append(machines, widgets.NewParagraph("No machine is known yet. Pair one under Machines.", look.ColorMuted, "text"))
+	}
+	return append(rows, widgets.NewField("Machines", machines...))
+}
+
+// machinesShown is how many machines are named.
+const machinesShown = 30
+
+func line(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
+	return widgets.Lead("text", 0, widget.NewIcon(look.IconIn(icon, color)), widgets.NewParagraph(text, look.ColorText, "text"))
+}
+
+func fact(name, text string) fyne.CanvasObject {
+	return widgets.NewField(name, widgets.NewParagraph(text, look.ColorText, "text"))
+}
+
+// linked is a fact that opens in the browser when it is an address.
+func (d *detail) linked(name, text string) fyne.CanvasObject {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || d.p.h.OpenURL == nil {
+		return fact(name, text)
+	}
+	short := text
+	if r := []rune(short); len(r) > 60 {
+		short = string(r[:59]) + "…"
+	}
+	return widgets.NewField(name, widgets.Row(0, -1, widgets.NewQuiet(short, "external", func() { d.p.h.OpenURL(u) })))
+}
+
+// delete removes the agent's own skill, and offers to bring it back.
+func (d *detail) delete() {
+	p := d.p
+	e := d.e
+	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.m.Delete(ctx, e) }, func(undo func(), err error) {
+		if err != nil {
+			p.h.Say("The skill was not deleted: " + err.Error())
+			return
+		}
+		p.back()
+		p.h.Undo("“"+e.Name+"” was deleted.", undo, p.now().Add(state.UndoTime))
+	})
+}

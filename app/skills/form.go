@@ -1,0 +1,61 @@
+package skills
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// openForm begins a skill of the agent's own.
+func (p *Page) openForm() {
+	p.form, p.detail = true, nil
+	var n state.NewSkill
+	where := widgets.NewText("", look.ColorMuted, look.SizeSmall)
+	where.Ellipsis = true
+	said := widgets.NewParagraph("", look.ColorMuted, "text")
+	name := widget.NewEntry()
+	name.SetPlaceHolder("Release notes")
+	name.OnChanged = func(s string) {
+		n.Name = s
+		where.SetText("")
+		if folder := state.SkillFolder(s); folder != "" {
+			where.SetText("skills/" + folder + "/SKILL.md")
+		}
+	}
+	when := widget.NewMultiLineEntry()
+	when.Wrapping = fyne.TextWrapWord
+	when.SetMinRowsVisible(3)
+	when.SetPlaceHolder("Write the release notes of a version. Use it when I say “what is new” or “write the changelog”.")
+	when.OnChanged = func(s string) { n.When = s }
+	caps := newNeeds(func(list []string) { n.Caps = list })
+	create := widgets.NewButton("Create and edit", "check", nil)
+	create.Primary = true
+	create.OnTap = func() {
+		said.Set("Creating…", look.ColorMuted)
+		create.Disable()
+		bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Create(ctx, n) }, func(path string, err error) {
+			create.Enable()
+			if err != nil {
+				said.Set("Not created: "+err.Error()+".", look.ColorBad)
+				return
+			}
+			p.h.Edit(path)
+		})
+	}
+	name.OnSubmitted = func(string) { p.focus(when) }
+	cancel := widgets.NewQuiet("Cancel", "", func() { p.openList(); p.focus(p.search) })
+	p.set(widgets.NewPage("New skill", widgets.NewForm(
+		widgets.NewField("Name", name, where),
+		widgets.NewField("What it does, and when it is used", when,
+			widgets.NewParagraph("That is all the agent sees of it until it opens it.", look.ColorMuted, look.SizeSmall)),
+		widgets.NewField("What a machine must be able to do for it", caps.box),
+		said,
+		widgets.Row(look.Inside, -1, create, cancel))))
+	p.focus(name)
+}

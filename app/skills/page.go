@@ -1,0 +1,253 @@
+// Package skills is the page of skills: what the agent was taught, whether it can be used now and why not, and how to teach it more.
+package skills
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Handlers are what the page does beside its skills.
+type Handlers struct {
+	// Edit opens a file of the agent in the editor; Folder shows a folder of the agent's own files.
+	Edit, Folder func(path string)
+	OpenURL      func(*url.URL)
+	Copy         func(string)
+	// Undo tells that something was done and offers to take it back, until a time.
+	Undo func(text string, undo func(), until time.Time)
+	Say  func(string)
+}
+
+// Page is the page. It belongs to the GUI thread.
+type Page struct {
+	ctx context.Context
+	m   *state.Skills
+	h   Handlers
+	Box *fyne.Container
+
+	view   state.SkillsView
+	found  []protocol.SkillStatusEntry
+	search *widgets.SearchField
+	list   *widgets.ItemList
+	count  *widgets.Text
+	body   *fyne.Container // the list, or what is said instead
+	detail *detail         // nil while the list or the form is shown
+	form   bool            // the form is shown: what comes in does not disturb it
+	said   string          // what body shows
+	now    func() time.Time
+}
+
+// New makes the page and follows the gateway until ctx ends.
+func New(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := newPage(ctx, state.NewSkills(a), h)
+	go p.m.Follow(ctx)
+	bind.Watch(ctx, p.m.Value, p.show)
+	return p
+}
+
+func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
+	p := &Page{ctx: ctx, m: m, h: h, Box: container.NewStack(), body: container.NewStack(), now: time.Now}
+	p.list = widgets.NewItemList(func(i int) {
+		if i < len(p.found) {
+			p.open(p.found[i].Path)
+		}
+	})
+	p.list.OnMenu = p.menu
+	p.count = widgets.NewText("", look.ColorMuted, look.SizeSmall)
+	p.count.Ellipsis = true
+	p.search = widgets.NewSearchField("Search skills", "")
+	p.search.OnChanged = func(string) { p.fill() }
+	p.search.OnChoose = func() {
+		if len(p.found) > 0 {
+			p.open(p.found[0].Path)
+		}
+	}
+	p.openList()
+	return p
+}
+
+// show takes a new state in.
+func (p *Page) show(v state.SkillsView) {
+	p.view = v
+	p.fill()
+	if p.detail != nil {
+		p.detail.show()
+	}
+}
+
+// openList shows all skills.
+func (p *Page) openList() {
+	p.detail, p.form = nil, false
+	again := widgets.NewQuiet("", "reset", func() { p.run(func(ctx context.Context) { p.m.Reread(ctx) }) })
+	add := widgets.NewButton("New skill", "plus", p.openForm)
+	add.Primary = true
+	top := widgets.Inset(0, 0, look.Inside, 0, widgets.Col(look.Gap, p.search, p.count))
+	p.set(widgets.NewPage("Skills", container.NewBorder(top, nil, nil, nil, p.body), again, add))
+	p.fill()
+}
+
+// back returns from one skill to all.
+func (p *Page) back() {
+	p.m.Show("")
+	p.openList()
+	p.focus(p.list)
+}
+
+func (p *Page) set(o fyne.CanvasObject) {
+	p.Box.Objects = []fyne.CanvasObject{o}
+	p.Box.Refresh()
+}
+
+func (p *Page) focus(o fyne.Focusable) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p.Box); c != nil {
+		c.Focus(o)
+	}
+}
+
+func (p *Page) run(work func(context.Context)) {
+	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { work(ctx); return struct{}{}, nil }, func(struct{}, error) {})
+}
+
+// fill puts what the search finds into the list. What stands around it stays: the field keeps the keyboard.
+func (p *Page) fill() {
+	v := p.view
+	p.found = state.FindSkills(v.Skills, p.search.Text)
+	items := make([]widgets.ListItem, len(p.found))
+	for i, e := range p.found {
+		items[i] = item(e)
+	}
+	p.list.Set(items)
+	p.count.SetText(counted(v.Skills, len(p.found)))
+	now := fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.found) == 0)
+	if now == p.said {
+		return
+	}
+	p.said = now
+	var o fyne.CanvasObject = p.list
+	switch {
+	case v.Problem != "":
+		box := widgets.NewErrorBox(widgets.Problem{What: "The skills cannot be loaded.", Do: v.Problem, Button: "Try again"},
+			func() { p.run(p.m.Load) })
+		o = container.NewVBox(box)
+	case !v.Loaded:
+		o = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+	case len(v.Skills) == 0:
+		make := widgets.NewButton("New skill", "plus", p.openForm)
+		o = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("skill", "No skills yet",
+			"A skill is a way of working, written down once and followed each time. Ask the agent in a chat to make one of what you just did, "+
+				"write one here, or put a folder with a SKILL.md into skills of the data folder.", make)))
+	case len(p.found) == 0:
+		o = container.NewVBox(widgets.Inset(2*look.Page, 0, 0, 0, widgets.NewEmptyState("search", "No skill found", "No skill has all of these words.")))
+	}
+	p.body.Objects = []fyne.CanvasObject{o}
+	p.body.Refresh()
+}
+
+// counted says how many there are and how they are.
+func counted(list []protocol.SkillStatusEntry, found int) string {
+	if len(list) == 0 {
+		return ""
+	}
+	ready, off := 0, 0
+	for _, e := range list {
+		switch {
+		case !e.Enabled:
+			off++
+		case e.Eligible:
+			ready++
+		}
+	}
+	text := fmt.Sprintf("%d skills · %d ready", len(list), ready)
+	if len(list) == 1 {
+		text = fmt.Sprintf("1 skill · %d ready", ready)
+	}
+	if off > 0 {
+		text += fmt.Sprintf(" · %d off", off)
+	}
+	if found < len(list) {
+		text += fmt.Sprintf(" · %d found", found)
+	}
+	return text
+}
+
+// item is a skill's line in the list.
+func item(e protocol.SkillStatusEntry) widgets.ListItem {
+	word, _ := state.SkillState(e)
+	from := map[string]string{protocol.SkillAgent: "Own", protocol.SkillGlobal: "Shared", protocol.SkillBuiltIn: "Built in"}[e.Source]
+	text := strings.Join(strings.Fields(e.Description), " ")
+	it := widgets.ListItem{Icon: "skill", Color: look.ColorAccent, Title: e.Name, Trail: word}
+	switch {
+	case !e.Enabled:
+		it.Color, it.Muted = look.ColorMuted, true
+	case !e.Eligible:
+		it.Color, it.Warn, text = look.ColorNeedsYou, true, cmp.Or(state.SkillLack(e), text)
+	}
+	if len(e.Problems) > 0 {
+		it.Icon, it.Color, it.Warn = "warning", look.ColorNeedsYou, true
+		it.Trail += ", has faults"
+	}
+	if from != "" {
+		text = from + " · " + text
+	}
+	it.Text = text
+	return it
+}
+
+// menu is what can be done with a line.
+func (p *Page) menu(i int, at fyne.Position) {
+	if i >= len(p.found) {
+		return
+	}
+	e := p.found[i]
+	items := []*fyne.MenuItem{
+		fyne.NewMenuItem("Open", func() { p.open(e.Path) }), fyne.NewMenuItem(switchWord(e), func() { p.toggle(e) }),
+		fyne.NewMenuItem(editWord(e), func() { p.h.Edit(e.Path) }),
+	}
+	widgets.ShowMenuAt(p.list, at, items)
+}
+
+// toggle switches a skill off or on, and offers to take that back.
+func (p *Page) toggle(e protocol.SkillStatusEntry) {
+	undo := p.m.Enable(e, !e.Enabled)
+	text := "“" + e.Name + "” is switched off."
+	if !e.Enabled {
+		text = "“" + e.Name + "” is switched on."
+	}
+	p.h.Undo(text, undo, p.now().Add(state.UndoTime))
+}
+
+func switchWord(e protocol.SkillStatusEntry) string {
+	if e.Enabled {
+		return "Switch off"
+	}
+	return "Switch on"
+}
+
+// editWord says what editing leads to: only the agent's own files are written.
+func editWord(e protocol.SkillStatusEntry) string {
+	if e.Source == protocol.SkillAgent {
+		return "Edit"
+	}
+	return "Edit a copy"
+}
+
+// open shows one skill.
+func (p *Page) open(path string) {
+	p.form = false
+	p.detail = newDetail(p, path)
+	p.m.Show(path)
+	p.detail.show()
+	p.focus(p.detail.toggle)
+}

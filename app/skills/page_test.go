@@ -1,0 +1,212 @@
+package skills
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// bench is a page without a gateway: the test gives it its states.
+type bench struct {
+	*Page
+	w    fyne.Window
+	did  []string
+	undo func()
+}
+
+func inPage(t *testing.T, mode look.Mode, width float32) *bench {
+	t.Helper()
+	ctx, app := pagetest.Start(t, mode)
+	b := &bench{}
+	note := func(what string) func(string) { return func(s string) { b.did = append(b.did, what+" "+s) } }
+	b.Page = newPage(ctx, state.NewSkills(app), Handlers{
+		Edit: note("edit"), Folder: note("folder"), Say: note("say"), Copy: note("copy"),
+		OpenURL: func(u *url.URL) { note("open")(u.String()) }, Undo: func(text string, undo func(), _ time.Time) { note("undo")(text); b.undo = undo },
+	})
+	b.now = pagetest.Clock
+	b.w = pagetest.Window(t, b.Box, width, 700)
+	return b
+}
+
+func taught() state.SkillsView {
+	yes := true
+	return state.SkillsView{
+		Loaded: true, Nodes: []protocol.SkillNodeStatus{{NodeID: "laptop", Online: true}, {NodeID: "server", Online: true}, {NodeID: "nas"}},
+		Set: map[string]state.SkillSettings{"release-notes": {Always: &yes}},
+		Skills: []protocol.SkillStatusEntry{
+			{
+				Name: "release-notes", Description: "Write the release notes.\nUse it before a release.", Path: "skills/release-notes/SKILL.md", Location: "agents/main/skills/release-notes/SKILL.md",
+				Source: protocol.SkillAgent, Enabled: true, Eligible: true, Always: true, SettingsKey: "release-notes", EligibleHosts: []protocol.NodeID{"laptop"}, Homepage: "https://example.org/skills", License: "MIT",
+				Requirements: protocol.SkillRequirementSnapshot{Capabilities: []string{protocol.CapExec}, Bins: []string{"git"}, Env: []string{"GITHUB_TOKEN"}},
+				Missing:      []protocol.SkillMissing{{NodeID: "server", Lacks: []string{"the program git"}}}, Problems: []string{"The description is longer than 1024 characters and was cut."},
+			},
+			{
+				Name: "review-changes", Description: strings.Repeat("A very long description of a skill ", 12), Path: "skills/review-changes/SKILL.md", Source: protocol.SkillBuiltIn,
+				Location: "built-in:skills/review-changes/SKILL.md", Enabled: true, SettingsKey: "review-changes", Reasons: []string{"requires programs: gh"}, Requirements: protocol.SkillRequirementSnapshot{Bins: []string{"gh"}},
+			},
+			{
+				Name: strings.Repeat("a-very-long-name-", 12), Description: "Short.", Path: "skills/x.y/SKILL.md", Location: "skills/x.y/SKILL.md", Source: protocol.SkillGlobal,
+				Reasons: []string{"disabled by skills.entries policy"},
+			},
+		},
+	}
+}
+
+func TestViewsLookAsTheyDid(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	golden.Markup(t, "loading", p.Box)
+	p.show(state.SkillsView{Loaded: true})
+	golden.Markup(t, "empty", p.Box)
+	p.show(state.SkillsView{Problem: "The disk is full"})
+	golden.Markup(t, "problem", p.Box)
+	p.show(taught())
+	golden.Markup(t, "list", p.Box)
+	p.search.SetText("nothing like it")
+	golden.Markup(t, "nothing-found", p.Box)
+	p.search.SetText("")
+	p.list.OnChoose(0)
+	v := taught()
+	v.Shown, v.Text = "skills/release-notes/SKILL.md", "# Release notes\n\n1. Look at `git log`.\n2. Write.\n\n[More](https://example.org)"
+	p.show(v)
+	golden.Markup(t, "detail", p.Box)
+	p.back()
+	p.list.OnChoose(2)
+	golden.Markup(t, "detail-off", p.Box)
+	p.back()
+	test.Tap(pagetest.Button(t, p.Box, "New skill"))
+	golden.Markup(t, "form", p.Box)
+}
+
+func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
+	for mode, name := range map[look.Mode]string{look.Light: "light", look.Dark: "dark"} {
+		for width, size := range map[float32]string{860: "", 520: "-narrow"} {
+			p := inPage(t, mode, width)
+			p.show(taught())
+			pagetest.Shot(t, p.w, "skills-"+name+size)
+			pagetest.Shows(t, p.Box, "3 skills · 1 ready · 1 off", "Own · Write the release notes. Use it before", "Built in · Needs programs: gh")
+			p.list.OnChoose(0)
+			v := taught()
+			v.Shown, v.Text = "skills/release-notes/SKILL.md", "# Release notes\n\n1. Look at `git log`.\n"
+			p.show(v)
+			pagetest.Shot(t, p.w, "skills-one-"+name+size)
+			pagetest.Shows(t, p.Box, "laptop can carry it out", "server lacks the program git", "nas is offline", "GITHUB_TOKEN", "There is a fault in its file.")
+			if w := p.Box.MinSize().Width; w > 480 {
+				t.Errorf("the page needs a width of %v", w)
+			}
+			p.openForm()
+			pagetest.Shot(t, p.w, "skills-new-"+name+size)
+			if w := p.Box.MinSize().Width; w > 480 {
+				t.Errorf("the form needs a width of %v", w)
+			}
+		}
+	}
+}
+
+func TestSwitchingOffOffersUndoAndKeepsTheKeyboard(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	p.show(taught())
+	p.list.OnChoose(0)
+	toggle := pagetest.Button(t, p.Box, "Switch off")
+	if p.w.Canvas().Focused() != fyne.Focusable(toggle) {
+		t.Error("the keyboard is not on the page")
+	}
+	toggle.TypedRune(' ')
+	v := taught()
+	v.Skills[0].Enabled = false
+	p.show(v)
+	if p.w.Canvas().Focused() != fyne.Focusable(toggle) || toggle.Text != "Switch on" || strings.Join(p.did, ",") != "undo “release-notes” is switched off." {
+		t.Errorf("did %v, the button says %q", p.did, toggle.Text)
+	}
+}
+
+func TestOnlyOwnSkillsAreDeletedOthersAreCopied(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	p.show(taught())
+	p.list.OnChoose(1)
+	test.Tap(pagetest.Button(t, p.Box, "Edit a copy"))
+	test.Tap(pagetest.Button(t, p.Box, "Open folder"))
+	if strings.Join(p.did, ",") != "edit skills/review-changes/SKILL.md,folder skills/review-changes/" {
+		t.Errorf("did %v", p.did)
+	}
+	if p.detail.remove.Visible() {
+		t.Error("a built-in skill can be deleted")
+	}
+	p.back()
+	p.list.OnChoose(0)
+	if !p.detail.remove.Visible() {
+		t.Error("the agent's own skill cannot be deleted")
+	}
+	test.Tap(pagetest.Button(t, p.Box, "https://example.org/skills"))
+	if p.did[len(p.did)-1] != "open https://example.org/skills" {
+		t.Errorf("did %v", p.did)
+	}
+}
+
+func TestSkillThatIsGoneLeavesItsPage(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	p.show(taught())
+	p.list.OnChoose(1)
+	v := taught()
+	v.Skills = v.Skills[:1]
+	p.show(v)
+	if p.detail != nil {
+		t.Error("the page of a skill that is gone is shown")
+	}
+	pagetest.Button(t, p.Box, "New skill")
+}
+
+func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	p.show(taught())
+	frame := p.Box.Objects[0]
+	p.search.SetText("git")
+	p.show(state.SkillsView{Loaded: true})
+	p.show(taught())
+	if p.Box.Objects[0] != frame || len(p.found) != 0 {
+		t.Errorf("the field was replaced, or %d found", len(p.found))
+	}
+	p.search.SetText("review BUILT")
+	p.search.SetText("review comes")
+	if len(p.found) != 1 {
+		t.Errorf("%d found", len(p.found))
+	}
+	p.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	if p.detail == nil || p.detail.path != "skills/review-changes/SKILL.md" {
+		t.Error("Enter does not open what was found")
+	}
+	p.back()
+	p.search.SetText("")
+	test.Tap(pagetest.Button(t, p.Box, "New skill"))
+	form := p.Box.Objects[0]
+	p.show(taught())
+	if p.Box.Objects[0] != form {
+		t.Error("the form is disturbed by what comes in")
+	}
+	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
+	pagetest.Button(t, p.Box, "New skill")
+}
+
+func TestThousandsOfSkillsAreListedAndSearchedAtOnce(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	v := taught()
+	one := v.Skills[0]
+	for range 5000 {
+		v.Skills = append(v.Skills, one)
+	}
+	began := time.Now()
+	p.show(v)
+	p.search.SetText("review")
+	if took := time.Since(began); took > 2*time.Second || len(p.found) != 1 {
+		t.Errorf("took %s, found %d", took, len(p.found))
+	}
+}

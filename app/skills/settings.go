@@ -1,0 +1,134 @@
+package skills
+
+import (
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// settings are what the person says otherwise than the skill's file does.
+type settings struct {
+	p      *Page
+	box    *fyne.Container
+	always *widget.Select
+	needs  *needs
+	asFile *widgets.Button
+	none   *widgets.Paragraph
+	e      protocol.SkillStatusEntry
+	quiet  bool // what changes is shown, not chosen
+}
+
+var alwaysWords = []string{"As its file says", "Always", "Only when it opens it"}
+
+func newSettings(p *Page) *settings {
+	s := &settings{p: p, none: widgets.NewParagraph("", look.ColorMuted, "text")}
+	s.always = widget.NewSelect(alwaysWords, func(word string) {
+		yes := word == alwaysWords[1]
+		switch {
+		case s.quiet:
+		case word == alwaysWords[0]:
+			p.m.SetAlways(s.e, nil)
+		default:
+			p.m.SetAlways(s.e, &yes)
+		}
+	})
+	s.needs = newNeeds(func(caps []string) {
+		if !s.quiet {
+			p.m.SetNeeds(s.e, caps)
+		}
+	})
+	s.asFile = widgets.NewQuiet("As its file says", "reset", func() { p.m.SetNeeds(s.e, nil) })
+	fields := widgets.Col(look.Group, widgets.NewField("The agent has its text before it", widgets.Limit(320, true, s.always)),
+		widgets.NewField("What a machine must be able to do for it", s.needs.box, widgets.Row(0, -1, s.asFile)))
+	s.box = widgets.Col(look.Group, widgets.NewPart("SETTINGS"), s.none, fields)
+	return s
+}
+
+// show shows what is set.
+func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
+	s.e = e
+	s.quiet = true
+	defer func() { s.quiet = false }()
+	choice := alwaysWords[0]
+	if set.Always != nil {
+		choice = alwaysWords[2]
+		if *set.Always {
+			choice = alwaysWords[1]
+		}
+	}
+	if s.always.Selected != choice {
+		s.always.SetSelected(choice)
+	}
+	s.needs.set(e.Requirements.Capabilities)
+	if set.Requires != nil {
+		s.asFile.Show()
+	} else {
+		s.asFile.Hide()
+	}
+	s.none.Hide()
+	fields := s.box.Objects[2]
+	fields.Show()
+	if e.SettingsKey == "" {
+		s.none.Set("Settings cannot be kept for it: its name and its folder have a dot.", look.ColorMuted)
+		s.none.Show()
+		fields.Hide()
+	}
+}
+
+// needs is a choice of capabilities.
+type needs struct {
+	box    *fyne.Container
+	checks []*widget.Check
+	quiet  bool
+}
+
+// capabilityWords say what a capability lets a machine do.
+var capabilityWords = map[string]string{
+	protocol.CapList: "list files", protocol.CapRead: "read files", protocol.CapWrite: "write files", protocol.CapEdit: "edit files",
+	protocol.CapSearch: "search in files", protocol.CapExec: "run commands",
+}
+
+func newNeeds(changed func([]string)) *needs {
+	n := &needs{}
+	var objects []fyne.CanvasObject
+	for _, c := range protocol.Capabilities {
+		words := capabilityWords[c]
+		if words == "" {
+			words = c
+		}
+		check := widget.NewCheck(words, func(bool) {
+			if !n.quiet {
+				changed(n.chosen())
+			}
+		})
+		n.checks = append(n.checks, check)
+		objects = append(objects, check)
+	}
+	n.box = widgets.Flow(0, objects...)
+	return n
+}
+
+// chosen are the capabilities that are ticked, never nil.
+func (n *needs) chosen() []string {
+	list := []string{}
+	for i, c := range n.checks {
+		if c.Checked {
+			list = append(list, protocol.Capabilities[i])
+		}
+	}
+	return list
+}
+
+func (n *needs) set(caps []string) {
+	n.quiet = true
+	for i, c := range n.checks {
+		c.SetChecked(slices.Contains(caps, protocol.Capabilities[i]))
+	}
+	n.quiet = false
+}
