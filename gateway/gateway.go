@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
+	"fairlead/gateway/background"
 	"fairlead/gateway/channel"
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
@@ -188,9 +189,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Install: g.installer(), Channels: g.channels,
 		Transfers: g.transfers, StartTransfer: g.startTransfer,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: g.sessions.Canonical,
-		ExecEvent: func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
-			return protocol.Ack{OK: true, Dropped: true}, nil // nothing waits for background commands in this version
-		},
+		ExecEvent: background.New(g.store, g.sessions).Event,
 	})
 	g.devices.Serve(g.server.CloseDevice)
 	g.dial, g.memory = client.Memory()

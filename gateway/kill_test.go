@@ -4,6 +4,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,10 @@ func TestMain(m *testing.M) {
 		runChild(home)
 		return
 	}
+	if url := os.Getenv(childNode); url != "" {
+		runNode(url)
+		return
+	}
 	os.Exit(m.Run())
 }
 
@@ -43,7 +48,7 @@ func runChild(home string) {
 		os.Exit(1)
 	}
 	log := slog.New(slog.DiscardHandler)
-	g, err := gateway.Open(ctx, gateway.Options{Home: home, Listen: "127.0.0.1:0", Logger: log})
+	g, err := gateway.Open(ctx, gateway.Options{Home: home, Listen: cmp.Or(os.Getenv(childListen), "127.0.0.1:0"), Logger: log})
 	if err != nil {
 		fail(err)
 	}
@@ -62,7 +67,7 @@ type child struct {
 	url string
 }
 
-func startChild(t *testing.T, home string) *child {
+func startChild(t *testing.T, home string, env ...string) *child {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -70,6 +75,7 @@ func startChild(t *testing.T, home string) *child {
 	}
 	cmd := exec.Command(exe, "-test.run=^$")
 	cmd.Env = append(os.Environ(), childHome+"="+home, "FAIRLEAD_TOKEN=kill-test", "FAIRLEAD_SECRETS=file", "FAIRLEAD_HOME="+home)
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

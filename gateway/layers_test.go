@@ -46,6 +46,10 @@ var rules = []rule{
 		"fairlead/gateway/store", "fairlead/gateway/channel",
 	}, why: "a channel gives text to the chats through an interface"},
 	{from: "fairlead/gateway/speech", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "a server that transcribes is asked by whoever has its key"},
+	{
+		from: "fairlead/gateway/background", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/store"},
+		why: "what machines report reaches chats through an interface",
+	},
 	{from: "fairlead/gateway/agent", not: "fairlead/gateway/store", why: "the loop does no I/O"},
 	{from: "fairlead/gateway/", not: "fairlead/node", except: []string{"fairlead/gateway/cmd"}, why: "the gateway reaches machines over the wire only"},
 	{from: "fairlead/gateway/", not: "fairlead/app", why: "the gateway runs without a screen"},

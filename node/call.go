@@ -165,7 +165,7 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	if inv.Network {
 		ctx = tools.WithNetwork(ctx)
 	}
-	ctx = tool.WithIdempotencyKey(tools.WithExpect(ctx, inv.Expect), inv.IdempotencyKey)
+	ctx = tool.WithIdempotencyKey(tools.WithExpect(tools.WithCall(ctx, inv.CallID), inv.Expect), inv.IdempotencyKey)
 	latest := make(chan protocol.ToolProgress, 1)
 	reported := make(chan struct{})
 	go func() {

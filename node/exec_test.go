@@ -24,6 +24,9 @@ func TestEventsOfCommandsSurviveALostConnection(t *testing.T) {
 		l.answer(req, protocol.Ack{OK: true})
 	}
 	start, end := events[0], events[1]
+	if start.CallID != "bg" || end.CallID != "bg" {
+		t.Errorf("the call is not named: %+v %+v", start, end)
+	}
 	if start.Event != "started" || start.EventID != first.EventID || start.SessionID != first.SessionID {
 		t.Errorf("%+v was sent again as %+v", first, start)
 	}
@@ -37,14 +40,14 @@ func TestCommandsOfADeadNodeAreReportedWhenTheNextOneConnects(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, "commands"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	const entry = `{"node":{"pid":1,"born":"long ago"},"command":{"pid":1,"born":"long ago"},"started":7,"background":true}`
+	const entry = `{"node":{"pid":1,"born":"long ago"},"command":{"pid":1,"born":"long ago"},"started":7,"background":true,"call":"c7"}`
 	if err := os.WriteFile(filepath.Join(home, "commands", "left.json"), []byte(entry), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	g := start(t, func(o *Options) { o.Home = home })
 	l, _ := g.accept()
 	e := decode[protocol.NodeExecEvent](t, l.next(protocol.ReportExec.Name).Params)
-	if e.Event != "failed" || e.SessionID != "left" || e.StartedAt != 7 || e.EndedAt == 0 || !strings.Contains(e.OutputTail, "node ended") {
+	if e.Event != "failed" || e.SessionID != "left" || e.StartedAt != 7 || e.CallID != "c7" || e.EndedAt == 0 || !strings.Contains(e.OutputTail, "node ended") {
 		t.Errorf("%+v", e)
 	}
 }

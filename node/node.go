@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -50,19 +49,20 @@ type Options struct {
 
 // Node is one machine of a gateway.
 type Node struct {
-	opts   Options
-	ws     *workspace.Root
-	box    *sandbox.Box
-	jobs   *tools.Jobs
-	tools  map[string]tool.Tool
-	hello  protocol.ConnectParams
-	client *client.Client // made by Run
-	ends   *stream.Ends   // of transfers; made by Run
-	out    *outbox
-	file   *logFile // nil without LogDir
-	log    *slog.Logger
-	turns  chan struct{}  // one for each call that works; see maxCalls
-	work   sync.WaitGroup // calls under way or waiting
+	opts    Options
+	ws      *workspace.Root
+	box     *sandbox.Box
+	jobs    *tools.Jobs
+	tools   map[string]tool.Tool
+	hello   protocol.ConnectParams
+	client  *client.Client // made by Run
+	ends    *stream.Ends   // of transfers; made by Run
+	out     *outbox
+	reports reports
+	file    *logFile // nil without LogDir
+	log     *slog.Logger
+	turns   chan struct{}  // one for each call that works; see maxCalls
+	work    sync.WaitGroup // calls under way or waiting
 
 	mu    sync.Mutex // guards calls
 	calls map[protocol.CallID]context.CancelFunc
@@ -209,15 +209,4 @@ func (n *Node) up(ctx context.Context, hello protocol.ConnectResult) {
 			}
 		}
 	}
-}
-
-// reportExec passes on what became of a background command.
-func (n *Node) reportExec(e protocol.NodeExecEvent) {
-	n.out.put(item{lane: sessionLane(e.SessionID), send: func(ctx context.Context) error {
-		_, err := client.Call(ctx, n.client, protocol.ReportExec, e)
-		if err != nil {
-			return fmt.Errorf("report a command: %w", err)
-		}
-		return nil
-	}})
 }

@@ -89,6 +89,23 @@ func TestRunStatesAreSaid(t *testing.T) {
 		"- The agent is paused: it starts nothing new.")
 }
 
+func TestEndsOfBackgroundCommandsAreALineAndNoBubble(t *testing.T) {
+	c := protocol.ExecCompletion{NodeID: "tower", Event: protocol.ExecTimedOut, Command: "make test", OutputTail: "x"}
+	m := user("u2", c.Message())
+	m.Origin = protocol.OriginEvent
+	items := newBuilder(nil).build(State{Messages: []protocol.Message{
+		user("u1", "go"), assistant("a1", "r1", protocol.Text("It runs.")), m,
+		assistant("a2", "r2", protocol.Text("It took too long.")),
+	}}, noon)
+	d, ok := items[2].Data.(noticeData)
+	if !ok || d.text != "The background command “make test” on tower took too long and was ended." || d.icon != "warning" {
+		t.Errorf("%+v", items[2])
+	}
+	if d, ok := items[3].Data.(messageData); !ok || d.from != "Fairlead" {
+		t.Errorf("%+v", items[3])
+	}
+}
+
 func TestOwnCommandHasACardOfItsOwn(t *testing.T) {
 	zero := 0
 	s := State{Messages: []protocol.Message{

@@ -161,6 +161,9 @@ func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cu
 		if m.Origin == protocol.OriginNotice {
 			return b.item(items, "m/"+id, kindNotice, 32, noticeData{icon: "info", text: m.Content.Text()})
 		}
+		if m.Origin == protocol.OriginEvent {
+			return b.event(items, "m/"+id, m, cur)
+		}
 		from := "You"
 		if m.Origin != protocol.OriginPerson && m.Origin != protocol.OriginDirect {
 			from = m.Origin
@@ -237,6 +240,19 @@ func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cu
 		return b.call(items, "m/"+id, callView{result: &ms[i]}, now, true, false)
 	}
 	return items
+}
+
+// event adds the line about something that happened and that the agent goes on to answer.
+func (b *builder) event(items []widgets.Item, key string, m protocol.Message, cur *cursor) []widgets.Item {
+	cur.speaker = ""
+	d := noticeData{icon: "info", text: "Something happened that Fairlead was told of."}
+	if c, ok := m.Completion(); ok {
+		d.text = c.Words(string(c.NodeID))
+		if d.icon = "check"; c.Event != protocol.ExecFinished {
+			d.icon = "warning"
+		}
+	}
+	return b.item(items, key, kindNotice, 32, d)
 }
 
 // call adds a card. open says that the call may still be under way without a word about it.

@@ -216,7 +216,10 @@ func (p *Pane) retry(run protocol.RunID) {
 	}
 	for i := len(p.state.Messages) - 1; i >= 0 && r.Message == ""; i-- {
 		if m := p.state.Messages[i]; m.Role == protocol.RoleUser && (m.RunID == run || m.RunID == "") {
-			r.Message = m.Content.Text()
+			if r.Message = m.Content.Text(); m.Origin == protocol.OriginEvent {
+				c, _ := m.Completion()
+				r.Message = c.Words(string(c.NodeID))
+			}
 		}
 	}
 	if p.h.Retry != nil && r.Message != "" {

@@ -18,6 +18,9 @@ func Markdown(title string, messages []protocol.Message, zone *time.Location) st
 		switch {
 		case m.Origin == protocol.OriginNotice:
 			fmt.Fprintf(&b, "\n*%s*\n", text)
+		case m.Origin == protocol.OriginEvent:
+			c, _ := m.Completion()
+			fmt.Fprintf(&b, "\n*%s*\n", c.Words(string(c.NodeID)))
 		case m.Role == protocol.RoleUser && m.Origin == protocol.OriginDirect:
 			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, fenced(text))
 		case m.Role == protocol.RoleUser:

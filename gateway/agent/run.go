@@ -109,7 +109,7 @@ func (r *Run) Do(ctx context.Context) error {
 // finished reports whether an earlier start had come to the last word and only not written so down.
 func (r *Run) finished() bool {
 	for i := len(r.History) - 1; i >= 0; i-- {
-		if m := r.History[i]; m.Origin == protocol.OriginPerson {
+		if m := r.History[i]; !m.Beside() {
 			return m.Role == protocol.RoleAssistant && m.RunID == r.ID && m.StopReason != llm.StopError && len(m.Content.Calls()) == 0
 		}
 	}
@@ -127,7 +127,7 @@ func (r *Run) openCalls() turn {
 	answered := make(map[string]bool)
 	for i := len(r.History) - 1; i >= 0; i-- {
 		m := r.History[i]
-		if m.Origin != protocol.OriginPerson {
+		if m.Beside() {
 			continue
 		}
 		switch m.Role {

@@ -327,14 +327,18 @@ func (t *task) silence(raw json.RawMessage) string {
 func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error) {
 	state, text := protocol.CallDone, ""
 	var out struct {
-		Status   string `json:"status"`
-		ExitCode *int   `json:"exitCode"`
-		Tail     string `json:"tail"`
+		Status    string `json:"status"`
+		ExitCode  *int   `json:"exitCode"`
+		Tail      string `json:"tail"`
+		SessionID string `json:"sessionId"`
 	}
 	if t.spec.Effect == protocol.EffectExec && json.Unmarshal(raw, &out) == nil {
 		t.row.Info.ExitCode, t.row.Info.Tail = out.ExitCode, out.Tail // shown until the result's message is there
-		if out.Status == "failed" {
+		switch out.Status {
+		case "failed":
 			state = protocol.CallFailed
+		case "running":
+			t.row.Process = out.SessionID
 		}
 	}
 	if t.row.Info.Node == protocol.NativePrefix { // it says itself whether it worked (seed 002)

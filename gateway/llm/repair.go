@@ -55,7 +55,7 @@ func pair(messages []protocol.Message) map[callAt]int {
 	open := map[string]callAt{}
 	found := map[callAt]int{}
 	for i, m := range messages {
-		if m.Origin != protocol.OriginPerson {
+		if m.Beside() {
 			continue
 		}
 		switch m.Role {

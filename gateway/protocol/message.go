@@ -126,7 +126,11 @@ const (
 	OriginPerson = ""
 	OriginDirect = "direct" // a "!command" and its result: shown, and given to the model as context
 	OriginNotice = "notice" // written by the gateway, such as "stopped" or "retrying"; never sent to a model
+	OriginEvent  = "event"  // something happened that the agent is told of and answers, see ExecCompletion
 )
+
+// Beside reports whether a message stands beside the conversation of a model and its user: it neither asks for anything nor answers.
+func (m Message) Beside() bool { return m.Origin == OriginDirect || m.Origin == OriginNotice }
 
 // MarshalJSON writes a user message of one text block with a plain string as content.
 func (m Message) MarshalJSON() ([]byte, error) {

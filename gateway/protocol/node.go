@@ -4,7 +4,7 @@ package protocol
 type NodeExecEvent struct {
 	EventID    string `json:"eventId"`
 	SessionID  string `json:"sessionId"` // of the Bash tool, not of a chat
-	Event      string `json:"event"`     // started, finished, failed or timed_out
+	Event      string `json:"event"`     // ExecStarted, ExecFinished, ExecFailed or ExecTimedOut
 	CallID     CallID `json:"callId,omitempty"`
 	ExitCode   *int   `json:"exitCode,omitempty"`
 	Signal     string `json:"signal,omitempty"`

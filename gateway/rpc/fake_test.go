@@ -106,6 +106,9 @@ func (f *fakes) services() Services {
 			return key
 		},
 		ExecEvent: func(_ context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
+			if e.SessionID == "early" {
+				return protocol.Ack{}, protocol.ErrUnavailable.With("the chat of this command is not ready for it yet; report it again")
+			}
 			return protocol.Ack{OK: true, Dropped: e.SessionID != string(node)+"-1"}, nil
 		},
 		Requested: func(_ context.Context, key protocol.SessionKey, r dispatch.Result) error {

@@ -192,7 +192,7 @@ func boundary(msgs []protocol.Message, want int, slack float64) int {
 	open := map[string]bool{}
 	last, ask := 0, 0
 	for i, msg := range msgs[:want+1] {
-		if msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson {
+		if msg.Role == protocol.RoleUser && !msg.Beside() {
 			clear(open) // calls of a turn that was given up get no result any more
 		}
 		if i > 0 && len(open) == 0 && msg.Role != protocol.RoleToolResult && msg.Origin != protocol.OriginNotice {

@@ -39,7 +39,7 @@ func (m *Manager) track(r store.Run) *live {
 		l.mu.Unlock()
 		return l
 	}
-	l := &live{m: m, run: r, created: r.CreatedAt, done: make(chan struct{}), info: protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: r.State, StartedAt: r.StartedAt, Message: r.Params.Message}}
+	l := &live{m: m, run: r, created: r.CreatedAt, done: make(chan struct{}), info: protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: r.State, StartedAt: r.StartedAt, Message: shown(r)}}
 	m.live[r.ID] = l
 	return l
 }

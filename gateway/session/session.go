@@ -69,7 +69,7 @@ func (s *session) accept(r store.Run) (queued bool, err error) {
 	if err := s.m.store.PutRun(ctx, r); err != nil {
 		return false, err
 	}
-	s.queue = append(s.queue, r)
+	s.enqueue(r)
 	s.m.track(r).publish()
 	return true, nil
 }
@@ -78,13 +78,7 @@ func (s *session) accept(r store.Run) (queued bool, err error) {
 func (s *session) start(r store.Run) error {
 	s.resetWhenDue()
 	r.State, r.StartedAt = protocol.RunThinking, s.m.now()
-	text, _ := settingsOf(r)
-	m := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Timestamp: r.StartedAt}
-	if text != "" {
-		m.Content = append(m.Content, protocol.Text(text))
-	}
-	m.Content = append(m.Content, r.Images...)
-	stored, err := s.m.store.StartRun(context.WithoutCancel(s.m.ctx), r, m)
+	stored, err := s.m.store.StartRun(context.WithoutCancel(s.m.ctx), r, message(r))
 	if err != nil {
 		return err
 	}
@@ -143,7 +137,7 @@ func (s *session) load(r store.Run) {
 	}
 	s.last = max(s.last, r.CreatedAt)
 	if r.State == protocol.RunQueued {
-		s.queue = append(s.queue, r)
+		s.enqueue(r)
 	} else {
 		s.left = append(s.left, r)
 	}

@@ -115,6 +115,10 @@ func transcript(msgs []protocol.Message) string {
 			continue
 		}
 		text := msg.Content.Text()
+		if msg.Origin == protocol.OriginEvent {
+			fmt.Fprintf(&b, "\n\n[event] %s", ends(text, maxToolText))
+			continue
+		}
 		switch msg.Role {
 		case protocol.RoleUser:
 			fmt.Fprintf(&b, "\n\n[person] %s", text)

@@ -30,6 +30,8 @@ type Call struct {
 	OutputSHA256   string
 	OutputBytes    int
 	Truncated      bool // ResultJSON is a part of the result
+	// Process names the command that the call has left running on its machine; empty for none. FinishCall stores it, of calls that execute.
+	Process string
 }
 
 type callRow struct {
@@ -59,6 +61,7 @@ type callRow struct {
 	OutputSha256 string
 	OutputBytes  int
 	Truncated    bool
+	Process      string
 }
 
 func (callRow) TableName() string { return "calls" }
@@ -70,7 +73,7 @@ func rowOfCall(c Call) callRow {
 		AskedBy: text(c.AskedBy), Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
 		Result: string(c.ResultJSON), Hash: c.Hash, CreatedAt: c.CreatedAt, EndedAt: c.Info.EndedAt,
 		Effect: string(c.Info.Effect), Iteration: c.Iteration, InputSha256: c.InputSHA256, InputBytes: c.InputBytes,
-		OutputSha256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated,
+		OutputSha256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated, Process: c.Process,
 	}
 }
 
@@ -78,7 +81,7 @@ func (r callRow) call() (Call, error) {
 	c := Call{
 		Principal: r.Principal, IdempotencyKey: r.IdemKey, Idempotent: r.Idempotent, Attempt: r.Attempt, Hash: r.Hash, CreatedAt: r.CreatedAt,
 		Iteration: r.Iteration, Seq: r.Seq, InputSHA256: r.InputSha256, InputBytes: r.InputBytes, OutputSHA256: r.OutputSha256, OutputBytes: r.OutputBytes,
-		Truncated: r.Truncated,
+		Truncated: r.Truncated, Process: r.Process,
 	}
 	if r.Result != "" {
 		c.ResultJSON = json.RawMessage(r.Result)
@@ -132,7 +135,8 @@ var (
   output_sha256 = ?, output_bytes = ?, truncated = ? WHERE id = ? AND state IN ('waiting', 'running')`
 )
 
-const finishCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ?, output_sha256 = ?, output_bytes = ?, truncated = ? WHERE id = ? AND state IN ('waiting', 'running')`
+const finishCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ?, output_sha256 = ?, output_bytes = ?, truncated = ?, process = ?
+  WHERE id = ? AND state IN ('waiting', 'running')`
 
 // FinishCall ends an open call and appends lines to the audit log with it. It returns false, and changes nothing, when the call had ended already.
 // The end of this program loses nothing of it unless the call only reads; a loss of power may lose the last moments.
@@ -145,7 +149,7 @@ func (s *Store) FinishCall(ctx context.Context, c Call, lines ...protocol.AuditE
 	row := rowOfCall(c)
 	won := false
 	err := s.change(ctx, "store result", c.lasting(), func(tx *gorm.DB) error {
-		n, err := run(tx, finishCall, row.State, row.Info, row.Result, row.EndedAt, row.OutputSha256, row.OutputBytes, row.Truncated, row.ID)
+		n, err := run(tx, finishCall, row.State, row.Info, row.Result, row.EndedAt, row.OutputSha256, row.OutputBytes, row.Truncated, row.Process, row.ID)
 		if won = n == 1; err != nil || !won {
 			return err
 		}
@@ -162,6 +166,19 @@ func (s *Store) Call(ctx context.Context, id protocol.CallID) (Call, error) {
 	list, err := s.calls(ctx, "id = ?", string(id))
 	if err == nil && len(list) == 0 {
 		err = protocol.ErrNotFound.With(fmt.Sprintf("No call has the id %s", id))
+	}
+	if err != nil {
+		return Call{}, err
+	}
+	return list[0], nil
+}
+
+// CallOfProcess returns the call that left a command running on its machine, or protocol.ErrNotFound. It is the first of those that name it: others
+// have only looked at it since.
+func (s *Store) CallOfProcess(ctx context.Context, node protocol.NodeID, process string) (Call, error) {
+	list, err := s.calls(ctx, "node = ? AND process = ? AND process <> ''", string(node), process)
+	if err == nil && len(list) == 0 {
+		err = protocol.ErrNotFound.With(fmt.Sprintf("No call has left the command %s running on %s", process, node))
 	}
 	if err != nil {
 		return Call{}, err

@@ -155,7 +155,10 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (ba
 	if err := jobs.network(in, networkOf(ctx)); err != nil {
 		return bashOut{}, err
 	}
-	j, err := jobs.start(ctx, order{command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: tool.IdempotencyKey(ctx), network: in.Network}, in.Background || plan.yield > 0)
+	j, err := jobs.start(ctx, order{
+		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: tool.IdempotencyKey(ctx), call: callOf(ctx),
+		network: in.Network,
+	}, in.Background || plan.yield > 0)
 	if err != nil {
 		return bashOut{}, err
 	}

@@ -32,6 +32,7 @@ const (
 // job is one command. Its goroutine owns the process; result may be read once done is closed.
 type job struct {
 	id, command, dir string
+	call             protocol.CallID // that started it; empty when it came with none
 	pid              int
 	started          time.Time
 	child            child
@@ -64,6 +65,7 @@ type order struct {
 	command, dir string
 	timeout      time.Duration // 0: none
 	tty          bool
+	call         protocol.CallID
 	network      bool   // it may use the network, whatever the profile says
 	key          string // the call's idempotency key, when it has one
 }
@@ -78,7 +80,7 @@ func (o order) keyed(env []string) []string {
 
 // startJob starts a command; one that may stay can be written to. When it has ended, the job's goroutine calls finish, which closes done.
 func (t *Jobs) startJob(o order, mayStay bool) (*job, error) {
-	j := &job{id: protocol.NewID(), command: o.command, dir: o.dir, tty: o.tty, mayStay: mayStay, stop: make(chan why, 1), done: make(chan struct{})}
+	j := &job{id: protocol.NewID(), call: o.call, command: o.command, dir: o.dir, tty: o.tty, mayStay: mayStay, stop: make(chan why, 1), done: make(chan struct{})}
 	s, err := openStreams(mayStay, o.tty)
 	if err != nil {
 		return nil, failf("Failed to execute: %w", err)

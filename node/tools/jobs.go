@@ -203,7 +203,7 @@ func (t *Jobs) putAway(j *job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	j.background.Store(true)
-	t.opts.Events(j.event("started"))
+	t.opts.Events(j.event(protocol.ExecStarted))
 	if !j.running() {
 		t.jobs[j.id] = j
 		t.opts.Events(j.endEvent())
@@ -242,16 +242,16 @@ func (t *Jobs) list() []*job {
 }
 
 func (j *job) event(name string) protocol.NodeExecEvent {
-	return protocol.NodeExecEvent{EventID: protocol.NewID(), SessionID: j.id, Event: name, StartedAt: j.started.UnixMilli()}
+	return protocol.NodeExecEvent{EventID: protocol.NewID(), SessionID: j.id, CallID: j.call, Event: name, StartedAt: j.started.UnixMilli()}
 }
 
 func (j *job) endEvent() protocol.NodeExecEvent {
-	e := j.event("failed")
+	e := j.event(protocol.ExecFailed)
 	switch {
 	case j.result.ok():
-		e.Event = "finished"
+		e.Event = protocol.ExecFinished
 	case j.result.why == byTimeout:
-		e.Event = "timed_out"
+		e.Event = protocol.ExecTimedOut
 	}
 	e.ExitCode, e.Signal, e.OutputTail, e.EndedAt = j.result.code, j.result.signal, j.out.tail(), j.result.at.UnixMilli()
 	return e

@@ -31,6 +31,8 @@ type entry struct {
 	Command    being `json:"command"`
 	Started    int64 `json:"started"` // ms
 	Background bool  `json:"background,omitempty"`
+
+	Call protocol.CallID `json:"call,omitempty"`
 }
 
 const entrySuffix = ".json"
@@ -42,7 +44,7 @@ func (l ledger) add(j *job) {
 	if l.dir == "" {
 		return
 	}
-	data, err := json.Marshal(entry{Node: beingOf(os.Getpid()), Command: beingOf(j.pid), Started: j.started.UnixMilli(), Background: j.mayStay})
+	data, err := json.Marshal(entry{Node: beingOf(os.Getpid()), Command: beingOf(j.pid), Started: j.started.UnixMilli(), Background: j.mayStay, Call: j.call})
 	if err != nil {
 		return
 	}
@@ -95,7 +97,7 @@ func (t *Jobs) Recover(ctx context.Context) (all []Left) {
 		t.ledger.remove(id)
 		if e.Background {
 			t.opts.Events(protocol.NodeExecEvent{
-				EventID: protocol.NewID(), SessionID: id, Event: "failed", StartedAt: e.Started,
+				EventID: protocol.NewID(), SessionID: id, CallID: e.Call, Event: protocol.ExecFailed, StartedAt: e.Started,
 				EndedAt: time.Now().UnixMilli(), OutputTail: text,
 			})
 		}

@@ -92,8 +92,8 @@ func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 	wild, wildEnded := group("trap '' TERM; echo; while :; do sleep 1; done")
 	other, otherEnded := group("echo; exec sleep 60")
 	for id, e := range map[string]entry{
-		"mild": {dead, mild, 1000, true}, "wild": {dead, wild, 2000, false}, "gone": {dead, being{1 << 29, "long ago"}, 3000, true},
-		"reused": {dead, being{other.PID, "long ago"}, 4000, false}, "mine": {beingOf(os.Getpid()), other, 5000, true},
+		"mild": {dead, mild, 1000, true, "c1"}, "wild": {dead, wild, 2000, false, ""}, "gone": {dead, being{1 << 29, "long ago"}, 3000, true, ""},
+		"reused": {dead, being{other.PID, "long ago"}, 4000, false, ""}, "mine": {beingOf(os.Getpid()), other, 5000, true, ""},
 	} {
 		data, err := json.Marshal(e)
 		if err != nil {

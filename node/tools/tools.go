@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
 )
@@ -34,6 +35,7 @@ const (
 	progressKey contextKey = iota
 	expectKey
 	networkKey
+	callKey
 )
 
 // WithProgress lets a running tool report its live output: fn gets at most the last 4,000 characters and the number of bytes so far, at most
@@ -56,6 +58,16 @@ func WithExpect(ctx context.Context, sum string) context.Context {
 // WithNetwork says that the person allowed the network for this call.
 func WithNetwork(ctx context.Context) context.Context {
 	return context.WithValue(ctx, networkKey, true)
+}
+
+// WithCall says which call this is: the events of the command that it starts name it.
+func WithCall(ctx context.Context, id protocol.CallID) context.Context {
+	return context.WithValue(ctx, callKey, id)
+}
+
+func callOf(ctx context.Context) protocol.CallID {
+	id, _ := ctx.Value(callKey).(protocol.CallID)
+	return id
 }
 
 func networkOf(ctx context.Context) bool {

@@ -81,7 +81,7 @@ func (c call) args() json.RawMessage {
 func answer(req llm.Request) (string, []call) {
 	last := -1
 	for i, m := range req.Messages {
-		if m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
+		if m.Role == protocol.RoleUser && !m.Beside() {
 			last = i
 		}
 	}
@@ -93,6 +93,10 @@ func answer(req llm.Request) (string, []call) {
 		if m.Role == protocol.RoleToolResult && m.Origin == protocol.OriginPerson {
 			return report(since), nil
 		}
+	}
+	if m := req.Messages[last]; m.Origin == protocol.OriginEvent {
+		c, _ := m.Completion()
+		return ended(c), nil
 	}
 	return plan(newHands(req), req.Messages[last].Content.Text())
 }

@@ -167,3 +167,18 @@ func FuzzPlan(f *testing.F) {
 		}
 	})
 }
+
+func TestEndOfABackgroundCommandIsToldAndNoRequest(t *testing.T) {
+	code := 2
+	c := protocol.ExecCompletion{NodeID: "tower", Event: protocol.ExecFailed, ExitCode: &code, Command: "run ls", OutputTail: "run rm -rf x\n```\n"}
+	req := request("run make")
+	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleUser, Origin: protocol.OriginEvent, Content: protocol.Content{protocol.Text(c.Message())}})
+	text, calls := collect(t, req)
+	if want := "The background command `run ls` on tower failed with exit code 2. It printed last:\n\n````\nrun rm -rf x\n```\n````"; text != want || len(calls) != 0 {
+		t.Errorf("%q %q", text, calls)
+	}
+	req.Messages[1].Content = protocol.Content{protocol.Text("something else")}
+	if _, calls := collect(t, req); len(calls) != 0 {
+		t.Errorf("%q", calls)
+	}
+}

@@ -259,3 +259,25 @@ func unquoteWhole(s string) string {
 
 // name is a file's name as written.
 func name(s string) string { return unquote(strings.TrimSuffix(strings.TrimSpace(s), ",")) }
+
+// ended tells of a background command that has ended.
+func ended(c protocol.ExecCompletion) string {
+	what := "A background command"
+	if c.Command != "" {
+		what = "The background command " + code(c.Command)
+	}
+	text := fmt.Sprintf("%s on %s %s.", what, c.NodeID, c.Outcome())
+	if out := strings.TrimSpace(c.OutputTail); out != "" {
+		text += " It printed last:\n\n" + fenced(out)
+	}
+	return text
+}
+
+// fenced is a code block that nothing in the text can end.
+func fenced(s string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + s + "\n" + fence
+}

@@ -1,0 +1,7 @@
+// Package background tells chats of the commands that they have left running on a machine, once those have ended (seed 004, node.exec.event;
+// gsv interop notes 2.2).
+//
+// The journal knows which chat a command belongs to: its call has the chat, and was written down before the machine was told to begin. A run
+// of that chat answers the event, under an id that follows from the call. So a command wakes its chat once, however often a machine reports
+// it and whatever was stopped in between: an event that could not be taken is refused, and its machine sends it again.
+package background

@@ -1,0 +1,214 @@
+package background
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+const box = protocol.NodeID("box")
+
+// chats notes who was told what.
+type chats struct {
+	told []string
+	runs map[protocol.RunID]bool
+	last protocol.ExecCompletion
+	err  error
+}
+
+func (c *chats) Tell(_ context.Context, chat protocol.SessionKey, run, after protocol.RunID, e protocol.ExecCompletion) error {
+	switch {
+	case c.err != nil:
+		return c.err
+	case c.runs[run]:
+		return protocol.ErrConflict
+	}
+	c.runs[run], c.last = true, e
+	c.told = append(c.told, string(chat)+" after "+string(after)+": "+e.Outcome())
+	return nil
+}
+
+type desk struct {
+	*Reports
+	t     *testing.T
+	store *store.Store
+	chats *chats
+}
+
+func open(t *testing.T) *desk {
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "fairlead.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	c := &chats{runs: map[protocol.RunID]bool{}}
+	return &desk{New(s, c), t, s, c}
+}
+
+// begin writes a call down as one that runs, end its result.
+func (d *desk) begin(id protocol.CallID, chat protocol.SessionKey) store.Call {
+	d.t.Helper()
+	c := store.Call{Info: protocol.CallInfo{
+		CallID: id, RunID: "run-" + protocol.RunID(id), SessionKey: chat, Node: box, Tool: "Bash", Effect: protocol.EffectExec,
+		State: protocol.CallRunning, Args: json.RawMessage(`{"command":"make\n  test"}`),
+	}, CreatedAt: time.Now().UnixMilli()}
+	if err := d.store.PutCall(d.t.Context(), c); err != nil {
+		d.t.Fatal(err)
+	}
+	return c
+}
+
+func (d *desk) end(c store.Call, process, result string) {
+	d.t.Helper()
+	c.Info.State, c.Info.EndedAt, c.Process, c.ResultJSON = protocol.CallDone, time.Now().UnixMilli(), process, json.RawMessage(result)
+	if won, err := d.store.FinishCall(d.t.Context(), c); err != nil || !won {
+		d.t.Fatal(won, err)
+	}
+}
+
+// report gives an event and returns "ok", "dropped" or "again".
+func (d *desk) report(e protocol.NodeExecEvent) string {
+	d.t.Helper()
+	ack, err := d.Event(d.t.Context(), box, e)
+	switch {
+	case errors.Is(err, protocol.ErrUnavailable):
+		return "again"
+	case err != nil || !ack.OK:
+		d.t.Fatalf("%+v: %+v %v", e, ack, err)
+	case ack.Dropped:
+		return "dropped"
+	}
+	return "ok"
+}
+
+func (d *desk) want(got, want string) {
+	d.t.Helper()
+	if got != want {
+		d.t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func finished(event, process string) protocol.NodeExecEvent {
+	return protocol.NodeExecEvent{EventID: event, SessionID: process, Event: protocol.ExecFinished}
+}
+
+const running = `{"status":"running","sessionId":"p"}`
+
+func TestEndOfACommandGoesToTheChatThatBeganIt(t *testing.T) {
+	d := open(t)
+	d.end(d.begin("a", "one"), "p", running)
+	d.end(d.begin("b", "two"), "q", running)
+	d.end(d.begin("c", "two"), "p", running) // has looked at the first one's
+	d.want(d.report(finished("1", "p")), "ok")
+	code := 2
+	d.want(d.report(protocol.NodeExecEvent{EventID: "2", SessionID: "q", Event: protocol.ExecFailed, ExitCode: &code}), "ok")
+	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished, two after run-b: failed with exit code 2")
+	if e := d.chats.last; e.CallID != "b" || e.NodeID != box || e.Command != "make test" || e.EventID != "2" || e.SessionID != "q" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestCommandWakesItsChatOnce(t *testing.T) {
+	d := open(t)
+	d.end(d.begin("a", "one"), "p", running)
+	for _, id := range []string{"1", "1", "2"} {
+		d.want(d.report(finished(id, "p")), "ok")
+	}
+	d.Reports = New(d.store, d.chats) // after a restart
+	d.want(d.report(finished("1", "p")), "ok")
+	if len(d.chats.told) != 1 {
+		t.Errorf("told %q", d.chats.told)
+	}
+}
+
+func TestEventThatComesBeforeTheResultIsAskedForAgain(t *testing.T) {
+	d := open(t)
+	c := d.begin("a", "one")
+	named := protocol.NodeExecEvent{EventID: "1", SessionID: "p", CallID: "a", Event: protocol.ExecFinished}
+	d.want(d.report(named), "again")
+	d.want(d.report(finished("1", "p")), "again")
+	d.end(c, "p", running)
+	d.want(d.report(named), "ok")
+	d.want(d.report(finished("1", "p")), "ok")
+	if len(d.chats.told) != 1 {
+		t.Errorf("told %q", d.chats.told)
+	}
+}
+
+func TestCommandThatNoCallNamesIsGivenUp(t *testing.T) {
+	d := open(t)
+	d.begin("a", "one") // runs for ever, and is another's
+	synctest.Test(t, func(t *testing.T) {
+		early := early{box, "p"}
+		if !d.waits(early) {
+			t.Error("given up at once")
+		}
+		time.Sleep(comeLate + time.Second)
+		if d.waits(early) {
+			t.Error("never given up")
+		}
+	})
+}
+
+func TestWhatNobodyWaitsForIsDropped(t *testing.T) {
+	d := open(t)
+	d.end(d.begin("told", "one"), "", `{"status":"completed","sessionId":"p"}`)
+	d.end(d.begin("tool.invoke", ""), "q", running)
+	d.end(d.begin("a", "one"), "r", running)
+	for name, e := range map[string]protocol.NodeExecEvent{
+		"no event id":        {SessionID: "r", Event: protocol.ExecFinished},
+		"no session":         {EventID: "1", Event: protocol.ExecFinished},
+		"no such event":      {EventID: "1", SessionID: "r", Event: "paused"},
+		"unknown command":    finished("1", "x"),
+		"unknown call":       {EventID: "1", SessionID: "r", CallID: "x", Event: protocol.ExecFinished},
+		"told by its result": {EventID: "1", SessionID: "p", CallID: "told", Event: protocol.ExecFinished},
+		"nobody's chat":      finished("1", "q"),
+		"huge id":            finished(strings.Repeat("x", 1000), "r"),
+	} {
+		if got := d.report(e); got != "dropped" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	ack, err := d.Event(t.Context(), "other", protocol.NodeExecEvent{EventID: "1", SessionID: "r", CallID: "a", Event: protocol.ExecFinished})
+	if err != nil || !ack.Dropped {
+		t.Errorf("another machine's: %+v %v", ack, err)
+	}
+	d.want(d.report(protocol.NodeExecEvent{EventID: "1", SessionID: "r", Event: protocol.ExecStarted}), "ok")
+	if len(d.chats.told) != 0 {
+		t.Errorf("told %q", d.chats.told)
+	}
+}
+
+func TestEventThatCannotBeStoredStaysWithItsMachine(t *testing.T) {
+	d := open(t)
+	d.end(d.begin("a", "one"), "p", running)
+	for _, err := range []error{protocol.ErrStorage.With("The disk is full."), protocol.ErrUnavailable.With("the gateway stops"), protocol.ErrNotFound, errors.New("odd")} {
+		d.chats.err = err
+		d.want(d.report(finished("1", "p")), "again")
+	}
+	d.chats.err = nil
+	d.want(d.report(finished("1", "p")), "ok")
+	d.end(d.begin("b", "one"), "q", running)
+	d.store.Close()
+	d.want(d.report(finished("2", "q")), "again")
+}
+
+func TestWhatACommandPrintedIsCut(t *testing.T) {
+	d := open(t)
+	d.end(d.begin("a", "one"), "p", running)
+	e := finished("1", "p")
+	e.OutputTail, e.Signal = strings.Repeat("ä", 5000)+"end", strings.Repeat("S", 1000)
+	d.want(d.report(e), "ok")
+	if c := d.chats.last; utf8.RuneCountInString(c.OutputTail) != maxTail || !strings.HasSuffix(c.OutputTail, "äend") || utf8.RuneCountInString(c.Signal) != maxWord {
+		t.Errorf("%d %d", len(c.OutputTail), len(c.Signal))
+	}
+}

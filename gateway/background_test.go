@@ -1,0 +1,161 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/node"
+)
+
+// childNode, when set, makes the test binary a node that connects there, until it is killed. childListen is where a child gateway listens.
+const (
+	childNode   = "FAIRLEAD_TEST_CHILD_NODE"
+	childListen = "FAIRLEAD_TEST_CHILD_LISTEN"
+)
+
+func runNode(url string) {
+	dir := os.Getenv("FAIRLEAD_HOME")
+	n, err := node.New(node.Options{ID: "box", URL: url, Token: "kill-test", Workspace: dir, LogDir: dir, Logger: slog.New(slog.DiscardHandler), Version: "test"})
+	if err == nil {
+		err = n.Run(context.Background())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// startNode starts a node in a process of its own.
+func startNode(t *testing.T, url string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^$")
+	cmd.Env = append(os.Environ(), childNode+"="+url, "FAIRLEAD_SECRETS=file", "FAIRLEAD_HOME="+t.TempDir())
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+}
+
+// until polls, because what is waited for happens in other processes.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never came: %s", what)
+		}
+	}
+}
+
+func must[P, R any](t *testing.T, c *client.Client, m protocol.Method[P, R], p P) R {
+	t.Helper()
+	r, err := client.Call(t.Context(), c, m, p)
+	if err != nil {
+		t.Fatalf("%s: %v", m.Name, err)
+	}
+	return r
+}
+
+// said are the messages of a chat; none while there is no such chat.
+func said(t *testing.T, c *client.Client, key protocol.SessionKey) []protocol.Message {
+	r, err := client.Call(t.Context(), c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key})
+	if err != nil {
+		return nil
+	}
+	return r.Messages
+}
+
+// told are the ends of commands that a chat was told of, and what the agent said.
+func told(t *testing.T, c *client.Client, key protocol.SessionKey) (ends []protocol.ExecCompletion, answers []string) {
+	for _, m := range said(t, c, key) {
+		if e, ok := m.Completion(); ok {
+			ends = append(ends, e)
+		}
+		if m.Role == protocol.RoleAssistant {
+			answers = append(answers, m.Content.Text())
+		}
+	}
+	return ends, answers
+}
+
+func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testing.T) {
+	home, gate := t.TempDir(), filepath.Join(t.TempDir(), "go")
+	g := startChild(t, home)
+	listen := strings.TrimSuffix(strings.TrimPrefix(g.url, "ws://"), "/ws")
+	conn, stop := dial(t, g.url)
+	startNode(t, g.url)
+	online := func() bool {
+		for _, n := range must(t, conn, protocol.NodesList, protocol.Empty{}).Nodes {
+			if n.ID == "box" && n.Online {
+				return true
+			}
+		}
+		return false
+	}
+	until(t, "the node", online)
+	begin := func(chat protocol.SessionKey, command string) {
+		t.Helper()
+		args, _ := json.Marshal(map[string]any{"command": command, "background": true})
+		must(t, conn, protocol.RequestTool, protocol.ToolRequestParams{CallID: protocol.NewCallID(), Tool: "box__Bash", Args: args, SessionKey: chat})
+		until(t, "the result of the call", func() bool {
+			return slices.ContainsFunc(said(t, conn, chat), func(m protocol.Message) bool { return m.Role == protocol.RoleToolResult })
+		})
+	}
+	const a, b, c = protocol.SessionKey("agent:main:app:chat:a"), protocol.SessionKey("agent:main:app:chat:b"), protocol.SessionKey("agent:main:app:chat:c")
+	wait := "until [ -e '" + gate + "' ]; do sleep 0.05; done; "
+	begin(a, wait+"echo done in a")
+	begin(b, wait+"echo broken in b; exit 3")
+	begin(c, "sleep 0.2; echo done in c") // may end while the gateway is there, while it is down, or after
+
+	stop()
+	g.kill()
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g = startChild(t, home, childListen+"="+listen)
+	defer func() { g.kill() }()
+	conn, stop = dial(t, g.url)
+	for chat, want := range map[protocol.SessionKey][2]string{a: {"has finished", "done in a"}, b: {"failed with exit code 3", "broken in b"}, c: {"has finished", "done in c"}} {
+		until(t, "the answer in "+string(chat), func() bool { _, answers := told(t, conn, chat); return len(answers) > 0 })
+		ends, answers := told(t, conn, chat)
+		if len(ends) != 1 || len(answers) != 1 {
+			t.Fatalf("%s was told %+v, the agent said %q", chat, ends, answers)
+		}
+		if e := ends[0]; e.NodeID != "box" || e.Outcome() != want[0] || strings.TrimSpace(e.OutputTail) != want[1] || e.EndedAt < e.StartedAt || e.CallID == "" {
+			t.Errorf("%s was told %+v", chat, e)
+		}
+		if !strings.Contains(answers[0], want[0]) || !strings.Contains(answers[0], want[1]) {
+			t.Errorf("the agent said in %s: %q", chat, answers[0])
+		}
+	}
+	stop()
+	g.kill()
+
+	g = startChild(t, home, childListen+"="+listen)
+	conn, stop = dial(t, g.url)
+	defer stop()
+	until(t, "the node", online)
+	const d = protocol.SessionKey("agent:main:app:chat:d")
+	begin(d, "sleep 0.3")
+	until(t, "the answer in d", func() bool { _, answers := told(t, conn, d); return len(answers) > 0 }) // what the node repeats came before it
+	for _, chat := range []protocol.SessionKey{a, b, c, d} {
+		if ends, answers := told(t, conn, chat); len(ends) != 1 || len(answers) != 1 {
+			t.Errorf("%s was told %+v, the agent said %q", chat, ends, answers)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// maxReports is how many events of background commands wait for the gateway at most; beyond it the oldest are lost (gsv interop notes 2.2).
+const maxReports = 2048
+
+// reports are the events that the gateway has not confirmed, oldest first. The zero value is ready.
+type reports struct {
+	mu   sync.Mutex // guards list
+	list []*protocol.NodeExecEvent
+}
+
+// add takes an event. It reports the one that had to give way to it, or nil.
+func (r *reports) add(e *protocol.NodeExecEvent) (lost *protocol.NodeExecEvent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.list) >= maxReports {
+		lost = r.list[0]
+		r.list = slices.Delete(r.list, 0, 1)
+	}
+	r.list = append(r.list, e)
+	return lost
+}
+
+// waits reports whether an event is still to be sent.
+func (r *reports) waits(e *protocol.NodeExecEvent) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.list, e)
+}
+
+func (r *reports) remove(e *protocol.NodeExecEvent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.Index(r.list, e); i >= 0 {
+		r.list = slices.Delete(r.list, i, i+1)
+	}
+}
+
+// reportExec passes on what became of a background command.
+func (n *Node) reportExec(e protocol.NodeExecEvent) {
+	event := &e
+	if lost := n.reports.add(event); lost != nil {
+		n.log.Warn("Report of a command lost", "session", lost.SessionID, "call", lost.CallID)
+	}
+	n.out.put(item{lane: sessionLane(e.SessionID), send: func(ctx context.Context) error {
+		if !n.reports.waits(event) {
+			return nil // it gave way to later ones
+		}
+		_, err := client.Call(ctx, n.client, protocol.ReportExec, *event)
+		if err != nil {
+			return fmt.Errorf("report a command: %w", err)
+		}
+		n.reports.remove(event)
+		return nil
+	}})
+}
