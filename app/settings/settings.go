@@ -44,14 +44,24 @@ type Page struct {
 func New(ctx context.Context, app *state.App, h Handlers, version string) *Page {
 	p := &Page{ctx: ctx, app: app, h: h}
 	p.models = newModels(p)
+	everySetting, settings := container.NewStack(), state.NewSettings(app) // filled when somebody looks, and loaded by then
+	go settings.Follow(ctx)
+	all := container.NewTabItem("All settings", everySetting)
 	tabs := container.NewAppTabs(
 		container.NewTabItem("Models", p.models.box),
 		container.NewTabItem("General", p.general()),
 		container.NewTabItem("This computer", p.computer()),
 		container.NewTabItem("Advanced", p.advanced()),
+		all,
 		container.NewTabItem("About", p.about(version)),
 	)
 	tabs.SetTabLocation(container.TabLocationTop)
+	tabs.OnSelected = func(t *container.TabItem) {
+		if t == all && len(everySetting.Objects) == 0 {
+			everySetting.Objects = []fyne.CanvasObject{p.all(settings).box}
+			everySetting.Refresh()
+		}
+	}
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), tabs)
 	p.ExtendBaseWidget(p)
 	return p

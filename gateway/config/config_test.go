@@ -283,3 +283,28 @@ func FuzzPath(f *testing.F) {
 		}
 	})
 }
+
+func TestPartOfAWholeGoesBackToItsDefault(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	kept, home := memory{}, t.TempDir()
+	s := open(t, kept, home)
+	must := func(path, value string) {
+		t.Helper()
+		if err := s.Set(t.Context(), path, json.RawMessage(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must("model", `{"provider":"ollama","id":"small","thinkingLevel":"low"}`)
+	must("providers", `{"a":{"baseUrl":"http://127.0.0.1:1/v1","wire":"chat"},"b":{"wire":"chat"}}`)
+	must("model.id", `null`)
+	must("providers.a.baseUrl", ``)
+	for _, s := range []*Store{s, open(t, kept, home)} {
+		c := s.Get()
+		if c.Model.ID != "built-in" || c.Model.Provider != "ollama" || c.Model.ThinkingLevel != "low" {
+			t.Errorf("the model is %+v", c.Model)
+		}
+		if c.Providers["a"] != (ProviderConfig{Wire: "chat"}) || c.Providers["b"].Wire != "chat" {
+			t.Errorf("the providers are %+v", c.Providers)
+		}
+	}
+}

@@ -107,7 +107,13 @@ func describeAll(path string, v reflect.Value, tag reflect.StructTag, secret str
 		last.Default = nil
 		return
 	}
-	f := protocol.ConfigField{Path: path, Type: typeName(t), Description: about[path], Secret: secret != "", Restart: restart[path]}
+	f := protocol.ConfigField{
+		Path: path, Title: titles[path], Group: groupOf(path), Type: typeName(t), Unit: units[path], Description: about[path],
+		Secret: secret != "", Restart: restart[path],
+	}
+	if t.Kind() == reflect.Slice {
+		f.Items = typeName(t.Elem())
+	}
 	if there && !f.Secret && !strings.Contains(path, "*") {
 		f.Default, _ = protocol.Marshal(v.Interface()) // plain data
 	}
@@ -124,6 +130,8 @@ func describeAll(path string, v reflect.Value, tag reflect.StructTag, secret str
 		f.Min = bound("0")
 	case tag.Get("url") != "":
 		f.Format = protocol.FormatURL
+	case strings.HasSuffix(path, "Heartbeat.every"):
+		f.Format = protocol.FormatDuration
 	case strings.HasSuffix(path, "Ms"):
 		f.Format = protocol.FormatMillis
 	case strings.HasSuffix(strings.ToLower(path), "timezone"):
@@ -144,6 +152,8 @@ func typeName(t reflect.Type) string {
 		return "number"
 	case reflect.Slice:
 		return "list"
+	case reflect.Struct:
+		return "object"
 	}
 	return "string"
 }

@@ -19,13 +19,21 @@ func TestSchemaDescribesEverySetting(t *testing.T) {
 		if f.Description == "" || !strings.HasSuffix(f.Description, ".") || strings.HasSuffix(f.Description, "..") {
 			t.Errorf("%s: description %q", f.Path, f.Description)
 		}
+		if f.Title == "" || f.Group == "" || strings.HasSuffix(f.Title, ".") {
+			t.Errorf("%s: title %q, group %q", f.Path, f.Title, f.Group)
+		}
+		if (f.Type == "list") != (f.Items != "") {
+			t.Errorf("%s is a %s of %q", f.Path, f.Type, f.Items)
+		}
 		if _, err := lookup(strings.ReplaceAll(f.Path, "*", "name")); err != nil {
 			t.Errorf("%s: %v", f.Path, err)
 		}
 	}
-	for path := range about {
-		if !described[path] {
-			t.Errorf("%s is described and does not exist", path)
+	for _, table := range []map[string]string{about, titles, units} {
+		for path := range table {
+			if !described[path] {
+				t.Errorf("%s is described and does not exist", path)
+			}
 		}
 	}
 }

@@ -176,7 +176,13 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 	overrides := maps.Clone(s.overrides)
 	s.mu.Unlock()
 	var dropped []string
-	for p := range overrides {
+	trimmed := map[string]json.RawMessage{}
+	for p, whole := range overrides {
+		if below, ok := strings.CutPrefix(path, p+"."); ok && reset { // it was set with the whole
+			if rest, had := without(whole, below); had {
+				overrides[p], trimmed[p] = rest, rest
+			}
+		}
 		if p == path || strings.HasPrefix(p, path+".") { // what was set below is replaced with the whole
 			delete(overrides, p)
 			if p != path || reset {
@@ -201,6 +207,11 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 			return err
 		}
 	}
+	for p, rest := range trimmed {
+		if err := s.backend.PutSetting(ctx, p, rest); err != nil {
+			return err
+		}
+	}
 	if !reset {
 		if err := s.backend.PutSetting(ctx, path, value); err != nil {
 			return err
@@ -210,6 +221,30 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 	s.overrides, s.present = overrides, next
 	s.mu.Unlock()
 	return nil
+}
+
+// without takes the part at a path out of a stored object.
+func without(whole json.RawMessage, path string) (rest json.RawMessage, had bool) {
+	var tree map[string]any
+	if err := json.Unmarshal(whole, &tree); err != nil {
+		return nil, false
+	}
+	parts := strings.Split(path, ".")
+	at := tree
+	for _, name := range parts[:len(parts)-1] {
+		next, ok := at[name].(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		at = next
+	}
+	last := parts[len(parts)-1]
+	if _, had = at[last]; !had {
+		return nil, false
+	}
+	delete(at, last)
+	rest, err := protocol.Marshal(tree)
+	return rest, err == nil
 }
 
 // OnChange calls f with the path after every change, on the goroutine that made it, until cancel is called. f may

@@ -37,7 +37,11 @@ type ConfigSchemaResult struct {
 // ConfigField is one setting (extension). A "*" in Path stands for a name that the person chooses.
 type ConfigField struct {
 	Path        string          `json:"path"`
+	Title       string          `json:"title,omitempty"`   // a few words for a window
+	Group       string          `json:"group,omitempty"`   // of settings that belong together, in words
 	Type        string          `json:"type"`              // string, integer, number, boolean or list
+	Items       string          `json:"items,omitempty"`   // what a list holds: as Type, or object
+	Unit        string          `json:"unit,omitempty"`    // what a number counts
 	Default     json.RawMessage `json:"default,omitempty"` // absent: there is none
 	Enum        []string        `json:"enum,omitempty"`    // the legal texts; the empty one means unset
 	Min         *float64        `json:"min,omitempty"`
@@ -52,6 +56,7 @@ type ConfigField struct {
 const (
 	FormatURL      = "url"
 	FormatMillis   = "milliseconds"
+	FormatDuration = "duration" // text such as 30m
 	FormatTimeZone = "timezone" // such as Europe/Berlin
 	FormatLines    = "lines"    // text of several lines
 )

@@ -54,6 +54,9 @@ func facts(f protocol.ConfigField) []string {
 	if f.Format == protocol.FormatMillis {
 		list = append(list, "milliseconds")
 	}
+	if f.Unit != "" {
+		list = append(list, f.Unit)
+	}
 	if len(f.Enum) > 0 {
 		list = append(list, "one of "+strings.TrimPrefix(strings.Join(f.Enum, "|"), "|"))
 	}

@@ -1,0 +1,256 @@
+package settings
+
+import (
+	"context"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// allSettings is the page with every setting of the gateway. It is built when it is opened.
+type allSettings struct {
+	ctx context.Context
+	m   *state.Settings
+	box *fyne.Container
+
+	view   state.SettingsView
+	rows   map[string]*settingRow // by name; a row keeps what was typed in it while it is not shown
+	added  []state.Setting        // names that the person chose here and that hold nothing yet
+	search *widgets.SearchField
+	group  *widget.Select
+	only   *widget.Check
+	col    *fyne.Container
+	scroll *container.Scroll
+	body   *fyne.Container
+	shown  string // what is in col
+	// save changes a setting off the GUI thread and calls done on it. A test puts its own here.
+	save func(name string, value []byte, done func(error))
+	// later calls f on the GUI thread when what is there has been drawn.
+	later func(f func())
+}
+
+// firstRows are built at once, and as many again each time something was drawn: the page opens without a wait.
+const firstRows = 9
+
+// everything is the choice of all groups.
+const everything = "All groups"
+
+// all makes the page of what m holds. It is followed until the window closes.
+func (p *Page) all(m *state.Settings) *allSettings {
+	a := newAllSettings(p.ctx, m)
+	a.show(m.Value.Get())
+	bind.Watch(p.ctx, m.Value, a.show)
+	return a
+}
+
+func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
+	a := &allSettings{ctx: ctx, m: m, rows: map[string]*settingRow{}, col: widgets.Col(look.Group), body: container.NewStack()}
+	a.save = func(name string, value []byte, done func(error)) {
+		bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.Save(ctx, name, value) }, func(_ struct{},
+			err error,
+		) {
+			done(err)
+		})
+	}
+	a.later = func(f func()) {
+		bind.Go(ctx, func(context.Context) (struct{}, error) { return struct{}{}, nil }, func(struct{}, error) { f() })
+	}
+	a.search = widgets.NewSearchField("Search settings", "")
+	a.search.OnChanged = func(string) { a.draw() }
+	a.group = widget.NewSelect([]string{everything}, nil)
+	a.group.SetSelected(everything)
+	a.group.OnChanged = func(string) { a.draw() }
+	a.only = widget.NewCheck("Changed", nil)
+	a.only.OnChanged = func(bool) { a.draw() }
+	a.scroll = container.NewVScroll(widgets.Inset(look.Inside, look.Page, look.Page, look.Page, widgets.Limit(720, true, a.col)))
+	head := container.New(headLayout{}, a.search, a.group, a.only)
+	a.box = container.NewBorder(widgets.Inset(look.Group, look.Page, look.Inside, look.Page, head), nil, nil, nil, a.body)
+	a.draw()
+	return a
+}
+
+// show takes a new state in.
+func (a *allSettings) show(v state.SettingsView) {
+	a.view = v
+	if groups := append([]string{everything}, v.Groups()...); strings.Join(groups, "\n") != strings.Join(a.group.Options, "\n") {
+		a.group.Options = groups
+		a.group.Refresh()
+	}
+	there := map[string]bool{}
+	for _, s := range v.List {
+		there[s.Name] = true
+		if r := a.rows[s.Name]; r != nil {
+			r.take(s, false)
+		}
+	}
+	for _, s := range a.added {
+		if r := a.rows[s.Name]; r != nil && !there[s.Name] { // it was there and is gone
+			r.take(s, false)
+		}
+	}
+	a.draw()
+	a.relayout()
+}
+
+// list is what is shown: what was found, and after it the names that were added here.
+func (a *allSettings) list() []state.Setting {
+	group := a.group.Selected
+	if group == everything {
+		group = ""
+	}
+	v := a.view
+	v.List = nil
+	there := map[string]bool{}
+	for _, s := range a.view.List {
+		there[s.Name] = true
+	}
+	for _, s := range a.view.List {
+		if s.Pattern {
+			for _, add := range a.added {
+				if add.Path == s.Path && !there[add.Name] {
+					v.List = append(v.List, add)
+				}
+			}
+		}
+		v.List = append(v.List, s)
+	}
+	return v.Find(a.search.Text, group, a.only.Checked)
+}
+
+// draw shows the rows anew only when they are others: an entry must not go away under the person's hands.
+func (a *allSettings) draw() {
+	switch {
+	case !a.view.Loaded && a.view.Problem != "":
+		a.put("problem", page(widgets.NewErrorBox(widgets.Problem{
+			What: "The settings cannot be loaded.", Do: a.view.Problem,
+			Button: "Try again",
+		}, a.reload)))
+		return
+	case !a.view.Loaded:
+		a.put("loading", page(muted("Loading…")))
+		return
+	}
+	list := a.list()
+	if len(list) == 0 {
+		none := muted("No setting has these words.")
+		if strings.TrimSpace(a.search.Text) == "" {
+			none = muted("Nothing here was changed: everything is as it comes.")
+		}
+		a.put("none"+none.Text(), page(none))
+		return
+	}
+	var key strings.Builder
+	for _, s := range list {
+		key.WriteString(s.Name + "\n")
+	}
+	if key.String() == a.shown {
+		return
+	}
+	a.col.Objects = nil
+	a.put(key.String(), a.scroll)
+	if a.search.Text != "" { // what was found is read from its beginning
+		a.scroll.ScrollToTop()
+	}
+	a.fill(list, "", key.String())
+}
+
+// fill appends rows as long as key is what is shown.
+func (a *allSettings) fill(list []state.Setting, group, key string) {
+	if a.shown != key {
+		return
+	}
+	n := min(firstRows, len(list))
+	for _, s := range list[:n] {
+		if s.Group != group {
+			group = s.Group
+			a.col.Objects = append(a.col.Objects, widgets.Inset(look.Inside, 0, 0, 0, heading(group)))
+		}
+		a.col.Objects = append(a.col.Objects, a.row(s).box)
+	}
+	a.relayout()
+	if rest := list[n:]; len(rest) > 0 {
+		a.later(func() { a.fill(rest, group, key) })
+	}
+}
+
+func (a *allSettings) put(key string, o fyne.CanvasObject) {
+	if key == a.shown {
+		return
+	}
+	a.shown = key
+	a.body.Objects = []fyne.CanvasObject{o}
+	a.body.Refresh()
+}
+
+func (a *allSettings) row(s state.Setting) *settingRow {
+	r := a.rows[s.Name]
+	if r == nil {
+		r = newSettingRow(a, s)
+		a.rows[s.Name] = r
+	}
+	return r
+}
+
+func (a *allSettings) reload() {
+	bind.Go(a.ctx, func(ctx context.Context) (struct{}, error) { a.m.Load(ctx); return struct{}{}, nil }, func(struct{}, error) {})
+}
+
+// add shows the settings of a name that the person chose, with every other setting that belongs to that name. The keys of a provider and
+// its address are two: each is added where it is wanted.
+func (a *allSettings) add(pattern state.Setting, name string) (problem string) {
+	name = strings.TrimSpace(name)
+	if name == "" || strings.Contains(name, ".") {
+		return "A name has at least one letter and no dot."
+	}
+	prefix, _, _ := strings.Cut(pattern.Path, "*")
+	var first string
+	for _, s := range a.view.List {
+		if s.Pattern && strings.HasPrefix(s.Path, prefix+"*") {
+			s.Name, s.Pattern = strings.Replace(s.Path, "*", name, 1), false
+			if s.Path == pattern.Path {
+				first = s.Name
+			}
+			a.added = append(a.added, s)
+		}
+	}
+	a.search.SetText("")
+	a.only.SetChecked(false)
+	a.draw()
+	if r := a.rows[first]; r != nil {
+		r.focus()
+	}
+	return ""
+}
+
+// relayout gives the rows their places again after one has grown or shrunk.
+func (a *allSettings) relayout() {
+	a.col.Layout.Layout(a.col.Objects, a.col.Size()) // a refresh would draw every row anew
+	a.scroll.Refresh()
+}
+
+// headLayout is a search field with two controls at its right.
+type headLayout struct{}
+
+func (headLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	g, c := o[1].MinSize(), o[2].MinSize()
+	return fyne.NewSize(g.Width+c.Width+look.Inside, max(o[0].MinSize().Height, g.Height))
+}
+
+func (headLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	g, c := o[1].MinSize(), o[2].MinSize()
+	g.Width = max(g.Width, 170)
+	o[2].Resize(c)
+	o[2].Move(fyne.NewPos(size.Width-c.Width, (size.Height-c.Height)/2))
+	o[1].Resize(g)
+	o[1].Move(fyne.NewPos(size.Width-c.Width-g.Width-look.Inside, (size.Height-g.Height)/2))
+	h := o[0].MinSize().Height
+	o[0].Resize(fyne.NewSize(max(size.Width-c.Width-g.Width-2*look.Inside, 40), h))
+	o[0].Move(fyne.NewPos(0, (size.Height-h)/2))
+}

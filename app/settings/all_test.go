@@ -1,0 +1,301 @@
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// saved is a change that a page asked for.
+type saved struct{ name, value string }
+
+// inAll makes the page without a gateway: the test gives it its states and answers its changes with refuse.
+func inAll(t *testing.T, mode look.Mode, width float32) (a *allSettings, w fyne.Window, asked *[]saved, refuse *error) {
+	t.Helper()
+	ctx, app := pagetest.Start(t, mode)
+	a = newAllSettings(ctx, state.NewSettings(app))
+	asked, refuse = new([]saved), new(error)
+	a.save = func(name string, value []byte, done func(error)) {
+		*asked = append(*asked, saved{name, string(value)})
+		done(*refuse)
+	}
+	a.later = func(f func()) { f() }
+	return a, pagetest.Window(t, a.box, width, 900), asked, refuse
+}
+
+func number(n float64) *float64 { return &n }
+
+func setting(f protocol.ConfigField, value string) state.Setting {
+	s := state.Setting{ConfigField: f, Name: f.Path, Value: json.RawMessage(value)}
+	if value == "" {
+		s.Value = f.Default
+	}
+	s.Changed = string(s.Value) != string(f.Default)
+	return s
+}
+
+var (
+	wait = protocol.ConfigField{
+		Path: "timeouts.llmMs", Title: "Time for a step of the model", Group: "Time limits", Type: "integer",
+		Format: protocol.FormatMillis, Default: json.RawMessage(`300000`),
+		Min: number(1000), Max: number(86400000), Description: "How long a model may take for one step.",
+	}
+	jobs = protocol.ConfigField{
+		Path: "cron.maxJobs", Title: "Most schedules", Group: "Schedules", Type: "integer", Unit: "schedules",
+		Default: json.RawMessage(`100`), Min: number(0), Max: number(100000),
+		Description: "How many jobs there may be.", Restart: true,
+	}
+	runs = protocol.ConfigField{
+		Path: "cron.enabled", Title: "Schedules run", Group: "Schedules", Type: "boolean",
+		Default: json.RawMessage(`true`), Description: "Whether schedules run.",
+	}
+	key = protocol.ConfigField{
+		Path: "apiKeys.*", Title: "Key", Group: "Keys", Type: "string", Secret: true,
+		Description: "The key for the provider of this name.",
+	}
+	them = protocol.ConfigField{Path: "ui.theme", Title: "Theme", Group: "Windows", Type: "string", Enum: []string{
+		"system", "light",
+		"dark",
+	}, Default: json.RawMessage(`"system"`), Description: "Light or dark."}
+	dms = protocol.ConfigField{
+		Path: "session.dmScope", Title: "Direct messages share a chat", Group: "Chats", Type: "string",
+		Enum:    []string{"main", "per-peer", "per-channel-peer", "per-account-channel-peer"},
+		Default: json.RawMessage(`"main"`), Description: "Which direct messages share a chat.",
+	}
+	rule = protocol.ConfigField{
+		Path: "toolApproval.rules", Title: "Rules in the original's form", Group: "Rules for tools", Type: "list",
+		Items: "object", Default: json.RawMessage(`[]`), Description: "Each decides the calls it describes.",
+	}
+)
+
+func sample() state.SettingsView {
+	openai := setting(key, `"***"`)
+	openai.Name = "apiKeys.openai"
+	add := setting(key, "")
+	add.Pattern = true
+	return state.SettingsView{Loaded: true, List: []state.Setting{
+		openai, add, setting(wait, `60000`), setting(runs, ""), setting(jobs, ""),
+		setting(them, ""), setting(dms, ""), setting(rule, ""),
+	}}
+}
+
+func TestAllSettingsLookAsTheyDid(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		mode  look.Mode
+		width float32
+	}{{"all", look.Light, 860}, {"all-dark", look.Dark, 860}, {"all-narrow", look.Light, 520}} {
+		a, w, _, _ := inAll(t, c.mode, c.width)
+		a.show(sample())
+		pagetest.Shot(t, w, c.name)
+		golden.Markup(t, c.name, a.box)
+	}
+	a, _, _, _ := inAll(t, look.Light, 860)
+	golden.Markup(t, "all-loading", a.box)
+	a.show(state.SettingsView{Problem: "The disk is full"})
+	golden.Markup(t, "all-problem", a.box)
+	a.show(state.SettingsView{Loaded: true})
+	a.search.SetText("nothing has this")
+	pagetest.Shows(t, a.box, "No setting has these words.")
+}
+
+func TestSearchGroupAndChangedNarrowTheList(t *testing.T) {
+	a, _, _, _ := inAll(t, look.Light, 860)
+	a.show(sample())
+	shown := func() (n int) {
+		pagetest.Walk(a.body, func(o fyne.CanvasObject) bool {
+			for _, r := range a.rows {
+				if o == fyne.CanvasObject(r.box) {
+					n++
+				}
+			}
+			return true
+		})
+		return n
+	}
+	if shown() != 8 {
+		t.Errorf("%d rows of all", shown())
+	}
+	a.search.SetText("schedules run")
+	if shown() != 1 {
+		t.Errorf("%d rows found", shown())
+	}
+	a.search.SetText("")
+	a.group.SetSelected("Schedules")
+	if shown() != 2 {
+		t.Errorf("%d rows of a group", shown())
+	}
+	a.group.SetSelected(everything)
+	a.only.SetChecked(true)
+	if shown() != 2 {
+		t.Errorf("%d rows that were changed", shown())
+	}
+}
+
+func TestTextIsSavedInItsUnitAndARefusalLosesNothing(t *testing.T) {
+	a, w, asked, refuse := inAll(t, look.Light, 860)
+	a.show(sample())
+	r := a.rows["timeouts.llmMs"]
+	e := r.focused.(*widget.Entry)
+	if e.Text != "1 minute" {
+		t.Fatalf("it shows %q", e.Text)
+	}
+	*refuse = protocol.ErrBadRequest.With("timeouts.llmMs must be a whole number from 1000 to 86400000, not 1")
+	e.SetText("1 ms")
+	test.Tap(pagetest.Button(t, r.box, "Save"))
+	if e.Text != "1 ms" || !r.typing.Visible() {
+		t.Errorf("after a refusal it holds %q", e.Text)
+	}
+	pagetest.Shows(t, r.box, "This must be from 1 second to 24 hours")
+	pagetest.Shot(t, w, "all-refused")
+	*refuse = nil
+	e.SetText("soon")
+	test.Tap(pagetest.Button(t, r.box, "Save"))
+	pagetest.Shows(t, r.box, "with a unit")
+	e.SetText("90 s")
+	test.Tap(pagetest.Button(t, r.box, "Save"))
+	if last := (*asked)[len(*asked)-1]; last != (saved{
+		"timeouts.llmMs",
+		"90000",
+	}) || len(*asked) != 2 || e.Text != "1 minute 30 seconds" || r.typing.Visible() {
+		t.Errorf("asked for %v, shows %q", *asked, e.Text)
+	}
+}
+
+func TestResetCanBeUndone(t *testing.T) {
+	a, _, asked, _ := inAll(t, look.Light, 860)
+	a.show(sample())
+	r := a.rows["timeouts.llmMs"]
+	test.Tap(pagetest.Button(t, r.box, "Reset to default"))
+	if e := r.focused.(*widget.Entry); e.Text != "5 minutes" || r.mark.Visible() || r.reset.Visible() {
+		t.Errorf("after a reset it shows %q", e.Text)
+	}
+	test.Tap(pagetest.Button(t, r.box, "Undo"))
+	if want := fmt.Sprint([]saved{{"timeouts.llmMs", ""}, {"timeouts.llmMs", "60000"}}); fmt.Sprint(*asked) != want || !r.mark.Visible() {
+		t.Errorf("asked for %v", *asked)
+	}
+	test.Tap(pagetest.Button(t, a.rows["cron.enabled"].box, "Off"))
+	test.Tap(pagetest.Button(t, a.rows["cron.enabled"].box, "Undo"))
+	if last := (*asked)[3]; last != (saved{"cron.enabled", ""}) { // it was the default
+		t.Errorf("undone as %v", last)
+	}
+}
+
+func TestChoiceThatIsRefusedShowsWhatHolds(t *testing.T) {
+	a, _, _, refuse := inAll(t, look.Light, 860)
+	a.show(sample())
+	*refuse = protocol.ErrForbidden.With("only an owner may")
+	r := a.rows["ui.theme"]
+	test.Tap(pagetest.Button(t, r.box, "dark"))
+	if !pagetest.Button(t, r.box, "system").Primary || pagetest.Button(t, r.box, "dark").Primary {
+		t.Error("it shows what was refused")
+	}
+	pagetest.Shows(t, r.box, "Only an owner may")
+}
+
+func TestChangeElsewhereIsShownAndTypingStays(t *testing.T) {
+	a, _, asked, _ := inAll(t, look.Light, 860)
+	a.show(sample())
+	typing, idle := a.rows["timeouts.llmMs"], a.rows["cron.maxJobs"]
+	e := typing.focused.(*widget.Entry)
+	e.SetText("2 minutes")
+	v := sample()
+	v.List[2], v.List[4] = setting(wait, `120001`), setting(jobs, `7`)
+	a.show(v)
+	if e.Text != "2 minutes" || idle.focused.(*widget.Entry).Text != "7" || !idle.mark.Visible() {
+		t.Errorf("shows %q and %q", e.Text, idle.focused.(*widget.Entry).Text)
+	}
+	pagetest.Shows(t, typing.box, "changed elsewhere")
+	test.Tap(pagetest.Button(t, typing.box, "Discard"))
+	if e.Text != "2 minutes 1 millisecond" || len(*asked) != 0 {
+		t.Errorf("discarding leaves %q", e.Text)
+	}
+}
+
+func TestSecretIsSetReplacedAndRemovedAndNeverShown(t *testing.T) {
+	a, _, asked, _ := inAll(t, look.Light, 860)
+	a.show(sample())
+	r := a.rows["apiKeys.openai"]
+	pagetest.Shows(t, r.box, "It is set.")
+	test.Tap(pagetest.Button(t, r.box, "Replace"))
+	e := r.focused.(*widget.Entry)
+	e.SetText("sk-new")
+	e.OnSubmitted(e.Text)
+	if (*asked)[0] != (saved{"apiKeys.openai", `"sk-new"`}) || e.Text != "" || string(r.s.Value) != `"***"` {
+		t.Errorf("asked for %v, keeps %q and %s", *asked, e.Text, r.s.Value)
+	}
+	test.Tap(pagetest.Button(t, r.box, "Remove"))
+	if len(*asked) != 1 {
+		t.Error("removed without a question")
+	}
+	test.Tap(pagetest.Button(t, r.box, "Remove it for good"))
+	if (*asked)[1] != (saved{"apiKeys.openai", ""}) || r.undo.Visible() {
+		t.Errorf("asked for %v", *asked)
+	}
+}
+
+func TestNameIsAddedWhereThePersonChoosesIt(t *testing.T) {
+	a, _, asked, _ := inAll(t, look.Light, 860)
+	a.show(sample())
+	r := a.rows["apiKeys.*"]
+	e := r.focused.(*widget.Entry)
+	e.SetText("a.b")
+	test.Tap(pagetest.Button(t, r.box, "Add"))
+	pagetest.Shows(t, r.box, "no dot")
+	e.SetText("mistral")
+	test.Tap(pagetest.Button(t, r.box, "Add"))
+	added := a.rows["apiKeys.mistral"]
+	if added == nil {
+		t.Fatal("no row for the name")
+	}
+	secret := added.focused.(*widget.Entry)
+	secret.SetText("k")
+	test.Tap(pagetest.Button(t, added.box, "Save"))
+	if fmt.Sprint(*asked) != fmt.Sprint([]saved{{"apiKeys.mistral", `"k"`}}) {
+		t.Errorf("asked for %v", *asked)
+	}
+}
+
+func TestAllSettingsOpenAtOnce(t *testing.T) {
+	a, w, _, _ := inAll(t, look.Light, 860)
+	v := state.SettingsView{Loaded: true}
+	for i := range 60 {
+		s := sample().List[2+i%6]
+		s.Name = fmt.Sprintf("%s%d", s.Name, i)
+		v.List = append(v.List, s)
+	}
+	var rest []func()
+	a.later = func(f func()) { rest = append(rest, f) }
+	began := time.Now()
+	a.show(v)
+	t.Logf("the first of 60 settings: %v", time.Since(began))
+	if n := len(a.rows); n != firstRows {
+		t.Errorf("%d rows are built before anything is seen", n)
+	}
+	w.Canvas().Capture()
+	for len(rest) > 0 {
+		f := rest[0]
+		rest = rest[1:]
+		began := time.Now()
+		f()
+		t.Logf("%d rows: %v", len(a.rows), time.Since(began))
+	}
+	if len(a.rows) != 60 {
+		t.Errorf("%d rows of 60", len(a.rows))
+	}
+	a.show(v) // the same once more builds nothing
+	if len(rest) > 0 {
+		t.Error("rows are built again")
+	}
+}

@@ -1,0 +1,198 @@
+package state
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// Setting is one setting of the gateway with its value.
+type Setting struct {
+	protocol.ConfigField
+	// Name is the path with the names that the person chose in place of "*". In a Pattern it still holds "*": there a name can be added.
+	Name    string
+	Pattern bool
+	// Value is nil where nothing is set and there is no default. A secret that is set is [protocol.MaskedSecret].
+	Value   json.RawMessage
+	Changed bool // from the default
+}
+
+// SettingsView is what the page of all settings shows.
+type SettingsView struct {
+	Loaded  bool
+	Problem string // why they cannot be loaded
+	List    []Setting
+}
+
+// Groups are the groups of the settings, in order.
+func (v SettingsView) Groups() []string {
+	var list []string
+	for _, s := range v.List {
+		if !slices.Contains(list, s.Group) {
+			list = append(list, s.Group)
+		}
+	}
+	return list
+}
+
+// Find are the settings that have every word of the query in path, title, explanation or group, of one group unless that is empty, and
+// only changed ones if so asked. Settings of a group stand together.
+func (v SettingsView) Find(query, group string, changed bool) []Setting {
+	words := strings.Fields(strings.ToLower(query))
+	var list []Setting
+	for _, s := range v.List {
+		text := strings.ToLower(s.Name + " " + s.Title + " " + s.Description + " " + s.Group)
+		missing := slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+		if !missing && (group == "" || s.Group == group) && (!changed || s.Changed) {
+			list = append(list, s)
+		}
+	}
+	order := v.Groups()
+	slices.SortStableFunc(list, func(a, b Setting) int { return cmp.Compare(slices.Index(order, a.Group), slices.Index(order, b.Group)) })
+	return list
+}
+
+// Settings is the view-model of all settings. Its methods are safe for use by many goroutines.
+type Settings struct {
+	Value *Value[SettingsView]
+	a     *App
+}
+
+// NewSettings makes it; Follow brings it to life.
+func NewSettings(a *App) *Settings { return &Settings{Value: NewValue(SettingsView{}), a: a} }
+
+// Follow loads the settings, and again whenever the feed tells that one was changed or the gateway is there again, until ctx ends. It
+// blocks.
+func (s *Settings) Follow(ctx context.Context) {
+	type seen struct {
+		changes   int
+		connected bool
+	}
+	var last *seen
+	for v := range s.a.Value.Changes(ctx) {
+		if now := (seen{v.Config, v.Connected}); last == nil || *last != now {
+			last = &now
+			s.Load(ctx)
+		}
+	}
+}
+
+// Load asks the gateway once. It blocks.
+func (s *Settings) Load(ctx context.Context) {
+	schema, err := Call(ctx, s.a, protocol.ConfigSchema, protocol.Empty{})
+	var tree map[string]json.RawMessage
+	if err == nil {
+		var all protocol.ConfigGetResult
+		if all, err = Call(ctx, s.a, protocol.ConfigGet, protocol.ConfigGetParams{}); err == nil {
+			err = json.Unmarshal(all.Config, &tree)
+		}
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		s.Value.Update(func(v SettingsView) SettingsView { v.Problem = sentence(err); return v })
+		return
+	}
+	list := settingsOf(schema.Fields, tree)
+	s.Value.Update(func(SettingsView) SettingsView { return SettingsView{Loaded: true, List: list} })
+}
+
+// Save changes a setting; nil brings its default back. It blocks.
+func (s *Settings) Save(ctx context.Context, name string, value json.RawMessage) error {
+	_, err := Call(ctx, s.a, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
+	return err
+}
+
+// settingsOf joins what settings there are with what they hold.
+func settingsOf(fields []protocol.ConfigField, tree map[string]json.RawMessage) []Setting {
+	var list []Setting
+	for _, f := range fields {
+		if f.Group == "" { // a gateway that does not say
+			f.Group, _, _ = strings.Cut(f.Path, ".")
+		}
+		if f.Title == "" {
+			f.Title = f.Path[strings.LastIndex(f.Path, ".")+1:]
+		}
+		for _, name := range namesOf(strings.Split(f.Path, "."), tree) {
+			s := Setting{ConfigField: f, Name: name}
+			s.Value = valueAt(strings.Split(name, "."), tree)
+			if s.Value == nil {
+				s.Value = f.Default
+			}
+			s.Changed = !sameJSON(s.Value, f.Default) && name != "auth.token" // every gateway has a token of its own
+			list = append(list, s)
+		}
+		if strings.Contains(f.Path, "*") {
+			list = append(list, Setting{ConfigField: f, Name: f.Path, Pattern: true})
+		}
+	}
+	return list
+}
+
+// namesOf puts every name that is there in place of a "*".
+func namesOf(path []string, tree map[string]json.RawMessage) []string {
+	star := slices.Index(path, "*")
+	if star < 0 {
+		return []string{strings.Join(path, ".")}
+	}
+	var inside map[string]json.RawMessage
+	if err := json.Unmarshal(valueAt(path[:star], tree), &inside); err != nil {
+		return nil
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(inside)) {
+		full := slices.Clone(path)
+		full[star] = name
+		list = append(list, strings.Join(full, "."))
+	}
+	return list
+}
+
+// valueAt is nil where there is nothing.
+func valueAt(path []string, tree map[string]json.RawMessage) json.RawMessage {
+	v := tree[path[0]]
+	for _, name := range path[1:] {
+		var inside map[string]json.RawMessage
+		if err := json.Unmarshal(v, &inside); err != nil {
+			return nil
+		}
+		v = inside[name]
+	}
+	return v
+}
+
+// sameJSON compares values. What is not there is as an empty text, list or false: no client can tell them apart.
+func sameJSON(a, b json.RawMessage) bool {
+	return bytes.Equal(compact(a), compact(b))
+}
+
+func compact(v json.RawMessage) []byte {
+	var plain any
+	if json.Unmarshal(v, &plain) != nil {
+		return nil
+	}
+	switch x := plain.(type) {
+	case nil:
+		return nil
+	case string:
+		if x == "" {
+			return nil
+		}
+	case []any:
+		if len(x) == 0 {
+			return nil
+		}
+	}
+	out, err := protocol.Marshal(plain) // what was just read
+	if err != nil {
+		return nil
+	}
+	return out
+}

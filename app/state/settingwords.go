@@ -1,0 +1,268 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// SettingText is a value as the person edits it: a duration in words, a list of texts a line each, other lists as JSON. A secret is empty.
+func SettingText(f protocol.ConfigField, value json.RawMessage) string {
+	var text string
+	switch {
+	case f.Secret || len(value) == 0 || string(value) == "null":
+		return ""
+	case f.Type == "list" && f.Items != "object":
+		var list []string
+		if json.Unmarshal(value, &list) == nil {
+			return strings.Join(list, "\n")
+		}
+	case f.Format == protocol.FormatMillis:
+		if ms, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+			if ms == 0 && f.Min != nil && *f.Min == 0 {
+				return "never"
+			}
+			return durationWords(time.Duration(ms) * time.Millisecond)
+		}
+	case f.Format == protocol.FormatDuration:
+		if json.Unmarshal(value, &text) == nil {
+			if d, err := time.ParseDuration(text); err == nil {
+				if d == 0 {
+					return "never"
+				}
+				return durationWords(d)
+			}
+			return text
+		}
+	case f.Type == "list":
+		var out bytes.Buffer
+		if json.Indent(&out, value, "", "  ") == nil {
+			return out.String()
+		}
+	}
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}
+
+// SettingWords is a value as it is told, in one line.
+func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
+	text := SettingText(f, value)
+	switch {
+	case f.Secret && len(value) > 0:
+		return "set"
+	case f.Type == "boolean":
+		if text == "true" {
+			return "on"
+		}
+		return "off"
+	case f.Type == "list" && (text == "" || text == "[]"), text == "":
+		return "nothing"
+	case f.Type == "list" && f.Items == "object":
+		var list []any
+		if json.Unmarshal(value, &list) == nil {
+			return plural(len(list), "entry", "entries")
+		}
+	case f.Unit != "":
+		text += " " + f.Unit
+	}
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", ", ")
+	if r := []rune(text); len(r) > 80 {
+		text = string(r[:79]) + "…"
+	}
+	return text
+}
+
+// SettingLimits says the bounds of a number, and empty when it has none.
+func SettingLimits(f protocol.ConfigField) string {
+	say := func(n float64) string {
+		if f.Format == protocol.FormatMillis {
+			return SettingText(f, json.RawMessage(strconv.FormatInt(int64(n), 10)))
+		}
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	switch {
+	case f.Min != nil && f.Max != nil && *f.Min == 0 && f.Format == protocol.FormatMillis:
+		return "up to " + say(*f.Max) + ", or never"
+	case f.Min != nil && f.Max != nil:
+		return "from " + say(*f.Min) + " to " + say(*f.Max)
+	case f.Min != nil:
+		return "at least " + say(*f.Min)
+	}
+	return ""
+}
+
+// SettingRefusal says why the gateway refused a value, where the setting's name is seen already. Bounds are said as the person writes them.
+func SettingRefusal(s Setting, err error) string {
+	text := err.Error()
+	if rest, ok := strings.CutPrefix(text, s.Name+" must be "); ok {
+		if limits := SettingLimits(s.ConfigField); limits != "" && strings.Contains(rest, " from ") {
+			return "this must be " + limits
+		}
+		return "this must be " + rest
+	}
+	return text
+}
+
+// ParseSetting reads what the person typed. Its errors say how to write it; what the gateway allows it says itself. nil is no value.
+func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) {
+	plain := strings.TrimSpace(text)
+	switch {
+	case f.Type == "list" && f.Items == "object":
+		if plain == "" {
+			plain = "[]"
+		}
+		return checkJSON(plain)
+	case f.Type == "list":
+		list := []string{}
+		for _, line := range strings.Split(text, "\n") {
+			if line = strings.TrimSpace(line); line != "" {
+				list = append(list, line)
+			}
+		}
+		return protocol.Marshal(list)
+	case f.Format == protocol.FormatMillis:
+		d, err := ParseDuration(plain)
+		if err != nil {
+			return nil, err
+		}
+		return protocol.Marshal(d.Milliseconds())
+	case f.Format == protocol.FormatDuration:
+		d, err := ParseDuration(plain)
+		if err != nil {
+			return nil, err
+		}
+		return protocol.Marshal(goDuration(d))
+	case f.Type == "integer" || f.Type == "number":
+		plain = strings.TrimSpace(strings.TrimSuffix(strings.ReplaceAll(strings.ReplaceAll(plain, "\u00a0", ""), " ", ""), f.Unit))
+		if n, err := strconv.ParseInt(plain, 10, 64); err == nil {
+			return protocol.Marshal(n)
+		}
+		n, err := strconv.ParseFloat(plain, 64)
+		if err != nil || f.Type == "integer" {
+			return nil, errors.New("this must be a " + map[string]string{"integer": "whole number", "number": "number"}[f.Type])
+		}
+		return protocol.Marshal(n)
+	case f.Type == "boolean":
+		return protocol.Marshal(plain == "true")
+	case f.Format == protocol.FormatLines:
+		return protocol.Marshal(text)
+	}
+	return protocol.Marshal(plain)
+}
+
+// checkJSON says in which line a fault is.
+func checkJSON(text string) (json.RawMessage, error) {
+	var v []any
+	err := json.Unmarshal([]byte(text), &v)
+	if err == nil {
+		return json.RawMessage(text), nil
+	}
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		before := text[:min(int(e.Offset), len(text))]
+		return nil, fmt.Errorf("line %d is no JSON: %s", strings.Count(before, "\n")+1, strings.TrimPrefix(e.Error(), "json: "))
+	}
+	return nil, errors.New("this must be a list in JSON: [ … ]")
+}
+
+// goDuration writes 1h30m and not 1h30m0s.
+func goDuration(d time.Duration) string {
+	if d == 0 {
+		return "0m"
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// durations are the units in which a person says how long, from the longest. Days are left to the reader: they say 36 hours and mean it.
+var durations = []struct {
+	one  string
+	unit time.Duration
+}{{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}, {"millisecond", time.Millisecond}}
+
+// durationWords is exact: 1 hour 30 minutes.
+func durationWords(d time.Duration) string {
+	if d < time.Millisecond {
+		return "0 seconds"
+	}
+	var parts []string
+	for _, u := range durations {
+		if n := d / u.unit; n > 0 {
+			word := u.one
+			if n > 1 {
+				word += "s"
+			}
+			parts = append(parts, fmt.Sprintf("%d %s", n, word))
+			d -= n * u.unit
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+var errDuration = errors.New("say how long with a unit, such as 30 seconds, 5 minutes or 1 hour 30 minutes")
+
+// ParseDuration reads a duration in words or in letters: 5 minutes, 1 hour 30 min, 90s, 1.5 h, never.
+func ParseDuration(text string) (time.Duration, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if text == "never" || text == "0" {
+		return 0, nil
+	}
+	var sum time.Duration
+	rest := strings.NewReplacer(" and ", " ", ",", " ").Replace(text)
+	for rest = strings.TrimSpace(rest); rest != ""; rest = strings.TrimSpace(rest) {
+		end := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+		if end <= 0 {
+			return 0, errDuration
+		}
+		n, err := strconv.ParseFloat(rest[:end], 64)
+		rest = strings.TrimSpace(rest[end:])
+		stop := strings.IndexFunc(rest, func(r rune) bool { return r < 'a' || r > 'z' })
+		if stop < 0 {
+			stop = len(rest)
+		}
+		unit, ok := unitOf(rest[:stop])
+		if err != nil || !ok || n*float64(unit) > 1e18 {
+			return 0, errDuration
+		}
+		sum += time.Duration(n * float64(unit))
+		rest = rest[stop:]
+	}
+	if text == "" {
+		return 0, errDuration
+	}
+	return sum, nil
+}
+
+func unitOf(word string) (time.Duration, bool) {
+	switch strings.TrimSuffix(word, "s") {
+	case "", "sec", "second":
+		return time.Second, word != ""
+	case "m":
+		if word == "ms" {
+			return time.Millisecond, true
+		}
+		return time.Minute, true
+	case "min", "minute":
+		return time.Minute, true
+	case "h", "hr", "hour":
+		return time.Hour, true
+	case "d", "day":
+		return 24 * time.Hour, true
+	case "millisecond", "msec":
+		return time.Millisecond, true
+	}
+	return 0, false
+}
