@@ -189,7 +189,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Install: g.installer(), Channels: g.channels,
 		Transfers: g.transfers, StartTransfer: g.startTransfer,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: g.sessions.Canonical,
-		ExecEvent: background.New(g.store, g.sessions).Event,
+		ExecEvent: background.New(g.store, chats{g}).Event,
 	})
 	g.devices.Serve(g.server.CloseDevice)
 	g.dial, g.memory = client.Memory()

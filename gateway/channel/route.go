@@ -46,7 +46,7 @@ func runID(channel, account string, in protocol.ChannelInboundParams) protocol.R
 		return protocol.RunID(protocol.NewID())
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{channel, account, in.Peer.Kind, in.Peer.ID, in.Message.ID}, "\x00")))
-	return protocol.RunID("in-" + hex.EncodeToString(sum[:16]))
+	return protocol.RunID(inboundRun + hex.EncodeToString(sum[:16]))
 }
 
 // clip shortens a text to n runes.

@@ -1,0 +1,28 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+
+	"fairlead/gateway/protocol"
+)
+
+// chats gives what machines report to the chats. Where the chat is held over a channel, the answer goes there.
+type chats struct{ g *Gateway }
+
+// Tell implements background.Chats.
+func (c chats) Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, e protocol.ExecCompletion) error {
+	if _, err := c.g.store.Run(ctx, run); err == nil {
+		return protocol.ErrConflict // told before, and so was the channel
+	} else if !errors.Is(err, protocol.ErrNotFound) {
+		return err
+	}
+	if err := c.g.channels.Follow(ctx, chat, run, after); err != nil {
+		return err
+	}
+	err := c.g.sessions.Tell(ctx, chat, run, after, e)
+	if err != nil && !errors.Is(err, protocol.ErrConflict) {
+		c.g.channels.Unfollow(ctx, run)
+	}
+	return err
+}

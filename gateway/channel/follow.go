@@ -1,0 +1,46 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Prefixes of the ids of runs that a channel's message began, and of those that answer a background command, see package background.
+const (
+	inboundRun = "in-"
+	eventRun   = "exec-"
+)
+
+// Follow has the answers of a run that is about to begin go to whom the chat was with last, when the run after which it comes was begun over a
+// channel, itself or by such a one. Unfollow takes that back.
+func (h *Hub) Follow(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID) error {
+	if !strings.HasPrefix(string(after), inboundRun) && !strings.HasPrefix(string(after), eventRun) {
+		return nil
+	}
+	route, at, err := h.o.Store.LastRoute(ctx, chat)
+	if errors.Is(err, protocol.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
+	if err := h.o.Store.StartChannelRun(ctx, f.ChannelRun, at); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.runs[run] = f
+	return nil
+}
+
+// Unfollow forgets a run that did not begin.
+func (h *Hub) Unfollow(ctx context.Context, run protocol.RunID) {
+	if h.following(run) != nil {
+		h.forget(ctx, run)
+	}
+}
