@@ -32,7 +32,29 @@ func BenchmarkInvoke(b *testing.B) {
 			report(b, took)
 		})
 	}
-	// Many callers at once (issue: 5,000 a second, p99 at most 20 ms).
+	// As many as the issue names: 5,000 a second, p99 at most 20 ms. A call's time counts from when it was due, not from when it could begin.
+	b.Run("read/5000 a second", func(b *testing.B) {
+		c := bench(b, protocol.EffectRead)
+		took := make([]time.Duration, b.N)
+		const every = time.Second / 5000
+		var wg sync.WaitGroup
+		b.ResetTimer()
+		began := time.Now()
+		for i := 0; i < b.N; {
+			for ; i < b.N && time.Since(began) >= time.Duration(i)*every; i++ {
+				n, due := i, began.Add(time.Duration(i)*every)
+				wg.Go(func() {
+					invoke(b, c)
+					took[n] = time.Since(due)
+				})
+			}
+			time.Sleep(time.Millisecond)
+		}
+		wg.Wait()
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
+		report(b, took)
+	})
+	// Many callers, each with its next call as soon as it can.
 	b.Run("read/64 at once", func(b *testing.B) {
 		c := bench(b, protocol.EffectRead)
 		took := make([]time.Duration, b.N)
