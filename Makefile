@@ -8,6 +8,9 @@ GO      ?= go
 GUITAGS := -tags migrated_fynedo,no_animations
 TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64
 GOFUMPT := mvdan.cc/gofumpt@v0.9.2
+# Tests that kill programs hundreds of times, or decide tens of thousands of calls: a killed program reports no race, and with the detector
+# they take ten times as long. They run without it.
+LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 .PHONY: run app headless test race lint wine bench golden fuzz desktop cross clean
@@ -32,14 +35,16 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	@packaging/llama-server.sh "$${XDG_CACHE_HOME:-$$HOME/.cache}/fairlead/llama-server" || \
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
-	$(GO) test -race -timeout 20m ./...
+	$(GO) test -race -timeout 20m -skip '$(LONG)' ./...
+	$(GO) test -timeout 10m -run '$(LONG)' ./gateway ./gateway/approval ./node
 	@$(MAKE) --no-print-directory cross TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64"
 	@$(MAKE) --no-print-directory wine
 	@$(MAKE) --no-print-directory desktop
 
 race: ## the tests with the race detector, without the desktop test
 	@packaging/deps.sh build
-	$(GO) test -race -timeout 20m ./...
+	$(GO) test -race -timeout 20m -skip '$(LONG)' ./...
+	$(GO) test -timeout 10m -run '$(LONG)' ./gateway ./gateway/approval ./node
 
 lint: ## formatting, vet, staticcheck
 	@packaging/deps.sh build
