@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -165,6 +166,7 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	if inv.Network {
 		ctx = tools.WithNetwork(ctx)
 	}
+	ctx = tools.WithFolders(ctx, inv.Folders)
 	ctx = tool.WithIdempotencyKey(tools.WithExpect(tools.WithCall(ctx, inv.CallID), inv.Expect), inv.IdempotencyKey)
 	latest := make(chan protocol.ToolProgress, 1)
 	reported := make(chan struct{})
@@ -187,24 +189,29 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 
 // check compares what is about to run with what the person saw and allowed: machine, tool, arguments, folder, programs, the file and its change.
 func (n *Node) check(ctx context.Context, t tool.Tool, inv protocol.ToolInvoke) error {
-	if inv.Approved == "" {
+	if inv.Approved == "" && len(inv.Folders) == 0 {
 		return nil
 	}
 	p, _, err := t.Preview(ctx, inv.Args)
 	if err != nil {
 		return err
 	}
-	now, err := protocol.CallHash(protocol.AskCall, n.opts.ID, inv.Tool, inv.Args, &p, inv.Policy)
+	now, err := protocol.CallHash(protocol.AskCall, n.opts.ID, inv.Tool, inv.Args, &p, inv.Policy, inv.Folders...)
 	switch {
 	case err != nil:
 		return err
-	case now == inv.Approved:
+	case now == inv.Approved && within(inv.Folders, p.Folders):
 		return nil
 	case inv.Expect != "" && p.FileSHA256 != inv.Expect:
 		return workspace.ErrChanged
 	}
 	//lint:ignore ST1005 the text goes to the model as it is
 	return errors.New("APPROVAL_DRIFT: what would run now is not what was shown and allowed. Nothing was run; ask again.")
+}
+
+// within reports whether each of the opened folders is one that the call needs, with the same rights.
+func within(opened, needed []protocol.FolderAccess) bool {
+	return !slices.ContainsFunc(opened, func(f protocol.FolderAccess) bool { return !slices.Contains(needed, f) })
 }
 
 // preview answers null for a tool that has none.

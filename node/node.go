@@ -107,7 +107,7 @@ func New(opts Options) (*Node, error) {
 		}
 		return nil, err
 	}
-	jobs := tools.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec}
+	jobs := tools.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec, Home: opts.Home}
 	if opts.Home != "" {
 		jobs.Ledger = filepath.Join(opts.Home, "commands")
 	}

@@ -83,6 +83,7 @@ type Dialog struct {
 	turns   int    // how often what an allow would do has changed
 	keep    []bool // the parts of the change that are allowed; nil when it is all or nothing
 	network *keyCheck
+	opens   []*keyCheck // one for each folder that the call needs
 	also    *keyCheck
 	rule    ruleStep
 	editor  *reasonEntry
@@ -261,7 +262,7 @@ func (d *Dialog) show(at int) {
 	d.title.SetText(state.QuestionTitle(q))
 	d.place.SetText(d.placeText())
 	setShown(d.next, len(d.queue) > 1)
-	d.step, d.keep, d.network, d.also = asking, nil, nil, nil
+	d.step, d.keep, d.network, d.also, d.opens = asking, nil, nil, nil, nil
 	d.put(d.content(q))
 	d.reasonRow.Hide()
 	d.reasonEntry.SetText("")
@@ -406,7 +407,7 @@ func (d *Dialog) permit(scope string) {
 	if !ok || args != nil && scope != protocol.ScopeOnce {
 		return
 	}
-	d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: scope, Args: args})
+	d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: scope, Args: args, Access: d.access()})
 }
 
 // answer sends the answer to the question that is shown, and to those that ask the same when the person wants that. An allow that is not

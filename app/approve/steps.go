@@ -56,6 +56,7 @@ func (d *Dialog) extras(q protocol.Approval) []fyne.CanvasObject {
 		d.network = d.check(text, asks, func(bool) { d.changed() })
 		rows = append(rows, d.network)
 	}
+	rows = append(rows, d.folders(q)...)
 	if n := len(state.Alike(d.queue, q)) - 1; n > 0 {
 		text := "Answer the other one that asks exactly this, too"
 		if n > 1 {
@@ -101,6 +102,12 @@ func (d *Dialog) nameButtons(q protocol.Approval) {
 	allow, deny := "Allow once", "Deny"
 	if n := len(d.answered(q)); n > 1 {
 		allow, deny = fmt.Sprintf("Allow all %d once", n), fmt.Sprintf("Deny all %d", n)
+	}
+	switch n := len(d.access()); {
+	case n == 1:
+		allow += ", with the folder"
+	case n > 1:
+		allow += fmt.Sprintf(", with %d folders", n)
 	}
 	if n := count(d.keep, true); n < len(d.keep) {
 		allow = fmt.Sprintf("Allow %d of %d parts", n, len(d.keep))
@@ -291,7 +298,7 @@ func (d *Dialog) done() {
 	switch d.step {
 	case ruling:
 		if len(d.rule.chosen) > 0 {
-			d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: d.rule.scope, Offers: d.rule.chosen})
+			d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: d.rule.scope, Offers: d.rule.chosen, Access: d.access()})
 		}
 	case editing:
 		args, err := state.WithEdited(q, d.editor.Text)
@@ -299,7 +306,7 @@ func (d *Dialog) done() {
 			d.say("It cannot run like this: " + err.Error())
 			return
 		}
-		d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce, Args: args})
+		d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce, Args: args, Access: d.access()})
 	}
 }
 

@@ -194,6 +194,45 @@ func TestNetworkIsGivenForThisCommandOnly(t *testing.T) {
 	}
 }
 
+func TestFolderIsOpenedForThisCommandOnlyWhenItIsChosen(t *testing.T) {
+	q := ask("q", "cp a.txt /srv/other/a.txt && cat ~/.ssh/id")
+	q.Preview.Folders = []protocol.FolderAccess{{Path: "/srv/other", Write: true}, {Path: "/home/ann/.ssh", Warning: "it holds keys or tokens: ~/.ssh"}}
+	b := newBench(t, q)
+	b.wait(2 * time.Second)
+	if c := b.checks(); len(c) != 2 || c[0].Checked || c[0].Text != "Let this command write in /srv/other, this once" ||
+		c[1].Text != "Let this command read in /home/ann/.ssh, this once" {
+		t.Fatalf("check boxes %v", c)
+	}
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "it holds keys or tokens") {
+		t.Error("the warning is not shown")
+	}
+	b.toggle(0)
+	test.Tap(b.allow.Main) // what it does changed
+	b.want()
+	b.wait(2 * time.Second)
+	pagetest.Shot(b.t, b.window, "approve-folder")
+	if b.allow.Main.Text != "Allow once, with the folder" {
+		t.Errorf("the button says %q", b.allow.Main.Text)
+	}
+	test.Tap(b.allow.Main)
+	b.want("q allow once")
+	if r := b.replies[0]; len(r.Access) != 1 || r.Access[0] != 0 || r.Args != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestFileOutsideSaysWhatItOpens(t *testing.T) {
+	q := twoParts("q")
+	q.Preview.Outside, q.Preview.Folders = true, []protocol.FolderAccess{{Path: "/srv/parser", Write: true}}
+	b := newBench(t, q)
+	b.wait(2 * time.Second)
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "/srv/parser for this call, to write in it") {
+		t.Error("it is not said that the folder is opened")
+	}
+	test.Tap(b.allow.Main)
+	b.want("q allow once")
+}
+
 func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	b := newBench(t, ask("one", "make"), ask("two", "make"), ask("other", "ls"), ask("three", "make"))
 	b.wait(2 * time.Second)

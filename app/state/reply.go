@@ -16,6 +16,7 @@ type Reply struct {
 	Scope    string // of an allow
 	Reason   string // of a denial
 	Offers   []int  // places of the offered rules to make, for a scope beyond the chat
+	Access   []int  // places of the folders to open for the call
 	// Args are other arguments that the call shall have.
 	Args json.RawMessage
 }
@@ -75,11 +76,11 @@ func (a *App) send(ctx context.Context, list []protocol.Approval, r Reply) ([]pr
 		q := list[0]
 		res, err := Call(ctx, a, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
 			ID: q.ID, Hash: q.Hash, Decision: r.Decision, Scope: r.Scope,
-			Reason: r.Reason, Offers: r.Offers, Args: r.Args,
+			Reason: r.Reason, Offers: r.Offers, Access: r.Access, Args: r.Args,
 		})
 		return []protocol.ApprovalOutcome{{ID: q.ID, Won: res.Won, Approval: &res.Approval}}, err
 	}
-	p := protocol.ApprovalAnswerAllParams{Decision: r.Decision, Scope: r.Scope, Reason: r.Reason, Offers: r.Offers, Args: r.Args}
+	p := protocol.ApprovalAnswerAllParams{Decision: r.Decision, Scope: r.Scope, Reason: r.Reason, Offers: r.Offers, Access: r.Access, Args: r.Args}
 	for _, q := range list {
 		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
 	}
@@ -140,6 +141,19 @@ func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	}
 	held := q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Network != "" && q.Host.Enforcement.Network != "allowed"
 	return in.Network, in.Network || held
+}
+
+// OpensItself reports whether an allow of this call opens the folder that it needs, as that is all there is to allow: a file tool outside.
+func OpensItself(q protocol.Approval) bool {
+	return q.Effect == protocol.EffectRead || q.Effect == protocol.EffectWrite
+}
+
+// FolderOffers are the folders that the call needs and that the person may open for it, by their place.
+func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
+	if q.Preview == nil || q.Kind != protocol.AskCall {
+		return nil
+	}
+	return q.Preview.Folders
 }
 
 // NotConfined reports whether nothing holds a command on the machine that a question is about.

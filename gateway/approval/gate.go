@@ -170,10 +170,15 @@ func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerP
 				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers %d rules, so there is no number %d", len(a.Offers), i))
 			}
 		}
+		for _, i := range p.Access {
+			if i < 0 || a.Preview == nil || i >= len(a.Preview.Folders) {
+				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers no folder number %d", i))
+			}
+		}
 		if len(p.Args) > 0 && (p.Scope != protocol.ScopeOnce || a.Kind != protocol.AskCall) {
 			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("a call that you changed can be allowed once only")
 		}
-		a.State, a.Scope, a.Chosen, a.Edited = protocol.ApprovalAllowed, p.Scope, p.Offers, p.Args
+		a.State, a.Scope, a.Chosen, a.Edited, a.Access = protocol.ApprovalAllowed, p.Scope, p.Offers, p.Args, p.Access
 		if len(p.Args) > 0 {
 			a.State = protocol.ApprovalEdited
 		}

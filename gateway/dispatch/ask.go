@@ -117,6 +117,7 @@ func (t *task) question(ctx context.Context, d approval.Decision, r approval.Req
 		res, err = t.end(ctx, protocol.CallDenied, nil, "The question that was answered was about something else. Nothing was run.")
 		return end, res, true, err
 	}
+	t.opened = chosen(end)
 	if end.State == protocol.ApprovalEdited {
 		res, done, err = t.edited(ctx, end.Edited)
 		return end, res, done, err

@@ -26,8 +26,9 @@ type task struct {
 	// What was decided, and who decided it.
 	verdict approval.Decision
 	by      string
-	policy  string // the version of the rules under which the person was asked
-	changed bool   // the person put other arguments in the place of the agent's
+	policy  string                  // the version of the rules under which the person was asked
+	changed bool                    // the person put other arguments in the place of the agent's
+	opened  []protocol.FolderAccess // the folders outside that the call may use
 }
 
 // do runs the task. A call that an earlier start left waiting always comes to an end here, and so does one whose context ends early.
@@ -232,6 +233,9 @@ func (t *task) act(ctx context.Context) (Result, error) {
 		inv.Approved, inv.Policy = t.row.Hash, t.policy
 	}
 	inv.Network = t.network()
+	if err := t.admit(&inv); err != nil {
+		return t.end(ctx, protocol.CallFailed, nil, err.Error())
+	}
 	progress := func(p protocol.ToolProgress) {
 		info := t.row.Info
 		info.Tail, info.Bytes = p.Tail, p.Bytes

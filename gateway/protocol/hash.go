@@ -23,8 +23,8 @@ func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 }
 
 // CallHash is over everything that makes a call what it is: machine, tool, arguments, what it was seen to touch, and the version of the rules under which it
-// was asked about. The gateway hashes what the person is shown, and the node what it is about to do: where they differ, nothing is done.
-func CallHash(kind string, node NodeID, tool string, args json.RawMessage, preview *CallPreview, policy string) (string, error) {
+// was asked about; opened are the folders that the person opened for it. The gateway hashes what the person is shown, and the node what it is about to do: where they differ, nothing is done.
+func CallHash(kind string, node NodeID, tool string, args json.RawMessage, preview *CallPreview, policy string, opened ...FolderAccess) (string, error) {
 	canonical, err := Canonical(args)
 	if err != nil {
 		return "", err
@@ -33,7 +33,11 @@ func CallHash(kind string, node NodeID, tool string, args json.RawMessage, previ
 	if preview != nil {
 		p = *preview
 	}
-	raw, err := Marshal([]any{kind, node, tool, canonical, p.Path, p.Folder, p.Shell, p.Diff, p.FileSHA256, p.Programs, policy})
+	what := []any{kind, node, tool, canonical, p.Path, p.Folder, p.Shell, p.Diff, p.FileSHA256, p.Programs, policy}
+	if len(p.Folders) > 0 || len(opened) > 0 {
+		what = append(what, p.Folders, opened)
+	}
+	raw, err := Marshal(what)
 	if err != nil {
 		return "", err
 	}

@@ -62,6 +62,8 @@ type ToolInvoke struct {
 	Policy string `json:"policy,omitempty"`
 	// Network says that the person allowed the network for this call (extension).
 	Network bool `json:"network,omitempty"`
+	// Folders are the folders that the person opened for this call. They are part of Approved, and each must be one that the call needs (extension).
+	Folders []FolderAccess `json:"folders,omitempty"`
 	// IdempotencyKey is stable over retries of the same call (seed 001; extension).
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 	// SessionKey and RunID say on whose behalf (extension).
@@ -83,7 +85,9 @@ type CallPreview struct {
 	Programs   []Program `json:"programs,omitempty"`   // a command's programs
 	Truncated  bool      `json:"truncated,omitempty"`  // Diff was cut: it may not be approved for more than once
 	Network    bool      `json:"network,omitempty"`    // the call wants the network
-	Problem    string    `json:"problem,omitempty"`    // why the call would fail, such as "oldString not found"
+	// Folders are those outside that the call needs; it runs into a wall unless the person opens them for it.
+	Folders []FolderAccess `json:"folders,omitempty"`
+	Problem string         `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"
 }
 
 // Program is one program of a command and where it was found.

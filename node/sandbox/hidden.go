@@ -44,3 +44,20 @@ func sshOpen(dir string) []string {
 	}
 	return open
 }
+
+// SecretPlace names the place of keys and tokens that a path lies in, such as ~/.ssh; empty when there is none.
+func SecretPlace(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	for _, p := range secretPlaces {
+		if place := filepath.Join(home, filepath.FromSlash(p)); path == place || strings.HasPrefix(path, place+string(filepath.Separator)) {
+			return "~/" + p
+		}
+	}
+	return ""
+}

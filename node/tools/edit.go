@@ -51,8 +51,10 @@ type editOut struct {
 
 func (f *files) editTool() tool.Tool {
 	caps := []string{protocol.CapEdit, protocol.CapRead, protocol.CapWrite}
-	t := tool.Define("Edit", doc("edit"), tool.Traits{Effect: protocol.EffectWrite, Caps: caps}, f.edit)
-	return tool.WithPreview(t, f.previewEdit)
+	t := tool.Define("Edit", doc("edit"), tool.Traits{Effect: protocol.EffectWrite, Caps: caps}, opened(f, (*files).edit))
+	return tool.WithPreview(t, func(ctx context.Context, in editIn) (protocol.CallPreview, error) {
+		return f.beyond(in.Path, true, func(f *files) (protocol.CallPreview, error) { return f.previewEdit(ctx, in) })
+	})
 }
 
 func (f *files) edit(ctx context.Context, in editIn) (editOut, error) {

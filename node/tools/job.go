@@ -66,8 +66,9 @@ type order struct {
 	timeout      time.Duration // 0: none
 	tty          bool
 	call         protocol.CallID
-	network      bool   // it may use the network, whatever the profile says
-	key          string // the call's idempotency key, when it has one
+	folders      []protocol.FolderAccess // that it may use besides those of the profile
+	network      bool                    // it may use the network, whatever the profile says
+	key          string                  // the call's idempotency key, when it has one
 }
 
 // keyed tells the command its idempotency key, for it to pass on to what it changes (seed 001).

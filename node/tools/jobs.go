@@ -32,6 +32,8 @@ type JobOptions struct {
 	AskNetwork bool
 	// Env declares more variables that contained commands get: NAME or NAME=value; see [sandbox.Environ].
 	Env []string
+	// Home is the program's own data folder, which no call is ever given.
+	Home string
 	// Events hears when a background command starts and ends (seed 004, node.exec.event); it may be nil and must not block.
 	Events func(protocol.NodeExecEvent)
 	// Ledger is a folder of the node's own that keeps which commands run, for [Jobs.Recover]; it is made when needed. Empty: none is kept.

@@ -3,6 +3,7 @@ package tools
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 
 	"fairlead/node/sandbox"
@@ -41,6 +42,13 @@ func (t *Jobs) launch(o order, stdin, stdout *os.File) (child, error) {
 	profile := t.opts.Profile
 	if o.network {
 		profile.Network = sandbox.NetAllowed
+	}
+	for _, f := range o.folders {
+		if f.Write {
+			profile.Write = append(slices.Clone(profile.Write), f.Path)
+		} else {
+			profile.Read = append(slices.Clone(profile.Read), f.Path)
+		}
 	}
 	p, err := t.opts.Box.Start(sandbox.Spec{
 		Profile: profile, Argv: shellArgs(sh, command), Line: shellLine(sh, command), Dir: dir, Env: o.keyed(quiet(env, tty)),

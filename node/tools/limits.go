@@ -34,6 +34,7 @@ func or[T int | int64](v, otherwise T) T {
 // files are the three tools on single files, with what they share.
 type files struct {
 	ws     *workspace.Root
+	home   string // the program's own data folder
 	limits FileLimits
 	lines  *lineIndex
 	seats  chan struct{} // a token for each call under way
@@ -61,7 +62,3 @@ func Files(ws *workspace.Root, limits FileLimits) []tool.Tool {
 	f := newFiles(ws, limits)
 	return []tool.Tool{f.readTool(), f.writeTool(), f.editTool()}
 }
-
-func readTool(ws *workspace.Root) tool.Tool  { return newFiles(ws, FileLimits{}).readTool() }
-func writeTool(ws *workspace.Root) tool.Tool { return newFiles(ws, FileLimits{}).writeTool() }
-func editTool(ws *workspace.Root) tool.Tool  { return newFiles(ws, FileLimits{}).editTool() }

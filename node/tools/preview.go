@@ -188,6 +188,7 @@ func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn) protocol.CallPreview
 		preview.Outside = p.Outside
 	}
 	if bourne(preview.Shell) {
+		preview.Folders = jobs.needs(ws, in.Command, plan.dir)
 		preview.Programs = programs(in.Command, plan.dir)
 	}
 	return preview

@@ -43,9 +43,9 @@ type readImage struct {
 }
 
 func (f *files) readTool() tool.Tool {
-	t := tool.Define("Read", doc("read"), tool.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}, f.read)
+	t := tool.Define("Read", doc("read"), tool.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapRead}}, opened(f, (*files).read))
 	return tool.WithPreview(t, func(_ context.Context, in readIn) (protocol.CallPreview, error) {
-		return previewPath(f.ws, in.Path), nil
+		return f.beyond(in.Path, false, func(f *files) (protocol.CallPreview, error) { return previewPath(f.ws, in.Path), nil })
 	})
 }
 

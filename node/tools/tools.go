@@ -24,8 +24,15 @@ func doc(name string) string {
 
 // All makes the tools of a workspace in the order the original gives them. jobs keeps the commands that Bash starts.
 func All(ws *workspace.Root, jobs *Jobs) []tool.Tool {
+	file := func() *files {
+		f := newFiles(ws, FileLimits{}) // each its own seats
+		if jobs != nil {
+			f.home = jobs.opts.Home
+		}
+		return f
+	}
 	return []tool.Tool{
-		bashTool(ws, jobs), processTool(jobs), readTool(ws), writeTool(ws), editTool(ws), globTool(ws), grepTool(ws),
+		bashTool(ws, jobs), processTool(jobs), file().readTool(), file().writeTool(), file().editTool(), globTool(ws), grepTool(ws),
 	}
 }
 
@@ -36,6 +43,7 @@ const (
 	expectKey
 	networkKey
 	callKey
+	foldersKey
 )
 
 // WithProgress lets a running tool report its live output: fn gets at most the last 4,000 characters and the number of bytes so far, at most
@@ -73,6 +81,19 @@ func callOf(ctx context.Context) protocol.CallID {
 func networkOf(ctx context.Context) bool {
 	granted, _ := ctx.Value(networkKey).(bool)
 	return granted
+}
+
+// WithFolders opens folders outside the workspace for this call. Only folders that the call's preview named may be given.
+func WithFolders(ctx context.Context, list []protocol.FolderAccess) context.Context {
+	if len(list) == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, foldersKey, list)
+}
+
+func foldersOf(ctx context.Context) []protocol.FolderAccess {
+	list, _ := ctx.Value(foldersKey).([]protocol.FolderAccess)
+	return list
 }
 
 func expectOf(ctx context.Context) string {

@@ -25,8 +25,10 @@ type writeOut struct {
 }
 
 func (f *files) writeTool() tool.Tool {
-	t := tool.Define("Write", doc("write"), tool.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, f.write)
-	return tool.WithPreview(t, f.previewWrite)
+	t := tool.Define("Write", doc("write"), tool.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, opened(f, (*files).write))
+	return tool.WithPreview(t, func(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
+		return f.beyond(in.Path, true, func(f *files) (protocol.CallPreview, error) { return f.previewWrite(ctx, in) })
+	})
 }
 
 func (f *files) write(ctx context.Context, in writeIn) (writeOut, error) {

@@ -89,7 +89,7 @@ func (c Config) Open() (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", c.Dir, err)
 	}
-	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}}
+	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}, locks: new(locks)}
 	for _, g := range c.Grants {
 		a, err := openArea(g.Dir, g.ReadOnly)
 		if err == nil {

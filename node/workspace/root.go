@@ -17,7 +17,7 @@ type Root struct {
 	areas  areas
 	grants []Grant
 	fs     tree
-	locks  locks
+	locks  *locks // shared with what With makes
 }
 
 // tree is what file access needs. Names are absolute and free of symbolic links, as far as anyone can know.

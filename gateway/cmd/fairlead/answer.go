@@ -35,7 +35,7 @@ func approvalsListCommand(o *options) *cobra.Command {
 // approvalsAnswerCommand is allow or deny. A question may be named by the beginning of its id.
 func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 	var scope, reason, args string
-	var offers []int
+	var offers, access []int
 	var same bool
 	cmd := &cobra.Command{
 		Use: decision + " ID", Args: cobra.ExactArgs(1),
@@ -65,12 +65,12 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 				if same {
 					return answerSame(ctx, c, cmd.OutOrStdout(), o.json, alike(list.Approvals, a), protocol.ApprovalAnswerAllParams{
 						Decision: decision,
-						Scope:    scope, Reason: reason, Offers: offers, Args: json.RawMessage(args),
+						Scope:    scope, Reason: reason, Offers: offers, Args: json.RawMessage(args), Access: access,
 					})
 				}
 				r, err := client.Call(ctx, c.Client, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
 					ID: a.ID, Hash: a.Hash, Decision: decision,
-					Scope: scope, Reason: reason, Offers: offers, Args: json.RawMessage(args),
+					Scope: scope, Reason: reason, Offers: offers, Args: json.RawMessage(args), Access: access,
 				})
 				if err != nil {
 					return err
@@ -90,6 +90,7 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 	if decision == protocol.DecisionAllow {
 		cmd.Flags().StringVar(&scope, "scope", protocol.ScopeOnce, "for what: once, session (this chat), folder, node (this machine) or always; the question says which it offers")
 		cmd.Flags().StringVar(&args, "args", "", "other arguments for the call, as JSON; it is checked anew and runs once")
+		cmd.Flags().IntSliceVar(&access, "open", nil, "numbers of the folders outside to open for this call, from 0; the question names them")
 		cmd.Flags().IntSliceVar(&offers, "offer", nil, "numbers of the offered rules to make, from 0; default those that allow exactly what was shown")
 	} else {
 		cmd.Flags().StringVar(&reason, "reason", "", "why; the agent is told")

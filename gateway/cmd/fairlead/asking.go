@@ -67,7 +67,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		}
 		return answerSame(ctx, ch.c, t.err, false, ch.same, protocol.ApprovalAnswerAllParams{
 			Decision: answer.Decision, Scope: answer.Scope, Reason: answer.Reason,
-			Offers: answer.Offers, Args: answer.Args,
+			Offers: answer.Offers, Args: answer.Args, Access: answer.Access,
 		})
 	}
 	res, err := client.Call(ctx, ch.c.Client, protocol.ApprovalAnswer, answer)
@@ -130,6 +130,12 @@ func menu(a protocol.Approval, others int, together bool) string {
 			b.WriteString(": " + a.SessionRule)
 		}
 	}
+	for i, f := range folderOffers(a) {
+		fmt.Fprintf(&b, "\n[o%d] allow once, with %s", i, clean(f.Words()))
+		if f.Warning != "" {
+			fmt.Fprintf(&b, " (take care: %s)", f.Warning)
+		}
+	}
 	b.WriteString("\n[d] deny  [r] deny with a reason")
 	if a.Kind == protocol.AskCall {
 		b.WriteString("  [e] edit, then allow once")
@@ -143,6 +149,14 @@ func othersAsk(n int) string {
 		return "other one that asks"
 	}
 	return fmt.Sprintf("%d others that ask", n)
+}
+
+// folderOffers are the folders that a command needs and that the person may open for it. A file tool opens its own with the allow.
+func folderOffers(a protocol.Approval) []protocol.FolderAccess {
+	if a.Preview == nil || a.Effect != protocol.EffectExec {
+		return nil
+	}
+	return a.Preview.Folders
 }
 
 // choose reads keys until they are an answer. Leaving with Ctrl+D is a denial, and so is whatever is not understood: it asks again.
@@ -192,6 +206,13 @@ func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protoco
 			}
 			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
 			return nil
+		}
+		if place, ok := strings.CutPrefix(key, "o"); ok {
+			if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(folderOffers(a)) {
+				answer.Decision, answer.Scope, answer.Access = protocol.DecisionAllow, protocol.ScopeOnce, []int{n}
+				return nil
+			}
+			continue
 		}
 		for _, c := range choices {
 			if c.key != key || !slices.Contains(a.Choices, c.scope) {

@@ -36,6 +36,13 @@ func questionBox(a protocol.Approval) string {
 		}
 		line("problem", p.Problem)
 		line("change", p.Diff)
+		for i, f := range p.Folders {
+			words := f.Words()
+			if f.Warning != "" {
+				words += " (take care: " + f.Warning + ")"
+			}
+			line("folder "+strconv.Itoa(i), words)
+		}
 		if p.Truncated {
 			line("", "(the change is longer than what is shown)")
 		}

@@ -1,0 +1,194 @@
+package node
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// previewOf is what the node says that a call would touch.
+func (n *Node) previewOf(t *testing.T, tool string, args json.RawMessage) (p protocol.CallPreview) {
+	t.Helper()
+	r := n.call(t.Context(), protocol.ToolInvoke{CallID: "p", Tool: tool, Args: args, Preview: true})
+	if err := json.Unmarshal(r.Result, &p); err != nil {
+		t.Fatal(err, r)
+	}
+	return p
+}
+
+// allowed is a call as the gateway sends it after the person opened folders for it.
+func (n *Node) allowed(t *testing.T, tool string, args json.RawMessage, open ...protocol.FolderAccess) protocol.ToolInvoke {
+	t.Helper()
+	p := n.previewOf(t, tool, args)
+	hash, err := protocol.CallHash(protocol.AskCall, n.opts.ID, tool, args, &p, "7", open...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return protocol.ToolInvoke{CallID: "c", Tool: tool, Args: args, Approved: hash, Policy: "7", Folders: open}
+}
+
+func arguments(t *testing.T, in map[string]any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// TestCommandGetsExactlyTheFolderThatWasOpened runs a real command in the real sandbox.
+func TestCommandGetsExactlyTheFolderThatWasOpened(t *testing.T) {
+	n := plain(t)
+	if !n.box.Report().KeepsFiles() {
+		t.Skip("this machine cannot keep commands from files")
+	}
+	other := settled(t, t.TempDir())
+	neighbour := settled(t, t.TempDir())
+	args := arguments(t, map[string]any{"command": "echo one > " + other + "/made; echo two > " + neighbour + "/made"})
+	p := n.previewOf(t, "Bash", args)
+	want := []protocol.FolderAccess{{Path: other, Write: true}, {Path: neighbour, Write: true}}
+	if len(p.Folders) != 2 || p.Folders[0] != want[0] || p.Folders[1] != want[1] || p.Problem != "" {
+		t.Fatalf("offers %+v, problem %q", p.Folders, p.Problem)
+	}
+	n.call(t.Context(), n.allowed(t, "Bash", args))
+	if there(other) || there(neighbour) {
+		t.Fatal("a command wrote where nobody opened anything")
+	}
+	n.call(t.Context(), n.allowed(t, "Bash", args, want[0]))
+	if !there(other) || there(neighbour) {
+		t.Errorf("opened one of two: wrote there %v, in the other %v", there(other), there(neighbour))
+	}
+	os.Remove(filepath.Join(other, "made"))
+	n.call(t.Context(), n.allowed(t, "Bash", args))
+	if there(other) {
+		t.Error("the folder stayed open for the next call")
+	}
+}
+
+func TestFolderThatTheCallDoesNotNeedIsRefused(t *testing.T) {
+	n := plain(t)
+	if !n.box.Report().KeepsFiles() {
+		t.Skip("this machine cannot keep commands from files")
+	}
+	other, elsewhere := settled(t, t.TempDir()), settled(t, t.TempDir())
+	args := arguments(t, map[string]any{"command": "echo one > " + other + "/made"})
+	good := n.allowed(t, "Bash", args, protocol.FolderAccess{Path: other, Write: true})
+	unasked := good
+	unasked.Approved = ""
+	more := good
+	more.Folders = append(more.Folders[:1:1], protocol.FolderAccess{Path: elsewhere, Write: true})
+	none := good
+	none.Folders = nil
+	for name, inv := range map[string]protocol.ToolInvoke{
+		"a folder without an answer":        unasked,
+		"one more than was allowed":         more,
+		"one less than was allowed":         none,
+		"one that the call does not need":   n.allowed(t, "Bash", args, protocol.FolderAccess{Path: elsewhere, Write: true}),
+		"the folder above the one it needs": n.allowed(t, "Bash", args, protocol.FolderAccess{Path: filepath.Dir(other), Write: true}),
+	} {
+		if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if there(other) || there(elsewhere) {
+		t.Error("something ran")
+	}
+	if r := n.call(t.Context(), good); r.Error != "" || !there(other) {
+		t.Errorf("what was allowed did not run: %+v", r)
+	}
+}
+
+func TestFileToolsReachOutsideOnlyWhereItWasOpened(t *testing.T) {
+	n := plain(t)
+	other := settled(t, t.TempDir())
+	file := filepath.Join(other, "a.txt")
+	for _, c := range []struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		{"Write", map[string]any{"path": file, "content": "old\n"}, "old\n"},
+		{"Edit", map[string]any{"path": file, "oldString": "old", "newString": "new"}, "new\n"},
+		{"Read", map[string]any{"path": file}, "new\n"},
+	} {
+		args := arguments(t, c.args)
+		p := n.previewOf(t, c.tool, args)
+		need := protocol.FolderAccess{Path: other, Write: c.tool != "Read"}
+		if len(p.Folders) != 1 || p.Folders[0] != need || p.Problem != "" || !p.Outside || p.Path != file {
+			t.Fatalf("%s: preview %+v", c.tool, p)
+		}
+		if c.tool != "Read" && p.Diff == "" {
+			t.Errorf("%s: the change is not shown", c.tool)
+		}
+		if r := n.call(t.Context(), n.allowed(t, c.tool, args)); !strings.Contains(r.Error, "outside the workspace") {
+			t.Errorf("%s without the folder: %+v", c.tool, r)
+		}
+		if r := n.call(t.Context(), n.allowed(t, c.tool, args, need)); r.Error != "" {
+			t.Errorf("%s: %s", c.tool, r.Error)
+		}
+		if data, _ := os.ReadFile(file); string(data) != c.want {
+			t.Errorf("%s left %q", c.tool, data)
+		}
+	}
+}
+
+func TestOwnDataIsNeverOfferedAndKeysCarryAWarning(t *testing.T) {
+	user := settled(t, t.TempDir())
+	t.Setenv("HOME", user)
+	t.Setenv("USERPROFILE", user)
+	own := filepath.Join(user, "fairlead")
+	for _, dir := range []string{own, filepath.Join(user, ".ssh"), filepath.Join(user, "notes")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n, err := New(Options{ID: "a", Workspace: t.TempDir(), URL: "ws://x/ws", Home: own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.close)
+	for path, warning := range map[string]string{".ssh/id": "keys or tokens", "notes/a": "", "a": "everything in your home folder"} {
+		p := n.previewOf(t, "Write", arguments(t, map[string]any{"path": filepath.Join(user, path), "content": "x"}))
+		if len(p.Folders) != 1 || !strings.Contains(p.Folders[0].Warning, warning) || (warning == "") != (p.Folders[0].Warning == "") {
+			t.Errorf("%s: %+v", path, p.Folders)
+		}
+	}
+	if p := n.previewOf(t, "Write", arguments(t, map[string]any{"path": filepath.Join(own, "x"), "content": "x"})); len(p.Folders) > 0 || p.Problem == "" {
+		t.Errorf("the own folder is offered: %+v", p)
+	}
+	if !n.box.Report().KeepsFiles() {
+		return
+	}
+	for command, want := range map[string]int{
+		"cat ~/.ssh/id":                           1, // to read
+		"cat ~/notes/a":                           0, // may be read as it is
+		"touch " + own + "/x":                     0,
+		"cp ~/notes/a ~/notes/b":                  1,
+		"echo x | tee ~/notes/a >/dev/null":       1,
+		"dd if=/dev/zero of=" + user + "/notes/a": 1,
+		"touch $HOME/notes/a":                     0, // made up as it runs
+		"curl https://example.org/notes/a":        0,
+	} {
+		if p := n.previewOf(t, "Bash", arguments(t, map[string]any{"command": command})); len(p.Folders) != want {
+			t.Errorf("%s: %+v", command, p.Folders)
+		}
+	}
+}
+
+func settled(t *testing.T, dir string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func there(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "made"))
+	return err == nil
+}

@@ -1,0 +1,143 @@
+package tools
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
+)
+
+// maxFolders is how many folders one call may be offered.
+const maxFolders = 8
+
+// onlyRead are programs that do not write to what they are given, but for what their redirections say.
+var onlyRead = map[string]bool{
+	"cat": true, "ls": true, "head": true, "tail": true, "grep": true, "rg": true, "wc": true, "file": true, "stat": true, "du": true, "df": true,
+	"diff": true, "cmp": true, "md5sum": true, "sha256sum": true, "less": true, "more": true, "tree": true, "readlink": true, "realpath": true,
+	"test": true, "[": true, "echo": true, "printf": true, "cd": true, "which": true, "jq": true, "sort": true, "uniq": true, "cut": true, "nl": true,
+	"strings": true, "hexdump": true, "xxd": true, "basename": true, "dirname": true,
+}
+
+// copies are programs whose last path is where they write, and whose others they read.
+var copies = map[string]bool{"cp": true, "install": true, "ln": true, "rsync": true, "scp": true}
+
+// needs lists the folders outside what a command may use that its words and redirections name, each with the most that is done there. It is an offer
+// to the person, not a promise: what the shell or a program makes up as it runs is not in it, and stays shut.
+func (t *Jobs) needs(ws *workspace.Root, command, dir string) []protocol.FolderAccess {
+	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || !t.opts.Box.Report().KeepsFiles() {
+		return nil // nothing is shut
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil {
+		return nil
+	}
+	var list []protocol.FolderAccess
+	add := func(path string, write bool) {
+		if path = t.named(path, dir); path == "" || path == os.DevNull || strings.HasPrefix(path, "/dev/") {
+			return
+		}
+		f, ok := t.shut(ws, path, write)
+		if !ok {
+			return
+		}
+		i := slices.IndexFunc(list, func(have protocol.FolderAccess) bool { return have.Path == f.Path })
+		switch {
+		case i >= 0:
+			list[i].Write = list[i].Write || f.Write
+		case len(list) < maxFolders:
+			list = append(list, f)
+		}
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Redirect:
+			switch n.Op {
+			case syntax.RdrIn, syntax.RdrInOut:
+				add(plain(n.Word), n.Op == syntax.RdrInOut)
+			case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.AppAll:
+				add(plain(n.Word), true)
+			}
+		case *syntax.CallExpr:
+			words(n.Args, add)
+		}
+		return true
+	})
+	return list
+}
+
+// words names the paths among a command's words.
+func words(args []*syntax.Word, add func(path string, write bool)) {
+	if len(args) == 0 {
+		return
+	}
+	name := filepath.Base(plain(args[0]))
+	var paths []string
+	for _, w := range args[1:] {
+		text := plain(w)
+		if _, value, ok := strings.Cut(text, "="); ok && (strings.HasPrefix(text, "-") || strings.HasPrefix(text, "of=")) {
+			text = value // --output=FILE, of=FILE
+		} else if strings.HasPrefix(text, "-") {
+			continue
+		}
+		if strings.ContainsAny(text, "/") && !strings.Contains(text, "://") {
+			paths = append(paths, text)
+		}
+	}
+	for i, p := range paths {
+		add(p, !onlyRead[name] && (!copies[name] || i == len(paths)-1))
+	}
+}
+
+// named is the path that a word names, absolute; empty when it names none.
+func (t *Jobs) named(word, dir string) string {
+	switch {
+	case word == "":
+		return ""
+	case word == "~" || strings.HasPrefix(word, "~/"):
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		return filepath.Join(home, word[1:])
+	case strings.HasPrefix(word, "~"):
+		return ""
+	case filepath.IsAbs(word):
+		return filepath.Clean(word)
+	}
+	return filepath.Join(dir, word)
+}
+
+// shut is the folder of a path, when the box would keep the command from it.
+func (t *Jobs) shut(ws *workspace.Root, path string, write bool) (f protocol.FolderAccess, ok bool) {
+	real := realPath(path)
+	if write && t.opts.Profile.Mode != sandbox.WorkspaceWrite {
+		return f, false // it writes nowhere
+	}
+	if !write && sandbox.SecretPlace(real) == "" {
+		return f, false // everything else may be read
+	}
+	for _, granted := range t.opts.Profile.Write {
+		if inFolder(real, realPath(granted)) {
+			return f, false
+		}
+	}
+	for _, granted := range t.opts.Profile.Read {
+		if !write && inFolder(real, realPath(granted)) {
+			return f, false
+		}
+	}
+	if write && inFolder(real, ws.Dir()) {
+		return f, false
+	}
+	f, ok = folderFor(ws, t.opts.Home, real, write)
+	if info, err := os.Stat(real); ok && err == nil && !info.IsDir() && sandbox.SecretPlace(real) != "" && sandbox.SecretPlace(f.Path) == "" {
+		f.Path = real // a single file among others, such as ~/.netrc
+	}
+	return f, ok
+}
