@@ -90,7 +90,7 @@ func (s *shell) editFile(path string) {
 func (s *shell) searchFor(query string) {
 	var p *search.Page
 	s.openPage(page{"search", searchTitle, func(ctx context.Context) fyne.CanvasObject {
-		p = search.New(ctx, s.b.state, search.Handlers{OpenChat: s.open})
+		p = search.New(ctx, s.b.state, search.Handlers{Open: s.openHit})
 		p.Ask(query)
 		return p.Box
 	}})

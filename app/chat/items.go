@@ -67,6 +67,7 @@ type builder struct {
 	machines *look.Machines
 	stamps   map[string]stamped
 	seen     map[protocol.ApprovalID]time.Time // when a question came on the screen
+	rows     map[protocol.MessageID]string     // key of the row in which a stored message begins, of a result its card
 
 	day        int
 	kept       []widgets.Item // rows of messages[:keptN]
@@ -96,7 +97,10 @@ func (c cursor) clone() cursor {
 }
 
 func newBuilder(machines *look.Machines) *builder {
-	return &builder{machines: machines, stamps: map[string]stamped{}, seen: map[protocol.ApprovalID]time.Time{}, keptCursor: cursor{steps: map[protocol.RunID]int{}}}
+	return &builder{
+		machines: machines, stamps: map[string]stamped{}, seen: map[protocol.ApprovalID]time.Time{},
+		rows: map[protocol.MessageID]string{}, keptCursor: cursor{steps: map[protocol.RunID]int{}},
+	}
 }
 
 func (b *builder) item(items []widgets.Item, key string, kind int, estimate float32, data any) []widgets.Item {
@@ -149,8 +153,17 @@ func (b *builder) build(s State, now time.Time) []widgets.Item {
 	return items
 }
 
-// message adds the rows of messages[i].
+// message adds the rows of messages[i], and remembers where they begin.
 func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []widgets.Item {
+	n := len(items)
+	items = b.rowsOf(items, ms, i, cur, s, now, last)
+	if len(items) > n && ms[i].ID != "" {
+		b.rows[ms[i].ID] = items[n].Key
+	}
+	return items
+}
+
+func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []widgets.Item {
 	m := ms[i]
 	id := string(m.ID)
 	if id == "" {
@@ -215,6 +228,9 @@ func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cu
 					view.info, view.question = find(s, m.RunID, block.ID)
 				}
 				items = b.call(items, fmt.Sprintf("%s/call%d", base, calls), view, now, last, open)
+				if view.result != nil {
+					b.rows[view.result.ID] = items[len(items)-1].Key
+				}
 				calls++
 			}
 		}

@@ -33,7 +33,9 @@ type Pane struct {
 	line       fyne.CanvasObject
 	trouble    *widgets.ErrorBox
 	waiting    *widgets.Text
-	since      time.Time // when loading began
+	since      time.Time          // when loading began
+	wanted     protocol.MessageID // to be shown when it is there
+	marked     time.Time          // when a row was marked; zero while none is
 
 	open   map[string]bool // folds and cards that the reader opened or closed
 	raw    map[string]bool // rows shown as they were written
@@ -74,6 +76,8 @@ func (p *Pane) Update(s State) {
 		p.composer.entry.history, p.composer.entry.at = nil, 0
 		p.composer.entry.SetText("")
 		p.composer.showThumbs()
+		p.wanted = ""
+		p.unmark()
 		p.transcript.SetItems(nil)
 		p.transcript.ScrollToEnd()
 	}
@@ -87,6 +91,9 @@ func (p *Pane) Update(s State) {
 // Tick tells the time, once a second: durations of what runs go on, a question's Allow becomes ready.
 func (p *Pane) Tick(now time.Time) {
 	p.now = now
+	if !p.marked.IsZero() && now.Sub(p.marked) >= markTime {
+		p.unmark()
+	}
 	if len(p.state.Runs) > 0 || len(p.state.Calls) > 0 || len(p.state.Approvals) > 0 || p.state.Loading {
 		p.show()
 	}
@@ -104,6 +111,7 @@ func (p *Pane) show() {
 	p.composer.show(p.state)
 	items := p.builder.build(p.state, p.now)
 	p.transcript.SetItems(items)
+	p.reveal()
 
 	trouble := p.state.Problem != "" && len(items) == 0
 	loading := p.state.Loading && len(items) == 0 && !trouble
@@ -167,6 +175,32 @@ func (p *Pane) SetLeading(o fyne.CanvasObject) {
 	}
 	setVisible(p.header.left, o != nil)
 	p.relayout()
+}
+
+// markTime is how long a message that was looked for stays marked.
+const markTime = 3 * time.Second
+
+// Reveal scrolls to a message of the conversation and marks it for a moment: now, or as soon as it is loaded.
+func (p *Pane) Reveal(id protocol.MessageID) {
+	p.wanted = id
+	p.reveal()
+}
+
+// Wanted is the message that is still to be shown, empty when there is none.
+func (p *Pane) Wanted() protocol.MessageID { return p.wanted }
+
+func (p *Pane) reveal() {
+	key, ok := p.builder.rows[p.wanted]
+	if p.wanted == "" || !ok || !p.transcript.ScrollToKey(key) {
+		return
+	}
+	p.wanted, p.marked = "", p.now
+	p.transcript.Mark(key)
+}
+
+func (p *Pane) unmark() {
+	p.marked = time.Time{}
+	p.transcript.Mark("")
 }
 
 // ScrollToEnd goes to the newest message.

@@ -17,7 +17,10 @@ import (
 )
 
 // Handlers are what the page does beside searching.
-type Handlers struct{ OpenChat func(protocol.SessionKey) }
+type Handlers struct {
+	// Open shows a message in its chat, or in the archive of it.
+	Open func(protocol.SearchHit)
+}
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
@@ -44,8 +47,8 @@ const pause = 200 * time.Millisecond
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{ctx: ctx, app: a, h: h, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search every message", "")}
 	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.hits) && p.h.OpenChat != nil {
-			p.h.OpenChat(p.hits[i].SessionKey)
+		if i < len(p.hits) && p.h.Open != nil {
+			p.h.Open(p.hits[i])
 		}
 	})
 	p.more = widgets.NewQuiet("Show older", "down", func() { p.find(p.next) })

@@ -12,11 +12,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func inPage(t *testing.T) (p *Page, opened *protocol.SessionKey) {
+func inPage(t *testing.T) (p *Page, opened *protocol.SearchHit) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, look.Light)
-	opened = new(protocol.SessionKey)
-	p = New(ctx, app, Handlers{OpenChat: func(k protocol.SessionKey) { *opened = k }})
+	opened = new(protocol.SearchHit)
+	p = New(ctx, app, Handlers{Open: func(h protocol.SearchHit) { *opened = h }})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 500)
 	return p, opened
@@ -26,7 +26,7 @@ func hits(n int) []protocol.SearchHit {
 	var list []protocol.SearchHit
 	for range n {
 		list = append(list, protocol.SearchHit{
-			SessionKey: "agent:main:2", Title: "Photos on the NAS", Role: protocol.RoleUser, Timestamp: pagetest.Noon.Add(-30 * time.Hour).UnixMilli(),
+			SessionKey: "agent:main:2", MessageID: "m7", Seq: 7, Title: "Photos on the NAS", Role: protocol.RoleUser, Timestamp: pagetest.Noon.Add(-30 * time.Hour).UnixMilli(),
 			Snippet: []protocol.Snippet{{Text: strings.Repeat("a long text before it, ", 20)}, {Text: "nas", Mark: true}},
 		})
 	}
@@ -54,8 +54,8 @@ func TestAHitOpensItsChatAndPagesAreAdded(t *testing.T) {
 		t.Errorf("%d lines, next %d", len(p.list.Items()), p.next)
 	}
 	p.Field.OnChoose()
-	if *opened != "agent:main:2" {
-		t.Errorf("opened %q", *opened)
+	if opened.SessionKey != "agent:main:2" || opened.MessageID != "m7" || opened.Seq != 7 {
+		t.Errorf("opened %+v", *opened)
 	}
 	p.find(0) // the field is empty
 	if len(p.hits) != 0 {

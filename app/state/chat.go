@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"fairlead/gateway/protocol"
@@ -63,7 +64,7 @@ func (c *Chat) reload() {
 		v.Loading, v.Problem, v.late = true, "", nil
 		return v
 	})
-	c.page(0, func(v ChatView, p protocol.SessionPreviewResult, err error) ChatView {
+	c.page(0, pageSize, func(v ChatView, p protocol.SessionPreviewResult, err error) ChatView {
 		if v.load != load {
 			return v
 		}
@@ -83,14 +84,41 @@ func (c *Chat) reload() {
 }
 
 // Older loads the page before the first message.
-func (c *Chat) Older() {
+func (c *Chat) Older() { c.older(pageSize) }
+
+// reachSize is how many messages are loaded at once on the way to one far back.
+const reachSize = 1000
+
+// Reach loads back to the message with a sequence number, so that a window can show it. It blocks, also while the chat itself is being
+// loaded.
+func (c *Chat) Reach(ctx context.Context, seq int64) error {
+	asked := int64(0)
+	for v := range c.Value.Changes(ctx) {
+		switch {
+		case v.Problem != "":
+			return errors.New(v.Problem)
+		case v.Loading:
+			continue
+		case !v.More || v.Messages[0].Seq <= seq:
+			return nil
+		case v.Messages[0].Seq == asked:
+			return errors.New("the messages before could not be loaded")
+		}
+		asked = v.Messages[0].Seq
+		c.older(int(min(max(asked-seq+pageSize/2, pageSize), reachSize)))
+	}
+	return ctx.Err()
+}
+
+// older loads n messages before the first one.
+func (c *Chat) older(n int) {
 	v := c.Value.Get()
 	if !v.More || v.Loading || len(v.Messages) == 0 {
 		return
 	}
 	load, before := v.load, v.Messages[0].Seq
 	c.Value.Update(func(v ChatView) ChatView { v.Loading = true; return v })
-	c.page(before, func(v ChatView, p protocol.SessionPreviewResult, err error) ChatView {
+	c.page(before, n, func(v ChatView, p protocol.SessionPreviewResult, err error) ChatView {
 		if v.load != load || len(v.Messages) == 0 || v.Messages[0].Seq != before {
 			return v
 		}
@@ -105,12 +133,12 @@ func (c *Chat) Older() {
 	})
 }
 
-// page loads messages before a sequence number (0: the newest) and puts them into the view.
-func (c *Chat) page(before int64, into func(ChatView, protocol.SessionPreviewResult, error) ChatView) {
+// page loads n messages before a sequence number (0: the newest) and puts them into the view.
+func (c *Chat) page(before int64, n int, into func(ChatView, protocol.SessionPreviewResult, error) ChatView) {
 	c.app.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
 		defer cancel()
-		p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: pageSize, Before: before})
+		p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before})
 		c.Value.Update(func(v ChatView) ChatView { return into(v, p, err) })
 	})
 }

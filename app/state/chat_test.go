@@ -193,3 +193,29 @@ func TestExportHoldsEverythingThatWasSaid(t *testing.T) {
 		t.Error("a title spans two lines")
 	}
 }
+
+func TestChatLoadsBackToAMessage(t *testing.T) {
+	bubble(t, func(f *fake) { history(f, 5000) }, func(t *testing.T, a *App, f *fake) {
+		c := a.Chat("a")
+		if err := c.Reach(t.Context(), 1200); err != nil {
+			t.Fatal(err)
+		}
+		v := c.Value.Get()
+		if first := v.Messages[0].Seq; first > 1200 || first < 1000 || len(v.Messages) != int(5000-first+1) {
+			t.Errorf("%d messages from %d on", len(v.Messages), first)
+		}
+		if n := len(f.called(protocol.SessionPreview.Name)); n > 6 {
+			t.Errorf("%d loads", n)
+		}
+		before := len(f.called(protocol.SessionPreview.Name))
+		if err := c.Reach(t.Context(), 4999); err != nil || len(f.called(protocol.SessionPreview.Name)) != before {
+			t.Errorf("a message that is there is loaded again: %v", err)
+		}
+		on(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+			return protocol.SessionPreviewResult{}, protocol.ErrInternal.With("the disk is full")
+		})
+		if err := c.Reach(t.Context(), 1); err == nil {
+			t.Error("a failure is not told")
+		}
+	})
+}

@@ -96,6 +96,7 @@ func (t *Transcript) place() {
 		}
 	}
 	t.active = onScreen
+	t.placeMark()
 
 	t.bar.set(float32(t.sizes.before(t.anchor)+float64(t.into)), size.Height, float32(t.sizes.total()))
 	t.bar.Move(fyne.NewPos(size.Width-barSize, 0))

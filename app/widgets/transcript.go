@@ -52,6 +52,8 @@ type Transcript struct {
 	focused bool
 	ring    *Rect
 	placing bool
+	mark    *Rect // around the row with markKey
+	markKey string
 }
 
 type activeRow struct {
@@ -72,12 +74,14 @@ func NewTranscript(create func(kind int) ItemRow) *Transcript {
 	t := &Transcript{
 		Create: create, known: map[string]float32{}, active: map[string]*activeRow{}, pool: map[int][]ItemRow{},
 		sizes: newHeights(nil), follow: true, ring: NewRect("", look.ColorAccent, look.Corner),
+		mark: NewRect(look.ColorSelected, look.ColorAccent, look.Corner),
 	}
 	t.bar = newBar(true, func(to float32) { t.scrollTo(float64(to)) })
 	t.more = NewButton("New", "newest", t.ScrollToEnd)
 	t.more.Primary = true
 	t.more.Hide()
 	t.ring.Hide()
+	t.mark.Hide()
 	t.ExtendBaseWidget(t)
 	return t
 }
@@ -175,16 +179,46 @@ func (t *Transcript) ScrollToTop() {
 	t.settle()
 }
 
-// ScrollToKey brings an item to the top of the view, if there is one with that key.
-func (t *Transcript) ScrollToKey(key string) {
+// ScrollToKey brings an item to the top of the view, if there is one with that key, which it reports.
+func (t *Transcript) ScrollToKey(key string) bool {
 	for i := range t.items {
 		if t.items[i].Key == key {
 			t.follow, t.anchor, t.into = false, i, 0
 			t.place()
 			t.settle()
+			return true
+		}
+	}
+	return false
+}
+
+// Mark lays a ground behind the item with that key, until another or none is marked.
+func (t *Transcript) Mark(key string) {
+	if t.markKey != key {
+		t.markKey = key
+		t.place()
+	}
+}
+
+// Marked is the key of the item that is marked and on the screen, and how far below the top of the view it begins.
+func (t *Transcript) Marked() (key string, y float32) {
+	if !t.mark.Visible() {
+		return "", 0
+	}
+	return t.markKey, t.mark.Position().Y
+}
+
+// placeMark puts the ground behind the marked row while that is on the screen.
+func (t *Transcript) placeMark() {
+	for _, a := range t.order {
+		if a.item.Key == t.markKey && t.markKey != "" {
+			t.mark.Move(a.row.Position().SubtractXY(look.Inside, 0))
+			t.mark.Resize(fyne.NewSize(a.row.Size().Width+2*look.Inside, a.h+look.Gap))
+			t.mark.Show()
 			return
 		}
 	}
+	t.mark.Hide()
 }
 
 // scrollTo goes to an offset of the scroll bar.
@@ -279,7 +313,8 @@ func (r *transcriptRenderer) Refresh() {
 }
 
 func (r *transcriptRenderer) Objects() []fyne.CanvasObject {
-	objects := make([]fyne.CanvasObject, 0, len(r.t.order)+3)
+	objects := make([]fyne.CanvasObject, 0, len(r.t.order)+4)
+	objects = append(objects, r.t.mark)
 	for _, a := range r.t.order {
 		objects = append(objects, a.row)
 	}

@@ -1,0 +1,67 @@
+package chat
+
+import (
+	"fmt"
+	"testing"
+
+	"fairlead/app/pagetest"
+	"fairlead/gateway/protocol"
+)
+
+func long(n int) State {
+	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
+	for i := range n {
+		s.Messages = append(s.Messages, user(fmt.Sprint("u", i), fmt.Sprint("question ", i)), assistant(fmt.Sprint("a", i), protocol.RunID(fmt.Sprint("r", i)),
+			protocol.Text("an answer"), toolCall(fmt.Sprint("c", i), "server__Bash", `{"command":"make"}`)), result(fmt.Sprint("t", i), fmt.Sprint("c", i), "done", nil))
+	}
+	return s
+}
+
+// marked is the key of the row that is marked on the screen.
+func (d *desk) marked(t *testing.T) string {
+	t.Helper()
+	pagetest.Shot(t, d.win, "reveal")
+	key, _ := d.transcript.Marked()
+	return key
+}
+
+func TestMessageThatWasFoundIsShownAndMarked(t *testing.T) {
+	d := newDesk(t, 860, 500)
+	d.Update(long(60))
+	for id, want := range map[protocol.MessageID]string{"u20": "m/u20", "a30": "r/r30/1/text0", "t10": "r/r10/1/call0", "t59": "r/r59/1/call0"} {
+		d.Reveal(id)
+		if got := d.marked(t); got != want || d.Wanted() != "" {
+			t.Errorf("%s: the row %q is marked, wanted %q", id, got, want)
+		}
+	}
+	d.Tick(noon.Add(markTime))
+	if got := d.marked(t); got != "" {
+		t.Errorf("the mark on %s stays", got)
+	}
+}
+
+func TestMessageFarBackIsShownWhenItIsLoaded(t *testing.T) {
+	d := newDesk(t, 860, 500)
+	all := long(60)
+	s := all
+	s.Messages, s.More = all.Messages[90:], true
+	d.Update(s)
+	d.Reveal("u3")
+	if d.Wanted() != "u3" || d.marked(t) != "" {
+		t.Error("a message that is not there is said to be shown")
+	}
+	d.Update(all)
+	if d.marked(t) != "m/u3" || d.Wanted() != "" {
+		t.Errorf("marked %q", d.marked(t))
+	}
+	if _, y := d.transcript.Marked(); y > 60 {
+		t.Error("it is not at the top of the view")
+	}
+	other := long(1)
+	other.Session.SessionKey = "other"
+	d.Reveal("gone")
+	d.Update(other)
+	if d.Wanted() != "" || d.marked(t) != "" {
+		t.Error("another chat is searched for the message")
+	}
+}
