@@ -22,12 +22,16 @@ func (s *shell) dropped(c *conversation, at fyne.Position, paths []string) {
 			s.send(paths, id)
 			return
 		}
-		if s.pageTitle == machinesTitle && s.machine != "" {
-			s.send(paths, s.machine)
-			return
-		}
 		if s.pageTitle != "" {
-			s.sendWhere(paths)
+			to := protocol.NodeID("")
+			if s.dropOn != nil {
+				to = s.dropOn(at)
+			}
+			if to == "" {
+				s.sendWhere(paths, at)
+				return
+			}
+			s.send(paths, to)
 			return
 		}
 	}
@@ -63,7 +67,8 @@ func split(paths []string) (kinds [2][]string) {
 // send puts files of this computer into the queue for a machine's workspace; without a machine it asks which.
 func (s *shell) send(paths []string, to protocol.NodeID) {
 	if to == "" {
-		s.sendWhere(paths)
+		size := s.window.Canvas().Size()
+		s.sendWhere(paths, fyne.NewPos(size.Width/2-80, size.Height/3))
 		return
 	}
 	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) { return s.b.state.Send(ctx, paths, to, "") }, func(t protocol.Transfer, err error) {
@@ -75,8 +80,8 @@ func (s *shell) send(paths []string, to protocol.NodeID) {
 	})
 }
 
-// sendWhere asks for the machine.
-func (s *shell) sendWhere(paths []string) {
+// sendWhere asks for the machine, at a place of the window.
+func (s *shell) sendWhere(paths []string, at fyne.Position) {
 	var items []*fyne.MenuItem
 	for _, n := range s.view.Nodes {
 		items = append(items, fyne.NewMenuItem(fmt.Sprintf("Send to %s", state.NameOf(n)), func() { s.send(paths, n.ID) }))
@@ -85,8 +90,8 @@ func (s *shell) sendWhere(paths []string) {
 		s.say("There is no machine to send to.")
 		return
 	}
-	size := s.window.Canvas().Size()
-	widgets.ShowMenuAt(s.body, fyne.NewPos(size.Width/2-80, size.Height/3), items)
+	s.window.RequestFocus() // the file manager has it
+	widgets.ShowMenuAt(s.body, at, items)
 }
 
 // sendFiles asks for a file to send to a machine; without one it asks for that too.

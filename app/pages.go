@@ -37,6 +37,7 @@ func (s *shell) pages() []page {
 				s.sidebar.show(s.view, s.key)
 			}})
 			p.Open(id)
+			s.dropOn = p.At
 			return p.Box
 		}},
 		{"folder", filesTitle, func(ctx context.Context) fyne.CanvasObject {
@@ -135,7 +136,7 @@ func (s *shell) leavePage() {
 		return
 	}
 	s.pageEnd()
-	s.pageEnd, s.pageTitle = nil, ""
+	s.pageEnd, s.pageTitle, s.dropOn = nil, "", nil
 	s.pageBox.Objects = nil
 	s.arrange()
 }

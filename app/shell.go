@@ -50,6 +50,8 @@ type shell struct {
 	machine   protocol.NodeID    // that the page of machines shows; empty is all
 	file      string             // that the page of files opens with
 	place     protocol.NodeID    // whose files the page of files shows; empty is the agent's own
+	// dropOn is the machine at a place of the page, for what is dropped there; nil where there are none.
+	dropOn func(fyne.Position) protocol.NodeID
 
 	view     state.View
 	noticeAt int64

@@ -253,6 +253,9 @@ func (b *sidebar) draw(lines []line) {
 // machineAt is the machine whose row lies at a place of the canvas.
 func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, bool) {
 	driver := fyne.CurrentApp().Driver()
+	if b.s.narrow && !b.s.drawer.Visible() {
+		return "", false // the rows are not on the screen
+	}
 	for i, id := range b.machines {
 		row := b.pool[b.used-len(b.machines)+i]
 		from, size := driver.AbsolutePositionForObject(row), row.Size()

@@ -58,7 +58,7 @@ func (h *header) show(s State) {
 	}
 	limit := 28
 	if h.narrow {
-		limit = 14
+		limit = 20
 	}
 	if r := []rune(model); len(r) > limit {
 		model = string(r[:limit-1]) + "…"

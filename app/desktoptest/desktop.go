@@ -256,6 +256,26 @@ func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) i
 	}
 }
 
+// waitPlaces waits until a part of a window shows all phrases and returns where each is: one reading for many.
+func (d *desktop) waitPlaces(pattern string, part func(window) window, phrases ...string) map[string]image.Point {
+	d.t.Helper()
+	places := map[string]image.Point{}
+	d.until(strings.Join(phrases, ", ")+" in "+pattern, func() bool {
+		w, ok := d.windowNamed(pattern)
+		if !ok {
+			return false
+		}
+		words := d.readOnce(part(w), "")
+		for _, phrase := range phrases {
+			if places[phrase], ok = find(words, phrase); !ok {
+				return false
+			}
+		}
+		return true
+	})
+	return places
+}
+
 // click moves the mouse to a place as a person does, in steps, and clicks.
 func (d *desktop) click(p image.Point) { d.t.Helper(); d.press(p, "1") }
 

@@ -77,6 +77,17 @@ func (p *Page) Open(id protocol.NodeID) {
 	p.show(p.view)
 }
 
+// At is the machine at a place of the window, for what is dropped there; empty is none. While one machine is shown it is that one.
+func (p *Page) At(place fyne.Position) protocol.NodeID {
+	if p.detail != nil {
+		return p.detail.id
+	}
+	if i := p.list.At(place); i >= 0 && !p.invite && p.view.Loaded {
+		return p.view.Nodes[i].ID
+	}
+	return ""
+}
+
 // show takes a new state in.
 func (p *Page) show(v state.View) {
 	p.view = v

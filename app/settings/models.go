@@ -41,7 +41,7 @@ type sideLayout struct{}
 
 const sideWidth = 248
 
-func (sideLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return fyne.NewSize(sideWidth+280, 320) }
+func (sideLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return fyne.NewSize(sideWidth+220, 320) }
 func (sideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Resize(fyne.NewSize(sideWidth, size.Height))
 	o[1].Move(fyne.NewPos(sideWidth, 0))

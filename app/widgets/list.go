@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
@@ -61,6 +62,19 @@ func (l *ItemList) Set(items []ListItem) {
 
 // Items are what it shows. They must not be changed.
 func (l *ItemList) Items() []ListItem { return l.items }
+
+// At is the line at a place of the window; -1 is none.
+func (l *ItemList) At(place fyne.Position) int {
+	at := place.Subtract(fyne.CurrentApp().Driver().AbsolutePositionForObject(l))
+	if size := l.Size(); at.X < 0 || at.Y < 0 || at.X >= size.Width || at.Y >= size.Height {
+		return -1
+	}
+	step := newListRow(l).MinSize().Height + theme.Padding() // as widget.List puts them
+	if i := int((at.Y + l.GetScrollOffset()) / step); i < len(l.items) {
+		return i
+	}
+	return -1
+}
 
 // TypedKey implements fyne.Focusable.
 func (l *ItemList) TypedKey(e *fyne.KeyEvent) {

@@ -45,7 +45,7 @@ func (p *Press) SetGround(c fyne.ThemeColorName) { p.plain = c; p.paint() }
 
 func (p *Press) paint() {
 	fill, line := p.plain, fyne.ThemeColorName("")
-	if p.hovered {
+	if p.hovered && fill != look.ColorSelected { // what is chosen stays so under the mouse
 		fill = look.ColorHover
 	}
 	if p.focused {

@@ -40,7 +40,7 @@ func NewSidebarRow(item SidebarItem, onTap func()) *SidebarRow {
 		trail: NewText("", look.ColorMuted, look.SizeSmall), badge: NewBadge(0),
 	}
 	r.title.Ellipsis = true
-	r.press = NewPress(Inset(4, look.Inside, 4, look.Inside, Row(look.Inside, 1, r.icon, r.title, r.trail, r.badge)), func() { call(r.OnTap) })
+	r.press = NewPress(Inset(4, look.Inside, 4, look.Inside, Row(look.Inside, 1, r.icon, Row(look.Gap, 0, r.title, r.trail, r.badge))), func() { call(r.OnTap) })
 	r.press.OnMenu = func(at fyne.Position) {
 		if r.OnMenu != nil {
 			r.OnMenu(at)

@@ -306,3 +306,59 @@ func TestWidgetsLookAsTheyDid(t *testing.T) {
 		golden.Markup(t, name, o)
 	}
 }
+
+func TestListSaysWhichLineIsAtAPlace(t *testing.T) {
+	test.NewTempApp(t)
+	l := NewItemList(nil)
+	items := make([]ListItem, 40)
+	for i := range items {
+		items[i].Title = strings.Repeat("x", i)
+	}
+	l.Set(items)
+	w := test.NewTempWindow(t, Inset(30, 10, 10, 20, l))
+	w.Resize(fyne.NewSize(300, 400))
+	driver := fyne.CurrentApp().Driver()
+	seen := 0
+	for _, scroll := range []float32{0, 333} {
+		l.ScrollToOffset(scroll)
+		var rows []*listRow
+		var walk func(fyne.CanvasObject)
+		walk = func(o fyne.CanvasObject) {
+			switch o := o.(type) {
+			case *listRow:
+				if o.Visible() {
+					rows = append(rows, o)
+				}
+			case *fyne.Container:
+				for _, c := range o.Objects {
+					walk(c)
+				}
+			case fyne.Widget:
+				for _, c := range test.WidgetRenderer(o).Objects() {
+					walk(c)
+				}
+			}
+		}
+		walk(l)
+		for _, r := range rows {
+			at := driver.AbsolutePositionForObject(r).AddXY(5, r.Size().Height/2)
+			if from := driver.AbsolutePositionForObject(l); at.Y < from.Y || at.Y >= from.Y+l.Size().Height {
+				continue
+			}
+			seen++
+			if got := l.At(at); got != r.i {
+				t.Errorf("scrolled by %v: at %v is line %d, it says %d", scroll, at, r.i, got)
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d lines were looked at", seen)
+	}
+	l.ScrollToOffset(0)
+	l.Set(items[:1])
+	for _, at := range []fyne.Position{{X: 5, Y: 50}, {X: 50, Y: 5}, {X: 50, Y: 300}} {
+		if got := l.At(at); got != -1 {
+			t.Errorf("at %v is line %d of one", at, got)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"image"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/secret"
+)
+
+// machine starts a second machine and returns the folder that it works in.
+func (p *program) machine(c *client.Client, id protocol.NodeID) (workspace string) {
+	p.t.Helper()
+	token, err := secret.Open(p.home).Get(gateway.TokenName)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	workspace = p.t.TempDir()
+	cmd := exec.Command(filepath.Join(filepath.Dir(binary(p.t)), "fairlead-node"), "--id", string(id), "--workspace", workspace)
+	cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.t.TempDir(), "FAIRLEAD_SECRETS=file", "FAIRLEAD_URL=ws://"+p.addr+"/ws", "FAIRLEAD_TOKEN="+token.Reveal())
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	p.until("the machine "+string(id), func() bool {
+		r, err := client.Call(context.Background(), c, protocol.NodesList, protocol.Empty{})
+		if err != nil {
+			return false
+		}
+		for _, n := range r.Nodes {
+			if n.ID == id && n.Online {
+				return true
+			}
+		}
+		return false
+	})
+	return workspace
+}
+
+// place moves a window and gives it a size.
+func (d *desktop) place(pattern string, x, y, w, h int) {
+	d.t.Helper()
+	found := d.waitWindow(pattern)
+	d.run("xdotool", "windowsize", found.id, strconv.Itoa(w), strconv.Itoa(h), "windowmove", found.id, strconv.Itoa(x), strconv.Itoa(y))
+	last := window{}
+	d.until("the place of "+pattern, func() bool { // and its frame, which comes a little later
+		now := d.waitWindow(pattern)
+		still := now == last && now.w == w && now.h == h
+		last = now
+		return still
+	})
+}
+
+// drag takes what is under the mouse at from to another place in small steps, as a hand does, and lets it go.
+func (d *desktop) drag(from, to image.Point) {
+	d.t.Helper()
+	at := func(p image.Point) {
+		d.run("xdotool", "mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.03")
+	}
+	at(from)
+	d.run("xdotool", "sleep", "0.3", "mousedown", "1", "sleep", "0.3")
+	const steps = 20
+	for i := 1; i <= steps; i++ {
+		at(from.Add(to.Sub(from).Mul(i).Div(steps)))
+	}
+	at(to.Add(image.Pt(2, 1)))
+	d.run("xdotool", "sleep", "0.6", "mouseup", "1") // the drop goes where the target has said yes
+}
+
+// TestAFileIsDraggedFromAFileManager drags files with the mouse from a file manager's window to a machine in the sidebar, to one on the page
+// Machines, and to the page Transfers, which asks where to.
+func TestAFileIsDraggedFromAFileManager(t *testing.T) {
+	p := start(newDesktop(t))
+	c := p.gateway()
+	p.clickText(mainWindow, "Begin now")
+	there := p.machine(c, "server")
+	dir := filepath.Join(t.TempDir(), "Suitcase")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string][32]byte{}
+	write := func(name string, size int) {
+		data := make([]byte, size)
+		rand.Read(data)
+		sums[name] = sha256.Sum256(data)
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("holiday.bin", 256<<20)
+	write("letter.bin", 3<<20)
+	write("poem.bin", 1000)
+
+	manager := exec.Command("pcmanfm", "--no-desktop", "--new-win", dir)
+	if err := manager.Start(); err != nil {
+		t.Fatalf("packaging/deps.sh test installs the file manager: %v", err)
+	}
+	t.Cleanup(func() { manager.Process.Kill(); manager.Wait() })
+	const folder = "^Suitcase$"
+	p.place(mainWindow, 0, 40, 800, 720)
+	p.place(folder, 820, 40, 450, 420)
+	right := func(w window) window { w.x, w.w = w.x+240, w.w-240; return w }
+	whole := func(w window) window { return w }
+	icons := p.waitPlaces(folder, whole, "holiday", "letter", "poem")
+	rows := p.waitPlaces(mainWindow, left, "server", "Machines", "Transfers")
+	take := func(name string) image.Point { return icons[name].Sub(image.Pt(0, 24)) } // the picture is above its name
+	arrives := func(name string) {
+		t.Helper()
+		p.until("the file "+name, func() bool {
+			data, err := os.ReadFile(filepath.Join(there, name))
+			return err == nil && sha256.Sum256(data) == sums[name]
+		})
+	}
+
+	// Onto a machine in the sidebar. The page says how far it is; it is stopped there until that was read.
+	p.click(rows["Transfers"])
+	p.drag(take("holiday"), rows["server"])
+	p.until("a transfer on its way", func() bool {
+		r, err := client.Call(context.Background(), c, protocol.TransferList, protocol.TransferListParams{})
+		if err != nil || len(r.Transfers) == 0 || r.Transfers[0].State != protocol.TransferRunning {
+			return false
+		}
+		_, err = client.Call(context.Background(), c, protocol.TransferPause, protocol.TransferParams{ID: r.Transfers[0].ID})
+		return err == nil
+	})
+	resume := p.waitTextIn(mainWindow, "Resume", right)
+	p.shot("paused")
+	p.click(resume)
+	arrives("holiday.bin")
+
+	// Where no machine is, the window asks.
+	w := p.waitWindow(mainWindow)
+	p.drag(take("poem"), image.Pt(w.x+w.w-200, w.y+w.h-120))
+	p.click(p.waitTextIn(mainWindow, "Send to server", right))
+	p.shot("where-to")
+	arrives("poem.bin")
+	p.waitPlaces(mainWindow, right, "HISTORY", "holiday", "poem")
+	p.shot("history")
+
+	// Onto a machine of the page Machines.
+	p.click(rows["Machines"])
+	p.drag(take("letter"), p.waitTextIn(mainWindow, "server", right))
+	arrives("letter.bin")
+}
