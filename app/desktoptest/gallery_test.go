@@ -214,8 +214,10 @@ func (g *gallery) fill() {
 	}
 	every, task := &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3600_000}, &protocol.CronMode{Mode: protocol.CronTask, Message: "read README.md"}
 	ask(g, protocol.CronAdd, protocol.CronAddParams{Name: "Look at the backups", Schedule: every, Spec: task})
-	ask(g, protocol.CronAdd, protocol.CronAddParams{Name: "Every working day, before the others come, a report of what was done the day before",
-		Schedule: &protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 8 * * 1-5"}, Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "read notes.txt"}})
+	ask(g, protocol.CronAdd, protocol.CronAddParams{
+		Name:     "Every working day, before the others come, a report of what was done the day before",
+		Schedule: &protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 8 * * 1-5"}, Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "read notes.txt"},
+	})
 	send := func(name, to string) protocol.Transfer {
 		return ask(g, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(here) + ":" + filepath.Join(g.workspace, name)}, Destination: to, Into: true})
 	}
