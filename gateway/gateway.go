@@ -147,7 +147,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 			return string(text), err
 		},
 	})
-	g.transfers = transfer.New(transfer.Options{Store: g.store, Bus: g.bus, Machines: g.hub, Folders: files.Transfer})
+	g.transfers = transfer.New(transfer.Options{Store: g.store, Bus: g.bus, Machines: g.hub, Folders: files.Transfer, Unfinished: filepath.Join(o.Home, "unfinished", "gsv")})
 	tools := native.New(g.hub, native.Services{
 		Files: files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()},
 		Message: g.message,

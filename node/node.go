@@ -156,10 +156,12 @@ func (n *Node) Run(ctx context.Context) error {
 		link = n.opts.Through(link)
 	}
 	n.client = client.New(link)
-	n.ends = stream.NewEnds(transfer.NewFiles(n.ws, n.opts.Receive), n.client.Peer(), n.opts.Receive.Consent, n.log)
+	files, parts := transfer.NewFiles(n.ws, n.opts.Receive), n.ledger()
+	n.ends = stream.NewEnds(files, n.client.Peer(), n.opts.Receive.Consent, n.log).Keep(parts)
 	defer n.ends.Close()
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	wg.Go(func() { n.sweep(calls, parts, files) })
 	defer n.work.Wait()
 	defer stopCalls()
 	wg.Go(func() {

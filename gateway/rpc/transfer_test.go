@@ -55,6 +55,8 @@ func (s *transferRows) EndedTransfers(context.Context, protocol.NodeID, int, int
 	return list, len(list), nil
 }
 
+func (s *transferRows) TidyTransfer(context.Context, protocol.TransferID) error { return nil }
+
 func (s *transferRows) ForgetTransfers(_ context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

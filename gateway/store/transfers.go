@@ -104,6 +104,14 @@ func (s *Store) EndedTransfers(ctx context.Context, node protocol.NodeID, offset
 	return list, int(n), err
 }
 
+// TidyTransfer notes that a cancelled transfer has left nothing unfinished; any other one stays as it is.
+func (s *Store) TidyTransfer(ctx context.Context, id protocol.TransferID) error {
+	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
+		return tx.Model(&transferRow{}).Where("id = ? AND state = ?", string(id), protocol.TransferCancelled).
+			Update("body", gorm.Expr("json_remove(body, '$.current')")).Error
+	})
+}
+
 // ForgetTransfers removes ended transfers, all of them without ids, and returns which were removed.
 func (s *Store) ForgetTransfers(ctx context.Context, ids []protocol.TransferID) (gone []protocol.TransferID, err error) {
 	err = s.write(ctx, "forget transfers", func(tx *gorm.DB) error {

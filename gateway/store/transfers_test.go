@@ -48,3 +48,20 @@ func TestTransfersAreAQueueAndAHistory(t *testing.T) {
 		t.Errorf("a forgotten one: %v", err)
 	}
 }
+
+func TestOnlyACancelledTransferIsTidied(t *testing.T) {
+	s := openTest(t)
+	for _, state := range []string{protocol.TransferCancelled, protocol.TransferQueued} {
+		id := protocol.TransferID(state)
+		if err := s.PutTransfer(t.Context(), Transfer{Transfer: protocol.Transfer{ID: id, State: state, Current: "x", Bytes: 7}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.TidyTransfer(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Transfer(t.Context(), id)
+		if err != nil || got.Bytes != 7 || (got.Current == "") != (state == protocol.TransferCancelled) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+}

@@ -340,7 +340,12 @@ func (a *attempt) stop(err error) {
 	for _, s := range []*side{a.relay.src, a.relay.dst} {
 		switch stop.TransferID = s.id; {
 		case s.ours:
-			s.link.SendEvent(ctx, protocol.EventTransferStop, stop)
+			err := s.link.SendEvent(ctx, protocol.EventTransferStop, stop)
+			if s == a.relay.dst && discard && err == nil {
+				a.mu.Lock()
+				a.job.told = true
+				a.mu.Unlock()
+			}
 		case s == a.relay.dst && a.opened.Load():
 			s.link.SendEventBehind(ctx, protocol.EventTransferEnd, protocol.TransferEnd{TransferID: s.id})
 		}

@@ -30,6 +30,8 @@ type Store interface {
 	OpenTransfers(ctx context.Context) ([]store.Transfer, error)
 	EndedTransfers(ctx context.Context, node protocol.NodeID, offset, limit int) ([]store.Transfer, int, error)
 	ForgetTransfers(ctx context.Context, ids []protocol.TransferID) ([]protocol.TransferID, error)
+	// TidyTransfer notes that a cancelled transfer has left nothing unfinished; any other one stays as it is.
+	TidyTransfer(ctx context.Context, id protocol.TransferID) error
 }
 
 // Options say what an engine works with.
@@ -38,18 +40,21 @@ type Options struct {
 	Bus      *event.Bus
 	Machines Machines
 	Folders  Folders
+	// Unfinished is a folder to write down in what transfers may leave unfinished in the agents' workspaces; may be empty.
+	Unfinished string
 	// First is the number before the first one that a transfer gets on the wire; 0 takes a random one.
 	First uint32
 }
 
 // Engine is the queue. It is safe for use by many goroutines.
 type Engine struct {
-	store    Store
-	bus      *event.Bus
-	machines Machines
-	folders  Folders
-	policy   func() string
-	again    func(ctx context.Context, t protocol.Transfer) error
+	store      Store
+	bus        *event.Bus
+	machines   Machines
+	folders    Folders
+	policy     func() string
+	again      func(ctx context.Context, t protocol.Transfer) error
+	unfinished string
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
@@ -60,7 +65,8 @@ type Engine struct {
 	jobs   map[protocol.TransferID]*job
 	order  []*job // as they came
 	relays map[uint32]*relay
-	last   uint32 // number that was given last
+	left   map[protocol.TransferID]store.Transfer // cancelled, and their destinations still have a part
+	last   uint32                                 // number that was given last
 	closed bool
 }
 
@@ -73,13 +79,15 @@ type job struct {
 	over  chan struct{}           // closed at the end
 	shown time.Time               // when progress was published last
 	speed meter
+	told  bool // its destination removes what is unfinished
 }
 
 // New makes an engine. Load and Run it.
 func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: func() string { return "" }, wake: make(chan struct{}, 1),
-		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay), last: o.First,
+		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay),
+		left: make(map[protocol.TransferID]store.Transfer), unfinished: o.Unfinished, last: o.First,
 	}
 	if e.last == 0 {
 		e.last = rand.Uint32()
@@ -98,6 +106,9 @@ func (e *Engine) Guard(policy func() string, again func(ctx context.Context, t p
 func (e *Engine) Load(ctx context.Context) error {
 	rows, err := e.store.OpenTransfers(ctx)
 	if err != nil {
+		return err
+	}
+	if err := e.loadLeft(ctx); err != nil {
 		return err
 	}
 	e.mu.Lock()
@@ -139,10 +150,14 @@ func (e *Engine) Run(ctx context.Context) {
 		}
 	}()
 	defer func() { <-nodes }()
+	var swept sync.WaitGroup
+	swept.Go(func() { e.sweep(ctx) })
+	defer swept.Wait()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		e.startReady()
+		e.tidy(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -343,10 +358,14 @@ func (e *Engine) finish(j *job, state, text string) {
 	e.mu.Unlock()
 	e.change(j, func(t *protocol.Transfer) {
 		t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, time.Now().UnixMilli(), 0, 0
-		if state == protocol.TransferDone {
+		if state == protocol.TransferDone || j.told {
 			t.Current = ""
 		}
 	})
+	if state == protocol.TransferCancelled {
+		e.keep(store.Transfer{Transfer: j.view(), Agent: j.row.Agent})
+		e.Wake() // its machine may be back already
+	}
 	close(j.over)
 }
 

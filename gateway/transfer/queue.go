@@ -297,26 +297,29 @@ func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protoc
 		}
 		return j.view(), nil
 	}
-	e.discard(ctx, j)
+	told := e.discard(ctx, j)
+	e.mu.Lock()
+	j.told = told
+	e.mu.Unlock()
 	e.finish(j, protocol.TransferCancelled, "")
 	return j.view(), nil
 }
 
-// discard has the destination of a transfer that rests remove the file that was on its way.
-func (e *Engine) discard(ctx context.Context, j *job) {
+// discard has the destination of a transfer that rests remove the file that was on its way, and reports whether it was told, or has none.
+func (e *Engine) discard(ctx context.Context, j *job) bool {
 	t := j.view()
 	if t.Attempts == 0 || t.Simple || t.Current == "" {
-		return
+		return true
 	}
 	s, release, err := e.side(j, t.To, "Destination")
 	if err != nil {
-		return
+		return false
 	}
 	defer release()
 	_, path := split(t.Destination)
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
-	s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current})
+	return s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current}) == nil
 }
 
 // Retry puts a failed or cancelled transfer into the queue once more, under its own id: what has arrived is not sent again.
@@ -338,6 +341,7 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Lin
 	}
 	j := &job{e: e, row: row, here: here, over: make(chan struct{})}
 	e.mu.Lock()
+	delete(e.left, in.ID)
 	if e.closed || e.jobs[in.ID] != nil {
 		e.mu.Unlock()
 		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer is in the queue already")

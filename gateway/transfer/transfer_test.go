@@ -132,7 +132,7 @@ func TestAPausedTransferGoesOn(t *testing.T) {
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
 		t.Fatal(err)
 	}
-	if end := r.end(tr.ID, 30*time.Second); end.State != protocol.TransferDone || end.Attempts != 2 {
+	if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone || end.Attempts != 2 {
 		t.Fatalf("%+v", end)
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -60,6 +61,7 @@ type Ends struct {
 	peer    Peer
 	consent Consent
 	log     *slog.Logger
+	ledger  *Ledger      // of what is unfinished; may be nil
 	sending atomic.Int32 // senders of streams
 
 	mu   sync.Mutex // guards what follows
@@ -80,6 +82,12 @@ func NewEnds(files Files, peer Peer, consent Consent, log *slog.Logger) *Ends {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Ends{files: files, peer: peer, consent: consent, log: log, open: make(map[uint32]*end)}
+}
+
+// Keep has unfinished files written down in a ledger. Call it before anything else.
+func (e *Ends) Keep(l *Ledger) *Ends {
+	e.ledger = l
+	return e
 }
 
 // end is one transfer at this end.
@@ -202,14 +210,17 @@ func (e *Ends) stop(p protocol.TransferStop) {
 
 // discard removes the unfinished file of a transfer that was cancelled while it rested.
 func (e *Ends) discard(p protocol.TransferStop) {
+	removed := e.ledger.clean(e.files, markOf(p.Stream.ID), time.Time{})
 	t, err := e.files.Target(p.Path, p.Stream.Into, false)
-	if err != nil {
-		return
+	if err == nil {
+		defer t.Root.Close()
+		r := &Receiver{Transfer: p.Stream.ID}
+		if t.Root.Remove(r.partName(path.Clean(p.Current))) == nil {
+			removed++
+		}
 	}
-	defer t.Root.Close()
-	r := &Receiver{Transfer: p.Stream.ID}
-	if t.Root.Remove(r.partName(path.Clean(p.Current))) == nil {
-		e.log.Info("An unfinished file was removed", "transfer", p.Stream.ID)
+	if removed > 0 {
+		e.log.Info("Unfinished files were removed", "transfer", p.Stream.ID, "files", removed)
 	}
 }
 
@@ -331,7 +342,15 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		return
 	}
 	r := &Receiver{ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in}
+	mark := markOf(p.Stream.ID)
+	r.Note = func(dir string) { e.ledger.note(mark, t.path(dir)) }
 	res, err := r.Run(ctx)
+	switch {
+	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1:
+		e.ledger.done(mark)
+	case err == nil && res.Failed == 0, errors.Is(context.Cause(ctx), ErrDiscard): // an earlier attempt may have left another one
+		e.ledger.clean(e.files, mark, time.Time{})
+	}
 	if err != nil && ctx.Err() != nil {
 		e.log.Info("Receiving was interrupted", "transfer", p.Stream.ID, "err", context.Cause(ctx))
 		return

@@ -37,10 +37,16 @@ type incoming struct {
 	match  bool  // it is the file that is there under its own name
 }
 
+// markOf begins the names of all unfinished files of a transfer, and of no other one.
+func markOf(id protocol.TransferID) string {
+	h := sha256.Sum256([]byte(id))
+	return partPrefix + hex.EncodeToString(h[:8]) + "-"
+}
+
 // partName is what an unfinished file is called: the same in every attempt of a transfer.
 func (r *Receiver) partName(name string) string {
 	h := sha256.Sum256([]byte(string(r.Transfer) + "\x00" + name))
-	return path.Join(path.Dir(name), partPrefix+hex.EncodeToString(h[:10])+partSuffix)
+	return path.Join(path.Dir(name), markOf(r.Transfer)+hex.EncodeToString(h[:8])+partSuffix)
 }
 
 // decide says what there is of a large file already: a file of the same size under its name, which may be the same, or a part of an earlier attempt.
@@ -142,6 +148,10 @@ func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
 		if in.match = x.whole; in.match {
 			return in, nil
 		}
+	}
+	if dir := path.Dir(in.part); r.Note != nil && !r.noted[dir] {
+		r.noted[dir] = true
+		r.Note(dir)
 	}
 	var err error
 	in.f, err = r.openFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

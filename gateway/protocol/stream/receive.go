@@ -34,12 +34,15 @@ type Receiver struct {
 	Conflict string
 	Out      Send
 	In       *Inbox
+	// Note, which may be nil, is told each folder, relative to Root, before there is an unfinished file in it.
+	Note func(dir string)
 
 	pack   packer
 	owed   int // bytes written and not given back
 	told   time.Time
 	coming map[uint32]*expected // announced, not complete
 	file   *incoming            // the one that is being written
+	noted  map[string]bool      // folders that Note was told
 	real   map[string]bool      // folders that are known to be no links
 	names  map[uint64]uint64    // of what was made: folded names to names, both as sums
 	dirs   []entry              // to get their modes and times at the end
@@ -62,6 +65,7 @@ type Result struct {
 // Run receives everything. What it returns without an error is on the disk for good. When ctx ends with [ErrDiscard] as its cause, what is
 // unfinished is removed; otherwise it is kept for a later attempt.
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
+	r.noted = make(map[string]bool)
 	r.coming, r.real, r.names = make(map[uint32]*expected), map[string]bool{".": true}, make(map[uint64]uint64)
 	r.pack = packer{id: r.ID, send: r.Out}
 	defer r.release()

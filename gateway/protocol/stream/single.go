@@ -98,6 +98,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 		e.report(ctx, n, protocol.TransferAccept.Name, accept, false)
 		return
 	}
+	defer e.ledger.done(part.temp)
 	defer part.discard()
 	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
 		return
@@ -176,6 +177,7 @@ func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part,
 	if room := free(t.Root); room >= 0 && room < p.Size+spare {
 		return fail(fmt.Errorf("the disk has %d MiB left, and %d MiB would arrive", room>>20, p.Size>>20))
 	}
+	e.ledger.note(w.temp, t.path("."))
 	if w.f, err = t.Root.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return fail(err)
 	}

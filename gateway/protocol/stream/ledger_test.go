@@ -1,0 +1,103 @@
+package stream
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// disk is every folder of this machine below one.
+type disk struct{ home string }
+
+func (d disk) Source(string) (Item, func(), error) { return Item{}, nil, errors.New("nothing") }
+
+func (d disk) Target(name string, _, _ bool) (Target, error) {
+	if !strings.HasPrefix(name, d.home) {
+		return Target{}, errors.New("outside")
+	}
+	root, err := os.OpenRoot(name)
+	return Target{Root: root, Abs: name}, err
+}
+
+func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
+	home, outside := t.TempDir(), t.TempDir()
+	l := OpenLedger(filepath.Join(t.TempDir(), "not", "there", "yet"))
+	mark := markOf("old")
+	old, fresh := time.Now().Add(-30*24*time.Hour), time.Now()
+	put := func(name string, at time.Time) string {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	gone := []string{put(filepath.Join(home, "in", mark+"1.part"), old), put(filepath.Join(home, "in", "deep\nfolder", mark+"2.part"), old)}
+	stays := []string{
+		put(filepath.Join(home, "in", mark+"3.part"), fresh),                 // being written
+		put(filepath.Join(home, "in", mark+"1.part.txt"), old),               // the person's
+		put(filepath.Join(home, "in", ".fairlead-notes.part"), old),          // theirs, too
+		put(filepath.Join(home, "in", markOf("other")+"1.part"), old),        // of a transfer that goes on
+		put(filepath.Join(home, "elsewhere", mark+"1.part"), old),            // nothing was sent to there
+		put(filepath.Join(outside, mark+"1.part"), old),                      // out of reach now
+		put(filepath.Join(home, "in", mark+"folder.part", "kept.part"), old), // a folder
+	}
+	if runtime.GOOS != "windows" {
+		link := filepath.Join(home, "in", mark+"link.part")
+		if err := os.Symlink(stays[0], link); err != nil {
+			t.Fatal(err)
+		}
+		stays = append(stays, link)
+	}
+	for _, dir := range []string{"in", "in", "in/deep\nfolder", "no longer"} {
+		l.note(mark, filepath.Join(home, filepath.FromSlash(dir)))
+	}
+	away := markOf("away")
+	l.note(away, outside)
+	for _, m := range []string{mark, away} {
+		if err := os.Chtimes(l.path(m), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.note(markOf("other"), filepath.Join(home, "in"))
+	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != len(gone) {
+		t.Errorf("%d were removed", n)
+	}
+	for _, name := range gone {
+		if _, err := os.Lstat(name); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("left: %s", name)
+		}
+	}
+	for _, name := range stays {
+		if _, err := os.Lstat(name); err != nil {
+			t.Error(err)
+		}
+	}
+	// What could not be removed yet is looked at again.
+	for _, m := range []string{mark, away, markOf("other")} {
+		if _, err := os.Stat(l.path(m)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := os.Chtimes(stays[0], old, old); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 1 {
+		t.Errorf("%d were removed the second time", n)
+	}
+	if _, err := os.Stat(l.path(mark)); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the ledger keeps what is done")
+	}
+	if n := (*Ledger)(nil).Sweep(disk{home}, time.Now()); n != 0 {
+		t.Errorf("no ledger removed %d", n)
+	}
+}
