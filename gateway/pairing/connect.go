@@ -93,12 +93,41 @@ func (m *Manager) Leave(ctx context.Context, p auth.Principal) error {
 	if p.Device == "" {
 		return protocol.ErrBadRequest.With("this connection is not a paired device's")
 	}
-	_, err := m.change(ctx, p.Device, p.String(), "left:", func(d *store.PairedDevice) error {
-		d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), "the device itself", ""
+	_, err := m.leave(ctx, p.Device, p.String())
+	return err
+}
+
+func (m *Manager) leave(ctx context.Context, id protocol.DeviceID, by string) (protocol.Device, error) {
+	out, err := m.change(ctx, id, by, "left:", func(d *store.PairedDevice) error {
+		if d.RevokedAt == 0 {
+			d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), "the device itself", ""
+		}
 		return nil
 	})
-	m.forgetRequests(p.Device)
-	return err
+	m.forgetRequests(id)
+	return out, err
+}
+
+// letGo is Leave for a device that has proved its key and nothing else: it may have lost its token, and a machine's node may be connected beside it.
+func (m *Manager) letGo(ctx context.Context, key []byte, w trust.Wire) error {
+	id := trust.DeviceID(key)
+	m.mu.Lock()
+	d := m.devices[id]
+	err := refusal(d, key, time.Now())
+	by := ""
+	if err == nil {
+		by = auth.Device(d.Device).String()
+	}
+	m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	out, err := m.leave(ctx, id, by)
+	if err != nil {
+		return err
+	}
+	m.CloseDevice(id)
+	return w.Send(trust.Message{Done: &trust.Done{Device: out}})
 }
 
 // CloseDevice ends the connections of a device; Leave's caller does it once the answer is on its way.

@@ -2,6 +2,7 @@ package pairing
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -336,4 +337,55 @@ func TestARefusedOfferIsNotAskedAgainUntilItChanges(t *testing.T) {
 	if held, asked := offer("Read", "Write"); len(held) != 1 || len(asked) != 1 {
 		t.Errorf("something else: %v, %+v", held, asked)
 	}
+}
+
+// A device that leaves needs its key only: its token may be lost, and a machine's node may be connected at the same time. Nobody else can end its pairing.
+func TestADeviceLeavesWithItsKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kept{}
+		m := open(t, k)
+		invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient})
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, _ := trust.ParseCode(invite.Code)
+		id := trust.NewIdentity()
+		taker := phone(id)
+		taker.Code = &code
+		out, hangUp := come(t, m, taker)
+		defer hangUp()
+		synctest.Wait()
+		l, _ := m.List(t.Context())
+		if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+			t.Fatal(err)
+		}
+		<-out
+		leave := func(id trust.Identity) error {
+			out, hangUp := come(t, m, trust.Taker{Identity: id, Leave: true})
+			defer hangUp()
+			return (<-out).err
+		}
+		reason := func(err error) (why protocol.DeviceRefused) {
+			if !errors.Is(err, protocol.ErrUnauthorized) || json.Unmarshal(protocol.AsError(err).Details, &why) != nil {
+				t.Errorf("refused with %v", err)
+			}
+			return why
+		}
+		if why := reason(leave(trust.NewIdentity())); why.Reason != protocol.RefusedUnknown {
+			t.Errorf("a stranger: %+v", why)
+		}
+		if l, _ := m.List(t.Context()); len(l.Devices) != 1 || l.Devices[0].RevokedAt != 0 || len(l.Requests) != 0 {
+			t.Fatalf("a stranger ended %+v", l)
+		}
+		if err := leave(id); err != nil {
+			t.Fatal(err)
+		}
+		l, _ = m.List(t.Context())
+		if l.Devices[0].RevokedAt == 0 || l.Devices[0].RevokedBy != "the device itself" || k.devices[id.ID()].TokenHash != "" {
+			t.Errorf("%+v", l.Devices[0])
+		}
+		if why := reason(leave(id)); why.Reason != protocol.RefusedRevoked || why.By != "the device itself" {
+			t.Errorf("once more: %+v", why)
+		}
+	})
 }

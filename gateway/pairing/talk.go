@@ -42,7 +42,7 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 	var secret []byte
 	var code *trust.Code
 	switch {
-	case g.Renews(), hello.Door == protocol.DoorAsk:
+	case g.Renews(), g.Leaves(), hello.Door == protocol.DoorAsk:
 	case hello.Door == protocol.DoorLink:
 		if taken, err = m.take(hello); err != nil {
 			return err
@@ -82,6 +82,9 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 			return err
 		}
 		return w.Send(trust.Message{Done: &done})
+	}
+	if g.Leaves() {
+		return m.letGo(ctx, hello.Key, w)
 	}
 	r, err := m.request(g, taken, address)
 	if err != nil {

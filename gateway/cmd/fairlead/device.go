@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -179,6 +180,9 @@ func gatewaysCommand(o *options) *cobra.Command {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, p := range list {
 				state := "paired " + ago(p.PairedAt)
+				if p.LeftAt > 0 {
+					state = "left " + ago(p.LeftAt) + ", and it does not know yet"
+				}
 				if p.Ended != nil {
 					state = p.Ended.Reason
 					if p.Ended.By != "" {
@@ -203,28 +207,38 @@ func leaveCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			peer, err := peers.Find(args[0], "")
+			peer, err := leaving(peers, args[0])
 			if err != nil {
 				return err
 			}
-			// The gateway is told when it can be reached; else it sees a device that never comes again.
-			told := false
-			if peer.Role == protocol.RoleClient && peer.Ended == nil {
-				if c, err := o.connectPeer(cmd.Context(), peer, peers, id); err == nil {
-					_, err = client.Call(cmd.Context(), c.Client, protocol.DeviceLeave, protocol.Empty{})
-					told = err == nil
-					c.close()
-				}
+			if peer.Ended != nil {
+				return peers.Forget(peer.Pin)
 			}
-			if err := peers.Forget(peer.Pin); err != nil {
-				return err
+			ctx, cancel := context.WithTimeout(cmd.Context(), dialLimit)
+			defer cancel()
+			err = client.Leave(ctx, peers, peer.Pin, id, nil)
+			if errors.Is(err, protocol.ErrUnavailable) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s could not be reached. It is told when a node starts on this machine, or by this command again; or revoke this machine there.\n", peer.Name)
+				return nil
 			}
-			if !told && peer.Ended == nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s was not told: revoke this machine there too.\n", peer.Name)
-			}
-			return nil
+			return err
 		},
 	}
+}
+
+// leaving finds the gateway to leave; one that was left already and was not told comes last.
+func leaving(peers *trust.Peers, name string) (trust.Peer, error) {
+	peer, err := peers.Find(name, "")
+	if !errors.Is(err, protocol.ErrNotFound) {
+		return peer, err
+	}
+	list, listErr := peers.List()
+	for _, p := range list {
+		if p.LeftAt > 0 && strings.EqualFold(p.Name, name) {
+			return p, nil
+		}
+	}
+	return peer, errors.Join(err, listErr)
 }
 
 func networkCommand(o *options) *cobra.Command {

@@ -77,7 +77,7 @@ token (FAIRLEAD_TOKEN) or by the name of a pairing.`,
 			if err != nil {
 				return err
 			}
-			if err := o.reach(&opts, to, cmd.Flags().Changed("id")); err != nil {
+			if err := o.reach(cmd.Context(), &opts, to, cmd.Flags().Changed("id")); err != nil {
 				return err
 			}
 			n, err := node.New(opts)
@@ -96,7 +96,7 @@ token (FAIRLEAD_TOKEN) or by the name of a pairing.`,
 }
 
 // reach says how a node gets to its gateway.
-func (o *options) reach(opts *node.Options, to string, ownID bool) error {
+func (o *options) reach(ctx context.Context, opts *node.Options, to string, ownID bool) error {
 	if strings.Contains(to, "://") {
 		token, err := o.findToken()
 		opts.URL, opts.Token = to, token
@@ -105,6 +105,9 @@ func (o *options) reach(opts *node.Options, to string, ownID bool) error {
 	id, peers, err := o.identity()
 	if err != nil {
 		return err
+	}
+	if err := client.TellLeft(ctx, peers, id, nil); err != nil {
+		slog.Debug("A gateway that was left does not know it", "err", err)
 	}
 	peer, err := peers.Find(to, protocol.RoleNode)
 	if errors.Is(err, protocol.ErrNotFound) && to == "" {

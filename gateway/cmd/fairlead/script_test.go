@@ -40,6 +40,8 @@ func TestCommands(t *testing.T) {
 			e.Setenv("NETADDR", freePort(t))
 			e.Setenv("FAIRLEAD_URL", "ws://"+addr+"/ws")
 			e.Setenv("FAIRLEAD_HOME", e.WorkDir+"/home")
+			host, _ := os.Hostname()
+			e.Setenv("GATEWAYNAME", host)
 			e.Setenv("FAIRLEAD_SECRETS", "file")
 			e.Setenv("FAIRLEAD_TOKEN", "")
 			e.Setenv("SHELL", "/bin/sh")

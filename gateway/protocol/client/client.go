@@ -178,6 +178,10 @@ func (c *Client) once(ctx context.Context) error {
 		if resp != nil && resp.StatusCode == http.StatusForbidden {
 			return &FinalError{protocol.ErrForbidden.With("the gateway refused the connection: its address is not one it serves")}
 		}
+		var final *FinalError
+		if errors.As(err, &final) {
+			return final
+		}
 		return protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", c.opts.URL, err))
 	}
 	early := early{deliver: c.opts.OnEvent}

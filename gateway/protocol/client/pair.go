@@ -91,6 +91,13 @@ func Through(o Options, peers *trust.Peers, pin trust.Pin, id trust.Identity, fi
 	o.URL = "ws://fairlead/ws"
 	addresses := func(ctx context.Context) ([]string, error) {
 		p, err := peers.Get(pin)
+		switch {
+		case errors.Is(err, protocol.ErrNotFound):
+			return nil, &FinalError{err}
+		case err == nil && p.LeftAt > 0:
+			tellLeft(ctx, peers, pin, id, find) // else another time
+			return nil, errLeft(p.Name)
+		}
 		return p.Addresses, err
 	}
 	o.Dial = func(ctx context.Context) (net.Conn, error) {

@@ -26,6 +26,8 @@ type Peer struct {
 	PairedAt int64             `json:"pairedAt"`
 	// Ended says why the gateway does not let this device in any more; nil while it does.
 	Ended *protocol.DeviceRefused `json:"ended,omitempty"`
+	// LeftAt is when this device ended the pairing, while the gateway does not know it yet; Unix milliseconds.
+	LeftAt int64 `json:"leftAt,omitempty"`
 }
 
 // Peers are the gateways this device is paired with. What is public of them lies in gateways.json of the data folder, their tokens with the
@@ -81,14 +83,14 @@ func (p *Peers) Get(pin Pin) (Peer, error) {
 	return Peer{}, protocol.ErrNotFound.With("this device is not paired with the gateway any more")
 }
 
-// Find gives the gateway called name, or the only one when name is empty, for a role; "" is any role.
+// Find gives the gateway called name, or the only one when name is empty, for a role; "" is any role. One that this device has left is not found.
 func (p *Peers) Find(name, role string) (Peer, error) {
 	list, err := p.List()
 	if err != nil {
 		return Peer{}, err
 	}
 	list = slices.DeleteFunc(list, func(q Peer) bool {
-		return role != "" && q.Role != role || name != "" && !strings.EqualFold(q.Name, name)
+		return q.LeftAt > 0 || role != "" && q.Role != role || name != "" && !strings.EqualFold(q.Name, name)
 	})
 	switch {
 	case len(list) == 1:
@@ -158,6 +160,14 @@ func (p *Peers) Moved(pin Pin, addresses []string) error {
 // Ended notes that the gateway refuses this device for good.
 func (p *Peers) Ended(pin Pin, why protocol.DeviceRefused) error {
 	return p.edit(pin, func(q *Peer) { q.Ended = &why })
+}
+
+// Leave ends a pairing on this side until the gateway was told and it is forgotten. Its token is deleted at once.
+func (p *Peers) Leave(pin Pin) error {
+	if err := p.secrets.Delete(tokenName(pin)); err != nil {
+		return fmt.Errorf("delete the device's token: %w", err)
+	}
+	return p.edit(pin, func(q *Peer) { q.LeftAt = time.Now().UnixMilli() })
 }
 
 // Forget ends a pairing on this side.

@@ -24,7 +24,10 @@ const MaxMessage = 64 << 10
 const version = 1
 
 // Doors that only the conversation knows. The others are in protocol.
-const doorRenew = "renew" // a paired device fetches a new token with its key
+const (
+	doorRenew = "renew" // a paired device fetches a new token with its key
+	doorLeave = "leave" // a paired device ends its pairing
+)
 
 // Message is one step. Exactly one field is set. The steps are Hello (device), Challenge (gateway), Proof (device), Waiting (gateway, while the
 // person decides), Done (gateway); Error ends it at any time.
@@ -173,6 +176,9 @@ func Receive(pin Pin, m Message) (*Giver, error) {
 // Renews reports whether the device is paired already and wants a new token.
 func (g *Giver) Renews() bool { return g.Hello.Door == doorRenew }
 
+// Leaves reports whether the device is paired and ends that.
+func (g *Giver) Leaves() bool { return g.Hello.Door == doorLeave }
+
 // Challenge is the gateway's answer. Of link and code the one that the device's door needs must be given.
 func (g *Giver) Challenge(secret []byte, code *Code) (Message, error) {
 	g.secret, g.challenge.Nonce = secret, newNonce()
@@ -229,6 +235,7 @@ type Taker struct {
 	Link      *Link     // one of Link, Code, or neither: then the gateway's person is asked
 	Code      *Code
 	Renew     bool
+	Leave     bool
 	// OnWaiting is told the words to show, and for how many seconds the person over there is asked.
 	OnWaiting func(words []string, seconds int)
 }
@@ -246,6 +253,8 @@ func (t Taker) Run(w Wire) (Done, error) {
 	switch {
 	case t.Renew:
 		hello.Door = doorRenew
+	case t.Leave:
+		hello.Door = doorLeave
 	case t.Link != nil:
 		hello.Door, hello.Invite, secret = protocol.DoorLink, t.Link.Invite, t.Link.Secret
 		if t.Pin != t.Link.Pin {
@@ -287,10 +296,10 @@ func (t Taker) Run(w Wire) (Done, error) {
 		if m, err = receive(w); err != nil {
 			return Done{}, err
 		}
-	} else if !t.Renew {
+	} else if !t.Renew && !t.Leave {
 		return Done{}, errTalk
 	}
-	if m.Done == nil || m.Done.Token == "" {
+	if m.Done == nil || m.Done.Token == "" && !t.Leave {
 		return Done{}, errTalk
 	}
 	m.Done.Gateway.Pin = t.Pin // what was seen and checked, not what was said

@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 			return err
 		}
 	}
-	if err := p.reach(&opts); err != nil {
+	if err := p.reach(ctx, &opts); err != nil {
 		return err
 	}
 	opts.Logger = slog.New(slog.NewTextHandler(stderr, nil))

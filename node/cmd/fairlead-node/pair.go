@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -79,7 +80,7 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 }
 
 // reach says how the node gets to its gateway: by address and token, or through its pairing.
-func (p pairing) reach(opts *node.Options) error {
+func (p pairing) reach(ctx context.Context, opts *node.Options) error {
 	if strings.Contains(p.gateway, "://") {
 		opts.URL, opts.Token = p.gateway, os.Getenv("FAIRLEAD_TOKEN")
 		return nil
@@ -91,6 +92,9 @@ func (p pairing) reach(opts *node.Options) error {
 	name := p.gateway
 	if strings.Contains(name, ":") { // an address that was paired with
 		name = ""
+	}
+	if err := client.TellLeft(ctx, peers, id, nil); err != nil {
+		slog.Debug("A gateway that was left does not know it", "err", err)
 	}
 	peer, err := peers.Find(name, protocol.RoleNode)
 	if errors.Is(err, protocol.ErrNotFound) {

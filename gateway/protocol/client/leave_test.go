@@ -1,0 +1,60 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/protocol/trust"
+)
+
+// A node that runs must not come back to a gateway that its owner has left, not even while the gateway cannot be told.
+func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	dir := t.TempDir()
+	peers, id := trust.OpenPeers(dir, secret.Open(dir)), trust.NewIdentity()
+	pin := trust.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	if _, err := peers.Put(trust.Done{Device: protocol.Device{ID: id.ID(), Role: protocol.RoleNode}, Token: "fd_x", Gateway: trust.Gateway{Name: "tower", Pin: pin, Addresses: []string{closed.Addr().String()}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Leave(t.Context(), peers, pin, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
+		t.Errorf("leaving a gateway that is away: %v", err)
+	}
+	if _, err := peers.Find("tower", ""); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("a gateway that was left is offered: %v", err)
+	}
+	if token, err := peers.Token(pin); err != nil || token != "none" {
+		t.Errorf("the token is still there: %v", err)
+	}
+	run := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		return client.New(client.Through(client.Options{Connect: func() protocol.ConnectParams { return protocol.ConnectParams{} }}, peers, pin, id, nil)).Run(ctx)
+	}
+	var final *client.FinalError
+	if err := run(); !errors.As(err, &final) || err.Error() == "" {
+		t.Errorf("it goes on after %v", err)
+	}
+	if list, err := peers.List(); err != nil || len(list) != 1 || list[0].LeftAt == 0 {
+		t.Errorf("it was forgotten before the gateway knew: %+v, %v", list, err)
+	}
+	if err := client.TellLeft(t.Context(), peers, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
+		t.Errorf("telling it: %v", err)
+	}
+	if err := peers.Forget(pin); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(); !errors.As(err, &final) {
+		t.Errorf("without the pairing it goes on after %v", err)
+	}
+}
