@@ -52,11 +52,8 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	}
 	said := widgets.NewParagraph("", look.ColorMuted, "text")
 	name := entry(f.Name, "Morning report", func(s string) { f.Name = s })
-	text := widget.NewMultiLineEntry()
+	text := widgets.NewTextArea(4, "Look at the backups and tell me what failed.")
 	text.SetText(f.Text)
-	text.Wrapping = fyne.TextWrapWord
-	text.SetMinRowsVisible(4)
-	text.SetPlaceHolder("Look at the backups and tell me what failed.")
 	text.OnChanged = func(s string) { f.Text = s }
 
 	every := widgets.NewField("Every", widgets.Row(look.Inside, -1, widgets.Limit(120, true, entry(f.Every, "1", func(s string) { f.Every = s })), choose(unitOptions(), f.Unit, func(s string) { f.Unit = s })))

@@ -64,8 +64,9 @@ func (d *detail) show() {
 	}
 	d.set.show(e, p.view.Set[e.SettingsKey])
 	d.text.SetText(p.view.Text)
-	d.fault.Set("", look.ColorBad)
+	d.fault.Hide()
 	if p.view.TextProblem != "" {
+		d.fault.Show()
 		d.fault.Set("Its text cannot be shown: "+p.view.TextProblem, look.ColorBad)
 	}
 	d.facts.Objects = []fyne.CanvasObject{widgets.Col(look.Group, d.lines()...)}
@@ -78,6 +79,7 @@ func (d *detail) show() {
 			widgets.NewPart("ITS TEXT"), widgets.Col(look.Inside, d.fault, widgets.Readable(d.text))), back))
 	}
 	p.Box.Refresh()
+	p.Box.Refresh() // how high the text is, is known when it was laid out once
 }
 
 // lines are what is known of the skill.

@@ -3,7 +3,6 @@ package skills
 import (
 	"context"
 
-	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
@@ -28,10 +27,7 @@ func (p *Page) openForm() {
 			where.SetText("skills/" + folder + "/SKILL.md")
 		}
 	}
-	when := widget.NewMultiLineEntry()
-	when.Wrapping = fyne.TextWrapWord
-	when.SetMinRowsVisible(3)
-	when.SetPlaceHolder("Write the release notes of a version. Use it when I say “what is new” or “write the changelog”.")
+	when := widgets.NewTextArea(3, "Write the release notes of a version. Use it when I say “what is new” or “write the changelog”.")
 	when.OnChanged = func(s string) { n.When = s }
 	caps := newNeeds(func(list []string) { n.Caps = list })
 	create := widgets.NewButton("Create and edit", "check", nil)
