@@ -16,19 +16,19 @@ type ChannelsView struct {
 	Loaded   bool
 	Problem  string // why they cannot be loaded
 	Kinds    []protocol.ChannelKind
-	Accounts []ChannelAccount          // by channel and id
-	Pending  []protocol.PendingPair    // strangers who wait, the longest first
-	Policies map[string]ChannelPolicy  // by channel
-	Logins   map[string]ChannelLogin   // by key of the account
-	busy     map[string]string         // by key of the account: what is being done
-	hidden   map[string]map[string]int // by channel: senders whose removal may still be undone
+	Accounts []ChannelAccount         // by channel and id
+	Pending  []protocol.PendingPair   // strangers who wait, the longest first
+	Policies map[string]ChannelPolicy // by channel
+	Logins   map[string]ChannelLogin  // by key of the account: what a login wants or said
+
+	busy map[string]string // by key of the account: what is being done
 }
 
 // ChannelAccount is one account of a channel.
 type ChannelAccount struct {
 	Channel string
 	protocol.ChannelAccountStatus
-	// Kind is what the gateway knows of the channel; ok is false for one that another program serves.
+	// Kind is what the gateway knows of the channel. Own says that the gateway runs the account; else another program does, and it can only be looked at.
 	Kind protocol.ChannelKind
 	Own  bool
 	Busy string // what is being done with it just now, such as Connecting…
@@ -100,7 +100,7 @@ func (c *Channels) Load(ctx context.Context) {
 			v.Problem = sentence(err)
 			return v
 		}
-		next.Logins, next.busy, next.hidden = v.Logins, v.busy, v.hidden
+		next.Logins, next.busy = v.Logins, v.busy
 		return next.settle()
 	})
 }

@@ -154,6 +154,7 @@ type ChannelField struct {
 	Title    string `json:"title"`
 	Required bool   `json:"required,omitempty"`
 	Secret   bool   `json:"secret,omitempty"`
+	Long     bool   `json:"long,omitempty"` // of several lines
 }
 
 // ChannelParams names an account (seed 004, channel.stop, channel.status and channel.logout). An empty account is "default", for

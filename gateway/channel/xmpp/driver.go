@@ -27,7 +27,7 @@ func (Driver) Kind() protocol.ChannelKind {
 		{Name: "rooms", Title: "Rooms to be in, such as team@rooms.example.org"},
 		{Name: "nick", Title: "Nickname in rooms (default: the address's first part)"},
 		{Name: "server", Title: "Server as host:port, where the address's domain does not lead to it"},
-		{Name: "certificate", Title: "Certificate (PEM) to trust for this server, where it has none that the system trusts"},
+		{Name: "certificate", Title: "Certificate (PEM) to trust for this server, where it has none that the system trusts", Long: true},
 	}}
 }
 

@@ -1,0 +1,120 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// ChannelForm is an account as a person fills it in.
+type ChannelForm struct {
+	Kind    protocol.ChannelKind
+	Account string            // its name; empty is "default"
+	Values  map[string]string // by field
+	// Known is an account that is changed: fields that were not touched stay as they are.
+	Known bool
+	// Kept is the account that an earlier, failed Save of the same form left; another of that name is not written over.
+	Kept string
+	was  map[string]string
+}
+
+// NewChannelForm is an empty form; account is the name it proposes.
+func NewChannelForm(k protocol.ChannelKind, account string) ChannelForm {
+	return ChannelForm{Kind: k, Account: account, Values: map[string]string{}}
+}
+
+// FormOfAccount is the form of an account that is there. Secrets are not in it: nobody is told them.
+func FormOfAccount(c ChannelAccount) ChannelForm {
+	f := ChannelForm{Kind: c.Kind, Account: c.AccountID, Values: map[string]string{}, Known: true}
+	for _, field := range c.Kind.Fields {
+		if text := settingText(c.Settings[field.Name]); text != "" {
+			f.Values[field.Name] = text
+		}
+	}
+	f.was = maps.Clone(f.Values)
+	return f
+}
+
+// settingText is a setting as it is typed: a list with commas.
+func settingText(raw json.RawMessage) string {
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		return strings.Join(list, ", ")
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// missing names a field that must be filled in and is not.
+func (f ChannelForm) missing() error {
+	for _, field := range f.Kind.Fields {
+		if field.Required && strings.TrimSpace(f.Values[field.Name]) == "" && (!f.Known || !field.Secret) {
+			return fmt.Errorf("fill in: %s", field.Title)
+		}
+	}
+	return nil
+}
+
+// config is what the gateway is told: what was filled in, or changed.
+func (f ChannelForm) config() (map[string]json.RawMessage, error) {
+	out := make(map[string]json.RawMessage)
+	for _, field := range f.Kind.Fields {
+		text := f.Values[field.Name]
+		if !field.Secret {
+			text = strings.TrimSpace(text)
+		}
+		if text == f.was[field.Name] && (text == "" || f.Known) {
+			continue // an empty secret stays what it is
+		}
+		raw, err := protocol.Marshal(text)
+		if err != nil {
+			return nil, err
+		}
+		out[field.Name] = raw
+	}
+	return out, nil
+}
+
+// FreeAccount proposes a name for a new account of a channel.
+func FreeAccount(list []ChannelAccount, channel string) string {
+	taken := make(map[string]bool)
+	for _, a := range list {
+		if a.Channel == channel {
+			taken[a.AccountID] = true
+		}
+	}
+	if !taken["default"] {
+		return "default"
+	}
+	for i := 2; ; i++ {
+		if id := fmt.Sprintf("account-%d", i); !taken[id] {
+			return id
+		}
+	}
+}
+
+// AccountID is the form in which the gateway keeps an account's name.
+func AccountID(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(strings.TrimSpace(name)) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			b.WriteRune(r)
+		} else if !strings.HasSuffix(b.String(), "-") {
+			b.WriteByte('-')
+		}
+	}
+	s := strings.Trim(b.String(), "-")
+	if len(s) > 64 {
+		s = strings.Trim(s[:64], "-")
+	}
+	if s == "" {
+		return "default"
+	}
+	return s
+}

@@ -1,0 +1,97 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// accountWords are the states of accounts for people.
+var accountWords = map[string]string{
+	protocol.AccountConnected: "connected", protocol.AccountConnecting: "connecting…", protocol.AccountOffline: "offline",
+	protocol.AccountNoLogin: "cannot log in", protocol.AccountStopped: "stopped",
+}
+
+// AccountWord is an account's state in a word.
+func AccountWord(a ChannelAccount) string {
+	if a.Busy != "" {
+		return strings.ToLower(a.Busy)
+	}
+	if w := accountWords[a.State]; w != "" {
+		return w
+	}
+	return a.State
+}
+
+// AccountText says how an account is, what that means and what to do.
+func AccountText(a ChannelAccount, now time.Time) string {
+	why := strings.TrimRight(a.Error, ".")
+	switch a.State {
+	case protocol.AccountConnected:
+		return "It is connected: people can write to the agent."
+	case protocol.AccountConnecting:
+		if why != "" {
+			return "It is being connected. The last time it did not work: " + why + "."
+		}
+		return "It is being connected."
+	case protocol.AccountNoLogin:
+		return sentence(errors.New(why)) + ". Correct its settings, or log it in again."
+	case protocol.AccountStopped:
+		return "It is stopped: nobody reaches the agent there until it is started."
+	}
+	text := "It is offline"
+	if why != "" {
+		text += ": " + why
+	}
+	if a.RetryAt > 0 {
+		text += ". It is connected again " + seconds(a.RetryAt, now)
+	}
+	return text + "."
+}
+
+// seconds says when something that is near happens.
+func seconds(ms int64, now time.Time) string {
+	d := time.UnixMilli(ms).Sub(now)
+	if d <= 0 {
+		return "now"
+	}
+	if d < 100*time.Second {
+		return fmt.Sprintf("in %d s", int((d + time.Second - 1).Seconds()))
+	}
+	return "in about " + Length(d)
+}
+
+// AccountTitle is what an account is called: its address where it has one, else its channel.
+func AccountTitle(a ChannelAccount) string {
+	for _, f := range a.Kind.Fields {
+		if f.Required && !f.Secret {
+			if text := settingText(a.Settings[f.Name]); text != "" {
+				return text
+			}
+		}
+	}
+	if a.AccountID != "" && a.AccountID != "default" {
+		return a.AccountID
+	}
+	return ChannelTitle(a.Kind, a.Channel)
+}
+
+// ChannelTitle is a channel's name for people.
+func ChannelTitle(k protocol.ChannelKind, channel string) string {
+	if k.Title != "" {
+		return k.Title
+	}
+	return channel
+}
+
+// PendingText says who a stranger is and what letting them in means.
+func PendingText(p protocol.PendingPair) (title, about string) {
+	title = p.SenderID
+	if p.SenderName != "" && p.SenderName != p.SenderID {
+		title = p.SenderName + " (" + p.SenderID + ")"
+	}
+	return title, "Whoever you let in can give the agent tasks, as you do. The name is their own word; only the address is sure."
+}
