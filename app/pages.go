@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/channels"
 	"fairlead/app/files"
 	"fairlead/app/look"
 	"fairlead/app/nodes"
@@ -63,6 +64,9 @@ func (s *shell) pages() []page {
 			return skills.New(ctx, s.b.state, skills.Handlers{
 				Edit: s.editFile, Folder: s.editFile, OpenURL: s.openURL, Copy: s.app.Clipboard().SetContent, Undo: s.offerUndo, Say: s.say,
 			}).Box
+		}},
+		{"channel", "Channels", func(ctx context.Context) fyne.CanvasObject {
+			return channels.New(ctx, s.b.state, channels.Handlers{Undo: s.offerUndo, Say: s.say}).Box
 		}},
 	}
 }

@@ -25,6 +25,7 @@ const (
 	ColorCode      fyne.ThemeColorName = "flCode"     // ground of code and output
 	ColorAddedBg   fyne.ThemeColorName = "flAddedBg"
 	ColorRemovedBg fyne.ThemeColorName = "flRemovedBg"
+	ColorPaper     fyne.ThemeColorName = "flPaper" // white in the dark too: under a picture that a camera reads
 
 	SyntaxKeyword fyne.ThemeColorName = "flSynKeyword"
 	SyntaxString  fyne.ThemeColorName = "flSynString"
@@ -54,6 +55,8 @@ var colors = map[fyne.ThemeColorName]pair{
 	ColorCode:                 {0xF6F6F4, 0x191B1D},
 	ColorAddedBg:              {0xE5F4EA, 0x1B2F24},
 	ColorRemovedBg:            {0xFBE9E7, 0x3A2322},
+
+	ColorPaper: {0xFFFFFF, 0xFFFFFF},
 
 	SyntaxKeyword: {0x8A2E8F, 0xD6A1E8},
 	SyntaxString:  {0x1C6B3A, 0x8FCF9F},

@@ -89,9 +89,9 @@ func ChannelTitle(k protocol.ChannelKind, channel string) string {
 
 // PendingText says who a stranger is and what letting them in means.
 func PendingText(p protocol.PendingPair) (title, about string) {
-	title = p.SenderID
-	if p.SenderName != "" && p.SenderName != p.SenderID {
-		title = p.SenderName + " (" + p.SenderID + ")"
+	title, _ = Reveal(p.SenderID)
+	if name, _ := Reveal(p.SenderName); name != "" && p.SenderName != p.SenderID {
+		title = name + " (" + title + ")"
 	}
 	return title, "Whoever you let in can give the agent tasks, as you do. The name is their own word; only the address is sure."
 }

@@ -1,0 +1,218 @@
+package channels
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	_ "image/jpeg" // what channels send
+	_ "image/png"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// detail is one account: how it is, its login, its settings, and who may write to the agent on its channel.
+type detail struct {
+	p   *Page
+	key string
+	a   state.ChannelAccount
+
+	toggle, login, change, logout *widgets.Button
+
+	sure   bool // the person was asked whether they mean to log out
+	state  *widgets.Paragraph
+	icon   *fyne.Container
+	scan   *fyne.Container // the picture to be scanned, or what a login said
+	facts  *fyne.Container
+	policy *policy
+	qr     []byte // that is shown
+	drawn  bool
+}
+
+func newDetail(p *Page, key string) *detail {
+	d := &detail{p: p, key: key, state: widgets.NewParagraph("", look.ColorText, "text"), icon: container.NewStack(), scan: container.NewStack(), facts: container.NewStack()}
+	d.toggle = widgets.NewButton("", "", func() {
+		if d.running() {
+			p.m.Stop(d.a)
+		} else {
+			p.m.Start(d.a)
+		}
+	})
+	d.login = widgets.NewButton("Log in again", "key", func() { p.m.Login(d.a) })
+	d.change = widgets.NewButton("Settings", "edit", func() { p.openChange(d.a) })
+	d.logout = widgets.NewQuiet("Log out", "trash", func() {
+		if !d.sure {
+			d.sure = true
+			d.show()
+			return
+		}
+		d.sure = false
+		p.m.Logout(d.a)
+	})
+	return d
+}
+
+// running reports whether the gateway keeps the account connected.
+func (d *detail) running() bool {
+	switch d.a.State {
+	case protocol.AccountStopped, protocol.AccountNoLogin:
+		return false
+	}
+	return true
+}
+
+// tick counts down to the next try.
+func (d *detail) tick() {
+	if d.a.RetryAt > 0 {
+		d.state.Set(state.AccountText(d.a, d.p.now()), look.ColorText)
+	}
+}
+
+// show draws the account as it is now; when it is gone, all of them. What has the keyboard keeps it.
+func (d *detail) show() {
+	p := d.p
+	a, ok := p.view.Account(d.key)
+	if !ok {
+		if p.view.Loaded {
+			p.back()
+		}
+		return
+	}
+	d.a = a
+	d.buttons()
+	icon, color := mark(a)
+	d.icon.Objects = []fyne.CanvasObject{widget.NewIcon(look.IconIn(icon, color))}
+	text := state.AccountText(a, p.now())
+	if a.Busy != "" {
+		text = a.Busy
+	}
+	d.state.Set(text, look.ColorText)
+	d.showLogin(p.view.Logins[d.key])
+	d.facts.Objects = []fyne.CanvasObject{widgets.Col(look.Group, d.lines()...)}
+	d.facts.Refresh()
+	if d.policy == nil {
+		d.policy = newPolicy(p, a.Channel)
+	}
+	d.policy.show(p.view.Policies[a.Channel], state.ChannelTitle(a.Kind, a.Channel))
+	if !d.drawn {
+		d.drawn = true
+		back := widgets.NewQuiet("All channels", "back", p.back)
+		p.set(widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(look.Inside, d.toggle, d.login, d.change, d.logout),
+			widgets.Lead("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back))
+	}
+	p.Box.Refresh()
+	p.Box.Refresh() // how high wrapped text is, is known when it was laid out once
+}
+
+// buttons are what can be done now.
+func (d *detail) buttons() {
+	d.toggle.Set("Start", "play")
+	if d.running() {
+		d.toggle.Set("Stop", "stop")
+	}
+	d.logout.Danger = d.sure
+	d.logout.SetText(map[bool]string{false: "Log out", true: "Log out and forget it"}[d.sure])
+	for _, b := range []*widgets.Button{d.toggle, d.login, d.change, d.logout} {
+		if d.a.Own {
+			b.Show()
+		} else {
+			b.Hide()
+		}
+		if d.a.Busy != "" {
+			b.Disable()
+		} else {
+			b.Enable()
+		}
+	}
+}
+
+// qrSize is how large a picture to be scanned is at most: large enough for a phone's camera at arm's length.
+const qrSize = 300
+
+// showLogin shows what a login wants or said.
+func (d *detail) showLogin(l state.ChannelLogin) {
+	if l.Message == "" && l.QR == nil {
+		d.scan.Objects, d.qr = nil, nil
+		d.scan.Hide()
+		return
+	}
+	d.scan.Show()
+	var rows []fyne.CanvasObject
+	if l.QR != nil {
+		img := canvas.NewImageFromReader(bytes.NewReader(l.QR), "login.png")
+		img.FillMode, img.ScaleMode = canvas.ImageFillContain, canvas.ImageScalePixels
+		size := pictureSize(l.QR)
+		img.SetMinSize(fyne.NewSquareSize(size))
+		paper := widgets.NewRect(look.ColorPaper, "", look.Corner)
+		rows = append(rows, widgets.Limit(size+2*look.Group, true, container.NewStack(paper, widgets.Inset(look.Group, look.Group, look.Group, look.Group, img))))
+	}
+	if l.Message != "" {
+		rows = append(rows, widgets.NewParagraph(l.Message, look.ColorText, "text"))
+	}
+	if l.QR != nil {
+		done := widgets.NewButton("It is scanned: connect", "check", func() { d.p.m.Start(d.a) })
+		done.Primary = true
+		rows = append(rows, widgets.Flow(look.Inside, done, widgets.NewQuiet("Another picture", "reset", func() { d.p.m.Login(d.a) })))
+	}
+	d.scan.Objects = []fyne.CanvasObject{widgets.Col(look.Inside, rows...)}
+}
+
+// pictureSize is how large a picture to be scanned is shown: its squares grow by a whole number where they are small.
+func pictureSize(data []byte) float32 {
+	head, _, err := image.DecodeConfig(bytes.NewReader(data))
+	if side := max(head.Width, head.Height); err == nil && side > 0 && side <= qrSize {
+		return float32(qrSize / side * side)
+	}
+	return qrSize
+}
+
+// lines are what is known of the account.
+func (d *detail) lines() []fyne.CanvasObject {
+	a, now := d.a, d.p.now()
+	var rows []fyne.CanvasObject
+	if d.sure {
+		rows = append(rows, widgets.NewParagraph("The account and its password are forgotten here, and what it had still to say is lost. Press once more to do that.", look.ColorBad, "text"))
+	}
+	if !a.Own {
+		rows = append(rows, widgets.NewParagraph("Another program is connected to the gateway and serves this account; it is started and stopped there.", look.ColorMuted, "text"))
+	}
+	rows = append(rows, fact("Channel", state.ChannelTitle(a.Kind, a.Channel)), fact("Account", a.AccountID))
+	if a.LastActivity > 0 {
+		rows = append(rows, fact("Last activity", state.When(a.LastActivity, now)))
+	}
+	if a.Waiting > 0 {
+		text := fmt.Sprintf("%d messages are not delivered yet; they are, as soon as that is possible.", a.Waiting)
+		if a.Waiting == 1 {
+			text = "1 message is not delivered yet; it is, as soon as that is possible."
+		}
+		rows = append(rows, fact("Waiting", text))
+	}
+	form := state.FormOfAccount(a)
+	for _, f := range a.Kind.Fields {
+		text := form.Values[f.Name]
+		switch {
+		case f.Secret && a.Own:
+			text = "•••••••• kept, and never shown"
+		case f.Long && text != "":
+			text, _, _ = strings.Cut(text, "\n")
+			text += " …"
+		}
+		if text != "" {
+			rows = append(rows, fact(f.Title, text))
+		}
+	}
+	return rows
+}
+
+// fact is something that is known, under its name, which may be long too.
+func fact(name, text string) fyne.CanvasObject {
+	return widgets.Col(look.Gap, widgets.NewParagraph(name, look.ColorMuted, look.SizeSmall), widgets.NewParagraph(text, look.ColorText, "text"))
+}

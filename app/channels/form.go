@@ -1,0 +1,189 @@
+package channels
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// openForm begins a new account, of the first kind of channel.
+func (p *Page) openForm() {
+	if len(p.view.Kinds) == 0 {
+		return
+	}
+	k := p.view.Kinds[0]
+	p.fill(state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
+}
+
+// openChange changes an account's settings.
+func (p *Page) openChange(a state.ChannelAccount) {
+	p.fill(state.FormOfAccount(a), func() { p.open(a.Key()) })
+}
+
+// form is what a person fills in: the fields that the gateway says the channel has.
+type form struct {
+	p      *Page
+	f      state.ChannelForm
+	leave  func()
+	fields *fyne.Container
+	said   *fyne.Container
+	save   *widgets.Button
+	stop   context.CancelFunc // of the login that goes on; nil while none does
+	first  fyne.Focusable
+}
+
+func (p *Page) fill(f state.ChannelForm, leave func()) {
+	p.form, p.detail, p.drawn = true, nil, ""
+	o := &form{p: p, f: f, leave: leave, fields: container.NewStack(), said: container.NewStack()}
+	title := "Add an account"
+	var kind fyne.CanvasObject = widgets.NewParagraph(f.Kind.Title, look.ColorText, "text")
+	if f.Known {
+		title = "Settings of " + f.Account
+	} else if len(p.view.Kinds) > 1 {
+		var words []string
+		for _, k := range p.view.Kinds {
+			words = append(words, k.Title)
+		}
+		choose := widget.NewSelect(words, nil)
+		choose.SetSelectedIndex(0)
+		choose.OnChanged = func(string) {
+			k := p.view.Kinds[choose.SelectedIndex()]
+			o.f = state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel))
+			o.draw()
+		}
+		kind = widgets.Limit(320, true, choose)
+	}
+	o.save = widgets.NewButton("Log in and connect", "check", o.submit)
+	o.save.Primary = true
+	cancel := widgets.NewQuiet("Cancel", "", o.cancel)
+	o.draw()
+	p.set(widgets.NewPage(title, widgets.NewForm(widgets.NewField("Channel", kind), o.fields, o.said, widgets.Row(look.Inside, -1, o.save, cancel))))
+	if o.first != nil {
+		p.focus(o.first)
+	}
+}
+
+// draw makes an entry for each field.
+func (o *form) draw() {
+	var rows []fyne.CanvasObject
+	o.first = nil
+	for _, field := range o.f.Kind.Fields {
+		caption := field.Title
+		if !field.Required {
+			caption += " (optional)"
+		}
+		changed := func(s string) { o.f.Values[field.Name] = s }
+		var entry fyne.CanvasObject
+		var focus fyne.Focusable
+		switch {
+		case field.Long && !field.Secret:
+			area := widgets.NewTextArea(3, "")
+			area.SetText(o.f.Values[field.Name])
+			area.OnChanged = changed
+			entry, focus = area, area
+		default:
+			e := widget.NewEntry()
+			if field.Secret {
+				e = widget.NewPasswordEntry()
+				if o.f.Known {
+					e.SetPlaceHolder("Unchanged")
+				}
+			}
+			e.SetText(o.f.Values[field.Name])
+			e.OnChanged = changed
+			e.OnSubmitted = func(string) { o.submit() }
+			entry, focus = e, e
+		}
+		if o.first == nil {
+			o.first = focus
+		}
+		rows = append(rows, widgets.Col(look.Gap, widgets.NewParagraph(caption, look.ColorMuted, look.SizeSmall), entry))
+	}
+	if !o.f.Known {
+		name := widget.NewEntry()
+		name.SetText(o.f.Account)
+		name.OnChanged = func(s string) { o.f.Account = s }
+		rows = append(rows, widgets.NewField("Name of the account here", name))
+	}
+	o.fields.Objects = []fyne.CanvasObject{widgets.Col(look.Group, rows...)}
+	o.fields.Refresh()
+	o.p.Box.Refresh()
+}
+
+func (o *form) say(x fyne.CanvasObject) {
+	o.said.Objects = []fyne.CanvasObject{x}
+	o.p.Box.Refresh()
+	o.p.Box.Refresh() // how high wrapped text is, is known when it was laid out once
+}
+
+// submit logs the account in with what was filled in. It can be cancelled.
+func (o *form) submit() {
+	if o.stop != nil {
+		return
+	}
+	p := o.p
+	ctx, stop := context.WithCancel(p.ctx)
+	o.stop = stop
+	o.save.Disable()
+	o.say(widgets.NewParagraph("Logging in… a network may take half a minute.", look.ColorMuted, "text"))
+	f := o.f
+	bind.Go(ctx, func(ctx context.Context) (string, error) { return p.m.Save(ctx, f) }, func(key string, err error) {
+		stop()
+		o.stop = nil
+		o.save.Enable()
+		if err == nil {
+			p.open(key)
+			return
+		}
+		o.f.Kept = key
+		o.say(o.problem(key, err))
+	})
+}
+
+// cancel ends the login that goes on, else leaves the form.
+func (o *form) cancel() {
+	if o.stop == nil {
+		o.leave()
+		return
+	}
+	o.stop()
+	o.stop = nil
+	o.save.Enable()
+	o.say(widgets.NewParagraph("Not logged in.", look.ColorMuted, "text"))
+}
+
+// problem says what went wrong, with a button that goes on.
+func (o *form) problem(key string, err error) fyne.CanvasObject {
+	p := o.p
+	what := widgets.Problem{What: "The account was not connected.", Do: sentence(err) + " Correct what is above and try again.", Button: "Try again"}
+	act := o.submit
+	i := slices.IndexFunc(p.view.Accounts, func(a state.ChannelAccount) bool { return a.Key() == key })
+	if errors.Is(err, state.ErrNoAnswer) && i >= 0 {
+		what = widgets.Problem{What: "The network does not answer.", Do: sentence(err) + " The settings are kept. Correct them, or let Fairlead try again and again.", Button: "Keep trying"}
+		a := p.view.Accounts[i]
+		act = func() {
+			p.m.Start(a)
+			p.open(key)
+		}
+	}
+	return widgets.NewErrorBox(what, act)
+}
+
+// sentence begins with a capital letter and ends with a full stop.
+func sentence(err error) string {
+	s := strings.TrimRight(strings.TrimSpace(err.Error()), ".")
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:] + "."
+}

@@ -1,0 +1,201 @@
+// Package channels is the page of channels: the accounts under which the agent is reached by chat, who waits to be let in, and who may write.
+package channels
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Handlers are what the page does beside its channels.
+type Handlers struct {
+	// Undo tells that something was done and offers to take it back, until a time.
+	Undo func(text string, undo func(), until time.Time)
+	Say  func(string)
+}
+
+// Page is the page. It belongs to the GUI thread.
+type Page struct {
+	ctx context.Context
+	m   *state.Channels
+	h   Handlers
+	Box *fyne.Container
+
+	view    state.ChannelsView
+	detail  *detail // nil while the list or the form is shown
+	form    bool    // the form is shown: what comes in does not disturb it
+	drawn   string  // what the page of all accounts shows; empty while another is shown
+	waiting int     // how many strangers are shown at most
+	refocus bool    // what had the keyboard goes away
+	now     func() time.Time
+}
+
+// waitingShown is how many strangers are shown at first, and how many more with each wish for more.
+const waitingShown = 20
+
+// New makes the page and follows the gateway until ctx ends.
+func New(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := newPage(ctx, state.NewChannels(a), h)
+	go p.m.Follow(ctx)
+	bind.Watch(ctx, p.m.Value, p.show)
+	bind.Every(ctx, time.Second, func(time.Time) {
+		if p.detail != nil {
+			p.detail.tick()
+		}
+	})
+	return p
+}
+
+func newPage(ctx context.Context, m *state.Channels, h Handlers) *Page {
+	p := &Page{ctx: ctx, m: m, h: h, Box: container.NewStack(), waiting: waitingShown, now: time.Now}
+	p.openList()
+	return p
+}
+
+func (p *Page) set(o fyne.CanvasObject) {
+	p.Box.Objects = []fyne.CanvasObject{o}
+	p.Box.Refresh()
+}
+
+func (p *Page) focus(o fyne.Focusable) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p.Box); c != nil {
+		c.Focus(o)
+	}
+}
+
+// show takes a new state in.
+func (p *Page) show(v state.ChannelsView) {
+	p.view = v
+	switch {
+	case p.form:
+	case p.detail != nil:
+		p.detail.show()
+	default:
+		p.drawList()
+	}
+}
+
+// openList shows all accounts.
+func (p *Page) openList() {
+	p.detail, p.form, p.drawn = nil, false, ""
+	p.drawList()
+}
+
+// back returns from one account to all.
+func (p *Page) back() {
+	p.refocus = true
+	p.openList()
+}
+
+// open shows one account.
+func (p *Page) open(key string) {
+	p.form = false
+	p.detail = newDetail(p, key)
+	p.detail.show()
+	if p.detail != nil {
+		p.focus(p.detail.toggle)
+	}
+}
+
+// drawList draws the page of all accounts anew only when it is another: a button must not go away under the person's finger.
+func (p *Page) drawList() {
+	v := p.view
+	now := fmt.Sprint("shown ", v.Loaded, v.Problem, len(v.Kinds), v.Pending, p.waiting)
+	for _, a := range v.Accounts {
+		now += fmt.Sprint(" ", a.Key(), state.AccountWord(a), a.Error, a.LastActivity, a.Waiting, state.AccountTitle(a))
+	}
+	if now == p.drawn {
+		return
+	}
+	p.drawn = now
+	add := widgets.NewButton("Add account", "plus", func() { p.openForm() })
+	add.Primary = true
+	var first fyne.Focusable = add
+	var body fyne.CanvasObject
+	switch {
+	case v.Problem != "":
+		box := widgets.NewErrorBox(widgets.Problem{What: "The channels cannot be loaded.", Do: v.Problem, Button: "Try again"}, p.reload)
+		body = container.NewVBox(box)
+	case !v.Loaded:
+		body = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+	case len(v.Accounts) == 0 && len(v.Pending) == 0:
+		add.Hide() // the button below does it
+		make := widgets.NewButton("Add account", "plus", func() { p.openForm() })
+		make.Primary = true
+		first = make
+		body = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("channel", "Nobody reaches the agent from outside",
+			"Give it an account of a chat network, such as XMPP, and you can write to it from your phone. Who else may write, you say.", make)))
+	default:
+		var rows []fyne.CanvasObject
+		rows, first = p.strangers(first)
+		if len(v.Accounts) > 0 {
+			rows = append(rows, widgets.NewPart("ACCOUNTS"))
+			var accounts []fyne.CanvasObject
+			for _, a := range v.Accounts {
+				accounts = append(accounts, p.row(a))
+			}
+			rows = append(rows, widgets.Col(look.Gap, accounts...))
+		}
+		body = container.NewVScroll(widgets.Inset(0, look.Inside, look.Page, 0, widgets.Col(look.Group, rows...)))
+	}
+	if len(v.Kinds) == 0 {
+		add.Hide()
+	}
+	p.set(widgets.NewPage("Channels", body, add))
+	if p.refocus {
+		p.refocus = false
+		p.focus(first)
+	}
+}
+
+func (p *Page) reload() {
+	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { p.m.Load(ctx); return struct{}{}, nil }, func(struct{}, error) {})
+}
+
+// row is an account's line.
+func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
+	icon, color := mark(a)
+	title := widgets.NewText(state.AccountTitle(a), look.ColorText, "text")
+	title.Ellipsis = true
+	about := state.ChannelTitle(a.Kind, a.Channel) + " · " + a.AccountID
+	if a.Error != "" && a.State != protocol.AccountConnected {
+		about += " · " + a.Error
+	} else if a.LastActivity > 0 {
+		about += " · last active " + state.When(a.LastActivity, p.now())
+	}
+	text := widgets.NewText(about, look.ColorMuted, look.SizeSmall)
+	text.Ellipsis = true
+	trail := widgets.NewText(state.AccountWord(a), look.ColorMuted, look.SizeSmall)
+	if a.State == protocol.AccountNoLogin {
+		trail.Set(trail.Text, look.ColorNeedsYou)
+	}
+	line := widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn(icon, color)), widgets.Col(0, title, text), trail)
+	return widgets.NewPress(widgets.Inset(look.Gap, look.Inside, look.Gap, look.Inside, line), func() { p.open(a.Key()) })
+}
+
+// mark is the icon of an account's state.
+func mark(a state.ChannelAccount) (icon string, color fyne.ThemeColorName) {
+	switch {
+	case a.Busy != "":
+		return "clock", look.ColorAccent
+	case a.State == protocol.AccountConnected:
+		return "online", look.ColorGood
+	case a.State == protocol.AccountConnecting:
+		return "clock", look.ColorAccent
+	case a.State == protocol.AccountNoLogin:
+		return "warning", look.ColorNeedsYou
+	case a.State == protocol.AccountStopped:
+		return "pause", look.ColorMuted
+	}
+	return "offline", look.ColorMuted
+}

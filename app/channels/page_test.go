@@ -1,0 +1,294 @@
+package channels
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// bench is a page without a gateway: the test gives it its states.
+type bench struct {
+	*Page
+	w    fyne.Window
+	said []string
+}
+
+func inPage(t *testing.T, mode look.Mode, width float32) *bench {
+	t.Helper()
+	ctx, app := pagetest.Start(t, mode)
+	b := &bench{}
+	b.Page = newPage(ctx, state.NewChannels(app), Handlers{
+		Say:  func(s string) { b.said = append(b.said, s) },
+		Undo: func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) },
+	})
+	b.now = pagetest.Clock
+	b.w = pagetest.Window(t, b.Box, width, 760)
+	return b
+}
+
+var kind = protocol.ChannelKind{Channel: "xmpp", Title: "XMPP (Jabber)", Fields: []protocol.ChannelField{
+	{Name: "jid", Title: "Address of the agent's account, such as agent@example.org", Required: true},
+	{Name: "password", Title: "Password", Required: true, Secret: true},
+	{Name: "certificate", Title: "Certificate (PEM) to trust for this server, where it has none that the system trusts", Long: true},
+}}
+
+func at(d time.Duration) int64 { return pagetest.Noon.Add(d).UnixMilli() }
+
+func account(id, state_ string, change func(*protocol.ChannelAccountStatus)) state.ChannelAccount {
+	a := state.ChannelAccount{Channel: "xmpp", Kind: kind, Own: true, ChannelAccountStatus: protocol.ChannelAccountStatus{
+		AccountID: id, State: state_, Settings: map[string]json.RawMessage{"jid": json.RawMessage(`"` + id + `@example.org"`)},
+	}}
+	change(&a.ChannelAccountStatus)
+	return a
+}
+
+func full() state.ChannelsView {
+	return state.ChannelsView{
+		Loaded: true, Kinds: []protocol.ChannelKind{kind}, Policies: map[string]state.ChannelPolicy{"xmpp": {AllowFrom: []string{"me@example.org", strings.Repeat("long", 40) + "@example.org"}}},
+		Accounts: []state.ChannelAccount{
+			account("agent", protocol.AccountConnected, func(s *protocol.ChannelAccountStatus) {
+				s.LastActivity, s.Waiting = at(-time.Hour), 2
+				s.Settings["certificate"] = json.RawMessage(`"-----BEGIN CERTIFICATE-----\nMIIB"`)
+			}),
+			account("away", protocol.AccountOffline, func(s *protocol.ChannelAccountStatus) {
+				s.Error, s.RetryAt = "dial tcp: connection refused", at(30*time.Second)
+			}),
+			account("barred", protocol.AccountNoLogin, func(s *protocol.ChannelAccountStatus) {
+				s.Error = "cannot log in: " + strings.Repeat("the server says not-authorized ", 6)
+			}),
+			account("off", protocol.AccountStopped, func(*protocol.ChannelAccountStatus) {}),
+			{Channel: "telex", ChannelAccountStatus: protocol.ChannelAccountStatus{AccountID: "office", Connected: true, State: protocol.AccountConnected}},
+		},
+		Pending: []protocol.PendingPair{
+			{Channel: "xmpp", SenderID: "ann@example.org", SenderName: "Ann", RequestedAt: at(-10 * time.Minute), FirstMessage: "Hello, may I?", AccountID: "agent"},
+			{Channel: "xmpp", SenderID: strings.Repeat("very-long-", 15) + "@example.org", RequestedAt: at(-25 * time.Hour), FirstMessage: strings.Repeat("let me in ", 19)},
+		},
+	}
+}
+
+// squares is a picture as small as QR codes are drawn.
+func squares(t *testing.T) []byte {
+	t.Helper()
+	img := image.NewGray(image.Rect(0, 0, 29, 29))
+	for i := range 29 * 29 {
+		if i*i%7 < 3 {
+			img.SetGray(i%29, i/29, color.Gray{Y: 255})
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestViewsLookAsTheyDid(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	golden.Markup(t, "loading", p.Box)
+	p.show(state.ChannelsView{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
+	golden.Markup(t, "empty", p.Box)
+	p.show(state.ChannelsView{Problem: "The disk is full"})
+	golden.Markup(t, "problem", p.Box)
+	p.show(full())
+	golden.Markup(t, "list", p.Box)
+	p.open("xmpp:agent")
+	golden.Markup(t, "detail", p.Box)
+	v := full()
+	v.Logins = map[string]state.ChannelLogin{"xmpp:agent": {QR: squares(t), Message: "Scan this with your phone."}}
+	p.show(v)
+	golden.Markup(t, "detail-login", p.Box)
+	p.openForm()
+	golden.Markup(t, "form", p.Box)
+}
+
+func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
+	for mode, name := range map[look.Mode]string{look.Light: "light", look.Dark: "dark"} {
+		for width, size := range map[float32]string{860: "", 520: "-narrow"} {
+			p := inPage(t, mode, width)
+			p.show(full())
+			fits := func(what string) {
+				pagetest.Shot(t, p.w, "channels-"+what+name+size)
+				if w := p.Box.MinSize().Width; w > 480 {
+					t.Errorf("%s needs a width of %v", what, w)
+				}
+			}
+			fits("")
+			pagetest.Shows(t, p.Box, "Ann (ann@example.org)", "Hello, may I?", "connected", "cannot log in", "stopped", "Let in", "Refuse")
+			v := full()
+			v.Logins = map[string]state.ChannelLogin{"xmpp:agent": {QR: squares(t), Message: "Scan this with your phone."}}
+			p.open("xmpp:agent")
+			fits("one-")
+			pagetest.Shows(t, p.Box, "kept, and never shown", "2 messages are not delivered yet", "-----BEGIN CERTIFICATE----- …", "Those I let in", "me@example.org")
+			p.show(v)
+			fits("qr-")
+			p.open("xmpp:barred")
+			fits("barred-")
+			p.openForm()
+			fits("form-")
+		}
+	}
+}
+
+func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	p.show(full())
+	p.open("xmpp:away")
+	if got := p.detail.state.Text(); got != "It is offline: dial tcp: connection refused. It is connected again in 30 s." {
+		t.Error(got)
+	}
+	p.now = func() time.Time { return pagetest.Noon.Add(20 * time.Second) }
+	p.detail.tick()
+	if got := p.detail.state.Text(); !strings.HasSuffix(got, "in 10 s.") {
+		t.Error(got)
+	}
+	for key, button := range map[string]string{"xmpp:away": "Stop", "xmpp:agent": "Stop", "xmpp:off": "Start", "xmpp:barred": "Start"} {
+		p.open(key)
+		if p.detail.toggle.Text != button {
+			t.Errorf("%s offers %s", key, p.detail.toggle.Text)
+		}
+	}
+	p.open("telex:office")
+	if p.detail.toggle.Visible() || p.detail.logout.Visible() {
+		t.Error("an account of another program can be stopped")
+	}
+	v := full()
+	v.Accounts[0].Busy = "Stopping…"
+	p.open("xmpp:agent")
+	p.show(v)
+	if !p.detail.toggle.Disabled() || p.detail.state.Text() != "Stopping…" {
+		t.Errorf("while it is being stopped it says %q", p.detail.state.Text())
+	}
+}
+
+func TestLoggingOutAsksOnceMore(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	p.show(full())
+	p.open("xmpp:agent")
+	test.Tap(pagetest.Button(t, p.Box, "Log out"))
+	pagetest.Shows(t, p.Box, "are forgotten here")
+	p.show(full())
+	test.Tap(pagetest.Button(t, p.Box, "Log out and forget it"))
+	if a, _ := p.m.Value.Get().Account("xmpp:agent"); a.Busy == "" && p.detail.sure {
+		t.Error("nothing happens")
+	}
+	v := full()
+	v.Accounts = v.Accounts[1:]
+	p.show(v)
+	if p.detail != nil {
+		t.Error("the page of an account that is gone is shown")
+	}
+	if b, ok := p.w.Canvas().Focused().(fyne.Focusable); !ok || b == nil {
+		t.Error("the keyboard is nowhere")
+	}
+}
+
+func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	p.show(full())
+	p.openForm()
+	var secrets, areas, plain int
+	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+		if e, ok := o.(*widget.Entry); ok {
+			switch {
+			case e.Password:
+				secrets++
+			case e.MultiLine:
+				areas++
+			default:
+				plain++
+			}
+		}
+		return true
+	})
+	if secrets != 1 || plain != 2 {
+		t.Errorf("%d secret and %d plain fields, %d areas", secrets, plain, areas)
+	}
+	pagetest.Shows(t, p.Box, "where it has none that the system trusts (optional)")
+	before := p.Box.Objects[0]
+	p.show(full())
+	if p.Box.Objects[0] != before {
+		t.Error("the form is disturbed by what comes in")
+	}
+	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
+	pagetest.Button(t, p.Box, "Add account")
+	p.open("xmpp:agent")
+	test.Tap(pagetest.Button(t, p.Box, "Settings"))
+	pagetest.Shows(t, p.Box, "Settings of agent", "Unchanged", "agent@example.org")
+	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
+	pagetest.Button(t, p.Box, "Log in again")
+}
+
+func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	p.show(full())
+	o := &form{p: p.Page, f: state.NewChannelForm(kind, "x")}
+	for err, want := range map[error][2]string{
+		errors.New("cannot log in: wrong"):                       {"Cannot log in: wrong. Correct what is above and try again.", "Try again"},
+		fmt.Errorf("%w: refused", state.ErrNoAnswer):             {"The network does not answer: refused. The settings are kept.", "Keep trying"},
+		fmt.Errorf("fill in: %s", kind.Fields[0].Title+" (jid)"): {"Fill in: Address", "Try again"},
+	} {
+		box := o.problem("xmpp:away", err)
+		pagetest.Window(t, box, 600, 200)
+		pagetest.Shows(t, box, want[0], want[1])
+	}
+}
+
+func TestStrangersAreAnsweredByKeyboardAndShownByPieces(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	v := full()
+	for i := range 60 {
+		v.Pending = append(v.Pending, protocol.PendingPair{Channel: "xmpp", SenderID: fmt.Sprint("s", i)})
+	}
+	p.show(v)
+	pagetest.Shows(t, p.Box, "42 more")
+	test.Tap(pagetest.Button(t, p.Box, "42 more"))
+	pagetest.Shows(t, p.Box, "22 more")
+	first := pagetest.Button(t, p.Box, "Refuse") // the last one that is shown
+	p.w.Canvas().Focus(first)
+	first.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	v.Pending = v.Pending[:1]
+	p.show(v)
+	if b := p.w.Canvas().Focused(); b != fyne.Focusable(pagetest.Button(t, p.Box, "Refuse")) {
+		t.Errorf("the keyboard is at %v", b)
+	}
+}
+
+func TestWhoMayWriteIsChosenAndTakenBack(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	p.show(full())
+	p.open("xmpp:agent")
+	p.detail.policy.choose.SetSelectedIndex(2)
+	p.detail.policy.name.SetText(" bob@example.org ")
+	p.detail.policy.add()
+	p.detail.policy.name.SetText("me@example.org")
+	p.detail.policy.add()
+	test.Tap(pagetest.Button(t, p.Box, "Remove"))
+	want := "Who may write was changed.|“bob@example.org” may write to the agent.|“" + strings.Repeat("long", 40) + "@example.org” may not write any more."
+	if got := strings.Join(p.said, "|"); got != want {
+		t.Errorf("said %s", got)
+	}
+	v := full()
+	v.Policies["xmpp"] = state.ChannelPolicy{DMPolicy: state.PolicyOpen}
+	p.show(v)
+	pagetest.Shows(t, p.Box, "Everybody who knows the address", "Nobody yet.")
+	if len(p.said) != 3 {
+		t.Error("what came in was taken for a choice")
+	}
+}

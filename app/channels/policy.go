@@ -1,0 +1,122 @@
+package channels
+
+import (
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// policy says who may write to the agent on a channel.
+type policy struct {
+	p       *Page
+	channel string
+	box     *fyne.Container
+	part    *fyne.Container
+	choose  *widget.Select
+	about   *widgets.Paragraph
+	listed  *fyne.Container
+	name    *widget.Entry
+	now     state.ChannelPolicy
+	drawn   string
+	quiet   bool // what changes is shown, not chosen
+}
+
+var policies = []struct{ value, words, about string }{
+	{state.PolicyPairing, "Those I let in", "Whoever is not listed and writes is told to wait, and you are asked once."},
+	{state.PolicyAllowlist, "Only those listed", "Whoever is not listed gets no answer, and you are not asked."},
+	{state.PolicyOpen, "Everybody", "Everybody who knows the address can give the agent tasks. What has an effect still needs you, but what it reads may be told to strangers."},
+}
+
+func newPolicy(p *Page, channel string) *policy {
+	o := &policy{p: p, channel: channel, about: widgets.NewParagraph("", look.ColorMuted, look.SizeSmall), listed: widgets.Col(look.Gap), part: widgets.Col(0)}
+	var words []string
+	for _, x := range policies {
+		words = append(words, x.words)
+	}
+	o.choose = widget.NewSelect(words, func(string) {
+		if i := o.choose.SelectedIndex(); !o.quiet && i >= 0 && policies[i].value != o.value() {
+			undo := p.m.SetPolicy(channel, policies[i].value)
+			p.h.Undo("Who may write was changed.", undo, p.now().Add(state.UndoTime))
+		}
+	})
+	o.name = widget.NewEntry()
+	o.name.SetPlaceHolder("ann@example.org")
+	o.name.OnSubmitted = func(string) { o.add() }
+	o.box = widgets.Col(look.Group, o.part, widgets.Col(look.Gap, widgets.Limit(320, true, o.choose), o.about),
+		widgets.NewField("Listed", o.listed, widgets.Row(look.Inside, 0, o.name, widgets.NewButton("Add", "plus", o.add))))
+	return o
+}
+
+func (o *policy) value() string {
+	if o.now.DMPolicy == "" {
+		return state.PolicyPairing
+	}
+	return o.now.DMPolicy
+}
+
+// show shows what holds.
+func (o *policy) show(now state.ChannelPolicy, title string) {
+	o.now = now
+	o.part.Objects = []fyne.CanvasObject{widgets.NewPart("WHO MAY WRITE ON " + strings.ToUpper(title))}
+	o.quiet = true
+	for i, x := range policies {
+		if x.value == o.value() {
+			color := look.ColorMuted
+			if x.value == state.PolicyOpen {
+				color = look.ColorNeedsYou
+			}
+			o.about.Set(x.about, color)
+			if o.choose.SelectedIndex() != i {
+				o.choose.SetSelectedIndex(i)
+			}
+		}
+	}
+	o.quiet = false
+	if key := strings.Join(now.AllowFrom, "\n"); key != o.drawn || o.listed.Objects == nil {
+		o.drawn = key
+		o.list()
+	}
+}
+
+// list draws those who are listed.
+func (o *policy) list() {
+	o.listed.Objects = nil
+	if len(o.now.AllowFrom) == 0 {
+		o.listed.Objects = append(o.listed.Objects, widgets.NewText("Nobody yet.", look.ColorMuted, "text"))
+	}
+	for i, who := range o.now.AllowFrom {
+		shown, _ := state.Reveal(who)
+		if who == "*" {
+			shown = "* (everybody)"
+		}
+		name := widgets.NewText(shown, look.ColorText, "text")
+		name.Ellipsis = true
+		o.listed.Objects = append(o.listed.Objects, widgets.Row(look.Inside, 0, name, widgets.NewQuiet("Remove", "cross", func() { o.remove(i, who) })))
+	}
+	o.listed.Refresh()
+}
+
+func (o *policy) add() {
+	who := strings.TrimSpace(o.name.Text)
+	if who == "" || slices.Contains(o.now.AllowFrom, who) {
+		return
+	}
+	o.name.SetText("")
+	undo := o.p.m.SetAllowed(o.channel, append(slices.Clone(o.now.AllowFrom), who))
+	o.p.h.Undo("“"+who+"” may write to the agent.", undo, o.p.now().Add(state.UndoTime))
+}
+
+func (o *policy) remove(i int, who string) {
+	if i >= len(o.now.AllowFrom) || o.now.AllowFrom[i] != who {
+		return // the list is another meanwhile
+	}
+	undo := o.p.m.SetAllowed(o.channel, slices.Delete(slices.Clone(o.now.AllowFrom), i, i+1))
+	o.p.h.Undo("“"+who+"” may not write any more.", undo, o.p.now().Add(state.UndoTime))
+	o.p.focus(o.name)
+}

@@ -1,0 +1,73 @@
+package channels
+
+import (
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// strangers are those who wrote and wait to be let in. first is what takes the keyboard: the first one's button, where there is one.
+func (p *Page) strangers(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusable) {
+	list := p.view.Pending
+	if len(list) == 0 {
+		return nil, first
+	}
+	_, about := state.PendingText(list[0])
+	rows := []fyne.CanvasObject{widgets.NewPart("WANT TO WRITE TO THE AGENT"), widgets.NewParagraph(about, look.ColorMuted, "text")}
+	for i, s := range list {
+		if i == p.waiting {
+			more := widgets.NewQuiet(fmt.Sprintf("%d more", len(list)-i), "down", func() {
+				p.waiting += waitingShown
+				p.drawList()
+			})
+			rows = append(rows, widgets.Row(0, -1, more))
+			break
+		}
+		card, button := p.stranger(s)
+		if i == 0 {
+			first = button
+		}
+		rows = append(rows, card)
+	}
+	return rows, first
+}
+
+// stranger is one of them, and the button that refuses.
+func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.Button) {
+	who, _ := state.PendingText(s)
+	title := widgets.NewParagraph(who, look.ColorText, "text")
+	title.SetStyle(fyne.TextStyle{Bold: true})
+	where := s.Channel
+	for _, k := range p.view.Kinds {
+		if k.Channel == s.Channel {
+			where = state.ChannelTitle(k, s.Channel)
+		}
+	}
+	if s.AccountID != "" && s.AccountID != "default" {
+		where += ", account " + s.AccountID
+	}
+	parts := []fyne.CanvasObject{title, widgets.NewParagraph("on "+where+" · "+state.When(s.RequestedAt, p.now()), look.ColorMuted, look.SizeSmall)}
+	if text, _ := state.Reveal(strings.TrimSpace(s.FirstMessage)); text != "" {
+		parts = append(parts, widgets.NewParagraph("“"+text+"”", look.ColorText, "text"))
+	}
+	answer := func(allow bool) func() {
+		return func() {
+			p.refocus = true
+			p.m.Answer(s, allow)
+		}
+	}
+	refuse := widgets.NewButton("Refuse", "cross", answer(false))
+	parts = append(parts, widgets.Flow(look.Inside, refuse, widgets.NewButton("Let in", "check", answer(true))))
+	edge := widgets.NewRect(look.ColorNeedsYou, "", 2)
+	edge.SetMinSize(fyne.NewSize(3, 0))
+	text := widgets.Lead("text", 0, widget.NewIcon(look.IconIn("person", look.ColorNeedsYou)), widgets.Col(look.Gap, parts...))
+	return container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner), container.NewBorder(nil, nil, edge, nil, widgets.Inset(8, 10, 8, 10, text))), refuse
+}
