@@ -27,6 +27,8 @@ require (
 	mvdan.cc/sh/v3 v3.14.1
 )
 
+require github.com/charmbracelet/x/conpty v0.2.0 // indirect
+
 require (
 	github.com/bwesterb/go-ristretto v1.2.4 // indirect
 	github.com/cloudflare/circl v1.6.5 // indirect

@@ -79,6 +79,7 @@ var only = map[string][]string{
 	"github.com/mdp/qrterminal/":    {"fairlead/gateway/cmd/fairlead"},
 	"rsc.io/qr":                     {"fairlead/app/widgets"},
 	"github.com/hashicorp/mdns":     {"fairlead/gateway/protocol/discover"},
+	"github.com/charmbracelet/x/":   {"fairlead/node/tools"},
 }
 
 type pkg struct {

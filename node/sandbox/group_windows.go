@@ -48,7 +48,11 @@ func (g *group) start(s Spec) error {
 		attr.Token = syscall.Token(token)
 	}
 	g.cmd.SysProcAttr = attr
-	if err := g.cmd.Start(); err != nil {
+	start := g.cmd.Start
+	if s.Console != nil {
+		start = func() error { return StartIn(s.Console, g.cmd) }
+	}
+	if err := start(); err != nil {
 		return err
 	}
 	if err := g.admit(uint32(g.cmd.Process.Pid)); err != nil {

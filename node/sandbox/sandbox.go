@@ -57,6 +57,8 @@ type Spec struct {
 	Stdin, Stdout, Stderr *os.File
 	// PTY makes Stdin, a terminal, the controlling terminal of the command.
 	PTY bool
+	// Console is, on Windows, the terminal of the command in place of the files.
+	Console Console
 	// Supervise lets what the command leaves running live on, watched, until Process.Kill or the end of the node. Without it that is killed as
 	// soon as the command itself has ended.
 	Supervise bool

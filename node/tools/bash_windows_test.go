@@ -136,6 +136,39 @@ func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
 	}
 }
 
+// Wine does not give a program the handles of its pseudo console, as Windows does, so the command opens the console itself.
+func TestWindowsTerminalIsTalkedToAndResized(t *testing.T) {
+	for _, mode := range windowsModes {
+		b := cmdExe(t, mode)
+		start := must[bashOut](b, "Bash", args{"command": `echo ready>CON& set /p x=<CON& call echo got %x%>CON& exit 7`, "background": true, "pty": true})
+		id := start.SessionID
+		j := b.jobs.get(id)
+		prints := func(part string) {
+			t.Helper()
+			for end := time.Now().Add(20 * time.Second); !strings.Contains(j.out.tail(), part); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%q: no %q in %q", mode, part, j.out.tail())
+				}
+			}
+		}
+		prints("ready")
+		out, err := call[map[string]any](b, "Process", args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33})
+		if err != nil && !strings.HasSuffix(err.Error(), "Not implemented.") || err == nil && out["cols"] != 77.0 { // by Wine 8
+			t.Errorf("%q: %v %v", mode, out, err)
+		}
+		must[map[string]any](b, "Process", args{"action": "submit", "sessionId": id, "data": "word"})
+		prints("got word")
+		await(t.Context(), j, 20*time.Second)
+		if out := must[map[string]any](b, "Process", args{"action": "poll", "sessionId": id}); out["exitCode"] != 7.0 || out["running"] != false {
+			t.Errorf("%q: %+v", mode, out)
+		}
+		out = must[map[string]any](b, "Process", args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33})
+		if !strings.Contains(fmt.Sprint(out["error"]), "already exited") {
+			t.Errorf("%q: %+v", mode, out)
+		}
+	}
+}
+
 func TestWindowsKillEndsTheTree(t *testing.T) {
 	for _, mode := range windowsModes[1:] {
 		b := cmdExe(t, mode)

@@ -39,6 +39,7 @@ type job struct {
 	out              output
 	stdin            *os.File // nil for synchronous commands; the terminal's own end with one
 	tty              bool
+	terminal         terminal    // of a tty
 	mayStay          bool        // it is or may become a background command
 	background       atomic.Bool // it is one
 	stop             chan why    // holds the first wish to stop
@@ -87,13 +88,13 @@ func (t *Jobs) startJob(o order, mayStay bool) (*job, error) {
 		return nil, failf("Failed to execute: %w", err)
 	}
 	j.started = time.Now()
-	j.child, err = t.launch(o, s.childIn, s.childOut)
+	j.child, err = t.launch(o, s)
 	s.closeChildEnds()
 	if err != nil {
 		s.close()
 		return nil, failf("Failed to execute: %w", startError(err))
 	}
-	j.stdin, j.pid = s.in, j.child.PID()
+	j.stdin, j.terminal, j.pid = s.in, s.terminal, j.child.PID()
 	t.ledger.add(j)
 	go j.run(s, o.timeout, t.finish)
 	return j, nil
@@ -170,6 +171,9 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 		j.result.signal = exit.Signal
 	default:
 		j.result.code = &exit.Code
+	}
+	if s.terminal != nil {
+		s.terminal.hangUp()
 	}
 	j.result.open = drain(s.out, drainLimit, drained, &j.out)
 	j.result.at = time.Now()

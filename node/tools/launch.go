@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"os"
 	"os/exec"
 	"slices"
 	"sync"
@@ -23,17 +22,23 @@ type child interface {
 }
 
 // launch starts a command in dir: in the box where there is one, else as a plain child of this process.
-func (t *Jobs) launch(o order, stdin, stdout *os.File) (child, error) {
-	command, dir, tty := o.command, o.dir, o.tty
+func (t *Jobs) launch(o order, s streams) (child, error) {
+	command, dir, tty, stdin, stdout := o.command, o.dir, o.tty, s.childIn, s.childOut
+	var console sandbox.Console
+	if s.terminal != nil {
+		console = s.terminal.console()
+	}
 	sh := shell()
 	if t.opts.Box == nil {
 		cmd := shellCommand(sh, command, tty)
 		cmd.Dir, cmd.Env = dir, o.keyed(quiet(environ(dir), tty))
-		cmd.Stdout, cmd.Stderr = stdout, stdout
+		if stdout != nil {
+			cmd.Stdout, cmd.Stderr = stdout, stdout
+		}
 		if stdin != nil {
 			cmd.Stdin = stdin
 		}
-		return startLone(cmd)
+		return startLone(cmd, console)
 	}
 	env := environ(dir)
 	if t.opts.Profile.Mode != sandbox.Full {
@@ -53,7 +58,7 @@ func (t *Jobs) launch(o order, stdin, stdout *os.File) (child, error) {
 	p, err := t.opts.Box.Start(sandbox.Spec{
 		Profile: profile, Argv: shellArgs(sh, command), Line: shellLine(sh, command), Dir: dir, Env: o.keyed(quiet(env, tty)),
 		// One pipe for both keeps them in order.
-		Stdin: stdin, Stdout: stdout, Stderr: stdout, PTY: tty,
+		Stdin: stdin, Stdout: stdout, Stderr: stdout, PTY: tty, Console: console,
 		// What a command leaves running is watched, not ended: tmux, a build's daemon, a server. It ends with Process or the node.
 		Supervise: true,
 	})
@@ -70,8 +75,8 @@ type lone struct {
 	reap   func()
 }
 
-func startLone(cmd *exec.Cmd) (child, error) {
-	if err := cmd.Start(); err != nil {
+func startLone(cmd *exec.Cmd, console sandbox.Console) (child, error) {
+	if err := startCommand(cmd, console); err != nil {
 		return nil, err
 	}
 	p := &lone{cmd: cmd, exited: make(chan struct{})}

@@ -199,7 +199,7 @@ func resizeJob(j *job, in processIn) (any, error) {
 	case !j.running():
 		return refused("Session %s has already exited", j.id), nil
 	}
-	if err := resizeTerminal(j.stdin, cols, rows); err != nil {
+	if err := j.terminal.resize(cols, rows); err != nil {
 		return nil, failf("Failed to resize %s: %w", j.id, unwrapPath(err))
 	}
 	return map[string]any{"status": "running", "sessionId": j.id, "cols": cols, "rows": rows}, nil

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"github.com/creack/pty"
+
+	"fairlead/node/sandbox"
 )
 
 // endOfInput is what a person types to end the input of a program that reads lines from a terminal.
@@ -17,8 +19,8 @@ func openTerminal(stdin bool) (streams, error) {
 	if err != nil {
 		return streams{}, err
 	}
-	s := streams{childIn: theirs, childOut: theirs, out: ours}
-	if err := resizeTerminal(ours, defaultCols, defaultRows); err != nil {
+	s := streams{childIn: theirs, childOut: theirs, out: ours, terminal: device{ours}}
+	if err := s.terminal.resize(defaultCols, defaultRows); err != nil {
 		s.closeChildEnds()
 		s.close()
 		return streams{}, err
@@ -31,6 +33,12 @@ func openTerminal(stdin bool) (streams, error) {
 	return s, nil
 }
 
-func resizeTerminal(f *os.File, cols, rows int) error {
-	return pty.Setsize(f, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+// device is our end of a terminal. The end of its file hangs it up.
+type device struct{ file *os.File }
+
+func (d device) resize(cols, rows int) error {
+	return pty.Setsize(d.file, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
 }
+
+func (device) hangUp()                  {}
+func (device) console() sandbox.Console { return nil }

@@ -1,12 +1,78 @@
 package tools
 
 import (
-	"errors"
+	"fmt"
 	"os"
+	"sync"
+
+	"github.com/charmbracelet/x/conpty"
+	"golang.org/x/sys/windows"
+
+	"fairlead/node/sandbox"
 )
 
-var errNoTerminal = errors.New("pty is not supported on Windows; run it without, or in the background and answer with Process")
+// endOfInput is what a person types to end the input of a program that reads lines from a console.
+const endOfInput = "\x1a\r"
 
-func openTerminal(bool) (streams, error) { return streams{}, errNoTerminal }
+// openTerminal opens a pseudo console; without stdin its input ends at once. It needs Windows 10 of October 2018 or later.
+func openTerminal(stdin bool) (s streams, err error) {
+	c, err := conpty.New(defaultCols, defaultRows, 0)
+	if err != nil {
+		return s, fmt.Errorf("open a pseudo console, which Windows has since version 1809: %w", err)
+	}
+	s.terminal = &pseudo{c: c}
+	in, err := ownEnd(c.InPipeWriteFd(), "terminal input")
+	if err == nil {
+		s.in = in
+		s.out, err = ownEnd(c.OutPipeReadFd(), "terminal output")
+	}
+	if err != nil {
+		s.close()
+		return s, err
+	}
+	if !stdin {
+		in.WriteString(endOfInput) // there is room in a new pipe
+		in.Close()
+		s.in = nil
+	}
+	return s, nil
+}
 
-func resizeTerminal(*os.File, int, int) error { return errNoTerminal }
+// ownEnd makes a file of a pipe's end that stays the console's, too.
+func ownEnd(handle uintptr, name string) (*os.File, error) {
+	var own windows.Handle
+	self := windows.CurrentProcess()
+	if err := windows.DuplicateHandle(self, windows.Handle(handle), self, &own, 0, false, windows.DUPLICATE_SAME_ACCESS); err != nil {
+		return nil, fmt.Errorf("keep the %s: %w", name, err)
+	}
+	return os.NewFile(uintptr(own), name), nil
+}
+
+// pseudo is a pseudo console.
+type pseudo struct {
+	mu     sync.Mutex // guards closed
+	closed bool
+	c      *conpty.ConPty
+}
+
+func (p *pseudo) resize(cols, rows int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return os.ErrClosed
+	}
+	return p.c.Resize(cols, rows)
+}
+
+// hangUp implements terminal. Windows ends the programs that are left in the console, which may take it some seconds.
+func (p *pseudo) hangUp() {
+	p.mu.Lock()
+	was := p.closed
+	p.closed = true
+	p.mu.Unlock()
+	if !was {
+		p.c.Close()
+	}
+}
+
+func (p *pseudo) console() sandbox.Console { return p.c }

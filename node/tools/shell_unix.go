@@ -119,3 +119,6 @@ func startError(err error) error {
 
 // shellLine is for Windows only.
 func shellLine(string, string) string { return "" }
+
+// startCommand starts cmd. Here a terminal is a file like others.
+func startCommand(cmd *exec.Cmd, _ sandbox.Console) error { return cmd.Start() }

@@ -81,6 +81,14 @@ func shellCommand(shell, command string, _ bool) *exec.Cmd {
 	return cmd
 }
 
+// startCommand starts cmd, in the console if there is one.
+func startCommand(cmd *exec.Cmd, console sandbox.Console) error {
+	if console != nil {
+		return sandbox.StartIn(console, cmd)
+	}
+	return cmd.Start()
+}
+
 // terminate does nothing: Windows has no signal that asks a tree of console programs to end.
 func terminate(*exec.Cmd) {}
 
