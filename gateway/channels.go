@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"fairlead/gateway/channel"
 	"fairlead/gateway/channel/xmpp"
@@ -43,6 +45,18 @@ func (g *Gateway) deliver(ctx context.Context, d cron.Delivery) (string, error) 
 	return where, nil
 }
 
-func (g *Gateway) lastActive(protocol.AgentID) *protocol.LastActive {
-	return g.channels.LastActive(context.Background())
+// heartbeatFile is what an agent has to look after.
+func (g *Gateway) heartbeatFile(agent protocol.AgentID) (string, error) {
+	f, _, err := g.files.Read(agent, "HEARTBEAT.md")
+	switch {
+	case errors.Is(err, protocol.ErrNotFound), err == nil && f == nil:
+		return "", fs.ErrNotExist
+	case err != nil:
+		return "", err
+	}
+	return string(f.Data), nil
+}
+
+func (g *Gateway) lastActive(agent protocol.AgentID) *protocol.LastActive {
+	return g.channels.LastActive(context.Background(), agent)
 }

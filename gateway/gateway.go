@@ -123,10 +123,6 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	for _, p := range problems {
 		g.log.Warn("A setting is left out", "err", p)
 	}
-	ws, err := workspace.Open(o.Home, protocol.MainAgent)
-	if err != nil {
-		return g, err
-	}
 	g.hub = nodes.New(g.bus, g.store)
 	if err := g.hub.Load(ctx); err != nil {
 		return g, err
@@ -137,15 +133,15 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	g.gate = approval.New(g.store, g.bus)
 	files := workspace.NewFiles(o.Home)
 	g.files = files
+	if _, err := files.Of(protocol.MainAgent); err != nil { // the others are made when they are first used
+		return g, err
+	}
 	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, Config: g.config.Get, Set: g.config.Set})
-	ws.ListSkills(g.skills.Prompt)
+	files.ListSkills(g.skills.Prompt)
 	g.channels = channel.New(channel.Options{Store: g.store, Bus: g.bus, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set, Files: files, Drivers: drivers()})
 	g.schedules = cron.New(cron.Options{
 		Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: g.deliver, LastActive: g.lastActive, Ask: g.gate.Ask,
-		HeartbeatFile: func(agent protocol.AgentID) (string, error) {
-			text, err := os.ReadFile(filepath.Join(o.Home, "agents", string(agent), "HEARTBEAT.md"))
-			return string(text), err
-		},
+		HeartbeatFile: g.heartbeatFile,
 	})
 	g.transfers = transfer.New(transfer.Options{Store: g.store, Bus: g.bus, Machines: g.hub, Folders: files.Transfer, Unfinished: filepath.Join(o.Home, "unfinished", "gsv")})
 	tools := native.New(g.hub, native.Services{
@@ -164,7 +160,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
 	g.sessions = session.New(session.Options{
-		Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Workspace: ws,
+		Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Files: files,
 		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home, Transcribe: g.transcribe,
 	})
 	tools.Serve(g.sessions)

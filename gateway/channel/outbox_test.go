@@ -151,7 +151,10 @@ func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
 	if said, err = b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "by the way"}); err != nil || said.To != "ann" {
 		t.Errorf("%+v %v", said, err)
 	}
-	if l := b.LastActive(t.Context()); l == nil || l.Peer.ID != "ann" || l.Channel != "pigeon" || l.Timestamp == 0 {
+	if l := b.LastActive(t.Context(), "work"); l != nil {
+		t.Errorf("another agent: %+v", l)
+	}
+	if l := b.LastActive(t.Context(), protocol.MainAgent); l == nil || l.Peer.ID != "ann" || l.Channel != "pigeon" || l.Timestamp == 0 {
 		t.Errorf("%+v", l)
 	}
 }

@@ -8,25 +8,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 )
 
 // DefaultAccount is the account that is meant when none is named.
 const DefaultAccount = "default"
 
-var (
-	channelID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
-	noAccount = regexp.MustCompile(`[^a-z0-9_-]+`)
-)
+var channelID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
-// accountID is the normal form of an account's id (gsv interop notes 6.1).
-func accountID(s string) string {
-	s = strings.Trim(noAccount.ReplaceAllString(strings.ToLower(strings.TrimSpace(s)), "-"), "-")
-	if len(s) > 64 {
-		s = strings.Trim(s[:64], "-")
-	}
-	return cmp.Or(s, DefaultAccount)
-}
+// accountID is the normal form of an account's id.
+func accountID(s string) string { return cmp.Or(config.Name(s), DefaultAccount) }
 
 // channelName checks and normalises a channel's id: it stands in configuration paths and session keys.
 func channelName(s string) (string, error) {

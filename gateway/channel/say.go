@@ -138,9 +138,9 @@ func (h *Hub) onlyAccount(name string) (string, error) {
 	return "", protocol.ErrBadRequest.With(fmt.Sprintf("%s has several accounts: say which with accountId.", name))
 }
 
-// LastActive is where somebody wrote last, nil when nobody did.
-func (h *Hub) LastActive(ctx context.Context) *protocol.LastActive {
-	r, at, err := h.o.Store.LastRoute(ctx, "")
+// LastActive is where somebody wrote to an agent last, nil when nobody did.
+func (h *Hub) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
+	r, at, err := h.o.Store.LastRouteOf(ctx, agent)
 	if err != nil {
 		return nil
 	}

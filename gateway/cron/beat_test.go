@@ -208,13 +208,13 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 			t.Errorf("a wrong interval: %+v", st)
 		}
 		r.set(func(c *config.Config) {
-			c.Agents.List = []config.AgentEntry{{ID: "Helper", Heartbeat: &config.Heartbeat{Every: "1h", Prompt: "say hi", Target: "last"}}}
+			c.Agents.List = []config.AgentEntry{{ID: "Helper Desk", Heartbeat: &config.Heartbeat{Every: "1h", Prompt: "say hi", Target: "last"}}}
 		})
 		time.Sleep(11 * time.Minute)
 		r.sched.Wake()
 		time.Sleep(61 * time.Minute)
 		sent := r.agent.Sent()
-		if last := sent[len(sent)-1]; last.In.SessionKey != "agent:helper:heartbeat:system:internal" {
+		if last := sent[len(sent)-1]; last.In.SessionKey != "agent:helper-desk:heartbeat:system:internal" {
 			t.Errorf("of another agent: %s", last)
 		}
 	})

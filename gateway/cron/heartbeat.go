@@ -29,7 +29,7 @@ func (s *Scheduler) agents() map[protocol.AgentID]config.Heartbeat {
 		if a.Heartbeat != nil {
 			h = *a.Heartbeat
 		}
-		all[protocol.AgentID(strings.ToLower(a.ID))] = h
+		all[config.AgentName(a.ID)] = h
 	}
 	if len(all) == 0 {
 		all[protocol.MainAgent] = cfg.DefaultHeartbeat
@@ -196,9 +196,9 @@ func (s *Scheduler) HeartbeatStart(ctx context.Context, _ protocol.Empty) (out p
 
 // HeartbeatTrigger lets an agent look around now, whatever the hour and even if its file is empty, and waits for the end.
 func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatTriggerParams) (out protocol.HeartbeatTriggerResult, err error) {
-	id := protocol.AgentID(strings.ToLower(string(in.AgentID)))
-	if id == "" {
-		id = protocol.MainAgent
+	id, err := protocol.ParseAgentID(in.AgentID)
+	if err != nil {
+		return out, err
 	}
 	done := make(chan beatEnd, 1)
 	doErr := s.do(ctx, func() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,8 +20,6 @@ const (
 	MaxTimeout     = 7 * 24 * 3600 // seconds
 )
 
-var agentForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
-
 func bad(err error) error {
 	if err == nil {
 		return nil
@@ -38,9 +35,6 @@ func unknown(id protocol.CronJobID) error {
 func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out protocol.CronJobResult, err error) {
 	if in.Name == "" || in.Schedule == nil || in.Spec == nil {
 		return out, protocol.ErrBadRequest.With("name, schedule and spec required")
-	}
-	if in.AgentID == "" {
-		in.AgentID = protocol.MainAgent
 	}
 	at := now()
 	j := store.CronJob{Base: at, CronJob: protocol.CronJob{
@@ -68,11 +62,11 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 
 // check checks a job and brings it into its plain form.
 func (s *Scheduler) check(j *protocol.CronJob) (err error) {
-	j.AgentID = protocol.AgentID(strings.ToLower(string(j.AgentID)))
+	if j.AgentID, err = protocol.ParseAgentID(j.AgentID); err != nil {
+		return err
+	}
 	j.Name, j.Description = strings.TrimSpace(j.Name), strings.TrimSpace(j.Description)
 	switch {
-	case !agentForm.MatchString(string(j.AgentID)):
-		return fmt.Errorf("there is no agent %.40q", j.AgentID)
 	case j.Name == "" || utf8.RuneCountInString(j.Name) > MaxName || strings.ContainsAny(j.Name, "\r\n"):
 		return fmt.Errorf("name must be one line of 1 to %d characters", MaxName)
 	case utf8.RuneCountInString(j.Description) > MaxDescription:

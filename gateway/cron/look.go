@@ -10,12 +10,16 @@ import (
 
 // Status says how many jobs there are and how they stand.
 func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (out protocol.CronStatus, err error) {
+	of, err := owned(in.AgentID)
+	if err != nil {
+		return out, err
+	}
 	err = s.do(ctx, func() {
 		cfg := s.o.Config().Cron
 		out = protocol.CronStatus{Enabled: cfg.Enabled, MaxJobs: cfg.MaxJobs, MaxConcurrentRuns: cfg.MaxConcurrent}
 		at := now()
 		for _, j := range s.jobs {
-			if in.AgentID != "" && j.AgentID != in.AgentID {
+			if !of(j) {
 				continue
 			}
 			out.Count++
@@ -35,6 +39,15 @@ func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (o
 		}
 	})
 	return out, err
+}
+
+// owned tells the jobs of an agent from others; without one, all count.
+func owned(agent protocol.AgentID) (func(*job) bool, error) {
+	if agent == "" {
+		return func(*job) bool { return true }, nil
+	}
+	agent, err := protocol.ParseAgentID(agent)
+	return func(j *job) bool { return j.AgentID == agent }, err
 }
 
 func limitOf(given *int, usual, most int) (int, error) {
@@ -58,10 +71,14 @@ func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out p
 	if in.Offset < 0 {
 		return out, errOffset
 	}
+	of, err := owned(in.AgentID)
+	if err != nil {
+		return out, err
+	}
 	out.Jobs = []protocol.CronJob{}
 	err = s.do(ctx, func() {
 		for _, j := range s.byNextRun() {
-			if in.AgentID != "" && j.AgentID != in.AgentID || !j.Enabled && in.IncludeDisabled != nil && !*in.IncludeDisabled {
+			if !of(j) || !j.Enabled && in.IncludeDisabled != nil && !*in.IncludeDisabled {
 				continue
 			}
 			if out.Count >= in.Offset && len(out.Jobs) < limit {

@@ -182,7 +182,7 @@ func (t *task) edited(ctx context.Context, args json.RawMessage) (res Result, do
 		t.spec.Effect = t.spec.EffectOf(args)
 		t.row.Info.Effect = t.spec.Effect
 	}
-	preview, ok, err := t.nodes.Preview(ctx, t.row.Info.Node, t.spec.Name, args)
+	preview, ok, err := t.nodes.Preview(ctx, t.row.Info.Node, t.look(args))
 	var failed *nodes.ToolError
 	switch {
 	case errors.As(err, &failed):

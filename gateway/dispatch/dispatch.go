@@ -20,7 +20,7 @@ import (
 // Nodes runs tools on machines.
 type Nodes interface {
 	Lookup(protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
-	Preview(ctx context.Context, id protocol.NodeID, tool string, args json.RawMessage) (protocol.CallPreview, bool, error)
+	Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (protocol.CallPreview, bool, error)
 	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 	Node(protocol.NodeID) (protocol.NodeInfo, bool)
 	Tools() []protocol.ToolSpec

@@ -111,6 +111,11 @@ func (t *task) lookup(ctx context.Context) (protocol.NodeID, protocol.ToolSpec, 
 	return node, spec, err
 }
 
+// look is the call with args, as it is looked at before it is made.
+func (t *task) look(args json.RawMessage) protocol.ToolInvoke {
+	return protocol.ToolInvoke{Tool: t.spec.Name, Args: args, SessionKey: t.call.Session, RunID: t.call.Run}
+}
+
 // run takes the call through preview, approval, journal and node.
 func (t *task) run(ctx context.Context) (Result, error) {
 	var preview protocol.CallPreview
@@ -118,7 +123,7 @@ func (t *task) run(ctx context.Context) (Result, error) {
 	var err error
 	// What nobody asks and no window shows needs no preview.
 	if !t.call.Direct || t.call.Session != "" {
-		preview, ok, err = t.nodes.Preview(ctx, t.row.Info.Node, t.spec.Name, t.call.Args)
+		preview, ok, err = t.nodes.Preview(ctx, t.row.Info.Node, t.look(t.call.Args))
 	}
 	if err != nil && context.Cause(ctx) != nil {
 		return t.stopped(ctx, nil)

@@ -91,12 +91,12 @@ func (t *Tools) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSp
 }
 
 // Preview says what a call would do.
-func (t *Tools) Preview(ctx context.Context, id protocol.NodeID, name string, args json.RawMessage) (protocol.CallPreview, bool, error) {
+func (t *Tools) Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (protocol.CallPreview, bool, error) {
 	if id != protocol.NativePrefix {
-		return t.Hub.Preview(ctx, id, name, args)
+		return t.Hub.Preview(ctx, id, inv)
 	}
-	n := t.byName[name]
-	p, ok, err := n.Preview(ctx, args)
+	n := t.byName[inv.Tool]
+	p, ok, err := n.Preview(context.WithValue(ctx, callerKey{}, caller{inv.SessionKey, inv.RunID}), inv.Args)
 	if err == nil && !ok {
 		ok = true // it touches no machine: there is nothing outside
 	}

@@ -212,13 +212,30 @@ func TestPreviewShowsWhatAChangeWouldDo(t *testing.T) {
 		{"EditFile", `{"path":"a.md","oldString":"three","newString":"2"}`, "", "not found"},
 		{"DeleteFile", `{"path":"a.md"}`, "-one\n-two\n", ""},
 	} {
-		p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, c.name, json.RawMessage(c.args))
+		p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: c.name, Args: json.RawMessage(c.args)})
 		if err != nil || !ok || !strings.Contains(p.Diff, c.diff) || !strings.Contains(p.Problem, c.problem) || c.problem == "" && p.Problem != "" || p.Outside {
 			t.Errorf("%s %s: %+v %v %v", c.name, c.args, p, ok, err)
 		}
 	}
-	if p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, "ConfigGet", nil); err != nil || !ok || p.Outside {
+	if p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: "ConfigGet"}); err != nil || !ok || p.Outside {
 		t.Error(p, ok, err)
+	}
+}
+
+func TestAPreviewIsOfTheAgentsOwnFiles(t *testing.T) {
+	k := open(t)
+	k.call("WriteFile", `{"path":"a.md","content":"of main\n"}`)
+	change := protocol.ToolInvoke{Tool: "WriteFile", Args: json.RawMessage(`{"path":"a.md","content":"of work\n"}`), SessionKey: "agent:work:main"}
+	if p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, change); err != nil || !ok || !p.NewFile || strings.Contains(p.Diff, "of main") {
+		t.Errorf("%+v %v %v", p, ok, err)
+	}
+	if _, err := k.Tools.Call(t.Context(), protocol.NativePrefix, change, nil); err != nil {
+		t.Fatal(err)
+	}
+	main, err := os.ReadFile(filepath.Join(k.home, "agents", "main", "a.md"))
+	work, workErr := os.ReadFile(filepath.Join(k.home, "agents", "work", "a.md"))
+	if err != nil || workErr != nil || string(main) != "of main\n" || string(work) != "of work\n" {
+		t.Errorf("%q %v, %q %v", main, err, work, workErr)
 	}
 }
 

@@ -140,8 +140,8 @@ func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInv
 	return nil, context.Cause(ctx)
 }
 
-// Preview asks a node what a call would do. ok is false when the node cannot say.
-func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, tool string, args json.RawMessage) (preview protocol.CallPreview, ok bool, err error) {
+// Preview asks a node what a call would do; of inv, only tool and arguments count. ok is false when the node cannot say.
+func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (preview protocol.CallPreview, ok bool, err error) {
 	h.mu.Lock()
 	n := h.nodes[id]
 	h.mu.Unlock()
@@ -150,7 +150,7 @@ func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, tool string, args
 	}
 	ctx, cancel := context.WithTimeout(ctx, previewLimit)
 	defer cancel()
-	raw, err := h.Call(ctx, id, protocol.ToolInvoke{CallID: protocol.CallID(protocol.NewID()), Tool: tool, Args: args, Preview: true}, nil)
+	raw, err := h.Call(ctx, id, protocol.ToolInvoke{CallID: protocol.CallID(protocol.NewID()), Tool: inv.Tool, Args: inv.Args, Preview: true}, nil)
 	if err != nil {
 		return preview, false, err
 	}
@@ -158,7 +158,7 @@ func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, tool string, args
 		return preview, false, nil
 	}
 	if err := json.Unmarshal(raw, &preview); err != nil {
-		return preview, false, fmt.Errorf("read the preview of %s: %w", tool, err)
+		return preview, false, fmt.Errorf("read the preview of %s: %w", inv.Tool, err)
 	}
 	return preview, true, nil
 }

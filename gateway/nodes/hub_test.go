@@ -350,7 +350,7 @@ func TestPreviewAsksOnlyNodesThatCan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
 		attach(t, h, "old", "x")
-		if _, ok, err := h.Preview(t.Context(), "old", "Bash", nil); ok || err != nil {
+		if _, ok, err := h.Preview(t.Context(), "old", protocol.ToolInvoke{Tool: "Bash"}); ok || err != nil {
 			t.Errorf("Preview = %v, %v", ok, err)
 		}
 		link, _ := attach(t, h, "new", protocol.ExtPreview)
@@ -361,11 +361,11 @@ func TestPreviewAsksOnlyNodesThatCan(t *testing.T) {
 			}
 			h.Result("new", protocol.ToolResultParams{CallID: inv.CallID, Result: json.RawMessage(`{"folder":"/w"}`)})
 		}()
-		if p, ok, err := h.Preview(t.Context(), "new", "Bash", nil); !ok || err != nil || p.Folder != "/w" {
+		if p, ok, err := h.Preview(t.Context(), "new", protocol.ToolInvoke{Tool: "Bash"}); !ok || err != nil || p.Folder != "/w" {
 			t.Errorf("Preview = %+v, %v, %v", p, ok, err)
 		}
 		began := time.Now()
-		if _, ok, err := h.Preview(t.Context(), "new", "Bash", nil); ok || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != previewLimit {
+		if _, ok, err := h.Preview(t.Context(), "new", protocol.ToolInvoke{Tool: "Bash"}); ok || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != previewLimit {
 			t.Errorf("Preview of a silent node = %v, %v after %s", ok, err, time.Since(began))
 		}
 	})

@@ -43,6 +43,9 @@ const NativePrefix = "gsv"
 // toolSep stands between node and tool in a tool's full name (seed 000, Tool Namespacing).
 const toolSep = "__"
 
+// maxAgentID is how long an agent's id may be (gsv interop notes 6.1).
+const maxAgentID = 64
+
 // MaxNodeID keeps "{node}__{tool}" within the 64 characters that model APIs accept as a tool name.
 const MaxNodeID = 40
 
@@ -85,6 +88,19 @@ func ParseNodeID(s string) (NodeID, error) {
 		}
 	}
 	return NodeID(s), nil
+}
+
+// ParseAgentID checks the agent that a request names, and brings it into the form that session keys and workspaces have: letters in lower case. "" is
+// [MainAgent].
+func ParseAgentID(s AgentID) (AgentID, error) {
+	s = AgentID(strings.ToLower(string(s)))
+	switch {
+	case s == "":
+		return MainAgent, nil
+	case len(s) > maxAgentID || strings.ContainsFunc(string(s), func(r rune) bool { return !isWord(r) }) || s[0] == '-' || s[0] == '_':
+		return "", ErrBadRequest.With(fmt.Sprintf("agentId %.80q may hold only letters, digits, _ and -, at most %d, and begins with a letter or digit", s, maxAgentID))
+	}
+	return s, nil
 }
 
 // CleanNodeID makes a legal node id out of any text, such as a host name.

@@ -12,7 +12,7 @@ import (
 // agentEntry is what is configured for the agent of a session.
 func (m *Manager) agentEntry(key protocol.SessionKey) config.AgentEntry {
 	for _, a := range m.opts.Config().Agents.List {
-		if agentName(a.ID) == agentOf(key) {
+		if config.AgentName(a.ID) == agentOf(key) {
 			return a
 		}
 	}

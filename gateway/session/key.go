@@ -42,7 +42,7 @@ func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.Sessi
 	if len(parts) < 3 || parts[0] != "agent" {
 		return protocol.SessionKey(s)
 	}
-	agent, rest := agentName(parts[1]), parts[2:]
+	agent, rest := config.AgentName(parts[1]), parts[2:]
 	if len(rest) == 1 && isMain(cfg, rest[0]) {
 		return mainKey(cfg, agent)
 	}
@@ -78,7 +78,7 @@ func build(cfg config.SessionConfig, agent protocol.AgentID, p Peer) protocol.Se
 			key = append(key, token(p.Channel, "unknown"))
 		}
 		if p.Channel != "" && cfg.DMScope == "per-account-channel-peer" {
-			key = append(key, name(p.Account, "default"))
+			key = append(key, cmp.Or(config.Name(p.Account), "default"))
 		}
 	default:
 		return mainKey(cfg, agent)
@@ -98,24 +98,11 @@ func isMain(cfg config.SessionConfig, s string) bool {
 	return strings.EqualFold(s, "main") || strings.EqualFold(s, mainName(cfg))
 }
 
-var (
-	notToken = regexp.MustCompile(`[^a-z0-9+\-_@.]`)
-	notName  = regexp.MustCompile(`[^a-z0-9_-]+`)
-)
+var notToken = regexp.MustCompile(`[^a-z0-9+\-_@.]`)
 
 // token is the form of a channel, kind or peer in a key.
 func token(s, empty string) string {
 	return cmp.Or(notToken.ReplaceAllString(strings.ToLower(strings.TrimSpace(s)), "_"), empty)
-}
-
-// name is the form of an agent or account in a key.
-func name(s, empty string) string {
-	s = strings.Trim(notName.ReplaceAllString(strings.ToLower(strings.TrimSpace(s)), "-"), "-")
-	return cmp.Or(strings.TrimRight(s[:min(len(s), 64)], "-"), empty)
-}
-
-func agentName(s string) protocol.AgentID {
-	return protocol.AgentID(name(s, string(protocol.MainAgent)))
 }
 
 // agentOf is the agent whose conversation a canonical key names.

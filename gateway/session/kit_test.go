@@ -61,8 +61,8 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	w, err := workspace.Open(g.home, protocol.MainAgent)
-	if err != nil {
+	files := workspace.NewFiles(g.home)
+	if _, err := files.Of(protocol.MainAgent); err != nil {
 		g.t.Fatal(err)
 	}
 	g.store, g.bus, g.model = s, new(event.Bus), llmtest.Script(steps...)
@@ -70,7 +70,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
 	calls := dispatch.New(hub, g.gate, openRules(g.t, s, cfg), s, g.bus, func() config.Config { return cfg })
 	m := New(Options{
-		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Workspace: w, Nodes: hub.Nodes,
+		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,
 		Config: func() config.Config { return cfg }, Home: g.home,
 	})
 	g.t.Cleanup(func() { m.Close(); s.Close() })

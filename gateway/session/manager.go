@@ -43,7 +43,7 @@ type Options struct {
 	Tools     Tools
 	Questions Questions
 	Models    Models
-	Workspace *workspace.Workspace
+	Files     *workspace.Files // of every agent
 	Nodes     func() []protocol.NodeInfo
 	Config    func() config.Config
 	Home      string // data folder

@@ -11,16 +11,6 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// agentFiles is the folder of the agent of a session.
-func (m *Manager) agentFiles(key protocol.SessionKey) *workspace.Workspace {
-	w, err := m.opts.Workspace.Of(agentOf(key))
-	if err != nil {
-		slog.Error("The agent's folder could not be opened", "session", key, "err", err)
-		return m.opts.Workspace.Empty()
-	}
-	return w
-}
-
 // prompt is the session's system prompt. What the agent remembers of the person is only in their own chats.
 func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.NodeID) string {
 	cfg := m.opts.Config()
@@ -28,7 +18,12 @@ func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.N
 	if node == "" {
 		node = defaultNode(nodes)
 	}
-	return m.agentFiles(s.Key).Prompt(workspace.Facts{
+	files, err := m.opts.Files.Of(agentOf(s.Key))
+	if err != nil {
+		slog.Error("The agent's folder could not be opened", "session", s.Key, "err", err)
+		files = new(workspace.Workspace)
+	}
+	return files.Prompt(workspace.Facts{
 		Session: s.Key, Agent: agentOf(s.Key), Private: private(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
 		Now: time.UnixMilli(m.now()).In(m.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.agentEntry(s.Key).SystemPrompt, cfg.SystemPrompt),
 		Heartbeat: m.heartbeat(s.Key),

@@ -31,12 +31,12 @@ func routed(agents config.Agents, p Peer) protocol.AgentID {
 	for _, b := range agents.Bindings {
 		if agree(b.Match.Channel, p.Channel) && agree(b.Match.AccountID, p.Account) &&
 			(b.Match.Peer == nil || agree(b.Match.Peer.Kind, p.Kind) && agree(b.Match.Peer.ID, p.ID)) {
-			return agentName(b.AgentID)
+			return config.AgentName(b.AgentID)
 		}
 	}
 	for _, a := range agents.List {
 		if a.Default {
-			return agentName(a.ID)
+			return config.AgentName(a.ID)
 		}
 	}
 	return protocol.MainAgent

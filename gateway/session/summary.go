@@ -164,7 +164,11 @@ func (m *Manager) note(key protocol.SessionKey, memories string, at time.Time) {
 		return
 	}
 	at = at.In(m.zone())
-	if err := m.agentFiles(key).Note(at, fmt.Sprintf("## %s, from %s\n\n%s\n", at.Format("15:04"), key, memories)); err != nil {
+	files, err := m.opts.Files.Of(agentOf(key))
+	if err == nil {
+		err = files.Note(at, fmt.Sprintf("## %s, from %s\n\n%s\n", at.Format("15:04"), key, memories))
+	}
+	if err != nil {
 		slog.Warn("The agent's notes could not be written", "session", key, "err", err)
 	}
 }

@@ -120,10 +120,12 @@ func (c *Catalog) load(agent protocol.AgentID) (shelf, error) {
 
 // Status tells which skills an agent has and whether they can be used now (seed 004, skills.status).
 func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
-	if in.AgentID == "" {
-		in.AgentID = protocol.MainAgent
+	agent, err := protocol.ParseAgentID(in.AgentID)
+	if err != nil {
+		return protocol.SkillsStatusResult{}, err
 	}
-	s, err := c.load(in.AgentID)
+	in.AgentID = agent
+	s, err := c.load(agent)
 	if err != nil {
 		return protocol.SkillsStatusResult{}, err
 	}

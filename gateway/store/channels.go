@@ -233,15 +233,25 @@ func (s *Store) ChannelRuns(ctx context.Context) ([]ChannelRun, error) {
 	return list, nil
 }
 
-// LastRoute returns whom a chat was with last, and when; an empty session means the last of all. Without one it is protocol.ErrNotFound.
+// LastRoute returns whom a chat was with last, and when. Without one it is protocol.ErrNotFound.
 func (s *Store) LastRoute(ctx context.Context, session protocol.SessionKey) (r Route, at int64, err error) {
-	var row channelRouteRow
-	err = s.read(ctx, "read a chat's channel", func(db *gorm.DB) error {
-		if session != "" {
-			db = db.Where("session_key = ?", string(session))
+	return s.lastRoute(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("session_key = ?", string(session)) })
+}
+
+// LastRouteOf returns whom any chat of an agent was with last, and when. Without one it is protocol.ErrNotFound.
+func (s *Store) LastRouteOf(ctx context.Context, agent protocol.AgentID) (r Route, at int64, err error) {
+	own := "agent:" + string(agent) + ":"
+	return s.lastRoute(ctx, func(db *gorm.DB) *gorm.DB {
+		if agent == protocol.MainAgent { // what names no agent is the main one's
+			return db.Where("session_key LIKE ? OR session_key NOT LIKE 'agent:%'", own+"%")
 		}
-		return db.Order("at DESC").Take(&row).Error
+		return db.Where("substr(session_key, 1, ?) = ?", len(own), own)
 	})
+}
+
+func (s *Store) lastRoute(ctx context.Context, which func(*gorm.DB) *gorm.DB) (r Route, at int64, err error) {
+	var row channelRouteRow
+	err = s.read(ctx, "read a chat's channel", func(db *gorm.DB) error { return which(db).Order("at DESC").Take(&row).Error })
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return r, 0, protocol.ErrNotFound.With("Nobody has written to this chat over a channel yet.")
 	}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -34,12 +33,27 @@ const (
 // skills/… shows the agent's own skills over the shared and the built-in ones, and is changed in the agent's own only (seed 002, Workspace Tools). No path and
 // no symbolic link leads out. It is safe for use by many goroutines.
 type Files struct {
-	home string
-	edit sync.Mutex // held from reading to writing by whoever changes a file
+	home   string
+	skills func(protocol.AgentID) (string, error) // see ListSkills
+	edit   sync.Mutex                             // held from reading to writing by whoever changes a file
 }
 
 // NewFiles opens the workspaces in a data folder. An agent's is made when it is first used.
 func NewFiles(home string) *Files { return &Files{home: home} }
+
+// Of is the folder of one agent, made when it is new: what its prompt is put together from.
+func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
+	agent, err := protocol.ParseAgentID(agent)
+	if err != nil {
+		return nil, err
+	}
+	one, err := Open(w.home, agent)
+	if err != nil {
+		return nil, err
+	}
+	one.skills = w.skills
+	return one, nil
+}
 
 // File is a file as it was read.
 type File struct {
@@ -59,18 +73,13 @@ type Listing struct {
 // ErrTraversal refuses a path that leads out (the original's words).
 var ErrTraversal = protocol.ErrBadRequest.With("Path traversal not allowed")
 
-var agentID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-
 // open opens an agent's folder and cleans a path in it; "" is the folder itself.
 func (w *Files) open(agent protocol.AgentID, name string) (*os.Root, string, error) {
-	if agent == "" {
-		agent = protocol.MainAgent
-	}
-	if !agentID.MatchString(string(agent)) {
-		return nil, "", protocol.ErrBadRequest.With(fmt.Sprintf("agentId %q may hold only letters, digits, _ and -", agent))
-	}
-	name, err := clean(name)
+	agent, err := protocol.ParseAgentID(agent)
 	if err != nil {
+		return nil, "", err
+	}
+	if name, err = clean(name); err != nil {
 		return nil, "", err
 	}
 	if _, err := Open(w.home, agent); err != nil {

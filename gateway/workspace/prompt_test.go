@@ -1,9 +1,11 @@
 package workspace
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -59,7 +61,7 @@ var everything = []string{
 
 func TestThePromptHasItsSectionsInOrder(t *testing.T) {
 	w := folder(t, everything...)
-	w.ListSkills(func(protocol.AgentID) (string, error) { return "K!", nil })
+	w.skills = func(protocol.AgentID) (string, error) { return "K!", nil }
 	text := w.Prompt(Facts{
 		Session: "agent:main:main", Agent: "main", Private: true, Now: noon, Heartbeat: "B!", Default: "laptop",
 		Nodes: []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "server"}},
@@ -87,7 +89,7 @@ func TestWhatIsPrivateStaysOutOfSharedChats(t *testing.T) {
 
 func TestWhileItIsSetUpTheAgentSeesLittleElse(t *testing.T) {
 	w := folder(t, append(everything, "BOOTSTRAP.md", "Ask for a name.")...)
-	w.ListSkills(func(protocol.AgentID) (string, error) { return "K!", nil })
+	w.skills = func(protocol.AgentID) (string, error) { return "K!", nil }
 	text := w.Prompt(Facts{Private: true, Now: noon})
 	inOrder(t, text, "# First of all (BOOTSTRAP.md)", "Ask for a name.", "S!", "I!", "U!", "HEARTBEAT_OK", "# Right now")
 	without(t, text, "A!", "M!", "N1!", "T!", "K!")
@@ -143,8 +145,55 @@ func TestNotesGoToTheirDay(t *testing.T) {
 	if err != nil || string(data) != "## 12:30\n\n- one\n\n- two\n" {
 		t.Errorf("%q %v", data, err)
 	}
-	other, err := w.Of("work")
-	if err != nil || filepath.Base(other.Dir()) != "work" {
-		t.Errorf("%v %v", other, err)
+}
+
+func TestEveryAgentHasAFolderOfItsOwnMadeOnce(t *testing.T) {
+	home := t.TempDir()
+	files := NewFiles(home)
+	files.ListSkills(func(agent protocol.AgentID) (string, error) { return "skills of " + string(agent), nil })
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if _, err := files.Of("Work"); err != nil {
+				t.Error(err)
+			}
+			if _, err := files.List("work", ""); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	list, err := os.ReadDir(filepath.Join(home, "agents"))
+	if err != nil || len(list) != 1 || list[0].Name() != "work" {
+		t.Fatal(list, err)
+	}
+	for _, agent := range []protocol.AgentID{"work", "main"} {
+		if _, err := files.Write(agent, "SOUL.md", []byte("I am "+string(agent))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := files.Delete(agent, "BOOTSTRAP.md"); err != nil && !errors.Is(err, protocol.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	for _, agent := range []protocol.AgentID{"Work", "main"} {
+		w, err := files.Of(agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.ToLower(string(agent))
+		if err := w.Note(noon, "- a fact of "+name); err != nil {
+			t.Fatal(err)
+		}
+		text := w.Prompt(Facts{Agent: agent, Private: true, Now: noon})
+		for _, other := range []string{"work", "main"} {
+			for _, part := range []string{"I am " + other, "- a fact of " + other, "skills of " + other} {
+				if strings.Contains(text, part) != (other == name) {
+					t.Errorf("%q in the prompt of %s: %v", part, name, other != name)
+				}
+			}
+		}
+	}
+	if _, err := files.Of("../main"); err == nil {
+		t.Error("an agent outside the folder of agents")
 	}
 }

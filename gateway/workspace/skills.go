@@ -65,9 +65,7 @@ func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if agent == "" {
-		agent = protocol.MainAgent
-	}
+	agent = protocol.AgentID(filepath.Base(root.Name()))
 	var list []SkillFile
 	own, err := root.OpenRoot("skills")
 	if err == nil {
@@ -122,9 +120,9 @@ func search(fsys fs.FS, source, at string, list []SkillFile) []SkillFile {
 	return list
 }
 
-// ListSkills gives the prompt its list of skills: list returns the text for an agent, empty when there is nothing to tell. Call it once, before
+// ListSkills gives the prompts its list of skills: list returns the text for an agent, empty when there is nothing to tell. Call it once, before
 // the first prompt.
-func (w *Workspace) ListSkills(list func(protocol.AgentID) (string, error)) { w.skills = list }
+func (w *Files) ListSkills(list func(protocol.AgentID) (string, error)) { w.skills = list }
 
 // skillsSection is the prompt's part on skills.
 func (w *Workspace) skillsSection() string {

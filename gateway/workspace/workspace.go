@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"fairlead/gateway/protocol"
 )
@@ -16,7 +17,10 @@ import (
 //go:embed files/*.md
 var defaults embed.FS
 
-// Workspace is one agent's folder.
+// opening is held by whoever opens an agent's folder, so that it is filled once.
+var opening sync.Mutex
+
+// Workspace is one agent's folder. The zero value is one without files.
 type Workspace struct {
 	dir    string
 	skills func(protocol.AgentID) (string, error) // see ListSkills
@@ -25,6 +29,8 @@ type Workspace struct {
 // Open opens an agent's folder and fills it with the default files when it is new. Files that were there are never touched, and one that the
 // person deleted does not come back.
 func Open(home string, agent protocol.AgentID) (*Workspace, error) {
+	opening.Lock()
+	defer opening.Unlock()
 	dir := filepath.Join(home, "agents", string(agent))
 	if _, err := os.Stat(dir); err == nil {
 		return &Workspace{dir: dir}, nil
@@ -53,19 +59,6 @@ func Open(home string, agent protocol.AgentID) (*Workspace, error) {
 	}
 	return &Workspace{dir: dir}, nil
 }
-
-// Of is the folder of another agent, with the same skills.
-func (w *Workspace) Of(agent protocol.AgentID) (*Workspace, error) {
-	other, err := Open(filepath.Dir(filepath.Dir(w.dir)), agent)
-	if err != nil {
-		return nil, err
-	}
-	other.skills = w.skills
-	return other, nil
-}
-
-// Empty is a workspace without files.
-func (w *Workspace) Empty() *Workspace { return &Workspace{dir: filepath.Join(w.dir, "none", "none")} }
 
 // Dir is the folder.
 func (w *Workspace) Dir() string { return w.dir }

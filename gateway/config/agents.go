@@ -1,0 +1,22 @@
+package config
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+var notName = regexp.MustCompile(`[^a-z0-9_-]+`)
+
+// Name is the form that the id of an agent or an account has in keys and folders (gsv interop notes 6.1); it may be empty.
+func Name(id string) string {
+	id = strings.Trim(notName.ReplaceAllString(strings.ToLower(strings.TrimSpace(id)), "-"), "-")
+	return strings.TrimRight(id[:min(len(id), 64)], "-")
+}
+
+// AgentName is the agent that a setting means.
+func AgentName(id string) protocol.AgentID {
+	return protocol.AgentID(cmp.Or(Name(id), string(protocol.MainAgent)))
+}
