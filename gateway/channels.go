@@ -30,12 +30,12 @@ func (g *Gateway) message(ctx context.Context, from protocol.SessionKey, in nati
 // deliver brings the answer of a job to the person: to the channel or receiver it names, else into the main chat and to whom that was with
 // last over a channel.
 func (g *Gateway) deliver(ctx context.Context, d cron.Delivery) (string, error) {
-	home := protocol.SessionKey(fmt.Sprintf("agent:%s:%s", d.Agent, g.config.Get().Session.MainKey))
+	home := g.config.Get().Session.Main(d.Agent)
 	if d.Channel != "" || d.To != "" {
 		said, err := g.channels.Say(ctx, home, channel.Words{Text: d.Text, Channel: d.Channel, To: d.To})
 		return fmt.Sprintf("%s on %s", said.To, said.Channel), err
 	}
-	where, err := cron.ToMain(g.store, g.bus)(ctx, d)
+	where, err := cron.ToMain(ctx, g.store, g.bus, home, d)
 	if err != nil {
 		return where, err
 	}

@@ -20,3 +20,13 @@ func Name(id string) string {
 func AgentName(id string) protocol.AgentID {
 	return protocol.AgentID(cmp.Or(Name(id), string(protocol.MainAgent)))
 }
+
+// MainName is the last part of a main chat's key.
+func (c SessionConfig) MainName() string {
+	return cmp.Or(strings.ToLower(strings.TrimSpace(c.MainKey)), "main")
+}
+
+// Main is the key of an agent's main chat.
+func (c SessionConfig) Main(agent protocol.AgentID) protocol.SessionKey {
+	return protocol.SessionKey("agent:" + string(agent) + ":" + c.MainName())
+}

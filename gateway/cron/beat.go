@@ -36,7 +36,7 @@ func (s *Scheduler) whyNot(ctx context.Context, id protocol.AgentID, h config.He
 	case err == nil && nothingToDo(text):
 		return protocol.SkipEmptyFile
 	}
-	st, err := s.sessions.Stats(ctx, protocol.SessionParams{SessionKey: mainSession(id)})
+	st, err := s.sessions.Stats(ctx, protocol.SessionParams{SessionKey: s.mainSession(id)})
 	if err == nil && (st.IsProcessing || st.QueueSize > 0) {
 		return protocol.SkipBusy
 	}

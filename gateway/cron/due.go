@@ -101,7 +101,7 @@ func (s *Scheduler) ask(j *job, due int64) {
 	q := &question{cancel}
 	j.asking = q
 	a := protocol.Approval{
-		Kind: protocol.AskContinue, SessionKey: mainSession(j.AgentID), AskedBy: protocol.AskedBy{Kind: "schedule", Name: j.Name},
+		Kind: protocol.AskContinue, SessionKey: s.mainSession(j.AgentID), AskedBy: protocol.AskedBy{Kind: "schedule", Name: j.Name},
 		Why: fmt.Sprintf("the job %q should have run on %s, but its time passed while it could not; allow to run it now, or deny to leave it out", j.Name,
 			time.UnixMilli(due).In(s.zone()).Format("2 January 2006 at 15:04 (MST)")),
 		Choices: []string{protocol.ScopeOnce},

@@ -98,6 +98,16 @@ func TestASystemEventGoesToTheMainChatOfItsAgent(t *testing.T) {
 		if sent := r.agent.Sent(); len(sent) != 1 || sent[0].In.SessionKey != "agent:helper:main" {
 			t.Errorf("sent %v", sent)
 		}
+		r.set(func(c *config.Config) { c.Session.MainKey = " Primary" })
+		time.Sleep(time.Minute)
+		if sent := r.agent.Sent(); len(sent) != 2 || sent[1].In.SessionKey != "agent:helper:primary" {
+			t.Errorf("under another main key: %v", sent)
+		}
+		r.add(protocol.CronAddParams{Name: "News", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Second)}, Spec: &protocol.CronMode{Mode: protocol.CronTask, Message: "say hello"}})
+		time.Sleep(2 * time.Second)
+		if msgs, err := r.agent.Store.Messages(t.Context(), "agent:main:primary", 0, 0); err != nil || len(msgs) != 1 {
+			t.Errorf("delivered: %v %v", msgs, err)
+		}
 	})
 }
 
@@ -256,7 +266,9 @@ func TestTheHistoryLetsTheOldestGoWithTheirChats(t *testing.T) {
 		r.set(func(c *config.Config) { c.Cron.MaxRuns = 2 })
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "x"}})
-		time.Sleep(5*time.Minute + time.Second)
+		time.Sleep(2*time.Minute + time.Second)
+		r.set(func(c *config.Config) { c.Session.MainKey = "primary" }) // the main chat of before is still the person's
+		time.Sleep(3 * time.Minute)
 		if n := len(r.runs()); n != 4 {
 			t.Errorf("%d runs are kept of two jobs", n)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -32,9 +33,9 @@ func (s *Scheduler) takeUp() {
 
 // start writes a run down and begins it. due 0 is a run outside the schedule. A due time that was served already only moves the job on.
 func (s *Scheduler) start(j *job, due, at int64) error {
-	r := store.CronRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at, Session: mainSession(j.AgentID)}
+	r := store.CronRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at, Session: s.mainSession(j.AgentID)}
 	if j.Spec.Mode == protocol.CronTask {
-		r.Session = protocol.SessionKey(fmt.Sprintf("agent:%s:cron:%s:%s", j.AgentID, j.ID, r.Run))
+		r.Session = protocol.SessionKey(fmt.Sprintf("agent:%s%s%s", j.AgentID, ownChat(j.ID), r.Run))
 	}
 	next := j.CronJob
 	if due > 0 {
@@ -130,8 +131,8 @@ func (s *Scheduler) log(j *job, r store.CronRun, remove bool) {
 		return
 	}
 	for _, key := range dropped {
-		if key == mainSession(j.AgentID) {
-			continue
+		if !strings.Contains(string(key), ownChat(j.ID)) {
+			continue // a systemEvent was told in a chat of the person's
 		}
 		s.wg.Go(func() {
 			_, err := s.sessions.Delete(s.ctx, protocol.SessionParams{SessionKey: key})
@@ -142,6 +143,9 @@ func (s *Scheduler) log(j *job, r store.CronRun, remove bool) {
 	}
 }
 
-func mainSession(agent protocol.AgentID) protocol.SessionKey {
-	return protocol.SessionKey("agent:" + string(agent) + ":main")
+// ownChat is what the key of a chat of a job's tasks has between agent and run.
+func ownChat(id protocol.CronJobID) string { return ":cron:" + string(id) + ":" }
+
+func (s *Scheduler) mainSession(agent protocol.AgentID) protocol.SessionKey {
+	return s.o.Config().Session.Main(agent)
 }

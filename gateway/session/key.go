@@ -36,7 +36,7 @@ func (m *Manager) Canonical(key protocol.SessionKey) protocol.SessionKey {
 func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.SessionKey {
 	s := strings.TrimSpace(string(key))
 	if s == "" || isMain(cfg, s) {
-		return mainKey(cfg, protocol.MainAgent)
+		return cfg.Main(protocol.MainAgent)
 	}
 	parts := strings.Split(s, ":")
 	if len(parts) < 3 || parts[0] != "agent" {
@@ -44,7 +44,7 @@ func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.Sessi
 	}
 	agent, rest := config.AgentName(parts[1]), parts[2:]
 	if len(rest) == 1 && isMain(cfg, rest[0]) {
-		return mainKey(cfg, agent)
+		return cfg.Main(agent)
 	}
 	for i, p := range rest {
 		if !strings.EqualFold(p, KindDM) || i > 2 || i+1 == len(rest) {
@@ -81,21 +81,13 @@ func build(cfg config.SessionConfig, agent protocol.AgentID, p Peer) protocol.Se
 			key = append(key, cmp.Or(config.Name(p.Account), "default"))
 		}
 	default:
-		return mainKey(cfg, agent)
+		return cfg.Main(agent)
 	}
 	return protocol.SessionKey(strings.Join(append(key, KindDM, token(p.ID, "unknown")), ":"))
 }
 
-func mainKey(cfg config.SessionConfig, agent protocol.AgentID) protocol.SessionKey {
-	return protocol.SessionKey(prefix + string(agent) + ":" + mainName(cfg))
-}
-
-func mainName(cfg config.SessionConfig) string {
-	return cmp.Or(strings.ToLower(strings.TrimSpace(cfg.MainKey)), "main")
-}
-
 func isMain(cfg config.SessionConfig, s string) bool {
-	return strings.EqualFold(s, "main") || strings.EqualFold(s, mainName(cfg))
+	return strings.EqualFold(s, "main") || strings.EqualFold(s, cfg.MainName())
 }
 
 var notToken = regexp.MustCompile(`[^a-z0-9+\-_@.]`)
@@ -121,7 +113,7 @@ const windowChat = "app:chat:"
 // were given.
 func private(cfg config.SessionConfig, key protocol.SessionKey) bool {
 	agent := agentOf(key)
-	return key == mainKey(cfg, agent) || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
+	return key == cfg.Main(agent) || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
 }
 
 // newKey is the key of a new chat of a window.

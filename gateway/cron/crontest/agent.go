@@ -65,7 +65,10 @@ func (a *Agent) Options() cron.Options {
 	cfg.UserTimezone = "UTC"
 	cfg.Agents.DefaultHeartbeat.Every = "0m"
 	return cron.Options{
-		Store: a.Store, Bus: a.Bus, Config: func() config.Config { return cfg }, Deliver: cron.ToMain(a.Store, a.Bus),
+		Store: a.Store, Bus: a.Bus, Config: func() config.Config { return cfg },
+		Deliver: func(ctx context.Context, d cron.Delivery) (string, error) {
+			return cron.ToMain(ctx, a.Store, a.Bus, cfg.Session.Main(d.Agent), d)
+		},
 		Ask: func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
 			<-ctx.Done()
 			return q, ctx.Err()
