@@ -143,6 +143,7 @@ func (c *conversation) handlers() chat.Handlers {
 		Reload:     func() { c.chat.Reload() },
 		Rename:     func(title string) { s.b.state.Rename(c.key, title) },
 		Export:     func() { s.export(c.key, c.window) },
+		Earlier:    func() { s.openArchives(c.key) },
 		Reset:      func() { s.b.state.Reset(c.key) },
 		Delete:     func() { s.delete(c.key) },
 		SetModel:   func(ref protocol.ModelRef) { c.chat.SetModel(ref) },

@@ -4,12 +4,20 @@ import (
 	"context"
 	"time"
 
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/archive"
 	"fairlead/app/bind"
+	"fairlead/app/chat"
 	"fairlead/gateway/protocol"
 )
 
-// openHit shows a message that was found, in its chat.
+// openHit shows a message that was found, in its chat or in the archive of it.
 func (s *shell) openHit(h protocol.SearchHit) {
+	if h.Archived {
+		s.openArchive(h.SessionKey, func(p *archive.Page) { p.OpenHit(h) })
+		return
+	}
 	s.open(h.SessionKey)
 	s.conversation.reveal(h.MessageID, h.Seq)
 }
@@ -43,4 +51,24 @@ func (c *conversation) reveal(id protocol.MessageID, seq int64) {
 		}
 		c.s.say("The message is not in this chat any more.")
 	})
+}
+
+// openArchives shows what a chat held before it was begun afresh, in the main window.
+func (s *shell) openArchives(key protocol.SessionKey) {
+	s.openArchive(key, (*archive.Page).Load)
+	s.window.RequestFocus()
+}
+
+func (s *shell) openArchive(key protocol.SessionKey, begin func(*archive.Page)) {
+	all := s.conversation.handlers()
+	h := archive.Handlers{
+		OpenChat: s.open, Say: s.say, Save: func(title, text string) { s.saveAs(s.window, title, text) }, Machines: &s.machines,
+		Chat: chat.Handlers{OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings},
+	}
+	s.openPage(page{"clock", archivesTitle, func(ctx context.Context) fyne.CanvasObject {
+		p := archive.New(ctx, s.b.state, key, h)
+		bind.Every(ctx, 200*time.Millisecond, p.Tick)
+		begin(p)
+		return p.Box
+	}})
 }

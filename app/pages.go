@@ -77,6 +77,7 @@ const (
 	transfersTitle = "Transfers"
 	filesTitle     = "Files"
 	searchTitle    = "Search"
+	archivesTitle  = "Earlier conversations"
 )
 
 // browse shows the files of a machine.

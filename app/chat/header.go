@@ -123,6 +123,7 @@ func (h *header) moreMenu() []*fyne.MenuItem {
 		add("Rename", "edit", h.Rename)
 	}
 	add("Export as Markdown…", "export", h.p.h.Export)
+	add("Earlier conversations", "clock", h.p.h.Earlier)
 	if h.narrow && h.p.h.SetThink != nil {
 		item := fyne.NewMenuItem("Thinking", nil)
 		item.Icon = look.Icon("thinking")

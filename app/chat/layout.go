@@ -27,6 +27,12 @@ func (p *Pane) place(size fyne.Size) {
 	if narrow {
 		margin = 12
 	}
+	if p.reader {
+		p.transcript.Width = min(size.Width-2*margin, columnWidth*look.Size("text")/14)
+		p.middle.Resize(size)
+		p.middle.Layout.Layout(p.middle.Objects, size)
+		return
+	}
 	head := p.header.box.MinSize().Height
 	p.header.box.Resize(fyne.NewSize(size.Width, head))
 	p.header.box.Move(fyne.NewPos(0, 0))

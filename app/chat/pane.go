@@ -21,6 +21,7 @@ type Pane struct {
 	builder  *builder
 	state    State
 	given    bool
+	reader   bool // nothing can be written
 	now      time.Time
 
 	header     *header
@@ -62,6 +63,19 @@ func New(h Handlers, machines *look.Machines) *Pane {
 	p.middle = container.New(middleLayout{}, p.transcript, p.empty, p.trouble, p.waiting)
 	p.ExtendBaseWidget(p)
 	p.show()
+	return p
+}
+
+// NewReader makes a pane for a conversation that goes on no more: without the line above it and the field to write in.
+func NewReader(h Handlers, machines *look.Machines) *Pane {
+	p := New(h, machines)
+	p.reader = true
+	p.middle.Remove(p.empty)
+	p.empty = widgets.NewEmptyState("chat", "Nothing was said", "")
+	p.middle.Add(p.empty)
+	for _, o := range []fyne.CanvasObject{p.header.box, p.composer.box, p.top, p.bottom, p.line, p.empty} {
+		o.Hide()
+	}
 	return p
 }
 

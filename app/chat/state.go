@@ -81,6 +81,7 @@ type Handlers struct {
 	Reload     func()
 	Rename     func(title string)
 	Export     func()
+	Earlier    func() // what was said before the chat was begun afresh
 	Reset      func()
 	Delete     func()
 	SetModel   func(protocol.ModelRef) // zero is the default again

@@ -28,6 +28,8 @@ type Chat struct {
 	Key   protocol.SessionKey
 	Value *Value[ChatView]
 	app   *App
+	// fetch reads n messages before a sequence number, 0 is the end. more says that there are older ones.
+	fetch func(ctx context.Context, before int64, n int) (list []protocol.Message, more bool, err error)
 }
 
 // Chat returns the view-model of a conversation, and loads it the first time: at once, or as soon as there is a connection.
@@ -37,6 +39,7 @@ func (a *App) Chat(key protocol.SessionKey) *Chat {
 	known := c != nil
 	if !known {
 		c = &Chat{Key: key, app: a, Value: NewValue(ChatView{Key: key, Loading: true})}
+		c.fetch = c.preview
 		a.chats[key] = c
 	}
 	a.mu.Unlock()
@@ -64,7 +67,7 @@ func (c *Chat) reload() {
 		v.Loading, v.Problem, v.late = true, "", nil
 		return v
 	})
-	c.page(0, pageSize, func(v ChatView, p protocol.SessionPreviewResult, err error) ChatView {
+	c.page(0, pageSize, func(v ChatView, p page, err error) ChatView {
 		if v.load != load {
 			return v
 		}
@@ -75,7 +78,7 @@ func (c *Chat) reload() {
 			v.Problem = sentence(err)
 			return v
 		}
-		v.Messages, v.More = p.Messages, more(p)
+		v.Messages, v.More = p.list, p.more
 		for _, m := range late {
 			v.Messages = add(v.Messages, m)
 		}
@@ -118,7 +121,7 @@ func (c *Chat) older(n int) {
 	}
 	load, before := v.load, v.Messages[0].Seq
 	c.Value.Update(func(v ChatView) ChatView { v.Loading = true; return v })
-	c.page(before, n, func(v ChatView, p protocol.SessionPreviewResult, err error) ChatView {
+	c.page(before, n, func(v ChatView, p page, err error) ChatView {
 		if v.load != load || len(v.Messages) == 0 || v.Messages[0].Seq != before {
 			return v
 		}
@@ -127,24 +130,33 @@ func (c *Chat) older(n int) {
 			c.app.start(func(context.Context) { c.app.fail(err) })
 			return v
 		}
-		v.Messages = append(slices.Clone(p.Messages), v.Messages...)
-		v.More = more(p)
+		v.Messages = append(slices.Clone(p.list), v.Messages...)
+		v.More = p.more
 		return v
 	})
 }
 
 // page loads n messages before a sequence number (0: the newest) and puts them into the view.
-func (c *Chat) page(before int64, n int, into func(ChatView, protocol.SessionPreviewResult, error) ChatView) {
+func (c *Chat) page(before int64, n int, into func(ChatView, page, error) ChatView) {
 	c.app.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
 		defer cancel()
-		p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before})
-		c.Value.Update(func(v ChatView) ChatView { return into(v, p, err) })
+		list, more, err := c.fetch(ctx, before, n)
+		c.Value.Update(func(v ChatView) ChatView { return into(v, page{list, more}, err) })
 	})
 }
 
-// more reports whether there are messages before a page.
-func more(p protocol.SessionPreviewResult) bool { return len(p.Messages) > 0 && p.Messages[0].Seq > 1 }
+// page is a piece of a conversation, and whether there are messages before it.
+type page struct {
+	list []protocol.Message
+	more bool
+}
+
+// preview is fetch of a conversation that goes on.
+func (c *Chat) preview(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
+	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before})
+	return p.Messages, len(p.Messages) > 0 && p.Messages[0].Seq > 1, err
+}
 
 // add appends a message unless it is there already. The list given is not changed.
 func add(list []protocol.Message, m protocol.Message) []protocol.Message {

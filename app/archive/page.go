@@ -1,0 +1,199 @@
+// Package archive is the page of what a chat held before it was begun afresh: a list, and each conversation to be read.
+package archive
+
+import (
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/chat"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Handlers are what the page does beside showing what was said.
+type Handlers struct {
+	OpenChat func(protocol.SessionKey)
+	Say      func(string)
+	Save     func(title, text string) // Markdown, to a file of the person's choice
+	Chat     chat.Handlers            // links, pictures; what would change something is not needed
+	Machines *look.Machines
+}
+
+// Page is the page. It belongs to the GUI thread.
+type Page struct {
+	ctx context.Context
+	app *state.App
+	h   Handlers
+	key protocol.SessionKey
+	Box *fyne.Container
+
+	list    *widgets.ItemList
+	known   []protocol.ArchiveInfo
+	loaded  bool
+	problem string
+
+	pane  *chat.Pane // nil while the list is shown
+	shown protocol.ArchiveInfo
+	end   context.CancelFunc // of following the conversation that is read
+	now   func() time.Time
+}
+
+// New makes the page of a chat's archives; it lives until ctx ends. Load or OpenHit fills it.
+func New(ctx context.Context, a *state.App, key protocol.SessionKey, h Handlers) *Page {
+	p := &Page{ctx: ctx, app: a, h: h, key: key, Box: container.NewStack(), now: time.Now}
+	p.list = widgets.NewItemList(func(i int) { p.open(p.known[i], "", 0) })
+	p.draw()
+	return p
+}
+
+// Load shows which conversations there are.
+func (p *Page) Load() {
+	bind.Go(p.ctx, func(ctx context.Context) ([]protocol.ArchiveInfo, error) { return p.app.Archives(ctx, p.key) }, p.fill)
+}
+
+func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
+	p.loaded, p.problem = err == nil, ""
+	if err != nil {
+		p.problem = err.Error()
+	}
+	p.known = list
+	items := make([]widgets.ListItem, len(list))
+	for i, a := range list {
+		items[i] = widgets.ListItem{Icon: "chat", Title: "Until " + state.When(a.CreatedAt, p.now()), Text: state.ArchiveLine(a)}
+	}
+	p.list.Set(items)
+	if p.pane == nil {
+		p.draw()
+	}
+}
+
+// draw shows the list.
+func (p *Page) draw() {
+	var body fyne.CanvasObject
+	back := widgets.NewQuiet("To the chat", "back", p.toChat)
+	switch {
+	case p.problem != "":
+		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The earlier conversations cannot be listed.", Do: p.problem, Button: "Try again"}, p.Load))
+	case !p.loaded:
+		body = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+	case len(p.known) == 0:
+		body = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("clock", "Nothing earlier",
+			"When a chat is started afresh, what was said before is kept here. This chat was never started afresh.", widgets.NewButton("To the chat", "back", p.toChat))))
+		back.Hide()
+	default:
+		name := widgets.NewText(p.app.ChatTitle(p.key), look.ColorMuted, "text")
+		name.Ellipsis = true
+		body = container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, name), nil, nil, nil, p.list)
+	}
+	p.set(widgets.NewPage("Earlier conversations", body, back))
+}
+
+func (p *Page) set(o fyne.CanvasObject) {
+	p.Box.Objects = []fyne.CanvasObject{o}
+	p.Box.Refresh()
+}
+
+func (p *Page) toChat() {
+	if p.h.OpenChat != nil {
+		p.h.OpenChat(p.key)
+	}
+}
+
+// OpenHit shows a message that was found in the archive.
+func (p *Page) OpenHit(h protocol.SearchHit) {
+	bind.Go(p.ctx, func(ctx context.Context) (protocol.ArchiveInfo, error) { return p.app.ArchiveOf(ctx, h) }, func(a protocol.ArchiveInfo, err error) {
+		if err != nil {
+			p.fill(nil, err)
+			return
+		}
+		p.open(a, h.MessageID, h.Seq)
+	})
+}
+
+// open shows one conversation, at a message unless that is empty.
+func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
+	p.close()
+	ctx, cancel := context.WithCancel(p.ctx)
+	p.end = cancel
+	c := p.app.Archived(p.key, a.ID)
+	p.read(a, c)
+	bind.Watch(ctx, c.Value, p.show)
+	if id == "" {
+		return
+	}
+	p.pane.Reveal(id)
+	bind.Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, c.Reach(ctx, seq) }, func(_ struct{}, err error) {
+		p.show(c.Value.Get())
+		if p.pane.Wanted() != "" && p.h.Say != nil {
+			p.h.Say("The message is not in the archive any more.")
+		}
+	})
+}
+
+// read draws the view of a conversation.
+func (p *Page) read(a protocol.ArchiveInfo, c *state.Chat) {
+	p.shown = a
+	h := p.h.Chat
+	h.Older, h.Reload = c.Older, c.Reload
+	p.pane = chat.NewReader(h, p.h.Machines)
+	back := widgets.NewQuiet("Earlier conversations", "back", p.back)
+	export := widgets.NewButton("Export as Markdown…", "export", p.export)
+	text := widgets.NewParagraph("Archived on "+time.UnixMilli(a.CreatedAt).Format("Monday, 2 January 2006, 15:04")+" · "+state.ArchiveLine(a)+
+		". It can be read, and goes on no more.", look.ColorText, "text")
+	banner := container.NewStack(widgets.NewRect(look.ColorSelected, "", look.Corner),
+		widgets.Inset(look.Inside, 12, look.Inside, 12, widgets.Lead("text", 2, widget.NewIcon(look.IconIn("clock", look.ColorAccent)), text)))
+	head := widgets.Col(look.Inside, widgets.Flow(look.Inside, back, export), banner)
+	p.set(container.NewBorder(widgets.Inset(look.Inside, look.Group, look.Inside, look.Group, head), nil, nil, nil, p.pane))
+	p.pane.Tick(p.now())
+	p.show(c.Value.Get())
+}
+
+func (p *Page) show(v state.ChatView) {
+	if p.pane != nil {
+		p.pane.Update(chat.State{Session: protocol.SessionEntry{SessionKey: p.key}, Messages: v.Messages, More: v.More, Loading: v.Loading, Problem: v.Problem})
+	}
+}
+
+// Tick tells the time, so that loading is said and a mark goes away.
+func (p *Page) Tick(now time.Time) {
+	if p.pane != nil {
+		p.pane.Tick(now)
+	}
+}
+
+func (p *Page) close() {
+	if p.end != nil {
+		p.end()
+	}
+	p.pane, p.end = nil, nil
+}
+
+// back returns to the list, which a hit has not loaded.
+func (p *Page) back() {
+	p.close()
+	if !p.loaded {
+		p.Load()
+	}
+	p.draw()
+}
+
+func (p *Page) export() {
+	a := p.shown
+	bind.Go(p.ctx, func(ctx context.Context) ([2]string, error) {
+		title, text, err := p.app.ExportArchive(ctx, p.key, a)
+		return [2]string{title, text}, err
+	}, func(r [2]string, err error) {
+		if err != nil {
+			p.h.Say("The conversation cannot be exported: " + err.Error())
+			return
+		}
+		p.h.Save(r[0], r[1])
+	})
+}

@@ -1,0 +1,101 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/chat"
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+func inPage(t *testing.T, mode look.Mode, width float32) (p *Page, w fyne.Window, opened *protocol.SessionKey) {
+	t.Helper()
+	ctx, app := pagetest.Start(t, mode)
+	opened = new(protocol.SessionKey)
+	p = New(ctx, app, "agent:main:2", Handlers{OpenChat: func(k protocol.SessionKey) { *opened = k }, Machines: &look.Machines{}, Chat: chat.Handlers{}})
+	p.now = pagetest.Clock
+	return p, pagetest.Window(t, p.Box, width, 600), opened
+}
+
+func archives(n int) []protocol.ArchiveInfo {
+	var list []protocol.ArchiveInfo
+	for i := range n {
+		list = append(list, protocol.ArchiveInfo{
+			ID: protocol.ArchiveID(fmt.Sprint("a", i)), Kind: protocol.ArchiveReset, Messages: 24 + i, Tokens: protocol.Tokens{Total: 12400},
+			CreatedAt: pagetest.Noon.Add(-time.Duration(i+1) * 30 * time.Hour).UnixMilli(),
+		})
+	}
+	return list
+}
+
+func said(n int) state.ChatView {
+	v := state.ChatView{Key: "agent:main:2"}
+	for i := range n {
+		v.Messages = append(v.Messages, protocol.Message{
+			ID: protocol.MessageID(fmt.Sprint("m", i)), Seq: int64(i + 1), Role: protocol.RoleUser, Timestamp: pagetest.Noon.UnixMilli(),
+			Content: protocol.Content{protocol.Text(fmt.Sprint("message ", i))},
+		})
+	}
+	return v
+}
+
+func TestViewsLookAsTheyDid(t *testing.T) {
+	p, _, _ := inPage(t, look.Light, 880)
+	golden.Markup(t, "loading", p.Box)
+	p.fill(nil, errors.New("the disk is full"))
+	golden.Markup(t, "problem", p.Box)
+	p.fill(nil, nil)
+	golden.Markup(t, "empty", p.Box)
+	p.fill(archives(3), nil)
+	golden.Markup(t, "list", p.Box)
+	for name, mode := range map[string]look.Mode{"read": look.Light, "read-dark": look.Dark} {
+		for _, width := range []float32{880, 520} {
+			p, w, _ := inPage(t, mode, width)
+			p.read(archives(1)[0], p.app.Archived(p.key, "a0"))
+			p.show(said(3))
+			pagetest.Shot(t, w, fmt.Sprint("archive-", name, width))
+			golden.Markup(t, fmt.Sprint(name, width), p.Box)
+		}
+	}
+}
+
+func TestThousandsOfArchivesAreListed(t *testing.T) {
+	p, _, opened := inPage(t, look.Light, 880)
+	p.fill(archives(3000), nil)
+	if n := len(p.list.Items()); n != 3000 {
+		t.Errorf("%d lines", n)
+	}
+	test.Tap(pagetest.Button(t, p.Box, "To the chat"))
+	if *opened != "agent:main:2" {
+		t.Errorf("opened %q", *opened)
+	}
+}
+
+func TestArchiveIsReadAndNotWritten(t *testing.T) {
+	p, _, _ := inPage(t, look.Light, 880)
+	p.fill(archives(2), nil)
+	p.read(p.known[1], p.app.Archived(p.key, "a1"))
+	p.show(said(80))
+	p.pane.Reveal("m10")
+	pagetest.Shows(t, p.Box, "Archived on", "25 messages", "message 10")
+	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+		if e, ok := o.(fyne.Focusable); ok && o == fyne.CanvasObject(p.pane.Composer().(fyne.CanvasObject)) && o.Visible() {
+			t.Errorf("%T can be written in", e)
+		}
+		return o.Visible()
+	})
+	test.Tap(pagetest.Button(t, p.Box, "Earlier conversations"))
+	if p.pane != nil {
+		t.Error("it is still shown")
+	}
+	pagetest.Shows(t, p.Box, "Until")
+}

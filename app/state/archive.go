@@ -1,0 +1,73 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Archives are the conversations that a chat held before it was begun afresh, newest first. What was only shortened is still in the chat.
+// It blocks.
+func (a *App) Archives(ctx context.Context, key protocol.SessionKey) ([]protocol.ArchiveInfo, error) {
+	r, err := Call(ctx, a, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
+	return slices.DeleteFunc(r.Archives, func(i protocol.ArchiveInfo) bool { return i.Kind != protocol.ArchiveReset }), err
+}
+
+// ArchiveOf is the archive in which a message is that was found. It blocks.
+func (a *App) ArchiveOf(ctx context.Context, h protocol.SearchHit) (protocol.ArchiveInfo, error) {
+	list, err := a.Archives(ctx, h.SessionKey)
+	if err != nil {
+		return protocol.ArchiveInfo{}, err
+	}
+	for _, i := range list {
+		if i.SessionID == h.SessionID {
+			return i, nil
+		}
+	}
+	return protocol.ArchiveInfo{}, protocol.ErrNotFound.With("the conversation is not in the archive any more")
+}
+
+// Archived is a conversation of the archive, to be read. Its newest messages are loaded at once.
+func (a *App) Archived(key protocol.SessionKey, id protocol.ArchiveID) *Chat {
+	c := &Chat{Key: key, app: a, Value: NewValue(ChatView{Key: key, Loading: true})}
+	c.fetch = func(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
+		r, err := Call(ctx, a, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: id, Limit: n, Before: before})
+		return r.Messages, len(r.Messages) == n, err
+	}
+	c.reload()
+	return c
+}
+
+// ExportArchive writes a conversation of the archive as Markdown. It blocks while the messages are loaded.
+func (a *App) ExportArchive(ctx context.Context, key protocol.SessionKey, i protocol.ArchiveInfo) (title, text string, err error) {
+	r, err := Call(ctx, a, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: i.ID})
+	if err != nil {
+		return "", "", fmt.Errorf("load the conversation: %w", err)
+	}
+	title = a.ChatTitle(key) + ", until " + time.UnixMilli(i.CreatedAt).Format("2 January 2006")
+	return title, Markdown(title, r.Messages, time.Local), nil
+}
+
+// ChatTitle is what a chat is called.
+func (a *App) ChatTitle(key protocol.SessionKey) string {
+	entry, ok := a.Value.Get().Session(key)
+	if !ok {
+		entry.SessionKey = key
+	}
+	return TitleOf(entry)
+}
+
+// ArchiveLine says what is in an archive: 24 messages · 12k tokens.
+func ArchiveLine(i protocol.ArchiveInfo) string {
+	line := plural(i.Messages, "message", "messages")
+	switch n := i.Tokens.Total; {
+	case n >= 1000:
+		line += fmt.Sprintf(" · %dk tokens", (n+500)/1000)
+	case n > 0:
+		line += fmt.Sprintf(" · %d tokens", n)
+	}
+	return line
+}

@@ -1,0 +1,89 @@
+package state
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"fairlead/gateway/protocol"
+)
+
+// attic makes the gateway hold archives: a reset one of n messages, and a part that was only shortened.
+func attic(f *fake, n int64) {
+	on(f, protocol.SessionArchives, func(protocol.SessionParams) (protocol.SessionArchivesResult, error) {
+		return protocol.SessionArchivesResult{Archives: []protocol.ArchiveInfo{
+			{ID: "c", SessionID: "now", Kind: protocol.ArchiveCompact, Messages: 3},
+			{ID: "r", SessionID: "then", Kind: protocol.ArchiveReset, Messages: int(n), CreatedAt: 1},
+		}}, nil
+	})
+	on(f, protocol.SessionArchiveRead, func(p protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
+		var r protocol.SessionArchiveReadResult
+		end := n
+		if p.Before > 0 {
+			end = p.Before - 1
+		}
+		begin := int64(1)
+		if p.Limit > 0 {
+			begin = max(1, end-int64(p.Limit)+1)
+		}
+		for i := begin; i <= end; i++ {
+			r.Messages = append(r.Messages, text(i, "m"))
+		}
+		return r, nil
+	})
+}
+
+func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
+	bubble(t, func(f *fake) { attic(f, 4) }, func(t *testing.T, a *App, f *fake) {
+		list, err := a.Archives(t.Context(), "k")
+		if err != nil || len(list) != 1 || list[0].ID != "r" {
+			t.Errorf("%+v, %v", list, err)
+		}
+		if i, err := a.ArchiveOf(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "then"}); err != nil || i.ID != "r" {
+			t.Errorf("%+v, %v", i, err)
+		}
+		if _, err := a.ArchiveOf(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "gone"}); err == nil {
+			t.Error("an archive that is gone is found")
+		}
+		title, md, err := a.ExportArchive(t.Context(), "k", list[0])
+		if err != nil || !strings.Contains(title, "until 1 January 1970") || strings.Count(md, "## You") != 4 {
+			t.Errorf("%q: %s, %v", title, md, err)
+		}
+	})
+}
+
+func TestArchiveIsReadByPages(t *testing.T) {
+	bubble(t, func(f *fake) { attic(f, 2*pageSize) }, func(t *testing.T, a *App, f *fake) {
+		c := a.Archived("k", "r")
+		synctest.Wait()
+		if v := c.Value.Get(); len(v.Messages) != pageSize || !v.More || v.Loading {
+			t.Errorf("%d messages, more %v", len(v.Messages), v.More)
+		}
+		if err := c.Reach(t.Context(), 5); err != nil {
+			t.Error(err)
+		}
+		if v := c.Value.Get(); v.Messages[0].Seq > 5 {
+			t.Errorf("read from %d on", v.Messages[0].Seq)
+		}
+		c.Older()
+		c.Older()
+		synctest.Wait()
+		if v := c.Value.Get(); len(v.Messages) != 2*pageSize || v.More {
+			t.Errorf("%d messages, more %v", len(v.Messages), v.More)
+		}
+		if n := len(a.open()); n != 0 {
+			t.Errorf("%d chats are kept for an archive", n)
+		}
+	})
+}
+
+func TestArchiveIsSaidInALine(t *testing.T) {
+	for want, i := range map[string]protocol.ArchiveInfo{
+		"1 message": {Messages: 1}, "24 messages · 12k tokens": {Messages: 24, Tokens: protocol.Tokens{Total: 12400}},
+		"2 messages · 900 tokens": {Messages: 2, Tokens: protocol.Tokens{Total: 900}},
+	} {
+		if got := ArchiveLine(i); got != want {
+			t.Errorf("%q", got)
+		}
+	}
+}
