@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -185,9 +186,47 @@ func (d *Dialog) makeRule(scope string) {
 			d.try()
 		}))
 	}
+	d.rule.end = widgets.NewQuiet("", "clock", func() { widgets.ShowMenu(d.rule.end, d.ends()) })
+	d.rule.end.OnKey = d.key
+	d.rule.ends = widgets.NewText("", look.ColorMuted, "text")
+	d.endAt(protocol.RuleEnds[0])
+	rows = append(rows, container.NewHBox(d.rule.end, d.rule.ends))
 	rows = append(rows, d.rule.would, widgets.NewParagraph("The rule is on the page Rules, where it can be changed and deleted. What asks for a person by its nature, such as sudo, is asked about all the same.", look.ColorMuted, look.SizeSmall))
 	d.enter(ruling, widgets.Col(look.Inside, rows...), "Make the rule and allow", d.leave)
 	d.try()
+}
+
+// ends are how long the rule may hold.
+func (d *Dialog) ends() (items []*fyne.MenuItem) {
+	for _, e := range protocol.RuleEnds {
+		items = append(items, fyne.NewMenuItem(endWords(e), func() {
+			d.endAt(e)
+			d.turns++ // what is to be read changed
+			d.rearm()
+		}))
+	}
+	return items
+}
+
+func endWords(e protocol.RuleEnd) string {
+	switch e.Key {
+	case "never":
+		return "Without an end"
+	case "today":
+		return "Until the end of today"
+	}
+	return "For " + e.Words
+}
+
+// endAt has the rule end then.
+func (d *Dialog) endAt(e protocol.RuleEnd) {
+	d.rule.until = e.At(d.clock())
+	d.rule.end.SetText(endWords(e))
+	ends := "it holds until you delete it"
+	if d.rule.until > 0 {
+		ends = "it ends on " + time.UnixMilli(d.rule.until).Format("2 January 2006 15:04")
+	}
+	d.rule.ends.SetText(ends)
 }
 
 // ruleStep is the rule that is being made.
@@ -196,7 +235,10 @@ type ruleStep struct {
 	rules  []state.OfferedRule
 	chosen []int
 	would  *fyne.Container
-	asked  int // number of the newest look into what was called before
+	until  int64 // when it ends, in Unix milliseconds; 0 never
+	end    *widgets.Button
+	ends   *widgets.Text // until, in words
+	asked  int           // number of the newest look into what was called before
 }
 
 // try looks up what the chosen rules would also have allowed.
@@ -298,7 +340,7 @@ func (d *Dialog) done() {
 	switch d.step {
 	case ruling:
 		if len(d.rule.chosen) > 0 {
-			d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: d.rule.scope, Offers: d.rule.chosen, Access: d.access()})
+			d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: d.rule.scope, Offers: d.rule.chosen, Until: d.rule.until, Access: d.access()})
 		}
 	case editing:
 		args, err := state.WithEdited(q, d.editor.Text)

@@ -299,8 +299,33 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	b.wait(2 * time.Second)
 	test.Tap(b.confirm)
 	b.want("q allow folder")
-	if got := b.replies[0].Offers; len(got) != 2 {
-		t.Errorf("makes %v", got)
+	if got := b.replies[0]; len(got.Offers) != 2 || got.Until != 0 {
+		t.Errorf("makes %+v", got)
+	}
+}
+
+func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
+	b := newBench(t, offering("q"))
+	b.wait(2 * time.Second)
+	b.choose("Always on this machine")
+	b.wait(2 * time.Second)
+	for _, item := range b.ends() {
+		if item.Label == "For 30 days" {
+			item.Action()
+		}
+	}
+	test.Tap(b.confirm) // what it makes changed
+	b.want()
+	b.wait(2 * time.Second)
+	pagetest.Shot(b.t, b.window, "approve-rule-end")
+	until := time.Unix(1000, 0).Add(4*time.Second).AddDate(0, 0, 30)
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "it ends on "+until.Format("2 January 2006 15:04")) {
+		t.Error("the end is not shown")
+	}
+	test.Tap(b.confirm)
+	b.want("q allow node")
+	if got := b.replies[0].Until; got != until.UnixMilli() {
+		t.Errorf("it ends at %v, not %v", time.UnixMilli(got), until)
 	}
 }
 

@@ -16,6 +16,7 @@ type Reply struct {
 	Scope    string // of an allow
 	Reason   string // of a denial
 	Offers   []int  // places of the offered rules to make, for a scope beyond the chat
+	Until    int64  // when those rules end, in Unix milliseconds; 0 never
 	Access   []int  // places of the folders to open for the call
 	// Args are other arguments that the call shall have.
 	Args json.RawMessage
@@ -76,11 +77,11 @@ func (a *App) send(ctx context.Context, list []protocol.Approval, r Reply) ([]pr
 		q := list[0]
 		res, err := Call(ctx, a, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
 			ID: q.ID, Hash: q.Hash, Decision: r.Decision, Scope: r.Scope,
-			Reason: r.Reason, Offers: r.Offers, Access: r.Access, Args: r.Args,
+			Reason: r.Reason, Offers: r.Offers, Until: r.Until, Access: r.Access, Args: r.Args,
 		})
 		return []protocol.ApprovalOutcome{{ID: q.ID, Won: res.Won, Approval: &res.Approval}}, err
 	}
-	p := protocol.ApprovalAnswerAllParams{Decision: r.Decision, Scope: r.Scope, Reason: r.Reason, Offers: r.Offers, Access: r.Access, Args: r.Args}
+	p := protocol.ApprovalAnswerAllParams{Decision: r.Decision, Scope: r.Scope, Reason: r.Reason, Offers: r.Offers, Until: r.Until, Access: r.Access, Args: r.Args}
 	for _, q := range list {
 		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
 	}

@@ -14,7 +14,7 @@ func (g *Gate) AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnsw
 	if n := len(p.Questions); n == 0 || n > protocol.MaxAnswers {
 		return res, protocol.ErrBadRequest.With(fmt.Sprintf("between 1 and %d questions can be answered at once, not %d", protocol.MaxAnswers, n))
 	}
-	answer := protocol.ApprovalAnswerParams{Decision: p.Decision, Scope: p.Scope, Reason: p.Reason, Offers: p.Offers, Args: p.Args, Access: p.Access}
+	answer := protocol.ApprovalAnswerParams{Decision: p.Decision, Scope: p.Scope, Reason: p.Reason, Offers: p.Offers, Args: p.Args, Access: p.Access, Until: p.Until}
 	for _, q := range p.Questions {
 		answer.ID, answer.Hash = q.ID, q.Hash
 		out := protocol.ApprovalOutcome{ID: q.ID}
@@ -26,7 +26,7 @@ func (g *Gate) AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnsw
 		}
 		res.Outcomes = append(res.Outcomes, out)
 		if r.Won && makesRules(answer.Scope) {
-			answer.Scope, answer.Offers = protocol.ScopeOnce, nil
+			answer.Scope, answer.Offers, answer.Until = protocol.ScopeOnce, nil, 0
 		}
 	}
 	return res, nil

@@ -170,6 +170,10 @@ func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerP
 				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers %d rules, so there is no number %d", len(a.Offers), i))
 			}
 		}
+		if p.Until != 0 && (!makesRules(p.Scope) || p.Until <= time.Now().UnixMilli()) {
+			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("only a rule that is made can have an end, and it must lie in the future")
+		}
+		a.Until = p.Until
 		for _, i := range p.Access {
 			if i < 0 || a.Preview == nil || i >= len(a.Preview.Folders) {
 				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers no folder number %d", i))

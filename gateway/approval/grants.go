@@ -36,6 +36,9 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 		if len(a.Chosen) > 0 && !slices.Contains(a.Chosen, i) || len(a.Chosen) == 0 && open {
 			continue
 		}
+		if a.Until > 0 {
+			p.Expires = time.UnixMilli(a.Until).UTC().Truncate(time.Second)
+		}
 		raw, err := protocol.Marshal(p)
 		if err != nil {
 			return err

@@ -2,10 +2,12 @@ package approval
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 )
@@ -277,5 +279,43 @@ func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 	}
 	if err != nil || res.Looked != 4 || strings.Join(names, ",") != "make test,make install" {
 		t.Errorf("%v %+v", err, res)
+	}
+}
+
+func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
+	g, s := openGate(t)
+	rules, err := OpenRules(t.Context(), s, func() config.ToolApproval { return config.ToolApproval{} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := question()
+	q.ID, q.State, q.Hash = "q", protocol.ApprovalPending, "h"
+	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeAlways}
+	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)}}
+	if err := s.PutApproval(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	until := time.Now().Add(time.Hour)
+	answer := protocol.ApprovalAnswerParams{ID: "q", Hash: "h", Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Until: until.UnixMilli()}
+	for _, wrong := range []protocol.ApprovalAnswerParams{{Scope: protocol.ScopeOnce, Until: answer.Until}, {Scope: protocol.ScopeAlways, Until: 1}} {
+		wrong.ID, wrong.Hash, wrong.Decision = answer.ID, answer.Hash, answer.Decision
+		if _, err := g.Answer(t.Context(), "w", wrong); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("scope %s until %d: %v", wrong.Scope, wrong.Until, err)
+		}
+	}
+	r, err := g.Answer(t.Context(), "w", answer)
+	if err != nil || !r.Won {
+		t.Fatal(err)
+	}
+	if err := rules.Grant(t.Context(), "w", r.Approval); err != nil {
+		t.Fatal(err)
+	}
+	list := rules.List().Rules
+	if want := " until " + until.Truncate(time.Second).Local().Format("2 January 2006 15:04"); len(list) != 1 || !strings.HasSuffix(list[0].Words, want) {
+		t.Errorf("%+v", list)
+	}
+	var p policy.Rule
+	if json.Unmarshal(list[0].Policy, &p) != nil || !p.Expires.Equal(until.Truncate(time.Second)) {
+		t.Errorf("it ends %v, not %v", p.Expires, until)
 	}
 }

@@ -75,6 +75,8 @@ type Approval struct {
 	Floor bool `json:"floor,omitempty"`
 	// Chosen are the offers, by their place, that the answer made rules of.
 	Chosen []int `json:"chosen,omitempty"`
+	// Until is when the rules that the answer made end, in Unix milliseconds; 0 is never.
+	Until int64 `json:"until,omitempty"`
 	// Access are the folders that the answer opened for the call, by their place in Preview.Folders.
 	Access []int `json:"access,omitempty"`
 	// Edited are the arguments that the person put in the place of Args.
@@ -140,6 +142,8 @@ type ApprovalAnswerParams struct {
 	Reason   string     `json:"reason,omitempty"`
 	// Offers are the places of the offered rules to make, for a scope beyond the chat; empty takes the narrow ones.
 	Offers []int `json:"offers,omitempty"`
+	// Until is when those rules end, in Unix milliseconds; 0 is never.
+	Until int64 `json:"until,omitempty"`
 	// Access are the places in Preview.Folders of the folders to open for this call, and only for it.
 	Access []int `json:"access,omitempty"`
 	// Args are other arguments that the person wants the call to have; only with an allow for once. The call is checked anew with them.

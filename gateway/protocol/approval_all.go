@@ -46,6 +46,7 @@ type ApprovalAnswerAllParams struct {
 	Scope     string          `json:"scope,omitempty"` // default once; what makes a rule makes it once, at the first question that is won
 	Reason    string          `json:"reason,omitempty"`
 	Offers    []int           `json:"offers,omitempty"`
+	Until     int64           `json:"until,omitempty"`
 	Access    []int           `json:"access,omitempty"`
 	// Args are other arguments that each of the calls shall have; only with an allow for once.
 	Args json.RawMessage `json:"args,omitempty"`

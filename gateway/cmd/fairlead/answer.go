@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,7 @@ func approvalsListCommand(o *options) *cobra.Command {
 
 // approvalsAnswerCommand is allow or deny. A question may be named by the beginning of its id.
 func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
-	var scope, reason, args string
+	var scope, reason, args, until string
 	var offers, access []int
 	var same bool
 	cmd := &cobra.Command{
@@ -44,6 +45,11 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 			if args != "" && !json.Valid([]byte(args)) {
 				return &exitError{code: exitUsage, err: errors.New("--args is not JSON")}
 			}
+			end, ok := protocol.RuleEndByKey(until)
+			if !ok && until != "" {
+				return &exitError{code: exitUsage, err: fmt.Errorf("--until is 1h, today, 30d or never, not %s", until)}
+			}
+			ends := end.At(time.Now())
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				list, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
 				if err != nil {
@@ -65,12 +71,12 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 				if same {
 					return answerSame(ctx, c, cmd.OutOrStdout(), o.json, alike(list.Approvals, a), protocol.ApprovalAnswerAllParams{
 						Decision: decision,
-						Scope:    scope, Reason: reason, Offers: offers, Args: json.RawMessage(args), Access: access,
+						Scope:    scope, Reason: reason, Offers: offers, Args: json.RawMessage(args), Access: access, Until: ends,
 					})
 				}
 				r, err := client.Call(ctx, c.Client, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
 					ID: a.ID, Hash: a.Hash, Decision: decision,
-					Scope: scope, Reason: reason, Offers: offers, Args: json.RawMessage(args), Access: access,
+					Scope: scope, Reason: reason, Offers: offers, Args: json.RawMessage(args), Access: access, Until: ends,
 				})
 				if err != nil {
 					return err
@@ -90,6 +96,7 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 	if decision == protocol.DecisionAllow {
 		cmd.Flags().StringVar(&scope, "scope", protocol.ScopeOnce, "for what: once, session (this chat), folder, node (this machine) or always; the question says which it offers")
 		cmd.Flags().StringVar(&args, "args", "", "other arguments for the call, as JSON; it is checked anew and runs once")
+		cmd.Flags().StringVar(&until, "until", "", "when the rules that are made end: 1h, today, 30d or never (default never)")
 		cmd.Flags().IntSliceVar(&access, "open", nil, "numbers of the folders outside to open for this call, from 0; the question names them")
 		cmd.Flags().IntSliceVar(&offers, "offer", nil, "numbers of the offered rules to make, from 0; default those that allow exactly what was shown")
 	} else {

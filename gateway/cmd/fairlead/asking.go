@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -67,7 +68,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		}
 		return answerSame(ctx, ch.c, t.err, false, ch.same, protocol.ApprovalAnswerAllParams{
 			Decision: answer.Decision, Scope: answer.Scope, Reason: answer.Reason,
-			Offers: answer.Offers, Args: answer.Args, Access: answer.Access,
+			Offers: answer.Offers, Args: answer.Args, Access: answer.Access, Until: answer.Until,
 		})
 	}
 	res, err := client.Call(ctx, ch.c.Client, protocol.ApprovalAnswer, answer)
@@ -261,8 +262,19 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 			ch.term.note("  " + clean(brief(c.Call.Input)))
 		}
 	}
-	line, err := ch.term.readMessage("Make it? [y] yes  [any other key] back: ")
-	return err == nil && strings.EqualFold(strings.TrimSpace(line), "y"), nil
+	line, err := ch.term.readMessage("Make it? [y] yes, without an end  [1h] for 1 hour  [today] until the end of today  [30d] for 30 days  [any other key] back: ")
+	if err != nil {
+		return false, nil
+	}
+	key := strings.ToLower(strings.TrimSpace(line))
+	if key == "y" {
+		key = "never"
+	}
+	end, ok := protocol.RuleEndByKey(key)
+	if answer.Until = end.At(time.Now()); answer.Until > 0 {
+		ch.term.note("It ends on " + time.UnixMilli(answer.Until).Format("2 January 2006 15:04") + ".")
+	}
+	return ok, nil
 }
 
 // edit lets the person change the call: a command in one line, anything else in their editor.
