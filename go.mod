@@ -30,8 +30,8 @@ require (
 require github.com/charmbracelet/x/conpty v0.2.0 // indirect
 
 require (
-	github.com/bwesterb/go-ristretto v1.2.4 // indirect
-	github.com/cloudflare/circl v1.6.5 // indirect
+	github.com/bwesterb/go-ristretto v1.2.4
+	github.com/cloudflare/circl v1.6.5
 	github.com/hashicorp/mdns v1.0.7 // indirect
 	github.com/mdp/qrterminal/v3 v3.2.1
 	github.com/miekg/dns v1.1.72 // indirect

@@ -76,6 +76,7 @@ var only = map[string][]string{
 	"github.com/anthropics/":        {"fairlead/gateway/llm/anthropic"},
 	"google.golang.org/genai":       {"fairlead/gateway/llm/gemini"},
 	"github.com/cloudflare/circl/":  {"fairlead/gateway/protocol/trust"},
+	"github.com/bwesterb/":          {"fairlead/gateway/protocol/trust"},
 	"github.com/mdp/qrterminal/":    {"fairlead/gateway/cmd/fairlead"},
 	"rsc.io/qr":                     {"fairlead/app/widgets"},
 	"github.com/hashicorp/mdns":     {"fairlead/gateway/protocol/discover"},

@@ -6,32 +6,51 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/bwesterb/go-ristretto"
 	"github.com/cloudflare/circl/group"
 )
 
-// exchange is one end of CPace over ristretto255 (draft-irtf-cfrg-cpace), the balanced password-authenticated key exchange that the CFRG
-// chose: two ends that know the same few words get the same key, and one that guesses has one guess for each conversation. The group and its
-// hash are circl's; here is only the protocol.
+// exchange is one end of CPace, the balanced password-authenticated key exchange that the CFRG chose, in the suite CPACE-RISTR255-SHA512 of
+// draft-irtf-cfrg-cpace-21, initiator (the device) first and without associated data: two ends that know the same few words get the same key, and one that
+// guesses has one guess for each conversation. The group is circl's; here is only the protocol, which the draft's own vectors test.
 type exchange struct {
 	secret group.Scalar
 	own    []byte
 	sid    []byte
 }
 
-var ristretto = group.Ristretto255
+var group255 = group.Ristretto255
 
-const (
-	cpaceGenerator = "CPaceRistretto255"
-	cpaceKey       = "CPaceRistretto255_ISK"
-)
+// dsi is the draft's name for the suite's hashes.
+const dsi = "CPaceRistretto255"
 
-// newExchange begins one with the shared words, what both know of each other, and the session's id.
+// newExchange begins one with the shared words, what both know of each other (the draft's CI), and the session's id.
 func newExchange(words, channel, sid []byte) *exchange {
-	generator := ristretto.HashToElement(joined(words, channel, sid), []byte(cpaceGenerator))
-	e := &exchange{secret: ristretto.RandomNonZeroScalar(rand.Reader), sid: sid}
-	point := ristretto.NewElement().Mul(generator, e.secret)
-	e.own, _ = point.MarshalBinaryCompress() // ristretto255 has one encoding, which never fails
+	e := &exchange{secret: group255.RandomNonZeroScalar(rand.Reader), sid: sid}
+	e.own = share(generator(words, channel, sid), e.secret)
 	return e
+}
+
+// generatorString is the draft's: the zeros fill the hash's first block, so that the words are hashed apart from all that an attacker may choose.
+func generatorString(words, channel, sid []byte) []byte {
+	zeros := max(0, sha512.BlockSize-1-len(lv(words))-len(lv([]byte(dsi))))
+	return lv([]byte(dsi), words, make([]byte, zeros), channel, sid)
+}
+
+// generator is the draft's calculate_generator: the element that the SHA-512 of the string gives (RFC 9496, 4.3.4). circl has no name for that.
+func generator(words, channel, sid []byte) group.Element {
+	var p ristretto.Point
+	g := group255.NewElement()
+	if err := g.UnmarshalBinary(p.DeriveDalek(generatorString(words, channel, sid)).Bytes()); err != nil {
+		panic("trust: a derived element has no encoding: " + err.Error()) // cannot be
+	}
+	return g
+}
+
+// share is what an end sends.
+func share(generator group.Element, secret group.Scalar) []byte {
+	own, _ := group255.NewElement().Mul(generator, secret).MarshalBinaryCompress() // ristretto255 has one encoding, which never fails
+	return own
 }
 
 // message is what the other end gets.
@@ -39,13 +58,13 @@ func (e *exchange) message() []byte { return e.own }
 
 var errExchange = errors.New("the code could not be checked: the other end sent no valid key")
 
-// key is the shared key. device says that this end is the device, not the gateway.
-func (e *exchange) key(other []byte, device bool) ([]byte, error) {
-	point := ristretto.NewElement()
+// agree is the draft's scalar_mult_vfy: what both ends come to, or an error for what is no element, or the neutral one.
+func agree(secret group.Scalar, other []byte) ([]byte, error) {
+	point := group255.NewElement()
 	if err := point.UnmarshalBinary(other); err != nil || point.IsIdentity() {
 		return nil, errExchange
 	}
-	shared := ristretto.NewElement().Mul(point, e.secret)
+	shared := group255.NewElement().Mul(point, secret)
 	if shared.IsIdentity() {
 		return nil, errExchange
 	}
@@ -53,12 +72,39 @@ func (e *exchange) key(other []byte, device bool) ([]byte, error) {
 	if err != nil {
 		return nil, errExchange
 	}
-	first, second := e.own, other
-	if !device {
-		first, second = other, e.own
+	return raw, nil
+}
+
+// sessionKey is the draft's ISK. first is the initiator's message with its associated data, second the other's.
+func sessionKey(sid, shared []byte, first, second [2][]byte) []byte {
+	text := lv([]byte(dsi+"_ISK"), sid, shared)
+	text = append(text, lv(first[0], first[1])...)
+	text = append(text, lv(second[0], second[1])...)
+	sum := sha512.Sum512(text)
+	return sum[:]
+}
+
+// key is the shared key. device says that this end is the device, not the gateway.
+func (e *exchange) key(other []byte, device bool) ([]byte, error) {
+	shared, err := agree(e.secret, other)
+	if err != nil {
+		return nil, err
 	}
-	sum := sha512.Sum512(joined([]byte(cpaceKey), e.sid, raw, first, second))
-	return sum[:32], nil
+	first, second := [2][]byte{e.own}, [2][]byte{other}
+	if !device {
+		first, second = second, first
+	}
+	return sessionKey(e.sid, shared, first, second), nil
+}
+
+// lv is the draft's lv_cat: fields behind one another, each with its length as LEB128.
+func lv(fields ...[]byte) []byte {
+	var out []byte
+	for _, f := range fields {
+		out = binary.AppendUvarint(out, uint64(len(f)))
+		out = append(out, f...)
+	}
+	return out
 }
 
 // joined puts fields behind one another, each with its length, so that no two lists look alike.
