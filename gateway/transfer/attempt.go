@@ -136,7 +136,7 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 			cancel(&awayError{a.relay.dst.name, fmt.Sprintf("Node disconnected: %s", a.relay.dst.name)})
 			return
 		case <-tick.C:
-			if time.Since(time.Unix(0, a.relay.moved.Load())) > a.patience() {
+			if a.relay.silent() > a.patience() {
 				cancel(errStall)
 				return
 			}

@@ -46,7 +46,7 @@ type relay struct {
 	accept   chan protocol.TransferAcceptParams
 	complete chan protocol.TransferCompleteParams
 	done     chan protocol.TransferDoneParams
-	moved    atomic.Int64 // when something was heard last, Unix nanoseconds
+	moved    atomic.Int64 // when something was heard last, since [began]: the system's clock may be set while a transfer runs
 	bytes    atomic.Int64 // of the source's frames that were passed on
 }
 
@@ -60,7 +60,12 @@ func newRelay(src, dst *side) *relay {
 	return r
 }
 
-func (r *relay) touch() { r.moved.Store(time.Now().UnixNano()) }
+var began = time.Now()
+
+func (r *relay) touch() { r.moved.Store(int64(time.Since(began))) }
+
+// silent is how long nothing was heard.
+func (r *relay) silent() time.Duration { return time.Since(began) - time.Duration(r.moved.Load()) }
 
 // from gives the end that has this number on a connection.
 func (r *relay) from(l Link, id uint32) *side {

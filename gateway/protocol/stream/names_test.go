@@ -185,6 +185,7 @@ func FuzzReceiver(f *testing.F) {
 		{recHole, make([]byte, 8)},
 		{recFile, append(u32(1), sumOf("hello")...)},
 		{recNote, append(u32(1), "xy"...)},
+		{recLost, append(u32(1), "xy"...)},
 		{recQuit, u32(1)},
 		{recEnd, u32(1)},
 	} {

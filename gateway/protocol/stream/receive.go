@@ -169,11 +169,15 @@ func (r *Receiver) take(ctx context.Context, kind byte, payload []byte) error {
 		p := reader{b: payload}
 		index := p.u32()
 		return r.quit(index, string(p.rest()))
-	case recNote:
+	case recNote, recLost:
 		p := reader{b: payload}
 		name := string(p.bytes(int(p.u32())))
-		if !p.bad {
-			r.problem(name, string(p.rest()))
+		if p.bad {
+			return broken("a note")
+		}
+		r.problem(name, string(p.rest()))
+		if kind == recLost {
+			r.res.Failed++
 		}
 	case recEnd:
 		if r.file != nil {

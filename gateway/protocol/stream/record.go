@@ -16,7 +16,8 @@ const (
 	recHole  = 'h' // so many zeros
 	recFile  = 'x' // the file is complete: index, SHA-256 of all of it
 	recQuit  = 'q' // the file cannot be sent: index, why
-	recNote  = 'n' // something was left out: name, why
+	recNote  = 'n' // something was left out, as such things are: name, why
+	recLost  = 'l' // something could not be read: name, why
 	recEnd   = 'z' // that is all
 )
 

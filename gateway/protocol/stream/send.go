@@ -154,7 +154,7 @@ func (s *Sender) verdict(ctx context.Context, index uint32) (v verdict, err erro
 }
 
 func (s *Sender) sendAll(ctx context.Context) error {
-	w := newWalker(s.Items, s.Links, func(name, why string) error { return s.note(ctx, name, why) })
+	w := newWalker(s.Items, s.Links, func(kind byte, name, why string) error { return s.note(ctx, kind, name, why) })
 	var queue []found // announced or small, in their order
 	large := 0
 	end := false
@@ -202,9 +202,10 @@ func (s *Sender) sendAll(ctx context.Context) error {
 	return s.pack.flush(ctx)
 }
 
-func (s *Sender) note(ctx context.Context, name, why string) error {
+// note says of something that it does not come, and why: kind is recNote or recLost.
+func (s *Sender) note(ctx context.Context, kind byte, name, why string) error {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(name)))
-	return s.pack.add(ctx, recNote, append(append(b, name...), cut(why, maxText)...))
+	return s.pack.add(ctx, kind, append(append(b, name...), cut(why, maxText)...))
 }
 
 // large sends a file that was announced, from where the receiver has it.

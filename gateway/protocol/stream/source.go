@@ -24,7 +24,7 @@ type Item struct {
 type walker struct {
 	items []Item
 	links string
-	note  func(name, why string) error
+	note  func(kind byte, name, why string) error
 	stack []place // what is to be looked at, the next one last
 }
 
@@ -43,7 +43,7 @@ type found struct {
 	at   string
 }
 
-func newWalker(items []Item, links string, note func(name, why string) error) *walker {
+func newWalker(items []Item, links string, note func(kind byte, name, why string) error) *walker {
 	w := &walker{items: items, links: links, note: note}
 	for _, i := range slices.Backward(items) {
 		w.stack = append(w.stack, place{root: i.Root, at: i.At, name: i.Name, top: true})
@@ -61,12 +61,12 @@ func (w *walker) next() (f found, ok bool, err error) {
 			if p.top {
 				return found{}, false, fmt.Errorf("Failed to read file %s: %w", w.abs(p), reason(err)) //lint:ignore ST1005 the original's text
 			}
-			if err := w.note(p.name, reason(err).Error()); err != nil {
+			if err := w.note(recLost, p.name, reason(err).Error()); err != nil {
 				return found{}, false, err
 			}
 			continue
 		}
-		e := entry{mode: info.Mode() & (fs.ModeType | fs.ModePerm), size: info.Size(), mtime: info.ModTime().UnixNano(), name: p.name}
+		e, left := entry{mode: info.Mode() & (fs.ModeType | fs.ModePerm), size: info.Size(), mtime: info.ModTime().UnixNano(), name: p.name}, byte(recLost)
 		switch {
 		case info.Mode().IsRegular():
 		case info.IsDir():
@@ -78,16 +78,17 @@ func (w *walker) next() (f found, ok bool, err error) {
 				continue
 			}
 			if e.link, err = p.root.Readlink(p.at); err == nil {
+				left = recNote
 				err = CheckLink("", p.name, e.link)
 			}
 			if err == nil && p.top {
 				err = errors.New("it is a symbolic link") // what it leads to is not sent with it
 			}
 		default:
-			err = errors.New(kind(info.Mode()))
+			left, err = recNote, errors.New(kind(info.Mode()))
 		}
 		if err != nil {
-			if err := w.note(p.name, reason(err).Error()); err != nil {
+			if err := w.note(left, p.name, reason(err).Error()); err != nil {
 				return found{}, false, err
 			}
 			continue
@@ -140,7 +141,7 @@ func (w *walker) abs(p place) string {
 
 // Count looks at everything that would be sent. An item that cannot be read is an error in the original's words.
 func Count(items []Item, links string) (files int, bytes int64, err error) {
-	w := newWalker(items, links, func(string, string) error { return nil })
+	w := newWalker(items, links, func(byte, string, string) error { return nil })
 	for {
 		f, ok, err := w.next()
 		if err != nil || !ok {

@@ -21,6 +21,12 @@ import (
 // both runs a sender and a receiver against each other. cut, when set, is asked before each frame of the sender and ends everything when it says so.
 func both(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool) (Result, error, error) {
 	t.Helper()
+	return bothAs(t, items, to, set, cut, func(f func()) { f() })
+}
+
+// bothAs is both with either end run by as.
+func bothAs(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool, as func(func())) (res Result, sendErr, err error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	toD, toS := NewInbox(Window), NewInbox(Window)
@@ -43,8 +49,13 @@ func both(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver),
 		set(s, r)
 	}
 	sent := make(chan error, 1)
-	go func() { sent <- s.Run(ctx) }()
-	res, err := r.Run(ctx)
+	go as(func() { sent <- s.Run(ctx) })
+	received := make(chan struct{})
+	go func() {
+		defer close(received)
+		as(func() { res, err = r.Run(ctx) })
+	}()
+	<-received
 	if err != nil {
 		toS.Close(err)
 	}

@@ -1,0 +1,88 @@
+package stream
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// nobody is the user that file access is tested as when the tests run as root, whom no permission stops.
+const nobody = 65534
+
+// asNobody runs f, which ends on the goroutine it began on, with nobody's access to files.
+func asNobody(f func()) {
+	if os.Getuid() == 0 {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		syscall.Setfsuid(nobody)
+		defer syscall.Setfsuid(0)
+	}
+	f()
+}
+
+func own(t *testing.T, dir string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return
+	}
+	for p := dir; p != os.TempDir() && p != "/"; p = filepath.Dir(p) { // everyone may pass through
+		if err := os.Chmod(p, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := filepath.WalkDir(dir, func(p string, _ os.DirEntry, err error) error {
+		if err == nil {
+			err = os.Lchown(p, nobody, nobody)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAPermissionThatIsLostOnTheWayFailsCleanlyAndARetryGoesOn(t *testing.T) {
+	for _, where := range []string{"source", "destination"} {
+		item, dir := files(t, 60, 100<<10)
+		to := t.TempDir()
+		own(t, dir)
+		own(t, to)
+		lost := filepath.Join(dir, "000")
+		mode := os.FileMode(0o000)
+		if where == "destination" {
+			lost, mode = filepath.Join(to, "tree", "000"), 0o500
+		}
+		res, sendErr, err := bothAs(t, []Item{item}, open(t, to), nil, func(n int) bool {
+			if n == behind {
+				if err := os.Chmod(lost, mode); err != nil {
+					t.Error(err)
+				}
+			}
+			return false
+		}, asNobody)
+		if err := os.Chmod(lost, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if sendErr != nil || err != nil || res.New == 0 || res.Failed == 0 || where == "destination" && res.New+res.Failed != 60 {
+			t.Fatalf("%s: %+v, %v, %v", where, res, sendErr, err)
+		}
+		if !strings.Contains(res.Problems[0].Text, "permission denied") {
+			t.Errorf("%s: the person is told %q", where, res.Problems[0].Text)
+		}
+		if n := equal(t, dir, filepath.Join(to, "tree")); n != res.New {
+			t.Errorf("%s: %d files are there of %d", where, n, res.New)
+		}
+		again, sendErr, err := bothAs(t, []Item{item}, open(t, to), nil, nil, asNobody)
+		if sendErr != nil || err != nil || again.New != 60-res.New || again.Skipped != res.New {
+			t.Fatalf("%s, the second time: %+v, %v, %v", where, again, sendErr, err)
+		}
+		if n := equal(t, dir, filepath.Join(to, "tree")); n != 60 {
+			t.Errorf("%s: %d files are there in the end", where, n)
+		}
+		if list := describe(t, to); slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, partSuffix) }) {
+			t.Errorf("%s: something unfinished is left: %v", where, list)
+		}
+	}
+}
