@@ -69,11 +69,11 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 	now := time.Now()
 	stale := now.Sub(time.UnixMilli(d.LastSeenAt)) > seenEvery || d.Address != address
 	d.LastSeenAt, d.Address = now.UnixMilli(), address
-	if stale {
-		err = m.o.Store.PutDevice(ctx, *d)
-	}
 	m.online[id]++
 	m.mu.Unlock()
+	if stale {
+		err = m.noteContact(ctx, id)
+	}
 	m.changed()
 	return func() {
 		m.mu.Lock()
@@ -86,6 +86,20 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 		m.mu.Unlock()
 		m.changed()
 	}, err
+}
+
+// noteContact stores when a device was last seen, unless it was forgotten meanwhile.
+func (m *Manager) noteContact(ctx context.Context, id protocol.DeviceID) error {
+	end, err := m.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	d, ok := m.device(id)
+	if !ok {
+		return nil
+	}
+	return m.o.Store.PutDevice(ctx, d)
 }
 
 // Leave ends the caller's own pairing, at its own wish.

@@ -48,12 +48,18 @@ func hashed(token string) string {
 // Approve lets in who asks, or gives a machine what it offers beyond what was allowed. It is bound to the request that was seen: what asks for
 // something else has another id.
 func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceRequestParams) (protocol.Device, error) {
+	end, err := m.begin(ctx)
+	if err != nil {
+		return protocol.Device{}, err
+	}
+	defer end()
 	m.mu.Lock()
 	r := m.requests[p.ID]
+	m.mu.Unlock()
 	if r == nil || r.ExpiresAt > 0 && time.Now().UnixMilli() >= r.ExpiresAt {
-		m.mu.Unlock()
 		return protocol.Device{}, protocol.ErrNotFound.With("this request is not waiting any more")
 	}
+	defer m.changed()
 	if r.Kind == protocol.RequestWiden {
 		return m.widen(ctx, by, r)
 	}
@@ -64,16 +70,15 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	d.PairedBy, d.PairedAt = person(by), time.Now().UnixMilli()
 	token, hash := newToken(d.ID)
 	d.TokenHash = hash
-	if err := m.o.Store.PutDevice(ctx, d, audited(by, "paired", "allowed", d.Device)); err != nil {
-		m.mu.Unlock()
+	out, err := m.put(ctx, d, audited(by, "paired", "allowed", d.Device))
+	if err != nil {
 		return protocol.Device{}, err
 	}
-	m.devices[d.ID] = &d
+	done := trust.Done{Device: d.Device, Token: token, Gateway: m.gateway(m.o.Network())}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	delete(m.invites, r.Invite)
-	out := m.shownLocked(&d)
-	m.settleLocked(r, answer{done: trust.Done{Device: d.Device, Token: token, Gateway: m.gateway(m.o.Network())}})
-	m.mu.Unlock()
-	m.changed()
+	m.settleLocked(r, answer{done: done})
 	return out, nil
 }
 
@@ -81,28 +86,34 @@ func (m *Manager) gateway(n protocol.NetworkStatus) trust.Gateway {
 	return trust.Gateway{Name: m.o.Name, Pin: trust.Pin(n.Pin), Addresses: n.Addresses}
 }
 
-// widen is Approve for a machine that offers more. It unlocks m.mu.
+// widen is Approve for a machine that offers more. The caller has the turn.
 func (m *Manager) widen(ctx context.Context, by string, r *request) (protocol.Device, error) {
-	defer m.changed()
-	defer m.mu.Unlock()
-	d := m.devices[r.Device.ID]
-	if d == nil || d.RevokedAt > 0 {
+	d, ok := m.device(r.Device.ID)
+	if !ok || d.RevokedAt > 0 {
+		m.mu.Lock()
 		delete(m.requests, r.ID)
+		m.mu.Unlock()
 		return protocol.Device{}, noDevice(r.Device.ID)
 	}
-	now := *d
-	now.Reach = r.reach
-	if err := m.o.Store.PutDevice(ctx, now, audited(by, "allowed more to", "allowed", now.Device)); err != nil {
+	d.Reach = r.reach
+	out, err := m.put(ctx, d, audited(by, "allowed more to", "allowed", d.Device))
+	if err != nil {
 		return protocol.Device{}, err
 	}
-	*d = now
+	m.mu.Lock()
 	m.settleLocked(r, answer{})
+	m.mu.Unlock()
 	m.o.Nodes.Release(d.NodeID)
-	return m.shownLocked(d), nil
+	return out, nil
 }
 
 // Deny refuses a request. A machine that offered more goes on with what was allowed.
 func (m *Manager) Deny(ctx context.Context, by, id string) error {
+	end, err := m.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	m.mu.Lock()
 	r := m.requests[id]
 	if r == nil {
@@ -120,28 +131,25 @@ func (m *Manager) Deny(ctx context.Context, by, id string) error {
 	return m.o.Store.Audit(ctx, audited(by, "refused", "denied", device))
 }
 
-// change edits a device under the lock and stores it.
+// change edits a device and stores it.
 func (m *Manager) change(ctx context.Context, id protocol.DeviceID, by, what string, edit func(*store.PairedDevice) error) (protocol.Device, error) {
-	m.mu.Lock()
-	d := m.devices[id]
-	if d == nil {
-		m.mu.Unlock()
-		return protocol.Device{}, noDevice(id)
-	}
-	now := *d
-	err := edit(&now)
-	if err == nil {
-		err = m.o.Store.PutDevice(ctx, now, audited(by, what, "", now.Device))
-	}
+	end, err := m.begin(ctx)
 	if err != nil {
-		m.mu.Unlock()
 		return protocol.Device{}, err
 	}
-	*d = now
-	out := m.shownLocked(d)
-	m.mu.Unlock()
-	m.changed()
-	return out, nil
+	defer end()
+	d, ok := m.device(id)
+	if !ok {
+		return protocol.Device{}, noDevice(id)
+	}
+	if err := edit(&d); err != nil {
+		return protocol.Device{}, err
+	}
+	out, err := m.put(ctx, d, audited(by, what, "", d.Device))
+	if err == nil {
+		m.changed()
+	}
+	return out, err
 }
 
 // Update changes a device's name, rights or end. New rights hold for its next connection: the present one is ended.
@@ -210,22 +218,32 @@ func (m *Manager) Revoke(ctx context.Context, by string, id protocol.DeviceID) (
 
 // Forget ends a pairing and forgets that there was one.
 func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) error {
-	m.mu.Lock()
-	d := m.devices[id]
-	if d == nil {
-		m.mu.Unlock()
-		return noDevice(id)
-	}
-	if err := m.o.Store.DeleteDevice(ctx, id, audited(by, "forgot", "", d.Device)); err != nil {
-		m.mu.Unlock()
+	if err := m.forget(ctx, by, id); err != nil {
 		return err
 	}
-	delete(m.devices, id)
-	delete(m.refused, id)
-	m.mu.Unlock()
 	m.close(id, protocol.CloseUnauthorized, "Revoked")
 	m.forgetRequests(id)
 	m.changed()
+	return nil
+}
+
+func (m *Manager) forget(ctx context.Context, by string, id protocol.DeviceID) error {
+	end, err := m.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	d, ok := m.device(id)
+	if !ok {
+		return noDevice(id)
+	}
+	if err := m.o.Store.DeleteDevice(ctx, id, audited(by, "forgot", "", d.Device)); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.devices, id)
+	delete(m.refused, id)
 	return nil
 }
 
@@ -242,18 +260,23 @@ func (m *Manager) forgetRequests(id protocol.DeviceID) {
 
 // renew gives a paired device that proved its key a new token; the old one is worth nothing from then on.
 func (m *Manager) renew(ctx context.Context, key []byte, network protocol.NetworkStatus) (trust.Done, error) {
+	end, err := m.begin(ctx)
+	if err != nil {
+		return trust.Done{}, err
+	}
+	defer end()
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	d := m.devices[trust.DeviceID(key)]
-	if err := refusal(d, key, time.Now()); err != nil {
+	was := m.devices[trust.DeviceID(key)]
+	if err := refusal(was, key, time.Now()); err != nil {
+		m.mu.Unlock()
 		return trust.Done{}, err
 	}
-	now := *d
+	d := *was
+	m.mu.Unlock()
 	token, hash := newToken(d.ID)
-	now.TokenHash, now.RotatedAt = hash, 0
-	if err := m.o.Store.PutDevice(ctx, now); err != nil {
+	d.TokenHash, d.RotatedAt = hash, 0
+	if _, err := m.put(ctx, d); err != nil {
 		return trust.Done{}, err
 	}
-	*d = now
-	return trust.Done{Device: now.Device, Token: token, Gateway: m.gateway(network)}, nil
+	return trust.Done{Device: d.Device, Token: token, Gateway: m.gateway(network)}, nil
 }

@@ -95,7 +95,12 @@ func (m *Manager) openLocked() []*invite {
 }
 
 // Uninvite withdraws an invitation, also while somebody who took it waits.
-func (m *Manager) Uninvite(_ context.Context, id string) error {
+func (m *Manager) Uninvite(ctx context.Context, id string) error {
+	end, err := m.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	m.mu.Lock()
 	_, ok := m.invites[id]
 	delete(m.invites, id)

@@ -63,7 +63,11 @@ type Manager struct {
 	// close ends every connection of a device; see [Manager.Serve].
 	close func(id protocol.DeviceID, code int, reason string)
 
-	mu       sync.Mutex // guards what follows, and the order of writes to the store
+	// turn is taken by whoever changes a device or a request, also over the write to the store: changes are stored in the order in which they are
+	// made, and an invitation or a request has one end. Who only looks does not wait for the disk. It is taken before mu.
+	turn chan struct{}
+
+	mu       sync.Mutex // guards what follows; never held over a write
 	devices  map[protocol.DeviceID]*store.PairedDevice
 	online   map[protocol.DeviceID]int // connections
 	invites  map[string]*invite
@@ -88,7 +92,7 @@ type answer struct {
 // Open reads the devices.
 func Open(ctx context.Context, o Options) (*Manager, error) {
 	m := &Manager{
-		o: o, close: func(protocol.DeviceID, int, string) {}, devices: make(map[protocol.DeviceID]*store.PairedDevice),
+		o: o, turn: make(chan struct{}, 1), close: func(protocol.DeviceID, int, string) {}, devices: make(map[protocol.DeviceID]*store.PairedDevice),
 		online: make(map[protocol.DeviceID]int), invites: make(map[string]*invite), requests: make(map[string]*request), refused: make(map[protocol.DeviceID]string),
 	}
 	list, err := o.Store.Devices(ctx)
@@ -99,6 +103,47 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 		m.devices[d.ID] = &d
 	}
 	return m, nil
+}
+
+// begin waits for the turn to change something; end gives it back.
+func (m *Manager) begin(ctx context.Context) (end func(), err error) {
+	select {
+	case m.turn <- struct{}{}:
+		return func() { <-m.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// wait is begin for who cannot give up; it lasts as long as a write to the store.
+func (m *Manager) wait() (end func()) {
+	m.turn <- struct{}{}
+	return func() { <-m.turn }
+}
+
+// put stores a device and makes it the one that holds, and returns it as it is shown. The caller has the turn.
+func (m *Manager) put(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) (protocol.Device, error) {
+	if err := m.o.Store.PutDevice(ctx, d, lines...); err != nil {
+		return protocol.Device{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if was := m.devices[d.ID]; was != nil {
+		d.LastSeenAt, d.Address = was.LastSeenAt, was.Address // it may have come or gone meanwhile
+	}
+	m.devices[d.ID] = &d
+	return m.shownLocked(&d), nil
+}
+
+// device copies a device; ok is false when there is none.
+func (m *Manager) device(id protocol.DeviceID) (d store.PairedDevice, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.devices[id]
+	if p == nil {
+		return d, false
+	}
+	return *p, true
 }
 
 // Serve tells how connections of a device are ended. It is called once, before the first connection.

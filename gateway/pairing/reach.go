@@ -102,6 +102,8 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 		return nodes.Entry{}
 	}
 	is := protocol.ReachOf(params)
+	end := m.wait() // what is allowed to a machine is not changed while it is let in
+	defer end()
 	m.mu.Lock()
 	d := m.devices[p.Device]
 	if d == nil {

@@ -129,6 +129,8 @@ func (m *Manager) gaveUp(r *request, why error) error {
 
 // drop takes a request away, and the invitation it took when that is spent: else the same device may take it once more.
 func (m *Manager) drop(r *request, spent bool) {
+	end := m.wait()
+	defer end()
 	m.mu.Lock()
 	delete(m.requests, r.ID)
 	if spent {
@@ -199,6 +201,8 @@ func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*reque
 	now := time.Now()
 	r := &request{key: h.Key, reach: d.Reach, invite: taken, answer: make(chan answer, 1)}
 	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(life).UnixMilli()}
+	end := m.wait()
+	defer end()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, other := range m.devices {

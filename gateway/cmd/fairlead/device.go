@@ -72,17 +72,40 @@ func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				p := protocol.DeviceRequestParams{ID: args[0]}
 				if verb == "deny" {
-					_, err := client.Call(ctx, c.Client, protocol.DeviceDeny, p)
-					return err
+					if _, err := client.Call(ctx, c.Client, protocol.DeviceDeny, p); err != nil || o.json {
+						return err
+					}
+					fmt.Fprintln(cmd.OutOrStdout(), "The request is refused.")
+					return nil
 				}
 				d, err := client.Call(ctx, c.Client, protocol.DeviceApprove, p)
-				if err == nil && o.json {
-					err = printJSON(cmd.OutOrStdout(), d)
+				if err != nil {
+					return err
 				}
-				return err
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), d)
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), letIn(d))
+				return nil
 			})
 		},
 	}
+}
+
+// letIn says what a device may do now that the person said yes.
+func letIn(d protocol.Device) string {
+	if d.Role == protocol.RoleClient {
+		var rights []string
+		for _, s := range d.Scopes {
+			rights = append(rights, string(s))
+		}
+		return fmt.Sprintf("%s is paired as a client. It may: %s.", d.Name, strings.Join(rights, ", "))
+	}
+	tools := "none"
+	if d.Reach != nil && len(d.Reach.Tools) > 0 {
+		tools = strings.Join(d.Reach.Tools, ", ")
+	}
+	return fmt.Sprintf("%s is paired as the machine %s. Its tools: %s.", d.Name, d.NodeID, tools)
 }
 
 // device finds a device by id, name or machine.

@@ -1,0 +1,113 @@
+package pairing
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/gateway/store"
+)
+
+// slow is a store whose writes last until they are let go.
+type slow struct {
+	*kept
+	mu      sync.Mutex
+	writing chan struct{}
+	let     chan struct{}
+}
+
+func (s *slow) PutDevice(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error {
+	s.writing <- struct{}{}
+	<-s.let
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept.PutDevice(ctx, d, lines...)
+}
+
+// waiting is a manager before which a phone waits for the person.
+func waiting(t *testing.T) (*Manager, *slow, chan outcome, string) {
+	t.Helper()
+	m := open(t, &kept{})
+	s := &slow{kept: m.o.Store.(*kept), writing: make(chan struct{}), let: make(chan struct{})}
+	m.o.Store = s
+	out, _ := come(t, m, phone(trust.NewIdentity()))
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if l, _ := m.List(t.Context()); len(l.Requests) == 1 {
+			return m, s, out, l.Requests[0].ID
+		}
+		if time.Now().After(end) {
+			t.Fatal("the phone does not wait")
+		}
+	}
+}
+
+func TestARequestIsApprovedOnceHoweverManySayYesAtOnce(t *testing.T) {
+	m, s, out, id := waiting(t)
+	var yes, no atomic.Int32
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			switch _, err := m.Approve(t.Context(), "owner x", protocol.DeviceRequestParams{ID: id}); {
+			case err == nil:
+				yes.Add(1)
+			case errors.Is(err, protocol.ErrNotFound):
+				no.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Go(func() {
+		if err := m.Deny(t.Context(), "owner y", id); err == nil {
+			no.Add(1)
+		}
+	})
+	go func() {
+		for range s.writing {
+			s.let <- struct{}{}
+		}
+	}()
+	wg.Wait()
+	close(s.writing)
+	end := <-out
+	paired := len(s.devices)
+	if yes.Load() > 1 || int(yes.Load()) != paired || (end.err == nil) != (paired == 1) || yes.Load()+no.Load() < 20 {
+		t.Errorf("%d said yes, %d were late, %d devices are stored, the phone heard %v", yes.Load(), no.Load(), paired, end.err)
+	}
+}
+
+func TestWhoLooksDoesNotWaitForTheDisk(t *testing.T) {
+	m, s, out, id := waiting(t)
+	done := make(chan error, 1)
+	go func() {
+		_, err := m.Approve(t.Context(), "owner x", protocol.DeviceRequestParams{ID: id})
+		done <- err
+	}()
+	<-s.writing
+	if l, err := m.List(t.Context()); err != nil || len(l.Devices) != 0 || len(l.Requests) != 1 {
+		t.Errorf("while it is stored: %+v %v", l, err)
+	}
+	if _, err := m.Authenticate(t.Context(), &protocol.Auth{Token: "x", Device: &protocol.DeviceProof{ID: "nobody"}}, nil); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Error(err)
+	}
+	if _, err := m.Invite(t.Context(), "owner x", protocol.DeviceInviteParams{}); err != nil {
+		t.Error(err)
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := m.Deny(late, "owner y", id); !errors.Is(err, context.Canceled) {
+		t.Errorf("who gave up waiting for the turn: %v", err)
+	}
+	s.let <- struct{}{}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if end := <-out; end.err != nil {
+		t.Error(end.err)
+	}
+}
