@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -144,6 +145,9 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 			raw, err = nil, &crashError{debug.Stack()}
 		}
 	}()
+	if strings.HasPrefix(inv.Tool, protocol.FileAct) {
+		return n.act(ctx, inv)
+	}
 	t, ok := n.tools[inv.Tool]
 	if !ok {
 		//lint:ignore ST1005 the original's text

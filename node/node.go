@@ -14,6 +14,7 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/stream"
 	"fairlead/gateway/protocol/tool"
+	"fairlead/node/files"
 	"fairlead/node/sandbox"
 	"fairlead/node/tools"
 	"fairlead/node/transfer"
@@ -51,6 +52,7 @@ type Options struct {
 type Node struct {
 	opts    Options
 	ws      *workspace.Root
+	browse  *files.Browser
 	box     *sandbox.Box
 	jobs    *tools.Jobs
 	tools   map[string]tool.Tool
@@ -87,7 +89,7 @@ func New(opts Options) (*Node, error) {
 		ws.Close()
 		return nil, err
 	}
-	n := &Node{opts: opts, ws: ws, out: newOutbox(), turns: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
+	n := &Node{opts: opts, ws: ws, browse: files.New(ws), out: newOutbox(), turns: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
@@ -124,7 +126,7 @@ func (n *Node) offer(list []tool.Tool) {
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
 		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(),
-		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer},
+		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtFiles},
 	}
 	for _, t := range list {
 		n.tools[t.Spec.Name] = t
@@ -174,6 +176,7 @@ func (n *Node) Run(ctx context.Context) error {
 			n.log.Warn("Command of a node that died", "session", left.SessionID, "alive", left.Alive)
 		}
 	})
+	wg.Go(func() { n.sweepFiles(calls) })
 	n.log.Info("Node started", "version", n.opts.Version)
 	err := n.client.Run(ctx)
 	n.log.Info("Node stopped")

@@ -88,6 +88,7 @@ type Call struct {
 	Run        protocol.RunID
 	AskedBy    protocol.AskedBy
 	Direct     bool // the person's own act
+	Act        *Act // instead of a tool, for the person's own acts only
 	Attempt    int
 	Iteration  int // the model step of the run
 	// OnAsk, when set, is called when a question is put, and with its end.
@@ -96,6 +97,15 @@ type Call struct {
 	OnPut func()
 	// OnStart, when set, is called when the machine is about to be told to run the call. A call that is not run has none.
 	OnStart func()
+}
+
+// Act is something that a machine does for the person and that is no tool: nobody but the person can ask for it. The rules judge it as calls of a tool.
+type Act struct {
+	Node   protocol.NodeID
+	Effect protocol.Effect
+	// As is the tool, such as Write, as whose calls it is judged, one for each of Paths: where one is denied, so is the act.
+	As    string
+	Paths []string
 }
 
 // Result is how a call ended. A tool that failed, was denied or stopped is a result too, with IsError.

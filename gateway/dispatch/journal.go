@@ -65,6 +65,12 @@ func gist(args json.RawMessage) string {
 	if json.Unmarshal(args, &tree) != nil {
 		return ""
 	}
+	if paths, ok := tree["paths"].([]any); ok && len(paths) > 0 && tree["path"] == nil {
+		tree["path"] = paths[0]
+		if first, ok := paths[0].(string); ok && len(paths) > 1 {
+			tree["path"] = fmt.Sprintf("%s and %d more", first, len(paths)-1)
+		}
+	}
 	for _, name := range []string{"command", "path", "pattern", "action", "source", "message", "text"} {
 		s, ok := tree[name].(string)
 		if !ok {
@@ -89,6 +95,9 @@ func (t *task) put(ctx context.Context, lines ...protocol.AuditEntry) error {
 // maxOutput is how many bytes of a result the journal keeps (seed 001, maxOutputBytes). Images are kept whole: a part of one is of no use.
 const maxOutput = 200_000
 
+// maxActOutput is the same for what a person does in the browser of files.
+const maxActOutput = 4_000
+
 // contents are the arguments that hold what a file shall become. The journal has their hash and size only (seed 001, write).
 var contents = map[string]bool{"content": true, "oldString": true, "newString": true, "patch": true, "data": true}
 
@@ -99,6 +108,12 @@ func entry(c store.Call) store.Call {
 		p := *c.Info.Preview
 		p.Diff = ""
 		c.Info.Preview = &p
+	}
+	if len(c.ResultJSON) > maxActOutput && strings.HasPrefix(c.Info.Tool, protocol.FileAct) {
+		// What a person looked at is of no use to a later reader.
+		if part, err := protocol.Marshal(map[string]any{"truncated": true, "bytes": len(c.ResultJSON)}); err == nil {
+			c.ResultJSON, c.Truncated = part, true
+		}
 	}
 	if len(c.ResultJSON) > maxOutput && !bytes.Contains(c.ResultJSON, []byte(`"type":"image"`)) {
 		part, err := protocol.Marshal(struct {

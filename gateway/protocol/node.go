@@ -69,6 +69,8 @@ type NodeInfo struct {
 	Device DeviceID `json:"deviceId,omitempty"`
 	// Held are tools that are not used before the person allows them: the node offers more than when it was paired.
 	Held []string `json:"held,omitempty"`
+	// Files says that the machine serves the browser of its files ([ExtFiles]).
+	Files bool `json:"files,omitempty"`
 }
 
 // NodeColours are the colours a machine may have.

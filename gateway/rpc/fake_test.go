@@ -247,6 +247,10 @@ type fakeTools struct{ f *fakes }
 // Call runs the call on the machine, or ends as the argument "end" says.
 func (t fakeTools) Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error) {
 	node, spec, err := t.f.hub.Lookup(c.Tool)
+	if c.Act != nil {
+		_, spec.Name, _ = c.Tool.Split()
+		node, err = c.Act.Node, nil
+	}
 	if err != nil {
 		return dispatch.Result{}, err
 	}

@@ -124,6 +124,7 @@ func (s *Server) handlers() map[string]handler {
 	s.skills(all)
 	s.transfers(all)
 	s.channels(all)
+	s.browse(all)
 
 	handle(all, protocol.ModelProviders, func(context.Context, *Conn, protocol.Empty) (protocol.ProvidersResult, error) {
 		return protocol.ProvidersResult{Providers: list(s.s.Models.Providers())}, nil
@@ -157,26 +158,30 @@ func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParam
 	if p.Tool == "" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("tool required")
 	}
-	res, err := s.s.Tools.Call(ctx, c.who(), dispatch.Call{
-		Tool: p.Tool, Args: p.Args, Direct: true,
-		AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()},
-	})
+	raw, err := s.direct(ctx, c, dispatch.Call{Tool: p.Tool, Args: p.Args})
+	return protocol.ToolInvokeResult{Result: raw}, err
+}
+
+// direct runs a call as the person's own act and words how it ended.
+func (s *Server) direct(ctx context.Context, c *Conn, call dispatch.Call) (json.RawMessage, error) {
+	call.Direct, call.AskedBy = true, protocol.AskedBy{Kind: "client", Name: c.clientID()}
+	res, err := s.s.Tools.Call(ctx, c.who(), call)
 	var bad *tool.InputError
 	switch {
 	case errors.As(err, &bad):
-		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With(bad.Error())
+		return nil, protocol.ErrBadRequest.With(bad.Error())
 	case errors.Is(err, protocol.ErrTimeout):
-		return protocol.ToolInvokeResult{}, unknownOutcome(protocol.ErrTimeout.With(err.Error()))
+		return nil, unknownOutcome(protocol.ErrTimeout.With(err.Error()))
 	case err != nil:
-		return protocol.ToolInvokeResult{}, err
+		return nil, err
 	case res.Info.State == protocol.CallDenied:
-		return protocol.ToolInvokeResult{}, protocol.ErrForbidden.With(res.Info.Error)
+		return nil, protocol.ErrForbidden.With(res.Info.Error)
 	case res.Info.Error != "" && res.Info.State == protocol.CallUnknown:
-		return protocol.ToolInvokeResult{}, unknownOutcome(protocol.ErrUnavailable.With(res.Info.Error))
+		return nil, unknownOutcome(protocol.ErrUnavailable.With(res.Info.Error))
 	case res.Info.Error != "":
-		return protocol.ToolInvokeResult{}, protocol.ErrInternal.With(res.Info.Error)
+		return nil, protocol.ErrInternal.With(res.Info.Error)
 	}
-	return protocol.ToolInvokeResult{Result: res.Raw}, nil
+	return res.Raw, nil
 }
 
 // unknownOutcome marks the error of a call that may have happened: repeating it blindly could do it twice (seed 001).

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -174,6 +175,32 @@ func (d *Dir) ModTime(name string) (int64, error) {
 		return 0, err
 	}
 	return st.Mtim.Nano(), nil
+}
+
+// Info tells of one thing in d; of a link, not of what it leads to.
+func (d *Dir) Info(name string) (Info, error) {
+	if err := plain(name); err != nil {
+		return Info{}, err
+	}
+	var st unix.Stat_t
+	if _, err := retry(func() (int, error) { return 0, unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
+		return Info{}, err
+	}
+	mode := fs.FileMode(st.Mode & 0o777)
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		mode |= fs.ModeDir
+	case unix.S_IFLNK:
+		mode |= fs.ModeSymlink
+	case unix.S_IFIFO:
+		mode |= fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		mode |= fs.ModeSocket
+	default:
+		mode |= fs.ModeDevice
+	}
+	return Info{Name: name, Mode: mode, Size: st.Size, Time: time.Unix(st.Mtim.Unix())}, nil
 }
 
 // Content is an open regular file that is only read. The caller closes it.

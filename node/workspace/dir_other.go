@@ -113,6 +113,18 @@ func (d *Dir) ModTime(name string) (int64, error) {
 	return info.ModTime().UnixNano(), nil
 }
 
+// Info tells of one thing in d; of a link, not of what it leads to.
+func (d *Dir) Info(name string) (Info, error) {
+	if err := plain(name); err != nil {
+		return Info{}, err
+	}
+	info, err := d.root.Lstat(name)
+	if err != nil {
+		return Info{}, reason(err)
+	}
+	return Info{Name: name, Mode: info.Mode(), Size: info.Size(), Time: info.ModTime()}, nil
+}
+
 // Content is an open regular file that is only read. The caller closes it.
 type Content struct {
 	// Size in bytes when it was opened.

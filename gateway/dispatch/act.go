@@ -1,0 +1,39 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/protocol"
+)
+
+// actOf is an act in the place of a tool.
+func (t *task) actOf(a *Act) (protocol.NodeID, protocol.ToolSpec, error) {
+	_, bare, _ := t.call.Tool.Split()
+	spec := protocol.ToolSpec{Name: bare, Effect: a.Effect}
+	if !t.call.Direct {
+		return "", spec, protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", t.call.Tool))
+	}
+	if info, ok := t.nodes.Node(a.Node); !ok || !info.Online {
+		return a.Node, spec, protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", a.Node))
+	}
+	return a.Node, spec, nil
+}
+
+// judge puts the rules to each path that an act touches.
+func (t *task) judge(ctx context.Context, a *Act, r approval.Request) (d approval.Decision) {
+	r.Tool, r.Bare = protocol.NewToolName(a.Node, a.As), a.As
+	for _, path := range a.Paths {
+		args, err := protocol.Marshal(map[string]string{"path": path})
+		if err != nil {
+			return approval.Decision{Verdict: approval.Deny, Why: "its path cannot be judged"}
+		}
+		r.Args, r.Preview = args, &protocol.CallPreview{Path: path}
+		if d = t.rules.Decide(ctx, r); d.Verdict != approval.Allow {
+			d.Verdict = approval.Deny // nobody is asked about what they do themself
+			return d
+		}
+	}
+	return d
+}

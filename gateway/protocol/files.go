@@ -1,0 +1,108 @@
+package protocol
+
+// The browser of machines' files (extension). These are acts of the person in their own window: the agent has no tools by them. A machine that does not
+// name [ExtFiles] has none of it, and [NodeInfo.Files] says so.
+var (
+	FilesList    = Method[FilesListParams, FilesListResult]{"files.list"}
+	FilesMake    = Method[FilesPathParams, FilesDone]{"files.make"} // a folder
+	FilesMove    = Method[FilesMoveParams, FilesDone]{"files.move"} // rename, or into another folder
+	FilesTrash   = Method[FilesTrashParams, FilesTrashResult]{"files.trash"}
+	FilesRestore = Method[FilesRestoreParams, FilesDone]{"files.restore"}
+)
+
+// ExtFiles in ConnectParams.Extensions: the node serves the browser of its files.
+const ExtFiles = "files"
+
+// FileAct is the first part of the names under which a node is asked for them by tool.invoke. No tool can have such a name.
+const FileAct = "Files."
+
+// Operations that a node with [ExtFiles] knows. Their arguments are those of the methods above, without the machine.
+const (
+	ActList    = FileAct + "List"
+	ActMake    = FileAct + "Make"
+	ActMove    = FileAct + "Move"
+	ActTrash   = FileAct + "Trash"
+	ActRestore = FileAct + "Restore"
+)
+
+// Kinds of a FileInfo.
+const (
+	FileRegular = "file"
+	FileFolder  = "folder"
+	FileLink    = "link"
+	FileOther   = "other" // a pipe, a socket, a device
+)
+
+// FileInfo is one thing in a folder.
+type FileInfo struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	Size int64  `json:"size,omitempty"`  // bytes, of a file
+	Time int64  `json:"mtime,omitempty"` // last change, in milliseconds since 1970
+	Mode string `json:"mode,omitempty"`  // permissions, as in -rw-r--r--
+	// Leads is what a link leads to: file or folder; empty when that is nothing, or outside of what may be read.
+	Leads string `json:"leads,omitempty"`
+}
+
+// Folder reports whether it can be entered.
+func (f FileInfo) Folder() bool { return f.Kind == FileFolder || f.Leads == FileFolder }
+
+// FilesListParams asks for a folder. Paths are absolute or relative to the workspace, which is the empty path.
+type FilesListParams struct {
+	Node NodeID `json:"nodeId"`
+	Path string `json:"path,omitempty"`
+	// Watch has the folder's changes sent as [EventFiles] until files.unwatch or the end of the connection.
+	Watch bool `json:"watch,omitempty"`
+}
+
+// FilesListResult is a folder. Entries are in no order.
+type FilesListResult struct {
+	Path     string     `json:"path"` // absolute, without symbolic links
+	Entries  []FileInfo `json:"entries"`
+	Cut      bool       `json:"cut,omitempty"`      // there are more than can be told
+	ReadOnly bool       `json:"readOnly,omitempty"` // nothing in it may be changed
+}
+
+// FilesPathParams names one path.
+type FilesPathParams struct {
+	Node NodeID `json:"nodeId"`
+	Path string `json:"path"`
+}
+
+// FilesMoveParams moves or renames. What is at To already is never replaced.
+type FilesMoveParams struct {
+	Node NodeID `json:"nodeId"`
+	Path string `json:"path"`
+	To   string `json:"to"` // the new path, with its name
+}
+
+// FilesDone says where something is now.
+type FilesDone struct {
+	Path string `json:"path"`
+}
+
+// FilesTrashParams puts files and folders into the trash of their workspace, where they stay for 30 days.
+type FilesTrashParams struct {
+	Node  NodeID   `json:"nodeId"`
+	Paths []string `json:"paths"`
+}
+
+// FilesTrashResult names what was put into the trash. Problem says why it ended early, if it did: what is in Items was done.
+type FilesTrashResult struct {
+	Items   []Trashed `json:"items"`
+	Problem string    `json:"problem,omitempty"`
+}
+
+// Trashed is something in the trash.
+type Trashed struct {
+	ID   string `json:"id"`
+	Path string `json:"path"` // where it was
+}
+
+// FilesRestoreParams takes something out of the trash, to where it was.
+type FilesRestoreParams struct {
+	Node NodeID `json:"nodeId"`
+	ID   string `json:"id"`
+	// Path is where it was, by which the rules judge; the trash's own word counts.
+	Path string `json:"path"`
+}

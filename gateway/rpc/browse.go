@@ -1,0 +1,87 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/protocol"
+)
+
+// browse registers the browser of machines' files.
+func (s *Server) browse(all map[string]handler) {
+	handle(all, protocol.FilesList, func(ctx context.Context, c *Conn, p protocol.FilesListParams) (protocol.FilesListResult, error) {
+		return fileAct[protocol.FilesListResult](ctx, s, c, protocol.ActList, p.Node, p, p.Path)
+	})
+	handle(all, protocol.FilesMake, func(ctx context.Context, c *Conn, p protocol.FilesPathParams) (protocol.FilesDone, error) {
+		if p.Path == "" {
+			return protocol.FilesDone{}, protocol.ErrBadRequest.With("path required")
+		}
+		return fileAct[protocol.FilesDone](ctx, s, c, protocol.ActMake, p.Node, p, p.Path)
+	})
+	handle(all, protocol.FilesMove, func(ctx context.Context, c *Conn, p protocol.FilesMoveParams) (protocol.FilesDone, error) {
+		if p.Path == "" || p.To == "" {
+			return protocol.FilesDone{}, protocol.ErrBadRequest.With("path and to required")
+		}
+		return fileAct[protocol.FilesDone](ctx, s, c, protocol.ActMove, p.Node, p, p.Path, p.To)
+	})
+	handle(all, protocol.FilesTrash, func(ctx context.Context, c *Conn, p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
+		if len(p.Paths) == 0 || len(p.Paths) > maxTrash {
+			return protocol.FilesTrashResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("paths required, at most %d", maxTrash))
+		}
+		return fileAct[protocol.FilesTrashResult](ctx, s, c, protocol.ActTrash, p.Node, p, p.Paths...)
+	})
+	handle(all, protocol.FilesRestore, func(ctx context.Context, c *Conn, p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
+		if p.ID == "" || p.Path == "" {
+			return protocol.FilesDone{}, protocol.ErrBadRequest.With("id and path required")
+		}
+		return fileAct[protocol.FilesDone](ctx, s, c, protocol.ActRestore, p.Node, p, p.Path)
+	})
+}
+
+// maxTrash is how many things one call may delete.
+const maxTrash = 10_000
+
+// fileAct has a machine do something with its files as the person's own act: in the journal, and stopped by what denies it.
+func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node protocol.NodeID, args any, paths ...string) (out R, err error) {
+	if node == "" {
+		return out, protocol.ErrBadRequest.With("nodeId required")
+	}
+	if err := s.browsable(node); err != nil {
+		return out, err
+	}
+	raw, err := protocol.Marshal(args)
+	if err != nil {
+		return out, err
+	}
+	act := &dispatch.Act{Node: node, As: "Write", Effect: protocol.EffectWrite}
+	for _, p := range paths {
+		act.Paths = append(act.Paths, cmp.Or(p, ".")) // the empty path is the workspace
+	}
+	if name == protocol.ActList {
+		act.As, act.Effect = "Glob", protocol.EffectRead
+	}
+	res, err := s.direct(ctx, c, dispatch.Call{Tool: protocol.NewToolName(node, name), Args: raw, Act: act})
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(res, &out)
+}
+
+// browsable says why a machine's files cannot be browsed.
+func (s *Server) browsable(node protocol.NodeID) error {
+	for _, n := range s.s.Nodes.Nodes() {
+		switch {
+		case n.ID != node:
+		case !n.Online:
+			return protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", node))
+		case !n.Files:
+			return protocol.ErrNotFound.With(fmt.Sprintf("%s does not serve its files to a browser", node))
+		default:
+			return nil
+		}
+	}
+	return protocol.ErrNotFound.With(fmt.Sprintf("Unknown node: %s", node))
+}

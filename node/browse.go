@@ -1,0 +1,39 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// act does what the person asked for in the browser of this machine's files.
+func (n *Node) act(ctx context.Context, inv protocol.ToolInvoke) (json.RawMessage, error) {
+	select {
+	case n.turns <- struct{}{}:
+		defer func() { <-n.turns }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return n.browse.Act(ctx, inv.Tool, inv.Args)
+}
+
+// sweepFilesEvery is how often what is too old is removed for good.
+const sweepFilesEvery = 24 * time.Hour
+
+// sweepFiles removes what is too old, at the start and then once a day.
+func (n *Node) sweepFiles(ctx context.Context) {
+	tick := time.NewTicker(sweepFilesEvery)
+	defer tick.Stop()
+	for {
+		if err := n.ws.SweepTrash(time.Now()); err != nil {
+			n.log.Warn("The trash could not be emptied", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+)
+
+// ErrExists says that something is there already. Nothing is ever replaced by [Root.Move], [Root.Mkdir] and [Root.Restore].
+var ErrExists error = existsError{}
+
+type existsError struct{}
+
+func (existsError) Error() string     { return "there is something of that name already" }
+func (existsError) Is(err error) bool { return err == fs.ErrExist }
+
+// spot is a name in a folder that is held by its handle.
+type spot struct {
+	dir  *Dir
+	name string
+	abs  string // where it is
+}
+
+// at holds the folder of something that may be changed. A link is meant itself, not what it leads to.
+func (r *Root) at(p Path) (spot, error) {
+	for _, a := range r.areas {
+		if _, ok := within(p.Abs, a.dir); ok {
+			return spot{}, fmt.Errorf("'%s' is the workspace, a granted folder, or holds one", p.Abs)
+		}
+	}
+	name := filepath.Base(p.Abs)
+	if err := plain(name); err != nil {
+		return spot{}, fmt.Errorf("'%s' is no name of a file", name)
+	}
+	if own(name) {
+		return spot{}, fmt.Errorf("names that begin with '%s' are Fairlead's own", tempPrefix)
+	}
+	dir, err := r.writable(Path{Abs: filepath.Dir(p.Abs)})
+	if err != nil {
+		return spot{}, err
+	}
+	d, err := openDir(r.fs, dir, dir)
+	if err != nil {
+		return spot{}, err
+	}
+	return spot{dir: d, name: name, abs: filepath.Join(dir, name)}, nil
+}
+
+// Move gives something another name or folder and says where it is then. What is at the new place is never replaced: [ErrExists].
+func (r *Root) Move(from, to Path) (Path, error) {
+	if _, in := within(from.Abs, to.Abs); in && from.Abs != to.Abs {
+		return Path{}, errors.New("a folder cannot be moved into itself")
+	}
+	old, err := r.at(from)
+	if err != nil {
+		return Path{}, err
+	}
+	defer old.dir.Release()
+	if _, err := old.dir.Info(old.name); err != nil {
+		return Path{}, err
+	}
+	fresh, err := r.at(to)
+	if err != nil {
+		return Path{}, err
+	}
+	defer fresh.dir.Release()
+	return Path{Abs: fresh.abs, Outside: !r.inside(fresh.abs)}, moved(r.rename(old, fresh))
+}
+
+// moved words why a rename failed.
+func moved(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return ErrExists
+	case errors.Is(err, syscall.EXDEV):
+		return errors.New("it would have to go to another disk; copy it there instead")
+	}
+	return reason(err)
+}
+
+// Mkdir makes one folder, in one that exists. What is there already is left as it is: [ErrExists].
+func (r *Root) Mkdir(p Path) (Path, error) {
+	s, err := r.at(p)
+	if err != nil {
+		return Path{}, err
+	}
+	defer s.dir.Release()
+	return Path{Abs: s.abs, Outside: !r.inside(s.abs)}, moved(s.dir.mkdir(s.name, 0o777))
+}

@@ -1,0 +1,63 @@
+//go:build !linux
+
+package workspace
+
+import (
+	"errors"
+	"os"
+	"strings"
+)
+
+// rename moves old to where nothing may be. These systems rename only below one handle, so both must lie in one of the folders.
+func (r *Root) rename(old, fresh spot) error {
+	if r.access == WholeDisk {
+		return renameIn(wholeDisk{}, old, old.abs, fresh, fresh.abs)
+	}
+	from, rel, err := r.areas.at(old.abs)
+	if err != nil {
+		return err
+	}
+	to, newRel, err := r.areas.at(fresh.abs)
+	if err != nil {
+		return err
+	}
+	if from != to {
+		return errors.New("it would have to go to another of the folders that this machine opens; copy it there instead")
+	}
+	return renameIn(from, old, rel, fresh, newRel)
+}
+
+type renamer interface {
+	Lstat(name string) (os.FileInfo, error)
+	Link(old, fresh string) error
+	Rename(old, fresh string) error
+	Remove(name string) error
+}
+
+func (wholeDisk) Link(old, fresh string) error   { return os.Link(old, fresh) }
+func (wholeDisk) Rename(old, fresh string) error { return os.Rename(old, fresh) }
+func (wholeDisk) Remove(name string) error       { return os.Remove(name) }
+
+func renameIn(t renamer, old spot, oldName string, fresh spot, freshName string) error {
+	info, err := t.Lstat(oldName)
+	if err != nil {
+		return err
+	}
+	there, err := t.Lstat(freshName)
+	switch {
+	case err == nil && os.SameFile(info, there) && strings.EqualFold(oldName, freshName) && oldName != freshName:
+		return t.Rename(oldName, freshName) // only the case of its letters changes
+	case err == nil:
+		return ErrExists
+	case info.Mode().IsRegular():
+		// A hard link never replaces anything, whatever was made there meanwhile.
+		if err := t.Link(oldName, freshName); err == nil {
+			return t.Remove(oldName)
+		} else if errors.Is(err, os.ErrExist) {
+			return ErrExists
+		}
+	}
+	return t.Rename(oldName, freshName)
+}
+
+func (d *Dir) mkdir(name string, perm os.FileMode) error { return d.root.Mkdir(name, perm) }

@@ -1,0 +1,219 @@
+package workspace
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The trash is a folder at the top of the workspace and of each granted folder, not the system's: what is put there stays below the same handle and, as
+// a rule, on the same disk, so that deleting and taking back are one rename each, on every system and without a race. A *.gitignore* in it keeps it out
+// of repositories and searches.
+const trashName = ".fairlead-trash"
+
+// TrashAge is how long something stays in the trash.
+const TrashAge = 30 * 24 * time.Hour
+
+// own reports whether a name is one of ours: a temporary file or the trash.
+func own(name string) bool {
+	return name == trashName || strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
+}
+
+// origin is what is kept beside something in the trash.
+type origin struct {
+	Path string `json:"path"` // relative to the folder that the trash is of
+}
+
+// Trash moves something into the trash and returns the id that brings it back.
+func (r *Root) Trash(p Path) (id string, err error) {
+	s, err := r.at(p)
+	if err != nil {
+		return "", err
+	}
+	defer s.dir.Release()
+	a, rel, ok := r.areas.find(s.abs)
+	if !ok {
+		return "", fmt.Errorf("'%s' is outside the workspace and the granted folders, where there is no trash; delete it with a command", p.Abs)
+	}
+	if _, err := s.dir.Info(s.name); err != nil {
+		return "", err
+	}
+	root, err := openTrash(a)
+	if err != nil {
+		return "", fmt.Errorf("make the trash: %w", reason(err))
+	}
+	defer root.Close()
+	id = strconv.FormatInt(time.Now().UnixMilli(), 10) + "-" + strings.ToLower(rand.Text())
+	if err := root.Mkdir(id, 0o700); err != nil {
+		return "", reason(err)
+	}
+	raw, err := json.Marshal(origin{Path: filepath.ToSlash(rel)})
+	if err == nil {
+		err = writeNew(root, id+".json", raw) // before the move: a crash leaves something in its place or something that can be brought back
+	}
+	var into *Dir
+	if err == nil {
+		into, err = openDir(root, id, filepath.Join(a.dir, trashName, id))
+	}
+	if err == nil {
+		err = r.rename(s, spot{dir: into, name: s.name, abs: filepath.Join(into.Abs, s.name)})
+		into.Release()
+	}
+	if err != nil {
+		root.Remove(id)
+		root.Remove(id + ".json")
+		if errors.Is(err, syscall.EXDEV) {
+			return "", errors.New("it is on another disk than the workspace, where the trash is; delete it with a command")
+		}
+		return "", reason(err)
+	}
+	return id, nil
+}
+
+// Restore brings something back to where it was, and says where that is. Nothing is replaced: [ErrExists].
+func (r *Root) Restore(id string) (Path, error) {
+	if !trashID(id) {
+		return Path{}, fmt.Errorf("%.60q is nothing in the trash", id)
+	}
+	for _, a := range r.areas {
+		if a.readOnly || a.check() != nil {
+			continue
+		}
+		root, err := a.root.OpenRoot(trashName)
+		if err != nil {
+			continue
+		}
+		back, err := r.restore(a, root, id)
+		root.Close()
+		if !errors.Is(err, errNoTrash) {
+			return back, err
+		}
+	}
+	return Path{}, errors.New("it is not in the trash any more")
+}
+
+var errNoTrash = errors.New("not in this trash")
+
+func (r *Root) restore(a *area, root *os.Root, id string) (Path, error) {
+	f, err := root.Open(id + ".json")
+	if err != nil {
+		return Path{}, errNoTrash
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	f.Close()
+	var from origin
+	if err == nil {
+		err = json.Unmarshal(raw, &from)
+	}
+	if rel := filepath.FromSlash(from.Path); err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return Path{}, errors.New("nobody knows any more where it was; it is in the folder " + filepath.Join(a.dir, trashName, id))
+	}
+	abs := filepath.Join(a.dir, filepath.FromSlash(from.Path))
+	if err := a.root.MkdirAll(filepath.Dir(filepath.FromSlash(from.Path)), 0o777); err != nil {
+		return Path{}, reason(err)
+	}
+	fresh, err := r.at(Path{Abs: abs})
+	if err != nil {
+		return Path{}, err
+	}
+	defer fresh.dir.Release()
+	held, err := openDir(root, id, filepath.Join(a.dir, trashName, id))
+	if err != nil {
+		return Path{}, errNoTrash
+	}
+	defer held.Release()
+	if err := r.rename(spot{dir: held, name: fresh.name, abs: filepath.Join(held.Abs, fresh.name)}, fresh); err != nil {
+		return Path{}, moved(err)
+	}
+	root.Remove(id)
+	root.Remove(id + ".json")
+	return Path{Abs: fresh.abs}, nil
+}
+
+// SweepTrash removes for good what has been in the trash for [TrashAge] at the time now.
+func (r *Root) SweepTrash(now time.Time) error {
+	var errs []error
+	for _, a := range r.areas {
+		if a.readOnly {
+			continue
+		}
+		root, err := a.root.OpenRoot(trashName)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			errs = append(errs, reason(err))
+			continue
+		}
+		errs = append(errs, sweepTrash(root, now))
+		root.Close()
+	}
+	return errors.Join(errs...)
+}
+
+func sweepTrash(root *os.Root, now time.Time) error {
+	d, err := root.Open(".")
+	if err != nil {
+		return reason(err)
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return reason(err)
+	}
+	slices.Sort(names) // the folder before its note
+	var errs []error
+	for _, name := range names {
+		id := strings.TrimSuffix(name, ".json")
+		millis, _, _ := strings.Cut(id, "-")
+		at, err := strconv.ParseInt(millis, 10, 64)
+		if err != nil || !trashID(id) || now.Sub(time.UnixMilli(at)) < TrashAge {
+			continue
+		}
+		if err := root.RemoveAll(name); err != nil {
+			errs = append(errs, reason(err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func trashID(id string) bool {
+	return len(id) > 0 && len(id) < 64 && strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz-") == ""
+}
+
+func openTrash(a *area) (*os.Root, error) {
+	root, err := a.root.OpenRoot(trashName)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return root, err
+	}
+	if err := a.root.Mkdir(trashName, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if root, err = a.root.OpenRoot(trashName); err != nil {
+		return nil, err
+	}
+	writeNew(root, ".gitignore", []byte("*\n"))
+	return root, nil
+}
+
+func writeNew(root *os.Root, name string, data []byte) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
