@@ -20,7 +20,7 @@ import (
 )
 
 // folder is t.TempDir without its way to clean up, which Wine does not know.
-func folder(t *testing.T) string {
+func folder(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tools")
 	if err != nil {

@@ -158,7 +158,7 @@ func TestLineIndexStaysSmall(t *testing.T) {
 	}
 	x := newLineIndex()
 	for i := range 3 * indexFiles {
-		path := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		path := filepath.Join(folder(t), fmt.Sprint(i))
 		os.WriteFile(path, nil, 0o600)
 		info, err := os.Stat(path)
 		if err != nil {

@@ -264,7 +264,7 @@ func TestGrepCutsLinesOnACharacter(t *testing.T) {
 
 func TestGrepFollowsLinksInsideOnly(t *testing.T) {
 	b := newBench(t)
-	out := t.TempDir()
+	out := folder(t)
 	if err := os.WriteFile(filepath.Join(out, "f"), []byte("needle"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestGrepFollowsLinksInsideOnly(t *testing.T) {
 }
 
 func TestWithTheWholeDiskASearchStaysWhereItBegan(t *testing.T) {
-	out, dir := t.TempDir(), t.TempDir()
+	out, dir := folder(t), folder(t)
 	for _, d := range []string{out, dir} {
 		if err := os.WriteFile(filepath.Join(d, "f"), []byte("needle"), 0o644); err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 // newBench has commands as plain children.
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	ws, err := workspace.Open(t.TempDir())
+	ws, err := workspace.Open(folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func newBenchWith(t testing.TB, o sandbox.Options, p sandbox.Profile) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { box.Close() })
-	ws, err := workspace.Open(t.TempDir())
+	ws, err := workspace.Open(folder(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestNullAndUnknownArgumentsAreAsIfLeftOut(t *testing.T) {
 
 func TestFileToolsStayInTheWorkspace(t *testing.T) {
 	b := newBench(t)
-	outside := filepath.Join(t.TempDir(), "f")
+	outside := filepath.Join(folder(t), "f")
 	for tool, a := range map[string]args{
 		"Read": {"path": outside}, "Write": {"path": outside, "content": "x"}, "Edit": {"path": outside, "oldString": "a", "newString": "b"},
 		"Glob": {"pattern": "*", "path": filepath.Dir(outside)}, "Grep": {"pattern": "x", "path": filepath.Dir(outside)},
