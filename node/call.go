@@ -251,7 +251,7 @@ func (n *Node) logs(l protocol.LogsGet) {
 	answer := protocol.LogsResultParams{CallID: l.CallID}
 	if n.file == nil {
 		answer.Error = "This node keeps no log."
-	} else if lines, truncated, err := n.file.last(min(max(l.Lines, 1), protocol.MaxLogLines)); err != nil {
+	} else if lines, truncated, err := n.file.Last(min(max(l.Lines, 1), protocol.MaxLogLines)); err != nil {
 		answer.Error = words(err)
 	} else {
 		answer.Lines, answer.Truncated = lines, truncated

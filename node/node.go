@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/logfile"
 	"fairlead/gateway/protocol/stream"
 	"fairlead/gateway/protocol/tool"
 	"fairlead/node/files"
@@ -23,6 +24,9 @@ import (
 
 // keepAlive is how often an idle node calls the gateway, so that nothing on the way forgets the connection.
 const keepAlive = 240 * time.Second
+
+// logName is the node's log in its folder.
+const logName = "node.log"
 
 // memoryURL is where a node connects that is given only Dial.
 const memoryURL = "ws://memory/ws"
@@ -61,7 +65,7 @@ type Node struct {
 	ends    *stream.Ends   // of transfers; made by Run
 	out     *outbox
 	reports reports
-	file    *logFile // nil without LogDir
+	file    *logfile.File // nil without LogDir
 	log     *slog.Logger
 	turns   chan struct{}  // one for each call that works; see maxCalls
 	work    sync.WaitGroup // calls under way or waiting
@@ -96,7 +100,7 @@ func New(opts Options) (*Node, error) {
 	if opts.LogDir == "" {
 		n.log = n.log.With("node", opts.ID)
 	} else {
-		if n.file, err = openLog(opts.LogDir); err != nil {
+		if n.file, err = logfile.Open(opts.LogDir, logName); err != nil {
 			ws.Close()
 			return nil, err
 		}

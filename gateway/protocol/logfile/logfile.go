@@ -1,4 +1,5 @@
-package node
+// Package logfile is the rotating log of the gateway and of nodes.
+package logfile
 
 import (
 	"bytes"
@@ -10,15 +11,14 @@ import (
 	"sync"
 )
 
-// The log rotates: at maxLog bytes node.log becomes node.log.1 and so on, keepLogs files in all.
+// Rotation: at maxSize bytes NAME becomes NAME.1 and so on, keep files in all.
 const (
-	maxLog   = 10 << 20
-	keepLogs = 5
-	logName  = "node.log"
+	maxSize = 10 << 20
+	keep    = 5
 )
 
-// logFile is a rotating file of JSON lines. It is safe for use by many goroutines; each Write is one line.
-type logFile struct {
+// File is a log that rotates. It is safe for use by many goroutines; each Write is one line.
+type File struct {
 	path string
 	max  int64
 
@@ -27,18 +27,19 @@ type logFile struct {
 	size int64
 }
 
-func openLog(dir string) (*logFile, error) {
+// Open opens the log of that name in a folder, and makes the folder when it is missing. It goes on where an earlier one ended.
+func Open(dir, name string) (*File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the log folder: %w", err)
 	}
-	l := &logFile{path: filepath.Join(dir, logName), max: maxLog}
+	l := &File{path: filepath.Join(dir, name), max: maxSize}
 	if err := l.open(); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-func (l *logFile) open() error {
+func (l *File) open() error {
 	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("open log: %w", err)
@@ -53,19 +54,20 @@ func (l *logFile) open() error {
 }
 
 // old is the name of the n-th last file, 0 being the current one.
-func (l *logFile) old(n int) string {
+func (l *File) old(n int) string {
 	if n == 0 {
 		return l.path
 	}
 	return l.path + "." + strconv.Itoa(n)
 }
 
-func (l *logFile) Write(p []byte) (int, error) {
+// Write implements io.Writer.
+func (l *File) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.size > 0 && l.size+int64(len(p)) > l.max {
 		l.f.Close()
-		for n := keepLogs - 1; n > 0; n-- {
+		for n := keep - 1; n > 0; n-- {
 			os.Rename(l.old(n-1), l.old(n)) // a missing one is fine
 		}
 		if err := l.open(); err != nil {
@@ -77,17 +79,18 @@ func (l *logFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (l *logFile) Close() error {
+// Close implements io.Closer.
+func (l *File) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.f.Close()
 }
 
-// last gives the last n lines, oldest first; truncated says that there are older ones.
-func (l *logFile) last(n int) (lines []string, truncated bool, err error) {
+// Last gives the last n lines, oldest first; truncated says that there are older ones.
+func (l *File) Last(n int) (lines []string, truncated bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range keepLogs {
+	for i := range keep {
 		data, err := os.ReadFile(l.old(i))
 		if os.IsNotExist(err) {
 			break
