@@ -75,7 +75,24 @@ func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.
 	if len(actions) > 0 {
 		parts = append(parts, Inset(look.Inside, 0, 0, 0, container.New(&flowLayout{gap: look.Inside, centre: true}, actions...)))
 	}
-	return Limit(620, false, Col(look.Inside, parts...))
+	return container.New(&emptyLayout{limitLayout{width: emptyWidth}}, Col(look.Inside, parts...))
+}
+
+// Widths of an empty state: at most, and what it asks for where a layout goes by that alone.
+const (
+	emptyWidth      float32 = 620
+	emptyWidthLeast float32 = 320
+)
+
+// emptyLayout asks for the room that the text needs: a heading that may be cut and a text that may be wrapped ask for next to none.
+type emptyLayout struct{ limitLayout }
+
+func (l *emptyLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	if o[0].Size().Width <= 0 {
+		Fit(o[0], emptyWidthLeast)
+	}
+	m := o[0].MinSize()
+	return fyne.NewSize(max(m.Width, min(o[0].Size().Width, emptyWidthLeast)), m.Height)
 }
 
 // Flow lays objects out like words, from left to right and then in the next line.
