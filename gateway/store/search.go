@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -106,9 +107,26 @@ func match(query string) string {
 // Searchable reports whether there is a word in a query.
 func Searchable(query string) bool { return match(query) != "" }
 
+// chatWord is a word that could be one of those that stand for sessions, or the beginning of one: a k and hexadecimal digits, in the index's eyes, which
+// sees neither case nor accents.
+var chatWord = regexp.MustCompile(`(?:^|[^\pL\pN\pM])[kķǩḱḳḵ](?:[0-9a-f]|[^\x00-\x7f])*(?:$|[^\pL\pN\pM])`)
+
+// inWords is match for the texts alone. The index takes twice as long when it has to keep to one column, so that is only asked where a word could be
+// found in the other one.
+func inWords(query string) string {
+	m := match(query)
+	switch {
+	case m == "":
+		return ""
+	case chatWord.MatchString(strings.ToLower(query)):
+		return "words : (" + m + ")"
+	}
+	return "(" + m + ")"
+}
+
 // inChat restricts a query of the index to one session.
 func inChat(key protocol.SessionKey, match string) string {
-	return fmt.Sprintf("chat : k%s AND words : (%s)", strings.ToUpper(hex.EncodeToString([]byte(key))), match)
+	return fmt.Sprintf("chat : k%s AND %s", strings.ToUpper(hex.EncodeToString([]byte(key))), match)
 }
 
 // Found is a message that a search found.
@@ -131,14 +149,12 @@ const (
 // Search finds messages of sessions that are not deleted, newest first: at most limit, with ids below before (0 is the newest), at or after from and
 // before until (Unix milliseconds, 0 is any). A key restricts it to one session. A query without a word finds nothing.
 func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) ([]Found, error) {
-	m := match(query)
+	m := inWords(query)
 	if m == "" {
 		return nil, nil
 	}
 	if key != "" {
 		m = inChat(key, m)
-	} else {
-		m = "words : (" + m + ")"
 	}
 	top := int64(1)<<62 - 1
 	if until > 0 {
@@ -172,13 +188,13 @@ const glance = 2000
 // holding returns the keys of the sessions that are not deleted and have a text in their label, first words or messages. The text of labels is folded
 // and may be anywhere in them; messages are searched by words.
 func holding(db *gorm.DB, query string) (keys []string, err error) {
-	m := match(query)
+	m := inWords(query)
 	if m == "" {
-		m = `"" AND ""` // matches nothing
+		m = `("" AND "")` // matches nothing
 	}
 	var hits []string
 	if err := db.Raw(`SELECT session_key FROM message_texts WHERE id IN
-		(SELECT rowid FROM message_search WHERE message_search MATCH 'words : (' || ? || ')' ORDER BY rowid DESC LIMIT ?)`, m, glance).Scan(&hits).Error; err != nil {
+		(SELECT rowid FROM message_search WHERE message_search MATCH ? ORDER BY rowid DESC LIMIT ?)`, m, glance).Scan(&hits).Error; err != nil {
 		return nil, err
 	}
 	all := len(hits) < glance
@@ -189,7 +205,7 @@ func holding(db *gorm.DB, query string) (keys []string, err error) {
 	}
 	keys = []string{}
 	err = db.Model(&sessionRow{}).Where(`deleted_at = 0 AND (instr(search, ?) > 0 OR key IN (SELECT value FROM json_each(?)) OR NOT ? AND EXISTS
-		(SELECT 1 FROM message_search WHERE message_search MATCH 'chat : k' || hex(sessions.key) || ' AND words : (' || ? || ')' LIMIT 1))`,
+		(SELECT 1 FROM message_search WHERE message_search MATCH 'chat : k' || hex(sessions.key) || ' AND ' || ? LIMIT 1))`,
 		fold(query), string(raw), all, m).Pluck("key", &keys).Error
 	return keys, err
 }

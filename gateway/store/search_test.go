@@ -136,6 +136,34 @@ func TestOldMessagesAreIndexedByTheMigration(t *testing.T) {
 	}
 }
 
+func TestTheWordsThatStandForChatsAreNotFound(t *testing.T) {
+	s := openTest(t)
+	const chat = protocol.SessionKey("é") // kC3A9
+	if _, err := s.Append(t.Context(), chat, user("look at the kind cabin kab1 kc3 of K9")); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{
+		"kc3a9": "", "KC3A9": "", "kc3a": "", "ĸc3a": "", "\u212Ac3a": "", "ḱç3a": "", "k\u0301c3a9": "", `"kc3a9"`: "", "look kc3a9": "", "look (kc3a": "",
+		"kab": "look at the kind cabin [kab1] kc3 of K9", "kc3": "look at the kind cabin kab1 [kc3] of K9", "K9": "look at the kind cabin kab1 kc3 of [K9]",
+		"kind cab": "look at the [kind] [cabin] kab1 kc3 of K9", "look": "[look] at the kind cabin kab1 kc3 of K9",
+	} {
+		for _, in := range []protocol.SessionKey{"", chat} {
+			if got := snippets(t, s, query, in, 0, 0); got != want {
+				t.Errorf("%q in %q: %q, want %q", query, in, got, want)
+			}
+		}
+		list, _, err := s.Sessions(t.Context(), 0, 5, query)
+		if found := len(list) > 0; err != nil || found != (want != "") && !strings.Contains("look at the kind cabin kab1 kc3 of k9", strings.ToLower(query)) {
+			t.Errorf("chats with %q: %v %v", query, list, err)
+		}
+	}
+	for _, fast := range []string{"w3 w4", `"w3 w4 w5"`, "look", "kind", "make backup", "Kälte kalt kein"} {
+		if strings.HasPrefix(inWords(fast), "words") {
+			t.Errorf("%q is looked for in one column only", fast)
+		}
+	}
+}
+
 func FuzzSearchTakesAnyText(f *testing.F) {
 	for _, s := range []string{`a "b c" d*`, "NEAR(a b)", "words : x", "日本", `""a"`, "a\x00b", "\xff"} {
 		f.Add(s)
