@@ -65,7 +65,7 @@ func (s *shell) pages() []page {
 				Edit: s.editFile, Folder: s.editFile, OpenURL: s.openURL, Copy: s.app.Clipboard().SetContent, Undo: s.offerUndo, Say: s.say,
 			}).Box
 		}},
-		{"channel", "Channels", func(ctx context.Context) fyne.CanvasObject {
+		{"channel", channelsTitle, func(ctx context.Context) fyne.CanvasObject {
 			return channels.New(ctx, s.b.state, channels.Handlers{Undo: s.offerUndo, Say: s.say}).Box
 		}},
 	}
@@ -76,6 +76,7 @@ const (
 	machinesTitle  = "Machines"
 	transfersTitle = "Transfers"
 	filesTitle     = "Files"
+	channelsTitle  = "Channels"
 	searchTitle    = "Search"
 	archivesTitle  = "Earlier conversations"
 )

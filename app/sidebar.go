@@ -198,6 +198,8 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		switch item.Title {
 		case inboxTitle:
 			item.Count = len(v.Approvals)
+		case channelsTitle:
+			item.Count = v.Strangers
 		case transfersTitle:
 			item.Trail = ""
 			if n := len(v.Transfers); n > 0 {

@@ -40,6 +40,7 @@ type form struct {
 	save   *widgets.Button
 	stop   context.CancelFunc // of the login that goes on; nil while none does
 	first  fyne.Focusable
+	scroll fyne.CanvasObject
 }
 
 func (p *Page) fill(f state.ChannelForm, leave func()) {
@@ -67,7 +68,8 @@ func (p *Page) fill(f state.ChannelForm, leave func()) {
 	o.save.Primary = true
 	cancel := widgets.NewQuiet("Cancel", "", o.cancel)
 	o.draw()
-	p.set(widgets.NewPage(title, widgets.NewForm(widgets.NewField("Channel", kind), o.fields, o.said, widgets.Row(look.Inside, -1, o.save, cancel))))
+	o.scroll = widgets.NewForm(widgets.NewField("Channel", kind), o.fields, o.said, widgets.Row(look.Inside, -1, o.save, cancel))
+	p.set(widgets.NewPage(title, o.scroll))
 	if o.first != nil {
 		p.focus(o.first)
 	}
@@ -124,6 +126,9 @@ func (o *form) say(x fyne.CanvasObject) {
 	o.said.Objects = []fyne.CanvasObject{x}
 	o.p.Box.Refresh()
 	o.p.Box.Refresh() // how high wrapped text is, is known when it was laid out once
+	if s, ok := o.scroll.(*container.Scroll); ok {
+		s.ScrollToBottom() // to what is said
+	}
 }
 
 // submit logs the account in with what was filled in. It can be cancelled.

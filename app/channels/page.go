@@ -32,11 +32,12 @@ type Page struct {
 	Box *fyne.Container
 
 	view    state.ChannelsView
-	detail  *detail // nil while the list or the form is shown
-	form    bool    // the form is shown: what comes in does not disturb it
-	drawn   string  // what the page of all accounts shows; empty while another is shown
-	waiting int     // how many strangers are shown at most
-	refocus bool    // what had the keyboard goes away
+	detail  *detail                   // nil while the list or the form is shown
+	form    bool                      // the form is shown: what comes in does not disturb it
+	drawn   string                    // what the page of all accounts shows; empty while another is shown
+	waiting int                       // how many strangers are shown at most
+	keys    map[string]fyne.Focusable // of the page of all accounts: what takes the keyboard, by what it does
+	refocus bool                      // the keyboard comes to the page
 	now     func() time.Time
 }
 
@@ -118,6 +119,8 @@ func (p *Page) drawList() {
 		return
 	}
 	p.drawn = now
+	held := p.held()
+	p.keys = make(map[string]fyne.Focusable)
 	add := widgets.NewButton("Add account", "plus", func() { p.openForm() })
 	add.Primary = true
 	var first fyne.Focusable = add
@@ -152,10 +155,31 @@ func (p *Page) drawList() {
 		add.Hide()
 	}
 	p.set(widgets.NewPage("Channels", body, add))
-	if p.refocus {
-		p.refocus = false
+	p.keys["add"] = first
+	if add.Visible() {
+		p.keys["add"] = add
+	}
+	switch o := p.keys[held]; {
+	case o != nil:
+		p.focus(o)
+	case p.refocus || held != "":
 		p.focus(first)
 	}
+	p.refocus = false
+}
+
+// held is what has the keyboard on the page of all accounts, by what it does; empty is nothing of it.
+func (p *Page) held() string {
+	c := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
+	if c == nil || c.Focused() == nil {
+		return ""
+	}
+	for name, o := range p.keys {
+		if o == c.Focused() {
+			return name
+		}
+	}
+	return ""
 }
 
 func (p *Page) reload() {
@@ -180,7 +204,9 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 		trail.Set(trail.Text, look.ColorNeedsYou)
 	}
 	line := widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn(icon, color)), widgets.Col(0, title, text), trail)
-	return widgets.NewPress(widgets.Inset(look.Gap, look.Inside, look.Gap, look.Inside, line), func() { p.open(a.Key()) })
+	press := widgets.NewPress(widgets.Inset(look.Gap, look.Inside, look.Gap, look.Inside, line), func() { p.open(a.Key()) })
+	p.keys["open "+a.Key()] = press
+	return press
 }
 
 // mark is the icon of an account's state.

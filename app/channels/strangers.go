@@ -60,12 +60,13 @@ func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.But
 	}
 	answer := func(allow bool) func() {
 		return func() {
-			p.refocus = true
 			p.m.Answer(s, allow)
 		}
 	}
 	refuse := widgets.NewButton("Refuse", "cross", answer(false))
-	parts = append(parts, widgets.Flow(look.Inside, refuse, widgets.NewButton("Let in", "check", answer(true))))
+	allow := widgets.NewButton("Let in", "check", answer(true))
+	p.keys["refuse "+s.Channel+":"+s.SenderID], p.keys["allow "+s.Channel+":"+s.SenderID] = refuse, allow
+	parts = append(parts, widgets.Flow(look.Inside, refuse, allow))
 	edge := widgets.NewRect(look.ColorNeedsYou, "", 2)
 	edge.SetMinSize(fyne.NewSize(3, 0))
 	text := widgets.Lead("text", 0, widget.NewIcon(look.IconIn("person", look.ColorNeedsYou)), widgets.Col(look.Gap, parts...))

@@ -34,6 +34,8 @@ type View struct {
 	Config, Devices, Ended int
 	// Skills and Channels count changes of the agent's skills and of channels and who writes there.
 	Skills, Channels int
+	// Strangers is how many people wait to be let in on channels.
+	Strangers int
 
 	// RulesChanged counts changes of the rules.
 	RulesChanged int
@@ -153,6 +155,7 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 		c.reload()
 	}
 	a.loadModels()
+	a.loadStrangers()
 	a.resumeHere(s.Transfers)
 }
 
@@ -177,6 +180,8 @@ func (a *App) apply(c protocol.Change) {
 		if chat != nil {
 			chat.apply(c)
 		}
+	case protocol.ChangeChannels:
+		a.loadStrangers()
 	case protocol.ChangeConfig:
 		if top, _, _ := strings.Cut(c.Path, "."); top == "model" || top == "apiKeys" || top == "providers" {
 			a.loadModels()

@@ -39,6 +39,7 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 	if r.QRDataURL != "" {
 		return key, nil
 	}
+	c.setLogin(key, ChannelLogin{})
 	_, err = Call(ctx, c.a, protocol.ChannelStart, protocol.ChannelStartParams{Channel: f.Kind.Channel, AccountID: r.AccountID})
 	c.Load(ctx)
 	return key, err

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -75,8 +77,25 @@ type Channels struct {
 // NewChannels makes it; Follow brings it to life.
 func NewChannels(a *App) *Channels { return &Channels{Value: NewValue(ChannelsView{}), a: a} }
 
+// channelsPace is how often the accounts are asked for while somebody looks: the feed does not tell of each message.
+const channelsPace = 10 * time.Second
+
 // Follow keeps the view up to date until ctx ends. It blocks.
 func (c *Channels) Follow(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() {
+		tick := time.NewTicker(channelsPace)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				c.Load(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
 	seen := ""
 	for v := range c.a.Value.Changes(ctx) {
 		if now := fmt.Sprint(v.Channels, v.Config, v.Connected); now != seen {
@@ -159,4 +178,15 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 		return cmp.Or(cmp.Compare(a.RequestedAt, b.RequestedAt), strings.Compare(a.Channel+a.SenderID, b.Channel+b.SenderID))
 	})
 	return v, nil
+}
+
+// loadStrangers counts who waits to be let in.
+func (a *App) loadStrangers() {
+	a.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		defer cancel()
+		if r, err := Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {
+			a.Value.Update(func(v View) View { v.Strangers = len(r.Pairs); return v })
+		}
+	})
 }

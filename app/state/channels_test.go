@@ -123,10 +123,22 @@ func TestChannelsAreFollowed(t *testing.T) {
 		if !v.Loaded || len(v.Accounts) != 1 || v.Accounts[0].Own || len(v.Pending) != 2 || v.Pending[0].SenderID != "al" || v.Policies["pigeon"].AllowFrom[0] != "ann" {
 			t.Errorf("%+v", v)
 		}
+		if n := a.Value.Get().Strangers; n != 2 {
+			t.Errorf("%d strangers wait", n)
+		}
+		delete(p.pairs, "pigeon:al")
 		p.accounts["default"] = &protocol.ChannelAccountStatus{AccountID: "default", State: protocol.AccountNoLogin, Settings: map[string]json.RawMessage{"loft": json.RawMessage(`"roof"`)}}
 		f.change(protocol.Change{Kind: protocol.ChangeChannels, Path: "pigeon"})
 		if v = c.Value.Get(); len(v.Accounts) != 2 || !v.Accounts[0].Own || AccountTitle(v.Accounts[0]) != "roof" || AccountTitle(v.Accounts[1]) != "office" {
 			t.Errorf("%+v", v.Accounts)
+		}
+		if n := a.Value.Get().Strangers; n != 1 {
+			t.Errorf("%d strangers wait", n)
+		}
+		p.accounts["default"].LastActivity = 7
+		time.Sleep(channelsPace + time.Second)
+		if one, _ := c.Value.Get().Account("pigeon:default"); one.LastActivity != 7 {
+			t.Error("what is told by no event is not seen")
 		}
 		on(f, protocol.PairList, func(protocol.Empty) (protocol.PairListResult, error) {
 			return protocol.PairListResult{}, protocol.ErrInternal.With("the disk is full")
