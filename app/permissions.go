@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 
+	"fairlead/gateway/protocol"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/dialog"
 
@@ -34,7 +36,7 @@ func (s *shell) rulesPage() page {
 
 func (s *shell) auditPage() page {
 	return page{"list", "Audit", func(ctx context.Context) fyne.CanvasObject {
-		return audit.New(ctx, s.b.state, audit.Handlers{Say: s.say, OpenChat: s.open, SaveTo: s.saveTo}).Box
+		return audit.New(ctx, s.b.state, audit.Handlers{Say: s.say, OpenChat: s.open, SaveTo: s.saveTo, Machines: s.auditMachines, Chats: func() []protocol.SessionEntry { return s.view.Sessions }}).Box
 	}}
 }
 
@@ -80,4 +82,12 @@ func (s *shell) openFile(done func([]byte)) {
 		})
 	}, s.window)
 	showFiles(d)
+}
+
+// auditMachines are the machines that are known, whether they are there or not.
+func (s *shell) auditMachines() (list []protocol.NodeID) {
+	for _, n := range s.view.Nodes {
+		list = append(list, n.ID)
+	}
+	return list
 }

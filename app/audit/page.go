@@ -32,6 +32,9 @@ type Backend interface {
 type Handlers struct {
 	Say      func(string)
 	OpenChat func(protocol.SessionKey)
+	// Machines and Chats are what the lines can be narrowed to; nil offers nothing.
+	Machines func() []protocol.NodeID
+	Chats    func() []protocol.SessionEntry
 	// SaveTo asks where a file goes and gives it to write, off the GUI thread.
 	SaveTo func(name string, write func(context.Context, io.Writer) (string, error))
 }
@@ -53,6 +56,8 @@ type Page struct {
 	asked  int // number of the newest load
 	search *widgets.SearchField
 	kind   *widgets.Button
+	node   *widgets.Button
+	chat   *widgets.Button
 	since  *widgets.Button
 	list   *widgets.ItemList
 	none   *fyne.Container
@@ -76,8 +81,12 @@ func newPage(b Backend, h Handlers) *Page {
 	p := &Page{b: b, h: h, Box: container.NewStack(), now: time.Now, none: container.NewStack(), chain: widgets.NewParagraph("", look.ColorMuted, look.SizeSmall)}
 	p.params.Limit = pageSize
 	p.list = widgets.NewItemList(func(i int) { p.open(i) })
-	p.search = widgets.NewSearchField("Search the lines that are loaded", "")
-	p.search.OnChanged = func(string) { p.draw() }
+	p.search = widgets.NewSearchField("Search all lines", "")
+	p.search.OnChanged = func(text string) {
+		p.params.Query = text
+		p.Load()
+	}
+	p.node, p.chat = pick("All machines", p.machines), pick("All chats", p.chats)
 	p.kind, p.since = pick("Everything", p.kinds), pick("Ever", p.times)
 	p.older = widgets.NewQuiet("Older lines", "down", p.next)
 	p.openList()
@@ -92,7 +101,7 @@ func pick(text string, menu func() []*fyne.MenuItem) *widgets.Button {
 }
 
 func (p *Page) openList() {
-	head := container.NewVBox(widgets.Row(look.Inside, 0, p.search, p.kind, p.since), widgets.Inset(look.Gap, 0, look.Gap, 0, p.chain))
+	head := container.NewVBox(p.search, widgets.Row(look.Inside, -1, p.kind, p.since, p.node, p.chat), widgets.Inset(look.Gap, 0, look.Gap, 0, p.chain))
 	body := container.NewBorder(head, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none))
 	export := pick("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
@@ -138,6 +147,45 @@ func (p *Page) times() []*fyne.MenuItem {
 	return items
 }
 
+// maxChats is how many chats the menu names, the latest ones.
+const maxChats = 20
+
+func (p *Page) machines() []*fyne.MenuItem {
+	choose := func(words string, id protocol.NodeID) *fyne.MenuItem {
+		return fyne.NewMenuItem(words, func() {
+			p.params.Node = id
+			p.node.SetText(words)
+			p.Load()
+		})
+	}
+	items := []*fyne.MenuItem{choose("All machines", "")}
+	if p.h.Machines != nil {
+		for _, id := range p.h.Machines() {
+			items = append(items, choose(string(id), id))
+		}
+	}
+	return items
+}
+
+func (p *Page) chats() []*fyne.MenuItem {
+	choose := func(words string, key protocol.SessionKey) *fyne.MenuItem {
+		return fyne.NewMenuItem(words, func() {
+			p.params.SessionKey = key
+			p.chat.SetText(words)
+			p.Load()
+		})
+	}
+	items := []*fyne.MenuItem{choose("All chats", "")}
+	if p.h.Chats != nil {
+		list := p.h.Chats()
+		for _, s := range list[:min(len(list), maxChats)] {
+			title, _ := state.Reveal(state.TitleOf(s))
+			items = append(items, choose(title, s.SessionKey))
+		}
+	}
+	return items
+}
+
 // Load asks for the newest lines that the filter lets through.
 func (p *Page) Load() {
 	p.all, p.loaded = nil, false
@@ -172,7 +220,7 @@ func (p *Page) fetch(before int64) {
 }
 
 func (p *Page) draw() {
-	p.shown = state.FindAudit(p.all, p.search.Text)
+	p.shown = p.all
 	items := make([]widgets.ListItem, len(p.shown))
 	for i, e := range p.shown {
 		items[i] = item(e, p.now())
@@ -181,7 +229,7 @@ func (p *Page) draw() {
 	empty := p.loaded && len(p.shown) == 0
 	if empty {
 		title, text := "Nothing yet", "Each call with an effect and each change of a rule leaves a line here."
-		if len(p.all) > 0 || p.params.Kind != "" || p.params.After != 0 {
+		if narrow := (protocol.AuditListParams{Limit: p.params.Limit}); p.params != narrow {
 			title, text = "No line found", "No line fits what is chosen above."
 		}
 		p.none.Objects = []fyne.CanvasObject{widgets.Inset(2*look.Page, 0, 0, 0, widgets.NewEmptyState("list", title, text))}

@@ -27,10 +27,11 @@ type gateway struct {
 }
 
 func (g *gateway) Audit(_ context.Context, p protocol.AuditListParams) (protocol.AuditListResult, error) {
-	g.did = append(g.did, fmt.Sprintf("list %s %d %d", p.Kind, p.After, p.Before))
+	g.did = append(g.did, fmt.Sprintf("list %s %d %d %s %s %s", p.Kind, p.After, p.Before, p.Query, p.Node, p.SessionKey))
 	var out []protocol.AuditEntry
 	for _, e := range g.lines {
-		if (p.Kind == "" || e.Kind == p.Kind) && (p.Before == 0 || e.Seq < p.Before) {
+		if (p.Kind == "" || e.Kind == p.Kind) && (p.Before == 0 || e.Seq < p.Before) && strings.Contains(e.What, p.Query) &&
+			(p.Node == "" || e.Node == p.Node) && (p.SessionKey == "" || e.SessionKey == p.SessionKey) {
 			out = append(out, e)
 		}
 	}
@@ -84,6 +85,10 @@ func newBench(t *testing.T, mode look.Mode) *bench {
 	}
 	b.Page = newPage(b.g, Handlers{
 		Say: func(s string) { b.said = append(b.said, s) }, OpenChat: func(protocol.SessionKey) {},
+		Machines: func() []protocol.NodeID { return []protocol.NodeID{"nas", "server"} },
+		Chats: func() []protocol.SessionEntry {
+			return []protocol.SessionEntry{{SessionKey: "main", Title: "The parser"}}
+		},
 		SaveTo: func(name string, write func(context.Context, io.Writer) (string, error)) {
 			text, err := write(t.Context(), &b.file)
 			b.said = append(b.said, fmt.Sprint(name, " ", text, " ", err))
@@ -125,11 +130,25 @@ func TestEmptyAndBrokenLog(t *testing.T) {
 
 func TestLogIsFilteredAndSearched(t *testing.T) {
 	b := newBench(t, look.Light)
-	b.search.SetText("nas passwd")
-	if len(b.shown) != 1 || b.shown[0].Seq != 2 {
-		t.Errorf("found %v", b.shown)
+	b.search.SetText("passwd")
+	if len(b.shown) != 1 || b.shown[0].Seq != 2 || !strings.Contains(b.g.did[len(b.g.did)-1], "passwd") {
+		t.Errorf("found %v by %v", b.shown, b.g.did)
 	}
 	b.search.SetText("")
+	b.machines()[1].Action()
+	if len(b.shown) != 2 || b.shown[0].Node != "nas" || b.node.Text != "nas" {
+		t.Errorf("of one machine %v", b.shown)
+	}
+	b.chats()[1].Action()
+	if len(b.shown) != 0 || b.chat.Text != "The parser" {
+		t.Errorf("of a chat that had nothing there %v", b.shown)
+	}
+	pagetest.Shows(t, b.Box, "No line found")
+	b.machines()[0].Action()
+	if len(b.shown) != 1 || b.shown[0].SessionKey != "main" {
+		t.Errorf("of one chat %v", b.shown)
+	}
+	b.chats()[0].Action()
 	b.kinds()[2].Action()
 	b.times()[1].Action()
 	if len(b.shown) != 1 || b.shown[0].Kind != protocol.AuditRuleMade || b.params.After != 1_000_000-3_600_000 {

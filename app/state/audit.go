@@ -74,27 +74,6 @@ func AuditLine(e protocol.AuditEntry) (title, text string) {
 	return title + on, text
 }
 
-// FindAudit are the lines whose words hold every word of a query.
-func FindAudit(list []protocol.AuditEntry, query string) []protocol.AuditEntry {
-	words := strings.Fields(strings.ToLower(query))
-	if len(words) == 0 {
-		return list
-	}
-	var out []protocol.AuditEntry
-	for _, e := range list {
-		title, text := AuditLine(e)
-		whole := strings.ToLower(title + " " + text + " " + e.By + " " + e.Rule + " " + string(e.SessionKey) + " " + string(e.Node))
-		all := true
-		for _, w := range words {
-			all = all && strings.Contains(whole, w)
-		}
-		if all {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
 // maxAuditPage is the most lines that are asked for at once.
 const maxAuditPage = 1000
 

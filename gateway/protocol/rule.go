@@ -135,6 +135,7 @@ type AuditListParams struct {
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 	Rule       string     `json:"rule,omitempty"`
 	Kind       string     `json:"kind,omitempty"`
+	Query      string     `json:"query,omitempty"`  // each of its words, or a word that begins with it, is in the line
 	After      int64      `json:"after,omitempty"`  // Unix milliseconds, inclusive
 	Before     int64      `json:"before,omitempty"` // seq, exclusive: pages on
 	Limit      int        `json:"limit,omitempty"`

@@ -96,6 +96,8 @@ type SessionStats struct {
 
 // SessionPatchParams merges settings. A nil pointer leaves a field alone; an empty value clears it.
 type SessionPatchParams struct {
+	// By is who does it, for the audit log. The gateway fills it in.
+	By          string             `json:"-"`
 	SessionKey  SessionKey         `json:"sessionKey"`
 	Settings    *SessionPrefsPatch `json:"settings,omitempty"`
 	Label       *string            `json:"label,omitempty"`

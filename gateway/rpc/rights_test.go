@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -143,4 +144,33 @@ func TestRequestsAreCountedOverTime(t *testing.T) {
 			}
 		}
 	})
+}
+
+// patched tells who changed a chat.
+type patched struct {
+	Sessions
+	by chan string
+}
+
+func (p patched) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+	p.by <- in.By
+	return protocol.OK{OK: true}, nil
+}
+
+func TestAuditSaysWhoChangedAChatsWayOfAsking(t *testing.T) {
+	got := make(chan string, 1)
+	services := newFakes().services()
+	services.Sessions = patched{services.Sessions, got}
+	srv := New(services)
+	defer srv.Close()
+	p := auth.Owner("desk")
+	if _, err := as(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{
+		ID: "1", Method: protocol.SessionPatch.Name,
+		Params: []byte(`{"sessionKey":"agent:main:main","by":"somebody else","settings":{"approvals":{"mode":"ask"}}}`),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if by := <-got; by != p.String() {
+		t.Errorf("by %q, want %q", by, p)
+	}
 }

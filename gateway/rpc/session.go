@@ -12,5 +12,6 @@ func (s *Server) patch(ctx context.Context, c *Conn, p protocol.SessionPatchPara
 	if p.Settings != nil && p.Settings.Approvals != nil && !c.who().Has(protocol.ScopeApprove) {
 		return protocol.OK{}, protocol.ErrForbidden.With("this device may not answer questions, and so not set what the chat asks about")
 	}
+	p.By = c.who().String()
 	return keyed(s, func(p *protocol.SessionPatchParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Patch)(ctx, c, p)
 }

@@ -188,7 +188,7 @@ func (m *Manager) modeCommand(ctx context.Context, p auth.Principal, key protoco
 			}
 			mode.Until = m.now() + int64(n)*time.Minute.Milliseconds()
 		}
-		if _, err := m.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &mode}}); err != nil {
+		if _, err := m.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, By: p.String(), Settings: &protocol.SessionPrefsPatch{Approvals: &mode}}); err != nil {
 			return "", err
 		}
 	}

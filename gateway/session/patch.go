@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 		return protocol.OK{}, err
 	}
 	if in.Settings != nil && in.Settings.Approvals != nil {
-		line := protocol.AuditEntry{At: m.now(), Kind: protocol.AuditMode, By: "person", SessionKey: key, What: in.Settings.Approvals.Mode}
+		line := protocol.AuditEntry{At: m.now(), Kind: protocol.AuditMode, By: cmp.Or(in.By, "person"), SessionKey: key, What: in.Settings.Approvals.Mode}
 		if until := in.Settings.Approvals.Until; until > 0 {
 			line.What += " until " + time.UnixMilli(until).Format(time.RFC3339)
 		}

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"gorm.io/gorm"
 
@@ -77,7 +79,12 @@ func appendAudit(tx *gorm.DB, lines []protocol.AuditEntry) error {
 // AuditLines returns the lines that q wants, newest first, and whether there are more.
 func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error) {
 	var rows []auditRow
+	words := auditWords(q.Query)
 	err = s.read(ctx, "read audit", func(db *gorm.DB) error {
+		if words != "" {
+			// In the order of the search, newest first: whatever is common is found at once.
+			db = db.Joins("CROSS JOIN audit_search ON audit_search.rowid = audit.seq").Where("audit_search MATCH ?", words)
+		}
 		for column, value := range map[string]string{"node": string(q.Node), "session_key": string(q.SessionKey), "rule": q.Rule, "kind": q.Kind} {
 			if value != "" {
 				db = db.Where(column+" = ?", value)
@@ -111,6 +118,15 @@ func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (lis
 		}
 	}
 	return list, more, nil
+}
+
+// auditWords is a query of the search: every word, as the beginning of one.
+func auditWords(query string) string {
+	var out []string
+	for _, w := range strings.FieldsFunc(query, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }) {
+		out = append(out, `"`+w+`"*`)
+	}
+	return strings.Join(out, " ")
 }
 
 // AuditHead is the last line of the audit log at some moment. Kept outside the database, it proves that nothing before it was rewritten and

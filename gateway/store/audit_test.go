@@ -95,6 +95,43 @@ func TestAuditIsPagedAndFiltered(t *testing.T) {
 	}
 }
 
+func TestAuditIsSearchedInAllLines(t *testing.T) {
+	s := openTest(t)
+	for i, e := range []protocol.AuditEntry{
+		{Kind: protocol.AuditCall, By: "owner desk", Node: "tower", SessionKey: "agent:main:main", Tool: "Bash", What: "make -C ./parser test", Verdict: "allow"},
+		{Kind: protocol.AuditRuleMade, By: "owner phone", What: "Allow make test", Rule: "r1"},
+		{Kind: protocol.AuditCall, By: "rule r1", Node: "nas", Tool: "Write", What: "/srv/Größe.txt", Verdict: "deny", Why: "not here"},
+	} {
+		e.At = int64(i)
+		if err := s.Audit(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for query, want := range map[string]string{
+		"make": "[2 1]", "MAKE parser": "[1]", "mak tes": "[2 1]", "grosse": "[]", "grö": "[3]", "phone": "[2]", "nas deny": "[3]", "agent:main": "[1]",
+		`"*) OR what:x`: "[]", "'": "[3 2 1]", "": "[3 2 1]", "absent": "[]", "ake": "[]",
+	} {
+		list, _, err := s.AuditLines(t.Context(), protocol.AuditListParams{Query: query, Limit: 10})
+		if err != nil {
+			t.Fatalf("%q: %v", query, err)
+		}
+		seqs := []int64{}
+		for _, e := range list {
+			seqs = append(seqs, e.Seq)
+		}
+		if got := fmt.Sprint(seqs); got != want {
+			t.Errorf("%q finds %s, want %s", query, got, want)
+		}
+	}
+	list, more, err := s.AuditLines(t.Context(), protocol.AuditListParams{Query: "make", Limit: 1, Before: 3, Kind: protocol.AuditCall})
+	if err != nil || more || len(list) != 1 || list[0].Seq != 1 {
+		t.Errorf("with a filter: %+v %v %v", list, more, err)
+	}
+	if res, err := s.VerifyAudit(t.Context(), AuditHead{}); err != nil || res.Broken != 0 {
+		t.Errorf("%+v %v", res, err)
+	}
+}
+
 const auditLines = 1_000_000
 
 // BenchmarkAuditOf1000000 is the audit page over a million lines (issue: it stays responsive).
@@ -105,6 +142,9 @@ func BenchmarkAuditOf1000000(b *testing.B) {
 		e := protocol.AuditEntry{
 			At: int64(i), Kind: protocol.AuditCall, By: "default", Node: "tower", SessionKey: protocol.SessionKey(fmt.Sprint("chat", i%500)), Tool: "Bash",
 			What: "go test ./...", Verdict: "allow", State: "done",
+		}
+		if i == 77 {
+			e.What = "rare once"
 		}
 		if i%(auditLines/10) == 7 {
 			e.Kind, e.Rule = protocol.AuditRuleMade, "r"
@@ -124,6 +164,13 @@ func BenchmarkAuditOf1000000(b *testing.B) {
 		"chat":    {SessionKey: "chat7"},
 		"machine": {Node: "other"},
 		"since":   {After: auditLines - 1000},
+
+		"search common":         {Query: "go test"},
+		"search rare":           {Query: "rare"},
+		"search nothing":        {Query: "nowhere"},
+		"search beginning":      {Query: "te"},
+		"search common in chat": {Query: "test", SessionKey: "chat7"},
+		"search common of kind": {Query: "test", Kind: protocol.AuditRuleMade},
 	} {
 		q.Limit = 100
 		b.Run(name, func(b *testing.B) {

@@ -32,6 +32,7 @@ func auditListCommand(o *options, use string) *cobra.Command {
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only of this chat")
 	f.StringVar(&q.Rule, "rule", "", "only of this rule")
 	f.StringVar(&q.Kind, "kind", "", "only of this kind: call, mode, \"rule made\", \"rule changed\", \"rule deleted\", \"rule restored\"")
+	f.StringVar(&q.Query, "search", "", "only lines with these words, or words that begin with them")
 	f.DurationVar(&since, "since", 0, "only of the last while, such as 30m or 24h")
 	return cmd
 }
