@@ -277,3 +277,21 @@ func TestReportIsWhatHappens(t *testing.T) {
 		})
 	}
 }
+
+// Commands cannot change what they see of the files, and nothing that would do so for them works inside: a reason why bubblewrap is not used.
+func TestCommandsMakeThemselvesNoOtherView(t *testing.T) {
+	k := newKit(t)
+	unshare := need(t, "unshare")
+	scripts := map[string]string{"mount": unshare + ` -Urm sh -c 'mount -t tmpfs none "$TMPDIR"'`, "bind": unshare + ` -Urm sh -c 'mount --bind / "$TMPDIR"'`}
+	if bwrap, err := exec.LookPath("bwrap"); err == nil {
+		scripts["bubblewrap"] = bwrap + " --unshare-user --ro-bind / / true"
+	}
+	for name, script := range scripts {
+		if out, e := k.run(k.spec(script)); e.Code == 0 {
+			t.Errorf("%s works: %s", name, out)
+		}
+	}
+	if out, e := k.run(k.spec(unshare + " -U true")); e.Code != 0 {
+		t.Logf("this system forbids user name spaces to commands altogether: %s", out)
+	}
+}
