@@ -20,7 +20,9 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/protocol/stream"
+	"fairlead/gateway/protocol/trust"
 )
 
 // quitLimit is how long an orderly end may take.
@@ -30,6 +32,9 @@ const quitLimit = 5 * time.Second
 type flags struct {
 	home, workspace, join, listen string
 	hidden                        bool
+
+	withParent bool        // ends with the program that started it, which has a tray for both
+	peer       *trust.Peer // the paired gateway that join names; nil when it is a URL
 }
 
 const usage = `fairlead-desktop: an agent that works on your computers, under your hand
@@ -38,7 +43,8 @@ const usage = `fairlead-desktop: an agent that works on your computers, under yo
   --home DIR        folder for all data (default FAIRLEAD_HOME, else the system's folder for user data)
   --workspace DIR   folder that the agent works in on this machine (default: as in the settings, else the current folder)
   --listen ADDR     address the gateway listens on (default: as in the settings, else 127.0.0.1:8787); none for nowhere
-  --join URL        use the gateway at URL instead of one of its own; FAIRLEAD_TOKEN gives the token
+  --join GATEWAY    use another gateway instead of one of its own: the name of one that this computer is paired with, or a URL, for which
+                    FAIRLEAD_TOKEN gives the token
   --version         print the version
   --help            print this
 `
@@ -53,6 +59,7 @@ func Main(args []string) int {
 	set.StringVar(&f.listen, "listen", "", "")
 	set.StringVar(&f.join, "join", "", "")
 	set.BoolVar(&f.hidden, "hidden", false, "")
+	set.BoolVar(&f.withParent, "with-parent", false, "")
 	version := set.Bool("version", false, "")
 	err := set.Parse(args)
 	switch {
@@ -77,18 +84,31 @@ func Main(args []string) int {
 		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
 		return 1
 	}
-	instance, first := claimInstance(home)
+	if f.join != "" && !strings.Contains(f.join, "://") {
+		peer, err := trust.OpenPeers(home, secret.Open(home)).Lookup(f.join)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
+			return 1
+		}
+		f.peer, f.join = &peer, string(peer.Pin) // however it was named: one folder, one window
+	}
+	own := windowDir(home, f.join)
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
+		return 1
+	}
+	instance, first := claimInstance(own)
 	if !first {
 		return 0 // the one that runs has shown its window
 	}
 	defer instance.close()
-	logs, err := gateway.OpenLog(home, "desktop.log")
+	logs, err := gateway.OpenLog(own, "desktop.log")
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
 		return 1
 	}
 	defer logs.Close()
-	if crash, err := os.OpenFile(filepath.Join(gateway.LogDir(home), "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+	if crash, err := os.OpenFile(filepath.Join(gateway.LogDir(own), "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
 		debug.SetCrashOutput(crash, debug.CrashOptions{})
 		crash.Close()
 	}
@@ -101,6 +121,14 @@ func Main(args []string) int {
 	return 0
 }
 
+// joined is what the person calls the gateway elsewhere that this window looks at; empty for their own.
+func (f flags) joined() string {
+	if f.peer != nil {
+		return f.peer.Name
+	}
+	return f.join
+}
+
 // backend is what the windows talk to: a gateway and a node in this process, or a gateway elsewhere.
 type backend struct {
 	f     flags
@@ -108,6 +136,8 @@ type backend struct {
 	log   *slog.Logger
 	state *state.App
 	prefs *prefs
+	// elsewhere are the other gateways that a window can be opened for.
+	elsewhere *gateways
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -126,7 +156,7 @@ type backend struct {
 func newBackend(f flags, home string, log *slog.Logger) *backend {
 	ctx, cancel := context.WithCancel(context.Background())
 	early, end := context.WithCancel(ctx)
-	return &backend{early: early, end: end, again: make(chan struct{}, 1), f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
+	return &backend{early: early, end: end, again: make(chan struct{}, 1), f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(windowDir(home, f.join), log), elsewhere: newGateways(early, home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
 }
 
 // start begins everything in the background: the window must not wait for disk, keychain or network.
@@ -147,9 +177,16 @@ func (b *backend) start() {
 		if !b.opened() {
 			return
 		}
-		if b.join != nil {
+		switch {
+		case b.f.peer != nil:
+			var err error
+			if opts, err = b.elsewhere.through(opts, *b.f.peer); err != nil {
+				b.state.Down(err)
+				return
+			}
+		case b.join != nil:
 			opts.URL, opts.Token = b.join.URL, b.join.Token
-		} else {
+		default:
 			opts.Dial = b.gw.DialOwner()
 		}
 		c := client.New(opts)
@@ -243,6 +280,7 @@ func (b *backend) stop() {
 		b.cancel()
 		b.state.Close()
 		b.wg.Wait()
+		b.elsewhere.wg.Wait()
 		if b.gw != nil {
 			b.noGw()
 			b.gwWG.Wait()

@@ -25,7 +25,7 @@ func (l *shellLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		s.narrow = narrow
 		s.arrange()
 	}
-	left := sidebarSize
+	left := sidebarWidth()
 	if narrow {
 		left = 0
 		o[4].Resize(size)
@@ -101,10 +101,10 @@ func (s *scrim) CreateRenderer() fyne.WidgetRenderer {
 // drawerLayout puts the sidebar at the left edge, with a line at its side.
 type drawerLayout struct{}
 
-func (drawerLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(sidebarSize, 0) }
+func (drawerLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(sidebarWidth(), 0) }
 
 func (drawerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	width := min(sidebarSize+40, size.Width)
+	width := min(sidebarWidth()+40, size.Width)
 	o[0].Resize(fyne.NewSize(width, size.Height))
 	o[1].Resize(fyne.NewSize(1, size.Height))
 	o[1].Move(fyne.NewPos(width, 0))

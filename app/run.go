@@ -29,14 +29,25 @@ func runGUI(f flags, b *backend, i *instance) {
 	s := newShell(ctx, a, b)
 	s.showQuietly = showQuietly
 	s.run()
-	if d, ok := a.(desktop.App); ok && trayAvailable() {
+	if d, ok := a.(desktop.App); ok && !f.withParent && trayAvailable() {
 		t := tray.New(d, s.trayDo)
 		s.hasTray = true
-		t.Show(state.TrayOf(b.state.Value.Get()))
-		bind.Watch(ctx, b.state.Value, func(v state.View) { t.Show(state.TrayOf(v)) })
+		show := func() { t.Show(state.TrayOf(b.state.Value.Get()).With(b.elsewhere.names.Get())) }
+		show()
+		bind.Watch(ctx, b.state.Value, func(state.View) { show() })
+		bind.Watch(ctx, b.elsewhere.names, func([]state.GatewayLine) { show() })
 	}
 	a.Lifecycle().SetOnStarted(func() {
 		b.start()
+		if f.withParent {
+			go func() { parentEnded(); bind.Do(ctx, s.quit) }() // it ends with the program
+		} else if f.join == "" {
+			bind.Go(ctx, func(context.Context) ([]settings.Gateway, error) { return b.elsewhere.List() }, func(_ []settings.Gateway, err error) {
+				if err != nil {
+					b.log.Warn("The paired gateways cannot be read", "err", err)
+				}
+			})
+		}
 		bind.Watch(ctx, i.asked, func(n int) {
 			if n > 0 {
 				s.show()
@@ -70,7 +81,7 @@ func (s *shell) loadUI() {
 			return
 		}
 		s.setTheme(look.Mode(ui.Theme), ui.TextSize)
-		s.setFirstRun(!ui.FirstRunDone)
+		s.setFirstRun(!ui.FirstRunDone && s.b.f.join == "")
 	})
 }
 

@@ -66,12 +66,21 @@ type shell struct {
 // Sizes of the main window (LOOK).
 var (
 	defaultSize = fyne.NewSize(1120, 760)
-	sidebarSize = float32(240)
 )
+
+// sidebarWidth is that of the sidebar, which grows with the text: the names in it must not be cut off.
+func sidebarWidth() float32 {
+	const normal, most = 240, 360
+	return min(max(normal, normal*look.Size("text")/14), most)
+}
 
 func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s := &shell{ctx: ctx, app: a, b: b, torn: make(map[protocol.SessionKey]*conversation), showQuietly: fyne.Window.Show}
-	w := a.NewWindow("Fairlead")
+	title := "Fairlead"
+	if name := b.f.joined(); name != "" {
+		title = name + " – Fairlead"
+	}
+	w := a.NewWindow(title)
 	w.SetMaster()
 	s.conversation = newConversation(s, w)
 	s.sidebar = newSidebar(s)
@@ -95,7 +104,7 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s.window.SetCloseIntercept(s.closeWindow)
 	s.shortcuts()
 	s.visible = true
-	s.setFirstRun(!last.Begun)
+	s.setFirstRun(!last.Begun && b.f.join == "") // another gateway has its own person
 	s.open(cmp.Or(last.Chat, protocol.MainSession))
 	return s
 }
@@ -174,7 +183,9 @@ func (s *shell) showProblems(v state.View) {
 		s.banner.Set(widgets.Problem{What: "The gateway did not start.", Do: v.Problem, Button: "Try again"})
 		s.banner.OnButton = s.b.retry
 	case !v.Loaded && v.Problem != "":
-		s.banner.Set(widgets.Problem{What: "No connection to the gateway at " + s.b.f.join + ".", Do: v.Problem})
+		s.banner.Set(widgets.Problem{What: "No connection to the gateway " + s.b.f.joined() + ".", Do: v.Problem})
+	case !v.Connected && v.Problem != "" && s.b.f.join != "":
+		s.banner.Set(widgets.Problem{What: "The connection to the gateway " + s.b.f.joined() + " is lost.", Do: "What is shown is how it was last. The chat says more."})
 	default:
 		if s.banner.Visible() {
 			s.banner.Hide()
@@ -315,6 +326,11 @@ func (s *shell) trayDo(i state.TrayItem) {
 	case state.TrayTransfers:
 		s.show()
 		s.openNamed(transfersTitle)
+	case state.TrayGateway:
+		if err := s.b.elsewhere.Open(i.Gateway); err != nil {
+			s.show()
+			s.say("No window was opened: " + err.Error())
+		}
 	case state.TraySettings:
 		s.openSettings()
 	case state.TrayQuit:

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -38,7 +39,8 @@ type sidebar struct {
 
 func newSidebar(s *shell) *sidebar {
 	b := &sidebar{s: s, rows: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1}
-	name := widgets.NewHeading("Fairlead", look.SizeTitle)
+	name := widgets.NewHeading(cmp.Or(s.b.f.joined(), "Fairlead"), look.SizeTitle)
+	name.Ellipsis = true
 	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: "Ctrl N"}, s.newChat)
 	b.search = widgets.NewSearchField("Search", "Ctrl K")
 	b.search.OnChanged = b.find
@@ -56,7 +58,10 @@ func newSidebar(s *shell) *sidebar {
 	}
 	foot := container.NewGridWithColumns(2) // in lines of two: the chats need the height
 	for _, p := range s.pages() {
-		row := widgets.NewSidebarRow(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() { s.openPage(p) })
+		row := widgets.NewSidebarRow(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() {
+			s.machine = "" // all of them, also while one is shown
+			s.openPage(p)
+		})
 		b.pages = append(b.pages, row)
 		foot.Add(row)
 	}

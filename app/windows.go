@@ -87,7 +87,7 @@ func (s *shell) openSettings() {
 		PickFolder: func(done func(string)) { pickFolder(w, done) },
 	}
 	if s.b.f.join == "" {
-		h.Local = local{s.b}
+		h.Local, h.Gateways = local{s.b}, s.b.elsewhere
 	}
 	w.SetContent(settings.New(ctx, s.b.state, h, gateway.Version))
 	w.SetPadded(false)

@@ -105,20 +105,26 @@ func (p *program) gateway() *client.Client {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	return dial(p.desktop, p.addr, token.Reveal())
+}
+
+// dial connects to a gateway on this computer.
+func dial(d *desktop, addr, token string) *client.Client {
+	d.t.Helper()
 	up := make(chan struct{}, 4)
 	c := client.New(client.Options{
-		URL: "ws://" + p.addr + "/ws", Token: token.Reveal(), Logger: slog.New(slog.DiscardHandler),
+		URL: "ws://" + addr + "/ws", Token: token, Logger: slog.New(slog.DiscardHandler),
 		Connect: func() protocol.ConnectParams { return gateway.ClientParams("desktop-test") },
 		OnUp:    func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); c.Run(ctx) }()
-	p.t.Cleanup(func() { cancel(); <-done })
+	d.t.Cleanup(func() { cancel(); <-done })
 	select {
 	case <-up:
 	case <-time.After(patience):
-		p.t.Fatal("the gateway does not answer")
+		d.t.Fatal("the gateway does not answer")
 	}
 	return c
 }

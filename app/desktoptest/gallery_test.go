@@ -133,7 +133,7 @@ func (g *gallery) page(title string) {
 	w := g.size(mainWindow, shapes[0])
 	if g.foot[title] == (image.Point{}) {
 		// The first letters do: a long name may be cut off.
-		g.foot[title] = g.waitTextIn(mainWindow, title[:5], func(w window) window { w.y, w.h, w.w = w.y+w.h-140, 140, 240; return w }).Sub(image.Pt(w.x, w.y))
+		g.foot[title] = g.waitTextIn(mainWindow, title[:5], func(w window) window { w.y, w.h, w.w = w.y+w.h-260, 260, 360; return w }).Sub(image.Pt(w.x, w.y))
 	}
 	g.click(g.foot[title].Add(image.Pt(w.x, w.y)))
 }

@@ -26,7 +26,8 @@ type Handlers struct {
 	Copy     func(string)
 	// PickFolder asks for a folder; done is not called when the person chooses none.
 	PickFolder func(done func(dir string))
-	Local      Local // nil when the gateway runs elsewhere
+	Local      Local    // nil when the gateway runs elsewhere
+	Gateways   Gateways // nil where windows on other gateways cannot be opened
 }
 
 // Page is the content of the window. It belongs to the GUI thread.
@@ -51,10 +52,13 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 		container.NewTabItem("Models", p.models.box),
 		container.NewTabItem("General", p.general()),
 		container.NewTabItem("This computer", p.computer()),
-		container.NewTabItem("Advanced", p.advanced()),
-		all,
-		container.NewTabItem("About", p.about(version)),
 	)
+	if h.Gateways != nil {
+		tabs.Append(container.NewTabItem("Gateways", newElsewhere(p).box))
+	}
+	for _, t := range []*container.TabItem{container.NewTabItem("Advanced", p.advanced()), all, container.NewTabItem("About", p.about(version))} {
+		tabs.Append(t)
+	}
 	tabs.SetTabLocation(container.TabLocationTop)
 	tabs.OnSelected = func(t *container.TabItem) {
 		if t == all && len(everySetting.Objects) == 0 {

@@ -65,3 +65,21 @@ func TestValueGivesTheNewestToSlowReaders(t *testing.T) {
 		t.Errorf("seen %v", seen)
 	}
 }
+
+func TestTrayListsOtherGatewaysUnderTheMachines(t *testing.T) {
+	tray := TrayOf(View{Connected: true, Loaded: true})
+	if got := tray.With(nil); len(got.Items) != len(tray.Items) {
+		t.Error("without other gateways the menu has an entry for them")
+	}
+	with := tray.With([]GatewayLine{{ID: "pin", Name: "cellar"}})
+	for i, item := range with.Items {
+		if item.Label != "Gateways" {
+			continue
+		}
+		if with.Items[i-1].Label != "Machines" || len(item.Items) != 1 || item.Items[0].Do != TrayGateway || item.Items[0].Gateway != "pin" {
+			t.Errorf("the entry is %+v after %q", item, with.Items[i-1].Label)
+		}
+		return
+	}
+	t.Error("the menu has no entry for other gateways")
+}

@@ -107,6 +107,14 @@ func (p *Peers) Find(name, role string) (Peer, error) {
 	return Peer{}, protocol.ErrConflict.With("this device is paired with several gateways, say which: " + strings.Join(names, ", "))
 }
 
+// Lookup finds a gateway that this device is a client of by its pin or its name, as [Peers.Find] does.
+func (p *Peers) Lookup(text string) (Peer, error) {
+	if pin, err := ParsePin(text); err == nil {
+		return p.Get(pin)
+	}
+	return p.Find(text, protocol.RoleClient)
+}
+
 // Token is what the gateway gave this device.
 func (p *Peers) Token(pin Pin) (string, error) {
 	token, err := p.secrets.Get(tokenName(pin))

@@ -1,0 +1,96 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// TestAWindowForEachGateway pairs with a second gateway in the settings, opens a window on it beside the first, takes the gateway away, and ends
+// both windows with the program.
+func TestAWindowForEachGateway(t *testing.T) {
+	p := start(newDesktop(t))
+	p.clickText(mainWindow, "Begin now")
+
+	home, fairlead := t.TempDir(), filepath.Join(filepath.Dir(binary(t)), "fairlead")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	other := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(fairlead, args...)
+		cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+home, "FAIRLEAD_SECRETS=file", "FAIRLEAD_URL=ws://"+addr+"/ws")
+		return cmd
+	}
+	gateway := other("gateway", "--listen", addr)
+	if err := gateway.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end := func() { gateway.Process.Kill(); gateway.Wait() }
+	t.Cleanup(end)
+	var token string
+	p.until("the second gateway", func() bool {
+		out, err := other("token").Output()
+		token = strings.TrimSpace(string(out))
+		return err == nil && other("status").Run() == nil
+	})
+	c := dial(p.desktop, addr, token)
+	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
+		if err := setConfig(c, path, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := setConfig(c, "network.enabled", true); err != nil {
+		t.Fatal(err)
+	}
+	devices := func() protocol.DeviceListResult {
+		r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
+		return r
+	}
+	p.until("its listener", func() bool { return devices().Network.Listening })
+	invite, err := client.Call(context.Background(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	p.activate(p.waitWindow(mainWindow))
+	p.keys("ctrl+comma")
+	p.waitWindow(settings)
+	top := func(w window) window { w.h = 44; return w }
+	p.click(p.waitTextIn(settings, "Gateways", top))
+	p.click(p.waitText(settings, "otter")) // what the field hopes for
+	p.typeText(invite.Link)
+	p.keys("Return")
+	p.until("the question there", func() bool { return len(devices().Requests) == 1 })
+	p.shot("asked-there")
+	if _, err := client.Call(context.Background(), c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: devices().Requests[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	open := p.waitText(settings, "Open")
+	p.shot("paired")
+	p.click(open)
+	const far = " – Fairlead$"
+	isFar := func() bool { _, ok := p.windowNamed("^[^S].*" + far); return ok }
+	p.until("a window on the second gateway", isFar)
+	p.until("its connection", func() bool { d := devices().Devices; return len(d) == 1 && d[0].Online })
+	p.waitTray("Gateways")
+	p.shot("two-windows")
+
+	end()
+	p.waitText("^[^S].*"+far, "is lost")
+	p.shot("offline")
+	p.activate(p.waitWindow(mainWindow))
+	p.keys("ctrl+q")
+	p.until("the end of both windows", func() bool { return !isFar() })
+}

@@ -1,0 +1,211 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/app/settings"
+	"fairlead/app/state"
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/discover"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/protocol/trust"
+)
+
+// gateways are those elsewhere that this computer's windows are paired with. A window on one of them is a program of its own: what one gateway
+// sends, or how long it takes, cannot disturb the windows of another. It implements settings.Gateways.
+type gateways struct {
+	home  string
+	log   *slog.Logger
+	peers *trust.Peers
+	names *state.Value[[]state.GatewayLine] // for the tray
+	end   context.Context                   // windows are closed when it ends
+	wg    sync.WaitGroup
+
+	mu      sync.Mutex                    // guards windows
+	windows map[string]context.CancelFunc // close the open windows, by the gateway's id
+}
+
+func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
+	return &gateways{home: home, log: log, peers: trust.OpenPeers(home, secret.Open(home)), names: state.NewValue[[]state.GatewayLine](nil), end: end, windows: map[string]context.CancelFunc{}}
+}
+
+// identity is this computer's key. It blocks: the keychain may ask the person.
+func (g *gateways) identity() (trust.Identity, error) { return trust.OpenIdentity(secret.Open(g.home)) }
+
+// List implements settings.Gateways.
+func (g *gateways) List() ([]settings.Gateway, error) {
+	peers, err := g.peers.List()
+	if err != nil {
+		return nil, err
+	}
+	var list []settings.Gateway
+	var lines []state.GatewayLine
+	for _, p := range peers {
+		if p.Role != protocol.RoleClient {
+			continue // this computer's node is its hands, not its window
+		}
+		item := settings.Gateway{ID: string(p.Pin), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt)}
+		if p.Ended != nil {
+			item.Ended = strings.TrimSpace(p.Ended.Reason + " " + p.Ended.By)
+		} else {
+			lines = append(lines, state.GatewayLine{ID: item.ID, Name: p.Name})
+		}
+		list = append(list, item)
+	}
+	g.names.Update(func([]state.GatewayLine) []state.GatewayLine { return lines })
+	return list, nil
+}
+
+// Pair implements settings.Gateways.
+func (g *gateways) Pair(ctx context.Context, invitation, address string, show func(words []string, seconds int)) (string, error) {
+	id, err := g.identity()
+	if err != nil {
+		return "", err
+	}
+	host, _ := os.Hostname()
+	j := client.Join{
+		Identity: id, Peers: g.peers, Invitation: invitation, Show: show,
+		Find:      func(ctx context.Context) []string { return discover.Find(ctx, "") },
+		Applicant: trust.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version},
+	}
+	if address != "" {
+		j.Gateways = []string{address}
+	}
+	peer, err := j.Run(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, err = g.List()
+	return peer.Name, err
+}
+
+// Open implements settings.Gateways: a window that is there already comes to the front.
+func (g *gateways) Open(id string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	cmd := exec.Command(program, "--home", g.home, "--join", id, "--with-parent")
+	leash, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("start a window: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start a window: %w", err)
+	}
+	open, closeIt := context.WithCancel(g.end)
+	g.mu.Lock()
+	first := g.windows[id] == nil // a second start only brings the first to the front
+	if first {
+		g.windows[id] = closeIt
+	}
+	g.mu.Unlock()
+	g.wg.Go(func() {
+		<-open.Done()
+		leash.Close()
+	})
+	g.wg.Go(func() {
+		if err := cmd.Wait(); err != nil && open.Err() == nil {
+			g.log.Warn("A window on another gateway ended", "err", err)
+		}
+		closeIt()
+		if first {
+			g.mu.Lock()
+			delete(g.windows, id)
+			g.mu.Unlock()
+		}
+	})
+	return nil
+}
+
+// Leave implements settings.Gateways.
+func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) {
+	peer, err := g.peers.Lookup(id)
+	if err != nil {
+		return false, err
+	}
+	if peer.Ended == nil {
+		told = g.tell(ctx, peer) == nil
+	}
+	if err := g.peers.Forget(peer.Pin); err != nil {
+		return told, err
+	}
+	g.mu.Lock()
+	closeIt := g.windows[id]
+	g.mu.Unlock()
+	if closeIt != nil {
+		closeIt()
+	}
+	_, err = g.List()
+	return told || peer.Ended != nil, err
+}
+
+// tell says goodbye to a gateway. One that cannot be reached sees a device that never comes again.
+func (g *gateways) tell(ctx context.Context, peer trust.Peer) error {
+	id, err := g.identity()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	up := make(chan struct{}, 1)
+	c := client.New(client.Through(client.Options{
+		Logger:  slog.New(slog.DiscardHandler),
+		Connect: func() protocol.ConnectParams { return gateway.ClientParams("desktop-" + protocol.NewID()) },
+		OnUp: func(context.Context, protocol.ConnectResult) {
+			select {
+			case up <- struct{}{}:
+			default:
+			}
+		},
+	}, g.peers, peer.Pin, id, nil))
+	ran := make(chan error, 1)
+	running, stop := context.WithCancel(ctx)
+	defer func() { stop(); <-ran }()
+	go func() { defer close(ran); ran <- c.Run(running) }()
+	select {
+	case <-up:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	_, err = client.Call(ctx, c, protocol.DeviceLeave, protocol.Empty{})
+	return err
+}
+
+// through completes options for a paired gateway. It blocks on the keychain.
+func (g *gateways) through(o client.Options, peer trust.Peer) (client.Options, error) {
+	id, err := g.identity()
+	if err != nil {
+		return o, err
+	}
+	find := func(ctx context.Context, pin trust.Pin) []string { return discover.Find(ctx, pin) }
+	return client.Through(o, g.peers, peer.Pin, id, find), nil
+}
+
+// windowDir is where a window keeps what is its own: beside the data folder of the person's own gateway each gateway elsewhere has its folder.
+func windowDir(home, join string) string {
+	if join == "" {
+		return home
+	}
+	sum := sha256.Sum256([]byte(join))
+	return filepath.Join(home, "gateways", hex.EncodeToString(sum[:8]))
+}
+
+// parentEnded blocks until the program that started this one has ended, or says so by closing the pipe.
+func parentEnded() {
+	io.Copy(io.Discard, os.Stdin) //nolint:errcheck // an error is an end too
+}

@@ -1,0 +1,97 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/pagetest"
+)
+
+// far are the gateways of a test.
+type far struct {
+	list    []Gateway
+	opened  string
+	silent  bool // cannot be told that it is left
+	answers chan error
+}
+
+func (f *far) List() ([]Gateway, error) { return slices.Clone(f.list), nil }
+func (f *far) Open(id string) error     { f.opened = id; return nil }
+func (f *far) Leave(_ context.Context, id string) (bool, error) {
+	f.list = slices.DeleteFunc(f.list, func(g Gateway) bool { return g.ID == id })
+	return !f.silent, nil
+}
+
+func (f *far) Pair(ctx context.Context, invitation, address string, show func([]string, int)) (string, error) {
+	show([]string{"cobalt", "otter"}, 120)
+	select {
+	case err := <-f.answers:
+		if err == nil {
+			f.list = append(f.list, Gateway{ID: "new", Name: "cellar", Addresses: []string{address}, PairedAt: time.Now()})
+		}
+		return "cellar", err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
+	f := &far{}
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		p.h.Gateways, f.answers = f, make(chan error, 1)
+		e := newElsewhere(p)
+		says := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			if s := texts(e.box); !strings.Contains(s, want) {
+				t.Errorf("the page does not say %q: %s", want, s)
+			}
+		}
+		press := func(button string) { t.Helper(); synctest.Wait(); test.Tap(pagetest.Button(t, e.box, button)) }
+		says("None yet")
+		press("Pair")
+		says("Give the link or the code")
+
+		e.invitation.SetText(" 7-otter-lamp-nine ")
+		e.address.SetText("10.0.0.2:8788")
+		press("Pair")
+		says("cobalt-otter")
+		press("Cancel")
+		says("Cancelled")
+		press("Pair")
+		f.answers <- errors.New("the person there said no")
+		says("The person there said no")
+		press("Pair")
+		f.answers <- nil
+		says("Paired with cellar")
+		says("10.0.0.2:8788")
+		if e.invitation.Text != "" {
+			t.Error("the invitation, which counts once, is still there")
+		}
+
+		press("Open")
+		synctest.Wait()
+		if f.opened != "new" {
+			t.Errorf("opened %q", f.opened)
+		}
+		f.silent = true
+		press("Leave")
+		synctest.Wait()
+		if len(f.list) != 1 {
+			t.Error("it was left without asking once more")
+		}
+		press("Really? Its window ends")
+		says("could not be told")
+		says("None yet")
+		f.list = []Gateway{{ID: "old", Name: "attic", Ended: "revoked"}}
+		e.load()
+		says("does not let this computer in any more: revoked")
+	})
+}
