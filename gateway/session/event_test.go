@@ -33,6 +33,9 @@ func TestEventIsAnsweredByTheAgentAsWhatItIs(t *testing.T) {
 	if e := g.end("one"); e.State != protocol.ChatFinal || e.Message.Content.Text() != "The build is done." {
 		t.Errorf("%+v", e)
 	}
+	if s, err := g.store.Session(t.Context(), chat); err != nil || s.FirstText != "Hi" {
+		t.Errorf("the chat begins with %q, %v", s.FirstText, err)
+	}
 	g.check("user: Hi", "assistant: Hello.", "event user: "+ended("one").Message(), "assistant: The build is done.")
 	msgs, err := g.store.Messages(t.Context(), chat, 0, 0)
 	if err != nil {
@@ -88,6 +91,20 @@ func TestEventsOfAChatThatIsGoneAreRefused(t *testing.T) {
 	}
 	if err := g.tell("one"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("a deleted chat: %v", err)
+	}
+}
+
+func TestChatIsNotCalledByAnEvent(t *testing.T) {
+	g := start(t, llmtest.Say("It is done."))
+	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.tell("one"); err != nil {
+		t.Fatal(err)
+	}
+	g.end("one")
+	if s, err := g.store.Session(t.Context(), chat); err != nil || s.FirstText != "" {
+		t.Errorf("the chat begins with %q, %v", s.FirstText, err)
 	}
 }
 

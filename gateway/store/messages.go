@@ -84,7 +84,7 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 		}
 		if m.Role == protocol.RoleUser {
 			ses.DeletedAt = 0
-			if ses.FirstText == "" {
+			if ses.FirstText == "" && m.Origin != protocol.OriginEvent { // a chat is not called by what nobody said
 				ses.FirstText = cut(strings.Join(strings.Fields(plain), " "), maxFirstText)
 			}
 		}
