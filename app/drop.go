@@ -22,6 +22,12 @@ func (s *shell) dropped(c *conversation, at fyne.Position, paths []string) {
 			s.send(paths, id)
 			return
 		}
+		if s.files != nil {
+			if id, dir, ok := s.files.At(at); ok {
+				s.sendTo(paths, id, dir)
+				return
+			}
+		}
 		if s.pageTitle != "" {
 			to := protocol.NodeID("")
 			if s.dropOn != nil {
@@ -71,13 +77,39 @@ func (s *shell) send(paths []string, to protocol.NodeID) {
 		s.sendWhere(paths, fyne.NewPos(size.Width/2-80, size.Height/3))
 		return
 	}
-	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) { return s.b.state.Send(ctx, paths, to, "") }, func(t protocol.Transfer, err error) {
-		if err != nil {
-			s.say("Nothing was sent: " + err.Error())
-			return
-		}
-		s.say("Sending " + state.TransferTitle(s.view, t))
-	})
+	s.sendTo(paths, to, "")
+}
+
+// sendTo is send into a folder of the machine; an empty one is its workspace.
+func (s *shell) sendTo(paths []string, to protocol.NodeID, dir string) {
+	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) { return s.b.state.Send(ctx, paths, to, dir) }, s.sending)
+}
+
+func (s *shell) sending(t protocol.Transfer, err error) {
+	if err != nil {
+		s.say("Nothing was sent: " + err.Error())
+		return
+	}
+	s.say("Sending " + state.TransferTitle(s.view, t))
+}
+
+// droppedFiles takes files of a machine that were dragged out of its list: on another machine in the sidebar they are sent there.
+func (s *shell) droppedFiles(from protocol.NodeID, paths []string, at fyne.Position) {
+	to, ok := s.sidebar.machineAt(at)
+	if !ok || to == from {
+		return
+	}
+	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) {
+		return s.b.state.SendBetween(ctx, from, paths, to, "")
+	}, s.sending)
+}
+
+// opener has the system open files of this computer; it is nil where the windows look at a gateway elsewhere.
+func (s *shell) opener() func(string) {
+	if s.b.f.join != "" {
+		return nil
+	}
+	return s.openPath
 }
 
 // sendWhere asks for the machine, at a place of the window.

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/schedule"
 	"fairlead/app/search"
 	"fairlead/app/skills"
+	"fairlead/app/state"
 	"fairlead/app/transfers"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -44,8 +45,10 @@ func (s *shell) pages() []page {
 		{"folder", filesTitle, func(ctx context.Context) fyne.CanvasObject {
 			p := files.New(ctx, s.b.state, files.Handlers{
 				Say: s.say, Undo: s.offerUndo, Copy: s.app.Clipboard().SetContent, Fetch: s.fetch,
-				Place: func(id protocol.NodeID) { s.place = id },
+				Place: func(id protocol.NodeID) { s.place = id }, Open: s.opener(), Drop: s.droppedFiles,
+				Sort: s.b.prefs.get().Files, Sorted: func(by state.FileSort) { s.b.prefs.update(func(r *remembered) { r.Files = by }) },
 			})
+			s.files = p
 			if file := s.file; file != "" {
 				s.file = ""
 				p.OpenAt(file)
@@ -142,7 +145,7 @@ func (s *shell) leavePage() {
 		return
 	}
 	s.pageEnd()
-	s.pageEnd, s.pageTitle, s.dropOn = nil, "", nil
+	s.pageEnd, s.pageTitle, s.dropOn, s.files = nil, "", nil, nil
 	s.pageBox.Objects = nil
 	s.arrange()
 }

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"sync"
 
+	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -31,6 +32,8 @@ type remembered struct {
 	Confine   confined `json:"confine,omitzero"`
 	Listen    string   `json:"listen,omitempty"`
 	Hidden    bool     `json:"startHidden,omitempty"`
+
+	Files state.FileSort `json:"files,omitzero"` // the order of lists of files
 }
 
 // confined is how far the agent reaches on this computer; what is empty is as a node has it by itself.

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/approve"
 	"fairlead/app/bind"
+	"fairlead/app/files"
 	"fairlead/app/look"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
@@ -49,6 +50,7 @@ type shell struct {
 	pageEnd   context.CancelFunc // nil while there is none
 	machine   protocol.NodeID    // that the page of machines shows; empty is all
 	file      string             // that the page of files opens with
+	files     *files.Page        // the page of files, while it is shown
 	place     protocol.NodeID    // whose files the page of files shows; empty is the agent's own
 	// dropOn is the machine at a place of the page, for what is dropped there; nil where there are none.
 	dropOn func(fyne.Position) protocol.NodeID
@@ -126,6 +128,11 @@ func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
 func (s *shell) shortcuts() {
 	shortcut(s.window, fyne.KeyN, s.newChat)
 	shortcut(s.window, fyne.KeyK, s.focusSearch)
+	shortcut(s.window, fyne.KeyL, func() {
+		if s.files != nil {
+			s.files.WritePath()
+		}
+	})
 	shortcut(s.window, fyne.KeyF, func() { s.searchFor(s.sidebar.search.Text) })
 	shortcut(s.window, fyne.KeyComma, s.openSettings)
 	shortcut(s.window, fyne.KeyW, s.closeWindow)

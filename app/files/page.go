@@ -26,6 +26,13 @@ type Handlers struct {
 	Fetch func(from protocol.NodeID, path string) // copies a file to this computer
 	Copy  func(string)
 	Place func(protocol.NodeID) // another place is shown; empty is the agent's own files
+	// Open has the system open a file of this computer; nil where there is none of it.
+	Open func(path string)
+	// Sort is the order to begin with; Sorted hears of another one.
+	Sort   state.FileSort
+	Sorted func(state.FileSort)
+	// Drop takes files of a machine that were dragged from the list to somewhere else in the window; Over says whether something there takes them.
+	Drop func(from protocol.NodeID, paths []string, at fyne.Position)
 }
 
 // Page is the page. It belongs to the GUI thread.
@@ -38,12 +45,15 @@ type Page struct {
 
 	view   state.FilesView
 	nodes  []protocol.NodeInfo
-	list   *widgets.ItemList
+	list   *table
 	filter *widgets.SearchField
 	place  *widgets.Button
-	sort   *widgets.Button
-	where  *widgets.Text
+	heads  *heads
+	way    *way
 	note   *widgets.Text
+	acts   []*widgets.Button // what can be done with what is chosen
+	drag   fyne.Position     // where files are dragged
+	rename string            // a path whose name is to be changed as soon as it is in the list
 	body   *fyne.Container
 	viewer *viewer
 	drawn  string
@@ -60,17 +70,22 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
 		ctx: ctx, app: a, m: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", look.ColorMuted, look.SizeSmall),
-		where: widgets.NewText("", look.ColorText, "text"), filter: widgets.NewSearchField("Filter", ""),
+		filter: widgets.NewSearchField("Filter", ""),
 	}
-	p.where.Ellipsis = true
 	p.view.Loading = true
-	p.list = widgets.NewItemList(p.choose)
-	p.list.Compact = true
+	p.list = newTable()
+	p.list.onOpen, p.list.onPick, p.list.onKey, p.list.onMenu, p.list.onRename = p.choose, p.picked, p.key, p.menu, p.renamed
+	p.list.onDrag = func(at fyne.Position) { p.drag = at }
+	p.list.onDrop = func(fyne.Position) { p.dropped() }
 	p.filter.OnChanged = p.m.Narrow
+	p.filter.OnCancel = func() { p.focus() }
+	p.heads = newHeads(p.sortBy)
+	p.way = newWay(p.enter, func() { p.focus() })
 	p.place = widgets.NewButton("", "folder", nil)
 	p.place.Trail = "down"
 	p.place.OnTap = func() { widgets.ShowMenu(p.place, p.places()) }
-	p.sort = widgets.NewQuiet("By name", "list", func() { p.m.Sort(!p.view.Newest) })
+	p.buttons()
+	p.m.Sort(h.Sort)
 	p.names()
 	p.draw()
 	return p
@@ -101,6 +116,11 @@ func (p *Page) places() []*fyne.MenuItem {
 		item := fyne.NewMenuItem(state.NameOf(n), func() { p.Open(n.ID) })
 		item.Disabled = !n.Online
 		items = append(items, item)
+		for _, g := range state.Folders(n) {
+			if n.Online && n.Files {
+				items = append(items, fyne.NewMenuItem("      "+g.Name, func() { p.Open(n.ID); p.m.Enter(g.Dir) }))
+			}
+		}
 	}
 	return items
 }
@@ -123,35 +143,48 @@ func (p *Page) names() {
 func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.names()
-	items := make([]widgets.ListItem, len(v.Entries))
-	for i, e := range v.Entries {
-		items[i] = widgets.ListItem{Icon: "file", Title: e.Name()}
-		if e.Dir {
-			items[i].Icon, items[i].Color = "folder", look.ColorAccent
-		}
-		if dir := path.Dir(e.Path); v.Filter != "" && dir != "." {
-			items[i].Trail = dir
+	p.list.Set(v.Entries, v.Filter != "")
+	p.way.set(v.Crumbs(p.app.Value.Get()))
+	p.heads.set(v.Sort, v.Serves && v.Filter == "")
+	if p.rename != "" {
+		for _, e := range v.Entries {
+			if e.Path == p.rename {
+				p.rename = ""
+				p.list.edit(e.Path)
+				break
+			}
 		}
 	}
-	p.list.Set(items)
-	p.where.SetText("/" + v.Dir)
-	p.note.SetText(v.Note)
-	p.sort.SetText("By name")
-	if v.Newest {
-		p.sort.SetText("Newest first")
-	}
+	p.picked()
 	p.draw()
 }
 
-func (p *Page) choose(i int) {
-	if i >= len(p.view.Entries) {
-		return
-	}
-	if e := p.view.Entries[i]; e.Dir {
-		p.filter.SetText("")
-		p.m.Enter(e.Path)
+func (p *Page) choose(e state.FileEntry) {
+	if e.Dir {
+		p.enter(e.Path)
 	} else {
 		p.m.Look(e.Path)
+	}
+}
+
+func (p *Page) enter(dir string) {
+	p.filter.SetText("")
+	p.m.Enter(dir)
+	p.focus()
+}
+
+// focus gives the list the keyboard.
+func (p *Page) focus() {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p.list); c != nil {
+		c.Focus(p.list)
+	}
+}
+
+func (p *Page) sortBy(column string) {
+	by := p.view.Sort.Next(column)
+	p.m.Sort(by)
+	if p.h.Sorted != nil {
+		p.h.Sorted(by)
 	}
 }
 
@@ -168,13 +201,13 @@ func (p *Page) draw() {
 		return
 	}
 	p.viewer = nil
-	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", v.Place == "", v.Dir == "")
+	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", v.Place == "", v.Dir == "", v.Serves, v.Fixed)
 	if now == p.drawn {
 		return
 	}
-	framed := strings.HasPrefix(p.drawn, "list") && strings.HasSuffix(p.drawn, fmt.Sprint(v.Place == "", v.Dir == ""))
+	framed := strings.HasPrefix(p.drawn, "list") && strings.HasSuffix(p.drawn, fmt.Sprint(v.Place == "", v.Dir == "", v.Serves, v.Fixed))
 	p.drawn = now
-	var o fyne.CanvasObject = p.list
+	var o fyne.CanvasObject = container.NewBorder(p.heads.box, nil, nil, nil, p.list)
 	switch {
 	case v.Problem != "":
 		o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The files cannot be listed.", Do: v.Problem, Button: "Try again"}, p.m.Reload))
@@ -195,14 +228,17 @@ func (p *Page) draw() {
 		up.Hide()
 	}
 	actions := []fyne.CanvasObject{widgets.NewQuiet("", "reset", p.m.Reload), p.place}
-	if v.Place == "" {
+	row := []fyne.CanvasObject{up, p.way.box}
+	switch {
+	case v.Place == "":
 		actions = append(actions, widgets.NewButton("New file", "plus", p.create))
+	case v.Serves && !v.Fixed:
+		for _, b := range p.acts {
+			row = append(row, b)
+		}
+		row = append(row, widgets.NewButton("New folder", "plus", p.newFolder))
 	}
-	tools := widgets.Row(look.Inside, 1, up, p.where, p.sort)
-	if v.Place == "" {
-		tools = widgets.Row(look.Inside, 1, up, p.where)
-	}
-	top := widgets.Col(look.Inside, p.filter, tools)
+	top := widgets.Col(look.Inside, p.filter, widgets.Row(look.Inside, 1, row...))
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Files", container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, top), p.note, nil, nil, p.body), actions...)}
 	p.Box.Refresh()
 }

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -13,10 +12,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// FileEntry is a file or folder. Path is relative to the place, with slashes.
+// FileEntry is a file or folder. Path is relative to the place, with slashes, or absolute where it lies in another folder than the workspace.
 type FileEntry struct {
 	Path string
 	Dir  bool
+	Info protocol.FileInfo // empty where the place does not tell it
 }
 
 // Name is the last part of its path.
@@ -39,10 +39,13 @@ type FilesView struct {
 	Loading bool
 	Problem string
 	Note    string      // what else there is to know of the list
-	Entries []FileEntry // of Dir, or of everything below it when a filter is set: folders first, by name, or the newest first
+	Entries []FileEntry // of Dir, or of everything below it when a filter is set: in the order of Sort, folders first
 	Filter  string
-	Newest  bool // the order; of a machine only
+	Sort    FileSort
 	File    *OpenFile
+	// Serves says that the place tells sizes and times and lets files be moved and deleted; Fixed that nothing may be changed in this folder.
+	Serves, Fixed bool
+	At            string // the folder's own absolute path, where it is known
 }
 
 // Files is the view-model of the page of files. Its methods return at once, are safe for use by many goroutines, and what they lead to arrives as
@@ -68,7 +71,9 @@ func NewFiles(a *App) *Files {
 
 // Open shows the top of a place.
 func (f *Files) Open(place protocol.NodeID) {
-	f.Value.Update(func(v FilesView) FilesView { return FilesView{Place: place, Loading: true, Newest: v.Newest} })
+	f.Value.Update(func(v FilesView) FilesView {
+		return FilesView{Place: place, Loading: true, Sort: v.Sort, Serves: f.serves(place)}
+	})
 	f.all.Update(func(machineFiles) machineFiles { return machineFiles{} })
 	f.Reload()
 }
@@ -76,8 +81,8 @@ func (f *Files) Open(place protocol.NodeID) {
 // Enter shows a folder.
 func (f *Files) Enter(dir string) {
 	f.Value.Update(func(v FilesView) FilesView {
-		v.Dir, v.File, v.Problem, v.Filter = strings.Trim(dir, "/"), nil, "", ""
-		v.Loading = v.Place == ""
+		v.Dir, v.File, v.Problem, v.Filter = within(f.a.Value.Get(), v.Place, dir), nil, "", ""
+		v.Loading = v.Place == "" || v.Serves
 		return v
 	})
 	f.show()
@@ -90,11 +95,7 @@ func (f *Files) Up() {
 		f.Value.Update(func(v FilesView) FilesView { v.File = nil; return v })
 		return
 	}
-	parent := path.Dir(v.Dir)
-	if parent == "." {
-		parent = ""
-	}
-	f.Enter(parent)
+	f.Enter(above(v.Dir))
 }
 
 // Narrow shows only what has a text in its path, in all folders below.
@@ -104,12 +105,18 @@ func (f *Files) Narrow(filter string) {
 }
 
 // Sort chooses the order.
-func (f *Files) Sort(newest bool) {
-	f.Value.Update(func(v FilesView) FilesView { v.Newest = newest; return v })
-	f.show()
+func (f *Files) Sort(by FileSort) {
+	f.Value.Update(func(v FilesView) FilesView {
+		v.Sort, v.Entries = by, slices.Clone(v.Entries)
+		by.order(v.Entries)
+		return v
+	})
+	if !f.Value.Get().Serves {
+		f.show()
+	}
 }
 
-// Reload asks the place again.
+// Reload asks the place again. What is shown stays until it has answered.
 func (f *Files) Reload() {
 	f.all.Update(func(machineFiles) machineFiles { return machineFiles{} })
 	f.show()
@@ -123,7 +130,7 @@ func (f *Files) show() {
 		want := f.Value.Get()
 		entries, note, err := f.list(ctx, want)
 		f.Value.Update(func(v FilesView) FilesView {
-			if v.Place != want.Place || v.Dir != want.Dir || v.Filter != want.Filter || v.Newest != want.Newest {
+			if v.Place != want.Place || v.Dir != want.Dir || v.Filter != want.Filter {
 				return v // another was asked for meanwhile
 			}
 			v.Loading, v.Problem = false, ""
@@ -132,6 +139,7 @@ func (f *Files) show() {
 				return v
 			}
 			v.Entries, v.Note = entries, note
+			v.Sort.order(v.Entries)
 			return v
 		})
 	})
@@ -151,8 +159,10 @@ func (f *Files) list(ctx context.Context, v FilesView) ([]FileEntry, string, err
 			list = append(list, FileEntry{Path: strings.Trim(p, "/")})
 		}
 		list = drop(list, func(e FileEntry) bool { return !matches(e.Path, v.Filter) })
-		order(list)
 		return list, "", nil
+	}
+	if v.Serves && v.Filter == "" {
+		return f.folder(ctx, v)
 	}
 	all := f.all.Get()
 	if all.place != v.Place {
@@ -239,23 +249,7 @@ func entriesOf(paths []string, v FilesView) []FileEntry {
 		}
 		list = append(list, FileEntry{Path: p})
 	}
-	if !v.Newest {
-		order(list)
-	}
 	return list
-}
-
-// order puts folders first, each by name.
-func order(list []FileEntry) {
-	slices.SortStableFunc(list, func(a, b FileEntry) int {
-		if a.Dir != b.Dir {
-			if a.Dir {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(strings.Compare(strings.ToLower(a.Path), strings.ToLower(b.Path)), strings.Compare(a.Path, b.Path))
-	})
 }
 
 // previewLines is how much of a machine's file is shown.

@@ -72,7 +72,7 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 		if note := fs.Value.Get().Note; note != "The newest 4 of 70000 files." {
 			t.Error(note)
 		}
-		fs.Sort(true)
+		fs.Sort(FileSort{By: ByTime, Down: true})
 		look("new.txt src/ Readme")
 		fs.Enter("src")
 		look("src/a/ src/main.go")

@@ -156,6 +156,15 @@ func (a *App) Fetch(ctx context.Context, from protocol.NodeID, file, dir string)
 	return Call(ctx, a, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
 }
 
+// SendBetween puts files and folders of a machine into the queue for a folder of another one; an empty one is its workspace. It blocks.
+func (a *App) SendBetween(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
+	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
+	for _, f := range paths {
+		p.Sources = append(p.Sources, string(from)+":"+f)
+	}
+	return Call(ctx, a, protocol.TransferStart, p)
+}
+
 // PauseTransfer and those below do what they say with a transfer; a failure becomes a notice.
 func (a *App) PauseTransfer(id protocol.TransferID) {
 	act(a, protocol.TransferPause, protocol.TransferParams{ID: id})

@@ -1,0 +1,255 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// buttons makes those for what is chosen.
+func (p *Page) buttons() {
+	p.acts = []*widgets.Button{widgets.NewQuiet("", "edit", p.startRename), widgets.NewQuiet("", "trash", p.trash)}
+}
+
+// changes reports whether files may be changed here.
+func (p *Page) changes() bool { return p.view.Place != "" && p.view.Serves && !p.view.Fixed }
+
+// picked says what is chosen.
+func (p *Page) picked() {
+	chosen := p.list.chosen()
+	note := p.view.Note
+	var size int64
+	for _, e := range chosen {
+		size += e.Info.Size
+	}
+	switch {
+	case len(chosen) > 1 && size > 0:
+		note = fmt.Sprintf("%d of %d chosen, %s", len(chosen), len(p.view.Entries), state.SizeText(size))
+	case len(chosen) > 1:
+		note = fmt.Sprintf("%d of %d chosen", len(chosen), len(p.view.Entries))
+	case note == "" && len(p.view.Entries) > 0 && p.view.Serves:
+		note = fmt.Sprintf("%d here", len(p.view.Entries))
+	}
+	p.note.SetText(note)
+	able(p.acts[0], len(chosen) == 1)
+	able(p.acts[1], len(chosen) > 0)
+}
+
+func able(b *widgets.Button, on bool) {
+	if on {
+		b.Enable()
+	} else {
+		b.Disable()
+	}
+}
+
+// key does what the list leaves of the keyboard.
+func (p *Page) key(e *fyne.KeyEvent) {
+	switch e.Name {
+	case fyne.KeyBackspace:
+		p.m.Up()
+	case fyne.KeyF2:
+		p.startRename()
+	case fyne.KeyDelete:
+		p.trash()
+	case fyne.KeyF5:
+		p.m.Reload()
+	case fyne.KeyEscape:
+		p.list.pick.None()
+		p.list.picked()
+	}
+}
+
+// WritePath lets the way to a folder be written, for Ctrl+L.
+func (p *Page) WritePath() {
+	if p.viewer == nil {
+		p.way.write()
+	}
+}
+
+func (p *Page) startRename() {
+	if chosen := p.list.chosen(); p.changes() && len(chosen) == 1 {
+		p.list.edit(chosen[0].Path)
+	}
+}
+
+func (p *Page) renamed(file, name string) {
+	to := name
+	if dir := path.Dir(file); dir != "." {
+		to = strings.TrimSuffix(dir, "/") + "/" + name
+	}
+	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.m.Rename(ctx, file, name) }, func(_ struct{}, err error) {
+		if err != nil {
+			p.fail("The name was not changed", err)
+			return
+		}
+		p.list.follow(to)
+	})
+}
+
+// newFolder makes one and lets its name be written.
+func (p *Page) newFolder() {
+	name := p.view.NewName()
+	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Make(ctx, name) }, func(made string, err error) {
+		if err != nil {
+			p.fail("No folder was made", err)
+			return
+		}
+		p.rename = made
+		p.show(p.m.Value.Get())
+	})
+}
+
+// trash deletes what is chosen, and lets that be taken back.
+func (p *Page) trash() {
+	chosen := p.list.chosen()
+	if !p.changes() || len(chosen) == 0 {
+		return
+	}
+	paths := make([]string, len(chosen))
+	for i, e := range chosen {
+		paths[i] = e.Path
+	}
+	type done struct {
+		n    int
+		undo func()
+	}
+	bind.Go(p.ctx, func(ctx context.Context) (done, error) {
+		n, undo, err := p.m.Trash(ctx, paths)
+		return done{n, undo}, err
+	}, func(d done, err error) {
+		if d.n > 0 {
+			text := fmt.Sprintf("%d were deleted.", d.n)
+			if d.n == 1 {
+				text = fmt.Sprintf("“%s” was deleted.", path.Base(paths[0]))
+			}
+			p.h.Undo(text, d.undo, time.Now().Add(state.UndoTime))
+		}
+		if err != nil {
+			p.fail("Not everything was deleted", err)
+		}
+	})
+}
+
+// local reports whether the files shown are this computer's.
+func (p *Page) local() bool {
+	for _, n := range p.nodes {
+		if n.ID == p.view.Place {
+			return n.Local && p.h.Open != nil
+		}
+	}
+	return false
+}
+
+// whole is a path as the system of its machine has it.
+func (p *Page) whole(file string) string {
+	for _, n := range p.nodes {
+		if n.ID == p.view.Place && n.Host != nil && !strings.HasPrefix(file, "/") && !(len(file) > 1 && file[1] == ':') {
+			return strings.TrimSuffix(strings.TrimRight(n.Host.Workspace, `/\`)+"/"+file, "/")
+		}
+	}
+	return file
+}
+
+// menu offers what can be done with what is chosen.
+func (p *Page) menu(at fyne.Position) {
+	chosen := p.list.chosen()
+	if len(chosen) == 0 {
+		return
+	}
+	e, one := chosen[0], len(chosen) == 1
+	var items []*fyne.MenuItem
+	add := func(text string, on bool, do func()) {
+		item := fyne.NewMenuItem(text, do)
+		item.Disabled = !on
+		items = append(items, item)
+	}
+	add("Open", one, func() { p.choose(e) })
+	if p.local() {
+		add("Open with its program", one, func() { p.h.Open(p.whole(e.Path)) })
+	} else if p.h.Fetch != nil && p.view.Place != "" {
+		place := p.view.Place
+		add("Copy to this computer…", one, func() { p.h.Fetch(place, e.Path) })
+	}
+	add("Copy the path", one, func() { p.h.Copy(p.whole(e.Path)) })
+	if p.view.Place != "" && p.view.Serves {
+		items = append(items, fyne.NewMenuItemSeparator())
+		add("Rename", one && p.changes(), p.startRename)
+		add("Delete", p.changes(), p.trash)
+		add("New folder", p.changes(), p.newFolder)
+	}
+	widgets.ShowMenuAt(p.list, at, items)
+}
+
+// At is the folder that lies at a place of the window, as an absolute path: the row's that is there, else the one that is shown. ok is false beside
+// the list, and where nothing can be put.
+func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
+	if dir, ok = p.folderAt(at); !ok || !p.changes() {
+		return "", "", false
+	}
+	return p.view.Place, p.whole(dir), true
+}
+
+func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
+	if p.viewer != nil || p.view.Place == "" || p.view.Problem != "" || !p.view.Serves {
+		return "", false
+	}
+	from, size := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.body), p.body.Size()
+	if at.X < from.X || at.Y < from.Y || at.X > from.X+size.Width || at.Y > from.Y+size.Height {
+		return "", false
+	}
+	if e, on := p.list.entryAt(at); on && e.Dir {
+		return e.Path, true
+	}
+	return p.view.Dir, true
+}
+
+// dropped ends dragging from the list: on a folder of it what was dragged is moved there, anywhere else the window decides.
+func (p *Page) dropped() {
+	at := p.drag
+	p.drag = fyne.Position{}
+	chosen := p.list.chosen()
+	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
+		return
+	}
+	if dir, ok := p.folderAt(at); ok {
+		if dir != p.view.Dir && p.changes() {
+			p.moveTo(chosen, dir)
+		}
+		return
+	}
+	if p.h.Drop != nil {
+		paths := make([]string, len(chosen))
+		for i, e := range chosen {
+			paths[i] = p.whole(e.Path)
+		}
+		p.h.Drop(p.view.Place, paths, at)
+	}
+}
+
+func (p *Page) moveTo(list []state.FileEntry, dir string) {
+	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) {
+		for _, e := range list {
+			if e.Path == dir {
+				continue
+			}
+			if err := p.m.Move(ctx, e.Path, strings.TrimSuffix(dir, "/")+"/"+e.Name()); err != nil {
+				return struct{}{}, err
+			}
+		}
+		return struct{}{}, nil
+	}, func(_ struct{}, err error) {
+		if err != nil {
+			p.fail("Not everything was moved", err)
+		}
+	})
+}

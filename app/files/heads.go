@@ -1,0 +1,189 @@
+package files
+
+import (
+	"cmp"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// heads are the heads of a list's columns: a click sorts by them.
+type heads struct {
+	box   *fyne.Container
+	heads map[string]*widgets.Press
+	texts map[string]*widgets.Text
+}
+
+var columnNames = map[string]string{state.ByName: "Name", state.BySize: "Size", state.ByTime: "Changed"}
+
+func newHeads(choose func(string)) *heads {
+	h := &heads{heads: map[string]*widgets.Press{}, texts: map[string]*widgets.Text{}}
+	var list []fyne.CanvasObject
+	for _, by := range []string{state.ByName, state.BySize, state.ByTime} {
+		t := widgets.NewText(columnNames[by], look.ColorMuted, look.SizeSmall)
+		if by != state.ByName {
+			t.Align = fyne.TextAlignTrailing
+		}
+		h.texts[by] = t
+		h.heads[by] = widgets.NewPress(t, func() { choose(by) })
+		list = append(list, h.heads[by])
+	}
+	line := widgets.NewRect(look.ColorLine, "", 0)
+	line.SetMinSize(fyne.NewSize(1, 1))
+	h.box = container.NewBorder(nil, line, nil, nil, container.New(headLayout{}, list...))
+	return h
+}
+
+// set shows by which column the list is sorted; details says that there are sizes and times.
+func (h *heads) set(s state.FileSort, details bool) {
+	for by, t := range h.texts {
+		name, color := columnNames[by], look.ColorMuted
+		if by == cmp.Or(s.By, state.ByName) {
+			color = look.ColorText
+			arrow := " ↑"
+			if s.Down {
+				arrow = " ↓"
+			}
+			name += arrow
+		}
+		t.Set(name, color)
+	}
+	if details {
+		h.heads[state.BySize].Show()
+	} else {
+		h.heads[state.BySize].Hide()
+	}
+	h.box.Refresh()
+}
+
+// headLayout puts the heads above the columns of [lineLayout].
+type headLayout struct{}
+
+func (headLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(120, o[0].MinSize().Height+look.Gap)
+}
+
+func (headLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	right, h := size.Width-look.Inside, size.Height
+	place := func(c fyne.CanvasObject, x, width float32) {
+		c.Move(fyne.NewPos(x, 0))
+		c.Resize(fyne.NewSize(width, h))
+	}
+	place(o[2], right-timeWidth, timeWidth)
+	if size.Width >= wideFrom {
+		right -= timeWidth + look.Inside
+		o[2].Show()
+	} else {
+		o[2].Hide()
+	}
+	place(o[1], right-sizeWidth, sizeWidth)
+	right -= sizeWidth + look.Inside
+	place(o[0], look.Inside, max(0, right-look.Inside))
+}
+
+// way is the way to the folder shown, a button for each step; with Ctrl+L it is written.
+type way struct {
+	box    *fyne.Container
+	field  *wayField
+	crumbs []state.Crumb
+	enter  func(string)
+}
+
+func newWay(enter func(string), left func()) *way {
+	w := &way{enter: enter, box: container.New(crumbLayout{})}
+	w.field = &wayField{left: func() { w.draw(); left() }}
+	w.field.ExtendBaseWidget(w.field)
+	w.field.SetPlaceHolder("Folder, such as src/parser")
+	w.field.OnSubmitted = func(text string) { w.draw(); enter(strings.TrimSpace(text)) }
+	return w
+}
+
+func (w *way) set(crumbs []state.Crumb) {
+	w.crumbs = crumbs
+	if len(w.box.Objects) == 1 && w.box.Objects[0] == w.field {
+		return // somebody writes
+	}
+	w.draw()
+}
+
+func (w *way) draw() {
+	list := []fyne.CanvasObject{widgets.NewQuiet("", "machine", func() { w.enter("") })}
+	for _, c := range w.crumbs {
+		list = append(list, widgets.NewQuiet(c.Name, "right", func() { w.enter(c.Dir) }))
+	}
+	w.box.Objects = list
+	w.box.Refresh()
+}
+
+// write lets the way be written.
+func (w *way) write() {
+	w.field.SetText("")
+	if n := len(w.crumbs); n > 0 {
+		w.field.SetText(w.crumbs[n-1].Dir)
+	}
+	w.box.Objects = []fyne.CanvasObject{w.field}
+	w.box.Refresh()
+	if c := fyne.CurrentApp().Driver().CanvasForObject(w.field); c != nil {
+		c.Focus(w.field)
+	}
+	w.field.TypedShortcut(&fyne.ShortcutSelectAll{})
+}
+
+// crumbLayout shows as many of the last steps as fit.
+type crumbLayout struct{}
+
+func (crumbLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	size := fyne.NewSize(60, 0)
+	for _, c := range o {
+		size.Height = max(size.Height, c.MinSize().Height)
+	}
+	return size
+}
+
+func (crumbLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	if len(o) == 1 {
+		if _, field := o[0].(*wayField); field {
+			o[0].Move(fyne.Position{})
+			o[0].Resize(size)
+			return
+		}
+	}
+	from, room := len(o), size.Width
+	for from > 0 && (from == len(o) || o[from-1].MinSize().Width <= room) {
+		from--
+		room -= o[from].MinSize().Width
+	}
+	x := float32(0)
+	for i, c := range o {
+		if i < from {
+			c.Hide()
+			continue
+		}
+		c.Show()
+		w := min(c.MinSize().Width, size.Width-x)
+		c.Move(fyne.NewPos(x, 0))
+		c.Resize(fyne.NewSize(w, size.Height))
+		x += w
+	}
+}
+
+// wayField is where the way is written; Esc leaves it.
+type wayField struct {
+	widget.Entry
+	left func()
+}
+
+// TypedKey implements fyne.Focusable.
+func (f *wayField) TypedKey(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeyEscape {
+		f.left()
+		return
+	}
+	f.Entry.TypedKey(e)
+}

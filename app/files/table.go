@@ -1,0 +1,176 @@
+package files
+
+import (
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// table is the list of a folder: of tens of thousands of lines only those in view exist. A click chooses, with Ctrl and Shift several; a double click
+// and Enter open.
+type table struct {
+	widget.List
+	entries []state.FileEntry
+	marks   map[string]string // what is said of a path in a word
+	below   bool              // the entries are of many folders
+	pick    state.Pick
+	editing string // the path whose name is being changed; empty is none
+	focused bool
+	now     func() time.Time
+
+	onOpen   func(state.FileEntry)
+	onPick   func() // another choice
+	onMenu   func(at fyne.Position)
+	onRename func(path, name string)
+	onKey    func(*fyne.KeyEvent) // what the list does not use
+	onDrag   func(at fyne.Position)
+	onDrop   func(at fyne.Position)
+}
+
+func newTable() *table {
+	t := &table{now: time.Now}
+	t.Length = func() int { return len(t.entries) }
+	t.CreateItem = func() fyne.CanvasObject { return newRow(t) }
+	t.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) { o.(*row).set(i) }
+	t.HideSeparators = true
+	t.ExtendBaseWidget(t)
+	return t
+}
+
+// Set shows other entries. What was chosen stays so, and the list stays where it was.
+func (t *table) Set(entries []state.FileEntry, below bool) {
+	paths := make([]string, len(entries))
+	for i, e := range entries {
+		paths[i] = e.Path
+	}
+	t.entries, t.below = entries, below
+	t.pick.Set(paths)
+	t.Refresh()
+}
+
+// chosen are the entries that are chosen.
+func (t *table) chosen() (list []state.FileEntry) {
+	for i, e := range t.entries {
+		if t.pick.Has(i) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// edit begins to change a name in its place.
+func (t *table) edit(path string) {
+	for i, e := range t.entries {
+		if e.Path == path {
+			t.pick.One(i)
+			t.editing = path
+			t.ScrollTo(i)
+			t.picked()
+			return
+		}
+	}
+}
+
+// endEdit leaves the name as it is, or gives it to be changed.
+func (t *table) endEdit(name string) {
+	path := t.editing
+	t.editing = ""
+	t.Refresh()
+	if c := fyne.CurrentApp().Driver().CanvasForObject(t); c != nil {
+		c.Focus(t)
+	}
+	if name != "" && t.onRename != nil {
+		t.onRename(path, name)
+	}
+}
+
+// follow chooses what is called path, now or when it is in the list.
+func (t *table) follow(path string) {
+	for i, e := range t.entries {
+		if e.Path == path {
+			t.pick.One(i)
+			t.picked()
+		}
+	}
+}
+
+// entryAt is the entry whose line lies at a place of the window.
+func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
+	from := fyne.CurrentApp().Driver().AbsolutePositionForObject(t)
+	i := int((at.Y - from.Y + t.GetScrollOffset()) / (rowHeight() + theme.Padding()))
+	if at.Y < from.Y || i < 0 || i >= len(t.entries) {
+		return state.FileEntry{}, false
+	}
+	return t.entries[i], true
+}
+
+func (t *table) picked() {
+	t.Refresh()
+	if t.onPick != nil {
+		t.onPick()
+	}
+}
+
+func modifiers() fyne.KeyModifier {
+	if d, ok := fyne.CurrentApp().Driver().(desktop.Driver); ok {
+		return d.CurrentKeyModifiers()
+	}
+	return 0
+}
+
+// FocusGained implements fyne.Focusable.
+func (t *table) FocusGained() { t.focused = true; t.Refresh() }
+
+// FocusLost implements fyne.Focusable.
+func (t *table) FocusLost() { t.focused = false; t.Refresh() }
+
+// TypedRune implements fyne.Focusable.
+func (t *table) TypedRune(rune) {}
+
+// TypedKey implements fyne.Focusable.
+func (t *table) TypedKey(e *fyne.KeyEvent) {
+	page := max(1, int(t.Size().Height/max(1, rowHeight()))-1)
+	by := map[fyne.KeyName]int{
+		fyne.KeyUp: -1, fyne.KeyDown: 1, fyne.KeyPageUp: -page, fyne.KeyPageDown: page, fyne.KeyHome: -len(t.entries), fyne.KeyEnd: len(t.entries),
+	}
+	if n, ok := by[e.Name]; ok {
+		t.ScrollTo(t.pick.Move(n, modifiers()&fyne.KeyModifierShift != 0))
+		t.picked()
+		return
+	}
+	switch at := t.pick.At(); {
+	case e.Name == fyne.KeySpace && at >= 0:
+		t.pick.Toggle(at)
+		t.picked()
+	case (e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter) && at >= 0:
+		t.onOpen(t.entries[at])
+	case t.onKey != nil:
+		t.onKey(e)
+	}
+}
+
+// TypedShortcut implements fyne.Shortcutable.
+func (t *table) TypedShortcut(s fyne.Shortcut) {
+	if _, all := s.(*fyne.ShortcutSelectAll); all {
+		t.pick.All()
+		t.picked()
+		return
+	}
+	widgets.PassShortcut(t, s)
+}
+
+var (
+	_ fyne.Focusable    = (*table)(nil)
+	_ fyne.Shortcutable = (*table)(nil)
+)
+
+func rowHeight() float32 {
+	return fyne.MeasureText("M", look.Size("text"), fyne.TextStyle{}).Height + 2*look.Gap
+}
