@@ -168,6 +168,7 @@ func (b *backend) start() {
 		Files:   stream.Disk{Dir: b.workspace()}, // what a person drops is read with their own rights
 		OnUp:    func(context.Context, protocol.ConnectResult) { b.state.Connected() },
 		OnDown:  b.state.Down,
+		OnEvent: b.event,
 	}
 	if b.f.join != "" {
 		b.join = &client.Options{URL: b.f.join, Token: os.Getenv("FAIRLEAD_TOKEN")} // never this computer's own token

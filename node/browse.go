@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
 )
 
 // act does what the person asked for in the browser of this machine's files.
@@ -35,5 +36,18 @@ func (n *Node) sweepFiles(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// filesChanged reports a change in a folder that somebody looks at. A report that is lost is not sent again: after a lost connection every folder is
+// listed anew.
+func (n *Node) filesChanged(c protocol.FilesChange) {
+	if n.client == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), progressLimit)
+	defer cancel()
+	if _, err := client.Call(ctx, n.client, protocol.FilesReport, c); err != nil {
+		n.log.Info("A change of files was not reported", "err", err)
 	}
 }

@@ -43,6 +43,11 @@ func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 		if n.read(e, &c) {
 			n.cancel(c.CallID)
 		}
+	case protocol.EventFilesUnwatch:
+		var u protocol.FilesUnwatchParams
+		if n.read(e, &u) {
+			n.browse.Unwatch(u.WatchID)
+		}
 	case protocol.EventLogsGet:
 		var l protocol.LogsGet
 		if n.read(e, &l) && l.CallID != "" {

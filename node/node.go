@@ -93,7 +93,8 @@ func New(opts Options) (*Node, error) {
 		ws.Close()
 		return nil, err
 	}
-	n := &Node{opts: opts, ws: ws, browse: files.New(ws), out: newOutbox(), turns: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
+	n := &Node{opts: opts, ws: ws, out: newOutbox(), turns: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
+	n.browse = files.New(ws, n.filesChanged)
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
@@ -191,11 +192,13 @@ func (n *Node) Run(ctx context.Context) error {
 func (n *Node) down(err error) {
 	n.log.Warn("Gateway lost", "err", err)
 	n.ends.Drop()
+	n.browse.UnwatchAll() // whoever looks asks again
 }
 
 func (n *Node) close() {
 	n.jobs.Close()
 	n.box.Close()
+	n.browse.Close()
 	n.ws.Close()
 	if n.file != nil {
 		n.file.Close()

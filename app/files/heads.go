@@ -56,8 +56,10 @@ func (h *heads) set(s state.FileSort, details bool) {
 	}
 	if details {
 		h.heads[state.BySize].Show()
+		h.texts[state.ByTime].Show()
 	} else {
 		h.heads[state.BySize].Hide()
+		h.texts[state.ByTime].Hide()
 	}
 	h.box.Refresh()
 }

@@ -53,6 +53,7 @@ type Page struct {
 	note   *widgets.Text
 	acts   []*widgets.Button // what can be done with what is chosen
 	drag   fyne.Position     // where files are dragged
+	away   bool              // the machine is
 	rename string            // a path whose name is to be changed as soon as it is in the list
 	body   *fyne.Container
 	viewer *viewer
@@ -63,7 +64,8 @@ type Page struct {
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a, h)
 	bind.Watch(ctx, p.m.Value, p.show)
-	bind.Watch(ctx, a.Value, func(v state.View) { p.nodes = v.Nodes; p.names() })
+	context.AfterFunc(ctx, p.m.Leave)
+	bind.Watch(ctx, a.Value, func(v state.View) { p.nodes = v.Nodes; p.names(); p.back(v) })
 	return p
 }
 
@@ -89,6 +91,16 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.names()
 	p.draw()
 	return p
+}
+
+// back lists the folder again when its machine is there again.
+func (p *Page) back(v state.View) {
+	n, known := v.Node(p.view.Place)
+	online := known && n.Online
+	if p.away && online {
+		p.m.Reload()
+	}
+	p.away = p.view.Place != "" && !online
 }
 
 // Open shows the files of a machine; empty is the agent's own.

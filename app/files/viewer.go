@@ -49,7 +49,9 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		}
 		actions = append(actions, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(f.Text) }))
 	}
-	if p.h.Fetch != nil && p.view.Place != "" {
+	if p.local() {
+		actions = append(actions, widgets.NewButton("Open with its program", "external", func() { p.h.Open(p.whole(f.Path)) }))
+	} else if p.h.Fetch != nil && p.view.Place != "" {
 		place := p.view.Place
 		actions = append(actions, widgets.NewButton("Copy to this computer…", "import", func() { p.h.Fetch(place, f.Path) }))
 	}

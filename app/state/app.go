@@ -85,6 +85,7 @@ type App struct {
 
 	mu     sync.Mutex // guards what follows
 	chats  map[protocol.SessionKey]*Chat
+	files  []*Files // pages of files
 	closed bool
 }
 

@@ -54,7 +54,8 @@ type Files struct {
 	Value *Value[FilesView]
 	a     *App
 
-	all *Value[machineFiles]
+	all  *Value[machineFiles]
+	live follow
 }
 
 // machineFiles is what is known of a machine's workspace: its files, newest first.
@@ -64,9 +65,13 @@ type machineFiles struct {
 	note  string
 }
 
-// NewFiles makes it, with nothing loaded.
+// NewFiles makes it, with nothing loaded. Leave ends it.
 func NewFiles(a *App) *Files {
-	return &Files{Value: NewValue(FilesView{Loading: true}), a: a, all: NewValue(machineFiles{})}
+	f := &Files{Value: NewValue(FilesView{Loading: true}), a: a, all: NewValue(machineFiles{})}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.files = append(a.files, f)
+	return f
 }
 
 // Open shows the top of a place.
@@ -119,6 +124,7 @@ func (f *Files) Sort(by FileSort) {
 // Reload asks the place again. What is shown stays until it has answered.
 func (f *Files) Reload() {
 	f.all.Update(func(machineFiles) machineFiles { return machineFiles{} })
+	f.Value.Update(func(v FilesView) FilesView { v.Serves = f.serves(v.Place); return v })
 	f.show()
 }
 

@@ -152,14 +152,11 @@ func Folders(n protocol.NodeInfo) (list []Crumb) {
 
 // folder asks a machine for one of its folders.
 func (f *Files) folder(ctx context.Context, v FilesView) ([]FileEntry, string, error) {
-	r, err := Call(ctx, f.a, protocol.FilesList, protocol.FilesListParams{Node: v.Place, Path: v.Dir})
+	r, err := Call(ctx, f.a, protocol.FilesList, protocol.FilesListParams{Node: v.Place, Path: v.Dir, Watch: true})
 	if err != nil {
 		return nil, "", err
 	}
-	list := make([]FileEntry, len(r.Entries))
-	for i, e := range r.Entries {
-		list[i] = entryOf(v.Dir, e)
-	}
+	list := f.followed(v, r)
 	f.Value.Update(func(now FilesView) FilesView {
 		if now.Place == v.Place && now.Dir == v.Dir {
 			now.At, now.Fixed = r.Path, r.ReadOnly

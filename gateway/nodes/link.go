@@ -8,6 +8,12 @@ type Contact struct {
 	Listens    <-chan struct{} // closed once events may be sent: what comes before hello-ok is lost on a node that knows only the seeds
 }
 
+// LinkOf is Link for who needs the connection alone.
+func (h *Hub) LinkOf(id protocol.NodeID) (Link, bool) {
+	l, _, ok := h.Link(id)
+	return l, ok
+}
+
 // Link gives a machine's connection; ok is false while it has none.
 func (h *Hub) Link(id protocol.NodeID) (l Link, c Contact, ok bool) {
 	h.mu.Lock()

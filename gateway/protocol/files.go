@@ -8,6 +8,15 @@ var (
 	FilesMove    = Method[FilesMoveParams, FilesDone]{"files.move"} // rename, or into another folder
 	FilesTrash   = Method[FilesTrashParams, FilesTrashResult]{"files.trash"}
 	FilesRestore = Method[FilesRestoreParams, FilesDone]{"files.restore"}
+	FilesUnwatch = Method[FilesUnwatchParams, Ack]{"files.unwatch"}
+	FilesReport  = Method[FilesChange, Ack]{"files.changed"} // by the node
+)
+
+// EventFiles tells a client what changed in a folder that it watches, as a [FilesChange]; EventFilesUnwatch tells a node, by [FilesUnwatchParams], that nobody
+// wants to know of a folder any more.
+const (
+	EventFiles        = "files.changed"
+	EventFilesUnwatch = "files.unwatch"
 )
 
 // ExtFiles in ConnectParams.Extensions: the node serves the browser of its files.
@@ -53,6 +62,23 @@ type FilesListParams struct {
 	Path string `json:"path,omitempty"`
 	// Watch has the folder's changes sent as [EventFiles] until files.unwatch or the end of the connection.
 	Watch bool `json:"watch,omitempty"`
+	// WatchID is the gateway's name for that, told to the node.
+	WatchID string `json:"watchId,omitempty"`
+}
+
+// FilesUnwatchParams ends the watching of a folder, by the name that files.list gave it.
+type FilesUnwatchParams struct {
+	WatchID string `json:"watchId"`
+}
+
+// FilesChange is what changed in a watched folder. With Again it has to be listed anew, and is not watched any more.
+type FilesChange struct {
+	Node     NodeID     `json:"nodeId,omitempty"`
+	WatchIDs []string   `json:"watchIds,omitempty"` // whom it concerns
+	Path     string     `json:"path"`               // absolute
+	Entries  []FileInfo `json:"entries,omitempty"`  // new or changed
+	Gone     []string   `json:"gone,omitempty"`     // names
+	Again    bool       `json:"again,omitempty"`
 }
 
 // FilesListResult is a folder. Entries are in no order.
@@ -61,6 +87,7 @@ type FilesListResult struct {
 	Entries  []FileInfo `json:"entries"`
 	Cut      bool       `json:"cut,omitempty"`      // there are more than can be told
 	ReadOnly bool       `json:"readOnly,omitempty"` // nothing in it may be changed
+	WatchID  string     `json:"watchId,omitempty"`  // it is watched, under this name
 }
 
 // FilesPathParams names one path.

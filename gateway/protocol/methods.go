@@ -175,6 +175,8 @@ var Methods = []MethodInfo{
 	{WorkspaceWrite.Name, ScopeAdmin, []Mode{ModeClient}, false},
 	{WorkspaceDelete.Name, ScopeAdmin, []Mode{ModeClient}, false},
 	{FilesList.Name, ScopeInvoke, []Mode{ModeClient}, true},
+	{FilesUnwatch.Name, ScopeNone, []Mode{ModeClient}, true},
+	{FilesReport.Name, ScopeNode, []Mode{ModeNode}, true},
 	{FilesMake.Name, ScopeInvoke, []Mode{ModeClient}, true},
 	{FilesMove.Name, ScopeInvoke, []Mode{ModeClient}, true},
 	{FilesTrash.Name, ScopeInvoke, []Mode{ModeClient}, true},
@@ -241,7 +243,7 @@ const (
 // Events is every event, in the order hello-ok advertises them.
 var Events = []string{
 	EventChat, EventToolInvoke, EventLogsGet, EventTransferSend, EventTransferStart, EventTransferReceive, EventTransferEnd,
-	EventOutbound, EventTyping, EventFeed, EventToolCancel, EventTransferStop, EventError,
+	EventOutbound, EventTyping, EventFeed, EventToolCancel, EventTransferStop, EventFiles, EventFilesUnwatch, EventError,
 }
 
 // MethodByName finds a method's entry.

@@ -13,7 +13,14 @@ import (
 // browse registers the browser of machines' files.
 func (s *Server) browse(all map[string]handler) {
 	handle(all, protocol.FilesList, func(ctx context.Context, c *Conn, p protocol.FilesListParams) (protocol.FilesListResult, error) {
-		return fileAct[protocol.FilesListResult](ctx, s, c, protocol.ActList, p.Node, p, p.Path)
+		return s.listFolder(ctx, c, p)
+	})
+	handle(all, protocol.FilesUnwatch, func(_ context.Context, c *Conn, p protocol.FilesUnwatchParams) (protocol.Ack, error) {
+		return protocol.Ack{OK: true, Dropped: !s.watches.end(p.WatchID, c)}, nil
+	})
+	handle(all, protocol.FilesReport, func(ctx context.Context, c *Conn, p protocol.FilesChange) (protocol.Ack, error) {
+		s.watches.tell(ctx, c, p)
+		return protocol.Ack{OK: true}, nil
 	})
 	handle(all, protocol.FilesMake, func(ctx context.Context, c *Conn, p protocol.FilesPathParams) (protocol.FilesDone, error) {
 		if p.Path == "" {

@@ -81,6 +81,7 @@ func (c *Conn) run() {
 	c.mu.Lock()
 	detach := c.detach
 	c.mu.Unlock()
+	c.srv.watches.leave(c)
 	if detach != nil {
 		detach()
 	}

@@ -19,6 +19,7 @@ import (
 
 // Server serves GET /ws and GET /health. It is safe for use by many goroutines.
 type Server struct {
+	watches  watches
 	s        Services
 	methods  map[string]handler
 	upgrader websocket.Upgrader

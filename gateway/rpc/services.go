@@ -51,6 +51,7 @@ type Nodes interface {
 	Update(ctx context.Context, p protocol.NodesUpdateParams) (protocol.NodeInfo, error)
 	Pinged(id protocol.NodeID, link nodes.Link, took time.Duration)
 	Release(id protocol.NodeID)
+	LinkOf(id protocol.NodeID) (nodes.Link, bool)
 	Tools() []protocol.ToolSpec
 	Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
 	Nodes() []protocol.NodeInfo

@@ -15,11 +15,17 @@ import (
 
 // Browser is safe for use by many goroutines.
 type Browser struct {
-	ws *workspace.Root
+	ws    *workspace.Root
+	watch watch
 }
 
-// New makes the browser of a workspace.
-func New(ws *workspace.Root) *Browser { return &Browser{ws: ws} }
+// New makes the browser of a workspace. tell hears of changes in the folders that are watched, on one goroutine. Close ends it.
+func New(ws *workspace.Root, tell func(protocol.FilesChange)) *Browser {
+	return &Browser{ws: ws, watch: watch{tell: tell}}
+}
+
+// Close ends all watching.
+func (b *Browser) Close() { b.watch.close() }
 
 // These bound one answer, which must fit into a frame: what is in a folder beyond them is not told.
 const (
@@ -61,6 +67,13 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 	if err != nil {
 		return protocol.FilesListResult{}, err
 	}
+	var known []workspace.Info
+	watching := b.begin(p.WatchID, at)
+	defer func() {
+		if watching != "" {
+			b.know(watching, known)
+		}
+	}()
 	d, err := b.ws.OpenDir(at)
 	if err != nil {
 		return protocol.FilesListResult{}, worded("open", at, err)
@@ -77,6 +90,9 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 			return false
 		}
 		out.Entries = append(out.Entries, b.info(d.Abs, i))
+		if watching != "" {
+			known = append(known, i)
+		}
 		return true
 	})
 	if err == nil {
@@ -84,6 +100,9 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 	}
 	if err != nil {
 		return protocol.FilesListResult{}, worded("list", at, err)
+	}
+	if watching != "" {
+		out.WatchID = p.WatchID
 	}
 	return out, nil
 }

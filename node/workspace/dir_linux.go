@@ -203,6 +203,12 @@ func (d *Dir) Info(name string) (Info, error) {
 	return Info{Name: name, Mode: mode, Size: st.Size, Time: time.Unix(st.Mtim.Unix())}, nil
 }
 
+// sameDir reports whether two handles are of one directory.
+func sameDir(a, b *Dir) bool {
+	var x, y unix.Stat_t
+	return unix.Fstat(a.fd, &x) == nil && unix.Fstat(b.fd, &y) == nil && x.Dev == y.Dev && x.Ino == y.Ino
+}
+
 // Content is an open regular file that is only read. The caller closes it.
 type Content struct {
 	// Size in bytes when it was opened. Files that the system makes up, as in /proc, say 0.

@@ -125,6 +125,16 @@ func (d *Dir) Info(name string) (Info, error) {
 	return Info{Name: name, Mode: info.Mode(), Size: info.Size(), Time: info.ModTime()}, nil
 }
 
+// sameDir reports whether two handles are of one directory.
+func sameDir(a, b *Dir) bool {
+	x, err := a.root.Stat(".")
+	if err != nil {
+		return false
+	}
+	y, err := b.root.Stat(".")
+	return err == nil && os.SameFile(x, y)
+}
+
 // Content is an open regular file that is only read. The caller closes it.
 type Content struct {
 	// Size in bytes when it was opened.

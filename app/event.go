@@ -1,0 +1,15 @@
+package app
+
+import (
+	"encoding/json"
+
+	"fairlead/gateway/protocol"
+)
+
+// event takes in what the gateway says outside the feed. It does not block.
+func (b *backend) event(e protocol.EventFrame) {
+	var c protocol.FilesChange
+	if e.Event == protocol.EventFiles && json.Unmarshal(e.Payload, &c) == nil {
+		b.state.FilesChanged(c)
+	}
+}

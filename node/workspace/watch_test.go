@@ -1,0 +1,148 @@
+package workspace
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// watching watches the workspace's folder sub, as one that was listed just now.
+func watching(t *testing.T) (r *Root, dir string, w *Watcher, heard chan Changed) {
+	t.Helper()
+	r = openTemp(t)
+	put(t, filepath.Join(r.Dir(), "sub/a"), "A")
+	put(t, filepath.Join(r.Dir(), "sub/b"), "B")
+	heard = make(chan Changed, 100)
+	w, err := r.NewWatcher(func(c Changed) { heard <- c })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	dir, err = w.Add(resolve(t, r, "sub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Know(dir, listed(t, r, "sub"))
+	return r, dir, w, heard
+}
+
+func listed(t *testing.T, r *Root, name string) (list []Info) {
+	t.Helper()
+	d, err := r.OpenDir(resolve(t, r, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Release()
+	if err := d.Infos(func(i Info) bool { list = append(list, i); return true }); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// until gathers changes until they come to a state.
+func until(t *testing.T, heard chan Changed, have map[string]bool, ok func(map[string]bool) bool) {
+	t.Helper()
+	for limit := time.After(10 * time.Second); !ok(have); {
+		select {
+		case c := <-heard:
+			for _, i := range c.Entries {
+				have[i.Name] = true
+			}
+			for _, name := range c.Gone {
+				delete(have, name)
+			}
+			if c.Again {
+				have["again"] = true
+			}
+		case <-limit:
+			t.Fatalf("it did not come within 10 s: %v", have)
+		}
+	}
+}
+
+func TestWatcherTellsWhatChanged(t *testing.T) {
+	_, dir, w, heard := watching(t)
+	have := map[string]bool{"a": true, "b": true}
+	put(t, filepath.Join(dir, "new"), "N")
+	until(t, heard, have, func(h map[string]bool) bool { return h["new"] })
+	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, heard, have, func(h map[string]bool) bool { return !h["a"] })
+	delete(have, "b")
+	put(t, filepath.Join(dir, "b"), "longer")
+	until(t, heard, have, func(h map[string]bool) bool { return h["b"] })
+	w.Remove(dir)
+	w.Remove(dir)
+	put(t, filepath.Join(dir, "later"), "L")
+	dir2, err := w.Add(Path{Abs: dir})
+	if err != nil || dir2 != dir {
+		t.Fatal(dir2, err)
+	}
+	w.Know(dir, nil)
+	put(t, filepath.Join(dir, "last"), "L")
+	until(t, heard, have, func(h map[string]bool) bool { return h["last"] })
+	if have["later"] {
+		t.Error("it told of a folder that nobody watched")
+	}
+}
+
+func TestWatcherListsAFolderAnewInWhichMuchHappens(t *testing.T) {
+	_, dir, w, heard := watching(t)
+	have := map[string]bool{"a": true, "b": true}
+	for i := range watchNames + 100 {
+		put(t, filepath.Join(dir, fmt.Sprint("f", i)), "")
+	}
+	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, heard, have, func(h map[string]bool) bool { return len(h) == watchNames+101 && !h["a"] })
+	// The system lost events, and told nothing of them.
+	w.mu.Lock()
+	delete(w.dirs[dir].known, "b")
+	w.mu.Unlock()
+	delete(have, "b")
+	w.lost()
+	put(t, filepath.Join(dir, "f1"), "more")
+	until(t, heard, have, func(h map[string]bool) bool { return h["b"] })
+}
+
+func TestWatcherGivesUpAFolderThatIsReplaced(t *testing.T) {
+	r, dir, _, heard := watching(t)
+	out := t.TempDir()
+	put(t, filepath.Join(out, "secret"), "S")
+	if err := os.Rename(dir, filepath.Join(r.Dir(), "old")); err != nil {
+		t.Fatal(err)
+	}
+	link(t, out, dir)
+	put(t, filepath.Join(out, "secret2"), "S")
+	have := map[string]bool{}
+	until(t, heard, have, func(h map[string]bool) bool { return h["again"] })
+	if slices.ContainsFunc([]string{"secret", "secret2"}, func(s string) bool { return have[s] }) {
+		t.Errorf("it told what lies outside: %v", have)
+	}
+}
+
+func TestChangesBeforeTheListAreToldAfterIt(t *testing.T) {
+	r := openTemp(t)
+	heard := make(chan Changed, 10)
+	w, err := r.NewWatcher(func(c Changed) { heard <- c })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	dir, err := w.Add(resolve(t, r, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "between"), "B")
+	w.Know(dir, nil) // the list was made before that
+	until(t, heard, map[string]bool{}, func(h map[string]bool) bool { return h["between"] })
+	if _, err := w.Add(Path{Abs: filepath.Join(dir, "none")}); err == nil || strings.Contains(err.Error(), dir) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
