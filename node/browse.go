@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -20,6 +21,14 @@ func (n *Node) act(ctx context.Context, inv protocol.ToolInvoke) (json.RawMessag
 	return n.browse.Act(ctx, inv.Tool, inv.Args)
 }
 
+// past is where the node keeps what the agent replaced.
+func past(home string) string {
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, "before")
+}
+
 // sweepFilesEvery is how often what is too old is removed for good.
 const sweepFilesEvery = 24 * time.Hour
 
@@ -30,6 +39,9 @@ func (n *Node) sweepFiles(ctx context.Context) {
 	for {
 		if err := n.ws.SweepTrash(time.Now()); err != nil {
 			n.log.Warn("The trash could not be emptied", "err", err)
+		}
+		if err := n.browse.Sweep(time.Now()); err != nil {
+			n.log.Warn("What the agent replaced could not be swept", "err", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -176,6 +176,9 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		ctx = tools.WithNetwork(ctx)
 	}
 	ctx = tools.WithFolders(ctx, inv.Folders)
+	if inv.RunID != "" && (inv.Tool == "Write" || inv.Tool == "Edit") {
+		ctx = tools.WithKeep(ctx, n.browse.Keep(inv.CallID, inv.SessionKey, inv.RunID))
+	}
 	ctx = tool.WithIdempotencyKey(tools.WithExpect(tools.WithCall(ctx, inv.CallID), inv.Expect), inv.IdempotencyKey)
 	latest := make(chan protocol.ToolProgress, 1)
 	reported := make(chan struct{})

@@ -94,7 +94,7 @@ func New(opts Options) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{opts: opts, ws: ws, out: newOutbox(), turns: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
-	n.browse = files.New(ws, n.filesChanged)
+	n.browse = files.New(ws, past(opts.Home), n.filesChanged)
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}

@@ -155,6 +155,7 @@ func (p *Page) names() {
 func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.names()
+	p.list.marks = p.marks()
 	p.list.Set(v.Entries, v.Filter != "")
 	p.way.set(v.Crumbs(p.app.Value.Get()))
 	p.heads.set(v.Sort, v.Serves && v.Filter == "")
@@ -203,6 +204,9 @@ func (p *Page) sortBy(column string) {
 // draw draws the page anew only when other parts are shown: a field keeps the keyboard and what is typed in it.
 func (p *Page) draw() {
 	v := p.view
+	if p.drawn == "cover" {
+		return // it is left by its own button
+	}
 	if f := v.File; f != nil {
 		if p.viewer == nil || p.viewer.path != f.Path {
 			p.viewer = newViewer(p, *f)
@@ -213,11 +217,11 @@ func (p *Page) draw() {
 		return
 	}
 	p.viewer = nil
-	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", v.Place == "", v.Dir == "", v.Serves, v.Fixed)
+	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0)
 	if now == p.drawn {
 		return
 	}
-	framed := strings.HasPrefix(p.drawn, "list") && strings.HasSuffix(p.drawn, fmt.Sprint(v.Place == "", v.Dir == "", v.Serves, v.Fixed))
+	framed := strings.HasPrefix(p.drawn, "list") && strings.HasSuffix(p.drawn, fmt.Sprint(v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0))
 	p.drawn = now
 	var o fyne.CanvasObject = container.NewBorder(p.heads.box, nil, nil, nil, p.list)
 	switch {
@@ -240,6 +244,9 @@ func (p *Page) draw() {
 		up.Hide()
 	}
 	actions := []fyne.CanvasObject{widgets.NewQuiet("", "reset", p.m.Reload), p.place}
+	if v.Serves && len(v.Changed) > 0 {
+		actions = append(actions, widgets.NewQuiet("Changes", "edit", func() { p.changesOf("") }))
+	}
 	row := []fyne.CanvasObject{up, p.way.box}
 	switch {
 	case v.Place == "":
@@ -269,7 +276,7 @@ func (p *Page) create() {
 
 // close leaves the file.
 func (p *Page) close() {
-	p.viewer = nil
+	p.viewer, p.drawn = nil, ""
 	if p.view.File != nil {
 		p.m.Up()
 		return

@@ -49,6 +49,9 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		}
 		actions = append(actions, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(f.Text) }))
 	}
+	if c, ok := p.view.ChangeOf(p.whole(f.Path)); ok && p.view.Place != "" {
+		actions = append(actions, widgets.NewQuiet("Changed by the agent", "edit", func() { p.change(c) }))
+	}
 	if p.local() {
 		actions = append(actions, widgets.NewButton("Open with its program", "external", func() { p.h.Open(p.whole(f.Path)) }))
 	} else if p.h.Fetch != nil && p.view.Place != "" {

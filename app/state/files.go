@@ -45,7 +45,9 @@ type FilesView struct {
 	File    *OpenFile
 	// Serves says that the place tells sizes and times and lets files be moved and deleted; Fixed that nothing may be changed in this folder.
 	Serves, Fixed bool
-	At            string // the folder's own absolute path, where it is known
+	// Changed is what the agent changed on the machine, the newest first.
+	Changed []protocol.FileChange
+	At      string // the folder's own absolute path, where it is known
 }
 
 // Files is the view-model of the page of files. Its methods return at once, are safe for use by many goroutines, and what they lead to arrives as

@@ -157,6 +157,7 @@ func (f *Files) folder(ctx context.Context, v FilesView) ([]FileEntry, string, e
 		return nil, "", err
 	}
 	list := f.followed(v, r)
+	f.askChanges(v.Place, 0)
 	f.Value.Update(func(now FilesView) FilesView {
 		if now.Place == v.Place && now.Dir == v.Dir {
 			now.At, now.Fixed = r.Path, r.ReadOnly

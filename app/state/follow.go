@@ -15,6 +15,8 @@ type follow struct {
 	place protocol.NodeID
 	dir   string
 	early []protocol.FilesChange // what came before the list that it is about
+	// asking says that the machine will be asked what the agent changed.
+	asking bool
 }
 
 // maxEarly bounds the changes that wait for their list.
@@ -77,6 +79,7 @@ func (f *Files) changed(c protocol.FilesChange) {
 	case c.Again:
 		f.Reload()
 	default:
+		f.askChanges(place, changesPause)
 		f.Value.Update(func(v FilesView) FilesView {
 			if v.Place != place || v.Dir != dir || v.Filter != "" {
 				return v

@@ -8,6 +8,9 @@ var (
 	FilesMove    = Method[FilesMoveParams, FilesDone]{"files.move"} // rename, or into another folder
 	FilesTrash   = Method[FilesTrashParams, FilesTrashResult]{"files.trash"}
 	FilesRestore = Method[FilesRestoreParams, FilesDone]{"files.restore"}
+	FilesChanges = Method[FilesChangesParams, FilesChangesResult]{"files.changes"}
+	FilesDiff    = Method[FilesChangeParams, FilesDiffResult]{"files.diff"}
+	FilesRevert  = Method[FilesChangeParams, FilesDone]{"files.revert"}
 	FilesUnwatch = Method[FilesUnwatchParams, Ack]{"files.unwatch"}
 	FilesReport  = Method[FilesChange, Ack]{"files.changed"} // by the node
 )
@@ -32,6 +35,9 @@ const (
 	ActMove    = FileAct + "Move"
 	ActTrash   = FileAct + "Trash"
 	ActRestore = FileAct + "Restore"
+	ActChanges = FileAct + "Changes"
+	ActDiff    = FileAct + "Diff"
+	ActRevert  = FileAct + "Revert"
 )
 
 // Kinds of a FileInfo.
@@ -132,4 +138,48 @@ type FilesRestoreParams struct {
 	ID   string `json:"id"`
 	// Path is where it was, by which the rules judge; the trash's own word counts.
 	Path string `json:"path"`
+}
+
+// FilesChangesParams asks what the agent changed on a machine by Write and Edit, in one chat or in all. What commands changed is not known.
+type FilesChangesParams struct {
+	Node       NodeID     `json:"nodeId"`
+	SessionKey SessionKey `json:"sessionKey,omitempty"`
+}
+
+// FilesChangesResult lists the changes, the newest first.
+type FilesChangesResult struct {
+	Changes []FileChange `json:"changes"`
+}
+
+// FileChange is what one run of the agent made of one file.
+type FileChange struct {
+	ID         string     `json:"id"`
+	Path       string     `json:"path"` // absolute
+	SessionKey SessionKey `json:"sessionKey"`
+	RunID      RunID      `json:"runId"`
+	At         int64      `json:"at"`
+	New        bool       `json:"new,omitempty"`  // there was no file
+	Last       bool       `json:"last,omitempty"` // of the last run of its chat that changed files here
+	Lost       string     `json:"lost,omitempty"` // why what was there is not kept
+}
+
+// FilesChangeParams names a change. Path is its file, by which the rules judge.
+type FilesChangeParams struct {
+	Node NodeID `json:"nodeId"`
+	ID   string `json:"id"`
+	Path string `json:"path"`
+}
+
+// States of a change.
+const (
+	ChangeStands   = "stands"   // the file is as the agent left it
+	ChangeReverted = "reverted" // it is as it was before
+	ChangeAltered  = "altered"  // it was changed since
+)
+
+// FilesDiffResult is a change as a unified diff, from what was there before the run to what is there now.
+type FilesDiffResult struct {
+	State string `json:"state"`
+	Diff  string `json:"diff,omitempty"`
+	Why   string `json:"why,omitempty"` // there is no diff, or only a part of one
 }

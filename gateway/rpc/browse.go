@@ -15,6 +15,21 @@ func (s *Server) browse(all map[string]handler) {
 	handle(all, protocol.FilesList, func(ctx context.Context, c *Conn, p protocol.FilesListParams) (protocol.FilesListResult, error) {
 		return s.listFolder(ctx, c, p)
 	})
+	handle(all, protocol.FilesChanges, func(ctx context.Context, c *Conn, p protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
+		return fileAct[protocol.FilesChangesResult](ctx, s, c, protocol.ActChanges, p.Node, p, "")
+	})
+	handle(all, protocol.FilesDiff, func(ctx context.Context, c *Conn, p protocol.FilesChangeParams) (protocol.FilesDiffResult, error) {
+		if p.ID == "" || p.Path == "" {
+			return protocol.FilesDiffResult{}, protocol.ErrBadRequest.With("id and path required")
+		}
+		return fileAct[protocol.FilesDiffResult](ctx, s, c, protocol.ActDiff, p.Node, p, p.Path)
+	})
+	handle(all, protocol.FilesRevert, func(ctx context.Context, c *Conn, p protocol.FilesChangeParams) (protocol.FilesDone, error) {
+		if p.ID == "" || p.Path == "" {
+			return protocol.FilesDone{}, protocol.ErrBadRequest.With("id and path required")
+		}
+		return fileAct[protocol.FilesDone](ctx, s, c, protocol.ActRevert, p.Node, p, p.Path)
+	})
 	handle(all, protocol.FilesUnwatch, func(_ context.Context, c *Conn, p protocol.FilesUnwatchParams) (protocol.Ack, error) {
 		return protocol.Ack{OK: true, Dropped: !s.watches.end(p.WatchID, c)}, nil
 	})
@@ -67,8 +82,11 @@ func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node p
 	for _, p := range paths {
 		act.Paths = append(act.Paths, cmp.Or(p, ".")) // the empty path is the workspace
 	}
-	if name == protocol.ActList {
+	switch name {
+	case protocol.ActList, protocol.ActChanges:
 		act.As, act.Effect = "Glob", protocol.EffectRead
+	case protocol.ActDiff:
+		act.As, act.Effect = "Read", protocol.EffectRead
 	}
 	res, err := s.direct(ctx, c, dispatch.Call{Tool: protocol.NewToolName(node, name), Args: raw, Act: act})
 	if err != nil {

@@ -17,11 +17,12 @@ import (
 type Browser struct {
 	ws    *workspace.Root
 	watch watch
+	past  *past
 }
 
-// New makes the browser of a workspace. tell hears of changes in the folders that are watched, on one goroutine. Close ends it.
-func New(ws *workspace.Root, tell func(protocol.FilesChange)) *Browser {
-	return &Browser{ws: ws, watch: watch{tell: tell}}
+// New makes the browser of a workspace. What the agent replaces is kept in the folder home, which is made; empty keeps nothing. tell hears of changes in the folders that are watched, on one goroutine. Close ends it.
+func New(ws *workspace.Root, home string, tell func(protocol.FilesChange)) *Browser {
+	return &Browser{ws: ws, watch: watch{tell: tell}, past: &past{dir: home}}
 }
 
 // Close ends all watching.
@@ -46,6 +47,12 @@ func (b *Browser) Act(ctx context.Context, name string, args json.RawMessage) (j
 		return act(ctx, args, b.trash)
 	case protocol.ActRestore:
 		return act(ctx, args, b.restore)
+	case protocol.ActChanges:
+		return act(ctx, args, b.changes)
+	case protocol.ActDiff:
+		return act(ctx, args, b.diff)
+	case protocol.ActRevert:
+		return act(ctx, args, b.revert)
 	}
 	return nil, fmt.Errorf("this machine does not know %s; bring its Fairlead up to date", name)
 }

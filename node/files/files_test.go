@@ -22,7 +22,7 @@ func browser(t *testing.T) (*Browser, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ws.Close() })
-	return New(ws, func(protocol.FilesChange) {}), ws.Dir()
+	return New(ws, filepath.Join(ws.Dir(), "..", "past"), func(protocol.FilesChange) {}), ws.Dir()
 }
 
 func put(t *testing.T, name, text string) {
@@ -98,7 +98,7 @@ func BenchmarkListOfFiftyThousand(b *testing.B) {
 	}
 	defer ws.Close()
 	for b.Loop() {
-		raw, err := New(ws, nil).Act(b.Context(), protocol.ActList, json.RawMessage(`{}`))
+		raw, err := New(ws, "", nil).Act(b.Context(), protocol.ActList, json.RawMessage(`{}`))
 		if err != nil || len(raw) < 50_000 || len(raw) > protocol.MaxWriteFrame {
 			b.Fatal(len(raw), err)
 		}

@@ -93,7 +93,7 @@ func (f *files) edit(ctx context.Context, in editIn) (editOut, error) {
 	if bytes.Equal(data, old) {
 		return out, nil // its time stays: nothing has to be built again
 	}
-	w, err := f.ws.Write(p, data, sum)
+	w, err := f.ws.WriteKeeping(p, data, sum, keepOf(ctx))
 	if err != nil {
 		return editOut{}, writeError(p, err)
 	}

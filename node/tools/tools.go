@@ -44,7 +44,18 @@ const (
 	networkKey
 	callKey
 	foldersKey
+	keepKey
 )
+
+// WithKeep has Write and Edit give keep what they are about to replace.
+func WithKeep(ctx context.Context, keep workspace.Keep) context.Context {
+	return context.WithValue(ctx, keepKey, keep)
+}
+
+func keepOf(ctx context.Context) workspace.Keep {
+	keep, _ := ctx.Value(keepKey).(workspace.Keep)
+	return keep
+}
 
 // WithProgress lets a running tool report its live output: fn gets at most the last 4,000 characters and the number of bytes so far, at most
 // ten times a second, on the tool's goroutine. It should not block.

@@ -62,7 +62,7 @@ func (f *files) write(ctx context.Context, in writeIn) (writeOut, error) {
 		}
 		ctx = WithExpect(ctx, sum)
 	}
-	w, err := f.ws.Write(p, []byte(in.Content), expectOf(ctx))
+	w, err := f.ws.WriteKeeping(p, []byte(in.Content), expectOf(ctx), keepOf(ctx))
 	if err != nil {
 		return writeOut{}, writeError(p, err)
 	}

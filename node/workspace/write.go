@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,6 +40,15 @@ type Written struct {
 // old or the new file, never a mixture. A symbolic link is followed, not replaced. Mode, owner, access list and extended attributes are kept
 // as far as the system lets us. When expect is not empty and the file's hash differs, the error is [ErrChanged]. Call it under [Root.Lock].
 func (r *Root) Write(p Path, data []byte, expect string) (Written, error) {
+	return r.WriteKeeping(p, data, expect, nil)
+}
+
+// Keep is given what a write is about to replace, nil for no file, with the absolute path without links and the hash of what will be there. It is called
+// right before the file is replaced; what it returns stops nothing.
+type Keep func(abs string, old io.Reader, sum string)
+
+// WriteKeeping is Write, and gives keep, which may be nil, what was there.
+func (r *Root) WriteKeeping(p Path, data []byte, expect string, keep Keep) (Written, error) {
 	real, err := r.writable(p)
 	if err != nil {
 		return Written{}, err
@@ -65,7 +75,10 @@ func (r *Root) Write(p Path, data []byte, expect string) (Written, error) {
 		return Written{}, reason(err)
 	}
 	defer dir.Close()
-	return writeIn(dir, filepath.Base(real), data, expect)
+	if keep == nil {
+		return writeIn(dir, filepath.Base(real), data, expect, nil)
+	}
+	return writeIn(dir, filepath.Base(real), data, expect, func(old io.Reader, sum string) { keep(real, old, sum) })
 }
 
 // Writable says why p could not be written whatever is in it: a *ReadOnlyError, an *OutsideError, a *SwappedError.
@@ -89,7 +102,7 @@ func (r *Root) writable(p Path) (string, error) {
 	return name, nil
 }
 
-func writeIn(dir *os.Root, name string, data []byte, expect string) (w Written, err error) {
+func writeIn(dir *os.Root, name string, data []byte, expect string, keep func(io.Reader, string)) (w Written, err error) {
 	old, err := replaceable(dir, name)
 	if err != nil {
 		return w, err
@@ -111,6 +124,9 @@ func writeIn(dir *os.Root, name string, data []byte, expect string) (w Written, 
 		}
 	}
 	w = Written{SHA256: hash(data), New: old == nil}
+	if keep != nil {
+		keepOld(dir, name, old == nil, w.SHA256, keep)
+	}
 	if old != nil {
 		w.OtherNames = max(links(old)-1, 0)
 		old.Close() // Windows does not replace a file that is open
@@ -119,6 +135,18 @@ func writeIn(dir *os.Root, name string, data []byte, expect string) (w Written, 
 		return Written{}, err
 	}
 	return w, syncDir(dir)
+}
+
+// keepOld gives keep what the file holds.
+func keepOld(dir *os.Root, name string, fresh bool, sum string, keep func(io.Reader, string)) {
+	if fresh {
+		keep(nil, sum)
+		return
+	}
+	if f, _, err := openRegular(dir, name); err == nil { // one that may be written and not read cannot be kept
+		defer f.Close()
+		keep(f, sum)
+	}
 }
 
 // replaceable opens the file that a write would replace, nil when there is none. A rename asks neither for the file's own permissions nor for

@@ -1,0 +1,142 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"path"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// marks says of each file whether the agent changed it in the last turn of a chat.
+func (p *Page) marks() map[string]string {
+	last := map[string]bool{}
+	for _, c := range p.view.Changed {
+		if c.Last {
+			last[c.Path] = true
+		}
+	}
+	if len(last) == 0 {
+		return nil
+	}
+	marks := map[string]string{}
+	for _, e := range p.view.Entries {
+		if last[p.whole(e.Path)] {
+			marks[e.Path] = "changed by the agent"
+		}
+	}
+	return marks
+}
+
+// chatName is what a chat is called.
+func (p *Page) chatName(key protocol.SessionKey) string {
+	if s, ok := p.app.Value.Get().Session(key); ok {
+		return cmp.Or(s.Label, s.Title, string(key))
+	}
+	return string(key)
+}
+
+// changesOf lists what the agent changed on the machine, in one chat or in all.
+func (p *Page) changesOf(chat protocol.SessionKey) {
+	var shown []protocol.FileChange
+	var items []widgets.ListItem
+	chats := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { p.changesOf("") })}
+	seen := map[protocol.SessionKey]bool{}
+	for _, c := range p.view.Changed {
+		if !seen[c.SessionKey] {
+			seen[c.SessionKey] = true
+			chats = append(chats, fyne.NewMenuItem(p.chatName(c.SessionKey), func() { p.changesOf(c.SessionKey) }))
+		}
+		if chat != "" && c.SessionKey != chat {
+			continue
+		}
+		item := widgets.ListItem{Icon: "edit", Title: p.short(c.Path), Text: p.chatName(c.SessionKey), Trail: state.When(c.At, p.list.now())}
+		if c.New {
+			item.Icon = "plus"
+		}
+		if c.Last {
+			item.Text = "Last turn · " + item.Text
+		}
+		shown, items = append(shown, c), append(items, item)
+	}
+	list := widgets.NewItemList(func(i int) { p.change(shown[i]) })
+	list.Set(items)
+	which := widgets.NewButton("All chats", "chat", nil)
+	if chat != "" {
+		which.SetText(p.chatName(chat))
+	}
+	which.Trail = "down"
+	which.OnTap = func() { widgets.ShowMenu(which, chats) }
+	p.cover(widgets.NewPage("Changed by the agent", list, which, widgets.NewQuiet("All files", "back", p.close)))
+}
+
+// short is an absolute path as the page names it.
+func (p *Page) short(abs string) string {
+	top := p.whole("")
+	if len(abs) > len(top)+1 && abs[:len(top)] == top {
+		return abs[len(top)+1:]
+	}
+	return abs
+}
+
+// change shows one change, and lets it be taken back.
+func (p *Page) change(c protocol.FileChange) {
+	body := container.NewStack(container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text")))
+	said := widgets.NewText("", look.ColorMuted, look.SizeSmall)
+	revert := widgets.NewButton("Revert", "undo", nil)
+	revert.Disable()
+	back := widgets.NewQuiet("All changes", "back", func() { p.changesOf("") })
+	load := func() {
+		bind.Go(p.ctx, func(ctx context.Context) (protocol.FilesDiffResult, error) { return p.m.Diff(ctx, c) }, func(d protocol.FilesDiffResult, err error) {
+			var o fyne.CanvasObject
+			switch {
+			case err != nil:
+				o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "This change cannot be shown.", Do: err.Error()}, nil))
+			case d.Diff == "":
+				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file is as it was before."), look.ColorMuted, "text"))
+			default:
+				o = widgets.NewDiffView(d.Diff, 0)
+			}
+			body.Objects = []fyne.CanvasObject{o}
+			body.Refresh()
+			switch {
+			case err != nil:
+			case d.State == protocol.ChangeStands && c.Lost == "":
+				said.Set(d.Why, look.ColorMuted)
+				revert.Enable()
+			case d.State == protocol.ChangeAltered:
+				said.Set("The file was changed after the agent's change, so it cannot be reverted. "+d.Why, look.ColorNeedsYou)
+			case d.State == protocol.ChangeReverted:
+				said.Set("✓ The file is as it was before.", look.ColorGood)
+			}
+		})
+	}
+	revert.OnTap = func() {
+		revert.Disable()
+		bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.m.Revert(ctx, c) }, func(_ struct{}, err error) {
+			if err != nil {
+				p.fail("The change was not reverted", err)
+			}
+			load()
+		})
+	}
+	said.Ellipsis = true
+	p.cover(widgets.NewPage(path.Base(p.short(c.Path)), container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, widgets.Col(look.Gap,
+		widgets.NewText(p.short(c.Path), look.ColorMuted, look.SizeSmall), said)), nil, nil, nil, body), revert, back))
+	load()
+}
+
+// cover shows something in the place of the list, until close.
+func (p *Page) cover(o fyne.CanvasObject) {
+	p.viewer = &viewer{p: p, path: "", box: o}
+	p.drawn = "cover"
+	p.Box.Objects = []fyne.CanvasObject{o}
+	p.Box.Refresh()
+}

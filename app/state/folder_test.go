@@ -1,0 +1,131 @@
+package state
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// served is a machine that serves its files, of which acts are noted.
+func served(acts *[]string) func(*fake) {
+	return func(f *fake) {
+		f.snap.Nodes = []protocol.NodeInfo{{ID: "nas", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/media/photos"}}}}}
+		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
+			return protocol.FilesListResult{Path: "/srv/" + p.Path, WatchID: "w-" + p.Path, Entries: []protocol.FileInfo{
+				{Name: "b.txt", Kind: protocol.FileRegular, Size: 2, Time: 2}, {Name: "sub", Kind: protocol.FileFolder}, {Name: "a.txt", Kind: protocol.FileRegular, Size: 1, Time: 1},
+			}}, nil
+		})
+		on(f, protocol.FilesMove, func(p protocol.FilesMoveParams) (protocol.FilesDone, error) {
+			*acts = append(*acts, "move "+p.Path+" "+p.To)
+			return protocol.FilesDone{Path: p.To}, nil
+		})
+		on(f, protocol.FilesTrash, func(p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
+			*acts = append(*acts, "trash "+strings.Join(p.Paths, " "))
+			return protocol.FilesTrashResult{Items: []protocol.Trashed{{ID: "1", Path: "/srv/" + p.Paths[0]}}, Problem: "no further"}, nil
+		})
+		on(f, protocol.FilesRestore, func(p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
+			*acts = append(*acts, "restore "+p.ID+" "+p.Path)
+			return protocol.FilesDone{}, nil
+		})
+		on(f, protocol.FilesUnwatch, func(p protocol.FilesUnwatchParams) (protocol.Ack, error) {
+			*acts = append(*acts, "unwatch "+p.WatchID)
+			return protocol.Ack{}, nil
+		})
+		on(f, protocol.FilesChanges, func(protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
+			return protocol.FilesChangesResult{Changes: []protocol.FileChange{{ID: "c", Path: "/srv/a.txt", Last: true}}}, nil
+		})
+	}
+}
+
+func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
+	var acts []string
+	bubble(t, served(&acts), func(t *testing.T, a *App, f *fake) {
+		fs := NewFiles(a)
+		look := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			if got := names(fs.Value.Get().Entries); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+		fs.Open("nas")
+		look("sub/ a.txt b.txt")
+		if v := fs.Value.Get(); !v.Serves || v.At != "/srv/" || len(v.Changed) != 1 {
+			t.Errorf("%+v", v)
+		}
+		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Entries: []protocol.FileInfo{{Name: "c.txt", Kind: protocol.FileRegular}, {Name: "a.txt", Kind: protocol.FileRegular, Size: 9}}, Gone: []string{"b.txt"}})
+		look("sub/ a.txt c.txt")
+		if e := fs.Value.Get().Entries[1]; e.Info.Size != 9 {
+			t.Errorf("%+v", e)
+		}
+		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"other"}, Gone: []string{"c.txt"}})
+		look("sub/ a.txt c.txt")
+		fs.Enter("sub")
+		look("sub/sub/ sub/a.txt sub/b.txt")
+		if !strings.Contains(strings.Join(acts, ";"), "unwatch w-") {
+			t.Errorf("the folder before is watched still: %v", acts)
+		}
+		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-sub"}, Again: true})
+		synctest.Wait()
+		if n := len(f.called(protocol.FilesList.Name)); n != 3 {
+			t.Errorf("listed %d times", n)
+		}
+		fs.Leave()
+		synctest.Wait()
+		if acts[len(acts)-1] != "unwatch w-sub" {
+			t.Errorf("%v", acts)
+		}
+		time.Sleep(2 * changesPause)
+	})
+}
+
+func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
+	var acts []string
+	bubble(t, served(&acts), func(t *testing.T, a *App, f *fake) {
+		fs := NewFiles(a)
+		fs.Open("nas")
+		synctest.Wait()
+		fs.Enter("sub")
+		synctest.Wait()
+		acts = nil
+		for _, name := range []string{"", " ", "..", "a/b", `a\b`} {
+			if err := fs.Rename(t.Context(), "sub/a.txt", name); err == nil {
+				t.Errorf("the name %q was taken", name)
+			}
+		}
+		if err := fs.Rename(t.Context(), "sub/a.txt", "new.txt"); err != nil {
+			t.Error(err)
+		}
+		n, undo, err := fs.Trash(t.Context(), []string{"sub/a.txt", "sub/b.txt"})
+		if n != 1 || err == nil || err.Error() != "no further" {
+			t.Errorf("%d, %v", n, err)
+		}
+		undo()
+		synctest.Wait()
+		var got []string
+		for _, act := range acts {
+			if !strings.HasPrefix(act, "unwatch") {
+				got = append(got, act)
+			}
+		}
+		if s := strings.Join(got, "; "); s != "move sub/a.txt sub/new.txt; trash sub/a.txt sub/b.txt; restore 1 /srv/sub/a.txt" {
+			t.Error(s)
+		}
+		v := fs.Value.Get()
+		if c := v.Crumbs(a.Value.Get()); len(c) != 1 || c[0] != (Crumb{"sub", "sub"}) {
+			t.Errorf("%v", c)
+		}
+		fs.Enter("/media/photos/2024")
+		if c := fs.Value.Get().Crumbs(a.Value.Get()); len(c) != 2 || c[0] != (Crumb{"photos", "/media/photos"}) || c[1] != (Crumb{"2024", "/media/photos/2024"}) {
+			t.Errorf("%v", c)
+		}
+		fs.Enter("/srv/deep/er/")
+		if d := fs.Value.Get().Dir; d != "deep/er" {
+			t.Error(d)
+		}
+		synctest.Wait()
+	})
+}

@@ -1,0 +1,89 @@
+package state
+
+import (
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestPickChoosesAsListsOfFilesDo(t *testing.T) {
+	var p Pick
+	p.Set(strings.Fields("a b c d e"))
+	chosen := func(want string) {
+		t.Helper()
+		if got := strings.Join(p.Chosen(), " "); got != want {
+			t.Errorf("%q are chosen, want %q", got, want)
+		}
+	}
+	p.One(1)
+	p.Range(3)
+	chosen("b c d")
+	p.Range(0)
+	chosen("a b")
+	p.Toggle(4)
+	chosen("a b e")
+	p.Toggle(0)
+	chosen("b e")
+	p.Move(1, false)
+	chosen("b")
+	p.Move(2, true)
+	chosen("b c d")
+	p.Move(-9, false)
+	chosen("a")
+	p.All()
+	chosen("a b c d e")
+	p.None()
+	chosen("")
+	p.Range(9)
+	p.One(9)
+	if p.Has(-1) || p.Has(9) {
+		t.Error("lines that are not there are chosen")
+	}
+}
+
+func TestPickKeepsWhatIsChosenWhenTheListChanges(t *testing.T) {
+	var p Pick
+	p.Set(strings.Fields("a b c d"))
+	p.One(1)
+	p.Toggle(2)
+	p.Set(strings.Fields("new d c b a"))
+	if got := strings.Join(p.Chosen(), " "); got != "c b" || p.At() != 2 {
+		t.Errorf("%q, at %d", got, p.At())
+	}
+	p.Set(strings.Fields("new d a")) // both were deleted: the keyboard stays at its line
+	if len(p.Chosen()) != 0 || p.At() != 2 {
+		t.Errorf("%v, at %d", p.Chosen(), p.At())
+	}
+	p.Set(nil)
+	if p.At() != -1 || p.Move(1, false) != 0 {
+		t.Error("an empty list has no line")
+	}
+}
+
+func TestFilesAreSortedByTheColumnThatIsClicked(t *testing.T) {
+	file := func(name string, size, time int64) FileEntry {
+		return FileEntry{Path: name, Info: protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: size, Time: time}}
+	}
+	list := []FileEntry{file("b", 1, 3), {Path: "dir", Dir: true, Info: protocol.FileInfo{Name: "dir"}}, file("A", 3, 1), file("c", 2, 2)}
+	var s FileSort
+	check := func(want string) {
+		t.Helper()
+		s.order(list)
+		if got := names(list); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+	check("dir/ A b c")
+	s = s.Next(ByName)
+	check("dir/ c b A")
+	s = s.Next(BySize)
+	check("dir/ A c b")
+	s = s.Next(BySize)
+	check("dir/ b c A")
+	s = s.Next(ByTime)
+	check("dir/ b c A")
+	if s = s.Next(ByName); s.Down {
+		t.Error("names begin with Z")
+	}
+}
