@@ -1,0 +1,120 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+const (
+	// reconnectFirst is how long an account waits after its connection ended; it doubles up to reconnectLast while it does not stay connected.
+	reconnectFirst = time.Second
+	reconnectLast  = 2 * time.Minute
+	// steady is how long a connection must have lasted for the next wait to be short again.
+	steady = time.Minute
+)
+
+// launch begins to keep an account connected; one that was begins anew.
+func (h *Hub) launch(ctx context.Context, name, id string) error {
+	full, a, err := h.full(name, id)
+	if err != nil {
+		return err
+	}
+	if err := h.halt(ctx, a); err != nil {
+		return err
+	}
+	run, stop := context.WithCancel(h.ctx)
+	done := make(chan struct{})
+	h.mu.Lock()
+	a.stop, a.done, a.err, a.barred, a.authed, a.extra, a.retryAt = stop, done, "", false, false, nil, 0
+	h.mu.Unlock()
+	if !h.begin(func() { defer close(done); defer stop(); h.keep(run, a, full) }) {
+		stop()
+		close(done)
+		return protocol.ErrUnavailable.With("the gateway stops")
+	}
+	h.changed(name)
+	return nil
+}
+
+// halt ends an account's connection and waits for that.
+func (h *Hub) halt(ctx context.Context, a *account) error {
+	h.mu.Lock()
+	stop, done := a.stop, a.done
+	h.mu.Unlock()
+	if done == nil {
+		return nil
+	}
+	stop()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop %s: %w", key(a.channel, a.id), ctx.Err())
+	}
+}
+
+// keep connects an account again and again, until ctx ends or a person must act.
+func (h *Hub) keep(ctx context.Context, a *account, full Account) {
+	wait := reconnectFirst
+	for {
+		began := time.Now()
+		up := &upstream{h: h, a: a}
+		err := a.driver.Connect(ctx, full, up)
+		if ctx.Err() != nil {
+			h.offline(a, up.line, nil, 0)
+			return
+		}
+		if err == nil {
+			err = errors.New("the connection ended")
+		}
+		if time.Since(began) > steady {
+			wait = reconnectFirst
+		}
+		pause := wait + rand.N(wait/2)
+		h.offline(a, up.line, err, pause)
+		if errors.Is(err, ErrLogin) {
+			slog.Warn("A channel cannot log in", "channel", a.channel, "account", a.id, "err", err)
+			h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+				Level: "warning", At: now(),
+				Text: fmt.Sprintf("%s (%s): %s. Log it in again under Channels.", a.driver.Kind().Title, a.id, err),
+			}})
+			return
+		}
+		slog.Info("A channel is connected again later", "channel", a.channel, "account", a.id, "err", err, "in", pause)
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			h.offline(a, nil, nil, 0)
+			return
+		case <-timer.C:
+		}
+		h.mu.Lock()
+		a.retryAt = 0 // it is connecting; what went wrong stays until that worked
+		h.mu.Unlock()
+		h.changed(a.channel)
+		wait = min(2*wait, reconnectLast)
+	}
+}
+
+// upstream is one connection of a driver. Only that connection's goroutine uses line, until it ends.
+type upstream struct {
+	h    *Hub
+	a    *account
+	line *line
+}
+
+func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
+	in.Channel, in.AccountID = u.a.channel, u.a.id
+	return u.h.Inbound(ctx, in)
+}
+
+func (u *upstream) Online(t Transport, extra map[string]any) {
+	u.line = u.h.online(u.a, t, extra)
+}

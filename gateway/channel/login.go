@@ -1,0 +1,84 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
+)
+
+// Login logs an account in, or begins that (seed 004, channel.login).
+func (h *Hub) Login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
+	d, name, id, err := h.driver(in.Channel, in.AccountID)
+	if err != nil {
+		return protocol.ChannelLoginResult{}, err
+	}
+	h.change.Lock()
+	defer h.change.Unlock()
+	res := protocol.ChannelLoginResult{OK: true, Channel: name, AccountID: id}
+	h.mu.Lock()
+	a := h.accounts[key(name, id)]
+	already := a != nil && a.line != nil
+	h.mu.Unlock()
+	if already && !in.Force && len(in.Config) == 0 {
+		res.Message = "It is logged in and connected already."
+		return res, nil
+	}
+	if err := h.configure(ctx, d, name, id, in.Config, already); err != nil {
+		return protocol.ChannelLoginResult{}, err
+	}
+	full, _, err := h.full(name, id)
+	if err != nil {
+		return protocol.ChannelLoginResult{}, err
+	}
+	login, err := d.Login(ctx, full, in.Force)
+	switch {
+	case errors.Is(err, ErrLogin):
+		return protocol.ChannelLoginResult{}, protocol.ErrBadRequest.With(err.Error())
+	case err != nil:
+		return protocol.ChannelLoginResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s could not be reached: %v", name, err))
+	}
+	res.QRDataURL, res.Message = login.QRDataURL, login.Message
+	if already {
+		err = h.launch(ctx, name, id) // with what is new
+	}
+	return res, err
+}
+
+// Logout disconnects an account and forgets it, its secrets and what it had still to say (seed 004, channel.logout).
+func (h *Hub) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
+	d, name, id, err := h.driver(in.Channel, in.AccountID)
+	if err != nil {
+		return protocol.ChannelOK{}, err
+	}
+	h.change.Lock()
+	defer h.change.Unlock()
+	full, a, err := h.full(name, id)
+	if err != nil {
+		return protocol.ChannelOK{}, err
+	}
+	if err := h.halt(ctx, a); err != nil {
+		return protocol.ChannelOK{}, err
+	}
+	if err := d.Logout(ctx, full); err != nil {
+		slog.Warn("A login was not ended on the network's side", "channel", name, "account", id, "err", err)
+	}
+	for _, f := range d.Kind().Fields {
+		if f.Secret {
+			if err := h.o.Secrets.Delete(secretName(name, id, f.Name)); err != nil && !errors.Is(err, secret.ErrNotFound) {
+				return protocol.ChannelOK{}, fmt.Errorf("forget the %s of %s: %w", f.Name, key(name, id), err)
+			}
+		}
+	}
+	if err := h.o.Store.RemoveChannelAccount(ctx, name, id); err != nil {
+		return protocol.ChannelOK{}, err
+	}
+	h.mu.Lock()
+	delete(h.accounts, key(name, id))
+	h.mu.Unlock()
+	h.changed(name)
+	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
+}

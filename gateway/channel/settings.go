@@ -1,0 +1,121 @@
+package channel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/store"
+)
+
+// maxConfig is how many bytes an account's settings may have.
+const maxConfig = 64 << 10
+
+// configure lays new settings over an account's, checks the result and keeps it: secrets in the keychain. wanted says whether the account
+// starts with the gateway from now on.
+func (h *Hub) configure(ctx context.Context, d Driver, name, id string, changes map[string]json.RawMessage, wanted bool) error {
+	h.mu.Lock()
+	next := Config{}
+	if a := h.accounts[key(name, id)]; a != nil {
+		maps.Copy(next, a.config)
+	}
+	h.mu.Unlock()
+	secrets := make(map[string]secret.Secret)
+	known := make(map[string]protocol.ChannelField)
+	for _, f := range d.Kind().Fields {
+		known[f.Name] = f
+	}
+	size := 0
+	for field, value := range changes {
+		f, ok := known[field]
+		if !ok {
+			return protocol.ErrBadRequest.With(fmt.Sprintf("%s has no setting %q", name, clip(field, 60)))
+		}
+		if size += len(value); size > maxConfig {
+			return protocol.ErrTooLarge.With("the settings of an account may have 64 KB")
+		}
+		if !f.Secret {
+			next[field] = value
+			continue
+		}
+		var text string
+		if json.Unmarshal(value, &text) != nil || text == "" {
+			return protocol.ErrBadRequest.With(field + " must be a text")
+		}
+		if text != protocol.MaskedSecret {
+			secrets[field] = secret.Secret(text)
+		}
+	}
+	full := maps.Clone(next)
+	for _, field := range slices.Sorted(maps.Keys(known)) {
+		f := known[field]
+		if v, ok := secrets[field]; ok {
+			full[field], _ = json.Marshal(v.Reveal())
+		} else if f.Secret {
+			v, err := h.o.Secrets.Get(secretName(name, id, field))
+			if err != nil && !errors.Is(err, secret.ErrNotFound) {
+				return fmt.Errorf("read the %s of %s: %w", field, key(name, id), err)
+			}
+			if err == nil {
+				full[field], _ = json.Marshal(v.Reveal())
+			}
+		}
+		if f.Required && len(full[field]) == 0 {
+			return protocol.ErrBadRequest.With(fmt.Sprintf("%s needs the setting %q (%s)", name, field, f.Title))
+		}
+	}
+	if err := d.Check(full); err != nil {
+		return protocol.ErrBadRequest.With(err.Error())
+	}
+	for field, v := range secrets {
+		if err := h.o.Secrets.Set(secretName(name, id, field), v); err != nil {
+			return fmt.Errorf("keep the %s of %s: %w", field, key(name, id), err)
+		}
+	}
+	if err := h.o.Store.PutChannelAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: next, Wanted: wanted, UpdatedAt: now()}); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := h.accounts[key(name, id)]
+	if a == nil || a.driver == nil {
+		a = &account{channel: name, id: id, driver: d}
+		h.accounts[key(name, id)] = a
+	}
+	a.config = next
+	return nil
+}
+
+// full is an account with its secrets.
+func (h *Hub) full(name, id string) (Account, *account, error) {
+	h.mu.Lock()
+	a := h.accounts[key(name, id)]
+	if a == nil || a.driver == nil {
+		h.mu.Unlock()
+		return Account{}, nil, protocol.ErrNotFound.With(fmt.Sprintf("%s has no account %q. Start or log it in first.", name, id))
+	}
+	cfg := Config(maps.Clone(a.config))
+	h.mu.Unlock()
+	if cfg == nil {
+		cfg = Config{}
+	}
+	for _, f := range a.driver.Kind().Fields {
+		if !f.Secret {
+			continue
+		}
+		v, err := h.o.Secrets.Get(secretName(name, id, f.Name))
+		if errors.Is(err, secret.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return Account{}, nil, fmt.Errorf("read the %s of %s: %w", f.Name, key(name, id), err)
+		}
+		cfg[f.Name], _ = json.Marshal(v.Reveal())
+	}
+	return Account{ID: id, Config: cfg}, a, nil
+}

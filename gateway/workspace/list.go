@@ -1,0 +1,85 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// Listing is what is in a folder: paths relative to the workspace, those of folders with a slash at the end, both sorted.
+type Listing struct {
+	Path               string
+	Files, Directories []string
+}
+
+// List lists a folder. An empty path is the workspace, shown as "/".
+func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
+	root, name, err := w.open(agent, name)
+	if err != nil {
+		return Listing{}, err
+	}
+	defer root.Close()
+	list := Listing{Path: name, Files: []string{}, Directories: []string{}}
+	if name == "" {
+		list.Path = "/"
+	}
+	err = list.add(root, name, name)
+	if isSkill(name) {
+		below := strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/")
+		if global := w.shared(); global != nil {
+			defer global.Close()
+			if also := list.add(global, below, name); also == nil {
+				err = nil
+			}
+		}
+		if also := list.addBuiltIn(below, name); also == nil {
+			err = nil
+		}
+	} else if name == "" {
+		list.Directories = append(list.Directories, "skills/")
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return Listing{}, protocol.ErrNotFound.With("Not found: " + name)
+	}
+	if err != nil {
+		return Listing{}, fmt.Errorf("list %s: %w", list.Path, err)
+	}
+	slices.Sort(list.Files)
+	slices.Sort(list.Directories)
+	list.Files, list.Directories = slices.Compact(list.Files), slices.Compact(list.Directories)
+	return list, nil
+}
+
+// add lists what is at name under the names that begin with shown.
+func (l *Listing) add(root *os.Root, name, shown string) error {
+	if name == "" {
+		name = "."
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		at := path.Join(shown, e.Name())
+		info, err := root.Stat(path.Join(name, e.Name())) // follows links that stay inside
+		switch {
+		case err != nil || strings.HasPrefix(e.Name(), ".fairlead-"):
+		case info.IsDir():
+			l.Directories = append(l.Directories, at+"/")
+		case info.Mode().IsRegular():
+			l.Files = append(l.Files, at)
+		}
+	}
+	return nil
+}

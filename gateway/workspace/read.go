@@ -1,0 +1,117 @@
+package workspace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fairlead/gateway/protocol"
+)
+
+// File is a file as it was read.
+type File struct {
+	Path     string
+	Data     []byte
+	Modified time.Time
+	// ResolvedPath and ResolvedSource say which copy of a file below skills/ it is, and are empty elsewhere.
+	ResolvedPath, ResolvedSource string
+}
+
+// Read reads a file. A folder, or the workspace itself, gives a listing instead. What does not exist is protocol.ErrNotFound, in the original's words.
+func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, error) {
+	root, name, err := w.open(agent, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	f, err := read(root, name)
+	if err == nil && isSkill(name) {
+		f.ResolvedPath, f.ResolvedSource = path.Join("agents", filepath.Base(root.Name()), name), FromAgent
+	}
+	if errors.Is(err, fs.ErrNotExist) && isSkill(name) {
+		below := strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/")
+		if global := w.shared(); global != nil {
+			defer global.Close()
+			f, err = read(global, below)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			f, err = readBuiltIn(below)
+		}
+		if err == nil {
+			f.Path, f.ResolvedPath, f.ResolvedSource = name, name, FromGlobal
+		}
+	}
+	switch {
+	case err == nil:
+		return f, nil, nil
+	case errors.Is(err, errFolder):
+		list, err := w.List(agent, name)
+		return nil, &list, err
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, protocol.ErrNotFound.With("Not found: " + name)
+	}
+	return nil, nil, fmt.Errorf("read %s: %w", name, err)
+}
+
+var errFolder = errors.New("it is a folder")
+
+func read(root *os.Root, name string) (*File, error) {
+	if name == "" {
+		return nil, errFolder
+	}
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case info.IsDir():
+		return nil, errFolder
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is not a regular file")
+	case info.Size() > MaxFileSize:
+		return nil, tooLarge("File", info.Size())
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > MaxFileSize {
+		return nil, tooLarge("File", int64(len(data)))
+	}
+	return &File{Path: name, Data: data, Modified: info.ModTime()}, nil
+}
+
+func tooLarge(what string, size int64) error {
+	return protocol.ErrTooLarge.With(fmt.Sprintf("%s too large (%d bytes, at most %d)", what, size, MaxFileSize))
+}
+
+// Text is a file's content as text, or an error that says how to get it otherwise.
+func (f *File) Text() (string, error) {
+	if !utf8.Valid(f.Data) {
+		return "", protocol.ErrBadRequest.With(fmt.Sprintf("%s is not text (%d bytes). Ask for it with encoding base64.", f.Path, len(f.Data)))
+	}
+	return string(f.Data), nil
+}
+
+// Hash is the SHA-256 of a file in hex, "absent" when there is none.
+func (f *File) Hash() string {
+	if f == nil {
+		return "absent"
+	}
+	sum := sha256.Sum256(f.Data)
+	return hex.EncodeToString(sum[:])
+}

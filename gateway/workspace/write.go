@@ -1,0 +1,100 @@
+package workspace
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"fairlead/gateway/protocol"
+)
+
+// Write writes a file, and its folders. Whoever reads it sees the old or the new content, also after a crash.
+func (w *Files) Write(agent protocol.AgentID, name string, data []byte) (string, error) {
+	if len(data) > MaxFileSize {
+		return "", tooLarge("Content", int64(len(data)))
+	}
+	root, name, err := w.open(agent, name)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if name == "" {
+		return "", protocol.ErrBadRequest.With("path required")
+	}
+	if err := write(root, name, data); err != nil {
+		return "", fmt.Errorf("write %s: %w", name, err)
+	}
+	return name, nil
+}
+
+func write(root *os.Root, name string, data []byte) error {
+	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return protocol.ErrBadRequest.With(name + " is a folder")
+	}
+	dir := path.Dir(name)
+	if err := root.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp := path.Join(dir, ".fairlead-"+rand.Text()+".tmp")
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		root.Remove(temp)
+	}
+	return err
+}
+
+// Edit reads a file, has change make its new content, and writes that, without another Edit in between. A folder gives an error.
+func (w *Files) Edit(agent protocol.AgentID, name string, change func(old []byte) ([]byte, error)) (old *File, err error) {
+	w.edit.Lock()
+	defer w.edit.Unlock()
+	f, _, err := w.Read(agent, name)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, protocol.ErrBadRequest.With(name + " is a folder")
+	}
+	data, err := change(f.Data)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(agent, name, data)
+	return f, err
+}
+
+// Delete deletes a file, of skills the agent's own copy only.
+func (w *Files) Delete(agent protocol.AgentID, name string) (string, error) {
+	root, name, err := w.open(agent, name)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	info, err := root.Lstat(name)
+	switch {
+	case name == "":
+		return "", protocol.ErrBadRequest.With("path required")
+	case errors.Is(err, fs.ErrNotExist):
+		return "", protocol.ErrNotFound.With("File not found: " + name)
+	case err == nil && info.IsDir():
+		return "", protocol.ErrBadRequest.With(name + " is a folder; delete its files one by one")
+	case err == nil:
+		err = root.Remove(name)
+	}
+	if err != nil {
+		return "", fmt.Errorf("delete %s: %w", name, err)
+	}
+	return name, nil
+}
