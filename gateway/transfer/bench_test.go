@@ -145,6 +145,7 @@ func BenchmarkCallsBesideTransfers(b *testing.B) {
 	r := newRig(b, "a", "b")
 	r.file("a", "x.bin", 256<<20)
 	var stop atomic.Bool
+	var moved atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
@@ -156,11 +157,14 @@ func BenchmarkCallsBesideTransfers(b *testing.B) {
 				if err != nil {
 					return
 				}
+				last := int64(0)
 				for !t.Over() && !stop.Load() {
 					time.Sleep(50 * time.Millisecond)
 					if t, err = client.Call(b.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: t.ID}); err != nil {
 						return
 					}
+					moved.Add(t.BytesDone - last)
+					last = t.BytesDone
 				}
 				os.Remove(filepath.Join(r.nodes["b"].dir, fmt.Sprint(i)))
 			}
@@ -168,6 +172,7 @@ func BenchmarkCallsBesideTransfers(b *testing.B) {
 	}
 	time.Sleep(500 * time.Millisecond)
 	var took []time.Duration
+	before, from := moved.Load(), time.Now()
 	for b.Loop() {
 		began := time.Now()
 		if _, err := client.Call(b.Context(), r.c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "a__Glob", Args: json.RawMessage(`{"pattern":"*.none"}`)}); err != nil {
@@ -176,6 +181,7 @@ func BenchmarkCallsBesideTransfers(b *testing.B) {
 		took = append(took, time.Since(began))
 	}
 	b.StopTimer()
+	b.ReportMetric(float64(moved.Load()-before)/time.Since(from).Seconds()/1e6, "moved-MB/s")
 	stop.Store(true)
 	wg.Wait()
 	slices.Sort(took)
