@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,6 +57,20 @@ type wire struct {
 	conns map[net.Conn]bool
 	addr  string
 	down  bool
+	slow  atomic.Bool // what is written takes its time, so that a test comes between
+}
+
+// slowConn writes 16 MiB a second while its wire is slow.
+type slowConn struct {
+	net.Conn
+	wire *wire
+}
+
+func (c slowConn) Write(p []byte) (int, error) {
+	if c.wire.slow.Load() {
+		time.Sleep(time.Duration(len(p)) * time.Second / (16 << 20))
+	}
+	return c.Conn.Write(p)
 }
 
 func (w *wire) dial(ctx context.Context) (net.Conn, error) {
@@ -72,7 +87,7 @@ func (w *wire) dial(ctx context.Context) (net.Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.conns[c] = true
-	return c, nil
+	return slowConn{c, w}, nil
 }
 
 // cut ends every connection, and lets none come until up is called.

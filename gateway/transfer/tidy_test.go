@@ -14,6 +14,7 @@ func TestWhatWasCancelledWhileTheMachineWasAwayIsRemovedWhenItComesBack(t *testi
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 64<<20)
 	b := r.nodes["b"]
+	r.nodes["a"].wire.slow.Store(true)
 	for _, restart := range []bool{false, true} {
 		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
 		r.until(tr.ID, 20*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 && t.Current != "" })
