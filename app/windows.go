@@ -53,10 +53,12 @@ func (s *shell) openApproval(v state.View) {
 // review brings a question to the front, also one that was put off.
 func (s *shell) review(id protocol.ApprovalID) {
 	s.wanted = ""
-	if s.view.Later[id] != 0 {
-		s.wanted = id // when the view has it back
-		s.b.state.Wake(id)
-		return
+	for _, q := range s.view.Approvals {
+		if q.ID == id && q.Later != 0 {
+			s.wanted = id // when the view has it back
+			s.b.state.Wake(id)
+			return
+		}
 	}
 	if s.approval == nil {
 		return

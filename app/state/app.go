@@ -39,8 +39,6 @@ type View struct {
 
 	// RulesChanged counts changes of the rules.
 	RulesChanged int
-	// Later are questions that the person put off here, with the time until when.
-	Later map[protocol.ApprovalID]int64
 
 	answering map[protocol.ApprovalID]bool // an answer of this window is on its way
 }

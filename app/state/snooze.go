@@ -2,7 +2,7 @@ package state
 
 import (
 	"context"
-	"maps"
+	"fmt"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -13,59 +13,64 @@ const SnoozeFor = 10 * time.Minute
 
 // Waiting are the open questions that were not put off.
 func (v View) Waiting() []protocol.Approval {
-	if len(v.Later) == 0 {
-		return v.Approvals
-	}
-	return drop(v.Approvals, func(q protocol.Approval) bool { return v.Later[q.ID] != 0 })
+	return drop(v.Approvals, func(q protocol.Approval) bool { return q.Later != 0 })
 }
 
-// Snooze puts questions off in the windows of this program. The gateway is not told: their time runs on, and every other window may answer them.
+// Snooze puts questions off, in the windows of all programs. Their time runs on, and they can be answered all the same.
 func (a *App) Snooze(list ...protocol.Approval) {
-	until := time.Now().Add(SnoozeFor).UnixMilli()
-	a.Value.Update(func(v View) View {
-		v.Later = maps.Clone(v.Later)
-		if v.Later == nil {
-			v.Later = make(map[protocol.ApprovalID]int64)
-		}
-		for _, q := range list {
-			v.Later[q.ID] = until
-		}
-		return v
-	})
-	a.start(func(ctx context.Context) {
-		timer := time.NewTimer(SnoozeFor)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			a.wake(func(id protocol.ApprovalID, at int64) bool { return at <= until })
-		case <-ctx.Done():
-		}
-	})
+	a.putOff(list, SnoozeFor)
 }
 
 // Wake brings a question back that was put off.
 func (a *App) Wake(id protocol.ApprovalID) {
-	a.wake(func(x protocol.ApprovalID, _ int64) bool { return x == id })
+	a.putOff([]protocol.Approval{{ID: id}}, 0)
 }
 
-// wake also forgets what is not open any more.
-func (a *App) wake(due func(protocol.ApprovalID, int64) bool) {
-	a.Value.Update(func(v View) View {
-		open := make(map[protocol.ApprovalID]bool)
-		for _, q := range v.Approvals {
-			open[q.ID] = true
+// putOff shows at once what the gateway is asked for; the gateway's own word follows by the feed.
+func (a *App) putOff(list []protocol.Approval, d time.Duration) {
+	p := protocol.ApprovalSnoozeParams{For: d.Milliseconds()}
+	for _, q := range list {
+		p.IDs = append(p.IDs, q.ID)
+	}
+	set := func(later func(was int64) int64) {
+		a.Value.Update(func(v View) View {
+			open := make([]protocol.Approval, len(v.Approvals))
+			for i, q := range v.Approvals {
+				if holds(list, q.ID) {
+					q.Later = later(q.Later)
+				}
+				open[i] = q
+			}
+			v.Approvals = open
+			return v
+		})
+	}
+	until := int64(0)
+	if d > 0 {
+		until = time.Now().Add(d).UnixMilli()
+	}
+	set(func(int64) int64 { return until })
+	a.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		defer cancel()
+		if _, err := Call(ctx, a, protocol.ApprovalSnooze, p); err != nil {
+			a.fail(fmt.Errorf("the question could not be put off: %w", err))
+			set(func(was int64) int64 {
+				if was == until {
+					return 0
+				}
+				return was
+			})
 		}
-		v.Later = maps.Clone(v.Later)
-		maps.DeleteFunc(v.Later, func(id protocol.ApprovalID, at int64) bool { return due(id, at) || !open[id] })
-		return v
 	})
 }
 
 // Group is a question with those that ask exactly the same, itself among them.
 type Group struct {
 	protocol.Approval
-	All   []protocol.Approval
-	Later int64 // until when all of it is put off, in Unix milliseconds; 0 is not
+	All []protocol.Approval
+	// Later is until when all of it is put off, in Unix milliseconds; 0 is not.
+	Later int64
 }
 
 // Inbox are the open questions, identical ones together, those that were put off last.
@@ -76,10 +81,10 @@ func Inbox(v View) []Group {
 		if seen[q.ID] {
 			continue
 		}
-		g := Group{Approval: q, All: Alike(v.Approvals, q), Later: v.Later[q.ID]}
+		g := Group{Approval: q, All: Alike(v.Approvals, q), Later: q.Later}
 		for _, x := range g.All {
 			seen[x.ID] = true
-			if v.Later[x.ID] == 0 {
+			if x.Later == 0 {
 				g.Later = 0
 			}
 		}

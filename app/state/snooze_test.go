@@ -1,6 +1,8 @@
 package state
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,13 +10,20 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestQuestionPutOffComesBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := NewApp()
-		defer a.Close()
-		one, two := command("make"), command("ls")
-		one.ID, two.ID = "one", "two"
-		a.Value.Update(func(v View) View { v.Approvals = []protocol.Approval{one, two}; return v })
+func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
+	one, two := command("make"), command("ls")
+	one.ID, two.ID = "one", "two"
+	one.State, two.State = protocol.ApprovalPending, protocol.ApprovalPending
+	refuse := false
+	bubble(t, func(f *fake) {
+		f.snap.Approvals = []protocol.Approval{one, two}
+		on(f, protocol.ApprovalSnooze, func(protocol.ApprovalSnoozeParams) (protocol.OK, error) {
+			if refuse {
+				return protocol.OK{}, protocol.ErrUnavailable.With("it is gone")
+			}
+			return protocol.OK{OK: true}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
 		a.Snooze(one)
 		v := a.Value.Get()
 		if w := v.Waiting(); len(w) != 1 || w[0].ID != "two" || len(v.Approvals) != 2 {
@@ -26,15 +35,33 @@ func TestQuestionPutOffComesBack(t *testing.T) {
 		if n := TrayOf(v).Needs; n != 2 {
 			t.Errorf("the tray counts %d", n)
 		}
-		time.Sleep(SnoozeFor + time.Second)
 		synctest.Wait()
+		var sent protocol.ApprovalSnoozeParams
+		if list := f.called(protocol.ApprovalSnooze.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.For != SnoozeFor.Milliseconds() {
+			t.Errorf("sent %s", list)
+		}
+		back := one // the gateway's word, when the time is over
+		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &back})
 		if w := a.Value.Get().Waiting(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
-		a.Snooze(one, two)
-		a.Wake("one")
+		off := two // another program's window put it off
+		off.Later = time.Now().Add(time.Hour).UnixMilli()
+		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &off})
 		if w := a.Value.Get().Waiting(); len(w) != 1 || w[0].ID != "one" {
 			t.Errorf("waiting %v", w)
+		}
+		a.Wake("two")
+		if w := a.Value.Get().Waiting(); len(w) != 2 {
+			t.Errorf("waiting %v", w)
+		}
+		synctest.Wait()
+		refuse = true
+		a.Snooze(one, two)
+		synctest.Wait()
+		v = a.Value.Get()
+		if w := v.Waiting(); len(w) != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "it is gone") {
+			t.Errorf("after a failure %v wait, notice %+v", w, v.Notice)
 		}
 	})
 }
@@ -52,7 +79,7 @@ func TestInboxPutsTheSameTogether(t *testing.T) {
 	if len(in) != 2 || len(in[0].All) != 3 || len(in[1].All) != 1 {
 		t.Errorf("inbox %v", in)
 	}
-	v.Later = map[protocol.ApprovalID]int64{"a": 1}
+	v.Approvals[0].Later = 1
 	if in = Inbox(v); in[0].Later != 0 {
 		t.Error("two of three still wait, and the three are shown as put off")
 	}

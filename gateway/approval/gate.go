@@ -34,7 +34,7 @@ type Gate struct {
 	reach func(ctx context.Context, a protocol.Approval) error
 
 	mu      sync.Mutex // guards waiting
-	waiting map[protocol.ApprovalID]chan protocol.Approval
+	waiting map[protocol.ApprovalID]*waiter
 }
 
 // ShownWithin is how long a surface has to acknowledge that it shows a question before the next one is tried (issue: delivery proof).
@@ -46,7 +46,7 @@ const lastUnseen = 2
 
 // New makes a gate.
 func New(store Store, bus *event.Bus) *Gate {
-	return &Gate{store: store, bus: bus, waiting: make(map[protocol.ApprovalID]chan protocol.Approval)}
+	return &Gate{store: store, bus: bus, waiting: make(map[protocol.ApprovalID]*waiter)}
 }
 
 // Reach sets what is tried when nobody has seen a question in any window. To be called before the first question is asked.
@@ -76,17 +76,23 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 	if a.Hash, err = Hash(a); err != nil {
 		return a, err
 	}
-	ended := make(chan protocol.Approval, 1)
+	w := &waiter{ended: make(chan protocol.Approval, 1), later: make(chan int64, 1)}
 	g.mu.Lock()
-	g.waiting[a.ID] = ended // before the row is looked at: an answer from here on reaches us
+	g.waiting[a.ID] = w // before the row is looked at: an answer from here on reaches us
 	g.mu.Unlock()
 	defer func() {
 		g.mu.Lock()
 		delete(g.waiting, a.ID)
 		g.mu.Unlock()
 	}()
-	if old, err := g.store.Approval(ctx, a.ID); err == nil && old.State != protocol.ApprovalPending {
-		return old, nil
+	if old, err := g.store.Approval(ctx, a.ID); err == nil {
+		if old.State != protocol.ApprovalPending {
+			return old, nil
+		}
+		if old.Later > now.UnixMilli() {
+			a.Later = old.Later // a restart brings nothing back before its time
+			w.put(a.Later)
+		}
 	}
 	if err := g.store.PutApproval(ctx, a); err != nil {
 		return a, err
@@ -100,9 +106,10 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 	defer wg.Wait()
 	defer stop()
 	wg.Go(func() { g.proveShown(watch, a.ID) })
+	wg.Go(func() { g.bringBack(watch, a.ID, w.later) })
 	end := a
 	select {
-	case end := <-ended:
+	case end := <-w.ended:
 		return end, nil
 	case <-expired:
 		end.State, end.AnsweredBy = protocol.ApprovalExpired, "nobody"
@@ -120,7 +127,7 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 
 // resolve is the one way a question ends. It returns the question as it ended, and whether end is what ended it.
 func (g *Gate) resolve(ctx context.Context, end protocol.Approval) (protocol.Approval, bool, error) {
-	end.AnsweredAt = time.Now().UnixMilli()
+	end.AnsweredAt, end.Later = time.Now().UnixMilli(), 0
 	won, err := g.store.CloseApproval(ctx, end)
 	if err != nil {
 		return end, false, err
@@ -130,11 +137,11 @@ func (g *Gate) resolve(ctx context.Context, end protocol.Approval) (protocol.App
 		return now, false, err
 	}
 	g.mu.Lock()
-	waiter := g.waiting[end.ID]
+	w := g.waiting[end.ID]
 	delete(g.waiting, end.ID)
 	g.mu.Unlock()
-	if waiter != nil {
-		waiter <- end // of one, and only the winner sends
+	if w != nil {
+		w.ended <- end // of one, and only the winner sends
 	}
 	g.publish(end)
 	return end, true, nil

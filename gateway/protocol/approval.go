@@ -93,6 +93,9 @@ type Approval struct {
 	// At 2 the channels were tried too.
 	Unseen int `json:"unseen,omitempty"`
 
+	// Later is until when the person put the question off, in Unix milliseconds; 0 is not. Its time runs on, and it can be answered all the same.
+	Later int64 `json:"later,omitempty"`
+
 	AnsweredAt int64  `json:"answeredAt,omitempty"`
 	AnsweredBy string `json:"answeredBy,omitempty"`
 	Scope      string `json:"scope,omitempty"`

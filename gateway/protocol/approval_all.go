@@ -74,3 +74,13 @@ func (r ApprovalAnswerAllResult) Won() (n int) {
 	}
 	return n
 }
+
+// MaxSnooze is how long a question can be put off at once, in milliseconds.
+const MaxSnooze = 24 * 60 * 60 * 1000
+
+// ApprovalSnoozeParams puts open questions off in all windows for a while, in milliseconds from 1 to MaxSnooze; 0 brings them back. Questions that have
+// ended meanwhile are left out.
+type ApprovalSnoozeParams struct {
+	IDs []ApprovalID `json:"ids"`
+	For int64        `json:"for,omitempty"`
+}

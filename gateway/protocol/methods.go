@@ -63,6 +63,7 @@ var (
 	ApprovalList   = Method[Empty, ApprovalListResult]{"approval.list"}
 	ApprovalAnswer = Method[ApprovalAnswerParams, ApprovalAnswerResult]{"approval.answer"}
 	ApprovalAll    = Method[ApprovalAnswerAllParams, ApprovalAnswerAllResult]{"approval.answerAll"}
+	ApprovalSnooze = Method[ApprovalSnoozeParams, OK]{"approval.snooze"}
 	ApprovalShown  = Method[ApprovalShownParams, OK]{"approval.shown"}
 	ApprovalUndo   = Method[ApprovalParams, ApprovalUndoResult]{"approval.undo"}
 	AgentPause     = Method[PauseParams, Status]{"agent.pause"}
@@ -195,6 +196,7 @@ var Methods = []MethodInfo{
 	{ApprovalList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ApprovalAnswer.Name, ScopeApprove, []Mode{ModeClient}, true},
 	{ApprovalAll.Name, ScopeApprove, []Mode{ModeClient}, true},
+	{ApprovalSnooze.Name, ScopeApprove, []Mode{ModeClient}, true},
 	{ApprovalShown.Name, ScopeApprove, []Mode{ModeClient}, true},
 	{ApprovalUndo.Name, ScopeApprove, []Mode{ModeClient}, true},
 	{AgentPause.Name, ScopeAdmin, []Mode{ModeClient}, true},

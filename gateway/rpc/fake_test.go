@@ -331,6 +331,13 @@ func (f fakeApprovals) AnswerAll(ctx context.Context, by string, p protocol.Appr
 	return res, nil
 }
 
+func (fakeApprovals) Snooze(_ context.Context, p protocol.ApprovalSnoozeParams) error {
+	if len(p.IDs) == 0 {
+		return protocol.ErrBadRequest.With("ids required")
+	}
+	return fails(string(p.IDs[0]))
+}
+
 func (fakeApprovals) Shown(_ context.Context, p protocol.ApprovalShownParams) error {
 	return fails(string(p.ID))
 }

@@ -18,6 +18,9 @@ func (s *Server) questions(all map[string]handler) {
 	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *Conn, p protocol.ApprovalShownParams) (protocol.OK, error) {
 		return protocol.OK{OK: true}, s.s.Approvals.Shown(ctx, p)
 	})
+	handle(all, protocol.ApprovalSnooze, func(ctx context.Context, _ *Conn, p protocol.ApprovalSnoozeParams) (protocol.OK, error) {
+		return protocol.OK{OK: true}, s.s.Approvals.Snooze(ctx, p)
+	})
 	handle(all, protocol.ApprovalAll, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
 		return s.s.Approvals.AnswerAll(ctx, c.who().String(), p)
 	})

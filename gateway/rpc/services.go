@@ -67,6 +67,7 @@ type Approvals interface {
 	Pending(ctx context.Context) ([]protocol.Approval, error)
 	Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error)
 	AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error)
+	Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) error
 	Shown(ctx context.Context, p protocol.ApprovalShownParams) error
 }
 

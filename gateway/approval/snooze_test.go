@@ -1,0 +1,122 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+)
+
+func TestQuestionPutOffComesBackByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}
+		g := New(s, new(event.Bus))
+		sub := g.bus.Subscribe()
+		defer sub.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		q := question()
+		q.ID = "q"
+		done := make(chan protocol.Approval, 1)
+		go func() {
+			a, _ := g.Ask(ctx, q, 0, nil)
+			done <- a
+		}()
+		pending(t, g, sub)
+		g.Shown(ctx, protocol.ApprovalShownParams{ID: "q"})
+		later := func() int64 {
+			synctest.Wait()
+			a, err := s.Approval(t.Context(), "q")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a.Later
+		}
+		snooze := func(d time.Duration) {
+			t.Helper()
+			if err := g.Snooze(ctx, protocol.ApprovalSnoozeParams{IDs: []protocol.ApprovalID{"q"}, For: d.Milliseconds()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		snooze(time.Minute)
+		if got := later(); got != began.Add(time.Minute).UnixMilli() {
+			t.Errorf("put off until %v", time.UnixMilli(got))
+		}
+		time.Sleep(30 * time.Second)
+		snooze(time.Minute) // anew: the first time is not the one that counts
+		time.Sleep(45 * time.Second)
+		if later() == 0 {
+			t.Error("it came back at the time that was said first")
+		}
+		time.Sleep(20 * time.Second)
+		if later() != 0 {
+			t.Error("it did not come back")
+		}
+		snooze(time.Hour)
+		snooze(0)
+		if later() != 0 {
+			t.Error("it was not brought back")
+		}
+		snooze(time.Hour)
+		if r, err := g.Answer(ctx, "w", protocol.ApprovalAnswerParams{ID: "q", Hash: mustHash(t, q), Decision: protocol.DecisionDeny}); err != nil || !r.Won || r.Approval.Later != 0 {
+			t.Errorf("a question that is put off can be answered: %+v %v", r, err)
+		}
+		<-done
+		if err := g.Snooze(ctx, protocol.ApprovalSnoozeParams{IDs: []protocol.ApprovalID{"q"}, For: 1000}); err != nil {
+			t.Errorf("one that has ended: %v", err)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestRestartKeepsAQuestionPutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}
+		q := question()
+		q.ID, q.State, q.Later = "q", protocol.ApprovalPending, time.Now().Add(time.Minute).UnixMilli()
+		s.rows["q"] = q
+		g := New(s, new(event.Bus))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			again := question()
+			again.ID = "q"
+			g.Ask(ctx, again, 0, nil)
+		}()
+		synctest.Wait()
+		if a, _ := s.Approval(t.Context(), "q"); a.Later != q.Later {
+			t.Errorf("put off until %d, not %d", a.Later, q.Later)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if a, _ := s.Approval(t.Context(), "q"); a.Later != 0 {
+			t.Error("it did not come back")
+		}
+		cancel(ErrSuspended)
+		<-done
+	})
+}
+
+func TestSnoozeOfNothingAndForTooLongIsRefused(t *testing.T) {
+	g := New(&fakeStore{rows: map[protocol.ApprovalID]protocol.Approval{}}, new(event.Bus))
+	for _, p := range []protocol.ApprovalSnoozeParams{{}, {IDs: []protocol.ApprovalID{"q"}, For: -1}, {IDs: []protocol.ApprovalID{"q"}, For: protocol.MaxSnooze + 1}} {
+		if err := g.Snooze(t.Context(), p); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+}
+
+func mustHash(t *testing.T, q protocol.Approval) string {
+	t.Helper()
+	h, err := Hash(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
