@@ -1,10 +1,16 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
 
 	"fairlead/gateway/channel"
 	"fairlead/gateway/channel/xmpp"
@@ -24,7 +30,48 @@ func (g *Gateway) route(channel, account, kind, id string) (protocol.AgentID, pr
 
 // message is what gsv__Message does.
 func (g *Gateway) message(ctx context.Context, from protocol.SessionKey, in native.MessageIn) (any, error) {
-	return g.channels.Say(ctx, from, channel.Words{Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID})
+	files, err := g.attached(native.AgentOf(ctx), in.Files)
+	if err != nil {
+		return nil, err
+	}
+	return g.channels.Say(ctx, from, channel.Words{
+		Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID, Files: files,
+	})
+}
+
+// Bounds of the files of one message.
+const (
+	maxAttached      = 4
+	maxAttachedBytes = 10 << 20
+)
+
+// attached reads the files that an agent sends.
+func (g *Gateway) attached(agent protocol.AgentID, paths []string) (list []protocol.Media, err error) {
+	if len(paths) > maxAttached {
+		return nil, protocol.ErrTooLarge.With(fmt.Sprintf("a message may have %d files", maxAttached))
+	}
+	total := 0
+	for _, name := range paths {
+		f, _, err := g.files.Read(agent, name)
+		switch {
+		case err != nil:
+			return nil, err
+		case f == nil:
+			return nil, protocol.ErrBadRequest.With(name + " is a folder")
+		}
+		if total += len(f.Data); total > maxAttachedBytes {
+			return nil, protocol.ErrTooLarge.With(fmt.Sprintf("the files of a message may have %d MB together", maxAttachedBytes>>20))
+		}
+		m := protocol.Media{Type: "document", Filename: path.Base(f.Path), Size: int64(len(f.Data)), Data: base64.StdEncoding.EncodeToString(f.Data)}
+		m.MimeType, _, _ = strings.Cut(cmp.Or(mime.TypeByExtension(path.Ext(f.Path)), http.DetectContentType(f.Data)), ";")
+		for _, kind := range []string{"image", "audio", "video"} {
+			if strings.HasPrefix(m.MimeType, kind+"/") {
+				m.Type = kind
+			}
+		}
+		list = append(list, m)
+	}
+	return list, nil
 }
 
 // deliver brings the answer of a job to the person: to the channel or receiver it names, else into the main chat and to whom that was with

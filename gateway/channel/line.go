@@ -165,7 +165,7 @@ func (h *Hub) tell(id string, d delivery) {
 // put puts a message into the outbox, once for each id; a blank one is none (gsv interop notes 10.2).
 func (h *Hub) put(ctx context.Context, id string, e protocol.ChannelOutbound) error {
 	e.Message.Text = strings.TrimRight(trimBlankLines(e.Message.Text), " \t\r\n")
-	if e.Message.Text == "" {
+	if e.Message.Text == "" && len(e.Message.Media) == 0 {
 		return nil
 	}
 	at := now()

@@ -182,7 +182,7 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 		}
 		time.Sleep(40 * time.Second) // no receipt within 30 s: it is said again 2 s later
 		synctest.Wait()
-		if len(link.out) != 2 || link.out[0].Message != link.out[1].Message || link.out[0].DeliveryID == "" {
+		if len(link.out) != 2 || link.out[0].Message.Text != link.out[1].Message.Text || link.out[0].DeliveryID == "" {
 			t.Fatalf("%+v", link.out)
 		}
 		if ack, err := b.Delivered("telex", "w", protocol.ChannelDeliveredParams{DeliveryID: link.out[1].DeliveryID, MessageID: "t1"}); err != nil || ack.Dropped {
@@ -223,3 +223,29 @@ func (w *wire) SendEvent(_ context.Context, name string, payload any) error {
 }
 
 func (w *wire) Close(int, string) {}
+
+func TestFilesGoToChannelsThatTakeThem(t *testing.T) {
+	for _, ext := range [][]string{nil, {protocol.ExtMedia}} {
+		b := channeltest.Open(t, t.TempDir())
+		t.Cleanup(b.Close)
+		b.Begin()
+		link := &wire{}
+		p := protocol.ConnectParams{Client: protocol.ClientInfo{ID: "w", Channel: "telex"}, Extensions: ext}
+		if err := channel.Name(&p); err != nil {
+			t.Fatal(err)
+		}
+		ready, detach, err := b.Attach(p, link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready()
+		said, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Channel: "telex", To: "ann", Files: []protocol.Media{{Filename: "a.txt", Data: "eA=="}}})
+		detach()
+		switch {
+		case ext == nil && (err == nil || !strings.Contains(err.Error(), "takes no files") || len(link.out) != 0):
+			t.Errorf("%+v %v, %+v", said, err, link.out)
+		case ext != nil && (err != nil || !said.Sent || len(link.out) != 1 || link.out[0].Message.Media[0].Data != "eA=="):
+			t.Errorf("%+v %v, %+v", said, err, link.out)
+		}
+	}
+}

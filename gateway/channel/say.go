@@ -18,6 +18,7 @@ const sayWait = 20 * time.Second
 type Words struct {
 	Text                                  string
 	Channel, AccountID, To, Kind, ReplyTo string
+	Files                                 []protocol.Media // with their content
 }
 
 // Said says where a message went (seed 002 leaves the shape of gsv__Message's result open; gsv interop notes 10.2).
@@ -47,7 +48,7 @@ func (h *Hub) Say(ctx context.Context, from protocol.SessionKey, w Words) (Said,
 	h.waiters[id] = end
 	h.mu.Unlock()
 	e := outboundTo(route, from, w.Text)
-	e.Message.ReplyToID = w.ReplyTo
+	e.Message.ReplyToID, e.Message.Media = w.ReplyTo, w.Files
 	if err := h.put(ctx, id, e); err != nil {
 		h.unwait(id)
 		return Said{}, err

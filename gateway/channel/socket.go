@@ -26,6 +26,7 @@ const receiptLimit = 30 * time.Second
 type socket struct {
 	link     Link
 	confirms bool // it named ExtDelivery
+	files    bool // it named ExtMedia
 
 	mu      sync.Mutex // guards waiting
 	waiting map[string]chan protocol.ChannelDeliveredParams
@@ -53,7 +54,10 @@ func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(),
 	if h.drivers[name] != nil {
 		return nil, nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("The gateway runs the channel %s itself", name))
 	}
-	s := &socket{link: link, confirms: slices.Contains(p.Extensions, protocol.ExtDelivery), waiting: make(map[string]chan protocol.ChannelDeliveredParams)}
+	s := &socket{
+		link: link, confirms: slices.Contains(p.Extensions, protocol.ExtDelivery), files: slices.Contains(p.Extensions, protocol.ExtMedia),
+		waiting: make(map[string]chan protocol.ChannelDeliveredParams),
+	}
 	h.mu.Lock()
 	a := h.accounts[key(name, id)]
 	if a == nil {
@@ -107,6 +111,9 @@ func (h *Hub) leave(a *account, l *line) {
 
 // Send implements Transport.
 func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, error) {
+	if len(m.Message.Media) > 0 && !s.files {
+		return "", Refused("the channel %s takes no files", m.Channel)
+	}
 	if !s.confirms {
 		return "", s.link.SendEvent(ctx, protocol.EventOutbound, m)
 	}

@@ -16,12 +16,14 @@ import (
 
 // MessageIn sends a message to someone outside (seed 002, gsv__Message). Empty fields mean the chat's present channel, peer and account.
 type MessageIn struct {
-	Text      string `json:"text" jsonschema:"what to say"`
+	Text      string `json:"text" jsonschema:"what to say; may be empty with files"`
 	Channel   string `json:"channel,omitempty" jsonschema:"channel to send to; default the chat's"`
 	To        string `json:"to,omitempty" jsonschema:"who gets it; default whom the chat is with"`
 	PeerKind  string `json:"peerKind,omitempty" jsonschema:"dm, group, channel or thread; default the chat's, else dm"`
 	AccountID string `json:"accountId,omitempty" jsonschema:"account of a channel that has several"`
 	ReplyToID string `json:"replyToId,omitempty" jsonschema:"message that is answered"`
+	// Files is an extension: the original sends text alone.
+	Files []string `json:"files,omitempty" jsonschema:"files of your workspace to send along, at most 4"`
 }
 
 // Watch hears what happens; *event.Bus is one.
@@ -88,7 +90,7 @@ func (t *Tools) talk() []tool.Tool {
 }
 
 func (t *Tools) message(ctx context.Context, in MessageIn) (any, error) {
-	if strings.TrimSpace(in.Text) == "" {
+	if strings.TrimSpace(in.Text) == "" && len(in.Files) == 0 {
 		return nil, errors.New("text required")
 	}
 	switch in.PeerKind {

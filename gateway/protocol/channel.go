@@ -104,7 +104,12 @@ type ChannelOutbound struct {
 type OutboundMessage struct {
 	Text      string `json:"text"`
 	ReplyToID string `json:"replyToId,omitempty"`
+	// Media are files to send along, with their content, for a channel that named ExtMedia (extension).
+	Media []Media `json:"media,omitempty"`
 }
+
+// ExtMedia: the channel takes files with channel.outbound.
+const ExtMedia = "media"
 
 // ChannelTyping is the channel.typing event.
 type ChannelTyping struct {

@@ -36,6 +36,8 @@ type client struct {
 	mu      sync.Mutex // guards what follows
 	rooms   map[string]*room
 	answers map[string]chan error // by id of what was sent
+	asked   map[string]chan iq    // by id of a question to the server
+	share   string                // where files are put; empty until it was found
 	told    map[string]bool       // who was told that encrypted messages cannot be read
 }
 
@@ -48,7 +50,7 @@ type room struct {
 }
 
 func newClient(s *stream, set settings, up channel.Upstream) *client {
-	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), answers: make(map[string]chan error), told: make(map[string]bool)}
+	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), answers: make(map[string]chan error), asked: make(map[string]chan iq), told: make(map[string]bool)}
 	for _, r := range set.rooms {
 		c.rooms[r] = &room{nick: set.nick, jids: make(map[string]string)}
 	}
@@ -230,7 +232,15 @@ func sendError(e *stanzaError) error {
 func (c *client) iq(q iq) error {
 	switch q.Type {
 	case "result", "error": // an error to a ping shows as much as its result
-		c.answered(q.ID, nil)
+		c.mu.Lock()
+		asked := c.asked[q.ID]
+		delete(c.asked, q.ID)
+		c.mu.Unlock()
+		if asked != nil {
+			asked <- q
+		} else {
+			c.answered(q.ID, nil)
+		}
 		return nil
 	case "get", "set":
 	default:
@@ -321,12 +331,23 @@ func (t transport) Send(ctx context.Context, m protocol.ChannelOutbound) (string
 	if err != nil {
 		return "", err
 	}
+	files, err := t.c.upload(ctx, m.Message.Media) // before a word is said: all of it is said again when one fails
+	if err != nil {
+		return "", err
+	}
+	var texts []string
+	if m.Message.Text != "" || len(files) == 0 {
+		texts = parts(m.Message.Text, maxBody)
+	}
 	id := ""
-	for i, part := range parts(m.Message.Text, maxBody) {
+	for i, part := range append(texts, files...) {
 		id = protocol.NewID()
 		extra := ""
 		if m.Message.ReplyToID != "" && i == 0 {
 			extra = "<reply xmlns='" + nsReply + "' id='" + esc(m.Message.ReplyToID) + "'/>"
+		}
+		if i >= len(texts) {
+			extra += "<x xmlns='jabber:x:oob'><url>" + esc(part) + "</url></x>"
 		}
 		text := "<message to='" + esc(to) + "' type='" + kind + "' id='" + id + "'><body>" + esc(part) + "</body>" + extra + "<active xmlns='" + nsStates + "'/></message>"
 		if err := t.c.ask(ctx, id, text); err != nil {

@@ -71,17 +71,40 @@ func (e *stanzaError) String() string {
 }
 
 type iq struct {
-	From  string       `xml:"from,attr"`
-	ID    string       `xml:"id,attr"`
-	Type  string       `xml:"type,attr"`
-	JID   string       `xml:"urn:ietf:params:xml:ns:xmpp-bind bind>jid"`
-	Ping  *struct{}    `xml:"urn:xmpp:ping ping"`
-	Disco *discoQuery  `xml:"http://jabber.org/protocol/disco#info query"`
+	From  string      `xml:"from,attr"`
+	ID    string      `xml:"id,attr"`
+	Type  string      `xml:"type,attr"`
+	JID   string      `xml:"urn:ietf:params:xml:ns:xmpp-bind bind>jid"`
+	Ping  *struct{}   `xml:"urn:xmpp:ping ping"`
+	Disco *discoQuery `xml:"http://jabber.org/protocol/disco#info query"`
+	Items []struct {
+		JID string `xml:"jid,attr"`
+	} `xml:"http://jabber.org/protocol/disco#items query>item"`
+	Slot  *slot        `xml:"urn:xmpp:http:upload:0 slot"`
 	Error *stanzaError `xml:"error"`
 }
 
 type discoQuery struct {
-	Node string `xml:"node,attr"`
+	Node     string    `xml:"node,attr"`
+	Features []feature `xml:"feature"`
+}
+
+type feature struct {
+	Var string `xml:"var,attr"`
+}
+
+// slot is where a file may be put, and where it is then (XEP-0363).
+type slot struct {
+	Put struct {
+		URL     string `xml:"url,attr"`
+		Headers []struct {
+			Name  string `xml:"name,attr"`
+			Value string `xml:",chardata"`
+		} `xml:"header"`
+	} `xml:"put"`
+	Get struct {
+		URL string `xml:"url,attr"`
+	} `xml:"get"`
 }
 
 type presence struct {

@@ -32,15 +32,19 @@ type prosody struct {
 	roots      *x509.CertPool
 	cmd        *exec.Cmd
 	dir        string
+	shares     bool   // it takes files
+	ports, web string // of its web server
 }
 
-func startServer(t *testing.T) *prosody {
+func startServer(t *testing.T) *prosody { return startWith(t, false) }
+
+func startWith(t *testing.T, shares bool) *prosody {
 	t.Helper()
 	bin, err := exec.LookPath("prosody")
 	if err != nil {
 		t.Skip("SKIPPED: the XMPP server prosody is not installed; packaging/deps.sh test installs it")
 	}
-	p := &prosody{dir: t.TempDir()}
+	p := &prosody{dir: t.TempDir(), shares: shares, ports: "http_ports = {}\nhttps_ports = {}\nmodules_disabled = { \"s2s\", \"http\" }\n"}
 	p.certificate(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,6 +53,21 @@ func startServer(t *testing.T) *prosody {
 	p.addr = l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(p.addr)
+	share := ""
+	if p.shares {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, web, _ := net.SplitHostPort(l.Addr().String())
+		l.Close()
+		p.web = "https://127.0.0.1:" + web + "/"
+		share = fmt.Sprintf(`Component "share.town.test" "http_file_share"
+  http_file_share_size_limit = 1000
+  http_external_url = %q
+`, p.web)
+		p.ports = fmt.Sprintf("http_ports = {}\nhttps_ports = { %s }\nhttps_interfaces = { \"127.0.0.1\" }\nhttp_default_host = \"share.town.test\"\nmodules_disabled = { \"s2s\" }\n", web)
+	}
 	accounts := filepath.Join(p.dir, "data", "town%2etest", "accounts")
 	if err := os.MkdirAll(accounts, 0o700); err != nil {
 		t.Fatal(err)
@@ -64,11 +83,8 @@ interfaces = { "127.0.0.1" }
 c2s_ports = { %s }
 s2s_ports = {}
 c2s_direct_tls_ports = {}
-http_ports = {}
-https_ports = {}
-plugin_paths = {}
+%splugin_paths = {}
 modules_enabled = { "roster", "saslauth", "tls", "disco", "ping", "posix", "offline" }
-modules_disabled = { "s2s", "http" }
 authentication = "internal_plain"
 storage = "internal"
 c2s_require_encryption = true
@@ -79,7 +95,7 @@ Component "rooms.town.test" "muc"
   restrict_room_creation = false
   muc_room_default_public_jids = true
   muc_room_locking = false
-`, filepath.Join(p.dir, "data"), filepath.Join(p.dir, "pid"), filepath.Join(p.dir, "log"), port, filepath.Join(p.dir, "cert.pem"), filepath.Join(p.dir, "key.pem")))
+%s`, filepath.Join(p.dir, "data"), filepath.Join(p.dir, "pid"), filepath.Join(p.dir, "log"), port, p.ports, filepath.Join(p.dir, "cert.pem"), filepath.Join(p.dir, "key.pem"), share))
 	p.cmd = exec.Command(bin, "--config", filepath.Join(p.dir, "prosody.cfg.lua"), "-F")
 	p.start(t)
 	t.Cleanup(func() { p.stop() })
@@ -130,7 +146,7 @@ func (p *prosody) certificate(t *testing.T) {
 	}
 	tmpl := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "town.test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		DNSNames: []string{"town.test", "rooms.town.test"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		DNSNames: []string{"town.test", "rooms.town.test", "share.town.test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
 	if err != nil {

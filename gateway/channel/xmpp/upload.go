@@ -1,0 +1,144 @@
+package xmpp
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/gateway/channel"
+	"fairlead/gateway/protocol"
+)
+
+const (
+	nsItems  = "http://jabber.org/protocol/disco#items" // XEP-0030
+	nsUpload = "urn:xmpp:http:upload:0"                 // XEP-0363
+)
+
+// putLimit is how long a file may take to the server.
+const putLimit = 50 * time.Second
+
+// query asks the server, or a service of it, and waits for the answer.
+func (c *client) query(ctx context.Context, to, inner string) (iq, error) {
+	id, answer := "q-"+protocol.NewID(), make(chan iq, 1)
+	c.mu.Lock()
+	c.asked[id] = answer
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.asked, id)
+		c.mu.Unlock()
+	}()
+	if err := c.s.send("<iq type='get' id='" + id + "' to='" + esc(to) + "'>" + inner + "</iq>"); err != nil {
+		return iq{}, err
+	}
+	select {
+	case q := <-answer:
+		return q, nil
+	case <-ctx.Done():
+		return iq{}, context.Cause(ctx)
+	}
+}
+
+// uploads is the service of the server that takes files.
+func (c *client) uploads(ctx context.Context) (string, error) {
+	c.mu.Lock()
+	known := c.share
+	c.mu.Unlock()
+	if known != "" {
+		return known, nil
+	}
+	items, err := c.query(ctx, c.set.domain, "<query xmlns='"+nsItems+"'/>")
+	if err != nil {
+		return "", err
+	}
+	services := []string{c.set.domain}
+	for _, i := range items.Items[:min(len(items.Items), 50)] {
+		services = append(services, i.JID)
+	}
+	for _, service := range services {
+		info, err := c.query(ctx, service, "<query xmlns='"+nsDisco+"'/>")
+		if err != nil {
+			return "", err
+		}
+		if info.Disco != nil && slices.Contains(info.Disco.Features, feature{nsUpload}) {
+			c.mu.Lock()
+			c.share = service
+			c.mu.Unlock()
+			return service, nil
+		}
+	}
+	return "", channel.Refused("the XMPP server %s takes no files: it has no HTTP upload (XEP-0363). Send the text, or the file another way", c.set.domain)
+}
+
+// upload puts files on the server and returns where they can be fetched.
+func (c *client) upload(ctx context.Context, files []protocol.Media) (urls []string, err error) {
+	for _, f := range files {
+		data, err := base64.StdEncoding.DecodeString(f.Data)
+		if err != nil || f.Data == "" {
+			return nil, channel.Refused("the file %s has no content", f.Filename)
+		}
+		service, err := c.uploads(ctx)
+		if err != nil {
+			return nil, err
+		}
+		q, err := c.query(ctx, service, fmt.Sprintf("<request xmlns='%s' filename='%s' size='%d' content-type='%s'/>", nsUpload, esc(f.Filename), len(data), esc(f.MimeType)))
+		switch {
+		case err != nil:
+			return nil, err
+		case q.Slot == nil && q.Error != nil && q.Error.Type == "wait":
+			return nil, fmt.Errorf("the server takes %s later: %s", f.Filename, q.Error)
+		case q.Slot == nil:
+			return nil, channel.Refused("the server does not take %s (%d bytes): %s", f.Filename, len(data), q.Error)
+		}
+		if err := c.put(ctx, q.Slot, f, data); err != nil {
+			return nil, err
+		}
+		urls = append(urls, q.Slot.Get.URL)
+	}
+	return urls, nil
+}
+
+// put sends a file to its slot, over TLS alone.
+func (c *client) put(ctx context.Context, s *slot, f protocol.Media, data []byte) error {
+	for _, at := range []string{s.Put.URL, s.Get.URL} {
+		if u, err := url.Parse(at); err != nil || u.Scheme != "https" || u.Host == "" {
+			return channel.Refused("the server wants %s at an address that is not https", f.Filename)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, putLimit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.Put.URL, bytes.NewReader(data))
+	if err != nil {
+		return channel.Refused("the server's address for %s cannot be used: %v", f.Filename, err)
+	}
+	for _, h := range s.Put.Headers { // no others may be set (XEP-0363, 5)
+		if value := strings.NewReplacer("\r", "", "\n", "").Replace(h.Value); slices.Contains([]string{"authorization", "cookie", "expires"}, strings.ToLower(h.Name)) {
+			req.Header.Set(h.Name, value)
+		}
+	}
+	req.Header.Set("Content-Type", f.MimeType)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: c.set.roots, MinVersion: tls.VersionTLS12}, Proxy: http.ProxyFromEnvironment}
+	defer transport.CloseIdleConnections()
+	res, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	if err != nil {
+		return fmt.Errorf("put %s on the server: %w", f.Filename, err)
+	}
+	defer res.Body.Close()
+	io.Copy(io.Discard, io.LimitReader(res.Body, 4096))
+	switch {
+	case res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated || res.StatusCode == http.StatusNoContent:
+		return nil
+	case res.StatusCode/100 == 5 || res.StatusCode == http.StatusTooManyRequests:
+		return fmt.Errorf("put %s on the server: it answered %s", f.Filename, strconv.Itoa(res.StatusCode))
+	}
+	return channel.Refused("the server did not take %s: it answered %d", f.Filename, res.StatusCode)
+}
