@@ -1,0 +1,105 @@
+package files
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// served is a folder of a machine that serves its files.
+func served() state.FilesView {
+	file := func(name string, size int64) state.FileEntry {
+		return state.FileEntry{Path: name, Info: protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: size, Time: pagetest.Noon.UnixMilli()}}
+	}
+	return state.FilesView{
+		Place: "nas", Serves: true, At: "/srv",
+		Entries: []state.FileEntry{{Path: "src", Dir: true, Info: protocol.FileInfo{Name: "src", Kind: protocol.FileFolder}}, file("a.txt", 1), file("b.png", 2000), file("c.txt", 3)},
+		Changed: []protocol.FileChange{{ID: "1", Path: "/srv/a.txt", SessionKey: "agent:main:main", RunID: "r", At: pagetest.Noon.UnixMilli(), Last: true}},
+	}
+}
+
+func servedPage(t *testing.T) *Page {
+	t.Helper()
+	p := inPage(t)
+	p.list.now = pagetest.Clock
+	p.nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}}}
+	p.show(served())
+	return p
+}
+
+func TestAServedFolderShowsSizesAndWhatTheAgentChanged(t *testing.T) {
+	p := servedPage(t)
+	pagetest.Shows(t, p.Box, "2.0 kB", "changed by the agent", "New folder", "4 here")
+	golden.Markup(t, "served", p.Box)
+}
+
+func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
+	p := servedPage(t)
+	key := func(name fyne.KeyName) { p.list.TypedKey(&fyne.KeyEvent{Name: name}) }
+	key(fyne.KeyDown)
+	key(fyne.KeyDown)
+	if got := p.list.chosen(); len(got) != 1 || got[0].Path != "a.txt" {
+		t.Fatalf("%+v", got)
+	}
+	p.list.TypedShortcut(&fyne.ShortcutSelectAll{})
+	pagetest.Shows(t, p.Box, "4 of 4 chosen, 2.0 kB")
+	key(fyne.KeyEscape)
+	if len(p.list.chosen()) != 0 {
+		t.Error("Esc chooses nothing")
+	}
+	key(fyne.KeyDown)
+	key(fyne.KeyF2)
+	if p.list.editing != "b.png" {
+		t.Fatalf("%q is being renamed", p.list.editing)
+	}
+	var field *nameField
+	pagetest.Walk(p.list, func(o fyne.CanvasObject) bool {
+		if f, ok := o.(*nameField); ok && f.Visible() {
+			field = f
+		}
+		return true
+	})
+	if field == nil || field.Text != "b.png" {
+		t.Fatal("there is no field with the name")
+	}
+	v := served() // something else changed meanwhile: the field stays
+	v.Entries = v.Entries[:3]
+	p.show(v)
+	if !field.Visible() || p.list.editing != "b.png" {
+		t.Error("the field was taken away")
+	}
+	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if p.list.editing != "" {
+		t.Error("Esc leaves the name")
+	}
+}
+
+func TestAListOfChangesLeadsToOne(t *testing.T) {
+	p := servedPage(t)
+	test.Tap(pagetest.Button(t, p.Box, "Changes"))
+	pagetest.Shows(t, p.Box, "Changed by the agent", "Last turn")
+	var list *widgets.ItemList
+	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+		if l, ok := o.(*widgets.ItemList); ok {
+			list = l
+		}
+		return true
+	})
+	list.OnChoose(0)
+	pagetest.Button(t, p.Box, "Revert")
+	p.show(served())
+	if !strings.Contains(test.RenderObjectToMarkup(p.Box), "Revert") {
+		t.Error("a change elsewhere took it away")
+	}
+	test.Tap(pagetest.Button(t, p.Box, "All changes"))
+	test.Tap(pagetest.Button(t, p.Box, "All files"))
+	pagetest.Button(t, p.Box, "New folder")
+}
