@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,8 +57,8 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 	var list []settings.Gateway
 	var lines []state.GatewayLine
 	for _, p := range peers {
-		if p.Role != protocol.RoleClient {
-			continue // this computer's node is its hands, not its window
+		if p.Role != protocol.RoleClient || p.LeftAt > 0 {
+			continue // this computer's node is its hands, not its window; one that was left is over for the person
 		}
 		item := settings.Gateway{ID: string(p.Pin), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt)}
 		if p.Ended != nil {
@@ -132,17 +134,15 @@ func (g *gateways) Open(id string) error {
 	return nil
 }
 
-// Leave implements settings.Gateways.
+// Leave implements settings.Gateways. A gateway that cannot be reached now is told at a later start.
 func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) {
 	peer, err := g.peers.Lookup(id)
 	if err != nil {
 		return false, err
 	}
-	if peer.Ended == nil {
-		told = g.tell(ctx, peer) == nil
-	}
-	if err := g.peers.Forget(peer.Pin); err != nil {
-		return told, err
+	key, err := g.identity()
+	if err != nil {
+		return false, err
 	}
 	g.mu.Lock()
 	closeIt := g.windows[id]
@@ -150,40 +150,36 @@ func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) 
 	if closeIt != nil {
 		closeIt()
 	}
-	_, err = g.List()
-	return told || peer.Ended != nil, err
+	ctx, cancel := context.WithTimeout(ctx, leaveLimit)
+	defer cancel()
+	err = client.Leave(ctx, g.peers, peer.Pin, key, nil)
+	told = err == nil
+	if errors.Is(err, protocol.ErrUnavailable) {
+		err = nil
+	}
+	if _, e := g.List(); err == nil {
+		err = e
+	}
+	return told, err
 }
 
-// tell says goodbye to a gateway. One that cannot be reached sees a device that never comes again.
-func (g *gateways) tell(ctx context.Context, peer trust.Peer) error {
+// leaveLimit is how long a person waits for a gateway to hear that it was left.
+const leaveLimit = 5 * time.Second
+
+// start reads the gateways, and tells those that could not be told that they were left.
+func (g *gateways) start(ctx context.Context) error {
+	if _, err := g.List(); err != nil {
+		return err
+	}
+	peers, err := g.peers.List()
+	if err != nil || !slices.ContainsFunc(peers, func(p trust.Peer) bool { return p.LeftAt > 0 }) {
+		return err // the keychain is not asked for nothing
+	}
 	id, err := g.identity()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	up := make(chan struct{}, 1)
-	c := client.New(client.Through(client.Options{
-		Logger:  slog.New(slog.DiscardHandler),
-		Connect: func() protocol.ConnectParams { return gateway.ClientParams("desktop-" + protocol.NewID()) },
-		OnUp: func(context.Context, protocol.ConnectResult) {
-			select {
-			case up <- struct{}{}:
-			default:
-			}
-		},
-	}, g.peers, peer.Pin, id, nil))
-	ran := make(chan error, 1)
-	running, stop := context.WithCancel(ctx)
-	defer func() { stop(); <-ran }()
-	go func() { defer close(ran); ran <- c.Run(running) }()
-	select {
-	case <-up:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	_, err = client.Call(ctx, c, protocol.DeviceLeave, protocol.Empty{})
-	return err
+	return client.TellLeft(ctx, g.peers, id, nil)
 }
 
 // through completes options for a paired gateway. It blocks on the keychain.

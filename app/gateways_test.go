@@ -19,8 +19,11 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	other.start()
 	defer other.stop()
 	await(t, other, "a machine", online)
-	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false, "network.enabled": true} {
-		if err := other.state.Set(t.Context(), path, value); err != nil {
+	for _, set := range []struct {
+		path  string
+		value any
+	}{{"network.listen", "127.0.0.1:0"}, {"network.discovery", false}, {"network.enabled", true}} { // open last: it would open anew
+		if err := other.state.Set(t.Context(), set.path, set.value); err != nil {
 			t.Fatal(err)
 		}
 	}

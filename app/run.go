@@ -42,9 +42,9 @@ func runGUI(f flags, b *backend, i *instance) {
 		if f.withParent {
 			go func() { parentEnded(); bind.Do(ctx, s.quit) }() // it ends with the program
 		} else if f.join == "" {
-			bind.Go(ctx, func(context.Context) ([]settings.Gateway, error) { return b.elsewhere.List() }, func(_ []settings.Gateway, err error) {
-				if err != nil {
-					b.log.Warn("The paired gateways cannot be read", "err", err)
+			b.wg.Go(func() {
+				if err := b.elsewhere.start(b.early); err != nil {
+					b.log.Warn("Not all other gateways could be read and told", "err", err)
 				}
 			})
 		}

@@ -119,7 +119,7 @@ func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
 			case err != nil:
 				e.say("It was not left: "+err.Error(), look.ColorBad)
 			case !told:
-				e.say(g.Name+" could not be told: revoke this computer there too.", look.ColorNeedsYou)
+				e.say(g.Name+" could not be told yet: that is tried again at the next start.", look.ColorNeedsYou)
 			}
 			e.load()
 		})

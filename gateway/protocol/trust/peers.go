@@ -197,10 +197,17 @@ func (p *Peers) edit(pin Pin, f func(*Peer)) error {
 	})
 }
 
-// change rewrites the file in one step.
+// change rewrites the file in one step, alone among all programs of this data folder.
 func (p *Peers) change(f func([]Peer) []Peer) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+		return fmt.Errorf("store the paired gateways: %w", err)
+	}
+	return alone(p.path+".lock", func() error { return p.rewrite(f) })
+}
+
+func (p *Peers) rewrite(f func([]Peer) []Peer) error {
 	list, err := p.read()
 	if err != nil {
 		return err
@@ -208,9 +215,6 @@ func (p *Peers) change(f func([]Peer) []Peer) error {
 	data, err := json.MarshalIndent(f(list), "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the paired gateways: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
-		return fmt.Errorf("store the paired gateways: %w", err)
 	}
 	tmp := p.path + ".new"
 	if err := os.WriteFile(tmp, append(data, '\n'), 0o600); err != nil {
