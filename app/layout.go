@@ -129,3 +129,32 @@ func (toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		y -= look.Inside
 	}
 }
+
+// footLayout puts the pages in the sidebar's foot into lines of two. The left column is a little wider: its names are.
+type footLayout struct{}
+
+const footWider float32 = 6
+
+func (footLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	height := float32(0)
+	for i := 0; i < len(o); i += 2 {
+		height += o[i].MinSize().Height + look.Gap
+	}
+	return fyne.NewSize(0, max(height-look.Gap, 0))
+}
+
+func (footLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	left := size.Width/2 + footWider
+	y := float32(0)
+	for i, row := range o {
+		height := row.MinSize().Height
+		if i%2 == 0 {
+			row.Move(fyne.NewPos(0, y))
+			row.Resize(fyne.NewSize(left, height))
+			continue
+		}
+		row.Move(fyne.NewPos(left, y))
+		row.Resize(fyne.NewSize(size.Width-left, height))
+		y += height + look.Gap
+	}
+}

@@ -1,9 +1,13 @@
 package app
 
 import (
+	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/pagetest"
 )
 
 func TestChannelsSayHowManyStrangersWait(t *testing.T) {
@@ -11,15 +15,17 @@ func TestChannelsSayHowManyStrangersWait(t *testing.T) {
 	v := sample()
 	v.Strangers = 2
 	s.update(v)
-	count := -1
+	s.window.Resize(fyne.NewSize(1120, 760))
+	markup := test.RenderObjectToMarkup(s.sidebar.box)
 	for _, row := range s.sidebar.pages {
-		if row.Item().Title == channelsTitle {
-			count = row.Item().Count
+		if row.Item().Title == channelsTitle && row.Item().Count != 2 {
+			t.Errorf("the sidebar says %d", row.Item().Count)
+		}
+		if !strings.Contains(markup, ">"+row.Item().Title+"<") {
+			t.Errorf("%s is shortened", row.Item().Title)
 		}
 	}
-	if count != 2 {
-		t.Errorf("the sidebar says %d", count)
-	}
+	pagetest.Shot(t, s.window, "foot")
 }
 
 func TestEveryPageOpensInTheSmallestWindowAndTheDrawerHoldsAll(t *testing.T) {

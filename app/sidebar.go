@@ -56,20 +56,20 @@ func newSidebar(s *shell) *sidebar {
 			b.show(s.view, s.key)
 		}
 	}
-	foot := container.NewGridWithColumns(2) // in lines of two: the chats need the height
+	foot := container.New(footLayout{}) // in lines of two: the chats need the height
 	for _, p := range s.pages() {
-		row := widgets.NewSidebarRow(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() {
+		row := widgets.NewSidebarLink(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() {
 			s.machine = "" // all of them, also while one is shown
 			s.openPage(p)
 		})
 		b.pages = append(b.pages, row)
 		foot.Add(row)
 	}
-	foot.Add(widgets.NewSidebarRow(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, s.openSettings))
+	foot.Add(widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, s.openSettings))
 	head := widgets.Inset(look.Group, look.Inside, look.Inside, look.Inside, container.NewVBox(
 		widgets.Inset(0, look.Inside, look.Inside, look.Inside, name), newChat, b.search))
 	list := container.NewVScroll(widgets.Inset(0, look.Inside, 0, look.Inside, b.rows))
-	b.inner = container.NewStack(widgets.NewRect(look.ColorSidebar, "", 0), container.NewBorder(head, container.NewVBox(widgets.HLine(), widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside, foot)), nil, nil, list))
+	b.inner = container.NewStack(widgets.NewRect(look.ColorSidebar, "", 0), container.NewBorder(head, container.NewVBox(widgets.HLine(), widgets.Inset(look.Inside, look.Gap, look.Inside, look.Inside, foot)), nil, nil, list))
 	b.box = container.NewStack(b.inner)
 	return b
 }

@@ -35,12 +35,21 @@ type SidebarRow struct {
 
 // NewSidebarRow makes a row.
 func NewSidebarRow(item SidebarItem, onTap func()) *SidebarRow {
+	return newSidebarRow(item, onTap, look.Inside)
+}
+
+// NewSidebarLink makes a row of half a sidebar's width, with less room around its parts, so that a badge does not shorten its title.
+func NewSidebarLink(item SidebarItem, onTap func()) *SidebarRow {
+	return newSidebarRow(item, onTap, look.Gap)
+}
+
+func newSidebarRow(item SidebarItem, onTap func(), gap float32) *SidebarRow {
 	r := &SidebarRow{
 		OnTap: onTap, icon: widget.NewIcon(nil), title: NewText("", look.ColorText, look.SizeSidebar),
 		trail: NewText("", look.ColorMuted, look.SizeSmall), badge: NewBadge(0),
 	}
 	r.title.Ellipsis = true
-	r.press = NewPress(Inset(4, look.Inside, 4, look.Inside, Row(look.Inside, 1, r.icon, Row(look.Gap, 0, r.title, r.trail, r.badge))), func() { call(r.OnTap) })
+	r.press = NewPress(Inset(4, gap, 4, look.Inside, Row(gap, 1, r.icon, Row(look.Gap, 0, r.title, r.trail, r.badge))), func() { call(r.OnTap) })
 	r.press.OnMenu = func(at fyne.Position) {
 		if r.OnMenu != nil {
 			r.OnMenu(at)
