@@ -146,13 +146,19 @@ func (o *form) submit() {
 		stop()
 		o.stop = nil
 		o.save.Enable()
-		if err == nil {
-			p.open(key)
-			return
-		}
-		o.f.Kept = key
-		o.say(o.problem(key, err))
+		o.done(key, err)
 	})
+}
+
+// done shows the account that was saved, or what went wrong.
+func (o *form) done(key string, err error) {
+	o.p.show(o.p.m.Value.Get()) // it has the account already; the page may not have been told yet
+	if err == nil {
+		o.p.open(key)
+		return
+	}
+	o.f.Kept = key
+	o.say(o.problem(key, err))
 }
 
 // cancel ends the login that goes on, else leaves the form.

@@ -194,7 +194,7 @@ func TestLoggingOutAsksOnceMore(t *testing.T) {
 	if p.detail != nil {
 		t.Error("the page of an account that is gone is shown")
 	}
-	if b, ok := p.w.Canvas().Focused().(fyne.Focusable); !ok || b == nil {
+	if p.w.Canvas().Focused() == nil {
 		t.Error("the keyboard is nowhere")
 	}
 }
@@ -247,6 +247,18 @@ func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
 		box := o.problem("xmpp:away", err)
 		pagetest.Window(t, box, 600, 200)
 		pagetest.Shows(t, box, want[0], want[1])
+	}
+}
+
+func TestSavedAccountIsShownThoughThePageWasNotToldYet(t *testing.T) {
+	p := inPage(t, look.Light, 880)
+	p.show(state.ChannelsView{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
+	p.openForm()
+	p.m.Value.Update(func(state.ChannelsView) state.ChannelsView { return full() })
+	o := &form{p: p.Page, f: state.NewChannelForm(kind, "away")}
+	o.done("xmpp:away", nil)
+	if p.detail == nil || p.detail.key != "xmpp:away" {
+		t.Error("the account is not shown")
 	}
 }
 
