@@ -96,6 +96,10 @@ func output(s string) string {
 			parts = append(parts, strings.TrimRight(v, "\n"))
 		}
 	}
+	status, _ := m["status"].(string)
+	if pid, ok := m["pid"].(float64); ok && status == "running" && m["sessionId"] != nil {
+		parts = append(parts, fmt.Sprintf("It goes on in the background, as process %.0f. This chat is told when it has ended.", pid))
+	}
 	if len(parts) > 0 {
 		return strings.Join(parts, "\n")
 	}
@@ -111,7 +115,7 @@ func output(s string) string {
 		}
 		return strings.Join(lines, "\n")
 	}
-	if status, ok := m["status"].(string); ok && m["tail"] != nil && status != "running" {
+	if status != "" && m["tail"] != nil && status != "running" {
 		return "" // a command that printed nothing
 	}
 	var b bytes.Buffer
