@@ -92,7 +92,8 @@ func (p *Page) renamed(file, name string) {
 			p.fail("The name was not changed", err)
 			return
 		}
-		p.list.follow(to)
+		p.follow = to
+		p.show(p.m.Value.Get())
 	})
 }
 

@@ -103,3 +103,16 @@ func TestAListOfChangesLeadsToOne(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "All files"))
 	pagetest.Button(t, p.Box, "New folder")
 }
+
+func TestAPathIsWrittenAndLeftAgain(t *testing.T) {
+	p := servedPage(t)
+	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
+	p.WritePath()
+	if canvas.Focused() != p.way.field {
+		t.Fatalf("%T has the keyboard", canvas.Focused())
+	}
+	canvas.Focus(p.list)
+	if len(p.way.box.Objects) == 1 && p.way.box.Objects[0] == p.way.field {
+		t.Error("the field stays though nobody writes")
+	}
+}

@@ -101,6 +101,7 @@ func newWay(enter func(string), left func()) *way {
 	w := &way{enter: enter, box: container.New(crumbLayout{})}
 	w.field = &wayField{left: func() { w.draw(); left() }}
 	w.field.ExtendBaseWidget(w.field)
+	w.field.lost = w.draw
 	w.field.SetPlaceHolder("Folder, such as src/parser")
 	w.field.OnSubmitted = func(text string) { w.draw(); enter(strings.TrimSpace(text)) }
 	return w
@@ -131,7 +132,7 @@ func (w *way) write() {
 	}
 	w.box.Objects = []fyne.CanvasObject{w.field}
 	w.box.Refresh()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(w.field); c != nil {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(w.box); c != nil { // the field itself is not on it before it is drawn
 		c.Focus(w.field)
 	}
 	w.field.TypedShortcut(&fyne.ShortcutSelectAll{})
@@ -179,6 +180,13 @@ func (crumbLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 type wayField struct {
 	widget.Entry
 	left func()
+	lost func()
+}
+
+// FocusLost implements fyne.Focusable: who goes elsewhere does not write a path any more.
+func (f *wayField) FocusLost() {
+	f.Entry.FocusLost()
+	f.lost()
 }
 
 // TypedKey implements fyne.Focusable.

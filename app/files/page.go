@@ -54,6 +54,7 @@ type Page struct {
 	acts   []*widgets.Button // what can be done with what is chosen
 	drag   fyne.Position     // where files are dragged
 	away   bool              // the machine is
+	follow string            // a path to choose as soon as it is in the list
 	rename string            // a path whose name is to be changed as soon as it is in the list
 	body   *fyne.Container
 	viewer *viewer
@@ -159,6 +160,9 @@ func (p *Page) show(v state.FilesView) {
 	p.list.Set(v.Entries, v.Filter != "")
 	p.way.set(v.Crumbs(p.app.Value.Get()))
 	p.heads.set(v.Sort, v.Serves && v.Filter == "")
+	if p.follow != "" && p.list.follow(p.follow) {
+		p.follow = ""
+	}
 	if p.rename != "" {
 		for _, e := range v.Entries {
 			if e.Path == p.rename {

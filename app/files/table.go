@@ -91,14 +91,17 @@ func (t *table) endEdit(name string) {
 	}
 }
 
-// follow chooses what is called path, now or when it is in the list.
-func (t *table) follow(path string) {
+// follow chooses the entry with a path, and reports whether it is there.
+func (t *table) follow(path string) bool {
 	for i, e := range t.entries {
 		if e.Path == path {
 			t.pick.One(i)
+			t.ScrollTo(i)
 			t.picked()
+			return true
 		}
 	}
+	return false
 }
 
 // entryAt is the entry whose line lies at a place of the window.
