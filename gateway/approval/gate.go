@@ -91,7 +91,9 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 		}
 		if old.Later > now.UnixMilli() {
 			a.Later = old.Later // a restart brings nothing back before its time
+			g.mu.Lock()
 			w.put(a.Later)
+			g.mu.Unlock()
 		}
 	}
 	if err := g.store.PutApproval(ctx, a); err != nil {

@@ -16,7 +16,7 @@ type waiter struct {
 	later chan int64             // of one: until when it is put off, the newest word only
 }
 
-// put says until when the question is put off. Only one goroutine at a time may call it.
+// put says until when the question is put off. The caller holds the gate's mu, so that it never blocks.
 func (w *waiter) put(until int64) {
 	select {
 	case <-w.later: // out of date
