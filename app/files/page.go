@@ -156,7 +156,7 @@ func (p *Page) names() {
 func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.names()
-	p.list.marks = p.marks()
+	p.list.marks = p.describe(p.marks())
 	p.list.Set(v.Entries, v.Filter != "")
 	p.way.set(v.Crumbs(p.app.Value.Get()))
 	p.heads.set(v.Sort, v.Serves && v.Filter == "")
@@ -213,6 +213,7 @@ func (p *Page) draw() {
 	}
 	if f := v.File; f != nil {
 		if p.viewer == nil || p.viewer.path != f.Path {
+			p.viewer.close()
 			p.viewer = newViewer(p, *f)
 			p.drawn = "file"
 			p.Box.Objects = []fyne.CanvasObject{p.viewer.box}
@@ -220,6 +221,7 @@ func (p *Page) draw() {
 		}
 		return
 	}
+	p.viewer.close()
 	p.viewer = nil
 	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0)
 	if now == p.drawn {
@@ -280,6 +282,7 @@ func (p *Page) create() {
 
 // close leaves the file.
 func (p *Page) close() {
+	p.viewer.close()
 	p.viewer, p.drawn = nil, ""
 	if p.view.File != nil {
 		p.m.Up()

@@ -104,16 +104,22 @@ func (r *row) fill(d drawn) {
 		icon = "link"
 	case d.entry.Info.Kind == protocol.FileOther:
 		icon = "question"
+	case d.entry.Missing:
+		icon = "plus"
 	case picture(d.entry.Path):
 		icon = "image"
 	}
 	r.icon.SetResource(look.IconIn(icon, color))
-	r.title.SetText(d.entry.Name())
+	title := look.ColorText
+	if d.entry.Missing {
+		title = look.ColorMuted
+	}
+	r.title.Set(d.entry.Name(), title)
 	mark := d.mark
 	if dir := path.Dir(d.entry.Path); d.below && dir != "." {
 		mark = dir
 	}
-	r.mark.SetText(mark)
+	r.mark.Set(mark, markColor(d.entry, mark))
 	size, when := "", ""
 	if d.entry.Info.Kind == protocol.FileRegular {
 		size = state.SizeText(d.entry.Info.Size)

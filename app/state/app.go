@@ -37,8 +37,8 @@ type View struct {
 	// Strangers is how many people wait to be let in on channels.
 	Strangers int
 
-	// RulesChanged counts changes of the rules.
-	RulesChanged int
+	// RulesChanged counts changes of the rules, FilesChanged those of the agents' files.
+	RulesChanged, FilesChanged int
 
 	answering map[protocol.ApprovalID]bool // an answer of this window is on its way
 }
@@ -83,7 +83,8 @@ type App struct {
 
 	mu     sync.Mutex // guards what follows
 	chats  map[protocol.SessionKey]*Chat
-	files  []*Files // pages of files
+	files  []*Files          // pages of files
+	drafts map[string]string // of the agent's files, by path
 	closed bool
 }
 

@@ -14,9 +14,10 @@ import (
 
 // FileEntry is a file or folder. Path is relative to the place, with slashes, or absolute where it lies in another folder than the workspace.
 type FileEntry struct {
-	Path string
-	Dir  bool
-	Info protocol.FileInfo // empty where the place does not tell it
+	Path    string
+	Dir     bool
+	Info    protocol.FileInfo // empty where the place does not tell it
+	Missing bool              // it is not there, and the agent would read it
 }
 
 // Name is the last part of its path.
@@ -30,6 +31,7 @@ type OpenFile struct {
 	Problem  string // why it cannot be shown
 	Cut      bool   // Text is only its beginning
 	Editable bool
+	Missing  bool // it is not there yet: Text is what a new agent has
 }
 
 // FilesView is what the page of files shows.
@@ -166,6 +168,9 @@ func (f *Files) list(ctx context.Context, v FilesView) ([]FileEntry, string, err
 		for _, p := range r.Files {
 			list = append(list, FileEntry{Path: strings.Trim(p, "/")})
 		}
+		if v.Dir == "" {
+			list = append(list, missing(list)...)
+		}
 		list = drop(list, func(e FileEntry) bool { return !matches(e.Path, v.Filter) })
 		return list, "", nil
 	}
@@ -285,20 +290,7 @@ func (f *Files) Look(p string) {
 func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (OpenFile, error) {
 	file := OpenFile{Path: p}
 	if place == "" {
-		r, err := Call(ctx, f.a, protocol.WorkspaceRead, protocol.WorkspaceReadParams{Path: p})
-		if err != nil {
-			return file, err
-		}
-		raw, err := protocol.Marshal(r)
-		if err != nil {
-			return file, err
-		}
-		var text protocol.WorkspaceReadResult
-		if err := json.Unmarshal(raw, &text); err != nil {
-			return file, err
-		}
-		file.Text, file.Editable = text.Content, true
-		return file, nil
+		return f.readOwn(ctx, p)
 	}
 	var out struct {
 		Content   json.RawMessage

@@ -120,7 +120,7 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 		fs.Look("SOUL.md")
 		synctest.Wait()
 		v := fs.Value.Get()
-		if names(v.Entries) != "memory/ agents.md SOUL.md" || v.File == nil || v.File.Text != "be kind" || !v.File.Editable {
+		if names(v.Entries) != "memory/ AGENTS.md agents.md HEARTBEAT.md IDENTITY.md MEMORY.md SOUL.md TOOLS.md USER.md" || v.File == nil || v.File.Text != "be kind" || !v.File.Editable {
 			t.Errorf("%+v", v)
 		}
 		if err := fs.Save(t.Context(), "SOUL.md", "be brief"); err != nil || files["SOUL.md"] != "be brief" {

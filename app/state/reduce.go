@@ -65,6 +65,8 @@ func reduce(v View, c protocol.Change) View {
 		v.Nodes = drop(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
 	case c.Kind == protocol.ChangeRules:
 		v.RulesChanged++
+	case c.Kind == protocol.ChangeFile:
+		v.FilesChanged++
 	case c.Kind == protocol.ChangeDevices:
 		v.Devices++
 	case c.Kind == protocol.ChangeSkills:

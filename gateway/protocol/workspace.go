@@ -21,6 +21,8 @@ type WorkspaceReadParams struct {
 	Path     string  `json:"path"`
 	AgentID  AgentID `json:"agentId,omitempty"`
 	Encoding string  `json:"encoding,omitempty"` // extension
+	// Default asks for the file as a new agent has it (extension).
+	Default bool `json:"default,omitempty"`
 }
 
 // WorkspaceReadResult is a file. Size is bytes, LastModified RFC 3339.

@@ -24,7 +24,14 @@ func (s *Server) readFile(_ context.Context, _ *Conn, p protocol.WorkspaceReadPa
 	if p.Path == "" {
 		return nil, protocol.ErrBadRequest.With("path required")
 	}
-	f, folder, err := s.s.Files.Read(p.AgentID, p.Path)
+	var f *workspace.File
+	var folder *workspace.Listing
+	var err error
+	if p.Default {
+		f, err = workspace.Default(p.Path)
+	} else {
+		f, folder, err = s.s.Files.Read(p.AgentID, p.Path)
+	}
 	switch {
 	case err != nil:
 		return nil, err

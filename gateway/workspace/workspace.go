@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"fairlead/gateway/protocol"
@@ -19,6 +20,16 @@ var defaults embed.FS
 
 // opening is held by whoever opens an agent's folder, so that it is filled once.
 var opening sync.Mutex
+
+// Default is a file as a new agent has it; others are a [protocol.ErrNotFound].
+func Default(name string) (*File, error) {
+	name = strings.TrimPrefix(name, "/")
+	data, err := defaults.ReadFile("files/" + name)
+	if err != nil {
+		return nil, protocol.ErrNotFound.With(name + " is no file that a new agent has")
+	}
+	return &File{Path: name, Data: data}, nil
+}
 
 // Workspace is one agent's folder. The zero value is one without files.
 type Workspace struct {

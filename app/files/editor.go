@@ -1,0 +1,324 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+)
+
+// editor lets one of the agent's files be written. What is typed and not saved is kept when the page is left, and nothing that somebody else
+// wrote meanwhile is overwritten unasked.
+type editor struct {
+	p     *Page
+	v     *viewer
+	path  string
+	fresh bool // a new file, whose name is not chosen yet
+	box   fyne.CanvasObject
+
+	base   string // the file as it is on the disk, as far as known
+	there  bool   // it is on the disk
+	text   *widget.Entry
+	name   *widget.Entry
+	said   *widgets.Paragraph
+	length *widgets.Paragraph
+	clash  *fyne.Container // what to do when both changed it
+	told   *widgets.Paragraph
+	theirs state.Conflict
+	drop   *widgets.Button
+	seen   int // changes of files that were looked at
+}
+
+func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *editor {
+	e := &editor{
+		p: p, v: v, path: f.Path, fresh: f.Path == "" || strings.HasSuffix(f.Path, "/"), base: f.Text, there: !f.Missing,
+		text: widget.NewMultiLineEntry(), name: widget.NewEntry(), said: widgets.NewParagraph("", look.ColorMuted, look.SizeSmall),
+		length: widgets.NewParagraph("", look.ColorMuted, look.SizeSmall), told: widgets.NewParagraph("", look.ColorText, "text"),
+	}
+	e.there = e.there && !e.fresh
+	e.text.Wrapping = fyne.TextWrapWord
+	e.text.TextStyle = fyne.TextStyle{Monospace: true}
+	e.text.SetText(f.Text)
+	e.text.OnChanged = func(string) { e.typed() }
+	e.name.SetText(f.Path)
+	e.name.SetPlaceHolder("notes.md")
+	e.length.Hide()
+
+	mine, take := widgets.NewButton("Keep mine", "check", e.keepMine), widgets.NewButton("Take theirs", "import", e.takeTheirs)
+	e.clash = container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorNeedsYou, look.Corner),
+		widgets.Inset(look.Inside, 12, look.Inside, 12, widgets.Col(look.Inside, e.told, widgets.Flow(look.Inside, mine, take))))
+	e.clash.Hide()
+
+	save := widgets.NewButton("Save", "check", e.save)
+	save.Primary = true
+	e.drop = widgets.NewQuiet("Discard", "undo", e.discard)
+	e.drop.Hide()
+	actions := []fyne.CanvasObject{save, e.drop}
+	if e.there {
+		actions = append(actions, widgets.NewQuiet("Delete", "trash", e.delete))
+	}
+	if e.fresh {
+		e.guard(back)
+	}
+
+	title, top := f.Path, []fyne.CanvasObject{}
+	if e.fresh {
+		title = "New file"
+		top = append(top, widgets.NewField("Name", e.name))
+	}
+	_, about, _ := state.AboutFile(f.Path)
+	if f.Missing {
+		about += " It is not there; this is how a new agent has it."
+	}
+	if about != "" {
+		top = append(top, widgets.NewParagraph(about, look.ColorMuted, "text"))
+	}
+	top = append(top, e.clash)
+	foot := widgets.Inset(look.Gap, 0, look.Inside, 0, widgets.Col(0, e.length, e.said))
+	e.box = widgets.NewPage(title, container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, widgets.Col(look.Inside, top...)), foot, nil, nil, e.text), append(actions, back)...)
+	if draft, ok := p.app.Draft(f.Path); ok && !e.fresh && draft != f.Text {
+		e.text.SetText(draft)
+		e.say("What you typed before, not saved yet.", look.ColorNeedsYou)
+	}
+	e.measure()
+	e.follow()
+	return e
+}
+
+// guard asks before a new file is left: there is no name under which it could be kept.
+func (e *editor) guard(back *widgets.Button) {
+	sure := false
+	back.OnTap = func() {
+		if e.dirty() && !sure {
+			sure = true
+			e.say("Not saved yet. Leave once more to lose it.", look.ColorNeedsYou)
+			return
+		}
+		e.p.close()
+	}
+}
+
+func (e *editor) dirty() bool { return e.text.Text != e.base }
+
+func (e *editor) say(text string, color fyne.ThemeColorName) {
+	e.said.Set(text, color)
+	e.box.Refresh()
+}
+
+// typed keeps what is typed, and says what there is to know of it.
+func (e *editor) typed() {
+	dirty := e.dirty()
+	if !e.fresh {
+		draft := ""
+		if dirty {
+			draft = e.text.Text
+		}
+		e.p.app.KeepDraft(e.path, draft)
+	}
+	if dirty != e.drop.Visible() && !e.fresh {
+		show(e.drop, dirty)
+		e.box.Refresh()
+	}
+	if dirty {
+		e.said.Set("Not saved yet. It is kept while Fairlead runs.", look.ColorNeedsYou)
+		if e.fresh {
+			e.said.Set("Not saved yet", look.ColorNeedsYou)
+		}
+	} else {
+		e.said.Set("", look.ColorMuted)
+	}
+	e.measure()
+}
+
+// measure warns of a file that is longer than what is read of it.
+func (e *editor) measure() {
+	words, over := state.FileLength(e.path, e.text.Text)
+	color := look.ColorMuted
+	if over {
+		color = look.ColorNeedsYou
+	}
+	e.length.Set(words, color)
+	if (words != "") != e.length.Visible() {
+		show(e.length, words != "")
+		e.box.Refresh()
+	}
+}
+
+func show(o fyne.CanvasObject, on bool) {
+	if on {
+		o.Show()
+	} else {
+		o.Hide()
+	}
+}
+
+func (e *editor) discard() {
+	e.p.app.KeepDraft(e.path, "")
+	e.text.SetText(e.base)
+	e.clash.Hide()
+	e.say("", look.ColorMuted)
+}
+
+func (e *editor) save() {
+	at, now, base, there := e.path, e.text.Text, e.base, e.there
+	if e.fresh {
+		at = strings.TrimSpace(e.name.Text)
+	}
+	e.say("Saving…", look.ColorMuted)
+	bind.Go(e.p.ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, e.p.m.SaveOver(ctx, at, now, base, there)
+	}, func(_ struct{}, err error) {
+		e.saved(at, now, err)
+	})
+}
+
+// saved says how it went.
+func (e *editor) saved(at, text string, err error) {
+	if c, ok := errors.AsType[*state.Conflict](err); ok {
+		if e.fresh {
+			e.say("There is a file of this name already. Choose another, or open that one.", look.ColorBad)
+			return
+		}
+		e.conflict(*c)
+		return
+	}
+	if err != nil {
+		e.say("Not saved: "+err.Error(), look.ColorBad)
+		return
+	}
+	e.base, e.there = text, true
+	e.p.app.KeepDraft(at, "")
+	e.clash.Hide()
+	e.typed()
+	e.say("✓ Saved.", look.ColorGood)
+}
+
+// conflict asks whose text shall stay.
+func (e *editor) conflict(c state.Conflict) {
+	e.theirs = c
+	e.told.Set("This file was changed by somebody else while you wrote, perhaps by the agent. Nothing is lost yet: whose text shall it have?", look.ColorText)
+	if c.Gone {
+		e.told.Set("This file was deleted by somebody else while you wrote. Shall it have your text again?", look.ColorText)
+	}
+	e.clash.Show()
+	e.say("", look.ColorMuted)
+}
+
+func (e *editor) keepMine() {
+	e.base, e.there = e.theirs.Theirs, !e.theirs.Gone
+	e.clash.Hide()
+	e.save()
+}
+
+func (e *editor) takeTheirs() {
+	e.clash.Hide()
+	e.p.app.KeepDraft(e.path, "")
+	if e.theirs.Gone {
+		e.p.close()
+		return
+	}
+	e.base, e.there = e.theirs.Theirs, true
+	e.text.SetText(e.base)
+	e.say("", look.ColorMuted)
+}
+
+// follow looks at the file again whenever one on the disk changed, as long as this editor is shown.
+func (e *editor) follow() {
+	if e.fresh {
+		return
+	}
+	ctx, cancel := context.WithCancel(e.p.ctx)
+	e.seen = e.p.app.Value.Get().FilesChanged
+	e.v.end = cancel
+	bind.Watch(ctx, e.p.app.Value, func(v state.View) {
+		if v.FilesChanged == e.seen {
+			return
+		}
+		e.seen = v.FilesChanged
+		type now struct {
+			text  string
+			there bool
+		}
+		bind.Go(ctx, func(ctx context.Context) (now, error) {
+			text, there, err := e.p.m.OwnText(ctx, e.path)
+			return now{text, there}, err
+		}, func(n now, err error) {
+			if err == nil {
+				e.changed(n.text, n.there)
+			}
+		})
+	})
+}
+
+// changed takes in what is on the disk now: at once where nothing was typed.
+func (e *editor) changed(text string, there bool) {
+	switch {
+	case there == e.there && (text == e.base || !there):
+	case there && text == e.text.Text: // that was written here
+		e.base, e.there = text, true
+		e.typed()
+	case !e.dirty() && there:
+		e.base, e.there = text, true
+		e.text.SetText(text)
+		e.say("It was changed by somebody else; this is how it is now.", look.ColorMuted)
+	default:
+		e.conflict(state.Conflict{Theirs: text, Gone: !there})
+	}
+}
+
+func (e *editor) delete() {
+	p := e.p
+	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.m.Delete(ctx, e.path) }, func(undo func(), err error) {
+		if err != nil {
+			p.fail("The file was not deleted", err)
+			return
+		}
+		p.app.KeepDraft(e.path, "")
+		p.close()
+		p.h.Undo("The file was deleted.", undo, time.Now().Add(state.UndoTime))
+	})
+}
+
+// describe adds to the marks of the list what each of the agent's files is for, and whether it is missing or not saved.
+func (p *Page) describe(marks map[string]string) map[string]string {
+	if p.view.Place != "" {
+		return marks
+	}
+	if marks == nil {
+		marks = map[string]string{}
+	}
+	for _, e := range p.view.Entries {
+		_, draft := p.app.Draft(e.Path)
+		short, _, _ := state.AboutFile(e.Path)
+		switch {
+		case e.Dir:
+		case draft:
+			marks[e.Path] = "not saved"
+		case marks[e.Path] != "" || short == "":
+		case e.Missing:
+			marks[e.Path] = short + notThere
+		default:
+			marks[e.Path] = short
+		}
+	}
+	return marks
+}
+
+const notThere = " · not there yet"
+
+// markColor makes what a file is for quieter than what happened to it.
+func markColor(e state.FileEntry, mark string) fyne.ThemeColorName {
+	if short, _, _ := state.AboutFile(e.Path); short != "" && (mark == short || mark == short+notThere) {
+		return look.ColorMuted
+	}
+	return look.ColorAccent
+}

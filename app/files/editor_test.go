@@ -1,0 +1,98 @@
+package files
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+)
+
+// inEditor opens one of the agent's files. edit is its editor.
+func inEditor(t *testing.T, f state.OpenFile) (p *Page, edit *editor) {
+	t.Helper()
+	p = inPage(t)
+	f.Editable = true
+	p.view = state.FilesView{File: &f}
+	p.viewer = newViewer(p, f)
+	p.Box.Objects[0] = p.viewer.box
+	p.Box.Refresh()
+	return p, p.viewer.edit
+}
+
+func TestEditorSaysWhatAFileIsForAndHowLongItMayBe(t *testing.T) {
+	p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
+	pagetest.Shows(t, p.Box, "Who the agent is and how it behaves.")
+	e.text.SetText(strings.Repeat("x", state.FileCap+5))
+	pagetest.Shows(t, p.Box, "5 bytes too long")
+	p, _ = inEditor(t, state.OpenFile{Path: "USER.md", Text: "as new", Missing: true})
+	pagetest.Shows(t, p.Box, "It is not there")
+	golden.Markup(t, "editor-missing", p.Box)
+}
+
+func TestWhatIsTypedIsKeptWhenTheFileIsLeft(t *testing.T) {
+	p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
+	e.text.SetText("be kind and bri")
+	p.close()
+	again := newEditor(p, &viewer{}, state.OpenFile{Path: "SOUL.md", Text: "be kind", Editable: true}, pagetest.Button(t, p.viewerOf(t, "x").box, "All files"))
+	if again.text.Text != "be kind and bri" || !again.drop.Visible() {
+		t.Errorf("it holds %q", again.text.Text)
+	}
+	test.Tap(again.drop)
+	if _, ok := p.app.Draft("SOUL.md"); ok || again.text.Text != "be kind" || again.drop.Visible() {
+		t.Errorf("discarding leaves %q", again.text.Text)
+	}
+}
+
+// viewerOf is a view of some file.
+func (p *Page) viewerOf(t *testing.T, path string) *viewer {
+	t.Helper()
+	return newViewer(p, state.OpenFile{Path: path})
+}
+
+func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
+	p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
+	e.changed("be brief", true)
+	if e.text.Text != "be brief" || e.clash.Visible() {
+		t.Errorf("nothing was typed, and it shows %q", e.text.Text)
+	}
+	e.text.SetText("mine")
+	e.changed("theirs", true)
+	if e.text.Text != "mine" || !e.clash.Visible() {
+		t.Errorf("what was typed became %q", e.text.Text)
+	}
+	golden.Markup(t, "editor-conflict", p.Box)
+	test.Tap(pagetest.Button(t, p.Box, "Take theirs"))
+	if e.text.Text != "theirs" || e.dirty() || e.clash.Visible() {
+		t.Errorf("taking theirs leaves %q", e.text.Text)
+	}
+	e.text.SetText("mine")
+	e.saved("SOUL.md", "mine", &state.Conflict{Theirs: "other"})
+	if !e.clash.Visible() || e.text.Text != "mine" {
+		t.Error("a conflict while saving is not asked about")
+	}
+	e.keepMine()
+	if e.base != "other" || e.text.Text != "mine" {
+		t.Errorf("keeping mine saves over %q", e.base)
+	}
+	e.saved("SOUL.md", "mine", nil)
+	if e.dirty() || e.clash.Visible() {
+		t.Error("it is not saved")
+	}
+}
+
+func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
+	p := inPage(t)
+	p.app.KeepDraft("AGENTS.md", "half")
+	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "AGENTS.md"}, {Path: "SOUL.md"}, {Path: "USER.md", Missing: true}, {Path: "poem.txt"}}})
+	var trails []string
+	for _, e := range p.view.Entries {
+		trails = append(trails, p.list.marks[e.Path])
+	}
+	if got := strings.Join(trails, "; "); got != "not saved; who it is; who you are · not there yet; " {
+		t.Errorf("%q", got)
+	}
+}

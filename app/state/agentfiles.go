@@ -1,0 +1,162 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// FileCap is how many bytes of one of the agent's files are read into a chat; what is longer is left out there.
+const FileCap = 20_000
+
+// agentFiles are the files that mean something to the agent, with a few words and a sentence on each. BOOTSTRAP.md is not missed: the agent
+// deletes it when it was set up.
+var agentFiles = []struct{ name, short, about string }{
+	{"SOUL.md", "who it is", "Who the agent is and how it behaves. Read into every chat."},
+	{"IDENTITY.md", "its name", "A name and a way of speaking. Read into every chat."},
+	{"USER.md", "who you are", "What the agent knows of you. Read into every chat, also those with others."},
+	{"AGENTS.md", "how it works", "Rules for how it works. Read into every chat."},
+	{"TOOLS.md", "your tools", "Notes on your machines and commands. Read into every chat."},
+	{"MEMORY.md", "what it remembers", "What it remembers from chat to chat. Read into your own chats only."},
+	{"HEARTBEAT.md", "what it watches", "What it looks at from time to time. While nothing stands here, it is not woken."},
+	{"BOOTSTRAP.md", "first steps", "What it does first of all, before anything else. It deletes this file when that is done."},
+}
+
+// AboutFile says what one of the agent's files is for: in a few words, and in a sentence. Both are empty for a file of another kind. capped
+// says that FileCap holds for it.
+func AboutFile(p string) (short, about string, capped bool) {
+	for _, f := range agentFiles {
+		if f.name == p {
+			return f.short, f.about, true
+		}
+	}
+	switch dir, name := path.Split(p); {
+	case dir == "memory/" && strings.HasSuffix(name, ".md"):
+		return "", "Notes of a day. Those of yesterday and today are read into your own chats.", true
+	case strings.HasPrefix(p, "skills/") && name == "SKILL.md":
+		return "", "A skill: when it is of use, and what to do. Read when the agent needs it.", false
+	}
+	return "", "", false
+}
+
+// FileLength warns of a file that is too long for a chat, or nearly so; else it is empty.
+func FileLength(p, text string) (words string, over bool) {
+	_, _, capped := AboutFile(p)
+	switch n := len(text); {
+	case !capped || n < FileCap*9/10:
+		return "", false
+	case n <= FileCap:
+		return fmt.Sprintf("%d of the %d bytes that are read into a chat.", n, FileCap), false
+	default:
+		return fmt.Sprintf("%d bytes too long: only the first %d are read into a chat.", n-FileCap, FileCap), true
+	}
+}
+
+// missing are the files that the agent would read and that are not there.
+func missing(there []FileEntry) []FileEntry {
+	have := map[string]bool{"BOOTSTRAP.md": true}
+	for _, e := range there {
+		have[e.Path] = true
+	}
+	var list []FileEntry
+	for _, f := range agentFiles {
+		if !have[f.name] {
+			list = append(list, FileEntry{Path: f.name, Missing: true})
+		}
+	}
+	return list
+}
+
+// OwnText reads one of the agent's files. there is false when it does not exist. It blocks.
+func (f *Files) OwnText(ctx context.Context, p string) (text string, there bool, err error) {
+	text, err = f.ownText(ctx, protocol.WorkspaceReadParams{Path: p})
+	if errors.Is(err, protocol.ErrNotFound) {
+		return "", false, nil
+	}
+	return text, err == nil, err
+}
+
+func (f *Files) ownText(ctx context.Context, p protocol.WorkspaceReadParams) (string, error) {
+	r, err := Call(ctx, f.a, protocol.WorkspaceRead, p)
+	if err != nil {
+		return "", err
+	}
+	raw, err := protocol.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	var out protocol.WorkspaceReadResult
+	err = json.Unmarshal(raw, &out)
+	return out.Content, err
+}
+
+// readOwn opens one of the agent's files. One that is missing begins as a new agent has it.
+func (f *Files) readOwn(ctx context.Context, p string) (OpenFile, error) {
+	file := OpenFile{Path: p, Editable: true}
+	var err error
+	file.Text, err = f.ownText(ctx, protocol.WorkspaceReadParams{Path: p})
+	if short, _, _ := AboutFile(p); errors.Is(err, protocol.ErrNotFound) && short != "" {
+		file.Missing = true
+		file.Text, err = f.ownText(ctx, protocol.WorkspaceReadParams{Path: p, Default: true})
+	}
+	return file, err
+}
+
+// Conflict says that a file was changed by somebody else since it was opened.
+type Conflict struct {
+	Theirs string
+	Gone   bool // it was deleted
+}
+
+// Error implements error.
+func (c *Conflict) Error() string {
+	if c.Gone {
+		return "the file was deleted meanwhile"
+	}
+	return "the file was changed meanwhile"
+}
+
+// SaveOver writes one of the agent's files if it is still as it was: base, or not there at all. Else it returns a [Conflict]. It blocks.
+func (f *Files) SaveOver(ctx context.Context, p, text, base string, was bool) error {
+	if strings.TrimSpace(p) != "" {
+		now, there, err := f.OwnText(ctx, p)
+		switch {
+		case err != nil:
+			return err
+		case there && !was, there && now != base:
+			if now != text {
+				return &Conflict{Theirs: now}
+			}
+		case !there && was:
+			return &Conflict{Gone: true}
+		}
+	}
+	return f.Save(ctx, p, text)
+}
+
+// KeepDraft keeps what is typed into one of the agent's files and not saved, while the program runs; empty forgets it.
+func (a *App) KeepDraft(p, text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.drafts == nil {
+		a.drafts = map[string]string{}
+	}
+	if text == "" {
+		delete(a.drafts, p)
+		return
+	}
+	a.drafts[p] = text
+}
+
+// Draft is what was typed into one of the agent's files and not saved.
+func (a *App) Draft(p string) (text string, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	text, ok = a.drafts[p]
+	return text, ok
+}

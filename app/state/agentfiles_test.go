@@ -1,0 +1,98 @@
+package state
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestMissingFileOfTheAgentBeginsAsANewOneHasIt(t *testing.T) {
+	files := map[string]string{"SOUL.md": "be kind"}
+	bubble(t, disk(files), func(t *testing.T, a *App, f *fake) {
+		on(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
+			if text, ok := files[p.Path]; ok && !p.Default {
+				return protocol.WorkspaceReadResult{Path: p.Path, Content: text}, nil
+			}
+			if p.Default {
+				return protocol.WorkspaceReadResult{Path: p.Path, Content: "as new"}, nil
+			}
+			return nil, protocol.ErrNotFound.With("there is no such file")
+		})
+		fs := NewFiles(a)
+		fs.Open("")
+		fs.Look("USER.md")
+		synctest.Wait()
+		v := fs.Value.Get()
+		if v.File == nil || v.File.Text != "as new" || !v.File.Missing || !v.File.Editable {
+			t.Errorf("%+v", v.File)
+		}
+		fs.Look("notes.md")
+		synctest.Wait()
+		if v := fs.Value.Get(); v.File == nil || v.File.Problem == "" {
+			t.Errorf("a file that nobody misses opens as %+v", v.File)
+		}
+	})
+}
+
+func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
+	files := map[string]string{"SOUL.md": "theirs"}
+	bubble(t, disk(files), func(t *testing.T, a *App, f *fake) {
+		fs := NewFiles(a)
+		var c *Conflict
+		if err := fs.SaveOver(t.Context(), "SOUL.md", "mine", "as it was", true); !errors.As(err, &c) || c.Theirs != "theirs" || files["SOUL.md"] != "theirs" {
+			t.Errorf("%v, %v", err, files)
+		}
+		if err := fs.SaveOver(t.Context(), "SOUL.md", "mine", "", false); !errors.As(err, &c) {
+			t.Errorf("a file that was made meanwhile: %v", err)
+		}
+		if err := fs.SaveOver(t.Context(), "SOUL.md", "mine", "theirs", true); err != nil || files["SOUL.md"] != "mine" {
+			t.Errorf("%v, %v", err, files)
+		}
+		if err := fs.SaveOver(t.Context(), "gone.md", "mine", "x", true); !errors.As(err, &c) || !c.Gone {
+			t.Errorf("a file that was deleted meanwhile: %v", err)
+		}
+		if err := fs.SaveOver(t.Context(), "new.md", "mine", "", false); err != nil || files["new.md"] != "mine" {
+			t.Errorf("%v, %v", err, files)
+		}
+		before := a.Value.Get().FilesChanged
+		f.change(protocol.Change{Kind: protocol.ChangeFile, Path: "agents/main/SOUL.md"})
+		if a.Value.Get().FilesChanged != before+1 {
+			t.Error("a change on the disk is not told")
+		}
+	})
+}
+
+func TestDraftsAreKeptUntilTheyAreSaved(t *testing.T) {
+	a := NewApp()
+	defer a.Close()
+	a.KeepDraft("SOUL.md", "half a")
+	if text, ok := a.Draft("SOUL.md"); !ok || text != "half a" {
+		t.Errorf("%q", text)
+	}
+	a.KeepDraft("SOUL.md", "")
+	if _, ok := a.Draft("SOUL.md"); ok {
+		t.Error("it stays")
+	}
+}
+
+func TestLongFilesOfTheAgentAreWarnedOf(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		n    int
+		want string
+		over bool
+	}{
+		{"SOUL.md", 100, "", false},
+		{"SOUL.md", FileCap - 10, "read into a chat", false},
+		{"memory/2026-03-28.md", FileCap + 7, "7 bytes too long", true},
+		{"skills/x/SKILL.md", 10 * FileCap, "", false},
+		{"poem.txt", 10 * FileCap, "", false},
+	} {
+		if words, over := FileLength(c.path, strings.Repeat("x", c.n)); over != c.over || !strings.Contains(words, c.want) || (c.want == "") != (words == "") {
+			t.Errorf("%s of %d bytes: %q, %v", c.path, c.n, words, over)
+		}
+	}
+}
