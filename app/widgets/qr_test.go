@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/software"
 	"fyne.io/fyne/v2/test"
 	"rsc.io/qr"
 
@@ -29,7 +30,7 @@ func TestQRIsSharpAndBlackOnWhiteInEveryThemeAndScale(t *testing.T) {
 			}
 			w := test.NewTempWindow(t, q)
 			w.SetPadded(false)
-			w.Canvas().(test.WindowlessCanvas).SetScale(scale)
+			w.Canvas().(software.WindowlessCanvas).SetScale(scale)
 			w.Resize(fyne.NewSize(600, 600))
 			pic := w.Canvas().Capture()
 			side := int(q.MinSize().Width * scale)
