@@ -7,8 +7,6 @@ package approve
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -127,9 +125,6 @@ func New(h Handlers, machines *look.Machines, c fyne.Canvas) *Dialog {
 	c.AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, d.chord)
 	return d
 }
-
-// chord is Ctrl+Shift+Enter, which allows.
-func (d *Dialog) chord(fyne.Shortcut) { d.permit(protocol.ScopeOnce) }
 
 // CreateRenderer implements fyne.Widget.
 func (d *Dialog) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(d.box) }
@@ -323,145 +318,6 @@ func (d *Dialog) placeText() string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d", d.at+1, len(d.queue))
-}
-
-func (d *Dialog) typed(e *fyne.KeyEvent) { d.key(e.Name) }
-
-// key notes every key, whatever has the focus, and reports whether nobody else may use it. Escape denies; Enter and Space never allow,
-// even with Allow in focus. What a person was typing elsewhere when the question appeared does nothing at all.
-func (d *Dialog) key(name fyne.KeyName) (used bool) {
-	switch name {
-	case desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight, desktop.KeyAltLeft, desktop.KeyAltRight,
-		desktop.KeySuperLeft, desktop.KeySuperRight:
-		return false // half of a shortcut
-	}
-	now := d.clock()
-	meant := d.arm.Deliberate(now)
-	d.arm.Key(now)
-	focused := d.canvas.Focused()
-	switch {
-	case d.step != asking && name == fyne.KeyEscape:
-		if meant {
-			d.back()
-		}
-		return true
-	case focused == fyne.Focusable(d.reasonEntry) && name != fyne.KeyEscape:
-		return false
-	case d.step == editing && d.editor != nil && focused == fyne.Focusable(d.editor):
-		return false
-	case name == fyne.KeyEscape && meant:
-		d.refuse()
-		return true
-	case name == fyne.KeyReturn || name == fyne.KeyEnter || name == fyne.KeySpace:
-		return !meant || focused == fyne.Focusable(d.allow.Main) || focused == fyne.Focusable(d.allow.More) || focused == fyne.Focusable(d.confirm)
-	}
-	return false
-}
-
-// reasonEntry is a field that gives its dialog the keys it does not use.
-type reasonEntry struct {
-	widget.Entry
-	onKey  func(fyne.KeyName) bool
-	onType func() // any key
-}
-
-func newReasonEntry(onKey func(fyne.KeyName) bool) *reasonEntry {
-	e := &reasonEntry{onKey: onKey}
-	e.ExtendBaseWidget(e)
-	return e
-}
-
-// TypedKey implements fyne.Focusable.
-func (e *reasonEntry) TypedKey(k *fyne.KeyEvent) {
-	if k.Name != fyne.KeyEscape {
-		e.onType()
-	}
-	if k.Name != fyne.KeyEscape || !e.onKey(k.Name) {
-		e.Entry.TypedKey(k)
-	}
-}
-
-// TypedRune implements fyne.Focusable.
-func (e *reasonEntry) TypedRune(r rune) {
-	e.onType()
-	e.Entry.TypedRune(r)
-}
-
-func (d *Dialog) askReason() {
-	d.reasonRow.Show()
-	d.box.Refresh()
-	d.canvas.Focus(d.reasonEntry)
-}
-
-// refuse denies the question, with the reason when one was written.
-func (d *Dialog) refuse() {
-	d.answer(state.Reply{Decision: protocol.DecisionDeny, Reason: strings.TrimSpace(d.reasonEntry.Text)})
-}
-
-// permit allows the question as the check boxes say.
-func (d *Dialog) permit(scope string) {
-	if d.step != asking {
-		return
-	}
-	args, ok := d.changedArgs(d.Current())
-	if !ok || args != nil && scope != protocol.ScopeOnce {
-		return
-	}
-	d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: scope, Args: args, Access: d.access()})
-}
-
-// answer sends the answer to the question that is shown, and to those that ask the same when the person wants that. An allow that is not
-// armed is no answer.
-func (d *Dialog) answer(r state.Reply) {
-	q := d.Current()
-	if q.ID == "" {
-		return
-	}
-	if r.Decision == protocol.DecisionAllow {
-		if ok, _ := d.arm.Armed(d.clock()); !ok {
-			return
-		}
-	}
-	all := d.answered(q)
-	d.queue = slices.DeleteFunc(slices.Clone(d.queue), func(x protocol.Approval) bool {
-		return slices.ContainsFunc(all, func(y protocol.Approval) bool { return x.ID == y.ID })
-	})
-	d.h.Answer(all, r)
-	d.turns++
-	d.arm.Hide()
-	if len(d.queue) > 0 {
-		d.show(min(d.at, len(d.queue)-1))
-	}
-}
-
-// snooze puts the question off without an answer.
-func (d *Dialog) snooze() {
-	q := d.Current()
-	if q.ID == "" || d.h.Snooze == nil {
-		return
-	}
-	d.queue = slices.DeleteFunc(slices.Clone(d.queue), func(x protocol.Approval) bool { return x.ID == q.ID })
-	d.arm.Hide()
-	d.h.Snooze(q)
-	if len(d.queue) > 0 {
-		d.show(min(d.at, len(d.queue)-1))
-	}
-}
-
-// scopes are how an allow may go further than once. What makes a rule says so first.
-func (d *Dialog) scopes() []*fyne.MenuItem {
-	q := d.Current()
-	var items []*fyne.MenuItem
-	for _, c := range q.Choices {
-		words := state.ScopeWords(q, c)
-		switch c {
-		case protocol.ScopeOnce, protocol.ScopeSession:
-			items = append(items, fyne.NewMenuItem(words, func() { d.permit(c) }))
-		default:
-			items = append(items, fyne.NewMenuItem(words, func() { d.makeRule(c) }))
-		}
-	}
-	return items
 }
 
 func setShown(o fyne.CanvasObject, on bool) {

@@ -2,8 +2,6 @@ package settings
 
 import (
 	"context"
-	"fmt"
-	"net/url"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -164,86 +162,6 @@ func (m *models) thinking(p protocol.Provider, result *widgets.Paragraph) []fyne
 	return []fyne.CanvasObject{heading("Answers now"), row("Model", m.present.ID), row2("Thinking", group)}
 }
 
-// key is the field for the key: typed once, kept in the keychain, shown only as set.
-func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
-	if p.KeySet {
-		remove := widgets.NewQuiet("Remove", "trash", nil)
-		replace := widgets.NewQuiet("Replace", "edit", nil)
-		box := container.NewStack()
-		set := widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("key", look.ColorGood)), widgets.NewText("A key is set.", look.ColorText, "text"), replace, remove)
-		box.Objects = []fyne.CanvasObject{set}
-		remove.OnTap = func() { m.saveKey(p, nil, result) }
-		replace.OnTap = func() {
-			box.Objects = []fyne.CanvasObject{m.keyEntry(p, result)}
-			box.Refresh()
-		}
-		return []fyne.CanvasObject{box}
-	}
-	rows := []fyne.CanvasObject{m.keyEntry(p, result)}
-	if u, err := url.Parse(p.KeyURL); err == nil && p.KeyURL != "" {
-		rows = append(rows, widgets.Row(look.Inside, -1, widgets.NewQuiet("Get a key", "external", func() { m.p.h.OpenURL(u) })))
-	}
-	if p.EnvKey != "" {
-		rows = append(rows, muted(fmt.Sprintf("The variable %s holds a key; paste it here to use it.", p.EnvKey)))
-	}
-	return rows
-}
-
-func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) fyne.CanvasObject {
-	entry := widget.NewPasswordEntry()
-	entry.SetPlaceHolder("Paste the key; it goes into the system's keychain")
-	save := func() {
-		if key := strings.TrimSpace(entry.Text); key != "" {
-			entry.SetText("")
-			m.saveKey(p, &key, result)
-		}
-	}
-	entry.OnSubmitted = func(string) { save() }
-	button := widgets.NewButton("Save key", "key", save)
-	return container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry)
-}
-
-func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) {
-		var value any
-		if key != nil {
-			value = *key
-		}
-		return struct{}{}, m.p.app.Set(ctx, "apiKeys."+p.ID, value)
-	}, func(_ struct{}, err error) {
-		if err != nil {
-			result.Set(problem(err), look.ColorBad)
-			return
-		}
-		m.load(p.ID)
-	})
-}
-
-// address is the field for the server's address.
-func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
-	entry := widget.NewEntry()
-	entry.SetText(p.BaseURL)
-	entry.SetPlaceHolder("http://127.0.0.1:8000/v1")
-	save := func() {
-		value := strings.TrimSpace(entry.Text)
-		bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, m.p.app.Set(ctx, "providers."+p.ID+".baseUrl", value)
-		}, func(_ struct{}, err error) {
-			if err != nil {
-				result.Set(problem(err), look.ColorBad)
-				return
-			}
-			m.load(p.ID)
-		})
-	}
-	entry.OnSubmitted = func(string) { save() }
-	button := widgets.NewButton("Save address", "", save)
-	return []fyne.CanvasObject{
-		widgets.NewText("Address", look.ColorMuted, look.SizeSmall),
-		container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry),
-	}
-}
-
 // test tries the provider and says how it went.
 func (m *models) test(p protocol.Provider, model string, button *widgets.Button, result *widgets.Paragraph, list *fyne.Container) {
 	button.Disable()
@@ -324,40 +242,5 @@ func (m *models) use(ref protocol.ModelRef, said *widgets.Paragraph) {
 		}
 		said.Set("✓ "+ref.ID+" answers from now on.", look.ColorGood)
 		m.load(ref.Provider)
-	})
-}
-
-// detect looks for model servers on this computer and offers them.
-func (m *models) detect() fyne.CanvasObject {
-	box := widgets.Col(look.Inside, heading("On this computer"), muted("Looking for model servers…"))
-	bind.Go(m.p.ctx, m.p.app.Detect, func(servers []protocol.DetectedServer, err error) {
-		rows := []fyne.CanvasObject{heading("On this computer")}
-		switch {
-		case err != nil:
-			rows = append(rows, muted(problem(err)))
-		case len(servers) == 0:
-			rows = append(rows, muted("No model server runs here. Ollama, LM Studio and llama.cpp are found by themselves."))
-		}
-		for _, s := range servers {
-			said := muted("")
-			use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
-			word := map[string]string{"ready": fmt.Sprintf("%d models", len(s.Models)), "loading": "is loading", "needs-key": "wants a key"}[s.State]
-			rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("machine", look.ColorGood)),
-				widgets.NewText(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), look.ColorText, "text"), use), said)
-		}
-		box.Objects = rows
-		box.Refresh()
-	})
-	return box
-}
-
-// useServer takes a found server's address and first model.
-func (m *models) useServer(s protocol.DetectedServer, said *widgets.Paragraph) {
-	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.p.app.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
-		if err != nil {
-			said.Set(problem(err), look.ColorBad)
-			return
-		}
-		m.load(s.Provider)
 	})
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"fairlead/gateway/channel"
 	"fairlead/gateway/protocol"
@@ -320,95 +317,4 @@ func (c *client) enter() error {
 		}
 	}
 	return nil
-}
-
-// transport sends over a client.
-type transport struct{ c *client }
-
-// Send implements channel.Transport.
-func (t transport) Send(ctx context.Context, m protocol.ChannelOutbound) (string, error) {
-	to, kind, err := t.address(m.Peer)
-	if err != nil {
-		return "", err
-	}
-	files, err := t.c.upload(ctx, m.Message.Media) // before a word is said: all of it is said again when one fails
-	if err != nil {
-		return "", err
-	}
-	var texts []string
-	if m.Message.Text != "" || len(files) == 0 {
-		texts = parts(m.Message.Text, maxBody)
-	}
-	id := ""
-	for i, part := range append(texts, files...) {
-		id = protocol.NewID()
-		extra := ""
-		if m.Message.ReplyToID != "" && i == 0 {
-			extra = "<reply xmlns='" + nsReply + "' id='" + esc(m.Message.ReplyToID) + "'/>"
-		}
-		if i >= len(texts) {
-			extra += "<x xmlns='jabber:x:oob'><url>" + esc(part) + "</url></x>"
-		}
-		text := "<message to='" + esc(to) + "' type='" + kind + "' id='" + id + "'><body>" + esc(part) + "</body>" + extra + "<active xmlns='" + nsStates + "'/></message>"
-		if err := t.c.ask(ctx, id, text); err != nil {
-			return "", err
-		}
-	}
-	return id, nil
-}
-
-// Typing implements channel.Transport.
-func (t transport) Typing(_ context.Context, y protocol.ChannelTyping) error {
-	to, kind, err := t.address(y.Peer)
-	if err != nil {
-		return err
-	}
-	state := "paused"
-	if y.Typing {
-		state = "composing"
-	}
-	return t.c.s.send("<message to='" + esc(to) + "' type='" + kind + "'><" + state + " xmlns='" + nsStates + "'/><no-store xmlns='urn:xmpp:hints'/></message>")
-}
-
-func (t transport) address(p protocol.Peer) (to, kind string, err error) {
-	if _, _, ok := splitJID(p.ID); !ok {
-		return "", "", channel.Refused("%q is no XMPP address", p.ID)
-	}
-	if p.Kind == protocol.PeerDM {
-		return p.ID, "chat", nil
-	}
-	t.c.mu.Lock()
-	defer t.c.mu.Unlock()
-	r := t.c.rooms[bare(p.ID)]
-	switch {
-	case r == nil:
-		return "", "", channel.Refused("the agent is not in the room %s: add it to the account's rooms", bare(p.ID))
-	case !r.in:
-		return "", "", fmt.Errorf("the agent has not entered the room %s", bare(p.ID))
-	}
-	return bare(p.ID), "groupchat", nil
-}
-
-// parts cuts a text into pieces of at most n bytes, at the end of a line where there is one.
-func parts(s string, n int) []string {
-	var list []string
-	for len(s) > n {
-		i := strings.LastIndexByte(s[:n], '\n')
-		if i < n/2 {
-			for i = n; !utf8.RuneStart(s[i]); i-- {
-			}
-		}
-		list = append(list, s[:i])
-		s = strings.TrimPrefix(s[i:], "\n")
-	}
-	return append(list, s)
-}
-
-// wordAt reports whether a text ends, or begins, with a letter or digit.
-func wordAt(s string, end bool) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	if end {
-		r, _ = utf8.DecodeLastRuneInString(s)
-	}
-	return s != "" && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -185,70 +183,6 @@ func pairRenameCommand(o *options) *cobra.Command {
 	}
 }
 
-func gatewaysCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "gateways", Short: "List the gateways this machine is paired with", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, peers, err := o.identity()
-			if err != nil {
-				return err
-			}
-			list, err := peers.List()
-			if err != nil {
-				return err
-			}
-			if o.json {
-				return printJSON(cmd.OutOrStdout(), list)
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			for _, p := range list {
-				state := "paired " + ago(p.PairedAt)
-				if p.LeftAt > 0 {
-					state = "left " + ago(p.LeftAt) + ", and it does not know yet"
-				}
-				if p.Ended != nil {
-					state = p.Ended.Reason
-					if p.Ended.By != "" {
-						state += " by " + p.Ended.By
-					}
-					if p.Ended.At > 0 {
-						state += " " + ago(p.Ended.At)
-					}
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, p.Role, state, strings.Join(p.Addresses, " "))
-			}
-			return w.Flush()
-		},
-	}
-}
-
-func leaveCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "leave GATEWAY", Short: "End this machine's pairing with a gateway elsewhere", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, peers, err := o.identity()
-			if err != nil {
-				return err
-			}
-			peer, err := leaving(peers, args[0])
-			if err != nil {
-				return err
-			}
-			if peer.Ended != nil {
-				return peers.Forget(peer.Pin)
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), dialLimit)
-			defer cancel()
-			err = client.Leave(ctx, peers, peer.Pin, id, nil)
-			if errors.Is(err, protocol.ErrUnavailable) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s could not be reached. It is told when a node starts on this machine, or by this command again; or revoke this machine there.\n", peer.Name)
-				return nil
-			}
-			return err
-		},
-	}
-}
-
 // leaving finds the gateway to leave; one that was left already and was not told comes last.
 func leaving(peers *trust.Peers, name string) (trust.Peer, error) {
 	peer, err := peers.Find(name, "")
@@ -262,94 +196,6 @@ func leaving(peers *trust.Peers, name string) (trust.Peer, error) {
 		}
 	}
 	return peer, errors.Join(err, listErr)
-}
-
-func networkCommand(o *options) *cobra.Command {
-	var listen string
-	status := func(ctx context.Context, c *connection, cmd *cobra.Command) error {
-		r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
-		if err != nil {
-			return err
-		}
-		n := r.Network
-		if o.json {
-			return printJSON(cmd.OutOrStdout(), n)
-		}
-		out := cmd.OutOrStdout()
-		switch {
-		case !n.Enabled:
-			fmt.Fprintln(out, "off: only programs on this machine reach the gateway")
-		case n.Problem != "":
-			fmt.Fprintf(out, "on, but not open: %s\n", n.Problem)
-		default:
-			fmt.Fprintf(out, "on: paired devices reach the gateway at %s\n", strings.Join(n.Addresses, ", "))
-			fmt.Fprintf(out, "its key: %s (%s)\n", strings.Join(n.Words, " "), n.Pin)
-			fmt.Fprintf(out, "found on the local network: %s\n", map[bool]string{true: "yes", false: "no"}[n.Discovery])
-		}
-		return nil
-	}
-	set := func(ctx context.Context, c *connection, path string, value any) error {
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("encode the setting: %w", err)
-		}
-		_, err = client.Call(ctx, c.Client, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
-		return err
-	}
-	cmd := &cobra.Command{
-		Use: "network", Short: "Show whether other machines reach this gateway; turn that on or off", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return status(ctx, c, cmd) })
-		},
-	}
-	on := &cobra.Command{
-		Use: "on", Short: "Open the gateway for paired devices on other machines", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				if listen != "" {
-					if err := set(ctx, c, "network.listen", listen); err != nil {
-						return err
-					}
-				}
-				if err := set(ctx, c, "network.enabled", true); err != nil {
-					return err
-				}
-				for end := time.Now().Add(dialLimit); time.Now().Before(end); time.Sleep(lookEvery / 10) {
-					r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
-					if err != nil {
-						return err
-					}
-					if r.Network.Problem != "" {
-						return protocol.ErrUnavailable.With(r.Network.Problem)
-					}
-					if r.Network.Listening {
-						break
-					}
-				}
-				return status(ctx, c, cmd)
-			})
-		},
-	}
-	on.Flags().StringVar(&listen, "listen", "", "address to listen on, `HOST:PORT` (default :8788, every interface)")
-	off := &cobra.Command{
-		Use: "off", Short: "Close the gateway for other machines", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error { return set(ctx, c, "network.enabled", false) })
-		},
-	}
-	discovery := &cobra.Command{
-		Use: "discovery on|off", Short: "Whether this gateway can be found on the local network", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains([]string{"on", "off"}, args[0]) {
-				return &exitError{code: exitUsage, err: fmt.Errorf("%q is neither on nor off", args[0])}
-			}
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				return set(ctx, c, "network.discovery", args[0] == "on")
-			})
-		},
-	}
-	cmd.AddCommand(on, off, discovery)
-	return cmd
 }
 
 // connectPeer connects to a gateway that this machine is paired with.

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/term"
 
@@ -238,88 +236,4 @@ func (t *terminal) readMessage(prompt string) (string, error) {
 		whole.WriteByte('\n')
 		t.editor.SetPrompt("… ")
 	}
-}
-
-// clean makes what came from elsewhere safe to print: control, bidirectional and zero-width characters are shown, not obeyed.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return -1
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
-
-func indent(s string, mid bool) string {
-	out := strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ")
-	if !mid {
-		out = "  " + out
-	}
-	if strings.HasSuffix(s, "\n") {
-		out += "\n"
-	}
-	return out
-}
-
-// head keeps the first n lines and says how many are left out.
-func head(s string, n int) string {
-	all := strings.Split(strings.TrimRight(s, "\n"), "\n")
-	if len(all) <= n {
-		return s
-	}
-	return strings.Join(all[:n], "\n") + fmt.Sprintf("\n… %d more lines", len(all)-n)
-}
-
-func put[K comparable, V any](m *map[K]V, k K, v V) {
-	if *m == nil {
-		*m = make(map[K]V)
-	}
-	(*m)[k] = v
-}
-
-// resultText is the part of a tool's result that a person wants to read.
-func resultText(m protocol.Message) string {
-	raw := m.Content.Text()
-	var r struct {
-		Output  *string         `json:"output"`
-		Content json.RawMessage `json:"content"`
-		Matches json.RawMessage `json:"matches"`
-	}
-	if json.Unmarshal([]byte(raw), &r) != nil {
-		return raw
-	}
-	var text string
-	switch {
-	case r.Output != nil:
-		return *r.Output
-	case json.Unmarshal(r.Content, &text) == nil && r.Content != nil:
-		return text
-	case r.Matches != nil:
-		return matchesText(r.Matches)
-	}
-	return ""
-}
-
-func matchesText(raw json.RawMessage) string {
-	var paths []string
-	if json.Unmarshal(raw, &paths) == nil {
-		return strings.Join(paths, "\n")
-	}
-	var hits []struct {
-		Path, Content string
-		Line          int
-	}
-	if json.Unmarshal(raw, &hits) != nil {
-		return ""
-	}
-	var b strings.Builder
-	for _, h := range hits {
-		fmt.Fprintf(&b, "%s:%d: %s\n", h.Path, h.Line, h.Content)
-	}
-	return b.String()
 }

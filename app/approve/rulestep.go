@@ -1,0 +1,158 @@
+package approve
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// makeRule shows what a rule with this scope would let through, before it is made.
+func (d *Dialog) makeRule(scope string) {
+	q := d.Current()
+	rules := state.OfferedRules(q, scope)
+	d.rule = ruleStep{scope: scope, rules: rules, chosen: state.NarrowOffers(rules), would: container.New(&columnLayout{})}
+	rows := []fyne.CanvasObject{widgets.NewHeading("Allow without asking from now on", "text")}
+	for _, r := range rules {
+		words, _ := state.Reveal(r.Words)
+		rows = append(rows, d.check(words, slices.Contains(d.rule.chosen, r.Place), func(on bool) {
+			if on {
+				d.rule.chosen = append(d.rule.chosen, r.Place)
+			} else {
+				d.rule.chosen = slices.DeleteFunc(d.rule.chosen, func(i int) bool { return i == r.Place })
+			}
+			slices.Sort(d.rule.chosen)
+			d.try()
+		}))
+	}
+	d.rule.end = widgets.NewQuiet("", "clock", func() { widgets.ShowMenu(d.rule.end, d.ends()) })
+	d.rule.end.OnKey = d.key
+	d.rule.ends = widgets.NewText("", look.ColorMuted, "text")
+	d.endAt(protocol.RuleEnds[0])
+	rows = append(rows, container.NewHBox(d.rule.end, d.rule.ends))
+	rows = append(rows, d.rule.would, widgets.NewParagraph("The rule is on the page Rules, where it can be changed and deleted. What asks for a person by its nature, such as sudo, is asked about all the same.", look.ColorMuted, look.SizeSmall))
+	d.enter(ruling, widgets.Col(look.Inside, rows...), "Make the rule and allow", d.leave)
+	d.try()
+}
+
+// ends are how long the rule may hold.
+func (d *Dialog) ends() (items []*fyne.MenuItem) {
+	for _, e := range protocol.RuleEnds {
+		items = append(items, fyne.NewMenuItem(endWords(e), func() {
+			d.endAt(e)
+			d.turns++ // what is to be read changed
+			d.rearm()
+		}))
+	}
+	return items
+}
+
+func endWords(e protocol.RuleEnd) string {
+	switch e.Key {
+	case "never":
+		return "Without an end"
+	case "today":
+		return "Until the end of today"
+	}
+	return "For " + e.Words
+}
+
+// endAt has the rule end then.
+func (d *Dialog) endAt(e protocol.RuleEnd) {
+	d.rule.until = e.At(d.clock())
+	d.rule.end.SetText(endWords(e))
+	ends := "it holds until you delete it"
+	if d.rule.until > 0 {
+		ends = "it ends on " + time.UnixMilli(d.rule.until).Format("2 January 2006 15:04")
+	}
+	d.rule.ends.SetText(ends)
+}
+
+// ruleStep is the rule that is being made.
+type ruleStep struct {
+	scope  string
+	rules  []state.OfferedRule
+	chosen []int
+	would  *fyne.Container
+	until  int64 // when it ends, in Unix milliseconds; 0 never
+	end    *widgets.Button
+	ends   *widgets.Text // until, in words
+	asked  int           // number of the newest look into what was called before
+}
+
+// try looks up what the chosen rules would also have allowed.
+func (d *Dialog) try() {
+	d.rule.asked++
+	asked, left := d.rule.asked, len(d.rule.chosen)
+	say := func(rows ...fyne.CanvasObject) {
+		d.rule.would.Objects = rows
+		d.rule.would.Refresh()
+		d.body.Refresh()
+		d.grow()
+		d.turns++ // what is to be read changed
+		d.rearm()
+	}
+	if left == 0 {
+		say(widgets.NewText("Choose what the rule lets through.", look.ColorMuted, "text"))
+		return
+	}
+	if d.h.Try == nil {
+		return
+	}
+	say(widgets.NewText("Looking at what was called before…", look.ColorMuted, "text"))
+	found, looked := make(map[protocol.CallID]bool), 0
+	var calls []protocol.RuleChange
+	for _, r := range d.rule.rules {
+		if !slices.Contains(d.rule.chosen, r.Place) {
+			continue
+		}
+		d.h.Try(r.Policy, func(res protocol.RuleTryResult, err error) {
+			if asked != d.rule.asked || d.step != ruling {
+				return
+			}
+			if err != nil {
+				say(warning("What it would also have allowed could not be looked up: " + err.Error()))
+				d.rule.asked++ // the other answers would hide this
+				return
+			}
+			for _, c := range res.Changed {
+				if !found[c.Call.CallID] && c.Call.ApprovalID != d.Current().ID {
+					found[c.Call.CallID] = true
+					calls = append(calls, c)
+				}
+			}
+			looked = max(looked, res.Looked)
+			if left--; left == 0 {
+				say(wouldAllow(calls, looked)...)
+			}
+		})
+	}
+}
+
+// maxWould is how many earlier calls are listed.
+const maxWould = 8
+
+func wouldAllow(calls []protocol.RuleChange, looked int) []fyne.CanvasObject {
+	if len(calls) == 0 {
+		return []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("Of the last %d calls it would have allowed no other.", looked), look.ColorMuted, "text")}
+	}
+	rows := []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("It would also have allowed, of the last %d calls:", looked), look.ColorText, "text")}
+	for i, c := range calls {
+		if i == maxWould {
+			rows = append(rows, widgets.NewText(fmt.Sprintf("and %d more", len(calls)-i), look.ColorMuted, look.SizeSmall))
+			break
+		}
+		line, _ := state.Reveal(state.CallLine(c.Call))
+		t := widgets.NewText(line, look.ColorText, look.SizeSmall)
+		t.Style.Monospace, t.Ellipsis = true, true
+		rows = append(rows, widgets.Inset(0, 0, 0, look.Group, t))
+	}
+	return rows
+}

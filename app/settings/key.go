@@ -1,0 +1,72 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// key is the field for the key: typed once, kept in the keychain, shown only as set.
+func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
+	if p.KeySet {
+		remove := widgets.NewQuiet("Remove", "trash", nil)
+		replace := widgets.NewQuiet("Replace", "edit", nil)
+		box := container.NewStack()
+		set := widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("key", look.ColorGood)), widgets.NewText("A key is set.", look.ColorText, "text"), replace, remove)
+		box.Objects = []fyne.CanvasObject{set}
+		remove.OnTap = func() { m.saveKey(p, nil, result) }
+		replace.OnTap = func() {
+			box.Objects = []fyne.CanvasObject{m.keyEntry(p, result)}
+			box.Refresh()
+		}
+		return []fyne.CanvasObject{box}
+	}
+	rows := []fyne.CanvasObject{m.keyEntry(p, result)}
+	if u, err := url.Parse(p.KeyURL); err == nil && p.KeyURL != "" {
+		rows = append(rows, widgets.Row(look.Inside, -1, widgets.NewQuiet("Get a key", "external", func() { m.p.h.OpenURL(u) })))
+	}
+	if p.EnvKey != "" {
+		rows = append(rows, muted(fmt.Sprintf("The variable %s holds a key; paste it here to use it.", p.EnvKey)))
+	}
+	return rows
+}
+
+func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) fyne.CanvasObject {
+	entry := widget.NewPasswordEntry()
+	entry.SetPlaceHolder("Paste the key; it goes into the system's keychain")
+	save := func() {
+		if key := strings.TrimSpace(entry.Text); key != "" {
+			entry.SetText("")
+			m.saveKey(p, &key, result)
+		}
+	}
+	entry.OnSubmitted = func(string) { save() }
+	button := widgets.NewButton("Save key", "key", save)
+	return container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry)
+}
+
+func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) {
+		var value any
+		if key != nil {
+			value = *key
+		}
+		return struct{}{}, m.p.app.Set(ctx, "apiKeys."+p.ID, value)
+	}, func(_ struct{}, err error) {
+		if err != nil {
+			result.Set(problem(err), look.ColorBad)
+			return
+		}
+		m.load(p.ID)
+	})
+}

@@ -1,0 +1,76 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// address is the field for the server's address.
+func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
+	entry := widget.NewEntry()
+	entry.SetText(p.BaseURL)
+	entry.SetPlaceHolder("http://127.0.0.1:8000/v1")
+	save := func() {
+		value := strings.TrimSpace(entry.Text)
+		bind.Go(m.p.ctx, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, m.p.app.Set(ctx, "providers."+p.ID+".baseUrl", value)
+		}, func(_ struct{}, err error) {
+			if err != nil {
+				result.Set(problem(err), look.ColorBad)
+				return
+			}
+			m.load(p.ID)
+		})
+	}
+	entry.OnSubmitted = func(string) { save() }
+	button := widgets.NewButton("Save address", "", save)
+	return []fyne.CanvasObject{
+		widgets.NewText("Address", look.ColorMuted, look.SizeSmall),
+		container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry),
+	}
+}
+
+// detect looks for model servers on this computer and offers them.
+func (m *models) detect() fyne.CanvasObject {
+	box := widgets.Col(look.Inside, heading("On this computer"), muted("Looking for model servers…"))
+	bind.Go(m.p.ctx, m.p.app.Detect, func(servers []protocol.DetectedServer, err error) {
+		rows := []fyne.CanvasObject{heading("On this computer")}
+		switch {
+		case err != nil:
+			rows = append(rows, muted(problem(err)))
+		case len(servers) == 0:
+			rows = append(rows, muted("No model server runs here. Ollama, LM Studio and llama.cpp are found by themselves."))
+		}
+		for _, s := range servers {
+			said := muted("")
+			use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
+			word := map[string]string{"ready": fmt.Sprintf("%d models", len(s.Models)), "loading": "is loading", "needs-key": "wants a key"}[s.State]
+			rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("machine", look.ColorGood)),
+				widgets.NewText(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), look.ColorText, "text"), use), said)
+		}
+		box.Objects = rows
+		box.Refresh()
+	})
+	return box
+}
+
+// useServer takes a found server's address and first model.
+func (m *models) useServer(s protocol.DetectedServer, said *widgets.Paragraph) {
+	bind.Go(m.p.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.p.app.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
+		if err != nil {
+			said.Set(problem(err), look.ColorBad)
+			return
+		}
+		m.load(s.Provider)
+	})
+}

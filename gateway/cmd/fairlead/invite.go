@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mdp/qrterminal/v3"
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// invite makes an invitation and serves it to its end.
+func (o *options) invite(cmd *cobra.Command, p pairFlags) error {
+	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+		in := protocol.DeviceInviteParams{Role: p.as, Name: p.name, Minutes: p.minutes, PairedFor: p.days}
+		for _, s := range p.scopes {
+			in.Scopes = append(in.Scopes, protocol.Scope(s))
+		}
+		invite, err := client.Call(ctx, c.Client, protocol.DeviceInviteTo, in)
+		if err != nil {
+			return err
+		}
+		defer func() { // withdrawn when the person leaves
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialLimit)
+			defer cancel()
+			client.Call(end, c.Client, protocol.DeviceUninvite, protocol.InviteParams{ID: invite.ID})
+		}()
+		out := cmd.OutOrStdout()
+		if o.json {
+			if err := printJSON(out, invite); err != nil {
+				return err
+			}
+		} else {
+			p.show(out, invite)
+		}
+		return o.serveInvite(ctx, c, cmd, invite)
+	})
+}
+
+func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {
+	if !p.noQR {
+		qrterminal.GenerateHalfBlock(i.Link, qrterminal.L, out)
+	}
+	fmt.Fprintf(out, "On the other machine, one of:\n\n  fairlead pair '%s'\n  fairlead pair %s\n\n", i.Link, i.Code)
+	if i.Role == protocol.RoleNode {
+		fmt.Fprintf(out, "Fairlead is not there yet? This installs its node:\n\n  %s\n\n", i.Install)
+	}
+	fmt.Fprintf(out, "It counts once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
+}
+
+// lookEvery is how often a command asks whether somebody came.
+const lookEvery = 500 * time.Millisecond
+
+// serveInvite waits for who takes an invitation, and asks the person.
+func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Command, i protocol.DeviceInvite) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		list, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+		if err != nil {
+			return err
+		}
+		taken := func(r protocol.DeviceRequest) bool { return r.Invite == i.ID }
+		if n := slices.IndexFunc(list.Requests, taken); n >= 0 {
+			return o.decide(ctx, c, cmd, list.Requests[n])
+		}
+		if !slices.ContainsFunc(list.Invites, func(open protocol.DeviceInvite) bool { return open.ID == i.ID }) {
+			return protocol.ErrTimeout.With("the invitation is over: nobody took it, or it was guessed wrong three times")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// decide shows who asks and carries out the person's word.
+func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
+	printRequest(cmd.ErrOrStderr(), r)
+	fmt.Fprint(cmd.ErrOrStderr(), "Are the words the same there, and is it yours? Let it in? [y/N] ")
+	answer, err := readLine(ctx, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		_, err := client.Call(ctx, c.Client, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
+		return errors.Join(&exitError{code: exitDenied, err: errors.New("refused")}, err)
+	}
+	d, err := client.Call(ctx, c.Client, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(cmd.OutOrStdout(), d)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Paired: %s.\n", d.Name)
+	return nil
+}
+
+func printRequest(out io.Writer, r protocol.DeviceRequest) {
+	d := r.Device
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "  %s\t%s\n", name, value)
+		}
+	}
+	if r.Kind == protocol.RequestWiden {
+		fmt.Fprintf(w, "%s wants to offer more than it was allowed:\n", d.Name)
+		for _, more := range r.Wider {
+			row("more", more)
+		}
+	} else {
+		fmt.Fprintf(w, "%s wants to be paired as a %s:\n", d.Name, d.Role)
+		row("words", strings.Join(r.Words, " "))
+	}
+	row("machine", string(d.NodeID))
+	row("system", d.OS)
+	row("host", d.Hostname)
+	row("address", d.Address)
+	if reach := d.Reach; reach != nil {
+		row("tools", strings.Join(reach.Tools, ", "))
+		row("commands", strings.Trim(reach.Sandbox+", network "+reach.Network, ", "))
+		for _, f := range reach.Folders {
+			row("folder", f.Path+map[bool]string{true: ", only to read"}[f.ReadOnly])
+		}
+		if reach.Disk {
+			row("folder", "the whole disk")
+		}
+	}
+	for _, s := range d.Scopes {
+		row("may", string(s))
+	}
+	row("key", d.Fingerprint)
+	w.Flush()
+}

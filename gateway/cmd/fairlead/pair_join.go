@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/discover"
+	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/node"
+)
+
+// join pairs this machine.
+func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error {
+	id, peers, err := o.identity()
+	if err != nil {
+		return err
+	}
+	j := client.Join{Identity: id, Peers: peers, Invitation: invitation, Find: func(ctx context.Context) []string { return discover.Find(ctx, "") }}
+	if p.gateway != "" {
+		j.Gateways = []string{p.gateway}
+	}
+	host, _ := os.Hostname()
+	j.Applicant = trust.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version}
+	if p.as == protocol.RoleNode {
+		opts, err := p.node.options(o)
+		if err != nil {
+			return err
+		}
+		opts.LogDir, opts.URL = "", "ws://not.used/ws"
+		n, err := node.New(opts)
+		if err != nil {
+			return err
+		}
+		j.Applicant = n.Applicant()
+		n.Close()
+	}
+	out := cmd.ErrOrStderr()
+	j.Show = func(words []string, seconds int) {
+		fmt.Fprintf(out, "The gateway shows these words too, or somebody sits in between:\n\n  %s\n\nWaiting for its person, %d seconds at most …\n", strings.Join(words, " "), seconds)
+	}
+	j.Confirm = func(words []string) bool {
+		fmt.Fprintf(out, "Did the gateway show %s? [y/N] ", strings.Join(words, " "))
+		answer, err := readLine(cmd.Context(), cmd.InOrStdin())
+		a := strings.ToLower(strings.TrimSpace(answer))
+		return err == nil && (a == "y" || a == "yes")
+	}
+	peer, err := j.Run(cmd.Context())
+	if err != nil {
+		return err
+	}
+	home, err := o.homeDir()
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(cmd.OutOrStdout(), peer)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Paired with %s. This machine's key is kept in: %s.\n", peer.Name, secret.Open(home).Where())
+	if p.as == protocol.RoleNode {
+		fmt.Fprintln(cmd.OutOrStdout(), "Start its node with the same flags: fairlead node")
+	} else {
+		fmt.Fprintf(cmd.OutOrStdout(), "Talk to it: fairlead --url %s status\n", peer.Name)
+	}
+	return nil
+}
+
+// pairSSH pairs a machine where the person can log in: the key is read there, and the link goes there through SSH.
+func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
+	// The login shell there takes the words as one line. Installed by our own script, the node is in ~/.local/bin, which it may not look into.
+	remote := func(ctx context.Context, stdin, line string) (string, error) {
+		words := strings.Fields(p.sshCommand)
+		run := exec.CommandContext(ctx, words[0], append(words[1:], p.ssh, "--", "PATH=\"$PATH:$HOME/.local/bin\"; "+line)...)
+		run.Stdin, run.Stderr = strings.NewReader(stdin), cmd.ErrOrStderr()
+		out, err := run.Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	key, err := remote(cmd.Context(), "", "if command -v fairlead >/dev/null; then fairlead pair --key; else fairlead-node --key; fi")
+	if err != nil {
+		return fmt.Errorf("read the key of %s over SSH: %w. Is Fairlead installed there? \"fairlead pair\" prints a line that installs it", p.ssh, err)
+	}
+	if len(key) != 64 {
+		return fmt.Errorf("%s answers %.80q instead of its key", p.ssh, key)
+	}
+	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+		invite, err := client.Call(ctx, c.Client, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode, Name: p.name, Device: key, PairedFor: p.days})
+		if err != nil {
+			return err
+		}
+		if _, err := remote(ctx, invite.Link+"\n", "if command -v fairlead >/dev/null; then fairlead pair -; else fairlead-node --pair - --only-pair; fi"); err != nil {
+			client.Call(ctx, c.Client, protocol.DeviceUninvite, protocol.InviteParams{ID: invite.ID})
+			return fmt.Errorf("pair %s over SSH: %w", p.ssh, err)
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "Paired: %s. Start its node there: fairlead node\n", p.ssh)
+		return nil
+	})
+}

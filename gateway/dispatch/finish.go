@@ -1,0 +1,99 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/protocol"
+)
+
+// network reports whether the call may have the network that it wants: the person was asked about it, or does it themself.
+func (t *task) network() bool {
+	if !t.call.Direct {
+		p := t.row.Info.Preview
+		return p != nil && p.Network && t.row.Info.ApprovalID != ""
+	}
+	var args struct {
+		Network bool `json:"network"`
+	}
+	return json.Unmarshal(t.call.Args, &args) == nil && args.Network
+}
+
+// ownTime is the limit of a tool that sees to its end by itself.
+const ownTime = 365 * 24 * time.Hour
+
+// limit is how long the node may take: the configured time, but never less than the call's own timeout argument asks for.
+func (t *task) limit() time.Duration {
+	if t.spec.OwnTime {
+		return ownTime
+	}
+	limit := time.Duration(t.config().Timeouts.Tool) * time.Millisecond
+	var own struct {
+		Timeout float64 `json:"timeout"`
+	}
+	if json.Unmarshal(t.call.Args, &own) == nil && own.Timeout > 0 && own.Timeout < 1e9 {
+		limit = max(limit, time.Duration(own.Timeout)*time.Millisecond+5*time.Second)
+	}
+	return limit
+}
+
+// stopped ends a call whose context has ended: by the person, with its run, or because the gateway stops. raw is what it has
+// produced, if anything.
+func (t *task) stopped(ctx context.Context, raw json.RawMessage) (Result, error) {
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, errStopped):
+		return t.end(ctx, protocol.CallCancelled, raw, "The person stopped this call."+t.silence(raw))
+	case cause == nil: // its question was taken back by an earlier start
+		return t.end(ctx, protocol.CallCancelled, nil, "The call was stopped with its run.")
+	}
+	text := "The call was stopped with its run."
+	if errors.Is(cause, approval.ErrSuspended) {
+		if t.row.Info.State != protocol.CallRunning {
+			return Result{}, cause // it has not begun: the next start takes it up
+		}
+		text = "The call was stopped because Fairlead was quit."
+	}
+	if _, err := t.end(ctx, protocol.CallCancelled, raw, text+t.silence(raw)); err != nil {
+		return Result{}, err
+	}
+	return Result{}, cause
+}
+
+// silence says so when a call that may have done something was stopped and the machine did not report on it.
+func (t *task) silence(raw json.RawMessage) string {
+	if t.row.Info.State != protocol.CallRunning || len(raw) > 0 || t.spec.Effect == protocol.EffectRead {
+		return ""
+	}
+	return " The machine has not said what was done by then: look before you repeat it."
+}
+
+// finished ends a call that the node has answered.
+func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error) {
+	state, text := protocol.CallDone, ""
+	var out struct {
+		Status    string `json:"status"`
+		ExitCode  *int   `json:"exitCode"`
+		Tail      string `json:"tail"`
+		SessionID string `json:"sessionId"`
+	}
+	if t.spec.Effect == protocol.EffectExec && json.Unmarshal(raw, &out) == nil {
+		t.row.Info.ExitCode, t.row.Info.Tail = out.ExitCode, out.Tail // shown until the result's message is there
+		switch out.Status {
+		case "failed":
+			state = protocol.CallFailed
+		case "running":
+			t.row.Process = out.SessionID
+		}
+	}
+	if t.row.Info.Node == protocol.NativePrefix { // it says itself whether it worked (seed 002)
+		var native struct{ OK *bool }
+		if json.Unmarshal(raw, &native) == nil && native.OK != nil && !*native.OK {
+			state = protocol.CallFailed
+		}
+	}
+	return t.end(ctx, state, raw, text)
+}

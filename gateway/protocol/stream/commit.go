@@ -1,0 +1,170 @@
+package stream
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"runtime"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// complete compares the sums and gives the file its name.
+func (r *Receiver) complete(index uint32, sum []byte) error {
+	e := r.coming[index]
+	in := r.file
+	if e == nil {
+		return nil
+	}
+	if in == nil || in.index != index {
+		return broken("the end of another file")
+	}
+	delete(r.coming, index)
+	r.file = nil
+	if in.at != in.size || !bytes.Equal(in.sum.h.Sum(nil), sum) {
+		in.close(r, true)
+		r.fail(&e.entry, errors.New("it arrived with other content than it was sent with"))
+		return nil
+	}
+	if in.match {
+		r.there(&e.entry)
+		return nil
+	}
+	if err := r.commit(in, sum); err != nil {
+		in.close(r, false)
+		if fatal(err) {
+			return err
+		}
+		r.fail(&e.entry, err)
+	}
+	return nil
+}
+
+// there counts a file that is at its place already, with the same content.
+func (r *Receiver) there(e *entry) {
+	r.names[fold(e.name)] = exact(e.name)
+	r.res.Skipped++
+	r.res.Files++
+	r.res.Bytes += e.size
+}
+
+// commit gives a complete file its mode, time and name. Whoever looks at the name sees the old file or the new one.
+func (r *Receiver) commit(in *incoming, sum []byte) error {
+	e := &in.entry
+	if in.size <= eager && r.same(e, sum) {
+		in.close(r, true)
+		r.there(e)
+		return nil
+	}
+	var err error
+	if in.holes {
+		err = in.f.Truncate(in.size) // one may be at the end
+	}
+	if err == nil && runtime.GOOS != "windows" {
+		err = in.f.Chmod(e.mode.Perm() &^ others)
+	}
+	if err == nil && (!hasSyncAll || in.size > 16<<20) {
+		err = in.f.Sync()
+	}
+	if err = errors.Join(err, in.f.Close()); err != nil {
+		in.f = nil
+		return reason(err)
+	}
+	in.f = nil
+	root, base := r.at(in.part)
+	if err := root.Chtimes(base, time.Time{}, time.Unix(0, e.mtime)); err != nil {
+		return reason(err)
+	}
+	name, skipped, err := r.name(in)
+	if err != nil {
+		return err
+	}
+	if skipped {
+		r.remove(in.part)
+		r.res.Skipped++
+	} else {
+		r.res.New++
+		r.res.Written += in.size
+		r.names[fold(name)] = exact(name)
+		if name != e.name && r.res.Top == e.name {
+			r.res.Top = name
+		}
+	}
+	r.res.Files++
+	r.res.Bytes += in.size
+	return nil
+}
+
+// same reports whether a small file with this sum is there.
+func (r *Receiver) same(e *entry, sum []byte) bool {
+	f, info := r.regular(e.name)
+	if f == nil {
+		return false
+	}
+	defer f.Close()
+	if info.Size() != e.size {
+		return false
+	}
+	h := sha256.New()
+	_, err := io.Copy(h, f)
+	return err == nil && bytes.Equal(h.Sum(nil), sum)
+}
+
+// name moves the part to its name, or to another one when that is taken.
+func (r *Receiver) name(in *incoming) (name string, skipped bool, err error) {
+	name = in.entry.name
+	conflict := r.Conflict
+	if other, clash := r.names[fold(name)]; clash && other != exact(name) {
+		conflict = protocol.ConflictRename // two files of this very transfer that some systems take for one
+	}
+	if conflict == protocol.ConflictOverwrite {
+		if info, err := r.lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+			return name, false, errors.New("there is a folder, or something else that is no file, of that name")
+		}
+		return name, false, reason(r.rename(in.part, name))
+	}
+	for n := 2; ; n++ {
+		err = r.exclusive(in.part, name)
+		switch {
+		case !errors.Is(err, fs.ErrExist):
+			return name, false, reason(err)
+		case conflict == protocol.ConflictSkip:
+			return name, true, nil
+		case n > 999:
+			return name, false, errors.New("there are a thousand files of that name already")
+		}
+		if same := r.identical(name, in.part); same {
+			return name, true, nil
+		}
+		name = path.Join(path.Dir(in.entry.name), numbered(path.Base(in.entry.name), n))
+	}
+}
+
+// identical reports whether two files have the same content: an earlier attempt may have come this far.
+func (r *Receiver) identical(a, b string) bool {
+	fa, ia := r.regular(a)
+	if fa == nil {
+		return false
+	}
+	defer fa.Close()
+	fb, ib := r.regular(b)
+	if fb == nil {
+		return false
+	}
+	defer fb.Close()
+	if ia.Size() != ib.Size() {
+		return false
+	}
+	ha, hb := sha256.New(), sha256.New()
+	if _, err := io.Copy(ha, fa); err != nil {
+		return false
+	}
+	if _, err := io.Copy(hb, fb); err != nil {
+		return false
+	}
+	return bytes.Equal(ha.Sum(nil), hb.Sum(nil))
+}

@@ -1,0 +1,156 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// entry takes an announcement.
+func (r *Receiver) entry(ctx context.Context, e entry) error {
+	large := e.mode.IsRegular() && e.size > eager
+	err := r.place(&e)
+	switch {
+	case fatal(err):
+		return err
+	case err != nil:
+		r.fail(&e, err)
+	case e.mode.IsDir():
+		if err := r.folder(&e); err != nil {
+			if fatal(err) {
+				return err
+			}
+			r.fail(&e, err)
+		}
+	case e.mode&fs.ModeSymlink != 0:
+		if err := r.link(&e); err != nil {
+			r.fail(&e, err)
+		}
+	case !e.mode.IsRegular():
+		r.fail(&e, errors.New(kind(e.mode)))
+	case r.Conflict == protocol.ConflictSkip && r.taken(e.name):
+		delete(r.coming, e.index)
+		r.there(&e)
+	default:
+		known := r.coming[e.index]
+		if known != nil {
+			known.entry = e // it changed at the source, and comes anew
+			return nil
+		}
+		x := &expected{entry: e}
+		if r.coming[e.index] = x; len(r.coming) > 8*ahead {
+			return broken("too many files are announced")
+		}
+		if large {
+			return r.decide(ctx, x)
+		}
+		return nil
+	}
+	if large {
+		return r.say(ctx, recVerdict, verdict{index: e.index, have: -1}.encode())
+	}
+	return nil
+}
+
+// place checks an entry's name and gives it its place below the folder.
+func (r *Receiver) place(e *entry) error {
+	top, rest, nested := strings.Cut(e.name, "/")
+	if r.Rename != "" {
+		top = r.Rename
+	}
+	if err := CheckName(runtime.GOOS, e.name); err != nil {
+		return err
+	}
+	if e.name = top; nested {
+		e.name += "/" + rest
+	}
+	if err := CheckName(runtime.GOOS, e.name); err != nil {
+		return err
+	}
+	if r.res.Top == "" {
+		r.res.Top = top
+	}
+	return r.parents(path.Dir(e.name))
+}
+
+// parents makes the folders down to dir, and sees that none of them is a link: what lies behind one is another place than its name says.
+func (r *Receiver) parents(dir string) error {
+	if r.real[dir] {
+		return nil
+	}
+	if err := r.parents(path.Dir(dir)); err != nil {
+		return err
+	}
+	info, err := r.Root.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = r.Root.Mkdir(dir, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
+			info, err = r.Root.Lstat(dir)
+		}
+	}
+	switch {
+	case err != nil:
+		//lint:ignore ST1005 the original's text
+		return fmt.Errorf("Failed to create directory %s: %w", dir, reason(err))
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s is a symbolic link, and what is sent goes through none", dir)
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file here", dir)
+	}
+	r.real[dir] = true
+	return nil
+}
+
+func (r *Receiver) taken(name string) bool {
+	_, err := r.lstat(name)
+	return err == nil
+}
+
+// folder makes a folder, or takes one that is there.
+func (r *Receiver) folder(e *entry) error {
+	if err := r.parents(e.name); err != nil {
+		return err
+	}
+	r.dirs = append(r.dirs, *e)
+	return nil
+}
+
+// link makes a symbolic link that leads nowhere outside.
+func (r *Receiver) link(e *entry) error {
+	if err := CheckLink(runtime.GOOS, e.name, e.link); err != nil {
+		return err
+	}
+	if old, err := r.Root.Readlink(e.name); err == nil && old == e.link {
+		return nil
+	}
+	err := r.Root.Symlink(e.link, e.name)
+	if errors.Is(err, fs.ErrExist) {
+		switch r.Conflict {
+		case protocol.ConflictSkip:
+			return nil
+		case protocol.ConflictOverwrite:
+			if info, err := r.Root.Lstat(e.name); err == nil && info.IsDir() {
+				return errors.New("there is a folder of that name")
+			}
+			if err := r.Root.Remove(e.name); err != nil {
+				return reason(err)
+			}
+			err = r.Root.Symlink(e.link, e.name)
+		default:
+			name := e.name
+			for n := 2; errors.Is(err, fs.ErrExist) && n < 1000; n++ {
+				e.name = path.Join(path.Dir(name), numbered(path.Base(name), n))
+				err = r.Root.Symlink(e.link, e.name)
+			}
+		}
+	}
+	return reason(err)
+}
+
+// others is what another machine may not let people here do with what it sends.
+const others = 0o022

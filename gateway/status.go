@@ -1,0 +1,68 @@
+package gateway
+
+import (
+	"context"
+	"net"
+	"net/http"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
+)
+
+func (g *Gateway) status(context.Context) protocol.Status {
+	paused, storage := g.sessions.Paused()
+	cfg := g.config.Get()
+	s := protocol.Status{
+		Version: Version, StartedAt: g.startedAt.UnixMilli(), Paused: paused, Storage: storage, SecretStore: g.secrets.Where(), Home: g.home,
+		Model: protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID},
+	}
+	if g.listener != nil {
+		s.Listen = g.listener.Addr().String()
+	}
+	return s
+}
+
+func (g *Gateway) pause(ctx context.Context, paused bool) (protocol.Status, error) {
+	g.sessions.SetPaused(paused)
+	s := g.status(ctx)
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
+	return s, nil
+}
+
+// configChanged tells everyone, and puts a new token in force.
+func (g *Gateway) configChanged(path string) {
+	if path == "auth.token" {
+		if v, ok := g.config.Secret(path); ok {
+			if err := g.tokens.Set(secret.Secret(v)); err != nil {
+				g.log.Error("The new token is not in force", "err", err)
+			}
+		}
+	}
+	g.schedules.Wake()
+	g.network.wake()
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeConfig, Path: path})
+	s := g.status(context.Background())
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
+}
+
+func (g *Gateway) checkOrigin(r *http.Request) error {
+	host := ""
+	if g.listener != nil {
+		if a, ok := g.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsUnspecified() {
+			host = a.IP.String()
+		}
+	}
+	return auth.CheckOrigin(r, host)
+}
+
+// modelSettings gives the registry what the person set.
+type modelSettings struct{ c *config.Store }
+
+func (s modelSettings) APIKey(provider string) string {
+	key, _ := s.c.Secret("apiKeys." + provider)
+	return key
+}
+
+func (s modelSettings) BaseURL(provider string) string { return s.c.Get().Providers[provider].BaseURL }

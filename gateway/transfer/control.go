@@ -1,0 +1,155 @@
+package transfer
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Pause has a transfer rest until Resume.
+func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
+	j := e.find(in.ID)
+	if j == nil {
+		return e.ended(ctx, in.ID, "")
+	}
+	if t := j.view(); t.Simple && t.State == protocol.TransferRunning {
+		return protocol.Transfer{}, protocol.ErrConflict.With("One of the machines cannot pause. Cancel the transfer instead")
+	}
+	if !j.stop(errPaused) {
+		return e.change(j, func(t *protocol.Transfer) { t.State, t.Speed, t.ETA = protocol.TransferPaused, 0, 0 }), nil
+	}
+	return e.settled(ctx, j), nil
+}
+
+// settled waits until the attempt that was stopped has ended.
+func (e *Engine) settled(ctx context.Context, j *job) protocol.Transfer {
+	ctx, cancel := context.WithTimeout(ctx, 2*stopLimit)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		e.mu.Lock()
+		running := j.end != nil || j.row.State == protocol.TransferRunning
+		e.mu.Unlock()
+		if !running {
+			return j.view()
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return j.view()
+		}
+	}
+}
+
+// Resume lets a paused transfer go on. here, which may be nil, is the caller's connection: the transfer's own end when it has one there.
+func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Link) (protocol.Transfer, error) {
+	j := e.find(in.ID)
+	if j == nil {
+		return e.ended(ctx, in.ID, "")
+	}
+	e.mu.Lock()
+	if here != nil && (j.row.From == protocol.Here || j.row.To == protocol.Here) {
+		j.here = here // an attempt that runs has the old one, and ends with it
+	}
+	paused := j.row.State == protocol.TransferPaused
+	e.mu.Unlock()
+	defer e.Wake()
+	if paused {
+		return e.change(j, func(t *protocol.Transfer) { t.State, t.Error = protocol.TransferQueued, "" }), nil
+	}
+	return j.view(), nil
+}
+
+// Cancel ends a transfer. What is unfinished is removed; files that have arrived stay.
+func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
+	j := e.find(in.ID)
+	if j == nil {
+		return e.ended(ctx, in.ID, protocol.TransferCancelled)
+	}
+	if j.stop(errCancelled) {
+		select {
+		case <-j.over:
+		case <-ctx.Done():
+		case <-time.After(2 * stopLimit):
+		}
+		return j.view(), nil
+	}
+	told := e.discard(ctx, j)
+	e.mu.Lock()
+	j.told = told
+	e.mu.Unlock()
+	e.finish(j, protocol.TransferCancelled, "")
+	return j.view(), nil
+}
+
+// discard has the destination of a transfer that rests remove the file that was on its way, and reports whether it was told, or has none.
+func (e *Engine) discard(ctx context.Context, j *job) bool {
+	t := j.view()
+	if t.Attempts == 0 || t.Simple || t.Current == "" {
+		return true
+	}
+	s, release, err := e.side(j, t.To, "Destination")
+	if err != nil {
+		return false
+	}
+	defer release()
+	_, path := split(t.Destination)
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	return s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current}) == nil
+}
+
+// Retry puts a failed or cancelled transfer into the queue once more, under its own id: what has arrived is not sent again.
+func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Link) (protocol.Transfer, error) {
+	if j := e.find(in.ID); j != nil {
+		return j.view(), nil
+	}
+	row, err := e.store.Transfer(ctx, in.ID)
+	if err != nil {
+		return protocol.Transfer{}, err
+	}
+	if row.State == protocol.TransferDone {
+		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer has ended already: it is " + row.State)
+	}
+	t := &row.Transfer
+	t.State, t.Error, t.EndedAt, t.Failed, t.Skipped, t.Problems, t.ExpiresAt = protocol.TransferQueued, "", 0, 0, 0, nil, 0
+	if err := e.store.PutTransfer(ctx, row); err != nil {
+		return protocol.Transfer{}, err
+	}
+	j := &job{e: e, row: row, here: here, over: make(chan struct{})}
+	e.mu.Lock()
+	delete(e.left, in.ID)
+	if e.closed || e.jobs[in.ID] != nil {
+		e.mu.Unlock()
+		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer is in the queue already")
+	}
+	e.addLocked(j)
+	e.mu.Unlock()
+	defer e.Wake()
+	e.publish(row.Transfer)
+	return row.Transfer, nil
+}
+
+// Forget removes ended transfers from the history, and what one that failed has left unfinished: nobody can retry it any more.
+func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
+	var failed []store.Transfer
+	if list, _, err := e.store.EndedTransfers(ctx, "", 0, 500); err == nil {
+		for _, row := range list {
+			if row.State == protocol.TransferFailed && (len(in.IDs) == 0 || slices.Contains(in.IDs, row.ID)) {
+				failed = append(failed, row)
+			}
+		}
+	}
+	gone, err := e.store.ForgetTransfers(ctx, in.IDs)
+	for _, id := range gone {
+		if i := slices.IndexFunc(failed, func(t store.Transfer) bool { return t.ID == id }); i >= 0 {
+			e.discard(ctx, &job{e: e, row: failed[i]})
+		}
+		e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransferGone, Transfer: &protocol.Transfer{ID: id}})
+	}
+	return protocol.TransferForgetResult{Removed: len(gone)}, err
+}

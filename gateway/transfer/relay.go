@@ -1,0 +1,152 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
+)
+
+// streamed waits for the end of a transfer between our own ends.
+func (a *attempt) streamed(ctx context.Context) (out outcome, err error) {
+	r := a.relay
+	var complete <-chan protocol.TransferCompleteParams = r.complete
+	for {
+		select {
+		case c := <-complete:
+			if c.Error != "" {
+				return out, final("%s", c.Error)
+			}
+			complete = nil
+		case out.done = <-r.done:
+			if out.done.Error != "" {
+				return out, final("%s", out.done.Error)
+			}
+			return out, nil
+		case <-ctx.Done():
+			return out, context.Cause(ctx)
+		}
+	}
+}
+
+// plain waits for the end of one of the seed.
+func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error) (out outcome, err error) {
+	r := a.relay
+	var problem string
+	for waiting := true; waiting; {
+		select {
+		case c := <-r.complete:
+			problem = c.Error
+			r.src.in.Close(io.EOF) // what came before is passed on first
+		case err := <-forwarded:
+			if !errors.Is(err, io.EOF) {
+				return out, err
+			}
+			waiting = false
+		case d := <-r.done: // before its end: it has failed
+			if d.Error == "" {
+				d.Error = "The destination stopped before everything was sent"
+			}
+			return out, final("%s", d.Error)
+		case <-ctx.Done():
+			return out, context.Cause(ctx)
+		}
+	}
+	if problem != "" {
+		return out, final("%s", problem)
+	}
+	got := r.bytes.Load()
+	a.opened.Store(false) // it gets its end here
+	if err := r.dst.link.SendEventBehind(ctx, protocol.EventTransferEnd, protocol.TransferEnd{TransferID: r.dst.id}); err != nil {
+		return out, err
+	}
+	if out.done, err = wait(ctx, r.done); err != nil {
+		return out, err
+	}
+	switch {
+	case out.done.Error != "":
+		return out, final("%s", out.done.Error)
+	case got != size: // the original takes that for a success
+		return out, final("The source announced %d bytes and sent %d", size, got)
+	}
+	if out.bytes = got; out.done.BytesWritten != nil {
+		out.bytes = *out.done.BytesWritten
+	}
+	if out.bytes != size {
+		return out, final("The destination wrote %d bytes of %d", out.bytes, size)
+	}
+	return out, nil
+}
+
+// forward passes on what one end sends to the other until the inbox ends; io.EOF is its proper end.
+func (a *attempt) forward(ctx context.Context, from, to *side) error {
+	for {
+		f, err := from.in.Next(ctx)
+		if err != nil {
+			if errors.Is(err, stream.ErrFlood) {
+				a.job.stop(final("%s: %v", from.name, err))
+			}
+			return err
+		}
+		n := len(f.Body())
+		if from == a.relay.dst {
+			if p, ok := stream.Progress(f); ok {
+				a.arrived(a.job, p)
+			}
+		}
+		if from.id != to.id {
+			f.SetID(to.id)
+		}
+		if err := to.link.SendFrame(ctx, f); err != nil {
+			return err
+		}
+		if !a.relay.stream {
+			a.relay.touch() // a destination that takes its time is alive
+			a.arrived(a.job, stream.Arrived{Bytes: a.relay.bytes.Add(int64(n))})
+		}
+	}
+}
+
+// stop tells the ends that it is over. One of the seed knows no such word: its destination gets the end instead, so that it lets go of the file.
+func (a *attempt) stop(err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+	defer cancel()
+	var failed *finalError
+	discard := errors.Is(err, errCancelled) || errors.As(err, &failed) && !a.relay.stream
+	stop := protocol.TransferStop{Keep: !discard, Reason: err.Error()}
+	for _, s := range []*side{a.relay.src, a.relay.dst} {
+		switch stop.TransferID = s.id; {
+		case s.ours:
+			err := s.link.SendEvent(ctx, protocol.EventTransferStop, stop)
+			if s == a.relay.dst && discard && err == nil {
+				a.mu.Lock()
+				a.job.told = true
+				a.mu.Unlock()
+			}
+		case s == a.relay.dst && a.opened.Load():
+			s.link.SendEventBehind(ctx, protocol.EventTransferEnd, protocol.TransferEnd{TransferID: s.id})
+		}
+	}
+}
+
+// event sends an event once the end listens to it.
+func (s *side) event(ctx context.Context, name string, payload any) error {
+	if s.listens != nil {
+		select {
+		case <-s.listens:
+		case <-s.link.Gone(): // says SendEvent
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if err := s.link.SendEvent(ctx, name, payload); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return &awayError{s.name, fmt.Sprintf("Node disconnected: %s", s.name)}
+	}
+	return nil
+}
