@@ -3,6 +3,7 @@ package files
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
@@ -83,25 +84,33 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 }
 
 func TestAListOfChangesLeadsToOne(t *testing.T) {
-	p := servedPage(t)
-	test.Tap(pagetest.Button(t, p.Box, "Changes"))
-	pagetest.Shows(t, p.Box, "Changed by the agent", "Last turn")
-	var list *widgets.ItemList
-	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
-		if l, ok := o.(*widgets.ItemList); ok {
-			list = l
+	synctest.Test(t, func(t *testing.T) { // what the page asks for in vain has failed when it is looked at
+		p := servedPage(t)
+		synctest.Wait()
+		test.Tap(pagetest.Button(t, p.Box, "Changes"))
+		synctest.Wait()
+		pagetest.Shows(t, p.Box, "Changed by the agent", "Last turn")
+		var list *widgets.ItemList
+		pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+			if l, ok := o.(*widgets.ItemList); ok {
+				list = l
+			}
+			return true
+		})
+		list.OnChoose(0)
+		synctest.Wait()
+		pagetest.Button(t, p.Box, "Revert")
+		p.show(served())
+		synctest.Wait()
+		if !strings.Contains(test.RenderObjectToMarkup(p.Box), "Revert") {
+			t.Error("a change elsewhere took it away")
 		}
-		return true
+		test.Tap(pagetest.Button(t, p.Box, "All changes"))
+		synctest.Wait()
+		test.Tap(pagetest.Button(t, p.Box, "All files"))
+		synctest.Wait()
+		pagetest.Button(t, p.Box, "New folder")
 	})
-	list.OnChoose(0)
-	pagetest.Button(t, p.Box, "Revert")
-	p.show(served())
-	if !strings.Contains(test.RenderObjectToMarkup(p.Box), "Revert") {
-		t.Error("a change elsewhere took it away")
-	}
-	test.Tap(pagetest.Button(t, p.Box, "All changes"))
-	test.Tap(pagetest.Button(t, p.Box, "All files"))
-	pagetest.Button(t, p.Box, "New folder")
 }
 
 func TestAPathIsWrittenAndLeftAgain(t *testing.T) {

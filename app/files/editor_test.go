@@ -3,6 +3,7 @@ package files
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"fyne.io/fyne/v2/test"
 
@@ -54,34 +55,43 @@ func (p *Page) viewerOf(t *testing.T, path string) *viewer {
 }
 
 func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
-	p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
-	e.changed("be brief", true)
-	if e.text.Text != "be brief" || e.clash.Visible() {
-		t.Errorf("nothing was typed, and it shows %q", e.text.Text)
-	}
-	e.text.SetText("mine")
-	e.changed("theirs", true)
-	if e.text.Text != "mine" || !e.clash.Visible() {
-		t.Errorf("what was typed became %q", e.text.Text)
-	}
-	golden.Markup(t, "editor-conflict", p.Box)
-	test.Tap(pagetest.Button(t, p.Box, "Take theirs"))
-	if e.text.Text != "theirs" || e.dirty() || e.clash.Visible() {
-		t.Errorf("taking theirs leaves %q", e.text.Text)
-	}
-	e.text.SetText("mine")
-	e.saved("SOUL.md", "mine", &state.Conflict{Theirs: "other"})
-	if !e.clash.Visible() || e.text.Text != "mine" {
-		t.Error("a conflict while saving is not asked about")
-	}
-	e.keepMine()
-	if e.base != "other" || e.text.Text != "mine" {
-		t.Errorf("keeping mine saves over %q", e.base)
-	}
-	e.saved("SOUL.md", "mine", nil)
-	if e.dirty() || e.clash.Visible() {
-		t.Error("it is not saved")
-	}
+	synctest.Test(t, func(t *testing.T) { // what the page asks for in vain has failed when it is looked at
+		p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
+		synctest.Wait()
+		e.changed("be brief", true)
+		synctest.Wait()
+		if e.text.Text != "be brief" || e.clash.Visible() {
+			t.Errorf("nothing was typed, and it shows %q", e.text.Text)
+		}
+		e.text.SetText("mine")
+		e.changed("theirs", true)
+		synctest.Wait()
+		if e.text.Text != "mine" || !e.clash.Visible() {
+			t.Errorf("what was typed became %q", e.text.Text)
+		}
+		golden.Markup(t, "editor-conflict", p.Box)
+		test.Tap(pagetest.Button(t, p.Box, "Take theirs"))
+		synctest.Wait()
+		if e.text.Text != "theirs" || e.dirty() || e.clash.Visible() {
+			t.Errorf("taking theirs leaves %q", e.text.Text)
+		}
+		e.text.SetText("mine")
+		e.saved("SOUL.md", "mine", &state.Conflict{Theirs: "other"})
+		synctest.Wait()
+		if !e.clash.Visible() || e.text.Text != "mine" {
+			t.Error("a conflict while saving is not asked about")
+		}
+		e.keepMine()
+		synctest.Wait()
+		if e.base != "other" || e.text.Text != "mine" {
+			t.Errorf("keeping mine saves over %q", e.base)
+		}
+		e.saved("SOUL.md", "mine", nil)
+		synctest.Wait()
+		if e.dirty() || e.clash.Visible() {
+			t.Error("it is not saved")
+		}
+	})
 }
 
 func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {

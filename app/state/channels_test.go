@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,12 +17,13 @@ import (
 
 // post serves one kind of channel, "pigeon", and remembers its accounts and what was asked.
 type post struct {
+	mu       sync.Mutex // guards what follows: requests are answered side by side
 	accounts map[string]*protocol.ChannelAccountStatus
 	secrets  map[string]string
 	pairs    map[string]protocol.PendingPair
 	did      []string
 	config   map[string]ChannelPolicy
-	slow     time.Duration // that a start takes
+	slow     time.Duration // that a start takes; not changed while it serves
 }
 
 var pigeon = protocol.ChannelKind{Channel: "pigeon", Title: "Pigeon post", Fields: []protocol.ChannelField{
@@ -35,11 +37,20 @@ func newPost() *post {
 	}
 }
 
+// serve answers a method, one request at a time.
+func serve[P, R any](p *post, f *fake, m protocol.Method[P, R], answer func(P) (R, error)) {
+	on(f, m, func(in P) (R, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return answer(in)
+	})
+}
+
 func (p *post) serve(f *fake) {
-	on(f, protocol.ChannelsList, func(protocol.Empty) (protocol.ChannelsListResult, error) {
+	serve(p, f, protocol.ChannelsList, func(protocol.Empty) (protocol.ChannelsListResult, error) {
 		return protocol.ChannelsListResult{Kinds: []protocol.ChannelKind{pigeon}, Channels: []protocol.ChannelEntry{{Channel: "telex", AccountID: "office"}, {Channel: "gone", AccountID: "x"}}}, nil
 	})
-	on(f, protocol.ChannelStatus, func(in protocol.ChannelParams) (protocol.ChannelStatusResult, error) {
+	serve(p, f, protocol.ChannelStatus, func(in protocol.ChannelParams) (protocol.ChannelStatusResult, error) {
 		res := protocol.ChannelStatusResult{Channel: in.Channel}
 		switch in.Channel {
 		case "telex":
@@ -48,32 +59,34 @@ func (p *post) serve(f *fake) {
 			return res, protocol.ErrNotFound.With("Unknown channel: gone")
 		default:
 			for _, id := range slices.Sorted(maps.Keys(p.accounts)) {
-				res.Accounts = append(res.Accounts, *p.accounts[id])
+				one := *p.accounts[id]
+				one.Settings = maps.Clone(one.Settings)
+				res.Accounts = append(res.Accounts, one)
 			}
 		}
 		return res, nil
 	})
-	on(f, protocol.PairList, func(protocol.Empty) (protocol.PairListResult, error) {
+	serve(p, f, protocol.PairList, func(protocol.Empty) (protocol.PairListResult, error) {
 		return protocol.PairListResult{Pairs: maps.Clone(p.pairs)}, nil
 	})
-	on(f, protocol.PairApprove, func(in protocol.PairParams) (protocol.PairApproveResult, error) {
+	serve(p, f, protocol.PairApprove, func(in protocol.PairParams) (protocol.PairApproveResult, error) {
 		delete(p.pairs, in.Channel+":"+in.SenderID)
 		p.did = append(p.did, "approve "+in.SenderID)
 		return protocol.PairApproveResult{}, nil
 	})
-	on(f, protocol.PairReject, func(in protocol.PairParams) (protocol.PairRejectResult, error) {
+	serve(p, f, protocol.PairReject, func(in protocol.PairParams) (protocol.PairRejectResult, error) {
 		p.did = append(p.did, "reject "+in.SenderID)
 		return protocol.PairRejectResult{}, protocol.ErrNotFound.With("nobody of that name waits")
 	})
-	on(f, protocol.ConfigGet, func(in protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
+	serve(p, f, protocol.ConfigGet, func(in protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
 		raw, err := json.Marshal(p.config)
 		return protocol.ConfigGetResult{Value: raw}, err
 	})
-	on(f, protocol.ConfigSet, func(in protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
+	serve(p, f, protocol.ConfigSet, func(in protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
 		p.did = append(p.did, in.Path+"="+string(in.Value))
 		return protocol.ConfigSetResult{}, nil
 	})
-	on(f, protocol.ChannelLogin, func(in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
+	serve(p, f, protocol.ChannelLogin, func(in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
 		a := p.accounts[in.AccountID]
 		if a == nil {
 			a = &protocol.ChannelAccountStatus{AccountID: in.AccountID, State: protocol.AccountStopped, Settings: map[string]json.RawMessage{}}
@@ -99,15 +112,17 @@ func (p *post) serve(f *fake) {
 	})
 	on(f, protocol.ChannelStart, func(in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
 		time.Sleep(p.slow)
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		p.did = append(p.did, "start "+in.AccountID)
 		p.accounts[in.AccountID].State = protocol.AccountConnected
 		return protocol.ChannelOK{OK: true}, nil
 	})
-	on(f, protocol.ChannelStop, func(in protocol.ChannelParams) (protocol.ChannelOK, error) {
+	serve(p, f, protocol.ChannelStop, func(in protocol.ChannelParams) (protocol.ChannelOK, error) {
 		p.accounts[in.AccountID].State = protocol.AccountStopped
 		return protocol.ChannelOK{OK: true}, nil
 	})
-	on(f, protocol.ChannelLogout, func(in protocol.ChannelParams) (protocol.ChannelOK, error) {
+	serve(p, f, protocol.ChannelLogout, func(in protocol.ChannelParams) (protocol.ChannelOK, error) {
 		delete(p.accounts, in.AccountID)
 		return protocol.ChannelOK{OK: true}, nil
 	})
@@ -126,8 +141,10 @@ func TestChannelsAreFollowed(t *testing.T) {
 		if n := a.Value.Get().Strangers; n != 2 {
 			t.Errorf("%d strangers wait", n)
 		}
+		p.mu.Lock()
 		delete(p.pairs, "pigeon:al")
 		p.accounts["default"] = &protocol.ChannelAccountStatus{AccountID: "default", State: protocol.AccountNoLogin, Settings: map[string]json.RawMessage{"loft": json.RawMessage(`"roof"`)}}
+		p.mu.Unlock()
 		f.change(protocol.Change{Kind: protocol.ChangeChannels, Path: "pigeon"})
 		if v = c.Value.Get(); len(v.Accounts) != 2 || !v.Accounts[0].Own || AccountTitle(v.Accounts[0]) != "roof" || AccountTitle(v.Accounts[1]) != "office" {
 			t.Errorf("%+v", v.Accounts)
@@ -135,7 +152,9 @@ func TestChannelsAreFollowed(t *testing.T) {
 		if n := a.Value.Get().Strangers; n != 1 {
 			t.Errorf("%d strangers wait", n)
 		}
+		p.mu.Lock()
 		p.accounts["default"].LastActivity = 7
+		p.mu.Unlock()
 		time.Sleep(channelsPace + time.Second)
 		if one, _ := c.Value.Get().Account("pigeon:default"); one.LastActivity != 7 {
 			t.Error("what is told by no event is not seen")
