@@ -40,7 +40,7 @@ func Verified(r protocol.AuditVerifyResult) (text string, ok bool) {
 func AuditLine(e protocol.AuditEntry) (title, text string) {
 	on := ""
 	if e.Node != "" {
-		on = " on " + string(e.Node)
+		on = onMachine(e.Node)
 	}
 	title = e.What
 	by := byWhom(e.By)

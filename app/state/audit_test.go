@@ -49,3 +49,11 @@ func TestRuleFieldsLeaveTheRestAlone(t *testing.T) {
 		t.Error("a list was taken for a rule")
 	}
 }
+
+func TestTheGatewaysOwnToolsAreOnNoMachine(t *testing.T) {
+	for node, want := range map[protocol.NodeID]string{"gsv": "Bash x in the gateway", "nas": "Bash x on nas"} {
+		if got, _ := AuditLine(protocol.AuditEntry{Kind: protocol.AuditCall, Node: node, Tool: "Bash", What: "x"}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

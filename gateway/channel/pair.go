@@ -65,7 +65,7 @@ func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelIn
 		h.changed(in.Channel)
 		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 			Level: "info", At: now(),
-			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + p.SenderID + ". Allow it under Channels, or with: fairlead channels pair approve " + in.Channel + " " + p.SenderID,
+			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + p.SenderID + ". Answer under Channels.",
 		}})
 		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
 		if err := h.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
