@@ -77,7 +77,7 @@ func TestAWindowForEachGateway(t *testing.T) {
 	if _, err := client.Call(context.Background(), c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: devices().Requests[0].ID}); err != nil {
 		t.Fatal(err)
 	}
-	open := p.waitText(settings, "Open")
+	open := p.waitTextIn(settings, "Open", func(w window) window { w.h = min(w.h, 200); return w }) // the button, not what is said below
 	p.shot("paired")
 	p.click(open)
 	const far = " – Fairlead$"
