@@ -11,7 +11,7 @@ import (
 func TestWiderReachHoldsWhatReachesFurther(t *testing.T) {
 	was := &protocol.Reach{
 		Tools: []string{"Bash", "Read"}, Caps: []string{"filesystem.read", "shell.exec"}, Sandbox: "workspace-write", Network: "blocked",
-		Folders: []protocol.Folder{{Path: "/home/a/work"}, {Path: "/data", ReadOnly: true}},
+		Folders: []protocol.Folder{{Path: "/home/a/docs"}, {Path: "/data", ReadOnly: true}},
 	}
 	with := func(edit func(*protocol.Reach)) *protocol.Reach {
 		is := *was
@@ -36,11 +36,11 @@ func TestWiderReachHoldsWhatReachesFurther(t *testing.T) {
 		"network asks":       {with(func(r *protocol.Reach) { r.Network = "ask" }), all, "ask instead of blocked"},
 		"network":            {with(func(r *protocol.Reach) { r.Network = "allowed" }), all, "allowed instead of blocked"},
 		"the whole disk":     {with(func(r *protocol.Reach) { r.Disk = true }), all, "the whole disk"},
-		"a folder inside":    {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/home/a/work/sub"}} }), nil, ""},
-		"a neighbour":        {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/home/a/work2"}} }), all, "/home/a/work2"},
-		"out by dots":        {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/home/a/work/../.ssh"}} }), all, ".ssh"},
+		"a folder inside":    {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/home/a/docs/sub"}} }), nil, ""},
+		"a neighbour":        {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/home/a/docs2"}} }), all, "/home/a/docs2"},
+		"out by dots":        {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/home/a/docs/../.ssh"}} }), all, ".ssh"},
 		"to write, not read": {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/data/x"}} }), all, "to read and write"},
-		"to read, not write": {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/home/a/work", ReadOnly: true}} }), nil, ""},
+		"to read, not write": {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/home/a/docs", ReadOnly: true}} }), nil, ""},
 		"the root":           {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/", ReadOnly: true}} }), all, "the folder /"},
 		"a tool and a folder": {with(func(r *protocol.Reach) {
 			r.Tools, r.Folders = append(r.Tools, "Write"), []protocol.Folder{{Path: "/x"}}
