@@ -273,13 +273,10 @@ func play(t *testing.T, script *txtar.Archive) {
 	}
 }
 
-// rank puts responses first, in the order they came, chunks after them likewise, and then events by their text.
+// rank puts responses first, in the order they came, and events after them by their text.
 func rank(line string) string {
-	switch {
-	case strings.HasPrefix(line, `{"type":"evt"`):
+	if strings.HasPrefix(line, `{"type":"evt"`) {
 		return line
-	case strings.HasPrefix(line, "hex "):
-		return "hex"
 	}
 	return ""
 }

@@ -14,10 +14,10 @@ import (
 // Transfers are the queue of transfers, and what connections bring for them.
 type Transfers interface {
 	Frame(l transfer.Link, f *stream.Frame)
-	Meta(l transfer.Link, p protocol.TransferMetaParams) (protocol.OK, error)
-	Accept(l transfer.Link, p protocol.TransferAcceptParams) (protocol.OK, error)
-	Complete(l transfer.Link, p protocol.TransferCompleteParams) (protocol.OK, error)
-	Done(l transfer.Link, p protocol.TransferDoneParams) (protocol.OK, error)
+	Meta(l transfer.Link, p protocol.TransferMetaParams) (proceed func(), err error)
+	Accept(l transfer.Link, p protocol.TransferAcceptParams) (proceed func(), err error)
+	Complete(l transfer.Link, p protocol.TransferCompleteParams) (proceed func(), err error)
+	Done(l transfer.Link, p protocol.TransferDoneParams) (proceed func(), err error)
 	Open() []protocol.Transfer
 	List(ctx context.Context, in protocol.TransferListParams) (protocol.TransferListResult, error)
 	Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
@@ -30,18 +30,10 @@ type Transfers interface {
 
 // transfers registers seed 004's reports and the queue.
 func (s *Server) transfers(all map[string]handler) {
-	handle(all, protocol.TransferMeta, func(_ context.Context, c *Conn, p protocol.TransferMetaParams) (protocol.OK, error) {
-		return s.s.Transfers.Meta(c, p)
-	})
-	handle(all, protocol.TransferAccept, func(_ context.Context, c *Conn, p protocol.TransferAcceptParams) (protocol.OK, error) {
-		return s.s.Transfers.Accept(c, p)
-	})
-	handle(all, protocol.TransferComplete, func(_ context.Context, c *Conn, p protocol.TransferCompleteParams) (protocol.OK, error) {
-		return s.s.Transfers.Complete(c, p)
-	})
-	handle(all, protocol.TransferFinish, func(_ context.Context, c *Conn, p protocol.TransferDoneParams) (protocol.OK, error) {
-		return s.s.Transfers.Done(c, p)
-	})
+	handle(all, protocol.TransferMeta, report(s.s.Transfers.Meta))
+	handle(all, protocol.TransferAccept, report(s.s.Transfers.Accept))
+	handle(all, protocol.TransferComplete, report(s.s.Transfers.Complete))
+	handle(all, protocol.TransferFinish, report(s.s.Transfers.Done))
 	handle(all, protocol.TransferStart, func(ctx context.Context, c *Conn, p protocol.TransferStartParams) (protocol.Transfer, error) {
 		return s.s.StartTransfer(transfer.WithHere(ctx, c), c.who(), protocol.AskedBy{Kind: "client", Name: c.clientID()}, p)
 	})
@@ -56,6 +48,18 @@ func (s *Server) transfers(all map[string]handler) {
 		return s.s.Transfers.Retry(ctx, p, c)
 	})
 	handle(all, protocol.TransferForget, plain(s.s.Transfers.Forget))
+}
+
+// report answers a report on a transfer before the transfer goes on.
+func report[P any](f func(transfer.Link, P) (func(), error)) func(context.Context, *Conn, P) (protocol.OK, error) {
+	return func(ctx context.Context, c *Conn, p P) (protocol.OK, error) {
+		proceed, err := f(c, p)
+		if err != nil {
+			return protocol.OK{}, err
+		}
+		afterResponse(ctx, proceed)
+		return protocol.OK{OK: true}, nil
+	}
 }
 
 // binary takes a binary frame. Before the handshake nobody has anything to send.

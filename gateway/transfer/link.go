@@ -126,44 +126,39 @@ func (e *Engine) report(l Link, id *uint32, source bool) (*relay, error) {
 	return r, nil
 }
 
-func hand[T any](c chan T, v T) {
-	select {
-	case c <- v:
-	default: // it has been said before
+// hand passes on what was reported.
+func hand[T any](r *relay, err error, into func(*relay) chan T, v T) (proceed func(), _ error) {
+	if r == nil {
+		return func() {}, err
 	}
+	return func() {
+		select {
+		case into(r) <- v:
+		default: // it has been said before
+		}
+	}, nil
 }
 
-// Meta, Accept, Complete and Done are seed 004's reports. They never block.
-func (e *Engine) Meta(l Link, p protocol.TransferMetaParams) (protocol.OK, error) {
+// Meta, Accept, Complete and Done are seed 004's reports. They never block. The transfer goes on with proceed, which is never nil: to be called when the
+// answer is on its way, so that what a peer hears of a transfer comes after the answer to its report.
+func (e *Engine) Meta(l Link, p protocol.TransferMetaParams) (proceed func(), err error) {
 	r, err := e.report(l, p.TransferID, true)
-	if r != nil {
-		hand(r.meta, p)
-	}
-	return protocol.OK{OK: err == nil}, err
+	return hand(r, err, func(r *relay) chan protocol.TransferMetaParams { return r.meta }, p)
 }
 
-func (e *Engine) Accept(l Link, p protocol.TransferAcceptParams) (protocol.OK, error) {
+func (e *Engine) Accept(l Link, p protocol.TransferAcceptParams) (proceed func(), err error) {
 	r, err := e.report(l, p.TransferID, false)
-	if r != nil {
-		hand(r.accept, p)
-	}
-	return protocol.OK{OK: err == nil}, err
+	return hand(r, err, func(r *relay) chan protocol.TransferAcceptParams { return r.accept }, p)
 }
 
-func (e *Engine) Complete(l Link, p protocol.TransferCompleteParams) (protocol.OK, error) {
+func (e *Engine) Complete(l Link, p protocol.TransferCompleteParams) (proceed func(), err error) {
 	r, err := e.report(l, p.TransferID, true)
-	if r != nil {
-		hand(r.complete, p)
-	}
-	return protocol.OK{OK: err == nil}, err
+	return hand(r, err, func(r *relay) chan protocol.TransferCompleteParams { return r.complete }, p)
 }
 
-func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (protocol.OK, error) {
+func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), err error) {
 	r, err := e.report(l, p.TransferID, false)
-	if r != nil {
-		hand(r.done, p)
-	}
-	return protocol.OK{OK: err == nil}, err
+	return hand(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, p)
 }
 
 // side finds the connection of an end. A machine that is away is protocol.ErrUnavailable.

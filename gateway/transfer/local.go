@@ -52,17 +52,18 @@ func (l *local) peer() stream.Peer { return localPeer{l} }
 type localPeer struct{ l *local }
 
 func (p localPeer) Report(_ context.Context, _ string, params any, _ bool) error {
-	var err error
+	proceed, err := func() {}, error(nil)
 	switch v := params.(type) {
 	case protocol.TransferMetaParams:
-		_, err = p.l.e.Meta(p.l, v)
+		proceed, err = p.l.e.Meta(p.l, v)
 	case protocol.TransferAcceptParams:
-		_, err = p.l.e.Accept(p.l, v)
+		proceed, err = p.l.e.Accept(p.l, v)
 	case protocol.TransferCompleteParams:
-		_, err = p.l.e.Complete(p.l, v)
+		proceed, err = p.l.e.Complete(p.l, v)
 	case protocol.TransferDoneParams:
-		_, err = p.l.e.Done(p.l, v)
+		proceed, err = p.l.e.Done(p.l, v)
 	}
+	proceed()
 	return err
 }
 
