@@ -193,12 +193,16 @@ func (d *desktop) readOnce(w window, threshold string) []word {
 }
 
 // find looks for words that follow each other on a line and gives the middle of them: the first place where they stand as they are,
-// else the first where they are part of what stands there, ignoring case.
+// else the first where they are part of what stands there, ignoring case, else one word that is all of them: the reader sees letters
+// well and the spaces between them badly ("1of2").
 func find(words []word, phrase string) (image.Point, bool) {
 	if p, ok := findBy(words, phrase, equal); ok {
 		return p, true
 	}
-	return findBy(words, phrase, func(have, want string) bool { return strings.Contains(strings.ToLower(have), strings.ToLower(want)) })
+	if p, ok := findBy(words, phrase, func(have, want string) bool { return strings.Contains(strings.ToLower(have), strings.ToLower(want)) }); ok {
+		return p, true
+	}
+	return findBy(words, strings.Join(strings.Fields(phrase), ""), equal)
 }
 
 func equal(have, want string) bool { return have == want }
