@@ -147,7 +147,7 @@ func (s *shell) delete(key protocol.SessionKey) {
 		if !shown {
 			return
 		}
-		next := protocol.MainSession
+		next := s.mainChat()
 		for _, e := range s.view.Sessions {
 			if e.SessionKey != key {
 				next = e.SessionKey

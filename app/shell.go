@@ -159,6 +159,9 @@ func (s *shell) update(v state.View) {
 	if changed {
 		s.followUI()
 	}
+	if s.view.Moved(s.key) {
+		s.turnTo(s.mainChat())
+	}
 	for _, n := range v.Nodes {
 		s.machines.Choose(string(n.ID), n.Colour)
 	}
@@ -213,10 +216,20 @@ func (s *shell) open(key protocol.SessionKey) {
 		s.sidebar.show(s.view, s.key)
 		return
 	}
-	s.b.prefs.update(func(r *remembered) { r.Chat = key })
-	s.turn(key)
+	s.turnTo(key)
 	s.sidebar.show(s.view, key)
 	s.focusComposer()
+}
+
+// turnTo shows another chat, now and after the next start.
+func (s *shell) turnTo(key protocol.SessionKey) {
+	s.b.prefs.update(func(r *remembered) { r.Chat = key })
+	s.turn(key)
+}
+
+// mainChat is the chat that opens when no other is chosen.
+func (s *shell) mainChat() protocol.SessionKey {
+	return cmp.Or(s.view.Status.MainSession, protocol.MainSession)
 }
 
 func (s *shell) tick(now time.Time) {

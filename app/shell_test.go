@@ -342,3 +342,23 @@ func TestMessageThatWasNotTakenComesBack(t *testing.T) {
 		t.Errorf("pictures of the first chat: %+v", got)
 	}
 }
+
+func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
+	s := newTestShell(t)
+	v := sample()
+	v.Sessions, v.Approvals = v.Sessions[1:], nil
+	v.Status.MainSession = "agent:work:team"
+	s.update(v)
+	if s.key != "agent:work:team" || s.b.prefs.get().Chat != s.key || !strings.Contains(s.lines(), "Main chat") {
+		t.Errorf("shows %q, remembered %q, sidebar:\n%s", s.key, s.b.prefs.get().Chat, s.lines())
+	}
+	s.open("agent:main:2")
+	v.Status.MainSession = "agent:main:other"
+	s.update(v)
+	if s.key != "agent:main:2" {
+		t.Errorf("the chat that the person chose was left for %q", s.key)
+	}
+	if got := s.mainChat(); got != "agent:main:other" {
+		t.Errorf("main chat %q", got)
+	}
+}

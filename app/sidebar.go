@@ -174,8 +174,8 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 			shown = shown || e.SessionKey == key
 			lines = append(lines, b.chatLine(e, v, e.SessionKey == key && s.pageTitle == ""))
 		}
-		if _, known := v.Session(key); !shown && !known && key != "" && v.Loaded {
-			lines = append(lines, b.chatLine(protocol.SessionEntry{SessionKey: key}, v, s.pageTitle == ""))
+		if e, known := v.Session(key); !shown && !known && key != "" && v.Loaded {
+			lines = append(lines, b.chatLine(e, v, s.pageTitle == ""))
 		}
 	}
 	if len(v.Nodes) > 0 {

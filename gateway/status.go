@@ -16,7 +16,7 @@ func (g *Gateway) status(context.Context) protocol.Status {
 	cfg := g.config.Get()
 	s := protocol.Status{
 		Version: Version, StartedAt: g.startedAt.UnixMilli(), Paused: paused, Storage: storage, SecretStore: g.secrets.Where(), Home: g.home,
-		Model: protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID},
+		Model: protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID}, MainSession: cfg.MainSession(),
 	}
 	if g.listener != nil {
 		s.Listen = g.listener.Addr().String()

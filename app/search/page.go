@@ -107,7 +107,7 @@ func (p *Page) show(r state.Found) {
 	for i, h := range p.hits {
 		title := h.Title
 		if title == "" {
-			title = state.TitleOf(protocol.SessionEntry{SessionKey: h.SessionKey})
+			title = p.app.ChatTitle(h.SessionKey)
 		}
 		items[i] = widgets.ListItem{Icon: "chat", Title: state.HitText(h), Text: title + " · " + state.HitWho(h, p.now())}
 	}

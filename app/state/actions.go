@@ -43,10 +43,7 @@ func (a *App) Export(ctx context.Context, key protocol.SessionKey) (title, text 
 	if err != nil {
 		return "", "", fmt.Errorf("load the chat: %w", err)
 	}
-	entry, ok := a.Value.Get().Session(key)
-	if !ok {
-		entry.SessionKey = key
-	}
+	entry, _ := a.Value.Get().Session(key)
 	title = TitleOf(entry)
 	return title, Markdown(title, p.Messages, time.Local), nil
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -62,14 +63,24 @@ func (v View) Working() bool {
 	return false
 }
 
-// Session finds a chat.
+// Session finds a chat. One that nothing is known of yet has its key, and is the main one where the gateway says so.
 func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	for _, s := range v.Sessions {
 		if s.SessionKey == key {
 			return s, true
 		}
 	}
-	return protocol.SessionEntry{}, false
+	return protocol.SessionEntry{SessionKey: key, Main: key == cmp.Or(v.Status.MainSession, protocol.MainSession)}, false
+}
+
+// Moved reports whether the chat is what the main one is called by default, and the gateway's has another name: what is sent there arrives in that one.
+func (v View) Moved(key protocol.SessionKey) bool {
+	main := v.Status.MainSession
+	if key != protocol.MainSession || main == "" || main == key {
+		return false
+	}
+	e, known := v.Session(key)
+	return !known || !e.Main || strings.HasPrefix(string(main), "agent:"+string(protocol.MainAgent)+":")
 }
 
 // App is the root of the view-models. Its methods are safe for use by many goroutines.

@@ -189,3 +189,25 @@ func TestModelsOfTheProviderInUseCanBeChosen(t *testing.T) {
 		}
 	})
 }
+
+func TestDefaultKeyIsLeftWhereTheGatewayNamesAnotherMainChat(t *testing.T) {
+	known := []protocol.SessionEntry{{SessionKey: protocol.MainSession, Main: true}}
+	for _, c := range []struct {
+		main     protocol.SessionKey
+		sessions []protocol.SessionEntry
+		key      protocol.SessionKey
+		moved    bool
+	}{
+		{"", nil, protocol.MainSession, false}, // a gateway that does not say
+		{protocol.MainSession, nil, protocol.MainSession, false},
+		{"agent:work:main", nil, protocol.MainSession, true},
+		{"agent:work:main", known, protocol.MainSession, false}, // the other agent's own
+		{"agent:main:team", known, protocol.MainSession, true},  // another name of the same
+		{"agent:main:team", nil, "agent:main:app:chat:1", false},
+	} {
+		v := View{Status: protocol.Status{MainSession: c.main}, Sessions: c.sessions}
+		if got := v.Moved(c.key); got != c.moved {
+			t.Errorf("main %q, %d known: %q moved %v", c.main, len(c.sessions), c.key, got)
+		}
+	}
+}

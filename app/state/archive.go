@@ -53,10 +53,7 @@ func (a *App) ExportArchive(ctx context.Context, key protocol.SessionKey, i prot
 
 // ChatTitle is what a chat is called.
 func (a *App) ChatTitle(key protocol.SessionKey) string {
-	entry, ok := a.Value.Get().Session(key)
-	if !ok {
-		entry.SessionKey = key
-	}
+	entry, _ := a.Value.Get().Session(key)
 	return TitleOf(entry)
 }
 

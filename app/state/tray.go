@@ -183,7 +183,7 @@ func TitleOf(s protocol.SessionEntry) string {
 	switch {
 	case s.Title != "":
 		return s.Title
-	case s.SessionKey == protocol.MainSession:
+	case s.Main:
 		return "Main chat"
 	}
 	return "New chat"

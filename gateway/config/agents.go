@@ -21,6 +21,19 @@ func AgentName(id string) protocol.AgentID {
 	return protocol.AgentID(cmp.Or(Name(id), string(protocol.MainAgent)))
 }
 
+// Default is the agent that has what no binding gives to another: the one that is marked so, else the main one.
+func (a Agents) Default() protocol.AgentID {
+	for _, e := range a.List {
+		if e.Default {
+			return AgentName(e.ID)
+		}
+	}
+	return protocol.MainAgent
+}
+
+// MainSession is the key of the default agent's main chat.
+func (c Config) MainSession() protocol.SessionKey { return c.Session.Main(c.Agents.Default()) }
+
 // MainName is the last part of a main chat's key.
 func (c SessionConfig) MainName() string {
 	return cmp.Or(strings.ToLower(strings.TrimSpace(c.MainKey)), "main")

@@ -24,6 +24,8 @@ type Status struct {
 	// SecretStore says where tokens and keys are: "keychain", or the file's path.
 	SecretStore string `json:"secretStore,omitempty"`
 	Home        string `json:"home,omitempty"` // data folder
+	// MainSession is the chat that opens where none was chosen: the default agent's main one, under the key that the configuration says.
+	MainSession SessionKey `json:"mainSession,omitempty"`
 }
 
 // PauseParams pauses or resumes the agent: running steps end, nothing new starts (extension).

@@ -33,6 +33,7 @@ type SessionEntry struct {
 	// ContextTokens is what the last model step read; ContextWindow what the model can read. 0 is unknown (extension).
 	ContextTokens int64 `json:"contextTokens,omitempty"`
 	ContextWindow int64 `json:"contextWindow,omitempty"`
+	Main          bool  `json:"main,omitempty"` // the main chat of its agent (extension)
 }
 
 // SessionParams names a session.

@@ -116,7 +116,7 @@ func private(cfg config.SessionConfig, key protocol.SessionKey) bool {
 	return key == cfg.Main(agent) || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
 }
 
-// newKey is the key of a new chat of a window.
-func newKey() protocol.SessionKey {
-	return protocol.SessionKey(prefix + string(protocol.MainAgent) + ":" + windowChat + protocol.NewID()[:13])
+// newKey is the key of a new chat of a window with an agent.
+func newKey(agent protocol.AgentID) protocol.SessionKey {
+	return protocol.SessionKey(prefix + string(agent) + ":" + windowChat + protocol.NewID()[:13])
 }

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"strings"
 	"testing"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -37,7 +39,7 @@ func TestCanonicalFollowsTheTableOfKeys(t *testing.T) {
 			t.Errorf("%q is not stable: %q", want, again)
 		}
 	}
-	if k := newKey(); canonical(cfg, k) != k {
+	if k := newKey("main"); canonical(cfg, k) != k {
 		t.Error(k)
 	}
 }
@@ -129,11 +131,30 @@ func TestRouteFollowsBindingsAndLinks(t *testing.T) {
 
 func TestOnlyThePersonsOwnChatsArePrivate(t *testing.T) {
 	for key, want := range map[protocol.SessionKey]bool{
-		chat: true, "agent:work:main": true, newKey(): true, "agent:main:cron:job": false, "agent:main:heartbeat:system:internal": false,
+		chat: true, "agent:work:main": true, newKey("main"): true, "agent:main:cron:job": false, "agent:main:heartbeat:system:internal": false,
 		"agent:main:whatsapp:group:1": false, "agent:main:dm:eve": false, "agent:main:irc:app:chat:x": false, "notes": false,
 	} {
 		if got := private(scope("main"), key); got != want {
 			t.Errorf("%s: %v", key, got)
+		}
+	}
+}
+
+func TestMainChatsAreMarkedAndNewOnesAreTheDefaultAgents(t *testing.T) {
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+	g.cfg.Session.MainKey = "Team"
+	g.cfg.Agents.List = []config.AgentEntry{{ID: "Helper"}, {ID: "Work", Default: true}}
+	g.open()
+	if got := g.cfg.MainSession(); got != "agent:work:team" {
+		t.Error(got)
+	}
+	for key, main := range map[protocol.SessionKey]bool{"": false, "main": true, "agent:work:main": true, "agent:main:notes": false} {
+		e, err := g.Create(t.Context(), protocol.SessionCreateParams{SessionKey: key})
+		if err != nil || e.Main != main {
+			t.Errorf("%q: %+v %v", key, e, err)
+		}
+		if key == "" && !strings.HasPrefix(string(e.SessionKey), "agent:work:app:chat:") {
+			t.Errorf("a new chat is %q", e.SessionKey)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestMemoryIsToldInThePersonsOwnChatsOnly(t *testing.T) {
-	keys := []protocol.SessionKey{chat, newKey(), "agent:main:cron:job", "agent:main:heartbeat:system:internal", "agent:main:irc:group:1", "notes"}
+	keys := []protocol.SessionKey{chat, newKey("main"), "agent:main:cron:job", "agent:main:heartbeat:system:internal", "agent:main:irc:group:1", "notes"}
 	var steps []llmtest.Step
 	for range keys {
 		steps = append(steps, llmtest.Say("ok"))

@@ -34,12 +34,7 @@ func routed(agents config.Agents, p Peer) protocol.AgentID {
 			return config.AgentName(b.AgentID)
 		}
 	}
-	for _, a := range agents.List {
-		if a.Default {
-			return config.AgentName(a.ID)
-		}
-	}
-	return protocol.MainAgent
+	return agents.Default()
 }
 
 // identity is the name that a sender is linked to, or empty. A link is "id", for any channel, or "channel:id".

@@ -18,10 +18,11 @@ func title(s store.Session) string {
 	return s.FirstText
 }
 
-func entry(s store.Session) protocol.SessionEntry {
+func (m *Manager) entry(s store.Session) protocol.SessionEntry {
 	e := protocol.SessionEntry{
 		SessionKey: s.Key, CreatedAt: s.CreatedAt, LastActiveAt: s.LastActiveAt, Label: s.Label, Title: title(s), MessageCount: s.MessageCount,
 		DeletedAt: s.DeletedAt, ContextTokens: s.ContextTokens, ContextWindow: s.ContextWindow,
+		Main: s.Key == m.opts.Config().Session.Main(agentOf(s.Key)),
 	}
 	usage, prefs := s.Usage, s.Prefs
 	e.Usage, e.Settings = &usage, &prefs
@@ -34,7 +35,7 @@ func (m *Manager) publishSession(key protocol.SessionKey) {
 		slog.Warn("A chat could not be read", "session", key, "err", err)
 		return
 	}
-	e := entry(s)
+	e := m.entry(s)
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeSession, SessionKey: key, Session: &e})
 }
 
@@ -53,7 +54,7 @@ func (m *Manager) List(ctx context.Context, in protocol.SessionsListParams) (pro
 	list, total, err := m.store.Sessions(ctx, in.Offset, in.Limit, in.Query)
 	out := protocol.SessionsListResult{Sessions: []protocol.SessionEntry{}, Count: total}
 	for _, s := range list {
-		out.Sessions = append(out.Sessions, entry(s))
+		out.Sessions = append(out.Sessions, m.entry(s))
 	}
 	return out, err
 }
@@ -144,7 +145,7 @@ func (m *Manager) Preview(ctx context.Context, in protocol.SessionPreviewParams)
 func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
 	key := in.SessionKey
 	if key == "" {
-		key = newKey()
+		key = newKey(m.opts.Config().Agents.Default())
 	}
 	key = m.Canonical(key)
 	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
@@ -160,7 +161,7 @@ func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (
 		return protocol.SessionEntry{}, m.stored(err)
 	}
 	m.publishSession(key)
-	return entry(s), nil
+	return m.entry(s), nil
 }
 
 // Delete removes a chat; Restore brings it back for ten seconds.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ wins. Ctrl+C stops the run, a second one leaves. A line that starts with ! is yo
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&session, "session", string(protocol.MainSession), "which chat")
+	f.StringVar(&session, "session", "", "which chat (default: the main one)")
 	f.StringVar(&approve, "approve", "", "answer every question of this run: once or deny")
 	f.StringVar(&nodeID, "node", "", "machine for !commands")
 	f.BoolVar(&local, "local", false, "run gateway and node in this process when none is running")
@@ -140,7 +141,8 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	}()
 	defer func() { cancel(); <-feedDone }()
 	select {
-	case <-ch.resync:
+	case s := <-ch.resync:
+		ch.session = cmp.Or(ch.session, s.Status.MainSession, protocol.MainSession)
 	case err := <-feedDone:
 		feedDone <- nil
 		return err
