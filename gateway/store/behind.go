@@ -15,7 +15,7 @@ import (
 // in the database after flushEvery at the latest, sooner when flushRows or flushBytes wait, with every other write, and before anyone reads calls.
 const (
 	flushEvery = 50 * time.Millisecond
-	flushRows  = 128
+	flushRows  = 256
 	flushBytes = 1 << 20
 	// flushAgain is the pause after a disk has refused.
 	flushAgain = time.Second

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -27,17 +28,37 @@ func Receive(ws *websocket.Conn, alive func(), other func(kind int, r io.Reader)
 			}
 			continue
 		}
-		var buf bytes.Buffer
-		for {
-			_, err := io.CopyN(&buf, r, SlowRate)
-			if errors.Is(err, io.EOF) {
-				return buf.Bytes(), nil
-			}
-			if err != nil {
-				return nil, err
-			}
-			alive()
+		return readText(r, alive)
+	}
+}
+
+// scratch holds what small frames are read into, which most are: such a frame gets memory of its own size, not that of a growing buffer.
+var scratch = sync.Pool{New: func() any { return new([4 << 10]byte) }}
+
+// readText reads a frame to its end, into memory that the caller owns.
+func readText(r io.Reader, alive func()) ([]byte, error) {
+	small := scratch.Get().(*[4 << 10]byte)
+	defer scratch.Put(small)
+	for n := 0; n < len(small); {
+		got, err := r.Read(small[n:])
+		n += got
+		if errors.Is(err, io.EOF) {
+			return bytes.Clone(small[:n]), nil
 		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	buf := bytes.NewBuffer(append(make([]byte, 0, 4*len(small)), small[:]...))
+	for {
+		_, err := io.CopyN(buf, r, SlowRate)
+		if errors.Is(err, io.EOF) {
+			return buf.Bytes(), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		alive()
 	}
 }
 
