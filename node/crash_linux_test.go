@@ -224,8 +224,16 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 	if left := n.jobs.Recover(t.Context()); len(left) == 0 {
 		t.Error("the ledger of the last node has no command")
 	}
-	if rest, err := os.ReadDir(filepath.Join(dir, "home", "commands")); err != nil || len(rest) > 0 {
-		t.Errorf("left in the ledger: %v %v", rest, err)
+	told := make(map[string]bool)
+	for _, e := range n.reports.list {
+		if told[e.SessionID] {
+			t.Errorf("%s is told twice", e.SessionID)
+		}
+		told[e.SessionID] = true
+		n.reported(e)
+	}
+	if rest := kept(t, filepath.Join(dir, "home")); len(told) == 0 || len(rest) > 0 {
+		t.Errorf("told of %d, left in the ledger: %v", len(told), rest)
 	}
 	if data, err := os.ReadFile(filepath.Join(ws, "big")); err != nil || string(data) != big {
 		t.Errorf("a file that was only read has changed, %v", err)

@@ -1,12 +1,19 @@
 package node
 
 import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
 )
 
 func TestEventsOfCommandsSurviveALostConnection(t *testing.T) {
@@ -49,5 +56,156 @@ func TestCommandsOfADeadNodeAreReportedWhenTheNextOneConnects(t *testing.T) {
 	e := decode[protocol.NodeExecEvent](t, l.next(protocol.ReportExec.Name).Params)
 	if e.Event != "failed" || e.SessionID != "left" || e.StartedAt != 7 || e.CallID != "c7" || e.EndedAt == 0 || !strings.Contains(e.OutputTail, "node ended") {
 		t.Errorf("%+v", e)
+	}
+}
+
+// end waits for the report of an end, without confirming it.
+func (l *link) end() (protocol.Request, protocol.NodeExecEvent) {
+	l.t.Helper()
+	for {
+		req := l.next(protocol.ReportExec.Name)
+		if e := decode[protocol.NodeExecEvent](l.t, req.Params); e.Event != protocol.ExecStarted {
+			return req, e
+		}
+		l.answer(req, protocol.Ack{OK: true})
+	}
+}
+
+// kept are the files of the ledger.
+func kept(t *testing.T, home string) (names []string) {
+	t.Helper()
+	list, err := os.ReadDir(filepath.Join(home, "commands"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// nothingKept waits until the ledger is empty.
+func nothingKept(t *testing.T, home string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); len(kept(t, home)) > 0; time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still kept: %v", kept(t, home))
+		}
+	}
+}
+
+func TestEndThatWasNotConfirmedIsToldByTheNextNode(t *testing.T) {
+	home := t.TempDir()
+	at := func(o *Options) { o.Home = home }
+	g := start(t, at)
+	l, _ := g.accept()
+	l.invoke("bg", "Bash", `{"command":"echo last words; exit 3","background":true}`)
+	_, first := l.end()
+	g.quit()
+	for range 2 { // also by the one after the next, if the next was not heard either
+		g = start(t, at)
+		l, _ = g.accept()
+		_, again := l.end()
+		if again.EventID != first.EventID || again.SessionID != first.SessionID || *again.ExitCode != 3 || again.OutputTail != "last words\n" || again.EndedAt != first.EndedAt {
+			t.Fatalf("%+v became %+v", first, again)
+		}
+		g.quit()
+	}
+	g = start(t, at)
+	l, _ = g.accept()
+	req, _ := l.end()
+	l.answer(req, protocol.Ack{OK: true})
+	nothingKept(t, home)
+	g.quit()
+	nothingKept(t, home)
+}
+
+func TestCommandsThatQuittingEndedAreToldByTheNextNode(t *testing.T) {
+	home := t.TempDir()
+	at := func(o *Options) { o.Home = home }
+	g := start(t, at)
+	l, _ := g.accept()
+	l.invoke("bg", "Bash", `{"command":"echo busy; sleep 60","background":true}`)
+	l.result()
+	g.quit()
+	l, _ = start(t, at).accept()
+	_, e := l.end()
+	if e.CallID != "bg" || e.Event != protocol.ExecFailed || e.Signal == "" || !strings.Contains(e.OutputTail, "its node stopped") {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestReportThatIsRefusedForGoodHoldsUpNone(t *testing.T) {
+	home := t.TempDir()
+	g := start(t, func(o *Options) { o.Home = home })
+	l, _ := g.accept()
+	l.invoke("one", "Bash", `{"command":"exit 1","background":true}`)
+	req, one := l.end()
+	l.write(protocol.EncodeError(req.ID, protocol.ErrForbidden))
+	l.invoke("two", "Bash", `{"command":"exit 2","background":true}`)
+	req, two := l.end()
+	if two.SessionID == one.SessionID {
+		t.Fatalf("asked again: %+v", two)
+	}
+	l.answer(req, protocol.Ack{OK: true})
+	nothingKept(t, home)
+	g.quit()
+	if n := len(g.node.reports.list); n > 0 {
+		t.Errorf("%d are kept in memory", n)
+	}
+}
+
+// tellVar names the home in which the test program is a node that has a command end, tells nobody and says its event.
+const tellVar = "NODE_TEST_TELL"
+
+func init() {
+	if home := os.Getenv(tellVar); home != "" {
+		sandbox.Main()
+		tellNobody(home)
+	}
+}
+
+func tellNobody(home string) {
+	n, err := New(Options{ID: "a", URL: "ws://x/ws", Workspace: home, Home: home})
+	if err != nil {
+		panic(err)
+	}
+	n.call(context.Background(), protocol.ToolInvoke{CallID: "bg", Tool: "Bash", Args: json.RawMessage(`{"command":"exit 3","background":true}`)})
+	for {
+		n.reports.mu.Lock()
+		list := n.reports.list
+		n.reports.mu.Unlock()
+		if len(list) == 2 {
+			fmt.Println(list[1].EventID)
+			select {}
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestEndThatWasNotConfirmedSurvivesAKill(t *testing.T) {
+	home := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), tellVar+"="+home, "SHELL=/bin/sh")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	id, err := bufio.NewReader(out).ReadString('\n')
+	cmd.Process.Kill()
+	cmd.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, _ := start(t, func(o *Options) { o.Home = home }).accept()
+	if _, e := l.end(); e.EventID != strings.TrimSpace(id) || e.CallID != "bg" || e.ExitCode == nil || *e.ExitCode != 3 {
+		t.Errorf("%s became %+v", id, e)
 	}
 }

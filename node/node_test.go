@@ -24,6 +24,7 @@ type gateway struct {
 	t     *testing.T
 	links chan *link
 	node  *Node
+	quit  func() // ends the node in order
 }
 
 type link struct {
@@ -74,7 +75,7 @@ func start(t *testing.T, change func(*Options)) *gateway {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- n.Run(ctx) }()
-	t.Cleanup(func() {
+	g.quit = sync.OnceFunc(func() {
 		stop()
 		select {
 		case err := <-ended:
@@ -85,6 +86,7 @@ func start(t *testing.T, change func(*Options)) *gateway {
 			t.Error("Run does not return")
 		}
 	})
+	t.Cleanup(g.quit)
 	return g
 }
 

@@ -39,11 +39,12 @@ func resultLane(call protocol.CallID) lane { return lane("call " + string(call))
 
 func sessionLane(id string) lane { return lane("session " + id) }
 
-// item is one thing to deliver. send is called again after every failure that is worth it.
+// item is one thing to deliver. send is called again after every failure that is worth it; over, which may be nil, once it is confirmed or given up.
 type item struct {
 	lane    lane
-	call    protocol.CallID // of a result; empty for anything else
+	call    protocol.CallID // that it comes from
 	send    func(context.Context) error
+	over    func()
 	refused int
 }
 
@@ -94,15 +95,18 @@ func (o *outbox) next() *item {
 	return o.lanes[l][0]
 }
 
-// drop forgets a lane's first item.
-func (o *outbox) drop(l lane) {
+// drop forgets a lane's first item, which next gave.
+func (o *outbox) drop(i *item) {
+	if i.over != nil {
+		i.over()
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lanes[l][0] = nil // let go of the result
-	if o.lanes[l] = o.lanes[l][1:]; len(o.lanes[l]) > 0 {
-		o.ready = append(o.ready, l)
+	o.lanes[i.lane][0] = nil // let go of the result
+	if o.lanes[i.lane] = o.lanes[i.lane][1:]; len(o.lanes[i.lane]) > 0 {
+		o.ready = append(o.ready, i.lane)
 	} else {
-		delete(o.lanes, l)
+		delete(o.lanes, i.lane)
 	}
 }
 
@@ -122,8 +126,16 @@ type outcome struct {
 // deliver sends items until ctx ends. lost hears of those that the gateway will not have.
 func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error)) {
 	var sending sync.WaitGroup
-	defer sending.Wait()
 	outcomes := make(chan outcome, maxSending)
+	defer func() { // what was confirmed just now need not be sent by the next node
+		sending.Wait()
+		close(outcomes)
+		for c := range outcomes {
+			if c.err == nil {
+				o.drop(c.item)
+			}
+		}
+	}()
 	free := maxSending
 	wait := retryMin
 	var again <-chan time.Time
@@ -150,11 +162,11 @@ func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error))
 		case c := <-outcomes:
 			free++
 			switch {
+			case c.err == nil:
+				o.drop(c.item)
+				wait = retryMin
 			case ctx.Err() != nil:
 				return
-			case c.err == nil:
-				o.drop(c.item.lane)
-				wait = retryMin
 			case c.item.worthRetry(c.err):
 				o.retry(c.item.lane)
 				if again == nil {
@@ -162,7 +174,7 @@ func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error))
 					wait = min(wait*2, retryMax)
 				}
 			default:
-				o.drop(c.item.lane)
+				o.drop(c.item)
 				lost(c.item.call, c.err)
 			}
 		}

@@ -51,16 +51,29 @@ func (n *Node) reportExec(e protocol.NodeExecEvent) {
 	event := &e
 	if lost := n.reports.add(event); lost != nil {
 		n.log.Warn("Report of a command lost", "session", lost.SessionID, "call", lost.CallID)
+		n.reported(lost)
 	}
-	n.out.put(item{lane: sessionLane(e.SessionID), send: func(ctx context.Context) error {
-		if !n.reports.waits(event) {
-			return nil // it gave way to later ones
-		}
-		_, err := client.Call(ctx, n.client, protocol.ReportExec, *event)
-		if err != nil {
-			return fmt.Errorf("report a command: %w", err)
-		}
-		n.reports.remove(event)
-		return nil
-	}})
+	n.out.put(item{
+		lane: sessionLane(e.SessionID), call: e.CallID,
+		send: func(ctx context.Context) error {
+			if !n.reports.waits(event) {
+				return nil // it gave way to later ones
+			}
+			if _, err := client.Call(ctx, n.client, protocol.ReportExec, *event); err != nil {
+				return fmt.Errorf("report a command: %w", err)
+			}
+			return nil
+		},
+		over: func() {
+			n.reports.remove(event)
+			n.reported(event)
+		},
+	})
+}
+
+// reported forgets what was kept of a command in case that its end would not reach the gateway.
+func (n *Node) reported(e *protocol.NodeExecEvent) {
+	if e.Event != protocol.ExecStarted {
+		n.jobs.Confirm(e.SessionID)
+	}
 }

@@ -34,9 +34,10 @@ type JobOptions struct {
 	Env []string
 	// Home is the program's own data folder, which no call is ever given.
 	Home string
-	// Events hears when a background command starts and ends (seed 004, node.exec.event); it may be nil and must not block.
+	// Events hears when a background command starts and ends (seed 004, node.exec.event), which is to be confirmed then. It may be nil and must not block.
 	Events func(protocol.NodeExecEvent)
-	// Ledger is a folder of the node's own that keeps which commands run, for [Jobs.Recover]; it is made when needed. Empty: none is kept.
+	// Ledger is a folder of the node's own that keeps which commands run, and which ends nobody has confirmed, for [Jobs.Recover]; it is made when
+	// needed. Empty: none is kept.
 	Ledger string
 }
 
@@ -53,6 +54,9 @@ type Jobs struct {
 	jobs       map[string]*job
 	background int // commands that run in the background or are about to
 	closed     bool
+
+	telling sync.Mutex                        // guards untold; taken with mu or without
+	untold  map[string]protocol.NodeExecEvent // ends that nobody has confirmed
 }
 
 // NewJobs makes an empty table. The box stays the caller's, who closes it after the table.
@@ -60,7 +64,7 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Events == nil {
 		o.Events = func(protocol.NodeExecEvent) {}
 	}
-	t := &Jobs{opts: o, ledger: ledger{o.Ledger}, turns: make(chan struct{}, maxWaited), jobs: make(map[string]*job)}
+	t := &Jobs{opts: o, ledger: ledger{o.Ledger}, turns: make(chan struct{}, maxWaited), jobs: make(map[string]*job), untold: make(map[string]protocol.NodeExecEvent)}
 	if o.Box != nil {
 		t.enforced = Enforced(o.Box.Report(), o.Profile)
 	}
@@ -85,7 +89,7 @@ func (t *Jobs) network(in bashIn, granted bool) error {
 	return nil
 }
 
-// Close ends all commands with everything they started, and waits for that.
+// Close ends all commands with everything they started, and waits for that. Ends that were not confirmed are kept for the next [Jobs.Recover].
 func (t *Jobs) Close() {
 	t.mu.Lock()
 	t.closed = true
@@ -94,6 +98,7 @@ func (t *Jobs) Close() {
 	}
 	t.mu.Unlock()
 	t.wg.Wait()
+	t.handDown()
 }
 
 var errClosing = errors.New("this node is shutting down")
@@ -140,20 +145,24 @@ func (t *Jobs) startNow(o order, background bool) (*job, error) {
 // finish is the last thing a job's goroutine does: whoever sees the job done sees it in its place in the table.
 func (t *Jobs) finish(j *job) {
 	defer t.wg.Done()
-	t.ledger.remove(j.id)
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if j.mayStay {
 		t.background--
 	} else {
 		<-t.turns
 	}
 	close(j.done)
-	if j.background.Load() {
-		t.opts.Events(j.endEvent())
+	stays := j.background.Load()
+	if stays {
 		t.trim()
 	} else {
 		delete(t.jobs, j.id)
+	}
+	t.mu.Unlock()
+	if stays {
+		t.tell(j.endEvent())
+	} else {
+		t.ledger.remove(j.id)
 	}
 }
 
@@ -199,16 +208,18 @@ func (t *Jobs) trim() {
 	}
 }
 
-// putAway makes a command a background one: it stays in the table, and its end is reported. A command that ended in between is
-// reported here.
+// putAway makes a command a background one: it stays in the table, and its end is told. A command that ended in between is told of here.
 func (t *Jobs) putAway(j *job) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	j.background.Store(true)
 	t.opts.Events(j.event(protocol.ExecStarted))
-	if !j.running() {
+	over := !j.running()
+	if over {
 		t.jobs[j.id] = j
-		t.opts.Events(j.endEvent())
+	}
+	t.mu.Unlock()
+	if over {
+		t.tell(j.endEvent())
 	}
 }
 
@@ -256,5 +267,8 @@ func (j *job) endEvent() protocol.NodeExecEvent {
 		e.Event = protocol.ExecTimedOut
 	}
 	e.ExitCode, e.Signal, e.OutputTail, e.EndedAt = j.result.code, j.result.signal, j.out.tail(), j.result.at.UnixMilli()
+	if j.result.why == byCancel { // of background commands only Close does that
+		e.OutputTail += "\n(The command was ended because its node stopped.)"
+	}
 	return e
 }

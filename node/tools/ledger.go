@@ -1,18 +1,17 @@
 package tools
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"fairlead/gateway/protocol"
 )
 
-// ledger is a folder with a file for each command that runs, so that the next start of a node that died finds what it left. The zero ledger keeps
-// nothing.
+// ledger is a folder with a file for each command that runs, so that the next start of a node that died finds what it left, and for each background
+// command whose end nobody has confirmed to know. The zero ledger keeps nothing.
 type ledger struct{ dir string }
 
 // being is a process, told apart from a later one with the same number by when it was born.
@@ -25,7 +24,7 @@ func beingOf(pid int) being { return being{pid, born(pid)} }
 
 func (b being) alive() bool { return b.Born != "" && born(b.PID) == b.Born }
 
-// entry is what is kept of a command: neither its text nor its output.
+// entry is what is kept of a command: neither its text nor, while it runs, its output.
 type entry struct {
 	Node       being `json:"node"` // who runs it
 	Command    being `json:"command"`
@@ -33,9 +32,14 @@ type entry struct {
 	Background bool  `json:"background,omitempty"`
 
 	Call protocol.CallID `json:"call,omitempty"`
+	// End is what is to be told of a command that has ended.
+	End *protocol.NodeExecEvent `json:"end,omitempty"`
 }
 
-const entrySuffix = ".json"
+const (
+	entrySuffix = ".json"
+	newSuffix   = ".new" // of one that is being written
+)
 
 func (l ledger) path(id string) string { return filepath.Join(l.dir, id+entrySuffix) }
 
@@ -54,65 +58,52 @@ func (l ledger) add(j *job) {
 	}
 }
 
+// end keeps what is to be told of a command that has ended, on the disk when it returns, in place of the command. node is who will tell it.
+func (l ledger) end(node being, e protocol.NodeExecEvent) error {
+	data, err := json.Marshal(entry{Node: node, Started: e.StartedAt, Background: true, Call: e.CallID, End: &e})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return err
+	}
+	path := l.path(e.SessionID)
+	f, err := os.OpenFile(path+newSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(path+newSuffix, path)
+	}
+	return err
+}
+
 func (l ledger) remove(id string) {
 	if l.dir != "" {
 		os.Remove(l.path(id))
 	}
 }
 
-// Left is a command of a node that died.
-type Left struct {
-	SessionID string
-	// Alive says that it still ran and was ended now.
-	Alive bool
-}
-
-// Recover finds the commands that were running when the node before this one died, ends those that run still, with what is in their process group,
-// and reports the background ones as failed. It takes some 250 ms when there is one to end. Commands of another node that lives are left alone.
-func (t *Jobs) Recover(ctx context.Context) (all []Left) {
-	files, err := os.ReadDir(t.ledger.dir)
-	if t.ledger.dir == "" || err != nil {
+// all are the entries, without those that a crash has cut off: their commands cannot have been told to anyone.
+func (l ledger) all() map[string]entry {
+	files, err := os.ReadDir(l.dir)
+	if l.dir == "" || err != nil {
 		return nil
 	}
+	list := make(map[string]entry)
 	for _, f := range files {
 		id, ok := strings.CutSuffix(f.Name(), entrySuffix)
-		if !ok || ctx.Err() != nil {
+		if !ok {
 			continue
 		}
-		data, err := os.ReadFile(t.ledger.path(id))
 		var e entry
-		if err != nil || json.Unmarshal(data, &e) != nil {
-			t.ledger.remove(id) // cut off by the crash: the command cannot have been told to anyone
+		if data, err := os.ReadFile(l.path(id)); err != nil || json.Unmarshal(data, &e) != nil {
+			l.remove(id)
 			continue
 		}
-		if e.Node.alive() {
-			continue
-		}
-		left := Left{SessionID: id, Alive: e.Command.alive()}
-		text := "The node ended while this command ran; how far it came is not known."
-		if left.Alive {
-			endGroup(ctx, e.Command)
-			text = "The node ended while this command ran. The command outlived it and was ended when the node started again."
-		}
-		t.ledger.remove(id)
-		if e.Background {
-			t.opts.Events(protocol.NodeExecEvent{
-				EventID: protocol.NewID(), SessionID: id, CallID: e.Call, Event: protocol.ExecFailed, StartedAt: e.Started,
-				EndedAt: time.Now().UnixMilli(), OutputTail: text,
-			})
-		}
-		all = append(all, left)
+		list[id] = e
 	}
-	return all
-}
-
-// endGroup asks the group of a process to end and kills it after killAfter.
-func endGroup(ctx context.Context, b being) {
-	signalGroup(b.PID, false)
-	for end := time.Now().Add(killAfter); b.alive() && time.Now().Before(end) && ctx.Err() == nil; {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if b.alive() {
-		signalGroup(b.PID, true)
-	}
+	return list
 }

@@ -17,20 +17,14 @@ import (
 )
 
 // ledgerBench is a bench with a ledger; events are what it reports.
-func ledgerBench(t *testing.T, dir string) (b *bench, events func() []protocol.NodeExecEvent) {
+func ledgerBench(t *testing.T, dir string) (b *bench, said chan protocol.NodeExecEvent) {
 	t.Helper()
 	ws, err := workspace.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := make(chan protocol.NodeExecEvent, 16)
-	b = benchOf(t, ws, JobOptions{Ledger: dir, Events: func(e protocol.NodeExecEvent) { said <- e }})
-	return b, func() (all []protocol.NodeExecEvent) {
-		for len(said) > 0 {
-			all = append(all, <-said)
-		}
-		return all
-	}
+	said = make(chan protocol.NodeExecEvent, 16)
+	return benchOf(t, ws, JobOptions{Ledger: dir, Events: func(e protocol.NodeExecEvent) { said <- e }}), said
 }
 
 func entries(t *testing.T, dir string) (names []string) {
@@ -48,7 +42,7 @@ func entries(t *testing.T, dir string) (names []string) {
 func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
 	useShell(t)
 	dir := filepath.Join(t.TempDir(), "a", "ledger")
-	b, _ := ledgerBench(t, dir)
+	b, said := ledgerBench(t, dir)
 	id := background(b, "read line; echo secret", nil)
 	must[bashOut](b, "Bash", args{"command": "true"})
 	if got := entries(t, dir); len(got) != 1 || got[0] != id {
@@ -61,7 +55,11 @@ func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
 		t.Errorf("a command of a node that lives was taken for one that is left: %v", left)
 	}
 	must[processOut](b, "Process", args{"action": "submit", "sessionId": id})
-	end(b, id)
+	<-said // that it started
+	if e := <-said; e.SessionID != id || len(entries(t, dir)) != 1 {
+		t.Errorf("the end of %+v is told and not kept: %v", e, entries(t, dir))
+	}
+	b.jobs.Confirm(id)
 	if got := entries(t, dir); len(got) != 0 {
 		t.Errorf("%v stayed", got)
 	}
@@ -92,8 +90,8 @@ func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 	wild, wildEnded := group("trap '' TERM; echo; while :; do sleep 1; done")
 	other, otherEnded := group("echo; exec sleep 60")
 	for id, e := range map[string]entry{
-		"mild": {dead, mild, 1000, true, "c1"}, "wild": {dead, wild, 2000, false, ""}, "gone": {dead, being{1 << 29, "long ago"}, 3000, true, ""},
-		"reused": {dead, being{other.PID, "long ago"}, 4000, false, ""}, "mine": {beingOf(os.Getpid()), other, 5000, true, ""},
+		"mild": {dead, mild, 1000, true, "c1", nil}, "wild": {dead, wild, 2000, false, "", nil}, "gone": {dead, being{1 << 29, "long ago"}, 3000, true, "", nil},
+		"reused": {dead, being{other.PID, "long ago"}, 4000, false, "", nil}, "mine": {beingOf(os.Getpid()), other, 5000, true, "", nil},
 	} {
 		data, err := json.Marshal(e)
 		if err != nil {
@@ -125,11 +123,15 @@ func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 	syscall.Kill(-other.PID, syscall.SIGKILL)
 	<-otherEnded
 	said := map[string]bool{}
-	for _, e := range events() {
+	for len(events) > 0 {
+		e := <-events
 		said[e.SessionID] = e.Event == "failed" && e.StartedAt > 0 && e.EndedAt > e.StartedAt && strings.Contains(e.OutputTail, "node ended")
 	}
 	if len(said) != 2 || !said["mild"] || !said["gone"] {
 		t.Errorf("reported: %v", said)
+	}
+	for id := range said {
+		b.jobs.Confirm(id)
 	}
 	if got := entries(t, dir); len(got) != 1 || got[0] != "mine" {
 		t.Errorf("left in the ledger: %v", got)

@@ -1,0 +1,94 @@
+package tools
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Left is a command of a node that died.
+type Left struct {
+	SessionID string
+	// Alive says that it still ran and was ended now.
+	Alive bool
+}
+
+// Recover takes up what the node before this one has left. Ends of background commands that were never confirmed are told again, with their ids. If
+// that node died, the commands that it ran are found, those that run still are ended with what is in their process group, and the background ones are
+// told to have failed. It takes some 250 ms when there is one to end. Commands of another node that lives are left alone.
+func (t *Jobs) Recover(ctx context.Context) (all []Left) {
+	var ends []protocol.NodeExecEvent
+	for id, e := range t.ledger.all() {
+		switch {
+		case ctx.Err() != nil || e.Node.alive():
+			continue
+		case e.End != nil:
+			ends = append(ends, *e.End)
+			continue
+		}
+		left := Left{SessionID: id, Alive: e.Command.alive()}
+		text := "The node ended while this command ran; how far it came is not known."
+		if left.Alive {
+			endGroup(ctx, e.Command)
+			text = "The node ended while this command ran. The command outlived it and was ended when the node started again."
+		}
+		all = append(all, left)
+		if !e.Background {
+			t.ledger.remove(id)
+			continue
+		}
+		ends = append(ends, protocol.NodeExecEvent{
+			EventID: protocol.NewID(), SessionID: id, CallID: e.Call, Event: protocol.ExecFailed, StartedAt: e.Started,
+			EndedAt: time.Now().UnixMilli(), OutputTail: text,
+		})
+	}
+	slices.SortFunc(ends, func(a, b protocol.NodeExecEvent) int { return int(a.EndedAt - b.EndedAt) })
+	for _, e := range ends {
+		t.tell(e)
+	}
+	return all
+}
+
+// endGroup asks the group of a process to end and kills it after killAfter.
+func endGroup(ctx context.Context, b being) {
+	signalGroup(b.PID, false)
+	for end := time.Now().Add(killAfter); b.alive() && time.Now().Before(end) && ctx.Err() == nil; {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if b.alive() {
+		signalGroup(b.PID, true)
+	}
+}
+
+// tell tells the end of a background command, and keeps it until [Jobs.Confirm]. What cannot be kept is told all the same.
+func (t *Jobs) tell(e protocol.NodeExecEvent) {
+	if t.ledger.dir != "" {
+		t.telling.Lock()
+		t.untold[e.SessionID] = e
+		t.telling.Unlock()
+		t.ledger.end(beingOf(os.Getpid()), e)
+	}
+	t.opts.Events(e)
+}
+
+// Confirm is told that the end of a background command needs not be told any more. It must not be called once Close has been.
+func (t *Jobs) Confirm(sessionID string) {
+	t.telling.Lock()
+	delete(t.untold, sessionID)
+	t.telling.Unlock()
+	t.ledger.remove(sessionID)
+}
+
+// handDown leaves the ends that were not confirmed to the next node.
+func (t *Jobs) handDown() {
+	t.telling.Lock()
+	left := slices.Collect(maps.Values(t.untold))
+	t.telling.Unlock()
+	for _, e := range left {
+		t.ledger.end(being{}, e)
+	}
+}
