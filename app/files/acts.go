@@ -39,6 +39,9 @@ func (p *Page) picked() {
 	case note == "" && len(p.view.Entries) > 0 && p.view.Serves:
 		note = fmt.Sprintf("%d here", len(p.view.Entries))
 	}
+	if why := p.view.Shallow; why != "" {
+		note = strings.TrimPrefix(note+" · Changes in folders below do not show at once: "+why, " · ")
+	}
 	p.note.SetText(note)
 	able(p.acts[0], len(chosen) == 1)
 	able(p.acts[1], len(chosen) > 0)

@@ -125,3 +125,14 @@ func TestAPathIsWrittenAndLeftAgain(t *testing.T) {
 		t.Error("the field stays though nobody writes")
 	}
 }
+
+func TestAFolderSaysHowManyFilesBelowItTheAgentChanged(t *testing.T) {
+	p := servedPage(t)
+	v := served()
+	for _, name := range []string{"/srv/src/deep/x.go", "/srv/src/y.go", "/srv/srcs/z.go"} {
+		v.Changed = append(v.Changed, protocol.FileChange{ID: name, Path: name, Last: true})
+	}
+	v.Shallow = "there are more than 8192 folders below"
+	p.show(v)
+	pagetest.Shows(t, p.Box, "2 files changed by the agent", "4 here · Changes in folders below do not show at once: there are more than 8192 folders below")
+}

@@ -3,7 +3,9 @@ package files
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -15,12 +17,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// marks says of each file whether the agent changed it in the last turn of a chat.
+// marks says of each file whether the agent changed it in the last turn of a chat, and of each folder whether there is such a file below it.
 func (p *Page) marks() map[string]string {
-	last := map[string]bool{}
+	last, above := map[string]bool{}, map[string]int{}
 	for _, c := range p.view.Changed {
 		if c.Last {
-			last[c.Path] = true
+			file := strings.ReplaceAll(c.Path, `\`, "/")
+			if last[file] {
+				continue // by two chats
+			}
+			last[file] = true
+			for dir := path.Dir(file); dir != path.Dir(dir); dir = path.Dir(dir) {
+				above[dir]++
+			}
 		}
 	}
 	if len(last) == 0 {
@@ -28,8 +37,14 @@ func (p *Page) marks() map[string]string {
 	}
 	marks := map[string]string{}
 	for _, e := range p.view.Entries {
-		if last[p.whole(e.Path)] {
+		at := strings.ReplaceAll(p.whole(e.Path), `\`, "/")
+		switch n := above[at]; {
+		case last[at]:
 			marks[e.Path] = "changed by the agent"
+		case e.Dir && n == 1:
+			marks[e.Path] = "1 file changed by the agent"
+		case e.Dir && n > 1:
+			marks[e.Path] = fmt.Sprintf("%d files changed by the agent", n)
 		}
 	}
 	return marks

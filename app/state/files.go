@@ -41,6 +41,7 @@ type FilesView struct {
 	Loading bool
 	Problem string
 	Note    string      // what else there is to know of the list
+	Shallow string      // why changes in folders below are not followed, in half a sentence; empty when they are, or nothing is
 	Entries []FileEntry // of Dir, or of everything below it when a filter is set: in the order of Sort, folders first
 	Filter  string
 	Sort    FileSort
@@ -91,7 +92,7 @@ func (f *Files) Open(place protocol.NodeID) {
 func (f *Files) Enter(dir string) {
 	f.Value.Update(func(v FilesView) FilesView {
 		v.Dir, v.File, v.Problem, v.Filter = within(f.a.Value.Get(), v.Place, dir), nil, "", ""
-		v.Loading = v.Place == "" || v.Serves
+		v.Loading, v.Shallow = v.Place == "" || v.Serves, ""
 		return v
 	})
 	f.show()

@@ -152,7 +152,7 @@ func Folders(n protocol.NodeInfo) (list []Crumb) {
 
 // folder asks a machine for one of its folders.
 func (f *Files) folder(ctx context.Context, v FilesView) ([]FileEntry, string, error) {
-	r, err := Call(ctx, f.a, protocol.FilesList, protocol.FilesListParams{Node: v.Place, Path: v.Dir, Watch: true})
+	r, err := Call(ctx, f.a, protocol.FilesList, protocol.FilesListParams{Node: v.Place, Path: v.Dir, Watch: true, Below: true})
 	if err != nil {
 		return nil, "", err
 	}

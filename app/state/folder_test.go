@@ -82,6 +82,42 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 	})
 }
 
+func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
+	var acts []string
+	bubble(t, served(&acts), func(t *testing.T, a *App, f *fake) {
+		found := []string{"sub/old.txt"}
+		on(f, protocol.InvokeTool, func(protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
+			raw, err := protocol.Marshal(map[string]any{"basePath": "/srv", "matches": found})
+			return protocol.ToolInvokeResult{Result: raw}, err
+		})
+		fs := NewFiles(a)
+		fs.Open("nas")
+		synctest.Wait()
+		fs.Narrow("txt")
+		synctest.Wait()
+		found = append(found, "sub/deep/new.txt")
+		for range 5 { // many at once are one question
+			a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Below: []string{"sub/deep"}})
+		}
+		time.Sleep(2 * changesPause)
+		synctest.Wait()
+		if got := names(fs.Value.Get().Entries); got != "sub/deep/new.txt sub/old.txt" {
+			t.Errorf("%q", got)
+		}
+		if n := len(f.called(protocol.InvokeTool.Name)); n != 2 {
+			t.Errorf("asked %d times", n)
+		}
+		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Shallow: "there are too many"})
+		if got := fs.Value.Get().Shallow; got != "there are too many" {
+			t.Errorf("%q", got)
+		}
+		fs.Enter("sub")
+		if got := fs.Value.Get().Shallow; got != "" {
+			t.Errorf("of another folder it says %q", got)
+		}
+	})
+}
+
 func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 	var acts []string
 	bubble(t, served(&acts), func(t *testing.T, a *App, f *fake) {

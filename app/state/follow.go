@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -17,6 +18,8 @@ type follow struct {
 	early []protocol.FilesChange // what came before the list that it is about
 	// asking says that the machine will be asked what the agent changed.
 	asking bool
+	// finding says that what the filter finds will be asked for anew.
+	finding bool
 }
 
 // maxEarly bounds the changes that wait for their list.
@@ -81,14 +84,46 @@ func (f *Files) changed(c protocol.FilesChange) {
 	default:
 		f.askChanges(place, changesPause)
 		f.Value.Update(func(v FilesView) FilesView {
-			if v.Place != place || v.Dir != dir || v.Filter != "" {
+			if v.Place != place || v.Dir != dir {
 				return v
 			}
-			v.Entries = merge(v.Entries, dir, c)
-			v.Sort.order(v.Entries)
+			if c.Shallow != "" {
+				v.Shallow = c.Shallow
+			}
+			if v.Filter == "" && len(c.Entries)+len(c.Gone) > 0 {
+				v.Entries = merge(v.Entries, dir, c)
+				v.Sort.order(v.Entries)
+			}
 			return v
 		})
+		if c.Shallow == "" {
+			f.findAnew()
+		}
 	}
+}
+
+// findAnew has what the filter finds asked for again, some time after a change: the files of a whole machine are listed for it.
+func (f *Files) findAnew() {
+	f.live.mu.Lock()
+	due := f.live.finding
+	f.live.finding = true
+	f.live.mu.Unlock()
+	if due {
+		return
+	}
+	f.a.start(func(ctx context.Context) {
+		select {
+		case <-time.After(changesPause):
+		case <-ctx.Done():
+		}
+		f.live.mu.Lock()
+		f.live.finding = false
+		f.live.mu.Unlock()
+		f.all.Update(func(machineFiles) machineFiles { return machineFiles{} })
+		if v := f.Value.Get(); v.Filter != "" && v.Place != "" {
+			f.show()
+		}
+	})
 }
 
 // merge is a list with what changed in it. The list given stays as it is.

@@ -68,6 +68,8 @@ type FilesListParams struct {
 	Path string `json:"path,omitempty"`
 	// Watch has the folder's changes sent as [EventFiles] until files.unwatch or the end of the connection.
 	Watch bool `json:"watch,omitempty"`
+	// Below has it told, too, where below the folder something changed. It needs Watch, and an older node does not do it.
+	Below bool `json:"below,omitempty"`
 	// WatchID is the gateway's name for that, told to the node.
 	WatchID string `json:"watchId,omitempty"`
 }
@@ -85,6 +87,12 @@ type FilesChange struct {
 	Entries  []FileInfo `json:"entries,omitempty"`  // new or changed
 	Gone     []string   `json:"gone,omitempty"`     // names
 	Again    bool       `json:"again,omitempty"`
+
+	// Where [FilesListParams].Below was asked for:
+
+	Below   []string `json:"below,omitempty"`   // the folders below in which something changed, as paths from Path with slashes
+	Rescan  bool     `json:"rescan,omitempty"`  // in any of them something may have changed: there is too much to name it, or events were lost
+	Shallow string   `json:"shallow,omitempty"` // why what is below is not watched, in half a sentence for the person; the folder itself is
 }
 
 // FilesListResult is a folder. Entries are in no order.

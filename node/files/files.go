@@ -75,7 +75,7 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 		return protocol.FilesListResult{}, err
 	}
 	var known []workspace.Info
-	watching := b.begin(p.WatchID, at)
+	watching := b.begin(p.WatchID, at, p.Below)
 	defer func() {
 		if watching != "" {
 			b.know(watching, known)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,4 +150,31 @@ func TestTrashSaysHowFarItCame(t *testing.T) {
 	if _, err := b.Act(ctx, protocol.ActTrash, json.RawMessage(`{"paths":["a"]}`)); err == nil {
 		t.Error("a call that was stopped went on")
 	}
+}
+
+func TestWhereBelowAListedFolderSomethingChangesIsTold(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells of what is below a folder")
+	}
+	ws, err := workspace.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	told := make(chan protocol.FilesChange, 100)
+	b := New(ws, "", func(c protocol.FilesChange) { told <- c })
+	t.Cleanup(b.Close)
+	put(t, filepath.Join(ws.Dir(), "a/b/c"), "")
+	if l, err := do[protocol.FilesListResult](t, b, protocol.ActList, protocol.FilesListParams{Watch: true, WatchID: "w", Below: true}); err != nil || l.WatchID != "w" {
+		t.Fatal(l, err)
+	}
+	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
+		put(t, filepath.Join(ws.Dir(), "a/b/c"), "again, until the folder is watched")
+		for len(told) > 0 {
+			if c := <-told; slices.Equal(c.Below, []string{"a/b"}) && slices.Equal(c.WatchIDs, []string{"w"}) && c.Path == ws.Dir() {
+				return
+			}
+		}
+	}
+	t.Fatal("it was not told within 10 s")
 }

@@ -19,7 +19,7 @@ type watch struct {
 }
 
 // begin watches a folder under a name. It returns where the folder is, or nothing: a folder that cannot be watched is listed all the same.
-func (b *Browser) begin(id string, at workspace.Path) (abs string) {
+func (b *Browser) begin(id string, at workspace.Path, below bool) (abs string) {
 	if id == "" {
 		return ""
 	}
@@ -36,7 +36,7 @@ func (b *Browser) begin(id string, at workspace.Path) (abs string) {
 	if w.failed || w.folders[id] != "" {
 		return ""
 	}
-	abs, err := w.watcher.Add(at)
+	abs, err := w.watcher.Add(at, below)
 	if err != nil {
 		return ""
 	}
@@ -80,7 +80,7 @@ func (b *Browser) UnwatchAll() {
 
 // changed tells of a change.
 func (b *Browser) changed(c workspace.Changed) {
-	out := protocol.FilesChange{Path: c.Dir, Gone: c.Gone, Again: c.Again}
+	out := protocol.FilesChange{Path: c.Dir, Gone: c.Gone, Again: c.Again, Below: c.Below, Rescan: c.Rescan, Shallow: c.Shallow}
 	b.watch.mu.Lock()
 	for id, dir := range b.watch.folders {
 		if dir == c.Dir {

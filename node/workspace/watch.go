@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"sync"
 	"time"
@@ -12,9 +11,12 @@ import (
 
 const (
 	// watchPause is for how long changes of a folder are gathered before they are told.
-	watchPause = 150 * time.Millisecond
+	watchPause = 100 * time.Millisecond
 	// watchNames is how many names are looked at one by one; a folder in which more change is listed anew.
 	watchNames = 2000
+	// watchCheck is how often it is looked whether the folders are still where they were: of a folder that is held open the system does not tell that it
+	// was removed, and of no folder that one above it has another name now.
+	watchCheck = time.Second
 	// watchFolders bounds the folders that are watched at once.
 	watchFolders = 64
 )
@@ -25,18 +27,31 @@ type Changed struct {
 	Entries []Info // new or changed
 	Gone    []string
 	Again   bool
+
+	// Of a folder that is watched with what is below it:
+
+	Below   []string // the folders below in which something changed, as paths from Dir with slashes, sorted
+	Rescan  bool     // in all of them something may have changed: there is too much to name it, or the system lost events
+	Shallow string   // why what is below is not watched any more, or was never; the folder itself is
+}
+
+func (c Changed) empty() bool {
+	return !c.Again && !c.Rescan && c.Shallow == "" && len(c.Entries)+len(c.Gone)+len(c.Below) == 0
 }
 
 // Watcher tells of changes in folders. It says of a name only what the folder's own handle says: a link that is put in the folder's place tells nothing.
 type Watcher struct {
-	ws   *Root
-	tell func(Changed)
-	fsn  *fsnotify.Watcher
-	done chan struct{}
-	wake chan struct{} // holds a token when a list came
+	ws    *Root
+	tell  func(Changed)
+	fsn   *fsnotify.Watcher
+	limit int // of the folders that are watched below others
+	done  chan struct{}
+	quit  chan struct{}
+	wake  chan struct{} // holds a token when there is something to do beside events
 
 	mu   sync.Mutex // guards what follows
 	dirs map[string]*watched
+	wood
 }
 
 // watched is a folder with what was last told of it.
@@ -46,6 +61,7 @@ type watched struct {
 	known map[string]Info
 	dirty map[string]bool
 	all   bool // list it anew: the system lost events, or it is another folder now
+	below *below
 }
 
 // NewWatcher begins to watch nothing. tell is called on one goroutine and must not block long. Close ends it.
@@ -54,13 +70,17 @@ func (r *Root) NewWatcher(tell func(Changed)) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{ws: r, tell: tell, fsn: fsn, done: make(chan struct{}), wake: make(chan struct{}, 1), dirs: make(map[string]*watched)}
+	w := &Watcher{
+		ws: r, tell: tell, fsn: fsn, limit: deepLimit(), done: make(chan struct{}), quit: make(chan struct{}), wake: make(chan struct{}, 1),
+		dirs: make(map[string]*watched), wood: newWood(),
+	}
 	go w.run()
 	return w, nil
 }
 
 // Close ends the watching and waits for it.
 func (w *Watcher) Close() {
+	close(w.quit)
 	w.fsn.Close()
 	<-w.done
 	w.mu.Lock()
@@ -71,8 +91,9 @@ func (w *Watcher) Close() {
 	clear(w.dirs)
 }
 
-// Add begins to watch a folder and says where it is without symbolic links. Nothing is told before Know. Each Add needs a Remove.
-func (w *Watcher) Add(p Path) (abs string, err error) {
+// Add begins to watch a folder and says where it is without symbolic links. Nothing is told before Know. Each Add needs a Remove. With deep, what
+// is below the folder is watched too, as far as the system lets it: that is prepared after Add has returned.
+func (w *Watcher) Add(p Path, deep bool) (abs string, err error) {
 	d, err := w.ws.OpenDir(p)
 	if err != nil {
 		return "", err
@@ -95,7 +116,20 @@ func (w *Watcher) Add(p Path) (abs string, err error) {
 		d.Release()
 	}
 	have.users++
+	if deep && have.below == nil {
+		have.below = &below{changed: make(map[string]bool)}
+		w.walks = append(w.walks, have.dir.Abs)
+		w.nudge()
+	}
 	return have.dir.Abs, nil
+}
+
+// nudge has the watcher's goroutine look for what is to be done.
+func (w *Watcher) nudge() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
 }
 
 // Know says what the folder held when it was listed, after Add: changes are told from there on.
@@ -107,10 +141,7 @@ func (w *Watcher) Know(abs string, known []Info) {
 		for _, i := range known {
 			d.known[i.Name] = i
 		}
-		select {
-		case w.wake <- struct{}{}:
-		default:
-		}
+		w.nudge()
 	}
 }
 
@@ -126,15 +157,22 @@ func (w *Watcher) Remove(abs string) {
 }
 
 func (w *Watcher) drop(abs string, d *watched) {
-	w.fsn.Remove(abs)
-	d.dir.Release()
 	delete(w.dirs, abs)
+	if !w.under[abs] {
+		w.fsn.Remove(abs)
+	}
+	if d.below != nil {
+		w.uncover(abs)
+	}
+	d.dir.Release()
 }
 
 func (w *Watcher) run() {
 	defer close(w.done)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	check := time.NewTicker(watchCheck)
+	defer check.Stop()
 	armed := false
 	for {
 		select {
@@ -150,8 +188,13 @@ func (w *Watcher) run() {
 			_ = err // whatever it is: events may be lost
 			w.lost()
 		case <-w.wake:
+		case <-check.C:
+			if !w.check() {
+				continue
+			}
 		case <-timer.C:
 			armed = false
+			w.grow()
 			w.flush()
 			continue
 		}
@@ -167,8 +210,8 @@ func (w *Watcher) note(e fsnotify.Event) {
 	defer w.mu.Unlock()
 	if d := w.dirs[e.Name]; d != nil && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
 		d.all = true
-		return
 	}
+	w.noteBelow(e)
 	if d := w.dirs[filepath.Dir(e.Name)]; d != nil {
 		if d.dirty[filepath.Base(e.Name)] = true; len(d.dirty) > watchNames {
 			d.all = true
@@ -179,91 +222,12 @@ func (w *Watcher) note(e fsnotify.Event) {
 func (w *Watcher) lost() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, d := range w.dirs {
-		d.all = true
-	}
-}
-
-// flush tells what was gathered.
-func (w *Watcher) flush() {
-	w.mu.Lock()
-	var out []Changed
 	for abs, d := range w.dirs {
-		switch {
-		case d.known == nil: // its first list is on the way
-			continue
-		case d.all:
-			out = append(out, w.again(abs, d))
-		case len(d.dirty) > 0:
-			out = append(out, d.look(abs))
-		default:
-			continue
-		}
-		clear(d.dirty)
-		d.all = false
-	}
-	w.mu.Unlock()
-	for _, c := range out {
-		if c.Again || len(c.Entries)+len(c.Gone) > 0 {
-			w.tell(c)
+		d.all = true
+		if d.below.open() {
+			d.below.much = true
+			w.uncover(abs) // it is walked anew: folders may have come and gone unseen
+			w.walks = append(w.walks, abs)
 		}
 	}
-}
-
-// look asks the folder for the names that may have changed.
-func (d *watched) look(abs string) Changed {
-	c := Changed{Dir: abs}
-	for name := range d.dirty {
-		if own(name) {
-			continue
-		}
-		d.compare(&c, name)
-	}
-	return c
-}
-
-func (d *watched) compare(c *Changed, name string) {
-	info, err := d.dir.Info(name)
-	was, had := d.known[name]
-	switch {
-	case err == nil && (!had || info != was):
-		d.known[name] = info
-		c.Entries = append(c.Entries, info)
-	case errors.Is(err, fs.ErrNotExist) && had:
-		delete(d.known, name)
-		c.Gone = append(c.Gone, name)
-	}
-}
-
-// again lists a folder anew and tells the difference. One that is not the folder any more that was watched is given up.
-func (w *Watcher) again(abs string, d *watched) Changed {
-	fresh, err := w.ws.OpenDir(Path{Abs: abs})
-	if err != nil || fresh.Abs != abs || !sameDir(fresh, d.dir) {
-		if err == nil {
-			fresh.Release()
-		}
-		w.drop(abs, d)
-		return Changed{Dir: abs, Again: true}
-	}
-	defer fresh.Release()
-	c := Changed{Dir: abs}
-	seen := make(map[string]bool, len(d.known))
-	err = fresh.Infos(func(i Info) bool {
-		seen[i.Name] = true
-		if d.known[i.Name] != i {
-			d.known[i.Name] = i
-			c.Entries = append(c.Entries, i)
-		}
-		return true
-	})
-	if err != nil {
-		return Changed{Dir: abs, Again: true}
-	}
-	for name := range d.known {
-		if !seen[name] {
-			delete(d.known, name)
-			c.Gone = append(c.Gone, name)
-		}
-	}
-	return c
 }

@@ -22,7 +22,7 @@ func watching(t *testing.T) (r *Root, dir string, w *Watcher, heard chan Changed
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	dir, err = w.Add(resolve(t, r, "sub"))
+	dir, err = w.Add(resolve(t, r, "sub"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestWatcherTellsWhatChanged(t *testing.T) {
 	w.Remove(dir)
 	w.Remove(dir)
 	put(t, filepath.Join(dir, "later"), "L")
-	dir2, err := w.Add(Path{Abs: dir})
+	dir2, err := w.Add(Path{Abs: dir}, false)
 	if err != nil || dir2 != dir {
 		t.Fatal(dir2, err)
 	}
@@ -135,14 +135,14 @@ func TestChangesBeforeTheListAreToldAfterIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	dir, err := w.Add(resolve(t, r, ""))
+	dir, err := w.Add(resolve(t, r, ""), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(dir, "between"), "B")
 	w.Know(dir, nil) // the list was made before that
 	until(t, heard, map[string]bool{}, func(h map[string]bool) bool { return h["between"] })
-	if _, err := w.Add(Path{Abs: filepath.Join(dir, "none")}); err == nil || strings.Contains(err.Error(), dir) {
+	if _, err := w.Add(Path{Abs: filepath.Join(dir, "none")}, false); err == nil || strings.Contains(err.Error(), dir) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }
