@@ -57,6 +57,7 @@ var rules = []rule{
 	{from: "fairlead/gateway", not: "fyne.io/", why: "the gateway runs without a screen"},
 	{from: "fairlead/node", not: "fairlead/gateway", may: []string{"fairlead/gateway/protocol"}, why: "a node knows only the contract"},
 	{from: "fairlead/node/files", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/node/workspace"}, why: "the browser works on files, through the one door"},
+	{from: "fairlead/node/direct", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "it connects two ends, and knows neither files nor tools"},
 	{from: "fairlead/node", not: "fyne.io/", why: "a node runs without a screen"},
 	{from: "fairlead/app/", not: "fairlead/gateway", may: []string{"fairlead/gateway/protocol"}, why: "windows are clients of the protocol"},
 	{from: "fairlead/app/", not: "fairlead/node", why: "windows are clients of the protocol"},

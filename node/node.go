@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/protocol/logfile"
 	"fairlead/gateway/protocol/stream"
 	"fairlead/gateway/protocol/tool"
+	"fairlead/node/direct"
 	"fairlead/node/files"
 	"fairlead/node/sandbox"
 	"fairlead/node/tools"
@@ -46,6 +47,8 @@ type Options struct {
 
 	// Receive says what the node takes from transfers.
 	Receive transfer.Policy
+	// Direct lets transfers go from machine to machine; nil: all go through the gateway.
+	Direct *direct.Connector
 
 	LogDir  string // folder of node.log, which logs.get reads; empty: no log is kept
 	Version string
@@ -133,6 +136,9 @@ func (n *Node) offer(list []tool.Tool) {
 		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(),
 		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtFiles},
 	}
+	if n.opts.Direct != nil {
+		n.hello.Extensions = append(n.hello.Extensions, protocol.ExtDirect)
+	}
 	for _, t := range list {
 		n.tools[t.Spec.Name] = t
 		n.hello.Tools = append(n.hello.Tools, t.Spec)
@@ -165,6 +171,9 @@ func (n *Node) Run(ctx context.Context) error {
 	n.client = client.New(link)
 	files, parts := transfer.NewFiles(n.ws, n.opts.Receive), n.ledger()
 	n.ends = stream.NewEnds(files, n.client.Peer(), n.opts.Receive.Consent, n.log).Keep(parts)
+	if n.opts.Direct != nil {
+		n.ends.Direct(n.opts.Direct)
+	}
 	defer n.ends.Close()
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -46,7 +46,8 @@ type TransferSend struct {
 
 // TransferStartEvent tells the source to begin (seed 004, the event transfer.start).
 type TransferStartEvent struct {
-	TransferID uint32 `json:"transferId"`
+	TransferID uint32        `json:"transferId"`
+	Peer       *TransferPeer `json:"peer,omitempty"` // extension: where to find the destination, which waits there first
 }
 
 // TransferReceive tells the destination to prepare, and to answer with transfer.accept (seed 004).
@@ -88,6 +89,8 @@ type TransferStream struct {
 	From     NodeID     `json:"from,omitempty"`     // the source, told to the destination
 	AskedBy  *AskedBy   `json:"askedBy,omitempty"`  // whose wish it is, told to both
 	Direct   bool       `json:"direct,omitempty"`   // it is the person's own act
+	// Peer says that a connection from machine to machine is to be tried, only to an end that names [ExtDirect]: to the destination with the source's pin.
+	Peer *TransferPeer `json:"peer,omitempty"`
 }
 
 // TransferMetaParams is the source's report (seed 004, transfer.meta).
@@ -97,12 +100,15 @@ type TransferMetaParams struct {
 	Mime       string  `json:"mime,omitempty"`
 	Error      string  `json:"error,omitempty"`
 	Files      int     `json:"files,omitempty"` // extension: how many files Size is of
+	// Peer is the source's pin (extension), when it was asked for.
+	Peer *TransferPeer `json:"peer,omitempty"`
 }
 
 // TransferAcceptParams is the destination's word that it is ready (seed 004, transfer.accept).
 type TransferAcceptParams struct {
-	TransferID *uint32 `json:"transferId"`
-	Error      string  `json:"error,omitempty"`
+	TransferID *uint32       `json:"transferId"`
+	Error      string        `json:"error,omitempty"`
+	Peer       *TransferPeer `json:"peer,omitempty"` // extension: where it listens for the source whose pin it was told
 }
 
 // TransferCompleteParams is the source's word that it has sent everything (seed 004, transfer.complete).
@@ -206,6 +212,8 @@ type Transfer struct {
 	EndedAt   int64      `json:"endedAt,omitempty"`
 	ExpiresAt int64      `json:"expiresAt,omitempty"` // of one that waits
 	Mime      string     `json:"mime,omitempty"`
+	// Route is which way the bytes go between two nodes, or went last: a Route constant. Empty with any other ends.
+	Route string `json:"route,omitempty"`
 	// Path is where the first of the files or folders is, absolute on its machine, once it has arrived: what "reveal" shows.
 	Path string `json:"path,omitempty"`
 }

@@ -90,6 +90,8 @@ func (e *Engine) attempt(ctx context.Context, j *job) (out outcome, err error) {
 	}
 	if err != nil {
 		a.stop(err)
+	} else {
+		a.released()
 	}
 	cancel(nil)
 	r.src.in.Close(io.ErrClosedPipe)
@@ -161,6 +163,9 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 			_, p := split(s)
 			send.Stream.Paths = append(send.Stream.Paths, p)
 		}
+		if a.direct() {
+			send.Stream.Peer = &protocol.TransferPeer{}
+		}
 	}
 	if err := r.src.event(ctx, protocol.EventTransferSend, send); err != nil {
 		return out, err
@@ -182,12 +187,18 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 		if r.stream {
 			t.Files = meta.Files
 		}
+		if t.Route = ""; a.pair().nodes() {
+			t.Route = protocol.RouteRelay
+		}
 	})
 
 	_, path = split(t.Destination)
 	receive := protocol.TransferReceive{TransferID: r.dst.id, Path: path, Size: size, Mime: meta.Mime}
 	if r.stream {
 		receive.Stream = a.terms(t)
+		if send.Stream.Peer != nil {
+			receive.Stream.Peer = meta.Peer
+		}
 	} else if r.dst.ours {
 		receive.Conflict = t.Conflict
 	}
@@ -215,7 +226,11 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 			return out, err
 		}
 	}
-	if err := r.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: r.src.id}); err != nil {
+	start := protocol.TransferStartEvent{TransferID: r.src.id}
+	if receive.Stream != nil && receive.Stream.Peer != nil {
+		start.Peer = accept.Peer
+	}
+	if err := r.src.event(ctx, protocol.EventTransferStart, start); err != nil {
 		return out, err
 	}
 	if r.stream {

@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
+	"fairlead/node/direct"
 )
 
 func TestMain(m *testing.M) {
@@ -46,9 +47,10 @@ type rig struct {
 
 // machine is a node.
 type machine struct {
-	dir  string
-	wire *wire
-	stop func()
+	dir    string
+	wire   *wire
+	direct *direct.Connector // nil: everything goes through the gateway
+	stop   func()
 }
 
 // wire makes connections that can be cut.
@@ -177,7 +179,7 @@ func (r *rig) add(id protocol.NodeID) *machine {
 func (r *rig) boot(id protocol.NodeID) {
 	r.t.Helper()
 	m := r.nodes[id]
-	n, err := node.New(node.Options{ID: id, Workspace: m.dir, URL: "ws://" + r.listen + "/ws", Token: "fl_transfer", Dial: m.wire.dial, Version: "test"})
+	n, err := node.New(node.Options{ID: id, Workspace: m.dir, URL: "ws://" + r.listen + "/ws", Token: "fl_transfer", Dial: m.wire.dial, Direct: m.direct, Version: "test"})
 	if err != nil {
 		r.t.Fatal(err)
 	}

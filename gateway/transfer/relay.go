@@ -96,6 +96,9 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 			if p, ok := stream.Progress(f); ok {
 				a.arrived(a.job, p)
 			}
+			if route, ok := stream.Route(f); ok {
+				a.routed(route)
+			}
 		}
 		if from.id != to.id {
 			f.SetID(to.id)

@@ -50,6 +50,10 @@ func (n *nodeFlags) options(o *options) (node.Options, error) {
 	if err != nil {
 		return node.Options{}, err
 	}
+	direct, err := n.receive.parseDirect()
+	if err != nil {
+		return node.Options{}, err
+	}
 	home, err := o.homeDir()
 	if err != nil {
 		return node.Options{}, err
@@ -58,7 +62,7 @@ func (n *nodeFlags) options(o *options) (node.Options, error) {
 		n.workspace, _ = os.Getwd()
 	}
 	return node.Options{
-		ID: id, Workspace: n.workspace, Confine: confinement, Receive: receive, Home: home, LogDir: gateway.LogDir(home),
+		ID: id, Workspace: n.workspace, Confine: confinement, Receive: receive, Direct: direct, Home: home, LogDir: gateway.LogDir(home),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Version: gateway.Version,
 	}, nil
 }

@@ -203,6 +203,9 @@ func (b *bar) show(t protocol.Transfer) {
 				line += "  " + (time.Duration(t.ETA) * time.Millisecond).Round(time.Second).String() + " left"
 			}
 		}
+		if t.State == protocol.TransferRunning && t.Route != "" {
+			line += "  " + t.Route
+		}
 	}
 	if t.State == protocol.TransferWaiting && t.Error != "" {
 		line += ": " + clean(t.Error)
@@ -228,6 +231,9 @@ func summary(t protocol.Transfer) string {
 		fmt.Fprintf(&s, "%s, %s, arrived at %s", files, bytesText(t.Bytes), clean(t.Destination))
 		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
 			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
+		}
+		if t.Route == protocol.RouteDirect {
+			s.WriteString(", straight from machine to machine")
 		}
 		if t.Skipped > 0 {
 			fmt.Fprintf(&s, "; %d of them were there already", t.Skipped)

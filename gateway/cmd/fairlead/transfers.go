@@ -28,7 +28,7 @@ func transfersCommand(o *options) *cobra.Command {
 				}
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				for _, t := range r.Transfers {
-					fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\n", short(t.ID), t.State, clean(sources(t)), clean(t.Destination), progressText(t), clean(t.Error))
+					fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\t%s\n", short(t.ID), t.State, clean(sources(t)), clean(t.Destination), progressText(t), clean(t.Route), clean(t.Error))
 				}
 				if err := w.Flush(); err != nil {
 					return err

@@ -62,6 +62,7 @@ type Ends struct {
 	consent Consent
 	log     *slog.Logger
 	ledger  *Ledger      // of what is unfinished; may be nil
+	direct  Direct       // may be nil
 	sending atomic.Int32 // senders of streams
 
 	mu   sync.Mutex // guards what follows
@@ -94,7 +95,8 @@ func (e *Ends) Keep(l *Ledger) *Ends {
 type end struct {
 	id     uint32
 	in     *Inbox
-	begun  chan struct{} // closed by transfer.start
+	begun  chan struct{}          // closed by transfer.start
+	peer   *protocol.TransferPeer // the destination, when it waits for a direct connection; set before begun is closed
 	once   sync.Once
 	cancel context.CancelCauseFunc
 	seed   bool // frames are a file's bytes
@@ -118,7 +120,10 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 		var p protocol.TransferStartEvent
 		if err = json.Unmarshal(payload, &p); err == nil {
 			if n := e.find(p.TransferID); n != nil {
-				n.once.Do(func() { close(n.begun) })
+				n.once.Do(func() {
+					n.peer = p.Peer
+					close(n.begun)
+				})
 			}
 		}
 	case protocol.EventTransferEnd:
@@ -279,14 +284,20 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 		e.report(ctx, n, protocol.TransferMeta.Name, meta, false)
 		return
 	}
+	var call Caller
+	if e.direct != nil && p.Stream.Peer != nil {
+		if call, err = e.direct.Source(p.Stream.ID); err == nil {
+			self := call.Self()
+			meta.Peer = &self
+		} else {
+			e.log.Warn("Not direct", "transfer", p.Stream.ID, "err", err)
+		}
+	}
 	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.started(ctx) {
 		return
 	}
 	e.log.Info("Sending", "transfer", p.Stream.ID, "attempt", p.Stream.Attempt, "files", meta.Files, "bytes", *meta.Size)
-	s := &Sender{ID: n.id, Items: items, Links: p.Stream.Links, Out: e.out, In: n.in, Others: func() int { return int(e.sending.Load()) }}
-	e.sending.Add(1)
-	err = s.Run(ctx)
-	e.sending.Add(-1)
+	err = e.sendItems(ctx, n, call, items, p.Stream.Links)
 	done := protocol.TransferCompleteParams{TransferID: &n.id}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -338,13 +349,26 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		refuse(fmt.Errorf("The disk has %d MiB left, and %d MiB would arrive", room>>20, p.Size>>20)) //lint:ignore ST1005 for people
 		return
 	}
+	var listen Listener
+	if e.direct != nil && p.Stream.Peer != nil {
+		if listen, err = e.direct.Destination(p.Stream.ID, *p.Stream.Peer); err == nil {
+			defer listen.Close()
+			self := listen.Self()
+			accept.Peer = &self
+		} else {
+			e.log.Warn("Not direct", "transfer", p.Stream.ID, "err", err)
+		}
+	}
 	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
 		return
 	}
-	r := &Receiver{ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in}
 	mark := markOf(p.Stream.ID)
-	r.Note = func(dir string) { e.ledger.note(mark, t.path(dir)) }
-	res, err := r.Run(ctx)
+	res, err := e.receiveItems(ctx, n, listen, func() *Receiver {
+		return &Receiver{
+			ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in,
+			Note: func(dir string) { e.ledger.note(mark, t.path(dir)) },
+		}
+	})
 	switch {
 	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1:
 		e.ledger.done(mark)

@@ -31,6 +31,7 @@ type Receiver struct {
 	Conflict string
 	Out      Send
 	In       *Inbox
+	Tell     Send // where it says how far it is; nil is Out
 	// Note, which may be nil, is told each folder, relative to Root, before there is an unfinished file in it.
 	Note func(dir string)
 
@@ -119,7 +120,14 @@ func (r *Receiver) tell(ctx context.Context) error {
 		a.Bytes += r.file.sum.n
 		a.Current = r.file.name
 	}
-	return r.say(ctx, recProgress, a.encode())
+	if r.Tell == nil {
+		return r.say(ctx, recProgress, a.encode())
+	}
+	p := packer{id: r.ID, send: r.Tell}
+	if err := p.add(ctx, recProgress, a.encode()); err != nil {
+		return err
+	}
+	return p.flush(ctx)
 }
 
 func (r *Receiver) take(ctx context.Context, kind byte, payload []byte) error {

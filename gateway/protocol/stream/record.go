@@ -31,6 +31,9 @@ const (
 // recAlive, either's, says that it works on something that takes long.
 const recAlive = 'k'
 
+// recRoute, either's, goes to the gateway: which way the end sends from now on.
+const recRoute = 'w'
+
 // recHead is a record's kind and length.
 const recHead = 1 + 4
 

@@ -22,6 +22,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/resident"
 	"fairlead/node"
+	"fairlead/node/direct"
 	"fairlead/node/sandbox"
 	"fairlead/node/transfer"
 	"fairlead/node/workspace"
@@ -101,6 +102,7 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	receive := f.String("receive", transfer.Trusted, "what to take that is sent to this machine: trusted, ask (the person at this machine's terminal) or off")
 	receiveFrom := f.String("receive-from", "", "take files only from these `machines`, parted by commas; gsv is the agent's workspace, @here a window or command line")
 	receiveFolder := f.String("receive-folder", "", "take files into this `folder` only, which must be in the workspace or granted")
+	straight := f.String("direct", direct.Off, direct.Usage)
 	show := f.Bool("version", false, "print the version")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -129,13 +131,17 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	if err != nil {
 		return opts, p, usageError(err.Error())
 	}
+	connector, err := direct.Parse(*straight)
+	if err != nil {
+		return opts, p, usageError("--direct: " + err.Error())
+	}
 	if policy.Mode == transfer.Ask && term.IsTerminal(int(os.Stdin.Fd())) {
 		policy.Ask = transfer.AskAt(os.Stdin, stderr)
 	}
 	home, logs := folders()
 	p.gateway, p.home = *url, home
 	f.Visit(func(one *flag.Flag) { p.ownID = p.ownID || one.Name == "id" })
-	return node.Options{ID: protocol.NodeID(*id), Workspace: *dir, Confine: confine, Receive: policy, Home: home, LogDir: logs, Version: version}, p, nil
+	return node.Options{ID: protocol.NodeID(*id), Workspace: *dir, Confine: confine, Receive: policy, Direct: connector, Home: home, LogDir: logs, Version: version}, p, nil
 }
 
 // folders are where our own data and the log are kept, the same as the gateway's on this machine; empty, so that there are none, where the system

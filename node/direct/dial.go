@@ -1,0 +1,133 @@
+package direct
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+)
+
+const (
+	// dialLimit is how long all of the addresses may take together.
+	dialLimit = 2 * time.Second
+	// leastPort is below what systems choose by themselves.
+	leastPort = 1024
+)
+
+// caller is a source.
+type caller struct {
+	c        *Connector
+	transfer protocol.TransferID
+	self     identity
+}
+
+// Self is stream.Caller.
+func (c *caller) Self() protocol.TransferPeer { return protocol.TransferPeer{Pin: string(c.self.pin)} }
+
+// Dial is stream.Caller. All addresses are tried at once, for two seconds.
+func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (net.Conn, error) {
+	pin, err := trust.ParsePin(peer.Pin)
+	if err != nil {
+		return nil, errPin
+	}
+	token, err := parseSecret(peer.Token)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	var wg sync.WaitGroup
+	networks := c.c.networks()
+	won := make(chan net.Conn, maxAddresses)
+	defer func() {
+		cancel()
+		wg.Wait()
+		close(won)
+		for conn := range won { // a destination lets only one in
+			conn.Close()
+		}
+	}()
+	lost := make(chan error, maxAddresses)
+	tried := 0
+	for _, text := range peer.Addresses[:min(len(peer.Addresses), maxAddresses)] {
+		at, err := netip.ParseAddrPort(text)
+		if err != nil || at.Port() < leastPort || !inside(networks, at.Addr()) {
+			continue
+		}
+		tried++
+		wg.Go(func() {
+			conn, err := c.reach(ctx, at.String(), pin, token)
+			if err != nil {
+				lost <- err
+				return
+			}
+			won <- conn
+		})
+	}
+	err = errors.New("this machine is on none of the other one's networks")
+	for ; tried > 0; tried-- {
+		select {
+		case conn := <-won:
+			return conn, nil
+		case err = <-lost:
+		}
+	}
+	return nil, err
+}
+
+// reach connects to one address, and lets no other machine than the destination answer.
+func (c *caller) reach(ctx context.Context, address string, pin trust.Pin, token secret) (net.Conn, error) {
+	dial := c.c.DialContext
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	raw, err := dial(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the destination: %w", err)
+	}
+	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
+	conn := tls.Client(raw, c.self.config(pin))
+	err = c.prove(ctx, conn, token)
+	if !hangUp() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		raw.Close()
+		return nil, fmt.Errorf("connect to the destination: %w", err)
+	}
+	return conn, nil
+}
+
+func (c *caller) prove(ctx context.Context, conn *tls.Conn, token secret) error {
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	state := conn.ConnectionState()
+	own, err := token.proof(bySource, c.transfer, state)
+	if err != nil {
+		return err
+	}
+	want, err := token.proof(byDestination, c.transfer, state)
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Write(own); err != nil {
+		return err
+	}
+	got := make([]byte, tokenSize)
+	if _, err := io.ReadFull(conn, got); err != nil {
+		return err
+	}
+	if !hmac.Equal(got, want) {
+		return errProof
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package direct
+
+import (
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+)
+
+var (
+	errPin   = errors.New("the machine at the other end shows another key than the gateway said")
+	errProof = errors.New("the machine at the other end does not have the transfer's token")
+)
+
+// identity is an end of one attempt: a key that nobody keeps, and its certificate.
+type identity struct {
+	cert tls.Certificate
+	pin  trust.Pin
+}
+
+func newIdentity() (identity, error) {
+	public, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return identity{}, fmt.Errorf("make a key: %w", err)
+	}
+	now := time.Now()
+	form := &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "fairlead transfer"},
+		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(24 * time.Hour), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, form, form, public, key)
+	if err != nil {
+		return identity{}, fmt.Errorf("make a certificate: %w", err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		return identity{}, fmt.Errorf("make a certificate: %w", err)
+	}
+	return identity{tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, trust.PinOf(leaf)}, nil
+}
+
+// application keeps the connection apart from whatever else a port may serve (ALPN).
+const application = "fairlead-transfer"
+
+// config is the TLS of either end with one that has the pin.
+func (i identity) config(other trust.Pin) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.cert}, NextProtos: []string{application},
+		ClientAuth: tls.RequireAnyClientCert, SessionTicketsDisabled: true,
+		InsecureSkipVerify: true, // the pin is the check: no authority vouches for a key that lives for one transfer
+		VerifyConnection: func(state tls.ConnectionState) error {
+			if len(state.PeerCertificates) == 0 || subtle.ConstantTimeCompare([]byte(trust.PinOf(state.PeerCertificates[0])), []byte(other)) != 1 {
+				return errPin
+			}
+			return nil
+		},
+	}
+}
+
+// tokenSize is how long tokens and proofs are.
+const tokenSize = sha256.Size
+
+// secret is a transfer's token.
+type secret []byte
+
+func newSecret() secret {
+	b := make([]byte, tokenSize)
+	rand.Read(b) // never fails
+	return b
+}
+
+func parseSecret(s string) (secret, error) {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil || len(b) != tokenSize {
+		return nil, errors.New("the transfer's token is damaged")
+	}
+	return b, nil
+}
+
+// text is how a token goes to the gateway.
+func (s secret) text() string { return base64.StdEncoding.EncodeToString(s) }
+
+// Who proves to have the token.
+const (
+	bySource      = "source"
+	byDestination = "destination"
+)
+
+// exporterLabel separates our use of RFC 8446 exporters (section 7.5) from others'.
+const exporterLabel = "EXPORTER-fairlead-transfer-1"
+
+// proof shows that an end has the token, in this TLS session and for this transfer only.
+func (s secret) proof(who string, id protocol.TransferID, state tls.ConnectionState) ([]byte, error) {
+	session, err := state.ExportKeyingMaterial(exporterLabel, []byte(id), 32)
+	if err != nil {
+		return nil, fmt.Errorf("bind the token to the connection: %w", err)
+	}
+	m := hmac.New(sha256.New, s)
+	m.Write([]byte(who + "\x00"))
+	m.Write(session)
+	return m.Sum(nil), nil
+}

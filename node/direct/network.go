@@ -1,0 +1,50 @@
+package direct
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+)
+
+// maxAddresses is how many addresses a destination names, and a source tries.
+const maxAddresses = 8
+
+// private gives the addresses of this machine on private networks, with their networks; loopback only when there is no other.
+func private() []netip.Prefix {
+	interfaces, err := net.Interfaces()
+	if err != nil {
+		return nil
+	}
+	var list, loop []netip.Prefix
+	for _, i := range interfaces {
+		if i.Flags&net.FlagUp == 0 {
+			continue
+		}
+		addresses, err := i.Addrs()
+		if err != nil {
+			continue
+		}
+		for _, a := range addresses {
+			p, err := netip.ParsePrefix(a.String())
+			if err != nil {
+				continue
+			}
+			switch a := p.Addr(); {
+			case a.IsLoopback():
+				loop = append(loop, p)
+			case a.IsPrivate():
+				list = append(list, p)
+			}
+		}
+	}
+	if len(list) == 0 {
+		list = loop
+	}
+	return list[:min(len(list), maxAddresses)]
+}
+
+// inside reports whether an address is on one of the networks.
+func inside(networks []netip.Prefix, a netip.Addr) bool {
+	a = a.Unmap()
+	return (a.IsPrivate() || a.IsLoopback()) && slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Masked().Contains(a) })
+}
