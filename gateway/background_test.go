@@ -108,13 +108,19 @@ func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testi
 		return false
 	}
 	until(t, "the node", online)
+	ask := func(chat protocol.SessionKey, tool protocol.ToolName, args map[string]any) {
+		t.Helper()
+		raw, _ := json.Marshal(args)
+		before := len(said(t, conn, chat))
+		must(t, conn, protocol.RequestTool, protocol.ToolRequestParams{CallID: protocol.NewCallID(), Tool: tool, Args: raw, SessionKey: chat})
+		until(t, "the result of the call", func() bool {
+			msgs := said(t, conn, chat)
+			return slices.ContainsFunc(msgs[min(before, len(msgs)):], func(m protocol.Message) bool { return m.Role == protocol.RoleToolResult })
+		})
+	}
 	begin := func(chat protocol.SessionKey, command string) {
 		t.Helper()
-		args, _ := json.Marshal(map[string]any{"command": command, "background": true})
-		must(t, conn, protocol.RequestTool, protocol.ToolRequestParams{CallID: protocol.NewCallID(), Tool: "box__Bash", Args: args, SessionKey: chat})
-		until(t, "the result of the call", func() bool {
-			return slices.ContainsFunc(said(t, conn, chat), func(m protocol.Message) bool { return m.Role == protocol.RoleToolResult })
-		})
+		ask(chat, "box__Bash", map[string]any{"command": command, "background": true})
 	}
 	const a, b, c = protocol.SessionKey("agent:main:app:chat:a"), protocol.SessionKey("agent:main:app:chat:b"), protocol.SessionKey("agent:main:app:chat:c")
 	wait := "until [ -e '" + gate + "' ]; do sleep 0.05; done; "
@@ -157,5 +163,22 @@ func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testi
 		if ends, answers := told(t, conn, chat); len(ends) != 1 || len(answers) != 1 {
 			t.Errorf("%s was told %+v, the agent said %q", chat, ends, answers)
 		}
+	}
+
+	// One that the chat itself has ended wakes nobody.
+	const e = protocol.SessionKey("agent:main:app:chat:e")
+	begin(e, "sleep 60")
+	var out struct{ SessionID string }
+	for _, m := range said(t, conn, e) {
+		if m.Role == protocol.RoleToolResult {
+			json.Unmarshal([]byte(m.Content.Text()), &out)
+		}
+	}
+	ask(e, "box__Process", map[string]any{"action": "kill", "sessionId": out.SessionID})
+	until(t, "the notice in e", func() bool {
+		return slices.ContainsFunc(said(t, conn, e), func(m protocol.Message) bool { return m.Origin == protocol.OriginNotice })
+	})
+	if ends, answers := told(t, conn, e); len(ends) != 0 || len(answers) != 1 || !strings.Contains(answers[0], "sleep 60") {
+		t.Errorf("e was told %+v, and reads %q", ends, answers)
 	}
 }

@@ -20,7 +20,7 @@ func isEvent(r store.Run) bool { return strings.HasPrefix(r.Principal, eventPrin
 const maxEvents = 64
 
 // Tell has a chat answer the end of a background command, in the run with the id: after what runs now, before the messages that wait. after is
-// the run that started the command. When it returns without error the event is stored. protocol.ErrConflict: there is such a run already.
+// the run that started the command. When its agent knows of the end by then, the run is over at once and nobody answers. When it returns without error the event is stored. protocol.ErrConflict: there is such a run already.
 // protocol.ErrNotFound: there is no such chat any more. protocol.ErrUnavailable: too many wait, or the gateway stops.
 func (m *Manager) Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, c protocol.ExecCompletion) error {
 	if _, err := m.store.Run(ctx, run); err == nil {

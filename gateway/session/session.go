@@ -74,8 +74,11 @@ func (s *session) accept(r store.Run) (queued bool, err error) {
 	return true, nil
 }
 
-// start stores the user message with the run and begins it.
+// start stores the user message with the run and begins it. An event that its agent knows of begins nothing.
 func (s *session) start(r store.Run) error {
+	if isEvent(r) && s.knows(r) {
+		return s.pass(r)
+	}
 	s.resetWhenDue()
 	r.State, r.StartedAt = protocol.RunThinking, s.m.now()
 	stored, err := s.m.store.StartRun(context.WithoutCancel(s.m.ctx), r, message(r))
@@ -115,16 +118,19 @@ func (s *session) ended(a *active) {
 
 // next starts the oldest message that waits, if nothing runs.
 func (s *session) next() {
-	paused, _ := s.m.Paused()
-	if s.run != nil || paused || s.block > 0 || len(s.queue) == 0 {
-		return
-	}
-	r := s.queue[0]
-	s.queue = slices.Clone(s.queue[1:])
-	if err := s.start(r); err != nil {
-		slog.Error("A waiting message could not be started", "session", s.key, "run", r.ID, "err", err)
-		s.queue = append([]store.Run{r}, s.queue...)
-		s.m.stored(err)
+	for {
+		paused, _ := s.m.Paused()
+		if s.run != nil || paused || s.block > 0 || len(s.queue) == 0 {
+			return
+		}
+		r := s.queue[0]
+		s.queue = slices.Clone(s.queue[1:])
+		if err := s.start(r); err != nil {
+			slog.Error("A waiting message could not be started", "session", s.key, "run", r.ID, "err", err)
+			s.queue = append([]store.Run{r}, s.queue...)
+			s.m.stored(err)
+			return
+		}
 	}
 }
 

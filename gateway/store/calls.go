@@ -186,6 +186,16 @@ func (s *Store) CallOfProcess(ctx context.Context, node protocol.NodeID, process
 	return list[0], nil
 }
 
+// CallsOnProcess returns the calls of the tool Process that a chat has made on a machine since a call there, oldest first; protocol.ErrNotFound when
+// there is no such call.
+func (s *Store) CallsOnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]Call, error) {
+	first, err := s.Call(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	return s.calls(ctx, "node = ? AND seq > ? AND session_key = ? AND tool = 'Process'", string(first.Info.Node), first.Seq, string(chat))
+}
+
 // CallsOfRun returns a run's calls in the order they were asked for.
 func (s *Store) CallsOfRun(ctx context.Context, run protocol.RunID) ([]Call, error) {
 	return s.calls(ctx, "run_id = ? AND run_id <> ''", string(run))

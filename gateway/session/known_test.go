@@ -1,0 +1,109 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// made writes down a call of a chat that is over.
+func (g *gateway) made(key protocol.SessionKey, tool, args, result string) protocol.CallID {
+	g.t.Helper()
+	c := store.Call{Info: protocol.CallInfo{
+		CallID: protocol.NewCallID(), SessionKey: key, Node: "tower", Tool: tool, Effect: protocol.EffectExec, State: protocol.CallRunning, Args: json.RawMessage(args),
+	}}
+	if err := g.store.PutCall(g.t.Context(), c); err != nil {
+		g.t.Fatal(err)
+	}
+	c.Info.State, c.Info.EndedAt, c.ResultJSON = protocol.CallDone, 1, json.RawMessage(result)
+	if won, err := g.store.FinishCall(g.t.Context(), c); err != nil || !won {
+		g.t.Fatal(won, err)
+	}
+	return c.Info.CallID
+}
+
+// TestAgentIsNotWokenForWhatItKnows: one command after the other ends, after the chat has made a call of Process.
+func TestAgentIsNotWokenForWhatItKnows(t *testing.T) {
+	const other = protocol.SessionKey("agent:main:app:chat:other")
+	const killed = `{"status":"running","sessionId":"p","message":"SIGKILL was sent."}`
+	look := `{"action":"poll","sessionId":"p"}`
+	for name, c := range map[string]struct {
+		chat                protocol.SessionKey
+		args, result, event string
+		knows               bool
+	}{
+		"saw it fail":             {chat, look, `{"status":"failed","sessionId":"p","running":false}`, "", true},
+		"saw it finish":           {chat, look, `{"status":"completed","sessionId":"p","running":false}`, protocol.ExecFinished, true},
+		"read its log":            {chat, `{"action":"log"}`, `{"status":"timed_out","sessionId":"p","log":""}`, protocol.ExecTimedOut, true},
+		"saw it in the list":      {chat, `{"action":"list"}`, `{"status":"completed","sessions":[{"sessionId":"q","status":"running"},{"sessionId":"p","status":"failed"}]}`, "", true},
+		"killed it":               {chat, `{"action":" Kill ","sessionId":"p"}`, killed, "", true},
+		"killed it too late":      {chat, `{"action":"kill","sessionId":"p"}`, killed, protocol.ExecFinished, false},
+		"wrote to it":             {chat, `{"action":"write","sessionId":"p"}`, `{"status":"running","sessionId":"p","bytesWritten":1}`, "", false},
+		"saw it run":              {chat, look, `{"status":"running","sessionId":"p","running":true}`, "", false},
+		"saw it run in the list":  {chat, `{"action":"list"}`, `{"status":"completed","sessions":[{"sessionId":"p","status":"running"}]}`, "", false},
+		"saw another end":         {chat, look, `{"status":"failed","sessionId":"q","running":false}`, "", false},
+		"was refused":             {chat, `{"action":"kill","sessionId":"p"}`, `{"status":"failed","error":"Session p has already exited"}`, "", false},
+		"has only a part":         {chat, `{"action":"list"}`, `{"truncated":true,"bytes":999,"preview":"{\"sessionId\":\"p\",\"status\":\"failed\"}"}`, "", false},
+		"has something odd":       {chat, `[]`, `"failed"`, "", false},
+		"another chat killed it":  {other, `{"action":"kill","sessionId":"p"}`, killed, "", false},
+		"another chat saw it end": {other, look, `{"status":"failed","sessionId":"p","running":false}`, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := start(t, llmtest.Say("I see."))
+			if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+				t.Fatal(err)
+			}
+			e := protocol.ExecCompletion{EventID: "1", NodeID: "tower", SessionID: "p", Event: protocol.ExecFailed, Command: "make"}
+			if c.event != "" {
+				e.Event = c.event
+			}
+			e.CallID = g.made(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
+			g.made(c.chat, "Process", c.args, c.result)
+			if err := g.Tell(t.Context(), chat, "told", "", e); err != nil {
+				t.Fatal(err)
+			}
+			g.end("told")
+			want := []string{"event user: " + e.Message(), "assistant: I see."}
+			if c.knows {
+				want = []string{fmt.Sprintf("%s assistant: %s", protocol.OriginNotice, e.Words("tower"))}
+			}
+			g.check(want...)
+			if n := len(g.model.Requests()); (n == 0) != c.knows {
+				t.Errorf("the model was asked %d times", n)
+			}
+			g.noneOpen()
+		})
+	}
+}
+
+// The agent looks at the end while the event waits for its run; then it is the turn of what waits behind the event.
+func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
+	g := start(t, llmtest.Hang(), llmtest.Say("Here."))
+	first := g.send("Build it.").RunID
+	g.state(first, protocol.RunThinking)
+	e := protocol.ExecCompletion{EventID: "1", NodeID: "tower", SessionID: "p", Event: protocol.ExecFinished, Command: "make"}
+	e.CallID = g.made(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
+	if err := g.Tell(t.Context(), chat, "told", first, e); err != nil {
+		t.Fatal(err)
+	}
+	last := g.send("Are you there?").RunID
+	g.made(chat, "Process", `{"action":"poll","sessionId":"p"}`, `{"status":"completed","sessionId":"p","running":false}`)
+	if r, err := g.Cancel(t.Context(), protocol.ChatCancelParams{SessionKey: chat}); err != nil || r.RunID != first {
+		t.Fatal(r, err)
+	}
+	g.end(last)
+	words := g.words(chat)
+	notice := slices.Index(words, protocol.OriginNotice+" assistant: "+e.Words("tower"))
+	if answer := slices.Index(words, "assistant: Here."); notice < 0 || answer < notice || len(g.model.Requests()) != 2 {
+		t.Errorf("%d requests, %q", len(g.model.Requests()), words)
+	}
+	g.noneOpen()
+	if r, err := g.store.Run(t.Context(), "told"); err != nil || r.State != protocol.RunDone || r.EndedAt == 0 {
+		t.Errorf("%+v %v", r, err)
+	}
+}
