@@ -137,6 +137,9 @@ func (s *shell) openPage(p page) {
 	}
 	s.arrange()
 	s.sidebar.show(s.view, s.key)
+	if p.title == inboxTitle {
+		s.inbox.Focus(s.window.Canvas())
+	}
 }
 
 // leavePage shows the chat again.

@@ -128,6 +128,7 @@ func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
 func (s *shell) shortcuts() {
 	shortcut(s.window, fyne.KeyN, s.newChat)
 	shortcut(s.window, fyne.KeyK, s.focusSearch)
+	shortcut(s.window, fyne.KeyI, s.openInbox)
 	shortcut(s.window, fyne.KeyL, func() {
 		if s.files != nil {
 			s.files.WritePath()

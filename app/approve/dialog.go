@@ -83,6 +83,7 @@ type Dialog struct {
 	network *keyCheck
 	opens   []*keyCheck // one for each folder that the call needs
 	also    *keyCheck
+	others  int // questions that ask the same as the one that is shown
 	rule    ruleStep
 	editor  *reasonEntry
 }
@@ -150,6 +151,7 @@ func (d *Dialog) Update(open []protocol.Approval, closed []state.Closed) (empty 
 		}
 		d.place.SetText(d.placeText())
 		setShown(d.next, len(open) > 1)
+		d.followAlike()
 		return false
 	}
 	d.show(min(d.at, len(open)-1))

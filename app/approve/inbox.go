@@ -34,10 +34,11 @@ type Inbox struct {
 	machines *look.Machines
 	rows     *fyne.Container
 	none     fyne.CanvasObject
-	list     fyne.CanvasObject
+	list     *container.Scroll
 	more     *widgets.Text
 	all      []*inboxRow
 	clock    func() time.Time
+	canvas   fyne.Canvas // set by Focus
 }
 
 // maxRows is how many questions are listed; beyond that a person answers some first.
@@ -74,6 +75,7 @@ func (in *Inbox) Update(v state.View) {
 		in.rows.Objects = append(in.rows.Objects, in.all[i].box)
 	}
 	in.rows.Refresh()
+	in.keepFocus()
 }
 
 // Tick tells the time.
@@ -83,13 +85,40 @@ func (in *Inbox) Tick(now time.Time) {
 	}
 }
 
-// Focus gives the keyboard to a row.
+// Focus gives the keyboard to the first question: from there the arrows lead on. Where nothing waits it does nothing.
+func (in *Inbox) Focus(c fyne.Canvas) {
+	in.canvas = c
+	in.focus(0)
+}
+
 func (in *Inbox) focus(i int) {
-	if i < 0 || i >= len(in.rows.Objects) {
+	if in.canvas == nil || i < 0 || i >= len(in.rows.Objects) {
 		return
 	}
-	if c := fyne.CurrentApp().Driver().CanvasForObject(in.rows); c != nil {
-		c.Focus(in.all[i].press)
+	in.canvas.Focus(in.all[i].press)
+	row, top, height := in.all[i].box, in.list.Offset.Y, in.list.Size().Height
+	switch y := row.Position().Y; {
+	case y < top:
+		in.list.ScrollToOffset(fyne.NewPos(0, y))
+	case y+row.Size().Height > top+height:
+		in.list.ScrollToOffset(fyne.NewPos(0, y+row.Size().Height-height))
+	}
+}
+
+// keepFocus leads the keyboard to the last question when the one that had it is gone.
+func (in *Inbox) keepFocus() {
+	if in.canvas == nil {
+		return
+	}
+	had := in.canvas.Focused()
+	for _, r := range in.all[len(in.rows.Objects):] {
+		if had == fyne.Focusable(r.press) || had == fyne.Focusable(r.all) || had == fyne.Focusable(r.deny) || had == fyne.Focusable(r.later) {
+			if len(in.rows.Objects) == 0 {
+				in.canvas.Unfocus()
+			}
+			in.focus(len(in.rows.Objects) - 1)
+			return
+		}
 	}
 }
 

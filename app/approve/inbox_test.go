@@ -68,12 +68,50 @@ func TestInboxLooksAsItDid(t *testing.T) {
 func TestInboxIsUsedByKeyboard(t *testing.T) {
 	in, w, did := newInboxBench(t)
 	in.Update(inboxView())
-	in.focus(0)
+	in.Focus(w.Canvas())
 	for _, k := range []fyne.KeyName{fyne.KeyReturn, fyne.KeyDelete, fyne.KeyDown, fyne.KeyL, fyne.KeyDown, fyne.KeyL, fyne.KeyDown, fyne.KeyUp, fyne.KeyUp, fyne.KeyReturn} {
 		w.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: k})
 	}
 	if got := fmt.Sprint(*did); got != "[all a deny a deny b later c wake d all a]" {
 		t.Errorf("did %s", got)
+	}
+}
+
+func TestInboxKeyboardStaysWithTheQuestions(t *testing.T) {
+	in, w, did := newInboxBench(t)
+	v := inboxView()
+	in.Update(v)
+	in.Focus(w.Canvas())
+	press := func(k fyne.KeyName) { w.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: k}) }
+	press(fyne.KeyDown)
+	press(fyne.KeyDown)
+	v.Approvals = v.Approvals[:3] // the last one was answered elsewhere
+	in.Update(v)
+	press(fyne.KeyReturn)
+	if got := fmt.Sprint(*did); got != "[review c]" {
+		t.Errorf("did %s", got)
+	}
+	in.Update(state.View{})
+	if w.Canvas().Focused() != nil {
+		t.Error("a question that is gone has the keyboard")
+	}
+	v = state.View{}
+	for i := range 40 {
+		v.Approvals = append(v.Approvals, ask(fmt.Sprint(i), fmt.Sprintf("make %d", i)))
+	}
+	in.Update(v)
+	in.Focus(w.Canvas())
+	for range 39 {
+		press(fyne.KeyDown)
+	}
+	if row := in.all[39].box; row.Position().Y+row.Size().Height > in.list.Offset.Y+in.list.Size().Height+1 {
+		t.Errorf("the question with the keyboard is not in view: it is at %v, %v is scrolled to", row.Position(), in.list.Offset)
+	}
+	for range 39 {
+		press(fyne.KeyUp)
+	}
+	if in.list.Offset.Y != 0 {
+		t.Errorf("the first question is not in view: %v", in.list.Offset)
 	}
 }
 

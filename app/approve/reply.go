@@ -13,6 +13,7 @@ import (
 func (d *Dialog) askReason() {
 	d.reasonRow.Show()
 	d.box.Refresh()
+	d.grow()
 	d.canvas.Focus(d.reasonEntry)
 }
 

@@ -56,15 +56,42 @@ func (d *Dialog) extras(q protocol.Approval) []fyne.CanvasObject {
 		rows = append(rows, d.network)
 	}
 	rows = append(rows, d.folders(q)...)
-	if n := len(state.Alike(d.queue, q)) - 1; n > 0 {
-		text := "Answer the other one that asks exactly this, too"
-		if n > 1 {
-			text = fmt.Sprintf("Answer the %d others that ask exactly this, too", n)
-		}
-		d.also = d.check(text, false, func(bool) { d.changed() })
-		rows = append(rows, d.also)
+	d.also = d.check("", false, func(bool) { d.changed() })
+	d.others = len(state.Alike(d.queue, q)) - 1
+	d.nameAlso()
+	return append(rows, d.also)
+}
+
+// nameAlso offers to answer the questions that ask the same, where there are any.
+func (d *Dialog) nameAlso() {
+	text := "Answer the other one that asks exactly this, too"
+	if d.others > 1 {
+		text = fmt.Sprintf("Answer the %d others that ask exactly this, too", d.others)
 	}
-	return rows
+	d.also.SetText(text)
+	setShown(d.also, d.others > 0)
+}
+
+// followAlike takes note of questions that ask the same and came, or went, while this one is shown. What an answer goes to is different then, so
+// that it is to be looked at again.
+func (d *Dialog) followAlike() {
+	n := len(state.Alike(d.queue, d.Current())) - 1
+	if d.also == nil || n == d.others {
+		return
+	}
+	again := d.also.Checked || d.others == 0 || n == 0
+	d.others = n
+	d.nameAlso()
+	if n == 0 {
+		d.also.Checked = false
+		d.also.Refresh()
+	}
+	if !again {
+		return // no answer goes to them
+	}
+	d.changed()
+	d.body.Refresh()
+	d.grow()
 }
 
 // changedArgs are the call's arguments when the person wants other ones than were asked about. ok is false when nothing would be left of the call.
@@ -117,7 +144,7 @@ func (d *Dialog) nameButtons(q protocol.Approval) {
 
 // answered are the questions that an answer to q is given to.
 func (d *Dialog) answered(q protocol.Approval) []protocol.Approval {
-	if d.also != nil && d.also.Checked {
+	if d.step != editing && d.also != nil && d.also.Checked {
 		return state.Alike(d.queue, q)
 	}
 	return []protocol.Approval{q}
@@ -126,7 +153,7 @@ func (d *Dialog) answered(q protocol.Approval) []protocol.Approval {
 // TogetherWithAlike has the answer given to all questions that ask exactly what the shown one does. They are seen by seeing it, and nothing is
 // answered yet.
 func (d *Dialog) TogetherWithAlike() {
-	if d.step == asking && d.also != nil {
+	if d.step == asking && d.also != nil && d.others > 0 {
 		d.also.SetChecked(true)
 	}
 }

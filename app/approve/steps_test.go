@@ -69,7 +69,9 @@ func (b *bench) checks() (out []*keyCheck) {
 	walk = func(o fyne.CanvasObject) {
 		switch o := o.(type) {
 		case *keyCheck:
-			out = append(out, o)
+			if o.Visible() {
+				out = append(out, o)
+			}
 		case *fyne.Container:
 			for _, x := range o.Objects {
 				walk(x)
@@ -256,6 +258,36 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	if b.Current().ID != "other" {
 		t.Errorf("shows %q", b.Current().ID)
 	}
+}
+
+func TestTheSameQuestionThatComesLaterIsOffered(t *testing.T) {
+	b := newBench(t, ask("one", "make"))
+	b.wait(2 * time.Second)
+	if c := b.checks(); len(c) != 0 {
+		t.Fatalf("check boxes %v", c)
+	}
+	b.Update([]protocol.Approval{ask("one", "make"), ask("two", "make")}, nil)
+	test.Tap(b.allow.Main) // what is shown changed
+	b.want()
+	b.TogetherWithAlike()
+	b.wait(2 * time.Second)
+	if b.allow.Main.Text != "Allow all 2 once" {
+		t.Errorf("the button says %q", b.allow.Main.Text)
+	}
+	b.Update([]protocol.Approval{ask("one", "make"), ask("two", "make"), ask("three", "make")}, nil)
+	test.Tap(b.allow.Main) // the button said 2
+	b.want()
+	b.wait(2 * time.Second)
+	if b.allow.Main.Text != "Allow all 3 once" {
+		t.Errorf("the button says %q", b.allow.Main.Text)
+	}
+	b.Update([]protocol.Approval{ask("one", "make")}, nil)
+	b.wait(2 * time.Second)
+	if c := b.checks(); len(c) != 0 || b.allow.Main.Text != "Allow once" {
+		t.Errorf("check boxes %v, the button says %q", c, b.allow.Main.Text)
+	}
+	test.Tap(b.allow.Main)
+	b.want("one allow once")
 }
 
 func TestAllowAllFromTheInboxStillWaitsUntilItWasRead(t *testing.T) {

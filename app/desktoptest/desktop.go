@@ -258,7 +258,8 @@ func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) i
 	}
 }
 
-// waitPlaces waits until a part of a window shows all phrases and returns where each is: one reading for many.
+// waitPlaces waits until a part of a window shows all phrases and returns where each is: one reading for many, and a second one where the first
+// does not find all.
 func (d *desktop) waitPlaces(pattern string, part func(window) window, phrases ...string) map[string]image.Point {
 	d.t.Helper()
 	places := map[string]image.Point{}
@@ -268,13 +269,22 @@ func (d *desktop) waitPlaces(pattern string, part func(window) window, phrases .
 			return false
 		}
 		words := d.readOnce(part(w), "")
-		for _, phrase := range phrases {
-			if places[phrase], ok = find(words, phrase); !ok {
-				return false
-			}
+		if places = placesOf(words, phrases); len(places) < len(phrases) {
+			places = placesOf(append(words, d.readOnce(part(w), blackAndWhite)...), phrases)
 		}
-		return true
+		return len(places) == len(phrases)
 	})
+	return places
+}
+
+// placesOf finds phrases; those that are not there are left out.
+func placesOf(words []word, phrases []string) map[string]image.Point {
+	places := map[string]image.Point{}
+	for _, phrase := range phrases {
+		if p, ok := find(words, phrase); ok {
+			places[phrase] = p
+		}
+	}
 	return places
 }
 
@@ -331,6 +341,12 @@ func (d *desktop) typeText(s string) {
 func (d *desktop) activate(w window) {
 	d.t.Helper()
 	d.run("xdotool", "windowactivate", "--sync", w.id)
+}
+
+// blue reports whether a place has the colour of a button that acts.
+func (d *desktop) blue(p image.Point) bool {
+	out, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("40x18+%d+%d", p.X-20, p.Y-9), "+repage", "-resize", "1x1!", "-depth", "8", "rgb:-")
+	return err == nil && len(out) == 3 && int(out[2])-int(out[0]) > 40
 }
 
 // brightness is how light a window is on average, from 0 to 1.

@@ -1,0 +1,213 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// desk is a program whose agent asks.
+type desk struct{ *day }
+
+func openDesk(t *testing.T) *desk {
+	p := start(newDesktop(t))
+	d := &desk{&day{p, p.gateway()}}
+	d.until("this computer as a machine", func() bool {
+		res, err := client.Call(context.Background(), d.c, protocol.NodesList, protocol.Empty{})
+		return err == nil && len(res.Nodes) > 0 && res.Nodes[0].Online
+	})
+	return d
+}
+
+func (d *desk) ask(key protocol.SessionKey, text string) {
+	d.t.Helper()
+	if _, err := client.Call(context.Background(), d.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: text}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// questions are those that wait.
+func (d *desk) questions() []protocol.Approval {
+	r, err := client.Call(context.Background(), d.c, protocol.ApprovalList, protocol.Empty{})
+	if err != nil {
+		return nil
+	}
+	return r.Approvals
+}
+
+func (d *desk) rules() int {
+	r, err := client.Call(context.Background(), d.c, protocol.RulesList, protocol.Empty{})
+	if err != nil {
+		return -1
+	}
+	return len(r.Rules)
+}
+
+// calls are how the calls of a chat ended.
+func (d *desk) calls(key protocol.SessionKey) (states []string) {
+	for _, m := range d.messages(key) {
+		if m.Call != nil {
+			states = append(states, m.Call.State)
+		}
+	}
+	return states
+}
+
+func (d *desk) ends(key protocol.SessionKey, want ...string) {
+	d.t.Helper()
+	d.until(fmt.Sprintf("calls that end as %v", want), func() bool { return slices.Equal(d.calls(key), want) })
+}
+
+// button brings the question to the front, where a click counts, and returns where a button of it is.
+func (d *desk) button(phrase string) image.Point {
+	d.t.Helper()
+	d.activate(d.waitWindow(question))
+	return d.waitTextIn(question, phrase, foot)
+}
+
+// armed clicks on a button once it has the colour of one that acts: after the person had the time to read.
+func (d *desk) armed(at image.Point) {
+	d.t.Helper()
+	d.until("a button that acts", func() bool { return d.blue(at) })
+	d.click(at)
+}
+
+// page opens a page by its name in the sidebar.
+func (d *desk) page(title string) {
+	d.t.Helper()
+	d.main()
+	d.click(d.waitTextIn(mainWindow, title, func(w window) window { return left(bottom(w)) }))
+}
+
+// Parts of windows: what is right of the sidebar, the upper half of that, and the buttons of a question.
+func right(w window) window { w.x, w.w = w.x+240, w.w-240; return w }
+func top(w window) window   { w = right(w); w.h = min(w.h, 320); return w }
+func foot(w window) window  { w.y, w.h = w.y+w.h-64, 64; return w }
+
+func TestEveryAnswerHasItsButton(t *testing.T) {
+	d := openDesk(t)
+	const first = protocol.MainSession
+
+	// Deny, with the mouse.
+	d.ask(first, "run ls -la")
+	line := d.button("with reason")
+	w := d.waitWindow(question)
+	d.click(image.Pt(w.x+60, line.Y))
+	d.waitNoWindow(question)
+	d.ends(first, protocol.CallDenied)
+
+	// A rule for the machine, with what it would have allowed of what was asked before.
+	d.ask(first, "run ls -la")
+	allow := d.button("Allow once")
+	d.armed(allow)
+	d.ends(first, protocol.CallDenied, protocol.CallDone)
+	d.waitNoWindow(question)
+	d.ask(first, "run ls -la")
+	allow = d.button("Allow once")
+	w = d.waitWindow(question)
+	d.until("a button that acts", func() bool { return d.blue(allow) })
+	d.click(image.Pt(w.x+w.w-40, allow.Y)) // the arrow beside it
+	scope := d.waitText(question, "on this machine")
+	d.shot("scopes")
+	d.click(scope)
+	d.waitText(question, "would also have allowed")
+	d.shot("preview")
+	if n := d.rules(); n != 0 {
+		t.Errorf("%d rules before one was wanted", n)
+	}
+	d.armed(d.button("Make the rule"))
+	d.waitNoWindow(question)
+	d.ends(first, protocol.CallDenied, protocol.CallDone, protocol.CallDone)
+	d.ask(first, "run ls -la")
+	d.ends(first, protocol.CallDenied, protocol.CallDone, protocol.CallDone, protocol.CallDone) // the rule answers
+
+	// The page of rules: delete, and undo.
+	d.page("Rules")
+	d.click(d.waitTextIn(mainWindow, "Allow", top))
+	d.click(d.waitTextIn(mainWindow, "Delete", right))
+	d.until("the end of the rule", func() bool { return d.rules() == 0 })
+	d.click(d.waitTextIn(mainWindow, "Undo", toast))
+	d.until("the rule again", func() bool { return d.rules() == 1 })
+	d.waitTextIn(mainWindow, "1 of 1", top)
+	d.shot("rules-undone")
+
+	// The audit log: what a question gave is taken back from its line.
+	d.page("Audit")
+	d.click(d.waitTextIn(mainWindow, "Rule made", right))
+	d.shot("audit-line")
+	d.click(d.waitTextIn(mainWindow, "Undo this", right))
+	d.until("the end of the rule", func() bool { return d.rules() == 0 })
+	d.waitTextIn(mainWindow, "rule deleted", right)
+	d.shot("audit-undone")
+}
+
+func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {
+	d := openDesk(t)
+	const first, two, three = protocol.MainSession, protocol.SessionKey("agent:main:two"), protocol.SessionKey("agent:main:three")
+
+	// One part of a change is allowed, the other is not.
+	file := filepath.Join(d.workspace, "boats.txt")
+	text := "paper boat\n" + water() + "paper hat\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d.ask(first, "write to boats.txt:\n```\n"+strings.ReplaceAll(text, "paper", "cardboard")+"```")
+	d.activate(d.waitWindow(question))
+	d.click(d.waitText(question, "Part 2 of 2"))
+	allow := d.button("1 of 2 parts")
+	d.shot("one-part")
+	d.armed(allow)
+	d.waitNoWindow(question)
+	d.ends(first, protocol.CallDone)
+	if got, _ := os.ReadFile(file); string(got) != strings.Replace(text, "paper boat", "cardboard boat", 1) {
+		t.Errorf("written was %q", got)
+	}
+
+	// Two chats ask the same: both are answered by what is seen once, from the page of questions and by its keys.
+	d.ask(first, "run ls -la")
+	d.waitWindow(question)
+	d.ask(two, "run ls -la")
+	d.ask(three, "run make boats")
+	d.until("three questions", func() bool { return len(d.questions()) == 3 })
+	d.main()
+	d.keys("ctrl+i")
+	d.waitTextIn(mainWindow, "make boats", top)
+	d.shot("inbox")
+	d.keys("Down", "l") // not now
+	d.until("a question put off", func() bool {
+		return slices.ContainsFunc(d.questions(), func(q protocol.Approval) bool { return q.SessionKey == three && q.Later != 0 })
+	})
+	d.waitTextIn(mainWindow, "put off until", top)
+	d.keys("Up", "Return")
+	d.until("the question at the front", func() bool { return strings.HasPrefix(d.front(), "Fairlead wants") })
+	both := d.button("Allow all 2")
+	d.shot("both")
+	d.armed(both)
+	d.ends(first, protocol.CallDone, protocol.CallDone)
+	d.ends(two, protocol.CallDone)
+	d.waitNoWindow(question)
+	d.main()
+	d.keys("ctrl+i", "Delete")
+	d.ends(three, protocol.CallDenied)
+	d.waitTextIn(mainWindow, "Nothing waits", top)
+	d.shot("inbox-empty")
+}
+
+// water is what lies between two changes that are far apart.
+func water() string {
+	var b strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&b, "wave %d\n", i)
+	}
+	return b.String()
+}
