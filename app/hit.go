@@ -62,7 +62,7 @@ func (s *shell) openArchives(key protocol.SessionKey) {
 func (s *shell) openArchive(key protocol.SessionKey, begin func(*archive.Page)) {
 	all := s.conversation.handlers()
 	h := archive.Handlers{
-		OpenChat: s.open, Say: s.say, Save: func(title, text string) { s.saveAs(s.window, title, text) }, Machines: &s.machines,
+		OpenChat: s.open, Say: s.say, Undo: s.offerUndo, Save: func(title, text string) { s.saveAs(s.window, title, text) }, Machines: &s.machines,
 		Chat: chat.Handlers{OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings},
 	}
 	s.openPage(page{"clock", archivesTitle, func(ctx context.Context) fyne.CanvasObject {

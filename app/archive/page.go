@@ -21,8 +21,9 @@ import (
 type Handlers struct {
 	OpenChat func(protocol.SessionKey)
 	Say      func(string)
-	Save     func(title, text string) // Markdown, to a file of the person's choice
-	Chat     chat.Handlers            // links, pictures; what would change something is not needed
+	Undo     func(text string, undo func(), until time.Time) // says what was done; undo may be nil
+	Save     func(title, text string)                        // Markdown, to a file of the person's choice
+	Chat     chat.Handlers                                   // links, pictures; what would change something is not needed
 	Machines *look.Machines
 }
 
@@ -39,7 +40,8 @@ type Page struct {
 	loaded  bool
 	problem string
 
-	pane  *chat.Pane // nil while the list is shown
+	bring *widgets.Button // of the conversation that is read
+	pane  *chat.Pane      // nil while the list is shown
 	shown protocol.ArchiveInfo
 	end   context.CancelFunc // of following the conversation that is read
 	now   func() time.Time
@@ -145,11 +147,12 @@ func (p *Page) read(a protocol.ArchiveInfo, c *state.Chat) {
 	p.pane = chat.NewReader(h, p.h.Machines)
 	back := widgets.NewQuiet("Earlier conversations", "back", p.back)
 	export := widgets.NewButton("Export as Markdown…", "export", p.export)
+	p.bring = widgets.NewButton("Bring back", "undo", func() { p.bringBack(a) })
 	text := widgets.NewParagraph("Archived on "+time.UnixMilli(a.CreatedAt).Format("Monday, 2 January 2006, 15:04")+" · "+state.ArchiveLine(a)+
-		". It can be read, and goes on no more.", look.ColorText, "text")
+		". Brought back, the chat goes on with it, and what it holds now is kept here.", look.ColorText, "text")
 	banner := container.NewStack(widgets.NewRect(look.ColorSelected, "", look.Corner),
 		widgets.Inset(look.Inside, 12, look.Inside, 12, widgets.Lead("text", 2, widget.NewIcon(look.IconIn("clock", look.ColorAccent)), text)))
-	head := widgets.Col(look.Inside, widgets.Flow(look.Inside, back, export), banner)
+	head := widgets.Col(look.Inside, widgets.Flow(look.Inside, back, p.bring, export), banner)
 	p.set(container.NewBorder(widgets.Inset(look.Inside, look.Group, look.Inside, look.Group, head), nil, nil, nil, p.pane))
 	p.pane.Tick(p.now())
 	p.show(c.Value.Get())

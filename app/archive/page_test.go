@@ -3,6 +3,7 @@ package archive
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,4 +99,18 @@ func TestArchiveIsReadAndNotWritten(t *testing.T) {
 		t.Error("it is still shown")
 	}
 	pagetest.Shows(t, p.Box, "Until")
+}
+
+func TestEarlierConversationThatIsNotBroughtBackCanBeTriedAgain(t *testing.T) {
+	p, _, opened := inPage(t, look.Light, 880)
+	var said string
+	failed := make(chan struct{})
+	p.h.Say = func(text string) { said = text; close(failed) }
+	p.read(archives(1)[0], p.app.Archived(p.key, "a0"))
+	bring := pagetest.Button(t, p.Box, "Bring back")
+	test.Tap(bring)
+	<-failed // there is no gateway
+	if !strings.Contains(said, "not connected") || bring.Disabled() || *opened != "" {
+		t.Errorf("%q, disabled %v, opened %q", said, bring.Disabled(), *opened)
+	}
 }

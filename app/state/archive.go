@@ -51,6 +51,16 @@ func (a *App) ExportArchive(ctx context.Context, key protocol.SessionKey, i prot
 	return title, Markdown(title, r.Messages, time.Local), nil
 }
 
+// BringBack makes a conversation of the archive the chat's present one. before is the archive that what the chat held went to, empty when that was
+// nothing. It blocks.
+func (a *App) BringBack(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (before protocol.ArchiveID, err error) {
+	r, err := Call(ctx, a, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: id})
+	if err == nil && r.Archived != nil {
+		before = r.Archived.ID
+	}
+	return before, err
+}
+
 // ChatTitle is what a chat is called.
 func (a *App) ChatTitle(key protocol.SessionKey) string {
 	entry, _ := a.Value.Get().Session(key)

@@ -87,3 +87,21 @@ func TestArchiveIsSaidInALine(t *testing.T) {
 		}
 	}
 }
+
+func TestBroughtBackConversationNamesWhatItReplaced(t *testing.T) {
+	bubble(t, func(f *fake) {
+		on(f, protocol.SessionArchiveRestore, func(p protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
+			r := protocol.SessionArchiveRestoreResult{OK: true}
+			if p.ID == "r" {
+				r.Archived = &protocol.ArchiveInfo{ID: "now"}
+			}
+			return r, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		for id, want := range map[protocol.ArchiveID]protocol.ArchiveID{"r": "now", "first": ""} {
+			if before, err := a.BringBack(t.Context(), "k", id); err != nil || before != want {
+				t.Errorf("%s: %q %v", id, before, err)
+			}
+		}
+	})
+}

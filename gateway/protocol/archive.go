@@ -8,6 +8,9 @@ var (
 	SessionUncompact   = Method[SessionParams, SessionUncompactResult]{"session.uncompact"}
 	SessionArchives    = Method[SessionParams, SessionArchivesResult]{"session.archives"}
 	SessionArchiveRead = Method[SessionArchiveReadParams, SessionArchiveReadResult]{"session.archive.read"}
+	// SessionArchiveRestore goes on with an earlier conversation of a chat. What was its present one goes to the archive first, so that it can be
+	// brought back in the same way. While a run is in progress it is an ErrConflict.
+	SessionArchiveRestore = Method[SessionArchiveRestoreParams, SessionArchiveRestoreResult]{"session.archive.restore"}
 )
 
 // Why something is in the archive.
@@ -69,6 +72,22 @@ type SessionArchiveReadParams struct {
 type SessionArchiveReadResult struct {
 	Archive  ArchiveInfo `json:"archive"`
 	Messages []Message   `json:"messages"`
+}
+
+// SessionArchiveRestoreParams names an archive of kind reset (extension).
+type SessionArchiveRestoreParams struct {
+	SessionKey SessionKey `json:"sessionKey"`
+	ID         ArchiveID  `json:"id"`
+}
+
+// SessionArchiveRestoreResult says what the chat holds now.
+type SessionArchiveRestoreResult struct {
+	OK         bool       `json:"ok"`
+	SessionKey SessionKey `json:"sessionKey"`
+	SessionID  SessionID  `json:"sessionId"`
+	Messages   int        `json:"messages"`
+	// Archived is what the chat held before, absent when it was empty: restored, it takes this back.
+	Archived *ArchiveInfo `json:"archived,omitempty"`
 }
 
 // Compaction says that a notice stands where a chat was shortened; its text is the summary that the model reads in place of the rest (extension).

@@ -192,6 +192,7 @@ var Methods = []MethodInfo{
 	{SessionCreate.Name, ScopeChat, []Mode{ModeClient}, true},
 	{SessionDelete.Name, ScopeChat, []Mode{ModeClient}, true},
 	{SessionRestore.Name, ScopeChat, []Mode{ModeClient}, true},
+	{SessionArchiveRestore.Name, ScopeChat, []Mode{ModeClient}, true},
 	{MediaGet.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ApprovalList.Name, ScopeRead, []Mode{ModeClient}, true},
 	{ApprovalAnswer.Name, ScopeApprove, []Mode{ModeClient}, true},

@@ -200,6 +200,21 @@ func (fakeSessions) Archives(_ context.Context, in protocol.SessionParams) (prot
 	return protocol.SessionArchivesResult{SessionKey: in.SessionKey, Archives: []protocol.ArchiveInfo{{ID: "a", SessionID: "s1", Kind: protocol.ArchiveReset, Messages: 1, ArchivedTo: "archive/a"}}}, nil
 }
 
+func (fakeSessions) RestoreArchive(_ context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
+	out := protocol.SessionArchiveRestoreResult{OK: true, SessionKey: in.SessionKey, SessionID: "s1", Messages: 3}
+	switch in.ID {
+	case "":
+		return protocol.SessionArchiveRestoreResult{}, protocol.ErrBadRequest.With("id required")
+	case "none":
+		return protocol.SessionArchiveRestoreResult{}, protocol.ErrNotFound.With("The chat has no archive none")
+	case "busy", "part", "damaged":
+		return protocol.SessionArchiveRestoreResult{}, protocol.ErrConflict.With("It is " + string(in.ID) + ".")
+	case "a":
+		out.Archived = &protocol.ArchiveInfo{ID: "s2", SessionID: "s2", Kind: protocol.ArchiveReset, Messages: 1, ArchivedTo: "archive/s2"}
+	}
+	return out, nil
+}
+
 func (fakeSessions) ReadArchive(_ context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
 	if in.ID == "" {
 		return protocol.SessionArchiveReadResult{}, protocol.ErrBadRequest.With("id required")

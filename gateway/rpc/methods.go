@@ -68,6 +68,7 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.SessionUncompact, keyed(s, ses, s.s.Sessions.Uncompact))
 	handle(all, protocol.SessionArchives, keyed(s, ses, s.s.Sessions.Archives))
 	handle(all, protocol.SessionArchiveRead, keyed(s, func(p *protocol.SessionArchiveReadParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.ReadArchive))
+	handle(all, protocol.SessionArchiveRestore, keyed(s, func(p *protocol.SessionArchiveRestoreParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.RestoreArchive))
 	handle(all, protocol.SessionHistory, keyed(s, ses, s.s.Sessions.History))
 	handle(all, protocol.SessionPreview, keyed(s, func(p *protocol.SessionPreviewParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Preview))
 	handle(all, protocol.SessionCreate, plain(s.s.Sessions.Create))

@@ -28,6 +28,7 @@ type Sessions interface {
 	Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error)
 	Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error)
 	ReadArchive(ctx context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error)
+	RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error)
 	History(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error)
 	Preview(ctx context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error)
 	Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error)

@@ -33,23 +33,8 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 	if err != nil {
 		return protocol.SessionCompactResult{}, m.stored(err)
 	}
-	busy := false
-	var ending <-chan struct{} // of a run that has said its end already
-	if err := m.do(ctx, key, func(s *session) {
-		if s.run != nil {
-			busy, ending = m.liveRun(s.run.run.ID) != nil, s.run.done
-		}
-		if !busy {
-			s.block++
-		}
-	}); err != nil {
+	if err := m.still(ctx, key, "shorten the chat"); err != nil {
 		return protocol.SessionCompactResult{}, err
-	}
-	if busy {
-		return protocol.SessionCompactResult{}, protocol.ErrConflict.With("A run is in progress: wait for its end or send /stop, then shorten the chat.")
-	}
-	if ending != nil {
-		<-ending
 	}
 	defer m.unblock(key)
 	msgs, err := m.store.Messages(ctx, key, 0, 0)
@@ -78,6 +63,29 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 	}
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
 	return out, nil
+}
+
+// still keeps runs of a chat from starting until unblock. While one is in progress it is a protocol.ErrConflict that says what was to be done.
+func (m *Manager) still(ctx context.Context, key protocol.SessionKey, what string) error {
+	busy := false
+	var ending <-chan struct{} // of a run that has said its end already
+	if err := m.do(ctx, key, func(s *session) {
+		if s.run != nil {
+			busy, ending = m.liveRun(s.run.run.ID) != nil, s.run.done
+		}
+		if !busy {
+			s.block++
+		}
+	}); err != nil {
+		return err
+	}
+	if busy {
+		return protocol.ErrConflict.With("A run is in progress: wait for its end or send /stop, then " + what + ".")
+	}
+	if ending != nil {
+		<-ending
+	}
+	return nil
 }
 
 // Uncompact takes the last shortening back.

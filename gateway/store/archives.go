@@ -24,6 +24,8 @@ type Archive struct {
 	Usage       protocol.Usage
 	CreatedAt   int64
 	Size        int64
+	// Cut is up to where the stretch had been shortened when it went to the archive; -1 is not known.
+	Cut int64
 }
 
 type archiveRow struct {
@@ -37,6 +39,7 @@ type archiveRow struct {
 	Usage      string
 	CreatedAt  int64 `gorm:"autoCreateTime:false"`
 	Size       int64
+	Cut        int64
 }
 
 func (archiveRow) TableName() string { return "archives" }
@@ -44,7 +47,7 @@ func (archiveRow) TableName() string { return "archives" }
 func (r archiveRow) archive() (Archive, error) {
 	a := Archive{
 		ID: protocol.ArchiveID(r.ID), Key: protocol.SessionKey(r.SessionKey), Session: protocol.SessionID(r.SessionID), Agent: agentOf(protocol.SessionKey(r.SessionKey)),
-		Kind: r.Kind, First: r.First, Last: r.Last, Messages: r.Messages, CreatedAt: r.CreatedAt, Size: r.Size,
+		Kind: r.Kind, First: r.First, Last: r.Last, Messages: r.Messages, CreatedAt: r.CreatedAt, Size: r.Size, Cut: r.Cut,
 	}
 	if err := json.Unmarshal([]byte(r.Usage), &a.Usage); err != nil {
 		return a, fmt.Errorf("read archive %s: %w", r.ID, err)
@@ -62,8 +65,20 @@ func shelve(tx *gorm.DB, a *Archive) error {
 	a.Messages, a.Agent = int(n), agentOf(a.Key)
 	return tx.Create(&archiveRow{
 		ID: string(a.ID), SessionKey: string(a.Key), SessionID: string(a.Session), Kind: a.Kind, First: a.First, Last: a.Last,
-		Messages: a.Messages, Usage: text(a.Usage), CreatedAt: a.CreatedAt,
+		Messages: a.Messages, Usage: text(a.Usage), CreatedAt: a.CreatedAt, Cut: a.Cut,
 	}).Error
+}
+
+// shelveAll writes down that the present stretch of a session is in the archive. Without a message there is no archive: its ID is empty.
+func shelveAll(tx *gorm.DB, row sessionRow, s Session, now int64) (Archive, error) {
+	if row.NextSeq <= 1 {
+		return Archive{}, nil
+	}
+	a := Archive{
+		ID: protocol.ArchiveID(s.ID), Key: s.Key, Session: s.ID, Kind: protocol.ArchiveReset, First: 1, Last: row.NextSeq - 1,
+		Usage: s.Usage, CreatedAt: now, Cut: s.Cut,
+	}
+	return a, shelve(tx, &a)
 }
 
 // Reset begins a new stretch of a conversation: old is the session as it was, the archive what it held, under its old id. Without a message there is
@@ -77,12 +92,8 @@ func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protoc
 		if old, err = row.session(); err != nil {
 			return err
 		}
-		a = Archive{}
-		if row.NextSeq > 1 {
-			a = Archive{ID: protocol.ArchiveID(old.ID), Key: key, Session: old.ID, Kind: protocol.ArchiveReset, First: 1, Last: row.NextSeq - 1, Usage: old.Usage, CreatedAt: now}
-			if err := shelve(tx, &a); err != nil {
-				return err
-			}
+		if a, err = shelveAll(tx, row, old, now); err != nil {
+			return err
 		}
 		next := old
 		next.ID, next.Previous = newID, append(next.Previous[:len(next.Previous):len(next.Previous)], old.ID)

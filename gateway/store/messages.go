@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,8 +85,8 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 		}
 		if m.Role == protocol.RoleUser {
 			ses.DeletedAt = 0
-			if ses.FirstText == "" && m.Origin != protocol.OriginEvent { // a chat is not called by what nobody said
-				ses.FirstText = cut(strings.Join(strings.Fields(plain), " "), maxFirstText)
+			if ses.FirstText == "" {
+				ses.FirstText = firstText(*m, plain)
 			}
 		}
 	}
@@ -143,6 +144,9 @@ func (s *Store) Messages(ctx context.Context, key protocol.SessionKey, before in
 	return msgs, err
 }
 
+// errDamaged is about a message that is not what was stored.
+var errDamaged = errors.New("read message")
+
 func loadMessages(db *gorm.DB, id protocol.SessionID, from, before int64, limit int) ([]protocol.Message, error) {
 	q := db.Model(&messageRow{}).Where("session_id = ? AND seq >= ?", string(id), from).Order("seq DESC")
 	if before > 0 {
@@ -158,7 +162,7 @@ func loadMessages(db *gorm.DB, id protocol.SessionID, from, before int64, limit 
 	msgs := make([]protocol.Message, len(texts))
 	for i, t := range texts {
 		if err := json.Unmarshal([]byte(t), &msgs[len(texts)-1-i]); err != nil {
-			return nil, fmt.Errorf("read message: %w", err)
+			return nil, fmt.Errorf("%w: %w", errDamaged, err)
 		}
 	}
 	return msgs, nil

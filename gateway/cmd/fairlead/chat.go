@@ -142,7 +142,7 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	defer func() { cancel(); <-feedDone }()
 	select {
 	case s := <-ch.resync:
-		ch.session = cmp.Or(ch.session, s.Status.MainSession, protocol.MainSession)
+		ch.session = cmp.Or(ch.session, mainOf(s.Status))
 	case err := <-feedDone:
 		feedDone <- nil
 		return err
@@ -179,6 +179,11 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 			return err
 		}
 	}
+}
+
+// mainOf is the chat that is meant where none was named.
+func mainOf(s protocol.Status) protocol.SessionKey {
+	return cmp.Or(s.MainSession, protocol.MainSession)
 }
 
 // ask sends a message and follows its run to the end.

@@ -57,7 +57,7 @@ Exit codes
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	root.AddCommand(gatewayCommand(&o), nodeCommand(&o), chatCommand(&o), searchCommand(&o), toolsCommand(&o), configCommand(&o),
 		tokenCommand(&o), skillsCommand(&o), channelsCommand(&o), statusCommand(&o), logsCommand(&o), doctorCommand(&o), journalCommand(&o), approvalsCommand(&o), auditCommand(&o), sendCommand(&o), transfersCommand(&o))
-	root.AddCommand(nodesCommand(&o), pairCommand(&o), networkCommand(&o))
+	root.AddCommand(sessionsCommand(&o), nodesCommand(&o), pairCommand(&o), networkCommand(&o))
 	usageArgs(root)
 	return root
 }

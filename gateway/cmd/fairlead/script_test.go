@@ -91,6 +91,13 @@ func TestCommands(t *testing.T) {
 				}
 				ts.Fatalf("%d questions are open, not %s", len(list.Approvals), args[0])
 			},
+			// archived: $ARCHIVE is the newest earlier conversation of the main chat.
+			"archived": func(ts *testscript.TestScript, neg bool, args []string) {
+				var list protocol.SessionArchivesResult
+				ts.Check(ts.Exec("fairlead", "sessions", "archives", "--json"))
+				ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
+				ts.Setenv("ARCHIVE", string(list.Archives[0].ID))
+			},
 			// online NODE: waits until the machine is connected.
 			"online": func(ts *testscript.TestScript, neg bool, args []string) {
 				for range 200 {

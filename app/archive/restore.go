@@ -1,0 +1,40 @@
+package archive
+
+import (
+	"context"
+	"time"
+
+	"fairlead/app/bind"
+	"fairlead/gateway/protocol"
+)
+
+// undoFor is how long taking it back is offered in the window; the page can do it later as well.
+const undoFor = 15 * time.Second
+
+// bringBack goes on with a conversation of the archive, and offers to take that back.
+func (p *Page) bringBack(a protocol.ArchiveInfo) {
+	button := p.bring
+	button.Disable()
+	p.restore(a.ID, func(before protocol.ArchiveID) {
+		var undo func()
+		if before != "" {
+			undo = func() { p.restore(before, func(protocol.ArchiveID) {}, func() {}) }
+		}
+		if p.ctx.Err() == nil { // the person has not gone elsewhere
+			p.toChat()
+		}
+		p.h.Undo("The chat goes on with the earlier conversation.", undo, time.Now().Add(undoFor))
+	}, button.Enable)
+}
+
+func (p *Page) restore(id protocol.ArchiveID, done func(before protocol.ArchiveID), failed func()) {
+	bind.Go(context.WithoutCancel(p.ctx), func(ctx context.Context) (protocol.ArchiveID, error) { return p.app.BringBack(ctx, p.key, id) },
+		func(before protocol.ArchiveID, err error) {
+			if err != nil {
+				failed()
+				p.h.Say("The conversation was not brought back: " + err.Error())
+				return
+			}
+			done(before)
+		})
+}

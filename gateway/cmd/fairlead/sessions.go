@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+func sessionsCommand(o *options) *cobra.Command {
+	cmd := &cobra.Command{Use: "sessions", Short: "List chats and their earlier conversations, bring one back"}
+	var session string
+	list := &cobra.Command{
+		Use: "list", Short: "List the chats, newest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.SessionsList, protocol.SessionsListParams{})
+				if err != nil {
+					return err
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), r)
+				}
+				return printSessions(cmd.OutOrStdout(), r)
+			})
+		},
+	}
+	archives := &cobra.Command{
+		Use: "archives", Short: "List what a chat held before it was begun afresh", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				key, err := c.sessionOr(ctx, session)
+				if err != nil {
+					return err
+				}
+				r, err := client.Call(ctx, c.Client, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
+				if err != nil {
+					return err
+				}
+				if o.json {
+					return printJSON(cmd.OutOrStdout(), r)
+				}
+				return printArchives(cmd.OutOrStdout(), r)
+			})
+		},
+	}
+	restore := &cobra.Command{
+		Use: "restore ARCHIVE", Short: "Go on with an earlier conversation of a chat", Args: cobra.ExactArgs(1),
+		Long: `Makes an earlier conversation the chat's present one again. What the chat holds now is kept as an earlier conversation, and can be brought
+back in the same way.`,
+		Example: "  fairlead sessions archives\n  fairlead sessions restore 0190f0c5-2c3e-7d31-9b1e-6a3c0e7d1a10",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				key, err := c.sessionOr(ctx, session)
+				if err != nil {
+					return err
+				}
+				r, err := client.Call(ctx, c.Client, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])})
+				if err != nil {
+					return err
+				}
+				out := cmd.OutOrStdout()
+				if o.json {
+					return printJSON(out, r)
+				}
+				fmt.Fprintf(out, "The chat goes on with that conversation: %d messages.\n", r.Messages)
+				if a := r.Archived; a != nil {
+					fmt.Fprintf(out, "What it held before is kept; this brings it back: fairlead sessions restore %s --session %s\n", a.ID, r.SessionKey)
+				}
+				return nil
+			})
+		},
+	}
+	for _, c := range []*cobra.Command{archives, restore} {
+		c.Flags().StringVar(&session, "session", "", "which chat (default: the main one)")
+	}
+	cmd.AddCommand(list, archives, restore)
+	return cmd
+}
+
+// sessionOr is the chat that was named, or else the main one.
+func (c *connection) sessionOr(ctx context.Context, named string) (protocol.SessionKey, error) {
+	if named != "" {
+		return protocol.SessionKey(named), nil
+	}
+	s, err := client.Call(ctx, c.Client, protocol.StatusGet, protocol.Empty{})
+	return mainOf(s), err
+}
+
+func printSessions(out io.Writer, r protocol.SessionsListResult) error {
+	if len(r.Sessions) == 0 {
+		fmt.Fprintln(out, "No chats.")
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, s := range r.Sessions {
+		fmt.Fprintf(w, "%s\t%s\t%d messages\t%s\n", time.UnixMilli(s.LastActiveAt).Format("2006-01-02 15:04"), s.SessionKey, s.MessageCount, clean(s.Title))
+	}
+	return w.Flush()
+}
+
+func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	n := 0
+	for _, a := range r.Archives {
+		if a.Kind == protocol.ArchiveReset { // parts of a conversation come back with it
+			n++
+			fmt.Fprintf(w, "%s\t%s\t%d messages\n", a.ID, time.UnixMilli(a.CreatedAt).Format("2006-01-02 15:04"), a.Messages)
+		}
+	}
+	if n == 0 {
+		fmt.Fprintf(out, "The chat %s was never begun afresh.\n", r.SessionKey)
+	}
+	return w.Flush()
+}

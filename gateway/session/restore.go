@@ -1,0 +1,47 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"fairlead/gateway/protocol"
+)
+
+// RestoreArchive goes on with a conversation that the chat held before it was begun afresh. What it holds now goes to the archive first.
+func (m *Manager) RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
+	var out protocol.SessionArchiveRestoreResult
+	if in.ID == "" {
+		return out, protocol.ErrBadRequest.With("id required")
+	}
+	key := m.Canonical(in.SessionKey)
+	if _, err := m.store.Archive(ctx, key, in.ID); err != nil { // before a chat is kept from running
+		return out, err
+	}
+	if err := m.still(ctx, key, "bring the earlier conversation back"); err != nil {
+		return out, err
+	}
+	defer m.unblock(key)
+	back, old, err := m.store.RestoreArchive(ctx, key, in.ID, m.now())
+	if err != nil {
+		return out, m.stored(err)
+	}
+	ctx = context.WithoutCancel(ctx) // what follows belongs to what is done
+	out = protocol.SessionArchiveRestoreResult{OK: true, SessionKey: key, SessionID: back.Session, Messages: back.Messages}
+	if old.ID != "" {
+		info := archiveInfo(old)
+		info.ArchivedTo = m.keepArchive(ctx, old)
+		out.Archived = &info
+	}
+	// The file is written again when the conversation goes to the archive again.
+	if err := os.Remove(filepath.Join(m.opts.Home, filepath.FromSlash(archivePath(back.ID)))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		slog.Warn("The file of an archive that is none any more could not be removed", "session", key, "err", err)
+	}
+	err = m.store.DropGrants(ctx, key)
+	m.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
+	m.publishSession(key)
+	return out, m.stored(err)
+}

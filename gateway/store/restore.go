@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"fairlead/gateway/protocol"
+)
+
+// archivePage is how many messages of an archive are in memory at once.
+const archivePage = 500
+
+// RestoreArchive makes an archived stretch of a session the present one again, under its old id: it is no archive any more. What was the present one
+// goes to the archive first, unless it is empty: then old.ID is empty. An archive that is only a part of a stretch, or of which messages are missing
+// or cannot be read, is a protocol.ErrConflict, and nothing is changed.
+func (s *Store) RestoreArchive(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID, now int64) (back, old Archive, err error) {
+	if back, err = s.Archive(ctx, key, id); err != nil {
+		return back, old, err
+	}
+	if back.Kind != protocol.ArchiveReset {
+		return back, old, protocol.ErrConflict.With("This archive is a part of a conversation that was shortened; session.uncompact takes that back.")
+	}
+	first, err := s.checkArchive(ctx, back)
+	if err != nil {
+		return back, old, err
+	}
+	err = s.write(ctx, "restore archive", func(tx *gorm.DB) error {
+		row, err := findSession(tx, key)
+		if err != nil {
+			return err
+		}
+		next, err := row.session()
+		if err != nil {
+			return err
+		}
+		gone := tx.Where("id = ? AND session_key = ?", string(id), string(key)).Delete(&archiveRow{})
+		if gone.Error != nil {
+			return gone.Error
+		}
+		if gone.RowsAffected == 0 {
+			return protocol.ErrNotFound.With(fmt.Sprintf("The chat has no archive %s", id))
+		}
+		if old, err = shelveAll(tx, row, next, now); err != nil {
+			return err
+		}
+		if old.ID != "" {
+			next.Previous = append(slices.Clone(next.Previous), next.ID)
+		}
+		next.Previous = slices.DeleteFunc(slices.Clone(next.Previous), func(id protocol.SessionID) bool { return id == back.Session })
+		next.ID, next.FirstText, next.Usage, next.ContextTokens = back.Session, first, back.Usage, 0
+		if next.Cut, next.MessageCount, err = wasCut(tx, back); err != nil {
+			return err
+		}
+		next.UpdatedAt, next.LastActiveAt, next.DeletedAt = now, now, 0
+		row.fill(next)
+		row.NextSeq = back.Last + 1
+		return tx.Save(&row).Error
+	})
+	return back, old, err
+}
+
+// wasCut tells up to where a stretch had been shortened, and how many messages followed. Of an archive that does not know, the newest shortening counts:
+// it can be taken back.
+func wasCut(tx *gorm.DB, a Archive) (through int64, left int, err error) {
+	if through = a.Cut; through < 0 {
+		err = tx.Model(&archiveRow{}).Select("coalesce(max(last), 0)").Where("session_id = ? AND kind = ?", string(a.Session), protocol.ArchiveCompact).Scan(&through).Error
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	var n int64
+	err = tx.Model(&messageRow{}).Where("session_id = ? AND seq > ?", string(a.Session), through).Count(&n).Error
+	return through, int(n), err
+}
+
+// checkArchive reads an archive whole, and returns the words that its chat is called by.
+func (s *Store) checkArchive(ctx context.Context, a Archive) (first string, err error) {
+	n := 0
+	for from := a.First; from <= a.Last; from += archivePage {
+		part := a
+		part.First, part.Last = from, min(from+archivePage-1, a.Last)
+		msgs, err := s.ArchiveMessages(ctx, part, 0, 0)
+		switch {
+		case errors.Is(err, errDamaged):
+			return "", protocol.ErrConflict.With(fmt.Sprintf("The archive %s is damaged: one of its messages from %d to %d cannot be read. Nothing was changed.", a.ID, part.First, part.Last))
+		case err != nil:
+			return "", err
+		}
+		n += len(msgs)
+		for _, m := range msgs {
+			if first == "" {
+				first = firstText(m, m.Content.Text())
+			}
+		}
+	}
+	if n != a.Messages {
+		return "", protocol.ErrConflict.With(fmt.Sprintf("The archive %s is damaged: %d of its %d messages are there. Nothing was changed.", a.ID, n, a.Messages))
+	}
+	return first, nil
+}
+
+// firstText is what a chat is called that begins with the message, or empty: it is not called by what nobody said.
+func firstText(m protocol.Message, plain string) string {
+	if m.Role != protocol.RoleUser || m.Origin == protocol.OriginEvent {
+		return ""
+	}
+	return cut(strings.Join(strings.Fields(plain), " "), maxFirstText)
+}
