@@ -99,8 +99,13 @@ func (s *shell) droppedFiles(from protocol.NodeID, paths []string, at fyne.Posit
 	if !ok || to == from {
 		return
 	}
+	s.sendBetween(from, paths, to, "")
+}
+
+// sendBetween sends files from one machine into a folder of another; an empty one is its workspace.
+func (s *shell) sendBetween(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
 	bind.Go(s.ctx, func(ctx context.Context) (protocol.Transfer, error) {
-		return s.b.state.SendBetween(ctx, from, paths, to, "")
+		return s.b.state.SendBetween(ctx, from, paths, to, dir)
 	}, s.sending)
 }
 

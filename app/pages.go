@@ -43,10 +43,14 @@ func (s *shell) pages() []page {
 			return p.Box
 		}},
 		{"folder", filesTitle, func(ctx context.Context) fyne.CanvasObject {
-			p := files.New(ctx, s.b.state, files.Handlers{
+			last := s.b.prefs.get()
+			p := files.NewPair(ctx, s.b.state, files.Handlers{
 				Say: s.say, Undo: s.offerUndo, Copy: s.app.Clipboard().SetContent, Fetch: s.fetch,
-				Place: func(id protocol.NodeID) { s.place = id }, Open: s.opener(), Drop: s.droppedFiles,
-				Sort: s.b.prefs.get().Files, Sorted: func(by state.FileSort) { s.b.prefs.update(func(r *remembered) { r.Files = by }) },
+				Place: func(id protocol.NodeID) { s.place = id }, Open: s.opener(), Drop: s.droppedFiles, Send: s.sendBetween,
+				Two: last.FilesTwo, Right: last.FilesRight, Paired: func(two bool, right protocol.NodeID) {
+					s.b.prefs.update(func(r *remembered) { r.FilesTwo, r.FilesRight = two, right })
+				},
+				Sort: last.Files, Sorted: func(by state.FileSort) { s.b.prefs.update(func(r *remembered) { r.Files = by }) },
 			})
 			s.files = p
 			if file := s.file; file != "" {

@@ -33,7 +33,9 @@ type remembered struct {
 	Listen    string   `json:"listen,omitempty"`
 	Hidden    bool     `json:"startHidden,omitempty"`
 
-	Files state.FileSort `json:"files,omitzero"` // the order of lists of files
+	Files      state.FileSort  `json:"files,omitzero"` // the order of lists of files
+	FilesTwo   bool            `json:"filesTwo,omitempty"`
+	FilesRight protocol.NodeID `json:"filesRight,omitempty"` // what the second list shows
 }
 
 // confined is how far the agent reaches on this computer; what is empty is as a node has it by itself.

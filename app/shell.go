@@ -50,7 +50,7 @@ type shell struct {
 	pageEnd   context.CancelFunc // nil while there is none
 	machine   protocol.NodeID    // that the page of machines shows; empty is all
 	file      string             // that the page of files opens with
-	files     *files.Page        // the page of files, while it is shown
+	files     *files.Pair        // the page of files, while it is shown
 	place     protocol.NodeID    // whose files the page of files shows; empty is the agent's own
 	// dropOn is the machine at a place of the page, for what is dropped there; nil where there are none.
 	dropOn func(fyne.Position) protocol.NodeID
@@ -140,6 +140,9 @@ func (s *shell) shortcuts() {
 	shortcut(s.window, fyne.KeyQ, s.quit)
 	shortcut(s.window, fyne.KeyPeriod, func() { s.pane.Stop() })
 	s.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		if e.Name == fyne.KeyF3 && s.files != nil {
+			s.files.Toggle()
+		}
 		if e.Name == fyne.KeyEscape {
 			if s.drawer.Visible() {
 				s.toggleDrawer()

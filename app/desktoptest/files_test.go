@@ -90,14 +90,7 @@ func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 		t.Fatal(err)
 	}
 	sums := map[string][32]byte{}
-	write := func(name string, size int) {
-		data := make([]byte, size)
-		rand.Read(data)
-		sums[name] = sha256.Sum256(data)
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(name string, size int) { sums[name] = noise(t, filepath.Join(dir, name), size) }
 	write("holiday.bin", 256<<20)
 	write("letter.bin", 3<<20)
 	write("poem.bin", 1000)
@@ -152,4 +145,85 @@ func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 	p.click(rows["Machines"])
 	p.drag(take("letter"), p.waitTextIn(mainWindow, "server", right))
 	arrives("letter.bin")
+}
+
+// noise writes a file that is like no other and returns its hash.
+func noise(t *testing.T, path string, size int) [32]byte {
+	t.Helper()
+	data := make([]byte, size)
+	rand.Read(data)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return sha256.Sum256(data)
+}
+
+// TestFilesAreDraggedBetweenTheListsOfTwoMachines drags a file from one machine's list to another's, sees it on its way and in the other list, and drags it
+// from there onto a folder of the first.
+func TestFilesAreDraggedBetweenTheListsOfTwoMachines(t *testing.T) {
+	p := start(newDesktop(t))
+	c := p.gateway()
+	p.clickText(mainWindow, "Begin now")
+	attic, cellar := p.machine(c, "attic"), p.machine(c, "cellar")
+	sum := noise(t, filepath.Join(attic, "holiday.bin"), 128<<20)
+	noise(t, filepath.Join(attic, "photos", "beach.bin"), 10)
+	noise(t, filepath.Join(cellar, "winter.bin"), 10)
+
+	p.place(mainWindow, 0, 30, 1270, 720)
+	half := func(i int) func(window) window { // of what is beside the sidebar
+		return func(w window) window {
+			w.x, w.w = w.x+240, w.w-240
+			w.x, w.w = w.x+i*w.w/2, w.w/2
+			return w
+		}
+	}
+	right := func(w window) window { w.x, w.w = w.x+240, w.w-240; return w }
+	p.click(p.waitTextIn(mainWindow, "Files", left))
+	p.click(p.waitTextIn(mainWindow, "agent's own", right))
+	p.click(p.waitTextIn(mainWindow, "attic", right))
+	p.waitTextIn(mainWindow, "holiday", right)
+	p.keys("F3")
+	p.waitTextIn(mainWindow, "winter", half(1))
+	p.shot("two-lists")
+
+	arrives := func(path string) {
+		t.Helper()
+		p.until("the file "+path, func() bool {
+			data, err := os.ReadFile(path)
+			return err == nil && sha256.Sum256(data) == sum
+		})
+	}
+	list := func() (l []protocol.Transfer) {
+		r, err := client.Call(context.Background(), c, protocol.TransferList, protocol.TransferListParams{})
+		if err == nil {
+			l = r.Transfers
+		}
+		return l
+	}
+	to := p.waitTextIn(mainWindow, "winter", half(1)).Add(image.Pt(0, 160))
+	p.drag(p.waitTextIn(mainWindow, "holiday", half(0)), to)
+	p.until("a transfer on its way", func() bool {
+		l := list()
+		if len(l) == 0 || l[0].State != protocol.TransferRunning {
+			return false
+		}
+		_, err := client.Call(context.Background(), c, protocol.TransferPause, protocol.TransferParams{ID: l[0].ID})
+		return err == nil
+	})
+	p.click(p.waitTextIn(mainWindow, "Transfers", left))
+	resume := p.waitTextIn(mainWindow, "Resume", right)
+	p.shot("between-on-its-way")
+	p.click(resume)
+	arrives(filepath.Join(cellar, "holiday.bin"))
+
+	// Back onto a folder of the other: the page is as it was left.
+	p.click(p.waitTextIn(mainWindow, "Files", left))
+	from := p.waitTextIn(mainWindow, "holiday", half(1))
+	onto := p.waitTextIn(mainWindow, "photos", half(0))
+	p.shot("both-have-it")
+	p.drag(from, onto)
+	arrives(filepath.Join(attic, "photos", "holiday.bin"))
 }

@@ -12,7 +12,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
-	"fairlead/gateway/protocol"
 )
 
 // buttons makes those for what is chosen.
@@ -64,6 +63,8 @@ func (p *Page) key(e *fyne.KeyEvent) {
 		p.startRename()
 	case fyne.KeyDelete:
 		p.trash()
+	case fyne.KeyF3:
+		p.pair.Toggle()
 	case fyne.KeyF5:
 		p.m.Reload()
 	case fyne.KeyEscape:
@@ -192,68 +193,4 @@ func (p *Page) menu(at fyne.Position) {
 		add("New folder", p.changes(), p.newFolder)
 	}
 	widgets.ShowMenuAt(p.list, at, items)
-}
-
-// At is the folder that lies at a place of the window, as an absolute path: the row's that is there, else the one that is shown. ok is false beside
-// the list, and where nothing can be put.
-func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
-	if dir, ok = p.folderAt(at); !ok || !p.changes() {
-		return "", "", false
-	}
-	return p.view.Place, p.whole(dir), true
-}
-
-func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
-	if p.viewer != nil || p.view.Place == "" || p.view.Problem != "" || !p.view.Serves {
-		return "", false
-	}
-	from, size := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.body), p.body.Size()
-	if at.X < from.X || at.Y < from.Y || at.X > from.X+size.Width || at.Y > from.Y+size.Height {
-		return "", false
-	}
-	if e, on := p.list.entryAt(at); on && e.Dir {
-		return e.Path, true
-	}
-	return p.view.Dir, true
-}
-
-// dropped ends dragging from the list: on a folder of it what was dragged is moved there, anywhere else the window decides.
-func (p *Page) dropped() {
-	at := p.drag
-	p.drag = fyne.Position{}
-	chosen := p.list.chosen()
-	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
-		return
-	}
-	if dir, ok := p.folderAt(at); ok {
-		if dir != p.view.Dir && p.changes() {
-			p.moveTo(chosen, dir)
-		}
-		return
-	}
-	if p.h.Drop != nil {
-		paths := make([]string, len(chosen))
-		for i, e := range chosen {
-			paths[i] = p.whole(e.Path)
-		}
-		p.h.Drop(p.view.Place, paths, at)
-	}
-}
-
-func (p *Page) moveTo(list []state.FileEntry, dir string) {
-	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) {
-		for _, e := range list {
-			if e.Path == dir {
-				continue
-			}
-			if err := p.m.Move(ctx, e.Path, strings.TrimSuffix(dir, "/")+"/"+e.Name()); err != nil {
-				return struct{}{}, err
-			}
-		}
-		return struct{}{}, nil
-	}, func(_ struct{}, err error) {
-		if err != nil {
-			p.fail("Not everything was moved", err)
-		}
-	})
 }

@@ -31,11 +31,17 @@ type Handlers struct {
 	// Sort is the order to begin with; Sorted hears of another one.
 	Sort   state.FileSort
 	Sorted func(state.FileSort)
-	// Drop takes files of a machine that were dragged from the list to somewhere else in the window; Over says whether something there takes them.
+	// Drop takes files of a machine that were dragged from the list to somewhere else in the window.
 	Drop func(from protocol.NodeID, paths []string, at fyne.Position)
+	// Send takes files of a machine that were dragged to another one's list, into a folder there.
+	Send func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string)
+	// Two begins with two lists, of which the right one shows Right; Paired hears of another choice.
+	Two    bool
+	Right  protocol.NodeID
+	Paired func(two bool, right protocol.NodeID)
 }
 
-// Page is the page. It belongs to the GUI thread.
+// Page is one list of files with what belongs to it. It belongs to the GUI thread.
 type Page struct {
 	ctx context.Context
 	app *state.App
@@ -53,6 +59,9 @@ type Page struct {
 	note   *widgets.Text
 	acts   []*widgets.Button // what can be done with what is chosen
 	drag   fyne.Position     // where files are dragged
+	pair   *Pair             // whose list it is; nil is none
+	beside bool              // another list is shown beside it
+	aim    *widgets.Rect     // frames the list while what is dragged would go there
 	away   bool              // the machine is
 	follow string            // a path to choose as soon as it is in the list
 	rename string            // a path whose name is to be changed as soon as it is in the list
@@ -78,7 +87,9 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.view.Loading = true
 	p.list = newTable()
 	p.list.onOpen, p.list.onPick, p.list.onKey, p.list.onMenu, p.list.onRename = p.choose, p.picked, p.key, p.menu, p.renamed
-	p.list.onDrag = func(at fyne.Position) { p.drag = at }
+	p.aim = widgets.NewRect("", look.ColorAccent, look.Corner)
+	p.list.onDrag = p.dragged
+	p.list.onFocus = func() { p.pair.turn(p) }
 	p.list.onDrop = func(fyne.Position) { p.dropped() }
 	p.filter.OnChanged = p.m.Narrow
 	p.filter.OnCancel = func() { p.focus() }
@@ -223,11 +234,11 @@ func (p *Page) draw() {
 	}
 	p.viewer.close()
 	p.viewer = nil
-	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0)
+	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", p.frame())
 	if now == p.drawn {
 		return
 	}
-	framed := strings.HasPrefix(p.drawn, "list") && strings.HasSuffix(p.drawn, fmt.Sprint(v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0))
+	framed := strings.HasPrefix(p.drawn, "list") && strings.HasSuffix(p.drawn, p.frame())
 	p.drawn = now
 	var o fyne.CanvasObject = container.NewBorder(p.heads.box, nil, nil, nil, p.list)
 	switch {
@@ -240,7 +251,8 @@ func (p *Page) draw() {
 	case len(v.Entries) == 0:
 		o = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("folder", "This folder is empty", "")))
 	}
-	p.body.Objects = []fyne.CanvasObject{o}
+	p.aim.Hide()
+	p.body.Objects = []fyne.CanvasObject{o, p.aim}
 	p.body.Refresh()
 	if framed {
 		return // the frame with its fields stays
@@ -249,23 +261,58 @@ func (p *Page) draw() {
 	if v.Dir == "" {
 		up.Hide()
 	}
-	actions := []fyne.CanvasObject{widgets.NewQuiet("", "reset", p.m.Reload), p.place}
-	if v.Serves && len(v.Changed) > 0 {
-		actions = append(actions, widgets.NewQuiet("Changes", "edit", func() { p.changesOf("") }))
-	}
 	row := []fyne.CanvasObject{up, p.way.box}
 	switch {
-	case v.Place == "":
-		actions = append(actions, widgets.NewButton("New file", "plus", p.create))
 	case v.Serves && !v.Fixed:
 		for _, b := range p.acts {
 			row = append(row, b)
 		}
-		row = append(row, widgets.NewButton("New folder", "plus", p.newFolder))
+		name := "New folder"
+		if p.beside {
+			name = ""
+		}
+		row = append(row, widgets.NewButton(name, "plus", p.newFolder))
 	}
 	top := widgets.Col(look.Inside, p.filter, widgets.Row(look.Inside, 1, row...))
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Files", container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, top), p.note, nil, nil, p.body), actions...)}
+	p.Box.Objects = []fyne.CanvasObject{p.head(container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, top), p.note, nil, nil, p.body))}
 	p.Box.Refresh()
+}
+
+// frame says in a word which parts stand around the list.
+func (p *Page) frame() string {
+	v := p.view
+	return fmt.Sprint(v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0, p.beside, p.pair.room())
+}
+
+// head puts what is above a list there: its machine, and what can be done with the whole of it. Of two lists each has only pictures on its buttons.
+func (p *Page) head(body fyne.CanvasObject) fyne.CanvasObject {
+	words := func(text string) string {
+		if p.beside {
+			return ""
+		}
+		return text
+	}
+	actions := []fyne.CanvasObject{widgets.NewQuiet("", "reset", p.m.Reload)}
+	if !p.beside {
+		actions = append(actions, p.place)
+	}
+	switch {
+	case p.view.Place == "":
+		actions = append(actions, widgets.NewButton(words("New file"), "plus", p.create))
+	case p.view.Serves && len(p.view.Changed) > 0:
+		actions = append(actions, widgets.NewQuiet(words("Changes"), "edit", func() { p.changesOf("") }))
+	}
+	switch {
+	case p.beside && p.pair.right == p:
+		actions = append(actions, widgets.NewQuiet("", "cross", p.pair.Toggle))
+	case p.pair.room():
+		actions = append(actions, widgets.NewQuiet("", "columns", p.pair.Toggle))
+	}
+	if !p.beside {
+		return widgets.NewPage("Files", body, actions...)
+	}
+	row := widgets.Row(look.Gap, 1, append([]fyne.CanvasObject{p.place, container.NewStack()}, actions...)...)
+	return widgets.Inset(look.Group, look.Group, 0, look.Group, container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, row), nil, nil, nil, body))
 }
 
 // create begins a file of the agent.

@@ -47,6 +47,7 @@ type drawn struct {
 	editing bool
 	below   bool
 	hovered bool
+	aimed   bool
 }
 
 func newRow(t *table) *row {
@@ -72,7 +73,7 @@ func (r *row) set(i int) {
 	e := r.t.entries[i]
 	now := drawn{
 		entry: e, mark: r.t.marks[e.Path], picked: r.t.pick.Has(i), cursor: r.t.focused && r.t.pick.At() == i, editing: r.t.editing == e.Path, below: r.t.below,
-		hovered: r.hovered,
+		hovered: r.hovered, aimed: e.Dir && r.t.aim != "" && r.t.aim == e.Path,
 	}
 	if now == r.shown {
 		return
@@ -83,10 +84,10 @@ func (r *row) set(i int) {
 	switch {
 	case now.picked:
 		r.ground.Fill = look.ColorSelected
-	case now.hovered:
+	case now.hovered || now.aimed:
 		r.ground.Fill = look.ColorHover
 	}
-	if now.cursor {
+	if now.cursor || now.aimed {
 		r.ground.Line = look.ColorAccent
 	}
 	r.ground.Refresh()

@@ -23,6 +23,7 @@ type table struct {
 	pick    state.Pick
 	editing string // the path whose name is being changed; empty is none
 	focused bool
+	aim     string // the path of the folder onto which something is dragged; empty is none
 	now     func() time.Time
 
 	onOpen   func(state.FileEntry)
@@ -32,6 +33,7 @@ type table struct {
 	onKey    func(*fyne.KeyEvent) // what the list does not use
 	onDrag   func(at fyne.Position)
 	onDrop   func(at fyne.Position)
+	onFocus  func()
 }
 
 func newTable() *table {
@@ -114,6 +116,14 @@ func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
 	return t.entries[i], true
 }
 
+// aimAt shows onto which folder something is dragged; an empty path is none.
+func (t *table) aimAt(path string) {
+	if t.aim != path {
+		t.aim = path
+		t.Refresh()
+	}
+}
+
 func (t *table) picked() {
 	t.Refresh()
 	if t.onPick != nil {
@@ -129,7 +139,13 @@ func modifiers() fyne.KeyModifier {
 }
 
 // FocusGained implements fyne.Focusable.
-func (t *table) FocusGained() { t.focused = true; t.Refresh() }
+func (t *table) FocusGained() {
+	t.focused = true
+	t.Refresh()
+	if t.onFocus != nil {
+		t.onFocus()
+	}
+}
 
 // FocusLost implements fyne.Focusable.
 func (t *table) FocusLost() { t.focused = false; t.Refresh() }

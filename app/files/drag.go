@@ -1,0 +1,158 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// At is the folder that lies at a place of the window, as an absolute path: the row's that is there, else the one that is shown. ok is false beside
+// the list, and where nothing can be put.
+func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
+	if dir, ok = p.folderAt(at); !ok || !p.changes() {
+		return "", "", false
+	}
+	return p.view.Place, p.whole(dir), true
+}
+
+func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
+	if p.viewer != nil || p.view.Place == "" || p.view.Problem != "" || !p.view.Serves {
+		return "", false
+	}
+	from, size := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.body), p.body.Size()
+	if at.X < from.X || at.Y < from.Y || at.X > from.X+size.Width || at.Y > from.Y+size.Height {
+		return "", false
+	}
+	if e, on := p.list.entryAt(at); on && e.Dir {
+		return e.Path, true
+	}
+	return p.view.Dir, true
+}
+
+// goal is where what is dragged from a list would go.
+type goal struct {
+	to  *Page // nil is none of the lists
+	dir string
+}
+
+// goalAt is what lies at a place of the window for what is dragged from p.
+func (p *Page) goalAt(at fyne.Position) goal {
+	for _, q := range p.pair.shown(p) {
+		if dir, ok := q.folderAt(at); ok && q.changes() {
+			if q.view.Place == p.view.Place && dir == p.view.Dir {
+				return goal{} // it is there
+			}
+			return goal{q, dir}
+		}
+	}
+	return goal{}
+}
+
+// dragged shows where what is dragged would go.
+func (p *Page) dragged(at fyne.Position) {
+	p.drag = at
+	g := goal{}
+	if p.view.Place != "" {
+		g = p.goalAt(at)
+	}
+	for _, q := range p.pair.shown(p) {
+		q.aimed(g)
+	}
+	if g.to != nil {
+		p.note.SetText(p.intent(g))
+	} else {
+		p.picked()
+	}
+}
+
+// aimed shows that something would go into this list, if that is so.
+func (p *Page) aimed(g goal) {
+	row := ""
+	if g.to == p && g.dir != p.view.Dir {
+		row = g.dir
+	}
+	p.list.aimAt(row)
+	if whole := g.to == p && row == ""; whole != p.aim.Visible() {
+		if whole {
+			p.aim.Show()
+		} else {
+			p.aim.Hide()
+		}
+		p.body.Refresh()
+	}
+}
+
+// intent says what will happen when the mouse is let go.
+func (p *Page) intent(g goal) string {
+	chosen := p.list.chosen()
+	what := fmt.Sprint(len(chosen), " chosen")
+	if len(chosen) == 1 {
+		what = "“" + chosen[0].Name() + "”"
+	}
+	into := path.Base(g.to.whole(g.dir))
+	if g.to.view.Place == p.view.Place {
+		return fmt.Sprintf("Move %s to %s", what, into)
+	}
+	return fmt.Sprintf("Send %s to %s, folder %s", what, g.to.place.Text, into)
+}
+
+// dropped ends dragging from the list: in a list of the same machine what was dragged is moved, in another machine's it is sent, anywhere else the window
+// decides.
+func (p *Page) dropped() {
+	at := p.drag
+	p.drag = fyne.Position{}
+	chosen := p.list.chosen()
+	for _, q := range p.pair.shown(p) {
+		q.aimed(goal{})
+	}
+	p.picked()
+	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
+		return
+	}
+	paths := make([]string, len(chosen))
+	for i, e := range chosen {
+		paths[i] = p.whole(e.Path)
+	}
+	g := p.goalAt(at)
+	switch {
+	case g.to != nil && g.to.view.Place == p.view.Place:
+		if p.changes() {
+			p.moveTo(chosen, g.dir)
+		}
+	case g.to != nil:
+		if p.h.Send != nil {
+			p.h.Send(p.view.Place, paths, g.to.view.Place, g.to.whole(g.dir))
+		}
+	case p.h.Drop != nil && !p.pair.has(p, at):
+		p.h.Drop(p.view.Place, paths, at)
+	}
+}
+
+func (p *Page) moveTo(list []state.FileEntry, dir string) {
+	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) {
+		for _, e := range list {
+			if e.Path == dir {
+				continue
+			}
+			to := e.Name()
+			if dir != "" {
+				to = strings.TrimSuffix(dir, "/") + "/" + to
+			}
+			if err := p.m.Move(ctx, e.Path, to); err != nil {
+				return struct{}{}, err
+			}
+		}
+		return struct{}{}, nil
+	}, func(_ struct{}, err error) {
+		if err != nil {
+			p.fail("Not everything was moved", err)
+		}
+	})
+}

@@ -1,0 +1,201 @@
+package files
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Pair is the page of files: one list, or two beside each other, of which each shows a machine of its own. Where there is no room for two, the one that was
+// used last is shown. It belongs to the GUI thread.
+type Pair struct {
+	Box *fyne.Container
+
+	ctx    context.Context
+	app    *state.App
+	h      Handlers
+	left   *Page
+	right  *Page // nil while there is one list
+	end    context.CancelFunc
+	active *Page
+	line   *widgets.Rect
+	width  float32
+}
+
+// NewPair makes the page with what h says and follows the gateway until ctx ends.
+func NewPair(ctx context.Context, a *state.App, h Handlers) *Pair {
+	b := &Pair{ctx: ctx, app: a, h: h, line: widgets.NewRect(look.ColorLine, "", 0)}
+	b.left = b.list(ctx, h)
+	b.active = b.left
+	b.Box = container.New(&pairLayout{b})
+	if h.Two {
+		b.add(h.Right)
+	}
+	b.arrange()
+	return b
+}
+
+func (b *Pair) list(ctx context.Context, h Handlers) *Page {
+	p := New(ctx, b.app, h)
+	p.pair = b
+	return p
+}
+
+// leastList is the width that a list needs beside another one.
+func leastList() float32 { return 340 * look.Size("text") / 14 }
+
+// room reports whether two lists have room.
+func (b *Pair) room() bool { return b != nil && b.width >= 2*leastList() }
+
+// Toggle shows a second list or puts it away.
+func (b *Pair) Toggle() {
+	switch {
+	case b == nil:
+		return
+	case b.right != nil:
+		if b.active == b.right {
+			b.active = b.left
+		}
+		b.end()
+		b.right = nil
+		b.active.focus()
+	case !b.room():
+		b.h.Say("The window is too narrow for two lists.")
+		return
+	default:
+		b.add(b.other())
+	}
+	b.arrange()
+	b.tell()
+}
+
+// other is a machine for a second list: one that the first does not show.
+func (b *Pair) other() protocol.NodeID {
+	for _, n := range b.app.Value.Get().Nodes {
+		if n.ID != b.left.view.Place && n.Online && n.Files {
+			return n.ID
+		}
+	}
+	return b.left.view.Place
+}
+
+func (b *Pair) add(place protocol.NodeID) {
+	ctx, cancel := context.WithCancel(b.ctx)
+	h := b.h
+	h.Place = func(protocol.NodeID) { b.tell() }
+	b.right, b.end = b.list(ctx, h), cancel
+	b.right.Open(place)
+}
+
+func (b *Pair) tell() {
+	if b.h.Paired == nil {
+		return
+	}
+	if b.right == nil {
+		b.h.Paired(false, "")
+	} else {
+		b.h.Paired(true, b.right.m.Value.Get().Place)
+	}
+}
+
+// turn has what is not aimed at a place go to a list.
+func (b *Pair) turn(p *Page) {
+	if b != nil {
+		b.active = p
+	}
+}
+
+// shown are the lists that are on the screen; of a page without a pair it is that page.
+func (b *Pair) shown(p *Page) []*Page {
+	switch {
+	case b == nil:
+		return []*Page{p}
+	case b.right == nil || !b.room():
+		return []*Page{b.active}
+	}
+	return []*Page{b.left, b.right}
+}
+
+// has reports whether a place of the window lies in one of the lists.
+func (b *Pair) has(p *Page, at fyne.Position) bool {
+	for _, q := range b.shown(p) {
+		if _, ok := q.folderAt(at); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// arrange shows the lists for which there is room.
+func (b *Pair) arrange() {
+	shown := b.shown(b.left)
+	b.Box.Objects = nil
+	for i, p := range shown {
+		if i > 0 {
+			b.Box.Objects = append(b.Box.Objects, b.line)
+		}
+		b.Box.Objects = append(b.Box.Objects, p.Box)
+	}
+	for _, p := range shown {
+		p.beside = len(shown) > 1
+		p.draw()
+	}
+	b.Box.Refresh()
+}
+
+// Open shows the files of a machine in the list that was used last; empty is the agent's own.
+func (b *Pair) Open(id protocol.NodeID) { b.active.Open(id) }
+
+// OpenAt shows a file of the agent's own, or a folder, whose path ends with a slash.
+func (b *Pair) OpenAt(file string) { b.active.OpenAt(file) }
+
+// WritePath lets the way to a folder be written, for Ctrl+L.
+func (b *Pair) WritePath() { b.active.WritePath() }
+
+// At is the folder that lies at a place of the window, as an absolute path: the row's that is there, else the one that is shown. ok is false beside
+// the lists, and where nothing can be put.
+func (b *Pair) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
+	for _, p := range b.shown(b.left) {
+		if node, dir, ok = p.At(at); ok {
+			return node, dir, true
+		}
+	}
+	return "", "", false
+}
+
+// pairLayout gives each list half of the width.
+type pairLayout struct{ b *Pair }
+
+func (l *pairLayout) MinSize(o []fyne.CanvasObject) (size fyne.Size) {
+	for _, c := range o {
+		size = size.Max(c.MinSize())
+	}
+	return size
+}
+
+func (l *pairLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	had := l.b.room()
+	if l.b.width = size.Width; had != l.b.room() {
+		l.b.arrange() // which lays out again
+		return
+	}
+	switch len(o) {
+	case 1:
+		o[0].Move(fyne.Position{})
+		o[0].Resize(size)
+	case 3:
+		half := (size.Width - 1) / 2
+		o[0].Move(fyne.Position{})
+		o[0].Resize(fyne.NewSize(half, size.Height))
+		o[1].Move(fyne.NewPos(half, 0))
+		o[1].Resize(fyne.NewSize(1, size.Height))
+		o[2].Move(fyne.NewPos(half+1, 0))
+		o[2].Resize(fyne.NewSize(size.Width-half-1, size.Height))
+	}
+}

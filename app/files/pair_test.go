@@ -1,0 +1,128 @@
+package files
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/golden"
+	"fairlead/app/look"
+	"fairlead/app/pagetest"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// twoLists are those of the machines nas and box, 500 wide each. What is sent and how the page is remembered is noted.
+func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
+	t.Helper()
+	ctx, app := pagetest.Start(t, look.Light)
+	acts = new([]string)
+	h := Handlers{
+		Say: func(text string) { *acts = append(*acts, text) },
+		Send: func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
+			*acts = append(*acts, string(from)+" "+strings.Join(paths, ",")+" "+string(to)+" "+dir)
+		},
+		Drop: func(protocol.NodeID, []string, fyne.Position) { *acts = append(*acts, "to the window") },
+	}
+	b = &Pair{ctx: ctx, app: app, h: h, line: widgets.NewRect(look.ColorLine, "", 0), end: func() {}}
+	nodes := []protocol.NodeInfo{
+		{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}},
+		{ID: "box", Name: "Server", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/home/ann"}},
+	}
+	b.left, b.right = newPage(ctx, app, h), newPage(ctx, app, h)
+	b.active = b.left
+	b.Box = container.New(&pairLayout{b})
+	for i, p := range []*Page{b.left, b.right} {
+		p.pair, p.nodes, p.list.now = b, nodes, pagetest.Clock
+		v := served()
+		v.Place = nodes[i].ID
+		p.show(v)
+	}
+	b.arrange()
+	return b, pagetest.Window(t, b.Box, 1001, 500), acts
+}
+
+// at is a place in a list: on a row, or below all.
+func at(p *Page, row int) fyne.Position {
+	from := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.list)
+	return from.AddXY(60, (float32(row)+0.5)*(rowHeight()+look.Gap))
+}
+
+func TestTwoListsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
+	b, w, acts := twoLists(t)
+	golden.Markup(t, "two", b.Box)
+	if n := len(b.Box.Objects); n != 3 || b.right.Box.Position().X != 501 {
+		t.Fatalf("%d objects, the right one at %v", n, b.right.Box.Position())
+	}
+	b.turn(b.right)
+	w.Resize(fyne.NewSize(520, 500))
+	if len(b.Box.Objects) != 1 || b.Box.Objects[0] != fyne.CanvasObject(b.right.Box) || b.right.Box.Size().Width != 520 {
+		t.Fatal("a narrow window does not show the list that was used last alone")
+	}
+	pagetest.Shows(t, b.Box, "New folder")
+	w.Resize(fyne.NewSize(1001, 500))
+	if len(b.Box.Objects) != 3 {
+		t.Fatal("they do not come back")
+	}
+	b.Toggle()
+	if len(b.Box.Objects) != 1 || b.active != b.left {
+		t.Fatal("the second is not put away")
+	}
+	w.Resize(fyne.NewSize(520, 500))
+	b.Toggle()
+	if len(*acts) != 1 || b.right != nil {
+		t.Errorf("in a narrow window a second list was added, and it said %q", *acts)
+	}
+}
+
+func TestWhatIsDraggedToAnotherMachinesListIsSentThere(t *testing.T) {
+	b, _, acts := twoLists(t)
+	b.left.list.pick.One(1)
+	b.left.list.picked()
+	drag := func(to fyne.Position, note string) {
+		t.Helper()
+		b.left.dragged(to)
+		if got := b.left.note.Text; got != note {
+			t.Errorf("%q, want %q", got, note)
+		}
+		b.left.dropped()
+		if b.right.aim.Visible() || b.right.list.aim != "" {
+			t.Error("the aim is shown still")
+		}
+	}
+	drag(at(b.right, 2), "Send “a.txt” to Server, folder ann")
+	drag(at(b.right, 0), "Send “a.txt” to Server, folder src")
+	drag(fyne.NewPos(2, 2), "4 here")
+	drag(at(b.left, 3), "4 here") // where it is already
+	want := []string{"nas /srv/a.txt box /home/ann", "nas /srv/a.txt box /home/ann/src", "to the window"}
+	if got := strings.Join(*acts, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("it did\n%s", got)
+	}
+	b.left.dragged(at(b.right, 0))
+	if b.right.list.aim != "src" || b.right.aim.Visible() {
+		t.Error("the folder is not shown as the goal")
+	}
+	b.left.dragged(at(b.right, 2))
+	if b.right.list.aim != "" || !b.right.aim.Visible() {
+		t.Error("the list is not shown as the goal")
+	}
+	golden.Markup(t, "aim", b.Box)
+}
+
+func TestWhatMayNotBeChangedIsNoGoal(t *testing.T) {
+	b, _, acts := twoLists(t)
+	v := b.right.view
+	v.Fixed = true
+	b.right.show(v)
+	b.left.list.pick.One(1)
+	b.left.dragged(at(b.right, 2))
+	if b.right.aim.Visible() {
+		t.Error("it is shown as a goal")
+	}
+	b.left.dropped()
+	if len(*acts) != 0 {
+		t.Errorf("%q", *acts)
+	}
+}
