@@ -15,7 +15,7 @@ import (
 type Confinement struct {
 	Access  workspace.Access // of the file tools; "" means workspace.InWorkspace, or InGranted with grants
 	Grants  []workspace.Grant
-	Mode    sandbox.Mode    // of commands; "" means sandbox.WorkspaceWrite
+	Mode    sandbox.Mode    // of commands; "" means sandbox.WorkspaceWrite. With sandbox.ReadOnly the file tools and transfers change nothing either
 	Network sandbox.Network // of commands; "" means sandbox.NetBlocked; AskNetwork blocks it but for single commands
 	Env     []string        // more variables for contained commands: NAME or NAME=value
 }

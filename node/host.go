@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
-	"fairlead/node/sandbox"
 	"fairlead/node/tools"
 	"fairlead/node/workspace"
 )
@@ -28,9 +27,9 @@ func platform() string {
 func (n *Node) hostInfo() *protocol.HostInfo {
 	h := &protocol.HostInfo{OS: osName(), Arch: runtime.GOARCH, Workspace: n.ws.Dir(), Shell: tools.Shell()}
 	h.Sandbox, h.Enforcement = enforcement(n.box.Report(), n.opts.Confine.profile(h.Workspace))
-	h.Folders = []protocol.Folder{{Path: h.Workspace, ReadOnly: n.opts.Confine.Mode == sandbox.ReadOnly}}
+	h.Folders = []protocol.Folder{{Path: h.Workspace, ReadOnly: n.ws.OnlyRead()}}
 	for _, g := range n.opts.Confine.Grants {
-		h.Folders = append(h.Folders, protocol.Folder{Path: g.Dir, ReadOnly: g.ReadOnly})
+		h.Folders = append(h.Folders, protocol.Folder{Path: g.Dir, ReadOnly: g.ReadOnly || n.ws.OnlyRead()})
 	}
 	h.WholeDisk = n.opts.Confine.Access == workspace.WholeDisk
 	h.Hostname, _ = os.Hostname()

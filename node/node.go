@@ -88,7 +88,9 @@ func New(opts Options) (*Node, error) {
 		}
 		opts.URL = memoryURL
 	}
-	ws, err := workspace.Config{Dir: opts.Workspace, Access: opts.Confine.Access, Grants: opts.Confine.Grants}.Open()
+	ws, err := workspace.Config{
+		Dir: opts.Workspace, Access: opts.Confine.Access, Grants: opts.Confine.Grants, ReadOnly: opts.Confine.Mode == sandbox.ReadOnly,
+	}.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +172,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.client = client.New(link)
 	files, parts := transfer.NewFiles(n.ws, n.opts.Receive), n.ledger()
-	n.ends = stream.NewEnds(files, n.client.Peer(), n.opts.Receive.Consent, n.log).Keep(parts)
+	n.ends = stream.NewEnds(files, n.client.Peer(), files.Consent, n.log).Keep(parts)
 	if n.opts.Direct != nil {
 		n.ends.Direct(n.opts.Direct)
 	}

@@ -73,7 +73,7 @@ func (p *Page) computer() fyne.CanvasObject {
 	built := page(p.workspace(l),
 		section("Allowed folders", muted("Folders outside the workspace that the agent may use as well."), c.folders),
 		section("The agent's files", reach, muted("What the agent's tools may open, read and change.")),
-		section("Commands may change", mode, muted("A command of the agent may write here, and nowhere else.")),
+		section("Commands may change", mode, muted("A command of the agent may write here, and nowhere else. With Read only, the agent's tools and transfers change nothing on this computer either.")),
 		section("Network for commands", network, c.said),
 		section("What this computer enforces", c.kept))
 	bind.Watch(p.ctx, p.app.Value, c.enforced) // changes what is built by now

@@ -15,7 +15,7 @@ import (
 // that exists. ok is false where it lies inside already, and for folders that are never opened: the program's own data, a whole disk.
 func folderFor(ws *workspace.Root, home, path string, write bool) (f protocol.FolderAccess, ok bool) {
 	real := realPath(path)
-	if p, err := ws.Resolve(real); err == nil && !p.Outside || ws.WholeDisk() {
+	if p, err := ws.Resolve(real); err == nil && !p.Outside || ws.WholeDisk() || write && ws.OnlyRead() {
 		return f, false
 	}
 	dir := real

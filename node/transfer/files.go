@@ -3,10 +3,12 @@
 package transfer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 
+	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/stream"
 	"fairlead/node/workspace"
 )
@@ -19,6 +21,14 @@ type Files struct {
 
 // NewFiles makes them. What is received goes by the policy.
 func NewFiles(ws *workspace.Root, p Policy) *Files { return &Files{ws: ws, policy: p} }
+
+// Consent is stream.Consent: the policy's, who asks nobody about what could not be taken anyway.
+func (f *Files) Consent(ctx context.Context, in protocol.TransferReceive) error {
+	if f.ws.OnlyRead() {
+		return &workspace.ReadOnlyError{Path: in.Path}
+	}
+	return f.policy.Consent(ctx, in)
+}
 
 // Source is stream.Files. Errors are the original's where it has any.
 func (f *Files) Source(name string) (stream.Item, func(), error) {

@@ -36,6 +36,8 @@ type Config struct {
 	// Grants are folders that exist. One that is read-only may hold the workspace; it may not lie in a folder that is writable, because a link
 	// changed at the right moment could lead a write into it. [WholeDisk] takes none.
 	Grants []Grant
+	// ReadOnly keeps everything from being changed through the Root, wherever it lies.
+	ReadOnly bool
 }
 
 // ParseGrant reads what people write for a grant: DIR, DIR:rw or DIR:ro.
@@ -85,13 +87,13 @@ func (c Config) Open() (*Root, error) {
 	default:
 		return nil, fmt.Errorf("unknown access %q: use %q, %q or %q", c.Access, InWorkspace, InGranted, WholeDisk)
 	}
-	home, err := openArea(c.Dir, false)
+	home, err := openArea(c.Dir, c.ReadOnly)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", c.Dir, err)
 	}
-	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}, locks: new(locks)}
+	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, locks: new(locks)}
 	for _, g := range c.Grants {
-		a, err := openArea(g.Dir, g.ReadOnly)
+		a, err := openArea(g.Dir, c.ReadOnly || g.ReadOnly)
 		if err == nil {
 			err = r.areas.fits(a)
 		}
@@ -99,7 +101,7 @@ func (c Config) Open() (*Root, error) {
 			r.Close()
 			return nil, fmt.Errorf("grant %s: %w", g.Dir, err)
 		}
-		r.grants = append(r.grants, Grant{Dir: a.dir, ReadOnly: g.ReadOnly})
+		r.grants = append(r.grants, Grant{Dir: a.dir, ReadOnly: a.readOnly})
 		r.areas = append(r.areas, a)
 	}
 	// The innermost area of a path is the one that counts.

@@ -32,13 +32,17 @@ func (e *SwappedError) Error() string {
 		"ask the person to put it back or to restart the node.", e.Dir)
 }
 
-// ReadOnlyError refuses a write to a folder that was granted for reading.
+// ReadOnlyError refuses a change.
 type ReadOnlyError struct {
 	Path string
-	Dir  string // the granted folder
+	Dir  string // the folder that was granted for reading; empty when nothing on the machine may be changed
 }
 
 func (e *ReadOnlyError) Error() string {
+	if e.Dir == "" {
+		return fmt.Sprintf("'%s' cannot be changed: this machine is set to read-only, for commands and for files. Nothing was done; ask the person to set its "+
+			"sandbox to workspace-write (on its page This computer, or with --sandbox workspace-write).", e.Path)
+	}
 	return fmt.Sprintf("'%s' is in '%s', which was granted for reading only. Write to another folder, or ask the person to grant it for writing.",
 		e.Path, e.Dir)
 }

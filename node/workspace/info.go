@@ -43,5 +43,5 @@ func (r *Root) Leads(p Path) (fs.FileMode, error) {
 // ReadOnly reports whether nothing below an absolute path may be changed.
 func (r *Root) ReadOnly(abs string) bool {
 	a, _, ok := r.areas.find(abs)
-	return ok && a.readOnly
+	return r.readOnly || ok && a.readOnly
 }

@@ -18,6 +18,8 @@ type Root struct {
 	grants []Grant
 	fs     tree
 	locks  *locks // shared with what With makes
+	// readOnly is of all of it, what lies in no area included.
+	readOnly bool
 }
 
 // tree is what file access needs. Names are absolute and free of symbolic links, as far as anyone can know.
@@ -49,6 +51,9 @@ func (r *Root) Grants() []Grant { return r.grants }
 
 // WholeDisk reports whether paths outside the workspace may be used.
 func (r *Root) WholeDisk() bool { return r.access == WholeDisk }
+
+// OnlyRead reports whether nothing may be changed anywhere.
+func (r *Root) OnlyRead() bool { return r.readOnly }
 
 // Path is a resolved path.
 type Path struct {

@@ -85,6 +85,9 @@ func (r *Root) Restore(id string) (Path, error) {
 	if !trashID(id) {
 		return Path{}, fmt.Errorf("%.60q is nothing in the trash", id)
 	}
+	if r.readOnly {
+		return Path{}, &ReadOnlyError{Path: filepath.Join(r.dir, trashName, id)}
+	}
 	for _, a := range r.areas {
 		if a.readOnly || a.check() != nil {
 			continue

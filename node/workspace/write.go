@@ -88,6 +88,9 @@ func (r *Root) Writable(p Path) error {
 }
 
 func (r *Root) writable(p Path) (string, error) {
+	if r.readOnly {
+		return "", &ReadOnlyError{Path: p.Abs}
+	}
 	real, err := r.follow(p)
 	if err != nil {
 		return "", err

@@ -165,7 +165,7 @@ type confineFlags struct {
 
 func (c *confineFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.mode, "sandbox", string(sandbox.WorkspaceWrite), "what commands may do with files: read-only, workspace-write or full")
+	f.StringVar(&c.mode, "sandbox", string(sandbox.WorkspaceWrite), "what commands may do with files: read-only (nor do file tools and transfers change anything then), workspace-write or full")
 	f.StringVar(&c.network, "network", string(sandbox.NetBlocked), "whether commands may use the network: blocked, ask (for each command that wants it) or allowed")
 	f.StringArrayVar(&c.grants, "grant", nil, "a `folder` outside the workspace to use as well, DIR or DIR:ro; may be given more than once")
 	f.BoolVar(&c.disk, "whole-disk", false, "let the file tools use the whole disk, not only the workspace")

@@ -92,7 +92,7 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	id := f.String("id", string(protocol.CleanNodeID(host)), "name of this machine")
 	dir := f.String("workspace", ".", "folder to work in")
 	disk := f.Bool("whole-disk", false, "let the file tools use the whole disk, not only the workspace")
-	mode := f.String("sandbox", string(sandbox.WorkspaceWrite), "what commands may do with files: read-only, workspace-write or full")
+	mode := f.String("sandbox", string(sandbox.WorkspaceWrite), "what commands may do with files: read-only (nor do file tools and transfers change anything then), workspace-write or full")
 	network := f.String("network", string(sandbox.NetBlocked), "whether commands may use the network: blocked, ask (for each command that wants it) or allowed")
 	var grants []string
 	f.Func("grant", "a `folder` outside the workspace to use as well, DIR or DIR:ro; may be given more than once", func(text string) error {
