@@ -54,7 +54,7 @@ func configCommand(o *options) *cobra.Command {
 				if o.json {
 					return printJSON(cmd.OutOrStdout(), r)
 				}
-				return nil
+				return tellRestart(ctx, c, cmd.OutOrStdout(), args[0])
 			})
 		},
 	}, configSchemaCommand(o))

@@ -77,3 +77,28 @@ func facts(f protocol.ConfigField) []string {
 	}
 	return list
 }
+
+// tellRestart says so when the running gateway does not take a changed setting up.
+func tellRestart(ctx context.Context, c *connection, out io.Writer, path string) error {
+	r, err := client.Call(ctx, c.Client, protocol.ConfigSchema, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	for _, f := range r.Fields {
+		if f.Restart && concerns(f.Path, path) {
+			fmt.Fprintf(out, "%s takes effect at the gateway's next start.\n", f.Path)
+		}
+	}
+	return nil
+}
+
+// concerns reports whether setting path changes the field, which is it, below it or above it. A "*" of the field stands for any name.
+func concerns(field, path string) bool {
+	f, p := strings.Split(field, "."), strings.Split(path, ".")
+	for i := range min(len(f), len(p)) {
+		if f[i] != p[i] && f[i] != "*" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,22 @@
+package main
+
+import "testing"
+
+func TestSettingAPathConcernsWhatItHolds(t *testing.T) {
+	for _, c := range []struct {
+		field, path string
+		want        bool
+	}{
+		{"network.listen", "network.listen", true},
+		{"network.listen", "network", true},
+		{"network.listen", "network.enabled", false},
+		{"channels.*.owners", "channels.xmpp.owners", true},
+		{"channels.*.owners", "channels.xmpp", true},
+		{"channels.*.owners", "skills.xmpp", false},
+		{"agents.list", "agents.list.0.id", true},
+	} {
+		if got := concerns(c.field, c.path); got != c.want {
+			t.Errorf("%s by setting %s: %v", c.field, c.path, got)
+		}
+	}
+}

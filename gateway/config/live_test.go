@@ -1,0 +1,101 @@
+package config
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// another is a legal value of a setting that differs from its default.
+func another(t *testing.T, f protocol.ConfigField) any {
+	t.Helper()
+	switch {
+	case f.Path == "agents.list":
+		return []map[string]any{{"id": "work"}}
+	case f.Path == "agents.bindings":
+		return []map[string]any{{"agentId": "work", "match": map[string]any{"channel": "xmpp"}}}
+	case f.Path == "toolApproval.rules":
+		return []map[string]any{{"tool": "Bash", "decision": "deny"}}
+	case f.Path == "skills.entries.*.requires.capabilities":
+		return []string{protocol.CapExec}
+	case f.Path == "network.listen":
+		return "127.0.0.1:0"
+	case strings.Contains(f.Path, "activeHours.") && f.Format != protocol.FormatTimeZone:
+		return "09:30"
+	case f.Format == protocol.FormatDuration:
+		return "45m"
+	case f.Format == protocol.FormatTimeZone:
+		return "Pacific/Auckland"
+	case f.Format == protocol.FormatURL:
+		return "https://example.org/v1"
+	case f.Type == "boolean":
+		return string(f.Default) != "true"
+	case f.Enum != nil:
+		i := slices.IndexFunc(f.Enum, func(one string) bool { return one != "" && `"`+one+`"` != string(f.Default) })
+		return f.Enum[i]
+	case f.Type == "integer" || f.Type == "number":
+		if f.Min != nil && string(f.Default) == "1" {
+			return *f.Min
+		}
+		if f.Max != nil {
+			return *f.Max
+		}
+		return 7
+	case f.Type == "list":
+		return []string{"ann"}
+	}
+	return "another"
+}
+
+// TestEverySettingIsInForceAtOnce sets each setting of a gateway that runs: whoever asks for it then gets the new value, and those who wait for
+// changes are told. None may say that it needs a restart: that nobody keeps an old value, a test of package gateway holds.
+func TestEverySettingIsInForceAtOnce(t *testing.T) {
+	s := open(t, memory{}, t.TempDir())
+	var told []string
+	defer s.OnChange(func(path string) { told = append(told, path) })()
+	for _, f := range Schema() {
+		if f.Restart {
+			t.Errorf("%s needs a restart", f.Path)
+		}
+		path := strings.ReplaceAll(f.Path, "*", "name")
+		want, err := protocol.Marshal(another(t, f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = nil
+		if err := s.Set(t.Context(), path, want); err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if !slices.Contains(told, path) {
+			t.Errorf("%s: told of %q", path, told)
+		}
+		if f.Secret {
+			if got, _ := s.Secret(path); `"`+got+`"` != string(want) {
+				t.Errorf("%s is %q", path, got)
+			}
+			continue
+		}
+		all, err := protocol.Marshal(s.Get())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at any
+		if err := json.Unmarshal(all, &at); err != nil {
+			t.Fatal(err)
+		}
+		for part := range strings.SplitSeq(path, ".") {
+			at, _ = at.(map[string]any)[part]
+		}
+		got, _ := protocol.Marshal(at)
+		if list, _ := at.([]any); f.Items == "object" && len(list) == 1 { // with what was left out filled in
+			continue
+		}
+		if string(got) != string(want) {
+			t.Errorf("%s is %s, not %s", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package gateway_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNobodyKeepsACopyOfTheConfiguration holds what makes every setting live: outside of package config no struct and no variable of a package has
+// a value of it. Who needs a setting asks for it when it is needed.
+func TestNobodyKeepsACopyOfTheConfiguration(t *testing.T) {
+	looked := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if path == "config" || d.Name() == "testdata" || strings.HasSuffix(d.Name(), "test") {
+				return fs.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		looked++
+		for _, d := range file.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok == token.IMPORT {
+				continue
+			}
+			ast.Inspect(g, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncType, *ast.InterfaceType: // they say how to ask
+					return false
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "config" && n.Sel.Name != "Store" {
+						t.Errorf("%s keeps config.%s", set.Position(n.Pos()), n.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+		return nil
+	})
+	if err != nil || looked < 100 {
+		t.Errorf("%d files, %v", looked, err)
+	}
+}
