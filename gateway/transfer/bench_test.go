@@ -1,6 +1,7 @@
 package transfer_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -140,48 +142,78 @@ func BenchmarkSmallFiles(b *testing.B) {
 	b.ReportMetric(float64(files*b.N)/b.Elapsed().Seconds(), "files/s")
 }
 
-// BenchmarkCallsBesideTransfers calls a tool on a machine that sends ten files at once over the same connection.
+// BenchmarkCallsBesideTransfers calls a tool on a machine that sends ten files at once over the same connection. FAIRLEAD_BESIDE names a gateway that runs
+// already, as packaging/compare-transfers.sh does: its machines a and b are used, and the files x.bin and y.bin of the first, which differ in
+// size; FAIRLEAD_BESIDE_TOKEN is its token.
 func BenchmarkCallsBesideTransfers(b *testing.B) {
-	r := newRig(b, "a", "b")
-	r.file("a", "x.bin", 256<<20)
+	var c *client.Client
+	if url := os.Getenv("FAIRLEAD_BESIDE"); url != "" {
+		c = client.New(client.Options{URL: url, Token: os.Getenv("FAIRLEAD_BESIDE_TOKEN"), Connect: func() protocol.ConnectParams { return gateway.ClientParams("test") }})
+		ctx, cancel := context.WithCancel(context.Background())
+		var wg sync.WaitGroup
+		wg.Go(func() { c.Run(ctx) })
+		b.Cleanup(func() { cancel(); wg.Wait() })
+		for _, err := client.Call(b.Context(), c, protocol.NodesList, protocol.Empty{}); err != nil; _, err = client.Call(b.Context(), c, protocol.NodesList, protocol.Empty{}) {
+			time.Sleep(10 * time.Millisecond)
+		}
+	} else {
+		r := newRig(b, "a", "b")
+		r.file("a", "x.bin", 256<<20)
+		r.file("a", "y.bin", 256<<20+1)
+		c = r.c
+	}
 	var stop atomic.Bool
-	var moved atomic.Int64
 	var wg sync.WaitGroup
-	for i := range 10 {
+	moved := make([]atomic.Int64, 10)
+	for i := range moved {
 		wg.Go(func() {
 			for n := 0; !stop.Load(); n++ {
-				t, err := client.Call(b.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{
-					Sources: []string{"a:x.bin"}, Destination: fmt.Sprintf("b:%d", i),
-					Conflict: protocol.ConflictOverwrite,
+				t, err := client.Call(b.Context(), c, protocol.TransferStart, protocol.TransferStartParams{
+					Sources: []string{"a:" + [2]string{"x.bin", "y.bin"}[n%2]}, Destination: fmt.Sprintf("b:beside/%d", i), Conflict: protocol.ConflictOverwrite,
 				})
 				if err != nil {
+					b.Error(err)
 					return
 				}
 				last := int64(0)
 				for !t.Over() && !stop.Load() {
 					time.Sleep(50 * time.Millisecond)
-					if t, err = client.Call(b.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: t.ID}); err != nil {
+					if t, err = client.Call(b.Context(), c, protocol.TransferGet, protocol.TransferParams{ID: t.ID}); err != nil {
+						b.Error(err)
 						return
 					}
-					moved.Add(t.BytesDone - last)
+					moved[i].Add(t.BytesDone - last)
 					last = t.BytesDone
 				}
-				os.Remove(filepath.Join(r.nodes["b"].dir, fmt.Sprint(i)))
+				if !t.Over() {
+					client.Call(b.Context(), c, protocol.TransferCancel, protocol.TransferParams{ID: t.ID})
+				}
 			}
 		})
 	}
+	sum := func() (all, least, most int64) {
+		least = moved[0].Load()
+		for i := range moved {
+			n := moved[i].Load()
+			all, least, most = all+n, min(least, n), max(most, n)
+		}
+		return all, least, most
+	}
 	time.Sleep(500 * time.Millisecond)
 	var took []time.Duration
-	before, from := moved.Load(), time.Now()
+	before, _, _ := sum()
+	from := time.Now()
 	for b.Loop() {
 		began := time.Now()
-		if _, err := client.Call(b.Context(), r.c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "a__Glob", Args: json.RawMessage(`{"pattern":"*.none"}`)}); err != nil {
+		if _, err := client.Call(b.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "a__Glob", Args: json.RawMessage(`{"pattern":"*.none"}`)}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(began))
 	}
 	b.StopTimer()
-	b.ReportMetric(float64(moved.Load()-before)/time.Since(from).Seconds()/1e6, "moved-MB/s")
+	all, least, most := sum()
+	b.ReportMetric(float64(all-before)/time.Since(from).Seconds()/1e6, "moved-MB/s")
+	b.ReportMetric(float64(least)/float64(max(most, 1)), "slowest/fastest")
 	stop.Store(true)
 	wg.Wait()
 	slices.Sort(took)

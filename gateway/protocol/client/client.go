@@ -27,7 +27,7 @@ const (
 	silenceLimit   = 45 * time.Second // nothing heard for this long: the peer is gone
 	minBackoff     = 500 * time.Millisecond
 	maxBackoff     = 30 * time.Second
-	stableAfter    = 10 * time.Second // a connection that lasted this long resets the back-off
+	stableAfter    = 2 * time.Second // a connection that lasted this long resets the back-off: on a wire that is cut all the time, most of it counts
 )
 
 // Options say where to connect and as what.
