@@ -139,9 +139,9 @@ func (e *Ends) sendItems(ctx context.Context, n *end, call Caller, items []Item,
 			return err
 		}
 	}
-	e.sending.Add(1)
-	defer e.sending.Add(-1)
-	s := &Sender{ID: n.id, Items: items, Links: links, Out: e.out, In: n.in, Others: func() int { return int(e.sending.Load()) }}
+	e.pace.running.Add(1)
+	defer e.pace.running.Add(-1)
+	s := &Sender{ID: n.id, Items: items, Links: links, Out: e.out, In: n.in, Pace: &e.pace}
 	return s.Run(ctx)
 }
 

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -61,9 +60,9 @@ type Ends struct {
 	peer    Peer
 	consent Consent
 	log     *slog.Logger
-	ledger  *Ledger      // of what is unfinished; may be nil
-	direct  Direct       // may be nil
-	sending atomic.Int32 // senders of streams
+	ledger  *Ledger // of what is unfinished; may be nil
+	direct  Direct  // may be nil
+	pace    Pace    // of what is sent through the gateway
 
 	mu   sync.Mutex // guards what follows
 	open map[uint32]*end

@@ -92,6 +92,13 @@ func (b *Inbox) Next(ctx context.Context) (*Frame, error) {
 	}
 }
 
+// Empty reports whether there is nothing to take at the moment.
+func (b *Inbox) Empty() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.queue) == 0
+}
+
 // Close says that nothing more comes, and why.
 func (b *Inbox) Close(err error) {
 	b.mu.Lock()

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// grantEvery is how many written bytes are given back at once.
+	// grantEvery is how many written bytes are given back at once, grantLeast when no more are there to be written.
 	grantEvery = 256 << 10
+	grantLeast = 32 << 10
 	// progressEvery is how often the receiver says how far it is.
 	progressEvery = 100 * time.Millisecond
 	// maxProblems is how many problems are told; all are counted.
@@ -76,7 +77,7 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 		if f.Piece {
 			err = broken("a frame is too long")
 		} else if err = records(f.Body(), func(kind byte, payload []byte) error { return r.take(ctx, kind, payload) }); err == nil {
-			if r.owed += len(f.Body()); r.owed >= grantEvery {
+			if r.owed += len(f.Body()); r.owed >= grantEvery || r.owed >= grantLeast && r.In.Empty() {
 				n := r.owed
 				r.owed = 0
 				err = r.grant(ctx, n)

@@ -50,7 +50,9 @@ type packer struct {
 	id    uint32
 	send  Send
 	spend func(ctx context.Context, n int) error // waits until n bytes may be sent; nil: they always may
+	body  func() int                             // how long the next frame's body may be; nil: maxBody
 	frame *Frame
+	limit int // of frame's body
 }
 
 // flush sends what is there.
@@ -71,13 +73,16 @@ func (p *packer) flush(ctx context.Context) error {
 
 // room makes room for a record of n bytes, which must fit into a frame.
 func (p *packer) room(ctx context.Context, n int) error {
-	if p.frame != nil && len(p.frame.Body())+recHead+n > maxBody {
+	if p.frame != nil && len(p.frame.Body())+recHead+n > p.limit {
 		if err := p.flush(ctx); err != nil {
 			return err
 		}
 	}
 	if p.frame == nil {
-		p.frame = newFrame(p.id)
+		p.frame, p.limit = newFrame(p.id), maxBody
+		if p.body != nil {
+			p.limit = max(p.body(), recHead+n)
+		}
 	}
 	return nil
 }
@@ -101,7 +106,7 @@ func (p *packer) space(ctx context.Context, least int) ([]byte, error) {
 		return nil, err
 	}
 	at := len(p.frame.buf) + recHead
-	return p.frame.buf[at : idSize+maxBody], nil
+	return p.frame.buf[at : idSize+p.limit], nil
 }
 
 func (p *packer) commit(n int) {

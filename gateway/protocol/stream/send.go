@@ -28,8 +28,7 @@ type Sender struct {
 	Links string
 	Out   Send
 	In    *Inbox
-	// Others is how many transfers share the connection, this one included; nil is one.
-	Others func() int
+	Pace  *Pace // of the connection; may be nil
 
 	pack packer
 	next uint32
@@ -38,6 +37,7 @@ type Sender struct {
 
 	mu       sync.Mutex // guards what follows
 	credit   int        // bytes that may be sent
+	way      way
 	verdicts map[uint32]verdict
 }
 
@@ -45,7 +45,7 @@ type Sender struct {
 func (s *Sender) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.news, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
-	s.pack = packer{id: s.ID, send: s.Out, spend: s.spend}
+	s.pack = packer{id: s.ID, send: s.Out, spend: s.spend, body: s.body}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -83,11 +83,15 @@ func (s *Sender) heard(kind byte, payload []byte) error {
 	switch kind {
 	case recCredit:
 		r := reader{b: payload}
-		n := r.i64()
-		if r.bad || n < 0 || n > Window || s.credit+int(n) > Window {
+		n := int(r.i64())
+		if r.bad || n < 0 || n > Window || s.credit+n > Window {
 			return broken("a credit")
 		}
-		s.credit += int(n)
+		s.credit += n
+		now := time.Now()
+		if took, ok := s.way.back(n, now); ok && s.Pace.shared() {
+			s.Pace.took(n, took, now)
+		}
 	case recVerdict:
 		v, err := parseVerdict(payload)
 		if err != nil {
@@ -117,24 +121,22 @@ func (s *Sender) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
-const (
-	// shared is how many bytes all transfers of a connection have under way together, as far as each gets leastWindow: what is under way is before
-	// every call's answer in the system's buffers.
-	shared      = 4 << 20
-	leastWindow = 512 << 10
-)
+// body is how long the next frame may be: calls and their answers go between frames.
+func (s *Sender) body() int {
+	if s.Pace.shared() {
+		return sharedBody
+	}
+	return maxBody
+}
 
 // spend waits until n bytes may be sent.
 func (s *Sender) spend(ctx context.Context, n int) error {
 	return s.await(ctx, func() bool {
-		window := Window
-		if s.Others != nil {
-			window = min(Window, max(leastWindow, shared/max(s.Others(), 1)))
-		}
-		if s.credit < n+Window-window {
+		if s.credit < n+Window-max(s.Pace.each(), n) {
 			return false
 		}
 		s.credit -= n
+		s.way.send(n, time.Now())
 		return true
 	})
 }

@@ -171,7 +171,7 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 			continue
 		}
 		s.pack.commit(n)
-		if size > eager && len(s.pack.frame.buf) > idSize+maxBody-(16<<10) {
+		if size > eager && len(s.pack.frame.buf) > idSize+s.pack.limit-(16<<10) {
 			if err := s.pack.flush(ctx); err != nil {
 				return err
 			}
