@@ -44,7 +44,7 @@ type storm struct {
 // never is there another file under a name that was sent. FAIRLEAD_ROUNDS says how many transfers, FAIRLEAD_NETNS which network namespaces gateway and nodes
 // are in, as "GATEWAY,A,B,ADDRESS,HERE", the last one this process's own address: see packaging/transfer-test.sh.
 func TestNoKillMakesAWrongFile(t *testing.T) {
-	rounds := 8
+	rounds := 4
 	if n, err := strconv.Atoi(os.Getenv("FAIRLEAD_ROUNDS")); err == nil {
 		rounds = n
 	} else if testing.Short() {

@@ -51,11 +51,15 @@ func (p *Pace) each() int {
 func (p *Pace) took(n int, d time.Duration, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.since.IsZero() || d < p.best || now.Sub(p.since) > forgetEvery {
+	all := int(p.running.Load())
+	old := !p.since.IsZero() && now.Sub(p.since) > forgetEvery
+	if p.since.IsZero() || d < p.best || old {
 		p.best, p.since = d, now
 	}
-	all := int(p.running.Load())
 	switch {
+	case old: // what waits goes away for a moment, so that the best time is not that of a queue
+		p.window = max(all*leastWindow, p.window/2)
+		p.changed = now
 	case d <= p.best+patience:
 		p.window = min(all*Window, p.window+n/4)
 	case now.Sub(p.changed) > d: // else what was done about it does not show yet
