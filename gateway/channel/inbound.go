@@ -88,7 +88,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 			return res, err
 		}
 	}
-	text, images := h.compose(cfg, agent, in)
+	text, images := h.compose(cfg, agent, in, h.fetch(ctx, &in))
 	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
 	if err := h.o.Store.StartChannelRun(ctx, f.ChannelRun, now()); err != nil {
 		return res, err
@@ -193,8 +193,8 @@ func (h *Hub) label(ctx context.Context, chat protocol.SessionKey, in protocol.C
 }
 
 // compose makes the text for the agent: an envelope that says when, where and by whom, what was written, and what came with it (gsv interop
-// notes 10.1, which leave the reply, the place and the message's own time out).
-func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.ChannelInboundParams) (string, []protocol.Attachment) {
+// notes 10.1, which leave the reply, the place and the message's own time out). why has the reasons for which files did not come, by their place.
+func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.ChannelInboundParams, why map[int]string) (string, []protocol.Attachment) {
 	m := in.Message
 	at := time.Now()
 	if sent := time.UnixMilli(m.Timestamp); m.Timestamp > 0 && sent.Before(at.Add(5*time.Minute)) {
@@ -235,8 +235,8 @@ func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.Cha
 		b.WriteString("]")
 	}
 	var images []protocol.Attachment
-	for _, f := range m.Media {
-		line, image := h.media(agent, f)
+	for i, f := range m.Media {
+		line, image := h.media(agent, f, why[i])
 		if image != nil {
 			images = append(images, *image)
 		}
@@ -258,8 +258,8 @@ func inBrackets(s string) string {
 var fileName = regexp.MustCompile(`[^A-Za-z0-9._ -]+`)
 
 // media says what a file is, gives images to the model, and keeps any other file in the agent's workspace. What is only named by an address
-// is not fetched: the address is somebody else's choice.
-func (h *Hub) media(agent protocol.AgentID, f protocol.Media) (line string, image *protocol.Attachment) {
+// was not fetched, because the address is somebody else's choice, or for the reason why.
+func (h *Hub) media(agent protocol.AgentID, f protocol.Media, why string) (line string, image *protocol.Attachment) {
 	kind := f.Type
 	if !slices.Contains([]string{"image", "audio", "video", "document"}, kind) {
 		kind = "document"
@@ -279,7 +279,10 @@ func (h *Hub) media(agent protocol.AgentID, f protocol.Media) (line string, imag
 	}
 	if f.Data == "" {
 		if f.URL != "" {
-			return fmt.Sprintf("[%s, at %s; it was not fetched]", what, inBrackets(clip(f.URL, 500))), nil
+			if why != "" {
+				why = ": " + inBrackets(why)
+			}
+			return fmt.Sprintf("[%s, at %s; it was not fetched%s]", what, inBrackets(clip(f.URL, 500)), why), nil
 		}
 		return fmt.Sprintf("[%s, without its content]", what), nil
 	}

@@ -35,6 +35,7 @@ type client struct {
 	answers map[string]chan error // by id of what was sent
 	asked   map[string]chan iq    // by id of a question to the server
 	share   string                // where files are put; empty until it was found
+	web     string                // host and port from which the server gives files out; empty until it was found
 	told    map[string]bool       // who was told that encrypted messages cannot be read
 }
 
@@ -250,7 +251,7 @@ func (c *client) iq(q iq) error {
 	case q.Type == "get" && q.Disco != nil && q.Disco.Node == "":
 		var b strings.Builder
 		b.WriteString(head + "'result'><query xmlns='" + nsDisco + "'><identity category='client' type='bot' name='Fairlead'/>")
-		for _, f := range []string{nsDisco, nsPing, nsStates, nsReceipt, nsReply, nsGeo, "jabber:x:oob"} {
+		for _, f := range []string{nsDisco, nsPing, nsStates, nsReceipt, nsReply, nsGeo, "jabber:x:oob", "urn:xmpp:sims:1", "urn:xmpp:sfs:0"} {
 			b.WriteString("<feature var='" + f + "'/>")
 		}
 		b.WriteString("</query></iq>")

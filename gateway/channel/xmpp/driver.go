@@ -1,5 +1,5 @@
 // Package xmpp connects the agent to XMPP (RFC 6120, 6121): direct messages, rooms in which it is mentioned (XEP-0045), typing (XEP-0085), replies
-// (XEP-0461), places (XEP-0080), files by address (XEP-0066) and by upload (XEP-0363), receipts (XEP-0184). It speaks the protocol itself, over the standard
+// (XEP-0461), places (XEP-0080), files by address (XEP-0066, XEP-0385, XEP-0447, XEP-0454) and by upload (XEP-0363), receipts (XEP-0184). It speaks the protocol itself, over the standard
 // library alone, and only over TLS.
 package xmpp
 
@@ -25,6 +25,7 @@ func (Driver) Kind() protocol.ChannelKind {
 		{Name: "jid", Title: "Address of the agent's account, such as agent@example.org", Required: true},
 		{Name: "password", Title: "Password", Required: true, Secret: true},
 		{Name: "rooms", Title: "Rooms to be in, such as team@rooms.example.org"},
+		{Name: "files", Title: "Hosts from which files of messages are fetched, besides the account's own server, such as upload.example.net, *.example.net or *"},
 		{Name: "nick", Title: "Nickname in rooms (default: the address's first part)"},
 		{Name: "server", Title: "Server as host:port, where the address's domain does not lead to it"},
 		{Name: "certificate", Title: "Certificate (PEM) to trust for this server, where it has none that the system trusts", Long: true},
@@ -42,6 +43,7 @@ type settings struct {
 	login
 	rooms []string
 	nick  string
+	files []string // hosts besides the own server's, in lower case
 }
 
 func settingsOf(c channel.Config) (settings, error) {
@@ -59,6 +61,13 @@ func settingsOf(c channel.Config) (settings, error) {
 			return s, fmt.Errorf("a room is an address such as team@rooms.example.org, not %q", room)
 		}
 		s.rooms = append(s.rooms, bare(room))
+	}
+	for _, host := range c.Texts("files") {
+		host = strings.ToLower(strings.TrimSpace(host))
+		if strings.ContainsAny(strings.TrimPrefix(host, "*."), "*/: ") && host != "*" {
+			return s, fmt.Errorf("files are fetched from a host such as upload.example.net, *.example.net or *, not %q", host)
+		}
+		s.files = append(s.files, host)
 	}
 	if s.nick = c.Text("nick"); s.nick == "" {
 		s.nick = s.local

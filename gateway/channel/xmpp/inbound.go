@@ -2,9 +2,6 @@ package xmpp
 
 import (
 	"math"
-	"mime"
-	"net/url"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -131,26 +128,6 @@ func quotes(m message, to *protocol.ChannelMessage) {
 	if n > 0 {
 		to.ReplyToText = strings.Join(quoted, "\n")
 		to.Text = strings.Join(lines[n:], "\n")
-	}
-}
-
-// files are named by their address (XEP-0066), which clients repeat as the text.
-func files(m message, to *protocol.ChannelMessage) {
-	for _, x := range m.OOB {
-		u, err := url.Parse(strings.TrimSpace(x.URL))
-		if err != nil || u.Scheme == "" {
-			continue
-		}
-		if strings.TrimSpace(to.Text) == strings.TrimSpace(x.URL) {
-			to.Text = ""
-		}
-		kind := mime.TypeByExtension(path.Ext(u.Path))
-		kind, _, _ = strings.Cut(kind, ";")
-		major, _, _ := strings.Cut(kind, "/")
-		if major != "image" && major != "audio" && major != "video" {
-			major = "document"
-		}
-		to.Media = append(to.Media, protocol.Media{Type: major, MimeType: kind, URL: strings.TrimSpace(x.URL), Filename: path.Base(u.Path)})
 	}
 }
 

@@ -137,25 +137,27 @@ func (r *roomUser) has(code int) bool {
 }
 
 type message struct {
-	From      string       `xml:"from,attr"`
-	To        string       `xml:"to,attr"`
-	ID        string       `xml:"id,attr"`
-	Type      string       `xml:"type,attr"`
-	Body      []string     `xml:"body"`
-	Subject   *string      `xml:"subject"`
-	Delay     *delay       `xml:"urn:xmpp:delay delay"`
-	Origins   []stanzaID   `xml:"urn:xmpp:sid:0 stanza-id"`
-	Reply     *reply       `xml:"urn:xmpp:reply:0 reply"`
-	Request   *struct{}    `xml:"urn:xmpp:receipts request"`
-	OOB       []oob        `xml:"jabber:x:oob x"`
-	Geo       *geo         `xml:"http://jabber.org/protocol/geoloc geoloc"`
-	Encrypted *struct{}    `xml:"eu.siacs.conversations.axolotl encrypted"`
-	OMEMO     *struct{}    `xml:"urn:xmpp:omemo:2 encrypted"`
-	PGP       *struct{}    `xml:"jabber:x:encrypted x"`
-	Composing *struct{}    `xml:"http://jabber.org/protocol/chatstates composing"`
-	Paused    *struct{}    `xml:"http://jabber.org/protocol/chatstates paused"`
-	Received  *stanzaID    `xml:"urn:xmpp:receipts received"`
-	Error     *stanzaError `xml:"error"`
+	From       string       `xml:"from,attr"`
+	To         string       `xml:"to,attr"`
+	ID         string       `xml:"id,attr"`
+	Type       string       `xml:"type,attr"`
+	Body       []string     `xml:"body"`
+	Subject    *string      `xml:"subject"`
+	Delay      *delay       `xml:"urn:xmpp:delay delay"`
+	Origins    []stanzaID   `xml:"urn:xmpp:sid:0 stanza-id"`
+	Reply      *reply       `xml:"urn:xmpp:reply:0 reply"`
+	Request    *struct{}    `xml:"urn:xmpp:receipts request"`
+	OOB        []oob        `xml:"jabber:x:oob x"`
+	Sharing    []sharing    `xml:"urn:xmpp:sfs:0 file-sharing"`
+	References []reference  `xml:"urn:xmpp:reference:0 reference"`
+	Geo        *geo         `xml:"http://jabber.org/protocol/geoloc geoloc"`
+	Encrypted  *struct{}    `xml:"eu.siacs.conversations.axolotl encrypted"`
+	OMEMO      *struct{}    `xml:"urn:xmpp:omemo:2 encrypted"`
+	PGP        *struct{}    `xml:"jabber:x:encrypted x"`
+	Composing  *struct{}    `xml:"http://jabber.org/protocol/chatstates composing"`
+	Paused     *struct{}    `xml:"http://jabber.org/protocol/chatstates paused"`
+	Received   *stanzaID    `xml:"urn:xmpp:receipts received"`
+	Error      *stanzaError `xml:"error"`
 }
 
 type delay struct {

@@ -311,7 +311,7 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 		"<geoloc xmlns='http://jabber.org/protocol/geoloc'><lat>52.5</lat><lon>13.4</lon></geoloc><x xmlns='jabber:x:oob'><url>https://files.test/a.png</url></x></message>")
 	eventually(t, "the reply", func() bool { return len(b.Sent()) == 2 })
 	text := b.Sent()[1].Message
-	if !strings.Contains(text, "\n[in reply to: You said on]\nreally hold\n[location: 52.500000, 13.400000]\n[image a.png, image/png, at https://files.test/a.png; it was not fetched]") {
+	if !strings.Contains(text, "\n[in reply to: You said on]\nreally hold\n[location: 52.500000, 13.400000]\n[image a.png, image/png, at https://files.test/a.png; it was not fetched: files are fetched from the account's own server alone; to have them from files.test too, add it to the account's settings]") {
 		t.Errorf("%q", text)
 	}
 	ann.do(t, "<message to='agent@town.test' type='chat' id='fourth-message'><body>This is OMEMO</body><encrypted xmlns='eu.siacs.conversations.axolotl'/></message>")

@@ -1,0 +1,193 @@
+package xmpp
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"fairlead/gateway/channel"
+)
+
+// getLimit is how long one file may take.
+const getLimit = 45 * time.Second
+
+// gcmTag is how many bytes an encrypted file is longer than its content.
+const gcmTag = 16
+
+// Fetch implements channel.Fetcher. A file is fetched over TLS, from the place where the account's own server keeps files or from a host that the
+// account's settings name, never through a redirection, and never from an address inside the local network, unless that is the account's own server's.
+func (t transport) Fetch(ctx context.Context, address string, max int64) ([]byte, string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil {
+		return nil, "", channel.Refused("its address cannot be used")
+	}
+	key := ""
+	if u.Scheme == "aesgcm" {
+		u.Scheme, key, max = "https", u.Fragment, max+gcmTag
+	}
+	u.Fragment = ""
+	if u.Scheme != "https" {
+		return nil, "", channel.Refused("its address is not https")
+	}
+	g, err := t.c.mayFetch(ctx, u)
+	if err != nil {
+		return nil, "", err
+	}
+	data, kind, err := g.get(ctx, u, max)
+	if err != nil || key == "" {
+		return data, kind, err
+	}
+	data, err = unlock(data, key)
+	return data, "", err
+}
+
+// mayFetch is what files are fetched with from an address, unless its host is not one from which they are.
+func (c *client) mayFetch(ctx context.Context, u *url.URL) (getter, error) {
+	host := strings.ToLower(u.Hostname())
+	if own := c.ownWeb(ctx); own != "" && strings.EqualFold(own, u.Host) {
+		return getter{roots: c.set.roots, own: remote(c.s.conn)}, nil
+	}
+	for _, from := range c.set.files {
+		if from == "*" || from == host || strings.HasPrefix(from, "*.") && strings.HasSuffix(host, from[1:]) {
+			return getter{}, nil
+		}
+	}
+	return getter{}, channel.Refused("files are fetched from the account's own server alone; to have them from %s too, add it to the account's settings", host)
+}
+
+// ownWeb is the host, with its port, from which the account's server gives out files; empty when it has none. It is asked for a place once: nothing is
+// put there.
+func (c *client) ownWeb(ctx context.Context) string {
+	c.mu.Lock()
+	known := c.web
+	c.mu.Unlock()
+	if known != "" {
+		return known
+	}
+	service, err := c.uploads(ctx)
+	if err != nil {
+		return ""
+	}
+	q, err := c.query(ctx, service, "<request xmlns='"+nsUpload+"' filename='place.txt' size='1' content-type='text/plain'/>")
+	if err != nil || q.Slot == nil {
+		return ""
+	}
+	at, err := url.Parse(q.Slot.Get.URL)
+	if err != nil || at.Scheme != "https" {
+		return ""
+	}
+	c.mu.Lock()
+	c.web = at.Host
+	c.mu.Unlock()
+	return at.Host
+}
+
+// remote is the address that a connection leads to.
+func remote(conn net.Conn) netip.Addr {
+	if conn == nil {
+		return netip.Addr{}
+	}
+	at, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
+	return at.Addr().Unmap()
+}
+
+// getter fetches files. Connections go to public addresses alone, and to own.
+type getter struct {
+	roots *x509.CertPool // nil is what the system trusts
+	own   netip.Addr
+}
+
+var errInside = errors.New("the address is inside the local network")
+
+// shared are networks that are neither private by RFC 1918 nor reachable for everybody: of carriers, and those that lead to addresses of the fourth version.
+var shared = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10")}
+
+// public reports whether an address is one of the public internet.
+func public(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(shared, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// guard looks at the address that a name led to, just before it is connected to.
+func (g getter) guard(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if a := at.Addr().Unmap(); err != nil || !public(a) && a != g.own {
+		return errInside
+	}
+	return nil
+}
+
+func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, getLimit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, "", channel.Refused("its address cannot be used")
+	}
+	req.Header.Set("User-Agent", "Fairlead")
+	transport := &http.Transport{ // no proxy: the guard must see where it leads
+		TLSClientConfig: &tls.Config{RootCAs: g.roots, MinVersion: tls.VersionTLS12}, DisableCompression: true,
+		DialContext: (&net.Dialer{Timeout: 15 * time.Second, Control: g.guard}).DialContext,
+	}
+	defer transport.CloseIdleConnections()
+	res, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	if errors.Is(err, errInside) {
+		return nil, "", channel.Refused("its address is inside the local network")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("fetch from %s: %w", u.Host, errors.Unwrap(err)) // not the address: who has it has the file
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode/100 == 3:
+		return nil, "", channel.Refused("its server sends on to another address")
+	case res.StatusCode != http.StatusOK:
+		return nil, "", channel.Refused("its server answered %d", res.StatusCode)
+	case res.ContentLength > max:
+		return nil, "", channel.Refused("it has %d MB; at most %d are fetched", res.ContentLength>>20, max>>20)
+	}
+	data, err := io.ReadAll(io.LimitReader(res.Body, max+1))
+	if err != nil {
+		return nil, "", fmt.Errorf("fetch from %s: %w", u.Host, err)
+	}
+	if int64(len(data)) > max {
+		return nil, "", channel.Refused("it has more than the %d MB that are fetched", max>>20)
+	}
+	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	return data, strings.TrimSpace(kind), nil
+}
+
+// unlock decrypts a file whose key stands in its address, as hexadecimal digits: a nonce of 12 or 16 bytes and a key of 32 (XEP-0454).
+func unlock(data []byte, key string) ([]byte, error) {
+	raw, err := hex.DecodeString(key)
+	if err != nil || len(raw) != 44 && len(raw) != 48 {
+		return nil, channel.Refused("the key in its address cannot be used")
+	}
+	nonce := raw[:len(raw)-32]
+	block, err := aes.NewCipher(raw[len(nonce):])
+	if err != nil {
+		return nil, err
+	}
+	gcm, err := cipher.NewGCMWithNonceSize(block, len(nonce))
+	if err != nil {
+		return nil, err
+	}
+	if data, err = gcm.Open(nil, nonce, data, nil); err != nil {
+		return nil, channel.Refused("it cannot be decrypted with the key in its address")
+	}
+	return data, nil
+}
