@@ -137,12 +137,12 @@ func (p *Page) OpenAt(file string) {
 func (p *Page) places() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("The agent's own files", func() { p.Open("") })}
 	for _, n := range p.nodes {
-		item := fyne.NewMenuItem(state.NameOf(n), func() { p.Open(n.ID) })
+		item := fyne.NewMenuItem(state.NameOf(n), func() { p.Open(n.ID); p.focus() })
 		item.Disabled = !n.Online
 		items = append(items, item)
 		for _, g := range state.Folders(n) {
 			if n.Online && n.Files {
-				items = append(items, fyne.NewMenuItem("      "+g.Name, func() { p.Open(n.ID); p.m.Enter(g.Dir) }))
+				items = append(items, fyne.NewMenuItem("      "+g.Name, func() { p.Open(n.ID); p.enter(g.Dir) }))
 			}
 		}
 	}
@@ -274,7 +274,7 @@ func (p *Page) draw() {
 		row = append(row, widgets.NewButton(name, "plus", p.newFolder))
 	}
 	top := widgets.Col(look.Inside, p.filter, widgets.Row(look.Inside, 1, row...))
-	p.Box.Objects = []fyne.CanvasObject{p.head(container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, top), p.note, nil, nil, p.body))}
+	p.Box.Objects = []fyne.CanvasObject{p.head(container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, top), widgets.Inset(look.Gap, 0, look.Inside, 0, p.note), nil, nil, p.body))}
 	p.Box.Refresh()
 }
 

@@ -37,6 +37,7 @@ type Request struct {
 	Host    *protocol.HostInfo    // of the node, when it says
 	Session protocol.SessionKey
 	Direct  bool          // the person's own act
+	Whole   bool          // what the preview names, with all that is below it
 	Grants  []store.Grant // of the session
 	Mode    protocol.ApprovalMode
 }
@@ -137,7 +138,7 @@ func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.
 
 // callOf is a request in the form that rules judge.
 func callOf(q Request) policy.Call {
-	c := policy.Call{Tool: q.Bare, Node: q.Node, Session: q.Session, Args: q.Args}
+	c := policy.Call{Tool: q.Bare, Node: q.Node, Session: q.Session, Args: q.Args, Whole: q.Whole}
 	if q.Host != nil {
 		c.Root, c.Cwd = q.Host.Workspace, q.Host.Workspace
 	}

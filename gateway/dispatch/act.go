@@ -23,7 +23,7 @@ func (t *task) actOf(a *Act) (protocol.NodeID, protocol.ToolSpec, error) {
 
 // judge puts the rules to each path that an act touches.
 func (t *task) judge(ctx context.Context, a *Act, r approval.Request) (d approval.Decision) {
-	r.Tool, r.Bare = protocol.NewToolName(a.Node, a.As), a.As
+	r.Tool, r.Bare, r.Whole = protocol.NewToolName(a.Node, a.As), a.As, a.Whole
 	for _, path := range a.Paths {
 		args, err := protocol.Marshal(map[string]string{"path": path})
 		if err != nil {

@@ -70,3 +70,19 @@ func TestTheAgentHasNoActs(t *testing.T) {
 		t.Errorf("%+v", calls)
 	}
 }
+
+func TestAFolderIsNotTakenAwayWithAFileThatARuleKeeps(t *testing.T) {
+	g := start(t, &dispatchtest.Machine{})
+	g.rule(`{"tool":"Write","path":"/srv/app/keep/a.txt","verdict":"deny","reason":"it stays"}`)
+	c := trash("/srv/app")
+	c.Act.Whole = true
+	res, err := g.Call(t.Context(), auth.Owner("window"), c)
+	if err != nil || res.Info.State != protocol.CallDenied || !strings.Contains(res.Info.Error, "/srv/app/keep/a.txt") || !strings.Contains(res.Info.Error, "it stays") {
+		t.Errorf("%+v, %v", res.Info, err)
+	}
+	c = trash("/srv/app/other")
+	c.Act.Whole = true
+	if res, err := g.Call(t.Context(), auth.Owner("window"), c); err != nil || res.Info.State != protocol.CallDone {
+		t.Errorf("another: %+v, %v", res.Info, err)
+	}
+}

@@ -106,6 +106,7 @@ type Act struct {
 	// As is the tool, such as Write, as whose calls it is judged, one for each of Paths: where one is denied, so is the act.
 	As    string
 	Paths []string
+	Whole bool // with all that is below Paths
 }
 
 // Result is how a call ended. A tool that failed, was denied or stopped is a result too, with IsError.

@@ -87,6 +87,8 @@ func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node p
 		act.As, act.Effect = "Glob", protocol.EffectRead
 	case protocol.ActDiff:
 		act.As, act.Effect = "Read", protocol.EffectRead
+	case protocol.ActMove, protocol.ActTrash, protocol.ActRestore:
+		act.Whole = true
 	}
 	res, err := s.direct(ctx, c, dispatch.Call{Tool: protocol.NewToolName(node, name), Args: raw, Act: act})
 	if err != nil {

@@ -83,10 +83,10 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 		p.Verdict, p.Rule, p.Reason = Deny, r.ID, ruleReason(r)
 		return p, true
 	}
-	if v, r := j.touches(c); r != nil {
+	if v, r, why := j.touches(c); r != nil {
 		if v == Deny && !c.Guess {
 			j.barred = true
-			p.Verdict, p.Rule, p.Reason = Deny, r.ID, ruleReason(r)
+			p.Verdict, p.Rule, p.Reason = Deny, r.ID, why
 			return p, true
 		}
 		ask(r.ID, "it may open a file that "+r.ID+" is about")

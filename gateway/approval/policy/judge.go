@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,18 +135,21 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 			}
 			continue
 		}
-		hit := r.path == nil
+		hit, reason := r.path == nil, ruleReason(r)
 		for _, f := range paths {
 			hit = hit || r.path.match(f, j.place.root, j.place.home, true)
+		}
+		if !hit && j.call.Whole && slices.ContainsFunc(paths, func(f string) bool { return r.path.within(f, j.place.root, j.place.home, false) }) {
+			hit, reason = true, insideReason(r)
 		}
 		switch {
 		case hit && r.Verdict == Deny:
 			j.barred = true
-			p.Verdict, p.Rule, p.Reason = Deny, r.ID, ruleReason(r)
+			p.Verdict, p.Rule, p.Reason = Deny, r.ID, reason
 			return p
 		case hit:
 			asked, p.ruled = true, true
-			p.Verdict, p.Rule, p.Reason = Ask, r.ID, ruleReason(r)
+			p.Verdict, p.Rule, p.Reason = Ask, r.ID, reason
 		case !ok && !asked:
 			asked = true
 			p.Verdict, p.Rule, p.Reason = Ask, "", fmt.Sprintf("nobody can tell which file %s is, and %s is about some", text, r.ID)

@@ -13,13 +13,13 @@ var anyAccess = []string{"Write", "Edit", "Read"}
 
 // touches applies the ask and deny rules about files to a command's words. Programs that are known to read or write what they are given
 // get the rule's verdict; for others a word that names such a file asks.
-func (j *judging) touches(c shell.Command) (v Verdict, found *rule) {
+func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) {
 	if len(j.paths) == 0 || c.Words[0].Dynamic {
-		return "", nil
+		return "", nil, ""
 	}
 	name := base(c.Words[0].Text)
 	if silent[name] {
-		return "", nil
+		return "", nil, ""
 	}
 	for i, w := range c.Words[1:] {
 		if w.Dynamic || w.Text == "" {
@@ -27,6 +27,8 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule) {
 		}
 		tools, sure := anyAccess, false
 		switch {
+		case name == "mv": // elsewhere it may be read
+			tools, sure = anyAccess, true
 		case writers[name] && (name != "cp" && name != "rsync" && name != "scp" && name != "ln" || i == len(c.Words)-2):
 			tools, sure = anyAccess[:2], true
 		case writers[name], readers[name], viewers[name]:
@@ -45,12 +47,13 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule) {
 		}
 		list, _ := j.place.paths(text)
 		for _, r := range j.paths {
-			hit := false
+			hit, inside := false, false
 			for _, f := range list {
 				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || w.Glob && r.path.mayMeet(f, j.place.root)
+				inside = inside || takers[name] && r.path.within(f, j.place.root, j.place.home, w.Glob)
 			}
 			for _, t := range tools {
-				if !hit || !j.applies(r, t) {
+				if !hit && !inside || !j.applies(r, t) {
 					continue
 				}
 				got := Ask
@@ -58,12 +61,15 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule) {
 					got = Deny
 				}
 				if found == nil || got == Deny && v != Deny {
-					v, found = got, r
+					v, found, why = got, r, ruleReason(r)
+					if !hit {
+						why = insideReason(r)
+					}
 				}
 			}
 		}
 	}
-	return v, found
+	return v, found, why
 }
 
 // mayMeet reports whether a shell's pattern, as a path, may name a file that g is about.

@@ -1,0 +1,61 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt looks at deny rules about paths when a folder is moved or removed with all that is in it.
+func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
+	for _, c := range []struct {
+		rule, path string
+		want       Verdict
+	}{
+		{"/srv/app/keep/a.txt", "/srv/app", Deny},
+		{"/srv/app/keep/a.txt", "/srv/app/keep", Deny},
+		{"/srv/app/keep/a.txt", "/srv/APP", Deny}, // some file systems do not tell them apart
+		{"/srv/app/keep/**", "/srv", Deny},
+		{"/srv/app/keep/**", "/", Deny},
+		{"/srv/*/keep", "/srv/app", Deny},
+		{"/srv/*.key", "/srv", Deny},
+		{"src/**/*.pem", "src", Deny},
+		{"src/**/*.pem", ".", Deny},
+		{"keep/a", "/home/ann/work", Deny}, // above the workspace's folder
+		{"!/etc/**", "/", Deny},
+		{"~/.ssh/id", "/home/ann", Deny},
+		{"/srv/app/keep/a.txt", "/srv/app/keeper", Allow},
+		{"/srv/app/keep/a.txt", "/srv/ap", Allow},
+		{"/srv/app/keep/a.txt", "/srv/app/keep/b.txt", Allow},
+		{"**/.env", "src", Allow}, // may lie anywhere: that would hold every folder
+		{"src/**/*.pem", "src/deep", Allow},
+		{"~/.ssh/id", "/home/bob", Allow},
+	} {
+		s, problems, err := Parse([]byte(`{"default":"allow","rules":[{"tool":"Write","path":"` + c.rule + `","verdict":"deny"}]}`))
+		if err != nil || len(problems) > 0 {
+			t.Fatal(err, problems)
+		}
+		call := Call{Tool: "Write", Cwd: "/home/ann/work/project", Home: "/home/ann", Paths: []string{c.path}, Whole: true}
+		got := s.Judge(call)
+		if got.Verdict != c.want {
+			t.Errorf("%s with a rule about %s: %s, want %s", c.path, c.rule, got.Verdict, c.want)
+		}
+		if c.want == Deny && (got.Rule == "" || !strings.Contains(got.Reason, "would take "+c.rule+" along")) {
+			t.Errorf("%s: rule %q, %q", c.path, got.Rule, got.Reason)
+		}
+		if call.Whole = false; s.Judge(call).Verdict != Allow {
+			t.Errorf("%s alone is denied by a rule about %s", c.path, c.rule)
+		}
+	}
+}
+
+func TestMovingAFileAwayCountsAsReadingIt(t *testing.T) {
+	s, problems, err := Parse([]byte(`{"default":"allow","rules":[{"tool":"Read","path":"secrets/**","verdict":"deny"}]}`))
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	for command, want := range map[string]Verdict{"mv secrets/key out": Deny, "mv secrets x": Deny, "rm secrets/key": Allow, "rm -r out": Allow} {
+		if got := s.Judge(Call{Tool: "Bash", Cwd: "/srv/app", Command: command}); got.Verdict != want {
+			t.Errorf("%s: %s, want %s: %s", command, got.Verdict, want, got.Reason)
+		}
+	}
+}
