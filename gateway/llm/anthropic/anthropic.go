@@ -61,52 +61,35 @@ func base(address string) string {
 
 // Stream implements [llm.Model].
 func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		r := &reader{yield: yield}
-		if err := m.answer(ctx, req, r); err != nil && !r.stopped {
-			yield(llm.Event{}, err)
+	var thinking plan
+	var params sdk.MessageNewParams
+	return ask.Stream(ctx, func(ctx context.Context, out *ask.Out) error {
+		thinking = m.think.plan(req.Thinking, m.Info.Thinking)
+		params = m.params(req, thinking)
+		return m.try(ctx, params, out)
+	}, func(f *ask.Failure) bool {
+		if f.Status != http.StatusBadRequest {
+			return false
 		}
-	}
-}
-
-// answer asks until an answer begins, and reads it. Nothing is asked again once a part of an answer has been shown.
-func (m *model) answer(ctx context.Context, req llm.Request, r *reader) error {
-	return ask.Retry(ctx, r.emit, func() error {
-		for {
-			thinking := m.think.plan(req.Thinking, m.Info.Thinking)
-			params := m.params(req, thinking)
-			err := m.try(ctx, params, r)
-			var f *ask.Failure
-			switch {
-			case err == nil || r.stopped:
-				return nil
-			case !errors.As(err, &f):
-				return err
-			case r.shown:
-				f.Again = false
-			case f.Status == http.StatusBadRequest && m.think.learn(thinking, f.Reason):
-				continue
-			case f.Status == http.StatusBadRequest:
-				if fits := m.limit.learn(f.Reason, params.MaxTokens); fits > 0 {
-					req.MaxTokens = int(fits)
-					continue
-				}
-			}
-			return f
+		if m.think.learn(thinking, f.Reason) {
+			return true
 		}
+		fits := m.limit.learn(f.Reason, params.MaxTokens)
+		if fits > 0 {
+			req.MaxTokens = int(fits)
+		}
+		return fits > 0
 	})
 }
 
-func (m *model) try(ctx context.Context, params sdk.MessageNewParams, r *reader) error {
+func (m *model) try(ctx context.Context, params sdk.MessageNewParams, out *ask.Out) error {
 	ctx, watch := ask.Watched(ctx)
 	service := sdk.NewMessageService(m.options()...)
 	stream := service.NewStreaming(ctx, params)
 	defer stream.Close() // the SDK's own errors of closing say nothing about the answer
-	r.begin(m.Model)
+	r := &reader{Out: out, model: m.Model, blocks: map[int64]*block{}}
 	for stream.Next() {
-		if err := r.take(stream.Current()); err != nil || r.stopped {
+		if err := r.take(stream.Current()); err != nil || r.Stopped() {
 			return err
 		}
 	}

@@ -9,33 +9,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
-
-func TestAnswerIsPutTogetherWhereverChunksEnd(t *testing.T) {
-	for size := range len(whole) {
-		// Pieces of one size cut at all multiples of it; together all boundaries are met.
-		if size > 64 && size%97 != 0 {
-			continue
-		}
-		checkWhole(t, llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: whole, Size: size}))), hello))
-	}
-}
-
-func TestSlowAnswerArrives(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := llmtest.NewWire(llmtest.Reply{Body: whole, Pace: 40 * time.Second})
-		checkWhole(t, llmtest.Collect(t.Context(), New(options(w)), hello))
-		if w.Open() != 0 {
-			t.Error("the connection is still open")
-		}
-	})
-}
 
 func TestOverlappingBlocksOfLlamaServerStayInOrder(t *testing.T) {
 	body := events(start,

@@ -1,18 +1,14 @@
 package anthropic
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
@@ -57,67 +53,4 @@ func TestOverloadIsRetriedVisibly(t *testing.T) {
 			t.Error(took)
 		}
 	})
-}
-
-func TestCutAnswerIsNotAskedForAgainOnceShown(t *testing.T) {
-	for name, r := range map[string]llmtest.Reply{
-		"dropped": {Body: whole[:strings.Index(whole, "look.")], Cut: io.ErrUnexpectedEOF},
-		"ended":   {Body: whole[:strings.Index(whole, "event: message_delta")]},
-		"error":   {Body: whole[:strings.Index(whole, "event: message_delta")] + event(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)},
-	} {
-		w := llmtest.NewWire(r)
-		a := llmtest.Collect(t.Context(), New(options(w)), hello)
-		if !errors.Is(a.Err, protocol.ErrModel) || len(w.Asked()) != 1 || a.Stop != "" || w.Open() != 0 {
-			t.Errorf("%s: %v, %d requests, stop %q", name, a.Err, len(w.Asked()), a.Stop)
-		}
-	}
-}
-
-func TestDroppedConnectionBeforeTheAnswerIsRetried(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := llmtest.NewWire(llmtest.Reply{Err: io.ErrUnexpectedEOF}, llmtest.Reply{Body: event(start), Cut: io.ErrUnexpectedEOF}, llmtest.Reply{Body: whole})
-		a := llmtest.Collect(t.Context(), New(options(w)), hello)
-		checkWhole(t, a)
-		if len(a.Retries) != 2 || !strings.Contains(a.Retries[0].Reason, "model.test broke off") {
-			t.Errorf("%+v", a.Retries)
-		}
-	})
-}
-
-func TestCancelClosesTheConnectionAtOnce(t *testing.T) {
-	gone := make(chan struct{})
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, whole[:strings.Index(whole, "event: message_delta")])
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		close(gone)
-	}))
-	defer srv.Close()
-	m := New(llm.Options{BaseURL: srv.URL, Model: "m"})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var last error
-	for ev, err := range m.Stream(ctx, hello) {
-		last = err
-		if ev.Type == llm.EventText {
-			cancel()
-		}
-	}
-	if !errors.Is(last, context.Canceled) {
-		t.Error(last)
-	}
-	<-gone
-}
-
-func TestLeavingTheLoopClosesTheConnection(t *testing.T) {
-	w := llmtest.NewWire(llmtest.Reply{Body: whole, Hang: true})
-	for ev := range New(options(w)).Stream(t.Context(), hello) {
-		if ev.Type == llm.EventText {
-			break
-		}
-	}
-	if w.Open() != 0 {
-		t.Error("the connection is still open")
-	}
 }

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -87,5 +88,18 @@ func options(w *llmtest.Wire) llm.Options {
 	return llm.Options{
 		BaseURL: "http://model.test", Key: "sk-ant-secret", Model: "claude-opus-4-6", HTTP: w.Client(),
 		Info: protocol.ModelInfo{MaxOutput: 64_000, Thinking: true, Images: true, Tools: true},
+	}
+}
+
+func TestStreamComesWholeOrFails(t *testing.T) {
+	llmtest.Dialect{New: New, Options: options(llmtest.NewWire()), Request: hello, Whole: whole, Shown: strings.Index(whole, "event: message_delta")}.Test(t, checkWhole)
+}
+
+func TestErrorInsideAShownAnswerIsNotAskedAgain(t *testing.T) {
+	w := llmtest.NewWire(llmtest.Reply{
+		Body: whole[:strings.Index(whole, "event: message_delta")] + event(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
+	})
+	if a := llmtest.Collect(t.Context(), New(options(w)), hello); !errors.Is(a.Err, protocol.ErrModel) || len(w.Asked()) != 1 || a.Stop != "" || w.Open() != 0 {
+		t.Errorf("%v, %d requests, stop %q", a.Err, len(w.Asked()), a.Stop)
 	}
 }

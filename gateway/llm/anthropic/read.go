@@ -13,9 +13,7 @@ import (
 
 // reader puts one answer together and passes it on.
 type reader struct {
-	yield   func(llm.Event, error) bool
-	stopped bool // the receiver has broken out of its loop
-	shown   bool // something that cannot be taken back is out
+	*ask.Out
 
 	model  string
 	blocks map[int64]*block
@@ -34,22 +32,6 @@ type block struct {
 	args   []byte
 	index  int // of a call
 	closed bool
-}
-
-func (r *reader) begin(model string) {
-	*r = reader{yield: r.yield, shown: r.shown, model: model, blocks: map[int64]*block{}}
-}
-
-// emit passes ev on and reports whether the receiver is still there.
-func (r *reader) emit(ev llm.Event) bool {
-	if r.stopped {
-		return false
-	}
-	if ev.Type != llm.EventRetry && ev.Type != llm.EventUsage {
-		r.shown = true
-	}
-	r.stopped = !r.yield(ev, nil)
-	return !r.stopped
 }
 
 func (r *reader) take(ev sdk.MessageStreamEventUnion) error {
@@ -86,12 +68,12 @@ func (r *reader) start(at int64, b sdk.ContentBlockStartEventContentBlockUnion) 
 	case "text":
 		if b.Text != "" {
 			r.said = true
-			r.emit(llm.Event{Type: llm.EventText, Text: b.Text})
+			r.Emit(llm.Event{Type: llm.EventText, Text: b.Text})
 		}
 	case "thinking":
 		n.out = protocol.Block{Type: protocol.BlockThinking, Thinking: b.Thinking, Signature: b.Signature}
 		if b.Thinking != "" {
-			r.emit(llm.Event{Type: llm.EventThinking, Text: b.Thinking})
+			r.Emit(llm.Event{Type: llm.EventThinking, Text: b.Thinking})
 		}
 	case "redacted_thinking":
 		n.out = protocol.Block{Type: protocol.BlockThinking, Redacted: true, Signature: b.Data}
@@ -106,7 +88,7 @@ func (r *reader) start(at int64, b sdk.ContentBlockStartEventContentBlockUnion) 
 		if raw, err := protocol.Marshal(b.Input); err == nil && len(raw) > 2 && raw[0] == '{' { // a server that does not stream arguments
 			n.args = raw
 		}
-		r.emit(llm.Event{Type: llm.EventCallStart, Index: n.index, Block: n.out})
+		r.Emit(llm.Event{Type: llm.EventCallStart, Index: n.index, Block: n.out})
 	}
 }
 
@@ -119,19 +101,19 @@ func (r *reader) delta(at int64, d sdk.MessageStreamEventUnionDelta) {
 	case "text_delta":
 		if d.Text != "" {
 			r.said = true
-			r.emit(llm.Event{Type: llm.EventText, Text: d.Text})
+			r.Emit(llm.Event{Type: llm.EventText, Text: d.Text})
 		}
 	case "thinking_delta":
 		if d.Thinking != "" {
 			b.out.Thinking += d.Thinking
-			r.emit(llm.Event{Type: llm.EventThinking, Text: d.Thinking})
+			r.Emit(llm.Event{Type: llm.EventThinking, Text: d.Thinking})
 		}
 	case "signature_delta":
 		b.out.Signature += d.Signature
 	case "input_json_delta":
 		if d.PartialJSON != "" && b.kind == "tool_use" {
 			b.args = append(b.args, d.PartialJSON...)
-			r.emit(llm.Event{Type: llm.EventCallDelta, Index: b.index, Text: d.PartialJSON})
+			r.Emit(llm.Event{Type: llm.EventCallDelta, Index: b.index, Text: d.PartialJSON})
 		}
 	}
 }
@@ -147,7 +129,7 @@ func (r *reader) close(b *block) {
 		if b.out.Signature != "" {
 			b.out.Opaque = originOf(r.model)
 		}
-		r.emit(llm.Event{Type: llm.EventSignature, Block: b.out})
+		r.Emit(llm.Event{Type: llm.EventSignature, Block: b.out})
 	case "tool_use":
 		ev := llm.Event{Type: llm.EventCall, Index: b.index, Block: b.out}
 		var object map[string]json.RawMessage
@@ -159,7 +141,7 @@ func (r *reader) close(b *block) {
 		default:
 			ev.BadArgs = string(b.args)
 		}
-		r.emit(ev)
+		r.Emit(ev)
 	}
 }
 
@@ -170,7 +152,7 @@ func (r *reader) count(in, out, read, write, reasoning int64) {
 	u.CacheRead, u.CacheWrite = max(u.CacheRead, read), max(u.CacheWrite, write)
 	u.Reasoning = max(u.Reasoning, reasoning)
 	u.Total = u.Input + u.Output + u.CacheRead + u.CacheWrite
-	r.emit(llm.Event{Type: llm.EventUsage, Usage: *u})
+	r.Emit(llm.Event{Type: llm.EventUsage, Usage: *u})
 }
 
 // end closes what the server left open and says why the answer ended. An answer without a reason to stop was cut off.
@@ -197,6 +179,6 @@ func (r *reader) end() error {
 			ev.Stop = llm.StopToolUse
 		}
 	}
-	r.emit(ev)
+	r.Emit(ev)
 	return nil
 }

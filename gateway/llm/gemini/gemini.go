@@ -76,46 +76,23 @@ func base(address string) string {
 
 // Stream implements [llm.Model].
 func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		r := &reader{yield: yield}
-		if err := m.answer(ctx, req, r); err != nil && !r.stopped {
-			yield(llm.Event{}, err)
-		}
-	}
-}
-
-// answer asks until an answer begins, and reads it. Nothing is asked again once a part of an answer has been shown.
-func (m *model) answer(ctx context.Context, req llm.Request, r *reader) error {
-	return ask.Retry(ctx, r.emit, func() error {
-		for {
-			thinking := m.think.plan(req.Thinking, m.Info.Thinking)
-			err := m.try(ctx, req, thinking, r)
-			var f *ask.Failure
-			switch {
-			case err == nil || r.stopped:
-				return nil
-			case !errors.As(err, &f):
-				return err
-			case r.shown:
-				f.Again = false
-			case f.Status == http.StatusBadRequest && thinking != nil && m.think.learn(thinking, f.Reason):
-				continue
-			}
-			return f
-		}
+	var thinking *genai.ThinkingConfig
+	return ask.Stream(ctx, func(ctx context.Context, out *ask.Out) error {
+		thinking = m.think.plan(req.Thinking, m.Info.Thinking)
+		return m.try(ctx, req, thinking, out)
+	}, func(f *ask.Failure) bool {
+		return f.Status == http.StatusBadRequest && thinking != nil && m.think.learn(thinking, f.Reason)
 	})
 }
 
-func (m *model) try(ctx context.Context, req llm.Request, thinking *genai.ThinkingConfig, r *reader) error {
+func (m *model) try(ctx context.Context, req llm.Request, thinking *genai.ThinkingConfig, out *ask.Out) error {
 	client, err := m.client()
 	if err != nil {
 		return err
 	}
 	ctx, watch := ask.Watched(ctx)
 	n := newNames(req.Tools)
-	r.begin(m.Model, n)
+	r := &reader{Out: out, model: m.Model, names: n}
 	next, stop := iter.Pull2(client.Models.GenerateContentStream(ctx, m.Model, m.contents(req.Messages, n), m.config(req, thinking, n)))
 	defer stop()
 	for {
@@ -130,7 +107,7 @@ func (m *model) try(ctx context.Context, req llm.Request, thinking *genai.Thinki
 		case !ok:
 			return r.end()
 		}
-		if err := r.take(chunk); err != nil || r.stopped {
+		if err := r.take(chunk); err != nil || r.Stopped() {
 			return err
 		}
 	}

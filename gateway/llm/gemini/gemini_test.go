@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -67,25 +66,20 @@ func options(w *llmtest.Wire) llm.Options {
 	return llm.Options{BaseURL: "http://model.test/v1beta", Key: "AIza-secret", Model: "gemini-3-pro", HTTP: w.Client(), Info: protocol.ModelInfo{Thinking: true}}
 }
 
-func TestAnswerIsPutTogetherWhereverChunksEnd(t *testing.T) {
-	for size := range len(whole) {
-		if size > 64 && size%97 != 0 { // sizes up to 64 cut at every place together
-			continue
-		}
-		checkWhole(t, llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: whole, Size: size}))), hello))
+func TestStreamComesWholeOrFails(t *testing.T) {
+	for _, stream := range []string{whole, strings.ReplaceAll(whole, "\n\n", "\r\n\r\n")} {
+		shown := strings.Index(stream, `data: {"candidates":[{"content":{"parts":[{"functionCall"`)
+		llmtest.Dialect{New: New, Options: options(llmtest.NewWire()), Request: hello, Whole: stream, Shown: shown}.Test(t, checkWhole)
 	}
-	crlf := strings.ReplaceAll(whole, "\n\n", "\r\n\r\n")
-	checkWhole(t, llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: crlf, Size: 1}))), hello))
 }
 
-func TestSlowAnswerArrives(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := llmtest.NewWire(llmtest.Reply{Body: whole, Pace: 40 * time.Second})
-		checkWhole(t, llmtest.Collect(t.Context(), New(options(w)), hello))
-		if w.Open() != 0 {
-			t.Error("the connection is still open")
-		}
+func TestErrorInsideAShownAnswerIsNotAskedAgain(t *testing.T) {
+	w := llmtest.NewWire(llmtest.Reply{
+		Body: whole[:strings.Index(whole, `data: {"candidates":[{"content":{"parts":[{"functionCall"`)] + events(`{"error":{"code":503,"message":"overloaded"}}`),
 	})
+	if a := llmtest.Collect(t.Context(), New(options(w)), hello); !errors.Is(a.Err, protocol.ErrModel) || len(w.Asked()) != 1 || a.Stop != "" || w.Open() != 0 {
+		t.Errorf("%v, %d requests, stop %q", a.Err, len(w.Asked()), a.Stop)
+	}
 }
 
 func TestSignaturesGoBackWithTheirParts(t *testing.T) {
@@ -241,22 +235,6 @@ func TestQuotaOfAMinuteIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestCutAnswerIsNotAskedForAgainOnceShown(t *testing.T) {
-	cut := whole[:strings.Index(whole, "look.")]
-	for name, r := range map[string]llmtest.Reply{
-		"dropped": {Body: cut, Cut: io.ErrUnexpectedEOF},
-		"ended":   {Body: cut},
-		"clean":   {Body: whole[:strings.Index(whole, `data: {"candidates":[{"content":{"parts":[{"functionCall"`)]},
-		"error":   {Body: whole[:strings.Index(whole, `data: {"candidates":[{"content":{"parts":[{"functionCall"`)] + events(`{"error":{"code":503,"message":"overloaded"}}`)},
-	} {
-		w := llmtest.NewWire(r)
-		a := llmtest.Collect(t.Context(), New(options(w)), hello)
-		if !errors.Is(a.Err, protocol.ErrModel) || len(w.Asked()) != 1 || a.Stop != "" || w.Open() != 0 {
-			t.Errorf("%s: %v, %d requests, stop %q", name, a.Err, len(w.Asked()), a.Stop)
-		}
-	}
-}
-
 func TestBlockedAnswersSayWhy(t *testing.T) {
 	for _, tc := range []struct{ body, stop, text string }{
 		{`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`, llm.StopRefusal, "PROHIBITED_CONTENT"},
@@ -268,44 +246,6 @@ func TestBlockedAnswersSayWhy(t *testing.T) {
 		if a.Err != nil || a.Stop != tc.stop || !strings.Contains(a.StopText, tc.text) {
 			t.Errorf("%s: %+v", tc.body, a)
 		}
-	}
-}
-
-func TestCancelClosesTheConnectionAtOnce(t *testing.T) {
-	gone := make(chan struct{})
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, whole[:strings.Index(whole, `data: {"candidates":[{"content":{"parts":[{"functionCall"`)])
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		close(gone)
-	}))
-	defer srv.Close()
-	m := New(llm.Options{BaseURL: srv.URL, Key: "k", Model: "m"})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var last error
-	for ev, err := range m.Stream(ctx, hello) {
-		last = err
-		if ev.Type == llm.EventText {
-			cancel()
-		}
-	}
-	if !errors.Is(last, context.Canceled) {
-		t.Error(last)
-	}
-	<-gone
-}
-
-func TestLeavingTheLoopClosesTheConnection(t *testing.T) {
-	w := llmtest.NewWire(llmtest.Reply{Body: whole, Hang: true})
-	for ev := range New(options(w)).Stream(t.Context(), hello) {
-		if ev.Type == llm.EventText {
-			break
-		}
-	}
-	if w.Open() != 0 {
-		t.Error("the connection is still open")
 	}
 }
 

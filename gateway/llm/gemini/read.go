@@ -15,9 +15,7 @@ import (
 
 // reader puts one answer together and passes it on.
 type reader struct {
-	yield   func(llm.Event, error) bool
-	stopped bool // the receiver has broken out of its loop
-	shown   bool // something that cannot be taken back is out
+	*ask.Out
 
 	model   string
 	names   names
@@ -27,25 +25,9 @@ type reader struct {
 	message string // of Google, about the end
 }
 
-func (r *reader) begin(model string, n names) {
-	*r = reader{yield: r.yield, shown: r.shown, model: model, names: n}
-}
-
-// emit passes ev on and reports whether the receiver is still there.
-func (r *reader) emit(ev llm.Event) bool {
-	if r.stopped {
-		return false
-	}
-	if ev.Type != llm.EventRetry && ev.Type != llm.EventUsage {
-		r.shown = true
-	}
-	r.stopped = !r.yield(ev, nil)
-	return !r.stopped
-}
-
 func (r *reader) take(chunk *genai.GenerateContentResponse) error {
 	if u := chunk.UsageMetadata; u != nil {
-		r.emit(llm.Event{Type: llm.EventUsage, Usage: usage(u)})
+		r.Emit(llm.Event{Type: llm.EventUsage, Usage: usage(u)})
 	}
 	if f := chunk.PromptFeedback; f != nil && f.BlockReason != "" {
 		r.finish, r.message = genai.FinishReasonSafety, f.BlockReasonMessage
@@ -78,21 +60,21 @@ func (r *reader) part(p *genai.Part) {
 	case p.Thought:
 		if p.Text != "" {
 			r.thought.WriteString(p.Text)
-			r.emit(llm.Event{Type: llm.EventThinking, Text: p.Text})
+			r.Emit(llm.Event{Type: llm.EventThinking, Text: p.Text})
 		}
 	case p.FunctionCall != nil:
 		r.call(p.FunctionCall, p.ThoughtSignature)
 	case p.InlineData != nil && strings.HasPrefix(p.InlineData.MIMEType, "image/"):
-		r.emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{
+		r.Emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{
 			Type: protocol.BlockImage, MimeType: p.InlineData.MIMEType, Data: base64.StdEncoding.EncodeToString(p.InlineData.Data),
 			Opaque: opaque{Model: r.model, Signature: p.ThoughtSignature}.raw(),
 		}})
 	default:
 		if p.Text != "" {
-			r.emit(llm.Event{Type: llm.EventText, Text: p.Text})
+			r.Emit(llm.Event{Type: llm.EventText, Text: p.Text})
 		}
 		if len(p.ThoughtSignature) > 0 {
-			r.emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{
+			r.Emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{
 				Type: protocol.BlockThinking, Opaque: opaque{Model: r.model, Signature: p.ThoughtSignature, ForText: true}.raw(),
 			}})
 		}
@@ -106,7 +88,7 @@ func (r *reader) closeThought() {
 	}
 	b := protocol.Block{Type: protocol.BlockThinking, Thinking: r.thought.String(), Opaque: opaque{Model: r.model}.raw()}
 	r.thought.Reset()
-	r.emit(llm.Event{Type: llm.EventSignature, Block: b})
+	r.Emit(llm.Event{Type: llm.EventSignature, Block: b})
 }
 
 func (r *reader) call(c *genai.FunctionCall, signature []byte) {
@@ -123,10 +105,10 @@ func (r *reader) call(c *genai.FunctionCall, signature []byte) {
 	}
 	index := r.calls
 	r.calls++
-	r.emit(llm.Event{Type: llm.EventCallStart, Index: index, Block: b})
-	r.emit(llm.Event{Type: llm.EventCallDelta, Index: index, Text: string(args)})
+	r.Emit(llm.Event{Type: llm.EventCallStart, Index: index, Block: b})
+	r.Emit(llm.Event{Type: llm.EventCallDelta, Index: index, Text: string(args)})
 	b.Arguments, b.Opaque = args, o.raw()
-	r.emit(llm.Event{Type: llm.EventCall, Index: index, Block: b})
+	r.Emit(llm.Event{Type: llm.EventCall, Index: index, Block: b})
 }
 
 // usage puts Google's counts into our terms: input without cached tokens, output with thoughts.
@@ -162,6 +144,6 @@ func (r *reader) end() error {
 			ev.Text = fmt.Sprintf("Google stopped the answer (%s).", r.finish)
 		}
 	}
-	r.emit(ev)
+	r.Emit(ev)
 	return nil
 }

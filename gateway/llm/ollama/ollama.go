@@ -48,36 +48,13 @@ func newModel(o Options) *model {
 
 // Stream implements [llm.Model].
 func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		r := &reader{yield: yield}
-		if err := m.answer(ctx, req, r); err != nil && !r.stopped {
-			yield(llm.Event{}, err)
+	return ask.Stream(ctx, func(ctx context.Context, out *ask.Out) error {
+		return m.try(ctx, m.request(req), &reader{Out: out})
+	}, func(f *ask.Failure) bool {
+		refuses := func(what string, known *atomic.Bool) bool {
+			return strings.Contains(f.Reason, "does not support "+what) && known.CompareAndSwap(false, true)
 		}
-	}
-}
-
-// answer asks until an answer begins, and reads it. Nothing is asked again once a part of an answer has been shown.
-func (m *model) answer(ctx context.Context, req llm.Request, r *reader) error {
-	return ask.Retry(ctx, r.emit, func() error {
-		for {
-			err := m.try(ctx, m.request(req), r)
-			var f *ask.Failure
-			switch {
-			case err == nil || r.stopped:
-				return nil
-			case !errors.As(err, &f):
-				return err
-			case r.shown:
-				f.Again = false
-			case f.Status == http.StatusBadRequest && strings.Contains(f.Reason, "does not support thinking") && m.noThink.CompareAndSwap(false, true):
-				continue
-			case f.Status == http.StatusBadRequest && strings.Contains(f.Reason, "does not support tools") && m.noTools.CompareAndSwap(false, true):
-				continue
-			}
-			return f
-		}
+		return f.Status == http.StatusBadRequest && (refuses("thinking", &m.noThink) || refuses("tools", &m.noTools))
 	})
 }
 
@@ -89,7 +66,7 @@ func (m *model) try(ctx context.Context, body request, r *reader) error {
 	defer resp.Body.Close()
 	err = r.read(resp.Body)
 	var known *protocol.Error
-	if err == nil || r.stopped || errors.As(err, &known) {
+	if err == nil || r.Stopped() || errors.As(err, &known) {
 		return err
 	}
 	return ask.Unreachable(ctx, err)

@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,67 +9,18 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
+	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
-
-type outcome struct {
-	text, thinking string
-	signed         []protocol.Block
-	calls          []protocol.Block
-	bad            []string
-	usage          protocol.Usage
-	retries        int
-	stop           string
-	err            error
-}
-
-func collect(ctx context.Context, m llm.Model, req llm.Request) outcome {
-	var o outcome
-	for ev, err := range m.Stream(ctx, req) {
-		if err != nil {
-			o.err = err
-			break
-		}
-		switch ev.Type {
-		case llm.EventText:
-			o.text += ev.Text
-		case llm.EventThinking:
-			o.thinking += ev.Text
-		case llm.EventSignature:
-			o.signed = append(o.signed, ev.Block)
-		case llm.EventCall:
-			o.calls = append(o.calls, ev.Block)
-			o.bad = append(o.bad, ev.BadArgs)
-		case llm.EventUsage:
-			o.usage = ev.Usage
-		case llm.EventRetry:
-			o.retries++
-		case llm.EventStop:
-			o.stop = ev.Stop
-		}
-	}
-	return o
-}
 
 func user(text string) protocol.Message {
 	return protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}
 }
 
 func hi() llm.Request { return llm.Request{Messages: []protocol.Message{user("hi")}} }
-
-// pieces answers with a body that arrives in pieces.
-type pieces []string
-
-func (p pieces) RoundTrip(*http.Request) (*http.Response, error) {
-	var readers []io.Reader
-	for _, s := range p {
-		readers = append(readers, strings.NewReader(s))
-	}
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(io.MultiReader(readers...))}, nil
-}
 
 const cassette = `{"model":"qwen3","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","thinking":"Let me "},"done":false}
 {"message":{"role":"assistant","content":"","thinking":"lóok."},"done":false}
@@ -81,31 +31,23 @@ const cassette = `{"model":"qwen3","created_at":"2026-01-01T00:00:00Z","message"
 {"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","total_duration":5,"prompt_eval_count":100,"eval_count":20}
 `
 
-func TestStreamIsTheSameHoweverItIsCut(t *testing.T) {
-	want := outcome{
-		text: "I will look.", thinking: "Let me lóok.", stop: llm.StopToolUse, bad: []string{"", ""},
-		signed: []protocol.Block{{Type: protocol.BlockThinking, Thinking: "Let me lóok."}},
-		calls: []protocol.Block{
-			{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)},
-			{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
-		},
-		usage: protocol.Usage{Input: 100, Output: 20, Total: 120},
+func TestStreamComesWholeOrFails(t *testing.T) {
+	calls := []protocol.Block{
+		{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)},
+		{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
 	}
-	for cut := range len(cassette) {
-		m := New(Options{HTTP: &http.Client{Transport: pieces{cassette[:cut], cassette[cut:]}}})
-		if got := collect(t.Context(), m, hi()); !reflect.DeepEqual(got, want) {
-			t.Fatalf("cut at %d:\ngot  %+v\nwant %+v", cut, got, want)
-		}
+	want := llmtest.Answer{
+		Text: "I will look.", Thinking: "Let me lóok.", Stop: llm.StopToolUse, BadArgs: []string{"", ""}, Calls: calls,
+		Content: append(protocol.Content{{Type: protocol.BlockThinking, Thinking: "Let me lóok."}, protocol.Text("I will look.")}, calls...),
+		Deltas:  map[int]string{0: `{"command":"ls"}`, 1: "null"},
+		Usage:   protocol.Usage{Input: 100, Output: 20, Total: 120},
 	}
-}
-
-func TestStreamCutShortIsAnErrorAtEveryPlace(t *testing.T) {
-	for cut := range strings.Index(cassette, `"done":true`) {
-		r := &reader{yield: func(llm.Event, error) bool { return true }}
-		if err := r.read(strings.NewReader(cassette[:cut])); !errors.Is(err, protocol.ErrModel) {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
-	}
+	llmtest.Dialect{New: New, Request: hi(), Whole: cassette, Shown: strings.Index(cassette, `{"message":{"role":"assistant","content":"","tool_calls"`)}.Test(t,
+		func(t *testing.T, got llmtest.Answer) {
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("got  %+v\nwant %+v", got, want)
+			}
+		})
 }
 
 func TestRequestHoldsTheConversation(t *testing.T) {
@@ -185,8 +127,8 @@ func TestModelThatCannotThinkIsNotAskedAgain(t *testing.T) {
 	req := hi()
 	req.Thinking = "high"
 	for range 2 {
-		if got := collect(t.Context(), m, req); got.err != nil || got.text != "a" {
-			t.Fatal(got.err)
+		if got := llmtest.Collect(t.Context(), m, req); got.Err != nil || got.Text != "a" {
+			t.Fatal(got.Err)
 		}
 	}
 	if asked != 1 {
@@ -211,36 +153,12 @@ func TestFailuresAreToldApart(t *testing.T) {
 			w.WriteHeader(tc.status)
 			io.WriteString(w, tc.body)
 		}))
-		got := collect(t.Context(), New(Options{BaseURL: s.URL, Model: "x"}), hi())
+		got := llmtest.Collect(t.Context(), New(Options{BaseURL: s.URL, Model: "x"}), hi())
 		s.Close()
-		if !errors.Is(got.err, tc.want) || !strings.Contains(got.err.Error(), tc.says) || got.retries > 0 {
-			t.Errorf("%s: %v, %d retries", tc.body, got.err, got.retries)
+		if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) > 0 {
+			t.Errorf("%s: %v, %d retries", tc.body, got.Err, len(got.Retries))
 		}
 	}
-}
-
-func TestCancelEndsASlowAnswerAtOnce(t *testing.T) {
-	gone := make(chan struct{})
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		io.WriteString(w, `{"message":{"content":"a"}}`+"\n")
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		close(gone)
-	}))
-	defer s.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	start := time.Now()
-	var last error
-	for _, err := range New(Options{BaseURL: s.URL}).Stream(ctx, hi()) {
-		last = err
-		cancel()
-	}
-	if !errors.Is(last, context.Canceled) || time.Since(start) > 2*time.Second {
-		t.Error(last, time.Since(start))
-	}
-	<-gone
 }
 
 func TestModelsAreListedWithTheirAbilities(t *testing.T) {
@@ -283,12 +201,12 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte(`{"error":{}}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		stops := 0
-		r := &reader{yield: func(ev llm.Event, _ error) bool {
+		r := &reader{Out: ask.To(func(ev llm.Event, _ error) bool {
 			if ev.Type == llm.EventStop {
 				stops++
 			}
 			return true
-		}}
+		})}
 		if err := r.read(strings.NewReader(string(in))); (err == nil) != (stops == 1) {
 			t.Fatalf("%d stops and %v", stops, err)
 		}

@@ -16,23 +16,10 @@ import (
 
 // reader turns lines into events.
 type reader struct {
-	yield    func(llm.Event, error) bool
-	stopped  bool // the receiver has broken out of its loop
-	shown    bool
+	*ask.Out
 	calls    int
 	thinking strings.Builder
 	told     bool // the finished thought is out
-}
-
-func (r *reader) emit(ev llm.Event) bool {
-	if r.stopped {
-		return false
-	}
-	if ev.Type != llm.EventRetry {
-		r.shown = true
-	}
-	r.stopped = !r.yield(ev, nil)
-	return !r.stopped
 }
 
 // line is one object of the stream.
@@ -69,7 +56,7 @@ func (r *reader) read(body io.Reader) error {
 			r.end(l)
 			return nil
 		}
-		if r.stopped {
+		if r.Stopped() {
 			return nil
 		}
 	}
@@ -78,18 +65,18 @@ func (r *reader) read(body io.Reader) error {
 func (r *reader) piece(m message) {
 	if m.Thinking != "" {
 		r.thinking.WriteString(m.Thinking)
-		r.emit(llm.Event{Type: llm.EventThinking, Text: m.Thinking})
+		r.Emit(llm.Event{Type: llm.EventThinking, Text: m.Thinking})
 	}
 	if m.Content != "" {
 		r.thought()
-		r.emit(llm.Event{Type: llm.EventText, Text: m.Content})
+		r.Emit(llm.Event{Type: llm.EventText, Text: m.Content})
 	}
 	for _, c := range m.Calls {
 		r.thought()
 		r.call(c)
 	}
 	for _, data := range m.Images {
-		r.emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: "image/png", Data: data}})
+		r.Emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: "image/png", Data: data}})
 	}
 }
 
@@ -97,7 +84,7 @@ func (r *reader) piece(m message) {
 func (r *reader) thought() {
 	if !r.told && r.thinking.Len() > 0 {
 		r.told = true
-		r.emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{Type: protocol.BlockThinking, Thinking: r.thinking.String()}})
+		r.Emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{Type: protocol.BlockThinking, Thinking: r.thinking.String()}})
 	}
 }
 
@@ -109,9 +96,9 @@ func (r *reader) call(c call) {
 	i := r.calls
 	r.calls++
 	block := protocol.Block{Type: protocol.BlockToolCall, ID: c.ID, Name: c.Function.Name}
-	r.emit(llm.Event{Type: llm.EventCallStart, Index: i, Block: block})
+	r.Emit(llm.Event{Type: llm.EventCallStart, Index: i, Block: block})
 	args := bytes.TrimSpace(c.Function.Arguments)
-	r.emit(llm.Event{Type: llm.EventCallDelta, Index: i, Text: string(args)})
+	r.Emit(llm.Event{Type: llm.EventCallDelta, Index: i, Text: string(args)})
 	ev := llm.Event{Type: llm.EventCall, Index: i, Block: block}
 	var object map[string]json.RawMessage
 	switch {
@@ -122,12 +109,12 @@ func (r *reader) call(c call) {
 	default:
 		ev.Block.Arguments, ev.BadArgs = json.RawMessage("{}"), string(args)
 	}
-	r.emit(ev)
+	r.Emit(ev)
 }
 
 func (r *reader) end(l line) {
 	r.thought()
-	r.emit(llm.Event{Type: llm.EventUsage, Usage: protocol.Usage{Input: l.Prompt, Output: l.Output, Total: l.Prompt + l.Output}})
+	r.Emit(llm.Event{Type: llm.EventUsage, Usage: protocol.Usage{Input: l.Prompt, Output: l.Output, Total: l.Prompt + l.Output}})
 	stop := llm.StopEnd
 	switch {
 	case l.DoneReason == "length":
@@ -135,5 +122,5 @@ func (r *reader) end(l line) {
 	case r.calls > 0:
 		stop = llm.StopToolUse
 	}
-	r.emit(llm.Event{Type: llm.EventStop, Stop: stop})
+	r.Emit(llm.Event{Type: llm.EventStop, Stop: stop})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -103,46 +104,26 @@ const cassette = ": keep-alive\r\n\r\ndata: {\"choices\":[{\"delta\":{\"role\":\
 	"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":20,\"total_tokens\":120,\"prompt_tokens_details\":{\"cached_tokens\":90},\"completion_tokens_details\":{\"reasoning_tokens\":5}}}\r\n\r\n" +
 	"data: [DONE]\r\n\r\n"
 
-func TestChatStreamIsTheSameHoweverItIsCut(t *testing.T) {
-	want := outcome{
-		text: "I will look.", thinking: "Let me lóok.", stop: llm.StopToolUse, deltas: map[int]string{1: `{"command": "ls"}`},
-		bad:   []string{"", ""},
-		usage: protocol.Usage{Input: 10, Output: 20, CacheRead: 90, Total: 120, Reasoning: 5},
-	}
-	want.calls = []protocol.Block{
-		{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
-		{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)},
-	}
-	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: want.thinking, Opaque: opaque{Wire: wireChat, Model: "m", Field: "reasoning_content"}.raw()}
-	want.content = append(protocol.Content{thought, protocol.Text(want.text)}, want.calls...)
-	for cut := range len(cassette) {
-		m := NewChat(Options{BaseURL: "http://model", Model: "m", HTTP: &http.Client{Transport: pieces{cassette[:cut], cassette[cut:]}}})
-		if got := collect(t.Context(), m, hi()); !reflect.DeepEqual(got, want) {
-			t.Fatalf("cut at %d:\ngot  %+v\nwant %+v", cut, got, want)
-		}
-	}
+func TestChatStreamComesWholeOrFails(t *testing.T) {
+	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "Let me lóok.", Opaque: opaque{Wire: wireChat, Model: "m", Field: "reasoning_content"}.raw()}
+	streams(t, NewChat, cassette, strings.Index(cassette, `data: {"choices":[{"delta":{"tool_calls"`), thought, map[int]string{1: `{"command": "ls"}`},
+		protocol.Block{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
+		protocol.Block{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)})
 }
 
-// pieces answers with a body that arrives in pieces.
-type pieces []string
-
-func (p pieces) RoundTrip(*http.Request) (*http.Response, error) {
-	var readers []io.Reader
-	for _, s := range p {
-		readers = append(readers, strings.NewReader(s))
+// streams checks a wire by an answer of a thought, "I will look." and calls.
+func streams(t *testing.T, open func(Options) llm.Model, whole string, shown int, thought protocol.Block, deltas map[int]string, calls ...protocol.Block) {
+	t.Helper()
+	want := llmtest.Answer{
+		Text: "I will look.", Thinking: thought.Thinking, Stop: llm.StopToolUse, Deltas: deltas, BadArgs: []string{"", ""}, Calls: calls,
+		Content: append(protocol.Content{thought, protocol.Text("I will look.")}, calls...),
+		Usage:   protocol.Usage{Input: 10, Output: 20, CacheRead: 90, Total: 120, Reasoning: 5},
 	}
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(io.MultiReader(readers...))}, nil
-}
-
-func TestChatStreamCutShortIsAnErrorAtEveryPlace(t *testing.T) {
-	end := strings.Index(cassette, `{"choices":[{"delta":{},"finish_reason"`)
-	for cut := range end {
-		m := NewChat(Options{BaseURL: "http://model", HTTP: &http.Client{Transport: pieces{cassette[:cut]}}})
-		s := &stream{yield: func(llm.Event, error) bool { return true }}
-		if err := m.(*model).try(t.Context(), nil, s); !errors.Is(err, protocol.ErrModel) {
-			t.Fatalf("cut at %d: %v", cut, err)
+	llmtest.Dialect{New: open, Options: Options{Model: "m"}, Request: hi(), Whole: whole, Shown: shown}.Test(t, func(t *testing.T, got llmtest.Answer) {
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("got  %+v\nwant %+v", got, want)
 		}
-	}
+	})
 }
 
 func TestChatUnderstandsItsDialects(t *testing.T) {
@@ -150,48 +131,48 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 	call := func(s string) string { return `{"choices":[{"delta":{"tool_calls":[` + s + `]}}]}` }
 	for name, tc := range map[string]struct {
 		stream string
-		want   func(outcome) bool
+		want   func(llmtest.Answer) bool
 	}{
 		"reasoning of OpenRouter": {data(`{"choices":[{"delta":{"reasoning":"why","reasoning_details":[{"type":"reasoning.text","text":"why","index":0}]}}]}`,
 			`{"choices":[{"delta":{"reasoning":" so","reasoning_details":[{"type":"reasoning.text","text":" so","signature":"s","index":0},{"type":"reasoning.encrypted","data":"x","index":1}]}}]}`,
-			`{"choices":[{"delta":{"content":"a"}}]}`, stop), func(o outcome) bool {
-			return o.thinking == "why so" && strings.Contains(string(o.content[0].Opaque),
+			`{"choices":[{"delta":{"content":"a"}}]}`, stop), func(o llmtest.Answer) bool {
+			return o.Thinking == "why so" && strings.Contains(string(o.Content[0].Opaque),
 				`"details":[{"index":0,"signature":"s","text":"why so","type":"reasoning.text"},{"data":"x","index":1,"type":"reasoning.encrypted"}]`)
 		}},
-		"the same thought under two names": {data(`{"choices":[{"delta":{"reasoning":"x","reasoning_content":"x"}}]}`, stop), func(o outcome) bool { return o.thinking == "x" }},
-		"thoughts in tags":                 {data(`{"choices":[{"delta":{"content":"<thi"}}]}`, `{"choices":[{"delta":{"content":"nk>\nwhy</th"}}]}`, `{"choices":[{"delta":{"content":"ink>\n\nanswer"}}]}`, stop), func(o outcome) bool { return o.thinking == "why" && o.text == "answer" }},
-		"thinking parts of Mistral":        {data(`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"why"}]},{"type":"text","text":"answer"}]}}]}`, stop), func(o outcome) bool { return o.thinking == "why" && o.text == "answer" }},
-		"text that only looks like a tag":  {data(`{"choices":[{"delta":{"content":"<thi"}}]}`, stop), func(o outcome) bool { return o.text == "<thi" }},
-		"no end reason":                    {data(`{"choices":[{"delta":{"content":"a"}}]}`), func(o outcome) bool { return o.stop == llm.StopEnd }},
-		"no [DONE]":                        {strings.TrimSuffix(data(stop), "data: [DONE]\n\n"), func(o outcome) bool { return o.stop == llm.StopEnd }},
-		"calls with end reason stop":       {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), stop), func(o outcome) bool { return o.stop == llm.StopToolUse }},
+		"the same thought under two names": {data(`{"choices":[{"delta":{"reasoning":"x","reasoning_content":"x"}}]}`, stop), func(o llmtest.Answer) bool { return o.Thinking == "x" }},
+		"thoughts in tags":                 {data(`{"choices":[{"delta":{"content":"<thi"}}]}`, `{"choices":[{"delta":{"content":"nk>\nwhy</th"}}]}`, `{"choices":[{"delta":{"content":"ink>\n\nanswer"}}]}`, stop), func(o llmtest.Answer) bool { return o.Thinking == "why" && o.Text == "answer" }},
+		"thinking parts of Mistral":        {data(`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"why"}]},{"type":"text","text":"answer"}]}}]}`, stop), func(o llmtest.Answer) bool { return o.Thinking == "why" && o.Text == "answer" }},
+		"text that only looks like a tag":  {data(`{"choices":[{"delta":{"content":"<thi"}}]}`, stop), func(o llmtest.Answer) bool { return o.Text == "<thi" }},
+		"no end reason":                    {data(`{"choices":[{"delta":{"content":"a"}}]}`), func(o llmtest.Answer) bool { return o.Stop == llm.StopEnd }},
+		"no [DONE]":                        {strings.TrimSuffix(data(stop), "data: [DONE]\n\n"), func(o llmtest.Answer) bool { return o.Stop == llm.StopEnd }},
+		"calls with end reason stop":       {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), stop), func(o llmtest.Answer) bool { return o.Stop == llm.StopToolUse }},
 		"calls without index": {
 			data(call(`{"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`), call(`{"function":{"arguments":"1}"}}`), call(`{"id":"b","function":{"name":"g","arguments":"{}"}}`), stop),
-			func(o outcome) bool { return len(o.calls) == 2 && string(o.calls[0].Arguments) == `{"x":1}` },
+			func(o llmtest.Answer) bool { return len(o.Calls) == 2 && string(o.Calls[0].Arguments) == `{"x":1}` },
 		},
-		"all calls with index 0": {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), call(`{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}`), stop), func(o outcome) bool { return len(o.calls) == 2 }},
-		"a call without id":      {data(call(`{"index":0,"function":{"name":"f","arguments":""}}`), stop), func(o outcome) bool { return strings.HasPrefix(o.calls[0].ID, "call_") }},
-		"arguments as an object": {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":{"x":1}}}`), stop), func(o outcome) bool { return string(o.calls[0].Arguments) == `{"x":1}` }},
+		"all calls with index 0": {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), call(`{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}`), stop), func(o llmtest.Answer) bool { return len(o.Calls) == 2 }},
+		"a call without id":      {data(call(`{"index":0,"function":{"name":"f","arguments":""}}`), stop), func(o llmtest.Answer) bool { return strings.HasPrefix(o.Calls[0].ID, "call_") }},
+		"arguments as an object": {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":{"x":1}}}`), stop), func(o llmtest.Answer) bool { return string(o.Calls[0].Arguments) == `{"x":1}` }},
 		"arguments encoded twice": {
 			data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"\"{\\\"x\\\":1}\""}}`), stop),
-			func(o outcome) bool { return string(o.calls[0].Arguments) == `{"x":1}` && o.bad[0] == "" },
+			func(o llmtest.Answer) bool { return string(o.Calls[0].Arguments) == `{"x":1}` && o.BadArgs[0] == "" },
 		},
-		"bad arguments":          {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`), stop), func(o outcome) bool { return o.bad[0] == `{"x":` && string(o.calls[0].Arguments) == "{}" }},
-		"arguments no object":    {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"[1]"}}`), stop), func(o outcome) bool { return o.bad[0] == "[1]" }},
-		"a made image":           {data(`{"choices":[{"delta":{"images":[{"type":"image_url","image_url":{"url":"data:image/webp;base64,QUJD"}}]}}]}`, stop), func(o outcome) bool { return o.images[0].MimeType == "image/webp" && o.images[0].Data == "QUJD" }},
-		"cost of OpenRouter":     {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"cost":0.0125}}`), func(o outcome) bool { return *o.usage.Cost == 0.0125 && o.usage.Total == 12 }},
-		"thoughts beside":        {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":17,"completion_tokens_details":{"reasoning_tokens":5}}}`), func(o outcome) bool { return o.usage.Output == 7 && o.usage.Reasoning == 5 }},
-		"cache hits of DeepSeek": {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":8}}`), func(o outcome) bool { return o.usage.CacheRead == 8 && o.usage.Input == 2 }},
-		"no usage":               {data(`{"choices":[{"delta":{"content":"12345678"}}]}`, stop), func(o outcome) bool { return o.usage.Estimated && o.usage.Output == 2 && o.usage.Input > 5 }},
-		"length":                 {data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"length"}]}`), func(o outcome) bool { return o.stop == llm.StopMaxTokens }},
-		"refusal":                {data(`{"choices":[{"delta":{"refusal":"No."}}]}`, stop), func(o outcome) bool { return o.stop == llm.StopRefusal && o.text == "No." }},
-		"content filter":         {data(`{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`), func(o outcome) bool { return o.stop == llm.StopRefusal }},
+		"bad arguments":          {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`), stop), func(o llmtest.Answer) bool { return o.BadArgs[0] == `{"x":` && string(o.Calls[0].Arguments) == "{}" }},
+		"arguments no object":    {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"[1]"}}`), stop), func(o llmtest.Answer) bool { return o.BadArgs[0] == "[1]" }},
+		"a made image":           {data(`{"choices":[{"delta":{"images":[{"type":"image_url","image_url":{"url":"data:image/webp;base64,QUJD"}}]}}]}`, stop), func(o llmtest.Answer) bool { return o.Images[0].MimeType == "image/webp" && o.Images[0].Data == "QUJD" }},
+		"cost of OpenRouter":     {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"cost":0.0125}}`), func(o llmtest.Answer) bool { return *o.Usage.Cost == 0.0125 && o.Usage.Total == 12 }},
+		"thoughts beside":        {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":17,"completion_tokens_details":{"reasoning_tokens":5}}}`), func(o llmtest.Answer) bool { return o.Usage.Output == 7 && o.Usage.Reasoning == 5 }},
+		"cache hits of DeepSeek": {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":8}}`), func(o llmtest.Answer) bool { return o.Usage.CacheRead == 8 && o.Usage.Input == 2 }},
+		"no usage":               {data(`{"choices":[{"delta":{"content":"12345678"}}]}`, stop), func(o llmtest.Answer) bool { return o.Usage.Estimated && o.Usage.Output == 2 && o.Usage.Input > 5 }},
+		"length":                 {data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"length"}]}`), func(o llmtest.Answer) bool { return o.Stop == llm.StopMaxTokens }},
+		"refusal":                {data(`{"choices":[{"delta":{"refusal":"No."}}]}`, stop), func(o llmtest.Answer) bool { return o.Stop == llm.StopRefusal && o.Text == "No." }},
+		"content filter":         {data(`{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`), func(o llmtest.Answer) bool { return o.Stop == llm.StopRefusal }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServe(t, events(tc.stream))
-			got := collect(t.Context(), NewChat(Options{BaseURL: s.URL, Model: "m"}), hi())
-			if got.err != nil {
-				t.Fatal(got.err)
+			got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: s.URL, Model: "m"}), hi())
+			if got.Err != nil {
+				t.Fatal(got.Err)
 			}
 			if !tc.want(got) {
 				t.Errorf("%+v", got)
@@ -202,8 +183,8 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 
 func TestChatReadsAnAnswerThatIsNotStreamed(t *testing.T) {
 	s := newServe(t, status(200, `{"choices":[{"message":{"role":"assistant","content":"whole","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, "Content-Type", "application/json"))
-	got := collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
-	if got.err != nil || got.text != "whole" || len(got.calls) != 1 || got.usage.Input != 3 {
+	got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
+	if got.Err != nil || got.Text != "whole" || len(got.Calls) != 1 || got.Usage.Input != 3 {
 		t.Fatalf("%+v", got)
 	}
 }
@@ -211,9 +192,9 @@ func TestChatReadsAnAnswerThatIsNotStreamed(t *testing.T) {
 func TestChatReadsALineOfManyMegabytes(t *testing.T) {
 	picture := strings.Repeat("QUJD", 3<<20)
 	s := newServe(t, events(data(`{"choices":[{"delta":{"images":[{"image_url":"data:image/png;base64,`+picture+`"}]},"finish_reason":"stop"}]}`)))
-	got := collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
-	if got.err != nil || len(got.images) != 1 || len(got.images[0].Data) != len(picture) {
-		t.Fatal(got.err, len(got.images))
+	got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
+	if got.Err != nil || len(got.Images) != 1 || len(got.Images[0].Data) != len(picture) {
+		t.Fatal(got.Err, len(got.Images))
 	}
 }
 
@@ -236,17 +217,17 @@ func TestFailuresAreToldApart(t *testing.T) {
 		{events("data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\ndata: {\"error\":{\"code\":502,\"message\":\"Provider disconnected\"}}\n\n"), protocol.ErrModel, "Provider disconnected", 0},
 	} {
 		s := newServe(t, tc.answer)
-		got := collect(t.Context(), NewChat(Options{BaseURL: s.URL, Key: "k"}), hi())
-		if !errors.Is(got.err, tc.want) || !strings.Contains(got.err.Error(), tc.says) || len(got.retries) != tc.retries {
-			t.Errorf("%q: %v, %d retries", tc.says, got.err, len(got.retries))
+		got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: s.URL, Key: "k"}), hi())
+		if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) != tc.retries {
+			t.Errorf("%q: %v, %d retries", tc.says, got.Err, len(got.Retries))
 		}
 	}
 }
 
 func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
 	s := newServe(t, status(529, "", "Retry-After-Ms", "1"), status(503, `{"error":{"message":"Loading model"}}`, "Retry-After-Ms", "1"), events(data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`)))
-	got := collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
-	if got.err != nil || got.text != "a" || len(got.retries) != 2 || got.retries[0].Reason != "the provider is overloaded (529)" || got.retries[1].Attempt != 2 {
+	got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
+	if got.Err != nil || got.Text != "a" || len(got.Retries) != 2 || got.Retries[0].Reason != "the provider is overloaded (529)" || got.Retries[1].Attempt != 2 {
 		t.Fatalf("%+v", got)
 	}
 }
@@ -258,9 +239,9 @@ func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 	}
 	address := l.Addr().String()
 	l.Close()
-	got := collect(t.Context(), NewChat(Options{BaseURL: address}), hi())
-	if !errors.Is(got.err, protocol.ErrModel) || !strings.Contains(got.err.Error(), "Nothing answers at "+address) || len(got.retries) > 0 {
-		t.Fatal(got.err, got.retries)
+	got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: address}), hi())
+	if !errors.Is(got.Err, protocol.ErrModel) || !strings.Contains(got.Err.Error(), "Nothing answers at "+address) || len(got.Retries) > 0 {
+		t.Fatal(got.Err, got.Retries)
 	}
 }
 
@@ -274,8 +255,8 @@ func TestRefusedParametersAreLeftOutFromThenOn(t *testing.T) {
 	req := hi()
 	req.MaxTokens, req.Thinking = 10, "high"
 	for range 2 {
-		if got := collect(t.Context(), m, req); got.err != nil {
-			t.Fatal(got.err)
+		if got := llmtest.Collect(t.Context(), m, req); got.Err != nil {
+			t.Fatal(got.Err)
 		}
 	}
 	if len(s.bodies) != 5 {
@@ -286,18 +267,4 @@ func TestRefusedParametersAreLeftOutFromThenOn(t *testing.T) {
 			t.Errorf("%v", body)
 		}
 	}
-}
-
-func TestBreakingOutClosesTheConnection(t *testing.T) {
-	gone := make(chan struct{})
-	s := newServe(t, func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n")
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		close(gone)
-	})
-	for range NewChat(Options{BaseURL: s.URL}).Stream(t.Context(), hi()) {
-		break
-	}
-	<-gone
 }

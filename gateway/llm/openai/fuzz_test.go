@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 )
 
 // read gives a body to a wire and checks what holds for every answer: an answer that ended well has exactly one stop,
@@ -12,7 +13,7 @@ import (
 func read(t *testing.T, w wire, body, contentType string) {
 	stops, begun, complete := 0, map[int]bool{}, map[int]bool{}
 	s := &stream{body: strings.NewReader(body), contentType: contentType}
-	s.yield = func(ev llm.Event, _ error) bool {
+	s.Out = ask.To(func(ev llm.Event, _ error) bool {
 		switch ev.Type {
 		case llm.EventStop:
 			stops++
@@ -29,7 +30,7 @@ func read(t *testing.T, w wire, body, contentType string) {
 			complete[ev.Index] = true
 		}
 		return true
-	}
+	})
 	err := w.read(&model{}, s)
 	if (err == nil) != (stops == 1) || err == nil && len(begun) != len(complete) {
 		t.Fatalf("%d stops, %d calls begun, %d complete, %v", stops, len(begun), len(complete), err)

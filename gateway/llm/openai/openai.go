@@ -2,12 +2,14 @@ package openai
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/url"
 	"strings"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
+	"fairlead/gateway/protocol"
 )
 
 // Options say where a model is and what is known of it.
@@ -84,12 +86,11 @@ func base(address string) (baseURL, host string) {
 
 // Stream implements [llm.Model].
 func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	return func(yield func(llm.Event, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		s := &stream{yield: yield}
-		if err := m.answer(ctx, req, s); err != nil && !s.stopped {
-			yield(llm.Event{}, err)
+	var data []byte
+	return ask.Stream(ctx, func(ctx context.Context, out *ask.Out) (err error) {
+		if data, err = protocol.Marshal(m.wire.body(m, req)); err != nil {
+			return fmt.Errorf("build request: %w", err)
 		}
-	}
+		return m.try(ctx, data, &stream{Out: out, limit: req.MaxTokens, sent: len(data)})
+	}, func(f *ask.Failure) bool { return m.refused.learn(f, data) })
 }

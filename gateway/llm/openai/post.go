@@ -4,43 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 
-	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/llm/sse"
 	"fairlead/gateway/protocol"
 )
-
-// answer asks until an answer begins, and reads it. Nothing is asked again once a part of an answer has been shown.
-func (m *model) answer(ctx context.Context, req llm.Request, s *stream) error {
-	s.limit = req.MaxTokens
-	return ask.Retry(ctx, s.tell, func() error {
-		for {
-			data, err := protocol.Marshal(m.wire.body(m, req))
-			if err != nil {
-				return fmt.Errorf("build request: %w", err)
-			}
-			s.sent = len(data)
-			err = m.try(ctx, data, s)
-			var f *ask.Failure
-			switch {
-			case err == nil || s.stopped:
-				return nil
-			case s.shown && errors.As(err, &f):
-				f.Again = false
-				return f
-			case f == nil && !errors.As(err, &f):
-				return err
-			case m.refused.learn(f, data):
-				continue
-			}
-			return f
-		}
-	})
-}
 
 // try sends one request and reads its answer.
 func (m *model) try(ctx context.Context, data []byte, s *stream) error {
@@ -58,7 +28,7 @@ func (m *model) try(ctx context.Context, data []byte, s *stream) error {
 	s.body, s.contentType = resp.Body, resp.Header.Get("Content-Type")
 	err = m.wire.read(m, s)
 	var known *protocol.Error
-	if err == nil || s.stopped || errors.As(err, &known) {
+	if err == nil || s.Stopped() || errors.As(err, &known) {
 		return err
 	}
 	return ask.Unreachable(ctx, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,7 +17,7 @@ const okChat = `{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`
 func sent(t *testing.T, open func(Options) llm.Model, host, model string, req llm.Request) (map[string]any, map[string][]string) {
 	t.Helper()
 	s := newServe(t, events("data: {\"type\":\"response.completed\",\"response\":{}}\n\n"+data(okChat)))
-	collect(t.Context(), open(s.as(host, model)), req)
+	llmtest.Collect(t.Context(), open(s.as(host, model)), req)
 	if len(s.bodies) != 1 {
 		t.Fatalf("%d requests", len(s.bodies))
 	}
@@ -124,10 +125,10 @@ func TestLateSignatureFindsItsThought(t *testing.T) {
 		`{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","signature":"s","index":0}]}}]}`,
 		`{"choices":[{"delta":{"reasoning":"again","reasoning_details":[{"type":"reasoning.text","text":"again","index":1}]},"finish_reason":"stop"}]}`)))
 	m := NewChat(Options{BaseURL: s.URL, Model: "m"})
-	first := collect(t.Context(), m, hi())
+	first := llmtest.Collect(t.Context(), m, hi())
 	req := hi()
-	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.content})
-	collect(t.Context(), m, req)
+	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content})
+	llmtest.Collect(t.Context(), m, req)
 	same(t, s.bodies[1]["messages"].([]any)[1].(map[string]any)["reasoning_details"],
 		`[{"type":"reasoning.text","text":"hm","signature":"s","index":0},{"type":"reasoning.text","text":"again","index":1}]`)
 }
@@ -144,10 +145,10 @@ func TestMistralGetsShortCallIDs(t *testing.T) {
 func TestGeminiSignatureGoesBackWithItsCall(t *testing.T) {
 	s := newServe(t, events(data(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s"}}}]},"finish_reason":"tool_calls"}]}`)))
 	m := NewChat(Options{BaseURL: s.URL, Model: "m"})
-	first := collect(t.Context(), m, hi())
+	first := llmtest.Collect(t.Context(), m, hi())
 	req := hi()
-	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.content}, result("a", "ok"))
-	collect(t.Context(), m, req)
+	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content}, result("a", "ok"))
+	llmtest.Collect(t.Context(), m, req)
 	calls := s.bodies[1]["messages"].([]any)[1].(map[string]any)["tool_calls"].([]any)
 	same(t, calls[0].(map[string]any)["extra_content"], `{"google":{"thought_signature":"s"}}`)
 }

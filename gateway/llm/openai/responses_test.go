@@ -3,12 +3,11 @@ package openai
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
-	"reflect"
 	"strings"
 	"testing"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
 
@@ -45,25 +44,12 @@ var responseCassette = responseStream(
 	`{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":100,"output_tokens":20,"input_tokens_details":{"cached_tokens":90},"output_tokens_details":{"reasoning_tokens":5}}}}`,
 )
 
-func TestResponsesStreamIsTheSameHoweverItIsCut(t *testing.T) {
-	want := outcome{
-		text: "I will look.", thinking: "First. \n\nSecond.", stop: llm.StopToolUse, bad: []string{"", ""},
-		deltas: map[int]string{0: `{"command": "ls"}`, 1: "{}"},
-		usage:  protocol.Usage{Input: 10, Output: 20, CacheRead: 90, Total: 120, Reasoning: 5},
-	}
-	want.calls = []protocol.Block{
-		{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)},
-		{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
-	}
+func TestResponsesStreamComesWholeOrFails(t *testing.T) {
 	item := json.RawMessage(`{"encrypted_content":"blob","id":"rs_1","summary":[{"type":"summary_text","text":"First. "}],"type":"reasoning"}`)
-	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: want.thinking, Opaque: opaque{Wire: wireResponses, Model: "m", Item: item}.raw()}
-	want.content = append(protocol.Content{thought, protocol.Text(want.text)}, want.calls...)
-	for cut := range len(responseCassette) {
-		m := NewResponses(Options{BaseURL: "http://model", Model: "m", HTTP: &http.Client{Transport: pieces{responseCassette[:cut], responseCassette[cut:]}}})
-		if got := collect(t.Context(), m, hi()); !reflect.DeepEqual(got, want) {
-			t.Fatalf("cut at %d:\ngot  %+v\nwant %+v", cut, got, want)
-		}
-	}
+	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "First. \n\nSecond.", Opaque: opaque{Wire: wireResponses, Model: "m", Item: item}.raw()}
+	streams(t, NewResponses, responseCassette, strings.Index(responseCassette, `{"type":"response.completed"`), thought, map[int]string{0: `{"command": "ls"}`, 1: "{}"},
+		protocol.Block{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)},
+		protocol.Block{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")})
 }
 
 func TestResponsesEndInSeveralWays(t *testing.T) {
@@ -84,12 +70,12 @@ func TestResponsesEndInSeveralWays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServe(t, events(tc.stream))
-			got := collect(t.Context(), NewResponses(Options{BaseURL: s.URL}), hi())
-			if got.stop != tc.stop || !errors.Is(got.err, tc.err) {
-				t.Fatalf("stop %q: %v", got.stop, got.err)
+			got := llmtest.Collect(t.Context(), NewResponses(Options{BaseURL: s.URL}), hi())
+			if got.Stop != tc.stop || !errors.Is(got.Err, tc.err) {
+				t.Fatalf("stop %q: %v", got.Stop, got.Err)
 			}
-			if tc.err != nil && !strings.Contains(got.err.Error(), tc.says) {
-				t.Error(got.err)
+			if tc.err != nil && !strings.Contains(got.Err.Error(), tc.says) {
+				t.Error(got.Err)
 			}
 		})
 	}
@@ -102,16 +88,16 @@ func TestResponsesLeavesOutWhatTheModelRefuses(t *testing.T) {
 		events(responseStream(`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.completed","response":{}}`)))
 	req := hi()
 	req.Thinking = "high"
-	got := collect(t.Context(), NewResponses(Options{BaseURL: s.URL}), req)
-	if got.err != nil || got.text != "a" || s.bodies[2]["include"] != nil || s.bodies[2]["reasoning"] != nil {
-		t.Fatal(got.err, s.bodies)
+	got := llmtest.Collect(t.Context(), NewResponses(Options{BaseURL: s.URL}), req)
+	if got.Err != nil || got.Text != "a" || s.bodies[2]["include"] != nil || s.bodies[2]["reasoning"] != nil {
+		t.Fatal(got.Err, s.bodies)
 	}
 }
 
 func TestResponsesMakesAnImage(t *testing.T) {
 	s := newServe(t, events(responseStream(`{"type":"response.output_item.done","item":{"type":"image_generation_call","result":"QUJD","output_format":"webp"}}`, `{"type":"response.completed","response":{}}`)))
-	got := collect(t.Context(), NewResponses(Options{BaseURL: s.URL}), hi())
-	if len(got.images) != 1 || got.images[0].MimeType != "image/webp" {
+	got := llmtest.Collect(t.Context(), NewResponses(Options{BaseURL: s.URL}), hi())
+	if len(got.Images) != 1 || got.Images[0].MimeType != "image/webp" {
 		t.Fatalf("%+v", got)
 	}
 }

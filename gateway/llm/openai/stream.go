@@ -6,41 +6,27 @@ import (
 	"mime"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/llm/sse"
 	"fairlead/gateway/protocol"
 )
 
 // stream passes events on and knows what has been shown.
 type stream struct {
-	yield   func(llm.Event, error) bool
-	stopped bool // the receiver has broken out of its loop
-	shown   bool // something that cannot be taken back is out
-	bytes   int  // of output, for an estimate where the server does not count
-	sent    int  // of the request
-	limit   int  // of the answer in tokens, as asked; 0 is none
+	*ask.Out
+	bytes int // of output, for an estimate where the server does not count
+	sent  int // of the request
+	limit int // of the answer in tokens, as asked; 0 is none
 
 	body        io.Reader
 	contentType string
 }
 
-// emit passes ev on unless the receiver has gone.
+// emit passes ev on, and counts.
 func (s *stream) emit(ev llm.Event) {
-	if s.stopped {
-		return
+	if s.Emit(ev) {
+		s.bytes += len(ev.Text)
 	}
-	if ev.Type != llm.EventRetry {
-		s.shown = true
-	}
-	s.bytes += len(ev.Text)
-	if !s.yield(ev, nil) {
-		s.stopped = true
-	}
-}
-
-// tell is emit for [ask.Retry].
-func (s *stream) tell(ev llm.Event) bool {
-	s.emit(ev)
-	return !s.stopped
 }
 
 // errStopped ends reading when the receiver has gone.
@@ -67,7 +53,7 @@ func (s *stream) each(fn func(name string, data []byte) error) error {
 		if err := fn(ev.Name, ev.Data); err != nil {
 			return done(err)
 		}
-		if s.stopped {
+		if s.Stopped() {
 			return errStopped
 		}
 	}
