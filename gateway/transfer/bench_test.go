@@ -19,23 +19,32 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// BenchmarkRelay moves 1 GiB from machine to machine through the gateway over loopback, with hash and sync, beside a bare relay over two TCP hops that
-// writes and syncs the file.
+// BenchmarkRelay moves 1 GiB from machine to machine through the gateway over loopback, with hash and sync, beside the same straight from machine to
+// machine over TLS, and a bare relay over two TCP hops that writes and syncs the file.
 func BenchmarkRelay(b *testing.B) {
 	const size = 1 << 30
-	r := newRig(b, "a", "b")
+	var l lan
+	r := newNear(b, &l, "a", "b")
 	from := r.file("a", "x.bin", size)
-	b.Run("fairlead", func(b *testing.B) {
+	move := func(b *testing.B, route string) {
 		b.SetBytes(size)
 		for b.Loop() {
 			tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, 2*time.Minute)
-			if tr.State != protocol.TransferDone {
+			if tr.State != protocol.TransferDone || tr.Route != route {
 				b.Fatalf("%+v", tr)
 			}
 			b.StopTimer()
 			os.Remove(filepath.Join(r.nodes["b"].dir, "y.bin"))
 			b.StartTimer()
 		}
+	}
+	b.Run("direct", func(b *testing.B) { move(b, protocol.RouteDirect) })
+	b.Run("fairlead", func(b *testing.B) {
+		l.closed.Store(true)
+		defer l.closed.Store(false)
+		r.file("a", "apart.bin", 1)
+		r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:apart.bin"}, Destination: "b:apart.bin"}).ID, time.Minute) // from now on they do not try
+		move(b, protocol.RouteRelay)
 	})
 	b.Run("bare", func(b *testing.B) {
 		b.SetBytes(size)

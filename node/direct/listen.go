@@ -34,6 +34,7 @@ type listener struct {
 	config   *tls.Config
 	networks []netip.Prefix
 	ports    []net.Listener
+	limit    time.Duration
 	turns    chan struct{}
 	came     chan net.Conn // the source
 	wg       sync.WaitGroup
@@ -53,7 +54,7 @@ func (c *Connector) listen(id protocol.TransferID, source protocol.TransferPeer)
 	}
 	l := &listener{
 		transfer: id, self: self, token: newSecret(), config: self.config(pin), networks: c.networks(),
-		turns: make(chan struct{}, maxCallers), came: make(chan net.Conn, 1),
+		limit: listenLimit, turns: make(chan struct{}, maxCallers), came: make(chan net.Conn, 1),
 	}
 	err = errors.New("this machine is on no private network")
 	for _, p := range l.networks {
@@ -88,7 +89,7 @@ func (l *listener) Close() {
 
 // Accept is stream.Listener. Errors: the cause of ctx, or that nobody has come within 30 seconds.
 func (l *listener) Accept(ctx context.Context) (net.Conn, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, listenLimit, errNobody)
+	ctx, cancel := context.WithTimeoutCause(ctx, l.limit, errNobody)
 	defer l.wg.Wait()
 	defer cancel()
 	defer l.Close()
