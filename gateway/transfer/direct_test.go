@@ -2,19 +2,24 @@ package transfer_test
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
+	"math/big"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
 	"fairlead/node/direct"
 )
 
@@ -25,25 +30,28 @@ type lan struct {
 	limit  atomic.Int64 // after so many bytes every connection is cut; 0 is never
 	closed atomic.Bool  // nobody reaches anybody
 	slow   atomic.Bool
-	mu     sync.Mutex
-	conns  []net.Conn
+	asked  atomic.Int64 // how often a machine looked for its networks
+	divert string       // who answers in place of the destination, when set
 }
 
 func (l *lan) connector() *direct.Connector {
 	return &direct.Connector{
-		Networks: func() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("127.0.0.1/8")} },
+		Networks: func() []netip.Prefix {
+			l.asked.Add(1)
+			return []netip.Prefix{netip.MustParsePrefix("127.0.0.1/8")}
+		},
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			l.dials.Add(1)
 			if l.closed.Load() {
 				return nil, errors.New("no route to host")
 			}
+			if l.divert != "" {
+				address = l.divert
+			}
 			c, err := new(net.Dialer).DialContext(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.conns = append(l.conns, c)
 			return lanConn{c, l}, nil
 		},
 	}
@@ -103,12 +111,12 @@ func (r *rig) same(a, b string) {
 func TestMachinesThatMayConnectDirectlyDo(t *testing.T) {
 	var l lan
 	r := newNear(t, &l, "a", "b")
-	from := r.file("a", "x.bin", 20<<20)
+	from := r.file("a", "x.bin", 8<<20)
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, 20*time.Second)
-	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.BytesDone != 20<<20 || tr.Attempts != 1 {
+	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.BytesDone != 8<<20 || tr.Attempts != 1 {
 		t.Errorf("%+v", tr)
 	}
-	if n := l.bytes.Load(); n < 20<<20 {
+	if n := l.bytes.Load(); n < 8<<20 {
 		t.Errorf("%d bytes went directly", n)
 	}
 	r.same(from, filepath.Join(r.nodes["b"].dir, "y.bin"))
@@ -133,9 +141,9 @@ func TestMachinesThatDoNotReachEachOtherUseTheGateway(t *testing.T) {
 
 func TestACutInTheMiddleGoesOnThroughTheGateway(t *testing.T) {
 	var l lan
-	l.limit.Store(24 << 20)
+	l.limit.Store(6 << 20)
 	r := newNear(t, &l, "a", "b")
-	from := r.file("a", "x.bin", 48<<20)
+	from := r.file("a", "x.bin", 16<<20)
 	r.file("a", "d/small", 10)
 	r.file("a", "d/large", 1<<20)
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:d", "a:x.bin"}, Destination: "b:in"}).ID, 30*time.Second)
@@ -145,5 +153,137 @@ func TestACutInTheMiddleGoesOnThroughTheGateway(t *testing.T) {
 	r.same(from, filepath.Join(r.nodes["b"].dir, "in", "x.bin"))
 	if list, err := filepath.Glob(filepath.Join(r.nodes["b"].dir, "in", ".*")); err != nil || len(list) > 0 {
 		t.Errorf("%v is left, %v", list, err)
+	}
+}
+
+func TestNoPortIsOpenedUnlessBothOwnersWantIt(t *testing.T) {
+	var l lan
+	r := newNear(t, &l, "a")
+	r.add("b")
+	r.online("b")
+	for _, way := range [][2]string{{"a", "b"}, {"b", "a"}, {"a", "a"}} {
+		name := "x-" + way[0] + way[1]
+		from := r.file(protocol.NodeID(way[0]), name, 3<<20)
+		to := way[1] + ":got-" + name
+		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{way[0] + ":" + name}, Destination: to}).ID, 20*time.Second)
+		if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay {
+			t.Errorf("%+v", tr)
+		}
+		r.same(from, filepath.Join(r.nodes[protocol.NodeID(way[1])].dir, "got-"+name))
+	}
+	if l.asked.Load() > 0 || l.dials.Load() > 0 {
+		t.Errorf("%d ports, %d connections", l.asked.Load(), l.dials.Load())
+	}
+}
+
+// under waits until a transfer moves directly, and slowly.
+func (r *rig) under(l *lan, p protocol.TransferStartParams) protocol.Transfer {
+	r.t.Helper()
+	l.slow.Store(true)
+	tr := r.until(r.begin(p).ID, 20*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 2<<20 })
+	if tr.State != protocol.TransferRunning || tr.Route != protocol.RouteDirect {
+		r.t.Fatalf("%+v", tr)
+	}
+	return tr
+}
+
+func TestADirectTransferRestsAndGoesOn(t *testing.T) {
+	const size = 12 << 20
+	var l lan
+	r := newNear(t, &l, "a", "b")
+	for _, c := range []struct {
+		name string
+		rest func(protocol.Transfer)
+	}{
+		{"paused", func(tr protocol.Transfer) {
+			if now, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID}); err != nil || now.State != protocol.TransferPaused {
+				t.Fatalf("%+v, %v", now, err)
+			}
+			if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"source", func(protocol.Transfer) { r.nodes["a"].wire.cut(false) }},
+		{"destination", func(protocol.Transfer) { r.nodes["b"].wire.cut(false) }},
+		{"gateway", func(protocol.Transfer) {
+			r.stopGW()
+			r.start()
+		}},
+	} {
+		from := r.file("a", c.name, size)
+		before := l.bytes.Load()
+		tr := r.under(&l, protocol.TransferStartParams{Sources: []string{"a:" + c.name}, Destination: "b:" + c.name})
+		c.rest(tr)
+		l.slow.Store(false)
+		tr = r.end(tr.ID, 30*time.Second)
+		if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.Attempts != 2 {
+			t.Errorf("%s: %+v", c.name, tr)
+		}
+		if n := l.bytes.Load() - before; n < size || n > size+4<<20 {
+			t.Errorf("%s: %d bytes went directly: what had arrived is not sent again, but for what was under way", c.name, n)
+		}
+		r.same(from, filepath.Join(r.nodes["b"].dir, c.name))
+	}
+}
+
+func TestACancelledDirectTransferLeavesNothing(t *testing.T) {
+	var l lan
+	r := newNear(t, &l, "a", "b")
+	r.file("a", "x.bin", 16<<20)
+	tr := r.under(&l, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+	now, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID})
+	if err != nil || now.State != protocol.TransferCancelled {
+		t.Fatalf("%+v, %v", now, err)
+	}
+	var left []os.DirEntry
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if left, err = os.ReadDir(r.nodes["b"].dir); err == nil && len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("%v is left, %v", left, err)
+}
+
+// TestOneInTheMiddleGetsNothing has another machine answer in place of the destination, with a certificate of its own.
+func TestOneInTheMiddleGetsNothing(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1)}, &x509.Certificate{SerialNumber: big.NewInt(1)}, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	middle, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, ClientAuth: tls.RequestClientCert, NextProtos: []string{"fairlead-transfer"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan int64, 1)
+	go func() {
+		n := int64(0)
+		defer func() { heard <- n }()
+		for {
+			c, err := middle.Accept()
+			if err != nil {
+				return
+			}
+			k, _ := io.Copy(io.Discard, c)
+			n += k
+			c.Close()
+		}
+	}()
+	l := lan{divert: middle.Addr().String()}
+	r := newNear(t, &l, "a", "b")
+	from := r.file("a", "x.bin", 3<<20)
+	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, 20*time.Second)
+	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || l.dials.Load() != 1 {
+		t.Errorf("%+v after %d dials", tr, l.dials.Load())
+	}
+	r.same(from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+	middle.Close()
+	if n := <-heard; n > 0 {
+		t.Errorf("the one in the middle got %d bytes", n)
 	}
 }

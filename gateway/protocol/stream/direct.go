@@ -150,6 +150,7 @@ func (e *Ends) receiveItems(ctx context.Context, n *end, listen Listener, fresh 
 	if listen == nil {
 		return fresh().Run(ctx)
 	}
+	var r *Receiver
 	var before Result
 	err := e.directly(ctx, n, func(ctx context.Context) error {
 		conn, err := listen.Accept(ctx)
@@ -161,7 +162,7 @@ func (e *Ends) receiveItems(ctx context.Context, n *end, listen Listener, fresh 
 		if err := e.route(ctx, n, byDirect); err != nil {
 			return err
 		}
-		r := fresh()
+		r = fresh()
 		r.Out, r.In, r.Tell = l.send, l.in, e.out
 		if before, err = r.Run(ctx); err == nil {
 			l.finish(ctx)
@@ -169,6 +170,9 @@ func (e *Ends) receiveItems(ctx context.Context, n *end, listen Listener, fresh 
 		return err
 	})
 	if !errors.Is(err, errApart) {
+		if r != nil && errors.Is(context.Cause(ctx), ErrDiscard) { // it may have heard of its connection's end first
+			r.discard()
+		}
 		return before, err
 	}
 	res, err := fresh().Run(ctx)
@@ -183,5 +187,6 @@ func (r Result) after(before Result) Result {
 	if r.Top == "" {
 		r.Top = before.Top
 	}
+	r.again = true
 	return r
 }

@@ -369,7 +369,7 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		}
 	})
 	switch {
-	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1:
+	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1 && !res.again:
 		e.ledger.done(mark)
 	case err == nil && res.Failed == 0, errors.Is(context.Cause(ctx), ErrDiscard): // an earlier attempt may have left another one
 		e.ledger.clean(e.files, mark, time.Time{})

@@ -25,12 +25,15 @@ const (
 // errApart says that there is no direct connection, or none any more: the transfer goes on through the gateway.
 var errApart = errors.New("the machines do not reach each other directly")
 
+// errArrived says that the destination has everything.
+var errArrived = errors.New("everything has arrived")
+
 // lane carries a transfer's frames over a connection of its own. What is the transfer's number on the way through the gateway is the length of the
 // body here; a frame without a body only says that the end is there.
 type lane struct {
 	id   uint32 // of the frames that it gives
 	conn net.Conn
-	in   *Inbox // what came; io.EOF says that the other end has everything
+	in   *Inbox // what came; it ends with errArrived or errApart
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
@@ -65,7 +68,7 @@ func (l *lane) read() error {
 		switch n := binary.LittleEndian.Uint32(head[:]); {
 		case n == 0:
 		case n == laneGot:
-			return io.EOF
+			return errArrived
 		case n > maxBody:
 			return broken("a frame is too long")
 		default:
@@ -146,7 +149,7 @@ func (l *lane) finished(ctx context.Context) error {
 		switch {
 		case err == nil:
 			f.Free()
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, errArrived):
 			return nil
 		default:
 			return err

@@ -59,6 +59,7 @@ type Result struct {
 	Failed   int
 	Problems []protocol.TransferProblem
 	Top      string // name of the first top file or folder
+	again    bool   // it began anew in the middle
 }
 
 // Run receives everything. What it returns without an error is on the disk for good. When ctx ends with [ErrDiscard] as its cause, what is
@@ -102,6 +103,14 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 
 // ErrDiscard is the cause of a context that ends because the transfer was cancelled: what is unfinished is removed.
 var ErrDiscard = errors.New("the transfer was cancelled")
+
+// discard removes what Run left unfinished.
+func (r *Receiver) discard() {
+	if r.file != nil {
+		r.file.close(r, true)
+		r.release()
+	}
+}
 
 func (r *Receiver) grant(ctx context.Context, n int) error {
 	return r.say(ctx, recCredit, binary.LittleEndian.AppendUint64(nil, uint64(n)))
