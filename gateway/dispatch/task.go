@@ -158,63 +158,6 @@ func (t *task) run(ctx context.Context) (Result, error) {
 	return t.act(ctx)
 }
 
-// credit records what decided the call.
-func (t *task) credit(d approval.Decision) {
-	t.verdict, t.by = d, "default"
-	switch {
-	case t.call.Direct:
-		t.by = t.row.Principal
-	case d.Rule != "":
-		t.by = "rule " + d.Rule
-	}
-}
-
-// refused ends a call that the policy denies.
-func (t *task) refused(ctx context.Context, d approval.Decision) (Result, error) {
-	text := "Denied: "
-	if d.Rule != "" {
-		text = "Denied by a rule: "
-	}
-	return t.end(ctx, protocol.CallDenied, nil, text+d.Why+".")
-}
-
-func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request, error) {
-	r := approval.Request{
-		Tool: t.call.Tool, Node: t.row.Info.Node, Bare: t.spec.Name, Effect: t.spec.Effect, Args: t.call.Args,
-		Preview: t.row.Info.Preview, Session: t.call.Session, Direct: t.call.Direct,
-	}
-	if info, ok := t.nodes.Node(r.Node); ok {
-		r.Host = info.Host
-	}
-	if a := t.call.Act; a != nil {
-		return t.judge(ctx, a, r), r, nil
-	}
-	if err := t.refresh(ctx, &r); err != nil {
-		return approval.Decision{}, r, err
-	}
-	return t.rules.Decide(ctx, r), r, nil
-}
-
-// refresh fills in what the chat allows at this moment.
-func (d *Dispatcher) refresh(ctx context.Context, r *approval.Request) error {
-	if r.Session == "" || r.Direct {
-		return nil
-	}
-	var err error
-	if r.Grants, err = d.journal.Grants(ctx, r.Session); err != nil {
-		return err
-	}
-	s, err := d.journal.Session(ctx, r.Session)
-	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
-		return err
-	}
-	r.Mode = protocol.ApprovalMode{}
-	if s.Prefs.Approvals != nil {
-		r.Mode = *s.Prefs.Approvals
-	}
-	return nil
-}
-
 // act commits the journal row and has the node run the tool.
 func (t *task) act(ctx context.Context) (Result, error) {
 	if context.Cause(ctx) != nil {

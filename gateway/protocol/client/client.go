@@ -85,12 +85,6 @@ func New(opts Options) *Client {
 	return c
 }
 
-// FinalError says that reconnecting is of no use: the gateway refused the peer.
-type FinalError struct{ Err error }
-
-func (e *FinalError) Error() string { return e.Err.Error() }
-func (e *FinalError) Unwrap() error { return e.Err }
-
 // Run connects and stays connected until ctx ends or the gateway refuses for good (a *FinalError: a wrong token, a wrong
 // handshake, or a newer peer with the same id). Between attempts it waits, longer each time, up to half a minute.
 func (c *Client) Run(ctx context.Context) error {
@@ -232,33 +226,6 @@ func (c *Client) once(ctx context.Context) error {
 	case err := <-ended:
 		return endError(err)
 	}
-}
-
-// helloError says whether a refused handshake is final.
-func helloError(err error) error {
-	var e *protocol.Error
-	if errors.As(err, &e) {
-		switch e.Code {
-		case protocol.CodeUnauthorized, protocol.CodeVersion, protocol.CodeInvalidConnect, protocol.CodeForbidden, protocol.CodeBadRequest:
-			return &FinalError{err}
-		}
-	}
-	return err
-}
-
-// endError says whether the end of a connection is final: a peer that was replaced or forgotten must not fight (the original's close
-// code 1000 with a reason), one whose token was refused must ask for another.
-func endError(err error) error {
-	var closed *websocket.CloseError
-	if errors.As(err, &closed) {
-		switch {
-		case closed.Code == protocol.CloseUnauthorized:
-			return &FinalError{protocol.ErrUnauthorized}
-		case closed.Code == protocol.CloseReplaced && closed.Text != "":
-			return &FinalError{protocol.ErrConflict.With(closed.Text)}
-		}
-	}
-	return protocol.ErrUnavailable.With(fmt.Sprintf("connection lost: %v", err))
 }
 
 func (c *Client) setConn(conn *conn) {

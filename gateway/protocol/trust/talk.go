@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -150,176 +149,11 @@ func sid(number int, commit []byte) []byte {
 // channel is what the code is bound to: its purpose and the version of the conversation.
 var channel = fmt.Appendf(nil, "fairlead pair %d", version)
 
-// Giver is the gateway's end of a conversation. Begin, Check, then Confirm or an error.
-type Giver struct {
-	Hello Hello
-
-	pin       Pin
-	raw       []byte
-	exchange  *exchange
-	challenge Challenge
-	secret    []byte
-	talk      transcript
-}
-
-var errTalk = protocol.ErrBadRequest.With("the other end does not speak this version of pairing: bring both to the same version of Fairlead")
-
-// Receive takes the device's first message. pin is the one of the certificate that this gateway shows.
-func Receive(pin Pin, m Message) (*Giver, error) {
-	g := &Giver{pin: pin, raw: m.Hello}
-	if err := json.Unmarshal(m.Hello, &g.Hello); err != nil || g.Hello.Version != version || len(g.Hello.Key) != ed25519.PublicKeySize || len(g.Hello.Commit) != sha256.Size {
-		return nil, errTalk
-	}
-	return g, nil
-}
-
-// Renews reports whether the device is paired already and wants a new token.
-func (g *Giver) Renews() bool { return g.Hello.Door == doorRenew }
-
-// Leaves reports whether the device is paired and ends that.
-func (g *Giver) Leaves() bool { return g.Hello.Door == doorLeave }
-
-// Challenge is the gateway's answer. Of link and code the one that the device's door needs must be given.
-func (g *Giver) Challenge(secret []byte, code *Code) (Message, error) {
-	g.secret, g.challenge.Nonce = secret, newNonce()
-	if code != nil {
-		g.exchange = newExchange(code.secret(), channel, sid(g.Hello.Number, g.Hello.Commit))
-		g.challenge.Pake = g.exchange.message()
-		key, err := g.exchange.key(g.Hello.Pake, false)
-		if err != nil {
-			return Message{}, protocol.ErrBadRequest.With(err.Error())
-		}
-		g.secret = key
-	}
-	return Message{Challenge: &g.challenge}, nil
-}
-
 // Reasons why Check refuses. ErrGuess counts as a guess of the secret.
 var (
 	ErrGuess = protocol.ErrForbidden.With("the code or link is not the right one, or somebody sits between the two machines")
 	errProof = protocol.ErrForbidden.With("the device could not prove that its key is its own")
 )
-
-// Check verifies the device's proof. After it Words are settled.
-func (g *Giver) Check(m Message) error {
-	p := m.Proof
-	if p == nil || len(p.Nonce) != nonceSize {
-		return errTalk
-	}
-	if !same(commitment(p.Nonce, g.Hello.Key), g.Hello.Commit) {
-		return errProof
-	}
-	g.talk = newTranscript(g.pin, g.raw, g.challenge, p.Nonce)
-	if g.secret != nil && !same(p.MAC, g.talk.mac(g.secret, "device")) {
-		return ErrGuess
-	}
-	if !Verify(g.Hello.Key, ForPairing, g.talk[:], p.Signature) {
-		return errProof
-	}
-	return nil
-}
-
-// Words are what the person compares.
-func (g *Giver) Words() []string { return g.talk.words() }
-
-// Waiting tells the device that the person is asked for so many seconds.
-func (g *Giver) Waiting(seconds int) Message {
-	return Message{Waiting: &Waiting{MAC: g.talk.mac(g.secret, "gateway"), Seconds: seconds}}
-}
-
-// Taker is the device's end.
-type Taker struct {
-	Identity  Identity
-	Applicant Applicant // without Key
-	Pin       Pin       // of the certificate that the gateway showed
-	Link      *Link     // one of Link, Code, or neither: then the gateway's person is asked
-	Code      *Code
-	Renew     bool
-	Leave     bool
-	// OnWaiting is told the words to show, and for how many seconds the person over there is asked.
-	OnWaiting func(words []string, seconds int)
-}
-
-// Run holds the conversation and returns what the gateway gave. Without link and code nothing proves who the gateway is: the caller must have the
-// person at the device compare the words before it keeps anything. A refusal is the gateway's *protocol.Error; [ErrGuess] means that the
-// gateway does not know the secret.
-func (t Taker) Run(w Wire) (Done, error) {
-	hello := Hello{Version: version, Door: protocol.DoorAsk, Applicant: t.Applicant}
-	hello.Key = t.Identity.Public()
-	nonce := newNonce()
-	hello.Commit = commitment(nonce, hello.Key)
-	var ex *exchange
-	var secret []byte
-	switch {
-	case t.Renew:
-		hello.Door = doorRenew
-	case t.Leave:
-		hello.Door = doorLeave
-	case t.Link != nil:
-		hello.Door, hello.Invite, secret = protocol.DoorLink, t.Link.Invite, t.Link.Secret
-		if t.Pin != t.Link.Pin {
-			return Done{}, ErrPin
-		}
-	case t.Code != nil:
-		hello.Door, hello.Number = protocol.DoorCode, t.Code.Number
-		ex = newExchange(t.Code.secret(), channel, sid(hello.Number, hello.Commit))
-		hello.Pake = ex.message()
-	}
-	raw, err := json.Marshal(hello)
-	if err != nil {
-		return Done{}, fmt.Errorf("encode the request: %w", err)
-	}
-	m, err := ask(w, Message{Hello: raw})
-	if err != nil {
-		return Done{}, err
-	}
-	if m.Challenge == nil || len(m.Challenge.Nonce) != nonceSize {
-		return Done{}, errTalk
-	}
-	if ex != nil {
-		if secret, err = ex.key(m.Challenge.Pake, true); err != nil {
-			return Done{}, err
-		}
-	}
-	talk := newTranscript(t.Pin, raw, *m.Challenge, nonce)
-	m, err = ask(w, Message{Proof: &Proof{Nonce: nonce, MAC: talk.mac(secret, "device"), Signature: t.Identity.Sign(ForPairing, talk[:])}})
-	if err != nil {
-		return Done{}, err
-	}
-	if m.Waiting != nil {
-		if secret != nil && !same(m.Waiting.MAC, talk.mac(secret, "gateway")) {
-			return Done{}, ErrGuess
-		}
-		if t.OnWaiting != nil {
-			t.OnWaiting(talk.words(), m.Waiting.Seconds)
-		}
-		if m, err = receive(w); err != nil {
-			return Done{}, err
-		}
-	} else if !t.Renew && !t.Leave {
-		return Done{}, errTalk
-	}
-	if m.Done == nil || m.Done.Token == "" && !t.Leave {
-		return Done{}, errTalk
-	}
-	m.Done.Gateway.Pin = t.Pin // what was seen and checked, not what was said
-	return *m.Done, nil
-}
-
-func ask(w Wire, m Message) (Message, error) {
-	if err := w.Send(m); err != nil {
-		return Message{}, err
-	}
-	return receive(w)
-}
-
-func receive(w Wire) (Message, error) {
-	m, err := w.Receive()
-	if err == nil && m.Error != nil {
-		err = m.Error
-	}
-	return m, err
-}
 
 // DecodeMessage reads a message from the wire.
 func DecodeMessage(data []byte) (Message, error) {

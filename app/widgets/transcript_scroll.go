@@ -1,0 +1,134 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/look"
+)
+
+// ScrollToEnd goes to the end and follows it.
+func (t *Transcript) ScrollToEnd() {
+	t.follow = true
+	t.place()
+}
+
+// ScrollToTop goes to the beginning.
+func (t *Transcript) ScrollToTop() {
+	t.follow, t.anchor, t.into = false, 0, 0
+	t.place()
+	t.settle()
+}
+
+// ScrollToKey brings an item to the top of the view, if there is one with that key, which it reports.
+func (t *Transcript) ScrollToKey(key string) bool {
+	for i := range t.items {
+		if t.items[i].Key == key {
+			t.follow, t.anchor, t.into = false, i, 0
+			t.place()
+			t.settle()
+			return true
+		}
+	}
+	return false
+}
+
+// Mark lays a ground behind the item with that key, until another or none is marked.
+func (t *Transcript) Mark(key string) {
+	if t.markKey != key {
+		t.markKey = key
+		t.place()
+	}
+}
+
+// Marked is the key of the item that is marked and on the screen, and how far below the top of the view it begins.
+func (t *Transcript) Marked() (key string, y float32) {
+	if !t.mark.Visible() {
+		return "", 0
+	}
+	return t.markKey, t.mark.Position().Y
+}
+
+// placeMark puts the ground behind the marked row while that is on the screen.
+func (t *Transcript) placeMark() {
+	for _, a := range t.order {
+		if a.item.Key == t.markKey && t.markKey != "" {
+			t.mark.Move(a.row.Position().SubtractXY(look.Inside, 0))
+			t.mark.Resize(fyne.NewSize(a.row.Size().Width+2*look.Inside, a.h+look.Gap))
+			t.mark.Show()
+			return
+		}
+	}
+	t.mark.Hide()
+}
+
+// scrollTo goes to an offset of the scroll bar.
+func (t *Transcript) scrollTo(y float64) {
+	t.follow = false
+	t.anchor, t.into = t.sizes.at(y)
+	t.place()
+	t.settle()
+}
+
+// Scrolled implements fyne.Scrollable.
+func (t *Transcript) Scrolled(e *fyne.ScrollEvent) { t.scrollBy(-e.Scrolled.DY) }
+
+func (t *Transcript) scrollBy(dy float32) {
+	if dy == 0 || len(t.items) == 0 {
+		return
+	}
+	t.follow = false
+	t.into += dy
+	t.place()
+	t.settle()
+}
+
+// settle follows the end again when the reader came to it.
+func (t *Transcript) settle() {
+	if t.endInView() {
+		t.follow = true
+	}
+	t.showMore()
+	if t.OnTop != nil && len(t.items) > 0 && t.anchor < 5 && t.topSeen != t.items[0].Key {
+		t.topSeen = t.items[0].Key
+		t.OnTop()
+	}
+}
+
+func (t *Transcript) endInView() bool {
+	if len(t.items) == 0 || len(t.order) == 0 {
+		return true
+	}
+	last := t.order[len(t.order)-1]
+	return last.index == len(t.items)-1 && last.y+last.h <= t.Size().Height+1
+}
+
+// FocusGained implements fyne.Focusable.
+func (t *Transcript) FocusGained() { t.focused = true; t.ring.Show() }
+
+// FocusLost implements fyne.Focusable.
+func (t *Transcript) FocusLost() { t.focused = false; t.ring.Hide() }
+
+// TypedRune implements fyne.Focusable.
+func (t *Transcript) TypedRune(r rune) {
+	if r == ' ' {
+		t.scrollBy(t.Size().Height * 0.9)
+	}
+}
+
+// TypedKey implements fyne.Focusable: the arrows, Page Up and Down, Home and End scroll.
+func (t *Transcript) TypedKey(e *fyne.KeyEvent) {
+	switch e.Name {
+	case fyne.KeyUp:
+		t.scrollBy(-40)
+	case fyne.KeyDown:
+		t.scrollBy(40)
+	case fyne.KeyPageUp:
+		t.scrollBy(-t.Size().Height * 0.9)
+	case fyne.KeyPageDown:
+		t.scrollBy(t.Size().Height * 0.9)
+	case fyne.KeyHome:
+		t.ScrollToTop()
+	case fyne.KeyEnd:
+		t.ScrollToEnd()
+	}
+}
