@@ -3,13 +3,13 @@
 #
 # Installs the Debian packages that Fairlead needs and this machine lacks, after saying which. "build" (the default) is what
 # compiling the desktop program takes; "test" adds what the tests start: an X server, a window manager, a panel with a tray, a
-# keyring, an XMPP server; "wine" is what running the Windows code takes (packaging/wine-test.sh). Run as root, or as a user who may use sudo.
+# keyring, an XMPP server, bubblewrap; "wine" is what running the Windows code takes (packaging/wine-test.sh). Run as root, or as a user who may use sudo.
 # Where apt is missing it says what to install and ends with status 1.
 set -euo pipefail
 
 build="gcc libc6-dev pkg-config libgl1-mesa-dev xorg-dev libwayland-dev libxkbcommon-dev"
 tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbus-x11 gnome-keyring libsecret-tools
-  xfce4-panel adwaita-icon-theme tesseract-ocr prosody zbar-tools
+  xfce4-panel adwaita-icon-theme tesseract-ocr prosody zbar-tools bubblewrap
   pcmanfm curl"
 
 case ${1:-build} in

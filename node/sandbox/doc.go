@@ -20,12 +20,18 @@
 // services that would do anything for it (Docker, the user's systemd). What is hidden is everything under /dev but a few devices, the program's
 // own folder, and where people keep keys; Landlock can only allow, so folders with something hidden in them are allowed entry by entry.
 //
-// bubblewrap is not put around commands. Where Landlock holds, it would add the view of processes and read-only hooks of git; a profile relies on
+// bubblewrap is not put around Landlock. Where Landlock holds, it would add the view of processes and read-only hooks of git; a profile relies on
 // neither, and the report says that both are not enforced. The price: it can only go around Landlock, which refuses every mount to what it binds,
 // so that each command would be started twice over, and six times as slowly as bare, where the issue allows 1.3 (measured side by side: 16 to 40 ms
-// against 2.5 to 5.6 ms); a user name space, which many systems forbid; owners of files that look wrong in it; and signals that become exit codes.
-// Where Landlock is not there (kernels before 5.13, and those that leave it out) bubblewrap could hold files. That is not done: such a machine says
-// that files are not held, and so does every question about a command on it.
+// against 2.5 to 5.6 ms); a user name space, which many systems forbid; and owners of files that look wrong in it.
+//
+// Where Landlock is not there (kernels before 5.13, and those that leave it out) bubblewrap holds files, if it is installed and a try works. All is
+// shown read-only, what may be written is mounted over it, and over what is hidden something empty; with the network blocked there is none but an
+// empty one, beside the filter. Signals of commands reach all of the user's programs then, as the report says, and a hidden folder that someone else
+// makes while a command runs is seen by it. Who ends the command, its session, terminal, exit code and signals are as without: bubblewrap starts this
+// program, which makes itself the command once all is set up, and bubblewrap's own process, which would only wait and turn signals into exit codes,
+// is ended before that. --die-with-parent would end the command with it, and is not needed, as the helper ends what is left; --new-session would take
+// the terminal. If the try fails, the report says why, and that files are not held.
 //
 // # Other systems
 //

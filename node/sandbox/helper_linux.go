@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -18,12 +19,18 @@ const raceOptions = "GORACE"
 // self is this program, also when an update has replaced its file.
 const self = "/proc/self/exe"
 
+// innerWord is the argument of the program that becomes a command inside bubblewrap.
+const innerWord = "inner"
+
 // helperMain is the program of a helper process.
 func helperMain(args []string) int {
 	var err error
 	switch {
 	case len(args) == 1 && args[0] == "serve":
 		err = warden.Serve()
+	case len(args) == 1 && args[0] == innerWord:
+		runtime.LockOSThread()
+		err = warden.Inner()
 	case len(args) == 2 && args[0] == "try":
 		err = try(args[1])
 	case len(args) == 1 && args[0] == "linger":

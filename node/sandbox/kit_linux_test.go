@@ -19,14 +19,57 @@ type kit struct {
 	*testing.T
 	box                        *sandbox.Box
 	ws, outside, granted, home string
+	missing                    []string
 }
 
 func newKit(t *testing.T, missing ...string) *kit {
 	t.Helper()
+	if err := os.MkdirAll(reports, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return freshKit(t, filepath.Join(reports, strings.Join(missing, "+")), missing...)
+}
+
+// reports keeps what the machine was found to enforce: the same for all kits.
+var reports = filepath.Join(os.TempDir(), "fairlead-sandbox-test-"+strconv.Itoa(os.Getpid()))
+
+func init() {
+	clean = func() { os.RemoveAll(reports) }
+}
+
+// both runs a test with each layer that can hold files.
+func both(t *testing.T, test func(*testing.T, *kit)) {
+	for _, layer := range layers {
+		t.Run(layer.name, func(t *testing.T) {
+			k := newKit(t, layer.missing...)
+			layer.need(t, k.box)
+			test(t, k)
+		})
+	}
+}
+
+type layer struct {
+	name    string
+	missing []string
+}
+
+var layers = []layer{{"Landlock", nil}, {"bubblewrap", []string{"landlock"}}}
+
+// need skips a test where the layer does not hold files.
+func (l layer) need(t *testing.T, b *sandbox.Box) {
+	t.Helper()
+	if c := b.Report().Check(sandbox.CheckWriteOutside); !strings.HasPrefix(c.By, l.name) {
+		t.Skipf("%s does not hold files here: %s", l.name, c.Why)
+	}
+}
+
+// freshKit is a kit that finds out what the machine enforces, or has it from the file.
+func freshKit(t *testing.T, report string, missing ...string) *kit {
+	t.Helper()
 	dir := t.TempDir()
 	k := &kit{
 		T: t, ws: filepath.Join(dir, "ws"), outside: filepath.Join(dir, "outside"),
-		granted: filepath.Join(dir, "granted"), home: filepath.Join(dir, "home"),
+		granted: filepath.Join(dir, "granted"), home: filepath.Join(dir, "home"), missing: missing,
 	}
 	for _, d := range []string{k.ws, k.outside, k.granted, filepath.Join(k.home, ".ssh"), filepath.Join(k.home, "data")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -39,7 +82,7 @@ func newKit(t *testing.T, missing ...string) *kit {
 		}
 	}
 	t.Setenv("HOME", k.home)
-	box, err := sandbox.New(t.Context(), sandbox.Options{Home: filepath.Join(k.home, "data"), Missing: missing})
+	box, err := sandbox.New(t.Context(), sandbox.Options{Home: filepath.Join(k.home, "data"), Missing: missing, Cache: report})
 	if err != nil {
 		t.Fatal(err)
 	}

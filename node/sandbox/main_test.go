@@ -14,8 +14,13 @@ func TestMain(m *testing.M) {
 	if play := os.Getenv("SANDBOX_PLAY"); play != "" {
 		os.Exit(plays[play]())
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	clean()
+	os.Exit(code)
 }
+
+// clean removes what the tests share.
+var clean = func() {}
 
 // plays are what the test program does when it is started as another process.
 var plays = map[string]func() int{}

@@ -26,7 +26,7 @@ func cacheKey(opts Options) string {
 	if err != nil || len(boot) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s %d %d %d %v", boot, kernel(), os.Geteuid(), exe.Size(), exe.ModTime().UnixNano(), opts.Missing)
+	return fmt.Sprintf("%s %s %d %d %d %v %s", boot, kernel(), os.Geteuid(), exe.Size(), exe.ModTime().UnixNano(), opts.Missing, wrapKey(wrapper(opts)))
 }
 
 type cacheFile struct {

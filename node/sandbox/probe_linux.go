@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fairlead/node/sandbox/confine"
 	"fairlead/node/sandbox/warden"
 )
 
@@ -24,20 +23,32 @@ const probeLimit = 5 * time.Second
 // meaning says of each check who enforces it, and what to tell when nobody does.
 type meaning struct{ id, by, why, fix string }
 
-func meanings(abi int, landlock string) []meaning {
+// meanings are for a machine with that version of Landlock. unwrapped says why bubblewrap does not hold files, where it was tried.
+func meanings(abi int, unwrapped string) []meaning {
 	const seccomp = "seccomp"
-	kernel := "Use Linux 5.13 or newer with Landlock switched on (landlock among the lsm= modules)."
-	noFilter := "Run on amd64 or arm64 with seccomp in the kernel."
-	sockets := seccomp
-	if abi >= 9 {
+	landlock, files, sockets := fmt.Sprintf("Landlock ABI %d", abi), fmt.Sprintf("Landlock ABI %d", abi), seccomp
+	abstract := landlock
+	switch {
+	case abi == 0:
+		files, abstract = bubblewrap, seccomp
+	case abi >= 9:
 		sockets = landlock
 	}
+	open := "the kernel does not confine files"
+	if unwrapped != "" {
+		open += ", and bubblewrap does not work: " + unwrapped
+	}
+	kernel := "Use Linux 5.13 or newer with Landlock switched on (landlock among the lsm= modules), or install bubblewrap where user name spaces are allowed."
+	noFilter := "Run on amd64 or arm64 with seccomp in the kernel."
+	metadata, mend := "Landlock does not cover mode, owner and times of files that the user owns", ""
+	if abi == 0 {
+		metadata, mend = open, kernel
+	}
 	return []meaning{
-		{CheckWriteOutside, landlock, "the kernel does not confine files", kernel},
-		{CheckReadSecrets, landlock, "the kernel does not confine files", kernel},
-		{CheckProtected, "", "hooks and configuration of git in the workspace can be written, as Landlock" +
-			" cannot except a file in a folder that may be written", ""},
-		{CheckMetadata, "", "Landlock does not cover mode, owner and times of files that the user owns", ""},
+		{CheckWriteOutside, files, open, kernel},
+		{CheckReadSecrets, files, open, kernel},
+		{CheckProtected, files, "hooks and configuration of git in the workspace can be written", ""},
+		{CheckMetadata, files, metadata, mend},
 		{CheckTCP, seccomp, "no system call filter keeps programs from the network", noFilter},
 		{CheckUDP, seccomp, "no system call filter keeps programs from the network", noFilter},
 		{CheckMPTCP, seccomp, "no system call filter keeps programs from the network", noFilter},
@@ -45,7 +56,7 @@ func meanings(abi int, landlock string) []meaning {
 		{CheckUring, seccomp, "io_uring goes past a filter of sockets", noFilter},
 		{CheckTrace, seccomp, "a command can read the memory of the user's other programs", noFilter},
 		{CheckSignal, landlock, "Landlock covers signals from ABI 6 on", "Use Linux 6.12 or newer."},
-		{CheckAbstract, landlock, "Landlock covers abstract Unix sockets from ABI 6 on", "Use Linux 6.12 or newer."},
+		{CheckAbstract, abstract, "Landlock covers abstract Unix sockets from ABI 6 on", "Use Linux 6.12 or newer."},
 		{CheckUnix, sockets, "a command can talk to services of the user over Unix sockets, as Docker's", noFilter},
 		{CheckPIDs, "", "a command sees the user's other processes", ""},
 		{CheckCaps, "no capabilities", "a command keeps privileges of root", ""},
@@ -62,9 +73,15 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 	if r, ok := cached(opts.Cache, key); ok {
 		return r
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeLimit)
-	defer cancel()
-	r, err := s.tryOut(ctx)
+	r, err := s.tryOut(ctx, opts, "")
+	unwrapped := ""
+	if s.set.Wrap != "" && (err != nil || !r.KeepsFiles()) {
+		if unwrapped = "it was tried, and files were not held"; err != nil {
+			unwrapped = err.Error()
+		}
+		s.set.Wrap = ""
+		r, err = s.tryOut(ctx, opts, unwrapped)
+	}
 	if err != nil {
 		why := "trying it out failed: " + err.Error()
 		r = unenforced(why, "", Check{Why: why})
@@ -74,7 +91,9 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 		}
 		return r
 	}
-	keep(opts.Cache, key, r)
+	if unwrapped == "" { // else what keeps bubblewrap from working may be gone at the next start
+		keep(opts.Cache, key, r)
+	}
 	return r
 }
 
@@ -83,8 +102,10 @@ type helperError struct{ err error }
 
 func (e *helperError) Error() string { return e.err.Error() }
 
-// tryOut starts a throw-away helper and a contained process that tries what it must not be able to do.
-func (s *system) tryOut(ctx context.Context) (Report, error) {
+// tryOut starts a throw-away helper and a contained process that tries what it must not be able to do. unwrapped says why bubblewrap is not used.
+func (s *system) tryOut(ctx context.Context, opts Options, unwrapped string) (Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
 	dir, err := os.MkdirTemp("", "fairlead-probe-")
 	if err != nil {
 		return Report{}, err
@@ -109,7 +130,7 @@ func (s *system) tryOut(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	return judge(f, orphan), nil
+	return judge(f, orphan, landlockABI(opts), s.set.Wrap != "", unwrapped), nil
 }
 
 // setOut makes what the process tries to reach.
@@ -202,17 +223,16 @@ func runTry(ctx context.Context, h *warden.Helper, t targets) (f findings, orpha
 	return f, alive && unix.Kill(f.Stray, 0) == unix.ESRCH, nil
 }
 
-func judge(f findings, orphan bool) Report {
+func judge(f findings, orphan bool, abi int, wrapped bool, unwrapped string) Report {
 	r := Report{OS: "linux " + kernel(), At: time.Now()}
-	landlock := fmt.Sprintf("Landlock ABI %d", confine.ABI())
-	for _, m := range meanings(confine.ABI(), landlock) {
+	for _, m := range meanings(abi, unwrapped) {
 		a, tried := f.Attempts[m.id]
 		c := Check{ID: m.id, Probe: a.Said}
 		switch {
 		case tried && !a.Through && !a.Odd:
 			c.Enforced, c.By = true, m.by
 			if m.id == CheckTCP && a.Said == unix.EACCES.Error() {
-				c.By = landlock // the socket was there, but it could not be connected
+				c.By = fmt.Sprintf("Landlock ABI %d", abi) // the socket was there, but it could not be connected
 			}
 		case a.Odd:
 			c.Why = "trying it failed in a way that proves nothing: " + a.Said
@@ -229,6 +249,9 @@ func judge(f findings, orphan bool) Report {
 	if os.Geteuid() == 0 {
 		r.Warnings = append(r.Warnings, "the node runs as root: commands have no privileges of root, but may write"+
 			" the files of root in the folders that are open to them")
+	}
+	if wrapped && r.KeepsFiles() {
+		r.Warnings = append(r.Warnings, "files are held by bubblewrap, as the kernel has no Landlock: every command takes some hundredths of a second longer to start")
 	}
 	if f.Broken != "" {
 		r.Warnings = append(r.Warnings, "contained commands may not work: "+f.Broken)

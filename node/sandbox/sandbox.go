@@ -72,7 +72,7 @@ type Options struct {
 	Secrets []string
 	// Cache is a file that keeps the result of the probe over restarts; empty is none.
 	Cache string
-	// Missing names layers to do without ("landlock", "seccomp", "helper"): for tests, and for people who have to find out what breaks a command.
+	// Missing names layers to do without ("landlock", "bubblewrap", "seccomp", "helper"): for tests, and for people who have to find out what breaks a command.
 	Missing []string
 }
 

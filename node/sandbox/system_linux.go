@@ -20,7 +20,7 @@ type system struct {
 }
 
 func newSystem(opts Options) (*system, error) {
-	s := &system{set: warden.Settings{Missing: opts.Missing}}
+	s := &system{set: warden.Settings{Missing: opts.Missing, Wrap: wrapper(opts), Inner: []string{helperWord, innerWord}}}
 	s.set.Hidden, s.set.Shown = hidden(opts)
 	switch {
 	case slices.Contains(opts.Missing, "helper"):

@@ -26,6 +26,10 @@ type Settings struct {
 	Hidden, Shown []string
 	// Missing names layers to do without: "landlock", "seccomp".
 	Missing []string
+	// Wrap is bubblewrap's program, which holds the files where Landlock is not there; empty: nothing does. Inner are the arguments with which this
+	// program calls [Inner].
+	Wrap  string
+	Inner []string
 }
 
 // Bounds are what a command is kept to.

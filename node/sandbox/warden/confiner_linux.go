@@ -1,6 +1,7 @@
 package warden
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,10 +41,11 @@ func newConfiner(set Settings) *confiner {
 	return c
 }
 
-// bonds are what a command is bound by; files is nil where they are not restricted.
+// bonds are what a command is bound by; where files is nil, wrap are the arguments of bubblewrap, and without either files are not restricted.
 type bonds struct {
 	rules confine.Rules
 	files *confine.Ruleset
+	wrap  []string
 }
 
 // devices may be used by every contained command. All others are hidden: whoever may read a disk reads every secret on it, and there are keyboards
@@ -68,7 +70,7 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
 	env = append(env, "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
 	// A Docker daemon or the user's systemd at the other end of a Unix socket would do anything for a command.
 	b := &bonds{rules: confine.Rules{Filter: c.filter, NoNet: !p.Network, NoConnect: !p.Network && !c.connect}}
-	if !c.files {
+	if !c.files && c.set.Wrap == "" {
 		return env, b, nil
 	}
 	f := confine.Files{
@@ -80,6 +82,14 @@ func (c *confiner) prepare(o *order, stdin int) ([]string, *bonds, error) {
 			f.Devices = append(slices.Clone(devices), tty)
 			key += "\x00" + tty
 		}
+	}
+	if !c.files {
+		blank, err := c.blank()
+		if err != nil {
+			return nil, nil, fmt.Errorf("make an empty file: %w", err)
+		}
+		b.wrap = confine.Wrapping{Files: f, Blank: blank, NoNet: f.NoTCP}.Args()
+		return env, b, nil
 	}
 	b.files, err = c.ruleset(key, f)
 	return env, b, err
@@ -134,6 +144,19 @@ func (c *confiner) tempFor(key string) (string, error) {
 	}
 	c.temps[key] = dir
 	return dir, nil
+}
+
+// blank is an empty file that nobody may read, beside the private temporary folders.
+func (c *confiner) blank() (string, error) {
+	name := filepath.Join(c.temp, "blank")
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0)
+	if errors.Is(err, os.ErrExist) {
+		return name, nil
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	return name, err
 }
 
 // tempPrefix begins the names of folders of temporary folders.

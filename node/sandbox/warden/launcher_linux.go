@@ -55,7 +55,7 @@ func (v *warden) launch(argv []string, attr *syscall.ProcAttr, b *bonds) (int, e
 	}
 	l := v.spare
 	v.spare = nil
-	if l != nil && l.bonds != *b {
+	if l != nil && (l.bonds.rules != b.rules || l.bonds.files != b.files) {
 		close(l.work)
 		l = nil
 	}
@@ -72,7 +72,7 @@ func (v *warden) launch(argv []string, attr *syscall.ProcAttr, b *bonds) (int, e
 
 // prepareNext makes a launcher for a command with the same bonds, once the one before runs.
 func (v *warden) prepareNext(b *bonds) {
-	if b != nil && v.spare == nil {
+	if b != nil && b.wrap == nil && v.spare == nil {
 		v.spare = newLauncher(*b)
 	}
 }

@@ -86,7 +86,12 @@ func (v *warden) start(id uint64, o *order, files []*os.File) error {
 	}
 	s := &session{id: id, supervise: o.Supervise, badge: v.nextBadge()}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: o.PTY}}
-	if s.pid, err = v.launch(o.Argv, attr, bonds); err != nil {
+	if bonds != nil && bonds.wrap != nil {
+		s.pid, err = v.wrapped(o, attr, bonds)
+	} else {
+		s.pid, err = v.launch(o.Argv, attr, bonds)
+	}
+	if err != nil {
 		return err
 	}
 	v.sessions[id], v.byPID[s.pid] = s, s

@@ -1,0 +1,93 @@
+package sandbox_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/node/sandbox"
+)
+
+// TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed puts other programs in bubblewrap's place.
+func TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed(t *testing.T) {
+	for name, c := range map[string]struct{ program, why string }{
+		"fails":          {"#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n", "bubblewrap does not work: "},
+		"holds nothing":  {"#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\n\"$@\" &\nwait\n", "files were not held"},
+		"is not there":   {"", "does not confine files"},
+		"says something": {"#!/bin/sh\necho ready >&3\nexec sleep 0.1\n", "bubblewrap does not work: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.program != "" {
+				if err := os.WriteFile(filepath.Join(dir, "bwrap"), []byte(c.program), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+			} else {
+				t.Setenv("PATH", dir)
+			}
+			report := filepath.Join(dir, "report")
+			k := freshKit(t, report, "landlock")
+			check := k.box.Report().Check(sandbox.CheckWriteOutside)
+			if check.Enforced || !strings.Contains(check.Why, c.why) || !strings.Contains(check.Fix, "install bubblewrap") || k.box.Report().KeepsFiles() {
+				t.Errorf("%+v", check)
+			}
+			s := k.spec(`echo x >"$OUTSIDE/new" && echo done`)
+			s.Env = append(s.Env, "PATH=/usr/bin:/bin")
+			if out, e := k.run(s); e.Code != 0 || out != "done" {
+				t.Errorf("commands do not run as before: %+v %s", e, out)
+			}
+			if _, err := os.Stat(report); err == nil && c.program != "" {
+				t.Error("it is kept that bubblewrap does not work, which may be over at the next start")
+			}
+		})
+	}
+}
+
+func TestHiddenFilesAreHiddenEachByItself(t *testing.T) {
+	both(t, func(t *testing.T, k *kit) {
+		if err := os.WriteFile(filepath.Join(k.home, ".netrc"), []byte("canary"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		box, err := sandbox.New(t.Context(), sandbox.Options{Missing: k.missing, Secrets: []string{filepath.Join(k.outside, "old")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer box.Close()
+		k.box = box
+		for _, file := range []string{"~/.netrc", `"$OUTSIDE/old"`} {
+			for _, script := range []string{"cat " + file, "echo x >>" + file, "cp " + file + " copy", "ln " + file + " hard"} {
+				if out, e := k.run(k.spec(script)); e.Code == 0 || strings.Contains(out, "canary") {
+					t.Errorf("%s: exit %d %s", script, e.Code, out)
+				}
+			}
+		}
+		if data, err := os.ReadFile(filepath.Join(k.outside, "old")); err != nil || string(data) != "canary" {
+			t.Errorf("the secret is %q, %v", data, err)
+		}
+	})
+}
+
+// A home folder as the workspace: what is hidden by name cannot be made there either, as that would give keys to a later login.
+func TestNothingIsPlantedUnderAHiddenName(t *testing.T) {
+	both(t, func(t *testing.T, k *kit) {
+		s := k.spec("")
+		s.Dir, s.Profile.Workspace = k.home, k.home
+		for _, script := range []string{
+			"mkdir .aws", "echo x >.npmrc", "mkdir made && mv made .kube", "mv .ssh ssh", "rm -r .ssh/known_hosts", "echo x >>.ssh/known_hosts",
+		} {
+			s.Argv[2] = script
+			if out, e := k.run(s); e.Code == 0 {
+				t.Errorf("%s works: %s", script, out)
+			}
+		}
+		s.Argv[2] = "cat .ssh/known_hosts && echo more >>note"
+		if out, e := k.run(s); e.Code != 0 {
+			t.Errorf("what is open: %+v %s", e, out)
+		}
+		if list, err := os.ReadDir(filepath.Join(k.home)); err != nil || len(list) != 3 {
+			t.Errorf("%v %v", list, err)
+		}
+	})
+}
