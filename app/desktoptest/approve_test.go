@@ -29,10 +29,8 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	}
 	press := func(phrase string) {
 		t.Helper()
-		at := p.waitText(question, phrase)
 		p.activate(p.waitWindow(question))
-		time.Sleep(1200 * time.Millisecond) // it is read
-		p.click(at)
+		p.click(p.waitTextIn(question, phrase, foot))
 	}
 
 	ask("run echo one > made.txt && sudo echo two")
@@ -43,7 +41,7 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	p.shot("edit")
 	p.keys("ctrl+a")
 	p.typeText("echo changed-by-hand")
-	press("Run this")
+	p.act("Run this")
 	if m := lastResult(p, c, "__Bash"); !strings.Contains(m.Content.Text(), "changed-by-hand") {
 		t.Errorf("what ran said %q", m.Content.Text())
 	}

@@ -237,13 +237,13 @@ func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) i
 	var all []word
 	for end := time.Now().Add(patience); ; time.Sleep(300 * time.Millisecond) {
 		if w, ok := d.windowNamed(pattern); ok {
-			w = part(w)
-			all = d.readOnce(w, "")
-			if p, ok := findBy(all, phrase, equal); ok {
-				return p // as most are: the second reading takes as long as the first
+			all = d.readOnce(part(w), "")
+			p, ok := findBy(all, phrase, equal) // as most are: the second reading takes as long as the first
+			if !ok {
+				all = append(all, d.readOnce(part(w), blackAndWhite)...)
+				p, ok = find(all, phrase)
 			}
-			all = append(all, d.readOnce(w, blackAndWhite)...)
-			if p, ok := find(all, phrase); ok {
+			if ok && d.still(pattern, w) {
 				return p
 			}
 		}
@@ -272,9 +272,15 @@ func (d *desktop) waitPlaces(pattern string, part func(window) window, phrases .
 		if places = placesOf(words, phrases); len(places) < len(phrases) {
 			places = placesOf(append(words, d.readOnce(part(w), blackAndWhite)...), phrases)
 		}
-		return len(places) == len(phrases)
+		return len(places) == len(phrases) && d.still(pattern, w)
 	})
 	return places
+}
+
+// still reports whether a window is where it was: what was read in one that moved or grew meanwhile is elsewhere now.
+func (d *desktop) still(pattern string, was window) bool {
+	now, ok := d.windowNamed(pattern)
+	return ok && now == was
 }
 
 // placesOf finds phrases; those that are not there are left out.
@@ -341,12 +347,6 @@ func (d *desktop) typeText(s string) {
 func (d *desktop) activate(w window) {
 	d.t.Helper()
 	d.run("xdotool", "windowactivate", "--sync", w.id)
-}
-
-// blue reports whether a place has the colour of a button that acts.
-func (d *desktop) blue(p image.Point) bool {
-	out, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("40x18+%d+%d", p.X-20, p.Y-9), "+repage", "-resize", "1x1!", "-depth", "8", "rgb:-")
-	return err == nil && len(out) == 3 && int(out[2])-int(out[0]) > 40
 }
 
 // brightness is how light a window is on average, from 0 to 1.

@@ -1,0 +1,96 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// act clicks on the button of a question that allows, once it is armed and says what it is expected to.
+func (d *desktop) act(says string) {
+	d.t.Helper()
+	d.click(d.acting(says)[0])
+}
+
+// acting waits until a question in front has a button that acts, which is coloured, and that says this. It returns the middles of the button and of
+// what is right of it.
+func (d *desktop) acting(says string) (middles []image.Point) {
+	d.t.Helper()
+	d.activate(d.waitWindow(question))
+	d.until("a button that acts and says "+says, func() bool {
+		w, ok := d.windowNamed(question)
+		if !ok {
+			return false
+		}
+		areas := d.coloured(foot(w))
+		if len(areas) == 0 || !strings.Contains(squeezed(d.line(areas[0])), squeezed(says)) || !d.still(question, w) {
+			return false
+		}
+		middles = middles[:0]
+		for _, a := range areas {
+			middles = append(middles, a.Min.Add(a.Size().Div(2)))
+		}
+		return true
+	})
+	return middles
+}
+
+func squeezed(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
+
+// foot is where a question's buttons are.
+func foot(w window) window { w.y, w.h = w.y+w.h-64, 64; return w }
+
+// coloured are the filled blue areas of a place, from the left.
+func (d *desktop) coloured(w window) (areas []image.Rectangle) {
+	d.t.Helper()
+	path := filepath.Join(d.t.TempDir(), "foot.png")
+	if _, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", w.w, w.h, w.x, w.y), "+repage", path); err != nil {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	pic, err := png.Decode(f)
+	if err != nil {
+		return nil
+	}
+	area := image.Rectangle{}
+	for x := range w.w + 1 {
+		column := image.Rectangle{}
+		n := 0
+		for y := range w.h {
+			if r, _, b, _ := pic.At(x, y).RGBA(); x < w.w && int(b>>8)-int(r>>8) > 60 {
+				column = column.Union(image.Rect(x, y, x+1, y+1))
+				n++
+			}
+		}
+		if n >= 12 { // more than the frame of what has the keyboard
+			area = area.Union(column)
+			continue
+		}
+		if area.Dx() > 12 {
+			areas = append(areas, area.Add(image.Pt(w.x, w.y)))
+		}
+		area = image.Rectangle{}
+	}
+	return areas
+}
+
+// line reads a single line of text.
+func (d *desktop) line(r image.Rectangle) string {
+	d.t.Helper()
+	path := filepath.Join(d.t.TempDir(), "line.png")
+	_, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", r.Dx(), r.Dy(), r.Min.X, r.Min.Y), "+repage", "-colorspace", "Gray", "-resize", "300%", path)
+	if err != nil {
+		return ""
+	}
+	text, _ := d.try("tesseract", path, "-", "--psm", "7")
+	return text
+}
