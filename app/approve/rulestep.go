@@ -144,15 +144,32 @@ func wouldAllow(calls []protocol.RuleChange, looked int) []fyne.CanvasObject {
 		return []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("Of the last %d calls it would have allowed no other.", looked), look.ColorMuted, "text")}
 	}
 	rows := []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("It would also have allowed, of the last %d calls:", looked), look.ColorText, "text")}
-	for i, c := range calls {
+	lines := linesOf(calls)
+	for i, line := range lines {
 		if i == maxWould {
-			rows = append(rows, widgets.NewText(fmt.Sprintf("and %d more", len(calls)-i), look.ColorMuted, look.SizeSmall))
+			rows = append(rows, widgets.NewText(fmt.Sprintf("and %d more", len(lines)-i), look.ColorMuted, look.SizeSmall))
 			break
 		}
-		line, _ := state.Reveal(state.CallLine(c.Call))
 		t := widgets.NewText(line, look.ColorText, look.SizeSmall)
 		t.Style.Monospace, t.Ellipsis = true, true
 		rows = append(rows, widgets.Inset(0, 0, 0, look.Group, t))
 	}
 	return rows
+}
+
+// linesOf are calls in words, those that say the same in one line.
+func linesOf(calls []protocol.RuleChange) (lines []string) {
+	times := make(map[string]int)
+	for _, c := range calls {
+		line, _ := state.Reveal(state.CallLine(c.Call))
+		if times[line]++; times[line] == 1 {
+			lines = append(lines, line)
+		}
+	}
+	for i, line := range lines {
+		if n := times[line]; n > 1 {
+			lines[i] = fmt.Sprintf("%s, %d times", line, n)
+		}
+	}
+	return lines
 }

@@ -101,7 +101,7 @@ func pick(text string, menu func() []*fyne.MenuItem) *widgets.Button {
 }
 
 func (p *Page) openList() {
-	head := container.NewVBox(p.search, widgets.Row(look.Inside, -1, p.kind, p.since, p.node, p.chat), widgets.Inset(look.Gap, 0, look.Gap, 0, p.chain))
+	head := container.NewVBox(p.search, widgets.Flow(look.Gap, p.kind, p.since, p.node, p.chat), widgets.Inset(look.Gap, 0, look.Gap, 0, p.chain))
 	body := container.NewBorder(head, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none))
 	export := pick("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
@@ -324,7 +324,7 @@ func (p *Page) open(i int) {
 		buttons = append(buttons, undo)
 	}
 	if buttons != nil {
-		rows = append(rows, widgets.Row(look.Inside, -1, buttons...))
+		rows = append(rows, widgets.Flow(look.Inside, buttons...))
 	}
 	back := widgets.NewQuiet("All lines", "back", p.openList)
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Line of the audit log", widgets.NewForm(rows...), back)}

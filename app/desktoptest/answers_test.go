@@ -79,10 +79,11 @@ func (d *desk) button(phrase string) image.Point {
 func (d *desk) page(title string) {
 	d.t.Helper()
 	d.main()
-	d.click(d.waitTextIn(mainWindow, title, func(w window) window { return left(bottom(w)) }))
+	d.click(d.waitTextIn(mainWindow, title, pages))
 }
 
-// Parts of windows: what is right of the sidebar, and the upper half of that.
+// Parts of windows: the pages' names in the sidebar, what is right of it, and the upper half of that.
+func pages(w window) window { return left(bottom(w)) }
 func right(w window) window { w.x, w.w = w.x+240, w.w-240; return w }
 func top(w window) window   { w = right(w); w.h = min(w.h, 320); return w }
 
@@ -169,7 +170,7 @@ func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {
 	d.until("three questions", func() bool { return len(d.questions()) == 3 })
 	d.main()
 	d.keys("ctrl+i")
-	d.waitTextIn(mainWindow, "make boats", top)
+	d.waitTextIn(mainWindow, "Review", top)
 	d.shot("inbox")
 	d.keys("Down", "l") // not now
 	d.until("a question put off", func() bool {

@@ -51,10 +51,10 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	press("Not now")
 	p.waitNoWindow(question)
 	p.activate(p.waitWindow(mainWindow))
-	p.click(p.waitTextIn(mainWindow, "Needs you", func(w window) window { return left(bottom(w)) })) // not the heading above the questions
-	p.waitText(mainWindow, "put off until")
+	p.click(p.waitTextIn(mainWindow, "Needs you", pages)) // not the heading above the questions
+	p.waitTextIn(mainWindow, "put off until", top)
 	p.shot("needs-you")
-	p.clickText(mainWindow, "Review")
+	p.click(p.waitTextIn(mainWindow, "Review", top))
 	p.waitWindow(question)
 	press("Deny with")
 	p.waitText(question, "Why not")
@@ -62,12 +62,11 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	p.keys("Return")
 	p.waitNoWindow(question)
 
-	p.clickText(mainWindow, "Rules")
-	p.waitText(mainWindow, "No rules yet")
+	p.click(p.waitTextIn(mainWindow, "Rules", pages))
+	p.waitTextIn(mainWindow, "No rules yet", top)
 	p.shot("rules-empty")
-	p.clickText(mainWindow, "Audit")
-	p.waitText(mainWindow, "Verify")
-	p.clickText(mainWindow, "Verify")
-	p.waitText(mainWindow, "hold together")
+	p.click(p.waitTextIn(mainWindow, "Audit", pages))
+	p.click(p.waitTextIn(mainWindow, "Verify", top))
+	p.waitTextIn(mainWindow, "hold together", top)
 	p.shot("audit")
 }

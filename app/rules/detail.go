@@ -97,7 +97,7 @@ func (p *Page) open(r protocol.Rule) {
 			buttons = nil
 		}
 	}
-	rows = append(rows, widgets.Row(look.Inside, -1, buttons...), d.result)
+	rows = append(rows, widgets.Flow(look.Inside, buttons...), d.result)
 	back := widgets.NewQuiet("All rules", "back", func() { p.openList() })
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rule", widgets.NewForm(rows...), back)}
 	d.show()

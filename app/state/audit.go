@@ -54,24 +54,54 @@ func AuditLine(e protocol.AuditEntry) (title, text string) {
 		} else if e.Tool != "" {
 			title = e.Tool + " " + title
 		}
-		text = map[string]string{"allow": "allowed", "deny": "denied", "ask": "asked"}[e.Verdict] + by
-		if e.State != "" {
-			text += ", " + e.State
-		}
-		if e.ExitCode != nil && *e.ExitCode != 0 {
-			text += fmt.Sprintf(" with exit code %d", *e.ExitCode)
-		}
+		text = auditVerdict(e, by)
 	default:
 		title = strings.ToUpper(e.Kind[:min(1, len(e.Kind))]) + e.Kind[min(1, len(e.Kind)):]
 		if e.What != "" {
 			title += ": " + e.What
 		}
 		text = strings.TrimSpace(by)
-	}
-	if e.Why != "" {
-		text += " · " + e.Why
+		if e.Why != "" {
+			text += " · " + e.Why
+		}
 	}
 	return title + on, text
+}
+
+// auditVerdict says who decided about a call, how far that went, and what came of it. A rule is named by its words: its id is in the line's details.
+func auditVerdict(e protocol.AuditEntry, by string) string {
+	why := e.Why
+	if words, ok := strings.CutPrefix(why, e.Rule+": "); ok && e.Rule != "" && e.By == "rule "+e.Rule {
+		why, by = "", " by the rule “"+words+"”"
+	}
+	text := map[string]string{"allow": "allowed", "deny": "denied", "ask": "asked"}[e.Verdict]
+	if e.Approval != "" {
+		if extent, ok := auditExtents[why]; ok {
+			why, text = "", text+extent
+		}
+	}
+	text += by
+	if e.State != "" && !(e.Verdict == "deny" && e.State == protocol.CallDenied) {
+		text += ", " + e.State
+	}
+	if e.ExitCode != nil && *e.ExitCode != 0 {
+		text += fmt.Sprintf(" with exit code %d", *e.ExitCode)
+	}
+	if why != "" {
+		text += " · " + why
+	}
+	return text
+}
+
+// auditExtents are the ways a question ends, as the gateway writes them, in words.
+var auditExtents = map[string]string{
+	"allowed " + protocol.ScopeOnce:    " once",
+	"allowed " + protocol.ScopeSession: " for this chat",
+	"allowed " + protocol.ScopeFolder:  " always in this folder",
+	"allowed " + protocol.ScopeMachine: " always on this machine",
+	"allowed " + protocol.ScopeAlways:  " always",
+	"edited " + protocol.ScopeOnce:     " once, after a change,",
+	"the question was denied":          "",
 }
 
 // maxAuditPage is the most lines that are asked for at once.

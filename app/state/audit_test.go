@@ -57,3 +57,24 @@ func TestTheGatewaysOwnToolsAreOnNoMachine(t *testing.T) {
 		}
 	}
 }
+
+func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
+	exit := 2
+	const rule = "7e0ea5d1-46f6-47f5-b9ed-553f1e991bf7"
+	for want, e := range map[string]protocol.AuditEntry{
+		"allowed by the rule “allow ls -la”, done": {By: "rule " + rule, Rule: rule, Why: rule + ": allow ls -la", Verdict: "allow", State: protocol.CallDone},
+		"allowed once on this computer, done with exit code 2": {
+			By: "owner this computer", Approval: "a", Why: "allowed once", Verdict: "allow", State: protocol.CallDone, ExitCode: &exit,
+		},
+		"allowed always on this machine on the command line, done":    {By: "owner cli-x", Approval: "a", Why: "allowed node", Verdict: "allow", State: protocol.CallDone},
+		"allowed once, after a change, in another window, done":       {By: "owner desktop-x", Approval: "a", Why: "edited once", Verdict: "allow", State: protocol.CallDone},
+		"denied on this computer":                                     {By: "owner this computer", Approval: "a", Why: "the question was denied", Verdict: "deny", State: protocol.CallDenied},
+		"denied by default · the question was expired":                {By: "default", Approval: "a", Why: "the question was expired", Verdict: "deny", State: protocol.CallDenied},
+		"allowed by default, done · reading in the workspace is free": {By: "default", Why: "reading in the workspace is free", Verdict: "allow", State: protocol.CallDone},
+	} {
+		e.Kind = protocol.AuditCall
+		if _, got := AuditLine(e); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
