@@ -135,7 +135,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if _, err := files.Of(protocol.MainAgent); err != nil { // the others are made when they are first used
 		return g, err
 	}
-	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, Config: g.config.Get, Set: g.config.Set})
+	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, HasVariable: g.hub.HasVariable, Config: g.config.Get, Set: g.config.Set})
 	files.ListSkills(g.skills.Prompt)
 	g.channels = channel.New(channel.Options{Store: g.store, Bus: g.bus, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set, Files: files, Drivers: drivers()})
 	g.schedules = cron.New(cron.Options{

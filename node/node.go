@@ -135,7 +135,7 @@ func (n *Node) offer(list []tool.Tool) {
 	n.hello = protocol.ConnectParams{
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
-		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(),
+		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(), Environment: n.jobs.Variables(),
 		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtFiles},
 	}
 	if n.opts.Direct != nil {

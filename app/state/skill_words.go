@@ -88,7 +88,7 @@ func SkillNeeds(r protocol.SkillRequirementSnapshot) []string {
 		list = append(list, "System: "+strings.Join(r.OS, " or "))
 	}
 	if len(r.Env) > 0 {
-		list = append(list, "Environment: "+strings.Join(r.Env, ", ")+" (nobody outside sees whether a machine has it; the agent looks when it is there)")
+		list = append(list, "Environment variables: "+strings.Join(r.Env, ", "))
 	}
 	return list
 }

@@ -77,8 +77,10 @@ type node struct {
 	came  uint64
 	// programs are the names of the machine's programs, each between line ends; empty is not known. One text takes little room.
 	programs string
-	listens  <-chan struct{} // closed once events may be sent
-	saved    time.Time       // when it was last written down
+	// variables are the names of the environment variables that its commands may find set, in the same form.
+	variables string
+	listens   <-chan struct{} // closed once events may be sent
+	saved     time.Time       // when it was last written down
 }
 
 // New makes a hub. bus and persist may be nil.
@@ -125,9 +127,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	}
 	now := time.Now()
 	n := &node{link: link, came: e.Came, tools: p.Tools, ext: p.Extensions, listens: e.Listens, saved: now}
-	if len(p.Programs) > 0 {
-		n.programs = "\n" + strings.Join(p.Programs, "\n") + "\n"
-	}
+	n.programs, n.variables = inLines(p.Programs), inLines(p.Environment)
 	if n.listens == nil {
 		listens := make(chan struct{})
 		Listening(p, listens)
@@ -202,18 +202,6 @@ func (h *Hub) remember(ctx context.Context, info protocol.NodeInfo) {
 	if err := h.persist.PutNode(ctx, info); err != nil {
 		slog.Warn("A machine could not be remembered", "node", info.ID, "err", err)
 	}
-}
-
-// HasProgram reports whether a machine has a program; known is false for one that is offline or does not tell.
-func (h *Hub) HasProgram(id protocol.NodeID, name string) (has, known bool) {
-	h.mu.Lock()
-	n := h.nodes[id]
-	all := ""
-	if n != nil && n.link != nil {
-		all = n.programs
-	}
-	h.mu.Unlock()
-	return strings.Contains(all, "\n"+name+"\n"), all != ""
 }
 
 // Nodes lists all known machines: online ones first, then by id.

@@ -24,6 +24,8 @@ type ConnectParams struct {
 	Host *HostInfo `json:"host,omitempty"`
 	// Programs are the names of the programs that a node's PATH leads to; absent is not known (extension).
 	Programs []string `json:"programs,omitempty"`
+	// Environment are the names of the variables that a node's commands may find set, never their values; absent is not known (extension).
+	Environment []string `json:"environment,omitempty"`
 }
 
 // What a node may name in ConnectParams.Extensions.

@@ -63,7 +63,7 @@ type SkillMissing struct {
 }
 
 // SkillRequirementSnapshot is what a skill needs of one machine (seed 004 leaves the fields open). Capabilities decide and, where a machine
-// tells, its system and its programs; the environment is told to the agent, which can look.
+// tells, its system, its programs and the names of the environment variables that its commands find.
 type SkillRequirementSnapshot struct {
 	Capabilities []string `json:"capabilities"`
 	OS           []string `json:"os,omitempty"`

@@ -20,13 +20,15 @@ type Files interface {
 	Skills(agent protocol.AgentID) ([]workspace.SkillFile, error)
 }
 
-// Options are what a catalog needs. All fields but Has are required.
+// Options are what a catalog needs. All fields but Has and HasVariable are required.
 type Options struct {
 	Files  Files
 	Nodes  func() []protocol.NodeInfo
 	Config func() config.Config
 	// Has reports whether a machine has a program, and whether that is known; nil knows of none.
 	Has func(node protocol.NodeID, program string) (has, known bool)
+	// HasVariable is the same for environment variables of its commands.
+	HasVariable func(node protocol.NodeID, name string) (has, known bool)
 	// Set changes the configuration.
 	Set func(ctx context.Context, path string, value json.RawMessage) error
 }
@@ -140,7 +142,7 @@ func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.
 	}
 	settings := c.o.Config().Skills.Entries
 	for _, f := range s.skills {
-		e := judge(f, setting(settings, f), nodes, c.o.Has)
+		e := judge(f, setting(settings, f), nodes, things{c.o.Has, c.o.HasVariable})
 		e.SettingsKey = settingsKey(settings, f)
 		res.Skills = append(res.Skills, e)
 	}

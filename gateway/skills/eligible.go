@@ -10,7 +10,7 @@ import (
 
 // judge decides whether a skill can be used now, by the original's rules (gsv interop notes 9.1): one single machine that is online must have
 // everything. Reasons of those the original has are in its words.
-func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has programs) protocol.SkillStatusEntry {
+func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has things) protocol.SkillStatusEntry {
 	e := protocol.SkillStatusEntry{
 		Name: f.Name, Description: f.Description, Location: f.location, Always: f.Always, EligibleHosts: []protocol.NodeID{},
 		Reasons: []string{}, Requirements: f.Needs, Source: f.source, Path: "skills/" + f.Dir + "/SKILL.md", Enabled: true,
@@ -41,7 +41,7 @@ func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has programs) p
 		}
 	}
 	r := e.Requirements
-	needs := len(r.Capabilities)+len(r.OS)+len(r.Bins)+len(r.AnyBins) > 0
+	needs := len(r.Capabilities)+len(r.OS)+len(r.Bins)+len(r.AnyBins)+len(r.Env) > 0
 	switch {
 	case e.Always:
 	case len(invalid) > 0:
@@ -58,7 +58,7 @@ func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has programs) p
 }
 
 // missing says what no machine that is online has; where each thing is on some machine and all of them on none, it says everything.
-func missing(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has programs) (reasons []string) {
+func missing(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has things) (reasons []string) {
 	type need struct {
 		words string
 		alone protocol.SkillRequirementSnapshot
@@ -76,6 +76,9 @@ func missing(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has
 	if len(r.AnyBins) > 0 {
 		needs = append(needs, need{"one of the programs: " + strings.Join(r.AnyBins, ", "), protocol.SkillRequirementSnapshot{AnyBins: r.AnyBins}})
 	}
+	if len(r.Env) > 0 {
+		needs = append(needs, need{"environment variables: " + strings.Join(r.Env, ", "), protocol.SkillRequirementSnapshot{Env: r.Env}})
+	}
 	var all []string
 	for _, n := range needs {
 		all = append(all, "requires "+n.words)
@@ -89,29 +92,36 @@ func missing(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has
 	return reasons
 }
 
-// programs reports whether a machine has a program, and whether that is known.
-type programs func(node protocol.NodeID, program string) (has, known bool)
+// lookup reports whether a machine has something of a name, and whether that is known; nil knows of nothing.
+type lookup func(node protocol.NodeID, name string) (has, known bool)
 
-// lacks reports whether a machine is known not to have a program.
-func (p programs) lacks(node protocol.NodeID, program string) bool {
-	if p == nil {
+func (l lookup) lacks(node protocol.NodeID, name string) bool {
+	if l == nil {
 		return false
 	}
-	if i := strings.LastIndexAny(program, `/\`); i >= 0 {
+	has, known := l(node, name)
+	return known && !has
+}
+
+// things are what machines tell of.
+type things struct{ program, variable lookup }
+
+// lacks reports whether a machine is known not to have a program.
+func (t things) lacks(node protocol.NodeID, program string) bool {
+	if strings.ContainsAny(program, `/\`) {
 		return false // a path: nobody has looked there
 	}
-	has, known := p(node, program)
-	return known && !has
+	return t.program.lacks(node, program)
 }
 
 // meets reports whether a machine has what a skill needs. A machine that does not say what it is or has may be anything: those that know only
 // the seeds do not.
-func meets(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has programs) bool {
+func meets(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has things) bool {
 	return len(lacking(n, r, has)) == 0
 }
 
 // lacking says what a skill needs and a machine is known not to have.
-func lacking(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has programs) (list []string) {
+func lacking(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has things) (list []string) {
 	for _, c := range r.Capabilities {
 		if !slices.Contains(n.Caps, c) {
 			list = append(list, "the capability "+c)
@@ -124,6 +134,11 @@ func lacking(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has progr
 	}
 	if len(r.AnyBins) > 0 && !slices.ContainsFunc(r.AnyBins, func(b string) bool { return !has.lacks(n.ID, b) }) {
 		list = append(list, "one of the programs "+strings.Join(r.AnyBins, ", "))
+	}
+	for _, v := range r.Env {
+		if has.variable.lacks(n.ID, v) {
+			list = append(list, "the environment variable "+v)
+		}
 	}
 	here := system(n.Platform)
 	if len(r.OS) > 0 && here != "" && !slices.ContainsFunc(r.OS, func(os string) bool { return system(os) == here }) {

@@ -32,8 +32,9 @@ func newClass(t *testing.T) *class {
 	has := func(id protocol.NodeID, program string) (has, known bool) {
 		return program == "jq" || program == "git", id == "full"
 	}
+	hasVariable := func(id protocol.NodeID, name string) (has, known bool) { return name == "JQ_COLORS", id == "full" }
 	c.Catalog = New(Options{
-		Has: has, Files: workspace.NewFiles(c.home), Nodes: func() []protocol.NodeInfo { return c.nodes }, Config: func() config.Config { return c.cfg },
+		Has: has, HasVariable: hasVariable, Files: workspace.NewFiles(c.home), Nodes: func() []protocol.NodeInfo { return c.nodes }, Config: func() config.Config { return c.cfg },
 		Set: func(_ context.Context, path string, value json.RawMessage) error {
 			c.set = append(c.set, path+"="+string(value))
 			return nil
@@ -169,24 +170,29 @@ func TestEligibility(t *testing.T) {
 		hosts   []protocol.NodeID
 		reasons []string
 	}{
-		"nothing needed, nobody there":             {"x", config.Skill{}, nil, nil, nil},
-		"one machine has it":                       {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{full, reader}, []protocol.NodeID{"full"}, nil},
-		"nobody there":                             {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{away}, nil, []string{"no connected hosts"}},
-		"two machines together do not do":          {needs(protocol.CapExec, protocol.CapRead), config.Skill{}, []protocol.NodeInfo{reader, shell}, nil, []string{"requires capabilities: filesystem.read, shell.exec"}},
-		"unknown capability fails closed":          {needs("shell.root"), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: shell.root"}},
-		"metadata that is no data fails closed":    {"---\nname: x\nmetadata: \"{{\"\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: metadata"}},
-		"always, whatever is needed":               {needs("shell.root"), config.Skill{Always: &yes}, nil, nil, nil},
-		"disabled":                                 {"x", config.Skill{Enabled: new(bool)}, nil, nil, []string{"disabled by skills.entries policy"}},
-		"disabled beats always":                    {"x", config.Skill{Enabled: new(bool), Always: &yes}, nil, nil, []string{"disabled by skills.entries policy"}},
-		"a setting replaces what is needed":        {needs("shell.root"), config.Skill{Requires: &config.SkillRequires{Capabilities: []string{protocol.CapList}}}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
-		"programs of a machine that does not tell": {bins(`"bins":["nowhere"],"env":["X"]`), config.Skill{}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
-		"a program it has":                         {bins(`"bins":["jq"]`), config.Skill{}, []protocol.NodeInfo{full}, []protocol.NodeID{"full"}, nil},
-		"a program it lacks":                       {bins(`"bins":["jq","gh"]`), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires programs: gh, jq"}},
-		"one of two programs":                      {bins(`"anyBins":["gh","jq"]`), config.Skill{}, []protocol.NodeInfo{full}, []protocol.NodeID{"full"}, nil},
-		"none of two programs":                     {bins(`"anyBins":["gh","hub"]`), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires one of the programs: gh, hub"}},
-		"a program where nobody is":                {bins(`"bins":["jq"]`), config.Skill{}, nil, nil, []string{"no connected hosts"}},
-		"another system":                           {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires system: darwin"}},
-		"this system":                              {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\",\"linux\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{reader, shell}, []protocol.NodeID{"reader"}, nil},
+		"nothing needed, nobody there":              {"x", config.Skill{}, nil, nil, nil},
+		"one machine has it":                        {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{full, reader}, []protocol.NodeID{"full"}, nil},
+		"nobody there":                              {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{away}, nil, []string{"no connected hosts"}},
+		"two machines together do not do":           {needs(protocol.CapExec, protocol.CapRead), config.Skill{}, []protocol.NodeInfo{reader, shell}, nil, []string{"requires capabilities: filesystem.read, shell.exec"}},
+		"unknown capability fails closed":           {needs("shell.root"), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: shell.root"}},
+		"metadata that is no data fails closed":     {"---\nname: x\nmetadata: \"{{\"\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: metadata"}},
+		"always, whatever is needed":                {needs("shell.root"), config.Skill{Always: &yes}, nil, nil, nil},
+		"disabled":                                  {"x", config.Skill{Enabled: new(bool)}, nil, nil, []string{"disabled by skills.entries policy"}},
+		"disabled beats always":                     {"x", config.Skill{Enabled: new(bool), Always: &yes}, nil, nil, []string{"disabled by skills.entries policy"}},
+		"a setting replaces what is needed":         {needs("shell.root"), config.Skill{Requires: &config.SkillRequires{Capabilities: []string{protocol.CapList}}}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
+		"programs of a machine that does not tell":  {bins(`"bins":["nowhere"],"env":["X"]`), config.Skill{}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
+		"a program it has":                          {bins(`"bins":["jq"]`), config.Skill{}, []protocol.NodeInfo{full}, []protocol.NodeID{"full"}, nil},
+		"a program it lacks":                        {bins(`"bins":["jq","gh"]`), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires programs: gh, jq"}},
+		"one of two programs":                       {bins(`"anyBins":["gh","jq"]`), config.Skill{}, []protocol.NodeInfo{full}, []protocol.NodeID{"full"}, nil},
+		"none of two programs":                      {bins(`"anyBins":["gh","hub"]`), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires one of the programs: gh, hub"}},
+		"a program where nobody is":                 {bins(`"bins":["jq"]`), config.Skill{}, nil, nil, []string{"no connected hosts"}},
+		"a variable it has":                         {bins(`"env":["JQ_COLORS"]`), config.Skill{}, []protocol.NodeInfo{full}, []protocol.NodeID{"full"}, nil},
+		"a variable it lacks":                       {bins(`"env":["JQ_COLORS","GH_TOKEN"]`), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires environment variables: GH_TOKEN, JQ_COLORS"}},
+		"a variable where nobody is":                {bins(`"env":["JQ_COLORS"]`), config.Skill{}, nil, nil, []string{"no connected hosts"}},
+		"a variable of a machine that does not say": {bins(`"env":["GH_TOKEN"]`), config.Skill{}, []protocol.NodeInfo{full, reader}, []protocol.NodeID{"reader"}, nil},
+		"a program and a variable it lacks":         {bins(`"bins":["gh"],"env":["GH_TOKEN"]`), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires programs: gh", "requires environment variables: GH_TOKEN"}},
+		"another system":                            {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires system: darwin"}},
+		"this system":                               {"---\nname: x\nmetadata: {\"openclaw\":{\"os\":[\"darwin\",\"linux\"]}}\n---\n", config.Skill{}, []protocol.NodeInfo{reader, shell}, []protocol.NodeID{"reader"}, nil},
 		"the first namespace holds alone": {
 			"---\nname: x\nmetadata: {\"openclaw\":{\"requires\":{\"capabilities\":[\"bad\"]}},\"gsv\":{\"requires\":{\"capabilities\":[\"shell.exec\"]}}}\n---\n",
 			config.Skill{},
