@@ -85,10 +85,14 @@ func Main(args []string) int {
 		return 1
 	}
 	if f.join != "" && !strings.Contains(f.join, "://") {
-		peer, err := trust.OpenPeers(home, secret.Open(home)).Lookup(f.join)
+		peers := trust.OpenPeers(home, secret.Open(home))
+		peer, err := peers.Lookup(f.join)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
 			return 1
+		}
+		if all, err := peers.List(); err == nil {
+			peer.Name = calledAmong(all, peer)
 		}
 		f.peer, f.join = &peer, string(peer.Pin) // however it was named: one folder, one window
 	}

@@ -1,18 +1,21 @@
 package app
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +36,7 @@ type gateways struct {
 	home  string
 	log   *slog.Logger
 	peers *trust.Peers
-	names *state.Value[[]state.GatewayLine] // for the tray
+	names *state.Value[[]state.GatewayLine] // for the tray; what waits there is told by the open windows
 	end   context.Context                   // windows are closed when it ends
 	wg    sync.WaitGroup
 
@@ -55,7 +58,6 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		return nil, err
 	}
 	var list []settings.Gateway
-	var lines []state.GatewayLine
 	for _, p := range peers {
 		if p.Role != protocol.RoleClient || p.LeftAt > 0 {
 			continue // this computer's node is its hands, not its window; one that was left is over for the person
@@ -63,13 +65,58 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		item := settings.Gateway{ID: string(p.Pin), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt)}
 		if p.Ended != nil {
 			item.Ended = strings.TrimSpace(p.Ended.Reason + " " + p.Ended.By)
-		} else {
-			lines = append(lines, state.GatewayLine{ID: item.ID, Name: p.Name})
 		}
 		list = append(list, item)
 	}
-	g.names.Update(func([]state.GatewayLine) []state.GatewayLine { return lines })
+	g.names.Update(func(was []state.GatewayLine) []state.GatewayLine {
+		lines := gatewayLines(peers)
+		for i, l := range lines {
+			if at := slices.IndexFunc(was, func(w state.GatewayLine) bool { return w.ID == l.ID }); at >= 0 {
+				lines[i].Needs = was[at].Needs
+			}
+		}
+		return lines
+	})
 	return list, nil
+}
+
+// needs takes in how many questions wait at a gateway.
+func (g *gateways) needs(id string, n int) {
+	g.names.Update(func(was []state.GatewayLine) []state.GatewayLine {
+		lines := slices.Clone(was)
+		for i := range lines {
+			if lines[i].ID == id {
+				lines[i].Needs = n
+			}
+		}
+		return lines
+	})
+}
+
+// calledAmong is the name of a paired gateway, told apart from others of that name.
+func calledAmong(peers []trust.Peer, peer trust.Peer) string {
+	lines := gatewayLines(peers)
+	for i, name := range state.GatewayNames(lines) {
+		if lines[i].ID == string(peer.Pin) {
+			return name
+		}
+	}
+	return peer.Name
+}
+
+// gatewayLines are those of the gateways whose windows can be opened.
+func gatewayLines(peers []trust.Peer) (lines []state.GatewayLine) {
+	for _, p := range peers {
+		if p.Role != protocol.RoleClient || p.LeftAt > 0 || p.Ended != nil {
+			continue
+		}
+		line := state.GatewayLine{ID: string(p.Pin), Name: p.Name}
+		if len(p.Addresses) > 0 {
+			line.Address = p.Addresses[0]
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // Pair implements settings.Gateways.
@@ -106,6 +153,10 @@ func (g *gateways) Open(id string) error {
 	if err != nil {
 		return fmt.Errorf("start a window: %w", err)
 	}
+	told, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("start a window: %w", err)
+	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a window: %w", err)
 	}
@@ -121,6 +172,10 @@ func (g *gateways) Open(id string) error {
 		leash.Close()
 	})
 	g.wg.Go(func() {
+		hearNeeds(told, func(n int) { g.needs(id, n) })
+		if first {
+			g.needs(id, 0) // nobody knows any more
+		}
 		if err := cmd.Wait(); err != nil && open.Err() == nil {
 			g.log.Warn("A window on another gateway ended", "err", err)
 		}
@@ -204,4 +259,29 @@ func windowDir(home, join string) string {
 // parentEnded blocks until the program that started this one has ended, or says so by closing the pipe.
 func parentEnded() {
 	io.Copy(io.Discard, os.Stdin) //nolint:errcheck // an error is an end too
+}
+
+// tellNeeds tells the program that started this one, in lines of one number, how many questions wait. It returns when w takes no more.
+func tellNeeds(w io.Writer, counts iter.Seq[int]) {
+	last := 0
+	for n := range counts {
+		if n == last {
+			continue
+		}
+		last = n
+		if _, err := fmt.Fprintln(w, n); err != nil {
+			return
+		}
+	}
+}
+
+// hearNeeds hears what tellNeeds tells until its end. What is no number, as a library may print it, says nothing.
+func hearNeeds(r io.Reader, heard func(int)) {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if n, err := strconv.Atoi(lines.Text()); err == nil && n >= 0 {
+			heard(n)
+		}
+	}
+	io.Copy(io.Discard, r) //nolint:errcheck // a line that is too long
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -87,4 +88,31 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	}
 	window.stop()
 	window.prefs.close()
+}
+
+func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
+	r, w := io.Pipe()
+	go func() {
+		io.WriteString(w, "a library's word\n-3\n")
+		tellNeeds(w, slices.Values([]int{0, 2, 2, 1, 0}))
+		w.Close()
+	}()
+	var heard []int
+	hearNeeds(r, func(n int) { heard = append(heard, n) })
+	if !slices.Equal(heard, []int{2, 1, 0}) {
+		t.Errorf("heard %v", heard)
+	}
+	r.Close()
+	tellNeeds(w, func(yield func(int) bool) {
+		if yield(5) {
+			t.Error("it goes on though nobody hears it")
+		}
+	})
+
+	g := newGateways(t.Context(), t.TempDir(), slog.New(slog.DiscardHandler))
+	g.names.Update(func([]state.GatewayLine) []state.GatewayLine { return []state.GatewayLine{{ID: "a"}, {ID: "b"}} })
+	g.needs("b", 4)
+	if got := g.names.Get(); got[0].Needs != 0 || got[1].Needs != 4 {
+		t.Errorf("%+v", got)
+	}
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"os"
 	"time"
 
 	fyneapp "fyne.io/fyne/v2/app"
@@ -41,6 +42,15 @@ func runGUI(f flags, b *backend, i *instance) {
 		b.start()
 		if f.withParent {
 			go func() { parentEnded(); bind.Do(ctx, s.quit) }() // it ends with the program
+			b.wg.Go(func() {
+				tellNeeds(os.Stdout, func(yield func(int) bool) {
+					for v := range b.state.Value.Changes(ctx) {
+						if !yield(len(v.Approvals)) {
+							return
+						}
+					}
+				})
+			})
 		} else if f.join == "" {
 			b.wg.Go(func() {
 				if err := b.elsewhere.start(b.early); err != nil {

@@ -3,7 +3,6 @@ package state
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -124,23 +123,6 @@ func TrayOf(v View) Tray {
 	machines.Disabled = len(machines.Items) == 0
 	t.Items = append(t.Items, recent, machines, line, asks, TrayItem{Label: "Pause agent", Do: TrayPause, Checked: v.Status.Paused},
 		TrayItem{Label: "Settings", Do: TraySettings}, line, TrayItem{Label: "Quit", Do: TrayQuit})
-	return t
-}
-
-// GatewayLine is another gateway that a window can be opened for.
-type GatewayLine struct{ ID, Name string }
-
-// With is the tray with other gateways under the machines; none changes nothing.
-func (t Tray) With(list []GatewayLine) Tray {
-	if len(list) == 0 {
-		return t
-	}
-	item := TrayItem{Label: "Gateways"}
-	for _, g := range list[:min(len(list), maxTrayItems)] {
-		item.Items = append(item.Items, TrayItem{Label: g.Name, Do: TrayGateway, Gateway: g.ID})
-	}
-	at := slices.IndexFunc(t.Items, func(i TrayItem) bool { return i.Label == "Machines" })
-	t.Items = slices.Insert(slices.Clone(t.Items), at+1, item)
 	return t
 }
 

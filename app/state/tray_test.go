@@ -3,6 +3,8 @@ package state
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"fairlead/gateway/protocol"
@@ -82,4 +84,44 @@ func TestTrayListsOtherGatewaysUnderTheMachines(t *testing.T) {
 		return
 	}
 	t.Error("the menu has no entry for other gateways")
+}
+
+func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
+	list := []GatewayLine{{ID: "p1", Name: "cellar", Needs: 2}, {ID: "p2", Name: "Attic", Address: "10.0.0.2:8790"}, {ID: "p3", Name: "attic", Address: "10.0.0.3:8790", Needs: 1}}
+	menu := func(tray Tray) (item TrayItem) {
+		for _, i := range tray.Items {
+			if strings.HasPrefix(i.Label, "Gateways") {
+				item = i
+			}
+		}
+		return item
+	}
+	plain := TrayOf(View{Connected: true, Loaded: true})
+	one := plain.With(list[:1])
+	if one.Icon != TrayNeedsYou || one.Needs != 2 || one.Status != "2 questions wait at cellar" || one.Items[0].Label != one.Status {
+		t.Errorf("%+v", one)
+	}
+	if plain.Items[0].Label != "Ready" {
+		t.Errorf("the tray it began with says %q now", plain.Items[0].Label)
+	}
+	all := plain.With(list)
+	if all.Needs != 3 || all.Status != "3 questions wait at other gateways" {
+		t.Errorf("%d, %q", all.Needs, all.Status)
+	}
+	var labels []string
+	for _, i := range menu(all).Items {
+		labels = append(labels, i.Label)
+	}
+	want := []string{"cellar · needs you (2)", "Attic · 10.0.0.2:8790", "attic · 10.0.0.3:8790 · needs you (1)"}
+	if !slices.Equal(labels, want) || menu(all).Label != "Gateways (3)" {
+		t.Errorf("%q: %q", menu(all).Label, labels)
+	}
+	here := TrayOf(View{Connected: true, Loaded: true, Approvals: []protocol.Approval{{ID: "a"}}}).With(list[:1])
+	if here.Needs != 3 || here.Status != "1 question waits for you" {
+		t.Errorf("%d, %q", here.Needs, here.Status)
+	}
+	same := GatewayNames([]GatewayLine{{ID: "aaaaaaaaaaaa", Name: "x", Address: "h:1"}, {ID: "bbbbbbbbbbbb", Name: "x", Address: "h:1"}})
+	if !slices.Equal(same, []string{"x · aaaaaaaa", "x · bbbbbbbb"}) {
+		t.Errorf("%q", same)
+	}
 }

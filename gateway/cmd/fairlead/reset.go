@@ -1,11 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/protocol/trust"
 )
@@ -27,7 +32,7 @@ func pairResetCommand(o *options) *cobra.Command {
 			}
 			out := cmd.ErrOrStderr()
 			for _, p := range list {
-				fmt.Fprintf(out, "The pairing with %s ends here; revoke this machine there too.\n", p.Name)
+				fmt.Fprintf(out, "The pairing with %s ends.\n", p.Name)
 			}
 			if !yes {
 				fmt.Fprint(out, "Make a new key? (yes/no) ")
@@ -36,6 +41,9 @@ func pairResetCommand(o *options) *cobra.Command {
 					fmt.Fprintln(out, "Nothing was changed.")
 					return nil
 				}
+			}
+			for _, name := range leaveAll(cmd.Context(), peers, secrets, list) {
+				fmt.Fprintf(out, "%s was not told; revoke this machine there too.\n", name)
 			}
 			for _, p := range list {
 				if err := peers.Forget(p.Pin); err != nil {
@@ -52,4 +60,33 @@ func pairResetCommand(o *options) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
+}
+
+// resetTells is how long gateways have to hear that a machine's key is no more.
+const resetTells = 2 * time.Second
+
+// leaveAll tells gateways, all at once, that this machine leaves them, and returns the names of those that did not hear of it: afterwards nobody has the key
+// with which that is said. One that has ended the pairing itself knows.
+func leaveAll(ctx context.Context, peers *trust.Peers, secrets secret.Store, list []trust.Peer) (deaf []string) {
+	ctx, cancel := context.WithTimeout(ctx, resetTells)
+	defer cancel()
+	open := slices.DeleteFunc(slices.Clone(list), func(p trust.Peer) bool { return p.Ended != nil })
+	if len(open) == 0 {
+		return nil
+	}
+	id, err := trust.OpenIdentity(secrets)
+	told := make([]bool, len(open))
+	var wg sync.WaitGroup
+	if err == nil {
+		for i, p := range open {
+			wg.Go(func() { told[i] = client.Leave(ctx, peers, p.Pin, id, nil) == nil })
+		}
+	}
+	wg.Wait()
+	for i, p := range open {
+		if !told[i] {
+			deaf = append(deaf, p.Name)
+		}
+	}
+	return deaf
 }
