@@ -126,7 +126,9 @@ type TransferDoneParams struct {
 	Skipped      int               `json:"skipped,omitempty"` // there already
 	Failed       int               `json:"failed,omitempty"`
 	Problems     []TransferProblem `json:"problems,omitempty"` // the first of them
-	Path         string            `json:"path,omitempty"`     // where the first of the top files or folders is now, absolute
+	// Of a transfer that was cancelled: nothing unfinished is left of it. Then nothing else is said.
+	Discarded TransferID `json:"discarded,omitempty"`
+	Path      string     `json:"path,omitempty"` // where the first of the top files or folders is now, absolute
 }
 
 // TransferID names a transfer in the queue.

@@ -78,29 +78,27 @@ func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protoc
 		}
 		return j.view(), nil
 	}
-	told := e.discard(ctx, j)
-	e.mu.Lock()
-	j.told = told
-	e.mu.Unlock()
+	e.discard(ctx, j, j.tells)
 	e.finish(j, protocol.TransferCancelled, "")
 	return j.view(), nil
 }
 
-// discard has the destination of a transfer that rests remove the file that was on its way, and reports whether it was told, or has none.
-func (e *Engine) discard(ctx context.Context, j *job) bool {
+// discard has the destination of a transfer that rests remove what is unfinished, if it is there. tells hears before over which connection.
+func (e *Engine) discard(ctx context.Context, j *job, tells func(over Link)) {
 	t := j.view()
-	if t.Attempts == 0 || t.Simple || t.Current == "" {
-		return true
+	if t.Attempts == 0 || t.Simple {
+		return
 	}
 	s, release, err := e.side(j, t.To, "Destination")
 	if err != nil {
-		return false
+		return
 	}
 	defer release()
 	_, path := split(t.Destination)
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
-	return s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current}) == nil
+	tells(s.link)
+	s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current})
 }
 
 // Retry puts a failed or cancelled transfer into the queue once more, under its own id: what has arrived is not sent again.
@@ -147,7 +145,7 @@ func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (
 	gone, err := e.store.ForgetTransfers(ctx, in.IDs)
 	for _, id := range gone {
 		if i := slices.IndexFunc(failed, func(t store.Transfer) bool { return t.ID == id }); i >= 0 {
-			e.discard(ctx, &job{e: e, row: failed[i]})
+			e.discard(ctx, &job{e: e, row: failed[i]}, func(Link) {})
 		}
 		e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransferGone, Transfer: &protocol.Transfer{ID: id}})
 	}

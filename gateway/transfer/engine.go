@@ -64,9 +64,9 @@ type Engine struct {
 	jobs   map[protocol.TransferID]*job
 	order  []*job // as they came
 	relays map[uint32]*relay
-	left   map[protocol.TransferID]store.Transfer // cancelled, and their destinations still have a part
-	apart  map[pair]time.Time                     // when two machines did not reach each other
-	last   uint32                                 // number that was given last
+	left   map[protocol.TransferID]*left // cancelled, and their destinations may have a part
+	apart  map[pair]time.Time            // when two machines did not reach each other
+	last   uint32                        // number that was given last
 	closed bool
 }
 
@@ -75,7 +75,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: func() string { return "" }, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay),
-		left: make(map[protocol.TransferID]store.Transfer), apart: make(map[pair]time.Time), unfinished: o.Unfinished, last: o.First,
+		left: make(map[protocol.TransferID]*left), apart: make(map[pair]time.Time), unfinished: o.Unfinished, last: o.First,
 	}
 	if e.last == 0 {
 		e.last = rand.Uint32()

@@ -19,7 +19,8 @@ type job struct {
 	over  chan struct{}           // closed at the end
 	shown time.Time               // when progress was published last
 	speed meter
-	told  bool // its destination removes what is unfinished
+	told  Link // over which its destination was told to remove what is unfinished
+	gone  bool // nothing unfinished is left of it
 }
 
 // allowed asks again about a transfer that has waited while the rules changed.
@@ -83,6 +84,10 @@ func (e *Engine) finish(j *job, state, text string) {
 	default:
 	}
 	delete(e.jobs, j.row.ID)
+	var l *left
+	if state == protocol.TransferCancelled {
+		l = e.keepLocked(j)
+	}
 	for i, o := range e.order {
 		if o == j {
 			e.order = append(e.order[:i:i], e.order[i+1:]...)
@@ -92,12 +97,19 @@ func (e *Engine) finish(j *job, state, text string) {
 	e.mu.Unlock()
 	e.change(j, func(t *protocol.Transfer) {
 		t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, time.Now().UnixMilli(), 0, 0
-		if state == protocol.TransferDone || j.told {
+		switch {
+		case state == protocol.TransferDone, state == protocol.TransferCancelled && l == nil:
 			t.Current = ""
+		case state == protocol.TransferCancelled && t.Current == "":
+			t.Current = "." // one that nobody knows
 		}
 	})
 	if state == protocol.TransferCancelled {
-		e.keep(store.Transfer{Transfer: j.view(), Agent: j.row.Agent})
+		if l != nil {
+			e.mu.Lock()
+			l.row = j.row
+			e.mu.Unlock()
+		}
 		e.Wake() // its machine may be back already
 	}
 	close(j.over)

@@ -60,6 +60,7 @@ type wire struct {
 	addr  string
 	down  bool
 	slow  atomic.Bool // what is written takes its time, so that a test comes between
+	deaf  atomic.Bool // what comes is lost, as it is when a machine dies before it has read it
 }
 
 // slowConn writes 16 MiB a second while its wire is slow.
@@ -73,6 +74,15 @@ func (c slowConn) Write(p []byte) (int, error) {
 		time.Sleep(time.Duration(len(p)) * time.Second / (16 << 20))
 	}
 	return c.Conn.Write(p)
+}
+
+func (c slowConn) Read(p []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(p)
+		if err != nil || !c.wire.deaf.Load() {
+			return n, err
+		}
+	}
 }
 
 func (w *wire) dial(ctx context.Context) (net.Conn, error) {

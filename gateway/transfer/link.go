@@ -158,6 +158,9 @@ func (e *Engine) Complete(l Link, p protocol.TransferCompleteParams) (proceed fu
 }
 
 func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), err error) {
+	if p.Discarded != "" {
+		return e.discarded(l, p.Discarded), nil
+	}
 	r, err := e.report(l, p.TransferID, false)
 	return hand(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, p)
 }

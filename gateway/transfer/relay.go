@@ -120,19 +120,28 @@ func (a *attempt) stop(err error) {
 	var failed *finalError
 	discard := errors.Is(err, errCancelled) || errors.As(err, &failed) && !a.relay.stream
 	stop := protocol.TransferStop{Keep: !discard, Reason: err.Error()}
+	if t := a.job.view(); discard && a.relay.stream {
+		_, stop.Path = split(t.Destination)
+		stop.Stream, stop.Current = &protocol.TransferStream{ID: t.ID, Into: t.Into}, t.Current // should it not be open there any more
+	}
 	for _, s := range []*side{a.relay.src, a.relay.dst} {
 		switch stop.TransferID = s.id; {
 		case s.ours:
-			err := s.link.SendEvent(ctx, protocol.EventTransferStop, stop)
-			if s == a.relay.dst && discard && err == nil {
-				a.mu.Lock()
-				a.job.told = true
-				a.mu.Unlock()
+			if s == a.relay.dst && discard {
+				a.job.tells(s.link)
 			}
+			s.link.SendEvent(ctx, protocol.EventTransferStop, stop)
 		case s == a.relay.dst && a.opened.Load():
 			s.link.SendEventBehind(ctx, protocol.EventTransferEnd, protocol.TransferEnd{TransferID: s.id})
 		}
 	}
+}
+
+// tells says over which connection the destination hears that what is unfinished is to go; its answer may come at once.
+func (j *job) tells(over Link) {
+	j.e.mu.Lock()
+	defer j.e.mu.Unlock()
+	j.told = over
 }
 
 // event sends an event once the end listens to it.

@@ -47,9 +47,20 @@ func (e *Engine) sweep(ctx context.Context) {
 	}
 }
 
-// leftover reports whether a cancelled transfer's destination may have an unfinished file that it was not told to remove.
+// left is a cancelled transfer whose destination has not said that nothing unfinished is left.
+type left struct {
+	row  store.Transfer
+	told Link // over which it was told
+}
+
+// mayLeave reports whether a transfer's destination is a machine that may have something unfinished.
+func mayLeave(t protocol.Transfer) bool {
+	return t.Attempts > 0 && !t.Simple && t.To != protocol.NativePrefix && t.To != protocol.Here
+}
+
+// leftover reports whether nobody has said that nothing unfinished is left of a cancelled transfer.
 func leftover(t protocol.Transfer) bool {
-	return t.State == protocol.TransferCancelled && t.Current != "" && t.Attempts > 0 && !t.Simple && t.To != protocol.NativePrefix && t.To != protocol.Here
+	return t.State == protocol.TransferCancelled && t.Current != "" && mayLeave(t)
 }
 
 // loadLeft brings back which cancelled transfers have left something on machines that were away.
@@ -62,39 +73,63 @@ func (e *Engine) loadLeft(ctx context.Context) error {
 	defer e.mu.Unlock()
 	for _, row := range rows {
 		if leftover(row.Transfer) {
-			e.left[row.ID] = row
+			e.left[row.ID] = &left{row: row}
 		}
 	}
 	return nil
 }
 
-// tidy has machines that came back remove what transfers left there that were cancelled while they were away.
+// tidy has machines remove what transfers left there that were cancelled, once over each connection until they have said that they did: what was sent
+// over one that ended may not have arrived.
 func (e *Engine) tidy(ctx context.Context) {
-	var ready []store.Transfer
+	var ready []*left
 	e.mu.Lock()
-	for id, row := range e.left {
-		if _, _, ok := e.machines.Link(row.To); ok {
-			ready = append(ready, row)
-			delete(e.left, id)
+	for _, l := range e.left {
+		if link, _, ok := e.machines.Link(l.row.To); ok && any(link) != any(l.told) {
+			ready = append(ready, l)
 		}
 	}
 	e.mu.Unlock()
-	for _, row := range ready {
-		if !e.discard(ctx, &job{e: e, row: row}) {
-			e.keep(row)
-			continue
-		}
-		if err := e.store.TidyTransfer(ctx, row.ID); err != nil {
-			slog.Warn("A transfer could not be stored", "transfer", row.ID, "err", err)
-		}
+	for _, l := range ready {
+		e.mu.Lock()
+		j := &job{e: e, row: l.row}
+		e.mu.Unlock()
+		e.discard(ctx, j, func(over Link) {
+			e.mu.Lock()
+			l.told = over
+			e.mu.Unlock()
+		})
 	}
 }
 
-// keep remembers a cancelled transfer until its destination was told.
-func (e *Engine) keep(row store.Transfer) {
+// discarded hears over a connection that nothing unfinished is left of a cancelled transfer. What is returned writes that down, and may block.
+func (e *Engine) discarded(over Link, id protocol.TransferID) (proceed func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.left) < maxLeft && leftover(row.Transfer) {
-		e.left[row.ID] = row
+	if j := e.jobs[id]; j != nil && j.told == over { // it is just being cancelled
+		j.gone = true
 	}
+	l := e.left[id]
+	if l == nil || l.told != over {
+		return func() {}
+	}
+	delete(e.left, id)
+	row := l.row
+	row.Current = ""
+	return func() {
+		if err := e.store.TidyTransfer(context.WithoutCancel(e.ctx), id); err != nil {
+			slog.Warn("A transfer could not be stored", "transfer", id, "err", err)
+		}
+		e.publish(row.Transfer)
+	}
+}
+
+// keepLocked remembers a transfer that is being cancelled until its destination says that nothing is left. It is called under e.mu.
+func (e *Engine) keepLocked(j *job) *left {
+	if j.gone || len(e.left) >= maxLeft || !mayLeave(j.row.Transfer) {
+		return nil
+	}
+	l := &left{j.row, j.told}
+	e.left[j.row.ID] = l
+	return l
 }

@@ -202,7 +202,7 @@ func (e *Ends) stop(p protocol.TransferStop) {
 		n.in.Close(cause)
 		return
 	}
-	if p.Keep || p.Stream == nil || p.Current == "" {
+	if p.Keep || p.Stream == nil {
 		return
 	}
 	e.mu.Lock()
@@ -218,6 +218,8 @@ func (e *Ends) discard(p protocol.TransferStop) {
 	t, err := e.files.Target(p.Path, p.Stream.Into, false)
 	if err == nil {
 		defer t.Root.Close()
+	}
+	if err == nil && p.Current != "" {
 		r := &Receiver{Transfer: p.Stream.ID}
 		if t.Root.Remove(r.partName(path.Clean(p.Current))) == nil {
 			removed++
@@ -226,7 +228,18 @@ func (e *Ends) discard(p protocol.TransferStop) {
 	if removed > 0 {
 		e.log.Info("Unfinished files were removed", "transfer", p.Stream.ID, "files", removed)
 	}
+	e.discarded(p.TransferID, p.Stream.ID)
 }
+
+// discarded confirms that nothing unfinished is left of a transfer; a gateway that does not hear it asks again.
+func (e *Ends) discarded(number uint32, id protocol.TransferID) {
+	ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
+	defer cancel()
+	e.peer.Report(ctx, protocol.TransferFinish.Name, protocol.TransferDoneParams{TransferID: &number, Discarded: id}, false)
+}
+
+// confirmLimit is how long it may take to confirm something.
+const confirmLimit = 5 * time.Second
 
 // Drop ends everything, because the connection is gone; what is unfinished is kept. The Ends may be used on.
 func (e *Ends) Drop() {
@@ -376,6 +389,9 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	}
 	if err != nil && ctx.Err() != nil {
 		e.log.Info("Receiving was interrupted", "transfer", p.Stream.ID, "err", context.Cause(ctx))
+		if errors.Is(context.Cause(ctx), ErrDiscard) {
+			e.discarded(n.id, p.Stream.ID)
+		}
 		return
 	}
 	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &res.Written, Files: res.New, Skipped: res.Skipped, Failed: res.Failed, Problems: res.Problems}
