@@ -74,8 +74,8 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 			SessionID: row.ID, Seq: m.Seq, SessionKey: row.Key, ID: string(m.ID), RunID: string(m.RunID),
 			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp,
 		}
-		if plain != "" {
-			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Words: spaced(cut(plain, maxSearchText))})
+		if words := readable(*m, plain); words != "" {
+			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Words: spaced(cut(words, maxSearchText))})
 			times = append(times, m.Timestamp)
 		}
 		ses.MessageCount++

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"fairlead/gateway/protocol"
+)
+
+const result = `{"output":"first line\nsecond \"quoted\" <b>","exitCode":3,"ok":true,"files":["a.go","日本.go",{"name":"c.go"},[]],"empty":"","none":null}`
+
+func toolResult(text string) protocol.Message {
+	return protocol.Message{Role: protocol.RoleToolResult, ToolName: "tower__Bash", Content: protocol.Content{protocol.Text(text)}}
+}
+
+func TestResultsOfToolsAreFoundByTheTextsWithin(t *testing.T) {
+	s := openTest(t)
+	must(s.Append(t.Context(), key, toolResult(result), toolResult("[1] not JSON, but output"), user(`{"output":"mine"}`), toolResult(`{"ok":true}`)))(t)
+	for query, want := range map[string]string{
+		"second":     "first line\n[second] \"quoted\" <b>\na.go\n日本.go\nc.go",
+		"c.go":       "first line\nsecond \"quoted\" <b>\na.go\n日本.go\n[c.go]",
+		"本":          "first line\nsecond \"quoted\" <b>\na.go\n日[本].go\nc.go",
+		"nsecond":    "",
+		"exitCode":   "",
+		"output":     `{"[output]":"mine"} | [1] not JSON, but [output]`,
+		"line quote": "first [line]\nsecond \"[quoted]\" <b>\na.go\n日本.go\nc.go",
+	} {
+		if got := snippets(t, s, query, "", 0, 0); got != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestTextsWithinJSONKeepTheirOrder(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"a":{"b":"1","c":["2",{"d":"3"}]},"e":"4","f":5}`: "1\n2\n3\n4",
+		`["x",["y"],{"k":"z"}]`:                             "x\ny\nz",
+		`{}`:                                                "",
+	} {
+		if got, ok := within(raw); !ok || got != want {
+			t.Errorf("%s: %q %v", raw, got, ok)
+		}
+	}
+	for _, raw := range []string{`{"a":"b"`, `[1] x`, `{"a" "b"}`, `{a}`, ``, `[}`} {
+		if got, ok := within(raw); ok && got != "" {
+			t.Errorf("%s: %q", raw, got)
+		}
+	}
+}
+
+func FuzzWithinTakesAnyText(f *testing.F) {
+	for _, raw := range []string{result, `[[[`, `{"a":"b"}{"c":"d"}`, `]`, "\xff", `{"a":1,"b":"x"`} {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw string) { within(raw) })
+}
+
+func TestOldResultsOfToolsAreIndexedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	files := fstest.MapFS{}
+	for _, e := range must(migrations.ReadDir("migrations"))(t) {
+		if e.Name() < "0017" {
+			name := "migrations/" + e.Name()
+			files[name] = &fstest.MapFile{Data: must(migrations.ReadFile(name))(t)}
+		}
+	}
+	db := must(connect(t.Context(), path, 1, "immediate"))(t)
+	if err := migrate(t.Context(), db, files); err != nil {
+		t.Fatal(err)
+	}
+	insert := `INSERT INTO sessions (key, id, agent, created_at, updated_at, last_active_at) VALUES ('k', 's', 'main', 1, 1, 1);`
+	for i, text := range []string{result, `{"ok":true}`, `{"cut":"of`} {
+		insert += fmt.Sprintf(`INSERT INTO messages (session_id, seq, session_key, id, role, json, created_at) VALUES ('s', %d, 'k', 'm%d', 'toolResult', '{"role":"toolResult"}', 5);
+			INSERT INTO message_texts (id, session_key, session_id, seq, words) VALUES (%d, 'k', 's', %d, '%s');`, i+1, i, 5*perMilli+i, i+1, strings.ReplaceAll(text, "'", "''"))
+	}
+	if err := db.Exec(insert).Error; err != nil {
+		t.Fatal(err)
+	}
+	pool, _ := db.DB()
+	pool.Close()
+	s := must(Open(t.Context(), path))(t)
+	defer s.Close()
+	for query, want := range map[string]string{"second": "first line\n[second] \"quoted\" <b>\na.go\n日本.go\nc.go", "nsecond": "", "exitCode": "", "ok": "", "of": `{"cut":"[of]`} {
+		if got := snippets(t, s, query, "", 0, 0); got != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+}
