@@ -6,6 +6,7 @@ import (
 
 	"fairlead/app/settings"
 	"fairlead/node"
+	"fairlead/node/direct"
 	"fairlead/node/workspace"
 )
 
@@ -21,6 +22,9 @@ func (c confined) parse() (node.Confinement, error) {
 // setConfinement lets the node of this computer reach that far, now and after the next start. When it cannot, all stays as it was.
 func (b *backend) setConfinement(c confined) error {
 	if _, err := c.parse(); err != nil {
+		return err
+	}
+	if _, err := direct.Parse(c.Direct); err != nil {
 		return err
 	}
 	for _, text := range c.Grants {
@@ -43,7 +47,7 @@ func (b *backend) setConfinement(c confined) error {
 
 func (l local) Confinement() settings.Confinement {
 	c := l.b.prefs.get().Confine
-	out := settings.Confinement{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
+	out := settings.Confinement{Disk: c.Disk, Mode: c.Mode, Network: c.Network, Direct: c.Direct}
 	for _, text := range c.Grants {
 		if g, err := workspace.ParseGrant(text); err == nil {
 			out.Folders = append(out.Folders, settings.Folder(g))
@@ -53,7 +57,7 @@ func (l local) Confinement() settings.Confinement {
 }
 
 func (l local) SetConfinement(c settings.Confinement) error {
-	out := confined{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
+	out := confined{Disk: c.Disk, Mode: c.Mode, Network: c.Network, Direct: c.Direct}
 	for _, f := range c.Folders {
 		text := f.Dir + ":rw" // said always: a folder's name may end in :ro
 		if f.ReadOnly {

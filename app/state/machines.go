@@ -113,6 +113,9 @@ func FactsOf(n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
 			add("Files", "The whole disk")
 		}
 	}
+	if n.Direct {
+		add("Transfers", "Straight to machines on its network that may too")
+	}
 	add("Tools", strings.Join(n.Tools, ", "))
 	add("Capabilities", strings.Join(n.Caps, ", "))
 	add("Waiting tools", strings.Join(n.Held, ", "))

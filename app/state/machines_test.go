@@ -39,6 +39,12 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 	if got := MachineLine(v, n); got != "Debian 12, arm64 · 1 call runs · 1 tool waits for your yes" {
 		t.Error(got)
 	}
+	if strings.Contains(facts, "{Transfers") {
+		t.Error("files go straight to a machine whose owner did not say so")
+	}
+	if n.Direct = true; !strings.Contains(fmt.Sprint(FactsOf(n, time.Now())), "{Transfers Straight to") {
+		t.Error("nobody says that files go straight to it")
+	}
 	if NameOf(n) != "The box" {
 		t.Error(NameOf(n))
 	}

@@ -105,6 +105,7 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 			add(SizeText(t.Speed) + "/s")
 		}
 		add(ETAText(time.Duration(t.ETA) * time.Millisecond))
+		add(t.Route)
 	case protocol.TransferPaused:
 		add("Paused")
 		add(done)
@@ -114,6 +115,7 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
 			add("in " + Length(time.Duration(took)*time.Millisecond))
 		}
+		add(t.Route)
 	case protocol.TransferCancelled:
 		add("Cancelled")
 		add(done)

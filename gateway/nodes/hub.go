@@ -136,7 +136,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	n.info = protocol.NodeInfo{
 		ID: id, Online: true, Local: e.Local, Device: e.Device, Held: e.Held, Platform: p.Client.Platform, Version: p.Client.Version, Host: p.Host,
 		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli(),
-		Files: slices.Contains(p.Extensions, protocol.ExtFiles),
+		Files: slices.Contains(p.Extensions, protocol.ExtFiles), Direct: slices.Contains(p.Extensions, protocol.ExtDirect),
 	}
 	for _, t := range p.Tools {
 		n.info.Tools = append(n.info.Tools, t.Name)

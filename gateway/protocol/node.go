@@ -71,6 +71,8 @@ type NodeInfo struct {
 	Held []string `json:"held,omitempty"`
 	// Files says that the machine serves the browser of its files ([ExtFiles]).
 	Files bool `json:"files,omitempty"`
+	// Direct says that its owner lets files go straight between it and machines that may too ([ExtDirect]).
+	Direct bool `json:"direct,omitempty"`
 }
 
 // NodeColours are the colours a machine may have.

@@ -23,6 +23,9 @@ import (
 	"fairlead/node/direct"
 )
 
+// patience is how long a transfer may take on a machine that is busy with other things.
+const patience = time.Minute
+
 // lan is a private network of this process: what goes over it is counted, and it can be cut.
 type lan struct {
 	bytes  atomic.Int64
@@ -112,7 +115,7 @@ func TestMachinesThatMayConnectDirectlyDo(t *testing.T) {
 	var l lan
 	r := newNear(t, &l, "a", "b")
 	from := r.file("a", "x.bin", 8<<20)
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, 20*time.Second)
+	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.BytesDone != 8<<20 || tr.Attempts != 1 {
 		t.Errorf("%+v", tr)
 	}
@@ -128,7 +131,7 @@ func TestMachinesThatDoNotReachEachOtherUseTheGateway(t *testing.T) {
 	r := newNear(t, &l, "a", "b")
 	from := r.file("a", "x.bin", 5<<20)
 	for _, name := range []string{"1", "2"} {
-		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:" + name}).ID, 20*time.Second)
+		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:" + name}).ID, patience)
 		if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || tr.Attempts != 1 {
 			t.Errorf("%+v", tr)
 		}
@@ -146,7 +149,7 @@ func TestACutInTheMiddleGoesOnThroughTheGateway(t *testing.T) {
 	from := r.file("a", "x.bin", 16<<20)
 	r.file("a", "d/small", 10)
 	r.file("a", "d/large", 1<<20)
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:d", "a:x.bin"}, Destination: "b:in"}).ID, 30*time.Second)
+	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:d", "a:x.bin"}, Destination: "b:in"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || tr.Attempts != 1 || tr.FilesDone != 3 || tr.Skipped != 0 {
 		t.Errorf("%+v", tr)
 	}
@@ -165,7 +168,7 @@ func TestNoPortIsOpenedUnlessBothOwnersWantIt(t *testing.T) {
 		name := "x-" + way[0] + way[1]
 		from := r.file(protocol.NodeID(way[0]), name, 3<<20)
 		to := way[1] + ":got-" + name
-		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{way[0] + ":" + name}, Destination: to}).ID, 20*time.Second)
+		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{way[0] + ":" + name}, Destination: to}).ID, patience)
 		if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay {
 			t.Errorf("%+v", tr)
 		}
@@ -215,7 +218,7 @@ func TestADirectTransferRestsAndGoesOn(t *testing.T) {
 		tr := r.under(&l, protocol.TransferStartParams{Sources: []string{"a:" + c.name}, Destination: "b:" + c.name})
 		c.rest(tr)
 		l.slow.Store(false)
-		tr = r.end(tr.ID, 30*time.Second)
+		tr = r.end(tr.ID, patience)
 		if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.Attempts != 2 {
 			t.Errorf("%s: %+v", c.name, tr)
 		}
@@ -277,7 +280,7 @@ func TestOneInTheMiddleGetsNothing(t *testing.T) {
 	l := lan{divert: middle.Addr().String()}
 	r := newNear(t, &l, "a", "b")
 	from := r.file("a", "x.bin", 3<<20)
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, 20*time.Second)
+	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || l.dials.Load() != 1 {
 		t.Errorf("%+v after %d dials", tr, l.dials.Load())
 	}

@@ -190,6 +190,9 @@ func printNode(out io.Writer, n protocol.NodeInfo) error {
 		}
 		row("sandbox", h.Sandbox)
 	}
+	if n.Direct {
+		row("transfers", "straight to machines on its network that may too")
+	}
 	row("tools", strings.Join(n.Tools, ", "))
 	row("wait for you", strings.Join(n.Held, ", "))
 	row("can", strings.Join(n.Caps, ", "))
