@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"runtime"
-	"slices"
 	"sync"
 )
 
@@ -118,12 +117,12 @@ func (c *crew) take(worker int) task {
 		if len(list) == 0 {
 			continue
 		}
-		at := len(list) - 1
+		at, rest := len(list)-1, list[:len(list)-1]
 		if i > 0 && !c.ordered {
-			at = 0
+			at, rest = 0, list[1:]
 		}
 		t := list[at]
-		c.todo[from] = slices.Delete(list, at, at+1)
+		list[at], c.todo[from] = nil, rest
 		return t
 	}
 	return nil

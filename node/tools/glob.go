@@ -137,7 +137,7 @@ func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total i
 	if err != nil {
 		return nil, 0, readError(from, err)
 	}
-	first := &level{glob: g, dir: dir, at: g.route.begin()}
+	first := &level{glob: g, dir: dir, in: g.shown + string(filepath.Separator), at: g.route.begin()}
 	if g.noIgnored {
 		first.rules = ignoresAbove(g.ctx, ws, dir.Abs)
 	}
@@ -156,11 +156,11 @@ func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total i
 	return newestOf(hits, g.limit), total, nil
 }
 
-// add keeps the newest hits of a worker; when twice as many as can be returned have gathered, the older half goes.
+// add keeps the newest hits of a worker; when four times as many as can be returned have gathered, the older ones go.
 func (g *glob) add(worker int, h hit) {
 	g.seen[worker]++
 	list := append(g.hits[worker], h)
-	if len(list) >= 2*g.limit {
+	if len(list) >= 4*g.limit {
 		list = newestOf(list, g.limit)
 		clear(list[len(list):cap(list)])
 	}
@@ -172,7 +172,7 @@ type level struct {
 	*glob
 	dir   *workspace.Dir // the folder itself, or the one it is in
 	name  string         // empty for the folder itself
-	above string         // the path of the folder it is in, below the start, with a slash behind it; empty for the start
+	in    string         // how the folder it is in is called in results, with the separator behind it; of the start its own
 	at    place
 	rules *ignores // of dir
 }
@@ -180,14 +180,14 @@ type level struct {
 func (l *level) drop() { l.dir.Release() }
 
 func (l *level) run(worker int) {
-	dir, rules, below := l.dir, l.rules, ""
+	dir, rules, folder := l.dir, l.rules, l.in
 	if l.name != "" {
 		sub, err := l.dir.Sub(l.name)
 		l.dir.Release()
 		if err != nil {
 			return // folders that cannot be read are left out
 		}
-		if dir, below = sub, l.above+l.name+"/"; rules != nil {
+		if dir, folder = sub, l.in+l.name+string(filepath.Separator); rules != nil {
 			rules = rules.below(l.name)
 		}
 	}
@@ -195,7 +195,6 @@ func (l *level) run(worker int) {
 	if rules != nil {
 		rules.read(dir)
 	}
-	folder := l.shown + string(filepath.Separator) + filepath.FromSlash(below)
 	var down []task
 	seen := 0
 	_ = dir.Each(func(e workspace.Entry) bool {
@@ -205,7 +204,7 @@ func (l *level) run(worker int) {
 		if l.leaves(e, rules) {
 			return true
 		}
-		path := func() string { return below + e.Name }
+		path := func() string { return filepath.ToSlash(folder[len(l.shown)+1:] + e.Name) }
 		to, match := l.route.step(l.at, e.Name, path)
 		if match && (!l.folders || e.IsDir()) {
 			if t, err := dir.ModTime(e.Name); err == nil {
@@ -214,7 +213,7 @@ func (l *level) run(worker int) {
 		}
 		if e.IsDir() && l.route.further(to, path) {
 			dir.Retain()
-			down = append(down, &level{glob: l.glob, dir: dir, name: e.Name, above: below, at: to, rules: rules})
+			down = append(down, &level{glob: l.glob, dir: dir, name: e.Name, in: folder, at: to, rules: rules})
 		}
 		return true
 	})

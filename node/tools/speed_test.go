@@ -47,30 +47,34 @@ func referee(b *testing.B, names ...string) string {
 	return ""
 }
 
-// beside measures ours and the referee by turns, since other programs disturb both, and reports the best time of each and their relation.
+// beside measures ours and the referee by turns, since other programs disturb both, and reports the best time of each and their relation, and the same
+// of what they kept processors busy, which others disturb less.
 func beside(b *testing.B, ours func() error, program string, args ...string) {
 	b.Helper()
 	least, other := time.Hour, time.Hour
+	work, otherWork := time.Hour, time.Hour
 	for b.Loop() {
-		begun := time.Now()
+		begun, worked := time.Now(), busy()
 		if err := ours(); err != nil {
 			b.Fatal(err)
 		}
-		least = min(least, time.Since(begun))
+		least, work = min(least, time.Since(begun)), min(work, busy()-worked)
 		if program == "" {
 			continue
 		}
 		begun = time.Now()
+		cmd := exec.Command(program, args...)
 		var exit *exec.ExitError // says that nothing was found
-		if err := exec.Command(program, args...).Run(); err != nil && !errors.As(err, &exit) {
+		if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 			b.Fatal(err)
 		}
-		other = min(other, time.Since(begun))
+		other, otherWork = min(other, time.Since(begun)), min(otherWork, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	}
 	b.ReportMetric(float64(least.Microseconds())/1000, "ours-ms")
 	if program != "" {
 		b.ReportMetric(float64(other.Microseconds())/1000, "referee-ms")
 		b.ReportMetric(float64(least)/float64(other), "ratio")
+		b.ReportMetric(float64(work)/float64(otherWork), "cpu-ratio")
 	}
 	b.ReportMetric(0, "ns/op")
 }
