@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/approve"
 	"fairlead/app/bind"
@@ -65,17 +64,6 @@ type shell struct {
 	settings fyne.Window
 }
 
-// Sizes of the main window (LOOK).
-var (
-	defaultSize = fyne.NewSize(1120, 760)
-)
-
-// sidebarWidth is that of the sidebar, which grows with the text: the names in it must not be cut off.
-func sidebarWidth() float32 {
-	const normal, most = 240, 360
-	return min(max(normal, normal*look.Size("text")/14), most)
-}
-
 func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s := &shell{ctx: ctx, app: a, b: b, torn: make(map[protocol.SessionKey]*conversation), showQuietly: fyne.Window.Show}
 	title := "Fairlead"
@@ -117,40 +105,6 @@ func (s *shell) run() {
 	bind.Watch(s.ctx, s.b.state.Value, s.update)
 	bind.Every(s.ctx, 200*time.Millisecond, s.tick)
 	s.watch()
-}
-
-// shortcut adds a key of a window, pressed with Ctrl (on macOS with Command).
-func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
-	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { f() })
-}
-
-// shortcuts are the window's keys.
-func (s *shell) shortcuts() {
-	shortcut(s.window, fyne.KeyN, s.newChat)
-	shortcut(s.window, fyne.KeyK, s.focusSearch)
-	shortcut(s.window, fyne.KeyI, s.openInbox)
-	shortcut(s.window, fyne.KeyL, func() {
-		if s.files != nil {
-			s.files.WritePath()
-		}
-	})
-	shortcut(s.window, fyne.KeyF, func() { s.searchFor(s.sidebar.search.Text) })
-	shortcut(s.window, fyne.KeyComma, s.openSettings)
-	shortcut(s.window, fyne.KeyW, s.closeWindow)
-	shortcut(s.window, fyne.KeyQ, s.quit)
-	shortcut(s.window, fyne.KeyPeriod, func() { s.pane.Stop() })
-	s.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
-		if e.Name == fyne.KeyF3 && s.files != nil {
-			s.files.Toggle()
-		}
-		if e.Name == fyne.KeyEscape {
-			if s.drawer.Visible() {
-				s.toggleDrawer()
-				return
-			}
-			s.focusComposer()
-		}
-	})
 }
 
 // update takes a new view of the gateway in.
@@ -265,99 +219,5 @@ func (s *shell) newChat() {
 	s.endFirstRun()
 	if s.drawer.Visible() {
 		s.toggleDrawer()
-	}
-}
-
-func (s *shell) focusSearch() {
-	if s.narrow && !s.drawer.Visible() {
-		s.toggleDrawer()
-	}
-	s.window.Canvas().Focus(s.sidebar.search)
-}
-
-// show brings the window to the front.
-func (s *shell) show() {
-	s.visible = true
-	s.window.Show()
-	s.window.RequestFocus()
-}
-
-// closeWindow hides the window when the tray keeps the program alive; without a tray it ends it.
-func (s *shell) closeWindow() {
-	s.remember()
-	if s.hasTray {
-		s.visible = false
-		s.window.Hide()
-		s.b.wg.Go(giveBack)
-		return
-	}
-	s.quit()
-}
-
-func (s *shell) quit() {
-	s.remember()
-	s.app.Quit()
-}
-
-// remember keeps the window's size for the next start.
-func (s *shell) remember() {
-	if size := s.window.Canvas().Size(); s.visible && size.Width > 100 {
-		s.b.prefs.update(func(r *remembered) { r.Width, r.Height = size.Width, size.Height })
-	}
-}
-
-func sizeOr(width, height float32, other fyne.Size) fyne.Size {
-	if width < 100 || height < 100 {
-		return other
-	}
-	return fyne.NewSize(width, height)
-}
-
-// activated is called when one of the windows came to the front.
-func (s *shell) activated() {
-	if s.dialog != nil {
-		s.dialog.Activated()
-	}
-}
-
-func (s *shell) setTheme(mode look.Mode, scale float32) {
-	last := s.b.prefs.get()
-	s.b.prefs.update(func(r *remembered) { r.Theme, r.TextSize = string(mode), scale })
-	if last.Theme != string(mode) || last.TextSize != scale {
-		s.app.Settings().SetTheme(look.New(mode, scale))
-	}
-}
-
-func (s *shell) trayDo(i state.TrayItem) {
-	switch i.Do {
-	case state.TrayOpen:
-		s.show()
-	case state.TrayNew:
-		s.show()
-		s.newChat()
-	case state.TrayChat:
-		s.show()
-		s.open(i.Key)
-	case state.TrayReview:
-		s.review(i.ID)
-	case state.TrayNeeds:
-		s.show()
-		s.openInbox()
-	case state.TrayMode:
-		s.b.state.SetMode(i.Key, state.ModeChoices[i.Mode])
-	case state.TrayPause:
-		s.b.state.Pause(!s.view.Status.Paused)
-	case state.TrayTransfers:
-		s.show()
-		s.openNamed(transfersTitle)
-	case state.TrayGateway:
-		if err := s.b.elsewhere.Open(i.Gateway); err != nil {
-			s.show()
-			s.say("No window was opened: " + err.Error())
-		}
-	case state.TraySettings:
-		s.openSettings()
-	case state.TrayQuit:
-		s.quit()
 	}
 }

@@ -82,12 +82,12 @@ func (p *Page) draw() {
 	back := widgets.NewQuiet("To the chat", "back", p.toChat)
 	switch {
 	case p.problem != "":
-		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The earlier conversations cannot be listed.", Do: p.problem, Button: "Try again"}, p.Load))
+		body = widgets.NewFailed("The earlier conversations cannot be listed.", p.problem, p.Load)
 	case !p.loaded:
-		body = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+		body = widgets.NewLoading()
 	case len(p.known) == 0:
-		body = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("clock", "Nothing earlier",
-			"When a chat is started afresh, what was said before is kept here. This chat was never started afresh.", widgets.NewButton("To the chat", "back", p.toChat))))
+		body = widgets.NewNothing("clock", "Nothing earlier",
+			"When a chat is started afresh, what was said before is kept here. This chat was never started afresh.", widgets.NewButton("To the chat", "back", p.toChat))
 		back.Hide()
 	default:
 		name := widgets.NewText(p.app.ChatTitle(p.key), look.ColorMuted, "text")

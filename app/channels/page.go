@@ -127,17 +127,16 @@ func (p *Page) drawList() {
 	var body fyne.CanvasObject
 	switch {
 	case v.Problem != "":
-		box := widgets.NewErrorBox(widgets.Problem{What: "The channels cannot be loaded.", Do: v.Problem, Button: "Try again"}, p.reload)
-		body = container.NewVBox(box)
+		body = widgets.NewFailed("The channels cannot be loaded.", v.Problem, p.reload)
 	case !v.Loaded:
-		body = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+		body = widgets.NewLoading()
 	case len(v.Accounts) == 0 && len(v.Pending) == 0:
 		add.Hide() // the button below does it
 		make := widgets.NewButton("Add account", "plus", func() { p.openForm() })
 		make.Primary = true
 		first = make
-		body = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("channel", "Nobody reaches the agent from outside",
-			"Give it an account of a chat network, such as XMPP, and you can write to it from your phone. Who else may write, you say.", make)))
+		body = widgets.NewNothing("channel", "Nobody reaches the agent from outside",
+			"Give it an account of a chat network, such as XMPP, and you can write to it from your phone. Who else may write, you say.", make)
 	default:
 		var rows []fyne.CanvasObject
 		rows, first = p.strangers(first)

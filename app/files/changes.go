@@ -103,7 +103,7 @@ func (p *Page) short(abs string) string {
 
 // change shows one change, and lets it be taken back.
 func (p *Page) change(c protocol.FileChange) {
-	body := container.NewStack(container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text")))
+	body := container.NewStack(widgets.NewLoading())
 	said := widgets.NewText("", look.ColorMuted, look.SizeSmall)
 	revert := widgets.NewButton("Revert", "undo", nil)
 	revert.Disable()

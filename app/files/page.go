@@ -243,13 +243,13 @@ func (p *Page) draw() {
 	var o fyne.CanvasObject = container.NewBorder(p.heads.box, nil, nil, nil, p.list)
 	switch {
 	case v.Problem != "":
-		o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The files cannot be listed.", Do: v.Problem, Button: "Try again"}, p.m.Reload))
+		o = widgets.NewFailed("The files cannot be listed.", v.Problem, p.m.Reload)
 	case v.Loading:
-		o = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+		o = widgets.NewLoading()
 	case len(v.Entries) == 0 && v.Filter != "":
 		o = container.NewVBox(widgets.NewText("Nothing found", look.ColorMuted, "text"))
 	case len(v.Entries) == 0:
-		o = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("folder", "This folder is empty", "")))
+		o = widgets.NewNothing("folder", "This folder is empty", "")
 	}
 	p.aim.Hide()
 	p.body.Objects = []fyne.CanvasObject{o, p.aim}

@@ -17,13 +17,12 @@ import (
 
 // detail is one machine.
 type detail struct {
-	p     *Page
-	id    protocol.NodeID
-	body  *fyne.Container
-	log   *widgets.CodePanel
-	drawn string
-	sure  bool // forgetting was asked for once
-	edit  bool // the name is to be changed
+	p    *Page
+	id   protocol.NodeID
+	body *fyne.Container
+	log  *widgets.CodePanel
+	sure bool // forgetting was asked for once
+	edit bool // the name is to be changed
 	// editing: it is, and nothing is drawn until it was.
 	editing bool
 }
@@ -62,18 +61,17 @@ func (d *detail) show() {
 		p.Open("")
 		return
 	case !ok:
-		p.set(widgets.NewPage(string(d.id), container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))))
+		p.Put(widgets.NewPage(string(d.id), widgets.NewLoading()))
 		return
 	}
 	facts := state.FactsOf(n, p.now())
 	calls := p.view.CallsOn(d.id)
-	if now := fmt.Sprint(facts, n.Colour, n.Name, len(calls), d.sure, d.edit, state.ConfinementOf(n)); now != d.drawn {
-		d.drawn = now
-		d.draw(n, facts, calls)
-	}
+	p.Draw(fmt.Sprint("machine ", d.id, facts, n.Colour, n.Name, len(calls), d.sure, d.edit, state.ConfinementOf(n)), func() fyne.CanvasObject {
+		return d.draw(n, facts, calls)
+	})
 }
 
-func (d *detail) draw(n protocol.NodeInfo, facts []state.MachineFact, calls []protocol.CallInfo) {
+func (d *detail) draw(n protocol.NodeInfo, facts []state.MachineFact, calls []protocol.CallInfo) fyne.CanvasObject {
 	p := d.p
 	var known []fyne.CanvasObject
 	for _, f := range facts {
@@ -99,7 +97,7 @@ func (d *detail) draw(n protocol.NodeInfo, facts []state.MachineFact, calls []pr
 	}
 	rows = append(rows, widgets.NewPart("CONFINEMENT OF COMMANDS"), Confinement(state.ConfinementOf(n)),
 		widgets.Row(look.Inside, 0, widgets.NewPart("LOG"), widgets.NewQuiet("Reload", "reset", d.reload)), d.log)
-	p.set(widgets.NewPage(state.NameOf(n), widgets.NewForm(rows...), widgets.NewQuiet("All machines", "back", func() { p.Open("") })))
+	return widgets.NewPage(state.NameOf(n), widgets.NewForm(rows...), widgets.NewQuiet("All machines", "back", func() { p.Open("") }))
 }
 
 // actions are what can be done with a machine.

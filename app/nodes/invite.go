@@ -67,7 +67,7 @@ func (p *Page) openInvite() {
 	machine.Primary = true
 	client := widgets.NewButton("Invite a window", "window", invite(protocol.RoleClient))
 	load()
-	p.set(widgets.NewPage("Add a machine", widgets.NewForm(
+	p.Put(widgets.NewPage("Add a machine", widgets.NewForm(
 		widgets.NewParagraph("A machine that is paired lets the agent use its tools, as far as you allow. A window that is paired can chat and answer questions from elsewhere.", look.ColorText, "text"),
 		widgets.NewPart("NETWORK"), network, widgets.Row(look.Inside, -1, turn),
 		widgets.NewPart("INVITATION"),

@@ -31,7 +31,7 @@ type Page struct {
 	ctx context.Context
 	app *state.App
 	h   Handlers
-	Box *fyne.Container
+	widgets.Sheet
 
 	view    state.View
 	pairing state.Pairing
@@ -40,7 +40,6 @@ type Page struct {
 	asking  *fyne.Container // what wants to be paired
 	detail  *detail         // nil while all are shown
 	invite  bool            // the page of an invitation is shown
-	drawn   string
 	now     func() time.Time
 }
 
@@ -54,20 +53,16 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, Box: container.NewStack(), asking: container.NewVBox(), devices: -1, now: time.Now}
+	p := &Page{ctx: ctx, app: a, h: h, Sheet: widgets.NewSheet(), asking: container.NewVBox(), devices: -1, now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.Open(p.view.Nodes[i].ID) })
 	p.drawList()
 	return p
 }
 
-func (p *Page) set(o fyne.CanvasObject) {
-	p.Box.Objects = []fyne.CanvasObject{o}
-	p.Box.Refresh()
-}
-
 // Open shows one machine; empty shows all.
 func (p *Page) Open(id protocol.NodeID) {
-	p.invite, p.detail, p.drawn = false, nil, ""
+	p.invite, p.detail = false, nil
+	p.Forget()
 	if id != "" {
 		p.detail = newDetail(p, id)
 	}
@@ -117,23 +112,20 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 	return item
 }
 
-// drawList draws the page of all machines anew only when it is another.
+// drawList draws the page of all machines.
 func (p *Page) drawList() {
-	now := fmt.Sprint("list ", p.view.Loaded, len(p.view.Nodes) == 0)
-	if now == p.drawn {
-		return
-	}
-	p.drawn = now
-	add := widgets.NewButton("Add a machine", "plus", p.openInvite)
-	add.Primary = true
-	var body fyne.CanvasObject = p.list
-	switch {
-	case !p.view.Loaded:
-		body = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
-	case len(p.view.Nodes) == 0:
-		body = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("machine", "No machine is connected", "The agent has no hands yet. Add a machine, or start Fairlead there.")))
-	}
-	p.set(widgets.NewPage(machinesTitle, container.NewBorder(p.asking, nil, nil, nil, body), add))
+	p.Draw(fmt.Sprint("list ", p.view.Loaded, len(p.view.Nodes) == 0), func() fyne.CanvasObject {
+		add := widgets.NewButton("Add a machine", "plus", p.openInvite)
+		add.Primary = true
+		var body fyne.CanvasObject = p.list
+		switch {
+		case !p.view.Loaded:
+			body = widgets.NewLoading()
+		case len(p.view.Nodes) == 0:
+			body = widgets.NewNothing("machine", "No machine is connected", "The agent has no hands yet. Add a machine, or start Fairlead there.")
+		}
+		return widgets.NewPage(machinesTitle, container.NewBorder(p.asking, nil, nil, nil, body), add)
+	})
 }
 
 const machinesTitle = "Machines"

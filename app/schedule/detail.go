@@ -22,7 +22,6 @@ type detail struct {
 	shown []protocol.CronRun
 	none  *widgets.Paragraph
 	count *widgets.Text
-	drawn string
 }
 
 func newDetail(p *Page, id protocol.CronJobID) *detail {
@@ -59,10 +58,7 @@ func (d *detail) show(v state.SchedulesView) {
 	if v.RunsInAll > len(v.Runs) {
 		d.count.SetText(fmt.Sprintf("the last %d of %d", len(v.Runs), v.RunsInAll))
 	}
-	if key := fmt.Sprintf("%+v %d", job, len(v.Runs)); key != d.drawn {
-		d.drawn = key
-		d.draw()
-	}
+	d.p.Draw(fmt.Sprintf("job %+v %d", job, len(v.Runs)), d.draw)
 }
 
 func (d *detail) item(r protocol.CronRun) widgets.ListItem {
@@ -79,7 +75,7 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	return widgets.ListItem{Icon: icon, Color: color, Title: state.When(r.Ts, d.p.now()), Text: text, Trail: state.Length(time.Duration(r.DurationMs) * time.Millisecond)}
 }
 
-func (d *detail) draw() {
+func (d *detail) draw() fyne.CanvasObject {
 	p, j := d.p, d.job
 	back := widgets.NewQuiet("All schedules", "back", p.back)
 	run := widgets.NewButton("Run now", "play", func() { p.m.Run(d.id) })
@@ -118,7 +114,7 @@ func (d *detail) draw() {
 	if len(d.shown) == 0 {
 		history = container.NewVBox(widgets.Inset(0, 0, 0, look.Inside, d.none))
 	}
-	p.set(widgets.NewPage(j.Name, container.NewBorder(facts, d.count, nil, nil, history), back))
+	return widgets.NewPage(j.Name, container.NewBorder(facts, d.count, nil, nil, history), back)
 }
 
 // sentence begins with a capital letter.

@@ -107,7 +107,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 		said,
 		widgets.Row(look.Inside, -1, save, widgets.NewQuiet("Cancel", "", leave)))
 	arrange()
-	p.set(widgets.NewPage(title, widgets.NewForm(form)))
+	p.Put(widgets.NewPage(title, widgets.NewForm(form)))
 }
 
 func unitOptions() []option {

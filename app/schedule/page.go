@@ -28,13 +28,12 @@ type Page struct {
 	ctx context.Context
 	m   *state.Schedules
 	h   Handlers
-	Box *fyne.Container
+	widgets.Sheet
 
 	view   state.SchedulesView
 	list   *widgets.ItemList
 	detail *detail // nil while the list or the form is shown
 	form   bool    // the form is shown: what comes in does not disturb it
-	drawn  string  // what the page of all schedules shows; empty while another is shown
 	beat   *beat
 	now    func() time.Time
 }
@@ -48,16 +47,11 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, m *state.Schedules, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Box: container.NewStack(), now: time.Now}
+	p := &Page{ctx: ctx, m: m, h: h, Sheet: widgets.NewSheet(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.openJob(p.view.Jobs[i].ID) })
 	p.beat = newBeat(p)
 	p.openList()
 	return p
-}
-
-func (p *Page) set(o fyne.CanvasObject) {
-	p.Box.Objects = []fyne.CanvasObject{o}
-	p.Box.Refresh()
 }
 
 // show takes a new state in.
@@ -101,34 +95,34 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 
 // openList shows all schedules.
 func (p *Page) openList() {
-	p.detail, p.form, p.drawn = nil, false, ""
+	p.detail, p.form = nil, false
+	p.Forget()
 	p.drawList()
 }
 
 // drawList draws the page of all schedules anew only when it is another: a button must not go away under the person's finger.
 func (p *Page) drawList() {
-	now := fmt.Sprint("shown ", p.view.Loaded, p.view.Problem, len(p.view.Jobs) == 0)
-	if now == p.drawn {
-		return
-	}
-	p.drawn = now
+	p.Draw(fmt.Sprint("list ", p.view.Loaded, p.view.Problem, len(p.view.Jobs) == 0), p.all)
+}
+
+func (p *Page) all() fyne.CanvasObject {
 	add := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
 	add.Primary = true
 	var body fyne.CanvasObject
 	switch v := p.view; {
 	case v.Problem != "":
-		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The schedules cannot be loaded.", Do: v.Problem, Button: "Try again"}, p.reload))
+		body = widgets.NewFailed("The schedules cannot be loaded.", v.Problem, p.reload)
 	case !v.Loaded:
-		body = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+		body = widgets.NewLoading()
 	case len(v.Jobs) == 0:
 		add.Hide() // the button below does it
 		make := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
 		make.Primary = true
-		body = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("calendar", "Nothing is scheduled", "A schedule lets the agent do something at a time, or again and again. Ask it in a chat, or make one here.", make)))
+		body = widgets.NewNothing("calendar", "Nothing is scheduled", "A schedule lets the agent do something at a time, or again and again. Ask it in a chat, or make one here.", make)
 	default:
 		body = p.list
 	}
-	p.set(widgets.NewPage("Schedule", container.NewBorder(nil, p.beat.box, nil, nil, body), add))
+	return widgets.NewPage("Schedule", container.NewBorder(nil, p.beat.box, nil, nil, body), add)
 }
 
 func (p *Page) reload() {

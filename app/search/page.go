@@ -119,9 +119,9 @@ func (p *Page) draw(problem string) {
 	var o fyne.CanvasObject
 	switch {
 	case problem != "":
-		o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The search failed.", Do: problem, Button: "Try again"}, func() { p.find(0) }))
+		o = widgets.NewFailed("The search failed.", problem, func() { p.find(0) })
 	case p.query == "":
-		o = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("search", "Find what was said", "All words must be in a message, in any order. Words in double quotes stand side by side. Chats that were begun afresh are searched too.")))
+		o = widgets.NewNothing("search", "Find what was said", "All words must be in a message, in any order. Words in double quotes stand side by side. Chats that were begun afresh are searched too.")
 	case len(p.hits) == 0:
 		o = container.NewVBox(widgets.NewText("Nothing found", look.ColorMuted, "text"))
 	default:

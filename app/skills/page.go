@@ -138,16 +138,14 @@ func (p *Page) fill() {
 	var o fyne.CanvasObject = p.list
 	switch {
 	case v.Problem != "":
-		box := widgets.NewErrorBox(widgets.Problem{What: "The skills cannot be loaded.", Do: v.Problem, Button: "Try again"},
-			func() { p.run(p.m.Load) })
-		o = container.NewVBox(box)
+		o = widgets.NewFailed("The skills cannot be loaded.", v.Problem, func() { p.run(p.m.Load) })
 	case !v.Loaded:
-		o = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+		o = widgets.NewLoading()
 	case len(v.Skills) == 0:
 		make := widgets.NewButton("New skill", "plus", p.openForm)
-		o = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("skill", "No skills yet",
+		o = widgets.NewNothing("skill", "No skills yet",
 			"A skill is a way of working, written down once and followed each time. Ask the agent in a chat to make one of what you just did, "+
-				"write one here, or put a folder with a SKILL.md into skills of the data folder.", make)))
+				"write one here, or put a folder with a SKILL.md into skills of the data folder.", make)
 	case len(p.found) == 0:
 		o = container.NewVBox(widgets.Inset(2*look.Page, 0, 0, 0, widgets.NewEmptyState("search", "No skill found", "No skill has all of these words.")))
 	}

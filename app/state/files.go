@@ -2,9 +2,6 @@ package state
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -22,17 +19,6 @@ type FileEntry struct {
 
 // Name is the last part of its path.
 func (e FileEntry) Name() string { return path.Base(e.Path) }
-
-// OpenFile is a file that is looked at.
-type OpenFile struct {
-	Path     string
-	Text     string
-	Image    []byte // instead of Text
-	Problem  string // why it cannot be shown
-	Cut      bool   // Text is only its beginning
-	Editable bool
-	Missing  bool // it is not there yet: Text is what a new agent has
-}
 
 // FilesView is what the page of files shows.
 type FilesView struct {
@@ -61,13 +47,6 @@ type Files struct {
 
 	all  *Value[machineFiles]
 	live follow
-}
-
-// machineFiles is what is known of a machine's workspace: its files, newest first.
-type machineFiles struct {
-	place protocol.NodeID
-	paths []string
-	note  string
 }
 
 // NewFiles makes it, with nothing loaded. Leave ends it.
@@ -187,187 +166,4 @@ func (f *Files) list(ctx context.Context, v FilesView) ([]FileEntry, string, err
 		f.all.Update(func(machineFiles) machineFiles { return all })
 	}
 	return entriesOf(all.paths, v), all.note, nil
-}
-
-// globbed asks a machine for its files by its own tool, as the person's own act.
-func (f *Files) globbed(ctx context.Context, id protocol.NodeID) (machineFiles, error) {
-	var out struct {
-		BasePath  string
-		Matches   []string
-		Truncated bool
-		Total     int
-	}
-	if err := f.invoke(ctx, id, "Glob", map[string]any{"pattern": "**", "ignored": false}, &out); err != nil {
-		return machineFiles{}, err
-	}
-	m := machineFiles{place: id}
-	base := strings.TrimSuffix(strings.ReplaceAll(out.BasePath, `\`, "/"), "/") + "/"
-	for _, p := range out.Matches {
-		m.paths = append(m.paths, strings.TrimPrefix(strings.ReplaceAll(p, `\`, "/"), base))
-	}
-	if out.Truncated {
-		m.note = fmt.Sprintf("The newest %d of %d files.", len(m.paths), max(out.Total, len(m.paths)))
-	}
-	return m, nil
-}
-
-// invoke runs a tool of a machine and decodes its result.
-func (f *Files) invoke(ctx context.Context, id protocol.NodeID, name string, args, out any) error {
-	raw, err := protocol.Marshal(args)
-	if err != nil {
-		return err
-	}
-	r, err := Call(ctx, f.a, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(string(id) + "__" + name), Args: raw})
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(r.Result, out)
-}
-
-// matches reports whether a path has every word of a filter, in any case.
-func matches(p, filter string) bool {
-	p = strings.ToLower(p)
-	for _, w := range strings.Fields(strings.ToLower(filter)) {
-		if !strings.Contains(p, w) {
-			return false
-		}
-	}
-	return true
-}
-
-// entriesOf picks what a folder shows from the files of a machine, newest first.
-func entriesOf(paths []string, v FilesView) []FileEntry {
-	below := ""
-	if v.Dir != "" {
-		below = v.Dir + "/"
-	}
-	var list []FileEntry
-	dirs := map[string]bool{}
-	for _, p := range paths {
-		rest, ok := strings.CutPrefix(p, below)
-		if !ok || rest == "" {
-			continue
-		}
-		if v.Filter != "" {
-			if matches(rest, v.Filter) {
-				list = append(list, FileEntry{Path: p})
-			}
-			continue
-		}
-		if dir, _, deeper := strings.Cut(rest, "/"); deeper {
-			if !dirs[dir] {
-				dirs[dir] = true
-				list = append(list, FileEntry{Path: below + dir, Dir: true})
-			}
-			continue
-		}
-		list = append(list, FileEntry{Path: p})
-	}
-	return list
-}
-
-// previewLines is how much of a machine's file is shown.
-const previewLines = 5000
-
-// Look opens a file to be looked at.
-func (f *Files) Look(p string) {
-	f.a.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
-		defer cancel()
-		place := f.Value.Get().Place
-		file, err := f.read(ctx, place, p)
-		if err != nil {
-			file = OpenFile{Path: p, Problem: sentence(err)}
-		}
-		f.Value.Update(func(v FilesView) FilesView {
-			if v.Place == place {
-				v.File = &file
-			}
-			return v
-		})
-	})
-}
-
-func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (OpenFile, error) {
-	file := OpenFile{Path: p}
-	if place == "" {
-		return f.readOwn(ctx, p)
-	}
-	var out struct {
-		Content   json.RawMessage
-		Truncated bool
-	}
-	if err := f.invoke(ctx, place, "Read", map[string]any{"path": p, "limit": previewLines}, &out); err != nil {
-		return file, err
-	}
-	var numbered string
-	if json.Unmarshal(out.Content, &numbered) == nil {
-		file.Text, file.Cut = unnumbered(numbered), out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
-		return file, nil
-	}
-	var blocks protocol.Content
-	if err := json.Unmarshal(out.Content, &blocks); err != nil {
-		return file, err
-	}
-	for _, b := range blocks {
-		if b.Type == "image" && b.Data != "" {
-			data, err := base64.StdEncoding.DecodeString(b.Data)
-			file.Image = data
-			return file, err
-		}
-	}
-	file.Text = blocks.Text()
-	return file, nil
-}
-
-// unnumbered takes the line numbers away that the tool Read puts before each line, with a tab.
-func unnumbered(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		if n, rest, ok := strings.Cut(l, "\t"); ok && strings.Trim(n, " 0123456789") == "" {
-			lines[i] = rest
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Save writes one of the agent's files. It blocks.
-func (f *Files) Save(ctx context.Context, p, text string) error {
-	if strings.TrimSpace(p) == "" {
-		return protocol.ErrBadRequest.With("the file needs a name")
-	}
-	if _, err := Call(ctx, f.a, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text}); err != nil {
-		return err
-	}
-	f.Reload()
-	return nil
-}
-
-// Delete removes one of the agent's files and returns what brings it back. It blocks.
-func (f *Files) Delete(ctx context.Context, p string) (undo func(), err error) {
-	r, err := Call(ctx, f.a, protocol.WorkspaceRead, protocol.WorkspaceReadParams{Path: p, Encoding: protocol.EncodingBase64})
-	if err != nil {
-		return nil, err
-	}
-	raw, err := protocol.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
-	var was protocol.WorkspaceReadResult
-	if err := json.Unmarshal(raw, &was); err != nil {
-		return nil, err
-	}
-	if _, err := Call(ctx, f.a, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
-		return nil, err
-	}
-	f.Value.Update(func(v FilesView) FilesView { v.File = nil; return v })
-	f.Reload()
-	return func() {
-		f.a.start(func(ctx context.Context) {
-			if _, err := Call(ctx, f.a, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &was.Content, Encoding: was.Encoding}); err != nil {
-				f.a.fail(err)
-			}
-			f.Reload()
-		})
-	}, nil
 }

@@ -32,7 +32,7 @@ type Page struct {
 	ctx context.Context
 	app *state.App
 	h   Handlers
-	Box *fyne.Container
+	widgets.Sheet
 
 	view    state.View
 	ended   int // of view, that the history is of; -1 is none
@@ -44,7 +44,6 @@ type Page struct {
 	active  *fyne.Container
 	list    *widgets.ItemList
 	foot    *widgets.Text
-	drawn   string
 	now     func() time.Time
 }
 
@@ -58,7 +57,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
-		ctx: ctx, app: a, h: h, Box: container.NewStack(), ended: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(look.Inside),
+		ctx: ctx, app: a, h: h, Sheet: widgets.NewSheet(), ended: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(look.Inside),
 		foot: widgets.NewText("", look.ColorMuted, look.SizeSmall), now: time.Now,
 	}
 	p.list = widgets.NewItemList(func(i int) { p.choose(i, nil) })
@@ -135,25 +134,24 @@ func (p *Page) item(t protocol.Transfer) widgets.ListItem {
 	return item
 }
 
-// draw draws the page anew only when other parts are shown.
+// draw draws the page.
 func (p *Page) draw() {
 	none := len(p.view.Transfers) == 0 && len(p.history) == 0
-	now := fmt.Sprint("page ", p.view.Loaded, p.known, p.problem, none, len(p.history) == 0, len(p.view.Transfers) == 0)
-	if now == p.drawn {
-		return
-	}
-	p.drawn = now
+	p.Draw(fmt.Sprint("page ", p.view.Loaded, p.known, p.problem, none, len(p.history) == 0, len(p.view.Transfers) == 0), func() fyne.CanvasObject { return p.page(none) })
+}
+
+func (p *Page) page(none bool) fyne.CanvasObject {
 	send := widgets.NewButton("Send files…", "plus", func() { p.h.Send() })
 	send.Primary = true
 	clear := widgets.NewQuiet("Clear history", "trash", func() { p.app.ForgetTransfers() })
 	var body fyne.CanvasObject
 	switch {
 	case p.problem != "":
-		body = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "The transfers cannot be loaded.", Do: p.problem, Button: "Try again"}, func() { p.ended = -1; p.show(p.view) }))
+		body = widgets.NewFailed("The transfers cannot be loaded.", p.problem, func() { p.ended = -1; p.show(p.view) })
 	case !p.view.Loaded || !p.known && none:
-		body = container.NewVBox(widgets.NewText("Loading…", look.ColorMuted, "text"))
+		body = widgets.NewLoading()
 	case none:
-		body = container.NewVBox(widgets.Inset(64, 0, 0, 0, widgets.NewEmptyState("transfer", "Nothing is on its way", "Drop files or folders on a machine in the sidebar, or on a chat, and they arrive there. What the agent sends is shown here too.")))
+		body = widgets.NewNothing("transfer", "Nothing is on its way", "Drop files or folders on a machine in the sidebar, or on a chat, and they arrive there. What the agent sends is shown here too.")
 	default:
 		var top, rest fyne.CanvasObject = p.active, p.list
 		if len(p.history) > 0 {
@@ -163,8 +161,7 @@ func (p *Page) draw() {
 		}
 		body = container.NewBorder(top, p.foot, nil, nil, rest)
 	}
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Transfers", body, send)}
-	p.Box.Refresh()
+	return widgets.NewPage("Transfers", body, send)
 }
 
 // choose shows what can be done with one of the history.

@@ -1,0 +1,188 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// message adds the rows of messages[i], and remembers where they begin.
+func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []widgets.Item {
+	n := len(items)
+	items = b.rowsOf(items, ms, i, cur, s, now, last)
+	if len(items) > n && ms[i].ID != "" {
+		b.rows[ms[i].ID] = items[n].Key
+	}
+	return items
+}
+
+func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []widgets.Item {
+	m := ms[i]
+	id := string(m.ID)
+	if id == "" {
+		id = fmt.Sprint("at", i)
+	}
+	switch m.Role {
+	case protocol.RoleUser:
+		if m.Origin == protocol.OriginNotice {
+			return b.item(items, "m/"+id, kindNotice, 32, noticeData{icon: "info", text: m.Content.Text()})
+		}
+		if m.Origin == protocol.OriginEvent {
+			return b.event(items, "m/"+id, m, cur)
+		}
+		from := "You"
+		if m.Origin != protocol.OriginPerson && m.Origin != protocol.OriginDirect {
+			from = m.Origin
+		}
+		cur.speaker = from
+		return b.text(items, "m/"+id, messageData{
+			id: m.ID, run: m.RunID, from: from, time: clock(m.Timestamp, now), exact: exact(m.Timestamp, now),
+			text: m.Content.Text(), plain: true, images: imageKeys(m.Content),
+		})
+
+	case protocol.RoleAssistant:
+		if m.Origin == protocol.OriginNotice {
+			return b.ending(items, "m/"+id, m, s)
+		}
+		base := "m/" + id
+		if m.RunID != "" { // the same rows as while it streamed
+			cur.steps[m.RunID]++
+			base = fmt.Sprintf("r/%s/%d", m.RunID, cur.steps[m.RunID])
+		}
+		results := map[string]*protocol.Message{}
+		open := false // nothing was said since, so calls may still be under way
+		j := i + 1
+		for ; j < len(ms) && ms[j].Role == protocol.RoleToolResult; j++ {
+			results[ms[j].ToolCallID] = &ms[j]
+		}
+		open = last && j == len(ms)
+		texts, calls := 0, 0
+		for k := range m.Content {
+			block := &m.Content[k]
+			switch block.Type {
+			case protocol.BlockThinking:
+				if block.Redacted || strings.TrimSpace(block.Thinking) != "" {
+					items = b.head(items, base+"/head", m, cur, now)
+				}
+				items = b.thought(items, fmt.Sprintf("%s/think%d", base, k), block.Thinking, block.Redacted, false)
+			case protocol.BlockText:
+				if strings.TrimSpace(block.Text) != "" {
+					items = b.answer(items, fmt.Sprintf("%s/text%d", base, texts), m, block.Text, cur, now)
+					texts++
+				}
+			case protocol.BlockImage:
+				if key := imageKeys(protocol.Content{*block}); key != "" {
+					items = b.item(items, fmt.Sprintf("%s/image%d", base, k), kindMessage, 140, messageData{id: m.ID, images: key})
+				}
+			case protocol.BlockToolCall:
+				items = b.head(items, base+"/head", m, cur, now)
+				view := callView{block: block, result: results[block.ID]}
+				if view.result == nil {
+					view.info, view.question = find(s, m.RunID, block.ID)
+				}
+				items = b.call(items, fmt.Sprintf("%s/call%d", base, calls), view, now, last, open)
+				if view.result != nil {
+					b.rows[view.result.ID] = items[len(items)-1].Key
+				}
+				calls++
+			}
+		}
+		if m.ErrorMessage != "" && m.StopReason == "error" && !known(s, m.RunID) {
+			p, act := problem(&protocol.Error{Message: m.ErrorMessage, Code: protocol.CodeModel})
+			items = b.item(items, base+"/error", kindProblem, 90, problemData{p, act, m.RunID})
+		}
+		return items
+
+	case protocol.RoleToolResult:
+		for j := i - 1; j >= 0; j-- { // part of the card of its call
+			if ms[j].Role == protocol.RoleAssistant {
+				for _, c := range ms[j].Content.Calls() {
+					if c.ID == m.ToolCallID {
+						return items
+					}
+				}
+			}
+			if ms[j].Role != protocol.RoleToolResult {
+				break
+			}
+		}
+		return b.call(items, "m/"+id, callView{result: &ms[i]}, now, true, false)
+	}
+	return items
+}
+
+// event adds the line about something that happened and that the agent goes on to answer.
+func (b *builder) event(items []widgets.Item, key string, m protocol.Message, cur *cursor) []widgets.Item {
+	cur.speaker = ""
+	d := noticeData{icon: "info", text: "Something happened that Fairlead was told of."}
+	if c, ok := m.Completion(); ok {
+		d.text = c.Words(string(c.NodeID))
+		if d.icon = "check"; c.Event != protocol.ExecFinished {
+			d.icon = "warning"
+		}
+	}
+	return b.item(items, key, kindNotice, 32, d)
+}
+
+// call adds a card. open says that the call may still be under way without a word about it.
+func (b *builder) call(items []widgets.Item, key string, v callView, now time.Time, fresh, open bool) []widgets.Item {
+	if v.question != nil {
+		v.seen = b.seen[v.question.ID]
+	}
+	t := v.tool(b.machines, now)
+	if v.info == nil && v.result == nil && v.question == nil {
+		t.Time, t.CanStop = "", false
+		if open {
+			t.Time = "about to run"
+		} else {
+			t.State, t.Word = widgets.ToolStopped, "not run"
+		}
+	}
+	d := toolData{id: key, tool: t}
+	info := v.info
+	if info == nil && v.result != nil {
+		info = v.result.Call
+	}
+	if info != nil {
+		d.call = info.CallID
+		if d.call != "" {
+			d.id = string(d.call)
+		}
+	}
+	if v.question != nil {
+		d.approval = v.question.ID
+	}
+	ran := t.Verb == "Bash" || info != nil && info.Effect == protocol.EffectExec
+	d.open = v.question != nil || fresh && ran && t.State != widgets.ToolDenied && t.State != widgets.ToolWaiting
+	estimate := float32(44)
+	if d.open {
+		estimate = 160
+	}
+	items = b.item(items, key, kindTool, estimate, d)
+	if v.result != nil {
+		if images := imageKeys(v.result.Content); images != "" {
+			items = b.item(items, key+"/images", kindMessage, 140, messageData{id: v.result.ID, images: images})
+		}
+	}
+	return items
+}
+
+// imageKeys names a content's pictures: media keys, or data: with the base64 data.
+func imageKeys(c protocol.Content) string {
+	var keys []string
+	for _, b := range c {
+		if b.Type != protocol.BlockImage {
+			continue
+		}
+		switch {
+		case b.MediaKey != "":
+			keys = append(keys, b.MediaKey)
+		case b.Data != "":
+			keys = append(keys, "data:"+b.Data)
+		}
+	}
+	return strings.Join(keys, "\n")
+}

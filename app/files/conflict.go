@@ -1,0 +1,82 @@
+package files
+
+import (
+	"context"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+)
+
+// conflict asks whose text shall stay.
+func (e *editor) conflict(c state.Conflict) {
+	e.theirs = c
+	e.told.Set("This file was changed by somebody else while you wrote, perhaps by the agent. Nothing is lost yet: whose text shall it have?", look.ColorText)
+	if c.Gone {
+		e.told.Set("This file was deleted by somebody else while you wrote. Shall it have your text again?", look.ColorText)
+	}
+	e.clash.Show()
+	e.say("", look.ColorMuted)
+}
+
+func (e *editor) keepMine() {
+	e.base, e.there = e.theirs.Theirs, !e.theirs.Gone
+	e.clash.Hide()
+	e.save()
+}
+
+func (e *editor) takeTheirs() {
+	e.clash.Hide()
+	e.p.app.KeepDraft(e.path, "")
+	if e.theirs.Gone {
+		e.p.close()
+		return
+	}
+	e.base, e.there = e.theirs.Theirs, true
+	e.text.SetText(e.base)
+	e.say("", look.ColorMuted)
+}
+
+// follow looks at the file again whenever one on the disk changed, as long as this editor is shown.
+func (e *editor) follow() {
+	if e.fresh {
+		return
+	}
+	ctx, cancel := context.WithCancel(e.p.ctx)
+	e.seen = e.p.app.Value.Get().FilesChanged
+	e.v.end = cancel
+	bind.Watch(ctx, e.p.app.Value, func(v state.View) {
+		if v.FilesChanged == e.seen {
+			return
+		}
+		e.seen = v.FilesChanged
+		type now struct {
+			text  string
+			there bool
+		}
+		bind.Go(ctx, func(ctx context.Context) (now, error) {
+			text, there, err := e.p.m.OwnText(ctx, e.path)
+			return now{text, there}, err
+		}, func(n now, err error) {
+			if err == nil {
+				e.changed(n.text, n.there)
+			}
+		})
+	})
+}
+
+// changed takes in what is on the disk now: at once where nothing was typed.
+func (e *editor) changed(text string, there bool) {
+	switch {
+	case there == e.there && (text == e.base || !there):
+	case there && text == e.text.Text: // that was written here
+		e.base, e.there = text, true
+		e.typed()
+	case !e.dirty() && there:
+		e.base, e.there = text, true
+		e.text.SetText(text)
+		e.say("It was changed by somebody else; this is how it is now.", look.ColorMuted)
+	default:
+		e.conflict(state.Conflict{Theirs: text, Gone: !there})
+	}
+}

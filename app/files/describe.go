@@ -1,0 +1,43 @@
+package files
+
+import (
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+)
+
+// describe adds to the marks of the list what each of the agent's files is for, and whether it is missing or not saved.
+func (p *Page) describe(marks map[string]string) map[string]string {
+	if p.view.Place != "" {
+		return marks
+	}
+	if marks == nil {
+		marks = map[string]string{}
+	}
+	for _, e := range p.view.Entries {
+		_, draft := p.app.Draft(e.Path)
+		short, _, _ := state.AboutFile(e.Path)
+		switch {
+		case e.Dir:
+		case draft:
+			marks[e.Path] = "not saved"
+		case marks[e.Path] != "" || short == "":
+		case e.Missing:
+			marks[e.Path] = short + notThere
+		default:
+			marks[e.Path] = short
+		}
+	}
+	return marks
+}
+
+const notThere = " · not there yet"
+
+// markColor makes what a file is for quieter than what happened to it.
+func markColor(e state.FileEntry, mark string) fyne.ThemeColorName {
+	if short, _, _ := state.AboutFile(e.Path); short != "" && (mark == short || mark == short+notThere) {
+		return look.ColorMuted
+	}
+	return look.ColorAccent
+}

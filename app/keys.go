@@ -1,0 +1,47 @@
+package app
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+)
+
+// shortcut adds a key of a window, pressed with Ctrl (on macOS with Command).
+func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
+	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { f() })
+}
+
+// shortcuts are the window's keys.
+func (s *shell) shortcuts() {
+	shortcut(s.window, fyne.KeyN, s.newChat)
+	shortcut(s.window, fyne.KeyK, s.focusSearch)
+	shortcut(s.window, fyne.KeyI, s.openInbox)
+	shortcut(s.window, fyne.KeyL, func() {
+		if s.files != nil {
+			s.files.WritePath()
+		}
+	})
+	shortcut(s.window, fyne.KeyF, func() { s.searchFor(s.sidebar.search.Text) })
+	shortcut(s.window, fyne.KeyComma, s.openSettings)
+	shortcut(s.window, fyne.KeyW, s.closeWindow)
+	shortcut(s.window, fyne.KeyQ, s.quit)
+	shortcut(s.window, fyne.KeyPeriod, func() { s.pane.Stop() })
+	s.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		if e.Name == fyne.KeyF3 && s.files != nil {
+			s.files.Toggle()
+		}
+		if e.Name == fyne.KeyEscape {
+			if s.drawer.Visible() {
+				s.toggleDrawer()
+				return
+			}
+			s.focusComposer()
+		}
+	})
+}
+
+func (s *shell) focusSearch() {
+	if s.narrow && !s.drawer.Visible() {
+		s.toggleDrawer()
+	}
+	s.window.Canvas().Focus(s.sidebar.search)
+}

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/look"
+)
+
+// Sizes of the main window (LOOK).
+var (
+	defaultSize = fyne.NewSize(1120, 760)
+)
+
+// sidebarWidth is that of the sidebar, which grows with the text: the names in it must not be cut off.
+func sidebarWidth() float32 {
+	const normal, most = 240, 360
+	return min(max(normal, normal*look.Size("text")/14), most)
+}
+
+// show brings the window to the front.
+func (s *shell) show() {
+	s.visible = true
+	s.window.Show()
+	s.window.RequestFocus()
+}
+
+// closeWindow hides the window when the tray keeps the program alive; without a tray it ends it.
+func (s *shell) closeWindow() {
+	s.remember()
+	if s.hasTray {
+		s.visible = false
+		s.window.Hide()
+		s.b.wg.Go(giveBack)
+		return
+	}
+	s.quit()
+}
+
+func (s *shell) quit() {
+	s.remember()
+	s.app.Quit()
+}
+
+// remember keeps the window's size for the next start.
+func (s *shell) remember() {
+	if size := s.window.Canvas().Size(); s.visible && size.Width > 100 {
+		s.b.prefs.update(func(r *remembered) { r.Width, r.Height = size.Width, size.Height })
+	}
+}
+
+func sizeOr(width, height float32, other fyne.Size) fyne.Size {
+	if width < 100 || height < 100 {
+		return other
+	}
+	return fyne.NewSize(width, height)
+}
+
+// activated is called when one of the windows came to the front.
+func (s *shell) activated() {
+	if s.dialog != nil {
+		s.dialog.Activated()
+	}
+}
+
+func (s *shell) setTheme(mode look.Mode, scale float32) {
+	last := s.b.prefs.get()
+	s.b.prefs.update(func(r *remembered) { r.Theme, r.TextSize = string(mode), scale })
+	if last.Theme != string(mode) || last.TextSize != scale {
+		s.app.Settings().SetTheme(look.New(mode, scale))
+	}
+}

@@ -1,0 +1,86 @@
+package state
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// OpenFile is a file that is looked at.
+type OpenFile struct {
+	Path     string
+	Text     string
+	Image    []byte // instead of Text
+	Problem  string // why it cannot be shown
+	Cut      bool   // Text is only its beginning
+	Editable bool
+	Missing  bool // it is not there yet: Text is what a new agent has
+}
+
+// previewLines is how much of a machine's file is shown.
+const previewLines = 5000
+
+// Look opens a file to be looked at.
+func (f *Files) Look(p string) {
+	f.a.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
+		defer cancel()
+		place := f.Value.Get().Place
+		file, err := f.read(ctx, place, p)
+		if err != nil {
+			file = OpenFile{Path: p, Problem: sentence(err)}
+		}
+		f.Value.Update(func(v FilesView) FilesView {
+			if v.Place == place {
+				v.File = &file
+			}
+			return v
+		})
+	})
+}
+
+func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (OpenFile, error) {
+	file := OpenFile{Path: p}
+	if place == "" {
+		return f.readOwn(ctx, p)
+	}
+	var out struct {
+		Content   json.RawMessage
+		Truncated bool
+	}
+	if err := f.invoke(ctx, place, "Read", map[string]any{"path": p, "limit": previewLines}, &out); err != nil {
+		return file, err
+	}
+	var numbered string
+	if json.Unmarshal(out.Content, &numbered) == nil {
+		file.Text, file.Cut = unnumbered(numbered), out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
+		return file, nil
+	}
+	var blocks protocol.Content
+	if err := json.Unmarshal(out.Content, &blocks); err != nil {
+		return file, err
+	}
+	for _, b := range blocks {
+		if b.Type == "image" && b.Data != "" {
+			data, err := base64.StdEncoding.DecodeString(b.Data)
+			file.Image = data
+			return file, err
+		}
+	}
+	file.Text = blocks.Text()
+	return file, nil
+}
+
+// unnumbered takes the line numbers away that the tool Read puts before each line, with a tab.
+func unnumbered(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if n, rest, ok := strings.Cut(l, "\t"); ok && strings.Trim(n, " 0123456789") == "" {
+			lines[i] = rest
+		}
+	}
+	return strings.Join(lines, "\n")
+}
