@@ -36,16 +36,27 @@ type globOut struct {
 	Total int `json:"total,omitempty"`
 }
 
-func globTool(ws *workspace.Root) tool.Tool {
+func (f *files) globTool() tool.Tool {
 	t := tool.Define("Glob", doc("glob"), tool.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: []string{protocol.CapList}},
-		func(ctx context.Context, in globIn) (globOut, error) { return runGlob(ctx, ws, in, maxGlob) })
+		opened(f, func(f *files, ctx context.Context, in globIn) (globOut, error) {
+			return runGlob(ctx, f.ws, in, maxGlob)
+		}))
 	return tool.WithPreview(t, func(_ context.Context, in globIn) (protocol.CallPreview, error) {
 		start, _ := globStart(in)
-		preview := previewPath(ws, start)
-		if base := previewPath(ws, in.Path); base.Problem == "" && !preview.Outside {
-			preview.Problem = "" // a pattern that begins with a folder that does not exist matches nothing, which is no failure
+		need := start
+		if p, _ := f.ws.Resolve(in.Path); p.Outside {
+			need = in.Path // the pattern leads on from there
 		}
-		return preview, nil
+		return f.beyond(need, false, func(f *files) (protocol.CallPreview, error) {
+			preview, base := previewPath(f.ws, start), previewPath(f.ws, in.Path)
+			switch {
+			case base.Outside && base.Problem != "":
+				return base, nil
+			case base.Problem == "" && !preview.Outside:
+				preview.Problem = "" // a pattern that begins with a folder that does not exist matches nothing, which is no failure
+			}
+			return preview, nil
+		})
 	})
 }
 

@@ -55,11 +55,13 @@ type grepOut struct {
 	Truncated bool        `json:"truncated,omitempty"`
 }
 
-func grepTool(ws *workspace.Root) tool.Tool {
+func (f *files) grepTool() tool.Tool {
 	caps := []string{protocol.CapRead, protocol.CapSearch}
 	t := tool.Define("Grep", doc("grep"), tool.Traits{Effect: protocol.EffectRead, Idempotent: true, Caps: caps},
-		func(ctx context.Context, in grepIn) (grepOut, error) { return runGrep(ctx, ws, in) })
-	return tool.WithPreview(t, func(_ context.Context, in grepIn) (protocol.CallPreview, error) { return previewPath(ws, in.Path), nil })
+		opened(f, func(f *files, ctx context.Context, in grepIn) (grepOut, error) { return runGrep(ctx, f.ws, in) }))
+	return tool.WithPreview(t, func(_ context.Context, in grepIn) (protocol.CallPreview, error) {
+		return f.beyond(in.Path, false, func(f *files) (protocol.CallPreview, error) { return previewPath(f.ws, in.Path), nil })
+	})
 }
 
 // wanted is what a call asks for, and how much of it.

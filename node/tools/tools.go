@@ -32,7 +32,7 @@ func All(ws *workspace.Root, jobs *Jobs) []tool.Tool {
 		return f
 	}
 	return []tool.Tool{
-		bashTool(ws, jobs), processTool(jobs), file().readTool(), file().writeTool(), file().editTool(), globTool(ws), grepTool(ws),
+		bashTool(ws, jobs), processTool(jobs), file().readTool(), file().writeTool(), file().editTool(), file().globTool(), file().grepTool(),
 	}
 }
 
