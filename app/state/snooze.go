@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SnoozeFor is how long Not now puts a question off. It comes back earlier when the person opens it.
-const SnoozeFor = 10 * time.Minute
+// SnoozeFor is how long Not now puts a question off.
+const SnoozeFor = protocol.SnoozeFor
 
 // Waiting are the open questions that were not put off.
 func (v View) Waiting() []protocol.Approval {

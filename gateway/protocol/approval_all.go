@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // MaxAnswers is how many questions one call may answer.
 const MaxAnswers = 1000
@@ -77,6 +80,9 @@ func (r ApprovalAnswerAllResult) Won() (n int) {
 
 // MaxSnooze is how long a question can be put off at once, in milliseconds.
 const MaxSnooze = 24 * 60 * 60 * 1000
+
+// SnoozeFor is how long *Not now* puts a question off where nothing else is said. It comes back earlier when the person opens it.
+const SnoozeFor = 10 * time.Minute
 
 // ApprovalSnoozeParams puts open questions off in all windows for a while, in milliseconds from 1 to MaxSnooze; 0 brings them back. Questions that have
 // ended meanwhile are left out.

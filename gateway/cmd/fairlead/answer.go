@@ -55,19 +55,10 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var found []protocol.Approval
-				for _, a := range list.Approvals {
-					if strings.HasPrefix(string(a.ID), ids[0]) {
-						found = append(found, a)
-					}
+				a, err := questionNamed(list.Approvals, ids[0], same)
+				if err != nil {
+					return err
 				}
-				switch {
-				case len(found) == 0:
-					return fmt.Errorf("no open question has the id %s; fairlead approvals list shows them", ids[0])
-				case len(found) > 1 && !(same && len(alike(found, found[0])) == len(found)):
-					return &exitError{code: exitUsage, err: fmt.Errorf("%d questions begin with %s; give more of the id", len(found), ids[0])}
-				}
-				a := found[0]
 				if same {
 					return answerSame(ctx, c, cmd.OutOrStdout(), o.json, alike(list.Approvals, a), protocol.ApprovalAnswerAllParams{
 						Decision: decision,
@@ -103,6 +94,23 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 		cmd.Flags().StringVar(&reason, "reason", "", "why; the agent is told")
 	}
 	return cmd
+}
+
+// questionNamed is the open question whose id begins so. With same there may be several that ask the same.
+func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.Approval, err error) {
+	var found []protocol.Approval
+	for _, q := range open {
+		if strings.HasPrefix(string(q.ID), id) {
+			found = append(found, q)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return a, fmt.Errorf("no open question has the id %s; fairlead approvals list shows them", id)
+	case len(found) > 1 && !(same && len(alike(found, found[0])) == len(found)):
+		return a, &exitError{code: exitUsage, err: fmt.Errorf("%d questions begin with %s; give more of the id", len(found), id)}
+	}
+	return found[0], nil
 }
 
 // alike are the open questions that ask exactly what a does, a first.

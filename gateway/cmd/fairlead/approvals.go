@@ -18,7 +18,7 @@ import (
 func approvalsCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{Use: "approvals", Short: "Answer questions, and see and change the rules"}
 	cmd.AddCommand(approvalsListCommand(o), approvalsAnswerCommand(o, protocol.DecisionAllow), approvalsAnswerCommand(o, protocol.DecisionDeny),
-		approvalsUndoCommand(o), approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditListCommand(o, "audit"), approvalsTestCommand(o))
+		approvalsLaterCommand(o), approvalsUndoCommand(o), approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditListCommand(o, "audit"), approvalsTestCommand(o))
 	return cmd
 }
 

@@ -17,9 +17,6 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// errNotNow says that the person leaves a question open.
-var errNotNow = errors.New("not now")
-
 // question asks the person, or answers as --approve says. When it is answered elsewhere meanwhile, that is told and nothing more is asked.
 func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	t := ch.term
@@ -27,7 +24,11 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		t.answered(a)
 		return nil
 	}
-	if _, again := t.asked[a.ID]; again {
+	if _, again := t.asked[a.ID]; again && !t.comesBack(a) {
+		return nil
+	}
+	if a.Later != 0 && t.approve == "" && t.interactive() {
+		t.putOff(a)
 		return nil
 	}
 	put[protocol.ApprovalID, any](&t.asked, a.ID, nil)
@@ -56,8 +57,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		if answer, elsewhere, err = ch.read(ctx, a, answer); elsewhere {
 			return nil
 		} else if errors.Is(err, errNotNow) {
-			t.note("It stays open: fairlead approvals list shows it, and every window.")
-			return nil
+			return ch.notNow(ctx, a)
 		} else if err != nil {
 			return err
 		}

@@ -60,6 +60,9 @@ func questionBox(a protocol.Approval) string {
 	if a.ExpiresAt > 0 {
 		line("time", time.Until(time.UnixMilli(a.ExpiresAt)).Round(time.Second).String()+" left")
 	}
+	if a.Later > 0 {
+		line("put off", "until "+time.UnixMilli(a.Later).Format("15:04"))
+	}
 	b.WriteString("└\n")
 	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -78,12 +79,16 @@ func TestCommands(t *testing.T) {
 				}
 				ts.Fatalf("nobody asks")
 			},
-			// waiting N: waits until N questions are open; $QUESTION is the first.
+			// waiting N [later]: waits until N questions are open, and put off if so said; $QUESTION is the first.
 			"waiting": func(ts *testscript.TestScript, neg bool, args []string) {
 				var list protocol.ApprovalListResult
 				for range 200 {
 					ts.Check(ts.Exec("fairlead", "approvals", "list", "--json"))
+					list = protocol.ApprovalListResult{}
 					ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
+					if len(args) > 1 {
+						list.Approvals = slices.DeleteFunc(list.Approvals, func(a protocol.Approval) bool { return a.Later == 0 })
+					}
 					if strconv.Itoa(len(list.Approvals)) == args[0] {
 						ts.Setenv("QUESTION", string(list.Approvals[0].ID))
 						return

@@ -22,13 +22,14 @@ type terminal struct {
 
 	editor  *term.Terminal
 	step    int
-	written int                         // bytes of the present step's text that are on the screen
-	denied  bool                        // a call of this run was denied
-	midline bool                        // the cursor is not at the start of a line
-	output  map[protocol.CallID]int64   // bytes of each call's output that are on the screen
-	state   map[protocol.CallID]string  // last state shown of each call
-	notices map[string]struct{}         // notices shown in this run
-	asked   map[protocol.ApprovalID]any // questions put to the person
+	written int                           // bytes of the present step's text that are on the screen
+	denied  bool                          // a call of this run was denied
+	midline bool                          // the cursor is not at the start of a line
+	output  map[protocol.CallID]int64     // bytes of each call's output that are on the screen
+	state   map[protocol.CallID]string    // last state shown of each call
+	notices map[string]struct{}           // notices shown in this run
+	asked   map[protocol.ApprovalID]any   // questions put to the person
+	later   map[protocol.ApprovalID]int64 // until when those that are put off are
 }
 
 func (t *terminal) interactive() bool { return t.in.fd >= 0 && !t.json }
@@ -195,7 +196,9 @@ func (t *terminal) finish(r protocol.RunInfo) error {
 }
 
 func (t *terminal) answered(a protocol.Approval) {
-	if _, mine := t.asked[a.ID]; mine || t.json {
+	_, mine := t.asked[a.ID]
+	_, late := t.later[a.ID]
+	if mine && !late || t.json {
 		return
 	}
 	t.note(fmt.Sprintf("The question was %s by %s.", a.State, a.AnsweredBy))

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// errNotNow says that the person leaves a question open.
+var errNotNow = errors.New("not now")
+
+// approvalsLaterCommand puts a question off, as Not now of the windows does.
+func approvalsLaterCommand(o *options) *cobra.Command {
+	var wait time.Duration
+	var same, now bool
+	cmd := &cobra.Command{
+		Use: "later ID", Args: cobra.ExactArgs(1), Short: "Put a question off, in every window and terminal",
+		Long: `Puts an open question off, as "Not now" of the windows does: it is shown everywhere as put off and comes back by itself. Its own time runs
+on, and it can be answered all the same. ID may be the beginning of an id.`,
+		Example: "  fairlead approvals later 3f --for 1h\n  fairlead approvals later 3f --now",
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			limit := time.Duration(protocol.MaxSnooze) * time.Millisecond
+			if wait < time.Second || wait > limit {
+				return &exitError{code: exitUsage, err: fmt.Errorf("--for is between 1s and %dh", limit/time.Hour)}
+			}
+			if now {
+				wait = 0
+			}
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				list, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				a, err := questionNamed(list.Approvals, ids[0], same)
+				if err != nil {
+					return err
+				}
+				all := []protocol.Approval{a}
+				if same {
+					all = alike(list.Approvals, a)
+				}
+				res, err := putOff(ctx, c.Client, all, wait)
+				switch {
+				case err != nil:
+					return err
+				case o.json:
+					return printJSON(cmd.OutOrStdout(), res)
+				case now:
+					fmt.Fprintf(cmd.OutOrStdout(), "Back: %d.\n", len(all))
+				default:
+					fmt.Fprintf(cmd.OutOrStdout(), "Put off until %s: %d.\n", time.Now().Add(wait).Format("15:04"), len(all))
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().DurationVar(&wait, "for", protocol.SnoozeFor, "how long, at most 24h")
+	cmd.Flags().BoolVar(&now, "now", false, "bring it back")
+	cmd.Flags().BoolVar(&same, "same", false, "put off every open question that asks exactly the same, too")
+	return cmd
+}
+
+// putOff puts questions off for a while; 0 brings them back.
+func putOff(ctx context.Context, c *client.Client, list []protocol.Approval, wait time.Duration) (protocol.OK, error) {
+	p := protocol.ApprovalSnoozeParams{For: wait.Milliseconds()}
+	for _, a := range list {
+		p.IDs = append(p.IDs, a.ID)
+	}
+	return client.Call(ctx, c, protocol.ApprovalSnooze, p)
+}
+
+// notNow puts a question off that this terminal asked, with those that it was to be answered with.
+func (ch *chat) notNow(ctx context.Context, a protocol.Approval) error {
+	list := ch.same
+	if len(list) == 0 {
+		list = []protocol.Approval{a}
+	}
+	for _, q := range list {
+		put[protocol.ApprovalID, any](&ch.term.asked, q.ID, nil)
+	}
+	_, err := putOff(ctx, ch.c.Client, list, protocol.SnoozeFor)
+	if errors.Is(err, protocol.ErrNotFound) {
+		return nil // it has ended: its change follows
+	}
+	return err
+}
+
+// putOff tells that a question is put off, once; it is asked when it comes back.
+func (t *terminal) putOff(a protocol.Approval) {
+	put[protocol.ApprovalID, any](&t.asked, a.ID, nil)
+	put(&t.later, a.ID, a.Later)
+	t.note("Put off until " + time.UnixMilli(a.Later).Format("15:04") + ". It can be answered all the same: fairlead approvals allow or deny " + string(a.ID) + ".")
+}
+
+// comesBack reports whether a question that was put off is to be asked again, and notes that one is put off now.
+func (t *terminal) comesBack(a protocol.Approval) bool {
+	was, late := t.later[a.ID]
+	switch {
+	case late && a.Later == 0:
+		delete(t.later, a.ID)
+		delete(t.asked, a.ID)
+		return true
+	case a.Later != 0 && a.Later != was && t.interactive() && t.approve == "":
+		t.putOff(a)
+	}
+	return false
+}
