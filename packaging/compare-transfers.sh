@@ -2,9 +2,10 @@
 # packaging/compare-transfers.sh [ROUNDS [CROC]]
 #
 # Moves files from a machine through a gateway to another machine, over loopback and TLS, beside scp over two hops and croc through its own relay, by turns in
-# one run: 1 GiB (SIZE, in MiB), and 10,000 files of 4 KiB. Then times tool calls beside ten transfers. Gateway and machines are the built programs, each a
-# process of its own, with a paired key; the referee's sshd and relay run with their own keys, ports and folders, and end with the script. `make headless`
-# first. Needs openssh-server; without it, and without a croc (the program CROC), that part is left out.
+# one run: 1 GiB (SIZE, in MiB), and 10,000 files of 4 KiB, those without croc, whose 9.6.4 breaks off after some thousand. Then times tool calls beside ten
+# transfers. Gateway and machines are the built programs, each a process of its own, with a paired key; the referee's sshd and relay run with their own keys,
+# ports and folders, and end with the script. `make headless` first. Needs openssh-server; without it, and without a croc (the program CROC), that part is
+# left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-3}
@@ -139,7 +140,7 @@ for _ in $(seq "$rounds"); do
     run fairlead $file "${ours[@]}"
     [ -z "$ssh" ] || run scp_through $file "$sshdpid"
     [ -z "$ssh" ] || run scp_twice $file "$sshdpid"
-    [ -z "$croc" ] || run croc_relay $file "$relaypid"
+    [ -z "$croc" ] || [ $file = many ] || run croc_relay $file "$relaypid"
   done
 done
 
