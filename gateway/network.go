@@ -132,7 +132,7 @@ func (n *network) start(ctx context.Context, listen string, discovery bool, done
 	n.pin, n.port, n.bound = pin, at.Port, at.IP
 	n.mu.Unlock()
 	n.set(true, "")
-	secured := tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}})
+	secured := tls.NewListener(trust.PileListener{Listener: l}, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}})
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer l.Close()

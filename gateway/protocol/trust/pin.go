@@ -100,7 +100,7 @@ func dialOne(ctx context.Context, address string, pin Pin) (*tls.Conn, Pin, erro
 		return nil, "", protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", address, err))
 	}
 	var have Pin
-	conn := tls.Client(raw, &tls.Config{
+	conn := tls.Client(NewPile(raw), &tls.Config{
 		MinVersion:         tls.VersionTLS13,
 		InsecureSkipVerify: true, // the pin is the check: no authority vouches for a gateway in a living room
 		VerifyConnection: func(state tls.ConnectionState) error {

@@ -4,6 +4,8 @@ package wire
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -43,11 +45,29 @@ type Writer struct {
 	queued atomic.Int64  // frames given to the queue and not written yet
 	turn   chan struct{} // holds one token while nobody writes
 	over   chan struct{} // closed when Run has ended
+	pile   pile          // nil without TLS
+}
+
+// pile is what TLS writes to, when it can hold the records of a frame until all are there.
+type pile interface {
+	Hold()
+	Release() error
+}
+
+// record is the most that TLS writes at once.
+const record = 16 << 10
+
+func pileOf(ws *websocket.Conn) pile {
+	if t, ok := ws.NetConn().(*tls.Conn); ok {
+		p, _ := t.NetConn().(pile)
+		return p
+	}
+	return nil
 }
 
 // NewWriter makes the writer of a connection.
 func NewWriter(ws *websocket.Conn) *Writer {
-	w := &Writer{ws: ws, queue: make(chan frame, 64), bulk: make(chan frame, maxBulk), turn: make(chan struct{}, 1), over: make(chan struct{})}
+	w := &Writer{ws: ws, queue: make(chan frame, 64), bulk: make(chan frame, maxBulk), turn: make(chan struct{}, 1), over: make(chan struct{}), pile: pileOf(ws)}
 	w.turn <- struct{}{}
 	return w
 }
@@ -196,7 +216,17 @@ const closeLimit = 2 * time.Second
 
 func (w *Writer) write(text []byte) error {
 	w.ws.SetWriteDeadline(time.Now().Add(WriteLimit + time.Duration(len(text)/SlowRate)*time.Second))
-	return w.ws.WriteMessage(websocket.TextMessage, text)
+	return w.message(websocket.TextMessage, text)
+}
+
+// message writes a frame, in one piece also when it is several records.
+func (w *Writer) message(kind int, data []byte) error {
+	if w.pile == nil || len(data) < record {
+		return w.ws.WriteMessage(kind, data)
+	}
+	w.pile.Hold()
+	err := w.ws.WriteMessage(kind, data)
+	return errors.Join(err, w.pile.Release())
 }
 
 func (w *Writer) writeBulk(f frame) error {
@@ -204,5 +234,5 @@ func (w *Writer) writeBulk(f frame) error {
 		return w.write(f.text)
 	}
 	w.ws.SetWriteDeadline(time.Now().Add(WriteLimit + time.Duration(len(f.binary)/SlowRate)*time.Second))
-	return w.ws.WriteMessage(websocket.BinaryMessage, f.binary)
+	return w.message(websocket.BinaryMessage, f.binary)
 }

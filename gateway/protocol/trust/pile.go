@@ -1,0 +1,87 @@
+package trust
+
+import (
+	"bufio"
+	"net"
+	"sync"
+)
+
+const (
+	// pileRead is how many bytes are read at once, pileWrite how many are written.
+	pileRead  = 64 << 10
+	pileWrite = 288 << 10
+)
+
+// Pile is a connection below TLS, whose records of 16 KiB would each be a write and a read of their own. It reads as much as is there, and what is written
+// between Hold and Release goes out together.
+type Pile struct {
+	net.Conn
+	r *bufio.Reader
+
+	mu   sync.Mutex // guards what follows, and orders what is written
+	held []byte     // nil: what is written goes out at once
+}
+
+var piles = sync.Pool{New: func() any { b := make([]byte, 0, pileWrite); return &b }}
+
+// NewPile owns the connection from now on.
+func NewPile(c net.Conn) *Pile { return &Pile{Conn: c, r: bufio.NewReaderSize(c, pileRead)} }
+
+func (p *Pile) Read(b []byte) (int, error) { return p.r.Read(b) }
+
+func (p *Pile) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held == nil {
+		return p.Conn.Write(b)
+	}
+	if len(p.held)+len(b) > cap(p.held) {
+		if err := p.flushLocked(); err != nil {
+			return 0, err
+		}
+	}
+	if len(b) > cap(p.held) {
+		return p.Conn.Write(b)
+	}
+	p.held = append(p.held, b...)
+	return len(b), nil
+}
+
+func (p *Pile) flushLocked() error {
+	if len(p.held) == 0 {
+		return nil
+	}
+	_, err := p.Conn.Write(p.held)
+	p.held = p.held[:0]
+	return err
+}
+
+// Hold keeps what is written until Release, which the same goroutine calls soon.
+func (p *Pile) Hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = *piles.Get().(*[]byte)
+}
+
+// Release sends what was written since Hold. It blocks while the peer is slow, up to the connection's write deadline.
+func (p *Pile) Release() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.flushLocked()
+	b := p.held
+	p.held = nil
+	piles.Put(&b)
+	return err
+}
+
+// PileListener makes a [Pile] of every connection that is accepted.
+type PileListener struct{ net.Listener }
+
+// Accept waits for a connection.
+func (l PileListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return NewPile(c), nil
+}

@@ -1,0 +1,141 @@
+package trust
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"math/big"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// counted counts what the system is asked for.
+type counted struct {
+	net.Conn
+	reads, writes atomic.Int64
+}
+
+func (c *counted) Read(b []byte) (int, error)  { c.reads.Add(1); return c.Conn.Read(b) }
+func (c *counted) Write(b []byte) (int, error) { c.writes.Add(1); return c.Conn.Write(b) }
+
+// piled is a TLS connection with a pile at either end.
+func piled(t *testing.T) (near, far *tls.Conn, below, under *counted) {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		c, err := PileListener{l}.Accept()
+		if err != nil {
+			t.Error(err)
+		}
+		accepted <- c
+	}()
+	raw, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	below = &counted{Conn: raw}
+	near = tls.Client(NewPile(below), &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13})
+	p := (<-accepted).(*Pile)
+	under = &counted{Conn: p.Conn}
+	p.Conn = under
+	p.r.Reset(under)
+	far = tls.Server(p, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}})
+	t.Cleanup(func() { near.Close(); far.Close() })
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := far.Handshake(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := near.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	return near, far, below, under
+}
+
+func TestRecordsOfAFrameAreOneWrite(t *testing.T) {
+	near, far, below, under := piled(t)
+	frame := make([]byte, 256<<10)
+	rand.Read(frame)
+	const frames = 20
+	pile := near.NetConn().(*Pile)
+	before, read := below.writes.Load(), under.reads.Load()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range frames {
+			pile.Hold()
+			_, err := near.Write(frame)
+			if release := pile.Release(); err != nil || release != nil {
+				t.Error(err, release)
+				return
+			}
+		}
+	})
+	got := make([]byte, len(frame))
+	for range frames {
+		if _, err := io.ReadFull(far, got); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, frame) {
+			t.Fatal("other bytes arrived")
+		}
+	}
+	wg.Wait()
+	if n := below.writes.Load() - before; n != frames {
+		t.Errorf("%d frames took %d writes", frames, n)
+	}
+	if n := under.reads.Load() - read; n > frames*14 { // 17 records each, whatever their neighbours
+		t.Errorf("%d frames took %d reads", frames, n)
+	}
+}
+
+func TestWhatIsNotHeldGoesOutAtOnce(t *testing.T) {
+	near, far, _, _ := piled(t)
+	pile := near.NetConn().(*Pile)
+	big := make([]byte, 3*pileWrite) // more than is ever held
+	rand.Read(big)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		pile.Hold()
+		near.Write(big)
+		if err := pile.Release(); err != nil {
+			t.Error(err)
+		}
+		near.Write([]byte("after"))
+	})
+	got := make([]byte, len(big)+len("after"))
+	far.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.ReadFull(far, got); err != nil || !bytes.Equal(got[:len(big)], big) || string(got[len(big):]) != "after" {
+		t.Errorf("%v", err)
+	}
+	wg.Wait()
+	near.NetConn().Close()
+	pile.Hold()
+	if _, err := near.Write([]byte("lost")); err == nil {
+		err = pile.Release()
+		if err == nil {
+			t.Error("what was held is lost without a word")
+		}
+	}
+}
