@@ -1,21 +1,15 @@
 package channel
 
 import (
-	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -190,121 +184,4 @@ func (h *Hub) label(ctx context.Context, chat protocol.SessionKey, in protocol.C
 	if _, err := h.sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
 		slog.Warn("A chat was not named", "session", chat, "err", err)
 	}
-}
-
-// compose makes the text for the agent: an envelope that says when, where and by whom, what was written, and what came with it (gsv interop
-// notes 10.1, which leave the reply, the place and the message's own time out). why has the reasons for which files did not come, by their place.
-func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.ChannelInboundParams, why map[int]string) (string, []protocol.Attachment) {
-	m := in.Message
-	at := time.Now()
-	if sent := time.UnixMilli(m.Timestamp); m.Timestamp > 0 && sent.Before(at.Add(5*time.Minute)) {
-		at = sent
-	}
-	zone, err := time.LoadLocation(cfg.UserTimezone)
-	if err != nil {
-		zone = time.UTC
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "[%s · %s", in.Channel, at.In(zone).Format("3:04 PM MST"))
-	if in.Peer.Kind != protocol.PeerDM {
-		who := in.Peer.ID
-		if s := in.Sender; s != nil {
-			who = cmp.Or(s.Name, s.Handle, s.ID, who)
-		}
-		fmt.Fprintf(&b, " · %s", inBrackets(who))
-	}
-	b.WriteString("]")
-	if m.ReplyToText != "" {
-		fmt.Fprintf(&b, "\n[in reply to: %s]", inBrackets(clip(m.ReplyToText, maxQuote)))
-	}
-	if text := strings.TrimSpace(m.Text); text != "" {
-		if len(text) > maxText {
-			text = strings.ToValidUTF8(text[:maxText], "") + fmt.Sprintf("\n[the message is longer; %d bytes are left out]", len(text)-maxText)
-		}
-		sep := " "
-		if m.ReplyToText != "" {
-			sep = "\n"
-		}
-		b.WriteString(sep + text)
-	}
-	if l := m.Location; l != nil {
-		fmt.Fprintf(&b, "\n[location: %.6f, %.6f", l.Lat, l.Lon)
-		if l.Name != "" {
-			fmt.Fprintf(&b, ", %s", inBrackets(clip(l.Name, 200)))
-		}
-		b.WriteString("]")
-	}
-	var images []protocol.Attachment
-	for i, f := range m.Media {
-		line, image := h.media(agent, f, why[i])
-		if image != nil {
-			images = append(images, *image)
-		}
-		b.WriteString("\n" + line)
-	}
-	return b.String(), images
-}
-
-// quotedSetting is what would set something for the message, were it not part of what somebody else wrote.
-var quotedSetting = regexp.MustCompile(`((?:^|\s)/)(\w+:)`)
-
-// inBrackets makes a text that somebody chose fit into one line between brackets, where it sets nothing.
-func inBrackets(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	s = quotedSetting.ReplaceAllString(s, "$1 $2")
-	return strings.NewReplacer("[", "(", "]", ")").Replace(s)
-}
-
-var fileName = regexp.MustCompile(`[^A-Za-z0-9._ -]+`)
-
-// media says what a file is, gives images to the model, and keeps any other file in the agent's workspace. What is only named by an address
-// was not fetched, because the address is somebody else's choice, or for the reason why.
-func (h *Hub) media(agent protocol.AgentID, f protocol.Media, why string) (line string, image *protocol.Attachment) {
-	kind := f.Type
-	if !slices.Contains([]string{"image", "audio", "video", "document"}, kind) {
-		kind = "document"
-	}
-	what := kind
-	if f.Filename != "" {
-		what += " " + inBrackets(clip(f.Filename, 120))
-	}
-	if f.MimeType != "" {
-		what += ", " + inBrackets(clip(f.MimeType, 80))
-	}
-	if f.Duration > 0 {
-		what += fmt.Sprintf(", %.0f s", f.Duration)
-	}
-	if f.Transcription != "" {
-		return fmt.Sprintf("[%s, transcribed: %s]", what, inBrackets(clip(f.Transcription, 20_000))), nil
-	}
-	if f.Data == "" {
-		if f.URL != "" {
-			if why != "" {
-				why = ": " + inBrackets(why)
-			}
-			return fmt.Sprintf("[%s, at %s; it was not fetched%s]", what, inBrackets(clip(f.URL, 500)), why), nil
-		}
-		return fmt.Sprintf("[%s, without its content]", what), nil
-	}
-	data, err := base64.StdEncoding.DecodeString(f.Data)
-	switch {
-	case err != nil:
-		return fmt.Sprintf("[%s, which could not be read: it is not base64]", what), nil
-	case len(data) > maxFile:
-		return fmt.Sprintf("[%s, too large with %d MB; at most %d]", what, len(data)>>20, maxFile>>20), nil
-	}
-	if detected := http.DetectContentType(data); strings.HasPrefix(detected, "image/") {
-		return "[" + what + "]", &protocol.Attachment{Filename: f.Filename, MimeType: detected, Data: f.Data}
-	}
-	name := strings.Trim(fileName.ReplaceAllString(path.Base(strings.ReplaceAll(f.Filename, "\\", "/")), "_"), ". ")
-	if len(name) > 80 {
-		name = name[len(name)-80:]
-	}
-	name = fmt.Sprintf("inbox/%s-%s", time.Now().UTC().Format("20060102-150405.000"), cmp.Or(name, kind))
-	kept, err := h.o.Files.Write(agent, name, data)
-	if err != nil {
-		slog.Warn("A file that came over a channel was not kept", "err", err)
-		return fmt.Sprintf("[%s, which could not be kept]", what), nil
-	}
-	return fmt.Sprintf("[%s, %d bytes, kept in your workspace as %s]", what, len(data), kept), nil
 }

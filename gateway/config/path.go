@@ -5,12 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -203,97 +199,9 @@ func bounds(tag reflect.StructTag) string {
 	return " from " + lo + " to " + hi
 }
 
-func validate(path string, v reflect.Value, tag reflect.StructTag) error {
-	f := field{typ: v.Type(), tag: tag}
-	switch v.Kind() {
-	case reflect.Int, reflect.Int64, reflect.Float64:
-		n := 0.0
-		if v.CanInt() {
-			n = float64(v.Int())
-		} else {
-			n = v.Float()
-		}
-		if lo, err := strconv.ParseFloat(tag.Get("min"), 64); err == nil && n < lo {
-			return bad("%s must be %s, not %v", path, describe(f), v)
-		}
-		if hi, err := strconv.ParseFloat(tag.Get("max"), 64); err == nil && n > hi {
-			return bad("%s must be %s, not %v", path, describe(f), v)
-		}
-	case reflect.String:
-		if one, ok := tag.Lookup("oneof"); ok && !slices.Contains(strings.Split(one, ","), v.String()) {
-			return bad("%s must be %s, not %q", path, describe(f), v)
-		}
-		if tag.Get("url") != "" && v.String() != "" {
-			if u, err := url.Parse(v.String()); err == nil && u.User != nil {
-				return bad("%s must not hold a name or password: it is shown to everyone who may read the configuration", path)
-			} else if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-				return bad("%s must be an address such as http://127.0.0.1:1234/v1, not %q", path, v)
-			}
-		}
-	case reflect.Pointer:
-		if !v.IsNil() {
-			return validate(path, v.Elem(), tag)
-		}
-		return nil
-	case reflect.Struct:
-		for i := range v.NumField() {
-			sf := v.Type().Field(i)
-			name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
-			if err := validate(join(path, name), v.Field(i), sf.Tag); err != nil {
-				return err
-			}
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			if err := validate(fmt.Sprintf("%s.%d", path, i), v.Index(i), ""); err != nil {
-				return err
-			}
-		}
-	case reflect.Map:
-		for it := v.MapRange(); it.Next(); {
-			if err := validate(path+"."+it.Key().String(), it.Value(), ""); err != nil {
-				return err
-			}
-		}
-	}
-	return special(path, v)
-}
-
 func join(path, name string) string {
 	if path == "" {
 		return name
 	}
 	return path + "." + name
-}
-
-// special checks what no tag can say.
-func special(path string, v reflect.Value) error {
-	switch {
-	case path == "userTimezone":
-		if _, err := time.LoadLocation(v.String()); err != nil || v.String() == "" {
-			return bad("userTimezone must be a name such as Europe/Berlin, not %q", v)
-		}
-	case v.Type() == reflect.TypeFor[protocol.ResetPolicy]():
-		return CheckResetPolicy(path, v.Interface().(protocol.ResetPolicy))
-	case path == "model.provider" || path == "model.id":
-		if strings.TrimSpace(v.String()) == "" {
-			return bad("%s must not be empty", path)
-		}
-	}
-	return nil
-}
-
-var resetModes = []string{"manual", "daily", "idle"}
-
-// CheckResetPolicy reports what is wrong with a policy, as a protocol.ErrBadRequest.
-func CheckResetPolicy(path string, p protocol.ResetPolicy) error {
-	switch {
-	case !slices.Contains(resetModes, p.Mode):
-		return bad("%s.mode must be one of manual, daily, idle, not %q", path, p.Mode)
-	case p.AtHour != nil && (*p.AtHour < 0 || *p.AtHour > 23):
-		return bad("%s.atHour must be a whole number from 0 to 23, not %d", path, *p.AtHour)
-	case p.IdleMinutes != nil && *p.IdleMinutes < 0:
-		return bad("%s.idleMinutes must not be negative, it is %d", path, *p.IdleMinutes)
-	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -202,108 +201,4 @@ func (h *Hub) remember(ctx context.Context, info protocol.NodeInfo) {
 	if err := h.persist.PutNode(ctx, info); err != nil {
 		slog.Warn("A machine could not be remembered", "node", info.ID, "err", err)
 	}
-}
-
-// Nodes lists all known machines: online ones first, then by id.
-func (h *Hub) Nodes() []protocol.NodeInfo {
-	h.mu.Lock()
-	list := make([]protocol.NodeInfo, 0, len(h.nodes))
-	for _, n := range h.nodes {
-		list = append(list, n.info)
-	}
-	h.mu.Unlock()
-	slices.SortFunc(list, func(a, b protocol.NodeInfo) int {
-		if a.Online != b.Online {
-			if a.Online {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(string(a.ID), string(b.ID))
-	})
-	return list
-}
-
-// Pick finds the machine that a request for logs means: the one it names, or the only one that is connected (gsv interop notes, logs.get).
-func (h *Hub) Pick(id protocol.NodeID) (protocol.NodeID, error) {
-	if id != "" {
-		return id, nil
-	}
-	for _, n := range h.Nodes() {
-		switch {
-		case !n.Online:
-		case id == "":
-			id = n.ID
-		default:
-			return "", protocol.ErrBadRequest.With("nodeId required when multiple nodes are connected")
-		}
-	}
-	if id == "" {
-		return "", protocol.ErrUnavailable.With("No nodes connected")
-	}
-	return id, nil
-}
-
-// Node returns one machine.
-func (h *Hub) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	n := h.nodes[id]
-	if n == nil {
-		return protocol.NodeInfo{}, false
-	}
-	return n.info, true
-}
-
-// Tools lists the tools of the connected nodes under their full names: nodes sorted by id, each one's tools in the order it
-// gave them.
-func (h *Hub) Tools() []protocol.ToolSpec {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	ids := make([]protocol.NodeID, 0, len(h.nodes))
-	for id, n := range h.nodes {
-		if n.link != nil {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	list := []protocol.ToolSpec{}
-	for _, id := range ids {
-		for _, t := range h.nodes[id].tools {
-			if slices.Contains(h.nodes[id].info.Held, t.Name) {
-				continue
-			}
-			t.Name = string(protocol.NewToolName(id, t.Name))
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
-// Lookup finds the node that provides a tool, and the tool under its bare name. A tool that nobody has is protocol.ErrNotFound, one of a
-// machine that is offline protocol.ErrUnavailable; the texts are the original's.
-func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
-	unknown := protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name))
-	id, tool, ok := name.Split()
-	if !ok {
-		return "", protocol.ToolSpec{}, unknown
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	n := h.nodes[id]
-	switch {
-	case n == nil:
-		return "", protocol.ToolSpec{}, unknown
-	case n.link == nil:
-		return id, protocol.ToolSpec{}, protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", id))
-	}
-	for _, t := range n.tools {
-		if t.Name == tool && slices.Contains(n.info.Held, tool) {
-			return id, protocol.ToolSpec{}, protocol.ErrForbidden.With(fmt.Sprintf("%s waits for the person: %s offers more than when it was paired", name, id))
-		}
-		if t.Name == tool {
-			return id, t, nil
-		}
-	}
-	return "", protocol.ToolSpec{}, unknown
 }
