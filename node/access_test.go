@@ -171,6 +171,11 @@ func TestOwnDataIsNeverOfferedAndKeysCarryAWarning(t *testing.T) {
 		"echo x | tee ~/notes/a >/dev/null":       1,
 		"dd if=/dev/zero of=" + user + "/notes/a": 1,
 		"touch $HOME/notes/a":                     0, // made up as it runs
+		"cd ~/notes && touch a":                   1,
+		"cd ~/.ssh && ls":                         1, // to read
+		"cd " + own + " && touch x":               0,
+		"X=" + user + "/notes; touch $X/a":        1,
+		"X=" + own + "; touch $X/a":               0,
 		"curl https://example.org/notes/a":        0,
 	} {
 		if p := n.previewOf(t, "Bash", arguments(t, map[string]any{"command": command})); len(p.Folders) != want {

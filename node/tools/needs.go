@@ -27,8 +27,8 @@ var onlyRead = map[string]bool{
 // copies are programs whose last path is where they write, and whose others they read.
 var copies = map[string]bool{"cp": true, "install": true, "ln": true, "rsync": true, "scp": true}
 
-// needs lists the folders outside what a command may use that its words and redirections name, each with the most that is done there. It is an offer
-// to the person, not a promise: what the shell or a program makes up as it runs is not in it, and stays shut.
+// needs lists the folders outside what a command may use that its words and redirections surely name (see [reach]), each with the most that is done there.
+// It is an offer to the person, not a promise: what the shell or a program makes up as it runs is not in it, and stays shut.
 func (t *Jobs) needs(ws *workspace.Root, command, dir string) []protocol.FolderAccess {
 	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || !t.opts.Box.Report().KeepsFiles() {
 		return nil // nothing is shut
@@ -38,8 +38,8 @@ func (t *Jobs) needs(ws *workspace.Root, command, dir string) []protocol.FolderA
 		return nil
 	}
 	var list []protocol.FolderAccess
-	add := func(path string, write bool) {
-		if path = t.named(path, dir); path == "" || path == os.DevNull || strings.HasPrefix(path, "/dev/") {
+	newReach(dir, t.named, func(path string, write bool) {
+		if path == "" || path == os.DevNull || strings.HasPrefix(path, "/dev/") {
 			return
 		}
 		f, ok := t.shut(ws, path, write)
@@ -53,33 +53,14 @@ func (t *Jobs) needs(ws *workspace.Root, command, dir string) []protocol.FolderA
 		case len(list) < maxFolders:
 			list = append(list, f)
 		}
-	}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Redirect:
-			switch n.Op {
-			case syntax.RdrIn, syntax.RdrInOut:
-				add(plain(n.Word), n.Op == syntax.RdrInOut)
-			case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.AppAll:
-				add(plain(n.Word), true)
-			}
-		case *syntax.CallExpr:
-			words(n.Args, add)
-		}
-		return true
-	})
+	}).file(file)
 	return list
 }
 
-// words names the paths among a command's words.
-func words(args []*syntax.Word, add func(path string, write bool)) {
-	if len(args) == 0 {
-		return
-	}
-	name := filepath.Base(plain(args[0]))
+// pathsOf names the paths among a command's words.
+func pathsOf(name string, args []string, add func(path string, write bool)) {
 	var paths []string
-	for _, w := range args[1:] {
-		text := plain(w)
+	for _, text := range args {
 		if _, value, ok := strings.Cut(text, "="); ok && (strings.HasPrefix(text, "-") || strings.HasPrefix(text, "of=")) {
 			text = value // --output=FILE, of=FILE
 		} else if strings.HasPrefix(text, "-") {
