@@ -196,8 +196,8 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	receive := protocol.TransferReceive{TransferID: r.dst.id, Path: path, Size: size, Mime: meta.Mime}
 	if r.stream {
 		receive.Stream = a.terms(t)
-		if send.Stream.Peer != nil {
-			receive.Stream.Peer = meta.Peer
+		if send.Stream.Peer != nil && meta.Peer != nil {
+			receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin}
 		}
 	} else if r.dst.ours {
 		receive.Conflict = t.Conflict

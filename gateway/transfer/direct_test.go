@@ -199,7 +199,8 @@ func TestADirectTransferRestsAndGoesOn(t *testing.T) {
 		rest func(protocol.Transfer)
 	}{
 		{"paused", func(tr protocol.Transfer) {
-			if now, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID}); err != nil || now.State != protocol.TransferPaused {
+			now, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID})
+			if err != nil || now.State != protocol.TransferPaused {
 				t.Fatalf("%+v, %v", now, err)
 			}
 			if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
@@ -253,12 +254,14 @@ func TestOneInTheMiddleGetsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1)}, &x509.Certificate{SerialNumber: big.NewInt(1)}, key.Public(), key)
+	form := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der, err := x509.CreateCertificate(rand.Reader, form, form, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	middle, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
-		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, ClientAuth: tls.RequestClientCert, NextProtos: []string{"fairlead-transfer"},
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, ClientAuth: tls.RequestClientCert,
+		NextProtos: []string{"fairlead-transfer"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -162,8 +162,8 @@ func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
 	}
 }
 
-// TestOneInTheMiddleWithItsOwnCertificateLearnsNothing has every word of both ends pass through a third machine that knows the addresses, the pins and,
-// more than any could, the token.
+// TestOneInTheMiddleWithItsOwnCertificateLearnsNothing has every word of both ends pass through a third machine that knows the addresses, the pins
+// and, more than any could, the token.
 func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 	call, l := pairOf(t)
 	ended := accepting(t, l)

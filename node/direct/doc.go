@@ -1,5 +1,5 @@
-// Package direct connects two machines for one transfer without the gateway between them (issue 6; an extension between our own ends). What moves over
-// the connection is package stream's, as through the gateway.
+// Package direct connects two machines for one transfer without the gateway between them (issue 6; an extension between our own ends). What moves
+// over the connection is package stream's, as through the gateway.
 //
 // The gateway stays in charge: it alone says that a transfer runs, tells each end of the other one, hears of the progress, and stops both. A machine
 // that lost its gateway stops as well.
@@ -10,12 +10,12 @@
 //   - The destination listens only for a transfer that it has accepted, on the addresses of its own private networks and never on all of them, on
 //     ports that the system chooses, until the source has come or 30 seconds are over. Whoever comes from another network is hung up on.
 //   - The source connects only into private networks that it is on itself, and to no port below 1024: a gateway cannot have it look around elsewhere.
-//   - TLS 1.3, no resumption. Both ends show a certificate whose key is made for this one attempt and known by its SHA-256, which each learns over its
-//     own authenticated connection to the gateway. The devices' long-lived keys are not used: nothing that is learned here is worth anything
+//   - TLS 1.3, no resumption. Both ends show a certificate whose key is made for this one attempt and known by its SHA-256, which each learns over
+//     its own authenticated connection to the gateway. The devices' long-lived keys are not used: nothing that is learned here is worth anything
 //     elsewhere, and machines that are not paired but share a token can do it too.
-//   - Over that the source proves that it has a token of this transfer, and the destination answers in kind: an HMAC over what only the two ends of this TLS
-//     session know (RFC 9266) and the transfer's id. The token itself goes over no direct connection, and what is overheard or passed on is worth nothing
-//     in another session. The first proof is the last that is taken.
+//   - Over that the source proves that it has a token of this transfer, and the destination answers in kind: an HMAC over what only the two ends of
+//     this TLS session know (RFC 9266) and the transfer's id. The token itself goes over no direct connection, and what is overheard or passed on is
+//     worth nothing in another session. The first proof is the last that is taken.
 //
 // The gateway could lie about the pins and sit between the two. It sees every byte of a transfer through itself anyway: a direct connection takes
 // nothing away from it that it has to be kept from.

@@ -1,11 +1,16 @@
 // Package stream is what the two ends of a transfer do, wherever they are: a node, the gateway's own workspace, a window or the command line.
 //
-// [Ends] serves the lifecycle of seed 004 (transfer.send, meta, receive, accept, start, complete, end, done). With a peer that knows only the seed one
-// file's bytes travel in binary frames. Between our own ends the frames carry records instead (extension, [protocol.TransferStream]): a [Sender] walks
-// files and folders, a [Receiver] writes them, and they speak to each other through the gateway, which relays frames in both directions.
+// [Ends] serves the lifecycle of seed 004 (transfer.send, meta, receive, accept, start, complete, end, done). With a peer that knows only the seed
+// one file's bytes travel in binary frames. Between our own ends the frames carry records instead (extension, [protocol.TransferStream]): a [Sender]
+// walks files and folders, a [Receiver] writes them, and they speak to each other through the gateway, which relays frames in both directions.
 //
 // The sender may have at most [Window] bytes under way: the receiver gives back what it has written. Every file is compared by SHA-256 before it gets
-// its name, in one step; until then it is a hidden part file in the same folder, named after the transfer, so that a later attempt goes on where
-// this one was cut. What a sender says is never trusted: names are checked ([CheckName]), everything is made relative to the handle of the chosen folder
+// its name, in one step; until then it is a hidden part file in the same folder, named after the transfer, so that a later attempt goes on where this
+// one was cut. What a sender says is never trusted: names are checked ([CheckName]), everything is made relative to the handle of the chosen folder
 // (os.Root), and folders are never entered through a symbolic link.
+//
+// Where [Direct] connects the two ends, the same records go over that connection in the same frames ([lane]), with a beat every five seconds; an end
+// that is silent for twenty is given up. The destination's last word is a frame of its own: a connection that ends without it has lost something.
+// Then each end says so in a record through the gateway, waits for the other's, and a fresh [Sender] and [Receiver] go on there as a later attempt
+// would: from the part files, by their hashes. Nothing has to be counted or sent again to know what was lost on the way.
 package stream
