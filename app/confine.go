@@ -6,7 +6,6 @@ import (
 
 	"fairlead/app/settings"
 	"fairlead/node"
-	"fairlead/node/direct"
 	"fairlead/node/workspace"
 )
 
@@ -22,9 +21,6 @@ func (c confined) parse() (node.Confinement, error) {
 // setConfinement lets the node of this computer reach that far, now and after the next start. When it cannot, all stays as it was.
 func (b *backend) setConfinement(c confined) error {
 	if _, err := c.parse(); err != nil {
-		return err
-	}
-	if _, err := direct.Parse(c.Direct); err != nil {
 		return err
 	}
 	for _, text := range c.Grants {
@@ -47,7 +43,7 @@ func (b *backend) setConfinement(c confined) error {
 
 func (l local) Confinement() settings.Confinement {
 	c := l.b.prefs.get().Confine
-	out := settings.Confinement{Disk: c.Disk, Mode: c.Mode, Network: c.Network, Direct: c.Direct}
+	out := settings.Confinement{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
 	for _, text := range c.Grants {
 		if g, err := workspace.ParseGrant(text); err == nil {
 			out.Folders = append(out.Folders, settings.Folder(g))
@@ -57,7 +53,7 @@ func (l local) Confinement() settings.Confinement {
 }
 
 func (l local) SetConfinement(c settings.Confinement) error {
-	out := confined{Disk: c.Disk, Mode: c.Mode, Network: c.Network, Direct: c.Direct}
+	out := confined{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
 	for _, f := range c.Folders {
 		text := f.Dir + ":rw" // said always: a folder's name may end in :ro
 		if f.ReadOnly {

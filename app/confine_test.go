@@ -87,20 +87,20 @@ func TestConfinementIsRememberedAndABadOneChangesNothing(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	want := settings.Confinement{Mode: "read-only", Network: "ask", Direct: "lan", Folders: []settings.Folder{{Dir: dir}, {Dir: t.TempDir(), ReadOnly: true}}}
+	want := settings.Confinement{Mode: "read-only", Network: "ask", Folders: []settings.Folder{{Dir: dir}, {Dir: t.TempDir(), ReadOnly: true}}}
 	if err := l.SetConfinement(want); err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []settings.Confinement{{Mode: "loose"}, {Direct: "wan"}, {Folders: []settings.Folder{{Dir: filepath.Join(dir, "none")}}}} {
+	for _, bad := range []settings.Confinement{{Mode: "loose"}, {Folders: []settings.Folder{{Dir: filepath.Join(dir, "none")}}}} {
 		if err := l.SetConfinement(bad); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
 	}
-	if got := l.Confinement(); got.Mode != want.Mode || got.Network != want.Network || got.Direct != want.Direct || !slices.Equal(got.Folders, want.Folders) {
+	if got := l.Confinement(); got.Mode != want.Mode || got.Network != want.Network || !slices.Equal(got.Folders, want.Folders) {
 		t.Errorf("remembered is %+v", got)
 	}
 	v := await(t, b, "the new confinement", func(v state.View) bool {
-		return online(v) && v.Nodes[0].Direct && v.Nodes[0].Host != nil && v.Nodes[0].Host.Enforcement != nil && v.Nodes[0].Host.Enforcement.Mode == "read-only"
+		return online(v) && v.Nodes[0].Host != nil && v.Nodes[0].Host.Enforcement != nil && v.Nodes[0].Host.Enforcement.Mode == "read-only"
 	})
 	if line := state.ConfinementOf(v.Nodes[0]).Line; strings.Contains(line, "wish") {
 		t.Log("nothing is enforced here: ", line)

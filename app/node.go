@@ -12,7 +12,6 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
-	"fairlead/node/direct"
 )
 
 // localNode is the node of this process. Its workspace can be changed: then another takes its place.
@@ -54,12 +53,8 @@ func (b *backend) startNode(dir string) error {
 	if err != nil {
 		return err
 	}
-	connector, err := direct.Parse(b.prefs.get().Confine.Direct)
-	if err != nil {
-		return err
-	}
 	n, err := node.New(node.Options{
-		ID: protocol.CleanNodeID(host), Workspace: dir, Confine: confine, Direct: connector, Home: b.gw.Home(),
+		ID: protocol.CleanNodeID(host), Workspace: dir, Confine: confine, Home: b.gw.Home(),
 		Dial: b.gw.DialNode(), LogDir: b.gw.LogDir(), Logger: b.log, Version: gateway.Version,
 	})
 	if err != nil {

@@ -44,7 +44,6 @@ type confined struct {
 	Mode    string   `json:"sandbox,omitempty"`
 	Network string   `json:"network,omitempty"`
 	Grants  []string `json:"grants,omitempty"` // DIR or DIR:ro; never changed in place
-	Direct  string   `json:"direct,omitempty"` // whether files go straight to other machines: off or lan
 }
 
 // prefs holds what is remembered and writes it to a file in the background. It is safe for use by many goroutines.

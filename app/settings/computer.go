@@ -17,13 +17,12 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Confinement is how far the agent, and what goes to and from other machines, reaches on this computer.
+// Confinement is how far the agent reaches on this computer.
 type Confinement struct {
 	Disk    bool   // the file tools may use every path
 	Mode    string // of commands: read-only, workspace-write or full; empty is workspace-write
 	Network string // of commands: blocked, ask or allowed; empty is blocked
 	Folders []Folder
-	Direct  string // whether files go straight between this computer and others: off or lan; empty is off
 }
 
 // Folder is one outside the workspace that the agent may use as well.
@@ -35,7 +34,6 @@ type Folder struct {
 var (
 	reaches   = []choice[bool]{{"Workspace and allowed folders", false}, {"Whole disk", true}}
 	sandboxes = []choice[string]{{"Read only", "read-only"}, {"Write in the workspace", "workspace-write"}, {"Full access", "full"}}
-	routes    = []choice[string]{{"Through the gateway", "off"}, {"Straight, on private networks", "lan"}}
 	networks  = []choice[string]{{"Blocked", "blocked"}, {"Ask each time", "ask"}, {"Allowed", "allowed"}}
 )
 
@@ -64,9 +62,7 @@ func (p *Page) computer() fyne.CanvasObject {
 	reach, setReach := pick(reaches, func(disk bool) { next := c.now; next.Disk = disk; c.set(next) })
 	mode, setMode := pick(sandboxes, func(m string) { next := c.now; next.Mode = m; c.set(next) })
 	network, setNetwork := pick(networks, func(n string) { next := c.now; next.Network = n; c.set(next) })
-	route, setRoute := pick(routes, func(r string) { next := c.now; next.Direct = r; c.set(next) })
 	c.redraw = func() {
-		setRoute(cmp.Or(c.now.Direct, "off"))
 		setReach(c.now.Disk)
 		setMode(cmp.Or(c.now.Mode, "workspace-write"))
 		setNetwork(cmp.Or(c.now.Network, "blocked"))
@@ -79,7 +75,6 @@ func (p *Page) computer() fyne.CanvasObject {
 		section("The agent's files", reach, muted("What the agent's tools may open, read and change.")),
 		section("Commands may change", mode, muted("A command of the agent may write here, and nowhere else. With Read only, the agent's tools and transfers change nothing on this computer either.")),
 		section("Network for commands", network, c.said),
-		section("Files to and from other machines", route, muted("Straight is faster. It needs the same setting on the other machine, and opens a port on this computer's private networks while a file is taken.")),
 		section("What this computer enforces", c.kept))
 	bind.Watch(p.ctx, p.app.Value, c.enforced) // changes what is built by now
 	return built

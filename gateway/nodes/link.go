@@ -5,6 +5,7 @@ import "fairlead/gateway/protocol"
 // Contact says how to speak to a connected machine.
 type Contact struct {
 	Extensions []string
+	Local      bool            // it is in the gateway's own process
 	Listens    <-chan struct{} // closed once events may be sent: what comes before hello-ok is lost on a node that knows only the seeds
 }
 
@@ -22,5 +23,5 @@ func (h *Hub) Link(id protocol.NodeID) (l Link, c Contact, ok bool) {
 	if n == nil || n.link == nil {
 		return nil, Contact{}, false
 	}
-	return n.link, Contact{n.ext, n.listens}, true
+	return n.link, Contact{n.ext, n.info.Local, n.listens}, true
 }

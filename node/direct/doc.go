@@ -6,7 +6,8 @@
 //
 // What is at stake is a port that opens on somebody's machine, and whom it lets in. Therefore:
 //
-//   - A machine takes no part unless its owner says so ([LAN]); a node makes only outgoing connections otherwise, and that stays the default.
+//   - A machine takes no part unless its owner says so ([LAN]); a node makes only outgoing connections otherwise, and that stays the default. Nor does
+//     one that runs in the gateway's own process, to which the way through the gateway is the straight one: no port is opened for nothing.
 //   - The destination listens only for a transfer that it has accepted, on the addresses of its own private networks and never on all of them, on
 //     ports that the system chooses, until the source has come or 30 seconds are over. Whoever comes from another network is hung up on.
 //   - The source connects only into private networks that it is on itself, and to no port below 1024: a gateway cannot have it look around elsewhere.

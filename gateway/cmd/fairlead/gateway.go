@@ -13,7 +13,6 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/resident"
 	"fairlead/node"
-	"fairlead/node/direct"
 	"fairlead/node/sandbox"
 	"fairlead/node/transfer"
 	"fairlead/node/workspace"
@@ -48,9 +47,6 @@ func gatewayCommand(o *options) *cobra.Command {
 			if local.receive, err = receive.parse(); err != nil {
 				return err
 			}
-			if local.direct, err = receive.parseDirect(); err != nil {
-				return err
-			}
 			return resident.Run(cmd.Context(), func(ctx context.Context) error {
 				return local.run(ctx, func(g *gateway.Gateway) {
 					log.Info("Gateway ready", "url", g.URL(), "home", home, "secrets", g.SecretsAt())
@@ -77,7 +73,6 @@ type localOptions struct {
 	nodeID, workspace string
 	confine           node.Confinement
 	receive           transfer.Policy
-	direct            *direct.Connector
 }
 
 // run runs a gateway, and a node on it, until ctx ends; ready is called once both are up. They stop in order: node, gateway, store.
@@ -151,7 +146,7 @@ func nodeOptions(l localOptions, g *gateway.Gateway) node.Options {
 		dir, _ = os.Getwd()
 	}
 	return node.Options{
-		ID: protocol.NodeID(id), Workspace: dir, Confine: l.confine, Receive: l.receive, Direct: l.direct, Home: g.Home(), Dial: g.DialNode(), LogDir: g.LogDir(), Logger: l.log,
+		ID: protocol.NodeID(id), Workspace: dir, Confine: l.confine, Receive: l.receive, Home: g.Home(), Dial: g.DialNode(), LogDir: g.LogDir(), Logger: l.log,
 		Version: gateway.Version,
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/protocol/discover"
 	"fairlead/gateway/protocol/resident"
 	"fairlead/node"
+	"fairlead/node/direct"
 )
 
 // nodeFlags say what a node is and how far it reaches.
@@ -23,6 +24,7 @@ type nodeFlags struct {
 	id, workspace string
 	confine       confineFlags
 	receive       receiveFlags
+	direct        string
 }
 
 func (n *nodeFlags) add(cmd *cobra.Command) {
@@ -30,6 +32,7 @@ func (n *nodeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&n.workspace, "workspace", "", "folder the node works in (default: the current folder)")
 	n.confine.add(cmd)
 	n.receive.add(cmd)
+	cmd.Flags().StringVar(&n.direct, "direct", direct.Off, direct.Usage)
 }
 
 // options are the node's, without the way to its gateway.
@@ -50,9 +53,9 @@ func (n *nodeFlags) options(o *options) (node.Options, error) {
 	if err != nil {
 		return node.Options{}, err
 	}
-	direct, err := n.receive.parseDirect()
+	connector, err := direct.Parse(n.direct)
 	if err != nil {
-		return node.Options{}, err
+		return node.Options{}, &exitError{code: exitUsage, err: fmt.Errorf("--direct: %w", err)}
 	}
 	home, err := o.homeDir()
 	if err != nil {
@@ -62,7 +65,7 @@ func (n *nodeFlags) options(o *options) (node.Options, error) {
 		n.workspace, _ = os.Getwd()
 	}
 	return node.Options{
-		ID: id, Workspace: n.workspace, Confine: confinement, Receive: receive, Direct: direct, Home: home, LogDir: gateway.LogDir(home),
+		ID: id, Workspace: n.workspace, Confine: confinement, Receive: receive, Direct: connector, Home: home, LogDir: gateway.LogDir(home),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Version: gateway.Version,
 	}, nil
 }

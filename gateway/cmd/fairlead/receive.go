@@ -1,34 +1,22 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"fairlead/node/direct"
 	"fairlead/node/transfer"
 )
 
-// receiveFlags are the flags that say what the node takes from transfers, and which way.
-type receiveFlags struct{ mode, from, folder, direct string }
+// receiveFlags are the flags that say what the node takes from transfers.
+type receiveFlags struct{ mode, from, folder string }
 
 func (r *receiveFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.mode, "receive", transfer.Trusted, "what to take that is sent to this machine: trusted, ask (the person at this machine's terminal) or off")
 	f.StringVar(&r.from, "receive-from", "", "take files only from these `machines`, parted by commas; gsv is the agent's workspace, @here a window or command line")
 	f.StringVar(&r.folder, "receive-folder", "", "take files into this `folder` only, which must be in the workspace or granted")
-	f.StringVar(&r.direct, "direct", direct.Off, direct.Usage)
-}
-
-// parseDirect gives what connects to other machines; nil when the owner does not want it.
-func (r *receiveFlags) parseDirect() (*direct.Connector, error) {
-	c, err := direct.Parse(r.direct)
-	if err != nil {
-		return nil, &exitError{code: exitUsage, err: fmt.Errorf("--direct: %w", err)}
-	}
-	return c, nil
 }
 
 // parse gives the policy. It asks at this process's terminal, when there is one.
