@@ -310,7 +310,7 @@ func TestSearchesAreCancelledAtOnce(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	_, err := runGrep(ctx, b.ws, grepIn{Pattern: "(a|b)*a(a|b){300}[cd]"})
-	if took := time.Since(begun); err == nil || took > 500*time.Millisecond {
+	if took := time.Since(begun); err == nil || took > 2*time.Second { // all of it would take some ten times that
 		t.Errorf("it took %v: %v", took, err)
 	}
 }

@@ -112,24 +112,3 @@ func signalTree(pid int, sig syscall.Signal) {
 		signalTree(c, sig)
 	}
 }
-
-// spareForks is how many processes and threads more than there are now a bound command may bring the user to.
-const spareForks = 2048
-
-// limitForks bounds how often what is started next can fork, until undo. The limit is the helper's own meanwhile, as one that is set on a
-// command that runs already misses what it has started by then. It has no effect on root, whom the kernel does not bound, and it stops
-// accidents: a command may raise it.
-func limitForks() (undo func()) {
-	var have unix.Rlimit
-	data, err := os.ReadFile("/proc/loadavg")
-	if err != nil || unix.Getrlimit(unix.RLIMIT_NPROC, &have) != nil {
-		return func() {}
-	}
-	_, rest, _ := bytes.Cut(data, []byte("/"))
-	total, _, _ := bytes.Cut(rest, []byte(" "))
-	now, err := strconv.ParseUint(string(total), 10, 32)
-	if err != nil || unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: min(have.Max, now+spareForks), Max: have.Max}) != nil {
-		return func() {}
-	}
-	return func() { unix.Setrlimit(unix.RLIMIT_NPROC, &have) }
-}

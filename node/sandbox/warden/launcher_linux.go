@@ -62,7 +62,7 @@ func (v *warden) launch(argv []string, attr *syscall.ProcAttr, b *bonds) (int, e
 	if l == nil {
 		l = newLauncher(*b)
 	}
-	undo := limitForks()
+	undo := v.forks.limit()
 	result := make(chan launched)
 	l.work <- launch{argv, attr, result}
 	r := <-result

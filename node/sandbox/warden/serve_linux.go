@@ -52,7 +52,7 @@ func Serve() error {
 	if err != nil {
 		return err
 	}
-	v := &warden{wire: w, null: null, confiner: newConfiner(set), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
+	v := &warden{wire: w, null: null, confiner: newConfiner(set), forks: newForks(), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
 	defer v.confiner.close()
 	requests := make(chan request)
 	go func() {
@@ -65,7 +65,14 @@ func Serve() error {
 			requests <- r
 		}
 	}()
-	v.run(requests, children)
+	// The first thread only waits: as another goroutine, which is bound to no thread, what works takes over from the reader without a change of
+	// threads.
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		v.run(requests, children)
+	}()
+	<-over
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 type warden struct {
 	wire     *wire
 	confiner *confiner
+	forks    *forks
 	null     *os.File // the null device, for what a command is not given
 	sessions map[uint64]*session
 	byPID    map[int]*session // by the command's process, while it is not reaped

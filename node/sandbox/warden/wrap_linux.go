@@ -66,7 +66,7 @@ func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, e
 	null := v.null.Fd()
 	argv := append(append([]string{v.confiner.set.Wrap}, b.wrap...), "--", "/proc/self/fd/4")
 	argv = append(argv, v.confiner.set.Inner...)
-	undo := limitForks()
+	undo := v.forks.limit()
 	outer, err := fork(argv, &syscall.ProcAttr{
 		Dir: "/", Env: innerEnv(), Sys: &syscall.SysProcAttr{Setsid: true}, Files: []uintptr{null, null, words.Fd(), theirs.Fd(), exe.Fd()},
 	})
