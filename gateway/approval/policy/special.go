@@ -42,13 +42,7 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 		}
 	},
 	"git": guardGit,
-	"tar": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if host, _, ok := strings.Cut(w.Text, ":"); ok && !strings.Contains(host, "/") && host != "" {
-				add(i+1, true, "tar connects to the machine "+short(host))
-			}
-		}
-	},
+	"tar": guardTar,
 	"curl": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			t := w.Text
@@ -218,6 +212,29 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 			name == "fetch" && t == "-u", name == "blame" && strings.HasPrefix(t, "--contents"),
 			name == "branch" && t == "--edit-description", name == "grep" && strings.HasPrefix(t, "-O"):
 			add(i, true, "git "+name+" "+short(t)+" may run a program or write a file")
+		}
+	}
+}
+
+// guardTar looks for archives on other machines and for archives that say where they are unpacked.
+func guardTar(c shell.Command, _ *place, add func(int, bool, string)) {
+	anywhere := guarded{short: "P", values: tables["tar"].values, long: []string{"--absolute-names"}}
+	for i, w := range c.Words[1:] {
+		t := w.Text
+		if host, _, ok := strings.Cut(t, ":"); ok && !strings.Contains(host, "/") && host != "" {
+			add(i+1, true, "tar connects to the machine "+short(host))
+		}
+		hit := false
+		switch {
+		case strings.HasPrefix(t, "--"):
+			hit = anywhere.hitsLong(t)
+		case isFlag(t):
+			hit = anywhere.hitsShort(t)
+		case i == 0: // its oldest spelling has no dash
+			hit = strings.Contains(t, "P") && !strings.ContainsAny(t, "./")
+		}
+		if hit {
+			add(i+1, false, "tar "+short(t)+" writes wherever the archive says")
 		}
 	}
 }

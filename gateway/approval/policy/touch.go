@@ -27,6 +27,7 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 		}
 		tools, sure := anyAccess, false
 		switch {
+		case turned(name, c.Words), glued(w.Text) != "" && !readers[name] && !viewers[name]: // what its options make of it is not known
 		case name == "mv": // elsewhere it may be read
 			tools, sure = anyAccess, true
 		case writers[name] && (name != "cp" && name != "rsync" && name != "scp" && name != "ln" || i == len(c.Words)-2):
@@ -38,7 +39,9 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 			continue
 		}
 		text := w
-		if isFlag(w.Text) || strings.Contains(w.Text, "=") {
+		if v := glued(w.Text); v != "" {
+			text.Text = v
+		} else if isFlag(w.Text) || strings.Contains(w.Text, "=") {
 			_, v, ok := strings.Cut(w.Text, "=")
 			if !ok || v == "" {
 				continue
@@ -70,6 +73,37 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 		}
 	}
 	return v, found, why
+}
+
+// glued is the value that a short option has in its own word, as in -osecrets/key.
+func glued(word string) string {
+	if len(word) < 4 || word[0] != '-' || word[1] == '-' || strings.Contains(word, "=") {
+		return ""
+	}
+	return word[2:]
+}
+
+// turned reports whether a command's options say that it writes elsewhere than its words are known for: into a folder that stands before what is copied,
+// or into a file that a program which only reads is told to write.
+func turned(name string, words []shell.Word) bool {
+	long, letter := "", byte(0)
+	switch name {
+	case "cp", "mv", "ln", "install":
+		long, letter = "--target-directory", 't'
+	case "sort", "tree", "jq", "yq", "base64":
+		long, letter = "--output", 'o'
+	case "uniq", "xxd":
+		return len(words) > 2
+	default:
+		return false
+	}
+	for _, w := range words[1:] {
+		opt, _, _ := strings.Cut(w.Text, "=")
+		if len(opt) > 2 && strings.HasPrefix(long, opt) || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.IndexByte(w.Text, letter) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // mayMeet reports whether a shell's pattern, as a path, may name a file that g is about.
