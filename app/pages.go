@@ -133,9 +133,8 @@ func (s *shell) openPage(p page) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.pageTitle, s.pageEnd = p.title, cancel
 	s.pageMenu = widgets.NewQuiet("", "menu", s.toggleDrawer)
-	head := widgets.Inset(look.Inside, 0, 0, look.Inside, widgets.Row(0, -1, s.pageMenu))
-	s.pageHead = head
-	s.pageBox.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), container.NewBorder(head, nil, nil, nil, p.open(ctx))}
+	s.pageHead = widgets.Inset(look.Group, 0, 0, look.Inside, container.NewVBox(widgets.Row(0, -1, s.pageMenu)))
+	s.pageBox.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), p.open(ctx), s.pageHead}
 	if s.drawer.Visible() {
 		s.toggleDrawer()
 	}
@@ -164,8 +163,10 @@ func (s *shell) arrangePage() bool {
 		return false
 	}
 	if s.narrow {
+		widgets.LeadPages(s.pageMenu.MinSize().AddWidthHeight(2*look.Inside, 0))
 		s.pageHead.Show()
 	} else {
+		widgets.LeadPages(fyne.Size{})
 		s.pageHead.Hide()
 	}
 	s.pageBox.Show()

@@ -101,8 +101,8 @@ func pick(text string, menu func() []*fyne.MenuItem) *widgets.Button {
 }
 
 func (p *Page) openList() {
-	head := container.NewVBox(p.search, widgets.Flow(look.Gap, p.kind, p.since, p.node, p.chat), widgets.Inset(look.Gap, 0, look.Gap, 0, p.chain))
-	body := container.NewBorder(head, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none))
+	head := widgets.Col(look.Gap, p.search, widgets.Flow(look.Gap, p.kind, p.since, p.node, p.chat), widgets.Inset(look.Gap, 0, look.Gap, 0, p.chain))
+	body := widgets.Over(head, container.NewBorder(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
 	export := pick("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
 	})

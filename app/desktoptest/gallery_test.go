@@ -294,7 +294,7 @@ func TestGalleryOfWhatIsInUse(t *testing.T) {
 	}
 	g.clickText(mainWindow, "Add a machine")
 	g.clickText(mainWindow, "Invite a machine")
-	g.waitTextIn(mainWindow, "Or say", func(w window) window { w.x, w.w = w.x+500, w.w-500; return w })
+	g.waitTextIn(mainWindow, "curl", func(w window) window { w.x, w.w = w.x+500, w.w-500; return w })
 	g.main("invitation")
 	g.page("Schedule")
 	g.clickText(mainWindow, "New schedule")

@@ -168,6 +168,7 @@ func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.names()
 	p.list.marks = p.describe(p.marks())
+	p.list.details = v.Serves && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
 	p.way.set(v.Crumbs(p.app.Value.Get()))
 	p.heads.set(v.Sort, v.Serves && v.Filter == "")

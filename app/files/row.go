@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
@@ -48,6 +49,7 @@ type drawn struct {
 	below   bool
 	hovered bool
 	aimed   bool
+	details bool
 }
 
 func newRow(t *table) *row {
@@ -56,10 +58,10 @@ func newRow(t *table) *row {
 		mark: widgets.NewText("", look.ColorAccent, look.SizeSmall), size: widgets.NewText("", look.ColorMuted, look.SizeSmall),
 		time: widgets.NewText("", look.ColorMuted, look.SizeSmall), field: newNameField(t),
 	}
-	r.title.Ellipsis = true
+	r.title.Ellipsis, r.mark.Ellipsis = true, true
 	r.size.Align, r.time.Align = fyne.TextAlignTrailing, fyne.TextAlignTrailing
 	r.field.Hide()
-	r.line = container.New(lineLayout{}, r.icon, r.title, r.field, r.mark, r.size, r.time)
+	r.line = container.New(&lineLayout{t}, r.icon, r.title, r.field, r.mark, r.size, r.time)
 	r.ExtendBaseWidget(r)
 	return r
 }
@@ -73,7 +75,7 @@ func (r *row) set(i int) {
 	e := r.t.entries[i]
 	now := drawn{
 		entry: e, mark: r.t.marks[e.Path], picked: r.t.pick.Has(i), cursor: r.t.focused && r.t.pick.At() == i, editing: r.t.editing == e.Path, below: r.t.below,
-		hovered: r.hovered, aimed: e.Dir && r.t.aim != "" && r.t.aim == e.Path,
+		hovered: r.hovered, details: r.t.details, aimed: e.Dir && r.t.aim != "" && r.t.aim == e.Path,
 	}
 	if now == r.shown {
 		return
@@ -91,7 +93,7 @@ func (r *row) set(i int) {
 		r.ground.Line = look.ColorAccent
 	}
 	r.ground.Refresh()
-	if now.entry != was.entry || now.mark != was.mark || now.editing != was.editing || now.below != was.below {
+	if now.entry != was.entry || now.mark != was.mark || now.editing != was.editing || now.below != was.below || now.details != was.details {
 		r.fill(now)
 	}
 }
@@ -141,21 +143,30 @@ func (r *row) fill(d drawn) {
 }
 
 // lineLayout gives the columns their places: icon, name or its field, mark, size, time.
-type lineLayout struct{}
+type lineLayout struct{ t *table }
 
-func (lineLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, rowHeight()) }
+func (*lineLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, rowHeight()) }
 
-func (lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (l *lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	left, right := float32(look.Inside), size.Width-look.Inside
 	middle := func(c fyne.CanvasObject, x, width float32) {
 		h := min(c.MinSize().Height, size.Height)
 		c.Move(fyne.NewPos(x, (size.Height-h)/2))
 		c.Resize(fyne.NewSize(width, h))
 	}
-	icon := min(size.Height, 16)
+	icon := min(size.Height, look.Size(theme.SizeNameInlineIcon))
 	o[0].Move(fyne.NewPos(left, (size.Height-icon)/2))
 	o[0].Resize(fyne.NewSquareSize(icon))
 	left += icon + look.Inside
+	if !l.t.details {
+		o[4].Hide()
+		o[5].Hide()
+		l.rest(o, left, right, middle)
+		o[2].Move(fyne.NewPos(left-look.Gap, 0))
+		o[2].Resize(fyne.NewSize(max(0, right-left), size.Height))
+		return
+	}
+	o[4].Show()
 	if size.Width >= wideFrom {
 		middle(o[5], right-timeWidth, timeWidth)
 		right -= timeWidth + look.Inside
@@ -165,13 +176,19 @@ func (lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 	middle(o[4], right-sizeWidth, sizeWidth)
 	right -= sizeWidth + look.Inside
-	if w := min(o[3].MinSize().Width, (right-left)/2); w > 0 && o[3].(*widgets.Text).Text != "" {
+	l.rest(o, left, right, middle)
+	o[2].Move(fyne.NewPos(left-look.Gap, 0))
+	o[2].Resize(fyne.NewSize(max(0, right-left), size.Height))
+}
+
+// rest puts the mark at the right and gives the name what is left.
+func (*lineLayout) rest(o []fyne.CanvasObject, left, right float32, middle func(fyne.CanvasObject, float32, float32)) {
+	if mark := o[3].(*widgets.Text); mark.Text != "" {
+		w := min(fyne.MeasureText(mark.Text, look.Size(look.SizeSmall), fyne.TextStyle{}).Width+1, (right-left)/2)
 		middle(o[3], right-w, w)
 		right -= w + look.Inside
 	}
 	middle(o[1], left, max(0, right-left))
-	o[2].Move(fyne.NewPos(left-look.Gap, 0))
-	o[2].Resize(fyne.NewSize(max(0, right-left), size.Height))
 }
 
 // CreateRenderer implements fyne.Widget.

@@ -20,6 +20,7 @@ type table struct {
 	entries []state.FileEntry
 	marks   map[string]string // what is said of a path in a word
 	below   bool              // the entries are of many folders
+	details bool              // there are sizes and times
 	pick    state.Pick
 	editing string // the path whose name is being changed; empty is none
 	focused bool

@@ -92,7 +92,7 @@ func (t *Theme) Size(name fyne.ThemeSizeName) float32 {
 	case SizeTitle:
 		return 16 * t.scale
 	case theme.SizeNameInlineIcon:
-		return IconSmall
+		return IconSmall * t.scale
 	case theme.SizeNameInputRadius, theme.SizeNameButtonRadius, theme.SizeNameCardRadius, theme.SizeNamePopupRadius,
 		theme.SizeNameMenuRadius, theme.SizeNameDialogRadius:
 		return Corner

@@ -187,15 +187,15 @@ func fact(name, text string) fyne.CanvasObject {
 // factLayout gives the names of facts one width.
 type factLayout struct{}
 
-const factWidth = 128
+func factWidth() float32 { return 128 * look.Size("text") / 14 }
 
 func (factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	m := o[1].MinSize()
-	return fyne.NewSize(factWidth+m.Width, max(m.Height, o[0].MinSize().Height))
+	return fyne.NewSize(factWidth()+m.Width, max(m.Height, o[0].MinSize().Height))
 }
 
 func (factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(fyne.NewSize(factWidth-look.Inside, o[0].MinSize().Height))
-	o[1].Move(fyne.NewPos(factWidth, 0))
-	widgets.Fit(o[1], max(size.Width-factWidth, 0))
+	o[0].Resize(fyne.NewSize(factWidth()-look.Inside, o[0].MinSize().Height))
+	o[1].Move(fyne.NewPos(factWidth(), 0))
+	widgets.Fit(o[1], max(size.Width-factWidth(), 0))
 }

@@ -73,7 +73,7 @@ func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject
 			chosen(c.value)
 		})
 	}
-	return widgets.Row(look.Gap, -1, buttons...), set
+	return widgets.Flow(look.Gap, buttons...), set
 }
 
 // appearance is theme and text size. A change is seen at once.

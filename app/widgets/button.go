@@ -218,7 +218,7 @@ func partSize(o fyne.CanvasObject) fyne.Size {
 	if t, ok := o.(*canvas.Text); ok {
 		return t.MinSize()
 	}
-	return fyne.NewSquareSize(look.IconSmall)
+	return fyne.NewSquareSize(icon())
 }
 
 func (r *buttonRenderer) MinSize() fyne.Size {

@@ -174,6 +174,9 @@ func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Resize(fyne.NewSize(w, size.Height))
 }
 
+// icon is the size of a small icon.
+func icon() float32 { return look.Size(theme.SizeNameInlineIcon) }
+
 // Lead puts an icon beside the first line of a text in the given size, and what else there is at the right.
 func Lead(size fyne.ThemeSizeName, top float32, icon, text fyne.CanvasObject, right ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&leadLayout{size, top}, append([]fyne.CanvasObject{icon, text}, right...)...)
@@ -185,7 +188,7 @@ type leadLayout struct {
 }
 
 func (l *leadLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	s := objects[1].MinSize().AddWidthHeight(look.IconSmall+6, 2*l.top)
+	s := objects[1].MinSize().AddWidthHeight(icon()+6, 2*l.top)
 	for _, o := range objects[2:] {
 		if o.Visible() {
 			m := o.MinSize()
@@ -197,8 +200,8 @@ func (l *leadLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 
 func (l *leadLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	line := fyne.MeasureText("M", look.Size(l.size), fyne.TextStyle{}).Height
-	objects[0].Resize(fyne.NewSquareSize(look.IconSmall))
-	objects[0].Move(fyne.NewPos(0, l.top+(line-look.IconSmall)/2))
+	objects[0].Resize(fyne.NewSquareSize(icon()))
+	objects[0].Move(fyne.NewPos(0, l.top+(line-icon())/2))
 	end := size.Width
 	for _, o := range objects[2:] {
 		if o.Visible() {
@@ -209,7 +212,7 @@ func (l *leadLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 			end -= look.Inside
 		}
 	}
-	x := look.IconSmall + 6
+	x := icon() + 6
 	Fit(objects[1], max(end-x, 0))
 	objects[1].Move(fyne.NewPos(x, l.top))
 }

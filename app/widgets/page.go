@@ -7,12 +7,88 @@ import (
 	"fairlead/app/look"
 )
 
-// NewPage is a page of the main window: its name with what can be done at the right, and below it the body, which has the rest of the height.
+// lead is the room before the names of pages.
+var lead fyne.Size
+
+// LeadPages leaves room before the name of every page for something of the window's that stands there; nothing needs none. It belongs to the GUI thread, and
+// pages that are shown are to be refreshed.
+func LeadPages(room fyne.Size) { lead = room }
+
+// NewPage is a page of the main window: its name with what can be done at the right, or below the name where there is no room, and below them the body, which
+// has the rest of the height.
 func NewPage(title string, body fyne.CanvasObject, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	name := NewHeading(title, look.SizeTitle)
 	name.Ellipsis = true
-	head := Row(look.Inside, 0, append([]fyne.CanvasObject{name}, actions...)...)
-	return Inset(look.Group, look.Page, 0, look.Page, container.NewBorder(Inset(0, 0, look.Group, 0, head), nil, nil, nil, body))
+	return container.New(&pageLayout{title}, append([]fyne.CanvasObject{name, body}, actions...)...)
+}
+
+// leastName is the room that a page's name needs beside its actions, if it is that long.
+const leastName = 140
+
+type pageLayout struct{ title string }
+
+func (l *pageLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	width, height := o[1].MinSize().Width, max(o[0].MinSize().Height, lead.Height)
+	for _, a := range o[2:] {
+		m := a.MinSize()
+		width, height = max(width, m.Width), max(height, m.Height)
+	}
+	return fyne.NewSize(width+2*look.Page, 2*look.Group+height+o[1].MinSize().Height)
+}
+
+func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	left, right, y := max(look.Page, lead.Width), size.Width-look.Page, look.Group
+	height, wide := max(o[0].MinSize().Height, lead.Height), float32(0)
+	for _, a := range o[2:] {
+		if m := a.MinSize(); a.Visible() {
+			height, wide = max(height, m.Height), wide+look.Inside+m.Width
+		}
+	}
+	put := func(c fyne.CanvasObject, x, width float32) {
+		h := c.MinSize().Height
+		c.Resize(fyne.NewSize(max(width, 0), h))
+		c.Move(fyne.NewPos(x, y+(height-h)/2))
+	}
+	name := fyne.MeasureText(l.title, look.Size(look.SizeTitle), fyne.TextStyle{Bold: true}).Width
+	x := right - wide + look.Inside
+	if right-wide-left < min(name, leastName*look.Size("text")/14) {
+		put(o[0], left, right-left)
+		y += height + look.Gap
+		x = look.Page
+	} else {
+		put(o[0], left, right-wide-left)
+	}
+	for _, a := range o[2:] {
+		if !a.Visible() {
+			continue
+		}
+		m := a.MinSize()
+		if x+m.Width > right+0.5 && x > look.Page {
+			x, y = look.Page, y+height+look.Gap
+		}
+		put(a, x, m.Width)
+		x += m.Width + look.Inside
+	}
+	y += height + look.Group
+	o[1].Move(fyne.NewPos(look.Page, y))
+	o[1].Resize(fyne.NewSize(size.Width-2*look.Page, max(size.Height-y, 0)))
+}
+
+// Over puts an object at the top, as high as it is at its width, and another one into the rest.
+func Over(top, rest fyne.CanvasObject) *fyne.Container { return container.New(overLayout{}, top, rest) }
+
+type overLayout struct{}
+
+func (overLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	a, b := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(max(a.Width, b.Width), a.Height+b.Height)
+}
+
+func (overLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	h := Fit(o[0], size.Width)
+	o[0].Move(fyne.Position{})
+	o[1].Move(fyne.NewPos(0, h))
+	o[1].Resize(fyne.NewSize(size.Width, max(size.Height-h, 0)))
 }
 
 // NewForm is the body of a page that is read from top to bottom and scrolls.

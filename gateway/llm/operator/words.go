@@ -8,18 +8,18 @@ import (
 
 // help says what can be asked.
 func help(h hands) string {
-	return `I am the built-in operator. I understand plain requests and carry them out on your machines; you see and allow everything that has an effect:
+	return strings.ReplaceAll(`I am the built-in operator. I understand plain requests and carry them out on your machines; you see and allow everything that has an effect:
 
-- *run make test* (or any command), *run df -h on MACHINE*
-- *list the Go files*, *list files in docs*, *list \*.md*
-- *read README.md*
-- *search for func in gateway*, *find files named Makefile*
-- *replace A with B in FILE*, *write TEXT to FILE*, *create FILE with TEXT*
-- *which machines*
+- 'run make test' (or any command), 'run df -h on MACHINE'
+- 'list the Go files', 'list files in docs', 'list *.md'
+- 'read README.md'
+- 'search for func in gateway', 'find files named Makefile'
+- 'replace A with B in FILE', 'write TEXT to FILE', 'create FILE with TEXT'
+- 'which machines'
 
 Several lines are several requests. A line that begins with \! is your own command and runs at once. For anything that needs thinking, connect a model in Settings.
 
-` + machines(h)
+`, "'", "`") + machines(h)
 }
 
 func machines(h hands) string {
