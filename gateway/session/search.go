@@ -31,7 +31,7 @@ func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) 
 	if in.SessionKey != "" {
 		in.SessionKey = m.Canonical(in.SessionKey)
 	}
-	found, err := m.store.Search(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
+	found, more, err := m.store.Search(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
 	if err != nil {
 		return out, err
 	}
@@ -42,7 +42,7 @@ func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) 
 		}
 		out.Hits = append(out.Hits, h)
 	}
-	if len(found) == in.Limit {
+	if more {
 		out.Next = found[len(found)-1].ID
 	}
 	return out, nil

@@ -24,12 +24,14 @@ import (
 // Store is an open database. It is safe for use by many goroutines. Every method may block on the disk.
 type Store struct {
 	path string
-	w    *gorm.DB // the one connection that writes; the writer's once the store is open
-	r    *gorm.DB // a pool that reads
-	out  *writer
-	stop chan struct{} // closed by Close
-	once sync.Once
-	wg   sync.WaitGroup
+	// patience bounds how long a search looks for more when it has found something; 0 does not.
+	patience time.Duration
+	w        *gorm.DB // the one connection that writes; the writer's once the store is open
+	r        *gorm.DB // a pool that reads
+	out      *writer
+	stop     chan struct{} // closed by Close
+	once     sync.Once
+	wg       sync.WaitGroup
 }
 
 // Open opens the database file at path, makes it when it is missing (readable by its owner alone), and brings it up to date. A file
@@ -63,6 +65,13 @@ func (s *Store) open(ctx context.Context) (err error) {
 	s.out = newWriter(s.w)
 	if s.r, err = connect(ctx, s.path, max(2, runtime.NumCPU()), "deferred", "query_only(1)"); err != nil {
 		return err
+	}
+	var size int64
+	if err := s.w.Raw("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&size).Error; err != nil {
+		return err
+	}
+	if size > large {
+		s.patience = patience
 	}
 	s.wg.Go(func() { s.out.late.loop(s.out, s.stop) })
 	return nil

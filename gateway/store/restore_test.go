@@ -55,7 +55,7 @@ func TestRestoredArchiveGoesOnAsItWas(t *testing.T) {
 	if got := texts(t, s); !slices.Equal(got, []string{"b0"}) {
 		t.Errorf("%q", got)
 	}
-	hits, err := s.Search(t.Context(), "a4", "", 0, 0, 0, 5)
+	hits, _, err := s.Search(t.Context(), "a4", "", 0, 0, 0, 5)
 	if err != nil || len(hits) != 1 || hits[0].Current {
 		t.Errorf("%+v %v", hits, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -146,12 +147,19 @@ const (
 	MarkEnd   = "\x03"
 )
 
+// patience is how long a search in a large store looks for more when it has found something.
+const patience = 40 * time.Millisecond
+
+// large is how many bytes a store has in which a search may take longer than that.
+const large = 64 << 20
+
 // Search finds messages of sessions that are not deleted, newest first: at most limit, with ids below before (0 is the newest), at or after from and
-// before until (Unix milliseconds, 0 is any). A key restricts it to one session. A query without a word finds nothing.
-func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) ([]Found, error) {
+// before until (Unix milliseconds, 0 is any). A key restricts it to one session. A query without a word finds nothing. more says that there may be
+// others, before the last one: also when the words are so common, and so seldom together, that finding limit of them would take long.
+func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) (found []Found, more bool, err error) {
 	m := inWords(query)
 	if m == "" {
-		return nil, nil
+		return nil, false, nil
 	}
 	if key != "" {
 		m = inChat(key, m)
@@ -163,23 +171,62 @@ func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKe
 	if before > 0 {
 		top = min(top, before)
 	}
-	var found []Found
-	err := s.read(ctx, "search messages", func(db *gorm.DB) error {
-		return db.Raw(`SELECT f.id, t.session_key AS key, t.session_id, s.id = t.session_id AS current,
-				CASE s.label WHEN '' THEN s.first_text ELSE s.label END AS title, m.json, f.snippet
-			FROM (SELECT rowid AS id, snippet(message_search, 1, ?, ?, '…', 24) AS snippet FROM message_search
-				WHERE message_search MATCH ? AND rowid >= ? AND rowid < ?
-					AND EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
-				ORDER BY rowid DESC LIMIT ?) f
-			JOIN message_texts t ON t.id = f.id
-			JOIN sessions s ON s.key = t.session_key
-			JOIN messages m ON m.session_id = t.session_id AND m.seq = t.seq
-			ORDER BY f.id DESC`, MarkStart, MarkEnd, m, max(from, 0)*perMilli, top, limit).Scan(&found).Error
+	err = s.read(ctx, "search messages", func(db *gorm.DB) error {
+		if found, more, err = s.newest(db, m, max(from, 0)*perMilli, top, limit); err != nil || len(found) == 0 {
+			return err
+		}
+		found, err = detailed(db, found)
+		return err
 	})
-	for i := range found {
-		found[i].Snippet = strings.ReplaceAll(found[i].Snippet, between, "")
+	return found, more, err
+}
+
+// newest finds the ids and snippets of the newest messages that match.
+func (s *Store) newest(db *gorm.DB, match string, from, top int64, limit int) (found []Found, more bool, err error) {
+	began := time.Now()
+	rows, err := db.Raw(`SELECT rowid, snippet(message_search, 1, ?, ?, '…', 24) FROM message_search
+		WHERE message_search MATCH ? AND rowid >= ? AND rowid < ?
+			AND EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
+		ORDER BY rowid DESC LIMIT ?`, MarkStart, MarkEnd, match, from, top, limit).Rows()
+	if err != nil {
+		return nil, false, err
 	}
-	return found, err
+	defer rows.Close()
+	for rows.Next() { // each is found when it is asked for
+		var f Found
+		if err := rows.Scan(&f.ID, &f.Snippet); err != nil {
+			return nil, false, err
+		}
+		f.Snippet = strings.ReplaceAll(f.Snippet, between, "")
+		if found = append(found, f); s.patience > 0 && time.Since(began) > s.patience {
+			return found, true, nil
+		}
+	}
+	return found, len(found) == limit, rows.Err()
+}
+
+// detailed adds to what was found whose it is and the message itself. What was deleted meanwhile is left out.
+func detailed(db *gorm.DB, found []Found) (list []Found, err error) {
+	ids := make([]int64, len(found))
+	for i, f := range found {
+		ids[i] = f.ID
+	}
+	var all []Found
+	if err := db.Raw(`SELECT t.id, t.session_key AS key, t.session_id, s.id = t.session_id AS current,
+			CASE s.label WHEN '' THEN s.first_text ELSE s.label END AS title, m.json
+		FROM message_texts t
+		JOIN sessions s ON s.key = t.session_key
+		JOIN messages m ON m.session_id = t.session_id AND m.seq = t.seq
+		WHERE t.id IN ? ORDER BY t.id DESC`, ids).Scan(&all).Error; err != nil {
+		return nil, err
+	}
+	for _, f := range found { // both go from the newest to the oldest
+		if len(all) > 0 && all[0].ID == f.ID {
+			all[0].Snippet = f.Snippet
+			list, all = append(list, all[0]), all[1:]
+		}
+	}
+	return list, nil
 }
 
 // glance is how many of the newest hits are looked at before the sessions are asked one by one.

@@ -19,7 +19,7 @@ func at(ms int64, role protocol.Role, text string) protocol.Message {
 
 func snippets(t testing.TB, s *Store, query string, key protocol.SessionKey, from, until int64) string {
 	t.Helper()
-	found, err := s.Search(t.Context(), query, key, from, until, 0, 10)
+	found, _, err := s.Search(t.Context(), query, key, from, until, 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestSearchGivesNewestFirstWithTheWordsMarked(t *testing.T) {
 	must2x("pars", "", 2000, 0, "Where does the [Parser] fail? | [parse] error: Größe  naïve")
 	must2x("pars", "", 0, 2000, "The [parser] is fine.")
 	for _, nothing := range []string{"", " ", `"`, `""`, "*", "%", "AND", "NOT", "parser OR", "words:parser", "(", "-", "^"} {
-		if _, err := s.Search(t.Context(), nothing, "", 0, 0, 0, 10); err != nil {
+		if _, _, err := s.Search(t.Context(), nothing, "", 0, 0, 0, 10); err != nil {
 			t.Errorf("%q: %v", nothing, err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestSearchPagesThroughAllInOrder(t *testing.T) {
 	must(s.Append(t.Context(), key, at(30, "user", "same again")))(t)
 	var got []string
 	for before := int64(0); ; {
-		page, err := s.Search(t.Context(), "same", "", 0, 0, before, 700)
+		page, _, err := s.Search(t.Context(), "same", "", 0, 0, before, 700)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,6 +107,35 @@ func TestSearchPagesThroughAllInOrder(t *testing.T) {
 	slices.Sort(got)
 	if n := len(slices.Compact(got)); n != 2501 {
 		t.Errorf("%d different ones", n)
+	}
+}
+
+func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
+	s := openTest(t)
+	if s.patience != 0 {
+		t.Error("a small store is not searched whole")
+	}
+	s.patience = 1
+	for i := range 5 {
+		must(s.Append(t.Context(), key, user(fmt.Sprint("word ", i))))(t)
+	}
+	var got []string
+	before := int64(0)
+	for n := 0; ; n++ {
+		page, more, err := s.Search(t.Context(), "word", "", 0, 0, before, 10)
+		if err != nil || n > 6 {
+			t.Fatal(n, err)
+		}
+		for _, f := range page {
+			got = append(got, f.Snippet[len(f.Snippet)-1:])
+			before = f.ID
+		}
+		if !more {
+			break
+		}
+	}
+	if !slices.Equal(got, []string{"4", "3", "2", "1", "0"}) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -173,7 +202,7 @@ func FuzzSearchTakesAnyText(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
-		if _, err := s.Search(t.Context(), query, key, 0, 0, 0, 5); err != nil {
+		if _, _, err := s.Search(t.Context(), query, key, 0, 0, 0, 5); err != nil {
 			t.Errorf("%q: %v", query, err)
 		}
 		if _, _, err := s.Sessions(t.Context(), 0, 5, query); err != nil {
@@ -206,6 +235,7 @@ func BenchmarkSearchMillion(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	s.patience = patience // as if it had been opened now
 	b.Logf("filled in %v", time.Since(fill).Round(time.Second))
 	for _, c := range []struct {
 		name, query string
@@ -224,7 +254,7 @@ func BenchmarkSearchMillion(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := s.Search(b.Context(), c.query, c.key, c.from, c.until, 0, 20); err != nil {
+				if _, _, err := s.Search(b.Context(), c.query, c.key, c.from, c.until, 0, 20); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -237,4 +267,19 @@ func BenchmarkSearchMillion(b *testing.B) {
 			}
 		}
 	})
+}
+
+func TestWhatIsDeletedDuringASearchIsLeftOut(t *testing.T) {
+	s := openTest(t)
+	must(s.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)
+	found, _, err := s.newest(s.r, "a OR b OR c", 0, 1<<62, 10)
+	if err != nil || len(found) != 3 {
+		t.Fatal(found, err)
+	}
+	if err := s.w.Exec("DELETE FROM messages WHERE seq = 2").Error; err != nil {
+		t.Fatal(err)
+	}
+	if found, err = detailed(s.r, found); err != nil || len(found) != 2 || !strings.Contains(found[0].JSON, `"c"`) || found[1].Snippet != MarkStart+"a"+MarkEnd {
+		t.Errorf("%+v %v", found, err)
+	}
 }
