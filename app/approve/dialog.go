@@ -21,15 +21,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Width is the dialog's width, WideWidth that for changes, which stand side by side there; Best says how large it opens.
-const (
-	Width     float32 = 640
-	WideWidth float32 = 920
-)
-
-// The bounds of the height.
-const minHeight, maxHeight float32 = 300, 640
-
 // Handlers are what the dialog calls, on the GUI thread.
 type Handlers struct {
 	// Answer gives one answer to a question, or to several that ask exactly the same.
@@ -170,16 +161,6 @@ func (d *Dialog) say(text string) {
 	d.box.Refresh()
 }
 
-// Best is the size that the question that is shown takes, within bounds: beyond them it scrolls.
-func (d *Dialog) Best() fyne.Size {
-	width := Width
-	if p := d.Current().Preview; p != nil && p.Diff != "" {
-		width = WideWidth
-	}
-	full := widgets.Fit(d.body, width) + d.box.MinSize().Height - d.scroll.MinSize().Height + look.Inside
-	return fyne.NewSize(width, min(max(full, minHeight), maxHeight))
-}
-
 // Current is the question that is shown; the zero value when there is none.
 func (d *Dialog) Current() protocol.Approval {
 	if d.at < len(d.queue) {
@@ -199,55 +180,6 @@ func (d *Dialog) Select(id protocol.ApprovalID) {
 
 // Close is what closing the window means: the question that is shown is denied.
 func (d *Dialog) Close() { d.refuse() }
-
-// OnScreen tells the dialog that its window is on the screen, or is not.
-func (d *Dialog) OnScreen(on bool) {
-	d.front = on
-	if !on {
-		d.arm.Hide()
-		return
-	}
-	d.seen()
-}
-
-// Activated tells the dialog that one of the program's windows came to the front: the click that did it must not allow.
-func (d *Dialog) Activated() { d.arm.Activated(d.clock()) }
-
-// Tick tells the time, several times a second while the window is open.
-func (d *Dialog) Tick(now time.Time) {
-	q := d.Current()
-	if q.ID == "" {
-		return
-	}
-	d.look()
-	ok, progress := d.arm.Armed(now)
-	_, whole := d.changedArgs(q)
-	if ok && whole && d.step == asking {
-		d.allow.Enable()
-	} else {
-		d.allow.Disable()
-	}
-	if ok && (d.step == editing || d.step == ruling && len(d.rule.chosen) > 0) {
-		d.confirm.Enable()
-	} else {
-		d.confirm.Disable()
-	}
-	d.progress.FillColor = look.Color(look.ColorAccent)
-	d.progress.Resize(fyne.NewSize(float32(progress)*d.Size().Width, 2))
-	setShown(d.progress, !ok)
-	d.left.SetText(timeLeft(q, now))
-}
-
-func timeLeft(q protocol.Approval, now time.Time) string {
-	if q.ExpiresAt == 0 {
-		return ""
-	}
-	left := time.UnixMilli(q.ExpiresAt).Sub(now).Round(time.Second)
-	if left < 0 {
-		left = 0
-	}
-	return fmt.Sprintf("%d:%02d left", int(left.Minutes()), int(left.Seconds())%60)
-}
 
 // show puts a question into the window.
 func (d *Dialog) show(at int) {
@@ -279,55 +211,9 @@ func (d *Dialog) show(at int) {
 	d.canvas.Focus(d.deny)
 }
 
-// put shows something between the title and the buttons.
-func (d *Dialog) put(o fyne.CanvasObject) {
-	d.body.Objects = []fyne.CanvasObject{widgets.Inset(look.Inside, look.Page, look.Inside, look.Page, o)}
-	d.body.Refresh()
-	d.scroll.ScrollToTop()
-	d.grow()
-}
-
-// grow asks for a larger window where the content takes more than it has.
-func (d *Dialog) grow() {
-	has, wants := d.canvas.Size(), d.Best()
-	if d.front && d.h.Grow != nil && (wants.Width > has.Width || wants.Height > has.Height) {
-		d.h.Grow(has.Max(wants))
-	}
-}
-
-// seen starts the arming and tells the gateway, once, that the question is on the screen.
-func (d *Dialog) seen() {
-	q := d.Current()
-	if q.ID == "" || !d.front {
-		return
-	}
-	d.arm.Show(fmt.Sprint(q.ID, q.Hash, d.turns), d.clock())
-	if !d.shown[q.ID] {
-		d.shown[q.ID] = true
-		d.h.Shown(q.ID)
-	}
-}
-
-// look notes when the end of the text is in view.
-func (d *Dialog) look() {
-	if d.scroll.Size().Height > 0 && d.scroll.Offset.Y+d.scroll.Size().Height >= d.body.MinSize().Height-look.Inside {
-		d.arm.Read()
-	}
-}
-
 func (d *Dialog) placeText() string {
 	if len(d.queue) < 2 {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d", d.at+1, len(d.queue))
-}
-
-func setShown(o fyne.CanvasObject, on bool) {
-	if on != o.Visible() {
-		if on {
-			o.Show()
-		} else {
-			o.Hide()
-		}
-	}
 }

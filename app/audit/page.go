@@ -10,7 +10,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
@@ -93,13 +92,6 @@ func newPage(b Backend, h Handlers) *Page {
 	return p
 }
 
-func pick(text string, menu func() []*fyne.MenuItem) *widgets.Button {
-	b := widgets.NewQuiet(text, "", nil)
-	b.Trail = "down"
-	b.OnTap = func() { widgets.ShowMenu(b, menu()) }
-	return b
-}
-
 func (p *Page) openList() {
 	head := widgets.Col(look.Gap, p.search, widgets.Flow(look.Gap, p.kind, p.since, p.node, p.chat), widgets.Inset(look.Gap, 0, look.Gap, 0, p.chain))
 	body := widgets.Over(head, container.NewBorder(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
@@ -108,82 +100,6 @@ func (p *Page) openList() {
 	})
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit", body, widgets.NewQuiet("Verify", "shield", p.verify), export, widgets.NewQuiet("", "reset", p.Load))}
 	p.draw()
-}
-
-func (p *Page) kinds() []*fyne.MenuItem {
-	var items []*fyne.MenuItem
-	add := func(words, kind string) {
-		items = append(items, fyne.NewMenuItem(words, func() {
-			p.params.Kind = kind
-			p.kind.SetText(words)
-			p.Load()
-		}))
-	}
-	add("Everything", "")
-	add("Calls", protocol.AuditCall)
-	add("Rules that were made", protocol.AuditRuleMade)
-	add("Rules that were changed", protocol.AuditRuleChanged)
-	add("Rules that were deleted", protocol.AuditRuleDeleted)
-	add("Permissions withdrawn", protocol.AuditGrantGone)
-	add("Ways of asking", protocol.AuditMode)
-	return items
-}
-
-func (p *Page) times() []*fyne.MenuItem {
-	var items []*fyne.MenuItem
-	for _, t := range []struct {
-		words string
-		d     time.Duration
-	}{{"Ever", 0}, {"Last hour", time.Hour}, {"Last day", 24 * time.Hour}, {"Last week", 7 * 24 * time.Hour}, {"Last 30 days", 30 * 24 * time.Hour}} {
-		items = append(items, fyne.NewMenuItem(t.words, func() {
-			p.params.After = 0
-			if t.d > 0 {
-				p.params.After = p.now().Add(-t.d).UnixMilli()
-			}
-			p.since.SetText(t.words)
-			p.Load()
-		}))
-	}
-	return items
-}
-
-// maxChats is how many chats the menu names, the latest ones.
-const maxChats = 20
-
-func (p *Page) machines() []*fyne.MenuItem {
-	choose := func(words string, id protocol.NodeID) *fyne.MenuItem {
-		return fyne.NewMenuItem(words, func() {
-			p.params.Node = id
-			p.node.SetText(words)
-			p.Load()
-		})
-	}
-	items := []*fyne.MenuItem{choose("All machines", "")}
-	if p.h.Machines != nil {
-		for _, id := range p.h.Machines() {
-			items = append(items, choose(string(id), id))
-		}
-	}
-	return items
-}
-
-func (p *Page) chats() []*fyne.MenuItem {
-	choose := func(words string, key protocol.SessionKey) *fyne.MenuItem {
-		return fyne.NewMenuItem(words, func() {
-			p.params.SessionKey = key
-			p.chat.SetText(words)
-			p.Load()
-		})
-	}
-	items := []*fyne.MenuItem{choose("All chats", "")}
-	if p.h.Chats != nil {
-		list := p.h.Chats()
-		for _, s := range list[:min(len(list), maxChats)] {
-			title, _ := state.Reveal(state.TitleOf(s))
-			items = append(items, choose(title, s.SessionKey))
-		}
-	}
-	return items
 }
 
 // Load asks for the newest lines that the filter lets through.
@@ -241,20 +157,6 @@ func (p *Page) draw() {
 	p.Box.Refresh()
 }
 
-func item(e protocol.AuditEntry, now time.Time) widgets.ListItem {
-	title, text := state.AuditLine(e)
-	title, _ = state.Reveal(title)
-	text, _ = state.Reveal(text)
-	it := widgets.ListItem{Icon: "edit", Title: title, Text: text, Trail: state.When(e.At, now)}
-	if e.Kind == protocol.AuditCall {
-		it.Icon, it.Color = "check", look.ColorGood
-		if e.Verdict == "deny" {
-			it.Icon, it.Color = "denied", look.ColorBad
-		}
-	}
-	return it
-}
-
 func (p *Page) verify() {
 	p.chain.Set("Looking at every line…", look.ColorMuted)
 	var res protocol.AuditVerifyResult
@@ -281,77 +183,6 @@ func (p *Page) export(asCSV bool) {
 	p.h.SaveTo(name, func(ctx context.Context, w io.Writer) (string, error) {
 		n, err := p.b.ExportAudit(ctx, w, params, asCSV)
 		return fmt.Sprintf("%d lines were written.", n), err
-	})
-}
-
-// open shows a line in full.
-func (p *Page) open(i int) {
-	if i >= len(p.shown) {
-		return
-	}
-	e := p.shown[i]
-	title, text := state.AuditLine(e)
-	title, _ = state.Reveal(title)
-	heading := widgets.NewParagraph(title, look.ColorText, "text")
-	heading.SetStyle(fyne.TextStyle{Bold: true})
-	rows := []fyne.CanvasObject{heading, widgets.NewParagraph(text, look.ColorText, "text")}
-	for _, f := range []struct{ name, value string }{
-		{"Line", fmt.Sprint(e.Seq)},
-		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},
-		{"Who", e.By},
-		{"Machine", string(e.Node)},
-		{"Chat", string(e.SessionKey)},
-		{"Rule", e.Rule},
-		{"The rule then", string(e.Policy)},
-		{"Question", string(e.Approval)},
-		{"Arguments, SHA-256", e.Input},
-		{"Chain", e.Hash},
-	} {
-		if f.value != "" {
-			value, _ := state.Reveal(f.value)
-			l := widget.NewLabel(value)
-			l.Selectable, l.Wrapping = true, fyne.TextWrapBreak
-			rows = append(rows, widgets.NewField(f.name, widgets.Bleed(l)))
-		}
-	}
-	var buttons []fyne.CanvasObject
-	if e.SessionKey != "" && p.h.OpenChat != nil {
-		buttons = append(buttons, widgets.NewButton("Open the chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
-	}
-	if e.Approval != "" || e.Rule != "" && e.Kind != protocol.AuditRuleDeleted && e.Kind != protocol.AuditGrantGone {
-		undo := widgets.NewQuiet("Undo this grant", "undo", func() { p.undo(e) })
-		undo.Danger = true
-		buttons = append(buttons, undo)
-	}
-	if buttons != nil {
-		rows = append(rows, widgets.Flow(look.Inside, buttons...))
-	}
-	back := widgets.NewQuiet("All lines", "back", p.openList)
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Line of the audit log", widgets.NewForm(rows...), back)}
-	p.Box.Refresh()
-}
-
-// undo takes back what led to a line: what the question gave, or else the rule that the line names.
-func (p *Page) undo(e protocol.AuditEntry) {
-	what := ""
-	p.run(func(ctx context.Context) error {
-		if e.Approval != "" {
-			res, err := p.b.UndoGrant(ctx, e.Approval)
-			if err == nil || e.Rule == "" {
-				what = fmt.Sprintf("Taken back: %d rules, %d permissions of a chat. What has run has run.", res.Rules, res.Grants)
-				return err
-			}
-		}
-		what = "The rule was deleted. What has run has run."
-		return p.b.DeleteRule(ctx, e.Rule)
-	}, func(err error) {
-		if err != nil {
-			p.h.Say("Nothing was taken back: " + err.Error())
-			return
-		}
-		p.h.Say(what)
-		p.openList()
-		p.Load()
 	})
 }
 

@@ -37,13 +37,6 @@ type Gate struct {
 	waiting map[protocol.ApprovalID]*waiter
 }
 
-// ShownWithin is how long a surface has to acknowledge that it shows a question before the next one is tried (issue: delivery proof).
-const ShownWithin = 3 * time.Second
-
-// lastUnseen is the last surface that is tried: windows acknowledge by themselves, at 1 everyone who can notify the person does, at 2 the
-// channels are tried.
-const lastUnseen = 2
-
 // New makes a gate.
 func New(store Store, bus *event.Bus) *Gate {
 	return &Gate{store: store, bus: bus, waiting: make(map[protocol.ApprovalID]*waiter)}
@@ -207,98 +200,4 @@ func (g *Gate) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerP
 	}
 	slog.Info("Question answered", "approval", end.ID, "state", end.State, "by", end.AnsweredBy, "won", won)
 	return protocol.ApprovalAnswerResult{Won: won, Approval: end}, nil
-}
-
-// Shown records that a surface shows the question. The first acknowledgement counts.
-func (g *Gate) Shown(ctx context.Context, p protocol.ApprovalShownParams) error {
-	if p.Surface == "" {
-		p.Surface = protocol.SurfaceWindow
-	}
-	a, changed, err := g.store.ChangeApproval(ctx, p.ID, func(a *protocol.Approval) bool {
-		if a.Shown {
-			return false
-		}
-		a.Shown, a.SurfaceShown, a.ShownAt = true, p.Surface, time.Now().UnixMilli()
-		return true
-	})
-	if changed {
-		g.publish(a)
-	}
-	return err
-}
-
-// proveShown tries one surface after the other until one acknowledges that it shows the question. It ends with ctx.
-func (g *Gate) proveShown(ctx context.Context, id protocol.ApprovalID) {
-	for range lastUnseen {
-		select {
-		case <-time.After(ShownWithin):
-		case <-ctx.Done():
-			return
-		}
-		a, changed, err := g.store.ChangeApproval(ctx, id, func(a *protocol.Approval) bool {
-			if a.Shown || a.Unseen >= lastUnseen {
-				return false
-			}
-			a.Unseen++
-			return true
-		})
-		if err != nil {
-			if ctx.Err() == nil {
-				slog.Error("It could not be recorded that nobody has seen a question", "approval", id, "err", err)
-			}
-			return
-		}
-		if !changed {
-			return
-		}
-		g.publish(a)
-		if a.Unseen < lastUnseen || g.reach == nil {
-			continue
-		}
-		if err := g.reach(ctx, a); err != nil && ctx.Err() == nil {
-			slog.Warn("A question that nobody has seen could not be sent on", "approval", id, "err", err)
-		}
-	}
-}
-
-// Review looks at the open questions again after the rules have changed. Those that decided names as decided end as superseded, and who asked them
-// decides anew.
-func (g *Gate) Review(ctx context.Context, decided func(protocol.Approval) bool) error {
-	list, err := g.store.PendingApprovals(ctx)
-	if err != nil {
-		return err
-	}
-	for _, a := range list {
-		if a.Kind != protocol.AskCall || !decided(a) {
-			continue
-		}
-		a.State, a.AnsweredBy = protocol.ApprovalSuperseded, "the rules"
-		if _, _, err := g.resolve(ctx, a); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Pending lists the open questions, oldest first.
-func (g *Gate) Pending(ctx context.Context) ([]protocol.Approval, error) {
-	return g.store.PendingApprovals(ctx)
-}
-
-// CancelOrphans ends the questions of earlier starts that no run asks any more.
-func (g *Gate) CancelOrphans(ctx context.Context, keep func(protocol.Approval) bool) error {
-	list, err := g.store.PendingApprovals(ctx)
-	if err != nil {
-		return err
-	}
-	for _, a := range list {
-		if keep(a) {
-			continue
-		}
-		a.State, a.AnsweredBy = protocol.ApprovalCancelled, "a restart"
-		if _, _, err := g.resolve(ctx, a); err != nil {
-			return err
-		}
-	}
-	return nil
 }

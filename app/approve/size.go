@@ -1,0 +1,53 @@
+package approve
+
+import (
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+)
+
+// Width is the dialog's width, WideWidth that for changes, which stand side by side there; Best says how large it opens.
+const (
+	Width     float32 = 640
+	WideWidth float32 = 920
+)
+
+// The bounds of the height.
+const minHeight, maxHeight float32 = 300, 640
+
+// Best is the size that the question that is shown takes, within bounds: beyond them it scrolls.
+func (d *Dialog) Best() fyne.Size {
+	width := Width
+	if p := d.Current().Preview; p != nil && p.Diff != "" {
+		width = WideWidth
+	}
+	full := widgets.Fit(d.body, width) + d.box.MinSize().Height - d.scroll.MinSize().Height + look.Inside
+	return fyne.NewSize(width, min(max(full, minHeight), maxHeight))
+}
+
+// put shows something between the title and the buttons.
+func (d *Dialog) put(o fyne.CanvasObject) {
+	d.body.Objects = []fyne.CanvasObject{widgets.Inset(look.Inside, look.Page, look.Inside, look.Page, o)}
+	d.body.Refresh()
+	d.scroll.ScrollToTop()
+	d.grow()
+}
+
+// grow asks for a larger window where the content takes more than it has.
+func (d *Dialog) grow() {
+	has, wants := d.canvas.Size(), d.Best()
+	if d.front && d.h.Grow != nil && (wants.Width > has.Width || wants.Height > has.Height) {
+		d.h.Grow(has.Max(wants))
+	}
+}
+
+func setShown(o fyne.CanvasObject, on bool) {
+	if on != o.Visible() {
+		if on {
+			o.Show()
+		} else {
+			o.Hide()
+		}
+	}
+}

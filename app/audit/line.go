@@ -1,0 +1,100 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+func item(e protocol.AuditEntry, now time.Time) widgets.ListItem {
+	title, text := state.AuditLine(e)
+	title, _ = state.Reveal(title)
+	text, _ = state.Reveal(text)
+	it := widgets.ListItem{Icon: "edit", Title: title, Text: text, Trail: state.When(e.At, now)}
+	if e.Kind == protocol.AuditCall {
+		it.Icon, it.Color = "check", look.ColorGood
+		if e.Verdict == "deny" {
+			it.Icon, it.Color = "denied", look.ColorBad
+		}
+	}
+	return it
+}
+
+// open shows a line in full.
+func (p *Page) open(i int) {
+	if i >= len(p.shown) {
+		return
+	}
+	e := p.shown[i]
+	title, text := state.AuditLine(e)
+	title, _ = state.Reveal(title)
+	heading := widgets.NewParagraph(title, look.ColorText, "text")
+	heading.SetStyle(fyne.TextStyle{Bold: true})
+	rows := []fyne.CanvasObject{heading, widgets.NewParagraph(text, look.ColorText, "text")}
+	for _, f := range []struct{ name, value string }{
+		{"Line", fmt.Sprint(e.Seq)},
+		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},
+		{"Who", e.By},
+		{"Machine", string(e.Node)},
+		{"Chat", string(e.SessionKey)},
+		{"Rule", e.Rule},
+		{"The rule then", string(e.Policy)},
+		{"Question", string(e.Approval)},
+		{"Arguments, SHA-256", e.Input},
+		{"Chain", e.Hash},
+	} {
+		if f.value != "" {
+			value, _ := state.Reveal(f.value)
+			l := widget.NewLabel(value)
+			l.Selectable, l.Wrapping = true, fyne.TextWrapBreak
+			rows = append(rows, widgets.NewField(f.name, widgets.Bleed(l)))
+		}
+	}
+	var buttons []fyne.CanvasObject
+	if e.SessionKey != "" && p.h.OpenChat != nil {
+		buttons = append(buttons, widgets.NewButton("Open the chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
+	}
+	if e.Approval != "" || e.Rule != "" && e.Kind != protocol.AuditRuleDeleted && e.Kind != protocol.AuditGrantGone {
+		undo := widgets.NewQuiet("Undo this grant", "undo", func() { p.undo(e) })
+		undo.Danger = true
+		buttons = append(buttons, undo)
+	}
+	if buttons != nil {
+		rows = append(rows, widgets.Flow(look.Inside, buttons...))
+	}
+	back := widgets.NewQuiet("All lines", "back", p.openList)
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Line of the audit log", widgets.NewForm(rows...), back)}
+	p.Box.Refresh()
+}
+
+// undo takes back what led to a line: what the question gave, or else the rule that the line names.
+func (p *Page) undo(e protocol.AuditEntry) {
+	what := ""
+	p.run(func(ctx context.Context) error {
+		if e.Approval != "" {
+			res, err := p.b.UndoGrant(ctx, e.Approval)
+			if err == nil || e.Rule == "" {
+				what = fmt.Sprintf("Taken back: %d rules, %d permissions of a chat. What has run has run.", res.Rules, res.Grants)
+				return err
+			}
+		}
+		what = "The rule was deleted. What has run has run."
+		return p.b.DeleteRule(ctx, e.Rule)
+	}, func(err error) {
+		if err != nil {
+			p.h.Say("Nothing was taken back: " + err.Error())
+			return
+		}
+		p.h.Say(what)
+		p.openList()
+		p.Load()
+	})
+}

@@ -1,0 +1,140 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/protocol"
+)
+
+// List returns the rules that hold or are switched off, newest first, and those of the configuration.
+func (r *Rules) List() protocol.RulesResult {
+	cfg := r.config()
+	out := protocol.RulesResult{Rules: []protocol.Rule{}, Default: cfg.DefaultDecision}
+	r.mu.Lock()
+	for _, rule := range r.list {
+		if rule.DeletedAt == 0 {
+			out.Rules = append(out.Rules, rule)
+		}
+	}
+	r.mu.Unlock()
+	for _, c := range cfg.Rules {
+		raw, err := protocol.Marshal(c)
+		if err != nil {
+			continue
+		}
+		words := fmt.Sprintf("%s %s", c.Decision, c.Tool)
+		if len(c.When) > 0 {
+			words += fmt.Sprintf(" under %d conditions", len(c.When))
+		}
+		out.Rules = append(out.Rules, protocol.Rule{ID: c.ID, Policy: raw, Words: words, Origin: protocol.RuleFromConfig})
+	}
+	return out
+}
+
+// Put makes a rule, or changes the one with the id. by is who does it.
+func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error) {
+	rule := protocol.Rule{ID: in.ID, Policy: in.Policy, Origin: protocol.RuleFromPerson, CreatedBy: by, CreatedAt: time.Now().UnixMilli()}
+	kind := protocol.AuditRuleMade
+	defer r.changed() // after the lock is released
+	r.change.Lock()
+	defer r.change.Unlock()
+	if in.ID == "" {
+		rule.ID = protocol.NewID()
+	} else {
+		old, ok := r.find(in.ID)
+		if !ok || old.DeletedAt > 0 {
+			return rule, protocol.ErrNotFound.With("No rule has the id " + in.ID)
+		}
+		old.Policy, rule, kind = in.Policy, old, protocol.AuditRuleChanged
+		rule.Policy = in.Policy
+	}
+	if err := check(&rule); err != nil {
+		return rule, err
+	}
+	return rule, r.save(ctx, by, kind, rule)
+}
+
+// check refuses a rule that makes no sense or does not meet its own examples, and words it.
+func check(rule *protocol.Rule) error {
+	p, problem := prepare(*rule)
+	if problem == "" {
+		if _, problems, _ := policy.New(policy.File{Rules: []policy.Rule{p}}); len(problems) > 0 {
+			problem = problems[0].Reason
+		}
+	}
+	if problem != "" {
+		return protocol.ErrBadRequest.With("This rule cannot be used: " + problem)
+	}
+	rule.Words = Words(p)
+	p.ID, p.Source = "", ""
+	raw, err := protocol.Marshal(p)
+	rule.Policy = raw
+	return err
+}
+
+func (r *Rules) find(id string) (protocol.Rule, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.list, func(rule protocol.Rule) bool { return rule.ID == id })
+	if i < 0 {
+		return protocol.Rule{}, false
+	}
+	return r.list[i], true
+}
+
+// save stores rules and makes them hold. The caller has r.change.
+func (r *Rules) save(ctx context.Context, by, kind string, rules ...protocol.Rule) error {
+	var lines []protocol.AuditEntry
+	for _, rule := range rules {
+		lines = append(lines, protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: kind, By: by, Rule: rule.ID, Policy: rule.Policy, What: rule.Words, Approval: rule.CreatedFrom})
+	}
+	if err := r.store.PutRules(ctx, rules, lines...); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	list := slices.Clone(r.list)
+	r.mu.Unlock()
+	for _, rule := range rules {
+		if i := slices.IndexFunc(list, func(old protocol.Rule) bool { return old.ID == rule.ID }); i >= 0 {
+			rule.Hits, rule.LastUsed = list[i].Hits, list[i].LastUsed
+			list[i] = rule
+		} else {
+			list = slices.Insert(list, 0, rule)
+		}
+	}
+	return r.use(list)
+}
+
+// Delete takes a rule away, or withdraws a permission of a chat; Restore brings it back.
+func (r *Rules) Delete(ctx context.Context, by, id string) error {
+	defer r.changed()
+	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
+		return r.markGrant(ctx, by, grant, time.Now().UnixMilli(), protocol.AuditGrantGone)
+	}
+	return r.mark(ctx, by, id, time.Now().UnixMilli(), protocol.AuditRuleDeleted)
+}
+
+// Restore brings a deleted rule back.
+func (r *Rules) Restore(ctx context.Context, by, id string) error {
+	defer r.changed()
+	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
+		return r.markGrant(ctx, by, grant, 0, protocol.AuditGrantBack)
+	}
+	return r.mark(ctx, by, id, 0, protocol.AuditRuleBack)
+}
+
+func (r *Rules) mark(ctx context.Context, by, id string, at int64, kind string) error {
+	r.change.Lock()
+	defer r.change.Unlock()
+	rule, ok := r.find(id)
+	if !ok || (rule.DeletedAt > 0) == (at > 0) {
+		return protocol.ErrNotFound.With("No such rule has the id " + id + ". Rules of toolApproval are changed in the configuration.")
+	}
+	rule.DeletedAt = at
+	return r.save(ctx, by, kind, rule)
+}

@@ -1,0 +1,43 @@
+package approval
+
+import (
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// SessionGrant says what an allow for the session would let through: in the form that calls are compared with, and in words. ok is false
+// where nothing narrow enough can be said.
+func SessionGrant(r Request) (match, words string, ok bool) {
+	if r.Preview == nil || r.Preview.Truncated {
+		return "", "", false
+	}
+	switch r.Effect {
+	case protocol.EffectExec:
+		args, err := Canonical(r.Args)
+		if err != nil {
+			return "", "", false
+		}
+		return "call " + r.Preview.Folder + " " + string(args), "exactly this command, in this folder", true
+	case protocol.EffectWrite, protocol.EffectRead:
+		if r.Preview.Path == "" {
+			return "", "", false
+		}
+		return "path " + r.Preview.Path, fmt.Sprintf("any %s of %s", strings.ToLower(r.Bare), r.Preview.Path), true
+	}
+	return "", "", false
+}
+
+func granted(r Request) bool {
+	match, _, ok := SessionGrant(r)
+	if !ok {
+		return false
+	}
+	for _, g := range r.Grants {
+		if g.Node == r.Node && g.Tool == r.Bare && g.Match == match {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,23 @@
+package approval
+
+import (
+	"fairlead/gateway/protocol"
+)
+
+func askWhy(r Request) string {
+	switch {
+	case r.Preview == nil:
+		return "this machine cannot say beforehand what the call would touch"
+	case r.Effect == protocol.EffectRead:
+		return "it reads outside the workspace"
+	case r.Effect == protocol.EffectWrite && r.Preview.Outside:
+		return "it changes a file outside the workspace"
+	case r.Effect == protocol.EffectWrite:
+		return "changing files is asked about"
+	case r.Effect == protocol.EffectExec:
+		return "running commands is asked about"
+	case r.Effect == protocol.EffectNetwork:
+		return "it uses the network"
+	}
+	return "nobody has said what this tool can do"
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// choices are the keys of an answer beyond once, with the scope each allows.
+var choices = []struct{ key, scope, words string }{
+	{"s", protocol.ScopeSession, "allow in this chat"},
+	{"f", protocol.ScopeFolder, "allow in this folder"},
+	{"m", protocol.ScopeMachine, "allow on this machine"},
+	{"w", protocol.ScopeAlways, "allow always"},
+}
+
+// menu says what can be answered. others is how many more questions ask the same, and together whether they get the same answer.
+func menu(a protocol.Approval, others int, together bool) string {
+	var b strings.Builder
+	if others > 0 && !together {
+		fmt.Fprintf(&b, "[=] answer the %s exactly this, too\n", othersAsk(others))
+	} else if others > 0 {
+		fmt.Fprintf(&b, "Your answer is for all %d that ask this. [=] only for this one\n", others+1)
+	}
+	b.WriteString("[a] allow once")
+	for _, c := range choices {
+		if !slices.Contains(a.Choices, c.scope) {
+			continue
+		}
+		fmt.Fprintf(&b, "  [%s] %s", c.key, c.words)
+		if c.scope == protocol.ScopeSession && a.SessionRule != "" {
+			b.WriteString(": " + a.SessionRule)
+		}
+	}
+	for i, f := range folderOffers(a) {
+		fmt.Fprintf(&b, "\n[o%d] allow once, with %s", i, clean(f.Words()))
+		if f.Warning != "" {
+			fmt.Fprintf(&b, " (take care: %s)", f.Warning)
+		}
+	}
+	b.WriteString("\n[d] deny  [r] deny with a reason")
+	if a.Kind == protocol.AskCall {
+		b.WriteString("  [e] edit, then allow once")
+	}
+	b.WriteString("  [n] not now: ")
+	return b.String()
+}
+
+func othersAsk(n int) string {
+	if n == 1 {
+		return "other one that asks"
+	}
+	return fmt.Sprintf("%d others that ask", n)
+}
+
+// folderOffers are the folders that a command needs and that the person may open for it. A file tool opens its own with the allow.
+func folderOffers(a protocol.Approval) []protocol.FolderAccess {
+	if a.Preview == nil || a.Effect != protocol.EffectExec {
+		return nil
+	}
+	return a.Preview.Folders
+}
+
+// choose reads keys until they are an answer. Leaving with Ctrl+D is a denial, and so is whatever is not understood: it asks again.
+func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
+	ch.same = nil
+	for {
+		open, err := client.Call(ctx, ch.c.Client, protocol.ApprovalList, protocol.Empty{})
+		if err != nil {
+			return err
+		}
+		all := alike(open.Approvals, a)
+		line, err := ch.term.readMessage(menu(a, len(all)-1, ch.same != nil))
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		key := strings.ToLower(strings.TrimSpace(line))
+		switch key {
+		case "a":
+			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
+			return nil
+		case "d":
+			return nil
+		case "=":
+			if ch.same != nil || len(all) < 2 {
+				ch.same = nil
+			} else {
+				ch.same = all
+			}
+			continue
+		case "n":
+			return errNotNow
+		case "r":
+			if answer.Reason, err = ch.term.readMessage("Reason: "); err != nil && !errors.Is(err, io.EOF) {
+				return err
+			}
+			return nil
+		case "e":
+			if a.Kind != protocol.AskCall {
+				continue
+			}
+			if answer.Args, err = ch.edit(a); err != nil {
+				ch.term.note(err.Error())
+				continue
+			}
+			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
+			return nil
+		}
+		if place, ok := strings.CutPrefix(key, "o"); ok {
+			if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(folderOffers(a)) {
+				answer.Decision, answer.Scope, answer.Access = protocol.DecisionAllow, protocol.ScopeOnce, []int{n}
+				return nil
+			}
+			continue
+		}
+		for _, c := range choices {
+			if c.key != key || !slices.Contains(a.Choices, c.scope) {
+				continue
+			}
+			if c.scope != protocol.ScopeSession {
+				if ok, err := ch.offers(ctx, a, c.scope, answer); err != nil || !ok {
+					if err != nil {
+						ch.term.note(err.Error())
+					}
+					continue
+				}
+			}
+			answer.Decision, answer.Scope = protocol.DecisionAllow, c.scope
+			return nil
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// offers lets the person choose among the offered rules and shows what each would have let through of what was called before.
+func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, answer *protocol.ApprovalAnswerParams) (ok bool, err error) {
+	answer.Offers = nil
+	if len(a.Offers) > 1 {
+		line, err := ch.term.readMessage("Numbers of the offers to make rules of (empty: only exactly what is shown): ")
+		if err != nil {
+			return false, nil
+		}
+		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' }) {
+			n, err := strconv.Atoi(word)
+			if err != nil || n < 0 || n >= len(a.Offers) {
+				return false, fmt.Errorf("there is no offer %s", clean(word))
+			}
+			answer.Offers = append(answer.Offers, n)
+		}
+	}
+	for i := range a.Offers {
+		if len(answer.Offers) > 0 && !slices.Contains(answer.Offers, i) {
+			continue
+		}
+		r, err := client.Call(ctx, ch.c.Client, protocol.RuleTry, protocol.RuleTryParams{Approval: a.ID, Offer: i, Scope: scope, Limit: 5})
+		if err != nil {
+			return false, err
+		}
+		ch.term.note(fmt.Sprintf("%s. Of your last %d calls it would also have decided %d.", clean(r.Words), r.Looked, len(r.Changed)))
+		for _, c := range r.Changed {
+			ch.term.note("  " + clean(brief(c.Call.Input)))
+		}
+	}
+	line, err := ch.term.readMessage("Make it? [y] yes, without an end  [1h] for 1 hour  [today] until the end of today  [30d] for 30 days  [any other key] back: ")
+	if err != nil {
+		return false, nil
+	}
+	key := strings.ToLower(strings.TrimSpace(line))
+	if key == "y" {
+		key = "never"
+	}
+	end, ok := protocol.RuleEndByKey(key)
+	if answer.Until = end.At(time.Now()); answer.Until > 0 {
+		ch.term.note("It ends on " + time.UnixMilli(answer.Until).Format("2 January 2006 15:04") + ".")
+	}
+	return ok, nil
+}
