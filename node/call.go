@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/tool"
 	"fairlead/node/tools"
-	"fairlead/node/workspace"
 )
 
 // maxResult is how large a result may be: with what is around it, it must fit into one frame.
@@ -197,45 +195,6 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		}
 		latest <- protocol.ToolProgress{CallID: inv.CallID, Tail: tail, Bytes: bytes}
 	}), inv.Args)
-}
-
-// check compares what is about to run with what the person saw and allowed: machine, tool, arguments, folder, programs, the file and its change.
-func (n *Node) check(ctx context.Context, t tool.Tool, inv protocol.ToolInvoke) error {
-	if inv.Approved == "" && len(inv.Folders) == 0 {
-		return nil
-	}
-	p, _, err := t.Preview(ctx, inv.Args)
-	if err != nil {
-		return err
-	}
-	now, err := protocol.CallHash(protocol.AskCall, n.opts.ID, inv.Tool, inv.Args, &p, inv.Policy, inv.Folders...)
-	switch {
-	case err != nil:
-		return err
-	case now == inv.Approved && within(inv.Folders, p.Folders):
-		return nil
-	case inv.Expect != "" && p.FileSHA256 != inv.Expect:
-		return workspace.ErrChanged
-	}
-	//lint:ignore ST1005 the text goes to the model as it is
-	return errors.New("APPROVAL_DRIFT: what would run now is not what was shown and allowed. Nothing was run; ask again.")
-}
-
-// within reports whether each of the opened folders is one that the call needs, with the same rights.
-func within(opened, needed []protocol.FolderAccess) bool {
-	return !slices.ContainsFunc(opened, func(f protocol.FolderAccess) bool { return !slices.Contains(needed, f) })
-}
-
-// preview answers null for a tool that has none.
-func preview(ctx context.Context, t tool.Tool, args json.RawMessage) (json.RawMessage, error) {
-	p, ok, err := t.Preview(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return json.RawMessage("null"), nil
-	}
-	return protocol.Marshal(p)
 }
 
 // progressLimit is how long a report may wait for its confirmation: the result must not wait long for it.

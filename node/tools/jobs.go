@@ -71,24 +71,6 @@ func NewJobs(o JobOptions) *Jobs {
 	return t
 }
 
-// network checks whether a command may have the network that it wants; granted says that the person allowed it for this call. Where the system
-// cannot keep commands off it, one that names it without asking for it is refused.
-func (t *Jobs) network(in bashIn, granted bool) error {
-	switch {
-	case t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || t.opts.Profile.Network == sandbox.NetAllowed:
-		return nil
-	case !in.Network && t.opts.Box.Report().KeepsNetwork():
-		return nil
-	case !in.Network:
-		return checkWords(shell(), in.Command)
-	case !t.opts.AskNetwork:
-		return failf("The network is blocked for commands on this machine. The person can start its node with --network ask or --network allowed.")
-	case !granted:
-		return failf("Nobody has allowed the network for this command.")
-	}
-	return nil
-}
-
 // Close ends all commands with everything they started, and waits for that. Ends that were not confirmed are kept for the next [Jobs.Recover].
 func (t *Jobs) Close() {
 	t.mu.Lock()
@@ -252,23 +234,4 @@ func (t *Jobs) list() []*job {
 	}
 	slices.SortFunc(list, func(a, b *job) int { return b.started.Compare(a.started) })
 	return list
-}
-
-func (j *job) event(name string) protocol.NodeExecEvent {
-	return protocol.NodeExecEvent{EventID: protocol.NewID(), SessionID: j.id, CallID: j.call, Event: name, StartedAt: j.started.UnixMilli()}
-}
-
-func (j *job) endEvent() protocol.NodeExecEvent {
-	e := j.event(protocol.ExecFailed)
-	switch {
-	case j.result.ok():
-		e.Event = protocol.ExecFinished
-	case j.result.why == byTimeout:
-		e.Event = protocol.ExecTimedOut
-	}
-	e.ExitCode, e.Signal, e.OutputTail, e.EndedAt = j.result.code, j.result.signal, j.out.tail(), j.result.at.UnixMilli()
-	if j.result.why == byCancel { // of background commands only Close does that
-		e.OutputTail += "\n(The command was ended because its node stopped.)"
-	}
-	return e
 }

@@ -2,8 +2,6 @@ package tools
 
 import (
 	"context"
-	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -61,34 +59,5 @@ func endGroup(ctx context.Context, b being) {
 	}
 	if b.alive() {
 		signalGroup(b.PID, true)
-	}
-}
-
-// tell tells the end of a background command, and keeps it until [Jobs.Confirm]. What cannot be kept is told all the same.
-func (t *Jobs) tell(e protocol.NodeExecEvent) {
-	if t.ledger.dir != "" {
-		t.telling.Lock()
-		t.untold[e.SessionID] = e
-		t.telling.Unlock()
-		t.ledger.end(beingOf(os.Getpid()), e)
-	}
-	t.opts.Events(e)
-}
-
-// Confirm is told that the end of a background command needs not be told any more. It must not be called once Close has been.
-func (t *Jobs) Confirm(sessionID string) {
-	t.telling.Lock()
-	delete(t.untold, sessionID)
-	t.telling.Unlock()
-	t.ledger.remove(sessionID)
-}
-
-// handDown leaves the ends that were not confirmed to the next node.
-func (t *Jobs) handDown() {
-	t.telling.Lock()
-	left := slices.Collect(maps.Values(t.untold))
-	t.telling.Unlock()
-	for _, e := range left {
-		t.ledger.end(being{}, e)
 	}
 }

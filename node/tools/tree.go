@@ -32,13 +32,6 @@ type grep struct {
 	linked   map[string]bool // real folders that were searched through a link
 }
 
-// linked is a symbolic link to a folder.
-type linked struct {
-	shown string
-	to    workspace.Path
-	chain []string // the real folders in which links lie that lead to the link, and its own
-}
-
 func (g *grep) scanner(worker int) *scanner {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -162,17 +155,6 @@ func (b *branch) run(worker int) {
 	}
 }
 
-// enterLinked reports whether a folder that was reached through a link is to be searched.
-func (b *branch) enterLinked(abs string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.linked[abs] {
-		return false
-	}
-	b.linked[abs] = true
-	return true
-}
-
 func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links []string) {
 	seen := 0
 	_ = dir.Each(func(e workspace.Entry) bool { // what was read until an error came is searched
@@ -207,36 +189,6 @@ func (b *branch) search(s *scanner, dir *workspace.Dir, names []string) {
 			b.scan(s, f, shown)
 		}
 	}
-}
-
-// link searches the file that a symbolic link leads to, if it stays where file tools may go, or notes the folder for later. A folder that leads
-// to itself is left out.
-func (b *branch) link(s *scanner, dir *workspace.Dir, name string) {
-	shown := b.under(name)
-	if b.ctx.Err() != nil || b.best.late(shown) {
-		return
-	}
-	real, info, err := b.ws.Target(workspace.Path{Abs: filepath.Join(dir.Abs, name)})
-	if err != nil || real.Outside && !b.outside {
-		return
-	}
-	if info.Mode().IsRegular() && b.names.match(name) {
-		if f, err := b.ws.Content(real); err == nil {
-			b.scan(s, f, shown)
-		}
-	}
-	if !info.IsDir() {
-		return
-	}
-	chain := append(b.chain[:len(b.chain):len(b.chain)], dir.Abs)
-	for _, above := range chain {
-		if above == real.Abs || strings.HasPrefix(above, strings.TrimSuffix(real.Abs, string(filepath.Separator))+string(filepath.Separator)) {
-			return
-		}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.links = append(b.links, linked{shown: shown, to: real, chain: chain})
 }
 
 // leaves are some of a folder's many files.

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"encoding/binary"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -221,54 +220,6 @@ func (d *Dir) Info(name string) (Info, error) {
 func sameDir(a, b *Dir) bool {
 	var x, y unix.Stat_t
 	return unix.Fstat(a.fd, &x) == nil && unix.Fstat(b.fd, &y) == nil && x.Dev == y.Dev && x.Ino == y.Ino
-}
-
-// Content is an open regular file that is only read. The caller closes it.
-type Content struct {
-	// Size in bytes when it was opened. Files that the system makes up, as in /proc, say 0.
-	Size int64
-	fd   int
-}
-
-// Read is as [io.Reader] has it.
-func (c Content) Read(p []byte) (int, error) {
-	return count(retry(func() (int, error) { return unix.Read(c.fd, p) }))
-}
-
-// ReadAt reads at most len(p) bytes at an offset. Unlike an [io.ReaderAt] it may give fewer; at the end it gives [io.EOF].
-func (c Content) ReadAt(p []byte, off int64) (int, error) {
-	return count(retry(func() (int, error) { return unix.Pread(c.fd, p, off) }))
-}
-
-// Close closes the file.
-func (c Content) Close() { unix.Close(c.fd) }
-
-// Content opens a regular file for searching, as [Root.Open] does.
-func (r *Root) Content(p Path) (Content, error) {
-	f, info, err := r.Open(p)
-	if err != nil {
-		return Content{}, err
-	}
-	defer f.Close()
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return Content{}, err
-	}
-	fd := -1
-	if rawErr := raw.Control(func(old uintptr) { fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); rawErr != nil {
-		return Content{}, rawErr
-	}
-	return Content{Size: info.Size(), fd: fd}, err
-}
-
-func count(n int, err error) (int, error) {
-	switch {
-	case err != nil:
-		return 0, err
-	case n == 0:
-		return 0, io.EOF
-	}
-	return n, nil
 }
 
 func retry(f func() (int, error)) (int, error) {

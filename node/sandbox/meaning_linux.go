@@ -1,0 +1,48 @@
+package sandbox
+
+import "fmt"
+
+// meaning says of each check who enforces it, and what to tell when nobody does.
+type meaning struct{ id, by, why, fix string }
+
+// meanings are for a machine with that version of Landlock. unwrapped says why bubblewrap does not hold files, where it was tried.
+func meanings(abi int, unwrapped string) []meaning {
+	const seccomp = "seccomp"
+	landlock, files, sockets := fmt.Sprintf("Landlock ABI %d", abi), fmt.Sprintf("Landlock ABI %d", abi), seccomp
+	abstract := landlock
+	switch {
+	case abi == 0:
+		files, abstract = bubblewrap, seccomp
+	case abi >= 9:
+		sockets = landlock
+	}
+	open := "the kernel does not confine files"
+	if unwrapped != "" {
+		open += ", and bubblewrap does not work: " + unwrapped
+	}
+	kernel := "Use Linux 5.13 or newer with Landlock switched on (landlock among the lsm= modules), or install bubblewrap where user name spaces are allowed."
+	noFilter := "Run on amd64 or arm64 with seccomp in the kernel."
+	metadata, mend := "Landlock does not cover mode, owner and times of files that the user owns", ""
+	if abi == 0 {
+		metadata, mend = open, kernel
+	}
+	return []meaning{
+		{CheckWriteOutside, files, open, kernel},
+		{CheckReadSecrets, files, open, kernel},
+		{CheckProtected, files, "hooks and configuration of git in the workspace can be written", ""},
+		{CheckMetadata, files, metadata, mend},
+		{CheckTCP, seccomp, "no system call filter keeps programs from the network", noFilter},
+		{CheckUDP, seccomp, "no system call filter keeps programs from the network", noFilter},
+		{CheckMPTCP, seccomp, "no system call filter keeps programs from the network", noFilter},
+		{CheckRaw, seccomp, "no system call filter keeps programs from the network", noFilter},
+		{CheckUring, seccomp, "io_uring goes past a filter of sockets", noFilter},
+		{CheckTrace, seccomp, "a command can read the memory of the user's other programs", noFilter},
+		{CheckSignal, landlock, "Landlock covers signals from ABI 6 on", "Use Linux 6.12 or newer."},
+		{CheckAbstract, abstract, "Landlock covers abstract Unix sockets from ABI 6 on", "Use Linux 6.12 or newer."},
+		{CheckUnix, sockets, "a command can talk to services of the user over Unix sockets, as Docker's", noFilter},
+		{CheckPIDs, "", "a command sees the user's other processes", ""},
+		{CheckCaps, "no capabilities", "a command keeps privileges of root", ""},
+		{CheckPrivs, "no_new_privs", "a command can get privileges by programs as sudo", ""},
+		{CheckForks, "RLIMIT_NPROC", "the kernel does not bound the processes of root", "Run the node as an ordinary user."},
+	}
+}

@@ -1,0 +1,21 @@
+package tools
+
+import "fairlead/node/sandbox"
+
+// network checks whether a command may have the network that it wants; granted says that the person allowed it for this call. Where the system
+// cannot keep commands off it, one that names it without asking for it is refused.
+func (t *Jobs) network(in bashIn, granted bool) error {
+	switch {
+	case t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || t.opts.Profile.Network == sandbox.NetAllowed:
+		return nil
+	case !in.Network && t.opts.Box.Report().KeepsNetwork():
+		return nil
+	case !in.Network:
+		return checkWords(shell(), in.Command)
+	case !t.opts.AskNetwork:
+		return failf("The network is blocked for commands on this machine. The person can start its node with --network ask or --network allowed.")
+	case !granted:
+		return failf("Nobody has allowed the network for this command.")
+	}
+	return nil
+}
