@@ -10,10 +10,10 @@ TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/
 GOFUMPT := mvdan.cc/gofumpt@v0.9.2
 # Tests that kill programs hundreds of times, or decide tens of thousands of calls: a killed program reports no race, and with the detector
 # they take ten times as long. They run without it.
-LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed
+LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
-.PHONY: run app headless test race lint wine bench golden fuzz desktop cross clean
+.PHONY: run app headless test race lint wine bench transfers golden fuzz desktop cross clean
 
 run: ## build and start the app; without a display, the gateway, the node and a chat in this terminal
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname -s)" != Linux ]; then \
@@ -36,7 +36,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
 	$(GO) test -race -timeout 20m -skip '$(LONG)' ./...
-	$(GO) test -timeout 10m -run '$(LONG)' ./gateway ./gateway/approval ./node
+	$(GO) test -timeout 10m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node
 	@$(MAKE) --no-print-directory cross TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64"
 	@$(MAKE) --no-print-directory wine
 	@$(MAKE) --no-print-directory desktop
@@ -44,7 +44,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 race: ## the tests with the race detector, without the desktop test
 	@packaging/deps.sh build
 	$(GO) test -race -timeout 20m -skip '$(LONG)' ./...
-	$(GO) test -timeout 10m -run '$(LONG)' ./gateway ./gateway/approval ./node
+	$(GO) test -timeout 10m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node
 
 lint: ## formatting, vet, staticcheck
 	@packaging/deps.sh build
@@ -67,6 +67,11 @@ wine: ## run the Windows code of the node under Wine, where Wine can be had
 
 bench: ## the numbers of docs/performance.md
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+transfers: ## the long tests of transfers (root): 200 under kills and cuts, 100,000 files, a sparse file of 20 GiB; then beside scp, and croc with CROC=PROGRAM
+	nice packaging/transfer-test.sh
+	@$(MAKE) --no-print-directory headless
+	packaging/compare-transfers.sh
 
 golden: ## rewrite golden files; read the diff
 	$(GO) test ./gateway/rpc/... ./app ./app/approve ./app/settings ./app/widgets -update

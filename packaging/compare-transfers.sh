@@ -2,10 +2,10 @@
 # packaging/compare-transfers.sh [ROUNDS [CROC]]
 #
 # Moves files from a machine through a gateway to another machine, over loopback and TLS, beside scp over two hops and croc through its own relay, by turns in
-# one run: 1 GiB (SIZE, in MiB), and 10,000 files of 4 KiB, those without croc, whose 9.6.4 breaks off after some thousand. Then times tool calls beside ten
-# transfers. Gateway and machines are the built programs, each a process of its own, with a paired key; the referee's sshd and relay run with their own keys,
-# ports and folders, and end with the script. `make headless` first. Needs openssh-server; without it, and without a croc (the program CROC), that part is
-# left out.
+# one run: 1 GiB (SIZE, in MiB), croc with and without its compression; and 10,000 files of 4 KiB, without croc, whose 9.6.4 breaks off after some thousand
+# (FILES chooses: x.bin, many). Then times tool calls beside ten transfers. Gateway and machines are the built programs, each a process of its own, with a
+# paired key; the referee's sshd and relay run with their own keys, ports and folders, and end with the script. `make headless` first. Needs openssh-server;
+# without it, and without a croc (the program CROC), that part is left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-3}
@@ -67,7 +67,7 @@ fi
 if [ -n "$croc" ]; then
   export CROC_CONFIG_DIR=$test/config
   base=$(port)
-  ports=$base,$((base + 1)),$((base + 2)),$((base + 3)),$((base + 4))
+  ports=$base,$(port),$(port),$(port),$(port)
   "$croc" --pass between-us relay --host 127.0.0.1 --ports "$ports" >"$test/relay.log" 2>&1 &
   pids+=($!)
   relaypid=$!
@@ -91,13 +91,16 @@ scp_twice() {
   "${scp[@]}" -r "127.0.0.1:$test/a/$1" "$test/hop/$into/"
   "${scp[@]}" -r "$test/hop/$into/$1" "127.0.0.1:$test/b/$into/"
 }
+croc_through() { croc_relay "$1"; }
+croc_plain() { croc_relay "$1" --no-compress; }
 croc_relay() {
-  local code=code-$RANDOM-$RANDOM
-  "$croc" --pass between-us --relay "127.0.0.1:$base" --relay6 '' --no-compress --yes --ignore-stdin send --no-local --code $code "$test/a/$1" >"$test/croc.send" 2>&1 &
+  local file=$1 code=code-$RANDOM-$RANDOM
+  shift
+  "$croc" --pass between-us --relay "127.0.0.1:$base" --relay6 '' "$@" --yes --ignore-stdin send --no-local --code $code "$test/a/$file" >"$test/croc.send" 2>&1 &
   local send=$!
   pids+=($send)
   until grep -q "$code" "$test/croc.send"; do sleep 0.05; done
-  (cd "$test/b/$into" && "$croc" --pass between-us --relay "127.0.0.1:$base" --relay6 '' --no-compress --yes --overwrite $code >"$test/croc.receive" 2>&1) || {
+  (cd "$test/b/$into" && "$croc" --pass between-us --relay "127.0.0.1:$base" --relay6 '' "$@" --yes --overwrite $code >"$test/croc.receive" 2>&1) || {
     tail -c 2000 "$test"/croc.send "$test"/croc.receive "$test"/relay.log >&2
     return 1
   }
@@ -136,11 +139,12 @@ run() { # WHAT FILE PROCESS...: one line of seconds and of processor seconds
 
 runs=0
 for _ in $(seq "$rounds"); do
-  for file in x.bin many; do
+  for file in ${FILES:-x.bin many}; do
     run fairlead $file "${ours[@]}"
     [ -z "$ssh" ] || run scp_through $file "$sshdpid"
     [ -z "$ssh" ] || run scp_twice $file "$sshdpid"
-    [ -z "$croc" ] || [ $file = many ] || run croc_relay $file "$relaypid"
+    [ -z "$croc" ] || [ $file = many ] || run croc_through $file "$relaypid"
+    [ -z "$croc" ] || [ $file = many ] || run croc_plain $file "$relaypid"
   done
 done
 

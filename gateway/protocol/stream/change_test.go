@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -199,7 +200,10 @@ func TestManySmallFilesArrive(t *testing.T) {
 	if sendErr != nil || err != nil || res.New != n || res.Failed != 0 {
 		t.Fatalf("%+v, %v, %v", res, sendErr, err)
 	}
-	t.Logf("%d files in %s", n, time.Since(began).Round(time.Millisecond))
+	took := time.Since(began)
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	t.Logf("%d files in %s, %d MiB of memory at both ends together", n, took.Round(time.Millisecond), mem.Sys>>20)
 	if want, got := sums(t, dir), sums(t, filepath.Join(to, "tree")); !maps.Equal(want, got) {
 		t.Errorf("%d files are there, and not the same ones", len(got))
 	}
