@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -192,55 +189,6 @@ func (e *Ends) begin(id uint32, seed bool, run func(context.Context, *end)) {
 	})
 }
 
-func (e *Ends) stop(p protocol.TransferStop) {
-	cause := ErrDiscard
-	if p.Keep {
-		cause = errLost
-	}
-	if n := e.find(p.TransferID); n != nil {
-		n.cancel(cause)
-		n.in.Close(cause)
-		return
-	}
-	if p.Keep || p.Stream == nil {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.shut {
-		e.wg.Go(func() { e.discard(p) })
-	}
-}
-
-// discard removes the unfinished file of a transfer that was cancelled while it rested.
-func (e *Ends) discard(p protocol.TransferStop) {
-	removed := e.ledger.clean(e.files, markOf(p.Stream.ID), time.Time{})
-	t, err := e.files.Target(p.Path, p.Stream.Into, false)
-	if err == nil {
-		defer t.Root.Close()
-	}
-	if err == nil && p.Current != "" {
-		r := &Receiver{Transfer: p.Stream.ID}
-		if t.Root.Remove(r.partName(path.Clean(p.Current))) == nil {
-			removed++
-		}
-	}
-	if removed > 0 {
-		e.log.Info("Unfinished files were removed", "transfer", p.Stream.ID, "files", removed)
-	}
-	e.discarded(p.TransferID, p.Stream.ID)
-}
-
-// discarded confirms that nothing unfinished is left of a transfer; a gateway that does not hear it asks again.
-func (e *Ends) discarded(number uint32, id protocol.TransferID) {
-	ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
-	defer cancel()
-	e.peer.Report(ctx, protocol.TransferFinish.Name, protocol.TransferDoneParams{TransferID: &number, Discarded: id}, false)
-}
-
-// confirmLimit is how long it may take to confirm something.
-const confirmLimit = 5 * time.Second
-
 // Drop ends everything, because the connection is gone; what is unfinished is kept. The Ends may be used on.
 func (e *Ends) Drop() {
 	e.mu.Lock()
@@ -269,141 +217,4 @@ func (e *Ends) report(ctx context.Context, n *end, method string, params any, be
 		e.log.Warn("A transfer could not be reported on", "transfer", n.id, "method", method, "err", err)
 	}
 	return err == nil
-}
-
-// send is the source's side.
-func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
-	if p.Stream == nil {
-		e.sendFile(ctx, n, p.Path)
-		return
-	}
-	var items []Item
-	var err error
-	for _, path := range p.Stream.Paths {
-		item, release, sourceErr := e.files.Source(path)
-		if err = sourceErr; err != nil {
-			break
-		}
-		defer release()
-		items = append(items, item)
-	}
-	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
-	if err == nil {
-		meta.Files, *meta.Size, err = Count(items, p.Stream.Links)
-	}
-	if err != nil {
-		meta.Error = err.Error()
-		e.report(ctx, n, protocol.TransferMeta.Name, meta, false)
-		return
-	}
-	var call Caller
-	if e.direct != nil && p.Stream.Peer != nil {
-		if call, err = e.direct.Source(p.Stream.ID); err == nil {
-			self := call.Self()
-			meta.Peer = &self
-		} else {
-			e.log.Warn("Not direct", "transfer", p.Stream.ID, "err", err)
-		}
-	}
-	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.started(ctx) {
-		return
-	}
-	e.log.Info("Sending", "transfer", p.Stream.ID, "attempt", p.Stream.Attempt, "files", meta.Files, "bytes", *meta.Size)
-	err = e.sendItems(ctx, n, call, items, p.Stream.Links)
-	done := protocol.TransferCompleteParams{TransferID: &n.id}
-	if err != nil {
-		if ctx.Err() != nil {
-			e.log.Info("Sending was interrupted", "transfer", p.Stream.ID, "err", err)
-			return
-		}
-		done.Error = err.Error()
-	}
-	e.report(ctx, n, protocol.TransferComplete.Name, done, true)
-}
-
-// started waits for transfer.start.
-func (n *end) started(ctx context.Context) bool {
-	select {
-	case <-n.begun:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// spare is how much of a disk is left free at least.
-const spare = 16 << 20
-
-// receive is the destination's side.
-func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) {
-	if p.Stream == nil {
-		e.receiveFile(ctx, n, p)
-		return
-	}
-	accept := protocol.TransferAcceptParams{TransferID: &n.id}
-	refuse := func(err error) {
-		accept.Error = err.Error()
-		e.report(ctx, n, protocol.TransferAccept.Name, accept, false)
-	}
-	if e.consent != nil {
-		if err := e.consent(ctx, p); err != nil {
-			refuse(err)
-			return
-		}
-	}
-	t, err := e.files.Target(p.Path, p.Stream.Into, true)
-	if err != nil {
-		refuse(err)
-		return
-	}
-	defer t.Root.Close()
-	if room := free(t.Root); p.Stream.Attempt <= 1 && room >= 0 && room < p.Size+spare {
-		refuse(fmt.Errorf("The disk has %d MiB left, and %d MiB would arrive", room>>20, p.Size>>20)) //lint:ignore ST1005 for people
-		return
-	}
-	var listen Listener
-	if e.direct != nil && p.Stream.Peer != nil {
-		if listen, err = e.direct.Destination(p.Stream.ID, *p.Stream.Peer); err == nil {
-			defer listen.Close()
-			self := listen.Self()
-			accept.Peer = &self
-		} else {
-			e.log.Warn("Not direct", "transfer", p.Stream.ID, "err", err)
-		}
-	}
-	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
-		return
-	}
-	mark := markOf(p.Stream.ID)
-	res, err := e.receiveItems(ctx, n, listen, func() *Receiver {
-		return &Receiver{
-			ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in,
-			Note: func(dir string) { e.ledger.note(mark, t.path(dir)) },
-		}
-	})
-	switch {
-	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1 && !res.again:
-		e.ledger.done(mark)
-	case err == nil && res.Failed == 0, errors.Is(context.Cause(ctx), ErrDiscard): // an earlier attempt may have left another one
-		e.ledger.clean(e.files, mark, time.Time{})
-	}
-	if err != nil && ctx.Err() != nil {
-		e.log.Info("Receiving was interrupted", "transfer", p.Stream.ID, "err", context.Cause(ctx))
-		if errors.Is(context.Cause(ctx), ErrDiscard) {
-			e.discarded(n.id, p.Stream.ID)
-		}
-		return
-	}
-	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &res.Written, Files: res.New, Skipped: res.Skipped, Failed: res.Failed, Problems: res.Problems}
-	if res.Top != "" {
-		done.Path = t.path(res.Top)
-	}
-	if err != nil {
-		done.Error = err.Error()
-		if diskFull(err) {
-			done.Error = "The disk is full"
-		}
-	}
-	e.log.Info("Received", "transfer", p.Stream.ID, "files", res.New, "skipped", res.Skipped, "failed", res.Failed, "bytes", res.Written, "err", err)
-	e.report(ctx, n, protocol.TransferFinish.Name, done, true)
 }

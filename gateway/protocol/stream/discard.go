@@ -1,0 +1,58 @@
+package stream
+
+import (
+	"context"
+	"path"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func (e *Ends) stop(p protocol.TransferStop) {
+	cause := ErrDiscard
+	if p.Keep {
+		cause = errLost
+	}
+	if n := e.find(p.TransferID); n != nil {
+		n.cancel(cause)
+		n.in.Close(cause)
+		return
+	}
+	if p.Keep || p.Stream == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.shut {
+		e.wg.Go(func() { e.discard(p) })
+	}
+}
+
+// discard removes the unfinished file of a transfer that was cancelled while it rested.
+func (e *Ends) discard(p protocol.TransferStop) {
+	removed := e.ledger.clean(e.files, markOf(p.Stream.ID), time.Time{})
+	t, err := e.files.Target(p.Path, p.Stream.Into, false)
+	if err == nil {
+		defer t.Root.Close()
+	}
+	if err == nil && p.Current != "" {
+		r := &Receiver{Transfer: p.Stream.ID}
+		if t.Root.Remove(r.partName(path.Clean(p.Current))) == nil {
+			removed++
+		}
+	}
+	if removed > 0 {
+		e.log.Info("Unfinished files were removed", "transfer", p.Stream.ID, "files", removed)
+	}
+	e.discarded(p.TransferID, p.Stream.ID)
+}
+
+// discarded confirms that nothing unfinished is left of a transfer; a gateway that does not hear it asks again.
+func (e *Ends) discarded(number uint32, id protocol.TransferID) {
+	ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
+	defer cancel()
+	e.peer.Report(ctx, protocol.TransferFinish.Name, protocol.TransferDoneParams{TransferID: &number, Discarded: id}, false)
+}
+
+// confirmLimit is how long it may take to confirm something.
+const confirmLimit = 5 * time.Second

@@ -1,0 +1,87 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// spare is how much of a disk is left free at least.
+const spare = 16 << 20
+
+// receive is the destination's side.
+func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) {
+	if p.Stream == nil {
+		e.receiveFile(ctx, n, p)
+		return
+	}
+	accept := protocol.TransferAcceptParams{TransferID: &n.id}
+	refuse := func(err error) {
+		accept.Error = err.Error()
+		e.report(ctx, n, protocol.TransferAccept.Name, accept, false)
+	}
+	if e.consent != nil {
+		if err := e.consent(ctx, p); err != nil {
+			refuse(err)
+			return
+		}
+	}
+	t, err := e.files.Target(p.Path, p.Stream.Into, true)
+	if err != nil {
+		refuse(err)
+		return
+	}
+	defer t.Root.Close()
+	if room := free(t.Root); p.Stream.Attempt <= 1 && room >= 0 && room < p.Size+spare {
+		refuse(fmt.Errorf("The disk has %d MiB left, and %d MiB would arrive", room>>20, p.Size>>20)) //lint:ignore ST1005 for people
+		return
+	}
+	var listen Listener
+	if e.direct != nil && p.Stream.Peer != nil {
+		if listen, err = e.direct.Destination(p.Stream.ID, *p.Stream.Peer); err == nil {
+			defer listen.Close()
+			self := listen.Self()
+			accept.Peer = &self
+		} else {
+			e.log.Warn("Not direct", "transfer", p.Stream.ID, "err", err)
+		}
+	}
+	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
+		return
+	}
+	mark := markOf(p.Stream.ID)
+	res, err := e.receiveItems(ctx, n, listen, func() *Receiver {
+		return &Receiver{
+			ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in,
+			Note: func(dir string) { e.ledger.note(mark, t.path(dir)) },
+		}
+	})
+	switch {
+	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1 && !res.again:
+		e.ledger.done(mark)
+	case err == nil && res.Failed == 0, errors.Is(context.Cause(ctx), ErrDiscard): // an earlier attempt may have left another one
+		e.ledger.clean(e.files, mark, time.Time{})
+	}
+	if err != nil && ctx.Err() != nil {
+		e.log.Info("Receiving was interrupted", "transfer", p.Stream.ID, "err", context.Cause(ctx))
+		if errors.Is(context.Cause(ctx), ErrDiscard) {
+			e.discarded(n.id, p.Stream.ID)
+		}
+		return
+	}
+	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &res.Written, Files: res.New, Skipped: res.Skipped, Failed: res.Failed, Problems: res.Problems}
+	if res.Top != "" {
+		done.Path = t.path(res.Top)
+	}
+	if err != nil {
+		done.Error = err.Error()
+		if diskFull(err) {
+			done.Error = "The disk is full"
+		}
+	}
+	e.log.Info("Received", "transfer", p.Stream.ID, "files", res.New, "skipped", res.Skipped, "failed", res.Failed, "bytes", res.Written, "err", err)
+	e.report(ctx, n, protocol.TransferFinish.Name, done, true)
+}

@@ -1,0 +1,67 @@
+package stream
+
+import (
+	"context"
+
+	"fairlead/gateway/protocol"
+)
+
+// send is the source's side.
+func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
+	if p.Stream == nil {
+		e.sendFile(ctx, n, p.Path)
+		return
+	}
+	var items []Item
+	var err error
+	for _, path := range p.Stream.Paths {
+		item, release, sourceErr := e.files.Source(path)
+		if err = sourceErr; err != nil {
+			break
+		}
+		defer release()
+		items = append(items, item)
+	}
+	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
+	if err == nil {
+		meta.Files, *meta.Size, err = Count(items, p.Stream.Links)
+	}
+	if err != nil {
+		meta.Error = err.Error()
+		e.report(ctx, n, protocol.TransferMeta.Name, meta, false)
+		return
+	}
+	var call Caller
+	if e.direct != nil && p.Stream.Peer != nil {
+		if call, err = e.direct.Source(p.Stream.ID); err == nil {
+			self := call.Self()
+			meta.Peer = &self
+		} else {
+			e.log.Warn("Not direct", "transfer", p.Stream.ID, "err", err)
+		}
+	}
+	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.started(ctx) {
+		return
+	}
+	e.log.Info("Sending", "transfer", p.Stream.ID, "attempt", p.Stream.Attempt, "files", meta.Files, "bytes", *meta.Size)
+	err = e.sendItems(ctx, n, call, items, p.Stream.Links)
+	done := protocol.TransferCompleteParams{TransferID: &n.id}
+	if err != nil {
+		if ctx.Err() != nil {
+			e.log.Info("Sending was interrupted", "transfer", p.Stream.ID, "err", err)
+			return
+		}
+		done.Error = err.Error()
+	}
+	e.report(ctx, n, protocol.TransferComplete.Name, done, true)
+}
+
+// started waits for transfer.start.
+func (n *end) started(ctx context.Context) bool {
+	select {
+	case <-n.begun:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

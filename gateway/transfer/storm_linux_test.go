@@ -1,0 +1,204 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// lanes is how many transfers run at once.
+const lanes = 4
+
+// storm is a gateway and two machines, each a process that is killed again and again, on wires that are cut.
+type storm struct {
+	t     *testing.T
+	c     *client.Client
+	dirs  map[protocol.NodeID]string
+	trees []string // in "src" of each end
+	want  map[string][]string
+	round atomic.Int64
+
+	mu       sync.Mutex // guards what follows
+	attempts int
+	bytes    int64
+	longest  time.Duration
+	ends     map[string]int
+}
+
+// plant makes the same trees at each end: one small file, many small ones, some of middle size with small ones between them, one larger.
+func (s *storm) plant() {
+	s.trees = []string{"tiny", "many", "mixed", "large"}
+	r := &rig{t: s.t, nodes: make(map[protocol.NodeID]*machine)}
+	for id, dir := range s.dirs {
+		r.nodes[id] = &machine{dir: dir}
+		r.file(id, "src/tiny/empty", 0)
+		r.file(id, "src/tiny/one", 1)
+		for i := range 150 {
+			r.file(id, fmt.Sprintf("src/many/%d/%d", i%7, i), int64(i*97))
+		}
+		for i := range 6 {
+			r.file(id, fmt.Sprintf("src/mixed/%d.bin", i), int64(i)<<20+int64(i))
+			r.file(id, fmt.Sprintf("src/mixed/%d/small", i), int64(i)*7000)
+		}
+		r.file(id, "src/large/large.bin", 70<<20+5) // more than a block, so that there is something to go on with
+	}
+	for _, tree := range s.trees {
+		s.want[tree] = list(s.t, filepath.Join(s.dirs["a"], "src", tree))
+	}
+}
+
+// ask is a call that ends in time.
+func ask[P, R any](s *storm, m protocol.Method[P, R], p P) (R, error) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+	defer cancel()
+	return client.Call(ctx, s.c, m, p)
+}
+
+// one is a transfer from its start to its end, which may be that it is cancelled.
+func (s *storm) one(n int64, rng *rand.Rand) {
+	ways := [][2]protocol.NodeID{{"a", "b"}, {"b", "a"}, {"a", "b"}, {"a", "gsv"}, {"gsv", "b"}}
+	way, tree := ways[n%int64(len(ways))], s.trees[rng.IntN(len(s.trees))]
+	began, limit := time.Now(), time.Now().Add(5*time.Minute)
+	var tr protocol.Transfer
+	var dest string
+	for try := 0; tr.ID == ""; try++ {
+		// A start whose answer was lost may have begun a transfer all the same: the next one goes elsewhere.
+		dest = fmt.Sprintf("in/%s/%d.%d", tree, n, try)
+		var err error
+		tr, err = ask(s, protocol.TransferStart, protocol.TransferStartParams{
+			Sources: []string{string(way[0]) + ":src/" + tree}, Destination: string(way[1]) + ":" + dest, Later: true,
+		})
+		if err != nil && time.Now().After(limit) {
+			s.t.Errorf("transfer %d does not start: %v", n, err)
+			return
+		}
+		if err != nil {
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	pause, cancel := rng.IntN(10) == 0, rng.IntN(15) == 0
+	for polls := 0; ; polls++ {
+		time.Sleep(time.Duration(20+rng.IntN(150)) * time.Millisecond)
+		if polls%8 == 7 && !s.right(way[1], dest, tree) {
+			return
+		}
+		now, err := ask(s, protocol.TransferGet, protocol.TransferParams{ID: tr.ID})
+		if time.Now().After(limit) {
+			s.t.Errorf("transfer %d does not end: %+v, %v", n, now, err)
+			return
+		}
+		switch {
+		case err != nil:
+		case now.State == protocol.TransferPaused:
+			ask(s, protocol.TransferResume, protocol.TransferParams{ID: tr.ID})
+		case now.State == protocol.TransferRunning && pause:
+			_, err := ask(s, protocol.TransferPause, protocol.TransferParams{ID: tr.ID})
+			pause = err != nil
+		case now.State == protocol.TransferRunning && cancel:
+			ask(s, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID})
+		case now.State == protocol.TransferFailed: // cleanly: nothing wrong is there, and it can be taken up
+			if now.Error == "" {
+				s.t.Errorf("transfer %d failed without a word: %+v", n, now)
+			}
+			s.count("failed: " + now.Error)
+			s.right(way[1], dest, tree)
+			ask(s, protocol.TransferRetry, protocol.TransferParams{ID: tr.ID})
+		case now.Over():
+			s.ended(way, dest, tree, now, time.Since(began))
+			return
+		}
+	}
+}
+
+func (s *storm) count(end string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ends[end]++
+}
+
+// ended looks at what a transfer that is done or cancelled has left.
+func (s *storm) ended(way [2]protocol.NodeID, dest, tree string, tr protocol.Transfer, took time.Duration) {
+	s.count(tr.State)
+	s.mu.Lock()
+	s.attempts += tr.Attempts
+	s.bytes += tr.BytesDone
+	s.longest = max(s.longest, took)
+	s.mu.Unlock()
+	if !s.right(way[1], dest, tree) || tr.State != protocol.TransferDone {
+		return
+	}
+	if got := list(s.t, filepath.Join(s.dirs[way[1]], dest)); !slices.Equal(got, s.want[tree]) {
+		s.t.Errorf("%s to %s is done: %+v\ngot\n%s\nwant\n%s", way[0], dest, tr, strings.Join(got, "\n"), strings.Join(s.want[tree], "\n"))
+	}
+}
+
+// right reports whether every file that has its name is the one that was sent.
+func (s *storm) right(id protocol.NodeID, dest, tree string) bool {
+	ok, top := true, filepath.Join(s.dirs[id], dest)
+	filepath.WalkDir(top, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(p, ".part") {
+			return nil // it may have gone since
+		}
+		got, err := sumOf(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		rel, _ := filepath.Rel(top, p)
+		if line := fmt.Sprintf("%s %x", rel, got); err != nil || !slices.Contains(s.want[tree], line) {
+			s.t.Errorf("a wrong file at %s: %s, %v", id, p, err)
+			ok = false
+		}
+		return nil
+	})
+	return ok
+}
+
+// rest waits until nothing is on its way any more and nothing unfinished is left, and looks at all that has arrived.
+func (s *storm) rest() {
+	var left []string
+	for end := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		left = left[:0]
+		open, err := ask(s, protocol.TransferList, protocol.TransferListParams{})
+		for _, tr := range open.Transfers {
+			if !tr.Over() {
+				left = append(left, fmt.Sprintf("%s %s %s", tr.ID, tr.State, tr.Destination))
+			}
+		}
+		for _, dir := range s.dirs {
+			filepath.WalkDir(filepath.Join(dir, "in"), func(p string, _ os.DirEntry, _ error) error {
+				if strings.HasSuffix(p, ".part") {
+					left = append(left, p)
+				}
+				return nil
+			})
+		}
+		if err == nil && len(left) == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			s.t.Errorf("left: %v, %v", left, err)
+			break
+		}
+	}
+	for id, dir := range s.dirs {
+		for _, tree := range s.trees {
+			tops, _ := os.ReadDir(filepath.Join(dir, "in", tree))
+			for _, d := range tops {
+				s.right(id, "in/"+tree+"/"+d.Name(), tree)
+			}
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// startReady starts what waits and can, and ends what has waited for too long.
+func (e *Engine) startReady() {
+	now := time.Now().UnixMilli()
+	e.mu.Lock()
+	running := 0
+	var expired, ready []*job
+	for _, j := range e.order {
+		if j.end != nil {
+			running++
+		}
+	}
+	for _, j := range e.order {
+		switch t := j.row; {
+		case j.end != nil || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
+		case t.ExpiresAt > 0 && t.ExpiresAt <= now:
+			expired = append(expired, j)
+		case running < maxRunning && !e.closed && e.canStart(j):
+			running++
+			ready = append(ready, j)
+		}
+	}
+	for _, j := range ready {
+		var ctx context.Context
+		ctx, j.end = context.WithCancelCause(e.ctx)
+		e.wg.Go(func() { e.work(ctx, j) })
+	}
+	e.mu.Unlock()
+	for _, j := range expired {
+		e.finish(j, protocol.TransferFailed, "It expired: the machine did not come back in time")
+	}
+}
+
+// canStart reports whether both ends are there. It is called under e.mu.
+func (e *Engine) canStart(j *job) bool {
+	for _, id := range []protocol.NodeID{j.row.From, j.row.To} {
+		switch id {
+		case protocol.NativePrefix:
+		case protocol.Here:
+			if j.here == nil {
+				return false
+			}
+			select {
+			case <-j.here.Gone():
+				return false
+			default:
+			}
+		default:
+			if _, _, ok := e.machines.Link(id); !ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// work runs one attempt of a job and says what comes next.
+func (e *Engine) work(ctx context.Context, j *job) {
+	var out outcome
+	err := e.allowed(ctx, j)
+	if err == nil {
+		e.change(j, func(t *protocol.Transfer) {
+			t.State, t.Error = protocol.TransferRunning, ""
+			if t.StartedAt == 0 {
+				t.StartedAt = time.Now().UnixMilli()
+			}
+		})
+		out, err = e.attempt(ctx, j)
+	}
+	e.mu.Lock()
+	j.end(nil)
+	j.end = nil
+	j.speed = meter{}
+	simple := j.row.Simple
+	e.mu.Unlock()
+	var away *awayError
+	var failed *finalError
+	switch {
+	case err == nil:
+		e.arrivedAll(j, out)
+	case errors.Is(err, errCancelled):
+		e.finish(j, protocol.TransferCancelled, "")
+	case errors.Is(err, errPaused):
+		e.change(j, func(t *protocol.Transfer) { t.State = protocol.TransferPaused })
+	case errors.Is(err, errShut):
+		e.change(j, func(t *protocol.Transfer) { t.State, t.Error = protocol.TransferWaiting, "The gateway was restarted" })
+	case simple && !errors.As(err, &failed):
+		e.finish(j, protocol.TransferFailed, err.Error())
+	case errors.As(err, &away), errors.Is(err, errStall) && j.view().Attempts < maxStalls:
+		e.change(j, func(t *protocol.Transfer) {
+			t.State, t.Error = protocol.TransferWaiting, err.Error()
+			if t.ExpiresAt == 0 {
+				t.ExpiresAt = time.Now().Add(defaultExpiry).UnixMilli()
+			}
+		})
+	default:
+		e.finish(j, protocol.TransferFailed, err.Error())
+	}
+	slog.Info("Transfer", "transfer", j.row.ID, "state", j.view().State, "err", err)
+	e.Wake()
+}
+
+// maxStalls is how many attempts there are of a transfer of which nothing is heard though its machines are connected.
+const maxStalls = 3
