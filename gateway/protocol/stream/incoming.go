@@ -189,7 +189,7 @@ func (in *incoming) write(p []byte) error {
 	in.sum.n += int64(len(p))
 	in.at += int64(len(p))
 	if _, err := in.f.Write(p); err != nil {
-		return fmt.Errorf("Write error: %w", reason(err)) //lint:ignore ST1005 the original's text
+		return writeError(reason(err))
 	}
 	if in.at-in.behind >= writebackEvery {
 		writeback(in.f, in.behind, in.at-in.behind)

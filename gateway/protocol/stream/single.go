@@ -114,8 +114,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 		written += int64(k)
 		f.Free()
 		if err != nil {
-			//lint:ignore ST1005 the original's text
-			err = fmt.Errorf("Write error: %w", reason(err))
+			err = writeError(reason(err))
 		}
 	}
 	if ctx.Err() != nil {
@@ -124,12 +123,10 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 	switch {
 	case !errors.Is(err, io.EOF):
 	case written != p.Size:
-		//lint:ignore ST1005 the original's form
-		err = fmt.Errorf("Write error: %d bytes arrived of %d", written, p.Size)
+		err = writeError(fmt.Errorf("%d bytes arrived of %d", written, p.Size))
 	default:
 		if err = part.commit(); err != nil {
-			//lint:ignore ST1005 the original's text
-			err = fmt.Errorf("Write error: %w", reason(err))
+			err = writeError(reason(err))
 		}
 	}
 	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &written, Path: part.abs}

@@ -166,3 +166,6 @@ func reason(err error) error {
 	}
 	return err
 }
+
+// writeError says that something could not be written, in the original's words.
+func writeError(err error) error { return fmt.Errorf("%s: %w", "Write error", err) }
