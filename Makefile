@@ -12,8 +12,9 @@ GOFUMPT := mvdan.cc/gofumpt@v0.9.2
 # they take ten times as long. They run without it.
 LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
-.PHONY: run app headless test race lint wine bench transfers golden fuzz desktop cross clean
+.PHONY: run app headless test race lint lint-more wine bench transfers golden fuzz desktop cross clean
 
 run: ## build and start the app; without a display, the gateway, the node and a chat in this terminal
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname -s)" != Linux ]; then \
@@ -51,6 +52,10 @@ lint: ## formatting, vet, staticcheck
 	@u=$$(git ls-files '*.go' | xargs $(GO) run $(GOFUMPT) -l); [ -z "$$u" ] || { echo "gofumpt would change:"; echo "$$u"; exit 1; }
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
+
+lint-more: ## what golangci-lint knows beyond that; its first build takes long
+	@packaging/deps.sh build
+	$(GO) run $(GOLANGCI) run ./gateway/... ./node/...
 
 cross: ## compile the headless programs for every system they ship for
 	@for t in $(TARGETS); do \

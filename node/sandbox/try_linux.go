@@ -2,9 +2,11 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -107,20 +109,11 @@ func tryAll(fs ...func() error) attempt {
 	return a
 }
 
+var denials = []error{unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EXDEV, unix.ENOENT, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.EROFS, errNone}
+
 // denial reports whether err is how a layer says no, and not some mishap.
 func denial(err error) bool {
-	for {
-		u, ok := err.(interface{ Unwrap() error })
-		if !ok {
-			break
-		}
-		err = u.Unwrap()
-	}
-	switch err {
-	case unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EXDEV, unix.ENOENT, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.EROFS, errNone:
-		return true
-	}
-	return false
+	return slices.ContainsFunc(denials, func(no error) bool { return errors.Is(err, no) })
 }
 
 type none string

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"encoding/binary"
+	"errors"
 	"io/fs"
 	"os"
 	"strings"
@@ -225,7 +226,7 @@ func sameDir(a, b *Dir) bool {
 func retry(f func() (int, error)) (int, error) {
 	for {
 		n, err := f()
-		if err != syscall.EINTR {
+		if !errors.Is(err, syscall.EINTR) {
 			return n, err
 		}
 	}

@@ -206,9 +206,8 @@ func (o opening) shell(k Kind) {
 
 // remote opens ssh HOST COMMAND and docker exec BOX COMMAND.
 func (o opening) remote(sub []string, skip int) {
-	i := 1
 	if sub != nil {
-		i = o.operand(1, "cHln")
+		i := o.operand(1, "cHln")
 		if i < len(o.c.Words) && o.c.Words[i].Text == "compose" {
 			i = o.operand(i+1, "fp")
 		}
@@ -228,7 +227,7 @@ func (o opening) remote(sub []string, skip int) {
 		o.a.guess = was
 		return
 	}
-	i = o.operand(1, "bcDEeFIiJLlmOopQRSWw") + skip
+	i := o.operand(1, "bcDEeFIiJLlmOopQRSWw") + skip
 	o.joined(o.operand(i, "bcDEeFIiJLlmOopQRSWw"))
 }
 

@@ -122,7 +122,7 @@ func (s *Server) start(t testing.TB, program, model, dir string) error {
 		select {
 		case err := <-ended:
 			ended <- err
-			return fmt.Errorf("ended at once (%v):\n%s", err, tail(logPath))
+			return fmt.Errorf("ended at once (%w):\n%s", err, tail(logPath))
 		case <-ctx.Done():
 			stop()
 			return fmt.Errorf("%w:\n%s", ctx.Err(), tail(logPath))
