@@ -19,7 +19,7 @@ func TestLogLinesHaveTheOriginalsKeys(t *testing.T) {
 	if to.Len() != 0 {
 		t.Errorf("debug is kept: %s", &to)
 	}
-	log.Warn("Result not wanted", "err", errors.New("<gone>"), "ms", 5, "wait", 2*time.Second, "rate", math.Inf(1), slog.Group("g", "a", true))
+	log.Warn("Result not wanted", "err", errors.New("<gone>"), "ms", 5, "wait", 2*time.Second, "rate", math.Inf(1), "g", slog.GroupValue(slog.Bool("a", true)))
 	log.WithGroup("deep").Error("Something new", "x", []string{"y"})
 	lines := strings.Split(strings.TrimSpace(to.String()), "\n")
 	if len(lines) != 2 {

@@ -88,7 +88,7 @@ func TestEverySettingIsInForceAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for part := range strings.SplitSeq(path, ".") {
-			at, _ = at.(map[string]any)[part]
+			at = at.(map[string]any)[part]
 		}
 		got, _ := protocol.Marshal(at)
 		if list, _ := at.([]any); f.Items == "object" && len(list) == 1 { // with what was left out filled in
