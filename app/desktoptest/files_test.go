@@ -226,4 +226,18 @@ func TestFilesAreDraggedBetweenTheListsOfTwoMachines(t *testing.T) {
 	p.shot("both-have-it")
 	p.drag(from, onto)
 	arrives(filepath.Join(attic, "photos", "holiday.bin"))
+
+	// A narrow window shows one list, and a wide one both again.
+	if err := setConfig(c, "ui.theme", "light"); err != nil {
+		t.Fatal(err)
+	}
+	p.place(mainWindow, 0, 30, 1100, 720)
+	p.waitTextIn(mainWindow, "photos", half(0))
+	p.shot("two-lists-light")
+	p.place(mainWindow, 0, 30, 520, 720)
+	p.waitText(mainWindow, "holiday")
+	p.shot("one-list-light")
+	p.place(mainWindow, 0, 30, 1270, 720)
+	p.waitTextIn(mainWindow, "winter", half(1))
+	p.waitTextIn(mainWindow, "photos", half(0))
 }

@@ -41,7 +41,7 @@ func row2(label string, control fyne.CanvasObject) fyne.CanvasObject {
 type labelLayout struct{}
 
 func (labelLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(140*look.Size("text")/14, o[0].MinSize().Height+look.Group)
+	return fyne.NewSize(max(140, 116*look.Size("text")/14), o[0].MinSize().Height+look.Group)
 }
 
 func (labelLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {

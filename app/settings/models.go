@@ -34,16 +34,18 @@ func newModels(p *Page) *models {
 	return m
 }
 
-// sideLayout is a list of fixed width beside the rest.
+// sideLayout is a list of fixed width beside the rest, and a narrower one in a narrow window.
 type sideLayout struct{}
 
 const sideWidth = 248
 
 func (sideLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return fyne.NewSize(sideWidth+220, 320) }
+
 func (sideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(fyne.NewSize(sideWidth, size.Height))
-	o[1].Move(fyne.NewPos(sideWidth, 0))
-	o[1].Resize(fyne.NewSize(size.Width-sideWidth, size.Height))
+	side := min(sideWidth, 0.42*size.Width)
+	o[0].Resize(fyne.NewSize(side, size.Height))
+	o[1].Move(fyne.NewPos(side, 0))
+	o[1].Resize(fyne.NewSize(size.Width-side, size.Height))
 }
 
 type modelState struct {

@@ -83,7 +83,12 @@ func section(title string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.Col(look.Inside, append([]fyne.CanvasObject{heading(title)}, rows...)...)
 }
 
-func heading(text string) fyne.CanvasObject { return widgets.NewHeading(text, look.SizeTitle) }
+func heading(text string) fyne.CanvasObject {
+	h := widgets.NewHeading(text, look.SizeTitle)
+	h.Ellipsis = true
+	return h
+}
+
 func muted(text string) *widgets.Paragraph {
 	return widgets.NewParagraph(text, look.ColorMuted, "text")
 }
