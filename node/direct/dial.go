@@ -94,8 +94,9 @@ func (c *caller) reach(ctx context.Context, address string, pin trust.Pin, token
 		return nil, fmt.Errorf("connect to the destination: %w", err)
 	}
 	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
-	conn := tls.Client(raw, c.self.config(pin))
-	err = c.prove(ctx, conn, token)
+	below := newBatch(raw)
+	secure := tls.Client(below, c.self.config(pin))
+	err = c.prove(ctx, secure, token)
 	if !hangUp() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -103,7 +104,7 @@ func (c *caller) reach(ctx context.Context, address string, pin trust.Pin, token
 		raw.Close()
 		return nil, fmt.Errorf("connect to the destination: %w", err)
 	}
-	return conn, nil
+	return &conn{secure, below}, nil
 }
 
 func (c *caller) prove(ctx context.Context, conn *tls.Conn, token secret) error {

@@ -146,15 +146,16 @@ func (l *listener) answer(ctx context.Context, raw net.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, proveLimit)
 	defer cancel()
 	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
-	conn := tls.Server(raw, l.config)
-	proof, err := l.check(ctx, conn)
+	below := newBatch(raw)
+	secure := tls.Server(below, l.config)
+	proof, err := l.check(ctx, secure)
 	if err != nil || !hangUp() || !l.take() {
 		raw.Close()
 		return
 	}
-	conn.SetWriteDeadline(time.Now().Add(proveLimit))
-	conn.Write(proof) // if that fails, so does what is sent next
-	l.came <- conn
+	secure.SetWriteDeadline(time.Now().Add(proveLimit))
+	secure.Write(proof) // if that fails, so does what is sent next
+	l.came <- &conn{secure, below}
 }
 
 // check lets a caller prove that it is the source, and returns the destination's own proof.
