@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -218,6 +220,11 @@ func TestATreeWithTooManyFoldersIsWatchedAtItsTopOnly(t *testing.T) {
 }
 
 func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
+	if text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events"); err == nil {
+		if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n > 40_000 {
+			t.Skipf("this system queues %d events: it takes too long to make them run over", n)
+		}
+	}
 	heard, wait := make(chan Changed, 1000), make(chan struct{})
 	dir, w := deep(t, func(c Changed) { <-wait; heard <- c }, fillThree(t))
 	w.settles(t, dir)
