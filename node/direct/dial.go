@@ -94,9 +94,8 @@ func (c *caller) reach(ctx context.Context, address string, pin trust.Pin, token
 		return nil, fmt.Errorf("connect to the destination: %w", err)
 	}
 	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
-	below := newBatch(raw)
-	secure := tls.Client(below, c.self.config(pin))
-	err = c.prove(ctx, secure, token)
+	conn := secure(raw, tls.Client, c.self.config(pin))
+	err = c.prove(ctx, conn.Conn, token)
 	if !hangUp() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -104,7 +103,7 @@ func (c *caller) reach(ctx context.Context, address string, pin trust.Pin, token
 		raw.Close()
 		return nil, fmt.Errorf("connect to the destination: %w", err)
 	}
-	return &conn{secure, below}, nil
+	return conn, nil
 }
 
 func (c *caller) prove(ctx context.Context, conn *tls.Conn, token secret) error {

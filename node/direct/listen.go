@@ -146,16 +146,15 @@ func (l *listener) answer(ctx context.Context, raw net.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, proveLimit)
 	defer cancel()
 	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
-	below := newBatch(raw)
-	secure := tls.Server(below, l.config)
-	proof, err := l.check(ctx, secure)
+	conn := secure(raw, tls.Server, l.config)
+	proof, err := l.check(ctx, conn.Conn)
 	if err != nil || !hangUp() || !l.take() {
 		raw.Close()
 		return
 	}
-	secure.SetWriteDeadline(time.Now().Add(proveLimit))
-	secure.Write(proof) // if that fails, so does what is sent next
-	l.came <- &conn{secure, below}
+	conn.SetWriteDeadline(time.Now().Add(proveLimit))
+	conn.Write(proof) // if that fails, so does what is sent next
+	l.came <- conn
 }
 
 // check lets a caller prove that it is the source, and returns the destination's own proof.
