@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"fairlead/gateway/protocol"
 )
@@ -61,7 +62,7 @@ func FuzzParams(f *testing.F) {
 	l := startLive(f)
 	f.Fuzz(func(t *testing.T, method byte, params []byte) {
 		m := methods[int(method)%len(methods)]
-		if !json.Valid(params) || foreign.Match(params) {
+		if !json.Valid(params) || !utf8.Valid(params) || foreign.Match(params) {
 			return // no frame can carry it, FuzzDecodeFrame has those; or it could lead to another computer
 		}
 		peer := l.client
