@@ -21,6 +21,13 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
+// Windows by the patterns of their titles.
+const (
+	mainWindow = "^Fairlead$"
+	question   = "^Fairlead wants"
+	settings   = "^Settings"
+)
+
 // patience is how long a person would wait for something to appear before calling the program broken.
 const patience = 20 * time.Second
 

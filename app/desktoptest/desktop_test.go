@@ -27,12 +27,6 @@ import (
 	"fairlead/gateway/protocol/secret"
 )
 
-const (
-	mainWindow = "^Fairlead$"
-	question   = "^Fairlead wants"
-	settings   = "^Settings"
-)
-
 // program is the built desktop program under test.
 type program struct {
 	*desktop
