@@ -6,7 +6,9 @@ require (
 	fyne.io/fyne/v2 v2.8.0
 	github.com/alecthomas/chroma/v2 v2.27.0
 	github.com/anthropics/anthropic-sdk-go v1.84.0
+	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/bmatcuk/doublestar/v4 v4.10.4
+	github.com/charmbracelet/x/conpty v0.2.0
 	github.com/gabriel-vasile/mimetype v1.4.16
 	github.com/glebarez/go-sqlite v1.21.2
 	github.com/glebarez/sqlite v1.11.0
@@ -26,8 +28,6 @@ require (
 	gorm.io/gorm v1.31.2
 	mvdan.cc/sh/v3 v3.14.1
 )
-
-require github.com/charmbracelet/x/conpty v0.2.0 // indirect
 
 require (
 	github.com/bwesterb/go-ristretto v1.2.4

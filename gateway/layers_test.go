@@ -68,21 +68,23 @@ var rules = []rule{
 
 // only lists outside packages that belong in one place each.
 var only = map[string][]string{
-	"gorm.io/":                      {"fairlead/gateway/store"},
-	"github.com/glebarez/":          {"fairlead/gateway/store"},
-	"github.com/gorilla/websocket":  {"fairlead/gateway/rpc", "fairlead/gateway/protocol/client", "fairlead/gateway/protocol/wire"},
-	"github.com/zalando/go-keyring": {"fairlead/gateway/protocol/secret"},
-	"github.com/fsnotify/fsnotify":  {"fairlead/node/workspace", "fairlead/gateway/workspace"},
-	"go.yaml.in/yaml/":              {"fairlead/gateway/skills"},
-	"fyne.io/fyne/v2/app":           {"fairlead/app"},
-	"github.com/anthropics/":        {"fairlead/gateway/llm/anthropic"},
-	"google.golang.org/genai":       {"fairlead/gateway/llm/gemini"},
-	"github.com/cloudflare/circl/":  {"fairlead/gateway/protocol/trust"},
-	"github.com/bwesterb/":          {"fairlead/gateway/protocol/trust"},
-	"github.com/mdp/qrterminal/":    {"fairlead/gateway/cmd/fairlead"},
-	"rsc.io/qr":                     {"fairlead/app/widgets"},
-	"github.com/hashicorp/mdns":     {"fairlead/gateway/protocol/discover"},
-	"github.com/charmbracelet/x/":   {"fairlead/node/tools"},
+	"gorm.io/":                             {"fairlead/gateway/store"},
+	"github.com/glebarez/":                 {"fairlead/gateway/store"},
+	"github.com/gorilla/websocket":         {"fairlead/gateway/rpc", "fairlead/gateway/protocol/client", "fairlead/gateway/protocol/wire"},
+	"github.com/zalando/go-keyring":        {"fairlead/gateway/protocol/secret"},
+	"github.com/fsnotify/fsnotify":         {"fairlead/node/workspace", "fairlead/gateway/workspace"},
+	"go.yaml.in/yaml/":                     {"fairlead/gateway/skills"},
+	"fyne.io/fyne/v2/app":                  {"fairlead/app"},
+	"github.com/anthropics/":               {"fairlead/gateway/llm/anthropic"},
+	"google.golang.org/genai":              {"fairlead/gateway/llm/gemini"},
+	"github.com/cloudflare/circl/":         {"fairlead/gateway/protocol/trust"},
+	"github.com/bwesterb/":                 {"fairlead/gateway/protocol/trust"},
+	"github.com/mdp/qrterminal/":           {"fairlead/gateway/cmd/fairlead"},
+	"rsc.io/qr":                            {"fairlead/app/widgets"},
+	"github.com/hashicorp/mdns":            {"fairlead/gateway/protocol/discover"},
+	"github.com/charmbracelet/x/":          {"fairlead/node/tools"},
+	"github.com/aymanbagabas/":             {"fairlead/gateway/protocol/unified"},
+	"github.com/rogpeppe/go-internal/diff": {"fairlead/gateway/protocol/unified"},
 }
 
 type pkg struct {

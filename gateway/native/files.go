@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/protocol/unified"
 )
 
 // maxDiff is how many bytes of a change are shown to the person.
@@ -177,18 +176,9 @@ func (t *Tools) preview(ctx context.Context, path string, change func(old []byte
 }
 
 func addDiff(p *protocol.CallPreview, old, next []byte) {
-	text := string(diff.Diff(p.Path, old, p.Path, next))
-	for line := range strings.Lines(text) {
-		switch {
-		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
-		case strings.HasPrefix(line, "+"):
-			p.Added++
-		case strings.HasPrefix(line, "-"):
-			p.Removed++
-		}
+	d := unified.New(p.Path, p.Path, old, next)
+	p.Diff, p.Added, p.Removed = d.Text, d.Added, d.Removed
+	if len(p.Diff) > maxDiff {
+		p.Diff, p.Truncated = strings.ToValidUTF8(p.Diff[:maxDiff], ""), true
 	}
-	if len(text) > maxDiff {
-		text, p.Truncated = strings.ToValidUTF8(text[:maxDiff], ""), true
-	}
-	p.Diff = text
 }

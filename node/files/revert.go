@@ -1,18 +1,17 @@
 package files
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/unified"
 	"fairlead/node/workspace"
 )
 
@@ -87,13 +86,11 @@ func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out pro
 		return out, nil
 	}
 	name := filepath.ToSlash(b.ws.Rel(at))
-	text := diff.Diff(name, before, name, now)
-	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff old new", which a unified diff does not have
-	if len(text) > maxDiff {
-		text = text[:bytes.LastIndexByte(text[:maxDiff], '\n')+1]
+	out.Diff = unified.New(name, name, before, now).Text
+	if len(out.Diff) > maxDiff {
+		out.Diff = out.Diff[:strings.LastIndexByte(out.Diff[:maxDiff], '\n')+1]
 		out.Why = "Only the beginning is shown."
 	}
-	out.Diff = string(text)
 	return out, nil
 }
 

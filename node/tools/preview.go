@@ -1,16 +1,15 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"unicode/utf8"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/unified"
 	"fairlead/node/workspace"
 )
 
@@ -134,27 +133,19 @@ func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 	if preview.NewFile {
 		from = "/dev/null" // on every system, as in the diffs of git
 	}
-	text := diff.Diff(from, before, name, after)
-	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff old new", which a unified diff does not have
-	for i, line := range bytes.Split(text, []byte("\n")) {
-		switch {
-		case i < 2 || len(line) == 0: // the two names
-		case line[0] == '+':
-			preview.Added++
-		case line[0] == '-':
-			preview.Removed++
-		}
-	}
+	d := unified.New(from, name, before, after)
+	preview.Added, preview.Removed = d.Added, d.Removed
+	text := d.Text
 	if len(text) > diffLimit {
 		preview.Truncated = true
 		text = text[:diffLimit]
-		if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		if i := strings.LastIndexByte(text, '\n'); i >= 0 {
 			text = text[:i+1]
 		} else {
-			text = text[:len(text)-partial(text)]
+			text = text[:len(text)-partial([]byte(text))]
 		}
 	}
-	preview.Diff = string(text)
+	preview.Diff = text
 }
 
 // narrow is the text of a UTF-16 file, and anything else as it is.
