@@ -33,6 +33,7 @@ func (n *Node) hostInfo() *protocol.HostInfo {
 	}
 	h.WholeDisk = n.opts.Confine.Access == workspace.WholeDisk
 	h.Hostname, _ = os.Hostname()
+	h.Home, _ = os.UserHomeDir()
 	if u, err := user.Current(); err == nil {
 		h.User = u.Username
 	}

@@ -135,7 +135,7 @@ func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.
 func callOf(q Request) policy.Call {
 	c := policy.Call{Tool: q.Bare, Node: q.Node, Session: q.Session, Args: q.Args, Whole: q.Whole}
 	if q.Host != nil {
-		c.Root, c.Cwd = q.Host.Workspace, q.Host.Workspace
+		c.Root, c.Cwd, c.Home = q.Host.Workspace, q.Host.Workspace, q.Host.Home
 	}
 	if q.Preview != nil {
 		if q.Preview.Folder != "" {

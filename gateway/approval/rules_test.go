@@ -63,6 +63,21 @@ func TestRulesDecideByTheStrictestPart(t *testing.T) {
 	}
 }
 
+func TestRulesAboutTheHomeFolderMeanThatOfTheMachine(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	put(t, r, `{"tool":"Write","path":"~/.config/**","verdict":"allow"}`)
+	deny := put(t, r, `{"tool":"Write","path":"~/.config/keys/**","verdict":"deny"}`)
+	for path, want := range map[string]Verdict{
+		"/home/ann/.config/app.toml": Allow, "/home/ann/.config/keys/a": Deny, "/home/bob/.config/app.toml": Ask,
+	} {
+		q := change("Write", path, true)
+		q.Host.Home = "/home/ann"
+		if d := r.Decide(t.Context(), q); d.Verdict != want || want == Deny && d.Rule != deny.ID {
+			t.Errorf("%s: %+v, want %s", path, d, want)
+		}
+	}
+}
+
 func TestUseOfARuleIsCounted(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	rule := put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)

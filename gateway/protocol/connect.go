@@ -81,6 +81,7 @@ type HostInfo struct {
 	Arch      string `json:"arch,omitempty"`
 	Address   string `json:"address,omitempty"`
 	User      string `json:"user,omitempty"`
+	Home      string `json:"home,omitempty"`      // of the user, an absolute path
 	Workspace string `json:"workspace,omitempty"` // absolute path
 	Shell     string `json:"shell,omitempty"`
 	Sandbox   string `json:"sandbox,omitempty"` // what is enforced on commands, one line

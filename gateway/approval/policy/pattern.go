@@ -128,13 +128,17 @@ func parsePath(s string) (pathGlob, error) {
 	return g, nil
 }
 
-// match compares with an absolute, clean path with slashes. fold ignores letter case, as file systems of macOS and Windows do.
+// match compares with an absolute, clean path with slashes. fold ignores letter case, as file systems of macOS and Windows do, and takes every folder for
+// the home folder where that is not known: for rules that hold something back.
 func (g pathGlob) match(abs, root, home string, fold bool) bool {
 	if fold {
 		abs, root, home = strings.ToLower(abs), strings.ToLower(root), strings.ToLower(home)
 	}
 	rel, inside := below(abs, root)
+	parts := g.parts
 	switch {
+	case g.home && home == "" && fold: // it may be any
+		rel, parts = strings.TrimPrefix(abs, "/"), append([]string{"**"}, parts...)
 	case g.outside:
 		if inside && !fold {
 			return false
@@ -150,7 +154,6 @@ func (g pathGlob) match(abs, root, home string, fold bool) bool {
 	case !inside:
 		return false
 	}
-	parts := g.parts
 	if fold {
 		parts = strings.Split(strings.ToLower(strings.Join(parts, "/")), "/")
 	}

@@ -52,7 +52,7 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 		for _, r := range j.paths {
 			hit, inside := false, false
 			for _, f := range list {
-				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || w.Glob && r.path.mayMeet(f, j.place.root)
+				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || w.Glob && r.path.mayMeet(f, j.place.root, j.place.home)
 				inside = inside || takers[name] && r.path.within(f, j.place.root, j.place.home, w.Glob)
 			}
 			for _, t := range tools {
@@ -107,11 +107,15 @@ func turned(name string, words []shell.Word) bool {
 }
 
 // mayMeet reports whether a shell's pattern, as a path, may name a file that g is about.
-func (g pathGlob) mayMeet(pattern, root string) bool {
+func (g pathGlob) mayMeet(pattern, root, home string) bool {
 	rel, inside := below(pattern, root)
 	switch {
+	case g.home && home == "":
+		return true
 	case g.home:
-		return false
+		if rel, inside = below(strings.ToLower(pattern), strings.ToLower(home)); !inside {
+			return false
+		}
 	case g.outside || g.abs:
 		rel = strings.TrimPrefix(pattern, "/")
 	case !inside:
