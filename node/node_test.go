@@ -201,7 +201,7 @@ func TestNodeIntroducesItself(t *testing.T) {
 		t.Errorf("extensions = %v", p.Extensions)
 	}
 	h := p.Host
-	if h == nil || h.Hostname == "" || h.OS == "" || h.Arch == "" || h.Shell == "" || h.Sandbox == "" || h.Workspace != g.node.ws.Dir() {
+	if h == nil || h.Hostname == "" || h.Home == "" || h.OS == "" || h.Arch == "" || h.Shell == "" || h.Sandbox == "" || h.Workspace != g.node.ws.Dir() {
 		t.Errorf("host = %+v", h)
 	}
 	if e := h.Enforcement; e == nil || e.Mode != "workspace-write" || e.Network != "blocked" || e.Summary == "" || len(e.Checks) < 10 || e.Checks[0].ID == "" {

@@ -179,13 +179,16 @@ func Problem(err error) string {
 	return fmt.Sprintf("%s must be %s, not %s", what, want, kind.Value)
 }
 
-// EncodeRequest builds a request frame. params may be nil.
+// EncodeRequest builds a request frame. params may be nil. Params that are not valid UTF-8 are an ErrBadRequest.
 func EncodeRequest(id, method string, params any) ([]byte, error) {
 	raw, err := enclose(func(b []byte) []byte {
 		return appendString(append(appendString(append(b, `{"type":"req","id":`...), id), `,"method":`...), method)
 	}, "params", params, "")
 	if err != nil {
 		return nil, fmt.Errorf("encode params of %s: %w", method, err)
+	}
+	if !utf8.Valid(raw) { // in a RawMessage; a gateway could not even read whose answer it would be
+		return nil, ErrBadRequest.With("params of " + method + " are not valid UTF-8")
 	}
 	return raw, nil
 }

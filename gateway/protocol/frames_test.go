@@ -181,3 +181,10 @@ func TestChunkHeaderIsLittleEndian(t *testing.T) {
 		t.Errorf("chunk = %q", got)
 	}
 }
+
+func TestRequestThatNobodyCouldReadIsNotSent(t *testing.T) {
+	_, err := EncodeRequest("1", "tool.invoke", ToolInvokeParams{Tool: "n__Bash", Args: json.RawMessage("{\"command\":\"\xff\"}")})
+	if !errors.Is(err, ErrBadRequest) {
+		t.Error(err)
+	}
+}
