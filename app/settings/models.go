@@ -102,15 +102,17 @@ func (m *models) show(id string) {
 	m.list.Refresh()
 	for _, p := range m.providers {
 		if p.ID == id {
-			m.detail.Objects = []fyne.CanvasObject{page(widgets.Col(look.Group, m.provider(p)...))}
+			rows, load := m.provider(p)
+			m.detail.Objects = []fyne.CanvasObject{page(widgets.Col(look.Group, rows...))}
 			m.detail.Refresh()
+			load()
 		}
 	}
 }
 
-// provider is the page of one provider.
-func (m *models) provider(p protocol.Provider) []fyne.CanvasObject {
-	rows := []fyne.CanvasObject{heading(p.Name)}
+// provider is the page of one provider, and what fetches the rest once the page stands.
+func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load func()) {
+	rows, load = []fyne.CanvasObject{heading(p.Name)}, func() {}
 	result := muted("")
 	if p.ID == "operator" {
 		use := widgets.NewButton("Use the built-in operator", "check", func() { m.use(protocol.ModelRef{Provider: "operator", ID: "built-in"}, result) })
@@ -119,7 +121,8 @@ func (m *models) provider(p protocol.Provider) []fyne.CanvasObject {
 		if m.present.Provider != p.ID {
 			rows = append(rows, widgets.Row(look.Inside, -1, use))
 		}
-		return append(rows, result, m.detect())
+		found, detect := m.detect()
+		return append(rows, result, found), detect
 	}
 	if p.NeedsKey || p.ID == "compatible" || p.KeySet {
 		rows = append(rows, m.key(p, result)...)
@@ -135,13 +138,18 @@ func (m *models) provider(p protocol.Provider) []fyne.CanvasObject {
 		rows = append(rows, m.thinking(p, result)...)
 	}
 	rows = append(rows, list)
-	if p.Local {
-		rows = append(rows, m.detect())
+	switch {
+	case p.Local:
+		found, detect := m.detect()
+		rows = append(rows, found)
+		load = func() {
+			detect()
+			m.models(p, result, list)
+		}
+	case p.KeySet || p.ID == "compatible" && p.BaseURL != "":
+		load = func() { m.models(p, result, list) }
 	}
-	if p.KeySet || p.Local || p.ID == "compatible" && p.BaseURL != "" {
-		m.models(p, result, list)
-	}
-	return rows
+	return rows, load
 }
 
 // thinking is how much the model thinks where a chat says nothing else.

@@ -40,28 +40,29 @@ func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.
 	}
 }
 
-// detect looks for model servers on this computer and offers them.
-func (m *models) detect() fyne.CanvasObject {
+// detect is where model servers on this computer are offered, and what looks for them.
+func (m *models) detect() (fyne.CanvasObject, func()) {
 	box := widgets.Col(look.Inside, heading("On this computer"), muted("Looking for model servers…"))
-	bind.Go(m.p.ctx, m.p.app.Detect, func(servers []protocol.DetectedServer, err error) {
-		rows := []fyne.CanvasObject{heading("On this computer")}
-		switch {
-		case err != nil:
-			rows = append(rows, muted(problem(err)))
-		case len(servers) == 0:
-			rows = append(rows, muted("No model server runs here. Ollama, LM Studio and llama.cpp are found by themselves."))
-		}
-		for _, s := range servers {
-			said := muted("")
-			use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
-			word := map[string]string{"ready": fmt.Sprintf("%d models", len(s.Models)), "loading": "is loading", "needs-key": "wants a key"}[s.State]
-			rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("machine", look.ColorGood)),
-				widgets.NewText(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), look.ColorText, "text"), use), said)
-		}
-		box.Objects = rows
-		box.Refresh()
-	})
-	return box
+	return box, func() {
+		bind.Go(m.p.ctx, m.p.app.Detect, func(servers []protocol.DetectedServer, err error) {
+			rows := []fyne.CanvasObject{heading("On this computer")}
+			switch {
+			case err != nil:
+				rows = append(rows, muted(problem(err)))
+			case len(servers) == 0:
+				rows = append(rows, muted("No model server runs here. Ollama, LM Studio and llama.cpp are found by themselves."))
+			}
+			for _, s := range servers {
+				said := muted("")
+				use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
+				word := map[string]string{"ready": fmt.Sprintf("%d models", len(s.Models)), "loading": "is loading", "needs-key": "wants a key"}[s.State]
+				rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("machine", look.ColorGood)),
+					widgets.NewText(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), look.ColorText, "text"), use), said)
+			}
+			box.Objects = rows
+			box.Refresh()
+		})
+	}
 }
 
 // useServer takes a found server's address and first model.

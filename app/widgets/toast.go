@@ -15,7 +15,7 @@ import (
 // [Toast.Tick] each second while [Toast.Visible].
 type Toast struct {
 	widget.BaseWidget
-	text  *Text
+	text  *Paragraph
 	left  *Text
 	undo  *Button
 	box   *fyne.Container
@@ -25,8 +25,7 @@ type Toast struct {
 
 // NewToast makes a hidden bar.
 func NewToast() *Toast {
-	t := &Toast{text: NewText("", look.ColorText, "text"), left: NewText("", look.ColorMuted, look.SizeSmall)}
-	t.text.Ellipsis = true
+	t := &Toast{text: NewParagraph("", look.ColorText, "text"), left: NewText("", look.ColorMuted, look.SizeSmall)}
 	t.undo = NewButton("Undo", "undo", func() {
 		act := t.act
 		t.Close()
@@ -43,7 +42,7 @@ func NewToast() *Toast {
 // Say shows text until a time; undo may be nil.
 func (t *Toast) Say(text string, undo func(), now, until time.Time) {
 	t.act, t.until = undo, until
-	t.text.SetText(text)
+	t.text.Set(text, look.ColorText)
 	show(t.undo, undo != nil)
 	show(t.left, undo != nil)
 	t.Show()
