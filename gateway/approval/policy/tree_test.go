@@ -20,7 +20,7 @@ func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
 		{"/srv/*.key", "/srv", Deny},
 		{"src/**/*.pem", "src", Deny},
 		{"src/**/*.pem", ".", Deny},
-		{"keep/a", "/home/ann/work", Deny}, // above the workspace's folder
+		{"keep/a", "/home/ann/code", Deny}, // above the workspace's folder
 		{"!/etc/**", "/", Deny},
 		{"~/.ssh/id", "/home/ann", Deny},
 		{"/srv/app/keep/a.txt", "/srv/app/keeper", Allow},
@@ -34,7 +34,7 @@ func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
 		if err != nil || len(problems) > 0 {
 			t.Fatal(err, problems)
 		}
-		call := Call{Tool: "Write", Cwd: "/home/ann/work/project", Home: "/home/ann", Paths: []string{c.path}, Whole: true}
+		call := Call{Tool: "Write", Cwd: "/home/ann/code/project", Home: "/home/ann", Paths: []string{c.path}, Whole: true}
 		got := s.Judge(call)
 		if got.Verdict != c.want {
 			t.Errorf("%s with a rule about %s: %s, want %s", c.path, c.rule, got.Verdict, c.want)
