@@ -201,6 +201,19 @@ func TestToastUndoesWithinItsTime(t *testing.T) {
 	}
 }
 
+func TestALongMessageWrapsAndIsNotCut(t *testing.T) {
+	height := func(text string) float32 {
+		toast := NewToast()
+		window(t, toast, 420, 120)
+		toast.Say(text, nil, time.Unix(100, 0), time.Unix(101, 0))
+		return Fit(toast, 420)
+	}
+	line := height("Deleted.")
+	if lines := height(strings.Repeat("Someone new wants to write to the agent. ", 4)); lines < 1.5*line {
+		t.Errorf("a long message is %g high, a short one %g", lines, line)
+	}
+}
+
 func TestPanelInATranscriptPassesOnTheWheel(t *testing.T) {
 	p := NewCodePanel(60)
 	var passed float32

@@ -51,16 +51,12 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 			}
 			ends := end.At(time.Now())
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				list, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
-				if err != nil {
-					return err
-				}
-				a, err := questionNamed(list.Approvals, ids[0], same)
+				a, open, err := c.question(ctx, ids[0], same)
 				if err != nil {
 					return err
 				}
 				if same {
-					return answerSame(ctx, c, cmd.OutOrStdout(), o.json, alike(list.Approvals, a), protocol.ApprovalAnswerAllParams{
+					return answerSame(ctx, c, cmd.OutOrStdout(), o.json, alike(open, a), protocol.ApprovalAnswerAllParams{
 						Decision: decision,
 						Scope:    scope, Reason: reason, Offers: offers, Args: json.RawMessage(args), Access: access, Until: ends,
 					})
@@ -94,6 +90,15 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 		cmd.Flags().StringVar(&reason, "reason", "", "why; the agent is told")
 	}
 	return cmd
+}
+
+// question finds an open question as [questionNamed] does, among all that are open.
+func (c *connection) question(ctx context.Context, id string, same bool) (a protocol.Approval, open []protocol.Approval, err error) {
+	list, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
+	if err == nil {
+		a, err = questionNamed(list.Approvals, id, same)
+	}
+	return a, list.Approvals, err
 }
 
 // questionNamed is the open question whose id begins so. With same there may be several that ask the same.

@@ -33,17 +33,13 @@ on, and it can be answered all the same. ID may be the beginning of an id.`,
 				wait = 0
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				list, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
-				if err != nil {
-					return err
-				}
-				a, err := questionNamed(list.Approvals, ids[0], same)
+				a, open, err := c.question(ctx, ids[0], same)
 				if err != nil {
 					return err
 				}
 				all := []protocol.Approval{a}
 				if same {
-					all = alike(list.Approvals, a)
+					all = alike(open, a)
 				}
 				res, err := putOff(ctx, c.Client, all, wait)
 				switch {
