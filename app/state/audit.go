@@ -39,7 +39,7 @@ func Verified(r protocol.AuditVerifyResult) (text string, ok bool) {
 // AuditLine is a line of the audit log in words.
 func AuditLine(e protocol.AuditEntry) (title, text string) {
 	on := ""
-	if e.Node != "" {
+	if e.Node != "" && e.Tool != "Transfer" { // which says itself from where to where
 		on = onMachine(e.Node)
 	}
 	title = e.What

@@ -58,6 +58,13 @@ func TestTheGatewaysOwnToolsAreOnNoMachine(t *testing.T) {
 	}
 }
 
+func TestAuditLineOfATransferSaysFromWhereToWhere(t *testing.T) {
+	e := protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "Transfer", What: "box:a to tower:b"}
+	if got, _ := AuditLine(e); got != "Transfer box:a to tower:b" {
+		t.Error(got)
+	}
+}
+
 func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
 	exit := 2
 	const rule = "7e0ea5d1-46f6-47f5-b9ed-553f1e991bf7"

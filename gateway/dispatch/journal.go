@@ -65,10 +65,17 @@ func gist(args json.RawMessage) string {
 	if json.Unmarshal(args, &tree) != nil {
 		return ""
 	}
-	if paths, ok := tree["paths"].([]any); ok && len(paths) > 0 && tree["path"] == nil {
-		tree["path"] = paths[0]
-		if first, ok := paths[0].(string); ok && len(paths) > 1 {
-			tree["path"] = fmt.Sprintf("%s and %d more", first, len(paths)-1)
+	for one, several := range map[string]string{"path": "paths", "source": "sources"} {
+		if list, ok := tree[several].([]any); ok && len(list) > 0 && (tree[one] == nil || tree[one] == "") {
+			tree[one] = list[0]
+			if first, ok := list[0].(string); ok && len(list) > 1 {
+				tree[one] = fmt.Sprintf("%s and %d more", first, len(list)-1)
+			}
+		}
+	}
+	if from, ok := tree["source"].(string); ok && from != "" {
+		if to, ok := tree["destination"].(string); ok {
+			tree["source"] = from + " to " + to
 		}
 	}
 	for _, name := range []string{"command", "path", "pattern", "action", "source", "message", "text"} {
