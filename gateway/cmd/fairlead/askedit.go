@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,13 +13,13 @@ import (
 )
 
 // edit lets the person change the call: a command in one line, anything else in their editor.
-func (ch *chat) edit(a protocol.Approval) (json.RawMessage, error) {
+func (ch *chat) edit(ctx context.Context, a protocol.Approval) (json.RawMessage, error) {
 	var args map[string]json.RawMessage
 	if json.Unmarshal(a.Args, &args) != nil {
 		return nil, errors.New("these arguments cannot be edited")
 	}
 	if _, command := args["command"]; command && a.Effect == protocol.EffectExec {
-		line, err := ch.term.readMessage("Command to run instead: ")
+		line, err := ch.term.readMessage(ctx, "Command to run instead: ")
 		if err != nil || strings.TrimSpace(line) == "" {
 			return nil, errors.New("nothing was changed")
 		}

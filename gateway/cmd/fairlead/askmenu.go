@@ -77,7 +77,7 @@ func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protoco
 			return err
 		}
 		all := alike(open.Approvals, a)
-		line, err := ch.term.readMessage(menu(a, len(all)-1, ch.same != nil))
+		line, err := ch.term.readMessage(ctx, menu(a, len(all)-1, ch.same != nil))
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -101,7 +101,7 @@ func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protoco
 		case "n":
 			return errNotNow
 		case "r":
-			if answer.Reason, err = ch.term.readMessage("Reason: "); err != nil && !errors.Is(err, io.EOF) {
+			if answer.Reason, err = ch.term.readMessage(ctx, "Reason: "); err != nil && !errors.Is(err, io.EOF) {
 				return err
 			}
 			return nil
@@ -109,7 +109,7 @@ func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protoco
 			if a.Kind != protocol.AskCall {
 				continue
 			}
-			if answer.Args, err = ch.edit(a); err != nil {
+			if answer.Args, err = ch.edit(ctx, a); err != nil {
 				ch.term.note(err.Error())
 				continue
 			}

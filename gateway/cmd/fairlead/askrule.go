@@ -16,7 +16,7 @@ import (
 func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, answer *protocol.ApprovalAnswerParams) (ok bool, err error) {
 	answer.Offers = nil
 	if len(a.Offers) > 1 {
-		line, err := ch.term.readMessage("Numbers of the offers to make rules of (empty: only exactly what is shown): ")
+		line, err := ch.term.readMessage(ctx, "Numbers of the offers to make rules of (empty: only exactly what is shown): ")
 		if err != nil {
 			return false, nil
 		}
@@ -41,7 +41,7 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 			ch.term.note("  " + clean(brief(c.Call.Input)))
 		}
 	}
-	line, err := ch.term.readMessage("Make it? [y] yes, without an end  [1h] for 1 hour  [today] until the end of today  [30d] for 30 days  [any other key] back: ")
+	line, err := ch.term.readMessage(ctx, "Make it? [y] yes, without an end  [1h] for 1 hour  [today] until the end of today  [30d] for 30 days  [any other key] back: ")
 	if err != nil {
 		return false, nil
 	}

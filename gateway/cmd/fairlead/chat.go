@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -122,8 +124,7 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	ch.sigs = make(chan os.Signal, 2)
 	signal.Notify(ch.sigs, os.Interrupt)
 	defer signal.Stop(ch.sigs)
-
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM)
 	defer cancel()
 	feedDone := make(chan error, 1)
 	go func() {
@@ -165,7 +166,7 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	}
 	ch.term.note("Ask for something, such as: run ls -la · list the Go files · what can you do. Leave with Ctrl+D.")
 	for {
-		line, err := ch.term.readMessage("› ")
+		line, err := ch.term.readMessage(ctx, "› ")
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -200,7 +201,11 @@ func (ch *chat) ask(ctx context.Context, message string) error {
 		if res.Queued {
 			ch.term.note("Waiting for the run before this one.")
 		}
-		return ch.follow(ctx, res.RunID)
+		err := ch.follow(ctx, res.RunID)
+		if ctx.Err() != nil {
+			err = errors.Join(ctx.Err(), ch.stop(res.RunID))
+		}
+		return err
 	case protocol.ChatCommand:
 		if res.Error != "" {
 			return errors.New(res.Error)
@@ -241,6 +246,14 @@ func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
 			}
 		}
 	}
+}
+
+// stop ends a run whose chat was told to end.
+func (ch *chat) stop(run protocol.RunID) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_, err := client.Call(ctx, ch.c.Client, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: ch.session, RunID: run})
+	return err
 }
 
 // afterGap picks the run up again after events were lost; over reports that it ended meanwhile.

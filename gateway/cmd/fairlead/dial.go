@@ -32,7 +32,7 @@ func (o *options) findToken() (string, error) {
 	}
 	t, err := secret.Open(home).Get(gateway.TokenName)
 	if errors.Is(err, secret.ErrNotFound) {
-		return "", protocol.ErrUnauthorized.With("no token on this computer: start the gateway once, or set FAIRLEAD_TOKEN")
+		return "", protocol.ErrUnauthorized.With("no token on this computer: start a gateway here (fairlead gateway --node, or the desktop program), or set FAIRLEAD_TOKEN to that of the one at --url")
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w", err)

@@ -64,9 +64,11 @@ func (n *nodeFlags) options(o *options) (node.Options, error) {
 	if n.workspace == "" {
 		n.workspace, _ = os.Getwd()
 	}
+	// What a pairing's keys are kept in is told like the rest.
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	return node.Options{
 		ID: id, Workspace: n.workspace, Confine: confinement, Receive: receive, Direct: connector, Home: home, LogDir: gateway.LogDir(home),
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Version: gateway.Version,
+		Logger: slog.Default(), Version: gateway.Version,
 	}, nil
 }
 

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +45,8 @@ Exit codes
 		SilenceErrors: true,
 	}
 	root.PersistentPreRun = func(*cobra.Command, []string) {
+		// Where secrets are is told by status and doctor, not by each command; gateway and node have a log of their own.
+		slog.SetDefault(slog.New(slog.DiscardHandler))
 		if o.home != "" {
 			os.Setenv("FAIRLEAD_HOME", o.home) // the keychain's names follow from it
 		}
@@ -62,19 +66,37 @@ Exit codes
 	return root
 }
 
-// usageArgs makes wrong arguments of any command exit with the usage code.
+// usageArgs makes wrong arguments of any command exit with the usage code, and so an unknown command of a group, which shows its help alone.
 func usageArgs(cmd *cobra.Command) {
+	group := cmd.HasSubCommands()
+	if group && !cmd.Runnable() {
+		cmd.Args, cmd.DisableFlagsInUseLine = cobra.NoArgs, true
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return &exitError{code: exitUsage, err: fmt.Errorf("%w\nUsage: %s", err, cmd.UseLine())}
+			err := check(cmd, args)
+			switch {
+			case err == nil:
+				return nil
+			case group && len(args) > 0:
+				return &exitError{code: exitUsage, err: unknown(cmd, args[0])}
 			}
-			return nil
+			return &exitError{code: exitUsage, err: fmt.Errorf("%w\nUsage: %s", err, cmd.UseLine())}
 		}
 	}
 	for _, c := range cmd.Commands() {
 		usageArgs(c)
 	}
+}
+
+func unknown(cmd *cobra.Command, name string) error {
+	hint := ""
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		hint = ". Did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("%s has no command %q%s\nTry: %s --help", cmd.CommandPath(), name, hint, cmd.CommandPath())
 }
 
 func (o *options) homeDir() (string, error) {

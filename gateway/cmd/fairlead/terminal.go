@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -26,6 +25,7 @@ type terminal struct {
 	denied  bool                          // a call of this run was denied
 	midline bool                          // the cursor is not at the start of a line
 	output  map[protocol.CallID]int64     // bytes of each call's output that are on the screen
+	tail    map[protocol.CallID]string    // the last part of that output
 	state   map[protocol.CallID]string    // last state shown of each call
 	notices map[string]struct{}           // notices shown in this run
 	asked   map[protocol.ApprovalID]any   // questions put to the person
@@ -140,6 +140,7 @@ func (t *terminal) call(c protocol.CallInfo) {
 		}
 		t.print(indent(clean(s), t.midline))
 		put(&t.output, c.CallID, c.Bytes)
+		put(&t.tail, c.CallID, c.Tail)
 	}
 }
 
@@ -150,13 +151,17 @@ func (t *terminal) result(m protocol.Message) {
 		return
 	}
 	t.denied = t.denied || c.State == protocol.CallDenied
-	t.newline()
-	if t.output[c.CallID] == 0 && c.State == protocol.CallDone || c.State == protocol.CallFailed && t.output[c.CallID] == 0 {
-		if s := resultText(m); s != "" {
-			t.print(indent(clean(head(s, 40)), false))
+	if c.State == protocol.CallDone || c.State == protocol.CallFailed {
+		if t.output[c.CallID] > 0 {
+			if rest := unseen(resultText(m), t.tail[c.CallID], t.output[c.CallID]); rest != "" {
+				t.print(indent(clean(rest), t.midline))
+			}
+		} else if s := resultText(m); s != "" {
 			t.newline()
+			t.print(indent(clean(head(s, 40)), false))
 		}
 	}
+	t.newline()
 	line := c.State
 	if c.ExitCode != nil {
 		line += fmt.Sprintf(", exit code %d", *c.ExitCode)
@@ -202,41 +207,4 @@ func (t *terminal) answered(a protocol.Approval) {
 		return
 	}
 	t.note(fmt.Sprintf("The question was %s by %s.", a.State, a.AnsweredBy))
-}
-
-// readMessage reads one line with editing and history. A line that ends in \ goes on in the next.
-func (t *terminal) readMessage(prompt string) (string, error) {
-	old, err := term.MakeRaw(t.in.fd)
-	if err != nil {
-		return "", fmt.Errorf("set up the terminal: %w", err)
-	}
-	defer term.Restore(t.in.fd, old)
-	if t.editor == nil {
-		t.editor = term.NewTerminal(struct {
-			io.Reader
-			io.Writer
-		}{t.in, os.Stdout}, "")
-	}
-	if w, h, err := term.GetSize(t.in.fd); err == nil && w > 0 {
-		t.editor.SetSize(w, h)
-	}
-	if i := strings.LastIndexByte(prompt, '\n'); i >= 0 {
-		io.WriteString(t.editor, prompt[:i+1])
-		prompt = prompt[i+1:]
-	}
-	t.editor.SetPrompt(prompt)
-	var whole strings.Builder
-	for {
-		line, err := t.editor.ReadLine()
-		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
-			return "", err
-		}
-		rest, more := strings.CutSuffix(line, `\`)
-		whole.WriteString(rest)
-		if !more {
-			return whole.String(), nil
-		}
-		whole.WriteByte('\n')
-		t.editor.SetPrompt("… ")
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"fairlead/gateway/protocol"
 )
@@ -42,6 +43,24 @@ func head(s string, n int) string {
 		return s
 	}
 	return strings.Join(all[:n], "\n") + fmt.Sprintf("\n… %d more lines", len(all)-n)
+}
+
+// mostUnseen is how many characters of a command's last output are printed when it ends: as many as it shows at once while it runs.
+const mostUnseen = 4000
+
+// unseen is what came after the shown bytes of a command's output, whose last part is tail. all is the output as the result has it; its
+// beginning may be cut off.
+func unseen(all, tail string, shown int64) string {
+	rest := all
+	if int64(len(tail)) >= shown && strings.HasPrefix(all, tail) {
+		rest = all[len(tail):]
+	} else if i := strings.LastIndex(all, tail); i >= 0 {
+		rest = all[i+len(tail):]
+	}
+	if n := utf8.RuneCountInString(rest); n > mostUnseen {
+		return "…" + string([]rune(rest)[n-mostUnseen:])
+	}
+	return rest
 }
 
 func put[K comparable, V any](m *map[K]V, k K, v V) {

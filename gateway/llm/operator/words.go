@@ -17,7 +17,7 @@ func help(h hands) string {
 - 'replace A with B in FILE', 'write TEXT to FILE', 'create FILE with TEXT'
 - 'which machines'
 
-Several lines are several requests. A line that begins with \! is your own command and runs at once. For anything that needs thinking, connect a model in Settings.
+Several lines are several requests. A line that begins with '!' is your own command and runs at once. For anything that needs thinking, connect a model in Settings.
 
 `, "'", "`") + machines(h)
 }
