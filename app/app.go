@@ -174,6 +174,7 @@ func (b *backend) start() {
 		OnDown:  b.state.Down,
 		OnEvent: b.event,
 	}
+	opts.Unfinished = stream.OpenLedger(filepath.Join(b.home, "unfinished", "here"))
 	if b.f.join != "" {
 		b.join = &client.Options{URL: b.f.join, Token: os.Getenv("FAIRLEAD_TOKEN")} // never this computer's own token
 	}

@@ -101,35 +101,75 @@ func (e *Engine) discard(ctx context.Context, j *job, tells func(over Link)) {
 	s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current})
 }
 
-// Retry puts a failed or cancelled transfer into the queue once more, under its own id: what has arrived is not sent again.
+// Retry puts a failed or cancelled transfer into the queue once more, under its own id: what has arrived is not sent again. One that is just being
+// cancelled is waited for.
 func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Link) (protocol.Transfer, error) {
-	if j := e.find(in.ID); j != nil {
-		return j.view(), nil
+	j := &job{e: e, here: here, over: make(chan struct{})}
+	l, queued, err := e.reserve(ctx, in.ID, j)
+	switch {
+	case err != nil:
+		return protocol.Transfer{}, err
+	case queued != nil:
+		return queued.view(), nil
 	}
 	row, err := e.store.Transfer(ctx, in.ID)
-	if err != nil {
-		return protocol.Transfer{}, err
-	}
-	if row.State == protocol.TransferDone {
-		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer has ended already: it is " + row.State)
+	if err == nil && row.State == protocol.TransferDone {
+		err = protocol.ErrConflict.With("The transfer has ended already: it is " + row.State)
 	}
 	t := &row.Transfer
 	t.State, t.Error, t.EndedAt, t.Failed, t.Skipped, t.Problems, t.ExpiresAt = protocol.TransferQueued, "", 0, 0, 0, nil, 0
-	if err := e.store.PutTransfer(ctx, row); err != nil {
+	if err == nil {
+		err = e.store.PutTransfer(ctx, row)
+	}
+	e.mu.Lock()
+	delete(e.ending, in.ID)
+	close(j.over)
+	switch {
+	case err != nil && l != nil:
+		e.left[in.ID] = l
+	case err == nil && e.closed:
+		err = protocol.ErrUnavailable.With("the gateway stops")
+	case err == nil:
+		e.addLocked(&job{e: e, row: row, here: here, over: make(chan struct{})})
+	}
+	e.mu.Unlock()
+	if err != nil {
 		return protocol.Transfer{}, err
 	}
-	j := &job{e: e, row: row, here: here, over: make(chan struct{})}
-	e.mu.Lock()
-	delete(e.left, in.ID)
-	if e.closed || e.jobs[in.ID] != nil {
-		e.mu.Unlock()
-		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer is in the queue already")
-	}
-	e.addLocked(j)
-	e.mu.Unlock()
 	defer e.Wake()
 	e.publish(row.Transfer)
 	return row.Transfer, nil
+}
+
+// reserve waits until nobody does anything about a transfer that has ended, and has nobody begin to until j is taken out of e.ending. What its destination
+// was still to remove it may keep. One that is in the queue is returned.
+func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, j *job) (l *left, queued *job, err error) {
+	for {
+		var wait chan struct{}
+		e.mu.Lock()
+		switch q, l := e.jobs[id], e.left[id]; {
+		case q != nil && !q.leave:
+			e.mu.Unlock()
+			return nil, q, nil
+		case q != nil:
+			wait = q.over
+		case e.ending[id] != nil:
+			wait = e.ending[id].over
+		case l != nil && l.busy != nil:
+			wait = l.busy
+		default:
+			delete(e.left, id)
+			e.ending[id] = j
+			e.mu.Unlock()
+			return l, nil, nil
+		}
+		e.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+	}
 }
 
 // Forget removes ended transfers from the history, and what one that failed has left unfinished: nobody can retry it any more.

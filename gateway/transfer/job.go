@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -19,6 +20,7 @@ type job struct {
 	over  chan struct{}           // closed at the end
 	shown time.Time               // when progress was published last
 	speed meter
+	leave bool // it was cancelled: no attempt begins any more
 	told  Link // over which its destination was told to remove what is unfinished
 	gone  bool // nothing unfinished is left of it
 }
@@ -84,6 +86,7 @@ func (e *Engine) finish(j *job, state, text string) {
 	default:
 	}
 	delete(e.jobs, j.row.ID)
+	e.ending[j.row.ID] = j
 	var l *left
 	if state == protocol.TransferCancelled {
 		l = e.keepLocked(j)
@@ -112,6 +115,9 @@ func (e *Engine) finish(j *job, state, text string) {
 		}
 		e.Wake() // its machine may be back already
 	}
+	e.mu.Lock()
+	delete(e.ending, j.row.ID)
+	e.mu.Unlock()
 	close(j.over)
 }
 
@@ -173,6 +179,7 @@ func (j *job) view() protocol.Transfer {
 func (j *job) stop(cause error) bool {
 	j.e.mu.Lock()
 	defer j.e.mu.Unlock()
+	j.leave = j.leave || errors.Is(cause, errCancelled)
 	if j.end == nil {
 		return false
 	}

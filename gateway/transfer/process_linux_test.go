@@ -51,7 +51,7 @@ func runChild() {
 		os.Exit(1)
 	}
 	n, err := node.New(node.Options{
-		ID: protocol.NodeID(os.Getenv(childID)), Workspace: os.Getenv(childDir), URL: "ws://" + os.Getenv(childAddr) + "/ws", Token: "fl_transfer",
+		ID: protocol.NodeID(os.Getenv(childID)), Workspace: os.Getenv(childDir), Home: os.Getenv(childDir) + ".home", URL: "ws://" + os.Getenv(childAddr) + "/ws", Token: "fl_transfer",
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", os.Getenv(childVia))
 		},

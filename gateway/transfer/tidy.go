@@ -50,7 +50,8 @@ func (e *Engine) sweep(ctx context.Context) {
 // left is a cancelled transfer whose destination has not said that nothing unfinished is left.
 type left struct {
 	row  store.Transfer
-	told Link // over which it was told
+	told Link          // over which it was told
+	busy chan struct{} // closed when it has been told, for which somebody sees at the moment; else nil
 }
 
 // mayLeave reports whether a transfer's destination is a machine that may have something unfinished.
@@ -85,7 +86,8 @@ func (e *Engine) tidy(ctx context.Context) {
 	var ready []*left
 	e.mu.Lock()
 	for _, l := range e.left {
-		if link, _, ok := e.machines.Link(l.row.To); ok && any(link) != any(l.told) {
+		if link, _, ok := e.machines.Link(l.row.To); ok && any(link) != any(l.told) && l.busy == nil {
+			l.busy = make(chan struct{})
 			ready = append(ready, l)
 		}
 	}
@@ -99,6 +101,10 @@ func (e *Engine) tidy(ctx context.Context) {
 			l.told = over
 			e.mu.Unlock()
 		})
+		e.mu.Lock()
+		close(l.busy)
+		l.busy = nil
+		e.mu.Unlock()
 	}
 }
 
@@ -129,7 +135,7 @@ func (e *Engine) keepLocked(j *job) *left {
 	if j.gone || len(e.left) >= maxLeft || !mayLeave(j.row.Transfer) {
 		return nil
 	}
-	l := &left{j.row, j.told}
+	l := &left{row: j.row, told: j.told}
 	e.left[j.row.ID] = l
 	return l
 }

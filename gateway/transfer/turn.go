@@ -22,7 +22,7 @@ func (e *Engine) startReady() {
 	}
 	for _, j := range e.order {
 		switch t := j.row; {
-		case j.end != nil || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
+		case j.end != nil || j.leave || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
 		case t.ExpiresAt > 0 && t.ExpiresAt <= now:
 			expired = append(expired, j)
 		case running < maxRunning && !e.closed && e.canStart(j):
@@ -81,14 +81,14 @@ func (e *Engine) work(ctx context.Context, j *job) {
 	j.end(nil)
 	j.end = nil
 	j.speed = meter{}
-	simple := j.row.Simple
+	simple, leave := j.row.Simple, j.leave
 	e.mu.Unlock()
 	var away *awayError
 	var failed *finalError
 	switch {
 	case err == nil:
 		e.arrivedAll(j, out)
-	case errors.Is(err, errCancelled):
+	case errors.Is(err, errCancelled), leave: // also when a machine went away in the same moment
 		e.finish(j, protocol.TransferCancelled, "")
 	case errors.Is(err, errPaused):
 		e.change(j, func(t *protocol.Transfer) { t.State = protocol.TransferPaused })

@@ -92,7 +92,13 @@ func (o *options) withFiles(ctx context.Context, f func(context.Context, *connec
 	if err != nil {
 		return err
 	}
-	c, err := o.connectWith(ctx, client.Options{URL: o.url, Token: token, Files: stream.Disk{Dir: dir}})
+	home, err := o.homeDir()
+	if err != nil {
+		return err
+	}
+	c, err := o.connectWith(ctx, client.Options{
+		URL: o.url, Token: token, Files: stream.Disk{Dir: dir}, Unfinished: stream.OpenLedger(filepath.Join(home, "unfinished", "here")),
+	})
 	if err != nil {
 		return err
 	}

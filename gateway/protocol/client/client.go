@@ -53,8 +53,10 @@ type Options struct {
 	OnFrame func(*stream.Frame)
 	// Files, when set, makes the client an end of the transfers it starts: see [protocol.Here] and [stream.Disk]. After a reconnect transfer.resume
 	// lets them go on over the new connection.
-	Files  stream.Files
-	Logger *slog.Logger
+	Files stream.Files
+	// Unfinished, which may be nil, is where such transfers write down what they leave, so that they go on after a crash of this program too.
+	Unfinished *stream.Ledger
+	Logger     *slog.Logger
 }
 
 // Client is one peer of a gateway. Its methods are safe for use by many goroutines.
@@ -79,7 +81,7 @@ func New(opts Options) *Client {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	if opts.Files != nil {
-		c.ends = stream.NewEnds(opts.Files, c.Peer(), nil, c.log)
+		c.ends = stream.NewEnds(opts.Files, c.Peer(), nil, c.log).Keep(opts.Unfinished)
 		c.other, c.opts.OnEvent, c.opts.OnFrame = opts.OnEvent, c.event, c.ends.Binary
 	}
 	return c
@@ -91,6 +93,9 @@ func (c *Client) Run(ctx context.Context) error {
 	backoff := minBackoff
 	if c.ends != nil {
 		defer c.ends.Close()
+		var swept sync.WaitGroup
+		defer swept.Wait()
+		swept.Go(func() { c.opts.Unfinished.Sweep(c.opts.Files, time.Now().Add(-stream.PartAge)) })
 	}
 	if c.opts.Dial == nil || c.opts.Auth != nil { // else there is no network on the way
 		watching, end := context.WithCancel(ctx)

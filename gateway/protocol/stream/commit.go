@@ -31,7 +31,10 @@ func (r *Receiver) complete(index uint32, sum []byte) error {
 		return nil
 	}
 	if in.match {
-		r.there(&e.entry)
+		if r.res.Top == e.name {
+			r.res.Top = in.name
+		}
+		r.there(&in.entry)
 		return nil
 	}
 	if err := r.commit(in, sum); err != nil {
@@ -60,14 +63,15 @@ func (r *Receiver) commit(in *incoming, sum []byte) error {
 		r.there(e)
 		return nil
 	}
-	var err error
-	if in.holes {
+	err := in.keeper.end(true)
+	if err == nil && in.holes {
 		err = in.f.Truncate(in.size) // one may be at the end
 	}
 	if err == nil && runtime.GOOS != "windows" {
 		err = in.f.Chmod(e.mode.Perm() &^ others)
 	}
-	if err == nil && (!hasSyncAll || in.size > 16<<20) {
+	synced := !hasSyncAll || in.size > 16<<20
+	if err == nil && synced {
 		err = in.f.Sync()
 	}
 	if err = errors.Join(err, in.f.Close()); err != nil {
@@ -89,6 +93,7 @@ func (r *Receiver) commit(in *incoming, sum []byte) error {
 	} else {
 		r.res.New++
 		r.res.Written += in.size
+		r.placed(in, name, synced)
 		r.names[fold(name)] = exact(name)
 		if name != e.name && r.res.Top == e.name {
 			r.res.Top = name

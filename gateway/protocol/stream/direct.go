@@ -119,8 +119,8 @@ func parting(ctx context.Context, in *Inbox) error {
 	}
 }
 
-// sendItems is the source's part after its start: directly when it is told where to, and through the gateway otherwise.
-func (e *Ends) sendItems(ctx context.Context, n *end, call Caller, items []Item, links string) error {
+// sendItems is the source's part after its start: directly when it is told where to, and through the gateway otherwise. fresh makes a sender.
+func (e *Ends) sendItems(ctx context.Context, n *end, call Caller, fresh func() *Sender) error {
 	if call != nil && n.peer != nil {
 		err := e.directly(ctx, n, func(ctx context.Context) error {
 			conn, err := call.Dial(ctx, *n.peer)
@@ -129,7 +129,8 @@ func (e *Ends) sendItems(ctx context.Context, n *end, call Caller, items []Item,
 			}
 			l := newLane(ctx, conn, n.id)
 			defer l.close()
-			s := &Sender{ID: n.id, Items: items, Links: links, Out: l.send, In: l.in}
+			s := fresh()
+			s.Out, s.In = l.send, l.in
 			if err := s.Run(ctx); err != nil {
 				return err
 			}
@@ -141,7 +142,8 @@ func (e *Ends) sendItems(ctx context.Context, n *end, call Caller, items []Item,
 	}
 	e.pace.running.Add(1)
 	defer e.pace.running.Add(-1)
-	s := &Sender{ID: n.id, Items: items, Links: links, Out: e.out, In: n.in, Pace: &e.pace}
+	s := fresh()
+	s.Out, s.In, s.Pace = e.out, n.in, &e.pace
 	return s.Run(ctx)
 }
 

@@ -24,13 +24,20 @@ func (e *Ends) stop(p protocol.TransferStop) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.shut {
-		e.wg.Go(func() { e.discard(p) })
+		mine, pass := e.turnLocked(turn{id: p.Stream.ID}, nil)
+		e.wg.Go(func() {
+			defer pass()
+			mine()
+			e.discard(p)
+		})
 	}
 }
 
 // discard removes the unfinished file of a transfer that was cancelled while it rested.
 func (e *Ends) discard(p protocol.TransferStop) {
-	removed := e.ledger.clean(e.files, markOf(p.Stream.ID), time.Time{})
+	mark := markOf(p.Stream.ID)
+	e.ledger.forget(mark, atDestination)
+	removed := e.ledger.clean(e.files, mark, time.Time{})
 	t, err := e.files.Target(p.Path, p.Stream.Into, false)
 	if err == nil {
 		defer t.Root.Close()

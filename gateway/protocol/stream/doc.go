@@ -9,6 +9,14 @@
 // one was cut. What a sender says is never trusted: names are checked ([CheckName]), everything is made relative to the handle of the chosen folder
 // (os.Root), and folders are never entered through a symbolic link.
 //
+// Neither end hashes again what it has hashed in an earlier attempt: each writes the states of its sums down every 16 MiB ([trail]), for a file of which
+// it can tell that it is still the same one. What such a record may vouch for is decided in [keeper]: never for more than the disk has. The sum at the
+// end is made of all bytes that were sent or received, in whatever attempt, so an end that went on from a wrong state is found out there; the one
+// thing that no sum sees is a part that somebody changes in place between two attempts, which they could do to the finished file as well. A record
+// that is lost, torn, or of another file costs time only: then the whole file is hashed, and the sums at the ends of blocks tell how much of it is good.
+//
+// One attempt of a transfer at a time has its files ([turn]): the next one waits until the one before has let go of them.
+//
 // Where [Direct] connects the two ends, the same records go over that connection in the same frames ([lane]), with a beat every five seconds; an end
 // that is silent for twenty is given up. The destination's last word is a frame of its own: a connection that ends without it has lost something.
 // Then each end says so in a record through the gateway, waits for the other's, and a fresh [Sender] and [Receiver] go on there as a later attempt

@@ -61,10 +61,23 @@ type Ends struct {
 	direct  Direct  // may be nil
 	pace    Pace    // of what is sent through the gateway
 
-	mu   sync.Mutex // guards what follows
-	open map[uint32]*end
-	wg   sync.WaitGroup
-	shut bool
+	mu    sync.Mutex // guards what follows
+	open  map[uint32]*end
+	turns map[turn]*waiting // the last ones
+	wg    sync.WaitGroup
+	shut  bool
+}
+
+// turn is what one at a time has: an attempt of a transfer begins when the one before has let go of its files, and what that left is removed.
+type turn struct {
+	id     protocol.TransferID
+	source bool
+}
+
+// waiting is who has a turn, or waits for it.
+type waiting struct {
+	n    *end          // nil when it ends by itself
+	over chan struct{} // closed then
 }
 
 // maxOpen is how many transfers one connection has at most.
@@ -78,7 +91,7 @@ func NewEnds(files Files, peer Peer, consent Consent, log *slog.Logger) *Ends {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Ends{files: files, peer: peer, consent: consent, log: log, open: make(map[uint32]*end)}
+	return &Ends{files: files, peer: peer, consent: consent, log: log, open: make(map[uint32]*end), turns: make(map[turn]*waiting)}
 }
 
 // Keep has unfinished files written down in a ledger. Call it before anything else.
@@ -105,12 +118,12 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 	case protocol.EventTransferSend:
 		var p protocol.TransferSend
 		if err = json.Unmarshal(payload, &p); err == nil {
-			e.begin(p.TransferID, p.Stream == nil, func(ctx context.Context, n *end) { e.send(ctx, n, p) })
+			e.begin(p.TransferID, p.Stream, true, func(ctx context.Context, n *end) { e.send(ctx, n, p) })
 		}
 	case protocol.EventTransferReceive:
 		var p protocol.TransferReceive
 		if err = json.Unmarshal(payload, &p); err == nil {
-			e.begin(p.TransferID, p.Stream == nil, func(ctx context.Context, n *end) { e.receive(ctx, n, p) })
+			e.begin(p.TransferID, p.Stream, false, func(ctx context.Context, n *end) { e.receive(ctx, n, p) })
 		}
 	case protocol.EventTransferStart:
 		var p protocol.TransferStartEvent
@@ -163,9 +176,9 @@ func (e *Ends) find(id uint32) *end {
 	return e.open[id]
 }
 
-func (e *Ends) begin(id uint32, seed bool, run func(context.Context, *end)) {
+func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, run func(context.Context, *end)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	n := &end{id: id, in: NewInbox(Window), begun: make(chan struct{}), cancel: cancel, seed: seed}
+	n := &end{id: id, in: NewInbox(Window), begun: make(chan struct{}), cancel: cancel, seed: stream == nil}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.shut || len(e.open) >= maxOpen {
@@ -177,8 +190,14 @@ func (e *Ends) begin(id uint32, seed bool, run func(context.Context, *end)) {
 		old.in.Close(errLost)
 	}
 	e.open[id] = n
+	mine, pass := func() {}, func() {}
+	if stream != nil {
+		mine, pass = e.turnLocked(turn{stream.ID, source}, n)
+	}
 	e.wg.Go(func() {
 		defer cancel(nil)
+		defer pass()
+		mine()
 		run(ctx, n)
 		n.in.Close(errLost)
 		e.mu.Lock()
@@ -187,6 +206,29 @@ func (e *Ends) begin(id uint32, seed bool, run func(context.Context, *end)) {
 		}
 		e.mu.Unlock()
 	})
+}
+
+// turnLocked takes the next turn, and ends whoever has one: mine waits for that, pass lets the one after have it. It is called under e.mu.
+func (e *Ends) turnLocked(t turn, n *end) (mine, pass func()) {
+	before, me := e.turns[t], &waiting{n, make(chan struct{})}
+	e.turns[t] = me
+	if before != nil && before.n != nil {
+		before.n.cancel(errLost)
+		before.n.in.Close(errLost)
+	}
+	mine = func() {
+		if before != nil {
+			<-before.over
+		}
+	}
+	pass = func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if close(me.over); e.turns[t] == me {
+			delete(e.turns, t)
+		}
+	}
+	return mine, pass
 }
 
 // Drop ends everything, because the connection is gone; what is unfinished is kept. The Ends may be used on.

@@ -4,8 +4,12 @@ package stream
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // nonblock keeps open from waiting for the other end of a named pipe.
@@ -45,4 +49,20 @@ func gap(f *os.File, at, size int64) int64 {
 		return 0
 	}
 	return min(data, size) - at
+}
+
+// identity tells a file from others, also of the same name.
+func identity(f *os.File) (id fileIdentity) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return id
+	}
+	var st unix.Stat_t
+	if ctlErr := raw.Control(func(fd uintptr) { err = unix.Fstat(int(fd), &st) }); ctlErr != nil || err != nil {
+		return id
+	}
+	id.file = fmt.Sprintf("%x %x", st.Dev, st.Ino)
+	id.content = fmt.Sprintf("%s %x %x %x", id.file, st.Size, st.Mtim.Nano(), st.Ctim.Nano())
+	id.age = time.Since(time.Unix(0, st.Ctim.Nano()))
+	return id
 }

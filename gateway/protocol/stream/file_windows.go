@@ -2,7 +2,10 @@ package stream
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"time"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
@@ -28,3 +31,29 @@ func diskFull(err error) bool {
 }
 
 func gap(*os.File, int64, int64) int64 { return 0 }
+
+// identity tells a file from others, also of the same name.
+func identity(f *os.File) (id fileIdentity) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return id
+	}
+	var info windows.ByHandleFileInformation
+	var times struct { // FILE_BASIC_INFO
+		creation, access, write, change int64
+		attributes, _                   uint32
+	}
+	ctlErr := raw.Control(func(fd uintptr) {
+		if err = windows.GetFileInformationByHandle(windows.Handle(fd), &info); err == nil {
+			err = windows.GetFileInformationByHandleEx(windows.Handle(fd), windows.FileBasicInfo, (*byte)(unsafe.Pointer(&times)), uint32(unsafe.Sizeof(times)))
+		}
+	})
+	if ctlErr != nil || err != nil {
+		return id
+	}
+	id.file = fmt.Sprintf("%x %x %x", info.VolumeSerialNumber, info.FileIndexHigh, info.FileIndexLow)
+	id.content = fmt.Sprintf("%s %x %x %x %x", id.file, info.FileSizeHigh, info.FileSizeLow, times.write, times.change)
+	ft := windows.Filetime{LowDateTime: uint32(times.change), HighDateTime: uint32(times.change >> 32)}
+	id.age = time.Since(time.Unix(0, ft.Nanoseconds()))
+	return id
+}

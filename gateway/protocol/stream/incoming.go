@@ -18,21 +18,24 @@ import (
 // expected is a file that was announced.
 type expected struct {
 	entry
-	// What there is of it: its sums, and whether that is the file under its own name and not a part.
+	// What there is of it: its sums, and whether that is a complete file and not a part, and what that is called.
 	sum   *ladder
 	whole bool
+	found string
 }
 
 // incoming is a file that is being written.
 type incoming struct {
 	entry
-	part   string // its name until it is complete
-	f      *os.File
-	sum    *ladder
-	at     int64
-	holes  bool
-	behind int64 // up to where the disk was set to work
-	match  bool  // it is the file that is there under its own name
+	announced string // its name as it was to be
+	part      string // its name until it is complete
+	f         *os.File
+	keeper    *keeper // of marks; may be nil
+	sum       *ladder
+	at        int64
+	holes     bool
+	behind    int64 // up to where the disk was set to work
+	match     bool  // it is the file that is there under its own name
 }
 
 // markOf begins the names of all unfinished files of a transfer, and of no other one.
@@ -45,54 +48,6 @@ func markOf(id protocol.TransferID) string {
 func (r *Receiver) partName(name string) string {
 	h := sha256.Sum256([]byte(string(r.Transfer) + "\x00" + name))
 	return path.Join(path.Dir(name), markOf(r.Transfer)+hex.EncodeToString(h[:8])+partSuffix)
-}
-
-// decide says what there is of a large file already: a file of the same size under its name, which may be the same, or a part of an earlier attempt.
-func (r *Receiver) decide(ctx context.Context, x *expected) error {
-	v := verdict{index: x.index}
-	f, size := r.candidate(x)
-	if f == nil {
-		return r.say(ctx, recVerdict, v.encode())
-	}
-	defer f.Close()
-	x.sum = newLadder(true)
-	var said error
-	err := x.sum.climb(ctx, f, size, func() {
-		if said == nil {
-			said = r.alive(ctx)
-		}
-	})
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case said != nil:
-		return said
-	case err == nil:
-		v.have, v.sums = size, x.sum.sums
-		if x.whole { // all of it or nothing
-			for i := range v.sums[:len(v.sums)-1] {
-				v.sums[i] = make([]byte, sumSize)
-			}
-		}
-	}
-	return r.say(ctx, recVerdict, v.encode())
-}
-
-func (r *Receiver) candidate(x *expected) (f *os.File, size int64) {
-	if f, info := r.regular(x.name); f != nil {
-		if info.Size() == x.size {
-			x.whole = true
-			return f, x.size
-		}
-		f.Close()
-	}
-	if f, info := r.regular(r.partName(x.name)); f != nil {
-		if info.Size() > 0 {
-			return f, min(info.Size(), x.size)
-		}
-		f.Close()
-	}
-	return nil, 0
 }
 
 func (r *Receiver) regular(name string) (*os.File, os.FileInfo) {
@@ -137,19 +92,26 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 }
 
 func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
-	in := &incoming{entry: x.entry, part: r.partName(x.name), sum: newLadder(false), at: offset, behind: offset}
+	in := &incoming{entry: x.entry, announced: x.name, part: r.partName(x.name), sum: newLadder(nil), at: offset, behind: offset}
 	if offset > 0 {
 		if x.sum == nil || x.whole && offset != x.size || !x.sum.back(offset) {
 			return nil, broken("a file begins where nobody said")
 		}
 		in.sum = x.sum
 		if in.match = x.whole; in.match {
+			in.name = x.found
 			return in, nil
 		}
 	}
 	if dir := path.Dir(in.part); r.Note != nil && !r.noted[dir] {
 		r.noted[dir] = true
 		r.Note(dir)
+	}
+	key := keyOf(ofPart, x.name)
+	if _, err := r.lstat(in.part); errors.Is(err, fs.ErrNotExist) {
+		if err := r.trail.cut(key, "", 0); err != nil { // the new one may be taken for an old one
+			return nil, reason(err)
+		}
 	}
 	var err error
 	in.f, err = r.openFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -158,7 +120,9 @@ func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
 			return nil, fmt.Errorf("%s is no file", in.part)
 		}
 		if in.f, err = r.openFile(in.part, os.O_WRONLY, 0); err == nil {
-			err = in.f.Truncate(offset)
+			if err = r.trail.cut(key, identity(in.f).file, offset); err == nil {
+				err = in.f.Truncate(offset)
+			}
 		}
 		if info, statErr := in.f.Stat(); err == nil && (statErr != nil || info.Size() != offset) {
 			err = errors.New("what was there of it is gone")
@@ -178,6 +142,11 @@ func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
 		in.close(r, false)
 		return nil, reason(err)
 	}
+	if r.trail != nil && in.size > stride {
+		file := identity(in.f).file
+		in.keeper = r.keeper(in.f)
+		in.sum.tell = func(m mark) { in.keeper.keep(note{key, step{mark: m, file: file}}) }
+	}
 	return in, nil
 }
 
@@ -185,12 +154,14 @@ func (in *incoming) write(p []byte) error {
 	if int64(len(p)) > in.size-in.at || in.match && len(p) > 0 {
 		return broken("a file is longer than announced")
 	}
-	in.sum.h.Write(p)
-	in.sum.n += int64(len(p))
+	if len(p) == 0 {
+		return nil
+	}
 	in.at += int64(len(p))
 	if _, err := in.f.Write(p); err != nil {
 		return writeError(reason(err))
 	}
+	in.sum.add(p) // of what is there already: a mark may be made of it
 	if in.at-in.behind >= writebackEvery {
 		writeback(in.f, in.behind, in.at-in.behind)
 		in.behind = in.at
@@ -209,13 +180,15 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 	}
 	in.at += n
 	in.holes = true
+	if err := in.f.Truncate(in.at); err != nil { // lest a mark is made of what is beyond the end
+		return writeError(reason(err))
+	}
 	if _, err := in.f.Seek(in.at, io.SeekStart); err != nil {
 		return reason(err)
 	}
 	for n > 0 {
 		k := min(n, int64(len(zeros)))
-		in.sum.h.Write(zeros[:k])
-		in.sum.n += k
+		in.sum.add(zeros[:k])
 		n -= k
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -229,6 +202,7 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 
 // close lets go of a file that is not complete.
 func (in *incoming) close(r *Receiver, remove bool) {
+	remove = in.keeper.end(remove) != nil || remove
 	if in.f != nil {
 		in.f.Close()
 		in.f = nil

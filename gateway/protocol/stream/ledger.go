@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,72 @@ func (l *Ledger) note(mark, folder string) {
 	if err == nil {
 		f.WriteString(strconv.Quote(folder) + "\n")
 		f.Close()
+	}
+}
+
+// The ends of a transfer, for which there is a trail each.
+const (
+	atSource      = "out"
+	atDestination = "in"
+)
+
+// maxOver is how many trails of transfers that are over are kept: their ends' word that they are may not have been heard.
+const maxOver = 32
+
+func (l *Ledger) trailPath(mark, where string) string {
+	return filepath.Join(l.dir, "trails", strings.TrimPrefix(mark, partPrefix)+where)
+}
+
+// trail opens what is known of the files of a transfer at one of its ends. over says whether the transfer is; nothing more is written then.
+func (l *Ledger) trail(mark, where string) (t *trail, over func()) {
+	if l == nil {
+		return nil, func() {}
+	}
+	name := l.trailPath(mark, where)
+	os.MkdirAll(filepath.Dir(name), 0o700)
+	os.Rename(name+overSuffix, name)
+	t = openTrail(name)
+	return t, func() {
+		t.close()
+		os.Rename(name, name+overSuffix)
+		l.thin()
+	}
+}
+
+const overSuffix = ".over"
+
+// thin removes the oldest trails of transfers that are over.
+func (l *Ledger) thin() {
+	dir := filepath.Join(l.dir, "trails")
+	list, _ := os.ReadDir(dir) // none there is none to remove
+	var infos []fs.FileInfo
+	for _, entry := range list {
+		if info, err := entry.Info(); err == nil && strings.HasSuffix(entry.Name(), overSuffix) {
+			infos = append(infos, info)
+		}
+	}
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for i := range max(len(infos)-maxOver, 0) {
+		os.Remove(filepath.Join(dir, infos[i].Name()))
+	}
+}
+
+// forget removes what is known of the files of a transfer at one of its ends.
+func (l *Ledger) forget(mark, where string) {
+	if l != nil {
+		os.Remove(l.trailPath(mark, where))
+		os.Remove(l.trailPath(mark, where) + overSuffix)
+	}
+}
+
+// forgetOld removes what is known of the files of transfers that nobody has gone on with since before.
+func (l *Ledger) forgetOld(before time.Time) {
+	dir := filepath.Join(l.dir, "trails")
+	list, _ := os.ReadDir(dir)
+	for _, entry := range list {
+		if info, err := entry.Info(); err == nil && info.ModTime().Before(before) {
+			os.Remove(filepath.Join(dir, entry.Name()))
+		}
 	}
 }
 
@@ -123,6 +190,7 @@ func (l *Ledger) Sweep(files Files, before time.Time) (removed int) {
 	if err != nil {
 		return 0
 	}
+	l.forgetOld(before)
 	for _, entry := range list {
 		info, err := entry.Info()
 		if err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {

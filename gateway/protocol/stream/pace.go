@@ -72,18 +72,18 @@ func (p *Pace) took(n int, d time.Duration, now time.Time) {
 type way struct {
 	sent, given int64 // bytes; given ones were written
 	begun       bool  // the first credit has come, which is no answer to anything
-	marks       []mark
+	marks       []stamp
 }
 
-// mark is when the bytes up to a total were sent.
-type mark struct {
+// stamp is when the bytes up to a total were sent.
+type stamp struct {
 	total int64
 	at    time.Time
 }
 
 func (w *way) send(n int, now time.Time) {
 	w.sent += int64(n)
-	w.marks = append(w.marks, mark{w.sent, now})
+	w.marks = append(w.marks, stamp{w.sent, now})
 }
 
 // back takes n bytes of credit, and says how long the last of the bytes that they are for were under way.

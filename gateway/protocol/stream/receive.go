@@ -47,7 +47,13 @@ type Receiver struct {
 	dirs   []entry              // to get their modes and times at the end
 	held   *folder
 	end    bool
-	res    Result
+
+	trail     *trail // of what was hashed; may be nil
+	settler   *keeper
+	unsettled []note // of files that are at their places, and not synced
+	unsynced  int64  // bytes of them
+	reread    int64  // bytes that were there and hashed again
+	res       Result
 }
 
 // Result is what became of a transfer at its destination.
@@ -88,6 +94,9 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 		if err == nil && time.Since(r.told) > progressEvery {
 			err = r.tell(ctx)
 		}
+	}
+	if lost := r.settler.end(false); err == nil {
+		err = lost
 	}
 	if err == nil {
 		err = r.finish()
@@ -243,7 +252,10 @@ func (r *Receiver) finish() error {
 		r.Root.Chtimes(d.name, time.Time{}, time.Unix(0, d.mtime))
 	}
 	if r.res.New > 0 {
-		return syncAll(r.Root)
+		if err := syncAll(r.Root); err != nil {
+			return err
+		}
 	}
+	r.settled()
 	return nil
 }

@@ -53,12 +53,21 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		return
 	}
 	mark := markOf(p.Stream.ID)
+	trail, over := e.ledger.trail(mark, atDestination)
+	defer trail.close()
 	res, err := e.receiveItems(ctx, n, listen, func() *Receiver {
 		return &Receiver{
-			ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in,
+			ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in, trail: trail,
 			Note: func(dir string) { e.ledger.note(mark, t.path(dir)) },
 		}
 	})
+	switch {
+	case errors.Is(context.Cause(ctx), ErrDiscard):
+		trail.close()
+		e.ledger.forget(mark, atDestination)
+	case err == nil && res.Failed == 0:
+		over()
+	}
 	switch {
 	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1 && !res.again:
 		e.ledger.done(mark)

@@ -30,10 +30,12 @@ type Sender struct {
 	In    *Inbox
 	Pace  *Pace // of the connection; may be nil
 
-	pack packer
-	next uint32
-	busy time.Time // when it last said that it is alive
-	news chan struct{}
+	trail  *trail // of what was hashed; may be nil
+	reread int64  // bytes that were sent before and hashed again
+	pack   packer
+	next   uint32
+	busy   time.Time // when it last said that it is alive
+	news   chan struct{}
 
 	mu       sync.Mutex // guards what follows
 	credit   int        // bytes that may be sent

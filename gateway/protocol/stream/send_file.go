@@ -45,14 +45,22 @@ func (s *Sender) once(ctx context.Context, f found, v verdict, try int) error {
 	}
 	defer file.Close()
 	if try > 1 || info.Size() != f.size || info.ModTime().UnixNano() != f.mtime {
+		if v.have == f.size {
+			v.have = 0 // it may be a complete file there, to which nothing is added
+		}
 		f.size, f.mtime, f.mode = info.Size(), info.ModTime().UnixNano(), info.Mode()&fs.ModePerm
 		if err := s.pack.add(ctx, recEntry, f.encode()); err != nil {
 			return err
 		}
 	}
-	sum := newLadder(false)
+	var t *trail
+	if f.size > eager {
+		t = s.trail
+	}
+	w := watch(t, keyOf(ofSource, f.name), "", file)
+	sum := newLadder(nil)
 	if v.have > 0 && v.have <= f.size {
-		if sum, err = s.agree(ctx, file, v); err != nil {
+		if sum, err = s.agree(ctx, file, v, w); err != nil {
 			return err
 		}
 		if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
@@ -63,9 +71,11 @@ func (s *Sender) once(ctx context.Context, f found, v verdict, try int) error {
 	if err := s.pack.add(ctx, recBegin, binary.LittleEndian.AppendUint64(b, uint64(sum.n))); err != nil {
 		return err
 	}
+	sum.tell = w.keep
 	if err := s.data(ctx, file, sum, f.size, sparse(info)); err != nil {
 		return err
 	}
+	w.keep(sum.state())
 	now, err := file.Stat()
 	if err != nil || now.Size() != f.size || now.ModTime().UnixNano() != f.mtime {
 		return &fileError{errMoved}
@@ -74,7 +84,7 @@ func (s *Sender) once(ctx context.Context, f found, v verdict, try int) error {
 }
 
 // agree finds out up to where the receiver has the same.
-func (s *Sender) agree(ctx context.Context, file *os.File, v verdict) (*ladder, error) {
+func (s *Sender) agree(ctx context.Context, file *os.File, v verdict, w *watcher) (*ladder, error) {
 	s.busy = time.Now()
 	var aliveErr error
 	alive := func() {
@@ -85,30 +95,31 @@ func (s *Sender) agree(ctx context.Context, file *os.File, v verdict) (*ladder, 
 			}
 		}
 	}
-	sum := newLadder(true)
-	if err := sum.climb(ctx, file, v.have, alive); err != nil {
-		if ctx.Err() != nil {
-			return nil, err
-		}
+	sum := newLadder(w.marks(v.have))
+	sum.tell = w.keep
+	err := sum.climb(ctx, file, v.have, alive)
+	s.reread += sum.read
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
 		return nil, &fileError{errMoved}
-	}
-	if aliveErr != nil {
+	case aliveErr != nil:
 		return nil, aliveErr
 	}
-	last := len(v.sums) - 1
-	if string(v.sums[last]) == string(sum.sums[last]) {
-		return sum, nil
-	}
-	good := int64(0)
-	for i, theirs := range v.sums {
-		if string(theirs) != string(sum.sums[i]) {
-			break
+	for i := len(v.sums) - 1; i >= 0; i-- {
+		n := min(int64(i+1)*blockOf(v.have), v.have)
+		if theirs := string(v.sums[i]); theirs != noSum && theirs == string(sum.sum(n)) {
+			sum.back(n)
+			return sum, nil
 		}
-		good = int64(i+1) * block
 	}
-	sum.back(good)
+	sum.back(0)
 	return sum, nil
 }
+
+// noSum is what stands for a sum that there is not.
+var noSum = string(make([]byte, sumSize))
 
 // data sends the rest of a file, which must be size bytes long. Zeros of a file with holes stay holes.
 func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int64, holes bool) error {
@@ -143,8 +154,7 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 			}
 			return &fileError{reason(err)}
 		}
-		sum.h.Write(buf[:n])
-		sum.n += int64(n)
+		sum.add(buf[:n])
 		if holes && allZero(buf[:n]) {
 			if run += int64(n); run < 1<<30 && sum.n < size {
 				continue
@@ -190,10 +200,9 @@ func (s *Sender) skip(ctx context.Context, sum *ladder, n int64) error {
 		n -= part
 		for left := part; left > 0; {
 			k := min(left, int64(len(zeros)))
-			sum.h.Write(zeros[:k])
+			sum.add(zeros[:k])
 			left -= k
 		}
-		sum.n += part
 		if err := s.hole(ctx, &part); err != nil {
 			return err
 		}

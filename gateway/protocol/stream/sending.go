@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 
 	"fairlead/gateway/protocol"
 )
@@ -44,7 +45,17 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 		return
 	}
 	e.log.Info("Sending", "transfer", p.Stream.ID, "attempt", p.Stream.Attempt, "files", meta.Files, "bytes", *meta.Size)
-	err = e.sendItems(ctx, n, call, items, p.Stream.Links)
+	mark := markOf(p.Stream.ID)
+	trail, over := e.ledger.trail(mark, atSource)
+	defer trail.close()
+	err = e.sendItems(ctx, n, call, func() *Sender { return &Sender{ID: n.id, Items: items, Links: p.Stream.Links, trail: trail} })
+	switch {
+	case errors.Is(context.Cause(ctx), ErrDiscard):
+		trail.close()
+		e.ledger.forget(mark, atSource)
+	case err == nil:
+		over()
+	}
 	done := protocol.TransferCompleteParams{TransferID: &n.id}
 	if err != nil {
 		if ctx.Err() != nil {

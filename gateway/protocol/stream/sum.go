@@ -11,55 +11,136 @@ import (
 
 const (
 	sumSize = sha256.Size
-	// block is how far apart the sums are that tell how much of an unfinished file is good.
-	block = 64 << 20
+	// stride is how far apart the states of a hash are that are written down: about what is hashed again after an interruption.
+	stride = 16 << 20
+	// block is how far apart the sums are that tell how much of an unfinished file is good, of one for which maxBlocks of them suffice.
+	block     = 64 << 20
+	maxBlocks = 1024
 )
 
-// blocks is how many sums there are of n bytes.
-func blocks(n int64) int { return int((n + block - 1) / block) }
-
-// ladder hashes a file from its beginning and keeps a sum at each block's end.
-type ladder struct {
-	h      hash.Hash
-	n      int64
-	sums   [][]byte
-	states [][]byte // of the hash, where the sums are; nil unless wanted
-	keep   bool
+// blockOf is how far apart the sums of n bytes are.
+func blockOf(n int64) int64 {
+	b := int64(block)
+	for n/b > maxBlocks {
+		b *= 2
+	}
+	return b
 }
 
-func newLadder(keep bool) *ladder { return &ladder{h: sha256.New(), keep: keep} }
+// blocks is how many sums there are of n bytes.
+func blocks(n int64) int {
+	b := blockOf(n)
+	return int((n + b - 1) / b)
+}
 
-// climb hashes r up to n bytes. A shorter r is io.ErrUnexpectedEOF.
-func (l *ladder) climb(ctx context.Context, r io.Reader, n int64, alive func()) error {
+// ladder hashes a file from its beginning and keeps the states at the ends of blocks.
+type ladder struct {
+	h     hash.Hash
+	n     int64
+	marks []mark
+	tell  func(mark) // hears of each stride; may be nil
+	read  int64      // bytes that were there and hashed again
+}
+
+// newLadder goes on from the last of the marks of a file.
+func newLadder(marks []mark) *ladder {
+	l := &ladder{h: sha256.New()}
+	if len(marks) == 0 {
+		return l
+	}
+	last := marks[len(marks)-1]
+	if l.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(last.state) != nil {
+		l.h = sha256.New()
+		return l
+	}
+	l.n = last.n
+	if l.marks = marks; last.n%blockOf(last.n) != 0 {
+		l.marks = marks[:len(marks)-1]
+	}
+	return l
+}
+
+func (l *ladder) state() mark {
+	state, _ := l.h.(encoding.BinaryMarshaler).MarshalBinary() // never fails for SHA-256
+	return mark{l.n, state}
+}
+
+// add hashes what follows.
+func (l *ladder) add(p []byte) {
+	for len(p) > 0 {
+		k := min(int64(len(p)), stride-l.n%stride)
+		l.h.Write(p[:k])
+		l.n += k
+		if p = p[k:]; l.n%stride == 0 {
+			l.mark()
+		}
+	}
+}
+
+func (l *ladder) mark() {
+	m := l.state()
+	if b := blockOf(m.n); m.n%b == 0 {
+		if k := len(l.marks); k > 0 && l.marks[0].n < b { // they are twice as far apart from now on
+			kept := l.marks[:0]
+			for _, old := range l.marks {
+				if old.n%b == 0 {
+					kept = append(kept, old)
+				}
+			}
+			l.marks = kept
+		}
+		l.marks = append(l.marks, m)
+	}
+	if l.tell != nil {
+		l.tell(m)
+	}
+}
+
+// climb hashes r from where it is up to n bytes. A shorter r is io.ErrUnexpectedEOF.
+func (l *ladder) climb(ctx context.Context, r io.ReaderAt, n int64, alive func()) error {
 	buf := make([]byte, 128<<10)
 	for l.n < n {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		want := min(int64(len(buf)), n-l.n, block-l.n%block)
-		k, err := io.ReadFull(r, buf[:want])
-		l.h.Write(buf[:k])
-		l.n += int64(k)
-		if err != nil {
+		k, err := r.ReadAt(buf[:min(int64(len(buf)), n-l.n)], l.n)
+		l.add(buf[:k])
+		l.read += int64(k)
+		if err != nil && l.n < n {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
 			return err
-		}
-		if l.n%block == 0 || l.n == n {
-			l.mark()
 		}
 		alive()
 	}
 	return nil
 }
 
-func (l *ladder) mark() {
-	l.sums = append(l.sums, l.h.Sum(nil))
-	if l.keep {
-		state, _ := l.h.(encoding.BinaryMarshaler).MarshalBinary() // never fails for SHA-256
-		l.states = append(l.states, state)
+// sums are those of what was hashed up to the end of each block, and of all of it.
+func (l *ladder) sums() [][]byte {
+	list := make([][]byte, blocks(l.n))
+	for i := range list {
+		list[i] = l.sum(int64(i+1) * blockOf(l.n))
 	}
+	if len(list) > 0 {
+		list[len(list)-1] = l.h.Sum(nil)
+	}
+	return list
+}
+
+// sum is that of what was hashed up to a number of bytes; all zero when there is no mark there.
+func (l *ladder) sum(n int64) []byte {
+	if n == l.n {
+		return l.h.Sum(nil)
+	}
+	for _, m := range l.marks {
+		h := sha256.New()
+		if m.n == n && h.(encoding.BinaryUnmarshaler).UnmarshalBinary(m.state) == nil {
+			return h.Sum(nil)
+		}
+	}
+	return make([]byte, sumSize)
 }
 
 // back goes back to an earlier mark, or to the beginning, and reports whether n was one.
@@ -67,14 +148,12 @@ func (l *ladder) back(n int64) bool {
 	if n == l.n {
 		return true
 	}
-	l.h, l.n = sha256.New(), 0
-	if n == 0 {
-		return true
+	for i, m := range l.marks {
+		if m.n == n && l.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(m.state) == nil {
+			l.n, l.marks = n, l.marks[:i+1]
+			return true
+		}
 	}
-	i := blocks(n) - 1
-	if n%block != 0 || i >= len(l.states) || l.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(l.states[i]) != nil {
-		return false
-	}
-	l.n = n
-	return true
+	l.h, l.n, l.marks = sha256.New(), 0, nil
+	return n == 0
 }

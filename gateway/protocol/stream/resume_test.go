@@ -1,0 +1,263 @@
+package stream
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// long makes a file of so many bytes that do not repeat.
+func long(t *testing.T, name string, size int64) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := io.CopyN(f, rand.NewChaCha8([32]byte{1}), size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func hashOf(t *testing.T, name string) (sum [32]byte) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		t.Fatal(err)
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// resumer is one transfer of one file in many attempts, each of which knows of the ones before what is on the disk.
+type resumer struct {
+	t        *testing.T
+	from, to string // folders
+	trails   string
+	conflict string
+	s        *Sender
+	r        *Receiver
+}
+
+func newResumer(t *testing.T) *resumer {
+	return &resumer{t: t, from: inMemory(t), to: inMemory(t), trails: t.TempDir(), conflict: protocol.ConflictRename}
+}
+
+func (x *resumer) trail(where string) *trail {
+	x.t.Helper()
+	tr := openTrail(filepath.Join(x.trails, where))
+	if tr == nil {
+		x.t.Fatal("no trail")
+	}
+	tr.settles = 0 // the files were made a moment ago
+	return tr
+}
+
+// attempt sends "f" until so many bytes are under way, all of it when that is 0.
+func (x *resumer) attempt(bytes int64) (Result, error) {
+	x.t.Helper()
+	out, in := x.trail(atSource), x.trail(atDestination)
+	defer out.close()
+	defer in.close()
+	sent := int64(0)
+	var cut func(int) bool
+	if bytes > 0 {
+		cut = func(int) bool { sent += maxBody; return sent > bytes }
+	}
+	res, sendErr, err := both(x.t, []Item{{Root: open(x.t, x.from), At: "f", Name: "f"}}, open(x.t, x.to), func(s *Sender, r *Receiver) {
+		x.s, x.r = s, r
+		s.trail, r.trail, r.Conflict = out, in, x.conflict
+	}, cut)
+	if err == nil && sendErr != nil {
+		err = sendErr
+	}
+	return res, err
+}
+
+func (x *resumer) part() int64 {
+	x.t.Helper()
+	info, err := os.Stat(filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// same sees that what has arrived, under a name, is what was sent.
+func (x *resumer) same(name string) {
+	x.t.Helper()
+	if hashOf(x.t, filepath.Join(x.from, "f")) != hashOf(x.t, filepath.Join(x.to, name)) {
+		x.t.Errorf("%s is another file", name)
+	}
+}
+
+func TestAnInterruptionCostsAStrideAndNotTheFile(t *testing.T) {
+	x := newResumer(t)
+	const size, each = 256<<20 + 4321, 20 << 20
+	long(t, filepath.Join(x.from, "f"), size)
+	had := int64(0)
+	attempts := 1
+	for ; ; attempts++ {
+		_, err := x.attempt(each + Window)
+		if x.s.reread > stride || x.r.reread > stride {
+			t.Errorf("attempt %d, from %d MiB: the source hashed %d bytes again, the destination %d", attempts, had>>20, x.s.reread, x.r.reread)
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errCut) || attempts > 20 {
+			t.Fatal(attempts, err)
+		}
+		now := x.part()
+		if now < had+each {
+			t.Errorf("attempt %d got on by %d bytes", attempts, now-had)
+		}
+		had = now
+	}
+	if attempts < 10 {
+		t.Errorf("it took %d attempts only", attempts)
+	}
+	x.same("f")
+}
+
+func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		x := newResumer(t)
+		long(t, filepath.Join(x.from, "f"), 20<<20)
+		name := "f"
+		if taken { // it gets a number
+			name = "f (2)"
+			if err := os.WriteFile(filepath.Join(x.to, "f"), []byte("other"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if res, err := x.attempt(0); err != nil || res.New != 1 || res.Top != name {
+			t.Fatal(res, err)
+		}
+		res, err := x.attempt(0)
+		if err != nil || res.Skipped != 1 || res.New != 0 || res.Files != 1 || res.Top != name {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		if x.s.reread != 0 || x.r.reread != 0 || x.s.way.sent > 1<<10 {
+			t.Errorf("taken %v: the source hashed %d bytes again, the destination %d; %d were sent", taken, x.s.reread, x.r.reread, x.s.way.sent)
+		}
+		x.same(name)
+	}
+}
+
+// Who writes to either file after a mark was made of it, or puts another one in its place, is noticed.
+func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
+	const size = 36 << 20
+	change := func(t *testing.T, name string) {
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteAt([]byte("changed"), 5<<20)
+		if err = errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace := func(t *testing.T, name string) {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(data[5<<20:], "changed")
+		if err := errors.Join(os.WriteFile(name+"x", data, 0o600), os.Rename(name+"x", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for what, f := range map[string]func(t *testing.T, x *resumer){
+		"the source is written to": func(t *testing.T, x *resumer) { change(t, filepath.Join(x.from, "f")) },
+		"the source is replaced":   func(t *testing.T, x *resumer) { replace(t, filepath.Join(x.from, "f")) },
+		"the part is replaced": func(t *testing.T, x *resumer) {
+			replace(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+		},
+		"the part is gone": func(t *testing.T, x *resumer) {
+			if err := os.Remove(filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f"))); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the part is shorter than its mark": func(t *testing.T, x *resumer) { // what a disk lost that had not what it said
+			if err := os.Truncate(filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")), 10<<20); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the part's end is lost": func(t *testing.T, x *resumer) { // the machine has crashed: zeros, and no mark of them
+			name := filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f"))
+			n := x.part()
+			if err := errors.Join(os.Truncate(name, n/stride*stride), os.Truncate(name, n)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			x := newResumer(t)
+			long(t, filepath.Join(x.from, "f"), size)
+			if _, err := x.attempt(30 << 20); !errors.Is(err, errCut) {
+				t.Fatal(err)
+			}
+			f(t, x)
+			if res, err := x.attempt(0); err != nil || res.New != 1 || res.Failed != 0 {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			x.same("f")
+		})
+	}
+}
+
+// The file under its name is another one of the same size: it is compared once, and not in the way of the part after that.
+func TestAPartGoesBeforeAnotherFileOfItsSize(t *testing.T) {
+	x := newResumer(t)
+	x.conflict = protocol.ConflictOverwrite
+	long(t, filepath.Join(x.from, "f"), 40<<20)
+	if err := os.WriteFile(filepath.Join(x.to, "f"), make([]byte, 40<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	if _, err := x.attempt(0); err != nil || x.r.reread > stride || x.s.way.sent > 28<<20 {
+		t.Errorf("%v: %d bytes were hashed again, %d sent", err, x.r.reread, x.s.way.sent)
+	}
+	x.same("f")
+}
+
+// Holes count like what is written.
+func TestAFileWithHolesGoesOnWhereItWas(t *testing.T) {
+	x := newResumer(t)
+	name := filepath.Join(x.from, "f")
+	long(t, name, 1<<20)
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt([]byte("in the middle"), 100<<20)
+	if err = errors.Join(err, f.Truncate(200<<20), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for frames := int64(1); ; frames++ {
+		_, err := x.attempt(frames * maxBody)
+		if x.r.reread > stride || x.s.reread > stride {
+			t.Errorf("the source hashed %d bytes again, the destination %d", x.s.reread, x.r.reread)
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errCut) || frames > 30 {
+			t.Fatal(frames, err)
+		}
+	}
+	x.same("f")
+}

@@ -1,0 +1,94 @@
+package transfer_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+	"fairlead/gateway/transfer"
+)
+
+// slowStore is a database that takes its time to write down that a transfer was cancelled.
+type slowStore struct {
+	*store.Store
+	writing chan struct{}
+	write   chan struct{}
+	puts    atomic.Int32
+}
+
+func (s *slowStore) PutTransfer(ctx context.Context, t store.Transfer) error {
+	if t.State == protocol.TransferCancelled {
+		s.writing <- struct{}{}
+		<-s.write
+	}
+	s.puts.Add(1)
+	return s.Store.PutTransfer(ctx, t)
+}
+
+// nobody is no machine.
+type nobody struct{}
+
+func (nobody) Link(protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
+	return nil, nodes.Contact{}, false
+}
+
+// Retry that comes while Cancel is not over yet has the last word, also in the database.
+func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	s := &slowStore{Store: st, writing: make(chan struct{}), write: make(chan struct{})}
+	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Machines: nobody{}})
+	defer e.Close()
+	tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := protocol.TransferParams{ID: tr.ID}
+	cancelled, retried := make(chan protocol.Transfer, 1), make(chan protocol.Transfer, 2)
+	go func() {
+		now, err := e.Cancel(t.Context(), id)
+		if err != nil {
+			t.Error(err)
+		}
+		cancelled <- now
+	}()
+	<-s.writing
+	for range 2 { // of two windows
+		go func() {
+			now, err := e.Retry(t.Context(), id, nil)
+			if err != nil {
+				t.Error(err)
+			}
+			retried <- now
+		}()
+	}
+	select {
+	case now := <-retried:
+		t.Fatalf("Retry did not wait: %+v", now)
+	case <-time.After(20 * time.Millisecond): // it may come later, but not before Cancel is over
+	}
+	close(s.write)
+	if now := <-cancelled; now.State != protocol.TransferCancelled {
+		t.Errorf("cancel: %+v", now)
+	}
+	for range 2 {
+		if now := <-retried; now.State != protocol.TransferQueued {
+			t.Errorf("retry: %+v", now)
+		}
+	}
+	if row, err := st.Transfer(t.Context(), tr.ID); err != nil || row.State != protocol.TransferQueued || s.puts.Load() != 3 {
+		t.Errorf("in the database: %+v, %v after %d changes", row, err, s.puts.Load())
+	}
+	if open := e.Open(); len(open) != 1 {
+		t.Errorf("in the queue: %v", open)
+	}
+}
