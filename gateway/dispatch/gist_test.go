@@ -11,6 +11,7 @@ func TestGistNamesWhatACallIsAbout(t *testing.T) {
 		`{"paths":["a","b","c"]}`:                                                 "a and 2 more",
 		`{"source":"box:/a","destination":"tower:inbox"}`:                         "box:/a to tower:inbox",
 		`{"source":"","sources":["box:/a","box:/b"],"destination":"tower:inbox"}`: "box:/a and 1 more to tower:inbox",
+		`{"source":"box:/a","sources":["box:/a","box:/b"],"destination":"c:"}`:    "box:/a and 1 more to c:",
 		`{"n":1}`: "",
 		`x`:       "",
 	} {

@@ -66,7 +66,7 @@ func gist(args json.RawMessage) string {
 		return ""
 	}
 	for one, several := range map[string]string{"path": "paths", "source": "sources"} {
-		if list, ok := tree[several].([]any); ok && len(list) > 0 && (tree[one] == nil || tree[one] == "") {
+		if list, ok := tree[several].([]any); ok && len(list) > 0 && (len(list) > 1 || tree[one] == nil || tree[one] == "") {
 			tree[one] = list[0]
 			if first, ok := list[0].(string); ok && len(list) > 1 {
 				tree[one] = fmt.Sprintf("%s and %d more", first, len(list)-1)

@@ -52,7 +52,7 @@ func printAudit(out io.Writer, r protocol.AuditListResult) error {
 		if e.Kind == protocol.AuditCall {
 			verdict = e.Verdict + ", " + e.State
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, time.UnixMilli(e.At).Format(time.DateTime), verdict, e.By, where, shortLine(what))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, time.UnixMilli(e.At).Format(time.DateTime), verdict, who(e.By), where, shortLine(what))
 		if e.Approval != "" && e.Kind == protocol.AuditRuleMade {
 			fmt.Fprintf(w, "\t\t\tto take it back: fairlead approvals undo %s\t\t\n", e.Approval)
 		}

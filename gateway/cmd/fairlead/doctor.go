@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,7 @@ import (
 // finding is one thing the doctor looked at.
 type finding struct {
 	Check string `json:"check"`
-	State string `json:"state"` // ok, warning or bad
+	State string `json:"state"` // ok, note, warning or bad
 	Found string `json:"found"`
 	Fix   string `json:"fix,omitempty"`
 }
@@ -166,7 +167,7 @@ func examineEnforcement(id protocol.NodeID, e *protocol.Enforcement, add func(ch
 	}
 	for _, c := range e.Checks {
 		if !c.Enforced && e.Mode != "full" {
-			add(check, "ok", "not enforced: "+c.ID+", "+c.Why, c.Fix)
+			add(check, "note", "not enforced: "+c.ID+", "+c.Why, c.Fix)
 		}
 	}
 	for _, w := range e.Warnings {
@@ -188,11 +189,15 @@ func writable(dir string) error {
 }
 
 func printFindings(w io.Writer, all []finding) {
-	marks := map[string]string{"ok": "✓", "warning": "!", "bad": "✗"}
+	marks := map[string]string{"ok": "✓", "note": "·", "warning": "!", "bad": "✗"}
+	width := 0
 	for _, f := range all {
-		fmt.Fprintf(w, "%s %-14s %s\n", marks[f.State], f.Check, f.Found)
-		if f.Fix != "" && f.State != "ok" {
-			fmt.Fprintf(w, "  %-14s → %s\n", "", f.Fix)
+		width = max(width, utf8.RuneCountInString(f.Check))
+	}
+	for _, f := range all {
+		fmt.Fprintf(w, "%s %-*s %s\n", marks[f.State], width, f.Check, f.Found)
+		if f.Fix != "" && f.State != "ok" && f.State != "note" {
+			fmt.Fprintf(w, "  %-*s → %s\n", width, "", f.Fix)
 		}
 	}
 }

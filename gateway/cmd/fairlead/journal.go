@@ -65,7 +65,7 @@ func printJournal(out io.Writer, r protocol.JournalListResult) error {
 			took = (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).String()
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(c.RequestedAt).Format("2006-01-02 15:04:05"), c.Status, protocol.NewToolName(c.Node, c.Tool), took,
-			c.Principal, brief(c.Input))
+			who(c.Principal), brief(c.Input))
 	}
 	if err := w.Flush(); err != nil {
 		return err

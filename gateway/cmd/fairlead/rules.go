@@ -169,7 +169,7 @@ func approvalsImportCommand(o *options) *cobra.Command {
 				return fmt.Errorf("%s is not JSON", args[0])
 			}
 			return with(o, cmd, protocol.RulesImport, protocol.RulesImportParams{File: data}, func(out io.Writer, r protocol.RulesImportResult) error {
-				fmt.Fprintf(out, "%d added, %d were there already.\n", r.Added, r.Skipped)
+				fmt.Fprintf(out, "%d added, %d there already.\n", r.Added, r.Skipped)
 				for _, p := range r.Problems {
 					fmt.Fprintf(out, "switched off: %s\n", p)
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,11 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 						return err
 					}
 					if _, err := os.Stat(abs); err != nil {
-						return &exitError{code: exitUsage, err: fmt.Errorf("cannot send %w", err)}
+						var p *fs.PathError
+						if errors.As(err, &p) {
+							err = p.Err
+						}
+						return &exitError{code: exitUsage, err: fmt.Errorf("cannot send %s: %w", abs, err)}
 					}
 					f = abs
 				}
@@ -242,7 +247,7 @@ func summary(t protocol.Transfer) string {
 			s.WriteString(", straight from machine to machine")
 		}
 		if t.Skipped > 0 {
-			fmt.Fprintf(&s, "; %d of them were there already", t.Skipped)
+			fmt.Fprintf(&s, "; %d there already", t.Skipped)
 		}
 		s.WriteString(".\n")
 	}
