@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,11 +25,13 @@ func BenchmarkInvoke(b *testing.B) {
 		b.Run(string(effect), func(b *testing.B) {
 			c := bench(b, effect)
 			took := make([]time.Duration, 0, 1<<16)
+			spent := spending()
 			for b.Loop() {
 				began := time.Now()
 				invoke(b, c)
 				took = append(took, time.Since(began))
 			}
+			spent(b, len(took))
 			report(b, took)
 		})
 	}
@@ -38,6 +41,7 @@ func BenchmarkInvoke(b *testing.B) {
 		took := make([]time.Duration, b.N)
 		const every = time.Second / 5000
 		var wg sync.WaitGroup
+		spent := spending()
 		b.ResetTimer()
 		began := time.Now()
 		for i := 0; i < b.N; {
@@ -51,6 +55,7 @@ func BenchmarkInvoke(b *testing.B) {
 			time.Sleep(time.Millisecond)
 		}
 		wg.Wait()
+		spent(b, b.N)
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
 		report(b, took)
 	})
@@ -60,6 +65,7 @@ func BenchmarkInvoke(b *testing.B) {
 		took := make([]time.Duration, b.N)
 		var next atomic.Int64
 		var wg sync.WaitGroup
+		spent := spending()
 		b.ResetTimer()
 		for range 64 {
 			wg.Go(func() {
@@ -71,9 +77,24 @@ func BenchmarkInvoke(b *testing.B) {
 			})
 		}
 		wg.Wait()
+		spent(b, b.N)
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
 		report(b, took)
 	})
+}
+
+// spending counts what stays the same while other programs keep the processors busy: the time of processors, and how often a thread waited, for each
+// call, at gateway, client and node together.
+func spending() func(b *testing.B, calls int) {
+	var before syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &before)
+	return func(b *testing.B, calls int) {
+		var after syscall.Rusage
+		syscall.Getrusage(syscall.RUSAGE_SELF, &after)
+		used := time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano())
+		b.ReportMetric(float64(used.Nanoseconds())/1e3/float64(calls), "cpu-µs/call")
+		b.ReportMetric(float64(after.Nvcsw-before.Nvcsw)/float64(calls), "waits/call")
+	}
 }
 
 func report(b *testing.B, took []time.Duration) {

@@ -28,7 +28,8 @@ func (t *task) refused(ctx context.Context, d approval.Decision) (Result, error)
 	return t.end(ctx, protocol.CallDenied, nil, text+d.Why+".")
 }
 
-func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request, error) {
+// asked is what the decision depends on, but for what its chat allows.
+func (t *task) asked() approval.Request {
 	r := approval.Request{
 		Tool: t.call.Tool, Node: t.row.Info.Node, Bare: t.spec.Name, Effect: t.spec.Effect, Args: t.call.Args,
 		Preview: t.row.Info.Preview, Session: t.call.Session, Direct: t.call.Direct,
@@ -36,6 +37,11 @@ func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request,
 	if info, ok := t.nodes.Node(r.Node); ok {
 		r.Host = info.Host
 	}
+	return r
+}
+
+func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request, error) {
+	r := t.asked()
 	if a := t.call.Act; a != nil {
 		return t.judge(ctx, a, r), r, nil
 	}

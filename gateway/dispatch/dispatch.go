@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -23,6 +24,8 @@ type Nodes interface {
 	Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (protocol.CallPreview, bool, error)
 	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 	Node(protocol.NodeID) (protocol.NodeInfo, bool)
+	// Start is Call without the wait, see [nodes.Hub.Start].
+	Start(id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress), end func(json.RawMessage, error)) *nodes.Started
 	Tools() []protocol.ToolSpec
 }
 
@@ -36,6 +39,9 @@ type Asker interface {
 type Journal interface {
 	PutCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error
 	FinishCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
+	// PutSoon and FinishSoon never block, and report false for what must be written by PutCall or FinishCall.
+	PutSoon(c store.Call) bool
+	FinishSoon(c store.Call) (won, ok bool)
 	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
 	OpenCalls(ctx context.Context) ([]store.Call, error)
 	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)

@@ -73,7 +73,12 @@ func (t *task) silence(raw json.RawMessage) string {
 
 // finished ends a call that the node has answered.
 func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error) {
-	state, text := protocol.CallDone, ""
+	return t.end(ctx, t.read(raw), raw, "")
+}
+
+// read is the state that a result says. What it tells of a command is noted.
+func (t *task) read(raw json.RawMessage) (state string) {
+	state = protocol.CallDone
 	var out struct {
 		Status    string `json:"status"`
 		ExitCode  *int   `json:"exitCode"`
@@ -95,5 +100,5 @@ func (t *task) finished(ctx context.Context, raw json.RawMessage) (Result, error
 			state = protocol.CallFailed
 		}
 	}
-	return t.end(ctx, state, raw, text)
+	return state
 }

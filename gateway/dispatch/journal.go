@@ -19,9 +19,7 @@ import (
 
 // end writes the call's end into the journal and tells everyone. errText is empty when the result speaks for itself.
 func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errText string) (Result, error) {
-	t.row.Info.State, t.row.Info.EndedAt, t.row.Info.Error, t.row.ResultJSON = state, time.Now().UnixMilli(), errText, raw
-	t.row.OutputSHA256, t.row.OutputBytes = digest(raw)
-	t.over = true
+	t.close(state, raw, errText)
 	ctx = context.WithoutCancel(ctx)
 	if !t.stored {
 		// A refusal is worth a row too.
@@ -44,6 +42,13 @@ func (t *task) end(ctx context.Context, state string, raw json.RawMessage, errTe
 		res.Content = append(protocol.Content{protocol.Text("The person changed the call before it ran. Its arguments were: " + shorten(string(t.call.Args)))}, res.Content...)
 	}
 	return res, nil
+}
+
+// close notes the call's end in its row.
+func (t *task) close(state string, raw json.RawMessage, errText string) {
+	t.row.Info.State, t.row.Info.EndedAt, t.row.Info.Error, t.row.ResultJSON = state, time.Now().UnixMilli(), errText, raw
+	t.row.OutputSHA256, t.row.OutputBytes = digest(raw)
+	t.over = true
 }
 
 // audit is the call's line in the audit log, unless it only read what nobody had to allow.

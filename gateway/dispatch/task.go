@@ -176,6 +176,16 @@ func (t *task) act(ctx context.Context) (Result, error) {
 	limit := t.limit()
 	callCtx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
+	inv, err := t.invocation()
+	if err != nil {
+		return t.end(ctx, protocol.CallFailed, nil, err.Error())
+	}
+	raw, err := t.nodes.Call(callCtx, t.row.Info.Node, inv, t.progress())
+	return t.outcome(ctx, raw, err, limit)
+}
+
+// invocation is what the machine is told.
+func (t *task) invocation() (protocol.ToolInvoke, error) {
 	inv := protocol.ToolInvoke{
 		CallID: t.call.ID, Tool: t.spec.Name, Args: t.call.Args, IdempotencyKey: t.row.IdempotencyKey,
 		SessionKey: t.call.Session, RunID: t.call.Run,
@@ -187,15 +197,21 @@ func (t *task) act(ctx context.Context) (Result, error) {
 		inv.Approved, inv.Policy = t.row.Hash, t.policy
 	}
 	inv.Network = t.network()
-	if err := t.admit(&inv); err != nil {
-		return t.end(ctx, protocol.CallFailed, nil, err.Error())
-	}
-	progress := func(p protocol.ToolProgress) {
-		info := t.row.Info
+	return inv, t.admit(&inv)
+}
+
+// progress shows what the machine reports while the call runs.
+func (t *task) progress() func(protocol.ToolProgress) {
+	running := t.row.Info // the row changes when the call ends
+	return func(p protocol.ToolProgress) {
+		info := running
 		info.Tail, info.Bytes = p.Tail, p.Bytes
 		t.show(info)
 	}
-	raw, err := t.nodes.Call(callCtx, t.row.Info.Node, inv, progress)
+}
+
+// outcome ends the call as its machine did.
+func (t *task) outcome(ctx context.Context, raw json.RawMessage, err error, limit time.Duration) (Result, error) {
 	var failed *nodes.ToolError
 	switch {
 	case err == nil:

@@ -39,10 +39,14 @@ type pending struct {
 	logs     bool
 	reply    chan reply // of one
 	progress func(protocol.ToolProgress)
+	// end, when set, is given the reply instead of the channel; guarded by the hub's lock.
+	end func(json.RawMessage, error)
 }
 
 // open registers a call on a connected node.
-func (h *Hub) open(id protocol.NodeID, call protocol.CallID, logs bool, progress func(protocol.ToolProgress)) (*pending, error) {
+func (h *Hub) open(
+	id protocol.NodeID, call protocol.CallID, logs bool, progress func(protocol.ToolProgress), end func(json.RawMessage, error),
+) (*pending, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := h.nodes[id]
@@ -52,7 +56,7 @@ func (h *Hub) open(id protocol.NodeID, call protocol.CallID, logs bool, progress
 	if h.calls[call] != nil {
 		return nil, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", call))
 	}
-	p := &pending{node: n, link: n.link, logs: logs, reply: make(chan reply, 1), progress: progress}
+	p := &pending{node: n, link: n.link, logs: logs, reply: make(chan reply, 1), progress: progress, end: end}
 	h.calls[call] = p
 	return p, nil
 }
@@ -115,7 +119,7 @@ func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInv
 	if inv.Args == nil {
 		inv.Args = json.RawMessage("{}")
 	}
-	p, err := h.open(id, inv.CallID, false, progress)
+	p, err := h.open(id, inv.CallID, false, progress, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -124,20 +128,7 @@ func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInv
 	if !errors.Is(err, errWaiterLeft) {
 		return r.result, err
 	}
-	if slices.Contains(p.node.ext, protocol.ExtCancel) {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelLimit)
-		defer cancel()
-		if p.link.SendEvent(late, protocol.EventToolCancel, protocol.ToolCancel{CallID: inv.CallID}) == nil {
-			select {
-			case r := <-p.reply:
-				if r.err == nil {
-					return r.result, context.Cause(ctx)
-				}
-			case <-late.Done():
-			}
-		}
-	}
-	return nil, context.Cause(ctx)
+	return p.late(ctx, inv.CallID), context.Cause(ctx)
 }
 
 // Preview asks a node what a call would do; of inv, only tool and arguments count. ok is false when the node cannot say.
@@ -166,7 +157,7 @@ func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, inv protocol.Tool
 // Logs asks a node for its last log lines.
 func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error) {
 	call := protocol.CallID(protocol.NewID())
-	p, err := h.open(id, call, true, nil)
+	p, err := h.open(id, call, true, nil, nil)
 	if err != nil {
 		return protocol.LogsGetResult{}, err
 	}
@@ -188,21 +179,36 @@ func (h *Hub) settleCall(from protocol.NodeID, call protocol.CallID, logs bool, 
 	if call == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("callId required")
 	}
+	p, end, err := h.settled(from, call, logs)
+	switch {
+	case err != nil:
+		return protocol.Ack{}, err
+	case p == nil:
+		return protocol.Ack{OK: true, Dropped: true}, nil
+	case end != nil:
+		end(r.result, r.err)
+	default:
+		p.reply <- r // never blocks: a call is settled once
+	}
+	return protocol.Ack{OK: true}, nil
+}
+
+// settled takes the call that a node reports on out of those under way; nil is one that nobody waits for any more.
+func (h *Hub) settled(from protocol.NodeID, call protocol.CallID, logs bool) (*pending, func(json.RawMessage, error), error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.calls[call]
 	switch {
 	case p == nil && h.done[call] == from && from != "":
 		delete(h.done, call)
-		return protocol.Ack{OK: true, Dropped: true}, nil
+		return nil, nil, nil
 	case p == nil || p.logs != logs:
-		return protocol.Ack{}, protocol.ErrNotFound.With("Unknown callId")
+		return nil, nil, protocol.ErrNotFound.With("Unknown callId")
 	case p.node.info.ID != from:
-		return protocol.Ack{}, protocol.ErrForbidden.With("Node not authorized for this call")
+		return nil, nil, protocol.ErrForbidden.With("Node not authorized for this call")
 	}
 	delete(h.calls, call)
-	p.reply <- r // never blocks: a call is settled once
-	return protocol.Ack{OK: true}, nil
+	return p, p.end, nil
 }
 
 // Result takes a node's result. One with neither result nor error is an empty result, not an endless wait.
@@ -237,8 +243,9 @@ func (h *Hub) Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.
 	return protocol.Ack{OK: true}, nil
 }
 
-// failLocked ends every call of a connection that is gone, in the original's words.
-func (h *Hub) failLocked(n *node, replaced bool) {
+// failLocked ends every call of a connection that is gone, in the original's words. What it returns is to be called without the lock.
+func (h *Hub) failLocked(n *node, replaced bool) (tell func()) {
+	var ends []func()
 	for id, p := range h.calls {
 		if p.node != n {
 			continue
@@ -251,6 +258,16 @@ func (h *Hub) failLocked(n *node, replaced bool) {
 			why = "Node replaced during tool request: %s"
 		}
 		delete(h.calls, id)
-		p.reply <- reply{err: protocol.ErrUnavailable.With(fmt.Sprintf(why, n.info.ID))}
+		err := protocol.ErrUnavailable.With(fmt.Sprintf(why, n.info.ID))
+		if end := p.end; end != nil {
+			ends = append(ends, func() { end(nil, err) })
+			continue
+		}
+		p.reply <- reply{err: err}
+	}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
 	}
 }

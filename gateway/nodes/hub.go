@@ -152,14 +152,16 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	}
 	h.nodes[id] = n
 	var oldLink Link
+	tell := func() {}
 	if old != nil {
 		oldLink = old.link
-		h.failLocked(old, true)
+		tell = h.failLocked(old, true)
 		n.info.Name, n.info.Colour = old.info.Name, old.info.Colour
 	}
 	info := n.info
 	h.publishLocked(info)
 	h.mu.Unlock()
+	tell()
 	if oldLink != nil {
 		oldLink.Close(protocol.CloseReplaced, "Replaced by newer node connection")
 	}
@@ -170,7 +172,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 
 func (h *Hub) detach(ctx context.Context, n *node) {
 	h.mu.Lock()
-	h.failLocked(n, false)
+	tell := h.failLocked(n, false)
 	present := h.nodes[n.info.ID] == n && n.link != nil // else it was replaced
 	if present {
 		n.link = nil
@@ -180,6 +182,7 @@ func (h *Hub) detach(ctx context.Context, n *node) {
 	}
 	info := n.info
 	h.mu.Unlock()
+	tell()
 	if present {
 		h.remember(ctx, info)
 		slog.Info("Node disconnected", "node", info.ID)

@@ -38,15 +38,17 @@ func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol
 	}
 	out := protocol.NodeForgetResult{OK: true, NodeID: p.NodeID, Removed: n != nil}
 	var link Link
+	tell := func() {}
 	if n != nil {
 		link, n.link = n.link, nil
 		delete(h.nodes, p.NodeID)
-		h.failLocked(n, false)
+		tell = h.failLocked(n, false)
 		if h.bus != nil {
 			h.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: p.NodeID}})
 		}
 	}
 	h.mu.Unlock()
+	tell()
 	if link != nil {
 		link.Close(protocol.CloseReplaced, "Forgotten from node registry")
 		out.Disconnected = true

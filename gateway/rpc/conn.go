@@ -82,6 +82,10 @@ func (c *Conn) read() error {
 		}
 		return nil
 	})
+	sock, direct := c.ws.NetConn().(*wire.Socket)
+	if direct {
+		sock.Before = c.srv.held.flush
+	}
 	ping := c.ws.PingHandler()
 	c.ws.SetPingHandler(func(s string) error { c.alive(); return ping(s) })
 	for {
@@ -99,6 +103,9 @@ func (c *Conn) read() error {
 			c.badFrame(err)
 		case frame.Request != nil:
 			c.accept(*frame.Request)
+		}
+		if !direct {
+			c.srv.held.flush()
 		}
 		// The gateway asks nothing by request, so it expects no response and no event.
 	}

@@ -310,6 +310,11 @@ func (t fakeTools) Call(ctx context.Context, p auth.Principal, c dispatch.Call) 
 	return dispatch.Result{Raw: raw, Content: protocol.Content{protocol.Text(string(raw))}, Info: protocol.CallInfo{State: protocol.CallDone, ToolCallID: c.ToolCallID}}, nil
 }
 
+// Start leaves every call to Call.
+func (fakeTools) Start(context.Context, auth.Principal, dispatch.Call, func(func()), func(dispatch.Result, error)) bool {
+	return false
+}
+
 func (fakeTools) Cancel(id protocol.CallID) bool { return id == "call-1" }
 
 func (fakeTools) Running() []protocol.CallInfo { return nil }

@@ -163,10 +163,19 @@ func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParam
 	return protocol.ToolInvokeResult{Result: raw}, err
 }
 
-// direct runs a call as the person's own act and words how it ended.
+// direct runs a call as the person's own act.
 func (s *Server) direct(ctx context.Context, c *Conn, call dispatch.Call) (json.RawMessage, error) {
+	return answerOf(s.s.Tools.Call(ctx, c.who(), c.own(call)))
+}
+
+// own makes a call the person's own act.
+func (c *Conn) own(call dispatch.Call) dispatch.Call {
 	call.Direct, call.AskedBy = true, protocol.AskedBy{Kind: "client", Name: c.clientID()}
-	res, err := s.s.Tools.Call(ctx, c.who(), call)
+	return call
+}
+
+// answerOf words how a person's own call ended.
+func answerOf(res dispatch.Result, err error) (json.RawMessage, error) {
 	var bad *tool.InputError
 	switch {
 	case errors.As(err, &bad):

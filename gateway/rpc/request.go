@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -27,8 +26,13 @@ const maxError = 1 << 20
 // accept starts a request. Requests of one peer run beside each other, but chat.send and channel.inbound one after the other, as they were
 // sent; so does all that a node reports, which never blocks: progress must not overtake a result.
 func (c *Conn) accept(req protocol.Request) {
-	if !c.allowed(req) {
+	switch {
+	case !c.allowed(req):
 		return
+	case req.Method == protocol.InvokeTool.Name && c.connected() && c.mode() != protocol.ModeNode && c.begin(req):
+		return
+	case req.Method != protocol.ReturnResult.Name:
+		c.srv.held.flush() // what comes now may wait
 	}
 	if req.Method == protocol.Connect.Name || !c.connected() || c.mode() == protocol.ModeNode {
 		before := c.connected()
@@ -95,10 +99,15 @@ func (c *Conn) serve(req protocol.Request) {
 	after := []func(){}
 	ctx := context.WithValue(c.ctx, afterKey{}, &after)
 	frame, err := c.answer(ctx, req)
-	if req.Method == protocol.ReturnResult.Name {
-		runtime.Gosched() // whoever waits for the result goes before the node's receipt
+	if req.Method == protocol.ReturnResult.Name && err == nil {
+		// Whoever waits for the result goes before the node's receipt, which the node's next call may take along.
+		if !c.out.SendSoon(frame) {
+			c.srv.held.flush()
+			c.send(c.ctx, frame)
+		}
+	} else {
+		c.respond(req.ID, frame, err)
 	}
-	c.respond(req.ID, frame, err)
 	for _, f := range after {
 		f()
 	}
@@ -106,21 +115,27 @@ func (c *Conn) serve(req protocol.Request) {
 
 // respond sends the response to the request with the id.
 func (c *Conn) respond(id string, result []byte, err error) {
+	if result, err = checked(id, result, err); err != nil {
+		slog.Error("An error could not be sent", "conn", c.id, "err", err)
+		return
+	}
+	c.send(c.ctx, result)
+}
+
+// checked is the frame that answers a request: that of its result, or that of what went wrong.
+func checked(id string, result []byte, err error) ([]byte, error) {
 	if err == nil && len(result) > protocol.MaxWriteFrame {
 		err = tooLarge("the answer", len(result))
 	}
-	if err != nil {
-		e := protocol.AsError(err)
-		if len(e.Message)+len(e.Details) > maxError {
-			e = e.With(e.Message[:min(len(e.Message), maxError)] + "…")
-			e.Message, e.Details = strings.ToValidUTF8(e.Message, ""), nil
-		}
-		if result, err = protocol.EncodeError(id, e); err != nil {
-			slog.Error("An error could not be sent", "conn", c.id, "err", err)
-			return
-		}
+	if err == nil {
+		return result, nil
 	}
-	c.send(c.ctx, result)
+	e := protocol.AsError(err)
+	if len(e.Message)+len(e.Details) > maxError {
+		e = e.With(e.Message[:min(len(e.Message), maxError)] + "…")
+		e.Message, e.Details = strings.ToValidUTF8(e.Message, ""), nil
+	}
+	return protocol.EncodeError(id, e)
 }
 
 func tooLarge(what string, size int) error {
@@ -140,8 +155,7 @@ func afterResponse(ctx context.Context, f func()) {
 func (c *Conn) answer(ctx context.Context, req protocol.Request) (frame []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			slog.Error("A method panicked", "method", req.Method, "err", fmt.Sprint(r), "stack", string(debug.Stack()))
-			err = protocol.ErrInternal.With("internal error in " + req.Method + "; the log has more")
+			err = panicked(req.Method, r)
 		}
 	}()
 	payload, err := c.dispatch(ctx, req)
@@ -149,6 +163,12 @@ func (c *Conn) answer(ctx context.Context, req protocol.Request) (frame []byte, 
 		frame, err = protocol.EncodeResult(req.ID, payload)
 	}
 	return frame, err
+}
+
+// panicked logs a panic and words it for the peer.
+func panicked(method string, r any) error {
+	slog.Error("A method panicked", "method", method, "err", fmt.Sprint(r), "stack", string(debug.Stack()))
+	return protocol.ErrInternal.With("internal error in " + method + "; the log has more")
 }
 
 // dispatch checks who may call what (gsv interop notes, dispatch rules), and calls it.
@@ -159,14 +179,23 @@ func (c *Conn) dispatch(ctx context.Context, req protocol.Request) (any, error) 
 	if !c.connected() {
 		return nil, protocol.ErrNotConnected
 	}
-	info, ok := protocol.MethodByName(req.Method)
-	h := c.srv.methods[req.Method]
+	h, err := c.permit(req.Method)
+	if err != nil {
+		return nil, err
+	}
+	return h(ctx, c, req.Params)
+}
+
+// permit returns what answers a method that the peer may call.
+func (c *Conn) permit(method string) (handler, error) {
+	info, ok := protocol.MethodByName(method)
+	h := c.srv.methods[method]
 	if !ok || h == nil {
-		return nil, protocol.ErrNotFound.With("Unknown method: " + req.Method)
+		return nil, protocol.ErrNotFound.With("Unknown method: " + method)
 	}
 	p := c.who()
 	if !slices.Contains(info.Modes, c.mode()) || !p.Has(info.Scope) {
-		return nil, protocol.ErrForbidden.With("Method " + req.Method + " not allowed for mode")
+		return nil, protocol.ErrForbidden.With("Method " + method + " not allowed for mode")
 	}
-	return h(ctx, c, req.Params)
+	return h, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/wire"
 )
 
 // Server serves GET /ws and GET /health. It is safe for use by many goroutines.
@@ -24,6 +25,7 @@ type Server struct {
 	methods  map[string]handler
 	upgrader websocket.Upgrader
 	crew     *crew
+	held     held
 	came     atomic.Uint64 // connections so far
 
 	ctx    context.Context // ends with Close
@@ -150,7 +152,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
 	}
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(l) }()
+	go func() { done <- srv.Serve(wire.Listener{Listener: l}) }()
 	var err error
 	select {
 	case err = <-done:

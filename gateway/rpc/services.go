@@ -41,6 +41,7 @@ type Sessions interface {
 // Tools run calls.
 type Tools interface {
 	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
+	Start(ctx context.Context, p auth.Principal, c dispatch.Call, beside func(func()), done func(dispatch.Result, error)) bool
 	Cancel(id protocol.CallID) bool
 	Running() []protocol.CallInfo
 }

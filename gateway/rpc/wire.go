@@ -82,6 +82,13 @@ func (c *Conn) SendEvent(ctx context.Context, name string, payload any) error {
 	return c.send(ctx, frame)
 }
 
+// OfferEvent is SendEvent that never blocks, for a reader that flushes soon: it reports false when the event would have to wait, and has done nothing
+// then. It is nodes.Offerer.
+func (c *Conn) OfferEvent(name string, payload any) bool {
+	frame, err := protocol.EncodeEvent(name, payload, 0)
+	return err == nil && len(frame) <= protocol.MaxWriteFrame && c.srv.held.hold(c.out, frame)
+}
+
 // Close sends what is queued, then a close frame, and ends the connection within a few seconds. It does not block for longer than a peer that
 // takes nothing does. It is nodes.Link.
 func (c *Conn) Close(code int, reason string) {

@@ -98,6 +98,12 @@ func (r callRow) call() (Call, error) {
 // will be said to have an unknown outcome.
 func (c Call) lasting() bool { return c.Info.Effect != protocol.EffectRead && !c.Info.Over() }
 
+// PutSoon is [Store.PutCall] for a call that only reads, and never blocks. It reports false, and has done nothing, for one that must be written at once.
+func (s *Store) PutSoon(c Call) bool { return s.out.late.put(c) }
+
+// FinishSoon is [Store.FinishCall] for a call that only reads, and never blocks. ok is false, and nothing was done, when the database must be asked.
+func (s *Store) FinishSoon(c Call) (won, ok bool) { return s.out.late.finish(c) }
+
 // PutCall stores a call that is new, or moves an open one on, and appends lines to the audit log with it. A call that has ended never changes: that
 // gives protocol.ErrConflict. The row of a call that only reads may be written a moment later, see [flushEvery].
 func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) error {

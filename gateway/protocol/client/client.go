@@ -18,6 +18,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/stream"
+	"fairlead/gateway/protocol/wire"
 )
 
 // Timing of a connection.
@@ -166,9 +167,23 @@ func (c *Client) once(ctx context.Context) error {
 	if c.opts.OnFrame != nil { // a frame is written in one piece
 		dialer.ReadBufferSize, dialer.WriteBufferSize = bulkRead, bulkWrite
 	}
+	dialer.NetDialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		var plain net.Dialer
+		conn, err := plain.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return wire.Wrap(conn), nil
+	}
 	if c.opts.Dial != nil {
 		dialer.Proxy = nil
-		dialer.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return c.opts.Dial(ctx) }
+		dialer.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := c.opts.Dial(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return wire.Wrap(conn), nil
+		}
 	}
 	dialCtx, cancelDial := context.WithTimeout(ctx, handshakeLimit)
 	defer cancelDial()

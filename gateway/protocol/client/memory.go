@@ -150,6 +150,21 @@ func (s *oneWay) give(p []byte) (n int, err error) {
 	return n, nil
 }
 
+// offer is give that takes what there is room for, and never waits.
+func (s *oneWay) offer(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, io.ErrClosedPipe
+	}
+	k := min(len(p), max(0, maxBuffered-len(s.buf)))
+	s.buf = append(s.buf, p[:k]...)
+	if k > 0 {
+		s.wake.Broadcast()
+	}
+	return k, nil
+}
+
 func (s *oneWay) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,6 +181,10 @@ type pipeConn struct{ in, out *oneWay }
 
 func (c *pipeConn) Read(p []byte) (int, error)  { return c.in.take(p) }
 func (c *pipeConn) Write(p []byte) (int, error) { return c.out.give(p) }
+
+// TryWrite writes as much as there is room for at once.
+func (c *pipeConn) TryWrite(p []byte) (int, error) { return c.out.offer(p) }
+
 func (c *pipeConn) Close() error {
 	c.in.close()
 	c.out.close()

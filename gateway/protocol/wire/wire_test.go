@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,19 +15,35 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// pair returns both ends of a connection.
+// pair returns both ends of a connection, of sockets.
 func pair(t *testing.T) (near, far *websocket.Conn) {
+	t.Helper()
+	return over(t, Wrap)
+}
+
+// over returns both ends of a connection over what wrap makes of TCP.
+func over(t *testing.T, wrap func(net.Conn) net.Conn) (near, far *websocket.Conn) {
 	t.Helper()
 	got := make(chan *websocket.Conn, 1)
 	var up websocket.Upgrader
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := up.Upgrade(w, r, nil)
 		if err != nil {
 			t.Error(err)
 		}
 		got <- ws
 	}))
-	near, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
+	srv.Listener = Listener{Listener: srv.Listener}
+	srv.Start()
+	dialer := websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		var d net.Dialer
+		c, err := d.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return wrap(c), nil
+	}}
+	near, _, err := dialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +53,26 @@ func pair(t *testing.T) (near, far *websocket.Conn) {
 }
 
 func TestFramesOfOneSenderKeepTheirOrder(t *testing.T) {
-	near, far := pair(t)
+	t.Run("socket", func(t *testing.T) { keepsOrder(t, Wrap) })
+	t.Run("any connection", func(t *testing.T) { keepsOrder(t, func(c net.Conn) net.Conn { return struct{ net.Conn }{c} }) })
+	t.Run("one that takes a byte at once", func(t *testing.T) {
+		keepsOrder(t, func(c net.Conn) net.Conn {
+			s := NewSocket(c)
+			s.try = func(b []byte) (int, error) { return c.Write(b[:min(1, len(b))]) }
+			return s
+		})
+	})
+	t.Run("one that takes nothing at once", func(t *testing.T) {
+		keepsOrder(t, func(c net.Conn) net.Conn {
+			s := NewSocket(c)
+			s.try = nil
+			return s
+		})
+	})
+}
+
+func keepsOrder(t *testing.T, wrap func(net.Conn) net.Conn) {
+	near, far := over(t, wrap)
 	w := NewWriter(near)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -49,8 +85,12 @@ func TestFramesOfOneSenderKeepTheirOrder(t *testing.T) {
 				if i%50 == 0 {
 					text += strings.Repeat("x", maxDirect) // too large to be sent directly
 				}
-				if !w.Send(ctx, []byte(text)) {
+				how := []func([]byte) bool{w.Offer, w.Hold, w.SendSoon, func([]byte) bool { return false }}[(s+i)%4]
+				if !how([]byte(text)) && !w.Send(ctx, []byte(text)) {
 					t.Error("not sent")
+				}
+				if (s+i)%4 == 1 {
+					w.Flush()
 				}
 			}
 		})

@@ -6,7 +6,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"sync/atomic"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -23,6 +24,18 @@ const (
 // maxBulk is how many binary frames wait to be written.
 const maxBulk = 2
 
+// What may wait to be written before a sender waits too.
+const (
+	maxReady      = 256
+	maxReadyBytes = 1 << 20
+)
+
+// keepReady is how many frames a connection keeps memory for.
+const keepReady = 16
+
+// soon is how long a frame of [Writer.SendSoon] waits for company.
+const soon = time.Millisecond
+
 // maxDirect is how many bytes a frame may have that its sender writes itself: it fits into the system's buffer of a peer that keeps up.
 const maxDirect = 32 << 10
 
@@ -35,20 +48,33 @@ type frame struct {
 	reason string
 }
 
-// Writer sends frames in the order they were given to it. A sender that finds nothing waiting writes its frame itself, which saves the way over another goroutine:
-// half of what a small request takes. Everything else goes through a queue that [Writer.Run] empties. Binary frames have a lane of their own, in which text goes first:
-// a file on its way delays a message by one frame at most.
+// Writer sends frames in the order they were given to it. A sender that finds nothing waiting writes its frame itself, which saves the way over another
+// goroutine: half of what a small request takes. What comes while somebody writes goes out in one piece afterwards, by [Writer.Run]. Binary frames have a
+// lane of their own, in which text goes first: a file on its way delays a message by one frame at most.
 type Writer struct {
-	ws     *websocket.Conn
-	queue  chan frame
-	bulk   chan frame
-	queued atomic.Int64  // frames given to the queue and not written yet
-	turn   chan struct{} // holds one token while nobody writes
-	over   chan struct{} // closed when Run has ended
-	pile   pile          // nil without TLS
+	ws   *websocket.Conn
+	bulk chan frame
+	wake chan struct{} // holds a token when Run has something to do
+	free chan struct{} // holds a token when Run has waited for its turn and may look again
+	left chan struct{} // holds a token when the system did not take all: Run has the turn, and the rest to write
+	over chan struct{} // closed when Run has ended
+	pile pile          // nil where frames go out one by one
+	sock *Socket       // nil where nothing can be tried
+
+	mu    sync.Mutex // guards what follows
+	busy  bool       // somebody writes
+	wants bool       // Run waits for its turn
+	held  bool       // who put the first of ready there will write it
+	ready []frame    // text and close frames, in order
+	spare []frame    // memory for the next ready
+	bytes int        // of ready
+	room  chan struct{}
+	timer *time.Timer
+	armed bool // the timer will come
+	ended bool
 }
 
-// pile is what TLS writes to, when it can hold the records of a frame until all are there.
+// pile is a connection that can hold what is written until all is there: the records of a frame, or many small frames.
 type pile interface {
 	Hold()
 	Release() error
@@ -57,39 +83,118 @@ type pile interface {
 // record is the most that TLS writes at once.
 const record = 16 << 10
 
-func pileOf(ws *websocket.Conn) pile {
-	if t, ok := ws.NetConn().(*tls.Conn); ok {
-		p, _ := t.NetConn().(pile)
-		return p
+func pileOf(ws *websocket.Conn) (pile, *Socket) {
+	switch c := ws.NetConn().(type) {
+	case *Socket:
+		return c, c
+	case *tls.Conn:
+		p, _ := c.NetConn().(pile)
+		return p, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // NewWriter makes the writer of a connection.
 func NewWriter(ws *websocket.Conn) *Writer {
-	w := &Writer{ws: ws, queue: make(chan frame, 64), bulk: make(chan frame, maxBulk), turn: make(chan struct{}, 1), over: make(chan struct{}), pile: pileOf(ws)}
-	w.turn <- struct{}{}
+	w := &Writer{ws: ws, bulk: make(chan frame, maxBulk), wake: make(chan struct{}, 1), free: make(chan struct{}, 1), left: make(chan struct{}, 1), over: make(chan struct{})}
+	w.pile, w.sock = pileOf(ws)
 	return w
 }
 
 // Send sends a text frame, which the writer owns from then on. It blocks while the peer is slow. It reports false when the connection has ended,
 // or ctx, of which the caller knows; a frame that was queued may be lost when the connection ends.
 func (w *Writer) Send(ctx context.Context, text []byte) bool {
-	if len(text) <= maxDirect && w.queued.Load() == 0 {
-		select {
-		case <-w.over:
-			return false
-		case <-w.turn:
-			err := w.write(text)
-			w.turn <- struct{}{}
-			if err != nil {
-				w.ws.Close() // ends the reader, which ends everything
-			}
-			return err == nil
-		default:
+	w.mu.Lock()
+	if !w.ended && !w.busy && len(text) <= maxDirect && (len(w.ready) == 0 || w.held && !w.closing()) {
+		w.add(frame{text: text})
+		batch := w.take()
+		w.mu.Unlock()
+		err := w.write(batch)
+		w.release(batch)
+		if err != nil {
+			w.ws.Close() // ends the reader, which ends everything
 		}
+		return err == nil
 	}
+	w.mu.Unlock()
 	return w.put(ctx, frame{text: text})
+}
+
+// Hold is Send that never blocks, of a frame that waits for more: the caller calls [Writer.Flush] soon, without waiting for anything before. It reports
+// false when the frame would have to wait for room, or the connection has ended; then the writer has not taken it.
+func (w *Writer) Hold(text []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended || w.full() {
+		return false
+	}
+	if len(w.ready) == 0 && !w.busy {
+		w.held = true
+	}
+	w.add(frame{text: text})
+	return true
+}
+
+// Flush writes what is held, as far as it can be written at once; Run does the rest. It never blocks.
+func (w *Writer) Flush() {
+	w.mu.Lock()
+	w.held = false
+	if w.busy || w.ended || len(w.ready) == 0 {
+		w.mu.Unlock()
+		return
+	}
+	if w.sock == nil || w.bytes > maxDirect || w.closing() {
+		w.mu.Unlock()
+		signal(w.wake)
+		return
+	}
+	batch := w.take()
+	w.mu.Unlock()
+	all, err := w.together(batch, w.sock.TryRelease)
+	switch {
+	case err != nil:
+		w.ws.Close()
+		w.release(batch)
+	case all:
+		w.release(batch)
+	default:
+		signal(w.left)
+	}
+}
+
+// Offer is Send that never blocks. It reports false as [Writer.Hold] does.
+func (w *Writer) Offer(text []byte) bool {
+	if !w.Hold(text) {
+		return false
+	}
+	w.Flush()
+	return true
+}
+
+// SendSoon is Offer of a frame for which nobody waits: it goes along with the next one, or by itself after a millisecond.
+func (w *Writer) SendSoon(text []byte) bool {
+	if !w.Hold(text) {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.armed || w.ended {
+		return true
+	}
+	w.armed = true
+	if w.timer == nil {
+		w.timer = time.AfterFunc(soon, w.late)
+	} else {
+		w.timer.Reset(soon)
+	}
+	return true
+}
+
+func (w *Writer) late() {
+	w.mu.Lock()
+	w.armed = false
+	w.mu.Unlock()
+	w.Flush()
 }
 
 // Close queues a close frame: what was sent before goes first, and what comes after is dropped. It reports false when the connection has ended, or ctx.
@@ -143,85 +248,235 @@ func (w *Writer) drain() {
 	}
 }
 
+// put queues a frame for Run, once there is room.
 func (w *Writer) put(ctx context.Context, f frame) bool {
-	w.queued.Add(1) // before it is in the queue: nobody may overtake it from here on
-	select {
-	case w.queue <- f:
-		return true
-	case <-w.over:
-	case <-ctx.Done():
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for !w.ended && w.full() {
+		if w.room == nil {
+			w.room = make(chan struct{})
+		}
+		room := w.room
+		w.mu.Unlock()
+		select {
+		case <-room:
+		case <-w.over:
+		case <-ctx.Done():
+		}
+		w.mu.Lock()
+		if ctx.Err() != nil {
+			return false
+		}
 	}
-	w.queued.Add(-1)
-	return false
+	if w.ended {
+		return false
+	}
+	w.add(f)
+	if !w.busy { // else who is sees to it
+		signal(w.wake)
+	}
+	return true
+}
+
+// The following have w.mu.
+
+func (w *Writer) closing() bool { return len(w.ready) > 0 && w.ready[len(w.ready)-1].code != 0 }
+
+func (w *Writer) full() bool { return len(w.ready) >= maxReady || w.bytes > maxReadyBytes }
+
+func (w *Writer) add(f frame) {
+	w.ready = append(w.ready, f)
+	w.bytes += len(f.text)
+}
+
+// take takes the turn and what is ready.
+func (w *Writer) take() []frame {
+	batch := w.ready
+	w.busy, w.held, w.ready, w.spare, w.bytes = true, false, w.spare, nil, 0
+	if w.room != nil {
+		close(w.room)
+		w.room = nil
+	}
+	return batch
+}
+
+// release gives the turn back, and the memory of what was written.
+func (w *Writer) release(batch []frame) {
+	clear(batch)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy = false
+	if batch != nil && cap(batch) <= keepReady {
+		w.spare = batch[:0]
+	}
+	if w.wants {
+		w.wants = false
+		signal(w.free)
+	}
+	if len(w.ready) > 0 {
+		signal(w.wake)
+	}
+}
+
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
 }
 
 // Run writes what is queued, and a ping each pingEvery, until ctx ends, a write fails or a close frame was sent. After that nothing can be sent.
 // closed says that it was the close frame; the caller then lets the peer answer. The caller closes the connection.
 func (w *Writer) Run(ctx context.Context, pingEvery time.Duration, closing func()) (closed bool) {
 	defer w.drain()
-	defer close(w.over)
+	defer w.end()
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for ctx.Err() == nil {
-		var f frame
+		ok := false
 		select {
-		case f = <-w.queue: // before anything binary
-		default:
-			select {
-			case <-ctx.Done():
-				return false
-			case <-ping.C:
-				if Ping(w.ws) != nil {
-					return false
-				}
-				continue
-			case f = <-w.queue:
-			case f = <-w.bulk:
-				ok := w.take(ctx) && w.writeBulk(f) == nil
-				f.end()
-				if !ok {
-					return false
-				}
-				w.turn <- struct{}{}
-				continue
+		case <-ctx.Done():
+		case <-ping.C:
+			ok = Ping(w.ws) == nil
+		case <-w.left:
+			ok = w.rest()
+		case <-w.wake:
+			ok, closed = w.texts(ctx, closing)
+		case f := <-w.bulk:
+			ok, closed = w.texts(ctx, closing) // before anything binary
+			if ok = ok && w.turn(ctx); ok {
+				ok = w.writeBulk(f) == nil
+				w.release(nil)
 			}
+			f.end()
 		}
-		if !w.take(ctx) { // kept when the end has come
-			return false
+		if !ok {
+			return closed
 		}
-		if f.code != 0 {
-			closing()
-			return w.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(f.code, f.reason), time.Now().Add(closeLimit)) == nil
-		}
-		if w.write(f.text) != nil {
-			return false
-		}
-		w.queued.Add(-1)
-		w.turn <- struct{}{}
 	}
 	return false
 }
 
-func (w *Writer) take(ctx context.Context) bool {
-	select {
-	case <-w.turn:
-		return true
-	case <-ctx.Done():
-		return false
+// texts writes what is ready until nothing is.
+func (w *Writer) texts(ctx context.Context, closing func()) (ok, closed bool) {
+	for {
+		w.mu.Lock()
+		empty := len(w.ready) == 0
+		w.mu.Unlock()
+		if empty {
+			return true, false
+		}
+		if !w.turn(ctx) {
+			return false, false
+		}
+		w.mu.Lock()
+		batch := w.take()
+		w.mu.Unlock()
+		end := slices.IndexFunc(batch, func(f frame) bool { return f.code != 0 })
+		if end < 0 {
+			if w.write(batch) != nil {
+				return false, false
+			}
+			w.release(batch)
+			continue
+		}
+		if w.write(batch[:end]) != nil { // the turn is kept when the end has come
+			return false, false
+		}
+		closing()
+		last := websocket.FormatCloseMessage(batch[end].code, batch[end].reason)
+		return false, w.ws.WriteControl(websocket.CloseMessage, last, time.Now().Add(closeLimit)) == nil
+	}
+}
+
+// rest writes what the system did not take at once.
+func (w *Writer) rest() bool {
+	err := w.sock.Flush()
+	w.release(nil)
+	return err == nil
+}
+
+func (w *Writer) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended, w.ready, w.bytes = true, nil, 0
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	close(w.over)
+}
+
+// turn waits for the turn.
+func (w *Writer) turn(ctx context.Context) bool {
+	for {
+		w.mu.Lock()
+		if !w.busy {
+			w.busy = true
+			w.mu.Unlock()
+			return true
+		}
+		w.wants = true
+		w.mu.Unlock()
+		select {
+		case <-w.free:
+		case <-w.left:
+			if !w.rest() {
+				return false
+			}
+		case <-ctx.Done():
+			return false
+		}
 	}
 }
 
 // closeLimit is how long a close frame may take.
 const closeLimit = 2 * time.Second
 
-func (w *Writer) write(text []byte) error {
-	w.ws.SetWriteDeadline(time.Now().Add(WriteLimit + time.Duration(len(text)/SlowRate)*time.Second))
-	return w.message(websocket.TextMessage, text)
+// limit is when a write of so many bytes must be over.
+func limit(size int) time.Time {
+	return time.Now().Add(WriteLimit + time.Duration(size/SlowRate)*time.Second)
+}
+
+// write writes text frames, small ones in one piece. The caller has the turn.
+func (w *Writer) write(list []frame) error {
+	for len(list) > 0 {
+		n, size := 0, 0
+		for ; n < len(list) && size+len(list[n].text) <= maxDirect; n++ {
+			size += len(list[n].text)
+		}
+		var err error
+		if n < 2 || w.pile == nil {
+			n = 1
+			w.ws.SetWriteDeadline(limit(len(list[0].text)))
+			err = w.message(websocket.TextMessage, list[0].text)
+		} else {
+			_, err = w.together(list[:n], func() (bool, error) { return true, w.pile.Release() })
+		}
+		if err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
+}
+
+// together writes frames in one piece.
+func (w *Writer) together(list []frame, release func() (bool, error)) (bool, error) {
+	w.ws.SetWriteDeadline(limit(maxDirect))
+	w.pile.Hold()
+	var err error
+	for _, f := range list {
+		if err = w.ws.WriteMessage(websocket.TextMessage, f.text); err != nil {
+			break
+		}
+	}
+	all, late := release()
+	return all, errors.Join(err, late)
 }
 
 // message writes a frame, in one piece also when it is several records.
 func (w *Writer) message(kind int, data []byte) error {
-	if w.pile == nil || len(data) < record {
+	if w.pile == nil || w.sock != nil || len(data) < record {
 		return w.ws.WriteMessage(kind, data)
 	}
 	w.pile.Hold()
@@ -231,8 +486,8 @@ func (w *Writer) message(kind int, data []byte) error {
 
 func (w *Writer) writeBulk(f frame) error {
 	if f.binary == nil {
-		return w.write(f.text)
+		return w.write([]frame{f})
 	}
-	w.ws.SetWriteDeadline(time.Now().Add(WriteLimit + time.Duration(len(f.binary)/SlowRate)*time.Second))
+	w.ws.SetWriteDeadline(limit(len(f.binary)))
 	return w.message(websocket.BinaryMessage, f.binary)
 }

@@ -1,0 +1,73 @@
+package rpc
+
+import (
+	"encoding/json"
+	"log/slog"
+	"sync"
+
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/protocol"
+)
+
+// maxBegin is how many bytes of parameters are looked at where they are read: others of the connection wait there for their turn.
+const maxBegin = 64 << 10
+
+// begin starts a tool.invoke on the reader, which then goes on reading: for a tool that only reads, waking one goroutine that waits for the machine and
+// another time when it answers would cost more than all the rest. It reports false for a call that must be answered beside the others.
+func (c *Conn) begin(req protocol.Request) (begun bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			begun = true
+			c.respond(req.ID, nil, panicked(req.Method, r))
+		}
+	}()
+	var p protocol.ToolInvokeParams
+	if len(req.Params) > maxBegin || json.Unmarshal(req.Params, &p) != nil || p.Tool == "" {
+		return false
+	}
+	if _, err := c.permit(req.Method); err != nil {
+		return false
+	}
+	select {
+	case c.slots <- struct{}{}:
+	default:
+		return false
+	}
+	c.wg.Add(1)
+	leave := sync.OnceFunc(func() {
+		<-c.slots
+		c.wg.Done()
+	})
+	defer func() {
+		if !begun {
+			leave()
+		}
+	}()
+	done := func(res dispatch.Result, err error) {
+		var frame []byte
+		raw, err := answerOf(res, err)
+		if err == nil {
+			frame, err = protocol.EncodeResult(req.ID, protocol.ToolInvokeResult{Result: raw})
+		}
+		if frame, err = checked(req.ID, frame, err); err != nil {
+			slog.Error("An error could not be sent", "conn", c.id, "err", err)
+		}
+		if err != nil || c.srv.held.hold(c.out, frame) {
+			leave()
+			return
+		}
+		c.srv.crew.do(func() {
+			defer leave()
+			c.send(c.ctx, frame)
+		})
+	}
+	return c.srv.s.Tools.Start(c.ctx, c.who(), c.own(dispatch.Call{Tool: p.Tool, Args: p.Args}), c.srv.beside, done)
+}
+
+// beside runs f, which may wait, beside its caller.
+func (s *Server) beside(f func()) {
+	s.crew.do(func() {
+		defer s.held.flush()
+		f()
+	})
+}
