@@ -1,173 +1,16 @@
 package node
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
-
-// gateway is the other end: it accepts nodes over memory and hands the test every request.
-type gateway struct {
-	t     *testing.T
-	links chan *link
-	node  *Node
-	quit  func() // ends the node in order
-}
-
-type link struct {
-	t    *testing.T
-	ws   *websocket.Conn
-	mu   sync.Mutex // one writer
-	got  chan protocol.Request
-	gone chan struct{}
-}
-
-func start(t *testing.T, change func(*Options)) *gateway {
-	t.Helper()
-	dial, listener := client.Memory()
-	g := &gateway{t: t, links: make(chan *link, 16)}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ws, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		l := &link{t: t, ws: ws, got: make(chan protocol.Request, 64), gone: make(chan struct{})}
-		g.links <- l
-		defer close(l.gone)
-		for {
-			_, data, err := ws.ReadMessage()
-			if err != nil {
-				return
-			}
-			frame, err := protocol.DecodeFrame(data)
-			if err != nil {
-				t.Error(err)
-			} else if frame.Request != nil {
-				l.got <- *frame.Request
-			}
-		}
-	})}
-	go server.Serve(listener)
-	t.Cleanup(func() { server.Close() })
-	opts := Options{ID: "laptop", Workspace: t.TempDir(), Dial: dial, LogDir: t.TempDir(), Version: "1.2.3", Token: "fl_secret"}
-	if change != nil {
-		change(&opts)
-	}
-	n, err := New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.node = n
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- n.Run(ctx) }()
-	g.quit = sync.OnceFunc(func() {
-		stop()
-		select {
-		case err := <-ended:
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("Run: %v", err)
-			}
-		case <-time.After(10 * time.Second):
-			t.Error("Run does not return")
-		}
-	})
-	t.Cleanup(g.quit)
-	return g
-}
-
-func receive[T any](t *testing.T, c <-chan T, what string) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(10 * time.Second):
-		t.Fatal("nothing arrived: " + what)
-		panic("unreachable")
-	}
-}
-
-// accept takes the next connection through its handshake.
-func (g *gateway) accept() (*link, protocol.ConnectParams) {
-	g.t.Helper()
-	l := receive(g.t, g.links, "a connection")
-	req := receive(g.t, l.got, "connect")
-	params := decode[protocol.ConnectParams](g.t, req.Params)
-	if req.Method != protocol.Connect.Name {
-		g.t.Fatalf("first request is %s", req.Method)
-	}
-	l.answer(req, protocol.ConnectResult{Type: protocol.HelloOK, Protocol: 1, Server: protocol.ServerInfo{Version: "9"}})
-	return l, params
-}
-
-func decode[T any](t *testing.T, raw json.RawMessage) (v T) {
-	t.Helper()
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatalf("%v in %s", err, raw)
-	}
-	return v
-}
-
-func (l *link) write(data []byte, err error) {
-	l.t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err == nil {
-		err = l.ws.WriteMessage(websocket.TextMessage, data)
-	}
-	if err != nil {
-		l.t.Error(err)
-	}
-}
-
-func (l *link) answer(req protocol.Request, payload any) {
-	l.t.Helper()
-	l.write(protocol.EncodeResult(req.ID, payload))
-}
-
-func (l *link) send(event string, payload any) {
-	l.t.Helper()
-	l.write(protocol.EncodeEvent(event, payload, 0))
-}
-
-func (l *link) invoke(call, tool, args string) {
-	l.t.Helper()
-	l.send(protocol.EventToolInvoke, protocol.ToolInvoke{CallID: protocol.CallID(call), Tool: tool, Args: json.RawMessage(args)})
-}
-
-// next waits for a request of a method, confirming everything else.
-func (l *link) next(method string) protocol.Request {
-	l.t.Helper()
-	for {
-		req := receive(l.t, l.got, method)
-		if req.Method == method {
-			return req
-		}
-		l.answer(req, protocol.Ack{OK: true})
-	}
-}
-
-// result waits for the next result and confirms it.
-func (l *link) result() protocol.ToolResultParams {
-	l.t.Helper()
-	req := l.next(protocol.ReturnResult.Name)
-	l.answer(req, protocol.Ack{OK: true})
-	return decode[protocol.ToolResultParams](l.t, req.Params)
-}
 
 func TestNodeIntroducesItself(t *testing.T) {
 	g := start(t, nil)
@@ -345,44 +188,6 @@ func TestARefusedResultIsDropped(t *testing.T) {
 	l.invoke("new", "Read", `{"path":"none"}`)
 	if r := l.result(); r.CallID != "new" {
 		t.Errorf("result = %+v", r)
-	}
-}
-
-func TestLogsHoldNeitherArgumentsNorOutput(t *testing.T) {
-	g := start(t, nil)
-	l, _ := g.accept()
-	l.invoke("one", "Bash", `{"command":"echo spoken-$((40+2))"}`)
-	l.result()
-	l.invoke("two", "Read", `{"path":"secret-name.txt"}`)
-	l.result()
-	l.send(protocol.EventLogsGet, protocol.LogsGet{CallID: "logs", Lines: 50})
-	req := l.next(protocol.ReturnLogs.Name)
-	l.answer(req, protocol.Ack{OK: true})
-	p := decode[protocol.LogsResultParams](t, req.Params)
-	all := strings.Join(p.Lines, "\n")
-	if p.CallID != "logs" || p.Error != "" || !strings.Contains(all, `"call":"one"`) || !strings.Contains(all, `"tool":"Bash"`) {
-		t.Errorf("logs = %+v", p)
-	}
-	for _, secret := range []string{"spoken", "secret-name", "fl_secret"} {
-		if strings.Contains(all, secret) {
-			t.Errorf("the log tells %q:\n%s", secret, all)
-		}
-	}
-	for _, line := range p.Lines {
-		if !json.Valid([]byte(line)) {
-			t.Errorf("not JSON: %s", line)
-		}
-	}
-}
-
-func TestNodeWithoutLogSaysSo(t *testing.T) {
-	g := start(t, func(o *Options) { o.LogDir = "" })
-	l, _ := g.accept()
-	l.send(protocol.EventLogsGet, protocol.LogsGet{CallID: "logs", Lines: 5})
-	req := l.next(protocol.ReturnLogs.Name)
-	l.answer(req, protocol.Ack{OK: true})
-	if p := decode[protocol.LogsResultParams](t, req.Params); p.Error == "" {
-		t.Errorf("answer = %+v", p)
 	}
 }
 

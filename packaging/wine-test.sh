@@ -2,7 +2,7 @@
 # packaging/wine-test.sh
 #
 # Runs the Windows code of the node's tools under Wine: commands (shells, pseudo console, job object, restricted token, ends of trees) and files (Read,
-# Write, Edit, Glob, Grep). Needs Debian's wine and mingw
+# Write, Edit, Glob, Grep), and the watching of folders. Needs Debian's wine and mingw
 # binutils, which packaging/deps.sh installs; where they cannot be had it says so and ends well, as the code is only compiled then. A failed test
 # is a failure.
 #
@@ -34,3 +34,7 @@ GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/to
 cd node/tools
 timeout 240 wine "$work/tools.exe" -test.timeout 200s -test.run '^Test(Windows|Read|Write|Edit|Glob|Grep)' \
   -test.skip 'Agree|FollowsLinks|NewestOfTooMany|GrowsOrShrinks|OfOneFileAtOnce|EachLineOfALargeFile' "$@"
+cd ../..
+GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/workspace.exe" ./node/workspace
+cd node/workspace
+timeout 100 wine "$work/workspace.exe" -test.timeout 80s -test.run 'Windows|AClosedWatcher' "$@"

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -15,59 +14,6 @@ import (
 
 	"fairlead/gateway/protocol"
 )
-
-const transferID = protocol.TransferID("t1")
-
-func local() *Connector {
-	return &Connector{Networks: func() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("127.0.0.1/8")} }}
-}
-
-// pairOf makes a source and a destination that waits for it.
-func pairOf(t *testing.T) (*caller, *listener) {
-	t.Helper()
-	call, err := local().Source(transferID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := local().listen(transferID, call.Self())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(l.Close)
-	return call.(*caller), l
-}
-
-// accepting waits for the source in the background; the answer closes what came.
-func accepting(t *testing.T, l *listener) (ended func() error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	var err error
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		var conn net.Conn
-		if conn, err = l.Accept(ctx); err == nil {
-			io.Copy(conn, conn)
-			conn.Close()
-		}
-	})
-	t.Cleanup(func() { cancel(); wg.Wait() })
-	return func() error {
-		wg.Wait()
-		return err
-	}
-}
-
-func echo(t *testing.T, conn net.Conn) {
-	t.Helper()
-	conn.SetDeadline(time.Now().Add(5 * time.Second))
-	if _, err := io.WriteString(conn, "hello"); err != nil {
-		t.Fatal(err)
-	}
-	got := make([]byte, 5)
-	if _, err := io.ReadFull(conn, got); err != nil || string(got) != "hello" {
-		t.Fatalf("%q, %v", got, err)
-	}
-}
 
 func TestTheSourceIsLetInOnceAndNobodyAfterIt(t *testing.T) {
 	call, l := pairOf(t)
@@ -280,97 +226,4 @@ func TestAPortClosesWhenNobodyComes(t *testing.T) {
 	_, l = pairOf(t)
 	l.Close()
 	shut(t, l)
-}
-
-func shut(t *testing.T, l *listener) {
-	t.Helper()
-	for _, at := range l.Self().Addresses {
-		if conn, err := net.Dial("tcp", at); err == nil {
-			conn.Close()
-			t.Errorf("%s is open still", at)
-		}
-	}
-}
-
-func TestASourceConnectsToItsOwnNetworksOnly(t *testing.T) {
-	var dialed []string
-	c := &Connector{
-		Networks: func() []netip.Prefix {
-			return []netip.Prefix{netip.MustParsePrefix("192.168.7.9/24"), netip.MustParsePrefix("fd00:1::9/64")}
-		},
-		DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
-			dialed = append(dialed, address)
-			return nil, errors.New("no")
-		},
-	}
-	id, err := newIdentity()
-	if err != nil {
-		t.Fatal(err)
-	}
-	call := &caller{c: c, transfer: transferID, self: id}
-	for _, at := range []string{
-		"192.168.8.1:5000", "8.8.8.8:5000", "127.0.0.1:5000", "[::1]:5000", "169.254.169.254:5000", "192.168.7.1:80", "192.168.7.1", "name.example:5000",
-		"[fd00:2::1]:5000", "0.0.0.0:5000", "[::ffff:8.8.8.8]:5000",
-	} {
-		if _, err := call.Dial(t.Context(), protocol.TransferPeer{Pin: string(id.pin), Token: newSecret().text(), Addresses: []string{at}}); err == nil {
-			t.Error(at)
-		}
-	}
-	if len(dialed) > 0 {
-		t.Errorf("it went to %v", dialed)
-	}
-	for _, at := range []string{"192.168.7.1:5000", "[fd00:1::1]:5000"} {
-		call.Dial(t.Context(), protocol.TransferPeer{Pin: string(id.pin), Token: newSecret().text(), Addresses: []string{at}})
-	}
-	if len(dialed) != 2 {
-		t.Errorf("it went to %v", dialed)
-	}
-}
-
-func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
-	for _, p := range private() {
-		if a := p.Addr(); !a.IsPrivate() && !a.IsLoopback() {
-			t.Errorf("%v is open to others", p)
-		}
-	}
-	c := &Connector{Networks: func() []netip.Prefix { return nil }}
-	id, err := newIdentity()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l, err := c.listen(transferID, protocol.TransferPeer{Pin: string(id.pin)}); err == nil {
-		l.Close()
-		t.Error("it listens without a network")
-	}
-	if l, err := local().listen(transferID, protocol.TransferPeer{Pin: "x"}); err == nil {
-		l.Close()
-		t.Error("it listens for nobody")
-	}
-	_, l := pairOf(t)
-	at, err := netip.ParseAddrPort(l.Self().Addresses[0])
-	if err != nil || !at.Addr().IsLoopback() || at.Port() < leastPort {
-		t.Errorf("%v, %v", at, err)
-	}
-	l.networks = []netip.Prefix{netip.MustParsePrefix("192.168.7.9/24")} // whoever comes, comes from elsewhere
-	accepting(t, l)
-	conn, err := net.Dial("tcp", at.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.SetReadDeadline(time.Now().Add(3 * time.Second))
-	if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("a stranger is not hung up on: %v", err)
-	}
-}
-
-func TestTheOwnerSaysWhetherThereIsAny(t *testing.T) {
-	for mode, want := range map[string]bool{"": false, Off: false, LAN: true} {
-		if c, err := Parse(mode); err != nil || (c != nil) != want {
-			t.Errorf("%q: %v, %v", mode, c, err)
-		}
-	}
-	if _, err := Parse("wan"); err == nil || !strings.Contains(err.Error(), "off or lan") {
-		t.Error(err)
-	}
 }

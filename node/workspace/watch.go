@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
 	"sync"
 	"time"
@@ -48,6 +49,7 @@ type Watcher struct {
 	done  chan struct{}
 	quit  chan struct{}
 	wake  chan struct{} // holds a token when there is something to do beside events
+	trees chan treeNews
 
 	mu   sync.Mutex // guards what follows
 	dirs map[string]*watched
@@ -62,6 +64,7 @@ type watched struct {
 	dirty map[string]bool
 	all   bool // list it anew: the system lost events, or it is another folder now
 	below *below
+	tree  io.Closer // what tells of all below it, where the system has that
 }
 
 // NewWatcher begins to watch nothing. tell is called on one goroutine and must not block long. Close ends it.
@@ -72,7 +75,7 @@ func (r *Root) NewWatcher(tell func(Changed)) (*Watcher, error) {
 	}
 	w := &Watcher{
 		ws: r, tell: tell, fsn: fsn, limit: deepLimit(), done: make(chan struct{}), quit: make(chan struct{}), wake: make(chan struct{}, 1),
-		dirs: make(map[string]*watched), wood: newWood(),
+		trees: make(chan treeNews), dirs: make(map[string]*watched), wood: newWood(),
 	}
 	go w.run()
 	return w, nil
@@ -86,6 +89,7 @@ func (w *Watcher) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, d := range w.dirs {
+		d.closeTree()
 		d.dir.Release()
 	}
 	clear(w.dirs)
@@ -118,8 +122,7 @@ func (w *Watcher) Add(p Path, deep bool) (abs string, err error) {
 	have.users++
 	if deep && have.below == nil {
 		have.below = &below{changed: make(map[string]bool)}
-		w.walks = append(w.walks, have.dir.Abs)
-		w.nudge()
+		w.deepen(have)
 	}
 	return have.dir.Abs, nil
 }
@@ -164,6 +167,7 @@ func (w *Watcher) drop(abs string, d *watched) {
 	if d.below != nil {
 		w.uncover(abs)
 	}
+	d.closeTree()
 	d.dir.Release()
 }
 
@@ -187,6 +191,8 @@ func (w *Watcher) run() {
 			}
 			_ = err // whatever it is: events may be lost
 			w.lost()
+		case n := <-w.trees:
+			w.hear(n)
 		case <-w.wake:
 		case <-check.C:
 			if !w.check() {
@@ -226,8 +232,10 @@ func (w *Watcher) lost() {
 		d.all = true
 		if d.below.open() {
 			d.below.much = true
-			w.uncover(abs) // it is walked anew: folders may have come and gone unseen
-			w.walks = append(w.walks, abs)
+			if !wholeTrees {
+				w.uncover(abs) // it is walked anew: folders may have come and gone unseen
+				w.walks = append(w.walks, abs)
+			}
 		}
 	}
 }

@@ -2,5 +2,5 @@
 
 package workspace
 
-// deepLimit is 0: macOS would hold every file below open, and Windows would let no folder be renamed that has one below it.
+// deepLimit is 0: macOS would hold every file below open, and Windows has [wholeTrees].
 func deepLimit() int { return 0 }

@@ -2,11 +2,9 @@ package tools
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unicode/utf16"
@@ -231,24 +229,4 @@ func TestEditsAgreeWithASlowReference(t *testing.T) {
 	if good < 2000 {
 		t.Errorf("only %d edits could be made", good)
 	}
-}
-
-func TestTenThousandCallsAtOnceAreServed(t *testing.T) {
-	b := newBench(t)
-	b.file("f", strings.Repeat("line\n", 1000))
-	var wg sync.WaitGroup
-	for i := range 10_000 {
-		wg.Go(func() {
-			if i%100 == 0 { // writes wait for the disk
-				if _, err := b.tools["Write"].Call(t.Context(), encode(t, args{"path": fmt.Sprintf("d/%d", i%300), "content": "x"})); err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			if _, err := b.tools["Read"].Call(t.Context(), encode(t, args{"path": "f", "offset": i % 1000, "limit": 1})); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
 }

@@ -1,0 +1,93 @@
+package sandbox_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"fairlead/node/sandbox"
+)
+
+func TestExitIsTheCommandsOwn(t *testing.T) {
+	both(t, func(t *testing.T, k *kit) {
+		for script, want := range map[string]sandbox.Exit{
+			"exit 0": {}, "exit 42": {Code: 42}, "kill -9 $$": {Code: -1, Signal: "SIGKILL"}, "kill -TERM $$": {Code: -1, Signal: "SIGTERM"},
+		} {
+			for _, mode := range []sandbox.Mode{sandbox.Full, sandbox.WorkspaceWrite} {
+				s := k.spec(script)
+				s.Profile.Mode = mode
+				if _, e := k.run(s); e != want {
+					t.Errorf("%s (%s): %+v, want %+v", script, mode, e, want)
+				}
+			}
+		}
+		s := k.spec("")
+		s.Argv = []string{"/no/such/program"}
+		if _, err := k.box.Start(s); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a program that is not there: %v", err)
+		}
+		s = k.spec("true")
+		s.Dir = filepath.Join(k.ws, "nowhere")
+		if _, err := k.box.Start(s); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a folder that is not there: %v", err)
+		}
+		s = k.spec("true")
+		s.Argv[2] = strings.Repeat("x", 200<<10)
+		if _, err := k.box.Start(s); !errors.Is(err, unix.E2BIG) {
+			t.Errorf("an argument that is too long: %v", err)
+		}
+		s = k.spec("head -c 5; echo .; wc -c <<EOF\n" + strings.Repeat("y", 100<<10) + "\nEOF")
+		in, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		io.WriteString(w, "\xff\xfe\x00in")
+		w.Close()
+		s.Stdin = in
+		if out, e := k.run(s); e.Code != 0 || out != "\xff\xfe\x00in.\n102401" {
+			t.Errorf("bytes in and out and a long command: %q, %+v", out, e)
+		}
+	})
+}
+
+func TestPTYIsTheControllingTerminal(t *testing.T) {
+	both(t, func(t *testing.T, k *kit) {
+		master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer master.Close()
+		if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+			t.Fatal(err)
+		}
+		n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slave, err := os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := k.spec(`test -t 0 && echo one >/dev/tty && echo two >"$(tty)" && echo end`)
+		s.Stdin, s.Stdout, s.Stderr, s.PTY = slave, slave, slave, true
+		p, err := k.box.Start(s)
+		slave.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, _ := io.ReadAll(master) // ends with EIO
+		if e, err := p.Wait(); err != nil || e.Code != 0 {
+			t.Errorf("%+v %v", e, err)
+		}
+		if got := strings.ReplaceAll(string(out), "\r", ""); got != "one\ntwo\nend\n" {
+			t.Errorf("%q", got)
+		}
+	})
+}

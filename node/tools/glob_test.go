@@ -1,0 +1,151 @@
+package tools
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+func TestGlobFindsByPattern(t *testing.T) {
+	b := newBench(t)
+	for _, f := range []string{"a.go", "b.txt", ".hidden.go", "src/c.go", "src/deep/d.ts", "src/deep/e.tsx", "node_modules/m.go", ".git/g.go", "src/.git/h.go", "[x]/y.go"} {
+		b.file(f, "")
+	}
+	for _, c := range []struct {
+		pattern, path string
+		want          []string
+	}{
+		{"*.go", "", []string{".hidden.go", "a.go"}},
+		{"**/*.go", "", []string{".git/g.go", ".hidden.go", "[x]/y.go", "a.go", "node_modules/m.go", "src/.git/h.go", "src/c.go"}},
+		{"**/*.{ts,tsx}", "", []string{"src/deep/d.ts", "src/deep/e.tsx"}},
+		{"src/*", "", []string{"src/.git", "src/c.go", "src/deep"}},
+		{"*", "src/deep", []string{"src/deep/d.ts", "src/deep/e.tsx"}},
+		{"?.go", "", []string{"a.go"}},
+		{"[ab].*", "", []string{"a.go", "b.txt"}},
+		{"src/**/d.ts", "", []string{"src/deep/d.ts"}},
+		{"a.go", "", []string{"a.go"}},
+		{"src/c.go", "", []string{"src/c.go"}},
+		{".git/*", "", []string{".git/g.go"}},
+		{"**/.git/*.go", "", []string{".git/g.go", "src/.git/h.go"}},
+		{"A.GO", "", []string{}},
+		{"nothing/**", "", []string{}},
+		{"a.go/*", "", []string{}},
+		{filepath.ToSlash(b.ws.Dir()) + "/*.txt", "", []string{"b.txt"}},
+	} {
+		out := must[globOut](b, "Glob", args{"pattern": c.pattern, "path": c.path})
+		got := b.rel(out.Matches...)
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) || out.Count != len(c.want) || out.Pattern != c.pattern || out.Truncated {
+			t.Errorf("%s in %q: %v, count %d", c.pattern, c.path, got, out.Count)
+		}
+		if want := filepath.Join(b.ws.Dir(), filepath.FromSlash(c.path)); out.BasePath != want {
+			t.Errorf("%s: base %s", c.pattern, out.BasePath)
+		}
+	}
+}
+
+func TestGlobGivesTheNewestFirst(t *testing.T) {
+	b := newBench(t)
+	now := time.Now()
+	for i, name := range []string{"b", "d/c", "a", "d/e"} {
+		if err := os.Chtimes(b.file(name, ""), now, now.Add(time.Duration(i)*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(b.file("same", ""), now, now.Add(2*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	out := must[globOut](b, "Glob", args{"pattern": "**/[a-s]*", "path": "."})
+	got := slices.DeleteFunc(b.rel(out.Matches...), func(s string) bool { return s == "d" })
+	if want := []string{"d/e", "a", "same", "d/c", "b"}; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestGlobRefusesWhatIsNoPatternOrFolder(t *testing.T) {
+	b := newBench(t)
+	b.file("f", "")
+	for want, a := range map[string]args{
+		"pattern must not be empty": {"pattern": ""}, "Invalid pattern: {a": {"pattern": "{a"}, "Invalid pattern: [": {"pattern": "["},
+		"no such file": {"pattern": "*", "path": "none"}, "is not a folder": {"pattern": "*", "path": "f"},
+	} {
+		if words := fails(b, "Glob", a); !strings.Contains(words, want) {
+			t.Errorf("%s: %s", want, words)
+		}
+	}
+}
+
+func TestGlobReturnsTheNewestOfTooMany(t *testing.T) {
+	b := newBench(t)
+	const limit = 100
+	now := time.Now().Truncate(time.Second)
+	for i := range 5 * limit {
+		name := b.file(fmt.Sprintf("d%d/f%03d", i%7, i), "")
+		if i >= limit {
+			if err := os.Chtimes(name, now, now.Add(-time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for n, truncated := range map[int]bool{limit: true, 5*limit - 1: true, 5 * limit: false} {
+		out, err := runGlob(t.Context(), b.ws, globIn{Pattern: "**/f*"}, n)
+		if err != nil || len(out.Matches) != n || out.Count != n || out.Truncated != truncated || truncated != (out.Total == 5*limit) {
+			t.Fatalf("%d matches, count %d, total %d, %v", len(out.Matches), out.Count, out.Total, err)
+		}
+		for _, m := range out.Matches[:limit] {
+			if filepath.Base(m) >= "f100" {
+				t.Errorf("%s is old", m)
+			}
+		}
+	}
+}
+
+func TestGlobAgreesWithASlowReference(t *testing.T) {
+	b := newBench(t)
+	rnd := rand.New(rand.NewPCG(3, 4))
+	names := []string{"a", "b", "ab", "a.b", ".a"}
+	var files []string
+	for range 60 {
+		var parts []string
+		for range 1 + rnd.IntN(4) {
+			parts = append(parts, names[rnd.IntN(len(names))])
+		}
+		name := strings.Join(parts, "/") + ".f"
+		if rnd.IntN(3) == 0 {
+			parts[len(parts)-1] += "x"
+		}
+		b.file(name, "")
+		files = append(files, name)
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
+	pieces := []string{"*", "**", "a*", "?", "{a,b}", "[a-b]", "*.f", "a", ".*"}
+	for range 300 {
+		var parts []string
+		for range 1 + rnd.IntN(4) {
+			parts = append(parts, pieces[rnd.IntN(len(pieces))])
+		}
+		pattern := strings.Join(parts, "/")
+		var want []string
+		for _, f := range files {
+			if ok, err := doublestar.Match(pattern, f); err != nil {
+				t.Fatal(err)
+			} else if ok {
+				want = append(want, f)
+			}
+		}
+		out := must[globOut](b, "Glob", args{"pattern": pattern})
+		got := slices.DeleteFunc(b.rel(out.Matches...), func(s string) bool { return !slices.Contains(files, s) })
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: %v, want %v", pattern, got, want)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+//go:build unix
+
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// gone waits until a process has ended.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // a process that is not ours cannot be waited for
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) {
+			return
+		}
+	}
+	t.Errorf("process %d still runs", pid)
+}
+
+// zombie reports whether a process has ended and only waits to be collected.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, ok := strings.Cut(string(stat), ") ")
+	return err == nil && ok && strings.HasPrefix(rest, "Z")
+}
+
+func TestATimeoutIsReported(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	began := time.Now()
+	out := must[bashOut](b, "Bash", args{"command": "exec sleep 60", "timeout": 200})
+	if took := time.Since(began); took < 200*time.Millisecond || took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if !out.TimedOut || out.Cancelled || out.Status != "failed" || out.ExitCode != nil || out.Signal != "SIGTERM" || out.DurationMs < 200 {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestStoppingEndsTheWholeGroup(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	for _, c := range []struct {
+		name, command, signal string
+		least                 time.Duration
+	}{
+		{"obeys SIGTERM", `sleep 60 & echo $!; wait`, "SIGTERM", 0},
+		{"ignores SIGTERM", `trap "" TERM; sleep 60 & echo $!; wait; wait`, "SIGKILL", killAfter},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var stopped time.Time
+		ctx = WithProgress(ctx, func(tail string, _ int64) {
+			if strings.Contains(tail, "\n") && stopped.IsZero() {
+				stopped = time.Now()
+				cancel()
+			}
+		})
+		out, err := callCtx[bashOut](b, ctx, "Bash", args{"command": c.command})
+		took := time.Since(stopped)
+		cancel()
+		if err != nil || !out.Cancelled || out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != c.signal {
+			t.Errorf("%s: %+v, %v", c.name, out, err)
+		}
+		if took < c.least || took > 20*time.Second {
+			t.Errorf("%s: took %v", c.name, took)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
+		if err != nil {
+			t.Fatalf("%s: the output before the end is lost: %q", c.name, out.Output)
+		}
+		gone(t, pid)
+	}
+}
+
+// Such a process lives on: ending it is the work of a supervisor. It must not hold up the call that started it.
+func TestAProcessThatLeftTheGroupDoesNotHoldUpTheCall(t *testing.T) {
+	setsid, err := exec.LookPath("setsid")
+	if err != nil {
+		t.Skip("no setsid here")
+	}
+	useShell(t)
+	b := newBench(t)
+	began := time.Now()
+	out := must[bashOut](b, "Bash", args{"command": setsid + ` sh -c 'echo $$; exec sleep 30' & sleep 30`, "timeout": 1000})
+	if took := time.Since(began); took > 20*time.Second || !out.TimedOut {
+		t.Errorf("took %v: %+v", took, out)
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(out.Output)); err == nil {
+		if !out.OutputStillOpen {
+			t.Error("nothing says that someone still has the output")
+		}
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+func TestACancelledCallDoesNotStart(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := callCtx[bashOut](b, ctx, "Bash", args{"command": "touch started"}); err == nil {
+		t.Error("it started")
+	}
+	if _, err := os.Stat(filepath.Join(b.ws.Dir(), "started")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("it ran")
+	}
+}
+
+func TestAChildThatKeepsTheOutputOpenDoesNotHoldUpTheCall(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	began := time.Now()
+	out := must[bashOut](b, "Bash", args{"command": "sleep 20 & echo $!"})
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
+	if err != nil || out.Status != "completed" || !out.OutputStillOpen {
+		t.Fatalf("%+v", out)
+	}
+	syscall.Kill(pid, syscall.SIGKILL)
+}

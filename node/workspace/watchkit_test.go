@@ -1,0 +1,126 @@
+package workspace
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+)
+
+// onWine reports whether this is no real Windows.
+var onWine = func() bool { return false }
+
+// deep watches a new workspace's folder sub with all that is below it, after fill has put there what it is to begin with.
+func deep(t testing.TB, tell func(Changed), fill func(dir string)) (dir string, w *Watcher) {
+	t.Helper()
+	if runtime.GOOS != "linux" && !wholeTrees {
+		t.Skip("this system does not tell of what is below a folder")
+	}
+	if onWine() {
+		t.Skip("Wine tells only of folders that come while it watches")
+	}
+	r, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	sub := filepath.Join(r.Dir(), "sub")
+	if err := os.Mkdir(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	fill(sub)
+	if w, err = r.NewWatcher(tell); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w.looksAt(t, sub), w
+}
+
+// looksAt watches a folder with all below it, as one that was listed just now.
+func (w *Watcher) looksAt(t testing.TB, abs string) string {
+	t.Helper()
+	dir, err := w.Add(Path{Abs: abs}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := w.ws.OpenDir(Path{Abs: abs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Release()
+	var list []Info
+	if err := d.Infos(func(i Info) bool { list = append(list, i); return true }); err != nil {
+		t.Fatal(err)
+	}
+	w.Know(dir, list)
+	return dir
+}
+
+// settles waits until exactly the folders below dir are watched, by the watcher's account and by the system's. Where one handle is for all of them
+// there is nothing to wait for.
+func (w *Watcher) settles(t testing.TB, dir string) {
+	t.Helper()
+	if wholeTrees {
+		return
+	}
+	var want, have []string
+	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
+		want = nil
+		filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+			if err == nil && e.IsDir() && p != dir {
+				want = append(want, p)
+			}
+			return nil
+		})
+		w.mu.Lock()
+		have = slices.Sorted(maps.Keys(w.under))
+		w.mu.Unlock()
+		system := slices.DeleteFunc(w.fsn.WatchList(), func(p string) bool { return p == dir })
+		slices.Sort(system)
+		slices.Sort(want)
+		if slices.Equal(want, have) && slices.Equal(want, system) {
+			return
+		}
+	}
+	t.Fatalf("after 10 s it watches %d folders in place of %d: %.300q, %.300q", len(have), len(want), have, want)
+}
+
+// hears waits for changes in all of some folders below.
+func hears(t *testing.T, heard chan Changed, dirs ...string) {
+	t.Helper()
+	missing := make(map[string]bool)
+	for _, d := range dirs {
+		missing[d] = true
+	}
+	for limit := time.After(10 * time.Second); len(missing) > 0; {
+		select {
+		case c := <-heard:
+			if c.Rescan {
+				return
+			}
+			for _, d := range c.Below {
+				delete(missing, d)
+			}
+		case <-limit:
+			t.Fatalf("it told nothing of %v within 10 s", slices.Sorted(maps.Keys(missing)))
+		}
+	}
+}
+
+func fillThree(t testing.TB) func(string) {
+	return func(dir string) {
+		for _, p := range []string{"a/b/c/f", "d/e/f", "x"} {
+			p = filepath.Join(dir, p)
+			if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(p, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

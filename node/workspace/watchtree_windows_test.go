@@ -1,0 +1,108 @@
+package workspace
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+func init() {
+	onWine = func() bool { return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil }
+}
+
+// emptied removes a folder as Wine can, too: it does not know how [os.RemoveAll] removes.
+func emptied(dir string) error {
+	var list []string
+	filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
+		list = append(list, p)
+		return nil
+	})
+	for _, p := range slices.Backward(list) {
+		if err := os.Remove(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bare is an empty folder whose tree is watched.
+func bare(t *testing.T, tell func(Changed)) (dir string, w *Watcher) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tree")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { emptied(dir) })
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	if w, err = r.NewWatcher(tell); err != nil {
+		t.Fatal(err)
+	}
+	return w.looksAt(t, r.Dir()), w
+}
+
+func TestWindowsTellsOfATree(t *testing.T) {
+	heard := make(chan Changed, 1000)
+	dir, w := bare(t, func(c Changed) { heard <- c })
+	defer w.Close()
+	put(t, filepath.Join(dir, "a/b/c/f"), "F")
+	hears(t, heard, "a", "a/b", "a/b/c")
+	put(t, filepath.Join(dir, "a/b/c/f"), "longer")
+	hears(t, heard, "a/b/c")
+	if err := os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "z")); err != nil { // a handle for each folder would not let it
+		t.Fatal(err)
+	}
+	hears(t, heard, "z")
+	if !onWine() { // which does not follow a folder to its new name
+		put(t, filepath.Join(dir, "z/b/c/g"), "G")
+		hears(t, heard, "z/b/c")
+	}
+	have := map[string]bool{"z": true}
+	if err := emptied(filepath.Join(dir, "z")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, heard, have, func(h map[string]bool) bool { return !h["z"] })
+	put(t, filepath.Join(dir, "z/again"), "")
+	hears(t, heard, "z")
+}
+
+func TestMoreThanWindowsKeepsIsToldAsARescan(t *testing.T) {
+	heard, wait := make(chan Changed, 1000), make(chan struct{})
+	dir, w := bare(t, func(c Changed) { <-wait; heard <- c })
+	defer w.Close()
+	for i := range 500 { // tell waits from the first on; each takes some 200 bytes
+		put(t, filepath.Join(dir, "a", fmt.Sprintf("%0100d", i)), "")
+	}
+	close(wait)
+	for limit := time.After(20 * time.Second); ; {
+		select {
+		case c := <-heard:
+			if c.Rescan {
+				return
+			}
+		case <-limit:
+			t.Fatal("it did not tell within 20 s that events were lost")
+		}
+	}
+}
+
+func TestAClosedWatcherHoldsNoTree(t *testing.T) {
+	for range 20 {
+		dir, w := bare(t, func(Changed) {})
+		put(t, filepath.Join(dir, "sub/f"), "x")
+		w.ws.Close()
+		w.Close()
+		if err := os.Rename(filepath.Join(dir, "sub"), filepath.Join(dir, "other")); err != nil {
+			t.Errorf("something is still held: %v", err)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+)
+
+func TestWriteKeepsModeAndFollowsLinks(t *testing.T) {
+	r := openTemp(t)
+	file := filepath.Join(r.Dir(), "script")
+	put(t, file, "old")
+	if err := os.Chmod(file, 0o751); err != nil {
+		t.Fatal(err)
+	}
+	link(t, "script", filepath.Join(r.Dir(), "name"))
+	if _, err := r.Write(resolve(t, r, "name"), []byte("new"), ""); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(filepath.Join(r.Dir(), "name"))
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Error("the link was replaced by a file")
+	}
+	if info, _ := os.Stat(file); runtime.GOOS != "windows" && info.Mode().Perm() != 0o751 {
+		t.Errorf("mode became %v", info.Mode())
+	}
+	if data, _ := os.ReadFile(file); string(data) != "new" {
+		t.Errorf("content %q", data)
+	}
+	entries, _ := os.ReadDir(r.Dir())
+	if len(entries) != 2 {
+		t.Errorf("something was left behind: %v", entries)
+	}
+}
+
+func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
+	r := openTemp(t)
+	put(t, filepath.Join(r.Dir(), "f"), "one")
+	p := resolve(t, r, "f")
+	seen, err := r.Hash(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, expect := range map[string]string{"f": Absent, "g": seen} {
+		if _, err := r.Write(resolve(t, r, name), []byte("x"), expect); !errors.Is(err, ErrChanged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	put(t, filepath.Join(r.Dir(), "f"), "two")
+	if _, err := r.Write(p, []byte("x"), seen); !errors.Is(err, ErrChanged) {
+		t.Errorf("changed file: %v", err)
+	}
+	if data, _ := os.ReadFile(p.Abs); string(data) != "two" {
+		t.Errorf("content became %q", data)
+	}
+	if entries, _ := os.ReadDir(r.Dir()); len(entries) != 1 {
+		t.Errorf("something was left behind: %v", entries)
+	}
+	if sum, err := r.Hash(resolve(t, r, "none")); sum != Absent || err != nil {
+		t.Errorf("Hash of nothing = %q, %v", sum, err)
+	}
+}
+
+func TestAFileInTheWayIsADirError(t *testing.T) {
+	r := openTemp(t)
+	put(t, filepath.Join(r.Dir(), "f"), "")
+	if _, err := r.Write(resolve(t, r, "f/g/h"), nil, ""); err == nil {
+		t.Error("a file was used as a folder")
+	}
+	if _, err := r.Write(resolve(t, r, ""), nil, ""); err == nil {
+		t.Error("the workspace itself was overwritten")
+	}
+}
+
+func TestLockIsHeldByOneAtATimeAndGivesUpWithItsContext(t *testing.T) {
+	r := openTemp(t)
+	p := resolve(t, r, "f")
+	count := 0
+	var wg sync.WaitGroup
+	for range 200 {
+		wg.Go(func() {
+			unlock, err := r.Lock(t.Context(), p)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer unlock()
+			count++ // the race detector sees it if two are in here
+		})
+	}
+	wg.Wait()
+	if count != 200 || len(r.locks.held) != 0 {
+		t.Errorf("count %d, %d locks left", count, len(r.locks.held))
+	}
+	unlock, err := r.Lock(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Lock(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Errorf("Lock with an ended context: %v", err)
+	}
+	unlock()
+	if len(r.locks.held) != 0 {
+		t.Error("a lock was left")
+	}
+}
