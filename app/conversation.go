@@ -132,14 +132,18 @@ func (c *conversation) giveBack(key protocol.SessionKey, text string, images []p
 func (c *conversation) handlers() chat.Handlers {
 	s := c.s
 	return chat.Handlers{
-		Send:       c.send,
-		Stop:       func() { c.chat.Stop("") },
-		Unqueue:    func(id protocol.RunID) { c.chat.Stop(id) },
-		Retry:      func(r protocol.RunInfo) { c.send(r.Message, nil, "") },
-		StopCall:   func(id protocol.CallID) { c.chat.StopCall(id) },
-		Answer:     func(q protocol.Approval, decision string) { s.b.state.Answer(q, decision, protocol.ScopeOnce, "") },
-		Review:     s.review,
-		Older:      func() { c.chat.Older() },
+		Send:     c.send,
+		Stop:     func() { c.chat.Stop("") },
+		Unqueue:  func(id protocol.RunID) { c.chat.Stop(id) },
+		Retry:    func(r protocol.RunInfo) { c.send(r.Message, nil, "") },
+		StopCall: func(id protocol.CallID) { c.chat.StopCall(id) },
+		Answer:   func(q protocol.Approval, decision string) { s.b.state.Answer(q, decision, protocol.ScopeOnce, "") },
+		Review:   s.review,
+		Older:    func() { c.chat.Older() },
+		SearchAll: func(query string) {
+			s.searchFor(query)
+			s.window.RequestFocus()
+		},
 		Reload:     func() { c.chat.Reload() },
 		Rename:     func(title string) { s.b.state.Rename(c.key, title) },
 		Export:     func() { s.export(c.key, c.window) },
@@ -193,6 +197,13 @@ func (s *shell) tearOff(key protocol.SessionKey) {
 	shortcut(w, fyne.KeyQ, s.quit)
 	shortcut(w, fyne.KeyComma, s.openSettings)
 	shortcut(w, fyne.KeyPeriod, func() { c.pane.Stop() })
+	shortcut(w, fyne.KeyF, c.pane.Find)
+	shortcut(w, fyne.KeyN, func() { s.newChat(); s.window.Show(); s.window.RequestFocus() })
+	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		if e.Name == fyne.KeyEscape {
+			c.focusComposer()
+		}
+	})
 	c.turn(key)
 	w.Show()
 	c.focusComposer()

@@ -20,7 +20,10 @@ func (s *shell) shortcuts() {
 			s.files.WritePath()
 		}
 	})
-	shortcut(s.window, fyne.KeyF, func() { s.searchFor(s.sidebar.search.Text) })
+	shortcut(s.window, fyne.KeyF, s.findInChat)
+	s.window.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) {
+		s.searchFor(s.sidebar.search.Text)
+	})
 	shortcut(s.window, fyne.KeyComma, s.openSettings)
 	shortcut(s.window, fyne.KeyW, s.closeWindow)
 	shortcut(s.window, fyne.KeyQ, s.quit)
@@ -44,4 +47,13 @@ func (s *shell) focusSearch() {
 		s.toggleDrawer()
 	}
 	s.window.Canvas().Focus(s.sidebar.search)
+}
+
+// findInChat looks in the chat that is shown; where a page is shown instead, in every chat.
+func (s *shell) findInChat() {
+	if s.pageTitle != "" || s.firstRun {
+		s.searchFor(s.sidebar.search.Text)
+		return
+	}
+	s.pane.Find()
 }

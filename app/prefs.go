@@ -27,6 +27,8 @@ type remembered struct {
 	Theme    string  `json:"theme,omitempty"`
 	TextSize float32 `json:"textSize,omitempty"`
 	Begun    bool    `json:"begun,omitempty"` // the first page was seen
+	// Seen is when each chat was last active as the person saw it.
+	Seen map[protocol.SessionKey]int64 `json:"seen,omitempty"`
 
 	Workspace string   `json:"workspace,omitempty"` // folder the agent works in on this computer
 	Confine   confined `json:"confine,omitzero"`

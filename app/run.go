@@ -100,6 +100,9 @@ func (s *shell) followUI() {
 	bind.Go(s.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, s.b.state) }, func(ui settings.UI, err error) {
 		if err == nil {
 			s.setTheme(look.Mode(ui.Theme), ui.TextSize)
+			if ui.FirstRunDone { // answered elsewhere, such as on the command line
+				s.setFirstRun(false)
+			}
 		}
 	})
 }

@@ -55,6 +55,7 @@ type shell struct {
 	dropOn func(fyne.Position) protocol.NodeID
 
 	view     state.View
+	unread   unread
 	noticeAt int64
 	approval fyne.Window
 	dialog   *approve.Dialog
@@ -65,7 +66,7 @@ type shell struct {
 }
 
 func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
-	s := &shell{ctx: ctx, app: a, b: b, torn: make(map[protocol.SessionKey]*conversation), showQuietly: fyne.Window.Show}
+	s := &shell{ctx: ctx, app: a, b: b, torn: make(map[protocol.SessionKey]*conversation), unread: unread{prefs: b.prefs}, showQuietly: fyne.Window.Show}
 	title := "Fairlead"
 	if name := b.f.joined(); name != "" {
 		title = name + " – Fairlead"
@@ -123,6 +124,7 @@ func (s *shell) update(v state.View) {
 	for _, n := range v.Nodes {
 		s.machines.Choose(string(n.ID), n.Colour)
 	}
+	s.unread.look(v, s.eyes)
 	s.sidebar.show(v, s.key)
 	s.draw()
 	for _, c := range s.torn {
@@ -175,6 +177,7 @@ func (s *shell) open(key protocol.SessionKey) {
 		return
 	}
 	s.turnTo(key)
+	s.unread.look(s.view, s.eyes)
 	s.sidebar.show(s.view, key)
 	s.focusComposer()
 }

@@ -22,6 +22,10 @@ func (s *shell) show() {
 	s.visible = true
 	s.window.Show()
 	s.window.RequestFocus()
+	if s.view.Loaded {
+		s.unread.look(s.view, s.eyes)
+		s.sidebar.show(s.view, s.key)
+	}
 }
 
 // closeWindow hides the window when the tray keeps the program alive; without a tray it ends it.

@@ -158,7 +158,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		if len(b.found) == 0 {
 			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})
 		}
-		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message", Trail: "Ctrl F"}, tap: func() { s.searchFor(b.query) }})
+		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message", Trail: "Ctrl ⇧ F"}, tap: func() { s.searchFor(b.query) }})
 	} else {
 		lines = append(lines, line{heading: "CHATS"})
 		shown := false
@@ -223,6 +223,9 @@ func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool)
 		if r.SessionKey == e.SessionKey && !r.Over() {
 			item.Trail = "working"
 		}
+	}
+	if item.Unread = b.s.unread.has(e); item.Unread && item.Trail == "" {
+		item.Trail = "new"
 	}
 	for _, a := range v.Approvals {
 		if a.SessionKey == e.SessionKey {

@@ -81,6 +81,8 @@ var only = map[string][]string{
 	"github.com/bwesterb/":                 {"fairlead/gateway/protocol/trust"},
 	"github.com/mdp/qrterminal/":           {"fairlead/gateway/cmd/fairlead"},
 	"rsc.io/qr":                            {"fairlead/app/widgets"},
+	"github.com/go-text/":                  {"fairlead/app/glyph"},
+	"github.com/yuin/goldmark":             {"fairlead/app/widgets"},
 	"github.com/hashicorp/mdns":            {"fairlead/gateway/protocol/discover"},
 	"github.com/charmbracelet/x/":          {"fairlead/node/tools"},
 	"github.com/aymanbagabas/":             {"fairlead/gateway/protocol/unified"},

@@ -11,9 +11,15 @@ import (
 
 // message adds the rows of messages[i], and remembers where they begin.
 func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []widgets.Item {
+	before, was := len(items), *cur
+	items = b.newDay(items, ms[i], cur, now)
 	n := len(items)
 	items = b.rowsOf(items, ms, i, cur, s, now, last)
-	if len(items) > n && ms[i].ID != "" {
+	switch {
+	case len(items) == n: // nothing of it is shown
+		cur.day, cur.speaker = was.day, was.speaker
+		return items[:before]
+	case ms[i].ID != "":
 		b.rows[ms[i].ID] = items[n].Key
 	}
 	return items

@@ -203,17 +203,18 @@ func TestStateOfPicksOneConversation(t *testing.T) {
 
 func TestWordsForTimesAndCounts(t *testing.T) {
 	for got, want := range map[string]string{
-		clock(at(time.Hour), noon):       "11:00",
-		clock(at(24*time.Hour), noon):    "yesterday 12:00",
-		clock(at(24*30*time.Hour), noon): "3 April 12:00",
-		span(200 * time.Millisecond):     "0.2 s",
-		span(12 * time.Second):           "12 s",
-		span(125 * time.Second):          "2 min 5 s",
-		tokens(950):                      "950",
-		tokens(42_100):                   "42k",
-		size(1_400_000_000):              "1.4 GB",
-		sentence("the provider refused"): "The provider refused.",
-		meter(protocol.SessionEntry{}):   "",
+		clock(at(time.Hour), noon):             "11:00",
+		dayName(noon.AddDate(0, 0, -1), noon):  "Yesterday",
+		dayName(noon.AddDate(0, 0, -3), noon):  "Thursday, 30 April",
+		dayName(noon.AddDate(-1, 0, -3), noon): "30 April 2025",
+		span(200 * time.Millisecond):           "0.2 s",
+		span(12 * time.Second):                 "12 s",
+		span(125 * time.Second):                "2 min 5 s",
+		tokens(950):                            "950",
+		tokens(42_100):                         "42k",
+		size(1_400_000_000):                    "1.4 GB",
+		sentence("the provider refused"):       "The provider refused.",
+		meter(protocol.SessionEntry{}):         "",
 		meter(protocol.SessionEntry{ContextTokens: 42000, ContextWindow: 200000, Usage: &protocol.Usage{Cost: new(0.12)}}): "42k of 200k · $0.12",
 	} {
 		if got != want {

@@ -16,6 +16,7 @@ const (
 	kindNotice
 	kindProblem
 	kindQueued
+	kindDay
 )
 
 // What the rows show. All are comparable: a row is bound again only when its data differ.
@@ -47,6 +48,7 @@ type (
 		act     string
 		run     protocol.RunID
 	}
+	dayData    struct{ text string }
 	queuedData struct {
 		run  protocol.RunID
 		text string
@@ -83,6 +85,7 @@ type stamped struct {
 // cursor is what a message's rows depend on of the messages before it.
 type cursor struct {
 	speaker string // who spoke last, with the run
+	day     string // the last that was named
 	steps   map[protocol.RunID]int
 }
 
@@ -91,7 +94,7 @@ func (c cursor) clone() cursor {
 	for k, v := range c.steps {
 		steps[k] = v
 	}
-	return cursor{c.speaker, steps}
+	return cursor{c.speaker, c.day, steps}
 }
 
 func newBuilder(machines *look.Machines) *builder {

@@ -52,6 +52,8 @@ func lines(items []widgets.Item) string {
 			out = append(out, "- "+d.text)
 		case problemData:
 			out = append(out, "! "+d.problem.What+" <"+d.act+">")
+		case dayData:
+			out = append(out, "-- "+d.text)
 		case queuedData:
 			out = append(out, "next "+d.text)
 		}

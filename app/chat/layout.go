@@ -38,6 +38,14 @@ func (p *Pane) place(size fyne.Size) {
 	p.header.box.Move(fyne.NewPos(0, 0))
 	relayout(p.header.box)
 
+	top := head + 1
+	if f := p.find.box; f.Visible() {
+		h := f.MinSize().Height
+		f.Move(fyne.NewPos(0, top))
+		f.Resize(fyne.NewSize(size.Width, h))
+		relayout(f)
+		top += h
+	}
 	width := min(size.Width-2*margin, columnWidth*look.Size("text")/14)
 	x := float32(int((size.Width - width) / 2))
 	c := p.composer.box
@@ -49,12 +57,12 @@ func (p *Pane) place(size fyne.Size) {
 
 	// The transcript reaches to the window's edge, so that its bar does; the rows keep the margin by their width.
 	p.transcript.Width = width
-	p.middle.Move(fyne.NewPos(0, head+1))
-	p.middle.Resize(fyne.NewSize(size.Width, max(size.Height-head-1-h-margin, 0)))
+	p.middle.Move(fyne.NewPos(0, top))
+	p.middle.Resize(fyne.NewSize(size.Width, max(size.Height-top-h-margin, 0)))
 	p.middle.Layout.Layout(p.middle.Objects, p.middle.Size()) // what stands in it may have another height now
 	p.line.Move(fyne.NewPos(0, head))
 	p.line.Resize(fyne.NewSize(size.Width, 1))
-	p.top.Resize(fyne.NewSize(size.Width, head))
+	p.top.Resize(fyne.NewSize(size.Width, top))
 	p.bottom.Move(fyne.NewPos(0, size.Height-h-margin))
 	p.bottom.Resize(fyne.NewSize(size.Width, h+margin))
 }
@@ -107,5 +115,5 @@ func (r *paneRenderer) Refresh() {
 // within a row stick out of the transcript.
 func (r *paneRenderer) Objects() []fyne.CanvasObject {
 	p := r.p
-	return []fyne.CanvasObject{p.middle, p.top, p.bottom, p.header.box, p.line, p.composer.box}
+	return []fyne.CanvasObject{p.middle, p.top, p.bottom, p.header.box, p.line, p.find.box, p.composer.box}
 }

@@ -25,6 +25,7 @@ type Pane struct {
 	now      time.Time
 
 	header     *header
+	find       *finder
 	transcript *widgets.Transcript
 	composer   *composer
 	empty      fyne.CanvasObject
@@ -54,7 +55,20 @@ func New(h Handlers, machines *look.Machines) *Pane {
 		}
 	}
 	p.top, p.bottom, p.line = widgets.NewRect("background", "", 0), widgets.NewRect("background", "", 0), widgets.HLine()
-	p.header = newHeader(p)
+	p.transcript.Words = func(it widgets.Item) string {
+		d, _ := it.Data.(messageData)
+		return d.text
+	}
+	p.transcript.OnType = func(r rune) {
+		p.FocusComposer()
+		p.composer.entry.TypedRune(r)
+	}
+	p.transcript.OnPaste = func() {
+		p.FocusComposer()
+		p.composer.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: fyne.CurrentApp().Clipboard()})
+	}
+	p.transcript.OnLeave = p.FocusComposer
+	p.header, p.find = newHeader(p), newFinder(p)
 	p.composer = newComposer(p)
 	p.empty = p.newEmpty()
 	p.trouble = widgets.NewErrorBox(widgets.Problem{}, func() { p.act(actReload, "") })
@@ -92,6 +106,8 @@ func (p *Pane) Update(s State) {
 		p.composer.showThumbs()
 		p.wanted = ""
 		p.unmark()
+		p.transcript.Unmark()
+		p.find.close()
 		p.transcript.SetItems(nil)
 		p.transcript.ScrollToEnd()
 	}
@@ -125,6 +141,9 @@ func (p *Pane) show() {
 	p.composer.show(p.state)
 	items := p.builder.build(p.state, p.now)
 	p.transcript.SetItems(items)
+	if p.find.box.Visible() {
+		p.find.look(false)
+	}
 	p.reveal()
 
 	trouble := p.state.Problem != "" && len(items) == 0

@@ -60,6 +60,14 @@ func (x *rowRenderer) Refresh()                     { x.r.content.Refresh() }
 func (x *rowRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{x.r.content} }
 func (x *rowRenderer) Destroy()                     {}
 
+// Passages are the texts in it that can be marked.
+func (r *row) Passages() []widgets.Passage {
+	if c, ok := r.content.(interface{ Passages() []widgets.Passage }); ok {
+		return c.Passages()
+	}
+	return nil
+}
+
 // row makes a row of a kind.
 func (p *Pane) row(kind int) widgets.ItemRow {
 	switch kind {
@@ -91,6 +99,10 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 			e.Set(d.problem)
 		})
 	}
+	if kind == kindDay {
+		d := widgets.NewDivider()
+		return newRow(look.Group, d, func(i widgets.Item) { d.SetText(i.Data.(dayData).text) })
+	}
 	var d queuedData
 	text := widgets.NewText("", look.ColorMuted, "text")
 	text.Ellipsis = true
@@ -119,6 +131,7 @@ func (p *Pane) messageRow() *row {
 	m.SetForward(p.transcript.Scrolled)
 	m.OnCopy = func() { p.copyText(p.source(d)) }
 	m.OnCode = p.copyText
+	m.OnPress = p.transcript.Press
 	m.OnLink = func(u *url.URL) {
 		if p.h.OpenURL != nil {
 			p.h.OpenURL(u.String())
@@ -132,9 +145,14 @@ func (p *Pane) messageRow() *row {
 		}
 	}
 	m.OnMenu = func(at fyne.Position) {
-		raw := fyne.NewMenuItem("Select text", func() { p.raw[key] = !p.raw[key]; m.SetRaw(p.raw[key]); p.transcript.Changed() })
+		raw := fyne.NewMenuItem("Show as written", func() { p.raw[key] = !p.raw[key]; m.SetRaw(p.raw[key]); p.transcript.Changed() })
 		raw.Checked = p.raw[key]
-		items := []*fyne.MenuItem{fyne.NewMenuItem("Copy message", func() { p.copyText(p.source(d)) })}
+		var items []*fyne.MenuItem
+		if p.transcript.HasMarked() {
+			items = append(items, fyne.NewMenuItem("Copy", func() { p.copyText(p.transcript.MarkedText()) }))
+		}
+		items = append(items, fyne.NewMenuItem("Copy message", func() { p.copyText(p.source(d)) }))
+		items = append(items, p.againMenu(d)...)
 		if !d.plain {
 			items = append(items, raw)
 		}

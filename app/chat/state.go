@@ -78,6 +78,7 @@ type Handlers struct {
 	Answer     func(q protocol.Approval, decision string)
 	Review     func(protocol.ApprovalID) // open the dialog
 	Older      func()
+	SearchAll  func(query string) // look for a text in every chat
 	Reload     func()
 	Rename     func(title string)
 	Export     func()

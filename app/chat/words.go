@@ -10,22 +10,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clock is a time as the transcript shows it: "10:41", "yesterday 10:41", "3 May 10:41".
+// clock is a time as the transcript shows it, below the line that names the day: "10:41".
 func clock(at int64, now time.Time) string {
 	if at == 0 {
 		return ""
 	}
-	t := time.UnixMilli(at).In(now.Location())
-	day := func(t time.Time) int { return t.Year()*1000 + t.YearDay() }
-	switch {
-	case day(t) == day(now):
-		return t.Format("15:04")
-	case day(t) == day(now.AddDate(0, 0, -1)):
-		return "yesterday " + t.Format("15:04")
-	case t.Year() == now.Year():
-		return t.Format("2 January 15:04")
-	}
-	return t.Format("2 January 2006 15:04")
+	return time.UnixMilli(at).In(now.Location()).Format("15:04")
 }
 
 func exact(at int64, now time.Time) string {

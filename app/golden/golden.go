@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -16,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // Markup compares an object, as the toolkit writes it down, with testdata/NAME.xml. With -update it writes the file instead.
 func Markup(t *testing.T, name string, o fyne.CanvasObject) {
 	t.Helper()
-	got, path := test.RenderObjectToMarkup(o), filepath.Join("testdata", name+".xml")
+	got, path := test.RenderObjectToMarkup(o)+Words(o), filepath.Join("testdata", name+".xml")
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			t.Fatal(err)
@@ -32,4 +33,30 @@ func Markup(t *testing.T, name string, o fyne.CanvasObject) {
 	if got != string(want) {
 		t.Errorf("%s changed; run with -update and read the difference. Now:\n%s", path, got)
 	}
+}
+
+// Words are the texts that an object draws as pictures, which the toolkit's markup says nothing of; one below the other.
+func Words(o fyne.CanvasObject) string {
+	var b strings.Builder
+	var visit func(fyne.CanvasObject)
+	visit = func(o fyne.CanvasObject) {
+		if !o.Visible() {
+			return
+		}
+		if p, ok := o.(interface{ Words() string }); ok {
+			b.WriteString(p.Words() + "\n")
+		}
+		var inside []fyne.CanvasObject
+		switch o := o.(type) {
+		case *fyne.Container:
+			inside = o.Objects
+		case fyne.Widget:
+			inside = test.WidgetRenderer(o).Objects()
+		}
+		for _, c := range inside {
+			visit(c)
+		}
+	}
+	visit(o)
+	return b.String()
 }

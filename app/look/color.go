@@ -25,6 +25,7 @@ const (
 	ColorCode      fyne.ThemeColorName = "flCode"     // ground of code and output
 	ColorAddedBg   fyne.ThemeColorName = "flAddedBg"
 	ColorRemovedBg fyne.ThemeColorName = "flRemovedBg"
+	ColorFound     fyne.ThemeColorName = "flFound" // behind what was looked for
 	ColorPaper     fyne.ThemeColorName = "flPaper" // white in the dark too: under a picture that a camera reads
 
 	SyntaxKeyword fyne.ThemeColorName = "flSynKeyword"
@@ -55,6 +56,7 @@ var colors = map[fyne.ThemeColorName]pair{
 	ColorCode:                 {0xF6F6F4, 0x191B1D},
 	ColorAddedBg:              {0xE5F4EA, 0x1B2F24},
 	ColorRemovedBg:            {0xFBE9E7, 0x3A2322},
+	ColorFound:                {0xFFE9A8, 0x5A4716},
 
 	ColorPaper: {0xFFFFFF, 0xFFFFFF},
 

@@ -66,7 +66,7 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 	p.h.Copy = func(s string) { copied = s }
 	o := p.invitation(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp"})
 	o.Resize(fyne.NewSize(700, 500))
-	if s := test.RenderObjectToMarkup(o); !strings.Contains(s, "7-otter-lamp") || strings.Contains(s, "not installed") {
+	if s := test.RenderObjectToMarkup(o) + golden.Words(o); !strings.Contains(s, "7-otter-lamp") || strings.Contains(s, "not installed") {
 		t.Error(s)
 	}
 	test.Tap(pagetest.Button(t, o, "Copy"))

@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/golden"
 	"fairlead/app/look"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
@@ -86,7 +87,7 @@ func Button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
 // Shows checks that each text is somewhere in what is drawn.
 func Shows(t *testing.T, o fyne.CanvasObject, want ...string) {
 	t.Helper()
-	markup := test.RenderObjectToMarkup(o)
+	markup := test.RenderObjectToMarkup(o) + golden.Words(o)
 	for _, text := range want {
 		if !strings.Contains(markup, text) {
 			t.Errorf("%q is not shown", text)

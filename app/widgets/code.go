@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
@@ -37,15 +37,33 @@ func PlainLines(text string) []CodeLine {
 	return lines
 }
 
-// Code draws monospaced lines without wrapping. It draws only the lines in its view, all of them unless [Code.SetView] was
+// Code draws monospaced lines without wrapping, in one picture. It draws only what is in its view, all of them unless [Code.SetView] was
 // called; inside a [Pan] that happens by itself.
 type Code struct {
 	widget.BaseWidget
-	lines       []CodeLine
-	columns     int
-	top, bottom float32 // the view
-	viewed      bool
+	lines   []CodeLine
+	offs    []int // place of each line's first rune, and of what would follow the last
+	columns int
+	view    fyne.Position // what of it is on the screen
+	shown   fyne.Size
+	viewed  bool
+
+	// OnPress and OnMenu are as those of [Prose].
+	OnPress func(at, times int)
+	OnMenu  func(at fyne.Position)
+
+	from, to int // marked
+	query    string
+	hits     [][2]int
+	presses  presses
 }
+
+var (
+	_ Passage                = (*Code)(nil)
+	_ desktop.Mouseable      = (*Code)(nil)
+	_ desktop.Cursorable     = (*Code)(nil)
+	_ fyne.SecondaryTappable = (*Code)(nil)
+)
 
 // NewCode makes an empty one.
 func NewCode(lines []CodeLine) *Code {
@@ -58,26 +76,33 @@ func NewCode(lines []CodeLine) *Code {
 // SetLines shows other lines. It keeps them; the caller must not change them any more.
 func (c *Code) SetLines(lines []CodeLine) {
 	c.lines = lines
-	c.columns = 0
+	c.columns, c.from, c.to = 0, 0, 0
+	c.offs = make([]int, 0, len(lines)+1)
+	off := 0
 	for _, l := range lines {
+		c.offs = append(c.offs, off)
+		off++
 		n := 0
 		for _, s := range l.Spans {
 			n += columns(s.Text)
+			off += utf8.RuneCountInString(s.Text)
 		}
 		c.columns = max(c.columns, n)
 	}
+	c.offs = append(c.offs, off)
+	c.find()
 	c.Refresh()
 }
 
 // Lines is how many lines there are.
 func (c *Code) Lines() int { return len(c.lines) }
 
-// SetView says which part, in heights from its top, is on the screen.
-func (c *Code) SetView(top, bottom float32) {
-	if c.viewed && c.top == top && c.bottom == bottom {
+// SetView says which part is on the screen.
+func (c *Code) SetView(at fyne.Position, size fyne.Size) {
+	if c.viewed && c.view == at && c.shown == size {
 		return
 	}
-	c.top, c.bottom, c.viewed = top, bottom, true
+	c.view, c.shown, c.viewed = at, size, true
 	c.Refresh()
 }
 
@@ -97,155 +122,4 @@ func columns(s string) int {
 func codeCell() fyne.Size {
 	s := fyne.MeasureText("MMMMMMMMMM", look.Size(look.SizeCode), fyne.TextStyle{Monospace: true})
 	return fyne.NewSize(s.Width/10, float32(int(look.Size(look.SizeCode)*1.45+0.5)))
-}
-
-// CreateRenderer implements fyne.Widget.
-func (c *Code) CreateRenderer() fyne.WidgetRenderer {
-	r := &codeRenderer{c: c}
-	r.draw()
-	return r
-}
-
-type codeRenderer struct {
-	c       *Code
-	texts   []*canvas.Text
-	rects   []*canvas.Rectangle
-	objects []fyne.CanvasObject
-}
-
-func (r *codeRenderer) MinSize() fyne.Size {
-	cell := codeCell()
-	return fyne.NewSize(cell.Width*float32(r.c.columns), cell.Height*float32(len(r.c.lines)))
-}
-
-func (r *codeRenderer) Layout(size fyne.Size) {
-	for _, rect := range r.rects {
-		rect.Resize(fyne.NewSize(size.Width, rect.Size().Height))
-	}
-}
-
-// draw places the objects of the lines in view, using those of the last time again.
-func (r *codeRenderer) draw() {
-	cell := codeCell()
-	size := look.Size(look.SizeCode)
-	first, last := 0, len(r.c.lines)
-	if r.c.viewed {
-		first = min(max(int(r.c.top/cell.Height), 0), last)
-		last = max(min(int(r.c.bottom/cell.Height)+1, last), first)
-	}
-	texts, rects := 0, 0
-	width := max(r.c.Size().Width, r.MinSize().Width)
-	for i := first; i < last; i++ {
-		line := r.c.lines[i]
-		y := cell.Height * float32(i)
-		if line.Ground != "" {
-			if rects == len(r.rects) {
-				r.rects = append(r.rects, canvas.NewRectangle(nil))
-			}
-			rect := r.rects[rects]
-			rects++
-			rect.FillColor = look.Color(line.Ground)
-			rect.Move(fyne.NewPos(0, y))
-			rect.Resize(fyne.NewSize(width, cell.Height))
-			rect.Refresh()
-		}
-		col := 0
-		for _, s := range line.Spans {
-			n := columns(s.Text)
-			if strings.TrimSpace(s.Text) != "" {
-				if texts == len(r.texts) {
-					r.texts = append(r.texts, canvas.NewText("", nil))
-				}
-				t := r.texts[texts]
-				texts++
-				name := s.Color
-				if name == "" {
-					name = look.ColorText
-				}
-				t.Text, t.Color, t.TextSize, t.TextStyle.Monospace = s.Text, look.Color(name), size, true
-				t.Resize(fyne.NewSize(cell.Width*float32(n), cell.Height))
-				t.Move(fyne.NewPos(cell.Width*float32(col), y))
-				t.Refresh()
-			}
-			col += n
-		}
-	}
-	r.texts, r.rects = r.texts[:texts], r.rects[:rects]
-	r.objects = r.objects[:0]
-	for _, o := range r.rects {
-		r.objects = append(r.objects, o)
-	}
-	for _, o := range r.texts {
-		r.objects = append(r.objects, o)
-	}
-}
-
-func (r *codeRenderer) Refresh()                     { r.draw() }
-func (r *codeRenderer) Objects() []fyne.CanvasObject { return r.objects }
-func (r *codeRenderer) Destroy()                     {}
-
-// cleanOutput makes what a program printed fit to be shown: escape sequences go, a line that was overwritten by carriage
-// returns shows its last state, tabs become spaces, broken UTF-8 and other control characters become �.
-func cleanOutput(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r == utf8.RuneError }) {
-		return s
-	}
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	b := make([]byte, 0, len(s))
-	lineStart, col := 0, 0
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == 0x1b:
-			i += escapeLen(s[i:])
-			continue
-		case r == '\n':
-			b = append(b, '\n')
-			lineStart, col = len(b), 0
-		case r == '\r':
-			if rest := s[i+1:]; rest != "" && rest[0] != '\n' {
-				b, col = b[:lineStart], 0
-			}
-		case r == '\t':
-			pad := 4 - col%4
-			b = append(b, "    "[:pad]...)
-			col += pad
-		case r == '\b':
-		case r < ' ' || r == 0x7f || r == utf8.RuneError:
-			b = utf8.AppendRune(b, utf8.RuneError)
-			col++
-		default:
-			b = utf8.AppendRune(b, r)
-			col++
-		}
-		i += n
-	}
-	return string(b)
-}
-
-// escapeLen is the length of the terminal escape sequence that s begins with.
-func escapeLen(s string) int {
-	if len(s) < 2 {
-		return len(s)
-	}
-	switch s[1] {
-	case '[': // CSI: parameters, then a letter
-		for i := 2; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return len(s)
-	case ']': // OSC: up to BEL or ESC \
-		for i := 2; i < len(s); i++ {
-			if s[i] == 7 {
-				return i + 1
-			}
-			if s[i] == 0x1b {
-				return min(i+2, len(s))
-			}
-		}
-		return len(s)
-	}
-	return 2
 }

@@ -1,38 +1,73 @@
 package widgets
 
 import (
+	"regexp"
 	"strings"
 
 	"fairlead/app/look"
 )
 
-// DiffLines makes coloured lines of a unified diff. Added and removed lines keep their signs, so colour is never all there is.
+// DiffLines makes coloured lines of a unified diff. Added and removed lines keep their signs, so colour is never all there is. The two
+// lines that name the file are left out, or are one line where the diff is about several files.
 func DiffLines(diff string) []CodeLine {
 	lines := PlainLines(diff)
+	heads := 0
 	for i := range lines {
-		l := &lines[i]
-		if len(l.Spans) == 0 {
-			continue
-		}
-		text := l.Spans[0].Text
-		switch {
-		case strings.HasPrefix(text, "+++ "), strings.HasPrefix(text, "--- "):
-			l.Spans[0].Color = look.ColorMuted
-		case strings.HasPrefix(text, "@@"):
-			l.Spans[0].Color = look.ColorMuted
-		case strings.HasPrefix(text, "+"):
-			l.Ground = look.ColorAddedBg
-			l.Spans = []Span{{"+ ", look.ColorGood}, {text[1:], ""}}
-		case strings.HasPrefix(text, "-"):
-			l.Ground = look.ColorRemovedBg
-			l.Spans = []Span{{"− ", look.ColorBad}, {text[1:], ""}}
-		case strings.HasPrefix(text, `\`):
-			l.Spans[0].Color = look.ColorMuted
-		case strings.HasPrefix(text, " "):
-			l.Spans[0].Text = " " + text
+		if diffHead(lines, i) {
+			heads++
 		}
 	}
-	return lines
+	out := lines[:0]
+	for i := 0; i < len(lines); i++ {
+		if diffHead(lines, i) {
+			if i++; heads > 1 {
+				name := diffName(lines[i].text()[4:])
+				if name == "/dev/null" {
+					name = diffName(lines[i-1].text()[4:]) + ", deleted"
+				}
+				out = append(out, CodeLine{Spans: []Span{{name, look.ColorMuted}}})
+			}
+			continue
+		}
+		out = append(out, diffLine(lines[i]))
+	}
+	return out
+}
+
+// diffHead reports whether a file's two lines begin there: a removed line may begin like the first of them.
+func diffHead(lines []CodeLine, i int) bool {
+	at := func(i int, prefix string) bool { return i < len(lines) && strings.HasPrefix(lines[i].text(), prefix) }
+	return at(i, "--- ") && at(i+1, "+++ ") && at(i+2, "@@")
+}
+
+// diffTime is the time behind a name; its tab has become spaces.
+var diffTime = regexp.MustCompile(`\s+\d{4}-\d\d-\d\d.*$`)
+
+// diffName is a file's name without the letter and the time that some programs add.
+func diffName(s string) string {
+	s = diffTime.ReplaceAllString(s, "")
+	if strings.HasPrefix(s, "a/") || strings.HasPrefix(s, "b/") {
+		s = s[2:]
+	}
+	return strings.TrimSpace(s)
+}
+
+func diffLine(l CodeLine) CodeLine {
+	text := l.text()
+	switch {
+	case text == "":
+	case strings.HasPrefix(text, "@@"), strings.HasPrefix(text, `\`):
+		l.Spans = []Span{{text, look.ColorMuted}}
+	case text[0] == '+':
+		l.Ground = look.ColorAddedBg
+		l.Spans = []Span{{"+ ", look.ColorGood}, {text[1:], ""}}
+	case text[0] == '-':
+		l.Ground = look.ColorRemovedBg
+		l.Spans = []Span{{"− ", look.ColorBad}, {text[1:], ""}}
+	case text[0] == ' ':
+		l.Spans = []Span{{" " + text, ""}}
+	}
+	return l
 }
 
 // NewDiffView makes a panel that shows a unified diff, at most maxHeight high; 0 is as high as it is.

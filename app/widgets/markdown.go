@@ -2,14 +2,13 @@ package widgets
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"fairlead/app/look"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
-
-	"fairlead/app/look"
 )
 
 // Markdown shows a text that may grow. Blocks that did not change keep their widgets, so a text that streams in costs the
@@ -22,6 +21,10 @@ type Markdown struct {
 	OnCopy func(string)
 	// Forward gets turns of the wheel over wide blocks.
 	Forward func(*fyne.ScrollEvent)
+	// OnPress is called when a button of the mouse goes down in a text: once, twice or three times in short order.
+	OnPress func(in Passage, at, times int)
+	// OnMenu is called for the other button.
+	OnMenu func(at fyne.Position)
 
 	source string
 	blocks []Block
@@ -78,9 +81,7 @@ func (m *Markdown) reuse(o fyne.CanvasObject, b Block) bool {
 		}
 	case *fyne.Container:
 		if b.Kind == BlockText { // as show made it
-			rich := v.Objects[0].(*fyne.Container).Objects[0].(*widget.RichText)
-			rich.Segments = m.parse(b.Source)
-			rich.Refresh()
+			v.Objects[0].(*Prose).set(parseProse(b.Source))
 			return true
 		}
 	}
@@ -101,10 +102,16 @@ func (m *Markdown) show(b Block) fyne.CanvasObject {
 				m.Forward(e)
 			}
 		})
+		c.panel.code.OnPress = func(at, times int) {
+			if m.OnPress != nil {
+				m.OnPress(c.panel.code, at, times)
+			}
+		}
+		c.panel.code.OnMenu = m.menu
 		c.Set(b)
 		return c
 	case BlockTable:
-		p := NewPan(newTable(b.Source, m.parse))
+		p := NewPan(newTable(b.Source, m.prose))
 		p.Forward = func(e *fyne.ScrollEvent) {
 			if m.Forward != nil {
 				m.Forward(e)
@@ -112,82 +119,50 @@ func (m *Markdown) show(b Block) fyne.CanvasObject {
 		}
 		return p
 	}
-	rich := widget.NewRichText(m.parse(b.Source)...)
-	rich.Wrapping = fyne.TextWrapWord
-	return Readable(Bleed(rich))
+	return Readable(m.prose(parseProse(b.Source)))
 }
 
-var (
-	taskItem = regexp.MustCompile(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[([ xX])\]\s`)
-	// escaped is a sign that stands for itself (CommonMark 2.4); Fyne's parser leaves the backslash in the text.
-	escaped  = regexp.MustCompile(`\\([!-/:-@\[-\x60{-~])`)
-	imageRef = regexp.MustCompile(`!\[([^\]]*)\]\(`)
-)
-
-// parse makes segments of Markdown. Task boxes become letters: Fyne's can be clicked, which would mean nothing here, and its
-// parser panics when one is followed by anything but plain text (fyne 2.8.0, widget/markdown.go renderNode).
-func (m *Markdown) parse(source string) (segments []widget.RichTextSegment) {
-	defer func() {
-		if recover() != nil {
-			segments = []widget.RichTextSegment{&widget.TextSegment{Text: source, Style: widget.RichTextStyleParagraph}}
-		}
-	}()
-	source = taskItem.ReplaceAllStringFunc(source, func(s string) string {
-		f := taskItem.FindStringSubmatch(s)
-		if f[2] == " " {
-			return f[1] + "☐ "
-		}
-		return f[1] + "☑ "
-	})
-	source = imageRef.ReplaceAllStringFunc(source, func(s string) string {
-		if s == "![](" {
-			return "[image]("
-		}
-		return s[1:]
-	})
-	return m.safe(widget.NewRichTextFromMarkdown(source).Segments)
-}
-
-// safe takes out what would act by itself.
-func (m *Markdown) safe(segments []widget.RichTextSegment) []widget.RichTextSegment {
-	out := make([]widget.RichTextSegment, 0, len(segments))
-	for _, s := range segments {
-		switch s := s.(type) {
-		case *widget.TextSegment:
-			if !s.Style.TextStyle.Monospace { // which is code
-				s.Text = escaped.ReplaceAllString(s.Text, "$1")
-			}
-			out = append(out, s)
-		case *widget.HyperlinkSegment:
-			s.Text = escaped.ReplaceAllString(s.Text, "$1")
-			if !LinkAllowed(s.URL) {
-				text := s.Text
-				if s.URL != nil && s.URL.String() != text {
-					text += " (" + s.URL.String() + ")"
-				}
-				out = append(out, &widget.TextSegment{Text: text, Style: widget.RichTextStyleInline})
-				continue
-			}
-			target := s.URL
-			s.OnTapped = func() {
-				if m.OnLink != nil {
-					m.OnLink(target)
-				}
-			}
-			out = append(out, s)
-		case *widget.ImageSegment:
-			out = append(out, &widget.TextSegment{Text: "image: " + s.Source.String(), Style: widget.RichTextStyleParagraph})
-		case *widget.ListSegment:
-			s.Items = m.safe(s.Items)
-			out = append(out, s)
-		case *widget.ParagraphSegment:
-			s.Texts = m.safe(s.Texts)
-			out = append(out, s)
-		default:
-			out = append(out, s)
+// prose makes text whose links and presses are those of the whole.
+func (m *Markdown) prose(paras []para) *Prose {
+	p := newProse(paras)
+	p.OnLink = func(u *url.URL) {
+		if m.OnLink != nil {
+			m.OnLink(u)
 		}
 	}
-	return out
+	p.OnPress = func(at, times int) {
+		if m.OnPress != nil {
+			m.OnPress(p, at, times)
+		}
+	}
+	p.OnMenu = m.menu
+	return p
+}
+
+func (m *Markdown) menu(at fyne.Position) {
+	if m.OnMenu != nil {
+		m.OnMenu(at)
+	}
+}
+
+// Passages are the texts it shows, from top to bottom.
+func (m *Markdown) Passages() []Passage {
+	var list []Passage
+	for _, o := range m.box.Objects {
+		switch o := o.(type) {
+		case *CodeBlock:
+			list = append(list, o.panel.code)
+		case *Pan:
+			for _, row := range o.content.(*table).cells {
+				for _, c := range row {
+					list = append(list, c)
+				}
+			}
+		case *fyne.Container:
+			list = append(list, o.Objects[0].(*Prose))
+		}
+	}
+	return list
 }
 
 // LinkAllowed reports whether a link of a model's text may be opened.

@@ -32,6 +32,8 @@ type MessageView struct {
 	OnCode  func(string) // Copy of a block of code
 	OnImage func(index int)
 	OnMenu  func(at fyne.Position)
+	// OnPress is called when a button of the mouse goes down in a text; see [Transcript.Press].
+	OnPress func(in Passage, at, times int)
 
 	msg    Message
 	from   *Text
@@ -39,7 +41,7 @@ type MessageView struct {
 	copyIt *Button
 	head   *fyne.Container
 	text   *Markdown
-	plain  *widget.Label
+	plain  *Prose
 	plainB *fyne.Container
 	images *fyne.Container
 	box    *fyne.Container
@@ -50,7 +52,7 @@ var _ fyne.SecondaryTappable = (*MessageView)(nil)
 
 // NewMessageView makes an empty view.
 func NewMessageView() *MessageView {
-	m := &MessageView{from: NewHeading("", "text"), time: newHoverText(), text: NewMarkdown(), plain: widget.NewLabel("")}
+	m := &MessageView{from: NewHeading("", "text"), time: newHoverText(), text: NewMarkdown(), plain: newProse(nil)}
 	m.copyIt = NewQuiet("", "copy", func() { call(m.OnCopy) })
 	m.copyIt.Muted, m.copyIt.Small = true, true
 	m.head = Row(look.Inside, 1, m.from, layout.NewSpacer(), m.copyIt, m.time)
@@ -64,9 +66,10 @@ func NewMessageView() *MessageView {
 			m.OnCode(s)
 		}
 	}
-	m.plain.Wrapping = fyne.TextWrapWord
-	m.plain.Selectable = true
-	m.plainB = Readable(Bleed(m.plain))
+	m.text.OnPress, m.text.OnMenu = m.press, m.menu
+	m.plain.OnPress = func(at, times int) { m.press(m.plain, at, times) }
+	m.plain.OnMenu = m.menu
+	m.plainB = Readable(m.plain)
 	m.images = Row(look.Inside, -1)
 	m.box = Col(look.Gap, m.head, m.text, m.plainB, m.images)
 	m.ExtendBaseWidget(m)
@@ -121,7 +124,7 @@ func (m *MessageView) show() {
 	show(m.head, m.msg.From != "")
 	plain := m.msg.Plain || m.raw
 	if plain {
-		m.plain.SetText(m.msg.Text)
+		m.plain.set(plainParas(m.msg.Text, "", "text"))
 	} else {
 		m.text.SetText(m.msg.Text)
 	}
@@ -131,6 +134,26 @@ func (m *MessageView) show() {
 	if s := m.Size(); s.Width > 0 {
 		relayout(m.box)
 	}
+}
+
+func (m *MessageView) press(in Passage, at, times int) {
+	if m.OnPress != nil {
+		m.OnPress(in, at, times)
+	}
+}
+
+func (m *MessageView) menu(at fyne.Position) {
+	if m.OnMenu != nil {
+		m.OnMenu(at)
+	}
+}
+
+// Passages are the texts it shows.
+func (m *MessageView) Passages() []Passage {
+	if m.plainB.Visible() {
+		return []Passage{m.plain}
+	}
+	return m.text.Passages()
 }
 
 // TappedSecondary implements fyne.SecondaryTappable.

@@ -107,7 +107,7 @@ func (p *Pan) place(size fyne.Size) {
 	}
 	p.content.Move(fyne.NewPos(-p.offset.X, -p.offset.Y))
 	if code, ok := p.content.(*Code); ok {
-		code.SetView(p.offset.Y, p.offset.Y+view.Height)
+		code.SetView(p.offset, view)
 	}
 	p.hbar.set(p.offset.X, view.Width, full.Width)
 	p.vbar.set(p.offset.Y, view.Height, full.Height)

@@ -97,13 +97,15 @@ func (t *Transcript) place() {
 	}
 	t.active = onScreen
 	t.placeMark()
+	if t.marks.on || t.query != "" || t.painted {
+		t.painted = t.marks.on || t.query != ""
+		t.paintMarks()
+	}
 
 	t.bar.set(float32(t.sizes.before(t.anchor)+float64(t.into)), size.Height, float32(t.sizes.total()))
 	t.bar.Move(fyne.NewPos(size.Width-barSize, 0))
 	t.bar.Resize(fyne.NewSize(barSize, size.Height))
-	m := t.more.MinSize()
-	t.more.Resize(m)
-	t.more.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-look.Inside))
+	t.placeMore()
 	t.ring.Resize(size)
 	t.showMore()
 	canvas.Refresh(t.bar) // asks for a frame, and for nothing to be drawn anew (as fyne's scroller does)
@@ -120,17 +122,28 @@ func (t *Transcript) fromEnd(show func(int) *activeRow, height float32) {
 	t.anchor, t.into = i, max(-y, 0)
 }
 
+// showMore offers the way to the end: as New when something came below, as an arrow when the end is more than a view away.
 func (t *Transcript) showMore() {
 	if t.follow {
 		t.fresh = false
 	}
-	if t.fresh != t.more.Visible() {
-		if t.fresh {
-			t.more.Show()
-		} else {
-			t.more.Hide()
+	below := float32(t.sizes.total()-t.sizes.before(t.anchor)) - t.into - t.Size().Height
+	far := !t.follow && len(t.items) > 0 && below > t.Size().Height
+	if text := t.more.Text; t.fresh != (text != "") {
+		t.more.Primary = t.fresh
+		if text = ""; t.fresh {
+			text = "New"
 		}
+		t.more.SetText(text)
+		t.placeMore()
 	}
+	show(t.more, t.fresh || far)
+}
+
+func (t *Transcript) placeMore() {
+	size, m := t.Size(), t.more.MinSize()
+	t.more.Resize(m)
+	t.more.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-look.Inside))
 }
 
 func (t *Transcript) take(it Item) *activeRow {

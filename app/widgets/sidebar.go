@@ -15,6 +15,7 @@ type SidebarItem struct {
 	Trail    string // muted, at the right: a time, a key, a state
 	Count    int    // a badge
 	Selected bool
+	Unread   bool // something new is in it: the title is bold, the trail in the accent's colour
 	Muted    bool // the title too
 }
 
@@ -76,8 +77,16 @@ func (r *SidebarRow) Set(item SidebarItem) {
 	if item.Muted {
 		text = look.ColorMuted
 	}
+	if r.title.Style.Bold != item.Unread {
+		r.title.Style.Bold = item.Unread
+		r.title.Refresh()
+	}
 	r.title.Set(item.Title, text)
-	r.trail.SetText(item.Trail)
+	trail := look.ColorMuted
+	if item.Unread {
+		trail = look.ColorAccent
+	}
+	r.trail.Set(item.Trail, trail)
 	show(r.trail, item.Trail != "")
 	r.badge.Set(item.Count)
 	ground := fyne.ThemeColorName("")

@@ -10,35 +10,33 @@ import (
 // maxCell is how wide a table's cell gets before it wraps.
 const maxCell float32 = 280
 
+// cellPad is the space around a cell's text.
+const cellPad = look.Inside
+
 // table shows a Markdown table: header bold, a line under each row. Columns are as wide as their widest cell.
 type table struct {
 	widget.BaseWidget
-	cells [][]*widget.RichText
+	cells [][]*Prose
+	align []int
 	lines []*Rect
 	head  *Rect
 	frame *Rect
 }
 
-func newTable(source string, parse func(string) []widget.RichTextSegment) *table {
+func newTable(source string, prose func([]para) *Prose) *table {
 	t := &table{head: NewRect("headerBackground", "", look.Corner-1), frame: NewRect(look.ColorSurface, look.ColorLine, look.Corner)}
 	rows, align := parseTable(source)
+	t.align = align
 	for r, row := range rows {
-		var cells []*widget.RichText
+		var cells []*Prose
 		for c, text := range row {
 			if r == 0 && text != "" {
 				text = "**" + text + "**"
 			}
-			segments := parse(text)
-			for _, s := range segments {
-				if ts, ok := s.(*widget.TextSegment); ok {
-					ts.Style.Alignment = []fyne.TextAlign{fyne.TextAlignLeading, fyne.TextAlignCenter, fyne.TextAlignTrailing}[align[c]]
-				}
-			}
-			cell := widget.NewRichText(segments...)
-			cell.Wrapping = fyne.TextWrapOff
-			if w := cell.MinSize().Width; w > maxCell {
-				cell.Wrapping = fyne.TextWrapWord
-				cell.Resize(fyne.NewSize(maxCell, 10))
+			cell := prose(parseProse(text))
+			cell.wrap, cell.lead = maxCell, "\t"
+			if c == 0 {
+				cell.lead = "\n"
 			}
 			cells = append(cells, cell)
 		}
@@ -72,18 +70,11 @@ type tableRenderer struct {
 func (r *tableRenderer) measure() (widths, heights []float32) {
 	widths = make([]float32, len(r.t.cells[0]))
 	for _, row := range r.t.cells {
-		for c, cell := range row {
-			w := cell.MinSize().Width
-			if cell.Wrapping != fyne.TextWrapOff {
-				w = maxCell
-			}
-			widths[c] = max(widths[c], w)
-		}
-	}
-	for _, row := range r.t.cells {
 		h := float32(0)
-		for _, cell := range row {
-			h = max(h, cell.MinSize().Height)
+		for c, cell := range row {
+			cell.lay(maxCell)
+			widths[c] = max(widths[c], cell.full.Width+2*cellPad)
+			h = max(h, cell.full.Height+2*cellPad-4)
 		}
 		heights = append(heights, h)
 	}
@@ -111,8 +102,9 @@ func (r *tableRenderer) Layout(fyne.Size) {
 	for i, row := range r.t.cells {
 		x := float32(0)
 		for c, cell := range row {
-			cell.Move(fyne.NewPos(x, y))
-			cell.Resize(fyne.NewSize(widths[c], heights[i]))
+			room := widths[c] - 2*cellPad - cell.full.Width
+			cell.Move(fyne.NewPos(x+cellPad+float32(int(room*float32(r.t.align[c])/2)), y+cellPad-2))
+			cell.Resize(cell.full)
 			x += widths[c]
 		}
 		if i > 0 {

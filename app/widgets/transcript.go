@@ -54,6 +54,18 @@ type Transcript struct {
 	placing bool
 	mark    *Rect // around the row with markKey
 	markKey string
+
+	// Words is the text of an item, for what is copied of items that are not on the screen.
+	Words func(Item) string
+	// OnType gets letters that are typed while the transcript has the keyboard, OnPaste a paste, OnLeave Escape when nothing is marked.
+	OnType  func(rune)
+	OnPaste func()
+	OnLeave func()
+
+	marks   marking
+	query   string
+	painted bool // rows may show what is marked or found
+	byMouse bool // the keyboard comes by a press of the mouse
 }
 
 type activeRow struct {
@@ -67,6 +79,9 @@ type activeRow struct {
 var (
 	_ fyne.Scrollable = (*Transcript)(nil)
 	_ fyne.Focusable  = (*Transcript)(nil)
+	_ fyne.Draggable  = (*Transcript)(nil)
+
+	_ fyne.Shortcutable = (*Transcript)(nil)
 )
 
 // NewTranscript makes an empty one.

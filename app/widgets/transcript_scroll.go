@@ -32,6 +32,25 @@ func (t *Transcript) ScrollToKey(key string) bool {
 	return false
 }
 
+// ShowKey brings an item into view, some way below the top, if it is not there already.
+func (t *Transcript) ShowKey(key string) {
+	if a := t.active[key]; a != nil && a.y >= 0 && a.y+min(a.h, 60) <= t.Size().Height {
+		return
+	}
+	if t.ScrollToKey(key) && !t.follow {
+		t.scrollBy(-t.Size().Height / 4)
+	}
+}
+
+// Place is how far below the top of the view an item begins that is on the screen.
+func (t *Transcript) Place(key string) (y float32, ok bool) {
+	a := t.active[key]
+	if a == nil {
+		return 0, false
+	}
+	return a.y, true
+}
+
 // Mark lays a ground behind the item with that key, until another or none is marked.
 func (t *Transcript) Mark(key string) {
 	if t.markKey != key {
@@ -103,19 +122,45 @@ func (t *Transcript) endInView() bool {
 }
 
 // FocusGained implements fyne.Focusable.
-func (t *Transcript) FocusGained() { t.focused = true; t.ring.Show() }
+func (t *Transcript) FocusGained() {
+	t.focused = true
+	if !t.byMouse {
+		t.ring.Show()
+	}
+}
 
 // FocusLost implements fyne.Focusable.
 func (t *Transcript) FocusLost() { t.focused = false; t.ring.Hide() }
 
-// TypedRune implements fyne.Focusable.
+// TypedRune implements fyne.Focusable: space scrolls, the rest is for whoever writes.
 func (t *Transcript) TypedRune(r rune) {
-	if r == ' ' {
+	switch {
+	case r == ' ':
 		t.scrollBy(t.Size().Height * 0.9)
+	case t.OnType != nil:
+		t.OnType(r)
 	}
 }
 
-// TypedKey implements fyne.Focusable: the arrows, Page Up and Down, Home and End scroll.
+// TypedShortcut implements fyne.Shortcutable: what is marked is copied, all is marked.
+func (t *Transcript) TypedShortcut(s fyne.Shortcut) {
+	switch s.(type) {
+	case *fyne.ShortcutCopy:
+		if t.HasMarked() {
+			fyne.CurrentApp().Clipboard().SetContent(t.MarkedText())
+		}
+	case *fyne.ShortcutSelectAll:
+		t.MarkAll()
+	case *fyne.ShortcutPaste:
+		if t.OnPaste != nil {
+			t.OnPaste()
+		}
+	default:
+		PassShortcut(t, s)
+	}
+}
+
+// TypedKey implements fyne.Focusable: the arrows, Page Up and Down, Home and End scroll, Escape unmarks.
 func (t *Transcript) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyUp:
@@ -130,5 +175,9 @@ func (t *Transcript) TypedKey(e *fyne.KeyEvent) {
 		t.ScrollToTop()
 	case fyne.KeyEnd:
 		t.ScrollToEnd()
+	case fyne.KeyEscape:
+		if !t.Unmark() && t.OnLeave != nil {
+			t.OnLeave()
+		}
 	}
 }

@@ -237,6 +237,8 @@ func (r *messageRow) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(Inset(8, 24, 8, 24, r.view))
 }
 
+func (r *messageRow) Passages() []Passage { return r.view.Passages() }
+
 func messages(n int) []Item {
 	words := strings.Fields("the build fails because parser lost a semicolon on line forty one so **make** stops with `exit 2` and nothing is linked")
 	items := make([]Item, n)

@@ -1,0 +1,190 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+)
+
+// finder is the line below the header that looks for a text in the chat: what is found is marked, and Enter goes from message to message.
+type finder struct {
+	p     *Pane
+	field *findField
+	count *widgets.Text
+	every *widgets.Button
+	box   *fyne.Container
+
+	keys []string // of the rows with the text, from top to bottom
+	at   int      // in keys
+}
+
+func newFinder(p *Pane) *finder {
+	f := &finder{p: p, field: newFindField(), count: widgets.NewText("", look.ColorMuted, look.SizeSmall)}
+	f.field.OnChanged = func(string) { f.look(true) }
+	f.field.OnCancel = f.close
+	f.field.OnMove = f.step
+	up := widgets.NewQuiet("", "up", func() { f.step(-1) })
+	down := widgets.NewQuiet("", "down", func() { f.step(1) })
+	f.every = widgets.NewQuiet("Every chat", "search", func() {
+		if p.h.SearchAll != nil {
+			query := f.field.Text
+			f.close()
+			p.h.SearchAll(query)
+		}
+	})
+	f.every.Small, f.every.Muted = true, true
+	shut := widgets.NewQuiet("", "cross", f.close)
+	f.box = container.NewStack(widgets.NewRect(look.ColorSurface, "", 0),
+		widgets.Inset(4, 12, 4, look.Group, widgets.Row(look.Inside, 0, f.field, f.count, up, down, f.every, shut)))
+	f.box.Hide()
+	return f
+}
+
+// Find opens the line that looks for a text in the chat, with the text of the last time.
+func (p *Pane) Find() {
+	f := p.find
+	setVisible(f.every, p.h.SearchAll != nil)
+	f.box.Show()
+	p.relayout()
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
+		c.Focus(f.field)
+	}
+	f.field.TypedShortcut(&fyne.ShortcutSelectAll{})
+	f.look(true)
+}
+
+func (f *finder) close() {
+	if !f.box.Visible() {
+		return
+	}
+	f.box.Hide()
+	f.keys = nil
+	f.p.transcript.Find("")
+	f.p.unmark()
+	f.p.relayout()
+	f.p.FocusComposer()
+}
+
+// look finds the rows that hold the text. With jump the last of them, or the one that is shown already, comes into view.
+func (f *finder) look(jump bool) {
+	query := strings.TrimSpace(f.field.Text)
+	current := ""
+	if f.at < len(f.keys) {
+		current = f.keys[f.at]
+	}
+	f.keys, f.at = nil, 0
+	low := strings.ToLower(query)
+	if query != "" {
+		for _, it := range f.p.transcript.Items() {
+			if strings.Contains(strings.ToLower(itemText(it)), low) {
+				if it.Key == current {
+					f.at = len(f.keys)
+				}
+				f.keys = append(f.keys, it.Key)
+			}
+		}
+	}
+	if current == "" || f.at >= len(f.keys) || f.keys[f.at] != current {
+		f.at = max(len(f.keys)-1, 0) // the newest
+	}
+	f.p.transcript.Find(query)
+	f.say(query)
+	if jump {
+		f.show()
+	}
+}
+
+func (f *finder) say(query string) {
+	text := ""
+	switch {
+	case query == "":
+	case len(f.keys) == 0 && f.p.state.More:
+		text = "Not in what is loaded"
+	case len(f.keys) == 0:
+		text = "Not found"
+	default:
+		text = fmt.Sprintf("%d of %d", f.at+1, len(f.keys))
+	}
+	f.count.SetText(text)
+	f.p.relayout()
+}
+
+// step goes to the next row, or to the one before, and from the end to the beginning.
+func (f *finder) step(by int) {
+	if n := len(f.keys); n > 0 {
+		f.at = (f.at + by + n) % n
+		f.say(f.field.Text)
+		f.show()
+	}
+}
+
+func (f *finder) show() {
+	if f.at < len(f.keys) {
+		f.p.transcript.ShowKey(f.keys[f.at])
+	}
+}
+
+// itemText is what a row says, as far as it is looked through.
+func itemText(it widgets.Item) string {
+	switch d := it.Data.(type) {
+	case messageData:
+		return d.text
+	case toolData:
+		return d.tool.Argument + "\n" + d.tool.Output
+	case noticeData:
+		return d.text
+	}
+	return ""
+}
+
+// findField is the field to look with: Enter and Down go on, Shift+Enter and Up go back, Escape ends.
+type findField struct {
+	widgets.SearchField
+	shift bool
+}
+
+func newFindField() *findField {
+	f := &findField{}
+	f.ExtendBaseWidget(f)
+	f.SetPlaceHolder("Find in this chat")
+	f.SetIcon(look.IconIn("search", look.ColorMuted))
+	return f
+}
+
+// KeyDown implements desktop.Keyable.
+func (f *findField) KeyDown(k *fyne.KeyEvent) {
+	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
+		f.shift = true
+	}
+	f.SearchField.KeyDown(k)
+}
+
+// KeyUp implements desktop.Keyable.
+func (f *findField) KeyUp(k *fyne.KeyEvent) {
+	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
+		f.shift = false
+	}
+	f.SearchField.KeyUp(k)
+}
+
+// TypedKey implements fyne.Focusable.
+func (f *findField) TypedKey(k *fyne.KeyEvent) {
+	switch k.Name {
+	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeyF3:
+		if f.shift {
+			f.OnMove(-1)
+		} else {
+			f.OnMove(1)
+		}
+	case fyne.KeyEscape:
+		f.OnCancel()
+	default:
+		f.SearchField.TypedKey(k)
+	}
+}

@@ -1,0 +1,79 @@
+package chat
+
+import (
+	"fmt"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestFindGoesFromMessageToMessage(t *testing.T) {
+	searched := ""
+	p := newDesk(t, 700, 500)
+	p.h.SearchAll = func(q string) { searched = q }
+	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
+	for i := range 100 {
+		text := "nothing here"
+		if i%30 == 0 {
+			text = fmt.Sprintf("The Needle %d", i)
+		}
+		s.Messages = append(s.Messages, user(fmt.Sprint(i), text))
+	}
+	p.Update(s)
+	p.Find()
+	f := p.find
+	if fyne.CurrentApp().Driver().CanvasForObject(p.Pane).Focused() != fyne.Focusable(f.field) {
+		t.Fatal("the field should have the keyboard")
+	}
+	test.Type(f.field, "needle")
+	if f.count.Text != "4 of 4" {
+		t.Fatalf("it says %q", f.count.Text)
+	}
+	seen := func(id string) {
+		t.Helper()
+		if y, ok := p.transcript.Place("m/" + id); !ok || y < 0 {
+			t.Errorf("message %s is not in view: %v %v", id, y, ok)
+		}
+	}
+	seen("90")
+	f.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+	seen("60")
+	f.field.KeyDown(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
+	f.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	f.field.KeyUp(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
+	seen("30")
+	if f.count.Text != "2 of 4" {
+		t.Errorf("it says %q", f.count.Text)
+	}
+	s.Messages = append(s.Messages, user("100", "one more needle"))
+	p.Update(s)
+	if f.count.Text != "2 of 5" {
+		t.Errorf("with one more it says %q", f.count.Text)
+	}
+	f.field.SetText("absent")
+	if f.count.Text != "Not found" {
+		t.Errorf("it says %q", f.count.Text)
+	}
+	test.Tap(f.every)
+	if searched != "absent" || f.box.Visible() {
+		t.Errorf("searched %q", searched)
+	}
+}
+
+func TestFindEndsWithEscape(t *testing.T) {
+	p := newDesk(t, 700, 500)
+	p.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "a needle")}})
+	p.Find()
+	test.Type(p.find.field, "needle")
+	p.find.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if p.find.box.Visible() {
+		t.Error("Escape should end it")
+	}
+	if fyne.CurrentApp().Driver().CanvasForObject(p.Pane).Focused() != fyne.Focusable(p.composer.entry) {
+		t.Error("the keyboard should be with the composer")
+	}
+}

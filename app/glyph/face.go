@@ -1,0 +1,145 @@
+package glyph
+
+import (
+	"bytes"
+	"log/slog"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/fontscan"
+	"github.com/go-text/typesetting/language"
+)
+
+// Style is how a run of text looks.
+type Style struct {
+	Bold, Italic, Mono bool
+	Size               float32
+}
+
+// family is a style without its size.
+type family struct{ bold, italic, mono bool }
+
+// faces are the fonts of a family: its own, and those that stand in for what it has no letter for.
+type faces struct {
+	family family
+	all    []*font.Face
+	spare  bool          // all has the fonts of pictures and signs
+	lacks  map[rune]bool // what no font has
+}
+
+var (
+	families = map[family]*faces{}
+	system   *fontscan.FontMap
+	scanned  bool
+)
+
+func facesOf(s Style) *faces {
+	key := family{s.Bold, s.Italic, s.Mono}
+	f := families[key]
+	if f == nil {
+		f = &faces{family: key, lacks: map[rune]bool{}}
+		f.add(resource(key))
+		families[key] = f
+	}
+	return f
+}
+
+// resource is the toolkit's font of a family; the one for code is the same for all styles.
+func resource(f family) fyne.Resource {
+	switch {
+	case f.mono:
+		return theme.DefaultTextMonospaceFont()
+	case f.bold && f.italic:
+		return theme.DefaultTextBoldItalicFont()
+	case f.bold:
+		return theme.DefaultTextBoldFont()
+	case f.italic:
+		return theme.DefaultTextItalicFont()
+	}
+	return theme.DefaultTextFont()
+}
+
+func (f *faces) add(r fyne.Resource) {
+	if r == nil {
+		return
+	}
+	face, err := font.ParseTTF(bytes.NewReader(r.Content()))
+	if err != nil {
+		slog.Error("A font cannot be read", "name", r.Name(), "err", err)
+		return
+	}
+	f.all = append(f.all, face)
+}
+
+// ResolveFace implements shaping.Fontmap.
+func (f *faces) ResolveFace(r rune) *font.Face {
+	if face := f.having(r); face != nil {
+		return face
+	}
+	if !f.spare {
+		f.spare = true
+		f.add(theme.DefaultEmojiFont())
+		f.add(theme.DefaultTextMonospaceFont()) // it has arrows and other signs
+		if face := f.having(r); face != nil {
+			return face
+		}
+	}
+	if !f.lacks[r] {
+		if face := f.find(r); face != nil {
+			f.all = append(f.all, face)
+			return face
+		}
+		f.lacks[r] = true
+	}
+	return f.all[0]
+}
+
+func (f *faces) having(r rune) *font.Face {
+	for _, face := range f.all {
+		if _, ok := face.NominalGlyph(r); ok {
+			return face
+		}
+	}
+	return nil
+}
+
+// find looks for a letter in the fonts of the system. The first time, it reads their list.
+func (f *faces) find(r rune) *font.Face {
+	if !scanned {
+		scanned = true
+		m := fontscan.NewFontMap(silent{})
+		if err := m.UseSystemFonts(""); err != nil {
+			slog.Info("The fonts of this computer cannot be listed", "err", err)
+			return nil
+		}
+		system = m
+	}
+	if system == nil {
+		return nil
+	}
+	name, aspect := fontscan.SansSerif, font.Aspect{Style: font.StyleNormal, Weight: font.WeightNormal}
+	if f.family.mono {
+		name = fontscan.Monospace
+	}
+	if f.family.italic {
+		aspect.Style = font.StyleItalic
+	}
+	if f.family.bold {
+		aspect.Weight = font.WeightBold
+	}
+	system.SetQuery(fontscan.Query{Families: []string{name}, Aspect: aspect})
+	system.SetScript(language.LookupScript(r))
+	face := system.ResolveFace(r)
+	if face == nil {
+		return nil
+	}
+	if _, ok := face.NominalGlyph(r); !ok {
+		return nil
+	}
+	return face
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}

@@ -1,0 +1,110 @@
+package widgets
+
+import (
+	"image"
+	"math"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+
+	"fairlead/app/glyph"
+	"fairlead/app/look"
+)
+
+// CreateRenderer implements fyne.Widget.
+func (c *Code) CreateRenderer() fyne.WidgetRenderer {
+	r := &codeRenderer{c: c, raster: canvas.NewRaster(c.draw)}
+	r.raster.ScaleMode = canvas.ImageScalePixels
+	r.place()
+	return r
+}
+
+type codeRenderer struct {
+	c      *Code
+	raster *canvas.Raster
+}
+
+func (r *codeRenderer) MinSize() fyne.Size { return r.c.full() }
+
+func (r *codeRenderer) Layout(fyne.Size) { r.place() }
+
+func (r *codeRenderer) place() {
+	at, size := r.c.area()
+	r.raster.Move(at)
+	r.raster.Resize(size)
+}
+
+func (r *codeRenderer) Refresh() {
+	r.place()
+	r.raster.Refresh()
+}
+
+func (r *codeRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.raster} }
+func (r *codeRenderer) Destroy()                     {}
+
+// full is how large the whole text is.
+func (c *Code) full() fyne.Size {
+	cell := codeCell()
+	return fyne.NewSize(cell.Width*float32(c.columns), cell.Height*float32(len(c.lines)))
+}
+
+// area is what is drawn: the part in view.
+func (c *Code) area() (fyne.Position, fyne.Size) {
+	whole := c.full().Max(c.Size())
+	if !c.viewed {
+		return fyne.Position{}, whole
+	}
+	at := fyne.NewPos(max(c.view.X, 0), max(c.view.Y, 0))
+	return at, fyne.NewSize(max(min(c.shown.Width, whole.Width-at.X), 0), max(min(c.shown.Height, whole.Height-at.Y), 0))
+}
+
+// draw paints the part in view.
+func (c *Code) draw(w, h int) image.Image {
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	at, area := c.area()
+	if area.Height <= 0 || area.Width <= 0 || len(c.lines) == 0 {
+		return img
+	}
+	cell, size, scale := codeCell(), look.Size(look.SizeCode), float32(h)/area.Height
+	first := max(int(at.Y/cell.Height), 0)
+	off := c.offset(first)
+	for i := first; i < len(c.lines); i++ {
+		y := cell.Height*float32(i) - at.Y
+		if y >= area.Height {
+			break
+		}
+		line := c.lines[i]
+		fill := func(from, to float32, name fyne.ThemeColorName) {
+			glyph.Fill(img, from*scale, y*scale, (to-from)*scale, cell.Height*scale, look.Color(name))
+		}
+		if line.Ground != "" {
+			fill(0, area.Width, line.Ground)
+		}
+		text := []rune(line.text())
+		mark := func(from, to int, name fyne.ThemeColorName) {
+			a, b := max(from-off, 0), min(to-off, len(text))
+			if a < b {
+				fill(cell.Width*float32(columns(string(text[:a])))-at.X, cell.Width*float32(columns(string(text[:b])))-at.X, name)
+			}
+		}
+		for _, hit := range c.hits {
+			mark(hit[0], hit[1], look.ColorFound)
+		}
+		mark(c.from, c.to, "selection")
+		col := 0
+		base := int(math.Round(float64((y + cell.Height*0.72) * scale)))
+		for _, s := range line.Spans {
+			name := s.Color
+			if name == "" {
+				name = look.ColorText
+			}
+			n := columns(s.Text)
+			if x := float32(col)*cell.Width - at.X; x < area.Width && x+float32(n)*cell.Width > 0 {
+				glyph.Cells(img, s.Text, size, scale, cell.Width, x*scale, base, columns, look.Color(name))
+			}
+			col += n
+		}
+		off += len(text) + 1
+	}
+	return img
+}

@@ -1,0 +1,147 @@
+package widgets
+
+import (
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+)
+
+func (l CodeLine) text() string {
+	if len(l.Spans) == 1 {
+		return l.Spans[0].Text
+	}
+	var b strings.Builder
+	for _, s := range l.Spans {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// offset is the place of a line's first rune.
+func (c *Code) offset(line int) int { return c.offs[min(line, len(c.offs)-1)] }
+
+// Runes implements [Passage].
+func (c *Code) Runes() int { return max(c.offset(len(c.lines))-1, 0) }
+
+// Index implements [Passage].
+func (c *Code) Index(at fyne.Position) int {
+	cell := codeCell()
+	line := int(at.Y / cell.Height)
+	switch {
+	case at.Y < 0:
+		return 0
+	case line >= len(c.lines):
+		return c.Runes()
+	}
+	text := []rune(c.lines[line].text())
+	n, x := 0, float32(0)
+	for n < len(text) {
+		w := cell.Width * float32(columns(string(text[n])))
+		if x+w/2 > at.X {
+			break
+		}
+		x += w
+		n++
+	}
+	return c.offset(line) + n
+}
+
+// Select implements [Passage].
+func (c *Code) Select(from, to int) {
+	if from > to {
+		from, to = to, from
+	}
+	if c.from != from || c.to != to {
+		c.from, c.to = from, to
+		c.Refresh()
+	}
+}
+
+// Slice implements [Passage].
+func (c *Code) Slice(from, to int) string {
+	var b strings.Builder
+	for i, l := range c.lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.text())
+	}
+	text := []rune(b.String())
+	return string(text[min(from, len(text)):min(to, len(text))])
+}
+
+// Word implements [Passage]: the word, or the line.
+func (c *Code) Word(at int, whole bool) (from, to int) {
+	off := 0
+	for _, l := range c.lines {
+		text := []rune(l.text())
+		if at <= off+len(text) {
+			if whole {
+				return off, off + len(text)
+			}
+			a, z := wordAround(text, at-off)
+			return off + a, off + z
+		}
+		off += len(text) + 1
+	}
+	return at, at
+}
+
+// Find implements [Passage].
+func (c *Code) Find(query string) int {
+	if query != c.query {
+		c.query = query
+		c.find()
+		c.Refresh()
+	}
+	return len(c.hits)
+}
+
+func (c *Code) find() {
+	c.hits = nil
+	if c.query == "" {
+		return
+	}
+	off := 0
+	for _, l := range c.lines {
+		text := l.text()
+		for _, h := range occurrences(text, c.query) {
+			c.hits = append(c.hits, [2]int{off + h[0], off + h[1]})
+		}
+		off += len([]rune(text)) + 1
+	}
+}
+
+// Words is the whole text.
+func (c *Code) Words() string { return c.Slice(0, c.Runes()) }
+
+// Lead implements [Passage].
+func (c *Code) Lead() string { return "\n\n" }
+
+// MouseDown implements desktop.Mouseable.
+func (c *Code) MouseDown(e *desktop.MouseEvent) {
+	if primary(e) && c.OnPress != nil {
+		at := c.Index(e.Position)
+		c.OnPress(at, c.presses.count(at, time.Now()))
+	}
+}
+
+// MouseUp implements desktop.Mouseable.
+func (c *Code) MouseUp(*desktop.MouseEvent) {}
+
+// TappedSecondary implements fyne.SecondaryTappable.
+func (c *Code) TappedSecondary(e *fyne.PointEvent) {
+	if c.OnMenu != nil {
+		c.OnMenu(e.AbsolutePosition)
+	}
+}
+
+// Cursor implements desktop.Cursorable.
+func (c *Code) Cursor() desktop.Cursor {
+	if c.OnPress != nil {
+		return desktop.TextCursor
+	}
+	return desktop.DefaultCursor
+}

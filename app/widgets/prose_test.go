@@ -1,0 +1,79 @@
+package widgets
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+)
+
+func TestProseShowsListsAsTheyAreNested(t *testing.T) {
+	p := newProse(parseProse("Steps:\n\n9. first\n   - [x] done\n   - [ ] open\n\n     with more\n10. second\n\n> quoted **bold**\n\n---\n\n~~gone~~ and https://example.org/x."))
+	window(t, p, 500, 400)
+	want := "Steps:\n\n9. first\n  ☑ done\n\n  ☐ open\n\nwith more\n10. second\n\nquoted bold\n\n\n\ngone and https://example.org/x."
+	got := p.Words()
+	if squeeze(got) != squeeze(want) {
+		t.Errorf("copied %q", got)
+	}
+	var item, inner, quote para
+	for _, q := range p.paras {
+		switch {
+		case q.mark == "9.":
+			item = q
+		case q.mark == "☑":
+			inner = q
+		case q.quote > 0:
+			quote = q
+		}
+	}
+	if inner.left <= item.left || item.left <= 0 || quote.left <= 0 {
+		t.Errorf("item at %g, the one in it at %g, quote at %g", item.left, inner.left, quote.left)
+	}
+}
+
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func TestProseTurnsPlacesIntoTextAndBack(t *testing.T) {
+	p := newProse(parseProse("One two three four five six seven eight nine ten eleven twelve.\n\nשלום עולם and more"))
+	window(t, p, 160, 400)
+	for at := range p.Runes() {
+		for i := range p.laid {
+			l := &p.laid[i]
+			for _, b := range l.text.Boxes(at-l.off, at-l.off+1, p.width-l.left) {
+				if b.Width < 1 {
+					continue
+				}
+				x := b.X + b.Width*0.25
+				if l.text.FromRight() && at < l.off+9 {
+					x = b.X + b.Width*0.75
+				}
+				if got := p.Index(fyne.NewPos(l.left+x, l.y+b.Y+b.Height/2)); got != at && got != at+1 {
+					t.Errorf("rune %d stands where %d is found", at, got)
+				}
+			}
+		}
+	}
+}
+
+func TestProseFindsInWhateverCase(t *testing.T) {
+	p := newProse(parseProse("The *Parser* parses.\n\nA parser."))
+	window(t, p, 400, 100)
+	if n := p.Find("PARSE"); n != 3 {
+		t.Errorf("found %d times", n)
+	}
+	if n := p.Find(""); n != 0 {
+		t.Errorf("nothing is found %d times", n)
+	}
+}
+
+func TestProseMarksWordsAndParagraphs(t *testing.T) {
+	p := newProse(parseProse("Some words here.\n\nAnd more."))
+	window(t, p, 400, 100)
+	for at, want := range map[int][2]string{0: {"Some", "Some words here."}, 6: {"words", "Some words here."}, 20: {"And", "And more."}} {
+		from, to := p.Word(at, false)
+		a, b := p.Word(at, true)
+		if got := [2]string{p.Slice(from, to), p.Slice(a, b)}; got != want {
+			t.Errorf("at %d: %q", at, got)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package widgets
+
+import (
+	"unicode"
+)
+
+// wordAround is the word of a text that a place is in or at the end of.
+func wordAround(text []rune, at int) (from, to int) {
+	at = min(max(at, 0), len(text))
+	kind := func(r rune) int {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '_':
+			return 1
+		case unicode.IsSpace(r):
+			return 2
+		}
+		return 3
+	}
+	if len(text) == 0 {
+		return 0, 0
+	}
+	if at == len(text) || kind(text[at]) != 1 && at > 0 && kind(text[at-1]) == 1 {
+		at--
+	}
+	k := kind(text[at])
+	from, to = at, at+1
+	if k == 3 {
+		return from, to
+	}
+	for from > 0 && kind(text[from-1]) == k {
+		from--
+	}
+	for to < len(text) && kind(text[to]) == k {
+		to++
+	}
+	return from, to
+}
+
+// occurrences are the places, in runes, at which a text holds another in whatever case.
+func occurrences(text, query string) [][2]int {
+	t, q := folded(text), folded(query)
+	if len(q) == 0 {
+		return nil
+	}
+	var hits [][2]int
+	for i := 0; i+len(q) <= len(t); i++ {
+		k := 0
+		for k < len(q) && t[i+k] == q[k] {
+			k++
+		}
+		if k == len(q) {
+			hits = append(hits, [2]int{i, i + k})
+			i += k - 1
+		}
+	}
+	return hits
+}
+
+func folded(s string) []rune {
+	r := []rune(s)
+	for i := range r {
+		r[i] = unicode.ToLower(r[i])
+	}
+	return r
+}

@@ -1,0 +1,261 @@
+package widgets
+
+import (
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+)
+
+// spot is a place in the text of an item.
+type spot struct {
+	key     string
+	passage int
+	at      int
+}
+
+// marking is what is marked with the mouse: from where the button went down to where it is now.
+type marking struct {
+	on       bool
+	from, to spot
+	grain    int // 1 runes, 2 words, 3 paragraphs
+	dragging bool
+}
+
+// passaged is a row with text that can be marked.
+type passaged interface{ Passages() []Passage }
+
+func passages(row ItemRow) []Passage {
+	if r, ok := row.(passaged); ok {
+		return r.Passages()
+	}
+	return nil
+}
+
+// Press begins to mark text where the button of the mouse went down in a passage: at a rune, or the word or paragraph there for a
+// second and third press. The transcript takes the keyboard, so that Ctrl+C copies what is marked.
+func (t *Transcript) Press(in Passage, at, times int) {
+	for _, a := range t.order {
+		if i := slices.Index(passages(a.row), in); i >= 0 {
+			from, to := at, at
+			if times > 1 {
+				from, to = in.Word(at, times > 2)
+			}
+			t.marks = marking{on: true, grain: times, from: spot{a.item.Key, i, from}, to: spot{a.item.Key, i, to}}
+			t.takeKeys()
+			t.paintMarks()
+			return
+		}
+	}
+}
+
+func (t *Transcript) takeKeys() {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(t); c != nil && c.Focused() != fyne.Focusable(t) {
+		t.byMouse = true
+		c.Focus(t)
+		t.byMouse = false
+	}
+}
+
+// Unmark marks nothing. It reports whether something was marked.
+func (t *Transcript) Unmark() bool {
+	was := t.HasMarked()
+	t.marks = marking{}
+	t.paintMarks()
+	return was
+}
+
+// MarkAll marks the whole text.
+func (t *Transcript) MarkAll() {
+	if n := len(t.items); n > 0 {
+		t.marks = marking{on: true, from: spot{key: t.items[0].Key}, to: spot{t.items[n-1].Key, 1 << 20, 1 << 30}}
+		t.paintMarks()
+	}
+}
+
+// HasMarked reports whether text is marked.
+func (t *Transcript) HasMarked() bool { return t.marks.on && t.marks.from != t.marks.to }
+
+// Dragged implements fyne.Draggable: it marks up to where the mouse is, and scrolls when that is above or below.
+func (t *Transcript) Dragged(e *fyne.DragEvent) {
+	if !t.marks.on {
+		return
+	}
+	t.marks.dragging = true
+	switch {
+	case e.Position.Y < 0:
+		t.scrollBy(max(e.Position.Y, -60))
+	case e.Position.Y > t.Size().Height:
+		t.scrollBy(min(e.Position.Y-t.Size().Height, 60))
+	}
+	if to, in, ok := t.spotAt(e.Position); ok {
+		if t.marks.grain > 1 {
+			a, b := in.Word(to.at, t.marks.grain > 2)
+			if to.at = b; t.before(to, t.marks.from) {
+				to.at = a
+			}
+		}
+		t.marks.to = to
+		t.paintMarks()
+	}
+}
+
+// DragEnd implements fyne.Draggable.
+func (t *Transcript) DragEnd() { t.marks.dragging = false }
+
+// spotAt is the place in the text on the screen that is nearest to a point of the transcript.
+func (t *Transcript) spotAt(at fyne.Position) (spot, Passage, bool) {
+	d := fyne.CurrentApp().Driver()
+	origin := d.AbsolutePositionForObject(t)
+	best, found := spot{}, Passage(nil)
+	least := float32(-1)
+	for _, a := range t.order {
+		if least >= 0 && (a.y > at.Y+least || a.y+a.h < at.Y-least) {
+			continue
+		}
+		for i, p := range passages(a.row) {
+			if !p.Visible() {
+				continue
+			}
+			pos := d.AbsolutePositionForObject(p).Subtract(origin)
+			size := p.Size()
+			far := 1000*outside(at.Y, pos.Y, size.Height) + outside(at.X, pos.X, size.Width)
+			if least < 0 || far < least {
+				least, found = far, p
+				best = spot{a.item.Key, i, p.Index(at.Subtract(pos))}
+			}
+		}
+	}
+	return best, found, found != nil
+}
+
+// outside is how far v is from what begins at from and is long.
+func outside(v, from, long float32) float32 { return max(from-v, v-from-long, 0) }
+
+// before reports whether a stands before b.
+func (t *Transcript) before(a, b spot) bool {
+	if a.key != b.key {
+		for i := range t.items {
+			switch t.items[i].Key {
+			case a.key:
+				return true
+			case b.key:
+				return false
+			}
+		}
+	}
+	if a.passage != b.passage {
+		return a.passage < b.passage
+	}
+	return a.at < b.at
+}
+
+// span is what is marked from its beginning to its end, with the items that these are in; ok is false when nothing is, or when an end is
+// in an item that is gone.
+func (t *Transcript) span() (from, to spot, first, last int, ok bool) {
+	if !t.HasMarked() {
+		return from, to, 0, 0, false
+	}
+	if from, to = t.marks.from, t.marks.to; t.before(to, from) {
+		from, to = to, from
+	}
+	first, last = -1, -1
+	for i := range t.items {
+		if t.items[i].Key == from.key {
+			first = i
+		}
+		if t.items[i].Key == to.key {
+			last = i
+			break
+		}
+	}
+	return from, to, first, last, first >= 0 && last >= first
+}
+
+// paintMarks shows what is marked and found in the rows on the screen.
+func (t *Transcript) paintMarks() {
+	from, to, first, last, ok := t.span()
+	for _, a := range t.order {
+		for i, p := range passages(a.row) {
+			p.Find(t.query)
+			lo, hi := 0, 0
+			if ok && a.index >= first && a.index <= last {
+				hi = p.Runes()
+				if a.index == first && i <= from.passage {
+					if lo = from.at; i < from.passage {
+						lo = hi
+					}
+				}
+				if a.index == last && i >= to.passage {
+					if hi = min(to.at, hi); i > to.passage {
+						lo, hi = 0, 0
+					}
+				}
+			}
+			if lo >= hi {
+				lo, hi = 0, 0
+			}
+			p.Select(lo, hi)
+		}
+	}
+}
+
+// Marked text is what Ctrl+C copies: of items that are marked whole what Words says, of the others what is marked on the screen.
+func (t *Transcript) MarkedText() string {
+	from, to, first, last, ok := t.span()
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	add := func(s string) {
+		if s = strings.Trim(s, "\n"); s != "" {
+			if b.Len() > 0 {
+				b.WriteString("\n\n")
+			}
+			b.WriteString(s)
+		}
+	}
+	for i := first; i <= last; i++ {
+		if t.Words != nil && i > first && i < last {
+			add(t.Words(t.items[i]))
+			continue
+		}
+		a := t.active[t.items[i].Key]
+		if a == nil { // it left the screen
+			a = t.take(t.items[i])
+			defer t.release(a)
+		}
+		list := passages(a.row)
+		if len(list) == 0 && t.Words != nil {
+			add(t.Words(t.items[i]))
+			continue
+		}
+		var row strings.Builder
+		for k, p := range list {
+			lo, hi := 0, p.Runes()
+			if i == first && k == from.passage {
+				lo = from.at
+			}
+			if i == last && k == to.passage {
+				hi = min(to.at, hi)
+			}
+			if i == first && k < from.passage || i == last && k > to.passage || lo > hi {
+				continue
+			}
+			if row.Len() > 0 {
+				row.WriteString(p.Lead())
+			}
+			row.WriteString(p.Slice(lo, hi))
+		}
+		add(row.String())
+	}
+	return b.String()
+}
+
+// Find marks where a text occurs in the rows that are on the screen or come there.
+func (t *Transcript) Find(query string) {
+	if t.query != query {
+		t.query = query
+		t.paintMarks()
+	}
+}

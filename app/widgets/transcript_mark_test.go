@@ -1,0 +1,131 @@
+package widgets
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/look"
+)
+
+func markedTranscript(t *testing.T, n int) *Transcript {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, look.New(look.Light, 1))
+	tr := NewTranscript(func(int) ItemRow {
+		r := &messageRow{view: NewMessageView()}
+		r.ExtendBaseWidget(r)
+		return r
+	})
+	tr.Words = func(i Item) string { return i.Data.(string) }
+	w := test.NewTempWindow(t, tr)
+	w.SetPadded(false)
+	w.Resize(fyne.NewSize(600, 500))
+	items := make([]Item, n)
+	for i := range items {
+		items[i] = Item{Key: fmt.Sprint(i), Data: fmt.Sprintf("First line of %d.\n\nSecond **line** of %d.", i, i)}
+	}
+	tr.SetItems(items)
+	return tr
+}
+
+// place is where a rune of a row's passage stands in the transcript.
+func place(t *testing.T, tr *Transcript, key string, passage, at int) fyne.Position {
+	t.Helper()
+	p := passages(tr.active[key].row)[passage].(*Prose)
+	d := fyne.CurrentApp().Driver()
+	b := p.laid[0].text.Boxes(at, at+1, p.width)
+	return d.AbsolutePositionForObject(p).Subtract(d.AbsolutePositionForObject(tr)).AddXY(b[0].X+1, b[0].Y+b[0].Height/2)
+}
+
+func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
+	tr := markedTranscript(t, 30)
+	first, last := tr.order[1].item.Key, tr.order[3].item.Key
+	from, to := place(t, tr, first, 1, 7), place(t, tr, last, 0, 5)
+	tr.Press(passages(tr.active[first].row)[1], 7, 1)
+	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: from.AddXY(3, 3)}})
+	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: to}})
+	tr.DragEnd()
+	middle := tr.order[2].item.Data.(string)
+	want := "line of " + first + ".\n\n" + middle + "\n\nFirst"
+	if got := tr.MarkedText(); got != want {
+		t.Errorf("marked %q, want %q", got, want)
+	}
+	tr.TypedShortcut(&fyne.ShortcutCopy{})
+	if got := fyne.CurrentApp().Clipboard().Content(); got != want {
+		t.Errorf("copied %q", got)
+	}
+	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if tr.HasMarked() || passages(tr.active[first].row)[1].(*Prose).to != 0 {
+		t.Error("Escape should unmark")
+	}
+}
+
+func TestTranscriptMarksUpwardsAndKeepsItWhenScrolled(t *testing.T) {
+	tr := markedTranscript(t, 60)
+	key := tr.order[len(tr.order)-1].item.Key
+	tr.Press(passages(tr.active[key].row)[0], 5, 1)
+	for range 40 {
+		tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(40, -50)}})
+	}
+	text := tr.MarkedText()
+	if !strings.HasSuffix(text, "\n\nFirst") || strings.Count(text, "Second") < 10 {
+		t.Errorf("marked %q", text)
+	}
+	tr.ScrollToEnd()
+	if p := passages(tr.active[key].row)[0].(*Prose); p.to != 5 {
+		t.Error("the mark went with its row")
+	}
+	if got := tr.MarkedText(); got != text {
+		t.Errorf("after scrolling %q is marked, not %q", got, text)
+	}
+}
+
+func TestTranscriptMarksWordsAfterASecondPress(t *testing.T) {
+	tr := markedTranscript(t, 3)
+	tr.Press(passages(tr.order[0].row)[1], 9, 2)
+	if got := tr.MarkedText(); got != "line" {
+		t.Errorf("marked %q", got)
+	}
+	tr.Press(passages(tr.order[0].row)[1], 9, 3)
+	if got := tr.MarkedText(); got != "Second line of 0." {
+		t.Errorf("marked %q", got)
+	}
+}
+
+func TestTranscriptMarksAll(t *testing.T) {
+	tr := markedTranscript(t, 40)
+	tr.TypedShortcut(&fyne.ShortcutSelectAll{})
+	text := tr.MarkedText()
+	if !strings.HasPrefix(text, "First line of 0.") || !strings.HasSuffix(text, "line of 39.") && !strings.HasSuffix(text, "**line** of 39.") || strings.Count(text, "First") != 40 {
+		t.Errorf("marked %q", text)
+	}
+}
+
+func TestTranscriptGivesLettersToWhoeverWrites(t *testing.T) {
+	tr := markedTranscript(t, 3)
+	typed := ""
+	tr.OnType = func(r rune) { typed += string(r) }
+	tr.TypedRune('h')
+	tr.TypedRune('i')
+	if typed != "hi" {
+		t.Errorf("typed %q", typed)
+	}
+}
+
+func TestTranscriptOffersTheWayToAFarEnd(t *testing.T) {
+	tr := markedTranscript(t, 200)
+	if tr.more.Visible() {
+		t.Error("at the end there is nowhere to go")
+	}
+	tr.ScrollToTop()
+	if !tr.more.Visible() || tr.more.Text != "" {
+		t.Errorf("visible %v, %q", tr.more.Visible(), tr.more.Text)
+	}
+	test.Tap(tr.more)
+	if !tr.AtEnd() || tr.more.Visible() {
+		t.Error("the button should lead to the end")
+	}
+}
