@@ -14,7 +14,7 @@ LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeave
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
-.PHONY: run app headless test race lint lint-more wine bench transfers golden fuzz desktop cross clean
+.PHONY: run app headless nodes test race lint lint-more wine bench transfers golden fuzz desktop cross clean
 
 run: ## build and start the app; without a display, the gateway, the node and a chat in this terminal
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname -s)" != Linux ]; then \
@@ -30,6 +30,12 @@ app: ## the desktop program
 headless: ## the program without a screen, and the node alone; no C compiler needed
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o fairlead ./gateway/cmd/fairlead
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o fairlead-node ./node/cmd/fairlead-node
+
+nodes: ## the node for every system, beside the gateway, which hands them out to machines that are paired
+	@for t in $(TARGETS); do \
+	  o=fairlead-node-$${t%/*}-$${t#*/}; case $$t in windows/*) o=$$o.exe;; esac; echo "build $$o"; \
+	  GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $$o ./node/cmd/fairlead-node || exit 1; \
+	done
 
 test: ## everything: checks, tests with the race detector, builds for every system, the desktop test
 	@packaging/deps.sh test
@@ -87,4 +93,4 @@ fuzz: ## each fuzz target for a minute
 	    $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime 60s ./$$d || exit 1; done; done
 
 clean:
-	rm -f fairlead fairlead-desktop fairlead-node
+	rm -f fairlead fairlead-desktop fairlead-node fairlead-node-*

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -243,9 +245,24 @@ func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 	if err != nil {
 		t.Skip("no curl:", err)
 	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	h := openHouse(t)
-	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})
 	n := h.list().Network
+	if i := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{}); i.Install != "" {
+		t.Errorf("a line for what is not there: %s", i.Install)
+	}
+	nodes := filepath.Join(filepath.Dir(exe), "nodes")
+	if err := os.Mkdir(nodes, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(nodes) })
+	if err := os.WriteFile(filepath.Join(nodes, "fairlead-node-plan9-amd64"), []byte("node"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})
 	if !strings.HasPrefix(invite.Install, "curl -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.sh") {
 		t.Errorf("the line is %s", invite.Install)
 	}
@@ -253,7 +270,7 @@ func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 		out, err := exec.Command(curl, "-sSk", "--pinnedpubkey", "sha256//"+pin, "https://"+n.Addresses[0]+path).CombinedOutput()
 		return string(out), err
 	}
-	if out, err := get(n.Pin, "/install.sh"); err != nil || !strings.Contains(out, "ships no node programs") {
+	if out, err := get(n.Pin, "/install.sh"); err != nil || !strings.Contains(out, "plan9-amd64") {
 		t.Errorf("%s, %v", out, err)
 	}
 	if out, err := get(string(trust.Pin(base64.StdEncoding.EncodeToString(make([]byte, 32)))), "/install.sh"); err == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -64,6 +65,7 @@ type Gateway struct {
 	files     *workspace.Files
 	transfers *transfer.Engine
 	devices   *pairing.Manager
+	install   http.Handler // node programs for other machines; nil when the system does not say where this program lies
 	network   *network
 	channels  *channel.Hub
 	server    *rpc.Server
@@ -181,7 +183,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	g.server = rpc.New(rpc.Services{
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: auditLog{g.store, g.secrets},
-		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Install: g.installer(), Channels: g.channels,
+		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Install: g.install, Channels: g.channels,
 		Transfers: g.transfers, StartTransfer: g.startTransfer,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: g.sessions.Canonical,
 		ExecEvent: background.New(g.store, chats{g}).Event,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"slices"
@@ -205,15 +204,11 @@ func (g *Gateway) openDevices(ctx context.Context) (err error) {
 	if name == "" {
 		name = "Fairlead"
 	}
-	g.devices, err = pairing.Open(ctx, pairing.Options{Store: g.store, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: name})
-	return err
-}
-
-// installer serves the node programs that lie beside this one; nil when the system does not say where this one lies.
-func (g *Gateway) installer() http.Handler {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil
+	o := pairing.Options{Store: g.store, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: name}
+	if exe, err := os.Executable(); err == nil {
+		programs := install.New(func() trust.Pin { return trust.Pin(g.network.Status().Pin) }, install.Beside(exe)...)
+		g.install, o.Ships = programs, programs.Ships
 	}
-	return install.New(func() trust.Pin { return trust.Pin(g.network.Status().Pin) }, install.Beside(exe)...)
+	g.devices, err = pairing.Open(ctx, o)
+	return err
 }

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,9 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 		{ID: "r", Kind: protocol.RequestPair, Device: protocol.Device{Name: "tower", OS: "Windows 11", Address: "10.0.0.9"}, Words: []string{"cobalt", "otter", "lamp"}},
 	}}})
 	golden.Markup(t, "list", p.Box)
+	over, end := context.WithCancel(p.ctx)
+	end()
+	p.ctx = over // what is read of the log would come when it likes
 	p.Open("nas")
 	p.detail.log.SetLines(widgets.PlainLines("a line"))
 	golden.Markup(t, "detail", p.Box)

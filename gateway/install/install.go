@@ -70,9 +70,15 @@ type file struct {
 	path                string
 }
 
-// files finds what is there, sorted by platform. It hashes what it has not seen before.
-func (s *Server) files() ([]file, error) {
-	found := make(map[string]string) // by name
+// Ships reports whether there is a node program to hand out.
+func (s *Server) Ships() bool {
+	found, err := s.find()
+	return err == nil && len(found) > 0
+}
+
+// find gives the path of each program that is there, by the name it is handed out as.
+func (s *Server) find() (map[string]string, error) {
+	found := make(map[string]string)
 	ext := ""
 	if runtime.GOOS == "windows" {
 		ext = ".exe"
@@ -87,10 +93,19 @@ func (s *Server) files() ([]file, error) {
 			if i == 0 && name == "fairlead-node"+ext {
 				name = "fairlead-node-" + runtime.GOOS + "-" + runtime.GOARCH + ext
 			}
-			if program.MatchString(name) {
+			if program.MatchString(name) && !e.IsDir() {
 				found[name] = filepath.Join(dir, e.Name())
 			}
 		}
+	}
+	return found, nil
+}
+
+// files lists what is there, sorted by platform. It hashes what it has not seen before.
+func (s *Server) files() ([]file, error) {
+	found, err := s.find()
+	if err != nil {
+		return nil, err
 	}
 	var list []file
 	for name, path := range found {

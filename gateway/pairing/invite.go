@@ -55,6 +55,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	if !network.Listening || len(network.Addresses) == 0 {
 		return protocol.DeviceInvite{}, protocol.ErrUnavailable.With("other machines cannot reach this gateway: turn its network on first (fairlead network on)")
 	}
+	ships := m.o.Ships != nil && m.o.Ships()
 	now := time.Now()
 	i := &invite{params: p, by: by, secret: trust.NewSecret()}
 	m.mu.Lock()
@@ -74,7 +75,9 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 		ID: id, Role: p.Role, Link: link.String(), Code: i.code.String(), Addresses: network.Addresses,
 		CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(life).UnixMilli(),
 	}
-	i.Install = installLine(network)
+	if ships {
+		i.Install = installLine(network)
+	}
 	m.invites[id] = i
 	m.mu.Unlock()
 	m.changed()

@@ -53,6 +53,8 @@ type Options struct {
 	Nodes Nodes
 	// Network is the state of the listener for other machines.
 	Network func() protocol.NetworkStatus
+	// Ships reports whether the gateway has a node program to hand out; nil: it has none.
+	Ships func() bool
 	// Name is what devices call this gateway.
 	Name string
 }

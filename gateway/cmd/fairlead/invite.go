@@ -50,7 +50,7 @@ func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {
 		qrterminal.GenerateHalfBlock(i.Link, qrterminal.L, out)
 	}
 	fmt.Fprintf(out, "On the other machine, one of:\n\n  fairlead pair '%s'\n  fairlead pair %s\n\n", i.Link, i.Code)
-	if i.Role == protocol.RoleNode {
+	if i.Role == protocol.RoleNode && i.Install != "" {
 		fmt.Fprintf(out, "Fairlead is not there yet? This installs its node:\n\n  %s\n\n", i.Install)
 	}
 	fmt.Fprintf(out, "It counts once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
