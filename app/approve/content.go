@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
@@ -20,13 +19,14 @@ func (d *Dialog) layout() fyne.CanvasObject {
 	head := widgets.Inset(look.Group, look.Page, look.Inside, look.Page, widgets.Row(look.Group, 0, d.title, d.place, d.left))
 	d.noteRow = widgets.Inset(0, look.Page, look.Inside, look.Page, d.note)
 	d.noteRow.Hide()
-	d.foot = container.NewVBox(d.reasonRow, container.NewHBox(d.deny, d.reason, d.later, layout.NewSpacer(), d.next, d.modify, d.allow))
-	d.stepFoot = container.NewHBox(d.leave, layout.NewSpacer(), d.confirm)
+	d.foot = widgets.Col(look.Gap, d.reasonRow, buttons([]fyne.CanvasObject{d.deny, d.reason, d.later}, []fyne.CanvasObject{d.next, d.modify, d.allow}))
+	d.stepFoot = buttons([]fyne.CanvasObject{d.leave}, []fyne.CanvasObject{d.confirm})
 	d.stepFoot.Hide()
-	foot := container.NewVBox(widgets.HLine(), container.NewWithoutLayout(d.progress),
+	d.head = container.NewVBox(head, d.noteRow, widgets.HLine())
+	d.bottom = container.NewVBox(widgets.HLine(), container.NewWithoutLayout(d.progress),
 		widgets.Inset(look.Inside, look.Page, look.Group, look.Page, container.NewVBox(d.foot, d.stepFoot)))
 	return container.NewStack(widgets.NewRect(look.ColorSurface, "", 0),
-		container.NewBorder(container.NewVBox(head, d.noteRow, widgets.HLine()), foot, nil, nil, d.scroll))
+		container.New(frameLayout{}, d.scroll, d.head, d.bottom))
 }
 
 // content is everything the person must see, in the order they ask for it.

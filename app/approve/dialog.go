@@ -66,6 +66,7 @@ type Dialog struct {
 	progress           *canvas.Rectangle
 	reasonEntry        *reasonEntry
 	reasonRow          *fyne.Container
+	head, bottom       *fyne.Container // what stands above and below what scrolls
 	box                fyne.CanvasObject
 
 	step    step

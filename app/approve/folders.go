@@ -22,9 +22,9 @@ func (d *Dialog) folders(q protocol.Approval) []fyne.CanvasObject {
 			if f.Write {
 				what = "write in "
 			}
-			check := d.check("Let this command "+what+path+", this once", false, func(bool) { d.changed() })
+			check, row := d.longCheck("Let this command "+what+path+", this once", false, func(bool) { d.changed() })
 			d.opens = append(d.opens, check)
-			rows = append(rows, check)
+			rows = append(rows, row)
 		}
 		if f.Warning != "" {
 			rows = append(rows, warning("Take care with "+path+": "+f.Warning+"."))

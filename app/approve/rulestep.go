@@ -22,7 +22,7 @@ func (d *Dialog) makeRule(scope string) {
 	rows := []fyne.CanvasObject{widgets.NewHeading("Allow without asking from now on", "text")}
 	for _, r := range rules {
 		words, _ := state.Reveal(r.Words)
-		rows = append(rows, d.check(words, slices.Contains(d.rule.chosen, r.Place), func(on bool) {
+		_, row := d.longCheck(words, slices.Contains(d.rule.chosen, r.Place), func(on bool) {
 			if on {
 				d.rule.chosen = append(d.rule.chosen, r.Place)
 			} else {
@@ -30,7 +30,8 @@ func (d *Dialog) makeRule(scope string) {
 			}
 			slices.Sort(d.rule.chosen)
 			d.try()
-		}))
+		})
+		rows = append(rows, row)
 	}
 	d.rule.end = widgets.NewQuiet("", "clock", func() { widgets.ShowMenu(d.rule.end, d.ends()) })
 	d.rule.end.OnKey = d.key

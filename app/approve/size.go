@@ -22,7 +22,7 @@ func (d *Dialog) Best() fyne.Size {
 	if p := d.Current().Preview; p != nil && p.Diff != "" {
 		width = WideWidth
 	}
-	full := widgets.Fit(d.body, width) + d.box.MinSize().Height - d.scroll.MinSize().Height + look.Inside
+	full := widgets.Fit(d.body, width) + widgets.Fit(d.head, width) + widgets.Fit(d.bottom, width) + look.Inside
 	return fyne.NewSize(width, min(max(full, minHeight), maxHeight))
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
 	"fairlead/app/state"
@@ -22,27 +21,6 @@ const (
 	ruling       // a rule is made of it
 	editing      // the call is changed before it runs
 )
-
-// check makes a check box whose keys count as the dialog's.
-func (d *Dialog) check(text string, on bool, changed func(bool)) *keyCheck {
-	c := &keyCheck{onKey: d.key}
-	c.Text, c.Checked, c.OnChanged = text, on, changed
-	c.ExtendBaseWidget(c)
-	return c
-}
-
-// keyCheck is a check box that tells its dialog of its keys.
-type keyCheck struct {
-	widget.Check
-	onKey func(fyne.KeyName) bool
-}
-
-// TypedKey implements fyne.Focusable.
-func (c *keyCheck) TypedKey(e *fyne.KeyEvent) {
-	if !c.onKey(e.Name) {
-		c.Check.TypedKey(e)
-	}
-}
 
 // extras are what an allow of this call may hold besides: the network for it, and an answer to the questions that ask the same.
 func (d *Dialog) extras(q protocol.Approval) []fyne.CanvasObject {

@@ -1,8 +1,8 @@
 // Package notify tells a person outside of Fairlead's windows that something waits for them, by the system's notifications.
 //
-// On Linux and the BSDs they go over D-Bus to the desktop's notification server and have buttons where it offers that. On Windows and macOS they are
-// plain: buttons need a registered program there (an activator, a bundle), which a single binary is not. What a notification says is left out while
-// the screen is locked.
+// On Linux and the BSDs they go over D-Bus to the desktop's notification server and have buttons where it offers that. On Windows they go to the Windows
+// Runtime and have buttons; where that cannot be called they are plain. On macOS they are plain: buttons need a signed bundle there, which a single
+// binary is not. What a notification says is left out while the screen is locked.
 package notify
 
 import (

@@ -10,11 +10,16 @@ import (
 	"syscall"
 )
 
-// toast shows plain notifications through PowerShell. They have no buttons and cannot be taken back: that takes a COM activator that is registered
-// with the program, which a single binary is not. Windows shows them as PowerShell's.
+// toast shows plain notifications through PowerShell: without buttons, not to be taken back, and in PowerShell's name. It is what is left where the
+// Windows Runtime cannot be called.
 type toast struct{}
 
-func open(Actions) (system, error) { return toast{}, nil }
+func open(actions Actions) (system, error) {
+	if n, err := openNative(actions); err == nil {
+		return n, nil
+	}
+	return toast{}, nil
+}
 
 // The texts come by the environment: nothing in them is read as script.
 const toastScript = `$ErrorActionPreference = 'Stop'

@@ -126,7 +126,10 @@ func pickWrite(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 // pickEdit finds where the new text lies in the file: where taking back every hunk gives the old text.
 func pickEdit(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error {
 	var old, text string
-	if json.Unmarshal(args["oldString"], &old) != nil || json.Unmarshal(args["newString"], &text) != nil || args["edits"] != nil || string(args["replaceAll"]) == "true" {
+	if args["edits"] != nil || string(args["replaceAll"]) == "true" {
+		return pickSteps(args, hunks, keep)
+	}
+	if json.Unmarshal(args["oldString"], &old) != nil || json.Unmarshal(args["newString"], &text) != nil {
 		return errHunks
 	}
 	lines := strings.Split(text, "\n")

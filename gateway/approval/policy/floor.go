@@ -63,7 +63,7 @@ func (j *judging) floor(c shell.Command) string {
 				more, _ := j.place.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
 				list = append(list, more...)
 			}
-			if why := j.protected(list); why != "" && (name != "cp" || w.Text == c.Words[len(c.Words)-1].Text || device.MatchString(w.Text)) {
+			if why := j.protected(list); why != "" && (name != "cp" || turned(name, c.Words) || w.Text == c.Words[len(c.Words)-1].Text || device.MatchString(w.Text)) {
 				return why
 			}
 		}

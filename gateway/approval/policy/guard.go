@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,7 +66,7 @@ var tables = map[string]guarded{
 			"--output", "--remote-name", "--remote-name-all", "--config",
 			"--upload-file",
 			"--cookie-jar", "--dump-header", "--output-dir", "--trace", "--trace-ascii", "--libcurl", "--stderr", "--netrc-file", "--unix-socket",
-			"--etag-save", "--hsts", "--alt-svc",
+			"--etag-save", "--hsts", "--alt-svc", "--engine", "--abstract-unix-socket",
 		},
 		plain: []string{"--trace-time"},
 	},
@@ -73,20 +74,43 @@ var tables = map[string]guarded{
 		"--output-document", "--directory-prefix", "--output-file", "--append-output", "--config",
 		"--execute", "--use-askpass", "--post-file", "--body-file", "--input-file", "--save-cookies", "--warc-file",
 	}},
-	"man":    {short: "PHC", values: "LmMrRSseEp", long: []string{"--pager", "--html", "--browser", "--config-file"}, opaque: true},
-	"file":   {short: "mC", values: "eFfP", long: []string{"--magic-file", "--compile"}},
-	"less":   {short: "oOkK", values: "bhjpPtTxyz#", long: []string{"--log-file", "--lesskey-file", "--lesskey-src", "--lesskey-content", "--LOG-FILE", "--cmd"}, opaque: true},
-	"zip":    {short: "T", long: []string{"--unzip-command"}, opaque: true},
-	"split":  {long: []string{"--filter"}, opaque: true},
-	"date":   {short: "sf", values: "dr", long: []string{"--set", "--file"}},
-	"base64": {short: "o", values: "iw", long: []string{"--output"}},
-	"tree":   {short: "oR", values: "LPIHT", long: []string{"--output"}},
-	"jq":     {short: "f", values: "L", long: []string{"--from-file"}},
-	"yq":     {short: "i", long: []string{"--inplace"}},
-	"cargo":  {short: "Z", values: "pFj", long: []string{"--config", "--manifest-path"}, opaque: true, quiet: []string{"--manifest-path"}},
-	"gofmt":  {words: []string{"-cpuprofile"}},
-	"rsync":  {short: "e", long: []string{"--rsh", "--rsync-path", "--daemon", "--config", "--files-from", "--log-file"}, opaque: true},
-	"diff":   {long: []string{"--output"}},
+	"man":     {short: "PHC", values: "LmMrRSseEp", long: []string{"--pager", "--html", "--browser", "--config-file"}, opaque: true},
+	"file":    {short: "mC", values: "eFfP", long: []string{"--magic-file", "--compile"}},
+	"less":    {short: "oOkK", values: "bhjpPtTxyz#", long: []string{"--log-file", "--lesskey-file", "--lesskey-src", "--lesskey-content", "--LOG-FILE", "--cmd"}, opaque: true},
+	"install": {long: []string{"--strip-program"}, opaque: true},
+	"kubectl": {long: []string{"--kubeconfig"}, opaque: true},
+	"helm":    {long: []string{"--kubeconfig", "--post-renderer"}, opaque: true},
+	"docker":  {short: "H", values: "velptuwfnhm", long: []string{"--host", "--config", "--context"}, opaque: true, quiet: []string{"-H", "--host", "--context"}},
+	"hg": {
+		short: "R", values: "rbBdlmptuXI", long: []string{"--config", "--repository", "--cwd", "--debugger"}, opaque: true,
+	},
+	"svn": {long: []string{"--config-dir", "--config-option", "--diff-cmd", "--diff3-cmd", "--editor-cmd"}, opaque: true},
+	// What these take as a setting is code that they run.
+	"eslint":        {short: "cf", values: "o", long: []string{"--config", "--rulesdir", "--parser", "--plugin", "--resolve-plugins-relative-to", "--format", "--flag"}},
+	"prettier":      {long: []string{"--config", "--plugin", "--plugin-search-dir", "--parser"}, plain: []string{"--config-precedence"}},
+	"jest":          {short: "c", values: "tnwo", long: jestCode},
+	"vitest":        {short: "c", values: "tw", long: []string{"--config", "--root", "--globalsetup", "--environment", "--reporter", "--pool"}},
+	"pytest":        {short: "pco", values: "kmrnW", long: []string{"--rootdir", "--confcutdir", "--override-ini", "--pdbcls", "--config-file", "--import-mode"}},
+	"mypy":          {long: []string{"--config-file", "--python-executable", "--install-types"}},
+	"rspec":         {short: "rIO", values: "efPt", long: []string{"--require", "--options", "--format"}},
+	"rubocop":       {short: "rc", values: "fo", long: []string{"--require", "--config", "--plugin", "--format"}},
+	"phpunit":       {short: "c", long: []string{"--bootstrap", "--configuration", "--include-path"}},
+	"ctest":         {short: "SD", values: "CRELIj", long: []string{"--script", "--build-and-test", "--build-makeprogram", "--test-command"}},
+	"golangci-lint": {short: "c", values: "DEj", long: []string{"--config"}},
+	"mvn":           {short: "fDs", values: "PTl", long: []string{"--file", "--define", "--settings", "--global-settings"}},
+	"gradle":        {short: "bcIDpP", values: "x", long: []string{"--build-file", "--settings-file", "--init-script", "--system-prop", "--project-dir", "--include-build"}},
+	"tox":           {short: "cx", values: "e", long: []string{"--override", "--conf", "--root", "--workdir"}},
+	"zip":           {short: "T", long: []string{"--unzip-command"}, opaque: true},
+	"split":         {long: []string{"--filter"}, opaque: true},
+	"date":          {short: "sf", values: "dr", long: []string{"--set", "--file"}},
+	"base64":        {short: "o", values: "iw", long: []string{"--output"}},
+	"tree":          {short: "oR", values: "LPIHT", long: []string{"--output"}},
+	"jq":            {short: "f", values: "L", long: []string{"--from-file"}},
+	"yq":            {short: "i", long: []string{"--inplace"}},
+	"cargo":         {short: "Z", values: "pFj", long: []string{"--config", "--manifest-path"}, opaque: true, quiet: []string{"--manifest-path"}},
+	"gofmt":         {words: []string{"-cpuprofile"}},
+	"rsync":         {short: "e", long: []string{"--rsh", "--rsync-path", "--daemon", "--config", "--files-from", "--log-file"}, opaque: true},
+	"diff":          {long: []string{"--output"}},
 	"git": {
 		long: []string{
 			"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--exec", "--upload-pack", "--receive-pack", "--extcmd",
@@ -99,10 +123,15 @@ var tables = map[string]guarded{
 	"ps":  {}, "uniq": {}, "sed": {}, "awk": {}, "make": {}, "test": {}, "printf": {}, "tee": {}, "dd": {}, "xargs": {}, "ssh": {},
 }
 
+var jestCode = []string{
+	"--config", "--rootdir", "--runner", "--testrunner", "--testenvironment", "--transform", "--globalsetup", "--globalteardown", "--setupfiles",
+	"--setupfilesafterenv", "--resolver", "--reporters", "--projects", "--modulenamemapper", "--haste", "--filter", "--testresultsprocessor", "--preset",
+}
+
 // same lists programs that are guarded like another one.
 var same = map[string]string{
 	"gfind": "find", "fdfind": "fd", "gsort": "sort", "gtar": "tar", "bsdtar": "tar", "vi": "vim", "nvim": "vim",
-	"view": "vim", "ex": "vim",
+	"view": "vim", "ex": "vim", "ginstall": "install", "podman": "docker", "nerdctl": "docker", "py.test": "pytest", "gradlew": "gradle", "mvnw": "mvn",
 	"gawk": "awk", "mawk": "awk", "nawk": "awk", "original-awk": "awk", "gmake": "make", "gxargs": "xargs", "gsed": "sed", "[": "test", "gdate": "date",
 	"more": "less", "most": "less", "scp": "ssh", "sftp": "ssh", "mosh": "ssh", "guniq": "uniq",
 }
@@ -110,8 +139,11 @@ var same = map[string]string{
 // interpreters run the text that they are given.
 var interpreters = set(`python python2 python3 pypy pypy3 node nodejs perl ruby php lua luajit osascript rscript r julia tclsh wish expect
 	groovy scala
-	ghci runghc irb pwsh powershell cmd fish nu elvish xonsh tcsh csh ipython jshell clojure erl elixir iex swift ocaml guile racket sbcl gdb lldb
+	mariadb duckdb ghci runghc irb pwsh powershell cmd fish nu elvish xonsh tcsh csh ipython jshell clojure erl elixir iex swift ocaml guile racket sbcl gdb lldb
 	jjs rhino qjs ts-node tsx deno bun m4 bc dc ed sqlite3 psql mysql octave emacs`)
+
+// scripted are those of them whose every word may be a text that they run, wherever it stands.
+var scripted = set("sqlite3 psql mysql mariadb duckdb gdb lldb emacs octave m4 ed dc bc osascript")
 
 // inShell are builtins that change what later commands mean, or run what they are given.
 var inShell = set(`eval exec source . trap alias unalias enable hash bind complete compgen compopt fc history shopt unset read mapfile readarray
@@ -141,12 +173,17 @@ func guards(c shell.Command, p *place) []hit {
 		return list
 	case shell.Launches(name):
 		for i := 1; i < len(w); i++ {
-			if isFlag(w[i].Text) && !w[i].Dynamic {
+			if isFlag(w[i].Text) && !w[i].Dynamic && !tame(name, w, &i) {
 				add(i, false, name+" "+short(w[i].Text)+" changes how it starts a command")
 				continue
 			}
-			break
+			if !isFlag(w[i].Text) {
+				break
+			}
 		}
+	}
+	if shellsBy[name] && !c.Starts {
+		add(never, true, name+" without a command starts a shell, which runs what it reads")
 	}
 	if t, ok := tables[name]; ok {
 		t.look(name, w, add)
@@ -155,6 +192,44 @@ func guards(c shell.Command, p *place) []hit {
 		f(c, p, add)
 	}
 	return list
+}
+
+// shellsBy are launchers that start a shell when they are given no command.
+var shellsBy = set("script fakeroot chroot unshare nsenter linux32 linux64 setarch su sg newgrp firejail proot capsh systemd-nspawn ssh-agent dtach abduco")
+
+// tameOptions are options of launchers that change nothing about what is started; the value is whether one takes a value.
+var tameOptions = map[string]map[string]bool{
+	"nice":    {"-n": true, "--adjustment": true},
+	"timeout": {"-k": true, "-s": true, "--kill-after": true, "--signal": true, "--foreground": false, "--preserve-status": false, "-v": false, "--verbose": false},
+	"stdbuf":  {"-i": true, "-o": true, "-e": true, "--input": true, "--output": true, "--error": true},
+	"ionice":  {"-c": true, "-n": true, "-t": false, "--class": true, "--classdata": true},
+	"command": {"-v": false, "-V": false},
+	"time":    {"-p": false},
+	"nohup":   {},
+}
+
+// tameValue is what the value of such an option may be: a number, a signal, a size.
+var tameValue = regexp.MustCompile(`^[A-Za-z0-9.+-]+$`)
+
+// tame reports whether option i of a launcher changes nothing; i moves to its value when that is the next word.
+func tame(name string, w []shell.Word, i *int) bool {
+	opt, v, cut := strings.Cut(w[*i].Text, "=")
+	if isFlag(opt) && opt[1] != '-' && len(opt) > 2 {
+		opt, v, cut = opt[:2], opt[2:], true
+	}
+	valued, known := tameOptions[strings.TrimPrefix(name, "g")][opt]
+	switch {
+	case !known || !w[*i].Plain():
+		return false
+	case !valued:
+		return !cut
+	case cut:
+		return tameValue.MatchString(v)
+	case *i+1 < len(w) && w[*i+1].Plain() && tameValue.MatchString(w[*i+1].Text):
+		*i++
+		return true
+	}
+	return false
 }
 
 // versioned finds python3.12 and the like.
@@ -248,6 +323,11 @@ func guardShell(c shell.Command, add func(int, bool, string)) {
 func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 	w := c.Words
 	name := base(w[0].Text)
+	if scripted[name] {
+		for i := 1; i < len(w); i++ {
+			add(i, true, "what "+name+" "+short(w[i].Text)+" runs cannot be judged")
+		}
+	}
 	if c.Piped || c.Stdin != nil {
 		if len(w) == 1 || len(w) == 2 && w[1].Text == "-" || isFlag(w[1].Text) {
 			add(never, true, name+" runs what it is given to read")

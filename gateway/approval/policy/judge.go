@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -122,7 +121,7 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 	var allowed *rule
 	asked := false
 	for _, r := range j.files {
-		if !j.applies(r, tool) {
+		if !j.applies(r, tool) && (r.Verdict == Allow || tool != "Grep" || !j.applies(r, "Read")) {
 			continue
 		}
 		if r.Verdict == Allow {
@@ -139,11 +138,17 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 		for _, f := range paths {
 			hit = hit || r.path.match(f, j.place.root, j.place.home, true)
 		}
-		if !hit && j.call.Whole && slices.ContainsFunc(paths, func(f string) bool { return r.path.within(f, j.place.root, j.place.home, false) }) {
-			hit, reason = true, insideReason(r)
+		below := none
+		if !hit && (j.call.Whole || tool == "Grep") {
+			for _, f := range paths {
+				below = max(below, r.path.within(f, j.place.root, j.place.home, false))
+			}
+			if hit, reason = below != none, insideReason(r); tool == "Grep" {
+				below, reason = min(below, possible), "it searches all files there; "+ruleReason(r)
+			}
 		}
 		switch {
-		case hit && r.Verdict == Deny:
+		case hit && r.Verdict == Deny && below != possible:
 			j.barred = true
 			p.Verdict, p.Rule, p.Reason = Deny, r.ID, reason
 			return p

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"fairlead/gateway/approval/shell"
@@ -36,7 +37,13 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 		return strictly(r.argv, c.Words)
 	}
 	if !c.Words[0].Dynamic {
-		try(j.strict[base(c.Words[0].Text)], whole)
+		name := base(c.Words[0].Text)
+		try(j.strict[name], whole)
+		if plain := otherName(name); plain != "" {
+			as := slices.Clone(c.Words)
+			as[0].Text = plain
+			try(j.strict[plain], func(r *rule) grade { return strictly(r.argv, as) })
+		}
 	}
 	try(j.wide, whole)
 	if best == certain || harmlessWords(c) {
@@ -46,9 +53,14 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 	for i := 1; i < len(c.Words); i++ {
 		rest := c.Words[i:]
 		try(j.strict[base(rest[0].Text)], func(r *rule) grade { return min(possible, strictly(r.argv, rest)) })
-		if strings.ContainsAny(rest[0].Text, " ;|&=") {
+		if plain := otherName(base(rest[0].Text)); plain != "" {
+			as := slices.Clone(rest)
+			as[0].Text = plain
+			try(j.strict[plain], func(r *rule) grade { return min(possible, strictly(r.argv, as)) })
+		}
+		if strings.ContainsAny(rest[0].Text, " ;|&=:,") {
 			var list []shell.Word
-			for _, f := range strings.FieldsFunc(rest[0].Text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&=()`$\"'", r) }) {
+			for _, f := range strings.FieldsFunc(rest[0].Text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&=()`$\"':,", r) }) {
 				list = append(list, shell.Word{Text: f})
 			}
 			for k := range list {
@@ -114,7 +126,12 @@ func strictly(pattern []glob, words []shell.Word) grade {
 			rest = words[i:]
 		}
 	}
-	return min(best, strictRest(pattern[1:], rest))
+	program := base(name.Text)
+	got := max(strictRest(program, pattern[1:], rest), renamed(program, pattern[1:], rest))
+	if shorter := withoutGroup(program, rest); got < certain && shorter != nil {
+		got = max(got, strictRest(program, pattern[1:], shorter), renamed(program, pattern[1:], shorter))
+	}
+	return min(best, got)
 }
 
 func (g glob) parts1() string {
@@ -125,7 +142,7 @@ func (g glob) parts1() string {
 }
 
 // strictRest compares the words after the program: place by place, and with the options wherever they stand.
-func strictRest(pattern []glob, words []shell.Word) grade {
+func strictRest(name string, pattern []glob, words []shell.Word) grade {
 	open := len(pattern) > 0 && pattern[len(pattern)-1].rest
 	if open {
 		pattern = pattern[:len(pattern)-1]
@@ -134,7 +151,7 @@ func strictRest(pattern []glob, words []shell.Word) grade {
 	if g == certain {
 		return g
 	}
-	return max(g, anyPlace(pattern, words, open))
+	return max(g, anyPlace(name, pattern, words, open))
 }
 
 func inPlace(pattern []glob, words []shell.Word, open bool) grade {
@@ -169,7 +186,7 @@ func inPlace(pattern []glob, words []shell.Word, open bool) grade {
 	return best
 }
 
-func anyPlace(pattern []glob, words []shell.Word, open bool) grade {
+func anyPlace(name string, pattern []glob, words []shell.Word, open bool) grade {
 	var flags, plain []glob
 	for _, g := range pattern {
 		if isFlag(g.parts1()) {
@@ -187,7 +204,7 @@ func anyPlace(pattern []glob, words []shell.Word, open bool) grade {
 	}
 	best := certain
 	for _, f := range flags {
-		if given(f, words) {
+		if givenTo(name, f, words) {
 			continue
 		}
 		if !dynamic {

@@ -131,6 +131,9 @@ func parsePath(s string) (pathGlob, error) {
 // match compares with an absolute, clean path with slashes. fold ignores letter case, as file systems of macOS and Windows do, and takes every folder for
 // the home folder where that is not known: for rules that hold something back.
 func (g pathGlob) match(abs, root, home string, fold bool) bool {
+	if _, surely := below(abs, root); surely && g.outside {
+		return false
+	}
 	if fold {
 		abs, root, home = strings.ToLower(abs), strings.ToLower(root), strings.ToLower(home)
 	}
@@ -140,9 +143,6 @@ func (g pathGlob) match(abs, root, home string, fold bool) bool {
 	case g.home && home == "" && fold: // it may be any
 		rel, parts = strings.TrimPrefix(abs, "/"), append([]string{"**"}, parts...)
 	case g.outside:
-		if inside && !fold {
-			return false
-		}
 		rel = strings.TrimPrefix(abs, "/")
 	case g.abs:
 		rel = strings.TrimPrefix(abs, "/")

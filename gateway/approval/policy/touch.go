@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -49,11 +48,12 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 			text.Text, text.Tilde = v, strings.HasPrefix(v, "~")
 		}
 		list, _ := j.place.paths(text)
+		source := takers[name] && !(name == "mv" && i > 0 && i == len(c.Words)-2 && !turned(name, c.Words))
 		for _, r := range j.paths {
 			hit, inside := false, false
 			for _, f := range list {
 				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || w.Glob && r.path.mayMeet(f, j.place.root, j.place.home)
-				inside = inside || takers[name] && r.path.within(f, j.place.root, j.place.home, w.Glob)
+				inside = inside || source && r.path.within(f, j.place.root, j.place.home, w.Glob) == certain
 			}
 			for _, t := range tools {
 				if !hit && !inside || !j.applies(r, t) {
@@ -71,6 +71,18 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 				}
 			}
 		}
+	}
+	if v == Deny {
+		return v, found, why
+	}
+	if r, sure, reason := j.arrives(c, name); r != nil && (found == nil || sure) {
+		v, found, why = Ask, r, reason
+		if sure && r.Verdict == Deny {
+			v = Deny
+		}
+	}
+	if found == nil {
+		v, found, why = j.covers(c)
 	}
 	return v, found, why
 }
@@ -104,36 +116,6 @@ func turned(name string, words []shell.Word) bool {
 		}
 	}
 	return false
-}
-
-// mayMeet reports whether a shell's pattern, as a path, may name a file that g is about.
-func (g pathGlob) mayMeet(pattern, root, home string) bool {
-	rel, inside := below(pattern, root)
-	switch {
-	case g.home && home == "":
-		return true
-	case g.home:
-		if rel, inside = below(strings.ToLower(pattern), strings.ToLower(home)); !inside {
-			return false
-		}
-	case g.outside || g.abs:
-		rel = strings.TrimPrefix(pattern, "/")
-	case !inside:
-		return false
-	}
-	words := strings.Split(strings.ToLower(rel), "/")
-	for i, p := range g.parts {
-		if p == "**" {
-			return true
-		}
-		if i >= len(words) {
-			return false
-		}
-		if ok, err := path.Match(words[i], strings.ToLower(p)); !ok && err == nil && !strings.ContainsAny(p, "*?[") {
-			return false
-		}
-	}
-	return len(words) == len(g.parts)
 }
 
 // silent are programs whose words are never files.

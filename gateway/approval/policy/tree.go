@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// takers are programs that take folders with all that is in them away.
-var takers = set("rm mv trash trash-put gio rmtrash srm")
-
-// within reports whether the pattern may be about something below a folder, which is absolute and clean; with open it is a shell's pattern. What comes
-// after a ** may lie in any folder: those below the place of the ** do not count, for else one rule about a name would hold every folder.
-func (g pathGlob) within(dir, root, home string, open bool) bool {
+// within says how surely the pattern is about something below a folder, which is absolute and clean; with open it is a shell's pattern. It is certain
+// for what comes before a **, and possible for what comes after it, for that may lie in any folder.
+func (g pathGlob) within(dir, root, home string, open bool) grade {
+	if _, surely := below(dir, root); surely && g.outside {
+		return none
+	}
 	var have []string
 	start := root
 	switch {
@@ -21,7 +21,7 @@ func (g pathGlob) within(dir, root, home string, open bool) bool {
 		start = home
 	}
 	if start == "" {
-		return false
+		return none
 	}
 	have = split(strings.ToLower(start))
 	fixed := len(have) // what is no pattern
@@ -29,15 +29,14 @@ func (g pathGlob) within(dir, root, home string, open bool) bool {
 		have = append(have, strings.ToLower(p))
 	}
 	words := split(strings.ToLower(dir))
-	if len(words) >= len(have) {
-		return false
-	}
 	for i, w := range words {
-		if have[i] == w {
+		switch {
+		case i >= len(have):
+			return none
+		case i >= fixed && have[i] == "**":
+			return possible
+		case have[i] == w:
 			continue
-		}
-		if i >= fixed && have[i] == "**" {
-			return false
 		}
 		ok, err := false, error(nil)
 		if i >= fixed {
@@ -47,10 +46,13 @@ func (g pathGlob) within(dir, root, home string, open bool) bool {
 			ok, err = path.Match(w, have[i])
 		}
 		if !ok && err == nil {
-			return false
+			return none
 		}
 	}
-	return true
+	if len(words) >= len(have) {
+		return none
+	}
+	return certain
 }
 
 func split(dir string) []string {
@@ -60,4 +62,15 @@ func split(dir string) []string {
 // insideReason says that a rule holds a folder because of what may lie in it.
 func insideReason(r *rule) string {
 	return "it would take " + short(r.Path) + " along; " + ruleReason(r)
+}
+
+// fileEnds are the ends of names that files have and folders do not.
+var fileEnds = set(`.go .mod .sum .js .mjs .cjs .jsx .ts .tsx .py .pyi .rb .rs .c .h .cc .cpp .hpp .cs .java .kt .swift .php .pl .lua .sh .bash .zsh .ps1 .bat
+	.md .txt .rst .adoc .pdf .doc .docx .xls .xlsx .csv .tsv .json .jsonl .yaml .yml .toml .ini .cfg .conf .xml .html .htm .css .scss .less .svg .png
+	.jpg .jpeg .gif .ico .webp .mp3 .mp4 .wav .mov .log .lock .sql .db .sqlite .patch .diff .zip .tar .gz .tgz .bz2 .xz .7z .whl .jar .bak .tmp .out
+	.proto .tmpl .vue .svelte .ipynb .tf .gradle .cmake .mk .map .env .pem .key .crt`)
+
+// maybeFolder reports whether a path may name a folder, as far as its name tells.
+func maybeFolder(text string) bool {
+	return strings.HasSuffix(text, "/") || !fileEnds[strings.ToLower(path.Ext(text))] || path.Base(text) == path.Ext(text)
 }

@@ -26,8 +26,8 @@ func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
 		{"/srv/app/keep/a.txt", "/srv/app/keeper", Allow},
 		{"/srv/app/keep/a.txt", "/srv/ap", Allow},
 		{"/srv/app/keep/a.txt", "/srv/app/keep/b.txt", Allow},
-		{"**/.env", "src", Allow}, // may lie anywhere: that would hold every folder
-		{"src/**/*.pem", "src/deep", Allow},
+		{"**/.env", "src", Ask}, // may lie anywhere
+		{"src/**/*.pem", "src/deep", Ask},
 		{"~/.ssh/id", "/home/bob", Allow},
 	} {
 		s, problems, err := Parse([]byte(`{"default":"allow","rules":[{"tool":"Write","path":"` + c.rule + `","verdict":"deny"}]}`))

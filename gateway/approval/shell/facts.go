@@ -31,6 +31,8 @@ type Command struct {
 	Stdin   *Word // what it reads, when the text says so
 	Piped   bool  // it reads from another command
 	Loop    bool  // it may run more than once
+	// Starts says that it was seen to start another command, or a text for a shell.
+	Starts bool
 	// Guess marks a reading that the shell may not share: good enough to deny, not to allow.
 	Guess bool
 }

@@ -5,12 +5,18 @@ import (
 	"strings"
 )
 
-// Base is a program's name without folder, letter case and .exe.
+// Base is a program's name without folder, letter case and .exe or the end of a Windows script.
 func Base(name string) string {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
 	}
-	return strings.TrimSuffix(strings.ToLower(name), ".exe")
+	name = strings.ToLower(name)
+	for _, end := range []string{".exe", ".cmd", ".bat", ".ps1", ".com"} {
+		if plain, ok := strings.CutSuffix(name, end); ok && plain != "" {
+			return plain
+		}
+	}
+	return name
 }
 
 // open records what a command starts.
@@ -124,6 +130,7 @@ func (o opening) tail(i int) {
 }
 
 func (o opening) run(words []Word, spelled int) {
+	o.a.facts.Commands[o.at].Starts = true
 	texts := make([]string, len(words))
 	for i, w := range words {
 		texts[i] = w.Text
@@ -160,6 +167,7 @@ func (o opening) script(w Word, k Kind) {
 	if k == "" {
 		k = o.a.kind
 	}
+	o.a.facts.Commands[o.at].Starts = true
 	text, was := w.Text, o.a.guess
 	if w.Dynamic {
 		text = strings.Trim(text, `"`)

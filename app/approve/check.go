@@ -1,0 +1,79 @@
+package approve
+
+import (
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+)
+
+// check makes a check box whose keys count as the dialog's.
+func (d *Dialog) check(text string, on bool, changed func(bool)) *keyCheck {
+	c := &keyCheck{onKey: d.key}
+	c.Text, c.Checked, c.OnChanged = text, on, changed
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+// longCheck makes a check box for a text of any length: one that is too long for a line of a narrow window stands beside the box and wraps.
+func (d *Dialog) longCheck(text string, on bool, changed func(bool)) (*keyCheck, fyne.CanvasObject) {
+	if len(text) <= longText {
+		c := d.check(text, on, changed)
+		return c, c
+	}
+	c := d.check("", on, changed)
+	words := widgets.NewParagraph(text, look.ColorText, "text")
+	area := &tapArea{onTap: func() { c.SetChecked(!c.Checked) }}
+	area.ExtendBaseWidget(area)
+	return c, container.New(besideCheck{}, c, words, area)
+}
+
+// longText is from how many bytes on a check box's text may need more than one line.
+const longText = 56
+
+// besideCheck puts a text that wraps beside a check box, and what takes clicks on it over it.
+type besideCheck struct{}
+
+func (besideCheck) MinSize(o []fyne.CanvasObject) fyne.Size {
+	box, words := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(box.Width+words.Width, max(box.Height, words.Height))
+}
+
+func (besideCheck) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	box := o[0].MinSize()
+	o[0].Resize(box)
+	box.Width -= 6 // what a check box leaves free behind a text
+	h := widgets.Fit(o[1], max(size.Width-box.Width, 0))
+	o[1].Move(fyne.NewPos(box.Width, max((box.Height-h)/2, 0)))
+	o[2].Resize(o[1].Size())
+	o[2].Move(o[1].Position())
+}
+
+// keyCheck is a check box that tells its dialog of its keys.
+type keyCheck struct {
+	widget.Check
+	onKey func(fyne.KeyName) bool
+}
+
+// TypedKey implements fyne.Focusable.
+func (c *keyCheck) TypedKey(e *fyne.KeyEvent) {
+	if !c.onKey(e.Name) {
+		c.Check.TypedKey(e)
+	}
+}
+
+// tapArea takes clicks on what is below it.
+type tapArea struct {
+	widget.BaseWidget
+	onTap func()
+}
+
+// Tapped implements fyne.Tappable.
+func (a *tapArea) Tapped(*fyne.PointEvent) { a.onTap() }
+
+// CreateRenderer implements fyne.Widget.
+func (a *tapArea) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(container.NewWithoutLayout())
+}

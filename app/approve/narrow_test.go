@@ -1,0 +1,120 @@
+package approve
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/gateway/protocol"
+)
+
+// narrow is the width that the dialog must do with.
+const narrow float32 = 480
+
+// TestDialogFitsANarrowWindow looks for anything that needs or takes more width than a narrow window has, in every step and with long texts.
+func TestDialogFitsANarrowWindow(t *testing.T) {
+	long := "/srv/" + strings.Repeat("a-long-folder-name/", 8)
+	folder := ask("1", "make -C "+long+" install && sudo systemctl restart "+strings.Repeat("x", 90))
+	folder.Preview.Folder = long
+	folder.Preview.Folders = []protocol.FolderAccess{{Path: long, Write: true, Warning: "it holds other people's files"}, {Path: "/tmp/a"}}
+	folder.AskedBy.Name = strings.Repeat("long name ", 12)
+	rule := ask("2", "go vet ./...")
+	rule.Choices = append(rule.Choices, protocol.ScopeAlways)
+	rule.Offers = []protocol.RuleOffer{{Words: "go vet with any arguments in " + long + " and below, on server", Policy: []byte(`{"tool":"Bash","argv":["go","vet","**"],"verdict":"allow"}`)}}
+	edit := ask("3", "")
+	edit.Tool, edit.Effect = "Edit", protocol.EffectWrite
+	edit.Args = []byte(`{"path":"` + long + `a.go","oldString":"old","newString":"new","replaceAll":true}`)
+	edit.Preview = &protocol.CallPreview{Folder: long, Diff: "@@ -1 +1 @@\n-one old " + strings.Repeat("x", 200) + "\n+one new\n@@ -9 +9 @@\n-two old\n+two new\n"}
+	for _, c := range []struct {
+		name string
+		list []protocol.Approval
+		do   func(b *bench)
+	}{
+		{"command", []protocol.Approval{folder}, func(*bench) {}},
+		{"several", []protocol.Approval{folder, rule, edit}, func(*bench) {}},
+		{"reason", []protocol.Approval{folder}, func(b *bench) { b.askReason() }},
+		{"rule", []protocol.Approval{rule}, func(b *bench) { b.makeRule(protocol.ScopeAlways) }},
+		{"change", []protocol.Approval{edit}, func(*bench) {}},
+		{"parts", []protocol.Approval{edit, rule}, func(b *bench) { b.keep[0] = false; b.changed() }},
+		{"edited", []protocol.Approval{rule}, func(b *bench) { b.edit() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, c.list...)
+			c.do(b)
+			if w := b.MinSize().Width; w > narrow {
+				t.Fatalf("it needs %v of width", w)
+			}
+			for _, width := range []float32{narrow, 520, 640, 700, narrow} {
+				b.window.Resize(fyne.NewSize(width, 600))
+				var seen []fyne.CanvasObject
+				for _, o := range []fyne.CanvasObject{b.deny, b.reason, b.later, b.next, b.modify, b.allow, b.leave, b.confirm} {
+					if visible(b, o) {
+						seen = append(seen, o)
+					}
+				}
+				if len(seen) < 2 {
+					t.Fatalf("at %v only %d buttons are seen", width, len(seen))
+				}
+				for i, o := range seen {
+					at, size := fyne.CurrentApp().Driver().AbsolutePositionForObject(o), o.Size()
+					if at.X < 0 || at.X+size.Width > width || at.Y < 0 || at.Y+size.Height > 600 || size.Width < o.MinSize().Width {
+						t.Errorf("at %v a button is at %v, %v large", width, at, size)
+					}
+					for _, p := range seen[:i] {
+						if was := fyne.CurrentApp().Driver().AbsolutePositionForObject(p); at.X < was.X+p.Size().Width && was.X < at.X+size.Width &&
+							at.Y < was.Y+p.Size().Height && was.Y < at.Y+size.Height {
+							t.Errorf("at %v two buttons overlap at %v and %v", width, was, at)
+						}
+					}
+				}
+				if b.scroll.Size().Height < 150 {
+					t.Errorf("at %v only %v are left for what is asked", width, b.scroll.Size().Height)
+				}
+			}
+		})
+	}
+}
+
+func visible(b *bench, o fyne.CanvasObject) bool {
+	if (o == b.leave || o == b.confirm) != (b.step != asking) {
+		return false
+	}
+	return o.Visible()
+}
+
+// TestALongCheckBoxIsClickedByItsText has the text of a check box stand beside it.
+func TestALongCheckBoxIsClickedByItsText(t *testing.T) {
+	q := ask("1", "make")
+	q.Preview.Folders = []protocol.FolderAccess{{Path: "/srv/" + strings.Repeat("folder/", 12), Write: true}}
+	b := newBench(t, q)
+	if len(b.opens) != 1 || b.opens[0].Checked {
+		t.Fatal(len(b.opens))
+	}
+	var area *tapArea
+	find(b.body, func(o fyne.CanvasObject) {
+		if a, ok := o.(*tapArea); ok {
+			area = a
+		}
+	})
+	if area == nil || area.Size().Width < 200 {
+		t.Fatal("its text takes no clicks")
+	}
+	area.Tapped(nil)
+	if got := fmt.Sprint(b.access()); got != "[0]" {
+		t.Errorf("the click opens %s", got)
+	}
+	if !strings.Contains(b.allow.Main.Text, "folder") {
+		t.Errorf("Allow says %q", b.allow.Main.Text)
+	}
+}
+
+func find(o fyne.CanvasObject, f func(fyne.CanvasObject)) {
+	f(o)
+	if c, ok := o.(*fyne.Container); ok {
+		for _, x := range c.Objects {
+			find(x, f)
+		}
+	}
+}

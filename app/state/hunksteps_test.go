@@ -1,0 +1,81 @@
+package state
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// TestAnEditOfEveryPlaceIsTakenInParts picks places of an edit that replaces all of them, and of one with several replacements.
+func TestAnEditOfEveryPlaceIsTakenInParts(t *testing.T) {
+	const diff = "@@ -1,2 +1,2 @@\n-one old\n+one new\n a\n@@ -9,2 +9,2 @@\n b\n-two old\n+two new\n@@ -20,2 +20,2 @@\n c\n-three old\n+three new\n"
+	file := "one old\na\n" + strings.Repeat("x\n", 6) + "b\ntwo old\n" + strings.Repeat("y\n", 9) + "c\nthree old\n"
+	for _, args := range []string{
+		`{"path":"f","oldString":"old","newString":"new","replaceAll":true,"expectedSha256":"ab"}`,
+		`{"path":"f","oldString":"one old","newString":"one new","edits":[{"oldString":"old","newString":"new","replaceAll":true}],"expectedSha256":"ab"}`,
+	} {
+		q := protocol.Approval{Kind: protocol.AskCall, Tool: "Edit", Args: json.RawMessage(args), Preview: &protocol.CallPreview{Diff: diff}}
+		if !CanPick(q) {
+			t.Fatalf("%s: no part can be picked", args)
+		}
+		for _, keep := range [][]bool{{true, false, false}, {false, true, true}, {true, true, true}, {false, false, true}} {
+			raw, err := PickHunks(q, keep)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := file
+			for i, word := range []string{"one", "two", "three"} {
+				if keep[i] {
+					want = strings.Replace(want, word+" old", word+" new", 1)
+				}
+			}
+			if got := applied(t, file, raw); got != want {
+				t.Errorf("%v of %s makes\n%s", keep, args, got)
+			}
+		}
+		if _, err := PickHunks(q, []bool{false, false, false}); err == nil {
+			t.Error("nothing at all is a part")
+		}
+	}
+}
+
+// TestPlacesThatLookTheSameAreTakenWhole has hunks that cannot be told apart by what is around them.
+func TestPlacesThatLookTheSameAreTakenWhole(t *testing.T) {
+	for _, diff := range []string{
+		"@@ -1,2 +1,2 @@\n a\n-old\n+new\n@@ -9,2 +9,2 @@\n a\n-old\n+new\n",
+		"@@ -1 +1 @@\n-old\n+new\n@@ -9,3 +9,3 @@\n a\n-older\n+newer\n b\n",
+		"@@ -1,2 +1,2 @@\n a\n-old\n+old old\n@@ -9 +9 @@\n-a\n\\ No newline at end of file\n+b\n",
+	} {
+		q := protocol.Approval{
+			Kind: protocol.AskCall, Tool: "Edit", Args: json.RawMessage(`{"path":"f","oldString":"old","newString":"new","replaceAll":true}`),
+			Preview: &protocol.CallPreview{Diff: diff},
+		}
+		if CanPick(q) {
+			t.Errorf("parts of %q can be picked", diff)
+		}
+	}
+}
+
+// applied makes an edit's replacements as a machine does: each old text must be there exactly once.
+func applied(t *testing.T, file string, args json.RawMessage) string {
+	t.Helper()
+	type step struct{ OldString, NewString string }
+	var in struct {
+		step
+		ReplaceAll     bool
+		Edits          []step
+		ExpectedSHA256 string
+	}
+	if err := json.Unmarshal(args, &in); err != nil || in.ReplaceAll || in.ExpectedSHA256 != "ab" {
+		t.Fatalf("%s: %v", args, err)
+	}
+	for _, s := range append([]step{in.step}, in.Edits...) {
+		if strings.Count(file, s.OldString) != 1 {
+			t.Fatalf("%q is in the file %d times", s.OldString, strings.Count(file, s.OldString))
+		}
+		file = strings.Replace(file, s.OldString, s.NewString, 1)
+	}
+	return file
+}

@@ -1,0 +1,66 @@
+package policy
+
+import (
+	"path"
+	"strings"
+)
+
+// mayMeet reports whether a shell's pattern, as a path, may name a file that g is about.
+func (g pathGlob) mayMeet(pattern, root, home string) bool {
+	if _, surely := below(pattern, root); surely && g.outside {
+		return false
+	}
+	rel, inside := below(strings.ToLower(pattern), strings.ToLower(root))
+	switch {
+	case g.home && home == "":
+		return true
+	case g.home:
+		if rel, inside = below(strings.ToLower(pattern), strings.ToLower(home)); !inside {
+			return false
+		}
+	case g.outside || g.abs:
+		rel = strings.TrimPrefix(strings.ToLower(pattern), "/")
+	case !inside:
+		return false
+	}
+	return meetParts(strings.Split(strings.ToLower(strings.Join(g.parts, "/")), "/"), strings.Split(rel, "/"))
+}
+
+// meetParts reports whether some path is matched by both a rule's parts and those of a shell's pattern.
+func meetParts(rule, words []string) bool {
+	switch {
+	case len(words) > 0 && words[0] == "**": // as the shell is set, any number of folders
+		return true
+	case len(rule) == 0:
+		return len(words) == 0
+	case rule[0] == "**":
+		for i := range len(words) + 1 {
+			if meetParts(rule[1:], words[i:]) {
+				return true
+			}
+		}
+		return false
+	case len(words) == 0:
+		return false
+	}
+	return meetPart(rule[0], words[0]) && meetParts(rule[1:], words[1:])
+}
+
+// meetPart compares one part of each. Where both are patterns, they meet unless what they start or end with differs.
+func meetPart(rule, word string) bool {
+	word = strings.ReplaceAll(word, "[!", "[^")
+	if !strings.ContainsAny(rule, `*?[\`) {
+		ok, err := path.Match(word, rule)
+		return ok || err != nil
+	}
+	if !strings.ContainsAny(word, `*?[\`) {
+		ok, err := path.Match(rule, word)
+		return ok || err != nil
+	}
+	a, b := rule[:strings.IndexAny(rule, `*?[\`)], word[:strings.IndexAny(word, `*?[\`)]
+	if !strings.HasPrefix(a, b) && !strings.HasPrefix(b, a) {
+		return false
+	}
+	a, b = rule[strings.LastIndexAny(rule, `*?]\`)+1:], word[strings.LastIndexAny(word, `*?]\`)+1:]
+	return strings.HasSuffix(a, b) || strings.HasSuffix(b, a)
+}
