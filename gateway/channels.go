@@ -82,6 +82,13 @@ func (g *Gateway) deliver(ctx context.Context, d cron.Delivery) (string, error) 
 		said, err := g.channels.Say(ctx, home, channel.Words{Text: d.Text, Channel: d.Channel, To: d.To})
 		return fmt.Sprintf("%s on %s", said.To, said.Channel), err
 	}
+	if d.Seen {
+		said, err := g.channels.Say(ctx, home, channel.Words{Text: d.Text})
+		if errors.Is(err, protocol.ErrBadRequest) || err != nil && ctx.Err() != nil { // nobody writes over a channel
+			return "", ctx.Err()
+		}
+		return fmt.Sprintf("%s on %s", said.To, said.Channel), err
+	}
 	where, err := cron.ToMain(ctx, g.store, g.bus, home, d)
 	if err != nil {
 		return where, err

@@ -139,6 +139,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	g.skills = skills.New(skills.Options{Files: files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, HasVariable: g.hub.HasVariable, Config: g.config.Get, Set: g.config.Set})
 	files.ListSkills(g.skills.Prompt)
+	files.OnWrite(func(path string) { g.skills.Changed([]string{path}) })
 	g.channels = channel.New(channel.Options{Store: g.store, Bus: g.bus, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set, Files: files, Drivers: drivers()})
 	g.schedules = cron.New(cron.Options{
 		Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: g.deliver, LastActive: g.lastActive, Ask: g.gate.Ask,

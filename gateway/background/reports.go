@@ -133,7 +133,7 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 		return call, openErr
 	}
 	for _, c := range open {
-		if c.Info.Node == node && c.Info.Effect == protocol.EffectExec && c.Info.SessionKey != "" && r.waits(key) {
+		if c.Info.Node == node && (c.Info.Effect == protocol.EffectExec || c.Info.Effect == protocol.EffectUnknown) && c.Info.SessionKey != "" && r.waits(key) {
 			return call, errEarly
 		}
 	}

@@ -12,6 +12,9 @@ import (
 // ToMain delivers into home, the agent's main chat: what there is until the first channel is connected. What names a channel or a receiver cannot
 // be delivered that way: the error is a protocol.ErrUnavailable.
 func ToMain(ctx context.Context, st *store.Store, bus *event.Bus, home protocol.SessionKey, d Delivery) (string, error) {
+	if d.Seen {
+		return "", nil
+	}
 	if d.Channel != "" {
 		return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel %s is connected", d.Channel))
 	}

@@ -42,7 +42,20 @@ func (s *Scheduler) execute(ctx context.Context, j store.CronJob, r store.CronRu
 		return outcome{protocol.CronError, err.Error(), ""}
 	}
 	out := outcome{protocol.CronOK, "", cut(answer, maxSummary)}
-	if j.Spec.Mode != protocol.CronTask || j.Spec.Deliver != nil && !*j.Spec.Deliver || strings.TrimSpace(answer) == "" {
+	if strings.TrimSpace(answer) == "" {
+		return out
+	}
+	if j.Spec.Mode != protocol.CronTask {
+		where, err := s.o.Deliver(ctx, Delivery{Agent: j.AgentID, Name: j.Name, Text: answer, From: r.Session, Seen: true})
+		switch {
+		case err != nil:
+			out.summary += fmt.Sprintf("\n[Not delivered: %s]", err)
+		case where != "":
+			out.summary += fmt.Sprintf("\n[Delivered to %s]", where)
+		}
+		return out
+	}
+	if j.Spec.Deliver != nil && !*j.Spec.Deliver {
 		return out
 	}
 	where, err := s.o.Deliver(ctx, Delivery{Agent: j.AgentID, Name: j.Name, Channel: j.Spec.Channel, To: j.Spec.To, Text: answer, From: r.Session})

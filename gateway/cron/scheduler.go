@@ -30,6 +30,7 @@ type Delivery struct {
 	Channel, To string
 	Text        string
 	From        protocol.SessionKey // where the answer was given
+	Seen        bool                // it stands in the main chat already: only a channel is left, when the person wrote over one
 }
 
 // Options are what a scheduler needs. All fields but LastActive are required.

@@ -94,6 +94,9 @@ func (t *task) read(raw json.RawMessage) (state string) {
 			t.row.Process = out.SessionID
 		}
 	}
+	if t.spec.Effect == protocol.EffectUnknown && json.Unmarshal(raw, &out) == nil && out.Status == "running" {
+		t.row.Process = out.SessionID // a node of the seed does not say what its tools do
+	}
 	if t.row.Info.Node == protocol.NativePrefix { // it says itself whether it worked (seed 002)
 		var native struct{ OK *bool }
 		if json.Unmarshal(raw, &native) == nil && native.OK != nil && !*native.OK {

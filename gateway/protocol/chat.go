@@ -9,6 +9,9 @@ type ChatSendParams struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 	// Node is where a "!command" runs and what "@node" of the composer means; empty is the only or first node (extension).
 	Node NodeID `json:"node,omitempty"`
+	// Remind has a message that comes while its chat waits for the person's answer answered by that question (status "paused"), not queued: for a
+	// client that sees no questions of its own. The gateway sets it.
+	Remind bool `json:"-"`
 }
 
 // Attachment is a file sent with a message.

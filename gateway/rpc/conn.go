@@ -43,6 +43,7 @@ type Conn struct {
 	principal auth.Principal
 	detach    func()
 	pusher    *pusher
+	feed      bool // it has subscribed to the feed
 	feedSeq   uint64
 	spelling  map[protocol.SessionKey]protocol.SessionKey // canonical key to the peer's own
 }
@@ -92,6 +93,7 @@ func (c *Conn) read() error {
 		data, err := c.receive()
 		if err != nil {
 			c.tooLate(err)
+			c.tooBig(err)
 			return err
 		}
 		if c.closing.Load() {

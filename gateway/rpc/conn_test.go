@@ -262,3 +262,24 @@ func TestRefusedClientReadsWhyOverTCP(t *testing.T) {
 		ws.Close()
 	}
 }
+
+func TestWhoSendsTooMuchReadsWhyOverTCP(t *testing.T) {
+	_, dial := tcp(t, newFakes())
+	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
+	ws, _, err := d.Dial("ws://localhost/ws", http.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	ws.WriteMessage(websocket.TextMessage, []byte(`{"type":"req","id":"1","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"},"auth":{"token":"right"}}}`))
+	if _, data, err := ws.ReadMessage(); err != nil || !strings.Contains(string(data), "hello-ok") {
+		t.Fatalf("%s, %v", data, err)
+	}
+	// The whole message is sent before anything is read, as a simple client does.
+	if err := ws.WriteMessage(websocket.TextMessage, make([]byte, protocol.MaxReadFrame+8<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ws.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseMessageTooBig) {
+		t.Errorf("end: %v", err)
+	}
+}

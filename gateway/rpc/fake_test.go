@@ -139,6 +139,10 @@ func (s fakeSessions) Send(_ context.Context, p auth.Principal, in protocol.Chat
 	switch in.Message {
 	case "/help":
 		return protocol.ChatSendResult{Status: protocol.ChatCommand, Command: "help", Response: "text for " + p.String()}, nil
+	case "what?":
+		if in.Remind {
+			return protocol.ChatSendResult{Status: protocol.ChatPaused, RunID: in.RunID, Response: "Reply yes or no.", ApprovalID: "a1"}, nil
+		}
 	case "yes":
 		return protocol.ChatSendResult{Status: protocol.ChatPaused, RunID: in.RunID, Response: "approved", ApprovalID: "a1"}, nil
 	}

@@ -15,42 +15,8 @@ import (
 	"fairlead/gateway/protocol/tool"
 )
 
-// handler answers one method.
-type handler func(ctx context.Context, c *Conn, params json.RawMessage) (any, error)
-
 // logsLimit is how long a node may take to send its logs (the original's 20 s constant was never reached; its 60 s were).
 const logsLimit = 60 * time.Second
-
-// handle registers a method with its types.
-func handle[P, R any](all map[string]handler, m protocol.Method[P, R], f func(context.Context, *Conn, P) (R, error)) {
-	all[m.Name] = func(ctx context.Context, c *Conn, raw json.RawMessage) (any, error) {
-		var p P
-		if len(raw) > 0 && string(raw) != "null" {
-			if err := json.Unmarshal(raw, &p); err != nil {
-				return nil, protocol.ErrBadRequest.With(fmt.Sprintf("params of %s: %s", m.Name, protocol.Problem(err)))
-			}
-		}
-		return f(ctx, c, p)
-	}
-}
-
-// plain adapts a service method that does not care about the connection.
-func plain[P, R any](f func(context.Context, P) (R, error)) func(context.Context, *Conn, P) (R, error) {
-	return func(ctx context.Context, _ *Conn, p P) (R, error) { return f(ctx, p) }
-}
-
-// keyed is plain for methods on a session: the key is required and made canonical.
-func keyed[P, R any](s *Server, key func(*P) *protocol.SessionKey, f func(context.Context, P) (R, error)) func(context.Context, *Conn, P) (R, error) {
-	return func(ctx context.Context, _ *Conn, p P) (R, error) {
-		k := key(&p)
-		if *k == "" {
-			var zero R
-			return zero, protocol.ErrBadRequest.With("sessionKey required")
-		}
-		*k = s.s.Canonical(*k)
-		return f(ctx, p)
-	}
-}
 
 func (s *Server) handlers() map[string]handler {
 	all := make(map[string]handler)
@@ -71,7 +37,7 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.SessionArchiveRestore, keyed(s, func(p *protocol.SessionArchiveRestoreParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.RestoreArchive))
 	handle(all, protocol.SessionHistory, keyed(s, ses, s.s.Sessions.History))
 	handle(all, protocol.SessionPreview, keyed(s, func(p *protocol.SessionPreviewParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Preview))
-	handle(all, protocol.SessionCreate, plain(s.s.Sessions.Create))
+	handle(all, protocol.SessionCreate, s.createSession)
 	handle(all, protocol.SessionDelete, keyed(s, ses, s.s.Sessions.Delete))
 	handle(all, protocol.SessionRestore, keyed(s, ses, s.s.Sessions.Restore))
 	handle(all, protocol.MediaGet, plain(s.s.Sessions.Media))
@@ -150,7 +116,11 @@ func (s *Server) chatSend(ctx context.Context, c *Conn, p protocol.ChatSendParam
 	if p.SessionKey == "" || p.Message == "" && len(p.Attachments) == 0 {
 		return protocol.ChatSendResult{}, protocol.ErrBadRequest.With("sessionKey and message required")
 	}
+	if err := checkKey(p.SessionKey); err != nil {
+		return protocol.ChatSendResult{}, err
+	}
 	p.SessionKey = c.spell(p.SessionKey)
+	p.Remind = !c.subscribed()
 	return s.s.Sessions.Send(ctx, c.who(), p)
 }
 
@@ -158,6 +128,9 @@ func (s *Server) chatSend(ctx context.Context, c *Conn, p protocol.ChatSendParam
 func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
 	if p.Tool == "" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("tool required")
+	}
+	if args := bytes.TrimSpace(p.Args); len(args) > 0 && args[0] != '{' && string(args) != "null" {
+		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
 	raw, err := s.direct(ctx, c, dispatch.Call{Tool: p.Tool, Args: p.Args})
 	return protocol.ToolInvokeResult{Result: raw}, err
@@ -208,6 +181,9 @@ func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParam
 	}
 	if args := bytes.TrimSpace(p.Args); len(args) == 0 || args[0] != '{' {
 		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("args must be an object")
+	}
+	if err := checkKey(p.SessionKey); err != nil {
+		return protocol.ToolRequestResult{}, err
 	}
 	if _, _, err := s.s.Nodes.Lookup(p.Tool); err != nil {
 		return protocol.ToolRequestResult{}, err

@@ -90,6 +90,13 @@ func (c *Conn) spell(key protocol.SessionKey) protocol.SessionKey {
 	return canonical
 }
 
+// subscribed reports whether the peer sees questions as they come.
+func (c *Conn) subscribed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.feed
+}
+
 // subscribe answers feed.subscribe: the state as it is, and from then on every change. Changes that happen while the state is
 // gathered come afterwards once more, which does no harm.
 func (s *Server) subscribe(ctx context.Context, c *Conn, _ protocol.Empty) (protocol.FeedSnapshot, error) {
@@ -101,7 +108,7 @@ func (s *Server) subscribe(ctx context.Context, c *Conn, _ protocol.Empty) (prot
 	}
 	c.mu.Lock()
 	old := c.pusher
-	c.pusher = nil
+	c.pusher, c.feed = nil, true
 	c.mu.Unlock()
 	if old != nil {
 		old.stop() // nothing may be numbered between here and the snapshot's answer

@@ -6,6 +6,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// createSession makes a chat; without a key, one of its own (extension).
+func (s *Server) createSession(ctx context.Context, _ *Conn, p protocol.SessionCreateParams) (protocol.SessionEntry, error) {
+	if err := checkKey(p.SessionKey); err != nil {
+		return protocol.SessionEntry{}, err
+	}
+	return s.s.Sessions.Create(ctx, p)
+}
+
 // patch changes the settings of a chat (seed 004, session.patch). What the chat asks about is the answer to questions to come: it needs the right
 // to answer them.
 func (s *Server) patch(ctx context.Context, c *Conn, p protocol.SessionPatchParams) (protocol.OK, error) {

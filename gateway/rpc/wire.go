@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -35,6 +36,15 @@ func (c *Conn) alive() {
 func (c *Conn) tooLate(err error) {
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() && !c.connected() {
 		c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(protocol.ClosePolicy, fmt.Sprintf("No connect within %s", handshakeLimit)), time.Now().Add(closeLimit))
+	}
+}
+
+// tooBig takes in what a peer still sends of a message that is over the limit. It has been told so by a close frame (1009), which the system would
+// throw away if the socket were closed with unread input.
+func (c *Conn) tooBig(err error) {
+	if errors.Is(err, websocket.ErrReadLimit) {
+		c.ws.NetConn().SetReadDeadline(time.Now().Add(closeLimit))
+		io.Copy(io.Discard, io.LimitReader(c.ws.NetConn(), 2*protocol.MaxReadFrame))
 	}
 }
 

@@ -15,14 +15,35 @@ func (l *live) OnAsk(a protocol.Approval) {
 		return
 	}
 	l.State(protocol.RunWaiting, "")
-	text := fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Why it is asked: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
-	if a.Kind == protocol.AskContinue {
-		text = fmt.Sprintf("Paused: %s. Go on? Reply yes or no.", a.Why)
-	}
 	l.chat(protocol.ChatEvent{State: protocol.ChatWaiting, Message: &protocol.Message{
 		Role:    protocol.RoleAssistant,
-		Content: protocol.Content{protocol.Text(text)}, Timestamp: l.m.now(),
+		Content: protocol.Content{protocol.Text(waits(a))}, Timestamp: l.m.now(),
 	}})
+}
+
+// waits says in a chat what a run waits for.
+func waits(a protocol.Approval) string {
+	if a.Kind == protocol.AskContinue {
+		return fmt.Sprintf("Paused: %s. Go on? Reply yes or no.", a.Why)
+	}
+	return fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Why it is asked: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
+}
+
+// remind answers a message by the question that its chat's run waits for (seed 004, chat.send, Paused). ok is false when there is none.
+func (m *Manager) remind(ctx context.Context, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
+	pending, err := m.opts.Questions.Pending(ctx)
+	if err != nil {
+		return res, false, err
+	}
+	for _, a := range pending {
+		if a.SessionKey == key && a.RunID != "" {
+			return protocol.ChatSendResult{
+				Status: protocol.ChatPaused, RunID: a.RunID, ApprovalID: a.ID,
+				Response: "Your message was not passed on, because the run waits for your answer. " + waits(a),
+			}, true, nil
+		}
+	}
+	return res, false, nil
 }
 
 // AskContinue implements agent.Sink.

@@ -34,6 +34,11 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 		if res, ok, err := m.answerQuestion(ctx, p, in); ok || err != nil {
 			return res, err
 		}
+		if in.Remind {
+			if res, ok, err := m.remind(ctx, in.SessionKey); ok || err != nil {
+				return res, err
+			}
+		}
 	}
 	k := &keeper{m: m}
 	defer k.release()

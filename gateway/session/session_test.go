@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"fairlead/gateway/auth"
@@ -135,6 +136,27 @@ func TestYesAndNoAnswerAQuestionAndOtherTextQueues(t *testing.T) {
 		g.end(other.RunID)
 		g.check("user: Build it", "assistant:  <call>", want, "assistant: Well.", "user: what would that do?", "assistant: Later.")
 	}
+}
+
+// TestAClientWithoutQuestionsIsReminded holds seed 004, chat.send: while a run is paused, other words are answered by what it waits for.
+func TestAClientWithoutQuestionsIsReminded(t *testing.T) {
+	g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."))
+	first := g.send("Build it")
+	q := g.question()
+	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "what would that do?", Remind: true})
+	if err != nil || res.Status != protocol.ChatPaused || res.RunID != first.RunID || res.ApprovalID != q.ID || !strings.Contains(res.Response, "Reply yes or no.") {
+		t.Errorf("%+v %v", res, err)
+	}
+	for _, other := range []protocol.ChatSendParams{{SessionKey: chat, Message: "/status", Remind: true}, {SessionKey: "elsewhere", Message: "/status", Remind: true}} {
+		if res, err := g.Send(t.Context(), ann, other); err != nil || res.Status != protocol.ChatCommand {
+			t.Errorf("%+v %v", res, err)
+		}
+	}
+	if res, err = g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "no", Remind: true}); err != nil || res.Status != protocol.ChatPaused {
+		t.Errorf("%+v %v", res, err)
+	}
+	g.end(first.RunID)
+	g.check("user: Build it", "assistant:  <call>", "toolResult: Error: The person denied this call.", "assistant: Well.")
 }
 
 func TestYesWithoutAQuestionIsAMessage(t *testing.T) {

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -27,7 +28,21 @@ const (
 type Files struct {
 	home   string
 	skills func(protocol.AgentID) (string, error) // see ListSkills
+	told   func(path string)                      // see OnWrite
 	edit   sync.Mutex                             // held from reading to writing by whoever changes a file
+}
+
+// OnWrite has f told of every file that is written or deleted through here, by its path in the data folder, before the call returns. Call it once,
+// before the first change.
+func (w *Files) OnWrite(f func(path string)) { w.told = f }
+
+func (w *Files) wrote(agent protocol.AgentID, name string) {
+	if w.told == nil {
+		return
+	}
+	if agent, err := protocol.ParseAgentID(agent); err == nil {
+		w.told(path.Join("agents", string(agent), name))
+	}
 }
 
 // NewFiles opens the workspaces in a data folder. An agent's is made when it is first used.
@@ -77,10 +92,32 @@ func clean(name string) (string, error) {
 	if name = path.Clean(name); name == "." {
 		return "", nil
 	}
+	if len(name) > maxPath || slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return len(part) > maxName }) {
+		return "", protocol.ErrBadRequest.With(fmt.Sprintf("The path is too long: each of its names may have %d bytes, the whole %d", maxName, maxPath))
+	}
 	if strings.ContainsRune(name, 0) || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", protocol.ErrBadRequest.With(fmt.Sprintf("%q is no path in the workspace", name))
 	}
 	return name, nil
+}
+
+// Longest names. A path that no system could hold is refused before one is asked, whose words would not help.
+const (
+	maxName = 255
+	maxPath = 2048
+)
+
+// plainly turns an error about something in folder into one that says what is wrong, without the places of this computer.
+func plainly(root *os.Root, folder string, err error) error {
+	if _, ok := errors.AsType[*protocol.Error](err); ok {
+		return err
+	}
+	for ; folder != "." && folder != ""; folder = path.Dir(folder) {
+		if info, statErr := root.Stat(folder); statErr == nil && !info.IsDir() {
+			return protocol.ErrBadRequest.With(folder + " is a file, not a folder")
+		}
+	}
+	return reason(err)
 }
 
 func isSkill(name string) bool { return name == "skills" || strings.HasPrefix(name, "skills/") }

@@ -59,7 +59,7 @@ func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, erro
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, protocol.ErrNotFound.With("Not found: " + name)
 	}
-	return nil, nil, fmt.Errorf("read %s: %w", name, err)
+	return nil, nil, fmt.Errorf("read %s: %w", name, plainly(root, path.Dir(name), err))
 }
 
 var errFolder = errors.New("it is a folder")

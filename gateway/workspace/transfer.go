@@ -26,7 +26,7 @@ func (m moving) Source(name string) (stream.Item, func(), error) {
 	if err != nil {
 		return stream.Item{}, nil, err
 	}
-	item := stream.Item{Root: root, At: name, Name: path.Base(name), Abs: "gsv:" + name}
+	item := stream.Item{Root: root, At: name, Name: path.Base(name), Abs: "gsv:" + name, Text: textType(name)}
 	if name == "" {
 		item.At, item.Name = ".", path.Base(root.Name())
 	}
@@ -50,6 +50,19 @@ func (m moving) Source(name string) (stream.Item, func(), error) {
 		return stream.Item{}, nil, protocol.ErrNotFound.With("Workspace file not found: " + name)
 	}
 	return stream.Item{}, nil, fmt.Errorf("Failed to read file gsv:%s: %w", name, err) //lint:ignore ST1005 for people
+}
+
+// textType is the kind of a text by its name (seed 002, gsv__WriteFile).
+func textType(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md":
+		return "text/markdown"
+	case ".json":
+		return "application/json"
+	case ".yaml", ".yml":
+		return "text/yaml"
+	}
+	return "text/plain"
 }
 
 // Target is stream.Files.
@@ -84,9 +97,11 @@ func (m moving) Target(name string, into, make bool) (stream.Target, error) {
 }
 
 func reason(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
+	}
+	if le, ok := errors.AsType[*os.LinkError](err); ok {
+		return le.Err
 	}
 	return err
 }

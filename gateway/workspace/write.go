@@ -25,8 +25,9 @@ func (w *Files) Write(agent protocol.AgentID, name string, data []byte) (string,
 		return "", protocol.ErrBadRequest.With("path required")
 	}
 	if err := write(root, name, data); err != nil {
-		return "", fmt.Errorf("write %s: %w", name, err)
+		return "", fmt.Errorf("write %s: %w", name, plainly(root, path.Dir(name), err))
 	}
+	w.wrote(agent, name)
 	return name, nil
 }
 
@@ -94,7 +95,8 @@ func (w *Files) Delete(agent protocol.AgentID, name string) (string, error) {
 		err = root.Remove(name)
 	}
 	if err != nil {
-		return "", fmt.Errorf("delete %s: %w", name, err)
+		return "", fmt.Errorf("delete %s: %w", name, plainly(root, path.Dir(name), err))
 	}
+	w.wrote(agent, name)
 	return name, nil
 }

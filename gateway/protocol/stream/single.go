@@ -58,8 +58,11 @@ func (e *Ends) openFile(path string) (f *os.File, size int64, mime string, err e
 		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err))
 	}
 	mime, _, _ = strings.Cut(http.DetectContentType(head[:k]), ";")
-	if mime == "text/plain" || mime == "application/octet-stream" {
-		mime = "" // nothing was recognized, which the original does not tell either
+	switch mime {
+	case "text/plain": // nothing was recognized, which the original does not tell either
+		mime = item.Text
+	case "application/octet-stream":
+		mime = ""
 	}
 	return f, info.Size(), mime, nil
 }

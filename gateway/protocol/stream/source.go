@@ -18,6 +18,7 @@ type Item struct {
 	At   string // in Root, with slashes
 	Name string // what it is called at the destination
 	Abs  string // for people
+	Text string // its MIME type if it turns out to be text; may be empty
 }
 
 // walker gives what there is to send, folders before what is in them, each folder in the order of its names.

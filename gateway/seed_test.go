@@ -1,0 +1,122 @@
+//go:build unix
+
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// seedNode is a machine that knows the seeds only: it does not say what its tools do, and leaves every command running.
+func seedNode(t *testing.T, url string) (node *client.Client, began <-chan protocol.CallID, stop func()) {
+	t.Helper()
+	calls, up := make(chan protocol.CallID, 8), make(chan struct{}, 8)
+	node = client.New(client.Options{
+		URL: url, Token: "kill-test", Logger: slog.New(slog.DiscardHandler),
+		Connect: func() protocol.ConnectParams {
+			return protocol.ConnectParams{
+				MinProtocol: protocol.Version, MaxProtocol: protocol.Version, Client: protocol.ClientInfo{ID: "box", Mode: protocol.ModeNode},
+				Tools: []protocol.ToolSpec{{Name: "Bash", Description: "Runs", InputSchema: json.RawMessage(`{"type":"object"}`)}},
+				NodeRuntime: &protocol.NodeRuntime{
+					HostCapabilities: []string{"shell.exec"}, ToolCapabilities: map[string][]string{"Bash": {"shell.exec"}},
+				},
+			}
+		},
+		OnUp: func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
+		OnEvent: func(e protocol.EventFrame) {
+			var call protocol.ToolInvoke
+			if e.Event == protocol.EventToolInvoke && json.Unmarshal(e.Payload, &call) == nil {
+				calls <- call.CallID
+			}
+		},
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- node.Run(ctx) }()
+	select {
+	case <-up:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the machine was not taken in")
+	}
+	return node, calls, func() { cancel(); <-done }
+}
+
+// TestWhatTheSeedPromisesBetweenItsParts holds sentences of seeds 002 and 004 that need the whole gateway.
+func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
+	c := startChild(t, t.TempDir())
+	defer c.kill()
+	conn, stop := dial(t, c.url)
+	defer stop()
+
+	// A skill that was just written is there (seed 004, skills.status).
+	for range 5 {
+		text := "---\nname: fresh\ndescription: New\n---\nText"
+		call(t, conn, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: "skills/fresh/SKILL.md", Content: &text})
+		has := func() bool {
+			return slices.ContainsFunc(call(t, conn, protocol.SkillsStatus, protocol.SkillsParams{}).Skills, func(s protocol.SkillStatusEntry) bool { return s.Name == "fresh" })
+		}
+		if !has() {
+			t.Error("a skill that was written is not listed")
+		}
+		call(t, conn, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: "skills/fresh/SKILL.md"})
+		if has() {
+			t.Error("a skill that was deleted is listed")
+		}
+	}
+
+	// The answer to a system event goes to the last active channel (seed 002, Spec Object).
+	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "channels.telex", Value: json.RawMessage(`{"dmPolicy":"open"}`)})
+	w := openWire(t, c.url)
+	defer w.stop()
+	job := func() string {
+		added := call(t, conn, protocol.CronAdd, protocol.CronAddParams{
+			Name: "look", Schedule: &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3_600_000},
+			Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "which machines are there?"},
+		})
+		return call(t, conn, protocol.CronRunNow, protocol.CronRunParams{ID: added.Job.ID, Mode: "force"}).Results[0].Summary
+	}
+	if s := job(); s == "" {
+		t.Error("a job without a channel gave no answer")
+	}
+	w.write(t, "which machines are there?")
+	w.hears(t, "")
+	job()
+	w.hears(t, "")
+
+	// The end of a background command comes into the chat (seed 004, node.exec.event).
+	node, began, leave := seedNode(t, c.url)
+	defer leave()
+	run := call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "agent:main:app:chat:x", Message: "run make on box"}).RunID
+	var q protocol.Approval
+	poll(t, "a question", func() bool {
+		open := call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
+		if len(open) == 1 {
+			q = open[0]
+		}
+		return len(open) == 1
+	})
+	if q.RunID != run {
+		t.Errorf("%+v", q)
+	}
+	call(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+	id := <-began
+	event := protocol.NodeExecEvent{EventID: "e1", SessionID: "s1", Event: protocol.ExecFinished}
+	// Before the result of its call it is too early: the machine keeps it (gsv interop notes 2.2).
+	if _, err := client.Call(t.Context(), node, protocol.ReportExec, event); err == nil {
+		t.Error("an end was taken before the chat knew of the command")
+	}
+	call(t, node, protocol.ReturnResult, protocol.ToolResultParams{CallID: id, Result: json.RawMessage(`{"status": "running", "sessionId": "s1", "pid": 5}`)})
+	poll(t, "the end is taken", func() bool {
+		ack, err := client.Call(t.Context(), node, protocol.ReportExec, event)
+		return err == nil && ack.OK && !ack.Dropped
+	})
+}
