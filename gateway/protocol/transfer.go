@@ -26,6 +26,9 @@ var (
 // ExtTransfer is what an end names in ConnectParams.Extensions that understands [TransferStream]: folders, hashes, credits, resuming.
 const ExtTransfer = "transfer"
 
+// ExtEarly is what an end with [ExtTransfer] names beside it that understands TransferStream.Early.
+const ExtEarly = "transfer.early"
+
 // TransferID names a transfer in the queue.
 type TransferID string
 

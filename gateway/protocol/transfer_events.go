@@ -66,6 +66,9 @@ type TransferStream struct {
 	From     NodeID     `json:"from,omitempty"`     // the source, told to the destination
 	AskedBy  *AskedBy   `json:"askedBy,omitempty"`  // whose wish it is, told to both
 	Direct   bool       `json:"direct,omitempty"`   // it is the person's own act
+	// Early is how many bytes the source may send before the destination has let it, so that the first ones are there sooner: the gateway keeps them until
+	// then. Only to ends that name [ExtEarly]; 0 else, and in later attempts.
+	Early int `json:"early,omitempty"`
 	// Peer says that a connection from machine to machine is to be tried, only to an end that names [ExtDirect]: to the destination with the source's pin.
 	Peer *TransferPeer `json:"peer,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
 )
 
 const (
@@ -165,6 +166,8 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 		}
 		if a.direct() {
 			send.Stream.Peer = &protocol.TransferPeer{}
+		} else if r.src.early && r.dst.early && t.Attempts <= 1 {
+			send.Stream.Early = stream.Early
 		}
 	}
 	if err := r.src.event(ctx, protocol.EventTransferSend, send); err != nil {
@@ -196,11 +199,18 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	receive := protocol.TransferReceive{TransferID: r.dst.id, Path: path, Size: size, Mime: meta.Mime}
 	if r.stream {
 		receive.Stream = a.terms(t)
+		receive.Stream.Early = send.Stream.Early
 		if send.Stream.Peer != nil && meta.Peer != nil {
 			receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin}
 		}
 	} else if r.dst.ours {
 		receive.Conflict = t.Conflict
+	}
+	early := receive.Stream != nil && receive.Stream.Early > 0
+	if early {
+		if err := r.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: r.src.id}); err != nil {
+			return out, err
+		}
 	}
 	a.asking.Store(true)
 	if err := r.dst.event(ctx, protocol.EventTransferReceive, receive); err != nil {
@@ -220,6 +230,9 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	wg.Go(func() { forwarded <- a.forward(ctx, r.src, r.dst) })
 	if r.stream {
 		wg.Go(func() { a.forward(ctx, r.dst, r.src) })
+	}
+	if early {
+		return a.streamed(ctx)
 	}
 	if !r.src.ours {
 		if err := sleep(ctx, time.Until(reported.Add(startDelay))); err != nil {

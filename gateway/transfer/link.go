@@ -34,6 +34,7 @@ type side struct {
 	id      uint32 // the transfer's number there: two ends on one connection have two
 	link    Link
 	ours    bool            // it understands streams
+	early   bool            // it understands TransferStream.Early
 	direct  bool            // its owner lets it connect to other machines, and its way to the gateway is one that can be spared
 	listens <-chan struct{} // closed once it hears events; nil when it does
 	in      *stream.Inbox   // what it sent and was not passed on yet
@@ -170,7 +171,7 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 	switch id {
 	case protocol.NativePrefix:
 		l := newLocal(e, j.row.Agent)
-		return &side{name: id, link: l, ours: true}, l.close, nil
+		return &side{name: id, link: l, ours: true, early: true}, l.close, nil
 	case protocol.Here:
 		l := j.here
 		if l == nil {
@@ -188,7 +189,7 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 	if !ok || !fits {
 		return nil, nil, &awayError{id, fmt.Sprintf("%s node not connected: %s", what, id)}
 	}
-	return &side{name: id, link: link, ours: slices.Contains(c.Extensions, protocol.ExtTransfer), direct: slices.Contains(c.Extensions, protocol.ExtDirect) && !c.Local, listens: c.Listens}, func() {}, nil
+	return &side{name: id, link: link, ours: slices.Contains(c.Extensions, protocol.ExtTransfer), early: slices.Contains(c.Extensions, protocol.ExtEarly), direct: slices.Contains(c.Extensions, protocol.ExtDirect) && !c.Local, listens: c.Listens}, func() {}, nil
 }
 
 // awayError says that a machine is not connected, or no longer.

@@ -4,6 +4,9 @@
 // one file's bytes travel in binary frames. Between our own ends the frames carry records instead (extension, [protocol.TransferStream]): a [Sender]
 // walks files and folders, a [Receiver] writes them, and they speak to each other through the gateway, which relays frames in both directions.
 //
+// A sender that is told so ([Sender.Early]) begins before the receiver has said anything, so that the first byte is written two and a half round trips
+// with the gateway after the request: what it sends of the first file counts only if the receiver turns out to have nothing of it ([guess]).
+//
 // The sender may have at most [Window] bytes under way: the receiver gives back what it has written. Every file is compared by SHA-256 before it gets
 // its name, in one step; until then it is a hidden part file in the same folder, named after the transfer, so that a later attempt goes on where this
 // one was cut. What a sender says is never trusted: names are checked ([CheckName]), everything is made relative to the handle of the chosen folder

@@ -22,6 +22,7 @@ type expected struct {
 	sum   *ladder
 	whole bool
 	found string
+	some  bool // there is something of it
 }
 
 // incoming is a file that is being written.
@@ -89,6 +90,14 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 		r.told = time.Time{} // the gateway is to know what would be left if it ended here
 	}
 	return nil
+}
+
+// guess is begin of a file of which the sender takes it that nothing is there. Else it is nothing; what is there stays.
+func (r *Receiver) guess(index uint32) error {
+	if e := r.coming[index]; e == nil || e.some {
+		return nil
+	}
+	return r.begin(index, 0)
 }
 
 func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {

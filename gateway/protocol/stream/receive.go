@@ -33,6 +33,7 @@ type Receiver struct {
 	Out      Send
 	In       *Inbox
 	Tell     Send // where it says how far it is; nil is Out
+	Early    int  // bytes that the sender may send before it hears anything
 	// Note, which may be nil, is told each folder, relative to Root, before there is an unfinished file in it.
 	Note func(dir string)
 
@@ -75,7 +76,7 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.coming, r.real, r.names = make(map[uint32]*expected), map[string]bool{".": true}, make(map[uint64]uint64)
 	r.pack = packer{id: r.ID, send: r.Out}
 	defer r.release()
-	err := r.grant(ctx, Window)
+	err := r.grant(ctx, Window-r.Early)
 	for err == nil && !r.end {
 		var f *Frame
 		if f, err = r.In.Next(ctx); err != nil {
@@ -182,6 +183,13 @@ func (r *Receiver) take(ctx context.Context, kind byte, payload []byte) error {
 			return broken("a beginning")
 		}
 		return r.begin(index, offset)
+	case recGuess:
+		p := reader{b: payload}
+		index := p.u32()
+		if p.bad {
+			return broken("a beginning")
+		}
+		return r.guess(index)
 	case recFile:
 		p := reader{b: payload}
 		index, sum := p.u32(), p.bytes(sumSize)

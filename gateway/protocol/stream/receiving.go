@@ -49,16 +49,22 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 			e.log.Warn("Not direct", "transfer", p.Stream.ID, "err", err)
 		}
 	}
-	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
-		return
-	}
+	accepted := make(chan struct{})
+	go func() { // what the source has sent already is written while the answer is on its way
+		defer close(accepted)
+		if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
+			n.cancel(errLost)
+		}
+	}()
+	defer func() { <-accepted }()
 	mark := markOf(p.Stream.ID)
 	trail, over := e.ledger.trail(mark, atDestination)
 	defer trail.close()
 	res, err := e.receiveItems(ctx, n, listen, func() *Receiver {
 		return &Receiver{
 			ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in, trail: trail,
-			Note: func(dir string) { e.ledger.note(mark, t.path(dir)) },
+			Early: min(max(p.Stream.Early, 0), Early),
+			Note:  func(dir string) { e.ledger.note(mark, t.path(dir)) },
 		}
 	})
 	switch {

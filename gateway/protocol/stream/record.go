@@ -12,6 +12,7 @@ import (
 const (
 	recEntry = 'e' // a file, folder or link: index, type, mode, size, mtime, name, link target
 	recBegin = 'b' // data of a file follows: index, offset
+	recGuess = 'g' // the same, from the beginning, if the receiver has nothing of it: index
 	recData  = 'd' // bytes
 	recHole  = 'h' // so many zeros
 	recFile  = 'x' // the file is complete: index, SHA-256 of all of it
@@ -207,6 +208,7 @@ type verdict struct {
 	index uint32
 	have  int64    // bytes; -1: send nothing of it
 	sums  [][]byte // of everything up to each block's end, the last one of everything
+	guess *guess   // it may be another one; nil: the receiver has said so
 }
 
 func (v verdict) encode() []byte {

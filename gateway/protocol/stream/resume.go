@@ -36,6 +36,7 @@ func (r *Receiver) decide(ctx context.Context, x *expected) error {
 		if x.whole {
 			tell(x.sum.state())
 		}
+		x.some = true
 		v.have, v.sums = size, x.sum.sums()
 		if x.whole { // all of it or nothing
 			for i := range v.sums[:len(v.sums)-1] {

@@ -45,6 +45,8 @@ type resumer struct {
 	from, to string // folders
 	trails   string
 	conflict string
+	set      func(*Sender, *Receiver) // may be nil
+	frame    func(n int)              // hears of each frame of the sender; may be nil
 	s        *Sender
 	r        *Receiver
 }
@@ -70,13 +72,19 @@ func (x *resumer) attempt(bytes int64) (Result, error) {
 	defer out.close()
 	defer in.close()
 	sent := int64(0)
-	var cut func(int) bool
-	if bytes > 0 {
-		cut = func(int) bool { sent += maxBody; return sent > bytes }
+	cut := func(n int) bool {
+		if x.frame != nil {
+			x.frame(n)
+		}
+		sent += maxBody
+		return bytes > 0 && sent > bytes
 	}
 	res, sendErr, err := both(x.t, []Item{{Root: open(x.t, x.from), At: "f", Name: "f"}}, open(x.t, x.to), func(s *Sender, r *Receiver) {
 		x.s, x.r = s, r
 		s.trail, r.trail, r.Conflict = out, in, x.conflict
+		if x.set != nil {
+			x.set(s, r)
+		}
 	}, cut)
 	if err == nil && sendErr != nil {
 		err = sendErr

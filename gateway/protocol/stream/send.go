@@ -11,6 +11,8 @@ const (
 	// Window is how many bytes a sender may have under way that the receiver has not written yet: what either end and the gateway hold in memory for
 	// one transfer stays below 4 MiB.
 	Window = 3 << 20
+	// Early is how many bytes a sender may have under way that was told so before the receiver has said anything.
+	Early = 1 << 20
 	// eager is up to which size a file is sent without waiting for the receiver's verdict.
 	eager = 64 << 10
 	// ahead is how many larger files are announced before their turn, so that verdicts come in time.
@@ -29,13 +31,17 @@ type Sender struct {
 	Out   Send
 	In    *Inbox
 	Pace  *Pace // of the connection; may be nil
+	// Early is how many bytes the receiver has let it send already; more than none has it begin the first file before it hears what is there of it.
+	Early int
 
 	trail  *trail // of what was hashed; may be nil
 	reread int64  // bytes that were sent before and hashed again
 	pack   packer
 	next   uint32
-	busy   time.Time // when it last said that it is alive
-	news   chan struct{}
+	// guessed says that a file was begun before its verdict.
+	guessed bool
+	busy    time.Time // when it last said that it is alive
+	news    chan struct{}
 
 	mu       sync.Mutex // guards what follows
 	credit   int        // bytes that may be sent
@@ -46,6 +52,7 @@ type Sender struct {
 // Run sends everything and returns when it is on its way, or ctx ends, or the other end fails.
 func (s *Sender) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
+	s.credit = s.Early
 	s.news, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
 	s.pack = packer{id: s.ID, send: s.Out, spend: s.spend, body: s.body}
 	done := make(chan struct{})
@@ -211,6 +218,10 @@ func (s *Sender) note(ctx context.Context, kind byte, name, why string) error {
 func (s *Sender) large(ctx context.Context, f found) error {
 	if err := s.pack.flush(ctx); err != nil {
 		return err
+	}
+	if s.Early > 0 && !s.guessed {
+		s.guessed = true
+		return s.file(ctx, f, verdict{index: f.index, guess: &guess{s: s, index: f.index}})
 	}
 	v, err := s.verdict(ctx, f.index)
 	if err != nil || v.have < 0 {

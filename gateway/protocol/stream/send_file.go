@@ -19,7 +19,14 @@ func (s *Sender) file(ctx context.Context, f found, v verdict) error {
 	for try := 1; ; try++ {
 		err := s.once(ctx, f, v, try)
 		var local *fileError
+		var wrong *guessError
 		switch {
+		case errors.As(err, &wrong):
+			if v = wrong.verdict; v.have < 0 {
+				return nil
+			}
+			try = 0
+			continue
 		case !errors.As(err, &local):
 			return err
 		case errors.Is(err, errMoved) && try < tries:
@@ -68,12 +75,22 @@ func (s *Sender) once(ctx context.Context, f found, v verdict, try int) error {
 		}
 	}
 	b := binary.LittleEndian.AppendUint32(nil, f.index)
-	if err := s.pack.add(ctx, recBegin, binary.LittleEndian.AppendUint64(b, uint64(sum.n))); err != nil {
+	if v.guess.open() {
+		err = s.pack.add(ctx, recGuess, b)
+	} else {
+		err = s.pack.add(ctx, recBegin, binary.LittleEndian.AppendUint64(b, uint64(sum.n)))
+	}
+	if err != nil {
 		return err
 	}
 	sum.tell = w.keep
-	if err := s.data(ctx, file, sum, f.size, sparse(info)); err != nil {
+	if err := s.data(ctx, file, sum, f.size, sparse(info), v.guess); err != nil {
 		return err
+	}
+	if v.guess.open() {
+		if err := v.guess.settle(ctx); err != nil {
+			return err
+		}
 	}
 	w.keep(sum.state())
 	now, err := file.Stat()
@@ -121,12 +138,17 @@ func (s *Sender) agree(ctx context.Context, file *os.File, v verdict, w *watcher
 // noSum is what stands for a sum that there is not.
 var noSum = string(make([]byte, sumSize))
 
-// data sends the rest of a file, which must be size bytes long. Zeros of a file with holes stay holes.
-func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int64, holes bool) error {
+// data sends the rest of a file, which must be size bytes long, unless a guess about it proves wrong. Zeros of a file with holes stay holes.
+func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int64, holes bool, g *guess) error {
 	run, look := int64(0), int64(0) // zeros that were read and not sent; where to look for a hole next
 	for sum.n < size {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if g.open() {
+			if err := g.ask(); err != nil {
+				return err
+			}
 		}
 		if holes && sum.n >= look && run == 0 {
 			n := gap(file, sum.n, size)

@@ -48,7 +48,9 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	mark := markOf(p.Stream.ID)
 	trail, over := e.ledger.trail(mark, atSource)
 	defer trail.close()
-	err = e.sendItems(ctx, n, call, func() *Sender { return &Sender{ID: n.id, Items: items, Links: p.Stream.Links, trail: trail} })
+	err = e.sendItems(ctx, n, call, func() *Sender {
+		return &Sender{ID: n.id, Items: items, Links: p.Stream.Links, Early: min(max(p.Stream.Early, 0), Early), trail: trail}
+	})
 	switch {
 	case errors.Is(context.Cause(ctx), ErrDiscard):
 		trail.close()
