@@ -90,6 +90,7 @@ func New(opts Options) (*Node, error) {
 	}
 	ws, err := workspace.Config{
 		Dir: opts.Workspace, Access: opts.Confine.Access, Grants: opts.Confine.Grants, ReadOnly: opts.Confine.Mode == sandbox.ReadOnly,
+		Private: opts.Home,
 	}.Open()
 	if err != nil {
 		return nil, err

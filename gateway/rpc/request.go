@@ -125,7 +125,7 @@ func (c *Conn) respond(id string, result []byte, err error) {
 // checked is the frame that answers a request: that of its result, or that of what went wrong.
 func checked(id string, result []byte, err error) ([]byte, error) {
 	if err == nil && len(result) > protocol.MaxWriteFrame {
-		err = tooLarge("the answer", len(result))
+		err = tooLarge("the answer", len(result), "ask for a part of it")
 	}
 	if err == nil {
 		return result, nil
@@ -138,8 +138,8 @@ func checked(id string, result []byte, err error) ([]byte, error) {
 	return protocol.EncodeError(id, e)
 }
 
-func tooLarge(what string, size int) error {
-	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %.1f MiB, at most %d can be sent; ask for a part of it", what, float64(size)/(1<<20), protocol.MaxWriteFrame>>20))
+func tooLarge(what string, size int, advice string) error {
+	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %.1f MiB, at most %d can be sent; %s", what, float64(size)/(1<<20), protocol.MaxWriteFrame>>20, advice))
 }
 
 type afterKey struct{}

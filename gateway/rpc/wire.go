@@ -87,7 +87,7 @@ func (c *Conn) SendEvent(ctx context.Context, name string, payload any) error {
 		return err
 	}
 	if len(frame) > protocol.MaxWriteFrame {
-		return tooLarge("the event "+name, len(frame))
+		return tooLarge("the event "+name, len(frame), "do it in parts")
 	}
 	return c.send(ctx, frame)
 }

@@ -222,7 +222,7 @@ func (t *Jobs) report(j *job) bashOut {
 	}
 	o.ExitCode, o.Signal, o.OutputStillOpen = j.result.code, j.result.signal, j.result.open
 	o.TimedOut, o.Cancelled = j.result.why == byTimeout, j.result.why == byCancel
-	o.EndedAt, o.DurationMs = j.result.at.UnixMilli(), j.result.at.Sub(j.started).Milliseconds()
+	o.EndedAt, o.DurationMs = j.endedAt()
 	o.Output, o.Truncated = j.out.text()
 	o.Tail = j.out.tail()
 	if j.result.lost != nil {

@@ -20,7 +20,8 @@ func (j *job) endEvent() protocol.NodeExecEvent {
 	case j.result.why == byTimeout:
 		e.Event = protocol.ExecTimedOut
 	}
-	e.ExitCode, e.Signal, e.OutputTail, e.EndedAt = j.result.code, j.result.signal, j.out.tail(), j.result.at.UnixMilli()
+	e.ExitCode, e.Signal, e.OutputTail = j.result.code, j.result.signal, j.out.tail()
+	e.EndedAt, _ = j.endedAt()
 	if j.result.why == byCancel { // of background commands only Close does that
 		e.OutputTail += "\n(The command was ended because its node stopped.)"
 	}

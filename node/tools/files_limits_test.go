@@ -20,7 +20,7 @@ func limited(t *testing.T, l FileLimits) *bench {
 }
 
 func TestFileLimitsHaveTheirDefaults(t *testing.T) {
-	want := FileLimits{ReadText: 4 << 20, ReadImage: 10 << 20, ReadWide: 64 << 20, Write: 16 << 20, Edit: 64 << 20}
+	want := FileLimits{ReadText: 4 << 20, ReadImage: 10 << 20, ReadWide: 64 << 20, Write: 15 << 20, Edit: 64 << 20}
 	if got := (FileLimits{}).orDefaults(); got != want {
 		t.Errorf("%+v", got)
 	}

@@ -39,7 +39,7 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 				_, err := tools[name].Call(t.Context(), encode(t, a))
 				if err == nil || !strings.HasPrefix(err.Error(), "Failed to ") {
 					t.Errorf("%s(%s): %v", name, path, err)
-				} else if path != "/dev/tty" && !strings.Contains(err.Error(), what) {
+				} else if !strings.Contains(err.Error(), what) {
 					t.Errorf("%s(%s): %v", name, path, err)
 				}
 				if p, _, err := tools[name].Preview(t.Context(), encode(t, a)); err != nil || p.Problem == "" && name != "Read" {
@@ -65,7 +65,7 @@ func TestFilesWithoutASizeAreRead(t *testing.T) {
 	}
 	defer ws.Close()
 	read := Files(ws, FileLimits{})[0]
-	for _, path := range []string{"/proc/self/status", "/proc/cpuinfo", "/proc/self/maps"} {
+	for _, path := range []string{"/proc/cpuinfo", "/proc/meminfo"} {
 		raw, err := read.Call(t.Context(), encode(t, args{"path": path}))
 		if err != nil || len(raw) < 200 {
 			t.Errorf("%s: %.100s, %v", path, raw, err)

@@ -113,7 +113,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 	}
 	defer leave()
 	g := &glob{
-		ctx: ctx, limit: limit, route: newRoute(pattern), folders: folders, selection: selected(in.Hidden, in.Ignored),
+		ctx: ctx, ws: ws, limit: limit, route: newRoute(pattern), folders: folders, selection: selected(in.Hidden, in.Ignored),
 		shown: strings.TrimSuffix(from.Abs, string(filepath.Separator)),
 	}
 	hits, total, err := g.run(ws, from)
@@ -133,6 +133,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 // glob collects the paths of a tree that match.
 type glob struct {
 	ctx   context.Context
+	ws    *workspace.Root
 	limit int
 	route *route
 	selection
@@ -222,7 +223,7 @@ func (l *level) run(worker int) {
 				l.add(worker, hit{folder, e.Name, t})
 			}
 		}
-		if e.IsDir() && l.route.further(to, path) {
+		if e.IsDir() && l.route.further(to, path) && !l.ws.Skips(dir, e.Name) {
 			dir.Retain()
 			down = append(down, &level{glob: l.glob, dir: dir, name: e.Name, in: folder, at: to, rules: rules})
 		}

@@ -130,6 +130,12 @@ func (j *job) remains() bool {
 	}
 }
 
+// endedAt is when a command ended and how long it ran, in milliseconds: the second is the first less when it started.
+func (j *job) endedAt() (at, ms int64) {
+	ms = j.result.at.Sub(j.started).Milliseconds()
+	return j.started.UnixMilli() + ms, ms
+}
+
 func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 	defer finish(j)
 	defer s.close()

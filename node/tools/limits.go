@@ -13,14 +13,14 @@ type FileLimits struct {
 	ReadText  int   // most text one Read returns, numbers included: 4 MiB
 	ReadImage int64 // largest image: 10 MiB, as seed 000 has it
 	ReadWide  int64 // largest UTF-16 file that is converted: 64 MiB
-	Write     int   // most content of one Write: 16 MiB, which is what a frame carries
+	Write     int   // most content of one Write: 15 MiB, which fits into a frame of 16 with what is around it
 	Edit      int   // largest file before and after an Edit: 64 MiB
 }
 
 func (l FileLimits) orDefaults() FileLimits {
 	return FileLimits{
 		ReadText: or(l.ReadText, 4<<20), ReadImage: or(l.ReadImage, 10<<20), ReadWide: or(l.ReadWide, 64<<20),
-		Write: or(l.Write, 16<<20), Edit: or(l.Edit, 64<<20),
+		Write: or(l.Write, 15<<20), Edit: or(l.Edit, 64<<20),
 	}
 }
 

@@ -48,6 +48,10 @@ var hints = []struct {
 		syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?<?[=!]`),
 		"Look-around is not supported (RE2 syntax). Search for the text itself and filter the matches, or use Bash with grep -P.",
 	},
+	{
+		syntax.ErrInvalidNamedCapture, regexp.MustCompile(`\(\?<[=!]`),
+		"Look-around is not supported (RE2 syntax). Search for the text itself and filter the matches, or use Bash with grep -P.",
+	},
 	{syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?>`), "Atomic groups are not supported (RE2 syntax) and not needed: a search never backtracks. Write (?:…)."},
 	{syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?[a-zA-Z-]*[xuR]`), "The flags x, u and R are not supported (RE2 syntax); text is Unicode anyway."},
 	{

@@ -135,7 +135,7 @@ func listJobs(jobs *Jobs) any {
 			"truncated": j.out.view().truncated, "pty": j.tty,
 		})
 		if !j.running() {
-			m["endedAt"], m["runtimeMs"] = j.result.at.UnixMilli(), j.result.at.Sub(j.started).Milliseconds()
+			m["endedAt"], m["runtimeMs"] = j.endedAt()
 		}
 		list = append(list, m)
 		text.WriteString(j.id + "  " + j.status() + "  " + j.command + "\n")

@@ -13,6 +13,8 @@ const (
 	chunk = 256 << 10
 	// sample is how much of every chunk is looked at before it is searched: most files that are not text show it there.
 	sample = 1 << 10
+	// maxEndless is how much of a file is searched that has no size: the kernel makes some up without an end.
+	maxEndless = 64 << 20
 	// window is how far from a line its context is looked for, in a file of several chunks.
 	window = 32 << 10
 )
@@ -90,6 +92,9 @@ func (s *scanner) scan(file source, size int64, path string) found {
 
 // fill reads until the buffer is full or the file ends. It reports false when the search is over.
 func (s *scanner) fill() bool {
+	if s.size == 0 && s.base > maxEndless {
+		return false
+	}
 	for s.n < len(s.buf) && !s.last {
 		got, err := s.file.Read(s.buf[s.n:])
 		s.n += got

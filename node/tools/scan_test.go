@@ -210,3 +210,25 @@ func TestNeedlesAreFoundLikeByPackageBytes(t *testing.T) {
 		}
 	}
 }
+
+// endless is a file that the kernel makes up without an end, and without a size.
+type endless struct{ read int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	clear(p)
+	e.read += int64(len(p))
+	return len(p), nil
+}
+
+func (e *endless) ReadAt(p []byte, _ int64) (int, error) { return len(p), nil }
+
+func TestASearchOfAFileWithoutAnEndEnds(t *testing.T) {
+	m, err := newMatcher("needle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e endless
+	if got := newScanner(t.Context(), m, wanted{matches: 1}).scan(&e, 0, "f"); got.count != 0 || e.read > 2*maxEndless {
+		t.Errorf("%v after %d bytes", got, e.read)
+	}
+}

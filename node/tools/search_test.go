@@ -74,6 +74,8 @@ func TestGrepSaysWhatItDoesNotUnderstand(t *testing.T) {
 	for want, a := range map[string]args{
 		"Invalid regex pattern: missing closing )": {"pattern": "(a"},
 		"Look-around is not supported":             {"pattern": "a(?!b)"},
+		"(?<!a)b`. Look-around is not supported":   {"pattern": "(?<!a)b"},
+		"(?<=a)b`. Look-around is not supported":   {"pattern": "(?<=a)b"},
 		"Possessive quantifiers are not":           {"pattern": "a++"},
 		"Atomic groups are not supported":          {"pattern": "(?>a)"},
 		`Write [ \t]`:                              {"pattern": `\h`},

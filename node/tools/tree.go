@@ -164,6 +164,9 @@ func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links
 		switch {
 		case b.leaves(e, rules):
 		case e.IsDir():
+			if b.ws.Skips(dir, e.Name) {
+				break
+			}
 			folders = append(folders, e.Name)
 		case e.IsLink():
 			links = append(links, e.Name)

@@ -38,6 +38,8 @@ type Config struct {
 	Grants []Grant
 	// ReadOnly keeps everything from being changed through the Root, wherever it lies.
 	ReadOnly bool
+	// Private is the program's own data folder, which no tool is given even where it lies in the workspace.
+	Private string
 }
 
 // ParseGrant reads what people write for a grant: DIR, DIR:rw or DIR:ro.
@@ -91,7 +93,10 @@ func (c Config) Open() (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", c.Dir, err)
 	}
-	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, locks: new(locks)}
+	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, locks: new(locks), private: c.Private}
+	if real, err := filepath.EvalSymlinks(c.Private); err == nil && c.Private != "" {
+		r.private = real
+	}
 	for _, g := range c.Grants {
 		a, err := openArea(g.Dir, c.ReadOnly || g.ReadOnly)
 		if err == nil {

@@ -20,6 +20,7 @@ type Root struct {
 	locks  *locks // shared with what With makes
 	// readOnly is of all of it, what lies in no area included.
 	readOnly bool
+	private  string // see [Config]; without symbolic links
 }
 
 // tree is what file access needs. Names are absolute and free of symbolic links, as far as anyone can know.
@@ -136,6 +137,9 @@ func (r *Root) name(abs string) (string, error) {
 		if err := a.check(); err != nil {
 			return "", err
 		}
+	}
+	if err := r.apart(abs); err != nil {
+		return "", err
 	}
 	return abs, nil
 }

@@ -104,7 +104,7 @@ func (w *Watcher) cover(d *Dir, level int, came bool) {
 	}
 	var names []string
 	d.Each(func(e Entry) bool {
-		if e.IsDir() && !own(e.Name) {
+		if e.IsDir() && !own(e.Name) && !w.ws.Skips(d, e.Name) {
 			names = append(names, strings.Clone(e.Name))
 		}
 		return true

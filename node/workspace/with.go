@@ -13,7 +13,7 @@ func (r *Root) With(g Grant) (*Root, error) {
 			return nil, err // what is opened anew would be another folder
 		}
 	}
-	wide, err := Config{Dir: r.dir, Grants: append([]Grant{g}, r.grants...), ReadOnly: r.readOnly}.Open()
+	wide, err := Config{Dir: r.dir, Grants: append([]Grant{g}, r.grants...), ReadOnly: r.readOnly, Private: r.private}.Open()
 	if err != nil {
 		return nil, err
 	}

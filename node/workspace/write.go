@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 )
 
 // Lock keeps other writers of this Root from the file until unlock is called, so that reading, changing and writing is one step. Other
@@ -50,6 +51,9 @@ type Keep func(abs string, old io.Reader, sum string)
 // WriteKeeping is Write, and gives keep, which may be nil, what was there.
 func (r *Root) WriteKeeping(p Path, data []byte, expect string, keep Keep) (Written, error) {
 	real, err := r.writable(p)
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = &DirError{err}
+	}
 	if err != nil {
 		return Written{}, err
 	}

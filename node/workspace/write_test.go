@@ -69,8 +69,11 @@ func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
 func TestAFileInTheWayIsADirError(t *testing.T) {
 	r := openTemp(t)
 	put(t, filepath.Join(r.Dir(), "f"), "")
-	if _, err := r.Write(resolve(t, r, "f/g/h"), nil, ""); err == nil {
-		t.Error("a file was used as a folder")
+	for _, name := range []string{"f/g", "f/g/h"} {
+		var dir *DirError
+		if _, err := r.Write(resolve(t, r, name), nil, ""); !errors.As(err, &dir) {
+			t.Errorf("%s: a file was used as a folder: %v", name, err)
+		}
 	}
 	if _, err := r.Write(resolve(t, r, ""), nil, ""); err == nil {
 		t.Error("the workspace itself was overwritten")

@@ -1,0 +1,14 @@
+package workspace
+
+import "strings"
+
+const procFolder = "/proc"
+
+// madeUp are the folders of the root whose files the kernel makes up.
+var madeUp = map[string]bool{"proc": true, "sys": true}
+
+// ofProgram reports whether a path without symbolic links is about one process.
+func ofProgram(abs string) bool {
+	rest, ok := strings.CutPrefix(abs, procFolder+"/")
+	return ok && rest != "" && rest[0] >= '0' && rest[0] <= '9'
+}

@@ -1,0 +1,100 @@
+package workspace
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
+	base := t.TempDir()
+	ws, own := filepath.Join(base, "ws"), filepath.Join(base, "ws/.local/own")
+	put(t, filepath.Join(own, "keys"), "K")
+	put(t, filepath.Join(own, "inside/f"), "F")
+	put(t, filepath.Join(ws, "f"), "F")
+	link(t, own, filepath.Join(base, "alias"))
+	link(t, ".local/own/keys", filepath.Join(ws, "link"))
+	for _, c := range []Config{{Dir: ws}, {Dir: ws, Access: WholeDisk}, {Dir: filepath.Join(ws, ".local"), Grants: []Grant{{Dir: ws}}}} {
+		c.Private = filepath.Join(base, "alias")
+		r, err := c.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for _, name := range []string{own, filepath.Join(own, "keys"), filepath.Join(own, "none"), filepath.Join(ws, "link"), filepath.Join(own, "inside/f")} {
+			p := resolve(t, r, name)
+			_, _, err := r.Open(p)
+			_, dirErr := r.OpenDir(p)
+			_, _, targetErr := r.Target(p)
+			_, writeErr := r.Write(p, []byte("x"), "")
+			for _, err := range []error{err, dirErr, targetErr, writeErr} {
+				if !errors.Is(err, errPrivate) {
+					t.Errorf("%s with %+v: %v", name, c, err)
+				}
+			}
+		}
+		if _, _, err := r.Open(resolve(t, r, filepath.Join(ws, "f"))); err != nil {
+			t.Error(err)
+		}
+		d, err := r.OpenDir(resolve(t, r, filepath.Join(ws, ".local")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Skips(d, "own") || r.Skips(d, "owl") || r.Skips(d, "ownx") {
+			t.Errorf("a search leaves out the wrong folders with %+v", c)
+		}
+		d.Release()
+	}
+	// Who works inside of it, because the person says so, works there.
+	r, err := Config{Dir: filepath.Join(own, "inside"), Private: own}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), ""); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no such files here")
+	}
+	r, err := OpenDisk(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, name := range []string{"/proc/self/environ", "/proc/thread-self/comm", "/proc/1/cmdline", "/proc/self", "/proc/self/fd"} {
+		if _, _, err := r.Open(resolve(t, r, name)); !errors.Is(err, errProgram) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := r.OpenDir(resolve(t, r, name)); !errors.Is(err, errProgram) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f, _, err := r.Open(resolve(t, r, "/proc/self/root/etc/passwd")) // a link to a file is one
+	if err != nil {
+		t.Error(err)
+	} else {
+		f.Close()
+	}
+	for dir, want := range map[string][]string{"/": {"proc", "sys"}, "/proc": {"1", "999999"}, "/etc": nil} {
+		d, err := r.OpenDir(resolve(t, r, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var skipped []string
+		for _, name := range []string{"proc", "sys", "usr", "1", "999999", "fs"} {
+			if r.Skips(d, name) {
+				skipped = append(skipped, name)
+			}
+		}
+		d.Release()
+		if !slices.Equal(skipped, want) {
+			t.Errorf("in %s a search leaves out %v, want %v", dir, skipped, want)
+		}
+	}
+}
