@@ -12,7 +12,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// finder is the line below the header that looks for a text in the chat: what is found is marked, and Enter goes from message to message.
+// finder is the line below the header that looks for a text in the chat: what is found is marked, and Enter goes from place to place.
 type finder struct {
 	p     *Pane
 	field *findField
@@ -20,8 +20,14 @@ type finder struct {
 	every *widgets.Button
 	box   *fyne.Container
 
-	keys []string // of the rows with the text, from top to bottom
-	at   int      // in keys
+	hits []hit // from top to bottom
+	at   int   // in hits
+}
+
+// hit is a place where the text stands: the how manieth in a row.
+type hit struct {
+	key string
+	n   int
 }
 
 func newFinder(p *Pane) *finder {
@@ -64,34 +70,35 @@ func (f *finder) close() {
 		return
 	}
 	f.box.Hide()
-	f.keys = nil
+	f.hits = nil
 	f.p.transcript.Find("")
 	f.p.unmark()
 	f.p.relayout()
 	f.p.FocusComposer()
 }
 
-// look finds the rows that hold the text. With jump the last of them, or the one that is shown already, comes into view.
+// look finds the places that hold the text. With jump the last of them, or the one that was shown already, comes into view.
 func (f *finder) look(jump bool) {
 	query := strings.TrimSpace(f.field.Text)
-	current := ""
-	if f.at < len(f.keys) {
-		current = f.keys[f.at]
+	var current hit
+	if f.at < len(f.hits) {
+		current = f.hits[f.at]
 	}
-	f.keys, f.at = nil, 0
+	f.hits, f.at = nil, -1
 	low := strings.ToLower(query)
 	if query != "" {
 		for _, it := range f.p.transcript.Items() {
-			if strings.Contains(strings.ToLower(itemText(it)), low) {
-				if it.Key == current {
-					f.at = len(f.keys)
+			for n := range strings.Count(strings.ToLower(itemText(it)), low) {
+				h := hit{it.Key, n}
+				if h == current {
+					f.at = len(f.hits)
 				}
-				f.keys = append(f.keys, it.Key)
+				f.hits = append(f.hits, h)
 			}
 		}
 	}
-	if current == "" || f.at >= len(f.keys) || f.keys[f.at] != current {
-		f.at = max(len(f.keys)-1, 0) // the newest
+	if f.at < 0 {
+		f.at = max(len(f.hits)-1, 0) // the newest
 	}
 	f.p.transcript.Find(query)
 	f.say(query)
@@ -104,20 +111,20 @@ func (f *finder) say(query string) {
 	text := ""
 	switch {
 	case query == "":
-	case len(f.keys) == 0 && f.p.state.More:
+	case len(f.hits) == 0 && f.p.state.More:
 		text = "Not in what is loaded"
-	case len(f.keys) == 0:
+	case len(f.hits) == 0:
 		text = "Not found"
 	default:
-		text = fmt.Sprintf("%d of %d", f.at+1, len(f.keys))
+		text = fmt.Sprintf("%d of %d", f.at+1, len(f.hits))
 	}
 	f.count.SetText(text)
 	f.p.relayout()
 }
 
-// step goes to the next row, or to the one before, and from the end to the beginning.
+// step goes to the next place, or to the one before, and from the end to the beginning.
 func (f *finder) step(by int) {
-	if n := len(f.keys); n > 0 {
+	if n := len(f.hits); n > 0 {
 		f.at = (f.at + by + n) % n
 		f.say(f.field.Text)
 		f.show()
@@ -125,22 +132,15 @@ func (f *finder) step(by int) {
 }
 
 func (f *finder) show() {
-	if f.at < len(f.keys) {
-		f.p.transcript.ShowKey(f.keys[f.at])
+	if f.at < len(f.hits) {
+		f.p.transcript.ShowHit(f.hits[f.at].key, f.hits[f.at].n)
 	}
 }
 
 // itemText is what a row says, as far as it is looked through.
 func itemText(it widgets.Item) string {
-	switch d := it.Data.(type) {
-	case messageData:
-		return d.text
-	case toolData:
-		return d.tool.Argument + "\n" + d.tool.Output
-	case noticeData:
-		return d.text
-	}
-	return ""
+	d, _ := it.Data.(messageData)
+	return d.text
 }
 
 // findField is the field to look with: Enter and Down go on, Shift+Enter and Up go back, Escape ends.

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -53,6 +54,23 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 	p.Update(s)
 	if f.count.Text != "2 of 5" {
 		t.Errorf("with one more it says %q", f.count.Text)
+	}
+	long := strings.Repeat("filler line\n", 200)
+	s.Messages = append(s.Messages, user("101", long+"a thimble\n"+long))
+	p.Update(s)
+	f.field.SetText("thimble")
+	for _, it := range p.transcript.Items() {
+		before, _, holds := strings.Cut(itemText(it), "thimble")
+		if !holds {
+			continue
+		}
+		y, ok := p.transcript.Place(it.Key)
+		if line := y + 20*float32(strings.Count(before, "\n")); !ok || line < 0 || line > 400 {
+			t.Errorf("the line in the long message is at %g, %v", line, ok)
+		}
+	}
+	if f.count.Text != "1 of 1" {
+		t.Errorf("it says %q", f.count.Text)
 	}
 	f.field.SetText("absent")
 	if f.count.Text != "Not found" {

@@ -215,4 +215,12 @@ func Fill(dst *image.RGBA, x, y, w, h float32, c color.Color) {
 	}
 }
 
+// Clear makes a part of a picture transparent.
+func Clear(dst *image.RGBA, x, y, w, h float32) {
+	r := image.Rect(int(x+0.5), int(y+0.5), int(x+w+0.5), int(y+h+0.5)).Intersect(dst.Rect)
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		clear(dst.Pix[y*dst.Stride+r.Min.X*4 : y*dst.Stride+r.Max.X*4])
+	}
+}
+
 func premultiplied(c color.Color) color.RGBA { return color.RGBAModel.Convert(c).(color.RGBA) }

@@ -106,6 +106,13 @@ func TestLettersAreDrawnWhereTheirBoxesAre(t *testing.T) {
 	}
 }
 
+func TestSpacesAfterSignsAreAsWideAsElsewhere(t *testing.T) {
+	l := lay("a b → c", 0)
+	if a, b := l.Boxes(1, 2, 0)[0].Width, l.Boxes(5, 6, 0)[0].Width; a != b {
+		t.Errorf("spaces are %g and %g wide", a, b)
+	}
+}
+
 func TestPicturesAreColoured(t *testing.T) {
 	l := lay("😀", 0)
 	img := image.NewRGBA(image.Rect(0, 0, 40, 40))

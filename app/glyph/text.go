@@ -104,9 +104,12 @@ func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32
 			Text: text, RunStart: a - from, RunEnd: b - from, Direction: dir, Size: points(r.Style.Size),
 			Script: language.Common, Language: language.NewLanguage("en"),
 		}
-		for _, part := range segmenter.Split(in, facesOf(r.Style)) {
-			outs = append(outs, shaper.Shape(part))
-			of = append(of, i)
+		f := facesOf(r.Style)
+		for _, part := range segmenter.Split(in, f) {
+			for _, piece := range ownSpaces(part, f.all[0]) {
+				outs = append(outs, shaper.Shape(piece))
+				of = append(of, i)
+			}
 		}
 	}
 	if len(outs) == 0 {
@@ -131,6 +134,27 @@ func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32
 	for _, l := range lines {
 		t.add(l, from, runs, outs, of, rtl, spacing)
 	}
+}
+
+// ownSpaces takes the spaces out of what another font stands in for: after a sign from the font for code they would be wide.
+func ownSpaces(in shaping.Input, own *font.Face) []shaping.Input {
+	if in.Face == own || !slices.Contains(in.Text[in.RunStart:in.RunEnd], ' ') {
+		return []shaping.Input{in}
+	}
+	var list []shaping.Input
+	for from := in.RunStart; from < in.RunEnd; {
+		to := from + 1
+		for to < in.RunEnd && (in.Text[to] == ' ') == (in.Text[from] == ' ') {
+			to++
+		}
+		piece := in
+		if piece.RunStart, piece.RunEnd = from, to; in.Text[from] == ' ' {
+			piece.Face = own
+		}
+		list = append(list, piece)
+		from = to
+	}
+	return list
 }
 
 // fromRight reports whether the first letter with a direction is written from the right (UAX 9, P2 and P3, as far as scripts tell).

@@ -25,8 +25,9 @@ const (
 	ColorCode      fyne.ThemeColorName = "flCode"     // ground of code and output
 	ColorAddedBg   fyne.ThemeColorName = "flAddedBg"
 	ColorRemovedBg fyne.ThemeColorName = "flRemovedBg"
-	ColorFound     fyne.ThemeColorName = "flFound" // behind what was looked for
-	ColorPaper     fyne.ThemeColorName = "flPaper" // white in the dark too: under a picture that a camera reads
+	ColorFound     fyne.ThemeColorName = "flFound"    // behind what was looked for
+	ColorFoundNow  fyne.ThemeColorName = "flFoundNow" // the one that was gone to
+	ColorPaper     fyne.ThemeColorName = "flPaper"    // white in the dark too: under a picture that a camera reads
 
 	SyntaxKeyword fyne.ThemeColorName = "flSynKeyword"
 	SyntaxString  fyne.ThemeColorName = "flSynString"
@@ -57,6 +58,7 @@ var colors = map[fyne.ThemeColorName]pair{
 	ColorAddedBg:              {0xE5F4EA, 0x1B2F24},
 	ColorRemovedBg:            {0xFBE9E7, 0x3A2322},
 	ColorFound:                {0xFFE9A8, 0x5A4716},
+	ColorFoundNow:             {0xFFC24D, 0x8A6A12},
 
 	ColorPaper: {0xFFFFFF, 0xFFFFFF},
 

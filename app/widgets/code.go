@@ -55,6 +55,7 @@ type Code struct {
 	from, to int // marked
 	query    string
 	hits     [][2]int
+	current  int // of hits; -1 is none
 	presses  presses
 }
 
@@ -67,7 +68,7 @@ var (
 
 // NewCode makes an empty one.
 func NewCode(lines []CodeLine) *Code {
-	c := &Code{}
+	c := &Code{current: -1}
 	c.ExtendBaseWidget(c)
 	c.SetLines(lines)
 	return c

@@ -87,8 +87,8 @@ func (c *Code) draw(w, h int) image.Image {
 				fill(cell.Width*float32(columns(string(text[:a])))-at.X, cell.Width*float32(columns(string(text[:b])))-at.X, name)
 			}
 		}
-		for _, hit := range c.hits {
-			mark(hit[0], hit[1], look.ColorFound)
+		for k, hit := range c.hits {
+			mark(hit[0], hit[1], foundColor(k == c.current))
 		}
 		mark(c.from, c.to, "selection")
 		col := 0

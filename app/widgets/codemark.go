@@ -1,6 +1,7 @@
 package widgets
 
 import (
+	"sort"
 	"strings"
 	"time"
 
@@ -97,6 +98,19 @@ func (c *Code) Find(query string) int {
 		c.Refresh()
 	}
 	return len(c.hits)
+}
+
+// Current implements [Passage].
+func (c *Code) Current(hit int) fyne.Position {
+	if c.current != hit {
+		c.current = hit
+		c.Refresh()
+	}
+	if hit < 0 || hit >= len(c.hits) {
+		return fyne.Position{}
+	}
+	line := sort.SearchInts(c.offs, c.hits[hit][0]+1) - 1
+	return fyne.NewPos(0, codeCell().Height*float32(line))
 }
 
 func (c *Code) find() {

@@ -115,14 +115,17 @@ func (p *proseParser) list(n *ast.List, left float32, quote int) {
 	p.tight = was
 }
 
+// Boxes of tasks.
+const taskOpen, taskDone = "☐", "☑"
+
 // taskBox is the box that an item of a list begins with.
 func taskBox(item ast.Node) string {
 	if first := item.FirstChild(); first != nil {
 		if box, ok := first.FirstChild().(*east.TaskCheckBox); ok {
 			if box.IsChecked {
-				return "☑"
+				return taskDone
 			}
-			return "☐"
+			return taskOpen
 		}
 	}
 	return ""

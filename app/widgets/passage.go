@@ -20,6 +20,8 @@ type Passage interface {
 	Word(at int, whole bool) (from, to int)
 	// Find marks where a text occurs, in whatever case, and says how often it does.
 	Find(query string) int
+	// Current marks one of the places that Find found among the others, and says where it begins; -1 marks none.
+	Current(hit int) fyne.Position
 	// Lead is what stands between it and the passage before it when both are copied.
 	Lead() string
 }

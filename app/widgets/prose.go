@@ -59,6 +59,7 @@ type Prose struct {
 
 	from, to int      // marked
 	hits     [][2]int // found
+	current  int      // of hits; -1 is none
 	query    string
 	hover    *url.URL
 	presses  presses
@@ -84,7 +85,7 @@ var (
 )
 
 func newProse(paras []para) *Prose {
-	p := &Prose{paras: paras, lead: "\n\n"}
+	p := &Prose{paras: paras, current: -1, lead: "\n\n"}
 	p.ExtendBaseWidget(p)
 	return p
 }
@@ -254,6 +255,27 @@ func (p *Prose) Find(query string) int {
 	return len(p.hits)
 }
 
+// Current implements [Passage].
+func (p *Prose) Current(hit int) fyne.Position {
+	if p.current != hit {
+		p.current = hit
+		p.Refresh()
+	}
+	if hit < 0 || hit >= len(p.hits) {
+		return fyne.Position{}
+	}
+	p.lay(p.Size().Width)
+	for i := range p.laid {
+		l := &p.laid[i]
+		if at := p.hits[hit][0] - l.off; at >= 0 && at < l.text.Runes() {
+			for _, b := range l.text.Boxes(at, at+1, p.width-l.left) {
+				return fyne.NewPos(l.left+b.X, l.y+b.Y)
+			}
+		}
+	}
+	return fyne.Position{}
+}
+
 func (p *Prose) find() {
 	p.hits = nil
 	if p.query == "" {
@@ -414,7 +436,11 @@ func (p *Prose) draw(w, h int) image.Image {
 		l, q := &p.laid[i], &p.paras[i]
 		width := p.width - l.left
 		for k := range q.quote {
-			fill(float32(k)*14, l.y, 2, l.text.Height, look.ColorLine)
+			top := l.y
+			if i > 0 && p.paras[i-1].quote > k { // on from the paragraph before
+				top = p.laid[i-1].y + p.laid[i-1].text.Height
+			}
+			fill(float32(k)*14, top, 2, l.y+l.text.Height-top, look.ColorLine)
 		}
 		if q.rule {
 			fill(0, l.y, p.width, 1, look.ColorLine)
@@ -435,12 +461,12 @@ func (p *Prose) draw(w, h int) image.Image {
 		for k, r := range q.runs {
 			ends[k] = from + len([]rune(r.Text))
 			if q.inks[k].code {
-				boxes(from, ends[k], func(b glyph.Box) { fill(b.X-2, b.Y+2, b.Width+4, b.Height-4, look.ColorCode) })
+				boxes(from, ends[k], func(b glyph.Box) { fill(b.X-2, b.Y+2, b.Width+4, b.Height-4, look.ColorHover) })
 			}
 			from = ends[k]
 		}
-		for _, hit := range p.hits {
-			boxes(max(hit[0]-l.off, 0), hit[1]-l.off, func(b glyph.Box) { fill(b.X, b.Y+1, b.Width, b.Height-2, look.ColorFound) })
+		for k, hit := range p.hits {
+			boxes(max(hit[0]-l.off, 0), hit[1]-l.off, func(b glyph.Box) { fill(b.X, b.Y+1, b.Width, b.Height-2, foundColor(k == p.current)) })
 		}
 		if p.from < p.to {
 			boxes(max(p.from-l.off, 0), p.to-l.off, func(b glyph.Box) { fill(b.X, b.Y, b.Width, b.Height, "selection") })
@@ -455,7 +481,15 @@ func (p *Prose) draw(w, h int) image.Image {
 			return look.Color(look.ColorText)
 		}
 		l.text.Draw(img, l.left*scale, l.y*scale, scale, width, colour)
-		if l.mark != nil {
+		switch {
+		case q.mark == taskOpen, q.mark == taskDone:
+			a, x, y := float32(int(p.size*0.8)), l.left-float32(int(p.size*1.3)), l.y+float32(int(p.size*0.35))
+			fill(x, y, a, a, look.ColorMuted)
+			glyph.Clear(img, (x+1)*scale, (y+1)*scale, (a-2)*scale, (a-2)*scale)
+			if q.mark == taskDone {
+				fill(x+3, y+3, a-6, a-6, look.ColorGood)
+			}
+		case l.mark != nil:
 			l.mark.Draw(img, (l.left-l.mark.Width-6*p.size/14)*scale, l.y*scale, scale, 0, func(int) color.Color { return look.Color(look.ColorMuted) })
 		}
 		from = 0

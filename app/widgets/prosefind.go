@@ -2,6 +2,10 @@ package widgets
 
 import (
 	"unicode"
+
+	"fairlead/app/look"
+
+	"fyne.io/fyne/v2"
 )
 
 // wordAround is the word of a text that a place is in or at the end of.
@@ -34,6 +38,14 @@ func wordAround(text []rune, at int) (from, to int) {
 		to++
 	}
 	return from, to
+}
+
+// foundColor is the ground of a place that was found; one of them is the current one.
+func foundColor(current bool) fyne.ThemeColorName {
+	if current {
+		return look.ColorFoundNow
+	}
+	return look.ColorFound
 }
 
 // occurrences are the places, in runes, at which a text holds another in whatever case.

@@ -64,8 +64,10 @@ type Transcript struct {
 
 	marks   marking
 	query   string
-	painted bool // rows may show what is marked or found
-	byMouse bool // the keyboard comes by a press of the mouse
+	hitKey  string // the item with the place that was gone to
+	hit     int    // which of those in it
+	painted bool   // rows may show what is marked or found
+	byMouse bool   // the keyboard comes by a press of the mouse
 }
 
 type activeRow struct {

@@ -32,16 +32,6 @@ func (t *Transcript) ScrollToKey(key string) bool {
 	return false
 }
 
-// ShowKey brings an item into view, some way below the top, if it is not there already.
-func (t *Transcript) ShowKey(key string) {
-	if a := t.active[key]; a != nil && a.y >= 0 && a.y+min(a.h, 60) <= t.Size().Height {
-		return
-	}
-	if t.ScrollToKey(key) && !t.follow {
-		t.scrollBy(-t.Size().Height / 4)
-	}
-}
-
 // Place is how far below the top of the view an item begins that is on the screen.
 func (t *Transcript) Place(key string) (y float32, ok bool) {
 	a := t.active[key]
