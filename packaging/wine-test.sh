@@ -38,3 +38,6 @@ cd ../..
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/workspace.exe" ./node/workspace
 cd node/workspace
 timeout 100 wine "$work/workspace.exe" -test.timeout 80s -test.run 'Windows|AClosedWatcher' "$@"
+cd ../..
+GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/notify.exe" ./app/notify
+timeout 60 wine "$work/notify.exe" -test.timeout 50s "$@"

@@ -207,10 +207,11 @@ func (n *native) click(arguments string) {
 // forward passes clicks on, one at a time.
 func (n *native) forward(actions Actions) {
 	for c := range n.clicks {
-		switch what, id, _ := strings.Cut(c, ":"); what {
-		case "review":
+		switch what, id, ok := strings.Cut(c, ":"); {
+		case !ok:
+		case what == "review":
 			actions.Review(id)
-		case "deny":
+		case what == "deny":
 			actions.Deny(id)
 		}
 	}
