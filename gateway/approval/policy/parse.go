@@ -61,7 +61,10 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&raw); err != nil {
-		return nil, nil, fmt.Errorf("read rules: %w", err)
+		return nil, nil, fmt.Errorf("read rules: %w", explain(data, err))
+	}
+	if string(bytes.TrimSpace(data)) == "null" {
+		return nil, nil, errors.New("read rules: it must be an object such as " + smallest + ", not null")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, nil, errors.New("read rules: there is text after the end")
@@ -69,7 +72,7 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	var f File
 	var problems []Problem
 	for _, name := range unknown(data, "default", "rules", "grants") {
-		problems = append(problems, Problem{Reason: fmt.Sprintf("%q is not known and has no effect", name)})
+		problems = append(problems, Problem{Reason: misspelt([]string{name}, []string{"default", "rules", "grants"}) + " and has no effect"})
 	}
 	f.Default = Ask
 	if raw.Default != nil {
@@ -79,23 +82,23 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	for i, r := range raw.Rules {
 		var one Rule
 		if err := json.Unmarshal(r, &one); err != nil {
-			return nil, nil, fmt.Errorf("read rules: %s: %w", ruleName(one, i), err)
+			return nil, nil, fmt.Errorf("read rules: %s: %w", ruleName(one, i), explain(r, err))
 		}
 		if bytes.Contains(r, []byte(`"argv"`)) && one.Argv == nil {
 			one.Argv = []string{} // null is as wrong as []
 		}
 		if names := unknown(r, ruleFields...); len(names) > 0 {
-			off[i] = fmt.Sprintf("%s is not understood", quoteAll(names))
+			off[i] = misspelt(names, ruleFields)
 		}
 		f.Rules = append(f.Rules, one)
 	}
 	for i, g := range raw.Grants {
 		var one Grant
 		if err := json.Unmarshal(g, &one); err != nil {
-			return nil, nil, fmt.Errorf("read rules: grant %d: %w", i+1, err)
+			return nil, nil, fmt.Errorf("read rules: grant %d: %w", i+1, explain(g, err))
 		}
 		if names := unknown(g, grantFields...); len(names) > 0 {
-			problems = append(problems, Problem{Rule: grantName(one, i), Reason: fmt.Sprintf("%s is not understood: the grant is off", quoteAll(names))})
+			problems = append(problems, Problem{Rule: grantName(one, i), Reason: misspelt(names, grantFields) + ": the grant is off"})
 			continue
 		}
 		f.Grants = append(f.Grants, one)
@@ -130,8 +133,6 @@ func unknown(data []byte, known ...string) []string {
 	slices.Sort(list)
 	return list
 }
-
-func quoteAll(names []string) string { return fmt.Sprintf("%q", names) }
 
 func ruleName(r Rule, i int) string {
 	if r.ID != "" {

@@ -25,7 +25,7 @@ func readFile(t testing.TB, name string) File {
 func TestSenselessRulesAreRefusedWithTheReason(t *testing.T) {
 	for _, c := range []struct{ rules, want string }{
 		{`{"rules":[{"tool":"Bash","argv":["ls"],"verdict":"maybe"}]}`, `verdict "maybe"`},
-		{`{"rules":[{"tool":"Bash","argv":["ls"]}]}`, `verdict ""`},
+		{`{"rules":[{"tool":"Bash","argv":["ls"]}]}`, `verdict is missing`},
 		{`{"default":"yes","rules":[]}`, `default "yes"`},
 		{`{"default":"","rules":[]}`, `default ""`},
 		{`{"rules":[{"tool":"Bash","argv":[],"verdict":"allow"}]}`, "argv is empty"},

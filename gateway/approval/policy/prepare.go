@@ -10,6 +10,9 @@ import (
 )
 
 func prepare(r Rule) (*rule, error) {
+	if r.Verdict == "" {
+		return nil, errors.New(`verdict is missing: it must be "allow", "ask" or "deny"`)
+	}
 	if r.Verdict != Allow && r.Verdict != Ask && r.Verdict != Deny {
 		return nil, fmt.Errorf("verdict %q %w", r.Verdict, errUnknownVerdict)
 	}

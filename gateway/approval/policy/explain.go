@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// smallest is a rules file that says nothing.
+const smallest = `{"default":"ask","rules":[]}`
+
+// explain says what is wrong with a text that is no rules file, or with a part of one, and what it must be. data is what err's offset counts in.
+func explain(data []byte, err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var when *time.ParseError
+	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+		return errors.New("the file is empty; the smallest one is " + smallest)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the JSON ends too early: a bracket or a quote is not closed")
+	case errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input":
+		return errors.New("the JSON ends too early: a bracket or a quote is not closed")
+	case errors.As(err, &syntax):
+		line, column := position(data, syntax.Offset)
+		return fmt.Errorf("line %d, column %d: this is no JSON: %w", line, column, err)
+	case errors.As(err, &when):
+		return fmt.Errorf("expires %q must be a time such as \"2030-12-31T18:00:00Z\"", when.Value)
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("it must be an object such as %s, not %s", smallest, article(kind.Value))
+	case errors.As(err, &kind):
+		field := kind.Field[strings.LastIndexByte(kind.Field, '.')+1:]
+		return fmt.Errorf("%s must be %s, not %s", field, wanted(field, kind.Type), article(kind.Value))
+	}
+	return err
+}
+
+// position is where an offset is, both counted from 1.
+func position(data []byte, offset int64) (line, column int) {
+	before := data[:min(max(int(offset)-1, 0), len(data))]
+	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+func article(value string) string {
+	switch value {
+	case "array":
+		return "a list"
+	case "object":
+		return "an object"
+	case "string":
+		return "a text"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + value
+}
+
+// wanted says in words what a field must be.
+func wanted(field string, t reflect.Type) string {
+	switch field {
+	case "argv":
+		return `a list of words such as ["git","status","**"]`
+	case "match", "notMatch":
+		return "a list of texts"
+	case "rules", "grants":
+		return "a list"
+	case "when":
+		return `a list such as [{"path":"url","op":"startsWith","value":"https://"}]`
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
+}
+
+// meant is a known field that a misspelt one may have been meant for, "" when none is like it.
+func meant(name string, known []string) string {
+	best, found := 3, "" // more than two changes are another word
+	for _, k := range known {
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < best && d < len(k)-1 {
+			best, found = d, k
+		}
+	}
+	return found
+}
+
+// distance is how many letters are to be put in, taken out, changed or swapped with their neighbour to make b of a.
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}
+
+// misspelt says which fields are not understood, and what they may have been meant for.
+func misspelt(names, known []string) string {
+	var list []string
+	for _, n := range names {
+		if len(n) > 60 {
+			n = n[:57] + "..."
+		}
+		s := fmt.Sprintf("%q", n)
+		if k := meant(n, known); k != "" {
+			s += fmt.Sprintf(" (meant is perhaps %q)", k)
+		}
+		list = append(list, s)
+	}
+	if len(list) == 1 {
+		return list[0] + " is not understood"
+	}
+	return strings.Join(list, ", ") + " are not understood"
+}

@@ -1,0 +1,52 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestWhatIsNoRulesFileSaysWhatToDo reads files that people get wrong; each says where, and what it must be instead.
+func TestWhatIsNoRulesFileSaysWhatToDo(t *testing.T) {
+	for file, want := range map[string]string{
+		"":                            `the file is empty; the smallest one is {"default":"ask","rules":[]}`,
+		" \n":                         "the file is empty",
+		"{":                           "ends too early",
+		`{"rules":[{"tool":"Bash"`:    "ends too early",
+		"{\n \"rules\": [\n  {,\n":    "line 3, column 4: this is no JSON",
+		"[]":                          `it must be an object such as {"default":"ask","rules":[]}, not a list`,
+		"null":                        "not null",
+		`"allow"`:                     "not a text",
+		`{"rules":{}}`:                "rules must be a list, not an object",
+		`{"rules":["ls"]}`:            "rule 1: it must be an object",
+		`{"default":1,"rules":[]}`:    "default must be a text, not a number",
+		`{"rules":[]} {}`:             "text after the end",
+		`{"rules":[{"argv":"ls"}]}`:   `rule 1: argv must be a list of words such as ["git","status","**"], not a text`,
+		`{"rules":[{"id":3}]}`:        "rule 1: id must be a text, not a number",
+		`{"grants":[{"argv":"ls"}]}`:  "grant 1: argv must be a list of words",
+		`{"rules":[{"when":"x"}]}`:    `when must be a list such as [{"path"`,
+		`{"rules":[{"match":"x"}]}`:   "match must be a list of texts",
+		`{"rules":[{"expires":"1"}]}`: `expires "1" must be a time such as "2030-12-31T18:00:00Z"`,
+	} {
+		_, _, err := Parse([]byte(file))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", file, err, want)
+		}
+		if err != nil && (strings.Contains(err.Error(), "Go ") || strings.Contains(err.Error(), "struct")) {
+			t.Errorf("%q: %v speaks of Go", file, err)
+		}
+	}
+}
+
+func TestAMisspeltFieldIsTakenForWhatItIsLike(t *testing.T) {
+	for file, want := range map[string]string{
+		`{"rules":[{"tool":"Bash","agrv":["ls"],"verdict":"deny"}]}`:            `"agrv" (meant is perhaps "argv") is not understood: the rule is off`,
+		`{"rules":[{"tool":"Bash","argv":["ls"],"verdict":"deny","colour":1}]}`: `"colour" is not understood: the rule is off`,
+		`{"rules":[],"grant":[]}`: `"grant" (meant is perhaps "grants") is not understood and has no effect`,
+		`{"rules":[],"grants":[{"argv":["x"],"cwd":"/x","sesion":"a","b":"c"}]}`: `"b", "sesion" (meant is perhaps "session") are not understood: the grant is off`,
+	} {
+		_, problems, err := Parse([]byte(file))
+		if err != nil || len(problems) != 1 || problems[0].Reason != want {
+			t.Errorf("%s: %v, %v", file, problems, err)
+		}
+	}
+}
