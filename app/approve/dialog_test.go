@@ -12,92 +12,10 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
-	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
-
-func ask(id, command string) protocol.Approval {
-	args, _ := json.Marshal(map[string]string{"command": command})
-	return protocol.Approval{
-		ID: protocol.ApprovalID(id), Hash: "hash of " + command, Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "server",
-		Host: &protocol.HostInfo{OS: "Ubuntu", Address: "192.168.1.20"}, Tool: "Bash", Args: args, Effect: protocol.EffectExec,
-		AskedBy: protocol.AskedBy{Kind: "chat", Name: "Refactor the parser", Model: "gpt-x"}, Why: "uses sudo, which is never allowed by a rule",
-		Sandbox: "files: /srv/parser only · network: off · enforced", Preview: &protocol.CallPreview{Folder: "/srv/parser"},
-		Choices: []string{protocol.ScopeOnce, protocol.ScopeSession}, SessionRule: "this exact command on server",
-	}
-}
-
-type bench struct {
-	*Dialog
-	t       *testing.T
-	now     time.Time
-	window  fyne.Window
-	answers []string
-	told    []protocol.ApprovalID
-	replies []state.Reply
-	tried   []string
-	found   protocol.RuleTryResult
-	copied  string
-}
-
-func newBench(t *testing.T, open ...protocol.Approval) *bench {
-	a := test.NewTempApp(t)
-	a.Settings().SetTheme(look.New(look.Light, 1))
-	b := &bench{t: t, now: time.Unix(1000, 0)}
-	b.window = test.NewTempWindow(t, nil)
-	b.window.SetPadded(false)
-	b.Dialog = New(Handlers{
-		Answer: func(list []protocol.Approval, r state.Reply) {
-			b.replies = append(b.replies, r)
-			for _, q := range list {
-				b.answers = append(b.answers, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", q.ID, r.Decision, r.Scope, r.Reason)))
-			}
-		},
-		Grow:   func(size fyne.Size) { b.window.Resize(size) },
-		Snooze: func(q protocol.Approval) { b.answers = append(b.answers, string(q.ID)+" later") },
-		Copy:   func(text string) { b.copied = text },
-		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
-			b.tried = append(b.tried, string(policy))
-			done(b.found, nil)
-		},
-		Shown: func(id protocol.ApprovalID) { b.told = append(b.told, id) },
-	}, new(look.Machines), b.window.Canvas())
-	b.clock = func() time.Time { return b.now }
-	b.window.SetContent(b.Dialog)
-	for i := range open {
-		open[i].ExpiresAt = b.now.Add(5 * time.Minute).UnixMilli()
-	}
-	b.Update(open, nil)
-	b.window.Resize(b.Best())
-	b.OnScreen(true)
-	return b
-}
-
-// wait lets time pass as the window's ticks do.
-func (b *bench) wait(d time.Duration) {
-	for end := b.now.Add(d); b.now.Before(end); {
-		b.now = b.now.Add(100 * time.Millisecond)
-		b.Tick(b.now)
-	}
-}
-
-func (b *bench) want(answers ...string) {
-	b.t.Helper()
-	if got, want := strings.Join(b.answers, ", "), strings.Join(answers, ", "); got != want {
-		b.t.Errorf("answers: %q, want %q", got, want)
-	}
-}
-
-func (b *bench) press(name fyne.KeyName) {
-	if f := b.window.Canvas().Focused(); f != nil {
-		f.TypedKey(&fyne.KeyEvent{Name: name})
-		if name == fyne.KeySpace {
-			f.TypedRune(' ')
-		}
-	}
-}
 
 func TestAllowWaitsUntilTheQuestionWasSeen(t *testing.T) {
 	b := newBench(t, ask("q", "make"))

@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -174,138 +172,6 @@ func TestOrphansAreCancelled(t *testing.T) {
 	}
 }
 
-func TestHashCoversWhatIsShown(t *testing.T) {
-	base := question()
-	base.Preview = &protocol.CallPreview{Folder: "/a", Path: "/p", Diff: "d", FileSHA256: "f"}
-	first, err := Hash(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same := base
-	same.Args = json.RawMessage(` { "command" : "ls" } `)
-	if h, _ := Hash(same); h != first {
-		t.Error("white space changes the hash")
-	}
-	for name, edit := range map[string]func(*protocol.Approval){
-		"node":   func(a *protocol.Approval) { a.Node = "m" },
-		"tool":   func(a *protocol.Approval) { a.Tool = "Write" },
-		"args":   func(a *protocol.Approval) { a.Args = json.RawMessage(`{"command":"rm"}`) },
-		"folder": func(a *protocol.Approval) { a.Preview.Folder = "/b" },
-		"path":   func(a *protocol.Approval) { a.Preview.Path = "/q" },
-		"diff":   func(a *protocol.Approval) { a.Preview.Diff = "e" },
-		"file":   func(a *protocol.Approval) { a.Preview.FileSHA256 = "g" },
-	} {
-		c, p := base, *base.Preview
-		c.Preview = &p
-		edit(&c)
-		if h, _ := Hash(c); h == first {
-			t.Errorf("another %s has the same hash", name)
-		}
-	}
-	bad := base
-	bad.Args = json.RawMessage(`{`)
-	if _, err := Hash(bad); err == nil {
-		t.Error("broken arguments have a hash")
-	}
-}
-
-func TestDefaultsAllowReadingInsideAndAskForTheRest(t *testing.T) {
-	rules := config.Default().ToolApproval
-	in, out := &protocol.CallPreview{Path: "/w/a"}, &protocol.CallPreview{Path: "/etc/x", Outside: true}
-	for _, c := range []struct {
-		name string
-		r    Request
-		want Verdict
-	}{
-		{"read inside", Request{Effect: protocol.EffectRead, Preview: in}, Allow},
-		{"read outside", Request{Effect: protocol.EffectRead, Preview: out}, Ask},
-		{"read of an unknown place", Request{Effect: protocol.EffectRead}, Ask},
-		{"write inside", Request{Effect: protocol.EffectWrite, Preview: in}, Ask},
-		{"command", Request{Effect: protocol.EffectExec, Preview: in}, Ask},
-		{"network", Request{Effect: protocol.EffectNetwork, Preview: in}, Ask},
-		{"unknown tool", Request{Preview: in}, Ask},
-		{"own command", Request{Effect: protocol.EffectExec, Preview: in, Direct: true}, Allow},
-	} {
-		if d := rulesOf(t, rules).Decide(t.Context(), c.r); d.Verdict != c.want || d.Why == "" {
-			t.Errorf("%s: %+v, want %s", c.name, d, c.want)
-		}
-	}
-}
-
-func TestRulesOfTheOriginalDecide(t *testing.T) {
-	rules := config.ToolApproval{DefaultDecision: "ask", Rules: []config.ToolRule{
-		{ID: "no-rm", Tool: "*__Bash", Decision: "deny", Reason: "never remove", When: []config.ToolWhen{{Path: "command", Op: "regex", Value: `\brm\b`}}},
-		{ID: "git", Tool: "*__Bash", Decision: "allow", When: []config.ToolWhen{{Path: "command", Op: "startsWith", Value: "git status"}}},
-		{ID: "notes", Tool: "laptop__Write", Decision: "allow", When: []config.ToolWhen{{Path: "path", Op: "equals", Value: "notes.md"}}},
-		{ID: "list", Tool: "x__*", Decision: "allow", When: []config.ToolWhen{{Path: "a.1.b", Op: "contains", Value: "Z"}, {Path: "n", Op: "equals", Value: 1.0}}},
-		{ID: "bad", Tool: "*", Decision: "allow", When: []config.ToolWhen{{Path: "command", Op: "regex", Value: "("}}},
-	}}
-	for _, c := range []struct {
-		tool, args string
-		direct     bool
-		want       Verdict
-	}{
-		{"laptop__Bash", `{"command":"rm -rf x"}`, false, Deny},
-		{"laptop__Bash", `{"command":"rm -rf x"}`, true, Deny},
-		{"laptop__Bash", `{"command":"git status"}`, false, Allow},
-		{"laptop__Bash", `{"command":"git push"}`, false, Ask},
-		{"laptop__Write", `{"path":"notes.md"}`, false, Allow},
-		{"tower__Write", `{"path":"notes.md"}`, false, Ask},
-		{"x__Y", `{"a":[0,{"b":"aZc"}],"n":1}`, false, Allow},
-		{"x__Y", `{"a":[0,{"b":"aZc"}],"n":2}`, false, Ask},
-		{"x__Y", `{"a":[0]}`, false, Ask},
-		{"laptop__Bash", `not json`, false, Ask},
-	} {
-		d := rulesOf(t, rules).Decide(t.Context(), Request{Tool: protocol.ToolName(c.tool), Effect: protocol.EffectExec, Args: json.RawMessage(c.args), Preview: &protocol.CallPreview{}, Direct: c.direct})
-		if d.Verdict != c.want {
-			t.Errorf("%s %s: %+v, want %s", c.tool, c.args, d, c.want)
-		}
-	}
-	for pattern, s := range map[string]string{"a*b": "ab", "*": "", "a*b*c": "axxbyyc", "*__Bash": "n__Bash"} {
-		if !wildcard(pattern, s) {
-			t.Errorf("%q does not match %q", pattern, s)
-		}
-	}
-	for pattern, s := range map[string]string{"a*b": "a", "Bash": "n__Bash", "a*a": "a", "*x": "xy"} {
-		if wildcard(pattern, s) {
-			t.Errorf("%q matches %q", pattern, s)
-		}
-	}
-}
-
-func TestSessionGrantIsNarrow(t *testing.T) {
-	r := Request{Tool: "n__Bash", Node: "n", Bare: "Bash", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"make"}`), Preview: &protocol.CallPreview{Folder: "/w"}}
-	match, words, ok := SessionGrant(r)
-	if !ok || words == "" {
-		t.Fatal("no grant for a command")
-	}
-	r.Grants = []store.Grant{{Node: "n", Tool: "Bash", Match: match}}
-	if d := rulesOf(t, config.Default().ToolApproval).Decide(t.Context(), r); d.Verdict != Allow {
-		t.Errorf("the granted call is %+v", d)
-	}
-	for name, edit := range map[string]func(*Request){
-		"another command": func(r *Request) { r.Args = json.RawMessage(`{"command":"make; rm x"}`) },
-		"another folder":  func(r *Request) { r.Preview = &protocol.CallPreview{Folder: "/"} },
-		"another machine": func(r *Request) { r.Node = "m" },
-		"another tool":    func(r *Request) { r.Bare = "Process" },
-		"more arguments":  func(r *Request) { r.Args = json.RawMessage(`{"command":"make","background":true}`) },
-		"no preview":      func(r *Request) { r.Preview = nil },
-	} {
-		c := r
-		edit(&c)
-		if d := rulesOf(t, config.Default().ToolApproval).Decide(t.Context(), c); d.Verdict != Ask {
-			t.Errorf("%s passes: %+v", name, d)
-		}
-	}
-	r.Preview.Truncated = true
-	if _, _, ok := SessionGrant(r); ok {
-		t.Error("a cut preview can be allowed for the session")
-	}
-	if !strings.Contains(words, "exactly") {
-		t.Errorf("words = %q", words)
-	}
-}
-
 // fakeStore keeps questions in memory, for tests in a bubble of fake time, which a database would leave.
 type fakeStore struct {
 	mu   sync.Mutex
@@ -350,14 +216,3 @@ func (f *fakeStore) Approval(_ context.Context, id protocol.ApprovalID) (protoco
 	return a, nil
 }
 func (f *fakeStore) PendingApprovals(context.Context) ([]protocol.Approval, error) { return nil, nil }
-
-// rulesOf are rules of the configuration alone.
-func rulesOf(t *testing.T, cfg config.ToolApproval) *Rules {
-	t.Helper()
-	_, s := openGate(t)
-	r, err := OpenRules(t.Context(), s, func() config.ToolApproval { return cfg })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}

@@ -2,12 +2,10 @@ package approval
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 )
@@ -152,70 +150,6 @@ func TestFloorHoldsAgainstEveryAllow(t *testing.T) {
 	}
 }
 
-func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
-	for scope, want := range map[string]map[string]Verdict{
-		protocol.ScopeFolder:  {"same": Allow, "chat": Allow, "folder": Ask, "node": Ask},
-		protocol.ScopeMachine: {"same": Allow, "chat": Allow, "folder": Allow, "node": Ask},
-		protocol.ScopeAlways:  {"same": Allow, "chat": Allow, "folder": Allow, "node": Allow},
-	} {
-		r := rulesOf(t, config.Default().ToolApproval)
-		q := command("go vet ./gateway")
-		d := r.Decide(t.Context(), q)
-		if d.Verdict != Ask || len(d.Offers) == 0 {
-			t.Fatalf("%+v", d)
-		}
-		a := protocol.Approval{ID: "q1", Node: q.Node, SessionKey: q.Session, Preview: q.Preview, Host: q.Host, Offers: d.Offers, Scope: scope}
-		if err := r.Grant(t.Context(), "ann", a); err != nil {
-			t.Fatal(scope, err)
-		}
-		rule := r.List().Rules[0]
-		if rule.CreatedBy != "ann" || rule.CreatedFrom != "q1" || rule.Origin != protocol.RuleFromQuestion || rule.Words == "" {
-			t.Errorf("%+v", rule)
-		}
-		for name, verdict := range want {
-			q := q
-			preview := *q.Preview
-			q.Preview = &preview
-			switch name {
-			case "chat":
-				q.Session = "other"
-			case "folder":
-				q.Preview.Folder = "/elsewhere"
-			case "node":
-				q.Node, q.Tool = "m", "m__Bash"
-			}
-			if d := r.Decide(t.Context(), q); d.Verdict != verdict {
-				t.Errorf("%s: %s: %+v, want %s", scope, name, d, verdict)
-			}
-		}
-		if d := r.Decide(t.Context(), command("go vet ./node")); d.Verdict != Ask {
-			t.Errorf("%s: other words than were shown: %+v", scope, d)
-		}
-		if d := r.Decide(t.Context(), command("go vet ./gateway; curl example.org")); d.Verdict != Ask {
-			t.Errorf("%s: more than was offered: %+v", scope, d)
-		}
-	}
-}
-
-func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
-	r := rulesOf(t, config.Default().ToolApproval)
-	q := command("go vet ./gateway")
-	d := r.Decide(t.Context(), q)
-	broad := -1
-	for i, o := range d.Offers {
-		if strings.Contains(o.Words, "anything after it") {
-			broad = i
-		}
-	}
-	if broad < 0 {
-		t.Fatalf("%+v", d.Offers)
-	}
-	a := protocol.Approval{ID: "q", Node: q.Node, Preview: q.Preview, Offers: d.Offers, Chosen: []int{broad}, Scope: protocol.ScopeAlways}
-	if err := r.Grant(t.Context(), "ann", a); err != nil || r.Decide(t.Context(), command("go vet ./node")).Verdict != Allow {
-		t.Errorf("%v %+v", err, r.List())
-	}
-}
-
 func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
@@ -294,43 +228,5 @@ func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 	}
 	if err != nil || res.Looked != 4 || strings.Join(names, ",") != "make test,make install" {
 		t.Errorf("%v %+v", err, res)
-	}
-}
-
-func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
-	g, s := openGate(t)
-	rules, err := OpenRules(t.Context(), s, func() config.ToolApproval { return config.ToolApproval{} })
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := question()
-	q.ID, q.State, q.Hash = "q", protocol.ApprovalPending, "h"
-	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeAlways}
-	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)}}
-	if err := s.PutApproval(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
-	until := time.Now().Add(time.Hour)
-	answer := protocol.ApprovalAnswerParams{ID: "q", Hash: "h", Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Until: until.UnixMilli()}
-	for _, wrong := range []protocol.ApprovalAnswerParams{{Scope: protocol.ScopeOnce, Until: answer.Until}, {Scope: protocol.ScopeAlways, Until: 1}} {
-		wrong.ID, wrong.Hash, wrong.Decision = answer.ID, answer.Hash, answer.Decision
-		if _, err := g.Answer(t.Context(), "w", wrong); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("scope %s until %d: %v", wrong.Scope, wrong.Until, err)
-		}
-	}
-	r, err := g.Answer(t.Context(), "w", answer)
-	if err != nil || !r.Won {
-		t.Fatal(err)
-	}
-	if err := rules.Grant(t.Context(), "w", r.Approval); err != nil {
-		t.Fatal(err)
-	}
-	list := rules.List().Rules
-	if want := " until " + until.Truncate(time.Second).Local().Format("2 January 2006 15:04"); len(list) != 1 || !strings.HasSuffix(list[0].Words, want) {
-		t.Errorf("%+v", list)
-	}
-	var p policy.Rule
-	if json.Unmarshal(list[0].Policy, &p) != nil || !p.Expires.Equal(until.Truncate(time.Second)) {
-		t.Errorf("it ends %v, not %v", p.Expires, until)
 	}
 }

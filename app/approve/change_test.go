@@ -1,0 +1,91 @@
+package approve
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/pagetest"
+	"fairlead/gateway/protocol"
+)
+
+// twoParts is a question about a change in two places.
+func twoParts(id string) protocol.Approval {
+	q := ask(id, "")
+	q.Tool, q.Effect = "Write", protocol.EffectWrite
+	q.Args = json.RawMessage(`{"path":"/srv/parser/main.go","content":"package main\n\nfunc b() int { return 2 }\n\n\n\n\n\n\n// new\n"}`)
+	q.Preview = &protocol.CallPreview{
+		Folder: "/srv/parser", Path: "/srv/parser/main.go", Added: 2, Removed: 2,
+		Diff: "--- main.go\n+++ main.go\n@@ -1,3 +1,3 @@\n package main\n \n-func a() int { return 1 }\n+func b() int { return 2 }\n@@ -9,2 +9,2 @@\n \n-// old\n+// new\n",
+	}
+	return q
+}
+
+func TestPartsOfAChangeAreAllowedAlone(t *testing.T) {
+	b := newBench(t, twoParts("q"))
+	golden.Markup(t, "parts", b.Dialog)
+	b.wait(2 * time.Second)
+	b.toggle(1)
+	if b.allow.Main.Text != "Allow 1 of 2 parts" || b.allow.More.Visible() {
+		t.Errorf("the button says %q", b.allow.Main.Text)
+	}
+	test.Tap(b.allow.Main) // what it does changed
+	b.want()
+	b.wait(2 * time.Second)
+	pagetest.Shot(b.t, b.window, "approve-parts")
+	test.Tap(b.allow.Main)
+	b.want("q allow once")
+	var in struct{ Content string }
+	if json.Unmarshal(b.replies[0].Args, &in); !strings.Contains(in.Content, "func b") || !strings.Contains(in.Content, "// old") {
+		t.Errorf("writes %q", in.Content)
+	}
+}
+
+func TestChangeWithoutAPartCannotBeAllowed(t *testing.T) {
+	b := newBench(t, twoParts("q"))
+	b.toggle(0)
+	b.toggle(1)
+	b.wait(5 * time.Second)
+	if !b.allow.Main.Disabled() {
+		t.Error("Allow can be pressed")
+	}
+	b.chord(nil)
+	b.want()
+}
+
+func TestChangeStandsSideBySideWhereThereIsRoom(t *testing.T) {
+	b := newBench(t, twoParts("q"))
+	b.window.Resize(fyne.NewSize(WideWidth, 600))
+	pagetest.Shot(b.t, b.window, "approve-wide")
+	golden.Markup(t, "wide", b.Dialog)
+	b.window.Canvas().Refresh(b.Dialog)
+	room := func() (one, both bool) {
+		var walk func(o fyne.CanvasObject)
+		walk = func(o fyne.CanvasObject) {
+			c, ok := o.(*fyne.Container)
+			if !ok {
+				return
+			}
+			if _, is := c.Layout.(*roomLayout); is {
+				one, both = c.Objects[0].Visible(), c.Objects[1].Visible()
+			}
+			for _, x := range c.Objects {
+				walk(x)
+			}
+		}
+		walk(b.body)
+		return one, both
+	}
+	if one, both := room(); one || !both {
+		t.Errorf("wide: under each other %v, side by side %v", one, both)
+	}
+	b.window.Resize(fyne.NewSize(Width, 600))
+	if one, both := room(); !one || both {
+		t.Errorf("narrow: under each other %v, side by side %v", one, both)
+	}
+}

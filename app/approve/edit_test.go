@@ -1,0 +1,48 @@
+package approve
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/pagetest"
+)
+
+func TestCommandIsChangedBeforeItRuns(t *testing.T) {
+	b := newBench(t, ask("q", "rm -rf build"))
+	b.wait(2 * time.Second)
+	test.Tap(b.modify)
+	pagetest.Shot(b.t, b.window, "approve-edit")
+	golden.Markup(t, "edit", b.Dialog)
+	b.editor.SetText("rm -r build/cache")
+	b.editor.TypedRune('x')
+	b.wait(200 * time.Millisecond)
+	test.Tap(b.confirm) // a key came just before
+	b.want()
+	b.press(fyne.KeyReturn) // a new line, no answer
+	b.want()
+	b.editor.SetText("rm -r build/cache")
+	b.wait(2 * time.Second)
+	test.Tap(b.confirm)
+	b.want("q allow once")
+	if got := string(b.replies[0].Args); got != `{"command":"rm -r build/cache"}` {
+		t.Errorf("runs %s", got)
+	}
+}
+
+func TestEmptyCommandDoesNotRun(t *testing.T) {
+	b := newBench(t, ask("q", "ls"))
+	b.wait(time.Second)
+	test.Tap(b.modify)
+	b.editor.SetText("  ")
+	b.wait(2 * time.Second)
+	test.Tap(b.confirm)
+	b.want()
+	if !strings.Contains(b.note.Text, "there is no command") {
+		t.Errorf("says %q", b.note.Text)
+	}
+}

@@ -1,0 +1,87 @@
+package approve
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/gateway/protocol"
+)
+
+// robot does to a dialog what somebody does who never looks: keys and clicks anywhere, at once and without a pause.
+func robot(b *bench, rnd *rand.Rand) {
+	c := b.window.Canvas()
+	keys := []fyne.KeyName{
+		fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace, fyne.KeyTab, fyne.KeyDown, fyne.KeyUp, fyne.KeyLeft, fyne.KeyRight, fyne.KeyA, fyne.KeyY,
+		fyne.KeyHome, fyne.KeyEnd, fyne.KeyPageDown, fyne.KeyBackspace, fyne.KeyDelete, desktop.KeyShiftLeft,
+	}
+	came := b.now
+	for range 1 + rnd.IntN(12) {
+		switch rnd.IntN(6) {
+		case 0, 1, 2:
+			key := keys[rnd.IntN(len(keys))]
+			if key == fyne.KeyTab {
+				c.(interface{ FocusNext() }).FocusNext()
+				b.key(key)
+				break
+			}
+			if c.Focused() == nil {
+				b.typed(&fyne.KeyEvent{Name: key})
+			}
+			b.press(key)
+		case 3:
+			for _, r := range "yes, allow it\n" {
+				if f := c.Focused(); f != nil {
+					f.TypedRune(r)
+				}
+			}
+			b.key(fyne.KeyA)
+		case 4:
+			b.key(fyne.KeyA) // in the midst of typing
+			b.chord(nil)
+		case 5:
+			if b.now.Sub(came) > 900*time.Millisecond {
+				b.Activated() // it comes from another window
+			}
+			at := fyne.NewPos(rnd.Float32()*c.Size().Width, rnd.Float32()*c.Size().Height)
+			if rnd.IntN(2) == 0 { // most buttons are down there
+				at.Y = c.Size().Height - 30
+			}
+			test.TapCanvas(c, at)
+		}
+		b.now = b.now.Add(time.Duration(rnd.IntN(380)) * time.Millisecond)
+		b.Tick(b.now)
+	}
+}
+
+// Of 10,000 dialogs, which FAIRLEAD_ROBOT=1 asks for, and of the 1,000 of every day none may be allowed. Every dialog is a new question; the window stays, as it does for a person. It shows that no
+// burst of keys with pauses shorter than 400 ms allows anything, whatever has the focus, and no click in the first 900 ms or one that brings the
+// window to the front, wherever it goes.
+func TestRobotNeverAllows(t *testing.T) {
+	b := newBench(t, ask("first", "make"))
+	rnd := rand.New(rand.NewPCG(7, 7))
+	kinds := []func(string) protocol.Approval{func(id string) protocol.Approval { return ask(id, "make") }, risky, offering, twoParts}
+	dialogs := 10_000
+	if os.Getenv("FAIRLEAD_ROBOT") == "" {
+		dialogs = 1_000 // a minute otherwise
+	}
+	for i := range dialogs {
+		q := kinds[i%len(kinds)](string(rune('a'+i%26)) + protocol.NewID())
+		b.Update([]protocol.Approval{q}, nil)
+		robot(b, rnd)
+		for _, r := range b.replies {
+			if r.Decision == protocol.DecisionAllow {
+				t.Fatalf("dialog %d was allowed: %+v", i, r)
+			}
+		}
+		if len(b.window.Canvas().Overlays().List()) > 0 {
+			b.window.Canvas().Overlays().Remove(b.window.Canvas().Overlays().Top())
+		}
+		b.replies, b.answers, b.told, b.tried = nil, nil, nil, nil
+	}
+}

@@ -1,0 +1,121 @@
+package approve
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/pagetest"
+	"fairlead/gateway/protocol"
+)
+
+// offering is a question that rules may be made of.
+func offering(id string) protocol.Approval {
+	q := ask(id, "make test")
+	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways}
+	q.Offers = []protocol.RuleOffer{
+		{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`), Words: "Allow make test"},
+		{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","**"],"verdict":"allow"}`), Words: "Allow make with anything after it"},
+	}
+	for i, o := range q.Offers {
+		q.Offers[i].As = map[string]protocol.RuleOffer{
+			protocol.ScopeFolder: {
+				Policy: json.RawMessage(strings.Replace(string(o.Policy), `,"verdict"`, `,"cwd":"/srv/parser/**","node":"server","verdict"`, 1)),
+				Words:  o.Words + " in /srv/parser and below on server",
+			},
+			protocol.ScopeMachine: {Policy: o.Policy, Words: o.Words + " on server"},
+			protocol.ScopeAlways:  o,
+		}
+	}
+	return q
+}
+
+func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
+	b := newBench(t, offering("q"))
+	b.found = protocol.RuleTryResult{Looked: 120, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
+		CallID: "c1", Tool: "Bash", Node: "server",
+		Input: json.RawMessage(`{"command":"make test"}`),
+	}, Was: "ask", Now: "allow"}}}
+	b.wait(2 * time.Second)
+	b.choose("Always in this folder")
+	b.want()
+	pagetest.Shot(b.t, b.window, "approve-rule")
+	golden.Markup(t, "rule", b.Dialog)
+	if len(b.tried) != 1 || !strings.Contains(b.tried[0], `"cwd":"/srv/parser/**"`) {
+		t.Errorf("tried %v", b.tried)
+	}
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "It would also have allowed, of the last 120 calls:") {
+		t.Error("what it would also have allowed is not said")
+	}
+	test.Tap(b.confirm) // it was not read
+	b.want()
+	b.wait(2 * time.Second)
+	b.toggle(1)
+	test.Tap(b.confirm) // it changed
+	b.want()
+	b.wait(2 * time.Second)
+	test.Tap(b.confirm)
+	b.want("q allow folder")
+	if got := b.replies[0]; len(got.Offers) != 2 || got.Until != 0 {
+		t.Errorf("makes %+v", got)
+	}
+}
+
+func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
+	b := newBench(t, offering("q"))
+	b.wait(2 * time.Second)
+	b.choose("Always on this machine")
+	b.wait(2 * time.Second)
+	for _, item := range b.ends() {
+		if item.Label == "For 30 days" {
+			item.Action()
+		}
+	}
+	test.Tap(b.confirm) // what it makes changed
+	b.want()
+	b.wait(2 * time.Second)
+	pagetest.Shot(b.t, b.window, "approve-rule-end")
+	until := time.Unix(1000, 0).Add(4*time.Second).AddDate(0, 0, 30)
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "it ends on "+until.Format("2 January 2006 15:04")) {
+		t.Error("the end is not shown")
+	}
+	test.Tap(b.confirm)
+	b.want("q allow node")
+	if got := b.replies[0].Until; got != until.UnixMilli() {
+		t.Errorf("it ends at %v, not %v", time.UnixMilli(got), until)
+	}
+}
+
+func TestRuleThatLetsNothingThroughIsNotMade(t *testing.T) {
+	b := newBench(t, offering("q"))
+	b.wait(2 * time.Second)
+	b.choose("Always, everywhere")
+	b.toggle(0)
+	b.wait(2 * time.Second)
+	test.Tap(b.confirm)
+	b.want()
+	b.window.Canvas().Focus(b.leave)
+	b.press(fyne.KeyEscape)
+	if b.step != asking || !b.foot.Visible() {
+		t.Error("Escape does not lead back")
+	}
+	b.want()
+}
+
+func TestPreviewThatFailsSaysSo(t *testing.T) {
+	b := newBench(t, offering("q"))
+	b.h.Try = func(_ json.RawMessage, done func(protocol.RuleTryResult, error)) {
+		done(protocol.RuleTryResult{}, errors.New("no journal"))
+	}
+	b.wait(2 * time.Second)
+	b.choose("Always on this machine")
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "no journal") {
+		t.Error("the failure is not said")
+	}
+}

@@ -1,0 +1,43 @@
+package approval
+
+import (
+	"encoding/json"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestHashCoversWhatIsShown(t *testing.T) {
+	base := question()
+	base.Preview = &protocol.CallPreview{Folder: "/a", Path: "/p", Diff: "d", FileSHA256: "f"}
+	first, err := Hash(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := base
+	same.Args = json.RawMessage(` { "command" : "ls" } `)
+	if h, _ := Hash(same); h != first {
+		t.Error("white space changes the hash")
+	}
+	for name, edit := range map[string]func(*protocol.Approval){
+		"node":   func(a *protocol.Approval) { a.Node = "m" },
+		"tool":   func(a *protocol.Approval) { a.Tool = "Write" },
+		"args":   func(a *protocol.Approval) { a.Args = json.RawMessage(`{"command":"rm"}`) },
+		"folder": func(a *protocol.Approval) { a.Preview.Folder = "/b" },
+		"path":   func(a *protocol.Approval) { a.Preview.Path = "/q" },
+		"diff":   func(a *protocol.Approval) { a.Preview.Diff = "e" },
+		"file":   func(a *protocol.Approval) { a.Preview.FileSHA256 = "g" },
+	} {
+		c, p := base, *base.Preview
+		c.Preview = &p
+		edit(&c)
+		if h, _ := Hash(c); h == first {
+			t.Errorf("another %s has the same hash", name)
+		}
+	}
+	bad := base
+	bad.Args = json.RawMessage(`{`)
+	if _, err := Hash(bad); err == nil {
+		t.Error("broken arguments have a hash")
+	}
+}

@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// area is a folder that a command reads or writes as a whole: which files of it is not in the command.
+type area struct {
+	word  shell.Word
+	tools []string // as whose calls that counts
+	why   string   // what happens to the folder
+	// dotless says that what starts with a dot is not among them.
+	dotless bool
+	only    string // what the files' names must be like; "" is any
+}
+
+var (
+	reading = anyAccess[2:]
+	writing = anyAccess[:2]
+)
+
+// areas are the folders that a command takes as a whole: what it moves, copies, removes, packs or searches with all that is in it, and where it puts
+// what it unpacks.
+func areas(c shell.Command) (list []area) {
+	name := base(c.Words[0].Text)
+	words := c.Words[1:]
+	add := func(w shell.Word, tools []string, why string) {
+		if !w.Dynamic && maybeFolder(w.Text) {
+			list = append(list, area{word: w, tools: tools, why: why})
+		}
+	}
+	all := func(tools []string, why string, values string) {
+		for _, w := range operands(words, values) {
+			add(w, tools, why)
+		}
+	}
+	recursive := given(glob{parts: []string{"-r"}}, words) || given(glob{parts: []string{"-a"}}, words) || given(glob{parts: []string{"--archive"}}, words)
+	switch name {
+	case "mv", "trash", "trash-put", "rmtrash", "gio", "gvfs-trash", "rename":
+		all(anyAccess, "would take", "tS")
+	case "rm", "srm", "chmod", "chown", "chgrp":
+		if recursive {
+			all(writing, "would reach", "")
+		}
+	case "cp", "scp", "gcp", "rsync", "ditto", "rclone", "robocopy", "xcopy":
+		values := "efBTM"
+		if name == "cp" || name == "scp" || name == "gcp" {
+			if !recursive {
+				return nil
+			}
+			values = "tSPioFcJlDX"
+		}
+		all := operands(words, values)
+		for _, w := range all[:max(len(all)-1, 0)] {
+			add(w, reading, "would copy")
+		}
+		if len(list) > 0 { // else only files
+			add(all[len(all)-1], writing, "may write")
+		}
+	case "ln":
+		all(reading, "would make another way to", "tS")
+	case "grep", "egrep", "fgrep", "rgrep", "diff", "rg", "ag", "ack":
+		list = searched(name, words)
+	case "find", "gfind", "fd", "fdfind":
+		list = found(words)
+	case "git":
+		list = gitAreas(c)
+	default:
+		list = packed(name, c)
+	}
+	return list
+}
+
+// operands are the words that are no options; values are the short options whose value is the next word.
+func operands(words []shell.Word, values string) (list []shell.Word) {
+	ended := false
+	for i := 0; i < len(words); i++ {
+		t := words[i].Text
+		switch {
+		case ended || !isFlag(t) || words[i].Dynamic:
+			list = append(list, words[i])
+		case t == "--":
+			ended = true
+		case len(t) == 2 && strings.Contains(values, t[1:]):
+			i++
+		}
+	}
+	return list
+}
+
+func hasOption(words []shell.Word, letter byte, long string) bool {
+	for _, w := range words {
+		name, _, _ := strings.Cut(w.Text, "=")
+		if isFlag(w.Text) && w.Text[1] != '-' && strings.IndexByte(w.Text, letter) > 0 || len(name) > 3 && strings.HasPrefix(long, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers looks for a rule about something in a folder that a command takes as a whole. What is in it is not known here, so it asks.
+func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
+	for _, a := range areas(c) {
+		list, known := j.place.paths(a.word)
+		for _, r := range j.paths {
+			if !slices.ContainsFunc(a.tools, func(t string) bool { return j.applies(r, t) }) || a.dotless && r.path.dotted() || a.only != "" && !r.path.ends(a.only) {
+				continue
+			}
+			hit := !known && len(list) == 0
+			for _, f := range list {
+				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || r.path.within(f, j.place.root, j.place.home, a.word.Glob) != none
+			}
+			if hit {
+				return Ask, r, "it " + a.why + " files that nobody can name from here, and " + r.ID + " is about some: " + short(r.Path)
+			}
+		}
+	}
+	return "", nil, ""
+}
+
+// dotted reports whether all that the pattern is about starts with a dot or lies in a folder that does.
+func (g pathGlob) dotted() bool {
+	return slices.ContainsFunc(g.parts, func(p string) bool { return len(p) > 1 && p[0] == '.' })
+}
+
+// ends reports whether a file that the pattern is about may have a name like only.
+func (g pathGlob) ends(only string) bool {
+	last := g.parts[len(g.parts)-1]
+	return last == "**" || meetPart(strings.ToLower(last), only)
+}
+
+// copiers put what they are given under its own name into a folder that is there.
+// takers are programs that take folders with all that is in them away.
+var takers = set("rm mv trash trash-put gio rmtrash srm")

@@ -1,0 +1,45 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+var copiers = set("cp mv ln install rsync scp gcp ginstall")
+
+// arrives looks for a rule about the name that a file gets in the folder that it is copied to. sure says that it is that file if the last word is a folder.
+func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool, why string) {
+	if !copiers[name] {
+		return nil, false, ""
+	}
+	list := operands(c.Words[1:], "tSgmo")
+	to, ok := valueOf(c.Words[1:], 't', "--target-directory")
+	if !ok || name == "rsync" || name == "scp" {
+		if len(list) < 2 {
+			return nil, false, ""
+		}
+		to, list = list[len(list)-1], list[:len(list)-1]
+	}
+	if to.Dynamic {
+		return nil, false, ""
+	}
+	for _, w := range list {
+		if w.Dynamic || w.Text == "" {
+			continue
+		}
+		at := to
+		at.Text, at.Glob = path.Join(to.Text, path.Base(w.Text)), w.Glob || to.Glob
+		files, _ := j.place.paths(at)
+		for _, r := range j.paths {
+			for _, f := range files {
+				if (r.path.match(f, j.place.root, j.place.home, true) || at.Glob && r.path.mayMeet(f, j.place.root, j.place.home)) &&
+					(j.applies(r, "Write") || j.applies(r, "Edit")) {
+					return r, !at.Glob && strings.HasSuffix(to.Text, "/"), "as " + short(at.Text) + " it may be what a rule is about; " + ruleReason(r)
+				}
+			}
+		}
+	}
+	return nil, false, ""
+}

@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// searched are the folders that a program looks through for a text.
+func searched(name string, words []shell.Word) (list []area) {
+	deep, dots := name == "rgrep", true
+	switch name {
+	case "rg", "ag", "ack":
+		deep, dots = true, false
+		for _, w := range words {
+			t := w.Text
+			dots = dots || strings.HasPrefix(t, "--hid") || strings.HasPrefix(t, "--unr") || strings.HasPrefix(t, "--all") || strings.HasPrefix(t, "--no-ig") ||
+				isFlag(t) && t[1] != '-' && strings.ContainsAny(t, "u.at")
+			if t == "--files" || t == "--type-list" { // names only
+				return nil
+			}
+		}
+	default:
+		deep = deep || given(glob{parts: []string{"-r"}}, words)
+		for _, w := range words {
+			deep = deep || strings.HasPrefix(w.Text, "--dir") || strings.HasPrefix(w.Text, "-d")
+		}
+	}
+	if !deep {
+		return nil
+	}
+	rest := operands(words, "efgtTABCmdDEjMr")
+	if name != "diff" && len(rest) > 0 && !hasOption(words, 'e', "--regexp") && !hasOption(words, 'f', "--file") {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		rest = []shell.Word{{Text: "."}}
+	}
+	for _, w := range rest {
+		if !w.Dynamic && maybeFolder(w.Text) {
+			list = append(list, area{word: w, tools: reading, why: "would search", dotless: !dots})
+		}
+	}
+	return list
+}
+
+// found are the folders whose files find gives to a program or removes.
+func found(words []shell.Word) (list []area) {
+	acts, only, tools := "", "", reading
+	for i, w := range words {
+		switch w.Text {
+		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
+			acts = "would hand over"
+			if i+1 >= len(words) || !readers[base(words[i+1].Text)] {
+				tools = anyAccess
+			}
+		case "-delete":
+			acts, tools = "would remove", anyAccess
+		case "-name", "-iname":
+			if i+1 < len(words) && words[i+1].Plain() && only == "" {
+				only = strings.ToLower(words[i+1].Text)
+			}
+		case "-o", "-or", ",", "!", "-not":
+			only = "*"
+		}
+	}
+	if acts == "" {
+		return nil
+	}
+	for _, w := range words {
+		if isFlag(w.Text) || w.Text == "(" || w.Text == "!" {
+			if len(list) > 0 || w.Text != "-H" && w.Text != "-L" && w.Text != "-P" {
+				break
+			}
+			continue
+		}
+		if !w.Dynamic {
+			list = append(list, area{word: w, tools: tools, why: acts, only: only})
+		}
+	}
+	if len(list) == 0 {
+		list = []area{{word: shell.Word{Text: "."}, tools: tools, why: acts, only: only}}
+	}
+	return list
+}
+
+// gitAreas are the folders that git changes by what a patch says, or clears.
+func gitAreas(c shell.Command) []area {
+	i := shell.GitSub(c.Words)
+	if i >= len(c.Words) {
+		return nil
+	}
+	top := shell.Word{Text: "."}
+	for k := 1; k < i; k++ {
+		if c.Words[k].Text == "-C" && k+1 < i {
+			top = c.Words[k+1]
+		}
+	}
+	rest := c.Words[i+1:]
+	switch c.Words[i].Text {
+	case "apply", "am":
+		if hasLong(rest, "--stat") || hasLong(rest, "--check") || hasLong(rest, "--numstat") || hasLong(rest, "--summary") || hasLong(rest, "--cached") {
+			return nil
+		}
+		if v, ok := valueOf(rest, 0, "--directory"); ok {
+			v.Text = path.Join(top.Text, v.Text)
+			top = v
+		}
+		return []area{{word: top, tools: writing, why: "may write"}}
+	case "clean":
+		if hasOption(rest, 'n', "--dry-run") {
+			return nil
+		}
+		return []area{{word: top, tools: writing, why: "would clear"}}
+	case "stash":
+		if hasOption(rest, 'u', "--include-untracked") || hasOption(rest, 'a', "--all") {
+			return []area{{word: top, tools: anyAccess, why: "would put away"}}
+		}
+	}
+	return nil
+}
+
+func hasLong(words []shell.Word, long string) bool {
+	for _, w := range words {
+		if w.Text == long {
+			return true
+		}
+	}
+	return false
+}

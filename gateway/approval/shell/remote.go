@@ -1,0 +1,45 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// remote opens ssh HOST COMMAND and docker exec BOX COMMAND.
+func (o opening) remote(sub []string, skip int) {
+	if sub != nil {
+		i := o.operand(1, "cHln")
+		if i < len(o.c.Words) && o.c.Words[i].Text == "compose" {
+			i = o.operand(i+1, "fp")
+		}
+		if i >= len(o.c.Words) || !slices.Contains(sub, o.c.Words[i].Text) {
+			return
+		}
+		i = o.skip(i+1, launcher{values: "eulvwpcnhm", longs: []string{
+			"env", "user", "volume", "workdir", "name", "network", "entrypoint", "publish",
+			"namespace", "container", "mount", "platform", "memory", "cpus",
+		}}) + skip
+		if i < len(o.c.Words) && o.c.Words[i].Text == "--" {
+			i++
+		}
+		was := o.a.guess // in a box the same words need not mean the same
+		o.a.guess = true
+		o.tail(i)
+		o.a.guess = was
+		return
+	}
+	i := o.operand(1, "bcDEeFIiJLlmOopQRSWw") + skip
+	o.joined(o.operand(i, "bcDEeFIiJLlmOopQRSWw"))
+}
+
+// evaluates reads the arguments of builtins that run a substitution inside a quoted argument, as bash 5.2 does for array subscripts.
+func (o opening) evaluates() {
+	for _, w := range o.c.Words[1:] {
+		if !w.Dynamic && (strings.Contains(w.Text, "$(") || strings.Contains(w.Text, "`")) {
+			o.a.evaluatedText(w.Text)
+			if o.name != "printf" && o.name != "read" || strings.Contains(w.Text, "[") {
+				o.a.find(o.c.Text, "holds a substitution that the shell may run although it is quoted")
+			}
+		}
+	}
+}
