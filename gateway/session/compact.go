@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
@@ -136,7 +135,9 @@ func (m *Manager) shorten(ctx context.Context, s store.Session, model llm.Model,
 	if m.keepArchive(ctx, a) != "" {
 		a.Size = 1 // it is there
 	}
-	m.note(s.Key, d.memories, time.UnixMilli(m.now()))
+	if err == nil {
+		m.noteCondensed(ctx, a, d.memories)
+	}
 	m.publishMessage(s.Key, notice)
 	m.publishSession(s.Key)
 	return a, notice, nil

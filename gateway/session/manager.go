@@ -69,6 +69,8 @@ type Manager struct {
 	storage  string        // why nothing can be stored, empty when all is well
 	closed   bool
 
+	noting chan struct{} // holds one while a chat is looked through for what is worth remembering
+
 	media sync.Mutex     // guards kept, and the removal of files; taken after no other
 	kept  map[string]int // files that a message on its way will refer to
 }
@@ -78,7 +80,7 @@ func New(o Options) *Manager {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Manager{
 		opts: o, store: o.Store, bus: o.Bus, ctx: ctx, cancel: cancel,
-		sessions: make(map[protocol.SessionKey]*session), live: make(map[protocol.RunID]*live), resumed: make(chan struct{}), kept: make(map[string]int),
+		sessions: make(map[protocol.SessionKey]*session), live: make(map[protocol.RunID]*live), resumed: make(chan struct{}), kept: make(map[string]int), noting: make(chan struct{}, 1),
 	}
 }
 

@@ -3,13 +3,11 @@ package session
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/store"
 )
 
 // digest is what a model made of a conversation.
@@ -147,54 +145,4 @@ func ends(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n/2], "") + " […] " + strings.ToValidUTF8(s[len(s)-n/2:], "")
-}
-
-// builtIn is the provider without a model: it follows plain requests and condenses nothing.
-const builtIn = "operator"
-
-// remembers reports whether what is said in a chat may go into the agent's notes.
-func (m *Manager) remembers(key protocol.SessionKey) bool {
-	cfg := m.opts.Config()
-	return cfg.Compaction.Enabled && cfg.Compaction.ExtractMemories && private(cfg.Session, key)
-}
-
-// note adds facts to the agent's notes of a day.
-func (m *Manager) note(key protocol.SessionKey, memories string, at time.Time) {
-	if memories == "" || !m.remembers(key) {
-		return
-	}
-	at = at.In(m.zone())
-	files, err := m.opts.Files.Of(agentOf(key))
-	if err == nil {
-		err = files.Note(at, fmt.Sprintf("## %s, from %s\n\n%s\n", at.Format("15:04"), key, memories))
-	}
-	if err != nil {
-		slog.Warn("The agent's notes could not be written", "session", key, "err", err)
-	}
-}
-
-// remember takes out of a chat that was reset what is worth keeping, beside whatever goes on.
-func (m *Manager) remember(s store.Session, a store.Archive) {
-	ref, _ := m.modelOf(s, nil)
-	if a.Messages < 2 || !m.remembers(s.Key) || ref.Provider == builtIn || m.ctx.Err() != nil {
-		return
-	}
-	m.wg.Go(func() {
-		model, info, err := m.opts.Models.Open(m.ctx, ref)
-		var msgs []protocol.Message
-		if err == nil {
-			part := a
-			part.First = max(a.First, s.Cut+1) // what was condensed before has been looked at
-			msgs, err = m.store.ArchiveMessages(m.ctx, part, 0, maxHistory)
-		}
-		var d digest
-		if err == nil {
-			d, err = m.digest(m.ctx, model, info, "", msgs, "")
-		}
-		if err != nil {
-			slog.Warn("Nothing was noted of a chat that was reset", "session", s.Key, "err", err)
-			return
-		}
-		m.note(s.Key, d.memories, time.UnixMilli(s.LastActiveAt))
-	})
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -213,30 +214,8 @@ func FuzzSearchTakesAnyText(f *testing.F) {
 
 // BenchmarkSearchMillion searches 1,000,000 messages of 1,000 chats (issue 4: at most 50 ms). Words are as frequent as in real texts.
 func BenchmarkSearchMillion(b *testing.B) {
-	s := openTest(b)
-	r := rand.New(rand.NewPCG(1, 2))
-	zipf := rand.NewZipf(r, 1.1, 8, 100_000)
-	fill := time.Now()
-	const chats, batch = 1000, 1000
-	when := int64(1_700_000_000_000)
-	for n := range 1_000_000 / batch {
-		msgs := make([]protocol.Message, batch)
-		for i := range msgs {
-			var text strings.Builder
-			for range 6 + r.IntN(20) {
-				fmt.Fprintf(&text, "w%d ", zipf.Uint64())
-			}
-			if when += 20_000; n == 700 && i == 5 {
-				text.WriteString("needle")
-			}
-			msgs[i] = at(when, "user", text.String())
-		}
-		if _, err := s.Append(b.Context(), protocol.SessionKey(fmt.Sprint("agent:main:app:chat:", n%chats)), msgs...); err != nil {
-			b.Fatal(err)
-		}
-	}
+	s := openFilled(b, "messages", fillMessages)
 	s.patience = patience // as if it had been opened now
-	b.Logf("filled in %v", time.Since(fill).Round(time.Second))
 	for _, c := range []struct {
 		name, query string
 		key         protocol.SessionKey
@@ -248,6 +227,8 @@ func BenchmarkSearchMillion(b *testing.B) {
 		{name: "nothing", query: "nowhere"},
 		{name: "two", query: "w5000 w0"},
 		{name: "phrase", query: `"w3 w4 w5"`},
+		{name: "commonest phrase", query: `"w0 w0 w0"`},
+		{name: "phrase that is nowhere", query: `"w0 w0 w0 w0 w0 w0"`},
 		{name: "chat", query: "w0 w1", key: "agent:main:app:chat:77"},
 		{name: "old", query: "w0", until: 1_700_000_000_000 + 40_000_000},
 		{name: "between", query: "w40", from: 1_700_000_000_000 + 1e9, until: 1_700_000_000_000 + 11e8},
@@ -267,6 +248,54 @@ func BenchmarkSearchMillion(b *testing.B) {
 			}
 		}
 	})
+}
+
+// openFilled opens a store that fill has filled. With FAIRLEAD_BENCH_STORES it is kept in that folder for the next time.
+func openFilled(b *testing.B, name string, fill func(*testing.B, *Store)) *Store {
+	dir := os.Getenv("FAIRLEAD_BENCH_STORES")
+	if dir == "" {
+		s := openTest(b)
+		fill(b, s)
+		return s
+	}
+	path := filepath.Join(dir, name+".db")
+	_, err := os.Stat(path)
+	began := time.Now()
+	s, openErr := Open(b.Context(), path)
+	if openErr != nil {
+		b.Fatal(openErr)
+	}
+	b.Cleanup(func() { s.Close() })
+	b.Logf("opened in %v", time.Since(began).Round(time.Millisecond))
+	if err != nil {
+		began = time.Now()
+		fill(b, s)
+		b.Logf("filled in %v", time.Since(began).Round(time.Second))
+	}
+	return s
+}
+
+func fillMessages(b *testing.B, s *Store) {
+	r := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(r, 1.1, 8, 100_000)
+	const chats, batch = 1000, 1000
+	when := int64(1_700_000_000_000)
+	for n := range 1_000_000 / batch {
+		msgs := make([]protocol.Message, batch)
+		for i := range msgs {
+			var text strings.Builder
+			for range 6 + r.IntN(20) {
+				fmt.Fprintf(&text, "w%d ", zipf.Uint64())
+			}
+			if when += 20_000; n == 700 && i == 5 {
+				text.WriteString("needle")
+			}
+			msgs[i] = at(when, "user", text.String())
+		}
+		if _, err := s.Append(b.Context(), protocol.SessionKey(fmt.Sprint("agent:main:app:chat:", n%chats)), msgs...); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func TestWhatIsDeletedDuringASearchIsLeftOut(t *testing.T) {

@@ -1,0 +1,95 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// builtIn is the provider without a model: it follows plain requests and condenses nothing.
+const builtIn = "operator"
+
+// remembers reports whether what is said in a chat may go into the agent's notes.
+func (m *Manager) remembers(key protocol.SessionKey) bool {
+	cfg := m.opts.Config()
+	return cfg.Compaction.Enabled && cfg.Compaction.ExtractMemories && private(cfg.Session, key)
+}
+
+// note adds facts from a stretch to the agent's notes of a day, and writes down that it was looked through up to a message.
+func (m *Manager) note(ctx context.Context, key protocol.SessionKey, id protocol.SessionID, through int64, memories string, at time.Time) error {
+	if !m.remembers(key) {
+		return nil
+	}
+	if memories != "" {
+		at = at.In(m.zone())
+		files, err := m.opts.Files.Of(agentOf(key))
+		if err == nil {
+			err = files.Note(at, fmt.Sprintf("## %s, from %s\n\n%s\n", at.Format("15:04"), key, memories))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return m.store.SetNoted(ctx, key, id, through)
+}
+
+// noteCondensed is note for messages of a chat that was shortened. Where they are not just those that come next, since the chat had been brought back or
+// lengthened again, it is left to the chat's reset, which looks at what nobody has looked at.
+func (m *Manager) noteCondensed(ctx context.Context, a store.Archive, memories string) {
+	before, err := m.store.Noted(ctx, a.Session)
+	if err == nil && a.First == before+1 {
+		err = m.note(ctx, a.Key, a.Session, a.Last, memories, time.UnixMilli(m.now()))
+	}
+	if err != nil {
+		slog.Warn("The agent's notes could not be written", "session", a.Key, "err", err)
+	}
+}
+
+// remember takes out of a chat that was reset what is worth keeping, beside whatever goes on.
+func (m *Manager) remember(s store.Session, a store.Archive) {
+	ref, _ := m.modelOf(s, nil)
+	if a.Messages < 2 || !m.remembers(s.Key) || ref.Provider == builtIn || m.ctx.Err() != nil {
+		return
+	}
+	m.wg.Go(func() {
+		select { // one after another: the chat may have been brought back and reset again meanwhile
+		case m.noting <- struct{}{}:
+			defer func() { <-m.noting }()
+		case <-m.ctx.Done():
+			return
+		}
+		if err := m.look(s, a, ref); err != nil {
+			slog.Warn("Nothing was noted of a chat that was reset", "session", s.Key, "err", err)
+		}
+	})
+}
+
+// look notes what is worth keeping of the messages of a reset chat that nobody has looked at for that.
+func (m *Manager) look(s store.Session, a store.Archive, ref protocol.ModelRef) error {
+	before, err := m.store.Noted(m.ctx, a.Session)
+	if err != nil {
+		return err
+	}
+	part := a
+	part.First = max(a.First, before+1)
+	if part.Last <= part.First { // nothing, or words without an answer
+		return nil
+	}
+	msgs, err := m.store.ArchiveMessages(m.ctx, part, 0, maxHistory)
+	if err != nil {
+		return err
+	}
+	model, info, err := m.opts.Models.Open(m.ctx, ref)
+	if err != nil {
+		return err
+	}
+	d, err := m.digest(m.ctx, model, info, "", msgs, "")
+	if err != nil {
+		return err
+	}
+	return m.note(m.ctx, s.Key, a.Session, a.Last, d.memories, time.UnixMilli(s.LastActiveAt))
+}
