@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fairlead/gateway/approval"
@@ -73,6 +74,7 @@ type Gateway struct {
 	memory    net.Listener
 	dial      func(context.Context) (net.Conn, error)
 	startedAt time.Time
+	mainName  atomic.Pointer[string] // of the main chats, as it was last seen
 	stopOnce  sync.Once
 }
 
@@ -191,6 +193,8 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	})
 	g.devices.Serve(g.server.CloseDevice)
 	g.dial, g.memory = client.Memory()
+	name := g.config.Get().Session.MainName()
+	g.mainName.Store(&name)
 	g.config.OnChange(g.configChanged)
 	return g, nil
 }

@@ -73,6 +73,21 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 		}
 	}
 
+	// What sessions.list names can be reached, and says what became of it (seed 004, sessions.list, session.preview).
+	run := call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "main", Message: "which machines are there?"}).RunID
+	words := func() []protocol.Message {
+		return call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession}).Messages
+	}
+	poll(t, "an answer", func() bool { return len(words()) == 2 && words()[1].RunID == run })
+	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "session.mainKey", Value: json.RawMessage(`"home"`)})
+	if list := words(); len(list) != 3 || list[2].Origin != protocol.OriginNotice {
+		t.Errorf("the main chat of before: %+v", list)
+	}
+	if s := call(t, conn, protocol.SessionGet, protocol.SessionParams{SessionKey: "main"}); s.SessionKey != "agent:main:home" || s.MessageCount != 0 {
+		t.Errorf("the main chat: %+v", s)
+	}
+	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "session.mainKey"})
+
 	// The answer to a system event goes to the last active channel (seed 002, Spec Object).
 	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "channels.telex", Value: json.RawMessage(`{"dmPolicy":"open"}`)})
 	w := openWire(t, c.url)
@@ -95,7 +110,7 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 	// The end of a background command comes into the chat (seed 004, node.exec.event).
 	node, began, leave := seedNode(t, c.url)
 	defer leave()
-	run := call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "agent:main:app:chat:x", Message: "run make on box"}).RunID
+	run = call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "agent:main:app:chat:x", Message: "run make on box"}).RunID
 	var q protocol.Approval
 	poll(t, "a question", func() bool {
 		open := call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals

@@ -40,11 +40,24 @@ func (g *Gateway) configChanged(path string) {
 			}
 		}
 	}
+	if path == "session" || path == "session.mainKey" {
+		g.mainMoved()
+	}
 	g.schedules.Wake()
 	g.network.wake()
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeConfig, Path: path})
 	s := g.status(context.Background())
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
+}
+
+// mainMoved has the main chats of before tell what they are now.
+func (g *Gateway) mainMoved() {
+	now := g.config.Get().Session.MainName()
+	if before := g.mainName.Swap(&now); *before != now {
+		if err := g.sessions.MainMoved(context.Background(), *before); err != nil {
+			g.log.Error("The main chat of before could not be told", "err", err)
+		}
+	}
 }
 
 func (g *Gateway) checkOrigin(r *http.Request) error {

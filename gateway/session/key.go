@@ -28,9 +28,15 @@ const prefix = "agent:"
 
 // Canonical maps the spellings of a session key to one, under the configured scope of direct conversations and main key (gsv interop notes 6.1).
 // With the default scope every direct conversation, whatever client it comes from, is the agent's main one: "", "main" and
-// "agent:main:cli:dm:main" are all "agent:main:main". A key of another form stays as it is.
+// "agent:main:cli:dm:main" are all "agent:main:main". A key of another form stays as it is, and so does that of a chat that exists under just this
+// key since before those settings were changed: what the list of chats shows can be reached.
 func (m *Manager) Canonical(key protocol.SessionKey) protocol.SessionKey {
-	return canonical(m.opts.Config().Session, key)
+	cfg := m.opts.Config().Session
+	c := canonical(cfg, key)
+	if c != key && m.isFormer(cfg, key) {
+		return key
+	}
+	return c
 }
 
 func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.SessionKey {
@@ -109,11 +115,11 @@ func agentOf(key protocol.SessionKey) protocol.AgentID {
 const windowChat = "app:chat:"
 
 // private reports whether only the person themself takes part in a conversation, so that what the agent remembers of them may be told there: their main
-// chat and the chats of their windows. Groups and direct conversations of others are shared; schedules and heartbeats run unattended, with what they
+// chat, also the one from before session.mainKey was set, and the chats of their windows. Groups and direct conversations of others are shared; schedules and heartbeats run unattended, with what they
 // were given.
 func private(cfg config.SessionConfig, key protocol.SessionKey) bool {
 	agent := agentOf(key)
-	return key == cfg.Main(agent) || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
+	return key == cfg.Main(agent) || key == prefix+protocol.SessionKey(agent)+":main" || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
 }
 
 // newKey is the key of a new chat of a window with an agent.

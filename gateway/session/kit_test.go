@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +41,14 @@ type gateway struct {
 	bus   *event.Bus
 	gate  *approval.Gate
 	sub   *event.Subscription // from before Resume
+	live  atomic.Pointer[config.Config]
+}
+
+// set changes the settings while the gateway runs.
+func (g *gateway) set(change func(*config.Config)) {
+	cfg := *g.live.Load()
+	change(&cfg)
+	g.live.Store(&cfg)
 }
 
 func start(t *testing.T, steps ...llmtest.Step) *gateway {
@@ -69,9 +78,10 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.gate = approval.New(s, g.bus)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
 	calls := dispatch.New(hub, g.gate, openRules(g.t, s, cfg), s, g.bus, func() config.Config { return cfg })
+	g.live.Store(&cfg)
 	m := New(Options{
 		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,
-		Config: func() config.Config { return cfg }, Home: g.home,
+		Config: func() config.Config { return *g.live.Load() }, Home: g.home,
 	})
 	g.t.Cleanup(func() { m.Close(); s.Close() })
 	g.Manager = m

@@ -25,6 +25,7 @@ func (m *Manager) purge() {
 			slog.Warn("Deleted chats could not be removed", "err", err)
 		}
 		if n > 0 {
+			m.forgetFormer()
 			m.sweep(m.ctx)
 		}
 		select {

@@ -209,6 +209,12 @@ func (s *Store) Sessions(ctx context.Context, offset, limit int, query string) (
 	return list, total, nil
 }
 
+// SessionKeys returns the keys of all sessions, deleted ones included, in no order.
+func (s *Store) SessionKeys(ctx context.Context) (keys []protocol.SessionKey, err error) {
+	err = s.read(ctx, "list sessions", func(db *gorm.DB) error { return db.Model(&sessionRow{}).Pluck("key", &keys).Error })
+	return keys, err
+}
+
 // PurgeDeleted removes for good what was deleted before a time, and returns how many sessions that were. Their grants go and their
 // open questions are cancelled, so that a later session with the same key inherits no permission; the calls' journal stays.
 func (s *Store) PurgeDeleted(ctx context.Context, before int64) (n int, err error) {

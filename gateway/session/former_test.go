@@ -1,0 +1,109 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
+	g := withModel(t, llmtest.Say("Old."), llmtest.Say("New."), llmtest.Say("Again."))
+	g.end(g.send("hello").RunID)
+	g.set(func(c *config.Config) { c.Session.MainKey = "home" })
+	if err := g.MainMoved(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	// The old one is what the list shows, and says what happened.
+	list, err := g.List(t.Context(), protocol.SessionsListParams{})
+	if err != nil || list.Count != 1 || list.Sessions[0].SessionKey != chat || list.Sessions[0].Main {
+		t.Fatalf("%+v %v", list, err)
+	}
+	words := g.words(chat)
+	if len(words) != 3 || words[0] != "user: hello" || !strings.Contains(words[2], "The main chat is agent:main:home now") {
+		t.Errorf("%q", words)
+	}
+	old := g.send("still there?")
+	g.end(old.RunID)
+	if words := g.words(chat); len(words) != 5 || words[3] != "user: still there?" {
+		t.Errorf("%q", words)
+	}
+	// Everything else means the new one.
+	for _, key := range []protocol.SessionKey{"", "main", "home", "agent:main:home", "agent:main:cli:dm:main", "agent:main:MAIN"} {
+		if got := g.Canonical(key); got != "agent:main:home" {
+			t.Errorf("%q means %q", key, got)
+		}
+	}
+	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: "main", Message: "hi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.end(res.RunID)
+	if got := g.words("agent:main:home"); !slices.Equal(got, []string{"user: hi", "assistant: Again."}) {
+		t.Errorf("%q", got)
+	}
+	// Deleted, it can be brought back; removed for good, its key means the main chat.
+	if _, err := g.Delete(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Restore(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
+		t.Fatal(err)
+	}
+	if words := g.words(chat); len(words) != 5 {
+		t.Errorf("%q", words)
+	}
+	if _, err := g.Delete(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := g.store.PurgeDeleted(t.Context(), g.now()+1); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	g.forgetFormer()
+	if got := g.Canonical(chat); got != "agent:main:home" {
+		t.Error(got)
+	}
+	// Set back, the old key is the main chat's again.
+	g.set(func(c *config.Config) { c.Session.MainKey = "main" })
+	if got := g.Canonical("agent:main:home"); got != "agent:main:home" {
+		t.Error(got)
+	}
+	if got := g.Canonical("main"); got != chat {
+		t.Error(got)
+	}
+}
+
+func TestAnEmptyMainChatLeavesNothingBehind(t *testing.T) {
+	g := start(t)
+	if _, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: "main"}); err != nil {
+		t.Fatal(err)
+	}
+	g.set(func(c *config.Config) { c.Session.MainKey = "home" })
+	if err := g.MainMoved(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	if words := g.words(chat); len(words) != 0 {
+		t.Errorf("%q", words)
+	}
+}
+
+func TestDirectChatsOfAnotherScopeStayReachable(t *testing.T) {
+	g := withModel(t, llmtest.Say("One."), llmtest.Say("x"))
+	g.set(func(c *config.Config) { c.Session.DMScope = "per-channel-peer" })
+	const key = protocol.SessionKey("agent:main:irc:dm:bob")
+	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: "hi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.end(res.RunID)
+	g.set(func(c *config.Config) { c.Session.DMScope = "main" })
+	p, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: key})
+	if err != nil || p.SessionKey != key || len(p.Messages) != 2 {
+		t.Errorf("%+v %v", p, err)
+	}
+	if _, got := g.Route(Peer{Channel: "irc", ID: "bob"}); got != chat {
+		t.Errorf("what comes over the channel goes to %s", got)
+	}
+}
