@@ -20,6 +20,9 @@ func ruleWhy(r config.ToolRule) string {
 
 // firstRule finds the first rule that matches, as the original does (gsv interop notes, approval).
 func firstRule(rules []config.ToolRule, r Request) (config.ToolRule, bool) {
+	if len(rules) == 0 {
+		return config.ToolRule{}, false
+	}
 	var args any
 	if json.Unmarshal(r.Args, &args) != nil {
 		args = nil

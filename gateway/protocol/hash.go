@@ -8,10 +8,13 @@ import (
 	"fmt"
 )
 
-// Canonical is JSON with sorted keys and without white space, so that equal arguments have equal text.
+// Canonical is JSON with sorted keys and without white space, so that equal arguments have equal text. The result may share memory with raw.
 func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return json.RawMessage("{}"), nil
+	}
+	if isCanonical(raw) { // as most are
+		return raw, nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // anyFrame is the union of all frames, so that one is read in one pass. Every message passes here, and what it carries is decoded by whoever wants it:
@@ -68,7 +69,10 @@ func (f *anyFrame) set(key string, value []byte) bool {
 		f.OK = string(value) == "true"
 		return f.OK || string(value) == "false" || string(value) == "null"
 	case "error":
-		return json.Unmarshal(value, &f.Error) == nil
+		var e *Error // f must not be what leaves the stack
+		err := json.Unmarshal(value, &e)
+		f.Error = e
+		return err == nil
 	case "seq":
 		if string(value) == "null" {
 			f.Seq = nil
@@ -152,21 +156,62 @@ func plain(value []byte) (string, bool) {
 	return string(value[1 : len(value)-1]), true
 }
 
+// encoder writes JSON into memory that the next one uses again.
+type encoder struct {
+	buf bytes.Buffer
+	enc *json.Encoder
+}
+
+// keepEncoder is the largest buffer that is kept, in bytes.
+const keepEncoder = 64 << 10
+
+var encoders = sync.Pool{New: func() any {
+	e := new(encoder)
+	e.enc = json.NewEncoder(&e.buf)
+	e.enc.SetEscapeHTML(false)
+	return e
+}}
+
+// encoded gives what write writes, in memory of its own.
+func encoded(write func(*encoder) error) ([]byte, error) {
+	e := encoders.Get().(*encoder)
+	e.buf.Reset()
+	defer func() {
+		if e.buf.Cap() <= keepEncoder {
+			encoders.Put(e)
+		}
+	}()
+	if err := write(e); err != nil {
+		return nil, err
+	}
+	return bytes.Clone(e.buf.Bytes()), nil
+}
+
+// value writes a value without the encoder's line end.
+func (e *encoder) value(v any) error {
+	if err := e.enc.Encode(v); err != nil {
+		return err
+	}
+	e.buf.Truncate(e.buf.Len() - 1)
+	return nil
+}
+
 // enclose writes a frame in one pass: its head, what it carries under key unless that is nil, and its tail.
 func enclose(head func([]byte) []byte, key string, v any, tail string) ([]byte, error) {
-	buf := bytes.NewBuffer(head(make([]byte, 0, 512)))
-	if v != nil {
-		buf.WriteString(`,"` + key + `":`)
-		enc := json.NewEncoder(buf)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(v); err != nil {
-			return nil, err
+	return encoded(func(e *encoder) error {
+		e.buf.Write(head(e.buf.AvailableBuffer()))
+		if v != nil {
+			e.buf.WriteString(`,"`)
+			e.buf.WriteString(key)
+			e.buf.WriteString(`":`)
+			if err := e.value(v); err != nil {
+				return err
+			}
 		}
-		buf.Truncate(buf.Len() - 1) // the encoder's line end
-	}
-	buf.WriteString(tail)
-	buf.WriteByte('}')
-	return buf.Bytes(), nil
+		e.buf.WriteString(tail)
+		e.buf.WriteByte('}')
+		return nil
+	})
 }
 
 func appendString(b []byte, s string) []byte {

@@ -17,6 +17,9 @@ const (
 	flushEvery = 50 * time.Millisecond
 	flushRows  = 256
 	flushBytes = 1 << 20
+	// maxQueue and maxBytes are what may wait when the disk does not keep up. What comes then is written at once.
+	maxQueue = 16 * flushRows
+	maxBytes = 16 * flushBytes
 	// flushAgain is the pause after a disk has refused.
 	flushAgain = time.Second
 )
@@ -62,7 +65,7 @@ func (b *behind) put(c Call) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.calls[c.Info.CallID]
-	if b.failed || b.closed || e != nil && e.call.Info.Over() {
+	if b.failed || b.closed || e != nil && e.call.Info.Over() || e == nil && (len(b.queue) >= maxQueue || b.bytes >= maxBytes) {
 		return false
 	}
 	if e == nil {

@@ -69,12 +69,18 @@ func (callRow) TableName() string { return "calls" }
 func rowOfCall(c Call) callRow {
 	return callRow{
 		ID: string(c.Info.CallID), RunID: string(c.Info.RunID), ToolCallID: c.Info.ToolCallID,
-		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: text(c.Info),
+		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: text(rest(c.Info)),
 		AskedBy: text(c.AskedBy), Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
 		Result: string(c.ResultJSON), Hash: c.Hash, CreatedAt: c.CreatedAt, EndedAt: c.Info.EndedAt,
 		Effect: string(c.Info.Effect), Iteration: c.Iteration, InputSha256: c.InputSHA256, InputBytes: c.InputBytes,
 		OutputSha256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated, Process: c.Process,
 	}
+}
+
+// rest is what of a call has no column.
+func rest(i protocol.CallInfo) protocol.CallInfo {
+	i.CallID, i.RunID, i.ToolCallID, i.SessionKey, i.Node, i.Tool, i.State, i.Effect, i.EndedAt = "", "", "", "", "", "", "", "", 0
+	return i
 }
 
 func (r callRow) call() (Call, error) {
@@ -89,7 +95,12 @@ func (r callRow) call() (Call, error) {
 	if err := errors.Join(json.Unmarshal([]byte(r.Info), &c.Info), json.Unmarshal([]byte(r.AskedBy), &c.AskedBy)); err != nil {
 		return Call{}, fmt.Errorf("read call %s: %w", r.ID, err)
 	}
-	c.Info.State = r.State
+	i := &c.Info
+	i.CallID, i.RunID, i.ToolCallID, i.SessionKey = protocol.CallID(r.ID), protocol.RunID(r.RunID), r.ToolCallID, protocol.SessionKey(r.SessionKey)
+	i.Node, i.Tool, i.State, i.EndedAt = protocol.NodeID(r.Node), r.Tool, r.State, r.EndedAt
+	if r.Effect != "" { // else it was written before there was such a column
+		i.Effect = protocol.Effect(r.Effect)
+	}
 	return c, nil
 }
 
@@ -112,7 +123,12 @@ func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntr
 	}
 	row := rowOfCall(c)
 	err := s.change(ctx, "store call", c.lasting(), func(tx *gorm.DB) error {
-		n, err := run(tx, newCall, append(row.values(0)[:len(callColumns)-1], row.Node)...)
+		values := make([]any, len(callColumns))
+		for i, c := range callColumns {
+			values[i] = c.value(&row)
+		}
+		values[len(values)-1] = row.Node // of which the number is the next
+		n, err := run(tx, newCall, values...)
 		if err == nil && n == 0 {
 			n, err = run(tx, moveCall, row.Info, row.AskedBy, row.Principal, row.IdemKey, row.Idempotent, row.Attempt, row.Result, row.Hash, row.State,
 				row.EndedAt, row.RunID, row.ToolCallID, row.SessionKey, row.Node, row.Tool, row.Effect, row.Iteration, row.InputSha256, row.InputBytes,
@@ -134,7 +150,7 @@ func (s *Store) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntr
 
 // Every call passes through these. They are written out because reading a statement costs SQLite more than doing it.
 var (
-	newCall = "INSERT INTO calls (" + strings.Join(callColumns, ", ") + ") VALUES (" + strings.Repeat("?, ", len(callColumns)-1) +
+	newCall = "INSERT INTO calls (" + callNames + ") VALUES (" + strings.Repeat("?, ", len(callColumns)-1) +
 		"(SELECT coalesce(max(seq), 0) + 1 FROM calls WHERE node = ?)) ON CONFLICT DO NOTHING"
 	moveCall = `UPDATE calls SET info = ?, asked_by = ?, principal = ?, idem_key = ?, idempotent = ?, attempt = ?, result = ?, hash = ?, state = ?,
   ended_at = ?, run_id = ?, tool_call_id = ?, session_key = ?, node = ?, tool = ?, effect = ?, iteration = ?, input_sha256 = ?, input_bytes = ?,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
@@ -12,52 +13,133 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// callColumns are the columns of a call, in the order in which values gives them.
-var callColumns = []string{
-	"id", "run_id", "tool_call_id", "session_key", "node", "tool", "state", "info", "asked_by", "principal", "idem_key", "idempotent",
-	"attempt", "result", "hash", "created_at", "ended_at", "effect", "iteration", "input_sha256", "input_bytes", "output_sha256", "output_bytes", "truncated", "seq",
+// callColumn is a column of a call: text, or a number.
+type callColumn struct {
+	name   string
+	text   func(*callRow) string
+	number func(*callRow) int64
 }
 
-func (r callRow) values(seq int64) []any {
-	flag := func(b bool) int {
-		if b {
-			return 1
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// callColumns are the columns of a call that its first write sets, in their order.
+var callColumns = []callColumn{
+	{name: "id", text: func(r *callRow) string { return r.ID }},
+	{name: "run_id", text: func(r *callRow) string { return r.RunID }},
+	{name: "tool_call_id", text: func(r *callRow) string { return r.ToolCallID }},
+	{name: "session_key", text: func(r *callRow) string { return r.SessionKey }},
+	{name: "node", text: func(r *callRow) string { return r.Node }},
+	{name: "tool", text: func(r *callRow) string { return r.Tool }},
+	{name: "state", text: func(r *callRow) string { return r.State }},
+	{name: "info", text: func(r *callRow) string { return r.Info }},
+	{name: "asked_by", text: func(r *callRow) string { return r.AskedBy }},
+	{name: "principal", text: func(r *callRow) string { return r.Principal }},
+	{name: "idem_key", text: func(r *callRow) string { return r.IdemKey }},
+	{name: "idempotent", number: func(r *callRow) int64 { return flag(r.Idempotent) }},
+	{name: "attempt", number: func(r *callRow) int64 { return int64(r.Attempt) }},
+	{name: "result", text: func(r *callRow) string { return r.Result }},
+	{name: "hash", text: func(r *callRow) string { return r.Hash }},
+	{name: "created_at", number: func(r *callRow) int64 { return r.CreatedAt }},
+	{name: "ended_at", number: func(r *callRow) int64 { return r.EndedAt }},
+	{name: "effect", text: func(r *callRow) string { return r.Effect }},
+	{name: "iteration", number: func(r *callRow) int64 { return int64(r.Iteration) }},
+	{name: "input_sha256", text: func(r *callRow) string { return r.InputSha256 }},
+	{name: "input_bytes", number: func(r *callRow) int64 { return int64(r.InputBytes) }},
+	{name: "output_sha256", text: func(r *callRow) string { return r.OutputSha256 }},
+	{name: "output_bytes", number: func(r *callRow) int64 { return int64(r.OutputBytes) }},
+	{name: "truncated", number: func(r *callRow) int64 { return flag(r.Truncated) }},
+	{name: "seq", number: func(r *callRow) int64 { return r.Seq }},
+}
+
+var callNames = func() string {
+	var names []string
+	for _, c := range callColumns {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, ", ")
+}()
+
+func (c callColumn) value(r *callRow) any {
+	if c.text != nil {
+		return c.text(r)
+	}
+	return c.number(r)
+}
+
+func (c callColumn) append(b []byte, r *callRow) []byte {
+	if c.text != nil {
+		return append(b, c.text(r)...)
+	}
+	return strconv.AppendInt(b, c.number(r), 10)
+}
+
+// same reports whether all rows have one value, as most columns do when one program calls one tool again and again.
+func (c callColumn) same(rows []callRow) bool {
+	for i := range rows[1:] {
+		if c.text != nil && c.text(&rows[0]) != c.text(&rows[i+1]) || c.text == nil && c.number(&rows[0]) != c.number(&rows[i+1]) {
+			return false
 		}
-		return 0
 	}
-	return []any{
-		r.ID, r.RunID, r.ToolCallID, r.SessionKey, r.Node, r.Tool, r.State, r.Info, r.AskedBy, r.Principal, r.IdemKey, flag(r.Idempotent),
-		r.Attempt, r.Result, r.Hash, r.CreatedAt, r.EndedAt, r.Effect, r.Iteration, r.InputSha256, r.InputBytes, r.OutputSha256, r.OutputBytes, flag(r.Truncated), seq,
-	}
+	return true
 }
 
-// upsertCalls writes many calls with one statement, because the driver compiles it each time: once for all costs a third of once for each. They come as
-// one JSON list of lists, without the columns that are the same for all, which are most of them when one program calls one tool again and again.
-func upsertCalls(rows [][]any) (statement string, args []any, err error) {
-	values := make([]string, len(callColumns))
-	lists := make([][]any, len(rows))
-	for i := range callColumns {
-		if !slices.ContainsFunc(rows, func(r []any) bool { return r[i] != rows[0][i] }) {
-			values[i] = "?"
-			args = append(args, rows[0][i])
+// maxUpsert is how many calls one statement writes. Their values stay far below the 100 MB that eight digits can count.
+const maxUpsert = 256
+
+// upsertCalls writes many calls with one statement, because the driver compiles it each time. What differs between them comes as one blob of all values
+// end to end, and one that says of each where it begins and how long it is, by eight digits each: reading JSON takes SQLite as long as the insert.
+func upsertCalls(rows []callRow) (statement string, args []any) {
+	exprs := make([]string, len(callColumns))
+	var differ []callColumn
+	args = []any{nil, nil, len(rows)}
+	for i, c := range callColumns {
+		if c.same(rows) {
+			args = append(args, c.value(&rows[0]))
+			exprs[i] = fmt.Sprintf("?%d", len(args))
 			continue
 		}
-		values[i] = fmt.Sprintf("value->>%d", len(lists[0]))
-		for n, r := range rows {
-			lists[n] = append(lists[n], r[i])
+		kind := "TEXT"
+		if c.text == nil {
+			kind = "INTEGER"
+		}
+		exprs[i] = fmt.Sprintf("CAST(substr(?1, substr(?2, i * %%[1]d + %d, 8), substr(?2, i * %%[1]d + %d, 8)) AS %s)", len(differ)*16+1, len(differ)*16+9, kind)
+		differ = append(differ, c)
+	}
+	var data []byte
+	index := make([]byte, 0, len(rows)*len(differ)*16)
+	for i := range rows {
+		for _, c := range differ {
+			from := len(data)
+			data = c.append(data, &rows[i])
+			index = digits(digits(index, from+1), len(data)-from)
 		}
 	}
-	raw, err := protocol.Marshal(lists)
-	return "INSERT INTO calls (" + strings.Join(callColumns, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM json_each(?) WHERE true" + moveOpen,
-		append(args, string(raw)), err
+	args[0], args[1] = data, index
+	statement = "WITH RECURSIVE rows(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM rows WHERE i + 1 < ?3) INSERT INTO calls (" + callNames + ") SELECT " +
+		strings.ReplaceAll(strings.Join(exprs, ", "), "%[1]d", strconv.Itoa(len(differ)*16)) + " FROM rows WHERE true" + moveOpen
+	return statement, args
+}
+
+// digits appends the eight digits of a number.
+func digits(b []byte, n int) []byte {
+	b = append(b, "00000000"...)
+	for i := len(b) - 1; n > 0; i, n = i-1, n/10 {
+		b[i] += byte(n % 10)
+	}
+	return b
 }
 
 // moveOpen has an insert move the call on when it is there and open.
 var moveOpen = func() string {
 	updates := []string{}
-	for _, name := range callColumns {
-		if name != "id" && name != "created_at" && name != "seq" {
-			updates = append(updates, name+" = excluded."+name)
+	for _, c := range callColumns {
+		if c.name != "id" && c.name != "created_at" && c.name != "seq" {
+			updates = append(updates, c.name+" = excluded."+c.name)
 		}
 	}
 	return " ON CONFLICT (id) DO UPDATE SET " + strings.Join(updates, ", ") + " WHERE state IN ('waiting', 'running')"
@@ -65,9 +147,9 @@ var moveOpen = func() string {
 
 func writeCalls(tx *gorm.DB, list []behindCall) error {
 	last := map[protocol.NodeID]int64{}
-	rows := make([][]any, len(list))
+	rows := make([]callRow, len(list))
 	for i, e := range list {
-		seq := int64(0)
+		rows[i] = rowOfCall(e.call)
 		if node := e.call.Info.Node; !e.stored {
 			if _, known := last[node]; !known {
 				var err error
@@ -76,31 +158,34 @@ func writeCalls(tx *gorm.DB, list []behindCall) error {
 				}
 			}
 			last[node]++
-			seq = last[node]
+			rows[i].Seq = last[node]
 		}
-		rows[i] = rowOfCall(e.call).values(seq)
 	}
-	err := upsert(tx, rows)
-	if code(err)&0xff != codeConstraint {
-		return err
-	}
-	// One that no table takes must not keep the others out.
-	for _, row := range rows {
-		if err := upsert(tx, [][]any{row}); code(err)&0xff == codeConstraint {
-			slog.Error("A call could not be stored", "call", row[0], "err", err)
-		} else if err != nil {
+	for part := range slices.Chunk(rows, maxUpsert) {
+		if err := upsert(tx, part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func upsert(tx *gorm.DB, rows [][]any) error {
-	statement, args, err := upsertCalls(rows)
-	if err == nil {
-		_, err = run(tx, statement, args...)
+// upsert writes calls. One that no table takes does not keep the others out.
+func upsert(tx *gorm.DB, rows []callRow) error {
+	statement, args := upsertCalls(rows)
+	_, err := run(tx, statement, args...)
+	switch {
+	case code(err)&0xff != codeConstraint:
+		return err
+	case len(rows) == 1:
+		slog.Error("A call could not be stored", "call", rows[0].ID, "err", err)
+		return nil
 	}
-	return err
+	for i := range rows {
+		if err := upsert(tx, rows[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // run executes a statement past GORM, which costs a small one as much as SQLite does, and returns how many rows it changed.

@@ -111,12 +111,14 @@ func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, er
 		raw = json.RawMessage("{}")
 	}
 	var instance map[string]any
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if err := dec.Decode(&instance); err != nil {
-		return nil, &InputError{fmt.Errorf("not a JSON object: %w", err)}
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, &InputError{errors.New("more than one JSON value")}
+	if json.Unmarshal(raw, &instance) != nil {
+		dec := json.NewDecoder(bytes.NewReader(raw)) // tells what is wrong
+		if err := dec.Decode(&instance); err != nil {
+			return nil, &InputError{fmt.Errorf("not a JSON object: %w", err)}
+		}
+		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+			return nil, &InputError{errors.New("more than one JSON value")}
+		}
 	}
 	if err := once(raw); err != nil {
 		return nil, &InputError{err}
