@@ -74,7 +74,7 @@ type Dispatcher struct {
 
 // running is a call under way.
 type running struct {
-	info   protocol.CallInfo
+	info   *protocol.CallInfo // nil until somebody is told of it; what it points to never changes
 	cancel context.CancelCauseFunc
 	asks   *approval.Request // what its question was decided on, while it is open
 }
@@ -138,8 +138,8 @@ func (d *Dispatcher) Running() []protocol.CallInfo {
 	defer d.mu.Unlock()
 	list := make([]protocol.CallInfo, 0, len(d.open))
 	for _, r := range d.open {
-		if r.info.CallID != "" { // else nobody has been told of it yet
-			list = append(list, r.info)
+		if r.info != nil {
+			list = append(list, *r.info)
 		}
 	}
 	return list
@@ -204,7 +204,7 @@ func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result
 func (d *Dispatcher) show(info protocol.CallInfo) {
 	d.mu.Lock()
 	if r := d.open[info.CallID]; r != nil {
-		r.info = info
+		r.info = &info
 	}
 	d.mu.Unlock()
 	d.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, SessionKey: info.SessionKey, Call: &info})

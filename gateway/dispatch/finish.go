@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/protocol"
@@ -19,7 +21,20 @@ func (t *task) network() bool {
 	var args struct {
 		Network bool `json:"network"`
 	}
-	return json.Unmarshal(t.call.Args, &args) == nil && args.Network
+	return mayHave(t.call.Args, "network") && json.Unmarshal(t.call.Args, &args) == nil && args.Network
+}
+
+// mayHave reports whether JSON may have a member that is decoded under a name of lower-case letters: most calls have none, and are not taken apart for it.
+func mayHave(raw []byte, name string) bool {
+	for i, c := range raw {
+		switch {
+		case c == '\\' || c >= utf8.RuneSelf: // another spelling, perhaps
+			return true
+		case c|0x20 == name[0] && len(raw)-i >= len(name) && strings.EqualFold(string(raw[i:i+len(name)]), name):
+			return true
+		}
+	}
+	return false
 }
 
 // ownTime is the limit of a tool that sees to its end by itself.
@@ -34,7 +49,7 @@ func (t *task) limit() time.Duration {
 	var own struct {
 		Timeout float64 `json:"timeout"`
 	}
-	if json.Unmarshal(t.call.Args, &own) == nil && own.Timeout > 0 && own.Timeout < 1e9 {
+	if mayHave(t.call.Args, "timeout") && json.Unmarshal(t.call.Args, &own) == nil && own.Timeout > 0 && own.Timeout < 1e9 {
 		limit = max(limit, time.Duration(own.Timeout)*time.Millisecond+5*time.Second)
 	}
 	return limit

@@ -29,7 +29,7 @@ func (d *Dispatcher) review(ctx context.Context, c protocol.Change) {
 	open := map[protocol.ApprovalID]approval.Request{}
 	d.mu.Lock()
 	for _, r := range d.open {
-		if r.asks != nil && (c.Kind != protocol.ChangeSession || c.Session != nil && r.asks.Session == c.Session.SessionKey) {
+		if r.asks != nil && r.info != nil && (c.Kind != protocol.ChangeSession || c.Session != nil && r.asks.Session == c.Session.SessionKey) {
 			open[r.info.ApprovalID] = *r.asks
 		}
 	}

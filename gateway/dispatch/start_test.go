@@ -200,3 +200,13 @@ func TestNothingIsStartedThatTheJournalMustWriteFirst(t *testing.T) {
 		t.Error("started")
 	}
 }
+
+func TestMemberIsSeenHoweverItIsSpelled(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`{}`: false, `{"i":1}`: false, `{"timeou":1}`: false, `{"timeout":1}`: true, `{"TimeOut":1}`: true, `{"\u0074imeout":1}`: true, `{"tımeout":1}`: true, `{"x":"a timeout"}`: true,
+	} {
+		if got := mayHave([]byte(raw), "timeout"); got != want {
+			t.Errorf("%s: %v", raw, got)
+		}
+	}
+}

@@ -87,17 +87,17 @@ func (h *Hub) Tools() []protocol.ToolSpec {
 // Lookup finds the node that provides a tool, and the tool under its bare name. A tool that nobody has is protocol.ErrNotFound, one of a
 // machine that is offline protocol.ErrUnavailable; the texts are the original's.
 func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
-	unknown := protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name))
+	unknown := func() error { return protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name)) }
 	id, tool, ok := name.Split()
 	if !ok {
-		return "", protocol.ToolSpec{}, unknown
+		return "", protocol.ToolSpec{}, unknown()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := h.nodes[id]
 	switch {
 	case n == nil:
-		return "", protocol.ToolSpec{}, unknown
+		return "", protocol.ToolSpec{}, unknown()
 	case n.link == nil:
 		return id, protocol.ToolSpec{}, protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", id))
 	}
@@ -109,5 +109,5 @@ func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec
 			return id, t, nil
 		}
 	}
-	return "", protocol.ToolSpec{}, unknown
+	return "", protocol.ToolSpec{}, unknown()
 }

@@ -20,7 +20,10 @@ type anyFrame struct {
 
 // scan reads the fields of a frame that is known to be valid JSON. It reports false when the general decoder must decide: what is not an object, fields of
 // another type, and names or short strings that are spelled with escapes or in other cases.
-func (f *anyFrame) scan(data []byte) bool {
+func (f *anyFrame) scan(data []byte) bool { return fields(data, f.set) }
+
+// fields gives the members of an object that is known to be valid JSON to set, until that reports false, and reports whether set took them all.
+func fields(data []byte, set func(name string, value []byte) bool) bool {
 	s := scanner{data: data}
 	if s.space() != '{' {
 		return false
@@ -37,7 +40,7 @@ func (f *anyFrame) scan(data []byte) bool {
 		s.space()
 		s.at++ // the colon
 		s.space()
-		if !f.set(key, s.value()) {
+		if !set(key, s.value()) {
 			return false
 		}
 	}
@@ -45,29 +48,21 @@ func (f *anyFrame) scan(data []byte) bool {
 }
 
 func (f *anyFrame) set(key string, value []byte) bool {
-	text := func(into *string) (ok bool) {
-		if string(value) == "null" {
-			return true
-		}
-		*into, ok = plain(value)
-		return ok
-	}
 	switch key {
 	case "type":
-		return text(&f.Type)
+		return setText(&f.Type, value)
 	case "id":
-		return text(&f.ID)
+		return setText(&f.ID, value)
 	case "method":
-		return text(&f.Method)
+		return setText(&f.Method, value)
 	case "event":
-		return text(&f.Event)
+		return setText(&f.Event, value)
 	case "params":
 		f.Params = value
 	case "payload":
 		f.Payload = value
 	case "ok":
-		f.OK = string(value) == "true"
-		return f.OK || string(value) == "false" || string(value) == "null"
+		return setBool(&f.OK, value)
 	case "error":
 		var e *Error // f must not be what leaves the stack
 		err := json.Unmarshal(value, &e)
@@ -82,13 +77,93 @@ func (f *anyFrame) set(key string, value []byte) bool {
 		f.Seq = &n
 		return err == nil
 	default:
-		for _, known := range []string{"type", "id", "method", "event", "params", "payload", "ok", "error", "seq"} {
-			if strings.EqualFold(key, known) {
-				return false
-			}
+		return unknown(key, "type", "id", "method", "event", "params", "payload", "ok", "error", "seq")
+	}
+	return true
+}
+
+func setText[T ~string](into *T, value []byte) bool {
+	if string(value) == "null" {
+		return true
+	}
+	text, ok := plain(value)
+	*into = T(text)
+	return ok
+}
+
+func setBool(into *bool, value []byte) bool {
+	switch string(value) {
+	case "true":
+		*into = true
+	case "false":
+		*into = false
+	default:
+		return string(value) == "null"
+	}
+	return true
+}
+
+// unknown reports whether a name is none of those known, in whatever case.
+func unknown(name string, known ...string) bool {
+	for _, k := range known {
+		if strings.EqualFold(name, k) {
+			return false
 		}
 	}
 	return true
+}
+
+// Decode is json.Unmarshal of what a frame carries, which is known to be valid JSON; the result may share memory with it. What every call of a tool
+// brings is read without the general decoder.
+func Decode(raw []byte, v any) error {
+	if s, ok := v.(interface {
+		set(name string, value []byte) bool
+	}); ok && fields(raw, s.set) {
+		return nil
+	}
+	return json.Unmarshal(raw, v)
+}
+
+func (p *ToolInvokeParams) set(name string, value []byte) bool {
+	switch name {
+	case "tool":
+		return setText(&p.Tool, value)
+	case "args":
+		p.Args = value
+		return true
+	}
+	return unknown(name, "tool", "args")
+}
+
+func (p *ToolInvokeResult) set(name string, value []byte) bool {
+	if name == "result" {
+		p.Result = value
+		return true
+	}
+	return unknown(name, "result")
+}
+
+func (p *ToolResultParams) set(name string, value []byte) bool {
+	switch name {
+	case "callId":
+		return setText(&p.CallID, value)
+	case "result":
+		p.Result = value
+		return true
+	case "error":
+		return setText(&p.Error, value)
+	}
+	return unknown(name, "callId", "result", "error")
+}
+
+func (a *Ack) set(name string, value []byte) bool {
+	switch name {
+	case "ok":
+		return setBool(&a.OK, value)
+	case "dropped":
+		return setBool(&a.Dropped, value)
+	}
+	return unknown(name, "ok", "dropped")
 }
 
 // scanner walks over valid JSON.

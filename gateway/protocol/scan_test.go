@@ -98,3 +98,28 @@ func BenchmarkDecodeFrame(b *testing.B) {
 		}
 	}
 }
+
+// What Decode reads by itself is what the general decoder reads.
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{
+		`{"tool":"n__Read","args":{"path":"x"}}`, `{"callId":"c","result":[1, 2],"error":""}`, `{"ok":true,"dropped":false}`, `{"Tool":"x","tool":null}`, `{"result":null}`,
+		`{"ok":1}`, `{"tool":"\u0061","args":null}`, `[]`, `null`, `{"error":"a","error":null,"x":{"tool":1}}`, `{"callid":"a"}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if !json.Valid(raw) || !utf8.Valid(raw) {
+			return
+		}
+		same := func(got, want any) {
+			gotErr, wantErr := Decode(raw, got), json.Unmarshal(raw, want)
+			if (gotErr == nil) != (wantErr == nil) || wantErr == nil && !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %+v %v, want %+v %v", raw, got, gotErr, want, wantErr)
+			}
+		}
+		same(new(ToolInvokeParams), new(ToolInvokeParams))
+		same(new(ToolInvokeResult), new(ToolInvokeResult))
+		same(new(ToolResultParams), new(ToolResultParams))
+		same(new(Ack), new(Ack))
+	})
+}

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"encoding/json"
 	"log/slog"
 	"sync"
 
@@ -22,7 +21,7 @@ func (c *Conn) begin(req protocol.Request) (begun bool) {
 		}
 	}()
 	var p protocol.ToolInvokeParams
-	if len(req.Params) > maxBegin || json.Unmarshal(req.Params, &p) != nil || p.Tool == "" {
+	if len(req.Params) == 0 || len(req.Params) > maxBegin || protocol.Decode(req.Params, &p) != nil || p.Tool == "" {
 		return false
 	}
 	if _, err := c.permit(req.Method); err != nil {
@@ -49,7 +48,7 @@ func (c *Conn) begin(req protocol.Request) (begun bool) {
 		if err == nil {
 			frame, err = protocol.EncodeResult(req.ID, protocol.ToolInvokeResult{Result: raw})
 		}
-		if frame, err = checked(req.ID, frame, err); err != nil {
+		if frame, err = checked(req.ID, frame, brief(err)); err != nil {
 			slog.Error("An error could not be sent", "conn", c.id, "err", err)
 		}
 		if err != nil || c.srv.held.hold(c.out, frame) {
