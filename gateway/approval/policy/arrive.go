@@ -7,6 +7,7 @@ import (
 	"fairlead/gateway/approval/shell"
 )
 
+// copiers put what they are given under its own name into a folder that is there.
 var copiers = set("cp mv ln install rsync scp gcp ginstall")
 
 // arrives looks for a rule about the name that a file gets in the folder that it is copied to. sure says that it is that file if the last word is a folder.

@@ -45,13 +45,13 @@ func TestNothingBroadIsOffered(t *testing.T) {
 	}
 }
 
-// TestSavedOfferAllowsWhatWasAskedAndLittleElse saves each offer for the asked commands of the corpus and judges all of the corpus again:
+// TestSavedOfferAllowsWhatWasAskedAndLittleElse saves offers for asked commands of the corpus and judges much of the corpus again:
 // an exact offer may allow only commands with that very command in them.
 func TestSavedOfferAllowsWhatWasAskedAndLittleElse(t *testing.T) {
 	s := readPolicy(t, "empty")
 	cases := readCorpus(t)
 	tried := 0
-	for i := 0; i < len(cases); i += 7 {
+	for i := 0; i < len(cases); i += 13 {
 		j := s.Judge(corpusCall("bash", cases[i].command))
 		for _, o := range j.Offers {
 			saved, problems, err := New(File{Default: Ask, Rules: []Rule{o.Rule}})
@@ -62,7 +62,8 @@ func TestSavedOfferAllowsWhatWasAskedAndLittleElse(t *testing.T) {
 				t.Errorf("%q is not allowed by its own offer %+v", cases[i].command, o.Rule)
 			}
 			tried++
-			for _, c := range cases {
+			for k := i % 3; k < len(cases); k += 3 { // the offers share the cases
+				c := cases[k]
 				got := saved.Judge(corpusCall(c.shell, c.command))
 				if got.Verdict != Allow {
 					continue
