@@ -45,8 +45,8 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 			}
 			return cover, notMatched
 		}
-		if !g.match(w.Text) {
-			return cover, notMatched
+		if !g.match(w.Text) || g.open() && isFlag(w.Text) && i > 0 && !isFlag(words[at[i]-1].Text) {
+			return cover, notMatched // *.tmp is about names, not about -rf.tmp
 		}
 		if !w.Plain() {
 			return cover, "only the running shell knows what " + short(w.Text) + " is"

@@ -37,6 +37,9 @@ func packed(name string, c shell.Command) (list []area) {
 			if len(words) > 0 && !isFlag(words[0].Text) {
 				words = words[1:]
 			}
+			if hasOption(words, 'T', "--files-from") {
+				from([]shell.Word{here})
+			}
 			from(append(operands(words, "fCTXbgHKLNVI"), values(words, 'C', "--directory")...))
 		}
 	case "unzip", "unsquashfs", "cabextract", "unar", "lsar":
@@ -51,7 +54,12 @@ func packed(name string, c shell.Command) (list []area) {
 				from(rest[1:])
 			}
 		}
+	case "mksquashfs", "genisoimage", "mkisofs", "xorriso", "restic", "borg":
+		from(operands(words, ""))
 	case "cpio":
+		if hasOption(words, 'o', "--create") {
+			from([]shell.Word{here}) // the names come from elsewhere
+		}
 		if !hasOption(words, 't', "--list") && !hasOption(words, 'o', "--create") {
 			into(target('D', "--directory"))
 			if rest := operands(words, "DEFHIOMR"); len(rest) > 0 && hasOption(words, 'p', "--pass-through") {

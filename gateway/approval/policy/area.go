@@ -37,18 +37,20 @@ func areas(c shell.Command) (list []area) {
 			add(w, tools, why)
 		}
 	}
-	recursive := given(glob{parts: []string{"-r"}}, words) || given(glob{parts: []string{"-a"}}, words) || given(glob{parts: []string{"--archive"}}, words)
+	recursive := func() bool {
+		return given(glob{parts: []string{"-r"}}, words) || given(glob{parts: []string{"-a"}}, words) || given(glob{parts: []string{"--archive"}}, words)
+	}
 	switch name {
 	case "mv", "trash", "trash-put", "rmtrash", "gio", "gvfs-trash", "rename":
 		all(anyAccess, "would take", "tS")
 	case "rm", "srm", "chmod", "chown", "chgrp":
-		if recursive {
+		if recursive() {
 			all(writing, "would reach", "")
 		}
 	case "cp", "scp", "gcp", "rsync", "ditto", "rclone", "robocopy", "xcopy":
 		values := "efBTM"
 		if name == "cp" || name == "scp" || name == "gcp" {
-			if !recursive {
+			if !recursive() {
 				return nil
 			}
 			values = "tSPioFcJlDX"

@@ -40,6 +40,9 @@ func (j *judging) command(k shell.Kind) {
 		}
 		j.redirect(r)
 	}
+	if len(j.facts.Commands) == 0 {
+		j.bare()
+	}
 	for _, f := range j.facts.Findings {
 		if f.Soft && j.def == Allow && !j.control {
 			continue
@@ -50,6 +53,19 @@ func (j *judging) command(k shell.Kind) {
 			what = short(f.Text)
 		}
 		j.add(Part{Kind: "finding", Text: f.Text, Verdict: Ask, Reason: what + " " + f.Reason})
+	}
+}
+
+// bare judges a text without a command, such as a redirect alone, by the rules about every command.
+func (j *judging) bare() {
+	for _, v := range []Verdict{Deny, Ask} {
+		for _, r := range j.wide {
+			if r.argv == nil && r.path == nil && r.Verdict == v && j.applies(r, "Bash") {
+				j.barred = true
+				j.add(Part{Kind: "call", Text: j.call.Command, Verdict: v, Rule: r.ID, Reason: ruleReason(r), ruled: true})
+				return
+			}
+		}
 	}
 }
 

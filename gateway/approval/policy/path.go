@@ -130,7 +130,15 @@ func (p *place) paths(w shell.Word) (list []string, ok bool) {
 		text = strings.ReplaceAll(text, `\`, "/")
 	}
 	ok = !w.Dynamic && !w.Odd && !w.Glob
+	if rest, own := ownProcess(text); own {
+		text = rest
+	}
 	switch {
+	case w.Tilde && (text == "~+" || strings.HasPrefix(text, "~+/")): // the present folder
+		for _, d := range p.dirs {
+			list = append(list, path.Join(d, text[2:]))
+		}
+		return list, false
 	case w.Tilde:
 		rest := strings.TrimPrefix(text, "~")
 		if p.home == "" {
@@ -162,6 +170,19 @@ func (p *place) paths(w shell.Word) (list []string, ok bool) {
 		}
 	}
 	return list, ok
+}
+
+// ownProcess takes a path that goes through what Linux shows of a process for the one that it leads to.
+func ownProcess(text string) (string, bool) {
+	for _, self := range []string{"/proc/self/", "/proc/thread-self/"} {
+		if rest, ok := strings.CutPrefix(clean(text), self+"cwd"); ok && (rest == "" || rest[0] == '/') {
+			return "." + rest, true
+		}
+		if rest, ok := strings.CutPrefix(clean(text), self+"root"); ok && (rest == "" || rest[0] == '/') {
+			return "/" + rest, true
+		}
+	}
+	return "", false
 }
 
 // away reports whether a command may find itself outside the workspace because the text itself changed the folder.

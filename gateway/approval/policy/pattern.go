@@ -16,6 +16,9 @@ type glob struct {
 func (g glob) literal() bool { return !g.rest && len(g.parts) == 1 }
 func (g glob) any() bool     { return !g.rest && len(g.parts) == 2 && g.parts[0] == "" && g.parts[1] == "" }
 
+// open reports whether a pattern starts with a star and says something about the rest.
+func (g glob) open() bool { return !g.rest && len(g.parts) > 1 && g.parts[0] == "" && !g.any() }
+
 func parseGlob(s string) (g glob, err error) {
 	if strings.Contains(s, "***") {
 		return g, errors.New("has more than two stars in a row")

@@ -28,7 +28,8 @@ func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
 	sets := policies(t)
 	n := 0
 	for k, c := range readCorpus(t) {
-		if c.want != Allow || sets[c.policy].def == Allow || strings.Contains(c.command, "<<") || strings.Contains(c.command, "#") {
+		if c.want != Allow || sets[c.policy].def == Allow || c.policy == "daily" || // which lets write everywhere in the workspace
+			strings.Contains(c.command, "<<") || strings.Contains(c.command, "#") {
 			continue
 		}
 		for i, suffix := range suffixes {
@@ -142,7 +143,7 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 				if k%3 != i%3 {
 					continue // the rules share the cases
 				}
-				if v == Ask && c.policy == "closed" {
+				if v == Ask && before[c.policy].def == Deny {
 					continue // there a rule that asks is looser than none
 				}
 				call := corpusCall(c.shell, c.command)

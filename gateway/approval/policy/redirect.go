@@ -22,6 +22,11 @@ func (j *judging) assignment(a shell.Assign) {
 	if a.Name == "TZ" {
 		value = zoneName
 	}
+	if a.Spelled > 0 && !a.Guess && a.Value.Plain() && j.covered[a.Command].has(a.Spelled) {
+		p.Reason = "it is spelled in the rule for its command"
+		j.add(p)
+		return
+	}
 	if !harmless.MatchString(a.Name) || !a.Value.Plain() || !value.MatchString(a.Value.Text) {
 		j.barred = true
 		p.Verdict, p.Reason = Ask, "it sets "+short(a.Name)+", which may change what programs do"

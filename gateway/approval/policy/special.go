@@ -85,6 +85,11 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 			}
 		}
 	},
+	"npm":  guardSettings,
+	"pnpm": guardSettings,
+	"yarn": guardSettings,
+	"pip":  guardSettings,
+	"gh":   guardSettings,
 	"uniq": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		n := 0
 		for i, w := range c.Words[1:] {
@@ -236,5 +241,32 @@ func guardTar(c shell.Command, _ *place, add func(int, bool, string)) {
 		if hit {
 			add(i+1, false, "tar "+short(t)+" writes wherever the archive says")
 		}
+	}
+}
+
+// guardSettings looks for package managers' own commands that set which programs they run later.
+func guardSettings(c shell.Command, _ *place, add func(int, bool, string)) {
+	name := base(c.Words[0].Text)
+	v := vocabularies[name]
+	var at []int // the words that are no options
+	for i, w := range c.Words {
+		if i > 0 && !isFlag(w.Text) && !w.Dynamic {
+			at = append(at, i)
+		}
+	}
+	for k, i := range at {
+		what, then := v.full(c.Words[i].Text), ""
+		if k+1 < len(at) {
+			then = c.Words[at[k+1]].Text
+		}
+		switch {
+		case name == "gh" && (what == "alias" || what == "extension" || what == "config") && then != "list" && then != "get":
+		case name == "npm" && what == "set" && k == 0, name == "npm" && what == "pkg" && then != "get":
+		case what == "config" && (then == "set" || then == "edit" || then == "delete" || then == "unset" || then == "fix" || then == "rm"):
+		default:
+			continue
+		}
+		add(i, true, name+" "+what+" "+then+" changes what "+name+" runs later")
+		return
 	}
 }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-	"strings"
 
 	"fairlead/gateway/approval/shell"
 )
@@ -20,51 +19,34 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 	if silent[name] {
 		return "", nil, ""
 	}
-	for i, w := range c.Words[1:] {
-		if w.Dynamic || w.Text == "" {
+	hidden := "" // a word of which nobody knows which file it is
+	for _, m := range mentions(name, c) {
+		if !slices.ContainsFunc(j.paths, func(r *rule) bool { return slices.ContainsFunc(m.tools, r.tool.match) }) {
 			continue
 		}
-		tools, sure := anyAccess, false
-		switch {
-		case turned(name, c.Words), glued(w.Text) != "" && !readers[name] && !viewers[name]: // what its options make of it is not known
-		case name == "mv": // elsewhere it may be read
-			tools, sure = anyAccess, true
-		case writers[name] && (name != "cp" && name != "rsync" && name != "scp" && name != "ln" || i == len(c.Words)-2):
-			tools, sure = anyAccess[:2], true
-		case writers[name], readers[name], viewers[name]:
-			tools, sure = anyAccess[2:], true
-		}
-		if !slices.ContainsFunc(j.paths, func(r *rule) bool { return slices.ContainsFunc(tools, r.tool.match) }) {
-			continue
-		}
-		text := w
-		if v := glued(w.Text); v != "" {
-			text.Text = v
-		} else if isFlag(w.Text) || strings.Contains(w.Text, "=") {
-			_, v, ok := strings.Cut(w.Text, "=")
-			if !ok || v == "" {
-				continue
+		if m.word.Dynamic {
+			if r := j.aboutSome(m.tools); r != nil && found == nil {
+				v, found, hidden = Ask, r, m.word.Text
 			}
-			text.Text, text.Tilde = v, strings.HasPrefix(v, "~")
+			continue
 		}
-		list, _ := j.place.paths(text)
-		source := takers[name] && !(name == "mv" && i > 0 && i == len(c.Words)-2 && !turned(name, c.Words))
+		list, _ := j.place.paths(m.word)
 		for _, r := range j.paths {
 			hit, inside := false, false
 			for _, f := range list {
-				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || w.Glob && r.path.mayMeet(f, j.place.root, j.place.home)
-				inside = inside || source && r.path.within(f, j.place.root, j.place.home, w.Glob) == certain
+				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || m.word.Glob && r.path.mayMeet(f, j.place.root, j.place.home)
+				inside = inside || m.taken && r.path.within(f, j.place.root, j.place.home, m.word.Glob) == certain
 			}
-			for _, t := range tools {
+			for _, t := range m.tools {
 				if !hit && !inside || !j.applies(r, t) {
 					continue
 				}
 				got := Ask
-				if sure && r.Verdict == Deny && !w.Glob {
+				if m.sure && r.Verdict == Deny && !m.word.Glob {
 					got = Deny
 				}
-				if found == nil || got == Deny && v != Deny {
-					v, found, why = got, r, ruleReason(r)
+				if found == nil || hidden != "" || got == Deny && v != Deny {
+					v, found, why, hidden = got, r, ruleReason(r), ""
 					if !hit {
 						why = insideReason(r)
 					}
@@ -75,8 +57,8 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 	if v == Deny {
 		return v, found, why
 	}
-	if r, sure, reason := j.arrives(c, name); r != nil && (found == nil || sure) {
-		v, found, why = Ask, r, reason
+	if r, sure, reason := j.arrives(c, name); r != nil && (found == nil || hidden != "" || sure) {
+		v, found, why, hidden = Ask, r, reason, ""
 		if sure && r.Verdict == Deny {
 			v = Deny
 		}
@@ -84,38 +66,20 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 	if found == nil {
 		v, found, why = j.covers(c)
 	}
+	if hidden != "" {
+		why = "only the running shell knows which file " + short(hidden) + " is, and " + found.ID + " is about some"
+	}
 	return v, found, why
 }
 
-// glued is the value that a short option has in its own word, as in -osecrets/key.
-func glued(word string) string {
-	if len(word) < 4 || word[0] != '-' || word[1] == '-' || strings.Contains(word, "=") {
-		return ""
-	}
-	return word[2:]
-}
-
-// turned reports whether a command's options say that it writes elsewhere than its words are known for: into a folder that stands before what is copied,
-// or into a file that a program which only reads is told to write.
-func turned(name string, words []shell.Word) bool {
-	long, letter := "", byte(0)
-	switch name {
-	case "cp", "mv", "ln", "install":
-		long, letter = "--target-directory", 't'
-	case "sort", "tree", "jq", "yq", "base64":
-		long, letter = "--output", 'o'
-	case "uniq", "xxd":
-		return len(words) > 2
-	default:
-		return false
-	}
-	for _, w := range words[1:] {
-		opt, _, _ := strings.Cut(w.Text, "=")
-		if len(opt) > 2 && strings.HasPrefix(long, opt) || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.IndexByte(w.Text, letter) > 0 {
-			return true
+// aboutSome is a rule about files that such a call might be for.
+func (j *judging) aboutSome(tools []string) *rule {
+	for _, r := range j.paths {
+		if slices.ContainsFunc(tools, func(t string) bool { return j.applies(r, t) }) {
+			return r
 		}
 	}
-	return false
+	return nil
 }
 
 // silent are programs whose words are never files.

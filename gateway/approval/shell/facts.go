@@ -74,6 +74,8 @@ type Assign struct {
 	Value Word
 	Text  string
 	Guess bool
+	// Spelled is the place of the assignment in the words of the command Command, as in env NAME=VALUE; 0 when it is none of a command's words.
+	Command, Spelled int
 }
 
 // Finding is something that no rule can judge; whoever meets one asks.

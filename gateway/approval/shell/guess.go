@@ -62,6 +62,9 @@ func (a *analysis) guessPart(p syntax.WordPart) string {
 			return " "
 		}
 		v, set := a.vars[p.Param.Value]
+		if p.Param.Value == "PWD" && !set {
+			return "."
+		}
 		if p.Param.Value == "HOME" && !set {
 			return "~"
 		}
@@ -71,6 +74,9 @@ func (a *analysis) guessPart(p syntax.WordPart) string {
 		return v
 	case *syntax.CmdSubst:
 		if len(p.Stmts) == 1 {
+			if a.text(p.Stmts[0]) == "pwd" {
+				return "."
+			}
 			if w := a.said(p.Stmts[0]); w != nil {
 				return w.Text
 			}

@@ -14,7 +14,7 @@ func (o opening) launch(l launcher) {
 		}
 		again = false
 		for l.assigns && i < len(o.c.Words) && isAssign(o.c.Words[i].Text) {
-			o.overlay(o.c.Words[i])
+			o.overlay(i)
 			i++
 			again = true
 		}
@@ -77,9 +77,10 @@ func isAssign(s string) bool {
 	return ok && name != "" && !strings.ContainsAny(name, "-/ \t\n")
 }
 
-func (o opening) overlay(w Word) {
+func (o opening) overlay(i int) {
+	w := o.c.Words[i]
 	name, v, _ := strings.Cut(w.Text, "=")
 	value := w
 	value.Text = v
-	o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: value, Text: w.Text, Guess: o.a.guess})
+	o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: value, Text: w.Text, Guess: o.a.guess, Command: o.at, Spelled: i})
 }

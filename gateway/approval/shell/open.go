@@ -11,6 +11,9 @@ func Base(name string) string {
 		name = name[i+1:]
 	}
 	name = strings.ToLower(name)
+	if strings.IndexByte(name, '.') < 0 {
+		return name
+	}
 	for _, end := range []string{".exe", ".cmd", ".bat", ".ps1", ".com"} {
 		if plain, ok := strings.CutSuffix(name, end); ok && plain != "" {
 			return plain

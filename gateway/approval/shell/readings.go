@@ -40,7 +40,7 @@ func (f *Facts) guess(g Facts) {
 		f.Redirects = append(f.Redirects, r)
 	}
 	for _, s := range g.Assigns {
-		s.Guess = true
+		s.Guess, s.Spelled = true, 0
 		f.Assigns = append(f.Assigns, s)
 	}
 	f.Findings = append(f.Findings, g.Findings...)

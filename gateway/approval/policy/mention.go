@@ -1,0 +1,143 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// mention is a word of a command that may name a file.
+type mention struct {
+	word  shell.Word
+	tools []string // as whose calls that counts
+	sure  bool     // the program does that with it
+	taken bool     // with all that is below it
+}
+
+// blind are writers that do not read what they are given.
+var blind = set("rm rmdir unlink shred tee truncate touch chmod chown chgrp chattr mkdir")
+
+// mentions lists what may name files in a command's words, wherever it stands in them.
+func mentions(name string, c shell.Command) (list []mention) {
+	add := func(w shell.Word, tools []string, sure, taken bool) {
+		if w.Text != "" {
+			w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~") && !w.Glob
+			list = append(list, mention{w, tools, sure, taken})
+		}
+	}
+	if t := c.Words[0].Text; strings.Contains(t, "/") && !system(t) { // it is run
+		add(c.Words[0], reading, false, false)
+	}
+	user := readers[name] || viewers[name] || writers[name] || takers[name] || copiers[name]
+	elsewhere := turned(name, c.Words)
+	for i, w := range c.Words[1:] {
+		tools, sure := anyAccess, false
+		last := i == len(c.Words)-2
+		switch {
+		case elsewhere, glued(w.Text) != "" && !readers[name] && !viewers[name]: // what its options make of it is not known
+		case copiers[name] && name != "mv" && !last, readers[name], viewers[name]:
+			tools, sure = reading, true
+		case blind[name], copiers[name] && name != "mv":
+			tools, sure = writing, true
+		case writers[name], name == "mv": // elsewhere it may be read
+			sure = true
+		}
+		if w.Dynamic || w.Odd && w.Tilde {
+			if user && !c.Guess {
+				w.Dynamic = true
+				add(w, tools, false, false)
+			}
+			continue
+		}
+		flag := isFlag(w.Text)
+		key, v, valued := strings.Cut(w.Text, "=")
+		part := w
+		switch {
+		case glued(w.Text) != "":
+			part.Text = glued(w.Text)
+			add(part, tools, sure, false)
+		case name == "dd" && key == "if":
+			part.Text = v
+			add(part, reading, true, false)
+		case valued:
+			part.Text = v
+			add(part, tools, sure, false)
+		case !flag:
+			add(w, tools, sure, takers[name] && !(name == "mv" && i > 0 && last && !elsewhere))
+		}
+		for _, t := range namesIn(name, w.Text) {
+			part.Text, part.Glob, part.Tilde = t, false, false
+			add(part, anyAccess, false, false)
+		}
+	}
+	return list
+}
+
+// system reports whether a program lies where the system keeps its own.
+func system(p string) bool {
+	for _, dir := range []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/"} {
+		if strings.HasPrefix(p, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesIn are the parts of a word that may name files by themselves: what follows an @, as curl's, lists and pairs, and what is quoted in a text that the
+// program runs.
+func namesIn(name, text string) []string {
+	if rest, ok := strings.CutPrefix(text, "file://"); ok {
+		return []string{rest}
+	}
+	cut := "=,@:;<"
+	switch {
+	case strings.Contains(text, "://"):
+		return nil
+	case versioned(name, interpreters), name == "awk", name == "sed", same[name] == "awk", same[name] == "sed":
+		cut += " \t\n\"'`()[]{}|&>"
+	}
+	if !strings.ContainsAny(text, cut) {
+		return nil
+	}
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(cut, r) })
+}
+
+// glued is the value that a short option has in its own word, as in -osecrets/key.
+func glued(word string) string {
+	if len(word) < 4 || word[0] != '-' || word[1] == '-' || strings.Contains(word, "=") {
+		return ""
+	}
+	return word[2:]
+}
+
+// turned reports whether a command's options say that it writes elsewhere than its words are known for: into a folder that stands before what is copied,
+// or into a file that a program which only reads is told to write.
+func turned(name string, words []shell.Word) bool {
+	long, letter := "", byte(0)
+	switch name {
+	case "cp", "mv", "ln", "install":
+		long, letter = "--target-directory", 't'
+	case "sort", "tree", "jq", "yq", "base64":
+		long, letter = "--output", 'o'
+	case "less":
+		long, letter = "--log-file", 'o'
+	case "gofmt":
+		return hasOption(words[1:], 'w', "") || hasLong(words[1:], "--w")
+	case "find":
+		return slices.ContainsFunc(words[1:], func(w shell.Word) bool {
+			return strings.HasPrefix(w.Text, "-f") && w.Text != "-follow" && w.Text != "-fstype"
+		})
+	case "uniq", "xxd":
+		return len(words) > 2
+	default:
+		return false
+	}
+	for _, w := range words[1:] {
+		opt, _, _ := strings.Cut(w.Text, "=")
+		if len(opt) > 2 && strings.HasPrefix(long, opt) || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.IndexByte(w.Text, letter) > 0 {
+			return true
+		}
+	}
+	return false
+}
