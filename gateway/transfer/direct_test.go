@@ -81,7 +81,7 @@ func newNear(t testing.TB, l *lan, ids ...protocol.NodeID) *rig {
 	t.Helper()
 	r := newRig(t)
 	for _, id := range ids {
-		m := &machine{dir: t.TempDir(), wire: &wire{conns: make(map[net.Conn]bool), addr: r.listen}, direct: l.connector()}
+		m := &machine{dir: t.TempDir(), home: t.TempDir(), wire: &wire{conns: make(map[net.Conn]bool), addr: r.listen}, direct: l.connector()}
 		r.nodes[id] = m
 		r.boot(id)
 		t.Cleanup(func() { m.stop() })

@@ -87,7 +87,7 @@ func late(t testing.TB, to string, d time.Duration) string {
 func distant(t testing.TB, d time.Duration) *rig {
 	r := newRig(t)
 	for _, id := range []protocol.NodeID{"a", "b"} {
-		m := &machine{dir: t.TempDir(), wire: &wire{conns: make(map[net.Conn]bool), addr: late(t, r.listen, d)}}
+		m := &machine{dir: t.TempDir(), home: t.TempDir(), wire: &wire{conns: make(map[net.Conn]bool), addr: late(t, r.listen, d)}}
 		r.nodes[id] = m
 		r.boot(id)
 		t.Cleanup(func() { m.stop() })

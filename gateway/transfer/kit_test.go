@@ -48,6 +48,7 @@ type rig struct {
 // machine is a node.
 type machine struct {
 	dir    string
+	home   string
 	wire   *wire
 	direct *direct.Connector // nil: everything goes through the gateway
 	stop   func()
@@ -179,7 +180,7 @@ func (r *rig) start() {
 
 func (r *rig) add(id protocol.NodeID) *machine {
 	r.t.Helper()
-	m := &machine{dir: r.t.TempDir(), wire: &wire{conns: make(map[net.Conn]bool), addr: r.listen}}
+	m := &machine{dir: r.t.TempDir(), home: r.t.TempDir(), wire: &wire{conns: make(map[net.Conn]bool), addr: r.listen}}
 	r.nodes[id] = m
 	r.boot(id)
 	r.t.Cleanup(func() { m.stop() })
@@ -189,7 +190,7 @@ func (r *rig) add(id protocol.NodeID) *machine {
 func (r *rig) boot(id protocol.NodeID) {
 	r.t.Helper()
 	m := r.nodes[id]
-	n, err := node.New(node.Options{ID: id, Workspace: m.dir, URL: "ws://" + r.listen + "/ws", Token: "fl_transfer", Dial: m.wire.dial, Direct: m.direct, Version: "test"})
+	n, err := node.New(node.Options{ID: id, Workspace: m.dir, Home: m.home, URL: "ws://" + r.listen + "/ws", Token: "fl_transfer", Dial: m.wire.dial, Direct: m.direct, Version: "test"})
 	if err != nil {
 		r.t.Fatal(err)
 	}

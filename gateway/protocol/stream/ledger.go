@@ -62,13 +62,13 @@ func (l *Ledger) trail(mark, where string) (t *trail, over func()) {
 		return nil, func() {}
 	}
 	name := l.trailPath(mark, where)
-	os.MkdirAll(filepath.Dir(name), 0o700)
 	os.Rename(name+overSuffix, name)
 	t = openTrail(name)
 	return t, func() {
-		t.close()
-		os.Rename(name, name+overSuffix)
-		l.thin()
+		if t.close() {
+			os.Rename(name, name+overSuffix)
+			l.thin()
+		}
 	}
 }
 

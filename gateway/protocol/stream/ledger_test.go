@@ -5,9 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead/gateway/protocol"
 )
 
 // disk is every folder of this machine below one.
@@ -99,5 +102,60 @@ func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 	}
 	if n := (*Ledger)(nil).Sweep(disk{home}, time.Now()); n != 0 {
 		t.Errorf("no ledger removed %d", n)
+	}
+}
+
+func TestTrailsOfTransfersThatAreOverAreKeptForAWhile(t *testing.T) {
+	l := OpenLedger(t.TempDir())
+	names := func() (list []string) {
+		entries, err := os.ReadDir(filepath.Join(l.dir, "trails"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			list = append(list, e.Name())
+		}
+		return list
+	}
+	key := keyOf(ofPart, "f")
+	for i := range 40 {
+		mark := markOf(protocol.TransferID(strconv.Itoa(i)))
+		tr, over := l.trail(mark, atDestination)
+		tr.add(at(16, key, "1 2"))
+		at := time.Now().Add(time.Duration(i-100) * time.Hour)
+		if i == 0 { // goes on
+			tr.close()
+		}
+		if err := os.Chtimes(l.trailPath(mark, atDestination), at, at); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			over()
+		}
+	}
+	if list := names(); len(list) != maxOver+1 {
+		t.Errorf("%d are there: %v", len(list), list)
+	}
+	// One that is heard of again is as it was.
+	tr, over := l.trail(markOf("39"), atDestination)
+	if len(tr.marks(key, "1 2", 1<<30)) != 1 {
+		t.Error("the last one is not there any more")
+	}
+	over()
+	if tr, over := l.trail(markOf("new"), atSource); tr == nil { // nothing to write down
+		t.Error("no trail")
+	} else {
+		over()
+	}
+	if list := names(); len(list) != maxOver+1 {
+		t.Errorf("%d are there: %v", len(list), list)
+	}
+	l.forget(markOf("39"), atDestination)
+	if list := names(); len(list) != maxOver {
+		t.Errorf("%d are there: %v", len(list), list)
+	}
+	l.Sweep(disk{t.TempDir()}, time.Now().Add(-90*time.Hour-30*time.Minute))
+	if list := names(); len(list) != 29 {
+		t.Errorf("%d are there: %v", len(list), list)
 	}
 }

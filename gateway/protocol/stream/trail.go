@@ -7,7 +7,9 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -16,10 +18,12 @@ import (
 // file of records, which are only added: what a crash leaves of the last ones has another checksum. The records of one file make a chain. A nil trail
 // remembers nothing, and one that cannot be written costs only time. It is safe for use by many goroutines.
 type trail struct {
+	name    string
 	settles time.Duration // see there
 
 	mu   sync.Mutex // guards what follows
-	f    *os.File
+	f    *os.File   // nil until there is something to write
+	shut bool
 	end  int64
 	last map[trailKey]int64 // where a file's last record is
 }
@@ -64,16 +68,34 @@ var checksums = crc32.MakeTable(crc32.Castagnoli)
 
 // openTrail opens a trail, which is made with its first record. What of it cannot be read is cut off.
 func openTrail(name string) *trail {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	t := &trail{name: name, settles: settles, last: make(map[trailKey]int64)}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t
+	}
 	if err != nil {
 		return nil
 	}
-	t := &trail{settles: settles, f: f, last: make(map[trailKey]int64)}
-	if err := t.load(); err != nil {
+	if t.f = f; t.load() != nil {
 		f.Close()
 		return nil
 	}
 	return t
+}
+
+// make makes the file. It is called under t.mu.
+func (t *trail) make() (err error) {
+	switch {
+	case t.shut:
+		return fs.ErrClosed
+	case t.f != nil:
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(t.name), 0o700); err != nil {
+		return err
+	}
+	t.f, err = os.OpenFile(t.name, os.O_RDWR|os.O_CREATE, 0o600)
+	return err
 }
 
 func (t *trail) load() error {
@@ -233,6 +255,9 @@ func (t *trail) put(key trailKey, s step) error {
 	if len(b) > maxStep {
 		return errors.New("a record is too long")
 	}
+	if err := t.make(); err != nil {
+		return err
+	}
 	if t.end == 0 {
 		b = append([]byte(trailMagic), b...)
 	}
@@ -277,10 +302,15 @@ func (t *trail) cut(key trailKey, file string, n int64) error {
 	return t.f.Sync()
 }
 
-func (t *trail) close() {
-	if t != nil {
-		t.mu.Lock()
-		defer t.mu.Unlock()
+// close reports whether there is anything in the trail.
+func (t *trail) close() (used bool) {
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.shut = true; t.f != nil {
 		t.f.Close()
 	}
+	return t.f != nil
 }
