@@ -6,12 +6,10 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
 	"fairlead/app/chat"
 	"fairlead/app/state"
-	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -186,7 +184,7 @@ func (s *shell) tearOff(key protocol.SessionKey) {
 	w.SetPadded(false)
 	c := newConversation(s, w)
 	s.torn[key] = c
-	w.SetContent(container.NewStack(widgets.NewRect("background", "", 0), c.pane))
+	w.SetContent(c.pane)
 	w.Resize(fyne.NewSize(760, 700))
 	w.SetOnClosed(func() {
 		c.close()

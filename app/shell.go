@@ -87,7 +87,7 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s.pageBox = container.NewStack()
 	s.pageBox.Hide()
 	s.body = container.New(&shellLayout{s}, s.sidebar.box, s.pane, s.first.box, s.pageBox, s.drawer, foot)
-	s.window.SetContent(container.NewStack(widgets.NewRect("background", "", 0), s.body))
+	s.window.SetContent(s.body) // the toolkit lays the ground
 	last := b.prefs.get()
 	s.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
 	s.window.SetPadded(false)

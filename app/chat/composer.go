@@ -25,7 +25,7 @@ type composer struct {
 	meter  *widgets.Text
 	send   *widgets.Button
 	stop   *widgets.Button
-	frame  *widgets.Rect
+	frame  *widgets.Ground
 	note   *widgets.Text // what could not be added
 	box    fyne.CanvasObject
 
@@ -73,7 +73,7 @@ func newComposer(p *Pane) *composer {
 	})
 	c.stop.Hide()
 	foot := widgets.Row(look.Inside, 2, c.attach, c.target, layout.NewSpacer(), c.meter, c.stop, c.send)
-	c.frame = widgets.NewRect(look.ColorSurface, "inputBorder", look.Corner)
+	c.frame = widgets.NewGround(look.ColorSurface, "inputBorder", look.Corner)
 	c.entry.onFocus = func(on bool) {
 		line := fyne.ThemeColorName("inputBorder")
 		if on {

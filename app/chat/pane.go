@@ -30,8 +30,8 @@ type Pane struct {
 	composer   *composer
 	empty      fyne.CanvasObject
 	middle     *fyne.Container
-	top        *widgets.Rect // grounds, and the line below the header
-	bottom     *widgets.Rect
+	top        *widgets.Ground // grounds, and the line below the header
+	bottom     *widgets.Ground
 	line       fyne.CanvasObject
 	trouble    *widgets.ErrorBox
 	waiting    *widgets.Text
@@ -54,7 +54,7 @@ func New(h Handlers, machines *look.Machines) *Pane {
 			p.h.Older()
 		}
 	}
-	p.top, p.bottom, p.line = widgets.NewRect("background", "", 0), widgets.NewRect("background", "", 0), widgets.HLine()
+	p.top, p.bottom, p.line = widgets.NewGround("background", "", 0), widgets.NewGround("background", "", 0), widgets.HLine()
 	p.transcript.Words = func(it widgets.Item) string {
 		d, _ := it.Data.(messageData)
 		return d.text

@@ -44,6 +44,7 @@ type Code struct {
 	lines   []CodeLine
 	offs    []int // place of each line's first rune, and of what would follow the last
 	columns int
+	grounds bool          // lines have grounds
 	view    fyne.Position // what of it is on the screen
 	shown   fyne.Size
 	viewed  bool
@@ -77,10 +78,11 @@ func NewCode(lines []CodeLine) *Code {
 // SetLines shows other lines. It keeps them; the caller must not change them any more.
 func (c *Code) SetLines(lines []CodeLine) {
 	c.lines = lines
-	c.columns, c.from, c.to = 0, 0, 0
+	c.columns, c.from, c.to, c.grounds = 0, 0, 0, false
 	c.offs = make([]int, 0, len(lines)+1)
 	off := 0
 	for _, l := range lines {
+		c.grounds = c.grounds || l.Ground != ""
 		c.offs = append(c.offs, off)
 		off++
 		n := 0

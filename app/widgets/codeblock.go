@@ -13,14 +13,14 @@ type CodePanel struct {
 	widget.BaseWidget
 	code   *Code
 	pan    *Pan
-	ground *Rect
+	ground *Ground
 	box    *fyne.Container
 	text   string
 }
 
 // NewCodePanel makes an empty panel, at most maxHeight high; 0 is as high as its text.
 func NewCodePanel(maxHeight float32) *CodePanel {
-	p := &CodePanel{code: NewCode(nil), ground: NewRect(look.ColorCode, look.ColorLine, look.Corner)}
+	p := &CodePanel{code: NewCode(nil), ground: NewGround(look.ColorCode, look.ColorLine, look.Corner)}
 	p.pan = NewPan(p.code)
 	p.pan.MaxHeight = maxHeight
 	p.box = container.NewStack(p.ground, Inset(look.Inside, 1, look.Inside, look.Inside+4, p.pan))
@@ -73,7 +73,7 @@ type CodeBlock struct {
 // NewCodeBlock makes an empty block.
 func NewCodeBlock() *CodeBlock {
 	c := &CodeBlock{lang: NewText("", look.ColorMuted, look.SizeSmall), panel: NewCodePanel(0)}
-	c.panel.ground.Fill, c.panel.ground.Line = "", ""
+	c.panel.ground.Hide()
 	c.copy = NewButton("Copy", "copy", func() {
 		if c.OnCopy != nil {
 			c.OnCopy(c.block.Source)
@@ -81,7 +81,7 @@ func NewCodeBlock() *CodeBlock {
 	})
 	c.copy.Quiet, c.copy.Small, c.copy.Muted = true, true, true
 	head := Inset(2, 4, 0, look.Inside+4, Row(look.Inside, 0, c.lang, c.copy))
-	c.box = container.NewStack(NewRect(look.ColorCode, look.ColorLine, look.Corner), Col(0, head, c.panel))
+	c.box = container.NewStack(NewGround(look.ColorCode, look.ColorLine, look.Corner), Col(0, head, c.panel))
 	c.ExtendBaseWidget(c)
 	return c
 }

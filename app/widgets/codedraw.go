@@ -54,6 +54,9 @@ func (c *Code) area() (fyne.Position, fyne.Size) {
 	if !c.viewed {
 		return fyne.Position{}, whole
 	}
+	if !c.grounds {
+		whole.Width = min(whole.Width, c.full().Width) // nothing is drawn beside the letters
+	}
 	at := fyne.NewPos(max(c.view.X, 0), max(c.view.Y, 0))
 	return at, fyne.NewSize(max(min(c.shown.Width, whole.Width-at.X), 0), max(min(c.shown.Height, whole.Height-at.Y), 0))
 }

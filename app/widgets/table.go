@@ -20,11 +20,11 @@ type table struct {
 	align []int
 	lines []*Rect
 	head  *Rect
-	frame *Rect
+	frame *Ground
 }
 
 func newTable(source string, prose func([]para) *Prose) *table {
-	t := &table{head: NewRect("headerBackground", "", look.Corner-1), frame: NewRect(look.ColorSurface, look.ColorLine, look.Corner)}
+	t := &table{head: NewRect("headerBackground", "", look.Corner-1), frame: NewGround(look.ColorSurface, look.ColorLine, look.Corner)}
 	rows, align := parseTable(source)
 	t.align = align
 	for r, row := range rows {

@@ -24,7 +24,7 @@ type ToolCard struct {
 	tool  Tool
 	open  bool
 	edge  *Rect
-	frame *Rect
+	frame *Ground
 	head  *Press
 	dot   *widget.Icon
 	verb  *Text
@@ -56,7 +56,7 @@ type ToolCard struct {
 // NewToolCard makes an empty card.
 func NewToolCard() *ToolCard {
 	c := &ToolCard{
-		edge: NewRect("", "", 2), frame: NewRect(look.ColorSurface, look.ColorLine, look.Corner),
+		edge: NewRect("", "", 2), frame: NewGround(look.ColorSurface, look.ColorLine, look.Corner),
 		dot: widget.NewIcon(look.IconIn("needsyou", look.ColorNeedsYou)), icon: widget.NewIcon(nil), fold: widget.NewIcon(nil),
 		verb: NewHeading("", "text"), mark: NewRect("", "", 3), where: NewText("", look.ColorMuted, "text"),
 		arg: NewText("", look.ColorText, look.SizeCode), plus: NewText("", look.ColorGood, look.SizeSmall), minus: NewText("", look.ColorBad, look.SizeSmall),

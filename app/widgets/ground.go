@@ -1,0 +1,129 @@
+package widgets
+
+import (
+	"image"
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// Ground is what large things stand on: a [Rect] that is cheap to draw. The toolkit computes the distance to the corners for each dot of a
+// rounded rectangle, which without a graphics processor takes longer than all else on the screen; here only the bands with the corners are
+// rounded, and what lies between is one dot, stretched.
+type Ground struct {
+	widget.BaseWidget
+	Fill, Line fyne.ThemeColorName // Line may be empty
+	Corner     float32
+}
+
+// NewGround makes one.
+func NewGround(fill, line fyne.ThemeColorName, corner float32) *Ground {
+	g := &Ground{Fill: fill, Line: line, Corner: corner}
+	g.ExtendBaseWidget(g)
+	return g
+}
+
+// SetLine changes the border's colour.
+func (g *Ground) SetLine(line fyne.ThemeColorName) {
+	if g.Line != line {
+		g.Line = line
+		g.Refresh()
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (g *Ground) CreateRenderer() fyne.WidgetRenderer {
+	r := &groundRenderer{g: g}
+	for i := range r.band {
+		r.band[i] = canvas.NewRectangle(nil)
+	}
+	fill, line := func() fyne.ThemeColorName { return g.Fill }, func() fyne.ThemeColorName { return g.Line }
+	r.middle, r.left, r.right = newDot(fill), newDot(line), newDot(line)
+	r.update()
+	return r
+}
+
+// newDot makes an area of one colour.
+func newDot(name func() fyne.ThemeColorName) *canvas.Raster {
+	r := canvas.NewRaster(func(int, int) image.Image {
+		img := image.NewRGBA(image.Rect(0, 0, 1, 1))
+		if n := name(); n != "" {
+			img.SetRGBA(0, 0, color.RGBAModel.Convert(look.Color(n)).(color.RGBA))
+		}
+		return img
+	})
+	r.ScaleMode = canvas.ImageScalePixels
+	return r
+}
+
+// groundRenderer draws the rounded ends as an area in the line's colour with one in the ground's upon it, as [Rect] does.
+type groundRenderer struct {
+	g           *Ground
+	band        [4]*canvas.Rectangle // the upper end and what lies upon it, the lower end and what lies upon it
+	middle      *canvas.Raster
+	left, right *canvas.Raster
+}
+
+func (r *groundRenderer) update() {
+	c, line := r.g.Corner, r.g.Line
+	if line == "" {
+		line = r.g.Fill
+	}
+	for i, b := range r.band {
+		b.FillColor = look.Color(line)
+		corner := c
+		if i%2 == 1 {
+			b.FillColor, corner = look.Color(r.g.Fill), max(c-1, 0)
+		}
+		if i < 2 {
+			b.TopLeftCornerRadius, b.TopRightCornerRadius = corner, corner
+		} else {
+			b.BottomLeftCornerRadius, b.BottomRightCornerRadius = corner, corner
+		}
+		show(b, c > 0 && (i%2 == 0 || r.g.Line != ""))
+	}
+	show(r.left, r.g.Line != "")
+	show(r.right, r.g.Line != "")
+}
+
+func (r *groundRenderer) Layout(s fyne.Size) {
+	edge := float32(0)
+	if r.g.Line != "" {
+		edge = 1
+	}
+	end := float32(0)
+	if r.g.Corner > 0 {
+		end = min(r.g.Corner+1, s.Height/2)
+	}
+	place := func(o fyne.CanvasObject, x, y, w, h float32) {
+		o.Move(fyne.NewPos(x, y))
+		o.Resize(fyne.NewSize(max(w, 0), max(h, 0)))
+	}
+	place(r.band[0], 0, 0, s.Width, end)
+	place(r.band[1], 1, 1, s.Width-2, end-1)
+	place(r.band[2], 0, s.Height-end, s.Width, end)
+	place(r.band[3], 1, s.Height-end, s.Width-2, end-1)
+	place(r.middle, edge, end, s.Width-2*edge, s.Height-2*end)
+	place(r.left, 0, end, edge, s.Height-2*end)
+	place(r.right, s.Width-edge, end, edge, s.Height-2*end)
+}
+
+func (r *groundRenderer) MinSize() fyne.Size { return fyne.Size{} }
+
+func (r *groundRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.band[0], r.band[1], r.band[2], r.band[3], r.middle, r.left, r.right}
+}
+
+func (r *groundRenderer) Destroy() {}
+
+func (r *groundRenderer) Refresh() {
+	r.update()
+	r.Layout(r.g.Size())
+	for _, o := range r.Objects() {
+		o.Refresh()
+	}
+}

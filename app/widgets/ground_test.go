@@ -1,0 +1,43 @@
+package widgets
+
+import (
+	"image/color"
+	"testing"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/look"
+)
+
+func TestGroundLooksLikeARectangle(t *testing.T) {
+	for _, line := range []fyne.ThemeColorName{"", look.ColorBad} {
+		g, r := NewGround(look.ColorSelected, line, look.Corner), NewRect(look.ColorSelected, line, look.Corner)
+		a, b := window(t, g, 90, 70).Canvas().Capture(), window(t, r, 90, 70).Canvas().Capture()
+		other := 0
+		for y := range 70 {
+			for x := range 90 {
+				if far(a.At(x, y), b.At(x, y)) {
+					other++
+				}
+			}
+		}
+		if other > 16 { // the corners are rounded alike, not the same
+			t.Errorf("with line %q %d dots differ", line, other)
+		}
+	}
+}
+
+func far(a, b color.Color) bool {
+	r1, g1, b1, _ := a.RGBA()
+	r2, g2, b2, _ := b.RGBA()
+	d := func(x, y uint32) uint32 { return max(x, y) - min(x, y) }
+	return d(r1, r2)+d(g1, g2)+d(b1, b2) > 0x3000
+}
+
+func TestGroundHasNoHoleWhenItIsLow(t *testing.T) {
+	g := NewGround(look.ColorSelected, look.ColorBad, look.Corner)
+	img := window(t, g, 40, 8).Canvas().Capture()
+	if far(img.At(20, 4), look.Color(look.ColorSelected)) {
+		t.Errorf("its middle is %v", img.At(20, 4))
+	}
+}
