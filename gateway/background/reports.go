@@ -119,8 +119,10 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 			return call, protocol.ErrNotFound // a machine speaks of its own calls only
 		case err == nil && !call.Info.Over():
 			return call, errEarly
+		case !errors.Is(err, protocol.ErrNotFound):
+			return call, err
 		}
-		return call, err
+		// The machine may count its calls otherwise; the command has a name of its own.
 	}
 	key := early{node, e.SessionID}
 	call, err = r.journal.CallOfProcess(ctx, node, e.SessionID)

@@ -117,6 +117,13 @@ func TestEndOfACommandGoesToTheChatThatBeganIt(t *testing.T) {
 	}
 }
 
+func TestAnEndWithAStrangeCallIsKnownByItsCommand(t *testing.T) {
+	d := open(t)
+	d.end(d.begin("a", "one"), "p", running)
+	d.want(d.report(protocol.NodeExecEvent{EventID: "1", SessionID: "p", CallID: "its-own-7", Event: protocol.ExecFinished}), "ok")
+	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished")
+}
+
 func TestCommandWakesItsChatOnce(t *testing.T) {
 	d := open(t)
 	d.end(d.begin("a", "one"), "p", running)

@@ -77,12 +77,17 @@ func (t *task) question(ctx context.Context, d approval.Decision, r approval.Req
 		return end, res, true, err
 	}
 	t.show(t.row.Info)
-	if t.call.OnAsk != nil {
-		t.call.OnAsk(q)
+	put := func() { // whoever is told of the question can answer it from that moment on
+		if t.call.OnAsk != nil {
+			t.call.OnAsk(q)
+		}
+		if t.call.OnPut != nil {
+			t.call.OnPut()
+		}
 	}
 	limit := time.Duration(t.config().Approvals.Timeout) * time.Millisecond
 	t.asking(&r)
-	end, err = t.gate.Ask(ctx, q, limit, t.call.OnPut)
+	end, err = t.gate.Ask(ctx, q, limit, put)
 	t.asking(nil)
 	if err != nil {
 		return end, res, true, err // suspended, or storage: the row stays as it is

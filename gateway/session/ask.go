@@ -70,8 +70,8 @@ func (l *live) askAgain(ctx context.Context) (bool, error) {
 }
 
 func (l *live) putContinue(ctx context.Context, q protocol.Approval) (bool, error) {
-	l.OnAsk(q)
-	end, err := l.m.opts.Questions.Ask(ctx, q, time.Duration(l.m.opts.Config().Approvals.Timeout)*time.Millisecond, nil)
+	limit := time.Duration(l.m.opts.Config().Approvals.Timeout) * time.Millisecond
+	end, err := l.m.opts.Questions.Ask(ctx, q, limit, func() { l.OnAsk(q) }) // whoever is told of it can answer it from that moment on
 	if err != nil {
 		return false, err
 	}
