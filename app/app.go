@@ -23,6 +23,7 @@ import (
 	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/protocol/stream"
 	"fairlead/gateway/protocol/trust"
+	"fairlead/node"
 )
 
 // quitLimit is how long an orderly end may take.
@@ -267,6 +268,9 @@ func (b *backend) open() error {
 		b.log.Error("The node did not start", "err", err)
 		b.state.Notify("error", "This machine's tools did not start: "+err.Error())
 	}
+	b.wg.Go(func() {
+		b.elsewhere.works.serve(func() (node.Options, error) { return b.nodeOptions(cmp.Or(b.node.dir(), b.workspace())) })
+	})
 	return nil
 }
 
@@ -283,6 +287,7 @@ func (b *backend) stop() {
 			b.gw.StopRuns(ctx)
 		}
 		b.node.stop()
+		b.elsewhere.works.close()
 		b.cancel()
 		b.state.Close()
 		b.wg.Wait()

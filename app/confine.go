@@ -38,6 +38,7 @@ func (b *backend) setConfinement(c confined) error {
 		b.prefs.update(func(r *remembered) { r.Confine = before })
 		return err
 	}
+	b.elsewhere.works.again()
 	return nil
 }
 

@@ -36,6 +36,7 @@ type gateways struct {
 	home  string
 	log   *slog.Logger
 	peers *trust.Peers
+	works *works
 	names *state.Value[[]state.GatewayLine] // for the tray; what waits there is told by the open windows
 	end   context.Context                   // windows are closed when it ends
 	wg    sync.WaitGroup
@@ -45,7 +46,9 @@ type gateways struct {
 }
 
 func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
-	return &gateways{home: home, log: log, peers: trust.OpenPeers(home, secret.Open(home)), names: state.NewValue[[]state.GatewayLine](nil), end: end, windows: map[string]context.CancelFunc{}}
+	g := &gateways{home: home, log: log, peers: trust.OpenPeers(home, secret.Open(home)), names: state.NewValue[[]state.GatewayLine](nil), end: end, windows: map[string]context.CancelFunc{}}
+	g.works = newWorks(home, log, g.peers, g.identity)
+	return g
 }
 
 // identity is this computer's key. It blocks: the keychain may ask the person.
@@ -59,10 +62,15 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 	}
 	var list []settings.Gateway
 	for _, p := range peers {
-		if p.Role != protocol.RoleClient || p.LeftAt > 0 {
-			continue // this computer's node is its hands, not its window; one that was left is over for the person
+		if p.LeftAt > 0 {
+			continue // it is over for the person
 		}
-		item := settings.Gateway{ID: string(p.Pin), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt)}
+		item := settings.Gateway{ID: string(p.Pin), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), Works: p.Role == protocol.RoleNode}
+		if w := g.works.worker(p.Pin); w != nil {
+			item.Down = w.state()
+		} else if item.Works {
+			item.Down = "its node does not run"
+		}
 		if p.Ended != nil {
 			item.Ended = strings.TrimSpace(p.Ended.Reason + " " + p.Ended.By)
 		}
@@ -119,24 +127,35 @@ func gatewayLines(peers []trust.Peer) (lines []state.GatewayLine) {
 	return lines
 }
 
+// Changes implements settings.Gateways.
+func (g *gateways) Changes() *state.Value[int] { return g.works.changed }
+
 // Pair implements settings.Gateways.
-func (g *gateways) Pair(ctx context.Context, invitation, address string, show func(words []string, seconds int)) (string, error) {
+func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show func(words []string, seconds int)) (string, error) {
 	id, err := g.identity()
 	if err != nil {
 		return "", err
 	}
 	host, _ := os.Hostname()
 	j := client.Join{
-		Identity: id, Peers: g.peers, Invitation: invitation, Show: show,
+		Identity: id, Peers: g.peers, Invitation: taken.Text, Show: show,
 		Find:      func(ctx context.Context) []string { return discover.Find(ctx, "") },
 		Applicant: trust.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version},
 	}
-	if address != "" {
-		j.Gateways = []string{address}
+	if taken.Work {
+		if j.Applicant, err = g.works.applicant(taken.Name); err != nil {
+			return "", err
+		}
+	}
+	if taken.Address != "" {
+		j.Gateways = []string{taken.Address}
 	}
 	peer, err := j.Run(ctx)
 	if err != nil {
 		return "", err
+	}
+	if g.works.stop(peer.Pin); taken.Work { // of an earlier pairing with that gateway
+		g.works.again()
 	}
 	_, err = g.List()
 	return peer.Name, err
@@ -195,6 +214,7 @@ func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) 
 	if err != nil {
 		return false, err
 	}
+	g.works.stop(peer.Pin)
 	key, err := g.identity()
 	if err != nil {
 		return false, err

@@ -2,23 +2,26 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
-// TestAWindowLooksAtAnotherGateway pairs this computer's windows with the gateway of another data folder over its network listener, looks at
-// it in a backend of its own, and leaves it again.
-func TestAWindowLooksAtAnotherGateway(t *testing.T) {
-	other := newTestBackend(t) // another computer
+// reachable is another computer, whose gateway listens for machines; its stop is the caller's.
+func reachable(t *testing.T) (other *backend, pairing func() state.Pairing) {
+	t.Helper()
+	other = newTestBackend(t)
 	other.start()
-	defer other.stop()
 	await(t, other, "a machine", online)
 	for _, set := range []struct {
 		path  string
@@ -28,12 +31,37 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pairing := func() state.Pairing { return other.state.LoadPairing(t.Context()) }
+	pairing = func() state.Pairing { return other.state.LoadPairing(t.Context()) }
 	for end := time.Now().Add(15 * time.Second); !pairing().Network.Listening; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the gateway does not listen: %+v", pairing().Network)
 		}
 	}
+	return other, pairing
+}
+
+// agree is the person at the other gateway, who says yes to whom the words name.
+func agree(t *testing.T, other *backend, pairing func() state.Pairing) (show func(words []string, seconds int)) {
+	asked := make(chan []string, 1)
+	go func() {
+		select {
+		case words := <-asked:
+			for _, q := range pairing().Requests {
+				if slices.Equal(q.Words, words) {
+					state.Call(t.Context(), other.state, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: q.ID})
+				}
+			}
+		case <-t.Context().Done():
+		}
+	}()
+	return func(words []string, _ int) { asked <- words }
+}
+
+// TestAWindowLooksAtAnotherGateway pairs this computer's windows with the gateway of another data folder over its network listener, looks at
+// it in a backend of its own, and leaves it again.
+func TestAWindowLooksAtAnotherGateway(t *testing.T) {
+	other, pairing := reachable(t)
+	defer other.stop()
 	invite, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if err != nil {
 		t.Fatal(err)
@@ -43,16 +71,7 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	g := newGateways(ctx, home, slog.New(slog.DiscardHandler))
-	asked := make(chan []string, 1)
-	go func() { // the person there
-		words := <-asked
-		for _, q := range pairing().Requests {
-			if slices.Equal(q.Words, words) {
-				state.Call(ctx, other.state, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: q.ID})
-			}
-		}
-	}()
-	name, err := g.Pair(ctx, invite.Link, "", func(words []string, _ int) { asked <- words })
+	name, err := g.Pair(ctx, settings.Invitation{Text: invite.Link}, agree(t, other, pairing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,5 +133,91 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 	g.needs("b", 4)
 	if got := g.names.Get(); got[0].Needs != 0 || got[1].Needs != 4 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestThisComputerWorksForAnotherGateway offers this computer's tools to the gateway of another data folder, which calls one, then changes
+// the folder, and leaves.
+func TestThisComputerWorksForAnotherGateway(t *testing.T) {
+	other, pairing := reachable(t)
+	defer other.stop()
+	invite := func() settings.Invitation {
+		i, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return settings.Invitation{Text: i.Link, Work: true}
+	}
+	here := newTestBackend(t)
+	here.start()
+	defer here.stop()
+	await(t, here, "a machine", online)
+	g := here.elsewhere
+	for end := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := g.works.applicant("cellar"); err == nil {
+			break
+		} else if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	// Both computers are called the same, so the name of this one is taken there.
+	if _, err := g.Pair(t.Context(), invite(), func([]string, int) {}); !errors.Is(err, protocol.ErrConflict) {
+		t.Errorf("a second machine of that name: %v", err)
+	}
+	taken := invite()
+	taken.Name = "cellar"
+	name, err := g.Pair(t.Context(), taken, agree(t, other, pairing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cellar := func(online bool) func(state.View) bool {
+		return func(v state.View) bool {
+			at := slices.IndexFunc(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == "cellar" })
+			return at >= 0 && v.Nodes[at].Online == online
+		}
+	}
+	reads := func(dir, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := state.Call(t.Context(), other.state, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "cellar__Read", Args: []byte(`{"path":"note.txt"}`)})
+		if err != nil || !strings.Contains(string(r.Result), text) {
+			t.Errorf("the agent there reads %s, %v", r.Result, err)
+		}
+	}
+	await(t, other, "this computer there", cellar(true))
+	reads(here.workspace(), "what lies here")
+	list, err := g.List()
+	if err != nil || len(list) != 1 || !list[0].Works || list[0].Down != "" || list[0].Name != name {
+		t.Errorf("the gateways are %+v, %v", list, err)
+	}
+	if len(g.names.Get()) != 0 {
+		t.Errorf("the tray offers a window on %v", g.names.Get())
+	}
+	// Another folder here is another one for the agent there, once the person there has agreed to it.
+	here.f.workspace = ""
+	dir := t.TempDir()
+	if err := here.setWorkspace(dir); err != nil {
+		t.Fatal(err)
+	}
+	var wider []protocol.DeviceRequest
+	for end := time.Now().Add(15 * time.Second); len(wider) == 0; time.Sleep(10 * time.Millisecond) {
+		if wider = pairing().Requests; time.Now().After(end) {
+			t.Fatal("the person there is not asked")
+		}
+	}
+	if _, err := state.Call(t.Context(), other.state, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: wider[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, other, "this computer again", cellar(true))
+	reads(dir, "what lies in the other folder")
+
+	if told, err := g.Leave(t.Context(), list[0].ID); err != nil || !told {
+		t.Errorf("leaving: told %t, %v", told, err)
+	}
+	await(t, other, "this computer's end", func(v state.View) bool { return !cellar(true)(v) })
+	if list, err := g.List(); err != nil || len(list) != 0 {
+		t.Errorf("after leaving the gateways are %v, %v", list, err)
 	}
 }

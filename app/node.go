@@ -48,15 +48,13 @@ func (b *backend) startNode(dir string) error {
 	if b.gw == nil {
 		return errors.New("this window uses a gateway elsewhere; start the node there")
 	}
-	host, _ := os.Hostname()
-	confine, err := b.prefs.get().Confine.parse()
+	opts, err := b.nodeOptions(dir)
 	if err != nil {
 		return err
 	}
-	n, err := node.New(node.Options{
-		ID: protocol.CleanNodeID(host), Workspace: dir, Confine: confine, Home: b.gw.Home(),
-		Dial: b.gw.DialNode(), LogDir: b.gw.LogDir(), Logger: b.log, Version: gateway.Version,
-	})
+	host, _ := os.Hostname()
+	opts.ID, opts.Dial, opts.LogDir = protocol.CleanNodeID(host), b.gw.DialNode(), b.gw.LogDir()
+	n, err := node.New(opts)
 	if err != nil {
 		return err
 	}
@@ -77,6 +75,12 @@ func (b *backend) startNode(dir string) error {
 	return nil
 }
 
+// nodeOptions are what every node of this computer has: where it works, and how far it reaches.
+func (b *backend) nodeOptions(dir string) (node.Options, error) {
+	confine, err := b.prefs.get().Confine.parse()
+	return node.Options{Workspace: dir, Confine: confine, Home: b.gw.Home(), Logger: b.log, Version: gateway.Version}, err
+}
+
 // setWorkspace lets the node work in another folder, now and after the next start.
 func (b *backend) setWorkspace(dir string) error {
 	dir, err := filepath.Abs(dir)
@@ -94,6 +98,7 @@ func (b *backend) setWorkspace(dir string) error {
 		return err
 	}
 	b.prefs.update(func(r *remembered) { r.Workspace = dir })
+	b.elsewhere.works.again()
 	return nil
 }
 

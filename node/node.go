@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -38,6 +39,7 @@ type Options struct {
 	Workspace string // folder that the tools work in; must exist
 	Confine   Confinement
 	Home      string // the program's own data, absolute: no command reads it; empty: there is none
+	Keep      string // folder of what must outlive the node: its commands and unfinished transfers; no two nodes share it. Empty: in Home
 
 	URL   string // ws:// or wss://, path included; may be empty with Dial
 	Token string
@@ -121,8 +123,9 @@ func New(opts Options) (*Node, error) {
 		return nil, err
 	}
 	jobs := tools.JobOptions{Box: n.box, Profile: opts.Confine.profile(ws.Dir()), AskNetwork: opts.Confine.Network == AskNetwork, Env: opts.Confine.Env, Events: n.reportExec, Home: opts.Home}
-	if opts.Home != "" {
-		jobs.Ledger = filepath.Join(opts.Home, "commands")
+	n.opts.Keep = cmp.Or(opts.Keep, opts.Home)
+	if n.opts.Keep != "" {
+		jobs.Ledger = filepath.Join(n.opts.Keep, "commands")
 	}
 	n.jobs = tools.NewJobs(jobs)
 	n.offer(tools.All(ws, n.jobs))

@@ -13,10 +13,10 @@ const sweepEvery = 24 * time.Hour
 
 // ledger is where the node writes down what transfers may leave unfinished; nil when the program has no place of its own.
 func (n *Node) ledger() *stream.Ledger {
-	if n.opts.Home == "" {
+	if n.opts.Keep == "" {
 		return nil
 	}
-	return stream.OpenLedger(filepath.Join(n.opts.Home, "unfinished", "node"))
+	return stream.OpenLedger(filepath.Join(n.opts.Keep, "unfinished", "node"))
 }
 
 func (n *Node) sweep(ctx context.Context, parts *stream.Ledger, files stream.Files) {

@@ -35,7 +35,7 @@ func TestUnfinishedFilesAreSweptAtTheStartAndDaily(t *testing.T) {
 		return err == nil
 	}
 	synctest.Test(t, func(t *testing.T) {
-		n := &Node{opts: Options{Home: home}, log: slog.New(slog.DiscardHandler)}
+		n := &Node{opts: Options{Keep: home}, log: slog.New(slog.DiscardHandler)}
 		old, recent := unfinished("old", time.Now().AddDate(0, -1, 0)), unfinished("recent", time.Now().AddDate(0, 0, -13))
 		done := make(chan struct{})
 		go func() {

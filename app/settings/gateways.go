@@ -15,20 +15,32 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Gateway is a gateway elsewhere that this computer's windows are paired with.
+// Gateway is a gateway elsewhere that this computer is paired with: its windows look at it, or its tools work for it.
 type Gateway struct {
 	ID, Name  string
 	Addresses []string
 	PairedAt  time.Time
 	Ended     string // why it does not let this computer in any more; empty while it does
+	Works     bool   // its agent uses this computer's tools
+	Down      string // why it does not reach them now; empty while it does
+}
+
+// Invitation is one that this computer takes.
+type Invitation struct {
+	Text    string // a link or a code
+	Address string // tried first; may be empty
+	Work    bool   // this computer's tools are offered; else its windows may look at the gateway
+	Name    string // what this computer is called there, with Work; empty: as here
 }
 
 // Gateways are the gateways elsewhere. Every method blocks.
 type Gateways interface {
 	List() ([]Gateway, error)
-	// Pair takes an invitation, a link or a code, and returns the gateway's name once its person has agreed; show is told the words that both
-	// ends show, and how many seconds that person has, on a goroutine of its own. address, which may be empty, is tried first.
-	Pair(ctx context.Context, invitation, address string, show func(words []string, seconds int)) (name string, err error)
+	// Changes counts what became of the gateways that this computer works for.
+	Changes() *state.Value[int]
+	// Pair takes an invitation and returns the gateway's name once its person has agreed; show is told the words that both ends show, and how
+	// many seconds that person has, on a goroutine of its own.
+	Pair(ctx context.Context, taken Invitation, show func(words []string, seconds int)) (name string, err error)
 	// Open shows a window on a gateway.
 	Open(id string) error
 	// Leave ends a pairing; told is whether the gateway knows.
@@ -44,29 +56,55 @@ type elsewhere struct {
 	sure string // id of the one that Leave was pressed for once
 	box  fyne.CanvasObject
 
-	invitation, address *widget.Entry
-	pair                *widgets.Button
-	stop                context.CancelFunc // of the pairing under way; nil while there is none
+	invitation, address, name *widget.Entry
+	work                      bool // what is paired is this computer's tools
+	pair                      *widgets.Button
+	stop                      context.CancelFunc // of the pairing under way; nil while there is none
 }
 
 func newElsewhere(p *Page) *elsewhere {
-	e := &elsewhere{p: p, g: p.h.Gateways, list: widgets.Col(look.Inside), said: muted(""), invitation: widget.NewEntry(), address: widget.NewEntry()}
+	e := &elsewhere{p: p, g: p.h.Gateways, list: widgets.Col(look.Inside), said: muted(""), invitation: widget.NewEntry(), address: widget.NewEntry(), name: widget.NewEntry()}
 	e.said.Hide()
 	e.invitation.SetPlaceHolder("fairlead://pair?… or 7-otter-lamp-nine")
 	e.address.SetPlaceHolder("192.168.1.20:8788")
 	e.pair = widgets.NewButton("Pair", "check", nil)
 	e.pair.OnTap = e.press
 	e.invitation.OnSubmitted = func(string) { e.press() }
-	e.address.OnSubmitted = e.invitation.OnSubmitted
+	e.address.OnSubmitted, e.name.OnSubmitted = e.invitation.OnSubmitted, e.invitation.OnSubmitted
+	e.name.SetPlaceHolder("as it is called here")
+	how, name := muted(""), widgets.NewField("Name of this computer there", e.name)
+	chosen := func(work bool) {
+		e.work = work
+		how.Set(howToPair(work), look.ColorMuted)
+		if name.Hide(); work {
+			name.Show()
+		}
+		if e.box != nil {
+			e.box.Refresh()
+		}
+	}
+	as, choose := pick(pairings, chosen)
+	choose(false)
+	chosen(false)
 	e.box = page(
-		section("Other gateways", muted("This computer has a gateway of its own. You can look at others too, each in a window of its own."), e.list),
+		section("Other gateways", muted("This computer has a gateway of its own. You can look at others too, each in a window of its own, and let their agents work here."), e.list),
 		section("Add a gateway",
-			muted("There, choose Machines, Add a machine, Invite a window. Then give the link or the code here."),
+			as, how,
 			widgets.NewField("Link or code", e.invitation),
-			widgets.NewField("Address, only where it is not found by itself", e.address),
+			widgets.NewField("Address, only where it is not found by itself", e.address), name,
 			widgets.Row(look.Inside, -1, e.pair), e.said))
-	e.load()
+	bind.Watch(p.ctx, e.g.Changes(), func(int) { e.load() }) // for the first time, too
 	return e
+}
+
+// pairings are what this computer can be for a gateway elsewhere: true is a machine.
+var pairings = []choice[bool]{{"Look at it in a window", false}, {"Let its agent work here", true}}
+
+func howToPair(work bool) string {
+	if work {
+		return "Its agent gets this computer's tools, in your workspace and as far as This computer allows; its person answers its questions. There, choose Machines, Add a machine, Invite a machine. Then give the link or the code here."
+	}
+	return "There, choose Machines, Add a machine, Invite a window. Then give the link or the code here."
 }
 
 func (e *elsewhere) load() {
@@ -91,6 +129,12 @@ func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
 	name := widgets.NewText(g.Name, look.ColorText, "text")
 	text := strings.Join(g.Addresses, ", ") + " · paired " + state.When(g.PairedAt.UnixMilli(), time.Now())
 	color := look.ColorMuted
+	switch {
+	case g.Works && g.Down == "":
+		text += " · its agent works here · connected"
+	case g.Works:
+		text, color = text+" · its agent works here · not connected: "+g.Down, look.ColorNeedsYou
+	}
 	if g.Ended != "" {
 		text, color = "It does not let this computer in any more: "+g.Ended, look.ColorBad
 	}
@@ -106,6 +150,9 @@ func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
 	leave := widgets.NewQuiet("Leave", "trash", nil)
 	if e.sure == g.ID {
 		leave.Text, leave.Danger = "Really? Its window ends", true
+		if g.Works {
+			leave.Text = "Really? It stops working here"
+		}
 	}
 	leave.OnTap = func() {
 		if e.sure != g.ID {
@@ -124,8 +171,12 @@ func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
 			e.load()
 		})
 	}
-	buttons := []fyne.CanvasObject{widget.NewIcon(look.IconIn("globe", look.ColorMuted)), widgets.Col(0, name, about)}
-	if g.Ended == "" {
+	icon := "globe"
+	if g.Works {
+		icon = "machine"
+	}
+	buttons := []fyne.CanvasObject{widget.NewIcon(look.IconIn(icon, look.ColorMuted)), widgets.Col(0, name, about)}
+	if g.Ended == "" && !g.Works {
 		buttons = append(buttons, open)
 	}
 	return widgets.Row(look.Inside, 1, append(buttons, leave)...)
@@ -143,8 +194,8 @@ func (e *elsewhere) press() {
 		e.stop()
 		return
 	}
-	invitation, address := strings.TrimSpace(e.invitation.Text), strings.TrimSpace(e.address.Text)
-	if invitation == "" {
+	taken := Invitation{Text: strings.TrimSpace(e.invitation.Text), Address: strings.TrimSpace(e.address.Text), Work: e.work, Name: strings.TrimSpace(e.name.Text)}
+	if taken.Text == "" {
 		e.say("Give the link or the code of an invitation.", look.ColorBad)
 		return
 	}
@@ -157,7 +208,7 @@ func (e *elsewhere) press() {
 			e.say(fmt.Sprintf("Its person is asked now, for %d seconds. Both ends show these words: %s", seconds, strings.Join(words, "-")), look.ColorText)
 		})
 	}
-	bind.Go(e.p.ctx, func(context.Context) (string, error) { return e.g.Pair(ctx, invitation, address, show) }, func(name string, err error) {
+	bind.Go(e.p.ctx, func(context.Context) (string, error) { return e.g.Pair(ctx, taken, show) }, func(name string, err error) {
 		canceled := ctx.Err() != nil
 		stop()
 		e.stop = nil
@@ -170,7 +221,11 @@ func (e *elsewhere) press() {
 		default:
 			e.invitation.SetText("")
 			e.address.SetText("")
-			e.say("✓ Paired with "+name+". Open shows its window; the tray lists it too.", look.ColorGood)
+			done := ". Open shows its window; the tray lists it too."
+			if taken.Work {
+				done = ". Its agent can work here now."
+			}
+			e.say("✓ Paired with "+name+done, look.ColorGood)
 			e.load()
 		}
 	})

@@ -12,12 +12,15 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
+	"fairlead/app/state"
 )
 
 // far are the gateways of a test.
 type far struct {
 	list    []Gateway
 	opened  string
+	down    string
+	changes *state.Value[int]
 	silent  bool // cannot be told that it is left
 	answers chan error
 }
@@ -29,12 +32,14 @@ func (f *far) Leave(_ context.Context, id string) (bool, error) {
 	return !f.silent, nil
 }
 
-func (f *far) Pair(ctx context.Context, invitation, address string, show func([]string, int)) (string, error) {
+func (f *far) Changes() *state.Value[int] { return f.changes }
+
+func (f *far) Pair(ctx context.Context, taken Invitation, show func([]string, int)) (string, error) {
 	show([]string{"cobalt", "otter"}, 120)
 	select {
 	case err := <-f.answers:
 		if err == nil {
-			f.list = append(f.list, Gateway{ID: "new", Name: "cellar", Addresses: []string{address}, PairedAt: time.Now()})
+			f.list = append(f.list, Gateway{ID: "new", Name: "cellar", Addresses: []string{taken.Address}, PairedAt: time.Now(), Works: taken.Work, Down: f.down})
 		}
 		return "cellar", err
 	case <-ctx.Done():
@@ -43,7 +48,7 @@ func (f *far) Pair(ctx context.Context, invitation, address string, show func([]
 }
 
 func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
-	f := &far{}
+	f := &far{changes: state.NewValue(0)}
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
 		p.h.Gateways, f.answers = f, make(chan error, 1)
 		e := newElsewhere(p)
@@ -89,6 +94,23 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		}
 		press("Really? Its window ends")
 		says("could not be told")
+		says("None yet")
+
+		// This computer can be a machine there, too.
+		press("Let its agent work here")
+		says("its person answers")
+		e.invitation.SetText("8-otter-lamp-nine")
+		f.down = "no way there"
+		press("Pair")
+		f.answers <- nil
+		says("Its agent can work here now")
+		says("its agent works here · not connected: no way there")
+		f.list[0].Down = ""
+		f.changes.Update(func(n int) int { return n + 1 })
+		time.Sleep(time.Second) // the page shows changes no oftener than it is drawn
+		says("its agent works here · connected")
+		press("Leave")
+		press("Really? It stops working here")
 		says("None yet")
 		f.list = []Gateway{{ID: "old", Name: "attic", Ended: "revoked"}}
 		e.load()

@@ -150,6 +150,10 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 		h.mu.Unlock()
 		return nil, protocol.ErrConflict.With("a newer connection of this node is there already")
 	}
+	if old != nil && old.link != nil && old.info.Local && !n.info.Local {
+		h.mu.Unlock()
+		return nil, protocol.ErrConflict.With(OwnName(id))
+	}
 	h.nodes[id] = n
 	var oldLink Link
 	tell := func() {}
@@ -168,6 +172,19 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	h.remember(ctx, info)
 	slog.Info("Node connected", "node", id, "tools", len(n.tools))
 	return func() { h.detach(context.WithoutCancel(ctx), n) }, nil
+}
+
+// OwnName says that a name is that of the machine the gateway is on: another one that took it would get its calls.
+func OwnName(id protocol.NodeID) string {
+	return fmt.Sprintf("the gateway's own machine is called %s: give this one another name, with --id or in the settings", id)
+}
+
+// Own reports whether a name is that of the machine the gateway is on, and which is connected.
+func (h *Hub) Own(id protocol.NodeID) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := h.nodes[id]
+	return n != nil && n.link != nil && n.info.Local
 }
 
 func (h *Hub) detach(ctx context.Context, n *node) {

@@ -198,6 +198,24 @@ func TestReplacementAndDisconnectFailCalls(t *testing.T) {
 	}
 }
 
+func TestAnotherMachineDoesNotTakeTheNameOfTheGatewaysOwn(t *testing.T) {
+	h, link := New(nil, nil), newLink()
+	detach, err := h.Attach(t.Context(), params("box"), Entry{Local: true}, link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !h.Own("box") || h.Own("tower") {
+		t.Error("it is not known which machine is the gateway's own")
+	}
+	if _, err := h.Attach(t.Context(), params("box"), Entry{Device: "d"}, newLink()); !errors.Is(err, protocol.ErrConflict) {
+		t.Errorf("another machine took its name: %v", err)
+	}
+	detach() // now nobody has it
+	if _, err := h.Attach(t.Context(), params("box"), Entry{Device: "d"}, newLink()); err != nil || h.Own("box") {
+		t.Errorf("the name is free, but: %v", err)
+	}
+}
+
 func TestHandshakeThatWasGivenUpReplacesNobody(t *testing.T) {
 	h := New(nil, nil)
 	late, newer := newLink(), newLink()

@@ -44,6 +44,8 @@ type Store interface {
 type Nodes interface {
 	// Release gives a machine's held tools free.
 	Release(id protocol.NodeID)
+	// Own reports whether a name is that of the gateway's own machine.
+	Own(id protocol.NodeID) bool
 }
 
 // Options are what a manager works with. All fields but Bus are required.

@@ -54,7 +54,8 @@ func (k *kept) DeleteDevice(_ context.Context, id protocol.DeviceID, lines ...pr
 
 type noNodes struct{}
 
-func (noNodes) Release(protocol.NodeID) {}
+func (noNodes) Release(protocol.NodeID)  {}
+func (noNodes) Own(protocol.NodeID) bool { return false }
 
 func open(t *testing.T, k *kept) *Manager {
 	t.Helper()

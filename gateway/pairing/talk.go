@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/trust"
 )
@@ -179,6 +180,9 @@ func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*reque
 	case protocol.RoleNode:
 		if _, err := protocol.ParseNodeID(string(d.NodeID)); err != nil {
 			return nil, protocol.ErrBadRequest.With(err.Error())
+		}
+		if m.o.Nodes.Own(d.NodeID) {
+			return nil, protocol.ErrConflict.With(nodes.OwnName(d.NodeID))
 		}
 		if d.Reach == nil {
 			d.Reach = &protocol.Reach{}

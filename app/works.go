@@ -1,0 +1,199 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+
+	"fairlead/app/state"
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/discover"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/node"
+)
+
+// works are the gateways elsewhere that this computer is a machine of: their agents use its tools, in the folder and as far as the person's own
+// agent does. Each has a node of its own, which keeps what is its own apart from the others.
+type works struct {
+	home    string
+	log     *slog.Logger
+	peers   *trust.Peers
+	key     func() (trust.Identity, error) // blocks: the keychain may ask the person
+	options func() (node.Options, error)   // of this computer's nodes; nil while it has none
+	changed *state.Value[int]              // counts what became of the connections
+
+	turn   sync.Mutex // held while nodes end and begin; guards closed and options
+	closed bool
+
+	mu  sync.Mutex // guards now
+	now map[trust.Pin]*worker
+}
+
+// worker is the node of one gateway.
+type worker struct {
+	end  context.CancelFunc
+	done chan struct{}
+
+	mu   sync.Mutex // guards down
+	down string     // why it is not connected; empty while it is
+}
+
+func (w *worker) state() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.down
+}
+
+func newWorks(home string, log *slog.Logger, peers *trust.Peers, key func() (trust.Identity, error)) *works {
+	return &works{home: home, log: log, peers: peers, key: key, changed: state.NewValue(0), now: map[trust.Pin]*worker{}}
+}
+
+// serve starts a node for each gateway that has none yet, with options for every one. It blocks on the keychain.
+func (s *works) serve(options func() (node.Options, error)) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if s.closed {
+		return
+	}
+	s.options = options
+	s.startLocked()
+}
+
+func (s *works) startLocked() {
+	peers, err := s.peers.List()
+	if err != nil {
+		s.log.Error("The gateways this computer works for cannot be read", "err", err)
+		return
+	}
+	for _, p := range peers {
+		if p.Role != protocol.RoleNode || p.LeftAt > 0 || p.Ended != nil || s.worker(p.Pin) != nil {
+			continue
+		}
+		if err := s.start(p); err != nil {
+			s.log.Error("The node for a gateway elsewhere did not start", "gateway", p.Name, "err", err)
+		}
+	}
+}
+
+func (s *works) worker(pin trust.Pin) *worker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now[pin]
+}
+
+func (s *works) start(p trust.Peer) error {
+	opts, err := s.options()
+	if err != nil {
+		return err
+	}
+	id, err := s.key()
+	if err != nil {
+		return err
+	}
+	dir := windowDir(s.home, string(p.Pin))
+	w := &worker{done: make(chan struct{}), down: "not connected yet"}
+	opts.ID, opts.Keep, opts.LogDir = p.NodeID, dir, gateway.LogDir(dir)
+	opts.Through = func(o client.Options) client.Options {
+		up, down := o.OnUp, o.OnDown
+		o.OnUp = func(ctx context.Context, r protocol.ConnectResult) { s.tell(w, ""); up(ctx, r) }
+		o.OnDown = func(err error) { s.tell(w, err.Error()); down(err) }
+		return client.Through(o, s.peers, p.Pin, id, discover.Find)
+	}
+	n, err := node.New(opts)
+	if err != nil {
+		return err
+	}
+	ctx, end := context.WithCancel(context.Background())
+	w.end = end
+	s.mu.Lock()
+	s.now[p.Pin] = w
+	s.mu.Unlock()
+	go func() {
+		defer close(w.done)
+		if err := n.Run(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("The node for a gateway elsewhere ended", "gateway", p.Name, "err", err)
+			s.tell(w, err.Error())
+		}
+	}()
+	return nil
+}
+
+func (s *works) tell(w *worker, down string) {
+	w.mu.Lock()
+	w.down = down
+	w.mu.Unlock()
+	s.changed.Update(func(n int) int { return n + 1 })
+}
+
+// again starts every node anew, after folder or reach have changed.
+func (s *works) again() {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if s.options == nil || s.closed {
+		return
+	}
+	s.endLocked("")
+	s.startLocked()
+}
+
+// stop ends the node for a gateway and waits for what it runs to end.
+func (s *works) stop(pin trust.Pin) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.endLocked(pin)
+}
+
+// close ends every node, for good.
+func (s *works) close() {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.closed = true
+	s.endLocked("")
+}
+
+// endLocked ends the node for one gateway, or every one for an empty pin.
+func (s *works) endLocked(pin trust.Pin) {
+	s.mu.Lock()
+	var ending []*worker
+	for p, w := range s.now {
+		if pin == "" || p == pin {
+			delete(s.now, p)
+			w.end()
+			ending = append(ending, w)
+		}
+	}
+	s.mu.Unlock()
+	for _, w := range ending {
+		<-w.done
+	}
+}
+
+// applicant is how this computer describes itself to a gateway that it is to work for, and where it is called name; empty: as here.
+func (s *works) applicant(name string) (trust.Applicant, error) {
+	s.turn.Lock()
+	options := s.options
+	s.turn.Unlock()
+	if options == nil {
+		return trust.Applicant{}, errors.New("this computer's own gateway does not run, so its tools cannot be offered")
+	}
+	opts, err := options()
+	if err != nil {
+		return trust.Applicant{}, err
+	}
+	if opts.ID = protocol.NodeID(name); name == "" {
+		host, _ := os.Hostname()
+		opts.ID = protocol.CleanNodeID(host)
+	}
+	opts.URL = "ws://not.used/ws"
+	n, err := node.New(opts)
+	if err != nil {
+		return trust.Applicant{}, fmt.Errorf("look at this computer's tools: %w", err)
+	}
+	defer n.Close()
+	return n.Applicant(), nil
+}
