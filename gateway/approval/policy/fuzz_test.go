@@ -16,7 +16,7 @@ func FuzzJudge(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, command, sh string) {
-		for _, name := range []string{"dev", "small", "closed"} {
+		for _, name := range []string{"dev", "small", "closed", "wide", "paths"} {
 			got := sets[name].Judge(corpusCall(sh, command))
 			if got.Reason == "" || len(got.Parts) == 0 {
 				t.Fatalf("no reason: %+v", got)
