@@ -71,7 +71,11 @@ func AuditLine(e protocol.AuditEntry) (title, text string) {
 // auditVerdict says who decided about a call, how far that went, and what came of it. A rule is named by its words: its id is in the line's details.
 func auditVerdict(e protocol.AuditEntry, by string) string {
 	why := e.Why
-	if words, ok := strings.CutPrefix(why, e.Rule+": "); ok && e.Rule != "" && e.By == "rule "+e.Rule {
+	words, ok := strings.CutPrefix(why, e.Rule+": ")
+	if !ok {
+		words, ok = strings.CutPrefix(why, "your rule: ")
+	}
+	if ok && e.Rule != "" && e.By == "rule "+e.Rule {
 		why, by = "", " by the rule “"+words+"”"
 	}
 	text := map[string]string{"allow": "allowed", "deny": "denied", "ask": "asked"}[e.Verdict]

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/protocol"
@@ -25,7 +26,7 @@ func (t *task) refused(ctx context.Context, d approval.Decision) (Result, error)
 	if d.Rule != "" {
 		text = "Denied by a rule: "
 	}
-	return t.end(ctx, protocol.CallDenied, nil, text+d.Why+".")
+	return t.end(ctx, protocol.CallDenied, nil, text+strings.TrimPrefix(d.Why, "your rule: ")+".")
 }
 
 // asked is what the decision depends on, but for what its chat allows.

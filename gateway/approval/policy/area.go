@@ -116,7 +116,7 @@ func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
 				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || r.path.within(f, j.place.root, j.place.home, a.word.Glob) != none
 			}
 			if hit {
-				return Ask, r, "it " + a.why + " files that nobody can name from here, and " + r.ID + " is about some: " + short(r.Path)
+				return Ask, r, "it " + a.why + " files that nobody can name from here, and " + r.called() + " is about some: " + short(r.Path)
 			}
 		}
 	}

@@ -105,11 +105,11 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 			p.Verdict, p.Rule, p.Reason = Deny, r.ID, why
 			return p, true
 		}
-		ask(r.ID, "it may open a file that "+r.ID+" is about")
+		ask(r.ID, why)
 		return p, true
 	}
 	if grade != none {
-		ask(r.ID, fmt.Sprintf("it may run what %s denies", r.ID))
+		ask(r.ID, fmt.Sprintf("it may run what %s denies", r.called()))
 		return p, true
 	}
 	if grade, r := j.against(c, Ask); grade != none {

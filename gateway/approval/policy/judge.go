@@ -157,7 +157,7 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 			p.Verdict, p.Rule, p.Reason = Ask, r.ID, reason
 		case !ok && !asked:
 			asked = true
-			p.Verdict, p.Rule, p.Reason = Ask, "", fmt.Sprintf("nobody can tell which file %s is, and %s is about some", text, r.ID)
+			p.Verdict, p.Rule, p.Reason = Ask, "", fmt.Sprintf("nobody can tell which file %s is, and %s is about some", text, r.called())
 		}
 	}
 	switch {
@@ -205,6 +205,14 @@ func short(s string) string {
 	return string(r)
 }
 
+// called is how a sentence names a rule: by its own name, not by one that only programs tell apart.
+func (r *rule) called() string {
+	if len(r.ID) == 36 && strings.Count(r.ID, "-") == 4 {
+		return "your rule"
+	}
+	return r.ID
+}
+
 func ruleReason(r *rule) string {
 	if r.Reason != "" {
 		return r.Reason
@@ -215,5 +223,5 @@ func ruleReason(r *rule) string {
 	} else if what == "" {
 		what = "every " + r.Tool
 	}
-	return fmt.Sprintf("%s: %s %s", r.ID, map[Verdict]string{Allow: "allow", Ask: "ask about", Deny: "deny"}[r.Verdict], short(what))
+	return fmt.Sprintf("%s: %s %s", r.called(), map[Verdict]string{Allow: "allow", Ask: "ask about", Deny: "deny"}[r.Verdict], short(what))
 }

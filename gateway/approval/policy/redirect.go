@@ -59,7 +59,7 @@ func (j *judging) redirect(r shell.Redirect) {
 	p.Argv = nil
 	switch why := j.protected(list); {
 	case p.Verdict == Deny && r.Guess:
-		p.Verdict, p.Reason = Ask, "it may open a file that "+p.Rule+" denies"
+		p.Verdict, p.Reason = Ask, "it may open a file that a rule denies"
 	case p.Verdict == Deny:
 	case strings.HasPrefix(w.Text, "/dev/tcp/") || strings.HasPrefix(w.Text, "/dev/udp/"):
 		p.Verdict, p.Rule, p.Reason = Ask, "", "it opens a network connection"

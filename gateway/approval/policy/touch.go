@@ -47,8 +47,11 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 				}
 				if found == nil || hidden != "" || got == Deny && v != Deny {
 					v, found, why, hidden = got, r, ruleReason(r), ""
-					if !hit {
+					switch {
+					case !hit:
 						why = insideReason(r)
+					case got == Ask:
+						why = "it may open a file that " + r.called() + " is about: " + short(r.Path)
 					}
 				}
 			}
@@ -67,7 +70,7 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 		v, found, why = j.covers(c)
 	}
 	if hidden != "" {
-		why = "only the running shell knows which file " + short(hidden) + " is, and " + found.ID + " is about some"
+		why = "only the running shell knows which file " + short(hidden) + " is, and " + found.called() + " is about some: " + short(found.Path)
 	}
 	return v, found, why
 }
