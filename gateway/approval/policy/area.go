@@ -70,6 +70,8 @@ func areas(c shell.Command) (list []area) {
 		list = found(words)
 	case "git":
 		list = gitAreas(c)
+	case "docker", "podman", "nerdctl", "kubectl", "oc", "aws", "gsutil", "s3cmd":
+		list = sent(words)
 	default:
 		list = packed(name, c)
 	}

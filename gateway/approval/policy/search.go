@@ -108,6 +108,8 @@ func gitAreas(c shell.Command) []area {
 			top = v
 		}
 		return []area{{word: top, tools: writing, why: "may write"}}
+	case "checkout", "restore":
+		return restored(c.Words[i].Text, rest)
 	case "clean":
 		if hasOption(rest, 'n', "--dry-run") {
 			return nil
@@ -128,4 +130,46 @@ func hasLong(words []shell.Word, long string) bool {
 		}
 	}
 	return false
+}
+
+// restored are the folders that git takes back to what they were.
+func restored(sub string, words []shell.Word) (list []area) {
+	for _, w := range operands(words, "sbBU") {
+		if sub == "restore" || w.Text == "." || strings.HasSuffix(w.Text, "/") {
+			list = append(list, area{word: w, tools: writing, why: "would take back"})
+		}
+	}
+	for i, w := range words {
+		if w.Text == "--" {
+			for _, w := range words[i+1:] {
+				list = append(list, area{word: w, tools: writing, why: "would take back"})
+			}
+		}
+	}
+	return list
+}
+
+// sent are the folders that a program copies into a container or to a store, or from there: what has a colon or a scheme lies elsewhere.
+func sent(words []shell.Word) (list []area) {
+	rest := operands(words, "n")
+	for i, w := range rest {
+		switch w.Text {
+		case "cp", "sync", "mv", "rsync", "put", "get":
+		default:
+			continue
+		}
+		here := rest[i+1:]
+		for k, w := range here {
+			if w.Dynamic || strings.Contains(w.Text, ":") || !maybeFolder(w.Text) {
+				continue
+			}
+			a := area{word: w, tools: reading, why: "would copy"}
+			if k == len(here)-1 {
+				a.tools, a.why = writing, "may write"
+			}
+			list = append(list, a)
+		}
+		return list
+	}
+	return nil
 }
