@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,6 +89,12 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 	if scripted[name] {
 		for i := 1; i < len(w); i++ {
 			add(i, true, "what "+name+" "+short(w[i].Text)+" runs cannot be judged")
+		}
+		if c.Piped || c.Stdin != nil {
+			add(never, true, name+" runs what it is given to read")
+		}
+		if !slices.ContainsFunc(w[1:], func(w shell.Word) bool { return isFlag(w.Text) }) && len(w) < 3 {
+			add(exactOnly, true, name+" runs what it reads")
 		}
 	}
 	if c.Piped || c.Stdin != nil {

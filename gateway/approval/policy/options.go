@@ -105,7 +105,7 @@ var tables = map[string]guarded{
 		}, short: "O",
 		values: "mSCcnFGu", plain: []string{"--text"},
 	},
-	"vim": {short: "cSswWu", words: []string{"--cmd"}, opaque: true},
+	"vim": {short: "cSswWuUi", words: []string{"--cmd"}, opaque: true},
 	"ps":  {}, "uniq": {}, "sed": {}, "awk": {}, "make": {}, "test": {}, "printf": {}, "tee": {}, "dd": {}, "xargs": {}, "ssh": {},
 }
 

@@ -50,6 +50,14 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 				strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
 				add(i+1, false, "curl "+short(t)+" reads or writes a file")
 			}
+			if opt, v, cut := strings.Cut(t, "="); begins("--data-urlencode", opt, 8) || begins("--url-query", opt, 7) {
+				if !cut && i+2 < len(c.Words) {
+					v = c.Words[i+2].Text
+				}
+				if strings.Contains(v, "@") {
+					add(i+1, false, "curl "+short(v)+" reads a file")
+				}
+			}
 		}
 	},
 	"go": func(c shell.Command, _ *place, add func(int, bool, string)) {
@@ -74,6 +82,10 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 				if i+1 < len(c.Words) && !p.inside(c.Words[i+1]) {
 					add(i, true, "make "+t+" leaves the workspace")
 				}
+			case isFlag(t) && t[1] != '-' && strings.ContainsAny(cluster(t[1:], "jloWO"), "fIE"):
+				add(i, true, "make "+short(t)+" reads other recipes")
+			case isFlag(t) && t[1] != '-' && len(t) > 2 && strings.Contains(cluster(t[1:], "jloWO"), "C") && t[1] != 'C':
+				add(i, true, "make "+short(t)+" runs elsewhere")
 			case strings.HasPrefix(t, "-C") || strings.HasPrefix(t, "--d") && strings.Contains(t, "="):
 				_, v, _ := strings.Cut(t, "=")
 				if strings.HasPrefix(t, "-C") {
@@ -153,6 +165,13 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 		for i := 1; i < len(c.Words); i++ {
 			add(i, true, "it acts on another machine")
 		}
+		if c.Starts {
+			return
+		}
+		if c.Piped || c.Stdin != nil {
+			add(never, true, "the other machine runs what it is given to read")
+		}
+		add(exactOnly, true, "the other machine runs what it is given to read")
 	},
 	"less": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
@@ -215,7 +234,9 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 			name == "clone" && (strings.HasPrefix(t, "-c") || strings.HasPrefix(t, "-u") || strings.HasPrefix(t, "--conf")),
 			name == "difftool" && strings.HasPrefix(t, "-x"), name == "format-patch" && strings.HasPrefix(t, "-o"),
 			name == "fetch" && t == "-u", name == "blame" && strings.HasPrefix(t, "--contents"),
-			name == "branch" && t == "--edit-description", name == "grep" && strings.HasPrefix(t, "-O"):
+			name == "branch" && begins("--edit-description", t, 4), name == "grep" && isFlag(t) && strings.Contains(cluster(t[1:], "efABCm-"), "O"),
+			name == "rebase" && begins("--interactive", t, 5), name == "archive" && begins("--remote", strings.SplitN(t, "=", 2)[0], 5),
+			name == "blame" && begins("--contents", strings.SplitN(t, "=", 2)[0], 6):
 			add(i, true, "git "+name+" "+short(t)+" may run a program or write a file")
 		}
 	}
