@@ -34,6 +34,7 @@ type flags struct {
 	home, workspace, join, listen string
 	hidden                        bool
 
+	link       string      // an invitation to pair that the system was asked to open
 	withParent bool        // ends with the program that started it, which has a tray for both
 	peer       *trust.Peer // the paired gateway that join names; nil when it is a URL
 }
@@ -48,6 +49,8 @@ const usage = `fairlead-desktop: an agent that works on your computers, under yo
                     FAIRLEAD_TOKEN gives the token
   --version         print the version
   --help            print this
+
+With a fairlead:// link of an invitation to pair, the settings open with it.
 `
 
 // Main runs the program and returns its exit code: 0 done, 1 failed, 2 wrong usage.
@@ -63,11 +66,14 @@ func Main(args []string) int {
 	set.BoolVar(&f.withParent, "with-parent", false, "")
 	version := set.Bool("version", false, "")
 	err := set.Parse(args)
+	if set.NArg() == 1 && trust.IsLink(set.Arg(0)) {
+		f.link = set.Arg(0)
+	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(usage)
 		return 0
-	case err != nil || set.NArg() > 0:
+	case err != nil || set.NArg() > 0 && f.link == "":
 		fmt.Fprintf(os.Stderr, "fairlead-desktop: wrong usage\n\n%s", usage)
 		return 2
 	case *version:
@@ -102,7 +108,7 @@ func Main(args []string) int {
 		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
 		return 1
 	}
-	instance, first := claimInstance(own)
+	instance, first := claimInstance(own, f.link)
 	if !first {
 		return 0 // the one that runs has shown its window
 	}

@@ -222,18 +222,24 @@ func TestPrefsSurviveAndNeverStopTheStart(t *testing.T) {
 
 func TestSecondStartShowsTheFirst(t *testing.T) {
 	home := t.TempDir()
-	first, ok := claimInstance(home)
+	first, ok := claimInstance(home, "")
 	if !ok {
 		t.Fatal("the first start found another")
 	}
-	if _, ok := claimInstance(home); ok {
+	if _, ok := claimInstance(home, ""); ok {
 		t.Error("the second start did not find the first")
 	}
-	if first.asked.Get() != 1 {
+	if first.asked.Get() != (asked{times: 1}) {
 		t.Error("the first was not asked to show its window")
 	}
+	const link = "fairlead://pair?x=a%20b"
+	for given, want := range map[string]string{link: link, "http://example.org": ""} {
+		if _, ok := claimInstance(home, given); ok || first.asked.Get().link != want {
+			t.Errorf("given %q, the first has %+v", given, first.asked.Get())
+		}
+	}
 	first.close()
-	again, ok := claimInstance(home)
+	again, ok := claimInstance(home, "")
 	if !ok {
 		t.Error("a start after the end of the first found it")
 	}
@@ -245,7 +251,7 @@ func TestStaleInstanceFileDoesNotStopTheStart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "desktop.instance"), []byte("127.0.0.1:1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	i, ok := claimInstance(home)
+	i, ok := claimInstance(home, "")
 	if !ok {
 		t.Fatal("a file that a crash left stops the start")
 	}

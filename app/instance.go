@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,29 +12,39 @@ import (
 	"time"
 
 	"fairlead/app/state"
+	"fairlead/gateway/protocol/trust"
 )
 
 // instance makes sure that one program alone shows a data folder. A second start asks the first to show its window, and ends.
 type instance struct {
 	l     net.Listener
-	asked *state.Value[int] // how often another start asked for the window
+	asked *state.Value[asked]
 	file  string
 }
 
-// The two words of the conversation between two starts.
+// asked is what other starts asked for.
+type asked struct {
+	times int    // for the window
+	link  string // an invitation that the last one was given; may be empty
+}
+
+// The two words of the conversation between two starts. A link may follow the first.
 const (
 	askShow  = "show"
 	saidDone = "shown"
 )
 
-// claimInstance listens for later starts. first is false when another program runs, which has been asked to show its window. It
+// maxAsked is how long the first may be, with its link.
+const maxAsked = 4096
+
+// claimInstance listens for later starts. first is false when another program runs, which has been asked to show its window, and the link. It
 // listens on loopback TCP with the port in a file that only the person can read: the same on every system.
-func claimInstance(home string) (i *instance, first bool) {
+func claimInstance(home, link string) (i *instance, first bool) {
 	file := filepath.Join(home, "desktop.instance")
-	if askOther(file) {
+	if askOther(file, link) {
 		return nil, false
 	}
-	i = &instance{asked: state.NewValue(0), file: file}
+	i = &instance{asked: state.NewValue(asked{}), file: file}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return i, true // without it a second start opens a second window; that is all
@@ -49,7 +60,7 @@ func claimInstance(home string) (i *instance, first bool) {
 }
 
 // askOther asks the program whose address is in file to show its window, and reports whether it did.
-func askOther(file string) bool {
+func askOther(file, link string) bool {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return false
@@ -60,7 +71,7 @@ func askOther(file string) bool {
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(2 * time.Second))
-	fmt.Fprintln(conn, askShow)
+	fmt.Fprintln(conn, strings.TrimSpace(askShow+" "+link))
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	return err == nil && strings.TrimSpace(line) == saidDone
 }
@@ -75,8 +86,12 @@ func (i *instance) serve() {
 			continue
 		}
 		conn.SetDeadline(time.Now().Add(2 * time.Second))
-		if line, err := bufio.NewReader(conn).ReadString('\n'); err == nil && strings.TrimSpace(line) == askShow {
-			i.asked.Update(func(n int) int { return n + 1 })
+		line, err := bufio.NewReader(io.LimitReader(conn, maxAsked)).ReadString('\n')
+		if word, link, _ := strings.Cut(strings.TrimSpace(line), " "); err == nil && word == askShow {
+			if !trust.IsLink(link) {
+				link = ""
+			}
+			i.asked.Update(func(a asked) asked { return asked{a.times + 1, link} })
 			fmt.Fprintln(conn, saidDone)
 		}
 		conn.Close()

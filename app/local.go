@@ -3,6 +3,8 @@ package app
 import (
 	"os"
 
+	"fairlead/app/launch"
+	"fairlead/app/look"
 	"fairlead/gateway"
 	"fairlead/gateway/protocol/secret"
 )
@@ -16,6 +18,10 @@ func (l local) Hidden() bool                  { return l.b.prefs.get().Hidden }
 func (l local) SetHidden(on bool)             { l.b.prefs.update(func(r *remembered) { r.Hidden = on }) }
 func (l local) Listen() string                { return l.b.prefs.get().Listen }
 func (l local) SetListen(addr string)         { l.b.prefs.update(func(r *remembered) { r.Listen = addr }) }
+func (l local) AtLogin() bool                 { return l.program().AtLogin() }
+func (l local) SetAtLogin(on bool) error      { return l.program().SetAtLogin(on) }
+func (l local) Links() bool                   { return l.program().Links() }
+func (l local) SetLinks(on bool) error        { return l.program().SetLinks(on) }
 func (l local) LogDir() string                { return gateway.LogDir(l.b.home) }
 
 func (l local) Token() (string, error) {
@@ -24,4 +30,13 @@ func (l local) Token() (string, error) {
 	}
 	t, err := secret.Open(l.b.home).Get(gateway.TokenName)
 	return t.Reveal(), err
+}
+
+// program is this one, as the system is to start it.
+func (l local) program() launch.Program {
+	p, err := launch.This(l.b.f.home, look.AppIcon().Content())
+	if err != nil {
+		l.b.log.Error("It is not known where this program lies", "err", err)
+	}
+	return p
 }

@@ -58,11 +58,13 @@ func runGUI(f flags, b *backend, i *instance) {
 				}
 			})
 		}
-		bind.Watch(ctx, i.asked, func(n int) {
-			if n > 0 {
+		bind.Watch(ctx, i.asked, func(a asked) {
+			if a.times > 0 {
 				s.show()
+				s.openInvitation(a.link)
 			}
 		})
+		s.openInvitation(f.link)
 		s.loadUI()
 	})
 	if !(f.hidden || last.Hidden) || !s.hasTray {

@@ -91,7 +91,8 @@ func (s *shell) openSettings() {
 	if s.b.f.join == "" {
 		h.Local, h.Gateways = local{s.b}, s.b.elsewhere
 	}
-	w.SetContent(settings.New(ctx, s.b.state, h, gateway.Version))
+	page := settings.New(ctx, s.b.state, h, gateway.Version)
+	w.SetContent(page)
 	w.SetPadded(false)
 	last := s.b.prefs.get()
 	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(860, 640)))
@@ -104,6 +105,15 @@ func (s *shell) openSettings() {
 	shortcut(w, fyne.KeyW, func() { w.Close() })
 	shortcut(w, fyne.KeyQ, s.quit)
 	w.CenterOnScreen()
-	s.settings = w
+	s.settings, s.invite = w, page.Invite
 	w.Show()
+}
+
+// openInvitation shows the settings with an invitation to pair, if there is one. What is done with it, the person says.
+func (s *shell) openInvitation(link string) {
+	if link == "" || s.b.f.join != "" {
+		return
+	}
+	s.openSettings()
+	s.invite(link)
 }

@@ -41,3 +41,5 @@ timeout 100 wine "$work/workspace.exe" -test.timeout 80s -test.run 'Windows|AClo
 cd ../..
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/notify.exe" ./app/notify
 timeout 60 wine "$work/notify.exe" -test.timeout 50s "$@"
+GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/launch.exe" ./app/launch
+timeout 60 wine "$work/launch.exe" -test.timeout 50s "$@"

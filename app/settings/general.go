@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/launch"
 	"fairlead/app/look"
 	"fairlead/app/widgets"
 )
@@ -21,21 +22,65 @@ type Local interface {
 	SetConfinement(Confinement) error
 	Hidden() bool // start in the tray
 	SetHidden(bool)
+	AtLogin() bool // the system starts the program when the person logs in. This and the next three block.
+	SetAtLogin(bool) error
+	Links() bool // fairlead:// links open it
+	SetLinks(bool) error
 	Listen() string // address of the gateway from the next start on
 	SetListen(string)
 	Token() (string, error) // of the gateway. It blocks: the keychain may ask the person.
 	LogDir() string
 }
 
-// general is the page of appearance and start.
+// general is the page of appearance and start. All that it shows is read at once, after it stands.
 func (p *Page) general() fyne.CanvasObject {
-	rows := p.appearance()
-	if l := p.h.Local; l != nil {
+	rows, show := p.appearance()
+	login, links := func(bool) {}, func(bool) {}
+	l := p.h.Local
+	if l != nil {
 		start, set := pick(starts, l.SetHidden)
 		set(l.Hidden())
-		rows = append(rows, section("At the start", start, muted("Where the desktop shows no tray, the window opens nevertheless.")))
+		var row []fyne.CanvasObject
+		row, login = p.kept(logins, l.SetAtLogin, "It waits in the tray then.")
+		rows = append(rows, section("At the start", start, muted("Where the desktop shows no tray, the window opens nevertheless.")), section("When you log in", row...))
+		if launch.TakesLinks {
+			row, links = p.kept(linked, l.SetLinks, "Invitations to pair are fairlead:// links. Nothing is paired before you say so.")
+			rows = append(rows, section("Links", row...))
+		}
 	}
-	return page(rows...)
+	all := page(rows...)
+	type found struct {
+		ui           UI
+		login, links bool
+	}
+	bind.Go(p.ctx, func(ctx context.Context) (f found, err error) {
+		if l != nil {
+			f.login, f.links = l.AtLogin(), l.Links()
+		}
+		f.ui, err = ReadUI(ctx, p.app)
+		return f, err
+	}, func(f found, err error) {
+		login(f.login)
+		links(f.links)
+		show(f.ui, err)
+	})
+	return all
+}
+
+// kept are the rows of a choice that the system keeps, and what shows it.
+func (p *Page) kept(list []choice[bool], put func(bool) error, about string) (rows []fyne.CanvasObject, set func(bool)) {
+	result := muted(about)
+	row, set := pick(list, func(on bool) {
+		bind.Go(p.ctx, func(context.Context) (struct{}, error) { return struct{}{}, put(on) }, func(_ struct{}, err error) {
+			if err != nil {
+				set(!on)
+				result.Set(problem(err), look.ColorBad)
+				return
+			}
+			result.Set("✓ Saved.", look.ColorGood)
+		})
+	})
+	return []fyne.CanvasObject{row, result}, set
 }
 
 // field is an entry with its buttons.
@@ -52,6 +97,8 @@ type choice[V comparable] struct {
 var (
 	modes  = []choice[look.Mode]{{"As the system", look.System}, {"Light", look.Light}, {"Dark", look.Dark}}
 	starts = []choice[bool]{{"Open the window", false}, {"Stay in the tray", true}}
+	logins = []choice[bool]{{"Start Fairlead", true}, {"Do not", false}}
+	linked = []choice[bool]{{"Open fairlead:// links", true}, {"Leave them", false}}
 	sizes  = []choice[float32]{{"Small", look.TextSmall}, {"Normal", look.TextNormal}, {"Large", look.TextLarge}, {"Largest", look.TextLargest}}
 )
 
@@ -76,8 +123,8 @@ func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject
 	return widgets.Flow(look.Gap, buttons...), set
 }
 
-// appearance is theme and text size. A change is seen at once.
-func (p *Page) appearance() []fyne.CanvasObject {
+// appearance is theme and text size, and what shows them. A change is seen at once.
+func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 	result := muted("A change is seen at once, in every window.")
 	mode, scale := look.System, look.TextNormal
 	modeGroup, setMode := pick(modes, func(m look.Mode) {
@@ -90,7 +137,7 @@ func (p *Page) appearance() []fyne.CanvasObject {
 		p.h.Theme(mode, scale)
 		p.set("ui.textSize", s, result)
 	})
-	bind.Go(p.ctx, func(ctx context.Context) (UI, error) { return ReadUI(ctx, p.app) }, func(ui UI, err error) {
+	show = func(ui UI, err error) {
 		if err != nil {
 			result.Set(problem(err), look.ColorBad)
 			return
@@ -98,6 +145,6 @@ func (p *Page) appearance() []fyne.CanvasObject {
 		mode, scale = look.Mode(ui.Theme), ui.TextSize
 		setMode(mode)
 		setSize(scale)
-	})
-	return []fyne.CanvasObject{section("Theme", modeGroup), section("Text size", sizeGroup, result)}
+	}
+	return []fyne.CanvasObject{section("Theme", modeGroup), section("Text size", sizeGroup, result)}, show
 }

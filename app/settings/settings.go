@@ -38,7 +38,9 @@ type Page struct {
 	h   Handlers
 	box fyne.CanvasObject
 
-	models *models
+	models    *models
+	tabs      *container.AppTabs
+	elsewhere *elsewhere // nil where there are no other gateways
 }
 
 // New makes the window's content; it lives until ctx ends.
@@ -54,7 +56,8 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 		container.NewTabItem("This computer", p.computer()),
 	)
 	if h.Gateways != nil {
-		tabs.Append(container.NewTabItem("Gateways", newElsewhere(p).box))
+		p.elsewhere = newElsewhere(p)
+		tabs.Append(container.NewTabItem(gatewaysTitle, p.elsewhere.box))
 	}
 	for _, t := range []*container.TabItem{container.NewTabItem("Advanced", p.advanced()), all, container.NewTabItem("About", p.about(version))} {
 		tabs.Append(t)
@@ -66,9 +69,25 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 			everySetting.Refresh()
 		}
 	}
+	p.tabs = tabs
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), tabs)
 	p.ExtendBaseWidget(p)
 	return p
+}
+
+const gatewaysTitle = "Gateways"
+
+// Invite shows an invitation to pair, for the person to take.
+func (p *Page) Invite(link string) {
+	if p.elsewhere == nil {
+		return
+	}
+	for _, t := range p.tabs.Items {
+		if t.Text == gatewaysTitle {
+			p.tabs.Select(t)
+		}
+	}
+	p.elsewhere.invitation.SetText(link)
 }
 
 // CreateRenderer implements fyne.Widget.

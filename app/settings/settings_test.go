@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -21,6 +22,8 @@ import (
 type computer struct {
 	dir    string
 	hidden bool
+	login  bool
+	links  bool
 	listen string
 	fail   error
 	reach  Confinement
@@ -41,8 +44,17 @@ func (c *computer) SetWorkspace(dir string) error {
 	}
 	return c.fail
 }
-func (c *computer) Hidden() bool           { return c.hidden }
-func (c *computer) SetHidden(on bool)      { c.hidden = on }
+func (c *computer) Hidden() bool      { return c.hidden }
+func (c *computer) SetHidden(on bool) { c.hidden = on }
+func (c *computer) AtLogin() bool     { return c.login }
+func (c *computer) SetAtLogin(on bool) error {
+	if c.fail == nil {
+		c.login = on
+	}
+	return c.fail
+}
+func (c *computer) Links() bool            { return c.links }
+func (c *computer) SetLinks(on bool) error { c.links = on; return nil }
 func (c *computer) Listen() string         { return c.listen }
 func (c *computer) SetListen(addr string)  { c.listen = addr }
 func (c *computer) Token() (string, error) { return "fl_secret", c.fail }
@@ -79,6 +91,19 @@ func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 		test.Tap(pagetest.Button(t, page, "Stay in the tray"))
 		if !c.hidden || !pagetest.Button(t, page, "Stay in the tray").Primary || pagetest.Button(t, page, "Open the window").Primary {
 			t.Error("the choice is not taken or not shown")
+		}
+		for _, press := range []string{"Start Fairlead", "Open fairlead:// links"} {
+			test.Tap(pagetest.Button(t, page, press))
+			synctest.Wait()
+		}
+		if !c.login || !c.links || !pagetest.Button(t, page, "Start Fairlead").Primary {
+			t.Error("the system is not told, or that is not shown")
+		}
+		c.fail = errors.New("the disk is full")
+		test.Tap(pagetest.Button(t, page, "Do not"))
+		synctest.Wait()
+		if !c.login || !pagetest.Button(t, page, "Start Fairlead").Primary || !strings.Contains(texts(page), "The disk is full") {
+			t.Error("what the system did not take is shown as if it had")
 		}
 		test.Tap(pagetest.Button(t, page, "Dark"))
 		synctest.Wait()

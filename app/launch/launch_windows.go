@@ -1,0 +1,91 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/registry"
+)
+
+const (
+	runKey   = `Software\Microsoft\Windows\CurrentVersion\Run`
+	classKey = `Software\Classes\` + Scheme
+	openKey  = classKey + `\shell\open\command`
+	runName  = "Fairlead"
+)
+
+// link stands for the link in a command of the registry.
+const link = "%1"
+
+// AtLogin reports whether the system starts this program, and no other copy of it, when the person logs in.
+func (p Program) AtLogin() bool { return value(runKey, runName) == p.line(p.Login) }
+
+// SetAtLogin has the system start the program at login, or no more.
+func (p Program) SetAtLogin(on bool) error {
+	if on {
+		return put(runKey, runName, p.line(p.Login))
+	}
+	k, err := registry.OpenKey(registry.CURRENT_USER, runKey, registry.SET_VALUE)
+	if err != nil {
+		return absent(err)
+	}
+	defer k.Close()
+	return absent(k.DeleteValue(runName))
+}
+
+// TakesLinks reports whether SetLinks works on this system.
+const TakesLinks = true
+
+// Links reports whether links open this program.
+func (p Program) Links() bool { return value(openKey, "") == p.opens() }
+
+// SetLinks has links open the program, or no more.
+func (p Program) SetLinks(on bool) error {
+	if on {
+		return errors.Join(put(classKey, "", "URL:Fairlead"), put(classKey, "URL Protocol", ""), put(openKey, "", p.opens()))
+	}
+	for _, key := range []string{openKey, classKey + `\shell\open`, classKey + `\shell`, classKey} {
+		if err := absent(registry.DeleteKey(registry.CURRENT_USER, key)); err != nil {
+			return fmt.Errorf("remove %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+func (p Program) line(args []string) string {
+	return windows.ComposeCommandLine(append([]string{p.Path}, args...))
+}
+
+// opens is the command for a link, which always stands in quotes: what it holds is no business of a command line.
+func (p Program) opens() string { return p.line(append(p.Args, "--")) + ` "` + link + `"` }
+
+func value(key, name string) string {
+	k, err := registry.OpenKey(registry.CURRENT_USER, key, registry.QUERY_VALUE)
+	if err != nil {
+		return ""
+	}
+	defer k.Close()
+	s, _, err := k.GetStringValue(name)
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+func put(key, name, s string) error {
+	k, _, err := registry.CreateKey(registry.CURRENT_USER, key, registry.SET_VALUE)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", key, err)
+	}
+	defer k.Close()
+	return k.SetStringValue(name, s)
+}
+
+// absent says nothing of what is not there.
+func absent(err error) error {
+	if errors.Is(err, registry.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,30 @@
+package launch
+
+import "testing"
+
+func TestTheRegistryIsWrittenAndTakenBack(t *testing.T) {
+	p := Program{Path: `C:\Program Files\Fairlead\fairlead.exe`, Login: []string{"--hidden"}, Args: []string{"--home", `D:\my data`}}
+	if p.AtLogin() || p.Links() {
+		t.Fatal("both are on before they were set")
+	}
+	if err := p.SetAtLogin(true); err != nil || !p.AtLogin() || p.Links() {
+		t.Fatal(err)
+	}
+	if err := p.SetLinks(true); err != nil || !p.Links() {
+		t.Fatal(err)
+	}
+	if got := value(openKey, ""); got != `"C:\Program Files\Fairlead\fairlead.exe" --home "D:\my data" -- "%1"` {
+		t.Error(got)
+	}
+	for range 2 { // the second time there is nothing to take back
+		if err := p.SetAtLogin(false); err != nil || p.AtLogin() {
+			t.Error(err)
+		}
+		if err := p.SetLinks(false); err != nil || p.Links() {
+			t.Error(err)
+		}
+	}
+	if value(classKey, "") != "" {
+		t.Error("the class is still there")
+	}
+}

@@ -1,0 +1,142 @@
+//go:build linux || freebsd || openbsd || netbsd || dragonfly
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// entry is the name of both desktop entries, and of the icon.
+const entry = "fairlead"
+
+func dir(variable, below string) (string, error) {
+	if d := os.Getenv(variable); filepath.IsAbs(d) {
+		return d, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home folder: %w", err)
+	}
+	return filepath.Join(home, below), nil
+}
+
+func (p Program) loginFile() (string, error) {
+	d, err := dir("XDG_CONFIG_HOME", ".config")
+	return filepath.Join(d, "autostart", entry+".desktop"), err
+}
+
+func (p Program) linkFile() (string, error) {
+	d, err := dir("XDG_DATA_HOME", filepath.Join(".local", "share"))
+	return filepath.Join(d, "applications", entry+".desktop"), err
+}
+
+// AtLogin reports whether the system starts this program, and no other copy of it, when the person logs in.
+func (p Program) AtLogin() bool { return p.named(p.loginFile, p.Login) }
+
+// SetAtLogin has the system start the program at login, or no more.
+func (p Program) SetAtLogin(on bool) error {
+	return p.set(on, p.loginFile, p.Login, "X-GNOME-Autostart-enabled=true\n")
+}
+
+// TakesLinks reports whether SetLinks works on this system.
+const TakesLinks = true
+
+// Links reports whether links open this program.
+func (p Program) Links() bool { return p.named(p.linkFile, append(p.Args, "--", link)) }
+
+// SetLinks has links open the program, and shows it among the programs; or no more.
+func (p Program) SetLinks(on bool) error {
+	if err := p.set(on, p.linkFile, append(p.Args, "--", link), "MimeType=x-scheme-handler/"+Scheme+";\nCategories=Utility;\nStartupNotify=true\n"); err != nil {
+		return err
+	}
+	file, err := p.linkFile()
+	if err != nil {
+		return err
+	}
+	// Both only tell the desktop sooner, or where another program takes such links: it finds the entry by itself.
+	run("update-desktop-database", filepath.Dir(file))
+	if on {
+		run("xdg-mime", "default", filepath.Base(file), "x-scheme-handler/"+Scheme)
+	}
+	return nil
+}
+
+func run(name string, args ...string) {
+	if path, err := exec.LookPath(name); err == nil {
+		exec.Command(path, args...).Run() //nolint:errcheck // see above
+	}
+}
+
+func (p Program) named(where func() (string, error), args []string) bool {
+	file, err := where()
+	if err != nil {
+		return false
+	}
+	data, err := os.ReadFile(file)
+	return err == nil && strings.Contains(string(data), "\n"+p.line(args)+"\n") && !strings.Contains(string(data), "\nHidden=true\n")
+}
+
+func (p Program) set(on bool, where func() (string, error), args []string, more string) error {
+	file, err := where()
+	if err != nil {
+		return err
+	}
+	if !on {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	icon, err := p.icon()
+	if err != nil {
+		return err
+	}
+	return write(file, []byte("[Desktop Entry]\nType=Application\nVersion=1.5\nName=Fairlead\nComment=An agent that works on your computers, under your hand\n"+
+		p.line(args)+"\nIcon="+icon+"\nTerminal=false\n"+more))
+}
+
+// icon puts the picture where entries find it, and names it.
+func (p Program) icon() (string, error) {
+	d, err := dir("XDG_DATA_HOME", filepath.Join(".local", "share"))
+	if err != nil {
+		return "", err
+	}
+	return entry, write(filepath.Join(d, "icons", "hicolor", "256x256", "apps", entry+".png"), p.Icon)
+}
+
+func write(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	part := file + ".new"
+	if err := os.WriteFile(part, data, 0o644); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return os.Rename(part, file)
+}
+
+// link stands for the link in an entry's Exec.
+const link = "%u"
+
+// line is the Exec of an entry: each argument in quotes, as the Desktop Entry Specification wants those with reserved characters.
+func (p Program) line(args []string) string {
+	quoted := []string{quote(p.Path)}
+	for _, a := range args {
+		if a != link {
+			a = quote(a)
+		}
+		quoted = append(quoted, a)
+	}
+	// A string of the format itself reads \\ as one backslash.
+	return "Exec=" + strings.ReplaceAll(strings.Join(quoted, " "), `\`, `\\`)
+}
+
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", "$", `\$`, "%", "%%").Replace(s) + `"`
+}

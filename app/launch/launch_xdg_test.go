@@ -1,0 +1,70 @@
+//go:build linux || freebsd || openbsd || netbsd || dragonfly
+
+package launch
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestEntriesAreWrittenAndTakenBack(t *testing.T) {
+	config, data := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", config)
+	t.Setenv("XDG_DATA_HOME", data)
+	t.Setenv("PATH", "") // the tools that tell a desktop need one
+	p := Program{Path: `/opt/my apps/fair"lead$`, Args: []string{"--home", "/srv/50%"}, Login: []string{"--home", "/srv/50%", "--hidden"}, Icon: []byte("png")}
+	login, links := filepath.Join(config, "autostart", "fairlead.desktop"), filepath.Join(data, "applications", "fairlead.desktop")
+	if p.AtLogin() || p.Links() {
+		t.Fatal("both are on before they were set")
+	}
+	if err := p.SetAtLogin(true); err != nil || !p.AtLogin() || p.Links() {
+		t.Fatal(err)
+	}
+	if err := p.SetLinks(true); err != nil || !p.Links() {
+		t.Fatal(err)
+	}
+	// Desktop Entry Specification 1.5, "The Exec key": a literal backslash of a quoted argument is doubled once more by the format.
+	const program = `"/opt/my apps/fair\\"lead\\$" "--home" "/srv/50%%"`
+	for file, want := range map[string][]string{
+		login: {"Exec=" + program + ` "--hidden"` + "\n", "\nIcon=fairlead\n"},
+		links: {"Exec=" + program + ` "--" %u` + "\n", "\nMimeType=x-scheme-handler/fairlead;\n"},
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(string(text), w) {
+				t.Errorf("%s lacks %q:\n%s", file, w, text)
+			}
+		}
+	}
+	if icon, err := os.ReadFile(filepath.Join(data, "icons", "hicolor", "256x256", "apps", "fairlead.png")); err != nil || string(icon) != "png" {
+		t.Errorf("the icon: %q, %v", icon, err)
+	}
+	moved := p
+	moved.Path = "/opt/other"
+	if moved.AtLogin() || moved.Links() {
+		t.Error("another copy is taken for this program")
+	}
+	for range 2 { // the second time there is nothing to take back
+		if err := p.SetAtLogin(false); err != nil || p.AtLogin() {
+			t.Error(err)
+		}
+		if err := p.SetLinks(false); err != nil || p.Links() {
+			t.Error(err)
+		}
+	}
+}
+
+func TestThisProgramStartsHiddenAtLogin(t *testing.T) {
+	p, err := This("data", nil)
+	if err != nil || !filepath.IsAbs(p.Path) || len(p.Args) != 2 || !filepath.IsAbs(p.Args[1]) || p.Login[2] != "--hidden" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if p, err = This("", nil); err != nil || len(p.Args) != 0 || len(p.Login) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
