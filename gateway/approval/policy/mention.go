@@ -87,7 +87,7 @@ func system(p string) bool {
 // namesIn are the parts of a word that may name files by themselves: what follows an @, as curl's, lists and pairs, and what is quoted in a text that the
 // program runs.
 func namesIn(name, text string) []string {
-	if rest, ok := strings.CutPrefix(text, "file://"); ok {
+	if _, rest, ok := strings.Cut(text, "file://"); ok {
 		return []string{rest}
 	}
 	cut := "=,@:;<"

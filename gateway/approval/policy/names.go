@@ -16,8 +16,8 @@ type vocabulary struct {
 	begins bool
 }
 
-// vocabularies are kept for strict rules only: an allow means the words that it spells. Programs that are not here take no other names, such as
-// git, whose own aliases are settings and are asked about by package shell's and this package's guards; kubectl, docker, terraform and systemctl take none.
+// vocabularies are kept for strict rules only: an allow means the words that it spells. git's names here are its own; those that a person gave
+// are settings, which are asked about elsewhere. kubectl, terraform, systemctl and apt take no other names.
 var vocabularies = map[string]vocabulary{
 	"npm": {
 		begins: true,
@@ -32,28 +32,34 @@ var vocabularies = map[string]vocabulary{
 			isntal=install isntall=install install-clean=ci isntall-clean=ci hlep=help dist-tags=dist-tag upgrade=update udpate=update rum=run
 			sit=install-ci-test urn=run ogr=org add-user=adduser`),
 	},
-	"pnpm":      {aliases: pairs("i=install rm=remove uninstall=remove un=remove up=update upgrade=update ln=link rb=rebuild t=test tst=test x=dlx")},
-	"yarn":      {aliases: pairs("rm=remove upgrade=up")},
-	"bun":       {aliases: pairs("i=install a=add rm=remove")},
-	"cargo":     {aliases: pairs("b=build c=check d=doc r=run t=test rm=remove")},
-	"helm":      {aliases: pairs("del=uninstall delete=uninstall un=uninstall ls=list fetch=pull")},
-	"brew":      {aliases: pairs("instal=install rm=uninstall remove=uninstall up=update ls=list abv=info homepage=home ln=link dr=doctor")},
-	"dnf":       {aliases: pairs("in=install rm=remove up=upgrade update=upgrade erase=remove localinstall=install")},
-	"zypper":    {aliases: pairs("in=install rm=remove up=update dup=dist-upgrade ref=refresh")},
-	"winget":    {aliases: pairs("add=install rm=uninstall remove=uninstall update=upgrade find=search")},
-	"apk":       {aliases: pairs("remove=del")},
-	"svn":       {aliases: pairs("ci=commit co=checkout del=delete remove=delete rm=delete mv=move rename=move ren=move cp=copy sw=switch up=update")},
-	"git":       {aliases: pairs("stage=add init-db=init fsck-objects=fsck send-pack=push http-push=push")},
-	"docker":    {aliases: pairs("remove=rm")},
-	"podman":    {aliases: pairs("remove=rm")},
-	"terraform": {},
+	"pnpm":   {aliases: pairs("i=install rm=remove uninstall=remove un=remove up=update upgrade=update ln=link rb=rebuild t=test tst=test")},
+	"yarn":   {aliases: pairs("rm=remove upgrade=up")},
+	"bun":    {aliases: pairs("i=install a=add rm=remove")},
+	"cargo":  {aliases: pairs("b=build c=check d=doc r=run t=test rm=remove")},
+	"helm":   {aliases: pairs("del=uninstall delete=uninstall un=uninstall ls=list fetch=pull")},
+	"brew":   {aliases: pairs("instal=install rm=uninstall remove=uninstall up=update ls=list abv=info homepage=home ln=link dr=doctor")},
+	"dnf":    {aliases: pairs("in=install rm=remove up=upgrade update=upgrade erase=remove localinstall=install")},
+	"zypper": {aliases: pairs("in=install rm=remove up=update dup=dist-upgrade ref=refresh")},
+	"winget": {aliases: pairs("add=install rm=uninstall remove=uninstall update=upgrade find=search")},
+	"svn":    {aliases: pairs("ci=commit co=checkout del=delete remove=delete rm=delete mv=move rename=move ren=move cp=copy sw=switch up=update")},
+	"git":    {aliases: pairs("stage=add init-db=init fsck-objects=fsck send-pack=push http-push=push")},
+	"docker": {aliases: pairs("remove=rm")},
+	"podman": {aliases: pairs("remove=rm")},
 	// These take beginnings; all their names are not known, so a beginning only may be the name.
-	"hg":  {begins: true, aliases: pairs("ci=commit co=update up=update checkout=update mv=rename move=rename rm=remove")},
-	"gem": {begins: true, aliases: pairs("i=install")}, "bundle": {begins: true, aliases: pairs("i=install")}, "composer": {
-		begins:  true,
-		aliases: pairs("i=install u=update upgrade=update r=require rm=remove uninstall=remove"),
-	}, "ip": {begins: true}, "tc": {begins: true}, "nmcli": {begins: true}, "tmux": {begins: true}, "gradle": {begins: true}, "gradlew": {begins: true},
-	"mysqladmin": {begins: true}, "nuget": {begins: true}, "bridge": {begins: true}, "rails": {aliases: pairs("g=generate d=destroy c=console s=server")},
+	"hg":         {begins: true, aliases: pairs("ci=commit co=update up=update checkout=update mv=rename move=rename rm=remove")},
+	"gem":        {begins: true, aliases: pairs("i=install")},
+	"bundle":     {begins: true, aliases: pairs("i=install")},
+	"composer":   {begins: true, aliases: pairs("i=install u=update upgrade=update r=require rm=remove uninstall=remove")},
+	"rails":      {aliases: pairs("g=generate d=destroy c=console s=server")},
+	"ip":         {begins: true},
+	"tc":         {begins: true},
+	"bridge":     {begins: true},
+	"nmcli":      {begins: true},
+	"tmux":       {begins: true},
+	"gradle":     {begins: true},
+	"gradlew":    {begins: true},
+	"nuget":      {begins: true},
+	"mysqladmin": {begins: true},
 }
 
 func pairs(s string) map[string]string {
