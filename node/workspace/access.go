@@ -93,10 +93,7 @@ func (c Config) Open() (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", c.Dir, err)
 	}
-	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, locks: new(locks), private: c.Private}
-	if real, err := filepath.EvalSymlinks(c.Private); err == nil && c.Private != "" {
-		r.private = real
-	}
+	r := &Root{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, locks: new(locks), private: realOf(c.Private)}
 	for _, g := range c.Grants {
 		a, err := openArea(g.Dir, c.ReadOnly || g.ReadOnly)
 		if err == nil {

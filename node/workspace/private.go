@@ -41,6 +41,21 @@ func (r *Root) Skips(d *Dir, name string) bool {
 	return perhaps && r.apart(filepath.Join(d.Abs, name)) != nil
 }
 
+// realOf is a path without symbolic links, as far as it is there.
+func realOf(path string) string {
+	for at, rest := path, ""; at != ""; {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			break
+		}
+		at, rest = up, filepath.Join(filepath.Base(at), rest)
+	}
+	return path
+}
+
 // inFolder reports whether a path is a folder or lies in it, as the system compares names.
 func inFolder(path, dir string) bool {
 	_, ok := beneath(lower(dir), lower(path))

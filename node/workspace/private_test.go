@@ -47,6 +47,17 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 		}
 		d.Release()
 	}
+	// It may be made later.
+	link(t, filepath.Join(ws, ".local"), filepath.Join(base, "local"))
+	late, err := Config{Dir: ws, Private: filepath.Join(base, "local/later/own")}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	put(t, filepath.Join(ws, ".local/later/own/keys"), "K")
+	if _, _, err := late.Open(resolve(t, late, ".local/later/own/keys")); !errors.Is(err, errPrivate) {
+		t.Errorf("a folder that was made later: %v", err)
+	}
 	// Who works inside of it, because the person says so, works there.
 	r, err := Config{Dir: filepath.Join(own, "inside"), Private: own}.Open()
 	if err != nil {

@@ -19,8 +19,11 @@ func settle(schema *jsonschema.Schema, v any) error {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, value := range v {
-			p := schema.Properties[name]
-			if p == nil {
+			p, declared := schema.Properties[name]
+			if declared && p == nil {
+				continue // a schema of somebody else's that says nothing about it
+			}
+			if !declared {
 				for known := range schema.Properties {
 					if strings.EqualFold(known, name) {
 						return fmt.Errorf("there is no argument %q; it is called %q", name, known)

@@ -52,6 +52,9 @@ func TestArgumentsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
+	if err := tool.Validate(json.RawMessage(`{"type":"object","properties":{"a":null}}`), json.RawMessage(`{"a":{"b":1}}`)); err != nil {
+		t.Errorf("with a schema that says nothing about an argument: %v", err)
+	}
 	for args, ok := range map[string]bool{`{"command":"a","Command":"b"}`: false, `{"a":1,"a":2}`: false, `{"a":1,"b":{"c":1,"C":2}}`: true, `[1]`: true, ``: true, `{`: true} {
 		if err := tool.Validate(json.RawMessage(`{"$ref":"#"}`), json.RawMessage(args)); (err == nil) != ok {
 			t.Errorf("without a schema that says anything, %s: %v", args, err)
