@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/approval"
@@ -102,39 +101,6 @@ func TestBrokenArgumentsAreNotRunAfterARestart(t *testing.T) {
 	check(t, b.words()[1:], "toolResult: Error: the arguments are not a JSON object: nonsense for call_1", `toolResult: ok {"command":"ls"} for call_2`, "assistant: Done.")
 }
 
-func TestStopWhileStreamingKeepsWhatWasSaid(t *testing.T) {
-	b := &book{spoke: make(chan struct{})}
-	cause := errors.New("stopped")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() { <-b.spoke; cancel(cause) }()
-	m := llmtest.Script(llmtest.Say("Once").Call("a__Bash", `{}`).Hang())
-	if err := run(m, b, nil).Do(ctx); !errors.Is(err, cause) {
-		t.Fatal(err)
-	}
-	check(t, b.words(), "assistant: Once")
-	if b.msgs[0].StopReason != llm.StopAborted {
-		t.Errorf("%+v", b.msgs[0])
-	}
-}
-
-func TestStopWhileToolsRunLeavesNoCallOpen(t *testing.T) {
-	b := &book{}
-	cause := errors.New("stopped")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	m := llmtest.Script(llmtest.Call("a__Bash", `{}`).Call("a__Bash", `{"n":2}`))
-	r := run(m, b, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
-		if string(c.Args) == `{}` {
-			cancel(cause)
-		}
-		<-ctx.Done()
-		return dispatch.Result{}, context.Cause(ctx)
-	})
-	if err := r.Do(ctx); !errors.Is(err, cause) {
-		t.Fatal(err)
-	}
-	check(t, b.words(), "assistant:  <call_1> <call_2>", "toolResult: Error: stopped for call_1", "toolResult: Error: stopped for call_2")
-}
-
 func TestStepLimitAsksAndGoesOn(t *testing.T) {
 	for _, more := range []bool{true, false} {
 		b := &book{more: more}
@@ -172,28 +138,6 @@ func TestOverflowIsToldBeforeItHappens(t *testing.T) {
 	}
 }
 
-func TestEmptyAnswerIsAnError(t *testing.T) {
-	for name, step := range map[string]llmtest.Step{"nothing": {}, "white space": llmtest.Say(" \n"), "refusal": llmtest.Think("no").Stop(llm.StopRefusal)} {
-		b := &book{}
-		if err := run(llmtest.Script(step), b, nil).Do(t.Context()); !errors.Is(err, protocol.ErrModel) || len(b.msgs) != 0 {
-			t.Errorf("%s: %v %v", name, err, b.words())
-		}
-	}
-}
-
-func TestBrokenStreamKeepsTheTextAndDropsTheCalls(t *testing.T) {
-	b := &book{}
-	broken := protocol.ErrModel.With("the connection broke")
-	err := run(llmtest.Script(llmtest.Say("I will").Call("a__Bash", `{}`).Fail(broken)), b, nil).Do(t.Context())
-	if !errors.Is(err, protocol.ErrModel) {
-		t.Fatal(err)
-	}
-	check(t, b.words(), "assistant: I will")
-	if m := b.msgs[0]; m.StopReason != llm.StopError || !strings.Contains(m.ErrorMessage, "broke") {
-		t.Errorf("%+v", m)
-	}
-}
-
 func TestRetryIsSaid(t *testing.T) {
 	b := &book{}
 	m := llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventRetry, Retry: llm.Retry{After: 4 * time.Second, Reason: "the provider is overloaded", Attempt: 1, Of: 5}}).Say("Hi"))
@@ -216,28 +160,6 @@ func TestToolErrorsOfOursAreResults(t *testing.T) {
 	check(t, b.words(), "assistant:  <call_1>", "toolResult: Error: No node provides tool: a__Fly for call_1", "assistant: I cannot.")
 }
 
-func TestStorageErrorEndsTheRunWithOpenCalls(t *testing.T) {
-	b := &book{}
-	m := llmtest.Script(llmtest.Call("a__Bash", `{}`), llmtest.Say("Never."))
-	err := run(m, b, func(context.Context, dispatch.Call) (dispatch.Result, error) {
-		return dispatch.Result{}, protocol.ErrStorage.With("The disk is full.")
-	}).Do(t.Context())
-	if !errors.Is(err, protocol.ErrStorage) || m.Left() != 1 {
-		t.Error(err, m.Left())
-	}
-	check(t, b.words(), "assistant:  <call_1>") // the next start takes the call up where the journal left it
-}
-
-func TestRunThatHadSaidItsLastWordIsNotAskedAgain(t *testing.T) {
-	b := &book{}
-	m := llmtest.Script(llmtest.Say("Twice."))
-	r := run(m, b, nil)
-	r.History = append(r.History, protocol.Message{ID: "m9", RunID: "run", Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("Done.")}, StopReason: llm.StopEnd})
-	if err := r.Do(t.Context()); err != nil || len(m.Requests()) != 0 {
-		t.Errorf("%v, %d requests", err, len(m.Requests()))
-	}
-}
-
 func TestTwoCallsWithOneIDAreToldApart(t *testing.T) {
 	b := &book{}
 	twin := protocol.Block{ID: "same", Name: "a__Bash", Arguments: json.RawMessage(`{}`)}
@@ -247,14 +169,6 @@ func TestTwoCallsWithOneIDAreToldApart(t *testing.T) {
 	}
 	if b.msgs[1].ToolCallID == b.msgs[2].ToolCallID || len(b.msgs) != 4 {
 		t.Errorf("%v", b.words())
-	}
-}
-
-func TestARefusalTellsTheProvidersReason(t *testing.T) {
-	m := llmtest.Script(llmtest.Think("hm").Emit(llm.Event{Type: llm.EventStop, Text: "It breaks the rules of use."}).Stop(llm.StopRefusal))
-	err := run(m, &book{}, nil).Do(t.Context())
-	if !errors.Is(err, protocol.ErrModel) || !strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.") {
-		t.Error(err)
 	}
 }
 
@@ -286,22 +200,4 @@ func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
 	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || m.Left() != 1 {
 		t.Error(err)
 	}
-}
-
-func TestASilentModelIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		said := make(chan struct{})
-		time.AfterFunc(50*time.Second, func() { close(said) })
-		m := llmtest.Script(llmtest.Say("slow").Wait(said).Say(" but sure"), llmtest.Hang())
-		r := run(m, &book{}, nil)
-		r.Patience = time.Minute
-		if err := r.Do(t.Context()); err != nil {
-			t.Error(err)
-		}
-		r = run(m, &book{}, nil)
-		r.Patience = time.Minute
-		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrTimeout) || !strings.Contains(err.Error(), "said nothing for 1m0s") {
-			t.Error(err)
-		}
-	})
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,53 +13,6 @@ import (
 	"fairlead/gateway/channel/channeltest"
 	"fairlead/gateway/protocol"
 )
-
-func dm(text string) protocol.ChannelInboundParams {
-	return protocol.ChannelInboundParams{Channel: "pigeon", AccountID: "default", Peer: protocol.Peer{Kind: "dm", ID: "ann"}, Message: protocol.ChannelMessage{Text: text}}
-}
-
-func open(t *testing.T) (*channeltest.Bench, *channeltest.Pigeon) {
-	t.Helper()
-	p := channeltest.NewPigeon()
-	b := channeltest.Open(t, t.TempDir(), p)
-	t.Cleanup(b.Close)
-	return b, p
-}
-
-func start(t *testing.T, b *channeltest.Bench) {
-	t.Helper()
-	cfg := map[string]json.RawMessage{"loft": json.RawMessage(`"roof"`), "key": json.RawMessage(`"k"`)}
-	if _, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: cfg}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// eventually polls.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
-func texts(p *channeltest.Pigeon) []string {
-	var list []string
-	for _, m := range p.Sent() {
-		list = append(list, m.Message.Text)
-	}
-	return list
-}
-
-func says(t *testing.T, p *channeltest.Pigeon, want ...string) {
-	t.Helper()
-	eventually(t, fmt.Sprintf("said %q", want), func() bool { return len(p.Sent()) >= len(want) })
-	if got := texts(p); !slices.Equal(got, want) {
-		t.Errorf("said %q, want %q", got, want)
-	}
-}
 
 func TestPolicies(t *testing.T) {
 	group := protocol.Peer{Kind: "group", ID: "Club"}
@@ -183,58 +135,6 @@ func TestAFloodIsBlockedAndEndsAfterAMinute(t *testing.T) {
 			t.Error(res, err, blocked)
 		}
 	})
-}
-
-func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b, _ := open(t)
-		for i := range 101 {
-			in := dm("hello")
-			in.Peer.ID = fmt.Sprint("stranger", i)
-			res, err := b.Inbound(t.Context(), in)
-			want := protocol.InboundPending
-			if i == 100 {
-				want = protocol.InboundBlocked
-			}
-			if err != nil || res.Status != want {
-				t.Fatal(i, res, err)
-			}
-		}
-		if list, err := b.Pairs(t.Context(), protocol.Empty{}); err != nil || len(list.Pairs) != 100 {
-			t.Error(len(list.Pairs), err)
-		}
-		time.Sleep(8 * 24 * time.Hour)
-		if list, _ := b.Pairs(t.Context(), protocol.Empty{}); len(list.Pairs) != 0 {
-			t.Error(len(list.Pairs))
-		}
-		if res, err := b.Inbound(t.Context(), dm("hello")); err != nil || res.Status != protocol.InboundPending {
-			t.Error(res, err)
-		}
-	})
-}
-
-func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
-	b, _ := open(t)
-	for _, id := range []string{"ann", "bob"} {
-		in := dm("hello")
-		in.Peer.ID = id
-		if _, err := b.Inbound(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := b.Approve(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "ann"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Reject(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "bob"}); err != nil {
-		t.Fatal(err)
-	}
-	log, _, err := b.Store.AuditLines(t.Context(), protocol.AuditListParams{Kind: protocol.AuditSender, Limit: 10})
-	if err != nil || len(log) != 2 || log[0].What != "pigeon:bob" || log[0].Verdict != "denied" || log[1].What != "pigeon:ann" || log[1].By != "owner w" {
-		t.Errorf("%+v %v", log, err)
-	}
-	if got := b.Config.Get().Channels["pigeon"].AllowFrom; !slices.Equal(got, []string{"ann"}) {
-		t.Error(got)
-	}
 }
 
 func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {

@@ -1,7 +1,6 @@
 package channel_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -158,71 +157,6 @@ func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
-
-func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := channeltest.Open(t, t.TempDir())
-		b.Set(t, "channels.telex", `{"dmPolicy":"open"}`)
-		b.Begin()
-		defer b.Close()
-		link := &wire{}
-		p := protocol.ConnectParams{Client: protocol.ClientInfo{ID: "w", Channel: "telex"}, Extensions: []string{protocol.ExtDelivery}}
-		if err := channel.Name(&p); err != nil || p.Client.AccountID != "w" {
-			t.Fatal(p.Client, err)
-		}
-		ready, detach, err := b.Attach(p, link)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ready()
-		in := dm("hello")
-		in.Channel, in.AccountID = "telex", "w"
-		if _, err := b.Inbound(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(40 * time.Second) // no receipt within 30 s: it is said again 2 s later
-		synctest.Wait()
-		if len(link.out) != 2 || link.out[0].Message.Text != link.out[1].Message.Text || link.out[0].DeliveryID == "" {
-			t.Fatalf("%+v", link.out)
-		}
-		if ack, err := b.Delivered("telex", "w", protocol.ChannelDeliveredParams{DeliveryID: link.out[1].DeliveryID, MessageID: "t1"}); err != nil || ack.Dropped {
-			t.Error(ack, err)
-		}
-		synctest.Wait()
-		if waiting, err := b.Store.OutboxWaiting(t.Context()); err != nil || len(waiting) != 0 {
-			t.Error(waiting, err)
-		}
-		detach()
-		in.Message.Text = "goodbye"
-		if _, err := b.Inbound(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		if waiting, _ := b.Store.OutboxWaiting(t.Context()); waiting["telex:w"] != 1 || len(link.out) != 2 {
-			t.Error(waiting, link.out)
-		}
-		time.Sleep(49 * time.Hour)
-		ready, detach, _ = b.Attach(p, link)
-		ready()
-		synctest.Wait()
-		if waiting, _ := b.Store.OutboxWaiting(t.Context()); len(waiting) != 0 || len(link.out) != 2 {
-			t.Error("what is two days old was said", waiting, link.out)
-		}
-		detach()
-	})
-}
-
-// wire is a link that keeps what is sent. The tests look when nobody sends.
-type wire struct{ out []protocol.ChannelOutbound }
-
-func (w *wire) SendEvent(_ context.Context, name string, payload any) error {
-	if name == protocol.EventOutbound {
-		w.out = append(w.out, payload.(protocol.ChannelOutbound))
-	}
-	return nil
-}
-
-func (w *wire) Close(int, string) {}
 
 func TestFilesGoToChannelsThatTakeThem(t *testing.T) {
 	for _, ext := range [][]string{nil, {protocol.ExtMedia}} {

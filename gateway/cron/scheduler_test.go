@@ -1,7 +1,6 @@
 package cron_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -73,24 +72,6 @@ func TestEachTaskRunHasAFreshChatWithTheJobsSettings(t *testing.T) {
 	})
 }
 
-func TestThePersonIsToldOnceOfAJobThatKeepsFailing(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
-		sub := r.agent.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNotice })
-		defer sub.Close()
-		r.add(protocol.CronAddParams{Name: "Mail", Schedule: every(time.Minute), Spec: task("fail no model")})
-		time.Sleep(5 * time.Minute)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		var told []string
-		for c := range sub.All(ctx) {
-			told = append(told, c.Notice.Text)
-		}
-		if len(told) != 1 || told[0] != `The scheduled job "Mail" failed: no model` {
-			t.Errorf("told %q", told)
-		}
-	})
-}
-
 func TestASystemEventGoesToTheMainChatOfItsAgent(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.add(protocol.CronAddParams{AgentID: "helper", Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "look"}})
@@ -107,45 +88,6 @@ func TestASystemEventGoesToTheMainChatOfItsAgent(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if msgs, err := r.agent.Store.Messages(t.Context(), "agent:main:primary", 0, 0); err != nil || len(msgs) != 1 {
 			t.Errorf("delivered: %v %v", msgs, err)
-		}
-	})
-}
-
-func TestTheTimeLimitCountsWorkAndNotTheWaitForThePerson(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
-		slow := task("hang")
-		slow.TimeoutSeconds = 20
-		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: slow})
-		asks := task("ask")
-		asks.TimeoutSeconds = 20
-		asking := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: asks})
-		time.Sleep(time.Hour)
-		if got := r.runs(); len(got) != 1 || got[0] != "error it took longer than 20s and was stopped" {
-			t.Errorf("history %q", got)
-		}
-		if r.job(asking.ID).State.RunningAtMs == 0 {
-			t.Error("the run that waits for the person was stopped")
-		}
-	})
-}
-
-func TestNoMoreRunsAtOnceThanAllowed(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
-		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })
-		r.agent.Takes = 10 * time.Second
-		for range 3 {
-			r.add(protocol.CronAddParams{Missed: protocol.MissedSkip, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Minute)}, Spec: task("x")})
-		}
-		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(55 * time.Second)}, Spec: task("ask")})
-		time.Sleep(75 * time.Second)
-		st, err := r.sched.Status(t.Context(), protocol.CronStatusParams{})
-		if err != nil || st.RunningCount != 2 || st.DueCount != 1 {
-			t.Errorf("%+v %v", st, err)
-		}
-		time.Sleep(3 * time.Minute)
-		// The one that asks takes no place while it waits; those that had to wait for a place are not missed.
-		if got := fmt.Sprint(r.times()); got != "[55 60 70 80]" {
-			t.Errorf("ran at %s", got)
 		}
 	})
 }
@@ -247,85 +189,5 @@ func TestARenameMovesNothing(t *testing.T) {
 		if err != nil || res.Job.State.NextRunAtMs != j.State.NextRunAtMs+20*60_000 {
 			t.Errorf("a new schedule counts from now: %+v %v", res.Job.State, err)
 		}
-	})
-}
-
-func TestTheNumberOfJobsIsLimited(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
-		r.set(func(c *config.Config) { c.Cron.MaxJobs = 1 })
-		r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
-		_, err := r.sched.Add(t.Context(), protocol.CronAddParams{Name: "y", Schedule: every(time.Hour), Spec: task("x")})
-		if !errors.Is(err, protocol.ErrConflict) || err.Error() != "Cron job limit reached (1)" {
-			t.Errorf("%v", err)
-		}
-	})
-}
-
-func TestTheHistoryLetsTheOldestGoWithTheirChats(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
-		r.set(func(c *config.Config) { c.Cron.MaxRuns = 2 })
-		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
-		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "x"}})
-		time.Sleep(2*time.Minute + time.Second)
-		r.set(func(c *config.Config) { c.Session.MainKey = "primary" }) // the main chat of before is still the person's
-		time.Sleep(3 * time.Minute)
-		if n := len(r.runs()); n != 4 {
-			t.Errorf("%d runs are kept of two jobs", n)
-		}
-		gone := r.agent.Deleted()
-		if len(gone) != 3 || slices.Contains(gone, protocol.MainSession) {
-			t.Errorf("deleted %v", gone)
-		}
-	})
-}
-
-func TestAnswersAreDelivered(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
-		yes, no := true, false
-		for _, c := range []struct {
-			spec protocol.CronMode
-			want string
-		}{
-			{protocol.CronMode{Message: "say hello"}, "ok [hello\n[Delivered to the main chat]]"},
-			{protocol.CronMode{Message: "say quiet", Deliver: &no}, "ok [quiet]"},
-			{protocol.CronMode{Message: "say a", Channel: "xmpp"}, "error The answer could not be delivered: no channel xmpp is connected [a]"},
-			{protocol.CronMode{Message: "say b", To: "you@x", BestEffortDeliver: &yes}, "ok [b\n[Not delivered: no channel is connected that could reach you@x]]"},
-		} {
-			c.spec.Mode = protocol.CronTask
-			j := r.add(protocol.CronAddParams{Name: "Mail", Schedule: every(time.Hour), Spec: &c.spec})
-			res, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := res.Results[0]
-			if text := strings.TrimSpace(got.Status+" "+got.Error) + " [" + got.Summary + "]"; text != c.want {
-				t.Errorf("%s, want %s", text, c.want)
-			}
-		}
-		msgs, err := r.agent.Store.Messages(t.Context(), protocol.MainSession, 0, 0)
-		if err != nil || len(msgs) != 1 || msgs[0].Content.Text() != "**Mail**\n\nhello" || msgs[0].Role != protocol.RoleAssistant {
-			t.Errorf("main chat: %+v %v", msgs, err)
-		}
-	})
-}
-
-func TestAWaitingCallerMayLeave(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
-		r.agent.Takes = time.Minute
-		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("say later")})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := r.sched.RunNow(ctx, protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
-		}
-		time.Sleep(2 * time.Minute)
-		if got := fmt.Sprint(r.runs()); got != "[ok]" {
-			t.Errorf("history %s", got)
-		}
-		r.stop()
-		if _, err := r.sched.Status(t.Context(), protocol.CronStatusParams{}); !errors.Is(err, protocol.ErrUnavailable) {
-			t.Errorf("after the end: %v", err)
-		}
-		r.open()
 	})
 }

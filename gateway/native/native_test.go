@@ -1,10 +1,8 @@
 package native
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,103 +10,8 @@ import (
 	"testing/synctest"
 
 	"fairlead/gateway/auth"
-	"fairlead/gateway/event"
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/tool"
-	"fairlead/gateway/workspace"
 )
-
-type masked struct{}
-
-func (masked) All() (json.RawMessage, error) {
-	return json.RawMessage(`{"auth":{"token":"***"}}`), nil
-}
-
-func (masked) Read(path string) (json.RawMessage, bool, error) {
-	if path == "auth.token" {
-		return json.RawMessage(`"***"`), true, nil
-	}
-	return nil, false, nil
-}
-
-// chats answers what is sent with answer, under the run that it was sent with.
-type chats struct {
-	bus    *event.Bus
-	answer func(in protocol.ChatSendParams) *protocol.ChatEvent
-	from   auth.Principal
-}
-
-func (c *chats) List(_ context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error) {
-	res := protocol.SessionsListResult{Count: 250}
-	for i := range in.Limit {
-		res.Sessions = append(res.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint("k", in.Offset+i))})
-	}
-	return res, nil
-}
-
-func (c *chats) Preview(_ context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
-	var res protocol.SessionPreviewResult
-	for i := range in.Limit {
-		res.Messages = append(res.Messages, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(fmt.Sprint(i))}})
-	}
-	return res, nil
-}
-
-func (c *chats) Send(_ context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
-	c.from = p
-	old := protocol.RunID("older")
-	c.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, Chat: &protocol.ChatEvent{RunID: &old, State: protocol.ChatFinal, Message: said("stale")}})
-	if e := c.answer(in); e != nil {
-		e.RunID = &in.RunID
-		c.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, Chat: e})
-	}
-	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, nil
-}
-
-func said(s string) *protocol.Message {
-	return &protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(s)}}
-}
-
-type kit struct {
-	*Tools
-	t    *testing.T
-	home string
-	*chats
-}
-
-func open(t *testing.T) *kit {
-	home := t.TempDir()
-	bus := new(event.Bus)
-	k := &kit{t: t, home: home, chats: &chats{bus: bus, answer: func(protocol.ChatSendParams) *protocol.ChatEvent { return nil }}}
-	k.Tools = New(nodes.New(bus, nil), Services{Files: workspace.NewFiles(home), Config: masked{}, Watch: bus})
-	k.Serve(k.chats)
-	return k
-}
-
-// call returns what a tool gives as JSON.
-func (k *kit) call(name, args string) string {
-	k.t.Helper()
-	raw, err := k.Tools.Call(k.t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: name, Args: json.RawMessage(args), SessionKey: protocol.MainSession}, nil)
-	if err != nil {
-		var bad *tool.InputError
-		if !errors.As(err, &bad) {
-			k.t.Errorf("%s %s: %v", name, args, err)
-		}
-		return "input: " + err.Error()
-	}
-	return string(raw)
-}
-
-func (k *kit) want(name, args string, parts ...string) {
-	k.t.Helper()
-	got := k.call(name, args)
-	for _, p := range parts {
-		if !strings.Contains(got, p) {
-			k.t.Errorf("%s %s = %s, want %s", name, args, got, p)
-		}
-	}
-}
 
 func TestElevenToolsComeFirstInTheOriginalsOrder(t *testing.T) {
 	var names []string

@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
-
-	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -166,120 +163,4 @@ func TestProgressNeverOvertakesTheResult(t *testing.T) {
 			t.Errorf("%d reports", len(tails))
 		}
 	})
-}
-
-// tcp serves the public surface on a real port.
-func tcp(t testing.TB, f *fakes) (srv *Server, dial func(context.Context) (net.Conn, error)) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv = New(f.services())
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := srv.Serve(ctx, l, false); err != nil {
-			t.Error(err)
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		srv.Close()
-		<-done
-	})
-	return srv, func(ctx context.Context) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "tcp", l.Addr().String())
-	}
-}
-
-func TestTwoClientsAndANodeOverTCP(t *testing.T) {
-	_, dial := tcp(t, newFakes())
-	image := strings.Repeat("A", 4<<20)
-	stopNode := hand(t, dial, "tower", func(inv protocol.ToolInvoke) protocol.ToolResultParams {
-		switch string(inv.Args) {
-		case `{"fail":true}`:
-			return protocol.ToolResultParams{Error: "no such file"}
-		case `{"image":true}`:
-			return protocol.ToolResultParams{Result: fmt.Appendf(nil, "%q", image)}
-		}
-		return protocol.ToolResultParams{Result: inv.Args}
-	})
-	defer stopNode()
-	var wg sync.WaitGroup
-	for n := range 2 {
-		c, stop := connect(t, dial, client.Options{})
-		defer stop()
-		for i := range 100 {
-			wg.Go(func() {
-				args := fmt.Appendf(nil, `{"i":%d}`, i)
-				r, err := client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "tower__Echo", Args: args})
-				if err != nil || string(r.Result) != string(args) {
-					t.Errorf("call %d = %s, %v", i, r.Result, err)
-				}
-			})
-		}
-		if n > 0 {
-			continue
-		}
-		wg.Go(func() {
-			if _, err := client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "tower__Echo", Args: []byte(`{"fail":true}`)}); err == nil || err.Error() != "no such file" {
-				t.Errorf("a failing call = %v", err)
-			}
-			r, err := client.Call(t.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "tower__Echo", Args: []byte(`{"image":true}`)})
-			if err != nil || len(r.Result) != len(image)+2 {
-				t.Errorf("an image = %d bytes, %v", len(r.Result), err)
-			}
-		})
-	}
-	wg.Wait()
-}
-
-func TestRefusedClientReadsWhyOverTCP(t *testing.T) {
-	_, dial := tcp(t, newFakes())
-	for range 20 { // the answer must never be lost to the close
-		d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
-		ws, _, err := d.Dial("ws://localhost/ws", http.Header{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ws.WriteMessage(websocket.TextMessage, []byte(`{"type":"req","id":"1","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`))
-		for range 20 { // what it sends on is not read any more
-			ws.WriteMessage(websocket.TextMessage, []byte(`{"type":"req","id":"2","method":"status.get"}`))
-		}
-		_, data, err := ws.ReadMessage()
-		if err != nil || !strings.Contains(string(data), `"code":401`) {
-			t.Fatalf("read %s, %v", data, err)
-		}
-		for err == nil {
-			_, _, err = ws.ReadMessage()
-		}
-		if !websocket.IsCloseError(err, protocol.CloseUnauthorized) {
-			t.Fatalf("end: %v", err)
-		}
-		ws.Close()
-	}
-}
-
-func TestWhoSendsTooMuchReadsWhyOverTCP(t *testing.T) {
-	_, dial := tcp(t, newFakes())
-	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
-	ws, _, err := d.Dial("ws://localhost/ws", http.Header{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
-	ws.WriteMessage(websocket.TextMessage, []byte(`{"type":"req","id":"1","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"},"auth":{"token":"right"}}}`))
-	if _, data, err := ws.ReadMessage(); err != nil || !strings.Contains(string(data), "hello-ok") {
-		t.Fatalf("%s, %v", data, err)
-	}
-	// The whole message is sent before anything is read, as a simple client does.
-	if err := ws.WriteMessage(websocket.TextMessage, make([]byte, protocol.MaxReadFrame+8<<20)); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := ws.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseMessageTooBig) {
-		t.Errorf("end: %v", err)
-	}
 }

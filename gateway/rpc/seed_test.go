@@ -1,13 +1,10 @@
 package rpc_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -47,73 +44,6 @@ var events = map[string]reflect.Type{
 	protocol.EventLogsGet: reflect.TypeFor[protocol.LogsGet](), protocol.EventTransferSend: reflect.TypeFor[protocol.TransferSend](),
 	protocol.EventTransferStart: reflect.TypeFor[protocol.TransferStartEvent](), protocol.EventTransferReceive: reflect.TypeFor[protocol.TransferReceive](),
 	protocol.EventTransferEnd: reflect.TypeFor[protocol.TransferEnd](),
-}
-
-// field is one line of the seed's tables.
-type field struct {
-	name     string
-	optional bool
-	kind     string
-}
-
-// block is a method, an event or a type of the seed.
-type block struct {
-	name           string
-	senders        []string
-	params, fields []field // fields are those of a result, an event or a type
-	any            bool    // the result is what the tool gives
-}
-
-// seed is a list in testdata.
-type seed struct {
-	methods, events, types, tools map[string]*block
-	order                         []string // of the tools
-}
-
-func readSeed(t testing.TB) seed { return readList(t, "testdata/seed004.txt") }
-
-func readList(t testing.TB, path string) seed {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := seed{methods: map[string]*block{}, events: map[string]*block{}, types: map[string]*block{}, tools: map[string]*block{}}
-	var b *block
-	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		line := lines.Text()
-		w := strings.Fields(line)
-		if len(w) == 0 || w[0][0] == '#' {
-			continue
-		}
-		into, known := map[string]map[string]*block{"method": s.methods, "event": s.events, "type": s.types, "tool": s.tools}[w[0]]
-		if known && line[0] != ' ' {
-			b = &block{name: w[1], senders: w[2:]}
-			into[b.name] = b
-			if w[0] == "tool" {
-				s.order = append(s.order, b.name)
-			}
-			continue
-		}
-		if b == nil || len(w) < 2 {
-			t.Fatalf("line %q", line)
-			return s
-		}
-		list := &b.fields
-		switch w[0] {
-		case ">":
-			list, w = &b.params, w[1:]
-		case "<":
-			w = w[1:]
-		}
-		if w[0] == "*" {
-			b.any = true
-			continue
-		}
-		name, optional := strings.CutSuffix(w[0], "?")
-		*list = append(*list, field{name, optional, strings.Join(w[1:], " ")})
-	}
-	return s
 }
 
 func TestTheSeedHasFiftyMethods(t *testing.T) {

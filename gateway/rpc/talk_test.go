@@ -3,9 +3,6 @@ package rpc
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -15,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,105 +20,9 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 var update = flag.Bool("update", false, "rewrite the conversations in testdata")
-
-// bench is a server on two in-memory listeners: one for everybody, one for the owner. stop ends it all.
-type bench struct {
-	*fakes
-	srv    *Server
-	public func(context.Context) (net.Conn, error)
-	owner  func(context.Context) (net.Conn, error)
-}
-
-func open(f *fakes) (b *bench, stop func()) {
-	b, end := openWith(f.services())
-	b.fakes = f
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f.transfers.Run(ctx)
-	}()
-	return b, func() {
-		cancel()
-		<-done
-		f.transfers.Close()
-		end()
-	}
-}
-
-func openWith(s Services) (b *bench, stop func()) {
-	b = &bench{srv: New(s)}
-	var public, owner net.Listener
-	b.public, public = client.Memory()
-	b.owner, owner = client.Memory()
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() { b.srv.Serve(ctx, public, false) })
-	wg.Go(func() { b.srv.Serve(ctx, owner, true) })
-	return b, func() {
-		cancel()
-		b.srv.Close()
-		wg.Wait()
-	}
-}
-
-// mouth is one peer of a conversation: what it hears is collected as lines.
-type mouth struct {
-	ws   *websocket.Conn
-	mu   sync.Mutex // guards what follows
-	said []string
-}
-
-func (b *bench) dial(name string) (*mouth, error) {
-	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		if strings.HasPrefix(name, "owner") {
-			return b.owner(ctx)
-		}
-		return b.public(ctx)
-	}}
-	ws, _, err := d.Dial("ws://gateway/ws", nil)
-	if err != nil {
-		return nil, err
-	}
-	m := &mouth{ws: ws}
-	go m.listen()
-	return m, nil
-}
-
-func (m *mouth) listen() {
-	for {
-		kind, data, err := m.ws.ReadMessage()
-		line := string(data)
-		if kind == websocket.BinaryMessage {
-			line = "hex " + hex.EncodeToString(data)
-		}
-		if err != nil {
-			line = "end"
-			var closed *websocket.CloseError
-			if errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure {
-				line = fmt.Sprintf("close %d %s", closed.Code, closed.Text)
-			}
-			m.ws.Close()
-		}
-		m.mu.Lock()
-		m.said = append(m.said, line)
-		m.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (m *mouth) heard() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	defer func() { m.said = nil }()
-	return m.said
-}
 
 // ids are replaced in what is heard by $1, $2 … in the order they appear, and put back in what is said.
 type ids struct{ list []string }
@@ -287,34 +187,6 @@ func rank(line string) string {
 
 func lines(data []byte) []string {
 	return slices.DeleteFunc(strings.Split(string(data), "\n"), func(l string) bool { return l == "" || strings.HasPrefix(l, "#") })
-}
-
-func say(t *testing.T, m *mouth, line string) {
-	kind, data := websocket.TextMessage, []byte(line)
-	if h, ok := strings.CutPrefix(line, "hex "); ok {
-		raw, err := hex.DecodeString(h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kind, data = websocket.BinaryMessage, raw
-	}
-	if err := m.ws.WriteMessage(kind, data); err != nil {
-		t.Errorf("send %s: %v", line, err)
-	}
-}
-
-func publish(t *testing.T, b *bench, line string) {
-	var c struct {
-		protocol.Change
-		Chat *protocol.ChatEvent `json:"chat"`
-	}
-	if err := json.Unmarshal([]byte(line), &c); err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
-	if c.Chat != nil {
-		c.Change = protocol.Change{Kind: protocol.ChangeChat, Chat: c.Chat}
-	}
-	b.bus.Publish(c.Change)
 }
 
 // TestEveryMethodHasAConversation holds the list of methods and the conversations together.

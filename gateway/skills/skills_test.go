@@ -1,8 +1,6 @@
 package skills
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,64 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/workspace"
 )
-
-// class is a catalog over real files.
-type class struct {
-	*Catalog
-	home  string
-	nodes []protocol.NodeInfo
-	cfg   config.Config
-	set   []string
-}
-
-func newClass(t *testing.T) *class {
-	t.Helper()
-	c := &class{home: t.TempDir(), cfg: config.Default()}
-	has := func(id protocol.NodeID, program string) (has, known bool) {
-		return program == "jq" || program == "git", id == "full"
-	}
-	hasVariable := func(id protocol.NodeID, name string) (has, known bool) { return name == "JQ_COLORS", id == "full" }
-	c.Catalog = New(Options{
-		Has: has, HasVariable: hasVariable, Files: workspace.NewFiles(c.home), Nodes: func() []protocol.NodeInfo { return c.nodes }, Config: func() config.Config { return c.cfg },
-		Set: func(_ context.Context, path string, value json.RawMessage) error {
-			c.set = append(c.set, path+"="+string(value))
-			return nil
-		},
-	})
-	return c
-}
-
-func (c *class) write(t *testing.T, path, text string) {
-	t.Helper()
-	path = filepath.Join(c.home, filepath.FromSlash(path))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (c *class) entry(t *testing.T, name string) protocol.SkillStatusEntry {
-	t.Helper()
-	s, err := c.Status(t.Context(), protocol.SkillsParams{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range s.Skills {
-		if e.Name == name {
-			return e
-		}
-	}
-	t.Fatalf("no skill %q in %+v", name, s.Skills)
-	return protocol.SkillStatusEntry{}
-}
 
 func TestOwnSkillHidesSharedHidesBuiltIn(t *testing.T) {
 	c := newClass(t)
@@ -140,20 +84,6 @@ func TestLinksDoNotLeadOut(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-}
-
-func needs(caps ...string) string {
-	raw, _ := json.Marshal(caps)
-	return `---
-name: x
-metadata: {"gsv": {"requires": {"capabilities": ` + string(raw) + `}}}
----
-What x does.
-`
-}
-
-func bins(requires string) string {
-	return "---\nname: x\nmetadata: {\"openclaw\":{\"requires\":{" + requires + "}}}\n---\n"
 }
 
 func TestEligibility(t *testing.T) {
@@ -277,65 +207,6 @@ func TestBuiltInSkillsAreSound(t *testing.T) {
 		if len(e.Problems) > 0 || e.Description == "" || len(e.Description) > 400 || "skills/"+e.Name+"/SKILL.md" != e.Path {
 			t.Errorf("%+v", e)
 		}
-	}
-}
-
-func TestWhatIsWatchedIsReadOnceAndAgainAfterAChange(t *testing.T) {
-	c := newClass(t)
-	c.Watched(true)
-	c.write(t, "skills/x/SKILL.md", "One.")
-	first := c.entry(t, "x")
-	c.write(t, "skills/x/SKILL.md", "Two.")
-	if again := c.entry(t, "x"); again.Description != first.Description {
-		t.Error("it was read again though nobody told of a change")
-	}
-	if c.Changed([]string{"agents/main/MEMORY.md", "agents/main/memory/a.md"}) {
-		t.Error("memory is no skill")
-	}
-	if !c.Changed([]string{"skills/x/SKILL.md"}) || c.entry(t, "x").Description != "Two." {
-		t.Error("a change was not seen")
-	}
-	c.write(t, "skills/x/SKILL.md", "Three.")
-	s, err := c.Update(t.Context(), protocol.SkillsParams{})
-	if err != nil || !slices.ContainsFunc(s.Skills, func(e protocol.SkillStatusEntry) bool { return e.Description == "Three." }) {
-		t.Error("skills.update did not read again", err)
-	}
-}
-
-func TestFilesOnDiskAreHotReloaded(t *testing.T) {
-	c := newClass(t)
-	files := workspace.NewFiles(c.home)
-	told := make(chan bool, 100)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() {
-		done <- files.Watch(ctx, func() { c.Watched(true) }, func(paths []string) { told <- c.Changed(paths) })
-	}()
-	for _, path := range []string{"skills/new/SKILL.md", "agents/main/skills/own/SKILL.md", "skills/new/SKILL.md"} {
-		text := "At " + time.Now().Format(time.RFC3339Nano)
-		deadline := time.Now().Add(10 * time.Second)
-		for seen := false; !seen; {
-			c.write(t, path, text) // until the watch has begun
-			select {
-			case skills := <-told:
-				if !skills {
-					continue
-				}
-				s, err := c.Status(t.Context(), protocol.SkillsParams{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				seen = slices.ContainsFunc(s.Skills, func(e protocol.SkillStatusEntry) bool { return e.Description == text })
-			case <-time.After(50 * time.Millisecond):
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%s was not seen", path)
-			}
-		}
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }
 

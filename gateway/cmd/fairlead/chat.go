@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -213,101 +212,6 @@ func (ch *chat) ask(ctx context.Context, message string) error {
 	}
 	ch.term.print(res.Response + "\n")
 	return nil
-}
-
-// follow shows a run until it is over.
-func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
-	stopping := false
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ch.sigs:
-			if stopping {
-				return context.Canceled
-			}
-			stopping = true
-			ch.term.note("Stopping…")
-			if _, err := client.Call(ctx, ch.c.Client, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: ch.session, RunID: run}); err != nil {
-				return err
-			}
-		case s := <-ch.resync:
-			if over := ch.afterGap(ctx, run, s); over {
-				return nil
-			}
-		case change := <-ch.changes:
-			over, err := ch.show(ctx, run, change)
-			for !over && err == nil && len(ch.held) > 0 {
-				change, ch.held = ch.held[0], ch.held[1:]
-				over, err = ch.show(ctx, run, change)
-			}
-			if over || err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// stop ends a run whose chat was told to end.
-func (ch *chat) stop(run protocol.RunID) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	_, err := client.Call(ctx, ch.c.Client, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: ch.session, RunID: run})
-	return err
-}
-
-// afterGap picks the run up again after events were lost; over reports that it ended meanwhile.
-func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.FeedSnapshot) (over bool) {
-	for _, r := range s.Runs {
-		if r.RunID == run {
-			ch.term.continueAt(r)
-			return false
-		}
-	}
-	ch.term.note("The connection was lost for a moment.")
-	p, err := client.Call(ctx, ch.c.Client, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: ch.session, Limit: 5})
-	if err == nil {
-		for _, m := range p.Messages {
-			if m.RunID == run && m.Role == protocol.RoleAssistant {
-				ch.term.print(m.Content.Text() + "\n")
-			}
-		}
-	}
-	return true
-}
-
-// show prints one change of the run and asks its questions.
-func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Change) (over bool, err error) {
-	switch change.Kind {
-	case protocol.ChangeDelta:
-		if change.Delta.RunID == run {
-			ch.term.delta(*change.Delta)
-		}
-	case protocol.ChangeCall:
-		if change.Call.RunID == run {
-			ch.term.call(*change.Call)
-		}
-	case protocol.ChangeMessage:
-		if change.Message.RunID == run {
-			ch.term.message(*change.Message)
-		}
-	case protocol.ChangeApproval:
-		if a := *change.Approval; a.RunID == run {
-			return false, ch.question(ctx, a)
-		}
-	case protocol.ChangeRun:
-		r := *change.Run
-		if r.RunID != run {
-			return false, nil
-		}
-		if r.Notice != "" {
-			ch.term.notice(r.Notice)
-		}
-		if r.Over() {
-			return true, ch.term.finish(r)
-		}
-	}
-	return false, nil
 }
 
 // interactive input.

@@ -1,0 +1,63 @@
+package channel_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := open(t)
+		for i := range 101 {
+			in := dm("hello")
+			in.Peer.ID = fmt.Sprint("stranger", i)
+			res, err := b.Inbound(t.Context(), in)
+			want := protocol.InboundPending
+			if i == 100 {
+				want = protocol.InboundBlocked
+			}
+			if err != nil || res.Status != want {
+				t.Fatal(i, res, err)
+			}
+		}
+		if list, err := b.Pairs(t.Context(), protocol.Empty{}); err != nil || len(list.Pairs) != 100 {
+			t.Error(len(list.Pairs), err)
+		}
+		time.Sleep(8 * 24 * time.Hour)
+		if list, _ := b.Pairs(t.Context(), protocol.Empty{}); len(list.Pairs) != 0 {
+			t.Error(len(list.Pairs))
+		}
+		if res, err := b.Inbound(t.Context(), dm("hello")); err != nil || res.Status != protocol.InboundPending {
+			t.Error(res, err)
+		}
+	})
+}
+
+func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
+	b, _ := open(t)
+	for _, id := range []string{"ann", "bob"} {
+		in := dm("hello")
+		in.Peer.ID = id
+		if _, err := b.Inbound(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.Approve(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Reject(t.Context(), "owner w", protocol.PairParams{Channel: "pigeon", SenderID: "bob"}); err != nil {
+		t.Fatal(err)
+	}
+	log, _, err := b.Store.AuditLines(t.Context(), protocol.AuditListParams{Kind: protocol.AuditSender, Limit: 10})
+	if err != nil || len(log) != 2 || log[0].What != "pigeon:bob" || log[0].Verdict != "denied" || log[1].What != "pigeon:ann" || log[1].By != "owner w" {
+		t.Errorf("%+v %v", log, err)
+	}
+	if got := b.Config.Get().Channels["pigeon"].AllowFrom; !slices.Equal(got, []string{"ann"}) {
+		t.Error(got)
+	}
+}

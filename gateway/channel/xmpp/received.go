@@ -1,0 +1,90 @@
+package xmpp
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"strings"
+
+	"fairlead/gateway/channel"
+	"fairlead/gateway/protocol"
+)
+
+// stanza handles one stanza.
+func (c *client) stanza(ctx context.Context, start xml.StartElement, inbox chan<- protocol.ChannelInboundParams) error {
+	switch start.Name.Local {
+	case "iq":
+		var q iq
+		if err := c.s.dec.DecodeElement(&q, &start); err != nil {
+			return err
+		}
+		return c.iq(q)
+	case "presence":
+		var p presence
+		if err := c.s.dec.DecodeElement(&p, &start); err != nil {
+			return err
+		}
+		return c.presence(p)
+	case "message":
+		var m message
+		if err := c.s.dec.DecodeElement(&m, &start); err != nil {
+			return err
+		}
+		if m.Type == "error" {
+			c.answered(m.ID, sendError(m.Error))
+			return nil
+		}
+		in, ok := c.inbound(m)
+		if !ok {
+			return nil
+		}
+		select {
+		case inbox <- in:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return c.s.dec.Skip()
+}
+
+// sendError is why a message was refused: for good, unless the server asks to wait.
+func sendError(e *stanzaError) error {
+	if e != nil && e.Type == "wait" {
+		return errors.New(e.String())
+	}
+	return channel.Refused("%s", e)
+}
+
+func (c *client) iq(q iq) error {
+	switch q.Type {
+	case "result", "error": // an error to a ping shows as much as its result
+		c.mu.Lock()
+		asked := c.asked[q.ID]
+		delete(c.asked, q.ID)
+		c.mu.Unlock()
+		if asked != nil {
+			asked <- q
+		} else {
+			c.answered(q.ID, nil)
+		}
+		return nil
+	case "get", "set":
+	default:
+		return nil
+	}
+	head := "<iq to='" + esc(q.From) + "' id='" + esc(q.ID) + "' type="
+	switch {
+	case q.Type == "get" && q.Ping != nil:
+		return c.s.send(head + "'result'/>")
+	case q.Type == "get" && q.Disco != nil && q.Disco.Node == "":
+		var b strings.Builder
+		b.WriteString(head + "'result'><query xmlns='" + nsDisco + "'><identity category='client' type='bot' name='Fairlead'/>")
+		for _, f := range []string{nsDisco, nsPing, nsStates, nsReceipt, nsReply, nsGeo, "jabber:x:oob", "urn:xmpp:sims:1", "urn:xmpp:sfs:0"} {
+			b.WriteString("<feature var='" + f + "'/>")
+		}
+		b.WriteString("</query></iq>")
+		return c.s.send(b.String())
+	}
+	return c.s.send(head + "'error'><error type='cancel'><service-unavailable xmlns='" + nsStanzas + "'/></error></iq>")
+}

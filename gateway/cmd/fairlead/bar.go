@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"fairlead/gateway/protocol"
+)
+
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// bar is a progress bar on one line.
+type bar struct {
+	out   io.Writer
+	plain bool
+	drawn bool
+}
+
+const barCells = 24
+
+func (b *bar) show(t protocol.Transfer) {
+	if b.plain {
+		return
+	}
+	line := t.State
+	if t.Bytes > 0 || t.Files > 0 {
+		part := 1.0
+		if t.Bytes > 0 {
+			part = float64(t.BytesDone) / float64(t.Bytes)
+		}
+		full := int(min(part, 1) * barCells)
+		line = fmt.Sprintf("%s%s %3.0f%%  %s of %s", strings.Repeat("█", full), strings.Repeat("░", barCells-full), part*100, bytesText(t.BytesDone), bytesText(t.Bytes))
+		if t.Files > 1 {
+			line += fmt.Sprintf("  %d/%d files", t.FilesDone, t.Files)
+		}
+		switch {
+		case t.State != protocol.TransferRunning:
+			line += "  " + t.State
+		case t.Speed > 0:
+			line += "  " + bytesText(t.Speed) + "/s"
+			if t.ETA > 0 {
+				line += "  " + (time.Duration(t.ETA) * time.Millisecond).Round(time.Second).String() + " left"
+			}
+		}
+		if t.State == protocol.TransferRunning && t.Route != "" {
+			line += "  " + t.Route
+		}
+	}
+	if t.State == protocol.TransferWaiting && t.Error != "" {
+		line += ": " + clean(t.Error)
+	}
+	fmt.Fprintf(b.out, "\r%s\x1b[K", line)
+	b.drawn = true
+}
+
+func (b *bar) end() {
+	if b.drawn {
+		fmt.Fprintln(b.out)
+	}
+}
+
+// summary is what came of a transfer, for people.
+func summary(t protocol.Transfer) string {
+	var s strings.Builder
+	if t.State == protocol.TransferDone {
+		files := "1 file"
+		if t.Files != 1 {
+			files = fmt.Sprintf("%d files", t.Files)
+		}
+		fmt.Fprintf(&s, "%s, %s, arrived at %s", files, bytesText(t.Bytes), clean(t.Destination))
+		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
+			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
+		}
+		if t.Route == protocol.RouteDirect {
+			s.WriteString(", straight from machine to machine")
+		}
+		if t.Skipped > 0 {
+			fmt.Fprintf(&s, "; %d there already", t.Skipped)
+		}
+		s.WriteString(".\n")
+	}
+	for _, p := range t.Problems {
+		fmt.Fprintf(&s, "%s: %s\n", clean(p.Path), clean(p.Text))
+	}
+	return s.String()
+}
+
+func bytesText(n int64) string {
+	const unit = 1 << 10
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, names := float64(n)/unit, "KMGT"
+	i := 0
+	for v >= unit && i < len(names)-1 {
+		v /= unit
+		i++
+	}
+	return fmt.Sprintf("%.1f %ciB", v, names[i])
+}
+
+// short is enough of an id to name a transfer.
+func short(id protocol.TransferID) string { return string(id[:min(8, len(id))]) }

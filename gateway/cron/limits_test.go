@@ -1,0 +1,80 @@
+package cron_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+)
+
+func TestTheTimeLimitCountsWorkAndNotTheWaitForThePerson(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		slow := task("hang")
+		slow.TimeoutSeconds = 20
+		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: slow})
+		asks := task("ask")
+		asks.TimeoutSeconds = 20
+		asking := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: asks})
+		time.Sleep(time.Hour)
+		if got := r.runs(); len(got) != 1 || got[0] != "error it took longer than 20s and was stopped" {
+			t.Errorf("history %q", got)
+		}
+		if r.job(asking.ID).State.RunningAtMs == 0 {
+			t.Error("the run that waits for the person was stopped")
+		}
+	})
+}
+
+func TestNoMoreRunsAtOnceThanAllowed(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })
+		r.agent.Takes = 10 * time.Second
+		for range 3 {
+			r.add(protocol.CronAddParams{Missed: protocol.MissedSkip, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Minute)}, Spec: task("x")})
+		}
+		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(55 * time.Second)}, Spec: task("ask")})
+		time.Sleep(75 * time.Second)
+		st, err := r.sched.Status(t.Context(), protocol.CronStatusParams{})
+		if err != nil || st.RunningCount != 2 || st.DueCount != 1 {
+			t.Errorf("%+v %v", st, err)
+		}
+		time.Sleep(3 * time.Minute)
+		// The one that asks takes no place while it waits; those that had to wait for a place are not missed.
+		if got := fmt.Sprint(r.times()); got != "[55 60 70 80]" {
+			t.Errorf("ran at %s", got)
+		}
+	})
+}
+
+func TestTheNumberOfJobsIsLimited(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.set(func(c *config.Config) { c.Cron.MaxJobs = 1 })
+		r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
+		_, err := r.sched.Add(t.Context(), protocol.CronAddParams{Name: "y", Schedule: every(time.Hour), Spec: task("x")})
+		if !errors.Is(err, protocol.ErrConflict) || err.Error() != "Cron job limit reached (1)" {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestTheHistoryLetsTheOldestGoWithTheirChats(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.set(func(c *config.Config) { c.Cron.MaxRuns = 2 })
+		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
+		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "x"}})
+		time.Sleep(2*time.Minute + time.Second)
+		r.set(func(c *config.Config) { c.Session.MainKey = "primary" }) // the main chat of before is still the person's
+		time.Sleep(3 * time.Minute)
+		if n := len(r.runs()); n != 4 {
+			t.Errorf("%d runs are kept of two jobs", n)
+		}
+		gone := r.agent.Deleted()
+		if len(gone) != 3 || slices.Contains(gone, protocol.MainSession) {
+			t.Errorf("deleted %v", gone)
+		}
+	})
+}
