@@ -158,6 +158,13 @@ func TestWriteCreatesAndReplaces(t *testing.T) {
 	if words := fails(b, "Write", args{"path": "new", "content": ""}); !strings.Contains(words, "it is a directory") {
 		t.Error(words)
 	}
+	slash := args{"path": "folder/", "content": "x"}
+	if words := fails(b, "Write", slash); !strings.Contains(words, "names a folder") {
+		t.Error(words)
+	}
+	if p := preview(b, "Write", slash); !strings.Contains(p.Problem, "names a folder") {
+		t.Errorf("%+v", p)
+	}
 }
 
 func TestWhatWasShownIsWhatIsWritten(t *testing.T) {

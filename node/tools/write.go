@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"os"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
@@ -70,6 +71,9 @@ func (f *files) write(ctx context.Context, in writeIn) (writeOut, error) {
 }
 
 func (f *files) checkContent(p workspace.Path, in writeIn) error {
+	if os.IsPathSeparator(in.Path[len(in.Path)-1]) { // no path is empty here
+		return failf("Failed to write '%s': a path that ends with '%s' names a folder. Name a file in it; folders are made as needed.", p.Abs, in.Path[len(in.Path)-1:])
+	}
 	if len(in.Content) > f.limits.Write {
 		return contentTooLarge(p, len(in.Content), f.limits.Write)
 	}
