@@ -1,33 +1,20 @@
 package app
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"sync"
-	"time"
 
-	"fairlead/app/state"
 	"fairlead/gateway"
-	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/secret"
-	"fairlead/gateway/protocol/stream"
 	"fairlead/gateway/protocol/trust"
-	"fairlead/node"
 )
-
-// quitLimit is how long an orderly end may take.
-const quitLimit = 5 * time.Second
 
 // flags are the command line.
 type flags struct {
@@ -138,177 +125,4 @@ func (f flags) joined() string {
 		return f.peer.Name
 	}
 	return f.join
-}
-
-// backend is what the windows talk to: a gateway and a node in this process, or a gateway elsewhere.
-type backend struct {
-	f     flags
-	home  string
-	log   *slog.Logger
-	state *state.App
-	prefs *prefs
-	// elsewhere are the other gateways that a window can be opened for.
-	elsewhere *gateways
-
-	ctx    context.Context
-	cancel context.CancelFunc
-	early  context.Context    // ends when the program begins to end
-	end    context.CancelFunc // of early
-	again  chan struct{}      // holds a token when opening is to be tried once more
-	ready  chan struct{}      // closed when gw or join is set, or never will be
-	wg     sync.WaitGroup
-	gw     *gateway.Gateway
-	join   *client.Options // set instead of gw
-	gwWG   sync.WaitGroup
-	noGw   context.CancelFunc
-	node   localNode
-}
-
-func newBackend(f flags, home string, log *slog.Logger) *backend {
-	ctx, cancel := context.WithCancel(context.Background())
-	early, end := context.WithCancel(ctx)
-	return &backend{early: early, end: end, again: make(chan struct{}, 1), f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(windowDir(home, f.join), log), elsewhere: newGateways(early, home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
-}
-
-// start begins everything in the background: the window must not wait for disk, keychain or network.
-func (b *backend) start() {
-	params := gateway.ClientParams("desktop-" + protocol.NewID())
-	opts := client.Options{
-		URL: "ws://memory/ws", Logger: b.log,
-		Connect: func() protocol.ConnectParams { return params },
-		Files:   stream.Disk{Dir: b.workspace()}, // what a person drops is read with their own rights
-		OnUp:    func(context.Context, protocol.ConnectResult) { b.state.Connected() },
-		OnDown:  b.state.Down,
-		OnEvent: b.event,
-	}
-	opts.Unfinished = stream.OpenLedger(filepath.Join(b.home, "unfinished", "here"))
-	if b.f.join != "" {
-		b.join = &client.Options{URL: b.f.join, Token: os.Getenv("FAIRLEAD_TOKEN")} // never this computer's own token
-	}
-	b.wg.Go(func() { thrift(b.early) })
-	b.wg.Go(func() {
-		if !b.opened() {
-			return
-		}
-		switch {
-		case b.f.peer != nil:
-			var err error
-			if opts, err = b.elsewhere.through(opts, *b.f.peer); err != nil {
-				b.state.Down(err)
-				return
-			}
-		case b.join != nil:
-			opts.URL, opts.Token = b.join.URL, b.join.Token
-		default:
-			opts.Dial = b.gw.DialOwner()
-		}
-		c := client.New(opts)
-		b.state.Use(c)
-		b.wg.Go(func() {
-			if err := b.state.Run(b.ctx); err != nil && b.ctx.Err() == nil {
-				b.state.Down(err)
-			}
-		})
-		if err := c.Run(b.ctx); err != nil && b.ctx.Err() == nil {
-			b.state.Down(err)
-		}
-	})
-}
-
-// opened opens the gateway, again each time the person asks for it, and reports whether there is one to talk to.
-func (b *backend) opened() bool {
-	defer close(b.ready)
-	for b.join == nil {
-		err := b.open()
-		if err == nil {
-			break
-		}
-		b.log.Error("The gateway did not start", "err", err)
-		b.state.Down(err)
-		select {
-		case <-b.again:
-		case <-b.early.Done():
-			return false
-		}
-	}
-	return b.early.Err() == nil
-}
-
-// retry tries once more what failed at the start.
-func (b *backend) retry() {
-	select {
-	case b.again <- struct{}{}:
-	default: // it will
-	}
-}
-
-// open starts gateway and node in this process. When another gateway of this data folder runs, it is used instead.
-func (b *backend) open() error {
-	listen := cmp.Or(b.f.listen, b.prefs.get().Listen, gateway.DefaultListen)
-	g, err := gateway.Open(b.early, gateway.Options{Home: b.home, Listen: listen, Logger: b.log})
-	var taken *net.OpError
-	switch {
-	case errors.Is(err, gateway.ErrInUse):
-		b.log.Info("A gateway of this data folder runs already; this window joins it")
-		token, err := local{b}.Token()
-		b.join = &client.Options{URL: "ws://" + listen + "/ws", Token: token}
-		return err
-	case errors.As(err, &taken):
-		b.log.Warn("The address is taken, another is used", "listen", listen, "err", err)
-		if g, err = gateway.Open(b.early, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
-			return err
-		}
-		b.state.Notify("warning", "Another program uses "+listen+". Until the next start this gateway listens on "+strings.TrimSuffix(strings.TrimPrefix(g.URL(), "ws://"), "/ws")+".")
-	case err != nil:
-		return err
-	}
-	b.gw = g
-	gwCtx, noGw := context.WithCancel(context.Background())
-	b.noGw = noGw
-	b.gwWG.Go(func() {
-		if err := g.Run(gwCtx); err != nil {
-			b.log.Error("The gateway ended", "err", err)
-		}
-	})
-	if err := b.startNode(b.workspace()); err != nil {
-		b.log.Error("The node did not start", "err", err)
-		b.state.Notify("error", "This machine's tools did not start: "+err.Error())
-	}
-	b.wg.Go(func() {
-		b.elsewhere.works.serve(func() (node.Options, error) { return b.nodeOptions(cmp.Or(b.node.dir(), b.workspace())) })
-	})
-	return nil
-}
-
-// stop ends run, node, gateway and store, in this order, within quitLimit.
-func (b *backend) stop() {
-	done := make(chan struct{})
-	b.end()
-	go func() {
-		defer close(done)
-		<-b.ready
-		ctx, cancel := context.WithTimeout(context.Background(), quitLimit)
-		defer cancel()
-		if b.gw != nil {
-			b.gw.StopRuns(ctx)
-		}
-		b.node.stop()
-		b.elsewhere.works.close()
-		b.cancel()
-		b.state.Close()
-		b.wg.Wait()
-		b.elsewhere.wg.Wait()
-		if b.gw != nil {
-			b.noGw()
-			b.gwWG.Wait()
-			if err := b.gw.Close(ctx); err != nil {
-				b.log.Error("The store did not close", "err", err)
-			}
-		}
-	}()
-	select {
-	case <-done:
-	case <-time.After(quitLimit):
-		b.log.Warn("Not everything stopped in time; what was confirmed is stored")
-	}
 }

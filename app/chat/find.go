@@ -153,7 +153,7 @@ func newFindField() *findField {
 	f := &findField{}
 	f.ExtendBaseWidget(f)
 	f.SetPlaceHolder("Find in this chat")
-	f.SetIcon(look.IconIn("search", look.ColorMuted))
+	f.SetIcon(look.IconInField("search", look.ColorMuted))
 	return f
 }
 

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -158,45 +157,6 @@ func (p *Pane) show() {
 	p.relayout()
 }
 
-// AddFiles takes files that were dropped or chosen: pictures go with the next message, of others the path is written.
-func (p *Pane) AddFiles(paths []string) {
-	for _, path := range paths {
-		p.composer.addPath(path)
-	}
-	p.FocusComposer()
-}
-
-// Node is the machine that the chat is about, empty when there is none.
-func (p *Pane) Node() protocol.NodeID {
-	id, _ := p.composer.nodeName(p.state)
-	return protocol.NodeID(id)
-}
-
-// Composer is the field to write in, for a window that gives it the keyboard before it is shown the first time.
-func (p *Pane) Composer() fyne.Focusable { return p.composer.entry }
-
-// FocusComposer gives the keyboard to the composer, in a window that was drawn already.
-func (p *Pane) FocusComposer() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
-		c.Focus(p.composer.entry)
-	}
-}
-
-// Draft is what is typed and not sent.
-func (p *Pane) Draft() string { return p.composer.entry.Text }
-
-// SetDraft replaces what is typed.
-func (p *Pane) SetDraft(text string) { p.composer.entry.SetText(text) }
-
-// Attachments are the pictures that go with what is typed.
-func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.composer.images) }
-
-// SetAttachments replaces them.
-func (p *Pane) SetAttachments(list []protocol.Attachment) {
-	p.composer.images = slices.Clone(list)
-	p.composer.showThumbs()
-}
-
 // Rename lets the title be changed in the header.
 func (p *Pane) Rename() { p.header.Rename() }
 
@@ -208,102 +168,4 @@ func (p *Pane) SetLeading(o fyne.CanvasObject) {
 	}
 	setVisible(p.header.left, o != nil)
 	p.relayout()
-}
-
-// markTime is how long a message that was looked for stays marked.
-const markTime = 3 * time.Second
-
-// Reveal scrolls to a message of the conversation and marks it for a moment: now, or as soon as it is loaded.
-func (p *Pane) Reveal(id protocol.MessageID) {
-	p.wanted = id
-	p.reveal()
-}
-
-// Wanted is the message that is still to be shown, empty when there is none.
-func (p *Pane) Wanted() protocol.MessageID { return p.wanted }
-
-func (p *Pane) reveal() {
-	key, ok := p.builder.rows[p.wanted]
-	if p.wanted == "" || !ok || !p.transcript.ScrollToKey(key) {
-		return
-	}
-	p.wanted, p.marked = "", p.now
-	p.transcript.Mark(key)
-}
-
-func (p *Pane) unmark() {
-	p.marked = time.Time{}
-	p.transcript.Mark("")
-}
-
-// ScrollToEnd goes to the newest message.
-func (p *Pane) ScrollToEnd() { p.transcript.ScrollToEnd() }
-
-// Stop stops the run in progress; it reports whether there was one.
-func (p *Pane) Stop() bool { return p.composer.entry.onStop() }
-
-func (p *Pane) running() bool {
-	for _, r := range p.state.Runs {
-		if !r.Over() && r.State != protocol.RunQueued {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *Pane) copyText(s string) { fyne.CurrentApp().Clipboard().SetContent(s) }
-
-// act does what a notice's or problem's button says.
-func (p *Pane) act(what string, run protocol.RunID) {
-	var f func()
-	switch what {
-	case actSettings:
-		f = p.h.Settings
-	case actReset:
-		f = p.h.Reset
-	case actReload:
-		f = p.h.Reload
-	case actResume:
-		f = p.h.Resume
-	case actRetry:
-		p.retry(run)
-	}
-	if f != nil {
-		f()
-	}
-}
-
-// retry sends the message of a run again.
-func (p *Pane) retry(run protocol.RunID) {
-	r := protocol.RunInfo{RunID: run, SessionKey: p.state.Session.SessionKey}
-	for _, x := range p.state.Runs {
-		if x.RunID == run {
-			r = x
-		}
-	}
-	for i := len(p.state.Messages) - 1; i >= 0 && r.Message == ""; i-- {
-		if m := p.state.Messages[i]; m.Role == protocol.RoleUser && (m.RunID == run || m.RunID == "") {
-			if r.Message = m.Content.Text(); m.Origin == protocol.OriginEvent {
-				c, _ := m.Completion()
-				r.Message = c.Words(string(c.NodeID))
-			}
-		}
-	}
-	if p.h.Retry != nil && r.Message != "" {
-		p.h.Retry(r)
-	}
-}
-
-// newEmpty is what an empty chat offers: each chip does real work at once.
-func (p *Pane) newEmpty() fyne.CanvasObject {
-	chip := func(text, icon string) fyne.CanvasObject {
-		return widgets.NewChip(text, icon, func() {
-			if p.h.Send != nil {
-				p.composer.entry.remember(text)
-				p.h.Send(text, nil, p.composer.node)
-			}
-		})
-	}
-	return widgets.NewEmptyState("", "What shall we do?", "Ask in plain words. Nothing with an effect happens before you have seen it and allowed it. Begin with ! to run a command yourself.",
-		chip("run ls -la", "terminal"), chip("list the Go files", "list"), chip("read README.md", "file"), chip("what can you do", "question"))
 }

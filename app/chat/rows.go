@@ -14,59 +14,11 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
-
-// row is one row of the transcript: a widget with space above it, and how it shows an item.
-type row struct {
-	widget.BaseWidget
-	content fyne.CanvasObject
-	top     float32
-	bind    func(widgets.Item)
-}
-
-func newRow(top float32, o fyne.CanvasObject, bind func(widgets.Item)) *row {
-	r := &row{content: o, top: top, bind: bind}
-	r.ExtendBaseWidget(r)
-	return r
-}
-
-// Bind implements widgets.ItemRow.
-func (r *row) Bind(i widgets.Item) {
-	r.bind(i)
-	r.place(r.Size())
-}
-
-func (r *row) place(s fyne.Size) {
-	if s.Width > 0 {
-		r.content.Move(fyne.NewPos(0, r.top))
-		r.content.Resize(fyne.NewSize(s.Width, max(s.Height-r.top-look.Gap, 0)))
-	}
-}
-
-func (r *row) CreateRenderer() fyne.WidgetRenderer { return &rowRenderer{r} }
-
-type rowRenderer struct{ r *row }
-
-func (x *rowRenderer) MinSize() fyne.Size {
-	return x.r.content.MinSize().AddWidthHeight(0, x.r.top+look.Gap)
-}
-func (x *rowRenderer) Layout(s fyne.Size)           { x.r.place(s) }
-func (x *rowRenderer) Refresh()                     { x.r.content.Refresh() }
-func (x *rowRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{x.r.content} }
-func (x *rowRenderer) Destroy()                     {}
-
-// Passages are the texts in it that can be marked.
-func (r *row) Passages() []widgets.Passage {
-	if c, ok := r.content.(interface{ Passages() []widgets.Passage }); ok {
-		return c.Passages()
-	}
-	return nil
-}
 
 // row makes a row of a kind.
 func (p *Pane) row(kind int) widgets.ItemRow {

@@ -288,7 +288,7 @@ func (p *Page) frame() string {
 // head puts what is above a list there: its machine, and what can be done with the whole of it. Of two lists each has only pictures on its buttons.
 func (p *Page) head(body fyne.CanvasObject) fyne.CanvasObject {
 	words := func(text string) string {
-		if p.beside {
+		if p.beside || look.Size("text") > 18 { // with large text the head would need two lines
 			return ""
 		}
 		return text

@@ -17,12 +17,13 @@ import (
 
 // detail is one machine.
 type detail struct {
-	p    *Page
-	id   protocol.NodeID
-	body *fyne.Container
-	log  *widgets.CodePanel
-	sure bool // forgetting was asked for once
-	edit bool // the name is to be changed
+	p     *Page
+	id    protocol.NodeID
+	body  *fyne.Container
+	log   *widgets.CodePanel
+	sure  bool // forgetting was asked for once
+	edit  bool // the name is to be changed
+	field *nameField
 	// editing: it is, and nothing is drawn until it was.
 	editing bool
 }
@@ -104,7 +105,7 @@ func (d *detail) draw(n protocol.NodeInfo, facts []state.MachineFact, calls []pr
 func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	p := d.p
 	if d.edit {
-		name := widget.NewEntry()
+		name := newNameField()
 		name.SetText(n.Name)
 		name.SetPlaceHolder(string(n.ID))
 		end := func(save bool) {
@@ -115,7 +116,10 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 			d.show()
 		}
 		name.OnSubmitted = func(string) { end(true) }
-		return widgets.Row(look.Inside, 0, widgets.Limit(320, true, name), widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuiet("Cancel", "", func() { end(false) }))
+		name.leave = func() { end(false) }
+		d.field = name
+		// As high as the buttons that were there, so that nothing below moves.
+		return widgets.Row(look.Inside, -1, widgets.Inset(-4, 0, -3, 0, container.New(fieldLayout{}, name)), widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuiet("Cancel", "", func() { end(false) }))
 	}
 	var buttons []fyne.CanvasObject
 	if p.h.Browse != nil && n.Online {
@@ -124,7 +128,7 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	if p.h.Send != nil {
 		buttons = append(buttons, widgets.NewButton("Send files…", "transfer", func() { p.h.Send(n.ID) }))
 	}
-	buttons = append(buttons, widgets.NewButton("Rename", "edit", func() { d.edit = true; d.show() }))
+	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.rename))
 	if !n.Local {
 		text := "Forget"
 		if n.Device != "" {

@@ -117,3 +117,21 @@ func TestRenamingIsNotDisturbedByWhatComesIn(t *testing.T) {
 		t.Error("the field was replaced while the person types")
 	}
 }
+
+func TestRenamingTakesTheKeyboardAndEscapeGivesUp(t *testing.T) {
+	p := inPage(t)
+	p.show(machines())
+	w := pagetest.Window(t, p.Box, 700, 500)
+	p.Open("nas")
+	before := pagetest.Button(t, p.Box, "Rename").Size().Height
+	test.Tap(pagetest.Button(t, p.Box, "Rename"))
+	field, ok := w.Canvas().Focused().(*nameField)
+	if !ok {
+		t.Fatalf("the keyboard is with %T", w.Canvas().Focused())
+	}
+	if save := pagetest.Button(t, p.Box, "Save"); save.Size().Height != before {
+		t.Errorf("the line is %g high instead of %g", save.Size().Height, before)
+	}
+	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	pagetest.Button(t, p.Box, "Rename")
+}

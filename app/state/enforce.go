@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"errors"
+	"strings"
 
 	"fairlead/gateway/protocol"
 )
@@ -58,7 +59,11 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 		return Confinement{Line: "This machine does not say how it confines commands.", Level: LevelBad}
 	}
 	e := n.Host.Enforcement
-	c := Confinement{Line: cmp.Or(n.Host.Sandbox, modeText(e)), Level: LevelWarning, Warnings: e.Warnings}
+	c := Confinement{Line: modeText(e) + ".", Level: LevelWarning}
+	for _, w := range e.Warnings {
+		w = strings.Replace(w, "the node runs as root", "Fairlead runs as root there", 1)
+		c.Warnings = append(c.Warnings, sentence(errors.New(w))+".")
+	}
 	held := 0
 	for _, want := range []bool{true, false} {
 		for _, check := range e.Checks {
@@ -74,7 +79,7 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 	case e.Mode == "full":
 		c.Line, c.Level, c.Guarantees = "Commands run with all your rights: nothing is confined, as set.", LevelBad, nil
 	case held == 0:
-		c.Line, c.Level = "Nothing of this is enforced on this machine: "+modeText(e)+" is a wish only.", LevelBad
+		c.Line, c.Level = "Nothing of this is enforced on this machine. That it was set so is a wish only: "+modeText(e)+".", LevelBad
 	case e.Summary == "contained":
 		c.Level = LevelGood
 	}
@@ -98,7 +103,17 @@ func guaranteeText(c protocol.EnforcedCheck) string {
 	return text
 }
 
-func modeText(e *protocol.Enforcement) string { return e.Mode + ", network " + e.Network }
+// modeText says what is set, in words.
+func modeText(e *protocol.Enforcement) string {
+	text := "Commands write only in the workspace and the allowed folders"
+	if e.Mode == "read-only" {
+		text = "Commands change no files"
+	}
+	if e.Network == "allowed" {
+		return text + "; they may use the network"
+	}
+	return text + "; they have no network"
+}
 
 // Local finds the machine that runs in the gateway's own process.
 func (v View) Local() (protocol.NodeInfo, bool) {

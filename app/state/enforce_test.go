@@ -19,8 +19,12 @@ func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
 		t.Errorf("partly: %+v", c)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Summary: "contained", Checks: checks}))
-	if c.Level != LevelGood || c.Line != "workspace-write, network blocked" {
+	if c.Level != LevelGood || c.Line != "Commands write only in the workspace and the allowed folders; they have no network." {
 		t.Errorf("contained: %+v", c)
+	}
+	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "read-only", Network: "allowed", Summary: "contained", Checks: checks[1:], Warnings: []string{"the node runs as root: beware"}}))
+	if c.Line != "Commands change no files; they may use the network." || c.Warnings[0] != "Fairlead runs as root there: beware." {
+		t.Errorf("read only: %+v", c)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "read-only", Network: "blocked", Summary: "none", Checks: checks[:1]}))
 	if c.Level != LevelBad || !strings.Contains(c.Line, "wish") {

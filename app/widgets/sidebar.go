@@ -131,7 +131,7 @@ func NewSearchField(placeholder, key string) *SearchField {
 	}
 	s.ExtendBaseWidget(s)
 	s.SetPlaceHolder(placeholder)
-	s.SetIcon(look.IconIn("search", look.ColorMuted))
+	s.SetIcon(look.IconInField("search", look.ColorMuted))
 	return s
 }
 

@@ -192,11 +192,19 @@ func (r *transcriptRenderer) MinSize() fyne.Size { return fyne.NewSize(120, 80) 
 func (r *transcriptRenderer) Layout(fyne.Size)   { r.t.place() }
 
 func (r *transcriptRenderer) Refresh() {
+	share := float32(0) // of the row at the top that is above the view: with another size of text the row has another height
+	if len(r.t.order) > 0 && r.t.order[0].h > 0 {
+		share = r.t.into / r.t.order[0].h
+	}
 	for _, a := range r.t.order {
 		a.row.Refresh()
 	}
 	for kind := range r.t.pool { // of an old theme
 		delete(r.t.pool, kind)
+	}
+	if len(r.t.order) > 0 && !r.t.follow {
+		a := r.t.order[0]
+		r.t.into = share * Fit(a.row, a.row.Size().Width)
 	}
 	r.t.more.Refresh()
 	r.t.place()

@@ -1,0 +1,77 @@
+package chat
+
+import (
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Stop stops the run in progress; it reports whether there was one.
+func (p *Pane) Stop() bool { return p.composer.entry.onStop() }
+
+func (p *Pane) running() bool {
+	for _, r := range p.state.Runs {
+		if !r.Over() && r.State != protocol.RunQueued {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Pane) copyText(s string) { fyne.CurrentApp().Clipboard().SetContent(s) }
+
+// act does what a notice's or problem's button says.
+func (p *Pane) act(what string, run protocol.RunID) {
+	var f func()
+	switch what {
+	case actSettings:
+		f = p.h.Settings
+	case actReset:
+		f = p.h.Reset
+	case actReload:
+		f = p.h.Reload
+	case actResume:
+		f = p.h.Resume
+	case actRetry:
+		p.retry(run)
+	}
+	if f != nil {
+		f()
+	}
+}
+
+// retry sends the message of a run again.
+func (p *Pane) retry(run protocol.RunID) {
+	r := protocol.RunInfo{RunID: run, SessionKey: p.state.Session.SessionKey}
+	for _, x := range p.state.Runs {
+		if x.RunID == run {
+			r = x
+		}
+	}
+	for i := len(p.state.Messages) - 1; i >= 0 && r.Message == ""; i-- {
+		if m := p.state.Messages[i]; m.Role == protocol.RoleUser && (m.RunID == run || m.RunID == "") {
+			if r.Message = m.Content.Text(); m.Origin == protocol.OriginEvent {
+				c, _ := m.Completion()
+				r.Message = c.Words(string(c.NodeID))
+			}
+		}
+	}
+	if p.h.Retry != nil && r.Message != "" {
+		p.h.Retry(r)
+	}
+}
+
+// newEmpty is what an empty chat offers: each chip does real work at once.
+func (p *Pane) newEmpty() fyne.CanvasObject {
+	chip := func(text, icon string) fyne.CanvasObject {
+		return widgets.NewChip(text, icon, func() {
+			if p.h.Send != nil {
+				p.composer.entry.remember(text)
+				p.h.Send(text, nil, p.composer.node)
+			}
+		})
+	}
+	return widgets.NewEmptyState("", "What shall we do?", "Ask in plain words. Nothing with an effect happens before you have seen it and allowed it. Begin with ! to run a command yourself.",
+		chip("run ls -la", "terminal"), chip("list the Go files", "list"), chip("read README.md", "file"), chip("what can you do", "question"))
+}

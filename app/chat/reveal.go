@@ -1,0 +1,36 @@
+package chat
+
+import (
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// markTime is how long a message that was looked for stays marked.
+const markTime = 3 * time.Second
+
+// Reveal scrolls to a message of the conversation and marks it for a moment: now, or as soon as it is loaded.
+func (p *Pane) Reveal(id protocol.MessageID) {
+	p.wanted = id
+	p.reveal()
+}
+
+// Wanted is the message that is still to be shown, empty when there is none.
+func (p *Pane) Wanted() protocol.MessageID { return p.wanted }
+
+func (p *Pane) reveal() {
+	key, ok := p.builder.rows[p.wanted]
+	if p.wanted == "" || !ok || !p.transcript.ScrollToKey(key) {
+		return
+	}
+	p.wanted, p.marked = "", p.now
+	p.transcript.Mark(key)
+}
+
+func (p *Pane) unmark() {
+	p.marked = time.Time{}
+	p.transcript.Mark("")
+}
+
+// ScrollToEnd goes to the newest message.
+func (p *Pane) ScrollToEnd() { p.transcript.ScrollToEnd() }

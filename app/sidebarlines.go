@@ -1,0 +1,192 @@
+package app
+
+import (
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// head is a section's heading; it is kept, because the list is drawn often.
+type head struct {
+	box   fyne.CanvasObject
+	badge *widgets.Badge
+}
+
+func (b *sidebar) head(title string, count int) fyne.CanvasObject {
+	h := b.heads[title]
+	if h == nil {
+		h = &head{badge: widgets.NewBadge(0)}
+		h.box = widgets.NewSection(title, h.badge)
+		b.heads[title] = h
+	}
+	h.badge.Set(count)
+	return h.box
+}
+
+// line is one row of the list, or a heading.
+type line struct {
+	heading string
+	count   int // beside the heading
+	item    widgets.SidebarItem
+	tap     func()
+	menu    func(fyne.Position)
+}
+
+// show draws a view.
+func (b *sidebar) show(v state.View, key protocol.SessionKey) {
+	s := b.s
+	var lines []line
+	if len(v.Approvals) > 0 {
+		lines = append(lines, line{heading: "NEEDS YOU", count: len(v.Approvals)})
+		for _, a := range v.Approvals {
+			lines = append(lines, line{item: widgets.SidebarItem{Icon: "needsyou", Color: look.ColorNeedsYou, Title: state.QuestionLine(a)}, tap: func() { b.s.review(a.ID) }})
+		}
+	}
+	if b.query != "" {
+		lines = append(lines, line{heading: "FOUND"})
+		for i, e := range b.found {
+			lines = append(lines, b.chatLine(e, v, i == max(b.picked, 0))) // Enter opens it
+		}
+		if len(b.found) == 0 {
+			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})
+		}
+		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message", Trail: "Ctrl ⇧ F"}, tap: func() { s.searchFor(b.query) }})
+	} else {
+		lines = append(lines, line{heading: "CHATS"})
+		shown := false
+		for i, e := range v.Sessions {
+			if i == b.limit {
+				rest := len(v.Sessions) - i
+				lines = append(lines, line{item: widgets.SidebarItem{Icon: "down", Title: fmt.Sprintf("%d older chats", rest), Muted: true}, tap: func() {
+					b.limit += chatsShown
+					b.show(s.view, s.key)
+				}})
+				break
+			}
+			shown = shown || e.SessionKey == key
+			lines = append(lines, b.chatLine(e, v, e.SessionKey == key && s.pageTitle == ""))
+		}
+		if e, known := v.Session(key); !shown && !known && key != "" && v.Loaded {
+			lines = append(lines, b.chatLine(e, v, s.pageTitle == ""))
+		}
+	}
+	if len(v.Nodes) > 0 {
+		lines = append(lines, line{heading: "MACHINES"})
+	}
+	b.machines = b.machines[:0]
+	for _, n := range v.Nodes { // the last rows: see machineAt
+		b.machines = append(b.machines, n.ID)
+		item := widgets.SidebarItem{Icon: "online", Color: b.s.machines.Color(string(n.ID)), Title: state.NameOf(n)}
+		if n.Local {
+			item.Title += " (this)"
+		} else if n.PingMs > 0 {
+			item.Trail = state.PresenceText(n, time.Now())
+		}
+		if !n.Online {
+			item.Icon, item.Color, item.Muted, item.Trail = "offline", look.ColorMuted, true, ago(n.LastSeenAt, time.Now())
+		}
+		item.Selected = s.pageTitle == machinesTitle && s.machine == n.ID
+		lines = append(lines, line{item: item, tap: func() { s.openMachine(n.ID) }})
+	}
+	b.draw(lines)
+	for _, row := range b.pages {
+		item := row.Item()
+		item.Selected = item.Title == s.pageTitle
+		switch item.Title {
+		case inboxTitle:
+			item.Count = len(v.Approvals)
+		case channelsTitle:
+			item.Count = v.Strangers
+		case transfersTitle:
+			item.Trail = ""
+			if n := len(v.Transfers); n > 0 {
+				item.Trail = fmt.Sprint(n)
+			}
+		}
+		if item != row.Item() {
+			row.Set(item)
+		}
+	}
+}
+
+func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool) line {
+	item := widgets.SidebarItem{Title: state.TitleOf(e), Selected: selected}
+	for _, r := range v.Runs {
+		if r.SessionKey == e.SessionKey && !r.Over() {
+			item.Trail = "working"
+		}
+	}
+	if item.Unread = b.s.unread.has(e); item.Unread && item.Trail == "" {
+		item.Trail = "new"
+	}
+	for _, a := range v.Approvals {
+		if a.SessionKey == e.SessionKey {
+			item.Count++
+			item.Trail = ""
+		}
+	}
+	return line{item: item, tap: func() { b.choose(e.SessionKey) }, menu: func(at fyne.Position) { b.s.chatMenu(e, at) }}
+}
+
+// draw puts the lines into rows that are used again.
+func (b *sidebar) draw(lines []line) {
+	var objects []fyne.CanvasObject
+	b.used = 0
+	for _, l := range lines {
+		if l.heading != "" {
+			objects = append(objects, b.head(l.heading, l.count))
+			continue
+		}
+		if b.used == len(b.pool) {
+			b.pool = append(b.pool, widgets.NewSidebarRow(widgets.SidebarItem{}, nil))
+		}
+		row := b.pool[b.used]
+		b.used++
+		if row.Item() != l.item {
+			row.Set(l.item)
+		}
+		row.OnTap, row.OnMenu = l.tap, l.menu
+		objects = append(objects, row)
+	}
+	b.rows.Objects = objects
+	b.rows.Refresh()
+}
+
+// machineAt is the machine whose row lies at a place of the canvas.
+func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, bool) {
+	driver := fyne.CurrentApp().Driver()
+	if b.s.narrow && !b.s.drawer.Visible() {
+		return "", false // the rows are not on the screen
+	}
+	for i, id := range b.machines {
+		row := b.pool[b.used-len(b.machines)+i]
+		from, size := driver.AbsolutePositionForObject(row), row.Size()
+		if at.X >= from.X && at.X < from.X+size.Width && at.Y >= from.Y && at.Y < from.Y+size.Height {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// ago says how long ago something was, in a word.
+func ago(ms int64, now time.Time) string {
+	if ms == 0 {
+		return ""
+	}
+	t := time.UnixMilli(ms)
+	switch days := int(now.Sub(t).Hours() / 24); {
+	case now.Sub(t) < time.Hour:
+		return fmt.Sprintf("%d min", max(1, int(now.Sub(t).Minutes())))
+	case t.YearDay() == now.YearDay() && t.Year() == now.Year():
+		return t.Format("15:04")
+	case days < 2:
+		return "yesterday"
+	}
+	return t.Format("2 Jan")
+}

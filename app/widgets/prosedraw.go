@@ -1,0 +1,145 @@
+package widgets
+
+import (
+	"image"
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+
+	"fairlead/app/glyph"
+	"fairlead/app/look"
+)
+
+// MinSize implements fyne.CanvasObject: as high as it is at its width, like the toolkit's own text.
+func (p *Prose) MinSize() fyne.Size {
+	p.lay(p.Size().Width)
+	if p.width == 0 {
+		return fyne.NewSize(40, look.Size("text")*lineHeight)
+	}
+	return fyne.NewSize(min(40, p.full.Width), p.full.Height)
+}
+
+// CreateRenderer implements fyne.Widget.
+func (p *Prose) CreateRenderer() fyne.WidgetRenderer {
+	r := &proseRenderer{p: p}
+	r.raster = canvas.NewRaster(p.draw)
+	r.raster.ScaleMode = canvas.ImageScalePixels
+	return r
+}
+
+type proseRenderer struct {
+	p      *Prose
+	raster *canvas.Raster
+}
+
+func (r *proseRenderer) MinSize() fyne.Size { return r.p.MinSize() }
+
+func (r *proseRenderer) Layout(size fyne.Size) {
+	r.p.lay(size.Width)
+	r.raster.Resize(fyne.NewSize(r.p.pictureWidth(), r.p.full.Height))
+}
+
+func (r *proseRenderer) Refresh() {
+	r.Layout(r.p.Size())
+	r.raster.Refresh()
+}
+
+func (r *proseRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.raster} }
+
+func (r *proseRenderer) Destroy() {}
+
+// pictureWidth is as much of the width as something is drawn in.
+func (p *Prose) pictureWidth() float32 {
+	for i := range p.laid {
+		if q := &p.paras[i]; q.rule || q.code || p.laid[i].text.FromRight() {
+			return p.width
+		}
+	}
+	return min(p.full.Width+1, p.width)
+}
+
+// draw paints everything.
+func (p *Prose) draw(w, h int) image.Image {
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	if len(p.laid) == 0 || p.full.Height <= 0 {
+		return img
+	}
+	scale := float32(h) / p.full.Height
+	fill := func(x, y, w, h float32, c fyne.ThemeColorName) {
+		glyph.Fill(img, x*scale, y*scale, w*scale, h*scale, look.Color(c))
+	}
+	for i := range p.laid {
+		l, q := &p.laid[i], &p.paras[i]
+		width := p.width - l.left
+		for k := range q.quote {
+			top := l.y
+			if i > 0 && p.paras[i-1].quote > k { // on from the paragraph before
+				top = p.laid[i-1].y + p.laid[i-1].text.Height
+			}
+			fill(float32(k)*14, top, 2, l.y+l.text.Height-top, look.ColorLine)
+		}
+		if q.rule {
+			fill(0, l.y, p.width, 1, look.ColorLine)
+			continue
+		}
+		if q.code {
+			fill(l.left-look.Inside, l.y-4, width+look.Inside, l.text.Height+8, look.ColorCode)
+			width -= look.Inside
+		}
+		boxes := func(from, to int, f func(glyph.Box)) {
+			for _, b := range l.text.Boxes(from, to, width) {
+				b.X, b.Y = b.X+l.left, b.Y+l.y
+				f(b)
+			}
+		}
+		ends := make([]int, len(q.runs))
+		from := 0
+		for k, r := range q.runs {
+			ends[k] = from + len([]rune(r.Text))
+			if q.inks[k].code {
+				boxes(from, ends[k], func(b glyph.Box) { fill(b.X-2, b.Y+2, b.Width+4, b.Height-4, look.ColorHover) })
+			}
+			from = ends[k]
+		}
+		for k, hit := range p.hits {
+			boxes(max(hit[0]-l.off, 0), hit[1]-l.off, func(b glyph.Box) { fill(b.X, b.Y+1, b.Width, b.Height-2, foundColor(k == p.current)) })
+		}
+		if p.from < p.to {
+			boxes(max(p.from-l.off, 0), p.to-l.off, func(b glyph.Box) { fill(b.X, b.Y, b.Width, b.Height, "selection") })
+		}
+		colour := func(k int) color.Color {
+			switch n := q.inks[k]; {
+			case n.link != nil:
+				return look.Color(look.ColorAccent)
+			case n.color != "":
+				return look.Color(n.color)
+			}
+			return look.Color(look.ColorText)
+		}
+		l.text.Draw(img, l.left*scale, l.y*scale, scale, width, colour)
+		switch {
+		case q.mark == taskOpen, q.mark == taskDone:
+			a, x, y := float32(int(p.size*0.8)), l.left-float32(int(p.size*1.3)), l.y+float32(int(p.size*0.35))
+			fill(x, y, a, a, look.ColorMuted)
+			glyph.Clear(img, (x+1)*scale, (y+1)*scale, (a-2)*scale, (a-2)*scale)
+			if q.mark == taskDone {
+				fill(x+3, y+3, a-6, a-6, look.ColorGood)
+			}
+		case l.mark != nil:
+			l.mark.Draw(img, (l.left-l.mark.Width-6*p.size/14)*scale, l.y*scale, scale, 0, func(int) color.Color { return look.Color(look.ColorMuted) })
+		}
+		from = 0
+		for k := range q.runs {
+			n := q.inks[k]
+			if n.link != nil && n.link == p.hover {
+				boxes(from, ends[k], func(b glyph.Box) { fill(b.X, b.Y+b.Height-4, b.Width, 1, look.ColorAccent) })
+			}
+			if n.strike {
+				boxes(from, ends[k], func(b glyph.Box) { fill(b.X, b.Y+float32(int(b.Height*0.55)), b.Width, 1, look.ColorText) })
+			}
+			from = ends[k]
+		}
+	}
+	return img
+}
