@@ -132,14 +132,18 @@ func (c *conn) request(ctx context.Context, method string, params any, behind bo
 	id = strconv.FormatUint(c.next, 10)
 	waiter = make(chan protocol.Response, 1)
 	c.pending[id] = waiter
+	among := len(c.pending) > 1
 	c.mu.Unlock()
 	frame, err := protocol.EncodeRequest(id, method, params)
 	if err == nil && len(frame) > protocol.MaxReadFrame {
 		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message has %d MiB, at most %d are possible", method, len(frame)>>20, protocol.MaxReadFrame>>20))
 	}
 	send := c.out.Send
-	if behind {
+	switch {
+	case behind:
 		send = c.out.SendBehind
+	case among:
+		send = c.out.SendAmong
 	}
 	if err == nil && !send(ctx, frame) {
 		if err = ctx.Err(); err == nil {

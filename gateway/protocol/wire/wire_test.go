@@ -86,7 +86,11 @@ func keepsOrder(t *testing.T, wrap func(net.Conn) net.Conn) {
 					text += strings.Repeat("x", maxDirect) // too large to be sent directly
 				}
 				how := []func([]byte) bool{w.Offer, w.Hold, w.SendSoon, func([]byte) bool { return false }}[(s+i)%4]
-				if !how([]byte(text)) && !w.Send(ctx, []byte(text)) {
+				send := w.Send
+				if i%8 > 3 {
+					send = w.SendAmong
+				}
+				if !how([]byte(text)) && !send(ctx, []byte(text)) {
 					t.Error("not sent")
 				}
 				if (s+i)%4 == 1 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -103,11 +104,25 @@ func NewWriter(ws *websocket.Conn) *Writer {
 
 // Send sends a text frame, which the writer owns from then on. It blocks while the peer is slow. It reports false when the connection has ended,
 // or ctx, of which the caller knows; a frame that was queued may be lost when the connection ends.
-func (w *Writer) Send(ctx context.Context, text []byte) bool {
+func (w *Writer) Send(ctx context.Context, text []byte) bool { return w.send(ctx, text, false) }
+
+// SendAmong is Send of a frame among many that others are about to send: theirs go along, in one write.
+func (w *Writer) SendAmong(ctx context.Context, text []byte) bool { return w.send(ctx, text, true) }
+
+func (w *Writer) send(ctx context.Context, text []byte, among bool) bool {
 	w.mu.Lock()
 	if !w.ended && !w.busy && len(text) <= maxDirect && (len(w.ready) == 0 || w.held && !w.closing()) {
 		w.add(frame{text: text})
+		w.busy, w.held = true, false
+		if among {
+			w.mu.Unlock()
+			runtime.Gosched()
+			w.mu.Lock()
+		}
 		batch := w.take()
+		if end := closeIn(batch); end >= 0 { // which is Run's
+			w.ready, batch = slices.Clone(batch[end:]), batch[:end]
+		}
 		w.mu.Unlock()
 		err := w.write(batch)
 		w.release(batch)
@@ -372,7 +387,7 @@ func (w *Writer) texts(ctx context.Context, closing func()) (ok, closed bool) {
 		w.mu.Lock()
 		batch := w.take()
 		w.mu.Unlock()
-		end := slices.IndexFunc(batch, func(f frame) bool { return f.code != 0 })
+		end := closeIn(batch)
 		if end < 0 {
 			if w.write(batch) != nil {
 				return false, false
@@ -387,6 +402,11 @@ func (w *Writer) texts(ctx context.Context, closing func()) (ok, closed bool) {
 		last := websocket.FormatCloseMessage(batch[end].code, batch[end].reason)
 		return false, w.ws.WriteControl(websocket.CloseMessage, last, time.Now().Add(closeLimit)) == nil
 	}
+}
+
+// closeIn is where a close frame is; -1 for none.
+func closeIn(list []frame) int {
+	return slices.IndexFunc(list, func(f frame) bool { return f.code != 0 })
 }
 
 // rest writes what the system did not take at once.
