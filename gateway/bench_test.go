@@ -38,23 +38,9 @@ func BenchmarkInvoke(b *testing.B) {
 	// As many as the issue names: 5,000 a second, p99 at most 20 ms. A call's time counts from when it was due, not from when it could begin.
 	b.Run("read/5000 a second", func(b *testing.B) {
 		c := bench(b, protocol.EffectRead)
-		took := make([]time.Duration, b.N)
-		const every = time.Second / 5000
-		var wg sync.WaitGroup
 		spent := spending()
 		b.ResetTimer()
-		began := time.Now()
-		for i := 0; i < b.N; {
-			for ; i < b.N && time.Since(began) >= time.Duration(i)*every; i++ {
-				n, due := i, began.Add(time.Duration(i)*every)
-				wg.Go(func() {
-					invoke(b, c)
-					took[n] = time.Since(due)
-				})
-			}
-			time.Sleep(time.Millisecond)
-		}
-		wg.Wait()
+		took := paced(b.N, func() { invoke(b, c) })
 		spent(b, b.N)
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
 		report(b, took)
@@ -97,6 +83,26 @@ func spending() func(b *testing.B, calls int) {
 	}
 }
 
+// paced calls f n times, 5,000 times a second, and says how long each took from when it was due.
+func paced(n int, f func()) []time.Duration {
+	const every = time.Second / 5000
+	took := make([]time.Duration, n)
+	var wg sync.WaitGroup
+	began := time.Now()
+	for i := 0; i < n; {
+		for ; i < n && time.Since(began) >= time.Duration(i)*every; i++ {
+			k, due := i, began.Add(time.Duration(i)*every)
+			wg.Go(func() {
+				f()
+				took[k] = time.Since(due)
+			})
+		}
+		time.Sleep(time.Millisecond)
+	}
+	wg.Wait()
+	return took
+}
+
 func report(b *testing.B, took []time.Duration) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
@@ -104,13 +110,26 @@ func report(b *testing.B, took []time.Duration) {
 }
 
 func invoke(b *testing.B, c *client.Client) {
-	if _, err := client.Call(b.Context(), c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "n__Echo", Args: json.RawMessage(`{"i":1}`)}); err != nil {
+	if err := echo(b.Context(), c); err != nil {
 		b.Error(err)
 	}
 }
 
+func echo(ctx context.Context, c *client.Client) error {
+	_, err := client.Call(ctx, c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "n__Echo", Args: json.RawMessage(`{"i":1}`)})
+	return err
+}
+
 // bench starts a gateway and a node over TCP and returns a client.
 func bench(b *testing.B, effect protocol.Effect) *client.Client {
+	c, stop := ends(benchGateway(b), effect)
+	b.Cleanup(stop)
+	invoke(b, c)
+	return c
+}
+
+// benchGateway starts a gateway and returns its address.
+func benchGateway(b *testing.B) string {
 	log := slog.New(slog.DiscardHandler)
 	slog.SetDefault(log)
 	b.Setenv("FAIRLEAD_SECRETS", "file")
@@ -127,9 +146,16 @@ func bench(b *testing.B, effect protocol.Effect) *client.Client {
 		g.Close(context.Background())
 	})
 	wg.Go(func() { g.Run(ctx) })
+	return g.URL()
+}
+
+// ends connects a node and a client, which it returns.
+func ends(url string, effect protocol.Effect) (c *client.Client, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
 	up := make(chan struct{}, 2)
 	start := func(o client.Options) *client.Client {
-		o.URL, o.Token = g.URL(), "fl_bench"
+		o.URL, o.Token = url, "fl_bench"
 		o.OnUp = func(context.Context, protocol.ConnectResult) { up <- struct{}{} }
 		c := client.New(o)
 		wg.Go(func() { c.Run(ctx) })
@@ -139,14 +165,7 @@ func bench(b *testing.B, effect protocol.Effect) *client.Client {
 	var node *client.Client
 	ready := make(chan struct{})
 	node = start(client.Options{
-		Connect: func() protocol.ConnectParams {
-			p := gateway.ClientParams("n")
-			p.Client.Mode = protocol.ModeNode
-			p.Extensions = []string{protocol.ExtCancel}
-			p.Tools = []protocol.ToolSpec{{Name: "Echo", Effect: effect, InputSchema: json.RawMessage(`{"type":"object","properties":{"i":{"type":"number"}}}`)}}
-			p.NodeRuntime = &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapExec}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapExec}}}
-			return p
-		},
+		Connect: func() protocol.ConnectParams { return benchNode("n", effect) },
 		OnEvent: func(e protocol.EventFrame) {
 			if e.Event != protocol.EventToolInvoke {
 				return
@@ -161,7 +180,18 @@ func bench(b *testing.B, effect protocol.Effect) *client.Client {
 		},
 	})
 	close(ready)
-	c := start(client.Options{Connect: func() protocol.ConnectParams { return gateway.ClientParams("c") }})
-	invoke(b, c)
-	return c
+	c = start(client.Options{Connect: func() protocol.ConnectParams { return gateway.ClientParams("c") }})
+	return c, func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+func benchNode(id string, effect protocol.Effect) protocol.ConnectParams {
+	p := gateway.ClientParams(id)
+	p.Client.Mode = protocol.ModeNode
+	p.Extensions = []string{protocol.ExtCancel}
+	p.Tools = []protocol.ToolSpec{{Name: "Echo", Description: "Echoes", Effect: effect, InputSchema: json.RawMessage(`{"type":"object","properties":{"i":{"type":"number"}}}`)}}
+	p.NodeRuntime = &protocol.NodeRuntime{HostCapabilities: []string{protocol.CapExec}, ToolCapabilities: map[string][]string{"Echo": {protocol.CapExec}}}
+	return p
 }

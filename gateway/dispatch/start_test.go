@@ -150,7 +150,7 @@ func TestStartedCallsEndOnceWhileEverythingStopsThem(t *testing.T) {
 	g := start(t, &dispatchtest.Machine{})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	const n = 300
+	const n = 100
 	all := make([]<-chan ended, n)
 	var wg sync.WaitGroup
 	for i := range n {
