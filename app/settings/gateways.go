@@ -13,6 +13,8 @@ import (
 	"fairlead/app/look"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
 )
 
 // Gateway is a gateway elsewhere that this computer is paired with: its windows look at it, or its tools work for it.
@@ -86,6 +88,12 @@ func newElsewhere(p *Page) *elsewhere {
 	as, choose := pick(pairings, chosen)
 	choose(false)
 	chosen(false)
+	e.invitation.OnChanged = func(text string) {
+		if link, err := trust.ParseLink(text); err == nil && link.Role != "" { // it says what it is for
+			choose(link.Role == protocol.RoleNode)
+			chosen(link.Role == protocol.RoleNode)
+		}
+	}
 	e.box = page(
 		section("Other gateways", muted("This computer has a gateway of its own. You can look at others too, each in a window of its own, and let their agents work here."), e.list),
 		section("Add a gateway",

@@ -97,6 +97,11 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		says("None yet")
 
 		// This computer can be a machine there, too.
+		const link = "fairlead://pair?a=10.0.0.2:8788&i=x&p=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA&s=AAAAAAAAAAAAAAAAAAAAAA&r="
+		e.invitation.SetText(link + "node")
+		says("its person answers")
+		e.invitation.SetText(link + "client")
+		says("Invite a window")
 		press("Let its agent work here")
 		says("its person answers")
 		e.invitation.SetText("8-otter-lamp-nine")

@@ -70,7 +70,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	}
 	i.code = trust.NewCode(number)
 	id := protocol.NewID()
-	link := trust.Link{Addresses: network.Addresses, Pin: trust.Pin(network.Pin), Invite: id, Secret: i.secret}
+	link := trust.Link{Addresses: network.Addresses, Pin: trust.Pin(network.Pin), Invite: id, Secret: i.secret, Role: p.Role}
 	i.DeviceInvite = protocol.DeviceInvite{
 		ID: id, Role: p.Role, Link: link.String(), Code: i.code.String(), Addresses: network.Addresses,
 		CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(life).UnixMilli(),

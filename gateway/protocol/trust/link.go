@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"fairlead/gateway/protocol"
 )
 
 // Link is an invitation that is copied or scanned: where the gateway is, which key it has, and a secret that counts once.
@@ -17,6 +19,7 @@ type Link struct {
 	Pin       Pin
 	Invite    string
 	Secret    []byte
+	Role      string // what is invited, a node or a client; empty: it is not said. Nothing depends on it: the gateway knows
 }
 
 const (
@@ -31,11 +34,14 @@ func NewSecret() []byte {
 	return b
 }
 
-// String is fairlead://pair?a=host:port&…&p=pin&i=invitation&s=secret.
+// String is fairlead://pair?a=host:port&…&p=pin&i=invitation&s=secret, and &r=role where it is said.
 func (l Link) String() string {
 	q := url.Values{
 		"a": l.Addresses, "i": {l.Invite}, "p": {base64.RawURLEncoding.EncodeToString(l.Pin.sum())},
 		"s": {base64.RawURLEncoding.EncodeToString(l.Secret)},
+	}
+	if l.Role != "" {
+		q.Set("r", l.Role)
 	}
 	return "fairlead://pair?" + q.Encode()
 }
@@ -58,6 +64,9 @@ func ParseLink(text string) (Link, error) {
 		return Link{}, errLink
 	}
 	l := Link{Addresses: q["a"], Invite: q.Get("i")}
+	if r := q.Get("r"); r == protocol.RoleNode || r == protocol.RoleClient {
+		l.Role = r
+	}
 	if len(l.Addresses) == 0 || len(l.Addresses) > maxAddresses || l.Invite == "" || len(l.Invite) > 64 {
 		return Link{}, errLink
 	}
