@@ -165,7 +165,7 @@ func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
 
 // Who writes to either file after a mark was made of it, or puts another one in its place, is noticed.
 func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
-	const size = 36 << 20
+	const size = 24 << 20
 	change := func(t *testing.T, name string) {
 		f, err := os.OpenFile(name, os.O_RDWR, 0)
 		if err != nil {
@@ -213,7 +213,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			x := newResumer(t)
 			long(t, filepath.Join(x.from, "f"), size)
-			if _, err := x.attempt(30 << 20); !errors.Is(err, errCut) {
+			if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
 				t.Fatal(err)
 			}
 			f(t, x)
@@ -251,8 +251,8 @@ func TestAFileWithHolesGoesOnWhereItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.WriteAt([]byte("in the middle"), 100<<20)
-	if err = errors.Join(err, f.Truncate(200<<20), f.Close()); err != nil {
+	_, err = f.WriteAt([]byte("in the middle"), 50<<20)
+	if err = errors.Join(err, f.Truncate(100<<20), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for frames := int64(1); ; frames++ {
