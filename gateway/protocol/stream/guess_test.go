@@ -31,7 +31,7 @@ func TestWhatIsSentBeforeTheReceiverHasSpokenHarmsNothingThatIsThere(t *testing.
 			if _, err := x.attempt(0); err != nil {
 				t.Fatal(err)
 			}
-		}, protocol.ConflictRename, Window, Result{Skipped: 1}, "f"},
+		}, protocol.ConflictRename, Window + 4096, Result{Skipped: 1}, "f"},
 		"another file of the same size is there": {func(t *testing.T, x *resumer) {
 			if err := os.WriteFile(filepath.Join(x.to, "f"), make([]byte, 20<<20), 0o600); err != nil {
 				t.Fatal(err)
@@ -41,7 +41,7 @@ func TestWhatIsSentBeforeTheReceiverHasSpokenHarmsNothingThatIsThere(t *testing.
 			if _, err := x.attempt(0); err != nil {
 				t.Fatal(err)
 			}
-		}, protocol.ConflictSkip, Window, Result{Skipped: 1}, "f"},
+		}, protocol.ConflictSkip, Window + 4096, Result{Skipped: 1}, "f"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			x := newResumer(t)
