@@ -190,7 +190,7 @@ func (t *Text) add(outs shaping.Line, offset int, runs []Run, all []shaping.Outp
 		own := facesOf(runs[run].Style).all[0]
 		for _, g := range o.Glyphs {
 			advance := units(g.Advance)
-			k := letter{id: g.GlyphID, x: at + units(g.XOffset), y: -units(g.YOffset), advance: advance, from: offset + g.ClusterIndex, count: g.RuneCount}
+			k := letter{id: g.GlyphID, x: at + units(g.XOffset), y: -units(g.YOffset), advance: advance, from: offset + g.TextIndex(), count: g.RunesCount()}
 			if o.Face != own {
 				if _, outline := o.Face.GlyphData(g.GlyphID).(font.GlyphOutline); !outline {
 					k.coloured, k.em = &g, runs[run].Style.Size

@@ -37,7 +37,6 @@ type proseParser struct {
 	source []byte
 	paras  []para
 	tight  bool
-	cur    *para
 }
 
 // blocks adds the blocks in a node. mark goes before the first.
