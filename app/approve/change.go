@@ -23,7 +23,9 @@ func (d *Dialog) change(q protocol.Approval) []fyne.CanvasObject {
 	hunks := state.Hunks(q.Preview.Diff)
 	if len(hunks) == 0 {
 		diff, _ := state.Reveal(q.Preview.Diff)
-		return append(rows, widgets.NewDiffView(diff, 0))
+		whole := widgets.NewDiffView(diff, 0)
+		whole.SetForward(d.scroll.Scrolled)
+		return append(rows, whole)
 	}
 	pick := state.CanPick(q)
 	d.keep = nil
@@ -36,7 +38,7 @@ func (d *Dialog) change(q protocol.Approval) []fyne.CanvasObject {
 			})
 			rows = append(rows, check)
 		}
-		rows = append(rows, newHunkView(h, lang))
+		rows = append(rows, newHunkView(h, lang, d.scroll.Scrolled))
 	}
 	return rows
 }
@@ -44,12 +46,15 @@ func (d *Dialog) change(q protocol.Approval) []fyne.CanvasObject {
 // sideBySide is the width from which on before and after stand beside each other.
 const sideBySide float32 = 820
 
-// newHunkView shows a part of a change.
-func newHunkView(h state.Hunk, lang string) fyne.CanvasObject {
+// newHunkView shows a part of a change. Turns of the wheel that move nothing in it go on to forward.
+func newHunkView(h state.Hunk, lang string, forward func(*fyne.ScrollEvent)) fyne.CanvasObject {
 	one := widgets.NewCodePanel(0)
 	one.SetLines(unified(h, lang))
 	left, right := columnsOf(h, lang)
 	before, after := widgets.NewCodePanel(0), widgets.NewCodePanel(0)
+	for _, p := range []*widgets.CodePanel{one, before, after} {
+		p.SetForward(forward)
+	}
 	before.SetLines(left)
 	after.SetLines(right)
 	both := container.NewGridWithColumns(2, before, after)

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -87,5 +88,40 @@ func TestChangeStandsSideBySideWhereThereIsRoom(t *testing.T) {
 	b.window.Resize(fyne.NewSize(Width, 600))
 	if one, both := room(); !one || both {
 		t.Errorf("narrow: under each other %v, side by side %v", one, both)
+	}
+}
+
+// TestTheWheelScrollsOverAChange turns the wheel with the pointer on a part of a change: what stands below must come into view, for Allow waits for it.
+func TestTheWheelScrollsOverAChange(t *testing.T) {
+	q := twoParts("1")
+	q.Preview.Diff = "@@ -1,40 +1,40 @@\n-old\n+new\n" + strings.Repeat(" line\n", 39) + "@@ -90 +90 @@\n-old\n+new\n"
+	b := newBench(t, q)
+	b.window.Resize(fyne.NewSize(520, 400))
+	var panels []*widgets.CodePanel
+	find(b.body, func(o fyne.CanvasObject) {
+		if p, ok := o.(*widgets.CodePanel); ok {
+			panels = append(panels, p)
+		}
+	})
+	if len(panels) != 6 {
+		t.Fatalf("%d panels", len(panels))
+	}
+	for _, p := range panels {
+		var inner fyne.Scrollable
+		for _, o := range test.WidgetRenderer(p).Objects() {
+			find(o, func(o fyne.CanvasObject) {
+				if s, ok := o.(fyne.Scrollable); ok {
+					inner = s
+				}
+			})
+		}
+		if inner == nil {
+			t.Fatal("nothing takes the wheel")
+		}
+		before := b.scroll.Offset.Y
+		inner.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -20)})
+		if b.scroll.Offset.Y <= before {
+			t.Error("the wheel stops at a panel")
+		}
 	}
 }
