@@ -33,6 +33,7 @@ type behind struct {
 	calls  map[protocol.CallID]*behindCall
 	queue  []*behindCall // to be written, in the order of their first PutCall since the last flush
 	bytes  int
+	spare  []behindCall // memory for the next flush
 	failed bool // the last flush did not succeed
 	closed bool
 }
@@ -150,9 +151,10 @@ func (b *behind) flush() *change {
 	if len(b.queue) == 0 {
 		return nil
 	}
-	part := make([]behindCall, len(b.queue))
-	for i, e := range b.queue {
-		part[i] = *e
+	part := b.spare[:0]
+	b.spare = nil
+	for _, e := range b.queue {
+		part = append(part, *e)
 	}
 	return &change{
 		run:  func(tx *gorm.DB) error { return writeCalls(tx, part) },
@@ -162,6 +164,10 @@ func (b *behind) flush() *change {
 			defer b.mu.Unlock()
 			if b.failed = err != nil; err == nil {
 				b.written(part)
+			}
+			clear(part)
+			if cap(part) <= 2*flushRows {
+				b.spare = part
 			}
 		},
 	}

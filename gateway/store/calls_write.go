@@ -78,6 +78,14 @@ func (c callColumn) append(b []byte, r *callRow) []byte {
 	return strconv.AppendInt(b, c.number(r), 10)
 }
 
+// size is how many bytes append appends at most.
+func (c callColumn) size(r *callRow) int {
+	if c.text != nil {
+		return len(c.text(r))
+	}
+	return 20
+}
+
 // same reports whether all rows have one value, as most columns do when one program calls one tool again and again.
 func (c callColumn) same(rows []callRow) bool {
 	for i := range rows[1:] {
@@ -110,7 +118,13 @@ func upsertCalls(rows []callRow) (statement string, args []any) {
 		exprs[i] = fmt.Sprintf("CAST(substr(?1, substr(?2, i * %%[1]d + %d, 8), substr(?2, i * %%[1]d + %d, 8)) AS %s)", len(differ)*16+1, len(differ)*16+9, kind)
 		differ = append(differ, c)
 	}
-	var data []byte
+	size := 0
+	for i := range rows {
+		for _, c := range differ {
+			size += c.size(&rows[i])
+		}
+	}
+	data := make([]byte, 0, size)
 	index := make([]byte, 0, len(rows)*len(differ)*16)
 	for i := range rows {
 		for _, c := range differ {

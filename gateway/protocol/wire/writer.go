@@ -32,7 +32,7 @@ const (
 )
 
 // keepReady is how many frames a connection keeps memory for.
-const keepReady = 16
+const keepReady = 64
 
 // soon is how long a frame of [Writer.SendSoon] waits for company.
 const soon = time.Millisecond
