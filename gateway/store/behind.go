@@ -34,7 +34,7 @@ type behind struct {
 	queue  []*behindCall // to be written, in the order of their first PutCall since the last flush
 	bytes  int
 	spare  []behindCall // memory for the next flush
-	failed bool // the last flush did not succeed
+	failed bool         // the last flush did not succeed
 	closed bool
 }
 
