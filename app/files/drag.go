@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -135,22 +135,31 @@ func (p *Page) dropped() {
 	}
 }
 
+// moveTo moves what was dragged into another folder of the machine, and lets that be taken back.
 func (p *Page) moveTo(list []state.FileEntry, dir string) {
-	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) {
-		for _, e := range list {
-			if e.Path == dir {
-				continue
+	paths := make([]string, len(list))
+	for i, e := range list {
+		paths[i] = e.Path
+	}
+	type done struct {
+		n    int
+		undo func()
+	}
+	bind.Go(p.ctx, func(ctx context.Context) (done, error) {
+		n, undo, err := p.m.MoveInto(ctx, paths, dir)
+		return done{n, undo}, err
+	}, func(d done, err error) {
+		if d.n > 0 {
+			into := path.Base(dir)
+			if dir == "" {
+				into = "the workspace"
 			}
-			to := e.Name()
-			if dir != "" {
-				to = strings.TrimSuffix(dir, "/") + "/" + to
+			text := fmt.Sprintf("%d were moved into %s.", d.n, into)
+			if d.n == 1 {
+				text = fmt.Sprintf("“%s” was moved into %s.", path.Base(paths[0]), into)
 			}
-			if err := p.m.Move(ctx, e.Path, to); err != nil {
-				return struct{}{}, err
-			}
+			p.h.Undo(text, d.undo, time.Now().Add(state.UndoTime))
 		}
-		return struct{}{}, nil
-	}, func(_ struct{}, err error) {
 		if err != nil {
 			p.fail("Not everything was moved", err)
 		}

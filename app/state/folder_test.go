@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -135,7 +136,22 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		if err := fs.Rename(t.Context(), "sub/a.txt", "new.txt"); err != nil {
 			t.Error(err)
 		}
-		n, undo, err := fs.Trash(t.Context(), []string{"sub/a.txt", "sub/b.txt"})
+		n, undo, err := fs.MoveInto(t.Context(), []string{"sub/a.txt", "sub/b.txt", "sub/deep"}, "sub/deep")
+		if n != 2 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		undo()
+		synctest.Wait()
+		if n, _, err := fs.MoveInto(t.Context(), []string{"sub/a.txt", "top.txt"}, ""); n != 1 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		synctest.Wait()
+		moves := slices.DeleteFunc(slices.Clone(acts[1:]), func(act string) bool { return strings.HasPrefix(act, "unwatch") })
+		if s := strings.Join(moves, "; "); s != "move sub/a.txt sub/deep/a.txt; move sub/b.txt sub/deep/b.txt; move sub/deep/b.txt sub/b.txt; move sub/deep/a.txt sub/a.txt; move sub/a.txt a.txt" {
+			t.Error(s)
+		}
+		acts = acts[:1]
+		n, undo, err = fs.Trash(t.Context(), []string{"sub/a.txt", "sub/b.txt"})
 		if n != 1 || err == nil || err.Error() != "no further" {
 			t.Errorf("%d, %v", n, err)
 		}
