@@ -26,6 +26,7 @@ type faces struct {
 	all    []*font.Face
 	spare  bool          // all has the fonts of pictures and signs
 	lacks  map[rune]bool // what no font has
+	blocks map[rune]int  // how many of those are in each 256 letters
 }
 
 var (
@@ -38,7 +39,7 @@ func facesOf(s Style) *faces {
 	key := family{s.Bold, s.Italic, s.Mono}
 	f := families[key]
 	if f == nil {
-		f = &faces{family: key, lacks: map[rune]bool{}}
+		f = &faces{family: key, lacks: map[rune]bool{}, blocks: map[rune]int{}}
 		f.add(resource(key))
 		families[key] = f
 	}
@@ -72,6 +73,9 @@ func (f *faces) add(r fyne.Resource) {
 	f.all = append(f.all, face)
 }
 
+// triedOfBlock is how many letters of 256 are looked for in vain: looking for one takes a third of a millisecond.
+const triedOfBlock = 8
+
 // ResolveFace implements shaping.Fontmap.
 func (f *faces) ResolveFace(r rune) *font.Face {
 	if face := f.having(r); face != nil {
@@ -85,12 +89,13 @@ func (f *faces) ResolveFace(r rune) *font.Face {
 			return face
 		}
 	}
-	if !f.lacks[r] {
+	if !f.lacks[r] && f.blocks[r>>8] < triedOfBlock {
 		if face := f.find(r); face != nil {
 			f.all = append(f.all, face)
 			return face
 		}
 		f.lacks[r] = true
+		f.blocks[r>>8]++
 	}
 	return f.all[0]
 }

@@ -113,6 +113,17 @@ func TestSpacesAfterSignsAreAsWideAsElsewhere(t *testing.T) {
 	}
 }
 
+func TestLettersThatNoFontHasAreNotLookedForOneByOne(t *testing.T) {
+	var text []rune
+	for r := rune(0xf0000); r < 0xf0100; r++ { // for private use: in no font
+		text = append(text, r)
+	}
+	lay(string(text), 300)
+	if n := len(facesOf(Style{Size: 14}).lacks); n > 64 {
+		t.Errorf("%d letters were looked for", n)
+	}
+}
+
 func TestPicturesAreColoured(t *testing.T) {
 	l := lay("😀", 0)
 	img := image.NewRGBA(image.Rect(0, 0, 40, 40))
