@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 
 	"fairlead/app/glyph"
 	"fairlead/app/look"
@@ -13,30 +12,25 @@ import (
 
 // CreateRenderer implements fyne.Widget.
 func (c *Code) CreateRenderer() fyne.WidgetRenderer {
-	r := &codeRenderer{c: c, raster: canvas.NewRaster(c.draw)}
-	r.raster.ScaleMode = canvas.ImageScalePixels
-	r.place()
+	r := &codeRenderer{c: c, picture: newPicture(c.draw)}
+	r.fit()
 	return r
 }
 
 type codeRenderer struct {
-	c      *Code
-	raster *canvas.Raster
+	c *Code
+	*picture
 }
 
 func (r *codeRenderer) MinSize() fyne.Size { return r.c.full() }
 
-func (r *codeRenderer) Layout(fyne.Size) { r.place() }
+func (r *codeRenderer) Layout(fyne.Size) { r.fit() }
 
-func (r *codeRenderer) place() {
-	at, size := r.c.area()
-	r.raster.Move(at)
-	r.raster.Resize(size)
-}
+func (r *codeRenderer) fit() { r.place(r.c.area()) }
 
 func (r *codeRenderer) Refresh() {
-	r.place()
-	r.raster.Refresh()
+	r.fit()
+	r.renew()
 }
 
 func (r *codeRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.raster} }

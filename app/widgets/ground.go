@@ -48,24 +48,22 @@ func (g *Ground) CreateRenderer() fyne.WidgetRenderer {
 }
 
 // newDot makes an area of one colour.
-func newDot(name func() fyne.ThemeColorName) *canvas.Raster {
-	r := canvas.NewRaster(func(int, int) image.Image {
+func newDot(name func() fyne.ThemeColorName) *picture {
+	return newPicture(func(int, int) image.Image {
 		img := image.NewRGBA(image.Rect(0, 0, 1, 1))
 		if n := name(); n != "" {
 			img.SetRGBA(0, 0, color.RGBAModel.Convert(look.Color(n)).(color.RGBA))
 		}
 		return img
 	})
-	r.ScaleMode = canvas.ImageScalePixels
-	return r
 }
 
 // groundRenderer draws the rounded ends as an area in the line's colour with one in the ground's upon it, as [Rect] does.
 type groundRenderer struct {
 	g           *Ground
 	band        [4]*canvas.Rectangle // the upper end and what lies upon it, the lower end and what lies upon it
-	middle      *canvas.Raster
-	left, right *canvas.Raster
+	middle      *picture
+	left, right *picture
 }
 
 func (r *groundRenderer) update() {
@@ -86,8 +84,8 @@ func (r *groundRenderer) update() {
 		}
 		show(b, c > 0 && (i%2 == 0 || r.g.Line != ""))
 	}
-	show(r.left, r.g.Line != "")
-	show(r.right, r.g.Line != "")
+	show(r.left.raster, r.g.Line != "")
+	show(r.right.raster, r.g.Line != "")
 }
 
 func (r *groundRenderer) Layout(s fyne.Size) {
@@ -107,15 +105,15 @@ func (r *groundRenderer) Layout(s fyne.Size) {
 	place(r.band[1], 1, 1, s.Width-2, end-1)
 	place(r.band[2], 0, s.Height-end, s.Width, end)
 	place(r.band[3], 1, s.Height-end, s.Width-2, end-1)
-	place(r.middle, edge, end, s.Width-2*edge, s.Height-2*end)
-	place(r.left, 0, end, edge, s.Height-2*end)
-	place(r.right, s.Width-edge, end, edge, s.Height-2*end)
+	place(r.middle.raster, edge, end, s.Width-2*edge, s.Height-2*end)
+	place(r.left.raster, 0, end, edge, s.Height-2*end)
+	place(r.right.raster, s.Width-edge, end, edge, s.Height-2*end)
 }
 
 func (r *groundRenderer) MinSize() fyne.Size { return fyne.Size{} }
 
 func (r *groundRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.band[0], r.band[1], r.band[2], r.band[3], r.middle, r.left, r.right}
+	return []fyne.CanvasObject{r.band[0], r.band[1], r.band[2], r.band[3], r.middle.raster, r.left.raster, r.right.raster}
 }
 
 func (r *groundRenderer) Destroy() {}
@@ -123,7 +121,10 @@ func (r *groundRenderer) Destroy() {}
 func (r *groundRenderer) Refresh() {
 	r.update()
 	r.Layout(r.g.Size())
-	for _, o := range r.Objects() {
-		o.Refresh()
+	for _, b := range r.band {
+		b.Refresh()
+	}
+	for _, p := range []*picture{r.middle, r.left, r.right} {
+		p.renew()
 	}
 }

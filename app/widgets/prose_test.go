@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
 )
 
 func TestProseShowsListsAsTheyAreNested(t *testing.T) {
@@ -75,5 +76,26 @@ func TestProseMarksWordsAndParagraphs(t *testing.T) {
 		if got := [2]string{p.Slice(from, to), p.Slice(a, b)}; got != want {
 			t.Errorf("at %d: %q", at, got)
 		}
+	}
+}
+
+func TestProseHasNoPictureOfWhatItShowedBefore(t *testing.T) {
+	p := newProse(parseProse("before"))
+	window(t, p, 300, 60)
+	before := test.WidgetRenderer(p).Objects()[0]
+	p.set(parseProse("after"))
+	after := test.WidgetRenderer(p).Objects()[0]
+	if before == after {
+		t.Error("the toolkit may keep the old picture")
+	}
+	if after.Size().Height != before.Size().Height || after.Position() != before.Position() {
+		t.Errorf("the new picture is %v at %v", after.Size(), after.Position())
+	}
+	c := NewCode(PlainLines("before"))
+	window(t, c, 300, 60)
+	old := test.WidgetRenderer(c).Objects()[0]
+	c.SetLines(PlainLines("after"))
+	if test.WidgetRenderer(c).Objects()[0] == old {
+		t.Error("the toolkit may keep the old picture of code")
 	}
 }

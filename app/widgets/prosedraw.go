@@ -5,7 +5,6 @@ import (
 	"image/color"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 
 	"fairlead/app/glyph"
 	"fairlead/app/look"
@@ -22,27 +21,24 @@ func (p *Prose) MinSize() fyne.Size {
 
 // CreateRenderer implements fyne.Widget.
 func (p *Prose) CreateRenderer() fyne.WidgetRenderer {
-	r := &proseRenderer{p: p}
-	r.raster = canvas.NewRaster(p.draw)
-	r.raster.ScaleMode = canvas.ImageScalePixels
-	return r
+	return &proseRenderer{p: p, picture: newPicture(p.draw)}
 }
 
 type proseRenderer struct {
-	p      *Prose
-	raster *canvas.Raster
+	p *Prose
+	*picture
 }
 
 func (r *proseRenderer) MinSize() fyne.Size { return r.p.MinSize() }
 
 func (r *proseRenderer) Layout(size fyne.Size) {
 	r.p.lay(size.Width)
-	r.raster.Resize(fyne.NewSize(r.p.pictureWidth(), r.p.full.Height))
+	r.place(fyne.Position{}, fyne.NewSize(r.p.pictureWidth(), r.p.full.Height))
 }
 
 func (r *proseRenderer) Refresh() {
 	r.Layout(r.p.Size())
-	r.raster.Refresh()
+	r.renew()
 }
 
 func (r *proseRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.raster} }
