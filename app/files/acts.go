@@ -120,8 +120,13 @@ func (p *Page) trash() {
 	if !p.changes() || len(chosen) == 0 {
 		return
 	}
-	paths := make([]string, len(chosen))
-	for i, e := range chosen {
+	p.undoable(chosen, "deleted", func(ctx context.Context, paths []string) (int, func(), error) { return p.m.Trash(ctx, paths) })
+}
+
+// undoable does something to files, tells how many it was done to, and lets it be taken back. did is a word such as "deleted".
+func (p *Page) undoable(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
+	paths := make([]string, len(list))
+	for i, e := range list {
 		paths[i] = e.Path
 	}
 	type done struct {
@@ -129,18 +134,19 @@ func (p *Page) trash() {
 		undo func()
 	}
 	bind.Go(p.ctx, func(ctx context.Context) (done, error) {
-		n, undo, err := p.m.Trash(ctx, paths)
+		n, undo, err := do(ctx, paths)
 		return done{n, undo}, err
 	}, func(d done, err error) {
 		if d.n > 0 {
-			text := fmt.Sprintf("%d were deleted.", d.n)
+			text := fmt.Sprintf("%d were %s.", d.n, did)
 			if d.n == 1 {
-				text = fmt.Sprintf("“%s” was deleted.", path.Base(paths[0]))
+				text = fmt.Sprintf("“%s” was %s.", path.Base(paths[0]), did)
 			}
 			p.h.Undo(text, d.undo, time.Now().Add(state.UndoTime))
 		}
 		if err != nil {
-			p.fail("Not everything was deleted", err)
+			word, _, _ := strings.Cut(did, " ")
+			p.fail("Not everything was "+word, err)
 		}
 	})
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"time"
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -137,31 +135,9 @@ func (p *Page) dropped() {
 
 // moveTo moves what was dragged into another folder of the machine, and lets that be taken back.
 func (p *Page) moveTo(list []state.FileEntry, dir string) {
-	paths := make([]string, len(list))
-	for i, e := range list {
-		paths[i] = e.Path
+	into := path.Base(dir)
+	if dir == "" {
+		into = "the workspace"
 	}
-	type done struct {
-		n    int
-		undo func()
-	}
-	bind.Go(p.ctx, func(ctx context.Context) (done, error) {
-		n, undo, err := p.m.MoveInto(ctx, paths, dir)
-		return done{n, undo}, err
-	}, func(d done, err error) {
-		if d.n > 0 {
-			into := path.Base(dir)
-			if dir == "" {
-				into = "the workspace"
-			}
-			text := fmt.Sprintf("%d were moved into %s.", d.n, into)
-			if d.n == 1 {
-				text = fmt.Sprintf("“%s” was moved into %s.", path.Base(paths[0]), into)
-			}
-			p.h.Undo(text, d.undo, time.Now().Add(state.UndoTime))
-		}
-		if err != nil {
-			p.fail("Not everything was moved", err)
-		}
-	})
+	p.undoable(list, "moved into "+into, func(ctx context.Context, paths []string) (int, func(), error) { return p.m.MoveInto(ctx, paths, dir) })
 }

@@ -53,11 +53,8 @@ type Code struct {
 	OnPress func(at, times int)
 	OnMenu  func(at fyne.Position)
 
-	from, to int // marked
-	query    string
-	hits     [][2]int
-	current  int // of hits; -1 is none
-	presses  presses
+	marks
+	presses presses
 }
 
 var (
@@ -69,7 +66,7 @@ var (
 
 // NewCode makes an empty one.
 func NewCode(lines []CodeLine) *Code {
-	c := &Code{current: -1}
+	c := &Code{marks: marks{current: -1}}
 	c.ExtendBaseWidget(c)
 	c.SetLines(lines)
 	return c
@@ -93,7 +90,7 @@ func (c *Code) SetLines(lines []CodeLine) {
 		c.columns = max(c.columns, n)
 	}
 	c.offs = append(c.offs, off)
-	c.find()
+	c.look(c.texts)
 	c.Refresh()
 }
 

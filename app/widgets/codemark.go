@@ -20,6 +20,15 @@ func (l CodeLine) text() string {
 	return b.String()
 }
 
+// texts are the texts of the lines.
+func (c *Code) texts(yield func(string) bool) {
+	for _, l := range c.lines {
+		if !yield(l.text()) {
+			return
+		}
+	}
+}
+
 // offset is the place of a line's first rune.
 func (c *Code) offset(line int) int { return c.offs[min(line, len(c.offs)-1)] }
 
@@ -51,11 +60,7 @@ func (c *Code) Index(at fyne.Position) int {
 
 // Select implements [Passage].
 func (c *Code) Select(from, to int) {
-	if from > to {
-		from, to = to, from
-	}
-	if c.from != from || c.to != to {
-		c.from, c.to = from, to
+	if c.mark(from, to) {
 		c.Refresh()
 	}
 }
@@ -74,27 +79,11 @@ func (c *Code) Slice(from, to int) string {
 }
 
 // Word implements [Passage]: the word, or the line.
-func (c *Code) Word(at int, whole bool) (from, to int) {
-	off := 0
-	for _, l := range c.lines {
-		text := []rune(l.text())
-		if at <= off+len(text) {
-			if whole {
-				return off, off + len(text)
-			}
-			a, z := wordAround(text, at-off)
-			return off + a, off + z
-		}
-		off += len(text) + 1
-	}
-	return at, at
-}
+func (c *Code) Word(at int, whole bool) (from, to int) { return wordIn(c.texts, at, whole) }
 
 // Find implements [Passage].
 func (c *Code) Find(query string) int {
-	if query != c.query {
-		c.query = query
-		c.find()
+	if c.ask(query, c.texts) {
 		c.Refresh()
 	}
 	return len(c.hits)
@@ -102,30 +91,15 @@ func (c *Code) Find(query string) int {
 
 // Current implements [Passage].
 func (c *Code) Current(hit int) fyne.Position {
-	if c.current != hit {
-		c.current = hit
+	changed, at, ok := c.show(hit)
+	if changed {
 		c.Refresh()
 	}
-	if hit < 0 || hit >= len(c.hits) {
+	if !ok {
 		return fyne.Position{}
 	}
-	line := sort.SearchInts(c.offs, c.hits[hit][0]+1) - 1
+	line := sort.SearchInts(c.offs, at+1) - 1
 	return fyne.NewPos(0, codeCell().Height*float32(line))
-}
-
-func (c *Code) find() {
-	c.hits = nil
-	if c.query == "" {
-		return
-	}
-	off := 0
-	for _, l := range c.lines {
-		text := l.text()
-		for _, h := range occurrences(text, c.query) {
-			c.hits = append(c.hits, [2]int{off + h[0], off + h[1]})
-		}
-		off += len([]rune(text)) + 1
-	}
 }
 
 // Words is the whole text.

@@ -53,14 +53,11 @@ type Prose struct {
 	laid  []laidPara
 	full  fyne.Size
 
-	from, to int      // marked
-	hits     [][2]int // found
-	current  int      // of hits; -1 is none
-	query    string
-	hover    *url.URL
-	presses  presses
-	wrap     float32 // lines break at this width instead of that of the place, which is then as wide as the text
-	lead     string
+	marks
+	hover   *url.URL
+	presses presses
+	wrap    float32 // lines break at this width instead of that of the place, which is then as wide as the text
+	lead    string
 }
 
 type laidPara struct {
@@ -81,7 +78,7 @@ var (
 )
 
 func newProse(paras []para) *Prose {
-	p := &Prose{paras: paras, current: -1, lead: "\n\n"}
+	p := &Prose{paras: paras, marks: marks{current: -1}, lead: "\n\n"}
 	p.ExtendBaseWidget(p)
 	return p
 }
@@ -92,7 +89,7 @@ func (p *Prose) set(paras []para) {
 	p.from, p.to = 0, 0
 	p.key = 0
 	p.lay(p.Size().Width)
-	p.find()
+	p.look(p.texts)
 	p.Refresh()
 }
 

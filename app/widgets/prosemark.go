@@ -2,9 +2,28 @@ package widgets
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 )
+
+// text is a paragraph's, without its bullet.
+func (q *para) text() string {
+	var b strings.Builder
+	for _, r := range q.runs {
+		b.WriteString(r.Text)
+	}
+	return b.String()
+}
+
+// texts are the texts of the paragraphs.
+func (p *Prose) texts(yield func(string) bool) {
+	for i := range p.paras {
+		if !yield(p.paras[i].text()) {
+			return
+		}
+	}
+}
 
 // Words is all the text, as it is copied.
 func (p *Prose) Words() string { return p.Slice(0, p.Runes()) }
@@ -12,11 +31,8 @@ func (p *Prose) Words() string { return p.Slice(0, p.Runes()) }
 // Runes is how long the text is, with a rune between paragraphs.
 func (p *Prose) Runes() int {
 	n := 0
-	for i := range p.paras {
-		for _, r := range p.paras[i].runs {
-			n += len([]rune(r.Text))
-		}
-		n++
+	for text := range p.texts {
+		n += utf8.RuneCountInString(text) + 1
 	}
 	return max(n-1, 0)
 }
@@ -35,11 +51,7 @@ func (p *Prose) Index(at fyne.Position) int {
 
 // Select marks a part of the text; nothing when from is to.
 func (p *Prose) Select(from, to int) {
-	if from > to {
-		from, to = to, from
-	}
-	if p.from != from || p.to != to {
-		p.from, p.to = from, to
+	if p.mark(from, to) {
 		p.Refresh()
 	}
 }
@@ -50,10 +62,7 @@ func (p *Prose) Slice(from, to int) string {
 	off := 0
 	for i := range p.paras {
 		q := &p.paras[i]
-		var text []rune
-		for _, r := range q.runs {
-			text = append(text, []rune(r.Text)...)
-		}
+		text := []rune(q.text())
 		a, z := max(from-off, 0), min(to-off, len(text))
 		if a <= z && to > off && from <= off+len(text) {
 			if b.Len() > 0 {
@@ -73,30 +82,11 @@ func (p *Prose) Slice(from, to int) string {
 func (p *Prose) Lead() string { return p.lead }
 
 // Word is the word at a place, or the paragraph.
-func (p *Prose) Word(at int, whole bool) (from, to int) {
-	off := 0
-	for i := range p.paras {
-		var text []rune
-		for _, r := range p.paras[i].runs {
-			text = append(text, []rune(r.Text)...)
-		}
-		if at <= off+len(text) {
-			if whole {
-				return off, off + len(text)
-			}
-			a, z := wordAround(text, at-off)
-			return off + a, off + z
-		}
-		off += len(text) + 1
-	}
-	return at, at
-}
+func (p *Prose) Word(at int, whole bool) (from, to int) { return wordIn(p.texts, at, whole) }
 
 // Find marks where a text occurs, in whatever case, and says how often it does.
 func (p *Prose) Find(query string) int {
-	if query != p.query {
-		p.query = query
-		p.find()
+	if p.ask(query, p.texts) {
 		p.Refresh()
 	}
 	return len(p.hits)
@@ -104,40 +94,21 @@ func (p *Prose) Find(query string) int {
 
 // Current implements [Passage].
 func (p *Prose) Current(hit int) fyne.Position {
-	if p.current != hit {
-		p.current = hit
+	changed, first, ok := p.show(hit)
+	if changed {
 		p.Refresh()
 	}
-	if hit < 0 || hit >= len(p.hits) {
+	if !ok {
 		return fyne.Position{}
 	}
 	p.lay(p.Size().Width)
 	for i := range p.laid {
 		l := &p.laid[i]
-		if at := p.hits[hit][0] - l.off; at >= 0 && at < l.text.Runes() {
+		if at := first - l.off; at >= 0 && at < l.text.Runes() {
 			for _, b := range l.text.Boxes(at, at+1, p.width-l.left) {
 				return fyne.NewPos(l.left+b.X, l.y+b.Y)
 			}
 		}
 	}
 	return fyne.Position{}
-}
-
-func (p *Prose) find() {
-	p.hits = nil
-	if p.query == "" {
-		return
-	}
-	off := 0
-	for i := range p.paras {
-		var b strings.Builder
-		for _, r := range p.paras[i].runs {
-			b.WriteString(r.Text)
-		}
-		text := b.String()
-		for _, h := range occurrences(text, p.query) {
-			p.hits = append(p.hits, [2]int{off + h[0], off + h[1]})
-		}
-		off += len([]rune(text)) + 1
-	}
 }

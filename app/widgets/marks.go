@@ -1,0 +1,75 @@
+package widgets
+
+import (
+	"iter"
+)
+
+// marks are what is marked and found in a text of several parts, lines or paragraphs, which have a rune between them. Places are counted in runes.
+type marks struct {
+	from, to int // marked
+	query    string
+	hits     [][2]int // found
+	current  int      // of hits; -1 is none
+}
+
+// mark marks a part of the text, nothing when from is to, and reports whether that is a change.
+func (m *marks) mark(from, to int) bool {
+	if from > to {
+		from, to = to, from
+	}
+	changed := m.from != from || m.to != to
+	m.from, m.to = from, to
+	return changed
+}
+
+// ask looks for a query in the parts, and reports whether it is another than before.
+func (m *marks) ask(query string, parts iter.Seq[string]) bool {
+	if query == m.query {
+		return false
+	}
+	m.query = query
+	m.look(parts)
+	return true
+}
+
+// look looks again, in other parts.
+func (m *marks) look(parts iter.Seq[string]) {
+	m.hits = nil
+	if m.query == "" {
+		return
+	}
+	off := 0
+	for text := range parts {
+		for _, h := range occurrences(text, m.query) {
+			m.hits = append(m.hits, [2]int{off + h[0], off + h[1]})
+		}
+		off += len([]rune(text)) + 1
+	}
+}
+
+// show makes a hit the current one, and reports whether that is a change, and where it begins; ok is false when there is no such hit.
+func (m *marks) show(hit int) (changed bool, at int, ok bool) {
+	changed = m.current != hit
+	m.current = hit
+	if hit < 0 || hit >= len(m.hits) {
+		return changed, 0, false
+	}
+	return changed, m.hits[hit][0], true
+}
+
+// wordIn is the word at a place, or the whole part.
+func wordIn(parts iter.Seq[string], at int, whole bool) (from, to int) {
+	off := 0
+	for part := range parts {
+		text := []rune(part)
+		if at <= off+len(text) {
+			if whole {
+				return off, off + len(text)
+			}
+			a, z := wordAround(text, at-off)
+			return off + a, off + z
+		}
+		off += len(text) + 1
+	}
+	return at, at
+}
