@@ -21,7 +21,9 @@ import (
 func inPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, look.Light)
-	p := newPage(ctx, app, Handlers{Machines: &look.Machines{}, Say: func(string) {}, Copy: func(string) {}})
+	over, end := context.WithCancel(ctx)
+	end() // nobody can be asked: an answer would come when it likes, on a goroutine of its own
+	p := newPage(over, app, Handlers{Machines: &look.Machines{}, Say: func(string) {}, Copy: func(string) {}})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 1400)
 	return p
@@ -48,7 +50,6 @@ func machines() state.View {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := inPage(t)
 	golden.Markup(t, "loading", p.Box)
-	p.devices = 0 // of the views below: nobody can be asked for pairings
 	p.show(state.View{Loaded: true})
 	golden.Markup(t, "empty", p.Box)
 	p.show(machines())
@@ -56,9 +57,6 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 		{ID: "r", Kind: protocol.RequestPair, Device: protocol.Device{Name: "tower", OS: "Windows 11", Address: "10.0.0.9"}, Words: []string{"cobalt", "otter", "lamp"}},
 	}}})
 	golden.Markup(t, "list", p.Box)
-	over, end := context.WithCancel(p.ctx)
-	end()
-	p.ctx = over // what is read of the log would come when it likes
 	p.Open("nas")
 	p.detail.log.SetLines(widgets.PlainLines("a line"))
 	golden.Markup(t, "detail", p.Box)
