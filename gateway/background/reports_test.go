@@ -176,7 +176,7 @@ func TestWhatNobodyWaitsForIsDropped(t *testing.T) {
 		"no session":         {EventID: "1", Event: protocol.ExecFinished},
 		"no such event":      {EventID: "1", SessionID: "r", Event: "paused"},
 		"unknown command":    finished("1", "x"),
-		"unknown call":       {EventID: "1", SessionID: "r", CallID: "x", Event: protocol.ExecFinished},
+		"unknown call":       {EventID: "1", SessionID: "x", CallID: "x", Event: protocol.ExecFinished},
 		"told by its result": {EventID: "1", SessionID: "p", CallID: "told", Event: protocol.ExecFinished},
 		"nobody's chat":      finished("1", "q"),
 		"huge id":            finished(strings.Repeat("x", 1000), "r"),
