@@ -86,7 +86,7 @@ func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	f, _, err := r.Open(resolve(t, r, "/proc/self/root/etc/passwd")) // a link to a file is one
+	f, _, err := r.Open(resolve(t, r, filepath.Join("/proc/self/root", "etc", "passwd"))) // a link to a file is one
 	if err != nil {
 		t.Error(err)
 	} else {
