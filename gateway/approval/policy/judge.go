@@ -213,7 +213,11 @@ func (r *rule) called() string {
 	return r.ID
 }
 
-func ruleReason(r *rule) string {
+// ruleReason is the reason a rule gives for its verdict.
+func ruleReason(r *rule) string { return r.why }
+
+// says makes that reason, once: it is given for every part of every command.
+func (r *rule) says() string {
 	if r.Reason != "" {
 		return r.Reason
 	}

@@ -44,6 +44,7 @@ type rule struct {
 	tool glob
 	cwd  string
 	tree bool // cwd and below
+	why  string
 }
 
 var errUnknownVerdict = errors.New(`must be "allow", "ask" or "deny"`)

@@ -73,6 +73,7 @@ func prepare(r Rule) (*rule, error) {
 			return nil, fmt.Errorf("when %s: operator %q is not known", c.Path, c.Op)
 		}
 	}
+	p.why = p.says()
 	return p, nil
 }
 
