@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -244,6 +245,13 @@ func TestSecondStartShowsTheFirst(t *testing.T) {
 		t.Error("a start after the end of the first found it")
 	}
 	again.close()
+}
+
+func TestTheSystemStartsTheProgramWithItsDataFolder(t *testing.T) {
+	b := newTestBackend(t)
+	if p := (local{b}).program(); !slices.Equal(p.Args, []string{"--home", b.home}) || !slices.Equal(p.Login, []string{"--home", b.home, "--hidden"}) {
+		t.Errorf("%q, at login %q", p.Args, p.Login)
+	}
 }
 
 func TestStaleInstanceFileDoesNotStopTheStart(t *testing.T) {

@@ -32,9 +32,9 @@ func (l local) Token() (string, error) {
 	return t.Reveal(), err
 }
 
-// program is this one, as the system is to start it.
+// program is this one, as the system is to start it: with the same data folder, which --home sets in the environment, too.
 func (l local) program() launch.Program {
-	p, err := launch.This(l.b.f.home, look.AppIcon().Content())
+	p, err := launch.This(os.Getenv("FAIRLEAD_HOME"), look.AppIcon().Content())
 	if err != nil {
 		l.b.log.Error("It is not known where this program lies", "err", err)
 	}
