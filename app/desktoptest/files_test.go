@@ -48,17 +48,28 @@ func (p *program) machine(c *client.Client, id protocol.NodeID) (workspace strin
 	return workspace
 }
 
-// place moves a window and gives it a size.
+// place moves a window and gives it a size. It asks again when the window stands still at another size: the toolkit sets the size it knows
+// once more when the smallest size of its content has changed (fitContent in its loop), and a size given in that moment is lost.
 func (d *desktop) place(pattern string, x, y, w, h int) {
 	d.t.Helper()
-	found := d.waitWindow(pattern)
-	d.run("xdotool", "windowsize", found.id, strconv.Itoa(w), strconv.Itoa(h), "windowmove", found.id, strconv.Itoa(x), strconv.Itoa(y))
-	last := window{}
+	ask := func(id string) {
+		d.run("xdotool", "windowsize", id, strconv.Itoa(w), strconv.Itoa(h), "windowmove", id, strconv.Itoa(x), strconv.Itoa(y))
+	}
+	ask(d.waitWindow(pattern).id)
+	last, same := window{}, 0
 	d.until("the place of "+pattern, func() bool { // and its frame, which comes a little later
 		now := d.waitWindow(pattern)
-		still := now == last && now.w == w && now.h == h
-		last = now
-		return still
+		if now != last {
+			last, same = now, 0
+			return false
+		}
+		if now.w == w && now.h == h {
+			return true
+		}
+		if same++; same%8 == 0 {
+			ask(now.id)
+		}
+		return false
 	})
 }
 

@@ -230,6 +230,7 @@ func TestOneAnswerForManyIsOneCallAndBringsBackWhatItMissed(t *testing.T) {
 	bubble(t, func(f *fake) {
 		f.snap.Approvals = open
 		on(f, protocol.ApprovalAll, func(p protocol.ApprovalAnswerAllParams) (r protocol.ApprovalAnswerAllResult, err error) {
+			time.Sleep(time.Second) // what shows before the answer is looked at meanwhile
 			gone := open[2]
 			gone.State, gone.AnsweredBy = protocol.ApprovalDenied, "owner phone"
 			r.Outcomes = []protocol.ApprovalOutcome{{ID: "q0", Won: true, Approval: &open[0]}, {ID: "q1", Error: protocol.ErrConflict.With("it changed")}, {ID: "q2", Approval: &gone}}
@@ -243,6 +244,7 @@ func TestOneAnswerForManyIsOneCallAndBringsBackWhatItMissed(t *testing.T) {
 		if v := a.Value.Get(); len(v.Approvals) != 0 {
 			t.Errorf("still there: %v", v.Approvals)
 		}
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		var sent protocol.ApprovalAnswerAllParams
 		if list := f.called(protocol.ApprovalAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 3 || sent.Questions[2].Hash != "h" {

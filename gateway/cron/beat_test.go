@@ -186,6 +186,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 		}
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "5m" })
 		r.sched.Wake()
+		synctest.Wait()
 		if d := next(); d != 16*time.Minute {
 			t.Errorf("with a shorter interval: %s", d)
 		}
@@ -200,6 +201,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 		}
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "0m" })
 		r.sched.Wake()
+		synctest.Wait()
 		if d := next(); d != 0 {
 			t.Errorf("switched off: %s", d)
 		}
