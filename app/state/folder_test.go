@@ -13,6 +13,11 @@ import (
 // served is a machine that serves its files, of which acts are noted.
 func served(acts *[]string) func(*fake) {
 	return func(f *fake) {
+		note := func(act string) { // requests are served side by side
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			*acts = append(*acts, act)
+		}
 		f.snap.Nodes = []protocol.NodeInfo{{ID: "nas", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/media/photos"}}}}}
 		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			return protocol.FilesListResult{Path: "/srv/" + p.Path, WatchID: "w-" + p.Path, Entries: []protocol.FileInfo{
@@ -20,19 +25,19 @@ func served(acts *[]string) func(*fake) {
 			}}, nil
 		})
 		on(f, protocol.FilesMove, func(p protocol.FilesMoveParams) (protocol.FilesDone, error) {
-			*acts = append(*acts, "move "+p.Path+" "+p.To)
+			note("move " + p.Path + " " + p.To)
 			return protocol.FilesDone{Path: p.To}, nil
 		})
 		on(f, protocol.FilesTrash, func(p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
-			*acts = append(*acts, "trash "+strings.Join(p.Paths, " "))
+			note("trash " + strings.Join(p.Paths, " "))
 			return protocol.FilesTrashResult{Items: []protocol.Trashed{{ID: "1", Path: "/srv/" + p.Paths[0]}}, Problem: "no further"}, nil
 		})
 		on(f, protocol.FilesRestore, func(p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
-			*acts = append(*acts, "restore "+p.ID+" "+p.Path)
+			note("restore " + p.ID + " " + p.Path)
 			return protocol.FilesDone{}, nil
 		})
 		on(f, protocol.FilesUnwatch, func(p protocol.FilesUnwatchParams) (protocol.Ack, error) {
-			*acts = append(*acts, "unwatch "+p.WatchID)
+			note("unwatch " + p.WatchID)
 			return protocol.Ack{}, nil
 		})
 		on(f, protocol.FilesChanges, func(protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {

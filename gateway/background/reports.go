@@ -31,6 +31,7 @@ type Journal interface {
 	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
 	CallOfProcess(ctx context.Context, node protocol.NodeID, process string) (store.Call, error)
 	OpenCalls(ctx context.Context) ([]store.Call, error)
+	CallsOnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]store.Call, error)
 }
 
 // Chats take what happened. Tell starts or queues a run; protocol.ErrConflict says that the run is there already, protocol.ErrNotFound that the
@@ -59,7 +60,8 @@ func New(j Journal, c Chats) *Reports {
 	return &Reports{journal: j, chats: c, early: make(map[early]time.Time)}
 }
 
-// errEarly has the machine report again: the call is not over, so its chat could not make sense of the event, or the chat is not there.
+// errEarly has the machine report again: the call is not over, so its chat could not make sense of the event, or one that may tell the chat of the
+// same end is not, or the chat is not there.
 var errEarly = protocol.ErrUnavailable.With("the chat of this command is not ready for it yet; report it again")
 
 // Event takes one event. Dropped says that no chat waits for it. protocol.ErrUnavailable is for the machine to try again.
@@ -83,6 +85,15 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 		return protocol.Ack{}, again(err)
 	case call.Info.SessionKey == "" || told(call):
 		return dropped, nil
+	}
+	looks, err := r.journal.CallsOnProcess(ctx, call.Info.SessionKey, call.Info.CallID)
+	if err != nil {
+		return protocol.Ack{}, again(err)
+	}
+	for _, look := range looks {
+		if look.Info.State == protocol.CallRunning { // a kill's answer comes after the end that it has made
+			return protocol.Ack{}, errEarly
+		}
 	}
 	err = r.chats.Tell(ctx, call.Info.SessionKey, RunOf(call.Info.CallID), call.Info.RunID, completion(node, e, call))
 	switch {

@@ -117,6 +117,31 @@ func TestEndOfACommandGoesToTheChatThatBeganIt(t *testing.T) {
 	}
 }
 
+func TestAnEndWaitsForTheCallThatMayHaveMadeIt(t *testing.T) {
+	d := open(t)
+	d.end(d.begin("a", "one"), "p", running)
+	kill := store.Call{Info: protocol.CallInfo{
+		CallID: "k", RunID: "run-k", SessionKey: "one", Node: box, Tool: "Process", Effect: protocol.EffectExec,
+		State: protocol.CallRunning, Args: json.RawMessage(`{"action":"kill","sessionId":"p"}`),
+	}, CreatedAt: time.Now().UnixMilli()}
+	put := func() {
+		t.Helper()
+		if err := d.store.PutCall(t.Context(), kill); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	d.want(d.report(finished("1", "p")), "again")
+	d.end(kill, "", `{"status":"running","sessionId":"p"}`)
+	d.want(d.report(finished("1", "p")), "ok")
+
+	// One that waits for a person may wait for days.
+	d.end(d.begin("b", "two"), "q", running)
+	kill.Info.CallID, kill.Info.RunID, kill.Info.SessionKey, kill.Info.State = "l", "run-l", "two", protocol.CallWaiting
+	put()
+	d.want(d.report(finished("2", "q")), "ok")
+}
+
 func TestAnEndWithAStrangeCallIsKnownByItsCommand(t *testing.T) {
 	d := open(t)
 	d.end(d.begin("a", "one"), "p", running)
