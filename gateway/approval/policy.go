@@ -45,6 +45,8 @@ type Decision struct {
 	Floor   bool
 	Parts   []protocol.ApprovalPart
 	Offers  []protocol.RuleOffer
+
+	wide bool // it allows what no rule names
 }
 
 // Decide applies the person's rules, the chat's way of asking and what was granted, then the defaults: reading inside the workspace is allowed, everything
@@ -77,6 +79,11 @@ func (r *Rules) weigh(q Request) (d Decision, used bool) {
 	}
 	j := r.judge(callOf(q))
 	d = decide(cfg, q, configured, rule, j)
+	if d.wide {
+		if why := r.hides(callOf(q)); why != "" {
+			d = Decision{Verdict: Ask, Why: why}
+		}
+	}
 	if d.Verdict == Ask {
 		d.Parts, d.Offers = parts(j), offers(j, q)
 	}
@@ -105,19 +112,19 @@ func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.
 	case j.Verdict == Allow:
 		return Decision{Verdict: Allow, Why: j.Reason, Rule: j.Rule}
 	case configured == Allow:
-		return Decision{Verdict: Allow, Why: ruleWhy(rule), Rule: rule.ID}
+		return Decision{Verdict: Allow, Why: ruleWhy(rule), Rule: rule.ID, wide: true}
 	case granted(q):
 		return Decision{Verdict: Allow, Why: "you allowed it for this chat"}
 	case q.Effect == protocol.EffectRead && q.Preview != nil && !q.Preview.Outside:
 		return Decision{Verdict: Allow, Why: "it reads inside the workspace"}
 	case q.Mode.Mode == protocol.ModeTrust && time.Now().UnixMilli() < q.Mode.Until:
-		return Decision{Verdict: Allow, Why: "you trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04")}
+		return Decision{Verdict: Allow, Why: "you trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04"), wide: true}
 	case q.Mode.Mode == protocol.ModeAcceptEdits && q.Effect == protocol.EffectWrite && q.Preview != nil && q.Preview.Path != "" && !q.Preview.Outside:
 		return Decision{Verdict: Allow, Why: "this chat accepts changes of files in the workspace"}
 	}
 	switch Verdict(cfg.DefaultDecision) {
 	case Allow:
-		return Decision{Verdict: Allow, Why: "your configuration allows what no rule names"}
+		return Decision{Verdict: Allow, Why: "your configuration allows what no rule names", wide: true}
 	case Deny:
 		return Decision{Verdict: Deny, Why: "your configuration denies what no rule names"}
 	}

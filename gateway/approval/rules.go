@@ -134,6 +134,20 @@ func (r *Rules) judge(c policy.Call) policy.Judgement {
 	return set.Judge(c)
 }
 
+// hides reports why a command may hold what a rule asks about or denies, where whatever no rule names is let pass; "" when it does not.
+func (r *Rules) hides(c policy.Call) string {
+	r.mu.Lock()
+	loose := r.set.Loosened()
+	r.mu.Unlock()
+	if loose == nil || c.Command == "" {
+		return ""
+	}
+	if j := loose.Judge(c); j.Verdict != Allow {
+		return j.Reason
+	}
+	return ""
+}
+
 // used counts a rule that decided a call; a failure to count decides nothing.
 func (r *Rules) used(ctx context.Context, id string) {
 	now := time.Now().UnixMilli()

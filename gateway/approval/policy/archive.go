@@ -28,7 +28,17 @@ func packed(name string, c shell.Command) (list []area) {
 	case "tar", "gtar", "bsdtar", "star":
 		out, in := tarMode(words)
 		if in {
+			at := here
 			into(target('C', "--directory"))
+			for _, v := range values(words, 'C', "--directory") { // each starts where the one before it led
+				if at = under(at, v); at.Text != v.Text {
+					into(v)
+				}
+				into(at)
+			}
+			if anywhere := (guarded{short: "P", values: tables["tar"].values, long: []string{"--absolute-names"}}); anywhere.given(words) {
+				into(everywhere)
+			}
 			if v, ok := valueOf(words, 0, "--one-top-level"); ok {
 				into(v)
 			}
@@ -43,8 +53,11 @@ func packed(name string, c shell.Command) (list []area) {
 			from(append(operands(words, "fCTXbgHKLNVI"), values(words, 'C', "--directory")...))
 		}
 	case "unzip", "unsquashfs", "cabextract", "unar", "lsar":
-		if !hasOption(words, 'l', "--list") && !hasOption(words, 't', "--test") {
+		if !hasLetter(words, "dxP", 'l', "--list") && !hasLetter(words, "dxP", 't', "--test") && !hasLetter(words, "dxP", 'Z', "") {
 			into(target('d', "--dest"))
+			if hasLetter(words, "dxP", ':', "") {
+				into(everywhere)
+			}
 		}
 	case "unrar", "rar", "7z", "7za", "7zz", "7zr", "ar", "jar", "arj", "lha":
 		list = lettered(words, here)
@@ -57,11 +70,15 @@ func packed(name string, c shell.Command) (list []area) {
 	case "mksquashfs", "genisoimage", "mkisofs", "xorriso", "restic", "borg":
 		from(operands(words, ""))
 	case "cpio":
-		if hasOption(words, 'o', "--create") {
+		out := hasLetter(words, "CDEFHIOMR", 'o', "--create")
+		if out {
 			from([]shell.Word{here}) // the names come from elsewhere
 		}
-		if !hasOption(words, 't', "--list") && !hasOption(words, 'o', "--create") {
+		if !hasLetter(words, "CDEFHIOMR", 't', "--list") && !out {
 			into(target('D', "--directory"))
+			if !hasLong(words, "--no-absolute-filenames") {
+				into(everywhere)
+			}
 			if rest := operands(words, "DEFHIOMR"); len(rest) > 0 && hasOption(words, 'p', "--pass-through") {
 				into(rest[len(rest)-1])
 			}

@@ -15,6 +15,9 @@ type area struct {
 	// dotless says that what starts with a dot is not among them.
 	dotless bool
 	only    string // what the files' names must be like; "" is any
+	file    bool   // it is no folder: a file, or a pattern for names of files
+	sure    bool   // only a rule that is surely about something in it counts
+	tree    bool   // with the repository that the folder is in, which is the workspace where it lies there
 }
 
 var (
@@ -56,8 +59,12 @@ func areas(c shell.Command) (list []area) {
 			values = "tSPioFcJlDX"
 		}
 		all := operands(words, values)
+		from := reading
+		if name == "rsync" && hasBeginning(words, "--remove-so") || name == "rclone" && len(all) > 0 && (all[0].Text == "move" || all[0].Text == "sync") {
+			from = anyAccess
+		}
 		for _, w := range all[:max(len(all)-1, 0)] {
-			add(w, reading, "would copy")
+			add(w, from, "would copy")
 		}
 		if len(list) > 0 { // else only files
 			add(all[len(all)-1], writing, "may write")
@@ -70,12 +77,22 @@ func areas(c shell.Command) (list []area) {
 		list = found(words)
 	case "git":
 		list = gitAreas(c)
-	case "docker", "podman", "nerdctl", "kubectl", "oc", "aws", "gsutil", "s3cmd":
+	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
+		list = append(sent(words), boxed(name, words)...)
+	case "kubectl", "oc", "aws", "gsutil", "s3cmd":
 		list = sent(words)
 	default:
-		list = packed(name, c)
+		list = append(packed(name, c), written(plainName(name), c)...)
 	}
 	return list
+}
+
+// plainName is a program's name without its version, for programs that have one in their name.
+func plainName(name string) string {
+	if plain := otherName(name); plain != "" {
+		return plain
+	}
+	return name
 }
 
 // operands are the words that are no options; values are the short options whose value is the next word.
@@ -105,17 +122,36 @@ func hasOption(words []shell.Word, letter byte, long string) bool {
 	return false
 }
 
+// hasLetter is hasOption for options of which some take their value in the same word.
+func hasLetter(words []shell.Word, values string, letter byte, long string) bool {
+	for _, w := range words {
+		name, _, _ := strings.Cut(w.Text, "=")
+		if isFlag(w.Text) && w.Text[1] != '-' && strings.IndexByte(cluster(w.Text[1:], values), letter) >= 0 || long != "" && len(name) > 3 && strings.HasPrefix(long, name) {
+			return true
+		}
+	}
+	return false
+}
+
 // covers looks for a rule about something in a folder that a command takes as a whole. What is in it is not known here, so it asks.
 func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
 	for _, a := range areas(c) {
 		list, known := j.place.paths(a.word)
+		if a.tree {
+			list = j.place.repository(list)
+		}
 		for _, r := range j.paths {
 			if !slices.ContainsFunc(a.tools, func(t string) bool { return j.applies(r, t) }) || a.dotless && r.path.dotted() || a.only != "" && !r.path.ends(a.only) {
 				continue
 			}
+			if a.word.Dynamic {
+				return Ask, r, "only the running shell knows which folder " + short(a.word.Text) + " is, and " + r.called() + " is about some: " + short(r.Path)
+			}
 			hit := !known && len(list) == 0
 			for _, f := range list {
-				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || r.path.within(f, j.place.root, j.place.home, a.word.Glob) != none
+				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || a.word.Glob && a.file && r.path.mayMeet(f, j.place.root, j.place.home)
+				in := r.path.within(f, j.place.root, j.place.home, a.word.Glob)
+				hit = hit || in == certain && !a.file || in == possible && !a.file && !a.sure
 			}
 			if hit {
 				return Ask, r, "it " + a.why + " files that nobody can name from here, and " + r.called() + " is about some: " + short(r.Path)
@@ -136,6 +172,5 @@ func (g pathGlob) ends(only string) bool {
 	return last == "**" || meetPart(strings.ToLower(last), only)
 }
 
-// copiers put what they are given under its own name into a folder that is there.
 // takers are programs that take folders with all that is in them away.
 var takers = set("rm mv trash trash-put gio rmtrash srm")

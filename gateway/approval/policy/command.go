@@ -20,6 +20,7 @@ func (j *judging) command(k shell.Kind) {
 	}
 	at := make([]folders, len(j.facts.Commands))
 	for i, c := range j.facts.Commands {
+		j.place.startedIn(j.facts.Commands, c)
 		at[i] = j.place.dirs
 		if p, ok := j.one(i, c); ok {
 			j.add(p)
@@ -190,7 +191,7 @@ func (j *judging) displaced(c shell.Command) bool {
 
 // doubtful says why a command may be one that some rule denies or asks about, where the default allows. "" when it may not.
 func (j *judging) doubtful(c shell.Command) string {
-	if !j.control {
+	if !j.control && len(j.paths) == 0 {
 		return ""
 	}
 	if c.Words[0].Dynamic || c.Words[0].Odd || c.Words[0].Glob {

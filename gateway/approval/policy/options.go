@@ -180,3 +180,19 @@ func (t guarded) hitsShort(s string) bool {
 	}
 	return false
 }
+
+// given reports whether some word is one of the options that are looked out for.
+func (t guarded) given(words []shell.Word) bool {
+	for i, w := range words {
+		switch s := w.Text; {
+		case w.Dynamic:
+		case strings.HasPrefix(s, "--"):
+			if opt, _, _ := strings.Cut(s, "="); t.hitsLong(opt) {
+				return true
+			}
+		case isFlag(s) && t.hitsShort(s), i == 0 && !isFlag(s) && !strings.ContainsAny(s, "./") && t.hitsShort("-"+s):
+			return true
+		}
+	}
+	return false
+}

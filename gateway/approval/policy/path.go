@@ -197,3 +197,13 @@ func (p *place) away() bool {
 	}
 	return p.dirs == nil
 }
+
+// repository adds the workspace to folders in it: what a repository keeps lies from its top on.
+func (p *place) repository(list []string) []string {
+	for _, f := range list {
+		if _, in := below(f, p.root); in && f != p.root {
+			return append(slices.Clone(list), p.root)
+		}
+	}
+	return list
+}

@@ -16,6 +16,13 @@ var (
 	zoneName      = regexp.MustCompile(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
 )
 
+// telling are the variables that tell shells and programs what to run, to load or where to work. Others may be set where the default allows.
+var telling = regexp.MustCompile(`^(ENV|BASH_.*|ZDOTDIR|IFS|PS[0-4]|PROMPT.*|SHELL.*|BASHOPTS|HOME|PWD|OLDPWD|TMPDIR|XDG_.*|LD_.*|DYLD_.*|GIT_.*|SSH_.*|HG.*|SVN_.*|` +
+	`.*EDITOR|VISUAL|.*PAGER|BROWSER|LESS.*|.*COMMAND.*|.*OPT|.*OPTS|.*OPTIONS?|.*FLAGS|.*ARGS|.*RC|.*CONFIG.*|.*_HOME|.*PATH|.*ROOT|.*_?DIR|.*INIT|.*_RSH|` +
+	`.*ASKPASS|PYTHON.*|PIP_.*|UV_.*|NODE_[^E].*|(?i:npm)_.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|.*JAVA.*|JDK.*|LUA_.*|PHP.*|GOBIN|GOTOOL.*|RUSTC.*|CARGO.*|CC|CXX|LD|AR|AS|CPP|` +
+	`MAKE.*|CMAKE.*|PKG_.*|DOCKER_.*|KUBE.*|AWS_.*|(?i:.*proxy)|TERMINFO.*|TERMCAP|INPUTRC|.*WRAPPER|.*HOOK.*|GREP_.*|TAR_.*|TAPE|GZIP|BZIP2?|ZIPOPT|EXINIT|FCEDIT|` +
+	`GCONV.*|LOC.*|NLS.*|HOSTALIASES|RES_.*|AWK.*|BASH|.*FILE|.*_EXE|.*_BIN|.*_CMD|.*_PROGRAM|.*SHELL)$`)
+
 func (j *judging) assignment(a shell.Assign) {
 	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " changes only how things look"}
 	value := harmlessValue
@@ -24,6 +31,11 @@ func (j *judging) assignment(a shell.Assign) {
 	}
 	if a.Spelled > 0 && !a.Guess && a.Value.Plain() && j.covered[a.Command].has(a.Spelled) {
 		p.Reason = "it is spelled in the rule for its command"
+		j.add(p)
+		return
+	}
+	if j.def == Allow && a.Value.Plain() && harmlessValue.MatchString(a.Value.Text) && !telling.MatchString(a.Name) {
+		p.Reason = j.defaultReason("")
 		j.add(p)
 		return
 	}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"path"
 	"strings"
 
 	"fairlead/gateway/approval/shell"
@@ -85,44 +84,6 @@ func found(words []shell.Word) (list []area) {
 	return list
 }
 
-// gitAreas are the folders that git changes by what a patch says, or clears.
-func gitAreas(c shell.Command) []area {
-	i := shell.GitSub(c.Words)
-	if i >= len(c.Words) {
-		return nil
-	}
-	top := shell.Word{Text: "."}
-	for k := 1; k < i; k++ {
-		if c.Words[k].Text == "-C" && k+1 < i {
-			top = c.Words[k+1]
-		}
-	}
-	rest := c.Words[i+1:]
-	switch c.Words[i].Text {
-	case "apply", "am":
-		if hasLong(rest, "--stat") || hasLong(rest, "--check") || hasLong(rest, "--numstat") || hasLong(rest, "--summary") || hasLong(rest, "--cached") {
-			return nil
-		}
-		if v, ok := valueOf(rest, 0, "--directory"); ok {
-			v.Text = path.Join(top.Text, v.Text)
-			top = v
-		}
-		return []area{{word: top, tools: writing, why: "may write"}}
-	case "checkout", "restore":
-		return restored(c.Words[i].Text, rest)
-	case "clean":
-		if hasOption(rest, 'n', "--dry-run") {
-			return nil
-		}
-		return []area{{word: top, tools: writing, why: "would clear"}}
-	case "stash":
-		if hasOption(rest, 'u', "--include-untracked") || hasOption(rest, 'a', "--all") {
-			return []area{{word: top, tools: anyAccess, why: "would put away"}}
-		}
-	}
-	return nil
-}
-
 func hasLong(words []shell.Word, long string) bool {
 	for _, w := range words {
 		if w.Text == long {
@@ -130,23 +91,6 @@ func hasLong(words []shell.Word, long string) bool {
 		}
 	}
 	return false
-}
-
-// restored are the folders that git takes back to what they were.
-func restored(sub string, words []shell.Word) (list []area) {
-	for _, w := range operands(words, "sbBU") {
-		if sub == "restore" || w.Text == "." || strings.HasSuffix(w.Text, "/") {
-			list = append(list, area{word: w, tools: writing, why: "would take back"})
-		}
-	}
-	for i, w := range words {
-		if w.Text == "--" {
-			for _, w := range words[i+1:] {
-				list = append(list, area{word: w, tools: writing, why: "would take back"})
-			}
-		}
-	}
-	return list
 }
 
 // sent are the folders that a program copies into a container or to a store, or from there: what has a colon or a scheme lies elsewhere.

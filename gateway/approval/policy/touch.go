@@ -31,6 +31,12 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 			continue
 		}
 		list, _ := j.place.paths(m.word)
+		if len(list) == 0 && m.sure { // nobody knows the folder
+			if r := j.aboutSome(m.tools); r != nil && found == nil {
+				v, found, hidden = Ask, r, m.word.Text
+			}
+			continue
+		}
 		for _, r := range j.paths {
 			hit, inside := false, false
 			for _, f := range list {

@@ -75,7 +75,7 @@ func (a *analysis) open(c Command, at, level int) {
 		o.launch(l)
 	}
 	if subs, ok := subcommands[o.name]; ok {
-		if i := o.operand(1, ""); i < len(c.Words) && slices.Contains(subs, c.Words[i].Text) {
+		if i := o.subcommand(subs); i > 0 {
 			o.tail(o.operand(i+1, "p"))
 		}
 	}
@@ -96,6 +96,21 @@ type opening struct {
 // operand finds the first word from i on that is no option; values are the short options that take the next word.
 func (o opening) operand(i int, values string) int {
 	return o.skip(i, launcher{values: values})
+}
+
+// subcommand finds one of the words where a program's subcommand may stand: after options and what may be their values. 0 when it is not there.
+func (o opening) subcommand(subs []string) int {
+	for i := 1; i < len(o.c.Words); i++ {
+		before := o.c.Words[i-1].Text
+		switch t := o.c.Words[i].Text; {
+		case slices.Contains(subs, t):
+			return i
+		case len(t) > 1 && t[0] == '-', i > 1 && before[0] == '-' && !strings.Contains(before, "="):
+		default:
+			return 0
+		}
+	}
+	return 0
 }
 
 func (o opening) skip(i int, l launcher) int {

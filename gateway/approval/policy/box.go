@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// everywhere stands for the whole machine.
+var everywhere = shell.Word{Text: "/"}
+
+// volumeName is a name that containers know, not a folder of the machine.
+var volumeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+
+// boxed are the folders of the machine that a container gets, and those that are sent to be built. What a compose file or a whole privilege gives it
+// may be any.
+func boxed(name string, words []shell.Word) (list []area) {
+	rest := operands(words, "HlcfpDn")
+	sub := ""
+	if len(rest) > 0 {
+		sub = rest[0].Text
+	}
+	if name == "docker-compose" || name == "podman-compose" {
+		rest, sub = append([]shell.Word{{Text: "compose"}}, rest...), "compose"
+	}
+	if (sub == "container" || sub == "image" || sub == "buildx" || sub == "builder") && len(rest) > 1 {
+		rest, sub = rest[1:], rest[1].Text
+	}
+	all := func(why string) []area { return []area{{word: everywhere, tools: anyAccess, why: why}} }
+	switch sub {
+	case "run", "create":
+		return mounted(words)
+	case "build", "bake", "b":
+		list = built(words)
+		if sub == "bake" {
+			list = all("may send or write")
+		}
+		return list
+	case "compose", "stack":
+		for _, w := range rest[1:] {
+			switch w.Text {
+			case "up", "run", "create", "start", "restart", "watch", "deploy":
+				return all("may give its containers")
+			case "build":
+				return []area{{word: shell.Word{Text: "."}, tools: reading, why: "would send"}}
+			}
+		}
+	case "kube", "play":
+		return all("may give its containers")
+	}
+	return nil
+}
+
+// mounted are the folders that docker run gives a container.
+func mounted(words []shell.Word) (list []area) {
+	give := func(w shell.Word, text string, mode string) {
+		tools, why := anyAccess, "gives a container"
+		for _, m := range strings.Split(mode, ",") {
+			if m == "ro" || m == "readonly" || m == "readonly=true" || m == "ro=true" {
+				tools = reading
+			}
+		}
+		if strings.HasSuffix(text, "docker.sock") || strings.HasSuffix(text, "podman.sock") || strings.HasSuffix(text, "containerd.sock") {
+			list = append(list, area{word: everywhere, tools: anyAccess, why: why})
+			return
+		}
+		list = append(list, area{word: part(w, text), tools: tools, why: why})
+	}
+	volume := func(w shell.Word) {
+		t, from := w.Text, 0
+		if drive(t) {
+			from = 2
+		}
+		host, rest, two := strings.Cut(t[from:], ":")
+		if host = t[:from] + host; !two || volumeName.MatchString(host) && !w.Dynamic {
+			return
+		}
+		_, mode, _ := strings.Cut(rest, ":")
+		give(w, host, mode)
+	}
+	for i, w := range words {
+		t := w.Text
+		opt, v, cut := strings.Cut(t, "=")
+		value := part(w, v)
+		if !cut && i+1 < len(words) {
+			value = words[i+1]
+		}
+		switch {
+		case !isFlag(t):
+		case opt == "--volume":
+			volume(value)
+		case opt == "--mount":
+			host, known := "", false
+			for _, f := range strings.Split(value.Text, ",") {
+				if k, v, _ := strings.Cut(f, "="); k == "src" || k == "source" {
+					host, known = v, true
+				}
+			}
+			if known && (!volumeName.MatchString(host) || value.Dynamic || strings.Contains(value.Text, "type=bind")) {
+				give(value, host, value.Text)
+			}
+		case opt == "--privileged", opt == "--volumes-from", opt == "--device", opt == "--cap-add", opt == "--security-opt", opt == "--use-api-socket",
+			(opt == "--pid" || opt == "--ipc" || opt == "--userns") && value.Text == "host":
+			list = append(list, area{word: everywhere, tools: anyAccess, why: "may give a container"})
+		case t[1] != '-':
+			k := strings.IndexByte(t, 'v')
+			if k < 1 || strings.Trim(t[1:k], "itdPq") != "" {
+				continue
+			}
+			if rest := strings.TrimPrefix(t[k+1:], "="); rest != "" {
+				volume(part(w, rest))
+			} else if i+1 < len(words) {
+				volume(words[i+1])
+			}
+		}
+	}
+	return list
+}
+
+// built are the folders that an image is made of, and those that its files are written to.
+func built(words []shell.Word) (list []area) {
+	if rest := operands(words, "fot"); len(rest) > 0 {
+		last := rest[len(rest)-1]
+		list = append(list, area{word: last, tools: reading, why: "would send"})
+	}
+	for _, v := range values(words, 'o', "--output") {
+		to := v.Text
+		for _, f := range strings.Split(v.Text, ",") {
+			if k, d, ok := strings.Cut(f, "="); ok && k == "dest" {
+				to = d
+			}
+		}
+		list = append(list, area{word: part(v, to), tools: writing, why: "may write"})
+	}
+	return list
+}
