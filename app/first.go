@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
+	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -94,7 +95,7 @@ func serverText(s protocol.DetectedServer) string {
 	if len(s.Models) == 1 {
 		return fmt.Sprintf("%s at %s, with %s", s.Name, s.BaseURL, s.Models[0].ID)
 	}
-	return fmt.Sprintf("%s at %s, %d models", s.Name, s.BaseURL, len(s.Models))
+	return fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, state.Plural(len(s.Models), "model", "models"))
 }
 
 func (p *firstPage) use(server protocol.DetectedServer) {

@@ -29,7 +29,7 @@ func (s *shell) rulesPage() page {
 					return "The rules were saved.", err
 				})
 			},
-			Open: s.openFile,
+			Open: s.openFile, Config: func() { s.openSettings(); s.find("toolApproval") },
 		}).Box
 	}}
 }

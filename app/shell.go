@@ -63,7 +63,8 @@ type shell struct {
 	inbox    *approve.Inbox      // nil while its page is not open
 	notes    notes
 	settings fyne.Window
-	invite   func(link string) // shows an invitation in it
+	invite   func(link string)  // shows an invitation in it
+	find     func(query string) // shows settings in it
 }
 
 func newShell(ctx context.Context, a fyne.App, b *backend) *shell {

@@ -28,7 +28,8 @@ type sidebar struct {
 	limit  int                     // how many chats are shown
 	found  []protocol.SessionEntry // of the search
 	query  string
-	asked  int // number of the newest search
+	asked  int  // number of the newest search
+	looked bool // a search was answered since the field was empty
 	picked int
 	pages  []*widgets.SidebarRow
 
@@ -91,7 +92,7 @@ func (b *sidebar) find(query string) {
 	b.asked++
 	asked := b.asked
 	if b.query == "" {
-		b.found = nil
+		b.found, b.looked = nil, false
 		b.show(b.s.view, b.s.key)
 		return
 	}
@@ -107,7 +108,7 @@ func (b *sidebar) find(query string) {
 		if asked != b.asked || err != nil {
 			return
 		}
-		b.found = list
+		b.found, b.looked = list, true
 		b.show(b.s.view, b.s.key)
 	})
 }

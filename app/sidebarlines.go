@@ -53,7 +53,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		for i, e := range b.found {
 			lines = append(lines, b.chatLine(e, v, i == max(b.picked, 0))) // Enter opens it
 		}
-		if len(b.found) == 0 {
+		if len(b.found) == 0 && b.looked {
 			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})
 		}
 		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message", Trail: "Ctrl ⇧ F"}, tap: func() { s.searchFor(b.query) }})
@@ -63,7 +63,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		for i, e := range v.Sessions {
 			if i == b.limit {
 				rest := len(v.Sessions) - i
-				lines = append(lines, line{item: widgets.SidebarItem{Icon: "down", Title: fmt.Sprintf("%d older chats", rest), Muted: true}, tap: func() {
+				lines = append(lines, line{item: widgets.SidebarItem{Icon: "down", Title: state.Plural(rest, "older chat", "older chats"), Muted: true}, tap: func() {
 					b.limit += chatsShown
 					b.show(s.view, s.key)
 				}})

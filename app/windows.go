@@ -105,7 +105,7 @@ func (s *shell) openSettings() {
 	shortcut(w, fyne.KeyW, func() { w.Close() })
 	shortcut(w, fyne.KeyQ, s.quit)
 	w.CenterOnScreen()
-	s.settings, s.invite = w, page.Invite
+	s.settings, s.invite, s.find = w, page.Invite, page.Find
 	w.Show()
 }
 

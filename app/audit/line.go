@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -82,7 +83,7 @@ func (p *Page) undo(e protocol.AuditEntry) {
 		if e.Approval != "" {
 			res, err := p.b.UndoGrant(ctx, e.Approval)
 			if err == nil || e.Rule == "" {
-				what = fmt.Sprintf("Taken back: %d rules, %d permissions of a chat. What has run has run.", res.Rules, res.Grants)
+				what = takenBack(res) + " What has run has run."
 				return err
 			}
 		}
@@ -97,4 +98,19 @@ func (p *Page) undo(e protocol.AuditEntry) {
 		p.openList()
 		p.Load()
 	})
+}
+
+// takenBack says what is not allowed any more.
+func takenBack(r protocol.ApprovalUndoResult) string {
+	var parts []string
+	if r.Rules > 0 {
+		parts = append(parts, state.Plural(r.Rules, "rule", "rules"))
+	}
+	if r.Grants > 0 {
+		parts = append(parts, state.Plural(r.Grants, "permission", "permissions")+" of a chat")
+	}
+	if len(parts) == 0 {
+		return "There was nothing left to take back."
+	}
+	return "Taken back: " + strings.Join(parts, " and ") + "."
 }

@@ -4,7 +4,6 @@ package audit
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"time"
 
@@ -182,7 +181,7 @@ func (p *Page) export(asCSV bool) {
 	}
 	p.h.SaveTo(name, func(ctx context.Context, w io.Writer) (string, error) {
 		n, err := p.b.ExportAudit(ctx, w, params, asCSV)
-		return fmt.Sprintf("%d lines were written.", n), err
+		return state.Plural(n, "line was", "lines were") + " written.", err
 	})
 }
 

@@ -175,7 +175,7 @@ func TestGrantIsTakenBackFromItsLine(t *testing.T) {
 	b := newBench(t, look.Light)
 	b.g.did = nil
 	b.undo(b.shown[0])
-	if b.g.did[0] != "undo q1" || b.said[0] != "Taken back: 1 rules, 0 permissions of a chat. What has run has run." {
+	if b.g.did[0] != "undo q1" || b.said[0] != "Taken back: 1 rule. What has run has run." {
 		t.Errorf("did %v, said %v", b.g.did, b.said)
 	}
 	b.g.gone, b.g.did, b.said = true, nil, nil

@@ -40,7 +40,7 @@ type form struct {
 	save   *widgets.Button
 	stop   context.CancelFunc // of the login that goes on; nil while none does
 	first  fyne.Focusable
-	scroll fyne.CanvasObject
+	scroll *container.Scroll
 }
 
 func (p *Page) fill(f state.ChannelForm, leave func()) {
@@ -126,8 +126,8 @@ func (o *form) say(x fyne.CanvasObject) {
 	o.said.Objects = []fyne.CanvasObject{x}
 	o.p.Box.Refresh()
 	o.p.Box.Refresh() // how high wrapped text is, is known when it was laid out once
-	if s, ok := o.scroll.(*container.Scroll); ok {
-		s.ScrollToBottom() // to what is said
+	if o.scroll != nil {
+		o.scroll.ScrollToBottom() // to what is said
 	}
 }
 

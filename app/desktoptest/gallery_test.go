@@ -144,7 +144,7 @@ func (g *gallery) main(name string) { g.t.Helper(); g.take(mainWindow, name, sha
 func (g *gallery) pages() {
 	g.t.Helper()
 	g.main("chat")
-	for _, title := range []string{"Needs you", "Rules", "Audit", "Files", "Transfers", "Schedule", "Machines"} {
+	for _, title := range []string{"Needs you", "Rules", "Audit", "Files", "Transfers", "Schedule", "Skills", "Channels", "Machines"} {
 		g.page(title)
 		g.main(strings.ToLower(strings.ReplaceAll(title, " ", "-")))
 	}
@@ -164,7 +164,7 @@ func (g *gallery) settings() {
 	big, small := shape{"wide", 860, 640}, shapes[1]
 	g.size(settings, big)
 	top := func(w window) window { w.h = 44; return w }
-	for _, tab := range []string{"Models", "General", "This computer", "Advanced", "About"} {
+	for _, tab := range []string{"Models", "General", "This computer", "Gateways", "Advanced", "All settings", "About"} {
 		g.click(g.waitTextIn(settings, tab, top))
 		g.take(settings, "settings-"+strings.ToLower(strings.ReplaceAll(tab, " ", "-")), big, small)
 	}

@@ -3,9 +3,6 @@ package files
 
 import (
 	"context"
-	"fmt"
-	"path"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -105,64 +102,6 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-// back lists the folder again when its machine is there again.
-func (p *Page) back(v state.View) {
-	n, known := v.Node(p.view.Place)
-	online := known && n.Online
-	if p.away && online {
-		p.m.Reload()
-	}
-	p.away = p.view.Place != "" && !online
-}
-
-// Open shows the files of a machine; empty is the agent's own.
-func (p *Page) Open(id protocol.NodeID) {
-	p.filter.SetText("")
-	p.m.Open(id)
-	if p.h.Place != nil {
-		p.h.Place(id)
-	}
-}
-
-// OpenAt shows a file of the agent's own, or a folder, whose path ends with a slash.
-func (p *Page) OpenAt(file string) {
-	p.Open("")
-	dir, name := path.Split(file)
-	p.m.Enter(dir)
-	if name != "" {
-		p.m.Look(file)
-	}
-}
-
-func (p *Page) places() []*fyne.MenuItem {
-	items := []*fyne.MenuItem{fyne.NewMenuItem("The agent's own files", func() { p.Open("") })}
-	for _, n := range p.nodes {
-		item := fyne.NewMenuItem(state.NameOf(n), func() { p.Open(n.ID); p.focus() })
-		item.Disabled = !n.Online
-		items = append(items, item)
-		for _, g := range state.Folders(n) {
-			if n.Online && n.Files {
-				items = append(items, fyne.NewMenuItem("      "+g.Name, func() { p.Open(n.ID); p.enter(g.Dir) }))
-			}
-		}
-	}
-	return items
-}
-
-// names writes where the page is.
-func (p *Page) names() {
-	name := "The agent's own files"
-	if p.view.Place != "" {
-		name = string(p.view.Place)
-		for _, n := range p.nodes {
-			if n.ID == p.view.Place {
-				name = state.NameOf(n)
-			}
-		}
-	}
-	p.place.SetText(name)
-}
-
 // show takes a new state in.
 func (p *Page) show(v state.FilesView) {
 	p.view = v
@@ -215,129 +154,6 @@ func (p *Page) sortBy(column string) {
 	if p.h.Sorted != nil {
 		p.h.Sorted(by)
 	}
-}
-
-// draw draws the page anew only when other parts are shown: a field keeps the keyboard and what is typed in it.
-func (p *Page) draw() {
-	v := p.view
-	if p.drawn == "cover" {
-		return // it is left by its own button
-	}
-	if f := v.File; f != nil {
-		if p.viewer == nil || p.viewer.path != f.Path {
-			p.viewer.close()
-			p.viewer = newViewer(p, *f)
-			p.drawn = "file"
-			p.Box.Objects = []fyne.CanvasObject{p.viewer.box}
-			p.Box.Refresh()
-		}
-		return
-	}
-	p.viewer.close()
-	p.viewer = nil
-	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", p.frame())
-	if now == p.drawn {
-		return
-	}
-	framed := strings.HasPrefix(p.drawn, "list") && strings.HasSuffix(p.drawn, p.frame())
-	p.drawn = now
-	var o fyne.CanvasObject = container.NewBorder(p.heads.box, nil, nil, nil, p.list)
-	switch {
-	case v.Problem != "":
-		o = widgets.NewFailed("The files cannot be listed.", v.Problem, p.m.Reload)
-	case v.Loading:
-		o = widgets.NewLoading()
-	case len(v.Entries) == 0 && v.Filter != "":
-		o = container.NewVBox(widgets.NewText("Nothing found", look.ColorMuted, "text"))
-	case len(v.Entries) == 0:
-		o = widgets.NewNothing("folder", "This folder is empty", "")
-	}
-	p.aim.Hide()
-	p.body.Objects = []fyne.CanvasObject{o, p.aim}
-	p.body.Refresh()
-	if framed {
-		return // the frame with its fields stays
-	}
-	up := widgets.NewQuiet("", "up", p.m.Up)
-	if v.Dir == "" {
-		up.Hide()
-	}
-	row := []fyne.CanvasObject{up, p.way.box}
-	switch {
-	case v.Serves && !v.Fixed:
-		for _, b := range p.acts {
-			row = append(row, b)
-		}
-		name := "New folder"
-		if p.beside {
-			name = ""
-		}
-		row = append(row, widgets.NewButton(name, "plus", p.newFolder))
-	}
-	top := widgets.Col(look.Inside, p.filter, widgets.Row(look.Inside, 1, row...))
-	p.Box.Objects = []fyne.CanvasObject{p.head(container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, top), widgets.Inset(look.Gap, 0, look.Inside, 0, p.note), nil, nil, p.body))}
-	p.Box.Refresh()
-}
-
-// frame says in a word which parts stand around the list.
-func (p *Page) frame() string {
-	v := p.view
-	return fmt.Sprint(v.Place == "", v.Dir == "", v.Serves, v.Fixed, len(v.Changed) > 0, p.beside, p.pair.room())
-}
-
-// head puts what is above a list there: its machine, and what can be done with the whole of it. Of two lists each has only pictures on its buttons.
-func (p *Page) head(body fyne.CanvasObject) fyne.CanvasObject {
-	words := func(text string) string {
-		if p.beside || look.Size("text") > 18 { // with large text the head would need two lines
-			return ""
-		}
-		return text
-	}
-	actions := []fyne.CanvasObject{widgets.NewQuiet("", "reset", p.m.Reload)}
-	if !p.beside {
-		actions = append(actions, p.place)
-	}
-	switch {
-	case p.view.Place == "":
-		actions = append(actions, widgets.NewButton(words("New file"), "plus", p.create))
-	case p.view.Serves && len(p.view.Changed) > 0:
-		actions = append(actions, widgets.NewQuiet(words("Changes"), "edit", func() { p.changesOf("") }))
-	}
-	switch {
-	case p.beside && p.pair.right == p:
-		actions = append(actions, widgets.NewQuiet("", "cross", p.pair.Toggle))
-	case p.pair.room():
-		actions = append(actions, widgets.NewQuiet("", "columns", p.pair.Toggle))
-	}
-	if !p.beside {
-		return widgets.NewPage("Files", body, actions...)
-	}
-	row := widgets.Row(look.Gap, 1, append([]fyne.CanvasObject{p.place, container.NewStack()}, actions...)...)
-	return widgets.Inset(look.Group, look.Group, 0, look.Group, container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, row), nil, nil, nil, body))
-}
-
-// create begins a file of the agent.
-func (p *Page) create() {
-	dir := p.view.Dir
-	if dir != "" {
-		dir += "/"
-	}
-	p.viewer = newViewer(p, state.OpenFile{Path: dir, Editable: true})
-	p.drawn = "file"
-	p.Box.Objects = []fyne.CanvasObject{p.viewer.box}
-	p.Box.Refresh()
-}
-
-// close leaves the file.
-func (p *Page) close() {
-	p.viewer.close()
-	p.viewer, p.drawn = nil, ""
-	if p.view.File != nil {
-		p.m.Up()
-		return
-	}
-	p.drawn = ""
-	p.draw()
 }
 
 // fail says what did not work.

@@ -68,3 +68,27 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	v.box = widgets.NewPage(f.Path, widgets.Inset(0, 0, look.Group, 0, body), append(actions, back)...)
 	return v
 }
+
+// create begins a file of the agent.
+func (p *Page) create() {
+	dir := p.view.Dir
+	if dir != "" {
+		dir += "/"
+	}
+	p.viewer = newViewer(p, state.OpenFile{Path: dir, Editable: true})
+	p.drawn = "file"
+	p.Box.Objects = []fyne.CanvasObject{p.viewer.box}
+	p.Box.Refresh()
+}
+
+// close leaves the file.
+func (p *Page) close() {
+	p.viewer.close()
+	p.viewer, p.drawn = nil, ""
+	if p.view.File != nil {
+		p.m.Up()
+		return
+	}
+	p.drawn = ""
+	p.draw()
+}

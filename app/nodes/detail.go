@@ -15,21 +15,23 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is one machine.
+// detail is one machine. Each part of its page is drawn anew only when it is another: what comes in each second leaves the keyboard and the place on the page alone.
 type detail struct {
 	p     *Page
 	id    protocol.NodeID
-	body  *fyne.Container
 	log   *widgets.CodePanel
 	sure  bool // forgetting was asked for once
 	edit  bool // the name is to be changed
 	field *nameField
-	// editing: it is, and nothing is drawn until it was.
-	editing bool
+
+	acts, facts, colour, runs, confined widgets.Sheet
 }
 
 func newDetail(p *Page, id protocol.NodeID) *detail {
-	d := &detail{p: p, id: id, body: container.NewStack(), log: widgets.NewCodePanel(320)}
+	d := &detail{p: p, id: id, log: widgets.NewCodePanel(320)}
+	for _, part := range []*widgets.Sheet{&d.acts, &d.facts, &d.colour, &d.runs, &d.confined} {
+		*part = widgets.NewSheet()
+	}
 	d.log.SetLines(widgets.PlainLines("Loading…"))
 	d.reload()
 	return d
@@ -52,10 +54,6 @@ func (d *detail) reload() {
 // show draws the machine when something about it is another; when it is forgotten, all of them.
 func (d *detail) show() {
 	p := d.p
-	if d.edit && d.editing {
-		return // not under the person's hands
-	}
-	d.editing = d.edit
 	n, ok := p.view.Node(d.id)
 	switch {
 	case !ok && p.view.Loaded:
@@ -65,40 +63,66 @@ func (d *detail) show() {
 		p.Put(widgets.NewPage(string(d.id), widgets.NewLoading()))
 		return
 	}
-	facts := state.FactsOf(n, p.now())
 	calls := p.view.CallsOn(d.id)
-	p.Draw(fmt.Sprint("machine ", d.id, facts, n.Colour, n.Name, len(calls), d.sure, d.edit, state.ConfinementOf(n)), func() fyne.CanvasObject {
-		return d.draw(n, facts, calls)
-	})
+	drawn := p.Draw(fmt.Sprint("machine ", d.id, state.NameOf(n)), func() fyne.CanvasObject { return d.page(n) })
+	what := fmt.Sprint(n.Online, n.Local, n.Device != "", d.sure)
+	if d.edit {
+		what = "edit" // nothing is taken from under the person's hands
+	}
+	drawn = d.acts.Draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
+	facts := state.FactsOf(n, p.now())
+	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return known(facts) }) || drawn
+	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
+	drawn = d.runs.Draw(names(calls), func() fyne.CanvasObject { return d.running(calls) }) || drawn
+	c := state.ConfinementOf(n)
+	drawn = d.confined.Draw(fmt.Sprint(c), func() fyne.CanvasObject { return Confinement(c) }) || drawn
+	if drawn {
+		p.Box.Refresh()
+	}
 }
 
-func (d *detail) draw(n protocol.NodeInfo, facts []state.MachineFact, calls []protocol.CallInfo) fyne.CanvasObject {
+// page puts the parts below each other.
+func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
+	log := widgets.Row(look.Inside, 0, widgets.NewPart("LOG"), widgets.NewQuiet("Reload", "reset", d.reload))
+	form := widgets.NewForm(d.acts.Box, d.facts.Box, widgets.NewPart("COLOUR"), d.colour.Box, d.runs.Box,
+		widgets.NewPart("CONFINEMENT OF COMMANDS"), d.confined.Box, log, d.log)
+	d.log.SetForward(form.Scrolled)
+	return widgets.NewPage(state.NameOf(n), form, widgets.NewQuiet("All machines", "back", func() { d.p.Open("") }))
+}
+
+// running are the calls that run on the machine, each with a button that ends it.
+func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 	p := d.p
-	var known []fyne.CanvasObject
-	for _, f := range facts {
-		known = append(known, fact(f.Name, f.Text))
+	if len(calls) == 0 {
+		d.runs.Box.Hide()
+		return container.NewStack()
 	}
-	rows := []fyne.CanvasObject{d.actions(n), widgets.Col(look.Gap, known...)}
-	rows = append(rows, widgets.NewPart("COLOUR"), d.colours(n))
-	if len(calls) > 0 {
-		rows = append(rows, widgets.NewPart("RUNS NOW"))
-		for _, c := range calls {
-			text := widgets.NewText(c.Tool+" "+string(c.Args), look.ColorText, "text")
-			text.Ellipsis = true
-			rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("terminal", look.ColorAccent)), text, widgets.NewQuiet("Stop", "stop", func() {
-				bind.Go(p.ctx, func(ctx context.Context) (protocol.Ack, error) {
-					return state.Call(ctx, p.app, protocol.CallCancel, protocol.CallCancelParams{CallID: c.CallID})
-				}, func(_ protocol.Ack, err error) {
-					if err != nil {
-						p.h.Say("It was not stopped: " + err.Error())
-					}
-				})
-			})))
-		}
+	d.runs.Box.Show()
+	rows := []fyne.CanvasObject{widgets.NewPart("RUNS NOW")}
+	for _, c := range calls {
+		line, _ := state.Reveal(state.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}))
+		text := widgets.NewText(line, look.ColorText, "text")
+		text.Ellipsis = true
+		rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("terminal", look.ColorAccent)), text, widgets.NewQuiet("Stop", "stop", func() {
+			bind.Go(p.ctx, func(ctx context.Context) (protocol.Ack, error) {
+				return state.Call(ctx, p.app, protocol.CallCancel, protocol.CallCancelParams{CallID: c.CallID})
+			}, func(_ protocol.Ack, err error) {
+				if err != nil {
+					p.h.Say("It was not stopped: " + err.Error())
+				}
+			})
+		})))
 	}
-	rows = append(rows, widgets.NewPart("CONFINEMENT OF COMMANDS"), Confinement(state.ConfinementOf(n)),
-		widgets.Row(look.Inside, 0, widgets.NewPart("LOG"), widgets.NewQuiet("Reload", "reset", d.reload)), d.log)
-	return widgets.NewPage(state.NameOf(n), widgets.NewForm(rows...), widgets.NewQuiet("All machines", "back", func() { p.Open("") }))
+	return widgets.Col(look.Inside, rows...)
+}
+
+// names tells calls apart.
+func names(calls []protocol.CallInfo) string {
+	text := "calls"
+	for _, c := range calls {
+		text += " " + string(c.CallID)
+	}
+	return text
 }
 
 // actions are what can be done with a machine.
@@ -179,27 +203,4 @@ func (d *detail) colours(n protocol.NodeInfo) fyne.CanvasObject {
 		pick(name, name, widget.NewIcon(look.IconIn("online", look.ChoiceColor(name))))
 	}
 	return widgets.Flow(look.Gap, chips...)
-}
-
-// fact is a line: its name at the left, what it is at the right.
-func fact(name, text string) fyne.CanvasObject {
-	label := widgets.NewText(name, look.ColorMuted, "text")
-	label.Ellipsis = true
-	return container.New(factLayout{}, label, widgets.NewParagraph(text, look.ColorText, "text"))
-}
-
-// factLayout gives the names of facts one width.
-type factLayout struct{}
-
-func factWidth() float32 { return 128 * look.Size("text") / 14 }
-
-func (factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	m := o[1].MinSize()
-	return fyne.NewSize(factWidth()+m.Width, max(m.Height, o[0].MinSize().Height))
-}
-
-func (factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(fyne.NewSize(factWidth()-look.Inside, o[0].MinSize().Height))
-	o[1].Move(fyne.NewPos(factWidth(), 0))
-	widgets.Fit(o[1], max(size.Width-factWidth(), 0))
 }

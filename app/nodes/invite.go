@@ -18,7 +18,7 @@ import (
 // openInvite shows how another machine is added.
 func (p *Page) openInvite() {
 	p.invite, p.detail = true, nil
-	given := container.NewVBox()
+	p.given = container.NewVBox()
 	network := widgets.NewParagraph("", look.ColorMuted, "text")
 	said := widgets.NewParagraph("", look.ColorMuted, "text")
 	said.Hide()
@@ -58,8 +58,7 @@ func (p *Page) openInvite() {
 					return
 				}
 				said.Hide()
-				given.Objects = []fyne.CanvasObject{p.invitation(r)}
-				given.Refresh()
+				p.invited(r)
 			})
 		}
 	}
@@ -67,16 +66,22 @@ func (p *Page) openInvite() {
 	machine.Primary = true
 	client := widgets.NewButton("Invite a window", "window", invite(protocol.RoleClient))
 	load()
-	p.Put(widgets.NewPage("Add a machine", widgets.NewForm(
+	p.form = widgets.NewForm(
 		widgets.NewParagraph("A machine that is paired lets the agent use its tools, as far as you allow. A window that is paired can chat and answer questions from elsewhere.", look.ColorText, "text"),
 		widgets.NewPart("NETWORK"), network, widgets.Row(look.Inside, -1, turn),
 		widgets.NewPart("INVITATION"),
 		widgets.NewParagraph("It can be taken once, within ten minutes, and you confirm who took it.", look.ColorMuted, "text"),
-		widgets.Row(look.Inside, -1, machine, client), said, given,
-	), widgets.NewQuiet("All machines", "back", func() { p.Open("") })))
+		widgets.Row(look.Inside, -1, machine, client), said, p.given,
+	)
+	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuiet("All machines", "back", func() { p.Open("") })))
 }
 
-// invitation shows what the other machine needs.
+// invited shows what the other machine needs.
+func (p *Page) invited(r protocol.DeviceInvite) {
+	p.given.Objects = []fyne.CanvasObject{p.invitation(r)}
+	p.given.Refresh()
+}
+
 func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	add := func(name, text string) {
@@ -85,6 +90,7 @@ func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
 		}
 		value := widgets.NewCodePanel(120)
 		value.SetLines(widgets.PlainLines(text))
+		value.SetForward(p.form.Scrolled)
 		rows = append(rows, widgets.NewField(name, value, widgets.Row(look.Inside, -1, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(text) }))))
 	}
 	add("Open this link on the other machine", r.Link)

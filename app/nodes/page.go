@@ -40,6 +40,8 @@ type Page struct {
 	asking  *fyne.Container // what wants to be paired
 	detail  *detail         // nil while all are shown
 	invite  bool            // the page of an invitation is shown
+	form    *container.Scroll
+	given   *fyne.Container // the invitation on it
 	now     func() time.Time
 }
 

@@ -66,6 +66,7 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 	p := inPage(t)
 	copied := ""
 	p.h.Copy = func(s string) { copied = s }
+	p.openInvite()
 	o := p.invitation(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp"})
 	o.Resize(fyne.NewSize(700, 500))
 	if s := test.RenderObjectToMarkup(o) + golden.Words(o); !strings.Contains(s, "7-otter-lamp") || strings.Contains(s, "not installed") {
@@ -132,4 +133,40 @@ func TestRenamingTakesTheKeyboardAndEscapeGivesUp(t *testing.T) {
 	}
 	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	pagetest.Button(t, p.Box, "Rename")
+}
+
+func TestWheelOverPanelsScrollsThePage(t *testing.T) {
+	p := inPage(t)
+	p.devices = 0
+	p.show(machines())
+	pagetest.Window(t, p.Box, 700, 300)
+	p.Open("nas")
+	p.detail.log.SetLines(widgets.PlainLines("one line"))
+	pagetest.WheelReachesPage(t, p.Box, 1)
+	p.openInvite()
+	p.invited(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"})
+	pagetest.WheelReachesPage(t, p.Box, 3)
+}
+
+func TestWhatComesInLeavesKeyboardAndPlaceOnThePage(t *testing.T) {
+	p := inPage(t)
+	p.devices = 0
+	p.show(machines())
+	w := pagetest.Window(t, p.Box, 700, 300)
+	p.Open("nas")
+	form := pagetest.Scroll(t, p.Box)
+	form.ScrollToBottom()
+	rename := pagetest.Button(t, p.Box, "Rename")
+	w.Canvas().Focus(rename)
+	at := form.Offset
+	v := machines()
+	v.Nodes[1].PingMs, v.Nodes[1].Tools, v.Calls = 13, []string{"Bash", "Glob", "Read"}, nil
+	p.show(v)
+	if pagetest.Scroll(t, p.Box) != form || w.Canvas().Focused() != fyne.Focusable(rename) {
+		t.Error("the page was drawn anew")
+	}
+	if at.Y == 0 || form.Offset.Y == 0 {
+		t.Errorf("it was at %g and is at %g", at.Y, form.Offset.Y)
+	}
+	pagetest.Shows(t, p.Box, "13 ms", "Glob")
 }

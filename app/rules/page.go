@@ -145,7 +145,11 @@ func (p *Page) draw() {
 		if def == "" {
 			def = "ask"
 		}
-		text = fmt.Sprintf("%d of %d rules · what no rule names: %s", len(p.shown), len(p.all.Rules), def)
+		text = state.Plural(len(p.all.Rules), "rule", "rules")
+		if len(p.shown) < len(p.all.Rules) {
+			text = fmt.Sprintf("%d of %s", len(p.shown), text)
+		}
+		text += " · what no rule names: " + def
 		if off > 0 {
 			text += fmt.Sprintf(" · %d switched off", off)
 		}
@@ -225,9 +229,12 @@ func (p *Page) load() {
 				p.h.Say("The rules were not imported: " + err.Error())
 				return
 			}
-			text := fmt.Sprintf("%d rules were added, %d were there already.", res.Added, res.Skipped)
+			text := state.Plural(res.Added, "rule was", "rules were") + " added."
+			if n := res.Skipped; n > 0 {
+				text += fmt.Sprintf(" %s there already.", state.Plural(n, "was", "were"))
+			}
 			if n := len(res.Problems); n > 0 {
-				text += fmt.Sprintf(" %d are switched off: %s", n, res.Problems[0])
+				text += fmt.Sprintf(" %s switched off: %s", state.Plural(n, "is", "are"), res.Problems[0])
 			}
 			p.h.Say(text)
 			p.Load()

@@ -101,7 +101,7 @@ func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
 	for mode, name := range map[look.Mode]string{look.Light: "rules", look.Dark: "rules-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
-		pagetest.Shows(t, b.Box, "12 uses, last", "made at a question on this computer", "switched off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 of 5 rules")
+		pagetest.Shows(t, b.Box, "12 uses, last", "made at a question on this computer", "switched off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 rules · what no rule names: ask")
 		b.open(b.shown[0])
 		b.detail.try()
 		pagetest.Shot(t, b.w, name+"-one")
@@ -195,7 +195,7 @@ func TestRulesGoOutAndComeIn(t *testing.T) {
 	if b.saved != `fairlead-rules.json {"rules":[]}` || b.g.did[0] != `import {"rules":[]}` {
 		t.Errorf("saved %q, did %v", b.saved, b.g.did)
 	}
-	if got := strings.Join(b.said, ""); got != "2 rules were added, 1 were there already. 1 are switched off: rule 3: ls does not match" {
+	if got := strings.Join(b.said, ""); got != "2 rules were added. 1 was there already. 1 is switched off: rule 3: ls does not match" {
 		t.Errorf("said %q", got)
 	}
 }

@@ -21,12 +21,13 @@ type detail struct {
 	runs  *widgets.ItemList
 	shown []protocol.CronRun
 	none  *widgets.Paragraph
+	next  *widgets.Paragraph // when it runs
 	count *widgets.Text
 }
 
 func newDetail(p *Page, id protocol.CronJobID) *detail {
 	d := &detail{
-		p: p, id: id, none: widgets.NewParagraph("It has not run yet.", look.ColorMuted, "text"),
+		p: p, id: id, none: widgets.NewParagraph("It has not run yet.", look.ColorMuted, "text"), next: widgets.NewParagraph("", look.ColorText, "text"),
 		count: widgets.NewText("", look.ColorMuted, look.SizeSmall),
 	}
 	d.runs = widgets.NewItemList(func(i int) {
@@ -58,7 +59,25 @@ func (d *detail) show(v state.SchedulesView) {
 	if v.RunsInAll > len(v.Runs) {
 		d.count.SetText(fmt.Sprintf("the last %d of %d", len(v.Runs), v.RunsInAll))
 	}
-	d.p.Draw(fmt.Sprintf("job %+v %d", job, len(v.Runs)), d.draw)
+	d.next.Set(nextRun(job, d.p.now()), look.ColorText)
+	what, err := protocol.Marshal([]any{job.ID, job.Name, job.Enabled, job.Schedule, job.Spec, len(v.Runs) == 0})
+	if err != nil {
+		d.p.Forget() // what cannot be compared is drawn
+	}
+	d.p.Draw("job "+string(what), d.draw) // not for each run: what has the keyboard keeps it
+}
+
+// nextRun says when a job runs.
+func nextRun(j protocol.CronJob, now time.Time) string {
+	switch {
+	case j.State.RunningAtMs > 0:
+		return "Running since " + state.When(j.State.RunningAtMs, now)
+	case !j.Enabled:
+		return "Paused"
+	case j.State.NextRunAtMs > 0:
+		return sentence(state.In(j.State.NextRunAtMs, now))
+	}
+	return "Never again"
 }
 
 func (d *detail) item(r protocol.CronRun) widgets.ListItem {
@@ -89,16 +108,6 @@ func (d *detail) draw() fyne.CanvasObject {
 		p.back()
 		p.h.Undo("The schedule was deleted.", undo, time.Now().Add(state.UndoTime))
 	})
-	now := p.now()
-	next := "Paused"
-	switch {
-	case j.State.RunningAtMs > 0:
-		next = "Running since " + state.When(j.State.RunningAtMs, now)
-	case j.Enabled && j.State.NextRunAtMs > 0:
-		next = sentence(state.In(j.State.NextRunAtMs, now))
-	case j.Enabled:
-		next = "Never again"
-	}
 	what := j.Spec.Message
 	kind := "A task of its own"
 	if j.Spec.Mode == protocol.CronSystemEvent {
@@ -106,8 +115,8 @@ func (d *detail) draw() fyne.CanvasObject {
 	}
 	facts := widgets.Col(look.Group,
 		widgets.Flow(look.Inside, run, pause, edit, remove),
-		widgets.NewField("When", widgets.NewParagraph(sentence(state.ScheduleText(j.Schedule, now)), look.ColorText, "text")),
-		widgets.NewField("Next", widgets.NewParagraph(next, look.ColorText, "text")),
+		widgets.NewField("When", widgets.NewParagraph(sentence(state.ScheduleText(j.Schedule, p.now())), look.ColorText, "text")),
+		widgets.NewField("Next", d.next),
 		widgets.NewField(kind, widgets.NewParagraph(what, look.ColorText, "text")),
 		widgets.NewPart("HISTORY"))
 	var history fyne.CanvasObject = d.runs

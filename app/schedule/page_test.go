@@ -97,3 +97,23 @@ func TestDeleteOffersUndo(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 }
+
+func TestWhatIsLoadedAgainLeavesTheButtonsOfASchedule(t *testing.T) {
+	p := inPage(t)
+	load := func(ran int64) {
+		v := jobs()
+		when := at(48 * time.Hour) // another pointer each time, as from the gateway
+		v.Jobs[0].Schedule = protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &when}
+		v.Jobs[0].State.RunningAtMs = ran
+		p.show(v)
+	}
+	load(0)
+	p.list.OnChoose(0)
+	button := pagetest.Button(t, p.Box, "Run now")
+	load(0)
+	load(at(-time.Minute))
+	if pagetest.Button(t, p.Box, "Run now") != button {
+		t.Error("the page was drawn anew under the person's finger")
+	}
+	pagetest.Shows(t, p.Box, "Running since")
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -34,3 +35,19 @@ type UI struct {
 
 // ReadUI reads it. It blocks.
 func ReadUI(ctx context.Context, app *state.App) (UI, error) { return read[UI](ctx, app, "ui") }
+
+// watchConfig calls read on the GUI thread now and whenever the configuration was changed, here or elsewhere, or the gateway is there again.
+func (p *Page) watchConfig(read func()) {
+	type seen struct {
+		changes   int
+		connected bool
+	}
+	var last *seen
+	bind.Watch(p.ctx, p.app.Value, func(v state.View) {
+		now := seen{v.Config, v.Connected}
+		if last == nil || *last != now && v.Connected {
+			read()
+		}
+		last = &now
+	})
+}

@@ -32,7 +32,7 @@ type Local interface {
 	LogDir() string
 }
 
-// general is the page of appearance and start. All that it shows is read at once, after it stands.
+// general is the page of appearance and start. All that it shows is read at once, after it stands; what the gateway keeps of it, again when it changes.
 func (p *Page) general() fyne.CanvasObject {
 	rows, show := p.appearance()
 	login, links := func(bool) {}, func(bool) {}
@@ -49,20 +49,15 @@ func (p *Page) general() fyne.CanvasObject {
 		}
 	}
 	all := page(rows...)
-	type found struct {
-		ui           UI
-		login, links bool
+	type found struct{ login, links bool }
+	if l != nil {
+		bind.Go(p.ctx, func(context.Context) (found, error) { return found{l.AtLogin(), l.Links()}, nil }, func(f found, _ error) {
+			login(f.login)
+			links(f.links)
+		})
 	}
-	bind.Go(p.ctx, func(ctx context.Context) (f found, err error) {
-		if l != nil {
-			f.login, f.links = l.AtLogin(), l.Links()
-		}
-		f.ui, err = ReadUI(ctx, p.app)
-		return f, err
-	}, func(f found, err error) {
-		login(f.login)
-		links(f.links)
-		show(f.ui, err)
+	p.watchConfig(func() {
+		bind.Go(p.ctx, func(ctx context.Context) (UI, error) { return ReadUI(ctx, p.app) }, show)
 	})
 	return all
 }
@@ -125,26 +120,49 @@ func pick[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject
 
 // appearance is theme and text size, and what shows them. A change is seen at once.
 func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
-	result := muted("A change is seen at once, in every window.")
-	mode, scale := look.System, look.TextNormal
+	const about = "A change is seen at once, in every window."
+	result, failed := muted(about), false
+	var setMode func(look.Mode)
+	var setSize func(float32)
+	now := UI{Theme: string(look.System), TextSize: look.TextNormal}
+	saving := 0 // what is read meanwhile is older than what the person sees
+	show = func(ui UI, err error) {
+		if failed && err == nil {
+			result.Set(about, look.ColorMuted)
+		}
+		failed = err != nil
+		switch {
+		case failed:
+			result.Set(problem(err), look.ColorBad)
+		case saving == 0:
+			now = ui
+			setMode(look.Mode(ui.Theme))
+			setSize(ui.TextSize)
+		}
+	}
+	save := func(path string, value any) {
+		p.h.Theme(look.Mode(now.Theme), now.TextSize)
+		saving++
+		bind.Go(p.ctx, func(ctx context.Context) (UI, error) {
+			if err := p.app.Set(ctx, path, value); err != nil {
+				return UI{}, err
+			}
+			return ReadUI(ctx, p.app)
+		}, func(ui UI, err error) {
+			saving--
+			show(ui, err)
+			if err == nil {
+				result.Set("✓ Saved.", look.ColorGood)
+			}
+		})
+	}
 	modeGroup, setMode := pick(modes, func(m look.Mode) {
-		mode = m
-		p.h.Theme(mode, scale)
-		p.set("ui.theme", string(m), result)
+		now.Theme = string(m)
+		save("ui.theme", now.Theme)
 	})
 	sizeGroup, setSize := pick(sizes, func(s float32) {
-		scale = s
-		p.h.Theme(mode, scale)
-		p.set("ui.textSize", s, result)
+		now.TextSize = s
+		save("ui.textSize", s)
 	})
-	show = func(ui UI, err error) {
-		if err != nil {
-			result.Set(problem(err), look.ColorBad)
-			return
-		}
-		mode, scale = look.Mode(ui.Theme), ui.TextSize
-		setMode(mode)
-		setSize(scale)
-	}
 	return []fyne.CanvasObject{section("Theme", modeGroup), section("Text size", sizeGroup, result)}, show
 }

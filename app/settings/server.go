@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
+	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -55,7 +56,7 @@ func (m *models) detect() (fyne.CanvasObject, func()) {
 			for _, s := range servers {
 				said := muted("")
 				use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
-				word := map[string]string{"ready": fmt.Sprintf("%d models", len(s.Models)), "loading": "is loading", "needs-key": "wants a key"}[s.State]
+				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "is loading", "needs-key": "wants a key"}[s.State]
 				rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("machine", look.ColorGood)),
 					widgets.NewText(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), look.ColorText, "text"), use), said)
 			}

@@ -41,6 +41,8 @@ type Page struct {
 	models    *models
 	tabs      *container.AppTabs
 	elsewhere *elsewhere // nil where there are no other gateways
+	every     *allSettings
+	openAll   func()
 }
 
 // New makes the window's content; it lives until ctx ends.
@@ -64,11 +66,13 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 	}
 	tabs.SetTabLocation(container.TabLocationTop)
 	tabs.OnSelected = func(t *container.TabItem) {
-		if t == all && len(everySetting.Objects) == 0 {
-			everySetting.Objects = []fyne.CanvasObject{p.all(settings).box}
+		if t == all && p.every == nil {
+			p.every = p.all(settings)
+			everySetting.Objects = []fyne.CanvasObject{p.every.box}
 			everySetting.Refresh()
 		}
 	}
+	p.openAll = func() { tabs.Select(all) }
 	p.tabs = tabs
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), tabs)
 	p.ExtendBaseWidget(p)
@@ -88,6 +92,12 @@ func (p *Page) Invite(link string) {
 		}
 	}
 	p.elsewhere.invitation.SetText(link)
+}
+
+// Find shows the settings that have each word of a query.
+func (p *Page) Find(query string) {
+	p.openAll()
+	p.every.search.SetText(query)
 }
 
 // CreateRenderer implements fyne.Widget.

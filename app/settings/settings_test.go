@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -270,4 +271,45 @@ func TestModelFacts(t *testing.T) {
 	if got := contextText(protocol.ModelInfo{PriceIn: &in}); !strings.Contains(got, "no tools") || !strings.Contains(got, "? out") {
 		t.Errorf("%q", got)
 	}
+}
+
+func TestGeneralShowsWhatIsChangedElsewhere(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		rows, show := p.appearance()
+		page := page(rows...)
+		chosen := func(want ...string) {
+			t.Helper()
+			for _, text := range []string{"As the system", "Light", "Dark", "Small", "Normal", "Large", "Largest"} {
+				if on := pagetest.Button(t, page, text).Primary; on != slices.Contains(want, text) {
+					t.Errorf("%s: chosen is %v", text, on)
+				}
+			}
+		}
+		show(UI{Theme: "dark", TextSize: look.TextLarge}, nil)
+		chosen("Dark", "Large")
+		show(UI{Theme: "light", TextSize: look.TextNormal}, nil)
+		chosen("Light", "Normal")
+		var now UI
+		p.h.Theme = func(m look.Mode, size float32) { now = UI{Theme: string(m), TextSize: size} }
+		test.Tap(pagetest.Button(t, page, "Largest"))
+		if now.Theme != "light" {
+			t.Errorf("another text size brought the theme %q back", now.Theme)
+		}
+		synctest.Wait()
+	})
+}
+
+func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		read := 0
+		p.watchConfig(func() { read++ })
+		for i, change := range []func(*state.View){func(*state.View) {}, func(v *state.View) { v.Connected = true }, func(v *state.View) { v.Config++ }, func(v *state.View) { v.Connected = false }} {
+			p.app.Value.Update(func(v state.View) state.View { change(&v); return v })
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if want := []int{1, 2, 3, 3}[i]; read != want {
+				t.Errorf("after change %d it was read %d times, not %d", i, read, want)
+			}
+		}
+	})
 }

@@ -75,8 +75,10 @@ func (d *detail) show() {
 		d.drawn = d.path
 		back := widgets.NewQuiet("All skills", "back", p.back)
 		folder := widgets.NewQuiet("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
-		p.set(widgets.NewPage(e.Name, widgets.NewForm(widgets.Flow(look.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
-			widgets.NewPart("ITS TEXT"), widgets.Col(look.Inside, d.fault, widgets.Readable(d.text))), back))
+		form := widgets.NewForm(widgets.Flow(look.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
+			widgets.NewPart("ITS TEXT"), widgets.Col(look.Inside, d.fault, widgets.Readable(d.text)))
+		d.text.Forward = form.Scrolled
+		p.set(widgets.NewPage(e.Name, form, back))
 	}
 	p.Box.Refresh()
 	p.Box.Refresh() // how high the text is, is known when it was laid out once

@@ -167,10 +167,7 @@ func counted(list []protocol.SkillStatusEntry, found int) string {
 			ready++
 		}
 	}
-	text := fmt.Sprintf("%d skills · %d ready", len(list), ready)
-	if len(list) == 1 {
-		text = fmt.Sprintf("1 skill · %d ready", ready)
-	}
+	text := fmt.Sprintf("%s · %d ready", state.Plural(len(list), "skill", "skills"), ready)
 	if off > 0 {
 		text += fmt.Sprintf(" · %d off", off)
 	}

@@ -69,7 +69,7 @@ func (a *App) ChatTitle(key protocol.SessionKey) string {
 
 // ArchiveLine says what is in an archive: 24 messages · 12k tokens.
 func ArchiveLine(i protocol.ArchiveInfo) string {
-	line := plural(i.Messages, "message", "messages")
+	line := Plural(i.Messages, "message", "messages")
 	switch n := i.Tokens.Total; {
 	case n >= 1000:
 		line += fmt.Sprintf(" · %dk tokens", (n+500)/1000)

@@ -31,7 +31,7 @@ func (a *App) UndoGrant(ctx context.Context, id protocol.ApprovalID) (protocol.A
 // Verified says in a sentence what a look at the chain found; ok is false when it is broken.
 func Verified(r protocol.AuditVerifyResult) (text string, ok bool) {
 	if r.Broken == 0 {
-		return "All " + plural(int(r.Lines), "line holds", "lines hold") + " together: nobody has changed or removed any.", true
+		return "All " + Plural(int(r.Lines), "line holds", "lines hold") + " together: nobody has changed or removed any.", true
 	}
 	return fmt.Sprintf("Line %d does not follow from the line before it: %s. What comes after it proves nothing.", r.Broken, r.Why), false
 }

@@ -37,10 +37,10 @@ func (v View) CallsOn(id protocol.NodeID) []protocol.CallInfo {
 func MachineLine(v View, n protocol.NodeInfo) string {
 	parts := []string{PlatformText(n)}
 	if running := len(v.CallsOn(n.ID)); running > 0 {
-		parts = append(parts, plural(running, "call runs", "calls run"))
+		parts = append(parts, Plural(running, "call runs", "calls run"))
 	}
 	if len(n.Held) > 0 {
-		parts = append(parts, plural(len(n.Held), "tool waits", "tools wait")+" for your yes")
+		parts = append(parts, Plural(len(n.Held), "tool waits", "tools wait")+" for your yes")
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }

@@ -92,7 +92,7 @@ func RuleUse(r protocol.Rule, now time.Time) string {
 	case r.Hits == 0:
 		return "not used yet"
 	}
-	return plural(int(r.Hits), "use", "uses") + ", last " + When(r.LastUsed, now)
+	return Plural(int(r.Hits), "use", "uses") + ", last " + When(r.LastUsed, now)
 }
 
 // RuleFields are what of a rule is changed without writing JSON.

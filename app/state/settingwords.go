@@ -68,7 +68,7 @@ func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
 	case f.Type == "list" && f.Items == "object":
 		var list []any
 		if json.Unmarshal(value, &list) == nil {
-			return plural(len(list), "entry", "entries")
+			return Plural(len(list), "entry", "entries")
 		}
 	case f.Unit != "":
 		text += " " + f.Unit

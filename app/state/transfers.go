@@ -124,10 +124,10 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		add(t.Error)
 	}
 	if t.Skipped > 0 {
-		add(plural(t.Skipped, "file was there already", "files were there already"))
+		add(Plural(t.Skipped, "file was there already", "files were there already"))
 	}
 	if t.Failed > 0 {
-		add(plural(t.Failed, "file failed", "files failed"))
+		add(Plural(t.Failed, "file failed", "files failed"))
 	}
 	return strings.Join(parts, " · ")
 }

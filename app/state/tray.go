@@ -71,7 +71,7 @@ func TrayOf(v View) Tray {
 	case !v.Connected && v.Problem != "":
 		t.Icon, t.Status = TrayOffline, "No connection to the gateway"
 	case t.Needs > 0:
-		t.Icon, t.Status = TrayNeedsYou, plural(t.Needs, "question waits", "questions wait")+" for you"
+		t.Icon, t.Status = TrayNeedsYou, Plural(t.Needs, "question waits", "questions wait")+" for you"
 	case !v.Loaded:
 		t.Icon, t.Status = TrayIdle, "Starting"
 	case v.Status.Paused:
@@ -146,7 +146,8 @@ func transferItem(v View) TrayItem {
 	return item
 }
 
-func plural(n int, one, many string) string {
+// Plural counts in words: 1 file, 2 files.
+func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

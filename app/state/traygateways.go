@@ -64,7 +64,7 @@ func (t Tray) With(list []GatewayLine) Tray {
 	if there > 0 {
 		item.Label = fmt.Sprintf("Gateways (%d)", there)
 		if t.Needs == 0 && t.Icon != TrayError && t.Icon != TrayOffline {
-			t.Status = plural(there, "question waits", "questions wait") + " at " + where
+			t.Status = Plural(there, "question waits", "questions wait") + " at " + where
 			t.Items[0].Label = t.Status
 		}
 		if t.Icon != TrayError {

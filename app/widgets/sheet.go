@@ -17,13 +17,14 @@ type Sheet struct {
 // NewSheet makes an empty one.
 func NewSheet() Sheet { return Sheet{Box: container.NewStack()} }
 
-// Draw shows what make makes, unless the same parts are shown already.
-func (s *Sheet) Draw(parts string, make func() fyne.CanvasObject) {
+// Draw shows what make makes, unless the same parts are shown already. It reports whether it did.
+func (s *Sheet) Draw(parts string, make func() fyne.CanvasObject) bool {
 	if s.parts == parts && len(s.Box.Objects) > 0 {
-		return
+		return false
 	}
 	s.Put(make())
 	s.parts = parts
+	return true
 }
 
 // Put shows something until the next Draw.

@@ -1,0 +1,65 @@
+package files
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+)
+
+// Widths of the columns at the right, and from which width of the list they are there.
+const (
+	sizeWidth = 84
+	timeWidth = 104
+	wideFrom  = 440
+)
+
+// lineLayout gives the columns their places: icon, name or its field, mark, size, time.
+type lineLayout struct{ t *table }
+
+func (*lineLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, rowHeight()) }
+
+func (l *lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	left, right := float32(look.Inside), size.Width-look.Inside
+	middle := func(c fyne.CanvasObject, x, width float32) {
+		h := min(c.MinSize().Height, size.Height)
+		c.Move(fyne.NewPos(x, (size.Height-h)/2))
+		c.Resize(fyne.NewSize(width, h))
+	}
+	icon := min(size.Height, look.Size(theme.SizeNameInlineIcon))
+	o[0].Move(fyne.NewPos(left, (size.Height-icon)/2))
+	o[0].Resize(fyne.NewSquareSize(icon))
+	left += icon + look.Inside
+	if !l.t.details {
+		o[4].Hide()
+		o[5].Hide()
+		l.rest(o, left, right, middle)
+		o[2].Move(fyne.NewPos(left-look.Gap, 0))
+		o[2].Resize(fyne.NewSize(max(0, right-left), size.Height))
+		return
+	}
+	o[4].Show()
+	if size.Width >= wideFrom {
+		middle(o[5], right-timeWidth, timeWidth)
+		right -= timeWidth + look.Inside
+		o[5].Show()
+	} else {
+		o[5].Hide()
+	}
+	middle(o[4], right-sizeWidth, sizeWidth)
+	right -= sizeWidth + look.Inside
+	l.rest(o, left, right, middle)
+	o[2].Move(fyne.NewPos(left-look.Gap, 0))
+	o[2].Resize(fyne.NewSize(max(0, right-left), size.Height))
+}
+
+// rest puts the mark at the right and gives the name what is left.
+func (*lineLayout) rest(o []fyne.CanvasObject, left, right float32, middle func(fyne.CanvasObject, float32, float32)) {
+	if mark := o[3].(*widgets.Text); mark.Text != "" {
+		w := min(fyne.MeasureText(mark.Text, look.Size(look.SizeSmall), fyne.TextStyle{}).Width+1, (right-left)/2)
+		middle(o[3], right-w, w)
+		right -= w + look.Inside
+	}
+	middle(o[1], left, max(0, right-left))
+}

@@ -1,0 +1,68 @@
+package files
+
+import (
+	"path"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// back lists the folder again when its machine is there again.
+func (p *Page) back(v state.View) {
+	n, known := v.Node(p.view.Place)
+	online := known && n.Online
+	if p.away && online {
+		p.m.Reload()
+	}
+	p.away = p.view.Place != "" && !online
+}
+
+// Open shows the files of a machine; empty is the agent's own.
+func (p *Page) Open(id protocol.NodeID) {
+	p.filter.SetText("")
+	p.m.Open(id)
+	if p.h.Place != nil {
+		p.h.Place(id)
+	}
+}
+
+// OpenAt shows a file of the agent's own, or a folder, whose path ends with a slash.
+func (p *Page) OpenAt(file string) {
+	p.Open("")
+	dir, name := path.Split(file)
+	p.m.Enter(dir)
+	if name != "" {
+		p.m.Look(file)
+	}
+}
+
+func (p *Page) places() []*fyne.MenuItem {
+	items := []*fyne.MenuItem{fyne.NewMenuItem("The agent's own files", func() { p.Open("") })}
+	for _, n := range p.nodes {
+		item := fyne.NewMenuItem(state.NameOf(n), func() { p.Open(n.ID); p.focus() })
+		item.Disabled = !n.Online
+		items = append(items, item)
+		for _, g := range state.Folders(n) {
+			if n.Online && n.Files {
+				items = append(items, fyne.NewMenuItem("      "+g.Name, func() { p.Open(n.ID); p.enter(g.Dir) }))
+			}
+		}
+	}
+	return items
+}
+
+// names writes where the page is.
+func (p *Page) names() {
+	name := "The agent's own files"
+	if p.view.Place != "" {
+		name = string(p.view.Place)
+		for _, n := range p.nodes {
+			if n.ID == p.view.Place {
+				name = state.NameOf(n)
+			}
+		}
+	}
+	p.place.SetText(name)
+}
