@@ -3,7 +3,7 @@ package glyph
 import (
 	"math"
 	"slices"
-	"unicode"
+	"sort"
 
 	"github.com/go-text/typesetting/di"
 	"github.com/go-text/typesetting/font"
@@ -86,13 +86,10 @@ func Lay(runs []Run, width, spacing float32) *Text {
 // hard lays out what stands between two line breaks.
 func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32) {
 	text := t.runes[from:to]
-	rtl := fromRight(text)
-	dir := di.DirectionLTR
-	if rtl {
-		dir = di.DirectionRTL
-	}
+	deep, level := levels(text, -1)
+	h := hardLine{offset: from, levels: deep, base: level, runs: runs}
+	dir := along(level)
 	var outs []shaping.Output
-	var of []int // the run of each
 	begin := 0
 	for i, r := range runs {
 		a, b := max(begin, from), min(ends[i], to)
@@ -100,16 +97,21 @@ func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32
 		if a >= b {
 			continue
 		}
-		in := shaping.Input{
-			Text: text, RunStart: a - from, RunEnd: b - from, Direction: dir, Size: points(r.Style.Size),
-			Script: language.Common, Language: language.NewLanguage("en"),
-		}
 		f := facesOf(r.Style)
-		for _, part := range segmenter.Split(in, f) {
-			for _, piece := range ownSpaces(part, f.all[0]) {
-				outs = append(outs, shaper.Shape(piece))
-				of = append(of, i)
+		for a < b {
+			end := h.same(a, b)
+			in := shaping.Input{
+				Text: text, RunStart: a - from, RunEnd: end - from, Direction: along(h.level(a)), Size: points(r.Style.Size),
+				Script: language.Common, Language: language.NewLanguage("en"),
 			}
+			for _, part := range segmenter.Split(in, f) {
+				part.Direction = in.Direction // it sees less of the paragraph
+				for _, piece := range ownSpaces(part, f.all[0]) {
+					outs = append(outs, shaper.Shape(piece))
+					h.of = append(h.of, i)
+				}
+			}
+			a = end
 		}
 	}
 	if len(outs) == 0 {
@@ -120,9 +122,9 @@ func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32
 				break
 			}
 		}
-		h := round(size * spacing)
-		t.lines = append(t.lines, line{y: t.Height, height: h, base: h * 0.75, from: from, to: to, rtl: rtl})
-		t.Height += h
+		high := round(size * spacing)
+		t.lines = append(t.lines, line{y: t.Height, height: high, base: high * 0.75, from: from, to: to, rtl: level == 1})
+		t.Height += high
 		return
 	}
 	limit := fixed.Int26_6(math.MaxInt32)
@@ -130,9 +132,10 @@ func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32
 		limit = points(width)
 	}
 	config := shaping.WrapConfig{Direction: dir, BreakPolicy: shaping.WhenNecessary}
+	h.outs = outs
 	lines, _ := wrapper.WrapParagraphF(config, limit, text, shaping.NewSliceIterator(outs))
 	for _, l := range lines {
-		t.add(l, from, runs, outs, of, rtl, spacing)
+		t.add(&h, l, spacing)
 	}
 }
 
@@ -157,51 +160,71 @@ func ownSpaces(in shaping.Input, own *font.Face) []shaping.Input {
 	return list
 }
 
-// fromRight reports whether the first letter with a direction is written from the right (UAX 9, P2 and P3, as far as scripts tell).
-func fromRight(text []rune) bool {
-	for _, r := range text {
-		switch {
-		case unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
-			return true
-		case unicode.IsLetter(r):
-			return false
-		}
-	}
-	return false
+// hardLine is what stands between two line breaks.
+type hardLine struct {
+	offset int // of its first rune in the text
+	levels []uint8
+	base   uint8
+	runs   []Run
+	outs   []shaping.Output
+	of     []int // the run of each of outs
 }
 
-func (t *Text) add(outs shaping.Line, offset int, runs []Run, all []shaping.Output, of []int, rtl bool, spacing float32) {
-	l := line{y: t.Height, rtl: rtl, from: math.MaxInt}
-	seen := slices.Clone(outs)
-	slices.SortStableFunc(seen, func(a, b shaping.Output) int { return int(a.VisualIndex) - int(b.VisualIndex) })
-	x, size := float32(0), float32(0)
-	for _, o := range seen {
-		run := of[0]
-		for i := range all {
-			if r := all[i].Runes; o.Runes.Offset >= r.Offset && o.Runes.Offset < r.Offset+r.Count {
-				run = of[i]
-			}
-		}
+func (h *hardLine) level(at int) uint8 {
+	if h.levels == nil {
+		return h.base
+	}
+	return h.levels[at-h.offset]
+}
+
+// same is where the runes from a to b of the same level as the first end.
+func (h *hardLine) same(a, b int) int {
+	if h.levels == nil {
+		return b
+	}
+	level := h.level(a)
+	for a++; a < b && h.level(a) == level; {
+		a++
+	}
+	return a
+}
+
+// run is the one that a rune belongs to.
+func (h *hardLine) run(at int) int {
+	i := sort.Search(len(h.outs), func(i int) bool { return h.outs[i].Runes.Offset > at }) - 1
+	return h.of[max(i, 0)]
+}
+
+// along is the direction of a level.
+func along(level uint8) di.Direction {
+	if level&1 == 1 {
+		return di.DirectionRTL
+	}
+	return di.DirectionLTR
+}
+
+func (t *Text) add(h *hardLine, outs shaping.Line, spacing float32) {
+	l := line{y: t.Height, rtl: h.base == 1, from: math.MaxInt}
+	var parts []part
+	var deep []uint8
+	size := float32(0)
+	for _, o := range outs {
+		run := h.run(o.Runes.Offset)
 		p := part{
-			x: x, run: run, face: o.Face, size: runs[run].Style.Size, rtl: o.Direction == di.DirectionRTL,
-			from: offset + o.Runes.Offset, to: offset + o.Runes.Offset + o.Runes.Count, letters: make([]letter, 0, len(o.Glyphs)),
+			run: run, face: o.Face, size: h.runs[run].Style.Size, rtl: o.Direction == di.DirectionRTL,
+			from: h.offset + o.Runes.Offset, to: h.offset + o.Runes.Offset + o.Runes.Count, letters: make([]letter, 0, len(o.Glyphs)),
 		}
-		at := float32(0)
-		own := facesOf(runs[run].Style).all[0]
+		own := facesOf(h.runs[run].Style).all[0]
 		for _, g := range o.Glyphs {
-			advance := units(g.Advance)
-			k := letter{id: g.GlyphID, x: at + units(g.XOffset), y: -units(g.YOffset), advance: advance, from: offset + g.TextIndex(), count: g.RunesCount()}
+			k := letter{id: g.GlyphID, x: units(g.XOffset), y: -units(g.YOffset), advance: units(g.Advance), from: h.offset + g.TextIndex(), count: g.RunesCount()}
 			if o.Face != own {
 				if _, outline := o.Face.GlyphData(g.GlyphID).(font.GlyphOutline); !outline {
-					k.coloured, k.em = &g, runs[run].Style.Size
+					k.coloured, k.em = &g, h.runs[run].Style.Size
 				}
 			}
 			p.letters = append(p.letters, k)
-			at += advance
 		}
-		p.width = at
-		x += at
-		l.parts = append(l.parts, p)
+		parts, deep = append(parts, p), append(deep, h.level(p.from))
 		l.from, l.to = min(l.from, p.from), max(l.to, p.to)
 		if p.size > size {
 			size = p.size
@@ -211,8 +234,59 @@ func (t *Text) add(outs shaping.Line, offset int, runs []Run, all []shaping.Outp
 			l.base = round((l.height-(e.Ascender-e.Descender)*scale)/2 + e.Ascender*scale)
 		}
 	}
+	if h.levels != nil {
+		parts, deep = h.spacesLast(parts, deep, l.from+trailing(t.runes[l.from:l.to]))
+	}
+	x := float32(0)
+	for _, i := range visual(deep) {
+		p := parts[i]
+		p.x = x
+		for k := range p.letters {
+			p.letters[k].x += p.width
+			p.width += p.letters[k].advance
+		}
+		x += p.width
+		l.parts = append(l.parts, p)
+	}
 	t.Width, t.Height = max(t.Width, x), t.Height+l.height
 	t.lines = append(t.lines, l)
+}
+
+// spacesLast puts the spaces from a place to the end of a line where the line ends, whatever they stand behind (L1). They are not seen there, and so
+// have no width.
+func (h *hardLine) spacesLast(parts []part, deep []uint8, from int) ([]part, []uint8) {
+	for i := 0; i < len(parts); i++ {
+		p := &parts[i]
+		if p.to <= from || deep[i] == h.base {
+			continue
+		}
+		if p.from < from { // a part of it
+			kept, rest := *p, *p
+			kept.to, rest.from = from, from
+			kept.letters, rest.letters = nil, nil
+			for _, k := range p.letters {
+				if k.from < from {
+					kept.letters = append(kept.letters, k)
+				} else {
+					rest.letters = append(rest.letters, k)
+				}
+			}
+			parts[i] = kept
+			parts, deep = slices.Insert(parts, i+1, rest), slices.Insert(deep, i+1, deep[i])
+			continue
+		}
+		deep[i], p.rtl = h.base, h.base == 1
+		slices.SortFunc(p.letters, func(a, b letter) int {
+			if p.rtl {
+				a, b = b, a
+			}
+			return a.from - b.from
+		})
+		for k := range p.letters {
+			p.letters[k].advance = 0
+		}
+	}
+	return parts, deep
 }
 
 // Runes is how long the text is.
