@@ -160,6 +160,9 @@ func (c *conversation) handlers() chat.Handlers {
 		ReadFile: func(path string, done func(protocol.Attachment, error)) {
 			bind.Go(s.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)
 		},
+		Work: func(work, done func()) {
+			bind.Go(s.ctx, func(context.Context) (struct{}, error) { work(); return struct{}{}, nil }, func(struct{}, error) { done() })
+		},
 		Media: func(key string, done func([]byte, error)) {
 			bind.Go(s.ctx, func(ctx context.Context) ([]byte, error) { return s.b.state.Media(ctx, key) }, done)
 		},

@@ -12,7 +12,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// finder is the line below the header that looks for a text in the chat: what is found is marked, and Enter goes from place to place.
+// finder is the line below the header that looks for a text in the chat: what is found is marked, and Enter goes from place to place. What holds
+// the place that is shown is unfolded, until the line is closed.
 type finder struct {
 	p     *Pane
 	field *findField
@@ -20,19 +21,23 @@ type finder struct {
 	every *widgets.Button
 	box   *fyne.Container
 
-	hits []hit // from top to bottom
-	at   int   // in hits
-}
-
-// hit is a place where the text stands: the how manieth in a row.
-type hit struct {
-	key string
-	n   int
+	hits     []hit // from top to bottom
+	at       int   // in hits
+	counts   counts
+	busy     bool // a search is under way, which has counts
+	again    bool // and then another is needed
+	jump     bool
+	unfolded map[string]folding // what was unfolded, by id
 }
 
 func newFinder(p *Pane) *finder {
-	f := &finder{p: p, field: newFindField(), count: widgets.NewText("", look.ColorMuted, look.SizeSmall)}
-	f.field.OnChanged = func(string) { f.look(true) }
+	f := &finder{
+		p: p, field: newFindField(), count: widgets.NewText("", look.ColorMuted, look.SizeSmall), unfolded: map[string]folding{},
+	}
+	f.field.OnChanged = func(string) {
+		f.hits = nil
+		f.look(true)
+	}
 	f.field.OnCancel = f.close
 	f.field.OnMove = f.step
 	up := widgets.NewQuiet("", "up", func() { f.step(-1) })
@@ -70,39 +75,60 @@ func (f *finder) close() {
 		return
 	}
 	f.box.Hide()
-	f.hits = nil
+	f.hits, f.jump, f.again = nil, false, false
+	if !f.busy {
+		f.counts = counts{}
+	}
 	f.p.transcript.Find("")
 	f.p.unmark()
+	f.foldAgain()
 	f.p.relayout()
 	f.p.FocusComposer()
 }
 
-// look finds the places that hold the text. With jump the last of them, or the one that was shown already, comes into view.
+// look finds the places that hold the text. With jump the last of them, or the one that was shown already, comes into view. Long chats and outputs are
+// looked through beside the GUI thread, one search at a time.
 func (f *finder) look(jump bool) {
 	query := strings.TrimSpace(f.field.Text)
+	f.p.transcript.Find(query)
+	f.jump = f.jump || jump
+	if f.busy {
+		f.again = true
+		return
+	}
+	var found []hit
+	items := f.p.transcript.Items()
+	f.counts.ask(query)
+	f.busy = true
+	f.p.work(func() { found = f.counts.search(items) }, func() {
+		f.busy = false
+		switch {
+		case !f.box.Visible():
+			f.counts = counts{}
+		case f.again:
+			f.again = false
+			f.look(false)
+		default:
+			f.found(query, found)
+		}
+	})
+}
+
+// found takes what a search found.
+func (f *finder) found(query string, hits []hit) {
 	var current hit
-	if f.at < len(f.hits) {
+	if f.at >= 0 && f.at < len(f.hits) {
 		current = f.hits[f.at]
 	}
-	f.hits, f.at = nil, -1
-	low := strings.ToLower(query)
-	if query != "" {
-		for _, it := range f.p.transcript.Items() {
-			for n := range strings.Count(strings.ToLower(itemText(it)), low) {
-				h := hit{it.Key, n}
-				if h == current {
-					f.at = len(f.hits)
-				}
-				f.hits = append(f.hits, h)
-			}
+	f.hits, f.at = hits, max(len(hits)-1, 0) // the newest
+	for i, h := range hits {
+		if h == current {
+			f.at = i
 		}
 	}
-	if f.at < 0 {
-		f.at = max(len(f.hits)-1, 0) // the newest
-	}
-	f.p.transcript.Find(query)
 	f.say(query)
-	if jump {
+	if f.jump {
+		f.jump = false
 		f.show()
 	}
 }
@@ -117,6 +143,9 @@ func (f *finder) say(query string) {
 		text = "Not found"
 	default:
 		text = fmt.Sprintf("%d of %d", f.at+1, len(f.hits))
+		if word := f.unfolded[f.foldOf(f.hits[f.at])].word; word != "" {
+			text += ", " + word
+		}
 	}
 	f.count.SetText(text)
 	f.p.relayout()
@@ -126,21 +155,18 @@ func (f *finder) say(query string) {
 func (f *finder) step(by int) {
 	if n := len(f.hits); n > 0 {
 		f.at = (f.at + by + n) % n
-		f.say(f.field.Text)
 		f.show()
 	}
 }
 
+// show brings the current place into view.
 func (f *finder) show() {
 	if f.at < len(f.hits) {
-		f.p.transcript.ShowHit(f.hits[f.at].key, f.hits[f.at].n)
+		h := f.hits[f.at]
+		f.unfold(h)
+		f.say(f.field.Text)
+		f.p.transcript.ShowHit(h.key, h.n)
 	}
-}
-
-// itemText is what a row says, as far as it is looked through.
-func itemText(it widgets.Item) string {
-	d, _ := it.Data.(messageData)
-	return d.text
 }
 
 // findField is the field to look with: Enter and Down go on, Shift+Enter and Up go back, Escape ends.

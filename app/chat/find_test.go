@@ -60,7 +60,8 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 	p.Update(s)
 	f.field.SetText("thimble")
 	for _, it := range p.transcript.Items() {
-		before, _, holds := strings.Cut(itemText(it), "thimble")
+		d, _ := it.Data.(messageData)
+		before, _, holds := strings.Cut(d.text, "thimble")
 		if !holds {
 			continue
 		}

@@ -54,10 +54,7 @@ func New(h Handlers, machines *look.Machines) *Pane {
 		}
 	}
 	p.top, p.bottom, p.line = widgets.NewGround("background", "", 0), widgets.NewGround("background", "", 0), widgets.HLine()
-	p.transcript.Words = func(it widgets.Item) string {
-		d, _ := it.Data.(messageData)
-		return d.text
-	}
+	p.transcript.Words = p.words
 	p.transcript.OnType = func(r rune) {
 		p.FocusComposer()
 		p.composer.entry.TypedRune(r)

@@ -30,7 +30,9 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 	case kindFold:
 		var d foldData
 		f := widgets.NewFold("thinking")
-		f.OnToggle = func(open bool) { p.open[d.id] = open; p.transcript.Changed() }
+		f.OnToggle = func(open bool) { p.choose(d.id, open) }
+		f.OnPress = p.transcript.Press
+		f.OnMenu = func(at fyne.Position) { p.copyMenu(f, at, "Copy thought", d.text) }
 		return newRow(look.Inside, f, func(i widgets.Item) {
 			d = i.Data.(foldData)
 			f.Set(d.title, d.text, p.open[d.id])
@@ -144,7 +146,9 @@ func (p *Pane) toolRow() *row {
 	var d toolData
 	c := widgets.NewToolCard()
 	c.SetForward(p.transcript.Scrolled)
-	c.OnToggle = func(open bool) { p.open[d.id] = open; p.transcript.Changed() }
+	c.OnToggle = func(open bool) { p.choose(d.id, open) }
+	c.OnPress, c.OnMoved = p.transcript.Press, p.transcript.Moved
+	c.OnMenu = func(at fyne.Position) { p.copyMenu(c, at, "Copy output", c.Copied()) }
 	c.OnStop = func() {
 		if p.h.StopCall != nil {
 			p.h.StopCall(d.call)
@@ -181,6 +185,15 @@ func (p *Pane) toolRow() *row {
 		c.Set(d.tool)
 		c.SetOpen(open)
 	})
+}
+
+// copyMenu offers to copy what is marked, or the whole.
+func (p *Pane) copyMenu(over fyne.CanvasObject, at fyne.Position, name, whole string) {
+	var items []*fyne.MenuItem
+	if p.transcript.HasMarked() {
+		items = append(items, fyne.NewMenuItem("Copy", func() { p.copyText(p.transcript.MarkedText()) }))
+	}
+	widgets.ShowMenuAt(over, at, append(items, fyne.NewMenuItem(name, func() { p.copyText(whole) })))
 }
 
 // pictures gives the pictures of keys. One that is not there yet is asked for; the row is bound again when it came.

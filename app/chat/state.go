@@ -96,4 +96,5 @@ type Handlers struct {
 	PickFiles  func(done func(paths []string))
 	PasteImage func(done func(protocol.Attachment, error)) // when the clipboard holds no text
 	Media      func(key string, done func(data []byte, err error))
+	Work       func(work, done func()) // runs work beside the GUI thread, then done; nil runs both at once
 }

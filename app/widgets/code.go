@@ -55,6 +55,7 @@ type Code struct {
 
 	marks
 	presses presses
+	reveal  func(at fyne.Position) // brings a place into the view; nil without one
 }
 
 var (

@@ -23,6 +23,7 @@ func NewCodePanel(maxHeight float32) *CodePanel {
 	p := &CodePanel{code: NewCode(nil), ground: NewGround(look.ColorCode, look.ColorLine, look.Corner)}
 	p.pan = NewPan(p.code)
 	p.pan.MaxHeight = maxHeight
+	p.code.reveal = p.reveal
 	p.box = container.NewStack(p.ground, Inset(look.Inside, 1, look.Inside, look.Inside+4, p.pan))
 	p.ExtendBaseWidget(p)
 	return p
@@ -41,6 +42,21 @@ func (p *CodePanel) SetText(text string) {
 func (p *CodePanel) SetLines(lines []CodeLine) {
 	p.code.SetLines(lines)
 	p.pan.Update()
+}
+
+// reveal scrolls until a line is in view, with some before and behind it.
+func (p *CodePanel) reveal(at fyne.Position) {
+	from, shown := p.code.seen()
+	cell, to := codeCell(), from
+	if at.Y < from.Y || at.Y+cell.Height > from.Y+shown.Height {
+		to.Y = at.Y - float32(int(shown.Height/3))
+	}
+	if at.X < from.X || at.X+12*cell.Width > from.X+shown.Width {
+		to.X = at.X - float32(int(shown.Width/3))
+	}
+	if to != from {
+		p.pan.moveTo(to)
+	}
 }
 
 // Follow keeps the end in view while text grows.

@@ -98,8 +98,24 @@ func (c *Code) Current(hit int) fyne.Position {
 	if !ok {
 		return fyne.Position{}
 	}
-	line := sort.SearchInts(c.offs, at+1) - 1
-	return fyne.NewPos(0, codeCell().Height*float32(line))
+	line, cell := sort.SearchInts(c.offs, at+1)-1, codeCell()
+	before := []rune(c.lines[line].text())[:at-c.offs[line]]
+	return fyne.NewPos(cell.Width*float32(columns(string(before))), cell.Height*float32(line))
+}
+
+// Reveal scrolls what the code stands in until a place of it is in view.
+func (c *Code) Reveal(at fyne.Position) {
+	if c.reveal != nil {
+		c.reveal(at)
+	}
+}
+
+// seen is the part that is in view.
+func (c *Code) seen() (fyne.Position, fyne.Size) {
+	if c.viewed {
+		return c.view, c.shown
+	}
+	return fyne.Position{}, c.Size()
 }
 
 // Words is the whole text.

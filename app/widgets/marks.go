@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"iter"
+	"unicode/utf8"
 )
 
 // marks are what is marked and found in a text of several parts, lines or paragraphs, which have a rune between them. Places are counted in runes.
@@ -38,12 +39,12 @@ func (m *marks) look(parts iter.Seq[string]) {
 	if m.query == "" {
 		return
 	}
-	off := 0
+	off, query := 0, folded(m.query)
 	for text := range parts {
-		for _, h := range occurrences(text, m.query) {
+		for _, h := range occurrences(text, query) {
 			m.hits = append(m.hits, [2]int{off + h[0], off + h[1]})
 		}
-		off += len([]rune(text)) + 1
+		off += utf8.RuneCountInString(text) + 1
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
@@ -197,59 +196,3 @@ func NewImageThumb(r fyne.Resource, onTap func()) *Press {
 	p.SetGround(look.ColorCode)
 	return p
 }
-
-// Fold is a line that opens to a longer text, such as what a model thought.
-type Fold struct {
-	widget.BaseWidget
-	OnToggle func(open bool)
-
-	open  bool
-	title *Text
-	icon  *widget.Icon
-	fold  *widget.Icon
-	text  *Paragraph
-	body  *fyne.Container
-	box   *fyne.Container
-}
-
-// NewFold makes an empty, folded line with an icon.
-func NewFold(icon string) *Fold {
-	f := &Fold{
-		title: NewText("", look.ColorMuted, look.SizeSidebar), icon: widget.NewIcon(look.IconIn(icon, look.ColorMuted)),
-		fold: widget.NewIcon(look.IconIn("right", look.ColorMuted)), text: NewParagraph("", look.ColorMuted, look.SizeSidebar),
-	}
-	head := NewPress(Inset(2, look.Inside, 2, 0, Row(6, -1, f.icon, f.title, f.fold)), func() {
-		f.Set(f.title.Text, f.text.Text(), !f.open)
-		if f.OnToggle != nil {
-			f.OnToggle(f.open)
-		}
-	})
-	rule := NewRect(look.ColorLine, "", 1)
-	rule.SetMinSize(fyne.NewSize(2, 0))
-	f.body = Inset(look.Gap, 0, look.Gap, 7, container.NewBorder(nil, nil, rule, nil, Inset(0, 0, 0, look.Inside+2, Readable(f.text))))
-	f.body.Hide()
-	f.box = Col(0, Row(0, -1, head), f.body)
-	f.ExtendBaseWidget(f)
-	return f
-}
-
-// Set shows a title and, when open, the text.
-func (f *Fold) Set(title, text string, open bool) {
-	f.title.SetText(title)
-	f.text.Set(text, look.ColorMuted)
-	if open != f.open {
-		f.open = open
-		name := "right"
-		if open {
-			name = "down"
-		}
-		f.fold.SetResource(look.IconIn(name, look.ColorMuted))
-		show(f.body, open)
-	}
-	if s := f.Size(); s.Width > 0 {
-		relayout(f.box)
-	}
-}
-
-// CreateRenderer implements fyne.Widget.
-func (f *Fold) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(f.box) }

@@ -47,31 +47,3 @@ func foundColor(current bool) fyne.ThemeColorName {
 	}
 	return look.ColorFound
 }
-
-// occurrences are the places, in runes, at which a text holds another in whatever case.
-func occurrences(text, query string) [][2]int {
-	t, q := folded(text), folded(query)
-	if len(q) == 0 {
-		return nil
-	}
-	var hits [][2]int
-	for i := 0; i+len(q) <= len(t); i++ {
-		k := 0
-		for k < len(q) && t[i+k] == q[k] {
-			k++
-		}
-		if k == len(q) {
-			hits = append(hits, [2]int{i, i + k})
-			i += k - 1
-		}
-	}
-	return hits
-}
-
-func folded(s string) []rune {
-	r := []rune(s)
-	for i := range r {
-		r[i] = unicode.ToLower(r[i])
-	}
-	return r
-}

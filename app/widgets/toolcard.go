@@ -20,6 +20,11 @@ type ToolCard struct {
 	OnReview func()
 	OnDeny   func()
 	OnAllow  func()
+	// OnPress is called when a button of the mouse goes down in a text; see [Transcript.Press].
+	OnPress func(in Passage, at, times int)
+	OnMenu  func(at fyne.Position)
+	// OnMoved is called before the output becomes another of the same call; see [Transcript.Moved].
+	OnMoved func(in Passage, by int, ok bool)
 
 	tool  Tool
 	open  bool
@@ -30,7 +35,7 @@ type ToolCard struct {
 	verb  *Text
 	mark  *Rect
 	where *Text
-	arg   *Text
+	arg   *Line
 	plus  *Text
 	minus *Text
 	word  *Text
@@ -59,14 +64,20 @@ func NewToolCard() *ToolCard {
 		edge: NewRect("", "", 2), frame: NewGround(look.ColorSurface, look.ColorLine, look.Corner),
 		dot: widget.NewIcon(look.IconIn("needsyou", look.ColorNeedsYou)), icon: widget.NewIcon(nil), fold: widget.NewIcon(nil),
 		verb: NewHeading("", "text"), mark: NewRect("", "", 3), where: NewText("", look.ColorMuted, "text"),
-		arg: NewText("", look.ColorText, look.SizeCode), plus: NewText("", look.ColorGood, look.SizeSmall), minus: NewText("", look.ColorBad, look.SizeSmall),
+		arg: newLine(), plus: NewText("", look.ColorGood, look.SizeSmall), minus: NewText("", look.ColorBad, look.SizeSmall),
 		word: NewText("", look.ColorMuted, look.SizeSmall), time: NewText("", look.ColorMuted, look.SizeSmall),
 		input: NewCodePanel(260), output: NewCodePanel(260), note: NewText("", look.ColorMuted, look.SizeSmall),
 	}
 	c.edge.SetMinSize(fyne.NewSize(3, 0))
 	c.mark.SetMinSize(fyne.NewSquareSize(8))
-	c.arg.Style.Monospace, c.arg.Ellipsis = true, true
 	c.note.Ellipsis = true
+	c.arg.OnTap = c.toggle
+	c.arg.OnPress = func(at, times int) { c.press(c.arg, at, times) }
+	c.arg.OnMenu = c.menu
+	for _, code := range []*Code{c.input.code, c.output.code} {
+		code.OnPress = func(at, times int) { c.press(code, at, times) }
+		code.OnMenu = c.menu
+	}
 	line := Row(look.Inside, 2, Row(6, -1, c.dot, c.verb), Row(6, -1, c.mark, c.where), c.arg, c.plus, c.minus, c.word, c.time, c.icon, c.fold)
 	c.head = NewPress(Inset(6, look.Inside, 6, look.Inside+4, line), c.toggle)
 	c.head.OnKey = func(k fyne.KeyName) bool {
@@ -127,6 +138,11 @@ func (c *ToolCard) SetForward(f func(*fyne.ScrollEvent)) {
 // Set shows a state of a call. Another call needs [ToolCard.Reset] before.
 func (c *ToolCard) Set(t Tool) {
 	if t != c.tool {
+		if old := c.tool.Output; c.open && old != "" && old != t.Output && c.OnMoved != nil {
+			if by, ok := moved(old, t.Output); by != 0 || !ok {
+				c.OnMoved(c.output.code, by, ok)
+			}
+		}
 		c.tool = t
 		c.show()
 	}
@@ -199,11 +215,13 @@ func (c *ToolCard) show() {
 		c.input.SetText(t.Input)
 	}
 	show(c.input, open && (t.Diff != "" || t.Input != ""))
+	show(c.input.code, c.input.Visible())
 	if open {
 		c.output.Follow(t.State == ToolRunning)
 		c.output.SetText(t.Output)
 	}
 	show(c.output, open && t.Output != "")
+	show(c.output.code, c.output.Visible())
 	c.note.SetText(t.Note)
 	show(c.stop, t.CanStop)
 	show(c.foot, open && !waiting)

@@ -1,10 +1,28 @@
 package widgets
 
 import (
+	"slices"
+
 	"fairlead/app/look"
 
 	"fyne.io/fyne/v2"
 )
+
+// revealer is a passage in a view of its own.
+type revealer interface{ Reveal(at fyne.Position) }
+
+// shownPassages are those that are not folded away.
+func shownPassages(row ItemRow) []Passage {
+	return slices.DeleteFunc(passages(row), func(p Passage) bool { return !p.Visible() })
+}
+
+// Again binds an item's row again, after something else than the item changed what it shows, such as whether it is folded.
+func (t *Transcript) Again(key string) {
+	if a := t.active[key]; a != nil {
+		a.row.Bind(a.item)
+		t.Changed()
+	}
+}
 
 // ShowHit brings one of the places where the text that is looked for stands in an item into view, and marks it among the others.
 func (t *Transcript) ShowHit(key string, hit int) {
@@ -20,9 +38,13 @@ func (t *Transcript) ShowHit(key string, hit int) {
 	d := fyne.CurrentApp().Driver()
 	origin := d.AbsolutePositionForObject(t)
 	y, n := a.y, 0
-	for _, p := range passages(a.row) {
+	for _, p := range shownPassages(a.row) {
 		if found := p.Find(t.query); hit < n+found {
-			y = d.AbsolutePositionForObject(p).Y - origin.Y + p.Current(hit-n).Y
+			at := p.Current(hit - n)
+			if r, ok := p.(revealer); ok {
+				r.Reveal(at)
+			}
+			y = d.AbsolutePositionForObject(p).Y - origin.Y + at.Y
 			break
 		} else {
 			n += found
@@ -36,7 +58,7 @@ func (t *Transcript) ShowHit(key string, hit int) {
 // paintHit marks the current place in a row.
 func (t *Transcript) paintHit(a *activeRow) {
 	n := 0
-	for _, p := range passages(a.row) {
+	for _, p := range shownPassages(a.row) {
 		found := p.Find(t.query)
 		if a.item.Key == t.hitKey && t.hit >= n && t.hit < n+found {
 			p.Current(t.hit - n)

@@ -76,6 +76,31 @@ func (t *Transcript) MarkAll() {
 // HasMarked reports whether text is marked.
 func (t *Transcript) HasMarked() bool { return t.marks.on && t.marks.from != t.marks.to }
 
+// Moved tells that what a passage shows will stand later in it by as many runes, so that what is marked stays; what is marked in it is given up when
+// ok is false. A row calls it before it shows the other text.
+func (t *Transcript) Moved(in Passage, by int, ok bool) {
+	if !t.marks.on {
+		return
+	}
+	for key, a := range t.active {
+		i := slices.Index(passages(a.row), in)
+		if i < 0 {
+			continue
+		}
+		for _, s := range []*spot{&t.marks.from, &t.marks.to} {
+			if s.key != key || s.passage != i {
+				continue
+			}
+			if !ok {
+				t.marks = marking{}
+				return
+			}
+			s.at = max(s.at+by, 0)
+		}
+		return
+	}
+}
+
 // Dragged implements fyne.Draggable: it marks up to where the mouse is, and scrolls when that is above or below.
 func (t *Transcript) Dragged(e *fyne.DragEvent) {
 	if !t.marks.on {
@@ -118,8 +143,13 @@ func (t *Transcript) spotAt(at fyne.Position) (spot, Passage, bool) {
 				continue
 			}
 			pos := d.AbsolutePositionForObject(p).Subtract(origin)
-			size := p.Size()
-			far := 1000*outside(at.Y, pos.Y, size.Height) + outside(at.X, pos.X, size.Width)
+			from, size := pos, p.Size()
+			if c, ok := p.(*Code); ok { // what its panel shows of it
+				var in fyne.Position
+				in, size = c.seen()
+				from = from.Add(in)
+			}
+			far := 1000*outside(at.Y, from.Y, size.Height) + outside(at.X, from.X, size.Width)
 			if least < 0 || far < least {
 				least, found = far, p
 				best = spot{a.item.Key, i, p.Index(at.Subtract(pos))}
@@ -179,6 +209,9 @@ func (t *Transcript) paintMarks() {
 		t.paintHit(a)
 		for i, p := range passages(a.row) {
 			lo, hi := 0, 0
+			if !p.Visible() {
+				continue
+			}
 			if ok && a.index >= first && a.index <= last {
 				hi = p.Runes()
 				if a.index == first && i <= from.passage {
@@ -232,6 +265,9 @@ func (t *Transcript) MarkedText() string {
 		}
 		var row strings.Builder
 		for k, p := range list {
+			if !p.Visible() {
+				continue
+			}
 			lo, hi := 0, p.Runes()
 			if i == first && k == from.passage {
 				lo = from.at

@@ -1,0 +1,190 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// folds is a chat with the word needle in a message, a folded thought, the command and the output of a folded card, and an open card's output.
+func folds() State {
+	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
+	long := strings.Repeat("nothing here\n", 300)
+	s.Messages = append(
+		s.Messages,
+		user("1", "a needle in the question"),
+		assistant("2", "r1", protocol.Block{Type: protocol.BlockThinking, Thinking: "Where is the Needle? The needle!"},
+			toolCall("c1", "server__Bash", `{"command":"find needle"}`)),
+		result("3", "c1", long+"the needle\n"+long, nil),
+		assistant("4", "r1", protocol.Text("Found it.")),
+		user("5", "thanks"),
+		assistant("6", "r2", protocol.Text(strings.Repeat("Some more words.\n\n", 60))),
+		user("7", "bye"),
+	)
+	return s
+}
+
+func (d *desk) rowOpen(t *testing.T, kind int) bool {
+	t.Helper()
+	for _, it := range d.transcript.Items() {
+		if it.Kind == kind {
+			id, open := foldID(it)
+			if was, chosen := d.open[id]; chosen {
+				open = was
+			}
+			return open
+		}
+	}
+	t.Fatalf("no row of kind %d", kind)
+	return false
+}
+
+func TestFindUnfoldsWhatHoldsTheMatchAndFoldsItAgain(t *testing.T) {
+	d := newDesk(t, 700, 500)
+	d.Update(folds())
+	d.Find()
+	f := d.find
+	f.field.SetText("needle")
+	if f.count.Text != "5 of 5, opened the card" || !d.rowOpen(t, kindTool) {
+		t.Errorf("in the output it says %q, open %v", f.count.Text, d.rowOpen(t, kindTool))
+	}
+	step := func(want string) {
+		t.Helper()
+		f.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+		if f.count.Text != want {
+			t.Errorf("it says %q, want %q", f.count.Text, want)
+		}
+	}
+	step("4 of 5")
+	step("3 of 5, opened the thought")
+	if !d.rowOpen(t, kindFold) {
+		t.Error("the thought is folded")
+	}
+	step("2 of 5, opened the thought")
+	step("1 of 5")
+	f.close()
+	if d.rowOpen(t, kindTool) || d.rowOpen(t, kindFold) {
+		t.Errorf("card open %v, thought open %v", d.rowOpen(t, kindTool), d.rowOpen(t, kindFold))
+	}
+}
+
+func TestFindLeavesOpenWhatTheReaderOpened(t *testing.T) {
+	d := newDesk(t, 700, 500)
+	d.Update(folds())
+	for _, it := range d.transcript.Items() {
+		if it.Kind == kindFold {
+			id, _ := foldID(it)
+			d.choose(id, true)
+		}
+	}
+	d.Find()
+	d.find.field.SetText("needle")
+	for range 2 {
+		d.find.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+	}
+	if d.find.count.Text != "3 of 5" {
+		t.Errorf("it says %q", d.find.count.Text)
+	}
+	for _, it := range d.transcript.Items() {
+		if it.Kind == kindTool { // folded and opened by hand while find had it open
+			id, _ := foldID(it)
+			d.choose(id, false)
+			d.choose(id, true)
+		}
+	}
+	d.find.close()
+	if !d.rowOpen(t, kindFold) || !d.rowOpen(t, kindTool) {
+		t.Error("it was folded")
+	}
+}
+
+func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
+	d := newDesk(t, 700, 500)
+	var pending []func()
+	d.h.Work = func(work, done func()) { pending = append(pending, func() { work(); done() }) }
+	d.Update(folds())
+	d.Find()
+	pending = nil
+	d.find.busy = false
+	d.find.field.SetText("needl")
+	d.find.field.SetText("needle") // while the search for the first is under way
+	d.find.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+	if len(pending) != 1 || d.find.count.Text != "" {
+		t.Fatalf("%d searches are under way, it says %q", len(pending), d.find.count.Text)
+	}
+	for len(pending) > 0 {
+		next := pending[0]
+		pending = pending[1:]
+		next()
+	}
+	if d.find.count.Text != "5 of 5, opened the card" {
+		t.Errorf("it says %q", d.find.count.Text)
+	}
+	d.find.field.SetText("thanks")
+	d.find.close()
+	pending[0]()
+	if d.find.count.Text != "" && len(d.find.hits) > 0 || d.find.counts.rows != nil {
+		t.Error("a search that ended late left something behind")
+	}
+}
+
+func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
+	d := newDesk(t, 700, 500)
+	d.Update(folds())
+	d.transcript.MarkAll()
+	text := d.transcript.MarkedText()
+	if !strings.Contains(text, "find needle") || strings.Contains(text, "nothing here") || strings.Contains(text, "Where is the Needle") {
+		t.Errorf("folded: %.300q", text)
+	}
+	for _, it := range d.transcript.Items() {
+		if id, _ := foldID(it); id != "" {
+			d.choose(id, true)
+		}
+	}
+	text = d.transcript.MarkedText()
+	if a, b := strings.Index(text, "Where is the Needle"), strings.Index(text, "nothing here"); a < 0 || b < a {
+		t.Errorf("open: the thought at %d, the output at %d", a, b)
+	}
+}
+
+func TestACardsTextHasAMenu(t *testing.T) {
+	d := newDesk(t, 700, 500)
+	d.Update(folds())
+	var card *widgets.ToolCard
+	for _, it := range d.transcript.Items() {
+		if it.Kind == kindTool {
+			d.transcript.ScrollToKey(it.Key)
+		}
+	}
+	test.WidgetRenderer(d.transcript)
+	for _, o := range test.WidgetRenderer(d.transcript).Objects() {
+		if r, ok := o.(*row); ok {
+			if c, ok := r.content.(*widgets.ToolCard); ok {
+				card = c
+			}
+		}
+	}
+	card.OnMenu(fyne.NewPos(100, 100))
+	if d.win.Canvas().Overlays().Top() == nil {
+		t.Error("no menu")
+	}
+}
+
+func BenchmarkSearchOfLongOutputs(b *testing.B) {
+	var items []widgets.Item
+	for i := range 50 {
+		t := widgets.Tool{Verb: "Bash", Output: strings.Repeat("cc -O2 -Wall -c parse.c -o build/parse.o # nothing to see here\n", 200_000/64)}
+		items = append(items, widgets.Item{Key: fmt.Sprint(i), Kind: kindTool, Stamp: 1, Data: toolData{id: fmt.Sprint(i), tool: t}})
+	}
+	for b.Loop() {
+		c := counts{}
+		c.ask("nothing to hear")
+		c.search(items)
+	}
+}

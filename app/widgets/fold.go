@@ -1,0 +1,89 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// Fold is a line that opens to a longer text, such as what a model thought.
+type Fold struct {
+	widget.BaseWidget
+	OnToggle func(open bool)
+	// OnPress is called when a button of the mouse goes down in the text; see [Transcript.Press].
+	OnPress func(in Passage, at, times int)
+	OnMenu  func(at fyne.Position)
+
+	open  bool
+	said  string // the text
+	title *Text
+	icon  *widget.Icon
+	fold  *widget.Icon
+	text  *Prose
+	shown string // what text shows: nothing is laid out while it is folded
+	body  *fyne.Container
+	box   *fyne.Container
+}
+
+// NewFold makes an empty, folded line with an icon.
+func NewFold(icon string) *Fold {
+	f := &Fold{
+		title: NewText("", look.ColorMuted, look.SizeSidebar), icon: widget.NewIcon(look.IconIn(icon, look.ColorMuted)),
+		fold: widget.NewIcon(look.IconIn("right", look.ColorMuted)), text: newProse(nil),
+	}
+	f.text.OnPress = func(at, times int) {
+		if f.OnPress != nil {
+			f.OnPress(f.text, at, times)
+		}
+	}
+	f.text.OnMenu = func(at fyne.Position) {
+		if f.OnMenu != nil {
+			f.OnMenu(at)
+		}
+	}
+	head := NewPress(Inset(2, look.Inside, 2, 0, Row(6, -1, f.icon, f.title, f.fold)), func() {
+		f.Set(f.title.Text, f.said, !f.open)
+		if f.OnToggle != nil {
+			f.OnToggle(f.open)
+		}
+	})
+	rule := NewRect(look.ColorLine, "", 1)
+	rule.SetMinSize(fyne.NewSize(2, 0))
+	f.body = Inset(look.Gap, 0, look.Gap, 7, container.NewBorder(nil, nil, rule, nil, Inset(0, 0, 0, look.Inside+2, Readable(f.text))))
+	f.body.Hide()
+	f.text.Hide()
+	f.box = Col(0, Row(0, -1, head), f.body)
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+// Set shows a title and, when open, the text.
+func (f *Fold) Set(title, text string, open bool) {
+	f.title.SetText(title)
+	f.said = text
+	if open && text != f.shown {
+		f.shown = text
+		f.text.set(plainParas(text, look.ColorMuted, look.SizeSidebar))
+	}
+	if open != f.open {
+		f.open = open
+		name := "right"
+		if open {
+			name = "down"
+		}
+		f.fold.SetResource(look.IconIn(name, look.ColorMuted))
+		show(f.body, open)
+		show(f.text, open)
+	}
+	if s := f.Size(); s.Width > 0 {
+		relayout(f.box)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (f *Fold) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(f.box) }
+
+// Passages are its text, which is hidden while it is folded.
+func (f *Fold) Passages() []Passage { return []Passage{f.text} }

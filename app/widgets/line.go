@@ -1,0 +1,85 @@
+package widgets
+
+import (
+	"image"
+
+	"fyne.io/fyne/v2"
+)
+
+// Line shows one line of code, as much of it as there is room for. Any part of it can be marked.
+type Line struct {
+	Code
+	// OnTap is called when it is tapped, and not pressed to mark something.
+	OnTap func()
+}
+
+var _ fyne.Tappable = (*Line)(nil)
+
+func newLine() *Line {
+	l := &Line{Code: Code{marks: marks{current: -1}}}
+	l.ExtendBaseWidget(l)
+	l.SetLines(nil)
+	return l
+}
+
+// SetText shows another line.
+func (l *Line) SetText(text string) {
+	if text != l.Words() {
+		l.SetLines(PlainLines(text))
+	}
+}
+
+// Tapped implements fyne.Tappable.
+func (l *Line) Tapped(*fyne.PointEvent) { call(l.OnTap) }
+
+// Index implements [Passage].
+func (l *Line) Index(at fyne.Position) int {
+	at.Y = 0
+	return l.Code.Index(at)
+}
+
+// draw paints what there is room for, with … for the rest.
+func (l *Line) draw(w, h int) image.Image {
+	cell := codeCell()
+	wide := float32(w) * cell.Height / float32(max(h, 1))
+	shown := Code{lines: l.lines, offs: l.offs, marks: l.marks, viewed: true, shown: fyne.NewSize(wide, cell.Height)}
+	if n := int((wide + 0.5) / cell.Width); l.columns > n && len(l.lines) > 0 {
+		text := []rune(l.lines[0].text())
+		room := 0
+		for room < len(text) && columns(string(text[:room+1])) < n {
+			room++
+		}
+		shown.lines = []CodeLine{{Spans: []Span{{Text: string(text[:room]) + "…"}}}}
+		shown.offs = []int{0, room + 2}
+	}
+	shown.columns = l.columns
+	return shown.draw(w, h)
+}
+
+// CreateRenderer implements fyne.Widget.
+func (l *Line) CreateRenderer() fyne.WidgetRenderer {
+	return &lineRenderer{l: l, picture: newPicture(l.draw)}
+}
+
+type lineRenderer struct {
+	l *Line
+	*picture
+}
+
+func (r *lineRenderer) MinSize() fyne.Size {
+	cell := codeCell()
+	return fyne.NewSize(min(cell.Width*float32(r.l.columns), 24), cell.Height)
+}
+
+func (r *lineRenderer) Layout(size fyne.Size) {
+	cell := codeCell()
+	r.place(fyne.NewPos(0, (size.Height-cell.Height)/2), fyne.NewSize(min(cell.Width*float32(r.l.columns), size.Width), cell.Height))
+}
+
+func (r *lineRenderer) Refresh() {
+	r.Layout(r.l.Size())
+	r.renew()
+}
+
+func (r *lineRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.raster} }
+func (r *lineRenderer) Destroy()                     {}

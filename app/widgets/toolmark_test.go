@@ -1,0 +1,260 @@
+package widgets
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/look"
+)
+
+// cardRow shows a card in a transcript.
+type cardRow struct {
+	*ToolCard
+	open map[string]bool
+}
+
+func (r *cardRow) Bind(it Item) {
+	if t := it.Data.(Tool); t.Verb != r.tool.Verb {
+		r.Reset(r.open[it.Key])
+	}
+	r.Set(it.Data.(Tool))
+	r.SetOpen(r.open[it.Key])
+}
+
+const (
+	textKind = iota
+	cardKind
+	thoughtKind
+)
+
+// thoughtRow shows a thought in a transcript.
+type thoughtRow struct {
+	*Fold
+	open map[string]bool
+}
+
+func (r *thoughtRow) Bind(it Item) { r.Fold.Set("Thought", it.Data.(string), r.open[it.Key]) }
+
+// cardTranscript has messages, cards and thoughts. Those whose key is in open are open.
+func cardTranscript(t *testing.T, open map[string]bool, items ...Item) *Transcript {
+	test.NewTempApp(t)
+	test.ApplyTheme(t, look.New(look.Light, 1))
+	var tr *Transcript
+	tr = NewTranscript(func(kind int) ItemRow {
+		switch kind {
+		case cardKind:
+			c := NewToolCard()
+			c.OnPress, c.OnMoved = tr.Press, tr.Moved
+			return &cardRow{c, open}
+		case thoughtKind:
+			return &thoughtRow{NewFold("thinking"), open}
+		}
+		r := &messageRow{view: NewMessageView()}
+		r.ExtendBaseWidget(r)
+		return r
+	})
+	tr.Words = func(it Item) string {
+		switch d := it.Data.(type) {
+		case Tool:
+			return d.Words(open[it.Key])
+		case string:
+			if it.Kind != thoughtKind || open[it.Key] {
+				return d
+			}
+		}
+		return ""
+	}
+	w := test.NewTempWindow(t, tr)
+	w.SetPadded(false)
+	w.Resize(fyne.NewSize(600, 900))
+	tr.SetItems(items)
+	return tr
+}
+
+// middle is the middle of a rune of a passage in the transcript.
+func middle(t *testing.T, tr *Transcript, key string, passage, at int) fyne.Position {
+	t.Helper()
+	p := passages(tr.active[key].row)[passage]
+	d := fyne.CurrentApp().Driver()
+	corner := d.AbsolutePositionForObject(p).Subtract(d.AbsolutePositionForObject(tr))
+	for y := float32(2); y < p.Size().Height; y += 4 {
+		for x := float32(0); x < p.Size().Width; x++ {
+			if p.Index(fyne.NewPos(x, y)) == at {
+				return corner.AddXY(x+1, y)
+			}
+		}
+	}
+	t.Fatalf("no place shows rune %d", at)
+	return fyne.Position{}
+}
+
+func bash(argument, output string) Tool {
+	return Tool{Verb: "Bash", Machine: "server", Argument: argument, State: ToolDone, Output: output}
+}
+
+func TestMarkingRunsThroughCardsInReadingOrder(t *testing.T) {
+	long := "make -j4 VERBOSE=1 && make install"
+	card := bash("make -j4 …", "cc one.c\ncc two.c\n")
+	card.Input = long
+	tr := cardTranscript(
+		t, map[string]bool{"open": true, "thought": true},
+		Item{Key: "a", Data: "Before the cards."},
+		Item{Key: "open", Kind: cardKind, Data: card},
+		Item{Key: "folded", Kind: cardKind, Data: bash("ls -la", "hidden")},
+		Item{Key: "thought", Kind: thoughtKind, Data: "It is the linker."},
+		Item{Key: "hushed", Kind: thoughtKind, Data: "Not seen."},
+		Item{Key: "z", Data: "Behind the cards."},
+	)
+	tr.Press(passages(tr.active["a"].row)[0], 7, 1)
+	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: middle(t, tr, "z", 0, 6)}})
+	want := "the cards.\n\n" + long + "\n\ncc one.c\ncc two.c\n\nls -la\n\nIt is the linker.\n\nBehind"
+	if got := tr.MarkedText(); got != want {
+		t.Errorf("marked %q, want %q", got, want)
+	}
+	if line := passages(tr.active["folded"].row)[0].(*Line); line.from != 0 || line.to != 6 {
+		t.Errorf("of the folded card's line %d to %d are marked", line.from, line.to)
+	}
+	if out := passages(tr.active["open"].row)[2].(*Code); out.from != 0 || out.to != out.Runes() {
+		t.Errorf("of the output %d to %d are marked", out.from, out.to)
+	}
+}
+
+func TestMarkingEndsWithinAnOutput(t *testing.T) {
+	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "a", Data: "Before."}, Item{Key: "c", Kind: cardKind, Data: bash("ls -la", "one\ntwo\nthree\n")})
+	line := passages(tr.active["c"].row)[0].(*Line)
+	line.OnPress(3, 1)
+	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: middle(t, tr, "c", 2, 6)}})
+	if got := tr.MarkedText(); got != "-la\n\none\ntw" {
+		t.Errorf("marked %q", got)
+	}
+	passages(tr.active["c"].row)[2].(*Code).OnPress(9, 2)
+	if got := tr.MarkedText(); got != "three" {
+		t.Errorf("a second press marked %q", got)
+	}
+}
+
+func TestATapOnACardsLineStillUnfoldsIt(t *testing.T) {
+	tr := cardTranscript(t, map[string]bool{}, Item{Key: "c", Kind: cardKind, Data: bash("ls -la", "one")})
+	row := tr.active["c"].row.(*cardRow)
+	test.Tap(row.arg)
+	if !row.Open() {
+		t.Error("it is folded")
+	}
+}
+
+func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
+	lines := func(from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&b, "line %d of the\tbuild\n", i)
+		}
+		return b.String()
+	}
+	show := func(tr *Transcript, stamp uint64, state ToolState, output string) {
+		card := bash("make", output)
+		card.State = state
+		tr.SetItems([]Item{{Key: "c", Kind: cardKind, Stamp: stamp, Data: card}})
+	}
+	tr := cardTranscript(t, map[string]bool{"c": true})
+	show(tr, 1, ToolRunning, lines(0, 40))
+	out := passages(tr.active["c"].row)[2].(*Code)
+	from := strings.Index(out.Words(), "line 30")
+	tr.Press(out, from, 1)
+	tr.marks.to.at = from + len("line 30 of the")
+	for i, output := range []string{lines(0, 44), lines(10, 50), lines(20, 60) + "line 6", lines(0, 61)} {
+		show(tr, uint64(i+2), ToolRunning, output)
+		if got := tr.MarkedText(); got != "line 30 of the" {
+			t.Fatalf("after step %d %q is marked", i, got)
+		}
+		if got := out.Slice(out.from, out.to); got != "line 30 of the" {
+			t.Errorf("after step %d %q is shown as marked", i, got)
+		}
+	}
+	show(tr, 9, ToolDone, "something else")
+	if tr.HasMarked() {
+		t.Errorf("%q is marked of an output that is no more", tr.MarkedText())
+	}
+}
+
+func TestOutputMovesAsItsBeginningIsLost(t *testing.T) {
+	tail := strings.Repeat("0123456789", 20)
+	for _, c := range []struct {
+		old, now string
+		by       int
+		ok       bool
+	}{
+		{"abc", "abcdef", 0, true},
+		{"lost\n" + tail, tail + "new", -5, true},
+		{"lost é\n" + tail, tail, -7, true},
+		{tail + "\n", "all of it\n" + tail, 10, true},
+		{tail, "other", 0, false},
+		{"\x1b[31mred\x1b[0m\n" + tail, tail + "x", -4, true},
+	} {
+		if by, ok := moved(c.old, c.now); by != c.by || ok != c.ok {
+			t.Errorf("%.20q to %.20q: by %d %v, want %d %v", c.old, c.now, by, ok, c.by, c.ok)
+		}
+	}
+}
+
+func TestAHitDeepInAnOutputIsScrolledTo(t *testing.T) {
+	output := strings.Repeat("nothing in this line of the output\n", 400) + strings.Repeat(" ", 300) + "needle\n" + strings.Repeat("nothing\n", 400)
+	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "c", Kind: cardKind, Data: bash("make", output)})
+	tr.Find("needle")
+	tr.ShowHit("c", 0)
+	out := passages(tr.active["c"].row)[2].(*Code)
+	at := out.Current(0)
+	from, size := out.seen()
+	if at.Y < from.Y || at.Y+10 > from.Y+size.Height || at.X < from.X || at.X+20 > from.X+size.Width {
+		t.Errorf("it is at %v, in view are %v from %v", at, size, from)
+	}
+}
+
+func TestCountsAreThoseOfPassages(t *testing.T) {
+	for _, c := range []struct {
+		text, query string
+		want        int
+	}{
+		{"The needle and the NEEDLE", "needle", 2},
+		{"aaaa", "aa", 2},
+		{"ÄÖÜ äöü", "äö", 2},
+		{"İstanbul ISTANBUL", "istanbul", 2},
+		{"", "x", 0},
+		{"x", "", 0},
+		{"\xff\xfex", "x", 1},
+	} {
+		query := string(folded(c.query))
+		p := newProse(plainParas(c.text, "", "text"))
+		if n, shown := Count(c.text, query), p.Find(c.query); n != c.want && c.query != "istanbul" || shown != n {
+			t.Errorf("%q in %q: %d, shown %d, want %d", c.query, c.text, n, shown, c.want)
+		}
+	}
+}
+
+func FuzzOccurrencesAreWhereTheTextIs(f *testing.F) {
+	f.Add("The Needle", "needle")
+	f.Add("ÄÖ\xffÜ", "ö")
+	f.Fuzz(func(t *testing.T, text, query string) {
+		q, runes := folded(query), []rune(text)
+		hits := occurrences(text, q)
+		if len(hits) != Count(text, query) {
+			t.Fatalf("%d places, %d counted", len(hits), Count(text, query))
+		}
+		for _, h := range hits {
+			if got := string(folded(string(runes[h[0]:h[1]]))); got != string(q) {
+				t.Fatalf("%q stands at %v", got, h)
+			}
+		}
+	})
+}
+
+func BenchmarkFindInALongOutput(b *testing.B) {
+	output := strings.Repeat("cc -O2 -Wall -c parse.c -o build/parse.o # nothing to see here\n", 200_000/64)
+	c := NewCode(PlainLines(output))
+	for i := 0; b.Loop(); i++ {
+		c.Find([]string{"parse", "nothing", "e"}[i%3])
+	}
+}
