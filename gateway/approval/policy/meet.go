@@ -23,7 +23,7 @@ func (g pathGlob) mayMeet(pattern, root, home string) bool {
 	case !inside:
 		return false
 	}
-	return meetParts(strings.Split(strings.ToLower(strings.Join(g.parts, "/")), "/"), strings.Split(rel, "/"))
+	return meetParts(g.low, strings.Split(rel, "/"))
 }
 
 // meetParts reports whether some path is matched by both a rule's parts and those of a shell's pattern.

@@ -101,6 +101,7 @@ type pathGlob struct {
 	abs     bool // absolute, wherever the workspace is
 	home    bool
 	parts   []string
+	low     []string // parts in lower case
 }
 
 func parsePath(s string) (pathGlob, error) {
@@ -117,6 +118,7 @@ func parsePath(s string) (pathGlob, error) {
 		return g, fmt.Errorf("path %q is no path pattern", s)
 	}
 	g.parts = strings.Split(strings.TrimPrefix(rest, "./"), "/")
+	g.low = strings.Split(strings.ToLower(strings.Join(g.parts, "/")), "/")
 	for _, p := range g.parts {
 		if p == ".." || p == "" && len(g.parts) > 1 {
 			return g, fmt.Errorf("path %q has an empty or .. part", s)
@@ -142,6 +144,9 @@ func (g pathGlob) match(abs, root, home string, fold bool) bool {
 	}
 	rel, inside := below(abs, root)
 	parts := g.parts
+	if fold {
+		parts = g.low
+	}
 	switch {
 	case g.home && home == "" && fold: // it may be any
 		rel, parts = strings.TrimPrefix(abs, "/"), append([]string{"**"}, parts...)
@@ -157,10 +162,7 @@ func (g pathGlob) match(abs, root, home string, fold bool) bool {
 	case !inside:
 		return false
 	}
-	if fold {
-		parts = strings.Split(strings.ToLower(strings.Join(parts, "/")), "/")
-	}
-	return matchParts(parts, strings.Split(rel, "/"))
+	return mayMatch(parts, rel) && matchParts(parts, strings.Split(rel, "/"))
 }
 
 // below returns p relative to dir.
@@ -172,6 +174,16 @@ func below(p, dir string) (string, bool) {
 		return ".", true
 	}
 	return strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// mayMatch sorts out quickly what a pattern that starts with a plain name cannot match.
+func mayMatch(pattern []string, rel string) bool {
+	first := pattern[0]
+	if strings.ContainsAny(first, `*?[\`) {
+		return true
+	}
+	rest, ok := strings.CutPrefix(rel, first)
+	return ok && (rest == "" || rest[0] == '/')
 }
 
 func matchParts(pattern, parts []string) bool {

@@ -25,9 +25,7 @@ func (g pathGlob) within(dir, root, home string, open bool) grade {
 	}
 	have = split(strings.ToLower(start))
 	fixed := len(have) // what is no pattern
-	for _, p := range g.parts {
-		have = append(have, strings.ToLower(p))
-	}
+	have = append(have, g.low...)
 	words := split(strings.ToLower(dir))
 	for i, w := range words {
 		switch {

@@ -52,7 +52,7 @@ func Analyze(text string, k Kind) (f Facts) {
 	for _, other := range readings(text) { // what the shell may see where the parser does not
 		f.guess(analyze(other, k, true))
 	}
-	if k != Bash { // /bin/sh may be bash, and the parser's zsh is young: where two readings differ, nobody knows
+	if k != Bash && !(k == Zsh && alike(text)) { // /bin/sh may be bash, and the parser's zsh is young: where two readings differ, nobody knows
 		g := analyze(text, Bash, false)
 		if !f.same(g) {
 			f.Findings = append(f.Findings, Finding{Reason: "means different things to different shells"})

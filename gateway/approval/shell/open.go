@@ -7,6 +7,9 @@ import (
 
 // Base is a program's name without folder, letter case and .exe or the end of a Windows script.
 func Base(name string) string {
+	if ends(name) {
+		return name
+	}
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
 	}
@@ -20,6 +23,16 @@ func Base(name string) string {
 		}
 	}
 	return name
+}
+
+// ends reports whether a name is its own Base: most are, and they are asked for often.
+func ends(name string) bool {
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c == '/' || c == '\\' || c == '.' || c >= 'A' && c <= 'Z' || c >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // open records what a command starts.

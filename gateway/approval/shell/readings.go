@@ -2,6 +2,7 @@ package shell
 
 import (
 	"strings"
+	"unicode/utf8"
 )
 
 // readings lists other ways to read a text with characters on which shells and parser disagree.
@@ -24,6 +25,46 @@ func readings(text string) []string {
 	}
 	return list
 }
+
+// plain are the characters that mean the same to the grammars of bash and zsh, but for the runs in unlike.
+var plain = func() (t [256]bool) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 \t\n_-./,:@%+=*?'\"|&;>" {
+		t[c] = true
+	}
+	return t
+}()
+
+var unlike = []string{">>&", "&|", ">&|", ">>|", "&>|", ";|", ";&"}
+
+// alike reports whether bash and zsh surely take a text for the same commands, so that it need not be read twice.
+func alike(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if !plain[text[i]] {
+			return false
+		}
+	}
+	for _, s := range unlike {
+		if strings.Contains(text, s) {
+			return false
+		}
+	}
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && strings.IndexByte(" \t\n;|&>'\"", byte(r)) >= 0 }) {
+		if reserved[w] {
+			return false // such as a redirect before a compound command
+		}
+	}
+	return true
+}
+
+// reserved are words that start a compound command, or one that the shell reads in its own way.
+var reserved = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`if then elif else fi while until do done for in case esac repeat foreach end select time function coproc let declare
+		export typeset local readonly integer float nameref always [[ ]] noglob nocorrect eval trap -`) {
+		m[w] = true
+	}
+	return m
+}()
 
 // guess adds what another reading of the text found, as a guess.
 func (f *Facts) guess(g Facts) {
