@@ -18,7 +18,7 @@ func TestMainViewsLookAsTheyDid(t *testing.T) {
 	s.sidebar.query, s.sidebar.found = "nas", []protocol.SessionEntry{{SessionKey: "agent:main:2", Title: "Photos on the NAS"}}
 	s.update(sample())
 	golden.Markup(t, "sidebar-search", s.sidebar.box)
-	s.sidebar.query, s.sidebar.found = "nothing like it", nil
+	s.sidebar.query, s.sidebar.found, s.sidebar.looked = "nothing like it", nil, true
 	s.update(sample())
 	golden.Markup(t, "sidebar-nothing-found", s.sidebar.box)
 	s.sidebar.query = ""
