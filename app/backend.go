@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/protocol/stream"
 	"fairlead/node"
 )
@@ -63,7 +63,7 @@ func (b *backend) start() {
 	}
 	opts.Unfinished = stream.OpenLedger(filepath.Join(b.home, "unfinished", "here"))
 	if b.f.join != "" {
-		b.join = &client.Options{URL: b.f.join, Token: os.Getenv("FAIRLEAD_TOKEN")} // never this computer's own token
+		b.join = &client.Options{URL: b.f.join, Token: secret.FromEnv().Reveal()} // never this computer's own token
 	}
 	b.wg.Go(func() { thrift(b.early) })
 	b.wg.Go(func() {

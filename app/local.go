@@ -25,8 +25,8 @@ func (l local) SetLinks(on bool) error        { return l.program().SetLinks(on) 
 func (l local) LogDir() string                { return gateway.LogDir(l.b.home) }
 
 func (l local) Token() (string, error) {
-	if t := os.Getenv("FAIRLEAD_TOKEN"); t != "" {
-		return t, nil
+	if t := secret.FromEnv(); t != "" {
+		return t.Reveal(), nil
 	}
 	t, err := secret.Open(l.b.home).Get(gateway.TokenName)
 	return t.Reveal(), err

@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 
@@ -127,8 +126,8 @@ type Tokens struct {
 // OpenTokens reads the token, or makes one at the first start. FAIRLEAD_TOKEN overrides it for this process and is not stored.
 func OpenTokens(store secret.Store) (*Tokens, error) {
 	t := &Tokens{store: store}
-	if env := os.Getenv("FAIRLEAD_TOKEN"); env != "" {
-		t.token = secret.Secret(env)
+	if env := secret.FromEnv(); env != "" {
+		t.token = env
 		return t, nil
 	}
 	token, err := store.Get(TokenName)

@@ -86,7 +86,7 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 		return protocol.FilesListResult{}, worded("open", at, err)
 	}
 	defer d.Release()
-	out := protocol.FilesListResult{Path: d.Abs, Entries: []protocol.FileInfo{}, ReadOnly: b.ws.ReadOnly(d.Abs)}
+	out := protocol.FilesListResult{Path: workspace.Spell(d.Abs), Entries: []protocol.FileInfo{}, ReadOnly: b.ws.ReadOnly(d.Abs)}
 	size := 0
 	err = d.Infos(func(i workspace.Info) bool {
 		if ctx.Err() != nil {
@@ -116,7 +116,7 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 
 // info is what the person is told of one thing in a folder.
 func (b *Browser) info(dir string, i workspace.Info) protocol.FileInfo {
-	out := protocol.FileInfo{Name: i.Name, Kind: protocol.FileRegular, Time: i.Time.UnixMilli(), Mode: i.Mode.String()}
+	out := protocol.FileInfo{Name: workspace.Spell(i.Name), Kind: protocol.FileRegular, Time: i.Time.UnixMilli(), Mode: i.Mode.String()}
 	switch {
 	case i.Mode.IsRegular():
 		out.Size = i.Size
@@ -142,7 +142,7 @@ func (b *Browser) make(_ context.Context, p protocol.FilesPathParams) (protocol.
 		return protocol.FilesDone{}, err
 	}
 	made, err := b.ws.Mkdir(at)
-	return protocol.FilesDone{Path: made.Abs}, worded("make", at, err)
+	return protocol.FilesDone{Path: made.String()}, worded("make", at, err)
 }
 
 func (b *Browser) move(ctx context.Context, p protocol.FilesMoveParams) (protocol.FilesDone, error) {
@@ -163,7 +163,7 @@ func (b *Browser) move(ctx context.Context, p protocol.FilesMoveParams) (protoco
 	if errors.Is(err, workspace.ErrExists) {
 		return protocol.FilesDone{}, worded("move to", to, err)
 	}
-	return protocol.FilesDone{Path: now.Abs}, worded("move", from, err)
+	return protocol.FilesDone{Path: now.String()}, worded("move", from, err)
 }
 
 func (b *Browser) trash(ctx context.Context, p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
@@ -185,14 +185,14 @@ func (b *Browser) trash(ctx context.Context, p protocol.FilesTrashParams) (proto
 			out.Problem = err.Error()
 			return out, nil
 		}
-		out.Items = append(out.Items, protocol.Trashed{ID: id, Path: at.Abs})
+		out.Items = append(out.Items, protocol.Trashed{ID: id, Path: at.String()})
 	}
 	return out, nil
 }
 
 func (b *Browser) restore(_ context.Context, p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
 	back, err := b.ws.Restore(p.ID)
-	return protocol.FilesDone{Path: back.Abs}, worded("bring back", workspace.Path{Abs: cmp.Or(p.Path, p.ID)}, err)
+	return protocol.FilesDone{Path: back.String()}, worded("bring back", workspace.Path{Abs: workspace.Unspell(cmp.Or(p.Path, p.ID))}, err)
 }
 
 // worded says what could not be done, unless the error says it all.
@@ -204,5 +204,5 @@ func worded(what string, p workspace.Path, err error) error {
 	case err == nil || errors.As(err, &outside) || errors.As(err, &readOnly) || errors.As(err, &swapped) || errors.Is(err, context.Canceled):
 		return err
 	}
-	return fmt.Errorf("cannot %s '%s': %w", what, p.Abs, err)
+	return fmt.Errorf("cannot %s '%s': %w", what, p, err)
 }

@@ -57,7 +57,7 @@ func (b *Browser) Keep(call protocol.CallID, session protocol.SessionKey, run pr
 	return func(abs string, old io.Reader, sum string) {
 		now := time.Now()
 		k := kept{
-			ID: fmt.Sprintf("%015d-%s", now.UnixMilli(), strings.ToLower(rand.Text())), Call: call, Session: session, Run: run, Path: abs,
+			ID: fmt.Sprintf("%015d-%s", now.UnixMilli(), strings.ToLower(rand.Text())), Call: call, Session: session, Run: run, Path: workspace.Spell(abs),
 			At: now.UnixMilli(), Before: workspace.Absent, After: sum,
 		}
 		b.past.put(k, old)

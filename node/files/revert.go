@@ -132,7 +132,7 @@ func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (pro
 	if err != nil {
 		return protocol.FilesDone{}, worded("revert", at, err)
 	}
-	done := protocol.FilesDone{Path: at.Abs}
+	done := protocol.FilesDone{Path: at.String()}
 	switch g.state(sum) {
 	case protocol.ChangeReverted:
 		return done, nil

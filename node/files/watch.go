@@ -80,7 +80,7 @@ func (b *Browser) UnwatchAll() {
 
 // changed tells of a change.
 func (b *Browser) changed(c workspace.Changed) {
-	out := protocol.FilesChange{Path: c.Dir, Gone: c.Gone, Again: c.Again, Below: c.Below, Rescan: c.Rescan, Shallow: c.Shallow}
+	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Gone: spelled(c.Gone), Again: c.Again, Below: spelled(c.Below), Rescan: c.Rescan, Shallow: c.Shallow}
 	b.watch.mu.Lock()
 	for id, dir := range b.watch.folders {
 		if dir == c.Dir {
@@ -106,6 +106,14 @@ func (b *Browser) changed(c workspace.Changed) {
 		}
 	}
 	b.watch.tell(out)
+}
+
+// spelled are names as text.
+func spelled(names []string) (list []string) {
+	for _, n := range names {
+		list = append(list, workspace.Spell(n))
+	}
+	return list
 }
 
 // maxChange is how many entries one report has at most.

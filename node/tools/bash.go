@@ -111,10 +111,10 @@ func planBash(ws *workspace.Root, in bashIn) (p bashPlan, err error) {
 	p.dir = dir.Abs
 	info, err := os.Stat(p.dir)
 	if err != nil {
-		return p, failf("Failed to execute: folder '%s': %w", p.dir, unwrapPath(err))
+		return p, failf("Failed to execute: folder '%s': %w", dir, unwrapPath(err))
 	}
 	if !info.IsDir() {
-		return p, failf("Failed to execute: '%s' is not a folder", p.dir)
+		return p, failf("Failed to execute: '%s' is not a folder", dir)
 	}
 	otherwise := defaultTimeout
 	if in.Background || in.YieldMs != nil {
@@ -211,7 +211,7 @@ func await(ctx context.Context, j *job, yield time.Duration) bool {
 
 // report is j's state as Bash gives it.
 func (t *Jobs) report(j *job) bashOut {
-	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: j.dir, Enforced: t.enforced}
+	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: t.enforced}
 	if j.running() {
 		o.Status, o.PID, o.Tail = "running", j.pid, j.out.tail()
 		return o

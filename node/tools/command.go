@@ -13,7 +13,7 @@ import (
 
 func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn) protocol.CallPreview {
 	plan, err := planBash(ws, in)
-	preview := protocol.CallPreview{Folder: plan.dir, Shell: shell(), Network: in.Network}
+	preview := protocol.CallPreview{Folder: workspace.Spell(plan.dir), Shell: shell(), Network: in.Network}
 	if err == nil {
 		err = jobs.network(in, true) // what remains is the person's to allow
 	}
@@ -25,7 +25,7 @@ func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn) protocol.CallPreview
 		if r, err := filepath.EvalSymlinks(real); err == nil {
 			real = r
 		}
-		p, _ := ws.Resolve(real)
+		p, _ := ws.At(real)
 		preview.Outside = p.Outside
 	}
 	if bourne(preview.Shell) {

@@ -89,7 +89,7 @@ func (f *files) edit(ctx context.Context, in editIn) (editOut, error) {
 	if err != nil {
 		return editOut{}, err
 	}
-	out := editOut{Path: p.Abs, Replacements: n, Bytes: len(data), SHA256: sum, OldSHA256: sum}
+	out := editOut{Path: p.String(), Replacements: n, Bytes: len(data), SHA256: sum, OldSHA256: sum}
 	if bytes.Equal(data, old) {
 		return out, nil // its time stays: nothing has to be built again
 	}
@@ -106,7 +106,7 @@ func checkSum(p workspace.Path, want, have string) error {
 	if want == "" || strings.EqualFold(want, have) {
 		return nil
 	}
-	return &sumError{path: p.Abs, want: want, have: have}
+	return &sumError{path: p.String(), want: want, have: have}
 }
 
 // sumError says what the file's sum is, so that the caller can begin again from there. It is a [workspace.ErrChanged].
@@ -175,12 +175,12 @@ func replace(p workspace.Path, data []byte, in editStep, most int) (out []byte, 
 	n = bytes.Count(data, from)
 	switch {
 	case n == 0:
-		return nil, 0, failf("oldString not found in '%s'", p.Abs)
+		return nil, 0, failf("oldString not found in '%s'", p)
 	case n > 1 && !in.ReplaceAll:
-		return nil, 0, failf("oldString found %d times in '%s'. Use replaceAll: true or provide more context to make it unique.", n, p.Abs)
+		return nil, 0, failf("oldString found %d times in '%s'. Use replaceAll: true or provide more context to make it unique.", n, p)
 	}
 	if grown := int64(len(data)) + int64(n)*int64(len(to)-len(from)); grown > int64(most) {
-		return nil, 0, failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p.Abs, grown, most)
+		return nil, 0, failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, grown, most)
 	}
 	return bytes.ReplaceAll(data, from, to), n, nil
 }

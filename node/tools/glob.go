@@ -43,6 +43,7 @@ func (f *files) globTool() tool.Tool {
 		}))
 	return tool.WithPreview(t, func(_ context.Context, in globIn) (protocol.CallPreview, error) {
 		start, _ := globStart(in)
+		start = workspace.Spell(start)
 		need := start
 		if p, _ := f.ws.Resolve(in.Path); p.Outside {
 			need = in.Path // the pattern leads on from there
@@ -60,17 +61,18 @@ func (f *files) globTool() tool.Tool {
 	})
 }
 
-// globStart splits off the part of the pattern that names a folder: the walk begins there.
+// globStart splits off the part of the pattern that names a folder: the walk begins there. Both are as the system has the names.
 func globStart(in globIn) (start, pattern string) {
-	base, pattern := doublestar.SplitPattern(filepath.ToSlash(in.Pattern))
+	base, pattern := splitGlob(filepath.ToSlash(rawGlob(in.Pattern)))
 	base = filepath.FromSlash(base)
+	path := workspace.Unspell(in.Path)
 	switch {
 	case filepath.IsAbs(base):
 		return base, pattern
 	case base == ".":
-		return in.Path, pattern
+		return path, pattern
 	}
-	return filepath.Join(in.Path, base), pattern
+	return filepath.Join(path, base), pattern
 }
 
 func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (globOut, error) {
@@ -85,20 +87,20 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 	if err != nil {
 		return out, err
 	}
-	out.BasePath = base.Abs
+	out.BasePath = base.String()
 	folders := false
 	if text := strings.TrimRight(filepath.ToSlash(in.Pattern), "/"); text != "" && len(text) < len(in.Pattern) {
 		in.Pattern, folders = text, true
 	}
 	start, pattern := globStart(in)
-	from, err := ws.Resolve(start)
+	from, err := ws.At(start)
 	if err != nil {
 		return out, err
 	}
 	if _, info, err := ws.Target(base); err != nil {
 		return out, readError(base, err)
 	} else if !info.IsDir() {
-		return out, failf("'%s' is not a folder", base.Abs)
+		return out, failf("'%s' is not a folder", base)
 	}
 	_, info, err := ws.Target(from)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
@@ -125,7 +127,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 		out.Truncated, out.Total = true, total
 	}
 	for _, h := range hits {
-		out.Matches = append(out.Matches, h.path())
+		out.Matches = append(out.Matches, workspace.Spell(h.path()))
 	}
 	return out, nil
 }

@@ -120,7 +120,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 	}
 	defer leave()
 	g := &grep{
-		ctx: ctx, ws: ws, matcher: m, wanted: w, names: newNames(in.Include), selection: selected(in.Hidden, in.Ignored),
+		ctx: ctx, ws: ws, matcher: m, wanted: w, names: newNames(rawGlob(in.Include)), selection: selected(in.Hidden, in.Ignored),
 		best: best{limit: limit}, lines: limit == maxMatches, outside: real.Outside, linked: map[string]bool{},
 	}
 	if info.IsDir() {
@@ -137,15 +137,18 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 }
 
 func (g *grep) out(in grepIn, base workspace.Path, limit int) grepOut {
-	out := grepOut{Pattern: in.Pattern, BasePath: base.Abs, Matches: []grepMatch{}}
+	out := grepOut{Pattern: in.Pattern, BasePath: base.String(), Matches: []grepMatch{}}
 	n := 0
 	for _, r := range g.best.files {
 		if g.lines {
-			out.Matches = append(out.Matches, r.matches...)
+			for _, m := range r.matches {
+				m.Path = workspace.Spell(m.Path)
+				out.Matches = append(out.Matches, m)
+			}
 			n += len(r.matches)
 			continue
 		}
-		f := grepFile{Path: r.path}
+		f := grepFile{Path: workspace.Spell(r.path)}
 		if g.count {
 			f.Count = r.count
 		}

@@ -151,7 +151,7 @@ func ignoresAbove(ctx context.Context, ws *workspace.Root, abs string) *ignores 
 		if rules != nil {
 			here.name = filepath.Base(up[n])
 		}
-		if p, err := ws.Resolve(up[n]); err == nil {
+		if p, err := ws.At(up[n]); err == nil {
 			if dir, err := ws.OpenDir(p); err == nil {
 				here.read(dir)
 				dir.Release()
@@ -166,7 +166,7 @@ func ignoresAbove(ctx context.Context, ws *workspace.Root, abs string) *ignores 
 }
 
 func target(ws *workspace.Root, abs string) (workspace.Path, fs.FileInfo, error) {
-	p, err := ws.Resolve(abs)
+	p, err := ws.At(abs)
 	if err != nil {
 		return p, nil, err
 	}

@@ -23,7 +23,7 @@ func isImage(head []byte) bool { return strings.HasPrefix(mimeOf(head), "image/"
 
 // binary returns an image, or says what else the file is.
 func (f *files) binary(p workspace.Path, file io.ReaderAt, head []byte, size int64) (any, error) {
-	mime, name := mimeOf(head), filepath.Base(p.Abs)
+	mime, name := mimeOf(head), workspace.Spell(filepath.Base(p.Abs))
 	if !strings.HasPrefix(mime, "image/") {
 		return nil, failf("Binary file: %s (%s, %d bytes) — not a text or image file", name, mime, size)
 	}

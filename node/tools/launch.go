@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
 )
 
 // child is a started command and what came from it. [sandbox.Process] is one.
@@ -49,6 +50,7 @@ func (t *Jobs) launch(o order, s streams) (child, error) {
 		profile.Network = sandbox.NetAllowed
 	}
 	for _, f := range o.folders {
+		f.Path = workspace.Unspell(f.Path)
 		if f.Write {
 			profile.Write = append(slices.Clone(profile.Write), f.Path)
 		} else {

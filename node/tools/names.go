@@ -2,7 +2,12 @@ package tools
 
 import (
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"fairlead/node/workspace"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -39,5 +44,69 @@ func (n *names) match(name string) bool {
 	case n.suffix != "":
 		return strings.HasSuffix(name, n.suffix)
 	}
-	return doublestar.MatchUnvalidated(n.glob, name)
+	return matches(n.glob, name)
+}
+
+// spelledInGlob finds what [workspace.Spell] writes, quoted for a glob or not.
+var spelledInGlob = regexp.MustCompile(`\\{1,2}x(5C|[89A-F][0-9A-F])`)
+
+// rawGlob is a glob for names as the system has them, of one for names as they are spelled.
+func rawGlob(glob string) string {
+	if filepath.Separator == '\\' {
+		return workspace.Unspell(glob)
+	}
+	return spelledInGlob.ReplaceAllStringFunc(glob, func(s string) string {
+		if strings.HasSuffix(s, "x5C") {
+			return `\\`
+		}
+		b, _ := strconv.ParseUint(s[len(s)-2:], 16, 8)
+		return string([]byte{byte(b)})
+	})
+}
+
+// splitGlob splits a glob with slashes at the last one before anything that stands for more than itself: a folder by its name, "." if there is none,
+// and the rest.
+func splitGlob(glob string) (folder, rest string) {
+	at := -1
+	for i := 0; i < len(glob) && !strings.ContainsRune("*?[{", rune(glob[i])); i++ {
+		switch glob[i] {
+		case '\\':
+			i++
+		case '/':
+			at = i
+		}
+	}
+	if at < 1 {
+		return [...]string{".", "/"}[at+1], glob[at+1:]
+	}
+	var b strings.Builder
+	for i := 0; i < at; i++ {
+		if glob[i] == '\\' {
+			i++
+		}
+		b.WriteByte(glob[i])
+	}
+	return b.String(), glob[at+1:]
+}
+
+// matches compares a name or path with a valid glob. A byte that is no character counts as one of its own kind.
+func matches(glob, name string) bool {
+	if !utf8.ValidString(glob) {
+		glob, name = characters(glob), characters(name)
+	}
+	return doublestar.MatchUnvalidated(glob, name)
+}
+
+// characters has for each byte that is no character one that nobody uses (of the private plane 15).
+func characters(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			r = 0xF0000 + rune(text[i])
+		}
+		b.WriteRune(r)
+		i += size
+	}
+	return b.String()
 }

@@ -118,7 +118,7 @@ func (t *Jobs) shut(ws *workspace.Root, path string, write bool) (f protocol.Fol
 	}
 	f, ok = folderFor(ws, t.opts.Home, real, write)
 	if info, err := os.Stat(real); ok && err == nil && !info.IsDir() && sandbox.SecretPlace(real) != "" && sandbox.SecretPlace(f.Path) == "" {
-		f.Path = real // a single file among others, such as ~/.netrc
+		f.Path = workspace.Spell(real) // a single file among others, such as ~/.netrc
 	}
 	return f, ok
 }

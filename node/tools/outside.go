@@ -15,7 +15,7 @@ import (
 // that exists. ok is false where it lies inside already, and for folders that are never opened: the program's own data, a whole disk.
 func folderFor(ws *workspace.Root, home, path string, write bool) (f protocol.FolderAccess, ok bool) {
 	real := realPath(path)
-	if p, err := ws.Resolve(real); err == nil && !p.Outside || ws.WholeDisk() || write && ws.OnlyRead() {
+	if p, err := ws.At(real); err == nil && !p.Outside || ws.WholeDisk() || write && ws.OnlyRead() {
 		return f, false
 	}
 	dir := real
@@ -31,7 +31,7 @@ func folderFor(ws *workspace.Root, home, path string, write bool) (f protocol.Fo
 	if own := realPath(home); filepath.Dir(dir) == dir || own != "" && (inFolder(real, own) || inFolder(dir, own)) {
 		return f, false
 	}
-	return protocol.FolderAccess{Path: dir, Write: write, Warning: warning(real, dir)}, true
+	return protocol.FolderAccess{Path: workspace.Spell(dir), Write: write, Warning: warning(real, dir)}, true
 }
 
 // inFolder reports whether a path is a folder or lies in it.
@@ -101,7 +101,7 @@ func (f *files) wide(list []protocol.FolderAccess) (wide *files, done func(), er
 	if len(list) == 0 {
 		return f, func() {}, nil
 	}
-	ws, err := f.ws.With(workspace.Grant{Dir: list[0].Path, ReadOnly: !list[0].Write}) // a file tool has one path
+	ws, err := f.ws.With(workspace.Grant{Dir: workspace.Unspell(list[0].Path), ReadOnly: !list[0].Write}) // a file tool has one path
 	if err != nil {
 		return nil, nil, err
 	}

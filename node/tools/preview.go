@@ -22,7 +22,7 @@ const (
 // previewPath says what a tool that reads would look at. Where a link leads counts, not how it is called.
 func previewPath(ws *workspace.Root, path string) protocol.CallPreview {
 	p, err := ws.Resolve(path)
-	preview := protocol.CallPreview{Path: p.Abs, Outside: p.Outside}
+	preview := protocol.CallPreview{Path: p.String(), Outside: p.Outside}
 	if err != nil {
 		preview.Problem = err.Error()
 		return preview
@@ -35,7 +35,7 @@ func previewPath(ws *workspace.Root, path string) protocol.CallPreview {
 	case err != nil:
 		preview.Problem = readError(p, err).Error()
 	default:
-		preview.Path, preview.Outside = real.Abs, real.Outside
+		preview.Path, preview.Outside = real.String(), real.Outside
 	}
 	return preview
 }
@@ -87,14 +87,14 @@ func (f *files) previewEdit(ctx context.Context, in editIn) (protocol.CallPrevie
 // previewFile describes a file that would be written. Preview.Truncated says that it is too large to be looked at.
 func (f *files) previewFile(path, want string) (preview protocol.CallPreview, old []byte, p workspace.Path) {
 	p, err := resolveFile(f.ws, path)
-	preview.Path, preview.Outside = p.Abs, p.Outside
+	preview.Path, preview.Outside = p.String(), p.Outside
 	if err != nil {
 		preview.Problem = err.Error()
 		return preview, nil, p
 	}
 	real, _, err := f.ws.Target(p)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		preview.Path, preview.Outside = real.Abs, real.Outside
+		preview.Path, preview.Outside = real.String(), real.Outside
 	}
 	var tooLarge *workspace.TooLargeError
 	var outside *workspace.OutsideError

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
+	"fairlead/node/workspace"
 )
 
 const (
@@ -131,7 +132,7 @@ func listJobs(jobs *Jobs) any {
 	for _, j := range jobs.list() {
 		m := j.addEnd(map[string]any{
 			"sessionId": j.id, "status": j.status(), "pid": j.pid, "startedAt": j.started.UnixMilli(), "endedAt": nil,
-			"runtimeMs": time.Since(j.started).Milliseconds(), "workdir": j.dir, "command": j.command, "tail": j.out.tail(),
+			"runtimeMs": time.Since(j.started).Milliseconds(), "workdir": workspace.Spell(j.dir), "command": j.command, "tail": j.out.tail(),
 			"truncated": j.out.view().truncated, "pty": j.tty,
 		})
 		if !j.running() {

@@ -172,7 +172,7 @@ func (f *files) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, l
 	case pg.cut && lr.limit < 0:
 		return nil, f.tooMuch(p, size)
 	}
-	out := readText{Path: p.Abs, Content: pg.content, Lines: pg.lines, Truncated: pg.cut}
+	out := readText{Path: p.String(), Content: pg.content, Lines: pg.lines, Truncated: pg.cut}
 	if sum != nil && pg.end {
 		out.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	}
@@ -188,7 +188,7 @@ func tooLarge(p workspace.Path, what string, size, most int64) error {
 	if what != "" {
 		what += " "
 	}
-	return failf("File too large: '%s' %shas %d bytes, and at most %d are possible", p.Abs, what, size, most)
+	return failf("File too large: '%s' %shas %d bytes, and at most %d are possible", p, what, size, most)
 }
 
 // resolveFile is Resolve for a path that must be given.
@@ -210,9 +210,9 @@ func readError(p workspace.Path, err error) error {
 	case errors.As(err, &large):
 		return tooLarge(p, "", large.Size, large.Max)
 	case errors.Is(err, fs.ErrNotExist):
-		return failf("Failed to read '%s': no such file", p.Abs)
+		return failf("Failed to read '%s': no such file", p)
 	}
-	return failf("Failed to read '%s': %w", p.Abs, unwrapPath(err))
+	return failf("Failed to read '%s': %w", p, unwrapPath(err))
 }
 
 // unwrapPath drops the path that os puts before an error.

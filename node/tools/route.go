@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // route is a glob taken apart at its slashes: a walk knows in every folder how far it has come in the pattern, and compares names only.
@@ -80,7 +78,7 @@ func (r *route) skip(p place) place {
 // step is the place behind name, and whether the path to there matches. path gives it, from the beginning, for globs that need it.
 func (r *route) step(from place, name string, path func() string) (to place, match bool) {
 	if r.parts == nil {
-		return from, doublestar.MatchUnvalidated(r.glob, path())
+		return from, matches(r.glob, path())
 	}
 	for left := uint64(from); left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)

@@ -67,12 +67,12 @@ func (f *files) write(ctx context.Context, in writeIn) (writeOut, error) {
 	if err != nil {
 		return writeOut{}, writeError(p, err)
 	}
-	return writeOut{Path: p.Abs, Bytes: len(in.Content), SHA256: w.SHA256, Created: w.New, OtherNames: w.OtherNames}, nil
+	return writeOut{Path: p.String(), Bytes: len(in.Content), SHA256: w.SHA256, Created: w.New, OtherNames: w.OtherNames}, nil
 }
 
 func (f *files) checkContent(p workspace.Path, in writeIn) error {
 	if os.IsPathSeparator(in.Path[len(in.Path)-1]) { // no path is empty here
-		return failf("Failed to write '%s': a path that ends with '%s' names a folder. Name a file in it; folders are made as needed.", p.Abs, in.Path[len(in.Path)-1:])
+		return failf("Failed to write '%s': a path that ends with '%s' names a folder. Name a file in it; folders are made as needed.", p, in.Path[len(in.Path)-1:])
 	}
 	if len(in.Content) > f.limits.Write {
 		return contentTooLarge(p, len(in.Content), f.limits.Write)
@@ -82,7 +82,7 @@ func (f *files) checkContent(p workspace.Path, in writeIn) error {
 
 // contentTooLarge is seed 001's error, with the byte counts.
 func contentTooLarge(p workspace.Path, size, most int) error {
-	return failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p.Abs, size, most)
+	return failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, size, most)
 }
 
 // writeError words why a file could not be written.
@@ -97,5 +97,5 @@ func writeError(p workspace.Path, err error) error {
 	case errors.As(err, &dir):
 		return failf("Failed to create directories: %w", err)
 	}
-	return failf("Failed to write '%s': %w", p.Abs, unwrapPath(err))
+	return failf("Failed to write '%s': %w", p, unwrapPath(err))
 }

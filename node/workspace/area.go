@@ -29,7 +29,7 @@ type SwappedError struct{ Dir string }
 
 func (e *SwappedError) Error() string {
 	return fmt.Sprintf("The folder '%s' was moved or replaced after this node was started. Nothing was done; "+
-		"ask the person to put it back or to restart the node.", e.Dir)
+		"ask the person to put it back or to restart the node.", Spell(e.Dir))
 }
 
 // ReadOnlyError refuses a change.
@@ -41,10 +41,10 @@ type ReadOnlyError struct {
 func (e *ReadOnlyError) Error() string {
 	if e.Dir == "" {
 		return fmt.Sprintf("'%s' cannot be changed: this machine is set to read-only, for commands and for files. Nothing was done; ask the person to set its "+
-			"sandbox to workspace-write (on its page This computer, or with --sandbox workspace-write).", e.Path)
+			"sandbox to workspace-write (on its page This computer, or with --sandbox workspace-write).", Spell(e.Path))
 	}
 	return fmt.Sprintf("'%s' is in '%s', which was granted for reading only. Write to another folder, or ask the person to grant it for writing.",
-		e.Path, e.Dir)
+		Spell(e.Path), Spell(e.Dir))
 }
 
 // areas are the tree of a confined Root: absolute names are looked up in the folder that holds them, relative to its handle. Inner folders

@@ -31,10 +31,10 @@ func inUse(err error) bool {
 
 // running reports whether there is a process with this id.
 func running(pid int) bool {
-	p, err := os.FindProcess(pid)
+	p, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid)) // the right that Fairlead's own programs leave to others
 	if err != nil {
 		return false
 	}
-	p.Release()
+	windows.CloseHandle(p)
 	return true
 }

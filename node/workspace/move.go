@@ -27,7 +27,7 @@ type spot struct {
 func (r *Root) at(p Path) (spot, error) {
 	for _, a := range r.areas {
 		if _, ok := within(p.Abs, a.dir); ok {
-			return spot{}, fmt.Errorf("'%s' is the workspace, a granted folder, or holds one", p.Abs)
+			return spot{}, fmt.Errorf("'%s' is the workspace, a granted folder, or holds one", p)
 		}
 	}
 	name := filepath.Base(p.Abs)

@@ -56,13 +56,15 @@ func (r *Root) WholeDisk() bool { return r.access == WholeDisk }
 // OnlyRead reports whether nothing may be changed anywhere.
 func (r *Root) OnlyRead() bool { return r.readOnly }
 
-// Path is a resolved path.
+// Path is a resolved path. Its String is how it is spelled; see [Spell].
 type Path struct {
-	// Abs is absolute and clean. Its components may be symbolic links.
+	// Abs is absolute and clean, and as the system has it. Its components may be symbolic links.
 	Abs string
 	// Outside says that Abs lies neither in the workspace nor in a granted folder; links have not been looked at.
 	Outside bool
 }
+
+func (p Path) String() string { return Spell(p.Abs) }
 
 // OutsideError refuses a path outside the workspace. Its text is meant for the model.
 type OutsideError struct {
@@ -73,23 +75,26 @@ type OutsideError struct {
 }
 
 func (e *OutsideError) Error() string {
-	what, limits := fmt.Sprintf("outside the workspace '%s'", e.Dir), "the workspace"
+	what, limits := fmt.Sprintf("outside the workspace '%s'", Spell(e.Dir)), "the workspace"
 	if e.Granted {
 		what, limits = what+" and the granted folders", "those"
 	}
 	if e.Link != "" {
-		what = fmt.Sprintf("'%s' leads through a symbolic link to '%s', %s", e.Path, e.Link, what)
+		what = fmt.Sprintf("'%s' leads through a symbolic link to '%s', %s", Spell(e.Path), Spell(e.Link), what)
 	} else {
-		what = fmt.Sprintf("'%s' is %s", e.Path, what)
+		what = fmt.Sprintf("'%s' is %s", Spell(e.Path), what)
 	}
 	return what + ". File tools on this machine are limited to " + limits +
 		". Use a path inside, or ask the person to grant the folder or to start this node with a wider workspace or with access to the whole disk."
 }
 
-// Resolve makes a path absolute: relative ones are in the workspace, "" is the workspace itself. It looks at the text only and touches no file.
+// Resolve makes a path, which is spelled as [Spell] says, absolute: relative ones are in the workspace, "" is the workspace itself. It looks at the text only and touches no file.
 // Names that this system would take for something else are refused. In a confined workspace a path outside gives an *OutsideError; the Path
 // is returned even so.
-func (r *Root) Resolve(name string) (Path, error) {
+func (r *Root) Resolve(text string) (Path, error) { return r.At(Unspell(text)) }
+
+// At is Resolve for a path as the system has it.
+func (r *Root) At(name string) (Path, error) {
 	if strings.ContainsRune(name, 0) {
 		return Path{}, fmt.Errorf("path %q contains a zero byte", name)
 	}
@@ -116,9 +121,9 @@ func (r *Root) Resolve(name string) (Path, error) {
 // Rel is p relative to the workspace, or absolute when it lies outside; for people.
 func (r *Root) Rel(p Path) string {
 	if rel, ok := within(r.dir, p.Abs); ok {
-		return rel
+		return Spell(rel)
 	}
-	return p.Abs
+	return p.String()
 }
 
 // inside reports whether an absolute path lies in the workspace or a granted folder.

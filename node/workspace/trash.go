@@ -43,7 +43,7 @@ func (r *Root) Trash(p Path) (id string, err error) {
 	defer s.dir.Release()
 	a, rel, ok := r.areas.find(s.abs)
 	if !ok {
-		return "", fmt.Errorf("'%s' is outside the workspace and the granted folders, where there is no trash; delete it with a command", p.Abs)
+		return "", fmt.Errorf("'%s' is outside the workspace and the granted folders, where there is no trash; delete it with a command", p)
 	}
 	if _, err := s.dir.Info(s.name); err != nil {
 		return "", err
@@ -57,7 +57,7 @@ func (r *Root) Trash(p Path) (id string, err error) {
 	if err := root.Mkdir(id, 0o700); err != nil {
 		return "", reason(err)
 	}
-	raw, err := json.Marshal(origin{Path: filepath.ToSlash(rel)})
+	raw, err := json.Marshal(origin{Path: Spell(filepath.ToSlash(rel))})
 	if err == nil {
 		err = writeNew(root, id+".json", raw) // before the move: a crash leaves something in its place or something that can be brought back
 	}
@@ -118,6 +118,7 @@ func (r *Root) restore(a *area, root *os.Root, id string) (Path, error) {
 	if err == nil {
 		err = json.Unmarshal(raw, &from)
 	}
+	from.Path = Unspell(from.Path)
 	if rel := filepath.FromSlash(from.Path); err != nil || !filepath.IsLocal(rel) || rel == "." {
 		return Path{}, errors.New("nobody knows any more where it was; it is in the folder " + filepath.Join(a.dir, trashName, id))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -23,8 +22,8 @@ func (o *options) findToken() (string, error) {
 	if o.token != "" {
 		return o.token, nil
 	}
-	if t := os.Getenv("FAIRLEAD_TOKEN"); t != "" {
-		return t, nil
+	if t := secret.FromEnv(); t != "" {
+		return t.Reveal(), nil
 	}
 	home, err := o.homeDir()
 	if err != nil {

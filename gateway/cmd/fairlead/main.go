@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
 	"fairlead/node/sandbox"
 )
 
@@ -41,6 +42,7 @@ func (e *exitError) Unwrap() error { return e.err }
 
 func main() {
 	sandbox.Main()
+	secret.Guard("--token")
 	os.Exit(run())
 }
 

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
-	testscript.Main(m, map[string]func(){"fairlead": func() { os.Exit(run()) }})
+	testscript.Main(m, map[string]func(){"fairlead": main})
 }
 
 // freePort finds a port that nobody listens on.

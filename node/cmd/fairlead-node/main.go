@@ -21,6 +21,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/resident"
+	"fairlead/gateway/protocol/secret"
 	"fairlead/node"
 	"fairlead/node/direct"
 	"fairlead/node/sandbox"
@@ -33,6 +34,7 @@ var version = "dev"
 
 func main() {
 	sandbox.Main()
+	secret.Guard()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stderr)
 	stop()

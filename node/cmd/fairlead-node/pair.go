@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -82,7 +81,7 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 // reach says how the node gets to its gateway: by address and token, or through its pairing.
 func (p pairing) reach(ctx context.Context, opts *node.Options) error {
 	if strings.Contains(p.gateway, "://") {
-		opts.URL, opts.Token = p.gateway, os.Getenv("FAIRLEAD_TOKEN")
+		opts.URL, opts.Token = p.gateway, secret.FromEnv().Reveal()
 		return nil
 	}
 	id, peers, err := p.identity()

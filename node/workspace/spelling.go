@@ -1,0 +1,107 @@
+package workspace
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"unicode/utf8"
+)
+
+// A file's name is bytes, and what people and models exchange is text. A name that is no UTF-8 is therefore spelled: each byte that belongs to no
+// character as \xHH, with two capital hexadecimal digits, as in bash's $'\xE9'. So that no other name is spelled the same, a name that holds such
+// letters itself has \x5C for the backslash before them. On Windows, where a backslash parts folders and a name may hold half a surrogate pair, it is
+// <HH>, as no name there can hold these. Every name has one spelling, and all names that are text without such letters are spelled as they are.
+
+// Spell is how a name or path of this system is written as text.
+func Spell(name string) string { return spell(runtime.GOOS, name) }
+
+// Unspell is the name or path that text stands for. Text that spells out what is spelled as it is stands for itself: a file has one spelling, so that
+// whoever judges a path by its text judges the file that will be opened.
+func Unspell(text string) string { return unspell(runtime.GOOS, text) }
+
+func spell(goos, name string) string {
+	if utf8.ValidString(name) && (goos == "windows" || !strings.Contains(name, `\x`)) {
+		return name
+	}
+	var b strings.Builder
+	for i := 0; i < len(name); {
+		r, size := utf8.DecodeRuneInString(name[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, letters(goos), name[i])
+		case goos != "windows" && spelled(goos, name[i:]) != 0:
+			fmt.Fprintf(&b, letters(goos), '\\')
+		default:
+			b.WriteString(name[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+func unspell(goos, text string) string {
+	mark := `\x`
+	if goos == "windows" {
+		mark = "<"
+	}
+	if !strings.Contains(text, mark) || !utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		if c := spelled(goos, text[i:]); c != 0 {
+			b.WriteByte(c)
+			i += len(`\xHH`)
+			continue
+		}
+		b.WriteByte(text[i])
+		i++
+	}
+	if name := b.String(); spell(goos, name) == text {
+		return name
+	}
+	return text
+}
+
+// letters are a byte as it is spelled, for package fmt.
+func letters(goos string) string {
+	if goos == "windows" {
+		return "<%02X>"
+	}
+	return `\x%02X`
+}
+
+// spelled is the byte that text begins to spell; 0: none.
+func spelled(goos, text string) byte {
+	if len(text) < len(`\xHH`) {
+		return 0
+	}
+	var high, low byte
+	if goos == "windows" {
+		if text[0] != '<' || text[3] != '>' {
+			return 0
+		}
+		high, low = digit(text[1]), digit(text[2])
+	} else {
+		if text[:2] != `\x` {
+			return 0
+		}
+		high, low = digit(text[2]), digit(text[3])
+	}
+	c := high<<4 | low
+	if high > 15 || low > 15 || c < utf8.RuneSelf && (c != '\\' || goos == "windows") {
+		return 0
+	}
+	return c
+}
+
+// digit is the value of a capital hexadecimal digit; of anything else more than 15.
+func digit(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 255
+}
