@@ -37,6 +37,8 @@ type Options struct {
 	Home   string // data folder
 	Listen string // host:port; port 0 takes a free one, "none" listens nowhere
 	Logger *slog.Logger
+	// Updating, when set, is told how far it is while Open brings the store of an earlier Fairlead up to date. It must not block.
+	Updating func(Progress)
 }
 
 // Gateway is a gateway that is open. Open, Run, StopRuns, Close: each once, in this order.

@@ -50,6 +50,7 @@ var rules = []rule{
 		from: "fairlead/gateway/background", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/store"},
 		why: "what machines report reaches chats through an interface",
 	},
+	{from: "fairlead/gateway/span", not: "fairlead/", why: "settings and schedules read the same words"},
 	{from: "fairlead/gateway/agent", not: "fairlead/gateway/store", why: "the loop does no I/O"},
 	{from: "fairlead/gateway/", not: "fairlead/node", except: []string{"fairlead/gateway/cmd"}, why: "the gateway reaches machines over the wire only"},
 	{from: "fairlead/gateway/", not: "fairlead/app", why: "the gateway runs without a screen"},

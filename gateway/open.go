@@ -27,7 +27,6 @@ import (
 	"fairlead/gateway/rpc"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
-	"fairlead/gateway/store"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
@@ -66,7 +65,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 			return g, fmt.Errorf("listen on %s: %w. Is another Fairlead running? Give another address with --listen", o.Listen, err)
 		}
 	}
-	if g.store, err = store.Open(ctx, filepath.Join(o.Home, "fairlead.db")); err != nil {
+	if err = g.openStore(ctx, o); err != nil {
 		return g, err
 	}
 	g.secrets = secret.Open(o.Home)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,9 @@ import (
 type View struct {
 	Connected bool
 	// Problem is why there is no connection, empty while there is one or it is being made for the first time.
-	Problem   string
+	Problem string
+	// Updating is how far the gateway's store is brought up to date, empty when it is not. Nothing can be done until then.
+	Updating  string
 	Loaded    bool // a first snapshot has arrived
 	Status    protocol.Status
 	Sessions  []protocol.SessionEntry // newest activity first
@@ -129,17 +132,30 @@ func (a *App) start(f func(context.Context)) {
 
 // Connected notes that the gateway answers.
 func (a *App) Connected() {
-	a.Value.Update(func(v View) View { v.Connected, v.Problem = true, ""; return v })
+	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = true, "", ""; return v })
+}
+
+// Updating notes that the gateway does not serve yet because its store is brought up to date, and how far that is.
+func (a *App) Updating(u protocol.Updating) {
+	text := fmt.Sprintf("step %d of %d", u.Step, u.Steps)
+	if u.Percent >= 0 {
+		text += fmt.Sprintf(", about %d %%", u.Percent)
+	}
+	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = false, "", text; return v })
 }
 
 // Down notes that it does not, and why.
 func (a *App) Down(err error) {
+	if u, ok := protocol.UpdatingOf(err); ok {
+		a.Updating(u)
+		return
+	}
 	problem := sentence(err)
 	var final *client.FinalError
 	if errors.As(err, &final) && errors.Is(err, protocol.ErrUnauthorized) {
 		problem = "The gateway refused this computer's token. Start Fairlead with the right one in FAIRLEAD_TOKEN."
 	}
-	a.Value.Update(func(v View) View { v.Connected, v.Problem = false, problem; return v })
+	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = false, problem, ""; return v })
 }
 
 // sentence makes an error's text one.

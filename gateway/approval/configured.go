@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -82,10 +81,7 @@ func holds(w config.ToolWhen, args any) bool {
 	case "startsWith":
 		return strings.HasPrefix(have, want)
 	case "regex":
-		if flags := strings.Trim(w.Flags, "gu"); flags != "" {
-			want = "(?" + flags + ")" + want
-		}
-		re, err := regexp.Compile(want)
+		re, err := w.Regex()
 		return err == nil && re.MatchString(have)
 	}
 	return false

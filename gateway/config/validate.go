@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -66,23 +65,6 @@ func validate(path string, v reflect.Value, tag reflect.StructTag) error {
 		}
 	}
 	return special(path, v)
-}
-
-// special checks what no tag can say.
-func special(path string, v reflect.Value) error {
-	switch {
-	case path == "userTimezone":
-		if _, err := time.LoadLocation(v.String()); err != nil || v.String() == "" {
-			return bad("userTimezone must be a name such as Europe/Berlin, not %q", v)
-		}
-	case v.Type() == reflect.TypeFor[protocol.ResetPolicy]():
-		return CheckResetPolicy(path, v.Interface().(protocol.ResetPolicy))
-	case path == "model.provider" || path == "model.id":
-		if strings.TrimSpace(v.String()) == "" {
-			return bad("%s must not be empty", path)
-		}
-	}
-	return nil
 }
 
 var resetModes = []string{"manual", "daily", "idle"}

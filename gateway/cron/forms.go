@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/span"
 )
 
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
@@ -35,7 +36,7 @@ func ParseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (p
 	case kind != "":
 	case f.has("expr"):
 		kind = protocol.CronExpr
-	case slices.ContainsFunc(everyFields, func(e span) bool { return f.has(e.name) }) || f.has("every"):
+	case slices.ContainsFunc(everyFields, func(e piece) bool { return f.has(e.name) }) || f.has("every"):
 		kind = protocol.CronEvery
 	default:
 		kind = protocol.CronAt
@@ -71,8 +72,8 @@ func scheduleOfText(text string, now time.Time, person *time.Location) (protocol
 			return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr, TZ: person.String()}, person)
 		}
 	}
-	if span, ok := strings.CutPrefix(low, "every "); ok {
-		return intervalOf(span, now, nil, person)
+	if length, ok := strings.CutPrefix(low, "every "); ok {
+		return intervalOf(length, now, nil, person)
 	}
 	if len(strings.Fields(low)) == len(exprFields) && strings.ContainsAny(low[:1], "*0123456789") {
 		if s, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: low, TZ: person.String()}, person); err == nil {
@@ -92,7 +93,7 @@ func intervalOf(text string, now time.Time, anchor *int64, person *time.Location
 	if text != "" && (text[0] < '0' || text[0] > '9') {
 		text = "1 " + text
 	}
-	d, err := ParseSpan(text)
+	d, err := span.Parse(text)
 	if err != nil {
 		return protocol.CronSchedule{}, err
 	}
@@ -115,7 +116,7 @@ func at(t time.Time) protocol.CronSchedule {
 // fields are those of a schedule object, not yet read.
 type fields map[string]json.RawMessage
 
-type span struct {
+type piece struct {
 	name string
 	unit time.Duration
 }
@@ -143,7 +144,7 @@ func (f fields) number(name string) (float64, bool) {
 }
 
 // span adds up the given fields.
-func (f fields) span(from []span) (d time.Duration, any bool, err error) {
+func (f fields) span(from []piece) (d time.Duration, any bool, err error) {
 	var sum float64
 	for _, s := range from {
 		if !f.has(s.name) {
@@ -185,7 +186,7 @@ func (f fields) moment(now time.Time, person *time.Location, names ...string) (m
 
 func (f fields) at(now time.Time, person *time.Location) (protocol.CronSchedule, error) {
 	if in, ok := f.text("in"); ok {
-		d, err := ParseSpan(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(in)), "in "))
+		d, err := span.Parse(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(in)), "in "))
 		return at(now.Add(d)), err
 	}
 	if d, any, err := f.span(inFields); any {
@@ -224,7 +225,7 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 }
 
 var (
-	inFields = []span{
+	inFields = []piece{
 		{"inMs", time.Millisecond},
 		{"delayMs", time.Millisecond},
 		{"inSeconds", time.Second},
@@ -232,7 +233,7 @@ var (
 		{"inHours", time.Hour},
 		{"inDays", 24 * time.Hour},
 	}
-	everyFields = []span{
+	everyFields = []piece{
 		{"everyMs", time.Millisecond},
 		{"everySeconds", time.Second},
 		{"everyMinutes", time.Minute},

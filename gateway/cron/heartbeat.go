@@ -37,24 +37,11 @@ func (s *Scheduler) agents() map[protocol.AgentID]config.Heartbeat {
 	return all
 }
 
-// every is a heartbeat's interval; 0 is never. What cannot be read is never, too, and an error.
-func every(h config.Heartbeat) (time.Duration, error) {
-	text := strings.TrimSpace(h.Every)
-	if strings.Trim(text, "0hms ") == "" {
-		return 0, nil
-	}
-	d, err := ParseSpan(text)
-	if err != nil {
-		return 0, err
-	}
-	return max(d, time.Minute), nil
-}
-
 // tickBeats begins the heartbeats whose time has come and returns when the next one comes, 0 for never.
 func (s *Scheduler) tickBeats(at int64) (next int64) {
 	for id, h := range s.agents() {
 		b := s.beat(id)
-		d, _ := every(h) // heartbeat.status tells of a wrong one
+		d, _ := h.Interval() // heartbeat.status tells of a wrong one
 		interval := d.Milliseconds()
 		due := b.state.NextHeartbeatAt
 		switch {
@@ -167,7 +154,7 @@ func (s *Scheduler) beatStates() map[protocol.AgentID]protocol.HeartbeatState {
 	all := make(map[protocol.AgentID]protocol.HeartbeatState)
 	for id, h := range s.agents() {
 		st := s.beat(id).state
-		if _, err := every(h); err != nil {
+		if _, err := h.Interval(); err != nil {
 			st.LastStatus, st.LastError = protocol.CronError, "There is no heartbeat, its interval cannot be read: "+err.Error()
 		}
 		st.LastActive = s.lastActive(id)
@@ -181,7 +168,7 @@ func (s *Scheduler) HeartbeatStart(ctx context.Context, _ protocol.Empty) (out p
 	err = s.do(ctx, func() {
 		n, at := 0, now()
 		for id, h := range s.agents() {
-			if d, _ := every(h); d > 0 {
+			if d, _ := h.Interval(); d > 0 {
 				n++
 				s.schedule(s.beat(id), at+d.Milliseconds())
 			}

@@ -3,23 +3,22 @@ package cron
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // Windows has none
+
+	"fairlead/gateway/span"
 )
 
-// maxAhead bounds times and spans, so that no sum of them overflows.
-const maxAhead = 100 * 366 * 24 * time.Hour
+// maxAhead bounds times.
+const maxAhead = span.Most
 
 var (
 	digits   = regexp.MustCompile(`^\d{10,16}$`)
 	dayForm  = regexp.MustCompile(`^(today|tomorrow)(?:[ ,]+(?:at +)?(.+))?$`)
-	hourForm = regexp.MustCompile(`^(\d{1,2})(?::(\d{2}))? ?(am|pm)?$`)
 	dateForm = regexp.MustCompile(`^(\d{4})-(\d{2})-(\d{2})(?:[T ]+(\d{1,2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)?)?$`)
-	spanForm = regexp.MustCompile(`^(\d+(?:\.\d+)?) *([a-z]*)`)
 )
 
 // zoned are the layouts of times that name their offset.
@@ -53,8 +52,8 @@ func parseTime(text string, now time.Time, zone *time.Location) (time.Time, erro
 		}
 		return time.UnixMilli(n), err
 	}
-	if span, ok := strings.CutPrefix(low, "in "); ok {
-		d, err := ParseSpan(span)
+	if length, ok := strings.CutPrefix(low, "in "); ok {
+		d, err := span.Parse(length)
 		return now.Add(d), err
 	}
 	if m := dayForm.FindStringSubmatch(low); m != nil {
@@ -104,25 +103,10 @@ func parseTime(text string, now time.Time, zone *time.Location) (time.Time, erro
 
 // clock reads a time of day.
 func clock(text string) (hour, minute int, err error) {
-	m := hourForm.FindStringSubmatch(text)
-	if m == nil || m[2] == "" && m[3] == "" && len(text) > 2 {
-		return 0, 0, errNoTime
+	if hour, minute, err = span.OfDay(text); errors.Is(err, span.ErrOfDay) {
+		err = errNoTime
 	}
-	hour, _ = strconv.Atoi(m[1])
-	minute, _ = strconv.Atoi(m[2])
-	if m[3] != "" {
-		if hour < 1 || hour > 12 {
-			return 0, 0, errors.New("there is no such time of day")
-		}
-		hour %= 12
-		if m[3] == "pm" {
-			hour += 12
-		}
-	}
-	if hour > 23 || minute > 59 {
-		return 0, 0, errors.New("there is no such time of day")
-	}
-	return hour, minute, nil
+	return hour, minute, err
 }
 
 // wall is the moment at which a clock in zone shows this, the first one of two.
@@ -140,49 +124,4 @@ func wall(year int, month time.Month, day, hour, minute, second int, zone *time.
 		}
 	}
 	return t, nil
-}
-
-var units = map[string]time.Duration{
-	"ms": time.Millisecond, "millisecond": time.Millisecond, "s": time.Second, "sec": time.Second, "second": time.Second,
-	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour,
-	"d": 24 * time.Hour, "day": 24 * time.Hour, "w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour,
-}
-
-// ParseSpan reads a length of time: "20 minutes", "1.5h", "1 hour and 30 minutes", "an hour". It is at least a millisecond.
-func ParseSpan(text string) (time.Duration, error) {
-	rest := strings.ToLower(strings.TrimSpace(text))
-	var sum float64
-	for rest != "" {
-		for _, one := range []string{"an ", "a ", "one "} {
-			if after, ok := strings.CutPrefix(rest, one); ok {
-				rest = "1 " + after
-			}
-		}
-		m := spanForm.FindStringSubmatch(rest)
-		if m == nil {
-			return 0, fmt.Errorf("%.40q is no length of time: write it as 20 minutes or 2 hours", text)
-		}
-		unit, ok := units[m[2]]
-		if !ok {
-			unit, ok = units[strings.TrimSuffix(m[2], "s")]
-		}
-		if !ok {
-			return 0, fmt.Errorf("%.20q is no unit of time: take seconds, minutes, hours, days or weeks", m[2])
-		}
-		n, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			return 0, err
-		}
-		sum += n * float64(unit)
-		rest = strings.TrimLeft(rest[len(m[0]):], " ,")
-		rest = strings.TrimPrefix(rest, "and ")
-	}
-	if sum > float64(maxAhead) {
-		return 0, fmt.Errorf("%.40q is too long", text)
-	}
-	d := time.Duration(math.Round(sum)).Truncate(time.Millisecond)
-	if d <= 0 {
-		return 0, fmt.Errorf("%.40q is too short", text)
-	}
-	return d, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -71,7 +72,7 @@ func (e *FrameError) Error() string { return "bad frame: " + e.Reason }
 // The result may share memory with data.
 func DecodeFrame(data []byte) (Frame, error) {
 	if !utf8.Valid(data) {
-		return Frame{}, &FrameError{Reason: "not valid UTF-8"}
+		return Frame{}, &FrameError{ID: looseID(data), Reason: "not valid UTF-8"}
 	}
 	var f anyFrame
 	if !json.Valid(data) || !f.scan(data) {
@@ -112,7 +113,11 @@ func decodeStrict(data []byte) (Frame, error) {
 		ID   any    `json:"id"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return Frame{}, &FrameError{Reason: Problem(err)}
+		bad := &FrameError{Reason: Problem(err)}
+		if strings.Contains(bad.Reason, "exceeded max depth") { // the decoder gives up where the frame itself may be right
+			bad.ID, bad.Reason = looseID(data), "nested too deep: at most 10,000 lists and objects within each other"
+		}
+		return Frame{}, bad
 	}
 	id, _ := head.ID.(string)
 	var f Frame

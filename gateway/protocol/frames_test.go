@@ -64,6 +64,7 @@ func TestUnknownFieldsAreIgnored(t *testing.T) {
 }
 
 func TestBrokenFramesSayWhyAndWhose(t *testing.T) {
+	deep := strings.Repeat(`[{"id":"inner","a":`, 10_000) + `"}]"` + strings.Repeat("}]", 10_000)
 	for in, want := range map[string]struct{ id, reason string }{
 		``:                                       {"", "unexpected end"},
 		`{`:                                      {"", "unexpected end"},
@@ -81,6 +82,11 @@ func TestBrokenFramesSayWhyAndWhose(t *testing.T) {
 		`{"type":"evt"}`:                         {"", "needs a name"},
 		`{"type":"evt","event":"chat","seq":-1}`: {"", "seq must be a whole number from 0 on"},
 		"{\"type\":\"evt\",\"event\":\"\xff\"}":  {"", "UTF-8"},
+		"{\"type\":\"req\",\"params\":\"\xff\",\"id\":\"a\"}":                    {"a", "UTF-8"},
+		`{"type":"req","id":"a","method":"m","params":` + deep + `}`:             {"a", "nested too deep"},
+		`{"method":"m","params":{"id":"no","x":` + deep + `} , "id" : "\u0061"}`: {"a", "nested too deep"},
+		`{"params":` + deep + `,"type":"req"}`:                                   {"", "nested too deep"},
+		`{"params":` + strings.Repeat(`{"id":"x","p":`, 20_000):                  {"", "nested too deep"},
 	} {
 		_, err := DecodeFrame([]byte(in))
 		var bad *FrameError

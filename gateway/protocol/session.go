@@ -160,7 +160,8 @@ type SessionPreviewParams struct {
 	Before int64 `json:"before,omitempty"`
 }
 
-// SessionPreviewResult is session.preview of seed 004. MessageCount counts all messages of the session.
+// SessionPreviewResult is session.preview of seed 004. MessageCount counts all messages of the session that a shortening has left; the notice of one is
+// among Messages, but it is not counted, here and wherever messages are.
 type SessionPreviewResult struct {
 	SessionKey   SessionKey `json:"sessionKey"`
 	SessionID    SessionID  `json:"sessionId"`

@@ -22,7 +22,15 @@ func tcp(t testing.TB, f *fakes) (srv *Server, dial func(context.Context) (net.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv = New(f.services())
+	return serveOn(t, f, l), func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", l.Addr().String())
+	}
+}
+
+// serveOn serves the public surface on l until the test ends.
+func serveOn(t testing.TB, f *fakes, l net.Listener) *Server {
+	srv := New(f.services())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -36,10 +44,7 @@ func tcp(t testing.TB, f *fakes) (srv *Server, dial func(context.Context) (net.C
 		srv.Close()
 		<-done
 	})
-	return srv, func(ctx context.Context) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "tcp", l.Addr().String())
-	}
+	return srv
 }
 
 func TestTwoClientsAndANodeOverTCP(t *testing.T) {

@@ -38,8 +38,8 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 	if err != nil {
 		return protocol.SessionCompactResult{}, err
 	}
-	at := boundary(msgs, len(msgs)-keep, 1)
-	out.KeptMessages = len(msgs) - at
+	at := boundary(msgs, before(msgs, keep), 1)
+	out.KeptMessages = counted(msgs[at:])
 	if at == 0 {
 		return out, nil
 	}
@@ -50,16 +50,40 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 			slog.Warn("A chat is shortened without a summary", "session", key, "err", err)
 		}
 	}
-	a, _, err := m.shorten(ctx, s, model, info, msgs, at, in.Focus)
+	a, notice, err := m.shorten(ctx, s, model, info, msgs, at, in.Focus)
 	if err != nil {
 		return protocol.SessionCompactResult{}, err
 	}
-	out.TrimmedMessages = a.Messages
+	out.TrimmedMessages = notice.Compaction.Messages
 	if a.Size > 0 {
 		out.ArchivedTo = archivePath(a.ID)
 	}
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeHistory, SessionKey: key})
 	return out, nil
+}
+
+// before is the place behind which the last keep messages of a conversation are; 0 when it has no more of them. The notice that the chat was shortened is
+// not one of them: shortening it to the same number twice changes nothing the second time (gsv interop notes 6.2).
+func before(msgs []protocol.Message, keep int) int {
+	for i, msg := range slices.Backward(msgs) {
+		if msg.Compaction != nil {
+			continue
+		}
+		if keep--; keep == 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// counted is how many messages are of the conversation.
+func counted(msgs []protocol.Message) (n int) {
+	for _, msg := range msgs {
+		if msg.Compaction == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // still keeps runs of a chat from starting until unblock. While one is in progress it is a protocol.ErrConflict that says what was to be done.

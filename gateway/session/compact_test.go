@@ -72,7 +72,7 @@ func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
 		t.Errorf("%q %v", note, err)
 	}
 	p, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat})
-	if err != nil || len(p.Messages) != 3 || p.MessageCount != 3 || p.Messages[0].Content.Text() != "Hi again" {
+	if err != nil || len(p.Messages) != 3 || p.MessageCount != 2 || p.Messages[0].Content.Text() != "Hi again" {
 		t.Fatalf("%+v %v", p, err)
 	}
 	notice := p.Messages[2]
@@ -98,6 +98,41 @@ func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
 	if err != nil || len(list.Archives) != 1 || list.Archives[0].Kind != protocol.ArchiveCompact || list.Archives[0].ArchivedTo != out.ArchivedTo {
 		t.Errorf("%+v %v", list, err)
 	}
+}
+
+func TestTheNoticeOfAShorteningIsNotCounted(t *testing.T) {
+	g := withModel(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say(condensed), llmtest.Say("3"), llmtest.Say(condensed))
+	g.end(g.send("one").RunID)
+	g.end(g.send("two").RunID)
+	count := func(want int) {
+		t.Helper()
+		st, err := g.Stats(t.Context(), protocol.SessionParams{SessionKey: chat})
+		if err != nil || st.MessageCount != want {
+			t.Errorf("%d messages, want %d: %v", st.MessageCount, want, err)
+		}
+	}
+	compact := func(n, trimmed, kept int) {
+		t.Helper()
+		out, err := g.Compact(t.Context(), keep(n))
+		if err != nil || out.TrimmedMessages != trimmed || out.KeptMessages != kept {
+			t.Errorf("%+v %v, want %d trimmed and %d kept", out, err, trimmed, kept)
+		}
+		count(kept)
+	}
+	count(4)
+	compact(4, 0, 4)
+	compact(2, 2, 2)
+	compact(2, 0, 2) // the same again changes nothing
+	g.end(g.send("three").RunID)
+	compact(2, 2, 2) // the first notice goes with what it was written for
+	if r, err := g.Uncompact(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil || r.Messages != 2 {
+		t.Errorf("%+v %v", r, err)
+	}
+	count(4)
+	if r, err := g.Uncompact(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil || r.Messages != 2 {
+		t.Errorf("%+v %v", r, err)
+	}
+	count(6)
 }
 
 func TestCompactNeedsNoModel(t *testing.T) {

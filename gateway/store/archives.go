@@ -106,8 +106,15 @@ func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protoc
 	return old, a, err
 }
 
-// Compact archives the session's messages up to through, and appends a notice that says so. Its MessageCount is what is left. It returns the
-// notice with ID and Seq. When nothing would be archived, or more than there is, it is a protocol.ErrConflict.
+// counted is how many messages of a stretch count as its conversation's: all but the notices that it was shortened.
+func counted(tx *gorm.DB, id protocol.SessionID, first, last int64) (n int, err error) {
+	err = tx.Raw("SELECT count(*) FROM messages WHERE session_id = ? AND seq BETWEEN ? AND ? AND json ->> '$.compaction' IS NULL", string(id), first, last).Scan(&n).Error
+	return n, err
+}
+
+// Compact archives the session's messages up to through, and appends a notice that says so. Its MessageCount is what is left; the notice is not counted.
+// It returns the notice with ID and Seq, and with the number of messages that were trimmed. When nothing would be archived, or more than there is, it is a
+// protocol.ErrConflict.
 func (s *Store) Compact(ctx context.Context, key protocol.SessionKey, through, now int64, notice protocol.Message) (Archive, protocol.Message, error) {
 	var a Archive
 	var msgs []protocol.Message
@@ -127,11 +134,17 @@ func (s *Store) Compact(ctx context.Context, key protocol.SessionKey, through, n
 		if err := shelve(tx, &a); err != nil {
 			return err
 		}
+		trimmed, err := counted(tx, ses.ID, a.First, a.Last)
+		if err != nil {
+			return err
+		}
 		m := notice
-		m.Compaction = &protocol.Compaction{ArchiveID: a.ID, Through: through, Messages: a.Messages}
+		m.Compaction = &protocol.Compaction{ArchiveID: a.ID, Through: through, Messages: trimmed}
 		msgs = []protocol.Message{m}
 		ses.Cut, ses.ContextTokens = through, 0
-		ses.MessageCount -= a.Messages
+		if ses.MessageCount, err = counted(tx, ses.ID, through+1, row.NextSeq); err != nil {
+			return err
+		}
 		row.fill(ses)
 		if err := tx.Save(&row).Error; err != nil {
 			return err
@@ -162,9 +175,13 @@ func (s *Store) Uncompact(ctx context.Context, key protocol.SessionKey, now int6
 		if err != nil {
 			return err
 		}
-		n = last.Messages
+		if n, err = counted(tx, ses.ID, last.First, last.Last); err != nil {
+			return err
+		}
 		ses.Cut, ses.ContextTokens = last.First-1, 0
-		ses.MessageCount += n
+		if ses.MessageCount, err = counted(tx, ses.ID, last.First, row.NextSeq); err != nil {
+			return err
+		}
 		ses.UpdatedAt = now
 		row.fill(ses)
 		return tx.Save(&row).Error

@@ -25,7 +25,7 @@ func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
 		pool, _ := db.DB()
 		pool.Close()
 	}()
-	if err := migrate(t.Context(), db, files); err != nil {
+	if err := migrate(t.Context(), db, files, nil); err != nil {
 		t.Fatal(err)
 	}
 	s := &Store{path: path, w: db, r: db, out: newWriter(db)}
@@ -34,7 +34,7 @@ func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
 	}
 
 	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (1); SELECT nonsense")}
-	if err := migrate(t.Context(), db, files); err == nil || !strings.Contains(err.Error(), "0002_more") {
+	if err := migrate(t.Context(), db, files, nil); err == nil || !strings.Contains(err.Error(), "0002_more") {
 		t.Errorf("a broken migration gave %v", err)
 	}
 	if db.Migrator().HasTable("more") {
@@ -42,7 +42,7 @@ func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
 	}
 	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (x INTEGER); INSERT INTO more VALUES (1)")}
 	for range 2 {
-		if err := migrate(t.Context(), db, files); err != nil {
+		if err := migrate(t.Context(), db, files, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestMigrationsRunOnceEachAndKeepTheData(t *testing.T) {
 		t.Errorf("settings = %v", kept)
 	}
 	files["migrations/0004_gap.sql"] = &fstest.MapFile{Data: []byte("SELECT 1")}
-	if err := migrate(t.Context(), db, files); err == nil || !strings.Contains(err.Error(), "out of order") {
+	if err := migrate(t.Context(), db, files, nil); err == nil || !strings.Contains(err.Error(), "out of order") {
 		t.Errorf("a gap gave %v", err)
 	}
 }

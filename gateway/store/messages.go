@@ -78,7 +78,9 @@ func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Messag
 			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Words: spaced(cut(words, maxSearchText))})
 			times = append(times, m.Timestamp)
 		}
-		ses.MessageCount++
+		if m.Compaction == nil { // the notice that stands where a chat was shortened is not of the conversation
+			ses.MessageCount++
+		}
 		if m.Usage != nil {
 			ses.Usage.Add(*m.Usage)
 			ses.ContextTokens = m.Usage.Total

@@ -14,10 +14,37 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate runs the numbered migrations that the database lacks, each in a transaction of its own. PRAGMA user_version holds the
-// number of the last one; it is read inside the transaction, so that two programs which start together do not both run one. A
-// migration is never edited once it was released.
-func migrate(ctx context.Context, db *gorm.DB, from fs.FS) error {
+// Progress says how far a store that an earlier Fairlead left is brought up to date.
+type Progress struct {
+	Step, Steps int // from 1
+	// Percent is how much of the step is done, or -1 when that is not known.
+	Percent int
+}
+
+// String is such as "step 2 of 3, about 40 %".
+func (p Progress) String() string {
+	s := fmt.Sprintf("step %d of %d", p.Step, p.Steps)
+	if p.Percent >= 0 {
+		s += fmt.Sprintf(", about %d %%", p.Percent)
+	}
+	return s
+}
+
+// update brings a database up to date.
+type update struct {
+	db    *gorm.DB
+	from  fs.FS
+	files []string // the migrations, by number
+	parts map[int]parts
+	// tell is told of progress; it is nil for who does not want to know, and is not called for a new database.
+	tell  func(Progress)
+	found int // the format that was there at first
+}
+
+// migrate runs the numbered migrations that the database lacks, each in a transaction of its own, the long ones in several. PRAGMA user_version holds
+// the number of the last one; it is read inside the transaction, so that two programs which start together do not both run one. A migration is never
+// edited once it was released.
+func migrate(ctx context.Context, db *gorm.DB, from fs.FS, tell func(Progress)) error {
 	files, err := fs.Glob(from, "migrations/*.sql") // sorted by name
 	if err != nil {
 		return err
@@ -28,30 +55,72 @@ func migrate(ctx context.Context, db *gorm.DB, from fs.FS) error {
 			return fmt.Errorf("migration %s is out of order", name)
 		}
 	}
-	for have := 0; have < len(files); {
-		err := db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-			if err := tx.Raw("PRAGMA user_version").Scan(&have).Error; err != nil {
-				return err
-			}
-			if have > len(files) {
-				return fmt.Errorf("the database was written by a newer Fairlead (format %d, this one knows %d): start that one", have, len(files))
-			}
-			if have == len(files) {
-				return nil
-			}
-			text, err := fs.ReadFile(from, files[have])
-			if err != nil {
-				return err
-			}
-			if err := tx.Exec(string(text)).Error; err != nil {
-				return fmt.Errorf("migration %s: %w", files[have], err)
-			}
-			have++
-			return tx.Exec("PRAGMA user_version = " + strconv.Itoa(have)).Error
-		})
-		if err != nil {
+	u := &update{db: db, from: from, files: files, parts: inParts, tell: tell}
+	if err := db.WithContext(ctx).Raw("PRAGMA user_version").Scan(&u.found).Error; err != nil {
+		return err
+	}
+	if u.found > 0 && u.found < len(files) {
+		defer u.hurry()()
+	}
+	for more := true; more; {
+		if err := db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+			more, err = u.next(tx)
+			return err
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// hurry has commits not wait for the disk: a loss of power may undo the last parts, which the next start does again, and nothing else is written
+// meanwhile. It returns what ends that.
+func (u *update) hurry() (end func()) {
+	u.db.Exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 16000; PRAGMA cache_size = -64000")
+	return func() {
+		u.db.Exec("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA cache_size = -4000; PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+}
+
+// next does the next migration, or the next part of a long one. more says that there may be others.
+func (u *update) next(tx *gorm.DB) (more bool, err error) {
+	var have int
+	if err := tx.Raw("PRAGMA user_version").Scan(&have).Error; err != nil {
+		return false, err
+	}
+	if have > len(u.files) {
+		return false, fmt.Errorf("the database was written by a newer Fairlead (format %d, this one knows %d): start that one", have, len(u.files))
+	}
+	if have == len(u.files) {
+		return false, nil
+	}
+	step := Progress{Step: have - u.found + 1, Steps: len(u.files) - u.found, Percent: -1}
+	if p, long := u.parts[have+1]; long && u.found > 0 {
+		over, err := p.next(tx, func(percent int) {
+			step.Percent = percent
+			u.say(step)
+		})
+		if err != nil {
+			return false, fmt.Errorf("migration %s: %w", u.files[have], err)
+		}
+		if !over {
+			return true, nil
+		}
+	} else {
+		u.say(step)
+		text, err := fs.ReadFile(u.from, u.files[have])
+		if err != nil {
+			return false, err
+		}
+		if err := tx.Exec(string(text)).Error; err != nil {
+			return false, fmt.Errorf("migration %s: %w", u.files[have], err)
+		}
+	}
+	return true, tx.Exec("PRAGMA user_version = " + strconv.Itoa(have+1)).Error
+}
+
+func (u *update) say(p Progress) {
+	if u.tell != nil && u.found > 0 {
+		u.tell(p)
+	}
 }

@@ -36,16 +36,29 @@ type Store struct {
 
 // Open opens the database file at path, makes it when it is missing (readable by its owner alone), and brings it up to date. A file
 // that is not a database, or that a newer Fairlead wrote, is left as it is and reported.
-func Open(ctx context.Context, path string) (*Store, error) {
+func Open(ctx context.Context, path string) (*Store, error) { return OpenTelling(ctx, path, nil) }
+
+// OpenTelling is Open that tells how far it is while it brings an older store up to date, which takes minutes for a large one. A program that ends
+// meanwhile, in any way, loses nothing: the next start goes on where it was. No copy is made: what is stored is not changed by an update, only
+// tables are added, and what searches look through is made anew. tell must not block.
+func OpenTelling(ctx context.Context, path string, tell func(Progress)) (*Store, error) {
 	s := &Store{path: path, stop: make(chan struct{})}
-	if err := s.open(ctx); err != nil {
+	updating := false
+	if err := s.open(ctx, func(p Progress) {
+		if updating = true; tell != nil {
+			tell(p)
+		}
+	}); err != nil {
 		s.Close()
+		if updating {
+			return nil, s.explain("update the store, which goes on at the next start", err)
+		}
 		return nil, s.explain("open store", err)
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context) (err error) {
+func (s *Store) open(ctx context.Context, tell func(Progress)) (err error) {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
@@ -59,7 +72,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.w, err = connect(ctx, s.path, 1, "immediate"); err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.w, migrations); err != nil {
+	if err := migrate(ctx, s.w, migrations, tell); err != nil {
 		return err
 	}
 	s.out = newWriter(s.w)

@@ -68,7 +68,7 @@ func TestOldResultsOfToolsAreIndexedAgain(t *testing.T) {
 		}
 	}
 	db := must(connect(t.Context(), path, 1, "immediate"))(t)
-	if err := migrate(t.Context(), db, files); err != nil {
+	if err := migrate(t.Context(), db, files, nil); err != nil {
 		t.Fatal(err)
 	}
 	insert := `INSERT INTO sessions (key, id, agent, created_at, updated_at, last_active_at) VALUES ('k', 's', 'main', 1, 1, 1);`

@@ -73,9 +73,8 @@ func wasCut(tx *gorm.DB, a Archive) (through int64, left int, err error) {
 			return 0, 0, err
 		}
 	}
-	var n int64
-	err = tx.Model(&messageRow{}).Where("session_id = ? AND seq > ?", string(a.Session), through).Count(&n).Error
-	return through, int(n), err
+	left, err = counted(tx, a.Session, through+1, a.Last)
+	return through, left, err
 }
 
 // checkArchive reads an archive whole, and returns the words that its chat is called by.

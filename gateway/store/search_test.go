@@ -147,7 +147,7 @@ func TestOldMessagesAreIndexedByTheMigration(t *testing.T) {
 		files["migrations/"+name+".sql"] = &fstest.MapFile{Data: must(migrations.ReadFile("migrations/" + name + ".sql"))(t)}
 	}
 	db := must(connect(t.Context(), path, 1, "immediate"))(t)
-	if err := migrate(t.Context(), db, files); err != nil {
+	if err := migrate(t.Context(), db, files, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Exec(`INSERT INTO sessions (key, id, agent, created_at, updated_at, last_active_at) VALUES ('k', 's', 'main', 1, 1, 1);

@@ -75,6 +75,15 @@ func (o *options) connectWith(ctx context.Context, opts client.Options) (*connec
 		default:
 		}
 	}
+	updating := make(chan error, 1)
+	opts.OnDown = func(err error) {
+		if _, ok := protocol.UpdatingOf(err); ok {
+			select {
+			case updating <- err:
+			default:
+			}
+		}
+	}
 	opts.Logger = slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(ctx)
 	c := &connection{Client: client.New(opts), stop: cancel, done: make(chan error, 1)}
@@ -86,6 +95,9 @@ func (o *options) connectWith(ctx context.Context, opts client.Options) (*connec
 		return c, nil
 	case err := <-c.done:
 		cancel()
+		return nil, err
+	case err := <-updating:
+		c.close()
 		return nil, err
 	case <-timer.C:
 		c.close()

@@ -102,7 +102,7 @@ func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command,
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), d)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Paired: %s.\n", d.Name)
+	fmt.Fprintln(cmd.OutOrStdout(), letIn(d))
 	return nil
 }
 

@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
@@ -33,6 +37,53 @@ func (n *nodeFlags) add(cmd *cobra.Command) {
 	n.confine.add(cmd)
 	n.receive.add(cmd)
 	cmd.Flags().StringVar(&n.direct, "direct", direct.Off, direct.Usage)
+}
+
+// line is the command that starts the node whose flags cmd was given, with its folders written out: it works wherever it is typed.
+func (n *nodeFlags) line(cmd *cobra.Command) string {
+	words := []string{"fairlead", "node"}
+	own := &cobra.Command{}
+	new(nodeFlags).add(own)
+	add := func(name, value string) { words = append(words, "--"+name, quoted(value)) }
+	if dir, err := filepath.Abs(n.workspace); err == nil {
+		add("workspace", dir)
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch {
+		case own.Flags().Lookup(f.Name) == nil || f.Name == "workspace":
+		case f.Value.Type() == "bool":
+			words = append(words, "--"+f.Name+"="+f.Value.String())
+		default:
+			values := []string{f.Value.String()}
+			if many, ok := f.Value.(pflag.SliceValue); ok {
+				values = many.GetSlice()
+			}
+			for _, v := range values {
+				if f.Name == "grant" {
+					dir, readOnly := strings.CutSuffix(v, ":ro")
+					if whole, err := filepath.Abs(dir); err == nil {
+						v = whole + map[bool]string{true: ":ro"}[readOnly]
+					}
+				}
+				add(f.Name, v)
+			}
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+// plainWord needs no quotes in any shell.
+var plainWord = regexp.MustCompile(`^[\w./:@%+=,~-]+$`)
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if plainWord.MatchString(word) || runtime.GOOS == "windows" && !strings.ContainsAny(word, " \t\"&|<>^()") && word != "" {
+		return word
+	}
+	if runtime.GOOS == "windows" {
+		return `"` + word + `"`
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // options are the node's, without the way to its gateway.

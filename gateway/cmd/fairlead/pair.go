@@ -30,14 +30,17 @@ func pairCommand(o *options) *cobra.Command {
 		Use:   "pair [LINK | CODE]",
 		Short: "Let another machine in, or pair this one with a gateway elsewhere",
 		Long: `Without an argument: makes an invitation for another machine, waits for whoever takes it, shows who that is, and asks you.
-With a link or code from there: pairs this machine. Start its node with the same flags afterwards: fairlead node.
+With a link or code from there: pairs this machine, and prints the command that starts its node: what the person at the gateway has let in is what the
+flags of both say, so they are the same.
 
 Both ends show the same four words. If they differ, somebody sits in between: say no.`,
 		Example: "  fairlead pair\n  fairlead pair 'fairlead://pair?…' --workspace ~/work\n  fairlead pair 7-maple-otter-tulip\n  fairlead pair --ask --gateway 192.168.1.7:8788\n  fairlead pair --ssh me@server",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			invitation := strings.Join(args, " ")
+			invitation := strings.TrimSpace(strings.Join(args, " "))
 			switch {
+			case len(args) > 0 && invitation == "":
+				return &exitError{code: exitUsage, err: errors.New("the link or code is empty. Without any, \"fairlead pair\" makes an invitation here")}
 			case p.as != protocol.RoleNode && p.as != protocol.RoleClient:
 				return &exitError{code: exitUsage, err: errors.New("--as is node or client")}
 			case p.key:
@@ -46,10 +49,13 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 				return o.pairSSH(cmd, p)
 			case invitation == "-":
 				line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-				if err != nil && line == "" {
+				if err != nil && !errors.Is(err, io.EOF) {
 					return fmt.Errorf("read the invitation: %w", err)
 				}
-				return o.join(cmd, p, strings.TrimSpace(line))
+				if line = strings.TrimSpace(line); line == "" {
+					return &exitError{code: exitUsage, err: errors.New("there is no link or code in the input")}
+				}
+				return o.join(cmd, p, line)
 			case invitation != "" || p.ask:
 				return o.join(cmd, p, invitation)
 			}

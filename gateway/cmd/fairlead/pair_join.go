@@ -67,7 +67,7 @@ func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Paired with %s. This machine's key is kept in: %s.\n", peer.Name, secret.Open(home).Where())
 	if p.as == protocol.RoleNode {
-		fmt.Fprintln(cmd.OutOrStdout(), "Start its node with the same flags: fairlead node")
+		fmt.Fprintf(cmd.OutOrStdout(), "Start its node: %s\n", p.node.line(cmd))
 	} else {
 		fmt.Fprintf(cmd.OutOrStdout(), "Talk to it: fairlead --url %s status\n", peer.Name)
 	}
@@ -100,7 +100,7 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 			client.Call(ctx, c.Client, protocol.DeviceUninvite, protocol.InviteParams{ID: invite.ID})
 			return fmt.Errorf("pair %s over SSH: %w", p.ssh, err)
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "Paired: %s. Start its node there: fairlead node\n", p.ssh)
+		fmt.Fprintf(cmd.OutOrStdout(), "Paired: %s. Start its node there: fairlead node, or fairlead-node\n", p.ssh)
 		return nil
 	})
 }

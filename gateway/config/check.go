@@ -1,0 +1,146 @@
+package config
+
+import (
+	"net"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/span"
+)
+
+// special checks what no tag can say: what would be found out only when it is used.
+func special(path string, v reflect.Value) error {
+	switch x := v.Interface().(type) {
+	case protocol.ResetPolicy:
+		return CheckResetPolicy(path, x)
+	case Heartbeat:
+		return x.check(path)
+	case Agents:
+		return x.check(path)
+	case ToolRule:
+		return x.check(path)
+	case SkillRequires:
+		for _, c := range x.Capabilities {
+			if !slices.Contains(protocol.Capabilities, c) {
+				return bad("%s.capabilities must be some of %s, not %q", path, strings.Join(protocol.Capabilities, ", "), c)
+			}
+		}
+	case string:
+		return checkText(path, x)
+	}
+	return nil
+}
+
+func checkText(path, text string) error {
+	switch path {
+	case "userTimezone":
+		if _, err := time.LoadLocation(text); err != nil || text == "" {
+			return bad("userTimezone must be a name such as Europe/Berlin, not %q", text)
+		}
+	case "model.provider", "model.id":
+		if strings.TrimSpace(text) == "" {
+			return bad("%s must not be empty", path)
+		}
+	case "session.mainKey":
+		if strings.ContainsFunc(strings.TrimSpace(text), func(r rune) bool { return r <= ' ' || r == ':' || r == '/' }) {
+			return bad("session.mainKey must be one word without colons and slashes, such as main, not %q", text)
+		}
+	case "network.listen":
+		_, port, err := net.SplitHostPort(text)
+		if _, no := strconv.ParseUint(port, 10, 16); err != nil || no != nil {
+			return bad("network.listen must be HOST:PORT such as :8788 or 192.168.1.5:8788, with a port from 0 to 65535, not %q", text)
+		}
+	}
+	return nil
+}
+
+// Interval is how often the heartbeat comes, at least a minute; 0 is never. What cannot be read is never, too, and an error.
+func (h Heartbeat) Interval() (time.Duration, error) {
+	text := strings.TrimSpace(h.Every)
+	if strings.Trim(text, "0hms ") == "" {
+		return 0, nil
+	}
+	d, err := span.Parse(text)
+	if err != nil {
+		return 0, err
+	}
+	return max(d, time.Minute), nil
+}
+
+func (h Heartbeat) check(path string) error {
+	if _, err := h.Interval(); err != nil {
+		return bad("%s.every: %v, or 0m for never", path, err)
+	}
+	if h.ActiveHours == nil {
+		return nil
+	}
+	path += ".activeHours"
+	for _, t := range []struct{ name, text string }{{"start", h.ActiveHours.Start}, {"end", h.ActiveHours.End}} {
+		if _, _, err := span.OfDay(t.text); err != nil && t.text != "24:00" && t.text != "" {
+			return bad("%s.%s must be a time of day such as 08:00, not %q", path, t.name, t.text)
+		}
+	}
+	switch zone := strings.ToLower(h.ActiveHours.Timezone); zone {
+	case "", "user", "local":
+	default:
+		if _, err := time.LoadLocation(h.ActiveHours.Timezone); err != nil {
+			return bad("%s.timezone must be empty for yours, or a name such as Europe/Berlin, not %q", path, h.ActiveHours.Timezone)
+		}
+	}
+	return nil
+}
+
+func (a Agents) check(path string) error {
+	seen := map[string]bool{}
+	for i, e := range a.List {
+		at := join(path, "list."+strconv.Itoa(i))
+		name := Name(e.ID)
+		switch {
+		case name == "":
+			return bad("%s.id must have a letter or a digit, not %q", at, e.ID)
+		case seen[name]:
+			return bad("%s.id is %q, which another agent of the list has", at, e.ID)
+		case e.Model != nil && (strings.TrimSpace(e.Model.Provider) == "") != (strings.TrimSpace(e.Model.ID) == ""):
+			return bad("%s.model needs both a provider and an id", at)
+		}
+		seen[name] = true
+	}
+	for i, b := range a.Bindings {
+		if Name(b.AgentID) == "" {
+			return bad("%s.agentId must name an agent, not %q", join(path, "bindings."+strconv.Itoa(i)), b.AgentID)
+		}
+	}
+	return nil
+}
+
+func (r ToolRule) check(path string) error {
+	if strings.TrimSpace(r.Tool) == "" {
+		return bad("%s.tool must name a tool; * stands for any text", path)
+	}
+	for i, w := range r.When {
+		if w.Op != "regex" {
+			continue
+		}
+		if _, err := w.Regex(); err != nil {
+			return bad("%s.when.%d.value: %v", path, i, err)
+		}
+	}
+	return nil
+}
+
+// Regex is the expression of a condition of that kind.
+func (w ToolWhen) Regex() (*regexp.Regexp, error) {
+	text, ok := w.Value.(string)
+	if !ok {
+		return nil, bad("an expression is a text")
+	}
+	if flags := strings.Trim(w.Flags, "gu"); flags != "" { // of JavaScript's flags, these change nothing here
+		text = "(?" + flags + ")" + text
+	}
+	return regexp.Compile(text)
+}

@@ -1,0 +1,76 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/protocol"
+)
+
+// NotYet answers what comes to l while the gateway cannot serve it: every request, the handshake before all, with the error that why gives, and what
+// is no WebSocket with 503. It returns when ctx ends, with all connections closed; l stays open. l must know deadlines, as those of TCP do.
+func NotYet(ctx context.Context, l net.Listener, why func() *protocol.Error) {
+	var up websocket.Upgrader // pages of other sites are refused
+	var wg sync.WaitGroup
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/ws" || !websocket.IsWebSocketUpgrade(r) {
+			w.Header().Set("Retry-After", "5")
+			http.Error(w, why().Message, http.StatusServiceUnavailable)
+			return
+		}
+		ws, err := up.Upgrade(w, r, nil)
+		if err != nil {
+			return // Upgrade has answered
+		}
+		wg.Add(1)
+		defer wg.Done()
+		defer ws.Close()
+		defer context.AfterFunc(ctx, func() { ws.Close() })()
+		ws.SetReadLimit(maxHandshake)
+		ws.SetReadDeadline(time.Now().Add(handshakeLimit)) // a peer that was refused goes by itself
+		for {
+			_, data, err := ws.ReadMessage()
+			if err != nil {
+				return
+			}
+			frame, err := protocol.DecodeFrame(data)
+			if err != nil || frame.Request == nil {
+				continue
+			}
+			out, err := protocol.EncodeError(frame.Request.ID, why())
+			if err != nil || ws.WriteMessage(websocket.TextMessage, out) != nil {
+				return
+			}
+		}
+	}
+	srv := &http.Server{Handler: http.HandlerFunc(answer), ReadHeaderTimeout: handshakeLimit, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+	lent := lentListener{Listener: l, deadline: func(time.Time) error { return errors.ErrUnsupported }}
+	if d, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
+		lent.deadline = d.SetDeadline
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		srv.Serve(lent)
+	}()
+	<-ctx.Done()
+	srv.Close()
+	<-done
+	wg.Wait()
+	lent.deadline(time.Time{})
+}
+
+// lentListener stays open when its server closes it: it only stops accepting.
+type lentListener struct {
+	net.Listener
+	deadline func(time.Time) error
+}
+
+func (l lentListener) Close() error { return l.deadline(time.Unix(1, 0)) }
