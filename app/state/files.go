@@ -114,28 +114,33 @@ func (f *Files) Reload() {
 
 // show loads what the view needs and does not have.
 func (f *Files) show() {
+	turn := f.live.next()
 	f.a.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, rpcLimit)
 		defer cancel()
 		want := f.Value.Get()
-		entries, note, err := f.list(ctx, want)
+		entries, note, err := f.list(ctx, turn, want)
 		f.Value.Update(func(v FilesView) FilesView {
 			if v.Place != want.Place || v.Dir != want.Dir || v.Filter != want.Filter {
 				return v // another was asked for meanwhile
+			}
+			now, late := f.live.settle(turn, v, entries)
+			if late {
+				return v
 			}
 			v.Loading, v.Problem = false, ""
 			if err != nil {
 				v.Problem = sentence(err)
 				return v
 			}
-			v.Entries, v.Note = entries, note
+			v.Entries, v.Note = now, note
 			v.Sort.order(v.Entries)
 			return v
 		})
 	})
 }
 
-func (f *Files) list(ctx context.Context, v FilesView) ([]FileEntry, string, error) {
+func (f *Files) list(ctx context.Context, turn uint64, v FilesView) ([]FileEntry, string, error) {
 	if v.Place == "" {
 		r, err := Call(ctx, f.a, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: v.Dir})
 		if err != nil {
@@ -155,7 +160,7 @@ func (f *Files) list(ctx context.Context, v FilesView) ([]FileEntry, string, err
 		return list, "", nil
 	}
 	if v.Serves && v.Filter == "" {
-		return f.folder(ctx, v)
+		return f.folder(ctx, turn, v)
 	}
 	all := f.all.Get()
 	if all.place != v.Place {

@@ -151,12 +151,12 @@ func Folders(n protocol.NodeInfo) (list []Crumb) {
 }
 
 // folder asks a machine for one of its folders.
-func (f *Files) folder(ctx context.Context, v FilesView) ([]FileEntry, string, error) {
+func (f *Files) folder(ctx context.Context, turn uint64, v FilesView) ([]FileEntry, string, error) {
 	r, err := Call(ctx, f.a, protocol.FilesList, protocol.FilesListParams{Node: v.Place, Path: v.Dir, Watch: true, Below: true})
 	if err != nil {
 		return nil, "", err
 	}
-	list := f.followed(v, r)
+	list := f.followed(turn, v, r)
 	f.askChanges(v.Place, 0)
 	f.Value.Update(func(now FilesView) FilesView {
 		if now.Place == v.Place && now.Dir == v.Dir {

@@ -3,6 +3,7 @@ package state
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,14 +11,33 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// served is a machine that serves its files, of which acts are noted.
-func served(acts *[]string) func(*fake) {
-	return func(f *fake) {
-		note := func(act string) { // requests are served side by side
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			*acts = append(*acts, act)
+// notes is what a machine was told to do. Requests are answered side by side, and what ends a watching comes at any time.
+type notes struct {
+	mu   sync.Mutex // guards what follows
+	list []string
+}
+
+func (n *notes) add(act string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, act)
+}
+
+// acts are those that begin with one of some words, in their order.
+func (n *notes) acts(words ...string) (list []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, act := range n.list {
+		if word, _, _ := strings.Cut(act, " "); slices.Contains(words, word) {
+			list = append(list, act)
 		}
+	}
+	return list
+}
+
+// served is a machine that serves its files, of which acts are noted.
+func served(done *notes) func(*fake) {
+	return func(f *fake) {
 		f.snap.Nodes = []protocol.NodeInfo{{ID: "nas", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/media/photos"}}}}}
 		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
 			return protocol.FilesListResult{Path: "/srv/" + p.Path, WatchID: "w-" + p.Path, Entries: []protocol.FileInfo{
@@ -25,19 +45,19 @@ func served(acts *[]string) func(*fake) {
 			}}, nil
 		})
 		on(f, protocol.FilesMove, func(p protocol.FilesMoveParams) (protocol.FilesDone, error) {
-			note("move " + p.Path + " " + p.To)
+			done.add("move " + p.Path + " " + p.To)
 			return protocol.FilesDone{Path: p.To}, nil
 		})
 		on(f, protocol.FilesTrash, func(p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
-			note("trash " + strings.Join(p.Paths, " "))
+			done.add("trash " + strings.Join(p.Paths, " "))
 			return protocol.FilesTrashResult{Items: []protocol.Trashed{{ID: "1", Path: "/srv/" + p.Paths[0]}}, Problem: "no further"}, nil
 		})
 		on(f, protocol.FilesRestore, func(p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
-			note("restore " + p.ID + " " + p.Path)
+			done.add("restore " + p.ID + " " + p.Path)
 			return protocol.FilesDone{}, nil
 		})
 		on(f, protocol.FilesUnwatch, func(p protocol.FilesUnwatchParams) (protocol.Ack, error) {
-			note("unwatch " + p.WatchID)
+			done.add("unwatch " + p.WatchID)
 			return protocol.Ack{}, nil
 		})
 		on(f, protocol.FilesChanges, func(protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
@@ -47,8 +67,8 @@ func served(acts *[]string) func(*fake) {
 }
 
 func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
-	var acts []string
-	bubble(t, served(&acts), func(t *testing.T, a *App, f *fake) {
+	var done notes
+	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
 		fs := NewFiles(a)
 		look := func(want string) {
 			t.Helper()
@@ -71,7 +91,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		look("sub/ a.txt c.txt")
 		fs.Enter("sub")
 		look("sub/sub/ sub/a.txt sub/b.txt")
-		if !strings.Contains(strings.Join(acts, ";"), "unwatch w-") {
+		if acts := done.acts("unwatch"); !slices.Contains(acts, "unwatch w-") {
 			t.Errorf("the folder before is watched still: %v", acts)
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-sub"}, Again: true})
@@ -81,16 +101,54 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		}
 		fs.Leave()
 		synctest.Wait()
-		if acts[len(acts)-1] != "unwatch w-sub" {
+		if acts := done.acts("unwatch"); acts[len(acts)-1] != "unwatch w-sub" {
 			t.Errorf("%v", acts)
 		}
 		time.Sleep(2 * changesPause)
 	})
 }
 
+func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
+	var done notes
+	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+		slow := make(chan struct{})
+		asked := 0
+		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
+			name := "old.txt"
+			f.mu.Lock()
+			asked++
+			first := asked == 1
+			f.mu.Unlock()
+			if first {
+				<-slow
+			} else {
+				name = "new.txt"
+			}
+			return protocol.FilesListResult{Path: "/srv", WatchID: name, Entries: []protocol.FileInfo{{Name: name, Kind: protocol.FileRegular}}}, nil
+		})
+		fs := NewFiles(a)
+		fs.Open("nas")
+		synctest.Wait()
+		fs.Reload()
+		synctest.Wait()
+		close(slow)
+		synctest.Wait()
+		if got := names(fs.Value.Get().Entries); got != "new.txt" {
+			t.Errorf("%q is shown", got)
+		}
+		if acts := done.acts("unwatch"); !slices.Equal(acts, []string{"unwatch old.txt"}) {
+			t.Errorf("%v", acts)
+		}
+		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"new.txt"}, Entries: []protocol.FileInfo{{Name: "more.txt", Kind: protocol.FileRegular}}})
+		if got := names(fs.Value.Get().Entries); got != "more.txt new.txt" {
+			t.Errorf("%q after a change", got)
+		}
+	})
+}
+
 func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
-	var acts []string
-	bubble(t, served(&acts), func(t *testing.T, a *App, f *fake) {
+	var done notes
+	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
 		found := []string{"sub/old.txt"}
 		on(f, protocol.InvokeTool, func(protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
 			raw, err := protocol.Marshal(map[string]any{"basePath": "/srv", "matches": found})
@@ -125,14 +183,13 @@ func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 }
 
 func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
-	var acts []string
-	bubble(t, served(&acts), func(t *testing.T, a *App, f *fake) {
+	var done notes
+	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
 		fs := NewFiles(a)
 		fs.Open("nas")
 		synctest.Wait()
 		fs.Enter("sub")
 		synctest.Wait()
-		acts = nil
 		for _, name := range []string{"", " ", "..", "a/b", `a\b`} {
 			if err := fs.Rename(t.Context(), "sub/a.txt", name); err == nil {
 				t.Errorf("the name %q was taken", name)
@@ -151,24 +208,16 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 		synctest.Wait()
-		moves := slices.DeleteFunc(slices.Clone(acts[1:]), func(act string) bool { return strings.HasPrefix(act, "unwatch") })
-		if s := strings.Join(moves, "; "); s != "move sub/a.txt sub/deep/a.txt; move sub/b.txt sub/deep/b.txt; move sub/deep/b.txt sub/b.txt; move sub/deep/a.txt sub/a.txt; move sub/a.txt a.txt" {
+		if s := strings.Join(done.acts("move"), "; "); s != "move sub/a.txt sub/new.txt; move sub/a.txt sub/deep/a.txt; move sub/b.txt sub/deep/b.txt; move sub/deep/b.txt sub/b.txt; move sub/deep/a.txt sub/a.txt; move sub/a.txt a.txt" {
 			t.Error(s)
 		}
-		acts = acts[:1]
 		n, undo, err = fs.Trash(t.Context(), []string{"sub/a.txt", "sub/b.txt"})
 		if n != 1 || err == nil || err.Error() != "no further" {
 			t.Errorf("%d, %v", n, err)
 		}
 		undo()
 		synctest.Wait()
-		var got []string
-		for _, act := range acts {
-			if !strings.HasPrefix(act, "unwatch") {
-				got = append(got, act)
-			}
-		}
-		if s := strings.Join(got, "; "); s != "move sub/a.txt sub/new.txt; trash sub/a.txt sub/b.txt; restore 1 /srv/sub/a.txt" {
+		if s := strings.Join(done.acts("trash", "restore"), "; "); s != "trash sub/a.txt sub/b.txt; restore 1 /srv/sub/a.txt" {
 			t.Error(s)
 		}
 		v := fs.Value.Get()

@@ -15,35 +15,61 @@ type follow struct {
 	id    string     // the gateway's name for the watching; empty is none
 	place protocol.NodeID
 	dir   string
-	early []protocol.FilesChange // what came before the list that it is about
+	told  []protocol.FilesChange // the newest of what came: it may come before the list that it is about, or before that list is shown
+	// Lists are asked for by turns and may come in another order. Of what came, taken is the newest that is followed, shown the newest in the view.
+	turn, taken, shown uint64
 	// asking says that the machine will be asked what the agent changed.
 	asking bool
 	// finding says that what the filter finds will be asked for anew.
 	finding bool
 }
 
-// maxEarly bounds the changes that wait for their list.
-const maxEarly = 100
+// maxTold bounds the changes that are kept for their list.
+const maxTold = 100
 
-// followed takes a list in, with what was told of it meanwhile, and ends the watching of the folder before.
-func (f *Files) followed(v FilesView, r protocol.FilesListResult) []FileEntry {
+// next begins the turn of a list that will be asked for.
+func (l *follow) next() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn++
+	return l.turn
+}
+
+// followed takes a list in and ends the watching of the folder before; that of a list which comes after a later one is not followed.
+func (f *Files) followed(turn uint64, v FilesView, r protocol.FilesListResult) []FileEntry {
 	list := make([]FileEntry, len(r.Entries))
 	for i, e := range r.Entries {
 		list[i] = entryOf(v.Dir, e)
 	}
+	ends := r.WatchID
 	f.live.mu.Lock()
-	was := f.live.id
-	f.live.id, f.live.place, f.live.dir = r.WatchID, v.Place, v.Dir
-	early := f.live.early
-	f.live.early = nil
+	if turn > f.live.taken {
+		ends, f.live.taken = f.live.id, turn
+		f.live.id, f.live.place, f.live.dir = r.WatchID, v.Place, v.Dir
+		f.live.told = drop(f.live.told, func(c protocol.FilesChange) bool { return !slices.Contains(c.WatchIDs, r.WatchID) })
+	}
 	f.live.mu.Unlock()
-	f.unwatch(was)
-	for _, c := range early {
-		if slices.Contains(c.WatchIDs, r.WatchID) {
+	f.unwatch(ends)
+	return list
+}
+
+// settle is a list as it is shown, with what was told of it since it was made. late says that a later one is shown already.
+func (l *follow) settle(turn uint64, v FilesView, list []FileEntry) (_ []FileEntry, late bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if turn < l.shown {
+		return nil, true
+	}
+	l.shown = turn
+	if l.id == "" || l.place != v.Place || l.dir != v.Dir || v.Filter != "" {
+		return list, false
+	}
+	for _, c := range l.told {
+		if slices.Contains(c.WatchIDs, l.id) {
 			list = merge(list, v.Dir, c)
 		}
 	}
-	return list
+	return list, false
 }
 
 func (f *Files) unwatch(id string) {
@@ -60,7 +86,7 @@ func (f *Files) Leave() {
 	f.a.noFiles(f)
 	f.live.mu.Lock()
 	id := f.live.id
-	f.live.id = ""
+	f.live.id, f.live.told = "", nil
 	f.live.mu.Unlock()
 	f.unwatch(id)
 }
@@ -70,8 +96,9 @@ func (f *Files) changed(c protocol.FilesChange) {
 	f.live.mu.Lock()
 	mine := f.live.id != "" && slices.Contains(c.WatchIDs, f.live.id)
 	place, dir := f.live.place, f.live.dir
-	if !mine && len(f.live.early) < maxEarly {
-		f.live.early = append(f.live.early, c)
+	f.live.told = append(f.live.told, c)
+	if over := len(f.live.told) - maxTold; over > 0 {
+		f.live.told = slices.Delete(f.live.told, 0, over)
 	}
 	if mine && c.Again {
 		f.live.id = ""
