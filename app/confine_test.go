@@ -28,7 +28,7 @@ func answer(t *testing.T, b *backend, text string) string {
 	if _, err := chat.Send(t.Context(), text, nil, ""); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	for v := range chat.Value.Changes(ctx) {
 		for _, m := range v.Messages[min(before, len(v.Messages)):] {

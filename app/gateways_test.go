@@ -32,7 +32,7 @@ func reachable(t *testing.T) (other *backend, pairing func() state.Pairing) {
 		}
 	}
 	pairing = func() state.Pairing { return other.state.LoadPairing(t.Context()) }
-	for end := time.Now().Add(15 * time.Second); !pairing().Network.Listening; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); !pairing().Network.Listening; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the gateway does not listen: %+v", pairing().Network)
 		}
@@ -46,9 +46,12 @@ func agree(t *testing.T, other *backend, pairing func() state.Pairing) (show fun
 	go func() {
 		select {
 		case words := <-asked:
-			for _, q := range pairing().Requests {
-				if slices.Equal(q.Words, words) {
-					state.Call(t.Context(), other.state, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: q.ID})
+			for ; t.Context().Err() == nil; time.Sleep(10 * time.Millisecond) {
+				for _, q := range pairing().Requests {
+					if slices.Equal(q.Words, words) {
+						state.Call(t.Context(), other.state, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: q.ID})
+						return
+					}
 				}
 			}
 		case <-t.Context().Done():
@@ -153,7 +156,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	defer here.stop()
 	await(t, here, "a machine", online)
 	g := here.elsewhere
-	for end := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := g.works.applicant("cellar"); err == nil {
 			break
 		} else if time.Now().After(end) {
@@ -202,7 +205,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	var wider []protocol.DeviceRequest
-	for end := time.Now().Add(15 * time.Second); len(wider) == 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); len(wider) == 0; time.Sleep(10 * time.Millisecond) {
 		if wider = pairing().Requests; time.Now().After(end) {
 			t.Fatal("the person there is not asked")
 		}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -33,10 +32,6 @@ func TestEveryPageOpensInTheSmallestWindowAndTheDrawerHoldsAll(t *testing.T) {
 	s := newTestShell(t)
 	s.update(sample())
 	s.window.Resize(fyne.NewSize(480, 560))
-	all := s.ctx
-	var end context.CancelFunc
-	s.ctx, end = context.WithCancel(all)
-	end() // nobody answers what the pages ask for
 	for _, p := range s.pages() {
 		s.openPage(p)
 		if size := s.window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
@@ -44,7 +39,6 @@ func TestEveryPageOpensInTheSmallestWindowAndTheDrawerHoldsAll(t *testing.T) {
 		}
 	}
 	s.leavePage()
-	s.ctx = all
 	s.toggleDrawer()
 	driver := fyne.CurrentApp().Driver()
 	last := s.sidebar.pages[len(s.sidebar.pages)-1]

@@ -21,7 +21,7 @@ import (
 // newTestShell makes the main window without a gateway: the test gives it its views.
 func newTestShell(t *testing.T) *shell {
 	t.Helper()
-	a := test.NewTempApp(t)
+	a := pagetest.App(t)
 	a.Settings().SetTheme(look.New(look.Light, 1))
 	b := newTestBackend(t)
 	b.prefs.update(func(r *remembered) { r.Begun = true })
@@ -201,7 +201,7 @@ func TestDraftsStayWithTheirChats(t *testing.T) {
 }
 
 func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
-	a := test.NewTempApp(t)
+	a := pagetest.App(t)
 	b := newTestBackend(t)
 	s := newShell(t.Context(), a, b)
 	defer s.window.Close()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -102,15 +103,16 @@ func TestArchiveIsReadAndNotWritten(t *testing.T) {
 }
 
 func TestEarlierConversationThatIsNotBroughtBackCanBeTriedAgain(t *testing.T) {
-	p, _, opened := inPage(t, look.Light, 880)
-	var said string
-	failed := make(chan struct{})
-	p.h.Say = func(text string) { said = text; close(failed) }
-	p.read(archives(1)[0], p.app.Archived(p.key, "a0"))
-	bring := pagetest.Button(t, p.Box, "Bring back")
-	test.Tap(bring)
-	<-failed // there is no gateway
-	if !strings.Contains(said, "not connected") || bring.Disabled() || *opened != "" {
-		t.Errorf("%q, disabled %v, opened %q", said, bring.Disabled(), *opened)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p, _, opened := inPage(t, look.Light, 880)
+		var said string
+		p.h.Say = func(text string) { said = text }
+		p.read(archives(1)[0], p.app.Archived(p.key, "a0"))
+		bring := pagetest.Button(t, p.Box, "Bring back")
+		test.Tap(bring)
+		pagetest.Settle() // there is no gateway
+		if !strings.Contains(said, "not connected") || bring.Disabled() || *opened != "" {
+			t.Errorf("%q, disabled %v, opened %q", said, bring.Disabled(), *opened)
+		}
+	})
 }

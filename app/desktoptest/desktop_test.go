@@ -93,7 +93,7 @@ func (p *program) gateway() *client.Client {
 		p.t.Fatalf("secrets are in %s, not in the keychain", store.Where())
 	}
 	token, err := store.Get(gateway.TokenName)
-	for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); err != nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		token, err = store.Get(gateway.TokenName) // the window is there before the gateway
 	}
 	if err != nil {

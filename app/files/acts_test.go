@@ -86,9 +86,9 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 func TestAListOfChangesLeadsToOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // what the page asks for in vain has failed when it is looked at
 		p := servedPage(t)
-		synctest.Wait()
+		pagetest.Settle()
 		test.Tap(pagetest.Button(t, p.Box, "Changes"))
-		synctest.Wait()
+		pagetest.Settle()
 		pagetest.Shows(t, p.Box, "Changed by the agent", "Last turn")
 		var list *widgets.ItemList
 		pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
@@ -98,17 +98,17 @@ func TestAListOfChangesLeadsToOne(t *testing.T) {
 			return true
 		})
 		list.OnChoose(0)
-		synctest.Wait()
+		pagetest.Settle()
 		pagetest.Button(t, p.Box, "Revert")
 		p.show(served())
-		synctest.Wait()
+		pagetest.Settle()
 		if !strings.Contains(test.RenderObjectToMarkup(p.Box), "Revert") {
 			t.Error("a change elsewhere took it away")
 		}
 		test.Tap(pagetest.Button(t, p.Box, "All changes"))
-		synctest.Wait()
+		pagetest.Settle()
 		test.Tap(pagetest.Button(t, p.Box, "All files"))
-		synctest.Wait()
+		pagetest.Settle()
 		pagetest.Button(t, p.Box, "New folder")
 	})
 }

@@ -57,37 +57,37 @@ func (p *Page) viewerOf(t *testing.T, path string) *viewer {
 func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // what the page asks for in vain has failed when it is looked at
 		p, e := inEditor(t, state.OpenFile{Path: "SOUL.md", Text: "be kind"})
-		synctest.Wait()
+		pagetest.Settle()
 		e.changed("be brief", true)
-		synctest.Wait()
+		pagetest.Settle()
 		if e.text.Text != "be brief" || e.clash.Visible() {
 			t.Errorf("nothing was typed, and it shows %q", e.text.Text)
 		}
 		e.text.SetText("mine")
 		e.changed("theirs", true)
-		synctest.Wait()
+		pagetest.Settle()
 		if e.text.Text != "mine" || !e.clash.Visible() {
 			t.Errorf("what was typed became %q", e.text.Text)
 		}
 		golden.Markup(t, "editor-conflict", p.Box)
 		test.Tap(pagetest.Button(t, p.Box, "Take theirs"))
-		synctest.Wait()
+		pagetest.Settle()
 		if e.text.Text != "theirs" || e.dirty() || e.clash.Visible() {
 			t.Errorf("taking theirs leaves %q", e.text.Text)
 		}
 		e.text.SetText("mine")
 		e.saved("SOUL.md", "mine", &state.Conflict{Theirs: "other"})
-		synctest.Wait()
+		pagetest.Settle()
 		if !e.clash.Visible() || e.text.Text != "mine" {
 			t.Error("a conflict while saving is not asked about")
 		}
 		e.keepMine()
-		synctest.Wait()
+		pagetest.Settle()
 		if e.base != "other" || e.text.Text != "mine" {
 			t.Errorf("keeping mine saves over %q", e.base)
 		}
 		e.saved("SOUL.md", "mine", nil)
-		synctest.Wait()
+		pagetest.Settle()
 		if e.dirty() || e.clash.Visible() {
 			t.Error("it is not saved")
 		}

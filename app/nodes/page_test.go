@@ -1,7 +1,6 @@
 package nodes
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +20,7 @@ import (
 func inPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, look.Light)
-	over, end := context.WithCancel(ctx)
-	end() // nobody can be asked: an answer would come when it likes, on a goroutine of its own
-	p := newPage(over, app, Handlers{Machines: &look.Machines{}, Say: func(string) {}, Copy: func(string) {}})
+	p := newPage(ctx, app, Handlers{Machines: &look.Machines{}, Say: func(string) {}, Copy: func(string) {}})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 1400)
 	return p

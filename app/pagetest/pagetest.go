@@ -28,10 +28,10 @@ var Noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 // Clock is a page's clock that stands at Noon.
 func Clock() time.Time { return Noon }
 
-// Start begins the toolkit and a state that knows no gateway. Both end with the test, as ctx does.
+// Start begins the toolkit, as [App] does, and a state that knows no gateway. Both end with the test, as ctx does.
 func Start(t *testing.T, mode look.Mode) (ctx context.Context, app *state.App) {
 	t.Helper()
-	test.NewTempApp(t).Settings().SetTheme(look.New(mode, 1))
+	App(t).Settings().SetTheme(look.New(mode, 1))
 	app = state.NewApp()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(app.Close)

