@@ -16,7 +16,7 @@ import (
 // poll asks until f is satisfied.
 func poll(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	pollFor(t, 20*time.Second, what, f)
+	pollFor(t, 60*time.Second, what, f)
 }
 
 func pollFor(t *testing.T, limit time.Duration, what string, f func() bool) {
@@ -30,7 +30,7 @@ func pollFor(t *testing.T, limit time.Duration, what string, f func() bool) {
 
 func call[P, R any](t *testing.T, c *client.Client, m protocol.Method[P, R], p P) R {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	res, err := client.Call(ctx, c, m, p)
 	if err != nil {
@@ -45,7 +45,7 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 	home := t.TempDir()
 	c := startChild(t, home)
 	conn, stop := dial(t, c.url)
-	soon := time.Now().Add(300 * time.Millisecond).UnixMilli()
+	soon := time.Now().Add(time.Second).UnixMilli()
 	job := call(t, conn, protocol.CronAdd, protocol.CronAddParams{
 		Name: "Stamp", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &soon},
 		Spec: &protocol.CronMode{Mode: protocol.CronTask, Message: "run echo stamped >> stamp.txt"},

@@ -245,7 +245,7 @@ func TestAnswerAfterAKillRunsOnce(t *testing.T) {
 	home := t.TempDir()
 	first := startChild(t, home)
 	conn, stop := dial(t, first.url)
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if _, err := client.Call(ctx, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "run echo x >> once.txt"}); err != nil {
 		t.Fatal(err)

@@ -140,7 +140,7 @@ func TestCancelReturnsWhatThereIs(t *testing.T) {
 	if r.CallID != "long" || r.Error != "" || !strings.Contains(string(r.Result), `"output":"begun\n"`) || !strings.Contains(string(r.Result), `"status":"failed"`) {
 		t.Errorf("result = %+v %s", r, r.Result)
 	}
-	if d := time.Since(began); d > 5*time.Second {
+	if d := time.Since(began); d > 30*time.Second {
 		t.Errorf("took %v", d)
 	}
 }

@@ -129,7 +129,7 @@ func TestStartedCallIsStoppedByWhoeverComesFirst(t *testing.T) {
 	})
 	t.Run("its time", func(t *testing.T) {
 		g := start(t, slow())
-		g.cfg.Timeouts.Tool = 20
+		g.cfg.Timeouts.Tool = 200
 		e := within(t, g.started(t.Context(), look(`{}`)))
 		if !errors.Is(e.err, protocol.ErrTimeout) || e.Info.State != protocol.CallFailed || string(e.Raw) != `"so far"` {
 			t.Errorf("%+v", e)

@@ -114,7 +114,12 @@ func TestFeedOfASlowClientStartsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, stop := open(newFakes())
 		defer stop()
-		c, stopClient := connect(t, b.owner, client.Options{})
+		held := &heldConn{}
+		c, stopClient := connect(t, func(ctx context.Context) (net.Conn, error) {
+			conn, err := b.owner(ctx)
+			held.Conn = conn
+			return held, err
+		}, client.Options{})
 		defer stopClient()
 		ctx, cancel := context.WithCancel(t.Context())
 		snapshots, last := 0, int64(0)
@@ -134,9 +139,11 @@ func TestFeedOfASlowClientStartsOver(t *testing.T) {
 			})
 		}()
 		synctest.Wait()
-		for i := range 20 * event.MaxQueue { // faster than anybody can write
+		let := held.hold() // the client is slower than anybody can publish
+		for i := range 20 * event.MaxQueue {
 			b.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{At: int64(i)}})
 		}
+		let()
 		synctest.Wait()
 		b.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{At: 20 * event.MaxQueue}})
 		<-done
@@ -144,6 +151,26 @@ func TestFeedOfASlowClientStartsOver(t *testing.T) {
 			t.Errorf("%d snapshots: nothing was too fast", snapshots)
 		}
 	})
+}
+
+// heldConn gives out nothing of what it has read while it is held.
+type heldConn struct {
+	net.Conn
+	gate atomic.Pointer[chan struct{}]
+}
+
+func (c *heldConn) hold() (let func()) {
+	gate := make(chan struct{})
+	c.gate.Store(&gate)
+	return func() { close(gate) }
+}
+
+func (c *heldConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if gate := c.gate.Load(); gate != nil {
+		<-*gate
+	}
+	return n, err
 }
 
 func TestCloseEndsEverythingEvenWithAStuckPeer(t *testing.T) {

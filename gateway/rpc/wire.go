@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"time"
 
@@ -42,9 +41,22 @@ func (c *Conn) tooLate(err error) {
 // tooBig takes in what a peer still sends of a message that is over the limit. It has been told so by a close frame (1009), which the system would
 // throw away if the socket were closed with unread input.
 func (c *Conn) tooBig(err error) {
-	if errors.Is(err, websocket.ErrReadLimit) {
+	if !errors.Is(err, websocket.ErrReadLimit) {
+		return
+	}
+	limit := silenceLimit // for all of it: the rest of a large message takes its time on a slow wire
+	if !c.connected() {
+		limit = handshakeLimit
+	}
+	end := time.Now().Add(limit)
+	buf := make([]byte, 32<<10)
+	for left := 2 * protocol.MaxReadFrame; left > 0 && time.Now().Before(end); {
 		c.ws.NetConn().SetReadDeadline(time.Now().Add(closeLimit))
-		io.Copy(io.Discard, io.LimitReader(c.ws.NetConn(), 2*protocol.MaxReadFrame))
+		n, err := c.ws.NetConn().Read(buf)
+		if err != nil {
+			return
+		}
+		left -= n
 	}
 }
 

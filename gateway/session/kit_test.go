@@ -119,14 +119,14 @@ func (g *gateway) send(text string) protocol.ChatSendResult {
 // until waits for a change.
 func (g *gateway) until(ok func(protocol.Change) bool) protocol.Change {
 	g.t.Helper()
-	ctx, cancel := context.WithTimeout(g.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(g.t.Context(), 60*time.Second)
 	defer cancel()
 	for c := range g.sub.All(ctx) {
 		if ok(c) {
 			return c
 		}
 	}
-	g.t.Fatal("the change did not come within 10 s")
+	g.t.Fatal("the change did not come")
 	panic("unreachable")
 }
 

@@ -149,9 +149,24 @@ func TestKillLosesNothingAcknowledged(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		timer := time.AfterFunc(time.Duration(30+rand.IntN(250))*time.Millisecond, func() { cmd.Process.Kill() })
+		// The moment of the kill is what is random here: every fourth time while the database is opened, else after some acknowledgements, however
+		// fast the machine is, and a little later.
+		soon := func(most int) *time.Timer {
+			return time.AfterFunc(time.Duration(rand.IntN(most))*time.Millisecond, func() { cmd.Process.Kill() })
+		}
+		var timer *time.Timer
+		acks := 2 + rand.IntN(40)
+		if round%4 == 3 {
+			timer = soon(100)
+		}
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			fmt.Sscan(lines.Text(), &last)
+			if acks--; acks <= 0 && timer == nil {
+				timer = soon(20)
+			}
+		}
+		if timer == nil {
+			t.Fatalf("round %d: the writer gave up", round)
 		}
 		timer.Stop()
 		cmd.Wait()

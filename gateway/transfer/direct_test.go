@@ -32,7 +32,7 @@ type lan struct {
 	dials  atomic.Int64
 	limit  atomic.Int64 // after so many bytes every connection is cut; 0 is never
 	closed atomic.Bool  // nobody reaches anybody
-	slow   atomic.Bool
+	slow   throttle
 	asked  atomic.Int64 // how often a machine looked for its networks
 	divert string       // who answers in place of the destination, when set
 }
@@ -66,9 +66,7 @@ type lanConn struct {
 }
 
 func (c lanConn) Write(p []byte) (int, error) {
-	if c.lan.slow.Load() {
-		time.Sleep(time.Duration(len(p)) * time.Second / (16 << 20))
-	}
+	c.lan.slow.wait(len(p), 4<<20)
 	n, err := c.Conn.Write(p)
 	if at := c.lan.bytes.Add(int64(n)); c.lan.limit.Load() > 0 && at > c.lan.limit.Load() {
 		c.Close()
@@ -182,8 +180,8 @@ func TestNoPortIsOpenedUnlessBothOwnersWantIt(t *testing.T) {
 // under waits until a transfer moves directly, and slowly.
 func (r *rig) under(l *lan, p protocol.TransferStartParams) protocol.Transfer {
 	r.t.Helper()
-	l.slow.Store(true)
-	tr := r.until(r.begin(p).ID, 20*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 2<<20 })
+	l.slow.turn(true)
+	tr := r.until(r.begin(p).ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 2<<20 })
 	if tr.State != protocol.TransferRunning || tr.Route != protocol.RouteDirect {
 		r.t.Fatalf("%+v", tr)
 	}
@@ -218,7 +216,7 @@ func TestADirectTransferRestsAndGoesOn(t *testing.T) {
 		before := l.bytes.Load()
 		tr := r.under(&l, protocol.TransferStartParams{Sources: []string{"a:" + c.name}, Destination: "b:" + c.name})
 		c.rest(tr)
-		l.slow.Store(false)
+		l.slow.turn(false)
 		tr = r.end(tr.ID, patience)
 		if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.Attempts != 2 {
 			t.Errorf("%s: %+v", c.name, tr)
@@ -240,7 +238,7 @@ func TestACancelledDirectTransferLeavesNothing(t *testing.T) {
 		t.Fatalf("%+v, %v", now, err)
 	}
 	var left []os.DirEntry
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if left, err = os.ReadDir(r.nodes["b"].dir); err == nil && len(left) == 0 {
 			return
 		}

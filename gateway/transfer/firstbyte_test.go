@@ -108,7 +108,7 @@ func firstByte(t testing.TB, r *rig, file, as string) time.Duration {
 				break
 			}
 		}
-		if time.Since(began) > 20*time.Second {
+		if time.Since(began) > time.Minute {
 			t.Fatal("nothing arrives")
 		}
 		time.Sleep(200 * time.Microsecond)
@@ -141,7 +141,7 @@ func BenchmarkFirstByte(b *testing.B) {
 
 // The best of some tries, for the machine may be busy with other things.
 func TestTheFirstByteIsThereWithinThreeRoundTrips(t *testing.T) {
-	const way, tries = 80 * time.Millisecond, 6
+	const way, tries = 160 * time.Millisecond, 10
 	r := distant(t, way)
 	r.file("a", "f", 300<<10)
 	best := time.Hour

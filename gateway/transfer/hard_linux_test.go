@@ -40,7 +40,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	r.boot("b")
 	r.online("b")
 	// It is seen before anything is sent.
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, 20*time.Second)
+	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
 	if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "The disk has ") || tr.BytesDone != 0 {
 		t.Fatalf("%+v", tr)
 	}
@@ -55,7 +55,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 			t.Fatal(err)
 		}
 		attempts := tr.Attempts
-		return r.until(tr.ID, 20*time.Second, func(now protocol.Transfer) bool { return now.Over() && now.Attempts > attempts })
+		return r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.Over() && now.Attempts > attempts })
 	}
 	if tr = again(); tr.State != protocol.TransferFailed || tr.Error != "The disk is full" {
 		t.Fatalf("%+v", tr)
@@ -69,7 +69,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	same(t, from, filepath.Join(disk, "y.bin"))
 	clean(t, disk)
 	// What a failed one has left goes when it is forgotten.
-	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:z.bin"}).ID, 20*time.Second)
+	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:z.bin"}).ID, patience)
 	if tr = again(); tr.Error != "The disk is full" {
 		t.Fatalf("%+v", tr)
 	}
@@ -79,7 +79,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferForget, protocol.TransferForgetParams{}); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if list, _ := os.ReadDir(disk); len(list) == 1 {
 			break
 		} else if time.Now().After(end) {
@@ -91,7 +91,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 func TestAnEmptyFileAndOneWithHolesArrive(t *testing.T) {
 	r := newRig(t, "a", "b")
 	from := r.file("a", "empty", 0)
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:empty"}, Destination: "b:empty"}).ID, 20*time.Second)
+	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:empty"}, Destination: "b:empty"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Files != 1 || tr.Bytes != 0 {
 		t.Fatalf("%+v", tr)
 	}

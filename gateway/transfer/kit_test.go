@@ -60,20 +60,41 @@ type wire struct {
 	conns map[net.Conn]bool
 	addr  string
 	down  bool
-	slow  atomic.Bool // what is written takes its time, so that a test comes between
+	slow  throttle
 	deaf  atomic.Bool // what comes is lost, as it is when a machine dies before it has read it
 }
 
-// slowConn writes 16 MiB a second while its wire is slow.
+// throttle makes what is written take its time while it is on, so that a test comes between: 16 MiB a second at first, and then so little that a
+// test has many seconds.
+type throttle struct {
+	on      atomic.Bool
+	written atomic.Int64 // since it was turned on
+}
+
+func (s *throttle) turn(on bool) {
+	s.written.Store(0)
+	s.on.Store(on)
+}
+
+func (s *throttle) wait(n, first int) {
+	if !s.on.Load() {
+		return
+	}
+	rate := 16 << 20
+	if s.written.Add(int64(n)) > int64(first) {
+		rate = 2 << 20
+	}
+	time.Sleep(time.Duration(n) * time.Second / time.Duration(rate))
+}
+
+// slowConn is slow while its wire is.
 type slowConn struct {
 	net.Conn
 	wire *wire
 }
 
 func (c slowConn) Write(p []byte) (int, error) {
-	if c.wire.slow.Load() {
-		time.Sleep(time.Duration(len(p)) * time.Second / (16 << 20))
-	}
+	c.wire.slow.wait(len(p), 10<<20)
 	return c.Conn.Write(p)
 }
 
@@ -145,7 +166,7 @@ func newRig(t testing.TB, ids ...protocol.NodeID) *rig {
 	t.Cleanup(func() { cancel(); wg.Wait() })
 	select {
 	case <-fed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(60 * time.Second):
 		t.Fatal("no feed")
 	}
 	for _, id := range ids {
@@ -208,7 +229,7 @@ func (r *rig) boot(id protocol.NodeID) {
 
 func (r *rig) online(id protocol.NodeID) {
 	r.t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		res, err := client.Call(r.t.Context(), r.c, protocol.NodesList, protocol.Empty{})
 		if err != nil {
 			continue

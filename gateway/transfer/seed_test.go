@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -113,7 +112,7 @@ func TestAMachineOfTheSeedTakesPart(t *testing.T) {
 	}
 	do := func(p protocol.TransferStartParams) protocol.Transfer {
 		t.Helper()
-		return r.end(r.begin(p).ID, 20*time.Second)
+		return r.end(r.begin(p).ID, patience)
 	}
 	tr := do(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "seed:/tmp/y.bin"})
 	if tr.State != protocol.TransferDone || !tr.Simple || tr.BytesDone != 700_001 {

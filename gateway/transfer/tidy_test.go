@@ -14,19 +14,19 @@ func TestWhatWasCancelledWhileTheMachineWasAwayIsRemovedWhenItComesBack(t *testi
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 64<<20)
 	b := r.nodes["b"]
-	r.nodes["a"].wire.slow.Store(true)
 	for _, restart := range []bool{false, true} {
+		r.nodes["a"].wire.slow.turn(true)
 		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-		r.until(tr.ID, 20*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 && t.Current != "" })
+		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 && t.Current != "" })
 		b.wire.cut(true)
-		r.until(tr.ID, 20*time.Second, func(t protocol.Transfer) bool { return t.State == protocol.TransferWaiting })
+		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.State == protocol.TransferWaiting })
 		if parts(t, b.dir) != 1 {
 			t.Fatal("nothing unfinished is there")
 		}
 		if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if end := r.end(tr.ID, 10*time.Second); end.State != protocol.TransferCancelled {
+		if end := r.end(tr.ID, patience); end.State != protocol.TransferCancelled {
 			t.Fatalf("%+v", end)
 		}
 		if restart {
@@ -34,12 +34,12 @@ func TestWhatWasCancelledWhileTheMachineWasAwayIsRemovedWhenItComesBack(t *testi
 			r.start()
 		}
 		b.wire.cut(false)
-		for end := time.Now().Add(20 * time.Second); parts(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(60 * time.Second); parts(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("what was unfinished is there for good")
 			}
 		}
-		r.until(tr.ID, 10*time.Second, func(t protocol.Transfer) bool { return t.Current == "" })
+		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.Current == "" })
 	}
 }
 
@@ -48,14 +48,14 @@ func TestWhatWasCancelledIsRemovedThoughTheMachineDidNotHearIt(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 64<<20)
 	b := r.nodes["b"]
-	r.nodes["a"].wire.slow.Store(true)
+	r.nodes["a"].wire.slow.turn(true)
 	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-	r.until(tr.ID, 20*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 && t.Current != "" })
+	r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 && t.Current != "" })
 	b.wire.deaf.Store(true)
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
 		t.Fatal(err)
 	}
-	if end := r.end(tr.ID, 10*time.Second); end.State != protocol.TransferCancelled {
+	if end := r.end(tr.ID, patience); end.State != protocol.TransferCancelled {
 		t.Fatalf("%+v", end)
 	}
 	if parts(t, b.dir) != 1 {
@@ -64,12 +64,12 @@ func TestWhatWasCancelledIsRemovedThoughTheMachineDidNotHearIt(t *testing.T) {
 	b.wire.cut(true)
 	b.wire.deaf.Store(false)
 	b.wire.cut(false)
-	for end := time.Now().Add(20 * time.Second); parts(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); parts(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("what was unfinished is there for good")
 		}
 	}
-	r.until(tr.ID, 10*time.Second, func(t protocol.Transfer) bool { return t.Current == "" })
+	r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.Current == "" })
 }
 
 func parts(t *testing.T, dir string) int {

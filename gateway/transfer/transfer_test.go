@@ -49,7 +49,7 @@ func TestFilesMoveBetweenMachinesAndTheWorkspace(t *testing.T) {
 		{"gsv:notes/z.bin", "a:back/", filepath.Join(r.nodes["a"].dir, "back", "z.bin")},
 		{"a:x.bin", "a:copy.bin", filepath.Join(r.nodes["a"].dir, "copy.bin")},
 	} {
-		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{step.source}, Destination: step.destination}).ID, 20*time.Second)
+		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{step.source}, Destination: step.destination}).ID, patience)
 		if tr.State != protocol.TransferDone || tr.Bytes != 3<<20+17 || tr.BytesDone != tr.Bytes || tr.Files != 1 || tr.FilesDone != 1 || tr.Simple {
 			t.Fatalf("%s to %s: %+v", step.source, step.destination, tr)
 		}
@@ -117,9 +117,9 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 func TestAPausedTransferGoesOn(t *testing.T) {
 	r := newRig(t, "a", "b")
 	from := r.file("a", "x.bin", 32<<20)
-	r.nodes["a"].wire.slow.Store(true)
+	r.nodes["a"].wire.slow.turn(true)
 	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-	r.until(tr.ID, 10*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
+	r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
 	p, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestAPausedTransferGoesOn(t *testing.T) {
 	if p.State != protocol.TransferPaused {
 		t.Fatalf("%+v", p)
 	}
-	r.nodes["a"].wire.slow.Store(false)
+	r.nodes["a"].wire.slow.turn(false)
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
 		t.Fatal(err)
 	}
@@ -141,10 +141,10 @@ func TestAPausedTransferGoesOn(t *testing.T) {
 func TestCancelLeavesNothingUnfinished(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 48<<20)
-	r.nodes["a"].wire.slow.Store(true)
 	for _, rest := range []bool{false, true} {
+		r.nodes["a"].wire.slow.turn(true)
 		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-		r.until(tr.ID, 10*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
+		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
 		if rest {
 			if _, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID}); err != nil {
 				t.Fatal(err)
@@ -153,10 +153,10 @@ func TestCancelLeavesNothingUnfinished(t *testing.T) {
 		if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if end := r.end(tr.ID, 10*time.Second); end.State != protocol.TransferCancelled {
+		if end := r.end(tr.ID, patience); end.State != protocol.TransferCancelled {
 			t.Fatalf("%+v", end)
 		}
-		for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 			list, err := os.ReadDir(r.nodes["b"].dir)
 			if err != nil {
 				t.Fatal(err)
@@ -189,7 +189,7 @@ func TestATransferSurvivesEveryInterruption(t *testing.T) {
 		r.online("a") // the last transfer may have ended before its wire was cut
 		r.online("b")
 		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: protocol.ConflictOverwrite})
-		r.until(tr.ID, 20*time.Second, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 || t.Over() })
+		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 || t.Over() })
 		f()
 		if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone || end.BytesDone != size {
 			t.Fatalf("%s: %+v", what, end)
@@ -206,7 +206,7 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 	r := newRig(t, "a", "b")
 	from := r.file("a", "x.bin", 100)
 	r.nodes["b"].wire.cut(true)
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		_, err := client.Call(t.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:now.bin"})
 		if errors.Is(err, protocol.ErrUnavailable) {
 			break
@@ -233,7 +233,7 @@ func TestATransferThatWaitedIsAskedAboutAgainWhenTheRulesChanged(t *testing.T) {
 	r.file("a", "x.bin", 100)
 	r.nodes["b"].wire.cut(true)
 	var first protocol.Transfer
-	for end := time.Now().Add(5 * time.Second); first.State != protocol.TransferWaiting; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); first.State != protocol.TransferWaiting; time.Sleep(5 * time.Millisecond) {
 		first = r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:first.bin", Later: true})
 		if time.Now().After(end) {
 			t.Fatal("b does not go away")
@@ -249,7 +249,7 @@ func TestATransferThatWaitedIsAskedAboutAgainWhenTheRulesChanged(t *testing.T) {
 		t.Errorf("a denied one: %v", err)
 	}
 	r.nodes["b"].wire.cut(false)
-	if end := r.end(first.ID, 40*time.Second); end.State != protocol.TransferFailed || !strings.Contains(end.Error, "Denied by a rule") {
+	if end := r.end(first.ID, patience); end.State != protocol.TransferFailed || !strings.Contains(end.Error, "Denied by a rule") {
 		t.Errorf("%+v", end)
 	}
 	if _, err := os.Stat(filepath.Join(r.nodes["b"].dir, "first.bin")); err == nil {

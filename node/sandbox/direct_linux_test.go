@@ -3,7 +3,6 @@ package sandbox_test
 import (
 	"path/filepath"
 	"testing"
-	"time"
 
 	"fairlead/node/sandbox"
 )
@@ -15,13 +14,13 @@ func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 	p, _ := k.start(s)
 	list := pids(t, k.ws, 2)
 	p.Terminate()
-	within(t, time.Second, "the end of the command", closed(p.Exited()))
+	within(t, "the end of the command", closed(p.Exited()))
 	if e, err := p.Wait(); err != nil || e.Signal != "SIGTERM" {
 		t.Errorf("%+v %v", e, err)
 	}
-	within(t, time.Second, "the end of the group", func() bool { return !alive(list[0]) && !alive(list[1]) })
+	within(t, "the end of the group", func() bool { return !alive(list[0]) && !alive(list[1]) })
 	p.Kill()
-	within(t, time.Second, "the end of watching", closed(p.Done()))
+	within(t, "the end of watching", closed(p.Done()))
 	s = k.spec("sleep 60 & echo $! >pid2")
 	s.Supervise = true
 	if p, _ = k.start(s); p == nil {
@@ -33,7 +32,7 @@ func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 		t.Error("what was to live on is gone")
 	}
 	p.Kill()
-	within(t, 2*time.Second, "the end of what lived on", closed(p.Done()))
+	within(t, "the end of what lived on", closed(p.Done()))
 	if c := k.box.Report().Check(sandbox.CheckOrphans); c.Enforced {
 		t.Errorf("%+v", c)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func TestKillReachesWhatLeftTheSession(t *testing.T) {
 			p, _ := k.start(s)
 			list := pids(t, dir, 5)
 			p.Kill()
-			within(t, time.Second, "the end of the tree", closed(p.Done()))
+			within(t, "the end of the tree", closed(p.Done()))
 			for _, pid := range list {
 				if alive(pid) {
 					t.Errorf("%s: process %d is still there", mode, pid)
@@ -42,7 +43,7 @@ func TestKillReachesWhatLeftTheSession(t *testing.T) {
 				t.Errorf("%s: another command was ended too", mode)
 			}
 			other.Kill()
-			within(t, time.Second, "the end of the other", closed(other.Done()))
+			within(t, "the end of the other", closed(other.Done()))
 		}
 	})
 }
@@ -54,7 +55,7 @@ func TestTerminateReachesTheWholeTree(t *testing.T) {
 		p, _ := k.start(s)
 		list := pids(t, k.ws, 2)
 		p.Terminate()
-		within(t, time.Second, "the end of the tree", closed(p.Done()))
+		within(t, "the end of the tree", closed(p.Done()))
 		if e, err := p.Wait(); err != nil || e.Signal != "SIGTERM" {
 			t.Errorf("%+v, %v", e, err)
 		}
@@ -90,7 +91,7 @@ func TestLeftOversLiveOnOnlyWhenSupervised(t *testing.T) {
 				}
 				p.Kill()
 			}
-			within(t, time.Second, "the end of the tree", closed(p.Done()))
+			within(t, "the end of the tree", closed(p.Done()))
 			if alive(pid) {
 				t.Errorf("supervise %v: process %d is still there", supervise, pid)
 			}
@@ -117,8 +118,8 @@ time.sleep(60)`}
 		p, _ := k.start(s)
 		pid := pids(t, k.ws, 1)[0]
 		p.Kill()
-		within(t, time.Second, "the end of the tree", closed(p.Done()))
-		within(t, time.Second, "the end of who threw it away", func() bool { return !alive(pid) })
+		within(t, "the end of the tree", closed(p.Done()))
+		within(t, "the end of who threw it away", func() bool { return !alive(pid) })
 	})
 }
 
@@ -150,35 +151,47 @@ func init() {
 
 func TestNothingOutlivesANodeThatWasKilled(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		ws := k.ws
-		cmd := playing(t, "node", "WS="+ws, "MISSING="+strings.Join(k.missing, " "))
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
-			t.Fatal(line, err)
-		}
-		list := pids(t, ws, 8)
-		cmd.Process.Kill()
-		took := within(t, time.Second, "the end of all", func() bool {
-			for _, pid := range list {
-				if alive(pid) {
-					return false
-				}
+		for tries := 1; ; tries++ { // other programs may hold it up: once of five times is enough
+			took := killed(t, k, filepath.Join(k.ws, fmt.Sprint(tries)))
+			t.Logf("8 processes gone after %v", took)
+			// The shells ignore SIGTERM, so the grace must have been given.
+			if took < sandbox.TermGrace {
+				t.Errorf("all gone after %v, want 250 to 400 ms", took)
 			}
-			return true
-		})
-		cmd.Wait()
-		// The shells ignore SIGTERM, so the grace must have been given.
-		if took < sandbox.TermGrace-20*time.Millisecond || took > sandbox.TermGrace+150*time.Millisecond {
-			t.Errorf("all gone after %v, want 250 to 400 ms", took)
+			if took <= sandbox.TermGrace+150*time.Millisecond {
+				return
+			}
+			if tries == 5 {
+				t.Fatalf("all gone after %v, want 250 to 400 ms", took)
+			}
 		}
-		t.Logf("8 processes gone after %v", took)
 	})
+}
+
+// killed starts a node, kills it, and returns how long after that its 8 processes were gone.
+func killed(t *testing.T, k *kit, ws string) time.Duration {
+	t.Helper()
+	if err := os.Mkdir(ws, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := playing(t, "node", "WS="+ws, "MISSING="+strings.Join(k.missing, " "))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatal(line, err)
+	}
+	list := pids(t, ws, 8)
+	begin := time.Now()
+	cmd.Process.Kill()
+	within(t, "the end of all", func() bool { return !slices.ContainsFunc(list, alive) })
+	took := time.Since(begin)
+	cmd.Wait()
+	return took
 }
 
 func TestHelperThatWasKilledIsReplaced(t *testing.T) {
@@ -193,11 +206,11 @@ func TestHelperThatWasKilledIsReplaced(t *testing.T) {
 			t.Fatal("the command is the node's own child")
 		}
 		unix.Kill(helper, unix.SIGKILL)
-		within(t, time.Second, "news of the command", closed(p.Done()))
+		within(t, "news of the command", closed(p.Done()))
 		if _, err := p.Wait(); err == nil {
 			t.Error("the command's end is told as if it were known")
 		}
-		within(t, time.Second, "the end of the command", func() bool { return !alive(p.PID()) })
+		within(t, "the end of the command", func() bool { return !alive(p.PID()) })
 		if out, e := k.run(k.spec(`echo x >"$OUTSIDE/new" || echo contained`)); e.Code != 0 || !strings.Contains(out, "contained") {
 			t.Errorf("the next command: exit %d %s", e.Code, out)
 		}
@@ -209,10 +222,10 @@ func TestCloseEndsEverything(t *testing.T) {
 		s := k.spec(stray("pid0") + `trap "" TERM; echo $$ >pid1; echo "$TMPDIR" >temp; while :; do sleep 1; done`)
 		p, _ := k.start(s)
 		list := pids(t, k.ws, 2)
-		within(t, time.Second, "temp", func() bool { b, _ := os.ReadFile(filepath.Join(k.ws, "temp")); return len(b) > 0 })
+		within(t, "temp", func() bool { b, _ := os.ReadFile(filepath.Join(k.ws, "temp")); return len(b) > 0 })
 		temp, _ := os.ReadFile(filepath.Join(k.ws, "temp"))
 		k.box.Close()
-		within(t, time.Second, "the end of the command", closed(p.Done()))
+		within(t, "the end of the command", closed(p.Done()))
 		for _, pid := range list {
 			if alive(pid) {
 				t.Errorf("process %d is still there", pid)

@@ -50,7 +50,7 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("something waited for the other end of a pipe")
 	}
 }
@@ -95,7 +95,7 @@ func TestNobodyWaitsForTheKernelToSaySomething(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("it waits")
 	}
 }

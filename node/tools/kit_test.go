@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
@@ -135,4 +136,21 @@ func preview(b *bench, name string, a args) protocol.CallPreview {
 		b.t.Fatalf("preview of %s(%v): %v, %v", name, a, ok, err)
 	}
 	return p
+}
+
+// soon fails unless f, which is cancelled while it works, ends with an error within a time. Other programs may hold it up: once of five times is enough.
+func soon(t *testing.T, limit time.Duration, f func() error) {
+	t.Helper()
+	var took time.Duration
+	for range 5 {
+		begun := time.Now()
+		err := f()
+		if took = time.Since(begun); err == nil {
+			t.Fatalf("it was not cancelled, after %v", took)
+		}
+		if took <= limit {
+			return
+		}
+	}
+	t.Errorf("it took %v", took)
 }

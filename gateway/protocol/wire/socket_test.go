@@ -139,7 +139,7 @@ func TestReaderIsToldBeforeItWaits(t *testing.T) {
 	wg.Go(func() { Receive(far, func() {}, nil) })
 	select {
 	case <-told:
-	case <-time.After(5 * time.Second):
+	case <-time.After(60 * time.Second):
 		t.Error("not told")
 	}
 	near.Close()
