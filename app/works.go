@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"fairlead/app/state"
 	"fairlead/gateway"
@@ -115,12 +116,45 @@ func (s *works) start(p trust.Peer) error {
 	s.mu.Unlock()
 	go func() {
 		defer close(w.done)
+		release, ok := s.alone(ctx, w, p)
+		if !ok {
+			n.Close()
+			return
+		}
+		defer release()
 		if err := n.Run(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("The node for a gateway elsewhere ended", "gateway", p.Name, "err", err)
 			s.tell(w, err.Error())
 		}
 	}()
 	return nil
+}
+
+// heldAgain is after how long it is looked again whether another program still is a gateway's machine.
+const heldAgain = 5 * time.Second
+
+// alone waits until no other program of this data folder, such as fairlead node, is a gateway's machine, and says which one is. ok is false when ctx has
+// ended before.
+func (s *works) alone(ctx context.Context, w *worker, p trust.Peer) (release func(), ok bool) {
+	told := ""
+	tick := time.NewTicker(heldAgain)
+	defer tick.Stop()
+	for {
+		release, err := node.Hold(s.home, p, "the Fairlead program with the window")
+		if err == nil {
+			return release, true
+		}
+		if text := err.Error(); text != told {
+			told = text
+			s.log.Warn("Another program is this computer's machine of a gateway", "gateway", p.Name, "err", err)
+			s.tell(w, text)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, false
+		case <-tick.C:
+		}
+	}
 }
 
 func (s *works) tell(w *worker, down string) {

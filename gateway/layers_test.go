@@ -35,6 +35,7 @@ var rules = []rule{
 		from: "fairlead/gateway/protocol/stream", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/stream"},
 		why: "both ends of a transfer, wherever they are, share it",
 	},
+	{from: "fairlead/gateway/protocol/lock", not: "fairlead/", why: "whoever is one at a time uses it"},
 	{
 		from: "fairlead/gateway/protocol/trust", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/secret"},
 		why: "both ends of a pairing use it",

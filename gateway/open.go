@@ -140,7 +140,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	g.server = rpc.New(rpc.Services{
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: calls, Nodes: tools, Approvals: g.gate, Config: g.config, Files: files, Journal: g.store, Rules: rules, Audit: auditLog{g.store, g.secrets},
 		Models: models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Install: g.install, Channels: g.channels,
-		Transfers: g.transfers, StartTransfer: g.startTransfer,
+		Transfers: g.transfers, StartTransfer: g.startTransfer, UndoTransfer: g.undoTransfer,
 		Requested: g.sessions.Requested, Status: g.status, Pause: g.pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin, Canonical: g.sessions.Canonical,
 		ExecEvent: background.New(g.store, chats{g}).Event,
 	})

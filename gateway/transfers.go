@@ -13,6 +13,11 @@ func (g *Gateway) startTransfer(ctx context.Context, who auth.Principal, by prot
 	return g.transfers.StartBy(ctx, g.calls, who, by, p)
 }
 
+// undoTransfer brings back what a transfer has replaced, as a person's own act.
+func (g *Gateway) undoTransfer(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferParams) (protocol.Transfer, error) {
+	return g.transfers.UndoBy(ctx, g.calls, who, by, p)
+}
+
 // guardTransfers has transfers that waited while the rules changed asked about again.
 func (g *Gateway) guardTransfers(version func() string) {
 	g.transfers.Guard(version, func(ctx context.Context, t protocol.Transfer) error { return transfer.AskAgain(ctx, g.calls, t) })

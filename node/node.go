@@ -140,7 +140,7 @@ func (n *Node) offer(list []tool.Tool) {
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
 		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(), Environment: n.jobs.Variables(),
-		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtFiles},
+		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtUndo, protocol.ExtFiles},
 	}
 	if n.opts.Direct != nil {
 		n.hello.Extensions = append(n.hello.Extensions, protocol.ExtDirect)

@@ -126,6 +126,12 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	if t.Skipped > 0 {
 		add(Plural(t.Skipped, "file was there already", "files were there already"))
 	}
+	switch {
+	case t.Undone > 0:
+		add(Plural(t.Undone, "replaced file was brought back", "replaced files were brought back"))
+	case t.Kept > 0:
+		add(Plural(t.Kept, "file was replaced", "files were replaced"))
+	}
 	if t.Failed > 0 {
 		add(Plural(t.Failed, "file failed", "files failed"))
 	}
@@ -182,9 +188,30 @@ func (a *App) CancelTransfer(id protocol.TransferID) {
 	act(a, protocol.TransferCancel, protocol.TransferParams{ID: id})
 }
 
-// RetryTransfer begins one that has ended once more.
+// RetryTransfer begins one that failed or was cancelled once more.
 func (a *App) RetryTransfer(id protocol.TransferID) {
 	act(a, protocol.TransferRetry, protocol.TransferParams{ID: id})
+}
+
+// SendAgain puts one that is done into the queue anew: what is there already is not sent.
+func (a *App) SendAgain(t protocol.Transfer) {
+	act(a, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
+}
+
+// UndoTransfer brings back what a transfer has replaced, and says how many files that were. It blocks.
+func (a *App) UndoTransfer(ctx context.Context, t protocol.Transfer) (string, error) {
+	now, err := Call(ctx, a, protocol.TransferUndo, protocol.TransferParams{ID: t.ID})
+	if err != nil {
+		return "", err
+	}
+	text := Plural(now.Undone-t.Undone, "file is as it was before", "files are as they were before") + "."
+	if n := len(now.Problems); n > 0 {
+		text += fmt.Sprintf(" %s: %s.", now.Problems[0].Path, now.Problems[0].Text)
+		if n > 1 {
+			text += " " + Plural(n-1, "more could not be brought back", "more could not be brought back") + "."
+		}
+	}
+	return text, nil
 }
 
 // ForgetTransfers removes ended transfers from the history; without ids all. No file is touched.

@@ -170,12 +170,15 @@ func (p *Page) choose(i int, at *fyne.Position) {
 		return
 	}
 	t := p.history[i]
-	items := []*fyne.MenuItem{fyne.NewMenuItem("Send again", func() { p.app.RetryTransfer(t.ID) })}
+	items := []*fyne.MenuItem{fyne.NewMenuItem("Send again", func() { p.app.SendAgain(t) })}
 	if t.State != protocol.TransferDone {
-		items[0].Label = "Try again"
+		items[0] = fyne.NewMenuItem("Try again", func() { p.app.RetryTransfer(t.ID) })
 	}
 	if t.Path != "" && p.here(t.To) {
 		items = append(items, fyne.NewMenuItem("Show in folder", func() { p.h.Reveal(t.Path) }))
+	}
+	if t.Undoable(p.now()) {
+		items = append(items, fyne.NewMenuItem("Bring back what it replaced", func() { p.undo(t) }))
 	}
 	for j, problem := range t.Problems {
 		if j == 5 {
@@ -191,6 +194,16 @@ func (p *Page) choose(i int, at *fyne.Position) {
 		at = &fyne.Position{X: place.X + size.Width/2, Y: place.Y + min(size.Height/2, float32(i)*40)}
 	}
 	widgets.ShowMenuAt(p.list, *at, items)
+}
+
+// undo brings back what a transfer has replaced.
+func (p *Page) undo(t protocol.Transfer) {
+	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.app.UndoTransfer(ctx, t) }, func(said string, err error) {
+		if err != nil {
+			said = "Nothing was brought back: " + err.Error()
+		}
+		p.h.Say(said)
+	})
 }
 
 // here reports whether a machine's files are this computer's.

@@ -12,7 +12,7 @@ type TransferIn struct {
 	Destination string   `json:"destination" jsonschema:"where it shall be, written the same way"`
 	Sources     []string `json:"sources,omitempty" jsonschema:"several sources, all on one machine, instead of source; destination is then the folder to put them into"`
 	Into        bool     `json:"into,omitempty" jsonschema:"destination is a folder to put the source into under its own name"`
-	Conflict    string   `json:"conflict,omitempty" jsonschema:"what to do with a file that is there already: overwrite, rename (the new one gets a number) or skip; default overwrite"`
+	Conflict    string   `json:"conflict,omitempty" jsonschema:"what to do with a file that is there already: overwrite (the person can have the old one back for 30 days), rename (the new one gets a number) or skip; default overwrite"`
 	Links       string   `json:"links,omitempty" jsonschema:"what to do with symbolic links in a folder: keep, follow or skip; default keep"`
 	Later       bool     `json:"later,omitempty" jsonschema:"when a machine is not connected, wait for it instead of failing"`
 	ExpiresIn   int64    `json:"expiresInMs,omitempty" jsonschema:"how many milliseconds to wait for a machine; default seven days"`

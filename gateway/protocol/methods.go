@@ -168,6 +168,7 @@ var Methods = []MethodInfo{
 	{TransferGet.Name, ScopeRead, []Mode{ModeClient}, true},
 	{TransferPause.Name, ScopeInvoke, []Mode{ModeClient}, true},
 	{TransferResume.Name, ScopeInvoke, []Mode{ModeClient}, true},
+	{TransferUndo.Name, ScopeInvoke, []Mode{ModeClient}, true},
 	{TransferCancel.Name, ScopeInvoke, []Mode{ModeClient}, true},
 	{TransferRetry.Name, ScopeInvoke, []Mode{ModeClient}, true},
 	{TransferForget.Name, ScopeInvoke, []Mode{ModeClient}, true},

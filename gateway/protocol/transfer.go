@@ -3,6 +3,7 @@ package protocol
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Transfers. The first four methods are seed 004's, from nodes to the gateway; the others are the queue that windows and the command line
@@ -20,6 +21,7 @@ var (
 	TransferResume = Method[TransferParams, Transfer]{"transfer.resume"}
 	TransferCancel = Method[TransferParams, Transfer]{"transfer.cancel"}
 	TransferRetry  = Method[TransferParams, Transfer]{"transfer.retry"}
+	TransferUndo   = Method[TransferParams, Transfer]{"transfer.undo"}
 	TransferForget = Method[TransferForgetParams, TransferForgetResult]{"transfer.forget"}
 )
 
@@ -28,6 +30,9 @@ const ExtTransfer = "transfer"
 
 // ExtEarly is what an end with [ExtTransfer] names beside it that understands TransferStream.Early.
 const ExtEarly = "transfer.early"
+
+// ExtUndo is what an end with [ExtTransfer] names beside it that keeps what it replaces, and brings it back on [EventTransferUndo].
+const ExtUndo = "transfer.undo"
 
 // TransferID names a transfer in the queue.
 type TransferID string
@@ -116,6 +121,19 @@ type Transfer struct {
 	Route string `json:"route,omitempty"`
 	// Path is where the first of the files or folders is, absolute on its machine, once it has arrived: what "reveal" shows.
 	Path string `json:"path,omitempty"`
+	// Kept is how many files it replaced whose old content is kept, until KeptUntil or until there is too much of it, for transfer.undo; Undone how many
+	// that has brought back.
+	Kept      int   `json:"kept,omitempty"`
+	KeptUntil int64 `json:"keptUntil,omitempty"`
+	Undone    int   `json:"undone,omitempty"`
+}
+
+// Undoable reports whether there may be something that transfer.undo brings back at a time.
+func (t Transfer) Undoable(now time.Time) bool {
+	if t.State == TransferCancelled && t.Kept == 0 && t.Undone == 0 { // nobody has said how many there are
+		return t.Conflict == ConflictOverwrite && t.FilesDone > 0 && !t.Simple
+	}
+	return t.Over() && t.Kept > 0 && now.UnixMilli() < t.KeptUntil
 }
 
 // Over reports whether the transfer has ended.

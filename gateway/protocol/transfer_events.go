@@ -12,6 +12,8 @@ const (
 	EventTransferEnd     = "transfer.end"
 	// EventTransferStop tells an end that the transfer is over for now (extension, G -> N).
 	EventTransferStop = "transfer.stop"
+	// EventTransferUndo has the destination bring back what a transfer has replaced (extension, G -> N), where that names [ExtUndo].
+	EventTransferUndo = "transfer.undo"
 )
 
 // TransferSend tells the source to look at what it shall send and to report it with transfer.meta (seed 004).
@@ -33,8 +35,10 @@ type TransferReceive struct {
 	Path       string          `json:"path"`
 	Size       int64           `json:"size"`
 	Mime       string          `json:"mime,omitempty"`
+	Holes      int64           `json:"holes,omitempty"`    // extension: of TransferMetaParams
 	Stream     *TransferStream `json:"stream,omitempty"`   // extension; see there
 	Conflict   string          `json:"conflict,omitempty"` // extension: to a destination of our own whose source knows only the seed; empty overwrites
+	ID         TransferID      `json:"id,omitempty"`       // extension: to such a one, too; names what is kept of what it replaces
 }
 
 // TransferEnd tells the destination that all data was sent; it answers with transfer.done (seed 004).
@@ -51,6 +55,22 @@ type TransferStop struct {
 	Path    string          `json:"path,omitempty"`
 	Stream  *TransferStream `json:"stream,omitempty"`
 	Current string          `json:"current,omitempty"`
+}
+
+// TransferUndoEvent names a transfer that has ended, and where it was written to. The answer is TransferDoneParams.Undone.
+type TransferUndoEvent struct {
+	TransferID uint32     `json:"transferId"`
+	ID         TransferID `json:"id"`
+	Path       string     `json:"path"`
+	Into       bool       `json:"into,omitempty"`
+}
+
+// TransferUndone is what came of it.
+type TransferUndone struct {
+	ID       TransferID        `json:"id"`
+	Back     int               `json:"back"`               // files that are again as they were
+	Problems []TransferProblem `json:"problems,omitempty"` // those that are not, the first of them
+	Error    string            `json:"error,omitempty"`    // why nothing was done
 }
 
 // TransferStream makes a transfer of the seed one of our own (extension): the events and methods stay the same, and the binary frames carry
@@ -80,6 +100,8 @@ type TransferMetaParams struct {
 	Mime       string  `json:"mime,omitempty"`
 	Error      string  `json:"error,omitempty"`
 	Files      int     `json:"files,omitempty"` // extension: how many files Size is of
+	// Holes is how many bytes of Size are holes of sparse files (extension): they take no room at a destination that has holes too.
+	Holes int64 `json:"holes,omitempty"`
 	// Peer is the source's pin (extension), when it was asked for.
 	Peer *TransferPeer `json:"peer,omitempty"`
 }
@@ -109,6 +131,9 @@ type TransferDoneParams struct {
 	// Of a transfer that was cancelled: nothing unfinished is left of it. Then nothing else is said.
 	Discarded TransferID `json:"discarded,omitempty"`
 	Path      string     `json:"path,omitempty"` // where the first of the top files or folders is now, absolute
+	Kept      int        `json:"kept,omitempty"` // files that were replaced, and of which the old content is kept
+	// Of a transfer that has ended: the answer to [EventTransferUndo]. Then nothing else is said.
+	Undone *TransferUndone `json:"undone,omitempty"`
 }
 
 // UnmarshalJSON accepts a transferId of any JSON type but a number as missing: the original answers that with one and the same error.

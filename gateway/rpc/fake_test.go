@@ -80,6 +80,9 @@ func (f *fakes) services() Services {
 		StartTransfer: func(ctx context.Context, _ auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
 			return f.transfers.StartBy(ctx, transferCalls{f}, auth.Owner("test"), by, p)
 		},
+		UndoTransfer: func(ctx context.Context, _ auth.Principal, by protocol.AskedBy, p protocol.TransferParams) (protocol.Transfer, error) {
+			return f.transfers.UndoBy(ctx, transferCalls{f}, auth.Owner("test"), by, p)
+		},
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
 		},

@@ -116,7 +116,9 @@ type Services struct {
 	Transfers Transfers
 	// StartTransfer puts a transfer into the queue as a person's own act.
 	StartTransfer func(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error)
-	Devices       Devices
+	// UndoTransfer brings back what one has replaced, as a person's own act.
+	UndoTransfer func(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferParams) (protocol.Transfer, error)
+	Devices      Devices
 	// Install serves what another machine needs to become a node; nil answers 404.
 	Install  http.Handler
 	Channels Channels

@@ -47,6 +47,9 @@ func (s *Server) transfers(all map[string]handler) {
 	handle(all, protocol.TransferRetry, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
 		return s.s.Transfers.Retry(ctx, p, c)
 	})
+	handle(all, protocol.TransferUndo, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+		return s.s.UndoTransfer(transfer.WithHere(ctx, c), c.who(), protocol.AskedBy{Kind: "client", Name: c.clientID()}, p)
+	})
 	handle(all, protocol.TransferForget, plain(s.s.Transfers.Forget))
 }
 

@@ -198,13 +198,13 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	_, path = split(t.Destination)
 	receive := protocol.TransferReceive{TransferID: r.dst.id, Path: path, Size: size, Mime: meta.Mime}
 	if r.stream {
-		receive.Stream = a.terms(t)
+		receive.Stream, receive.Holes = a.terms(t), meta.Holes
 		receive.Stream.Early = send.Stream.Early
 		if send.Stream.Peer != nil && meta.Peer != nil {
 			receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin}
 		}
 	} else if r.dst.ours {
-		receive.Conflict = t.Conflict
+		receive.Conflict, receive.ID = t.Conflict, t.ID
 	}
 	early := receive.Stream != nil && receive.Stream.Early > 0
 	if early {

@@ -138,16 +138,20 @@ func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, 
 
 // AskAgain takes a transfer through the gate once more, as the call that it began with, and returns why it may not run now.
 func AskAgain(ctx context.Context, calls Caller, t protocol.Transfer) error {
+	who := auth.Owner(t.AskedBy.Name)
+	if t.Session != "" {
+		who = auth.Agent(t.Session, "")
+	}
+	return ask(ctx, calls, who, t)
+}
+
+func ask(ctx context.Context, calls Caller, who auth.Principal, t protocol.Transfer) error {
 	args, err := protocol.Marshal(native.TransferIn{
 		Source: t.Sources[0], Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links,
 		Later: t.Later,
 	})
 	if err != nil {
 		return err
-	}
-	who := auth.Owner(t.AskedBy.Name)
-	if t.Session != "" {
-		who = auth.Agent(t.Session, "")
 	}
 	res, err := calls.Call(context.WithValue(ctx, callerKey{}, &caller{by: t.AskedBy, again: true}), who, dispatch.Call{
 		Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args, Session: t.Session, Direct: t.Session == "", AskedBy: t.AskedBy,

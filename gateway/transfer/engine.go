@@ -64,8 +64,9 @@ type Engine struct {
 	relays map[uint32]*relay
 	ending map[protocol.TransferID]*job  // no longer in the queue, and not yet stored as ended, or the other way round
 	left   map[protocol.TransferID]*left // cancelled, and their destinations may have a part
-	apart  map[pair]time.Time            // when two machines did not reach each other
-	last   uint32                        // number that was given last
+	undoes map[protocol.TransferID]*undoing
+	apart  map[pair]time.Time // when two machines did not reach each other
+	last   uint32             // number that was given last
 	closed bool
 }
 
@@ -74,7 +75,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: func() string { return "" }, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay),
-		ending: make(map[protocol.TransferID]*job), left: make(map[protocol.TransferID]*left), apart: make(map[pair]time.Time), unfinished: o.Unfinished, last: o.First,
+		ending: make(map[protocol.TransferID]*job), left: make(map[protocol.TransferID]*left), undoes: make(map[protocol.TransferID]*undoing), apart: make(map[pair]time.Time), unfinished: o.Unfinished, last: o.First,
 	}
 	if e.last == 0 {
 		e.last = rand.Uint32()

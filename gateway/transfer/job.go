@@ -64,6 +64,7 @@ func (e *Engine) arrivedAll(j *job, out outcome) {
 	e.mu.Lock()
 	t := &j.row.Transfer
 	t.Failed, t.Skipped, t.Problems, t.Path = d.Failed, d.Skipped, d.Problems, d.Path
+	keep(t, d.Kept)
 	if t.Simple {
 		t.FilesDone, t.BytesDone = 1, out.bytes
 	} else {

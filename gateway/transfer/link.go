@@ -35,6 +35,7 @@ type side struct {
 	link    Link
 	ours    bool            // it understands streams
 	early   bool            // it understands TransferStream.Early
+	undoes  bool            // it keeps what it replaces
 	direct  bool            // its owner lets it connect to other machines, and its way to the gateway is one that can be spared
 	listens <-chan struct{} // closed once it hears events; nil when it does
 	in      *stream.Inbox   // what it sent and was not passed on yet
@@ -159,8 +160,11 @@ func (e *Engine) Complete(l Link, p protocol.TransferCompleteParams) (proceed fu
 }
 
 func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), err error) {
-	if p.Discarded != "" {
+	switch {
+	case p.Discarded != "":
 		return e.discarded(l, p.Discarded), nil
+	case p.Undone != nil:
+		return e.undone(l, *p.Undone), nil
 	}
 	r, err := e.report(l, p.TransferID, false)
 	return hand(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, p)
@@ -171,7 +175,7 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 	switch id {
 	case protocol.NativePrefix:
 		l := newLocal(e, j.row.Agent)
-		return &side{name: id, link: l, ours: true, early: true}, l.close, nil
+		return &side{name: id, link: l, ours: true, early: true, undoes: true}, l.close, nil
 	case protocol.Here:
 		l := j.here
 		if l == nil {
@@ -182,14 +186,14 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 			return nil, nil, &awayError{id, "Waits for the window or command line that began it"}
 		default:
 		}
-		return &side{name: id, link: l, ours: true}, func() {}, nil
+		return &side{name: id, link: l, ours: true, undoes: true}, func() {}, nil
 	}
 	l, c, ok := e.machines.Link(id)
 	link, fits := l.(Link)
 	if !ok || !fits {
 		return nil, nil, &awayError{id, fmt.Sprintf("%s node not connected: %s", what, id)}
 	}
-	return &side{name: id, link: link, ours: slices.Contains(c.Extensions, protocol.ExtTransfer), early: slices.Contains(c.Extensions, protocol.ExtEarly), direct: slices.Contains(c.Extensions, protocol.ExtDirect) && !c.Local, listens: c.Listens}, func() {}, nil
+	return &side{name: id, link: link, ours: slices.Contains(c.Extensions, protocol.ExtTransfer), early: slices.Contains(c.Extensions, protocol.ExtEarly), undoes: slices.Contains(c.Extensions, protocol.ExtUndo), direct: slices.Contains(c.Extensions, protocol.ExtDirect) && !c.Local, listens: c.Listens}, func() {}, nil
 }
 
 // awayError says that a machine is not connected, or no longer.

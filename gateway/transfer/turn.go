@@ -104,6 +104,9 @@ func (e *Engine) work(ctx context.Context, j *job) {
 			}
 		})
 	default:
+		e.mu.Lock()
+		keep(&j.row.Transfer, out.done.Kept)
+		e.mu.Unlock()
 		e.finish(j, protocol.TransferFailed, err.Error())
 	}
 	slog.Info("Transfer", "transfer", j.row.ID, "state", j.view().State, "err", err)

@@ -86,6 +86,10 @@ func summary(t protocol.Transfer) string {
 			fmt.Fprintf(&s, "; %d there already", t.Skipped)
 		}
 		s.WriteString(".\n")
+		if t.Undoable(time.Now()) {
+			fmt.Fprintf(&s, "What was there before is kept until %s (%d replaced). To have it back: fairlead transfers undo %s\n",
+				time.UnixMilli(t.KeptUntil).Format(time.DateOnly), t.Kept, short(t.ID))
+		}
 	}
 	for _, p := range t.Problems {
 		fmt.Fprintf(&s, "%s: %s\n", clean(p.Path), clean(p.Text))

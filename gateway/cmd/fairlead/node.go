@@ -137,9 +137,11 @@ token (FAIRLEAD_TOKEN) or by the name of a pairing.`,
 			if err != nil {
 				return err
 			}
-			if err := o.reach(cmd.Context(), &opts, to, cmd.Flags().Changed("id")); err != nil {
+			release, err := o.reach(cmd.Context(), &opts, to, cmd.Flags().Changed("id"))
+			if err != nil {
 				return err
 			}
+			defer release()
 			n, err := node.New(opts)
 			if err != nil {
 				return err
@@ -155,32 +157,37 @@ token (FAIRLEAD_TOKEN) or by the name of a pairing.`,
 	return cmd
 }
 
-// reach says how a node gets to its gateway.
-func (o *options) reach(ctx context.Context, opts *node.Options, to string, ownID bool) error {
+// reach says how a node gets to its gateway. No other program here is a node of one that is paired with until release, which is never nil, is called.
+func (o *options) reach(ctx context.Context, opts *node.Options, to string, ownID bool) (release func(), err error) {
+	release = func() {}
 	if strings.Contains(to, "://") {
-		token, err := o.findToken()
-		opts.URL, opts.Token = to, token
-		return err
+		opts.URL = to
+		opts.Token, err = o.findToken()
+		return release, err
 	}
 	id, peers, err := o.identity()
 	if err != nil {
-		return err
+		return release, err
 	}
 	if err := client.TellLeft(ctx, peers, id, nil); err != nil {
 		slog.Debug("A gateway that was left does not know it", "err", err)
 	}
 	peer, err := peers.Find(to, protocol.RoleNode)
 	if errors.Is(err, protocol.ErrNotFound) && to == "" {
-		token, err := o.findToken()
-		opts.URL, opts.Token = gateway.DefaultURL, token
-		return err
+		opts.URL = gateway.DefaultURL
+		opts.Token, err = o.findToken()
+		return release, err
 	}
 	if err != nil {
-		return err
+		return release, err
+	}
+	hold, err := node.Hold(opts.Home, peer, "fairlead node")
+	if err != nil {
+		return release, err
 	}
 	if !ownID {
 		opts.ID = peer.NodeID
 	}
 	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Pin, id, discover.Find) }
-	return nil
+	return hold, nil
 }

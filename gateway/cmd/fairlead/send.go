@@ -80,7 +80,7 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 	}
 	f := cmd.Flags()
 	f.StringVar(&from, "from", "", "`machine` that has the files; default this computer, by itself")
-	f.StringVar(&p.Conflict, "conflict", protocol.ConflictRename, "what to do with a file that is there already: rename, overwrite or skip")
+	f.StringVar(&p.Conflict, "conflict", protocol.ConflictRename, "what to do with a file that is there already: rename, skip, or overwrite, which keeps the old one for 30 days")
 	f.StringVar(&p.Links, "links", protocol.LinksKeep, "what to do with symbolic links: keep, follow or skip")
 	f.DurationVar(&wait, "later", 0, "when a machine is away, wait for it for at most this `time`, such as 24h")
 	return cmd

@@ -50,6 +50,7 @@ func transfersCommand(o *options) *cobra.Command {
 		transferAct(o, "cancel", "End a transfer; what is unfinished is removed, what has arrived stays", protocol.TransferCancel),
 		transferFollow(o, "resume", "Let a paused transfer go on", protocol.TransferResume),
 		transferFollow(o, "retry", "Try a failed or cancelled transfer once more; what has arrived is not sent again", protocol.TransferRetry),
+		undoCommand(o),
 		&cobra.Command{
 			Use: "forget [ID…]", Short: "Remove ended transfers from the history, all of them without ids; no file is touched",
 			RunE: func(cmd *cobra.Command, args []string) error {

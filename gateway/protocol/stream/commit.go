@@ -130,7 +130,12 @@ func (r *Receiver) name(in *incoming) (name string, skipped bool, err error) {
 		if info, err := r.lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
 			return name, false, errors.New("there is a folder, or something else that is no file, of that name")
 		}
-		return name, false, reason(r.rename(in.part, name))
+		back := r.replaces(replaced{Name: name, Size: in.size, Mtime: in.mtime})
+		if err := r.rename(in.part, name); err != nil {
+			back()
+			return name, false, reason(err)
+		}
+		return name, false, nil
 	}
 	for n := 2; ; n++ {
 		err = r.exclusive(in.part, name)

@@ -186,6 +186,7 @@ func (r Result) after(before Result) Result {
 	r.Written += before.Written
 	r.New += before.New
 	r.Skipped = max(r.Skipped-before.New, 0)
+	r.Kept = max(r.Kept, before.Kept)
 	if r.Top == "" {
 		r.Top = before.Top
 	}

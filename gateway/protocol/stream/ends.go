@@ -147,6 +147,11 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 		if err = json.Unmarshal(payload, &p); err == nil {
 			e.stop(p)
 		}
+	case protocol.EventTransferUndo:
+		var p protocol.TransferUndoEvent
+		if err = json.Unmarshal(payload, &p); err == nil {
+			e.undo(p)
+		}
 	default:
 		return false
 	}

@@ -137,10 +137,13 @@ func (r *Receiver) link(e *entry) error {
 			if info, err := r.Root.Lstat(e.name); err == nil && info.IsDir() {
 				return errors.New("there is a folder of that name")
 			}
-			if err := r.Root.Remove(e.name); err != nil {
+			back := r.replaces(replaced{Name: e.name, Link: e.link})
+			if err := r.Root.Remove(e.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return reason(err)
 			}
-			err = r.Root.Symlink(e.link, e.name)
+			if err = r.Root.Symlink(e.link, e.name); err != nil {
+				back()
+			}
 		default:
 			name := e.name
 			for n := 2; errors.Is(err, fs.ErrExist) && n < 1000; n++ {

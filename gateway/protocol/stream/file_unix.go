@@ -15,12 +15,6 @@ import (
 // nonblock keeps open from waiting for the other end of a named pipe.
 const nonblock = syscall.O_NONBLOCK
 
-// sparse reports whether a file has holes.
-func sparse(info os.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int64(st.Blocks)*512 < info.Size()-(1<<20)
-}
-
 // free is how many bytes fit on the disk that dir is on; -1 when nobody can say.
 func free(dir *os.Root) int64 {
 	f, err := dir.Open(".")
@@ -37,18 +31,6 @@ func free(dir *os.Root) int64 {
 
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-// gap is how many bytes of a hole there are at an offset; 0 where there is data, or where the system cannot say. It moves the file's position.
-func gap(f *os.File, at, size int64) int64 {
-	data, err := f.Seek(at, seekData)
-	switch {
-	case errors.Is(err, syscall.ENXIO):
-		return size - at
-	case err != nil:
-		return 0
-	}
-	return min(data, size) - at
 }
 
 // identity tells a file from others, also of the same name.

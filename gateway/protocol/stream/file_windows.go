@@ -12,8 +12,6 @@ import (
 
 const nonblock = 0
 
-func sparse(os.FileInfo) bool { return false }
-
 func free(dir *os.Root) int64 {
 	name, err := windows.UTF16PtrFromString(dir.Name())
 	if err != nil {
@@ -29,8 +27,6 @@ func free(dir *os.Root) int64 {
 func diskFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }
-
-func gap(*os.File, int64, int64) int64 { return 0 }
 
 // identity tells a file from others, also of the same name.
 func identity(f *os.File) (id fileIdentity) {

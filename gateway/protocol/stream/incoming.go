@@ -187,8 +187,10 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 	if n > in.size-in.at || in.match {
 		return broken("a file is longer than announced")
 	}
-	in.at += n
-	in.holes = true
+	if in.at += n; !in.holes {
+		in.holes = true
+		makeHoles(in.f)
+	}
 	if err := in.f.Truncate(in.at); err != nil { // lest a mark is made of what is beyond the end
 		return writeError(reason(err))
 	}

@@ -43,6 +43,15 @@ func (l *Ledger) note(mark, folder string) {
 	}
 }
 
+// untouched reports whether nothing of a transfer was ever written here, or all of that is gone.
+func (l *Ledger) untouched(mark string) bool {
+	if l == nil {
+		return false
+	}
+	_, err := os.Stat(l.path(mark))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // The ends of a transfer, for which there is a trail each.
 const (
 	atSource      = "out"
@@ -191,12 +200,23 @@ func (l *Ledger) Sweep(files Files, before time.Time) (removed int) {
 		return 0
 	}
 	l.forgetOld(before)
+	l.sweepTrash(files)
 	for _, entry := range list {
-		info, err := entry.Info()
-		if err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
-			continue
-		}
-		removed += l.clean(files, partPrefix+entry.Name(), before)
+		removed += l.sweep(files, entry, before)
 	}
 	return removed
+}
+
+func (l *Ledger) sweep(files Files, entry os.DirEntry, before time.Time) (removed int) {
+	mark := partPrefix + entry.Name()
+	end, ok := l.sweeping(mark)
+	if !ok {
+		return 0
+	}
+	defer end()
+	info, err := os.Lstat(l.path(mark)) // an attempt may have begun since the folder was read
+	if err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
+		return 0
+	}
+	return l.clean(files, mark, before)
 }

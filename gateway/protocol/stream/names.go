@@ -48,6 +48,8 @@ func badPart(goos, p string) string {
 		return fmt.Sprintf("is longer than %d bytes", maxName)
 	case strings.HasPrefix(p, partPrefix) && (strings.HasSuffix(p, partSuffix) || strings.HasSuffix(p, ".tmp")):
 		return "is that of an unfinished file"
+	case strings.EqualFold(p, trashName):
+		return "is that of the trash"
 	case strings.ContainsRune(p, 0):
 		return "holds a zero byte"
 	case strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f }):

@@ -36,6 +36,9 @@ type Receiver struct {
 	Early    int  // bytes that the sender may send before it hears anything
 	// Note, which may be nil, is told each folder, relative to Root, before there is an unfinished file in it.
 	Note func(dir string)
+	// Replaces, which may be nil, is told once, before the first file that is there is replaced, and what was there is kept: see [KeptAge]. A receiver
+	// without Transfer keeps nothing.
+	Replaces func()
 
 	pack   packer
 	owed   int // bytes written and not given back
@@ -49,6 +52,7 @@ type Receiver struct {
 	held   *folder
 	end    bool
 
+	old       *kept  // nil until something is replaced
 	trail     *trail // of what was hashed; may be nil
 	settler   *keeper
 	unsettled []note // of files that are at their places, and not synced
@@ -64,6 +68,7 @@ type Result struct {
 	New      int   // files written
 	Skipped  int   // files that were there already, or were not wanted
 	Failed   int
+	Kept     int // files that were replaced, also by earlier attempts, and are in the trash
 	Problems []protocol.TransferProblem
 	Top      string // name of the first top file or folder
 	again    bool   // it began anew in the middle
@@ -76,6 +81,7 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.coming, r.real, r.names = make(map[uint32]*expected), map[string]bool{".": true}, make(map[uint64]uint64)
 	r.pack = packer{id: r.ID, send: r.Out}
 	defer r.release()
+	defer func() { r.old.close() }()
 	err := r.grant(ctx, Window-r.Early)
 	for err == nil && !r.end {
 		var f *Frame
@@ -107,6 +113,9 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	}
 	if err == nil {
 		err = r.tell(ctx)
+	}
+	if r.old != nil {
+		r.res.Kept = len(r.old.files)
 	}
 	return r.res, err
 }

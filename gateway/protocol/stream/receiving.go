@@ -3,14 +3,10 @@ package stream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"fairlead/gateway/protocol"
 )
-
-// spare is how much of a disk is left free at least.
-const spare = 16 << 20
 
 // receive is the destination's side.
 func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) {
@@ -35,9 +31,14 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		return
 	}
 	defer t.Root.Close()
-	if room := free(t.Root); p.Stream.Attempt <= 1 && room >= 0 && room < p.Size+spare {
-		refuse(fmt.Errorf("The disk has %d MiB left, and %d MiB would arrive", room>>20, p.Size>>20)) //lint:ignore ST1005 for people
-		return
+	mark := markOf(p.Stream.ID)
+	untouched := e.ledger.untouched(mark)
+	defer e.ledger.begin(mark)()
+	if p.Stream.Attempt <= 1 || untouched { // else nobody knows how much of it is here
+		if err := roomFor(t.Root, p); err != nil {
+			refuse(errors.New("T" + err.Error()[1:]))
+			return
+		}
 	}
 	var listen Listener
 	if e.direct != nil && p.Stream.Peer != nil {
@@ -57,14 +58,14 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		}
 	}()
 	defer func() { <-accepted }()
-	mark := markOf(p.Stream.ID)
 	trail, over := e.ledger.trail(mark, atDestination)
 	defer trail.close()
 	res, err := e.receiveItems(ctx, n, listen, func() *Receiver {
 		return &Receiver{
 			ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in, trail: trail,
-			Early: min(max(p.Stream.Early, 0), Early),
-			Note:  func(dir string) { e.ledger.note(mark, t.path(dir)) },
+			Early:    min(max(p.Stream.Early, 0), Early),
+			Note:     func(dir string) { e.ledger.note(mark, t.path(dir)) },
+			Replaces: func() { e.ledger.noteTrash(t.path(".")) },
 		}
 	})
 	switch {
@@ -87,7 +88,7 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		}
 		return
 	}
-	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &res.Written, Files: res.New, Skipped: res.Skipped, Failed: res.Failed, Problems: res.Problems}
+	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &res.Written, Files: res.New, Skipped: res.Skipped, Failed: res.Failed, Problems: res.Problems, Kept: res.Kept}
 	if res.Top != "" {
 		done.Path = t.path(res.Top)
 	}

@@ -1,4 +1,7 @@
 package stream
 
-// seekData is SEEK_DATA.
-const seekData = 3
+// seekData and seekHole are SEEK_DATA and SEEK_HOLE.
+const (
+	seekData = 3
+	seekHole = 4
+)

@@ -25,7 +25,9 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	}
 	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
 	if err == nil {
-		meta.Files, *meta.Size, err = Count(items, p.Stream.Links)
+		var load Load
+		load, err = Count(items, p.Stream.Links)
+		meta.Files, *meta.Size, meta.Holes = load.Files, load.Bytes, load.Holes
 	}
 	if err != nil {
 		meta.Error = err.Error()

@@ -106,7 +106,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
 		return
 	}
-	written := int64(0)
+	written, kept := int64(0), 0
 	for err == nil {
 		var f *Frame
 		if f, err = n.in.Next(ctx); err != nil {
@@ -128,11 +128,11 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 	case written != p.Size:
 		err = writeError(fmt.Errorf("%d bytes arrived of %d", written, p.Size))
 	default:
-		if err = part.commit(); err != nil {
+		if kept, err = part.commit(); err != nil {
 			err = writeError(reason(err))
 		}
 	}
-	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &written, Path: part.abs}
+	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &written, Path: part.abs, Kept: kept}
 	if err != nil {
 		done.Error = err.Error()
 	}
@@ -147,6 +147,8 @@ type part struct {
 	f          *os.File
 	mode       fs.FileMode // of the file that it replaces; 0: there is none
 	conflict   string
+	id         protocol.TransferID
+	replaces   func()
 }
 
 func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part, error) {
@@ -159,7 +161,8 @@ func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part,
 	if err != nil {
 		return nil, err
 	}
-	w := &part{root: t.Root, name: t.Name, temp: partPrefix + rand.Text() + partSuffix, abs: t.path(t.Name)}
+	w := &part{root: t.Root, name: t.Name, temp: partPrefix + rand.Text() + partSuffix, abs: t.path(t.Name), id: p.ID}
+	w.replaces = func() { e.ledger.noteTrash(t.path(".")) }
 	fail := func(err error) (*part, error) {
 		t.Root.Close()
 		//lint:ignore ST1005 the original's text
@@ -174,8 +177,8 @@ func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part,
 	if w.conflict = p.Conflict; w.conflict == "" {
 		w.conflict = protocol.ConflictOverwrite
 	}
-	if room := free(t.Root); room >= 0 && room < p.Size+spare {
-		return fail(fmt.Errorf("the disk has %d MiB left, and %d MiB would arrive", room>>20, p.Size>>20))
+	if err := roomFor(t.Root, p); err != nil {
+		return fail(err)
 	}
 	e.ledger.note(w.temp, t.path("."))
 	if w.f, err = t.Root.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
@@ -184,20 +187,27 @@ func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part,
 	return w, nil
 }
 
-func (w *part) commit() error {
+func (w *part) commit() (kept int, err error) {
 	if w.mode != 0 && runtime.GOOS != "windows" {
 		if err := w.f.Chmod(w.mode); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	err := w.f.Sync()
-	if err = errors.Join(err, w.f.Close()); err != nil {
-		return err
+	info, err := w.f.Stat()
+	if err = errors.Join(err, w.f.Sync(), w.f.Close()); err != nil {
+		return 0, err
 	}
-	r := &Receiver{Root: w.root, Conflict: w.conflict}
-	name, _, err := r.name(&incoming{entry: entry{name: w.name}, part: w.temp})
+	r := &Receiver{Root: w.root, Conflict: w.conflict, Transfer: w.id, Replaces: w.replaces}
+	if r.identical(w.name, w.temp) { // nothing that is worth to be kept
+		r.Transfer = ""
+	}
+	name, _, err := r.name(&incoming{entry: entry{name: w.name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
 	w.abs = strings.TrimSuffix(w.abs, w.name) + name
-	return err
+	if r.old != nil {
+		r.old.close()
+		kept = len(r.old.files)
+	}
+	return kept, err
 }
 
 // discard removes what did not become the file, and lets go of everything.

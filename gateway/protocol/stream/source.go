@@ -40,8 +40,9 @@ type place struct {
 // found is what the walker gives.
 type found struct {
 	entry
-	root *os.Root
-	at   string
+	root   *os.Root
+	at     string
+	sparse bool // it has holes
 }
 
 func newWalker(items []Item, links string, note func(kind byte, name, why string) error) *walker {
@@ -94,7 +95,7 @@ func (w *walker) next() (f found, ok bool, err error) {
 			}
 			continue
 		}
-		return found{entry: e, root: p.root, at: p.at}, true, nil
+		return found{entry: e, root: p.root, at: p.at, sparse: info.Mode().IsRegular() && sparse(info)}, true, nil
 	}
 	return found{}, false, nil
 }
@@ -123,7 +124,7 @@ func (w *walker) push(p place) error {
 	}
 	slices.Sort(names)
 	for _, n := range slices.Backward(names) {
-		if strings.HasPrefix(n, partPrefix) && (strings.HasSuffix(n, partSuffix) || strings.HasSuffix(n, ".tmp")) {
+		if strings.HasPrefix(n, partPrefix) && (strings.HasSuffix(n, partSuffix) || strings.HasSuffix(n, ".tmp") || n == trashName) {
 			continue
 		}
 		w.stack = append(w.stack, place{root: p.root, at: path.Join(p.at, n), name: p.name + "/" + n, depth: p.depth + 1})
@@ -140,17 +141,27 @@ func (w *walker) abs(p place) string {
 	return p.name
 }
 
+// Load is how much there is to send.
+type Load struct {
+	Files int
+	Bytes int64
+	Holes int64 // bytes of Bytes that are holes of sparse files
+}
+
 // Count looks at everything that would be sent. An item that cannot be read is an error in the original's words.
-func Count(items []Item, links string) (files int, bytes int64, err error) {
+func Count(items []Item, links string) (l Load, err error) {
 	w := newWalker(items, links, func(byte, string, string) error { return nil })
 	for {
 		f, ok, err := w.next()
 		if err != nil || !ok {
-			return files, bytes, err
+			return l, err
 		}
 		if f.mode.IsRegular() {
-			files++
-			bytes += f.size
+			l.Files++
+			l.Bytes += f.size
+			if f.sparse {
+				l.Holes += holes(f)
+			}
 		}
 	}
 }

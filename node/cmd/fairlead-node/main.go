@@ -65,9 +65,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 			return err
 		}
 	}
-	if err := p.reach(ctx, &opts); err != nil {
+	release, err := p.reach(ctx, &opts)
+	if err != nil {
 		return err
 	}
+	defer release()
 	opts.Logger = slog.New(slog.NewTextHandler(stderr, nil))
 	n, err := node.New(opts)
 	if err != nil {

@@ -78,15 +78,17 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	return p.only, nil
 }
 
-// reach says how the node gets to its gateway: by address and token, or through its pairing.
-func (p pairing) reach(ctx context.Context, opts *node.Options) error {
+// reach says how the node gets to its gateway: by address and token, or through its pairing. No other program here is a node of one that is paired with
+// until release, which is never nil, is called.
+func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(), err error) {
+	release = func() {}
 	if strings.Contains(p.gateway, "://") {
 		opts.URL, opts.Token = p.gateway, secret.FromEnv().Reveal()
-		return nil
+		return release, nil
 	}
 	id, peers, err := p.identity()
 	if err != nil {
-		return err
+		return release, err
 	}
 	name := p.gateway
 	if strings.Contains(name, ":") { // an address that was paired with
@@ -97,14 +99,18 @@ func (p pairing) reach(ctx context.Context, opts *node.Options) error {
 	}
 	peer, err := peers.Find(name, protocol.RoleNode)
 	if errors.Is(err, protocol.ErrNotFound) {
-		return usageError("where is the gateway? Pair this machine with --pair, give --gateway, or set FAIRLEAD_URL.")
+		return release, usageError("where is the gateway? Pair this machine with --pair, give --gateway, or set FAIRLEAD_URL.")
 	}
 	if err != nil {
-		return err
+		return release, err
+	}
+	hold, err := node.Hold(p.home, peer, "fairlead-node")
+	if err != nil {
+		return release, err
 	}
 	if !p.ownID {
 		opts.ID = peer.NodeID
 	}
 	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Pin, id, discover.Find) }
-	return nil
+	return hold, nil
 }

@@ -1,0 +1,81 @@
+package lock
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+const child = "FAIRLEAD_LOCK_CHILD"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(child); name != "" {
+		_, err := Take(name, "the child")
+		if err != nil {
+			os.Stdout.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Stdout.WriteString("taken\n")
+		os.Stdin.Read(make([]byte, 1))
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// process takes a lock in a process of its own, and says what came of it.
+func process(t *testing.T, name string) (cmd *exec.Cmd, said string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd = exec.Command(exe)
+	cmd.Env = append(os.Environ(), child+"="+name)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	s := bufio.NewScanner(out)
+	s.Scan()
+	return cmd, s.Text()
+}
+
+func TestOneProgramHasALockAndOthersHearWhich(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "not", "there", "x.lock")
+	l, err := Take(name, "the test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held *HeldError
+	if _, err := Take(name, "again"); !errors.As(err, &held) || held.By != "the test" {
+		t.Errorf("the same program: %v", err)
+	}
+	if _, said := process(t, name); said != "the test has it" {
+		t.Errorf("another program: %s", said)
+	}
+	l.Release()
+	cmd, said := process(t, name)
+	if said != "taken" {
+		t.Fatal(said)
+	}
+	if _, err := Take(name, "the test"); !errors.As(err, &held) || held.By != "the child" {
+		t.Errorf("while the other one has it: %v", err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	l, err = Take(name, "the test")
+	if err != nil {
+		t.Fatalf("after the other one was killed: %v", err)
+	}
+	l.Release()
+}

@@ -1,0 +1,28 @@
+package stream
+
+import (
+	"os"
+	"slices"
+	"syscall"
+)
+
+// keepsHoles reports whether files on the disk that dir is on can have holes.
+func keepsHoles(dir *os.Root) bool {
+	f, err := dir.Open(".")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var st syscall.Statfs_t
+	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {
+		return false
+	}
+	var name []byte
+	for _, c := range st.Fstypename {
+		if c == 0 {
+			break
+		}
+		name = append(name, byte(c))
+	}
+	return slices.Contains([]string{"apfs", "nfs", "smbfs"}, string(name)) // HFS+ and those of memory cards have none
+}

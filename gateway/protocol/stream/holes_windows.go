@@ -1,0 +1,81 @@
+package stream
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// sparse reports whether a file may have holes.
+func sparse(info os.FileInfo) bool {
+	d, ok := info.Sys().(*syscall.Win32FileAttributeData)
+	return ok && d.FileAttributes&windows.FILE_ATTRIBUTE_SPARSE_FILE != 0
+}
+
+// ranges is FILE_ALLOCATED_RANGE_BUFFER.
+type ranges struct{ offset, length int64 }
+
+// next is the first part of a file with data from an offset on; ok is false when the system cannot say, and its length 0 when there is none.
+func next(f *os.File, at, size int64) (r ranges, ok bool) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return r, false
+	}
+	from := ranges{at, size - at}
+	var n uint32
+	ctlErr := raw.Control(func(fd uintptr) {
+		err = windows.DeviceIoControl(windows.Handle(fd), windows.FSCTL_QUERY_ALLOCATED_RANGES, (*byte)(unsafe.Pointer(&from)), uint32(unsafe.Sizeof(from)),
+			(*byte)(unsafe.Pointer(&r)), uint32(unsafe.Sizeof(r)), &n, nil)
+	})
+	if ctlErr != nil || err != nil && err != windows.ERROR_MORE_DATA {
+		return ranges{}, false
+	}
+	return r, n == 0 || r.offset >= 0 && r.length > 0
+}
+
+// gap is how many bytes of a hole there are at an offset; 0 where there is data, or where the system cannot say.
+func gap(f *os.File, at, size int64) int64 {
+	r, ok := next(f, at, size)
+	switch {
+	case !ok:
+		return 0
+	case r.length == 0:
+		return size - at
+	}
+	return max(min(r.offset, size)-at, 0)
+}
+
+// extent is where the data at an offset ends.
+func extent(f *os.File, at, size int64) int64 {
+	r, ok := next(f, at, size)
+	if !ok || r.length == 0 || r.offset > at {
+		return size
+	}
+	return min(r.offset+r.length, size)
+}
+
+// makeHoles lets a file have holes, where its disk can; else they are zeros on the disk.
+func makeHoles(f *os.File) {
+	if raw, err := f.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) {
+			var n uint32
+			windows.DeviceIoControl(windows.Handle(fd), windows.FSCTL_SET_SPARSE, nil, 0, nil, 0, &n, nil)
+		})
+	}
+}
+
+// keepsHoles reports whether files on the disk that dir is on can have holes.
+func keepsHoles(dir *os.Root) bool {
+	f, err := dir.Open(".")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var flags uint32
+	if windows.GetVolumeInformationByHandle(windows.Handle(f.Fd()), nil, 0, nil, nil, &flags, nil, 0) != nil {
+		return false
+	}
+	return flags&windows.FILE_SUPPORTS_SPARSE_FILES != 0
+}

@@ -1,0 +1,236 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func put(t *testing.T, text string, at ...string) {
+	t.Helper()
+	name := filepath.Join(at...)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t *testing.T, at ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(at...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// over sends a folder called tree over what is there.
+func over(t *testing.T, from string, to *os.Root, id protocol.TransferID) Result {
+	t.Helper()
+	res, sendErr, err := both(t, []Item{{Root: open(t, from), At: ".", Name: "tree"}}, to, func(_ *Sender, r *Receiver) {
+		r.Conflict, r.Transfer = protocol.ConflictOverwrite, id
+	}, nil)
+	if err != nil || sendErr != nil {
+		t.Fatal(err, sendErr)
+	}
+	return res
+}
+
+func TestTheTrashIsNeitherSentNorReceived(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	put(t, "x", from, "a")
+	put(t, "deleted", from, trashName, "1-x", "a")
+	over(t, from, open(t, to), "t")
+	if _, err := os.Stat(filepath.Join(to, "tree", trashName)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it was sent: %v", err)
+	}
+	for _, name := range []string{trashName, ".Fairlead-Trash/x", "a/" + trashName + "/1-t0011223344556677/list"} {
+		if CheckName("linux", name) == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// Two attempts, of which the first was cut between keeping the old file and replacing it: what comes back is what was there before both.
+func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	root := open(t, to)
+	put(t, "new", from, "a")
+	put(t, "old", to, "tree", "a")
+	k := openKept(root, "t")
+	if _, err := k.keep(replaced{Name: "tree/a", Size: 3}); err != nil {
+		t.Fatal(err)
+	}
+	k.close()
+	if res := over(t, from, root, "t"); res.Kept != 1 {
+		t.Errorf("%+v", res)
+	}
+	// A crash in the middle of a line.
+	entry := path.Join(trashName, keptEntries(root)[0])
+	f, err := root.OpenFile(path.Join(entry, keptList), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"n":7,"name":"tr`)
+	f.Close()
+	if u := undo(root, "t"); u.back != 1 || len(u.problems) != 0 {
+		t.Errorf("%+v", u)
+	}
+	if got := get(t, to, "tree", "a"); got != "old" {
+		t.Errorf("it is %q", got)
+	}
+	// A list that somebody has written: nothing outside is touched, and no link is followed.
+	put(t, "precious", to, "precious")
+	if err := os.Symlink(t.TempDir(), filepath.Join(to, "out")); err != nil && os.PathSeparator == '/' {
+		t.Fatal(err)
+	}
+	list := ""
+	for i, name := range []string{"../x", "/etc/x", "out/x", "a\x00b", trashName + "/x"} {
+		list += fmt.Sprintf("{\"n\":%d,\"name\":%q}\n", i, name)
+		put(t, "planted", to, entry, fmt.Sprint(i))
+	}
+	put(t, list, to, entry, keptList)
+	if u := undo(root, "t"); u.back != 0 {
+		t.Errorf("%+v", u)
+	}
+}
+
+func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	root := open(t, to)
+	l := OpenLedger(t.TempDir())
+	keep := func(id protocol.TransferID, at time.Time, size int) {
+		t.Helper()
+		put(t, "new"+string(id), from, "a")
+		if err := os.WriteFile(filepath.Join(to, "a"), bytes.Repeat([]byte("x"), size), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		k := openKept(root, id)
+		k.entry = path.Join(trashName, fmt.Sprint(at.UnixMilli(), keptMark(id)))
+		if _, err := k.keep(replaced{Name: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		k.close()
+	}
+	now := time.Now()
+	keep("old", now.Add(-KeptAge-time.Hour), 10)
+	keep("young", now.Add(-time.Hour), 10)
+	put(t, "the person's", to, trashName, fmt.Sprint(now.Add(-time.Hour).UnixMilli(), "-abcdefgh"), "x")
+	put(t, "no time", to, trashName, "notes-t0011223344556677", "x")
+	l.noteTrash(to)
+	l.sweepTrash(disk{to})
+	if list := keptEntries(root); len(list) != 1 || list[0] != fmt.Sprint(now.Add(-time.Hour).UnixMilli(), keptMark("young")) {
+		t.Errorf("left: %v", list)
+	}
+	get(t, to, trashName, "notes-t0011223344556677", "x")
+	// The oldest goes when there is too much, and the one that is being filled stays.
+	keep("middle", now.Add(-time.Minute), 3000)
+	keep("now", now, 3000)
+	if n := thinKept(root, now.Add(-KeptAge), 4000, path.Base(openKept(root, "now").entry)); n > 4000 || len(keptEntries(root)) != 1 {
+		t.Errorf("%d bytes are left in %v", n, keptEntries(root))
+	}
+	// One that would not fit at all is not kept, and is replaced all the same.
+	k := openKept(root, "now")
+	if err := os.Truncate(filepath.Join(to, "a"), maxKept+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.keep(replaced{Name: "a"}); err == nil {
+		t.Error("it is kept")
+	}
+	k.close()
+	// A full disk gets it back, and an empty trash goes.
+	if !dropKept(root) || dropKept(root) {
+		t.Errorf("left: %v", keptEntries(root))
+	}
+	if err := errors.Join(os.RemoveAll(filepath.Join(to, trashName, "notes-t0011223344556677")), os.RemoveAll(filepath.Join(to, trashName, fmt.Sprint(now.Add(-time.Hour).UnixMilli(), "-abcdefgh")))); err != nil {
+		t.Fatal(err)
+	}
+	l.sweepTrash(disk{to})
+	if _, err := os.Stat(filepath.Join(to, trashName)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty trash stays: %v", err)
+	}
+	if list, _ := os.ReadDir(filepath.Join(l.dir, "trash")); len(list) != 0 {
+		t.Errorf("noted: %v", list)
+	}
+}
+
+// The daily sweep and a retry of an old transfer at the same time: whichever comes first, the retry has its part or has none, and loses it not in between.
+func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
+	home := t.TempDir()
+	l := OpenLedger(t.TempDir())
+	mark := markOf("t")
+	part := filepath.Join(home, mark+"1.part")
+	old := time.Now().Add(-2 * PartAge)
+	lay := func() {
+		t.Helper()
+		put(t, "x", part)
+		l.note(mark, home)
+		if err := errors.Join(os.Chtimes(part, old, old), os.Chtimes(l.path(mark), old, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lay()
+	end := l.begin(mark)
+	again := l.begin(mark) // over another connection
+	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 0 {
+		t.Error("what an attempt goes on with was removed")
+	}
+	end()
+	if err := os.Chtimes(l.path(mark), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 0 {
+		t.Error("what the other attempt goes on with was removed")
+	}
+	again()
+	// What was begun lately stays for the next attempt, also of another process.
+	l.begin(mark)()
+	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 0 {
+		t.Error("what was begun lately was removed")
+	}
+	lay()
+	slow := &slowDisk{disk: disk{home}, asked: make(chan struct{}), answer: make(chan struct{})}
+	swept := make(chan int)
+	go func() { swept <- l.Sweep(slow, time.Now().Add(-PartAge)) }()
+	<-slow.asked
+	begun := make(chan bool)
+	go func() {
+		defer l.begin(mark)()
+		_, err := os.Stat(part)
+		begun <- err == nil
+	}()
+	select {
+	case <-begun:
+		t.Error("an attempt began in the middle of a sweep")
+	case <-time.After(10 * time.Millisecond): // it may come later, but not before the sweep is over
+	}
+	close(slow.answer)
+	if n := <-swept; n != 1 {
+		t.Errorf("%d were removed", n)
+	}
+	if <-begun {
+		t.Error("the attempt saw what was just removed")
+	}
+	if len(uses.open) != 0 {
+		t.Errorf("%d entries are in use", len(uses.open))
+	}
+}
+
+// slowDisk takes its time.
+type slowDisk struct {
+	disk
+	asked, answer chan struct{}
+}
+
+func (d *slowDisk) Target(name string, into, make bool) (Target, error) {
+	close(d.asked)
+	<-d.answer
+	return d.disk.Target(name, into, make)
+}

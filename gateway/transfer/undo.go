@@ -1,0 +1,157 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
+)
+
+// undoLimit is how long a machine may take to bring back what a transfer has replaced.
+const undoLimit = time.Minute
+
+// undoing is a transfer of which what it has replaced is being brought back.
+type undoing struct {
+	over Link // over which its destination was told
+	done chan protocol.TransferUndone
+}
+
+// keep writes down that the destination keeps what so many files were before.
+func keep(t *protocol.Transfer, files int) {
+	if files > 0 {
+		t.Kept, t.KeptUntil, t.Undone = files, time.Now().Add(stream.KeptAge).UnixMilli(), 0
+	}
+}
+
+// UndoBy is [Engine.Undo] as a person's own act, through the one gate: what may not be sent there may not be brought back there either.
+func (e *Engine) UndoBy(ctx context.Context, calls Caller, who auth.Principal, by protocol.AskedBy, in protocol.TransferParams) (protocol.Transfer, error) {
+	t, err := e.Get(ctx, in)
+	if err != nil {
+		return t, err
+	}
+	here := callerOf(ctx).here
+	t.Session, t.AskedBy = "", by
+	if err := ask(ctx, calls, who, t); err != nil {
+		if known, ok := errors.AsType[*protocol.Error](err); ok {
+			return protocol.Transfer{}, known
+		}
+		return protocol.Transfer{}, protocol.ErrForbidden.With(err.Error())
+	}
+	return e.Undo(ctx, in, here)
+}
+
+// Undo has the destination of a transfer that has ended bring back what was replaced; what took its place goes into the trash there. A file that was
+// changed since is left as it is, which the transfer's problems then say. here, which may be nil, is the caller's connection, for a transfer that ended
+// there. It blocks until the machine has done it.
+func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Link) (protocol.Transfer, error) {
+	j := &job{e: e, here: here, over: make(chan struct{})}
+	l, queued, err := e.reserve(ctx, in.ID, j)
+	switch {
+	case err != nil:
+		return protocol.Transfer{}, err
+	case queued != nil:
+		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer has not ended yet. Cancel it first")
+	}
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.ending, in.ID)
+		close(j.over)
+		if l != nil {
+			e.left[in.ID] = l
+		}
+	}()
+	row, err := e.store.Transfer(ctx, in.ID)
+	if err != nil {
+		return protocol.Transfer{}, err
+	}
+	t := &row.Transfer
+	if !t.Undoable(time.Now()) {
+		text := "It has replaced nothing that is kept"
+		if t.Undone > 0 {
+			text = "That is done already"
+		}
+		return protocol.Transfer{}, protocol.ErrConflict.With(text)
+	}
+	e.mu.Lock()
+	j.row = row
+	e.mu.Unlock()
+	out, err := e.undo(ctx, j)
+	if err != nil {
+		return protocol.Transfer{}, err
+	}
+	if t.Undone, t.Problems = t.Undone+out.Back, out.Problems; t.Kept > 0 {
+		if t.Kept = len(out.Problems); t.Kept == 0 { // what is left may be tried once more
+			t.KeptUntil = 0
+		}
+	}
+	if err := e.store.PutTransfer(context.WithoutCancel(ctx), row); err != nil {
+		return protocol.Transfer{}, err
+	}
+	e.publish(*t)
+	if out.Back == 0 && len(out.Problems) == 0 {
+		return protocol.Transfer{}, protocol.ErrConflict.With("Nothing of what was there before is kept any more")
+	}
+	return *t, nil
+}
+
+// undo tells the destination and waits for what came of it.
+func (e *Engine) undo(ctx context.Context, j *job) (out protocol.TransferUndone, err error) {
+	t := j.view()
+	s, release, err := e.side(j, t.To, "Destination")
+	if err != nil {
+		return out, protocol.ErrUnavailable.With(err.Error())
+	}
+	defer release()
+	if !s.undoes {
+		return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s cannot do that; bring its Fairlead up to date", s.name))
+	}
+	u := &undoing{over: s.link, done: make(chan protocol.TransferUndone, 1)}
+	e.mu.Lock()
+	e.undoes[t.ID] = u
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		delete(e.undoes, t.ID)
+		e.mu.Unlock()
+	}()
+	_, path := split(t.Destination)
+	if err := s.event(ctx, protocol.EventTransferUndo, protocol.TransferUndoEvent{TransferID: e.number(), ID: t.ID, Path: path, Into: t.Into}); err != nil {
+		return out, protocol.ErrUnavailable.With(err.Error())
+	}
+	late := time.NewTimer(undoLimit)
+	defer late.Stop()
+	select {
+	case out = <-u.done:
+	case <-s.link.Gone():
+		return out, protocol.ErrUnavailable.With(fmt.Sprintf("Node disconnected: %s", s.name))
+	case <-late.C:
+		return out, protocol.ErrTimeout.With(fmt.Sprintf("%s does not say what came of it", s.name))
+	case <-ctx.Done():
+		return out, context.Cause(ctx)
+	}
+	if out.Error != "" {
+		return out, protocol.ErrInternal.With(out.Error)
+	}
+	return out, nil
+}
+
+// undone hears over a connection what came of it.
+func (e *Engine) undone(over Link, out protocol.TransferUndone) (proceed func()) {
+	e.mu.Lock()
+	u := e.undoes[out.ID]
+	e.mu.Unlock()
+	if u == nil || u.over != over {
+		return func() {}
+	}
+	return func() {
+		select {
+		case u.done <- out:
+		default: // it has been said before
+		}
+	}
+}
