@@ -67,6 +67,9 @@ func packed(name string, c shell.Command) (list []area) {
 				from(rest[1:])
 			}
 		}
+		if hasLetter(words, "btnxi", '@', "--names-stdin") {
+			from([]shell.Word{here})
+		}
 	case "mksquashfs", "genisoimage", "mkisofs", "xorriso", "restic", "borg":
 		from(operands(words, ""))
 	case "cpio":

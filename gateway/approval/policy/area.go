@@ -79,8 +79,21 @@ func areas(c shell.Command) (list []area) {
 		list = gitAreas(c)
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
 		list = append(sent(words), boxed(name, words)...)
-	case "kubectl", "oc", "aws", "gsutil", "s3cmd":
+	case "kubectl", "oc", "aws", "gsutil", "s3cmd", "gcloud", "s5cmd", "mc", "b2", "ossutil", "swift":
 		list = sent(words)
+	case "serve", "http-server", "live-server", "httpd", "webfsd", "miniserve", "darkhttpd", "simple-http-server", "caddy", "php", "filebrowser":
+		if name == "php" && !hasLetter(words, "dczftr", 'S', "--server") {
+			return nil
+		}
+		list = []area{{word: shell.Word{Text: "."}, tools: reading, why: "would show"}}
+		for _, w := range append(operands(words, "Splc"), values(words, 't', "--docroot")...) {
+			list = append(list, area{word: w, tools: reading, why: "would show"})
+		}
+		if name == "httpd" {
+			for _, w := range values(words, 'h', "") {
+				list = append(list, area{word: w, tools: reading, why: "would show"})
+			}
+		}
 	default:
 		list = append(packed(name, c), written(plainName(name), c)...)
 	}

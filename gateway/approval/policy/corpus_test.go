@@ -75,7 +75,7 @@ func readPolicy(t testing.TB, name string) *Set {
 
 func policies(t testing.TB) map[string]*Set {
 	m := map[string]*Set{}
-	for _, n := range []string{"dev", "floor", "small", "open", "any", "closed", "empty", "wide", "paths", "names", "files", "daily", "exact", "refusing", "writes", "etc"} {
+	for _, n := range []string{"dev", "floor", "small", "open", "any", "closed", "empty", "wide", "paths", "names", "files", "daily", "exact", "refusing", "writes", "etc", "offered"} {
 		m[n] = readPolicy(t, n)
 	}
 	return m

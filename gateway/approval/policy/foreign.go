@@ -43,6 +43,15 @@ func (j *judging) foreign() {
 			return
 		}
 	}
+	for _, words := range pieces(text) {
+		if v, r, why := j.touches(shell.Command{Words: words}); r != nil {
+			if v != Deny || !plain {
+				v = Ask
+			}
+			stop(v, r.ID, why)
+			return
+		}
+	}
 	if otherUsers[strings.ToLower(strings.SplitN(text, " ", 2)[0])] || strings.HasPrefix(strings.ToLower(text), "runas ") {
 		p.Floor = true
 		stop(Ask, "", "it acts as another user")

@@ -93,6 +93,14 @@ func gitAreas(c shell.Command) []area {
 		return g.specs(operands(g.rest, ""), anyAccess, "would take")
 	case "grep":
 		return g.searched()
+	case "archive":
+		if hasLong(g.rest, "-l") || hasLong(g.rest, "--list") {
+			return nil
+		}
+		if list := operands(g.rest, "o"); len(list) > 1 {
+			return g.specs(list[1:], reading, "would pack")
+		}
+		return []area{{word: g.top, tools: reading, why: "would pack", tree: true}}
 	}
 	return g.others(c.Words[i].Text)
 }

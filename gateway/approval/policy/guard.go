@@ -53,7 +53,11 @@ func guards(c shell.Command, p *place) []hit {
 		guardInterpreter(c, add)
 		return list
 	case inShell[name]:
-		add(never, name == "eval" || name == "exec" || name == "enable" || name == "hash", name+" changes what the shell does next")
+		opaque := name == "eval" || name == "exec" || name == "enable" || name == "hash"
+		if name == "setopt" || name == "shopt" { // a folder's name alone may then change to it
+			opaque = slices.ContainsFunc(w[1:], func(w shell.Word) bool { return w.Dynamic || strings.Contains(strings.ToLower(w.Text), "cd") })
+		}
+		add(never, opaque, name+" changes what the shell does next")
 		return list
 	case shell.Launches(name):
 		for i := 1; i < len(w); i++ {
@@ -74,6 +78,9 @@ func guards(c shell.Command, p *place) []hit {
 	}
 	if f, ok := special[name]; ok {
 		f(c, p, add)
+	}
+	if confined[name] {
+		guardConfined(c, p, add)
 	}
 	return list
 }
@@ -118,18 +125,63 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 			strings.HasPrefix(t, "--p") || t == "eval"
 		add(i, text || w[i].Dynamic, "what "+name+" "+short(t)+" runs is not in the command")
 		if !isFlag(w[i].Text) {
+			if shell.Input(t) {
+				add(never, true, name+" runs what it is given to read")
+			}
 			return
+		}
+		if takesValue(name, t) && i+1 < len(w) { // the word after it is no script
+			i++
+			add(i, w[i].Dynamic, "what "+name+" "+short(t)+" "+short(w[i].Text)+" loads is not in the command")
+			continue
 		}
 		switch w[i].Text {
 		case "-c", "-e", "-m", "-p", "-r", "--eval", "--print", "-E", "-pe", "-ne":
 			if i+1 < len(w) {
-				add(i+1, w[i].Text != "-m", "what "+name+" "+w[i].Text+" runs cannot be judged")
+				add(i+1, w[i].Text != "-m" || inline[w[i+1].Text], "what "+name+" "+w[i].Text+" runs cannot be judged")
 			}
 			if w[i].Text == "-m" || w[i].Text == "-c" {
 				return
 			}
 		}
 	}
+}
+
+// inline are python's modules that run a text in their arguments, or what they read.
+var inline = set("timeit code idlelib asyncio")
+
+// valued are the options of interpreters whose value is the next word, by the interpreter's name without version.
+var valued = map[string][]string{
+	"python": {"-W", "-X", "-Q", "--check-hash-based-pycs"},
+	"node": {
+		"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--title", "--icu-data-dir", "--openssl-config",
+		"--input-type", "--env-file", "--env-file-if-exists", "--stack-trace-limit", "--disable-warning", "--diagnostic-dir", "--test-name-pattern", "--watch-path",
+	},
+	"perl": {"-I"},
+	"ruby": {"-I", "-r", "-C", "-E", "--encoding", "--external-encoding", "--internal-encoding"},
+	"php":  {"-d", "-c", "--define", "--php-ini", "-z", "--zend-extension"},
+	"lua":  {"-l"},
+	"tsx":  {"--tsconfig", "--import", "--require", "-r"},
+	"deno": {"--config", "-c", "--import-map"},
+	"bun":  {"-r", "--preload", "--cwd", "-c", "--config", "--env-file"},
+}
+
+// takesValue reports whether an interpreter's option takes the next word.
+func takesValue(name, option string) bool {
+	for _, n := range []string{name, strings.TrimRight(name, "0123456789.-")} {
+		switch n {
+		case "nodejs":
+			n = "node"
+		case "pypy":
+			n = "python"
+		case "luajit":
+			n = "lua"
+		}
+		if slices.Contains(valued[n], option) {
+			return true
+		}
+	}
+	return false
 }
 
 func isNumber(s string) bool { _, err := strconv.ParseInt(s, 10, 64); return err == nil }

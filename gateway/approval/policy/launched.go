@@ -64,7 +64,7 @@ func guardShell(c shell.Command, add func(int, bool, string)) {
 	}
 	for i := 1; i < len(w); i++ {
 		t := w[i].Text
-		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "csi") || t == "-"
+		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "csi") || shell.Input(t)
 		add(i, text || w[i].Dynamic, "what "+base(w[0].Text)+" "+short(t)+" runs is not in the command")
 	}
 }

@@ -48,6 +48,9 @@ func meetParts(rule, words []string) bool {
 
 // meetPart compares one part of each. Where both are patterns, they meet unless what they start or end with differs.
 func meetPart(rule, word string) bool {
+	if i := strings.IndexAny(word, "^#~"); i >= 0 && !strings.Contains(word, "[^") { // zsh's own patterns: whatever they mean
+		word = word[:i] + "*"
+	}
 	word = strings.ReplaceAll(word, "[!", "[^")
 	if !strings.ContainsAny(rule, `*?[\`) {
 		ok, err := path.Match(word, rule)

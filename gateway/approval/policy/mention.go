@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -87,20 +88,30 @@ func system(p string) bool {
 // namesIn are the parts of a word that may name files by themselves: what follows an @, as curl's, lists and pairs, and what is quoted in a text that the
 // program runs.
 func namesIn(name, text string) []string {
-	if _, rest, ok := strings.Cut(text, "file://"); ok {
-		return []string{rest}
+	if i := strings.Index(strings.ToLower(text), "file:"); i >= 0 {
+		return fileAddress(text[i+len("file:"):])
 	}
 	cut := "=,@:;<"
 	switch {
 	case strings.Contains(text, "://"):
 		return nil
+	case name == "curl":
+		cut += "{}>"
 	case versioned(name, interpreters), name == "awk", name == "sed", same[name] == "awk", same[name] == "sed":
 		cut += " \t\n\"'`()[]{}|&>"
 	}
-	if !strings.ContainsAny(text, cut) {
-		return nil
+	var script []string
+	if name == "sed" || same[name] == "sed" { // its commands that open files may stand right before the name
+		for i, c := range text {
+			if strings.ContainsRune("wWrR", c) {
+				script = append(script, strings.TrimLeft(text[i+1:], " \t"))
+			}
+		}
 	}
-	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(cut, r) })
+	if !strings.ContainsAny(text, cut) {
+		return script
+	}
+	return append(script, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(cut, r) })...)
 }
 
 // glued is the value that a short option has in its own word, as in -osecrets/key.
@@ -118,7 +129,12 @@ func turned(name string, words []shell.Word) bool {
 	switch name {
 	case "cp", "mv", "ln", "install":
 		long, letter = "--target-directory", 't'
-	case "sort", "tree", "jq", "yq", "base64":
+	case "sort":
+		if hasLetter(words[1:], "kSt", 'T', "--temporary-directory") {
+			return true
+		}
+		long, letter = "--output", 'o'
+	case "tree", "jq", "yq", "base64":
 		long, letter = "--output", 'o'
 	case "less":
 		long, letter = "--log-file", 'o'
@@ -140,4 +156,19 @@ func turned(name string, words []shell.Word) bool {
 		}
 	}
 	return false
+}
+
+// fileAddress are the files that the rest of an address means, with and without a host, decoded.
+func fileAddress(rest string) (list []string) {
+	if plain, err := url.PathUnescape(rest); err == nil {
+		rest = plain
+	}
+	list = append(list, rest)
+	if host, ok := strings.CutPrefix(rest, "//"); ok {
+		list = append(list, host)
+		if i := strings.IndexByte(host, '/'); i >= 0 {
+			list = append(list, host[i:])
+		}
+	}
+	return list
 }

@@ -72,19 +72,23 @@ var tables = map[string]guarded{
 	},
 	"svn": {long: []string{"--config-dir", "--config-option", "--diff-cmd", "--diff3-cmd", "--editor-cmd"}, opaque: true},
 	// What these take as a setting is code that they run.
-	"eslint":        {short: "cf", values: "o", long: []string{"--config", "--rulesdir", "--parser", "--plugin", "--resolve-plugins-relative-to", "--format", "--flag"}},
-	"prettier":      {long: []string{"--config", "--plugin", "--plugin-search-dir", "--parser"}, plain: []string{"--config-precedence"}},
-	"jest":          {short: "c", values: "tnwo", long: jestCode},
-	"vitest":        {short: "c", values: "tw", long: []string{"--config", "--root", "--globalsetup", "--environment", "--reporter", "--pool"}},
-	"pytest":        {short: "pco", values: "kmrnW", long: []string{"--rootdir", "--confcutdir", "--override-ini", "--pdbcls", "--config-file", "--import-mode"}},
+	"eslint":   {short: "cf", values: "o", long: []string{"--config", "--rulesdir", "--parser", "--plugin", "--resolve-plugins-relative-to", "--format", "--flag", "--init", "--inspect-config"}},
+	"prettier": {long: []string{"--config", "--plugin", "--plugin-search-dir", "--parser"}, plain: []string{"--config-precedence"}},
+	"jest":     {short: "c", values: "tnwo", long: jestCode},
+	"vitest": {short: "c", values: "tw", long: []string{
+		"--config", "--root", "--globalsetup", "--environment", "--reporter", "--pool", "--browser.provider", "--coverage.provider", "--coverage.customprovidermodule", "--browser",
+		"--dir", "--typecheck.checker", "--sequence.sequencer", "--diff", "--snapshotenvironment", "--runner", "--configloader", "--workspace", "--project", "--api",
+	}, plain: []string{"--coverage"}},
+	"pytest":        {short: "pco", values: "kmrnW", long: []string{"--rootdir", "--confcutdir", "--override-ini", "--pdbcls", "--config-file", "--import-mode", "--pastebin"}},
 	"mypy":          {long: []string{"--config-file", "--python-executable", "--install-types"}},
 	"rspec":         {short: "rIO", values: "efPt", long: []string{"--require", "--options", "--format"}},
 	"rubocop":       {short: "rc", values: "fo", long: []string{"--require", "--config", "--plugin", "--format"}},
-	"phpunit":       {short: "c", long: []string{"--bootstrap", "--configuration", "--include-path"}},
-	"ctest":         {short: "SD", values: "CRELIj", long: []string{"--script", "--build-and-test", "--build-makeprogram", "--test-command"}},
+	"phpunit":       {short: "cd", long: []string{"--bootstrap", "--configuration", "--include-path", "--extension", "--printer", "--loader"}},
+	"flake8":        {long: []string{"--config", "--append-config"}},
+	"ctest":         {short: "SDTM", values: "CRELIj", long: []string{"--script", "--build-and-test", "--build-makeprogram", "--test-command"}},
 	"golangci-lint": {short: "c", values: "DEj", long: []string{"--config"}},
-	"mvn":           {short: "fDs", values: "PTl", long: []string{"--file", "--define", "--settings", "--global-settings"}},
-	"gradle":        {short: "bcIDpP", values: "x", long: []string{"--build-file", "--settings-file", "--init-script", "--system-prop", "--project-dir", "--include-build"}},
+	"mvn":           {short: "fDstP", values: "Tl", long: []string{"--file", "--define", "--settings", "--global-settings", "--toolchains", "--global-toolchains", "--activate-profiles"}},
+	"gradle":        {short: "bcIDpPg", values: "x", long: []string{"--gradle-user-home", "--scan", "--build-file", "--settings-file", "--init-script", "--system-prop", "--project-dir", "--include-build"}},
 	"tox":           {short: "cx", values: "e", long: []string{"--override", "--conf", "--root", "--workdir"}},
 	"zip":           {short: "T", long: []string{"--unzip-command"}, opaque: true},
 	"split":         {long: []string{"--filter"}, opaque: true},
@@ -105,6 +109,7 @@ var tables = map[string]guarded{
 		}, short: "O",
 		values: "mSCcnFGu", plain: []string{"--text"},
 	},
+	"nc":  {short: "ec", values: "piIPqswXxTVWm", long: []string{"--exec", "--sh-exec", "--lua-exec"}, opaque: true},
 	"vim": {short: "cSswWuUi", words: []string{"--cmd"}, opaque: true},
 	"ps":  {}, "uniq": {}, "sed": {}, "awk": {}, "make": {}, "test": {}, "printf": {}, "tee": {}, "dd": {}, "xargs": {}, "ssh": {},
 }
@@ -112,6 +117,8 @@ var tables = map[string]guarded{
 var jestCode = []string{
 	"--config", "--rootdir", "--runner", "--testrunner", "--testenvironment", "--transform", "--globalsetup", "--globalteardown", "--setupfiles",
 	"--setupfilesafterenv", "--resolver", "--reporters", "--projects", "--modulenamemapper", "--haste", "--filter", "--testresultsprocessor", "--preset",
+	"--watchplugins", "--prettierpath", "--snapshotserializers", "--env", "--testsequencer", "--roots", "--globals", "--coveragereporters", "--modulepaths",
+	"--dependencyextractor", "--snapshotresolver", "--unmockedmodulepathpatterns", "--moduledirectories", "--extensionstotreatasesm",
 }
 
 // same lists programs that are guarded like another one.
@@ -119,7 +126,7 @@ var same = map[string]string{
 	"gfind": "find", "fdfind": "fd", "gsort": "sort", "gtar": "tar", "bsdtar": "tar", "vi": "vim", "nvim": "vim",
 	"view": "vim", "ex": "vim", "ginstall": "install", "podman": "docker", "nerdctl": "docker", "py.test": "pytest", "gradlew": "gradle", "mvnw": "mvn",
 	"gawk": "awk", "mawk": "awk", "nawk": "awk", "original-awk": "awk", "gmake": "make", "gxargs": "xargs", "gsed": "sed", "[": "test", "gdate": "date",
-	"more": "less", "most": "less", "scp": "ssh", "sftp": "ssh", "mosh": "ssh", "guniq": "uniq",
+	"netcat": "nc", "ncat": "nc", "more": "less", "most": "less", "scp": "ssh", "sftp": "ssh", "mosh": "ssh", "guniq": "uniq",
 }
 
 func (t guarded) look(name string, w []shell.Word, add func(int, bool, string)) {
@@ -161,8 +168,12 @@ func (t guarded) hitsLong(opt string) bool {
 			return false
 		}
 	}
+	other := strings.ToLower(opt)
+	if len(opt) > 2 {
+		other = "--" + strings.ReplaceAll(other[2:], "-", "") // where --rootDir is --root-dir
+	}
 	for _, g := range t.long {
-		if len(opt) > 2 && strings.HasPrefix(g, opt) {
+		if len(opt) > 2 && (strings.HasPrefix(g, opt) || strings.HasPrefix(g, other)) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -172,17 +173,26 @@ func (p *place) paths(w shell.Word) (list []string, ok bool) {
 	return list, ok
 }
 
+// processFolder is how Linux shows the folders of a process: of this one, or of another that may well stand in the same one.
+var processFolder = regexp.MustCompile(`^/proc/(self|thread-self|[0-9]+)(/task/[0-9]+)?/(cwd|root)(/|$)`)
+
 // ownProcess takes a path that goes through what Linux shows of a process for the one that it leads to.
 func ownProcess(text string) (string, bool) {
-	for _, self := range []string{"/proc/self/", "/proc/thread-self/"} {
-		if rest, ok := strings.CutPrefix(clean(text), self+"cwd"); ok && (rest == "" || rest[0] == '/') {
-			return "." + rest, true
-		}
-		if rest, ok := strings.CutPrefix(clean(text), self+"root"); ok && (rest == "" || rest[0] == '/') {
-			return "/" + rest, true
-		}
+	if rest, ok := strings.CutPrefix(text, "/dev/fd/"); ok {
+		text = "/proc/self/fd/" + rest
 	}
-	return "", false
+	if !strings.HasPrefix(text, "/") || !strings.Contains(text, "proc") {
+		return "", false
+	}
+	text = clean(text)
+	m := processFolder.FindStringSubmatch(text)
+	switch {
+	case m == nil:
+		return "", false
+	case m[3] == "cwd":
+		return "./" + text[len(m[0]):], true
+	}
+	return "/" + text[len(m[0]):], true
 }
 
 // away reports whether a command may find itself outside the workspace because the text itself changed the folder.

@@ -29,7 +29,16 @@ func searched(name string, words []shell.Word) (list []area) {
 	if !deep {
 		return nil
 	}
-	rest := operands(words, "efgtTABCmdDEjMr")
+	values := "efmABCdD"
+	switch name {
+	case "rg":
+		values = "efgtTABCmMjrEd"
+	case "ag", "ack":
+		values = "ABCGmp"
+	case "diff":
+		values = "xXSIFUCWLD"
+	}
+	rest := operands(words, values)
 	if name != "diff" && len(rest) > 0 && !hasOption(words, 'e', "--regexp") && !hasOption(words, 'f', "--file") {
 		rest = rest[1:]
 	}

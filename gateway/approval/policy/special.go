@@ -102,6 +102,7 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 	"yarn": guardSettings,
 	"pip":  guardSettings,
 	"gh":   guardSettings,
+	"mvn":  guardGoals, "gradle": guardGoals, "tox": guardGoals,
 	"uniq": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		n := 0
 		for i, w := range c.Words[1:] {
@@ -184,6 +185,14 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 		for i, w := range c.Words[1:] {
 			if strings.HasPrefix(w.Text, "+") {
 				add(i+1, true, "an editor's "+short(w.Text)+" may run a command")
+			}
+		}
+	},
+	"socat": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			up := strings.ToUpper(w.Text)
+			if strings.HasPrefix(up, "EXEC") || strings.HasPrefix(up, "SYSTEM") || strings.HasPrefix(up, "SHELL") || strings.Contains(up, "!!") {
+				add(i+1, true, "socat "+short(w.Text)+" gives a program to another machine")
 			}
 		}
 	},

@@ -92,7 +92,7 @@ func (j *judging) aboutSome(tools []string) *rule {
 }
 
 // silent are programs whose words are never files.
-var silent = set("echo printf true false cd pwd exit return sleep seq which type man kill pkill ps id whoami set")
+var silent = set("echo printf true false cd pwd exit return sleep seq which type kill pkill ps id whoami set")
 
 // viewers read what they are given, besides the plain readers.
 var viewers = set("less more rg ag jq yq file sort uniq source . nano bat view diff xxd base64 find tree")

@@ -74,6 +74,18 @@ func (a *analysis) open(c Command, at, level int) {
 		return
 	case "git":
 		o.git()
+	case "cmake":
+		o.cmake()
+	case "hyperfine": // each of its words is a command line
+		for i := o.skip(1, launchers[o.name]); i < len(c.Words); i++ {
+			if t := c.Words[i].Text; len(t) < 2 || t[0] != '-' {
+				o.script(c.Words[i], POSIX)
+			}
+		}
+	case "setarch": // its first word may name a machine, or be the command
+		if i := o.skip(1, launchers[o.name]); i < len(c.Words) {
+			o.tail(i)
+		}
 	case "command":
 		if len(c.Words) > 1 && (c.Words[1].Text == "-v" || c.Words[1].Text == "-V") {
 			return
@@ -238,7 +250,27 @@ func (o opening) shell(k Kind) {
 	switch {
 	case script && i < len(w):
 		o.script(w[i], k)
-	case !script && i >= len(w) && o.c.Stdin != nil:
+	case !script && o.c.Stdin != nil && (i >= len(w) || Input(w[i].Text)):
 		o.script(*o.c.Stdin, k)
+	}
+}
+
+// Input reports whether a file's name stands for what a program is given to read.
+func Input(name string) bool {
+	return name == "-" || strings.HasPrefix(name, "/dev/std") || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
+}
+
+// cmake opens cmake -E, which is a set of small programs and launchers of its own.
+func (o opening) cmake() {
+	w := o.c.Words
+	for i := 1; i+1 < len(w); i++ {
+		if w[i].Text != "-E" {
+			continue
+		}
+		if w[i+1].Text == "chdir" {
+			i += 2
+		}
+		o.tail(i + 1)
+		return
 	}
 }

@@ -34,6 +34,7 @@ func (o opening) remote(sub []string, skip int) {
 
 // evaluates reads the arguments of builtins that run a substitution inside a quoted argument, as bash 5.2 does for array subscripts.
 func (o opening) evaluates() {
+	o.names()
 	for _, w := range o.c.Words[1:] {
 		if !w.Dynamic && (strings.Contains(w.Text, "$(") || strings.Contains(w.Text, "`")) {
 			o.a.evaluatedText(w.Text)
@@ -42,4 +43,33 @@ func (o opening) evaluates() {
 			}
 		}
 	}
+}
+
+// names records the variables that a builtin sets by its arguments: read PATH, unset IFS, printf -v ENV, builtin export PATH=x.
+func (o opening) names() {
+	set := func(name string, w Word) {
+		if name != "" {
+			o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: Word{Text: w.Text, Dynamic: true}, Text: o.c.Text, Guess: o.a.guess})
+		}
+	}
+	for i, w := range o.c.Words[1:] {
+		name, _, _ := strings.Cut(strings.TrimPrefix(w.Text, "-v"), "=")
+		name, _, _ = strings.Cut(strings.TrimSuffix(name, "+"), "[")
+		switch {
+		case o.name == "printf" && (i > 1 || !strings.HasPrefix(o.c.Words[1].Text, "-v")), o.name == "test", o.name == "[", o.name == "let":
+		case w.Dynamic:
+			set("PATH", w) // it may be any
+		case isName(name):
+			set(name, w)
+		}
+	}
+}
+
+func isName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; !(c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && c >= '0' && c <= '9') {
+			return false
+		}
+	}
+	return s != ""
 }

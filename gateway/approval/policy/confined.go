@@ -1,0 +1,68 @@
+package policy
+
+import (
+	"strings"
+
+	"fairlead/gateway/approval/shell"
+)
+
+// confined are programs that are offered with any arguments: builders, test runners, linters and formatters. What an open rule for them covers stays
+// in the workspace: a path that leaves it makes them run other code, write elsewhere or clear another folder.
+var confined = func() map[string]bool {
+	m := set("goimports gofumpt bun deno")
+	for _, u := range unending {
+		m[u[0]] = true
+	}
+	return m
+}()
+
+func guardConfined(c shell.Command, p *place, add func(int, bool, string)) {
+	for i, w := range c.Words[1:] {
+		if w.Dynamic || strings.Contains(w.Text, "://") {
+			continue
+		}
+		for _, s := range pathsIn(w) {
+			if leads(s.Text) && !p.inside(s) {
+				add(i+1, false, c.Words[0].Text+" "+short(w.Text)+" leaves the workspace")
+				break
+			}
+		}
+	}
+}
+
+// pathsIn are the parts of a word that may be paths: itself, what follows an = or a colon, and the value that a short option has in its own word.
+func pathsIn(w shell.Word) []shell.Word {
+	list := []shell.Word{w}
+	for i := 0; i < len(w.Text); i++ {
+		if c := w.Text[i]; c == '=' || c == ':' || c == ',' || c == '@' {
+			list = append(list, part(w, w.Text[i+1:]))
+		}
+	}
+	if g := glued(w.Text); g != "" {
+		list = append(list, part(w, g))
+	}
+	return list
+}
+
+// leads reports whether a text may be a path that leads out of the folder it is used in.
+func leads(s string) bool {
+	switch s {
+	case "/dev/null", "/dev/stdout", "/dev/stderr":
+		return false
+	}
+	return isAbs(s) || strings.HasPrefix(s, "~") || s == ".." || strings.HasPrefix(s, "../") || strings.Contains(s, "/../") || strings.HasSuffix(s, "/..")
+}
+
+// guardGoals looks for more goals than the rule names: mvn test deploy, gradle test publish.
+func guardGoals(c shell.Command, _ *place, add func(int, bool, string)) {
+	name := base(c.Words[0].Text)
+	for i := 1; i < len(c.Words); i++ {
+		before := c.Words[i-1].Text
+		switch t := c.Words[i].Text; {
+		case isFlag(t) && t != "--":
+		case before == "--tests" || before == "-pl" || before == "--projects" || before == "-e" || before == "--console" || before == "-T" || before == "--max-workers":
+		default:
+			add(i, false, name+" "+short(t)+" is more than the rule names")
+		}
+	}
+}
