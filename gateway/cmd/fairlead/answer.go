@@ -103,6 +103,9 @@ func (c *connection) question(ctx context.Context, id string, same bool) (a prot
 
 // questionNamed is the open question whose id begins so. With same there may be several that ask the same.
 func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.Approval, err error) {
+	if id == "" {
+		return a, errNoID // it is the beginning of every id
+	}
 	var found []protocol.Approval
 	for _, q := range open {
 		if strings.HasPrefix(string(q.ID), id) {

@@ -15,12 +15,12 @@ import (
 
 func auditListCommand(o *options, use string) *cobra.Command {
 	var q protocol.AuditListParams
-	var since time.Duration
+	var since lengthFlag
 	cmd := &cobra.Command{
 		Use: use, Short: "Show who allowed what, when, where, by which rule, with what result", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if since > 0 {
-				q.After = time.Now().Add(-since).UnixMilli()
+				q.After = time.Now().Add(-time.Duration(since)).UnixMilli()
 			}
 			return with(o, cmd, protocol.AuditList, q, printAudit)
 		},
@@ -33,7 +33,7 @@ func auditListCommand(o *options, use string) *cobra.Command {
 	f.StringVar(&q.Rule, "rule", "", "only of this rule")
 	f.StringVar(&q.Kind, "kind", "", "only of this kind: call, mode, \"rule made\", \"rule changed\", \"rule deleted\", \"rule restored\"")
 	f.StringVar(&q.Query, "search", "", "only lines with these words, or words that begin with them")
-	f.DurationVar(&since, "since", 0, "only of the last while, such as 30m or 24h")
+	f.Var(&since, "since", "only of the last while, such as 30m, 24h or '7 days'")
 	return cmd
 }
 

@@ -59,6 +59,9 @@ func (o *options) connect(ctx context.Context) (*connection, error) {
 		}
 		return o.connectPeer(ctx, peer, peers, id)
 	}
+	if scheme, _, _ := strings.Cut(o.url, "://"); scheme != "ws" && scheme != "wss" {
+		return nil, &exitError{code: exitUsage, err: fmt.Errorf("the address of a gateway begins with ws:// or wss://, such as %s, not %q", gateway.DefaultURL, o.url)}
+	}
 	token, err := o.findToken()
 	if err != nil {
 		return nil, err

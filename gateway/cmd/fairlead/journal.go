@@ -17,7 +17,7 @@ import (
 
 func journalCommand(o *options) *cobra.Command {
 	var q protocol.JournalListParams
-	var since time.Duration
+	var since lengthFlag
 	cmd := &cobra.Command{
 		Use: "journal", Short: "Show what was called, by whom, on which machine, and how it ended", Args: cobra.NoArgs,
 		Long: `Shows the journal of calls, newest first. Every call has a row from before it starts. Contents of files are not in it, only their hash and size.
@@ -26,7 +26,7 @@ A call whose state is unknown had started when its machine or the gateway stoppe
   fairlead journal --node laptop --effect exec --since 24h --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if since > 0 {
-				q.After = time.Now().Add(-since).UnixMilli()
+				q.After = time.Now().Add(-time.Duration(since)).UnixMilli()
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := client.Call(ctx, c.Client, protocol.JournalList, q)
@@ -47,9 +47,11 @@ A call whose state is unknown had started when its machine or the gateway stoppe
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only of this chat")
 	f.StringVar((*string)(&q.RunID), "run", "", "only of this run")
 	f.StringVar(&q.Tool, "tool", "", "only of this tool, such as Bash")
-	f.StringVar(&q.State, "state", "", "only waiting, running, done, failed, denied, cancelled or unknown ones")
-	f.StringVar((*string)(&q.Effect), "effect", "", "only with this effect: read, write, exec or network")
-	f.DurationVar(&since, "since", 0, "only of the last while, such as 30m or 24h")
+	states := []string{protocol.CallWaiting, protocol.CallRunning, protocol.CallDone, protocol.CallFailed, protocol.CallDenied, protocol.CallCancelled, protocol.CallUnknown}
+	f.Var(choiceFlag[string]{&q.State, states}, "state", "only waiting, running, done, failed, denied, cancelled or unknown ones")
+	effects := []protocol.Effect{protocol.EffectRead, protocol.EffectWrite, protocol.EffectExec, protocol.EffectNetwork}
+	f.Var(choiceFlag[protocol.Effect]{&q.Effect, effects}, "effect", "only with this effect: read, write, exec or network")
+	f.Var(&since, "since", "only of the last while, such as 30m, 24h or '7 days'")
 	return cmd
 }
 

@@ -1,7 +1,7 @@
 // Command fairlead is Fairlead without a screen: the gateway, the node on this machine, a chat in the terminal, and the commands a
 // person or a script needs to look after them.
 //
-// Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the gateway cannot be reached; 4 the token was refused; 5 a call or run was denied
+// Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the gateway, or the machine asked for, cannot be reached; 4 the token was refused; 5 a call or run was denied
 // or nobody answered; 6 a tool reported a failure; 130 interrupted.
 package main
 

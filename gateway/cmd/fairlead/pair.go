@@ -43,6 +43,10 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 				return &exitError{code: exitUsage, err: errors.New("the link or code is empty. Without any, \"fairlead pair\" makes an invitation here")}
 			case p.as != protocol.RoleNode && p.as != protocol.RoleClient:
 				return &exitError{code: exitUsage, err: errors.New("--as is node or client")}
+			case p.minutes < 1 || p.minutes > 60:
+				return &exitError{code: exitUsage, err: fmt.Errorf("--minutes is 1 to 60, not %d", p.minutes)}
+			case p.days < 0 || p.days > 3650:
+				return &exitError{code: exitUsage, err: fmt.Errorf("--days is 1 to 3650, or 0 for no end, not %d", p.days)}
 			case p.key:
 				return o.printKey(cmd)
 			case p.ssh != "":

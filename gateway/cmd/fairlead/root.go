@@ -36,7 +36,7 @@ Environment
   FAIRLEAD_HOME   folder for all data
 
 Exit codes
-  0 done · 1 failed · 2 wrong usage · 3 the gateway cannot be reached · 4 the token was refused
+  0 done · 1 failed · 2 wrong usage · 3 the gateway, or the machine asked for, cannot be reached · 4 the token was refused
   5 denied, or nobody answered · 6 a tool reported a failure · 130 interrupted`,
 		Version:       gateway.Version,
 		Args:          cobra.NoArgs,

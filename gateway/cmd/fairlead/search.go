@@ -15,7 +15,7 @@ import (
 
 func searchCommand(o *options) *cobra.Command {
 	var q protocol.SessionsSearchParams
-	var since time.Duration
+	var since lengthFlag
 	cmd := &cobra.Command{
 		Use: "search TEXT", Short: "Search all messages of all chats, also of archived ones", Args: cobra.MinimumNArgs(1),
 		Long: `Searches every message of every chat, newest first. All words must be in the message, in any order; case and accents do not matter.
@@ -25,7 +25,7 @@ Words in double quotes stand side by side. The last word may be the beginning of
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Query = strings.Join(args, " ")
 			if since > 0 {
-				q.After = time.Now().Add(-since).UnixMilli()
+				q.After = time.Now().Add(-time.Duration(since)).UnixMilli()
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := client.Call(ctx, c.Client, protocol.SessionsSearch, q)
@@ -44,7 +44,7 @@ Words in double quotes stand side by side. The last word may be the beginning of
 	f.IntVarP(&q.Limit, "lines", "n", 20, "how many messages, at most 100")
 	f.Int64Var(&q.Page, "page", 0, "the page that an earlier search named")
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only of this chat")
-	f.DurationVar(&since, "since", 0, "only of the last while, such as 30m or 24h")
+	f.Var(&since, "since", "only of the last while, such as 30m, 24h or '7 days'")
 	return cmd
 }
 

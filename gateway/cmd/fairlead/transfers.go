@@ -23,7 +23,11 @@ func transfersCommand(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(o, cmd, protocol.TransferList, p, func(out io.Writer, r protocol.TransferListResult) error {
 				if len(r.Transfers) == 0 {
-					_, err := fmt.Fprintln(out, "Nothing is on its way.")
+					text := "Nothing is on its way."
+					if p.History {
+						text = "No transfer has ended."
+					}
+					_, err := fmt.Fprintln(out, text)
 					return err
 				}
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -125,6 +129,9 @@ func transferFollow(o *options, name, what string, m protocol.Method[protocol.Tr
 
 // findTransfer finds a transfer by the beginning of its id.
 func findTransfer(ctx context.Context, c *connection, id string) (protocol.Transfer, error) {
+	if id == "" {
+		return protocol.Transfer{}, errNoID // it is the beginning of every id
+	}
 	var found []protocol.Transfer
 	for _, history := range []bool{false, true} {
 		r, err := client.Call(ctx, c.Client, protocol.TransferList, protocol.TransferListParams{History: history, Limit: 500})
