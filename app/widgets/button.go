@@ -178,6 +178,7 @@ func (r *buttonRenderer) Refresh() {
 		r.text.TextSize = look.Size(look.SizeSmall)
 	}
 	r.text.TextStyle.Bold = b.Primary
+	r.text.FontSource = fontOf(b.Text, r.text.TextStyle)
 	if now := [3]string{b.Icon, b.Trail, string(fg)}; now != r.shown {
 		r.shown = now
 		setIcon(r.icon, b.Icon, fg)

@@ -121,6 +121,6 @@ func columns(s string) int {
 }
 
 func codeCell() fyne.Size {
-	s := fyne.MeasureText("MMMMMMMMMM", look.Size(look.SizeCode), fyne.TextStyle{Monospace: true})
+	s := measure("MMMMMMMMMM", look.Size(look.SizeCode), fyne.TextStyle{Monospace: true})
 	return fyne.NewSize(s.Width/10, float32(int(look.Size(look.SizeCode)*1.45+0.5)))
 }

@@ -49,7 +49,7 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		c.Resize(fyne.NewSize(max(width, 0), h))
 		c.Move(fyne.NewPos(x, y+(height-h)/2))
 	}
-	name := fyne.MeasureText(l.title, look.Size(look.SizeTitle), fyne.TextStyle{Bold: true}).Width
+	name := measure(l.title, look.Size(look.SizeTitle), fyne.TextStyle{Bold: true}).Width
 	x := right - wide + look.Inside
 	if right-wide-left < min(name, leastName*look.Size("text")/14) {
 		put(o[0], left, right-left)

@@ -67,10 +67,11 @@ func (r *textRenderer) update() {
 	r.text.Color = look.Color(r.t.Color)
 	r.text.TextSize = look.Size(r.t.SizeName)
 	r.text.TextStyle = r.t.Style
+	r.text.FontSource = fontOf(r.t.Text, r.t.Style)
 	r.text.Alignment = r.t.Align
-	r.full = fyne.MeasureText(r.t.Text, r.text.TextSize, r.text.TextStyle)
+	r.full = measure(r.t.Text, r.text.TextSize, r.text.TextStyle)
 	if r.t.Text == "" {
-		r.full = fyne.NewSize(0, fyne.MeasureText("M", r.text.TextSize, r.text.TextStyle).Height)
+		r.full = fyne.NewSize(0, measure("M", r.text.TextSize, r.text.TextStyle).Height)
 	}
 }
 
@@ -80,7 +81,7 @@ func (r *textRenderer) Layout(size fyne.Size) {
 		text = cut(text, size.Width, r.text.TextSize, r.text.TextStyle)
 	}
 	if r.text.Text != text {
-		r.text.Text = text
+		r.text.Text, r.text.FontSource = text, fontOf(text, r.t.Style)
 		r.text.Refresh()
 	}
 	r.text.Move(fyne.NewPos(0, (size.Height-r.full.Height)/2))
@@ -109,7 +110,7 @@ func cut(text string, width, size float32, style fyne.TextStyle) string {
 	lo, hi := 0, min(len(runes), int(width/size*6)+1) // no letter is narrower than a sixth of its size
 	for lo < hi {
 		mid := (lo + hi + 1) / 2
-		if fyne.MeasureText(string(runes[:mid])+"…", size, style).Width <= width {
+		if measure(string(runes[:mid])+"…", size, style).Width <= width {
 			lo = mid
 		} else {
 			hi = mid - 1

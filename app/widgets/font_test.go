@@ -1,0 +1,71 @@
+package widgets
+
+import (
+	"bytes"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
+	"github.com/go-text/typesetting/font"
+
+	"fairlead/app/look"
+)
+
+func TestPlainLettersAreInEachFontThatIsTakenAlone(t *testing.T) {
+	for _, r := range []fyne.Resource{theme.DefaultTextBoldFont(), theme.DefaultTextMonospaceFont()} {
+		face, err := font.ParseTTF(bytes.NewReader(r.Content()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c := rune(0); c < 0x20000; c++ {
+			if _, ok := face.NominalGlyph(c); plainLetter(c) && !ok {
+				t.Errorf("%s lacks %U", r.Name(), c)
+			}
+		}
+	}
+}
+
+func TestTextsTakeOneFontOnlyWhenItHasAllTheirLetters(t *testing.T) {
+	bold, code := fyne.TextStyle{Bold: true}, fyne.TextStyle{Monospace: true}
+	for _, c := range []struct {
+		text  string
+		style fyne.TextStyle
+		want  fyne.Resource
+	}{
+		{"Fairlead", bold, theme.DefaultTextBoldFont()},
+		{"Größe – “ja”…", bold, theme.DefaultTextBoldFont()},
+		{"MMMM", code, theme.DefaultTextMonospaceFont()},
+		{"rocket 🚀", bold, nil},
+		{"a → b", bold, nil},
+		{"שלום", bold, nil},
+		{"plain", fyne.TextStyle{}, nil},
+	} {
+		if got := fontOf(c.text, c.style); got != c.want {
+			t.Errorf("%q takes %v", c.text, got)
+		}
+	}
+}
+
+func TestAHeadingThatChangesItsLettersChangesItsFont(t *testing.T) {
+	h := NewHeading("plain", "text")
+	window(t, h, 200, 40)
+	drawn := test.WidgetRenderer(h).Objects()[0].(*canvas.Text)
+	if drawn.FontSource != theme.DefaultTextBoldFont() {
+		t.Errorf("plain letters take %v", drawn.FontSource)
+	}
+	h.SetText("a 🚀")
+	if drawn.FontSource != nil {
+		t.Errorf("a picture takes %v", drawn.FontSource)
+	}
+	b := NewButton("Send", "", nil)
+	b.Primary = true
+	b.Refresh()
+	if r := test.WidgetRenderer(b).(*buttonRenderer); r.text.FontSource != theme.DefaultTextBoldFont() {
+		t.Errorf("a button takes %v", r.text.FontSource)
+	}
+	if got, want := measure("Fairlead", look.Size("text"), fyne.TextStyle{Bold: true}), fyne.MeasureText("Fairlead", look.Size("text"), fyne.TextStyle{Bold: true}); got != want {
+		t.Errorf("alone it measures %v, among others %v", got, want)
+	}
+}
