@@ -11,10 +11,15 @@ import (
 // program lies in the tray most of the day.
 const gcPercent = 50
 
+// rests is how often what only the start needed is given back: the first start, and one on a busy machine, goes on after the first time.
+const rests = 3
+
 // thrift keeps the memory at rest small. It blocks until the start is over, or ctx ends.
 func thrift(ctx context.Context) {
 	debug.SetGCPercent(gcPercent)
-	resident.Settle(ctx, trim)
+	for range rests {
+		resident.Settle(ctx, trim)
+	}
 }
 
 // giveBack returns what is not used now to the system: free memory of Go and of C, and the pages of the program's own file.
