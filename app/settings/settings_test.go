@@ -295,7 +295,7 @@ func TestGeneralShowsWhatIsChangedElsewhere(t *testing.T) {
 		if now.Theme != "light" {
 			t.Errorf("another text size brought the theme %q back", now.Theme)
 		}
-		synctest.Wait()
+		pagetest.Settle()
 	})
 }
 
@@ -306,7 +306,7 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 		for i, change := range []func(*state.View){func(*state.View) {}, func(v *state.View) { v.Connected = true }, func(v *state.View) { v.Config++ }, func(v *state.View) { v.Connected = false }} {
 			p.app.Value.Update(func(v state.View) state.View { change(&v); return v })
 			time.Sleep(time.Second)
-			synctest.Wait()
+			pagetest.Settle()
 			if want := []int{1, 2, 3, 3}[i]; read != want {
 				t.Errorf("after change %d it was read %d times, not %d", i, read, want)
 			}
