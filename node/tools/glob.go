@@ -142,8 +142,10 @@ type glob struct {
 	folders bool   // only those
 	shown   string // how the folder where the walk begins is called in results
 	crew    *crew
-	hits    [][]hit // per worker
-	seen    []int
+	// What follows is per worker.
+	hits [][]hit
+	seen []int
+	down [][]task // room for the folders below the one it looks at
 }
 
 func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total int, err error) {
@@ -156,6 +158,7 @@ func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total i
 		first.rules = ignoresAbove(g.ctx, ws, dir.Abs)
 	}
 	g.hits, g.seen = make([][]hit, workers()), make([]int, workers())
+	g.down = make([][]task, workers())
 	g.crew = newCrew(g.ctx, false)
 	g.crew.runAll(first)
 	if g.ctx.Err() != nil {
@@ -201,7 +204,13 @@ func (l *level) run(worker int) {
 		if err != nil {
 			return // folders that cannot be read are left out
 		}
-		if dir, folder = sub, l.in+l.name+string(filepath.Separator); rules != nil {
+		dir = sub
+		if l.in == l.dir.Below {
+			folder = sub.Below // no link leads there: the same memory will do
+		} else {
+			folder = l.in + l.name + string(filepath.Separator)
+		}
+		if rules != nil {
 			rules = rules.below(l.name)
 		}
 	}
@@ -209,7 +218,7 @@ func (l *level) run(worker int) {
 	if rules != nil {
 		rules.read(dir)
 	}
-	var down []task
+	down := l.down[worker][:0]
 	seen := 0
 	_ = dir.Each(func(e workspace.Entry) bool {
 		if seen++; seen%64 == 0 && l.ctx.Err() != nil {
@@ -232,4 +241,6 @@ func (l *level) run(worker int) {
 		return true
 	})
 	l.crew.push(worker, down...)
+	clear(down)
+	l.down[worker] = down
 }

@@ -18,10 +18,10 @@ import (
 // Dir is an open directory: what is in it is opened relative to its handle and never through a symbolic link, so that no change of names
 // leads anywhere else. It is closed when everyone who holds it let go. It is safe for use by many goroutines.
 type Dir struct {
-	// Abs is where it was found, without symbolic links.
-	Abs  string
-	fd   int
-	held atomic.Int32
+	// Abs is where it was found, without symbolic links, and Below the same with a separator behind it, in the same memory.
+	Abs, Below string
+	fd         int
+	held       atomic.Int32
 }
 
 func openDir(t tree, name, abs string) (*Dir, error) {
@@ -45,7 +45,8 @@ func openDir(t tree, name, abs string) (*Dir, error) {
 }
 
 func newDir(abs string, fd int) *Dir {
-	d := &Dir{Abs: abs, fd: fd}
+	below := strings.TrimSuffix(abs, separator) + separator
+	d := &Dir{Abs: below[:len(abs)], Below: below, fd: fd}
 	d.held.Store(1)
 	return d
 }
@@ -140,7 +141,10 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newDir(strings.TrimSuffix(d.Abs, separator)+separator+name, fd), nil
+	below := d.Below + name + separator
+	sub := &Dir{Abs: below[:len(below)-1], Below: below, fd: fd}
+	sub.held.Store(1)
+	return sub, nil
 }
 
 // Open opens a regular file in d that is not a symbolic link. It waits for nobody: pipes and devices are refused.

@@ -8,16 +8,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 )
 
 // Dir is an open directory: what is in it is opened relative to its handle and never through a symbolic link that leads out. It is closed
 // when everyone who holds it let go. It is safe for use by many goroutines.
 type Dir struct {
-	// Abs is where it was found, without symbolic links.
-	Abs  string
-	root *os.Root
-	held atomic.Int32
+	// Abs is where it was found, without symbolic links, and Below the same with a separator behind it.
+	Abs, Below string
+	root       *os.Root
+	held       atomic.Int32
 }
 
 func openDir(t tree, name, abs string) (*Dir, error) {
@@ -29,7 +30,7 @@ func openDir(t tree, name, abs string) (*Dir, error) {
 }
 
 func newDir(abs string, root *os.Root) *Dir {
-	d := &Dir{Abs: abs, root: root}
+	d := &Dir{Abs: abs, Below: strings.TrimSuffix(abs, separator) + separator, root: root}
 	d.held.Store(1)
 	return d
 }
