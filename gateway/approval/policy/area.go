@@ -149,6 +149,7 @@ func hasLetter(words []shell.Word, values string, letter byte, long string) bool
 // covers looks for a rule about something in a folder that a command takes as a whole. What is in it is not known here, so it asks.
 func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
 	for _, a := range areas(c) {
+		a.word = present(a.word)
 		list, known := j.place.paths(a.word)
 		if a.tree {
 			list = j.place.repository(list)
@@ -172,6 +173,20 @@ func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
 		}
 	}
 	return "", nil, ""
+}
+
+// present takes a word that starts with the present folder, as $PWD or $(pwd), for what it means.
+func present(w shell.Word) shell.Word {
+	if !w.Dynamic {
+		return w
+	}
+	text := strings.ReplaceAll(w.Text, `"`, "")
+	for _, s := range []string{"$PWD", "${PWD}", "$(pwd)", "`pwd`"} {
+		if rest, ok := strings.CutPrefix(text, s); ok && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "$`'\\*?[{") {
+			return shell.Word{Text: "." + rest}
+		}
+	}
+	return w
 }
 
 // dotted reports whether all that the pattern is about starts with a dot or lies in a folder that does.

@@ -198,7 +198,7 @@ func (j *judging) doubtful(c shell.Command) string {
 		return "only the running shell knows which program " + short(c.Words[0].Text) + " is"
 	}
 	for _, h := range guards(c, j.place) {
-		if h.opaque {
+		if h.opaque && (j.control || !j.filesSeen(c)) {
 			return h.why
 		}
 	}

@@ -10,6 +10,14 @@ import (
 // printLines are the sed scripts that only print lines by number.
 var printLines = regexp.MustCompile(`^((\d+|\$)(,(\d+|\$))?p)(;(\d+|\$)(,(\d+|\$))?p)*$`)
 
+// plainAwk reports whether a word of awk surely is no program that opens files or runs commands: an option that names another program is none.
+func plainAwk(w shell.Word) bool {
+	if isFlag(w.Text) {
+		return !w.Dynamic && (strings.HasPrefix(w.Text, "-F") || strings.HasPrefix(w.Text, "-v"))
+	}
+	return !w.Dynamic && !strings.ContainsAny(w.Text, "|>@`&") && !strings.Contains(w.Text, "system") && !strings.Contains(w.Text, "getline")
+}
+
 var setOptions = regexp.MustCompile(`^[-+][eux]*o?$`)
 
 // special are guards that need more than a list of options.
@@ -35,7 +43,7 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 	},
 	"awk": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i := 1; i < len(c.Words); i++ {
-			add(i, true, "an awk program may write files and run commands")
+			add(i, !plainAwk(c.Words[i]), "an awk program may write files and run commands")
 			if !isFlag(c.Words[i].Text) && !(i > 1 && isFlag(c.Words[i-1].Text) && len(c.Words[i-1].Text) == 2) {
 				return
 			}

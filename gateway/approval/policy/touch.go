@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"fairlead/gateway/approval/shell"
 )
@@ -96,3 +97,18 @@ var silent = set("echo printf true false cd pwd exit return sleep seq which type
 
 // viewers read what they are given, besides the plain readers.
 var viewers = set("less more rg ag jq yq file sort uniq source . nano bat view diff xxd base64 find tree")
+
+// filesSeen reports whether the rules about files see what a program is up to although it runs what cannot be judged: what xargs starts is judged by
+// itself, another machine has other files, and what a database is asked names those that it opens.
+func (j *judging) filesSeen(c shell.Command) bool {
+	switch base(c.Words[0].Text) {
+	case "xargs", "gxargs", "parallel", "ssh", "scp", "sftp", "mosh":
+		return c.Starts || len(c.Words) > 1
+	case "psql", "mysql", "mariadb", "sqlite3", "duckdb":
+		return !c.Piped && c.Stdin == nil && !slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
+			return w.Dynamic || strings.ContainsAny(w.Text, `\`) || strings.HasPrefix(strings.TrimSpace(w.Text), ".sh") || strings.HasPrefix(strings.TrimSpace(w.Text), ".sy") ||
+				strings.Contains(strings.ToLower(w.Text), "system") || strings.Contains(strings.ToLower(w.Text), "program")
+		})
+	}
+	return false
+}
