@@ -27,6 +27,7 @@ const (
 // Causes of the end of an attempt.
 var (
 	errPaused    = errors.New("paused")
+	errAgain     = errors.New("paused, and resumed before that was done")
 	errCancelled = errors.New("cancelled")
 	errShut      = errors.New("the gateway stops")
 	errStall     = protocol.ErrTimeout.With("Transfer timeout")

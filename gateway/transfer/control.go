@@ -1,7 +1,9 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -11,17 +13,38 @@ import (
 
 // Pause has a transfer rest until Resume.
 func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	j := e.find(in.ID)
-	if j == nil {
+	j, err := e.meet(ctx, in.ID)
+	switch {
+	case err != nil:
+		return protocol.Transfer{}, err
+	case j == nil:
 		return e.ended(ctx, in.ID, "")
 	}
-	if t := j.view(); t.Simple && t.State == protocol.TransferRunning {
+	e.mu.Lock()
+	t := &j.row.Transfer
+	switch {
+	case j.ended || j.leave:
+		defer e.mu.Unlock()
+		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer has ended already: it is " + cmp.Or(stateOf(j), t.State))
+	case t.Simple && t.State == protocol.TransferRunning:
+		e.mu.Unlock()
 		return protocol.Transfer{}, protocol.ErrConflict.With("One of the machines cannot pause. Cancel the transfer instead")
+	case j.stopLocked(errPaused):
+		e.mu.Unlock()
+		return e.settled(ctx, j), nil
 	}
-	if !j.stop(errPaused) {
-		return e.change(j, func(t *protocol.Transfer) { t.State, t.Speed, t.ETA = protocol.TransferPaused, 0, 0 }), nil
+	t.State, t.Speed, t.ETA = protocol.TransferPaused, 0, 0
+	now := *t
+	e.putLocked(j)
+	return now, nil
+}
+
+// stateOf is what a job that is being cancelled is going to be.
+func stateOf(j *job) string {
+	if j.leave {
+		return protocol.TransferCancelled
 	}
-	return e.settled(ctx, j), nil
+	return ""
 }
 
 // settled waits until the attempt that was stopped has ended.
@@ -47,27 +70,39 @@ func (e *Engine) settled(ctx context.Context, j *job) protocol.Transfer {
 
 // Resume lets a paused transfer go on. here, which may be nil, is the caller's connection: the transfer's own end when it has one there.
 func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Link) (protocol.Transfer, error) {
-	j := e.find(in.ID)
-	if j == nil {
+	j, err := e.meet(ctx, in.ID)
+	switch {
+	case err != nil:
+		return protocol.Transfer{}, err
+	case j == nil:
 		return e.ended(ctx, in.ID, "")
 	}
 	e.mu.Lock()
 	if here != nil && (j.row.From == protocol.Here || j.row.To == protocol.Here) {
 		j.here = here // an attempt that runs has the old one, and ends with it
 	}
-	paused := j.row.State == protocol.TransferPaused
-	e.mu.Unlock()
 	defer e.Wake()
-	if paused {
-		return e.change(j, func(t *protocol.Transfer) { t.State, t.Error = protocol.TransferQueued, "" }), nil
+	t := &j.row.Transfer
+	switch {
+	case j.end != nil && errors.Is(j.want, errPaused): // the attempt has not ended yet
+		j.want = errAgain
+	case j.end == nil && !j.ended && t.State == protocol.TransferPaused:
+		t.State, t.Error = protocol.TransferQueued, ""
+		now := *t
+		e.putLocked(j)
+		return now, nil
 	}
-	return j.view(), nil
+	defer e.mu.Unlock()
+	return *t, nil
 }
 
 // Cancel ends a transfer. What is unfinished is removed; files that have arrived stay.
 func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	j := e.find(in.ID)
-	if j == nil {
+	j, err := e.meet(ctx, in.ID)
+	switch {
+	case err != nil:
+		return protocol.Transfer{}, err
+	case j == nil:
 		return e.ended(ctx, in.ID, protocol.TransferCancelled)
 	}
 	if j.stop(errCancelled) {

@@ -21,8 +21,14 @@ type job struct {
 	shown time.Time               // when progress was published last
 	speed meter
 	leave bool // it was cancelled: no attempt begins any more
-	told  Link // over which its destination was told to remove what is unfinished
-	gone  bool // nothing unfinished is left of it
+	ended bool // nothing is changed any more
+	// want is what was asked for while an attempt runs, and is done when that has ended: errPaused, or errAgain.
+	want error
+	// version counts the changes of row, stored is the last one that the database has; storing is closed when whoever stores has done so.
+	version, stored int
+	storing         chan struct{}
+	told            Link // over which its destination was told to remove what is unfinished
+	gone            bool // nothing unfinished is left of it
 }
 
 // allowed asks again about a transfer that has waited while the rules changed.
@@ -50,8 +56,8 @@ func (e *Engine) allowed(ctx context.Context, j *job) error {
 	return nil
 }
 
-// arrivedAll ends a transfer whose files have arrived, but for those that could not.
-func (e *Engine) arrivedAll(j *job, out outcome) {
+// arrivedAllLocked ends a transfer whose files have arrived, but for those that could not. It is called under e.mu, which it lets go of.
+func (e *Engine) arrivedAllLocked(j *job, out outcome) {
 	state, text := protocol.TransferDone, ""
 	d := out.done
 	if d.Failed > 0 {
@@ -61,7 +67,6 @@ func (e *Engine) arrivedAll(j *job, out outcome) {
 			text += ": " + d.Problems[0].Path + ": " + d.Problems[0].Text
 		}
 	}
-	e.mu.Lock()
 	t := &j.row.Transfer
 	t.Failed, t.Skipped, t.Problems, t.Path = d.Failed, d.Skipped, d.Problems, d.Path
 	keep(t, d.Kept)
@@ -73,19 +78,23 @@ func (e *Engine) arrivedAll(j *job, out outcome) {
 			t.BytesDone = t.Bytes
 		}
 	}
-	e.mu.Unlock()
-	e.finish(j, state, text)
+	e.finishLocked(j, state, text)
 }
 
 // finish ends a job.
 func (e *Engine) finish(j *job, state, text string) {
 	e.mu.Lock()
-	select {
-	case <-j.over:
+	e.finishLocked(j, state, text)
+}
+
+// finishLocked is finish under e.mu, which it lets go of.
+func (e *Engine) finishLocked(j *job, state, text string) {
+	if j.ended { // somebody else does it
 		e.mu.Unlock()
+		<-j.over
 		return
-	default:
 	}
+	j.ended = true
 	delete(e.jobs, j.row.ID)
 	e.ending[j.row.ID] = j
 	var l *left
@@ -98,16 +107,15 @@ func (e *Engine) finish(j *job, state, text string) {
 			break
 		}
 	}
-	e.mu.Unlock()
-	e.change(j, func(t *protocol.Transfer) {
-		t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, time.Now().UnixMilli(), 0, 0
-		switch {
-		case state == protocol.TransferDone, state == protocol.TransferCancelled && l == nil:
-			t.Current = ""
-		case state == protocol.TransferCancelled && t.Current == "":
-			t.Current = "." // one that nobody knows
-		}
-	})
+	t := &j.row.Transfer
+	t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, time.Now().UnixMilli(), 0, 0
+	switch {
+	case state == protocol.TransferDone, state == protocol.TransferCancelled && l == nil:
+		t.Current = ""
+	case state == protocol.TransferCancelled && t.Current == "":
+		t.Current = "." // one that nobody knows
+	}
+	e.putLocked(j)
 	if state == protocol.TransferCancelled {
 		if l != nil {
 			e.mu.Lock()
@@ -122,17 +130,46 @@ func (e *Engine) finish(j *job, state, text string) {
 	close(j.over)
 }
 
-// change changes a job, stores it and tells everyone.
+// change changes a job that has not ended, stores it and tells everyone. It returns the job as it is then.
 func (e *Engine) change(j *job, f func(*protocol.Transfer)) protocol.Transfer {
 	e.mu.Lock()
+	if j.ended {
+		defer e.mu.Unlock()
+		return j.row.Transfer
+	}
 	f(&j.row.Transfer)
-	row := j.row
+	t := j.row.Transfer
+	e.putLocked(j)
+	return t
+}
+
+// putLocked stores a job that was changed and tells everyone. One at a time does, so that the last change is the last one that is stored. It is called
+// under e.mu, which it lets go of.
+func (e *Engine) putLocked(j *job) {
+	j.version++
+	mine := j.version
+	for j.storing != nil {
+		wait := j.storing
+		e.mu.Unlock()
+		<-wait
+		e.mu.Lock()
+	}
+	if j.stored >= mine {
+		e.mu.Unlock()
+		return
+	}
+	done := make(chan struct{})
+	row, version := j.row, j.version
+	j.storing = done
 	e.mu.Unlock()
 	if err := e.store.PutTransfer(context.WithoutCancel(e.ctx), row); err != nil {
 		slog.Error("A transfer could not be stored", "transfer", row.ID, "err", err)
 	}
 	e.publish(row.Transfer)
-	return row.Transfer
+	e.mu.Lock()
+	j.stored, j.storing = version, nil
+	close(done)
+	e.mu.Unlock()
 }
 
 // update is change for what need not survive a crash.
@@ -180,9 +217,17 @@ func (j *job) view() protocol.Transfer {
 func (j *job) stop(cause error) bool {
 	j.e.mu.Lock()
 	defer j.e.mu.Unlock()
+	return j.stopLocked(cause)
+}
+
+// stopLocked is stop under e.mu.
+func (j *job) stopLocked(cause error) bool {
 	j.leave = j.leave || errors.Is(cause, errCancelled)
 	if j.end == nil {
 		return false
+	}
+	if errors.Is(cause, errPaused) {
+		j.want = errPaused
 	}
 	j.end(cause)
 	return true

@@ -219,6 +219,23 @@ func (e *Engine) find(id protocol.TransferID) *job {
 	return e.jobs[id]
 }
 
+// meet is find once nobody is about to end a transfer, or to begin it anew.
+func (e *Engine) meet(ctx context.Context, id protocol.TransferID) (*job, error) {
+	for {
+		e.mu.Lock()
+		j, ending := e.jobs[id], e.ending[id]
+		e.mu.Unlock()
+		if j != nil || ending == nil {
+			return j, nil
+		}
+		select {
+		case <-ending.over:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
 // ended says why a transfer that is not in the queue cannot be changed.
 func (e *Engine) ended(ctx context.Context, id protocol.TransferID, same string) (protocol.Transfer, error) {
 	row, err := e.store.Transfer(ctx, id)

@@ -77,37 +77,39 @@ func (e *Engine) work(ctx context.Context, j *job) {
 		})
 		out, err = e.attempt(ctx, j)
 	}
+	// What comes next is settled in the moment in which the attempt has ended: whoever presses something before is heard here, and everyone after that meets
+	// a transfer that rests, or is over.
 	e.mu.Lock()
 	j.end(nil)
-	j.end = nil
-	j.speed = meter{}
-	simple, leave := j.row.Simple, j.leave
-	e.mu.Unlock()
+	want := j.want
+	j.end, j.want, j.speed = nil, nil, meter{}
+	rests := func(state, text string) {
+		j.row.State, j.row.Error, j.row.Speed, j.row.ETA = state, text, 0, 0
+		e.putLocked(j)
+	}
 	var away *awayError
 	var failed *finalError
-	switch {
+	switch paused := errors.Is(err, errPaused) || want != nil && errors.As(err, &away); {
 	case err == nil:
-		e.arrivedAll(j, out)
-	case errors.Is(err, errCancelled), leave: // also when a machine went away in the same moment
-		e.finish(j, protocol.TransferCancelled, "")
-	case errors.Is(err, errPaused):
-		e.change(j, func(t *protocol.Transfer) { t.State = protocol.TransferPaused })
+		e.arrivedAllLocked(j, out)
+	case errors.Is(err, errCancelled), j.leave: // also when a machine went away in the same moment
+		e.finishLocked(j, protocol.TransferCancelled, "")
+	case paused && errors.Is(want, errAgain):
+		rests(protocol.TransferQueued, "")
+	case paused:
+		rests(protocol.TransferPaused, "")
 	case errors.Is(err, errShut):
-		e.change(j, func(t *protocol.Transfer) { t.State, t.Error = protocol.TransferWaiting, "The gateway was restarted" })
-	case simple && !errors.As(err, &failed):
-		e.finish(j, protocol.TransferFailed, err.Error())
-	case errors.As(err, &away), errors.Is(err, errStall) && j.view().Attempts < maxStalls:
-		e.change(j, func(t *protocol.Transfer) {
-			t.State, t.Error = protocol.TransferWaiting, err.Error()
-			if t.ExpiresAt == 0 {
-				t.ExpiresAt = time.Now().Add(defaultExpiry).UnixMilli()
-			}
-		})
+		rests(protocol.TransferWaiting, "The gateway was restarted")
+	case j.row.Simple && !errors.As(err, &failed):
+		e.finishLocked(j, protocol.TransferFailed, err.Error())
+	case errors.As(err, &away), errors.Is(err, errStall) && j.row.Attempts < maxStalls:
+		if j.row.ExpiresAt == 0 {
+			j.row.ExpiresAt = time.Now().Add(defaultExpiry).UnixMilli()
+		}
+		rests(protocol.TransferWaiting, err.Error())
 	default:
-		e.mu.Lock()
 		keep(&j.row.Transfer, out.done.Kept)
-		e.mu.Unlock()
-		e.finish(j, protocol.TransferFailed, err.Error())
+		e.finishLocked(j, protocol.TransferFailed, err.Error())
 	}
 	slog.Info("Transfer", "transfer", j.row.ID, "state", j.view().State, "err", err)
 	e.Wake()

@@ -1,0 +1,147 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/store"
+	"fairlead/gateway/transfer"
+)
+
+// Two windows cancel a transfer that rests in the same moment: it is over once, and whoever was second hears the same.
+func TestTwoWindowsCancelAtOnce(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	s := &slowStore{Store: st, writing: make(chan struct{}), write: make(chan struct{})}
+	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Machines: nobody{}})
+	defer e.Close()
+	tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := protocol.TransferParams{ID: tr.ID}
+	over := make(chan protocol.Transfer, 2)
+	press := func() {
+		now, err := e.Cancel(t.Context(), id)
+		if err != nil {
+			t.Error(err)
+		}
+		over <- now
+	}
+	go press()
+	<-s.writing
+	go press()
+	paused := make(chan error)
+	go func() {
+		_, err := e.Pause(t.Context(), id)
+		paused <- err
+	}()
+	close(s.write)
+	if err := <-paused; !errors.Is(err, protocol.ErrConflict) {
+		t.Errorf("a third one pauses: %v", err)
+	}
+	for range 2 {
+		if now := <-over; now.State != protocol.TransferCancelled {
+			t.Errorf("%+v", now)
+		}
+	}
+	if row, err := st.Transfer(t.Context(), tr.ID); err != nil || row.State != protocol.TransferCancelled || row.EndedAt == 0 {
+		t.Errorf("in the database: %+v, %v", row, err)
+	}
+}
+
+// lateStore is slow with the first rows, so that what is written later overtakes them if nobody sees to it.
+type lateStore struct{ *store.Store }
+
+func (s lateStore) PutTransfer(ctx context.Context, t store.Transfer) error {
+	if t.State != protocol.TransferCancelled {
+		time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+	}
+	return s.Store.PutTransfer(ctx, t)
+}
+
+// Windows press everything at once: what is in the database at the end is what the last change was, and a transfer that was cancelled stays so.
+func TestWhatWasPressedLastIsStored(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	e := transfer.New(transfer.Options{Store: lateStore{st}, Bus: new(event.Bus), Machines: nobody{}})
+	defer e.Close()
+	for range 30 {
+		tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := protocol.TransferParams{ID: tr.ID}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				e.Pause(t.Context(), id)
+				e.Resume(t.Context(), id, nil)
+			})
+		}
+		wg.Go(func() {
+			if now, err := e.Cancel(t.Context(), id); err != nil || now.State != protocol.TransferCancelled {
+				t.Errorf("%+v, %v", now, err)
+			}
+		})
+		wg.Wait()
+		if row, err := st.Transfer(t.Context(), tr.ID); err != nil || row.State != protocol.TransferCancelled {
+			t.Fatalf("in the database: %+v, %v", row, err)
+		}
+	}
+	if open, err := st.OpenTransfers(t.Context()); err != nil || len(open) != 0 || len(e.Open()) != 0 {
+		t.Errorf("open: %v, %v, %v", open, e.Open(), err)
+	}
+}
+
+// A machine goes away in the moment in which its transfer is cancelled, or paused: neither is lost, also when the gateway starts again.
+func TestACancelInTheMomentOfACutIsNotLost(t *testing.T) {
+	r := newRig(t, "a", "b")
+	r.file("a", "x.bin", 48<<20)
+	for i, press := range []struct {
+		m    protocol.Method[protocol.TransferParams, protocol.Transfer]
+		want string
+	}{{protocol.TransferCancel, protocol.TransferCancelled}, {protocol.TransferPause, protocol.TransferPaused}, {protocol.TransferCancel, protocol.TransferCancelled}, {protocol.TransferPause, protocol.TransferPaused}} {
+		r.online("a")
+		r.online("b")
+		r.nodes["a"].wire.slow.turn(true)
+		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+		r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.BytesDone > 2<<20 })
+		cut := make(chan struct{})
+		go func() {
+			defer close(cut)
+			r.nodes[[]protocol.NodeID{"a", "b"}[i%2]].wire.cut(false)
+		}()
+		_, err := client.Call(t.Context(), r.c, press.m, protocol.TransferParams{ID: tr.ID})
+		<-cut
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.nodes["a"].wire.slow.turn(false)
+		now := r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.State == press.want })
+		r.online("a")
+		r.online("b")
+		if now, err = client.Call(t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: tr.ID}); err != nil || now.State != press.want {
+			t.Errorf("%d: it goes on: %+v, %v", i, now, err)
+		}
+		if press.want == protocol.TransferPaused {
+			if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
