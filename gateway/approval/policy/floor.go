@@ -210,18 +210,18 @@ var shielded = []string{
 // protected says why writing one of these files is asked about whatever the rules say.
 func (j *judging) protected(list []string) string {
 	for _, f := range list {
-		low := strings.ToLower(f) + "/"
+		low := fold(f) + "/"
 		if device.MatchString(low) {
 			return "it writes to a disk"
 		}
 		if strings.HasSuffix(low, "/.git/") {
 			return ".git is the repository itself"
 		}
-		if profiles[path.Base(strings.ToLower(f))] {
+		if profiles[path.Base(fold(f))] {
 			return short(path.Base(f)) + " decides what programs run later"
 		}
 		for _, own := range j.call.Own {
-			if _, in := below(low, strings.ToLower(clean(own))); in {
+			if _, in := below(low, fold(clean(own))); in {
 				return "only you should change Fairlead's own files"
 			}
 		}

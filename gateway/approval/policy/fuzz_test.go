@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,16 @@ func FuzzJudge(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, command, sh string) {
+		for _, name := range []string{"writes", "open"} { // where the default allows, what cannot be judged is still no allow
+			got := sets[name].Judge(corpusCall(sh, command))
+			if got.Reason == "" || len(got.Parts) == 0 {
+				t.Fatalf("no reason: %+v", got)
+			}
+			k, known := shell.ParseKind(sh)
+			if got.Verdict == Allow && (!known || slices.ContainsFunc(shell.Analyze(command, k).Findings, func(f shell.Finding) bool { return !f.Soft })) {
+				t.Fatalf("%q is allowed in %s", command, name)
+			}
+		}
 		for _, name := range []string{"dev", "small", "closed", "wide", "paths"} {
 			got := sets[name].Judge(corpusCall(sh, command))
 			if got.Reason == "" || len(got.Parts) == 0 {

@@ -10,16 +10,16 @@ func (g pathGlob) mayMeet(pattern, root, home string) bool {
 	if _, surely := below(pattern, root); surely && g.outside {
 		return false
 	}
-	rel, inside := below(strings.ToLower(pattern), strings.ToLower(root))
+	rel, inside := below(fold(pattern), fold(root))
 	switch {
 	case g.home && home == "":
 		return true
 	case g.home:
-		if rel, inside = below(strings.ToLower(pattern), strings.ToLower(home)); !inside {
+		if rel, inside = below(fold(pattern), fold(home)); !inside {
 			return false
 		}
 	case g.outside || g.abs:
-		rel = strings.TrimPrefix(strings.ToLower(pattern), "/")
+		rel = strings.TrimPrefix(fold(pattern), "/")
 	case !inside:
 		return false
 	}

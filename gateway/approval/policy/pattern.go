@@ -118,7 +118,7 @@ func parsePath(s string) (pathGlob, error) {
 		return g, fmt.Errorf("path %q is no path pattern", s)
 	}
 	g.parts = strings.Split(strings.TrimPrefix(rest, "./"), "/")
-	g.low = strings.Split(strings.ToLower(strings.Join(g.parts, "/")), "/")
+	g.low = strings.Split(fold(strings.Join(g.parts, "/")), "/")
 	for _, p := range g.parts {
 		if p == ".." || p == "" && len(g.parts) > 1 {
 			return g, fmt.Errorf("path %q has an empty or .. part", s)
@@ -133,22 +133,22 @@ func parsePath(s string) (pathGlob, error) {
 	return g, nil
 }
 
-// match compares with an absolute, clean path with slashes. fold ignores letter case, as file systems of macOS and Windows do, and takes every folder for
+// match compares with an absolute, clean path with slashes. strict takes what file systems may take for the same as the same, see fold, and every folder for
 // the home folder where that is not known: for rules that hold something back.
-func (g pathGlob) match(abs, root, home string, fold bool) bool {
+func (g pathGlob) match(abs, root, home string, strict bool) bool {
 	if _, surely := below(abs, root); surely && g.outside {
 		return false
 	}
-	if fold {
-		abs, root, home = strings.ToLower(abs), strings.ToLower(root), strings.ToLower(home)
+	if strict {
+		abs, root, home = fold(abs), fold(root), fold(home)
 	}
 	rel, inside := below(abs, root)
 	parts := g.parts
-	if fold {
+	if strict {
 		parts = g.low
 	}
 	switch {
-	case g.home && home == "" && fold: // it may be any
+	case g.home && home == "" && strict: // it may be any
 		rel, parts = strings.TrimPrefix(abs, "/"), append([]string{"**"}, parts...)
 	case g.outside:
 		rel = strings.TrimPrefix(abs, "/")

@@ -23,10 +23,10 @@ func (g pathGlob) within(dir, root, home string, open bool) grade {
 	if start == "" {
 		return none
 	}
-	have = split(strings.ToLower(start))
+	have = split(fold(start))
 	fixed := len(have) // what is no pattern
 	have = append(have, g.low...)
-	words := split(strings.ToLower(dir))
+	words := split(fold(dir))
 	for i, w := range words {
 		switch {
 		case i >= len(have):

@@ -1,0 +1,31 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// launchesAnything are ways to run a command by another one.
+var launchesAnything = []string{
+	"%s", "env %s", "env -C / %s", "nice %s", "timeout 5 %s", "stdbuf -o0 %s", "setsid %s", "time %s", "command %s", "builtin %s", "exec %s", "eval '%s'", "bash -c '%s'",
+	"bash -lc '%s'", "sh -c '%s'", "zsh -c '%s'", "echo '%s' | sh", "bash <<< '%s'", "bash <<'X'\n%s\nX", "bash /dev/stdin <<< '%s'", "xargs %s", "find . -exec %s ;",
+	"flock /l %s", "unshare -r %s", "setarch -R %s", "systemd-run %s", "( %s )", "{ %s; }", "! %s", "if %s; then :; fi", "for i in 1; do %s; done", "f() { %s; }; f",
+	"echo $(%s)", "cat <(%s)", "X=$(%s)", "true && %s", "true | %s", "%s | cat", "%s &", "trap '%s' EXIT", "alias x='%s'", "git -c alias.x='!%s' x", "git rebase -x '%s' HEAD~1",
+	"git bisect run %s", "git submodule foreach '%s'", "hyperfine '%s'", "nodemon --exec '%s'", "watch '%s'", "npx -c '%s'", "pnpm exec %s", "uv run %s", "busybox %s",
+	"cmake -E env %s", "parallel '%s' ::: a", "sudo %s", "vim -c '!%s'", "make SHELL='%s'", "tar xf a --to-command='%s'", "ssh localhost '%s'", "coproc %s", "A=1 %s",
+}
+
+// TestNoWayToRunACommandHidesAFileItWrites tries every way to run a command with commands that write what a rule denies.
+func TestNoWayToRunACommandHidesAFileItWrites(t *testing.T) {
+	sets := map[string]*Set{"open": readPolicy(t, "writes"), "trusted": readPolicy(t, "paths").Loosened()}
+	for name, set := range sets {
+		for _, writes := range []string{"tee .env", "cp x .env", "rm .env", "touch sub/.env", "sed -i s/a/b/ .env", "dd if=x of=.env", "install x .env", "mv x .env"} {
+			for _, w := range launchesAnything {
+				text := strings.ReplaceAll(w, "%s", writes)
+				if got := set.Judge(corpusCall("bash", text)); got.Verdict == Allow {
+					t.Errorf("%s: %q is allowed", name, text)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package policy
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// fold makes paths equal that some file system takes for the same: letter case and accents in any form (APFS, HFS+), and what Windows drops at the end
+// of a name, dots, blanks and the name of a stream. It serves rules that hold something back.
+func fold(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			s = norm.NFC.String(cases.Fold().String(norm.NFC.String(s)))
+			break
+		}
+	}
+	s = strings.ToLower(s)
+	if !strings.Contains(s, "./") && !strings.Contains(s, " /") && !strings.Contains(s, "::$") && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, " ") {
+		return s
+	}
+	parts := strings.Split(s, "/")
+	for i, p := range parts {
+		p = strings.TrimSuffix(p, "::$data")
+		if plain := strings.TrimRight(p, ". "); plain != "" {
+			parts[i] = plain
+		}
+	}
+	return strings.Join(parts, "/")
+}
