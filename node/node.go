@@ -140,7 +140,7 @@ func (n *Node) offer(list []tool.Tool) {
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
 		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(), Environment: n.jobs.Variables(),
-		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtUndo, protocol.ExtFiles},
+		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep},
 	}
 	if n.opts.Direct != nil {
 		n.hello.Extensions = append(n.hello.Extensions, protocol.ExtDirect)
@@ -158,6 +158,21 @@ func (n *Node) offer(list []tool.Tool) {
 // Hello is what the node says of itself when it connects.
 func (n *Node) Hello() protocol.ConnectParams { return n.hello }
 
+// introduce is Hello with the calls that go on or have ended since an earlier connection.
+func (n *Node) introduce() protocol.ConnectParams {
+	hello := n.hello
+	n.mu.Lock()
+	for id := range n.calls {
+		hello.Calls = append(hello.Calls, id)
+	}
+	n.mu.Unlock()
+	// Read last: a call is in one of them at any time.
+	hello.Calls = append(hello.Calls, n.out.calls()...)
+	slices.Sort(hello.Calls)
+	hello.Calls = slices.Compact(hello.Calls)
+	return hello
+}
+
 // Run serves the gateway, reconnecting as often as needed, until ctx ends or the gateway refuses the node for good (a *client.FinalError).
 // Then it stops all calls and commands, waits for them, and closes the node. It is called once.
 func (n *Node) Run(ctx context.Context) error {
@@ -165,7 +180,7 @@ func (n *Node) Run(ctx context.Context) error {
 	calls, stopCalls := context.WithCancel(ctx)
 	link := client.Options{
 		URL: n.opts.URL, Token: n.opts.Token, Dial: n.opts.Dial, Logger: n.log,
-		Connect: func() protocol.ConnectParams { return n.hello },
+		Connect: n.introduce,
 		OnUp:    n.up,
 		OnDown:  n.down,
 		OnEvent: func(e protocol.EventFrame) { n.event(calls, e) },

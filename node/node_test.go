@@ -40,7 +40,7 @@ func TestNodeIntroducesItself(t *testing.T) {
 	if strings.Join(names, " ") != "Bash Read Write Edit Glob Grep" {
 		t.Errorf("tools = %v", names)
 	}
-	if !slices.Equal(p.Extensions, []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtFiles}) {
+	if !slices.Equal(p.Extensions, []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep}) {
 		t.Errorf("extensions = %v", p.Extensions)
 	}
 	h := p.Host
@@ -150,11 +150,26 @@ func TestResultsSurviveALostConnection(t *testing.T) {
 	l, _ := g.accept()
 	l.invoke("kept", "Write", `{"path":"a","content":"x"}`)
 	l.next(protocol.ReturnResult.Name) // and no confirmation
+	l.invoke("goes on", "Bash", `{"command":"until [ -e go ]; do sleep 0.02; done"}`)
+	l.invoke("seen", "Read", `{"path":"a"}`)
+	l.result()
 	l.ws.NetConn().Close()
 	receive(t, l.gone, "the end of the connection")
-	l, _ = g.accept()
+	l, p := g.accept()
+	if !slices.Equal(p.Calls, []protocol.CallID{"goes on", "kept"}) {
+		t.Errorf("it says that it has %q", p.Calls)
+	}
 	if r := l.result(); r.CallID != "kept" || r.Error != "" {
 		t.Errorf("result = %+v", r)
+	}
+	l.invoke("let", "Write", `{"path":"go","content":""}`)
+	ends := map[protocol.CallID]string{}
+	for range 2 {
+		r := l.result()
+		ends[r.CallID] = r.Error
+	}
+	if text, ok := ends["goes on"]; !ok || text != "" || len(ends) != 2 {
+		t.Errorf("results = %q", ends)
 	}
 	// Once confirmed, it is not sent again.
 	l.invoke("next", "Read", `{"path":"a"}`)

@@ -68,6 +68,18 @@ func (o *outbox) holds(call protocol.CallID) bool {
 	return len(o.lanes[resultLane(call)]) > 0
 }
 
+// calls are those of which something waits for confirmation.
+func (o *outbox) calls() (list []protocol.CallID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, items := range o.lanes {
+		if call := items[0].call; call != "" {
+			list = append(list, call)
+		}
+	}
+	return list
+}
+
 // nudge has everything that failed tried again at once, as after a reconnect.
 func (o *outbox) nudge() {
 	o.mu.Lock()

@@ -27,6 +27,8 @@ type Nodes interface {
 	// Start is Call without the wait, see [nodes.Hub.Start].
 	Start(id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress), end func(json.RawMessage, error)) *nodes.Started
 	Tools() []protocol.ToolSpec
+	// Rejoin waits for a call that an earlier start made, see [nodes.Hub.Rejoin].
+	Rejoin(ctx context.Context, id protocol.NodeID, call protocol.CallID, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 }
 
 // Asker puts questions to the person.
@@ -42,6 +44,7 @@ type Journal interface {
 	// PutSoon and FinishSoon never block, and report false for what must be written by PutCall or FinishCall.
 	PutSoon(c store.Call) bool
 	FinishSoon(c store.Call) (won, ok bool)
+	SettleCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
 	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
 	OpenCalls(ctx context.Context) ([]store.Call, error)
 	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
@@ -190,7 +193,7 @@ func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result
 		res.Info.Args = c.Args // the journal has no contents
 		return res, nil
 	case err == nil && earlier.Info.State == protocol.CallRunning:
-		return d.lost(ctx, earlier)
+		return d.rejoin(ctx, c, earlier)
 	case err != nil && !errors.Is(err, protocol.ErrNotFound):
 		return Result{}, err
 	}

@@ -96,22 +96,30 @@ func (t *task) lookup(ctx context.Context) (protocol.NodeID, protocol.ToolSpec, 
 	if !t.stored || !errors.Is(err, protocol.ErrUnavailable) {
 		return node, spec, err
 	}
-	sub := t.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
-	defer sub.Close()
-	if node, spec, err = t.nodes.Lookup(t.call.Tool); !errors.Is(err, protocol.ErrUnavailable) {
-		return node, spec, err // it came between
-	}
-	late, cancel := context.WithTimeout(ctx, comeBack)
-	defer cancel()
-	for range sub.All(late) {
-		if node, spec, err = t.nodes.Lookup(t.call.Tool); !errors.Is(err, protocol.ErrUnavailable) {
-			return node, spec, err
-		}
-	}
+	t.when(ctx, func() bool {
+		node, spec, err = t.nodes.Lookup(t.call.Tool)
+		return !errors.Is(err, protocol.ErrUnavailable)
+	})
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
 	return node, spec, err
+}
+
+// when waits for ok, which has to do with machines, for as long as they are given to come back.
+func (d *Dispatcher) when(ctx context.Context, ok func() bool) {
+	sub := d.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
+	defer sub.Close()
+	if ok() {
+		return
+	}
+	late, cancel := context.WithTimeout(ctx, comeBack)
+	defer cancel()
+	for range sub.All(late) {
+		if ok() {
+			return
+		}
+	}
 }
 
 // look is the call with args, as it is looked at before it is made.
@@ -221,7 +229,11 @@ func (t *task) outcome(ctx context.Context, raw json.RawMessage, err error, limi
 	case context.Cause(ctx) != nil:
 		return t.stopped(ctx, raw)
 	case errors.Is(err, errTimeout):
-		res, err := t.end(ctx, protocol.CallFailed, raw, fmt.Sprintf("The call took longer than %s and was stopped.", limit)+t.silence(raw))
+		state, text := protocol.CallFailed, fmt.Sprintf("The call took longer than %s and was stopped.", limit)
+		if t.silence(raw) != "" { // nobody knows whether it was
+			state, text = protocol.CallUnknown, fmt.Sprintf("The call took longer than %s. ", limit)+unknownText(t.row)
+		}
+		res, err := t.end(ctx, state, raw, text)
 		if err == nil && t.call.Direct && t.call.Session == "" {
 			err = errTimeout // seed 004: tool.invoke answers a call that takes too long with an error
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -34,13 +35,17 @@ type reply struct {
 
 // pending is a call or a request for logs on its way.
 type pending struct {
-	node     *node
-	link     Link // the node's when the call began: the node's own field changes when it leaves
+	link     Link            // the node's when the call began: the node's own field changes when it leaves
+	listens  <-chan struct{} // of that link
 	logs     bool
-	reply    chan reply // of one
+	keeps    bool        // the node goes on with the call when its connection is lost
+	sent     atomic.Bool // the node may know of it
+	reply    chan reply  // of one
 	progress func(protocol.ToolProgress)
-	// end, when set, is given the reply instead of the channel; guarded by the hub's lock.
-	end func(json.RawMessage, error)
+
+	// Guarded by the hub's lock:
+	node *node
+	end  func(json.RawMessage, error) // when set, is given the reply instead of the channel
 }
 
 // open registers a call on a connected node.
@@ -56,7 +61,7 @@ func (h *Hub) open(
 	if h.calls[call] != nil {
 		return nil, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", call))
 	}
-	p := &pending{node: n, link: n.link, logs: logs, reply: make(chan reply, 1), progress: progress, end: end}
+	p := &pending{node: n, link: n.link, listens: n.listens, logs: logs, reply: make(chan reply, 1), progress: progress, end: end}
 	h.calls[call] = p
 	return p, nil
 }
@@ -78,18 +83,19 @@ func (h *Hub) abandon(call protocol.CallID) {
 }
 
 // ask gives the node its time to settle, sends the event and waits for the reply or the end of ctx.
-func (p *pending) ask(ctx context.Context, name string, payload any) (reply, error) {
+func (p *pending) ask(ctx context.Context, id protocol.NodeID, name string, payload any) (reply, error) {
 	select {
-	case <-p.node.listens:
+	case <-p.listens:
 	default:
 		select {
 		case r := <-p.reply: // the node left already
 			return r, r.err
 		case <-ctx.Done():
 			return reply{}, context.Cause(ctx)
-		case <-p.node.listens:
+		case <-p.listens:
 		}
 	}
+	p.sent.Store(true)
 	if err := p.link.SendEvent(ctx, name, payload); err != nil {
 		select {
 		case r := <-p.reply: // says better why
@@ -97,10 +103,15 @@ func (p *pending) ask(ctx context.Context, name string, payload any) (reply, err
 		default:
 		}
 		if errors.Is(err, protocol.ErrUnavailable) {
-			err = protocol.ErrUnavailable.With(fmt.Sprintf("Node disconnected: %s", p.node.info.ID))
+			err = protocol.ErrUnavailable.With(fmt.Sprintf("Node disconnected: %s", id))
 		}
 		return reply{}, err
 	}
+	return p.wait(ctx)
+}
+
+// wait waits for the reply or the end of ctx.
+func (p *pending) wait(ctx context.Context) (reply, error) {
 	select {
 	case r := <-p.reply:
 		return r, r.err
@@ -113,8 +124,9 @@ func (p *pending) ask(ctx context.Context, name string, payload any) (reply, err
 var errWaiterLeft = errors.New("the waiter left")
 
 // Call runs a tool on a node and waits for its result. progress may be nil; it is called on the connection's goroutine and must not block.
-// A failure of the tool is a *ToolError; a node that goes away protocol.ErrUnavailable: the outcome is then unknown. When ctx ends, a node
-// that understands it is told to stop, and what it still reports within two seconds is returned together with ctx's cause.
+// A failure of the tool is a *ToolError; a node that goes away protocol.ErrUnavailable: the outcome is then unknown. One that goes on with a call which
+// has an effect is waited for a while ([protocol.ExtKeep]). When ctx ends, a node that understands it is told to stop, and what it still reports
+// within two seconds is returned together with ctx's cause.
 func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
 	if inv.Args == nil {
 		inv.Args = json.RawMessage("{}")
@@ -124,11 +136,17 @@ func (h *Hub) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInv
 		return nil, err
 	}
 	defer h.abandon(inv.CallID)
-	r, err := p.ask(ctx, protocol.EventToolInvoke, inv)
+	h.keep(p, inv)
+	r, err := p.ask(ctx, id, protocol.EventToolInvoke, inv)
+	return h.answered(ctx, p, inv.CallID, r, err)
+}
+
+// answered is what a call returns that was waited for.
+func (h *Hub) answered(ctx context.Context, p *pending, call protocol.CallID, r reply, err error) (json.RawMessage, error) {
 	if !errors.Is(err, errWaiterLeft) {
 		return r.result, err
 	}
-	return p.late(ctx, inv.CallID), context.Cause(ctx)
+	return h.late(ctx, p, call), context.Cause(ctx)
 }
 
 // Preview asks a node what a call would do; of inv, only tool and arguments count. ok is false when the node cannot say.
@@ -162,7 +180,7 @@ func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol
 		return protocol.LogsGetResult{}, err
 	}
 	defer h.abandon(call)
-	r, err := p.ask(ctx, protocol.EventLogsGet, protocol.LogsGet{CallID: call, Lines: lines})
+	r, err := p.ask(ctx, id, protocol.EventLogsGet, protocol.LogsGet{CallID: call, Lines: lines})
 	switch {
 	case errors.Is(err, errWaiterLeft):
 		return protocol.LogsGetResult{}, context.Cause(ctx)
@@ -235,30 +253,29 @@ func (h *Hub) LogsResult(from protocol.NodeID, p protocol.LogsResultParams) (pro
 func (h *Hub) Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.Ack, error) {
 	h.mu.Lock()
 	call := h.calls[p.CallID]
+	own := call != nil && call.node.info.ID == from
 	h.mu.Unlock()
-	if call == nil || call.node.info.ID != from || call.progress == nil {
+	if !own || call.progress == nil {
 		return protocol.Ack{OK: true, Dropped: true}, nil
 	}
 	call.progress(p)
 	return protocol.Ack{OK: true}, nil
 }
 
-// failLocked ends every call of a connection that is gone, in the original's words. What it returns is to be called without the lock.
-func (h *Hub) failLocked(n *node, replaced bool) (tell func()) {
+// failLocked ends the calls of a connection that is gone, but not those that spare names, in the words of why. What it returns is to be called without
+// the lock.
+func (h *Hub) failLocked(n *node, why string, spare func(protocol.CallID, *pending) bool) (tell func()) {
 	var ends []func()
 	for id, p := range h.calls {
-		if p.node != n {
+		if p.node != n || spare != nil && spare(id, p) {
 			continue
 		}
-		why := "Node disconnected: %s"
-		switch {
-		case replaced && p.logs:
-			why = "Node replaced during log request: %s"
-		case replaced:
-			why = "Node replaced during tool request: %s"
+		said := why
+		if p.logs && why == replacedCall {
+			said = replacedLogs
 		}
 		delete(h.calls, id)
-		err := protocol.ErrUnavailable.With(fmt.Sprintf(why, n.info.ID))
+		err := protocol.ErrUnavailable.With(fmt.Sprintf(said, n.info.ID))
 		if end := p.end; end != nil {
 			ends = append(ends, func() { end(nil, err) })
 			continue
@@ -271,3 +288,10 @@ func (h *Hub) failLocked(n *node, replaced bool) (tell func()) {
 		}
 	}
 }
+
+// Why a call ended with its node's connection, in the original's words.
+const (
+	nodeGone     = "Node disconnected: %s"
+	replacedCall = "Node replaced during tool request: %s"
+	replacedLogs = "Node replaced during log request: %s"
+)

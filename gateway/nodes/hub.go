@@ -72,7 +72,9 @@ type node struct {
 	info  protocol.NodeInfo
 	tools []protocol.ToolSpec // bare names
 	ext   []string
-	link  Link // nil when offline
+	calls []protocol.CallID // that it had or went on with when it connected
+	stale []protocol.CallID // of these, that it is to stop once it listens
+	link  Link              // nil when offline
 	came  uint64
 	// programs are the names of the machine's programs, each between line ends; empty is not known. One text takes little room.
 	programs string
@@ -125,7 +127,10 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 		return nil, err
 	}
 	now := time.Now()
-	n := &node{link: link, came: e.Came, tools: p.Tools, ext: p.Extensions, listens: e.Listens, saved: now}
+	n := &node{link: link, came: e.Came, tools: p.Tools, ext: p.Extensions, calls: p.Calls, listens: e.Listens, saved: now}
+	for i, t := range n.tools {
+		n.tools[i] = tool.Declared(t)
+	}
 	n.programs, n.variables = inLines(p.Programs), inLines(p.Environment)
 	if n.listens == nil {
 		listens := make(chan struct{})
@@ -137,7 +142,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli(),
 		Files: slices.Contains(p.Extensions, protocol.ExtFiles), Direct: slices.Contains(p.Extensions, protocol.ExtDirect),
 	}
-	for _, t := range p.Tools {
+	for _, t := range n.tools {
 		n.info.Tools = append(n.info.Tools, t.Name)
 		if tool.Risky(t) && !known[t.Name] {
 			slog.Warn("Tool has an effect, is not idempotent and ignores its idempotency key: a call with an unknown outcome may happen twice",
@@ -159,7 +164,8 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	tell := func() {}
 	if old != nil {
 		oldLink = old.link
-		tell = h.failLocked(old, true)
+		tell = h.moveLocked(old, n)
+		n.stale = h.staleLocked(n)
 		n.info.Name, n.info.Colour = old.info.Name, old.info.Colour
 	}
 	info := n.info
@@ -189,8 +195,8 @@ func (h *Hub) Own(id protocol.NodeID) bool {
 
 func (h *Hub) detach(ctx context.Context, n *node) {
 	h.mu.Lock()
-	tell := h.failLocked(n, false)
 	present := h.nodes[n.info.ID] == n && n.link != nil // else it was replaced
+	tell := h.leaveLocked(n)
 	if present {
 		n.link = nil
 		n.info.Online = false

@@ -42,7 +42,7 @@ func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol
 	if n != nil {
 		link, n.link = n.link, nil
 		delete(h.nodes, p.NodeID)
-		tell = h.failLocked(n, false)
+		tell = h.failLocked(n, nodeGone, nil)
 		if h.bus != nil {
 			h.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: p.NodeID}})
 		}
@@ -134,8 +134,14 @@ func (h *Hub) Pinged(id protocol.NodeID, link Link, took time.Duration) {
 	if save {
 		n.saved = now
 	}
-	info := n.info
+	info, stale := n.info, n.stale
+	n.stale = nil
 	h.mu.Unlock()
+	for _, call := range stale { // it has heard the ping, so it hears this
+		if err := link.SendEvent(context.Background(), protocol.EventToolCancel, protocol.ToolCancel{CallID: call}); err != nil {
+			slog.Warn("A call could not be stopped", "node", id, "call", call, "err", err)
+		}
+	}
 	if save {
 		h.remember(context.Background(), info)
 	}

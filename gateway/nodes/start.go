@@ -41,7 +41,7 @@ func (h *Hub) Start(id protocol.NodeID, inv protocol.ToolInvoke, progress func(p
 // told sends the event if that can be done at once.
 func (p *pending) told(inv protocol.ToolInvoke) bool {
 	select {
-	case <-p.node.listens:
+	case <-p.listens:
 	default:
 		return false
 	}
@@ -63,17 +63,20 @@ func (s *Started) Stop() bool {
 // Late tells the node of a stopped call to stop too, if it understands that, and returns what it reports within two seconds; nil for nothing.
 func (s *Started) Late(ctx context.Context) json.RawMessage {
 	defer s.hub.abandon(s.call)
-	return s.p.late(ctx, s.call)
+	return s.hub.late(ctx, s.p, s.call)
 }
 
-// late tells the node to stop and waits for what it has.
-func (p *pending) late(ctx context.Context, call protocol.CallID) json.RawMessage {
-	if !slices.Contains(p.node.ext, protocol.ExtCancel) {
+// late tells the node to stop and waits for what it has. One that is away is told when it comes back.
+func (h *Hub) late(ctx context.Context, p *pending, call protocol.CallID) json.RawMessage {
+	h.mu.Lock()
+	link, ext := p.node.link, p.node.ext
+	h.mu.Unlock()
+	if link == nil || !slices.Contains(ext, protocol.ExtCancel) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelLimit)
 	defer cancel()
-	if p.link.SendEvent(ctx, protocol.EventToolCancel, protocol.ToolCancel{CallID: call}) != nil {
+	if link.SendEvent(ctx, protocol.EventToolCancel, protocol.ToolCancel{CallID: call}) != nil {
 		return nil
 	}
 	select {

@@ -26,6 +26,8 @@ type ConnectParams struct {
 	Programs []string `json:"programs,omitempty"`
 	// Environment are the names of the variables that a node's commands may find set, never their values; absent is not known (extension).
 	Environment []string `json:"environment,omitempty"`
+	// Calls are the calls that a node goes on with, or whose results it has, from before it connected; see [ExtKeep] (extension).
+	Calls []CallID `json:"calls,omitempty"`
 }
 
 // What a node may name in ConnectParams.Extensions.
@@ -36,6 +38,8 @@ const (
 	ExtProgress = "progress"
 	// ExtCancel: the node obeys the tool.cancel event.
 	ExtCancel = "cancel"
+	// ExtKeep: the node goes on with calls when its connection is lost, keeps their results, and names them when it connects again.
+	ExtKeep = "keep"
 )
 
 // ClientInfo identifies a peer.

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -158,6 +159,9 @@ func Problem(err error) string {
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &kind) {
 		return err.Error()
+	}
+	if digits, ok := strings.CutPrefix(kind.Value, "number "); ok && kind.Type.Kind() == reflect.Float64 {
+		return fmt.Sprintf("%s cannot be read: the number %.40s is out of range", cmp.Or(kind.Field, "the value"), digits)
 	}
 	want := "another type"
 	switch kind.Type.Kind() {

@@ -23,6 +23,8 @@ type ToolSpec struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	Effect       Effect          `json:"effect,omitempty"`
 	Idempotent   bool            `json:"idempotent,omitempty"`
+	// SideEffect is what seed 001 calls it: whether a call changes anything. It says what Effect says, less exactly, and counts where that is missing.
+	SideEffect *bool `json:"sideEffect,omitempty"`
 	// AcceptsKey says that the tool passes its idempotency key on to what it changes.
 	AcceptsKey bool `json:"acceptsKey,omitempty"`
 	// OwnTime says that the tool, one of the gateway's own, sees by itself that it comes to an end: no time limit applies.

@@ -103,6 +103,27 @@ func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParam
 	return protocol.ToolRequestResult{Status: "sent"}, nil
 }
 
+// result takes what a node returns (seed 004, tool.result). One that nobody waits for any more may be the end of a call whose outcome was unknown.
+func (s *Server) result(ctx context.Context, c *Conn, p protocol.ToolResultParams) (protocol.Ack, error) {
+	ack, err := s.s.Nodes.Result(c.node(), p)
+	if !ack.Dropped && !errors.Is(err, protocol.ErrNotFound) {
+		return ack, err
+	}
+	late, lateErr := s.s.Tools.Late(ctx, c.node(), p)
+	switch {
+	case errors.Is(lateErr, protocol.ErrNotFound):
+		return ack, err
+	case lateErr != nil:
+		return protocol.Ack{}, lateErr
+	}
+	if late.Info.SessionKey != "" && s.s.Requested != nil {
+		if err := s.s.Requested(ctx, late.Info.SessionKey, *late); err != nil {
+			slog.Error("A result could not be stored", "call", p.CallID, "session", late.Info.SessionKey, "err", err)
+		}
+	}
+	return protocol.Ack{OK: true, Dropped: true}, nil
+}
+
 // failedCall is the result of a call that could not be made.
 func failedCall(c dispatch.Call, err error) dispatch.Result {
 	node, tool, _ := c.Tool.Split()

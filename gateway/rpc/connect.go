@@ -58,7 +58,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		entry.Listens = listens
 		afterResponse(ctx, func() { nodes.Listening(p, listens) })
 		detach, err := c.srv.s.Nodes.Attach(context.WithoutCancel(ctx), p, entry, c)
-		p.Programs, p.Environment = nil, nil // the machines' to keep
+		p.Programs, p.Environment, p.Calls = nil, nil, nil // the machines' to keep
 		if err != nil {
 			return nil, err
 		}

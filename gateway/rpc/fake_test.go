@@ -190,6 +190,17 @@ func (fakeTools) Start(context.Context, auth.Principal, dispatch.Call, func(func
 	return false
 }
 
+// Late knows the end of one call, in words that say so.
+func (fakeTools) Late(_ context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*dispatch.Result, error) {
+	if p.CallID != "unknown-until-now" {
+		return nil, protocol.ErrNotFound.With("Unknown callId")
+	}
+	return &dispatch.Result{
+		Raw: p.Result, Content: protocol.Content{protocol.Text("known now: " + string(p.Result))},
+		Info: protocol.CallInfo{CallID: p.CallID, ToolCallID: "late", Node: node, SessionKey: protocol.MainSession, State: protocol.CallDone},
+	}, nil
+}
+
 func (fakeTools) Cancel(id protocol.CallID) bool { return id == "call-1" }
 
 func (fakeTools) Running() []protocol.CallInfo { return nil }

@@ -44,9 +44,7 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.CallCancel, func(_ context.Context, _ *Conn, p protocol.CallCancelParams) (protocol.Ack, error) {
 		return protocol.Ack{OK: true, Dropped: !s.s.Tools.Cancel(p.CallID)}, nil
 	})
-	handle(all, protocol.ReturnResult, func(_ context.Context, c *Conn, p protocol.ToolResultParams) (protocol.Ack, error) {
-		return s.s.Nodes.Result(c.node(), p)
-	})
+	handle(all, protocol.ReturnResult, s.result)
 	handle(all, protocol.ReportProgress, func(_ context.Context, c *Conn, p protocol.ToolProgress) (protocol.Ack, error) {
 		return s.s.Nodes.Progress(c.node(), p)
 	})

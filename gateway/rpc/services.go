@@ -42,6 +42,7 @@ type Sessions interface {
 type Tools interface {
 	Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error)
 	Start(ctx context.Context, p auth.Principal, c dispatch.Call, beside func(func()), done func(dispatch.Result, error)) bool
+	Late(ctx context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*dispatch.Result, error)
 	Cancel(id protocol.CallID) bool
 	Running() []protocol.CallInfo
 }

@@ -168,18 +168,33 @@ func (s *Store) FinishCall(ctx context.Context, c Call, lines ...protocol.AuditE
 			return won, nil
 		}
 	}
+	won, err := s.end(ctx, finishCall, c, lines)
+	if err == nil {
+		s.out.late.forget(c.Info.CallID)
+	}
+	return won, err
+}
+
+const settleCall = `UPDATE calls SET state = ?, info = ?, result = ?, ended_at = ?, output_sha256 = ?, output_bytes = ?, truncated = ?, process = ?
+  WHERE id = ? AND state = 'unknown'`
+
+// SettleCall notes how a call ended whose outcome was unknown, and appends lines to the audit log with it. It returns false, and changes nothing, for
+// any other call.
+func (s *Store) SettleCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
+	return s.end(ctx, settleCall, c, lines)
+}
+
+// end moves a call on to its end by a statement, which may find that there is no such call.
+func (s *Store) end(ctx context.Context, statement string, c Call, lines []protocol.AuditEntry) (bool, error) {
 	row := rowOfCall(c)
 	won := false
 	err := s.change(ctx, "store result", c.lasting(), func(tx *gorm.DB) error {
-		n, err := run(tx, finishCall, row.State, row.Info, row.Result, row.EndedAt, row.OutputSha256, row.OutputBytes, row.Truncated, row.Process, row.ID)
+		n, err := run(tx, statement, row.State, row.Info, row.Result, row.EndedAt, row.OutputSha256, row.OutputBytes, row.Truncated, row.Process, row.ID)
 		if won = n == 1; err != nil || !won {
 			return err
 		}
 		return appendAudit(tx, lines)
 	})
-	if err == nil {
-		s.out.late.forget(c.Info.CallID)
-	}
 	return won && err == nil, err
 }
 

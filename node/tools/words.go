@@ -19,8 +19,8 @@ func checkWords(shell, command string) error {
 	return nil
 }
 
-// commandWords are the words of each command of a line. Words that hold words, as of sh -c, are taken apart too. A line that cannot be parsed is
-// one command.
+// commandWords are the words of each command of a line, and those that stand beside commands. Words that hold words, as of sh -c, are taken apart too.
+// A line that cannot be parsed is one command.
 func commandWords(shell, command string) (all [][]string) {
 	if !bourne(shell) {
 		return [][]string{split(command)}
@@ -29,24 +29,38 @@ func commandWords(shell, command string) (all [][]string) {
 	if err != nil {
 		return [][]string{split(command)}
 	}
+	arguments := make(map[*syntax.Word]bool)
 	syntax.Walk(file, func(n syntax.Node) bool {
-		call, ok := n.(*syntax.CallExpr)
-		if !ok {
-			return true
-		}
-		var words []string
-		for _, a := range call.Args {
-			text := plain(a)
-			if text == "" { // partly made up as it runs: what is written counts
-				from, to := a.Pos().Offset(), a.End().Offset()
-				text = command[min(int(from), len(command)):min(int(to), len(command))]
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			var words []string
+			for _, a := range n.Args {
+				arguments[a] = true
+				words = append(words, inWord(command, a)...)
 			}
-			words = append(words, split(text)...)
+			all = append(all, words)
+		case *syntax.Redirect:
+			if n.Hdoc != nil {
+				arguments[n.Hdoc] = true // a text, not words
+			}
+		case *syntax.Word: // what a variable is set to, a loop goes over or a redirection names
+			if !arguments[n] {
+				all = append(all, inWord(command, n))
+			}
 		}
-		all = append(all, words)
 		return true
 	})
 	return all
+}
+
+// inWord takes one word of a command apart.
+func inWord(command string, w *syntax.Word) []string {
+	text := plain(w)
+	if text == "" { // partly made up as it runs: what is written counts
+		from, to := w.Pos().Offset(), w.End().Offset()
+		text = command[min(int(from), len(command)):min(int(to), len(command))]
+	}
+	return split(text)
 }
 
 // split takes a text apart at everything that ends a word in any shell.

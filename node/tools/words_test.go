@@ -25,6 +25,12 @@ func TestWordsOfTheNetworkAreFoundWhereverTheyStand(t *testing.T) {
 		{"/bin/sh", "git -C a push origin", true},
 		{"/bin/sh", "git clone $url", true},
 		{"/bin/sh", "if (curl x", true}, // does not parse
+		{"/bin/sh", "U=https://x; python3 get.py $U", true},
+		{"/bin/sh", "export U=http://x && ./get", true},
+		{"/bin/sh", "for u in https://a/$n; do ./get $u; done", true},
+		{"/bin/sh", "./get <<<https://x", true},
+		{"/bin/sh", "sh <<E\n$(curl x)\nE", true},
+		{"/bin/sh", "cat >README <<E\nsee https://x\nE", false}, // it is only written down
 		{"/bin/sh", "git status; git log --oneline", false},
 		{"/bin/sh", "git diff && echo push", false}, // another command's word
 		{"/bin/sh", "ls curls; cat wget.txt", false},

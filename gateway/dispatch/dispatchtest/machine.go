@@ -18,6 +18,8 @@ type Machine struct {
 	Preview func(protocol.ToolInvoke) protocol.CallPreview
 	// Run does a call; stop is closed when the gateway cancels it. Nil answers "ok". An error is the tool's own.
 	Run func(inv protocol.ToolInvoke, stop <-chan struct{}) (any, error)
+	// Has are the calls that it goes on with from before it came, see [protocol.ExtKeep].
+	Has []protocol.CallID
 
 	hub    *nodes.Hub
 	detach func()
@@ -37,7 +39,7 @@ func Attach(t *testing.T, hub *nodes.Hub, m *Machine) *Machine {
 	}
 	detach, err := hub.Attach(context.WithoutCancel(t.Context()), protocol.ConnectParams{
 		Client:     protocol.ClientInfo{ID: string(m.ID), Mode: protocol.ModeNode},
-		Extensions: []string{protocol.ExtPreview, protocol.ExtCancel},
+		Extensions: []string{protocol.ExtPreview, protocol.ExtCancel}, Calls: m.Has,
 		Tools: []protocol.ToolSpec{
 			{Name: "Bash", Effect: protocol.EffectExec, InputSchema: schema("command")},
 			{Name: "Read", Effect: protocol.EffectRead, InputSchema: schema("path")},

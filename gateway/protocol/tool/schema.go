@@ -114,7 +114,7 @@ func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, er
 	if json.Unmarshal(raw, &instance) != nil {
 		dec := json.NewDecoder(bytes.NewReader(raw)) // tells what is wrong
 		if err := dec.Decode(&instance); err != nil {
-			return nil, &InputError{fmt.Errorf("not a JSON object: %w", err)}
+			return nil, &InputError{unreadable(err)}
 		}
 		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 			return nil, &InputError{errors.New("more than one JSON value")}
@@ -139,9 +139,18 @@ func decode[In any](s *jsonschema.Resolved, raw json.RawMessage) (In, error) {
 		return in, err
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return in, &InputError{err}
+		return in, &InputError{unreadable(err)}
 	}
 	return in, nil
+}
+
+// unreadable words why arguments could not be decoded, for somebody who does not know Go.
+func unreadable(err error) error {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		return errors.New(protocol.Problem(err))
+	}
+	return fmt.Errorf("not a JSON object: %w", err)
 }
 
 func mustJSON(v any) json.RawMessage {

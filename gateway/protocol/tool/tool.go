@@ -32,7 +32,27 @@ type Tool struct {
 // Risky reports whether a tool has an effect, is not idempotent and ignores its key: when a call's outcome is unknown, nothing tells a repetition from
 // the first time (seed 001, Side Effects). Whoever starts with such a tool is warned.
 func Risky(s protocol.ToolSpec) bool {
-	return s.Effect != protocol.EffectRead && s.Effect != protocol.EffectUnknown && !s.Idempotent && !s.AcceptsKey
+	effect := s.Effect != protocol.EffectRead && s.Effect != protocol.EffectUnknown || s.SideEffect != nil && *s.SideEffect
+	return effect && !s.Idempotent && !s.AcceptsKey
+}
+
+// Declared is s as its maker means it: an effect that nobody knows is none that was declared, and one that was declared as no side effect is a read
+// (seed 001, Side Effects). A tool of which nothing was declared is not taken for a pure read as there: it stays unknown, and is asked about.
+func Declared(s protocol.ToolSpec) protocol.ToolSpec {
+	changes := s.SideEffect != nil && *s.SideEffect
+	switch s.Effect {
+	case protocol.EffectWrite, protocol.EffectExec, protocol.EffectNetwork:
+		return s
+	case protocol.EffectRead:
+		if !changes {
+			return s
+		}
+	}
+	s.Effect = protocol.EffectUnknown
+	if s.SideEffect != nil && !changes {
+		s.Effect = protocol.EffectRead
+	}
+	return s
 }
 
 type keyKey struct{}
