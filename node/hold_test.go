@@ -1,0 +1,38 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"fairlead/gateway/protocol/trust"
+)
+
+func TestOneProgramOfADataFolderWorksForAGateway(t *testing.T) {
+	home := t.TempDir()
+	cellar := trust.Peer{Gateway: trust.Gateway{Name: "cellar", Pin: "sha256:cellar"}}
+	attic := trust.Peer{Gateway: trust.Gateway{Name: "attic", Pin: "sha256:attic"}}
+	release, err := Hold(home, cellar, "fairlead node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var works *WorksError
+	_, err = Hold(home, cellar, "the window")
+	if !errors.As(err, &works) || err.Error() != fmt.Sprintf("this computer works for cellar already: fairlead node (process %d) does", os.Getpid()) {
+		t.Errorf("%v", err)
+	}
+	for home, peer := range map[string]trust.Peer{home: attic, t.TempDir(): cellar, "": cellar} {
+		other, err := Hold(home, peer, "the window")
+		if err != nil {
+			t.Errorf("%s: %v", peer.Name, err)
+			continue
+		}
+		other()
+	}
+	release()
+	if release, err = Hold(home, cellar, "the window"); err != nil {
+		t.Fatal(err)
+	}
+	release()
+}
