@@ -37,9 +37,20 @@ func (s *shell) shortcuts() {
 				s.toggleDrawer()
 				return
 			}
-			s.focusComposer()
+			if s.pageBack == nil || !s.pageBack() {
+				s.focusBack()
+			}
 		}
 	})
+}
+
+// focusBack gives the keyboard to the composer, or to nothing while a page is shown in place of the chat.
+func (s *shell) focusBack() {
+	if s.pageTitle != "" {
+		s.window.Canvas().Unfocus()
+		return
+	}
+	s.focusComposer()
 }
 
 func (s *shell) focusSearch() {

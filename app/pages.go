@@ -39,7 +39,7 @@ func (s *shell) pages() []page {
 				s.sidebar.show(s.view, s.key)
 			}})
 			p.Open(id)
-			s.dropOn = p.At
+			s.dropOn, s.pageBack = p.At, p.Back
 			return p.Box
 		}},
 		{"folder", filesTitle, func(ctx context.Context) fyne.CanvasObject {
@@ -52,7 +52,7 @@ func (s *shell) pages() []page {
 				},
 				Sort: last.Files, Sorted: func(by state.FileSort) { s.b.prefs.update(func(r *remembered) { r.Files = by }) },
 			})
-			s.files = p
+			s.files, s.pageBack = p, p.Back
 			if file := s.file; file != "" {
 				s.file = ""
 				p.OpenAt(file)
@@ -62,18 +62,26 @@ func (s *shell) pages() []page {
 			return p.Box
 		}},
 		{"transfer", transfersTitle, func(ctx context.Context) fyne.CanvasObject {
-			return transfers.New(ctx, s.b.state, transfers.Handlers{Say: s.say, Reveal: s.reveal, Send: func() { s.sendFiles("") }}).Box
+			p := transfers.New(ctx, s.b.state, transfers.Handlers{Say: s.say, Reveal: s.reveal, Send: func() { s.sendFiles("") }})
+			s.pageBack = p.Back
+			return p.Box
 		}},
 		{"calendar", "Schedule", func(ctx context.Context) fyne.CanvasObject {
-			return schedule.New(ctx, s.b.state, schedule.Handlers{OpenChat: s.open, Undo: s.offerUndo}).Box
+			p := schedule.New(ctx, s.b.state, schedule.Handlers{OpenChat: s.open, Undo: s.offerUndo})
+			s.pageBack = p.Back
+			return p.Box
 		}},
 		{"skill", "Skills", func(ctx context.Context) fyne.CanvasObject {
-			return skills.New(ctx, s.b.state, skills.Handlers{
+			p := skills.New(ctx, s.b.state, skills.Handlers{
 				Edit: s.editFile, Folder: s.editFile, OpenURL: s.openURL, Copy: s.app.Clipboard().SetContent, Undo: s.offerUndo, Say: s.say,
-			}).Box
+			})
+			s.pageBack = p.Back
+			return p.Box
 		}},
 		{"channel", channelsTitle, func(ctx context.Context) fyne.CanvasObject {
-			return channels.New(ctx, s.b.state, channels.Handlers{Undo: s.offerUndo, Say: s.say}).Box
+			p := channels.New(ctx, s.b.state, channels.Handlers{Undo: s.offerUndo, Say: s.say})
+			s.pageBack = p.Back
+			return p.Box
 		}},
 	}
 }
@@ -151,7 +159,7 @@ func (s *shell) leavePage() {
 		return
 	}
 	s.pageEnd()
-	s.pageEnd, s.pageTitle, s.dropOn, s.files = nil, "", nil, nil
+	s.pageEnd, s.pageTitle, s.pageBack, s.dropOn, s.files = nil, "", nil, nil, nil
 	s.pageBox.Objects = nil
 	s.arrange()
 }

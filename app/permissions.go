@@ -21,7 +21,7 @@ const maxRulesFile = 8 << 20
 
 func (s *shell) rulesPage() page {
 	return page{"shield", "Rules", func(ctx context.Context) fyne.CanvasObject {
-		return rules.New(ctx, s.b.state, rules.Handlers{
+		p := rules.New(ctx, s.b.state, rules.Handlers{
 			Undo: s.offerUndo, Say: s.say,
 			Save: func(name string, data []byte) {
 				s.saveTo(name, func(_ context.Context, w io.Writer) (string, error) {
@@ -30,13 +30,17 @@ func (s *shell) rulesPage() page {
 				})
 			},
 			Open: s.openFile, Config: func() { s.openSettings(); s.find("toolApproval") },
-		}).Box
+		})
+		s.pageBack = p.Back
+		return p.Box
 	}}
 }
 
 func (s *shell) auditPage() page {
 	return page{"list", "Audit", func(ctx context.Context) fyne.CanvasObject {
-		return audit.New(ctx, s.b.state, audit.Handlers{Say: s.say, OpenChat: s.open, SaveTo: s.saveTo, Machines: s.auditMachines, Chats: func() []protocol.SessionEntry { return s.view.Sessions }}).Box
+		p := audit.New(ctx, s.b.state, audit.Handlers{Say: s.say, OpenChat: s.open, SaveTo: s.saveTo, Machines: s.auditMachines, Chats: func() []protocol.SessionEntry { return s.view.Sessions }})
+		s.pageBack = p.Back
+		return p.Box
 	}}
 }
 

@@ -51,6 +51,7 @@ type shell struct {
 	file      string             // that the page of files opens with
 	files     *files.Pair        // the page of files, while it is shown
 	place     protocol.NodeID    // whose files the page of files shows; empty is the agent's own
+	pageBack  func() bool        // leaves what the page shows of one thing for all of them; nil where there is no such way
 	// dropOn is the machine at a place of the page, for what is dropped there; nil where there are none.
 	dropOn func(fyne.Position) protocol.NodeID
 

@@ -35,6 +35,7 @@ func (p *Page) open(i int) {
 		return
 	}
 	e := p.shown[i]
+	p.one = true
 	title, text := state.AuditLine(e)
 	title, _ = state.Reveal(title)
 	heading := widgets.NewParagraph(title, look.ColorText, "text")
@@ -55,7 +56,7 @@ func (p *Page) open(i int) {
 		if f.value != "" {
 			value, _ := state.Reveal(f.value)
 			l := widget.NewLabel(value)
-			l.Selectable, l.Wrapping = true, fyne.TextWrapBreak
+			l.Selectable, l.Wrapping = true, fyne.TextWrapWord
 			rows = append(rows, widgets.NewField(f.name, widgets.Bleed(l)))
 		}
 	}
@@ -113,4 +114,14 @@ func takenBack(r protocol.ApprovalUndoResult) string {
 		return "There was nothing left to take back."
 	}
 	return "Taken back: " + strings.Join(parts, " and ") + "."
+}
+
+// Back leaves a line for all, and reports whether one was shown.
+func (p *Page) Back() bool {
+	if !p.one {
+		return false
+	}
+	p.openList()
+	widgets.Focus(p.list)
+	return true
 }

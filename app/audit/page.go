@@ -61,6 +61,7 @@ type Page struct {
 	none   *fyne.Container
 	chain  *widgets.Paragraph
 	older  *widgets.Button
+	one    bool // a line is shown alone
 	now    func() time.Time
 	run    func(work func(context.Context) error, done func(error))
 }
@@ -92,8 +93,10 @@ func newPage(b Backend, h Handlers) *Page {
 }
 
 func (p *Page) openList() {
-	head := widgets.Col(look.Gap, p.search, widgets.Flow(look.Gap, p.kind, p.since, p.node, p.chat), widgets.Inset(look.Gap, 0, look.Gap, 0, p.chain))
-	body := widgets.Over(head, container.NewBorder(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
+	p.one = false
+	head := widgets.Col(look.Gap, p.search, widgets.Flow(look.Gap, p.kind, p.since, p.node, p.chat), p.chain)
+	show(p.chain, p.chain.Text() != "")
+	body := widgets.Over(widgets.Inset(0, 0, look.Gap, 0, head), container.NewBorder(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
 	export := pick("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
 	})
@@ -158,6 +161,8 @@ func (p *Page) draw() {
 
 func (p *Page) verify() {
 	p.chain.Set("Looking at every line…", look.ColorMuted)
+	p.chain.Show()
+	p.Box.Refresh()
 	var res protocol.AuditVerifyResult
 	p.run(func(ctx context.Context) (err error) { res, err = p.b.VerifyAudit(ctx); return err }, func(err error) {
 		text, ok := state.Verified(res)

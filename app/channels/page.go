@@ -224,3 +224,12 @@ func mark(a state.ChannelAccount) (icon string, color fyne.ThemeColorName) {
 	}
 	return "offline", look.ColorMuted
 }
+
+// Back leaves one account for all, and reports whether one was shown.
+func (p *Page) Back() bool {
+	if p.detail == nil {
+		return false
+	}
+	p.back()
+	return true
+}

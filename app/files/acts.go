@@ -36,7 +36,7 @@ func (p *Page) picked() {
 	case len(chosen) > 1:
 		note = fmt.Sprintf("%d of %d chosen", len(chosen), len(p.view.Entries))
 	case note == "" && len(p.view.Entries) > 0 && p.view.Serves:
-		note = fmt.Sprintf("%d here", len(p.view.Entries))
+		note = state.Plural(len(p.view.Entries), "item", "items")
 	}
 	if why := p.view.Shallow; why != "" {
 		note = strings.TrimPrefix(note+" · Changes in folders below do not show at once: "+why, " · ")

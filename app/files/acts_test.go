@@ -38,7 +38,7 @@ func servedPage(t *testing.T) *Page {
 
 func TestAServedFolderShowsSizesAndWhatTheAgentChanged(t *testing.T) {
 	p := servedPage(t)
-	pagetest.Shows(t, p.Box, "2.0 kB", "changed by the agent", "New folder", "4 here")
+	pagetest.Shows(t, p.Box, "2.0 kB", "changed by the agent", "New folder", "4 items")
 	golden.Markup(t, "served", p.Box)
 }
 
@@ -134,5 +134,5 @@ func TestAFolderSaysHowManyFilesBelowItTheAgentChanged(t *testing.T) {
 	}
 	v.Shallow = "there are more than 8192 folders below"
 	p.show(v)
-	pagetest.Shows(t, p.Box, "2 files changed by the agent", "4 here · Changes in folders below do not show at once: there are more than 8192 folders below")
+	pagetest.Shows(t, p.Box, "2 files changed by the agent", "4 items · Changes in folders below do not show at once: there are more than 8192 folders below")
 }

@@ -1,6 +1,8 @@
 package files
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
 
@@ -16,7 +18,7 @@ const (
 )
 
 // lineLayout gives the columns their places: icon, name or its field, mark, size, time.
-type lineLayout struct{ t *table }
+type lineLayout struct{ r *row }
 
 func (*lineLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, rowHeight()) }
 
@@ -31,7 +33,7 @@ func (l *lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.NewPos(left, (size.Height-icon)/2))
 	o[0].Resize(fyne.NewSquareSize(icon))
 	left += icon + look.Inside
-	if !l.t.details {
+	if !l.r.t.details {
 		o[4].Hide()
 		o[5].Hide()
 		l.rest(o, left, right, middle)
@@ -55,11 +57,38 @@ func (l *lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 }
 
 // rest puts the mark at the right and gives the name what is left.
-func (*lineLayout) rest(o []fyne.CanvasObject, left, right float32, middle func(fyne.CanvasObject, float32, float32)) {
+func (l *lineLayout) rest(o []fyne.CanvasObject, left, right float32, middle func(fyne.CanvasObject, float32, float32)) {
 	if mark := o[3].(*widgets.Text); mark.Text != "" {
 		w := min(fyne.MeasureText(mark.Text, look.Size(look.SizeSmall), fyne.TextStyle{}).Width+1, (right-left)/2)
 		middle(o[3], right-w, w)
 		right -= w + look.Inside
 	}
+	o[1].(*widgets.Text).SetText(fitted(l.r.shown.entry.Name(), max(0, right-left)))
 	middle(o[1], left, max(0, right-left))
+}
+
+// fitted is a name without its middle where it is wider than its place: its end says what kind of file it is.
+func fitted(name string, width float32) string {
+	size := look.Size("text")
+	if float32(len(name))*size*0.8 < width {
+		return name // surely
+	}
+	wide := func(s string) bool { return fyne.MeasureText(s, size, fyne.TextStyle{}).Width > width }
+	if !wide(name) {
+		return name
+	}
+	r := []rune(name)
+	cut := func(n int) string { // all but n
+		tail := (len(r) - n) / 3
+		return strings.TrimRight(string(r[:len(r)-n-tail]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
+	}
+	least, most := 1, len(r)
+	for least < most {
+		if n := (least + most) / 2; wide(cut(n)) {
+			least = n + 1
+		} else {
+			most = n
+		}
+	}
+	return cut(least)
 }

@@ -92,3 +92,20 @@ func TestAChangedFileIsNotLeftByOneClick(t *testing.T) {
 	}
 	pagetest.Button(t, p.Box, "New file")
 }
+
+func TestLongNameKeepsItsEnd(t *testing.T) {
+	pagetest.Start(t, look.Light)
+	name := "A report about the second quarter of the year, with all that was said at the meeting (final).pdf"
+	for _, width := range []float32{40, 120, 300, 500} {
+		got := fitted(name, width)
+		if w := fyne.MeasureText(got, look.Size("text"), fyne.TextStyle{}).Width; w > width && width > 40 {
+			t.Errorf("%q is %g wide, not %g", got, w, width)
+		}
+		if width >= 300 && (!strings.HasPrefix(got, "A report") || !strings.HasSuffix(got, ").pdf")) {
+			t.Errorf("at %g: %q", width, got)
+		}
+	}
+	if fitted("main.go", 300) != "main.go" || fitted(name, 2000) != name {
+		t.Error("a name that fits is cut")
+	}
+}

@@ -158,6 +158,9 @@ func (b *Pair) OpenAt(file string) { b.active.OpenAt(file) }
 // WritePath lets the way to a folder be written, for Ctrl+L.
 func (b *Pair) WritePath() { b.active.WritePath() }
 
+// Back leaves the file that is looked at in the list that was used last, and reports whether there was one.
+func (b *Pair) Back() bool { return b.active.Back() }
+
 // At is the folder that lies at a place of the window, as an absolute path: the row's that is there, else the one that is shown. ok is false beside
 // the lists, and where nothing can be put.
 func (b *Pair) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {

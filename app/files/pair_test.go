@@ -94,8 +94,8 @@ func TestWhatIsDraggedToAnotherMachinesListIsSentThere(t *testing.T) {
 	}
 	drag(at(b.right, 2), "Send “a.txt” to Server, folder ann")
 	drag(at(b.right, 0), "Send “a.txt” to Server, folder src")
-	drag(fyne.NewPos(2, 2), "4 here")
-	drag(at(b.left, 3), "4 here") // where it is already
+	drag(fyne.NewPos(2, 2), "4 items")
+	drag(at(b.left, 3), "4 items") // where it is already
 	want := []string{"nas /srv/a.txt box /home/ann", "nas /srv/a.txt box /home/ann/src", "to the window"}
 	if got := strings.Join(*acts, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("it did\n%s", got)

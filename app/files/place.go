@@ -55,7 +55,7 @@ func (p *Page) places() []*fyne.MenuItem {
 
 // names writes where the page is.
 func (p *Page) names() {
-	name := "The agent's own files"
+	name := "Agent's files"
 	if p.view.Place != "" {
 		name = string(p.view.Place)
 		for _, n := range p.nodes {

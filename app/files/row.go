@@ -53,7 +53,7 @@ func newRow(t *table) *row {
 	r.title.Ellipsis, r.mark.Ellipsis = true, true
 	r.size.Align, r.time.Align = fyne.TextAlignTrailing, fyne.TextAlignTrailing
 	r.field.Hide()
-	r.line = container.New(&lineLayout{t}, r.icon, r.title, r.field, r.mark, r.size, r.time)
+	r.line = container.New(&lineLayout{r}, r.icon, r.title, r.field, r.mark, r.size, r.time)
 	r.ExtendBaseWidget(r)
 	return r
 }

@@ -33,7 +33,7 @@ func (v *viewer) close() {
 
 func newViewer(p *Page, f state.OpenFile) *viewer {
 	v := &viewer{p: p, path: f.Path}
-	back := widgets.NewQuiet("All files", "back", p.close)
+	back := widgets.NewQuiet("All files", "back", func() { p.close(); p.focus() })
 	var body fyne.CanvasObject
 	actions := []fyne.CanvasObject{}
 	switch {
@@ -91,4 +91,14 @@ func (p *Page) close() {
 	}
 	p.drawn = ""
 	p.draw()
+}
+
+// Back leaves a file that is looked at for its folder, and reports whether there was one. A file that is edited stays.
+func (p *Page) Back() bool {
+	if p.viewer == nil || p.viewer.edit != nil {
+		return false
+	}
+	p.close()
+	p.focus()
+	return true
 }

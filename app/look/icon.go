@@ -22,8 +22,8 @@ func IconIn(name string, c fyne.ThemeColorName) fyne.Resource {
 // IconInField is an icon in a colour of its own, for a field with text: the toolkit puts the top of the icon where that of the line is, which is
 // higher, so the picture stands lower within the icon.
 func IconInField(name string, c fyne.ThemeColorName) fyne.Resource {
-	const low = 2.3 // of 24, half of what a line of text is higher
-	svg := bytes.Replace(assets.Icon(name), []byte(`viewBox="0 0 24 24"`), fmt.Appendf(nil, `viewBox="0 -%g 24 24"`, low), 1)
+	const low = 3 // of 24: the middle between that of capitals and that of small letters
+	svg := bytes.Replace(assets.Icon(name), []byte(`viewBox="0 0 24 24"`), fmt.Appendf(nil, `viewBox="0 -%d 24 24"`, low), 1)
 	return &icon{name: name + "-field", color: c, svg: svg}
 }
 

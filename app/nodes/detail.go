@@ -83,7 +83,7 @@ func (d *detail) show() {
 
 // page puts the parts below each other.
 func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
-	log := widgets.Row(look.Inside, 0, widgets.NewPart("LOG"), widgets.NewQuiet("Reload", "reset", d.reload))
+	log := widgets.NewPart("LOG", widgets.NewQuiet("Reload", "reset", d.reload))
 	form := widgets.NewForm(d.acts.Box, d.facts.Box, widgets.NewPart("COLOUR"), d.colour.Box, d.runs.Box,
 		widgets.NewPart("CONFINEMENT OF COMMANDS"), d.confined.Box, log, d.log)
 	d.log.SetForward(form.Scrolled)

@@ -186,3 +186,13 @@ func join(words []string) string {
 	}
 	return out
 }
+
+// Back leaves one machine, or an invitation, for all machines. It reports whether one was shown, and leaves nobody alone who types a name.
+func (p *Page) Back() bool {
+	if p.detail == nil && !p.invite || p.detail != nil && p.detail.edit {
+		return false
+	}
+	p.Open("")
+	widgets.Focus(p.list)
+	return true
+}

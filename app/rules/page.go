@@ -116,6 +116,7 @@ func (p *Page) problem(what string, err error) {
 func (p *Page) openList() {
 	p.detail = nil
 	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(blank), Origin: protocol.RuleFromPerson}) })
+	add.Primary = true
 	body := container.NewBorder(container.NewVBox(p.search, widgets.Inset(look.Gap, 0, look.Gap, 0, p.count)), nil, nil, nil, container.NewStack(p.list, p.none))
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rules", body, widgets.NewQuiet("Import…", "import", p.load), widgets.NewQuiet("Export…", "export", p.save), add)}
 	p.draw()
@@ -141,15 +142,14 @@ func (p *Page) draw() {
 	p.list.Set(items)
 	text := ""
 	if p.loaded {
-		def := p.all.Default
-		if def == "" {
-			def = "ask"
-		}
 		text = state.Plural(len(p.all.Rules), "rule", "rules")
 		if len(p.shown) < len(p.all.Rules) {
 			text = fmt.Sprintf("%d of %s", len(p.shown), text)
 		}
-		text += " · what no rule names: " + def
+		text += " · what no rule names is " + map[string]string{"allow": "allowed", "deny": "denied"}[p.all.Default]
+		if p.all.Default != "allow" && p.all.Default != "deny" {
+			text += "asked about"
+		}
 		if off > 0 {
 			text += fmt.Sprintf(" · %d switched off", off)
 		}
@@ -248,4 +248,14 @@ func show(o fyne.CanvasObject, on bool) {
 	} else {
 		o.Hide()
 	}
+}
+
+// Back leaves one rule for all, and reports whether one was shown. A rule that was changed and not kept stays.
+func (p *Page) Back() bool {
+	if p.detail == nil || p.detail.text.Text != indent(p.detail.rule.Policy) {
+		return false
+	}
+	p.openList()
+	widgets.Focus(p.list)
+	return true
 }

@@ -101,7 +101,7 @@ func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
 	for mode, name := range map[look.Mode]string{look.Light: "rules", look.Dark: "rules-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
-		pagetest.Shows(t, b.Box, "12 uses, last", "made at a question on this computer", "switched off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 rules · what no rule names: ask")
+		pagetest.Shows(t, b.Box, "12 uses, last", "made at a question on this computer", "switched off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 rules · what no rule names is asked about")
 		b.open(b.shown[0])
 		b.detail.try()
 		pagetest.Shot(t, b.w, name+"-one")

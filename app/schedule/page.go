@@ -155,3 +155,13 @@ func result(status string) (icon string, color fyne.ThemeColorName, word string)
 	}
 	return "clock", look.ColorMuted, fmt.Sprint("Status ", status)
 }
+
+// Back leaves one schedule for all, and reports whether one was shown. What is being written stays.
+func (p *Page) Back() bool {
+	if p.detail == nil {
+		return false
+	}
+	p.back()
+	widgets.Focus(p.list)
+	return true
+}

@@ -193,6 +193,7 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 		it.Icon, it.Color, it.Warn = "warning", look.ColorNeedsYou, true
 		it.Trail += ", has faults"
 	}
+	text = cmp.Or(text, "no description")
 	if from != "" {
 		text = from + " · " + text
 	}
@@ -245,4 +246,13 @@ func (p *Page) open(path string) {
 	p.m.Show(path)
 	p.detail.show()
 	p.focus(p.detail.toggle)
+}
+
+// Back leaves one skill for all, and reports whether one was shown.
+func (p *Page) Back() bool {
+	if p.detail == nil {
+		return false
+	}
+	p.back()
+	return true
 }

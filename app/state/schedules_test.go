@@ -152,8 +152,8 @@ func TestTimesAreSaidInWords(t *testing.T) {
 		}
 	}
 	for expr, want := range map[string]string{
-		"0 9 * * *": "every day at 9:00", "30 7 * * 1-5": "weekdays at 7:30", "*/15 * * * *": "every 15 min", "0 9 * * 0": "every Sunday at 9:00",
-		"0 9 1 * *": "day 1 of every month at 9:00", "5 * * * *": "every hour at 5 past", "0 9 1 1 *": "0 9 1 1 *", "0 9,17 * * *": "0 9,17 * * *", "0 9 * * 9": "0 9 * * 9", "x": "x",
+		"0 9 * * *": "every day at 09:00", "30 7 * * 1-5": "weekdays at 07:30", "*/15 * * * *": "every 15 min", "0 9 * * 0": "every Sunday at 09:00",
+		"0 9 1 * *": "day 1 of every month at 09:00", "5 * * * *": "every hour at 5 past", "0 9 1 1 *": "0 9 1 1 *", "0 9,17 * * *": "0 9,17 * * *", "0 9 * * 9": "0 9 * * 9", "x": "x",
 	} {
 		if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, now); got != want {
 			t.Errorf("%q is %q, want %q", expr, got, want)

@@ -40,8 +40,8 @@ func ETAText(d time.Duration) string {
 	return fmt.Sprintf("about %d days", int(d.Round(24*time.Hour).Hours()/24))
 }
 
-// endName is what the windows call an end of a transfer.
-func endName(v View, id protocol.NodeID) string {
+// EndName is what the windows call an end of a transfer.
+func EndName(v View, id protocol.NodeID) string {
 	switch id {
 	case protocol.Here:
 		return "this computer"
@@ -54,12 +54,27 @@ func endName(v View, id protocol.NodeID) string {
 	return string(id)
 }
 
-// TransferTitle says what goes where: photos to nas.
+// PathOf is the path of an end that is written as machine:path.
+func PathOf(end string) string {
+	_, p, _ := strings.Cut(end, ":")
+	return p
+}
+
+// middle leaves out the middle of a name that is too long: its end says what kind of file it is.
+func middle(name string, n int) string {
+	r := []rune(name)
+	if len(r) <= n {
+		return name
+	}
+	tail := n / 3
+	return strings.TrimRight(string(r[:n-tail-1]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
+}
+
+// TransferTitle says what goes where: photos to nas. A long name loses its middle, so that where it goes is seen.
 func TransferTitle(v View, t protocol.Transfer) string {
 	what := ""
 	for _, s := range t.Sources {
-		_, p, _ := strings.Cut(s, ":")
-		what = path.Base(strings.TrimRight(strings.ReplaceAll(p, `\`, "/"), "/"))
+		what = middle(path.Base(strings.TrimRight(strings.ReplaceAll(PathOf(s), `\`, "/"), "/")), 40)
 		break
 	}
 	if what == "" || what == "." || what == "/" {
@@ -68,7 +83,7 @@ func TransferTitle(v View, t protocol.Transfer) string {
 	if n := len(t.Sources) - 1; n > 0 {
 		what += fmt.Sprintf(" and %d more", n)
 	}
-	return what + " to " + endName(v, t.To)
+	return what + " to " + EndName(v, t.To)
 }
 
 // TransferLine says how it is: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
@@ -111,7 +126,7 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		add(done)
 	case protocol.TransferDone:
 		add(SizeText(t.BytesDone))
-		add("from " + endName(v, t.From))
+		add("from " + EndName(v, t.From))
 		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
 			add("in " + Length(time.Duration(took)*time.Millisecond))
 		}
@@ -120,7 +135,9 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		add("Cancelled")
 		add(done)
 	default:
-		add("Failed")
+		if !strings.HasPrefix(t.Error, "Failed") {
+			add("Failed")
+		}
 		add(t.Error)
 	}
 	if t.Skipped > 0 {

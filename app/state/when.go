@@ -77,7 +77,16 @@ func ScheduleText(s protocol.CronSchedule, now time.Time) string {
 		}
 		return "once, " + When(*s.AtMs, now)
 	case protocol.CronEvery:
-		return "every " + Length(time.Duration(s.EveryMs)*time.Millisecond)
+		switch every := time.Duration(s.EveryMs) * time.Millisecond; every {
+		case time.Minute:
+			return "every minute"
+		case time.Hour:
+			return "every hour"
+		case 24 * time.Hour:
+			return "every day"
+		default:
+			return "every " + Length(every)
+		}
 	}
 	text := cronText(s.Expr)
 	if s.TZ != "" {
@@ -109,7 +118,7 @@ func cronText(expr string) string {
 	if hourErr != nil {
 		return expr
 	}
-	at := fmt.Sprintf(" at %d:%02d", hour, minute)
+	at := fmt.Sprintf(" at %02d:%02d", hour, minute)
 	switch {
 	case rest:
 		return "every day" + at

@@ -8,7 +8,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
@@ -44,6 +43,7 @@ type Page struct {
 	active  *fyne.Container
 	list    *widgets.ItemList
 	foot    *widgets.Text
+	detail  protocol.TransferID // that is shown alone; empty is none
 	now     func() time.Time
 }
 
@@ -60,8 +60,12 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 		ctx: ctx, app: a, h: h, Sheet: widgets.NewSheet(), ended: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(look.Inside),
 		foot: widgets.NewText("", look.ColorMuted, look.SizeSmall), now: time.Now,
 	}
-	p.list = widgets.NewItemList(func(i int) { p.choose(i, nil) })
-	p.list.OnMenu = func(i int, at fyne.Position) { p.choose(i, &at) }
+	p.list = widgets.NewItemList(func(i int) {
+		if i < len(p.history) {
+			p.open(p.history[i])
+		}
+	})
+	p.list.OnMenu = p.menu
 	p.draw()
 	return p
 }
@@ -136,6 +140,9 @@ func (p *Page) item(t protocol.Transfer) widgets.ListItem {
 
 // draw draws the page.
 func (p *Page) draw() {
+	if p.detail != "" {
+		return
+	}
 	none := len(p.view.Transfers) == 0 && len(p.history) == 0
 	p.Draw(fmt.Sprint("page ", p.view.Loaded, p.known, p.problem, none, len(p.history) == 0, len(p.view.Transfers) == 0), func() fyne.CanvasObject { return p.page(none) })
 }
@@ -155,7 +162,7 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 	default:
 		var top, rest fyne.CanvasObject = p.active, p.list
 		if len(p.history) > 0 {
-			top = widgets.Col(look.Inside, p.active, widgets.Row(look.Inside, 0, widgets.NewPart("HISTORY"), clear))
+			top = widgets.Col(look.Inside, p.active, widgets.NewPart("HISTORY", clear))
 		} else {
 			rest = container.NewStack()
 		}
@@ -164,36 +171,25 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 	return widgets.NewPage("Transfers", body, send)
 }
 
-// choose shows what can be done with one of the history.
-func (p *Page) choose(i int, at *fyne.Position) {
+// menu offers what can be done with one of the history.
+func (p *Page) menu(i int, at fyne.Position) {
 	if i >= len(p.history) {
 		return
 	}
 	t := p.history[i]
-	items := []*fyne.MenuItem{fyne.NewMenuItem("Send again", func() { p.app.SendAgain(t) })}
+	again := fyne.NewMenuItem("Send again", func() { p.app.SendAgain(t) })
 	if t.State != protocol.TransferDone {
-		items[0] = fyne.NewMenuItem("Try again", func() { p.app.RetryTransfer(t.ID) })
+		again = fyne.NewMenuItem("Try again", func() { p.app.RetryTransfer(t.ID) })
 	}
+	items := []*fyne.MenuItem{fyne.NewMenuItem("Open", func() { p.open(t) }), again}
 	if t.Path != "" && p.here(t.To) {
 		items = append(items, fyne.NewMenuItem("Show in folder", func() { p.h.Reveal(t.Path) }))
 	}
 	if t.Undoable(p.now()) {
 		items = append(items, fyne.NewMenuItem("Bring back what it replaced", func() { p.undo(t) }))
 	}
-	for j, problem := range t.Problems {
-		if j == 5 {
-			break
-		}
-		text := problem.Path + ": " + problem.Text
-		items = append(items, fyne.NewMenuItem(text, func() { p.h.Say(text) }))
-	}
 	items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Remove from history", func() { p.app.ForgetTransfers(t.ID) }))
-	if at == nil {
-		place := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.list)
-		size := p.list.Size()
-		at = &fyne.Position{X: place.X + size.Width/2, Y: place.Y + min(size.Height/2, float32(i)*40)}
-	}
-	widgets.ShowMenuAt(p.list, *at, items)
+	widgets.ShowMenuAt(p.list, at, items)
 }
 
 // undo brings back what a transfer has replaced.
@@ -211,87 +207,3 @@ func (p *Page) here(id protocol.NodeID) bool {
 	n, ok := p.view.Local()
 	return id == protocol.Here || ok && n.ID == id
 }
-
-// card is a transfer under way.
-type card struct {
-	p      *Page
-	id     protocol.TransferID
-	box    fyne.CanvasObject
-	icon   *widget.Icon
-	title  *widgets.Text
-	line   *widgets.Text
-	bar    *bar
-	pause  *widgets.Button
-	paused bool
-}
-
-func newCard(p *Page, id protocol.TransferID) *card {
-	c := &card{p: p, id: id, title: widgets.NewText("", look.ColorText, "text"), line: widgets.NewText("", look.ColorMuted, look.SizeSmall), bar: newBar()}
-	c.title.Ellipsis, c.line.Ellipsis = true, true
-	c.icon = widget.NewIcon(look.IconIn("transfer", look.ColorAccent))
-	c.pause = widgets.NewQuiet("Pause", "pause", func() {
-		if c.paused {
-			p.app.ResumeTransfer(id)
-		} else {
-			p.app.PauseTransfer(id)
-		}
-	})
-	cancel := widgets.NewQuiet("Cancel", "cross", func() { p.app.CancelTransfer(id) })
-	inner := widgets.Col(look.Gap, widgets.Row(look.Inside, 1, c.icon, c.title, c.pause, cancel), c.bar, c.line)
-	c.box = container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner), widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside, inner))
-	return c
-}
-
-func (c *card) show(v state.View, t protocol.Transfer, now time.Time) {
-	c.title.SetText(state.TransferTitle(v, t))
-	line := state.TransferLine(v, t, now)
-	if t.Current != "" && t.Files > 1 {
-		line += " · " + t.Current
-	}
-	c.line.SetText(line)
-	c.bar.set(state.Progress(t))
-	c.paused = t.State == protocol.TransferPaused
-	if c.paused {
-		c.pause.Set("Resume", "play")
-	} else {
-		c.pause.Set("Pause", "pause")
-	}
-	if t.Simple {
-		c.pause.Hide() // its other end knows no pause
-	}
-}
-
-// bar shows how much of something is done.
-type bar struct {
-	widget.BaseWidget
-	part float64
-	base *widgets.Rect
-	full *widgets.Rect
-	box  *fyne.Container
-}
-
-func newBar() *bar {
-	b := &bar{base: widgets.NewRect(look.ColorLine, "", 2), full: widgets.NewRect(look.ColorAccent, "", 2)}
-	b.box = container.New(barLayout{b}, b.base, b.full)
-	b.ExtendBaseWidget(b)
-	return b
-}
-
-func (b *bar) set(part float64) {
-	if part != b.part {
-		b.part = part
-		barLayout{b}.Layout(nil, b.Size())
-	}
-}
-
-type barLayout struct{ b *bar }
-
-func (barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(80, 4) }
-
-func (l barLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
-	l.b.base.Resize(size)
-	l.b.full.Resize(fyne.NewSize(size.Width*float32(l.b.part), size.Height))
-}
-
-// CreateRenderer implements fyne.Widget.
-func (b *bar) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }

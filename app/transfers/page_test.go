@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
@@ -98,4 +99,37 @@ func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
 	}
 	p.showHistory(ended(), nil)
 	p.list.OnChoose(0) // its menu
+}
+
+func TestTransferThatFailedSaysAllOfWhy(t *testing.T) {
+	p := inPage(t)
+	p.show(moving())
+	why := "'/etc/shadow' is outside the workspace '/srv/app'. " + strings.Repeat("File tools on this machine are limited to the workspace. ", 4)
+	name := "A report about the second quarter of the year, with all that was said at the meeting (final).pdf"
+	p.showHistory(past{[]protocol.Transfer{{
+		ID: "f", State: protocol.TransferFailed, Sources: []string{"laptop:/srv/app/" + name}, Destination: "nas:backup", From: "laptop", To: "nas", Error: why, Failed: 3,
+		Problems: []protocol.TransferProblem{{Path: "a/b", Text: "it is a device"}},
+	}}, 1}, nil)
+	p.list.OnChoose(0)
+	pagetest.Window(t, p.Box, 700, 900)
+	pagetest.Shows(t, p.Box, "limited to the workspace", "(final).pdf to The box", "The box, backup", "a/b: it is a device", "and 2 more", "Try again")
+	if !p.Back() || p.Back() {
+		t.Error("the way back is not there, or there twice")
+	}
+	pagetest.Shows(t, p.Box, "HISTORY")
+}
+
+func TestNarrowCardsKeepTheNameOfWhatMoves(t *testing.T) {
+	p := inPage(t)
+	p.show(moving())
+	w := pagetest.Window(t, p.Box, 900, 500)
+	for _, want := range []struct {
+		width float32
+		word  string
+	}{{900, "Cancel"}, {400, ""}, {900, "Cancel"}} {
+		w.Resize(fyne.NewSize(want.width, 500))
+		if got := p.cards["a"].cancel.Text; got != want.word {
+			t.Errorf("at %g the button says %q", want.width, got)
+		}
+	}
 }

@@ -92,6 +92,10 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) {
 	}
 	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter || e.Name == fyne.KeySpace && b.OnKey != nil {
 		b.Tapped(nil)
+		return
+	}
+	if b.OnKey == nil && e.Name == fyne.KeyEscape {
+		PassKey(b, e)
 	}
 }
 

@@ -63,8 +63,8 @@ func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.
 		parts = append(parts, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(32), i)))
 	}
 	if title != "" {
-		h := NewHeading(title, look.SizeTitle)
-		h.Align, h.Ellipsis = fyne.TextAlignCenter, true
+		h := NewParagraph(title, look.ColorText, look.SizeTitle)
+		h.segment.Style.Alignment, h.segment.Style.TextStyle.Bold = fyne.TextAlignCenter, true
 		parts = append(parts, h)
 	}
 	if text != "" {

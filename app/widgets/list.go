@@ -82,6 +82,10 @@ func (l *ItemList) TypedKey(e *fyne.KeyEvent) {
 		l.Select(l.highlight)
 		return
 	}
+	if e.Name == fyne.KeyEscape {
+		PassKey(l, e)
+		return
+	}
 	l.List.TypedKey(e)
 }
 

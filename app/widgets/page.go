@@ -102,9 +102,23 @@ func NewField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return Col(look.Gap, append([]fyne.CanvasObject{NewText(name, look.ColorMuted, look.SizeSmall)}, rows...)...)
 }
 
-// NewPart is the small heading of a part of a page.
-func NewPart(title string) fyne.CanvasObject {
+// NewPart is the small heading of a part of a page, with what can be done with the part at the right.
+func NewPart(title string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	t := NewText(title, look.ColorMuted, look.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true
-	return Inset(look.Inside, 0, 0, 0, t)
+	if len(actions) == 0 {
+		return Inset(look.Inside, 0, 0, 0, t)
+	}
+	return Inset(look.Inside, 0, 0, 0, Row(look.Inside, 0, append([]fyne.CanvasObject{t}, actions...)...))
+}
+
+// Focus gives an object the keyboard, if it is on the screen.
+func Focus(o interface {
+	fyne.CanvasObject
+	fyne.Focusable
+},
+) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil {
+		c.Focus(o)
+	}
 }

@@ -91,6 +91,10 @@ func (p *Press) TypedKey(e *fyne.KeyEvent) {
 	}
 	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
 		p.Tapped(nil)
+		return
+	}
+	if e.Name == fyne.KeyEscape {
+		PassKey(p, e)
 	}
 }
 

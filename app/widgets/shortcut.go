@@ -15,3 +15,10 @@ func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
 		c.TypedShortcut(s)
 	}
 }
+
+// PassKey gives a key that a widget does not use to its window.
+func PassKey(o fyne.CanvasObject, e *fyne.KeyEvent) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && c.OnTypedKey() != nil {
+		c.OnTypedKey()(e)
+	}
+}

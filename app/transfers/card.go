@@ -1,0 +1,131 @@
+package transfers
+
+import (
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// card is a transfer under way.
+type card struct {
+	p      *Page
+	id     protocol.TransferID
+	box    fyne.CanvasObject
+	icon   *widget.Icon
+	title  *widgets.Text
+	line   *widgets.Text
+	bar    *bar
+	pause  *widgets.Button
+	cancel *widgets.Button
+	paused bool
+	narrow bool // there is no room for words on the buttons
+}
+
+func newCard(p *Page, id protocol.TransferID) *card {
+	c := &card{p: p, id: id, title: widgets.NewText("", look.ColorText, "text"), line: widgets.NewText("", look.ColorMuted, look.SizeSmall), bar: newBar()}
+	c.title.Ellipsis, c.line.Ellipsis = true, true
+	c.icon = widget.NewIcon(look.IconIn("transfer", look.ColorAccent))
+	c.pause = widgets.NewQuiet("Pause", "pause", func() {
+		if c.paused {
+			p.app.ResumeTransfer(id)
+		} else {
+			p.app.PauseTransfer(id)
+		}
+	})
+	cancel := widgets.NewQuiet("Cancel", "cross", func() { p.app.CancelTransfer(id) })
+	c.cancel = cancel
+	inner := widgets.Col(look.Gap, container.New(&headLayout{widgets.Row(look.Inside, 1).Layout, c}, c.icon, c.title, c.pause, cancel), c.bar, c.line)
+	c.box = container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner), widgets.Inset(look.Inside, look.Inside, look.Inside, look.Inside, inner))
+	return c
+}
+
+func (c *card) show(v state.View, t protocol.Transfer, now time.Time) {
+	c.title.SetText(state.TransferTitle(v, t))
+	line := state.TransferLine(v, t, now)
+	if t.Current != "" && t.Files > 1 {
+		line += " · " + t.Current
+	}
+	c.line.SetText(line)
+	c.bar.set(state.Progress(t))
+	c.paused = t.State == protocol.TransferPaused
+	c.name()
+	if t.Simple {
+		c.pause.Hide() // its other end knows no pause
+	}
+}
+
+// bar shows how much of something is done.
+type bar struct {
+	widget.BaseWidget
+	part float64
+	base *widgets.Rect
+	full *widgets.Rect
+	box  *fyne.Container
+}
+
+func newBar() *bar {
+	b := &bar{base: widgets.NewRect(look.ColorLine, "", 2), full: widgets.NewRect(look.ColorAccent, "", 2)}
+	b.box = container.New(barLayout{b}, b.base, b.full)
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+func (b *bar) set(part float64) {
+	if part != b.part {
+		b.part = part
+		barLayout{b}.Layout(nil, b.Size())
+	}
+}
+
+type barLayout struct{ b *bar }
+
+func (barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(80, 4) }
+
+func (l barLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
+	l.b.base.Resize(size)
+	l.b.full.Resize(fyne.NewSize(size.Width*float32(l.b.part), size.Height))
+}
+
+// CreateRenderer implements fyne.Widget.
+func (b *bar) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
+
+// name writes on the buttons what they do, where there is room for it.
+func (c *card) name() {
+	word := func(s string) string {
+		if c.narrow {
+			return ""
+		}
+		return s
+	}
+	if c.paused {
+		c.pause.Set(word("Resume"), "play")
+	} else {
+		c.pause.Set(word("Pause"), "pause")
+	}
+	c.cancel.Set(word("Cancel"), "cross")
+}
+
+// headLayout is a row whose buttons have pictures only where words would leave little for the name.
+type headLayout struct {
+	row fyne.Layout
+	c   *card
+}
+
+// MinSize implements fyne.Layout.
+func (l *headLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return l.row.MinSize(o) }
+
+// Layout implements fyne.Layout.
+func (l *headLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	if narrow := size.Width < 440*look.Size("text")/14; narrow != l.c.narrow {
+		l.c.narrow = narrow
+		l.c.name()
+	}
+	l.row.Layout(o, size)
+}

@@ -1,0 +1,97 @@
+package transfers
+
+import (
+	"fmt"
+	"path"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// listed is how many files of a transfer are named.
+const listed = 50
+
+// open shows one that has ended, with all that is known of it: what went wrong does not fit into a line.
+func (p *Page) open(t protocol.Transfer) {
+	p.detail = t.ID
+	again := widgets.NewButton("Send again", "reset", func() { p.app.SendAgain(t); p.Back() })
+	if t.State != protocol.TransferDone {
+		again = widgets.NewButton("Try again", "reset", func() { p.app.RetryTransfer(t.ID); p.Back() })
+	}
+	acts := []fyne.CanvasObject{again}
+	if t.Path != "" && p.here(t.To) {
+		acts = append(acts, widgets.NewButton("Show in folder", "folder", func() { p.h.Reveal(t.Path) }))
+	}
+	if t.Undoable(p.now()) {
+		acts = append(acts, widgets.NewButton("Bring back what it replaced", "undo", func() { p.undo(t) }))
+	}
+	acts = append(acts, widgets.NewQuiet("Remove from history", "trash", func() { p.app.ForgetTransfers(t.ID); p.Back() }))
+	item := p.item(t)
+	rows := []fyne.CanvasObject{
+		widgets.Flow(look.Inside, acts...),
+		widgets.Lead("text", 0, widget.NewIcon(look.IconIn(item.Icon, item.Color)), words(item.Text)),
+		widgets.NewField("What", files(t)...),
+		widgets.NewField("From", words(state.EndName(p.view, t.From))),
+		widgets.NewField("To", words(state.EndName(p.view, t.To)+folder(t.Destination))),
+		widgets.NewField("When", words(state.When(t.EndedAt, p.now()))),
+	}
+	if len(t.Problems) > 0 {
+		var problems []fyne.CanvasObject
+		for _, f := range t.Problems {
+			problems = append(problems, widgets.Lead("text", 0, widget.NewIcon(look.IconIn("warning", look.ColorNeedsYou)), words(f.Path+": "+f.Text)))
+		}
+		if more := t.Failed - len(t.Problems); more > 0 {
+			problems = append(problems, andMore(more))
+		}
+		rows = append(rows, widgets.NewField("Files that need a look", widgets.Col(look.Gap, problems...)))
+	}
+	title := state.TransferTitle(p.view, t)
+	p.Put(widgets.NewPage(title, widgets.NewForm(rows...), widgets.NewQuiet("All transfers", "back", func() { p.Back() })))
+}
+
+// Back leaves the transfer that is shown alone, and reports whether there was one.
+func (p *Page) Back() bool {
+	if p.detail == "" {
+		return false
+	}
+	p.detail = ""
+	p.Forget()
+	p.draw()
+	widgets.Focus(p.list)
+	return true
+}
+
+// words can be chosen with the mouse and copied.
+func words(text string) fyne.CanvasObject {
+	l := widget.NewLabel(text)
+	l.Selectable, l.Wrapping = true, fyne.TextWrapWord
+	return widgets.Bleed(l)
+}
+
+// files are the names of what was to be moved.
+func files(t protocol.Transfer) (rows []fyne.CanvasObject) {
+	for i, s := range t.Sources {
+		if i == listed {
+			return append(rows, andMore(len(t.Sources)-i))
+		}
+		rows = append(rows, words(state.PathOf(s)))
+	}
+	return rows
+}
+
+func andMore(n int) fyne.CanvasObject {
+	return widgets.NewText(fmt.Sprintf("and %d more", n), look.ColorMuted, look.SizeSmall)
+}
+
+// folder is the folder of a destination, after its machine; the workspace itself goes without saying.
+func folder(destination string) string {
+	if dir := state.PathOf(destination); dir != "" && path.Clean(dir) != "." {
+		return ", " + dir
+	}
+	return ""
+}
