@@ -2,7 +2,7 @@
 # packaging/wine-test.sh
 #
 # Runs the Windows code of the node's tools under Wine: commands (shells, pseudo console, job object, restricted token, ends of trees) and files (Read,
-# Write, Edit, Glob, Grep), and the watching of folders. Needs Debian's wine and mingw
+# Write, Edit, Glob, Grep), the watching of folders, and what others may do with a guarded process. Needs Debian's wine and mingw
 # binutils, which packaging/deps.sh installs; where they cannot be had it says so and ends well, as the code is only compiled then. A failed test
 # is a failure.
 #
@@ -39,6 +39,8 @@ GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/wo
 cd node/workspace
 timeout 100 wine "$work/workspace.exe" -test.timeout 80s -test.run 'Windows|AClosedWatcher' "$@"
 cd ../..
+GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/secret.exe" ./gateway/protocol/secret
+timeout 60 wine "$work/secret.exe" -test.timeout 50s -test.run 'Guarded|Token' "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/notify.exe" ./app/notify
 timeout 60 wine "$work/notify.exe" -test.timeout 50s "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/launch.exe" ./app/launch

@@ -18,8 +18,8 @@ var given Secret
 // goroutines.
 //
 // On Linux the process becomes undumpable: its memory, open files and variables are root's alone. There is no core file, and whoever wants to trace
-// it must be root. On macOS no debugger can attach. On Windows the user's other processes may wait for it and end it, and an administrator may do
-// more. Nowhere does it stop root, or a program that reads the file of secrets, which belongs to the user.
+// it must be root. On macOS no debugger can attach. On Windows other processes of the user may wait for it, end it and ask whether it runs. Nowhere does
+// it stop root, or a program that reads the file of secrets, which belongs to the user.
 func Guard(flags ...string) {
 	take(flags)
 	seclude()

@@ -13,7 +13,7 @@ func seclude() {
 		return
 	}
 	sd, err := windows.SecurityDescriptorFromString(
-		"D:P(A;;" + open + ";;;OW)(A;;" + open + ";;;" + user.User.Sid.String() + ")(A;;GA;;;SY)(A;;GA;;;BA)")
+		"D:P(A;;" + open + ";;;OW)(A;;" + open + ";;;" + user.User.Sid.String() + ")(A;;GA;;;SY)")
 	if err != nil {
 		return
 	}
