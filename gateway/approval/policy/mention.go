@@ -21,6 +21,7 @@ var blind = set("rm rmdir unlink shred tee truncate touch chmod chown chgrp chat
 
 // mentions lists what may name files in a command's words, wherever it stands in them.
 func mentions(name string, c shell.Command) (list []mention) {
+	list = make([]mention, 0, len(c.Words)+2)
 	add := func(w shell.Word, tools []string, sure, taken bool) {
 		if w.Text != "" {
 			w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~") && !w.Glob
@@ -30,6 +31,7 @@ func mentions(name string, c shell.Command) (list []mention) {
 	if t := c.Words[0].Text; strings.Contains(t, "/") && !system(t) { // it is run
 		add(c.Words[0], reading, false, false)
 	}
+	code := runsText(name)
 	user := readers[name] || viewers[name] || writers[name] || takers[name] || copiers[name]
 	elsewhere := turned(name, c.Words)
 	for i, w := range c.Words[1:] {
@@ -67,7 +69,7 @@ func mentions(name string, c shell.Command) (list []mention) {
 		case !flag:
 			add(w, tools, sure, takers[name] && !(name == "mv" && i > 0 && last && !elsewhere))
 		}
-		for _, t := range namesIn(name, w.Text) {
+		for _, t := range namesIn(name, w.Text, code) {
 			part.Text, part.Glob, part.Tilde = t, false, false
 			add(part, anyAccess, false, false)
 		}
@@ -87,9 +89,11 @@ func system(p string) bool {
 
 // namesIn are the parts of a word that may name files by themselves: what follows an @, as curl's, lists and pairs, and what is quoted in a text that the
 // program runs.
-func namesIn(name, text string) []string {
-	if i := strings.Index(strings.ToLower(text), "file:"); i >= 0 {
-		return fileAddress(text[i+len("file:"):])
+func namesIn(name, text string, code bool) []string {
+	if strings.IndexByte(text, ':') >= 0 {
+		if i := strings.Index(strings.ToLower(text), "file:"); i >= 0 {
+			return fileAddress(text[i+len("file:"):])
+		}
 	}
 	cut := "=,@:;<"
 	switch {
@@ -97,7 +101,7 @@ func namesIn(name, text string) []string {
 		return nil
 	case name == "curl":
 		cut += "{}>"
-	case versioned(name, interpreters), name == "awk", name == "sed", same[name] == "awk", same[name] == "sed":
+	case code:
 		cut += " \t\n\"'`()[]{}|&>"
 	}
 	var script []string
@@ -112,6 +116,11 @@ func namesIn(name, text string) []string {
 		return script
 	}
 	return append(script, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(cut, r) })...)
+}
+
+// runsText reports whether a program runs a text in its words.
+func runsText(name string) bool {
+	return versioned(name, interpreters) || name == "awk" || name == "sed" || same[name] == "awk" || same[name] == "sed"
 }
 
 // glued is the value that a short option has in its own word, as in -osecrets/key.

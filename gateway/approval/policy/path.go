@@ -154,7 +154,7 @@ func (p *place) paths(w shell.Word) (list []string, ok bool) {
 	default:
 		ok = ok && p.dirs != nil && text != ""
 		for _, d := range p.dirs {
-			list = append(list, path.Join(d, text))
+			list = append(list, join(d, text))
 		}
 	}
 	if p.call.Resolve == nil || !ok {
@@ -216,4 +216,12 @@ func (p *place) repository(list []string) []string {
 		}
 	}
 	return list
+}
+
+// join is path.Join for a clean folder, without its work where the text has no detours.
+func join(dir, text string) string {
+	if text == "" || strings.Contains(text, "//") || strings.Contains(text, "./") || text[0] == '/' || text[len(text)-1] == '/' || text[len(text)-1] == '.' || dir == "/" {
+		return path.Join(dir, text)
+	}
+	return dir + "/" + text
 }
