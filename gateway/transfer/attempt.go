@@ -133,10 +133,10 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 		case <-ctx.Done():
 			return
 		case <-a.relay.src.link.Gone():
-			cancel(&awayError{a.relay.src.name, fmt.Sprintf("Node disconnected: %s", a.relay.src.name)})
+			cancel(gone(a.relay.src.name))
 			return
 		case <-a.relay.dst.link.Gone():
-			cancel(&awayError{a.relay.dst.name, fmt.Sprintf("Node disconnected: %s", a.relay.dst.name)})
+			cancel(gone(a.relay.dst.name))
 			return
 		case <-tick.C:
 			if a.relay.silent() > a.patience() {
@@ -145,6 +145,14 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 			}
 		}
 	}
+}
+
+// gone says that an end has lost its connection.
+func gone(end protocol.NodeID) error {
+	if end == protocol.Here {
+		return &awayError{end, textHere}
+	}
+	return &awayError{end, fmt.Sprintf("Node disconnected: %s", end)}
 }
 
 func (a *attempt) patience() time.Duration {

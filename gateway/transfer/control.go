@@ -33,7 +33,7 @@ func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protoco
 		e.mu.Unlock()
 		return e.settled(ctx, j), nil
 	}
-	t.State, t.Speed, t.ETA = protocol.TransferPaused, 0, 0
+	t.State, t.Error, t.Speed, t.ETA = protocol.TransferPaused, "", 0, 0
 	now := *t
 	e.putLocked(j)
 	return now, nil

@@ -179,11 +179,11 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 	case protocol.Here:
 		l := j.here
 		if l == nil {
-			return nil, nil, &awayError{id, "Waits for the window or command line that began it"}
+			return nil, nil, &awayError{id, textHere}
 		}
 		select {
 		case <-l.Gone():
-			return nil, nil, &awayError{id, "Waits for the window or command line that began it"}
+			return nil, nil, &awayError{id, textHere}
 		default:
 		}
 		return &side{name: id, link: l, ours: true, undoes: true}, func() {}, nil
@@ -195,6 +195,9 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 	}
 	return &side{name: id, link: link, ours: slices.Contains(c.Extensions, protocol.ExtTransfer), early: slices.Contains(c.Extensions, protocol.ExtEarly), undoes: slices.Contains(c.Extensions, protocol.ExtUndo), direct: slices.Contains(c.Extensions, protocol.ExtDirect) && !c.Local, listens: c.Listens}, func() {}, nil
 }
+
+// textHere is why a transfer waits that has an end in a window or command line.
+const textHere = "Waits for the window or command line that began it"
 
 // awayError says that a machine is not connected, or no longer.
 type awayError struct {

@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"fairlead/gateway/protocol"
@@ -158,7 +157,7 @@ func (s *side) event(ctx context.Context, name string, payload any) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return &awayError{s.name, fmt.Sprintf("Node disconnected: %s", s.name)}
+		return gone(s.name)
 	}
 	return nil
 }

@@ -75,6 +75,10 @@ func summary(t protocol.Transfer) string {
 		if t.Files != 1 {
 			files = fmt.Sprintf("%d files", t.Files)
 		}
+		if t.Skipped > 0 && t.Skipped == t.Files {
+			fmt.Fprintf(&s, "Nothing had to be sent: %s, %s, were at %s already.\n", files, bytesText(t.Bytes), clean(t.Destination))
+			return s.String()
+		}
 		fmt.Fprintf(&s, "%s, %s, arrived at %s", files, bytesText(t.Bytes), clean(t.Destination))
 		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
 			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))

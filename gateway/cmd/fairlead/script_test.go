@@ -103,6 +103,13 @@ func TestCommands(t *testing.T) {
 				ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
 				ts.Setenv("ARCHIVE", string(list.Archives[0].ID))
 			},
+			// moved: $TRANSFER is the transfer that ended last.
+			"moved": func(ts *testscript.TestScript, neg bool, args []string) {
+				var list protocol.TransferListResult
+				ts.Check(ts.Exec("fairlead", "transfers", "list", "--history", "--json"))
+				ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
+				ts.Setenv("TRANSFER", string(list.Transfers[0].ID))
+			},
 			// online NODE: waits until the machine is connected.
 			"online": func(ts *testscript.TestScript, neg bool, args []string) {
 				for range 200 {

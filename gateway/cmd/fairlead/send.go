@@ -33,6 +33,9 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
   fairlead send --from laptop results.csv .`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := sendWords(p); err != nil {
+				return err
+			}
 			machine := protocol.NodeID(from)
 			if machine == "" {
 				machine = protocol.Here
@@ -70,6 +73,9 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 				p.Later, p.ExpiresIn = true, wait.Milliseconds()
 			}
 			return o.withFiles(cmd.Context(), func(ctx context.Context, c *connection) error {
+				if err := known(ctx, c, p); err != nil {
+					return err
+				}
 				t, err := client.Call(ctx, c.Client, protocol.TransferStart, p)
 				if err != nil {
 					return err
@@ -78,6 +84,7 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 			})
 		},
 	}
+	cmd.SetFlagErrorFunc(dashed)
 	f := cmd.Flags()
 	f.StringVar(&from, "from", "", "`machine` that has the files; default this computer, by itself")
 	f.StringVar(&p.Conflict, "conflict", protocol.ConflictRename, "what to do with a file that is there already: rename, skip, or overwrite, which keeps the old one for 30 days")

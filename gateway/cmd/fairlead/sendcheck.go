@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// sendWords says which of the flags has none of its words.
+func sendWords(p protocol.TransferStartParams) error {
+	for _, c := range []struct {
+		flag, value string
+		words       []string
+	}{
+		{"conflict", p.Conflict, []string{protocol.ConflictRename, protocol.ConflictOverwrite, protocol.ConflictSkip}},
+		{"links", p.Links, []string{protocol.LinksKeep, protocol.LinksFollow, protocol.LinksSkip}},
+	} {
+		if !slices.Contains(c.words, c.value) {
+			return &exitError{code: exitUsage, err: fmt.Errorf("--%s is %q, and has to be one of %s", c.flag, c.value, strings.Join(c.words, ", "))}
+		}
+	}
+	return nil
+}
+
+// dashed says how to name a file whose name was taken for a flag.
+func dashed(cmd *cobra.Command, err error) error {
+	for _, a := range os.Args[1:] {
+		if a == "--" {
+			break
+		}
+		if _, statErr := os.Lstat(a); statErr == nil && len(a) > 1 && a[0] == '-' {
+			err = fmt.Errorf("%w. For the file of that name write ./%s", err, a)
+			break
+		}
+	}
+	return &exitError{code: exitUsage, err: fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
+}
+
+// known says that there is no machine of a name, or how to wait for one that is away. What cannot be found out is left to the gateway.
+func known(ctx context.Context, c *connection, p protocol.TransferStartParams) error {
+	list, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, n := range list.Nodes {
+		names = append(names, string(n.ID))
+	}
+	for _, end := range []string{p.Sources[0], p.Destination} {
+		name, _, _ := strings.Cut(end, ":")
+		i := slices.Index(names, name)
+		switch {
+		case name == string(protocol.Here) || name == string(protocol.NativePrefix) || name == "":
+		case i < 0:
+			there := "; no machine is paired yet"
+			if len(names) > 0 {
+				there = ". There are: " + strings.Join(names, ", ")
+			}
+			return &exitError{code: exitUsage, err: fmt.Errorf("no machine is called %q%s", name, there)}
+		case !list.Nodes[i].Online && !p.Later:
+			return protocol.ErrUnavailable.With(fmt.Sprintf("%s is not connected. To send when it is back, add --later 24h", name))
+		}
+	}
+	return nil
+}
