@@ -159,6 +159,8 @@ type Problem struct {
 	What   string
 	Do     string
 	Button string // empty is none
+	// Fine says that nothing is wrong: it only has to be waited for.
+	Fine bool
 }
 
 // ErrorBox shows a problem.
@@ -166,6 +168,9 @@ type ErrorBox struct {
 	widget.BaseWidget
 	OnButton func()
 	what, do *Paragraph
+	icon     *widget.Icon
+	edge     *Rect
+	fine     bool
 	button   *Button
 	foot     *fyne.Container
 	box      *fyne.Container
@@ -176,10 +181,11 @@ func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 	b := &ErrorBox{OnButton: onButton, what: NewParagraph("", look.ColorText, "text"), do: NewParagraph("", look.ColorMuted, "text")}
 	b.button = NewButton("", "", func() { call(b.OnButton) })
 	b.foot = Row(look.Inside, 0, layout.NewSpacer(), b.button)
-	edge := NewRect(look.ColorBad, "", 2)
-	edge.SetMinSize(fyne.NewSize(3, 0))
-	text := Lead("text", 0, widget.NewIcon(look.IconIn("warning", look.ColorBad)), Col(look.Gap, b.what, b.do, b.foot))
-	b.box = container.NewStack(NewRect(look.ColorSurface, look.ColorLine, look.Corner), container.NewBorder(nil, nil, edge, nil, Inset(8, 10, 8, 10, text)))
+	b.icon = widget.NewIcon(look.IconIn("warning", look.ColorBad))
+	b.edge = NewRect(look.ColorBad, "", 2)
+	b.edge.SetMinSize(fyne.NewSize(3, 0))
+	text := Lead("text", 0, b.icon, Col(look.Gap, b.what, b.do, b.foot))
+	b.box = container.NewStack(NewRect(look.ColorSurface, look.ColorLine, look.Corner), container.NewBorder(nil, nil, b.edge, nil, Inset(8, 10, 8, 10, text)))
 	b.ExtendBaseWidget(b)
 	b.Set(p)
 	return b
@@ -189,6 +195,15 @@ func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 func (b *ErrorBox) Set(p Problem) {
 	b.what.Set(p.What, look.ColorText)
 	b.do.Set(p.Do, look.ColorMuted)
+	if p.Fine != b.fine {
+		b.fine = p.Fine
+		icon, color := "warning", look.ColorBad
+		if p.Fine {
+			icon, color = "info", look.ColorAccent
+		}
+		setIcon(b.icon, icon, color)
+		b.edge.SetFill(color)
+	}
 	b.button.SetText(p.Button)
 	show(b.do, p.Do != "")
 	show(b.foot, p.Button != "")

@@ -84,13 +84,13 @@ func (s *Store) AuditLines(ctx context.Context, q protocol.AuditListParams) (lis
 		}
 		line := "seq"
 		if words != "" {
-			found, err := foundFirst(db, words, q)
+			first, err := foundFirst(db, words, q)
 			if err != nil {
 				return err
 			}
-			if found {
+			if first != "" {
 				// The search leads, newest first.
-				line = "audit_search.rowid"
+				line, words = "audit_search.rowid", first
 				db = db.Table("audit_search").Select("audit.*").Joins("CROSS JOIN audit ON audit.seq = audit_search.rowid")
 			} else {
 				// The lines lead, by the index of their filter: a word that is common is found in them soon.

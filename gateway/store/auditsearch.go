@@ -10,18 +10,28 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// few is how many lines with the words of a search are looked at one by one for what else they must be.
+// few is how many lines that the search finds are looked at one by one for what else they must be.
 const few = 5000
 
-// foundFirst reports whether lines are best found by their words and then looked at for the filters: always without a filter, else when not many have
-// the words.
-func foundFirst(db *gorm.DB, words string, q protocol.AuditListParams) (bool, error) {
-	if q.Node == "" && q.SessionKey == "" && q.Rule == "" && q.Kind == "" {
-		return true, nil
+// foundFirst is the query of the search that leads to the lines, and then they are looked at for the filters; empty when the lines are better found by
+// the index of a filter and looked at for the words. The search knows the filters' values too, as words anywhere in a line: that narrows it to little
+// more than what is wanted.
+func foundFirst(db *gorm.DB, words string, q protocol.AuditListParams) (string, error) {
+	filtered := false
+	for _, value := range []string{string(q.Node), string(q.SessionKey), q.Rule, q.Kind} {
+		filtered = filtered || value != ""
+		if strings.ContainsFunc(value, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+			words += ` AND "` + strings.ReplaceAll(value, `"`, " ") + `"`
+		}
+	}
+	if !filtered {
+		return words, nil
 	}
 	var n int64
-	err := db.Raw("SELECT count(*) FROM (SELECT 1 FROM audit_search WHERE audit_search MATCH ? LIMIT ?)", words, few).Scan(&n).Error
-	return n < few, err
+	if err := db.Raw("SELECT count(*) FROM (SELECT 1 FROM audit_search WHERE audit_search MATCH ? LIMIT ?)", words, few).Scan(&n).Error; err != nil || n == few {
+		return "", err
+	}
+	return words, nil
 }
 
 // Words that are known by the index's own list of words: those that it does not write otherwise.

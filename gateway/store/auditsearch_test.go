@@ -40,3 +40,41 @@ func TestAnAuditSearchFindsBeginningsOfWords(t *testing.T) {
 		t.Errorf("%+v %v %v", lines, more, err)
 	}
 }
+
+func TestAnAuditSearchWithFiltersFindsWhatTheyMean(t *testing.T) {
+	s := openTest(t)
+	const long = protocol.SessionKey(`agent:main:"odd" chat:2`)
+	lines := []protocol.AuditEntry{
+		{Kind: protocol.AuditCall, Node: "tower", SessionKey: "agent:main:main", What: "make test"},
+		{Kind: protocol.AuditCall, Node: "go", SessionKey: long, What: "make test on tower"}, // the words of filters that it does not meet
+		{Kind: protocol.AuditRuleMade, Node: "tower", SessionKey: "***", Rule: "r-1", What: "make call"},
+		{Kind: protocol.AuditCall, Node: "go-2", SessionKey: "agent:main:main", Rule: "r-1", What: "make go"},
+	}
+	if err := s.Audit(t.Context(), lines...); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		q    protocol.AuditListParams
+		want []int64
+	}{
+		{protocol.AuditListParams{Query: "make", Node: "tower"}, []int64{3, 1}},
+		{protocol.AuditListParams{Query: "make", Node: "go"}, []int64{2}},
+		{protocol.AuditListParams{Query: "make", SessionKey: long}, []int64{2}},
+		{protocol.AuditListParams{Query: "make", SessionKey: "***"}, []int64{3}},
+		{protocol.AuditListParams{Query: "make", SessionKey: "agent:main:main", Rule: "r-1"}, []int64{4}},
+		{protocol.AuditListParams{Query: "make", Kind: protocol.AuditRuleMade}, []int64{3}},
+		{protocol.AuditListParams{Query: "make", Kind: protocol.AuditCall}, []int64{4, 2, 1}},
+		{protocol.AuditListParams{Query: "make", SessionKey: "agent:main"}, nil},
+		{protocol.AuditListParams{Query: "test", Rule: "r-1"}, nil},
+	} {
+		c.q.Limit = 10
+		found, more, err := s.AuditLines(t.Context(), c.q)
+		var got []int64
+		for _, l := range found {
+			got = append(got, l.Seq)
+		}
+		if err != nil || more || !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v, want %v, %v", c.q, got, c.want, err)
+		}
+	}
+}

@@ -148,7 +148,7 @@ const (
 )
 
 // patience is how long a search in a large store looks for more when it has found something.
-const patience = 40 * time.Millisecond
+const patience = 30 * time.Millisecond
 
 // large is how many bytes a store has in which a search may take longer than that.
 const large = 64 << 20
