@@ -51,6 +51,9 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 		if !w.Plain() {
 			return cover, "only the running shell knows what " + short(w.Text) + " is"
 		}
+		if g.strays(w.Text) {
+			return cover, short(w.Text) + " leads elsewhere than the rule says"
+		}
 		cover.spelled[at[i]] = g.literal()
 		cover.exact = cover.exact && g.literal()
 	}

@@ -70,7 +70,7 @@ func areas(c shell.Command) (list []area) {
 			add(all[len(all)-1], writing, "may write")
 		}
 	case "ln":
-		all(reading, "would make another way to", "tS")
+		all(anyAccess, "would make another way to", "tS")
 	case "grep", "egrep", "fgrep", "rgrep", "diff", "rg", "ag", "ack":
 		list = searched(name, words)
 	case "find", "gfind", "fd", "fdfind":

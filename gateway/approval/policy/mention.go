@@ -39,6 +39,8 @@ func mentions(name string, c shell.Command) (list []mention) {
 		last := i == len(c.Words)-2
 		switch {
 		case elsewhere, glued(w.Text) != "" && !readers[name] && !viewers[name]: // what its options make of it is not known
+		case name == "ln": // what is linked can be read and written by the other name
+			sure = true
 		case copiers[name] && name != "mv" && !last, readers[name], viewers[name]:
 			tools, sure = reading, true
 		case blind[name], copiers[name] && name != "mv":
@@ -143,7 +145,9 @@ func turned(name string, words []shell.Word) bool {
 			return true
 		}
 		long, letter = "--output", 'o'
-	case "tree", "jq", "yq", "base64":
+	case "yq":
+		return hasLetter(words[1:], "opI", 'i', "--inplace") || hasLetter(words[1:], "", 's', "--split-exp")
+	case "tree", "jq", "base64":
 		long, letter = "--output", 'o'
 	case "less":
 		long, letter = "--log-file", 'o'

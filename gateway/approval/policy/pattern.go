@@ -65,6 +65,28 @@ func (g glob) match(s string) bool {
 	return strings.HasSuffix(s, g.parts[last])
 }
 
+// strays reports whether a word that the pattern matches leads out of the folder that the pattern is about: docs/* is not about docs/../x, *.tmp not
+// about /etc/x.tmp. A star alone is any word.
+func (g glob) strays(s string) bool {
+	if len(g.parts) == 1 || g.any() {
+		return false
+	}
+	if g.parts[0] == "" && s != "" && (isAbs(s) || s[0] == '~') {
+		return true
+	}
+	return ups(s) > ups(strings.Join(g.parts, "*"))
+}
+
+// ups is how often a path goes up.
+func ups(s string) (n int) {
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '/' || r == '\\' || r == '=' || r == ':' || r == ',' }) {
+		if part == ".." {
+			n++
+		}
+	}
+	return n
+}
+
 func parseArgv(argv []string, v Verdict) ([]glob, error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, errors.New("argv is empty: it needs at least the program's name")

@@ -96,7 +96,7 @@ func (j *judging) aboutSome(tools []string) *rule {
 var silent = set("echo printf true false cd pwd exit return sleep seq which type kill pkill ps id whoami set")
 
 // viewers read what they are given, besides the plain readers.
-var viewers = set("less more rg ag jq yq file sort uniq source . nano bat view diff xxd base64 find tree")
+var viewers = set("less more rg ag jq yq file sort uniq source . bat view diff xxd base64 find tree")
 
 // filesSeen reports whether the rules about files see what a program is up to although it runs what cannot be judged: what xargs starts is judged by
 // itself, another machine has other files, and what a database is asked names those that it opens.

@@ -76,6 +76,8 @@ func (a *analysis) open(c Command, at, level int) {
 		o.git()
 	case "cmake":
 		o.cmake()
+	case "tmux", "screen", "zellij", "byobu", "dtach":
+		o.terminal()
 	case "hyperfine": // each of its words is a command line
 		for i := o.skip(1, launchers[o.name]); i < len(c.Words); i++ {
 			if t := c.Words[i].Text; len(t) < 2 || t[0] != '-' {
@@ -273,4 +275,20 @@ func (o opening) cmake() {
 		o.tail(i + 1)
 		return
 	}
+}
+
+// terminal opens what a terminal multiplexer may be told to run or to type, as a guess: its own commands stand between.
+func (o opening) terminal() {
+	was := o.a.guess
+	o.a.guess = true
+	for i, w := range o.c.Words[1:] {
+		switch t := w.Text; {
+		case len(t) > 1 && t[0] == '-':
+		case strings.ContainsAny(t, " >|;&"):
+			o.script(w, POSIX)
+		default:
+			o.tail(i + 1)
+		}
+	}
+	o.a.guess = was
 }
