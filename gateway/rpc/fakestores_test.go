@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -51,6 +52,9 @@ func (fakeJournal) Journal(_ context.Context, q protocol.JournalListParams) ([]s
 	if err := fails(string(q.SessionKey)); err != nil {
 		return nil, false, err
 	}
+	if q.SessionKey == "main" {
+		return nil, false, errSpelling
+	}
 	code := 0
 	all := []store.Call{
 		{
@@ -63,6 +67,9 @@ func (fakeJournal) Journal(_ context.Context, q protocol.JournalListParams) ([]s
 	n := min(q.Limit, len(all)-q.Offset)
 	return all[q.Offset : q.Offset+n], n < q.Limit, nil
 }
+
+// errSpelling is for a chat that is sought under a name that is not the one things are stored under.
+var errSpelling = errors.New("nothing is stored under that spelling")
 
 // noRules remembers nothing: the rules are kept by who uses it.
 type noRules struct{}
@@ -90,6 +97,9 @@ func (fakeAudit) AuditLines(_ context.Context, q protocol.AuditListParams) ([]pr
 	all := []protocol.AuditEntry{
 		{Seq: 2, At: 20, Kind: protocol.AuditCall, By: "owner c", Node: "n", Tool: "Bash", What: "ls", Verdict: "allow", State: "done", Hash: "b"},
 		{Seq: 1, At: 10, Kind: protocol.AuditRuleMade, By: "owner c", Rule: "r", Hash: "a"},
+	}
+	if q.SessionKey == "main" {
+		return nil, false, errSpelling
 	}
 	n := min(q.Limit, len(all))
 	return all[:n], n < len(all), fails(string(q.SessionKey))

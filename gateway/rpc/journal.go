@@ -19,7 +19,7 @@ func (s *Server) journalList(ctx context.Context, _ *Conn, p protocol.JournalLis
 	if p.Limit == 0 {
 		p.Limit = protocol.DefaultJournal
 	}
-	p.Limit = min(p.Limit, protocol.MaxJournal)
+	p.Limit, p.SessionKey = min(p.Limit, protocol.MaxJournal), s.chatOf(p.SessionKey)
 	calls, more, err := s.s.Journal.Journal(ctx, p)
 	if err != nil {
 		return protocol.JournalListResult{}, err
@@ -29,6 +29,14 @@ func (s *Server) journalList(ctx context.Context, _ *Conn, p protocol.JournalLis
 		out.Calls = append(out.Calls, entry(c))
 	}
 	return out, nil
+}
+
+// chatOf is the chat that a filter names in whatever spelling; empty is every chat.
+func (s *Server) chatOf(key protocol.SessionKey) protocol.SessionKey {
+	if key == "" {
+		return ""
+	}
+	return s.s.Canonical(key)
 }
 
 func entry(c store.Call) protocol.JournalEntry {

@@ -116,7 +116,7 @@ func (s *Server) auditList(ctx context.Context, _ *Conn, p protocol.AuditListPar
 	if p.Limit == 0 {
 		p.Limit = protocol.DefaultJournal
 	}
-	p.Limit = min(p.Limit, protocol.MaxJournal)
+	p.Limit, p.SessionKey = min(p.Limit, protocol.MaxJournal), s.chatOf(p.SessionKey)
 	lines, more, err := s.s.Audit.AuditLines(ctx, p)
 	return protocol.AuditListResult{Entries: list(lines), More: more}, err
 }
