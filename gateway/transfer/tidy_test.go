@@ -12,7 +12,7 @@ import (
 // A transfer that is cancelled while its destination is away leaves nothing there once it is back, also when the gateway was restarted in between.
 func TestWhatWasCancelledWhileTheMachineWasAwayIsRemovedWhenItComesBack(t *testing.T) {
 	r := newRig(t, "a", "b")
-	r.file("a", "x.bin", 64<<20)
+	r.file("a", "x.bin", 24<<20)
 	b := r.nodes["b"]
 	for _, restart := range []bool{false, true} {
 		r.nodes["a"].wire.slow.turn(true)
@@ -46,7 +46,7 @@ func TestWhatWasCancelledWhileTheMachineWasAwayIsRemovedWhenItComesBack(t *testi
 // That a machine was told to remove what is unfinished does not mean that it heard it.
 func TestWhatWasCancelledIsRemovedThoughTheMachineDidNotHearIt(t *testing.T) {
 	r := newRig(t, "a", "b")
-	r.file("a", "x.bin", 64<<20)
+	r.file("a", "x.bin", 24<<20)
 	b := r.nodes["b"]
 	r.nodes["a"].wire.slow.turn(true)
 	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})

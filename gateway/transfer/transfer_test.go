@@ -116,7 +116,7 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 
 func TestAPausedTransferGoesOn(t *testing.T) {
 	r := newRig(t, "a", "b")
-	from := r.file("a", "x.bin", 32<<20)
+	from := r.file("a", "x.bin", 24<<20)
 	r.nodes["a"].wire.slow.turn(true)
 	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
 	r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
@@ -140,7 +140,7 @@ func TestAPausedTransferGoesOn(t *testing.T) {
 
 func TestCancelLeavesNothingUnfinished(t *testing.T) {
 	r := newRig(t, "a", "b")
-	r.file("a", "x.bin", 48<<20)
+	r.file("a", "x.bin", 24<<20)
 	for _, rest := range []bool{false, true} {
 		r.nodes["a"].wire.slow.turn(true)
 		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
@@ -176,7 +176,7 @@ const recovers = 2 * time.Minute
 
 func TestATransferSurvivesEveryInterruption(t *testing.T) {
 	r := newRig(t, "a", "b")
-	size := int64(64 << 20)
+	size := int64(24 << 20)
 	from := r.file("a", "x.bin", size)
 	interrupt := map[string]func(){
 		"the source's wire":      func() { r.nodes["a"].wire.cut(false) },
@@ -188,9 +188,11 @@ func TestATransferSurvivesEveryInterruption(t *testing.T) {
 	for what, f := range interrupt {
 		r.online("a") // the last transfer may have ended before its wire was cut
 		r.online("b")
+		r.nodes["a"].wire.slow.turn(true)
 		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: protocol.ConflictOverwrite})
 		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 || t.Over() })
 		f()
+		r.nodes["a"].wire.slow.turn(false)
 		if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone || end.BytesDone != size {
 			t.Fatalf("%s: %+v", what, end)
 		}
