@@ -20,22 +20,29 @@ func TestNothingIsHiddenFromADenyRuleByTrust(t *testing.T) {
 			c.Rules = []config.ToolRule{{ID: "all", Tool: "*__Bash", Decision: "allow"}}
 		},
 	}
+	texts := map[string]Verdict{
+		"make": Allow, "ls | wc -l": Allow, "GOOS=windows go build ./...": Allow, "for i in 1 2; do echo $i; done": Allow, "npm test -- --watch": Allow,
+		"rm x": Deny, "sudo rm x": Deny, "$(printf 'r%s' m) x": Ask, "p=m; r$p x": Ask, "python3 -c 'import os'": Ask,
+		"echo cm0geA== | base64 -d | sh": Ask, "eval \"$X\"": Ask, "awk 'BEGIN{system(\"r\" \"m x\")}'": Ask, "f() { ls; }; f": Ask,
+		"PATH=. make": Ask, "git -c alias.x='!r\"\"m x' x": Deny, "ls (": Ask, "source x": Ask,
+	}
 	for name, loosen := range loose {
-		for text, want := range map[string]Verdict{
-			"make": Allow, "ls | wc -l": Allow, "GOOS=windows go build ./...": Allow, "for i in 1 2; do echo $i; done": Allow, "npm test -- --watch": Allow,
-			"rm x": Deny, "sudo rm x": Deny, "$(printf 'r%s' m) x": Ask, "p=m; r$p x": Ask, "python3 -c 'import os'": Ask,
-			"echo cm0geA== | base64 -d | sh": Ask, "eval \"$X\"": Ask, "awk 'BEGIN{system(\"r\" \"m x\")}'": Ask, "f() { ls; }; f": Ask,
-			"PATH=. make": Ask, "git -c alias.x='!r\"\"m x' x": Deny, "ls (": Ask, "source x": Ask,
-		} {
-			cfg := config.Default().ToolApproval
+		cfg := config.Default().ToolApproval
+		loosen(&cfg, &Request{})
+		r := rulesOf(t, cfg)
+		judge := func(text string) Decision {
 			q := command(text)
 			loosen(&cfg, &q)
-			r := rulesOf(t, cfg)
-			if d := r.Decide(t.Context(), q); want != Deny && d.Verdict != Allow {
+			return r.Decide(t.Context(), q)
+		}
+		for text, want := range texts {
+			if d := judge(text); want != Deny && d.Verdict != Allow {
 				t.Errorf("%s: without a rule that denies, %q is %+v", name, text, d)
 			}
-			put(t, r, `{"tool":"Bash","argv":["rm","**"],"verdict":"deny"}`)
-			if d := r.Decide(t.Context(), q); d.Verdict != want || d.Why == "" {
+		}
+		put(t, r, `{"tool":"Bash","argv":["rm","**"],"verdict":"deny"}`)
+		for text, want := range texts {
+			if d := judge(text); d.Verdict != want || d.Why == "" {
 				t.Errorf("%s: %q: %+v, want %s", name, text, d, want)
 			}
 		}

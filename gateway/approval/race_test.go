@@ -1,0 +1,121 @@
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"testing"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+)
+
+// TestAnswersRaceWithRules answers a question from two windows while a rule that decides it is made and deleted: it ends once, everyone is told how, and
+// the next question takes no answer that was meant for this one.
+func TestAnswersRaceWithRules(t *testing.T) {
+	for range 6 {
+		g, s := openGate(t)
+		r, err := OpenRules(t.Context(), s, func() config.ToolApproval { return config.Default().ToolApproval })
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub := g.bus.Subscribe()
+		ended := make(chan protocol.Approval, 1)
+		go func() {
+			a, err := g.Ask(context.Background(), question(), 0, nil)
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- a
+		}()
+		a := pending(t, g, sub)
+		var mu sync.Mutex
+		won := 0
+		var wg sync.WaitGroup
+		for _, decision := range []string{protocol.DecisionAllow, protocol.DecisionDeny} {
+			wg.Go(func() {
+				res, err := g.Answer(context.Background(), decision, protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: decision})
+				mu.Lock()
+				defer mu.Unlock()
+				if res.Won {
+					won++
+				}
+				if err != nil || res.Approval.State == protocol.ApprovalPending {
+					t.Errorf("%s: %v %s", decision, err, res.Approval.State)
+				}
+			})
+		}
+		wg.Go(func() {
+			rule := put(t, r, `{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)
+			if err := g.Review(context.Background(), func(protocol.Approval) bool { return r.Weigh(command("ls")).Verdict == Allow }); err != nil {
+				t.Error(err)
+			}
+			if err := r.Delete(context.Background(), "ann", rule.ID); err != nil {
+				t.Error(err)
+			}
+		})
+		end := <-ended
+		wg.Wait()
+		sub.Close()
+		if superseded := end.State == protocol.ApprovalSuperseded; superseded == (won == 1) || won > 1 {
+			t.Fatalf("%d answers won and the question is %s", won, end.State)
+		}
+		if d := r.Weigh(command("ls")); d.Verdict != Ask {
+			t.Fatalf("after the rule was deleted: %+v", d)
+		}
+		// The same call by other rules is another question: the old answer is to something else.
+		next := question()
+		next.ID, next.State, next.Policy = "next", protocol.ApprovalPending, "other rules"
+		if next.Hash, err = Hash(next); err != nil || next.Hash == a.Hash {
+			t.Fatalf("%v: the policy is not in the hash", err)
+		}
+		if err := s.PutApproval(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Answer(t.Context(), "late", protocol.ApprovalAnswerParams{ID: next.ID, Hash: a.Hash, Decision: protocol.DecisionAllow}); !errors.Is(err, protocol.ErrConflict) {
+			t.Fatalf("an old hash answers: %v", err)
+		}
+	}
+}
+
+// TestRuleGoesWhileCallsAreDecided deletes and restores a rule while calls are decided: each decision is by the rules of one moment, and the rule's own
+// verdict is never mixed with another's reason.
+func TestRuleGoesWhileCallsAreDecided(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	rule := put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow","reason":"builds are fine"}`)
+	put(t, r, `{"tool":"Bash","argv":["rm","**"],"verdict":"deny"}`)
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for range 3 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				d := r.Weigh(command("make"))
+				if (d.Verdict == Allow) != (d.Rule == rule.ID) || d.Verdict == Deny {
+					t.Errorf("%+v", d)
+				}
+				if d := r.Weigh(command("make; rm x")); d.Verdict != Deny {
+					t.Errorf("%+v", d)
+				}
+			}
+		})
+	}
+	for range 5 {
+		if err := r.Delete(t.Context(), "ann", rule.ID); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.Put(t.Context(), "ann", protocol.RulePutParams{ID: rule.ID, Policy: json.RawMessage(`{"tool":"Bash","argv":["make"],"verdict":"deny"}`)}); !errors.Is(err, protocol.ErrNotFound) {
+			t.Errorf("a deleted rule was changed: %v", err)
+		}
+		if err := r.Restore(t.Context(), "ann", rule.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	wg.Wait()
+}
