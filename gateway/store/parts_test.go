@@ -183,7 +183,7 @@ func init() {
 func TestAnUpdateThatIsKilledGoesOnWhereItWas(t *testing.T) {
 	dir := t.TempDir()
 	whole, killed := filepath.Join(dir, "whole.db"), filepath.Join(dir, "killed.db")
-	old(t, whole, 150)
+	old(t, whole, 50)
 	if err := os.WriteFile(killed, must(os.ReadFile(whole))(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
