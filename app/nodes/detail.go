@@ -84,7 +84,8 @@ func (d *detail) show() {
 // page puts the parts below each other.
 func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 	log := widgets.NewPart("LOG", widgets.NewQuiet("Reload", "reset", d.reload))
-	form := widgets.NewForm(d.acts.Box, d.facts.Box, widgets.NewPart("COLOUR"), d.colour.Box, d.runs.Box,
+	form := widgets.NewForm(widgets.Inset(look.Gap, 0, 0, 0, d.acts.Box), // room for a field, which is higher than the buttons
+		d.facts.Box, widgets.NewPart("COLOUR"), d.colour.Box, d.runs.Box,
 		widgets.NewPart("CONFINEMENT OF COMMANDS"), d.confined.Box, log, d.log)
 	d.log.SetForward(form.Scrolled)
 	return widgets.NewPage(state.NameOf(n), form, widgets.NewQuiet("All machines", "back", func() { d.p.Open("") }))

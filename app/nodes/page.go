@@ -192,6 +192,11 @@ func (p *Page) Back() bool {
 	if p.detail == nil && !p.invite || p.detail != nil && p.detail.edit {
 		return false
 	}
+	if d := p.detail; d != nil && d.sure { // no, not forgotten
+		d.sure = false
+		d.show()
+		return true
+	}
 	p.Open("")
 	widgets.Focus(p.list)
 	return true

@@ -128,8 +128,27 @@ func TestRenamingTakesTheKeyboardAndEscapeGivesUp(t *testing.T) {
 	if save := pagetest.Button(t, p.Box, "Save"); save.Size().Height != before {
 		t.Errorf("the line is %g high instead of %g", save.Size().Height, before)
 	}
+	d := fyne.CurrentApp().Driver()
+	form := pagetest.Scroll(t, p.Box)
+	if top, edge := d.AbsolutePositionForObject(field).Y, d.AbsolutePositionForObject(form).Y; top < edge {
+		t.Errorf("the field begins at %g, above what is shown of the page at %g", top, edge)
+	}
 	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	pagetest.Button(t, p.Box, "Rename")
+}
+
+func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
+	p := inPage(t)
+	p.devices = 0
+	p.show(machines())
+	p.Open("old")
+	test.Tap(pagetest.Button(t, p.Box, "Forget"))
+	if !p.Back() || p.detail == nil || p.detail.sure {
+		t.Error("it is still about to be forgotten, or was left")
+	}
+	if !p.Back() || p.detail != nil || p.Back() {
+		t.Error("the way back is not there, or there twice")
+	}
 }
 
 func TestWheelOverPanelsScrollsThePage(t *testing.T) {

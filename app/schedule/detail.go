@@ -123,7 +123,7 @@ func (d *detail) draw() fyne.CanvasObject {
 	if len(d.shown) == 0 {
 		history = container.NewVBox(widgets.Inset(0, 0, 0, look.Inside, d.none))
 	}
-	return widgets.NewPage(j.Name, container.NewBorder(facts, d.count, nil, nil, history), back)
+	return widgets.NewPage(j.Name, container.NewBorder(nil, d.count, nil, nil, container.New(partsLayout{}, container.NewVScroll(facts), history)), back)
 }
 
 // sentence begins with a capital letter.
@@ -136,4 +136,20 @@ func sentence(s string) string {
 		r[0] -= 'a' - 'A'
 	}
 	return string(r)
+}
+
+// partsLayout puts the facts above the history, which keeps at least two fifths of the height: what does not fit of the facts scrolls.
+type partsLayout struct{}
+
+func (partsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(max(o[0].MinSize().Width, o[1].MinSize().Width), 120)
+}
+
+func (partsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	facts := o[0].(*container.Scroll)
+	height := min(widgets.Fit(facts.Content, size.Width), size.Height*3/5)
+	facts.Move(fyne.Position{})
+	facts.Resize(fyne.NewSize(size.Width, height))
+	o[1].Move(fyne.NewPos(0, height))
+	o[1].Resize(fyne.NewSize(size.Width, size.Height-height))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
@@ -51,12 +52,13 @@ func (p *Page) openForm(f state.ScheduleForm) {
 		title = "Edit " + f.Name
 	}
 	said := widgets.NewParagraph("", look.ColorMuted, "text")
+	said.Hide()
 	name := entry(f.Name, "Morning report", func(s string) { f.Name = s })
 	text := widgets.NewTextArea(4, "Look at the backups and tell me what failed.")
 	text.SetText(f.Text)
 	text.OnChanged = func(s string) { f.Text = s }
 
-	every := widgets.NewField("Every", widgets.Row(look.Inside, -1, widgets.Limit(120, true, entry(f.Every, "1", func(s string) { f.Every = s })), choose(unitOptions(), f.Unit, func(s string) { f.Unit = s })))
+	every := widgets.NewField("Every", widgets.Row(look.Inside, -1, number(entry(f.Every, "1", func(s string) { f.Every = s })), choose(unitOptions(), f.Unit, func(s string) { f.Unit = s })))
 	at := widgets.NewField("At", entry(f.At, "18:30, tomorrow 9:00 or 2026-05-03 18:30", func(s string) { f.At = s }))
 	expr := widgets.Col(look.Group, widgets.NewField("Cron expression", entry(f.Expr, "0 9 * * 1-5", func(s string) { f.Expr = s }),
 		widgets.NewText("Minute, hour, day, month, weekday.", look.ColorMuted, look.SizeSmall)),
@@ -86,6 +88,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	save := widgets.NewButton("Save", "check", nil)
 	save.Primary = true
 	save.OnTap = func() {
+		said.Show()
 		said.Set("Saving…", look.ColorMuted)
 		now := f
 		bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, now, p.now()) }, func(j protocol.CronJob, err error) {
@@ -108,6 +111,14 @@ func (p *Page) openForm(f state.ScheduleForm) {
 		widgets.Row(look.Inside, -1, save, widgets.NewQuiet("Cancel", "", leave)))
 	arrange()
 	p.Put(widgets.NewPage(title, widgets.NewForm(form)))
+	widgets.Focus(name)
+}
+
+// number gives an entry the room that a number needs.
+func number(e fyne.CanvasObject) fyne.CanvasObject {
+	room := widgets.NewRect("", "", 0)
+	room.SetMinSize(fyne.NewSize(6*look.Size("text"), 1))
+	return container.NewStack(room, e)
 }
 
 func unitOptions() []option {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/golden"
 	"fairlead/app/look"
@@ -116,4 +117,30 @@ func TestWhatIsLoadedAgainLeavesTheButtonsOfASchedule(t *testing.T) {
 		t.Error("the page was drawn anew under the person's finger")
 	}
 	pagetest.Shows(t, p.Box, "Running since")
+}
+
+func TestHistoryHasRoomBelowALongTask(t *testing.T) {
+	p := inPage(t)
+	v := jobs()
+	v.Jobs[0].Spec.Message = strings.Repeat("Say what failed, and why, and what to do. ", 60)
+	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Ts: at(-time.Hour), Status: protocol.CronOK, Summary: "All is well."}}
+	p.show(v)
+	p.list.OnChoose(0)
+	pagetest.Window(t, p.Box, 480, 500)
+	if h := p.detail.runs.Size().Height; h < 120 {
+		t.Errorf("the history is %g high", h)
+	}
+	if facts := pagetest.Scroll(t, p.Box); facts.Content.Size().Height <= facts.Size().Height {
+		t.Error("what does not fit cannot be scrolled to")
+	}
+}
+
+func TestNewScheduleBeginsWithItsName(t *testing.T) {
+	p := inPage(t)
+	w := pagetest.Window(t, p.Box, 700, 700)
+	p.show(jobs())
+	test.Tap(pagetest.Button(t, p.Box, "New schedule"))
+	if e, ok := w.Canvas().Focused().(*widget.Entry); !ok || e.PlaceHolder != "Morning report" {
+		t.Errorf("the keyboard is with %T", w.Canvas().Focused())
+	}
 }
