@@ -81,12 +81,16 @@ func (g *gallery) size(pattern string, s shape) window {
 	return w
 }
 
+// longestLook is after how long a picture is taken of what never stands still, such as a field with a cursor.
+const longestLook = 4 * time.Second
+
 // picture keeps what a window shows once it has stood still for half a second.
 func (g *gallery) picture(pattern, name string) {
 	g.t.Helper()
 	w := g.waitWindow(pattern)
 	var last []byte
 	since := time.Now()
+	began := since
 	g.until("a still picture of "+name, func() bool {
 		pic, err := g.eye.look(w)
 		if err != nil {
@@ -94,9 +98,8 @@ func (g *gallery) picture(pattern, name string) {
 		}
 		if !bytes.Equal(pic.Pix, last) {
 			last, since = pic.Pix, time.Now()
-			return false
 		}
-		if time.Since(since) < 500*time.Millisecond {
+		if time.Since(since) < 500*time.Millisecond && time.Since(began) < longestLook {
 			return false
 		}
 		if err := keep(pic, filepath.Join(g.shots, g.set+"-"+name+".png")); err != nil {

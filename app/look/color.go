@@ -83,7 +83,7 @@ var colors = map[fyne.ThemeColorName]pair{
 	theme.ColorNameForegroundOnWarning: {0xFFFFFF, 0x17181A},
 	theme.ColorNameHeaderBackground:    {0xF3F3F1, 0x222427},
 	theme.ColorNameInputBackground:     {0xFFFFFF, 0x1E2023},
-	theme.ColorNameInputBorder:         {0xD2D2CD, 0x3B3F45},
+	theme.ColorNameInputBorder:         {0x8E9197, 0x646A73},
 	theme.ColorNameMenuBackground:      {0xFFFFFF, 0x24272B},
 	theme.ColorNameOverlayBackground:   {0xFFFFFF, 0x1E2023},
 	theme.ColorNamePlaceHolder:         {0x62656B, 0x9BA0A8},

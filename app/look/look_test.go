@@ -53,6 +53,9 @@ func TestTextReadsOnEveryGroundInLightAndDark(t *testing.T) {
 				}
 			}
 		}
+		if got := contrast(rgb(t, theme.ColorNameInputBorder, v), rgb(t, theme.ColorNameBackground, v)); got < 3 { // else nobody sees a box that is not ticked
+			t.Errorf("%s: the edge of a field has %.2f:1, want 3:1", vname, got)
+		}
 		for _, p := range [][2]fyne.ThemeColorName{
 			{ColorOnAccent, ColorAccent},
 			{theme.ColorNameForegroundOnError, theme.ColorNameError},

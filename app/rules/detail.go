@@ -123,10 +123,10 @@ func indent(raw json.RawMessage) string {
 func (d *detail) show() {
 	f, err := state.FieldsOf(json.RawMessage(d.text.Text))
 	if err != nil {
-		d.note.Set("This is not a rule: "+err.Error(), look.ColorBad)
+		d.say("This is not a rule: "+err.Error())
 		return
 	}
-	d.note.Set("", look.ColorBad)
+	d.say("")
 	d.verdict.SetText(f.Verdict)
 	for _, v := range verdicts {
 		if v.value == f.Verdict {
@@ -183,7 +183,7 @@ func (d *detail) keep() {
 	var rule protocol.Rule
 	d.p.run(func(ctx context.Context) (err error) { rule, err = d.p.b.PutRule(ctx, d.rule.ID, raw); return err }, func(err error) {
 		if err != nil {
-			d.note.Set("It was not kept: "+err.Error(), look.ColorBad)
+			d.say("It was not kept: "+err.Error())
 			d.p.Box.Refresh()
 			return
 		}
@@ -206,7 +206,7 @@ func (d *detail) try() {
 	var res protocol.RuleTryResult
 	d.p.run(func(ctx context.Context) (err error) { res, err = d.p.b.TryRule(ctx, raw); return err }, func(err error) {
 		if err != nil {
-			d.note.Set("It could not be tried: "+err.Error(), look.ColorBad)
+			d.say("It could not be tried: "+err.Error())
 			d.p.Box.Refresh()
 			return
 		}
@@ -222,4 +222,13 @@ func (d *detail) try() {
 		d.result.Refresh()
 		d.p.Box.Refresh()
 	})
+}
+
+// say says what is wrong; nothing takes no room.
+func (d *detail) say(text string) {
+	d.note.Set(text, look.ColorBad)
+	if on := text != ""; on != d.note.Visible() {
+		show(d.note, on)
+		d.p.Box.Refresh()
+	}
 }
