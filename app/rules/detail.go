@@ -123,7 +123,7 @@ func indent(raw json.RawMessage) string {
 func (d *detail) show() {
 	f, err := state.FieldsOf(json.RawMessage(d.text.Text))
 	if err != nil {
-		d.say("This is not a rule: "+err.Error())
+		d.say("This is not a rule: " + err.Error())
 		return
 	}
 	d.say("")
@@ -183,7 +183,7 @@ func (d *detail) keep() {
 	var rule protocol.Rule
 	d.p.run(func(ctx context.Context) (err error) { rule, err = d.p.b.PutRule(ctx, d.rule.ID, raw); return err }, func(err error) {
 		if err != nil {
-			d.say("It was not kept: "+err.Error())
+			d.say("It was not kept: " + err.Error())
 			d.p.Box.Refresh()
 			return
 		}
@@ -206,7 +206,7 @@ func (d *detail) try() {
 	var res protocol.RuleTryResult
 	d.p.run(func(ctx context.Context) (err error) { res, err = d.p.b.TryRule(ctx, raw); return err }, func(err error) {
 		if err != nil {
-			d.say("It could not be tried: "+err.Error())
+			d.say("It could not be tried: " + err.Error())
 			d.p.Box.Refresh()
 			return
 		}
