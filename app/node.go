@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -115,8 +116,21 @@ func (b *backend) workspace() string {
 	}
 	user, _ := os.UserHomeDir()
 	dir, err := os.Getwd()
-	if err != nil || filepath.Dir(dir) == dir {
+	if err != nil || saysNothing(dir) {
 		return user
 	}
 	return dir
+}
+
+// saysNothing reports whether a folder is one that a system starts programs in by itself: the root, and on Windows the folders of programs.
+func saysNothing(dir string) bool {
+	if filepath.Dir(dir) == dir {
+		return true
+	}
+	for _, name := range []string{"SystemRoot", "ProgramFiles", "ProgramFiles(x86)"} {
+		if root := os.Getenv(name); root != "" && strings.HasPrefix(strings.ToLower(dir)+string(filepath.Separator), strings.ToLower(filepath.Clean(root))+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# packaging/deps.sh [build|test|wine]
+# packaging/deps.sh [build|test|wine|windows]
 #
 # Installs the Debian packages that Fairlead needs and this machine lacks, after saying which. "build" (the default) is what
 # compiling the desktop program takes; "test" adds what the tests start: an X server, a window manager, a panel with a tray, a
-# keyring, an XMPP server, bubblewrap; "wine" is what running the Windows code takes (packaging/wine-test.sh). Run as root, or as a user who may use sudo.
+# keyring, an XMPP server, bubblewrap; "wine" is what running the Windows code takes (packaging/wine-test.sh), "windows" what building the desktop
+# program for Windows takes. Run as root, or as a user who may use sudo.
 # Where apt is missing it says what to install and ends with status 1.
 set -euo pipefail
 
@@ -16,7 +17,8 @@ case ${1:-build} in
   build) want=$build ;;
   test) want="$build $tests" ;;
   wine) want="wine wine64 binutils-mingw-w64-x86-64" ;;
-  *) echo "usage: packaging/deps.sh [build|test|wine]" >&2; exit 2 ;;
+  windows) want="gcc-mingw-w64-x86-64" ;;
+  *) echo "usage: packaging/deps.sh [build|test|wine|windows]" >&2; exit 2 ;;
 esac
 
 case $(uname -s) in
