@@ -4,7 +4,7 @@
 # late and lost; everywhere, what the machines say passes a relay of the test that makes it late and slow, stops it for a while, and ends connections.
 #
 # usage: packaging/transfer-test.sh [TRANSFERS]
-# FAIRLEAD_KILLS=often kills as often on a busy machine as on a quiet one; the sparse file needs 20 GiB of free disk, for its size is looked at before.
+# FAIRLEAD_KILLS=often kills as often on a busy machine as on a quiet one; the sparse file needs room for its data only, a few MiB.
 set -eu
 cd "$(dirname "$0")/.."
 rounds=${1:-200}

@@ -199,6 +199,9 @@ func (p *Page) undo(t protocol.Transfer) {
 			said = "Nothing was brought back: " + err.Error()
 		}
 		p.h.Say(said)
+		if err == nil && p.detail == t.ID { // it shows what was before
+			p.Back()
+		}
 	})
 }
 

@@ -119,6 +119,29 @@ func TestTransferThatFailedSaysAllOfWhy(t *testing.T) {
 	pagetest.Shows(t, p.Box, "HISTORY")
 }
 
+func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
+	p := inPage(t)
+	p.show(moving())
+	until := pagetest.Noon.Add(20 * 24 * time.Hour).UnixMilli()
+	p.showHistory(past{[]protocol.Transfer{
+		{ID: "k", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Kept: 12, KeptUntil: until},
+		{ID: "u", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Undone: 1},
+		{ID: "o", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Kept: 12, KeptUntil: pagetest.Noon.Add(-time.Hour).UnixMilli()},
+	}, 3}, nil)
+	for i, want := range []struct {
+		says string
+		can  bool
+	}{{"12 files were replaced", true}, {"1 replaced file was brought back", false}, {"12 files were replaced", false}} {
+		p.list.OnChoose(i)
+		pagetest.Window(t, p.Box, 700, 900)
+		pagetest.Shows(t, p.Box, want.says)
+		if can := strings.Contains(test.RenderObjectToMarkup(p.Box), "Bring back what it replaced"); can != want.can {
+			t.Errorf("%d: it can be brought back: %v", i, can)
+		}
+		p.Back()
+	}
+}
+
 func TestNarrowCardsKeepTheNameOfWhatMoves(t *testing.T) {
 	p := inPage(t)
 	p.show(moving())

@@ -18,6 +18,8 @@
 // thing that no sum sees is a part that somebody changes in place between two attempts, which they could do to the finished file as well. A record
 // that is lost, torn, or of another file costs time only: then the whole file is hashed, and the sums at the ends of blocks tell how much of it is good.
 //
+// What is replaced is kept ([KeptAge]) and can be brought back; holes of sparse files travel as holes, and only data needs room.
+//
 // One attempt of a transfer at a time has its files ([turn]): the next one waits until the one before has let go of them.
 //
 // Where [Direct] connects the two ends, the same records go over that connection in the same frames ([lane]), with a beat every five seconds; an end

@@ -40,7 +40,6 @@ type kept struct {
 	n     int
 	bytes int64 // of all entries in this folder
 	files map[string]bool
-	lost  int // files that were replaced and could not be kept
 }
 
 // replaced is one line of the list.

@@ -202,8 +202,9 @@ func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
 	<-slow.asked
 	begun := make(chan bool)
 	go func() {
-		defer l.begin(mark)()
+		end := l.begin(mark)
 		_, err := os.Stat(part)
+		end()
 		begun <- err == nil
 	}()
 	select {
