@@ -85,10 +85,10 @@ func contents(t testing.TB, db *gorm.DB) string {
 	for _, q := range []string{
 		"SELECT name || ': ' || sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name",
 		"SELECT id || ' ' || seq || ' ' || words FROM message_texts ORDER BY id",
-		"SELECT group_concat(rowid) FROM message_search WHERE message_search MATCH 'word7 OR inner OR exit'",
-		"SELECT group_concat(rowid) FROM message_search WHERE message_search MATCH 'wor*'",
-		"SELECT group_concat(rowid) FROM audit_search WHERE audit_search MATCH 'make AND word7'",
-		"SELECT group_concat(rowid) FROM audit_search WHERE audit_search MATCH 'ma*'",
+		"SELECT coalesce(group_concat(rowid), '') FROM message_search WHERE message_search MATCH 'word7 OR inner OR exit'",
+		"SELECT coalesce(group_concat(rowid), '') FROM message_search WHERE message_search MATCH 'wor*'",
+		"SELECT coalesce(group_concat(rowid), '') FROM audit_search WHERE audit_search MATCH 'make AND word7'",
+		"SELECT coalesce(group_concat(rowid), '') FROM audit_search WHERE audit_search MATCH 'ma*'",
 		"SELECT term || ' ' || doc FROM audit_terms ORDER BY term",
 		"PRAGMA user_version",
 	} {
