@@ -22,14 +22,14 @@ const (
 	MaxJournal     = 1000
 )
 
-// JournalListResult is one page; More says that there are older rows.
+// JournalListResult is one page, with fewer rows than asked for where they would be too large together; More says that there are older rows.
 type JournalListResult struct {
 	Calls []JournalEntry `json:"calls"`
 	More  bool           `json:"more"`
 }
 
 // JournalEntry is one call in the journal (seed 001, Tool call state). Status is one of the call states. Input is the arguments, with every file
-// content in them replaced by its SHA-256 and size; Output is the result, cut when it is long.
+// content in them replaced by its SHA-256 and size; Output is the result. Of either, when it is very long, that is said and how it begins.
 type JournalEntry struct {
 	CallID         CallID          `json:"callId"`
 	RunID          RunID           `json:"runId,omitempty"`

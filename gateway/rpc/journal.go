@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -25,10 +27,35 @@ func (s *Server) journalList(ctx context.Context, _ *Conn, p protocol.JournalLis
 		return protocol.JournalListResult{}, err
 	}
 	out := protocol.JournalListResult{Calls: []protocol.JournalEntry{}, More: more}
+	size := 0
 	for _, c := range calls {
-		out.Calls = append(out.Calls, entry(c))
+		e := entry(c)
+		if size += len(e.Input) + len(e.Output) + len(e.Error); size > maxPage && len(out.Calls) > 0 {
+			out.More = true
+			break
+		}
+		out.Calls = append(out.Calls, e)
 	}
 	return out, nil
+}
+
+// Limits of one answer of the journal, in bytes: a call's arguments may be as large as a frame, and must not keep all others from being seen.
+const (
+	maxPage  = protocol.MaxWriteFrame / 2
+	maxInput = 200_000
+	maxHead  = 2_000
+)
+
+// input is what the journal shows of arguments. Of very long ones that is how they begin, as it is with results.
+func input(args json.RawMessage) json.RawMessage {
+	if len(args) <= maxInput {
+		return args
+	}
+	part, err := protocol.Marshal(map[string]any{"truncated": true, "bytes": len(args), "preview": strings.ToValidUTF8(string(args[:maxHead]), "")})
+	if err != nil {
+		return nil
+	}
+	return part
 }
 
 // chatOf is the chat that a filter names in whatever spelling; empty is every chat.
@@ -44,9 +71,11 @@ func entry(c store.Call) protocol.JournalEntry {
 	return protocol.JournalEntry{
 		CallID: i.CallID, RunID: i.RunID, SessionKey: i.SessionKey, Node: i.Node, Iteration: c.Iteration, Attempt: c.Attempt, Seq: c.Seq,
 		Tool: i.Tool, ToolCallID: i.ToolCallID, Effect: i.Effect, Idempotent: c.Idempotent, IdempotencyKey: c.IdempotencyKey,
-		Input: i.Args, InputSHA256: c.InputSHA256, InputBytes: c.InputBytes,
+		Input: input(i.Args), InputSHA256: c.InputSHA256, InputBytes: c.InputBytes,
 		Output: c.ResultJSON, OutputSHA256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated,
-		RequestedAt: c.CreatedAt, StartedAt: i.StartedAt, EndedAt: i.EndedAt, Status: i.State, Error: i.Error, ExitCode: i.ExitCode,
+		RequestedAt: c.CreatedAt, StartedAt: i.StartedAt, EndedAt: i.EndedAt, Status: i.State,
+		Error:     strings.ToValidUTF8(i.Error[:min(len(i.Error), maxInput)], ""),
+		ExitCode:  i.ExitCode,
 		Principal: c.Principal, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct, Preview: i.Preview,
 	}
 }
