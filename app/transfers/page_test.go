@@ -133,7 +133,8 @@ func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
 		can  bool
 	}{{"12 files were replaced", true}, {"1 replaced file was brought back", false}, {"12 files were replaced", false}} {
 		p.list.OnChoose(i)
-		pagetest.Window(t, p.Box, 700, 900)
+		w := pagetest.Window(t, p.Box, 700, 900)
+		pagetest.Shot(t, w, fmt.Sprint("replaced-", i))
 		pagetest.Shows(t, p.Box, want.says)
 		if can := strings.Contains(test.RenderObjectToMarkup(p.Box), "Bring back what it replaced"); can != want.can {
 			t.Errorf("%d: it can be brought back: %v", i, can)
