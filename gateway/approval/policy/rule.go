@@ -54,7 +54,7 @@ type Rule struct {
 	// a call of "Write", one that it is fed from as a call of "Read".
 	Tool string `json:"tool"`
 	// Argv is compared with a command's decoded words: "*" is one word, a * inside a word any text in it, "**" as the last one any rest,
-	// and "\*" a star. Without Argv an ask or deny rule is about every command.
+	// and "\*" a star. In an allow, a * inside a word leads to no other folder: docs/* is not docs/../x. Without Argv an ask or deny rule is about every command.
 	Argv []string `json:"argv,omitempty"`
 	// Path is compared with the file, relative to the workspace: * stays in a folder, ** crosses folders, "!/" starts an absolute path
 	// outside the workspace, "/" one wherever the workspace is, "~/" one in the home folder. A strict rule also covers commands that
