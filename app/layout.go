@@ -73,6 +73,7 @@ func (s *shell) toggleDrawer() {
 	if s.drawer.Visible() {
 		s.drawer.Hide()
 	} else {
+		s.window.Canvas().Unfocus() // a field below it would keep the keyboard, and Escape with it
 		s.drawer.Show()
 	}
 	s.body.Refresh()

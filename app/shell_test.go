@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
 	"fairlead/app/pagetest"
@@ -360,5 +362,37 @@ func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
 	}
 	if got := s.mainChat(); got != "agent:main:other" {
 		t.Errorf("main chat %q", got)
+	}
+}
+
+func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
+	s := newTestShell(t)
+	s.window.Resize(fyne.NewSize(520, 600))
+	s.focusComposer()
+	s.toggleDrawer()
+	if f := s.window.Canvas().Focused(); f != nil {
+		t.Errorf("%T under the drawer has the keyboard", f)
+	}
+	s.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if s.drawer.Visible() {
+		t.Error("the drawer is open")
+	}
+}
+
+func TestEscapeOnAPageNeverTypesIntoTheChatBehindIt(t *testing.T) {
+	s := newTestShell(t)
+	left := 0
+	s.openPage(page{"file", "A page", func(context.Context) fyne.CanvasObject {
+		s.pageBack = func() bool { left++; return left == 1 }
+		return widget.NewLabel("one thing")
+	}})
+	for range 2 {
+		s.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+		if s.window.Canvas().Focused() == fyne.Focusable(s.pane.Composer()) {
+			t.Error("the composer has the keyboard, and nobody sees it")
+		}
+	}
+	if left != 2 {
+		t.Errorf("the page was asked %d times", left)
 	}
 }

@@ -43,7 +43,13 @@ func newSidebar(s *shell) *sidebar {
 	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: "Ctrl N"}, s.newChat)
 	b.search = widgets.NewSearchField("Search", "Ctrl K")
 	b.search.OnChanged = b.find
-	b.search.OnCancel = func() { b.search.SetText(""); s.focusBack() }
+	b.search.OnCancel = func() {
+		b.search.SetText("")
+		if s.drawer.Visible() {
+			s.toggleDrawer()
+		}
+		s.focusBack()
+	}
 	b.search.OnChoose = func() {
 		if len(b.found) > 0 {
 			b.choose(b.found[max(b.picked, 0)].SessionKey)
