@@ -138,6 +138,7 @@ func (s *shell) openNamed(title string) {
 func (s *shell) openPage(p page) {
 	s.endFirstRun()
 	s.leavePage()
+	s.window.Canvas().Unfocus() // the composer, which nobody sees any more
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.pageTitle, s.pageEnd = p.title, cancel
 	s.pageMenu = widgets.NewQuiet("", "menu", s.toggleDrawer)
