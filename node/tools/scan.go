@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"unicode/utf8"
+
+	"fairlead/node/tools/dfa"
 )
 
 const (
@@ -164,6 +166,7 @@ func (s *scanner) long() bool {
 		}
 		if !hit {
 			var at int
+			text, state = s.void(m, text, state)
 			at, state = m.Find(s.ctx, state, text)
 			hit = at >= 0 || ended && !fed && m.End(state)
 		}
@@ -181,6 +184,30 @@ func (s *scanner) long() bool {
 		s.add(s.lines+1, head, begin, s.base)
 	}
 	return true
+}
+
+var noughts [4 << 10]byte
+
+// void skips the zeros at the beginning of a piece of a long line where they change nothing more: the holes of a disk image are many, and one byte
+// at a time they take seconds.
+func (s *scanner) void(m *dfa.Machine, text []byte, state dfa.State) ([]byte, dfa.State) {
+	if !bytes.HasPrefix(text, noughts[:]) {
+		return text, state
+	}
+	for range 2 { // one more than what the zeros may leave behind
+		at, next := m.Find(s.ctx, state, noughts[:1])
+		if at >= 0 {
+			return text, state
+		}
+		if next == state {
+			for bytes.HasPrefix(text, noughts[:]) {
+				text = text[len(noughts):]
+			}
+			return text, state
+		}
+		text, state = text[1:], next
+	}
+	return text, state
 }
 
 func (s *scanner) add(number int, text []byte, from, to int64) {

@@ -151,6 +151,42 @@ func TestScanFindsInLinesOfAnyLength(t *testing.T) {
 	}
 }
 
+func TestScanSkipsTheHolesOfLongLinesWhereTheyChangeNothing(t *testing.T) {
+	hole := strings.Repeat("\x00", chunk+chunk/2+3)
+	for _, text := range []string{
+		hole, "a" + hole, hole + "needle" + hole + "\nneedle\n", "x\nneed" + hole + "le\n", "\n" + hole + "a\r\n" + hole, "need" + strings.Repeat("\x00", 5000) + "le" + hole,
+		hole + strings.Repeat("x", chunk) + hole + "needle",
+	} {
+		for _, pattern := range []string{"needle", "(?i)needle", "^needle", "a$", `\bneedle\b`, "^\x00*$", "need\x00+le", "\x00{3}needle", "^$", ".", "^a?\x00+$", "[^\x00]a"} {
+			m, err := newMatcher(pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := wanted{matches: 3, count: true}
+			got := newScanner(t.Context(), m, w).scan(strings.NewReader(text), int64(len(text)), "f")
+			want := naive([]byte(text), regexp.MustCompile(pattern), w)
+			if got.count != want.count || len(got.matches) != len(want.matches) || len(got.matches) > 0 && got.matches[0].Line != want.matches[0].Line {
+				t.Errorf("%q in %d bytes that begin %.9q: %d lines, want %d", pattern, len(text), text, got.count, want.count)
+			}
+		}
+	}
+}
+
+// BenchmarkScanOfAHole is what a disk image of zeros takes.
+func BenchmarkScanOfAHole(b *testing.B) {
+	m, err := newMatcher("needle")
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := strings.Repeat("\x00", 64<<20)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if got := newScanner(b.Context(), m, wanted{matches: 3}).scan(strings.NewReader(text), int64(len(text)), "f"); got.count != 0 {
+			b.Fatal(got)
+		}
+	}
+}
+
 // broken fails in the middle.
 type broken struct{ *bytes.Reader }
 
