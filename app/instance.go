@@ -34,6 +34,10 @@ const (
 	saidDone = "shown"
 )
 
+// answerLimit is how long either may take to say its word: on a machine that is busy with other things it takes seconds, and a second window on the same
+// folder is worse than a late one.
+const answerLimit = 10 * time.Second
+
 // maxAsked is how long the first may be, with its link.
 const maxAsked = 4096
 
@@ -70,7 +74,7 @@ func askOther(file, link string) bool {
 		return false
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(2 * time.Second))
+	conn.SetDeadline(time.Now().Add(answerLimit))
 	fmt.Fprintln(conn, strings.TrimSpace(askShow+" "+link))
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	return err == nil && strings.TrimSpace(line) == saidDone
@@ -85,7 +89,7 @@ func (i *instance) serve() {
 		if err != nil {
 			continue
 		}
-		conn.SetDeadline(time.Now().Add(2 * time.Second))
+		conn.SetDeadline(time.Now().Add(answerLimit))
 		line, err := bufio.NewReader(io.LimitReader(conn, maxAsked)).ReadString('\n')
 		if word, link, _ := strings.Cut(strings.TrimSpace(line), " "); err == nil && word == askShow {
 			if !trust.IsLink(link) {
