@@ -116,7 +116,11 @@ func (w *way) set(crumbs []state.Crumb) {
 }
 
 func (w *way) draw() {
-	list := []fyne.CanvasObject{widgets.NewQuiet("", "machine", func() { w.enter("") })}
+	top := ""
+	if len(w.crumbs) == 0 {
+		top = "Top folder" // an icon alone says nothing
+	}
+	list := []fyne.CanvasObject{widgets.NewQuiet(top, "machine", func() { w.enter("") })}
 	for _, c := range w.crumbs {
 		list = append(list, widgets.NewQuiet(c.Name, "right", func() { w.enter(c.Dir) }))
 	}
