@@ -42,7 +42,18 @@ func TestMain(m *testing.M) {
 		runEnds(url)
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+// run gives commands, which login shells run, a home without a profile of the person's: such a profile may wait for a lock that a killed shell has left.
+func run(m *testing.M) int {
+	home, err := os.MkdirTemp("", "home-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	os.Setenv("HOME", home)
+	return m.Run()
 }
 
 func runChild(home string) {

@@ -25,7 +25,21 @@ type bench struct {
 // TestMain lets the test program be the sandbox's helper.
 func TestMain(m *testing.M) {
 	sandbox.Main()
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+// personHome is where the person's tools keep what they have.
+var personHome = os.Getenv("HOME")
+
+// run gives commands, which login shells run, a home without a profile of the person's: such a profile may wait for a lock that a killed shell has left.
+func run(m *testing.M) int {
+	home, err := os.MkdirTemp("", "home-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	os.Setenv("HOME", home)
+	return m.Run()
 }
 
 // newBench has commands as plain children.

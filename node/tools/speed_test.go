@@ -20,7 +20,9 @@ import (
 func moduleTree(b *testing.B) (dirs []string, spaces []*workspace.Root) {
 	b.Helper()
 	for _, name := range []string{"GOMODCACHE", "GOROOT"} {
-		out, err := exec.Command("go", "env", name).Output()
+		cmd := exec.Command("go", "env", name)
+		cmd.Env = append(os.Environ(), "HOME="+personHome)
+		out, err := cmd.Output()
 		if err != nil {
 			b.Skipf("no Go tree to search: %v", err)
 		}
