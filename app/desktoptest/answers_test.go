@@ -127,7 +127,7 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	d.until("the end of the rule", func() bool { return d.rules() == 0 })
 	d.click(d.waitTextIn(mainWindow, "Undo", toast))
 	d.until("the rule again", func() bool { return d.rules() == 1 })
-	d.waitTextIn(mainWindow, "1 of 1", top)
+	d.waitTextIn(mainWindow, "1 rule", top)
 	d.shot("rules-undone")
 
 	// The audit log: what a question gave is taken back from its line.
