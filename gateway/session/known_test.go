@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -83,9 +84,10 @@ func TestAgentIsNotWokenForWhatItKnows(t *testing.T) {
 
 // The agent looks at the end while the event waits for its run; then it is the turn of what waits behind the event.
 func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
-	g := start(t, llmtest.Hang(), llmtest.Say("Here."))
+	asked := make(chan struct{})
+	g := start(t, llmtest.Step{}.Check(func(llm.Request) { close(asked) }).Hang(), llmtest.Say("Here."))
 	first := g.send("Build it.").RunID
-	g.state(first, protocol.RunThinking)
+	<-asked // one that is stopped before it asks the model leaves its answer to the next
 	e := protocol.ExecCompletion{EventID: "1", NodeID: "tower", SessionID: "p", Event: protocol.ExecFinished, Command: "make"}
 	e.CallID = g.made(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
 	if err := g.Tell(t.Context(), chat, "told", first, e); err != nil {
