@@ -7,6 +7,27 @@ import (
 	"testing"
 )
 
+// eachOnce fails when a rune of a text stands nowhere or twice. A line's end stands nowhere.
+func eachOnce(t *testing.T, l *Text) {
+	t.Helper()
+	seen := make([]bool, l.Runes())
+	for _, line := range l.lines {
+		for _, p := range line.parts {
+			for i := p.from; i < p.to; i++ {
+				if seen[i] {
+					t.Fatalf("rune %d of %q stands twice", i, string(l.runes))
+				}
+				seen[i] = true
+			}
+		}
+	}
+	for i, ok := range seen {
+		if !ok && l.runes[i] != '\n' {
+			t.Fatalf("rune %d of %q is nowhere at width %g", i, string(l.runes), l.Width)
+		}
+	}
+}
+
 func lay(text string, width float32) *Text {
 	return Lay([]Run{{text, Style{Size: 14}}}, width, 1.45)
 }
@@ -18,22 +39,7 @@ func TestLinesAreNoWiderThanAskedAndLoseNothing(t *testing.T) {
 		if l.Width > width+1 {
 			t.Errorf("%g wide, %g asked for", l.Width, width)
 		}
-		seen := make([]bool, l.Runes())
-		for _, line := range l.lines {
-			for _, p := range line.parts {
-				for i := p.from; i < p.to; i++ {
-					if seen[i] {
-						t.Fatalf("rune %d stands twice", i)
-					}
-					seen[i] = true
-				}
-			}
-		}
-		for i, ok := range seen {
-			if !ok {
-				t.Fatalf("rune %d of %q is nowhere at width %g", i, text, width)
-			}
-		}
+		eachOnce(t, l)
 	}
 }
 
@@ -165,22 +171,7 @@ func FuzzLay(f *testing.F) {
 		}
 		l := lay(s, width)
 		n := l.Runes()
-		seen := make([]bool, n)
-		for _, line := range l.lines {
-			for _, p := range line.parts {
-				for i := p.from; i < p.to; i++ {
-					if seen[i] {
-						t.Fatalf("rune %d stands twice", i)
-					}
-					seen[i] = true
-				}
-			}
-		}
-		for i, ok := range seen {
-			if !ok && l.runes[i] != '\n' {
-				t.Fatalf("rune %d is nowhere", i)
-			}
-		}
+		eachOnce(t, l)
 		l.Boxes(0, n, width)
 		if at := l.Index(width/2, l.Height/2, width); at < 0 || at > n {
 			t.Fatalf("place %d of %d", at, n)
