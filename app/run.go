@@ -99,8 +99,10 @@ func (s *shell) loadUI() {
 
 // followUI takes over theme and text size that were changed in another window, or on the command line.
 func (s *shell) followUI() {
+	s.uiTurn++
+	turn := s.uiTurn
 	bind.Go(s.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, s.b.state) }, func(ui settings.UI, err error) {
-		if err == nil {
+		if err == nil && turn == s.uiTurn { // answers may come in another order than they were asked for
 			s.setTheme(look.Mode(ui.Theme), ui.TextSize)
 			if ui.FirstRunDone { // answered elsewhere, such as on the command line
 				s.setFirstRun(false)

@@ -31,6 +31,7 @@ type shell struct {
 	// showQuietly opens a window without taking the keyboard.
 	showQuietly func(fyne.Window)
 	running     bool // values are watched
+	uiTurn      int  // number of the newest reading of theme and text size
 
 	sidebar  *sidebar
 	drawer   *fyne.Container // the sidebar over the chat, in a narrow window

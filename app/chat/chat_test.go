@@ -137,7 +137,7 @@ func TestToolArgumentsReadWell(t *testing.T) {
 		`{"command":"cd x\nmake"}`:                     "cd x … | cd x\nmake",
 		`{"path":"a.go","content":"hi"}`:               "a.go | hi",
 		`{"path":"a","oldString":"x","newString":"y"}`: "a | − x\n+ y",
-		`{"pattern":"TODO","path":"gateway"}`:          "TODO  in gateway | TODO",
+		`{"pattern":"TODO","path":"gateway"}`:          "TODO  in gateway |",
 		`{"pattern":"**/*.go"}`:                        "**/*.go |",
 		`{"n":1}`:                                      `{"n":1} |`,
 		`not json`:                                     "|",

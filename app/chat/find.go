@@ -122,7 +122,7 @@ func (f *finder) found(query string, hits []hit) {
 	}
 	f.hits, f.at = hits, max(len(hits)-1, 0) // the newest
 	for i, h := range hits {
-		if h == current {
+		if h.key == current.key && h.n == current.n {
 			f.at = i
 		}
 	}
@@ -164,8 +164,12 @@ func (f *finder) show() {
 	if f.at < len(f.hits) {
 		h := f.hits[f.at]
 		f.unfold(h)
+		if !f.p.transcript.ShowHit(h.key, h.n) {
+			f.hits[f.at].fold = true
+			f.unfold(f.hits[f.at])
+			f.p.transcript.ShowHit(h.key, h.n)
+		}
 		f.say(f.field.Text)
-		f.p.transcript.ShowHit(h.key, h.n)
 	}
 }
 

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -101,6 +102,32 @@ func TestFindLeavesOpenWhatTheReaderOpened(t *testing.T) {
 	d.find.close()
 	if !d.rowOpen(t, kindFold) || !d.rowOpen(t, kindTool) {
 		t.Error("it was folded")
+	}
+}
+
+func TestFindOpensACardWhoseLineEndsBeforeTheMatch(t *testing.T) {
+	d := newDesk(t, 700, 500)
+	command := "find " + strings.Repeat("one thing and another, ", 6) + "and the needle"
+	args, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{
+		user("1", "look for it"), assistant("2", "r1", toolCall("c1", "server__Bash", string(args))), result("3", "c1", "nothing", nil),
+		assistant("4", "r1", protocol.Text("Not there.")), user("5", "thanks"), assistant("6", "r2", protocol.Text("Bye.")),
+	}})
+	d.Find()
+	d.find.field.SetText("find")
+	if d.find.count.Text != "1 of 1" || d.rowOpen(t, kindTool) {
+		t.Errorf("at the beginning of the line it says %q, open %v", d.find.count.Text, d.rowOpen(t, kindTool))
+	}
+	d.find.field.SetText("needle")
+	if d.find.count.Text != "1 of 1, opened the card" || !d.rowOpen(t, kindTool) {
+		t.Errorf("it says %q, open %v", d.find.count.Text, d.rowOpen(t, kindTool))
+	}
+	d.find.close()
+	if d.rowOpen(t, kindTool) {
+		t.Error("the card stayed open")
 	}
 }
 

@@ -11,19 +11,17 @@ type hit struct {
 	fold bool // it is seen only when its row is unfolded
 }
 
-// texts are what a row says, as far as it is looked through, in the order of its passages; those from the returned number on are seen only when
-// the row is unfolded.
-func texts(it widgets.Item) (list []string, folded int) {
+// texts are what a row says, as far as it is looked through, in the order of its passages: while it is folded, and else.
+func texts(it widgets.Item) (folded, open []string) {
 	switch d := it.Data.(type) {
 	case messageData:
-		return []string{d.text}, 1
+		return nil, []string{d.text}
 	case toolData:
-		t := d.tool.Texts()
-		return t[:], 1
+		return d.tool.Searched()
 	case foldData:
-		return []string{d.text}, 0
+		return nil, []string{d.text}
 	}
-	return nil, 0
+	return nil, nil
 }
 
 // counts are how often rows hold a query, kept while neither changes: an answer that streams in asks ten times a second. One search has them at a
@@ -55,13 +53,11 @@ func (c *counts) search(items []widgets.Item) []hit {
 	for _, it := range items {
 		n, ok := c.rows[it.Key]
 		if !ok || n.stamp != it.Stamp {
-			list, folded := texts(it)
-			n = rowCount{stamp: it.Stamp}
-			for i, text := range list {
-				found := widgets.Count(text, c.query)
-				if n.all += found; i < folded {
-					n.seen += found
-				}
+			folded, open := texts(it)
+			n = rowCount{stamp: it.Stamp, all: c.in(open)}
+			n.seen = n.all
+			if id, _ := foldID(it); id != "" {
+				n.seen = min(c.in(folded), n.all)
 			}
 			c.rows[it.Key] = n
 		}
@@ -70,6 +66,14 @@ func (c *counts) search(items []widgets.Item) []hit {
 		}
 	}
 	return hits
+}
+
+// in is how often texts hold the query.
+func (c *counts) in(texts []string) (n int) {
+	for _, text := range texts {
+		n += widgets.Count(text, c.query)
+	}
+	return n
 }
 
 // words are what is copied of a row that is marked whole: of what is folded what is seen of it.

@@ -59,7 +59,7 @@ func argument(verb string, raw json.RawMessage) (line, whole string) {
 	if many {
 		first += " …"
 	}
-	if whole == line && !many && len(first) < 60 {
+	if !many && len(first) < 60 && whole != "" && strings.HasPrefix(line, whole) {
 		whole = ""
 	}
 	return first, whole

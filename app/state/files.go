@@ -120,11 +120,13 @@ func (f *Files) show() {
 		defer cancel()
 		want := f.Value.Get()
 		entries, note, err := f.list(ctx, turn, want)
+		again := false
 		f.Value.Update(func(v FilesView) FilesView {
 			if v.Place != want.Place || v.Dir != want.Dir || v.Filter != want.Filter {
 				return v // another was asked for meanwhile
 			}
-			now, late := f.live.settle(turn, v, entries)
+			now, late, anew := f.live.settle(turn, v, entries)
+			again = again || anew
 			if late {
 				return v
 			}
@@ -137,6 +139,9 @@ func (f *Files) show() {
 			v.Sort.order(v.Entries)
 			return v
 		})
+		if again {
+			f.Reload()
+		}
 	})
 }
 

@@ -146,6 +146,33 @@ func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 	})
 }
 
+func TestAFolderThatIsToBeListedAnewBeforeItsListCameIsListedAnew(t *testing.T) {
+	var done notes
+	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+		var mu sync.Mutex
+		asked := 0
+		on(f, protocol.FilesList, func(protocol.FilesListParams) (protocol.FilesListResult, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if asked++; asked == 1 { // the machine tells it before its list is here
+				a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"first"}, Again: true})
+				return protocol.FilesListResult{Path: "/srv", WatchID: "first", Entries: []protocol.FileInfo{{Name: "old.txt", Kind: protocol.FileRegular}}}, nil
+			}
+			return protocol.FilesListResult{Path: "/srv", WatchID: "second", Entries: []protocol.FileInfo{{Name: "new.txt", Kind: protocol.FileRegular}}}, nil
+		})
+		fs := NewFiles(a)
+		fs.Open("nas")
+		synctest.Wait()
+		if got := names(fs.Value.Get().Entries); got != "new.txt" || asked != 2 {
+			t.Errorf("%q is shown, listed %d times", got, asked)
+		}
+		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"second"}, Gone: []string{"new.txt"}})
+		if got := names(fs.Value.Get().Entries); got != "" {
+			t.Errorf("%q after a change", got)
+		}
+	})
+}
+
 func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 	var done notes
 	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {

@@ -53,23 +53,28 @@ func (f *Files) followed(turn uint64, v FilesView, r protocol.FilesListResult) [
 	return list
 }
 
-// settle is a list as it is shown, with what was told of it since it was made. late says that a later one is shown already.
-func (l *follow) settle(turn uint64, v FilesView, list []FileEntry) (_ []FileEntry, late bool) {
+// settle is a list as it is shown, with what was told of it since it was made. late says that a later one is shown already, again that it has to be
+// asked for anew: that was told before the list came.
+func (l *follow) settle(turn uint64, v FilesView, list []FileEntry) (_ []FileEntry, late, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if turn < l.shown {
-		return nil, true
+		return nil, true, false
 	}
 	l.shown = turn
 	if l.id == "" || l.place != v.Place || l.dir != v.Dir || v.Filter != "" {
-		return list, false
+		return list, false, false
 	}
 	for _, c := range l.told {
 		if slices.Contains(c.WatchIDs, l.id) {
 			list = merge(list, v.Dir, c)
+			again = again || c.Again
 		}
 	}
-	return list, false
+	if again {
+		l.id, l.told = "", nil
+	}
+	return list, false, again
 }
 
 func (f *Files) unwatch(id string) {
@@ -96,12 +101,13 @@ func (f *Files) changed(c protocol.FilesChange) {
 	f.live.mu.Lock()
 	mine := f.live.id != "" && slices.Contains(c.WatchIDs, f.live.id)
 	place, dir := f.live.place, f.live.dir
-	f.live.told = append(f.live.told, c)
+	if mine && c.Again {
+		f.live.id, f.live.told = "", nil
+	} else {
+		f.live.told = append(f.live.told, c)
+	}
 	if over := len(f.live.told) - maxTold; over > 0 {
 		f.live.told = slices.Delete(f.live.told, 0, over)
-	}
-	if mine && c.Again {
-		f.live.id = ""
 	}
 	f.live.mu.Unlock()
 	switch {

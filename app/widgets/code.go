@@ -55,7 +55,8 @@ type Code struct {
 
 	marks
 	presses presses
-	reveal  func(at fyne.Position) // brings a place into the view; nil without one
+	reveal  func(at fyne.Position)   // brings a place into the view; nil without one
+	drag    func(by fyne.Delta) bool // moves the view, and reports whether it could; nil without one
 }
 
 var (

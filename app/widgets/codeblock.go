@@ -23,7 +23,7 @@ func NewCodePanel(maxHeight float32) *CodePanel {
 	p := &CodePanel{code: NewCode(nil), ground: NewGround(look.ColorCode, look.ColorLine, look.Corner)}
 	p.pan = NewPan(p.code)
 	p.pan.MaxHeight = maxHeight
-	p.code.reveal = p.reveal
+	p.code.reveal, p.code.drag = p.reveal, p.pan.moveBy
 	p.box = container.NewStack(p.ground, Inset(look.Inside, 1, look.Inside, look.Inside+4, p.pan))
 	p.ExtendBaseWidget(p)
 	return p

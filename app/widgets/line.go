@@ -11,6 +11,8 @@ type Line struct {
 	Code
 	// OnTap is called when it is tapped, and not pressed to mark something.
 	OnTap func()
+
+	echo bool // another passage says the same: what is found in it counts there
 }
 
 var _ fyne.Tappable = (*Line)(nil)
@@ -36,6 +38,16 @@ func (l *Line) Tapped(*fyne.PointEvent) { call(l.OnTap) }
 func (l *Line) Index(at fyne.Position) int {
 	at.Y = 0
 	return l.Code.Index(at)
+}
+
+// hides reports whether one of the places that were found is where there is no room.
+func (l *Line) hides(hit int) bool {
+	if hit < 0 || hit >= len(l.hits) {
+		return false
+	}
+	n := int((l.Size().Width + 0.5) / codeCell().Width)
+	text := []rune(l.Words())
+	return l.columns > n && columns(string(text[:min(l.hits[hit][1], len(text))])) >= n
 }
 
 // draw paints what there is room for, with … for the rest.

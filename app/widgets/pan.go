@@ -76,6 +76,13 @@ func (p *Pan) moveTo(to fyne.Position) {
 	p.place(size)
 }
 
+// moveBy moves the view, and reports whether it could.
+func (p *Pan) moveBy(d fyne.Delta) bool {
+	before := p.offset
+	p.moveTo(fyne.NewPos(p.offset.X+d.DX, p.offset.Y+d.DY))
+	return p.offset != before
+}
+
 // view is what is left for the content beside the bars.
 func (p *Pan) view(size fyne.Size) fyne.Size {
 	c, v := p.content.MinSize(), size

@@ -216,6 +216,7 @@ func (c *ToolCard) show() {
 	}
 	show(c.input, open && (t.Diff != "" || t.Input != ""))
 	show(c.input.code, c.input.Visible())
+	c.arg.echo = c.input.Visible() && echoes(c.arg.Words(), c.input.code.Words())
 	if open {
 		c.output.Follow(t.State == ToolRunning)
 		c.output.SetText(t.Output)

@@ -17,13 +17,29 @@ func (t Tool) Texts() [3]string {
 	return [3]string{cleanOutput(t.Argument), in, cleanOutput(t.Output)}
 }
 
+// Searched are the texts in which places of a query count, while the card is folded and while it is open: of a line that stands again at the beginning
+// of what goes in they count once.
+func (t Tool) Searched() (folded, open []string) {
+	texts := t.Texts()
+	if echoes(texts[0], texts[1]) {
+		return texts[:1], texts[1:]
+	}
+	return texts[:1], texts[:]
+}
+
+// echoes reports whether a line is the beginning of what goes in.
+func echoes(line, in string) bool {
+	line = strings.TrimSuffix(line, " …")
+	return line != "" && strings.HasPrefix(strings.TrimSpace(in), line)
+}
+
 // Words are the texts of a card as they are copied.
 func (t Tool) Words(open bool) string {
 	texts := t.Texts()
 	if !open {
 		return texts[0]
 	}
-	if strings.HasPrefix(texts[1], strings.TrimSuffix(texts[0], " …")) {
+	if echoes(texts[0], texts[1]) {
 		texts[0] = ""
 	}
 	var list []string

@@ -137,6 +137,81 @@ func TestMarkingEndsWithinAnOutput(t *testing.T) {
 	}
 }
 
+func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
+	output := strings.Repeat("a line of the output that is long enough for one to have to scroll sideways for the end of it, and then some more of it\n", 60)
+	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "c", Kind: cardKind, Data: bash("make", output)}, Item{Key: "z", Data: "Behind."})
+	out := passages(tr.active["c"].row)[2].(*Code)
+	d := fyne.CurrentApp().Driver()
+	corner := d.AbsolutePositionForObject(out).Subtract(d.AbsolutePositionForObject(tr))
+	tr.Press(out, 0, 1)
+	drag := func(x, y float32) fyne.Position {
+		_, size := out.seen()
+		tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: corner.AddXY(x, size.Height+y)}})
+		at, _ := out.seen()
+		return at
+	}
+	if at := drag(40, -10); at != (fyne.Position{}) {
+		t.Fatalf("within the output it scrolled to %v", at)
+	}
+	first := tr.MarkedText()
+	if at := drag(40, 12); at.Y < 12 || at.X != 0 {
+		t.Errorf("with the mouse below it scrolled to %v", at)
+	}
+	for range 10 {
+		drag(40, 12)
+	}
+	if text := tr.MarkedText(); len(text) <= len(first) || !strings.HasPrefix(text, first[:100]) {
+		t.Errorf("marked %d bytes, then %d", len(first), len(text))
+	}
+	if at := drag(560, -10); at.X == 0 {
+		t.Error("with the mouse beside the output it did not scroll sideways")
+	}
+	for range 200 {
+		drag(40, 12)
+	}
+	if text := tr.MarkedText(); strings.Count(text, "\n") != 59 {
+		t.Errorf("at the end %d lines are marked", strings.Count(text, "\n")+1)
+	}
+	tr.DragEnd()
+	if tr.drift != nil {
+		t.Error("it scrolls on after the mouse was let go")
+	}
+	if y, _ := tr.Place("c"); y != 0 {
+		t.Errorf("the transcript moved to %v", y)
+	}
+}
+
+func TestALineThatThePanelSaysAgainIsFoundOnce(t *testing.T) {
+	long := "find needle in the whole of the haystack and in all that lies beside it, needle by needle"
+	card := bash(long, "one needle")
+	card.Input = long
+	tr := cardTranscript(t, map[string]bool{"open": true}, Item{Key: "open", Kind: cardKind, Data: card}, Item{Key: "folded", Kind: cardKind, Data: card})
+	folded, open := card.Searched()
+	if n := Count(folded[0], "needle"); len(folded) != 1 || n != 3 {
+		t.Errorf("folded it is found %d times in %d texts", n, len(folded))
+	}
+	if n := Count(strings.Join(open, "\n"), "needle"); n != 4 {
+		t.Errorf("open it is found %d times", n)
+	}
+	tr.Find("needle")
+	list := passages(tr.active["open"].row)
+	line, in, out := list[0].(*Line), list[1].(*Code), list[2].(*Code)
+	for hit, want := range []*Code{in, in, in, out} {
+		tr.ShowHit("open", hit)
+		for _, c := range []*Code{&line.Code, in, out} {
+			if (c.current >= 0) != (c == want) {
+				t.Errorf("place %d: %d of %q is the current one", hit, c.current, c.Words())
+			}
+		}
+	}
+	if len(line.hits) != 3 {
+		t.Errorf("in the line %d places are marked", len(line.hits))
+	}
+	if !tr.ShowHit("folded", 0) || tr.ShowHit("folded", 2) {
+		t.Errorf("in a folded line there is room for the first place (%v) and not for the last (%v)", tr.ShowHit("folded", 0), tr.ShowHit("folded", 2))
+	}
+}
+
 func TestATapOnACardsLineStillUnfoldsIt(t *testing.T) {
 	tr := cardTranscript(t, map[string]bool{}, Item{Key: "c", Kind: cardKind, Data: bash("ls -la", "one")})
 	row := tr.active["c"].row.(*cardRow)

@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"time"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
@@ -63,6 +65,9 @@ type Transcript struct {
 	OnLeave func()
 
 	marks   marking
+	dragTo  fyne.Position   // where the mouse is that marks
+	drift   *fyne.Animation // while it is held beyond what is in view
+	drifted time.Time       // its last step
 	query   string
 	hitKey  string // the item with the place that was gone to
 	hit     int    // which of those in it

@@ -11,9 +11,14 @@ import (
 // revealer is a passage in a view of its own.
 type revealer interface{ Reveal(at fyne.Position) }
 
-// shownPassages are those that are not folded away.
-func shownPassages(row ItemRow) []Passage {
-	return slices.DeleteFunc(passages(row), func(p Passage) bool { return !p.Visible() })
+// counted are those whose places count: they are not folded away, and do not say what another says too.
+func counted(row ItemRow) []Passage {
+	return slices.DeleteFunc(passages(row), func(p Passage) bool { return !p.Visible() || echo(p) })
+}
+
+func echo(p Passage) bool {
+	l, ok := p.(*Line)
+	return ok && l.echo
 }
 
 // Again binds an item's row again, after something else than the item changed what it shows, such as whether it is folded.
@@ -24,25 +29,29 @@ func (t *Transcript) Again(key string) {
 	}
 }
 
-// ShowHit brings one of the places where the text that is looked for stands in an item into view, and marks it among the others.
-func (t *Transcript) ShowHit(key string, hit int) {
+// ShowHit brings one of the places where the text that is looked for stands in an item into view, and marks it among the others. It reports whether
+// there was room for that place: the line of a folded card may end before it.
+func (t *Transcript) ShowHit(key string, hit int) bool {
 	t.hitKey, t.hit = key, hit
 	if t.active[key] == nil && !t.ScrollToKey(key) {
-		return
+		return true
 	}
 	t.paintMarks()
 	a := t.active[key]
 	if a == nil {
-		return
+		return true
 	}
 	d := fyne.CurrentApp().Driver()
 	origin := d.AbsolutePositionForObject(t)
-	y, n := a.y, 0
-	for _, p := range shownPassages(a.row) {
+	y, n, room := a.y, 0, true
+	for _, p := range counted(a.row) {
 		if found := p.Find(t.query); hit < n+found {
 			at := p.Current(hit - n)
 			if r, ok := p.(revealer); ok {
 				r.Reveal(at)
+			}
+			if l, ok := p.(*Line); ok {
+				room = !l.hides(hit - n)
 			}
 			y = d.AbsolutePositionForObject(p).Y - origin.Y + at.Y
 			break
@@ -53,12 +62,19 @@ func (t *Transcript) ShowHit(key string, hit int) {
 	if height := t.Size().Height; y < look.Group || y > height-48 {
 		t.scrollBy(y - float32(int(height/3)))
 	}
+	return room
 }
 
 // paintHit marks the current place in a row.
 func (t *Transcript) paintHit(a *activeRow) {
+	for _, p := range passages(a.row) {
+		if echo(p) {
+			p.Find(t.query)
+			p.Current(-1)
+		}
+	}
 	n := 0
-	for _, p := range shownPassages(a.row) {
+	for _, p := range counted(a.row) {
 		found := p.Find(t.query)
 		if a.item.Key == t.hitKey && t.hit >= n && t.hit < n+found {
 			p.Current(t.hit - n)

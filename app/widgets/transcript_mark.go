@@ -101,67 +101,6 @@ func (t *Transcript) Moved(in Passage, by int, ok bool) {
 	}
 }
 
-// Dragged implements fyne.Draggable: it marks up to where the mouse is, and scrolls when that is above or below.
-func (t *Transcript) Dragged(e *fyne.DragEvent) {
-	if !t.marks.on {
-		return
-	}
-	t.marks.dragging = true
-	switch {
-	case e.Position.Y < 0:
-		t.scrollBy(max(e.Position.Y, -60))
-	case e.Position.Y > t.Size().Height:
-		t.scrollBy(min(e.Position.Y-t.Size().Height, 60))
-	}
-	if to, in, ok := t.spotAt(e.Position); ok {
-		if t.marks.grain > 1 {
-			a, b := in.Word(to.at, t.marks.grain > 2)
-			if to.at = b; t.before(to, t.marks.from) {
-				to.at = a
-			}
-		}
-		t.marks.to = to
-		t.paintMarks()
-	}
-}
-
-// DragEnd implements fyne.Draggable.
-func (t *Transcript) DragEnd() { t.marks.dragging = false }
-
-// spotAt is the place in the text on the screen that is nearest to a point of the transcript.
-func (t *Transcript) spotAt(at fyne.Position) (spot, Passage, bool) {
-	d := fyne.CurrentApp().Driver()
-	origin := d.AbsolutePositionForObject(t)
-	best, found := spot{}, Passage(nil)
-	least := float32(-1)
-	for _, a := range t.order {
-		if least >= 0 && (a.y > at.Y+least || a.y+a.h < at.Y-least) {
-			continue
-		}
-		for i, p := range passages(a.row) {
-			if !p.Visible() {
-				continue
-			}
-			pos := d.AbsolutePositionForObject(p).Subtract(origin)
-			from, size := pos, p.Size()
-			if c, ok := p.(*Code); ok { // what its panel shows of it
-				var in fyne.Position
-				in, size = c.seen()
-				from = from.Add(in)
-			}
-			far := 1000*outside(at.Y, from.Y, size.Height) + outside(at.X, from.X, size.Width)
-			if least < 0 || far < least {
-				least, found = far, p
-				best = spot{a.item.Key, i, p.Index(at.Subtract(pos))}
-			}
-		}
-	}
-	return best, found, found != nil
-}
-
-// outside is how far v is from what begins at from and is long.
-func outside(v, from, long float32) float32 { return max(from-v, v-from-long, 0) }
-
 // before reports whether a stands before b.
 func (t *Transcript) before(a, b spot) bool {
 	if a.key != b.key {
