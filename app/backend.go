@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/app/memory"
 	"fairlead/app/state"
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
@@ -65,7 +66,7 @@ func (b *backend) start() {
 	if b.f.join != "" {
 		b.join = &client.Options{URL: b.f.join, Token: secret.FromEnv().Reveal()} // never this computer's own token
 	}
-	b.wg.Go(func() { thrift(b.early) })
+	b.wg.Go(func() { memory.Thrift(b.early) })
 	b.wg.Go(func() {
 		if !b.opened() {
 			return

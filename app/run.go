@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
+	"fairlead/app/memory"
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/tray"
@@ -21,6 +22,7 @@ const appID = "app.fairlead.desktop"
 
 // runGUI shows the windows and blocks until the person quits. It must run on the main goroutine.
 func runGUI(f flags, b *backend, i *instance) {
+	memory.Prepare()
 	a := fyneapp.NewWithID(appID)
 	a.SetIcon(look.AppIcon())
 	last := b.prefs.get()
@@ -71,7 +73,10 @@ func runGUI(f flags, b *backend, i *instance) {
 		s.window.Show()
 	}
 	a.Lifecycle().SetOnEnteredForeground(func() { s.inFront(true) })
-	a.Lifecycle().SetOnExitedForeground(func() { s.inFront(false) })
+	a.Lifecycle().SetOnExitedForeground(func() {
+		s.inFront(false)
+		b.wg.Go(memory.Trim)
+	})
 	defer s.startNotes()()
 	a.Run()
 	s.remember()

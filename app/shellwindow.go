@@ -4,6 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/look"
+	"fairlead/app/memory"
 )
 
 // Sizes of the main window (LOOK).
@@ -34,7 +35,7 @@ func (s *shell) closeWindow() {
 	if s.hasTray {
 		s.visible = false
 		s.window.Hide()
-		s.b.wg.Go(giveBack)
+		s.b.wg.Go(memory.GiveBack)
 		return
 	}
 	s.quit()

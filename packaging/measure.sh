@@ -18,7 +18,7 @@ export FAIRLEAD_HOME=$home FAIRLEAD_SECRETS=file
 trap 'rm -rf "$home"' EXIT
 
 rest() { # PID NAME: memory and processor time over ten quiet seconds
-  sleep 8
+  sleep 18 # the program gives memory back three times in its first 15 seconds
   local before after
   before=$(awk '{print $14+$15}' "/proc/$1/stat")
   sleep 10

@@ -27,6 +27,7 @@ import (
 
 	"fairlead/app/chat"
 	"fairlead/app/look"
+	"fairlead/app/memory"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -49,6 +50,7 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	memory.Prepare()
 	a := app.NewWithID("app.fairlead.frames")
 	a.Settings().SetTheme(look.New(look.Dark, 1))
 	w := a.NewWindow("Frames")

@@ -26,12 +26,12 @@ func Settle(ctx context.Context, more ...func()) {
 	}
 }
 
-// GiveBack returns to the system what is not used now: Go's free memory, and the pages of the program's own file, most of which only the start runs
-// through. What of those is needed again comes from the system's cache. It takes some milliseconds, and some more are spent on the pages that are
-// needed again.
+// GiveBack returns to the system what is not used now: Go's free memory, and the pages of the files of the program and its libraries, most of which
+// only the start runs through. What of those is needed again comes from the system's cache. It takes some milliseconds, and some more are spent on the
+// pages that are needed again.
 func GiveBack() {
 	debug.FreeOSMemory()
-	forgetProgram()
+	forgetFiles()
 }
 
 // Run runs a program that goes on until ctx ends, and gives memory back once its start is over.

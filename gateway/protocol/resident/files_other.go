@@ -2,4 +2,4 @@
 
 package resident
 
-func forgetProgram() {}
+func forgetFiles() {}
