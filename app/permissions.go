@@ -6,14 +6,13 @@ import (
 	"errors"
 	"io"
 
-	"fairlead/gateway/protocol"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/dialog"
 
 	"fairlead/app/audit"
 	"fairlead/app/bind"
 	"fairlead/app/rules"
+	"fairlead/app/state"
 )
 
 // maxRulesFile is how large a file of rules may be, in bytes: a thousand times what people have.
@@ -38,7 +37,7 @@ func (s *shell) rulesPage() page {
 
 func (s *shell) auditPage() page {
 	return page{"list", "Audit", func(ctx context.Context) fyne.CanvasObject {
-		p := audit.New(ctx, s.b.state, audit.Handlers{Say: s.say, OpenChat: s.open, SaveTo: s.saveTo, Machines: s.auditMachines, Chats: func() []protocol.SessionEntry { return s.view.Sessions }})
+		p := audit.New(ctx, s.b.state, audit.Handlers{Say: s.say, OpenChat: s.open, SaveTo: s.saveTo, View: func() state.View { return s.view }})
 		s.pageBack = p.Back
 		return p.Box
 	}}
@@ -86,12 +85,4 @@ func (s *shell) openFile(done func([]byte)) {
 		})
 	}, s.window)
 	showFiles(d)
-}
-
-// auditMachines are the machines that are known, whether they are there or not.
-func (s *shell) auditMachines() (list []protocol.NodeID) {
-	for _, n := range s.view.Nodes {
-		list = append(list, n.ID)
-	}
-	return list
 }

@@ -83,5 +83,8 @@ func enforcement(r sandbox.Report, p sandbox.Profile) (line string, e *protocol.
 	for _, c := range r.Checks {
 		e.Checks = append(e.Checks, protocol.EnforcedCheck{ID: c.ID, Enforced: c.Enforced, By: c.By, Why: c.Why, Fix: c.Fix})
 	}
+	if e.Mode != string(sandbox.Full) {
+		e.Hidden = sandbox.Hides()
+	}
 	return tools.Enforced(r, p), e
 }

@@ -59,6 +59,13 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 	case q.Sandbox != "":
 		rows = append(rows, fact("sandbox", q.Sandbox))
 	}
+	switch files := state.FilesText(q); {
+	case files == "":
+	case state.FilesLoose(q):
+		rows = append(rows, labelled("your rules", warning(files)))
+	default:
+		rows = append(rows, fact("your rules", files))
+	}
 	rows = append(rows, fact("why asked", q.Why))
 	return widgets.Col(look.Inside, append(rows, d.extras(q)...)...)
 }

@@ -223,6 +223,24 @@ func TestWhatIsNotConfinedSaysSo(t *testing.T) {
 	}
 }
 
+func TestDialogSaysWhichRulesAboutFilesHold(t *testing.T) {
+	q := ask("q", "make")
+	q.Sandbox = "files workspace-write, network blocked"
+	for files, want := range map[string]string{
+		"nothing keeps the code that it runs from secrets/**":  "Nothing keeps the code that it runs from secrets/**.",
+		"the sandbox keeps the code that it runs from /etc/**": "The sandbox keeps the code that it runs from /etc/**.",
+		"": "",
+	} {
+		q.Files = files
+		b := newBench(t, q)
+		pagetest.Shot(b.t, b.window, "approve-files")
+		markup := test.RenderObjectToMarkup(b.Dialog)
+		if got := strings.Contains(markup, "your rules"); got != (files != "") || want != "" && !strings.Contains(markup, want) {
+			t.Errorf("%q is not said", files)
+		}
+	}
+}
+
 func TestDialogInTheDark(t *testing.T) {
 	b := newBench(t, risky("q"))
 	fyne.CurrentApp().Settings().SetTheme(look.New(look.Dark, 1))

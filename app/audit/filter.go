@@ -66,10 +66,9 @@ func (p *Page) machines() []*fyne.MenuItem {
 		})
 	}
 	items := []*fyne.MenuItem{choose("All machines", "")}
-	if p.h.Machines != nil {
-		for _, id := range p.h.Machines() {
-			items = append(items, choose(string(id), id))
-		}
+	for _, n := range p.h.View().Nodes {
+		name, _ := state.Reveal(state.NameOf(n))
+		items = append(items, choose(name, n.ID))
 	}
 	return items
 }
@@ -83,12 +82,10 @@ func (p *Page) chats() []*fyne.MenuItem {
 		})
 	}
 	items := []*fyne.MenuItem{choose("All chats", "")}
-	if p.h.Chats != nil {
-		list := p.h.Chats()
-		for _, s := range list[:min(len(list), maxChats)] {
-			title, _ := state.Reveal(state.TitleOf(s))
-			items = append(items, choose(title, s.SessionKey))
-		}
+	list := p.h.View().Sessions
+	for _, s := range list[:min(len(list), maxChats)] {
+		title, _ := state.Reveal(state.TitleOf(s))
+		items = append(items, choose(title, s.SessionKey))
 	}
 	return items
 }

@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func item(e protocol.AuditEntry, now time.Time) widgets.ListItem {
-	title, text := state.AuditLine(e)
+func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
+	title, text := state.AuditLine(e, v)
 	title, _ = state.Reveal(title)
 	text, _ = state.Reveal(text)
 	it := widgets.ListItem{Icon: "edit", Title: title, Text: text, Trail: state.When(e.At, now)}
@@ -36,7 +36,9 @@ func (p *Page) open(i int) {
 	}
 	e := p.shown[i]
 	p.one = true
-	title, text := state.AuditLine(e)
+	view := p.h.View()
+	title, text := state.AuditLine(e, view)
+	machine, chat := state.AuditPlace(e, view)
 	title, _ = state.Reveal(title)
 	heading := widgets.NewParagraph(title, look.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
@@ -45,8 +47,8 @@ func (p *Page) open(i int) {
 		{"Line", fmt.Sprint(e.Seq)},
 		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},
 		{"Who", e.By},
-		{"Machine", string(e.Node)},
-		{"Chat", string(e.SessionKey)},
+		{"Machine", machine},
+		{"Chat", chat},
 		{"Rule", e.Rule},
 		{"The rule then", string(e.Policy)},
 		{"Question", string(e.Approval)},

@@ -30,9 +30,8 @@ type Backend interface {
 type Handlers struct {
 	Say      func(string)
 	OpenChat func(protocol.SessionKey)
-	// Machines and Chats are what the lines can be narrowed to; nil offers nothing.
-	Machines func() []protocol.NodeID
-	Chats    func() []protocol.SessionEntry
+	// View is what the machines and chats are called, and which of them the lines can be narrowed to.
+	View func() state.View
 	// SaveTo asks where a file goes and gives it to write, off the GUI thread.
 	SaveTo func(name string, write func(context.Context, io.Writer) (string, error))
 }
@@ -139,9 +138,9 @@ func (p *Page) fetch(before int64) {
 
 func (p *Page) draw() {
 	p.shown = p.all
-	items := make([]widgets.ListItem, len(p.shown))
+	items, view := make([]widgets.ListItem, len(p.shown)), p.h.View()
 	for i, e := range p.shown {
-		items[i] = item(e, p.now())
+		items[i] = item(e, view, p.now())
 	}
 	p.list.Set(items)
 	empty := p.loaded && len(p.shown) == 0

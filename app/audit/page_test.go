@@ -15,6 +15,7 @@ import (
 	"fairlead/app/golden"
 	"fairlead/app/look"
 	"fairlead/app/pagetest"
+	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -85,9 +86,11 @@ func newBench(t *testing.T, mode look.Mode) *bench {
 	}
 	b.Page = newPage(b.g, Handlers{
 		Say: func(s string) { b.said = append(b.said, s) }, OpenChat: func(protocol.SessionKey) {},
-		Machines: func() []protocol.NodeID { return []protocol.NodeID{"nas", "server"} },
-		Chats: func() []protocol.SessionEntry {
-			return []protocol.SessionEntry{{SessionKey: "main", Title: "The parser"}}
+		View: func() state.View {
+			return state.View{
+				Nodes:    []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}, {ID: "server"}},
+				Sessions: []protocol.SessionEntry{{SessionKey: "main", Title: "The parser"}},
+			}
 		},
 		SaveTo: func(name string, write func(context.Context, io.Writer) (string, error)) {
 			text, err := write(t.Context(), &b.file)
@@ -105,10 +108,10 @@ func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
 	for mode, name := range map[look.Mode]string{look.Light: "audit", look.Dark: "audit-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
-		pagetest.Shows(t, b.Box, "Bash make test on server", "allowed on this computer", "with exit code 1", "Rule made: Allow make test", "denied by nobody")
+		pagetest.Shows(t, b.Box, "Bash make test on server", "allowed on this computer", "with exit code 1", "Rule made: Allow make test", "denied by nobody", "Write /etc/passwd on Cellar")
 		b.open(0)
 		pagetest.Shot(t, b.w, name+"-one")
-		pagetest.Shows(t, b.Box, "Undo this grant", "Open the chat", "q1", "abc")
+		pagetest.Shows(t, b.Box, "Undo this grant", "Open the chat", "q1", "abc", "The parser (main)")
 	}
 }
 
@@ -136,7 +139,7 @@ func TestLogIsFilteredAndSearched(t *testing.T) {
 	}
 	b.search.SetText("")
 	b.machines()[1].Action()
-	if len(b.shown) != 2 || b.shown[0].Node != "nas" || b.node.Text != "nas" {
+	if len(b.shown) != 2 || b.shown[0].Node != "nas" || b.node.Text != "Cellar" {
 		t.Errorf("of one machine %v", b.shown)
 	}
 	b.chats()[1].Action()

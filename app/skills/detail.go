@@ -122,7 +122,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 	}
 	rows = append(rows, fact("Needs, on one machine", strings.Join(needs, "\n")))
 	var machines []fyne.CanvasObject
-	all := state.SkillMachines(e, d.p.view.Nodes)
+	all := state.SkillMachines(e, d.p.view)
 	for i, m := range all {
 		if i == machinesShown {
 			machines = append(machines, widgets.NewText(fmt.Sprintf("and %d more", len(all)-i), look.ColorMuted, look.SizeSmall))
@@ -132,7 +132,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 		if m.Fits {
 			icon, color = "check", look.ColorGood
 		}
-		machines = append(machines, line(icon, color, string(m.Node)+" "+m.Words))
+		machines = append(machines, line(icon, color, m.Name+" "+m.Words))
 	}
 	if len(machines) == 0 {
 		machines = append(machines, widgets.NewParagraph("No machine is known yet. Pair one under Machines.", look.ColorMuted, "text"))

@@ -41,7 +41,7 @@ func inPage(t *testing.T, mode look.Mode, width float32) *bench {
 func taught() state.SkillsView {
 	yes := true
 	return state.SkillsView{
-		Loaded: true, Nodes: []protocol.SkillNodeStatus{{NodeID: "laptop", Online: true}, {NodeID: "server", Online: true}, {NodeID: "nas"}},
+		Loaded: true, Nodes: []protocol.SkillNodeStatus{{NodeID: "laptop", Online: true}, {NodeID: "server", Online: true}, {NodeID: "nas"}}, Names: map[protocol.NodeID]string{"laptop": "laptop", "server": "server", "nas": "Cellar"},
 		Set: map[string]state.SkillSettings{"release-notes": {Always: &yes}},
 		Skills: []protocol.SkillStatusEntry{
 			{
@@ -99,7 +99,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 			v.Shown, v.Text = "skills/release-notes/SKILL.md", "# Release notes\n\n1. Look at `git log`.\n"
 			p.show(v)
 			pagetest.Shot(t, p.w, "skills-one-"+name+size)
-			pagetest.Shows(t, p.Box, "laptop can carry it out", "server lacks the program git", "nas is offline", "GITHUB_TOKEN", "There is a fault in its file.")
+			pagetest.Shows(t, p.Box, "laptop can carry it out", "server lacks the program git", "Cellar is offline", "GITHUB_TOKEN", "There is a fault in its file.")
 			if w := p.Box.MinSize().Width; w > 480 {
 				t.Errorf("the page needs a width of %v", w)
 			}

@@ -36,11 +36,11 @@ func Verified(r protocol.AuditVerifyResult) (text string, ok bool) {
 	return fmt.Sprintf("Line %d does not follow from the line before it: %s. What comes after it proves nothing.", r.Broken, r.Why), false
 }
 
-// AuditLine is a line of the audit log in words.
-func AuditLine(e protocol.AuditEntry) (title, text string) {
+// AuditLine is a line of the audit log in words, with machines and chats called as the windows call them.
+func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	on := ""
 	if e.Node != "" && e.Tool != "Transfer" { // which says itself from where to where
-		on = onMachine(e.Node)
+		on = onMachine(e.Node, v.MachineName(e.Node))
 	}
 	title = e.What
 	by := byWhom(e.By)
@@ -60,12 +60,30 @@ func AuditLine(e protocol.AuditEntry) (title, text string) {
 		if e.What != "" {
 			title += ": " + e.What
 		}
+		if e.SessionKey != "" {
+			title += " in “" + v.ChatName(e.SessionKey) + "”"
+		}
 		text = strings.TrimSpace(by)
 		if e.Why != "" {
 			text += " · " + e.Why
 		}
 	}
 	return title + on, text
+}
+
+// AuditPlace says on which machine and in which chat a line of the audit log happened: their names, with the ids that the log holds.
+func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
+	switch e.Node {
+	case "":
+	case protocol.NativePrefix:
+		machine = "the gateway"
+	default:
+		machine = named(v.MachineName(e.Node), string(e.Node))
+	}
+	if e.SessionKey != "" {
+		chat = named(v.ChatName(e.SessionKey), string(e.SessionKey))
+	}
+	return machine, chat
 }
 
 // auditVerdict says who decided about a call, how far that went, and what came of it. A rule is named by its words: its id is in the line's details.

@@ -52,7 +52,7 @@ func TestRuleFieldsLeaveTheRestAlone(t *testing.T) {
 
 func TestTheGatewaysOwnToolsAreOnNoMachine(t *testing.T) {
 	for node, want := range map[protocol.NodeID]string{"gsv": "Bash x in the gateway", "nas": "Bash x on nas"} {
-		if got, _ := AuditLine(protocol.AuditEntry{Kind: protocol.AuditCall, Node: node, Tool: "Bash", What: "x"}); got != want {
+		if got, _ := AuditLine(protocol.AuditEntry{Kind: protocol.AuditCall, Node: node, Tool: "Bash", What: "x"}, View{}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestTheGatewaysOwnToolsAreOnNoMachine(t *testing.T) {
 
 func TestAuditLineOfATransferSaysFromWhereToWhere(t *testing.T) {
 	e := protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "Transfer", What: "box:a to tower:b"}
-	if got, _ := AuditLine(e); got != "Transfer box:a to tower:b" {
+	if got, _ := AuditLine(e, View{}); got != "Transfer box:a to tower:b" {
 		t.Error(got)
 	}
 }
@@ -81,8 +81,31 @@ func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
 		"allowed by default, done · reading in the workspace is free": {By: "default", Why: "reading in the workspace is free", Verdict: "allow", State: protocol.CallDone},
 	} {
 		e.Kind = protocol.AuditCall
-		if _, got := AuditLine(e); got != want {
+		if _, got := AuditLine(e, View{}); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
+	v := View{
+		Nodes:    []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}, {ID: "box"}},
+		Sessions: []protocol.SessionEntry{{SessionKey: "agent:main:1", Title: "The parser"}, {SessionKey: "agent:main:2"}},
+	}
+	for _, c := range []struct {
+		e                    protocol.AuditEntry
+		title, machine, chat string
+	}{
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "nas", SessionKey: "agent:main:1", Tool: "Bash", What: "x"}, "Bash x on Cellar", "Cellar (nas)", "The parser (agent:main:1)"},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "box", SessionKey: "agent:main:2", Tool: "Bash", What: "x"}, "Bash x on box", "box", "New chat (agent:main:2)"},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: "gone", SessionKey: "old", Tool: "Bash", What: "x"}, "Bash x on gone", "gone", "old"},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "Note", What: "x"}, "Note x in the gateway", "the gateway", ""},
+		{protocol.AuditEntry{Kind: protocol.AuditMode, SessionKey: "agent:main:1", What: "trust"}, "Mode: trust in “The parser”", "", "The parser (agent:main:1)"},
+	} {
+		title, _ := AuditLine(c.e, v)
+		machine, chat := AuditPlace(c.e, v)
+		if title != c.title || machine != c.machine || chat != c.chat {
+			t.Errorf("%q, %q, %q, want %+v", title, machine, chat, c)
 		}
 	}
 }

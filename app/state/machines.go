@@ -18,6 +18,32 @@ func NameOf(n protocol.NodeInfo) string {
 	return string(n.ID)
 }
 
+// MachineName is what the windows call a machine by its id, which may be gone since.
+func (v View) MachineName(id protocol.NodeID) string {
+	if n, ok := v.Node(id); ok {
+		return NameOf(n)
+	}
+	return string(id)
+}
+
+// ChatName is what the windows call a chat by its key, which may be gone since.
+func (v View) ChatName(key protocol.SessionKey) string {
+	for _, s := range v.Sessions {
+		if s.SessionKey == key {
+			return TitleOf(s)
+		}
+	}
+	return string(key)
+}
+
+// named is a name with the id that stands in the records, where that is another.
+func named(name, id string) string {
+	if name == id || id == "" {
+		return name
+	}
+	return name + " (" + id + ")"
+}
+
 // Node finds a machine.
 func (v View) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	for _, n := range v.Nodes {

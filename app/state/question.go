@@ -46,15 +46,15 @@ func QuestionLine(a protocol.Approval) string {
 		what = path.Base(strings.ReplaceAll(what, `\`, "/"))
 	}
 	what, _, _ = strings.Cut(what, "\n")
-	return cut(strings.TrimSpace(verb+" "+what), 36) + onMachine(a.Node)
+	return cut(strings.TrimSpace(verb+" "+what), 36) + onMachine(a.Node, string(a.Node))
 }
 
 // onMachine says where a call runs; the gateway's own tools run on none.
-func onMachine(id protocol.NodeID) string {
+func onMachine(id protocol.NodeID, name string) string {
 	if id == protocol.NativePrefix {
 		return " in the gateway"
 	}
-	return " on " + string(id)
+	return " on " + name
 }
 
 // QuestionText is what would run, in full: the command, the file, or the arguments.

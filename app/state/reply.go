@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -162,6 +163,17 @@ func NotConfined(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || strings.Contains(q.Sandbox, "not enforced") ||
 		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
 }
+
+// FilesText says which of the person's rules about files hold for the code that a call runs; "" when there is nothing to say.
+func FilesText(q protocol.Approval) string {
+	if q.Files == "" {
+		return ""
+	}
+	return sentence(errors.New(q.Files)) + "."
+}
+
+// FilesLoose reports whether some of them do not hold.
+func FilesLoose(q protocol.Approval) bool { return strings.HasPrefix(q.Files, "nothing keeps") }
 
 // Alike are the open questions that ask exactly what q does, see [protocol.Approval.SameAs]. q is one of them.
 func Alike(open []protocol.Approval, q protocol.Approval) []protocol.Approval {

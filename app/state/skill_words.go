@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -95,13 +96,13 @@ func SkillNeeds(r protocol.SkillRequirementSnapshot) []string {
 
 // SkillMachine is how a machine does with a skill.
 type SkillMachine struct {
-	Node  protocol.NodeID
+	Name  string // what the windows call it
 	Fits  bool
 	Words string
 }
 
 // SkillMachines says for each known machine whether it can carry a skill out.
-func SkillMachines(e protocol.SkillStatusEntry, nodes []protocol.SkillNodeStatus) []SkillMachine {
+func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 	fits, lacks := map[protocol.NodeID]bool{}, map[protocol.NodeID]string{}
 	for _, id := range e.EligibleHosts {
 		fits[id] = true
@@ -110,8 +111,8 @@ func SkillMachines(e protocol.SkillStatusEntry, nodes []protocol.SkillNodeStatus
 		lacks[m.NodeID] = "lacks " + strings.Join(m.Lacks, ", ")
 	}
 	var list []SkillMachine
-	for _, n := range nodes {
-		m := SkillMachine{Node: n.NodeID, Fits: fits[n.NodeID], Words: "can carry it out"}
+	for _, n := range v.Nodes {
+		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Fits: fits[n.NodeID], Words: "can carry it out"}
 		switch {
 		case !n.Online:
 			m.Fits, m.Words = false, "is offline"

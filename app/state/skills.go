@@ -16,7 +16,8 @@ type SkillsView struct {
 	Problem string                      // why they cannot be loaded
 	Skills  []protocol.SkillStatusEntry // by name
 	Nodes   []protocol.SkillNodeStatus
-	Set     map[string]SkillSettings // what the person set otherwise, by SettingsKey
+	Names   map[protocol.NodeID]string // what the windows call them
+	Set     map[string]SkillSettings   // what the person set otherwise, by SettingsKey
 	// Shown is the path of the skill whose text is loaded. Text is what follows its front matter.
 	Shown, Text, TextProblem string
 }
@@ -55,7 +56,7 @@ func (s *Skills) Follow(ctx context.Context) {
 	for v := range s.a.Value.Changes(ctx) {
 		now := fmt.Sprint(v.Skills, v.Config, v.Connected)
 		for _, n := range v.Nodes {
-			now += fmt.Sprint(" ", n.ID, n.Online, n.Caps)
+			now += fmt.Sprint(" ", n.ID, n.Online, n.Caps, NameOf(n))
 		}
 		if now != seen {
 			seen = now
@@ -84,8 +85,12 @@ func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsPara
 	if err != nil {
 		set = nil // the list is of use without them
 	}
+	names := map[protocol.NodeID]string{}
+	for _, n := range s.a.Value.Get().Nodes {
+		names[n.ID] = NameOf(n)
+	}
 	s.Value.Update(func(v SkillsView) SkillsView {
-		v.Loaded, v.Problem, v.Skills, v.Nodes, v.Set = true, "", r.Skills, r.Nodes, set
+		v.Loaded, v.Problem, v.Skills, v.Nodes, v.Names, v.Set = true, "", r.Skills, r.Nodes, names, set
 		return v
 	})
 	if shown := s.Value.Get().Shown; shown != "" {

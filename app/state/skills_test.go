@@ -176,8 +176,8 @@ func TestSkillWords(t *testing.T) {
 	if word, why := SkillState(e); word != "not now" || why != "No machine that is online has what it needs (programs: gh)." {
 		t.Error(word, why)
 	}
-	got := SkillMachines(e, nodes)
-	if !got[0].Fits || got[1].Words != "lacks the program gh, the capability shell.exec" || got[2].Words != "is offline" || got[2].Fits {
+	got := SkillMachines(e, SkillsView{Nodes: nodes, Names: map[protocol.NodeID]string{"c": "Cellar"}})
+	if got[0].Name != "a" || got[2].Name != "Cellar" || !got[0].Fits || got[1].Words != "lacks the program gh, the capability shell.exec" || got[2].Words != "is offline" || got[2].Fits {
 		t.Errorf("%+v", got)
 	}
 	e.Enabled = false

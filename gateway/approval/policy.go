@@ -46,7 +46,8 @@ type Decision struct {
 	Parts   []protocol.ApprovalPart
 	Offers  []protocol.RuleOffer
 
-	wide bool // it allows what no rule names
+	wide        bool     // it allows what no rule names
+	held, loose []string // see policy.Judgement
 }
 
 // Decide applies the person's rules, the chat's way of asking and what was granted, then the defaults: reading inside the workspace is allowed, everything
@@ -84,6 +85,7 @@ func (r *Rules) weigh(q Request) (d Decision, used bool) {
 			d = Decision{Verdict: Ask, Why: why}
 		}
 	}
+	d.held, d.loose = j.Held, j.Loose
 	if d.Verdict == Ask {
 		d.Parts, d.Offers = parts(j), offers(j, q)
 	}
@@ -143,6 +145,7 @@ func callOf(q Request) policy.Call {
 	c := policy.Call{Tool: q.Bare, Node: q.Node, Session: q.Session, Args: q.Args, Whole: q.Whole}
 	if q.Host != nil {
 		c.Root, c.Cwd, c.Home = q.Host.Workspace, q.Host.Workspace, q.Host.Home
+		c.Sandbox = sandboxOf(q.Host)
 	}
 	if q.Preview != nil {
 		if q.Preview.Folder != "" {

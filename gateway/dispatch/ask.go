@@ -42,7 +42,7 @@ func (t *task) question(ctx context.Context, d approval.Decision, r approval.Req
 	q := protocol.Approval{
 		ID: t.row.Info.ApprovalID, Kind: protocol.AskCall, SessionKey: t.call.Session, RunID: t.call.Run, CallID: t.call.ID, Node: t.row.Info.Node,
 		Tool: t.spec.Name, Args: t.call.Args, Effect: t.spec.Effect, Preview: t.row.Info.Preview, AskedBy: t.call.AskedBy, Why: d.Why,
-		Choices: []string{protocol.ScopeOnce}, Parts: d.Parts, Offers: d.Offers, Floor: d.Floor, Policy: t.rules.Version(),
+		Choices: []string{protocol.ScopeOnce}, Parts: d.Parts, Offers: d.Offers, Floor: d.Floor, Files: d.Files(), Policy: t.rules.Version(),
 	}
 	if q.ID == "" {
 		q.ID = protocol.ApprovalID(protocol.NewID())

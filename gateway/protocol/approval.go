@@ -61,10 +61,12 @@ type Approval struct {
 	Effect  Effect          `json:"effect,omitempty"`
 	Preview *CallPreview    `json:"preview,omitempty"`
 
-	AskedBy AskedBy  `json:"askedBy"`
-	Why     string   `json:"why"`               // why it is asked, one sentence
-	Sandbox string   `json:"sandbox,omitempty"` // what would be enforced, one line; says so when nothing is
-	Choices []string `json:"choices"`           // scopes that an allow may have
+	AskedBy AskedBy `json:"askedBy"`
+	Why     string  `json:"why"`               // why it is asked, one sentence
+	Sandbox string  `json:"sandbox,omitempty"` // what would be enforced, one line; says so when nothing is
+	// Files says which of the person's rules about files hold for the code that the call runs; empty where its words tell which files it opens.
+	Files   string   `json:"files,omitempty"`
+	Choices []string `json:"choices"` // scopes that an allow may have
 	// SessionRule says what an allow for the session would let through, in words.
 	SessionRule string `json:"sessionRule,omitempty"`
 	// Parts are the pieces of a command with what the rules say of each.

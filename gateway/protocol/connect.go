@@ -103,6 +103,8 @@ type Enforcement struct {
 	Summary  string          `json:"summary"` // contained, partly or none
 	Checks   []EnforcedCheck `json:"checks,omitempty"`
 	Warnings []string        `json:"warnings,omitempty"`
+	// Hidden are absolute files and folders that commands cannot read, nor what lies in them, where fs.read.secrets is enforced.
+	Hidden []string `json:"hidden,omitempty"`
 }
 
 // EnforcedCheck is one guarantee. By names the layer that keeps it; Why says what is missing where it is not kept, Fix what to do about it.

@@ -29,6 +29,21 @@ func hidden(opts Options) (hide, show []string) {
 	return hide, sshOpen(filepath.Join(home, ".ssh"))
 }
 
+// Hides lists the places of keys and tokens that no contained command may read anything of, where that is enforced; .ssh, of which some is no secret,
+// is not among them.
+func Hides() (list []string) {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return nil
+	}
+	for _, p := range secretPlaces {
+		if p != ".ssh" {
+			list = append(list, filepath.Join(home, filepath.FromSlash(p)))
+		}
+	}
+	return list
+}
+
 // sshOpen are the files of .ssh that hold no secret.
 func sshOpen(dir string) []string {
 	entries, err := os.ReadDir(dir)

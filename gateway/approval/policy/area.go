@@ -78,9 +78,9 @@ func areas(c shell.Command) (list []area) {
 	case "git":
 		list = gitAreas(c)
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
-		list = append(sent(words), boxed(name, words)...)
+		list = append(sent(name, words), boxed(name, words)...)
 	case "kubectl", "oc", "aws", "gsutil", "s3cmd", "gcloud", "s5cmd", "mc", "b2", "ossutil", "swift":
-		list = sent(words)
+		list = sent(name, words)
 	case "serve", "http-server", "live-server", "httpd", "webfsd", "miniserve", "darkhttpd", "simple-http-server", "caddy", "php", "filebrowser":
 		if name == "php" && !hasLetter(words, "dczftr", 'S', "--server") {
 			return nil

@@ -25,6 +25,7 @@ func (j *judging) command(k shell.Kind) {
 		if p, ok := j.one(i, c); ok {
 			j.add(p)
 		}
+		j.note(c)
 		j.place.follow(c)
 	}
 	all := j.place.dirs
@@ -160,6 +161,10 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 	if j.def == Allow {
 		if doubt := j.doubtful(c); doubt != "" {
 			ask("", doubt)
+			return p, true
+		}
+		if r, why := j.unheld(c); r != nil {
+			ask(r.ID, why)
 			return p, true
 		}
 		p.Reason = j.defaultReason("")

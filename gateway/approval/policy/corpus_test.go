@@ -19,7 +19,11 @@ type corpusCase struct {
 	line                   int
 	policy, shell, command string
 	want                   Verdict
+	confined               bool
 }
+
+// corpusSandbox is what a machine keeps commands from where a policy's line says that it is confined.
+var corpusSandbox = Sandbox{Writes: true, Writable: []string{corpusCwd, "/tmp"}, Hidden: []string{corpusHome + "/.aws", corpusHome + "/shared"}}
 
 func readCorpus(t testing.TB) []corpusCase {
 	t.Helper()
@@ -29,7 +33,7 @@ func readCorpus(t testing.TB) []corpusCase {
 	}
 	defer f.Close()
 	var list []corpusCase
-	policy := ""
+	policy, confined := "", false
 	in := bufio.NewScanner(f)
 	for n := 1; in.Scan(); n++ {
 		line := in.Text()
@@ -40,10 +44,10 @@ func readCorpus(t testing.TB) []corpusCase {
 		case !ok:
 			t.Fatalf("line %d: %q", n, line)
 		case word == "policy":
-			policy = rest
+			policy, confined = strings.CutSuffix(rest, " confined")
 			continue
 		}
-		c := corpusCase{line: n, policy: policy, command: rest, shell: "bash"}
+		c := corpusCase{line: n, policy: policy, command: rest, shell: "bash", confined: confined}
 		verdict, shell, ok := strings.Cut(word, ":")
 		if ok {
 			c.shell = shell
@@ -75,7 +79,7 @@ func readPolicy(t testing.TB, name string) *Set {
 
 func policies(t testing.TB) map[string]*Set {
 	m := map[string]*Set{}
-	for _, n := range []string{"dev", "floor", "small", "open", "any", "closed", "empty", "wide", "paths", "names", "files", "daily", "exact", "refusing", "writes", "etc", "offered"} {
+	for _, n := range []string{"dev", "floor", "small", "open", "any", "closed", "empty", "wide", "paths", "names", "files", "daily", "exact", "refusing", "writes", "etc", "offered", "outside", "allowing"} {
 		m[n] = readPolicy(t, n)
 	}
 	return m
@@ -90,7 +94,11 @@ func TestCorpusGetsItsVerdicts(t *testing.T) {
 	cases := readCorpus(t)
 	allowed := 0
 	for _, c := range cases {
-		got := sets[c.policy].Judge(corpusCall(c.shell, c.command))
+		call := corpusCall(c.shell, c.command)
+		if c.confined {
+			call.Sandbox = corpusSandbox
+		}
+		got := sets[c.policy].Judge(call)
 		if c.want == Allow {
 			allowed++
 		}

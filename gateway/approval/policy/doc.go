@@ -6,4 +6,19 @@
 //
 // A few things are asked about whatever the rules say: the floor. The package knows no store and no gateway; the same judgement is made
 // by the gateway, by the node before it runs something, and by the command line.
+//
+// # Rules about files, and code that is not in the command
+//
+// A rule with a path holds for the files that a command names: by its words, redirects, options and the folders that it takes as a whole. What the
+// words do not tell is what make, npm test, go generate, cargo build, pytest, docker exec or a script of the project open: that is code which no judge of
+// commands can look into. About it, this is promised and no more:
+//
+//   - Where the machine's sandbox keeps commands from all that the rule is about ([Call.Sandbox], which holds only what was tried on that machine), the
+//     rule holds for such code too, and the call is judged as if the rule were not there. [Judgement.Held] names these rules.
+//   - Where nothing does, such code is never let pass because nothing names it (a default that allows, a chat that is trusted): it is asked about, and the
+//     reason names the rule. A program that is not known counts as such code. [Judgement.Loose] names these rules.
+//   - An allow that names the command stands: whoever allows make allows what make runs, with the files that it can reach. Loose says so at the question.
+//
+// Hooks and settings of git, start-up files and their like are taken for the person's own: they are no code of the project, and changing them is asked
+// about whatever the rules say. Rules about commands (argv) are about the commands of the agent, not about those that a program starts by itself.
 package policy

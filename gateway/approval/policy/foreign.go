@@ -27,30 +27,40 @@ func (j *judging) foreign() {
 	if !plain {
 		certainly = possible
 	}
-	// Deny and ask rules are tried at every place where a command may start.
-	for _, v := range []Verdict{Deny, Ask} {
-		for _, words := range pieces(text) {
-			c := shell.Command{Words: words}
-			g, r := j.against(c, v)
+	// Rules that deny, then those about files, then those that ask are tried at every place where a command may start.
+	all := pieces(text)
+	strict := func(v Verdict) bool {
+		for _, words := range all {
+			g, r := j.against(shell.Command{Words: words}, v)
 			if g == none {
 				continue
 			}
-			if v == Deny && min(g, certainly) == certain || v == Deny && g == certain && starts(text, words[0].Text) {
-				stop(Deny, r.ID, ruleReason(r))
-				return
+			if v == Deny && min(g, certainly) != certain && !(g == certain && starts(text, words[0].Text)) {
+				v = Ask
 			}
-			stop(Ask, r.ID, ruleReason(r))
-			return
+			stop(v, r.ID, ruleReason(r))
+			return true
 		}
+		return false
 	}
-	for _, words := range pieces(text) {
-		if v, r, why := j.touches(shell.Command{Words: words}); r != nil {
+	if strict(Deny) && p.Verdict == Deny {
+		return
+	}
+	asked := j.barred
+	for _, words := range all {
+		if v, r, why := j.touches(shell.Command{Words: words}); r != nil && (v == Deny && plain || !asked) {
 			if v != Deny || !plain {
 				v = Ask
 			}
 			stop(v, r.ID, why)
-			return
+			asked = true
+			if v == Deny {
+				return
+			}
 		}
+	}
+	if asked || strict(Ask) {
+		return
 	}
 	if otherUsers[strings.ToLower(strings.SplitN(text, " ", 2)[0])] || strings.HasPrefix(strings.ToLower(text), "runas ") {
 		p.Floor = true

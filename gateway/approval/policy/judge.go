@@ -20,6 +20,8 @@ type judging struct {
 	profile string
 	offers  []Offer
 	barred  bool // something other than missing rules stands in the way
+	held    []string
+	loose   []string
 }
 
 // Judge gives the verdict on a call. It never fails: what it cannot judge, it asks about. A nil Set asks about everything.
@@ -86,6 +88,7 @@ func (j *judging) result() Judgement {
 			first = false
 		}
 	}
+	r.Held, r.Loose = j.held, j.loose
 	if r.Verdict == Allow && j.doubt != "" {
 		r.Verdict, r.Rule, r.Reason = Ask, "", j.doubt
 		r.Parts = append(r.Parts, Part{Kind: "call", Text: j.call.Tool, Verdict: Ask, Reason: j.doubt})

@@ -148,7 +148,7 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 				}
 				call := corpusCall(c.shell, c.command)
 				if got := after[c.policy].Judge(call); got.Verdict.rank() < c.want.rank() {
-					t.Errorf("with %+v %q went from %s to %s", r, c.command, c.want, got.Verdict)
+					t.Errorf("line %d, %s: with %+v %q went from %s to %s", c.line, c.policy, r, c.command, c.want, got.Verdict)
 				}
 			}
 		}

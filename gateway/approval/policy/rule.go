@@ -131,6 +131,7 @@ type Call struct {
 	Own     []string // folders with our own settings, rules, journal and keys: writing there is always asked about
 	// Resolve follows links in an absolute path of the machine that runs the call; nil takes paths as they are written. An error asks.
 	Resolve func(path string) (string, error)
+	Sandbox Sandbox
 	Now     time.Time // default time.Now()
 }
 
@@ -158,6 +159,10 @@ type Judgement struct {
 	// Offers are the rules that may be proposed as "always"; none when the call is not only a matter of missing rules.
 	Offers  []Offer `json:"offers,omitempty"`
 	Profile string  `json:"profile,omitempty"` // sandbox profile that an allow asked for
+	// Held and Loose are the paths of the rules about files that hold for the code that the call runs and those that do not, because the machine keeps
+	// commands from the files or does not. Both are empty where the words of the call tell which files it opens.
+	Held  []string `json:"held,omitempty"`
+	Loose []string `json:"loose,omitempty"`
 }
 
 // Offer is a rule that may be proposed for one command of a call.

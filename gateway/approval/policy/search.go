@@ -103,11 +103,15 @@ func hasLong(words []shell.Word, long string) bool {
 }
 
 // sent are the folders that a program copies into a container or to a store, or from there: what has a colon or a scheme lies elsewhere.
-func sent(words []shell.Word) (list []area) {
+func sent(name string, words []shell.Word) (list []area) {
 	rest := operands(words, "n")
 	for i, w := range rest {
 		switch w.Text {
-		case "cp", "sync", "mv", "rsync", "put", "get":
+		case "cp", "rsync":
+		case "sync", "mv", "put", "get":
+			if name == "kubectl" || name == "oc" {
+				continue
+			}
 		default:
 			continue
 		}

@@ -138,10 +138,10 @@ func (o opening) starters() {
 	for i := 1; i < len(w); i++ {
 		for _, f := range flags {
 			v, has := optionValue(w, i, f)
-			if !has {
+			if !has || marked[o.name] != "" && !v.Dynamic && !strings.ContainsAny(v.Text, marked[o.name]) {
 				continue
 			}
-			for _, p := range []string{"exec=", "ProxyCommand=", "ProxyCommand ", "LocalCommand=", "KnownHostsCommand=", ":!", "!", "shell ", `\!`} {
+			for _, p := range []string{"|", "exec=", "ProxyCommand=", "ProxyCommand ", "LocalCommand=", "KnownHostsCommand=", ":!", "!", "shell ", `\!`} {
 				v.Text = strings.TrimPrefix(v.Text, p)
 			}
 			if strings.TrimSpace(v.Text) != "" {
@@ -150,6 +150,9 @@ func (o opening) starters() {
 		}
 	}
 }
+
+// marked are the starters whose value is a command only when it holds one of these: else it is a file, or a query.
+var marked = map[string]string{"strace": "|!", "ltrace": "|!", "psql": `\`}
 
 // optionValue is the value of option f when word i is it: "--name=v", "--name v", "--nam v", "-fv", "-f v".
 func optionValue(w []Word, i int, f string) (Word, bool) {

@@ -56,6 +56,7 @@ func questionBox(a protocol.Approval) string {
 		line("offer "+strconv.Itoa(i), o.Words)
 	}
 	line("sandbox", a.Sandbox)
+	line("your rules", a.Files)
 	line("why asked", a.Why)
 	if a.ExpiresAt > 0 {
 		line("time", time.Until(time.UnixMilli(a.ExpiresAt)).Round(time.Second).String()+" left")
