@@ -14,7 +14,7 @@ LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeave
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
-.PHONY: run app windows headless nodes test race lint lint-more wine bench transfers golden fuzz desktop cross clean
+.PHONY: run app windows bundle headless nodes test race lint lint-more wine bench transfers golden fuzz desktop cross clean
 
 run: ## build and start the app; without a display, the gateway, the node and a chat in this terminal
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname -s)" != Linux ]; then \
@@ -30,6 +30,9 @@ app: ## the desktop program
 windows: ## the desktop program for Windows, built here; the first build takes long
 	@packaging/deps.sh windows
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc $(GO) build -trimpath $(GUITAGS) -ldflags "$(LDFLAGS) -H windowsgui" -o fairlead-desktop.exe .
+
+bundle: app ## build/Fairlead.app, on macOS: notifications have buttons only in a bundle
+	packaging/macos-app.sh fairlead-desktop build
 
 headless: ## the program without a screen, and the node alone; no C compiler needed
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o fairlead ./gateway/cmd/fairlead

@@ -39,6 +39,7 @@ func (s *shell) startNotes() (stop func()) {
 				s.b.state.ShownOn(protocol.ApprovalID(id), protocol.SurfaceNotification)
 			}
 		},
+		Off: func(why string) { bind.Do(s.ctx, func() { s.say(why) }) },
 	}, s.b.log)
 	s.notes.n = n
 	return n.Close

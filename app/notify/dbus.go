@@ -19,13 +19,6 @@ const (
 	serverPath = "/org/freedesktop/Notifications"
 )
 
-// The keys of our actions; "default" is a click on the notification itself.
-const (
-	keyDefault = "default"
-	keyReview  = "review"
-	keyDeny    = "deny"
-)
-
 // bus is the desktop's notification server. show and remove are called by one goroutine; signals come on another.
 type bus struct {
 	conn    *dbus.Conn

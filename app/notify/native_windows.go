@@ -31,9 +31,6 @@ type native struct {
 // maxKept is how many notifications are held to be taken back.
 const maxKept = 32
 
-// errOff says that the person wants no notifications.
-var errOff = errors.New("notifications of Fairlead are off in the settings of Windows")
-
 func openNative(actions Actions) (_ *native, err error) {
 	if err := available(); err != nil {
 		return nil, err

@@ -1,13 +1,15 @@
 // Package notify tells a person outside of Fairlead's windows that something waits for them, by the system's notifications.
 //
 // On Linux and the BSDs they go over D-Bus to the desktop's notification server and have buttons where it offers that. On Windows they go to the Windows
-// Runtime and have buttons; where that cannot be called they are plain. On macOS they are plain: buttons need a signed bundle there, which a single
-// binary is not. What a notification says is left out while the screen is locked.
+// Runtime and have buttons; where that cannot be called they are plain. On macOS they have buttons when the program runs from a bundle and the system
+// gave it notifications; a single binary has plain ones. What a notification says is left out while the screen is locked.
 package notify
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +29,25 @@ type Actions struct {
 	Deny   func(id string)
 	// Shown says that the system took a message and that its content is on the screen.
 	Shown func(id string)
+	// Off says why there are no notifications, in a sentence for the person: they are off in the system's settings. It is said once.
+	Off func(why string)
+
+	// again shows what was held back by errLater; of the notifier.
+	again func()
 }
+
+// The keys of a notification's actions, as the systems keep them; "default" is a click on the notification itself.
+const (
+	keyDefault = "default"
+	keyReview  = "review"
+	keyDeny    = "deny"
+)
+
+// errOff says that the person wants no notifications.
+var errOff = errors.New("notifications of Fairlead are off in the system's settings")
+
+// errLater says that a message cannot be shown yet; the system calls again when it can, or never will.
+var errLater = errors.New("nobody has answered yet whether Fairlead may show notifications")
 
 // limit is how long the system may take for one notification.
 const limit = 5 * time.Second
@@ -53,6 +73,10 @@ type Notifier struct {
 	jobs    chan func(context.Context)
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
+
+	// Of run's goroutine:
+	off  bool      // there are none, and that was said
+	held []Message // to be shown when the system can
 }
 
 // New starts a notifier. Close ends it. Where the system has no notifications, its methods do nothing.
@@ -63,6 +87,7 @@ func New(actions Actions, log *slog.Logger) *Notifier {
 func start(open func(Actions) (system, error), actions Actions, log *slog.Logger) *Notifier {
 	ctx, cancel := context.WithCancel(context.Background())
 	n := &Notifier{actions: actions, log: log, jobs: make(chan func(context.Context), maxWaiting), cancel: cancel}
+	n.actions.again = func() { n.do(n.showHeld) }
 	n.done.Go(func() { n.run(ctx, open) })
 	return n
 }
@@ -114,25 +139,53 @@ func (n *Notifier) do(job func(context.Context)) {
 
 // Show shows a message.
 func (n *Notifier) Show(m Message) {
-	n.do(func(ctx context.Context) {
-		sys := of(ctx)
-		hidden := sys.locked(ctx)
-		if hidden {
-			m = Message{ID: m.ID, Title: "Fairlead needs you", Body: "Unlock the screen to see what it is about."}
+	n.do(func(ctx context.Context) { n.show(ctx, m) })
+}
+
+func (n *Notifier) show(ctx context.Context, m Message) {
+	n.release(m.ID)
+	sys := of(ctx)
+	hidden := sys.locked(ctx)
+	said := m
+	if hidden {
+		said = Message{ID: m.ID, Title: "Fairlead needs you", Body: "Unlock the screen to see what it is about."}
+	}
+	err := sys.show(ctx, said)
+	if err != nil {
+		n.log.Info("A notification was not shown", "err", err)
+	}
+	switch {
+	case errors.Is(err, errLater):
+		if n.held = append(n.held, m); len(n.held) > maxWaiting {
+			n.held = slices.Delete(n.held, 0, 1)
 		}
-		if err := sys.show(ctx, m); err != nil {
-			n.log.Info("A notification was not shown", "err", err)
-			return
-		}
-		if !hidden && n.actions.Shown != nil {
-			n.actions.Shown(m.ID)
-		}
-	})
+	case errors.Is(err, errOff) && !n.off && n.actions.Off != nil:
+		n.off = true
+		n.actions.Off("You are not told when something needs you: " + err.Error() + ".")
+	case err == nil && !hidden && n.actions.Shown != nil:
+		n.actions.Shown(m.ID)
+	}
+}
+
+// showHeld shows what was held back.
+func (n *Notifier) showHeld(ctx context.Context) {
+	held := n.held
+	n.held = nil
+	for _, m := range held {
+		n.show(ctx, m)
+	}
+}
+
+func (n *Notifier) release(id string) {
+	n.held = slices.DeleteFunc(n.held, func(m Message) bool { return m.ID == id })
 }
 
 // Remove takes a message back that is not needed any more.
 func (n *Notifier) Remove(id string) {
-	n.do(func(ctx context.Context) { of(ctx).remove(ctx, id) })
+	n.do(func(ctx context.Context) {
+		n.release(id)
+		of(ctx).remove(ctx, id)
+	})
 }
 
 // Close ends the notifier and waits for what is under way.

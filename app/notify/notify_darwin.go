@@ -7,11 +7,9 @@ import (
 	"os/exec"
 )
 
-// script shows plain notifications through osascript. They have no buttons and cannot be taken back: that takes a bundle with an identity, which a
-// single binary does not have. macOS shows them as Script Editor's, and a click opens that.
+// script shows plain notifications through osascript, for a program that is no bundle. They have no buttons and cannot be taken back. macOS shows them
+// as Script Editor's, and a click opens that.
 type script struct{}
-
-func open(Actions) (system, error) { return script{}, nil }
 
 func (script) show(ctx context.Context, m Message) error {
 	const text = `on run argv

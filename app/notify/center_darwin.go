@@ -1,0 +1,108 @@
+//go:build darwin && cgo
+
+package notify
+
+/*
+#cgo CFLAGS: -fobjc-arc
+#cgo LDFLAGS: -framework Foundation -framework UserNotifications
+#include <stdlib.h>
+#include "center_darwin.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+// open takes the notification center of macOS, which wants a bundle with a name: a program that is none gets plain notifications.
+func open(actions Actions) (system, error) {
+	if !C.fairleadBundled() {
+		return script{}, nil
+	}
+	return openAsking(openMac, script{}, actions), nil
+}
+
+// mac is UNUserNotificationCenter.
+type mac struct{}
+
+// telling is who hears of it: the system calls on threads of its own, with nothing of ours in its hands.
+var telling struct {
+	sync.Mutex
+	to func(event)
+}
+
+func openMac(tell func(event)) center {
+	telling.Lock()
+	telling.to = tell
+	telling.Unlock()
+	review, deny := C.CString(keyReview), C.CString(keyDeny)
+	defer C.free(unsafe.Pointer(review))
+	defer C.free(unsafe.Pointer(deny))
+	C.fairleadOpen(review, deny)
+	return mac{}
+}
+
+//export fairleadTell
+func fairleadTell(what, name *C.char) {
+	telling.Lock()
+	defer telling.Unlock()
+	if telling.to != nil {
+		telling.to(event{what: C.GoString(what), name: C.GoString(name)})
+	}
+}
+
+func (mac) close() {
+	C.fairleadClose()
+	telling.Lock()
+	telling.to = nil
+	telling.Unlock()
+}
+
+// left is how long the system may take, in milliseconds.
+func left(ctx context.Context) C.int64_t {
+	d := limit
+	if end, ok := ctx.Deadline(); ok {
+		d = max(0, time.Until(end))
+	}
+	return C.int64_t(d.Milliseconds())
+}
+
+func (mac) rights(ctx context.Context) (rights, error) {
+	var style C.int
+	status := C.fairleadRights(left(ctx), &style)
+	if status < 0 {
+		return 0, errors.New("macOS does not say whether Fairlead may show notifications")
+	}
+	return rightsOf(int(status), int(style)), nil
+}
+
+func (mac) ask() {
+	yes, no, failed := C.CString(answerYes), C.CString(answerNo), C.CString(answerFailed)
+	defer C.free(unsafe.Pointer(yes))
+	defer C.free(unsafe.Pointer(no))
+	defer C.free(unsafe.Pointer(failed))
+	C.fairleadAsk(yes, no, failed)
+}
+
+func (mac) post(ctx context.Context, name string, m Message) error {
+	id, title, body := C.CString(name), C.CString(m.Title), C.CString(m.Body)
+	defer C.free(unsafe.Pointer(id))
+	defer C.free(unsafe.Pointer(title))
+	defer C.free(unsafe.Pointer(body))
+	if why := C.fairleadPost(id, title, body, C.bool(m.Deny), left(ctx)); why != nil {
+		defer C.free(unsafe.Pointer(why))
+		return fmt.Errorf("show a notification: %s", C.GoString(why))
+	}
+	return nil
+}
+
+func (mac) take(name string) {
+	id := C.CString(name)
+	defer C.free(unsafe.Pointer(id))
+	C.fairleadTake(id)
+}
