@@ -8,6 +8,9 @@
 //
 // Names that a system takes for something else (devices, streams, another spelling of a file that exists) are refused on that system.
 //
+// A [Watcher] tells of changes in a folder and, where wanted, below it: by inotify on Linux, by one handle on Windows; elsewhere what is below is looked
+// through in rounds, which comes later and costs a little all the time.
+//
 // Only regular files are opened. Writes are atomic: a new file beside the old one, synced, then renamed over it. Mode, owner, access lists and
 // extended attributes are kept where the system lets us. Further hard links keep the old content. What a crash left behind is removed by the
 // next write in the same folder.

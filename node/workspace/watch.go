@@ -20,6 +20,9 @@ const (
 	watchCheck = time.Second
 	// watchFolders bounds the folders that are watched at once.
 	watchFolders = 64
+	// pollPause is the least time between two rounds through a tree, where that is what it takes, and pollEntries bounds the files and folders that are looked
+	// at: changes in a larger tree would be told of minutes late.
+	pollPause, pollEntries = time.Second, 200_000
 )
 
 // Changed is what happened in a watched folder. With Again it has to be listed anew: it is not there any more, or nobody knows what happened.
@@ -46,6 +49,10 @@ type Watcher struct {
 	tell  func(Changed)
 	fsn   *fsnotify.Watcher
 	limit int // of the folders that are watched below others
+	// whole says that all below a folder is told of, or looked through, as one: with this pause at least, and so many entries at most.
+	whole bool
+	pause time.Duration
+	most  int
 	done  chan struct{}
 	quit  chan struct{}
 	wake  chan struct{} // holds a token when there is something to do beside events
@@ -74,7 +81,8 @@ func (r *Root) NewWatcher(tell func(Changed)) (*Watcher, error) {
 		return nil, err
 	}
 	w := &Watcher{
-		ws: r, tell: tell, fsn: fsn, limit: deepLimit(), done: make(chan struct{}), quit: make(chan struct{}), wake: make(chan struct{}, 1),
+		ws: r, tell: tell, fsn: fsn, limit: deepLimit(), whole: wholeTrees, pause: pollPause, most: pollEntries,
+		done: make(chan struct{}), quit: make(chan struct{}), wake: make(chan struct{}, 1),
 		trees: make(chan treeNews), dirs: make(map[string]*watched), wood: newWood(),
 	}
 	go w.run()
@@ -96,7 +104,8 @@ func (w *Watcher) Close() {
 }
 
 // Add begins to watch a folder and says where it is without symbolic links. Nothing is told before Know. Each Add needs a Remove. With deep, what
-// is below the folder is watched too, as far as the system lets it: that is prepared after Add has returned.
+// is below the folder is watched too, as far as the system lets it: that is prepared after Add has returned. Where the system does not tell of changes
+// there (macOS, the BSDs) it is looked through again and again, for 3 % of a core: they are told of after a second, in a large tree after up to a minute.
 func (w *Watcher) Add(p Path, deep bool) (abs string, err error) {
 	d, err := w.ws.OpenDir(p)
 	if err != nil {
@@ -232,7 +241,7 @@ func (w *Watcher) lost() {
 		d.all = true
 		if d.below.open() {
 			d.below.much = true
-			if !wholeTrees {
+			if !w.whole {
 				w.uncover(abs) // it is walked anew: folders may have come and gone unseen
 				w.walks = append(w.walks, abs)
 			}

@@ -62,9 +62,7 @@ func (w *Watcher) noteBelow(e fsnotify.Event) {
 			continue
 		}
 		if covered = true; rel != "" {
-			d.below.mark(rel)
-			first, _, _ := strings.Cut(rel, separator)
-			d.dirty[first] = true // its time is another now
+			d.noteFolder(rel)
 		}
 	}
 	if !covered {
@@ -76,6 +74,13 @@ func (w *Watcher) noteBelow(e fsnotify.Event) {
 	if w.under[e.Name] && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
 		w.gone[e.Name] = true
 	}
+}
+
+// noteFolder notes a folder below in which something changed.
+func (d *watched) noteFolder(rel string) {
+	d.below.mark(rel)
+	first, _, _ := strings.Cut(rel, separator)
+	d.dirty[first] = true // its time is another now
 }
 
 // beneath is the way from a folder to one below it, or to itself, which is empty. Both are absolute and clean.

@@ -17,9 +17,29 @@ var onWine = func() bool { return false }
 // deep watches a new workspace's folder sub with all that is below it, after fill has put there what it is to begin with.
 func deep(t testing.TB, tell func(Changed), fill func(dir string)) (dir string, w *Watcher) {
 	t.Helper()
-	if runtime.GOOS != "linux" && !wholeTrees {
-		t.Skip("this system does not tell of what is below a folder")
+	return deepBy(t, wholeTrees, tell, fill)
+}
+
+// inEachWay runs a test with the system's own way to watch what is below a folder, and where there is another one with rounds through it, as on macOS.
+func inEachWay(t *testing.T, test func(t *testing.T, deep deeper)) {
+	t.Run("told", func(t *testing.T) {
+		test(t, deep)
+	})
+	if runtime.GOOS == "linux" {
+		t.Run("polled", func(t *testing.T) { test(t, polledDeep) })
 	}
+}
+
+// deeper is deep, or like it.
+type deeper func(t testing.TB, tell func(Changed), fill func(dir string)) (string, *Watcher)
+
+func polledDeep(t testing.TB, tell func(Changed), fill func(dir string)) (string, *Watcher) {
+	t.Helper()
+	return deepBy(t, true, tell, fill)
+}
+
+func deepBy(t testing.TB, whole bool, tell func(Changed), fill func(dir string)) (dir string, w *Watcher) {
+	t.Helper()
 	if onWine() {
 		t.Skip("Wine tells only of folders that come while it watches")
 	}
@@ -37,6 +57,7 @@ func deep(t testing.TB, tell func(Changed), fill func(dir string)) (dir string, 
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
+	w.whole, w.pause = whole, 5*time.Millisecond
 	return w.looksAt(t, sub), w
 }
 
@@ -61,10 +82,11 @@ func (w *Watcher) looksAt(t testing.TB, abs string) string {
 }
 
 // settles waits until exactly the folders below dir are watched, by the watcher's account and by the system's. Where one handle is for all of them
-// there is nothing to wait for.
+// there is nothing to wait for; where they are looked through, until that was done and told.
 func (w *Watcher) settles(t testing.TB, dir string) {
 	t.Helper()
-	if wholeTrees {
+	if w.whole {
+		w.rounds(t)
 		return
 	}
 	var want, have []string

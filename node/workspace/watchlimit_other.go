@@ -2,5 +2,5 @@
 
 package workspace
 
-// deepLimit is 0: macOS would hold every file below open, and Windows has [wholeTrees].
+// deepLimit is 0: elsewhere trees are watched as a whole, see [wholeTrees].
 func deepLimit() int { return 0 }

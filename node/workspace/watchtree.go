@@ -1,21 +1,31 @@
 package workspace
 
-import "github.com/fsnotify/fsnotify"
+import (
+	"errors"
+
+	"github.com/fsnotify/fsnotify"
+)
 
 // noTree is said where nothing is heard of what is below a folder.
 const noTree = "this system does not tell of changes in folders below"
 
 // treeNews is what a system tells that watches all below a folder at once.
 type treeNews struct {
-	top    string
-	events []fsnotify.Event
-	lost   bool  // there were more
-	err    error // it tells no more
+	top     string
+	events  []fsnotify.Event
+	folders []string // absolute, below top, in which something changed
+	lost    bool     // there were more
+	err     error    // it tells no more; a shallow one says why
 }
+
+// shallow is why a tree is watched no more, in half a sentence for the person.
+type shallow string
+
+func (s shallow) Error() string { return string(s) }
 
 // deepen begins to watch what is below a folder.
 func (w *Watcher) deepen(d *watched) {
-	if !wholeTrees {
+	if !w.whole {
 		w.walks = append(w.walks, d.dir.Abs)
 		w.nudge()
 		return
@@ -40,11 +50,20 @@ func (w *Watcher) hear(n treeNews) {
 	if d == nil || !d.below.open() {
 		return
 	}
+	for _, abs := range n.folders {
+		if rel, ok := beneath(n.top, abs); ok && rel != "" {
+			d.noteFolder(rel)
+		}
+	}
 	if n.lost {
 		d.all, d.below.much = true, true
 	}
 	if n.err != nil {
 		d.all, d.below.why = true, noTree // it may be gone itself
+		var why shallow
+		if errors.As(n.err, &why) {
+			d.below.why = string(why)
+		}
 		d.closeTree()
 	}
 }

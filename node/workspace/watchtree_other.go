@@ -3,11 +3,12 @@
 package workspace
 
 import (
-	"errors"
 	"io"
+	"runtime"
 )
 
-// wholeTrees is for systems that tell of all below a folder through one handle. macOS could, with FSEvents, which only C can call.
-const wholeTrees = false
+// wholeTrees is for systems without inotify: with kqueue, as macOS and the BSDs have it, every file below would be held open. macOS could tell of all
+// below by FSEvents, which only C can call. There what is below is looked through again and again.
+const wholeTrees = runtime.GOOS != "linux"
 
-func (*Watcher) openTree(string) (io.Closer, error) { return nil, errors.ErrUnsupported }
+func (w *Watcher) openTree(abs string) (io.Closer, error) { return w.poll(abs), nil }

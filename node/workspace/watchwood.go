@@ -71,7 +71,7 @@ func (w *Watcher) grow() {
 	}
 	for abs := range made {
 		if info, err := w.ws.fs.Lstat(abs); err == nil && info.IsDir() {
-			if wholeTrees {
+			if w.whole {
 				w.came(abs)
 			} else {
 				w.walk(abs, true)
@@ -159,9 +159,6 @@ func (w *Watcher) cameLocked(abs string) {
 }
 
 func tooMany(limit int) string {
-	if limit == 0 {
-		return noTree
-	}
 	return fmt.Sprintf("there are more than %d folders below", limit)
 }
 

@@ -1,0 +1,215 @@
+//go:build !windows
+
+package workspace
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestRoundsThroughATreeCostAThirtiethOfACore(t *testing.T) {
+	for _, c := range []struct{ round, want time.Duration }{
+		{0, time.Second}, {time.Millisecond, time.Second}, {time.Second, 32 * time.Second}, {time.Minute, 32 * time.Minute},
+	} {
+		if got := restAfter(c.round, pollPause); got != c.want || float64(c.round)/float64(c.round+got) > 0.0304 {
+			t.Errorf("after %v: %v", c.round, got)
+		}
+	}
+}
+
+func TestARoundFindsEveryChangeOfAFile(t *testing.T) {
+	heard := make(chan Changed, 1000)
+	dir, w := polledDeep(t, func(c Changed) { heard <- c }, fillThree(t))
+	file := filepath.Join(dir, "a/b/c/f")
+	spare, old := filepath.Join(w.ws.Dir(), "spare"), time.Now().Add(-time.Hour) // it is as the file is then
+	if err := os.WriteFile(spare, []byte("larger"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(spare, old, old); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []struct {
+		name string
+		make func() error
+	}{
+		{"size", func() error { return os.WriteFile(file, []byte("longer"), 0o644) }},
+		{"time", func() error { return os.Chtimes(file, old, old) }},
+		{"mode", func() error { return os.Chmod(file, 0o600) }},
+		{"inode", func() error { return os.Rename(spare, file) }},
+		{"name", func() error { return os.Rename(file, file+"3") }},
+		{"gone", func() error { return os.Remove(file + "3") }},
+		{"folder", func() error { return os.Mkdir(file, 0o755) }},
+		{"folder gone", func() error { return os.Remove(file) }},
+		{"link", func() error { return os.Symlink("nowhere", file) }},
+	} {
+		w.rounds(t)
+		time.Sleep(pollTick) // a change just now counts twice
+		w.rounds(t)
+		for len(heard) > 0 {
+			<-heard
+		}
+		if err := change.make(); err != nil {
+			t.Fatal(err)
+		}
+		t.Log(change.name)
+		hears(t, heard, "a/b/c")
+	}
+}
+
+// TestRoundsLeaveOutWhatNoToolIsGiven changes what is behind links, in the program's own folder and in temporary files: nothing of it is told.
+func TestRoundsLeaveOutWhatNoToolIsGiven(t *testing.T) {
+	base, out := t.TempDir(), t.TempDir()
+	private := filepath.Join(base, "sub/own")
+	for _, p := range []string{filepath.Join(private, "in/f"), filepath.Join(base, "sub/open/f"), filepath.Join(out, "canary/f")} {
+		put(t, p, "")
+	}
+	link(t, out, filepath.Join(base, "sub/open/link"))
+	r, err := Config{Dir: base, Private: private}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	heard := make(chan Changed, 1000)
+	w, err := r.NewWatcher(func(c Changed) { heard <- c })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	w.whole, w.pause = true, 5*time.Millisecond
+	w.looksAt(t, filepath.Join(base, "sub"))
+	w.rounds(t)
+	time.Sleep(pollTick)
+	w.rounds(t)
+	for len(heard) > 0 {
+		<-heard
+	}
+	put(t, filepath.Join(private, "in/f"), "changed")
+	put(t, filepath.Join(out, "canary/f"), "changed")
+	put(t, filepath.Join(base, "sub/open", tempPrefix+"1"+tempSuffix), "changed")
+	w.rounds(t)
+	put(t, filepath.Join(base, "sub/open/f"), "changed")
+	for c := range heard {
+		if slices.ContainsFunc(c.Below, func(d string) bool { return d != "open" }) || c.Rescan {
+			t.Fatalf("it told of %v", c.Below)
+		}
+		if len(c.Below) > 0 {
+			break
+		}
+	}
+	if _, err := w.Add(Path{Abs: private}, true); err == nil {
+		t.Error("the program's own folder is watched")
+	}
+}
+
+// TestRoundsAreNotLedOutOfTheFolder puts a link in a folder's place and takes it away, again and again.
+func TestRoundsAreNotLedOutOfTheFolder(t *testing.T) {
+	heard := make(chan Changed, 10_000)
+	out := t.TempDir()
+	put(t, filepath.Join(out, "canary/f"), "")
+	dir, _ := polledDeep(t, func(c Changed) { heard <- c }, fillThree(t))
+	at, aside := filepath.Join(dir, "d/e"), filepath.Join(dir, "d/aside")
+	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
+		for _, step := range []error{os.Rename(at, aside), os.Symlink(out, at), os.Remove(at), os.Rename(aside, at)} {
+			if step != nil {
+				t.Fatal(step)
+			}
+		}
+		put(t, filepath.Join(out, "canary", fmt.Sprint(time.Now().UnixNano())), "")
+	}
+	put(t, filepath.Join(dir, "a/last"), "")
+	for c := range heard {
+		if c.Rescan || slices.ContainsFunc(c.Below, func(d string) bool { return strings.Contains(d, "canary") }) {
+			t.Fatalf("it told of %v", c.Below)
+		}
+		if slices.Contains(c.Below, "a") {
+			break
+		}
+	}
+}
+
+func TestClosingEndsARoundInItsMiddle(t *testing.T) {
+	dir, w := polledDeep(t, func(Changed) {}, func(dir string) {
+		for i := range 3000 {
+			put(t, filepath.Join(dir, fmt.Sprint("n", i/100), fmt.Sprint(i)), "")
+		}
+	})
+	w.Remove(dir) // most likely in the first round
+	w.pause = time.Hour
+	w.looksAt(t, dir)
+	for first := false; !first; time.Sleep(time.Millisecond) {
+		w.each(func(p *polling, _ *below) { first = p.rounds.Load() > 0 })
+	}
+	w.Remove(dir) // in the pause: the test ends all the same
+}
+
+func TestMuchThatChangesBelowIsOneRescan(t *testing.T) {
+	heard := make(chan Changed, 1000)
+	dir, w := polledDeep(t, func(c Changed) { heard <- c }, fillThree(t))
+	w.rounds(t)
+	aside := filepath.Join(w.ws.Dir(), "aside")
+	for i := range maxBelow + 50 {
+		put(t, filepath.Join(aside, fmt.Sprint(i), "f"), "")
+	}
+	if err := os.Rename(aside, filepath.Join(dir, "a/much")); err != nil {
+		t.Fatal(err)
+	}
+	for limit := time.After(30 * time.Second); ; {
+		select {
+		case c := <-heard:
+			if c.Rescan {
+				return
+			}
+		case <-limit:
+			t.Fatal("it was not told")
+		}
+	}
+}
+
+// BenchmarkRoundThrough50000 looks through 50,000 files in 2,500 folders.
+func BenchmarkRoundThrough50000(b *testing.B) {
+	dir, w := polledDeep(b, func(Changed) {}, func(dir string) {
+		for i := range 2500 {
+			sub := filepath.Join(dir, fmt.Sprintf("%02d/%02d", i/50, i%50))
+			if err := os.MkdirAll(sub, 0o755); err != nil {
+				b.Fatal(err)
+			}
+			for j := range 20 {
+				if err := os.WriteFile(filepath.Join(sub, fmt.Sprint("file", j)), nil, 0o644); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	w.Remove(dir)
+	used := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			b.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	p := w.poll(dir).(*polling) // its own rounds stand still
+	p.Close()
+	p.quit = make(chan struct{})
+	start := used()
+	for b.Loop() {
+		if err := p.look(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64((used()-start).Microseconds())/1e3/float64(b.N), "cpu-ms/round")
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB")
+	b.ReportMetric(float64(p.entries), "entries")
+}
