@@ -77,9 +77,11 @@ func openBox(home string) (*sandbox.Box, error) {
 	return sandbox.New(context.Background(), o)
 }
 
-// enforcement is what is published of a box and a profile.
-func enforcement(r sandbox.Report, p sandbox.Profile) (line string, e *protocol.Enforcement) {
+// enforcement is what is published of a box and what commands may do in a workspace.
+func (c Confinement) enforcement(r sandbox.Report, dir string) (line string, e *protocol.Enforcement) {
+	p := c.profile(dir)
 	e = &protocol.Enforcement{Mode: string(p.Mode), Network: string(p.Network), Summary: string(r.Summary), Warnings: r.Warnings}
+	e.Lends = c.Network == AskNetwork && p.Mode != sandbox.Full && r.KeepsNetwork()
 	for _, c := range r.Checks {
 		e.Checks = append(e.Checks, protocol.EnforcedCheck{ID: c.ID, Enforced: c.Enforced, By: c.By, Why: c.Why, Fix: c.Fix})
 	}

@@ -26,7 +26,7 @@ func platform() string {
 
 func (n *Node) hostInfo() *protocol.HostInfo {
 	h := &protocol.HostInfo{OS: osName(), Arch: runtime.GOARCH, Workspace: workspace.Spell(n.ws.Dir()), Shell: tools.Shell()}
-	h.Sandbox, h.Enforcement = enforcement(n.box.Report(), n.opts.Confine.profile(h.Workspace))
+	h.Sandbox, h.Enforcement = n.opts.Confine.enforcement(n.box.Report(), h.Workspace)
 	h.Folders = []protocol.Folder{{Path: h.Workspace, ReadOnly: n.ws.OnlyRead()}}
 	for _, g := range n.opts.Confine.Grants {
 		h.Folders = append(h.Folders, protocol.Folder{Path: g.Dir, ReadOnly: g.ReadOnly || n.ws.OnlyRead()})

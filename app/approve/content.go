@@ -56,6 +56,8 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 	switch {
 	case state.NotConfined(q):
 		rows = append(rows, labelled("sandbox", warning("not enforced on this machine: the command may do whatever you may")))
+	case state.PartlyConfined(q):
+		rows = append(rows, labelled("sandbox", warning(q.Sandbox)))
 	case q.Sandbox != "":
 		rows = append(rows, fact("sandbox", q.Sandbox))
 	}
@@ -65,6 +67,11 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 		rows = append(rows, labelled("your rules", warning(files)))
 	default:
 		rows = append(rows, fact("your rules", files))
+	}
+	if words, open := state.NetworkWords(q); open {
+		rows = append(rows, labelled("network", warning(words)))
+	} else if words != "" {
+		rows = append(rows, fact("network", words))
 	}
 	rows = append(rows, fact("why asked", q.Why))
 	return widgets.Col(look.Inside, append(rows, d.extras(q)...)...)

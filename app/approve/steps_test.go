@@ -79,7 +79,7 @@ func TestRiskyPartsAreUnderlinedAndExplained(t *testing.T) {
 
 func TestNetworkIsGivenForThisCommandOnly(t *testing.T) {
 	q := ask("q", "go mod download")
-	q.Host.Enforcement = &protocol.Enforcement{Network: "ask", Summary: "contained"}
+	q.Host.Enforcement = &protocol.Enforcement{Network: "blocked", Summary: "contained", Lends: true}
 	b := newBench(t, q)
 	b.wait(2 * time.Second)
 	b.toggle(0)
@@ -216,10 +216,18 @@ func TestNotNowAnswersNothing(t *testing.T) {
 func TestWhatIsNotConfinedSaysSo(t *testing.T) {
 	q := ask("q", "make")
 	q.Sandbox = "not enforced on this machine"
+	q.Host.Enforcement = &protocol.Enforcement{Network: "blocked", Summary: "none"} // Windows
+	q.Args = []byte(`{"command":"make","network":true}`)
 	b := newBench(t, q)
 	pagetest.Shot(b.t, b.window, "approve-unconfined")
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "not enforced on this machine: the command may do whatever you may") {
-		t.Error("it is not said")
+	markup := test.RenderObjectToMarkup(b.Dialog)
+	for _, want := range []string{"not enforced on this machine: the command may do whatever you may", "asked for; not enforced on this machine"} {
+		if !strings.Contains(markup, want) {
+			t.Errorf("%q is not said", want)
+		}
+	}
+	if b.network != nil {
+		t.Error("the network is offered where nothing keeps commands from it")
 	}
 }
 

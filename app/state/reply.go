@@ -133,7 +133,8 @@ func withArg(args json.RawMessage, name string, value any, keep bool) (json.RawM
 	return protocol.Marshal(fields)
 }
 
-// AsksNetwork reports whether a call asks for the network, and whether it may be offered to: a command on a machine that keeps it from commands.
+// AsksNetwork reports whether a call asks for the network, and whether an answer decides that: a command on a machine that keeps the network from commands
+// and gives it to single ones.
 func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	var in struct {
 		Network bool `json:"network"`
@@ -141,8 +142,7 @@ func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	if q.Tool != "Bash" || json.Unmarshal(q.Args, &in) != nil {
 		return false, false
 	}
-	held := q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Network != "" && q.Host.Enforcement.Network != "allowed"
-	return in.Network, in.Network || held
+	return in.Network, q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Lends
 }
 
 // OpensItself reports whether an allow of this call opens the folder that it needs, as that is all there is to allow: a file tool outside.
@@ -158,9 +158,12 @@ func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
 	return q.Preview.Folders
 }
 
+// notEnforced is how a machine says what it does not keep commands from.
+const notEnforced = "not enforced on this machine"
+
 // NotConfined reports whether nothing holds a command on the machine that a question is about.
 func NotConfined(q protocol.Approval) bool {
-	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || strings.Contains(q.Sandbox, "not enforced") ||
+	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || q.Sandbox == notEnforced ||
 		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
 }
 
@@ -174,6 +177,23 @@ func FilesText(q protocol.Approval) string {
 
 // FilesLoose reports whether some of them do not hold.
 func FilesLoose(q protocol.Approval) bool { return strings.HasPrefix(q.Files, "nothing keeps") }
+
+// PartlyConfined reports whether a command is held in some ways only; the question's Sandbox says in which.
+func PartlyConfined(q protocol.Approval) bool {
+	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, notEnforced)
+}
+
+// NetworkWords says what a wish for the network comes to where no answer decides it; empty where there is none. open: the command has it anyway.
+func NetworkWords(q protocol.Approval) (words string, open bool) {
+	asks, offer := AsksNetwork(q)
+	switch {
+	case !asks || offer:
+		return "", false
+	case NotConfined(q) || strings.Contains(q.Sandbox, "network "+notEnforced):
+		return "asked for; " + notEnforced + ": nothing keeps a command from it", true
+	}
+	return "asked for", false
+}
 
 // Alike are the open questions that ask exactly what q does, see [protocol.Approval.SameAs]. q is one of them.
 func Alike(open []protocol.Approval, q protocol.Approval) []protocol.Approval {

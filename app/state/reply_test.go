@@ -182,13 +182,37 @@ func TestNetworkIsOfferedWhereItIsHeld(t *testing.T) {
 	if asks, offer := AsksNetwork(q); asks || offer {
 		t.Error("offered where nothing holds it")
 	}
-	q.Host = &protocol.HostInfo{Enforcement: &protocol.Enforcement{Network: "blocked"}}
+	q.Host = &protocol.HostInfo{Enforcement: &protocol.Enforcement{Network: "blocked", Summary: "contained"}}
+	if asks, offer := AsksNetwork(q); asks || offer {
+		t.Error("offered where the machine gives it to nobody")
+	}
+	q.Host.Enforcement.Lends = true
 	if asks, offer := AsksNetwork(q); asks || !offer {
 		t.Error("not offered")
 	}
 	q.Args, _ = WithNetwork(q.Args, true)
 	if asks, offer := AsksNetwork(q); !asks || !offer {
 		t.Error("the wish is not seen")
+	}
+	if words, open := NetworkWords(q); words != "" || open {
+		t.Errorf("%q is said beside the offer", words)
+	}
+	q.Host.Enforcement.Lends = false
+	for _, c := range []struct {
+		sandbox      string
+		none, partly bool
+		words        string
+	}{
+		{"files workspace-write, network blocked", false, false, "asked for"},
+		{"files workspace-write, network not enforced on this machine", false, true, "asked for; not enforced on this machine: nothing keeps a command from it"},
+		{"files not enforced on this machine, network blocked", false, true, "asked for"},
+		{"not enforced on this machine", true, false, "asked for; not enforced on this machine: nothing keeps a command from it"},
+	} {
+		q.Sandbox = c.sandbox
+		words, open := NetworkWords(q)
+		if NotConfined(q) != c.none || PartlyConfined(q) != c.partly || words != c.words || open != strings.Contains(words, "nothing keeps") {
+			t.Errorf("%q: %v, %v, %q, %v", c.sandbox, NotConfined(q), PartlyConfined(q), words, open)
+		}
 	}
 }
 

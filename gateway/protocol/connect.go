@@ -105,6 +105,8 @@ type Enforcement struct {
 	Warnings []string        `json:"warnings,omitempty"`
 	// Hidden are absolute files and folders that commands cannot read, nor what lies in them, where fs.read.secrets is enforced.
 	Hidden []string `json:"hidden,omitempty"`
+	// Lends says that the network is kept from commands, and given to single ones for which the person allows it.
+	Lends bool `json:"lendsNetwork,omitempty"`
 }
 
 // EnforcedCheck is one guarantee. By names the layer that keeps it; Why says what is missing where it is not kept, Fix what to do about it.
