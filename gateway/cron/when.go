@@ -111,17 +111,10 @@ func clock(text string) (hour, minute int, err error) {
 
 // wall is the moment at which a clock in zone shows this, the first one of two.
 func wall(year int, month time.Month, day, hour, minute, second int, zone *time.Location) (time.Time, error) {
-	want := time.Date(year, month, day, hour, minute, second, 0, time.UTC)
-	t := time.Date(year, month, day, hour, minute, second, 0, zone)
-	if !civil(t).Equal(want) {
-		return time.Time{}, fmt.Errorf("%s does not exist in %s, because the clock is put forward then", want.Format("2 January 2006 15:04"), zone)
-	}
-	if start, _ := t.ZoneBounds(); !start.IsZero() {
-		_, before := start.Add(-time.Second).Zone()
-		_, after := t.Zone()
-		if first := t.Add(time.Duration(after-before) * time.Second); first.Before(start) && civil(first).Equal(want) {
-			return first, nil
-		}
+	t, exists := span.Moment(year, month, day, hour, minute, second, zone)
+	if !exists {
+		want := time.Date(year, month, day, hour, minute, second, 0, time.UTC)
+		return t, fmt.Errorf("%s does not exist in %s, because the clock is put forward then", want.Format("2 January 2006 15:04"), zone)
 	}
 	return t, nil
 }

@@ -86,7 +86,7 @@ func (m *Manager) checkMode(mode *protocol.ApprovalMode) error {
 		mode.Until = 0
 		return nil
 	case protocol.ModeTrust:
-		if left := time.Duration(mode.Until-m.now()) * time.Millisecond; left <= 0 || left > maxTrust {
+		if left := mode.Until - m.now(); left <= 0 || left > maxTrust.Milliseconds() {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("trust needs an end within %d hours: settings.approvals.until, in milliseconds", int(maxTrust.Hours())))
 		}
 		return nil

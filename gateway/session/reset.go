@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/span"
 	"fairlead/gateway/store"
 )
 
@@ -79,17 +80,14 @@ func due(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) bool 
 		if p.IdleMinutes != nil {
 			minutes = *p.IdleMinutes
 		}
-		return now.Sub(last) > time.Duration(minutes)*time.Minute
+		return now.Sub(last).Minutes() > float64(minutes) // a Duration ends at 292 years
 	}
 	return false
 }
 
-// hourOf is an hour of a day in the time's own zone, or the next one that exists there.
+// hourOf is the moment of an hour of a day in the time's own zone; where the clock skips that hour, the moment at which it does.
 func hourOf(at time.Time, days, hour int) time.Time {
-	t := time.Date(at.Year(), at.Month(), at.Day()+days, hour, 0, 0, 0, at.Location())
-	for t.Hour() < hour {
-		t = t.Add(time.Hour)
-	}
+	t, _ := span.Moment(at.Year(), at.Month(), at.Day()+days, hour, 0, 0, at.Location())
 	return t
 }
 

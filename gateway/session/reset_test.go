@@ -55,6 +55,43 @@ func TestPoliciesAreDueInThePersonsZone(t *testing.T) {
 	}
 }
 
+// TestADayBeginsOnceWhereTheClockIsTurnedAtMidnight covers zones that skip or repeat the very hour at which a day begins, west and east of Greenwich.
+func TestADayBeginsOnceWhereTheClockIsTurnedAtMidnight(t *testing.T) {
+	number := func(n int) *int { return &n }
+	for _, c := range []struct {
+		zone      string
+		hour      int
+		last, now string // UTC
+		want      bool
+	}{
+		{"America/Havana", 0, "2026-03-08T04:30:00Z", "2026-03-08T05:30:00Z", true}, // 23:30, then 01:30: midnight does not exist
+		{"America/Havana", 0, "2026-03-08T05:00:00Z", "2026-03-08T20:00:00Z", false},
+		{"America/Havana", 0, "2026-03-08T04:30:00Z", "2026-03-08T04:59:59Z", false},
+		{"America/Havana", 0, "2026-11-01T04:30:00Z", "2026-11-01T05:30:00Z", false}, // 00:30 twice
+		{"America/Havana", 0, "2026-11-01T03:59:59Z", "2026-11-01T04:00:00Z", true},
+		{"America/Santiago", 0, "2026-09-06T03:30:00Z", "2026-09-06T12:00:00Z", true},
+		{"Africa/Cairo", 0, "2026-04-23T21:30:00Z", "2026-04-23T22:30:00Z", true},
+		{"Africa/Cairo", 23, "2026-10-29T19:30:00Z", "2026-10-29T20:00:00Z", true}, // 23:00 comes twice, the first counts
+		{"Africa/Cairo", 23, "2026-10-29T20:30:00Z", "2026-10-29T21:30:00Z", false},
+		{"Australia/Lord_Howe", 2, "2026-10-03T15:29:00Z", "2026-10-03T15:30:00Z", true}, // 02:00 to 02:30 does not exist
+		{"Australia/Lord_Howe", 2, "2026-10-03T15:30:00Z", "2026-10-03T15:45:00Z", false},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, _ := time.Parse(time.RFC3339, c.last)
+		now, _ := time.Parse(time.RFC3339, c.now)
+		if got := due(protocol.ResetPolicy{Mode: "daily", AtHour: number(c.hour)}, last, now, zone); got != c.want {
+			t.Errorf("%s at %d: %s, then %s: %v", c.zone, c.hour, last.In(zone), now.In(zone), got)
+		}
+	}
+	now := time.Now()
+	if due(protocol.ResetPolicy{Mode: "idle", IdleMinutes: number(200_000_000)}, now.Add(-time.Second), now, time.UTC) {
+		t.Error("a silence of 380 years is over after a second")
+	}
+}
+
 func TestAChatThatIsDueKeepsTheMessageThatFoundItSo(t *testing.T) {
 	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
 	g.end(g.send("first").RunID)

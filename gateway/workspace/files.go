@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -107,14 +108,20 @@ const (
 	maxPath = 2048
 )
 
-// plainly turns an error about something in folder into one that says what is wrong, without the places of this computer.
-func plainly(root *os.Root, folder string, err error) error {
+// plainly turns an error about something in the workspace into one that says what is wrong, without the places of this computer. The folders above it
+// are looked at from the innermost on.
+func plainly(root *os.Root, name string, err error) error {
 	if _, ok := errors.AsType[*protocol.Error](err); ok {
 		return err
 	}
-	for ; folder != "." && folder != ""; folder = path.Dir(folder) {
-		if info, statErr := root.Stat(folder); statErr == nil && !info.IsDir() {
-			return protocol.ErrBadRequest.With(folder + " is a file, not a folder")
+	for at := name; at != "." && at != ""; at = path.Dir(at) {
+		link, _ := root.Lstat(at)
+		info, statErr := root.Stat(at)
+		switch {
+		case statErr == nil && at != name && !info.IsDir():
+			return protocol.ErrBadRequest.With(at + " is a file, not a folder")
+		case statErr != nil && link != nil && link.Mode()&fs.ModeSymlink != 0:
+			return protocol.ErrBadRequest.With(at + " is a link that leads out of the workspace or to nothing; links are followed only inside it")
 		}
 	}
 	return reason(err)

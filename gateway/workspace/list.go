@@ -48,7 +48,7 @@ func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
 		return Listing{}, protocol.ErrNotFound.With("Not found: " + name)
 	}
 	if err != nil {
-		return Listing{}, fmt.Errorf("list %s: %w", list.Path, plainly(root, name, err))
+		return Listing{}, fmt.Errorf("list %s: %w", list.Path, plainly(root, path.Join(name, "-"), err))
 	}
 	slices.Sort(list.Files)
 	slices.Sort(list.Directories)

@@ -59,10 +59,13 @@ func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, erro
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, protocol.ErrNotFound.With("Not found: " + name)
 	}
-	return nil, nil, fmt.Errorf("read %s: %w", name, plainly(root, path.Dir(name), err))
+	return nil, nil, fmt.Errorf("read %s: %w", name, plainly(root, name, err))
 }
 
-var errFolder = errors.New("it is a folder")
+var (
+	errFolder = errors.New("it is a folder")
+	errNoFile = protocol.ErrBadRequest.With("it is no file that could be read or written, but a pipe or a device")
+)
 
 func read(root *os.Root, name string) (*File, error) {
 	if name == "" {
@@ -76,7 +79,7 @@ func read(root *os.Root, name string) (*File, error) {
 	case info.IsDir():
 		return nil, errFolder
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
+		return nil, errNoFile
 	case info.Size() > MaxFileSize:
 		return nil, tooLarge("File", info.Size())
 	}

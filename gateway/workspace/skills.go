@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -67,12 +66,9 @@ func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
 	defer root.Close()
 	agent = protocol.AgentID(filepath.Base(root.Name()))
 	var list []SkillFile
-	own, err := root.OpenRoot("skills")
-	if err == nil {
+	if own, err := root.OpenRoot("skills"); err == nil { // what cannot be opened is not there for the agent either
 		defer own.Close()
 		list = search(own.FS(), protocol.SkillAgent, path.Join("agents", string(agent), "skills"), list)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open the agent's skills: %w", err)
 	}
 	if global := w.shared(); global != nil {
 		defer global.Close()

@@ -25,15 +25,18 @@ func (w *Files) Write(agent protocol.AgentID, name string, data []byte) (string,
 		return "", protocol.ErrBadRequest.With("path required")
 	}
 	if err := write(root, name, data); err != nil {
-		return "", fmt.Errorf("write %s: %w", name, plainly(root, path.Dir(name), err))
+		return "", fmt.Errorf("write %s: %w", name, plainly(root, name, err))
 	}
 	w.wrote(agent, name)
 	return name, nil
 }
 
 func write(root *os.Root, name string, data []byte) error {
-	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
+	switch info, err := root.Stat(name); {
+	case name == "skills", err == nil && info.IsDir(): // skills is one for every agent, though it may have no files there
 		return protocol.ErrBadRequest.With(name + " is a folder")
+	case err == nil && !info.Mode().IsRegular():
+		return errNoFile
 	}
 	dir := path.Dir(name)
 	if err := root.MkdirAll(dir, 0o700); err != nil {
@@ -95,7 +98,7 @@ func (w *Files) Delete(agent protocol.AgentID, name string) (string, error) {
 		err = root.Remove(name)
 	}
 	if err != nil {
-		return "", fmt.Errorf("delete %s: %w", name, plainly(root, path.Dir(name), err))
+		return "", fmt.Errorf("delete %s: %w", name, plainly(root, name, err))
 	}
 	w.wrote(agent, name)
 	return name, nil

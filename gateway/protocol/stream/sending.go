@@ -28,6 +28,7 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 		var load Load
 		load, err = Count(items, p.Stream.Links)
 		meta.Files, *meta.Size, meta.Holes = load.Files, load.Bytes, load.Holes
+		meta.Mime = mimeOfOne(items)
 	}
 	if err != nil {
 		meta.Error = err.Error()

@@ -50,21 +50,50 @@ func (e *Ends) openFile(path string) (f *os.File, size int64, mime string, err e
 		//lint:ignore ST1005 the original's text
 		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err))
 	}
-	head := make([]byte, 512)
-	k, err := f.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if mime, err = mimeOf(f, item.Text); err != nil {
 		f.Close()
 		//lint:ignore ST1005 the original's text
 		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, reason(err))
 	}
-	mime, _, _ = strings.Cut(http.DetectContentType(head[:k]), ";")
+	return f, info.Size(), mime, nil
+}
+
+// mimeOf knows a file by its first bytes; text is what it is if they are text, and may be empty.
+func mimeOf(f io.ReaderAt, text string) (string, error) {
+	head := make([]byte, 512)
+	k, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	mime, _, _ := strings.Cut(http.DetectContentType(head[:k]), ";")
 	switch mime {
 	case "text/plain": // nothing was recognized, which the original does not tell either
-		mime = item.Text
+		return text, nil
 	case "application/octet-stream":
-		mime = ""
+		return "", nil
 	}
-	return f, info.Size(), mime, nil
+	return mime, nil
+}
+
+// mimeOfOne is the MIME type of what is sent when that is one file, and empty when nothing is known of it.
+func mimeOfOne(items []Item) string {
+	if len(items) != 1 {
+		return ""
+	}
+	one := items[0]
+	if info, err := one.Root.Lstat(one.At); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, _, err := openRegular(one.Root, one.At)
+	if err != nil {
+		return "" // sending it will say why
+	}
+	defer f.Close()
+	mime, err := mimeOf(f, one.Text)
+	if err != nil {
+		return ""
+	}
+	return mime
 }
 
 func (e *Ends) sendBytes(ctx context.Context, n *end, f *os.File, size int64) error {

@@ -1,0 +1,69 @@
+package workspace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// TestWhatIsNoPlainFileIsRefusedWithTheReason holds that what lies in an agent's folder is never the gateway's own failure.
+func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
+	home := t.TempDir()
+	w := NewFiles(home)
+	if _, err := w.Write("main", "notes.md", nil); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(home, "agents", "main")
+	for link, to := range map[string]string{"out": home, "secret": filepath.Join(home, "x"), "one": "two", "two": "one"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip("this system makes no links without rights: ", err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home, "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"out": "out is a link that leads out", "out/x": "out is a link that leads out", "secret": "secret is a link that leads out",
+		"one": "one is a link", "notes.md/x": "notes.md is a file, not a folder",
+	} {
+		if _, _, err := w.Read("main", name); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), home) {
+			t.Errorf("read %s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"out", "one"} {
+		if _, err := w.List("main", name); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("list %s: %v", name, err)
+		}
+	}
+	if _, err := w.Write("main", "out/new", nil); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), "is a link") {
+		t.Error(err)
+	}
+}
+
+// TestNothingTakesThePlaceOfTheSkills holds that neither a file nor a link called skills hides the shared skills, or stops the agent.
+func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
+	home := t.TempDir()
+	w := NewFiles(home)
+	for _, name := range []string{"skills", "skills/", "/skills"} {
+		if _, err := w.Write("main", name, []byte("x")); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	built, err := w.Skills("main")
+	if err != nil || len(built) == 0 {
+		t.Fatal(len(built), err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "agents", "main", "skills"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := w.Skills("main"); err != nil || len(list) != len(built) {
+		t.Error(len(list), err)
+	}
+	if list, err := w.List("main", "skills"); err != nil || len(list.Directories) == 0 {
+		t.Error(list, err)
+	}
+}
