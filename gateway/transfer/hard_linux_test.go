@@ -126,7 +126,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 		if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if tr = r.end(tr.ID, patience); tr.State != protocol.TransferFailed || tr.Error != "The disk is full" {
+		if tr = r.end(tr.ID, patience); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The disk is full. Make room there and retry") {
 			t.Fatalf("%+v", tr)
 		}
 	}

@@ -49,7 +49,7 @@ func (r *Receiver) complete(index uint32, sum []byte) error {
 
 // there counts a file that is at its place already, with the same content.
 func (r *Receiver) there(e *entry) {
-	r.names[fold(e.name)] = exact(e.name)
+	r.named(e.name)
 	r.res.Skipped++
 	r.res.Files++
 	r.res.Bytes += e.size
@@ -74,11 +74,11 @@ func (r *Receiver) commit(in *incoming, sum []byte) error {
 	if err == nil && synced {
 		err = in.f.Sync()
 	}
-	if err = errors.Join(err, in.f.Close()); err != nil {
-		in.f = nil
-		return reason(err)
+	err = errors.Join(err, in.f.Close())
+	if in.f = nil; err != nil {
+		r.doubted(in)
+		return untaken(err)
 	}
-	in.f = nil
 	root, base := r.at(in.part)
 	if err := root.Chtimes(base, time.Time{}, time.Unix(0, e.mtime)); err != nil {
 		return reason(err)
@@ -94,7 +94,7 @@ func (r *Receiver) commit(in *incoming, sum []byte) error {
 		r.res.New++
 		r.res.Written += in.size
 		r.placed(in, name, synced)
-		r.names[fold(name)] = exact(name)
+		r.named(name)
 		if name != e.name && r.res.Top == e.name {
 			r.res.Top = name
 		}

@@ -10,14 +10,17 @@ import (
 // hasSyncAll says that small files need not be synced one by one.
 const hasSyncAll = true
 
-// syncAll makes everything that was written on root's disk last.
-func syncAll(root *os.Root) error {
-	f, err := root.Open(".")
+// syncAll makes everything that was written on the disk of a folder last. An error says that the disk has not taken something that was written since the
+// folder was opened, by whomever.
+func syncAll(dir *os.File) error {
+	raw, err := dir.SyscallConn()
 	if err != nil {
-		return reason(err)
+		return err
 	}
-	defer f.Close()
-	return unix.Syncfs(int(f.Fd()))
+	if ctlErr := raw.Control(func(fd uintptr) { err = unix.Syncfs(int(fd)) }); ctlErr != nil {
+		return ctlErr
+	}
+	return err
 }
 
 // writeback has the system begin to write a part of a file to the disk, so that less is left to do when it is synced at its end.

@@ -29,9 +29,9 @@ func free(dir *os.Root) int64 {
 	return int64(uint64(st.Bavail) * uint64(st.Bsize))
 }
 
-func diskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
+func diskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || quotaUsed(err) }
+
+func quotaUsed(err error) bool { return errors.Is(err, syscall.EDQUOT) }
 
 // identity tells a file from others, also of the same name.
 func identity(f *os.File) (id fileIdentity) {

@@ -25,8 +25,10 @@ func free(dir *os.Root) int64 {
 }
 
 func diskFull(err error) bool {
-	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || quotaUsed(err)
 }
+
+func quotaUsed(err error) bool { return errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) }
 
 // identity tells a file from others, also of the same name.
 func identity(f *os.File) (id fileIdentity) {

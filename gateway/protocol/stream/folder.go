@@ -99,11 +99,26 @@ func (r *Receiver) exclusive(part, name string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return fs.ErrExist
 	}
-	// A file system without hard links: the name is taken by an empty file first, which the part then replaces.
+	if diskFull(err) {
+		return err
+	}
+	// A file system without hard links.
+	if dir, openErr := root.Open("."); openErr == nil {
+		err := renameNew(dir, from, base)
+		dir.Close()
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
+	// The name is taken by an empty file first, which the part then replaces.
 	f, err := root.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	f.Close()
-	return root.Rename(from, base)
+	if err := root.Rename(from, base); err != nil {
+		root.Remove(base)
+		return err
+	}
+	return nil
 }

@@ -213,13 +213,17 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 
 // close lets go of a file that is not complete.
 func (in *incoming) close(r *Receiver, remove bool) {
-	remove = in.keeper.end(remove) != nil || remove
+	lost := in.keeper.end(remove) != nil
 	if in.f != nil {
 		in.f.Close()
 		in.f = nil
 	}
-	if (remove || in.size <= eager) && in.part != "" && !in.match {
+	switch {
+	case in.match || in.part == "":
+	case remove || in.size <= eager:
 		r.remove(in.part)
+	case lost:
+		r.doubted(in)
 	}
 }
 

@@ -48,6 +48,8 @@ type Receiver struct {
 	noted  map[string]bool      // folders that Note was told
 	real   map[string]bool      // folders that are known to be no links
 	names  map[uint64]uint64    // of what was made: folded names to names, both as sums
+	tops   map[string]bool      // the first parts of these
+	disk   *os.File             // Root's folder, open since before anything was written
 	dirs   []entry              // to get their modes and times at the end
 	held   *folder
 	end    bool
@@ -79,10 +81,16 @@ type Result struct {
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.noted = make(map[string]bool)
 	r.coming, r.real, r.names = make(map[uint32]*expected), map[string]bool{".": true}, make(map[uint64]uint64)
+	r.tops = make(map[string]bool)
 	r.pack = packer{id: r.ID, send: r.Out}
 	defer r.release()
 	defer func() { r.old.close() }()
-	err := r.grant(ctx, Window-r.Early)
+	var err error
+	if r.disk, err = r.Root.Open("."); err != nil {
+		return r.res, reason(err)
+	}
+	defer r.disk.Close()
+	err = r.grant(ctx, Window-r.Early)
 	for err == nil && !r.end {
 		var f *Frame
 		if f, err = r.In.Next(ctx); err != nil {
@@ -102,11 +110,12 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 			err = r.tell(ctx)
 		}
 	}
-	if lost := r.settler.end(false); err == nil {
-		err = lost
-	}
-	if err == nil {
-		err = r.finish()
+	lost := r.settler.end(false)
+	switch {
+	case err == nil:
+		err = r.finish(lost)
+	case lost != nil:
+		r.untakenFiles()
 	}
 	if r.file != nil {
 		r.file.close(r, errors.Is(context.Cause(ctx), ErrDiscard))
@@ -257,7 +266,7 @@ func fatal(err error) bool {
 }
 
 // finish gives folders their modes and times, the innermost first, and makes everything last.
-func (r *Receiver) finish() error {
+func (r *Receiver) finish(lost error) error {
 	if len(r.coming) > 0 {
 		return broken("files were announced and not sent")
 	}
@@ -268,8 +277,11 @@ func (r *Receiver) finish() error {
 		}
 		r.Root.Chtimes(d.name, time.Time{}, time.Unix(0, d.mtime))
 	}
-	if r.res.New > 0 {
-		if err := syncAll(r.Root); err != nil {
+	if len(r.names) > 0 && lost == nil { // also of what an earlier attempt has written
+		lost = syncAll(r.disk)
+	}
+	if lost != nil {
+		if err := r.untakenFiles(); err != nil {
 			return err
 		}
 	}

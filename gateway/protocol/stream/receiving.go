@@ -93,9 +93,8 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		done.Path = t.path(res.Top)
 	}
 	if err != nil {
-		done.Error = err.Error()
-		if diskFull(err) {
-			done.Error = "The disk is full"
+		if done.Error = err.Error(); diskFull(err) {
+			done.Error = fullText(err)
 		}
 	}
 	e.log.Info("Received", "transfer", p.Stream.ID, "files", res.New, "skipped", res.Skipped, "failed", res.Failed, "bytes", res.Written, "err", err)

@@ -108,7 +108,7 @@ func (r *Receiver) placed(in *incoming, name string, synced bool) {
 		return
 	}
 	if r.settler == nil {
-		r.settler = &keeper{t: r.trail, sync: func() error { return syncAll(r.Root) }}
+		r.settler = &keeper{t: r.trail, sync: func() error { return syncAll(r.disk) }}
 	}
 	r.settler.keep(r.unsettled...)
 	r.unsettled, r.unsynced = nil, 0

@@ -47,6 +47,7 @@ type resumer struct {
 	conflict string
 	set      func(*Sender, *Receiver) // may be nil
 	frame    func(n int)              // hears of each frame of the sender; may be nil
+	as       func(func())             // runs either end; may be nil
 	s        *Sender
 	r        *Receiver
 }
@@ -79,13 +80,17 @@ func (x *resumer) attempt(bytes int64) (Result, error) {
 		sent += maxBody
 		return bytes > 0 && sent > bytes
 	}
-	res, sendErr, err := both(x.t, []Item{{Root: open(x.t, x.from), At: "f", Name: "f"}}, open(x.t, x.to), func(s *Sender, r *Receiver) {
+	as := x.as
+	if as == nil {
+		as = func(f func()) { f() }
+	}
+	res, sendErr, err := bothAs(x.t, []Item{{Root: open(x.t, x.from), At: "f", Name: "f"}}, open(x.t, x.to), func(s *Sender, r *Receiver) {
 		x.s, x.r = s, r
 		s.trail, r.trail, r.Conflict = out, in, x.conflict
 		if x.set != nil {
 			x.set(s, r)
 		}
-	}, cut)
+	}, cut, as)
 	if err == nil && sendErr != nil {
 		err = sendErr
 	}

@@ -1,0 +1,285 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"fairlead/gateway/protocol"
+
+	"golang.org/x/sys/unix"
+)
+
+// refusing runs f on a thread of its own for which the system answers some calls with an error, as a disk does that is full, over its quota or broken.
+func refusing(t *testing.T, errno syscall.Errno, calls ...uint32) func(f func()) {
+	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS} // the call's number
+	filter := []unix.SockFilter{load}
+	for i, nr := range calls {
+		filter = append(filter, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: nr, Jt: uint8(len(calls) - i)})
+	}
+	filter = append(
+		filter,
+		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(errno)},
+	)
+	return func(f func()) {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		if err == nil {
+			err = unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0)
+		}
+		if err != nil {
+			t.Errorf("the system's calls cannot be filtered: %v", err)
+		}
+		f()
+	}
+}
+
+var (
+	atSync   = []uint32{unix.SYS_FSYNC, unix.SYS_SYNCFS}
+	atRename = []uint32{unix.SYS_LINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2}
+)
+
+func TestADiskThatRefusesTheEndLeavesNoWrongFileAndARetryGivesTheRightOne(t *testing.T) {
+	sizes := map[string]int64{"small": 3 << 10, "middle": 1 << 20, "large": 17 << 20}
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
+		for _, where := range []struct {
+			name  string
+			calls []uint32
+		}{{"sync", atSync}, {"rename", atRename}} {
+			for _, conflict := range []string{protocol.ConflictOverwrite, protocol.ConflictRename} {
+				t.Run(fmt.Sprintf("%s at %s, %s", unix.ErrnoName(errno), where.name, conflict), func(t *testing.T) {
+					for name, size := range sizes {
+						if name == "large" && (errno == syscall.EDQUOT || where.name == "rename" || conflict == protocol.ConflictRename) {
+							continue // it takes time, and the same way
+						}
+						refusedOnce(t, errno, where.calls, conflict, name, size)
+					}
+				})
+			}
+		}
+	}
+}
+
+// refusedOnce sends a file to a disk that refuses it at the end, at the top and in a folder, and once more when it does not.
+func refusedOnce(t *testing.T, errno syscall.Errno, calls []uint32, conflict, what string, size int64) {
+	from, to := inMemory(t), inMemory(t)
+	tree := filepath.Join(from, "tree")
+	if err := os.MkdirAll(filepath.Join(to, "tree"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(tree, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"f", "tree/f"}
+	for _, name := range names {
+		long(t, filepath.Join(from, name), size)
+		if conflict == protocol.ConflictOverwrite {
+			if err := os.WriteFile(filepath.Join(to, name), []byte("the old one"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	trails := t.TempDir()
+	attempt := func(as func(func())) (Result, error) {
+		kept := openTrail(filepath.Join(trails, "in"))
+		defer kept.close()
+		root := open(t, from)
+		items := []Item{{Root: root, At: "f", Name: "f"}, {Root: root, At: "tree", Name: "tree"}}
+		res, _, err := bothAs(t, items, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict, r.trail = conflict, kept }, nil, as)
+		return res, err
+	}
+	res, err := attempt(refusing(t, errno, calls...))
+	full := errno != syscall.EIO
+	if full && !errors.Is(err, errno) || !full && err == nil && res.Failed == 0 {
+		t.Fatalf("%s: %+v, %v", what, res, err)
+	}
+	if !full && err == nil && !strings.Contains(res.Problems[0].Text, "input/output error") {
+		t.Errorf("%s: the person is told %q", what, res.Problems[0].Text)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(to, name))
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			t.Fatal(err)
+		case string(data) == "the old one" && conflict == protocol.ConflictOverwrite:
+		case int64(len(data)) == size && hashOf(t, filepath.Join(to, name)) == hashOf(t, filepath.Join(from, name)) && slices.Equal(calls, atRename):
+			// It was placed by a call that was not refused.
+		default:
+			t.Errorf("%s: %s is %d bytes of something else", what, name, len(data))
+		}
+	}
+	if slices.Equal(calls, atSync) {
+		for _, line := range describe(t, to) {
+			if strings.Contains(line, partSuffix) && !strings.Contains(line, fmt.Sprintf(" %d ", stride)) { // of which the disk has all
+				t.Errorf("%s: what the disk has not taken is left to go on with: %s", what, line)
+			}
+		}
+	}
+	res, err = attempt(func(f func()) { f() })
+	if err != nil || res.Failed != 0 {
+		t.Fatalf("%s, when there is room: %+v, %v", what, res, err)
+	}
+	for _, name := range names {
+		if hashOf(t, filepath.Join(to, name)) != hashOf(t, filepath.Join(from, name)) {
+			t.Errorf("%s: %s is another file", what, name)
+		}
+	}
+	for _, line := range describe(t, to) {
+		if strings.Contains(line, partSuffix) || strings.Contains(line, "(2)") {
+			t.Errorf("%s: left: %s", what, line)
+		}
+	}
+}
+
+func TestOfAPartThatADiskRefusesAtTheEndItKeepsWhatTheDiskHas(t *testing.T) {
+	x := newResumer(t)
+	const size = 60 << 20
+	long(t, filepath.Join(x.from, "f"), size)
+	if _, err := x.attempt(40<<20 + Window); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	x.as = refusing(t, syscall.ENOSPC, atSync...)
+	if _, err := x.attempt(0); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	has := x.part()
+	if has < 32<<20 || has%stride != 0 || has == size {
+		t.Fatalf("%d bytes are kept", has)
+	}
+	x.as = nil
+	frames := int64(0)
+	x.frame = func(int) { frames++ }
+	if _, err := x.attempt(0); err != nil {
+		t.Fatal(err)
+	}
+	if frames > (size-has)/maxBody+8 {
+		t.Errorf("%d frames were sent for the last %d MiB", frames, (size-has)>>20)
+	}
+	x.same("f")
+}
+
+// brittle is a file system that takes more than there is room for, and says so only when it is synced: its own disk is a file with holes on a disk of so
+// many MiB. grow makes room; anew gives it as it is on its disk, without what is in memory.
+func brittle(t *testing.T, mib int) (dir string, grow, anew func()) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root may mount a file system")
+	}
+	under, dir := t.TempDir(), t.TempDir()
+	run := func(name string, args ...string) error {
+		out, err := exec.Command(name, args...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s %v: %w: %s", name, args, err, out)
+		}
+		return nil
+	}
+	const front = 8 << 20 // all that the file system keeps about its files is in here
+	mount := func(flags uintptr, mib int) error {
+		return syscall.Mount("tmpfs", under, "tmpfs", flags, fmt.Sprintf("size=%dm", mib+front>>20))
+	}
+	if err := mount(0, 2*mib+front>>20); err != nil {
+		t.Skip("no file system can be mounted here: ", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(under, syscall.MNT_DETACH) })
+	image := filepath.Join(under, "image")
+	long(t, image, front)
+	if err := os.Truncate(image, 512<<20); err != nil {
+		t.Fatal(err)
+	}
+	if err := run("mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-N", "256", "-m", "0", "-O", "^has_journal,^resize_inode", "-E", "nodiscard,lazy_itable_init=0", image); err != nil {
+		t.Skip("no file system can be made here: ", err)
+	}
+	up := func() error { return run("mount", "-o", "loop,nodiscard", image, dir) }
+	if err := up(); err != nil {
+		t.Skip("no file can be mounted here: ", err)
+	}
+	t.Cleanup(func() { run("umount", "-l", dir) })
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(under, &st); err != nil {
+		t.Fatal(err)
+	}
+	used := int(int64(st.Blocks-st.Bfree)*st.Bsize>>20) - front>>20
+	if err := mount(syscall.MS_REMOUNT, used+mib); err != nil {
+		t.Fatal(err)
+	}
+	grow = func() {
+		t.Helper()
+		if err := mount(syscall.MS_REMOUNT, 400); err != nil {
+			t.Fatal(err)
+		}
+	}
+	anew = func() {
+		t.Helper()
+		if err := run("umount", dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := up(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, grow, anew
+}
+
+// The system shows what such a disk has not taken for as long as it has it in memory.
+func TestWhatADiskHasNotTakenIsSentAgain(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		room  int // MiB
+		files int
+		size  int64
+	}{
+		{"one file, refused at its end", 14, 1, 24 << 20},
+		{"one file, refused on the way", 14, 1, 60 << 20},
+		{"many files", 8, 24, 1 << 20},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			disk, grow, anew := brittle(t, c.room)
+			from := inMemory(t)
+			for i := range c.files {
+				long(t, filepath.Join(from, fmt.Sprint(i)), c.size+int64(i))
+			}
+			trails := t.TempDir()
+			attempt := func() (Result, error) {
+				kept := openTrail(filepath.Join(trails, "in"))
+				defer kept.close()
+				to, err := os.OpenRoot(disk)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer to.Close()
+				item := Item{Root: open(t, from), At: ".", Name: "tree"}
+				res, _, err := both(t, []Item{item}, to, func(_ *Sender, r *Receiver) { r.trail = kept }, nil)
+				return res, err
+			}
+			res, err := attempt()
+			if err == nil && res.Failed == 0 {
+				t.Fatalf("the disk took it: %+v", res)
+			}
+			for i := range c.files {
+				name := filepath.Join(disk, "tree", fmt.Sprint(i))
+				if _, err := os.Stat(name); err == nil && hashOf(t, name) != hashOf(t, filepath.Join(from, fmt.Sprint(i))) {
+					t.Errorf("%d is another file", i)
+				}
+			}
+			grow()
+			if res, err := attempt(); err != nil || res.Failed != 0 {
+				t.Fatalf("with room: %+v, %v", res, err)
+			}
+			anew()
+			if n := equal(t, from, filepath.Join(disk, "tree")); n != c.files {
+				t.Errorf("%d files are there of %d", n, c.files)
+			}
+		})
+	}
+}
