@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/pairing"
+	"fairlead/gateway/protocol/lock"
 	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/rpc"
 	"fairlead/gateway/session"
@@ -45,7 +45,7 @@ type Options struct {
 type Gateway struct {
 	home      string
 	log       *slog.Logger
-	lock      *os.File
+	lock      *lock.Lock
 	store     *store.Store
 	secrets   secret.Store
 	config    *config.Store
@@ -88,7 +88,7 @@ func (g *Gateway) release() error {
 		errs = append(errs, g.store.Close())
 	}
 	if g.lock != nil {
-		errs = append(errs, g.lock.Close())
+		g.lock.Release()
 	}
 	return errors.Join(errs...)
 }

@@ -5,20 +5,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"fairlead/gateway/protocol/lock"
 )
 
 // ErrInUse says that another gateway uses the same data folder.
 var ErrInUse = errors.New("another Fairlead uses this data folder")
 
-// lockHome makes sure that one gateway alone uses home, until the returned file is closed or the process ends in any way.
-func lockHome(home string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(home, "gateway.lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
+// lockHome makes sure that one gateway alone uses home, until the lock is released or the process ends in any way.
+func lockHome(home string) (*lock.Lock, error) {
+	l, err := lock.Take(filepath.Join(home, "gateway.lock"), fmt.Sprintf("a gateway (process %d)", os.Getpid()))
+	var held *lock.HeldError
+	switch {
+	case errors.As(err, &held):
+		return nil, fmt.Errorf("%w: %s. Use the one that runs, or give this one another with --home", ErrInUse, home)
+	case err != nil:
 		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
-	if err := tryLock(f); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%w: %s. Use the one that runs, or give this one another with --home", ErrInUse, home)
-	}
-	return f, nil
+	return l, nil
 }
