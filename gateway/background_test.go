@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,20 +37,25 @@ func runNode(url string) {
 	os.Exit(1)
 }
 
-// startNode starts a node in a process of its own.
-func startNode(t *testing.T, url string) {
+// startNode starts a node in a process of its own, with a folder of its own.
+func startNode(t *testing.T, url string) { startNodeIn(t, url, t.TempDir()) }
+
+// startNodeIn is startNode with a folder; kill ends it.
+func startNodeIn(t *testing.T, url, dir string) (kill func()) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, "-test.run=^$")
-	cmd.Env = append(os.Environ(), childNode+"="+url, "FAIRLEAD_SECRETS=file", "FAIRLEAD_HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), childNode+"="+url, "FAIRLEAD_SECRETS=file", "FAIRLEAD_HOME="+dir)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	kill = sync.OnceFunc(func() { cmd.Process.Kill(); cmd.Wait() })
+	t.Cleanup(kill)
+	return kill
 }
 
 // until polls, because what is waited for happens in other processes.

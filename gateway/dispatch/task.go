@@ -84,8 +84,8 @@ func (t *task) prepare(ctx context.Context, p auth.Principal) error {
 	return nil
 }
 
-// comeBack is how long a call that an earlier start left waiting waits for its machine.
-const comeBack = 30 * time.Second
+// comeBack is how long a call that an earlier start left waits for its machine: longer than one that has tried for long waits before it tries again.
+const comeBack = 45 * time.Second
 
 // lookup finds the tool. After a restart machines come back one by one: a call that has been asked about waits for its own.
 func (t *task) lookup(ctx context.Context) (protocol.NodeID, protocol.ToolSpec, error) {

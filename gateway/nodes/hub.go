@@ -29,6 +29,8 @@ type Persist interface {
 	Nodes(ctx context.Context) ([]protocol.NodeInfo, error)
 	// DeleteNode reports whether the machine was known.
 	DeleteNode(ctx context.Context, id protocol.NodeID) (bool, error)
+	// StoppedCalls gives those of a machine's calls that were stopped before they had ended.
+	StoppedCalls(ctx context.Context, id protocol.NodeID, calls []protocol.CallID) ([]protocol.CallID, error)
 }
 
 // Entry says how a node came in.
@@ -74,6 +76,7 @@ type node struct {
 	ext   []string
 	calls []protocol.CallID // that it had or went on with when it connected
 	stale []protocol.CallID // of these, that it is to stop once it listens
+	older []protocol.CallID // of these, that this start knows nothing of
 	link  Link              // nil when offline
 	came  uint64
 	// programs are the names of the machine's programs, each between line ends; empty is not known. One text takes little room.
@@ -165,9 +168,9 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	if old != nil {
 		oldLink = old.link
 		tell = h.moveLocked(old, n)
-		n.stale = h.staleLocked(n)
 		n.info.Name, n.info.Colour = old.info.Name, old.info.Colour
 	}
+	n.stale, n.older = h.leftLocked(n)
 	info := n.info
 	h.publishLocked(info)
 	h.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -325,7 +326,12 @@ func TestWindowsHearAMachinesLastStateLast(t *testing.T) {
 
 // memory is a Persist.
 type memory struct {
-	nodes map[protocol.NodeID]protocol.NodeInfo
+	nodes   map[protocol.NodeID]protocol.NodeInfo
+	stopped []protocol.CallID
+}
+
+func (m memory) StoppedCalls(_ context.Context, _ protocol.NodeID, calls []protocol.CallID) ([]protocol.CallID, error) {
+	return slices.DeleteFunc(slices.Clone(calls), func(id protocol.CallID) bool { return !slices.Contains(m.stopped, id) }), nil
 }
 
 func (m memory) PutNode(_ context.Context, n protocol.NodeInfo) error {
@@ -348,7 +354,7 @@ func (m memory) Nodes(context.Context) ([]protocol.NodeInfo, error) {
 }
 
 func TestMachinesAreKnownAfterARestart(t *testing.T) {
-	kept := memory{make(map[protocol.NodeID]protocol.NodeInfo)}
+	kept := memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}
 	h := New(nil, kept)
 	attach(t, h, "n", "x") // and the gateway is killed
 	h = New(nil, kept)

@@ -157,3 +157,64 @@ func TestCallOfAnEarlierStartIsTakenUp(t *testing.T) {
 		}
 	})
 }
+
+func TestCallOfAnEarlierStartOutlivesLostConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(nil, nil)
+		rejoin := func(id protocol.CallID) <-chan outcome {
+			end := make(chan outcome, 1)
+			go func() {
+				raw, err := h.Rejoin(t.Context(), "n", id, nil)
+				end <- outcome{raw, err}
+			}()
+			synctest.Wait()
+			return end
+		}
+		_, left := attachAs(t, h, keeper("n", "kept", "forgotten"), Entry{})
+		left() // before anybody has asked for the calls
+		kept, forgotten := rejoin("kept"), rejoin("forgotten")
+		if o := <-rejoin("another"); !errors.Is(o.err, protocol.ErrUnavailable) {
+			t.Errorf("a call that the node does not know: %v", o.err)
+		}
+		time.Sleep(comeBack - time.Second)
+		_, left = attachAs(t, h, keeper("n", "kept"), Entry{})
+		if o := <-forgotten; !errors.Is(o.err, protocol.ErrUnavailable) {
+			t.Errorf("what the node does not know any more: %v", o.err)
+		}
+		time.Sleep(comeBack) // the first loss' time is over
+		left()
+		time.Sleep(comeBack - time.Second)
+		attachAs(t, h, keeper("n", "kept"), Entry{})
+		time.Sleep(comeBack)
+		if _, err := h.Result("n", protocol.ToolResultParams{CallID: "kept", Result: json.RawMessage(`"all"`)}); err != nil {
+			t.Fatal(err)
+		}
+		if o := <-kept; o.err != nil || string(o.raw) != `"all"` {
+			t.Errorf("%s, %v", o.raw, o.err)
+		}
+	})
+}
+
+func TestCallOfAnEarlierStartEndsWhenItsNodeStaysAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(nil, nil)
+		_, left := attachAs(t, h, keeper("n", "c"), Entry{})
+		left()
+		began := time.Now()
+		if _, err := h.Rejoin(t.Context(), "n", "c", nil); !errors.Is(err, protocol.ErrUnavailable) || time.Since(began) != comeBack {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+	})
+}
+
+func TestCallThatWasStoppedBeforeTheGatewayStartedAnewIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(nil, memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo), stopped: []protocol.CallID{"stopped"}})
+		link, _ := attachAs(t, h, keeper("n", "goes on", "stopped"), Entry{})
+		h.Pinged("n", link, time.Millisecond)
+		h.Pinged("n", link, time.Millisecond)
+		if c, ok := (<-link.events).(protocol.ToolCancel); !ok || c.CallID != "stopped" || len(link.events) > 0 {
+			t.Errorf("it was told %+v", c)
+		}
+	})
+}

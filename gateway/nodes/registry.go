@@ -134,14 +134,10 @@ func (h *Hub) Pinged(id protocol.NodeID, link Link, took time.Duration) {
 	if save {
 		n.saved = now
 	}
-	info, stale := n.info, n.stale
-	n.stale = nil
+	info, stale, older := n.info, n.stale, n.older
+	n.stale, n.older = nil, nil
 	h.mu.Unlock()
-	for _, call := range stale { // it has heard the ping, so it hears this
-		if err := link.SendEvent(context.Background(), protocol.EventToolCancel, protocol.ToolCancel{CallID: call}); err != nil {
-			slog.Warn("A call could not be stopped", "node", id, "call", call, "err", err)
-		}
-	}
+	h.stopLeft(id, link, stale, older) // it has heard the ping, so it hears this
 	if save {
 		h.remember(context.Background(), info)
 	}

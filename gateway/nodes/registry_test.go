@@ -13,7 +13,7 @@ import (
 func ptr[T any](v T) *T { return &v }
 
 func TestForgettingALiveMachineNeedsForce(t *testing.T) {
-	kept := memory{make(map[protocol.NodeID]protocol.NodeInfo)}
+	kept := memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}
 	h := New(nil, kept)
 	link, detach := attach(t, h, "n", "x")
 	if _, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n"}); !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), "force=true") {
@@ -46,7 +46,7 @@ func TestTheGatewaysOwnNodeIsNotForgotten(t *testing.T) {
 }
 
 func TestNameAndColourOutliveReconnectAndRestart(t *testing.T) {
-	kept := memory{make(map[protocol.NodeID]protocol.NodeInfo)}
+	kept := memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}
 	h := New(nil, kept)
 	attach(t, h, "n", "x")
 	if _, err := h.Update(t.Context(), protocol.NodesUpdateParams{NodeID: "n", Name: ptr(" Anna's tower "), Colour: ptr("teal")}); err != nil {

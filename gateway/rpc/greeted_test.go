@@ -27,6 +27,9 @@ func (slowDisk) Nodes(context.Context) ([]protocol.NodeInfo, error) {
 	return nil, nil
 }
 func (slowDisk) DeleteNode(context.Context, protocol.NodeID) (bool, error) { return false, nil }
+func (slowDisk) StoppedCalls(context.Context, protocol.NodeID, []protocol.CallID) ([]protocol.CallID, error) {
+	return nil, nil
+}
 
 // A node that knows only the seeds loses what comes before hello-ok, and what comes right after it.
 func TestATransferWaitsForTheNodesHelloOk(t *testing.T) {

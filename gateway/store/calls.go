@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -241,6 +242,20 @@ func (s *Store) CallsOfRun(ctx context.Context, run protocol.RunID) ([]Call, err
 // OpenCalls returns the calls that wait or run, or did when the gateway ended.
 func (s *Store) OpenCalls(ctx context.Context) ([]Call, error) {
 	return s.calls(ctx, "state IN ('waiting', 'running')")
+}
+
+// StoppedCalls gives those of a machine's calls that were stopped before they had ended.
+func (s *Store) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []protocol.CallID) (stopped []protocol.CallID, err error) {
+	for part := range slices.Chunk(calls, 500) {
+		list, err := s.calls(ctx, "id IN ? AND node = ? AND state = 'cancelled'", part, string(node))
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			stopped = append(stopped, c.Info.CallID)
+		}
+	}
+	return stopped, nil
 }
 
 func (s *Store) calls(ctx context.Context, where string, args ...any) ([]Call, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -251,5 +252,25 @@ func TestSettingsGrantsAndNodesLast(t *testing.T) {
 	}
 	if n := must(s.Nodes(t.Context()))(t); len(n) != 1 || n[0].ID != "n" {
 		t.Errorf("nodes = %+v", n)
+	}
+}
+
+func TestStoppedCallsAreThoseOfAMachineThatWereStopped(t *testing.T) {
+	s := openTest(t)
+	for id, c := range map[protocol.CallID]struct {
+		node  protocol.NodeID
+		state string
+	}{"stopped": {"n", protocol.CallCancelled}, "done": {"n", protocol.CallDone}, "nobody knows": {"n", protocol.CallUnknown}, "elsewhere": {"m", protocol.CallCancelled}} {
+		call := Call{Info: protocol.CallInfo{CallID: id, Node: c.node, State: protocol.CallRunning, Tool: "Bash"}, CreatedAt: 1}
+		if err := s.PutCall(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+		if call.Info.State = c.state; !must(s.FinishCall(t.Context(), call))(t) {
+			t.Fatal("it had ended")
+		}
+	}
+	got := must(s.StoppedCalls(t.Context(), "n", []protocol.CallID{"stopped", "done", "nobody knows", "elsewhere", "never made"}))(t)
+	if !slices.Equal(got, []protocol.CallID{"stopped"}) {
+		t.Errorf("%v", got)
 	}
 }
