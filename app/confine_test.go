@@ -17,6 +17,10 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main() // commands of the node under test start through this program
+	if home := os.Getenv(holdsHome); home != "" {
+		hold(home)
+		return
+	}
 	os.Exit(m.Run())
 }
 

@@ -27,6 +27,7 @@ type works struct {
 	key     func() (trust.Identity, error) // blocks: the keychain may ask the person
 	options func() (node.Options, error)   // of this computer's nodes; nil while it has none
 	changed *state.Value[int]              // counts what became of the connections
+	look    time.Duration                  // after how long it is looked again whether another program still is a gateway's machine
 
 	turn   sync.Mutex // held while nodes end and begin; guards closed and options
 	closed bool
@@ -51,7 +52,7 @@ func (w *worker) state() string {
 }
 
 func newWorks(home string, log *slog.Logger, peers *trust.Peers, key func() (trust.Identity, error)) *works {
-	return &works{home: home, log: log, peers: peers, key: key, changed: state.NewValue(0), now: map[trust.Pin]*worker{}}
+	return &works{home: home, log: log, peers: peers, key: key, changed: state.NewValue(0), look: heldAgain, now: map[trust.Pin]*worker{}}
 }
 
 // serve starts a node for each gateway that has none yet, with options for every one. It blocks on the keychain.
@@ -130,14 +131,14 @@ func (s *works) start(p trust.Peer) error {
 	return nil
 }
 
-// heldAgain is after how long it is looked again whether another program still is a gateway's machine.
+// heldAgain is after how long a program that waits for another one looks again.
 const heldAgain = 5 * time.Second
 
 // alone waits until no other program of this data folder, such as fairlead node, is a gateway's machine, and says which one is. ok is false when ctx has
 // ended before.
 func (s *works) alone(ctx context.Context, w *worker, p trust.Peer) (release func(), ok bool) {
 	told := ""
-	tick := time.NewTicker(heldAgain)
+	tick := time.NewTicker(s.look)
 	defer tick.Stop()
 	for {
 		release, err := node.Hold(s.home, p, "the Fairlead program with the window")

@@ -1,0 +1,148 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"fairlead/app/settings"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/node"
+)
+
+// holdsHome, when set, makes the test binary a program that is the machine of a data folder's gateway until its input ends; holdsPin says which one.
+const (
+	holdsHome = "FAIRLEAD_TEST_HOLDS_HOME"
+	holdsPin  = "FAIRLEAD_TEST_HOLDS_PIN"
+)
+
+func hold(home string) {
+	release, err := node.Hold(home, trust.Peer{Gateway: trust.Gateway{Pin: trust.Pin(os.Getenv(holdsPin))}}, "fairlead node")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer release()
+	fmt.Println("held")
+	io.Copy(io.Discard, os.Stdin)
+}
+
+// holder starts such a program; leave ends it.
+func holder(t *testing.T, home string, pin trust.Pin) (pid int, leave func()) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), holdsHome+"="+home, holdsPin+"="+string(pin))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	if said := bufio.NewScanner(out); !said.Scan() || said.Text() != "held" {
+		t.Fatalf("the other program said %q", said.Text())
+	}
+	return cmd.Process.Pid, func() { in.Close() }
+}
+
+// TestThisComputerWaitsForAnotherProgramThatIsTheMachine has another process of the data folder be the machine of a gateway when the desktop program would be.
+func TestThisComputerWaitsForAnotherProgramThatIsTheMachine(t *testing.T) {
+	other, pairing := reachable(t)
+	defer other.stop()
+	home, folder := t.TempDir(), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	g := newGateways(ctx, home, slog.New(slog.DiscardHandler))
+	g.works.look = 10 * time.Millisecond
+	g.works.serve(func() (node.Options, error) { return node.Options{Workspace: folder, Home: home}, nil })
+	defer func() { g.works.close() }()
+	invite, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := g.Pair(ctx, settings.Invitation{Text: invite.Link, Work: true, Name: "cellar"}, agree(t, other, pairing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	peers, err := g.peers.List()
+	if err != nil || len(peers) != 1 {
+		t.Fatal(peers, err)
+	}
+	pin := peers[0].Pin
+	there := func(online bool) {
+		t.Helper()
+		await(t, other, fmt.Sprint("the machine there, online: ", online), func(v state.View) bool {
+			at := slices.IndexFunc(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == "cellar" })
+			return at >= 0 && v.Nodes[at].Online == online
+		})
+	}
+	says := func(want string) {
+		t.Helper()
+		waiting, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		defer cancel()
+		down := ""
+		for range g.works.changed.Changes(waiting) {
+			if list, err := g.List(); err != nil || len(list) != 1 {
+				t.Fatal(list, err)
+			} else if down = list[0].Down; down == want {
+				return
+			}
+		}
+		t.Fatalf("the person is told %q, not %q", down, want)
+	}
+	there(true)
+	says("")
+
+	g.works.stop(pin)
+	there(false)
+	pid, leave := holder(t, home, pin)
+	g.works.again()
+	says(fmt.Sprintf("this computer works for %s already: fairlead node (process %d) does", name, pid))
+	if v := other.state.Value.Get(); slices.ContainsFunc(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == "cellar" && n.Online }) {
+		t.Error("it is the machine as well")
+	}
+	leave()
+	there(true)
+	says("")
+	var works *node.WorksError
+	if _, err := node.Hold(home, peers[0], "a third one"); !errors.As(err, &works) || works.By != fmt.Sprintf("the Fairlead program with the window (process %d)", os.Getpid()) {
+		t.Errorf("while the desktop program is the machine: %v", err)
+	}
+
+	// One that waits ends at once, not when it looks again.
+	g.works.stop(pin)
+	pid, _ = holder(t, home, pin)
+	g.works.look = time.Hour
+	g.works.again()
+	says(fmt.Sprintf("this computer works for %s already: fairlead node (process %d) does", name, pid))
+	ended := make(chan struct{})
+	go func() {
+		g.works.close()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("it waits for the other program though it was closed")
+	}
+	there(false)
+}
