@@ -35,11 +35,12 @@ type window struct {
 }
 
 func (w *window) follow(ctx context.Context) {
-	w.Feed(ctx, func(s protocol.FeedSnapshot) {
+	ready := sync.OnceFunc(func() { close(w.ready) })
+	w.Feed(ctx, func(s protocol.FeedSnapshot) { // once more when it was too slow
 		for _, a := range s.Approvals {
 			w.see(a)
 		}
-		close(w.ready)
+		ready()
 	}, func(c protocol.Change) {
 		if c.Kind == protocol.ChangeApproval {
 			w.see(*c.Approval)

@@ -87,8 +87,11 @@ func (c *Conn) read() error {
 	if direct {
 		sock.Before = c.srv.held.flush
 	}
-	ping := c.ws.PingHandler()
-	c.ws.SetPingHandler(func(s string) error { c.alive(); return ping(s) })
+	c.ws.SetPingHandler(func(payload string) error {
+		c.alive()
+		c.out.Pong(payload)
+		return nil
+	})
 	for {
 		data, err := c.receive()
 		if err != nil {

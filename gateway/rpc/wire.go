@@ -21,8 +21,11 @@ const (
 	closeLimit     = 2 * time.Second // for the peer's answer to a close
 )
 
-// receive reads one text frame. Binary ones belong to transfers.
-func (c *Conn) receive() ([]byte, error) { return wire.Receive(c.ws, c.alive, c.binary) }
+// receive reads one text frame. Binary ones belong to transfers. What the gateway has just taken its time for is none of the peer's silence.
+func (c *Conn) receive() ([]byte, error) {
+	c.alive()
+	return wire.Receive(c.ws, c.alive, c.binary)
+}
 
 // alive gives the peer its time once more. Before the handshake nothing does, and after a close nothing does any more.
 func (c *Conn) alive() {

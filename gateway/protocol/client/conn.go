@@ -55,6 +55,9 @@ func (c *conn) prove(ctx context.Context) {
 			return
 		case <-c.probe:
 		}
+		if atHome(c.ws.LocalAddr()) {
+			continue
+		}
 		if lostAddress(c.ws.LocalAddr()) {
 			c.ws.Close() // nothing can come back to an address that is gone
 			return
@@ -80,10 +83,14 @@ func (c *conn) read() error {
 	deadline := wire.NewDeadline(c.ws)
 	alive := func() { c.heard.Add(1); deadline.Extend(silenceLimit) }
 	alive()
-	pong := c.ws.PingHandler()
-	c.ws.SetPingHandler(func(s string) error { alive(); return pong(s) })
+	c.ws.SetPingHandler(func(payload string) error {
+		alive()
+		c.out.Pong(payload)
+		return nil
+	})
 	c.ws.SetPongHandler(func(string) error { alive(); return nil })
 	for {
+		deadline.Extend(silenceLimit) // what this end has just taken its time for is no silence of the gateway's
 		data, err := wire.Receive(c.ws, alive, c.binary(alive))
 		if err != nil {
 			return err

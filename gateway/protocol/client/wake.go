@@ -54,11 +54,17 @@ func addresses() string {
 	return strings.Join(all, " ")
 }
 
+// atHome reports whether a connection stays within this machine: neither its sleep nor its networks cut it, and a gateway that is gone ends it.
+func atHome(a net.Addr) bool {
+	at, ok := a.(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
+}
+
 // lostAddress reports whether this machine has the address no more.
 func lostAddress(a net.Addr) bool {
 	at, ok := a.(*net.TCPAddr)
 	list, err := net.InterfaceAddrs()
-	if !ok || err != nil || len(list) == 0 || at.IP.IsLoopback() {
+	if !ok || err != nil || len(list) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(list, func(have net.Addr) bool {

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"net"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,5 +68,93 @@ func TestAProbeEndsThePauseBetweenAttempts(t *testing.T) {
 			t.Errorf("the next attempt came after %s", took)
 		}
 		<-ups
+	})
+}
+
+// here is a connection within this machine.
+type here struct{ net.Conn }
+
+func (here) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+// A gateway on this computer that is busy for a while is not left because a network came or went, as one does whenever a container starts.
+func TestAProbeLeavesAConnectionWithinThisComputer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		dial, stop := listen(t, func(p peer, _ int) {
+			p.hello()
+			<-hold // busy
+			p.idle()
+		})
+		defer stop()
+		up := make(chan struct{}, 4)
+		local := func(ctx context.Context) (net.Conn, error) {
+			c, err := dial(ctx)
+			return here{c}, err
+		}
+		c, end := start(t, Options{Dial: local, OnUp: func(context.Context, protocol.ConnectResult) { up <- struct{}{} }})
+		defer end()
+		<-up
+		c.Probe("test")
+		time.Sleep(2 * probeLimit)
+		close(hold)
+		synctest.Wait()
+		if len(up) != 0 || !c.Connected() {
+			t.Error("a connection that lives was ended")
+		}
+	})
+}
+
+// strict is a connection that reads nothing when its time is over, as the system's do, though there is something.
+type strict struct {
+	net.Conn
+	until time.Time
+}
+
+func (s *strict) SetReadDeadline(t time.Time) error {
+	s.until = t
+	return s.Conn.SetReadDeadline(t)
+}
+
+func (s *strict) Read(p []byte) (int, error) {
+	if !s.until.IsZero() && !time.Now().Before(s.until) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return s.Conn.Read(p)
+}
+
+// Whoever takes long over an event, or is stopped for a while, finds what came meanwhile, and not a lost connection.
+func TestAnEndThatWasBusyKeepsItsConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial, stop := listen(t, func(p peer, _ int) {
+			p.hello()
+			if r, ok := p.request(); ok {
+				p.answer(r.ID, protocol.ConfigGetResult{})
+				p.event(protocol.EventChat, protocol.ChatEvent{}, 0)
+			}
+			p.idle()
+		})
+		defer stop()
+		up, heard := make(chan struct{}, 4), make(chan struct{}, 4)
+		c, end := start(t, Options{
+			Dial: func(ctx context.Context) (net.Conn, error) {
+				conn, err := dial(ctx)
+				return &strict{Conn: conn}, err
+			},
+			OnUp: func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
+			OnEvent: func(protocol.EventFrame) {
+				time.Sleep(silenceLimit + time.Second)
+				heard <- struct{}{}
+			},
+		})
+		defer end()
+		<-up
+		if _, err := Call(t.Context(), c, protocol.ConfigGet, protocol.ConfigGetParams{}); err != nil {
+			t.Fatal(err)
+		}
+		<-heard
+		time.Sleep(2 * silenceLimit)
+		if len(up) != 0 || !c.Connected() {
+			t.Error("the connection was lost")
+		}
 	})
 }

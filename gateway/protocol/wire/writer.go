@@ -58,6 +58,7 @@ type Writer struct {
 	wake chan struct{} // holds a token when Run has something to do
 	free chan struct{} // holds a token when Run has waited for its turn and may look again
 	left chan struct{} // holds a token when the system did not take all: Run has the turn, and the rest to write
+	ping chan string   // holds the last ping that is not answered
 	over chan struct{} // closed when Run has ended
 	pile pile          // nil where frames go out one by one
 	sock *Socket       // nil where nothing can be tried
@@ -97,7 +98,7 @@ func pileOf(ws *websocket.Conn) (pile, *Socket) {
 
 // NewWriter makes the writer of a connection.
 func NewWriter(ws *websocket.Conn) *Writer {
-	w := &Writer{ws: ws, bulk: make(chan frame, maxBulk), wake: make(chan struct{}, 1), free: make(chan struct{}, 1), left: make(chan struct{}, 1), over: make(chan struct{})}
+	w := &Writer{ws: ws, bulk: make(chan frame, maxBulk), wake: make(chan struct{}, 1), free: make(chan struct{}, 1), left: make(chan struct{}, 1), over: make(chan struct{}), ping: make(chan string, 1)}
 	w.pile, w.sock = pileOf(ws)
 	return w
 }
@@ -175,6 +176,15 @@ func (w *Writer) Flush() {
 	default:
 		signal(w.left)
 	}
+}
+
+// Pong has Run answer a ping; of several that wait, the last one (RFC 6455, 5.5.3). It never blocks. Only the reader may call it.
+func (w *Writer) Pong(payload string) {
+	select {
+	case <-w.ping:
+	default:
+	}
+	w.ping <- payload // there is room: nobody else puts one
 }
 
 // Offer is Send that never blocks. It reports false as [Writer.Hold] does.
@@ -353,6 +363,8 @@ func (w *Writer) Run(ctx context.Context, pingEvery time.Duration, closing func(
 		case <-ctx.Done():
 		case <-ping.C:
 			ok = Ping(w.ws) == nil
+		case payload := <-w.ping:
+			ok = w.ws.WriteControl(websocket.PongMessage, []byte(payload), time.Now().Add(WriteLimit)) == nil
 		case <-w.left:
 			ok = w.rest()
 		case <-w.wake:
