@@ -43,7 +43,19 @@ func areas(c shell.Command) (list []area) {
 	recursive := func() bool {
 		return given(glob{parts: []string{"-r"}}, words) || given(glob{parts: []string{"-a"}}, words) || given(glob{parts: []string{"--archive"}}, words)
 	}
+	for _, w := range words {
+		if daemonSocket.MatchString(w.Text) {
+			list = append(list, area{word: everywhere, tools: anyAccess, why: "may tell a service of the machine to open"})
+		}
+	}
+	if list != nil {
+		return list
+	}
 	switch name {
+	case "sort", "gsort":
+		if hasBeginning(words, "--files0") {
+			list = append(list, area{word: everywhere, tools: reading, why: "reads from a list"})
+		}
 	case "mv", "trash", "trash-put", "rmtrash", "gio", "gvfs-trash", "rename":
 		all(anyAccess, "would take", "tS")
 	case "rm", "srm", "chmod", "chown", "chgrp":
@@ -59,6 +71,9 @@ func areas(c shell.Command) (list []area) {
 			values = "tSPioFcJlDX"
 		}
 		all := operands(words, values)
+		if name == "rsync" && hasBeginning(words, "--read-b") && len(all) > 0 {
+			add(all[len(all)-1], writing, "may write")
+		}
 		from := reading
 		if name == "rsync" && hasBeginning(words, "--remove-so") || name == "rclone" && len(all) > 0 && (all[0].Text == "move" || all[0].Text == "sync") {
 			from = anyAccess

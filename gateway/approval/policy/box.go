@@ -13,6 +13,9 @@ var everywhere = shell.Word{Text: "/"}
 // volumeName is a name that containers know, not a folder of the machine.
 var volumeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
+// daemonSocket is the socket of a service that does what it is told with all files of the machine.
+var daemonSocket = regexp.MustCompile(`(docker|podman|containerd|crio|buildkitd|dbus|systemd/private|snapd|libvirt)[^ ]*\.sock|/(system_)?bus(_socket)?$`)
+
 // boxed are the folders of the machine that a container gets, and those that are sent to be built. What a compose file or a whole privilege gives it
 // may be any.
 func boxed(name string, words []shell.Word) (list []area) {

@@ -132,6 +132,18 @@ func runsCode(c shell.Command) string {
 	if name == "docker" || same[name] == "docker" || name == "docker-compose" || name == "podman-compose" {
 		return startsBox(name, words)
 	}
+	switch name {
+	case "ssh", "scp", "sftp", "mosh":
+		for _, w := range words {
+			if strings.HasPrefix(w.Text, "-F") || name != "ssh" && strings.HasPrefix(w.Text, "-D") {
+				return name + " " + short(w.Text) + " may run a program of this machine"
+			}
+		}
+	case "curl":
+		if hasBeginning(words, "--engine") {
+			return "curl --engine loads code that is not in the command"
+		}
+	}
 	if compilers[name] {
 		return loads(name, words)
 	}
@@ -192,7 +204,7 @@ func loads(name string, words []shell.Word) string {
 	for _, w := range words {
 		opt, _, _ := strings.Cut(w.Text, "=")
 		told := slices.ContainsFunc(loading, func(s string) bool { return strings.Contains(opt, s) })
-		if told && isFlag(opt) || opt == "linker" || opt == "-Clinker" || strings.HasPrefix(opt, "-B") || name == "pandoc" && strings.HasPrefix(opt, "-F") || opt == "-Xclang" {
+		if told && isFlag(opt) || strings.HasPrefix(opt, "@") || opt == "linker" || opt == "-Clinker" || strings.HasPrefix(opt, "-B") || name == "pandoc" && strings.HasPrefix(opt, "-F") || opt == "-Xclang" {
 			return name + " " + short(w.Text) + " may run code that is not in the command"
 		}
 	}

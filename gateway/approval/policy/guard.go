@@ -53,7 +53,7 @@ func guards(c shell.Command, p *place) []hit {
 		guardInterpreter(c, add)
 		return list
 	case inShell[name]:
-		opaque := name == "eval" || name == "exec" || name == "enable" || name == "hash"
+		opaque := name == "eval" || name == "exec" || name == "enable" || name == "hash" || name == "autoload"
 		if name == "setopt" || name == "shopt" { // a folder's name alone may then change to it
 			opaque = slices.ContainsFunc(w[1:], func(w shell.Word) bool { return w.Dynamic || strings.Contains(strings.ToLower(w.Text), "cd") })
 		}
@@ -68,6 +68,11 @@ func guards(c shell.Command, p *place) []hit {
 			if !isFlag(w[i].Text) {
 				break
 			}
+		}
+	}
+	if shell.Loader(name) {
+		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
+			add(i, true, name+" "+short(w[i].Text)+" may load code that is not in the command")
 		}
 	}
 	if shellsBy[name] && !c.Starts {

@@ -46,7 +46,17 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 		}
 	}
 	try(j.wide, whole)
-	if best == certain || harmlessWords(c) {
+	if best == certain {
+		return best, found
+	}
+	if copiers[base(c.Words[0].Text)] { // a program under another name is still that program
+		for _, w := range c.Words[1:] {
+			if system(w.Text) {
+				try(j.strict[base(w.Text)], func(*rule) grade { return possible })
+			}
+		}
+	}
+	if harmlessWords(c) {
 		return best, found
 	}
 	// A denied run of words inside a program that nobody knows: it may start it.
@@ -58,9 +68,9 @@ func (j *judging) against(c shell.Command, v Verdict) (best grade, found *rule) 
 			as[0].Text = plain
 			try(j.strict[plain], func(r *rule) grade { return min(possible, strictly(r.argv, as)) })
 		}
-		if strings.ContainsAny(rest[0].Text, " ;|&=:,") {
+		if strings.ContainsAny(rest[0].Text, " ;|&=:,!") {
 			var list []shell.Word
-			for _, f := range strings.FieldsFunc(rest[0].Text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&=()`$\"':,", r) }) {
+			for _, f := range strings.FieldsFunc(rest[0].Text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&=()`$\"':,!", r) }) {
 				list = append(list, shell.Word{Text: f})
 			}
 			for k := range list {

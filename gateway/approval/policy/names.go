@@ -181,6 +181,9 @@ func otherName(name string) string {
 	if s, ok := scripts[name]; ok {
 		return s
 	}
+	if plain, ok := strings.CutPrefix(name, "zf_"); ok { // zsh's own
+		return plain
+	}
 	if plain, _, ok := strings.Cut(name, "@"); ok && plain != "" {
 		return plain
 	}

@@ -64,7 +64,8 @@ var tables = map[string]guarded{
 	"file":    {short: "mC", values: "eFfP", long: []string{"--magic-file", "--compile"}},
 	"less":    {short: "oOkK", values: "bhjpPtTxyz#", long: []string{"--log-file", "--lesskey-file", "--lesskey-src", "--lesskey-content", "--LOG-FILE", "--cmd"}, opaque: true},
 	"install": {long: []string{"--strip-program"}, opaque: true},
-	"kubectl": {long: []string{"--kubeconfig"}, opaque: true},
+	"kubectl": {short: "s", values: "nfolcLkp", long: []string{"--kubeconfig", "--server", "--cluster"}, opaque: true},
+	"unzip":   {short: ":", values: "dxP"},
 	"helm":    {long: []string{"--kubeconfig", "--post-renderer"}, opaque: true},
 	"docker":  {short: "H", values: "velptuwfnhm", long: []string{"--host", "--config", "--context"}, opaque: true, quiet: []string{"-H", "--host", "--context"}},
 	"hg": {
@@ -79,7 +80,7 @@ var tables = map[string]guarded{
 		"--config", "--root", "--globalsetup", "--environment", "--reporter", "--pool", "--browser.provider", "--coverage.provider", "--coverage.customprovidermodule", "--browser",
 		"--dir", "--typecheck.checker", "--sequence.sequencer", "--diff", "--snapshotenvironment", "--runner", "--configloader", "--workspace", "--project", "--api",
 	}, plain: []string{"--coverage"}},
-	"pytest":        {short: "pco", values: "kmrnW", long: []string{"--rootdir", "--confcutdir", "--override-ini", "--pdbcls", "--config-file", "--import-mode", "--pastebin"}},
+	"pytest":        {short: "pco", values: "kmrnW", long: []string{"--rootdir", "--confcutdir", "--override-ini", "--pdbcls", "--config-file", "--import-mode", "--pastebin", "--basetemp"}},
 	"mypy":          {long: []string{"--config-file", "--python-executable", "--install-types"}},
 	"rspec":         {short: "rIO", values: "efPt", long: []string{"--require", "--options", "--format"}},
 	"rubocop":       {short: "rc", values: "fo", long: []string{"--require", "--config", "--plugin", "--format"}},
@@ -90,7 +91,7 @@ var tables = map[string]guarded{
 	"mvn":           {short: "fDstP", values: "Tl", long: []string{"--file", "--define", "--settings", "--global-settings", "--toolchains", "--global-toolchains", "--activate-profiles"}},
 	"gradle":        {short: "bcIDpPg", values: "x", long: []string{"--gradle-user-home", "--scan", "--build-file", "--settings-file", "--init-script", "--system-prop", "--project-dir", "--include-build"}},
 	"tox":           {short: "cx", values: "e", long: []string{"--override", "--conf", "--root", "--workdir"}},
-	"zip":           {short: "T", long: []string{"--unzip-command"}, opaque: true},
+	"zip":           {short: "Tm", values: "btnxi", long: []string{"--unzip-command", "--move"}, opaque: true, quiet: []string{"-m", "--move"}},
 	"split":         {long: []string{"--filter"}, opaque: true},
 	"date":          {short: "sf", values: "dr", long: []string{"--set", "--file"}},
 	"base64":        {short: "o", values: "iw", long: []string{"--output"}},
@@ -99,7 +100,7 @@ var tables = map[string]guarded{
 	"yq":            {short: "i", long: []string{"--inplace"}},
 	"cargo":         {short: "Z", values: "pFj", long: []string{"--config", "--manifest-path"}, opaque: true, quiet: []string{"--manifest-path"}},
 	"gofmt":         {words: []string{"-cpuprofile"}},
-	"rsync":         {short: "e", long: []string{"--rsh", "--rsync-path", "--daemon", "--config", "--files-from", "--log-file"}, opaque: true},
+	"rsync":         {short: "e", long: []string{"--rsh", "--rsync-path", "--daemon", "--config", "--files-from", "--log-file", "--remove-source-files", "--remove-sent-files"}, opaque: true, quiet: []string{"--remove-source-files", "--remove-sent-files", "--log-file", "--files-from"}},
 	"diff":          {long: []string{"--output"}},
 	"git": {
 		long: []string{
@@ -110,7 +111,7 @@ var tables = map[string]guarded{
 		values: "mSCcnFGu", plain: []string{"--text"},
 	},
 	"nc":  {short: "ec", values: "piIPqswXxTVWm", long: []string{"--exec", "--sh-exec", "--lua-exec"}, opaque: true},
-	"vim": {short: "cSswWuUi", words: []string{"--cmd"}, opaque: true},
+	"vim": {short: "cSswWuUiVl", words: []string{"--cmd", "--remote-send", "--remote-expr", "--startuptime", "--listen", "--server", "--remote-ui", "--luamod-dev"}, opaque: true},
 	"ps":  {}, "uniq": {}, "sed": {}, "awk": {}, "make": {}, "test": {}, "printf": {}, "tee": {}, "dd": {}, "xargs": {}, "ssh": {},
 }
 

@@ -23,6 +23,9 @@ var telling = regexp.MustCompile(`^(ENV|BASH_.*|ZDOTDIR|IFS|PS[0-4]|PROMPT.*|SHE
 	`MAKE.*|CMAKE.*|PKG_.*|DOCKER_.*|KUBE.*|AWS_.*|(?i:.*proxy)|TERMINFO.*|TERMCAP|INPUTRC|.*WRAPPER|.*HOOK.*|GREP_.*|TAR_.*|TAPE|GZIP|BZIP2?|ZIPOPT|EXINIT|FCEDIT|` +
 	`GCONV.*|LOC.*|NLS.*|HOSTALIASES|RES_.*|AWK.*|BASH|.*FILE|.*_EXE|.*_BIN|.*CMD|.*_PROGRAM|.*SHELL)$`)
 
+// tellingZsh are those of zsh besides.
+var tellingZsh = regexp.MustCompile(`^(path|fpath|cdpath|module_path|manpath|.*_functions|prompt|psvar|aliases|galiases|saliases|functions|commands|options|builtins|nameddirs)$`)
+
 func (j *judging) assignment(a shell.Assign) {
 	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " changes only how things look"}
 	value := harmlessValue
@@ -34,7 +37,7 @@ func (j *judging) assignment(a shell.Assign) {
 		j.add(p)
 		return
 	}
-	if j.def == Allow && !telling.MatchString(a.Name) {
+	if j.def == Allow && !telling.MatchString(a.Name) && !(j.facts.Kind == shell.Zsh && tellingZsh.MatchString(a.Name)) {
 		p.Reason = j.defaultReason("")
 		if !a.Guess {
 			j.add(p)

@@ -54,6 +54,9 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 	"curl": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			t := w.Text
+			if v, ok := cookies(c.Words, i+1); ok && !strings.Contains(v, "=") {
+				add(i+1, false, "curl "+short(v)+" is a file whose cookies it sends")
+			}
 			if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
 				strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
 				add(i+1, false, "curl "+short(t)+" reads or writes a file")
@@ -84,7 +87,7 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 				add(i, true, "make "+short(t)+" changes what its recipes run")
 			case strings.HasPrefix(t, "--ev") || strings.HasPrefix(t, "-E"):
 				add(i, true, "make "+short(t)+" runs what it is given")
-			case strings.HasPrefix(t, "-f") || strings.HasPrefix(t, "--fi") || strings.HasPrefix(t, "--mak") || strings.HasPrefix(t, "-I"):
+			case strings.HasPrefix(t, "-f") || strings.HasPrefix(t, "--fi") || strings.HasPrefix(t, "--mak") || strings.HasPrefix(t, "-I") || strings.HasPrefix(t, "--in"):
 				add(i, true, "make "+short(t)+" reads other recipes")
 			case t == "-C" || t == "--directory":
 				if i+1 < len(c.Words) && !p.inside(c.Words[i+1]) {
@@ -196,6 +199,27 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 			}
 		}
 	},
+	"cargo": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if strings.HasSuffix(w.Text, ".json") { // it may name a linker
+				add(i+1, true, "cargo "+short(w.Text)+" may say what cargo runs")
+			}
+		}
+	},
+	"pytest": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if strings.HasPrefix(w.Text, "@") {
+				add(i+1, true, "pytest reads options from "+short(w.Text[1:]))
+			}
+		}
+	},
+	"wget": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if opt, _, _ := strings.Cut(w.Text, "="); begins("--use-askpass", opt, 7) || begins("--execute", opt, 4) || strings.HasPrefix(w.Text, "-e") {
+				add(i+1, true, "wget "+short(w.Text)+" may run a program")
+			}
+		}
+	},
 	"socat": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			up := strings.ToUpper(w.Text)
@@ -213,11 +237,33 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 	},
 }
 
+// cookies is what word i of curl gives it as cookies: text, or the name of a file when it has no =.
+func cookies(w []shell.Word, i int) (string, bool) {
+	opt, v, cut := strings.Cut(w[i].Text, "=")
+	switch {
+	case begins("--cookie", opt, 8) && opt != "--cookie-jar" && cut:
+		return v, true
+	case opt == "--cookie", isFlag(opt) && opt[1] != '-' && opt[len(opt)-1] == 'b' && strings.IndexByte(cluster(opt[1:], curlValues), 'b') < 0 && !strings.ContainsAny(opt[1:len(opt)-1], curlValues):
+		if i+1 < len(w) {
+			return w[i+1].Text, true
+		}
+	case strings.HasPrefix(w[i].Text, "-b"):
+		return w[i].Text[2:], true
+	}
+	return "", false
+}
+
+// curlValues are the short options of curl that take a value.
+const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
+
 // guardTar looks for archives on other machines and for archives that say where they are unpacked.
 func guardTar(c shell.Command, _ *place, add func(int, bool, string)) {
 	anywhere := guarded{short: "P", values: tables["tar"].values, long: []string{"--absolute-names"}}
 	for i, w := range c.Words[1:] {
 		t := w.Text
+		if begins("--remove-files", t, 8) {
+			add(i+1, false, "tar "+short(t)+" removes files")
+		}
 		if host, _, ok := strings.Cut(t, ":"); ok && !strings.Contains(host, "/") && host != "" {
 			add(i+1, true, "tar connects to the machine "+short(host))
 		}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -105,10 +106,25 @@ func (j *judging) filesSeen(c shell.Command) bool {
 	case "xargs", "gxargs", "parallel", "ssh", "scp", "sftp", "mosh":
 		return c.Starts || len(c.Words) > 1
 	case "psql", "mysql", "mariadb", "sqlite3", "duckdb":
-		return !c.Piped && c.Stdin == nil && !slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
-			return w.Dynamic || strings.ContainsAny(w.Text, `\`) || strings.HasPrefix(strings.TrimSpace(w.Text), ".sh") || strings.HasPrefix(strings.TrimSpace(w.Text), ".sy") ||
-				strings.Contains(strings.ToLower(w.Text), "system") || strings.Contains(strings.ToLower(w.Text), "program")
-		})
+		return asks(base(c.Words[0].Text), c.Words[1:]) && !c.Piped && c.Stdin == nil
 	}
 	return false
 }
+
+// asks reports whether a client of a database does nothing but put the question that is in its words: it reads no script, loads no code and starts nothing.
+func asks(name string, words []shell.Word) bool {
+	rest := operands(words, "")
+	question := len(rest) > 1 // the database, and what is asked
+	switch name {
+	case "psql":
+		question = hasLetter(words, "", 'c', "--command") || hasLetter(words, "", 'l', "--list")
+	case "mysql", "mariadb":
+		question = hasLetter(words, "", 'e', "--execute")
+	}
+	return question && !slices.ContainsFunc(words, func(w shell.Word) bool {
+		return w.Dynamic || starting.MatchString(w.Text) || w.Text == "-f" || w.Text == "-i" || w.Text == "-init" || begins("--file", strings.SplitN(w.Text, "=", 2)[0], 4)
+	})
+}
+
+// starting are the words by which clients of databases read scripts, load code or start programs.
+var starting = regexp.MustCompile(`(?i)[|\\]|load|\.(re|sh|sy|ex|in)|system|program|source|edit`)

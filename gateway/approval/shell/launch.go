@@ -9,6 +9,9 @@ func (o opening) launch(l launcher) {
 	for again := true; again; {
 		from := i
 		i = o.skip(i, l)
+		for o.name == "env" && i < len(o.c.Words) && o.c.Words[i].Text == "-" { // is -i
+			i = o.skip(i+1, l)
+		}
 		for j := from; j < i && j < len(o.c.Words); j++ {
 			o.scriptOption(l, j)
 		}

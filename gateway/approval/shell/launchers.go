@@ -1,5 +1,7 @@
 package shell
 
+import "strings"
+
 // launcher says where in a program's arguments the command stands that it starts.
 type launcher struct {
 	values  string   // short options that take a value
@@ -69,7 +71,7 @@ var launchers = map[string]launcher{
 	"torify":            {},
 	"faketime":          {values: "f", skip: 1},
 	"fakeroot":          {values: "lsib"},
-	"entr":              {},
+	"entr":              {joined: true},
 	"busybox":           {},
 	"toybox":            {},
 	"coproc":            {},
@@ -100,7 +102,7 @@ var launchers = map[string]launcher{
 	"sshpass":           {values: "pfdP"},
 	"eatmydata":         {},
 	"numactl":           {values: "NmiCpP"},
-	"proot":             {values: "rbwqik0v"},
+	"proot":             {values: "rbwqikv"},
 	"wine":              {},
 	"wine64":            {},
 	"mono":              {},
@@ -131,7 +133,8 @@ var remote = map[string]struct {
 	skip int
 }{
 	"docker": {[]string{"exec", "run"}, 1}, "podman": {[]string{"exec", "run"}, 1}, "nerdctl": {[]string{"exec", "run"}, 1},
-	"kubectl": {[]string{"exec"}, 1}, "ssh": {nil, 1}, "mosh": {nil, 1}, "rsh": {nil, 1}, "autossh": {nil, 1},
+	"docker-compose": {[]string{"exec", "run"}, 1}, "podman-compose": {[]string{"exec", "run"}, 1},
+	"kubectl": {[]string{"exec"}, 1}, "oc": {[]string{"exec"}, 1}, "ssh": {nil, 1}, "mosh": {nil, 1}, "rsh": {nil, 1}, "autossh": {nil, 1},
 }
 
 // starters are options, by program, whose value names a command that the program starts.
@@ -149,7 +152,8 @@ var starters = map[string][]string{
 	"nodemon": {"--exec", "-x"}, "nano": {"-s", "--speller"}, "strace": {"-o", "--output"}, "ltrace": {"-o", "--output"},
 	"hyperfine": {"-p", "--prepare", "-c", "--cleanup", "-s", "--setup", "--conclude"}, "nc": {"-e", "-c"}, "netcat": {"-e", "-c"},
 	"ncat": {"-e", "-c", "--exec", "--sh-exec"}, "tig": {"-C"}, "fzf": {"--preview", "--bind"}, "rlwrap": {"-z", "--filter"},
-	"mutt": {"-e"}, "nmap": {"--script"}, "tcpdump": {"-z"}, "ctags": {"--filter-terminator"}, "dpkg": {"--pre-invoke", "--post-invoke"},
+	"flatpak": {"--command"}, "ghc": {"-e"}, "runghc": {"-e"}, "mutt": {"-e"},
+	"mapfile": {"-C"}, "readarray": {"-C"}, "compgen": {"-C"}, "complete": {"-C"}, "fc": {"-e"}, "nmap": {"--script"}, "tcpdump": {"-z"}, "ctags": {"--filter-terminator"}, "dpkg": {"--pre-invoke", "--post-invoke"},
 	"apt-get": {"-o"}, "apt": {"-o"}, "mail": {"-:"}, "cpio": {"--rsh-command"}, "wget2": {"--use-askpass"},
 	"git": {
 		"-x", "--exec", "--extcmd", "--upload-pack", "--receive-pack", "-O", "--open-files-in-pager", "--tree-filter", "--index-filter",
@@ -168,4 +172,18 @@ var shells = map[string]Kind{
 func Shells(name string) bool { _, ok := shells[Base(name)]; return ok }
 
 // Launches reports whether a program is known to start the command in its arguments.
-func Launches(name string) bool { _, ok := launchers[Base(name)]; return ok }
+func Launches(name string) bool { _, ok := launcherOf(Base(name)); return ok }
+
+// Loader reports whether a program is the one that loads others, as ld-linux-x86-64.so.2, which can be started by itself.
+func Loader(name string) bool {
+	name = Base(name)
+	return name == "ld.so" || strings.HasPrefix(name, "ld-") && strings.Contains(name, ".so")
+}
+
+func launcherOf(name string) (launcher, bool) {
+	l, ok := launchers[name]
+	if !ok && Loader(name) {
+		return launcher{longs: []string{"preload", "library-path", "audit", "argv0", "inhibit-rpath", "glibc-hwcaps-prepend", "glibc-hwcaps-mask"}}, true
+	}
+	return l, ok
+}

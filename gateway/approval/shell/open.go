@@ -59,12 +59,16 @@ func (a *analysis) open(c Command, at, level int) {
 		}
 		a.find(c.Text, "defines an alias")
 		return
+	case "compgen", "complete", "fc":
+		o.starters()
+		return
 	case ".", "source":
 		a.find(c.Text, "runs a file in this shell")
 		return
 	case "export", "declare", "typeset", "local", "readonly", "let", "read", "mapfile", "readarray", "unset", "printf", "test", "[", "wait",
 		"getopts", "integer", "float", "nameref":
 		o.evaluates()
+		o.starters()
 		return
 	case "find", "gfind", "fd", "fdfind":
 		o.find()
@@ -98,13 +102,11 @@ func (a *analysis) open(c Command, at, level int) {
 		o.shell(k)
 		return
 	}
-	if l, ok := launchers[o.name]; ok {
+	if l, ok := launcherOf(o.name); ok {
 		o.launch(l)
 	}
 	if subs, ok := subcommands[o.name]; ok {
-		if i := o.subcommand(subs); i > 0 {
-			o.tail(o.operand(i+1, "p"))
-		}
+		o.executed(subs)
 	}
 	if r, ok := remote[o.name]; ok {
 		o.remote(r.sub, r.skip)
@@ -118,6 +120,25 @@ type opening struct {
 	at    int
 	level int
 	name  string
+}
+
+// executed opens what follows exec and its like, also where other commands stand before: yarn workspace a exec rake.
+func (o opening) executed(subs []string) {
+	if i := o.subcommand(subs); i > 0 {
+		o.tail(o.operand(i+1, "p"))
+		for j := i + 1; j < len(o.c.Words); j++ {
+			o.scriptOption(launcher{script: "c"}, j)
+		}
+		return
+	}
+	was := o.a.guess
+	o.a.guess = true
+	for i, w := range o.c.Words[1:] {
+		if slices.Contains(subs, w.Text) {
+			o.tail(o.operand(i+2, "p"))
+		}
+	}
+	o.a.guess = was
 }
 
 // operand finds the first word from i on that is no option; values are the short options that take the next word.

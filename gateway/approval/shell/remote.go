@@ -8,6 +8,13 @@ import (
 // remote opens ssh HOST COMMAND and docker exec BOX COMMAND.
 func (o opening) remote(sub []string, skip int) {
 	if sub != nil {
+		if i := slices.IndexFunc(o.c.Words, func(w Word) bool { return w.Text == "--" }); i > 0 && (o.name == "kubectl" || o.name == "oc") {
+			was := o.a.guess
+			o.a.guess = true
+			o.tail(i + 1)
+			o.a.guess = was
+			return
+		}
 		i := o.operand(1, "cHln")
 		if i < len(o.c.Words) && o.c.Words[i].Text == "compose" {
 			i = o.operand(i+1, "fp")
