@@ -9,6 +9,7 @@ import (
 
 // TestMain lets the test program be the sandbox's helper, as ours are.
 func TestMain(m *testing.M) {
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // for the helpers; else each takes a second to end
 	sandbox.Main()
 	os.Exit(run(m))
 }
