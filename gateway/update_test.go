@@ -9,6 +9,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/porttest"
 	"fairlead/gateway/store/storetest"
 )
 
@@ -16,12 +17,7 @@ func TestWhoAsksDuringAnUpdateOfTheStoreIsToldSoAndServedAfterwards(t *testing.T
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	home := t.TempDir()
 	storetest.Old(t, filepath.Join(home, "fairlead.db"), protocol.MainSession, 30)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listen := l.Addr().String()
-	l.Close()
+	listen := porttest.Free(t)
 	began, goOn := make(chan Progress, 10), make(chan struct{})
 	type opened struct {
 		g   *Gateway

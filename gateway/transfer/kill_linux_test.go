@@ -2,7 +2,6 @@ package transfer_test
 
 import (
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/porttest"
 )
 
 // TestNoKillMakesAWrongFile kills gateway and nodes by signal 9 in the middle of transfers, and cuts their wires: every transfer ends with equal files, and
@@ -25,12 +25,7 @@ func TestNoKillMakesAWrongFile(t *testing.T) {
 	} else if testing.Short() {
 		t.Skip("starts and kills processes")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr, here := l.Addr().String(), "127.0.0.1"
-	l.Close()
+	addr, here := porttest.Free(t), "127.0.0.1"
 	spaces := []string{"", "", ""}
 	if s := strings.Split(os.Getenv("FAIRLEAD_NETNS"), ","); len(s) == 5 {
 		spaces, addr, here = s[:3], s[3], s[4]

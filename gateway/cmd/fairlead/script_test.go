@@ -2,15 +2,16 @@ package main
 
 import (
 	"encoding/json"
-	"net"
 	"os"
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/porttest"
 	"fairlead/node/sandbox"
 )
 
@@ -19,15 +20,13 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"fairlead": main})
 }
 
-// freePort finds a port that nobody listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+// until asks again and again. The limit is for what never comes only: starting a gateway and its machine takes seconds on a busy computer.
+func until(ts *testscript.TestScript, what string, ok func() bool) {
+	for end := time.Now().Add(3 * time.Minute); !ok(); {
+		if time.Now().After(end) {
+			ts.Fatalf("never came: %s", what)
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // TestCommands plays testdata/*.txtar: the real program, a real gateway with a node, real files.
@@ -35,10 +34,10 @@ func TestCommands(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
-			addr := freePort(t)
+			addr := porttest.Free(t)
 			e.Setenv("NL", "\n")
 			e.Setenv("ADDR", addr)
-			e.Setenv("NETADDR", freePort(t))
+			e.Setenv("NETADDR", porttest.Free(t))
 			e.Setenv("FAIRLEAD_URL", "ws://"+addr+"/ws")
 			e.Setenv("FAIRLEAD_HOME", e.WorkDir+"/home")
 			host, _ := os.Hostname()
@@ -47,6 +46,7 @@ func TestCommands(t *testing.T) {
 			e.Setenv("FAIRLEAD_TOKEN", "")
 			e.Setenv("SHELL", "/bin/sh")
 			e.Setenv("PATH", os.Getenv("PATH"))
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each command takes a second to end under the race detector
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -69,32 +69,26 @@ func TestCommands(t *testing.T) {
 			// answer approve|deny: answers the device that waits for the person.
 			"answer": func(ts *testscript.TestScript, neg bool, args []string) {
 				var list protocol.DeviceListResult
-				for range 200 {
+				until(ts, "somebody asks", func() bool {
 					ts.Check(ts.Exec("fairlead", "pair", "list", "--json"))
 					ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
-					if len(list.Requests) > 0 {
-						ts.Check(ts.Exec("fairlead", "pair", args[0], list.Requests[0].ID))
-						return
-					}
-				}
-				ts.Fatalf("nobody asks")
+					return len(list.Requests) > 0
+				})
+				ts.Check(ts.Exec("fairlead", "pair", args[0], list.Requests[0].ID))
 			},
 			// waiting N [later]: waits until N questions are open, and put off if so said; $QUESTION is the first.
 			"waiting": func(ts *testscript.TestScript, neg bool, args []string) {
 				var list protocol.ApprovalListResult
-				for range 200 {
+				until(ts, "so many questions are open: "+args[0], func() bool {
 					ts.Check(ts.Exec("fairlead", "approvals", "list", "--json"))
 					list = protocol.ApprovalListResult{}
 					ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &list))
 					if len(args) > 1 {
 						list.Approvals = slices.DeleteFunc(list.Approvals, func(a protocol.Approval) bool { return a.Later == 0 })
 					}
-					if strconv.Itoa(len(list.Approvals)) == args[0] {
-						ts.Setenv("QUESTION", string(list.Approvals[0].ID))
-						return
-					}
-				}
-				ts.Fatalf("%d questions are open, not %s", len(list.Approvals), args[0])
+					return strconv.Itoa(len(list.Approvals)) == args[0]
+				})
+				ts.Setenv("QUESTION", string(list.Approvals[0].ID))
 			},
 			// archived: $ARCHIVE is the newest earlier conversation of the main chat.
 			"archived": func(ts *testscript.TestScript, neg bool, args []string) {
@@ -112,21 +106,11 @@ func TestCommands(t *testing.T) {
 			},
 			// online NODE: waits until the machine is connected.
 			"online": func(ts *testscript.TestScript, neg bool, args []string) {
-				for range 200 {
-					if err := ts.Exec("fairlead", "tools", "call", args[0]+"__Glob", `{"pattern":"*"}`); err == nil {
-						return
-					}
-				}
-				ts.Fatalf("%s did not come", args[0])
+				until(ts, args[0]+" is there", func() bool { return ts.Exec("fairlead", "tools", "call", args[0]+"__Glob", `{"pattern":"*"}`) == nil })
 			},
 			// up: waits until the gateway answers and its node is there.
 			"up": func(ts *testscript.TestScript, neg bool, args []string) {
-				for range 100 {
-					if err := ts.Exec("fairlead", "tools", "call", "box__Glob", `{"pattern":"*"}`); err == nil {
-						return
-					}
-				}
-				ts.Fatalf("the gateway did not come up")
+				until(ts, "the gateway is up", func() bool { return ts.Exec("fairlead", "tools", "call", "box__Glob", `{"pattern":"*"}`) == nil })
 			},
 		},
 	})

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"fairlead/gateway/protocol/porttest"
 )
 
 // Server is a llama-server with the scripted model, on a loopback port of its own.
@@ -77,16 +79,12 @@ func writeModel(path string) error {
 
 func (s *Server) start(t testing.TB, program, model, dir string) error {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	host, port, err := net.SplitHostPort(porttest.Free(t))
 	if err != nil {
 		return err
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		return err
-	}
-	s.URL = "http://127.0.0.1:" + strconv.Itoa(port)
-	logPath := filepath.Join(dir, "server-"+strconv.Itoa(port)+".log")
+	s.URL = "http://" + net.JoinHostPort(host, port)
+	logPath := filepath.Join(dir, "server-"+port+".log")
 	log, err := os.Create(logPath)
 	if err != nil {
 		return err
@@ -94,7 +92,7 @@ func (s *Server) start(t testing.TB, program, model, dir string) error {
 	defer log.Close()
 
 	args := []string{
-		"--model", model, "--alias", Model, "--host", "127.0.0.1", "--port", strconv.Itoa(port),
+		"--model", model, "--alias", Model, "--host", host, "--port", port,
 		"--ctx-size", strconv.Itoa(s.Context), "--parallel", "1", "--threads", "1", "--threads-batch", "2",
 		"--jinja", "--temp", "0", "--no-warmup", "--offline",
 	}
@@ -114,7 +112,7 @@ func (s *Server) start(t testing.TB, program, model, dir string) error {
 		<-ended
 	})
 
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
