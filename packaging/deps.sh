@@ -47,5 +47,7 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=sudo
 fi
 export DEBIAN_FRONTEND=noninteractive
-$as_root apt-get update -qq
-$as_root apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+# A mirror that does not answer at once is asked again, and another program that installs something is waited for.
+apt=($as_root apt-get -qq -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600)
+"${apt[@]}" update
+"${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null

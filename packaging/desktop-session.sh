@@ -35,7 +35,7 @@ mkdir -p -m 700 "$XDG_DATA_HOME" "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR"
 
 Xvfb -displayfd 4 -screen 0 "${size}x24" -nolisten tcp 4>"$work/display" >/dev/null 2>&1 &
 pids+=($!)
-for _ in $(seq 100); do [ -s "$work/display" ] && break; sleep 0.1; done
+for _ in $(seq 600); do [ -s "$work/display" ] && break; sleep 0.1; done
 [ -s "$work/display" ] || { echo "desktop-session: the X server did not start" >&2; exit 1; }
 DISPLAY=":$(tr -d '\n' <"$work/display")"
 export DISPLAY LANG=${LANG:-C.UTF-8} LIBGL_ALWAYS_SOFTWARE=1 XDG_CURRENT_DESKTOP=XFCE
@@ -45,7 +45,7 @@ openbox >/dev/null 2>&1 & pids+=($!)
 printf '\n' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1 || true
 if [ -n "$panel" ]; then
   xfce4-panel --disable-wm-check >/dev/null 2>&1 & pids+=($!)
-  for _ in $(seq 100); do
+  for _ in $(seq 600); do
     dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner \
       string:org.kde.StatusNotifierWatcher 2>/dev/null | grep -q 'boolean true' && break
     sleep 0.1

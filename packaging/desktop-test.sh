@@ -9,4 +9,4 @@ export FAIRLEAD_DESKTOP=$PWD/fairlead-desktop FAIRLEAD_SHOTS=${FAIRLEAD_SHOTS:-$
 rm -rf "$FAIRLEAD_SHOTS"
 mkdir -p build
 go test -c -tags desktop -o build/desktop.test ./app/desktoptest
-exec packaging/desktop-session.sh --panel -- build/desktop.test -test.v -test.timeout 15m
+exec packaging/desktop-session.sh --panel -- build/desktop.test -test.v -test.timeout 45m

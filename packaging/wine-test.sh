@@ -7,7 +7,8 @@
 # is a failure.
 #
 # Wine is not Windows: PowerShell is not there (Wine's is a stub), so cmd.exe runs the commands; it does not follow symbolic links that Windows
-# programs make. Tests that compare or repeat for long are left to the other systems, so that all takes less than a minute on an idle machine.
+# programs make. Tests that compare or repeat for long are left to the other systems, so that all takes less than a minute on an idle
+# machine; the limits are for what hangs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +21,7 @@ work=$(mktemp -d)
 export WINEPREFIX=${FAIRLEAD_WINE_PREFIX:-${XDG_CACHE_HOME:-$HOME/.cache}/fairlead/wine} WINEDEBUG=-all DISPLAY= WAYLAND_DISPLAY=
 trap 'timeout 20 wineserver -k 2>/dev/null || true; rm -rf "$work"' EXIT
 mkdir -p "$WINEPREFIX"
-[ -f "$WINEPREFIX/system.reg" ] || timeout 120 wine wineboot -i >/dev/null 2>&1 || { echo "Wine cannot make its folder $WINEPREFIX" >&2; exit 1; }
+[ -f "$WINEPREFIX/system.reg" ] || timeout 600 wine wineboot -i >/dev/null 2>&1 || { echo "Wine cannot make its folder $WINEPREFIX" >&2; exit 1; }
 
 # Go programs want ProcessPrng, which came with Wine 9. Windows' older function for the same does it.
 prng=$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll
@@ -32,16 +33,16 @@ fi
 
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/tools.exe" ./node/tools
 cd node/tools
-timeout 240 wine "$work/tools.exe" -test.timeout 200s -test.run '^Test(Windows|Read|Write|Edit|Glob|Grep)' \
+timeout 900 wine "$work/tools.exe" -test.timeout 850s -test.run '^Test(Windows|Read|Write|Edit|Glob|Grep)' \
   -test.skip 'Agree|FollowsLinks|NewestOfTooMany|GrowsOrShrinks|OfOneFileAtOnce|EachLineOfALargeFile' "$@"
 cd ../..
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/workspace.exe" ./node/workspace
 cd node/workspace
-timeout 100 wine "$work/workspace.exe" -test.timeout 80s -test.run 'Windows|AClosedWatcher' "$@"
+timeout 600 wine "$work/workspace.exe" -test.timeout 550s -test.run 'Windows|AClosedWatcher' "$@"
 cd ../..
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/secret.exe" ./gateway/protocol/secret
-timeout 60 wine "$work/secret.exe" -test.timeout 50s -test.run 'Guarded|Token' "$@"
+timeout 300 wine "$work/secret.exe" -test.timeout 250s -test.run 'Guarded|Token' "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/notify.exe" ./app/notify
-timeout 60 wine "$work/notify.exe" -test.timeout 50s "$@"
+timeout 300 wine "$work/notify.exe" -test.timeout 250s "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/launch.exe" ./app/launch
-timeout 60 wine "$work/launch.exe" -test.timeout 50s "$@"
+timeout 300 wine "$work/launch.exe" -test.timeout 250s "$@"
