@@ -16,7 +16,7 @@ import (
 func TestAPersonAnswersWithCare(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if res, err := client.Call(context.Background(), c, protocol.NodesList, protocol.Empty{}); err == nil && len(res.Nodes) > 0 && res.Nodes[0].Online {
 			break // this computer can be asked for something
 		}

@@ -28,8 +28,8 @@ const (
 	settings   = "^Settings"
 )
 
-// patience is how long a person would wait for something to appear before calling the program broken.
-const patience = 20 * time.Second
+// patience is for what never comes: on a busy machine reading the screen alone takes many seconds.
+const patience = 90 * time.Second
 
 // leastLooks is how often is looked before that, however long it takes: reading the screen takes seconds on a busy machine.
 const leastLooks = 4
@@ -68,7 +68,7 @@ func (d *desktop) run(name string, args ...string) string {
 }
 
 func (d *desktop) try(name string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1") // threads of the reader that wait for each other make it four times slower on a busy machine

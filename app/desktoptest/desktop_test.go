@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"image"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,6 +23,7 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/porttest"
 	"fairlead/gateway/protocol/secret"
 )
 
@@ -46,12 +46,7 @@ func start(d *desktop) *program {
 			d.t.Fatal(err)
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	p.addr = l.Addr().String()
-	l.Close()
+	p.addr = porttest.Free(d.t)
 	os.Setenv("FAIRLEAD_HOME", p.home)
 	p.launch()
 	return p
@@ -93,7 +88,7 @@ func (p *program) gateway() *client.Client {
 		p.t.Fatalf("secrets are in %s, not in the keychain", store.Where())
 	}
 	token, err := store.Get(gateway.TokenName)
-	for end := time.Now().Add(60 * time.Second); err != nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); err != nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		token, err = store.Get(gateway.TokenName) // the window is there before the gateway
 	}
 	if err != nil {
@@ -123,20 +118,24 @@ func dial(d *desktop, addr, token string) *client.Client {
 	return c
 }
 
-// allow and deny click on the buttons at the two ends of the dialog's last line.
-func (p *program) allow() { p.t.Helper(); p.pressAt(func(w window) int { return w.x + w.w - 100 }) }
-func (p *program) deny()  { p.t.Helper(); p.pressAt(func(w window) int { return w.x + 60 }) }
+// allow and deny click on the buttons at the two ends of the dialog's last line. The one that allows acts after a second, and looks so.
+func (p *program) allow() { p.t.Helper(); p.forward(); p.act("Allow once") }
 
-// pressAt clicks twice: the question opens without the keyboard, and the click that brings it to the front does not count.
-func (p *program) pressAt(x func(window) int) {
+func (p *program) deny() {
 	p.t.Helper()
-	line := p.waitText(question, "with reason")
+	w := p.forward()
+	p.click(image.Pt(w.x+60, p.waitText(question, "with reason").Y))
+}
+
+// forward brings the question to the front, which opens without the keyboard: the click that does it does not count.
+func (p *program) forward() window {
+	p.t.Helper()
 	w := p.waitWindow(question)
 	if p.front() != p.title(w) {
 		p.click(image.Pt(w.x+w.w/2, w.y+14)) // on its heading: no button is there
-		time.Sleep(600 * time.Millisecond)
+		p.until("the question at the front", func() bool { return p.front() == p.title(w) })
 	}
-	p.click(image.Pt(x(w), line.Y))
+	return w
 }
 
 // lastResult waits for the newest tool result of the main chat and returns it.
@@ -221,7 +220,6 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.waitWindow(question)
 	d.waitText(question, "sandbox")
 	d.shot("question")
-	time.Sleep(1500 * time.Millisecond) // a person reads; Allow arms after a second
 	p.allow()
 	d.waitNoWindow(question)
 	d.waitText(mainWindow, "main.go")
@@ -324,10 +322,8 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.waitWindow(question)
 	d.waitText(question, "1 of 2")
 	d.shot("two-questions")
-	time.Sleep(1500 * time.Millisecond)
 	p.allow()
 	d.until("the first answer", func() bool { return openQuestions(c) == 1 })
-	time.Sleep(300 * time.Millisecond)
 	p.deny()
 	d.waitNoWindow(question)
 	d.waitText(mainWindow, "paper model has finished")

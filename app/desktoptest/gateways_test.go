@@ -4,7 +4,6 @@ package desktoptest
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/porttest"
 )
 
 // TestAWindowForEachGateway pairs with a second gateway in the settings, opens a window on it beside the first, takes the gateway away, and ends
@@ -22,12 +22,7 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p.clickText(mainWindow, "Begin now")
 
 	home, fairlead := t.TempDir(), filepath.Join(filepath.Dir(binary(t)), "fairlead")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
+	addr := porttest.Free(t)
 	other := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(fairlead, args...)
 		cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+home, "FAIRLEAD_SECRETS=file", "FAIRLEAD_URL=ws://"+addr+"/ws")
