@@ -141,7 +141,7 @@ func TestAPairedMachineSurvivesItsNetwork(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := exec.Command("ip", "netns", "exec", ns, exe)
-		cmd.Env = append(append(os.Environ(), roamRole+"="+role, "FAIRLEAD_SECRETS=file", "FAIRLEAD_HOME="+t.TempDir()), env...)
+		cmd.Env = append(append(os.Environ(), roamRole+"="+role, "FAIRLEAD_SECRETS=file", "FAIRLEAD_HOME="+t.TempDir(), "HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0"), env...)
 		cmd.Stderr = os.Stderr
 		in, err := cmd.StdinPipe()
 		if err != nil {
