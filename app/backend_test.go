@@ -30,7 +30,7 @@ func newTestBackend(t *testing.T) *backend {
 // await waits until the view is as wanted.
 func await(t *testing.T, b *backend, what string, ok func(state.View) bool) state.View {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for v := range b.state.Value.Changes(ctx) {
 		if ok(v) {
@@ -51,7 +51,7 @@ func TestProgramServesItsWindowAndStopsInOrder(t *testing.T) {
 	if _, err := chat.Send(t.Context(), "!echo from the window", nil, ""); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	said := ""
 	for v := range chat.Value.Changes(ctx) {

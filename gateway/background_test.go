@@ -18,6 +18,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/porttest"
 	"fairlead/node"
 )
 
@@ -61,7 +62,7 @@ func startNodeIn(t *testing.T, url, dir string) (kill func()) {
 // until polls, because what is waited for happens in other processes.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never came: %s", what)
 		}
@@ -101,8 +102,8 @@ func told(t *testing.T, c *client.Client, key protocol.SessionKey) (ends []proto
 
 func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testing.T) {
 	home, gate := t.TempDir(), filepath.Join(t.TempDir(), "go")
-	g := startChild(t, home)
-	listen := strings.TrimSuffix(strings.TrimPrefix(g.url, "ws://"), "/ws")
+	listen := porttest.Free(t)
+	g := startChild(t, home, childListen+"="+listen)
 	conn, stop := dial(t, g.url)
 	startNode(t, g.url)
 	online := func() bool {

@@ -51,7 +51,7 @@ func openWire(t *testing.T, url string) *wire {
 	}
 	select {
 	case <-up:
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("the channel was not taken in")
 	}
 	return w
@@ -67,7 +67,7 @@ func (w *wire) write(t *testing.T, text string) protocol.ChannelInboundResult {
 
 func (w *wire) hears(t *testing.T, part string) string {
 	t.Helper()
-	timer := time.NewTimer(60 * time.Second)
+	timer := time.NewTimer(3 * time.Minute)
 	defer timer.Stop()
 	var other []string
 	for {

@@ -16,7 +16,7 @@ import (
 // poll asks until f is satisfied.
 func poll(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	pollFor(t, 60*time.Second, what, f)
+	pollFor(t, 3*time.Minute, what, f)
 }
 
 func pollFor(t *testing.T, limit time.Duration, what string, f func() bool) {
@@ -30,7 +30,7 @@ func pollFor(t *testing.T, limit time.Duration, what string, f func() bool) {
 
 func call[P, R any](t *testing.T, c *client.Client, m protocol.Method[P, R], p P) R {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	res, err := client.Call(ctx, c, m, p)
 	if err != nil {

@@ -132,7 +132,7 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 				return a, nil
 			},
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer cancel()
 		o.OnUp = func(context.Context, protocol.ConnectResult) { cancel() }
 		return client.New(o).Run(ctx)

@@ -82,7 +82,7 @@ func (h *house) list() protocol.DeviceListResult {
 
 func (h *house) until(what string, ok func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			h.t.Fatalf("never came: %s", what)
 		}
@@ -234,7 +234,7 @@ func (m *peerBox) connect(t *testing.T, pin trust.Pin) (*client.Client, error) {
 		return c, nil
 	case err := <-ended:
 		return c, err
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("no connection")
 		return nil, nil
 	}

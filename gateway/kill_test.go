@@ -139,7 +139,7 @@ func dial(t *testing.T, url string) (*client.Client, func()) {
 	}
 	select {
 	case <-up:
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		stop()
 		t.Fatal("no connection")
 	}
@@ -190,7 +190,7 @@ func TestNoAcknowledgedMessageIsLostByKill(t *testing.T) {
 			})
 		}
 		// The moment of the kill is what is random here: after some acknowledgements, however fast the machine is, and a little later.
-		for late, n := time.After(30*time.Second), rng.IntN(5); n > 0; n-- {
+		for late, n := time.After(3*time.Minute), rng.IntN(5); n > 0; n-- {
 			select {
 			case <-some:
 			case <-late:
@@ -221,7 +221,7 @@ func checkAcked(t *testing.T, home string, acked map[string]protocol.SessionKey)
 	defer c.kill()
 	conn, stop := dial(t, c.url)
 	defer stop()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	snap, err := client.Call(ctx, conn, protocol.FeedSubscribe, protocol.Empty{})
 	if err != nil {

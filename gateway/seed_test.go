@@ -42,7 +42,7 @@ func seedNode(t *testing.T, url string) (node *client.Client, began <-chan proto
 	go func() { done <- node.Run(ctx) }()
 	select {
 	case <-up:
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("the machine was not taken in")
 	}
 	return node, calls, func() { cancel(); <-done }

@@ -87,7 +87,7 @@ func kept(t *testing.T, home string) (names []string) {
 // nothingKept waits until the ledger is empty.
 func nothingKept(t *testing.T, home string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); len(kept(t, home)) > 0; time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); len(kept(t, home)) > 0; time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("still kept: %v", kept(t, home))
 		}

@@ -78,7 +78,7 @@ func start(t *testing.T, change func(*Options)) *gateway {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("Run: %v", err)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(3 * time.Minute):
 			t.Error("Run does not return")
 		}
 	})
@@ -91,7 +91,7 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(30 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("nothing arrived: " + what)
 		panic("unreachable")
 	}

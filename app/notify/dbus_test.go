@@ -81,7 +81,7 @@ func (s *server) wait(t *testing.T, want string) {
 		if got != want {
 			t.Fatalf("the server got %q, want %q", got, want)
 		}
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatalf("the server did not get %q", want)
 	}
 }
@@ -143,7 +143,7 @@ func expect(t *testing.T, did chan string, want string) {
 		if got != want {
 			t.Fatalf("did %q, want %q", got, want)
 		}
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatalf("did not %q", want)
 	}
 }

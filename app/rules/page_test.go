@@ -202,7 +202,7 @@ func TestRulesGoOutAndComeIn(t *testing.T) {
 
 func TestTenThousandRulesAreListedAtOnce(t *testing.T) {
 	best := time.Hour
-	for range 3 { // other programs may hold it up
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // other programs may hold it up: once is enough
 		b := newBench(t, look.Light)
 		one := b.g.rules[0]
 		b.g.rules = nil

@@ -203,7 +203,7 @@ func TestThousandsOfSkillsAreListedAndSearchedAtOnce(t *testing.T) {
 		v.Skills = append(v.Skills, one)
 	}
 	best := time.Hour
-	for range 3 { // other programs may hold it up
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // other programs may hold it up: once is enough
 		p := inPage(t, look.Light, 880)
 		began := time.Now()
 		p.show(v)

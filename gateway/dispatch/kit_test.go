@@ -115,7 +115,7 @@ func within[T any](t *testing.T, ch <-chan T) T {
 	select {
 	case v := <-ch:
 		return v
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("nothing came")
 		panic("unreachable")
 	}
@@ -124,7 +124,7 @@ func within[T any](t *testing.T, ch <-chan T) T {
 // until waits for a change.
 func until(t *testing.T, sub *event.Subscription, ok func(protocol.Change) bool) protocol.Change {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for c := range sub.All(ctx) {
 		if ok(c) {

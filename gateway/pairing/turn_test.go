@@ -36,7 +36,7 @@ func waiting(t *testing.T) (*Manager, *slow, chan outcome, string) {
 	s := &slow{kept: m.o.Store.(*kept), writing: make(chan struct{}), let: make(chan struct{})}
 	m.o.Store = s
 	out, _ := come(t, m, phone(trust.NewIdentity()))
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
 		if l, _ := m.List(t.Context()); len(l.Requests) == 1 {
 			return m, s, out, l.Requests[0].ID
 		}

@@ -56,7 +56,7 @@ func startLive(t testing.TB) *live {
 		select {
 		case hello := <-up:
 			return c, hello
-		case <-time.After(60 * time.Second):
+		case <-time.After(3 * time.Minute):
 			t.Fatal("no connection")
 			panic("unreachable")
 		}
@@ -98,7 +98,7 @@ func startLive(t testing.TB) *live {
 
 // call sends raw params.
 func (l *live) call(c *client.Client, method string, params any) (any, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	return client.Call(ctx, c, protocol.Method[any, any]{Name: method}, params)
 }

@@ -119,7 +119,7 @@ func (g *gateway) send(text string) protocol.ChatSendResult {
 // until waits for a change.
 func (g *gateway) until(ok func(protocol.Change) bool) protocol.Change {
 	g.t.Helper()
-	ctx, cancel := context.WithTimeout(g.t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(g.t.Context(), 3*time.Minute)
 	defer cancel()
 	for c := range g.sub.All(ctx) {
 		if ok(c) {

@@ -14,7 +14,7 @@ import (
 // noted waits until a stretch has been looked through up to a message, and returns the agent's notes.
 func (g *gateway) noted(id protocol.SessionID, through int64) string {
 	g.t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
 		n, err := g.store.Noted(g.t.Context(), id)
 		if err != nil || n > through || time.Now().After(deadline) {
 			g.t.Fatalf("noted up to %d, want %d: %v", n, through, err)

@@ -127,7 +127,7 @@ func TestAnArchiveIsReadBackAndSurvivesACrash(t *testing.T) {
 	os.Remove(blocked)
 	g.again(true, g.tower)
 	var list protocol.SessionArchivesResult
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if list, err = g.Archives(t.Context(), protocol.SessionParams{SessionKey: "main"}); err != nil || len(list.Archives) != 1 {
 			t.Fatalf("%+v %v", list, err)
 		}
@@ -161,7 +161,7 @@ func TestAResetNotesWhatIsWorthKeeping(t *testing.T) {
 	}
 	name := filepath.Join(g.home, "agents", "main", "memory", time.Now().In(g.zone()).Format(time.DateOnly)+".md")
 	var note []byte
-	for deadline := time.Now().Add(60 * time.Second); !strings.Contains(string(note), "has a cat") && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !strings.Contains(string(note), "has a cat") && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		note, _ = os.ReadFile(name)
 	}
 	if !strings.Contains(string(note), "- Ann has a cat\n") {

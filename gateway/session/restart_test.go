@@ -82,7 +82,7 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	own := g.send("!make")
 	select {
 	case <-began:
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("it did not begin")
 	}
 	g.again(true, &dispatchtest.Machine{})

@@ -43,7 +43,7 @@ func TestFilesOnDiskAreHotReloaded(t *testing.T) {
 	}()
 	for _, path := range []string{"skills/new/SKILL.md", "agents/main/skills/own/SKILL.md", "skills/new/SKILL.md"} {
 		text := "At " + time.Now().Format(time.RFC3339Nano)
-		deadline := time.Now().Add(10 * time.Second)
+		deadline := time.Now().Add(3 * time.Minute)
 		for seen := false; !seen; {
 			c.write(t, path, text) // until the watch has begun
 			select {

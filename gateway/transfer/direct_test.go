@@ -238,7 +238,7 @@ func TestACancelledDirectTransferLeavesNothing(t *testing.T) {
 		t.Fatalf("%+v, %v", now, err)
 	}
 	var left []os.DirEntry
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if left, err = os.ReadDir(r.nodes["b"].dir); err == nil && len(left) == 0 {
 			return
 		}

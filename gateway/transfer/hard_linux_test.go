@@ -151,7 +151,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferForget, protocol.TransferForgetParams{}); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if list, _ := os.ReadDir(disk); len(list) == 2 {
 			break
 		} else if time.Now().After(end) {

@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/porttest"
 	"fairlead/node"
 	"fairlead/node/direct"
 )
@@ -137,7 +138,7 @@ func (w *wire) cut(down bool) {
 
 func newRig(t testing.TB, ids ...protocol.NodeID) *rig {
 	t.Helper()
-	r := &rig{t: t, home: t.TempDir(), listen: "127.0.0.1:0", nodes: make(map[protocol.NodeID]*machine), changes: make(chan protocol.Transfer, 1<<16)}
+	r := &rig{t: t, home: t.TempDir(), listen: porttest.Free(t), nodes: make(map[protocol.NodeID]*machine), changes: make(chan protocol.Transfer, 1<<16)}
 	r.start()
 	t.Cleanup(func() { r.stopGW() })
 	for _, id := range ids {
@@ -166,7 +167,7 @@ func newRig(t testing.TB, ids ...protocol.NodeID) *rig {
 	t.Cleanup(func() { cancel(); wg.Wait() })
 	select {
 	case <-fed:
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("no feed")
 	}
 	for _, id := range ids {
@@ -175,7 +176,7 @@ func newRig(t testing.TB, ids ...protocol.NodeID) *rig {
 	return r
 }
 
-// start opens the gateway, on its old address after the first time.
+// start opens the gateway, always on the same address.
 func (r *rig) start() {
 	r.t.Helper()
 	g, err := gateway.Open(context.Background(), gateway.Options{Home: r.home, Listen: r.listen, Logger: slog.New(slog.DiscardHandler)})
@@ -183,9 +184,6 @@ func (r *rig) start() {
 		r.t.Fatal(err)
 	}
 	r.gw = g
-	if at := g.URL()[len("ws://") : len(g.URL())-len("/ws")]; at != r.listen { // the first time, before anybody reads it
-		r.listen = at
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -229,7 +227,7 @@ func (r *rig) boot(id protocol.NodeID) {
 
 func (r *rig) online(id protocol.NodeID) {
 	r.t.Helper()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		res, err := client.Call(r.t.Context(), r.c, protocol.NodesList, protocol.Empty{})
 		if err != nil {
 			continue

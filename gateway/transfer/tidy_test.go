@@ -34,7 +34,7 @@ func TestWhatWasCancelledWhileTheMachineWasAwayIsRemovedWhenItComesBack(t *testi
 			r.start()
 		}
 		b.wire.cut(false)
-		for end := time.Now().Add(60 * time.Second); parts(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(3 * time.Minute); parts(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("what was unfinished is there for good")
 			}
@@ -64,7 +64,7 @@ func TestWhatWasCancelledIsRemovedThoughTheMachineDidNotHearIt(t *testing.T) {
 	b.wire.cut(true)
 	b.wire.deaf.Store(false)
 	b.wire.cut(false)
-	for end := time.Now().Add(60 * time.Second); parts(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); parts(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("what was unfinished is there for good")
 		}

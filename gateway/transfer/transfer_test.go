@@ -156,7 +156,7 @@ func TestCancelLeavesNothingUnfinished(t *testing.T) {
 		if end := r.end(tr.ID, patience); end.State != protocol.TransferCancelled {
 			t.Fatalf("%+v", end)
 		}
-		for end := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			list, err := os.ReadDir(r.nodes["b"].dir)
 			if err != nil {
 				t.Fatal(err)
@@ -208,7 +208,7 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 	r := newRig(t, "a", "b")
 	from := r.file("a", "x.bin", 100)
 	r.nodes["b"].wire.cut(true)
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		_, err := client.Call(t.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:now.bin"})
 		if errors.Is(err, protocol.ErrUnavailable) {
 			break
@@ -235,7 +235,7 @@ func TestATransferThatWaitedIsAskedAboutAgainWhenTheRulesChanged(t *testing.T) {
 	r.file("a", "x.bin", 100)
 	r.nodes["b"].wire.cut(true)
 	var first protocol.Transfer
-	for end := time.Now().Add(60 * time.Second); first.State != protocol.TransferWaiting; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); first.State != protocol.TransferWaiting; time.Sleep(5 * time.Millisecond) {
 		first = r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:first.bin", Later: true})
 		if time.Now().After(end) {
 			t.Fatal("b does not go away")

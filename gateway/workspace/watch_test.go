@@ -28,7 +28,7 @@ func TestWatchTellsOfFilesInNewFoldersAndNotOfArchives(t *testing.T) {
 		}
 	}
 	var all []string
-	for deadline := time.After(60 * time.Second); !slices.Contains(all, "agents/a/memory/2026/note.md") || !slices.Contains(all, "skills/s/SKILL.md"); {
+	for deadline := time.After(3 * time.Minute); !slices.Contains(all, "agents/a/memory/2026/note.md") || !slices.Contains(all, "skills/s/SKILL.md"); {
 		select {
 		case paths := <-told:
 			if !slices.IsSorted(paths) {

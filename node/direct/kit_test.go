@@ -55,7 +55,7 @@ func accepting(t *testing.T, l *listener) (ended func() error) {
 
 func echo(t *testing.T, conn net.Conn) {
 	t.Helper()
-	conn.SetDeadline(time.Now().Add(30 * time.Second))
+	conn.SetDeadline(time.Now().Add(3 * time.Minute))
 	if _, err := io.WriteString(conn, "hello"); err != nil {
 		t.Fatal(err)
 	}

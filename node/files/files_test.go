@@ -168,7 +168,7 @@ func TestWhereBelowAListedFolderSomethingChangesIsTold(t *testing.T) {
 	if l, err := do[protocol.FilesListResult](t, b, protocol.ActList, protocol.FilesListParams{Watch: true, WatchID: "w", Below: true}); err != nil || l.WatchID != "w" {
 		t.Fatal(l, err)
 	}
-	for limit := time.Now().Add(30 * time.Second); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
+	for limit := time.Now().Add(3 * time.Minute); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
 		put(t, filepath.Join(ws.Dir(), "a/b/c"), "again, until the folder is watched")
 		for len(told) > 0 {
 			if c := <-told; slices.Equal(c.Below, []string{"a/b"}) && slices.Equal(c.WatchIDs, []string{"w"}) && c.Path == ws.Dir() {

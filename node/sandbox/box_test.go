@@ -85,7 +85,7 @@ func TestProbeThatCannotEndEnforcesNothing(t *testing.T) {
 
 func TestProbeIsQuick(t *testing.T) {
 	best := time.Hour
-	for range 3 {
+	for end := time.Now().Add(time.Minute); best > 300*time.Millisecond && time.Now().Before(end); { // other programs may hold it up: once is enough
 		begin := time.Now()
 		box, err := sandbox.New(t.Context(), sandbox.Options{})
 		if err != nil {
@@ -96,6 +96,9 @@ func TestProbeIsQuick(t *testing.T) {
 			t.Error(why)
 		}
 		box.Close()
+		if raceDetector {
+			break // it takes several times as long, which is no fault
+		}
 	}
 	t.Logf("%v", best)
 	if best > 300*time.Millisecond && !raceDetector {

@@ -151,7 +151,7 @@ func init() {
 
 func TestNothingOutlivesANodeThatWasKilled(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		for tries := 1; ; tries++ { // other programs may hold it up: once of five times is enough
+		for tries, begun := 1, time.Now(); ; tries++ { // other programs may hold it up: once is enough
 			took := killed(t, k, filepath.Join(k.ws, fmt.Sprint(tries)))
 			t.Logf("8 processes gone after %v", took)
 			// The shells ignore SIGTERM, so the grace must have been given.
@@ -161,7 +161,7 @@ func TestNothingOutlivesANodeThatWasKilled(t *testing.T) {
 			if took <= sandbox.TermGrace+150*time.Millisecond {
 				return
 			}
-			if tries == 5 {
+			if time.Since(begun) > 2*time.Minute {
 				t.Fatalf("all gone after %v, want 250 to 400 ms", took)
 			}
 		}

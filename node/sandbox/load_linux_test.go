@@ -144,7 +144,7 @@ func init() {
 		p.Kill()
 		select {
 		case <-p.Done():
-		case <-time.After(30 * time.Second):
+		case <-time.After(3 * time.Minute):
 			fmt.Println("the bomb goes on:", mine())
 			return 1
 		}

@@ -90,7 +90,7 @@ func TestWindowsTerminalIsTalkedToAndResized(t *testing.T) {
 		j := b.jobs.get(id)
 		prints := func(part string) {
 			t.Helper()
-			for end := time.Now().Add(30 * time.Second); !strings.Contains(j.out.tail(), part); time.Sleep(10 * time.Millisecond) {
+			for end := time.Now().Add(3 * time.Minute); !strings.Contains(j.out.tail(), part); time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("%q: no %q in %q", mode, part, j.out.tail())
 				}
@@ -203,7 +203,7 @@ func TestWindowsCommandsEndWithTheNode(t *testing.T) {
 	}
 	node.Process.Kill()
 	node.Wait()
-	for end := time.Now().Add(30 * time.Second); e.Command.alive(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); e.Command.alive(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the command outlived its node")
 		}

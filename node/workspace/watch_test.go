@@ -46,7 +46,7 @@ func listed(t *testing.T, r *Root, name string) (list []Info) {
 // until gathers changes until they come to a state.
 func until(t *testing.T, heard chan Changed, have map[string]bool, ok func(map[string]bool) bool) {
 	t.Helper()
-	for limit := time.After(30 * time.Second); !ok(have); {
+	for limit := time.After(3 * time.Minute); !ok(have); {
 		select {
 		case c := <-heard:
 			for _, i := range c.Entries {

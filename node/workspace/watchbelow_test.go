@@ -147,7 +147,7 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 		}
 		put(t, filepath.Join(dir, "unseen/by/the/system"), "")
 		close(wait)
-		for limit := time.After(30 * time.Second); ; {
+		for limit := time.After(3 * time.Minute); ; {
 			select {
 			case c := <-heard:
 				if !c.Rescan && !(w.whole && slices.Contains(c.Below, "unseen/by/the")) { // rounds lose nothing

@@ -90,7 +90,7 @@ func (w *Watcher) settles(t testing.TB, dir string) {
 		return
 	}
 	var want, have []string
-	for limit := time.Now().Add(30 * time.Second); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(3 * time.Minute); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
 		want = nil
 		filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
 			if err == nil && e.IsDir() && p != dir {
@@ -118,7 +118,7 @@ func hears(t *testing.T, heard chan Changed, dirs ...string) {
 	for _, d := range dirs {
 		missing[d] = true
 	}
-	for limit := time.After(30 * time.Second); len(missing) > 0; {
+	for limit := time.After(3 * time.Minute); len(missing) > 0; {
 		select {
 		case c := <-heard:
 			if c.Rescan {

@@ -83,7 +83,7 @@ func TestMoreThanWindowsKeepsIsToldAsARescan(t *testing.T) {
 		put(t, filepath.Join(dir, "a", fmt.Sprintf("%0100d", i)), "")
 	}
 	close(wait)
-	for limit := time.After(30 * time.Second); ; {
+	for limit := time.After(3 * time.Minute); ; {
 		select {
 		case c := <-heard:
 			if c.Rescan {

@@ -58,7 +58,7 @@ func (o *person) do(t *testing.T, text string) {
 // hears waits for the next message that satisfies want.
 func (o *person) hears(t *testing.T, what string, want func(message) bool) message {
 	t.Helper()
-	timer := time.NewTimer(60 * time.Second)
+	timer := time.NewTimer(3 * time.Minute)
 	defer timer.Stop()
 	for {
 		select {

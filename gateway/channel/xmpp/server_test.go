@@ -108,7 +108,7 @@ func (p *prosody) start(t *testing.T) {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(60 * time.Second); ; {
+	for end := time.Now().Add(3 * time.Minute); ; {
 		if c, err := net.Dial("tcp", p.addr); err == nil {
 			c.Close()
 			return
@@ -187,7 +187,7 @@ func (p *prosody) agent(t *testing.T, policy string) *channeltest.Bench {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal(what)
 		}

@@ -37,7 +37,7 @@ func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
 		t.Errorf("the token is still there: %v", err)
 	}
 	run := func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer cancel()
 		return client.New(client.Through(client.Options{Connect: func() protocol.ConnectParams { return protocol.ConnectParams{} }}, peers, pin, id, nil)).Run(ctx)
 	}

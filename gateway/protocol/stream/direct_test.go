@@ -54,7 +54,7 @@ func (s *strand) Accept(ctx context.Context) (net.Conn, error) {
 	select {
 	case c := <-s.dialed:
 		return c, nil
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		return nil, errors.New("nobody has come")
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)

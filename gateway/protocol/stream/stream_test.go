@@ -27,7 +27,7 @@ func both(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver),
 // bothAs is both with either end run by as.
 func bothAs(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool, as func(func())) (res Result, sendErr, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	toD, toS := NewInbox(Window), NewInbox(Window)
 	n := 0

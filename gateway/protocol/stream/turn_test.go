@@ -54,7 +54,7 @@ func soon[T any](t *testing.T, c <-chan T, what string) (v T) {
 	t.Helper()
 	select {
 	case v = <-c:
-	case <-time.After(60 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("never: ", what)
 	}
 	return v
@@ -83,7 +83,7 @@ func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 		there := func() bool { info, err := os.Stat(part); return err == nil && info.Size() == 5 }
 		until := func(what string, ok func() bool) {
 			t.Helper()
-			for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatal("never: ", what)
 				}

@@ -125,7 +125,7 @@ func TestWhatIsNotHeldGoesOutAtOnce(t *testing.T) {
 		near.Write([]byte("after"))
 	})
 	got := make([]byte, len(big)+len("after"))
-	far.SetReadDeadline(time.Now().Add(30 * time.Second))
+	far.SetReadDeadline(time.Now().Add(3 * time.Minute))
 	if _, err := io.ReadFull(far, got); err != nil || !bytes.Equal(got[:len(big)], big) || string(got[len(big):]) != "after" {
 		t.Errorf("%v", err)
 	}
