@@ -46,7 +46,7 @@ func TestWhoAsksDuringAnUpdateOfTheStoreIsToldSoAndServedAfterwards(t *testing.T
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- c.Run(ctx) }()
-	err = <-down
+	err := <-down
 	if u, ok := protocol.UpdatingOf(err); !ok || u.Steps != 3 {
 		t.Errorf("told %v", err)
 	}
