@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
@@ -25,7 +24,7 @@ type firstPage struct {
 }
 
 func newFirstPage(s *shell) *firstPage {
-	p := &firstPage{s: s, found: container.NewVBox()}
+	p := &firstPage{s: s, found: widgets.Col(look.Inside)}
 	button := func(icon, verb string, act func()) *widgets.Button { return widgets.NewButton(verb, icon, act) }
 	choice := func(title, text string, rest fyne.CanvasObject) fyne.CanvasObject {
 		return container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner),
@@ -51,8 +50,10 @@ func newFirstPage(s *shell) *firstPage {
 
 // say shows a sentence instead of servers, with a button to look again once it is known.
 func (p *firstPage) say(text string, color fyne.ThemeColorName, more ...fyne.CanvasObject) {
-	row := append([]fyne.CanvasObject{widgets.NewText(text, color, "text")}, more...)
-	p.found.Objects = []fyne.CanvasObject{widgets.Row(look.Inside, -1, row...)}
+	p.found.Objects = []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
+	if len(more) > 0 {
+		p.found.Add(widgets.Row(look.Inside, -1, more...))
+	}
 	p.box.Refresh()
 }
 
@@ -77,9 +78,8 @@ func (p *firstPage) look() {
 		p.found.Objects = nil
 		for _, server := range list {
 			use := widgets.NewButton("Use "+server.Name, "check", func() { p.use(server) })
-			text := widgets.NewText(serverText(server), look.ColorText, "text")
-			text.Ellipsis = true
-			p.found.Add(widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("machine", look.ColorGood)), text, use))
+			p.found.Add(widgets.NewParagraph(serverText(server), look.ColorText, "text"))
+			p.found.Add(widgets.Row(look.Inside, -1, use))
 		}
 		p.box.Refresh()
 	})

@@ -12,8 +12,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// shellLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: sidebar, chat, first page,
-// page, drawer, foot.
+// shellLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: chat, first page, page, sidebar, drawer, foot: Tab begins with
+// what is shown, and goes on to the sidebar.
 type shellLayout struct{ s *shell }
 
 func (l *shellLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(480, 560) }
@@ -31,11 +31,11 @@ func (l *shellLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		o[4].Resize(size)
 		o[4].Move(fyne.NewPos(0, 0))
 	} else {
-		o[0].Resize(fyne.NewSize(left, size.Height))
-		o[0].Move(fyne.NewPos(0, 0))
+		o[3].Resize(fyne.NewSize(left, size.Height))
+		o[3].Move(fyne.NewPos(0, 0))
 	}
 	rest := fyne.NewSize(size.Width-left, size.Height)
-	for _, i := range []int{1, 2, 3, 5} {
+	for _, i := range []int{0, 1, 2, 5} {
 		o[i].Resize(rest)
 		o[i].Move(fyne.NewPos(left, 0))
 	}
@@ -70,13 +70,28 @@ func (s *shell) toggleDrawer() {
 	if !s.narrow {
 		return
 	}
+	canvas := s.window.Canvas()
 	if s.drawer.Visible() {
 		s.drawer.Hide()
+		if before := s.beforeDrawer; before != nil {
+			canvas.Focus(before)
+		} else {
+			s.focusBack()
+		}
 	} else {
-		s.window.Canvas().Unfocus() // a field below it would keep the keyboard, and Escape with it
+		s.beforeDrawer = canvas.Focused()
 		s.drawer.Show()
+		canvas.Focus(s.sidebar.search) // what is below it would keep the keyboard, and Escape with it
 	}
 	s.body.Refresh()
+}
+
+// closeDrawer closes it for what was chosen in it.
+func (s *shell) closeDrawer() {
+	if s.drawer.Visible() {
+		s.beforeDrawer = nil
+		s.toggleDrawer()
+	}
 }
 
 // scrim is what lies under an open drawer: it dims the chat, and a tap on it closes the drawer.

@@ -144,9 +144,7 @@ func (s *shell) openPage(p page) {
 	s.pageMenu = widgets.NewQuiet("", "menu", s.toggleDrawer)
 	s.pageHead = widgets.Inset(look.Group, 0, 0, look.Inside, container.NewVBox(widgets.Row(0, -1, s.pageMenu)))
 	s.pageBox.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), p.open(ctx), s.pageHead}
-	if s.drawer.Visible() {
-		s.toggleDrawer()
-	}
+	s.closeDrawer()
 	s.arrange()
 	s.sidebar.show(s.view, s.key)
 	if p.title == inboxTitle {

@@ -33,15 +33,17 @@ type shell struct {
 	running     bool // values are watched
 	uiTurn      int  // number of the newest reading of theme and text size
 
-	sidebar  *sidebar
-	drawer   *fyne.Container // the sidebar over the chat, in a narrow window
-	menu     *widgets.Button
-	toast    *widgets.Toast
-	banner   *widgets.ErrorBox
-	body     *fyne.Container
-	firstRun bool
-	first    *firstPage
-	narrow   bool
+	sidebar *sidebar
+	drawer  *fyne.Container // the sidebar over the chat, in a narrow window
+	// beforeDrawer had the keyboard when the drawer was opened; nil is nothing.
+	beforeDrawer fyne.Focusable
+	menu         *widgets.Button
+	toast        *widgets.Toast
+	banner       *widgets.ErrorBox
+	body         *fyne.Container
+	firstRun     bool
+	first        *firstPage
+	narrow       bool
 
 	pageBox   *fyne.Container // the page that is shown instead of the chat
 	pageHead  fyne.CanvasObject
@@ -90,7 +92,7 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	foot := container.New(&toastLayout{}, s.toast, s.banner)
 	s.pageBox = container.NewStack()
 	s.pageBox.Hide()
-	s.body = container.New(&shellLayout{s}, s.sidebar.box, s.pane, s.first.box, s.pageBox, s.drawer, foot)
+	s.body = container.New(&shellLayout{s}, s.pane, s.first.box, s.pageBox, s.sidebar.box, s.drawer, foot)
 	s.window.SetContent(s.body) // the toolkit lays the ground
 	last := b.prefs.get()
 	s.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
@@ -226,7 +228,5 @@ func (s *shell) newChat() {
 		s.open(key)
 	})
 	s.endFirstRun()
-	if s.drawer.Visible() {
-		s.toggleDrawer()
-	}
+	s.closeDrawer()
 }

@@ -38,7 +38,7 @@ func sample() state.View {
 		Connected: true, Loaded: true,
 		Status:    protocol.Status{Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}},
 		Sessions:  []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}},
-		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}, {ID: "nas", LastSeenAt: time.Now().Add(-30 * time.Hour).UnixMilli()}},
+		Nodes:     []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}, {ID: "nas", LastSeenAt: time.Now().AddDate(0, 0, -1).UnixMilli()}},
 		Runs:      []protocol.RunInfo{{RunID: "r", SessionKey: "agent:main:2", State: protocol.RunThinking}},
 		Approvals: []protocol.Approval{question("q", protocol.MainSession)},
 	}
@@ -370,12 +370,12 @@ func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
 	s.window.Resize(fyne.NewSize(520, 600))
 	s.focusComposer()
 	s.toggleDrawer()
-	if f := s.window.Canvas().Focused(); f != nil {
+	if f := s.window.Canvas().Focused(); f != fyne.Focusable(s.sidebar.search) {
 		t.Errorf("%T under the drawer has the keyboard", f)
 	}
-	s.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if s.drawer.Visible() {
-		t.Error("the drawer is open")
+	s.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if s.drawer.Visible() || s.window.Canvas().Focused() != fyne.Focusable(s.pane.Composer()) {
+		t.Errorf("the drawer is open: %v, the keyboard is with %T", s.drawer.Visible(), s.window.Canvas().Focused())
 	}
 }
 

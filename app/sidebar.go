@@ -47,6 +47,7 @@ func newSidebar(s *shell) *sidebar {
 		b.search.SetText("")
 		if s.drawer.Visible() {
 			s.toggleDrawer()
+			return
 		}
 		s.focusBack()
 	}
@@ -74,7 +75,7 @@ func newSidebar(s *shell) *sidebar {
 	head := widgets.Inset(look.Group, look.Inside, look.Inside, look.Inside, container.NewVBox(
 		widgets.Inset(0, look.Inside, look.Inside, look.Inside, name), newChat, b.search))
 	list := container.NewVScroll(widgets.Inset(0, look.Inside, 0, look.Inside, b.rows))
-	b.inner = container.NewStack(widgets.NewGround(look.ColorSidebar, "", 0), container.NewBorder(head, container.NewVBox(widgets.HLine(), widgets.Inset(look.Inside, look.Gap, look.Inside, look.Inside, foot)), nil, nil, list))
+	b.inner = container.NewStack(widgets.NewGround(look.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(look.Inside, look.Gap, look.Inside, look.Inside, foot)), nil, nil, list))
 	b.box = container.NewStack(b.inner)
 	return b
 }
@@ -87,9 +88,7 @@ func (b *sidebar) choose(key protocol.SessionKey) {
 	b.search.SetText("")
 	b.s.endFirstRun()
 	b.s.open(key)
-	if b.s.drawer.Visible() {
-		b.s.toggleDrawer()
-	}
+	b.s.closeDrawer()
 }
 
 // find searches titles and texts.

@@ -180,13 +180,16 @@ func ago(ms int64, now time.Time) string {
 		return ""
 	}
 	t := time.UnixMilli(ms)
-	switch days := int(now.Sub(t).Hours() / 24); {
+	y, m, d := now.Date()
+	switch today := time.Date(y, m, d, 0, 0, 0, 0, now.Location()); {
 	case now.Sub(t) < time.Hour:
 		return fmt.Sprintf("%d min", max(1, int(now.Sub(t).Minutes())))
-	case t.YearDay() == now.YearDay() && t.Year() == now.Year():
+	case !t.Before(today):
 		return t.Format("15:04")
-	case days < 2:
+	case !t.Before(today.AddDate(0, 0, -1)):
 		return "yesterday"
+	case t.Year() == y:
+		return t.Format("2 Jan")
 	}
-	return t.Format("2 Jan")
+	return t.Format("2 Jan 2006")
 }

@@ -29,7 +29,7 @@ func (d *Dialog) command(q protocol.Approval) []fyne.CanvasObject {
 		take := widgets.NewQuiet("", "copy", func() { d.h.Copy(state.QuestionText(q)) })
 		take.Muted = true
 		take.OnKey = d.key
-		box = container.NewStack(ground, container.NewBorder(nil, nil, nil, container.NewVBox(take), text))
+		box = container.NewStack(ground, widgets.Border(nil, nil, nil, container.NewVBox(take), text))
 	}
 	rows := []fyne.CanvasObject{box}
 	for i, p := range state.CommandParts(q) {

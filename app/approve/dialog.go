@@ -109,7 +109,7 @@ func New(h Handlers, machines *look.Machines, c fyne.Canvas) *Dialog {
 	d.reasonEntry.SetPlaceHolder("Why not? The agent is told.")
 	d.reasonEntry.OnSubmitted = func(string) { d.refuse() }
 	sendReason := widgets.NewButton("Deny", "", func() { d.refuse() })
-	d.reasonRow = container.NewBorder(nil, nil, nil, sendReason, d.reasonEntry)
+	d.reasonRow = widgets.Border(nil, nil, nil, sendReason, d.reasonEntry)
 	d.reasonRow.Hide()
 	d.box = d.layout()
 	d.ExtendBaseWidget(d)

@@ -120,7 +120,7 @@ type inboxRowLayout struct {
 	below bool // as of the last layout
 }
 
-// rowText is the least width of a question beside its buttons.
+// rowText is the least width of a question beside its buttons, at the usual size of text.
 const rowText float32 = 300
 
 func (l *inboxRowLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -135,10 +135,10 @@ func (l *inboxRowLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 func (l *inboxRowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	text, buttons := o[0].MinSize(), o[1].MinSize()
 	o[1].Resize(buttons)
-	if l.below = size.Width-buttons.Width-look.Inside < rowText; l.below {
+	if l.below = size.Width-buttons.Width-look.Inside < rowText*look.Size("text")/14; l.below {
 		o[0].Resize(fyne.NewSize(size.Width, text.Height))
 		o[0].Move(fyne.NewPos(0, 0))
-		o[1].Move(fyne.NewPos(max(0, size.Width-buttons.Width), text.Height))
+		o[1].Move(fyne.NewPos(max(0, size.Width-buttons.Width), text.Height+look.Gap/2))
 		return
 	}
 	o[0].Resize(fyne.NewSize(size.Width-buttons.Width-look.Inside, size.Height))

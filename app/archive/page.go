@@ -92,7 +92,7 @@ func (p *Page) draw() {
 	default:
 		name := widgets.NewText(p.app.ChatTitle(p.key), look.ColorMuted, "text")
 		name.Ellipsis = true
-		body = container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, name), nil, nil, nil, p.list)
+		body = widgets.Border(widgets.Inset(0, 0, look.Inside, 0, name), nil, nil, nil, p.list)
 	}
 	p.set(widgets.NewPage("Earlier conversations", body, back))
 }
@@ -153,7 +153,7 @@ func (p *Page) read(a protocol.ArchiveInfo, c *state.Chat) {
 	banner := container.NewStack(widgets.NewRect(look.ColorSelected, "", look.Corner),
 		widgets.Inset(look.Inside, 12, look.Inside, 12, widgets.Lead("text", 2, widget.NewIcon(look.IconIn("clock", look.ColorAccent)), text)))
 	head := widgets.Col(look.Inside, widgets.Flow(look.Inside, back, p.bring, export), banner)
-	p.set(container.NewBorder(widgets.Inset(look.Inside, look.Group, look.Inside, look.Group, head), nil, nil, nil, p.pane))
+	p.set(widgets.Border(widgets.Inset(look.Inside, look.Group, look.Inside, look.Group, head), nil, nil, nil, p.pane))
 	p.pane.Tick(p.now())
 	p.show(c.Value.Get())
 }

@@ -95,7 +95,7 @@ func (p *Page) openList() {
 	p.one = false
 	head := widgets.Col(look.Gap, p.search, widgets.Flow(look.Gap, p.kind, p.since, p.node, p.chat), p.chain)
 	show(p.chain, p.chain.Text() != "")
-	body := widgets.Over(widgets.Inset(0, 0, look.Gap, 0, head), container.NewBorder(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
+	body := widgets.Over(widgets.Inset(0, 0, look.Gap, 0, head), widgets.Border(nil, container.NewHBox(p.older), nil, nil, container.NewStack(p.list, p.none)))
 	export := pick("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
 	})

@@ -70,5 +70,5 @@ func (p *Page) stranger(s protocol.PendingPair) (fyne.CanvasObject, *widgets.But
 	edge := widgets.NewRect(look.ColorNeedsYou, "", 2)
 	edge.SetMinSize(fyne.NewSize(3, 0))
 	text := widgets.Lead("text", 0, widget.NewIcon(look.IconIn("person", look.ColorNeedsYou)), widgets.Col(look.Gap, parts...))
-	return container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner), container.NewBorder(nil, nil, edge, nil, widgets.Inset(8, 10, 8, 10, text))), refuse
+	return container.NewStack(widgets.NewRect(look.ColorSurface, look.ColorLine, look.Corner), widgets.Border(nil, nil, edge, nil, widgets.Inset(8, 10, 8, 10, text))), refuse
 }

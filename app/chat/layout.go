@@ -10,6 +10,9 @@ import (
 // columnWidth is how wide the transcript's rows get: 76 letters of text and its margins, with room for code.
 const columnWidth = 720
 
+// shortHeader is the width below which the header leaves room for the chat's name: what else can be chosen is in its menu.
+const shortHeader = 640
+
 // relayout places the pane's parts again, after the composer or the header changed in size.
 func (p *Pane) relayout() {
 	if s := p.Size(); s.Width > 0 {
@@ -19,8 +22,8 @@ func (p *Pane) relayout() {
 
 func (p *Pane) place(size fyne.Size) {
 	narrow := size.Width < look.Narrow-200
-	if narrow != p.header.narrow {
-		p.header.narrow = narrow
+	if short := size.Width < shortHeader*look.Size("text")/14; short != p.header.narrow {
+		p.header.narrow = short
 		p.header.show(p.state)
 	}
 	margin := look.Page

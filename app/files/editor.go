@@ -84,7 +84,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	}
 	top = append(top, e.clash)
 	foot := widgets.Inset(look.Gap, 0, look.Inside, 0, widgets.Col(0, e.length, e.said))
-	e.box = widgets.NewPage(title, container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, widgets.Col(look.Inside, top...)), foot, nil, nil, e.text), append(actions, back)...)
+	e.box = widgets.NewPage(title, widgets.Border(widgets.Inset(0, 0, look.Inside, 0, widgets.Col(look.Inside, top...)), foot, nil, nil, e.text), append(actions, back)...)
 	if draft, ok := p.app.Draft(f.Path); ok && !e.fresh && draft != f.Text {
 		e.text.SetText(draft)
 		e.say("What you typed before, not saved yet.", look.ColorNeedsYou)

@@ -35,7 +35,7 @@ func (p *Page) draw() {
 	}
 	framed := strings.HasPrefix(p.drawn, "list") && strings.HasSuffix(p.drawn, p.frame())
 	p.drawn = now
-	var o fyne.CanvasObject = container.NewBorder(p.heads.box, nil, nil, nil, p.list)
+	var o fyne.CanvasObject = widgets.Border(p.heads.box, nil, nil, nil, p.list)
 	switch {
 	case v.Problem != "":
 		o = widgets.NewFailed("The files cannot be listed.", v.Problem, p.m.Reload)
@@ -69,7 +69,7 @@ func (p *Page) draw() {
 		row = append(row, widgets.NewButton(name, "plus", p.newFolder))
 	}
 	top := widgets.Col(look.Inside, p.filter, widgets.Row(look.Inside, 1, row...))
-	p.Box.Objects = []fyne.CanvasObject{p.head(container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, top), widgets.Inset(look.Gap, 0, look.Inside, 0, p.note), nil, nil, p.body))}
+	p.Box.Objects = []fyne.CanvasObject{p.head(widgets.Border(widgets.Inset(0, 0, look.Inside, 0, top), widgets.Inset(look.Gap, 0, look.Inside, 0, p.note), nil, nil, p.body))}
 	p.Box.Refresh()
 }
 
@@ -107,5 +107,5 @@ func (p *Page) head(body fyne.CanvasObject) fyne.CanvasObject {
 		return widgets.NewPage("Files", body, actions...)
 	}
 	row := widgets.Row(look.Gap, 1, append([]fyne.CanvasObject{p.place, container.NewStack()}, actions...)...)
-	return widgets.Inset(look.Group, look.Group, 0, look.Group, container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, row), nil, nil, nil, body))
+	return widgets.Inset(look.Group, look.Group, 0, look.Group, widgets.Border(widgets.Inset(0, 0, look.Inside, 0, row), nil, nil, nil, body))
 }

@@ -36,7 +36,7 @@ func newHeads(choose func(string)) *heads {
 	}
 	line := widgets.NewRect(look.ColorLine, "", 0)
 	line.SetMinSize(fyne.NewSize(1, 1))
-	h.box = container.NewBorder(nil, line, nil, nil, container.New(headLayout{}, list...))
+	h.box = widgets.Border(nil, line, nil, nil, container.New(headLayout{}, list...))
 	return h
 }
 

@@ -52,7 +52,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		panel.SetLines(widgets.Highlight(f.Text, strings.TrimPrefix(path.Ext(f.Path), ".")))
 		body = panel
 		if f.Cut {
-			body = container.NewBorder(nil, widgets.NewText("Only the beginning is shown.", look.ColorMuted, look.SizeSmall), nil, nil, panel)
+			body = widgets.Border(nil, widgets.NewText("Only the beginning is shown.", look.ColorMuted, look.SizeSmall), nil, nil, panel)
 		}
 		actions = append(actions, widgets.NewQuiet("Copy", "copy", func() { p.h.Copy(f.Text) }))
 	}

@@ -126,7 +126,7 @@ func (p *Page) drawList() {
 		case len(p.view.Nodes) == 0:
 			body = widgets.NewNothing("machine", "No machine is connected", "The agent has no hands yet. Add a machine, or start Fairlead there.")
 		}
-		return widgets.NewPage(machinesTitle, container.NewBorder(p.asking, nil, nil, nil, body), add)
+		return widgets.NewPage(machinesTitle, widgets.Border(p.asking, nil, nil, nil, body), add)
 	})
 }
 

@@ -117,7 +117,7 @@ func (p *Page) openList() {
 	p.detail = nil
 	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(blank), Origin: protocol.RuleFromPerson}) })
 	add.Primary = true
-	body := container.NewBorder(container.NewVBox(p.search, widgets.Inset(look.Gap, 0, look.Gap, 0, p.count)), nil, nil, nil, container.NewStack(p.list, p.none))
+	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(look.Gap, 0, look.Gap, 0, p.count)), nil, nil, nil, container.NewStack(p.list, p.none))
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rules", body, widgets.NewQuiet("Import…", "import", p.load), widgets.NewQuiet("Export…", "export", p.save), add)}
 	p.draw()
 }

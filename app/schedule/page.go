@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
@@ -122,7 +121,7 @@ func (p *Page) all() fyne.CanvasObject {
 	default:
 		body = p.list
 	}
-	return widgets.NewPage("Schedule", container.NewBorder(nil, p.beat.box, nil, nil, body), add)
+	return widgets.NewPage("Schedule", widgets.Border(nil, p.beat.box, nil, nil, body), add)
 }
 
 func (p *Page) reload() {

@@ -58,8 +58,13 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 			p.list.OnChoose(0)
 		}
 	}
+	p.Field.OnMove = func(by int) {
+		if c := fyne.CurrentApp().Driver().CanvasForObject(p.list); c != nil && by > 0 && len(p.hits) > 0 {
+			c.Focus(p.list)
+		}
+	}
 	p.draw("")
-	p.Box = widgets.NewPage("Search", container.NewBorder(widgets.Inset(0, 0, look.Inside, 0, p.Field), nil, nil, nil, p.body))
+	p.Box = widgets.NewPage("Search", widgets.Border(widgets.Inset(0, 0, look.Inside, 0, p.Field), nil, nil, nil, p.body))
 	return p
 }
 
@@ -123,13 +128,13 @@ func (p *Page) draw(problem string) {
 	case p.query == "":
 		o = widgets.NewNothing("search", "Find what was said", "All words must be in a message, in any order. Words in double quotes stand side by side. Chats that were begun afresh are searched too.")
 	case len(p.hits) == 0:
-		o = container.NewVBox(widgets.NewText("Nothing found", look.ColorMuted, "text"))
+		o = widgets.NewNothing("search", "Nothing found", "No message has all of these words, or words that begin with them. Fewer words find more.")
 	default:
 		var foot fyne.CanvasObject
 		if p.next != 0 {
 			foot = widgets.Inset(look.Gap, 0, look.Gap, 0, widgets.Row(0, -1, p.more))
 		}
-		o = container.NewBorder(nil, foot, nil, nil, p.list)
+		o = widgets.Border(nil, foot, nil, nil, p.list)
 	}
 	p.body.Objects = []fyne.CanvasObject{o}
 	p.body.Refresh()

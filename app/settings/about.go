@@ -28,13 +28,13 @@ func row(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject {
 		right = container.NewCenter(widgets.Row(look.Inside, -1, buttons...))
 	}
 	name := container.New(labelLayout{}, widgets.NewText(label, look.ColorMuted, "text"))
-	return container.NewBorder(nil, nil, name, right, value)
+	return widgets.Border(nil, nil, name, right, value)
 }
 
 // row2 is a fact with a control of its own.
 func row2(label string, control fyne.CanvasObject) fyne.CanvasObject {
 	name := container.New(labelLayout{}, widgets.NewText(label, look.ColorMuted, "text"))
-	return container.NewBorder(nil, nil, name, nil, widgets.Limit(240, true, control))
+	return widgets.Border(nil, nil, name, nil, widgets.Limit(240, true, control))
 }
 
 // labelLayout gives the names of facts one width, in line with the first line of their text.

@@ -71,7 +71,7 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	a.only.OnChanged = func(bool) { a.draw() }
 	a.scroll = container.NewVScroll(widgets.Inset(look.Inside, look.Page, look.Page, look.Page, widgets.Limit(720, true, a.col)))
 	head := container.New(headLayout{}, a.search, a.group, a.only)
-	a.box = container.NewBorder(widgets.Inset(look.Group, look.Page, look.Inside, look.Page, head), nil, nil, nil, a.body)
+	a.box = widgets.Border(widgets.Inset(look.Group, look.Page, look.Inside, look.Page, head), nil, nil, nil, a.body)
 	a.draw()
 	return a
 }

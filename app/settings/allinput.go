@@ -71,7 +71,7 @@ func (r *settingRow) line() {
 	}
 	var o fyne.CanvasObject = widgets.Limit(width, true, e)
 	if f.Unit != "" {
-		o = container.NewBorder(nil, nil, container.NewGridWrap(fyne.NewSize(width, e.MinSize().Height), e), nil,
+		o = widgets.Border(nil, nil, container.NewGridWrap(fyne.NewSize(width, e.MinSize().Height), e), nil,
 			widgets.Inset(0, 0, 0, look.Inside, widgets.NewText(f.Unit, look.ColorMuted, "text")))
 	}
 	r.control.Objects = []fyne.CanvasObject{o}

@@ -52,7 +52,7 @@ func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) fyne.C
 	}
 	entry.OnSubmitted = func(string) { save() }
 	button := widgets.NewButton("Save key", "key", save)
-	return container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry)
+	return widgets.Border(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry)
 }
 
 func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {

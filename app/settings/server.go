@@ -37,7 +37,7 @@ func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.
 	button := widgets.NewButton("Save address", "", save)
 	return []fyne.CanvasObject{
 		widgets.NewText("Address", look.ColorMuted, look.SizeSmall),
-		container.NewBorder(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry),
+		widgets.Border(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry),
 	}
 }
 

@@ -94,7 +94,7 @@ func (p *Page) openList() {
 	add := widgets.NewButton("New skill", "plus", p.openForm)
 	add.Primary = true
 	top := widgets.Inset(0, 0, look.Inside, 0, widgets.Col(look.Gap, p.search, p.count))
-	p.set(widgets.NewPage("Skills", container.NewBorder(top, nil, nil, nil, p.body), again, add))
+	p.set(widgets.NewPage("Skills", widgets.Border(top, nil, nil, nil, p.body), again, add))
 	p.fill()
 }
 

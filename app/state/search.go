@@ -47,6 +47,9 @@ func HitWho(h protocol.SearchHit, now time.Time) string {
 		who = "You"
 	case h.ToolName != "":
 		who = string(h.ToolName)
+		if node, verb, ok := h.ToolName.Split(); ok {
+			who = verb + " on " + string(node)
+		}
 	}
 	who += " · " + When(h.Timestamp, now)
 	if h.Archived {

@@ -166,7 +166,7 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 		} else {
 			rest = container.NewStack()
 		}
-		body = container.NewBorder(top, p.foot, nil, nil, rest)
+		body = widgets.Border(top, p.foot, nil, nil, rest)
 	}
 	return widgets.NewPage("Transfers", body, send)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
@@ -34,9 +35,7 @@ type Badge struct {
 func NewBadge(n int) *Badge {
 	b := &Badge{text: NewText("", look.ColorOnNeeds, look.SizeSmall)}
 	b.text.Style.Bold, b.text.Align = true, fyne.TextAlignCenter
-	ground := NewRect(look.ColorNeedsYou, "", 8)
-	ground.SetMinSize(fyne.NewSize(18, 16))
-	b.box = container.NewStack(ground, Inset(0, 5, 0, 5, b.text))
+	b.box = container.New(badgeLayout{}, NewRect(look.ColorNeedsYou, "", canvas.RadiusMaximum), b.text)
 	b.ExtendBaseWidget(b)
 	b.Set(n)
 	return b
@@ -50,6 +49,19 @@ func (b *Badge) Set(n int) {
 	}
 	b.text.SetText(text)
 	show(b, n > 0)
+}
+
+// badgeLayout puts a text onto its ground, which is never higher than wide.
+type badgeLayout struct{}
+
+func (badgeLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	m := o[1].MinSize()
+	return fyne.NewSize(max(m.Width+10, m.Height+2, 18), max(m.Height, 16))
+}
+
+func (badgeLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(size)
+	o[1].Resize(size)
 }
 
 // CreateRenderer implements fyne.Widget.
@@ -185,7 +197,7 @@ func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 	b.edge = NewRect(look.ColorBad, "", 2)
 	b.edge.SetMinSize(fyne.NewSize(3, 0))
 	text := Lead("text", 0, b.icon, Col(look.Gap, b.what, b.do, b.foot))
-	b.box = container.NewStack(NewRect(look.ColorSurface, look.ColorLine, look.Corner), container.NewBorder(nil, nil, b.edge, nil, Inset(8, 10, 8, 10, text)))
+	b.box = container.NewStack(NewRect(look.ColorSurface, look.ColorLine, look.Corner), Border(nil, nil, b.edge, nil, Inset(8, 10, 8, 10, text)))
 	b.ExtendBaseWidget(b)
 	b.Set(p)
 	return b

@@ -2,7 +2,6 @@ package widgets
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
@@ -51,7 +50,7 @@ func NewFold(icon string) *Fold {
 	})
 	rule := NewRect(look.ColorLine, "", 1)
 	rule.SetMinSize(fyne.NewSize(2, 0))
-	f.body = Inset(look.Gap, 0, look.Gap, 7, container.NewBorder(nil, nil, rule, nil, Inset(0, 0, 0, look.Inside+2, Readable(f.text))))
+	f.body = Inset(look.Gap, 0, look.Gap, 7, Border(nil, nil, rule, nil, Inset(0, 0, 0, look.Inside+2, Readable(f.text))))
 	f.body.Hide()
 	f.text.Hide()
 	f.box = Col(0, Row(0, -1, head), f.body)

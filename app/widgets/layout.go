@@ -3,6 +3,7 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 
 	"fairlead/app/look"
@@ -103,6 +104,18 @@ func Fit(o fyne.CanvasObject, width float32) float32 {
 		o.Resize(fyne.NewSize(width, h))
 	}
 	return h
+}
+
+// Border puts objects at the edges of another, each of which may be nil, as container.NewBorder does, and has them in the order in which they are read:
+// Tab goes that way.
+func Border(top, bottom, left, right, middle fyne.CanvasObject) *fyne.Container {
+	c := container.New(layout.NewBorderLayout(top, bottom, left, right))
+	for _, o := range []fyne.CanvasObject{top, left, middle, right, bottom} {
+		if o != nil {
+			c.Objects = append(c.Objects, o)
+		}
+	}
+	return c
 }
 
 // Inset puts space around an object.

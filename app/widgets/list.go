@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -30,6 +31,7 @@ type ItemList struct {
 
 	items     []ListItem
 	highlight int
+	focused   bool // the line that the keyboard is on has a ring
 }
 
 // NewItemList makes an empty list.
@@ -48,7 +50,12 @@ func NewItemList(onChoose func(i int)) *ItemList {
 			l.OnChoose(i)
 		}
 	}
-	l.OnHighlighted = func(i widget.ListItemID) { l.highlight = i }
+	l.OnHighlighted = func(i widget.ListItemID) {
+		before := l.highlight
+		l.highlight = i
+		l.RefreshItem(before)
+		l.RefreshItem(i)
+	}
 	l.HideSeparators = true
 	l.ExtendBaseWidget(l)
 	return l
@@ -76,6 +83,20 @@ func (l *ItemList) At(place fyne.Position) int {
 	return -1
 }
 
+// FocusGained implements fyne.Focusable.
+func (l *ItemList) FocusGained() {
+	l.focused = true
+	l.List.FocusGained()
+	l.RefreshItem(l.highlight)
+}
+
+// FocusLost implements fyne.Focusable.
+func (l *ItemList) FocusLost() {
+	l.focused = false
+	l.List.FocusLost()
+	l.RefreshItem(l.highlight)
+}
+
 // TypedKey implements fyne.Focusable.
 func (l *ItemList) TypedKey(e *fyne.KeyEvent) {
 	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
@@ -100,22 +121,25 @@ type listRow struct {
 	title *Text
 	text  *Text
 	trail *Text
+	ring  *Rect
 	box   *fyne.Container
 }
 
 func newListRow(l *ItemList) *listRow {
 	r := &listRow{
 		list: l, icon: widget.NewIcon(nil), title: NewText("M", look.ColorText, "text"), text: NewText("M", look.ColorMuted, look.SizeSmall),
-		trail: NewText("", look.ColorMuted, look.SizeSmall),
+		trail: NewText("", look.ColorMuted, look.SizeSmall), ring: NewRect("", look.ColorAccent, look.Corner),
 	}
+	r.ring.Hide()
 	r.title.Ellipsis, r.text.Ellipsis = true, true
-	r.box = Inset(look.Gap, look.Inside, look.Gap, look.Inside, Row(look.Inside, 1, r.icon, Col(0, r.title, r.text), r.trail))
+	r.box = container.NewStack(Inset(look.Gap, look.Inside, look.Gap, look.Inside, Row(look.Inside, 1, r.icon, Col(0, r.title, r.text), r.trail)), r.ring)
 	r.ExtendBaseWidget(r)
 	return r
 }
 
 func (r *listRow) set(i int, item ListItem) {
 	r.i = i
+	show(r.ring, r.list.focused && r.list.highlight == i)
 	if r.set1 && r.item == item {
 		return
 	}

@@ -19,7 +19,7 @@ func LeadPages(room fyne.Size) { lead = room }
 func NewPage(title string, body fyne.CanvasObject, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	name := NewHeading(title, look.SizeTitle)
 	name.Ellipsis = true
-	return container.New(&pageLayout{title}, append([]fyne.CanvasObject{name, body}, actions...)...)
+	return container.New(&pageLayout{title}, append(append([]fyne.CanvasObject{name}, actions...), body)...)
 }
 
 // leastName is the room that a page's name needs beside its actions, if it is that long.
@@ -28,18 +28,20 @@ const leastName = 140
 type pageLayout struct{ title string }
 
 func (l *pageLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	width, height := o[1].MinSize().Width, max(o[0].MinSize().Height, lead.Height)
-	for _, a := range o[2:] {
+	body, actions := o[len(o)-1].MinSize(), o[1:len(o)-1]
+	width, height := body.Width, max(o[0].MinSize().Height, lead.Height)
+	for _, a := range actions {
 		m := a.MinSize()
 		width, height = max(width, m.Width), max(height, m.Height)
 	}
-	return fyne.NewSize(width+2*look.Page, 2*look.Group+height+o[1].MinSize().Height)
+	return fyne.NewSize(width+2*look.Page, 2*look.Group+height+body.Height)
 }
 
 func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	left, right, y := max(look.Page, lead.Width), size.Width-look.Page, look.Group
 	height, wide := max(o[0].MinSize().Height, lead.Height), float32(0)
-	for _, a := range o[2:] {
+	body, actions := o[len(o)-1], o[1:len(o)-1]
+	for _, a := range actions {
 		if m := a.MinSize(); a.Visible() {
 			height, wide = max(height, m.Height), wide+look.Inside+m.Width
 		}
@@ -58,7 +60,7 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	} else {
 		put(o[0], left, right-wide-left)
 	}
-	for _, a := range o[2:] {
+	for _, a := range actions {
 		if !a.Visible() {
 			continue
 		}
@@ -70,8 +72,8 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		x += m.Width + look.Inside
 	}
 	y += height + look.Group
-	o[1].Move(fyne.NewPos(look.Page, y))
-	o[1].Resize(fyne.NewSize(size.Width-2*look.Page, max(size.Height-y, 0)))
+	body.Move(fyne.NewPos(look.Page, y))
+	body.Resize(fyne.NewSize(size.Width-2*look.Page, max(size.Height-y, 0)))
 }
 
 // Over puts an object at the top, as high as it is at its width, and another one into the rest.

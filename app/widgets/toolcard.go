@@ -100,7 +100,7 @@ func NewToolCard() *ToolCard {
 	c.allow.Primary = true
 	c.ask = Row(look.Inside, 1, c.review, layout.NewSpacer(), c.deny, c.allow)
 	c.body = Inset(0, look.Inside, look.Inside, look.Inside+4, Col(look.Inside, c.input, c.output, c.foot, c.ask))
-	c.box = container.NewStack(c.frame, container.NewBorder(nil, nil, c.edge, nil, Col(0, c.head, c.body)))
+	c.box = container.NewStack(c.frame, Border(nil, nil, c.edge, nil, Col(0, c.head, c.body)))
 	c.ExtendBaseWidget(c)
 	return c
 }
