@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -137,8 +138,15 @@ func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
 			}
 		}
 		heard, wait := make(chan Changed, 1000), make(chan struct{})
-		dir, w := deep(t, func(c Changed) { <-wait; heard <- c }, fillThree(t))
+		var slow atomic.Bool
+		dir, w := deep(t, func(c Changed) {
+			if slow.Load() {
+				<-wait
+			}
+			heard <- c
+		}, fillThree(t))
 		w.settles(t, dir)
+		slow.Store(true)
 		put(t, filepath.Join(dir, "blocked"), "") // tell waits, and the system's queue runs over
 		for i := range 60_000 {
 			if err := os.Chmod(filepath.Join(dir, []string{"a/b/c/f", "d/e/f"}[i%2]), fs.FileMode(0o600+i%64)); err != nil {
