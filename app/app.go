@@ -58,14 +58,11 @@ func Main(args []string) int {
 	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Print(usage)
-		return 0
+		return say(0, usage)
 	case err != nil || set.NArg() > 0 && f.link == "":
-		fmt.Fprintf(os.Stderr, "fairlead-desktop: wrong usage\n\n%s", usage)
-		return 2
+		return say(2, "fairlead-desktop: wrong usage\n\n"+usage)
 	case *version:
-		fmt.Println(gateway.Version)
-		return 0
+		return say(0, gateway.Version+"\n")
 	}
 	if f.home != "" {
 		os.Setenv("FAIRLEAD_HOME", f.home) // the keychain's names follow from it
@@ -75,15 +72,13 @@ func Main(args []string) int {
 		err = os.MkdirAll(home, 0o700)
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
-		return 1
+		return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
 	if f.join != "" && !strings.Contains(f.join, "://") {
 		peers := trust.OpenPeers(home, secret.Open(home))
 		peer, err := peers.Lookup(f.join)
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
-			return 1
+			return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 		}
 		if all, err := peers.List(); err == nil {
 			peer.Name = calledAmong(all, peer)
@@ -92,8 +87,7 @@ func Main(args []string) int {
 	}
 	own := windowDir(home, f.join)
 	if err := os.MkdirAll(own, 0o700); err != nil {
-		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
-		return 1
+		return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
 	instance, first := claimInstance(own, f.link)
 	if !first {
@@ -102,8 +96,7 @@ func Main(args []string) int {
 	defer instance.close()
 	logs, err := gateway.OpenLog(own, "desktop.log")
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
-		return 1
+		return say(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
 	defer logs.Close()
 	if crash, err := os.OpenFile(filepath.Join(gateway.LogDir(own), "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
