@@ -22,9 +22,9 @@ func TestHitsAreSaidInALine(t *testing.T) {
 	}
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	for want, h := range map[string]protocol.SearchHit{
-		"You · 11:00":                  {Role: protocol.RoleUser, Timestamp: now.Add(-time.Hour).UnixMilli()},
+		"You · 11:00":                    {Role: protocol.RoleUser, Timestamp: now.Add(-time.Hour).UnixMilli()},
 		"Bash on nas · 11:00 · archived": {Role: protocol.RoleToolResult, ToolName: "nas__Bash", Archived: true, Timestamp: now.Add(-time.Hour).UnixMilli()},
-		"Fairlead · 11:00":             {Role: protocol.RoleAssistant, Timestamp: now.Add(-time.Hour).UnixMilli()},
+		"Fairlead · 11:00":               {Role: protocol.RoleAssistant, Timestamp: now.Add(-time.Hour).UnixMilli()},
 	} {
 		if got := HitWho(h, now); got != want {
 			t.Errorf("%q, want %q", got, want)
