@@ -21,16 +21,10 @@ func say(code int, text string) int {
 	if code != 0 {
 		out, id = os.Stderr, windows.STD_ERROR_HANDLE
 	}
-	const ofParent = ^uint32(0)
 	switch {
 	case leads(id): // into a file or a pipe, as was asked for
 		io.WriteString(out, text) //nolint:errcheck // nobody is there
-	case attached(ofParent):
-		defer freeConsole.Call()
-		if f, err := os.OpenFile("CONOUT$", os.O_RDWR, 0); err == nil {
-			defer f.Close()
-			io.WriteString(f, "\n"+text) //nolint:errcheck // the shell has printed its next prompt already
-		}
+	case inConsole("\n" + text): // the shell has printed its next prompt already
 	case code != 0:
 		message, err := windows.UTF16PtrFromString(text)
 		if err == nil {
@@ -41,6 +35,21 @@ func say(code int, text string) int {
 	return code
 }
 
+// inConsole writes into the console of the program that started this one. It reports whether there was one.
+func inConsole(text string) bool {
+	const ofParent = ^uint32(0)
+	if ok, _, _ := attachConsole.Call(uintptr(ofParent)); ok != 0 { // else there is none, or it is ours already
+		defer freeConsole.Call()
+	}
+	f, err := os.OpenFile("CONOUT$", os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = io.WriteString(f, text)
+	return err == nil
+}
+
 // leads reports whether one of the standard handles leads anywhere.
 func leads(id uint32) bool {
 	h, err := windows.GetStdHandle(id)
@@ -49,9 +58,4 @@ func leads(id uint32) bool {
 	}
 	kind, err := windows.GetFileType(h)
 	return err == nil && kind != windows.FILE_TYPE_UNKNOWN
-}
-
-func attached(to uint32) bool {
-	ok, _, _ := attachConsole.Call(uintptr(to))
-	return ok != 0
 }
