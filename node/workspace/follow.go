@@ -43,6 +43,9 @@ func (r *Root) follow(p Path) (Path, error) {
 			continue
 		}
 		next := filepath.Join(done, first)
+		if long := longName(next); long != "" {
+			next = filepath.Join(done, long)
+		}
 		info, err := r.fs.Lstat(next)
 		if errors.Is(err, fs.ErrNotExist) {
 			done = filepath.Join(done, rest)
