@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -151,34 +152,21 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 			}
 		}
 		if holes && sum.n >= look && run == 0 {
-			n := gap(file, sum.n, size)
-			if n > 0 {
-				if err := s.skip(ctx, sum, n); err != nil {
-					return err
-				}
-			}
-			if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
-				return &fileError{reason(err)}
+			n, err := s.pass(ctx, file, sum, size)
+			if err != nil {
+				return err
 			}
 			if look = sum.n + lookEvery; n > 0 {
 				continue
 			}
 		}
-		buf, err := s.pack.space(ctx, int(min(size-sum.n, 16<<10)))
+		buf, err := s.read(ctx, file, size-sum.n)
 		if err != nil {
 			return err
 		}
-		buf = buf[:min(int64(len(buf)), size-sum.n)]
-		n, err := file.Read(buf)
-		if n == 0 && err != nil {
-			if errors.Is(err, io.EOF) {
-				err = errMoved
-			}
-			return &fileError{reason(err)}
-		}
-		sum.add(buf[:n])
-		if holes && allZero(buf[:n]) {
-			if run += int64(n); run < 1<<30 && sum.n < size {
+		sum.add(buf)
+		if holes && allZero(buf) {
+			if run += int64(len(buf)); run < maxRun && sum.n < size {
 				continue
 			}
 			if err := s.hole(ctx, &run); err != nil {
@@ -187,23 +175,17 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 			continue
 		}
 		if run > 0 {
-			kept := append([]byte(nil), buf[:n]...) // the hole takes its place in the frame
+			kept := bytes.Clone(buf) // the hole takes its place in the frame
 			if err := s.hole(ctx, &run); err != nil {
 				return err
 			}
-			for len(kept) > 0 {
-				buf, err := s.pack.space(ctx, 1)
-				if err != nil {
-					return err
-				}
-				k := copy(buf, kept)
-				s.pack.commit(k)
-				kept = kept[k:]
+			if err := s.copied(ctx, kept); err != nil {
+				return err
 			}
 			continue
 		}
-		s.pack.commit(n)
-		if size > eager && len(s.pack.frame.buf) > idSize+s.pack.limit-(16<<10) {
+		s.pack.commit(len(buf))
+		if size > eager && len(s.pack.frame.buf) > idSize+s.pack.limit-piece {
 			if err := s.pack.flush(ctx); err != nil {
 				return err
 			}
@@ -212,48 +194,37 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 	return nil
 }
 
-// lookEvery is after how many bytes a file with holes is looked at for the next one.
-const lookEvery = 1 << 20
+// piece is how much of a file is read at once at least, in bytes.
+const piece = 16 << 10
 
-// skip sends a hole, a part at a time: hashing zeros takes its time too.
-func (s *Sender) skip(ctx context.Context, sum *ladder, n int64) error {
-	for n > 0 {
-		part := min(n, 256<<20)
-		n -= part
-		for left := part; left > 0; {
-			k := min(left, int64(len(zeros)))
-			sum.add(zeros[:k])
-			left -= k
+// read reads a part of the file, of what is left of it, into the frame; it is sent when it is committed.
+func (s *Sender) read(ctx context.Context, file *os.File, left int64) ([]byte, error) {
+	buf, err := s.pack.space(ctx, int(min(left, piece)))
+	if err != nil {
+		return nil, err
+	}
+	n, err := file.Read(buf[:min(int64(len(buf)), left)])
+	if n == 0 && err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errMoved
 		}
-		if err := s.hole(ctx, &part); err != nil {
+		return nil, &fileError{reason(err)}
+	}
+	return buf[:n], nil
+}
+
+// copied puts bytes into frames.
+func (s *Sender) copied(ctx context.Context, data []byte) error {
+	for len(data) > 0 {
+		buf, err := s.pack.space(ctx, 1)
+		if err != nil {
 			return err
 		}
+		n := copy(buf, data)
+		s.pack.commit(n)
+		data = data[n:]
 	}
 	return nil
-}
-
-func (s *Sender) hole(ctx context.Context, run *int64) error {
-	n := *run
-	*run = 0
-	if err := s.pack.add(ctx, recHole, binary.LittleEndian.AppendUint64(nil, uint64(n))); err != nil {
-		return err
-	}
-	return s.pack.flush(ctx)
-}
-
-func allZero(b []byte) bool {
-	for len(b) >= 8 {
-		if binary.LittleEndian.Uint64(b) != 0 {
-			return false
-		}
-		b = b[8:]
-	}
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // openRegular opens a file to be sent, without waiting for anyone.

@@ -1,0 +1,124 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/store"
+)
+
+// answered goes on with the end of the question. done means that the call ends with it.
+func (t *task) answered(ctx context.Context, end protocol.Approval, grant *store.Grant, limit time.Duration) (res Result, done bool, err error) {
+	t.by = end.AnsweredBy
+	t.verdict = approval.Decision{Verdict: approval.Deny, Why: "the question was " + end.State}
+	switch end.State {
+	case protocol.ApprovalAllowed, protocol.ApprovalEdited:
+		t.verdict = approval.Decision{Verdict: approval.Allow, Why: end.State + " " + end.Scope}
+	case protocol.ApprovalDenied:
+		text := "The person denied this call."
+		if end.Reason != "" {
+			text += " Their reason: " + end.Reason
+		}
+		res, err = t.end(ctx, protocol.CallDenied, nil, text)
+		return res, true, err
+	case protocol.ApprovalExpired:
+		res, err = t.end(ctx, protocol.CallDenied, nil, fmt.Sprintf("Nobody answered the question within %s, so the call was not run. That is no denial: it may be asked again.", limit))
+		return res, true, err
+	default:
+		res, err = t.stopped(ctx, nil)
+		return res, true, err
+	}
+	// What was answered must be what is about to run.
+	if end.Hash != t.row.Hash {
+		res, err = t.end(ctx, protocol.CallDenied, nil, "The question that was answered was about something else. Nothing was run.")
+		return res, true, err
+	}
+	t.opened = chosen(end)
+	if end.State == protocol.ApprovalEdited {
+		return t.edited(ctx, end.Edited)
+	}
+	// A rule may have been made in the moment of the answer.
+	if now, _, err := t.decide(ctx); err != nil || now.Verdict == approval.Deny {
+		if err == nil {
+			t.credit(now)
+			res, err = t.refused(ctx, now)
+		}
+		return res, true, err
+	}
+	err = t.keep(ctx, end, grant)
+	return res, err != nil, err
+}
+
+// keep makes the rule that the person chose along with the answer.
+func (t *task) keep(ctx context.Context, end protocol.Approval, grant *store.Grant) error {
+	switch end.Scope {
+	case protocol.ScopeSession:
+		if grant == nil {
+			return nil
+		}
+		grant.CreatedAt = time.Now().UnixMilli()
+		if err := t.journal.PutGrant(ctx, *grant); err != nil {
+			return err
+		}
+		t.bus.Publish(protocol.Change{Kind: protocol.ChangeRules})
+	case protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways:
+		// The person has seen this very call: it runs, whether or not the rule for the next ones can be kept.
+		if err := t.rules.Grant(ctx, end.AnsweredBy, end); err != nil {
+			slog.Error("A rule could not be made", "approval", end.ID, "err", err)
+			t.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+				Level: "warning", At: time.Now().UnixMilli(),
+				Text: "The rule could not be saved, so the next call will be asked about too: " + err.Error(),
+			}})
+		}
+	}
+	return nil
+}
+
+// edited takes the arguments that the person put in the place of the agent's. They are the person's own act: checked and stopped by a deny, not asked
+// about again.
+func (t *task) edited(ctx context.Context, args json.RawMessage) (res Result, done bool, err error) {
+	refuse := func(text string) (Result, bool, error) {
+		res, err := t.end(ctx, protocol.CallFailed, nil, "The person changed the call, and that could not be run: "+text)
+		return res, true, err
+	}
+	if err := tool.Validate(t.spec.InputSchema, args); err != nil {
+		return refuse(err.Error())
+	}
+	t.call.Args, t.row.Info.Args, t.changed = args, args, true
+	t.row.InputSHA256, t.row.InputBytes = digest(args)
+	if t.spec.EffectOf != nil {
+		t.spec.Effect = t.spec.EffectOf(args)
+		t.row.Info.Effect = t.spec.Effect
+	}
+	preview, ok, err := t.nodes.Preview(ctx, t.row.Info.Node, t.look(args))
+	var failed *nodes.ToolError
+	switch {
+	case errors.As(err, &failed):
+		return refuse(failed.Text)
+	case err != nil:
+		return res, true, err
+	case ok && preview.Problem != "":
+		return refuse(preview.Problem)
+	}
+	t.row.Info.Preview = nil
+	if ok {
+		t.row.Info.Preview = &preview
+	}
+	d, _, err := t.decide(ctx)
+	if err != nil {
+		return res, true, err
+	}
+	if d.Verdict == approval.Deny {
+		return refuse(d.Why)
+	}
+	t.row.Hash, err = protocol.CallHash(protocol.AskCall, t.row.Info.Node, t.spec.Name, args, t.row.Info.Preview, t.policy)
+	return res, err != nil, err
+}

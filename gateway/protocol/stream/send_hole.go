@@ -1,0 +1,69 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"os"
+)
+
+// lookEvery is after how many bytes a file with holes is looked at for the next one.
+const lookEvery = 1 << 20
+
+// maxRun bounds the zeros that are told as one hole, in bytes.
+const maxRun = 1 << 30
+
+// skip sends a hole, a part at a time: hashing zeros takes its time too.
+func (s *Sender) skip(ctx context.Context, sum *ladder, n int64) error {
+	for n > 0 {
+		part := min(n, 256<<20)
+		n -= part
+		for left := part; left > 0; {
+			k := min(left, int64(len(zeros)))
+			sum.add(zeros[:k])
+			left -= k
+		}
+		if err := s.hole(ctx, &part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Sender) hole(ctx context.Context, run *int64) error {
+	n := *run
+	*run = 0
+	if err := s.pack.add(ctx, recHole, binary.LittleEndian.AppendUint64(nil, uint64(n))); err != nil {
+		return err
+	}
+	return s.pack.flush(ctx)
+}
+
+func allZero(b []byte) bool {
+	for len(b) >= 8 {
+		if binary.LittleEndian.Uint64(b) != 0 {
+			return false
+		}
+		b = b[8:]
+	}
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// pass sends the hole at the place where the file is read, if there is one, and goes on behind it. It returns its length.
+func (s *Sender) pass(ctx context.Context, file *os.File, sum *ladder, size int64) (int64, error) {
+	n := gap(file, sum.n, size)
+	if n > 0 {
+		if err := s.skip(ctx, sum, n); err != nil {
+			return n, err
+		}
+	}
+	if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
+		return n, &fileError{reason(err)}
+	}
+	return n, nil
+}
