@@ -33,7 +33,7 @@ func view(msgs []protocol.Message, cut int64) []protocol.Message {
 func outline(previous string, old []protocol.Message) string {
 	var b strings.Builder
 	b.WriteString(previous)
-	fmt.Fprintf(&b, "\n\nNo summary could be made of %s. The person wrote, beginning with the latest:", count(len(old), "message"))
+	fmt.Fprintf(&b, "\n\nNo summary could be made of %s. The person wrote, beginning with the latest:", messages(len(old)))
 	n := 0
 	for _, msg := range slices.Backward(old) {
 		if text := msg.Content.Text(); msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson && text != "" && n < 20 {

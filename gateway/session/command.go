@@ -59,7 +59,7 @@ func (m *Manager) command(ctx context.Context, p auth.Principal, key protocol.Se
 	case "new", "reset":
 		name, run = "reset", func() (string, error) {
 			r, err := m.Reset(ctx, protocol.SessionParams{SessionKey: key})
-			return fmt.Sprintf("A new chat begins. %s archived.", count(r.ArchivedMessages, "message")), err
+			return fmt.Sprintf("A new chat begins. %s archived.", messages(r.ArchivedMessages)), err
 		}
 	case "compact":
 		name, run = "compact", func() (string, error) {
@@ -95,11 +95,11 @@ func (m *Manager) command(ctx context.Context, p auth.Principal, key protocol.Se
 	return res, true
 }
 
-func count(n int, word string) string {
+func messages(n int) string {
 	if n == 1 {
-		return "1 " + word
+		return "1 message"
 	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return fmt.Sprintf("%d messages", n)
 }
 
 func (m *Manager) statusText(ctx context.Context, key protocol.SessionKey) (string, error) {
@@ -116,7 +116,7 @@ func (m *Manager) statusText(ctx context.Context, key protocol.SessionKey) (stri
 	if st.IsProcessing {
 		state = "working"
 	}
-	return fmt.Sprintf("Session: %s\nModel: %s\nState: %s, %s waiting\nMessages: %d\nTokens: %d in, %d out", key, ref, state, count(st.QueueSize, "message"),
+	return fmt.Sprintf("Session: %s\nModel: %s\nState: %s, %s waiting\nMessages: %d\nTokens: %d in, %d out", key, ref, state, messages(st.QueueSize),
 		st.MessageCount, st.Tokens.Input, st.Tokens.Output), nil
 }
 
@@ -126,7 +126,7 @@ func (m *Manager) compactCommand(ctx context.Context, key protocol.SessionKey, a
 		if r.Messages == 0 {
 			return "The chat is whole already.", err
 		}
-		return fmt.Sprintf("The agent reads %s again.", count(r.Messages, "message")), err
+		return fmt.Sprintf("The agent reads %s again.", messages(r.Messages)), err
 	}
 	in := protocol.SessionCompactParams{SessionKey: key, Focus: arg}
 	number, rest, _ := strings.Cut(arg, " ")
@@ -137,7 +137,7 @@ func (m *Manager) compactCommand(ctx context.Context, key protocol.SessionKey, a
 	if r.TrimmedMessages == 0 {
 		return "Nothing to shorten.", err
 	}
-	return fmt.Sprintf("A summary stands for %s now, and %s stay. /compact undo takes it back.", count(r.TrimmedMessages, "message"), count(r.KeptMessages, "message")), err
+	return fmt.Sprintf("A summary stands for %s now, and %s stay. /compact undo takes it back.", messages(r.TrimmedMessages), messages(r.KeptMessages)), err
 }
 
 func (m *Manager) modelCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {

@@ -109,10 +109,6 @@ func response(a protocol.Approval, word string) string {
 // Cancel stops the run in progress, or takes a message out of the queue.
 func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
 	var res protocol.ChatCancelResult
-	var err error
-	doErr := m.do(ctx, m.Canonical(in.SessionKey), func(s *session) { res, err = s.stop(in.RunID) })
-	if doErr != nil {
-		return res, doErr
-	}
+	err := m.do(ctx, m.Canonical(in.SessionKey), func(s *session) { res = s.stop(in.RunID) })
 	return res, err
 }

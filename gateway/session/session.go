@@ -174,35 +174,35 @@ func (s *session) resume() {
 }
 
 // stop cancels the run in progress, or takes a waiting one out of the queue.
-func (s *session) stop(id protocol.RunID) (protocol.ChatCancelResult, error) {
+func (s *session) stop(id protocol.RunID) protocol.ChatCancelResult {
 	res := protocol.ChatCancelResult{OK: true}
 	if s.run != nil && (id == "" || id == s.run.run.ID) && s.m.liveRun(s.run.run.ID) != nil { // else it has said its end already
 		s.run.cancel(errCancelled)
 		res.RunID, res.Cancelled = s.run.run.ID, true
-		return res, nil
+		return res
 	}
 	for i, r := range s.left {
 		if r.ID == id || id == "" && !isDirect(r) {
 			s.left = slices.Delete(slices.Clone(s.left), i, i+1)
 			s.m.liveRun(r.ID).finish(errCancelled)
 			res.RunID, res.Cancelled = r.ID, true
-			return res, nil
+			return res
 		}
 	}
 	if l := s.m.liveRun(id); l != nil && isDirect(l.run) {
 		l.cancelDirect()
 		res.RunID, res.Cancelled = id, true
-		return res, nil
+		return res
 	}
 	for i, r := range s.queue {
 		if r.ID == id {
 			s.queue = slices.Delete(slices.Clone(s.queue), i, i+1)
 			s.m.liveRun(id).finish(errCancelled)
 			res.RunID, res.Cancelled = id, true
-			return res, nil
+			return res
 		}
 	}
-	return res, nil
+	return res
 }
 
 // clear stops everything of the session; wait is what to wait for before its messages may be touched.

@@ -165,12 +165,12 @@ func (a *attempt) patience() time.Duration {
 // run takes the attempt through the lifecycle of seed 004.
 func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err error) {
 	r, t := a.relay, a.job.view()
-	_, path := split(t.Sources[0])
+	path := pathOf(t.Sources[0])
 	send := protocol.TransferSend{TransferID: r.src.id, Path: path}
 	if r.stream {
 		send.Stream = a.terms(t)
 		for _, s := range t.Sources {
-			_, p := split(s)
+			p := pathOf(s)
 			send.Stream.Paths = append(send.Stream.Paths, p)
 		}
 		if a.direct() {
@@ -204,7 +204,7 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 		}
 	})
 
-	_, path = split(t.Destination)
+	path = pathOf(t.Destination)
 	receive := protocol.TransferReceive{TransferID: r.dst.id, Path: path, Size: size, Mime: meta.Mime}
 	if r.stream {
 		receive.Stream, receive.Holes = a.terms(t), meta.Holes

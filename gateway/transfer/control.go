@@ -129,7 +129,7 @@ func (e *Engine) discard(ctx context.Context, j *job, tells func(over Link)) {
 		return
 	}
 	defer release()
-	_, path := split(t.Destination)
+	path := pathOf(t.Destination)
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
 	tells(s.link)

@@ -130,17 +130,15 @@ func (e *Engine) finishLocked(j *job, state, text string) {
 	close(j.over)
 }
 
-// change changes a job that has not ended, stores it and tells everyone. It returns the job as it is then.
-func (e *Engine) change(j *job, f func(*protocol.Transfer)) protocol.Transfer {
+// change changes a job that has not ended, stores it and tells everyone.
+func (e *Engine) change(j *job, f func(*protocol.Transfer)) {
 	e.mu.Lock()
 	if j.ended {
-		defer e.mu.Unlock()
-		return j.row.Transfer
+		e.mu.Unlock()
+		return
 	}
 	f(&j.row.Transfer)
-	t := j.row.Transfer
 	e.putLocked(j)
-	return t
 }
 
 // putLocked stores a job that was changed and tells everyone. One at a time does, so that the last change is the last one that is stored. It is called

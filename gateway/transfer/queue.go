@@ -22,10 +22,10 @@ type Request struct {
 	Here    Link // of the caller, when an end is protocol.Here
 }
 
-// split takes an endpoint apart that was checked.
-func split(endpoint string) (protocol.NodeID, string) {
-	node, path, _ := strings.Cut(endpoint, ":")
-	return protocol.NodeID(node), path
+// pathOf is what an endpoint that was checked names on its machine.
+func pathOf(endpoint string) string {
+	_, path, _ := strings.Cut(endpoint, ":")
+	return path
 }
 
 // Start puts a transfer into the queue and returns it. Errors are in the original's words where it has any.
@@ -122,7 +122,7 @@ func check(t *protocol.Transfer) error {
 		return protocol.ErrBadRequest.With("Both ends are the same window or command line")
 	}
 	for _, s := range t.Sources {
-		_, from := split(s)
+		from := pathOf(s)
 		dest := to.Path
 		if t.Into {
 			dest = path.Join(to.Path, path.Base(from))

@@ -120,7 +120,7 @@ func (a *attempt) stop(err error) {
 	discard := errors.Is(err, errCancelled) || errors.As(err, &failed) && !a.relay.stream
 	stop := protocol.TransferStop{Keep: !discard, Reason: err.Error()}
 	if t := a.job.view(); discard && a.relay.stream {
-		_, stop.Path = split(t.Destination)
+		stop.Path = pathOf(t.Destination)
 		stop.Stream, stop.Current = &protocol.TransferStream{ID: t.ID, Into: t.Into}, t.Current // should it not be open there any more
 	}
 	for _, s := range []*side{a.relay.src, a.relay.dst} {

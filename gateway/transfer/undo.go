@@ -119,7 +119,7 @@ func (e *Engine) undo(ctx context.Context, j *job) (out protocol.TransferUndone,
 		delete(e.undoes, t.ID)
 		e.mu.Unlock()
 	}()
-	_, path := split(t.Destination)
+	path := pathOf(t.Destination)
 	if err := s.event(ctx, protocol.EventTransferUndo, protocol.TransferUndoEvent{TransferID: e.number(), ID: t.ID, Path: path, Into: t.Into}); err != nil {
 		return out, protocol.ErrUnavailable.With(err.Error())
 	}

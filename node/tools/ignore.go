@@ -132,14 +132,14 @@ func parseIgnore(text string) (rules []rule) {
 func ignoresAbove(ctx context.Context, ws *workspace.Root, abs string) *ignores {
 	var up []string // from the folder above, upwards
 	for at := abs; ; {
-		if _, info, err := target(ws, filepath.Join(at, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+		if info, err := target(ws, filepath.Join(at, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
 			break
 		}
 		next := filepath.Dir(at)
 		if next == at || ctx.Err() != nil {
 			return &ignores{} // no repository
 		}
-		if _, _, err := target(ws, next); err != nil {
+		if _, err := target(ws, next); err != nil {
 			break
 		}
 		at = next
@@ -165,12 +165,13 @@ func ignoresAbove(ctx context.Context, ws *workspace.Root, abs string) *ignores 
 	return rules.below(filepath.Base(abs))
 }
 
-func target(ws *workspace.Root, abs string) (workspace.Path, fs.FileInfo, error) {
+func target(ws *workspace.Root, abs string) (fs.FileInfo, error) {
 	p, err := ws.At(abs)
 	if err != nil {
-		return p, nil, err
+		return nil, err
 	}
-	return ws.Target(p)
+	_, info, err := ws.Target(p)
+	return info, err
 }
 
 func separator(b byte) bool { return b == '/' || os.IsPathSeparator(b) }

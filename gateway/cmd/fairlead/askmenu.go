@@ -14,7 +14,9 @@ import (
 )
 
 // choices are the keys of an answer beyond once, with the scope each allows.
-var choices = []struct{ key, scope, words string }{
+type choice struct{ key, scope, words string }
+
+var choices = []choice{
 	{"s", protocol.ScopeSession, "allow in this chat"},
 	{"f", protocol.ScopeFolder, "allow in this folder"},
 	{"m", protocol.ScopeMachine, "allow on this machine"},
@@ -84,59 +86,70 @@ func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protoco
 		if err != nil {
 			return err
 		}
-		key := strings.ToLower(strings.TrimSpace(line))
-		switch key {
-		case "a":
-			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
-			return nil
-		case "d":
-			return nil
-		case "=":
-			if ch.same != nil || len(all) < 2 {
-				ch.same = nil
-			} else {
-				ch.same = all
-			}
-			continue
-		case "n":
-			return errNotNow
-		case "r":
-			if answer.Reason, err = ch.term.readMessage(ctx, "Reason: "); err != nil && !errors.Is(err, io.EOF) {
-				return err
-			}
-			return nil
-		case "e":
-			if a.Kind != protocol.AskCall {
-				continue
-			}
-			if answer.Args, err = ch.edit(ctx, a); err != nil {
-				ch.term.note(err.Error())
-				continue
-			}
-			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
-			return nil
-		}
-		if place, ok := strings.CutPrefix(key, "o"); ok {
-			if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(folderOffers(a)) {
-				answer.Decision, answer.Scope, answer.Access = protocol.DecisionAllow, protocol.ScopeOnce, []int{n}
-				return nil
-			}
-			continue
-		}
-		for _, c := range choices {
-			if c.key != key || !slices.Contains(a.Choices, c.scope) {
-				continue
-			}
-			if c.scope != protocol.ScopeSession {
-				if ok, err := ch.offers(ctx, a, c.scope, answer); err != nil || !ok {
-					if err != nil {
-						ch.term.note(err.Error())
-					}
-					continue
-				}
-			}
-			answer.Decision, answer.Scope = protocol.DecisionAllow, c.scope
-			return nil
+		if done, err := ch.press(ctx, strings.ToLower(strings.TrimSpace(line)), a, all, answer); done || err != nil {
+			return err
 		}
 	}
+}
+
+// press does what a key of the menu says. done is false for one that is no answer, or no key.
+func (ch *chat) press(
+	ctx context.Context, key string, a protocol.Approval, all []protocol.Approval, answer *protocol.ApprovalAnswerParams,
+) (done bool, err error) {
+	allow := func(scope string) (bool, error) {
+		answer.Decision, answer.Scope = protocol.DecisionAllow, scope
+		return true, nil
+	}
+	switch key {
+	case "a":
+		return allow(protocol.ScopeOnce)
+	case "d":
+		return true, nil
+	case "=":
+		if ch.same != nil || len(all) < 2 {
+			ch.same = nil
+		} else {
+			ch.same = all
+		}
+		return false, nil
+	case "n":
+		return false, errNotNow
+	case "r":
+		if answer.Reason, err = ch.term.readMessage(ctx, "Reason: "); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		return true, nil
+	case "e":
+		if a.Kind != protocol.AskCall {
+			return false, nil
+		}
+		if answer.Args, err = ch.edit(ctx, a); err != nil {
+			ch.term.note(err.Error())
+			return false, nil
+		}
+		return allow(protocol.ScopeOnce)
+	}
+	if place, ok := strings.CutPrefix(key, "o"); ok {
+		n, err := strconv.Atoi(place)
+		if err != nil || n < 0 || n >= len(folderOffers(a)) {
+			return false, nil
+		}
+		answer.Access = []int{n}
+		return allow(protocol.ScopeOnce)
+	}
+	i := slices.IndexFunc(choices, func(c choice) bool { return c.key == key && slices.Contains(a.Choices, c.scope) })
+	if i < 0 {
+		return false, nil
+	}
+	scope := choices[i].scope
+	if scope != protocol.ScopeSession {
+		ok, err := ch.offers(ctx, a, scope, answer)
+		if err != nil {
+			ch.term.note(err.Error())
+		}
+		if err != nil || !ok {
+			return false, nil
+		}
+	}
+	return allow(scope)
 }

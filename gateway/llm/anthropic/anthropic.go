@@ -89,8 +89,8 @@ func (m *model) try(ctx context.Context, params sdk.MessageNewParams, out *ask.O
 	defer stream.Close() // the SDK's own errors of closing say nothing about the answer
 	r := &reader{Out: out, model: m.Model, blocks: map[int64]*block{}}
 	for stream.Next() {
-		if err := r.take(stream.Current()); err != nil || r.Stopped() {
-			return err
+		if r.take(stream.Current()); r.Stopped() {
+			return nil
 		}
 	}
 	switch err := stream.Err(); {

@@ -34,7 +34,7 @@ type block struct {
 	closed bool
 }
 
-func (r *reader) take(ev sdk.MessageStreamEventUnion) error {
+func (r *reader) take(ev sdk.MessageStreamEventUnion) {
 	switch ev.Type {
 	case "message_start":
 		u := ev.Message.Usage
@@ -51,7 +51,6 @@ func (r *reader) take(ev sdk.MessageStreamEventUnion) error {
 		r.stop = string(ev.Delta.StopReason)
 		r.reason = ev.Delta.StopDetails.Explanation
 	}
-	return nil
 }
 
 func (r *reader) start(at int64, b sdk.ContentBlockStartEventContentBlockUnion) {

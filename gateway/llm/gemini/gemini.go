@@ -107,8 +107,8 @@ func (m *model) try(ctx context.Context, req llm.Request, thinking *genai.Thinki
 		case !ok:
 			return r.end()
 		}
-		if err := r.take(chunk); err != nil || r.Stopped() {
-			return err
+		if r.take(chunk); r.Stopped() {
+			return nil
 		}
 	}
 }

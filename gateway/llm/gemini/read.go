@@ -25,7 +25,7 @@ type reader struct {
 	message string // of Google, about the end
 }
 
-func (r *reader) take(chunk *genai.GenerateContentResponse) error {
+func (r *reader) take(chunk *genai.GenerateContentResponse) {
 	if u := chunk.UsageMetadata; u != nil {
 		r.Emit(llm.Event{Type: llm.EventUsage, Usage: usage(u)})
 	}
@@ -36,7 +36,7 @@ func (r *reader) take(chunk *genai.GenerateContentResponse) error {
 		}
 	}
 	if len(chunk.Candidates) == 0 {
-		return nil
+		return
 	}
 	c := chunk.Candidates[0]
 	if c.Content != nil {
@@ -49,7 +49,6 @@ func (r *reader) take(chunk *genai.GenerateContentResponse) error {
 	if c.FinishReason != "" && c.FinishReason != genai.FinishReasonUnspecified {
 		r.finish, r.message = c.FinishReason, c.FinishMessage
 	}
-	return nil
 }
 
 func (r *reader) part(p *genai.Part) {
