@@ -13,9 +13,10 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// choices are the keys of an answer beyond once, with the scope each allows.
+// choice is a key of an answer, with the scope that it allows.
 type choice struct{ key, scope, words string }
 
+// choices are those beyond once.
 var choices = []choice{
 	{"s", protocol.ScopeSession, "allow in this chat"},
 	{"f", protocol.ScopeFolder, "allow in this folder"},
