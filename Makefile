@@ -16,6 +16,8 @@ LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeave
 RACE := -race '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
 # A program under the race detector waits for a second before it ends, and so does each program that a test starts.
 export GORACE ?= atexit_sleep_ms=0
+# Tests that run with the detector, and once more without it for the time that they promise.
+TIMED := Test200QuestionsFrom5MachinesIn3Windows
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
@@ -55,7 +57,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
 	$(GO) test $(RACE) -timeout 30m -skip '$(LONG)' ./...
-	$(GO) test -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node
+	$(GO) test -timeout 20m -run '$(LONG)|$(TIMED)' ./gateway ./gateway/approval ./gateway/transfer ./node
 	@$(MAKE) --no-print-directory cross TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64"
 	@$(MAKE) --no-print-directory wine
 	@$(MAKE) --no-print-directory desktop
@@ -63,7 +65,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 race: ## the tests with the race detector, without the desktop test
 	@packaging/deps.sh build
 	$(GO) test $(RACE) -timeout 30m -skip '$(LONG)' ./...
-	$(GO) test -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node
+	$(GO) test -timeout 20m -run '$(LONG)|$(TIMED)' ./gateway ./gateway/approval ./gateway/transfer ./node
 
 lint: ## formatting, vet, staticcheck
 	@packaging/deps.sh build

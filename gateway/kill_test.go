@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,8 +73,30 @@ func runChild(home string) {
 		fail(err)
 	}
 	go n.Run(ctx)
+	over := make(chan error, 1)
+	go func() { over <- g.Run(ctx) }()
+	if err := hasMachine(ctx, g); err != nil { // what a chat is told to run before its machine is there never runs
+		fail(err)
+	}
 	fmt.Println("ready", g.URL())
-	fail(g.Run(ctx))
+	fail(<-over)
+}
+
+// hasMachine waits until the gateway's machine is connected.
+func hasMachine(ctx context.Context, g *gateway.Gateway) error {
+	ctx, cancel := context.WithCancel(ctx)
+	c := client.New(client.Options{URL: "ws://memory/ws", Dial: g.DialOwner(), Connect: func() protocol.ConnectParams { return gateway.ClientParams("looks") }})
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() { c.Run(ctx) })
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		r, err := client.Call(ctx, c, protocol.NodesList, protocol.Empty{})
+		if err == nil && slices.ContainsFunc(r.Nodes, func(n protocol.NodeInfo) bool { return n.Online }) {
+			return nil
+		}
+	}
+	return errors.New("the machine does not come")
 }
 
 // child is a gateway in a process of its own.

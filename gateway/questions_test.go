@@ -120,6 +120,9 @@ func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
 	for end := time.Now().Add(2 * time.Minute); slowest > closesWithin && !t.Failed() && time.Now().Before(end); { // other programs may hold it up: once is enough
 		slowest = answerEverything(t)
 		t.Logf("the last window knew %s after the answer", slowest)
+		if raceDetector {
+			return // everything takes ten times as long: the second is measured without it
+		}
 	}
 	if slowest > closesWithin {
 		t.Errorf("a window showed an answered question for %s more", slowest)

@@ -1,0 +1,6 @@
+//go:build race
+
+package gateway_test
+
+// raceDetector says that everything takes many times as long.
+const raceDetector = true
