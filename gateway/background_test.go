@@ -174,7 +174,7 @@ func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testi
 
 	// One that the chat itself has ended wakes nobody.
 	const e = protocol.SessionKey("agent:main:app:chat:e")
-	begin(e, "sleep 60")
+	begin(e, "sleep 999")
 	var out struct{ SessionID string }
 	for _, m := range said(t, conn, e) {
 		if m.Role == protocol.RoleToolResult {
@@ -185,7 +185,7 @@ func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testi
 	until(t, "the notice in e", func() bool {
 		return slices.ContainsFunc(said(t, conn, e), func(m protocol.Message) bool { return m.Origin == protocol.OriginNotice })
 	})
-	if ends, answers := told(t, conn, e); len(ends) != 0 || len(answers) != 1 || !strings.Contains(answers[0], "sleep 60") {
+	if ends, answers := told(t, conn, e); len(ends) != 0 || len(answers) != 1 || !strings.Contains(answers[0], "sleep 999") {
 		t.Errorf("e was told %+v, and reads %q", ends, answers)
 	}
 }

@@ -68,7 +68,7 @@ func workForever(dir string) {
 	counter := crashCounter(filepath.Join(dir, "ws", "edited"))
 	session, _ := call("Bash", map[string]any{"command": "cat", "background": true})["sessionId"].(string)
 	steps := map[string]func(i int){
-		"Bash": func(int) { call("Bash", map[string]any{"command": "sleep 60 & wait", "timeout": 40}) },
+		"Bash": func(int) { call("Bash", map[string]any{"command": "sleep 999 & wait", "timeout": 40}) },
 		"Process": func(i int) {
 			action := []string{"write", "poll", "log", "list"}[i%4]
 			call("Process", map[string]any{"action": action, "sessionId": session, "data": strings.Repeat("x", 99) + "\n"})

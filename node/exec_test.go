@@ -125,7 +125,7 @@ func TestCommandsThatQuittingEndedAreToldByTheNextNode(t *testing.T) {
 	at := func(o *Options) { o.Home = home }
 	g := start(t, at)
 	l, _ := g.accept()
-	l.invoke("bg", "Bash", `{"command":"echo busy; sleep 60","background":true}`)
+	l.invoke("bg", "Bash", `{"command":"echo busy; sleep 999","background":true}`)
 	l.result()
 	g.quit()
 	l, _ = start(t, at).accept()

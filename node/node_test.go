@@ -127,7 +127,7 @@ func TestNodeObeysExpect(t *testing.T) {
 func TestCancelReturnsWhatThereIs(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()
-	l.invoke("long", "Bash", `{"command":"echo begun; sleep 60"}`)
+	l.invoke("long", "Bash", `{"command":"echo begun; sleep 999"}`)
 	req := l.next(protocol.ReportProgress.Name)
 	if p := decode[protocol.ToolProgress](t, req.Params); p.CallID != "long" || p.Tail != "begun\n" || p.Bytes != 6 {
 		t.Errorf("progress = %+v", p)
@@ -140,7 +140,7 @@ func TestCancelReturnsWhatThereIs(t *testing.T) {
 	if r.CallID != "long" || r.Error != "" || !strings.Contains(string(r.Result), `"output":"begun\n"`) || !strings.Contains(string(r.Result), `"status":"failed"`) {
 		t.Errorf("result = %+v %s", r, r.Result)
 	}
-	if d := time.Since(began); d > 30*time.Second {
+	if d := time.Since(began); d > 5*time.Minute {
 		t.Errorf("took %v", d)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // TestWithoutHelperTheGroupIsEnded is what remains where no helper can be started.
 func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 	k := newKit(t, "helper")
-	s := k.spec("sleep 60 & echo $! >pid0; echo $$ >pid1; wait")
+	s := k.spec("sleep 999 & echo $! >pid0; echo $$ >pid1; wait")
 	p, _ := k.start(s)
 	list := pids(t, k.ws, 2)
 	p.Terminate()
@@ -21,7 +21,7 @@ func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 	within(t, "the end of the group", func() bool { return !alive(list[0]) && !alive(list[1]) })
 	p.Kill()
 	within(t, "the end of watching", closed(p.Done()))
-	s = k.spec("sleep 60 & echo $! >pid2")
+	s = k.spec("sleep 999 & echo $! >pid2")
 	s.Supervise = true
 	if p, _ = k.start(s); p == nil {
 		t.Fatal()

@@ -141,7 +141,7 @@ func alive(pid int) bool {
 }
 
 // patience is how long a test waits for something that comes much sooner where nothing else runs, and less than the commands of the tests sleep.
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // within polls until ok.
 func within(t *testing.T, what string, ok func() bool) {
@@ -176,7 +176,7 @@ func need(t *testing.T, name string) string {
 
 // stray is a shell fragment that starts a sleep in a session of its own whose parent has gone, twice over, and writes its number to a file.
 func stray(file string) string {
-	return `setsid sh -c 'setsid sh -c "echo \$\$ >` + file + `; exec sleep 60" & exit 0' & `
+	return `setsid sh -c 'setsid sh -c "echo \$\$ >` + file + `; exec sleep 999" & exit 0' & `
 }
 
 // pids reads the numbers in the files of a folder.

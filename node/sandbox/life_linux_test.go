@@ -26,10 +26,10 @@ func TestKillReachesWhatLeftTheSession(t *testing.T) {
 			for i := range 3 {
 				script.WriteString(stray(fmt.Sprint("pids/pid", i)))
 			}
-			script.WriteString(`trap "" TERM; sleep 60 & echo $! >pids/pida; echo $$ >pids/pidb; wait`)
+			script.WriteString(`trap "" TERM; sleep 999 & echo $! >pids/pida; echo $$ >pids/pidb; wait`)
 			s := k.spec(script.String())
 			s.Profile.Mode = mode
-			other, _ := k.start(k.spec("sleep 60"))
+			other, _ := k.start(k.spec("sleep 999"))
 			p, _ := k.start(s)
 			list := pids(t, dir, 5)
 			p.Kill()
@@ -50,7 +50,7 @@ func TestKillReachesWhatLeftTheSession(t *testing.T) {
 
 func TestTerminateReachesTheWholeTree(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		s := k.spec(stray("pid0") + `sleep 60 & echo $! >pid1; wait`)
+		s := k.spec(stray("pid0") + `sleep 999 & echo $! >pid1; wait`)
 		s.Supervise = true
 		p, _ := k.start(s)
 		list := pids(t, k.ws, 2)
@@ -133,7 +133,7 @@ func init() {
 		}
 		ws := os.Getenv("WS")
 		for _, mode := range []sandbox.Mode{sandbox.Full, sandbox.WorkspaceWrite} {
-			script := fmt.Sprintf(`%s %s trap "" TERM; sleep 60 & echo $! >pid%sc; echo $$ >pid%sd; while :; do sleep 1; done`,
+			script := fmt.Sprintf(`%s %s trap "" TERM; sleep 999 & echo $! >pid%sc; echo $$ >pid%sd; while :; do sleep 1; done`,
 				stray(fmt.Sprintf("pid%sa", mode)), stray(fmt.Sprintf("pid%sb", mode)), mode, mode)
 			if _, err := box.Start(sandbox.Spec{
 				Profile: sandbox.Profile{Mode: mode, Workspace: ws}, Argv: []string{"/bin/sh", "-c", script}, Dir: ws,
@@ -196,7 +196,7 @@ func killed(t *testing.T, k *kit, ws string) time.Duration {
 
 func TestHelperThatWasKilledIsReplaced(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		p, _ := k.start(k.spec("sleep 60"))
+		p, _ := k.start(k.spec("sleep 999"))
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
 		if err != nil {
 			t.Fatal(err)

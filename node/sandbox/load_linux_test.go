@@ -129,7 +129,7 @@ func init() {
 			return 1
 		}
 		p, err := box.Start(sandbox.Spec{
-			Profile: sandbox.Profile{Workspace: ws}, Argv: []string{"/bin/sh", "-c", "f() { f | f & }; f; sleep 60"},
+			Profile: sandbox.Profile{Workspace: ws}, Argv: []string{"/bin/sh", "-c", "f() { f | f & }; f; sleep 999"},
 			Dir: ws, Env: sandbox.Environ(ws, nil),
 		})
 		if err != nil {

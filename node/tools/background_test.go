@@ -50,7 +50,7 @@ func TestYieldReturnsEarlyOrNot(t *testing.T) {
 		t.Errorf("%d sessions are listed", n)
 	}
 	began := time.Now()
-	out := must[bashOut](b, "Bash", args{"command": "sleep 60", "yieldMs": 1})
+	out := must[bashOut](b, "Bash", args{"command": "sleep 999", "yieldMs": 1})
 	if out.Status != "running" || out.PID == 0 || time.Since(began) < minYield {
 		t.Errorf("%+v", out)
 	}
@@ -83,7 +83,7 @@ func TestBackgroundCommandsHaveNoTimeLimitUnlessGiven(t *testing.T) {
 		}
 	}
 	useShell(t)
-	id := background(b, "sleep 60", args{"timeout": 50})
+	id := background(b, "sleep 999", args{"timeout": 50})
 	if out := end(b, id); out.Status != "timed_out" || !out.TimedOut {
 		t.Errorf("%+v", out)
 	}
@@ -110,7 +110,7 @@ func TestBackgroundCommandsReportStartAndEnd(t *testing.T) {
 	}
 	must[bashOut](b, "Bash", args{"command": "true"})
 	want := map[string]string{}
-	for command, last := range map[string]string{"echo hi": "finished", "exit 2": "failed", "kill -9 $$": "failed", "sleep 60; exit": "timed_out"} {
+	for command, last := range map[string]string{"echo hi": "finished", "exit 2": "failed", "kill -9 $$": "failed", "sleep 999; exit": "timed_out"} {
 		more := args{}
 		if last == "timed_out" {
 			more["timeout"] = 20
@@ -142,7 +142,7 @@ func TestBackgroundCommandsReportStartAndEnd(t *testing.T) {
 func TestCloseEndsEverything(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
-	id := background(b, "trap '' TERM; sleep 60", nil)
+	id := background(b, "trap '' TERM; sleep 999", nil)
 	pid := b.jobs.get(id).pid
 	b.jobs.Close()
 	gone(t, pid)

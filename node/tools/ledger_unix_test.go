@@ -86,9 +86,9 @@ func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 		go func() { done <- cmd.Wait() }()
 		return beingOf(cmd.Process.Pid), done
 	}
-	mild, mildEnded := group("echo; sleep 60 & wait")
+	mild, mildEnded := group("echo; sleep 999 & wait")
 	wild, wildEnded := group("trap '' TERM; echo; while :; do sleep 1; done")
-	other, otherEnded := group("echo; exec sleep 60")
+	other, otherEnded := group("echo; exec sleep 999")
 	for id, e := range map[string]entry{
 		"mild": {dead, mild, 1000, true, "c1", nil}, "wild": {dead, wild, 2000, false, "", nil}, "gone": {dead, being{1 << 29, "long ago"}, 3000, true, "", nil},
 		"reused": {dead, being{other.PID, "long ago"}, 4000, false, "", nil}, "mine": {beingOf(os.Getpid()), other, 5000, true, "", nil},

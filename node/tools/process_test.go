@@ -91,12 +91,12 @@ func TestProcessListsNewestFirstAndOnlyBackground(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	must[bashOut](b, "Bash", args{"command": "true"})
-	first := background(b, "sleep 60", nil)
+	first := background(b, "sleep 999", nil)
 	second := background(b, "true", nil)
 	end(b, second)
 	out := must[processOut](b, "Process", args{"action": "list"})
 	if len(out.Sessions) != 2 || out.Sessions[0].SessionID != second || out.Sessions[0].Status != "completed" ||
-		out.Sessions[1].SessionID != first || out.Sessions[1].Status != "running" || out.Sessions[1].Command != "sleep 60" {
+		out.Sessions[1].SessionID != first || out.Sessions[1].Status != "running" || out.Sessions[1].Command != "sleep 999" {
 		t.Errorf("%+v", out.Sessions)
 	}
 	if out := must[processOut](b, "Process", args{"action": "kill", "sessionId": first}); out.Status != "running" || out.SessionID != first || out.Message == "" {
@@ -197,7 +197,7 @@ func TestAFloodStaysSmall(t *testing.T) {
 
 func TestAClosedInputIsSaid(t *testing.T) {
 	everywhere(t, func(t *testing.T, b *bench) {
-		id := background(b, "exec 0<&-; echo closed; sleep 60", nil)
+		id := background(b, "exec 0<&-; echo closed; sleep 999", nil)
 		printed(b, id, func(s string) bool { return s == "closed\n" })
 		for _, action := range []string{"write", "submit"} {
 			if out := must[processOut](b, "Process", args{"action": action, "sessionId": id, "data": "x"}); out.Error != "Session "+id+" stdin is not writable" || out.Status != "failed" {
@@ -221,7 +221,7 @@ func TestProcessRefusesInTheOriginalsWords(t *testing.T) {
 	if out := must[processOut](b, "Process", args{"action": "dance", "sessionId": "x"}); out.Error != "Unknown action dance" {
 		t.Errorf("%+v", out)
 	}
-	id := background(b, "sleep 60", nil)
+	id := background(b, "sleep 999", nil)
 	b.jobs.get(id).background.Store(false)
 	if out := must[processOut](b, "Process", args{"action": "poll", "sessionId": id}); out.Error != "Session "+id+" is not backgrounded" {
 		t.Errorf("%+v", out)

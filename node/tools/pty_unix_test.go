@@ -43,7 +43,7 @@ func TestATerminalIsOneAndCanBeResized(t *testing.T) {
 
 func TestControlCReachesTheProgramInTheTerminal(t *testing.T) {
 	everywhere(t, func(t *testing.T, b *bench) {
-		id := background(b, "echo ready; exec sleep 60", args{"pty": true})
+		id := background(b, "echo ready; exec sleep 999", args{"pty": true})
 		printed(b, id, func(s string) bool { return strings.Contains(s, "ready") })
 		must[processOut](b, "Process", args{"action": "write", "sessionId": id, "data": "\x03"})
 		if out := end(b, id); out.Signal != "SIGINT" && (out.ExitCode == nil || *out.ExitCode != 130) {
@@ -59,7 +59,7 @@ func TestATerminalThatNobodyTypesAtHasNoInput(t *testing.T) {
 		if out.TimedOut || out.Output != "xterm-256color\r\n" || time.Since(began) > 30*time.Second {
 			t.Errorf("%+v", out)
 		}
-		out = must[bashOut](b, "Bash", args{"command": "exec sleep 60", "pty": true, "timeout": 100})
+		out = must[bashOut](b, "Bash", args{"command": "exec sleep 999", "pty": true, "timeout": 100})
 		if !out.TimedOut || out.Signal != "SIGTERM" {
 			t.Errorf("%+v", out)
 		}
@@ -78,7 +78,7 @@ func TestTheOutputOfATerminalIsComplete(t *testing.T) {
 func TestResizeRefusesWhatMakesNoSense(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
-	id := background(b, "sleep 60", nil)
+	id := background(b, "sleep 999", nil)
 	if out := must[processOut](b, "Process", args{"action": "resize", "sessionId": id, "cols": 80, "rows": 24}); out.Error != "Session "+id+" has no terminal; start it with pty" {
 		t.Errorf("%+v", out)
 	}

@@ -160,7 +160,7 @@ func TestMuchThatChangesBelowIsOneRescan(t *testing.T) {
 	if err := os.Rename(aside, filepath.Join(dir, "a/much")); err != nil {
 		t.Fatal(err)
 	}
-	for limit := time.After(30 * time.Second); ; {
+	for limit := time.After(3 * time.Minute); ; {
 		select {
 		case c := <-heard:
 			if c.Rescan {

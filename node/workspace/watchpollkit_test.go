@@ -12,7 +12,7 @@ func (w *Watcher) rounds(t testing.TB) {
 	t.Helper()
 	before := make(map[*polling]int64)
 	w.each(func(p *polling, _ *below) { before[p] = p.rounds.Load() })
-	for limit := time.Now().Add(30 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+	for limit := time.Now().Add(3 * time.Minute); time.Now().Before(limit); time.Sleep(time.Millisecond) {
 		open := false
 		w.each(func(p *polling, b *below) {
 			if n, was := before[p]; was && p.rounds.Load() < n+2 || b.much || len(b.changed) > 0 {
