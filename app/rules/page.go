@@ -234,7 +234,10 @@ func (p *Page) load() {
 				text += fmt.Sprintf(" %s there already.", state.Plural(n, "was", "were"))
 			}
 			if n := len(res.Problems); n > 0 {
-				text += fmt.Sprintf(" %s switched off: %s", state.Plural(n, "is", "are"), res.Problems[0])
+				text += " Take care: " + res.Problems[0]
+				if n > 1 {
+					text += fmt.Sprintf(" And %d more.", n-1)
+				}
 			}
 			p.h.Say(text)
 			p.Load()

@@ -195,7 +195,7 @@ func TestRulesGoOutAndComeIn(t *testing.T) {
 	if b.saved != `fairlead-rules.json {"rules":[]}` || b.g.did[0] != `import {"rules":[]}` {
 		t.Errorf("saved %q, did %v", b.saved, b.g.did)
 	}
-	if got := strings.Join(b.said, ""); got != "2 rules were added. 1 was there already. 1 is switched off: rule 3: ls does not match" {
+	if got := strings.Join(b.said, ""); got != "2 rules were added. 1 was there already. Take care: rule 3: ls does not match" {
 		t.Errorf("said %q", got)
 	}
 }

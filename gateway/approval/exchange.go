@@ -1,8 +1,10 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -35,9 +37,19 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	for _, p := range problems {
 		res.Problems = append(res.Problems, strings.TrimPrefix(p.Rule+": "+p.Reason, ": "))
 	}
-	var file policy.File
+	var file struct {
+		Default policy.Verdict    `json:"default"`
+		Rules   []json.RawMessage `json:"rules"`
+		Grants  []json.RawMessage `json:"grants"`
+	}
 	if err := json.Unmarshal(in.File, &file); err != nil {
 		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
+	}
+	if d := cmp.Or(policy.Verdict(r.config().DefaultDecision), policy.Ask); file.Default != "" && file.Default != d {
+		res.Problems = append(res.Problems, fmt.Sprintf("The file's default, %s, was not taken over: toolApproval says what happens with what no rule names (%s).", file.Default, d))
+	}
+	if len(file.Grants) > 0 {
+		res.Problems = append(res.Problems, "Its grants were not taken over: they are for single commands of other chats.")
 	}
 	defer r.changed()
 	r.change.Lock()
@@ -47,7 +59,14 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 		have[string(rule.Policy)] = true
 	}
 	var add []protocol.Rule
-	for i, p := range file.Rules {
+	for i, one := range file.Rules {
+		var p policy.Rule
+		if policy.Misspelt(one) != "" {
+			continue // without the field it would be another rule; the problems say so
+		}
+		if err := json.Unmarshal(one, &p); err != nil {
+			return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
+		}
 		p.ID, p.Source = "", ""
 		raw, err := protocol.Marshal(p)
 		if err != nil {

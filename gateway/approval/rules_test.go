@@ -210,6 +210,27 @@ func TestExportedRulesAreImportedOnce(t *testing.T) {
 	}
 }
 
+// TestAMisspeltConditionNeverMakesAWiderRule: without a field that is not understood a rule would hold where it was not meant to.
+func TestAMisspeltConditionNeverMakesAWiderRule(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	const misspelt = `{"tool":"Bash","argv":["make","**"],"cdw":"/srv/other","verdict":"allow"}`
+	if _, err := r.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(misspelt)}); err == nil || !strings.Contains(err.Error(), `"cdw" (meant is perhaps "cwd")`) {
+		t.Errorf("it was taken: %v", err)
+	}
+	if _, err := r.Try(nil, anywhere, protocol.RuleTryParams{Policy: json.RawMessage(misspelt)}); err == nil {
+		t.Error("it was tried")
+	}
+	file := `{"default":"allow","rules":[` + misspelt + `,{"tool":"Bash","argv":["ls"],"verdict":"allow","note":"mine"}],"grants":[{"argv":["make"],"cwd":"/srv/app"}]}`
+	res, err := r.Import(t.Context(), "ann", protocol.RulesImportParams{File: json.RawMessage(file)})
+	all := strings.Join(res.Problems, "\n")
+	if err != nil || res.Added != 1 || !strings.Contains(all, `"cdw"`) || !strings.Contains(all, "default, allow, was not taken over") || !strings.Contains(all, "grants were not") {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if d := r.Decide(t.Context(), command("make x")); d.Verdict != Ask {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	var calls []protocol.JournalEntry

@@ -63,6 +63,9 @@ func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (
 func check(rule *protocol.Rule) error {
 	p, problem := prepare(*rule)
 	if problem == "" {
+		problem = policy.Misspelt(rule.Policy)
+	}
+	if problem == "" {
 		if _, problems, _ := policy.New(policy.File{Rules: []policy.Rule{p}}); len(problems) > 0 {
 			problem = problems[0].Reason
 		}

@@ -14,6 +14,9 @@ import (
 // smallest is a rules file that says nothing.
 const smallest = `{"default":"ask","rules":[]}`
 
+// smallestRule is a rule that says little.
+const smallestRule = `{"tool":"Bash","argv":["ls"],"verdict":"allow"}`
+
 // explain says what is wrong with a text that is no rules file, or with a part of one, and what it must be. data is what err's offset counts in.
 func explain(data []byte, err error) error {
 	var syntax *json.SyntaxError

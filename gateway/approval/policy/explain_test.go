@@ -8,24 +8,25 @@ import (
 // TestWhatIsNoRulesFileSaysWhatToDo reads files that people get wrong; each says where, and what it must be instead.
 func TestWhatIsNoRulesFileSaysWhatToDo(t *testing.T) {
 	for file, want := range map[string]string{
-		"":                            `the file is empty; the smallest one is {"default":"ask","rules":[]}`,
-		" \n":                         "the file is empty",
-		"{":                           "ends too early",
-		`{"rules":[{"tool":"Bash"`:    "ends too early",
-		"{\n \"rules\": [\n  {,\n":    "line 3, column 4: this is no JSON",
-		"[]":                          `it must be an object such as {"default":"ask","rules":[]}, not a list`,
-		"null":                        "not null",
-		`"allow"`:                     "not a text",
-		`{"rules":{}}`:                "rules must be a list, not an object",
-		`{"rules":["ls"]}`:            "rule 1: it must be an object",
-		`{"default":1,"rules":[]}`:    "default must be a text, not a number",
-		`{"rules":[]} {}`:             "text after the end",
-		`{"rules":[{"argv":"ls"}]}`:   `rule 1: argv must be a list of words such as ["git","status","**"], not a text`,
-		`{"rules":[{"id":3}]}`:        "rule 1: id must be a text, not a number",
-		`{"grants":[{"argv":"ls"}]}`:  "grant 1: argv must be a list of words",
-		`{"rules":[{"when":"x"}]}`:    `when must be a list such as [{"path"`,
-		`{"rules":[{"match":"x"}]}`:   "match must be a list of texts",
-		`{"rules":[{"expires":"1"}]}`: `expires "1" must be a time such as "2030-12-31T18:00:00Z"`,
+		"":                         `the file is empty; the smallest one is {"default":"ask","rules":[]}`,
+		" \n":                      "the file is empty",
+		"{":                        "ends too early",
+		`{"rules":[{"tool":"Bash"`: "ends too early",
+		"{\n \"rules\": [\n  {,\n": "line 3, column 4: this is no JSON",
+		"[]":                       `it must be an object such as {"default":"ask","rules":[]}, not a list`,
+		"null":                     "not null",
+		`"allow"`:                  "not a text",
+		`{"rules":{}}`:             "rules must be a list, not an object",
+		`{"rules":["ls"]}`:         `rule 1: it must be an object such as {"tool":"Bash"`,
+		`{"rules":[{"tool":"bash","argv":["x"],"verdict":"deny"}]}`: `the tool that runs commands is called "Bash"`,
+		`{"default":1,"rules":[]}`:                                  "default must be a text, not a number",
+		`{"rules":[]} {}`:                                           "text after the end",
+		`{"rules":[{"argv":"ls"}]}`:                                 `rule 1: argv must be a list of words such as ["git","status","**"], not a text`,
+		`{"rules":[{"id":3}]}`:                                      "rule 1: id must be a text, not a number",
+		`{"grants":[{"argv":"ls"}]}`:                                "grant 1: argv must be a list of words",
+		`{"rules":[{"when":"x"}]}`:                                  `when must be a list such as [{"path"`,
+		`{"rules":[{"match":"x"}]}`:                                 "match must be a list of texts",
+		`{"rules":[{"expires":"1"}]}`:                               `expires "1" must be a time such as "2030-12-31T18:00:00Z"`,
 	} {
 		_, _, err := Parse([]byte(file))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -34,6 +35,13 @@ func TestWhatIsNoRulesFileSaysWhatToDo(t *testing.T) {
 		if err != nil && (strings.Contains(err.Error(), "Go ") || strings.Contains(err.Error(), "struct")) {
 			t.Errorf("%q: %v speaks of Go", file, err)
 		}
+	}
+}
+
+func TestAFileMayBeginAsEditorsOnWindowsWriteIt(t *testing.T) {
+	s, problems, err := Parse([]byte("\xef\xbb\xbf{\"rules\":[{\"tool\":\"Bash\",\"argv\":[\"ls\"],\"verdict\":\"allow\"}]}\r\n"))
+	if err != nil || len(problems) > 0 || s.Judge(Call{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}).Verdict != Allow {
+		t.Errorf("%v, %v", problems, err)
 	}
 }
 

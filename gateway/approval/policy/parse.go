@@ -55,6 +55,7 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	if len(data) > maxFile {
 		return nil, nil, fmt.Errorf("read rules: more than %d MiB", maxFile>>20)
 	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // as editors on Windows begin a file
 	var raw struct {
 		Default *Verdict          `json:"default"`
 		Rules   []json.RawMessage `json:"rules"`
@@ -83,13 +84,16 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	for i, r := range raw.Rules {
 		var one Rule
 		if err := json.Unmarshal(r, &one); err != nil {
-			return nil, nil, fmt.Errorf("read rules: %s: %w", ruleName(one, i), explain(r, err))
+			return nil, nil, fmt.Errorf("read rules: %s: %s", ruleName(one, i), strings.ReplaceAll(explain(r, err).Error(), smallest, smallestRule))
 		}
 		if bytes.Contains(r, []byte(`"argv"`)) && one.Argv == nil {
 			one.Argv = []string{} // null is as wrong as []
 		}
 		if names := unknown(r, ruleFields...); len(names) > 0 {
 			off[i] = misspelt(names, ruleFields)
+		}
+		if one.ID != "" && slices.ContainsFunc(f.Rules, func(r Rule) bool { return r.ID == one.ID }) {
+			problems = append(problems, Problem{Rule: one.ID, Reason: "two rules have this id: nobody can tell which of them decides"})
 		}
 		f.Rules = append(f.Rules, one)
 	}
@@ -118,6 +122,14 @@ var ruleFields = []string{
 }
 
 var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
+
+// Misspelt says which fields of a rule, in JSON, are not understood; "" when all are. Without them the rule would be another one.
+func Misspelt(rule json.RawMessage) string {
+	if names := unknown(rule, ruleFields...); len(names) > 0 {
+		return misspelt(names, ruleFields)
+	}
+	return ""
+}
 
 func unknown(data []byte, known ...string) []string {
 	var m map[string]json.RawMessage

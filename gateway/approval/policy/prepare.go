@@ -40,6 +40,9 @@ func prepare(r Rule) (*rule, error) {
 		if r.Path != "" {
 			return nil, errors.New("argv and path exclude each other")
 		}
+		if !p.tool.match("Bash") && strings.EqualFold(tool, "Bash") {
+			return nil, fmt.Errorf("tool %q: the tool that runs commands is called \"Bash\"", r.Tool)
+		}
 		if !p.tool.match("Bash") {
 			return nil, fmt.Errorf("argv is about commands, and %q runs none", r.Tool)
 		}

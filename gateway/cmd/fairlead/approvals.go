@@ -18,7 +18,7 @@ import (
 func approvalsCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{Use: "approvals", Short: "Answer questions, and see and change the rules"}
 	cmd.AddCommand(approvalsListCommand(o), approvalsAnswerCommand(o, protocol.DecisionAllow), approvalsAnswerCommand(o, protocol.DecisionDeny),
-		approvalsLaterCommand(o), approvalsUndoCommand(o), approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditListCommand(o, "audit"), approvalsTestCommand(o))
+		approvalsLaterCommand(o), approvalsUndoCommand(o), approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditCommand(o), approvalsTestCommand(o))
 	return cmd
 }
 
@@ -46,6 +46,11 @@ The exit code is 0 whatever the verdict is, and 1 when the rules cannot be read.
 			for _, name := range []string{"policy", "cwd", "command"} {
 				if !cmd.Flags().Changed(name) {
 					return &exitError{code: exitUsage, err: fmt.Errorf("--%s is missing\nUsage: %s", name, cmd.UseLine())}
+				}
+			}
+			for name, value := range map[string]string{"policy": file, "cwd": cwd} {
+				if value == "" {
+					return &exitError{code: exitUsage, err: fmt.Errorf("--%s is empty\nUsage: %s", name, cmd.UseLine())}
 				}
 			}
 			set, warnings, err := readRules(cmd.InOrStdin(), file)
@@ -149,6 +154,9 @@ func printJudged(w io.Writer, r judged) {
 			why = p.Rule + ": " + why
 		}
 		fmt.Fprintf(w, "         %s\n", why)
+	}
+	if len(r.Loose) > 0 {
+		fmt.Fprintf(w, "  nothing keeps the code that it runs from %s\n", visible(strings.Join(r.Loose, ", ")))
 	}
 	for _, o := range r.Offers {
 		fmt.Fprintf(w, "  a rule could allow %s\n", visible(o.Text))

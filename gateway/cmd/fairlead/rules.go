@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -165,13 +167,14 @@ func approvalsImportCommand(o *options) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read the rules: %w", err)
 			}
-			if !json.Valid(data) {
-				return fmt.Errorf("%s is not JSON", args[0])
+			data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+			if _, _, err := policy.Parse(data); err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			return with(o, cmd, protocol.RulesImport, protocol.RulesImportParams{File: data}, func(out io.Writer, r protocol.RulesImportResult) error {
 				fmt.Fprintf(out, "%d added, %d there already.\n", r.Added, r.Skipped)
 				for _, p := range r.Problems {
-					fmt.Fprintf(out, "switched off: %s\n", p)
+					fmt.Fprintf(out, "take care: %s\n", visible(p))
 				}
 				return nil
 			})
