@@ -77,6 +77,28 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 	}
 }
 
+// TestAQuestionThatNobodyHasSeenSaysSo: no surface acknowledged it in time, and then one did.
+func TestAQuestionThatNobodyHasSeenSaysSo(t *testing.T) {
+	s := State{
+		Messages:  []protocol.Message{user("1", "hi"), assistant("2", "r", toolCall("a", "server__Edit", `{"path":"x"}`))},
+		Calls:     []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Edit", State: protocol.CallWaiting, ApprovalID: "q"}},
+		Approvals: []protocol.Approval{{ID: "q", CallID: "c", State: protocol.ApprovalPending, CreatedAt: noon.UnixMilli()}},
+		Runs:      []protocol.RunInfo{{RunID: "r", State: protocol.RunWaiting, Step: 1}},
+	}
+	b := newBuilder(&look.Machines{})
+	for _, c := range []struct {
+		unseen int
+		shown  bool
+		want   string
+	}{{0, false, "waiting for you"}, {1, false, "waiting, not yet seen"}, {2, false, "waiting, not yet seen"}, {2, true, "waiting for you"}} {
+		s.Approvals = []protocol.Approval{s.Approvals[0]}
+		s.Approvals[0].Unseen, s.Approvals[0].Shown = c.unseen, c.shown
+		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x "+c.want+"]")
+	}
+	s = State{Approvals: []protocol.Approval{{ID: "q", Kind: protocol.AskContinue, Why: "50 steps are done", Unseen: 1}}}
+	assertLines(t, b.build(s, noon), "[Go on? 50 steps are done waiting, not yet seen]")
+}
+
 func TestRunStatesAreSaid(t *testing.T) {
 	s := State{Paused: true, Runs: []protocol.RunInfo{
 		{RunID: "1", State: protocol.RunFailed, Error: protocol.ErrModelAuth.With("the key was refused")},

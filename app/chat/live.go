@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -64,7 +65,7 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 		q := s.Approvals[i]
 		if q.Kind == protocol.AskContinue {
 			t := widgets.Tool{
-				Verb: "Go on?", Argument: q.Why, State: widgets.ToolWaiting, Word: "waiting for you", Question: true,
+				Verb: "Go on?", Argument: q.Why, State: widgets.ToolWaiting, Word: state.WaitingWord(q), Question: true,
 				Armed: armed(b.seen[q.ID], now),
 			}
 			items = b.item(items, "ask/"+string(q.ID), kindTool, 80, toolData{id: string(q.ID), tool: t, approval: q.ID})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/app/look"
+	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -131,6 +132,9 @@ func (c callView) describe(t *widgets.Tool, info *protocol.CallInfo, now time.Ti
 	switch t.State {
 	case widgets.ToolWaiting:
 		t.Word = "waiting for you"
+		if c.question != nil {
+			t.Word = state.WaitingWord(*c.question)
+		}
 	case widgets.ToolRunning:
 		t.Time = "running"
 		if took >= time.Second {

@@ -57,6 +57,14 @@ func onMachine(id protocol.NodeID, name string) string {
 	return " on " + name
 }
 
+// WaitingWord says how a question waits: where no surface showed it in time, that nobody has seen it yet.
+func WaitingWord(q protocol.Approval) string {
+	if q.Unseen > 0 && !q.Shown {
+		return "waiting, not yet seen"
+	}
+	return "waiting for you"
+}
+
 // QuestionText is what would run, in full: the command, the file, or the arguments.
 func QuestionText(a protocol.Approval) string {
 	var in map[string]any

@@ -85,6 +85,9 @@ func (r *Rules) weigh(q Request) (d Decision, used bool) {
 			d = Decision{Verdict: Ask, Why: why}
 		}
 	}
+	if why := r.doubt(); why != "" && d.Verdict == Allow && !q.Direct && q.Effect != protocol.EffectRead {
+		d = Decision{Verdict: Ask, Why: why}
+	}
 	d.held, d.loose = j.Held, j.Loose
 	if d.Verdict == Ask {
 		d.Parts, d.Offers = parts(j), offers(j, q)

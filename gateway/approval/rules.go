@@ -78,6 +78,7 @@ func (r *Rules) Version() string {
 // use prepares a list and makes it the one that decides. It fills in the rules' problems.
 func (r *Rules) use(list []protocol.Rule) error {
 	var file policy.File
+	doubt := "" // a rule that may hold something back is not known
 	for i := range list {
 		rule := &list[i]
 		rule.Problem = ""
@@ -87,6 +88,9 @@ func (r *Rules) use(list []protocol.Rule) error {
 		p, problem := prepare(*rule)
 		if problem != "" {
 			rule.Problem = problem
+			if p.Verdict != policy.Allow {
+				doubt = "a rule that may ask or deny is switched off, for " + problem
+			}
 			continue
 		}
 		file.Rules = append(file.Rules, p)
@@ -95,6 +99,7 @@ func (r *Rules) use(list []protocol.Rule) error {
 	if err != nil {
 		return fmt.Errorf("prepare rules: %w", err)
 	}
+	set.Doubt(doubt)
 	for _, p := range problems {
 		for i := range list {
 			if list[i].ID == p.Rule {
@@ -132,6 +137,13 @@ func (r *Rules) judge(c policy.Call) policy.Judgement {
 	set := r.set
 	r.mu.Unlock()
 	return set.Judge(c)
+}
+
+// doubt says why nothing with an effect passes unasked: a rule that may hold something back could not be loaded. "" when all were.
+func (r *Rules) doubt() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.set.Doubted()
 }
 
 // hides reports why a command may hold what a rule asks about or denies, where whatever no rule names is let pass; "" when it does not.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 )
@@ -158,7 +159,7 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 	}
 	// One that an older program wrote.
 	broken := protocol.Rule{ID: "old", Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow","match":["rm"]}`), CreatedAt: 1}
-	unreadable := protocol.Rule{ID: "odd", Policy: json.RawMessage(`{"tool":7}`), CreatedAt: 2}
+	unreadable := protocol.Rule{ID: "odd", Policy: json.RawMessage(`{"tool":7,"verdict":"allow"}`), CreatedAt: 2}
 	if err := r.store.PutRules(t.Context(), []protocol.Rule{broken, unreadable}); err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +175,50 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 	}
 	if off != 2 || again.Decide(t.Context(), command("make")).Verdict != Allow || again.Decide(t.Context(), command("ls")).Verdict != Ask {
 		t.Errorf("%d rules are off: %+v", off, again.List().Rules)
+	}
+}
+
+// TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked: what it would have denied is not known, so nothing with an effect passes by itself.
+func TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked(t *testing.T) {
+	for name, text := range map[string]string{
+		"unreadable":         `{"tool":7,"argv":["rm","**"],"verdict":"deny"}`,
+		"without a verdict":  `{"tool":"Bash","argv":["rm","**"]}`,
+		"nothing like it":    `[]`,
+		"a failing example":  `{"tool":"Bash","argv":["rm","**"],"verdict":"deny","match":["ls"]}`,
+		"a verdict of later": `{"tool":"Bash","argv":["rm","**"],"verdict":"later"}`,
+	} {
+		r := rulesOf(t, config.Default().ToolApproval)
+		put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
+		if err := r.store.PutRules(t.Context(), []protocol.Rule{{ID: "odd", Policy: json.RawMessage(text), CreatedAt: 2}}); err != nil {
+			t.Fatal(err)
+		}
+		again, err := OpenRules(t.Context(), r.store, r.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edit, trusted := change("Write", "/srv/app/a.go", false), command("ls")
+		edit.Mode.Mode = protocol.ModeAcceptEdits
+		trusted.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+		for what, q := range map[string]Request{"an allow": command("make"), "accepted edits": edit, "trust": trusted} {
+			if d := again.Decide(t.Context(), q); d.Verdict != Ask || d.Why == "" {
+				t.Errorf("%s, %s: %+v", name, what, d)
+			}
+		}
+		own := command("make")
+		own.Direct = true
+		if d := again.Decide(t.Context(), own); d.Verdict != Allow {
+			t.Errorf("%s: what the person does: %+v", name, d)
+		}
+	}
+}
+
+// TestWithoutRulesNothingIsAllowed: rules that were never loaded ask.
+func TestWithoutRulesNothingIsAllowed(t *testing.T) {
+	var none *policy.Set
+	for _, c := range []policy.Call{{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}, {Tool: "Read", Paths: []string{"/srv/app/a"}}, {}} {
+		if j := none.Judge(c); j.Verdict != policy.Ask || j.Reason == "" || len(j.Parts) == 0 {
+			t.Errorf("%+v: %+v", c, j)
+		}
 	}
 }
 

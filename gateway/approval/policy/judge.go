@@ -52,6 +52,22 @@ func (s *Set) Judge(c Call) Judgement {
 	return j.result()
 }
 
+// Doubt makes a set allow nothing, for a reason: a rule that may hold something back is missing from it. "" is no doubt. To be called before the set
+// is used.
+func (s *Set) Doubt(why string) {
+	if why != "" {
+		s.doubt = why
+	}
+}
+
+// Doubted is that reason, also when the set found a strict rule that does not meet its own examples; a nil Set has none.
+func (s *Set) Doubted() string {
+	if s == nil {
+		return ""
+	}
+	return s.doubt
+}
+
 // Loosened are the same rules for a caller that lets pass what no rule names, as a chat that is trusted does: what may hide something that
 // a rule asks about or denies is still asked about. It shares everything with s, and is nil when no rule asks or denies.
 func (s *Set) Loosened() *Set {

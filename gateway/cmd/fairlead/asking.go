@@ -17,6 +17,9 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		return nil
 	}
 	if _, again := t.asked[a.ID]; again && !t.comesBack(a) {
+		if a.Unseen == 1 && !a.Shown && !t.interactive() { // told once, when the first surface failed
+			t.note("Waiting, not yet seen.")
+		}
 		return nil
 	}
 	if a.Later != 0 && t.approve == "" && t.interactive() {
