@@ -76,10 +76,13 @@ func summary(t protocol.Transfer) string {
 			files = fmt.Sprintf("%d files", t.Files)
 		}
 		if t.Skipped > 0 && t.Skipped == t.Files {
-			fmt.Fprintf(&s, "Nothing had to be sent: %s, %s, were at %s already.\n", files, bytesText(t.Bytes), clean(t.Destination))
+			fmt.Fprintf(&s, "Nothing had to be sent: %s, %s, were at %s already.\n", files, bytesText(t.Bytes), target(t))
 			return s.String()
 		}
-		fmt.Fprintf(&s, "%s, %s, arrived at %s", files, bytesText(t.Bytes), clean(t.Destination))
+		fmt.Fprintf(&s, "%s, %s, arrived at %s", files, bytesText(t.Bytes), target(t))
+		if name := renamed(t); name != "" {
+			fmt.Fprintf(&s, " as %s", clean(name))
+		}
 		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
 			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
 		}
@@ -99,6 +102,24 @@ func summary(t protocol.Transfer) string {
 		fmt.Fprintf(&s, "%s: %s\n", clean(p.Path), clean(p.Text))
 	}
 	return s.String()
+}
+
+// target is where a transfer goes: for a folder of this computer its name alone.
+func target(t protocol.Transfer) string {
+	return clean(strings.TrimPrefix(t.Destination, string(protocol.Here)+":"))
+}
+
+// renamed is what the one thing that was sent is called there, if that is not its own name: there was something of that name already.
+func renamed(t protocol.Transfer) string {
+	if !t.Into || len(t.Sources) != 1 || t.Path == "" {
+		return ""
+	}
+	last := func(p string) string { return p[strings.LastIndexAny(p, `/\`)+1:] }
+	_, source, _ := strings.Cut(t.Sources[0], ":")
+	if name := last(t.Path); name != last(strings.TrimRight(source, `/\`)) {
+		return name
+	}
+	return ""
 }
 
 func bytesText(n int64) string {

@@ -73,7 +73,11 @@ func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Com
 			return o.decide(ctx, c, cmd, list.Requests[n])
 		}
 		if !slices.ContainsFunc(list.Invites, func(open protocol.DeviceInvite) bool { return open.ID == i.ID }) {
-			return protocol.ErrTimeout.With("the invitation is over: nobody took it, or it was guessed wrong three times")
+			// Somebody at a window may have been quicker than this looks.
+			if n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.PairedAt >= i.CreatedAt && d.RevokedAt == 0 }); n >= 0 {
+				return o.tellLetIn(cmd, list.Devices[n])
+			}
+			return protocol.ErrTimeout.With("the invitation is over: nobody took it, who took it was refused, or it was guessed wrong three times")
 		}
 		select {
 		case <-ctx.Done():
@@ -88,6 +92,9 @@ func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command,
 	printRequest(cmd.ErrOrStderr(), r)
 	fmt.Fprint(cmd.ErrOrStderr(), "Are the words the same there, and is it yours? Let it in? [y/N] ")
 	answer, err := readLine(ctx, cmd.InOrStdin())
+	if errors.Is(err, io.EOF) {
+		return o.leave(ctx, c, cmd, r)
+	}
 	if err != nil {
 		return err
 	}
@@ -99,11 +106,40 @@ func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command,
 	if err != nil {
 		return err
 	}
+	return o.tellLetIn(cmd, d)
+}
+
+// leave leaves a request to the person at a window or at another terminal, where nobody can be asked here, and waits for their word.
+func (o *options) leave(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
+	fmt.Fprintf(cmd.ErrOrStderr(), "\nNobody can answer here. In another terminal, or in the window:\n\n  fairlead pair approve %s\n  fairlead pair deny %s\n\n", r.ID, r.ID)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		list, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(list.Requests, func(open protocol.DeviceRequest) bool { return open.ID == r.ID }) {
+			n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.ID == r.Device.ID && d.RevokedAt == 0 })
+			if n < 0 {
+				return &exitError{code: exitDenied, err: errors.New("it was refused, or nobody answered in time")}
+			}
+			return o.tellLetIn(cmd, list.Devices[n])
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (o *options) tellLetIn(cmd *cobra.Command, d protocol.Device) error {
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), d)
 	}
-	fmt.Fprintln(cmd.OutOrStdout(), letIn(d))
-	return nil
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), letIn(d))
+	return err
 }
 
 func printRequest(out io.Writer, r protocol.DeviceRequest) {

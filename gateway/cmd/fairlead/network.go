@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/trust"
 )
 
 func gatewaysCommand(o *options) *cobra.Command {
@@ -29,7 +30,11 @@ func gatewaysCommand(o *options) *cobra.Command {
 				return err
 			}
 			if o.json {
-				return printJSON(cmd.OutOrStdout(), list)
+				return printJSON(cmd.OutOrStdout(), append([]trust.Peer{}, list...)) // none is an empty list
+			}
+			if len(list) == 0 {
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), "This machine is paired with no gateway. With a link or code from there: fairlead pair LINK")
+				return err
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, p := range list {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -40,6 +41,8 @@ func nodesCommand(o *options) *cobra.Command {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := client.Call(ctx, c.Client, protocol.NodeForget, protocol.NodeForgetParams{NodeID: protocol.NodeID(args[0]), Force: force})
 				switch {
+				case errors.Is(err, protocol.ErrConflict) && !force:
+					return fmt.Errorf("%w. To forget it all the same: fairlead nodes forget %s --force", err, args[0])
 				case err != nil:
 					return err
 				case o.json:
