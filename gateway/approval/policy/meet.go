@@ -10,21 +10,31 @@ func (g pathGlob) mayMeet(pattern, root, home string) bool {
 	if _, surely := below(pattern, root); surely && g.outside {
 		return false
 	}
-	rel, inside := below(fold(pattern), fold(root))
-	switch {
+	parts := g.low
+	switch { // the pattern may stand for the folders above, too: /ho*/ann
 	case g.home && home == "":
 		return true
 	case g.home:
-		if rel, inside = below(fold(pattern), fold(home)); !inside {
-			return false
-		}
-	case g.outside || g.abs:
-		rel = strings.TrimPrefix(fold(pattern), "/")
-	case !inside:
+		parts = inFull(home, parts)
+	case !g.outside && !g.abs && root != "":
+		parts = inFull(root, parts)
+	case !g.outside && !g.abs:
 		return false
 	}
-	return meetParts(g.low, strings.Split(rel, "/"))
+	return meetParts(parts, strings.Split(strings.TrimPrefix(fold(pattern), "/"), "/"))
 }
+
+// inFull are a pattern's parts behind those of the folder that it starts from.
+func inFull(dir string, parts []string) []string {
+	full := strings.Split(strings.Trim(fold(dir), "/"), "/")
+	for i, p := range full {
+		full[i] = literal.Replace(p)
+	}
+	return append(full, parts...)
+}
+
+// literal makes a name a pattern for itself.
+var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
 // meetParts reports whether some path is matched by both a rule's parts and those of a shell's pattern.
 func meetParts(rule, words []string) bool {

@@ -136,6 +136,8 @@ func parsePath(s string) (pathGlob, error) {
 		g.home, rest = true, s[2:]
 	case strings.HasPrefix(s, "/"):
 		g.abs, rest = true, s[1:]
+	case drive(s) && isAbs(s): // of Windows
+		g.abs, rest = true, strings.ReplaceAll(s, `\`, "/")
 	case s == "" || strings.HasPrefix(s, "!"):
 		return g, fmt.Errorf("path %q is no path pattern", s)
 	}

@@ -71,7 +71,7 @@ func (j *judging) redirect(r shell.Redirect) {
 	if r.Write {
 		tool = "Write"
 	}
-	list, ok := j.place.paths(w)
+	list, ok := j.place.paths(j.place.widened(w))
 	p := j.open(tool, "redirect", r.Text, list, ok && !r.Guess)
 	p.Argv = nil
 	switch why := j.protected(list); {

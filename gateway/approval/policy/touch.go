@@ -32,6 +32,7 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 			}
 			continue
 		}
+		m.word = j.place.widened(m.word)
 		list, _ := j.place.paths(m.word)
 		if len(list) == 0 && m.sure { // nobody knows the folder
 			if r := j.aboutSome(m.tools); r != nil && found == nil {
