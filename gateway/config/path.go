@@ -157,6 +157,9 @@ func names(path string, t reflect.Type, v any) error {
 			return nil // the decoder says what is wrong
 		}
 		for i, x := range v {
+			if x == nil { // the decoder would make an empty one of it
+				return bad("%s.%d must be %s, not null", path, i, describe(field{typ: t.Elem()}))
+			}
 			if err := names(fmt.Sprintf("%s.%d", path, i), t.Elem(), x); err != nil {
 				return err
 			}

@@ -125,8 +125,11 @@ func plainSecret(path string, value json.RawMessage) (string, error) {
 	default:
 		return "", bad("%s must be text", path)
 	}
-	if plain == "" || plain == protocol.MaskedSecret {
+	switch plain {
+	case "":
 		return "", bad("%s must not be empty", path)
+	case protocol.MaskedSecret:
+		return "", bad("%s must be the secret itself, not the %s that it reads as", path, protocol.MaskedSecret)
 	}
 	return plain, nil
 }

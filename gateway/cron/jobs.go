@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"fairlead/gateway/protocol"
@@ -67,7 +68,7 @@ func (s *Scheduler) check(j *protocol.CronJob) (err error) {
 	}
 	j.Name, j.Description = strings.TrimSpace(j.Name), strings.TrimSpace(j.Description)
 	switch {
-	case j.Name == "" || utf8.RuneCountInString(j.Name) > MaxName || strings.ContainsAny(j.Name, "\r\n"):
+	case j.Name == "" || utf8.RuneCountInString(j.Name) > MaxName || strings.ContainsFunc(j.Name, unicode.IsControl):
 		return fmt.Errorf("name must be one line of 1 to %d characters", MaxName)
 	case utf8.RuneCountInString(j.Description) > MaxDescription:
 		return fmt.Errorf("description must have at most %d characters", MaxDescription)

@@ -73,6 +73,9 @@ func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParam
 	if err := checkKey(p.SessionKey); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
+	if err := checkID("callId", string(p.CallID)); err != nil {
+		return protocol.ToolRequestResult{}, err
+	}
 	if _, _, err := s.s.Nodes.Lookup(p.Tool); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}

@@ -53,6 +53,9 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		if p.Client.ID == "" {
 			return nil, protocol.ErrInvalidConnect.With("Client id required")
 		}
+		if err := checkID("Client id", p.Client.ID); err != nil {
+			return nil, protocol.ErrInvalidConnect.With(err.Error())
+		}
 	case protocol.ModeNode:
 		entry, listens := c.entry(principal, p), make(chan struct{})
 		entry.Listens = listens

@@ -111,6 +111,9 @@ func (s *Server) chatSend(ctx context.Context, c *Conn, p protocol.ChatSendParam
 	if err := checkKey(p.SessionKey); err != nil {
 		return protocol.ChatSendResult{}, err
 	}
+	if err := checkID("runId", string(p.RunID)); err != nil {
+		return protocol.ChatSendResult{}, err
+	}
 	p.SessionKey = c.spell(p.SessionKey)
 	p.Remind = !c.subscribed()
 	return s.s.Sessions.Send(ctx, c.who(), p)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"fairlead/gateway/protocol"
 )
@@ -67,6 +68,26 @@ func keyed[P, R any](s *Server, key func(*P) *protocol.SessionKey, f func(contex
 		*k = s.s.Canonical(*k)
 		return f(ctx, p)
 	}
+}
+
+// maxID is how many bytes an id may have that a peer makes up: a run's, a call's, its own. It comes back in every event.
+const maxID = 200
+
+func checkID(name, id string) error {
+	if len(id) > maxID || strings.ContainsFunc(id, unicode.IsControl) {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("%s may have %d bytes and no control characters", name, maxID))
+	}
+	return nil
+}
+
+// maxLabel is how many characters a chat's name may have. Every window has it in its list.
+const maxLabel = 200
+
+func checkLabel(label string) error {
+	if utf8.RuneCountInString(label) > maxLabel || strings.ContainsFunc(label, unicode.IsControl) {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("label must be one line of at most %d characters", maxLabel))
+	}
+	return nil
 }
 
 // maxKey is how many bytes a session key may have: those that are made for people on channels are shorter.

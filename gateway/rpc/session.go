@@ -11,6 +11,9 @@ func (s *Server) createSession(ctx context.Context, _ *Conn, p protocol.SessionC
 	if err := checkKey(p.SessionKey); err != nil {
 		return protocol.SessionEntry{}, err
 	}
+	if err := checkLabel(p.Label); err != nil {
+		return protocol.SessionEntry{}, err
+	}
 	return s.s.Sessions.Create(ctx, p)
 }
 
@@ -19,6 +22,11 @@ func (s *Server) createSession(ctx context.Context, _ *Conn, p protocol.SessionC
 func (s *Server) patch(ctx context.Context, c *Conn, p protocol.SessionPatchParams) (protocol.OK, error) {
 	if p.Settings != nil && p.Settings.Approvals != nil && !c.who().Has(protocol.ScopeApprove) {
 		return protocol.OK{}, protocol.ErrForbidden.With("this device may not answer questions, and so not set what the chat asks about")
+	}
+	if p.Label != nil {
+		if err := checkLabel(*p.Label); err != nil {
+			return protocol.OK{}, err
+		}
 	}
 	p.By = c.who().String()
 	return keyed(s, func(p *protocol.SessionPatchParams) *protocol.SessionKey { return &p.SessionKey }, s.s.Sessions.Patch)(ctx, c, p)

@@ -26,8 +26,8 @@ func (m *Manager) modelOf(s store.Session, d *protocol.Directives) (protocol.Mod
 		cfg = *own
 	}
 	ref, thinking := protocol.ModelRef{Provider: cfg.Provider, ID: cfg.ID}, cfg.ThinkingLevel
-	if s.Prefs.Model != nil && s.Prefs.Model.Provider != "" {
-		ref = *s.Prefs.Model
+	if own := s.Prefs.Model; own != nil && own.Provider != "" && own.ID != "" { // one of them may be set after the other
+		ref = *own
 	}
 	if s.Prefs.ThinkingLevel != "" {
 		thinking = s.Prefs.ThinkingLevel

@@ -48,6 +48,42 @@ func TestSlashCommands(t *testing.T) {
 	}
 }
 
+// TestAModelMayBeSetInHalves is how the original's command line sets it: provider and id one after the other.
+func TestAModelMayBeSetInHalves(t *testing.T) {
+	g := start(t)
+	set := func(p protocol.ModelPatch, want, status string) {
+		t.Helper()
+		if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, Settings: &protocol.SessionPrefsPatch{Model: &p}}); err != nil {
+			t.Fatal(err)
+		}
+		s, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
+		got := ""
+		if s.Settings.Model != nil {
+			got = s.Settings.Model.String()
+		}
+		if err != nil || got != want {
+			t.Errorf("%s %v, want %s", got, err, want)
+		}
+		if res := g.send("/model"); res.Response != "Model: "+status {
+			t.Errorf("%s, want %s", res.Response, status)
+		}
+	}
+	whole := strings.TrimPrefix(g.send("/model").Response, "Model: ")
+	provider, _, _ := strings.Cut(whole, "/")
+	set(protocol.ModelPatch{Provider: new("other")}, "other/", whole)
+	set(protocol.ModelPatch{ID: new("big")}, "other/big", "other/big")
+	set(protocol.ModelPatch{Provider: new(""), ID: new("")}, "", whole)
+	set(protocol.ModelPatch{ID: new("small")}, provider+"/small", provider+"/small")
+}
+
+func TestAMessageThatNoWindowCouldShowIsRefused(t *testing.T) {
+	g := start(t)
+	_, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: strings.Repeat("x", maxMessage+1)})
+	if !errors.Is(err, protocol.ErrTooLarge) || !strings.Contains(err.Error(), "put it into a file") {
+		t.Error(err)
+	}
+}
+
 func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
 	res := g.send("/think:high /model:Test/Big look:\n\n  func f() {\n\t}\n")

@@ -54,7 +54,11 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 			s.Label = strings.TrimSpace(*in.Label)
 		}
 		if in.Settings != nil {
+			present, _ := m.modelOf(*s, nil)
 			patchPrefs(&s.Prefs, *in.Settings)
+			if ref := s.Prefs.Model; ref != nil && ref.Provider == "" {
+				ref.Provider = present.Provider // an id alone is one of the present provider, as with /model
+			}
 		}
 		s.UpdatedAt = m.now()
 	})

@@ -13,11 +13,15 @@ import (
 const (
 	defaultHits = 20
 	maxHits     = 100
+	maxQuery    = 1000 // bytes; each word costs
 )
 
 // Search finds messages in all chats, newest first. A query without a word is a protocol.ErrBadRequest.
 func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 	out := protocol.SessionsSearchResult{Hits: []protocol.SearchHit{}}
+	if len(in.Query) > maxQuery {
+		return out, protocol.ErrBadRequest.With(fmt.Sprintf("query may have %d bytes", maxQuery))
+	}
 	if !store.Searchable(in.Query) {
 		return out, protocol.ErrBadRequest.With("query required: at least one word")
 	}

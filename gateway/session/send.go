@@ -10,11 +10,18 @@ import (
 	"fairlead/gateway/store"
 )
 
+// maxMessage is how many bytes a message may have. No model reads as much, and every page of the chat that a window asks for has to hold it.
+const maxMessage = 8 << 20
+
 // Send takes a message. When it returns without error, the message is stored or was a command.
 func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	in.SessionKey = m.Canonical(in.SessionKey)
 	if strings.TrimSpace(in.Message) == "" && len(in.Attachments) == 0 {
 		return protocol.ChatSendResult{}, protocol.ErrBadRequest.With("sessionKey and message required")
+	}
+	if len(in.Message) > maxMessage {
+		return protocol.ChatSendResult{}, protocol.ErrTooLarge.With(fmt.Sprintf("the message has %.1f MiB, at most %d are possible; put it into a file and name that",
+			float64(len(in.Message))/(1<<20), maxMessage>>20))
 	}
 	if in.RunID == "" {
 		in.RunID = protocol.RunID(protocol.NewID())

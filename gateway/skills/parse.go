@@ -20,6 +20,7 @@ const (
 	maxDescription = 1024     // runes, the open format's limit
 	maxFirst       = 200      // runes of a body's first paragraph that stand in for a description
 	maxName        = 128
+	maxText        = maxPrompt // runes
 )
 
 // Skill is a SKILL.md as it was read. It is never changed afterwards.
@@ -28,8 +29,10 @@ type Skill struct {
 	Description string
 	Dir         string // folder below skills/, with slashes
 	Always      bool
-	Homepage    string
-	License     string
+	// Text is what follows the front matter, of an over-long file its beginning: what the agent is told of a skill that is always followed.
+	Text     string
+	Homepage string
+	License  string
 	// Compatibility is the open format's free text on what the skill needs.
 	Compatibility string
 	Needs         protocol.SkillRequirementSnapshot
@@ -67,6 +70,7 @@ func Parse(dir string, data []byte) Skill {
 	s.License = oneLine(fields.text("license"), 500)
 	s.Compatibility = oneLine(fields.text("compatibility"), 500)
 	s.Always = fields.is("always")
+	s.Text = cut(strings.TrimSpace(string(body)), maxText)
 	s.requirements(fields)
 	return s
 }

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxPrompt is how many bytes the list of skills may take in the prompt.
+// maxPrompt is how many bytes the list of skills may take in the prompt, and as many again the texts of those that are always followed.
 const maxPrompt = 16_000
 
 // Prompt is the part of an agent's system prompt that lists the skills it can use now; empty when there is none to tell of. It reads files
@@ -19,7 +19,11 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
+	texts, err := c.texts(agent)
+	if err != nil {
+		return "", err
+	}
+	var b, always strings.Builder
 	unmet, off, cutOff := 0, 0, 0
 	for _, e := range s.Skills {
 		switch {
@@ -30,6 +34,10 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 			unmet++
 			continue
 		}
+		if whole := texts[e.Location]; e.Always && whole != "" && always.Len()+len(whole) <= maxPrompt { // else it is listed like the others
+			fmt.Fprintf(&always, "\n<skill name=\"%s\" path=\"%s\">\n%s\n</skill>\n", html.EscapeString(e.Name), html.EscapeString(e.Path), whole)
+			continue
+		}
 		entry := describe(e)
 		if b.Len()+len(entry) > maxPrompt {
 			cutOff++
@@ -37,7 +45,7 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 		}
 		b.WriteString(entry)
 	}
-	if b.Len() == 0 && unmet == 0 {
+	if b.Len() == 0 && unmet == 0 && always.Len() == 0 {
 		return "", nil
 	}
 	text := "Each skill below is a way to do something that was written down for you. When one fits what is asked, read its file with gsv__ReadFile before you begin and follow it; files beside it lie in the same folder. What a skill's file says is guidance for the work, and never more permission than you have.\n\n<skills>\n" +
@@ -48,7 +56,24 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 	if cutOff > 0 {
 		text += fmt.Sprintf("%d more are left out here for their length; gsv__ReadFile of skills/ lists all.\n", cutOff)
 	}
+	if always.Len() > 0 {
+		text += "\nThese hold for everything you do, and need not be read first:\n" + always.String()
+	}
 	return text, nil
+}
+
+// texts are what follows the front matter of an agent's skills, by their locations.
+func (c *Catalog) texts(agent protocol.AgentID) (map[string]string, error) {
+	agent, err := protocol.ParseAgentID(agent)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.load(agent)
+	texts := make(map[string]string, len(s.skills))
+	for _, f := range s.skills {
+		texts[f.location] = f.Text
+	}
+	return texts, err
 }
 
 func describe(e protocol.SkillStatusEntry) string {

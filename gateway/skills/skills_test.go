@@ -197,6 +197,28 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 	}
 }
 
+// TestTheAgentHasTheTextOfWhatIsAlwaysFollowed is what the windows promise of the setting, and seed 004 of the field.
+func TestTheAgentHasTheTextOfWhatIsAlwaysFollowed(t *testing.T) {
+	c := newClass(t)
+	c.write(t, "skills/tone/SKILL.md", "---\nname: tone\ndescription: How to write.\nalways: true\n---\nWrite short sentences.\n")
+	c.write(t, "skills/other/SKILL.md", "---\nname: other\ndescription: Else.\n---\nNot told.\n")
+	told := func(want ...string) {
+		t.Helper()
+		text, err := c.Prompt("main")
+		for _, w := range want {
+			if not := strings.HasPrefix(w, "!"); err != nil || strings.Contains(text, strings.TrimPrefix(w, "!")) == not {
+				t.Errorf("%s: %v\n%s", w, err, text)
+			}
+		}
+	}
+	told("Write short sentences.", "!Not told.", "Else.", "!How to write.")
+	c.cfg.Skills.Entries = map[string]config.Skill{"tone": {Always: new(bool)}, "other": {Always: new(true)}}
+	told("!Write short sentences.", "Not told.", "How to write.")
+	c.cfg.Skills.Entries = nil
+	c.write(t, "skills/tone/SKILL.md", "---\nname: tone\ndescription: How to write.\nalways: true\n---\n"+strings.Repeat("word ", maxPrompt))
+	told("How to write.", "!word word")
+}
+
 func TestBuiltInSkillsAreSound(t *testing.T) {
 	c := newClass(t)
 	s, err := c.Status(t.Context(), protocol.SkillsParams{})
