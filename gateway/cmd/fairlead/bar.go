@@ -13,6 +13,9 @@ import (
 )
 
 func isTerminal(out io.Writer) bool {
+	if o, ok := out.(*output); ok {
+		out = o.to
+	}
 	f, ok := out.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -154,11 +154,11 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 		return ch.ask(ctx, message)
 	}
 	if !ch.term.interactive() {
-		all, err := io.ReadAll(ch.term.in)
+		all, err := ch.readAll(ctx)
 		if err != nil {
-			return fmt.Errorf("read standard input: %w", err)
+			return err
 		}
-		if message = strings.TrimSpace(string(all)); message == "" {
+		if message = strings.TrimSpace(all); message == "" {
 			return &exitError{code: exitUsage, err: errors.New("no message: give one as argument or on standard input")}
 		}
 		return ch.ask(ctx, message)
@@ -178,6 +178,30 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 		if err := ch.ask(ctx, line); err != nil && !ch.term.tell(err) {
 			return err
 		}
+	}
+}
+
+// readAll reads all of standard input. Ctrl+C ends the waiting for it, and what reads goes on until the program ends: a read cannot be taken back.
+func (ch *chat) readAll(ctx context.Context) (string, error) {
+	type read struct {
+		all []byte
+		err error
+	}
+	done := make(chan read, 1)
+	go func() {
+		all, err := io.ReadAll(ch.term.in)
+		done <- read{all, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return "", fmt.Errorf("read standard input: %w", r.err)
+		}
+		return string(r.all), nil
+	case <-ch.sigs:
+		return "", &exitError{code: exitInterrupted, err: context.Canceled, shown: true}
+	case <-ctx.Done():
+		return "", &exitError{code: exitInterrupted, err: ctx.Err(), shown: true}
 	}
 }
 

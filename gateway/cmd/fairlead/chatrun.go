@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -25,8 +26,8 @@ func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
 				return err
 			}
 		case s := <-ch.resync:
-			if over := ch.afterGap(ctx, run, s); over {
-				return nil
+			if over, err := ch.afterGap(ctx, run, s); over {
+				return err
 			}
 		case change := <-ch.changes:
 			over, err := ch.show(ctx, run, change)
@@ -50,23 +51,28 @@ func (ch *chat) stop(run protocol.RunID) error {
 }
 
 // afterGap picks the run up again after events were lost; over reports that it ended meanwhile.
-func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.FeedSnapshot) (over bool) {
+func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.FeedSnapshot) (over bool, err error) {
 	for _, r := range s.Runs {
 		if r.RunID == run {
 			ch.term.continueAt(r)
-			return false
+			return false, nil
 		}
 	}
 	ch.term.note("The connection was lost for a moment.")
+	found := false
 	p, err := client.Call(ctx, ch.c.Client, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: ch.session, Limit: 5})
 	if err == nil {
 		for _, m := range p.Messages {
-			if m.RunID == run && m.Role == protocol.RoleAssistant {
-				ch.term.print(m.Content.Text() + "\n")
+			if m.RunID == run && m.Role == protocol.RoleAssistant && m.Origin != protocol.OriginNotice {
+				ch.term.print(clean(m.Content.Text()) + "\n")
+				found = true
 			}
 		}
 	}
-	return true
+	if !found {
+		return true, &exitError{code: exitFailed, err: errors.New("the run ended meanwhile, without an answer that could be fetched; the chat shows what became of it")}
+	}
+	return true, nil
 }
 
 // show prints one change of the run and asks its questions.

@@ -49,7 +49,11 @@ func main() {
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := newRoot().ExecuteContext(ctx)
+	root := newRoot()
+	err := root.ExecuteContext(ctx)
+	if o, ok := root.OutOrStdout().(*output); ok && err == nil {
+		err = o.err()
+	}
 	code := exitCode(err, ctx.Err() != nil)
 	var exit *exitError
 	if err != nil && code != exitInterrupted && !(errors.As(err, &exit) && exit.shown) {

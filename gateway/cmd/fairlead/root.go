@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -52,8 +53,9 @@ Exit codes
 		}
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &exitError{code: exitUsage, err: fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
+		return &exitError{code: exitUsage, err: fmt.Errorf("%s\nTry: %s --help", plainFlag(err), cmd.CommandPath())}
 	})
+	root.SetOut(&output{to: os.Stdout})
 	f := root.PersistentFlags()
 	f.StringVar(&o.url, "url", envOr("FAIRLEAD_URL", gateway.DefaultURL), "gateway to talk to: an address, or the name of a pairing")
 	f.StringVar(&o.token, "token", "", "token of the gateway (better: FAIRLEAD_TOKEN)")
@@ -88,6 +90,41 @@ func usageArgs(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		usageArgs(c)
 	}
+}
+
+// plainFlag is what is wrong with a flag, without the words of the library that reads numbers.
+func plainFlag(err error) string {
+	text, _, isNumber := strings.Cut(err.Error(), ": strconv.")
+	if isNumber {
+		text += ": it takes a number"
+	}
+	return text
+}
+
+// output is standard output. It remembers that something could not be written: a list that is cut off by a full disk is no success.
+type output struct {
+	to     io.Writer
+	mu     sync.Mutex
+	failed error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	if err != nil {
+		o.mu.Lock()
+		o.failed = err
+		o.mu.Unlock()
+	}
+	return n, err
+}
+
+func (o *output) err() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.failed == nil {
+		return nil
+	}
+	return fmt.Errorf("the output could not be written: %w", o.failed)
 }
 
 func unknown(cmd *cobra.Command, name string) error {

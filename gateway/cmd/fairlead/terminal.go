@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ type terminal struct {
 	tail    map[protocol.CallID]string    // the last part of that output
 	state   map[protocol.CallID]string    // last state shown of each call
 	notices map[string]struct{}           // notices shown in this run
+	end     string                        // the gateway's own words on why the run ended, which are no answer
 	asked   map[protocol.ApprovalID]any   // questions put to the person
 	later   map[protocol.ApprovalID]int64 // until when those that are put off are
 }
@@ -110,11 +112,18 @@ func (t *terminal) message(m protocol.Message) {
 	}
 	switch m.Role {
 	case protocol.RoleAssistant:
+		if m.Origin == protocol.OriginNotice {
+			t.end = m.Content.Text()
+			return
+		}
 		// What was streamed is on the screen already.
 		t.delta(protocol.Delta{Step: t.step, Text: m.Content.Text()})
 		t.newline()
 		t.written = 0
 		t.step = -1
+		if m.StopReason == "length" {
+			t.note("The answer ends here because the model may not write more at once.")
+		}
 	case protocol.RoleToolResult:
 		t.result(m)
 	}
@@ -177,8 +186,8 @@ func (t *terminal) result(m protocol.Message) {
 
 // finish shows a run's end and turns it into the command's result.
 func (t *terminal) finish(r protocol.RunInfo) error {
-	denied := t.denied
-	t.step, t.written, t.notices, t.denied = 0, 0, nil, false
+	denied, end := t.denied, cmp.Or(t.end, "Stopped.")
+	t.step, t.written, t.notices, t.denied, t.end = 0, 0, nil, false, ""
 	if t.json {
 		t.emit("run", r)
 	}
@@ -190,7 +199,7 @@ func (t *terminal) finish(r protocol.RunInfo) error {
 		}
 		return nil
 	case protocol.RunCancelled:
-		t.note("Stopped.")
+		t.note(clean(end))
 		return &exitError{code: exitInterrupted, err: protocol.ErrCancelled, shown: true}
 	}
 	err := error(protocol.ErrInternal)

@@ -71,13 +71,30 @@ input. Prints the tool's result.`,
 					return err
 				}
 				if o.json {
-					return printJSON(cmd.OutOrStdout(), r)
+					err = printJSON(cmd.OutOrStdout(), r)
+				} else {
+					err = printResult(cmd.OutOrStdout(), r.Result)
 				}
-				return printResult(cmd.OutOrStdout(), r.Result)
+				if err != nil {
+					return err
+				}
+				return nativeFailure(r)
 			})
 		},
 	})
 	return cmd
+}
+
+// nativeFailure is the failure that a tool of the gateway itself tells of in its result (seed 002).
+func nativeFailure(r protocol.ToolInvokeResult) error {
+	var out struct {
+		OK    *bool   `json:"ok"`
+		Error *string `json:"error"`
+	}
+	if json.Unmarshal(r.Result, &out) != nil || out.OK == nil || *out.OK || out.Error == nil {
+		return nil
+	}
+	return &exitError{code: exitTool, err: errors.New(*out.Error)}
 }
 
 // printResult shows a tool's result to a person: the part they asked for, without its JSON wrapping.

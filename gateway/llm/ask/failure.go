@@ -60,6 +60,21 @@ func Broken(what string) *Failure {
 	return &Failure{Reason: what, Again: true, err: protocol.ErrModel.With(upper(what) + ".")}
 }
 
+// Final is an answer that another try would not make better.
+func Final(what string) *Failure {
+	return &Failure{Reason: what, err: protocol.ErrModel.With(upper(what) + ".")}
+}
+
+// Decode reads an event of a stream. A part that has another type than it should is left out, for servers do not agree on everything, and an answer is
+// worth more than the count of its tokens. What is no JSON, or no such thing at all, is Broken.
+func Decode(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); err == nil || ok && kind.Field != "" {
+		return nil
+	}
+	return Broken("the server sent an event that cannot be read: " + protocol.Problem(err))
+}
+
 // Unreachable is a request that could not be sent or whose answer was cut off. It returns ctx's error when that is why.
 func Unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

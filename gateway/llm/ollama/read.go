@@ -45,8 +45,8 @@ func (r *reader) read(body io.Reader) error {
 			continue
 		}
 		var l line
-		if err := json.Unmarshal(data, &l); err != nil {
-			return ask.Broken("the server sent a line that cannot be read: " + err.Error())
+		if err := ask.Decode(data, &l); err != nil {
+			return err
 		}
 		if len(l.Error) > 0 && string(l.Error) != "null" {
 			return ask.StreamError(data)

@@ -123,8 +123,8 @@ func (r *chatReader) event(name string, data []byte) error {
 		return nil
 	}
 	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
-		return ask.Broken("the server sent an event that cannot be read: " + err.Error())
+	if err := ask.Decode(data, &c); err != nil {
+		return err
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return ask.StreamError(data)

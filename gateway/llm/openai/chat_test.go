@@ -163,10 +163,17 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 		"cost of OpenRouter":     {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"cost":0.0125}}`), func(o llmtest.Answer) bool { return *o.Usage.Cost == 0.0125 && o.Usage.Total == 12 }},
 		"thoughts beside":        {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":17,"completion_tokens_details":{"reasoning_tokens":5}}}`), func(o llmtest.Answer) bool { return o.Usage.Output == 7 && o.Usage.Reasoning == 5 }},
 		"cache hits of DeepSeek": {data(stop, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":8}}`), func(o llmtest.Answer) bool { return o.Usage.CacheRead == 8 && o.Usage.Input == 2 }},
-		"no usage":               {data(`{"choices":[{"delta":{"content":"12345678"}}]}`, stop), func(o llmtest.Answer) bool { return o.Usage.Estimated && o.Usage.Output == 2 && o.Usage.Input > 5 }},
-		"length":                 {data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"length"}]}`), func(o llmtest.Answer) bool { return o.Stop == llm.StopMaxTokens }},
-		"refusal":                {data(`{"choices":[{"delta":{"refusal":"No."}}]}`, stop), func(o llmtest.Answer) bool { return o.Stop == llm.StopRefusal && o.Text == "No." }},
-		"content filter":         {data(`{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`), func(o llmtest.Answer) bool { return o.Stop == llm.StopRefusal }},
+		"usage in words": {data(`{"choices":[{"delta":{"content":"whole"}}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":"ten","completion_tokens":1e30,"cost":"free"}}`), func(o llmtest.Answer) bool {
+			return o.Text == "whole" && o.Stop == llm.StopEnd && o.Usage.Estimated
+		}},
+		"an index in quotes": {
+			data(call(`{"index":"0","id":"a","function":{"name":"f","arguments":"{\"x\":"}}`), call(`{"index":"0","function":{"arguments":"1}"}}`), stop),
+			func(o llmtest.Answer) bool { return len(o.Calls) == 1 && string(o.Calls[0].Arguments) == `{"x":1}` },
+		},
+		"no usage":       {data(`{"choices":[{"delta":{"content":"12345678"}}]}`, stop), func(o llmtest.Answer) bool { return o.Usage.Estimated && o.Usage.Output == 2 && o.Usage.Input > 5 }},
+		"length":         {data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"length"}]}`), func(o llmtest.Answer) bool { return o.Stop == llm.StopMaxTokens }},
+		"refusal":        {data(`{"choices":[{"delta":{"refusal":"No."}}]}`, stop), func(o llmtest.Answer) bool { return o.Stop == llm.StopRefusal && o.Text == "No." }},
+		"content filter": {data(`{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`), func(o llmtest.Answer) bool { return o.Stop == llm.StopRefusal }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServe(t, events(tc.stream))
@@ -213,6 +220,10 @@ func TestFailuresAreToldApart(t *testing.T) {
 		{status(529, `{"detail":"Overloaded"}`, "Retry-After-Ms", "1"), protocol.ErrModel, "Overloaded", 3},
 		{status(500, `<html>oops</html>`, "Retry-After-Ms", "1"), protocol.ErrModel, "Internal Server Error", 3},
 		{status(404, `{"error":{"message":"no such model"}}`), protocol.ErrModel, "no such model", 0},
+		{func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			io.WriteString(w, "<html>Please log in</html>")
+		}, protocol.ErrModel, "a web page", 0},
 		{events("data: {\"error\":{\"code\":402,\"message\":\"Insufficient credits\"}}\n\n"), protocol.ErrModel, "Insufficient credits", 0},
 		{events("data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\ndata: {\"error\":{\"code\":502,\"message\":\"Provider disconnected\"}}\n\n"), protocol.ErrModel, "Provider disconnected", 0},
 	} {

@@ -107,8 +107,8 @@ func (r *responsesReader) event(name string, data []byte) error {
 		return nil
 	}
 	var e responseEvent
-	if err := json.Unmarshal(data, &e); err != nil {
-		return ask.Broken("the server sent an event that cannot be read: " + err.Error())
+	if err := ask.Decode(data, &e); err != nil {
+		return err
 	}
 	if e.Type == "" {
 		e.Type = name

@@ -27,7 +27,7 @@ func (u *usage) count() protocol.Usage {
 		out.CacheWrite = u.In.Write
 	}
 	out.Input = max(0, u.Prompt-out.CacheRead-out.CacheWrite)
-	out.Output = u.Completion
+	out.Output = max(0, u.Completion)
 	if u.Out != nil {
 		out.Reasoning = u.Out.Reasoning
 		// xAI counts thoughts beside the completion, everyone else inside.

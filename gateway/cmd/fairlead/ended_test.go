@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// TestTheEndOfARunIsToldOnce holds that the gateway's words on why a run ended are no part of the answer that a script reads.
+func TestTheEndOfARunIsToldOnce(t *testing.T) {
+	for _, c := range []struct {
+		run       protocol.RunInfo
+		out, note string
+	}{
+		{protocol.RunInfo{State: protocol.RunCancelled}, "  \n", "Stopped.\n"},
+		{protocol.RunInfo{State: protocol.RunFailed, Error: &protocol.Error{Message: "The model failed."}}, "  \n", ""},
+	} {
+		var out, note bytes.Buffer
+		term := &terminal{out: &out, err: &note, in: newLines(strings.NewReader(""))}
+		term.delta(protocol.Delta{Text: "  "})
+		text := "Stopped."
+		if c.run.Error != nil {
+			text = c.run.Error.Message
+		}
+		term.message(protocol.Message{Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text(text)}})
+		err := term.finish(c.run)
+		if err == nil || out.String() != c.out || note.String() != c.note {
+			t.Errorf("%s: %v, %q, %q", c.run.State, err, out.String(), note.String())
+		}
+	}
+}
+
+func TestAnAnswerThatIsCutOffSaysSo(t *testing.T) {
+	var out, note bytes.Buffer
+	term := &terminal{out: &out, err: &note, in: newLines(strings.NewReader(""))}
+	term.message(protocol.Message{Role: protocol.RoleAssistant, StopReason: "length", Content: protocol.Content{protocol.Text("half")}})
+	if out.String() != "half\n" || !strings.Contains(note.String(), "may not write more") {
+		t.Errorf("%q %q", out.String(), note.String())
+	}
+}
+
+// TestWaitingForStandardInputCanBeInterrupted: Ctrl+C was kept for the run, and nothing took it before there was one.
+func TestWaitingForStandardInputCanBeInterrupted(t *testing.T) {
+	in, feed := io.Pipe()
+	defer feed.Close()
+	ch := &chat{term: &terminal{in: newLines(in)}, sigs: make(chan os.Signal, 1)}
+	ch.sigs <- os.Interrupt
+	var exit *exitError
+	if _, err := ch.readAll(t.Context()); !errors.As(err, &exit) || exit.code != exitInterrupted {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ch.readAll(ctx); !errors.As(err, &exit) || exit.code != exitInterrupted {
+		t.Error(err)
+	}
+}
