@@ -34,7 +34,7 @@ func newFirstPage(s *shell) *firstPage {
 	p.begin = button("play", "Begin now", func() { s.endFirstRun(); s.focusComposer() })
 	p.begin.Primary = true
 	connect := button("globe", "Connect a provider", func() { s.endFirstRun(); s.openSettings() })
-	p.box = container.NewStack(widgets.NewRect("background", "", 0), container.NewVScroll(
+	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
 		widgets.Inset(48, look.Page, look.Page, look.Page, widgets.Limit(620, false, widgets.Col(look.Group,
 			widgets.NewHeading("Welcome to Fairlead", look.SizeTitle),
 			widgets.NewParagraph("An agent that works on your computers, under your hand: nothing with an effect happens before you saw it and allowed it. Who should answer you?", look.ColorText, "text"),

@@ -58,6 +58,7 @@ type shell struct {
 	// dropOn is the machine at a place of the page, for what is dropped there; nil where there are none.
 	dropOn func(fyne.Position) protocol.NodeID
 
+	keys     map[fyne.Window]fyne.Focusable // what had the keyboard at the last tick
 	view     state.View
 	unread   unread
 	noticeAt int64
@@ -217,6 +218,20 @@ func (s *shell) tick(now time.Time) {
 	if s.inbox != nil {
 		s.inbox.Tick(now)
 	}
+	s.followKeys()
+}
+
+// followKeys scrolls what has the keyboard now into view, in every window.
+func (s *shell) followKeys() {
+	has := make(map[fyne.Window]fyne.Focusable, len(s.keys))
+	for _, w := range s.app.Driver().AllWindows() {
+		f := w.Canvas().Focused()
+		has[w] = f
+		if o, ok := f.(fyne.CanvasObject); ok && f != s.keys[w] {
+			widgets.Reveal(o)
+		}
+	}
+	s.keys = has
 }
 
 func (s *shell) newChat() {

@@ -74,7 +74,7 @@ func newSidebar(s *shell) *sidebar {
 	foot.Add(widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, s.openSettings))
 	head := widgets.Inset(look.Group, look.Inside, look.Inside, look.Inside, container.NewVBox(
 		widgets.Inset(0, look.Inside, look.Inside, look.Inside, name), newChat, b.search))
-	list := container.NewVScroll(widgets.Inset(0, look.Inside, 0, look.Inside, b.rows))
+	list := widgets.NewVScroll(widgets.Inset(0, look.Inside, 0, look.Inside, b.rows))
 	b.inner = container.NewStack(widgets.NewGround(look.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(look.Inside, look.Gap, look.Inside, look.Inside, foot)), nil, nil, list))
 	b.box = container.NewStack(b.inner)
 	return b

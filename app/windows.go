@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/approve"
 	"fairlead/app/settings"
@@ -104,6 +105,10 @@ func (s *shell) openSettings() {
 	w.SetOnClosed(func() { cancel(); s.settings = nil })
 	shortcut(w, fyne.KeyW, func() { w.Close() })
 	shortcut(w, fyne.KeyQ, s.quit)
+	for key, by := range map[fyne.KeyName]int{fyne.KeyPageDown: 1, fyne.KeyPageUp: -1, fyne.KeyTab: 1} {
+		shortcut(w, key, func() { page.Turn(by) })
+	}
+	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyTab, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) { page.Turn(-1) })
 	w.CenterOnScreen()
 	s.settings, s.invite, s.find = w, page.Invite, page.Find
 	w.Show()

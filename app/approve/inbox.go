@@ -47,7 +47,7 @@ const maxRows = 100
 func NewInbox(h InboxHandlers, machines *look.Machines) *Inbox {
 	in := &Inbox{h: h, machines: machines, rows: widgets.Col(0), more: widgets.NewText("", look.ColorMuted, look.SizeSmall), clock: time.Now}
 	in.none = widgets.Inset(2*look.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing waits for you", "When the agent needs your word, its question is here, on the tray and in a window of its own."))
-	in.list = container.NewVScroll(widgets.Inset(0, look.Inside, look.Page, 0, widgets.Col(look.Gap, in.rows, in.more)))
+	in.list = widgets.NewVScroll(widgets.Inset(0, look.Inside, look.Page, 0, widgets.Col(look.Gap, in.rows, in.more)))
 	in.Box = widgets.NewPage("Needs you", container.NewStack(in.list, in.none))
 	return in
 }

@@ -148,7 +148,7 @@ func (p *Page) drawList() {
 			}
 			rows = append(rows, widgets.Col(look.Gap, accounts...))
 		}
-		body = container.NewVScroll(widgets.Inset(0, look.Inside, look.Page, 0, widgets.Col(look.Group, rows...)))
+		body = widgets.NewVScroll(widgets.Inset(0, look.Inside, look.Page, 0, widgets.Col(look.Group, rows...)))
 	}
 	if len(v.Kinds) == 0 {
 		add.Hide()

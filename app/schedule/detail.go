@@ -123,7 +123,7 @@ func (d *detail) draw() fyne.CanvasObject {
 	if len(d.shown) == 0 {
 		history = container.NewVBox(widgets.Inset(0, 0, 0, look.Inside, d.none))
 	}
-	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, container.NewVScroll(facts), history)), back)
+	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)
 }
 
 // sentence begins with a capital letter.

@@ -69,7 +69,7 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	a.group.OnChanged = func(string) { a.draw() }
 	a.only = widget.NewCheck("Changed", nil)
 	a.only.OnChanged = func(bool) { a.draw() }
-	a.scroll = container.NewVScroll(widgets.Inset(look.Inside, look.Page, look.Page, look.Page, widgets.Limit(720, true, a.col)))
+	a.scroll = widgets.NewVScroll(widgets.Inset(look.Inside, look.Page, look.Page, look.Page, widgets.Limit(720, true, a.col)))
 	head := container.New(headLayout{}, a.search, a.group, a.only)
 	a.box = widgets.Border(widgets.Inset(look.Group, look.Page, look.Inside, look.Page, head), nil, nil, nil, a.body)
 	a.draw()

@@ -28,7 +28,7 @@ type models struct {
 
 func newModels(p *Page) *models {
 	m := &models{p: p, list: container.NewVBox(), detail: container.NewStack()}
-	side := container.NewVScroll(widgets.Inset(look.Group, look.Inside, look.Group, look.Inside, m.list))
+	side := widgets.NewVScroll(widgets.Inset(look.Group, look.Inside, look.Group, look.Inside, m.list))
 	m.box = container.New(sideLayout{}, container.NewStack(widgets.NewRect(look.ColorSidebar, "", 0), side), m.detail)
 	m.load("")
 	return m

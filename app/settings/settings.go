@@ -79,6 +79,15 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 	return p
 }
 
+// Turn goes on by so many tabs, and from the last to the first: the toolkit's tabs do not take the keyboard.
+func (p *Page) Turn(by int) {
+	n := len(p.tabs.Items)
+	p.tabs.SelectIndex((p.tabs.SelectedIndex() + by + n) % n)
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
+		c.Unfocus() // what has it is on the tab before
+	}
+}
+
 const gatewaysTitle = "Gateways"
 
 // Invite shows an invitation to pair, for the person to take.
@@ -104,7 +113,7 @@ func (p *Page) Find(query string) {
 func (p *Page) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
 
 func page(rows ...fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewVScroll(widgets.Inset(look.Page, look.Page, look.Page, look.Page, widgets.Limit(720, true, widgets.Col(look.Page, rows...))))
+	return widgets.NewVScroll(widgets.Inset(look.Page, look.Page, look.Page, look.Page, widgets.Limit(720, true, widgets.Col(look.Page, rows...))))
 }
 
 // section is a group of settings under its name.

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
 	"fairlead/app/pagetest"
@@ -312,4 +314,14 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestTabsAreTurnedByKeyboard(t *testing.T) {
+	page := &Page{tabs: container.NewAppTabs(container.NewTabItem("One", widget.NewLabel("1")), container.NewTabItem("Two", widget.NewLabel("2")), container.NewTabItem("Three", widget.NewLabel("3")))}
+	for _, step := range []struct{ by, want int }{{1, 1}, {1, 2}, {1, 0}, {-1, 2}} {
+		page.Turn(step.by)
+		if got := page.tabs.SelectedIndex(); got != step.want {
+			t.Errorf("by %d it is at %d, want %d", step.by, got, step.want)
+		}
+	}
 }

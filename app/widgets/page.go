@@ -96,7 +96,7 @@ func (overLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // NewForm is the body of a page that is read from top to bottom and scrolls. What scrolls within it, such as a [CodePanel], is to forward to it the turns of
 // the wheel that it does not need.
 func NewForm(rows ...fyne.CanvasObject) *container.Scroll {
-	return container.NewVScroll(Inset(0, look.Inside, look.Page, 0, Limit(720, true, Col(look.Group, rows...))))
+	return NewVScroll(Inset(0, look.Inside, look.Page, 0, Limit(720, true, Col(look.Group, rows...))))
 }
 
 // NewField is something to fill in under its name.

@@ -1,0 +1,56 @@
+package widgets
+
+import (
+	"slices"
+	"weak"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/look"
+)
+
+// scrolls are those that are in use somewhere; they belong to the GUI thread.
+var scrolls []weak.Pointer[container.Scroll]
+
+// NewVScroll scrolls content upwards and downwards, also for [Reveal]: the toolkit leaves what Tab leads to where nobody sees it.
+func NewVScroll(content fyne.CanvasObject) *container.Scroll {
+	s := container.NewVScroll(content)
+	scrolls = slices.DeleteFunc(scrolls, func(p weak.Pointer[container.Scroll]) bool { return p.Value() == nil })
+	scrolls = append(scrolls, weak.Make(s))
+	return s
+}
+
+// Reveal scrolls an object into view wherever it stands in something of [NewVScroll]. What is higher than the view stays where it is.
+func Reveal(o fyne.CanvasObject) {
+	d := fyne.CurrentApp().Driver()
+	for _, p := range scrolls {
+		s := p.Value()
+		if s == nil || !s.Visible() || s.Size().Height <= 0 || !holds(d, s, o) {
+			continue
+		}
+		top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(s).Y
+		bottom, height := top+o.Size().Height, s.Size().Height
+		to := s.Offset
+		switch {
+		case bottom-top > height:
+			continue
+		case top < 0:
+			to.Y += top - look.Inside
+		case bottom > height:
+			to.Y += bottom - height + look.Inside
+		default:
+			continue
+		}
+		s.ScrollToOffset(to)
+	}
+}
+
+// holds reports whether an object moves with what a scroll shows: the toolkit does not tell what an object stands in.
+func holds(d fyne.Driver, s *container.Scroll, o fyne.CanvasObject) bool {
+	at, before := s.Content.Position(), d.AbsolutePositionForObject(o)
+	s.Content.Move(at.AddXY(0, 1))
+	moved := d.AbsolutePositionForObject(o) != before
+	s.Content.Move(at)
+	return moved
+}
