@@ -31,6 +31,8 @@ func (j *judging) floor(c shell.Command) string {
 	switch {
 	case otherUsers[name]:
 		return name + " acts as another user"
+	case (name == "fairlead" || name == "fairlead-node") && !looksOnly(c.Words[1:]):
+		return "only you should answer and order Fairlead"
 	case diskTools.MatchString(name):
 		return name + " may destroy a disk"
 	case name == "rm":
@@ -76,6 +78,20 @@ func (j *judging) floor(c shell.Command) string {
 		}
 	}
 	return ""
+}
+
+// looksOnly reports whether a command of our own program only looks: with the person's token it could answer the very question that is asked about it.
+func looksOnly(words []shell.Word) bool {
+	if len(words) == 0 || words[0].Dynamic {
+		return len(words) == 0
+	}
+	switch words[0].Text {
+	case "status", "doctor", "version", "help", "completion", "--version", "--help", "-h":
+		return true
+	case "approvals":
+		return len(words) > 1 && words[1].Text == "test" && !words[1].Dynamic
+	}
+	return false
 }
 
 // removal judges rm.
