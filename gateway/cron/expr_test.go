@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	_ "time/tzdata"
+
+	"fairlead/gateway/protocol"
 )
 
 func zone(t testing.TB, name string) *time.Location {
@@ -186,4 +188,21 @@ func FuzzExpr(f *testing.F) {
 			t.Fatalf("%q after %s: %s", text, from, next)
 		}
 	})
+}
+
+// TestNamesOfMonthsAndDaysAreStoredAsNumbers holds that a standard expression (seed 004, CronSchedule) may have the names of crontab(5).
+func TestNamesOfMonthsAndDaysAreStoredAsNumbers(t *testing.T) {
+	for expr, want := range map[string]string{
+		"0 9 * * MON-FRI": "0 9 * * 1-5", "  0 9  * jan,Jul * ": "0 9 * 1,7 *", "0 9 * * fri-sun": "0 9 * * 5-7", "0 9 * * Sun": "0 9 * * 0", "0 0 1 */2 2,thu-sat": "0 0 1 */2 2,4-6",
+	} {
+		got, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, time.UTC)
+		if err != nil || got.Expr != want {
+			t.Errorf("%q is %q, %v; want %q", expr, got.Expr, err, want)
+		}
+	}
+	for _, expr := range []string{"mon * * * *", "0 9 * MON *", "0 9 * * JAN", "0 9 * * monday", "0 9 * * sunmon", "0 9 * * -mon"} {
+		if got, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, time.UTC); err == nil {
+			t.Errorf("%q is %q", expr, got.Expr)
+		}
+	}
 }

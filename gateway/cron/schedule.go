@@ -3,6 +3,9 @@ package cron
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,12 +36,45 @@ func checkSchedule(s protocol.CronSchedule, person *time.Location) (protocol.Cro
 		return protocol.CronSchedule{Kind: s.Kind, EveryMs: s.EveryMs, AnchorMs: s.AnchorMs}, nil
 	case protocol.CronExpr:
 		zone, err := zoneOf(s.TZ, person)
+		expr := inNumbers(s.Expr)
 		if err == nil {
-			_, err = ParseExpr(s.Expr, zone)
+			_, err = ParseExpr(expr, zone)
 		}
-		return protocol.CronSchedule{Kind: s.Kind, Expr: strings.Join(strings.Fields(s.Expr), " "), TZ: s.TZ}, err
+		return protocol.CronSchedule{Kind: s.Kind, Expr: expr, TZ: s.TZ}, err
 	}
 	return s, fmt.Errorf("schedule.kind must be %s, %s or %s, not %.20q", protocol.CronAt, protocol.CronEvery, protocol.CronExpr, s.Kind)
+}
+
+// words are the names that crontab(5) has for the numbers of a field, which models write often: the months from 1, the days from 0.
+var words = map[int][]string{
+	3: {"", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"},
+	4: {"sun", "mon", "tue", "wed", "thu", "fri", "sat"},
+}
+
+var word = regexp.MustCompile(`-?[a-z]+`)
+
+// inNumbers writes a cron expression with single spaces and without names; what it does not know stays as it is. A week that ends on Sunday ends on 7.
+func inNumbers(expr string) string {
+	fields := strings.Fields(expr)
+	for i, known := range words {
+		if i >= len(fields) {
+			continue
+		}
+		fields[i] = word.ReplaceAllStringFunc(strings.ToLower(fields[i]), func(w string) string {
+			name, isEnd := strings.CutPrefix(w, "-")
+			n := slices.Index(known, name)
+			switch {
+			case n < 0:
+				return w
+			case isEnd && name == "sun":
+				return "-7"
+			case isEnd:
+				return "-" + strconv.Itoa(n)
+			}
+			return strconv.Itoa(n)
+		})
+	}
+	return strings.Join(fields, " ")
 }
 
 // farAway is the latest time that a schedule may name, the year 9999 in milliseconds.
