@@ -42,15 +42,20 @@ func (n *nodeFlags) add(cmd *cobra.Command) {
 // line is the command that starts the node whose flags cmd was given, with its folders written out: it works wherever it is typed.
 func (n *nodeFlags) line(cmd *cobra.Command) string {
 	words := []string{"fairlead", "node"}
+	if dir, err := filepath.Abs(n.workspace); err == nil {
+		words = append(words, "--workspace", quoted(dir))
+	}
+	return strings.Join(append(words, nodeArguments(cmd, true, "workspace")...), " ")
+}
+
+// nodeArguments are the node's flags that cmd was given, but one of them, for a shell. With here set its folders are this machine's, and written out.
+func nodeArguments(cmd *cobra.Command, here bool, but string) (words []string) {
 	own := &cobra.Command{}
 	new(nodeFlags).add(own)
 	add := func(name, value string) { words = append(words, "--"+name, quoted(value)) }
-	if dir, err := filepath.Abs(n.workspace); err == nil {
-		add("workspace", dir)
-	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch {
-		case own.Flags().Lookup(f.Name) == nil || f.Name == "workspace":
+		case own.Flags().Lookup(f.Name) == nil || f.Name == but:
 		case f.Value.Type() == "bool":
 			words = append(words, "--"+f.Name+"="+f.Value.String())
 		default:
@@ -59,7 +64,7 @@ func (n *nodeFlags) line(cmd *cobra.Command) string {
 				values = many.GetSlice()
 			}
 			for _, v := range values {
-				if f.Name == "grant" {
+				if f.Name == "grant" && here {
 					dir, readOnly := strings.CutSuffix(v, ":ro")
 					if whole, err := filepath.Abs(dir); err == nil {
 						v = whole + map[bool]string{true: ":ro"}[readOnly]
@@ -69,7 +74,7 @@ func (n *nodeFlags) line(cmd *cobra.Command) string {
 			}
 		}
 	})
-	return strings.Join(words, " ")
+	return words
 }
 
 // plainWord needs no quotes in any shell.

@@ -74,7 +74,7 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 	f.StringSliceVar(&p.scopes, "may", nil, "what a client may do: read, chat, invoke, approve, admin (default: all)")
 	f.StringVar(&p.gateway, "gateway", "", "address of the gateway, `HOST:PORT`; it is looked for on the local network otherwise")
 	f.BoolVar(&p.ask, "ask", false, "without an invitation: have the person at the gateway asked")
-	f.StringVar(&p.ssh, "ssh", "", "pair `HOST` over SSH: its key is read there, so nobody has to compare words")
+	f.StringVar(&p.ssh, "ssh", "", "pair `HOST` over SSH: its key is read there, so nobody has to compare words; the node's flags and folders are those there")
 	f.StringVar(&p.sshCommand, "ssh-command", "ssh", "the SSH program")
 	f.BoolVar(&p.key, "key", false, "print this machine's key and end")
 	f.BoolVar(&p.noQR, "no-qr", false, "print no QR code")

@@ -96,11 +96,12 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 		if err != nil {
 			return err
 		}
-		if _, err := remote(ctx, invite.Link+"\n", "if command -v fairlead >/dev/null; then fairlead pair -; else fairlead-node --pair - --only-pair; fi"); err != nil {
+		flags := strings.Join(append([]string{""}, nodeArguments(cmd, false, "")...), " ") // of the node there
+		if _, err := remote(ctx, invite.Link+"\n", fmt.Sprintf("if command -v fairlead >/dev/null; then fairlead pair -%s; else fairlead-node --pair - --only-pair%[1]s; fi", flags)); err != nil {
 			client.Call(ctx, c.Client, protocol.DeviceUninvite, protocol.InviteParams{ID: invite.ID})
 			return fmt.Errorf("pair %s over SSH: %w", p.ssh, err)
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "Paired: %s. Start its node there: fairlead node, or fairlead-node\n", p.ssh)
+		fmt.Fprintf(cmd.OutOrStdout(), "Paired: %s. Start its node there: fairlead node%s, or fairlead-node%[2]s\n", p.ssh, flags)
 		return nil
 	})
 }
