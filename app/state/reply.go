@@ -190,7 +190,7 @@ func NetworkWords(q protocol.Approval) (words string, open bool) {
 	case !asks || offer:
 		return "", false
 	case NotConfined(q) || strings.Contains(q.Sandbox, "network "+notEnforced):
-		return "asked for; " + notEnforced + ": nothing keeps a command from it", true
+		return "asked for; " + notEnforced + ": it has it anyway", true
 	}
 	return "asked for", false
 }
