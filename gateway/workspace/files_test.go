@@ -67,3 +67,27 @@ func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
 		t.Error(list, err)
 	}
 }
+
+// TestASourceMayBeWrittenAsTheSeedWritesIt is seed 002's gsv:workspace/path, for a file that gsv__WriteFile knows as path.
+func TestASourceMayBeWrittenAsTheSeedWritesIt(t *testing.T) {
+	w := NewFiles(t.TempDir())
+	for name, content := range map[string]string{"a.md": "outer", "workspace/b.md": "inner"} {
+		if _, err := w.Write("main", name, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"workspace/a.md": "a.md", "a.md": "a.md", "workspace/b.md": "workspace/b.md"} {
+		item, release, err := w.Transfer("main").Source(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if item.At != want {
+			t.Errorf("%s is %s", name, item.At)
+		}
+		release()
+	}
+	if _, _, err := w.Transfer("main").Source("workspace/none"); !errors.Is(err, protocol.ErrNotFound) {
+		t.Error(err)
+	}
+}
