@@ -237,7 +237,7 @@ func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fy
 		fill("")
 		list.Objects = []fyne.CanvasObject{heading("Models"), search, said, rows}
 		if len(r.Models) == 0 {
-			list.Objects = []fyne.CanvasObject{muted("The server offers no model.")}
+			list.Objects = []fyne.CanvasObject{muted("The server offers no model. Load one there, then test again.")}
 		}
 		list.Refresh()
 	})

@@ -172,6 +172,17 @@ func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo,
 	return r.fetch(ctx, p, o)
 }
 
+// connected says what a server that answered offers.
+func connected(models int) string {
+	switch models {
+	case 0:
+		return "The server answers, but offers no model. Load one there, then test again."
+	case 1:
+		return "Connected: 1 model."
+	}
+	return fmt.Sprintf("Connected: %d models.", models)
+}
+
 // testLimit is how long a test may take; a local server may have to load its model first.
 const testLimit = 90 * time.Second
 
@@ -188,7 +199,7 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 		if err != nil {
 			return result(false, trouble(err))
 		}
-		return result(true, fmt.Sprintf("Connected: %d models in %s.", len(list), time.Since(began).Round(100*time.Millisecond)))
+		return result(len(list) > 0, connected(len(list)))
 	}
 	m, _, err := r.Open(ctx, protocol.ModelRef{Provider: id, ID: model})
 	if err != nil {
