@@ -11,6 +11,7 @@ import (
 	"fairlead/app/golden"
 	"fairlead/app/look"
 	"fairlead/app/pagetest"
+	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -241,7 +242,7 @@ func TestDialogSaysWhichRulesAboutFilesHold(t *testing.T) {
 	} {
 		q.Files = files
 		b := newBench(t, q)
-		pagetest.Shot(b.t, b.window, "approve-files")
+		pagetest.Shot(b.t, b.window, "approve-files-"+map[bool]string{true: "loose", false: "held"}[state.FilesLoose(q)])
 		markup := test.RenderObjectToMarkup(b.Dialog)
 		if got := strings.Contains(markup, "your rules"); got != (files != "") || want != "" && !strings.Contains(markup, want) {
 			t.Errorf("%q is not said", files)
