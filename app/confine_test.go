@@ -33,6 +33,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(home)
 	os.Setenv("HOME", home)
+	os.Setenv("LC_ALL", "C") // a shell warns of a language that is not installed
 	return m.Run()
 }
 
