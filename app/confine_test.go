@@ -102,7 +102,9 @@ func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
 	if err := l.SetConfinement(settings.Confinement{Folders: []settings.Folder{{Dir: outside}}}); err != nil {
 		t.Fatal(err)
 	}
-	await(t, b, "the machine again", online)
+	await(t, b, "the machine again, with the folder", func(v state.View) bool {
+		return online(v) && v.Nodes[0].Host != nil && slices.ContainsFunc(v.Nodes[0].Host.Folders, func(f protocol.Folder) bool { return f.Path == outside })
+	})
 	answer(t, b, "!touch "+file)
 	if _, err := os.Stat(file); err != nil {
 		t.Errorf("a command cannot write in an allowed folder: %v", err)
