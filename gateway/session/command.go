@@ -107,7 +107,7 @@ func (m *Manager) statusText(ctx context.Context, key protocol.SessionKey) (stri
 	if err != nil {
 		return "", err
 	}
-	s, err := m.store.EnsureSession(ctx, key, m.now())
+	s, err := m.store.PeekSession(ctx, key, m.now())
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +141,7 @@ func (m *Manager) compactCommand(ctx context.Context, key protocol.SessionKey, a
 }
 
 func (m *Manager) modelCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {
-	s, err := m.store.EnsureSession(ctx, key, m.now())
+	s, err := m.store.PeekSession(ctx, key, m.now())
 	if err != nil {
 		return "", err
 	}
@@ -159,7 +159,7 @@ func (m *Manager) modelCommand(ctx context.Context, key protocol.SessionKey, arg
 
 func (m *Manager) thinkCommand(ctx context.Context, key protocol.SessionKey, arg string) (string, error) {
 	if arg == "" {
-		s, err := m.store.EnsureSession(ctx, key, m.now())
+		s, err := m.store.PeekSession(ctx, key, m.now())
 		level := s.Prefs.ThinkingLevel
 		if level == "" {
 			level = "left to the model"
@@ -192,7 +192,7 @@ func (m *Manager) modeCommand(ctx context.Context, p auth.Principal, key protoco
 			return "", err
 		}
 	}
-	s, err := m.store.EnsureSession(ctx, key, m.now())
+	s, err := m.store.PeekSession(ctx, key, m.now())
 	if err != nil {
 		return "", err
 	}

@@ -104,6 +104,13 @@ func (m *Manager) get(key protocol.SessionKey) *session {
 	return s
 }
 
+// awake reports whether a session has a goroutine. Without one, it neither runs nor waits for anything.
+func (m *Manager) awake(key protocol.SessionKey) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sessions[key] != nil
+}
+
 // do runs f on the session's goroutine and waits for it.
 func (m *Manager) do(ctx context.Context, key protocol.SessionKey, f func(*session)) error {
 	s := m.get(key)

@@ -93,9 +93,10 @@ func previous(s store.Session) []protocol.SessionID {
 	return s.Previous
 }
 
-// Get returns a chat; one that nobody has written to yet exists implicitly, as in the original.
+// Get returns a chat; one that nobody has written to yet is answered as in the original, where it exists implicitly, and is neither stored nor
+// listed. So do Stats, History and Preview.
 func (m *Manager) Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
-	s, err := m.store.EnsureSession(ctx, m.Canonical(in.SessionKey), m.now())
+	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
 		return protocol.SessionGetResult{}, err
 	}
@@ -107,7 +108,7 @@ func (m *Manager) Get(ctx context.Context, in protocol.SessionParams) (protocol.
 
 // Stats returns a chat's numbers.
 func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
-	s, err := m.store.EnsureSession(ctx, m.Canonical(in.SessionKey), m.now())
+	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
 		return protocol.SessionStats{}, err
 	}
@@ -115,13 +116,15 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 		SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Tokens: tokens(s.Usage), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		Uptime: m.now() - s.CreatedAt, Cost: s.Usage.Cost,
 	}
-	err = m.do(ctx, s.Key, func(ses *session) { out.IsProcessing, out.QueueSize = ses.run != nil, len(ses.queue) })
+	if m.awake(s.Key) {
+		err = m.do(ctx, s.Key, func(ses *session) { out.IsProcessing, out.QueueSize = ses.run != nil, len(ses.queue) })
+	}
 	return out, err
 }
 
 // History returns the ids of a chat's stretches between resets.
 func (m *Manager) History(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error) {
-	s, err := m.store.EnsureSession(ctx, m.Canonical(in.SessionKey), m.now())
+	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
 	return protocol.SessionHistoryResult{SessionKey: s.Key, CurrentSessionID: s.ID, PreviousSessionIDs: previous(s)}, err
 }
 
@@ -130,11 +133,14 @@ func (m *Manager) Preview(ctx context.Context, in protocol.SessionPreviewParams)
 	if in.Limit < 0 || in.Before < 0 {
 		return protocol.SessionPreviewResult{}, protocol.ErrBadRequest.With("limit and before must not be negative")
 	}
-	s, err := m.store.EnsureSession(ctx, m.Canonical(in.SessionKey), m.now())
+	s, err := m.store.PeekSession(ctx, m.Canonical(in.SessionKey), m.now())
 	if err != nil {
 		return protocol.SessionPreviewResult{}, err
 	}
 	msgs, err := m.store.Messages(ctx, s.Key, in.Before, in.Limit)
+	if errors.Is(err, protocol.ErrNotFound) {
+		err = nil // nobody has written to it
+	}
 	if msgs == nil {
 		msgs = []protocol.Message{}
 	}

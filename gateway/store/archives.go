@@ -149,7 +149,7 @@ func (s *Store) Compact(ctx context.Context, key protocol.SessionKey, through, n
 		if err := tx.Save(&row).Error; err != nil {
 			return err
 		}
-		return appendMessages(tx, key, msgs)
+		return s.appendMessages(tx, key, msgs)
 	})
 	if err != nil {
 		return Archive{}, protocol.Message{}, err

@@ -36,15 +36,15 @@ const maxFirstText = 80
 // a protocol.ErrConflict.
 func (s *Store) Append(ctx context.Context, key protocol.SessionKey, msgs ...protocol.Message) ([]protocol.Message, error) {
 	out := slices.Clone(msgs)
-	if err := s.write(ctx, "store message", func(tx *gorm.DB) error { return appendMessages(tx, key, out) }); err != nil {
+	if err := s.write(ctx, "store message", func(tx *gorm.DB) error { return s.appendMessages(tx, key, out) }); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Message) error {
+func (s *Store) appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Message) error {
 	now := time.Now().UnixMilli()
-	row, err := ensureSession(tx, key, now)
+	row, err := s.ensureSession(tx, key, now)
 	if err != nil {
 		return err
 	}

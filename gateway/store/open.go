@@ -32,6 +32,7 @@ type Store struct {
 	stop     chan struct{} // closed by Close
 	once     sync.Once
 	wg       sync.WaitGroup
+	promised promises
 }
 
 // Open opens the database file at path, makes it when it is missing (readable by its owner alone), and brings it up to date. A file

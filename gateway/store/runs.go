@@ -85,7 +85,7 @@ func putRun(tx *gorm.DB, r Run) error {
 func (s *Store) StartRun(ctx context.Context, r Run, m protocol.Message) (protocol.Message, error) {
 	msgs := []protocol.Message{m}
 	err := s.write(ctx, "start run", func(tx *gorm.DB) error {
-		if err := appendMessages(tx, r.Session, msgs); err != nil {
+		if err := s.appendMessages(tx, r.Session, msgs); err != nil {
 			return err
 		}
 		return putRun(tx, r)

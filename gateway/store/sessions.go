@@ -119,7 +119,7 @@ func findSession(db *gorm.DB, key protocol.SessionKey) (sessionRow, error) {
 func (s *Store) EnsureSession(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
 	var out Session
 	err := s.write(ctx, "make session", func(tx *gorm.DB) error {
-		row, err := ensureSession(tx, key, now)
+		row, err := s.ensureSession(tx, key, now)
 		if err != nil {
 			return err
 		}
@@ -129,13 +129,13 @@ func (s *Store) EnsureSession(ctx context.Context, key protocol.SessionKey, now 
 	return out, err
 }
 
-func ensureSession(tx *gorm.DB, key protocol.SessionKey, now int64) (sessionRow, error) {
+func (s *Store) ensureSession(tx *gorm.DB, key protocol.SessionKey, now int64) (sessionRow, error) {
 	row, err := findSession(tx, key)
 	if err == nil || !errors.Is(err, protocol.ErrNotFound) {
 		return row, err
 	}
 	row = sessionRow{NextSeq: 1}
-	row.fill(Session{Key: key, ID: protocol.SessionID(protocol.NewID()), Agent: agentOf(key), CreatedAt: now, UpdatedAt: now, LastActiveAt: now})
+	row.fill(fresh(key, s.promised.redeem(key, now), now))
 	return row, tx.Create(&row).Error
 }
 

@@ -1,0 +1,66 @@
+package session
+
+import (
+	"testing"
+
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+// TestReadingAChatThatNobodyBeganStoresNothing: looking at a key put it into everybody's list.
+func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
+	g := start(t, llmtest.Say("Hello."))
+	key := protocol.SessionKey("agent:main:app:chat:new")
+	in := protocol.SessionParams{SessionKey: key}
+	got, err := g.Get(t.Context(), in)
+	if err != nil || got.SessionKey != key || got.SessionID == "" || got.CreatedAt == 0 || got.PreviousSessionIDs == nil || got.ResetPolicy.Mode == "" {
+		t.Errorf("%+v %v", got, err)
+	}
+	stats, err := g.Stats(t.Context(), in)
+	if err != nil || stats.SessionID != got.SessionID || stats.CreatedAt != got.CreatedAt || stats.IsProcessing || stats.MessageCount != 0 {
+		t.Errorf("%+v %v", stats, err)
+	}
+	history, err := g.History(t.Context(), in)
+	if err != nil || history.CurrentSessionID != got.SessionID || history.PreviousSessionIDs == nil {
+		t.Errorf("%+v %v", history, err)
+	}
+	preview, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: key})
+	if err != nil || preview.SessionID != got.SessionID || preview.Messages == nil || len(preview.Messages) != 0 {
+		t.Errorf("%+v %v", preview, err)
+	}
+	for _, command := range []string{"/status", "/model", "/think", "/mode"} {
+		res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: command})
+		if err != nil || res.Response == "" {
+			t.Errorf("%s: %+v %v", command, res, err)
+		}
+	}
+	if keys, err := g.store.SessionKeys(t.Context()); err != nil || len(keys) != 0 {
+		t.Errorf("stored: %v %v", keys, err)
+	}
+	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 0 {
+		t.Errorf("listed: %+v %v", list, err)
+	}
+	// What is made then is the chat that was read.
+	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: "Hi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.end(res.RunID)
+	if now, err := g.Get(t.Context(), in); err != nil || now.SessionID != got.SessionID || now.CreatedAt != got.CreatedAt || now.MessageCount != 2 {
+		t.Errorf("%+v %v, was %+v", now, err, got)
+	}
+	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 1 {
+		t.Errorf("%+v %v", list, err)
+	}
+}
+
+func TestSettingsOfAChatThatNobodyBeganAreKept(t *testing.T) {
+	g := start(t)
+	label := "Garden"
+	if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: "agent:main:app:chat:new", Label: &label}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 1 || list.Sessions[0].Label != label {
+		t.Errorf("%+v %v", list, err)
+	}
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"fairlead/gateway/protocol"
+)
+
+// maxPromises is how many sessions without a row are remembered; whoever asks for that many keys reads other ids the next time.
+const maxPromises = 1000
+
+// promises are what readers were told of sessions that nobody has written to: in the original a session exists as soon as it is asked for. They
+// are kept until the session is made, so that it is the one that was read, and are forgotten when the program ends.
+type promises struct {
+	mu sync.Mutex
+	of map[protocol.SessionKey]promise
+}
+
+type promise struct {
+	id protocol.SessionID
+	at int64 // Unix milliseconds of the first look
+}
+
+func (p *promises) give(key protocol.SessionKey, now int64) promise {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	told, ok := p.of[key]
+	if !ok {
+		if p.of == nil || len(p.of) >= maxPromises {
+			p.of = make(map[protocol.SessionKey]promise)
+		}
+		told = promise{protocol.SessionID(protocol.NewID()), now}
+		p.of[key] = told
+	}
+	return told
+}
+
+// redeem takes a promise back to be kept, or makes one when there was none. An id is given once: a session that is made again after a deletion is
+// another one.
+func (p *promises) redeem(key protocol.SessionKey, now int64) promise {
+	told := p.give(key, now)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.of, key)
+	return told
+}
+
+// PeekSession returns a session as EnsureSession would, and stores nothing: one that is missing is read with the id and the time that it will be
+// made with.
+func (s *Store) PeekSession(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
+	out, err := s.Session(ctx, key)
+	if errors.Is(err, protocol.ErrNotFound) {
+		told := s.promised.give(key, now)
+		return fresh(key, told, told.at), nil
+	}
+	return out, err
+}
+
+// fresh is a session that nobody has written to.
+func fresh(key protocol.SessionKey, told promise, now int64) Session {
+	return Session{Key: key, ID: told.id, Agent: agentOf(key), CreatedAt: told.at, UpdatedAt: now, LastActiveAt: now}
+}
