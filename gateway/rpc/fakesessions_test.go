@@ -37,7 +37,7 @@ func (fakeSessions) List(_ context.Context, in protocol.SessionsListParams) (pro
 
 func (fakeSessions) Search(_ context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 	if in.Query == "" {
-		return protocol.SessionsSearchResult{}, protocol.ErrBadRequest.With("query required: at least one word")
+		return protocol.SessionsSearchResult{}, protocol.ErrBadRequest.With("query required: at least one word or emoji")
 	}
 	return protocol.SessionsSearchResult{Hits: []protocol.SearchHit{{
 		SessionKey: "agent:main:main", SessionID: "s1", Title: "t", Archived: true, MessageID: "m1",

@@ -77,7 +77,7 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 
 func TestAnEmptyMainChatLeavesNothingBehind(t *testing.T) {
 	g := start(t)
-	if _, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: "main"}); err != nil {
+	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
 	g.set(func(c *config.Config) { c.Session.MainKey = "home" })

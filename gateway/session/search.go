@@ -16,14 +16,14 @@ const (
 	maxQuery    = 1000 // bytes; each word costs
 )
 
-// Search finds messages in all chats, newest first. A query without a word is a protocol.ErrBadRequest.
+// Search finds messages in all chats, newest first. A query with nothing to look for is a protocol.ErrBadRequest.
 func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 	out := protocol.SessionsSearchResult{Hits: []protocol.SearchHit{}}
 	if len(in.Query) > maxQuery {
 		return out, protocol.ErrBadRequest.With(fmt.Sprintf("query may have %d bytes", maxQuery))
 	}
 	if !store.Searchable(in.Query) {
-		return out, protocol.ErrBadRequest.With("query required: at least one word")
+		return out, protocol.ErrBadRequest.With("query required: at least one word or emoji")
 	}
 	if in.Limit < 0 || in.Page < 0 || in.After < 0 || in.Before < 0 {
 		return out, protocol.ErrBadRequest.With("limit, page, after and before must not be negative")

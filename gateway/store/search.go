@@ -105,8 +105,8 @@ func match(query string) string {
 	return strings.Join(terms, " AND ")
 }
 
-// Searchable reports whether there is a word in a query.
-func Searchable(query string) bool { return match(query) != "" }
+// Searchable reports whether there is anything in a query to look for: a word or a sign.
+func Searchable(query string) bool { return match(query) != "" || len(signs(query)) > 0 }
 
 // chatWord is a word that could be one of those that stand for sessions, or the beginning of one: a k and hexadecimal digits, in the index's eyes, which
 // sees neither case nor accents.
@@ -154,14 +154,15 @@ const patience = 30 * time.Millisecond
 const large = 64 << 20
 
 // Search finds messages of sessions that are not deleted, newest first: at most limit, with ids below before (0 is the newest), at or after from and
-// before until (Unix milliseconds, 0 is any). A key restricts it to one session. A query without a word finds nothing. more says that there may be
+// before until (Unix milliseconds, 0 is any). A key restricts it to one session. A query without a word looks for its signs, such as
+// emoji, in the newest messages. more says that there may be
 // others, before the last one: also when the words are so common, and so seldom together, that finding limit of them would take long.
 func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) (found []Found, more bool, err error) {
-	m := inWords(query)
-	if m == "" {
+	m, marks := inWords(query), signs(query)
+	if m == "" && len(marks) == 0 {
 		return nil, false, nil
 	}
-	if key != "" {
+	if m != "" && key != "" {
 		m = inChat(key, m)
 	}
 	top := int64(1)<<62 - 1
@@ -172,7 +173,12 @@ func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKe
 		top = min(top, before)
 	}
 	err = s.read(ctx, "search messages", func(db *gorm.DB) error {
-		if found, more, err = s.newest(db, m, max(from, 0)*perMilli, top, limit); err != nil || len(found) == 0 {
+		if m != "" {
+			found, more, err = s.newest(db, m, max(from, 0)*perMilli, top, limit)
+		} else {
+			found, more, err = withSigns(db, marks, string(key), max(from, 0)*perMilli, top, limit)
+		}
+		if err != nil || len(found) == 0 {
 			return err
 		}
 		found, err = detailed(db, found)

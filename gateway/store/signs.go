@@ -1,0 +1,74 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+)
+
+// maxSigns is how many of the newest texts are looked through for signs, which the index does not have; a few tens of milliseconds.
+const maxSigns = 20_000
+
+// around is how many bytes a snippet has on either side of a sign.
+const around = 80
+
+// signs are what a query without a word looks for: emoji and other signs, each of which a message must have. The variant of an emoji is not
+// regarded, and no sign that is on every keyboard.
+func signs(query string) []string {
+	if match(query) != "" {
+		return nil
+	}
+	list := strings.FieldsFunc(query, func(r rune) bool {
+		return r == '"' || r == '\uFE0F' || r == '\uFE0E' || unicode.IsSpace(r) || unicode.IsControl(r)
+	})
+	return slices.DeleteFunc(list, func(s string) bool {
+		return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsSymbol(r) }) < 0
+	})
+}
+
+// withSigns finds the newest texts that have all the signs, as newest does for words. Only maxSigns texts are looked at, those of the given time.
+func withSigns(db *gorm.DB, signs []string, key string, from, top int64, limit int) (found []Found, more bool, err error) {
+	q := db.Table("message_texts t").Select("t.id, t.words").Joins("JOIN sessions s ON s.key = t.session_key AND s.deleted_at = 0").
+		Where("t.id IN (SELECT id FROM message_texts WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?)", from, top, maxSigns)
+	if key != "" {
+		q = q.Where("t.session_key = ?", key)
+	}
+	for _, s := range signs {
+		q = q.Where("instr(t.words, ?) > 0", s)
+	}
+	var texts []textRow
+	if err := q.Order("t.id DESC").Limit(limit).Find(&texts).Error; err != nil {
+		return nil, false, err
+	}
+	for _, t := range texts {
+		found = append(found, Found{ID: t.ID, Snippet: excerpt(t.Words, signs)})
+	}
+	return found, len(found) == limit, nil
+}
+
+// excerpt is the text around the first of the signs, with all of them marked.
+func excerpt(text string, signs []string) string {
+	text = strings.ReplaceAll(text, between, "")
+	at := strings.Index(text, signs[0])
+	begin, end := max(at-around, 0), min(at+len(signs[0])+around, len(text))
+	for begin > 0 && !utf8.RuneStart(text[begin]) {
+		begin--
+	}
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end++
+	}
+	out := text[begin:end]
+	for _, s := range slices.Compact(slices.Sorted(slices.Values(signs))) {
+		out = strings.ReplaceAll(out, s, MarkStart+s+MarkEnd)
+	}
+	if begin > 0 {
+		out = "…" + out
+	}
+	if end < len(text) {
+		out += "…"
+	}
+	return out
+}
