@@ -9,13 +9,14 @@ import (
 
 // Repair makes a stored conversation one that every provider accepts: notices are left out, what the person ran themself becomes plain text
 // of theirs (still marked with its origin), every tool call is followed at once by its result, in the order of the calls (one is made up
-// where none is stored, which would otherwise lock the chat for ever), results without calls are dropped, and images become words for a
-// model that cannot see. The messages given are not changed. Repairing twice does no harm.
+// where none is stored, which would otherwise lock the chat for ever), results without calls are dropped, a call's id that an earlier one has gets
+// a number, and images become words for a model that cannot see. The messages given are not changed. Repairing twice does no harm.
 //
 // What providers signed stays as it is: each provider's package knows its own and leaves out what another model made.
 func Repair(messages []protocol.Message, info protocol.ModelInfo) []protocol.Message {
 	results := pair(messages)
 	var out []protocol.Message
+	used := ids{}
 	for i, m := range messages {
 		switch {
 		case m.Origin == protocol.OriginNotice:
@@ -25,13 +26,17 @@ func Repair(messages []protocol.Message, info protocol.ModelInfo) []protocol.Mes
 			// placed after its call
 		case len(m.Content) == 0:
 		default:
-			out = append(out, m)
 			if m.Role != protocol.RoleAssistant {
+				out = append(out, m)
 				continue
 			}
+			m = used.unique(m)
+			out = append(out, m)
 			for n, c := range m.Content.Calls() {
 				if at, ok := results[callAt{i, n}]; ok {
-					out = append(out, messages[at])
+					result := messages[at]
+					result.ToolCallID = c.ID
+					out = append(out, result)
 				} else {
 					out = append(out, unknown(m, c))
 				}

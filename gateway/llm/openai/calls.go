@@ -53,19 +53,31 @@ func (c *calls) last() *call {
 	return c.list[len(c.list)-1]
 }
 
+// named continues n's name, which some servers send in pieces, too. Others repeat it, or what there is of it so far. It is complete when the
+// arguments begin.
+func (n *call) named(piece string) {
+	switch {
+	case n.args.Len() > 0 && n.name != "":
+	case strings.HasPrefix(piece, n.name):
+		n.name = piece
+	default:
+		n.name += piece
+	}
+}
+
 // add continues n with a piece of its arguments and tells emit what came of it.
 func (c *calls) add(n *call, piece string, emit func(llm.Event)) {
-	c.start(n, emit)
 	if piece == "" {
 		return
 	}
+	c.start(n, emit)
 	n.args.WriteString(piece)
 	if n.started {
 		emit(llm.Event{Type: llm.EventCallDelta, Index: c.index(n), Text: piece})
 	}
 }
 
-// start says that a call has begun, once its name is known.
+// start says that a call has begun, if its name is known.
 func (c *calls) start(n *call, emit func(llm.Event)) {
 	if n.started || n.name == "" {
 		return

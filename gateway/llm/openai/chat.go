@@ -197,9 +197,7 @@ func (r *chatReader) toolCall(t toolDelta) {
 	if c.id == "" {
 		c.id = t.ID
 	}
-	if c.name == "" {
-		c.name = t.Function.Name
-	}
+	c.named(t.Function.Name)
 	if len(t.Extra) > 0 && string(t.Extra) != "null" {
 		c.extra = t.Extra
 	}

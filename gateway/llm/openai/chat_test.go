@@ -150,6 +150,24 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 			data(call(`{"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`), call(`{"function":{"arguments":"1}"}}`), call(`{"id":"b","function":{"name":"g","arguments":"{}"}}`), stop),
 			func(o llmtest.Answer) bool { return len(o.Calls) == 2 && string(o.Calls[0].Arguments) == `{"x":1}` },
 		},
+		"a name in pieces": {
+			data(call(`{"index":0,"id":"a","function":{"name":"tower__"}}`), call(`{"index":0,"id":"a","function":{"name":"Ba"}}`),
+				call(`{"index":0,"function":{"name":"sh","arguments":"{\"x\":"}}`), call(`{"index":0,"function":{"name":"","arguments":"1}"}}`), stop),
+			func(o llmtest.Answer) bool {
+				return len(o.Calls) == 1 && o.Calls[0].Name == "tower__Bash" && string(o.Calls[0].Arguments) == `{"x":1}`
+			},
+		},
+		"a name again and again": {
+			data(call(`{"index":0,"id":"a","function":{"name":"tower__Bash","arguments":""}}`), call(`{"index":0,"function":{"name":"tower__Bash","arguments":"{\"x\":"}}`),
+				call(`{"index":0,"function":{"name":"tower__Bash","arguments":"1}"}}`), stop),
+			func(o llmtest.Answer) bool {
+				return len(o.Calls) == 1 && o.Calls[0].Name == "tower__Bash" && string(o.Calls[0].Arguments) == `{"x":1}`
+			},
+		},
+		"a name that grows": {
+			data(call(`{"index":0,"id":"a","function":{"name":"tower__"}}`), call(`{"index":0,"function":{"name":"tower__Bash"}}`), call(`{"index":0,"function":{"arguments":"{}"}}`), stop),
+			func(o llmtest.Answer) bool { return len(o.Calls) == 1 && o.Calls[0].Name == "tower__Bash" },
+		},
 		"all calls with index 0": {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), call(`{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}`), stop), func(o llmtest.Answer) bool { return len(o.Calls) == 2 }},
 		"a call without id":      {data(call(`{"index":0,"function":{"name":"f","arguments":""}}`), stop), func(o llmtest.Answer) bool { return strings.HasPrefix(o.Calls[0].ID, "call_") }},
 		"arguments as an object": {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":{"x":1}}}`), stop), func(o llmtest.Answer) bool { return string(o.Calls[0].Arguments) == `{"x":1}` }},

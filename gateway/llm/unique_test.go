@@ -1,0 +1,47 @@
+package llm
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// TestNoCallIDIsSentTwice: servers that count anew in each answer locked a chat that went on with a stricter one.
+func TestNoCallIDIsSentTwice(t *testing.T) {
+	long := strings.Repeat("x", 60)
+	var in []protocol.Message
+	for turn := range 12 {
+		text := fmt.Sprint(turn)
+		in = append(in, says("go on"), calls("call_0", "call.0", "call_0_2", long), returns("call_0", text), returns("call.0", text), returns("call_0_2", text), returns(long, text))
+	}
+	was := short(in)
+	var before string
+	for turns := 1; turns <= 12; turns++ {
+		got := Repair(in[:6*turns], protocol.ModelInfo{})
+		if now := short(got); !strings.HasPrefix(now, before) {
+			t.Fatalf("turn %d changes what was sent before: %s, was %s", turns, now, before)
+		} else {
+			before = now
+		}
+		seen := map[string]bool{}
+		for i, m := range got {
+			for n, c := range m.Content.Calls() {
+				if seen[plain(c.ID)] {
+					t.Errorf("turn %d sends %s twice", turns, c.ID)
+				}
+				seen[plain(c.ID)] = true
+				if r := got[i+1+n]; r.ToolCallID != c.ID || r.Content.Text() != fmt.Sprint(i/6) {
+					t.Errorf("turn %d: %s is answered by %s, %q", turns, c.ID, r.ToolCallID, r.Content.Text())
+				}
+				if len(c.ID) > maxCallID && c.ID != long {
+					t.Errorf("%s is too long", c.ID)
+				}
+			}
+		}
+	}
+	if short(in) != was {
+		t.Error("what is stored was changed")
+	}
+}
