@@ -89,6 +89,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	g.gate = approval.New(g.store, g.bus)
 	files := workspace.NewFiles(o.Home)
 	g.files = files
+	files.Know(func(id protocol.AgentID) bool { return g.config.Get().Agents.Has(id) })
 	if _, err := files.Of(protocol.MainAgent); err != nil { // the others are made when they are first used
 		return g, err
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -29,6 +30,11 @@ func (a Agents) Default() protocol.AgentID {
 		}
 	}
 	return protocol.MainAgent
+}
+
+// Has reports whether there is such an agent: the main one, or one of the list.
+func (a Agents) Has(id protocol.AgentID) bool {
+	return id == protocol.MainAgent || slices.ContainsFunc(a.List, func(e AgentEntry) bool { return AgentName(e.ID) == id })
 }
 
 // MainSession is the key of the default agent's main chat.

@@ -30,6 +30,7 @@ type Files struct {
 	home   string
 	skills func(protocol.AgentID) (string, error) // see ListSkills
 	told   func(path string)                      // see OnWrite
+	known  func(protocol.AgentID) bool            // see Know; nil is all
 	edit   sync.Mutex                             // held from reading to writing by whoever changes a file
 }
 
@@ -66,6 +67,22 @@ func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
 // ErrTraversal refuses a path that leads out (the original's words).
 var ErrTraversal = protocol.ErrBadRequest.With("Path traversal not allowed")
 
+// look is open for one who only looks: where there is no such agent, and none of its files, the folder is not made and root is nil.
+func (w *Files) look(agent protocol.AgentID, name string) (root *os.Root, at string, err error) {
+	id, err := protocol.ParseAgentID(agent)
+	if err != nil || w.known == nil || w.known(id) {
+		return w.open(agent, name)
+	}
+	if _, err := os.Stat(filepath.Join(w.home, "agents", string(id))); !errors.Is(err, fs.ErrNotExist) {
+		return w.open(agent, name)
+	}
+	at, err = clean(name)
+	return nil, at, err
+}
+
+// Know says which agents there are. The folder of another one is not made by looking into it. Call it once, before the first look.
+func (w *Files) Know(known func(protocol.AgentID) bool) { w.known = known }
+
 // open opens an agent's folder and cleans a path in it; "" is the folder itself.
 func (w *Files) open(agent protocol.AgentID, name string) (*os.Root, string, error) {
 	agent, err := protocol.ParseAgentID(agent)
@@ -83,6 +100,12 @@ func (w *Files) open(agent protocol.AgentID, name string) (*os.Root, string, err
 		return nil, "", fmt.Errorf("open the agent's folder: %w", err)
 	}
 	return root, name, nil
+}
+
+func closeRoot(root *os.Root) {
+	if root != nil {
+		root.Close()
+	}
 }
 
 func clean(name string) (string, error) {
@@ -114,7 +137,7 @@ func plainly(root *os.Root, name string, err error) error {
 	if _, ok := errors.AsType[*protocol.Error](err); ok {
 		return err
 	}
-	for at := name; at != "." && at != ""; at = path.Dir(at) {
+	for at := name; root != nil && at != "." && at != ""; at = path.Dir(at) {
 		link, _ := root.Lstat(at)
 		info, statErr := root.Stat(at)
 		switch {

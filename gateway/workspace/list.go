@@ -20,16 +20,21 @@ type Listing struct {
 
 // List lists a folder. An empty path is the workspace, shown as "/".
 func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
-	root, name, err := w.open(agent, name)
+	root, name, err := w.look(agent, name)
 	if err != nil {
 		return Listing{}, err
 	}
-	defer root.Close()
+	defer closeRoot(root)
 	list := Listing{Path: name, Files: []string{}, Directories: []string{}}
 	if name == "" {
 		list.Path = "/"
 	}
-	err = list.add(root, name, name)
+	switch {
+	case root != nil:
+		err = list.add(root, name, name)
+	case name != "":
+		err = fs.ErrNotExist
+	}
 	if isSkill(name) {
 		below := strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/")
 		if global := w.shared(); global != nil {

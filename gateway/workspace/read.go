@@ -28,11 +28,11 @@ type File struct {
 
 // Read reads a file. A folder, or the workspace itself, gives a listing instead. What does not exist is protocol.ErrNotFound, in the original's words.
 func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, error) {
-	root, name, err := w.open(agent, name)
+	root, name, err := w.look(agent, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer root.Close()
+	defer closeRoot(root)
 	f, err := read(root, name)
 	if err == nil && isSkill(name) {
 		f.ResolvedPath, f.ResolvedSource = path.Join("agents", filepath.Base(root.Name()), name), FromAgent
@@ -70,6 +70,9 @@ var (
 func read(root *os.Root, name string) (*File, error) {
 	if name == "" {
 		return nil, errFolder
+	}
+	if root == nil {
+		return nil, fs.ErrNotExist
 	}
 	info, err := root.Stat(name)
 	if err != nil {

@@ -59,16 +59,17 @@ type SkillFile struct {
 
 // Skills reads every SKILL.md an agent sees, sorted by folder: its own hide the shared ones of the same folder, and those the built-in ones.
 func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
-	root, _, err := w.open(agent, "skills")
+	root, _, err := w.look(agent, "skills")
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	agent = protocol.AgentID(filepath.Base(root.Name()))
+	defer closeRoot(root)
 	var list []SkillFile
-	if own, err := root.OpenRoot("skills"); err == nil { // what cannot be opened is not there for the agent either
-		defer own.Close()
-		list = search(own.FS(), protocol.SkillAgent, path.Join("agents", string(agent), "skills"), list)
+	if root != nil {
+		if own, err := root.OpenRoot("skills"); err == nil { // what cannot be opened is not there for the agent either
+			defer own.Close()
+			list = search(own.FS(), protocol.SkillAgent, path.Join("agents", filepath.Base(root.Name()), "skills"), list)
+		}
 	}
 	if global := w.shared(); global != nil {
 		defer global.Close()

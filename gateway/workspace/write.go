@@ -81,12 +81,18 @@ func (w *Files) Edit(agent protocol.AgentID, name string, change func(old []byte
 
 // Delete deletes a file, of skills the agent's own copy only.
 func (w *Files) Delete(agent protocol.AgentID, name string) (string, error) {
-	root, name, err := w.open(agent, name)
+	root, name, err := w.look(agent, name)
 	if err != nil {
 		return "", err
 	}
-	defer root.Close()
-	info, err := root.Lstat(name)
+	if root == nil && name != "" {
+		return "", protocol.ErrNotFound.With("File not found: " + name)
+	}
+	defer closeRoot(root)
+	var info fs.FileInfo
+	if root != nil {
+		info, err = root.Lstat(name)
+	}
 	switch {
 	case name == "":
 		return "", protocol.ErrBadRequest.With("path required")

@@ -1,0 +1,61 @@
+package workspace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// TestLookingIntoAnUnknownAgentMakesNothing: a listing made the folder, with all that a new agent has.
+func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
+	home := t.TempDir()
+	w := NewFiles(home)
+	w.Know(func(id protocol.AgentID) bool { return id == "main" })
+	list, err := w.List("ghost", "/")
+	if err != nil || list.Path != "/" || list.Files == nil || len(list.Files) != 0 || !slices.Equal(list.Directories, []string{"skills/"}) {
+		t.Errorf("%+v %v", list, err)
+	}
+	if list, err := w.List("ghost", "skills"); err != nil || len(list.Directories) == 0 {
+		t.Errorf("the skills that all share: %+v %v", list, err)
+	}
+	if _, err := w.List("ghost", "memory"); !errors.Is(err, protocol.ErrNotFound) {
+		t.Error(err)
+	}
+	if _, list, err := w.Read("ghost", ""); err != nil || list == nil {
+		t.Errorf("%+v %v", list, err)
+	}
+	for _, name := range []string{"SOUL.md", "skills/none/SKILL.md", "a/b"} {
+		if _, _, err := w.Read("ghost", name); !errors.Is(err, protocol.ErrNotFound) {
+			t.Errorf("read %s: %v", name, err)
+		}
+		if _, err := w.Delete("ghost", name); !errors.Is(err, protocol.ErrNotFound) {
+			t.Errorf("delete %s: %v", name, err)
+		}
+	}
+	if _, err := w.Delete("ghost", ""); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Error(err)
+	}
+	if skills, err := w.Skills("ghost"); err != nil || len(skills) == 0 {
+		t.Errorf("%+v %v", skills, err)
+	}
+	if _, err := w.List("ghost", "../main"); !errors.Is(err, ErrTraversal) {
+		t.Error(err)
+	}
+	if made, err := os.ReadDir(filepath.Join(home, "agents")); len(made) != 0 {
+		t.Errorf("made: %v %v", made, err)
+	}
+	// One that there is has its files from the first look; another one from the first that is written.
+	if list, err := w.List("main", ""); err != nil || len(list.Files) == 0 {
+		t.Errorf("%+v %v", list, err)
+	}
+	if _, err := w.Write("ghost", "note.md", nil); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := w.List("ghost", ""); err != nil || !slices.Contains(list.Files, "note.md") {
+		t.Errorf("%+v %v", list, err)
+	}
+}
