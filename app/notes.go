@@ -72,10 +72,10 @@ func (s *shell) notify(v state.View) {
 	want := make(map[string]notify.Message)
 	if waiting := v.Waiting(); len(waiting) > maxNotes {
 		text := fmt.Sprintf("%d questions wait for you", len(waiting))
-		want[manyNote] = notify.Message{ID: manyNote, Title: text, Body: state.QuestionLine(waiting[len(waiting)-1])}
+		want[manyNote] = notify.Message{ID: manyNote, Title: text, Body: v.QuestionLine(waiting[len(waiting)-1])}
 	} else {
 		for _, q := range waiting {
-			body, _ := state.Reveal(state.QuestionLine(q))
+			body, _ := state.Reveal(v.QuestionLine(q))
 			want[string(q.ID)] = notify.Message{ID: string(q.ID), Title: state.QuestionTitle(q), Body: body + " · " + q.Why, Deny: true}
 		}
 	}

@@ -130,6 +130,7 @@ func (s *shell) update(v state.View) {
 	}
 	for _, n := range v.Nodes {
 		s.machines.Choose(string(n.ID), n.Colour)
+		s.machines.Call(string(n.ID), n.Name)
 	}
 	s.unread.look(v, s.eyes)
 	s.sidebar.show(v, s.key)

@@ -45,7 +45,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	if len(v.Approvals) > 0 {
 		lines = append(lines, line{heading: "NEEDS YOU", count: len(v.Approvals)})
 		for _, a := range v.Approvals {
-			lines = append(lines, line{item: widgets.SidebarItem{Icon: "needsyou", Color: look.ColorNeedsYou, Title: state.QuestionLine(a)}, tap: func() { b.s.review(a.ID) }})
+			lines = append(lines, line{item: widgets.SidebarItem{Icon: "needsyou", Color: look.ColorNeedsYou, Title: v.QuestionLine(a)}, tap: func() { b.s.review(a.ID) }})
 		}
 	}
 	if b.query != "" {

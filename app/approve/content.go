@@ -57,9 +57,9 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 	case state.NotConfined(q):
 		rows = append(rows, labelled("sandbox", warning("not enforced on this machine: the command may do whatever you may")))
 	case state.PartlyConfined(q):
-		rows = append(rows, labelled("sandbox", warning(q.Sandbox)))
+		rows = append(rows, labelled("sandbox", warning(state.SandboxWords(q))))
 	case q.Sandbox != "":
-		rows = append(rows, fact("sandbox", q.Sandbox))
+		rows = append(rows, fact("sandbox", state.SandboxWords(q)))
 	}
 	switch files := state.FilesText(q); {
 	case files == "":
@@ -82,8 +82,12 @@ func (d *Dialog) machine(q protocol.Approval) fyne.CanvasObject {
 	color := d.machines.Color(string(q.Node))
 	mark := widgets.NewRect(color, "", 3)
 	icon := container.NewGridWrap(fyne.NewSquareSize(look.IconNormal), widget.NewIcon(look.IconIn("machine", color)))
-	name := widgets.NewHeading(string(q.Node), "text")
+	id := string(q.Node)
+	name := widgets.NewHeading(d.machines.Name(id), "text")
 	var about []string
+	if name.Text != id {
+		about = append(about, id)
+	}
 	if q.Host != nil {
 		for _, s := range []string{q.Host.OS, q.Host.Address} {
 			if s != "" {

@@ -82,7 +82,7 @@ func (r *inboxRow) review() {
 func (r *inboxRow) set(g state.Group) {
 	r.group = g
 	r.mark.SetFill(r.in.machines.Color(string(g.Node)))
-	title, _ := state.Reveal(state.QuestionLine(g.Approval))
+	title, _ := state.Reveal(state.QuestionLine(g.Approval, r.in.machines.Name(string(g.Node))))
 	deny, review := "Deny", "Review"
 	if n := len(g.All); n > 1 {
 		title, deny = fmt.Sprintf("%d × %s", n, title), fmt.Sprintf("Deny all %d", n)

@@ -125,7 +125,7 @@ func (b *builder) event(items []widgets.Item, key string, m protocol.Message, cu
 	cur.speaker = ""
 	d := noticeData{icon: "info", text: "Something happened that Fairlead was told of."}
 	if c, ok := m.Completion(); ok {
-		d.text = c.Words(string(c.NodeID))
+		d.text = c.Words(b.machines.Name(string(c.NodeID)))
 		if d.icon = "check"; c.Event != protocol.ExecFinished {
 			d.icon = "warning"
 		}
@@ -159,7 +159,7 @@ func (b *builder) call(items []widgets.Item, key string, v callView, now time.Ti
 		}
 	}
 	if v.question != nil {
-		d.approval = v.question.ID
+		d.approval, d.hash = v.question.ID, v.question.Hash
 	}
 	ran := t.Verb == "Bash" || info != nil && info.Effect == protocol.EffectExec
 	d.open = v.question != nil || fresh && ran && t.State != widgets.ToolDenied && t.State != widgets.ToolWaiting

@@ -71,7 +71,7 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 	if later := b.build(s, noon.Add(time.Hour))[2].Data.(toolData); later.tool.Armed {
 		t.Error("Allow is ready although nobody has seen the question")
 	}
-	b.seen["q"] = noon
+	b.saw("q", "", true, noon)
 	if later := b.build(s, noon.Add(2*time.Second))[2].Data.(toolData); !later.tool.Armed {
 		t.Error("Allow should be ready after a while")
 	}

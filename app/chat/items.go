@@ -36,7 +36,8 @@ type (
 		tool     widgets.Tool
 		call     protocol.CallID
 		approval protocol.ApprovalID
-		open     bool // unless the reader chose otherwise
+		hash     string // of the question
+		open     bool   // unless the reader chose otherwise
 	}
 	foldData struct{ id, title, text string }
 	// noticeData and problemData name what their button does.
@@ -66,8 +67,8 @@ const (
 type builder struct {
 	machines *look.Machines
 	stamps   map[string]stamped
-	seen     map[protocol.ApprovalID]time.Time // when a question came on the screen
-	rows     map[protocol.MessageID]string     // key of the row in which a stored message begins, of a result its card
+	seen     map[protocol.ApprovalID]sight
+	rows     map[protocol.MessageID]string // key of the row in which a stored message begins, of a result its card
 
 	day        int
 	kept       []widgets.Item // rows of messages[:keptN]
@@ -99,7 +100,7 @@ func (c cursor) clone() cursor {
 
 func newBuilder(machines *look.Machines) *builder {
 	return &builder{
-		machines: machines, stamps: map[string]stamped{}, seen: map[protocol.ApprovalID]time.Time{},
+		machines: machines, stamps: map[string]stamped{}, seen: map[protocol.ApprovalID]sight{},
 		rows: map[protocol.MessageID]string{}, keptCursor: cursor{steps: map[protocol.RunID]int{}},
 	}
 }

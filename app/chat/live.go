@@ -66,9 +66,9 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 		if q.Kind == protocol.AskContinue {
 			t := widgets.Tool{
 				Verb: "Go on?", Argument: q.Why, State: widgets.ToolWaiting, Word: state.WaitingWord(q), Question: true,
-				Armed: armed(b.seen[q.ID], now),
+				Armed: b.seen[q.ID].armed(q, now),
 			}
-			items = b.item(items, "ask/"+string(q.ID), kindTool, 80, toolData{id: string(q.ID), tool: t, approval: q.ID})
+			items = b.item(items, "ask/"+string(q.ID), kindTool, 80, toolData{id: string(q.ID), tool: t, approval: q.ID, hash: q.Hash, open: true})
 		}
 	}
 	return items

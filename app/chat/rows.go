@@ -167,6 +167,7 @@ func (p *Pane) toolRow() *row {
 			}
 		}
 	}
+	c.OnWhole = func(whole bool) { p.builder.saw(d.approval, d.hash, whole, p.now) }
 	c.OnDeny = func() { answer(protocol.DecisionDeny) }
 	c.OnAllow = func() { answer(protocol.DecisionAllow) }
 	return newRow(look.Gap, c, func(i widgets.Item) {
@@ -179,9 +180,6 @@ func (p *Pane) toolRow() *row {
 			c.Reset(open)
 		}
 		d = next
-		if _, ok := p.builder.seen[d.approval]; !ok && d.approval != "" {
-			p.builder.seen[d.approval] = p.now
-		}
 		c.Set(d.tool)
 		c.SetOpen(open)
 	})

@@ -19,7 +19,7 @@ type callView struct {
 	info     *protocol.CallInfo
 	result   *protocol.Message
 	question *protocol.Approval
-	seen     time.Time // since when the question is on the screen; zero is not yet
+	seen     sight // of the question
 }
 
 // tool makes what a card shows.
@@ -55,8 +55,10 @@ func (c callView) tool(machines *look.Machines, now time.Time) widgets.Tool {
 			args = info.Args
 		}
 	}
-	t.Machine = string(node)
-	t.Color = machines.Color(t.Machine)
+	t.Machine, t.Color = machines.Name(string(node)), machines.Color(string(node))
+	if c.question != nil && len(c.question.Args) > 0 {
+		args = c.question.Args
+	}
 	t.Argument, t.Input = argument(t.Verb, args)
 
 	t.State = widgets.ToolRunning
@@ -71,7 +73,7 @@ func (c callView) tool(machines *look.Machines, now time.Time) widgets.Tool {
 	if c.question != nil {
 		t.State = widgets.ToolWaiting
 		t.Question = true
-		t.Armed = armed(c.seen, now)
+		t.Armed = c.seen.armed(*c.question, now)
 	}
 	var preview *protocol.CallPreview
 	if info != nil {
@@ -82,6 +84,9 @@ func (c callView) tool(machines *look.Machines, now time.Time) widgets.Tool {
 	}
 	if preview != nil {
 		t.Diff, t.Added, t.Removed = preview.Diff, preview.Added, preview.Removed
+	}
+	if c.question != nil {
+		ask(&t, *c.question, args)
 	}
 	if c.result != nil {
 		t.Output = output(c.result.Content.Text())
@@ -97,12 +102,6 @@ func (c callView) tool(machines *look.Machines, now time.Time) widgets.Tool {
 	c.describe(&t, info, now)
 	return t
 }
-
-// armAfter is how long a question is on the screen before a card's Allow can be pressed, so that a click meant for something
-// else does not allow it.
-const armAfter = time.Second
-
-func armed(seen, now time.Time) bool { return !seen.IsZero() && now.Sub(seen) >= armAfter }
 
 var states = map[string]widgets.ToolState{
 	protocol.CallWaiting:   widgets.ToolWaiting,

@@ -36,6 +36,7 @@ func init() {
 type Machines struct {
 	slots  map[string]int
 	chosen map[string]int // by the person
+	names  map[string]string
 }
 
 // chosenSlots are the colours that a person can choose, by the names that the gateway keeps. Two names share a slot: red is the colour of errors.
@@ -46,6 +47,22 @@ var Choices = []string{"blue", "pink", "teal", "green", "purple", "yellow", "ora
 
 // ChoiceColor is the colour of a name of [Choices].
 func ChoiceColor(name string) fyne.ThemeColorName { return machineColor(chosenSlots[name]) }
+
+// Call gives a machine a name to be shown by; empty is its id again.
+func (m *Machines) Call(id, name string) {
+	if m.names == nil {
+		m.names = map[string]string{}
+	}
+	m.names[id] = name
+}
+
+// Name is what a machine is shown by: its id where it has no other name.
+func (m *Machines) Name(id string) string {
+	if m != nil && m.names[id] != "" {
+		return m.names[id]
+	}
+	return id
+}
 
 // Choose gives a machine the colour of a name of [Choices]; empty is one of ours again.
 func (m *Machines) Choose(id, name string) {

@@ -164,7 +164,7 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 		if got := QuestionTitle(c.q); got != c.title {
 			t.Errorf("title %q, want %q", got, c.title)
 		}
-		if got := QuestionLine(c.q); got != c.line {
+		if got := QuestionLine(c.q, string(c.q.Node)); got != c.line {
 			t.Errorf("line %q, want %q", got, c.line)
 		}
 	}

@@ -33,7 +33,10 @@ func QuestionTitle(a protocol.Approval) string {
 }
 
 // QuestionLine is a question in one line, for lists and the tray.
-func QuestionLine(a protocol.Approval) string {
+func (v View) QuestionLine(a protocol.Approval) string { return QuestionLine(a, v.MachineName(a.Node)) }
+
+// QuestionLine is a question in one line, with what its machine is called.
+func QuestionLine(a protocol.Approval, machine string) string {
 	if a.Kind == protocol.AskContinue {
 		return "Go on with the run"
 	}
@@ -46,7 +49,7 @@ func QuestionLine(a protocol.Approval) string {
 		what = path.Base(strings.ReplaceAll(what, `\`, "/"))
 	}
 	what, _, _ = strings.Cut(what, "\n")
-	return cut(strings.TrimSpace(verb+" "+what), 36) + onMachine(a.Node, string(a.Node))
+	return cut(strings.TrimSpace(verb+" "+what), 36) + onMachine(a.Node, machine)
 }
 
 // onMachine says where a call runs; the gateway's own tools run on none.

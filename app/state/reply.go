@@ -296,5 +296,5 @@ func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 
 // CallLine is a call of the journal in one line: what it did, on which machine.
 func CallLine(c protocol.JournalEntry) string {
-	return QuestionLine(protocol.Approval{Kind: protocol.AskCall, Tool: c.Tool, Args: c.Input, Node: c.Node})
+	return QuestionLine(protocol.Approval{Kind: protocol.AskCall, Tool: c.Tool, Args: c.Input, Node: c.Node}, string(c.Node))
 }

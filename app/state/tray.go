@@ -91,7 +91,7 @@ func TrayOf(v View) Tray {
 			needs.Items = append(needs.Items, TrayItem{Label: fmt.Sprintf("%d more…", len(v.Approvals)-i), Do: TrayNeeds})
 			break
 		}
-		needs.Items = append(needs.Items, TrayItem{Label: QuestionLine(a), Do: TrayReview, ID: a.ID})
+		needs.Items = append(needs.Items, TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID})
 	}
 	if t.Needs > 1 && t.Needs <= maxTrayItems {
 		needs.Items = append(needs.Items, line, TrayItem{Label: "Show all", Do: TrayNeeds})

@@ -2,7 +2,6 @@ package widgets
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -37,12 +36,15 @@ func PlainLines(text string) []CodeLine {
 	return lines
 }
 
-// Code draws monospaced lines without wrapping, in one picture. It draws only what is in its view, all of them unless [Code.SetView] was
+// Code draws monospaced lines in one picture, without wrapping them unless its panel does. It draws only what is in its view, all of them unless [Code.SetView] was
 // called; inside a [Pan] that happens by itself.
 type Code struct {
 	widget.BaseWidget
-	lines   []CodeLine
-	offs    []int // place of each line's first rune, and of what would follow the last
+	source  []CodeLine // as given
+	lines   []CodeLine // as drawn: a line that wraps is several
+	offs    []int      // place of each drawn line's first rune, and of what would follow the last
+	wraps   bool
+	room    int // columns of a row; 0 does not wrap
 	columns int
 	grounds bool          // lines have grounds
 	view    fyne.Position // what of it is on the screen
@@ -76,28 +78,15 @@ func NewCode(lines []CodeLine) *Code {
 
 // SetLines shows other lines. It keeps them; the caller must not change them any more.
 func (c *Code) SetLines(lines []CodeLine) {
-	c.lines = lines
-	c.columns, c.from, c.to, c.grounds = 0, 0, 0, false
-	c.offs = make([]int, 0, len(lines)+1)
-	off := 0
-	for _, l := range lines {
-		c.grounds = c.grounds || l.Ground != ""
-		c.offs = append(c.offs, off)
-		off++
-		n := 0
-		for _, s := range l.Spans {
-			n += columns(s.Text)
-			off += utf8.RuneCountInString(s.Text)
-		}
-		c.columns = max(c.columns, n)
-	}
-	c.offs = append(c.offs, off)
+	c.source = lines
+	c.from, c.to = 0, 0
+	c.lay()
 	c.look(c.texts)
 	c.Refresh()
 }
 
-// Lines is how many lines there are.
-func (c *Code) Lines() int { return len(c.lines) }
+// Lines is how many lines there are, however many rows they take.
+func (c *Code) Lines() int { return len(c.source) }
 
 // SetView says which part is on the screen.
 func (c *Code) SetView(at fyne.Position, size fyne.Size) {

@@ -8,7 +8,7 @@ import (
 	"fairlead/app/look"
 )
 
-// CodePanel shows long monospaced text on its own ground. Lines do not wrap; the panel scrolls.
+// CodePanel shows long monospaced text on its own ground. Lines wrap only after [CodePanel.Wrap]; the panel scrolls.
 type CodePanel struct {
 	widget.BaseWidget
 	code   *Code
@@ -16,7 +16,15 @@ type CodePanel struct {
 	ground *Ground
 	box    *fyne.Container
 	text   string
+	kind   int // what text is
 }
+
+// Kinds of what a panel shows.
+const (
+	otherLines = iota
+	plainText
+	unifiedDiff
+)
 
 // NewCodePanel makes an empty panel, at most maxHeight high; 0 is as high as its text.
 func NewCodePanel(maxHeight float32) *CodePanel {
@@ -31,15 +39,30 @@ func NewCodePanel(maxHeight float32) *CodePanel {
 
 // SetText shows plain text.
 func (p *CodePanel) SetText(text string) {
-	if text == p.text {
-		return
+	p.set(plainText, text, PlainLines)
+}
+
+// SetDiff shows a unified diff.
+func (p *CodePanel) SetDiff(diff string) {
+	p.set(unifiedDiff, diff, DiffLines)
+}
+
+func (p *CodePanel) set(kind int, text string, lines func(string) []CodeLine) {
+	if kind != p.kind || text != p.text {
+		p.SetLines(lines(text))
+		p.kind, p.text = kind, text
 	}
-	p.text = text
-	p.SetLines(PlainLines(text))
+}
+
+// Wrap breaks long lines instead of moving them sideways.
+func (p *CodePanel) Wrap() {
+	p.code.wraps = true
+	p.pan.Update()
 }
 
 // SetLines shows lines, which must not change any more.
 func (p *CodePanel) SetLines(lines []CodeLine) {
+	p.kind, p.text = otherLines, ""
 	p.code.SetLines(lines)
 	p.pan.Update()
 }

@@ -64,13 +64,12 @@ func (c *Code) draw(w, h int) image.Image {
 	}
 	cell, size, scale := codeCell(), look.Size(look.SizeCode), float32(h)/area.Height
 	first := max(int(at.Y/cell.Height), 0)
-	off := c.offset(first)
 	for i := first; i < len(c.lines); i++ {
 		y := cell.Height*float32(i) - at.Y
 		if y >= area.Height {
 			break
 		}
-		line := c.lines[i]
+		line, off := c.lines[i], c.offset(i)
 		fill := func(from, to float32, name fyne.ThemeColorName) {
 			glyph.Fill(img, from*scale, y*scale, (to-from)*scale, cell.Height*scale, look.Color(name))
 		}
@@ -101,7 +100,6 @@ func (c *Code) draw(w, h int) image.Image {
 			}
 			col += n
 		}
-		off += len(text) + 1
 	}
 	return img
 }

@@ -22,14 +22,14 @@ func (l CodeLine) text() string {
 
 // texts are the texts of the lines.
 func (c *Code) texts(yield func(string) bool) {
-	for _, l := range c.lines {
+	for _, l := range c.source {
 		if !yield(l.text()) {
 			return
 		}
 	}
 }
 
-// offset is the place of a line's first rune.
+// offset is the place of a drawn line's first rune.
 func (c *Code) offset(line int) int { return c.offs[min(line, len(c.offs)-1)] }
 
 // Runes implements [Passage].
@@ -68,7 +68,7 @@ func (c *Code) Select(from, to int) {
 // Slice implements [Passage].
 func (c *Code) Slice(from, to int) string {
 	var b strings.Builder
-	for i, l := range c.lines {
+	for i, l := range c.source {
 		if i > 0 {
 			b.WriteByte('\n')
 		}

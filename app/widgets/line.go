@@ -40,14 +40,20 @@ func (l *Line) Index(at fyne.Position) int {
 	return l.Code.Index(at)
 }
 
+// room is how many columns there is room for.
+func (l *Line) room() int { return int((l.Size().Width + 0.5) / codeCell().Width) }
+
+// cut reports whether there is too little room for all of it.
+func (l *Line) cut() bool { return l.columns > l.room() }
+
 // hides reports whether one of the places that were found is where there is no room.
 func (l *Line) hides(hit int) bool {
 	if hit < 0 || hit >= len(l.hits) {
 		return false
 	}
-	n := int((l.Size().Width + 0.5) / codeCell().Width)
+	n := l.room()
 	text := []rune(l.Words())
-	return l.columns > n && columns(string(text[:min(l.hits[hit][1], len(text))])) >= n
+	return l.cut() && columns(string(text[:min(l.hits[hit][1], len(text))])) >= n
 }
 
 // draw paints what there is room for, with … for the rest.

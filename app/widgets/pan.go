@@ -99,6 +99,9 @@ func (p *Pan) view(size fyne.Size) fyne.Size {
 }
 
 func (p *Pan) place(size fyne.Size) {
+	if code, ok := p.content.(*Code); ok && code.wraps {
+		code.wrapTo(size.Width - barSize) // also where no bar is needed, so that it does not matter whether one is
+	}
 	view := p.view(size)
 	full := p.content.MinSize().Max(view)
 	if p.Follow && p.atEnd {

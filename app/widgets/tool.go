@@ -35,7 +35,8 @@ type Tool struct {
 	Output   string // so far, or its last part
 	Note     string // under the output, such as "exit 0 · 1.2 MB, the end is shown"
 	Question bool   // the person can answer here
-	Armed    bool   // Allow can be pressed
+	Armed    bool   // Allow can be pressed, where the card shows all there is to see
+	Review   bool   // there is more to see than a card shows: it is allowed in the review only
 	CanStop  bool
 }
 

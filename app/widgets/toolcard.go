@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/look"
@@ -23,6 +22,8 @@ type ToolCard struct {
 	// OnPress is called when a button of the mouse goes down in a text; see [Transcript.Press].
 	OnPress func(in Passage, at, times int)
 	OnMenu  func(at fyne.Position)
+	// OnWhole is called while a question can be answered, with whether the card shows all that is asked about, each time it is looked at.
+	OnWhole func(whole bool)
 	// OnMoved is called before the output becomes another of the same call; see [Transcript.Moved].
 	OnMoved func(in Passage, by int, ok bool)
 
@@ -51,8 +52,10 @@ type ToolCard struct {
 	copyIt *Button
 	foot   *fyne.Container
 	review *Button
+	rest   *Text // why it cannot be allowed here
 	deny   *Button
 	allow  *Button
+	read   *Button // in the place of allow
 	ask    *fyne.Container
 	box    *fyne.Container
 	icons  [2]string
@@ -66,11 +69,12 @@ func NewToolCard() *ToolCard {
 		verb: NewHeading("", "text"), mark: NewRect("", "", 3), where: NewText("", look.ColorMuted, "text"),
 		arg: newLine(), plus: NewText("", look.ColorGood, look.SizeSmall), minus: NewText("", look.ColorBad, look.SizeSmall),
 		word: NewText("", look.ColorMuted, look.SizeSmall), time: NewText("", look.ColorMuted, look.SizeSmall),
-		input: NewCodePanel(260), output: NewCodePanel(260), note: NewText("", look.ColorMuted, look.SizeSmall),
+		input: NewCodePanel(1), output: NewCodePanel(260), note: NewText("", look.ColorMuted, look.SizeSmall),
 	}
 	c.edge.SetMinSize(fyne.NewSize(3, 0))
 	c.mark.SetMinSize(fyne.NewSquareSize(8))
 	c.note.Ellipsis = true
+	c.input.Wrap()
 	c.arg.OnTap = c.toggle
 	c.arg.OnPress = func(at, times int) { c.press(c.arg, at, times) }
 	c.arg.OnMenu = c.menu
@@ -98,7 +102,11 @@ func NewToolCard() *ToolCard {
 	c.deny = NewButton("Deny", "", func() { call(c.OnDeny) })
 	c.allow = NewButton("Allow once", "", func() { call(c.OnAllow) })
 	c.allow.Primary = true
-	c.ask = Row(look.Inside, 1, c.review, layout.NewSpacer(), c.deny, c.allow)
+	c.rest = NewText("", look.ColorMuted, look.SizeSmall)
+	c.rest.Ellipsis = true
+	c.read = NewButton("Review…", "", func() { call(c.OnReview) })
+	c.read.Primary = true
+	c.ask = Row(look.Inside, 1, c.review, c.rest, c.deny, c.allow, c.read)
 	c.body = Inset(0, look.Inside, look.Inside, look.Inside+4, Col(look.Inside, c.input, c.output, c.foot, c.ask))
 	c.box = container.NewStack(c.frame, Border(nil, nil, c.edge, nil, Col(0, c.head, c.body)))
 	c.ExtendBaseWidget(c)
@@ -207,16 +215,6 @@ func (c *ToolCard) show() {
 	}
 
 	open := c.open
-	switch {
-	case !open:
-	case t.Diff != "":
-		c.input.SetLines(DiffLines(t.Diff))
-	default:
-		c.input.SetText(t.Input)
-	}
-	show(c.input, open && (t.Diff != "" || t.Input != ""))
-	show(c.input.code, c.input.Visible())
-	c.arg.echo = c.input.Visible() && echoes(c.arg.Words(), c.input.code.Words())
 	if open {
 		c.output.Follow(t.State == ToolRunning)
 		c.output.SetText(t.Output)
@@ -227,14 +225,11 @@ func (c *ToolCard) show() {
 	show(c.stop, t.CanStop)
 	show(c.foot, open && !waiting)
 	show(c.ask, waiting && t.Question)
-	if t.Armed == c.allow.Disabled() {
-		if t.Armed {
-			c.allow.Enable()
-		} else {
-			c.allow.Disable()
-		}
-	}
-	show(c.body, open && !waiting || open && c.input.Visible() || c.ask.Visible())
+	c.settle()
+}
+
+// arrange lays out what is shown.
+func (c *ToolCard) arrange() {
 	if s := c.Size(); s.Width > 0 {
 		c.box.Resize(fyne.NewSize(s.Width, c.box.MinSize().Height))
 		relayout(c.box)

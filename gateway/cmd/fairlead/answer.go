@@ -19,13 +19,23 @@ func approvalsListCommand(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the questions that wait for you", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(o, cmd, protocol.ApprovalList, protocol.Empty{}, func(out io.Writer, r protocol.ApprovalListResult) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				r, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				out := cmd.OutOrStdout()
+				if o.json {
+					return printJSON(out, r)
+				}
 				if len(r.Approvals) == 0 {
 					fmt.Fprintln(out, "Nothing waits for you.")
+					return nil
 				}
+				names := c.machineNames(ctx)
 				for _, a := range r.Approvals {
 					fmt.Fprintf(out, "%s  %s\n", a.ID, a.SessionKey)
-					fmt.Fprint(out, questionBox(a))
+					fmt.Fprint(out, questionBox(a, names[a.Node]))
 				}
 				return nil
 			})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -8,10 +9,22 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
 )
 
-// questionBox is the whole truth of a question, as text.
-func questionBox(a protocol.Approval) string {
+// machineNames are the names that the person gave to machines; empty where they cannot be asked for.
+func (c *connection) machineNames(ctx context.Context) map[protocol.NodeID]string {
+	names := make(map[protocol.NodeID]string)
+	if r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{}); err == nil {
+		for _, n := range r.Nodes {
+			names[n.ID] = n.Name
+		}
+	}
+	return names
+}
+
+// questionBox is the whole truth of a question, as text. name is what the person calls its machine; empty is by its id alone.
+func questionBox(a protocol.Approval, name string) string {
 	var b strings.Builder
 	line := func(label, text string) {
 		if text != "" {
@@ -19,9 +32,15 @@ func questionBox(a protocol.Approval) string {
 		}
 	}
 	fmt.Fprintf(&b, "┌ %s\n", questionTitle(a))
-	machine := string(a.Node)
+	machine, about := string(a.Node), ""
+	if name != "" && name != machine {
+		machine, about = name, machine+", "
+	}
 	if a.Host != nil {
-		machine += " (" + strings.Trim(a.Host.OS+", "+a.Host.Address, ", ") + ")"
+		about += a.Host.OS + ", " + a.Host.Address
+	}
+	if about = strings.Trim(about, ", "); about != "" || a.Host != nil {
+		machine += " (" + about + ")"
 	}
 	line("machine", machine)
 	line("asked by", strings.TrimSpace(a.AskedBy.Kind+" "+a.AskedBy.Name)+model(a.AskedBy.Model))

@@ -1,0 +1,22 @@
+package approve
+
+import (
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2/test"
+)
+
+func TestDialogNamesAMachineAsItsPersonDoes(t *testing.T) {
+	q := ask("q", "make")
+	q.Sandbox = "files workspace-write, network blocked"
+	b := newBench(t, q)
+	b.machines.Call("server", "The big one")
+	b.show(0)
+	markup := test.RenderObjectToMarkup(b.Dialog)
+	for _, want := range []string{"The big one", "server, Ubuntu", "files: changes in the workspace"} {
+		if !strings.Contains(markup, want) {
+			t.Errorf("%q is not said", want)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package state
+
+import (
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestSandboxIsSaidInPlainWords(t *testing.T) {
+	app := protocol.Folder{Path: "/srv/app"}
+	for _, c := range []struct {
+		sandbox string
+		host    *protocol.HostInfo
+		want    string
+	}{
+		{
+			"files workspace-write, network blocked", &protocol.HostInfo{Workspace: "/srv/app", Folders: []protocol.Folder{app}},
+			"files: changes in /srv/app only · network: off · enforced",
+		},
+		{
+			"files workspace-write, network allowed", &protocol.HostInfo{Workspace: "/srv/app", Folders: []protocol.Folder{app, {Path: "/srv/lib"}}},
+			"files: changes in /srv/app and the allowed folders only · network: on · enforced",
+		},
+		{
+			"files workspace-write, network not enforced on this machine", nil,
+			"files: changes in the workspace and the allowed folders only · network: not enforced on this machine",
+		},
+		{"files read-only, network blocked", nil, "files: no changes · network: off · enforced"},
+		{"files not enforced on this machine, network blocked", nil, "files: not enforced on this machine · network: off"},
+		{"full access, as set for this machine", nil, "full access, as set for this machine"},
+		{"", nil, ""},
+	} {
+		if got := SandboxWords(protocol.Approval{Sandbox: c.sandbox, Host: c.host}); got != c.want {
+			t.Errorf("%q: %q, want %q", c.sandbox, got, c.want)
+		}
+	}
+}
+
+func TestQuestionsNameMachinesAsTheirPersonDoes(t *testing.T) {
+	q := question
+	v := View{Nodes: []protocol.NodeInfo{{ID: q.Node, Name: "The big one"}}}
+	if got := v.QuestionLine(q); got != "Run make -j4 on The big one" {
+		t.Error(got)
+	}
+	if got := (View{}).QuestionLine(q); got != "Run make -j4 on nas" {
+		t.Error(got)
+	}
+}

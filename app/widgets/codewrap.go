@@ -1,0 +1,84 @@
+package widgets
+
+import "unicode/utf8"
+
+// lay breaks the lines into rows, where they wrap, and notes where in the text each row begins.
+func (c *Code) lay() {
+	c.columns, c.grounds = 0, false
+	c.lines, c.offs = c.source, make([]int, 0, len(c.source)+1)
+	if c.room > 0 {
+		c.lines = make([]CodeLine, 0, len(c.source))
+	}
+	off, rows := 0, make([]CodeLine, 1)
+	for _, l := range c.source {
+		c.grounds = c.grounds || l.Ground != ""
+		rows = append(rows[:0], l)
+		if c.room > 0 {
+			rows = l.wrapped(c.room)
+			c.lines = append(c.lines, rows...)
+		}
+		for _, row := range rows {
+			c.offs = append(c.offs, off)
+			n := 0
+			for _, s := range row.Spans {
+				n += columns(s.Text)
+				off += utf8.RuneCountInString(s.Text)
+			}
+			c.columns = max(c.columns, n)
+		}
+		off++ // the line's end
+	}
+	c.offs = append(c.offs, off)
+}
+
+// wrapTo wraps the lines at a width.
+func (c *Code) wrapTo(width float32) {
+	if room := max(int((width+0.5)/codeCell().Width), 1); room != c.room {
+		c.room = room
+		c.lay()
+		c.Refresh()
+	}
+}
+
+// wrapped breaks a line into rows of at most room columns. Together the rows are the line.
+func (l CodeLine) wrapped(room int) []CodeLine {
+	ends := rowEnds([]rune(l.text()), room)
+	if len(ends) == 1 {
+		return []CodeLine{l}
+	}
+	rows := make([]CodeLine, 0, len(ends))
+	row, at := CodeLine{Ground: l.Ground}, 0
+	for _, s := range l.Spans {
+		for text := []rune(s.Text); len(text) > 0; {
+			n := min(len(text), ends[len(rows)]-at)
+			row.Spans = append(row.Spans, Span{string(text[:n]), s.Color})
+			text, at = text[n:], at+n
+			if at == ends[len(rows)] {
+				rows = append(rows, row)
+				row = CodeLine{Ground: l.Ground}
+			}
+		}
+	}
+	return rows
+}
+
+// rowEnds are the places where the rows of a line end, its own end the last: behind a blank, or within a word that would leave half of the row empty.
+func rowEnds(text []rune, room int) (ends []int) {
+	from, blank, wide := 0, 0, 0
+	for i, r := range text {
+		w := columns(string(r))
+		if wide+w > room && i > from {
+			end := i
+			if blank-from > room/2 {
+				end = blank
+			}
+			ends = append(ends, end)
+			from, blank, wide = end, end, columns(string(text[end:i]))
+		}
+		wide += w
+		if r == ' ' {
+			blank = i + 1
+		}
+	}
+	return append(ends, len(text))
+}
