@@ -112,6 +112,15 @@ type MethodInfo struct {
 	Extension bool
 }
 
+// Right is the scope that a peer of a mode needs for the method. A client is an end of the transfers that it starts itself: what it reports as such needs
+// the right to start them, no node's.
+func (m MethodInfo) Right(mode Mode) Scope {
+	if m.Scope == ScopeNode && mode == ModeClient {
+		return ScopeInvoke
+	}
+	return m.Scope
+}
+
 // Methods is every method there is, in the order hello-ok advertises them.
 var Methods = []MethodInfo{
 	{Connect.Name, ScopeNone, []Mode{ModeClient, ModeNode, ModeChannel}, false},

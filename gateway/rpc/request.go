@@ -194,7 +194,7 @@ func (c *Conn) permit(method string) (handler, error) {
 		return nil, protocol.ErrNotFound.With("Unknown method: " + method)
 	}
 	p := c.who()
-	if !slices.Contains(info.Modes, c.mode()) || !p.Has(info.Scope) {
+	if !slices.Contains(info.Modes, c.mode()) || !p.Has(info.Right(c.mode())) {
 		return nil, protocol.ErrForbidden.With("Method " + method + " not allowed for mode")
 	}
 	return h, nil

@@ -35,6 +35,7 @@ func TestNobodyCallsWhatIsNotTheirs(t *testing.T) {
 		"channel":           {auth.Principal{Kind: "channel"}, protocol.ModeChannel},
 		"node as client":    {auth.Node("x"), protocol.ModeClient},
 		"owner as node":     {auth.Owner("x"), protocol.ModeNode},
+		"paired client":     {auth.Device(protocol.Device{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeInvoke}}), protocol.ModeClient},
 		"reader":            {auth.Principal{Kind: "token", Scopes: map[protocol.Scope]bool{protocol.ScopeRead: true}}, protocol.ModeClient},
 		"nobody in clothes": {auth.Principal{}, protocol.ModeClient},
 	}
@@ -46,7 +47,7 @@ func TestNobodyCallsWhatIsNotTheirs(t *testing.T) {
 		}
 		for name, r := range roles {
 			_, err := as(srv, r.who, r.mode).dispatch(t.Context(), protocol.Request{ID: "1", Method: m.Name, Params: []byte(params)})
-			allowed := slices.Contains(m.Modes, r.mode) && r.who.Has(m.Scope)
+			allowed := slices.Contains(m.Modes, r.mode) && r.who.Has(m.Right(r.mode))
 			switch {
 			case r.mode == "":
 				if !errors.Is(err, protocol.ErrNotConnected) {
@@ -79,6 +80,21 @@ func TestTheMethodTableGivesNobodyElseTheOwnersMethods(t *testing.T) {
 		own := []string{protocol.Connect.Name, "device.leave"} // concern the caller alone
 		if m.Scope == protocol.ScopeNone && !slices.Contains(own, m.Name) {
 			t.Errorf("%s needs no right", m.Name)
+		}
+	}
+}
+
+// TestAPairedClientIsAnEndOfItsOwnTransfers: it reports on the files that it sends, and so may do what needs no more than starting them.
+func TestAPairedClientIsAnEndOfItsOwnTransfers(t *testing.T) {
+	srv := New(newFakes().services())
+	defer srv.Close()
+	for scope, may := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeRead: false} {
+		phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: []protocol.Scope{scope}})
+		for _, m := range []string{protocol.TransferMeta.Name, protocol.TransferAccept.Name, protocol.TransferComplete.Name, protocol.TransferFinish.Name} {
+			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: m, Params: []byte(`"x"`)})
+			if may == errors.Is(err, protocol.ErrForbidden) {
+				t.Errorf("%s with the right to %s: %v", m, scope, err)
+			}
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (o *options) localChat(ctx context.Context, ch *chat, message string, l loc
 	err = l.run(ctx, func(g *gateway.Gateway) {
 		wg.Go(func() {
 			defer cancel()
-			c, err := o.connectWith(ctx, client.Options{URL: g.URL(), Dial: g.DialOwner()})
+			c, err := o.connectWith(ctx, g.URL(), client.Options{URL: g.URL(), Dial: g.DialOwner()})
 			if err != nil {
 				chatErr = err
 				return

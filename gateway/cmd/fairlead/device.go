@@ -197,8 +197,3 @@ func leaving(peers *trust.Peers, name string) (trust.Peer, error) {
 	}
 	return peer, errors.Join(err, listErr)
 }
-
-// connectPeer connects to a gateway that this machine is paired with.
-func (o *options) connectPeer(ctx context.Context, peer trust.Peer, peers *trust.Peers, id trust.Identity) (*connection, error) {
-	return o.connectWith(ctx, client.Through(client.Options{URL: peer.Name}, peers, peer.Pin, id, nil))
-}

@@ -48,6 +48,11 @@ type connection struct {
 
 // connect connects to the gateway, or fails within dialLimit with what to do.
 func (o *options) connect(ctx context.Context) (*connection, error) {
+	return o.connectAs(ctx, client.Options{})
+}
+
+// connectAs is connect with options but the way to the gateway.
+func (o *options) connectAs(ctx context.Context, opts client.Options) (*connection, error) {
 	if !strings.Contains(o.url, "://") {
 		id, peers, err := o.identity()
 		if err != nil {
@@ -57,7 +62,7 @@ func (o *options) connect(ctx context.Context) (*connection, error) {
 		if err != nil {
 			return nil, err
 		}
-		return o.connectPeer(ctx, peer, peers, id)
+		return o.connectWith(ctx, peer.Name, client.Through(opts, peers, peer.Pin, id, nil))
 	}
 	if scheme, _, _ := strings.Cut(o.url, "://"); scheme != "ws" && scheme != "wss" {
 		return nil, &exitError{code: exitUsage, err: fmt.Errorf("the address of a gateway begins with ws:// or wss://, such as %s, not %q", gateway.DefaultURL, o.url)}
@@ -66,10 +71,12 @@ func (o *options) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.connectWith(ctx, client.Options{URL: o.url, Token: token})
+	opts.URL, opts.Token = o.url, token
+	return o.connectWith(ctx, o.url, opts)
 }
 
-func (o *options) connectWith(ctx context.Context, opts client.Options) (*connection, error) {
+// connectWith connects as opts say; where is what the gateway is called when it does not answer.
+func (o *options) connectWith(ctx context.Context, where string, opts client.Options) (*connection, error) {
 	up := make(chan struct{}, 1)
 	opts.Connect = func() protocol.ConnectParams { return gateway.ClientParams("cli-" + protocol.NewID()) }
 	opts.OnUp = func(context.Context, protocol.ConnectResult) {
@@ -105,7 +112,7 @@ func (o *options) connectWith(ctx context.Context, opts client.Options) (*connec
 	case <-timer.C:
 		c.close()
 		return nil, protocol.ErrUnavailable.With(fmt.Sprintf(
-			"no gateway answers at %s: start one with \"fairlead gateway --node\" or the desktop program", opts.URL))
+			"no gateway answers at %s: start one with \"fairlead gateway --node\" or the desktop program", where))
 	}
 }
 

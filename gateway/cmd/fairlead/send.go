@@ -95,10 +95,6 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 
 // withFiles runs f on a connection over which this computer's files can be sent and received.
 func (o *options) withFiles(ctx context.Context, f func(context.Context, *connection) error) error {
-	token, err := o.findToken()
-	if err != nil {
-		return err
-	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -107,9 +103,7 @@ func (o *options) withFiles(ctx context.Context, f func(context.Context, *connec
 	if err != nil {
 		return err
 	}
-	c, err := o.connectWith(ctx, client.Options{
-		URL: o.url, Token: token, Files: stream.Disk{Dir: dir}, Unfinished: stream.OpenLedger(filepath.Join(home, "unfinished", "here")),
-	})
+	c, err := o.connectAs(ctx, client.Options{Files: stream.Disk{Dir: dir}, Unfinished: stream.OpenLedger(filepath.Join(home, "unfinished", "here"))})
 	if err != nil {
 		return err
 	}
