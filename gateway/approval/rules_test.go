@@ -2,6 +2,7 @@ package approval
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -294,5 +295,37 @@ func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 	}
 	if err != nil || res.Looked != 4 || strings.Join(names, ",") != "make test,make install" {
 		t.Errorf("%v %+v", err, res)
+	}
+}
+
+func TestTheSameRuleIsMadeOnce(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	first := put(t, r, `{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`)
+	other := put(t, r, `{"tool":"Bash","argv":["make","test"],"verdict":"allow","cwd":"/srv/app"}`)
+	const again = `{"verdict":"allow", "argv":["make","test"], "tool":"Bash"}`
+	refused := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), first.ID) || !strings.Contains(err.Error(), "there already") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err := r.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(again)})
+	refused("the same rule", err)
+	_, err = r.Put(t.Context(), "ann", protocol.RulePutParams{ID: other.ID, Policy: json.RawMessage(again)})
+	refused("another rule made the same", err)
+	if _, err := r.Put(t.Context(), "ann", protocol.RulePutParams{ID: first.ID, Policy: json.RawMessage(again)}); err != nil {
+		t.Errorf("a rule that stays as it is: %v", err)
+	}
+	if err := r.Delete(t.Context(), "ann", other.ID); err != nil {
+		t.Fatal(err)
+	}
+	gone := first
+	if err := r.Delete(t.Context(), "ann", gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	first = put(t, r, again)
+	refused("a deleted rule beside one that says the same", r.Restore(t.Context(), "ann", gone.ID))
+	if list := r.List().Rules; len(list) != 1 || list[0].ID != first.ID {
+		t.Errorf("rules %+v", list)
 	}
 }

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -36,7 +37,7 @@ func (r *Rules) List() protocol.RulesResult {
 	return out
 }
 
-// Put makes a rule, or changes the one with the id. by is who does it.
+// Put makes a rule, or changes the one with the id. by is who does it. One that is there already, word for word, is a protocol.ErrConflict.
 func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error) {
 	rule := protocol.Rule{ID: in.ID, Policy: in.Policy, Origin: protocol.RuleFromPerson, CreatedBy: by, CreatedAt: time.Now().UnixMilli()}
 	kind := protocol.AuditRuleMade
@@ -56,7 +57,22 @@ func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (
 	if err := check(&rule); err != nil {
 		return rule, err
 	}
+	if err := r.twice(rule); err != nil {
+		return rule, err
+	}
 	return rule, r.save(ctx, by, kind, rule)
+}
+
+// twice refuses a rule when another one that holds says the same.
+func (r *Rules) twice(rule protocol.Rule) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, old := range r.list {
+		if old.ID != rule.ID && old.DeletedAt == 0 && old.Problem == "" && bytes.Equal(old.Policy, rule.Policy) {
+			return protocol.ErrConflict.With(fmt.Sprintf("This rule is there already: %s (%s)", old.Words, old.ID))
+		}
+	}
+	return nil
 }
 
 // check refuses a rule that makes no sense or does not meet its own examples, and words it.
@@ -122,7 +138,7 @@ func (r *Rules) Delete(ctx context.Context, by, id string) error {
 	return r.mark(ctx, by, id, time.Now().UnixMilli(), protocol.AuditRuleDeleted)
 }
 
-// Restore brings a deleted rule back.
+// Restore brings a deleted rule back, unless one was made meanwhile that says the same: a protocol.ErrConflict.
 func (r *Rules) Restore(ctx context.Context, by, id string) error {
 	defer r.changed()
 	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
@@ -137,6 +153,11 @@ func (r *Rules) mark(ctx context.Context, by, id string, at int64, kind string) 
 	rule, ok := r.find(id)
 	if !ok || (rule.DeletedAt > 0) == (at > 0) {
 		return protocol.ErrNotFound.With("No such rule has the id " + id + ". Rules of toolApproval are changed in the configuration.")
+	}
+	if at == 0 {
+		if err := r.twice(rule); err != nil {
+			return err
+		}
 	}
 	rule.DeletedAt = at
 	return r.save(ctx, by, kind, rule)
