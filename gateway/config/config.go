@@ -67,7 +67,7 @@ type AgentConfig struct {
 
 // Approvals says how questions are asked.
 type Approvals struct {
-	// Timeout is after how many milliseconds an unanswered question counts as not allowed; 0 is never.
+	// Timeout is after how many milliseconds an unanswered question counts as not allowed; 0 is never, see approval.Limit.
 	Timeout int `json:"timeoutMs" min:"0" max:"86400000"`
 	// Tell is who is told over a channel that a question waits which no window shows; without a channel nobody is.
 	Tell Tell `json:"tell"`

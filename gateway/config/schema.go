@@ -21,7 +21,7 @@ var about = map[string]string{
 	"timeouts.toolMs":                              "How long a tool may take, unless the call itself asks for more.",
 	"auth.token":                                   "The token that clients and nodes connect with. A new one is in force at once; who is connected stays.",
 	"agent.maxSteps":                               "How many steps a run may take before you are asked whether it shall go on.",
-	"approvals.timeoutMs":                          "After which time a question that nobody answers counts as not allowed; 0 is never.",
+	"approvals.timeoutMs":                          "After which time a question that nobody answers counts as not allowed; 0 is never, or a day for schedules, the heartbeat and strangers on channels.",
 	"approvals.tell.channel":                       "The channel over which you are told that a question waits and no window shows it; empty tells nobody.",
 	"approvals.tell.accountId":                     "The channel's account that tells you; empty is its only one.",
 	"approvals.tell.to":                            "Your own address on that channel.",

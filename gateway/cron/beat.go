@@ -88,8 +88,9 @@ func nothingToDo(text string) bool {
 	return true
 }
 
-// heartbeat lets the agent look around and delivers what it has to tell, which is returned; nothing when there is nothing new.
-func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState) (string, error) {
+// heartbeat lets the agent look around and delivers what it has to tell, which is returned; nothing when there is nothing new. missed is what the agent
+// could not do, as [Scheduler.unanswered] says it.
+func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState) (told, missed string, err error) {
 	prompt := h.Prompt
 	if prompt == "" {
 		prompt = heartbeatPrompt
@@ -99,12 +100,12 @@ func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config
 	}
 	key := protocol.SessionKey(fmt.Sprintf("agent:%s:heartbeat:system:internal", id))
 	if _, err := s.sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: "Heartbeat"}); err != nil {
-		return "", err
+		return "", "", err
 	}
 	daily, hour := "daily", 4
 	policy := &protocol.ResetPolicyPatch{Mode: &daily, AtHour: &hour}
 	if _, err := s.sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, ResetPolicy: policy}); err != nil {
-		return "", err
+		return "", "", err
 	}
 	run := protocol.RunID(protocol.NewID())
 	watch := s.watch(key, run)
@@ -112,32 +113,35 @@ func (s *Scheduler) heartbeat(ctx context.Context, id protocol.AgentID, h config
 	at := time.UnixMilli(now()).In(s.zone())
 	text := fmt.Sprintf("[Heartbeat, %s]\n%s", at.Format("Monday, 2 January 2006 15:04 MST"), prompt)
 	if _, err := s.sessions.Send(ctx, auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}); err != nil {
-		return "", err
+		return "", "", err
 	}
 	end, err := watch.wait(ctx, 0)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	answer, err := s.answer(ctx, end)
 	if err != nil {
-		return "", err
+		return "", "", err
+	}
+	if missed, err = s.unanswered(ctx, run); err != nil {
+		return "", "", err
 	}
 	answer = alert(answer)
 	if answer == "" || h.Target == "none" ||
 		answer == last.LastHeartbeatText && at.UnixMilli()-last.LastHeartbeatSentAt < sameText.Milliseconds() {
-		return "", nil
+		return "", missed, nil
 	}
 	d := Delivery{Agent: id, Name: "Heartbeat", Text: answer, From: key}
 	if h.Target != "" && h.Target != "last" {
 		if la := s.lastActive(id); la == nil || la.Channel != h.Target {
-			return "", nil // a named channel gets it only while the person is there
+			return "", missed, nil // a named channel gets it only while the person is there
 		}
 		d.Channel = h.Target
 	}
 	if _, err := s.o.Deliver(ctx, d); err != nil {
-		return "", fmt.Errorf("it could not be delivered: %w", err)
+		return "", missed, fmt.Errorf("it could not be delivered: %w", err)
 	}
-	return answer, nil
+	return answer, missed, nil
 }
 
 // alert is what of a heartbeat's answer is for the person: without the HEARTBEAT_OK at its beginning or end, and nothing when no word is left.

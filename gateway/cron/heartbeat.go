@@ -94,7 +94,9 @@ func (s *Scheduler) putBeat(b *beat) {
 type beatEnd struct {
 	skip string
 	text string // delivered
-	err  error
+	// missed is what the agent could not do, because nobody answered.
+	missed string
+	err    error
 }
 
 // beatNow begins a heartbeat; check is false for one that the person asked for. done, when not nil, is told how it ended.
@@ -108,7 +110,7 @@ func (s *Scheduler) beatNow(id protocol.AgentID, b *beat, h config.Heartbeat, ch
 			end.skip = s.whyNot(s.ctx, id, h, at)
 		}
 		if end.skip == "" {
-			end.text, end.err = s.heartbeat(s.ctx, id, h, last)
+			end.text, end.missed, end.err = s.heartbeat(s.ctx, id, h, last)
 		}
 		if done != nil {
 			done <- end
@@ -130,6 +132,9 @@ func (s *Scheduler) beatEnded(b *beat, began int64, end beatEnd) {
 		slog.Warn("A heartbeat failed", "agent", st.AgentID, "err", end.err)
 	default:
 		st.LastHeartbeatAt = &began
+		if end.missed != "" {
+			st.LastStatus, st.LastError = protocol.CronError, end.missed
+		}
 		if end.text != "" {
 			st.LastHeartbeatText, st.LastHeartbeatSentAt = end.text, now()
 		}
@@ -216,9 +221,9 @@ func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatT
 		case end.skip != "":
 			return protocol.HeartbeatTriggerResult{OK: true, Message: "A heartbeat is under way already.", Skipped: true, SkipReason: end.skip}, nil
 		case end.text == "":
-			return protocol.HeartbeatTriggerResult{OK: true, Message: "There was nothing new to tell."}, nil
+			return protocol.HeartbeatTriggerResult{OK: true, Message: strings.TrimSpace("There was nothing new to tell. " + end.missed)}, nil
 		}
-		return protocol.HeartbeatTriggerResult{OK: true, Message: "Told: " + end.text}, nil
+		return protocol.HeartbeatTriggerResult{OK: true, Message: strings.TrimSpace("Told: " + end.text + "\n" + end.missed)}, nil
 	case <-s.ended:
 		return out, errStopping
 	case <-ctx.Done():

@@ -39,11 +39,26 @@ func (s *Scheduler) execute(ctx context.Context, j store.CronJob, r store.CronRu
 	}
 	answer, err := s.answer(ctx, end)
 	if err != nil {
-		return outcome{protocol.CronError, err.Error(), ""}
+		return failed(err)
 	}
+	missed, err := s.unanswered(ctx, r.Run)
+	if err != nil {
+		return failed(err)
+	}
+	return s.conclude(ctx, j, r, answer, missed)
+}
+
+// conclude says how a run ended whose agent came to an answer, which is delivered. missed is what was not done, as [Scheduler.unanswered] says it.
+func (s *Scheduler) conclude(ctx context.Context, j store.CronJob, r store.CronRun, answer, missed string) outcome {
 	out := outcome{protocol.CronOK, "", cut(answer, maxSummary)}
+	if missed != "" {
+		out.status, out.err = protocol.CronError, missed
+	}
 	if strings.TrimSpace(answer) == "" {
 		return out
+	}
+	if missed != "" {
+		answer += "\n\n(" + missed + ")"
 	}
 	if j.Spec.Mode != protocol.CronTask {
 		where, err := s.o.Deliver(ctx, Delivery{Agent: j.AgentID, Name: j.Name, Text: answer, From: r.Session, Seen: true})
@@ -65,7 +80,7 @@ func (s *Scheduler) execute(ctx context.Context, j store.CronJob, r store.CronRu
 	case j.Spec.BestEffortDeliver != nil && *j.Spec.BestEffortDeliver:
 		out.summary += fmt.Sprintf("\n[Not delivered: %s]", err)
 	default:
-		out.status, out.err = protocol.CronError, "The answer could not be delivered: "+err.Error()
+		out.status, out.err = protocol.CronError, strings.TrimSpace(missed+" The answer could not be delivered: "+err.Error())
 	}
 	return out
 }
@@ -126,6 +141,34 @@ func (s *Scheduler) answer(ctx context.Context, r store.Run) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// unanswered says how many calls of a run were not made because nobody answered the question about them in time; "" when there are none.
+func (s *Scheduler) unanswered(ctx context.Context, run protocol.RunID) (string, error) {
+	calls, err := s.o.Store.CallsOfRun(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	n := 0
+	for _, c := range calls {
+		if c.Info.State != protocol.CallDenied || c.Info.ApprovalID == "" {
+			continue
+		}
+		q, err := s.o.Store.Approval(ctx, c.Info.ApprovalID)
+		switch {
+		case err == nil && q.State == protocol.ApprovalExpired:
+			n++
+		case err != nil && !errors.Is(err, protocol.ErrNotFound):
+			return "", err
+		}
+	}
+	switch n {
+	case 0:
+		return "", nil
+	case 1:
+		return "1 call was not made, because nobody answered the question about it in time.", nil
+	}
+	return fmt.Sprintf("%d calls were not made, because nobody answered the questions about them in time.", n), nil
 }
 
 // watcher hears of one run of the agent.

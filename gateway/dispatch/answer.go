@@ -30,7 +30,11 @@ func (t *task) answered(ctx context.Context, end protocol.Approval, grant *store
 		res, err = t.end(ctx, protocol.CallDenied, nil, text)
 		return res, true, err
 	case protocol.ApprovalExpired:
-		res, err = t.end(ctx, protocol.CallDenied, nil, fmt.Sprintf("Nobody answered the question within %s, so the call was not run. That is no denial: it may be asked again.", limit))
+		text := "That is no denial: it may be asked again."
+		if approval.Unattended(t.call.AskedBy) {
+			text = "Probably nobody is there: do not ask for it again now. Go on without it, or end, and say what was not done."
+		}
+		res, err = t.end(ctx, protocol.CallDenied, nil, fmt.Sprintf("Nobody answered the question within %s, so the call was not run. %s", limit, text))
 		return res, true, err
 	default:
 		res, err = t.stopped(ctx, nil)

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"time"
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/protocol"
@@ -45,7 +44,7 @@ func (t *task) question(ctx context.Context, d approval.Decision, r approval.Req
 		return end, res, true, err
 	}
 	t.show(t.row.Info)
-	limit := time.Duration(t.config().Approvals.Timeout) * time.Millisecond
+	limit := approval.Limit(t.config().Approvals, t.call.AskedBy)
 	t.asking(&r)
 	end, err = t.gate.Ask(ctx, q, limit, func() { t.told(q) })
 	t.asking(nil)

@@ -122,6 +122,12 @@ type RuleOffer struct {
 	As map[string]RuleOffer `json:"as,omitempty"`
 }
 
+// Kinds of AskedBy that nobody need be there for.
+const (
+	AskedBySchedule = "schedule" // a job, or the heartbeat
+	AskedByChannel  = "channel"  // somebody who wrote on a channel and is not the person
+)
+
 // AskedBy says who caused a call.
 type AskedBy struct {
 	Kind  string `json:"kind"`            // chat, schedule, channel, mcp, rest, client

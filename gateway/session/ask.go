@@ -3,8 +3,8 @@ package session
 import (
 	"context"
 	"fmt"
-	"time"
 
+	"fairlead/gateway/approval"
 	"fairlead/gateway/protocol"
 )
 
@@ -70,7 +70,7 @@ func (l *live) askAgain(ctx context.Context) (bool, error) {
 }
 
 func (l *live) putContinue(ctx context.Context, q protocol.Approval) (bool, error) {
-	limit := time.Duration(l.m.opts.Config().Approvals.Timeout) * time.Millisecond
+	limit := approval.Limit(l.m.opts.Config().Approvals, q.AskedBy)
 	end, err := l.m.opts.Questions.Ask(ctx, q, limit, func() { l.OnAsk(q) }) // whoever is told of it can answer it from that moment on
 	if err != nil {
 		return false, err

@@ -7,11 +7,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// askedBy says on whose behalf a run's calls are made: the chat's, or the schedule's that began it.
+// askedBy says on whose behalf a run's calls are made: the chat's, or that of the schedule or of the stranger on a channel that began it.
 func askedBy(principal, title string, model protocol.ModelRef) protocol.AskedBy {
 	by := protocol.AskedBy{Kind: "chat", Name: title, Model: model.String()}
-	if name, ok := strings.CutPrefix(strings.TrimPrefix(principal, eventPrincipal), auth.KindSchedule+" "); ok {
-		by.Kind, by.Name = "schedule", name
+	principal = strings.TrimPrefix(principal, eventPrincipal)
+	if name, ok := strings.CutPrefix(principal, auth.KindSchedule+" "); ok {
+		by.Kind, by.Name = protocol.AskedBySchedule, name
+	} else if name, ok := strings.CutPrefix(principal, auth.KindChannel+" "); ok {
+		by.Kind, by.Name = protocol.AskedByChannel, name
 	}
 	return by
 }

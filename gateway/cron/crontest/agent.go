@@ -4,6 +4,7 @@ package crontest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,7 @@ type Sent struct {
 }
 
 // Agent answers every message by its second line: "say X" answers X, "fail X" fails, "hang" works until it is cancelled, "ask" waits for the
-// person, anything else is answered "done".
+// person, "unanswered X" answers X after a call that nobody allowed in time and one that the person denied, anything else is answered "done".
 type Agent struct {
 	Store *store.Store
 	Bus   *event.Bus
@@ -167,6 +168,10 @@ func (a *Agent) run(r store.Run, stop chan struct{}) {
 		<-stop
 	case "hang":
 		<-stop
+	case "unanswered":
+		answer = rest
+		a.refused(r, protocol.ApprovalExpired)
+		a.refused(r, protocol.ApprovalDenied)
 	}
 	if a.Takes > 0 && word != "ask" && word != "hang" {
 		select {
@@ -199,6 +204,16 @@ func (a *Agent) run(r store.Run, stop chan struct{}) {
 		panic(err)
 	}
 	a.Bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: r.Session, Run: &info})
+}
+
+// refused stores a call that was not made because its question ended so.
+func (a *Agent) refused(r store.Run, state string) {
+	ctx, id := context.Background(), protocol.NewCallID()
+	q := protocol.Approval{ID: protocol.ApprovalID(protocol.NewID()), Kind: protocol.AskCall, State: state, SessionKey: r.Session, RunID: r.ID, CallID: id}
+	info := protocol.CallInfo{CallID: id, SessionKey: r.Session, RunID: r.ID, Node: "box", Tool: "Bash", State: protocol.CallDenied, ApprovalID: q.ID, EndedAt: 1}
+	if err := errors.Join(a.Store.PutApproval(ctx, q), a.Store.PutCall(ctx, store.Call{Info: info})); err != nil {
+		panic(err)
+	}
 }
 
 // Cancel implements cron.Sessions.

@@ -1,0 +1,57 @@
+package cron_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		const missed = "1 call was not made, because nobody answered the question about it in time."
+		spec := protocol.CronMode{Mode: protocol.CronTask, Message: "unanswered It is saved."}
+		once := r.add(protocol.CronAddParams{Name: "Back up", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: &spec, DeleteAfterRun: true})
+		time.Sleep(time.Minute)
+		st := r.job(once.ID).State // it is kept, so that it can be run again
+		if st.LastStatus != protocol.CronError || st.LastError != missed || st.RunningAtMs != 0 {
+			t.Errorf("the job: %+v", st)
+		}
+		if runs := r.runs(); len(runs) != 1 || runs[0] != "error "+missed {
+			t.Errorf("its history: %q", runs)
+		}
+		msgs, err := r.agent.Store.Messages(t.Context(), protocol.MainSession, 0, 0)
+		if err != nil || len(msgs) != 1 || msgs[0].Content.Text() != "**Back up**\n\nIt is saved.\n\n("+missed+")" {
+			t.Errorf("the person was told %+v %v", msgs, err)
+		}
+		spec.Channel, spec.Message = "xmpp", "unanswered Sent."
+		r.add(protocol.CronAddParams{Name: "Tell", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: &spec})
+		time.Sleep(time.Minute)
+		if runs := r.runs(); len(runs) != 2 || runs[1] != "error "+missed+" The answer could not be delivered: no channel xmpp is connected" {
+			t.Errorf("one whose answer could not be delivered either: %q", runs)
+		}
+	})
+}
+
+func TestAHeartbeatSaysThatNobodyAllowedWhatItWanted(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		const missed = "1 call was not made, because nobody answered the question about it in time."
+		r.beating("unanswered HEARTBEAT_OK", nil)
+		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
+		if err != nil || res.Message != "There was nothing new to tell. "+missed {
+			t.Errorf("%+v %v", res, err)
+		}
+		if st := r.heartbeat(); st.LastStatus != protocol.CronError || st.LastError != missed || st.LastHeartbeatAt == nil {
+			t.Errorf("%+v", st)
+		}
+		r.beating("unanswered The disk is full.", nil)
+		res, err = r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
+		if err != nil || res.Message != "Told: The disk is full.\n"+missed {
+			t.Errorf("%+v %v", res, err)
+		}
+		if st := r.heartbeat(); st.LastStatus != protocol.CronError || !strings.HasPrefix(st.LastHeartbeatText, "The disk is full.") {
+			t.Errorf("%+v", st)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package dispatch
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/dispatch/dispatchtest"
+	"fairlead/gateway/protocol"
+)
+
+// TestAQuestionThatNobodyIsThereForEnds: the clock and strangers may ask while nobody is there, even where questions may wait for ever.
+func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
+	for _, c := range []struct {
+		kind string
+		set  time.Duration
+		ends time.Duration // 0 is never
+		say  string
+	}{
+		{"chat", 5 * time.Minute, 5 * time.Minute, "it may be asked again"},
+		{"chat", 0, 0, ""},
+		{protocol.AskedBySchedule, 5 * time.Minute, 5 * time.Minute, "do not ask for it again now"},
+		{protocol.AskedBySchedule, 0, 24 * time.Hour, "say what was not done"},
+		{protocol.AskedByChannel, 10 * time.Minute, 10 * time.Minute, "Probably nobody is there"},
+		{protocol.AskedByChannel, 0, 24 * time.Hour, "say what was not done"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := start(t, &dispatchtest.Machine{})
+			g.cfg.Approvals.Timeout = int(c.set.Milliseconds())
+			call := command("a", "make")
+			call.AskedBy = protocol.AskedBy{Kind: c.kind}
+			end := g.do(t.Context(), call)
+			synctest.Wait()
+			open, err := g.gate.Pending(t.Context())
+			if err != nil || len(open) != 1 {
+				t.Fatalf("%+v %v", open, err)
+			}
+			// Putting it off does not make it wait longer.
+			if err := g.gate.Snooze(t.Context(), protocol.ApprovalSnoozeParams{IDs: []protocol.ApprovalID{open[0].ID}, For: time.Hour.Milliseconds()}); err != nil {
+				t.Fatal(err)
+			}
+			if c.ends == 0 {
+				time.Sleep(48 * time.Hour)
+				synctest.Wait()
+				if len(end) > 0 {
+					t.Error("a question of a chat ended though it may wait for ever")
+				}
+				g.answer(open[0], protocol.DecisionDeny, "", "")
+				<-end
+				return
+			}
+			time.Sleep(c.ends - time.Second)
+			synctest.Wait()
+			if len(end) > 0 {
+				t.Fatalf("%s, %s: it ended before its time: %+v", c.kind, c.set, <-end)
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if len(end) == 0 {
+				t.Fatalf("%s, %s: it has not ended after %s", c.kind, c.set, c.ends)
+			}
+			e := <-end
+			if e.err != nil || e.Info.State != protocol.CallDenied || !e.IsError || !strings.Contains(e.Content.Text(), "Nobody answered") || !strings.Contains(e.Content.Text(), c.say) {
+				t.Errorf("%s, %s: %+v", c.kind, c.set, e)
+			}
+			if row := g.row("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
+				t.Errorf("%s, %s: the journal has %+v, and it ran %d times", c.kind, c.set, row.Info, len(g.tower.Calls()))
+			}
+			g.noQuestions()
+		})
+	}
+}

@@ -1,0 +1,38 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/dispatch/dispatchtest"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/protocol"
+)
+
+// TestARunThatNobodyAnswersComesToItsEnd: the agent is told, the run goes on without the call, and the next message is served.
+func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
+	for _, who := range []auth.Principal{auth.Schedule("Nightly"), auth.Schedule("heartbeat"), auth.Writer("xmpp", "bob@x"), ann} {
+		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+		g.cfg.Approvals.Timeout = 20
+		g.open(llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("It was not made."), llmtest.Say("Here."))
+		res, err := g.Send(t.Context(), who, protocol.ChatSendParams{SessionKey: chat, Message: "make it"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := g.end(res.RunID); e.State != protocol.ChatFinal {
+			t.Errorf("%s: %+v", who, e)
+		}
+		g.end(g.send("still there?").RunID)
+		words := g.words(chat)
+		if len(words) != 6 || !strings.HasPrefix(words[2], "toolResult: Error: Nobody answered the question within 20ms, so the call was not run.") ||
+			strings.Contains(words[2], "do not ask for it again now") == (who.Kind == auth.KindOwner) || words[3] != "assistant: It was not made." || words[5] != "assistant: Here." {
+			t.Errorf("%s: %q", who, words)
+		}
+		if len(g.tower.Calls()) != 0 {
+			t.Errorf("%s: it ran", who)
+		}
+		g.noneOpen()
+	}
+}
