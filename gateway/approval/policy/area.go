@@ -44,7 +44,7 @@ func areas(c shell.Command) (list []area) {
 		return given(glob{parts: []string{"-r"}}, words) || given(glob{parts: []string{"-a"}}, words) || given(glob{parts: []string{"--archive"}}, words)
 	}
 	for _, w := range words {
-		if daemonSocket.MatchString(w.Text) {
+		if tellsService(w.Text) {
 			list = append(list, area{word: everywhere, tools: anyAccess, why: "may tell a service of the machine to open"})
 		}
 	}

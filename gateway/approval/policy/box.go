@@ -16,6 +16,11 @@ var volumeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 // daemonSocket is the socket of a service that does what it is told with all files of the machine.
 var daemonSocket = regexp.MustCompile(`(docker|podman|containerd|crio|buildkitd|dbus|systemd/private|snapd|libvirt)[^ ]*\.sock|/(system_)?bus(_socket)?$`)
 
+// tellsService reports whether a word names such a socket. The expression is slow, and is tried on every word of every command.
+func tellsService(text string) bool {
+	return (strings.Contains(text, ".sock") || strings.HasSuffix(text, "bus") || strings.HasSuffix(text, "bus_socket")) && daemonSocket.MatchString(text)
+}
+
 // boxed are the folders of the machine that a container gets, and those that are sent to be built. What a compose file or a whole privilege gives it
 // may be any.
 func boxed(name string, words []shell.Word) (list []area) {
