@@ -54,6 +54,9 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 		} else if e.Tool != "" {
 			title = e.Tool + " " + title
 		}
+		if e.Tool == "Transfer" {
+			title = strings.ReplaceAll(title, " "+protocol.Here+":", " "+EndName(v, protocol.Here)+":")
+		}
 		text = auditVerdict(e, by)
 	default:
 		title = strings.ToUpper(e.Kind[:min(1, len(e.Kind))]) + e.Kind[min(1, len(e.Kind)):]
@@ -88,6 +91,9 @@ func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
 
 // auditVerdict says who decided about a call, how far that went, and what came of it. A rule is named by its words: its id is in the line's details.
 func auditVerdict(e protocol.AuditEntry, by string) string {
+	if unanswered := unansweredWords[e.Why]; unanswered != "" && e.Approval != "" {
+		return unanswered
+	}
 	why := e.Why
 	words, ok := strings.CutPrefix(why, e.Rule+": ")
 	if !ok {
@@ -124,6 +130,12 @@ var auditExtents = map[string]string{
 	"allowed " + protocol.ScopeAlways:  " always",
 	"edited " + protocol.ScopeOnce:     " once, after a change,",
 	"the question was denied":          "",
+}
+
+// unansweredWords are for questions that ended without an answer.
+var unansweredWords = map[string]string{
+	"the question was " + protocol.ApprovalExpired:   "not run: nobody answered in time",
+	"the question was " + protocol.ApprovalCancelled: "not run: it was stopped before anyone answered",
 }
 
 // maxAuditPage is the most lines that are asked for at once.

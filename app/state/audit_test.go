@@ -63,6 +63,10 @@ func TestAuditLineOfATransferSaysFromWhereToWhere(t *testing.T) {
 	if got, _ := AuditLine(e, View{}); got != "Transfer box:a to tower:b" {
 		t.Error(got)
 	}
+	e.What = "@here:/srv/a to tower:b"
+	if got, _ := AuditLine(e, View{}); got != "Transfer this computer:/srv/a to tower:b" {
+		t.Error(got)
+	}
 }
 
 func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
@@ -77,7 +81,8 @@ func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
 		"allowed always on this machine on the command line, done":    {By: "owner cli-x", Approval: "a", Why: "allowed node", Verdict: "allow", State: protocol.CallDone},
 		"allowed once, after a change, in another window, done":       {By: "owner desktop-x", Approval: "a", Why: "edited once", Verdict: "allow", State: protocol.CallDone},
 		"denied on this computer":                                     {By: "owner this computer", Approval: "a", Why: "the question was denied", Verdict: "deny", State: protocol.CallDenied},
-		"denied by default · the question was expired":                {By: "default", Approval: "a", Why: "the question was expired", Verdict: "deny", State: protocol.CallDenied},
+		"not run: nobody answered in time":                            {By: "nobody", Approval: "a", Why: "the question was expired", Verdict: "deny", State: protocol.CallDenied},
+		"not run: it was stopped before anyone answered":              {By: "its run", Approval: "a", Why: "the question was cancelled", Verdict: "deny", State: protocol.CallCancelled},
 		"allowed by default, done · reading in the workspace is free": {By: "default", Why: "reading in the workspace is free", Verdict: "allow", State: protocol.CallDone},
 	} {
 		e.Kind = protocol.AuditCall
