@@ -20,6 +20,9 @@ func (ch *chat) edit(ctx context.Context, a protocol.Approval) (json.RawMessage,
 	}
 	if _, command := args["command"]; command && a.Effect == protocol.EffectExec {
 		line, err := ch.term.readMessage(ctx, "Command to run instead: ")
+		if errors.Is(err, errInterrupt) {
+			return nil, err
+		}
 		if err != nil || strings.TrimSpace(line) == "" {
 			return nil, errors.New("nothing was changed")
 		}

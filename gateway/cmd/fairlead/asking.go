@@ -16,6 +16,9 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		t.answered(a)
 		return nil
 	}
+	if ch.stopping {
+		return nil // its end follows
+	}
 	if _, again := t.asked[a.ID]; again && !t.comesBack(a) {
 		if a.Unseen == 1 && !a.Shown && !t.interactive() { // told once, when the first surface failed
 			t.note("Waiting, not yet seen.")
@@ -49,7 +52,9 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		}
 		var elsewhere bool
 		var err error
-		if answer, elsewhere, err = ch.read(ctx, a, answer); elsewhere {
+		if answer, elsewhere, err = ch.read(ctx, a, answer); errors.Is(err, errInterrupt) {
+			return ch.interrupt(ctx, a.RunID)
+		} else if elsewhere {
 			return nil
 		} else if errors.Is(err, errNotNow) {
 			return ch.notNow(ctx, a)
@@ -77,18 +82,27 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	return nil
 }
 
-// read reads the person's answer and meanwhile looks whether the question ends elsewhere.
+// read reads the person's answer and meanwhile looks whether the question ends elsewhere. Ctrl+C on the line is errInterrupt; a signal from
+// elsewhere stops the run at once, and a second one leaves.
 func (ch *chat) read(ctx context.Context, a protocol.Approval, answer protocol.ApprovalAnswerParams) (_ protocol.ApprovalAnswerParams, elsewhere bool, err error) {
+	reading, leave := context.WithCancel(ctx)
+	defer leave()
 	done := make(chan struct{})
 	var readErr error
 	go func() {
 		defer close(done)
-		readErr = ch.choose(ctx, a, &answer)
+		readErr = ch.choose(reading, a, &answer)
 	}()
 	for {
 		select {
 		case <-done:
 			return answer, elsewhere, readErr
+		case <-ch.sigs:
+			if err := ch.interrupt(ctx, a.RunID); err != nil {
+				leave()
+				<-done // the terminal is as it was
+				return answer, false, err
+			}
 		case change := <-ch.changes:
 			if q := change.Approval; q != nil && q.ID == a.ID && q.State != protocol.ApprovalPending && !elsewhere {
 				elsewhere = true // the line that is being read cannot be taken back

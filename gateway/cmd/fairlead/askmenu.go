@@ -71,7 +71,7 @@ func folderOffers(a protocol.Approval) []protocol.FolderAccess {
 	return a.Preview.Folders
 }
 
-// choose reads keys until they are an answer. Leaving with Ctrl+D is a denial, and so is whatever is not understood: it asks again.
+// choose reads keys until they are an answer. Leaving with Ctrl+D is a denial; what is not understood is asked again; Ctrl+C is errInterrupt.
 func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
 	ch.same = nil
 	for {
@@ -81,7 +81,7 @@ func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protoco
 		}
 		all := alike(open.Approvals, a)
 		line, err := ch.term.readMessage(ctx, menu(a, len(all)-1, ch.same != nil))
-		if errors.Is(err, io.EOF) {
+		if leaves(err) {
 			return nil
 		}
 		if err != nil {
@@ -92,6 +92,9 @@ func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protoco
 		}
 	}
 }
+
+// leaves reports whether a line ended with Ctrl+D.
+func leaves(err error) bool { return errors.Is(err, io.EOF) && !errors.Is(err, errInterrupt) }
 
 // press does what a key of the menu says. done is false for one that is no answer, or no key.
 func (ch *chat) press(
@@ -116,15 +119,17 @@ func (ch *chat) press(
 	case "n":
 		return false, errNotNow
 	case "r":
-		if answer.Reason, err = ch.term.readMessage(ctx, "Reason: "); err != nil && !errors.Is(err, io.EOF) {
-			return false, err
+		if answer.Reason, err = ch.term.readMessage(ctx, "Reason: "); leaves(err) {
+			err = nil
 		}
-		return true, nil
+		return err == nil, err
 	case "e":
 		if a.Kind != protocol.AskCall {
 			return false, nil
 		}
-		if answer.Args, err = ch.edit(ctx, a); err != nil {
+		if answer.Args, err = ch.edit(ctx, a); errors.Is(err, errInterrupt) {
+			return false, err
+		} else if err != nil {
 			ch.term.note(err.Error())
 			return false, nil
 		}
@@ -145,6 +150,9 @@ func (ch *chat) press(
 	scope := choices[i].scope
 	if scope != protocol.ScopeSession {
 		ok, err := ch.offers(ctx, a, scope, answer)
+		if errors.Is(err, errInterrupt) {
+			return false, err
+		}
 		if err != nil {
 			ch.term.note(err.Error())
 		}

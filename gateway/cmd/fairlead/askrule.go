@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,7 +19,7 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 	if len(a.Offers) > 1 {
 		line, err := ch.term.readMessage(ctx, "Numbers of the offers to make rules of (empty: only exactly what is shown): ")
 		if err != nil {
-			return false, nil
+			return false, backOr(err)
 		}
 		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' }) {
 			n, err := strconv.Atoi(word)
@@ -43,7 +44,7 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 	}
 	line, err := ch.term.readMessage(ctx, "Make it? [y] yes, without an end  [1h] for 1 hour  [today] until the end of today  [30d] for 30 days  [any other key] back: ")
 	if err != nil {
-		return false, nil
+		return false, backOr(err)
 	}
 	key := strings.ToLower(strings.TrimSpace(line))
 	if key == "y" {
@@ -54,4 +55,12 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 		ch.term.note("It ends on " + time.UnixMilli(answer.Until).Format("2 January 2006 15:04") + ".")
 	}
 	return ok, nil
+}
+
+// backOr is nil for a line that was left, which is the way back to the question, but for Ctrl+C.
+func backOr(err error) error {
+	if errors.Is(err, errInterrupt) {
+		return err
+	}
+	return nil
 }

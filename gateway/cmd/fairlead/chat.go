@@ -106,12 +106,13 @@ type chat struct {
 	session protocol.SessionKey
 	node    protocol.NodeID
 
-	c       *connection
-	changes chan protocol.Change
-	resync  chan protocol.FeedSnapshot
-	sigs    chan os.Signal
-	held    []protocol.Change   // what came while a question was on the screen
-	same    []protocol.Approval // what the answer to the question on the screen is for, when it is for more than that one
+	c        *connection
+	stopping bool // the run was told to end
+	changes  chan protocol.Change
+	resync   chan protocol.FeedSnapshot
+	sigs     chan os.Signal
+	held     []protocol.Change   // what came while a question was on the screen
+	same     []protocol.Approval // what the answer to the question on the screen is for, when it is for more than that one
 }
 
 // run holds the conversation: one message when message is not empty or standard input is not a terminal, else until the person

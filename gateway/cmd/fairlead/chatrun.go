@@ -11,18 +11,13 @@ import (
 
 // follow shows a run until it is over.
 func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
-	stopping := false
+	ch.stopping = false
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ch.sigs:
-			if stopping {
-				return context.Canceled
-			}
-			stopping = true
-			ch.term.note("Stopping…")
-			if _, err := client.Call(ctx, ch.c.Client, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: ch.session, RunID: run}); err != nil {
+			if err := ch.interrupt(ctx, run); err != nil {
 				return err
 			}
 		case s := <-ch.resync:
@@ -40,6 +35,17 @@ func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
 			}
 		}
 	}
+}
+
+// interrupt stops the run, with its questions; the run's end follows as a change. The second time it leaves, which is context.Canceled.
+func (ch *chat) interrupt(ctx context.Context, run protocol.RunID) error {
+	if ch.stopping {
+		return context.Canceled
+	}
+	ch.stopping = true
+	ch.term.note("Stopping…")
+	_, err := client.Call(ctx, ch.c.Client, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: ch.session, RunID: run})
+	return err
 }
 
 // stop ends a run whose chat was told to end.
@@ -64,7 +70,7 @@ func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.Fee
 	if err == nil {
 		for _, m := range p.Messages {
 			if m.RunID == run && m.Role == protocol.RoleAssistant && m.Origin != protocol.OriginNotice {
-				ch.term.print(clean(m.Content.Text()) + "\n")
+				ch.term.print(prose(m.Content.Text()) + "\n")
 				found = true
 			}
 		}

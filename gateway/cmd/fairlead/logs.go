@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +28,9 @@ func (o *options) printLogs(cmd *cobra.Command, node string, lines int) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		n := float64(lines)
 		r, err := client.Call(ctx, c.Client, protocol.GetLogs, protocol.LogsGetParams{NodeID: protocol.NodeID(node), Lines: &n})
+		if errors.Is(err, protocol.ErrUnavailable) && node != "" {
+			return c.orUnknown(ctx, protocol.NodeID(node), err)
+		}
 		if err != nil {
 			return err
 		}
@@ -37,4 +42,17 @@ func (o *options) printLogs(cmd *cobra.Command, node string, lines int) error {
 		}
 		return nil
 	})
+}
+
+// orUnknown is err, which says that a machine is away, or that there is none of that name.
+func (c *connection) orUnknown(ctx context.Context, id protocol.NodeID, err error) error {
+	r, listErr := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+	if listErr != nil || slices.ContainsFunc(r.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id }) {
+		return err
+	}
+	return noMachine(id)
+}
+
+func noMachine(id protocol.NodeID) error {
+	return protocol.ErrNotFound.With(fmt.Sprintf("no machine is called %s; fairlead nodes lists them", id))
 }

@@ -154,7 +154,7 @@ func (o *options) showNode(cmd *cobra.Command, id protocol.NodeID) error {
 		}
 		i := slices.IndexFunc(r.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id })
 		if i < 0 {
-			return protocol.ErrNotFound.With(fmt.Sprintf("no machine is called %s; fairlead nodes lists them", id))
+			return noMachine(id)
 		}
 		if o.json {
 			return printJSON(cmd.OutOrStdout(), r.Nodes[i])

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/protocol/trust"
@@ -47,6 +49,8 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 				return &exitError{code: exitUsage, err: fmt.Errorf("--minutes is 1 to 60, not %d", p.minutes)}
 			case p.days < 0 || p.days > 3650:
 				return &exitError{code: exitUsage, err: fmt.Errorf("--days is 1 to 3650, or 0 for no end, not %d", p.days)}
+			case slices.ContainsFunc(p.scopes, unknownScope):
+				return &exitError{code: exitUsage, err: fmt.Errorf("--may is a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))}
 			case p.key:
 				return o.printKey(cmd)
 			case p.ssh != "":
@@ -84,6 +88,8 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 		pairForgetCommand(o), pairRenameCommand(o), gatewaysCommand(o), leaveCommand(o), pairResetCommand(o))
 	return cmd
 }
+
+func unknownScope(s string) bool { return !slices.Contains(pairing.ClientScopes, protocol.Scope(s)) }
 
 func (o *options) printKey(cmd *cobra.Command) error {
 	id, _, err := o.identity()

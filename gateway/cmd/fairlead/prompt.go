@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,25 @@ import (
 	"golang.org/x/term"
 )
 
-// readMessage reads one line with editing and history. A line that ends in \ goes on in the next. When ctx ends first, the reading goroutine
-// stays until the program ends: a read of a terminal cannot be taken back.
+// errInterrupt is Ctrl+C on the line that is being read. It is an io.EOF, too: the editor knows no difference to Ctrl+D.
+var errInterrupt = fmt.Errorf("interrupted: %w", io.EOF)
+
+// keys are what a person types. They note whether the last of it was Ctrl+C, which a terminal that is edited on does not turn into a signal.
+type keys struct {
+	io.Reader
+	interrupt bool
+}
+
+func (k *keys) Read(b []byte) (int, error) {
+	n, err := k.Reader.Read(b)
+	k.interrupt = bytes.IndexByte(b[:n], ctrlC) >= 0
+	return n, err
+}
+
+const ctrlC = 3
+
+// readMessage reads one line with editing and history. A line that ends in \ goes on in the next. Ctrl+C is errInterrupt. When ctx ends first,
+// the reading goroutine stays until the program ends: a read of a terminal cannot be taken back.
 func (t *terminal) readMessage(ctx context.Context, prompt string) (string, error) {
 	old, err := term.MakeRaw(t.in.fd)
 	if err != nil {
@@ -20,10 +38,11 @@ func (t *terminal) readMessage(ctx context.Context, prompt string) (string, erro
 	}
 	defer term.Restore(t.in.fd, old)
 	if t.editor == nil {
+		t.keys.Reader = t.in
 		t.editor = term.NewTerminal(struct {
 			io.Reader
 			io.Writer
-		}{t.in, os.Stdout}, "")
+		}{&t.keys, os.Stdout}, "")
 	}
 	if w, h, err := term.GetSize(t.in.fd); err == nil && w > 0 {
 		t.editor.SetSize(w, h)
@@ -40,6 +59,9 @@ func (t *terminal) readMessage(ctx context.Context, prompt string) (string, erro
 	done := make(chan read, 1)
 	go func() {
 		line, err := readLines(t.editor)
+		if errors.Is(err, io.EOF) && t.keys.interrupt {
+			err = errInterrupt
+		}
 		done <- read{line, err}
 	}()
 	select {

@@ -100,7 +100,7 @@ func printSessions(out io.Writer, r protocol.SessionsListResult) error {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, s := range r.Sessions {
-		fmt.Fprintf(w, "%s\t%s\t%d messages\t%s\n", time.UnixMilli(s.LastActiveAt).Format("2006-01-02 15:04"), s.SessionKey, s.MessageCount, clean(s.Title))
+		fmt.Fprintf(w, "%s\t%s\t%d messages\t%s\n", time.UnixMilli(s.LastActiveAt).Format("2006-01-02 15:04"), s.SessionKey, s.MessageCount, prose(s.Title))
 	}
 	return w.Flush()
 }

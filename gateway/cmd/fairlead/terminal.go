@@ -21,7 +21,9 @@ type terminal struct {
 	approve  string // "", once or deny
 
 	editor  *term.Terminal
+	keys    keys // that the editor reads
 	step    int
+	flow    flow                          // of the present step's text
 	written int                           // bytes of the present step's text that are on the screen
 	denied  bool                          // a call of this run was denied
 	midline bool                          // the cursor is not at the start of a line
@@ -91,10 +93,11 @@ func (t *terminal) delta(d protocol.Delta) {
 		return
 	}
 	if d.Step != t.step {
+		t.print(t.flow.end())
 		t.step, t.written = d.Step, 0
 	}
 	if skip := t.written - d.Offset; skip >= 0 && skip < len(d.Text) {
-		t.print(clean(d.Text[skip:]))
+		t.print(t.flow.add(d.Text[skip:]))
 		t.written = d.Offset + len(d.Text)
 	}
 }
@@ -118,6 +121,7 @@ func (t *terminal) message(m protocol.Message) {
 		}
 		// What was streamed is on the screen already.
 		t.delta(protocol.Delta{Step: t.step, Text: m.Content.Text()})
+		t.print(t.flow.end())
 		t.newline()
 		t.written = 0
 		t.step = -1
@@ -147,7 +151,7 @@ func (t *terminal) call(c protocol.CallInfo) {
 		} else if t.output[c.CallID] > 0 {
 			s = "…" + s
 		}
-		t.print(indent(clean(s), t.midline))
+		t.print(indent(prose(s), t.midline))
 		put(&t.output, c.CallID, c.Bytes)
 		put(&t.tail, c.CallID, c.Tail)
 	}
@@ -163,11 +167,11 @@ func (t *terminal) result(m protocol.Message) {
 	if c.State == protocol.CallDone || c.State == protocol.CallFailed {
 		if t.output[c.CallID] > 0 {
 			if rest := unseen(resultText(m), t.tail[c.CallID], t.output[c.CallID]); rest != "" {
-				t.print(indent(clean(rest), t.midline))
+				t.print(indent(prose(rest), t.midline))
 			}
 		} else if s := resultText(m); s != "" {
 			t.newline()
-			t.print(indent(clean(head(s, 40)), false))
+			t.print(indent(prose(head(s, 40)), false))
 		}
 	}
 	t.newline()
@@ -179,7 +183,7 @@ func (t *terminal) result(m protocol.Message) {
 		line += ", " + (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).Round(10*time.Millisecond).String()
 	}
 	if c.Error != "" && c.State != protocol.CallFailed {
-		line += ": " + clean(c.Error)
+		line += ": " + prose(c.Error)
 	}
 	t.print("  " + line + "\n")
 }
@@ -187,6 +191,7 @@ func (t *terminal) result(m protocol.Message) {
 // finish shows a run's end and turns it into the command's result.
 func (t *terminal) finish(r protocol.RunInfo) error {
 	denied, end := t.denied, cmp.Or(t.end, "Stopped.")
+	t.print(t.flow.end())
 	t.step, t.written, t.notices, t.denied, t.end = 0, 0, nil, false, ""
 	if t.json {
 		t.emit("run", r)
@@ -199,7 +204,7 @@ func (t *terminal) finish(r protocol.RunInfo) error {
 		}
 		return nil
 	case protocol.RunCancelled:
-		t.note(clean(end))
+		t.note(prose(end))
 		return &exitError{code: exitInterrupted, err: protocol.ErrCancelled, shown: true}
 	}
 	err := error(protocol.ErrInternal)

@@ -10,7 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clean makes what came from elsewhere safe to print: control, bidirectional and zero-width characters are shown, not obeyed.
+// clean makes what came from elsewhere safe to print: control, bidirectional and zero-width characters are shown, not obeyed. It is for what a
+// person decides on; what they only read goes through [prose].
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -1,0 +1,97 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"fairlead/gateway"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/porttest"
+)
+
+// typed is a terminal on which somebody has typed what no program has read yet. It is raw already, so that the system makes no signal of it.
+func typed(t *testing.T, keys string) *lines {
+	t.Helper()
+	keyboard, screen, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { keyboard.Close(); screen.Close() })
+	if _, err := term.MakeRaw(int(screen.Fd())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(keyboard, keys); err != nil {
+		t.Fatal(err)
+	}
+	return newLines(screen)
+}
+
+func TestCtrlCIsToldFromCtrlD(t *testing.T) {
+	for keys, interrupt := range map[string]bool{"\x03": true, "half a line\x03": true, "\x04": false} {
+		term := &terminal{in: typed(t, keys)}
+		_, err := term.readMessage(t.Context(), "? ")
+		if !errors.Is(err, io.EOF) || errors.Is(err, errInterrupt) != interrupt {
+			t.Errorf("%q: %v", keys, err)
+		}
+	}
+}
+
+// TestCtrlCInAQuestionStopsTheRun: it denied the call and the agent went on. It does so wherever in the question it is pressed.
+func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
+	home, work := t.TempDir(), t.TempDir()
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	o := &options{home: home}
+	l := localOptions{home: home, listen: porttest.Free(t), node: true, nodeID: "box", workspace: work, log: slog.New(slog.DiscardHandler)}
+	var wg sync.WaitGroup
+	err := l.run(ctx, func(g *gateway.Gateway) {
+		wg.Go(func() {
+			defer cancel()
+			c, err := o.connectWith(ctx, client.Options{URL: g.URL(), Dial: g.DialOwner()})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.close()
+			for there := false; !there && ctx.Err() == nil; { // the machine is on its way
+				r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+				there = err == nil && len(r.Nodes) == 1 && r.Nodes[0].Online
+			}
+			for _, keys := range []string{"\x03", "r\n\x03", "e\n\x03", "w\n\x03", "x\nmore\x03"} {
+				var note bytes.Buffer
+				ch := &chat{term: &terminal{out: io.Discard, err: &note, in: typed(t, keys)}, session: protocol.MainSession}
+				err := ch.run(ctx, c, "run touch made")
+				var exit *exitError
+				if !errors.As(err, &exit) || exit.code != exitInterrupted || !bytes.Contains(note.Bytes(), []byte("Stopping…")) {
+					t.Errorf("%q: %v, %s", keys, err, note.String())
+				}
+				open, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
+				if err != nil || len(open.Approvals) != 0 {
+					t.Errorf("%q: %v %+v", keys, err, open.Approvals)
+				}
+			}
+		})
+	})
+	wg.Wait()
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(work, "made")); err == nil {
+		t.Error("it ran")
+	}
+}

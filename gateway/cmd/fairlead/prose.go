@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	joiner    = '\u200D'
+	nonJoiner = '\u200C'
+)
+
+// joining are the scripts in which a joiner between two letters changes how they are written.
+var joining = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil,
+	unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
+}
+
+// prose is clean for text that is only read: joiners stay where they make one sign of several emoji, or spell a word. Elsewhere they could hide
+// something, and are shown.
+func prose(s string) string {
+	var f flow
+	return f.add(s) + f.end()
+}
+
+// flow is text that comes in pieces, as prose.
+type flow struct {
+	before rune
+	held   string // a joiner at the end of what came, until it is known what follows
+}
+
+func (f *flow) add(s string) string {
+	s = f.held + s
+	f.held = ""
+	if !strings.ContainsAny(s, string([]rune{joiner, nonJoiner})) {
+		if s != "" {
+			f.before, _ = utf8.DecodeLastRuneInString(s)
+		}
+		return clean(s)
+	}
+	var b strings.Builder
+	for i, r := range s {
+		if r != joiner && r != nonJoiner {
+			b.WriteString(clean(string(r)))
+			f.before = r
+			continue
+		}
+		size := utf8.RuneLen(r)
+		if i+size == len(s) {
+			f.held = string(r)
+			break
+		}
+		if after, _ := utf8.DecodeRuneInString(s[i+size:]); joins(f.before, r, after) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(clean(string(r)))
+		}
+		f.before = r
+	}
+	return b.String()
+}
+
+// end is what was held back. The next piece begins another text.
+func (f *flow) end() string {
+	rest := clean(f.held)
+	*f = flow{}
+	return rest
+}
+
+func joins(before, r, after rune) bool {
+	emoji := unicode.Is(unicode.So, before) || unicode.Is(unicode.Sk, before) && before > unicode.MaxLatin1 || before == '\uFE0F'
+	return r == joiner && emoji && isEmojiAfter(after) || unicode.In(before, joining...) && unicode.In(after, joining...)
+}
+
+// isEmojiAfter reports whether an emoji may be continued with r: ♀ ⚕ 👩 are symbols, the ↔ of a head that is shaken is one of mathematics.
+func isEmojiAfter(r rune) bool { return unicode.In(r, unicode.So, unicode.Sm) && r > unicode.MaxLatin1 }
