@@ -62,7 +62,7 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 	err := l.run(ctx, func(g *gateway.Gateway) {
 		wg.Go(func() {
 			defer cancel()
-			c, err := o.connectWith(ctx, client.Options{URL: g.URL(), Dial: g.DialOwner()})
+			c, err := o.connectWith(ctx, g.URL(), client.Options{URL: g.URL(), Dial: g.DialOwner()})
 			if err != nil {
 				t.Error(err)
 				return
