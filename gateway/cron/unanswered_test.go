@@ -3,6 +3,7 @@ package cron_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -42,6 +43,7 @@ func TestAHeartbeatSaysThatNobodyAllowedWhatItWanted(t *testing.T) {
 		if err != nil || res.Message != "There was nothing new to tell. "+missed {
 			t.Errorf("%+v %v", res, err)
 		}
+		synctest.Wait() // whoever asked is told first
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || st.LastError != missed || st.LastHeartbeatAt == nil {
 			t.Errorf("%+v", st)
 		}
@@ -50,6 +52,7 @@ func TestAHeartbeatSaysThatNobodyAllowedWhatItWanted(t *testing.T) {
 		if err != nil || res.Message != "Told: The disk is full.\n"+missed {
 			t.Errorf("%+v %v", res, err)
 		}
+		synctest.Wait() // whoever asked is told first
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || !strings.HasPrefix(st.LastHeartbeatText, "The disk is full.") {
 			t.Errorf("%+v", st)
 		}
