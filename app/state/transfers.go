@@ -105,7 +105,9 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	case protocol.TransferQueued:
 		add("Waits for its turn")
 	case protocol.TransferWaiting:
-		add("Waits")
+		if !strings.HasPrefix(t.Error, "Waits") { // which says it with for whom
+			add("Waits")
+		}
 		add(t.Error)
 		if t.ExpiresAt > 0 {
 			add("until " + When(t.ExpiresAt, now))
