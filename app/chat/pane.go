@@ -162,6 +162,7 @@ func (p *Pane) SetLeading(o fyne.CanvasObject) {
 	p.header.left.Objects = nil
 	if o != nil {
 		p.header.left.Objects = []fyne.CanvasObject{o}
+		o.Refresh() // the theme may have changed while it stood nowhere
 	}
 	setVisible(p.header.left, o != nil)
 	p.relayout()

@@ -1,0 +1,33 @@
+package chat
+
+import (
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/widget"
+)
+
+// painted counts how often it was drawn anew.
+type painted struct {
+	widget.BaseWidget
+	times int
+}
+
+func (p *painted) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(canvas.NewText("", nil))
+}
+
+func (p *painted) Refresh() { p.times++ }
+
+func TestTheButtonBeforeTheTitleIsDrawnAnewWhenItComesBack(t *testing.T) {
+	d := newDesk(t, 520, 700)
+	menu := &painted{}
+	menu.ExtendBaseWidget(menu)
+	d.SetLeading(menu)
+	d.SetLeading(nil)
+	before := menu.times
+	if d.SetLeading(menu); menu.times == before {
+		t.Error("it keeps the colours of the theme that it went with")
+	}
+}
