@@ -66,7 +66,7 @@ func (p *Page) open(i int) {
 	if e.SessionKey != "" && p.h.OpenChat != nil {
 		buttons = append(buttons, widgets.NewButton("Open the chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
 	}
-	if e.Approval != "" || e.Rule != "" && e.Kind != protocol.AuditRuleDeleted && e.Kind != protocol.AuditGrantGone {
+	if state.Gave(e) {
 		undo := widgets.NewQuiet("Undo this grant", "undo", func() { p.undo(e) })
 		undo.Danger = true
 		buttons = append(buttons, undo)

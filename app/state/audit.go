@@ -74,6 +74,22 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	return title + on, text
 }
 
+// Gave reports whether a line of the audit log is about something that lets more pass than one call, and that can be taken back: a rule, or an answer
+// for more than once.
+func Gave(e protocol.AuditEntry) bool {
+	switch {
+	case e.Kind == protocol.AuditRuleDeleted || e.Kind == protocol.AuditGrantGone:
+		return false
+	case e.Rule != "":
+		return true
+	case e.Approval == "":
+		return false
+	case e.Kind != protocol.AuditCall:
+		return true
+	}
+	return e.Verdict == "allow" && !strings.HasSuffix(e.Why, " "+protocol.ScopeOnce)
+}
+
 // AuditPlace says on which machine and in which chat a line of the audit log happened: their names, with the ids that the log holds.
 func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
 	switch e.Node {

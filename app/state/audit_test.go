@@ -114,3 +114,29 @@ func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyWhatLetsMorePassCanBeTakenBack(t *testing.T) {
+	call := func(why, verdict string) protocol.AuditEntry {
+		return protocol.AuditEntry{Kind: protocol.AuditCall, Approval: "a", Why: why, Verdict: verdict}
+	}
+	for _, c := range []struct {
+		e    protocol.AuditEntry
+		want bool
+	}{
+		{call("allowed session", "allow"), true},
+		{call("allowed always", "allow"), true},
+		{call("allowed once", "allow"), false},
+		{call("edited once", "allow"), false},
+		{call("the question was denied", "deny"), false},
+		{call("the question was expired", "deny"), false},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Why: "reading is free", Verdict: "allow"}, false},
+		{protocol.AuditEntry{Kind: protocol.AuditCall, Rule: "r", Verdict: "allow"}, true},
+		{protocol.AuditEntry{Kind: protocol.AuditRuleMade, Rule: "r"}, true},
+		{protocol.AuditEntry{Kind: protocol.AuditRuleDeleted, Rule: "r"}, false},
+		{protocol.AuditEntry{Kind: protocol.AuditGrantGone, Approval: "a"}, false},
+	} {
+		if got := Gave(c.e); got != c.want {
+			t.Errorf("%+v: %v", c.e, got)
+		}
+	}
+}
