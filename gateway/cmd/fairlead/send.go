@@ -170,7 +170,11 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 	} else {
 		fmt.Fprint(out, summary(end))
 	}
-	if end.State != protocol.TransferDone {
+	switch end.State {
+	case protocol.TransferDone:
+	case protocol.TransferCancelled:
+		return errors.New("the transfer was cancelled")
+	default:
 		return errors.New(strings.TrimSuffix("the transfer "+end.State+": "+end.Error, ": "))
 	}
 	return nil
