@@ -44,8 +44,8 @@ func TestAuditLogThatWasCutOffIsNoticed(t *testing.T) {
 	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
 	home := t.TempDir()
 	during(t, home, func(c *client.Client) {
-		for range 3 {
-			call(t, c, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["make"],"verdict":"allow"}`)})
+		for _, program := range []string{"make", "go", "git"} {
+			call(t, c, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["` + program + `"],"verdict":"allow"}`)})
 		}
 		if r := call(t, c, protocol.AuditVerify, protocol.Empty{}); r.Lines != 3 || r.Broken != 0 {
 			t.Errorf("%+v", r)
