@@ -1,0 +1,111 @@
+package wire
+
+import (
+	"context"
+	"slices"
+)
+
+func (f frame) end() {
+	if f.done != nil {
+		f.done()
+	}
+}
+
+// drain lets go of what nobody will write.
+func (w *Writer) drain() {
+	for {
+		select {
+		case f := <-w.bulk:
+			f.end()
+		default:
+			return
+		}
+	}
+}
+
+// put queues a frame for Run, once there is room.
+func (w *Writer) put(ctx context.Context, f frame) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for !w.ended && w.full() {
+		if w.room == nil {
+			w.room = make(chan struct{})
+		}
+		room := w.room
+		w.mu.Unlock()
+		select {
+		case <-room:
+		case <-w.over:
+		case <-ctx.Done():
+		}
+		w.mu.Lock()
+		if ctx.Err() != nil {
+			return false
+		}
+	}
+	if w.ended {
+		return false
+	}
+	w.add(f)
+	if !w.busy { // else who is sees to it
+		signal(w.wake)
+	}
+	return true
+}
+
+func (w *Writer) closing() bool { return len(w.ready) > 0 && w.ready[len(w.ready)-1].code != 0 }
+
+func (w *Writer) full() bool { return len(w.ready) >= maxReady || w.bytes > maxReadyBytes }
+
+func (w *Writer) add(f frame) {
+	w.ready = append(w.ready, f)
+	w.bytes += len(f.text)
+}
+
+// take takes the turn and what is ready.
+func (w *Writer) take() []frame {
+	batch := w.ready
+	w.busy, w.held, w.ready, w.spare, w.bytes = true, false, w.spare, nil, 0
+	if w.room != nil {
+		close(w.room)
+		w.room = nil
+	}
+	return batch
+}
+
+// release gives the turn back, and the memory of what was written.
+func (w *Writer) release(batch []frame) {
+	clear(batch)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy = false
+	if batch != nil && cap(batch) <= keepReady {
+		w.spare = batch[:0]
+	}
+	if w.wants {
+		w.wants = false
+		signal(w.free)
+	}
+	if len(w.ready) > 0 {
+		signal(w.wake)
+	}
+}
+
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+// closeIn is where a close frame is; -1 for none.
+func closeIn(list []frame) int {
+	return slices.IndexFunc(list, func(f frame) bool { return f.code != 0 })
+}
+
+// rest writes what the system did not take at once.
+func (w *Writer) rest() bool {
+	err := w.sock.Flush()
+	w.release(nil)
+	return err == nil
+}

@@ -1,0 +1,160 @@
+package wire
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Send sends a text frame, which the writer owns from then on. It blocks while the peer is slow. It reports false when the connection has ended,
+// or ctx, of which the caller knows; a frame that was queued may be lost when the connection ends.
+func (w *Writer) Send(ctx context.Context, text []byte) bool { return w.send(ctx, text, false) }
+
+// SendAmong is Send of a frame among many that others are about to send: theirs go along, in one write.
+func (w *Writer) SendAmong(ctx context.Context, text []byte) bool { return w.send(ctx, text, true) }
+
+func (w *Writer) send(ctx context.Context, text []byte, among bool) bool {
+	w.mu.Lock()
+	if !w.ended && !w.busy && len(text) <= maxDirect && (len(w.ready) == 0 || w.held && !w.closing()) {
+		w.add(frame{text: text})
+		w.busy, w.held = true, false
+		if among {
+			w.mu.Unlock()
+			runtime.Gosched()
+			w.mu.Lock()
+		}
+		batch := w.take()
+		if end := closeIn(batch); end >= 0 { // which is Run's
+			w.ready, batch = slices.Clone(batch[end:]), batch[:end]
+		}
+		w.mu.Unlock()
+		err := w.write(batch)
+		w.release(batch)
+		if err != nil {
+			w.ws.Close() // ends the reader, which ends everything
+		}
+		return err == nil
+	}
+	w.mu.Unlock()
+	return w.put(ctx, frame{text: text})
+}
+
+// Hold is Send that never blocks, of a frame that waits for more: the caller calls [Writer.Flush] soon, without waiting for anything before. It reports
+// false when the frame would have to wait for room, or the connection has ended; then the writer has not taken it.
+func (w *Writer) Hold(text []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended || w.full() {
+		return false
+	}
+	if len(w.ready) == 0 && !w.busy {
+		w.held = true
+	}
+	w.add(frame{text: text})
+	return true
+}
+
+// Flush writes what is held, as far as it can be written at once; Run does the rest. It never blocks.
+func (w *Writer) Flush() {
+	w.mu.Lock()
+	w.held = false
+	if w.busy || w.ended || len(w.ready) == 0 {
+		w.mu.Unlock()
+		return
+	}
+	if w.sock == nil || w.bytes > maxDirect || w.closing() {
+		w.mu.Unlock()
+		signal(w.wake)
+		return
+	}
+	batch := w.take()
+	w.mu.Unlock()
+	all, err := w.together(batch, w.sock.TryRelease)
+	switch {
+	case err != nil:
+		w.ws.Close()
+		w.release(batch)
+	case all:
+		w.release(batch)
+	default:
+		signal(w.left)
+	}
+}
+
+// Pong has Run answer a ping; of several that wait, the last one (RFC 6455, 5.5.3). It never blocks. Only the reader may call it.
+func (w *Writer) Pong(payload string) {
+	select {
+	case <-w.ping:
+	default:
+	}
+	w.ping <- payload // there is room: nobody else puts one
+}
+
+// Offer is Send that never blocks. It reports false as [Writer.Hold] does.
+func (w *Writer) Offer(text []byte) bool {
+	if !w.Hold(text) {
+		return false
+	}
+	w.Flush()
+	return true
+}
+
+// SendSoon is Offer of a frame for which nobody waits: it goes along with the next one, or by itself after a millisecond.
+func (w *Writer) SendSoon(text []byte) bool {
+	if !w.Hold(text) {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.armed || w.ended {
+		return true
+	}
+	w.armed = true
+	if w.timer == nil {
+		w.timer = time.AfterFunc(soon, w.late)
+	} else {
+		w.timer.Reset(soon)
+	}
+	return true
+}
+
+func (w *Writer) late() {
+	w.mu.Lock()
+	w.armed = false
+	w.mu.Unlock()
+	w.Flush()
+}
+
+// Close queues a close frame: what was sent before goes first, and what comes after is dropped. It reports false when the connection has ended, or ctx.
+func (w *Writer) Close(ctx context.Context, code int, reason string) bool {
+	return w.put(ctx, frame{code: code, reason: reason})
+}
+
+// SendBinary sends a binary frame behind those that were sent before. It blocks while the peer is slow, and reports false as [Writer.Send] does. done, which may
+// be nil, is called exactly once in any case, when data is not needed any more; it must not block.
+func (w *Writer) SendBinary(ctx context.Context, data []byte, done func()) bool {
+	return w.lane(ctx, frame{binary: data, done: done})
+}
+
+// SendBehind sends a text frame behind the binary ones that were sent before; [Writer.Send] may overtake those.
+func (w *Writer) SendBehind(ctx context.Context, text []byte) bool {
+	return w.lane(ctx, frame{text: text})
+}
+
+func (w *Writer) lane(ctx context.Context, f frame) bool {
+	select {
+	case w.bulk <- f:
+		select {
+		case <-w.over: // Run may have emptied the lane before
+			w.drain()
+			return false
+		default:
+			return true
+		}
+	case <-w.over:
+	case <-ctx.Done():
+	}
+	f.end()
+	return false
+}
