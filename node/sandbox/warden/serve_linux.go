@@ -54,15 +54,18 @@ func Serve() error {
 	}
 	v := &warden{wire: w, null: null, confiner: newConfiner(set), forks: newForks(), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
 	defer v.confiner.close()
-	requests := make(chan request)
+	requests := make(chan arrived)
 	go func() {
 		defer close(requests)
 		for {
-			var r request
-			if w.receive(&r) != nil {
+			var o arrived
+			if w.receive(&o.request) != nil {
 				return
 			}
-			requests <- r
+			if o.Start != nil { // here, where they are received: the next request may bring others
+				o.files, o.err = w.take(count(o.Start.Files))
+			}
+			requests <- o
 		}
 	}()
 	// The first thread only waits: as another goroutine, which is bound to no thread, what works takes over from the reader without a change of
@@ -76,17 +79,24 @@ func Serve() error {
 	return nil
 }
 
+// arrived is a request with the files that came with it.
+type arrived struct {
+	request
+	files []*os.File
+	err   error // they did not come
+}
+
 // sweepEvery is how often a tree that is being killed is looked at again, beside at each of its ends.
 const sweepEvery = 10 * time.Millisecond
 
 // run is the one goroutine that starts, signals and reaps, so that no process number is used after it was reaped.
-func (v *warden) run(requests <-chan request, children <-chan os.Signal) {
+func (v *warden) run(requests <-chan arrived, children <-chan os.Signal) {
 	tick := time.NewTimer(time.Hour)
 	defer tick.Stop()
 	var kill <-chan time.Time
 	for {
 		select {
-		case r, ok := <-requests:
+		case o, ok := <-requests:
 			if !ok {
 				// The node is gone.
 				requests = nil
@@ -95,7 +105,7 @@ func (v *warden) run(requests <-chan request, children <-chan os.Signal) {
 				kill = time.After(Grace)
 				break
 			}
-			v.handle(r)
+			v.handle(o)
 		case <-children:
 		case <-tick.C:
 		case <-kill:

@@ -33,13 +33,13 @@ type session struct {
 	killing   bool
 }
 
-func (v *warden) handle(r request) {
+func (v *warden) handle(r arrived) {
 	if r.Start != nil {
-		files, err := v.wire.take(count(r.Start.Files))
+		err := r.err
 		if err == nil {
-			err = v.start(r.ID, r.Start, files)
+			err = v.start(r.ID, r.Start, r.files)
 		}
-		for _, f := range files {
+		for _, f := range r.files {
 			f.Close()
 		}
 		if err != nil {

@@ -101,7 +101,7 @@ func (w *wire) send(v any, files ...*os.File) error {
 
 func (w *wire) receive(v any) error { return w.dec.Decode(v) }
 
-// take returns the n files that came first.
+// take returns the n files that came first. Only who receives may call it.
 func (w *wire) take(n int) ([]*os.File, error) {
 	if len(w.files) < n {
 		return nil, errors.New("files got lost on the way")
