@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -37,7 +38,30 @@ func (n *Node) hostInfo() *protocol.HostInfo {
 	if u, err := user.Current(); err == nil {
 		h.User = u.Username
 	}
+	if n.opts.Home != "" {
+		if dir, err := filepath.Abs(n.opts.Home); err == nil {
+			h.Private = workspace.Spell(dir)
+		}
+	}
+	h.Aliases = n.ws.Aliases(append(topFolders(), h.Home, os.TempDir(), h.Private)...)
 	return h
+}
+
+// topFolders are what lies at the top of the file system, where a system has most of its own links, such as /bin, or /tmp on macOS.
+func topFolders() (list []string) {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	top, err := os.ReadDir("/")
+	if err != nil {
+		return nil
+	}
+	for _, e := range top {
+		if e.Type()&os.ModeSymlink != 0 {
+			list = append(list, "/"+e.Name())
+		}
+	}
+	return list
 }
 
 // osName is the system as a person would say it.

@@ -31,7 +31,7 @@ func sandboxOf(h *protocol.HostInfo) (s policy.Sandbox) {
 	s.Writes, s.Writable = true, slices.Clone(scratch)
 	opened := []string{h.Workspace}
 	for _, f := range h.Folders {
-		opened = append(opened, f.Path)
+		opened = append(opened, policy.Real(h.Aliases, f.Path))
 		if !f.ReadOnly && h.Enforcement.Mode != "read-only" {
 			s.Writable = append(s.Writable, f.Path)
 		}

@@ -148,7 +148,10 @@ func callOf(q Request) policy.Call {
 	c := policy.Call{Tool: q.Bare, Node: q.Node, Session: q.Session, Args: q.Args, Whole: q.Whole}
 	if q.Host != nil {
 		c.Root, c.Cwd, c.Home = q.Host.Workspace, q.Host.Workspace, q.Host.Home
-		c.Sandbox = sandboxOf(q.Host)
+		c.Aliases, c.Sandbox = q.Host.Aliases, sandboxOf(q.Host)
+		if q.Host.Private != "" {
+			c.Own = []string{q.Host.Private}
+		}
 	}
 	if q.Preview != nil {
 		if q.Preview.Folder != "" {

@@ -92,8 +92,18 @@ type HostInfo struct {
 	// Folders are what its tools may use, the workspace first; WholeDisk says that the file tools use everything.
 	Folders   []Folder `json:"folders,omitempty"`
 	WholeDisk bool     `json:"wholeDisk,omitempty"`
+	// Aliases are other names of such folders, and of those that the system keeps under another name, by which rules and calls may name them.
+	Aliases []Alias `json:"aliases,omitempty"`
+	// Private is the program's own data folder on that machine, absolute: what changes something there is asked about whatever the rules say.
+	Private string `json:"private,omitempty"`
 	// Enforcement is the same in detail.
 	Enforcement *Enforcement `json:"enforcement,omitempty"`
+}
+
+// Alias is another name of a folder: Path is or leads through a symbolic link, and Folder is what it leads to, without any. Both are absolute.
+type Alias struct {
+	Path   string `json:"path"`
+	Folder string `json:"folder"`
 }
 
 // Enforcement says how a node's commands are confined, and what its machine is known to enforce because it was tried.

@@ -109,7 +109,7 @@ func (j *judging) inert(words []shell.Word) int {
 func (p *place) inside(w shell.Word) bool {
 	list, ok := p.paths(w)
 	for _, f := range list {
-		_, in := below(f, p.root)
+		_, in := below(p.real(f), p.root)
 		ok = ok && in
 	}
 	return ok && len(list) > 0

@@ -38,7 +38,7 @@ func (j *judging) applies(r *rule, tool string) bool {
 		return strict
 	}
 	for _, d := range j.place.dirs {
-		if in := j.place.is(d, r.cwd, r.tree); in == strict {
+		if in := j.place.is(d, r.cwd, r.tree, strict); in == strict {
 			return strict // one folder is enough to be strict, all must fit to allow
 		}
 	}

@@ -178,8 +178,8 @@ func (j *judging) covers(c shell.Command) (v Verdict, found *rule, why string) {
 			}
 			hit := !known && len(list) == 0
 			for _, f := range list {
-				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || a.word.Glob && a.file && r.path.mayMeet(f, j.place.root, j.place.home)
-				in := r.path.within(f, j.place.root, j.place.home, a.word.Glob)
+				hit = hit || j.place.match(r.path, f, true) || a.word.Glob && a.file && j.place.mayMeet(r.path, f)
+				in := j.place.within(r.path, f, a.word.Glob)
 				hit = hit || in == certain && !a.file || in == possible && !a.file && !a.sure
 			}
 			if hit {

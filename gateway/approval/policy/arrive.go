@@ -35,7 +35,7 @@ func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool,
 		files, _ := j.place.paths(at)
 		for _, r := range j.paths {
 			for _, f := range files {
-				if (r.path.match(f, j.place.root, j.place.home, true) || at.Glob && r.path.mayMeet(f, j.place.root, j.place.home)) &&
+				if (j.place.match(r.path, f, true) || at.Glob && j.place.mayMeet(r.path, f)) &&
 					(j.applies(r, "Write") || j.applies(r, "Edit")) {
 					return r, !at.Glob && strings.HasSuffix(to.Text, "/"), "as " + short(at.Text) + " it may be what a rule is about; " + ruleReason(r)
 				}

@@ -81,7 +81,7 @@ func (p *place) also(w shell.Word) {
 		case !isAbs(to):
 			to = path.Join(d, to)
 		}
-		if !slices.Contains(next, to) {
+		if to = p.real(to); !slices.Contains(next, to) {
 			next = append(next, to)
 		}
 	}

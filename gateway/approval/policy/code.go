@@ -38,7 +38,7 @@ func (j *judging) keeps(r *rule) bool {
 // about reports whether a rule may be about dir or something in it.
 func (j *judging) about(r *rule, dir string) bool {
 	dir = clean(dir)
-	return r.path.match(dir, j.place.root, j.place.home, true) || r.path.within(dir, j.place.root, j.place.home, false) != none ||
+	return j.place.match(r.path, dir, true) || j.place.within(r.path, dir, false) != none ||
 		r.path.home && j.place.home == ""
 }
 
@@ -60,7 +60,7 @@ func (j *judging) confined(r *rule, place string) bool {
 		}
 		start = path.Join(start, p)
 	}
-	_, in := below(fold(start), fold(clean(place)))
+	_, in := below(fold(j.place.real(start)), fold(j.place.real(clean(place))))
 	return in
 }
 

@@ -227,7 +227,7 @@ func (j *judging) grant(c shell.Command) (Grant, bool) {
 		return Grant{}, false
 	}
 	for _, g := range j.grants {
-		if len(g.Argv) > 0 && slices.Equal(g.Argv, texts(c.Words)) && j.place.is(j.place.dirs[0], clean(g.Cwd), false) && j.granted(g, "Bash") {
+		if len(g.Argv) > 0 && slices.Equal(g.Argv, texts(c.Words)) && j.place.is(j.place.dirs[0], clean(g.Cwd), false, false) && j.granted(g, "Bash") {
 			return g, true
 		}
 	}

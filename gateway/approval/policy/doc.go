@@ -7,6 +7,11 @@
 // A few things are asked about whatever the rules say: the floor. The package knows no store and no gateway; the same judgement is made
 // by the gateway, by the node before it runs something, and by the command line.
 //
+// Files and folders are compared as they truly are: a rule and a call may each name one by another name that leads through a symbolic link
+// ([Call.Aliases], which the machine tells of: its workspace, granted folders, home and the system's own links). A rule that asks or denies holds by
+// every one of these names, one that allows for what truly lies where its pattern leads. Of links that no machine told of, only the paths of file tools
+// are followed, by the machine.
+//
 // # Rules about files, and code that is not in the command
 //
 // A rule with a path holds for the files that a command names: by its words, redirects, options and the folders that it takes as a whole. What the

@@ -70,6 +70,9 @@ func (j *judging) floor(c shell.Command) string {
 			}
 		}
 	}
+	if j.meddles(c, name) {
+		return ourFiles
+	}
 	if (name == "chmod" || name == "chown" || name == "chgrp") && given(glob{parts: []string{"-R"}}, c.Words[1:]) {
 		for _, w := range c.Words[1:] {
 			if list, _ := j.place.paths(w); !isFlag(w.Text) && j.root(list, false) {
@@ -208,6 +211,41 @@ func gitConfig(c shell.Command) string {
 	return ""
 }
 
+const ourFiles = "only you should change Fairlead's own files"
+
+// ours reports whether a file is one of our own. A workspace that lies among them is the agent's.
+func (j *judging) ours(f string) bool {
+	for _, own := range j.call.Own {
+		own = j.place.real(clean(own))
+		if _, in := below(fold(f)+"/", fold(own)); !in {
+			continue
+		}
+		_, among := below(j.place.root, own)
+		if _, in := below(f, j.place.root); !among || !in {
+			return true
+		}
+	}
+	return false
+}
+
+// meddles reports whether a command names one of our own files and does more with it than read.
+func (j *judging) meddles(c shell.Command, name string) bool {
+	if len(j.call.Own) == 0 || readers[name] || silent[name] {
+		return false
+	}
+	for _, w := range c.Words[1:] {
+		for _, s := range pathsIn(w) {
+			if s.Tilde = s.Tilde || strings.HasPrefix(s.Text, "~"); s.Dynamic || s.Text == "" {
+				continue
+			}
+			if list, _ := j.place.paths(s); slices.ContainsFunc(list, j.ours) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // profiles are the files that shells and tools run or obey when they start.
 var profiles = set(`.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
 	.mkshrc .cshrc
@@ -236,10 +274,8 @@ func (j *judging) protected(list []string) string {
 		if profiles[path.Base(fold(f))] {
 			return short(path.Base(f)) + " decides what programs run later"
 		}
-		for _, own := range j.call.Own {
-			if _, in := below(low, fold(clean(own))); in {
-				return "only you should change Fairlead's own files"
-			}
+		if j.ours(f) {
+			return ourFiles
 		}
 		for _, s := range shielded {
 			if strings.Contains(low, s) {

@@ -76,7 +76,7 @@ func (j *judging) foreign() {
 		}()
 	}
 	for _, g := range j.grants {
-		if g.Command == text && sameShell(g.Shell, name) && len(j.place.dirs) == 1 && j.place.is(j.place.dirs[0], clean(g.Cwd), false) && j.granted(g,
+		if g.covers(j.call) && sameShell(g.Shell, name) && len(j.place.dirs) == 1 && j.place.is(j.place.dirs[0], clean(g.Cwd), false, false) && j.granted(g,
 			"Bash") {
 			p.Verdict, p.Rule, p.Reason = Allow, g.ID, "you allowed exactly this here"
 			return

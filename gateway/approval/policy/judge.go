@@ -105,6 +105,9 @@ func (j *judging) result() Judgement {
 		}
 	}
 	r.Held, r.Loose = j.held, j.loose
+	if g, ok := j.whole(r); ok {
+		r.Verdict, r.Rule, r.Reason = Allow, g.ID, "you allowed exactly this here"
+	}
 	if r.Verdict == Allow && j.doubt != "" {
 		r.Verdict, r.Rule, r.Reason = Ask, "", j.doubt
 		r.Parts = append(r.Parts, Part{Kind: "call", Text: j.call.Tool, Verdict: Ask, Reason: j.doubt})
@@ -116,6 +119,29 @@ func (j *judging) result() Judgement {
 		r.Offers = j.offers
 	}
 	return r
+}
+
+// whole finds the grant for all of a command that a shell takes apart. It stands in for missing rules, never for one that asks or denies, nor for the floor.
+func (j *judging) whole(r Judgement) (Grant, bool) {
+	kind, known := shell.ParseKind(j.call.Shell)
+	if len(j.grants) == 0 || r.Verdict == Allow || r.Floor || !known {
+		return Grant{}, false
+	}
+	at := newPlace(j.call) // where it starts
+	if len(at.dirs) != 1 {
+		return Grant{}, false
+	}
+	for _, p := range r.Parts {
+		if p.Verdict != Allow && (p.Rule != "" || p.ruled) {
+			return Grant{}, false
+		}
+	}
+	for _, g := range j.grants {
+		if k, _ := shell.ParseKind(g.Shell); (g.Shell == "" || k == kind) && g.covers(j.call) && at.is(at.dirs[0], clean(g.Cwd), false, false) && j.granted(g, "Bash") {
+			return g, true
+		}
+	}
+	return Grant{}, false
 }
 
 // file judges a call of a tool that runs no command.
@@ -157,7 +183,7 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 		if r.Verdict == Allow {
 			fits := ok && (r.path != nil && len(paths) > 0 || r.path == nil && kind != "redirect")
 			for _, f := range paths {
-				fits = fits && (r.path == nil || r.path.match(f, j.place.root, j.place.home, false))
+				fits = fits && (r.path == nil || j.place.match(r.path, f, false))
 			}
 			if fits && allowed == nil {
 				allowed = r
@@ -166,12 +192,12 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 		}
 		hit, reason := r.path == nil, ruleReason(r)
 		for _, f := range paths {
-			hit = hit || r.path.match(f, j.place.root, j.place.home, true)
+			hit = hit || j.place.match(r.path, f, true)
 		}
 		below := none
 		if !hit && (j.call.Whole || tool == "Grep") {
 			for _, f := range paths {
-				below = max(below, r.path.within(f, j.place.root, j.place.home, false))
+				below = max(below, j.place.within(r.path, f, false))
 			}
 			if hit, reason = below != none, insideReason(r); tool == "Grep" {
 				below, reason = min(below, possible), "it searches all files there; "+ruleReason(r)
@@ -197,7 +223,7 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 		p.Verdict, p.Rule, p.Reason = Allow, allowed.ID, ruleReason(allowed)
 	default:
 		for _, g := range j.grants {
-			if g.Path != "" && ok && len(paths) == 1 && clean(g.Path) == paths[0] && j.granted(g, tool) {
+			if g.Path != "" && ok && j.place.only(paths, clean(g.Path)) && j.granted(g, tool) {
 				p.Verdict, p.Rule, p.Reason = Allow, g.ID, "you allowed it"
 			}
 		}

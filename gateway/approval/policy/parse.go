@@ -112,6 +112,9 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	return s, append(problems, more...), err
 }
 
+// Grants are what a file allows for single things, but for those that are off.
+func (s *Set) Grants() []Grant { return s.grants }
+
 // notes are fields that say something to people only.
 var notes = []string{"comment", "description", "name", "note", "title", "version", "$schema", "createdAt", "createdBy", "hits", "lastUsed", "origin"}
 
@@ -121,7 +124,7 @@ var ruleFields = []string{
 	"match", "notMatch",
 }
 
-var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
+var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "args", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
 
 // Misspelt says which fields of a rule, in JSON, are not understood; "" when all are. Without them the rule would be another one.
 func Misspelt(rule json.RawMessage) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/approval/shell"
+	"fairlead/gateway/protocol"
 )
 
 // maxFolders bounds in how many folders a command may find itself before nobody knows.
@@ -40,19 +41,23 @@ type place struct {
 	home  string
 	dirs  folders
 	moved bool
+
+	aliases  []protocol.Alias
+	known    map[string][]string    // what names has found
+	patterns map[*pathGlob]pathGlob // what resolved has found
 }
 
 func newPlace(c *Call) *place {
-	p := &place{call: c, home: c.Home}
+	p := &place{call: c, home: c.Home, aliases: aliased(c.Aliases)}
 	if p.home != "" {
-		p.home = clean(p.home)
+		p.home = p.real(clean(p.home))
 	}
 	if isAbs(c.Cwd) {
-		p.dirs = folders{clean(c.Cwd)}
+		p.dirs = folders{p.real(clean(c.Cwd))}
 		p.root = p.dirs[0]
 	}
 	if isAbs(c.Root) {
-		p.root = clean(c.Root)
+		p.root = p.real(clean(c.Root))
 	}
 	if c.Resolve == nil || p.dirs == nil {
 		return p
@@ -68,20 +73,29 @@ func newPlace(c *Call) *place {
 	return p
 }
 
-// is reports whether d, one of the folders, is cwd or, with tree, lies below it.
-func (p *place) is(d, cwd string, tree bool) bool {
+// is reports whether d, one of the folders, is cwd or, with tree, lies below it: truly, or by any of its names where it is strict.
+func (p *place) is(d, cwd string, tree, strict bool) bool {
 	for _, have := range []string{d, p.start} {
 		if have == "" || have != d && p.moved {
 			continue
 		}
-		if have == cwd {
+		switch {
+		case len(p.aliases) == 0:
+			if lies(have, cwd, tree) {
+				return true
+			}
+		case lies(p.real(have), p.real(cwd), tree):
 			return true
-		}
-		if _, in := below(have, cwd); in && tree {
+		case strict && slices.ContainsFunc(p.names(have), func(name string) bool { return lies(name, cwd, tree) }):
 			return true
 		}
 	}
 	return false
+}
+
+func lies(d, cwd string, tree bool) bool {
+	_, in := below(d, cwd)
+	return d == cwd || in && tree
 }
 
 // follow takes a command into account that changes the folder.
@@ -114,7 +128,7 @@ func (p *place) follow(c shell.Command) {
 		if !isAbs(to) {
 			to = path.Join(d, to)
 		}
-		if !slices.Contains(next, to) {
+		if to = p.real(to); !slices.Contains(next, to) {
 			next = append(next, to)
 		}
 	}
@@ -155,6 +169,14 @@ func (p *place) paths(w shell.Word) (list []string, ok bool) {
 		ok = ok && p.dirs != nil && text != ""
 		for _, d := range p.dirs {
 			list = append(list, join(d, text))
+		}
+	}
+	if len(p.aliases) > 0 {
+		for i, f := range list {
+			if real := p.real(f); real != f {
+				list[i] = real
+				list = append(list, f) // what is asked about whatever the rules say goes by names, too
+			}
 		}
 	}
 	if p.call.Resolve == nil || !ok {

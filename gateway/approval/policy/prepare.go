@@ -1,12 +1,15 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"fairlead/gateway/protocol"
 )
 
 func prepare(r Rule) (*rule, error) {
@@ -91,13 +94,13 @@ func (g *Grant) check() error {
 		return fmt.Errorf("verdict %q: a grant only allows", g.Verdict)
 	}
 	n := 0
-	for _, set := range []bool{len(g.Argv) > 0, g.Command != "", g.Path != ""} {
+	for _, set := range []bool{len(g.Argv) > 0, g.Command != "" || len(g.Args) > 0, g.Path != ""} {
 		if set {
 			n++
 		}
 	}
 	if n != 1 || len(g.Argv) > 0 && g.Argv[0] == "" {
-		return errors.New("a grant needs exactly one of argv, command and path")
+		return errors.New("a grant needs exactly one of argv, command (or args) and path")
 	}
 	if g.Path == "" && !isAbs(g.Cwd) {
 		return fmt.Errorf("cwd %q must be the absolute folder that the grant was given for", g.Cwd)
@@ -106,6 +109,19 @@ func (g *Grant) check() error {
 		return fmt.Errorf("path %q must be absolute", g.Path)
 	}
 	return nil
+}
+
+// covers reports whether a grant is for all of a command, with all that is beside it in the call.
+func (g Grant) covers(c *Call) bool {
+	if g.Command == "" || g.Command != c.Command {
+		return false
+	}
+	if len(g.Args) == 0 {
+		return true
+	}
+	want, err := protocol.Canonical(g.Args)
+	have, err2 := protocol.Canonical(c.Args)
+	return err == nil && err2 == nil && bytes.Equal(want, have)
 }
 
 func expired(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }

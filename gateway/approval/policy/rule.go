@@ -94,9 +94,11 @@ type Grant struct {
 	Tool  string `json:"tool,omitempty"`  // default Bash
 	// Argv are the decoded words, compared one by one; nothing in them is a pattern. It covers one command of a text, not the others.
 	Argv []string `json:"argv,omitempty"`
-	// Command is the whole text, for shells that are not taken apart (PowerShell, cmd, fish): compared character by character.
+	// Command is the whole text, compared character by character.
 	Command string `json:"command,omitempty"`
-	Shell   string `json:"shell,omitempty"` // the shell that Command is for
+	Shell   string `json:"shell,omitempty"` // the shell that Command is for; only one that is taken apart (bash, sh, zsh) need not be named
+	// Args are all arguments of the call, where they say more than Command.
+	Args json.RawMessage `json:"args,omitempty"`
 	// Path is the file of a file tool, absolute.
 	Path    string    `json:"path,omitempty"`
 	Cwd     string    `json:"cwd"` // absolute working folder; a command runs in another one: no grant
@@ -131,6 +133,9 @@ type Call struct {
 	Own     []string // folders with our own settings, rules, journal and keys: writing there is always asked about
 	// Resolve follows links in an absolute path of the machine that runs the call; nil takes paths as they are written. An error asks.
 	Resolve func(path string) (string, error)
+	// Aliases are folders of that machine that are known by a name that leads through a symbolic link. A rule and a call mean the same folder by
+	// either name.
+	Aliases []protocol.Alias
 	Sandbox Sandbox
 	Now     time.Time // default time.Now()
 }

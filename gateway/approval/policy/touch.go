@@ -43,8 +43,8 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 		for _, r := range j.paths {
 			hit, inside := false, false
 			for _, f := range list {
-				hit = hit || r.path.match(f, j.place.root, j.place.home, true) || m.word.Glob && r.path.mayMeet(f, j.place.root, j.place.home)
-				inside = inside || m.taken && r.path.within(f, j.place.root, j.place.home, m.word.Glob) == certain
+				hit = hit || j.place.match(r.path, f, true) || m.word.Glob && j.place.mayMeet(r.path, f)
+				inside = inside || m.taken && j.place.within(r.path, f, m.word.Glob) == certain
 			}
 			for _, t := range m.tools {
 				if !hit && !inside || !j.applies(r, t) {

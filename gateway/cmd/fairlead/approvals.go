@@ -13,6 +13,7 @@ import (
 
 	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
 )
 
 func approvalsCommand(o *options) *cobra.Command {
@@ -67,7 +68,9 @@ The exit code is 0 whatever the verdict is, and 1 when the rules cannot be read.
 				call.Own = []string{own}
 			}
 			call.Node, call.Session = protocol.NodeID(node), protocol.SessionKey(session)
-			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			if info, err := os.Stat(dir); err == nil && info.IsDir() {
+				call.Aliases = workspace.Aliases(append(set.Folders(), home, dir)...)
+			} else {
 				call.Resolve = nil // a folder of another machine
 			}
 			r := judged{Judgement: set.Judge(call), Shell: shell, Cwd: dir, Warnings: warnings}

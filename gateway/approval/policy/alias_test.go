@@ -1,0 +1,153 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// linked is a machine on which /home is a link to /usr/home, and the workspace one in it to another disk.
+func linked(c Call) Call {
+	c.Node, c.Home, c.Root = "n", "/home/me", "/data/proj"
+	if c.Cwd == "" {
+		c.Cwd = c.Root
+	}
+	c.Aliases = []protocol.Alias{
+		{Path: "/home", Folder: "/usr/home"},
+		{Path: "/home/me/proj", Folder: "/data/proj"},
+		{Path: "/usr/home/me/proj", Folder: "/data/proj"},
+		{Path: "/tmp", Folder: "/private/tmp"},
+		{Path: "relative", Folder: "/data"},
+		{Path: "/", Folder: "/data"},
+	}
+	return c
+}
+
+func rulesFile(t *testing.T, format string, args ...any) *Set {
+	t.Helper()
+	s, problems, err := Parse(fmt.Appendf(nil, format, args...))
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	return s
+}
+
+// names of one file of the workspace, and of one in the home folder.
+var (
+	inside = []string{"/data/proj/secret/a", "/home/me/proj/secret/a", "/usr/home/me/proj/secret/a"}
+	beside = []string{"/home/me/notes/a", "/usr/home/me/notes/a"}
+)
+
+func TestADenyHoldsByWhicheverNameOfItsFolder(t *testing.T) {
+	for _, c := range []struct {
+		rules, files []string
+	}{
+		{[]string{"secret/**", "/data/proj/secret/**", "/home/me/proj/secret/**", "/usr/home/me/proj/secret/**", "~/proj/secret/**", "/home/**"}, append(inside, "secret/a", "~/proj/secret/a")},
+		{[]string{"!/home/me/notes/**", "/home/me/notes/*", "!/usr/home/**", "~/notes/**", "/home/*/notes/**"}, append(beside, "~/notes/a", "/usr/home/me/../me/notes/a")},
+		{[]string{"/tmp/**", "/private/tmp/**", "!/tmp/x"}, []string{"/tmp/x", "/private/tmp/x"}},
+	} {
+		for _, rule := range c.rules {
+			s := rulesFile(t, `{"default":"allow","rules":[{"tool":"*","path":%q,"verdict":"deny"}]}`, rule)
+			for _, file := range c.files {
+				if file[0] == '/' {
+					for _, tool := range []string{"Read", "Write"} {
+						if got := s.Judge(linked(Call{Tool: tool, Paths: []string{file}})); got.Verdict != Deny {
+							t.Errorf("deny %s: %s of %s: %s", rule, tool, file, got.Verdict)
+						}
+					}
+				}
+				for _, command := range []string{"cat " + file, "echo x > " + file, "cd /home/me/proj && cat " + file} {
+					if got := s.Judge(linked(Call{Tool: "Bash", Command: command})); got.Verdict == Allow {
+						t.Errorf("deny %s: %q is allowed", rule, command)
+					}
+				}
+				if got := s.Judge(linked(Call{Tool: "Bash", Command: "cat " + file})); got.Verdict != Deny {
+					t.Errorf("deny %s: cat %s: %s", rule, file, got.Verdict)
+				}
+			}
+			for _, folder := range []string{"/data", "/home", "/usr/home", "/private"} { // what holds it, as a whole
+				for _, file := range c.files {
+					if _, in := below(file, folder); in {
+						if got := s.Judge(linked(Call{Tool: "Bash", Command: "grep -r x " + folder + "/"})); got.Verdict == Allow {
+							t.Errorf("deny %s: all of %s is searched", rule, folder)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAnAllowHoldsByWhicheverNameOfItsFolderAndForNothingElse(t *testing.T) {
+	all := []string{"secret/**", "/data/proj/secret/**", "/home/me/proj/secret/**", "/usr/home/me/proj/secret/**", "~/proj/secret/**", "**"}
+	notes := []string{"!/home/me/notes/**", "/home/me/notes/**", "/usr/home/me/notes/*", "~/notes/**"}
+	for _, c := range []struct {
+		rules, allowed, asked []string
+	}{
+		{all, inside, append(beside, "/etc/passwd", "/data/other/secret/a")},
+		{notes, beside, append(inside, "/home/you/notes/a", "/data/proj/notes/a")},
+		// What a link leads to does not lie where the link does, and what lies in the workspace is not outside.
+		{[]string{"/home/**", "~/**", "!/home/**", "!/home/me/proj/**", "!/data/**"}, nil, inside},
+	} {
+		for _, rule := range c.rules {
+			s := rulesFile(t, `{"rules":[{"tool":"Write","path":%q,"verdict":"allow"}]}`, rule)
+			for want, files := range map[Verdict][]string{Allow: c.allowed, Ask: c.asked} {
+				for _, file := range files {
+					if got := s.Judge(linked(Call{Tool: "Write", Paths: []string{file}})); got.Verdict != want {
+						t.Errorf("allow %s: Write of %s: %s, want %s", rule, file, got.Verdict, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestARuleForAFolderHoldsByWhicheverOfItsNames(t *testing.T) {
+	for _, verdict := range []Verdict{Allow, Deny} {
+		def := map[Verdict]Verdict{Allow: Ask, Deny: Allow}[verdict]
+		for _, cwd := range []string{"/data/proj/**", "/home/me/proj/**", "/usr/home/me/proj/**", "/home/me/proj"} {
+			s := rulesFile(t, `{"default":%q,"rules":[{"tool":"Bash","argv":["make"],"cwd":%q,"verdict":%q}]}`, def, cwd, verdict)
+			for _, dir := range []string{"/data/proj", "/home/me/proj", "/usr/home/me/proj"} {
+				if got := s.Judge(linked(Call{Tool: "Bash", Command: "make", Cwd: dir})); got.Verdict != verdict {
+					t.Errorf("%s in %s: make in %s: %s", verdict, cwd, dir, got.Verdict)
+				}
+				if got := s.Judge(linked(Call{Tool: "Bash", Command: "make", Cwd: "/data/projects"})); got.Verdict != def {
+					t.Errorf("%s in %s: make elsewhere: %s", verdict, cwd, got.Verdict)
+				}
+			}
+		}
+	}
+	// A deny holds by the name of the folder that the link lies in, an allow does not go along with a link.
+	for verdict, want := range map[Verdict]Verdict{Allow: Ask, Deny: Deny} {
+		s := rulesFile(t, `{"rules":[{"tool":"Bash","argv":["make"],"cwd":"/home/me/**","verdict":%q}]}`, verdict)
+		if got := s.Judge(linked(Call{Tool: "Bash", Command: "make"})); got.Verdict != want {
+			t.Errorf("%s in /home/me and below: %s, want %s", verdict, got.Verdict, want)
+		}
+	}
+}
+
+func TestTheSandboxHoldsNoRuleAboutAFolderThatItLetsCommandsWriteByAnotherName(t *testing.T) {
+	for _, writable := range []string{"/data/proj", "/home/me/proj"} {
+		for _, rule := range []string{"secret/**", "/home/me/proj/secret/**", "/data/proj/secret/**", "~/proj/secret/**"} {
+			s := rulesFile(t, `{"default":"allow","rules":[{"tool":"Write","path":%q,"verdict":"deny"}]}`, rule)
+			c := linked(Call{Tool: "Bash", Command: "make"})
+			c.Sandbox = Sandbox{Writes: true, Writable: []string{writable}}
+			if got := s.Judge(c); got.Verdict != Ask || len(got.Loose) != 1 {
+				t.Errorf("deny %s where %s may be written: %s, held %q", rule, writable, got.Verdict, got.Held)
+			}
+		}
+	}
+}
+
+func TestTheFloorGoesByWhicheverName(t *testing.T) {
+	s := rulesFile(t, `{"default":"allow","rules":[]}`)
+	for _, command := range []string{
+		"rm -rf /data/proj", "rm -rf /home/me/proj", "rm -rf /usr/home/me/proj/", "rm -rf /home/me", "rm -rf /usr/home/me", "rm -rf /home", "find /home/me/proj -delete",
+		"echo x > /home/me/.bashrc", "echo x > /usr/home/me/.bashrc",
+	} {
+		if got := s.Judge(linked(Call{Tool: "Bash", Command: command})); got.Verdict != Ask || !got.Floor {
+			t.Errorf("%q: %s, floor %v", command, got.Verdict, got.Floor)
+		}
+	}
+}
