@@ -110,6 +110,10 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if err != nil {
 		return g, err
 	}
+	rules.Name(func(id protocol.NodeID) string {
+		n, _ := g.hub.Node(id)
+		return n.Name
+	})
 	rules.OnChange(func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) })
 	calls := dispatch.New(tools, g.gate, rules, g.store, g.bus, g.config.Get)
 	g.calls = calls

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -17,7 +18,8 @@ func (g *Gateway) reach(ctx context.Context, a protocol.Approval) error {
 	}
 	what := "wants to go on"
 	if a.Kind == protocol.AskCall {
-		what = fmt.Sprintf("wants to use %s on %s", a.Tool, a.Node)
+		n, _ := g.hub.Node(a.Node)
+		what = fmt.Sprintf("wants to use %s on %s", a.Tool, cmp.Or(n.Name, string(a.Node)))
 	}
 	text := fmt.Sprintf("Fairlead needs you: it %s, and no window shows the question. Answer in a Fairlead window, or with fairlead approvals.", what)
 	_, err := g.channels.Say(ctx, a.SessionKey, channel.Words{Text: text, Channel: tell.Channel, AccountID: tell.Account, To: tell.To})

@@ -57,9 +57,9 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 	case state.NotConfined(q):
 		rows = append(rows, labelled("sandbox", warning("not enforced on this machine: the command may do whatever you may")))
 	case state.PartlyConfined(q):
-		rows = append(rows, labelled("sandbox", warning(state.SandboxWords(q))))
+		rows = append(rows, labelled("sandbox", warning(protocol.SandboxWords(q.Sandbox, q.Host))))
 	case q.Sandbox != "":
-		rows = append(rows, fact("sandbox", state.SandboxWords(q)))
+		rows = append(rows, fact("sandbox", protocol.SandboxWords(q.Sandbox, q.Host)))
 	}
 	switch files := state.FilesText(q); {
 	case files == "":

@@ -99,7 +99,7 @@ func (r *inboxRow) set(g state.Group) {
 	}
 	r.title.Set(title, color)
 	r.deny.SetText(deny)
-	text, _ := state.Reveal(askedBy(g.Approval) + " · " + g.Why)
+	text, _ := state.Reveal(state.WaitingWord(g.Approval) + " · " + askedBy(g.Approval) + " · " + g.Why)
 	r.text.SetText(text)
 	r.tick(r.in.clock())
 }

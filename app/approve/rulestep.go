@@ -131,7 +131,7 @@ func (d *Dialog) try() {
 			}
 			looked = max(looked, res.Looked)
 			if left--; left == 0 {
-				say(wouldAllow(calls, looked)...)
+				say(d.wouldAllow(calls, looked)...)
 			}
 		})
 	}
@@ -140,12 +140,12 @@ func (d *Dialog) try() {
 // maxWould is how many earlier calls are listed.
 const maxWould = 8
 
-func wouldAllow(calls []protocol.RuleChange, looked int) []fyne.CanvasObject {
+func (d *Dialog) wouldAllow(calls []protocol.RuleChange, looked int) []fyne.CanvasObject {
 	if len(calls) == 0 {
 		return []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("Of the last %d calls it would have allowed no other.", looked), look.ColorMuted, "text")}
 	}
 	rows := []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("It would also have allowed, of the last %d calls:", looked), look.ColorText, "text")}
-	lines := linesOf(calls)
+	lines := d.linesOf(calls)
 	for i, line := range lines {
 		if i == maxWould {
 			rows = append(rows, widgets.NewText(fmt.Sprintf("and %d more", len(lines)-i), look.ColorMuted, look.SizeSmall))
@@ -159,10 +159,10 @@ func wouldAllow(calls []protocol.RuleChange, looked int) []fyne.CanvasObject {
 }
 
 // linesOf are calls in words, those that say the same in one line.
-func linesOf(calls []protocol.RuleChange) (lines []string) {
+func (d *Dialog) linesOf(calls []protocol.RuleChange) (lines []string) {
 	times := make(map[string]int)
 	for _, c := range calls {
-		line, _ := state.Reveal(state.CallLine(c.Call))
+		line, _ := state.Reveal(state.CallLine(c.Call, d.machines.Name(string(c.Call.Node))))
 		if times[line]++; times[line] == 1 {
 			lines = append(lines, line)
 		}

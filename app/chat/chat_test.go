@@ -90,10 +90,15 @@ func TestAQuestionThatNobodyHasSeenSaysSo(t *testing.T) {
 		unseen int
 		shown  bool
 		want   string
-	}{{0, false, "waiting for you"}, {1, false, "waiting, not yet seen"}, {2, false, "waiting, not yet seen"}, {2, true, "waiting for you"}} {
+	}{{0, false, "waiting for you"}, {1, false, "waiting, not yet seen"}, {2, false, "waiting, not yet seen"}, {2, true, "shown, waiting for you"}} {
 		s.Approvals = []protocol.Approval{s.Approvals[0]}
 		s.Approvals[0].Unseen, s.Approvals[0].Shown = c.unseen, c.shown
 		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x "+c.want+"]")
+	}
+	s.Approvals, s.Runs = nil, nil
+	for text, want := range map[string]string{"Nobody answered the question within 5m0s, so the call was not run.": "not answered", "The person denied this call.": "denied"} {
+		s.Calls = []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Edit", State: protocol.CallDenied, ApprovalID: "q", Error: text, EndedAt: 1}}
+		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x "+want+"]")
 	}
 	s = State{Approvals: []protocol.Approval{{ID: "q", Kind: protocol.AskContinue, Why: "50 steps are done", Unseen: 1}}}
 	assertLines(t, b.build(s, noon), "[Go on? 50 steps are done waiting, not yet seen]")

@@ -162,7 +162,7 @@ func (c *composer) show(s State) {
 	setVisible(c.attach, c.p.h.PickFiles != nil)
 	c.meter.SetText(meter(s.Session))
 	name, _ := c.nodeName(s)
-	c.target.SetText("@" + name)
+	c.target.SetText("@" + c.p.machines.Name(name))
 	setVisible(c.target, name != "")
 	var sent []string
 	for _, m := range s.Messages[max(len(s.Messages)-400, 0):] {
@@ -193,7 +193,7 @@ func (c *composer) nodeMenu() []*fyne.MenuItem {
 	var items []*fyne.MenuItem
 	now, _ := c.nodeName(c.p.state)
 	for _, n := range c.p.state.Nodes {
-		label := string(n.ID)
+		label := c.p.machines.Name(string(n.ID))
 		if n.Local {
 			label += " (this)"
 		}

@@ -160,6 +160,9 @@ func (c callView) describe(t *widgets.Tool, info *protocol.CallInfo, now time.Ti
 		}
 	case widgets.ToolDenied:
 		t.Word = "denied"
+		if info != nil && info.Unanswered() {
+			t.Word = "not answered"
+		}
 	case widgets.ToolStopped:
 		t.Word = "stopped"
 		if took > 0 {

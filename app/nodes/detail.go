@@ -101,7 +101,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 	d.runs.Box.Show()
 	rows := []fyne.CanvasObject{widgets.NewPart("RUNS NOW")}
 	for _, c := range calls {
-		line, _ := state.Reveal(state.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}))
+		line, _ := state.Reveal(p.view.CallLine(protocol.JournalEntry{Tool: c.Tool, Input: c.Args, Node: c.Node}))
 		text := widgets.NewText(line, look.ColorText, "text")
 		text.Ellipsis = true
 		rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("terminal", look.ColorAccent)), text, widgets.NewQuiet("Stop", "stop", func() {

@@ -212,7 +212,7 @@ func (d *detail) try() {
 		}
 		rows := []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("Of the last %d calls it would have decided %d otherwise.", res.Looked, len(res.Changed)), look.ColorText, "text")}
 		for _, c := range res.Changed {
-			line, _ := state.Reveal(state.CallLine(c.Call))
+			line, _ := state.Reveal(d.p.view.CallLine(c.Call))
 			t := widgets.NewText(line, look.ColorText, look.SizeSmall)
 			t.Style.Monospace, t.Ellipsis = true, true
 			rows = append(rows, widgets.Row(look.Inside, 0, t, widgets.NewText("was "+c.Was+", now "+c.Now, look.ColorMuted, look.SizeSmall),

@@ -48,6 +48,7 @@ type Page struct {
 	h   Handlers
 	Box *fyne.Container
 
+	view   state.View
 	all    protocol.RulesResult
 	shown  []protocol.Rule
 	loaded bool
@@ -69,6 +70,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	}
 	seen := -1
 	bind.Watch(ctx, a.Value, func(v state.View) {
+		p.view = v
 		if v.RulesChanged != seen {
 			seen = v.RulesChanged
 			p.Load()

@@ -60,9 +60,12 @@ func onMachine(id protocol.NodeID, name string) string {
 	return " on " + name
 }
 
-// WaitingWord says how a question waits: where no surface showed it in time, that nobody has seen it yet.
+// WaitingWord says how a question waits: whether some surface has shown it, and where none did in time, that nobody has seen it yet.
 func WaitingWord(q protocol.Approval) string {
-	if q.Unseen > 0 && !q.Shown {
+	switch {
+	case q.Shown:
+		return "shown, waiting for you"
+	case q.Unseen > 0:
 		return "waiting, not yet seen"
 	}
 	return "waiting for you"

@@ -158,12 +158,9 @@ func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
 	return q.Preview.Folders
 }
 
-// notEnforced is how a machine says what it does not keep commands from.
-const notEnforced = "not enforced on this machine"
-
 // NotConfined reports whether nothing holds a command on the machine that a question is about.
 func NotConfined(q protocol.Approval) bool {
-	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || q.Sandbox == notEnforced ||
+	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || q.Sandbox == protocol.NotEnforced ||
 		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
 }
 
@@ -180,7 +177,7 @@ func FilesLoose(q protocol.Approval) bool { return strings.HasPrefix(q.Files, "n
 
 // PartlyConfined reports whether a command is held in some ways only; the question's Sandbox says in which.
 func PartlyConfined(q protocol.Approval) bool {
-	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, notEnforced)
+	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, protocol.NotEnforced)
 }
 
 // NetworkWords says what a wish for the network comes to where no answer decides it; empty where there is none. open: the command has it anyway.
@@ -189,8 +186,8 @@ func NetworkWords(q protocol.Approval) (words string, open bool) {
 	switch {
 	case !asks || offer:
 		return "", false
-	case NotConfined(q) || strings.Contains(q.Sandbox, "network "+notEnforced):
-		return "asked for; " + notEnforced + ": it has it anyway", true
+	case NotConfined(q) || strings.Contains(q.Sandbox, "network "+protocol.NotEnforced):
+		return "asked for; " + protocol.NotEnforced + ": it has it anyway", true
 	}
 	return "asked for", false
 }
@@ -295,6 +292,9 @@ func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 }
 
 // CallLine is a call of the journal in one line: what it did, on which machine.
-func CallLine(c protocol.JournalEntry) string {
-	return QuestionLine(protocol.Approval{Kind: protocol.AskCall, Tool: c.Tool, Args: c.Input, Node: c.Node}, string(c.Node))
+func (v View) CallLine(c protocol.JournalEntry) string { return CallLine(c, v.MachineName(c.Node)) }
+
+// CallLine is a call of the journal in one line, with what its machine is called.
+func CallLine(c protocol.JournalEntry, machine string) string {
+	return QuestionLine(protocol.Approval{Kind: protocol.AskCall, Tool: c.Tool, Args: c.Input, Node: c.Node}, machine)
 }

@@ -215,4 +215,6 @@ func (f *fakeStore) Approval(_ context.Context, id protocol.ApprovalID) (protoco
 	}
 	return a, nil
 }
+func (f *fakeStore) Unanswered(context.Context, protocol.RunID) (bool, error) { return false, nil }
+
 func (f *fakeStore) PendingApprovals(context.Context) ([]protocol.Approval, error) { return nil, nil }

@@ -4,6 +4,9 @@
 // time, or the end of its run. A restart keeps it: its run asks the same question again, under the same id. What is shown is
 // hashed, an answer must carry that hash, and what runs is compared with it.
 //
+// A run that nobody need be there for, of a schedule or of a stranger on a channel, waits once: after a question of it has expired its later ones expire
+// as soon as they are asked, see [Unattended].
+//
 // Unknown means ask, and so does every error on the way to a decision. What the person does directly is their own act: only a
 // rule that denies stops it (DESIGN 5).
 package approval

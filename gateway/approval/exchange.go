@@ -12,9 +12,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Export gives the rules as a file.
-func (r *Rules) Export() (protocol.RulesExport, error) {
-	file := policy.File{Default: policy.Ask, Rules: []policy.Rule{}}
+// Export gives the rules as a file, with what was allowed for chats.
+func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
+	file := policy.File{Default: r.standard(), Rules: []policy.Rule{}}
 	for _, rule := range r.List().Rules {
 		var p policy.Rule
 		if rule.Origin == protocol.RuleFromConfig || json.Unmarshal(rule.Policy, &p) != nil {
@@ -23,14 +23,28 @@ func (r *Rules) Export() (protocol.RulesExport, error) {
 		p.ID = rule.ID
 		file.Rules = append(file.Rules, p)
 	}
+	grants, err := r.store.Grants(ctx, "")
+	if err != nil {
+		return protocol.RulesExport{}, err
+	}
+	for _, g := range grants {
+		if out, ok := carried(g); ok {
+			file.Grants = append(file.Grants, out)
+		}
+	}
 	raw, err := json.MarshalIndent(file, "", "  ")
 	return protocol.RulesExport{File: raw}, err
 }
 
-// Import adds the rules of a file that are not there yet. A rule that is switched off, because its own examples fail, is added and says so.
+// standard is what happens with what no rule names.
+func (r *Rules) standard() policy.Verdict {
+	return cmp.Or(policy.Verdict(r.config().DefaultDecision), policy.Ask)
+}
+
+// Import adds the rules of a file, and what it allows for chats, where that is not there yet. A rule that is switched off, because its own examples fail, is added and says so.
 func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportParams) (protocol.RulesImportResult, error) {
 	var res protocol.RulesImportResult
-	_, problems, err := policy.Parse(in.File)
+	set, problems, err := policy.Parse(in.File)
 	if err != nil {
 		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + err.Error())
 	}
@@ -40,18 +54,17 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	var file struct {
 		Default policy.Verdict    `json:"default"`
 		Rules   []json.RawMessage `json:"rules"`
-		Grants  []json.RawMessage `json:"grants"`
 	}
 	if err := json.Unmarshal(in.File, &file); err != nil {
 		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
 	}
-	if d := cmp.Or(policy.Verdict(r.config().DefaultDecision), policy.Ask); file.Default != "" && file.Default != d {
+	if d := r.standard(); file.Default != "" && file.Default != d {
 		res.Problems = append(res.Problems, fmt.Sprintf("The file's default, %s, was not taken over: toolApproval says what happens with what no rule names (%s).", file.Default, d))
 	}
-	if len(file.Grants) > 0 {
-		res.Problems = append(res.Problems, "Its grants were not taken over: they are for single commands of other chats.")
-	}
 	defer r.changed()
+	if err := r.land(ctx, by, set.Grants(), &res); err != nil {
+		return res, err
+	}
 	r.change.Lock()
 	defer r.change.Unlock()
 	have := map[string]bool{}
@@ -78,22 +91,67 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 		}
 		have[string(raw)] = true
 		add = append(add, protocol.Rule{
-			ID: protocol.NewID(), Policy: raw, Words: Words(p), Origin: protocol.RuleFromImport, CreatedBy: by,
+			ID: protocol.NewID(), Policy: raw, Words: r.words(p), Origin: protocol.RuleFromImport, CreatedBy: by,
 			CreatedAt: time.Now().UnixMilli() - int64(i),
 		})
 	}
 	if len(add) == 0 {
 		return res, nil
 	}
-	res.Added = len(add)
+	res.Added += len(add)
 	return res, r.save(ctx, by, protocol.AuditRuleMade, add...)
+}
+
+// land adds what a file allows for chats.
+func (r *Rules) land(ctx context.Context, by string, grants []policy.Grant, res *protocol.RulesImportResult) error {
+	if len(grants) == 0 {
+		return nil
+	}
+	now, err := r.store.Grants(ctx, "")
+	if err != nil {
+		return err
+	}
+	type same struct {
+		session     protocol.SessionKey
+		node        protocol.NodeID
+		tool, match string
+	}
+	have := map[same]bool{}
+	for _, g := range now {
+		have[same{g.Session, g.Node, g.Tool, g.Match}] = true
+	}
+	left := 0
+	for _, in := range grants {
+		g, ok := landed(in)
+		this := same{g.Session, g.Node, g.Tool, g.Match}
+		switch {
+		case !ok:
+			left++
+		case have[this]:
+			res.Skipped++
+		default:
+			have[this] = true
+			line := protocol.AuditEntry{
+				At: g.CreatedAt, Kind: protocol.AuditRuleMade, By: by, Rule: protocol.GrantPrefix + g.ID, Node: g.Node, SessionKey: g.Session, Tool: g.Tool,
+				What: "Allow " + g.Words + ", in one chat",
+			}
+			if err := r.store.PutGrant(ctx, g, line); err != nil {
+				return err
+			}
+			res.Added++
+		}
+	}
+	if left > 0 {
+		res.Problems = append(res.Problems, fmt.Sprintf("%d of its grants were not taken over: only those can be that allow a whole call, for one chat on one machine.", left))
+	}
+	return nil
 }
 
 // Try says which of the calls the rule would decide in another way than the rules that hold now. host gives a machine's facts, nil where they are not
 // known: they say where a relative path of a rule lies.
 func (r *Rules) Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *protocol.HostInfo, in protocol.RuleTryParams) (protocol.RuleTryResult, error) {
 	rule := protocol.Rule{ID: "tried", Policy: in.Policy}
-	if err := check(&rule); err != nil {
+	if err := r.check(&rule); err != nil {
 		return protocol.RuleTryResult{}, err
 	}
 	if in.Limit <= 0 {

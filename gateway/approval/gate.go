@@ -23,6 +23,7 @@ type Store interface {
 	CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error)
 	Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
 	PendingApprovals(ctx context.Context) ([]protocol.Approval, error)
+	Unanswered(ctx context.Context, run protocol.RunID) (bool, error)
 }
 
 // Gate asks questions. It is safe for use by many goroutines.
@@ -48,7 +49,8 @@ func (g *Gate) Reach(f func(ctx context.Context, a protocol.Approval) error) { g
 // Ask puts a question and waits for its end, whatever that is: see the result's State. limit is how long it may stay unanswered, 0 is
 // for ever. A preset ID asks a question of an earlier start again: it gets its whole time anew, and when it was answered meanwhile
 // that answer is returned at once. When ctx ends the question is cancelled, unless the cause is ErrSuspended; then it stays pending
-// and the error is ctx's cause. put, when not nil, is called once the question is stored and shown to all; not when it was answered before.
+// and the error is ctx's cause. put, when not nil, is called once the question is stored and shown to all; not when it was answered before, nor when it
+// expires at once because nobody is there, see [Unattended].
 func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
 	now := time.Now()
 	if a.ID == "" {
@@ -78,16 +80,19 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 		delete(g.waiting, a.ID)
 		g.mu.Unlock()
 	}()
-	if old, err := g.store.Approval(ctx, a.ID); err == nil {
-		if old.State != protocol.ApprovalPending {
-			return old, nil
+	old, err := g.store.Approval(ctx, a.ID)
+	switch {
+	case err != nil:
+		if gone, err := g.deserted(ctx, &a); gone || err != nil {
+			return a, err
 		}
-		if old.Later > now.UnixMilli() {
-			a.Later = old.Later // a restart brings nothing back before its time
-			g.mu.Lock()
-			w.put(a.Later)
-			g.mu.Unlock()
-		}
+	case old.State != protocol.ApprovalPending:
+		return old, nil
+	case old.Later > now.UnixMilli():
+		a.Later = old.Later // a restart brings nothing back before its time
+		g.mu.Lock()
+		w.put(a.Later)
+		g.mu.Unlock()
 	}
 	if err := g.store.PutApproval(ctx, a); err != nil {
 		return a, err
@@ -107,7 +112,7 @@ func (g *Gate) Ask(ctx context.Context, a protocol.Approval, limit time.Duration
 	case end := <-w.ended:
 		return end, nil
 	case <-expired:
-		end.State, end.AnsweredBy = protocol.ApprovalExpired, "nobody"
+		end.State, end.AnsweredBy = protocol.ApprovalExpired, nobody
 	case <-ctx.Done():
 		cause := context.Cause(ctx)
 		if errors.Is(cause, ErrSuspended) {

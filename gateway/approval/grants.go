@@ -1,6 +1,8 @@
 package approval
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +20,7 @@ import (
 var errNoOffer = errors.New("no rule was offered for this question")
 
 // Grant makes the rules that an answer chose out of those the question offered; when it chose none, the narrow ones, which let exactly the shown words
-// through.
+// through. One that is there already is not made twice: two windows may answer two questions of the same kind at the same instant.
 func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error {
 	if len(a.Offers) == 0 {
 		return errNoOffer
@@ -27,6 +29,7 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 	r.change.Lock()
 	defer r.change.Unlock()
 	var add []protocol.Rule
+	chosen := 0
 	for i := range a.Offers {
 		p, err := Offered(a, i, a.Scope)
 		if err != nil {
@@ -44,13 +47,20 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 			return err
 		}
 		rule := protocol.Rule{ID: protocol.NewID(), Policy: raw, Origin: protocol.RuleFromQuestion, CreatedBy: by, CreatedFrom: a.ID, CreatedAt: time.Now().UnixMilli()}
-		if err := check(&rule); err != nil {
+		if err := r.check(&rule); err != nil {
 			return err
+		}
+		chosen++
+		if r.twice(rule) != nil || slices.ContainsFunc(add, func(made protocol.Rule) bool { return bytes.Equal(made.Policy, rule.Policy) }) {
+			continue
 		}
 		add = append(add, rule)
 	}
-	if len(add) == 0 {
+	switch {
+	case chosen == 0:
 		return errNoOffer
+	case len(add) == 0:
+		return nil
 	}
 	return r.save(ctx, by, protocol.AuditRuleMade, add...)
 }
@@ -82,7 +92,7 @@ func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 }
 
 // FillOffers says for each offer what the scopes that the question can be answered with make of it.
-func FillOffers(a *protocol.Approval) error {
+func (r *Rules) FillOffers(a *protocol.Approval) error {
 	for i := range a.Offers {
 		a.Offers[i].As = make(map[string]protocol.RuleOffer)
 		for _, scope := range []string{protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways} {
@@ -97,7 +107,7 @@ func FillOffers(a *protocol.Approval) error {
 			if err != nil {
 				return err
 			}
-			a.Offers[i].As[scope] = protocol.RuleOffer{Policy: raw, Words: Words(p)}
+			a.Offers[i].As[scope] = protocol.RuleOffer{Policy: raw, Words: r.words(p)}
 		}
 	}
 	return nil
@@ -122,7 +132,7 @@ func (r *Rules) All(ctx context.Context) (protocol.RulesResult, error) {
 		return out, err
 	}
 	for _, g := range slices.Backward(grants) {
-		rule, err := grantRule(g)
+		rule, err := r.grantRule(g)
 		if err != nil {
 			return out, err
 		}
@@ -132,10 +142,10 @@ func (r *Rules) All(ctx context.Context) (protocol.RulesResult, error) {
 }
 
 // grantRule shows a permission of a chat as a rule.
-func grantRule(g store.Grant) (protocol.Rule, error) {
+func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 	raw, err := protocol.Marshal(map[string]any{"tool": g.Tool, "node": g.Node, "session": g.Session, "verdict": policy.Allow, "exactly": g.Match})
 	return protocol.Rule{
-		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", g.Words, g.Node),
+		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", g.Words, cmp.Or(r.names(g.Node), string(g.Node))),
 		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt,
 	}, err
 }
@@ -179,7 +189,7 @@ func (r *Rules) Undo(ctx context.Context, by string, id protocol.ApprovalID) (pr
 		res.Grants++
 	}
 	if res == (protocol.ApprovalUndoResult{}) {
-		return res, protocol.ErrNotFound.With("Nothing that this answer gave is in force: it was for once, or it was taken back already")
+		return res, protocol.ErrNotFound.With("Nothing that this answer gave is in force: it was for once, another answer gave the same, or it was taken back already")
 	}
 	return res, nil
 }

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"context"
 	"time"
 
 	"fairlead/gateway/config"
@@ -11,9 +12,36 @@ import (
 // an end, and nor would the chat that the question was asked in. It is the longest time that can be set.
 const longest = 24 * time.Hour
 
-// Unattended reports whether what asks was begun by the clock, or by somebody on a channel, so that nobody need be there who could answer.
+// nobody is who has answered a question that expired.
+const nobody = "nobody"
+
+// before is the reason of a question that was not put, because nobody had answered the one before.
+const before = "nobody answered the question before"
+
+// Unattended reports whether what asks was begun by the clock, or by somebody on a channel, so that nobody need be there who could answer. Such a run is
+// parked at its first question for as long as that may stay unanswered (peers C5, nobody there). When nobody has answered that, its later ones expire as
+// soon as they are asked: else each step of the run would wait as long again, and hold up its job and its chat for hours. The run is not ended, for it can
+// still do what is not asked about and say what was not done. An answer in between shows that somebody is there.
 func Unattended(by protocol.AskedBy) bool {
 	return by.Kind == protocol.AskedBySchedule || by.Kind == protocol.AskedByChannel
+}
+
+// deserted ends a question that need not be put, and stores it: see [Unattended].
+func (g *Gate) deserted(ctx context.Context, a *protocol.Approval) (bool, error) {
+	if a.RunID == "" || !Unattended(a.AskedBy) {
+		return false, nil
+	}
+	gone, err := g.store.Unanswered(ctx, a.RunID)
+	if err != nil || !gone {
+		return false, err
+	}
+	a.State, a.AnsweredBy, a.Reason = protocol.ApprovalExpired, nobody, before
+	a.ExpiresAt, a.AnsweredAt = a.CreatedAt, a.CreatedAt
+	if err := g.store.PutApproval(context.WithoutCancel(ctx), *a); err != nil {
+		return true, err
+	}
+	g.publish(*a)
+	return true, nil
 }
 
 // Limit is how long a question by somebody may stay unanswered, as [Gate.Ask] takes it: 0 is for ever, which an unattended one never is.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -118,4 +120,35 @@ func TestRuleGoesWhileCallsAreDecided(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
+}
+
+// TestAnswersAtTheSameInstantMakeARuleOnce: two windows answer two questions of the same kind, both with always.
+func TestAnswersAtTheSameInstantMakeARuleOnce(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	q := command("go vet ./gateway")
+	d := r.Weigh(q)
+	if d.Verdict != Ask || len(d.Offers) == 0 {
+		t.Fatalf("%+v", d)
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		a := protocol.Approval{ID: protocol.ApprovalID(fmt.Sprint("q", i)), Node: q.Node, Preview: q.Preview, Offers: d.Offers, Chosen: []int{0}, Scope: protocol.ScopeAlways}
+		a.Offers = append(slices.Clone(a.Offers), a.Offers[0]) // the same twice in one answer, too
+		a.Chosen = append(a.Chosen, len(a.Offers)-1)
+		wg.Go(func() {
+			if err := r.Grant(context.Background(), "ann", a); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	again, err := OpenRules(t.Context(), r.store, r.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, have := range []*Rules{r, again} {
+		if list := have.List().Rules; len(list) != 1 {
+			t.Errorf("%d rules were made: %+v", len(list), list)
+		}
+	}
 }

@@ -24,6 +24,7 @@ type RuleStore interface {
 	PutRules(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error
 	CountRule(ctx context.Context, id string, at int64) error
 	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
+	PutGrant(ctx context.Context, g store.Grant, lines ...protocol.AuditEntry) error
 	MarkGrant(ctx context.Context, id string, deletedAt int64, lines ...protocol.AuditEntry) (bool, error)
 }
 
@@ -33,6 +34,8 @@ type Rules struct {
 	config func() config.ToolApproval
 	// changed is called after every change, without any lock.
 	changed func()
+	// names says what the person calls a machine; "" is by its id alone.
+	names func(protocol.NodeID) string
 
 	change sync.Mutex // held by whoever changes rules, over the store: one change after the other
 
@@ -44,7 +47,7 @@ type Rules struct {
 
 // OpenRules loads the rules. One that is not understood, or does not meet its own examples, is switched off and says why; the others hold.
 func OpenRules(ctx context.Context, s RuleStore, cfg func() config.ToolApproval) (*Rules, error) {
-	r := &Rules{store: s, config: cfg, changed: func() {}}
+	r := &Rules{store: s, config: cfg, changed: func() {}, names: func(protocol.NodeID) string { return "" }}
 	list, err := s.Rules(ctx)
 	if err != nil {
 		return nil, err
@@ -62,6 +65,9 @@ func OpenRules(ctx context.Context, s RuleStore, cfg func() config.ToolApproval)
 
 // OnChange sets what is called after every change of rules or permissions, on the goroutine that made it. To be called once, before any change.
 func (r *Rules) OnChange(f func()) { r.changed = f }
+
+// Name sets what says what the person calls a machine. To be called once, before the rules are used.
+func (r *Rules) Name(f func(protocol.NodeID) string) { r.names = f }
 
 // Version names the state of the rules: another one decides by other rules.
 func (r *Rules) Version() string {

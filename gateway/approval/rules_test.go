@@ -241,7 +241,7 @@ func TestExportedRulesAreImportedOnce(t *testing.T) {
 	a, b := rulesOf(t, config.Default().ToolApproval), rulesOf(t, config.Default().ToolApproval)
 	put(t, a, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
 	put(t, a, `{"tool":"Write","path":"docs/**","verdict":"allow"}`)
-	out, err := a.Export()
+	out, err := a.Export(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,6 +250,10 @@ func TestExportedRulesAreImportedOnce(t *testing.T) {
 		if err != nil || res.Added != want.Added || res.Skipped != want.Skipped {
 			t.Errorf("%+v %v, want %+v", res, err, want)
 		}
+	}
+	var file policy.File
+	if err := json.Unmarshal(out.File, &file); err != nil || file.Default != policy.Ask || len(file.Rules) != 2 || file.Grants != nil {
+		t.Errorf("%s %v", out.File, err)
 	}
 	if b.Decide(t.Context(), command("make")).Verdict != Allow || b.Decide(t.Context(), change("Write", "/srv/app/docs/a.md", false)).Verdict != Allow {
 		t.Errorf("%+v", b.List())
@@ -327,5 +331,55 @@ func TestTheSameRuleIsMadeOnce(t *testing.T) {
 	refused("a deleted rule beside one that says the same", r.Restore(t.Context(), "ann", gone.ID))
 	if list := r.List().Rules; len(list) != 1 || list[0].ID != first.ID {
 		t.Errorf("rules %+v", list)
+	}
+}
+
+func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	name := "The big one"
+	r.Name(func(id protocol.NodeID) string {
+		if id != "n" {
+			return ""
+		}
+		return name
+	})
+	if rule := put(t, r, `{"tool":"Bash","argv":["make"],"node":"n","verdict":"allow"}`); rule.Words != "Allow make on The big one" {
+		t.Error(rule.Words)
+	}
+	put(t, r, `{"tool":"Bash","argv":["make"],"node":"other","verdict":"allow"}`)
+	name = "nas"
+	if list := r.List().Rules; len(list) != 2 || list[0].Words != "Allow make on other" || list[1].Words != "Allow make on nas" {
+		t.Errorf("after it got another name: %+v", list)
+	}
+	q := protocol.Approval{
+		Node: "n", Preview: &protocol.CallPreview{Folder: "/srv/app"}, Choices: []string{protocol.ScopeFolder, protocol.ScopeMachine},
+		Offers: []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["make"],"verdict":"allow"}`)}},
+	}
+	if err := r.FillOffers(&q); err != nil {
+		t.Fatal(err)
+	}
+	if as := q.Offers[0].As; as[protocol.ScopeMachine].Words != "Allow make on nas" || as[protocol.ScopeFolder].Words != "Allow make in /srv/app and below on nas" {
+		t.Errorf("%+v", as)
+	}
+}
+
+// TestFairleadsOwnFilesAreAskedAboutWhereverTheyLie: no rule, and no chat that is trusted, lets the agent change what decides about it.
+func TestFairleadsOwnFilesAreAskedAboutWhereverTheyLie(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	put(t, r, `{"tool":"Bash","argv":["cp","**"],"verdict":"allow"}`)
+	put(t, r, `{"tool":"Bash","argv":["echo","**"],"verdict":"allow"}`)
+	put(t, r, `{"tool":"Write","path":"/**","verdict":"allow"}`)
+	trust := protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+	for _, q := range []Request{
+		command("cp x /opt/fl/fairlead.db"), command("echo x > /opt/fl/agents/main/x"), command("cp x /disk/fl/fairlead.db"), command("cd /opt && cp x fl/"),
+		change("Write", "/opt/fl/x", true), change("Write", "/disk/fl/x", true), command("python3 x.py > /opt/fl/log"), command("sqlite3 /opt/fl/fairlead.db 'delete from rules'"),
+	} {
+		q.Mode = trust
+		host := *q.Host
+		host.Private, host.Aliases = "/opt/fl", []protocol.Alias{{Path: "/opt/fl", Folder: "/disk/fl"}}
+		q.Host = &host
+		if d := r.Weigh(q); d.Verdict != Ask || !d.Floor {
+			t.Errorf("%s %+v: %+v", q.Args, q.Preview, d)
+		}
 	}
 }

@@ -23,6 +23,9 @@ func (r *Rules) List() protocol.RulesResult {
 		}
 	}
 	r.mu.Unlock()
+	for i := range out.Rules {
+		r.reword(&out.Rules[i])
+	}
 	for _, c := range cfg.Rules {
 		raw, err := protocol.Marshal(c)
 		if err != nil {
@@ -54,7 +57,7 @@ func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (
 		old.Policy, rule, kind = in.Policy, old, protocol.AuditRuleChanged
 		rule.Policy = in.Policy
 	}
-	if err := check(&rule); err != nil {
+	if err := r.check(&rule); err != nil {
 		return rule, err
 	}
 	if err := r.twice(rule); err != nil {
@@ -76,7 +79,7 @@ func (r *Rules) twice(rule protocol.Rule) error {
 }
 
 // check refuses a rule that makes no sense or does not meet its own examples, and words it.
-func check(rule *protocol.Rule) error {
+func (r *Rules) check(rule *protocol.Rule) error {
 	p, problem := prepare(*rule)
 	if problem == "" {
 		problem = policy.Misspelt(rule.Policy)
@@ -89,7 +92,7 @@ func check(rule *protocol.Rule) error {
 	if problem != "" {
 		return protocol.ErrBadRequest.With("This rule cannot be used: " + problem)
 	}
-	rule.Words = Words(p)
+	rule.Words = r.words(p)
 	p.ID, p.Source = "", ""
 	raw, err := protocol.Marshal(p)
 	rule.Policy = raw

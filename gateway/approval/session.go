@@ -7,6 +7,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// What a permission for a chat is compared with starts so: then follow the folder and the arguments, or the file.
+const (
+	callMatch = "call "
+	pathMatch = "path "
+)
+
+const exactCommand = "exactly this command, in this folder"
+
+func anyOf(tool, path string) string { return fmt.Sprintf("any %s of %s", strings.ToLower(tool), path) }
+
 // SessionGrant says what an allow for the session would let through: in the form that calls are compared with, and in words. ok is false
 // where nothing narrow enough can be said.
 func SessionGrant(r Request) (match, words string, ok bool) {
@@ -19,12 +29,12 @@ func SessionGrant(r Request) (match, words string, ok bool) {
 		if err != nil {
 			return "", "", false
 		}
-		return "call " + r.Preview.Folder + " " + string(args), "exactly this command, in this folder", true
+		return callMatch + r.Preview.Folder + " " + string(args), exactCommand, true
 	case protocol.EffectWrite, protocol.EffectRead:
 		if r.Preview.Path == "" {
 			return "", "", false
 		}
-		return "path " + r.Preview.Path, fmt.Sprintf("any %s of %s", strings.ToLower(r.Bare), r.Preview.Path), true
+		return pathMatch + r.Preview.Path, anyOf(r.Bare, r.Preview.Path), true
 	}
 	return "", "", false
 }

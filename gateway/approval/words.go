@@ -1,11 +1,29 @@
 package approval
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/protocol"
 )
+
+// words are Words with the machine called as the person does.
+func (r *Rules) words(p policy.Rule) string {
+	p.Node = cmp.Or(r.names(protocol.NodeID(p.Node)), p.Node)
+	return Words(p)
+}
+
+// reword words a rule anew that is for one machine: that may have another name since.
+func (r *Rules) reword(rule *protocol.Rule) {
+	var p policy.Rule
+	if bytes.Contains(rule.Policy, []byte(`"node":`)) && json.Unmarshal(rule.Policy, &p) == nil {
+		rule.Words = r.words(p)
+	}
+}
 
 // Words is a rule as a person would say it.
 func Words(p policy.Rule) string {

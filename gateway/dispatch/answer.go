@@ -30,11 +30,16 @@ func (t *task) answered(ctx context.Context, end protocol.Approval, grant *store
 		res, err = t.end(ctx, protocol.CallDenied, nil, text)
 		return res, true, err
 	case protocol.ApprovalExpired:
-		text := "That is no denial: it may be asked again."
-		if approval.Unattended(t.call.AskedBy) {
-			text = "Probably nobody is there: do not ask for it again now. Go on without it, or end, and say what was not done."
+		text := fmt.Sprintf(protocol.NobodyAnswered+" the question within %s, so the call was not run.", limit)
+		if end.Reason != "" {
+			text = protocol.NobodyAnswered + " the question before, so this one was not put and the call was not run."
 		}
-		res, err = t.end(ctx, protocol.CallDenied, nil, fmt.Sprintf("Nobody answered the question within %s, so the call was not run. %s", limit, text))
+		if approval.Unattended(t.call.AskedBy) {
+			text += " Probably nobody is there: do not ask for it again now. Go on without it, or end, and say what was not done."
+		} else {
+			text += " That is no denial: it may be asked again."
+		}
+		res, err = t.end(ctx, protocol.CallDenied, nil, text)
 		return res, true, err
 	default:
 		res, err = t.stopped(ctx, nil)

@@ -85,7 +85,7 @@ func (t *task) compose(d approval.Decision, r approval.Request) (q protocol.Appr
 		q.Sandbox = info.Host.Sandbox
 	}
 	if q.Sandbox == "" && q.Effect != protocol.EffectRead && q.Node != protocol.NativePrefix {
-		q.Sandbox = "not enforced on this machine"
+		q.Sandbox = protocol.NotEnforced
 	}
 	if match, words, narrow := approval.SessionGrant(r); narrow && !d.Floor && t.call.Session != "" {
 		grant = &store.Grant{ID: protocol.NewID(), Session: t.call.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words, From: q.ID}
@@ -99,7 +99,7 @@ func (t *task) compose(d approval.Decision, r approval.Request) (q protocol.Appr
 		q.Choices = append(q.Choices, protocol.ScopeFolder)
 	}
 	q.Choices = append(q.Choices, protocol.ScopeMachine, protocol.ScopeAlways)
-	return q, grant, approval.FillOffers(&q)
+	return q, grant, t.rules.FillOffers(&q)
 }
 
 // asking remembers what an open question was decided on, for Watch.

@@ -48,7 +48,7 @@ type Journal interface {
 	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
 	OpenCalls(ctx context.Context) ([]store.Call, error)
 	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
-	PutGrant(ctx context.Context, g store.Grant) error
+	PutGrant(ctx context.Context, g store.Grant, lines ...protocol.AuditEntry) error
 	Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
 	CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error)
 	Session(ctx context.Context, key protocol.SessionKey) (store.Session, error)
@@ -59,6 +59,7 @@ type Rules interface {
 	Decide(ctx context.Context, q approval.Request) approval.Decision
 	Weigh(q approval.Request) approval.Decision
 	Version() string
+	FillOffers(a *protocol.Approval) error
 	Grant(ctx context.Context, by string, a protocol.Approval) error
 }
 

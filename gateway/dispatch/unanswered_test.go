@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -70,4 +71,84 @@ func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 			g.noQuestions()
 		})
 	}
+}
+
+// TestARunWaitsOnceForSomebodyWhoIsNotThere: else a job of many steps would wait at each of them.
+func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := start(t, &dispatchtest.Machine{})
+		g.cfg.Approvals.Timeout = int((5 * time.Minute).Milliseconds())
+		ask := func(id, run, kind string) (waited time.Duration, text string) {
+			call := command(id, "make "+id)
+			call.Run, call.AskedBy = protocol.RunID(run), protocol.AskedBy{Kind: kind}
+			began := time.Now()
+			e := <-g.do(t.Context(), call)
+			if e.err != nil || e.Info.State != protocol.CallDenied || !e.IsError {
+				t.Errorf("%s: %+v", id, e)
+			}
+			q, err := g.store.Approval(t.Context(), e.Info.ApprovalID)
+			if err != nil || q.State != protocol.ApprovalExpired || q.AnsweredBy != "nobody" || q.AnsweredAt < q.CreatedAt {
+				t.Errorf("%s: its question is %+v %v", id, q, err)
+			}
+			return time.Since(began), e.Content.Text()
+		}
+		for _, kind := range []string{protocol.AskedBySchedule, protocol.AskedByChannel} {
+			if waited, _ := ask(kind+"1", kind, kind); waited != 5*time.Minute {
+				t.Errorf("the first question of a %s waited %s", kind, waited)
+			}
+			for i := range 40 {
+				waited, text := ask(kind+"2"+strconv.Itoa(i), kind, kind)
+				if waited != 0 || !strings.Contains(text, "Nobody answered the question before") || !strings.Contains(text, "do not ask for it again now") {
+					t.Fatalf("step %d of a %s waited %s: %s", i, kind, waited, text)
+				}
+			}
+			if waited, _ := ask(kind+"3", kind+" again", kind); waited != 5*time.Minute {
+				t.Errorf("the next run of a %s waited %s", kind, waited)
+			}
+		}
+		for i := range 2 {
+			if waited, text := ask("chat"+strconv.Itoa(i), "chat", "chat"); waited != 5*time.Minute || !strings.Contains(text, "it may be asked again") {
+				t.Errorf("the person's own chat waited %s: %s", waited, text)
+			}
+		}
+		if len(g.tower.Calls()) != 0 {
+			t.Errorf("%d calls ran", len(g.tower.Calls()))
+		}
+		g.noQuestions()
+	})
+}
+
+// TestARunIsAskedAboutAgainOnceSomebodyAnswered: of two questions that were open together one expired and the other was answered.
+func TestARunIsAskedAboutAgainOnceSomebodyAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := start(t, &dispatchtest.Machine{})
+		g.cfg.Approvals.Timeout = int((5 * time.Minute).Milliseconds())
+		do := func(id string) <-chan ended {
+			call := command(id, "make "+id)
+			call.AskedBy = protocol.AskedBy{Kind: protocol.AskedBySchedule}
+			end := g.do(t.Context(), call)
+			synctest.Wait()
+			return end
+		}
+		open := func() protocol.Approval {
+			list, err := g.gate.Pending(t.Context())
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%+v %v", list, err)
+			}
+			return list[0]
+		}
+		first := do("a")
+		time.Sleep(time.Minute)
+		second := do("b")
+		<-first
+		g.answer(open(), protocol.DecisionAllow, "", "")
+		if e := <-second; e.Info.State != protocol.CallDone {
+			t.Errorf("%+v", e)
+		}
+		third := do("c")
+		g.answer(open(), protocol.DecisionAllow, "", "")
+		if e := <-third; e.Info.State != protocol.CallDone {
+			t.Errorf("%+v", e)
+		}
+	})
 }

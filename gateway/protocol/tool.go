@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Effect is what a call can do to the world (seed 001, Side Effects; DESIGN 5).
 type Effect string
@@ -174,6 +177,14 @@ type CallInfo struct {
 	Error    string       `json:"error,omitempty"`
 	// Direct marks the person's own act.
 	Direct bool `json:"direct,omitempty"`
+}
+
+// NobodyAnswered is how Error begins where the call was not run because its question expired: that is no denial by the person.
+const NobodyAnswered = "Nobody answered"
+
+// Unanswered reports whether the call was not run because nobody answered the question about it.
+func (c CallInfo) Unanswered() bool {
+	return c.State == CallDenied && strings.HasPrefix(c.Error, NobodyAnswered)
 }
 
 // Over reports whether the call has ended.

@@ -80,6 +80,8 @@ func (noRules) Grants(context.Context, protocol.SessionKey) ([]store.Grant, erro
 	return []store.Grant{{ID: "g", Session: "s", Node: "n", Tool: "Write", Match: "path /a", Words: "any write of /a", CreatedAt: 7, From: "asked"}}, nil
 }
 
+func (noRules) PutGrant(context.Context, store.Grant, ...protocol.AuditEntry) error { return nil }
+
 func (noRules) MarkGrant(_ context.Context, id string, _ int64, _ ...protocol.AuditEntry) (bool, error) {
 	return id == "g", nil
 }

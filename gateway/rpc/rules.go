@@ -17,7 +17,7 @@ type Rules interface {
 	Delete(ctx context.Context, by, id string) error
 	Restore(ctx context.Context, by, id string) error
 	Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *protocol.HostInfo, in protocol.RuleTryParams) (protocol.RuleTryResult, error)
-	Export() (protocol.RulesExport, error)
+	Export(context.Context) (protocol.RulesExport, error)
 	Import(ctx context.Context, by string, in protocol.RulesImportParams) (protocol.RulesImportResult, error)
 }
 
@@ -49,7 +49,9 @@ func (s *Server) rules(all map[string]handler) {
 		return protocol.OK{OK: err == nil}, err
 	})
 	handle(all, protocol.RuleTry, s.tryRule)
-	handle(all, protocol.RulesSave, func(context.Context, *Conn, protocol.Empty) (protocol.RulesExport, error) { return s.s.Rules.Export() })
+	handle(all, protocol.RulesSave, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.RulesExport, error) {
+		return s.s.Rules.Export(ctx)
+	})
 	handle(all, protocol.RulesImport, func(ctx context.Context, c *Conn, p protocol.RulesImportParams) (protocol.RulesImportResult, error) {
 		if len(p.File) == 0 {
 			return protocol.RulesImportResult{}, protocol.ErrBadRequest.With("file required")

@@ -124,3 +124,13 @@ func (s *Store) PendingApprovals(ctx context.Context) ([]protocol.Approval, erro
 	}
 	return list, nil
 }
+
+// Unanswered reports whether the last of a run's questions about calls that ended did so because nobody answered it in its time.
+func (s *Store) Unanswered(ctx context.Context, run protocol.RunID) (bool, error) {
+	const last = `SELECT q.state FROM calls c JOIN approvals q ON q.id = json_extract(c.info, '$.approvalId')
+		WHERE c.run_id = ? AND c.run_id <> '' AND q.state IN ('expired', 'allowed', 'edited', 'denied')
+		ORDER BY json_extract(q.json, '$.answeredAt') DESC, q.created_at DESC LIMIT 1`
+	var states []string
+	err := s.read(ctx, "look for an unanswered question", func(db *gorm.DB) error { return db.Raw(last, string(run)).Scan(&states).Error })
+	return len(states) == 1 && states[0] == protocol.ApprovalExpired, err
+}

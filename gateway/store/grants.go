@@ -34,13 +34,23 @@ type grantRow struct {
 
 func (grantRow) TableName() string { return "grants" }
 
-// PutGrant stores a grant.
-func (s *Store) PutGrant(ctx context.Context, g Grant) error {
+// PutGrant stores a grant together with the audit lines that tell of it, unless its session has the same one already.
+func (s *Store) PutGrant(ctx context.Context, g Grant, lines ...protocol.AuditEntry) error {
 	if g.ID == "" {
 		g.ID = protocol.NewID()
 	}
 	row := grantRow{g.ID, string(g.Session), string(g.Node), g.Tool, g.Match, g.Words, g.CreatedAt, string(g.From), 0}
-	return s.write(ctx, "store grant", func(tx *gorm.DB) error { return tx.Create(&row).Error })
+	return s.write(ctx, "store grant", func(tx *gorm.DB) error {
+		var have int64
+		same := map[string]any{"session_key": row.SessionKey, "node": row.Node, "tool": row.Tool, "match": row.Match, "deleted_at": 0}
+		if err := tx.Model(&grantRow{}).Where(same).Count(&have).Error; err != nil || have > 0 {
+			return err
+		}
+		if err := tx.Create(&row).Error; err != nil {
+			return err
+		}
+		return appendAudit(tx, lines)
+	})
 }
 
 // Grants returns a session's grants; those of all sessions when session is empty. Oldest first.

@@ -230,6 +230,7 @@ func TestSettingsGrantsAndNodesLast(t *testing.T) {
 		s.PutSetting(t.Context(), "a.b", json.RawMessage(`1`)), s.PutSetting(t.Context(), "a.b", json.RawMessage(`2`)),
 		s.PutSetting(t.Context(), "c", json.RawMessage(`3`)), s.PutSetting(t.Context(), "c", nil),
 		s.PutGrant(t.Context(), Grant{Session: key, Node: "n", Tool: "Bash", Match: "m", Words: "w", CreatedAt: 1}),
+		s.PutGrant(t.Context(), Grant{Session: key, Node: "n", Tool: "Bash", Match: "m", Words: "w", CreatedAt: 2}), // the same, from another answer
 		s.PutNode(t.Context(), protocol.NodeInfo{ID: "n", Online: true}), s.Close(),
 	} {
 		if err != nil {

@@ -35,7 +35,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		t.emit("approval", a)
 	} else {
 		t.newline()
-		fmt.Fprint(t.err, questionBox(a, ch.c.machineNames(ctx)[a.Node]))
+		fmt.Fprint(t.err, questionBox(a, t.names[a.Node]))
 	}
 	switch {
 	case t.approve == protocol.ScopeOnce:

@@ -144,6 +144,7 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	select {
 	case s := <-ch.resync:
 		ch.session = cmp.Or(ch.session, mainOf(s.Status))
+		ch.term.names = namesOf(s.Nodes)
 	case err := <-feedDone:
 		feedDone <- nil
 		return err

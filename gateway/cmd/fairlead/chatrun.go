@@ -88,6 +88,10 @@ func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Ch
 		if change.Delta.RunID == run {
 			ch.term.delta(*change.Delta)
 		}
+	case protocol.ChangeNode:
+		if n := change.Node; n != nil {
+			ch.term.names[n.ID] = n.Name
+		}
 	case protocol.ChangeCall:
 		if change.Call.RunID == run {
 			ch.term.call(*change.Call)

@@ -131,7 +131,7 @@ func (o *options) examineNodes(ctx context.Context, c *connection, add func(chec
 		switch {
 		case n.Online && n.Host != nil:
 			online++
-			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools, works in %s, commands: %s", len(n.Tools), n.Host.Workspace, n.Host.Sandbox), "")
+			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools, works in %s, commands: %s", len(n.Tools), n.Host.Workspace, protocol.SandboxWords(n.Host.Sandbox, n.Host)), "")
 			examineEnforcement(n.ID, n.Host.Enforcement, add)
 		case n.Online:
 			online++

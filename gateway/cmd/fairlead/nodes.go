@@ -191,7 +191,7 @@ func printNode(out io.Writer, n protocol.NodeInfo) error {
 		if h.WholeDisk {
 			row("folder", "the whole disk")
 		}
-		row("sandbox", h.Sandbox)
+		row("sandbox", protocol.SandboxWords(h.Sandbox, h))
 	}
 	if n.Direct {
 		row("transfers", "straight to machines on its network that may too")

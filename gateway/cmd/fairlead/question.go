@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,15 +13,35 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// machineNames are the names that the person gave to machines; empty where they cannot be asked for.
-func (c *connection) machineNames(ctx context.Context) map[protocol.NodeID]string {
-	names := make(map[protocol.NodeID]string)
-	if r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{}); err == nil {
-		for _, n := range r.Nodes {
-			names[n.ID] = n.Name
-		}
+// names are those that the person gave to machines, by their ids.
+type names map[protocol.NodeID]string
+
+// of is what a machine is called.
+func (n names) of(id protocol.NodeID) string { return cmp.Or(n[id], string(id)) }
+
+// full is that with the id, where it is another: commands take the id.
+func (n names) full(id protocol.NodeID) string {
+	if name := n.of(id); name != string(id) {
+		return name + " (" + string(id) + ")"
 	}
-	return names
+	return string(id)
+}
+
+func namesOf(machines []protocol.NodeInfo) names {
+	all := make(names)
+	for _, n := range machines {
+		all[n.ID] = n.Name
+	}
+	return all
+}
+
+// machineNames are the names of the machines; empty where they cannot be asked for.
+func (c *connection) machineNames(ctx context.Context) names {
+	r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+	if err != nil {
+		return nil
+	}
+	return namesOf(r.Nodes)
 }
 
 // questionBox is the whole truth of a question, as text. name is what the person calls its machine; empty is by its id alone.
@@ -74,9 +95,10 @@ func questionBox(a protocol.Approval, name string) string {
 	for i, o := range a.Offers {
 		line("offer "+strconv.Itoa(i), o.Words)
 	}
-	line("sandbox", a.Sandbox)
+	line("sandbox", protocol.SandboxWords(a.Sandbox, a.Host))
 	line("your rules", a.Files)
 	line("why asked", a.Why)
+	line("shown", shownWords(a))
 	if a.ExpiresAt > 0 {
 		line("time", time.Until(time.UnixMilli(a.ExpiresAt)).Round(time.Second).String()+" left")
 	}
@@ -85,6 +107,21 @@ func questionBox(a protocol.Approval, name string) string {
 	}
 	b.WriteString("└\n")
 	return b.String()
+}
+
+// shownWords say where a question was shown first, or that it was nowhere in time.
+func shownWords(a protocol.Approval) string {
+	where := map[string]string{
+		protocol.SurfaceWindow: "in a window", protocol.SurfaceTerminal: "in a terminal", protocol.SurfaceNotification: "as a notification",
+		protocol.SurfaceChannel: "over a channel",
+	}[a.SurfaceShown]
+	switch {
+	case a.Shown:
+		return strings.TrimSpace(where + " at " + time.UnixMilli(a.ShownAt).Format("15:04"))
+	case a.Unseen > 0:
+		return "not yet"
+	}
+	return ""
 }
 
 func model(s string) string {

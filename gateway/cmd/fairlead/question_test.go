@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -21,5 +22,37 @@ func TestQuestionNamesAMachineAsItsPersonDoes(t *testing.T) {
 		if box := questionBox(protocol.Approval{Node: "nas", Host: c.host}, c.name); !strings.Contains(box, c.want) {
 			t.Errorf("%q: %s", c.want, box)
 		}
+	}
+}
+
+func TestQuestionSaysTheSandboxAndWhereItWasShownInPlainWords(t *testing.T) {
+	at := time.Date(2026, 1, 2, 10, 4, 0, 0, time.Local).UnixMilli()
+	q := protocol.Approval{Node: "nas", Host: &protocol.HostInfo{Workspace: "/srv/app"}, Sandbox: "files workspace-write, network blocked"}
+	for want, change := range map[string]func(*protocol.Approval){
+		"sandbox   files: changes in /srv/app only · network: off · enforced\n": func(*protocol.Approval) {},
+		"shown     not yet\n": func(a *protocol.Approval) { a.Unseen = 1 },
+		"shown     in a window at 10:04\n": func(a *protocol.Approval) {
+			a.Shown, a.SurfaceShown, a.ShownAt, a.Unseen = true, protocol.SurfaceWindow, at, 1
+		},
+	} {
+		a := q
+		change(&a)
+		if box := questionBox(a, ""); !strings.Contains(box, want) {
+			t.Errorf("%q: %s", want, box)
+		}
+	}
+	if box := questionBox(q, ""); strings.Contains(box, "shown") {
+		t.Error(box)
+	}
+}
+
+func TestACallIsToldOnTheMachineAsItsPersonCallsIt(t *testing.T) {
+	var out strings.Builder
+	term := &terminal{out: &out, in: newLines(strings.NewReader("")), names: namesOf([]protocol.NodeInfo{{ID: "nas", Name: "The big one"}, {ID: "box"}})}
+	for _, id := range []protocol.NodeID{"nas", "box"} {
+		term.call(protocol.CallInfo{CallID: protocol.CallID(id), Node: id, Tool: "Bash", Args: []byte(`{"command":"ls"}`), State: protocol.CallRunning})
+	}
+	if want := "▸ Bash on The big one  ls\n▸ Bash on box  ls\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

@@ -65,6 +65,7 @@ func (v overview) print(out io.Writer) error {
 	if len(v.Nodes) == 0 {
 		fmt.Fprintln(w, "machines\tnone: start one with fairlead node, or the gateway with --node")
 	}
+	names := namesOf(v.Nodes)
 	for _, n := range v.Nodes {
 		line := "offline"
 		if n.Online {
@@ -73,10 +74,10 @@ func (v overview) print(out io.Writer) error {
 		if n.Host != nil {
 			line += ", " + n.Host.OS + ", works in " + n.Host.Workspace
 		}
-		fmt.Fprintf(w, "machine\t%s\t%s\n", n.ID, line)
+		fmt.Fprintf(w, "machine\t%s\t%s\n", names.full(n.ID), line)
 	}
 	for _, a := range v.Approvals {
-		fmt.Fprintf(w, "needs you\t%s on %s\t%s\n", a.Tool, a.Node, firstLine(questionText(a)))
+		fmt.Fprintf(w, "needs you\t%s on %s\t%s\n", a.Tool, names.of(a.Node), firstLine(questionText(a)))
 	}
 	return w.Flush()
 }

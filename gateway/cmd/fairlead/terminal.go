@@ -19,6 +19,7 @@ type terminal struct {
 	in       *lines
 	json     bool
 	approve  string // "", once or deny
+	names    names  // of the machines
 
 	editor  *term.Terminal
 	keys    keys // that the editor reads
@@ -141,7 +142,7 @@ func (t *terminal) call(c protocol.CallInfo) {
 	}
 	if c.State == protocol.CallRunning && t.state[c.CallID] != protocol.CallRunning {
 		t.newline()
-		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, c.Node, clean(callText(c.Tool, c.Args))))
+		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, clean(t.names.of(c.Node)), clean(callText(c.Tool, c.Args))))
 	}
 	put(&t.state, c.CallID, c.State)
 	if news := c.Bytes - t.output[c.CallID]; news > 0 && c.Tail != "" {

@@ -56,7 +56,7 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 		switch m.Call.State {
 		case protocol.CallDenied:
 			switch why := m.Call.Error; {
-			case strings.HasPrefix(why, "Nobody answered"):
+			case m.Call.Unanswered():
 				return "Nobody answered the question in time, so nothing was run."
 			case why == "" || strings.HasPrefix(why, "The person denied"):
 				return "You denied it, so nothing was done."

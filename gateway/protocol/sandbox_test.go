@@ -1,24 +1,20 @@
-package state
+package protocol
 
-import (
-	"testing"
-
-	"fairlead/gateway/protocol"
-)
+import "testing"
 
 func TestSandboxIsSaidInPlainWords(t *testing.T) {
-	app := protocol.Folder{Path: "/srv/app"}
+	app := Folder{Path: "/srv/app"}
 	for _, c := range []struct {
 		sandbox string
-		host    *protocol.HostInfo
+		host    *HostInfo
 		want    string
 	}{
 		{
-			"files workspace-write, network blocked", &protocol.HostInfo{Workspace: "/srv/app", Folders: []protocol.Folder{app}},
+			"files workspace-write, network blocked", &HostInfo{Workspace: "/srv/app", Folders: []Folder{app}},
 			"files: changes in /srv/app only · network: off · enforced",
 		},
 		{
-			"files workspace-write, network allowed", &protocol.HostInfo{Workspace: "/srv/app", Folders: []protocol.Folder{app, {Path: "/srv/lib"}}},
+			"files workspace-write, network allowed", &HostInfo{Workspace: "/srv/app", Folders: []Folder{app, {Path: "/srv/lib"}}},
 			"files: changes in /srv/app and the allowed folders only · network: on · enforced",
 		},
 		{
@@ -30,19 +26,8 @@ func TestSandboxIsSaidInPlainWords(t *testing.T) {
 		{"full access, as set for this machine", nil, "full access, as set for this machine"},
 		{"", nil, ""},
 	} {
-		if got := SandboxWords(protocol.Approval{Sandbox: c.sandbox, Host: c.host}); got != c.want {
+		if got := SandboxWords(c.sandbox, c.host); got != c.want {
 			t.Errorf("%q: %q, want %q", c.sandbox, got, c.want)
 		}
-	}
-}
-
-func TestQuestionsNameMachinesAsTheirPersonDoes(t *testing.T) {
-	q := question
-	v := View{Nodes: []protocol.NodeInfo{{ID: q.Node, Name: "The big one"}}}
-	if got := v.QuestionLine(q); got != "Run make -j4 on The big one" {
-		t.Error(got)
-	}
-	if got := (View{}).QuestionLine(q); got != "Run make -j4 on nas" {
-		t.Error(got)
 	}
 }

@@ -1,0 +1,74 @@
+package approval
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// carried is what was allowed for a chat, in the form of a file of rules; ok is false for one that cannot be read.
+func carried(g store.Grant) (out policy.Grant, ok bool) {
+	out = policy.Grant{Scope: policy.ScopeSession, Tool: g.Tool, Node: string(g.Node), Session: string(g.Session)}
+	if path, ok := strings.CutPrefix(g.Match, pathMatch); ok {
+		out.Path = path
+		return out, true
+	}
+	rest, ok := strings.CutPrefix(g.Match, callMatch)
+	if !ok {
+		return out, false
+	}
+	at := strings.Index(rest, " {")
+	for at >= 0 && !json.Valid([]byte(rest[at+1:])) { // it belongs to the folder's name
+		next := strings.Index(rest[at+1:], " {")
+		if next < 0 {
+			return out, false
+		}
+		at += 1 + next
+	}
+	if at < 0 {
+		return out, false
+	}
+	out.Cwd = rest[:at]
+	args := json.RawMessage(rest[at+1:])
+	var all map[string]json.RawMessage
+	if json.Unmarshal(args, &all) != nil {
+		return out, false
+	}
+	if json.Unmarshal(all["command"], &out.Command) != nil || len(all) > 1 {
+		out.Args = args
+	}
+	return out, true
+}
+
+// landed is carried the other way round. ok is false for one that is not for a chat on one machine, or that does not name a whole call: what a chat
+// may do is compared with whole calls only.
+func landed(g policy.Grant) (out store.Grant, ok bool) {
+	if g.Scope == policy.ScopeOnce || g.Node == "" || g.Node == "*" || g.Session == "" || g.Session == "*" || g.Shell != "" || !g.Expires.IsZero() {
+		return out, false
+	}
+	out = store.Grant{
+		ID: protocol.NewID(), Session: protocol.SessionKey(g.Session), Node: protocol.NodeID(g.Node), Tool: g.Tool, CreatedAt: time.Now().UnixMilli(),
+	}
+	switch {
+	case g.Path != "":
+		out.Match, out.Words = pathMatch+g.Path, anyOf(g.Tool, g.Path)
+		return out, true
+	case g.Command == "" && len(g.Args) == 0:
+		return out, false
+	case len(g.Args) == 0:
+		var err error
+		if g.Args, err = protocol.Marshal(map[string]string{"command": g.Command}); err != nil {
+			return out, false
+		}
+	}
+	args, err := Canonical(g.Args)
+	if err != nil {
+		return out, false
+	}
+	out.Match, out.Words = callMatch+g.Cwd+" "+string(args), exactCommand
+	return out, true
+}

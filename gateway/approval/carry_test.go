@@ -1,0 +1,106 @@
+package approval
+
+import (
+	"encoding/json"
+	"testing"
+
+	"fairlead/gateway/approval/policy"
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// TestWhatWasAllowedForAChatIsCarriedOverInAFile goes there and back: the same is allowed, and nothing else.
+func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
+	set := config.Default().ToolApproval
+	set.DefaultDecision = "deny"
+	a, b := rulesOf(t, set), rulesOf(t, set)
+	run, odd, write := command("make test && ./deploy 'x {y'"), command("ls"), change("Write", "/srv/app/a b", false)
+	odd.Args, odd.Preview = json.RawMessage(`{"command":"ls","timeout":5}`), &protocol.CallPreview{Folder: "/srv/{ {1} x", Shell: "/bin/bash"}
+	all := []Request{run, odd, write}
+	for _, q := range all {
+		match, words, ok := SessionGrant(q)
+		if !ok {
+			t.Fatalf("%+v", q)
+		}
+		g := store.Grant{ID: protocol.NewID(), Session: q.Session, Node: q.Node, Tool: q.Bare, Match: match, Words: words, From: "q"}
+		if err := a.store.PutGrant(t.Context(), g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := a.Export(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []protocol.RulesImportResult{{Added: 3}, {Skipped: 3}} {
+		res, err := b.Import(t.Context(), "ann", protocol.RulesImportParams(out))
+		if err != nil || res.Added != want.Added || res.Skipped != want.Skipped || len(res.Problems) > 0 {
+			t.Errorf("%+v %v, want %+v", res, err, want)
+		}
+	}
+	were, err := a.store.Grants(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	are, err := b.store.Grants(t.Context(), "")
+	if err != nil || len(are) != len(were) {
+		t.Fatalf("%+v %v", are, err)
+	}
+	for i, g := range are {
+		was := were[i]
+		g.ID, g.CreatedAt, g.From, was.ID, was.CreatedAt, was.From = "", 0, "", "", 0, ""
+		if g != was {
+			t.Errorf("it was %+v and is %+v", was, g)
+		}
+	}
+	file, problems, err := policy.Parse(out.File)
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	for _, q := range all {
+		q.Grants = are
+		if d := b.Weigh(q); d.Verdict != Allow {
+			t.Errorf("%s: %+v", q.Args, d)
+		}
+		c := callOf(q)
+		if j := file.Judge(c); j.Verdict != Allow {
+			t.Errorf("%s by the file: %+v", q.Args, j)
+		}
+	}
+	for _, c := range []struct {
+		of   Request
+		what string
+		edit func(*policy.Call)
+	}{
+		{run, "another chat", func(c *policy.Call) { c.Session = "other" }},
+		{run, "another machine", func(c *policy.Call) { c.Node = "m" }},
+		{run, "another folder", func(c *policy.Call) { c.Cwd = "/srv" }},
+		{run, "another command", func(c *policy.Call) { c.Command += " " }},
+		{odd, "other arguments", func(c *policy.Call) { c.Args = json.RawMessage(`{"command":"ls","timeout":6}`) }},
+		{write, "another file", func(c *policy.Call) { c.Paths = []string{"/srv/app/c"} }},
+		{write, "another chat", func(c *policy.Call) { c.Session = "other" }},
+		{write, "another tool", func(c *policy.Call) { c.Tool = "Edit" }},
+	} {
+		call := callOf(c.of)
+		if c.edit(&call); file.Judge(call).Verdict == Allow {
+			t.Errorf("%s: %s is allowed", c.of.Args, c.what)
+		}
+	}
+	// One with a condition that is not understood would allow more without it.
+	res, err := b.Import(t.Context(), "ann", protocol.RulesImportParams{File: json.RawMessage(
+		`{"rules":[],"grants":[{"command":"rm x","cwd":"/srv/app","node":"n","session":"chat","shel":"zsh"},{"argv":["rm"],"cwd":"/srv/app","node":"n","session":"chat"}]}`,
+	)})
+	if now, err2 := b.store.Grants(t.Context(), ""); err != nil || err2 != nil || len(now) != len(are) || len(res.Problems) != 2 {
+		t.Errorf("%+v %v %v", res, err, err2)
+	}
+	// Nothing that a rule denies, nor what is asked about whatever the rules say.
+	for rules, command := range map[string]string{`{"tool":"Bash","argv":["make","**"],"verdict":"deny"}`: "make; ls", `{"tool":"Bash","argv":["make"],"verdict":"ask"}`: "make; ls", ``: "sudo ls"} {
+		s, _, err := policy.Parse([]byte(`{"rules":[` + rules + `],"grants":[{"command":"` + command + `","cwd":"/srv/app"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := s.Judge(policy.Call{Tool: "Bash", Cwd: "/srv/app", Command: command}); j.Verdict == Allow {
+			t.Errorf("%s allows %s", rules, command)
+		}
+	}
+}
