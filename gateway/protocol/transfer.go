@@ -115,8 +115,11 @@ type Transfer struct {
 	CreatedAt int64      `json:"createdAt"`
 	StartedAt int64      `json:"startedAt,omitempty"`
 	EndedAt   int64      `json:"endedAt,omitempty"`
-	ExpiresAt int64      `json:"expiresAt,omitempty"` // of one that waits
-	Mime      string     `json:"mime,omitempty"`
+	ExpiresAt int64      `json:"expiresAt,omitempty"`   // of one that waits
+	ExpiresIn int64      `json:"expiresInMs,omitempty"` // how long it waits each time a machine goes away; 0 is seven days
+	// Device is the paired device whose window or command line is an end ([Here]), and whose files alone are meant; empty is the gateway's own computer.
+	Device DeviceID `json:"deviceId,omitempty"`
+	Mime   string   `json:"mime,omitempty"`
 	// Route is which way the bytes go between two nodes, or went last: a Route constant. Empty with any other ends.
 	Route string `json:"route,omitempty"`
 	// Path is where the first of the files or folders is, absolute on its machine, once it has arrived: what "reveal" shows.

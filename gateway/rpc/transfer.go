@@ -22,9 +22,9 @@ type Transfers interface {
 	List(ctx context.Context, in protocol.TransferListParams) (protocol.TransferListResult, error)
 	Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
 	Pause(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
-	Resume(ctx context.Context, in protocol.TransferParams, here transfer.Link) (protocol.Transfer, error)
+	Resume(ctx context.Context, in protocol.TransferParams, here transfer.Window) (protocol.Transfer, error)
 	Cancel(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
-	Retry(ctx context.Context, in protocol.TransferParams, here transfer.Link) (protocol.Transfer, error)
+	Retry(ctx context.Context, in protocol.TransferParams, here transfer.Window) (protocol.Transfer, error)
 	Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error)
 }
 
@@ -99,3 +99,6 @@ func (c *Conn) sendFailed(ctx context.Context) error {
 }
 
 func (c *Conn) Gone() <-chan struct{} { return c.ctx.Done() }
+
+// Device is transfer.Window.
+func (c *Conn) Device() protocol.DeviceID { return c.who().Device }

@@ -17,7 +17,7 @@ const rest = 60 * time.Second
 
 // caller is who calls gsv__Transfer by an RPC.
 type caller struct {
-	here  Link
+	here  Window
 	by    protocol.AskedBy
 	again bool // it is only asked about
 	// What came of it: the transfer as it began, or why nothing was started, with its code.
@@ -27,9 +27,9 @@ type caller struct {
 
 type callerKey struct{}
 
-// WithHere gives a call its connection, for [protocol.Here].
-func WithHere(ctx context.Context, l Link) context.Context {
-	return context.WithValue(ctx, callerKey{}, &caller{here: l})
+// WithHere says from which window or command line a call comes, for [protocol.Here].
+func WithHere(ctx context.Context, w Window) context.Context {
+	return context.WithValue(ctx, callerKey{}, &caller{here: w})
 }
 
 func callerOf(ctx context.Context) *caller {

@@ -68,8 +68,8 @@ func (e *Engine) settled(ctx context.Context, j *job) protocol.Transfer {
 	}
 }
 
-// Resume lets a paused transfer go on. here, which may be nil, is the caller's connection: the transfer's own end when it has one there.
-func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Link) (protocol.Transfer, error) {
+// Resume lets a paused transfer go on. here, which may be nil, is the caller: the transfer's own end when it has one on that computer.
+func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
 	j, err := e.meet(ctx, in.ID)
 	switch {
 	case err != nil:
@@ -78,16 +78,23 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Li
 		return e.ended(ctx, in.ID, "")
 	}
 	e.mu.Lock()
-	if here != nil && (j.row.From == protocol.Here || j.row.To == protocol.Here) {
+	t := &j.row.Transfer
+	switch {
+	case here == nil || !atWindow(*t):
+	case here.Device() == t.Device:
 		j.here = here // an attempt that runs has the old one, and ends with it
+	case t.State != protocol.TransferPaused && j.want == nil:
+		e.mu.Unlock()
+		return protocol.Transfer{}, errElsewhere
 	}
 	defer e.Wake()
-	t := &j.row.Transfer
 	switch {
 	case j.end != nil && errors.Is(j.want, errPaused): // the attempt has not ended yet
 		j.want = errAgain
 	case j.end == nil && !j.ended && t.State == protocol.TransferPaused:
-		t.State, t.Error = protocol.TransferQueued, ""
+		if t.State, t.Error = protocol.TransferQueued, ""; atWindow(*t) && !j.windowLocked() {
+			t.State, t.Error = protocol.TransferWaiting, textHere
+		}
 		now := *t
 		e.putLocked(j)
 		return now, nil
@@ -138,7 +145,7 @@ func (e *Engine) discard(ctx context.Context, j *job, tells func(over Link)) {
 
 // Retry puts a failed or cancelled transfer into the queue once more, under its own id: what has arrived is not sent again. One that is just being
 // cancelled is waited for.
-func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Link) (protocol.Transfer, error) {
+func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
 	j := &job{e: e, here: here, over: make(chan struct{})}
 	l, queued, err := e.reserve(ctx, in.ID, j)
 	switch {
@@ -148,10 +155,14 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Lin
 		return queued.view(), nil
 	}
 	row, err := e.store.Transfer(ctx, in.ID)
-	if err == nil && row.State == protocol.TransferDone {
-		err = protocol.ErrConflict.With("The transfer has ended already: it is " + row.State)
-	}
 	t := &row.Transfer
+	switch {
+	case err != nil:
+	case t.State == protocol.TransferDone:
+		err = protocol.ErrConflict.With("The transfer has ended already: it is " + t.State)
+	case here != nil && atWindow(*t) && here.Device() != t.Device:
+		err = errElsewhere
+	}
 	t.State, t.Error, t.EndedAt, t.Failed, t.Skipped, t.Problems, t.ExpiresAt = protocol.TransferQueued, "", 0, 0, 0, nil, 0
 	if err == nil {
 		err = e.store.PutTransfer(ctx, row)

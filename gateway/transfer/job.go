@@ -15,7 +15,7 @@ import (
 type job struct {
 	e     *Engine
 	row   store.Transfer
-	here  Link                    // of the window or command line that is an end
+	here  Window                  // that is an end; nil when none is, or it has not come
 	end   context.CancelCauseFunc // of the attempt that runs
 	over  chan struct{}           // closed at the end
 	shown time.Time               // when progress was published last

@@ -23,6 +23,13 @@ type Link interface {
 	Gone() <-chan struct{}
 }
 
+// Window is a window or command line, which may be an end ([protocol.Here]).
+type Window interface {
+	Link
+	// Device is the paired device that it runs on; empty on the gateway's own computer.
+	Device() protocol.DeviceID
+}
+
 // Machines are the connected nodes.
 type Machines interface {
 	Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool)
@@ -177,14 +184,11 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 		l := newLocal(e, j.row.Agent)
 		return &side{name: id, link: l, ours: true, early: true, undoes: true}, l.close, nil
 	case protocol.Here:
-		l := j.here
-		if l == nil {
+		e.mu.Lock()
+		l, there := j.here, j.windowLocked()
+		e.mu.Unlock()
+		if !there {
 			return nil, nil, &awayError{id, textHere}
-		}
-		select {
-		case <-l.Gone():
-			return nil, nil, &awayError{id, textHere}
-		default:
 		}
 		return &side{name: id, link: l, ours: true, undoes: true}, func() {}, nil
 	}
@@ -195,6 +199,12 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 	}
 	return &side{name: id, link: link, ours: slices.Contains(c.Extensions, protocol.ExtTransfer), early: slices.Contains(c.Extensions, protocol.ExtEarly), undoes: slices.Contains(c.Extensions, protocol.ExtUndo), direct: slices.Contains(c.Extensions, protocol.ExtDirect) && !c.Local, listens: c.Listens}, func() {}, nil
 }
+
+// atWindow reports whether an end is a window or command line.
+func atWindow(t protocol.Transfer) bool { return t.From == protocol.Here || t.To == protocol.Here }
+
+// errElsewhere refuses a window of another computer than the one whose files are meant: a path there names another file, which nobody wants sent or replaced.
+var errElsewhere = protocol.ErrConflict.With("Its files are those of another computer: go on from a window or command line there")
 
 // textHere is why a transfer waits that has an end in a window or command line.
 const textHere = "Waits for the window or command line that began it"

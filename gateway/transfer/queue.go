@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -19,7 +20,7 @@ type Request struct {
 	Session protocol.SessionKey
 	Agent   protocol.AgentID
 	AskedBy protocol.AskedBy
-	Here    Link // of the caller, when an end is protocol.Here
+	Here    Window // that calls; an end when there is a protocol.Here
 }
 
 // pathOf is what an endpoint that was checked names on its machine.
@@ -50,6 +51,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 			if in.Here == nil {
 				return protocol.Transfer{}, protocol.ErrBadRequest.With("only a window or command line can send or receive files itself")
 			}
+			j.row.Device = in.Here.Device()
 			continue
 		}
 		if _, _, ok := e.machines.Link(end.id); !ok {
@@ -60,11 +62,8 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 		}
 	}
 	if in.Later {
-		expiry := defaultExpiry
-		if in.ExpiresIn > 0 {
-			expiry = time.Duration(in.ExpiresIn) * time.Millisecond
-		}
-		j.row.ExpiresAt = now.Add(expiry).UnixMilli()
+		j.row.ExpiresIn = max(in.ExpiresIn, 0)
+		j.row.ExpiresAt = expiry(j.row.Transfer, now)
 	}
 	if err := e.store.PutTransfer(ctx, j.row); err != nil {
 		return protocol.Transfer{}, err
@@ -80,6 +79,11 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 	e.publish(t)
 	e.Wake()
 	return t, nil
+}
+
+// expiry is until when a transfer waits for a machine that is away since now, in Unix milliseconds.
+func expiry(t protocol.Transfer, now time.Time) int64 {
+	return now.UnixMilli() + cmp.Or(t.ExpiresIn, defaultExpiry.Milliseconds())
 }
 
 // check fills in what follows from the endpoints.

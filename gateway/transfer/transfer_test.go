@@ -230,6 +230,29 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 	same(t, from, filepath.Join(r.nodes["b"].dir, "later.bin"))
 }
 
+// TestAnInterruptionHasAWaitOfItsOwn: how long to wait is said for a machine that is away, not for how long the transfer may take.
+func TestAnInterruptionHasAWaitOfItsOwn(t *testing.T) {
+	r := newRig(t, "a", "b")
+	r.file("a", "x.bin", 48<<20)
+	r.nodes["a"].wire.slow.turn(true)
+	const wait = 3_600_000
+	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:x.bin", Later: true, ExpiresIn: wait})
+	first := tr.ExpiresAt
+	if first != tr.CreatedAt+wait {
+		t.Errorf("%+v", tr)
+	}
+	r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.BytesDone > 4<<20 })
+	cut := time.Now().UnixMilli()
+	r.nodes["b"].wire.cut(true)
+	tr = r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.State == protocol.TransferWaiting })
+	if tr.ExpiresAt < cut+wait {
+		t.Errorf("it ends %d ms after the cut, want %d", tr.ExpiresAt-cut, wait)
+	}
+	if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestATransferThatWaitedIsAskedAboutAgainWhenTheRulesChanged(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 100)

@@ -47,13 +47,8 @@ func (e *Engine) canStart(j *job) bool {
 		switch id {
 		case protocol.NativePrefix:
 		case protocol.Here:
-			if j.here == nil {
+			if !j.windowLocked() {
 				return false
-			}
-			select {
-			case <-j.here.Gone():
-				return false
-			default:
 			}
 		default:
 			if _, _, ok := e.machines.Link(id); !ok {
@@ -64,9 +59,23 @@ func (e *Engine) canStart(j *job) bool {
 	return true
 }
 
+// windowLocked reports whether the window or command line is there that is an end. It is called under e.mu.
+func (j *job) windowLocked() bool {
+	if j.here == nil {
+		return false
+	}
+	select {
+	case <-j.here.Gone():
+		return false
+	default:
+		return true
+	}
+}
+
 // work runs one attempt of a job and says what comes next.
 func (e *Engine) work(ctx context.Context, j *job) {
 	var out outcome
+	moved := j.view().BytesDone
 	err := e.allowed(ctx, j)
 	if err == nil {
 		e.change(j, func(t *protocol.Transfer) {
@@ -103,8 +112,8 @@ func (e *Engine) work(ctx context.Context, j *job) {
 	case j.row.Simple && !errors.As(err, &failed):
 		e.finishLocked(j, protocol.TransferFailed, err.Error())
 	case errors.As(err, &away), errors.Is(err, errStall) && j.row.Attempts < maxStalls:
-		if j.row.ExpiresAt == 0 {
-			j.row.ExpiresAt = time.Now().Add(defaultExpiry).UnixMilli()
+		if j.row.ExpiresAt == 0 || j.row.BytesDone > moved { // who never gets on does not wait for ever
+			j.row.ExpiresAt = expiry(j.row.Transfer, time.Now())
 		}
 		rests(protocol.TransferWaiting, err.Error())
 	default:

@@ -47,7 +47,7 @@ func (e *Engine) UndoBy(ctx context.Context, calls Caller, who auth.Principal, b
 // Undo has the destination of a transfer that has ended bring back what was replaced; what took its place goes into the trash there. A file that was
 // changed since is left as it is, which the transfer's problems then say. here, which may be nil, is the caller's connection, for a transfer that ended
 // there. It blocks until the machine has done it.
-func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Link) (protocol.Transfer, error) {
+func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
 	j := &job{e: e, here: here, over: make(chan struct{})}
 	l, queued, err := e.reserve(ctx, in.ID, j)
 	switch {
@@ -76,6 +76,9 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Link
 			text = "That is done already"
 		}
 		return protocol.Transfer{}, protocol.ErrConflict.With(text)
+	}
+	if here != nil && t.To == protocol.Here && here.Device() != t.Device {
+		return protocol.Transfer{}, errElsewhere
 	}
 	e.mu.Lock()
 	j.row = row

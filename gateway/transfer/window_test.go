@@ -1,0 +1,124 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
+	"fairlead/gateway/store"
+	"fairlead/gateway/transfer"
+)
+
+// screen is a window of a paired device.
+type screen struct {
+	device protocol.DeviceID
+	gone   chan struct{}
+	events atomic.Int32
+}
+
+func newScreen(d protocol.DeviceID) *screen { return &screen{device: d, gone: make(chan struct{})} }
+
+func (s *screen) SendEvent(context.Context, string, any) error {
+	s.events.Add(1)
+	return nil
+}
+func (s *screen) SendEventBehind(context.Context, string, any) error { return nil }
+func (s *screen) SendFrame(_ context.Context, f *stream.Frame) error { f.Free(); return nil }
+func (s *screen) Gone() <-chan struct{}                              { return s.gone }
+func (s *screen) Device() protocol.DeviceID                          { return s.device }
+
+// nas is the one machine there is, while it is there.
+type nas struct {
+	*screen
+	there atomic.Bool
+}
+
+func (n *nas) CallNode(context.Context, string, any) error { return nil }
+
+func (n *nas) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
+	return n, nodes.Contact{Extensions: []string{protocol.ExtTransfer, protocol.ExtUndo}}, id == "nas" && n.there.Load()
+}
+
+func (n *nas) Close(int, string) {}
+
+// TestAPathMeansAFileOfTheComputerItWasNamedOn: a window elsewhere that goes on with somebody's transfer would send, or write, another file of that name.
+func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	machine := &nas{screen: newScreen("")}
+	e := transfer.New(transfer.Options{Store: st, Bus: new(event.Bus), Machines: machine})
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan struct{})
+	go func() { defer close(ran); e.Run(ctx) }()
+	defer func() { cancel(); <-ran; e.Close() }()
+
+	laptop, desk := newScreen("laptop"), newScreen("desk")
+	start := func(source, destination string) protocol.TransferParams {
+		t.Helper()
+		tr, err := e.Start(t.Context(), transfer.Request{Here: laptop, TransferStartParams: protocol.TransferStartParams{Sources: []string{source}, Destination: destination, Later: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return protocol.TransferParams{ID: tr.ID}
+	}
+	for _, ends := range [][2]string{{"@here:/home/ann/.ssh/id", "nas:x"}, {"nas:x", "@here:/home/ann/.bashrc"}} {
+		id := start(ends[0], ends[1])
+		close(laptop.gone) // the command line was killed
+		machine.there.Store(true)
+		if _, err := e.Resume(t.Context(), id, desk); !errors.Is(err, protocol.ErrConflict) {
+			t.Errorf("%s: went on at the desk: %v", ends, err)
+		}
+		if now, err := e.Pause(t.Context(), id); err != nil || now.State != protocol.TransferPaused {
+			t.Fatalf("%+v, %v", now, err)
+		}
+		// Whoever sees it may let it go on, but from its own computer.
+		now, err := e.Resume(t.Context(), id, desk)
+		if err != nil || now.State != protocol.TransferWaiting || now.Error == "" {
+			t.Errorf("%s: let go on at the desk: %+v, %v", ends, now, err)
+		}
+		if _, err := e.Cancel(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Retry(t.Context(), id, desk); !errors.Is(err, protocol.ErrConflict) {
+			t.Errorf("%s: tried again at the desk: %v", ends, err)
+		}
+		if desk.events.Load() != 0 {
+			t.Errorf("%s: the desk heard of it", ends)
+		}
+		laptop = newScreen("laptop")
+		if _, err := e.Retry(t.Context(), id, laptop); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(patience); laptop.events.Load() == 0 && machine.events.Load() == 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: it does not go on where it began", ends)
+			}
+		}
+		if _, err := e.Cancel(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		machine.there.Store(false)
+	}
+
+	// What one replaced is brought back there, too.
+	done := store.Transfer{Transfer: protocol.Transfer{
+		ID: "t", State: protocol.TransferDone, Sources: []string{"nas:x"}, Destination: "@here:/y", From: "nas", To: protocol.Here, Device: "laptop", Kept: 1,
+		KeptUntil: time.Now().Add(time.Hour).UnixMilli(), EndedAt: 1, CreatedAt: 1,
+	}}
+	if err := st.PutTransfer(t.Context(), done); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Undo(t.Context(), protocol.TransferParams{ID: "t"}, desk); !errors.Is(err, protocol.ErrConflict) || desk.events.Load() != 0 {
+		t.Errorf("brought back at the desk: %v", err)
+	}
+}
