@@ -66,6 +66,12 @@ func (b *backend) start() {
 	if b.f.join != "" {
 		b.join = &client.Options{URL: b.f.join, Token: secret.FromEnv().Reveal()} // never this computer's own token
 	}
+	switch {
+	case b.f.peer != nil:
+		b.state.From(b.f.peer.Device)
+	case b.f.join != "":
+		b.state.From("")
+	}
 	b.wg.Go(func() { memory.Thrift(b.early) })
 	b.wg.Go(func() {
 		if !b.opened() {

@@ -83,10 +83,10 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	for _, n := range v.Nodes { // the last rows: see machineAt
 		b.machines = append(b.machines, n.ID)
 		item := widgets.SidebarItem{Icon: "online", Color: b.s.machines.Color(string(n.ID)), Title: state.NameOf(n)}
-		if n.Local {
+		if n.Local && !v.Elsewhere {
 			item.Title += " (this)"
-		} else if n.PingMs > 0 {
-			item.Trail = state.PresenceText(n, time.Now())
+		} else if n.PingMs > 0 && !n.Local {
+			item.Trail = state.PresenceText(v, n, time.Now())
 		}
 		if !n.Online {
 			item.Icon, item.Color, item.Muted, item.Trail = "offline", look.ColorMuted, true, ago(n.LastSeenAt, time.Now())

@@ -194,7 +194,7 @@ func (c *composer) nodeMenu() []*fyne.MenuItem {
 	now, _ := c.nodeName(c.p.state)
 	for _, n := range c.p.state.Nodes {
 		label := c.p.machines.Name(string(n.ID))
-		if n.Local {
+		if n.Local && !c.p.state.Elsewhere {
 			label += " (this)"
 		}
 		if !n.Online {

@@ -24,6 +24,7 @@ type State struct {
 	// Approvals are the open questions of this conversation.
 	Approvals []protocol.Approval
 	Nodes     []protocol.NodeInfo
+	Elsewhere bool // none of them is this computer
 	// Model is what answers, after the conversation's own settings. Models are offered in the header's menu.
 	Model  protocol.ModelRef
 	Models []Model
@@ -34,7 +35,7 @@ type State struct {
 
 // StateOf picks a conversation's state out of the view-models. The caller may fill in Models.
 func StateOf(v state.View, c state.ChatView) State {
-	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Nodes, Model: v.Status.Model, Paused: v.Status.Paused}
+	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Nodes, Elsewhere: v.Elsewhere, Model: v.Status.Model, Paused: v.Status.Paused}
 	s.Session, _ = v.Session(c.Key)
 	s.Session.SessionKey = c.Key
 	if p := s.Session.Settings; p != nil && p.Model != nil {

@@ -70,7 +70,7 @@ func (d *detail) show() {
 		what = "edit" // nothing is taken from under the person's hands
 	}
 	drawn = d.acts.Draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
-	facts := state.FactsOf(n, p.now())
+	facts := state.FactsOf(p.view, n, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return known(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
 	drawn = d.runs.Draw(names(calls), func() fyne.CanvasObject { return d.running(calls) }) || drawn

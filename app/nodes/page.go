@@ -107,7 +107,7 @@ func (p *Page) show(v state.View) {
 }
 
 func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
-	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: state.NameOf(n), Text: state.MachineLine(p.view, n), Trail: state.PresenceText(n, p.now())}
+	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: state.NameOf(n), Text: state.MachineLine(p.view, n), Trail: state.PresenceText(p.view, n, p.now())}
 	if !n.Online {
 		item.Icon, item.Color, item.Muted = "offline", look.ColorMuted, true
 	}

@@ -44,6 +44,10 @@ type View struct {
 	// RulesChanged counts changes of the rules, FilesChanged those of the agents' files.
 	RulesChanged, FilesChanged int
 
+	// Elsewhere says that the gateway is on another computer than this window, and Device as which paired device this one is there, if it is one.
+	Elsewhere bool
+	Device    protocol.DeviceID
+
 	answering map[protocol.ApprovalID]bool // an answer of this window is on its way
 }
 
@@ -111,6 +115,14 @@ func NewApp() *App {
 
 // Use gives the client to speak through. Until then actions fail as without a connection.
 func (a *App) Use(c *client.Client) { a.c.Store(c) }
+
+// From says that the windows look at a gateway elsewhere, as which paired device, if so. Call it before Use.
+func (a *App) From(device protocol.DeviceID) {
+	a.Value.Update(func(v View) View {
+		v.Elsewhere, v.Device = true, device
+		return v
+	})
+}
 
 // Close ends what actions are under way and waits for them. No action starts any more.
 func (a *App) Close() {

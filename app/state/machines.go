@@ -84,8 +84,10 @@ func PlatformText(n protocol.NodeInfo) string {
 }
 
 // PresenceText says whether a machine is there, and how far away.
-func PresenceText(n protocol.NodeInfo, now time.Time) string {
+func PresenceText(v View, n protocol.NodeInfo, now time.Time) string {
 	switch {
+	case n.Online && n.Local && v.Elsewhere:
+		return "the gateway's computer"
 	case n.Online && n.Local:
 		return "this computer"
 	case n.Online && n.PingMs > 0 && n.PingMs < 1:
@@ -104,13 +106,13 @@ func PresenceText(n protocol.NodeInfo, now time.Time) string {
 type MachineFact struct{ Name, Text string }
 
 // FactsOf lists what is known about a machine.
-func FactsOf(n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
+func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
 	add := func(name, text string) {
 		if text != "" {
 			facts = append(facts, MachineFact{name, text})
 		}
 	}
-	presence := PresenceText(n, now)
+	presence := PresenceText(v, n, now)
 	if n.Online && n.ConnectedAt > 0 {
 		presence += ", connected since " + When(n.ConnectedAt, now)
 	}

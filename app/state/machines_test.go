@@ -15,9 +15,12 @@ func TestPresenceIsSaidAsMeasured(t *testing.T) {
 		"this computer": {Online: true, Local: true, PingMs: 2}, "under 1 ms": {Online: true, PingMs: 0.3}, "12 ms": {Online: true, PingMs: 12.4}, "online": {Online: true},
 		"never seen": {}, "last seen yesterday at 12:00": {LastSeenAt: now.Add(-24 * time.Hour).UnixMilli()},
 	} {
-		if got := PresenceText(n, now); got != want {
+		if got := PresenceText(View{}, n, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if got := PresenceText(View{Elsewhere: true}, protocol.NodeInfo{Online: true, Local: true}, now); got != "the gateway's computer" {
+		t.Errorf("seen from elsewhere it is %q", got)
 	}
 }
 
@@ -26,7 +29,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 		OS: "Debian 12", Arch: "arm64",
 		Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/photos", ReadOnly: true}},
 	}}
-	facts := fmt.Sprint(FactsOf(n, time.Now()))
+	facts := fmt.Sprint(FactsOf(View{}, n, time.Now()))
 	for _, want := range []string{"{System Debian 12, arm64}", "{Workspace /srv}", "{Folder /photos (read only)}", "{Tools Bash, Read}", "{Waiting tools Write}"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("no %s in %s", want, facts)
@@ -42,7 +45,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 	if strings.Contains(facts, "{Transfers") {
 		t.Error("files go straight to a machine whose owner did not say so")
 	}
-	if n.Direct = true; !strings.Contains(fmt.Sprint(FactsOf(n, time.Now())), "{Transfers Straight to") {
+	if n.Direct = true; !strings.Contains(fmt.Sprint(FactsOf(View{}, n, time.Now())), "{Transfers Straight to") {
 		t.Error("nobody says that files go straight to it")
 	}
 	if NameOf(n) != "The box" {

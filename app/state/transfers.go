@@ -54,6 +54,19 @@ func EndName(v View, id protocol.NodeID) string {
 	return string(id)
 }
 
+// Elsewhere reports whether an end of a transfer is a window or command line of another computer: its files are not this one's.
+func Elsewhere(v View, t protocol.Transfer) bool {
+	return (t.From == protocol.Here || t.To == protocol.Here) && t.Device != v.Device
+}
+
+// EndOf is what the windows call an end of a transfer, t.From or t.To.
+func EndOf(v View, t protocol.Transfer, id protocol.NodeID) string {
+	if id == protocol.Here && Elsewhere(v, t) {
+		return "another computer"
+	}
+	return EndName(v, id)
+}
+
 // PathOf is the path of an end that is written as machine:path.
 func PathOf(end string) string {
 	_, p, _ := strings.Cut(end, ":")
@@ -83,7 +96,7 @@ func TransferTitle(v View, t protocol.Transfer) string {
 	if n := len(t.Sources) - 1; n > 0 {
 		what += fmt.Sprintf(" and %d more", n)
 	}
-	return what + " to " + EndName(v, t.To)
+	return what + " to " + EndOf(v, t, t.To)
 }
 
 // TransferLine says how it is: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
@@ -128,7 +141,7 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		add(done)
 	case protocol.TransferDone:
 		add(SizeText(t.BytesDone))
-		add("from " + EndName(v, t.From))
+		add("from " + EndOf(v, t, t.From))
 		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
 			add("in " + Length(time.Duration(took)*time.Millisecond))
 		}
@@ -247,7 +260,7 @@ func (a *App) History(ctx context.Context) ([]protocol.Transfer, int, error) {
 // resumeHere lets transfers whose files are this computer's go on over a new connection.
 func (a *App) resumeHere(list []protocol.Transfer) {
 	for _, t := range list {
-		if (t.From == protocol.Here || t.To == protocol.Here) && t.State == protocol.TransferWaiting {
+		if (t.From == protocol.Here || t.To == protocol.Here) && (t.State == protocol.TransferWaiting || t.State == protocol.TransferQueued) {
 			a.start(func(ctx context.Context) {
 				ctx, cancel := context.WithTimeout(ctx, rpcLimit)
 				defer cancel()

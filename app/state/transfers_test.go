@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -33,6 +34,9 @@ func TestTransferSaysHowItIs(t *testing.T) {
 		t.Error(got)
 	}
 	if got := TransferTitle(v, protocol.Transfer{Sources: []string{`win:C:\Users\me\a.txt`}, To: "gsv"}); got != "a.txt to the agent's files" {
+		t.Error(got)
+	}
+	if got := TransferTitle(View{Device: "desk"}, protocol.Transfer{Sources: []string{"nas:a"}, From: "nas", To: protocol.Here, Device: "phone"}); got != "a to another computer" {
 		t.Error(got)
 	}
 	for want, x := range map[string]protocol.Transfer{
@@ -68,6 +72,7 @@ func TestFilesOfThisComputerAreSentAndGoOnAfterABreak(t *testing.T) {
 		f.mu.Lock()
 		f.snap.Transfers = []protocol.Transfer{
 			{ID: "mine", From: protocol.Here, State: protocol.TransferWaiting},
+			{ID: "next", To: protocol.Here, From: "nas", State: protocol.TransferQueued},
 			{ID: "theirs", From: "nas", To: "box", State: protocol.TransferWaiting},
 			{ID: "paused", From: protocol.Here, State: protocol.TransferPaused},
 		}
@@ -76,7 +81,8 @@ func TestFilesOfThisComputerAreSentAndGoOnAfterABreak(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		resumed := f.called(protocol.TransferResume.Name)
-		if len(resumed) != 1 || !strings.Contains(string(resumed[0]), "mine") {
+		all := fmt.Sprintf("%s", resumed)
+		if len(resumed) != 2 || !strings.Contains(all, "mine") || !strings.Contains(all, "next") {
 			t.Errorf("resumed %s", resumed)
 		}
 	})

@@ -23,11 +23,14 @@ func (p *Page) open(t protocol.Transfer) {
 	if t.State != protocol.TransferDone {
 		again = widgets.NewButton("Try again", "reset", func() { p.app.RetryTransfer(t.ID); p.Back() })
 	}
-	acts := []fyne.CanvasObject{again}
-	if t.Path != "" && p.here(t.To) {
+	var acts []fyne.CanvasObject
+	if !state.Elsewhere(p.view, t) {
+		acts = append(acts, again)
+	}
+	if t.Path != "" && p.here(t) {
 		acts = append(acts, widgets.NewButton("Show in folder", "folder", func() { p.h.Reveal(t.Path) }))
 	}
-	if t.Undoable(p.now()) {
+	if p.undoable(t) {
 		acts = append(acts, widgets.NewButton("Bring back what it replaced", "undo", func() { p.undo(t) }))
 	}
 	acts = append(acts, widgets.NewQuiet("Remove from history", "trash", func() { p.app.ForgetTransfers(t.ID); p.Back() }))
@@ -36,8 +39,8 @@ func (p *Page) open(t protocol.Transfer) {
 		widgets.Flow(look.Inside, acts...),
 		widgets.Lead("text", 0, widget.NewIcon(look.IconIn(item.Icon, item.Color)), words(item.Text)),
 		widgets.NewField("What", files(t)...),
-		widgets.NewField("From", words(state.EndName(p.view, t.From))),
-		widgets.NewField("To", words(state.EndName(p.view, t.To)+folder(t.Destination))),
+		widgets.NewField("From", words(state.EndOf(p.view, t, t.From))),
+		widgets.NewField("To", words(state.EndOf(p.view, t, t.To)+folder(t.Destination))),
 		widgets.NewField("When", words(state.When(t.EndedAt, p.now()))),
 	}
 	if len(t.Problems) > 0 {

@@ -181,11 +181,12 @@ func (p *Page) menu(i int, at fyne.Position) {
 	if t.State != protocol.TransferDone {
 		again = fyne.NewMenuItem("Try again", func() { p.app.RetryTransfer(t.ID) })
 	}
+	again.Disabled = state.Elsewhere(p.view, t)
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Open", func() { p.open(t) }), again}
-	if t.Path != "" && p.here(t.To) {
+	if t.Path != "" && p.here(t) {
 		items = append(items, fyne.NewMenuItem("Show in folder", func() { p.h.Reveal(t.Path) }))
 	}
-	if t.Undoable(p.now()) {
+	if p.undoable(t) {
 		items = append(items, fyne.NewMenuItem("Bring back what it replaced", func() { p.undo(t) }))
 	}
 	items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Remove from history", func() { p.app.ForgetTransfers(t.ID) }))
@@ -205,8 +206,16 @@ func (p *Page) undo(t protocol.Transfer) {
 	})
 }
 
-// here reports whether a machine's files are this computer's.
-func (p *Page) here(id protocol.NodeID) bool {
+// undoable reports whether what a transfer replaced can be brought back from here.
+func (p *Page) undoable(t protocol.Transfer) bool {
+	return t.Undoable(p.now()) && !(t.To == protocol.Here && state.Elsewhere(p.view, t))
+}
+
+// here reports whether what a transfer brought is among this computer's files.
+func (p *Page) here(t protocol.Transfer) bool {
+	if t.To == protocol.Here {
+		return !state.Elsewhere(p.view, t)
+	}
 	n, ok := p.view.Local()
-	return id == protocol.Here || ok && n.ID == id
+	return ok && n.ID == t.To && !p.view.Elsewhere
 }

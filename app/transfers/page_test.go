@@ -93,8 +93,19 @@ func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
 	v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: "laptop", Local: true})
 	p.show(v)
 	for id, want := range map[protocol.NodeID]bool{protocol.Here: true, "laptop": true, "nas": false, "gsv": false} {
-		if p.here(id) != want {
+		if p.here(protocol.Transfer{To: id}) != want {
 			t.Errorf("%s: %v", id, !want)
+		}
+	}
+	v.Elsewhere, v.Device = true, "desk"
+	p.show(v)
+	for _, x := range []struct {
+		id     protocol.NodeID
+		device protocol.DeviceID
+		want   bool
+	}{{protocol.Here, "desk", true}, {protocol.Here, "phone", false}, {protocol.Here, "", false}, {"laptop", "", false}} {
+		if p.here(protocol.Transfer{To: x.id, Device: x.device}) != x.want {
+			t.Errorf("a gateway elsewhere, %+v", x)
 		}
 	}
 	p.showHistory(ended(), nil)
