@@ -263,8 +263,17 @@ func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})
-	if !strings.HasPrefix(invite.Install, "curl -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.sh") {
-		t.Errorf("the line is %s", invite.Install)
+	if !strings.HasPrefix(invite.Install, "curl -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.sh") || invite.InstallWindows != "" {
+		t.Errorf("the lines are %s and %s", invite.Install, invite.InstallWindows)
+	}
+	if i := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient}); i.Install != "" {
+		t.Errorf("a line that installs a node, for a window: %s", i.Install)
+	}
+	if err := os.WriteFile(filepath.Join(nodes, "fairlead-node-windows-amd64.exe"), []byte("node"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if i := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{}); !strings.HasPrefix(i.InstallWindows, "curl.exe -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.ps1 | ") {
+		t.Errorf("the line for Windows is %s", i.InstallWindows)
 	}
 	get := func(pin, path string) (string, error) {
 		out, err := exec.Command(curl, "-sSk", "--pinnedpubkey", "sha256//"+pin, "https://"+n.Addresses[0]+path).CombinedOutput()

@@ -96,6 +96,7 @@ func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
 	add("Open this link on the other machine", r.Link)
 	add("Or say this code", r.Code)
 	add("Where Fairlead is not installed yet, run", r.Install)
+	add("The same on Windows, in PowerShell", r.InstallWindows)
 	texts := widgets.Col(look.Group, rows...)
 	code, err := widgets.NewQR(r.Link)
 	if err != nil {

@@ -70,10 +70,17 @@ type file struct {
 	path                string
 }
 
-// Ships reports whether there is a node program to hand out.
-func (s *Server) Ships() bool {
-	found, err := s.find()
-	return err == nil && len(found) > 0
+// Ships reports whether there are node programs to hand out, for Windows and for other systems.
+func (s *Server) Ships() (windows, others bool) {
+	found, _ := s.find() // what cannot be looked for cannot be handed out
+	for name := range found {
+		if strings.HasPrefix(program.FindStringSubmatch(name)[1], "windows-") {
+			windows = true
+		} else {
+			others = true
+		}
+	}
+	return windows, others
 }
 
 // find gives the path of each program that is there, by the name it is handed out as.

@@ -1,32 +1,40 @@
 # Installs Fairlead's node for this user. It was made by the gateway at {{.Base}} and checks what it downloads from there.
-$ErrorActionPreference = 'Stop'
+# All of it is one block: nothing runs of a script that was cut off on its way, and the session it is run in keeps its own variables.
+& {
+	$ErrorActionPreference = 'Stop'
 
-$base = '{{.Base}}'
-$pin = '{{.Pin}}'
-$into = if ($env:FAIRLEAD_BIN) { $env:FAIRLEAD_BIN } else { Join-Path $env:LOCALAPPDATA 'Programs\Fairlead' }
+	$base = '{{.Base}}'
+	$pin = '{{.Pin}}'
+	$into = if ($env:FAIRLEAD_BIN) { $env:FAIRLEAD_BIN } else { Join-Path $env:LOCALAPPDATA 'Programs\Fairlead' }
 
-$arch = switch ($env:PROCESSOR_ARCHITECTURE) { 'AMD64' { 'amd64' } 'ARM64' { 'arm64' } 'x86' { '386' } default { throw "no node is made for $_" } }
-$name, $sum = switch ("windows-$arch") {
+	$arch = switch ($env:PROCESSOR_ARCHITECTURE) { 'AMD64' { 'amd64' } 'ARM64' { 'arm64' } 'x86' { '386' } default { throw "no node is made for $_" } }
+	$name, $sum = switch ("windows-$arch") {
 {{- range .Files}}
-	'{{.Platform}}' { '{{.Name}}', '{{.Sum}}' }
+		'{{.Platform}}' { '{{.Name}}', '{{.Sum}}' }
 {{- end}}
-	default { throw "this gateway ships no node for ${_}: {{.Missing}}" }
-}
-
-New-Item -ItemType Directory -Force -Path $into | Out-Null
-$new = Join-Path $into ('fairlead-node-' + [guid]::NewGuid() + '.tmp')
-try {
-	if ($pin) {
-		curl.exe -fsSk --pinnedpubkey "sha256//$pin" -o $new "$base/install/$name"
-	} else {
-		curl.exe -fsS -o $new "$base/install/$name"
+		default { throw "this gateway ships no node for ${_}: {{.Missing}}" }
 	}
-	if ($LASTEXITCODE -ne 0) { throw "could not download $name" }
-	if ((Get-FileHash -Algorithm SHA256 $new).Hash -ne $sum) { throw 'what was downloaded is not what the gateway ships: nothing was installed' }
-	Move-Item -Force $new (Join-Path $into 'fairlead-node.exe')
-} finally {
-	if (Test-Path $new) { Remove-Item $new }
+
+	New-Item -ItemType Directory -Force -Path $into | Out-Null
+	$new = Join-Path $into ('fairlead-node-' + [guid]::NewGuid() + '.tmp')
+	$node = Join-Path $into 'fairlead-node.exe'
+	try {
+		if ($pin) {
+			curl.exe -fsSk --pinnedpubkey "sha256//$pin" -o $new "$base/install/$name"
+		} else {
+			curl.exe -fsS -o $new "$base/install/$name"
+		}
+		if ($LASTEXITCODE -ne 0) { throw "could not download $name" }
+		if ((Get-FileHash -Algorithm SHA256 -LiteralPath $new).Hash -ne $sum) { throw 'what was downloaded is not what the gateway ships: nothing was installed' }
+		try {
+			Move-Item -Force -LiteralPath $new -Destination $node
+		} catch {
+			throw "$node cannot be replaced while it runs: stop it, then run this again. $_"
+		}
+	} finally {
+		if (Test-Path -LiteralPath $new) { Remove-Item -LiteralPath $new }
+	}
+	Write-Host "Installed $node."
+	Write-Host 'Pair this machine with the link or code that "fairlead pair" shows at the gateway:'
+	Write-Host "  & '$($node.Replace("'", "''"))' --pair LINK --workspace FOLDER"
 }
-Write-Host "Installed $into\fairlead-node.exe."
-Write-Host 'Pair this machine with the link or code that "fairlead pair" shows at the gateway:'
-Write-Host "  & '$into\fairlead-node.exe' --pair LINK --workspace FOLDER"

@@ -95,10 +95,11 @@ func TestTheScriptInstallsOnlyWhatTheGatewayShips(t *testing.T) {
 	}))
 	defer srv.Close()
 	_, script, _ := get(t, srv.URL+"/install.sh")
+	bin := filepath.Join(dir, "bin")
 	run := func() (string, error) {
 		cmd := exec.Command("sh")
 		cmd.Stdin = strings.NewReader(script)
-		cmd.Env = append(os.Environ(), "FAIRLEAD_BIN="+filepath.Join(dir, "bin"))
+		cmd.Env = append(os.Environ(), "FAIRLEAD_BIN="+bin)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		err := cmd.Run()
@@ -108,14 +109,37 @@ func TestTheScriptInstallsOnlyWhatTheGatewayShips(t *testing.T) {
 	if out, err := run(); err == nil || !strings.Contains(out, "nothing was installed") {
 		t.Errorf("a changed program: %v\n%s", err, out)
 	}
-	if left, _ := os.ReadDir(filepath.Join(dir, "bin")); len(left) != 0 {
+	if left, _ := os.ReadDir(bin); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	changed = false
 	if out, err := run(); err != nil || !strings.Contains(out, "--pair LINK") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if out, err := exec.Command(filepath.Join(dir, "bin", "fairlead-node")).Output(); err != nil || string(out) != "node\n" {
+	if out, err := exec.Command(filepath.Join(bin, "fairlead-node")).Output(); err != nil || string(out) != "node\n" {
 		t.Errorf("%s, %v", out, err)
+	}
+
+	// The line that it prints can be typed as it stands, whatever the folder is called.
+	bin = filepath.Join(dir, "my friend's $(bin)")
+	out, err := run()
+	_, line, _ := strings.Cut(out, "shows at the gateway:")
+	line, _, _ = strings.Cut(line, " --pair")
+	if typed, e := exec.Command("sh", "-c", line).CombinedOutput(); err != nil || e != nil || string(typed) != "node\n" {
+		t.Errorf("%v\n%s\n%s, %v", err, out, typed, e)
+	}
+
+	// Of a script that was cut off on its way nothing runs.
+	whole := script
+	bin = filepath.Join(dir, "cut")
+	for i := range strings.TrimSpace(whole) {
+		if whole[i] != '\n' {
+			continue
+		}
+		script = whole[:i]
+		out, _ := run()
+		if _, err := os.Stat(bin); err == nil {
+			t.Fatalf("cut off after %q it did something: %s", script[max(0, i-40):], out)
+		}
 	}
 }

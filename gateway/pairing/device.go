@@ -74,6 +74,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	if err != nil {
 		return protocol.Device{}, err
 	}
+	m.close(d.ID, closeRotated, "Paired anew") // one of an earlier pairing has other rights, or another role
 	done := trust.Done{Device: d.Device, Token: token, Gateway: m.gateway(m.o.Network())}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -55,7 +55,10 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	if !network.Listening || len(network.Addresses) == 0 {
 		return protocol.DeviceInvite{}, protocol.ErrUnavailable.With("other machines cannot reach this gateway: turn its network on first (fairlead network on)")
 	}
-	ships := m.o.Ships != nil && m.o.Ships()
+	var windows, others bool
+	if m.o.Ships != nil && p.Role == protocol.RoleNode { // a node is no window
+		windows, others = m.o.Ships()
+	}
 	now := time.Now()
 	i := &invite{params: p, by: by, secret: trust.NewSecret()}
 	m.mu.Lock()
@@ -75,8 +78,11 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 		ID: id, Role: p.Role, Link: link.String(), Code: i.code.String(), Addresses: network.Addresses,
 		CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(life).UnixMilli(),
 	}
-	if ships {
-		i.Install = installLine(network)
+	if others {
+		i.Install = installLine(network, "curl", "install.sh | sh")
+	}
+	if windows {
+		i.InstallWindows = installLine(network, "curl.exe", "install.ps1 | Out-String | Invoke-Expression")
 	}
 	m.invites[id] = i
 	m.mu.Unlock()
@@ -85,8 +91,8 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 }
 
 // installLine is what a person runs on another machine: curl checks the same pin that pairing does.
-func installLine(n protocol.NetworkStatus) string {
-	return fmt.Sprintf("curl -fsSk --pinnedpubkey 'sha256//%s' https://%s/install.sh | sh", n.Pin, n.Addresses[0])
+func installLine(n protocol.NetworkStatus, curl, script string) string {
+	return fmt.Sprintf("%s -fsSk --pinnedpubkey 'sha256//%s' https://%s/%s", curl, n.Pin, n.Addresses[0], script)
 }
 
 func (m *Manager) openLocked() []*invite {

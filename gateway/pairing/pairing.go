@@ -55,8 +55,8 @@ type Options struct {
 	Nodes Nodes
 	// Network is the state of the listener for other machines.
 	Network func() protocol.NetworkStatus
-	// Ships reports whether the gateway has a node program to hand out; nil: it has none.
-	Ships func() bool
+	// Ships reports whether the gateway has node programs to hand out, for Windows and for other systems; nil: it has none.
+	Ships func() (windows, others bool)
 	// Name is what devices call this gateway.
 	Name string
 }
@@ -169,7 +169,7 @@ func (m *Manager) List(context.Context) (protocol.DeviceListResult, error) {
 	}
 	for _, i := range m.invites {
 		shown := i.DeviceInvite
-		shown.Link, shown.Code, shown.Install = "", "", ""
+		shown.Link, shown.Code, shown.Install, shown.InstallWindows = "", "", "", ""
 		out.Invites = append(out.Invites, shown)
 	}
 	slices.SortFunc(out.Devices, func(a, b protocol.Device) int {

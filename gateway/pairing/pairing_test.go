@@ -222,6 +222,39 @@ func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t 
 	})
 }
 
+// TestADeviceThatPairsAnewComesAnew: a connection of the earlier pairing would go on with the rights of that one.
+func TestADeviceThatPairsAnewComesAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := open(t, &kept{})
+		var closed []protocol.DeviceID
+		m.Serve(func(id protocol.DeviceID, _ int, _ string) { closed = append(closed, id) })
+		id := trust.NewIdentity()
+		for _, scope := range []protocol.Scope{protocol.ScopeAdmin, protocol.ScopeRead} {
+			invite, err := m.Invite(t.Context(), "owner window", protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{scope}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			link, _ := trust.ParseLink(invite.Link)
+			taker := phone(id)
+			taker.Link = &link
+			out, hangUp := come(t, m, taker)
+			synctest.Wait()
+			l, _ := m.List(t.Context())
+			closed = nil
+			if _, err := m.Approve(t.Context(), "owner window", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+				t.Fatal(err)
+			}
+			if got := <-out; got.err != nil {
+				t.Fatal(got.err)
+			}
+			hangUp()
+		}
+		if len(closed) != 1 || closed[0] != id.ID() {
+			t.Errorf("closed: %v", closed)
+		}
+	})
+}
+
 func TestAPairingForSomeDaysEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t, &kept{})

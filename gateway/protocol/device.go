@@ -109,9 +109,11 @@ type DeviceInvite struct {
 	Link      string   `json:"link,omitempty"` // only in the answer to device.invite
 	Code      string   `json:"code,omitempty"` // likewise; to be said aloud
 	Addresses []string `json:"addresses"`
-	Install   string   `json:"install,omitempty"` // a shell line that installs the node elsewhere
-	CreatedAt int64    `json:"createdAt"`
-	ExpiresAt int64    `json:"expiresAt"`
+	// Install installs the node elsewhere, by a line for a shell, InstallWindows by one for PowerShell. Empty where the gateway ships no such node.
+	Install        string `json:"install,omitempty"`
+	InstallWindows string `json:"installWindows,omitempty"`
+	CreatedAt      int64  `json:"createdAt"`
+	ExpiresAt      int64  `json:"expiresAt"`
 }
 
 // DeviceListResult is everything about trust (extension, device.list).
