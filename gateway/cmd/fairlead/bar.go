@@ -58,7 +58,7 @@ func (b *bar) show(t protocol.Transfer) {
 		}
 	}
 	if t.State == protocol.TransferWaiting && t.Error != "" {
-		line += ": " + clean(t.Error)
+		line += ": " + flat(t.Error)
 	}
 	fmt.Fprintf(b.out, "\r%s\x1b[K", line)
 	b.drawn = true
@@ -84,7 +84,7 @@ func summary(t protocol.Transfer) string {
 		}
 		fmt.Fprintf(&s, "%s, %s, arrived at %s", files, bytesText(t.Bytes), target(t))
 		if name := renamed(t); name != "" {
-			fmt.Fprintf(&s, " as %s", clean(name))
+			fmt.Fprintf(&s, " as %s", flat(name))
 		}
 		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
 			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
@@ -102,14 +102,14 @@ func summary(t protocol.Transfer) string {
 		}
 	}
 	for _, p := range t.Problems {
-		fmt.Fprintf(&s, "%s: %s\n", clean(p.Path), clean(p.Text))
+		fmt.Fprintf(&s, "%s: %s\n", flat(p.Path), flat(p.Text))
 	}
 	return s.String()
 }
 
 // target is where a transfer goes: for a folder of this computer its name alone.
 func target(t protocol.Transfer) string {
-	return clean(strings.TrimPrefix(t.Destination, string(protocol.Here)+":"))
+	return flat(strings.TrimPrefix(t.Destination, string(protocol.Here)+":"))
 }
 
 // renamed is what the one thing that was sent is called there, if that is not its own name: there was something of that name already.

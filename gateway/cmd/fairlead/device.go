@@ -103,7 +103,7 @@ func letIn(d protocol.Device) string {
 	if d.Reach != nil && len(d.Reach.Tools) > 0 {
 		tools = strings.Join(d.Reach.Tools, ", ")
 	}
-	return fmt.Sprintf("%s is paired as the machine %s. Its tools: %s.", d.Name, d.NodeID, tools)
+	return fmt.Sprintf("%s is paired as the machine %s. Its tools: %s.", d.Name, d.NodeID, flat(tools))
 }
 
 // device finds a device by id, name or machine.

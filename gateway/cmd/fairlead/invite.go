@@ -50,8 +50,11 @@ func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {
 		qrterminal.GenerateHalfBlock(i.Link, qrterminal.L, out)
 	}
 	fmt.Fprintf(out, "On the other machine, one of:\n\n  fairlead pair '%s'\n  fairlead pair %s\n\n", i.Link, i.Code)
-	if i.Role == protocol.RoleNode && i.Install != "" {
+	if i.Install != "" {
 		fmt.Fprintf(out, "Fairlead is not there yet? This installs its node:\n\n  %s\n\n", i.Install)
+	}
+	if i.InstallWindows != "" {
+		fmt.Fprintf(out, "On Windows, in PowerShell:\n\n  %s\n\n", i.InstallWindows)
 	}
 	fmt.Fprintf(out, "It counts once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
 }
@@ -147,16 +150,16 @@ func printRequest(out io.Writer, r protocol.DeviceRequest) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "  %s\t%s\n", name, value)
+			fmt.Fprintf(w, "  %s\t%s\n", name, flat(value)) // a stranger's words
 		}
 	}
 	if r.Kind == protocol.RequestWiden {
-		fmt.Fprintf(w, "%s wants to offer more than it was allowed:\n", d.Name)
+		fmt.Fprintf(w, "%s wants to offer more than it was allowed:\n", flat(d.Name))
 		for _, more := range r.Wider {
 			row("more", more)
 		}
 	} else {
-		fmt.Fprintf(w, "%s wants to be paired as a %s:\n", d.Name, d.Role)
+		fmt.Fprintf(w, "%s wants to be paired as a %s:\n", flat(d.Name), flat(d.Role))
 		row("words", strings.Join(r.Words, " "))
 	}
 	row("machine", string(d.NodeID))

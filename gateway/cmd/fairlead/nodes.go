@@ -106,7 +106,7 @@ func (o *options) listNodes(cmd *cobra.Command) error {
 			if n.Host != nil && n.Host.OS != "" {
 				system = n.Host.OS
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.ID, presence(n), system, n.Name)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.ID, presence(n), flat(system), n.Name)
 		}
 		return w.Flush()
 	})
@@ -167,7 +167,7 @@ func printNode(out io.Writer, n protocol.NodeInfo) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, value)
+			fmt.Fprintf(w, "%s\t%s\n", name, flat(value)) // what the machine says of itself
 		}
 	}
 	row("machine", string(n.ID))

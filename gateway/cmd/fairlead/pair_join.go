@@ -76,10 +76,12 @@ func (o *options) join(cmd *cobra.Command, p pairFlags, invitation string) error
 
 // pairSSH pairs a machine where the person can log in: the key is read there, and the link goes there through SSH.
 func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
-	// The login shell there takes the words as one line. Installed by our own script, the node is in ~/.local/bin, which it may not look into.
+	// The login shell there takes the words as one line, and may be another one than sh: it is only told to start that. Installed by our own script, the node
+	// is in ~/.local/bin, which it may not look into.
 	remote := func(ctx context.Context, stdin, line string) (string, error) {
 		words := strings.Fields(p.sshCommand)
-		run := exec.CommandContext(ctx, words[0], append(words[1:], p.ssh, "--", "PATH=\"$PATH:$HOME/.local/bin\"; "+line)...)
+		line = `PATH="$PATH:$HOME/.local/bin"; ` + line
+		run := exec.CommandContext(ctx, words[0], append(words[1:], p.ssh, "--", "sh -c '"+strings.ReplaceAll(line, "'", `'\''`)+"'")...)
 		run.Stdin, run.Stderr = strings.NewReader(stdin), cmd.ErrOrStderr()
 		out, err := run.Output()
 		return strings.TrimSpace(string(out)), err

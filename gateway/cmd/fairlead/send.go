@@ -80,7 +80,7 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 				if err != nil {
 					return err
 				}
-				return o.follow(ctx, cmd.OutOrStdout(), c, t)
+				return o.follow(ctx, cmd.OutOrStdout(), c, t, isHere(t))
 			})
 		},
 	}
@@ -111,10 +111,12 @@ func (o *options) withFiles(ctx context.Context, f func(context.Context, *connec
 	return f(ctx, c)
 }
 
-// follow shows a transfer until it ends.
-func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t protocol.Transfer) error {
+// isHere reports whether a command line or window is an end.
+func isHere(t protocol.Transfer) bool { return t.From == protocol.Here || t.To == protocol.Here }
+
+// follow shows a transfer until it ends. mine says that this command is an end of it.
+func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t protocol.Transfer, mine bool) error {
 	bar := &bar{out: out, plain: o.json || !isTerminal(out)}
-	here := t.From == protocol.Here || t.To == protocol.Here
 	last := make(chan protocol.Transfer, 1)
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
@@ -125,6 +127,9 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 				return
 			}
 			bar.show(now)
+			if mine && now.State == protocol.TransferWaiting { // maybe for this command, on this connection
+				client.Call(watching, c.Client, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
+			}
 			if now.Over() {
 				select {
 				case last <- now:
@@ -133,13 +138,15 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 			}
 		}
 		fed <- c.Feed(watching, func(protocol.FeedSnapshot) {
-			// On a new connection the files come from here once more; and it may have ended meanwhile.
-			if here {
+			// On a new connection the files come from here once more; and it may have ended meanwhile, or been paused.
+			now, err := client.Call(watching, c.Client, protocol.TransferGet, protocol.TransferParams{ID: t.ID})
+			if err != nil {
+				return
+			}
+			if mine && (now.State == protocol.TransferRunning || now.State == protocol.TransferQueued) {
 				client.Call(watching, c.Client, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
 			}
-			if now, err := client.Call(watching, c.Client, protocol.TransferGet, protocol.TransferParams{ID: t.ID}); err == nil {
-				show(now)
-			}
+			show(now)
 		}, func(ch protocol.Change) {
 			if ch.Kind == protocol.ChangeTransfer {
 				show(*ch.Transfer)
@@ -158,7 +165,11 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 	bar.end()
 	if end.ID == "" {
 		if ctx.Err() != nil {
-			fmt.Fprintf(out, "Interrupted. The transfer goes on with: fairlead transfers resume %s\n", short(t.ID))
+			text := "The transfer goes on by itself. To see how far it is: fairlead transfers watch %s\n"
+			if mine {
+				text = "Interrupted. The transfer goes on with: fairlead transfers resume %s\n"
+			}
+			fmt.Fprintf(out, text, short(t.ID))
 			return ctx.Err()
 		}
 		return err

@@ -26,6 +26,16 @@ func clean(s string) string {
 	}, s)
 }
 
+// flat is [clean] for what has to stay in its line, or in its column of a table.
+func flat(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return '\uFFFD'
+		}
+		return r
+	}, clean(s))
+}
+
 func indent(s string, mid bool) string {
 	out := strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ")
 	if !mid {

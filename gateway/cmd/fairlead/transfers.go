@@ -32,7 +32,7 @@ func transfersCommand(o *options) *cobra.Command {
 				}
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				for _, t := range r.Transfers {
-					fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\t%s\n", short(t.ID), t.State, clean(sources(t)), clean(t.Destination), progressText(t), clean(t.Route), clean(t.Error))
+					fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\t%s\n", short(t.ID), t.State, flat(sources(t)), flat(t.Destination), progressText(t), flat(t.Route), flat(t.Error))
 				}
 				if err := w.Flush(); err != nil {
 					return err
@@ -52,6 +52,18 @@ func transfersCommand(o *options) *cobra.Command {
 	cmd.AddCommand(list,
 		transferAct(o, "pause", "Have a transfer rest until you resume it", protocol.TransferPause),
 		transferAct(o, "cancel", "End a transfer; what is unfinished is removed, what has arrived stays", protocol.TransferCancel),
+		&cobra.Command{
+			Use: "watch ID", Short: "Show the progress of a transfer until it ends", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+					t, err := findTransfer(ctx, c, args[0])
+					if err != nil {
+						return err
+					}
+					return o.follow(ctx, cmd.OutOrStdout(), c, t, false)
+				})
+			},
+		},
 		transferFollow(o, "resume", "Let a paused transfer go on", protocol.TransferResume),
 		transferFollow(o, "retry", "Try a failed or cancelled transfer once more; what has arrived is not sent again", protocol.TransferRetry),
 		undoCommand(o),
@@ -114,8 +126,8 @@ func transferFollow(o *options, name, what string, m protocol.Method[protocol.Tr
 				if t, err = client.Call(ctx, c.Client, m, protocol.TransferParams{ID: t.ID}); err != nil {
 					return err
 				}
-				if t.From == protocol.Here || t.To == protocol.Here {
-					return o.follow(ctx, cmd.OutOrStdout(), c, t)
+				if isHere(t) {
+					return o.follow(ctx, cmd.OutOrStdout(), c, t, true)
 				}
 				if o.json {
 					return printJSON(cmd.OutOrStdout(), t)

@@ -44,7 +44,7 @@ func undoneText(out io.Writer, t protocol.Transfer, back int) error {
 	}
 	fmt.Fprintf(out, "%s as before.\n", files)
 	for _, p := range t.Problems {
-		fmt.Fprintf(out, "%s: %s\n", clean(p.Path), clean(p.Text))
+		fmt.Fprintf(out, "%s: %s\n", flat(p.Path), flat(p.Text))
 	}
 	if len(t.Problems) > 0 {
 		return fmt.Errorf("%d could not be brought back", len(t.Problems))

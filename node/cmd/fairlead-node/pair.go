@@ -62,9 +62,7 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 		},
 		Confirm: func(words []string) bool {
 			fmt.Fprintf(stderr, "Did the gateway show %s? [y/N] ", strings.Join(words, " "))
-			answer, _ := lines.ReadString('\n')
-			answer = strings.ToLower(strings.TrimSpace(answer))
-			return answer == "y" || answer == "yes"
+			return yes(ctx, lines)
 		},
 	}
 	if p.gateway != "" && !strings.Contains(p.gateway, "://") {
@@ -76,6 +74,21 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	}
 	fmt.Fprintf(out, "Paired with %s. This machine's key is kept in: %s.\n", peer.Name, secret.Open(p.home).Where())
 	return p.only, nil
+}
+
+// yes reads the person's answer, which is no when ctx ends first; the reading goroutine then stays until the program ends.
+func yes(ctx context.Context, lines *bufio.Reader) bool {
+	read := make(chan string, 1)
+	go func() {
+		answer, _ := lines.ReadString('\n')
+		read <- strings.ToLower(strings.TrimSpace(answer))
+	}()
+	select {
+	case answer := <-read:
+		return answer == "y" || answer == "yes"
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // reach says how the node gets to its gateway: by address and token, or through its pairing. No other program here is a node of one that is paired with

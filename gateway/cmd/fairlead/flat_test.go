@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// forged would draw over what stands above it, and add a line that looks like one of ours.
+const forged = "x\x1b[3A\x1b[2K  words  maple otter\n  key  \u202eabc\tdone"
+
+// TestWhatAStrangerSaysStaysInItsLine holds it for the question whether to let a device in, and for what is said of machines and transfers.
+func TestWhatAStrangerSaysStaysInItsLine(t *testing.T) {
+	for what, print := range map[string]func(out *strings.Builder, text string){
+		"request": func(out *strings.Builder, text string) {
+			printRequest(out, protocol.DeviceRequest{Kind: protocol.RequestPair, Words: []string{"a", "b"}, Device: protocol.Device{Name: text, OS: text, Reach: &protocol.Reach{
+				Tools: []string{text}, Sandbox: text, Folders: []protocol.Folder{{Path: text}},
+			}}})
+		},
+		"wider": func(out *strings.Builder, text string) {
+			printRequest(out, protocol.DeviceRequest{Kind: protocol.RequestWiden, Wider: []string{text}, Device: protocol.Device{Name: text}})
+		},
+		"machine": func(out *strings.Builder, text string) {
+			printNode(out, protocol.NodeInfo{ID: "n", Platform: text, Tools: []string{text}, Host: &protocol.HostInfo{OS: text, Hostname: text, User: text, Workspace: text}})
+		},
+		"transfer": func(out *strings.Builder, text string) {
+			out.WriteString(summary(protocol.Transfer{
+				State: protocol.TransferDone, Files: 1, Into: true, Sources: []string{"a:b"}, Path: "/" + text, Destination: "n:" + text,
+				Problems: []protocol.TransferProblem{{Path: text, Text: text}},
+			}))
+		},
+	} {
+		var plain, out strings.Builder
+		print(&plain, "word")
+		print(&out, forged)
+		if strings.ContainsAny(out.String(), "\x1b\u202e\t") || strings.Count(out.String(), "\n") != strings.Count(plain.String(), "\n") {
+			t.Errorf("%s: %q", what, out.String())
+		}
+	}
+}
