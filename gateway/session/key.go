@@ -2,6 +2,8 @@ package session
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"regexp"
 	"strings"
 
@@ -75,7 +77,7 @@ func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.Sessi
 func build(cfg config.SessionConfig, agent protocol.AgentID, p Peer) protocol.SessionKey {
 	key := []string{"agent", string(agent)}
 	if kind := token(p.Kind, KindDM); kind != KindDM {
-		return protocol.SessionKey(strings.Join(append(key, token(p.Channel, "unknown"), kind, token(p.ID, "unknown")), ":"))
+		return protocol.SessionKey(strings.Join(append(key, token(p.Channel, "unknown"), kind, own(p.ID)), ":"))
 	}
 	switch cfg.DMScope {
 	case "per-peer":
@@ -89,7 +91,7 @@ func build(cfg config.SessionConfig, agent protocol.AgentID, p Peer) protocol.Se
 	default:
 		return cfg.Main(agent)
 	}
-	return protocol.SessionKey(strings.Join(append(key, KindDM, token(p.ID, "unknown")), ":"))
+	return protocol.SessionKey(strings.Join(append(key, KindDM, own(p.ID)), ":"))
 }
 
 func isMain(cfg config.SessionConfig, s string) bool {
@@ -101,6 +103,28 @@ var notToken = regexp.MustCompile(`[^a-z0-9+\-_@.]`)
 // token is the form of a channel, kind or peer in a key.
 func token(s, empty string) string {
 	return cmp.Or(notToken.ReplaceAllString(strings.ToLower(strings.TrimSpace(s)), "_"), empty)
+}
+
+// told is the form of what own makes of an id that its form does not hold.
+var told = regexp.MustCompile(`^[a-z0-9+\-_@.]+~[0-9a-f]{16}$`)
+
+// own is a peer's id in a key: its form as a token, and a hash of the id where that left something out besides case, as two peers must not share a
+// conversation. No token has a tilde, so an id that is in this form already is of a key.
+func own(id string) string {
+	id = strings.ToLower(strings.TrimSpace(id))
+	form := token(id, "unknown")
+	switch {
+	case told.MatchString(id):
+		return id
+	case id == form || id == "":
+		return form
+	}
+	return marked(form, id)
+}
+
+func marked(form, id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return form + "~" + hex.EncodeToString(sum[:8])
 }
 
 // agentOf is the agent whose conversation a canonical key names.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -20,10 +19,28 @@ func (m *Manager) Route(p Peer) (protocol.AgentID, protocol.SessionKey) {
 func route(cfg config.Config, p Peer) (protocol.AgentID, protocol.SessionKey) {
 	p.Kind = token(p.Kind, KindDM)
 	agent := routed(cfg.Agents, p)
+	links := cfg.Session.IdentityLinks
+	who := ""
 	if p.Kind == KindDM {
-		p.ID = cmp.Or(identity(cfg.Session.IdentityLinks, p.Channel, p.ID), p.ID)
+		who = identity(links, p.Channel, p.ID)
+	}
+	switch id := strings.ToLower(strings.TrimSpace(p.ID)); {
+	case who != "":
+		p.ID = who
+	case told.MatchString(id) || p.Kind == KindDM && named(links, id):
+		p.ID = marked(token(id, "unknown"), "peer "+id) // it looks like somebody else's
 	}
 	return agent, build(cfg.Session, agent, p)
+}
+
+// named reports whether an id is in keys what an identity is.
+func named(links map[string][]string, id string) bool {
+	for who := range links {
+		if own(who) == own(id) {
+			return true
+		}
+	}
+	return false
 }
 
 func routed(agents config.Agents, p Peer) protocol.AgentID {
