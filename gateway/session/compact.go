@@ -26,7 +26,10 @@ func (m *Manager) Compact(ctx context.Context, in protocol.SessionCompactParams)
 		return protocol.SessionCompactResult{}, protocol.ErrBadRequest.With("keepMessages must be 1 or more")
 	}
 	key := m.Canonical(in.SessionKey)
-	s, err := m.store.EnsureSession(ctx, key, m.now())
+	s, err := m.store.Session(ctx, key)
+	if errors.Is(err, protocol.ErrNotFound) {
+		return out, nil // nobody has written to it
+	}
 	if err != nil {
 		return protocol.SessionCompactResult{}, m.stored(err)
 	}
@@ -112,7 +115,9 @@ func (m *Manager) still(ctx context.Context, key protocol.SessionKey, what strin
 // Uncompact takes the last shortening back.
 func (m *Manager) Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error) {
 	key := m.Canonical(in.SessionKey)
-	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
+	if _, err := m.store.Session(ctx, key); errors.Is(err, protocol.ErrNotFound) {
+		return protocol.SessionUncompactResult{OK: true}, nil // nobody has written to it
+	} else if err != nil {
 		return protocol.SessionUncompactResult{}, m.stored(err)
 	}
 	n, err := m.store.Uncompact(ctx, key, m.now())

@@ -54,6 +54,55 @@ func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 	}
 }
 
+// TestBeginningAfreshWhatNobodyBeganStoresNothing: session.reset and session.compact of any key, and the commands for them, put it into everybody's list.
+func TestBeginningAfreshWhatNobodyBeganStoresNothing(t *testing.T) {
+	g := start(t, llmtest.Say("Hello."))
+	key := protocol.SessionKey("agent:main:app:chat:new")
+	in := protocol.SessionParams{SessionKey: key}
+	was, err := g.Get(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reset, err := g.Reset(t.Context(), in)
+	if err != nil || !reset.OK || reset.SessionKey != key || reset.OldSessionID != was.SessionID || reset.NewSessionID == "" || reset.NewSessionID == was.SessionID ||
+		reset.ArchivedMessages != 0 || reset.ArchivedTo != "" {
+		t.Errorf("%+v %v, was %s", reset, err, was.SessionID)
+	}
+	if now, err := g.Get(t.Context(), in); err != nil || now.SessionID != reset.NewSessionID {
+		t.Errorf("%+v %v, want %s", now, err, reset.NewSessionID)
+	}
+	if short, err := g.Compact(t.Context(), protocol.SessionCompactParams{SessionKey: key}); err != nil || short != (protocol.SessionCompactResult{OK: true}) {
+		t.Errorf("%+v %v", short, err)
+	}
+	if whole, err := g.Uncompact(t.Context(), in); err != nil || whole != (protocol.SessionUncompactResult{OK: true}) {
+		t.Errorf("%+v %v", whole, err)
+	}
+	if _, err := g.Compact(t.Context(), keep(0)); err == nil {
+		t.Error("nothing can be kept")
+	}
+	for _, command := range []string{"/new", "/reset", "/compact", "/compact 3", "/compact undo", "/stop"} {
+		res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: command})
+		if err != nil || res.Response == "" || res.Error != "" {
+			t.Errorf("%s: %+v %v", command, res, err)
+		}
+	}
+	if keys, err := g.store.SessionKeys(t.Context()); err != nil || len(keys) != 0 {
+		t.Errorf("stored: %v %v", keys, err)
+	}
+	last, err := g.Get(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: "Hi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.end(res.RunID)
+	if now, err := g.Get(t.Context(), in); err != nil || now.SessionID != last.SessionID || now.MessageCount != 2 {
+		t.Errorf("%+v %v, was %+v", now, err, last)
+	}
+}
+
 func TestSettingsOfAChatThatNobodyBeganAreKept(t *testing.T) {
 	g := start(t)
 	label := "Garden"

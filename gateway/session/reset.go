@@ -10,11 +10,16 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Reset begins a chat afresh: what runs is stopped, the messages go to the archive.
+// Reset begins a chat afresh: what runs is stopped, the messages go to the archive. One that nobody has written to gets another id, and is neither
+// stored nor listed for that.
 func (m *Manager) Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
 	key := m.Canonical(in.SessionKey)
-	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
-		return protocol.SessionResetResult{}, err
+	next := protocol.SessionID(protocol.NewID())
+	switch old, made, err := m.store.PeekAgain(ctx, key, next, m.now()); {
+	case err != nil:
+		return protocol.SessionResetResult{}, m.stored(err)
+	case !made:
+		return protocol.SessionResetResult{OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next}, nil
 	}
 	if err := m.quiet(ctx, key); err != nil {
 		return protocol.SessionResetResult{}, err

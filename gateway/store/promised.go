@@ -37,6 +37,16 @@ func (p *promises) give(key protocol.SessionKey, now int64) promise {
 	return told
 }
 
+// change promises another id.
+func (p *promises) change(key protocol.SessionKey, id protocol.SessionID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if told, ok := p.of[key]; ok {
+		told.id = id
+		p.of[key] = told
+	}
+}
+
 // redeem takes a promise back to be kept, or makes one when there was none. An id is given once: a session that is made again after a deletion is
 // another one.
 func (p *promises) redeem(key protocol.SessionKey, now int64) promise {
@@ -56,6 +66,20 @@ func (s *Store) PeekSession(ctx context.Context, key protocol.SessionKey, now in
 		return fresh(key, told, told.at), nil
 	}
 	return out, err
+}
+
+// PeekAgain gives a session that nobody has written to another id, and stores nothing; it returns the one that was told until now. A session that is
+// there is left as it is: made is true.
+func (s *Store) PeekAgain(ctx context.Context, key protocol.SessionKey, next protocol.SessionID, now int64) (old Session, made bool, err error) {
+	switch old, err = s.Session(ctx, key); {
+	case err == nil:
+		return old, true, nil
+	case !errors.Is(err, protocol.ErrNotFound):
+		return old, false, err
+	}
+	told := s.promised.give(key, now)
+	s.promised.change(key, next)
+	return fresh(key, told, told.at), false, nil
 }
 
 // fresh is a session that nobody has written to.
