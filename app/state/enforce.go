@@ -77,7 +77,7 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 	}
 	switch {
 	case e.Mode == "full":
-		c.Line, c.Level, c.Guarantees = "Commands run with all your rights: nothing is confined, as set.", LevelBad, nil
+		c.Line, c.Level, c.Guarantees = "Commands run with all your rights: nothing is confined, as set. They can read keys and tokens, Fairlead's own too.", LevelBad, nil
 	case held == 0:
 		c.Line, c.Level = "Nothing of this is enforced on this machine. That it was set so is a wish only: "+modeText(e)+".", LevelBad
 	case e.Summary == "contained":

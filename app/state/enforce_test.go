@@ -31,8 +31,8 @@ func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
 		t.Errorf("nothing enforced: %+v", c)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "full", Checks: checks}))
-	if c.Level != LevelBad || c.Guarantees != nil {
-		t.Errorf("full access promises something: %+v", c)
+	if c.Level != LevelBad || c.Guarantees != nil || !strings.Contains(c.Line, "keys and tokens, Fairlead's own too") {
+		t.Errorf("full access promises something, or hides what it opens: %+v", c)
 	}
 	if c := ConfinementOf(protocol.NodeInfo{}); c.Level != LevelBad || c.Guarantees != nil {
 		t.Errorf("a machine that says nothing: %+v", c)

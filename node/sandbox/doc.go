@@ -33,6 +33,10 @@
 // is ended before that. --die-with-parent would end the command with it, and is not needed, as the helper ends what is left; --new-session would take
 // the terminal. If the try fails, the report says why, and that files are not held.
 //
+// [Full] contains nothing, on any system. A single file, such as the one with the program's own tokens where there is no keychain, is not kept from it:
+// a command with all the rights of the user could take the same from the program's memory, its keychain or a debugger, or change the program
+// itself, so that hiding the file would only look like a guarantee. The report's gaps, questions, doctor and the windows say so instead.
+//
 // # Other systems
 //
 // macOS: sandbox-exec with a profile that denies by default; commands are ended by their process group. Windows: a job object that ends with the

@@ -122,7 +122,7 @@ func TestCommandsAreContained(t *testing.T) {
 		{sandbox.ReadOnly, false, false, "files read-only, network blocked"},
 		{sandbox.WorkspaceWrite, true, false, "files workspace-write, network blocked"},
 		{"", true, false, "files workspace-write, network blocked"},
-		{sandbox.Full, true, true, "full access, as set for this machine"},
+		{sandbox.Full, true, true, "full access, as set for this machine: to keys and tokens too, Fairlead's own among them"},
 	} {
 		b := boxed(t, c.mode)
 		b.jobs.opts.Env = []string{"DECLARED"}

@@ -6,12 +6,15 @@ import (
 	"fairlead/node/sandbox"
 )
 
-const notEnforced = "not enforced on this machine"
+const (
+	notEnforced = "not enforced on this machine"
+	fullAccess  = "full access, as set for this machine: to keys and tokens too, Fairlead's own among them"
+)
 
 // Enforced says in one line what holds for commands with profile p on a machine with report r, as approvals and results show it.
 func Enforced(r sandbox.Report, p sandbox.Profile) string {
 	if p.Mode == sandbox.Full {
-		return "full access, as set for this machine"
+		return fullAccess
 	}
 	mode, network := p.Mode, p.Network
 	if mode == "" {

@@ -159,7 +159,7 @@ func examineEnforcement(id protocol.NodeID, e *protocol.Enforcement, add func(ch
 	}
 	switch {
 	case e.Mode == "full":
-		add(check, "warning", "full access: nothing is contained, as set", "start the node with --sandbox workspace-write")
+		add(check, "warning", "full access: nothing is contained, as set; commands can read keys and tokens, Fairlead's own too", "start the node with --sandbox workspace-write")
 	case len(kept) == 0:
 		add(check, "warning", "nothing is enforced; "+e.Mode+", network "+e.Network+" are wishes only", "")
 	default:
