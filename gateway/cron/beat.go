@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (s *Scheduler) whyNot(ctx context.Context, id protocol.AgentID, h config.He
 }
 
 // active reports whether a moment, given in the person's time zone, lies in the active hours: from start to before end, over midnight when
-// end is earlier. What cannot be read does not restrict.
+// end is earlier. Without a start they begin at 00:00, and without an end they end at 24:00. What cannot be read does not restrict.
 func active(h *config.ActiveHours, at time.Time) bool {
 	if h == nil {
 		return true
@@ -58,8 +59,8 @@ func active(h *config.ActiveHours, at time.Time) bool {
 			at = at.In(zone)
 		}
 	}
-	start, err1 := minutes(h.Start)
-	end, err2 := minutes(h.End)
+	start, err1 := minutes(cmp.Or(h.Start, "00:00"))
+	end, err2 := minutes(cmp.Or(h.End, "24:00"))
 	if err1 != nil || err2 != nil || start == end {
 		return true
 	}
