@@ -33,37 +33,39 @@ func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 	switch e.Event {
 	case protocol.EventToolInvoke:
 		var inv protocol.ToolInvoke
-		if n.read(e, &inv) && inv.CallID != "" {
-			n.invoke(ctx, inv)
+		if err := n.read(e, &inv); inv.CallID != "" {
+			n.invoke(ctx, inv, err)
 		}
 	case protocol.EventToolCancel:
 		var c protocol.ToolCancel
-		if n.read(e, &c) {
+		if n.read(e, &c) == nil {
 			n.cancel(c.CallID)
 		}
 	case protocol.EventFilesUnwatch:
 		var u protocol.FilesUnwatchParams
-		if n.read(e, &u) {
+		if n.read(e, &u) == nil {
 			n.browse.Unwatch(u.WatchID)
 		}
 	case protocol.EventLogsGet:
 		var l protocol.LogsGet
-		if n.read(e, &l) && l.CallID != "" {
-			n.work.Go(func() { n.logs(l) })
+		if err := n.read(e, &l); l.CallID != "" {
+			n.work.Go(func() { n.logs(l, err) })
 		}
 	}
 }
 
-func (n *Node) read(e protocol.EventFrame, into any) bool {
+// read decodes an event. One that cannot be read may say all the same which call it is of: that is answered, so that nobody waits for it.
+func (n *Node) read(e protocol.EventFrame, into any) error {
 	if err := json.Unmarshal(e.Payload, into); err != nil {
 		n.log.Warn("Event cannot be read", "name", e.Event, "err", err)
-		return false
+		return fmt.Errorf("The request cannot be read: %w", err) //lint:ignore ST1005 the text goes to the model as it is
 	}
-	return true
+	return nil
 }
 
-// invoke starts a call, unless it is one that runs or whose result waits: a gateway may ask again after a lost connection.
-func (n *Node) invoke(ctx context.Context, inv protocol.ToolInvoke) {
+// invoke starts a call, unless it is one that runs or whose result waits: a gateway may ask again after a lost connection. With an error, which says that it
+// could not be read, it fails.
+func (n *Node) invoke(ctx context.Context, inv protocol.ToolInvoke, unread error) {
 	ctx, cancel := context.WithCancel(ctx)
 	n.mu.Lock()
 	if n.calls[inv.CallID] != nil || n.out.holds(inv.CallID) {
@@ -76,7 +78,12 @@ func (n *Node) invoke(ctx context.Context, inv protocol.ToolInvoke) {
 	n.mu.Unlock()
 	n.work.Go(func() {
 		defer cancel()
-		result := n.call(ctx, inv)
+		result := protocol.ToolResultParams{CallID: inv.CallID}
+		if unread != nil {
+			result.Error = words(unread)
+		} else {
+			result = n.call(ctx, inv)
+		}
 		n.out.put(item{lane: resultLane(inv.CallID), call: inv.CallID, send: func(ctx context.Context) error {
 			_, err := client.Call(ctx, n.client, protocol.ReturnResult, result)
 			return err
@@ -130,7 +137,7 @@ func words(err error) string {
 		return "The call was cancelled."
 	}
 	if s := err.Error(); s != "" {
-		return s
+		return tool.Brief(s)
 	}
 	return "The tool failed and did not say why."
 }
@@ -213,10 +220,12 @@ func (n *Node) report(ctx context.Context, latest <-chan protocol.ToolProgress) 
 }
 
 // logs answers logs.get.
-func (n *Node) logs(l protocol.LogsGet) {
+func (n *Node) logs(l protocol.LogsGet, unread error) {
 	n.log.Info("Log asked for", "lines", l.Lines)
 	answer := protocol.LogsResultParams{CallID: l.CallID}
-	if n.file == nil {
+	if unread != nil {
+		answer.Error = words(unread)
+	} else if n.file == nil {
 		answer.Error = "This node keeps no log."
 	} else if lines, truncated, err := n.file.Last(min(max(l.Lines, 1), protocol.MaxLogLines)); err != nil {
 		answer.Error = words(err)

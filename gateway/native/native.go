@@ -165,7 +165,7 @@ func (t *Tools) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolI
 func words(err error) string {
 	var e *protocol.Error
 	if errors.As(err, &e) {
-		return e.Message
+		return tool.Brief(e.Message)
 	}
-	return fmt.Sprint(err)
+	return tool.Brief(fmt.Sprint(err))
 }

@@ -72,7 +72,7 @@ func IdempotencyKey(ctx context.Context) string {
 // InputError says that a call's arguments do not fit the tool. Its text is meant for the model.
 type InputError struct{ Err error }
 
-func (e *InputError) Error() string { return "Invalid arguments: " + e.Err.Error() }
+func (e *InputError) Error() string { return Brief("Invalid arguments: " + e.Err.Error()) }
 func (e *InputError) Unwrap() error { return e.Err }
 
 // Define makes a tool from a function. Both schemas are inferred from In and Out; doc is the description for the model. It panics on
@@ -134,7 +134,8 @@ func WithPreview[In any](t Tool, fn func(context.Context, In) (protocol.CallPrev
 
 // Call validates args and runs the tool. The error is the tool's failure; arguments that do not fit give an *InputError.
 func (t Tool) Call(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-	return t.handle(ctx, args)
+	out, err := t.handle(ctx, args)
+	return out, brief(err)
 }
 
 // Preview says what Call would do; ok is false for a tool that cannot say.
@@ -143,5 +144,5 @@ func (t Tool) Preview(ctx context.Context, args json.RawMessage) (p protocol.Cal
 		return protocol.CallPreview{}, false, nil
 	}
 	p, err = t.preview(ctx, args)
-	return p, true, err
+	return p, true, brief(err)
 }
