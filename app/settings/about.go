@@ -23,30 +23,12 @@ import (
 func row(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject {
 	value := widget.NewLabel(text)
 	value.Selectable, value.Wrapping = true, fyne.TextWrapWord
-	var right fyne.CanvasObject
-	if len(buttons) > 0 {
-		right = container.NewCenter(widgets.Row(look.Inside, -1, buttons...))
-	}
-	name := container.New(labelLayout{}, widgets.NewText(label, look.ColorMuted, "text"))
-	return widgets.Border(nil, nil, name, right, value)
+	return fact(label, value, buttons...)
 }
 
 // row2 is a fact with a control of its own.
 func row2(label string, control fyne.CanvasObject) fyne.CanvasObject {
-	name := container.New(labelLayout{}, widgets.NewText(label, look.ColorMuted, "text"))
-	return widgets.Border(nil, nil, name, nil, widgets.Limit(240, true, control))
-}
-
-// labelLayout gives the names of facts one width, in line with the first line of their text.
-type labelLayout struct{}
-
-func (labelLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(max(140, 116*look.Size("text")/14), o[0].MinSize().Height+look.Group)
-}
-
-func (labelLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(fyne.NewSize(size.Width, o[0].MinSize().Height))
-	o[0].Move(fyne.NewPos(0, look.Inside))
+	return fact(label, widgets.Limit(240, true, control))
 }
 
 // secretsText says where keys and tokens are.

@@ -70,8 +70,8 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	a.only = widget.NewCheck("Changed", nil)
 	a.only.OnChanged = func(bool) { a.draw() }
 	a.scroll = widgets.NewVScroll(widgets.Inset(look.Inside, look.Page, look.Page, look.Page, widgets.Limit(720, true, a.col)))
-	head := container.New(headLayout{}, a.search, a.group, a.only)
-	a.box = widgets.Border(widgets.Inset(look.Group, look.Page, look.Inside, look.Page, head), nil, nil, nil, a.body)
+	head := container.New(&headLayout{}, a.search, a.group, a.only)
+	a.box = widgets.Over(widgets.Inset(look.Group, look.Page, look.Inside, look.Page, head), a.body)
 	a.draw()
 	return a
 }
@@ -235,22 +235,39 @@ func (a *allSettings) relayout() {
 	a.scroll.Refresh()
 }
 
-// headLayout is a search field with two controls at its right.
-type headLayout struct{}
-
-func (headLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	g, c := o[1].MinSize(), o[2].MinSize()
-	return fyne.NewSize(g.Width+c.Width+look.Inside, max(o[0].MinSize().Height, g.Height))
+// headLayout is a search field with two controls at its right, or below it where too little of what is searched could be read.
+type headLayout struct {
+	below bool // as of the last layout
 }
 
-func (headLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	g, c := o[1].MinSize(), o[2].MinSize()
+// searchWidth is the least width of the search field beside the controls, at the usual size of text.
+const searchWidth float32 = 200
+
+func (l *headLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	s, g, c := o[0].MinSize(), o[1].MinSize(), o[2].MinSize()
+	height := max(g.Height, c.Height)
+	if l.below {
+		return fyne.NewSize(g.Width+c.Width+look.Inside, s.Height+look.Inside+height)
+	}
+	return fyne.NewSize(g.Width+c.Width+look.Inside, max(s.Height, height))
+}
+
+func (l *headLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	g, c, h := o[1].MinSize(), o[2].MinSize(), o[0].MinSize().Height
 	g.Width = max(g.Width, 170)
-	o[2].Resize(c)
-	o[2].Move(fyne.NewPos(size.Width-c.Width, (size.Height-c.Height)/2))
+	search := size.Width - c.Width - g.Width - 2*look.Inside
+	x, y, height := size.Width-c.Width-g.Width-look.Inside, float32(0), size.Height
+	if l.below = search < searchWidth*look.Size("text")/14; l.below {
+		search, x, y, height = size.Width, 0, h+look.Inside, max(g.Height, c.Height)
+		g.Width = max(size.Width-c.Width-look.Inside, 0)
+	}
+	o[0].Resize(fyne.NewSize(search, h))
+	o[0].Move(fyne.NewPos(0, 0))
+	if !l.below {
+		o[0].Move(fyne.NewPos(0, (height-h)/2))
+	}
 	o[1].Resize(g)
-	o[1].Move(fyne.NewPos(size.Width-c.Width-g.Width-look.Inside, (size.Height-g.Height)/2))
-	h := o[0].MinSize().Height
-	o[0].Resize(fyne.NewSize(max(size.Width-c.Width-g.Width-2*look.Inside, 40), h))
-	o[0].Move(fyne.NewPos(0, (size.Height-h)/2))
+	o[1].Move(fyne.NewPos(x, y+(height-g.Height)/2))
+	o[2].Resize(c)
+	o[2].Move(fyne.NewPos(size.Width-c.Width, y+(height-c.Height)/2))
 }

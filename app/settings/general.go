@@ -80,7 +80,7 @@ func (p *Page) kept(list []choice[bool], put func(bool) error, about string) (ro
 
 // field is an entry with its buttons.
 func field(entry fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.Border(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(widgets.Row(look.Inside, -1, buttons...))), entry)
+	return container.New(&fieldLayout{}, entry, widgets.Row(look.Inside, -1, buttons...))
 }
 
 // choice is a value of the configuration and its name in the window.

@@ -36,5 +36,11 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		m.show("openai")
 		pagetest.Settle()
 		golden.Markup(t, "models-key-set", m.box)
+		m.show("anthropic")
+		pagetest.Settle()
+		for name, o := range map[string]fyne.CanvasObject{"advanced-narrow": advanced, "models-narrow": m.box} {
+			o.Resize(fyne.NewSize(480, 600))
+			golden.Markup(t, name, o)
+		}
 	})
 }

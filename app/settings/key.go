@@ -22,7 +22,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 		remove := widgets.NewQuiet("Remove", "trash", nil)
 		replace := widgets.NewQuiet("Replace", "edit", nil)
 		box := container.NewStack()
-		set := widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("key", look.ColorGood)), widgets.NewText("A key is set.", look.ColorText, "text"), replace, remove)
+		set := widgets.Flow(look.Inside, widget.NewIcon(look.IconIn("key", look.ColorGood)), widgets.NewText("A key is set.", look.ColorText, "text"), replace, remove)
 		box.Objects = []fyne.CanvasObject{set}
 		remove.OnTap = func() { m.saveKey(p, nil, result) }
 		replace.OnTap = func() {
@@ -51,8 +51,7 @@ func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) fyne.C
 		}
 	}
 	entry.OnSubmitted = func(string) { save() }
-	button := widgets.NewButton("Save key", "key", save)
-	return widgets.Border(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry)
+	return field(entry, widgets.NewButton("Save key", "key", save))
 }
 
 func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {

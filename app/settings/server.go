@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
@@ -34,10 +33,9 @@ func (m *models) address(p protocol.Provider, result *widgets.Paragraph) []fyne.
 		})
 	}
 	entry.OnSubmitted = func(string) { save() }
-	button := widgets.NewButton("Save address", "", save)
 	return []fyne.CanvasObject{
 		widgets.NewText("Address", look.ColorMuted, look.SizeSmall),
-		widgets.Border(nil, nil, nil, widgets.Inset(0, 0, 0, look.Inside, container.NewCenter(button)), entry),
+		field(entry, widgets.NewButton("Save address", "", save)),
 	}
 }
 
@@ -57,8 +55,8 @@ func (m *models) detect() (fyne.CanvasObject, func()) {
 				said := muted("")
 				use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
 				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "is loading", "needs-key": "wants a key"}[s.State]
-				rows = append(rows, widgets.Row(look.Inside, 1, widget.NewIcon(look.IconIn("machine", look.ColorGood)),
-					widgets.NewText(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), look.ColorText, "text"), use), said)
+				rows = append(rows, widgets.Lead("text", look.Gap, widget.NewIcon(look.IconIn("machine", look.ColorGood)),
+					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), look.ColorText, "text"), use), said)
 			}
 			box.Objects = rows
 			box.Refresh()

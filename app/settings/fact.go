@@ -1,0 +1,100 @@
+package settings
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+)
+
+// fact is something under its name, with what can be done about it at the right.
+func fact(name string, value fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
+	objects := []fyne.CanvasObject{widgets.NewText(name, look.ColorMuted, "text"), value}
+	if len(buttons) > 0 {
+		objects = append(objects, widgets.Row(look.Inside, -1, buttons...))
+	}
+	return container.New(&factLayout{}, objects...)
+}
+
+// factLayout puts the name before the value, in a column of its own, or above it where the page is too narrow for two columns. That depends on
+// the page's width alone, so that all facts of a page stand alike.
+type factLayout struct {
+	above bool // as of the last layout
+}
+
+// twoColumns is from which width of a page on facts have two columns, at the usual size of text.
+const twoColumns float32 = 480
+
+// nameWidth is that of the column of names.
+func nameWidth() float32 { return max(140, 116*look.Size("text")/14) }
+
+func (l *factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	name, value := o[0].MinSize(), o[1].MinSize()
+	var right fyne.Size
+	if len(o) > 2 {
+		right = o[2].MinSize().AddWidthHeight(look.Gap, 0)
+	}
+	if l.above {
+		return fyne.NewSize(max(name.Width, value.Width+right.Width), name.Height+max(value.Height, right.Height))
+	}
+	return fyne.NewSize(nameWidth()+look.Gap+value.Width+right.Width, max(name.Height+2*look.Inside, value.Height, right.Height))
+}
+
+func (l *factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	l.above = size.Width < twoColumns*look.Size("text")/14
+	name := o[0].MinSize().Height
+	left, top := nameWidth()+look.Gap, float32(0)
+	o[0].Resize(fyne.NewSize(nameWidth(), name))
+	o[0].Move(fyne.NewPos(0, theme.InnerPadding()))
+	if l.above {
+		left, top = 0, name
+		o[0].Resize(fyne.NewSize(size.Width, name))
+		o[0].Move(fyne.Position{})
+		if _, label := o[1].(*widget.Label); label {
+			left = -theme.InnerPadding() // its text stands in line with the name
+		}
+	}
+	right := size.Width
+	if len(o) > 2 {
+		b := o[2].MinSize()
+		o[2].Resize(b)
+		o[2].Move(fyne.NewPos(right-b.Width, top+(size.Height-top-b.Height)/2))
+		right -= b.Width + look.Gap
+	}
+	o[1].Move(fyne.NewPos(left, top))
+	o[1].Resize(fyne.NewSize(max(right-left, 0), size.Height-top))
+}
+
+// fieldLayout is a field with what can be done with it at its right, or below it where too little of what is typed could be read.
+type fieldLayout struct {
+	below bool // as of the last layout
+}
+
+// leastField is the least width of a field beside its buttons, at the usual size of text.
+const leastField float32 = 180
+
+func (l *fieldLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	f, b := o[0].MinSize(), o[1].MinSize()
+	if l.below {
+		return fyne.NewSize(max(f.Width, b.Width), f.Height+look.Inside+b.Height)
+	}
+	return fyne.NewSize(f.Width+look.Inside+b.Width, max(f.Height, b.Height))
+}
+
+func (l *fieldLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	f, b := o[0].MinSize().Height, o[1].MinSize()
+	o[1].Resize(b)
+	rest := size.Width - b.Width - look.Inside
+	if l.below = rest < leastField*look.Size("text")/14; l.below {
+		o[0].Resize(fyne.NewSize(size.Width, f))
+		o[0].Move(fyne.Position{})
+		o[1].Move(fyne.NewPos(0, f+look.Inside))
+		return
+	}
+	o[0].Resize(fyne.NewSize(rest, size.Height))
+	o[0].Move(fyne.Position{})
+	o[1].Move(fyne.NewPos(rest+look.Inside, (size.Height-b.Height)/2))
+}
