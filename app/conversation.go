@@ -133,7 +133,6 @@ func (c *conversation) handlers() chat.Handlers {
 		Send:     c.send,
 		Stop:     func() { c.chat.Stop("") },
 		Unqueue:  func(id protocol.RunID) { c.chat.Stop(id) },
-		Retry:    func(r protocol.RunInfo) { c.send(r.Message, nil, "") },
 		StopCall: func(id protocol.CallID) { c.chat.StopCall(id) },
 		Answer:   func(q protocol.Approval, decision string) { s.b.state.Answer(q, decision, protocol.ScopeOnce, "") },
 		Review:   s.review,
@@ -165,6 +164,15 @@ func (c *conversation) handlers() chat.Handlers {
 		},
 		Media: func(key string, done func([]byte, error)) {
 			bind.Go(s.ctx, func(ctx context.Context) ([]byte, error) { return s.b.state.Media(ctx, key) }, done)
+		},
+		Pictures: func(said protocol.Content, done func([]protocol.Attachment)) {
+			bind.Go(s.ctx, func(ctx context.Context) ([]protocol.Attachment, error) { return s.b.state.Pictures(ctx, said) }, func(list []protocol.Attachment, err error) {
+				if err != nil {
+					s.say("The pictures of that message cannot be read: " + err.Error())
+					return
+				}
+				done(list)
+			})
 		},
 	}
 }

@@ -12,24 +12,50 @@ func (p *Pane) againMenu(d messageData) []*fyne.MenuItem {
 		return nil
 	}
 	if m := p.stored(d.id); m != nil && m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
-		text := m.Content.Text()
+		said := m.Content
 		return []*fyne.MenuItem{
 			fyne.NewMenuItem("Edit and send again", func() {
-				p.SetDraft(text)
-				p.FocusComposer()
+				p.withPictures(said, func(list []protocol.Attachment) {
+					p.SetDraft(said.Text())
+					p.SetAttachments(list)
+					p.FocusComposer()
+				})
 			}),
-			fyne.NewMenuItem("Send again", func() { p.sendAgain(text) }),
+			fyne.NewMenuItem("Send again", func() { p.sendAgain(said.Text(), said) }),
 		}
 	}
-	if asked := p.asked(d); asked != "" {
-		return []*fyne.MenuItem{fyne.NewMenuItem("Answer again", func() { p.sendAgain(asked) })}
+	if said := p.asked(d); said != nil {
+		return []*fyne.MenuItem{fyne.NewMenuItem("Answer again", func() { p.sendAgain(said.Text(), said) })}
 	}
 	return nil
 }
 
-func (p *Pane) sendAgain(text string) {
-	p.transcript.ScrollToEnd()
-	p.h.Send(text, nil, p.composer.node)
+// sendAgain sends a text with the pictures of what was said before.
+func (p *Pane) sendAgain(text string, said protocol.Content) {
+	if p.h.Send == nil {
+		return
+	}
+	p.withPictures(said, func(list []protocol.Attachment) {
+		if text == "" && len(list) == 0 {
+			return
+		}
+		p.transcript.ScrollToEnd()
+		p.h.Send(text, list, p.composer.node)
+	})
+}
+
+// withPictures does something with the pictures of a stored message once they are there, if its chat is still shown then.
+func (p *Pane) withPictures(said protocol.Content, do func([]protocol.Attachment)) {
+	if imageKeys(said) == "" || p.h.Pictures == nil {
+		do(nil)
+		return
+	}
+	key := p.state.Session.SessionKey
+	p.h.Pictures(said, func(list []protocol.Attachment) {
+		if p.state.Session.SessionKey == key {
+			do(list)
+		}
+	})
 }
 
 func (p *Pane) stored(id protocol.MessageID) *protocol.Message {
@@ -42,16 +68,16 @@ func (p *Pane) stored(id protocol.MessageID) *protocol.Message {
 }
 
 // asked is what the person said before an answer.
-func (p *Pane) asked(d messageData) string {
-	text := ""
+func (p *Pane) asked(d messageData) protocol.Content {
+	var said protocol.Content
 	for i := range p.state.Messages {
 		m := &p.state.Messages[i]
 		if m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
-			text = m.Content.Text()
+			said = m.Content
 		}
 		if m.ID == d.id {
-			return text
+			return said
 		}
 	}
-	return ""
+	return nil
 }

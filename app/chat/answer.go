@@ -9,15 +9,20 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ending adds the trace that a run left which failed or was stopped. While the run itself is known, its row says more.
-func (b *builder) ending(items []widgets.Item, key string, m protocol.Message, s State) []widgets.Item {
+// ending adds the trace that a run left which failed or was stopped. While the run itself is known, its row says more. It can be tried again as long as
+// it is the newest of the chat.
+func (b *builder) ending(items []widgets.Item, key string, m protocol.Message, s State, newest bool) []widgets.Item {
 	if m.ErrorMessage == "" {
 		return b.item(items, key, kindNotice, 32, noticeData{icon: "stop", text: m.Content.Text()})
 	}
 	if known(s, m.RunID) {
 		return items
 	}
-	return b.item(items, key, kindProblem, 60, problemData{problem: widgets.Problem{What: sentence(m.ErrorMessage)}, run: m.RunID})
+	d := problemData{problem: widgets.Problem{What: sentence(m.ErrorMessage)}, run: m.RunID}
+	if newest {
+		d.problem.Button, d.act = "Try again", actRetry
+	}
+	return b.item(items, key, kindProblem, 60, d)
 }
 
 // pieceSize is from how many bytes on a message is cut into rows.

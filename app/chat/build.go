@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ func (b *builder) message(items []widgets.Item, ms []protocol.Message, i int, cu
 
 func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur *cursor, s State, now time.Time, last bool) []widgets.Item {
 	m := ms[i]
+	newest := i == len(ms)-1 && !slices.ContainsFunc(s.Runs, func(r protocol.RunInfo) bool { return !r.Over() })
 	id := string(m.ID)
 	if id == "" {
 		id = fmt.Sprint("at", i)
@@ -51,7 +53,7 @@ func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur
 
 	case protocol.RoleAssistant:
 		if m.Origin == protocol.OriginNotice {
-			return b.ending(items, "m/"+id, m, s)
+			return b.ending(items, "m/"+id, m, s, newest)
 		}
 		base := "m/" + id
 		if m.RunID != "" { // the same rows as while it streamed
@@ -98,6 +100,9 @@ func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur
 		}
 		if m.ErrorMessage != "" && m.StopReason == "error" && !known(s, m.RunID) {
 			p, act := problem(&protocol.Error{Message: m.ErrorMessage, Code: protocol.CodeModel})
+			if !newest {
+				p, act = widgets.Problem{What: p.What}, actNone
+			}
 			items = b.item(items, base+"/error", kindProblem, 90, problemData{p, act, m.RunID})
 		}
 		return items

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -209,6 +210,21 @@ func TestEndsOfRunsAreSaidOnce(t *testing.T) {
 	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: x", "- Stopped.", "! It broke. <retry>")
 	s.Runs = nil
 	assertLines(t, newBuilder(&look.Machines{}).build(s, noon), "You: x", "! It broke. <>", "- Stopped.")
+}
+
+// TestAFailureThatIsTheNewestCanBeTriedAgain: the run itself is not known any more after a restart.
+func TestAFailureThatIsTheNewestCanBeTriedAgain(t *testing.T) {
+	failed := protocol.Message{ID: "2", RunID: "r", Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, ErrorMessage: "it broke", StopReason: "error"}
+	cut := assistant("2", "r", protocol.Text("It is"))
+	cut.ErrorMessage, cut.StopReason = "it broke", "error"
+	for want, m := range map[string]protocol.Message{"You: x\n! It broke. <%s>": failed, "You: x\nFairlead: It is\n! It broke. <%s>": cut} {
+		s := State{Messages: []protocol.Message{user("1", "x"), m}}
+		assertLines(t, newBuilder(&look.Machines{}).build(s, noon), fmt.Sprintf(want, "retry"))
+		s.Runs = []protocol.RunInfo{{RunID: "q", State: protocol.RunThinking, StartedAt: noon.UnixMilli()}}
+		assertLines(t, newBuilder(&look.Machines{}).build(s, noon), fmt.Sprintf(want, ""), "- Working…")
+		s.Runs, s.Messages = nil, append(s.Messages, user("3", "y"))
+		assertLines(t, newBuilder(&look.Machines{}).build(s, noon), fmt.Sprintf(want, ""), "You: y")
+	}
 }
 
 func TestStateOfPicksOneConversation(t *testing.T) {

@@ -20,6 +20,7 @@ type composer struct {
 	p      *Pane
 	entry  *entry
 	thumbs *fyne.Container
+	strip  *fyne.Container // where they stand, and scroll when there are many
 	attach *widgets.Button
 	target *widgets.Button
 	meter  *widgets.Text
@@ -48,12 +49,14 @@ func newComposer(p *Pane) *composer {
 		if p.h.PasteImage == nil {
 			return false
 		}
+		c.note.Hide()
 		p.h.PasteImage(c.added)
 		return true
 	}
 	c.entry.onGrow = p.relayout
 	c.thumbs = widgets.Flow(look.Inside)
-	c.thumbs.Hide()
+	c.strip = container.New(&stripLayout{c: c}, widgets.NewVScroll(c.thumbs))
+	c.strip.Hide()
 	c.note.Ellipsis = true
 	c.note.Hide()
 	c.attach = widgets.NewQuiet("", "attach", func() {
@@ -85,7 +88,7 @@ func newComposer(p *Pane) *composer {
 	edge := container.NewClip(widgets.Inset(-4, -4, -4, -4, c.entry))
 	edge.ExtendBaseWidget(edge) // Fyne does so only when it is first drawn, and forgets the size it got before
 	plain := container.New(entryLayout{c.entry}, edge)
-	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(look.Gap, c.thumbs, plain, c.note, foot)))
+	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(look.Gap, c.strip, plain, c.note, foot)))
 	return c
 }
 
@@ -97,6 +100,33 @@ func (l entryLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 }
 
 func (l entryLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
+
+// stripLayout gives the pictures the height that they need, up to two lines of them, or one in a low window: the rest is scrolled to.
+type stripLayout struct {
+	c      *composer
+	height float32 // as of the last layout
+}
+
+// lowPane is the height of a pane below which pictures get one line.
+const lowPane = 640
+
+func (l *stripLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(60, l.height) }
+
+func (l *stripLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	l.height = 0
+	if thumbs := l.c.thumbs; len(thumbs.Objects) > 0 {
+		line, lines := thumbs.Objects[0].MinSize().Height, float32(2)
+		if l.c.p.Size().Height < lowPane*look.Size("text")/14 {
+			lines = 1
+		}
+		thumbs.Resize(fyne.NewSize(size.Width, size.Height))
+		thumbs.Layout.Layout(thumbs.Objects, size)
+		if l.height = thumbs.MinSize().Height; l.height > lines*(line+look.Inside) {
+			l.height = lines*(line+look.Inside) + line/4 // there are more: they show
+		}
+	}
+	o[0].Resize(fyne.NewSize(size.Width, l.height))
+}
 
 func (c *composer) submit() {
 	text := strings.TrimSpace(c.entry.Text)
@@ -120,7 +150,6 @@ func (c *composer) added(a protocol.Attachment, err error) {
 		c.note.Show()
 	} else {
 		c.images = append(c.images, a)
-		c.note.Hide()
 	}
 	c.showThumbs()
 }
@@ -138,15 +167,12 @@ func (c *composer) showThumbs() {
 		remove := widgets.NewQuiet("Remove", "cross", func() {
 			c.images = append(append([]protocol.Attachment{}, c.images[:i]...), c.images[i+1:]...)
 			c.showThumbs()
+			c.p.FocusComposer() // the button is gone
 		})
 		remove.Small, remove.Muted = true, true
 		c.thumbs.Add(container.NewVBox(container.NewGridWrap(fyne.NewSize(112, 84), thumb), remove))
 	}
-	if len(c.images) > 0 {
-		c.thumbs.Show()
-	} else {
-		c.thumbs.Hide()
-	}
+	setVisible(c.strip, len(c.images) > 0)
 	c.p.relayout()
 }
 

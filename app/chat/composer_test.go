@@ -101,7 +101,67 @@ func TestDroppedFilesGoAsPicturesOrPaths(t *testing.T) {
 	d.composer.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: test.NewClipboard()})
 	test.Tap(d.button("Send"))
 	d.assert(t, `send "\"/tmp/my notes.txt\" /tmp/b.go" 2 @`)
-	if d.composer.thumbs.Visible() || len(d.composer.images) != 0 {
+	if d.composer.strip.Visible() || len(d.composer.images) != 0 {
 		t.Error("pictures stayed")
+	}
+}
+
+func TestManyPicturesLeaveRoomForTheChat(t *testing.T) {
+	for _, c := range []struct{ width, height, most float32 }{{520, 560, 300}, {1000, 760, 400}} {
+		d := newDesk(t, c.width, c.height)
+		d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+		empty := d.composer.box.Size().Height
+		d.AddFiles([]string{"/tmp/a.png"})
+		one := d.composer.box.Size().Height
+		d.AddFiles([]string{"/tmp/b.png", "/tmp/c.png", "/tmp/d.png", "/tmp/e.png", "/tmp/f.png", "/tmp/g.png", "/tmp/h.png", "/tmp/i.png", "/tmp/j.png"})
+		many := d.composer.box.Size().Height
+		if one <= empty || many <= one || many > c.most {
+			t.Errorf("in %vx%v the field has %v, with a picture %v, with ten %v", c.width, c.height, empty, one, many)
+		}
+		d.SetDraft(strings.Repeat("x\n", 12))
+		if top := d.composer.box.Position().Y; top < 48 {
+			t.Errorf("in %vx%v it begins at %v", c.width, c.height, top)
+		}
+		d.SetDraft("")
+		d.SetAttachments(nil)
+		if now := d.composer.box.Size().Height; now != empty {
+			t.Errorf("without pictures it has %v again, and not %v", now, empty)
+		}
+	}
+}
+
+func TestARemovedPictureLeavesTheKeyboardWhereOneWrites(t *testing.T) {
+	d := newDesk(t, 860, 600)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.AddFiles([]string{"/tmp/a.png"})
+	remove := d.button("Remove")
+	d.win.Canvas().Focus(remove)
+	test.Tap(remove)
+	if d.win.Canvas().Focused() != fyne.Focusable(d.composer.entry) || len(d.Attachments()) != 0 {
+		t.Errorf("%T has the keyboard, and there are %d pictures", d.win.Canvas().Focused(), len(d.Attachments()))
+	}
+}
+
+func TestWhatIsNoTextIsNotPastedAsText(t *testing.T) {
+	d := newDesk(t, 860, 600)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	clip := test.NewClipboard()
+	clip.SetContent("\x89PNG\r\n\x1a\n\xff\xfe and more")
+	d.composer.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: clip})
+	if d.Draft() != "" || len(d.Attachments()) != 1 {
+		t.Errorf("pasted %q and %d pictures", d.Draft(), len(d.Attachments()))
+	}
+}
+
+func TestWhatCouldNotBeAddedIsSaidAlsoWhereTheNextOneCould(t *testing.T) {
+	d := newDesk(t, 860, 600)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.AddFiles([]string{"/tmp/bad.png", "/tmp/a.png"})
+	if !d.composer.note.Visible() || len(d.composer.images) != 1 {
+		t.Errorf("said: %t, pictures: %d", d.composer.note.Visible(), len(d.composer.images))
+	}
+	d.AddFiles([]string{"/tmp/b.png"})
+	if d.composer.note.Visible() {
+		t.Error("the note of the files before stayed")
 	}
 }

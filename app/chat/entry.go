@@ -2,6 +2,7 @@ package chat
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -138,7 +139,11 @@ func (e *entry) recall() {
 func (e *entry) TypedShortcut(s fyne.Shortcut) {
 	switch s := s.(type) {
 	case *fyne.ShortcutPaste:
-		if s.Clipboard != nil && s.Clipboard.Content() == "" && e.onPaste != nil && e.onPaste() {
+		if s.Clipboard == nil || e.onPaste == nil {
+			break
+		}
+		// Some programs give the bytes of a picture to whoever asks for text.
+		if text := s.Clipboard.Content(); (text == "" || !utf8.ValidString(text)) && e.onPaste() {
 			return
 		}
 	case *desktop.CustomShortcut:

@@ -95,7 +95,6 @@ func newDesk(t testing.TB, width, height float32) *desk {
 		},
 		Stop:     func() { note("stop") },
 		Unqueue:  func(id protocol.RunID) { note("unqueue %s", id) },
-		Retry:    func(r protocol.RunInfo) { note("retry %s", r.RunID) },
 		StopCall: func(id protocol.CallID) { note("stop call %s", id) },
 		Answer:   func(q protocol.Approval, decision string) { note("%s %s %s", decision, q.ID, q.Hash) },
 		Review:   func(id protocol.ApprovalID) { note("review %s", id) },
@@ -109,6 +108,15 @@ func newDesk(t testing.TB, width, height float32) *desk {
 				return
 			}
 			done(protocol.Attachment{Filename: path, MimeType: "image/png"}, nil)
+		},
+		Pictures: func(said protocol.Content, done func([]protocol.Attachment)) {
+			var list []protocol.Attachment
+			for _, b := range said {
+				if b.MediaKey != "" {
+					list = append(list, protocol.Attachment{Filename: b.Filename, Data: "of " + b.MediaKey})
+				}
+			}
+			done(list)
 		},
 		PasteImage: func(done func(protocol.Attachment, error)) { done(protocol.Attachment{Filename: "pasted.png"}, nil) },
 	}, &look.Machines{})

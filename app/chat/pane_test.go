@@ -73,7 +73,53 @@ func TestProblemsOfferWhatHelps(t *testing.T) {
 	test.Tap(d.button("Open settings"))
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: protocol.ErrModel}}})
 	test.Tap(d.button("Try again"))
-	d.assert(t, "settings", "retry r")
+	d.assert(t, "settings", `send "x" 0 @`)
+}
+
+func TestWhatIsMendedElsewhereIsTriedAgainHere(t *testing.T) {
+	spent := protocol.ErrModelRateLimit.With("the quota is used up")
+	spent.Retryable = false
+	for want, err := range map[string]*protocol.Error{"Open settings": protocol.ErrModelAuth, "Start afresh": protocol.ErrContextOverflow, "Open settings ": spent} {
+		d := newDesk(t, 860, 700)
+		d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: err}}})
+		if d.button(strings.TrimSpace(want)) == nil {
+			t.Errorf("%v: no button %s", err, want)
+		}
+		if again := d.button("Try again"); again == nil {
+			t.Errorf("%v cannot be tried again", err)
+		} else {
+			test.Tap(again)
+			d.assert(t, `send "x" 0 @`)
+		}
+	}
+}
+
+func TestTryAgainSendsThePicturesOfTheMessage(t *testing.T) {
+	for name, said := range map[string]protocol.Content{
+		"with words": {protocol.Text("what is this"), {Type: protocol.BlockImage, MediaKey: "media/a.png", Filename: "a.png"}, {Type: protocol.BlockImage, MediaKey: "media/b.png"}},
+		"alone":      {{Type: protocol.BlockImage, MediaKey: "media/a.png", Filename: "a.png"}, {Type: protocol.BlockImage, MediaKey: "media/b.png"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, 860, 700)
+			m := protocol.Message{ID: "1", RunID: "r", Role: protocol.RoleUser, Origin: protocol.OriginPerson, Content: said}
+			d.Update(State{
+				Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("0", "before"), m},
+				Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModel}},
+			})
+			test.Tap(d.button("Try again"))
+			d.assert(t, fmt.Sprintf("send %q 2 @", said.Text()))
+			if len(d.sent) != 2 || d.sent[0].Filename != "a.png" || d.sent[1].Data != "of media/b.png" {
+				t.Errorf("sent %v", d.sent)
+			}
+			menu := d.againMenu(messageData{id: "1"})
+			menu[1].Action()
+			d.assert(t, fmt.Sprintf("send %q 2 @", said.Text()))
+			menu[0].Action()
+			if d.Draft() != said.Text() || len(d.Attachments()) != 2 {
+				t.Errorf("to be changed: %q with %d pictures", d.Draft(), len(d.Attachments()))
+			}
+		})
+	}
 }
 
 func TestRenameInPlace(t *testing.T) {

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"cmp"
+
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/widgets"
@@ -43,23 +45,27 @@ func (p *Pane) act(what string, run protocol.RunID) {
 
 // retry sends the message of a run again.
 func (p *Pane) retry(run protocol.RunID) {
-	r := protocol.RunInfo{RunID: run, SessionKey: p.state.Session.SessionKey}
-	for _, x := range p.state.Runs {
-		if x.RunID == run {
-			r = x
+	text := ""
+	for _, r := range p.state.Runs {
+		if r.RunID == run {
+			text = r.Message
 		}
 	}
-	for i := len(p.state.Messages) - 1; i >= 0 && r.Message == ""; i-- {
-		if m := p.state.Messages[i]; m.Role == protocol.RoleUser && (m.RunID == run || m.RunID == "") {
-			if r.Message = m.Content.Text(); m.Origin == protocol.OriginEvent {
-				c, _ := m.Completion()
-				r.Message = c.Words(string(c.NodeID))
-			}
+	var said protocol.Content
+	for i := len(p.state.Messages) - 1; i >= 0; i-- {
+		m := p.state.Messages[i]
+		if m.Role != protocol.RoleUser || m.RunID != run && m.RunID != "" {
+			continue
 		}
+		said = m.Content
+		if m.Origin == protocol.OriginEvent {
+			c, _ := m.Completion()
+			text = cmp.Or(text, c.Words(string(c.NodeID)))
+		}
+		text = cmp.Or(text, said.Text())
+		break
 	}
-	if p.h.Retry != nil && r.Message != "" {
-		p.h.Retry(r)
-	}
+	p.sendAgain(text, said)
 }
 
 // newEmpty is what an empty chat offers: each chip does real work at once.

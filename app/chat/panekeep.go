@@ -10,6 +10,7 @@ import (
 
 // AddFiles takes files that were dropped or chosen: pictures go with the next message, of others the path is written.
 func (p *Pane) AddFiles(paths []string) {
+	p.composer.note.Hide()
 	for _, path := range paths {
 		p.composer.addPath(path)
 	}

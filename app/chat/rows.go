@@ -48,6 +48,7 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 	case kindProblem:
 		var d problemData
 		e := widgets.NewErrorBox(widgets.Problem{}, func() { p.act(d.act, d.run) })
+		e.OnAgain = func() { p.act(actRetry, d.run) }
 		return newRow(look.Inside, e, func(i widgets.Item) {
 			d = i.Data.(problemData)
 			e.Set(d.problem)

@@ -74,7 +74,6 @@ type Handlers struct {
 	Send       func(text string, images []protocol.Attachment, node protocol.NodeID)
 	Stop       func() // the run in progress
 	Unqueue    func(protocol.RunID)
-	Retry      func(protocol.RunInfo) // send the message of a failed run again
 	StopCall   func(protocol.CallID)
 	Answer     func(q protocol.Approval, decision string)
 	Review     func(protocol.ApprovalID) // open the dialog
@@ -97,5 +96,6 @@ type Handlers struct {
 	PickFiles  func(done func(paths []string))
 	PasteImage func(done func(protocol.Attachment, error)) // when the clipboard holds no text
 	Media      func(key string, done func(data []byte, err error))
-	Work       func(work, done func()) // runs work beside the GUI thread, then done; nil runs both at once
+	Pictures   func(said protocol.Content, done func([]protocol.Attachment)) // of a stored message, to be sent again; done is not called where they cannot be read
+	Work       func(work, done func())                                       // runs work beside the GUI thread, then done; nil runs both at once
 }

@@ -101,16 +101,22 @@ func problem(e *protocol.Error) (widgets.Problem, string) {
 	p := widgets.Problem{What: sentence(e.Message)}
 	switch {
 	case is(protocol.ErrModelAuth):
-		p.Do, p.Button = "Check the key of this provider in the settings, then send the message again.", "Open settings"
+		p.Do, p.Button, p.Again = "Check the key of this provider in the settings, then try again.", "Open settings", true
+		return p, actSettings
+	case is(protocol.ErrModelRateLimit) && !e.Retryable: // waiting does not help
+		p.Do, p.Button, p.Again = "See to the plan or the balance of your account at the provider, or choose another model.", "Open settings", true
 		return p, actSettings
 	case is(protocol.ErrModelRateLimit):
 		p.Do, p.Button = "The provider lets through only so much in a time. Wait a moment and try again, or choose another model.", "Try again"
 		return p, actRetry
 	case is(protocol.ErrContextOverflow):
-		p.Do, p.Button = "Start the chat afresh, or choose a model that can read more.", "Start afresh"
+		p.Do, p.Button, p.Again = "Start the chat afresh, or choose a model that can read more.", "Start afresh", true
 		return p, actReset
 	case is(protocol.ErrModel), is(protocol.ErrNotFound):
-		p.Do, p.Button = "Try again, or choose another model at the top.", "Try again"
+		p.Button = "Try again"
+		if !strings.Contains(e.Message, "another model") { // it says what to do itself
+			p.Do = "Try again, or choose another model at the top."
+		}
 		return p, actRetry
 	case is(protocol.ErrStorage):
 		p.Do, p.Button = "Make room on the disk or see to its rights; nothing that was acknowledged is lost.", "Try again"

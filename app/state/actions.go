@@ -63,6 +63,22 @@ func (a *App) Media(ctx context.Context, key string) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(r.Data)
 }
 
+// Pictures loads those of a stored message, to be sent again. It blocks.
+func (a *App) Pictures(ctx context.Context, c protocol.Content) ([]protocol.Attachment, error) {
+	var list []protocol.Attachment
+	for _, b := range c {
+		if b.Type != protocol.BlockImage || b.MediaKey == "" {
+			continue
+		}
+		r, err := Call(ctx, a, protocol.MediaGet, protocol.MediaGetParams{Key: b.MediaKey})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, protocol.Attachment{Filename: b.Filename, MimeType: b.MimeType, Data: r.Data})
+	}
+	return list, nil
+}
+
 // Pause pauses or resumes the agent.
 func (a *App) Pause(paused bool) { act(a, protocol.AgentPause, protocol.PauseParams{Paused: paused}) }
 

@@ -171,6 +171,7 @@ type Problem struct {
 	What   string
 	Do     string
 	Button string // empty is none
+	Again  bool   // there is a second button, which tries again what failed
 	// Fine says that nothing is wrong: it only has to be waited for.
 	Fine bool
 }
@@ -179,11 +180,13 @@ type Problem struct {
 type ErrorBox struct {
 	widget.BaseWidget
 	OnButton func()
+	OnAgain  func()
 	what, do *Paragraph
 	icon     *widget.Icon
 	edge     *Rect
 	fine     bool
 	button   *Button
+	again    *Button
 	foot     *fyne.Container
 	box      *fyne.Container
 }
@@ -192,7 +195,8 @@ type ErrorBox struct {
 func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 	b := &ErrorBox{OnButton: onButton, what: NewParagraph("", look.ColorText, "text"), do: NewParagraph("", look.ColorMuted, "text")}
 	b.button = NewButton("", "", func() { call(b.OnButton) })
-	b.foot = Row(look.Inside, 0, layout.NewSpacer(), b.button)
+	b.again = NewQuiet("Try again", "", func() { call(b.OnAgain) })
+	b.foot = Row(look.Inside, 0, layout.NewSpacer(), b.again, b.button)
 	b.icon = widget.NewIcon(look.IconIn("warning", look.ColorBad))
 	b.edge = NewRect(look.ColorBad, "", 2)
 	b.edge.SetMinSize(fyne.NewSize(3, 0))
@@ -218,6 +222,7 @@ func (b *ErrorBox) Set(p Problem) {
 	}
 	b.button.SetText(p.Button)
 	show(b.do, p.Do != "")
+	show(b.again, p.Again)
 	show(b.foot, p.Button != "")
 	if b.Size().Width > 0 {
 		relayout(b.box)
