@@ -1,0 +1,131 @@
+package widgets
+
+import (
+	"bytes"
+	"image"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/widget"
+)
+
+// Zoom shows a picture: all of it, or after a tap in its own size, and from there nearer and farther. What does not fit is moved by the wheel, by
+// its bars and by dragging.
+type Zoom struct {
+	widget.BaseWidget
+	// Pan is what is put into a window.
+	Pan *Pan
+
+	img    *canvas.Image
+	pixels fyne.Size
+	factor float32 // 0 is as large as fits
+}
+
+// Each step nearer or farther, and how near it goes.
+const (
+	zoomStep float32 = 1.25
+	zoomMost float32 = 8
+)
+
+var (
+	_ fyne.Tappable      = (*Zoom)(nil)
+	_ fyne.Draggable     = (*Zoom)(nil)
+	_ desktop.Cursorable = (*Zoom)(nil)
+)
+
+// NewZoom makes one that shows all of a picture.
+func NewZoom(r fyne.Resource) *Zoom {
+	z := &Zoom{img: canvas.NewImageFromResource(r)}
+	z.img.FillMode = canvas.ImageFillContain
+	if c, _, err := image.DecodeConfig(bytes.NewReader(r.Content())); err == nil { // of another kind there is no size of its own
+		z.pixels = fyne.NewSize(float32(c.Width), float32(c.Height))
+	}
+	z.ExtendBaseWidget(z)
+	z.Pan = NewPan(z)
+	return z
+}
+
+// fit is the factor at which all of it is shown.
+func (z *Zoom) fit() float32 {
+	view, full := z.Pan.Size(), z.natural()
+	if full.Width <= 0 || full.Height <= 0 {
+		return 1
+	}
+	return min(view.Width/full.Width, view.Height/full.Height)
+}
+
+// natural is its size where one of its pixels is one of the screen.
+func (z *Zoom) natural() fyne.Size {
+	scale := float32(1)
+	if c := fyne.CurrentApp().Driver().CanvasForObject(z); c != nil && c.Scale() > 0 {
+		scale = c.Scale()
+	}
+	return fyne.NewSize(z.pixels.Width/scale, z.pixels.Height/scale)
+}
+
+// By goes nearer by so many steps, or farther when they are negative; 0 shows all of it again.
+func (z *Zoom) By(steps int) {
+	view := z.Pan.Size()
+	at := fyne.NewPos(view.Width/2, view.Height/2).Add(z.Pan.offset)
+	now := z.factor
+	if now == 0 {
+		now = z.fit()
+	}
+	to := now
+	for range max(steps, -steps) {
+		if steps > 0 {
+			to *= zoomStep
+		} else {
+			to /= zoomStep
+		}
+	}
+	to = min(to, max(zoomMost, z.fit()))
+	if steps == 0 || to <= z.fit() && steps < 0 {
+		to = 0
+	}
+	z.to(to, at)
+}
+
+// to shows it at a factor, with the place of it that was at a position in the middle.
+func (z *Zoom) to(factor float32, at fyne.Position) {
+	if z.pixels.IsZero() {
+		return
+	}
+	full, size := z.natural(), z.Size()
+	shown := z.fit()
+	if z.factor > 0 {
+		shown = z.factor
+	}
+	left := fyne.NewPos(max(size.Width-full.Width*shown, 0)/2, max(size.Height-full.Height*shown, 0)/2) // beside the picture
+	part := fyne.NewPos((at.X-left.X)/(full.Width*shown), (at.Y-left.Y)/(full.Height*shown))
+	z.factor = factor
+	z.img.SetMinSize(fyne.NewSize(full.Width*factor, full.Height*factor))
+	z.Pan.Update()
+	view := z.Pan.view(z.Pan.Size())
+	z.Pan.moveTo(fyne.NewPos(part.X*full.Width*factor-view.Width/2, part.Y*full.Height*factor-view.Height/2))
+	z.Pan.Refresh()
+}
+
+// Tapped implements fyne.Tappable.
+func (z *Zoom) Tapped(e *fyne.PointEvent) {
+	if z.factor > 0 {
+		z.to(0, e.Position)
+		return
+	}
+	z.to(1, e.Position)
+}
+
+// Dragged implements fyne.Draggable.
+func (z *Zoom) Dragged(e *fyne.DragEvent) {
+	z.Pan.moveBy(fyne.NewDelta(-e.Dragged.DX, -e.Dragged.DY))
+}
+
+// DragEnd implements fyne.Draggable.
+func (z *Zoom) DragEnd() {}
+
+// Cursor implements desktop.Cursorable.
+func (z *Zoom) Cursor() desktop.Cursor { return desktop.PointerCursor }
+
+// CreateRenderer implements fyne.Widget.
+func (z *Zoom) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(z.img) }

@@ -1,0 +1,66 @@
+package widgets
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+)
+
+func TestAPictureIsShownWholeAndNear(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1600, 800))); err != nil {
+		t.Fatal(err)
+	}
+	z := NewZoom(fyne.NewStaticResource("a.png", b.Bytes()))
+	w := window(t, z.Pan, 400, 400)
+	z.Pan.Resize(fyne.NewSize(400, 400))
+	if z.Size() != fyne.NewSize(400, 400) {
+		t.Fatalf("at first it has %v", z.Size())
+	}
+	test.TapAt(z, fyne.NewPos(300, 200)) // three quarters of its width, half of its height
+	scale := w.Canvas().Scale()
+	if want := fyne.NewSize(1600/scale, 800/scale); z.Size() != want {
+		t.Fatalf("after a tap it has %v, want %v", z.Size(), want)
+	}
+	view := z.Pan.view(z.Pan.Size())
+	if middle := z.Pan.offset.X + view.Width/2; middle < 1190/scale || middle > 1210/scale {
+		t.Errorf("what was tapped is not in the middle, but %v", middle)
+	}
+	at := z.Pan.offset
+	z.Dragged(&fyne.DragEvent{Dragged: fyne.NewDelta(50, 0)})
+	if z.Pan.offset.X != at.X-50 {
+		t.Errorf("dragged from %v to %v", at, z.Pan.offset)
+	}
+	near := z.Size()
+	z.By(1)
+	if z.Size().Width <= near.Width {
+		t.Error("a step nearer shows no more")
+	}
+	z.By(-20)
+	if z.factor != 0 || z.Size() != fyne.NewSize(400, 400) {
+		t.Errorf("far away it has %v", z.Size())
+	}
+	z.By(100)
+	if z.factor != zoomMost {
+		t.Errorf("the nearest is %v", z.factor)
+	}
+	z.By(0)
+	if z.factor != 0 {
+		t.Error("it is not shown whole again")
+	}
+}
+
+func TestAPictureThatCannotBeReadStaysAsItIs(t *testing.T) {
+	z := NewZoom(fyne.NewStaticResource("a.svg", []byte("<svg/>")))
+	window(t, z.Pan, 200, 200)
+	z.Pan.Resize(fyne.NewSize(200, 200))
+	z.By(2)
+	test.Tap(z)
+	if z.factor != 0 {
+		t.Errorf("factor %v", z.factor)
+	}
+}
