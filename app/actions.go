@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/storage"
 
@@ -28,6 +27,18 @@ const maxAttachment = 10 << 20
 func (s *shell) say(text string) {
 	s.toast.Say(text, nil, time.Now(), time.Now().Add(6*time.Second))
 	s.body.Refresh()
+}
+
+// sayIn says something in the window in which it was asked for: the main one may be hidden.
+func (s *shell) sayIn(w fyne.Window, text string) {
+	for _, c := range s.torn {
+		if c.window == w {
+			c.toast.Say(text, nil, time.Now(), time.Now().Add(6*time.Second))
+			c.foot.Refresh()
+			return
+		}
+	}
+	s.say(text)
 }
 
 // readAttachment reads a picture for a message. It blocks.
@@ -87,7 +98,7 @@ func (s *shell) export(key protocol.SessionKey, window fyne.Window) {
 		return [2]string{title, text}, err
 	}, func(r [2]string, err error) {
 		if err != nil {
-			s.say(err.Error())
+			s.sayIn(window, err.Error())
 			return
 		}
 		s.saveAs(window, r[0], r[1])
@@ -105,10 +116,10 @@ func (s *shell) saveAs(window fyne.Window, title, text string) {
 			return struct{}{}, errors.Join(err, w.Close())
 		}, func(_ struct{}, err error) {
 			if err != nil {
-				s.say("The chat could not be saved: " + err.Error())
+				s.sayIn(window, "The chat could not be saved: "+err.Error())
 				return
 			}
-			s.say("Saved to " + w.URI().Path())
+			s.sayIn(window, "Saved to "+w.URI().Path())
 		})
 	}, window)
 	d.SetFileName(fileName(title) + ".md")
@@ -208,12 +219,29 @@ func (s *shell) openPath(path string) {
 	}
 }
 
-// openImage shows a picture in a window of its own.
+// openImage shows a picture in a window of its own. A click and + and - bring it nearer, 0 shows all of it, Escape closes the window.
 func (s *shell) openImage(r fyne.Resource) {
-	w := s.app.NewWindow(r.Name())
-	img := canvas.NewImageFromResource(r)
-	img.FillMode = canvas.ImageFillContain
-	w.SetContent(img)
+	w := s.app.NewWindow("Picture – Fairlead")
+	w.SetPadded(false)
+	z := widgets.NewZoom(r)
+	w.SetContent(z.Pan)
 	w.Resize(fyne.NewSize(800, 600))
+	w.Canvas().SetOnTypedRune(func(r rune) {
+		switch r {
+		case '+', '=':
+			z.By(1)
+		case '-':
+			z.By(-1)
+		case '0':
+			z.By(0)
+		}
+	})
+	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		if e.Name == fyne.KeyEscape {
+			w.Close()
+		}
+	})
+	shortcut(w, fyne.KeyW, w.Close)
+	shortcut(w, fyne.KeyQ, s.quit)
 	w.Show()
 }

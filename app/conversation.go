@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
 	"fairlead/app/chat"
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -18,6 +20,8 @@ type conversation struct {
 	s      *shell
 	window fyne.Window
 	pane   *chat.Pane
+	toast  *widgets.Toast  // of a window of its own; the main one has the shell's
+	foot   *fyne.Container // where it stands
 
 	key      protocol.SessionKey
 	chat     *state.Chat
@@ -105,12 +109,12 @@ func (c *conversation) send(text string, images []protocol.Attachment, node prot
 		func(r protocol.ChatSendResult, err error) {
 			switch {
 			case err != nil:
-				s.say("Your message was not sent: " + err.Error())
+				s.sayIn(c.window, "Your message was not sent: "+err.Error())
 				c.giveBack(to.Key, text, images)
 			case r.Error != "":
-				s.say(r.Error)
+				s.sayIn(c.window, r.Error)
 			case r.Response != "" && r.Status != protocol.ChatStarted:
-				s.say(r.Response)
+				s.sayIn(c.window, r.Response)
 			}
 		})
 }
@@ -168,7 +172,7 @@ func (c *conversation) handlers() chat.Handlers {
 		Pictures: func(said protocol.Content, done func([]protocol.Attachment)) {
 			bind.Go(s.ctx, func(ctx context.Context) ([]protocol.Attachment, error) { return s.b.state.Pictures(ctx, said) }, func(list []protocol.Attachment, err error) {
 				if err != nil {
-					s.say("The pictures of that message cannot be read: " + err.Error())
+					s.sayIn(c.window, "The pictures of that message cannot be read: "+err.Error())
 					return
 				}
 				done(list)
@@ -195,7 +199,9 @@ func (s *shell) tearOff(key protocol.SessionKey) {
 	w.SetPadded(false)
 	c := newConversation(s, w)
 	s.torn[key] = c
-	w.SetContent(c.pane)
+	c.toast = widgets.NewToast()
+	c.foot = container.New(&toastLayout{c.pane.Questions}, c.toast)
+	w.SetContent(container.NewStack(c.pane, c.foot))
 	w.Resize(fyne.NewSize(760, 700))
 	w.SetOnClosed(func() {
 		c.close()

@@ -126,12 +126,16 @@ func (drawerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(fyne.NewPos(width, 0))
 }
 
-// toastLayout puts the messages of the whole program over the chat's lower edge, above the composer.
-type toastLayout struct{}
+// toastLayout puts the messages of the whole program over the chat's lower edge, above the composer, and higher where a question stands: what
+// is asked must be seen, and its buttons be within reach.
+type toastLayout struct {
+	// keepFree are what must not be covered; their places are those in the window.
+	keepFree func() []fyne.CanvasObject
+}
 
-func (toastLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
+func (*toastLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
-func (toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	y := size.Height - 120
 	for _, x := range o {
 		if !x.Visible() {
@@ -139,11 +143,26 @@ func (toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		}
 		width := min(560, size.Width-2*look.Group)
 		height := widgets.Fit(x, width)
-		y -= height
+		y = max(l.free(y-height, height), look.Inside)
 		x.Resize(fyne.NewSize(width, height))
 		x.Move(fyne.NewPos((size.Width-width)/2, y))
 		y -= look.Inside
 	}
+}
+
+// free is the lowest place, not below y, at which nothing of the height covers what must not be covered.
+func (l *toastLayout) free(y, height float32) float32 {
+	d := fyne.CurrentApp().Driver()
+	for again := true; again; {
+		again = false
+		for _, o := range l.keepFree() {
+			top := d.AbsolutePositionForObject(o).Y
+			if y < top+o.Size().Height && y+height > top {
+				y, again = top-look.Inside-height, true
+			}
+		}
+	}
+	return y
 }
 
 // footLayout puts the pages in the sidebar's foot into lines of two. The left column is a little wider: its names are.

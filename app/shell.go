@@ -40,6 +40,7 @@ type shell struct {
 	menu         *widgets.Button
 	toast        *widgets.Toast
 	banner       *widgets.ErrorBox
+	foot         *fyne.Container // toast and banner
 	body         *fyne.Container
 	firstRun     bool
 	first        *firstPage
@@ -90,10 +91,10 @@ func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
 	s.drawer.Hide()
 	s.first = newFirstPage(s)
 	s.first.box.Hide()
-	foot := container.New(&toastLayout{}, s.toast, s.banner)
+	s.foot = container.New(&toastLayout{s.pane.Questions}, s.toast, s.banner)
 	s.pageBox = container.NewStack()
 	s.pageBox.Hide()
-	s.body = container.New(&shellLayout{s}, s.pane, s.first.box, s.pageBox, s.sidebar.box, s.drawer, foot)
+	s.body = container.New(&shellLayout{s}, s.pane, s.first.box, s.pageBox, s.sidebar.box, s.drawer, s.foot)
 	s.window.SetContent(s.body) // the toolkit lays the ground
 	last := b.prefs.get()
 	s.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
@@ -207,11 +208,18 @@ func (s *shell) tick(now time.Time) {
 	s.pane.Tick(now)
 	for _, c := range s.torn {
 		c.pane.Tick(now)
+		if c.toast.Visible() {
+			c.toast.Tick(now)
+			c.foot.Layout.Layout(c.foot.Objects, c.foot.Size())
+		}
 	}
 	was := s.toast.Visible()
 	s.toast.Tick(now)
-	if was != s.toast.Visible() {
+	switch {
+	case was != s.toast.Visible():
 		s.body.Refresh()
+	case was || s.banner.Visible():
+		s.foot.Layout.Layout(s.foot.Objects, s.foot.Size()) // what they must not cover may have moved
 	}
 	if s.dialog != nil {
 		s.dialog.Tick(now)

@@ -172,6 +172,48 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	}
 }
 
+func TestAMessageLeavesQuestionsFree(t *testing.T) {
+	s := newTestShell(t)
+	s.window.Resize(fyne.NewSize(520, 640))
+	v := sample()
+	v.Approvals = nil
+	v.Runs = []protocol.RunInfo{{RunID: "r", SessionKey: protocol.MainSession, State: protocol.RunTools}}
+	for _, id := range []string{"a", "b"} {
+		q := question(id, protocol.MainSession)
+		q.CallID, q.RunID = protocol.CallID(id), "r"
+		v.Approvals = append(v.Approvals, q)
+		v.Calls = append(v.Calls, protocol.CallInfo{CallID: q.CallID, RunID: "r", SessionKey: q.SessionKey, Node: q.Node, Tool: q.Tool, Args: q.Args, State: protocol.CallWaiting, ApprovalID: q.ID})
+	}
+	chat := state.ChatView{Key: protocol.MainSession}
+	for i := range 20 {
+		chat.Messages = append(chat.Messages, protocol.Message{ID: protocol.MessageID(fmt.Sprint(i)), Seq: int64(i + 1), Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Something was said.")}})
+	}
+	s.update(v)
+	s.approval.Close() // the toolkit for tests takes the last window for that of every object
+	s.showChat(chat)
+	s.say("Sending a file with a name that takes some room to the machine that is called server")
+	pagetest.Shot(t, s.window, "shell-toast-over-questions")
+	free := func(when string) {
+		t.Helper()
+		place := fyne.CurrentApp().Driver().AbsolutePositionForObject
+		from := place(s.toast).Y
+		to := from + s.toast.Size().Height
+		questions := s.pane.Questions()
+		if len(questions) != 2 {
+			t.Fatalf("%s: %d questions are on the screen", when, len(questions))
+		}
+		for _, o := range questions {
+			if y := place(o).Y; from < y+o.Size().Height && y < to {
+				t.Errorf("%s: the message stands from %v to %v, and a question from %v to %v", when, from, to, y, y+o.Size().Height)
+			}
+		}
+	}
+	free("at first")
+	s.pane.SetDraft("a\nb\nc\nd") // what stands above moves
+	s.tick(time.Now())
+	free("after a move")
+}
+
 func TestClosingHidesOnlyWhereATrayCanShowAgain(t *testing.T) {
 	s := newTestShell(t)
 	s.hasTray = true
@@ -317,6 +359,29 @@ func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
 	c.window.Close()
 	if len(s.torn) != 0 {
 		t.Error("a closed window is kept")
+	}
+}
+
+func TestAWindowOfItsOwnSaysWhatItWasAskedFor(t *testing.T) {
+	s := newTestShell(t)
+	s.update(sample())
+	s.tearOff("agent:main:2")
+	c := s.torn["agent:main:2"]
+	s.sayIn(c.window, "Your message was not sent")
+	if !c.toast.Visible() || s.toast.Visible() {
+		t.Errorf("said there: %t, in the main window: %t", c.toast.Visible(), s.toast.Visible())
+	}
+	if c.toast.Size().Height == 0 {
+		t.Error("it has no place")
+	}
+	pagetest.Shot(t, c.window, "torn-toast")
+	s.tick(time.Now().Add(time.Minute))
+	if c.toast.Visible() {
+		t.Error("it stays for ever")
+	}
+	s.sayIn(s.window, "Saved")
+	if !s.toast.Visible() {
+		t.Error("the main window does not say its own")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -31,6 +32,20 @@ func (p *Pane) FocusComposer() {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
 		c.Focus(p.composer.entry)
 	}
+}
+
+// Questions are the cards on the screen that ask something.
+func (p *Pane) Questions() []fyne.CanvasObject {
+	if !p.Visible() {
+		return nil
+	}
+	var list []fyne.CanvasObject
+	for r := range p.transcript.Shown() {
+		if card, ok := r.(*row).content.(*widgets.ToolCard); ok && card.Asks() {
+			list = append(list, card)
+		}
+	}
+	return list
 }
 
 // Draft is what is typed and not sent.

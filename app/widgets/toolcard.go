@@ -126,6 +126,9 @@ func (c *ToolCard) toggle() {
 	}
 }
 
+// Asks reports whether it shows a question that can be answered on it.
+func (c *ToolCard) Asks() bool { return c.ask.Visible() && c.body.Visible() }
+
 // Open reports whether the card is open.
 func (c *ToolCard) Open() bool { return c.open }
 

@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"iter"
+
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/look"
@@ -39,6 +41,17 @@ func (t *Transcript) Place(key string) (y float32, ok bool) {
 		return 0, false
 	}
 	return a.y, true
+}
+
+// Shown are the rows on the screen, from top to bottom.
+func (t *Transcript) Shown() iter.Seq[ItemRow] {
+	return func(yield func(ItemRow) bool) {
+		for _, a := range t.order {
+			if !yield(a.row) {
+				return
+			}
+		}
+	}
 }
 
 // Mark lays a ground behind the item with that key, until another or none is marked.
