@@ -51,7 +51,20 @@ func areas(c shell.Command) (list []area) {
 	if list != nil {
 		return list
 	}
+	if linking(name, words) {
+		all(anyAccess, "would make another way to", "tSo")
+		for _, w := range aims(words) {
+			add(w, anyAccess, "would make another way to")
+		}
+		if !copiers[name] || name == "ln" {
+			return list
+		}
+	}
 	switch name {
+	case "borg":
+		if len(words) > 0 && words[0].Text == "extract" {
+			add(shell.Word{Text: "."}, writing, "may write")
+		}
 	case "sort", "gsort":
 		if hasBeginning(words, "--files0") {
 			list = append(list, area{word: everywhere, tools: reading, why: "reads from a list"})
@@ -84,8 +97,6 @@ func areas(c shell.Command) (list []area) {
 		if len(list) > 0 { // else only files
 			add(all[len(all)-1], writing, "may write")
 		}
-	case "ln":
-		all(anyAccess, "would make another way to", "tS")
 	case "grep", "egrep", "fgrep", "rgrep", "diff", "rg", "ag", "ack":
 		list = searched(name, words)
 	case "find", "gfind", "fd", "fdfind":

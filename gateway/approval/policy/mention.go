@@ -33,13 +33,18 @@ func mentions(name string, c shell.Command) (list []mention) {
 	}
 	code := runsText(name)
 	user := readers[name] || viewers[name] || writers[name] || takers[name] || copiers[name]
-	elsewhere := turned(name, c.Words)
+	elsewhere, link := turned(name, c.Words), linking(name, c.Words[1:])
+	if link {
+		for _, w := range aims(c.Words[1:]) {
+			add(w, anyAccess, false, false) // where the last word is a folder, it is another one
+		}
+	}
 	for i, w := range c.Words[1:] {
 		tools, sure := anyAccess, false
 		last := i == len(c.Words)-2
 		switch {
 		case elsewhere, glued(w.Text) != "" && !readers[name] && !viewers[name]: // what its options make of it is not known
-		case name == "ln": // what is linked can be read and written by the other name
+		case link: // what is linked can be read and written by the other name
 			sure = true
 		case copiers[name] && name != "mv" && !last, readers[name], viewers[name]:
 			tools, sure = reading, true

@@ -49,8 +49,25 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 			}
 		}
 	},
-	"git": guardGit,
-	"tar": guardTar,
+	"git":    guardGit,
+	"tar":    guardTar,
+	"rename": guardRename, "prename": guardRename, "perl-rename": guardRename, "file-rename": guardRename,
+	"patch": func(c shell.Command, p *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			for _, dir := range values(c.Words[1:], 'd', "--directory") {
+				if !p.inside(dir) && (w.Text == dir.Text || strings.HasSuffix(w.Text, dir.Text)) {
+					add(i+1, false, "patch -d "+short(dir.Text)+" leaves the workspace")
+				}
+			}
+		}
+	},
+	"tsc": func(c shell.Command, _ *place, add func(int, bool, string)) {
+		for i, w := range c.Words[1:] {
+			if strings.HasPrefix(w.Text, "@") {
+				add(i+1, true, "tsc "+short(w.Text)+" takes its options from a file")
+			}
+		}
+	},
 	"curl": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			t := w.Text
