@@ -7,105 +7,148 @@ import (
 )
 
 // packed are the folders that an archive is made of, and those that one is unpacked into.
-func packed(name string, c shell.Command) (list []area) {
-	words := c.Words[1:]
-	here := shell.Word{Text: "."}
-	into := func(w shell.Word) { list = append(list, area{word: w, tools: writing, why: "may write"}) }
-	from := func(words []shell.Word) {
-		for _, w := range words {
-			if !w.Dynamic && maybeFolder(w.Text) {
-				list = append(list, area{word: w, tools: reading, why: "would pack"})
-			}
-		}
-	}
-	target := func(letter byte, long string) shell.Word {
-		if v, ok := valueOf(words, letter, long); ok {
-			return v
-		}
-		return here
-	}
+func packed(name string, c shell.Command) []area {
+	p := &packing{words: c.Words[1:]}
 	switch name {
 	case "tar", "gtar", "bsdtar", "star":
-		out, in := tarMode(words)
-		if in {
-			at := here
-			into(target('C', "--directory"))
-			for _, v := range values(words, 'C', "--directory") { // each starts where the one before it led
-				if at = under(at, v); at.Text != v.Text {
-					into(v)
-				}
-				into(at)
-			}
-			if anywhere := (guarded{short: "P", values: tables["tar"].values, long: []string{"--absolute-names"}}); anywhere.given(words) {
-				into(everywhere)
-			}
-			if v, ok := valueOf(words, 0, "--one-top-level"); ok {
-				into(v)
-			}
-		}
-		if out {
-			if len(words) > 0 && !isFlag(words[0].Text) {
-				words = words[1:]
-			}
-			if hasOption(words, 'T', "--files-from") {
-				from([]shell.Word{here})
-			}
-			from(append(operands(words, "fCTXbgHKLNVI"), values(words, 'C', "--directory")...))
-		}
+		p.tar()
 	case "unzip", "unsquashfs", "cabextract", "unar", "lsar":
-		if !hasLetter(words, "dxP", 'l', "--list") && !hasLetter(words, "dxP", 't', "--test") && !hasLetter(words, "dxP", 'Z', "") {
-			into(target('d', "--dest"))
-			if hasLetter(words, "dxP", ':', "") {
-				into(everywhere)
-			}
-		}
+		p.unzip()
 	case "unrar", "rar", "7z", "7za", "7zz", "7zr", "ar", "jar", "arj", "lha":
-		list = lettered(words, here)
+		return lettered(p.words, here)
 	case "zip":
-		if given(glob{parts: []string{"-r"}}, words) || hasOption(words, 'R', "--recurse-patterns") {
-			if rest := operands(words, "btnxi"); len(rest) > 1 {
-				from(rest[1:])
-			}
-		}
-		if hasLetter(words, "btnxi", '@', "--names-stdin") {
-			from([]shell.Word{here})
-		}
+		p.zip()
 	case "mksquashfs", "genisoimage", "mkisofs", "xorriso", "restic", "borg":
-		from(operands(words, ""))
+		p.from(operands(p.words, ""))
+		if name == "borg" && hasLong(p.words, "extract") {
+			p.into(here)
+		}
 	case "cpio":
-		out := hasLetter(words, "CDEFHIOMR", 'o', "--create")
-		if out {
-			from([]shell.Word{here}) // the names come from elsewhere
-		}
-		if !hasLetter(words, "CDEFHIOMR", 't', "--list") && !out {
-			into(target('D', "--directory"))
-			if !hasLong(words, "--no-absolute-filenames") {
-				into(everywhere)
-			}
-			if rest := operands(words, "DEFHIOMR"); len(rest) > 0 && hasOption(words, 'p', "--pass-through") {
-				into(rest[len(rest)-1])
-			}
-		}
+		p.cpio()
 	case "pax":
-		if rest := operands(words, "bfsxoT"); hasOption(words, 'r', "") {
-			into(here)
-			if hasOption(words, 'w', "") && len(rest) > 0 {
-				into(rest[len(rest)-1])
-			}
-		} else if hasOption(words, 'w', "") {
-			from(rest)
-		}
+		p.pax()
 	case "patch", "gpatch":
-		if !hasOption(words, 0, "--dry-run") {
-			into(target('d', "--directory"))
+		if !hasOption(p.words, 0, "--dry-run") {
+			p.into(p.target('d', "--directory"))
 		}
 	case "dpkg", "dpkg-deb":
-		if rest := operands(words, ""); len(rest) > 1 && (hasOption(words, 'x', "--extract") || hasOption(words, 'X', "--vextract") ||
-			hasOption(words, 'R', "--raw-extract")) {
-			into(rest[len(rest)-1])
+		if rest := operands(p.words, ""); len(rest) > 1 && (hasOption(p.words, 'x', "--extract") || hasOption(p.words, 'X', "--vextract") ||
+			hasOption(p.words, 'R', "--raw-extract")) {
+			p.into(rest[len(rest)-1])
 		}
 	}
-	return list
+	return p.list
+}
+
+// here is the present folder.
+var here = shell.Word{Text: "."}
+
+// packing collects the folders that a program packs or unpacks into.
+type packing struct {
+	words []shell.Word // after the program
+	list  []area
+}
+
+func (p *packing) into(w shell.Word) {
+	p.list = append(p.list, area{word: w, tools: writing, why: "may write"})
+}
+
+func (p *packing) from(words []shell.Word) {
+	for _, w := range words {
+		if !w.Dynamic && maybeFolder(w.Text) {
+			p.list = append(p.list, area{word: w, tools: reading, why: "would pack"})
+		}
+	}
+}
+
+// target is the folder that an option names, or the present one.
+func (p *packing) target(letter byte, long string) shell.Word {
+	if v, ok := valueOf(p.words, letter, long); ok {
+		return v
+	}
+	return here
+}
+
+func (p *packing) tar() {
+	out, in := tarMode(p.words)
+	if in {
+		at := here
+		p.into(p.target('C', "--directory"))
+		for _, v := range values(p.words, 'C', "--directory") { // each starts where the one before it led
+			if at = under(at, v); at.Text != v.Text {
+				p.into(v)
+			}
+			p.into(at)
+		}
+		if anywhere := (guarded{short: "P", values: tables["tar"].values, long: []string{"--absolute-names"}}); anywhere.given(p.words) {
+			p.into(everywhere)
+		}
+		if v, ok := valueOf(p.words, 0, "--one-top-level"); ok {
+			p.into(v)
+		}
+	}
+	if !out {
+		return
+	}
+	words := p.words
+	if len(words) > 0 && !isFlag(words[0].Text) {
+		words = words[1:]
+	}
+	if hasOption(words, 'T', "--files-from") {
+		p.from([]shell.Word{here})
+	}
+	p.from(append(operands(words, "fCTXbgHKLNVI"), values(words, 'C', "--directory")...))
+}
+
+func (p *packing) unzip() {
+	if hasLetter(p.words, "dxP", 'l', "--list") || hasLetter(p.words, "dxP", 't', "--test") || hasLetter(p.words, "dxP", 'Z', "") {
+		return
+	}
+	p.into(p.target('d', "--dest"))
+	if hasLetter(p.words, "dxP", ':', "") {
+		p.into(everywhere)
+	}
+}
+
+func (p *packing) zip() {
+	if given(glob{parts: []string{"-r"}}, p.words) || hasOption(p.words, 'R', "--recurse-patterns") {
+		if rest := operands(p.words, "btnxi"); len(rest) > 1 {
+			p.from(rest[1:])
+		}
+	}
+	if hasLetter(p.words, "btnxi", '@', "--names-stdin") {
+		p.from([]shell.Word{here})
+	}
+}
+
+func (p *packing) cpio() {
+	if hasLetter(p.words, "CDEFHIOMR", 'o', "--create") {
+		p.from([]shell.Word{here}) // the names come from elsewhere
+		return
+	}
+	if hasLetter(p.words, "CDEFHIOMR", 't', "--list") {
+		return
+	}
+	p.into(p.target('D', "--directory"))
+	if !hasLong(p.words, "--no-absolute-filenames") {
+		p.into(everywhere)
+	}
+	if rest := operands(p.words, "DEFHIOMR"); len(rest) > 0 && hasOption(p.words, 'p', "--pass-through") {
+		p.into(rest[len(rest)-1])
+	}
+}
+
+func (p *packing) pax() {
+	rest := operands(p.words, "bfsxoT")
+	switch in, out := hasOption(p.words, 'r', ""), hasOption(p.words, 'w', ""); {
+	case in:
+		p.into(here)
+		if out && len(rest) > 0 {
+			p.into(rest[len(rest)-1])
+		}
+	case out:
+		p.from(rest)
+	}
 }
 
 // tarMode says whether tar reads the folders that it is given, and whether it unpacks.

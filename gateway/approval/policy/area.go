@@ -61,10 +61,6 @@ func areas(c shell.Command) (list []area) {
 		}
 	}
 	switch name {
-	case "borg":
-		if len(words) > 0 && words[0].Text == "extract" {
-			add(shell.Word{Text: "."}, writing, "may write")
-		}
 	case "sort", "gsort":
 		if hasBeginning(words, "--files0") {
 			list = append(list, area{word: everywhere, tools: reading, why: "reads from a list"})

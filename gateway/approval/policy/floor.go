@@ -28,47 +28,11 @@ func (j *judging) floor(c shell.Command) string {
 		return ""
 	}
 	name := base(c.Words[0].Text)
-	switch {
-	case otherUsers[name]:
-		return name + " acts as another user"
-	case (name == "fairlead" || name == "fairlead-node") && !looksOnly(c.Words[1:]):
-		return "only you should answer and order Fairlead"
-	case diskTools.MatchString(name):
-		return name + " may destroy a disk"
-	case name == "rm":
-		if why := j.removal(c); why != "" {
-			return why
-		}
-	case name == "find" || name == "gfind":
-		if why := j.sweep(c); why != "" {
-			return why
-		}
-	case name == "crontab" && !(len(c.Words) == 2 && c.Words[1].Text == "-l"), name == "at", name == "batch", name == "schtasks":
-		return name + " makes something start by itself"
-	case (name == "systemctl" || name == "launchctl") && len(c.Words) > 1 && slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
-		return w.Text == "enable" || w.Text == "load" || w.Text == "bootstrap" || w.Text == "submit"
-	}):
-		return name + " makes something start by itself"
-	case name == "git":
-		if why := gitConfig(c); why != "" {
-			return why
-		}
+	if why := j.commands(c, name); why != "" {
+		return why
 	}
-	if writers[name] || c.Via == "find" {
-		for _, w := range c.Words[1:] {
-			if w.Dynamic || isFlag(w.Text) && !strings.Contains(w.Text, "=") {
-				continue
-			}
-			_, v, ok := strings.Cut(w.Text, "=")
-			list, _ := j.place.paths(w)
-			if ok {
-				more, _ := j.place.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
-				list = append(list, more...)
-			}
-			if why := j.protected(list); why != "" && (name != "cp" || turned(name, c.Words) || w.Text == c.Words[len(c.Words)-1].Text || device.MatchString(w.Text)) {
-				return why
-			}
-		}
+	if why := j.writesProtected(c, name); why != "" {
+		return why
 	}
 	if why := j.kept(c, name); why != "" {
 		return why
@@ -81,6 +45,54 @@ func (j *judging) floor(c shell.Command) string {
 			if list, _ := j.place.paths(w); !isFlag(w.Text) && j.root(list, false) {
 				return name + " of everything in " + short(w.Text)
 			}
+		}
+	}
+	return ""
+}
+
+// commands names the commands that are asked about for what they do.
+func (j *judging) commands(c shell.Command, name string) string {
+	switch {
+	case otherUsers[name]:
+		return name + " acts as another user"
+	case (name == "fairlead" || name == "fairlead-node") && !looksOnly(c.Words[1:]):
+		return "only you should answer and order Fairlead"
+	case diskTools.MatchString(name):
+		return name + " may destroy a disk"
+	case name == "rm":
+		return j.removal(c)
+	case name == "find" || name == "gfind":
+		return j.sweep(c)
+	case name == "crontab" && !(len(c.Words) == 2 && c.Words[1].Text == "-l"), name == "at", name == "batch", name == "schtasks":
+		return name + " makes something start by itself"
+	case (name == "systemctl" || name == "launchctl") && len(c.Words) > 1 && slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
+		return w.Text == "enable" || w.Text == "load" || w.Text == "bootstrap" || w.Text == "submit"
+	}):
+		return name + " makes something start by itself"
+	case name == "git":
+		return gitConfig(c)
+	}
+	return ""
+}
+
+// writesProtected says why a program that changes the files it is given would change a protected one.
+func (j *judging) writesProtected(c shell.Command, name string) string {
+	if !writers[name] && c.Via != "find" {
+		return ""
+	}
+	for _, w := range c.Words[1:] {
+		if w.Dynamic || isFlag(w.Text) && !strings.Contains(w.Text, "=") {
+			continue
+		}
+		list, _ := j.place.paths(w)
+		if _, v, ok := strings.Cut(w.Text, "="); ok {
+			more, _ := j.place.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
+			list = append(list, more...)
+		}
+		// cp only reads what it copies.
+		last := w.Text == c.Words[len(c.Words)-1].Text
+		if why := j.protected(list); why != "" && (name != "cp" || turned(name, c.Words) || last || device.MatchString(w.Text)) {
+			return why
 		}
 	}
 	return ""

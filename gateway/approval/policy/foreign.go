@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/approval/shell"
@@ -19,88 +20,86 @@ func (j *judging) foreign() {
 	if j.def == Deny {
 		p.Verdict, p.Reason = Deny, j.defaultReason("")
 	}
-	defer func() { j.add(p) }()
-	stop := func(v Verdict, rule, reason string) { p.Verdict, p.Rule, p.Reason, j.barred = v, rule, reason, true }
+	switch {
+	case j.foreignStrict(&p):
+		j.barred = true
+	case !j.foreignAllow(name, &p) && !simple.MatchString(j.call.Command):
+		j.barred = true
+	}
+	j.add(p)
+}
+
+// foreignStrict applies what denies or asks: rules about commands that deny, those about files, then those that ask, at every place where a command may
+// start, and the floor. It reports whether something did.
+func (j *judging) foreignStrict(p *Part) bool {
 	text := j.call.Command
 	plain := simple.MatchString(text)
-	certainly := certain
-	if !plain {
-		certainly = possible
-	}
-	// Rules that deny, then those about files, then those that ask are tried at every place where a command may start.
 	all := pieces(text)
-	strict := func(v Verdict) bool {
-		for _, words := range all {
-			g, r := j.against(shell.Command{Words: words}, v)
-			if g == none {
-				continue
-			}
-			if v == Deny && min(g, certainly) != certain && !(g == certain && starts(text, words[0].Text)) {
-				v = Ask
-			}
-			stop(v, r.ID, ruleReason(r))
+	asked := j.foreignRule(all, Deny, plain, p)
+	if asked && p.Verdict == Deny {
+		return true
+	}
+	for _, words := range all {
+		v, r, why := j.touches(shell.Command{Words: words})
+		if r == nil || asked && !(v == Deny && plain) {
+			continue
+		}
+		if !plain {
+			v = Ask
+		}
+		p.Verdict, p.Rule, p.Reason, asked = v, r.ID, why, true
+		if v == Deny {
 			return true
 		}
-		return false
 	}
-	if strict(Deny) && p.Verdict == Deny {
-		return
-	}
-	asked := j.barred
-	for _, words := range all {
-		if v, r, why := j.touches(shell.Command{Words: words}); r != nil && (v == Deny && plain || !asked) {
-			if v != Deny || !plain {
-				v = Ask
-			}
-			stop(v, r.ID, why)
-			asked = true
-			if v == Deny {
-				return
-			}
-		}
-	}
-	if asked || strict(Ask) {
-		return
+	if asked || j.foreignRule(all, Ask, plain, p) {
+		return true
 	}
 	if otherUsers[strings.ToLower(strings.SplitN(text, " ", 2)[0])] || strings.HasPrefix(strings.ToLower(text), "runas ") {
-		p.Floor = true
-		stop(Ask, "", "it acts as another user")
-		return
+		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", "it acts as another user", true
+		return true
 	}
-	if p.Verdict == Deny {
-		p.Verdict = Ask // an exact match still allows, see below; the default is put back otherwise
-		defer func() {
-			if p.Verdict == Ask {
-				p.Verdict = Deny
-			}
-		}()
+	return false
+}
+
+// foreignRule applies the rules of one verdict about commands. A denial is certain where the whole text is plain, or starts with the program.
+func (j *judging) foreignRule(all [][]shell.Word, v Verdict, plain bool, p *Part) bool {
+	for _, words := range all {
+		g, r := j.against(shell.Command{Words: words}, v)
+		if g == none {
+			continue
+		}
+		if v == Deny && !(g == certain && (plain || starts(j.call.Command, words[0].Text))) {
+			v = Ask
+		}
+		p.Verdict, p.Rule, p.Reason = v, r.ID, ruleReason(r)
+		return true
 	}
+	return false
+}
+
+// foreignAllow lets exactly the text pass that was allowed, or that a rule spells.
+func (j *judging) foreignAllow(name string, p *Part) bool {
+	text := j.call.Command
 	for _, g := range j.grants {
-		if g.covers(j.call) && sameShell(g.Shell, name) && len(j.place.dirs) == 1 && j.place.is(j.place.dirs[0], clean(g.Cwd), false, false) && j.granted(g,
-			"Bash") {
+		if g.covers(j.call) && sameShell(g.Shell, name) && len(j.place.dirs) == 1 && j.place.is(j.place.dirs[0], clean(g.Cwd), false, false) && j.granted(g, "Bash") {
 			p.Verdict, p.Rule, p.Reason = Allow, g.ID, "you allowed exactly this here"
-			return
+			return true
 		}
 	}
-	if !plain {
-		j.barred = true
-		return
+	if !simple.MatchString(text) {
+		return false
 	}
 	words := strings.Split(text, " ")
 	for _, r := range j.allow[words[0]] {
-		if !j.applies(r, "Bash") || len(r.argv) != len(words) {
-			continue
-		}
-		same := true
-		for i, g := range r.argv {
-			same = same && g.literal() && g.parts[0] == words[i]
-		}
+		same := j.applies(r, "Bash") && slices.EqualFunc(r.argv, words, func(g glob, w string) bool { return g.literal() && g.parts[0] == w })
 		if same {
 			p.Verdict, p.Rule, p.Reason, p.Argv = Allow, r.ID, ruleReason(r), words
 			j.profile = r.Profile
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // sameShell compares the shell of a grant with the one that will run.

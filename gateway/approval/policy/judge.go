@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -181,34 +182,17 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 			continue
 		}
 		if r.Verdict == Allow {
-			fits := ok && (r.path != nil && len(paths) > 0 || r.path == nil && kind != "redirect")
-			for _, f := range paths {
-				fits = fits && (r.path == nil || j.place.match(r.path, f, false))
-			}
-			if fits && allowed == nil {
+			if allowed == nil && ok && j.lets(r, kind, paths) {
 				allowed = r
 			}
 			continue
 		}
-		hit, reason := r.path == nil, ruleReason(r)
-		for _, f := range paths {
-			hit = hit || j.place.match(r.path, f, true)
-		}
-		below := none
-		if !hit && (j.call.Whole || tool == "Grep") {
-			for _, f := range paths {
-				below = max(below, j.place.within(r.path, f, false))
-			}
-			if hit, reason = below != none, insideReason(r); tool == "Grep" {
-				below, reason = min(below, possible), "it searches all files there; "+ruleReason(r)
-			}
-		}
-		switch {
-		case hit && r.Verdict == Deny && below != possible:
+		switch v, reason := j.strictOn(r, tool, paths); {
+		case v == Deny:
 			j.barred = true
 			p.Verdict, p.Rule, p.Reason = Deny, r.ID, reason
 			return p
-		case hit:
+		case v == Ask:
 			asked, p.ruled = true, true
 			p.Verdict, p.Rule, p.Reason = Ask, r.ID, reason
 		case !ok && !asked:
@@ -232,6 +216,38 @@ func (j *judging) open(tool, kind, text string, paths []string, ok bool) Part {
 		j.barred = true
 	}
 	return p
+}
+
+// lets reports whether a rule that allows is about all of the files. What a shell opens needs a rule with a path.
+func (j *judging) lets(r *rule, kind string, paths []string) bool {
+	if r.path == nil {
+		return kind != "redirect"
+	}
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !j.place.match(r.path, f, false) })
+}
+
+// strictOn is what a rule that asks or denies says of a tool's access to files: "" when it is about none of them.
+func (j *judging) strictOn(r *rule, tool string, paths []string) (v Verdict, reason string) {
+	about := func(f string) bool { return j.place.match(r.path, f, true) }
+	if r.path == nil || slices.ContainsFunc(paths, about) {
+		return r.Verdict, ruleReason(r)
+	}
+	if !j.call.Whole && tool != "Grep" {
+		return "", ""
+	}
+	inside := none
+	for _, f := range paths {
+		inside = max(inside, j.place.within(r.path, f, false))
+	}
+	switch {
+	case inside == none:
+		return "", ""
+	case tool == "Grep":
+		return Ask, "it searches all files there; " + ruleReason(r)
+	case inside == possible:
+		return Ask, insideReason(r)
+	}
+	return r.Verdict, insideReason(r)
 }
 
 // granted checks everything about a grant but what it is for.

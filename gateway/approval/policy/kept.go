@@ -22,95 +22,99 @@ func (j *judging) kept(c shell.Command, name string) string {
 		return ""
 	}
 	words := c.Words[1:]
-	plain := func(w shell.Word) bool { // it names nothing that is protected
-		return w.Dynamic || !j.place.moved && !strings.ContainsAny(w.Text, "./~")
-	}
-	look := func(w shell.Word) string {
-		if plain(w) {
-			return ""
-		}
-		w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~")
-		list, _ := j.place.paths(w)
-		return j.protected(list)
-	}
 	change := false
 	for i, w := range words {
 		if w.Dynamic || !isFlag(w.Text) {
 			continue
 		}
 		change = change || rewriting[w.Text] && !viewers[name]
-		opt, v, cut := strings.Cut(w.Text, "=")
-		value := part(w, v)
-		if !cut {
-			if i+1 == len(words) || isFlag(words[i+1].Text) {
-				continue
-			}
-			value = words[i+1]
-		}
-		if plain(value) {
+		opt, value, ok := optionAt(words, i)
+		if !ok || j.place.tame(value) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
 			continue
 		}
-		if !cut && opt == "-t" && strings.HasPrefix(name, "pip") || outputs.MatchString(opt) {
-			if k := strings.LastIndexByte(value.Text, ':'); k > 1 { // a kind before it, as xml:FILE
-				if why := look(part(value, value.Text[k+1:])); why != "" {
-					return why
-				}
-			}
-			if why := look(value); why != "" {
+		if k := strings.LastIndexByte(value.Text, ':'); k > 1 { // a kind before it, as xml:FILE
+			if why := j.guarded(part(value, value.Text[k+1:])); why != "" {
 				return why
 			}
+		}
+		if why := j.guarded(value); why != "" {
+			return why
 		}
 	}
 	if change {
 		for _, w := range operands(words, "") {
-			if why := look(w); why != "" {
+			if why := j.guarded(w); why != "" {
 				return why
 			}
 		}
 	}
-	return j.named(name, words)
-}
-
-// named says why the names that a command makes from those it is given may be protected ones.
-func (j *judging) named(name string, words []shell.Word) string {
 	switch name {
 	case "split", "gsplit", "csplit", "gcsplit":
-		prefix, ok := valueOf(words, 'f', "--prefix")
-		if !strings.HasSuffix(name, "csplit") {
-			rest := operands(words, "abCnlt")
-			if ok = len(rest) > 1; ok {
-				prefix = rest[1]
-			}
-		}
-		if !ok || prefix.Dynamic {
-			return ""
-		}
-		prefix.Tilde = prefix.Tilde || strings.HasPrefix(prefix.Text, "~")
-		begins := path.Base(prefix.Text)
-		if strings.HasSuffix(prefix.Text, "/") {
-			begins = ""
-		}
-		piece := prefix
-		piece.Text += "x"
-		list, _ := j.place.paths(piece)
-		if why := j.protected(list); why != "" {
-			return why
-		}
-		for p := range profiles {
-			if len(begins) > 1 && strings.HasPrefix(p, strings.ToLower(begins)) {
-				return "a piece may be called " + p + ", which decides what programs run later"
-			}
-		}
+		return j.pieces(name, words)
 	case "cp", "mv", "ln", "install", "gcp", "ginstall", "patch":
-		for _, suffix := range addedTo(words) {
-			for _, w := range operands(words, "S") {
-				w.Text += suffix.Text
-				w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~")
-				if list, _ := j.place.paths(w); !w.Dynamic {
-					if why := j.protected(list); why != "" {
-						return why
-					}
-				}
+		return j.backups(words)
+	}
+	return ""
+}
+
+// optionAt is the option at a place with its value, in the same word or in the next; ok is false where it has none.
+func optionAt(words []shell.Word, i int) (opt string, value shell.Word, ok bool) {
+	opt, v, cut := strings.Cut(words[i].Text, "=")
+	switch {
+	case cut:
+		return opt, part(words[i], v), true
+	case i+1 == len(words) || isFlag(words[i+1].Text):
+		return opt, value, false
+	}
+	return opt, words[i+1], true
+}
+
+// tame reports whether a word surely names nothing that is protected, as far as a quick look tells.
+func (p *place) tame(w shell.Word) bool {
+	return w.Dynamic || !p.moved && !strings.ContainsAny(w.Text, "./~")
+}
+
+// guarded is protected for a word.
+func (j *judging) guarded(w shell.Word) string {
+	if j.place.tame(w) {
+		return ""
+	}
+	w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~")
+	list, _ := j.place.paths(w)
+	return j.protected(list)
+}
+
+// pieces says why a piece of a file that is split may get a protected name.
+func (j *judging) pieces(name string, words []shell.Word) string {
+	prefix, ok := valueOf(words, 'f', "--prefix")
+	if rest := operands(words, "abCnlt"); !strings.HasSuffix(name, "csplit") && len(rest) > 1 {
+		prefix, ok = rest[1], true
+	}
+	if !ok || prefix.Dynamic {
+		return ""
+	}
+	piece := prefix
+	piece.Text += "x"
+	if why := j.guarded(piece); why != "" {
+		return why
+	}
+	begins := strings.ToLower(path.Base(piece.Text))
+	begins = begins[:len(begins)-1]
+	for p := range profiles {
+		if len(begins) > 1 && strings.HasPrefix(p, begins) {
+			return "a piece may be called " + p + ", which decides what programs run later"
+		}
+	}
+	return ""
+}
+
+// backups says why what was there before may get a protected name.
+func (j *judging) backups(words []shell.Word) string {
+	for _, suffix := range addedTo(words) {
+		for _, w := range operands(words, "S") {
+			w.Text += suffix.Text
+			if why := j.guarded(w); why != "" {
+				return why
 			}
 		}
 	}

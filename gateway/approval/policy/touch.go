@@ -11,6 +11,14 @@ import (
 // anyAccess are the tools as whose calls a program's access to a file counts: first those that write.
 var anyAccess = []string{"Write", "Edit", "Read"}
 
+// touch is what the rules about files say of a command so far.
+type touch struct {
+	verdict Verdict
+	rule    *rule
+	why     string
+	hidden  string // the word that led to it, of which nobody knows which file it is
+}
+
 // touches applies the ask and deny rules about files to a command's words. Programs that are known to read or write what they are given
 // get the rule's verdict; for others a word that names such a file asks.
 func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) {
@@ -21,67 +29,76 @@ func (j *judging) touches(c shell.Command) (v Verdict, found *rule, why string) 
 	if silent[name] {
 		return "", nil, ""
 	}
-	hidden := "" // a word of which nobody knows which file it is
+	var t touch
 	for _, m := range mentions(name, c) {
-		if !slices.ContainsFunc(j.paths, func(r *rule) bool { return slices.ContainsFunc(m.tools, r.tool.match) }) {
-			continue
-		}
-		if m.word.Dynamic {
-			if r := j.aboutSome(m.tools); r != nil && found == nil {
-				v, found, hidden = Ask, r, m.word.Text
-			}
-			continue
-		}
-		m.word = j.place.widened(m.word)
-		list, _ := j.place.paths(m.word)
-		if len(list) == 0 && m.sure { // nobody knows the folder
-			if r := j.aboutSome(m.tools); r != nil && found == nil {
-				v, found, hidden = Ask, r, m.word.Text
-			}
-			continue
-		}
-		for _, r := range j.paths {
-			hit, inside := false, false
-			for _, f := range list {
-				hit = hit || j.place.match(r.path, f, true) || m.word.Glob && j.place.mayMeet(r.path, f)
-				inside = inside || m.taken && j.place.within(r.path, f, m.word.Glob) == certain
-			}
-			for _, t := range m.tools {
-				if !hit && !inside || !j.applies(r, t) {
-					continue
-				}
-				got := Ask
-				if m.sure && r.Verdict == Deny && !m.word.Glob {
-					got = Deny
-				}
-				if found == nil || hidden != "" || got == Deny && v != Deny {
-					v, found, why, hidden = got, r, ruleReason(r), ""
-					switch {
-					case !hit:
-						why = insideReason(r)
-					case got == Ask:
-						why = "it may open a file that " + r.called() + " is about: " + short(r.Path)
-					}
-				}
-			}
+		if slices.ContainsFunc(j.paths, func(r *rule) bool { return slices.ContainsFunc(m.tools, r.tool.match) }) {
+			j.mentioned(m, &t)
 		}
 	}
-	if v == Deny {
-		return v, found, why
+	if t.verdict == Deny {
+		return t.verdict, t.rule, t.why
 	}
-	if r, sure, reason := j.arrives(c, name); r != nil && (found == nil || hidden != "" || sure) {
-		v, found, why, hidden = Ask, r, reason, ""
+	if r, sure, reason := j.arrives(c, name); r != nil && (t.rule == nil || t.hidden != "" || sure) {
+		t = touch{verdict: Ask, rule: r, why: reason}
 		if sure && r.Verdict == Deny {
-			v = Deny
+			t.verdict = Deny
 		}
 	}
-	if found == nil {
-		v, found, why = j.covers(c)
+	if t.rule == nil {
+		t.verdict, t.rule, t.why = j.covers(c)
 	}
-	if hidden != "" {
-		why = "only the running shell knows which file " + short(hidden) + " is, and " + found.called() + " is about some: " + short(found.Path)
+	if t.hidden != "" {
+		t.why = "only the running shell knows which file " + short(t.hidden) + " is, and " + t.rule.called() + " is about some: " + short(t.rule.Path)
 	}
-	return v, found, why
+	return t.verdict, t.rule, t.why
+}
+
+// mentioned takes one word into account.
+func (j *judging) mentioned(m mention, t *touch) {
+	var list []string
+	if !m.word.Dynamic {
+		m.word = j.place.widened(m.word)
+		list, _ = j.place.paths(m.word)
+	}
+	if m.word.Dynamic || len(list) == 0 && m.sure { // or nobody knows the folder
+		if r := j.aboutSome(m.tools); r != nil && t.rule == nil {
+			t.verdict, t.rule, t.hidden = Ask, r, m.word.Text
+		}
+		return
+	}
+	for _, r := range j.paths {
+		hit, inside := false, false
+		for _, f := range list {
+			hit = hit || j.place.match(r.path, f, true) || m.word.Glob && j.place.mayMeet(r.path, f)
+			inside = inside || m.taken && j.place.within(r.path, f, m.word.Glob) == certain
+		}
+		if !hit && !inside {
+			continue
+		}
+		for _, tool := range m.tools {
+			if j.applies(r, tool) {
+				t.met(r, m, hit)
+			}
+		}
+	}
+}
+
+// met takes into account that a word names what a rule is about, or with hit false a folder that holds it.
+func (t *touch) met(r *rule, m mention, hit bool) {
+	got := Ask
+	if m.sure && r.Verdict == Deny && !m.word.Glob {
+		got = Deny
+	}
+	if t.rule != nil && t.hidden == "" && !(got == Deny && t.verdict != Deny) {
+		return
+	}
+	*t = touch{verdict: got, rule: r, why: ruleReason(r)}
+	switch {
+	case !hit:
+		t.why = insideReason(r)
+	case got == Ask:
+		t.why = "it may open a file that " + r.called() + " is about: " + short(r.Path)
+	}
 }
 
 // aboutSome is a rule about files that such a call might be for.
