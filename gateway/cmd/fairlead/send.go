@@ -186,7 +186,7 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 	case protocol.TransferCancelled:
 		return errors.New("the transfer was cancelled")
 	default:
-		return errors.New(strings.TrimSuffix("the transfer "+end.State+": "+end.Error, ": "))
+		return errors.New(strings.TrimSuffix("the transfer "+end.State+": "+flat(end.Error), ": "))
 	}
 	return nil
 }

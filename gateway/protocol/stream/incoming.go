@@ -152,6 +152,7 @@ func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
 		return nil, reason(err)
 	}
 	if r.trail != nil && in.size > stride {
+		r.trail.rest(x.name, "")
 		file := identity(in.f).file
 		in.keeper = r.keeper(in.f)
 		in.sum.tell = func(m mark) { in.keeper.keep(note{key, step{mark: m, file: file}}) }
@@ -215,6 +216,9 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 func (in *incoming) close(r *Receiver, remove bool) {
 	lost := in.keeper.end(remove) != nil
 	if in.f != nil {
+		if in.keeper != nil && !remove && !lost {
+			r.trail.rest(in.announced, identity(in.f).content)
+		}
 		in.f.Close()
 		in.f = nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -225,9 +226,10 @@ func (r *Receiver) take(ctx context.Context, kind byte, payload []byte) error {
 		if p.bad {
 			return broken("a note")
 		}
-		r.problem(name, string(p.rest()))
 		if kind == recLost {
-			r.res.Failed++
+			r.lost(name, string(p.rest()))
+		} else {
+			r.problem(name, string(p.rest()))
 		}
 	case recEnd:
 		if r.file != nil {
@@ -248,16 +250,24 @@ func (r *Receiver) alive(ctx context.Context) error {
 	return r.tell(ctx)
 }
 
-func (r *Receiver) problem(name, text string) {
-	if len(r.res.Problems) < maxProblems {
-		r.res.Problems = append(r.res.Problems, protocol.TransferProblem{Path: strings.ToValidUTF8(name, "�"), Text: strings.ToValidUTF8(text, "�")})
-	}
+// problem tells of something that does not come as it was, and is no failure.
+func (r *Receiver) problem(name, text string) { r.tellProblem(len(r.res.Problems), name, text) }
+
+// lost counts a file that does not come, and tells of it before all that are no failures.
+func (r *Receiver) lost(name, text string) {
+	r.tellProblem(min(r.res.Failed, len(r.res.Problems)), name, text)
+	r.res.Failed++
+}
+
+func (r *Receiver) tellProblem(at int, name, text string) {
+	p := protocol.TransferProblem{Path: strings.ToValidUTF8(name, "�"), Text: strings.ToValidUTF8(text, "�")}
+	list := slices.Insert(r.res.Problems, at, p)
+	r.res.Problems = list[:min(len(list), maxProblems)]
 }
 
 // fail counts a file that cannot be had.
 func (r *Receiver) fail(e *entry, err error) {
-	r.res.Failed++
-	r.problem(e.name, err.Error())
+	r.lost(e.name, err.Error())
 }
 
 // fatal reports whether an error ends the transfer, and not only the file.

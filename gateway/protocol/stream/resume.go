@@ -54,8 +54,13 @@ func (r *Receiver) candidate(x *expected) (f *os.File, size int64, tell func(mar
 	if info, err := r.lstat(part); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		if f, err := r.openFile(part, os.O_RDWR|nonblock, 0); err == nil {
 			size := min(info.Size(), x.size)
-			k, file := r.keeper(f), identity(f).file
+			id := identity(f)
+			k, file := r.keeper(f), id.file
 			key := keyOf(ofPart, x.name)
+			if r.trail.touched(x.name, id.content) && r.trail.cut(key, "", 0) != nil {
+				f.Close()
+				return nil, 0, nil, nil // what is remembered of it is wrong
+			}
 			x.sum = newLadder(r.trail.marks(key, file, size))
 			return f, size, func(m mark) { k.keep(note{key, step{mark: m, file: file}}) }, func() error { return k.end(false) }
 		}

@@ -194,6 +194,15 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 	for what, f := range map[string]func(t *testing.T, x *resumer){
 		"the source is written to": func(t *testing.T, x *resumer) { change(t, filepath.Join(x.from, "f")) },
 		"the source is replaced":   func(t *testing.T, x *resumer) { replace(t, filepath.Join(x.from, "f")) },
+		"the part is written to": func(t *testing.T, x *resumer) {
+			change(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+		},
+		"the part is written to after it was gone on with": func(t *testing.T, x *resumer) {
+			if _, err := x.attempt(2 << 20); !errors.Is(err, errCut) {
+				t.Fatal(err)
+			}
+			change(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+		},
 		"the part is replaced": func(t *testing.T, x *resumer) {
 			replace(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
 		},

@@ -89,6 +89,9 @@ func (w *walker) next() (f found, ok bool, err error) {
 		default:
 			left, err = recNote, errors.New(kind(info.Mode()))
 		}
+		if p.top { // it was asked for
+			left = recLost
+		}
 		if err != nil {
 			if err := w.note(left, p.name, reason(err).Error()); err != nil {
 				return found{}, false, err

@@ -40,6 +40,7 @@ func keyOf(kind, name string) trailKey {
 const (
 	ofSource = "source" // a file that is sent
 	ofPart   = "part"   // an unfinished one
+	ofRest   = "rest"   // how that was left by whoever wrote it last
 	ofWhole  = "whole"  // one that is at its place
 )
 
@@ -268,6 +269,26 @@ func (t *trail) put(key trailKey, s step) error {
 	t.last[key] = max(t.end, int64(len(trailMagic)))
 	t.end += int64(len(b))
 	return nil
+}
+
+// rest writes down how a part is left, as [identity] tells its content, and with "" that it is being written. What cannot be written down costs time only: then
+// another content is told than it has.
+func (t *trail) rest(name, content string) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := keyOf(ofRest, name)
+	if _, known := t.last[key]; known || content != "" {
+		t.put(key, step{prev: -1, file: content})
+	}
+}
+
+// touched reports whether somebody else has written to a part since it was left. Of one whose writer was killed nobody knows.
+func (t *trail) touched(name, content string) bool {
+	s, ok := t.newest(keyOf(ofRest, name))
+	return ok && s.file != "" && s.file != content
 }
 
 // cut forgets what is known of a file beyond a number of bytes, for good: an error says that it may be remembered.

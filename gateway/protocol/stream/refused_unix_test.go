@@ -1,0 +1,55 @@
+//go:build unix
+
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestWhatWasAskedForAndCannotBeSentHasFailed: a pipe in a folder is left out, as such things are; one that was named itself was wanted.
+func TestWhatWasAskedForAndCannotBeSentHasFailed(t *testing.T) {
+	dir, to := t.TempDir(), t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(filepath.Join(dir, "f"), []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	root := open(t, dir)
+	res, sendErr, err := both(t, []Item{{Root: root, At: "pipe", Name: "pipe"}, {Root: root, At: "f", Name: "f"}}, open(t, to), nil, nil)
+	if sendErr != nil || err != nil || res.New != 1 || res.Failed != 1 || len(res.Problems) != 1 || res.Problems[0].Text != "it is a named pipe" {
+		t.Errorf("%+v, %v, %v", res, sendErr, err)
+	}
+	res, sendErr, err = both(t, []Item{{Root: root, At: ".", Name: "tree"}}, open(t, to), nil, nil)
+	if sendErr != nil || err != nil || res.New != 1 || res.Failed != 0 || len(res.Problems) != 1 {
+		t.Errorf("in a folder: %+v, %v, %v", res, sendErr, err)
+	}
+}
+
+// TestFailuresAreToldBeforeWhatIsLeftOut: the first problem is why a transfer failed, and the others are cut off somewhere.
+func TestFailuresAreToldBeforeWhatIsLeftOut(t *testing.T) {
+	dir := t.TempDir()
+	for i := range maxProblems + 5 {
+		if err := syscall.Mkfifo(filepath.Join(dir, fmt.Sprintf("a pipe %02d", i)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"new\nline", "other\nline", "z"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, sendErr, err := both(t, []Item{{Root: open(t, dir), At: ".", Name: "tree"}}, open(t, t.TempDir()), nil, nil)
+	if sendErr != nil || err != nil || res.Failed != 2 || res.New != 1 || len(res.Problems) != maxProblems {
+		t.Fatalf("%+v, %v, %v", res, sendErr, err)
+	}
+	for i, want := range []string{`the name "new\nline" holds`, `the name "other\nline" holds`, "named pipe"} {
+		if !strings.Contains(res.Problems[i].Text, want) {
+			t.Errorf("problem %d is %s", i, res.Problems[i].Text)
+		}
+	}
+}
