@@ -88,8 +88,11 @@ func quoted(word string) string {
 	if runtime.GOOS == "windows" {
 		return `"` + word + `"`
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return single(word)
 }
+
+// single is a word in single quotes, as every shell takes it: in some, a backslash before one means something.
+func single(word string) string { return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'" }
 
 // options are the node's, without the way to its gateway.
 func (n *nodeFlags) options(o *options) (node.Options, error) {

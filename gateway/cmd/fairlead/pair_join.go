@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,7 +83,7 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 	remote := func(ctx context.Context, stdin, line string) (string, error) {
 		words := strings.Fields(p.sshCommand)
 		line = `PATH="$PATH:$HOME/.local/bin"; ` + line
-		run := exec.CommandContext(ctx, words[0], append(words[1:], p.ssh, "--", "sh -c '"+strings.ReplaceAll(line, "'", `'\''`)+"'")...)
+		run := exec.CommandContext(ctx, words[0], append(words[1:], p.ssh, "--", "sh -c "+single(line))...)
 		run.Stdin, run.Stderr = strings.NewReader(stdin), cmd.ErrOrStderr()
 		out, err := run.Output()
 		return strings.TrimSpace(string(out)), err
@@ -99,11 +101,29 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 			return err
 		}
 		flags := strings.Join(append([]string{""}, nodeArguments(cmd, false, "")...), " ") // of the node there
-		if _, err := remote(ctx, invite.Link+"\n", fmt.Sprintf("if command -v fairlead >/dev/null; then fairlead pair -%s; else fairlead-node --pair - --only-pair%[1]s; fi", flags)); err != nil {
+		_, err = remote(ctx, invite.Link+"\n", fmt.Sprintf("if command -v fairlead >/dev/null; then fairlead pair -%s; else fairlead-node --pair - --only-pair%[1]s; fi", flags))
+		if err == nil { // not every shell says that it could not
+			err = paired(ctx, c, key, invite)
+		}
+		if err != nil {
 			client.Call(ctx, c.Client, protocol.DeviceUninvite, protocol.InviteParams{ID: invite.ID})
 			return fmt.Errorf("pair %s over SSH: %w", p.ssh, err)
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "Paired: %s. Start its node there: fairlead node%s, or fairlead-node%[2]s\n", p.ssh, flags)
 		return nil
 	})
+}
+
+// paired sees whether the device with this key has taken an invitation.
+func paired(ctx context.Context, c *connection, key string, invite protocol.DeviceInvite) error {
+	r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(r.Devices, func(d protocol.Device) bool {
+		return d.Fingerprint == key && d.RevokedAt == 0 && d.PairedAt >= invite.CreatedAt
+	}) {
+		return errors.New("it did not take the invitation")
+	}
+	return nil
 }

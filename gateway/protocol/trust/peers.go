@@ -83,14 +83,15 @@ func (p *Peers) Get(pin Pin) (Peer, error) {
 	return Peer{}, protocol.ErrNotFound.With("this device is not paired with the gateway any more")
 }
 
-// Find gives the gateway called name, or the only one when name is empty, for a role; "" is any role. One that this device has left is not found.
+// Find gives the gateway called name, or met at that address, or the only one when name is empty, for a role; "" is any role. One that this device has left
+// is not found.
 func (p *Peers) Find(name, role string) (Peer, error) {
 	list, err := p.List()
 	if err != nil {
 		return Peer{}, err
 	}
 	list = slices.DeleteFunc(list, func(q Peer) bool {
-		return q.LeftAt > 0 || role != "" && q.Role != role || name != "" && !strings.EqualFold(q.Name, name)
+		return q.LeftAt > 0 || role != "" && q.Role != role || name != "" && !strings.EqualFold(q.Name, name) && !slices.Contains(q.Addresses, name)
 	})
 	switch {
 	case len(list) == 1:
@@ -102,6 +103,9 @@ func (p *Peers) Find(name, role string) (Peer, error) {
 	}
 	var names []string
 	for _, q := range list {
+		if slices.ContainsFunc(list, func(o Peer) bool { return o.Pin != q.Pin && strings.EqualFold(o.Name, q.Name) }) && len(q.Addresses) > 0 {
+			q.Name = q.Addresses[0] // the name alone says nothing
+		}
 		names = append(names, q.Name)
 	}
 	return Peer{}, protocol.ErrConflict.With("this device is paired with several gateways, say which: " + strings.Join(names, ", "))

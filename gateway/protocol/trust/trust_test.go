@@ -202,6 +202,27 @@ func TestPairedGatewaysAreKept(t *testing.T) {
 	}
 }
 
+// TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses: computers are often called alike.
+func TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	dir := t.TempDir()
+	p := OpenPeers(dir, secret.Open(dir))
+	for _, address := range []string{"a:1", "b:2"} {
+		if _, err := p.Put(Done{Device: protocol.Device{ID: "d", Role: protocol.RoleClient}, Token: "x", Gateway: Gateway{Name: "vm", Pin: pinOf(address), Addresses: []string{address}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Find("vm", ""); !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), "a:1, b:2") {
+		t.Errorf("by the name: %v", err)
+	}
+	if peer, err := p.Find("b:2", protocol.RoleClient); err != nil || peer.Pin != pinOf("b:2") {
+		t.Errorf("by an address: %+v, %v", peer, err)
+	}
+	if _, err := p.Find("c:3", ""); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("by another address: %v", err)
+	}
+}
+
 func TestAddressesAreHostAndPort(t *testing.T) {
 	for a, ok := range map[string]bool{"h:1": true, "[::1]:8788": true, "1.2.3.4:65535": true, "h": false, "h:0": false, "h:65536": false, ":1": false, "h/x:1": false, "u@h:1": false} {
 		if err := CheckAddress(a); (err == nil) != ok {

@@ -110,7 +110,10 @@ func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(),
 	if err := client.TellLeft(ctx, peers, id, nil); err != nil {
 		slog.Debug("A gateway that was left does not know it", "err", err)
 	}
-	peer, err := peers.Find(name, protocol.RoleNode)
+	peer, err := peers.Find(p.gateway, protocol.RoleNode) // also by an address
+	if errors.Is(err, protocol.ErrNotFound) && name != p.gateway {
+		peer, err = peers.Find(name, protocol.RoleNode)
+	}
 	if errors.Is(err, protocol.ErrNotFound) {
 		return release, usageError("where is the gateway? Pair this machine with --pair, give --gateway, or set FAIRLEAD_URL.")
 	}
