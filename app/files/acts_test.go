@@ -77,9 +77,20 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 	if !field.Visible() || p.list.editing != "b.png" {
 		t.Error("the field was taken away")
 	}
+	if have, need := field.Size().Height, field.MinSize().Height; have < need {
+		t.Errorf("the field has a height of %v and needs %v", have, need)
+	}
 	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if p.list.editing != "" {
 		t.Error("Esc leaves the name")
+	}
+	key(fyne.KeyF2)
+	if !field.Visible() {
+		t.Fatal("there is no field with the name again")
+	}
+	fyne.CurrentApp().Driver().CanvasForObject(p.Box).Unfocus()
+	if p.list.editing != "" || field.Visible() {
+		t.Error("the name is still being written when the keyboard is elsewhere")
 	}
 }
 

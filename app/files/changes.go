@@ -151,7 +151,5 @@ func (p *Page) change(c protocol.FileChange) {
 // cover shows something in the place of the list, until close.
 func (p *Page) cover(o fyne.CanvasObject) {
 	p.viewer = &viewer{p: p, path: "", box: o}
-	p.drawn = "cover"
-	p.Box.Objects = []fyne.CanvasObject{o}
-	p.Box.Refresh()
+	p.instead("cover", o)
 }

@@ -21,9 +21,7 @@ func (p *Page) draw() {
 		if p.viewer == nil || p.viewer.path != f.Path {
 			p.viewer.close()
 			p.viewer = newViewer(p, *f)
-			p.drawn = "file"
-			p.Box.Objects = []fyne.CanvasObject{p.viewer.box}
-			p.Box.Refresh()
+			p.instead("file", p.viewer.box)
 		}
 		return
 	}
@@ -70,6 +68,19 @@ func (p *Page) draw() {
 	}
 	top := widgets.Col(look.Inside, p.filter, widgets.Row(look.Inside, 1, row...))
 	p.Box.Objects = []fyne.CanvasObject{p.head(widgets.Border(widgets.Inset(0, 0, look.Inside, 0, top), widgets.Inset(look.Gap, 0, look.Inside, 0, p.note), nil, nil, p.body))}
+	p.Box.Refresh()
+	if p.keys {
+		p.focus()
+	}
+}
+
+// instead shows something in the place of the list, which loses the keyboard: its keys must not act on what nobody sees.
+func (p *Page) instead(drawn string, o fyne.CanvasObject) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p.Box); c != nil {
+		c.Unfocus()
+	}
+	p.drawn = drawn
+	p.Box.Objects = []fyne.CanvasObject{o}
 	p.Box.Refresh()
 }
 

@@ -37,8 +37,7 @@ func (l *lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		o[4].Hide()
 		o[5].Hide()
 		l.rest(o, left, right, middle)
-		o[2].Move(fyne.NewPos(left-look.Gap, 0))
-		o[2].Resize(fyne.NewSize(max(0, right-left), size.Height))
+		field(o[2], left, right, size.Height)
 		return
 	}
 	o[4].Show()
@@ -52,8 +51,14 @@ func (l *lineLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	middle(o[4], right-sizeWidth, sizeWidth)
 	right -= sizeWidth + look.Inside
 	l.rest(o, left, right, middle)
-	o[2].Move(fyne.NewPos(left-look.Gap, 0))
-	o[2].Resize(fyne.NewSize(max(0, right-left), size.Height))
+	field(o[2], left, right, size.Height)
+}
+
+// field puts the field of a name over it, a little higher than the line: with less than it needs, its letters are cut off and it scrolls.
+func field(o fyne.CanvasObject, left, right, line float32) {
+	h := o.MinSize().Height
+	o.Move(fyne.NewPos(left-look.Inside, (line-h)/2))
+	o.Resize(fyne.NewSize(max(0, right-left+look.Inside), h))
 }
 
 // rest puts the mark at the right and gives the name what is left.

@@ -27,6 +27,12 @@ func (f *nameField) begin(name string) {
 	f.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 
+// FocusLost implements fyne.Focusable.
+func (f *nameField) FocusLost() {
+	f.Entry.FocusLost()
+	f.t.leaveEdit()
+}
+
 // TypedKey implements fyne.Focusable.
 func (f *nameField) TypedKey(e *fyne.KeyEvent) {
 	if e.Name == fyne.KeyEscape {

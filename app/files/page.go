@@ -3,6 +3,7 @@ package files
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -65,6 +66,7 @@ type Page struct {
 	body   *fyne.Container
 	viewer *viewer
 	drawn  string
+	keys   bool // the list gets the keyboard when it is drawn
 }
 
 // New makes the page and follows the gateway until ctx ends.
@@ -141,8 +143,11 @@ func (p *Page) enter(dir string) {
 	p.focus()
 }
 
-// focus gives the list the keyboard.
+// focus gives the list the keyboard, once it is shown again.
 func (p *Page) focus() {
+	if p.keys = !strings.HasPrefix(p.drawn, "list"); p.keys {
+		return
+	}
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p.list); c != nil {
 		c.Focus(p.list)
 	}

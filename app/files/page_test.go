@@ -70,6 +70,28 @@ func TestFilterKeepsTheKeyboardWhileTheListChanges(t *testing.T) {
 	}
 }
 
+func TestAFileTakesTheKeyboardFromTheList(t *testing.T) {
+	p := inPage(t)
+	p.show(folder())
+	p.focus()
+	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
+	if canvas.Focused() != fyne.Focusable(p.list) {
+		t.Fatalf("%T has the keyboard", canvas.Focused())
+	}
+	v := folder()
+	v.File = &state.OpenFile{Path: "src/main.go"}
+	p.show(v)
+	if canvas.Focused() != nil {
+		t.Errorf("%T has the keyboard while a file is shown", canvas.Focused())
+	}
+	pagetest.Shows(t, p.Box, "This file is empty")
+	p.Back()
+	p.show(folder()) // as its model does
+	if canvas.Focused() != fyne.Focusable(p.list) {
+		t.Errorf("%T has the keyboard after the file", canvas.Focused())
+	}
+}
+
 func TestAChangedFileIsNotLeftByOneClick(t *testing.T) {
 	p := inPage(t)
 	p.show(state.FilesView{Entries: []state.FileEntry{{Path: "SOUL.md"}}})

@@ -81,11 +81,18 @@ func (t *table) edit(path string) {
 	}
 }
 
+// leaveEdit leaves the name as it is.
+func (t *table) leaveEdit() {
+	if t.editing != "" {
+		t.editing = ""
+		t.Refresh()
+	}
+}
+
 // endEdit leaves the name as it is, or gives it to be changed.
 func (t *table) endEdit(name string) {
 	path := t.editing
-	t.editing = ""
-	t.Refresh()
+	t.leaveEdit()
 	if c := fyne.CurrentApp().Driver().CanvasForObject(t); c != nil {
 		c.Focus(t)
 	}

@@ -47,6 +47,8 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		img := canvas.NewImageFromReader(bytes.NewReader(f.Image), path.Base(f.Path))
 		img.FillMode = canvas.ImageFillContain
 		body = img
+	case f.Text == "":
+		body = widgets.NewNothing("file", "This file is empty", "")
 	default:
 		panel := widgets.NewCodePanel(100_000)
 		panel.SetLines(widgets.Highlight(f.Text, strings.TrimPrefix(path.Ext(f.Path), ".")))
@@ -76,9 +78,7 @@ func (p *Page) create() {
 		dir += "/"
 	}
 	p.viewer = newViewer(p, state.OpenFile{Path: dir, Editable: true})
-	p.drawn = "file"
-	p.Box.Objects = []fyne.CanvasObject{p.viewer.box}
-	p.Box.Refresh()
+	p.instead("file", p.viewer.box)
 }
 
 // close leaves the file.
