@@ -3,6 +3,7 @@ package glyph
 import (
 	"bytes"
 	"log/slog"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
@@ -24,7 +25,8 @@ type family struct{ bold, italic, mono bool }
 type faces struct {
 	family family
 	all    []*font.Face
-	spare  bool          // all has the fonts of pictures and signs
+	spare  bool          // all has the font of pictures
+	signs  *font.Face    // that for code has arrows and other signs; its letters of other scripts are all of one width, so the system's come first
 	lacks  map[rune]bool // what no font has
 	blocks map[rune]int  // how many of those are in each 256 letters
 }
@@ -62,15 +64,29 @@ func resource(f family) fyne.Resource {
 }
 
 func (f *faces) add(r fyne.Resource) {
+	if face := read(r); face != nil {
+		f.all = append(f.all, face)
+	}
+}
+
+func read(r fyne.Resource) *font.Face {
 	if r == nil {
-		return
+		return nil
 	}
 	face, err := font.ParseTTF(bytes.NewReader(r.Content()))
 	if err != nil {
 		slog.Error("A font cannot be read", "name", r.Name(), "err", err)
-		return
+		return nil
 	}
-	f.all = append(f.all, face)
+	return face
+}
+
+func has(face *font.Face, r rune) bool {
+	if face == nil {
+		return false
+	}
+	_, ok := face.NominalGlyph(r)
+	return ok
 }
 
 // triedOfBlock is how many letters of 256 are looked for in vain: looking for one takes a third of a millisecond.
@@ -84,10 +100,14 @@ func (f *faces) ResolveFace(r rune) *font.Face {
 	if !f.spare {
 		f.spare = true
 		f.add(theme.DefaultEmojiFont())
-		f.add(theme.DefaultTextMonospaceFont()) // it has arrows and other signs
+		f.signs = read(theme.DefaultTextMonospaceFont())
 		if face := f.having(r); face != nil {
 			return face
 		}
+	}
+	sign := has(f.signs, r)
+	if sign && !unicode.IsLetter(r) && !unicode.IsMark(r) {
+		return f.signs
 	}
 	if !f.lacks[r] && f.blocks[r>>8] < triedOfBlock {
 		if face := f.find(r); face != nil {
@@ -97,12 +117,15 @@ func (f *faces) ResolveFace(r rune) *font.Face {
 		f.lacks[r] = true
 		f.blocks[r>>8]++
 	}
+	if sign {
+		return f.signs
+	}
 	return f.all[0]
 }
 
 func (f *faces) having(r rune) *font.Face {
 	for _, face := range f.all {
-		if _, ok := face.NominalGlyph(r); ok {
+		if has(face, r) {
 			return face
 		}
 	}
@@ -136,10 +159,7 @@ func (f *faces) find(r rune) *font.Face {
 	system.SetQuery(fontscan.Query{Families: []string{name}, Aspect: aspect})
 	system.SetScript(language.LookupScript(r))
 	face := system.ResolveFace(r)
-	if face == nil {
-		return nil
-	}
-	if _, ok := face.NominalGlyph(r); !ok {
+	if !has(face, r) {
 		return nil
 	}
 	return face

@@ -119,6 +119,16 @@ func TestSpacesAfterSignsAreAsWideAsElsewhere(t *testing.T) {
 	}
 }
 
+func TestLettersOfOtherScriptsAreNotThoseOfCode(t *testing.T) {
+	f := facesOf(Style{Size: 14})
+	letter := f.ResolveFace('ع')
+	if system := f.find('ع'); system != nil && letter == f.signs {
+		t.Error("an Arabic letter is one of the font for code, although the system has it")
+	} else if system == nil && letter != f.signs {
+		t.Error("an Arabic letter that only the font for code has is not shown")
+	}
+}
+
 func TestLettersThatNoFontHasAreNotLookedForOneByOne(t *testing.T) {
 	var text []rune
 	for r := rune(0xf0000); r < 0xf0100; r++ { // for private use: in no font
