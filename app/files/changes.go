@@ -144,7 +144,7 @@ func (p *Page) change(c protocol.FileChange) {
 	}
 	said.Ellipsis = true
 	p.cover(widgets.NewPage(path.Base(p.short(c.Path)), widgets.Border(widgets.Inset(0, 0, look.Inside, 0, widgets.Col(look.Gap,
-		widgets.NewText(p.short(c.Path), look.ColorMuted, look.SizeSmall), said)), nil, nil, nil, body), revert, back))
+		widgets.NewText(p.short(c.Path), look.ColorMuted, look.SizeSmall), said)), nil, nil, nil, widgets.Inset(0, 0, look.Group, 0, body)), revert, back))
 	load()
 }
 
