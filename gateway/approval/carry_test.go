@@ -53,6 +53,19 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 			t.Errorf("it was %+v and is %+v", was, g)
 		}
 	}
+	list, err := b.All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := map[string]bool{}
+	for _, rule := range list.Rules {
+		words[rule.Words] = true
+	}
+	for _, want := range []string{"Allow exactly make test && ./deploy 'x {y' in /srv/app on n, in one chat", "Allow exactly ls in /srv/{ {1} x on n, in one chat", "Allow any write of /srv/app/a b on n, in one chat"} {
+		if !words[want] {
+			t.Errorf("%v lacks %s", words, want)
+		}
+	}
 	file, problems, err := policy.Parse(out.File)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)

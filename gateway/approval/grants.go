@@ -144,8 +144,12 @@ func (r *Rules) All(ctx context.Context) (protocol.RulesResult, error) {
 // grantRule shows a permission of a chat as a rule.
 func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 	raw, err := protocol.Marshal(map[string]any{"tool": g.Tool, "node": g.Node, "session": g.Session, "verdict": policy.Allow, "exactly": g.Match})
+	what := g.Words
+	if c, ok := carried(g); ok && c.Command != "" {
+		what = fmt.Sprintf("exactly %s in %s", c.Command, c.Cwd)
+	}
 	return protocol.Rule{
-		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", g.Words, cmp.Or(r.names(g.Node), string(g.Node))),
+		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", what, cmp.Or(r.names(g.Node), string(g.Node))),
 		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt,
 	}, err
 }

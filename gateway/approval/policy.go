@@ -90,7 +90,7 @@ func (r *Rules) weigh(q Request) (d Decision, used bool) {
 	}
 	d.held, d.loose = j.Held, j.Loose
 	if d.Verdict == Ask {
-		d.Parts, d.Offers = parts(j), offers(j, q)
+		d.Parts, d.Offers = parts(j), r.offers(j, q)
 	}
 	return d, d.Rule != "" && d.Rule == j.Rule
 }
@@ -182,7 +182,7 @@ func parts(j policy.Judgement) []protocol.ApprovalPart {
 }
 
 // offers are the rules that may be made at the question; none where what was shown is cut, for nobody can have seen all of it.
-func offers(j policy.Judgement, q Request) []protocol.RuleOffer {
+func (r *Rules) offers(j policy.Judgement, q Request) []protocol.RuleOffer {
 	if j.Floor || q.Preview == nil || q.Preview.Truncated {
 		return nil
 	}
@@ -192,7 +192,7 @@ func offers(j policy.Judgement, q Request) []protocol.RuleOffer {
 		if err != nil {
 			return nil
 		}
-		out = append(out, protocol.RuleOffer{Policy: raw, Words: Words(o.Rule)})
+		out = append(out, protocol.RuleOffer{Policy: raw, Words: r.words(o.Rule)})
 	}
 	return out
 }

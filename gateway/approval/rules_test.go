@@ -355,6 +355,9 @@ func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 		Node: "n", Preview: &protocol.CallPreview{Folder: "/srv/app"}, Choices: []string{protocol.ScopeFolder, protocol.ScopeMachine},
 		Offers: []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["make"],"verdict":"allow"}`)}},
 	}
+	if d := r.Weigh(command("make one")); len(d.Offers) == 0 || !strings.HasSuffix(d.Offers[0].Words, " on nas") {
+		t.Errorf("%+v", d.Offers)
+	}
 	if err := r.FillOffers(&q); err != nil {
 		t.Fatal(err)
 	}
