@@ -35,6 +35,17 @@ type Request struct {
 	Whole   bool          // what the preview names, with all that is below it
 	Grants  []store.Grant // of the session
 	Mode    protocol.ApprovalMode
+	By      protocol.AskedBy // who caused it
+}
+
+// foreign reports whether somebody else than the person began what asks. They have trusted a chat with what they write there themself: in that time
+// strangers may write into the same chat on a channel, and jobs and the agents of other chats.
+func (q Request) foreign() bool {
+	switch q.By.Kind {
+	case protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent:
+		return true
+	}
+	return false
 }
 
 // Decision is a verdict with its reason, one sentence for the person, and what led to it.
@@ -122,9 +133,9 @@ func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.
 		return Decision{Verdict: Allow, Why: "you allowed it for this chat"}
 	case q.Effect == protocol.EffectRead && q.Preview != nil && !q.Preview.Outside:
 		return Decision{Verdict: Allow, Why: "it reads inside the workspace"}
-	case q.Mode.Mode == protocol.ModeTrust && time.Now().UnixMilli() < q.Mode.Until:
+	case q.Mode.Mode == protocol.ModeTrust && !q.foreign() && time.Now().UnixMilli() < q.Mode.Until:
 		return Decision{Verdict: Allow, Why: "you trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04"), wide: true}
-	case q.Mode.Mode == protocol.ModeAcceptEdits && q.Effect == protocol.EffectWrite && q.Preview != nil && q.Preview.Path != "" && !q.Preview.Outside:
+	case q.Mode.Mode == protocol.ModeAcceptEdits && !q.foreign() && q.Effect == protocol.EffectWrite && q.Preview != nil && q.Preview.Path != "" && !q.Preview.Outside:
 		return Decision{Verdict: Allow, Why: "this chat accepts changes of files in the workspace"}
 	}
 	switch Verdict(cfg.DefaultDecision) {

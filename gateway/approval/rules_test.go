@@ -129,6 +129,33 @@ func TestModesLoosenAndTightenWhatNoRuleSays(t *testing.T) {
 	}
 }
 
+func TestTrustInAChatIsForWhatThePersonWritesThere(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
+	trust := protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+	edits := protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}
+	for kind, want := range map[string]Verdict{
+		"chat": Allow, "": Allow, protocol.AskedByChannel: Ask, protocol.AskedBySchedule: Ask, protocol.AskedByAgent: Ask,
+	} {
+		for mode, q := range map[*protocol.ApprovalMode]Request{&trust: command("ls"), &edits: change("Write", "/srv/app/a", false)} {
+			q.Mode, q.By.Kind = *mode, kind
+			if d := r.Decide(t.Context(), q); d.Verdict != want || d.Why == "" {
+				t.Errorf("%s by %q: %+v, want %s", mode.Mode, kind, d, want)
+			}
+		}
+		ruled := command("make") // the person's rules are for all
+		ruled.Mode, ruled.By.Kind = trust, kind
+		if d := r.Decide(t.Context(), ruled); d.Verdict != Allow {
+			t.Errorf("what a rule allows, by %q: %+v", kind, d)
+		}
+		read := command("ls")
+		read.Mode, read.By.Kind = protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, kind
+		if d := r.Decide(t.Context(), read); d.Verdict != Deny {
+			t.Errorf("read-only, by %q: %+v", kind, d)
+		}
+	}
+}
+
 func TestNetworkForACommandIsAlwaysAskedAbout(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)

@@ -6,6 +6,8 @@ import (
 
 func askWhy(r Request) string {
 	switch {
+	case r.Mode.Mode == protocol.ModeTrust && r.foreign():
+		return "you trust this chat with what you write there, and somebody else began this"
 	case r.Preview == nil:
 		return "this machine cannot say beforehand what the call would touch"
 	case r.Effect == protocol.EffectRead:

@@ -146,6 +146,17 @@ func TestModeOfAChatHolds(t *testing.T) {
 	if len(g.tower.Calls()) != 1 {
 		t.Errorf("%+v", g.tower.Calls())
 	}
+	// A stranger on a channel writes into the same chat.
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	end := g.do(t.Context(), Call{
+		ID: "c", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat,
+		AskedBy: protocol.AskedBy{Kind: protocol.AskedByChannel, Name: "xmpp bob@example.org"},
+	})
+	g.answer(g.question(sub), protocol.DecisionDeny, "", "")
+	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 1 {
+		t.Errorf("%+v", e)
+	}
 }
 
 func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {

@@ -33,7 +33,7 @@ func (t *task) refused(ctx context.Context, d approval.Decision) (Result, error)
 func (t *task) asked() approval.Request {
 	r := approval.Request{
 		Tool: t.call.Tool, Node: t.row.Info.Node, Bare: t.spec.Name, Effect: t.spec.Effect, Args: t.call.Args,
-		Preview: t.row.Info.Preview, Session: t.call.Session, Direct: t.call.Direct,
+		Preview: t.row.Info.Preview, Session: t.call.Session, Direct: t.call.Direct, By: t.call.AskedBy,
 	}
 	if info, ok := t.nodes.Node(r.Node); ok {
 		r.Host = info.Host

@@ -122,15 +122,16 @@ type RuleOffer struct {
 	As map[string]RuleOffer `json:"as,omitempty"`
 }
 
-// Kinds of AskedBy that nobody need be there for.
+// Kinds of AskedBy that are not the person. For the first two nobody need be there.
 const (
 	AskedBySchedule = "schedule" // a job, or the heartbeat
 	AskedByChannel  = "channel"  // somebody who wrote on a channel and is not the person
+	AskedByAgent    = "agent"    // the agent of another chat, which wrote into this one
 )
 
 // AskedBy says who caused a call.
 type AskedBy struct {
-	Kind  string `json:"kind"`            // chat, schedule, channel, mcp, rest, client
+	Kind  string `json:"kind"`            // chat, schedule, channel, agent, mcp, rest, client
 	Name  string `json:"name,omitempty"`  // such as the chat's title
 	Model string `json:"model,omitempty"` // provider/id
 }

@@ -7,7 +7,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// askedBy says on whose behalf a run's calls are made: the chat's, or that of the schedule or of the stranger on a channel that began it.
+// askedBy says on whose behalf a run's calls are made: the chat's, or that of the schedule, of the stranger on a channel
+// or of the agent of another chat that began it.
 func askedBy(principal, title string, model protocol.ModelRef) protocol.AskedBy {
 	by := protocol.AskedBy{Kind: "chat", Name: title, Model: model.String()}
 	principal = strings.TrimPrefix(principal, eventPrincipal)
@@ -15,6 +16,8 @@ func askedBy(principal, title string, model protocol.ModelRef) protocol.AskedBy 
 		by.Kind, by.Name = protocol.AskedBySchedule, name
 	} else if name, ok := strings.CutPrefix(principal, auth.KindChannel+" "); ok {
 		by.Kind, by.Name = protocol.AskedByChannel, name
+	} else if chat, ok := strings.CutPrefix(principal, auth.KindAgent+" "); ok {
+		by.Kind, by.Name = protocol.AskedByAgent, chat
 	}
 	return by
 }
