@@ -2,7 +2,9 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 )
 
@@ -13,6 +15,9 @@ func (s *Server) questions(all map[string]handler) {
 		return protocol.ApprovalListResult{Approvals: list(open)}, err
 	})
 	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+		if err := mayEdit(c.who(), p.Args); err != nil {
+			return protocol.ApprovalAnswerResult{}, err
+		}
 		return s.s.Approvals.Answer(ctx, c.who().String(), p)
 	})
 	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *Conn, p protocol.ApprovalShownParams) (protocol.OK, error) {
@@ -22,6 +27,17 @@ func (s *Server) questions(all map[string]handler) {
 		return protocol.OK{OK: true}, s.s.Approvals.Snooze(ctx, p)
 	})
 	handle(all, protocol.ApprovalAll, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
+		if err := mayEdit(c.who(), p.Args); err != nil {
+			return protocol.ApprovalAnswerAllResult{}, err
+		}
 		return s.s.Approvals.AnswerAll(ctx, c.who().String(), p)
 	})
+}
+
+// mayEdit refuses arguments in the place of those that were asked about: such a call is the person's own act, which nobody is asked about.
+func mayEdit(who auth.Principal, args json.RawMessage) error {
+	if len(args) > 0 && !who.Has(protocol.ScopeInvoke) {
+		return protocol.ErrForbidden.With("this device may answer questions, but run nothing itself: allow the call as it is, or deny it")
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,25 @@ func TestWhoMayNotAnswerQuestionsCannotTurnThemOff(t *testing.T) {
 			_, err := as(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: protocol.SessionPatch.Name, Params: []byte(params)})
 			if may == errors.Is(err, protocol.ErrForbidden) {
 				t.Errorf("%s by %s: %v", params, who, err)
+			}
+		}
+	}
+}
+
+func TestWhoMayRunNothingCannotChangeWhatIsAskedAbout(t *testing.T) {
+	srv := New(newFakes().services())
+	defer srv.Close()
+	for method, params := range map[string]string{
+		protocol.ApprovalAnswer.Name: `{"id":"q","hash":"h","decision":"allow"%s}`,
+		protocol.ApprovalAll.Name:    `{"questions":[{"id":"q","hash":"h"}],"decision":"allow"%s}`,
+	} {
+		for args, needs := range map[string]bool{``: false, `,"args":{"command":"id"}`: true} {
+			for scope, has := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeRead: false} {
+				phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: []protocol.Scope{protocol.ScopeApprove, scope}})
+				_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: method, Params: fmt.Appendf(nil, params, args)})
+				if errors.Is(err, protocol.ErrForbidden) != (needs && !has) {
+					t.Errorf("%s with %q and the right to %s: %v", method, args, scope, err)
+				}
 			}
 		}
 	}
