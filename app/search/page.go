@@ -32,6 +32,8 @@ type Page struct {
 
 	hits  []protocol.SearchHit
 	next  int64
+	want  int   // how many hits the newest search is for
+	until int64 // Unix milliseconds: how far back the search has come that goes on by itself; 0 when it does not
 	query string
 	asked int // number of the newest search
 	list  *widgets.ItemList
@@ -39,6 +41,8 @@ type Page struct {
 	more  *widgets.Button
 	now   func() time.Time
 }
+
+const showOlder = "Show older"
 
 // pause is how long the typing rests before the search begins.
 const pause = 200 * time.Millisecond
@@ -51,7 +55,12 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 			p.h.Open(p.hits[i])
 		}
 	})
-	p.more = widgets.NewQuiet("Show older", "down", func() { p.find(p.next) })
+	p.more = widgets.NewQuiet(showOlder, "down", func() {
+		if p.until == 0 {
+			p.want = len(p.hits) + state.SearchPage
+			p.find(p.next)
+		}
+	})
 	p.Field.OnChanged = func(string) { p.find(0) }
 	p.Field.OnChoose = func() {
 		if len(p.hits) > 0 {
@@ -75,8 +84,11 @@ func (p *Page) find(page int64) {
 	p.query = strings.TrimSpace(p.Field.Text)
 	p.asked++
 	asked, query := p.asked, p.query
+	if page == 0 {
+		p.want = state.SearchPage
+	}
 	if query == "" {
-		p.hits, p.next = nil, 0
+		p.hits, p.next, p.until = nil, 0, 0
 		p.draw("")
 		return
 	}
@@ -95,6 +107,7 @@ func (p *Page) find(page int64) {
 			return
 		}
 		if err != nil {
+			p.until = 0
 			p.draw(err.Error())
 			return
 		}
@@ -102,12 +115,18 @@ func (p *Page) find(page int64) {
 			p.hits = nil
 		}
 		p.show(r)
+		if p.until != 0 {
+			p.find(p.next)
+		}
 	})
 }
 
 // show adds a page of what was found.
 func (p *Page) show(r state.Found) {
-	p.hits, p.next = append(p.hits, r.Hits...), r.Next
+	p.hits, p.next, p.until = append(p.hits, r.Hits...), r.Next, 0
+	if len(p.hits) < p.want {
+		p.until = r.Reached
+	}
 	items := make([]widgets.ListItem, len(p.hits))
 	for i, h := range p.hits {
 		title := h.Title
@@ -127,11 +146,17 @@ func (p *Page) draw(problem string) {
 		o = widgets.NewFailed("The search failed.", problem, func() { p.find(0) })
 	case p.query == "":
 		o = widgets.NewNothing("search", "Find what was said", "All words must be in a message, in any order. Words in double quotes stand side by side. Chats that were begun afresh are searched too.")
+	case len(p.hits) == 0 && p.until != 0:
+		o = widgets.NewNothing("search", "Still looking", "Nothing was found back to "+state.When(p.until, p.now())+".")
 	case len(p.hits) == 0:
 		o = widgets.NewNothing("search", "Nothing found", "No message has all of these words, or words that begin with them. Fewer words find more.")
 	default:
 		var foot fyne.CanvasObject
 		if p.next != 0 {
+			p.more.SetText(showOlder)
+			if p.until != 0 {
+				p.more.SetText("Looking further back than " + state.When(p.until, p.now()) + "…")
+			}
 			foot = widgets.Inset(look.Gap, 0, look.Gap, 0, widgets.Row(0, -1, p.more))
 		}
 		o = widgets.Border(nil, foot, nil, nil, p.list)

@@ -8,16 +8,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Found is a page of messages that were found. Next is the page after it, 0 when there is none.
+// Found is a page of messages that were found. Next is the page after it, 0 when there is none. Reached, in Unix milliseconds, is set when time was up
+// before the page was full: what is older has not been looked through.
 type Found struct {
-	Hits []protocol.SearchHit
-	Next int64
+	Hits    []protocol.SearchHit
+	Next    int64
+	Reached int64
 }
+
+// SearchPage is how many messages a page has at most.
+const SearchPage = 100
 
 // SearchMessages finds messages of all chats, newest first; page is the Next of the page before. It blocks.
 func (a *App) SearchMessages(ctx context.Context, query string, page int64) (Found, error) {
-	r, err := Call(ctx, a, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: 100, Page: page})
-	return Found{r.Hits, r.Next}, err
+	r, err := Call(ctx, a, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
+	return Found{r.Hits, r.Next, r.Reached}, err
 }
 
 // beforeHit is how much text stands before the first word that was found, in characters: it must be seen in one line.

@@ -13,10 +13,13 @@ type SessionsSearchParams struct {
 	Page int64 `json:"page,omitempty"`
 }
 
-// SessionsSearchResult is one page, newest message first. Next is the next page, 0 when there is none.
+// SessionsSearchResult is one page, newest message first. Next is the next page, 0 when there is none. A search that takes long answers with what it has,
+// which may be nothing, and goes on with the next page: Reached says then how far it came.
 type SessionsSearchResult struct {
 	Hits []SearchHit `json:"hits"`
 	Next int64       `json:"next,omitempty"`
+	// Reached, in Unix milliseconds, says that the page is not full for want of time: what is older has not been looked through.
+	Reached int64 `json:"reached,omitempty"`
 }
 
 // SearchHit is a message that was found.

@@ -35,7 +35,7 @@ func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) 
 	if in.SessionKey != "" {
 		in.SessionKey = m.Canonical(in.SessionKey)
 	}
-	found, more, err := m.store.Search(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
+	found, next, err := m.store.Search(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
 	if err != nil {
 		return out, err
 	}
@@ -46,8 +46,8 @@ func (m *Manager) Search(ctx context.Context, in protocol.SessionsSearchParams) 
 		}
 		out.Hits = append(out.Hits, h)
 	}
-	if more {
-		out.Next = found[len(found)-1].ID
+	if out.Next = next; next > 0 && len(found) < in.Limit {
+		out.Reached = max(store.TextTime(next), 1)
 	}
 	return out, nil
 }

@@ -28,6 +28,9 @@ func TestSearchFindsWhatWasSaidBeforeAReset(t *testing.T) {
 	if err != nil || len(res.Hits) != 1 || res.Hits[0].Role != protocol.RoleUser {
 		t.Fatalf("%+v %v", res, err)
 	}
+	if res.Reached != 0 {
+		t.Errorf("a full page was cut at %d", res.Reached)
+	}
 	for _, bad := range []protocol.SessionsSearchParams{{}, {Query: " % "}, {Query: strings.Repeat("a ", 20_000)}, {Query: "a", Limit: -1}, {Query: "a", Page: -1}, {Query: "a", After: -1}, {Query: "a", Before: -1}} {
 		if _, err := g.Search(t.Context(), bad); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("%+v: %v", bad, err)

@@ -110,7 +110,10 @@ func (s *Store) appendMessages(tx *gorm.DB, key protocol.SessionKey, msgs []prot
 	if err := number(tx, texts, times); err != nil {
 		return err
 	}
-	return tx.CreateInBatches(&texts, 100).Error
+	if err := tx.CreateInBatches(&texts, 100).Error; err != nil {
+		return err
+	}
+	return s.markOwn(tx, texts)
 }
 
 // fold is the form in which labels are searched.

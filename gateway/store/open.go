@@ -24,15 +24,17 @@ import (
 // Store is an open database. It is safe for use by many goroutines. Every method may block on the disk.
 type Store struct {
 	path string
-	// patience bounds how long a search looks for more when it has found something; 0 does not.
-	patience time.Duration
-	w        *gorm.DB // the one connection that writes; the writer's once the store is open
-	r        *gorm.DB // a pool that reads
-	out      *writer
-	stop     chan struct{} // closed by Close
-	once     sync.Once
-	wg       sync.WaitGroup
-	promised promises
+	// patience bounds how long a search looks before it answers with what it has; 0 does not.
+	patience  time.Duration
+	markEvery int      // see the constant
+	unmarked  int      // texts that were stored since the last mark; the writer's
+	w         *gorm.DB // the one connection that writes; the writer's once the store is open
+	r         *gorm.DB // a pool that reads
+	out       *writer
+	stop      chan struct{} // closed by Close
+	once      sync.Once
+	wg        sync.WaitGroup
+	promised  promises
 }
 
 // Open opens the database file at path, makes it when it is missing (readable by its owner alone), and brings it up to date. A file
@@ -43,7 +45,7 @@ func Open(ctx context.Context, path string) (*Store, error) { return OpenTelling
 // meanwhile, in any way, loses nothing: the next start goes on where it was. No copy is made: what is stored is not changed by an update, only
 // tables are added, and what searches look through is made anew. tell must not block.
 func OpenTelling(ctx context.Context, path string, tell func(Progress)) (*Store, error) {
-	s := &Store{path: path, stop: make(chan struct{})}
+	s := &Store{path: path, stop: make(chan struct{}), markEvery: markEvery}
 	updating := false
 	if err := s.open(ctx, func(p Progress) {
 		if updating = true; tell != nil {
@@ -86,6 +88,7 @@ func (s *Store) open(ctx context.Context, tell func(Progress)) (err error) {
 	}
 	if size > large {
 		s.patience = patience
+		s.wg.Go(func() { s.markAll(context.Background()) })
 	}
 	s.wg.Go(func() { s.out.late.loop(s.out, s.stop) })
 	return nil
@@ -147,11 +150,11 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// read runs f on the reading pool; doing says in errors what for. When ctx ends, the query is interrupted.
+// read runs f on the reading pool; doing says in errors what for. When ctx ends, so does the query, at its next row.
 func (s *Store) read(ctx context.Context, doing string, f func(*gorm.DB) error) error {
 	err := f(s.r.WithContext(ctx))
 	if ctx.Err() != nil {
-		err = ctx.Err() // the driver may report an interrupted query as an empty result
+		err = ctx.Err() // the driver may report a query that ended so as an empty result
 	}
 	return s.explain(doing, err)
 }

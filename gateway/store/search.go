@@ -27,7 +27,7 @@ type textRow struct {
 
 func (textRow) TableName() string { return "message_texts" }
 
-// perMilli is how many texts of one millisecond have an id of that time.
+// perMilli is how many ids a millisecond has; the last one is for a mark.
 const perMilli = 1024
 
 // maxSearchText is how many bytes of a message can be found by a search.
@@ -40,12 +40,12 @@ func number(tx *gorm.DB, texts []textRow, at []int64) error {
 		for first := max(at[i], 0) * perMilli; ; first += perMilli { // more at one time do not happen; the next millisecond would do
 			id, known := next[first]
 			if !known {
-				if err := tx.Raw("SELECT coalesce(max(id) + 1, ?) FROM message_texts WHERE id BETWEEN ? AND ?", first, first, first+perMilli-1).Scan(&id).Error; err != nil {
+				if err := tx.Raw("SELECT coalesce(max(id) + 1, ?) FROM message_texts WHERE id BETWEEN ? AND ?", first, first, first+perMilli-2).Scan(&id).Error; err != nil {
 					return err
 				}
 			}
 			next[first] = id
-			if id < first+perMilli {
+			if id < first+perMilli-1 {
 				texts[i].ID = id
 				next[first]++
 				break
@@ -81,11 +81,10 @@ func spaced(s string) string {
 	return b.String()
 }
 
-// match turns what a person types into a query of the index: messages must have all the words, in any order, without regard to case and accents;
-// words in double quotes in that order; the last word may be the beginning of one, when it has three letters or more. It is empty when there is
+// terms turns what a person types into the terms of a query of the index: messages must have all the words, in any order, without regard to case and accents;
+// words in double quotes in that order; the last word may be the beginning of one, when it has three letters or more. There are none when there is
 // no word in it.
-func match(query string) string {
-	var terms []string
+func terms(query string) (terms []string) {
 	for i, part := range strings.Split(query, `"`) {
 		words := strings.Fields(part)
 		quoted := i%2 == 1
@@ -102,32 +101,31 @@ func match(query string) string {
 			}
 		}
 	}
-	return strings.Join(terms, " AND ")
+	return terms
 }
 
 // Searchable reports whether there is anything in a query to look for: a word or a sign.
-func Searchable(query string) bool { return match(query) != "" || len(signs(query)) > 0 }
+func Searchable(query string) bool { return len(terms(query)) > 0 || len(signs(query)) > 0 }
 
 // chatWord is a word that could be one of those that stand for sessions, or the beginning of one: a k and hexadecimal digits, in the index's eyes, which
 // sees neither case nor accents.
 var chatWord = regexp.MustCompile(`(?:^|[^\pL\pN\pM])[kķǩḱḳḵ](?:[0-9a-f]|[^\x00-\x7f])*(?:$|[^\pL\pN\pM])`)
 
-// inWords is match for the texts alone. The index takes twice as long when it has to keep to one column, so that is only asked where a word could be
+// inWords is terms for the texts alone. The index takes twice as long when it has to keep to one column, so that is only asked where a word could be
 // found in the other one.
-func inWords(query string) string {
-	m := match(query)
-	switch {
-	case m == "":
-		return ""
-	case chatWord.MatchString(strings.ToLower(query)):
-		return "words : (" + m + ")"
+func inWords(query string) []string {
+	list := terms(query)
+	if chatWord.MatchString(strings.ToLower(query)) {
+		for i, t := range list {
+			list[i] = "words : " + t
+		}
 	}
-	return "(" + m + ")"
+	return list
 }
 
-// inChat restricts a query of the index to one session.
-func inChat(key protocol.SessionKey, match string) string {
-	return fmt.Sprintf("chat : k%s AND %s", strings.ToUpper(hex.EncodeToString([]byte(key))), match)
+// inChat is the term of a session.
+func inChat(key protocol.SessionKey) string {
+	return fmt.Sprintf("chat : k%s", strings.ToUpper(hex.EncodeToString([]byte(key))))
 }
 
 // Found is a message that a search found.
@@ -147,23 +145,26 @@ const (
 	MarkEnd   = "\x03"
 )
 
-// patience is how long a search in a large store looks for more when it has found something.
+// patience is how long a search in a large store goes on before it answers with what it has, which may be nothing.
 const patience = 30 * time.Millisecond
 
 // large is how many bytes a store has in which a search may take longer than that.
 const large = 64 << 20
 
+// TextTime is the time, in Unix milliseconds, of the texts of an id.
+func TextTime(id int64) int64 { return id / perMilli }
+
 // Search finds messages of sessions that are not deleted, newest first: at most limit, with ids below before (0 is the newest), at or after from and
 // before until (Unix milliseconds, 0 is any). A key restricts it to one session. A query without a word looks for its signs, such as
-// emoji, in the newest messages. more says that there may be
-// others, before the last one: also when the words are so common, and so seldom together, that finding limit of them would take long.
-func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) (found []Found, more bool, err error) {
-	m, marks := inWords(query), signs(query)
-	if m == "" && len(marks) == 0 {
-		return nil, false, nil
+// emoji. next is before of the page that follows, 0 when all is looked through. A page may have fewer than limit, and none, and still have one that
+// follows: in a large store a search answers after a while with what it has.
+func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) (found []Found, next int64, err error) {
+	list, marks := inWords(query), signs(query)
+	if len(list) == 0 && len(marks) == 0 {
+		return nil, 0, nil
 	}
-	if m != "" && key != "" {
-		m = inChat(key, m)
+	if len(list) > 0 && key != "" {
+		list = append([]string{inChat(key)}, list...)
 	}
 	top := int64(1)<<62 - 1
 	if until > 0 {
@@ -173,10 +174,10 @@ func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKe
 		top = min(top, before)
 	}
 	err = s.read(ctx, "search messages", func(db *gorm.DB) error {
-		if m != "" {
-			found, more, err = s.newest(db, m, max(from, 0)*perMilli, top, limit)
+		if len(list) > 0 {
+			found, next, err = s.newest(db, list, max(from, 0)*perMilli, top, limit)
 		} else {
-			found, more, err = withSigns(db, marks, string(key), max(from, 0)*perMilli, top, limit)
+			found, next, err = withSigns(db, marks, string(key), max(from, 0)*perMilli, top, limit)
 		}
 		if err != nil || len(found) == 0 {
 			return err
@@ -184,31 +185,40 @@ func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKe
 		found, err = detailed(db, found)
 		return err
 	})
-	return found, more, err
+	return found, next, err
 }
 
-// newest finds the ids and snippets of the newest messages that match.
-func (s *Store) newest(db *gorm.DB, match string, from, top int64, limit int) (found []Found, more bool, err error) {
+// newest finds the ids and snippets of the newest messages that match all terms. next is where the search goes on, 0 when it is at its end.
+func (s *Store) newest(db *gorm.DB, terms []string, from, top int64, limit int) (found []Found, next int64, err error) {
 	began := time.Now()
-	rows, err := db.Raw(`SELECT rowid, snippet(message_search, 1, ?, ?, '…', 24) FROM message_search
-		WHERE message_search MATCH ? AND rowid >= ? AND rowid < ?
-			AND EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
-		ORDER BY rowid DESC LIMIT ?`, MarkStart, MarkEnd, match, from, top, limit).Rows()
+	if s.patience > 0 {
+		terms = slices.Clone(terms)
+		for i, t := range terms {
+			terms[i] = orMark(t)
+		}
+	}
+	rows, err := db.Raw(`SELECT rowid, CASE WHEN EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
+			THEN snippet(message_search, 1, ?, ?, '…', 24) END
+		FROM message_search WHERE message_search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC`,
+		MarkStart, MarkEnd, strings.Join(terms, " AND "), from, top).Rows()
 	if err != nil {
-		return nil, false, err
+		return nil, 0, err
 	}
 	defer rows.Close()
 	for rows.Next() { // each is found when it is asked for
-		var f Found
-		if err := rows.Scan(&f.ID, &f.Snippet); err != nil {
-			return nil, false, err
+		var id int64
+		var snippet *string // none: a mark, or a message of a deleted session
+		if err := rows.Scan(&id, &snippet); err != nil {
+			return nil, 0, err
 		}
-		f.Snippet = strings.ReplaceAll(f.Snippet, between, "")
-		if found = append(found, f); s.patience > 0 && time.Since(began) > s.patience {
-			return found, true, nil
+		if snippet != nil {
+			found = append(found, Found{ID: id, Snippet: strings.ReplaceAll(*snippet, between, "")})
+		}
+		if len(found) == limit || s.patience > 0 && time.Since(began) > s.patience {
+			return found, id, nil
 		}
 	}
-	return found, len(found) == limit, rows.Err()
+	return found, 0, rows.Err()
 }
 
 // detailed adds to what was found whose it is and the message itself. What was deleted meanwhile is left out.
@@ -241,7 +251,7 @@ const glance = 2000
 // holding returns the keys of the sessions that are not deleted and have a text in their label, first words or messages. The text of labels is folded
 // and may be anywhere in them; messages are searched by words.
 func holding(db *gorm.DB, query string) (keys []string, err error) {
-	m := inWords(query)
+	m := strings.Join(inWords(query), " AND ")
 	if m == "" {
 		m = `("" AND "")` // matches nothing
 	}

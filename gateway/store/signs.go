@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// maxSigns is how many of the newest texts are looked through for signs, which the index does not have; a few tens of milliseconds.
-const maxSigns = 20_000
+// maxSigns is how many texts are looked through for signs at once, which the index does not have; a few tens of milliseconds.
+const maxSigns = 8000
 
 // around is how many bytes a snippet has on either side of a sign.
 const around = 80
@@ -18,7 +18,7 @@ const around = 80
 // signs are what a query without a word looks for: emoji and other signs, each of which a message must have. The variant of an emoji is not
 // regarded, and no sign that is on every keyboard.
 func signs(query string) []string {
-	if match(query) != "" {
+	if len(terms(query)) > 0 {
 		return nil
 	}
 	list := strings.FieldsFunc(query, func(r rune) bool {
@@ -29,10 +29,16 @@ func signs(query string) []string {
 	})
 }
 
-// withSigns finds the newest texts that have all the signs, as newest does for words. Only maxSigns texts are looked at, those of the given time.
-func withSigns(db *gorm.DB, signs []string, key string, from, top int64, limit int) (found []Found, more bool, err error) {
+// withSigns finds the newest texts that have all the signs, as newest does for words. maxSigns texts of the given time are looked at.
+func withSigns(db *gorm.DB, signs []string, key string, from, top int64, limit int) (found []Found, next int64, err error) {
+	if err := db.Raw("SELECT id FROM message_texts WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?", from, top, maxSigns).Scan(&next).Error; err != nil {
+		return nil, 0, err
+	}
+	if next > 0 {
+		next++
+	}
 	q := db.Table("message_texts t").Select("t.id, t.words").Joins("JOIN sessions s ON s.key = t.session_key AND s.deleted_at = 0").
-		Where("t.id IN (SELECT id FROM message_texts WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?)", from, top, maxSigns)
+		Where("t.id >= ? AND t.id < ?", max(from, next), top)
 	if key != "" {
 		q = q.Where("t.session_key = ?", key)
 	}
@@ -41,12 +47,14 @@ func withSigns(db *gorm.DB, signs []string, key string, from, top int64, limit i
 	}
 	var texts []textRow
 	if err := q.Order("t.id DESC").Limit(limit).Find(&texts).Error; err != nil {
-		return nil, false, err
+		return nil, 0, err
 	}
 	for _, t := range texts {
-		found = append(found, Found{ID: t.ID, Snippet: excerpt(t.Words, signs)})
+		if found = append(found, Found{ID: t.ID, Snippet: excerpt(t.Words, signs)}); len(found) == limit {
+			next = t.ID
+		}
 	}
-	return found, len(found) == limit, nil
+	return found, next, nil
 }
 
 // excerpt is the text around the first of the signs, with all of them marked.

@@ -51,15 +51,14 @@ func TestEmojiArePagedThrough(t *testing.T) {
 	}
 	var got []string
 	for before := int64(0); ; {
-		found, more, err := s.Search(t.Context(), "👍", "", 0, 0, before, 2)
+		found, next, err := s.Search(t.Context(), "👍", "", 0, 0, before, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range found {
 			got = append(got, strings.NewReplacer(MarkStart, "", MarkEnd, "").Replace(f.Snippet))
-			before = f.ID
 		}
-		if !more {
+		if before = next; next == 0 {
 			break
 		}
 	}

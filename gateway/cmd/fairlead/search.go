@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,6 +14,12 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
+// What a search shows without being told, and at most.
+const (
+	hitsShown = 20
+	mostHits  = 100
+)
+
 func searchCommand(o *options) *cobra.Command {
 	var q protocol.SessionsSearchParams
 	var since lengthFlag
@@ -23,12 +30,12 @@ Words in double quotes stand side by side. The last word may be the beginning of
 		Example: `  fairlead search rsync backup
   fairlead search '"connection refused"' --since 720h --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Query = strings.Join(args, " ")
+			q.Query, q.Limit = strings.Join(args, " "), min(cmp.Or(q.Limit, hitsShown), mostHits)
 			if since > 0 {
 				q.After = time.Now().Add(-time.Duration(since)).UnixMilli()
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.SessionsSearch, q)
+				r, err := searchOn(ctx, c, q)
 				if err != nil {
 					return err
 				}
@@ -41,11 +48,27 @@ Words in double quotes stand side by side. The last word may be the beginning of
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&q.Limit, "lines", "n", 20, "how many messages, at most 100")
+	f.IntVarP(&q.Limit, "lines", "n", hitsShown, fmt.Sprintf("how many messages, at most %d", mostHits))
 	f.Int64Var(&q.Page, "page", 0, "the page that an earlier search named")
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only of this chat")
 	f.Var(&since, "since", "only of the last while, such as 30m, 24h or '7 days'")
 	return cmd
+}
+
+// searchOn searches until there are as many messages as were asked for, or no more: the gateway answers in time, with what it has until then.
+func searchOn(ctx context.Context, c *connection, q protocol.SessionsSearchParams) (all protocol.SessionsSearchResult, err error) {
+	all.Hits = []protocol.SearchHit{}
+	for {
+		r, err := client.Call(ctx, c.Client, protocol.SessionsSearch, q)
+		if err != nil {
+			return all, err
+		}
+		all.Hits, all.Next = append(all.Hits, r.Hits...), r.Next
+		if r.Reached == 0 {
+			return all, nil
+		}
+		q.Page, q.Limit = r.Next, q.Limit-len(r.Hits) // more than 0: the page was not full
+	}
 }
 
 func printHits(out io.Writer, r protocol.SessionsSearchResult) {
