@@ -76,6 +76,21 @@ func TestProblemsOfferWhatHelps(t *testing.T) {
 	d.assert(t, "settings", `send "x" 0 @`)
 }
 
+func TestWhatIsTakenBackCanBeChanged(t *testing.T) {
+	d := newDesk(t, 860, 700)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "n", State: protocol.RunQueued, Message: "and\nthen"}}})
+	d.SetDraft("typed")
+	test.Tap(d.button("Take back"))
+	d.assert(t, "unqueue n")
+	if d.Draft() != "and\nthen\ntyped" {
+		t.Errorf("draft %q", d.Draft())
+	}
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "o", State: protocol.RunQueued}}})
+	if !strings.Contains(test.RenderObjectToMarkup(d.Pane), "Pictures") {
+		t.Error("a message of pictures alone waits without a word")
+	}
+}
+
 func TestWhatIsMendedElsewhereIsTriedAgainHere(t *testing.T) {
 	spent := protocol.ErrModelRateLimit.With("the quota is used up")
 	spent.Retryable = false

@@ -65,6 +65,8 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 	cancel := widgets.NewQuiet("Take back", "cross", func() {
 		if p.h.Unqueue != nil {
 			p.h.Unqueue(d.run)
+			p.SetDraft(strings.TrimRight(d.text+"\n"+p.Draft(), "\n"))
+			p.FocusComposer()
 		}
 	})
 	cancel.Small = true
@@ -74,6 +76,9 @@ func (p *Pane) row(kind int) widgets.ItemRow {
 		first, _, many := strings.Cut(d.text, "\n")
 		if many {
 			first += " …"
+		}
+		if strings.TrimSpace(first) == "" {
+			first = "Pictures"
 		}
 		text.SetText(first)
 	})
