@@ -69,7 +69,7 @@ func NewMessageView() *MessageView {
 	m.plain.OnPress = func(at, times int) { m.press(m.plain, at, times) }
 	m.plain.OnMenu = m.menu
 	m.plainB = Readable(m.plain)
-	m.images = Row(look.Inside, -1)
+	m.images = Flow(look.Inside)
 	m.box = Col(look.Gap, m.head, m.text, m.plainB, m.images)
 	m.ExtendBaseWidget(m)
 	return m

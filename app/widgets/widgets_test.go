@@ -379,3 +379,22 @@ func TestListSaysWhichLineIsAtAPlace(t *testing.T) {
 		}
 	}
 }
+
+func TestPicturesOfAMessageStandInAsManyLinesAsTheyNeed(t *testing.T) {
+	m := NewMessageView()
+	window(t, m, 480, 600)
+	var list []fyne.Resource
+	for range 5 {
+		list = append(list, look.Icon("image"))
+	}
+	m.Set(Message{From: "You", Text: "Five of them", Plain: true, Images: list})
+	Fit(m, 480)
+	for i, o := range m.images.Objects {
+		if end := o.Position().X + o.Size().Width; end > 480 {
+			t.Errorf("picture %d ends at %v of 480", i, end)
+		}
+	}
+	if three := 3 * m.images.Objects[0].Size().Height; m.Size().Height < three {
+		t.Errorf("the message is %v high, its pictures need %v", m.Size().Height, three)
+	}
+}
