@@ -125,12 +125,13 @@ func (s *Server) background(f func(context.Context)) bool {
 	return true
 }
 
-// replaceClient closes older connections of the same client id (the original does the same).
+// replaceClient closes older connections of the same client id (the original does the same) and the same device: an id is whatever a peer says, and a
+// paired device shall not close the person's window.
 func (s *Server) replaceClient(now *Conn) {
 	s.mu.Lock()
 	var old []*Conn
 	for c := range s.conns {
-		if c == now || !c.isClient(now.clientID()) {
+		if c == now || !c.isClient(now.clientID()) || c.who().Device != now.who().Device {
 			continue
 		}
 		if c.came > now.came { // now was given up by its sender before c came
