@@ -20,6 +20,9 @@ func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParam
 	if args := bytes.TrimSpace(p.Args); len(args) > 0 && args[0] != '{' && string(args) != "null" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
+	if err := mayRun(c.who(), p.Tool, p.Args); err != nil {
+		return protocol.ToolInvokeResult{}, err
+	}
 	raw, err := s.direct(ctx, c, dispatch.Call{Tool: p.Tool, Args: p.Args})
 	return protocol.ToolInvokeResult{Result: raw}, err
 }
@@ -74,6 +77,12 @@ func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParam
 		return protocol.ToolRequestResult{}, err
 	}
 	if err := checkID("callId", string(p.CallID)); err != nil {
+		return protocol.ToolRequestResult{}, err
+	}
+	if err := has(c.who(), protocol.ScopeChat, "the result would go to a chat, and this device may not write there"); err != nil {
+		return protocol.ToolRequestResult{}, err
+	}
+	if err := mayRun(c.who(), p.Tool, p.Args); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
 	if _, _, err := s.s.Nodes.Lookup(p.Tool); err != nil {

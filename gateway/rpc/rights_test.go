@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,11 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/cron"
+	"fairlead/gateway/native"
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/tool"
 )
 
 // as is a connection of a peer, without a socket.
@@ -142,6 +147,63 @@ func TestWhoMayRunNothingCannotChangeWhatIsAskedAbout(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestARightToRunToolsIsNoRightToTheGatewaysOwn: what a device may not do by a method, it may not do by a tool or a transfer either.
+func TestARightToRunToolsIsNoRightToTheGatewaysOwn(t *testing.T) {
+	srv := New(newFakes().services())
+	defer srv.Close()
+	const read, chat, admin = protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeAdmin
+	invoke := func(tool, args string) string { return fmt.Sprintf(`{"tool":%q,"args":%s}`, tool, args) }
+	for _, c := range []struct {
+		method, params string
+		needs          []protocol.Scope
+	}{
+		{"tool.invoke", invoke("gsv__ReadFile", `{"path":"USER.md"}`), []protocol.Scope{read}},
+		{"tool.invoke", invoke("gsv:ReadFile", `{"path":"USER.md"}`), []protocol.Scope{read}},
+		{"tool.invoke", invoke("gsv__WriteFile", `{"path":"SOUL.md","content":"x"}`), []protocol.Scope{admin}},
+		{"tool.invoke", invoke("gsv__SessionsList", `{"messageLimit":20}`), []protocol.Scope{read}},
+		{"tool.invoke", invoke("gsv__SessionSend", `{"sessionKey":"main","message":"x"}`), []protocol.Scope{chat}},
+		{"tool.invoke", invoke("gsv__Cron", `{"action":"list"}`), []protocol.Scope{chat}},
+		{"tool.invoke", invoke("gsv__Unheard", `{}`), []protocol.Scope{admin}},
+		{"tool.invoke", invoke("gsv__Transfer", `{"source":"gsv:USER.md","destination":"tower:/x"}`), []protocol.Scope{read}},
+		{"tool.invoke", invoke("gsv__Transfer", `{"sources":["gsv:USER.md"],"destination":"tower:/x"}`), []protocol.Scope{read}},
+		{"tool.invoke", invoke("gsv__Transfer", `{"source":"tower:/x","destination":"gsv:SOUL.md"}`), []protocol.Scope{admin}},
+		{"tool.invoke", invoke("gsv__Transfer", `{"source":"tower:/x","destination":"lab:/x"}`), nil},
+		{"tool.invoke", invoke("tower__Bash", `{"command":"id"}`), nil},
+		{"tool.request", `{"callId":"c","tool":"tower__Bash","sessionKey":"main","args":{}}`, []protocol.Scope{chat}},
+		{"tool.request", `{"callId":"c","tool":"gsv__ReadFile","sessionKey":"main","args":{}}`, []protocol.Scope{chat, read}},
+		{"transfer.start", `{"sources":["gsv:USER.md"],"destination":"tower:/x"}`, []protocol.Scope{read}},
+		{"transfer.start", `{"sources":["tower:/x"],"destination":"gsv:SOUL.md"}`, []protocol.Scope{admin}},
+		{"transfer.start", `{"sources":["tower:/x"],"destination":"lab:/x"}`, nil},
+	} {
+		call := func(scopes ...protocol.Scope) bool {
+			phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: append(scopes, protocol.ScopeInvoke)})
+			phone.Device = "d"
+			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: c.method, Params: []byte(c.params)})
+			return !errors.Is(err, protocol.ErrForbidden)
+		}
+		if !call(c.needs...) {
+			t.Errorf("%s %s is refused to who has the rights", c.method, c.params)
+		}
+		for i := range c.needs {
+			if call(slices.Delete(slices.Clone(c.needs), i, i+1)...) {
+				t.Errorf("%s %s passes without the right to %s", c.method, c.params, c.needs[i])
+			}
+		}
+	}
+}
+
+func TestEveryToolOfTheGatewayHasItsRight(t *testing.T) {
+	var named []string
+	for _, spec := range native.New(nodes.New(nil, nil), native.Services{Extra: []tool.Tool{new(cron.Scheduler).Tool()}}).Tools() {
+		_, bare, _ := protocol.ToolName(spec.Name).Split()
+		named = append(named, bare)
+	}
+	slices.Sort(named)
+	if known := slices.Sorted(maps.Keys(nativeRights)); !slices.Equal(named, known) {
+		t.Errorf("tools %v, rights for %v", named, known)
 	}
 }
 

@@ -35,6 +35,9 @@ func (s *Server) transfers(all map[string]handler) {
 	handle(all, protocol.TransferComplete, report(s.s.Transfers.Complete))
 	handle(all, protocol.TransferFinish, report(s.s.Transfers.Done))
 	handle(all, protocol.TransferStart, func(ctx context.Context, c *Conn, p protocol.TransferStartParams) (protocol.Transfer, error) {
+		if err := mayMove(c.who(), p.Sources, p.Destination); err != nil {
+			return protocol.Transfer{}, err
+		}
 		return s.s.StartTransfer(transfer.WithHere(ctx, c), c.who(), protocol.AskedBy{Kind: "client", Name: c.clientID()}, p)
 	})
 	handle(all, protocol.TransferList, plain(s.s.Transfers.List))
