@@ -65,6 +65,19 @@ func TestInboxLooksAsItDid(t *testing.T) {
 	pagetest.Shot(t, w, "inbox-dark")
 }
 
+func TestInboxSaysWhichQuestionsNobodyHasSeen(t *testing.T) {
+	in, _, _ := newInboxBench(t)
+	v := inboxView()
+	v.Approvals[0].Unseen, v.Approvals[2].Unseen, v.Approvals[2].Shown = 1, 1, true
+	in.Update(v)
+	markup := test.RenderObjectToMarkup(in.Box)
+	for _, want := range []string{">not yet seen · 4:50 left<", ">shown · 4:50 left<"} {
+		if !strings.Contains(markup, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
 func TestInboxIsUsedByKeyboard(t *testing.T) {
 	in, w, did := newInboxBench(t)
 	in.Update(inboxView())

@@ -2,6 +2,7 @@ package approve
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -99,13 +100,13 @@ func (r *inboxRow) set(g state.Group) {
 	}
 	r.title.Set(title, color)
 	r.deny.SetText(deny)
-	text, _ := state.Reveal(state.WaitingWord(g.Approval) + " · " + askedBy(g.Approval) + " · " + g.Why)
+	text, _ := state.Reveal(askedBy(g.Approval) + " · " + g.Why)
 	r.text.SetText(text)
 	r.tick(r.in.clock())
 }
 
 func (r *inboxRow) tick(now time.Time) {
-	text := timeLeft(r.group.Approval, now)
+	text := strings.Trim(state.SeenWord(r.group.Approval)+" · "+timeLeft(r.group.Approval, now), " ·")
 	if r.group.Later != 0 {
 		text = "put off until " + time.UnixMilli(r.group.Later).Format("15:04")
 	}

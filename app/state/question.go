@@ -60,6 +60,17 @@ func onMachine(id protocol.NodeID, name string) string {
 	return " on " + name
 }
 
+// SeenWord says whether some surface has shown a question; "" before that is known.
+func SeenWord(q protocol.Approval) string {
+	switch {
+	case q.Shown:
+		return "shown"
+	case q.Unseen > 0:
+		return "not yet seen"
+	}
+	return ""
+}
+
 // WaitingWord says how a question waits: whether some surface has shown it, and where none did in time, that nobody has seen it yet.
 func WaitingWord(q protocol.Approval) string {
 	switch {

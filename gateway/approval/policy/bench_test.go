@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead/gateway/protocol"
 )
 
 // long is a command of 2,000 characters of many kinds.
@@ -42,6 +44,20 @@ func BenchmarkJudge2000CharactersZsh(b *testing.B) {
 	s, c := readPolicy(b, "dev"), corpusCall("zsh", long())
 	for b.Loop() {
 		s.Judge(c)
+	}
+}
+
+// BenchmarkJudge2000CharactersWithLinks is on a machine that keeps its programs and home folders behind links, as many do.
+func BenchmarkJudge2000CharactersWithLinks(b *testing.B) {
+	s, c := readPolicy(b, "dev"), corpusCall("bash", long())
+	for _, a := range []string{"/bin /usr/bin", "/lib /usr/lib", "/lib64 /usr/lib64", "/sbin /usr/sbin", "/home /usr/home"} {
+		name, folder, _ := strings.Cut(a, " ")
+		c.Aliases = append(c.Aliases, protocol.Alias{Path: name, Folder: folder})
+	}
+	for b.Loop() {
+		if s.Judge(c).Verdict != Allow {
+			b.Fatal(s.Judge(c).Reason)
+		}
 	}
 }
 
