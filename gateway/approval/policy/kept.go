@@ -51,8 +51,13 @@ func (j *judging) kept(c shell.Command, name string) string {
 	switch name {
 	case "split", "gsplit", "csplit", "gcsplit":
 		return j.pieces(name, words)
-	case "cp", "mv", "ln", "install", "gcp", "ginstall", "patch":
-		return j.backups(words)
+	}
+	if backsUp[name] {
+		for _, w := range backups(words) {
+			if why := j.guarded(w); why != "" {
+				return why
+			}
+		}
 	}
 	return ""
 }
@@ -108,23 +113,28 @@ func (j *judging) pieces(name string, words []shell.Word) string {
 	return ""
 }
 
-// backups says why what was there before may get a protected name.
-func (j *judging) backups(words []shell.Word) string {
+// backsUp are programs that keep what was there before under another name.
+var backsUp = set("cp mv ln install gcp ginstall patch sed gsed perl")
+
+// backups are the names that a copier may give to what was there before.
+func backups(words []shell.Word) (list []shell.Word) {
 	for _, suffix := range addedTo(words) {
 		for _, w := range operands(words, "S") {
 			w.Text += suffix.Text
-			if why := j.guarded(w); why != "" {
-				return why
-			}
+			w.Dynamic, w.Odd, w.Glob = w.Dynamic || suffix.Dynamic, w.Odd || suffix.Odd, w.Glob || suffix.Glob
+			list = append(list, w)
 		}
 	}
-	return ""
+	return list
 }
 
-// addedTo are the suffixes that a copier gives to what was there before.
+// addedTo are the suffixes that a copier, or a program that changes files in place, gives to what was there before.
 func addedTo(words []shell.Word) []shell.Word {
-	list := values(words, 'S', "--suffix")
+	list := append(values(words, 'S', "--suffix"), values(words, 0, "--in-place")...)
 	for _, w := range words {
+		if k := strings.IndexByte(w.Text, 'i'); k > 0 && k < len(w.Text)-1 && isFlag(w.Text) && w.Text[1] != '-' {
+			list = append(list, part(w, w.Text[k+1:]))
+		}
 		if k := strings.IndexByte(w.Text, 'S'); k > 1 && k < len(w.Text)-1 && isFlag(w.Text) && strings.Trim(w.Text[1:k], "abdfiHLlnPpRrsTuvxZ") == "" {
 			list = append(list, part(w, w.Text[k+1:])) // in a cluster
 		}

@@ -34,6 +34,11 @@ func mentions(name string, c shell.Command) (list []mention) {
 	code := runsText(name)
 	user := readers[name] || viewers[name] || writers[name] || takers[name] || copiers[name]
 	elsewhere, link := turned(name, c.Words), linking(name, c.Words[1:])
+	if backsUp[name] {
+		for _, w := range backups(c.Words[1:]) {
+			add(w, writing, false, false)
+		}
+	}
 	if link {
 		for _, w := range aims(c.Words[1:]) {
 			add(w, anyAccess, false, false) // where the last word is a folder, it is another one
