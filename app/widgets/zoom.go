@@ -43,6 +43,7 @@ func NewZoom(r fyne.Resource) *Zoom {
 	}
 	z.ExtendBaseWidget(z)
 	z.Pan = NewPan(z)
+	z.Pan.MaxHeight = 120 // its window must not grow with it
 	return z
 }
 

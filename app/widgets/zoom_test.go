@@ -36,6 +36,9 @@ func TestAPictureIsShownWholeAndNear(t *testing.T) {
 		t.Errorf("dragged from %v to %v", at, z.Pan.offset)
 	}
 	near := z.Size()
+	if least := z.Pan.MinSize(); least.Height > 200 || least.Width > 200 {
+		t.Errorf("its window would have at least %v", least)
+	}
 	z.By(1)
 	if z.Size().Width <= near.Width {
 		t.Error("a step nearer shows no more")
