@@ -90,6 +90,7 @@ func (b *builder) rowsOf(items []widgets.Item, ms []protocol.Message, i int, cur
 				view := callView{block: block, result: results[block.ID]}
 				if view.result == nil {
 					view.info, view.question = find(s, m.RunID, block.ID)
+					view.away = away(s, view.info)
 				}
 				items = b.call(items, fmt.Sprintf("%s/call%d", base, calls), view, now, last, open)
 				if view.result != nil {

@@ -134,6 +134,36 @@ func TestEndsOfBackgroundCommandsAreALineAndNoBubble(t *testing.T) {
 	}
 }
 
+func TestACallWhoseMachineIsAwaySaysSo(t *testing.T) {
+	s := State{
+		Messages: []protocol.Message{user("1", "hi"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))},
+		Calls: []protocol.CallInfo{
+			{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Bash", State: protocol.CallRunning, Args: json.RawMessage(`{"command":"make"}`)},
+			{CallID: "d", Node: "server", Tool: "Bash", State: protocol.CallRunning, Args: json.RawMessage(`{"command":"ls"}`), Direct: true},
+		},
+		Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunTools, Step: 1}},
+	}
+	for _, online := range []bool{true, false} {
+		s.Nodes = []protocol.NodeInfo{{ID: "server", Online: online}}
+		said := 0
+		for _, i := range newBuilder(&look.Machines{}).build(s, noon) {
+			if d, ok := i.Data.(toolData); ok && d.tool.Word == "machine offline" && d.tool.Note != "" && d.tool.CanStop {
+				said++
+			}
+		}
+		if want := map[bool]int{true: 0, false: 2}[online]; said != want {
+			t.Errorf("online %t: %d calls of 2 say that their machine is away", online, said)
+		}
+	}
+	d := newDesk(t, 860, 600)
+	d.Update(s)
+	d.composer.node = "server"
+	d.Update(s)
+	if d.composer.target.Text != "@server, offline" {
+		t.Errorf("chosen is %q", d.composer.target.Text)
+	}
+}
+
 func TestOwnCommandHasACardOfItsOwn(t *testing.T) {
 	zero := 0
 	s := State{Messages: []protocol.Message{

@@ -187,9 +187,13 @@ func (c *composer) show(s State) {
 	c.send.SetText(send)
 	setVisible(c.attach, c.p.h.PickFiles != nil)
 	c.meter.SetText(meter(s.Session))
-	name, _ := c.nodeName(s)
-	c.target.SetText("@" + c.p.machines.Name(name))
-	setVisible(c.target, name != "")
+	id, _ := c.nodeName(s)
+	name := c.p.machines.Name(id)
+	if offline(s, protocol.NodeID(id)) {
+		name += ", offline"
+	}
+	c.target.SetText("@" + name)
+	setVisible(c.target, id != "")
 	var sent []string
 	for _, m := range s.Messages[max(len(s.Messages)-400, 0):] {
 		if m.Role == protocol.RoleUser && (m.Origin == protocol.OriginPerson || m.Origin == protocol.OriginDirect) {

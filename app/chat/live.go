@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 				if !c.Direct {
 					add(b.head(nil, base+"/head", m, cur, now))
 				}
-				add(b.call(nil, "call/"+string(c.CallID), callView{info: &c, question: question(s, c)}, now, true, true))
+				add(b.call(nil, "call/"+string(c.CallID), callView{info: &c, question: question(s, c), away: away(s, &c)}, now, true, true))
 			}
 		}
 		items = b.run(items, r, now)
@@ -58,7 +59,7 @@ func (b *builder) live(items []widgets.Item, s State, cur *cursor, now time.Time
 		c := s.Calls[i]
 		if !shown["call/"+string(c.CallID)] {
 			shown["call/"+string(c.CallID)] = true
-			add(b.call(nil, "own/"+string(c.CallID), callView{info: &c, question: question(s, c)}, now, true, true))
+			add(b.call(nil, "own/"+string(c.CallID), callView{info: &c, question: question(s, c), away: away(s, &c)}, now, true, true))
 		}
 	}
 	for i := range s.Approvals {
@@ -115,6 +116,14 @@ func known(s State, run protocol.RunID) bool {
 		}
 	}
 	return false
+}
+
+// away reports whether a call's machine is not connected.
+func away(s State, c *protocol.CallInfo) bool { return c != nil && offline(s, c.Node) }
+
+// offline reports whether a machine is known and not connected.
+func offline(s State, id protocol.NodeID) bool {
+	return slices.ContainsFunc(s.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id && !n.Online })
 }
 
 // find gives what is known of a call that has no result yet.

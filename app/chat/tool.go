@@ -20,6 +20,7 @@ type callView struct {
 	result   *protocol.Message
 	question *protocol.Approval
 	seen     sight // of the question
+	away     bool  // its machine is not connected
 }
 
 // tool makes what a card shows.
@@ -143,6 +144,10 @@ func (c callView) describe(t *widgets.Tool, info *protocol.CallInfo, now time.Ti
 			}
 		}
 		t.CanStop = info != nil && info.CallID != ""
+		if c.away {
+			t.Word = "machine offline"
+			notes = append(notes, "What became of it is known when the machine is back")
+		}
 	case widgets.ToolDone:
 		if info != nil && info.EndedAt > 0 && info.StartedAt > 0 {
 			t.Time = span(took)
