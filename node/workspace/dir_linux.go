@@ -66,20 +66,38 @@ var listings = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b 
 // Each calls f with everything in the directory, in no order, until f reports false. One goroutine at a time may call it, and it may be
 // called once. What is added or removed meanwhile may be seen or not.
 func (d *Dir) Each(f func(Entry) bool) error {
+	id, now, entries, known, keep := remembered.get(d.fd)
+	if known {
+		d.entries(entries, f)
+		return nil
+	}
 	buf := listings.Get().(*[]byte)
 	defer listings.Put(buf)
+	var all []string
+	size := 0
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(d.fd, *buf) })
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			return nil
+			break
 		}
-		if !d.entries(string((*buf)[:n]), f) {
+		part := string((*buf)[:n])
+		if size += n; size > listingMax {
+			keep, all = false, nil
+		}
+		if keep {
+			all = append(all, part)
+		}
+		if !d.entries(part, f) {
 			return nil
 		}
 	}
+	if keep {
+		remembered.put(id, now, strings.Join(all, ""))
+	}
+	return nil
 }
 
 // entries takes a linux_dirent64 apart: inode 8, offset 8, length 2, type 1, name with a zero behind it. Names share the memory of list.

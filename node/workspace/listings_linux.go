@@ -1,0 +1,115 @@
+package workspace
+
+import (
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Listings of folders are remembered from one walk to the next: reading them is a third of the work of a walk over a large tree. A listing counts as
+// long as the folder's times are what they were when it was read; as a change within the same tick of the clock would not show in them, a folder is
+// remembered only when it had not changed for a while by then (as in git's index). Only file systems are trusted that keep these times themselves.
+const (
+	settled     = 3         // seconds
+	listingsMax = 8 << 20   // bytes of all
+	listingMax  = 256 << 10 // of one
+	listingsFor = time.Minute
+	listingSize = 160 // bytes that each takes besides its entries
+)
+
+// trusted are the types of file systems whose folders have a new time with every change that is seen.
+var trusted = map[int64]bool{unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true, unix.OVERLAYFS_SUPER_MAGIC: true}
+
+type folderID struct {
+	major, minor uint32
+	inode        uint64
+}
+
+func (id folderID) device() [2]uint32 { return [2]uint32{id.major, id.minor} }
+
+// folderTimes is when a folder was changed.
+type folderTimes struct{ mtime, ctime unix.StatxTimestamp }
+
+type listing struct {
+	folderTimes
+	entries string // as the kernel gave them, see Dir.entries
+}
+
+// listingCache is what is remembered. It is safe for use by many goroutines.
+type listingCache struct {
+	mu     sync.Mutex // guards what follows
+	of     map[folderID]listing
+	size   int
+	used   time.Time
+	forget *time.Timer
+	local  map[[2]uint32]bool // whether a device is trusted
+	now    func() time.Time
+}
+
+var remembered = listingCache{now: time.Now}
+
+// get returns what is remembered of a folder as it is now. keep says that it may be remembered once it was read.
+func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string, known, keep bool) {
+	const want = unix.STATX_MTIME | unix.STATX_CTIME | unix.STATX_INO
+	var st unix.Statx_t
+	var here byte
+	_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&here)), unix.AT_EMPTY_PATH, want, uintptr(unsafe.Pointer(&st)), 0)
+	if errno != 0 || st.Mask&want != want {
+		return id, now, "", false, false
+	}
+	id = folderID{st.Dev_major, st.Dev_minor, st.Ino}
+	now = folderTimes{st.Mtime, st.Ctime}
+	at := c.now()
+	c.mu.Lock()
+	c.used = at
+	l, ok := c.of[id]
+	local, asked := c.local[id.device()]
+	c.mu.Unlock()
+	if ok && l.folderTimes == now {
+		return id, now, l.entries, true, false
+	}
+	if at.Unix()-max(now.mtime.Sec, now.ctime.Sec) <= settled {
+		return id, now, "", false, false
+	}
+	if !asked {
+		var fs unix.Statfs_t
+		local = unix.Fstatfs(fd, &fs) == nil && trusted[fs.Type]
+		c.mu.Lock()
+		if c.local == nil {
+			c.local = map[[2]uint32]bool{}
+		}
+		c.local[id.device()] = local
+		c.mu.Unlock()
+	}
+	return id, now, "", false, local
+}
+
+// put remembers a listing. When there is no room for it, all others are forgotten.
+func (c *listingCache) put(id folderID, at folderTimes, entries string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil || c.size+len(entries)+listingSize > listingsMax {
+		c.of, c.size = map[folderID]listing{}, 0
+	}
+	if l, ok := c.of[id]; ok {
+		c.size -= len(l.entries) + listingSize
+	}
+	c.size += len(entries) + listingSize
+	c.of[id] = listing{at, entries}
+	if c.forget == nil {
+		c.forget = time.AfterFunc(listingsFor, c.drop)
+	}
+}
+
+// drop forgets all unless it was used lately.
+func (c *listingCache) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left := listingsFor - c.now().Sub(c.used); left > 0 {
+		c.forget.Reset(left)
+		return
+	}
+	c.of, c.size, c.local, c.forget = nil, 0, nil, nil
+}
