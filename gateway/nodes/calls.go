@@ -166,6 +166,9 @@ func (h *Hub) Preview(ctx context.Context, id protocol.NodeID, inv protocol.Tool
 	if string(raw) == "null" {
 		return preview, false, nil
 	}
+	if len(raw) > maxPreview {
+		return preview, false, protocol.ErrTooLarge.With(fmt.Sprintf("the preview of %s has %d bytes, at most %d", inv.Tool, len(raw), maxPreview))
+	}
 	if err := json.Unmarshal(raw, &preview); err != nil {
 		return preview, false, fmt.Errorf("read the preview of %s: %w", inv.Tool, err)
 	}
@@ -258,6 +261,7 @@ func (h *Hub) Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.
 	if !own || call.progress == nil {
 		return protocol.Ack{OK: true, Dropped: true}, nil
 	}
+	p.Tail = lastOf(p.Tail, maxLive)
 	call.progress(p)
 	return protocol.Ack{OK: true}, nil
 }

@@ -129,6 +129,10 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	if err != nil {
 		return nil, err
 	}
+	host, err := hostOf(id, p.Host)
+	if err != nil {
+		return nil, err
+	}
 	now := time.Now()
 	n := &node{link: link, came: e.Came, tools: p.Tools, ext: p.Extensions, calls: p.Calls, listens: e.Listens, saved: now}
 	for i, t := range n.tools {
@@ -141,7 +145,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 		n.listens = listens
 	}
 	n.info = protocol.NodeInfo{
-		ID: id, Online: true, Local: e.Local, Device: e.Device, Held: e.Held, Platform: p.Client.Platform, Version: p.Client.Version, Host: p.Host,
+		ID: id, Online: true, Local: e.Local, Device: e.Device, Held: e.Held, Platform: line(p.Client.Platform), Version: line(p.Client.Version), Host: host,
 		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli(),
 		Files: slices.Contains(p.Extensions, protocol.ExtFiles), Direct: slices.Contains(p.Extensions, protocol.ExtDirect),
 	}

@@ -1,0 +1,83 @@
+package nodes
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fairlead/gateway/protocol"
+)
+
+// Bounds of what a machine says of itself and of a call. It is shown in every window, stored, and told again with every ping.
+const (
+	maxSaid    = 1_000     // characters of a line of words
+	maxHost    = 256 << 10 // bytes of all it says of its host
+	maxPreview = 4 << 20   // bytes; our own cut the change that they show far below that
+	maxLive    = 4_000     // characters of live output (protocol.ToolProgress)
+)
+
+// line makes words that a machine chose fit into one line, in which they can stand for nothing else: no control characters, no marks that turn the
+// direction of what follows.
+func line(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	if utf8.RuneCountInString(s) > maxSaid {
+		return string([]rune(s)[:maxSaid-1]) + "…"
+	}
+	return s
+}
+
+// hostOf is what a machine says of its host, with its words made lines. Paths stay as they are, for rules are about them.
+func hostOf(id protocol.NodeID, said *protocol.HostInfo) (*protocol.HostInfo, error) {
+	if said == nil {
+		return nil, nil
+	}
+	raw, err := json.Marshal(said)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxHost {
+		return nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("what %s says of its host has %d bytes, at most %d", id, len(raw), maxHost))
+	}
+	h := *said
+	for _, s := range []*string{&h.Hostname, &h.OS, &h.Arch, &h.Address, &h.User, &h.Sandbox} {
+		*s = line(*s)
+	}
+	if said.Enforcement == nil {
+		return &h, nil
+	}
+	e := *said.Enforcement
+	for _, s := range []*string{&e.Mode, &e.Network, &e.Summary} {
+		*s = line(*s)
+	}
+	e.Checks, e.Warnings = append([]protocol.EnforcedCheck(nil), e.Checks...), append([]string(nil), e.Warnings...)
+	for i := range e.Checks {
+		c := &e.Checks[i]
+		c.ID, c.By, c.Why, c.Fix = line(c.ID), line(c.By), line(c.Why), line(c.Fix)
+	}
+	for i, w := range e.Warnings {
+		e.Warnings[i] = line(w)
+	}
+	h.Enforcement = &e
+	return &h, nil
+}
+
+// lastOf is the end of a text.
+func lastOf(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if len(s) > n*utf8.UTFMax {
+		s = strings.ToValidUTF8(s[len(s)-n*utf8.UTFMax:], "")
+	}
+	if r := []rune(s); len(r) > n {
+		return string(r[len(r)-n:])
+	}
+	return s
+}
