@@ -92,8 +92,8 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Wi
 	case j.end != nil && errors.Is(j.want, errPaused): // the attempt has not ended yet
 		j.want = errAgain
 	case j.end == nil && !j.ended && t.State == protocol.TransferPaused:
-		if t.State, t.Error = protocol.TransferQueued, ""; atWindow(*t) && !j.windowLocked() {
-			t.State, t.Error = protocol.TransferWaiting, textHere
+		if t.State, t.Error = protocol.TransferQueued, e.missing(j); t.Error != "" {
+			t.State = protocol.TransferWaiting
 		}
 		now := *t
 		e.putLocked(j)

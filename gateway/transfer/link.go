@@ -209,6 +209,9 @@ var errElsewhere = protocol.ErrConflict.With("Its files are those of another com
 // textHere is why a transfer waits that has an end in a window or command line.
 const textHere = "Waits for the window or command line that began it"
 
+// textAway is why a transfer waits whose machine is away.
+func textAway(id protocol.NodeID) string { return fmt.Sprintf("Waits for %s", id) }
+
 // awayError says that a machine is not connected, or no longer.
 type awayError struct {
 	node protocol.NodeID

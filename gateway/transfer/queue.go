@@ -58,7 +58,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 			if !in.Later {
 				return protocol.Transfer{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s node not connected: %s", end.what, end.id))
 			}
-			j.row.State, j.row.Error = protocol.TransferWaiting, fmt.Sprintf("Waits for %s", end.id)
+			j.row.State, j.row.Error = protocol.TransferWaiting, textAway(end.id)
 		}
 	}
 	if in.Later {

@@ -42,21 +42,24 @@ func (e *Engine) startReady() {
 }
 
 // canStart reports whether both ends are there. It is called under e.mu.
-func (e *Engine) canStart(j *job) bool {
+func (e *Engine) canStart(j *job) bool { return e.missing(j) == "" }
+
+// missing says which end a transfer waits for; nothing when both are there. It is called under e.mu.
+func (e *Engine) missing(j *job) string {
 	for _, id := range []protocol.NodeID{j.row.From, j.row.To} {
 		switch id {
 		case protocol.NativePrefix:
 		case protocol.Here:
 			if !j.windowLocked() {
-				return false
+				return textHere
 			}
 		default:
 			if _, _, ok := e.machines.Link(id); !ok {
-				return false
+				return textAway(id)
 			}
 		}
 	}
-	return true
+	return ""
 }
 
 // windowLocked reports whether the window or command line is there that is an end. It is called under e.mu.
