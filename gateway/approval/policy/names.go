@@ -159,8 +159,14 @@ func withoutGroup(program string, words []shell.Word) []shell.Word {
 			}
 		}
 	case "yarn":
-		if first == "npm" {
+		switch {
+		case first == "npm":
 			return words[1:]
+		case first == "workspace" && len(words) > 2: // yarn workspace NAME publish
+			if words[2].Text == "npm" && len(words) > 3 {
+				return words[3:]
+			}
+			return words[2:]
 		}
 	case "pnpm":
 		if first == "recursive" || first == "multi" {
