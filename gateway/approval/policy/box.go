@@ -61,32 +61,8 @@ func boxed(name string, words []shell.Word) (list []area) {
 }
 
 // mounted are the folders that docker run gives a container.
-func mounted(words []shell.Word) (list []area) {
-	give := func(w shell.Word, text string, mode string) {
-		tools, why := anyAccess, "gives a container"
-		for _, m := range strings.Split(mode, ",") {
-			if m == "ro" || m == "readonly" || m == "readonly=true" || m == "ro=true" {
-				tools = reading
-			}
-		}
-		if strings.HasSuffix(text, "docker.sock") || strings.HasSuffix(text, "podman.sock") || strings.HasSuffix(text, "containerd.sock") {
-			list = append(list, area{word: everywhere, tools: anyAccess, why: why})
-			return
-		}
-		list = append(list, area{word: part(w, text), tools: tools, why: why})
-	}
-	volume := func(w shell.Word) {
-		t, from := w.Text, 0
-		if drive(t) {
-			from = 2
-		}
-		host, rest, two := strings.Cut(t[from:], ":")
-		if host = t[:from] + host; !two || volumeName.MatchString(host) && !w.Dynamic {
-			return
-		}
-		_, mode, _ := strings.Cut(rest, ":")
-		give(w, host, mode)
-	}
+func mounted(words []shell.Word) []area {
+	var m mounts
 	for i, w := range words {
 		t := w.Text
 		opt, v, cut := strings.Cut(t, "=")
@@ -97,33 +73,71 @@ func mounted(words []shell.Word) (list []area) {
 		switch {
 		case !isFlag(t):
 		case opt == "--volume":
-			volume(value)
+			m.volume(value)
 		case opt == "--mount":
-			host, known := "", false
-			for _, f := range strings.Split(value.Text, ",") {
-				if k, v, _ := strings.Cut(f, "="); k == "src" || k == "source" {
-					host, known = v, true
-				}
-			}
-			if known && (!volumeName.MatchString(host) || value.Dynamic || strings.Contains(value.Text, "type=bind")) {
-				give(value, host, value.Text)
-			}
+			m.mount(value)
 		case opt == "--privileged", opt == "--volumes-from", opt == "--device", opt == "--cap-add", opt == "--security-opt", opt == "--use-api-socket",
 			(opt == "--pid" || opt == "--ipc" || opt == "--userns") && value.Text == "host":
-			list = append(list, area{word: everywhere, tools: anyAccess, why: "may give a container"})
+			m = append(m, area{word: everywhere, tools: anyAccess, why: "may give a container"})
 		case t[1] != '-':
 			k := strings.IndexByte(t, 'v')
 			if k < 1 || strings.Trim(t[1:k], "itdPq") != "" {
 				continue
 			}
 			if rest := strings.TrimPrefix(t[k+1:], "="); rest != "" {
-				volume(part(w, rest))
+				m.volume(part(w, rest))
 			} else if i+1 < len(words) {
-				volume(words[i+1])
+				m.volume(words[i+1])
 			}
 		}
 	}
-	return list
+	return m
+}
+
+// mounts are the folders that a container is given.
+type mounts []area
+
+// give adds a folder of the machine. mode says how, as options parted by commas.
+func (m *mounts) give(w shell.Word, host, mode string) {
+	const why = "gives a container"
+	if strings.HasSuffix(host, "docker.sock") || strings.HasSuffix(host, "podman.sock") || strings.HasSuffix(host, "containerd.sock") {
+		*m = append(*m, area{word: everywhere, tools: anyAccess, why: why})
+		return
+	}
+	tools := anyAccess
+	for _, o := range strings.Split(mode, ",") {
+		if o == "ro" || o == "readonly" || o == "readonly=true" || o == "ro=true" {
+			tools = reading
+		}
+	}
+	*m = append(*m, area{word: part(w, host), tools: tools, why: why})
+}
+
+// volume reads HOST:CONTAINER[:MODE].
+func (m *mounts) volume(w shell.Word) {
+	t, from := w.Text, 0
+	if drive(t) {
+		from = 2
+	}
+	host, rest, two := strings.Cut(t[from:], ":")
+	if host = t[:from] + host; !two || volumeName.MatchString(host) && !w.Dynamic {
+		return
+	}
+	_, mode, _ := strings.Cut(rest, ":")
+	m.give(w, host, mode)
+}
+
+// mount reads type=bind,src=HOST,….
+func (m *mounts) mount(w shell.Word) {
+	host, known := "", false
+	for _, f := range strings.Split(w.Text, ",") {
+		if k, v, _ := strings.Cut(f, "="); k == "src" || k == "source" {
+			host, known = v, true
+		}
+	}
+	if known && (!volumeName.MatchString(host) || w.Dynamic || strings.Contains(w.Text, "type=bind")) {
+		m.give(w, host, w.Text)
+	}
 }
 
 // built are the folders that an image is made of, and those that its files are written to.

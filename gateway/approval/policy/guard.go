@@ -99,15 +99,7 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 	w := c.Words
 	name := base(w[0].Text)
 	if scripted[name] {
-		for i := 1; i < len(w); i++ {
-			add(i, true, "what "+name+" "+short(w[i].Text)+" runs cannot be judged")
-		}
-		if c.Piped || c.Stdin != nil {
-			add(never, true, name+" runs what it is given to read")
-		}
-		if !slices.ContainsFunc(w[1:], func(w shell.Word) bool { return isFlag(w.Text) }) && len(w) < 3 {
-			add(exactOnly, true, name+" runs what it reads")
-		}
+		guardScripted(c, name, add)
 	}
 	if c.Piped || c.Stdin != nil {
 		if len(w) == 1 || len(w) == 2 && w[1].Text == "-" || isFlag(w[1].Text) {
@@ -124,12 +116,31 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 			return
 		}
 	}
+	guardScript(w, name, add)
+}
+
+// guardScripted is for the interpreters whose every word may be a text that they run.
+func guardScripted(c shell.Command, name string, add func(int, bool, string)) {
+	w := c.Words
+	for i := 1; i < len(w); i++ {
+		add(i, true, "what "+name+" "+short(w[i].Text)+" runs cannot be judged")
+	}
+	if c.Piped || c.Stdin != nil {
+		add(never, true, name+" runs what it is given to read")
+	}
+	if !slices.ContainsFunc(w[1:], func(w shell.Word) bool { return isFlag(w.Text) }) && len(w) < 3 {
+		add(exactOnly, true, name+" runs what it reads")
+	}
+}
+
+// guardScript goes through an interpreter's options up to the script or the text that it runs.
+func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
 	for i := 1; i < len(w); i++ {
 		t := w[i].Text
 		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "ceErpn") || t == "-" || strings.HasPrefix(t, "--e") ||
 			strings.HasPrefix(t, "--p") || t == "eval"
 		add(i, text || w[i].Dynamic, "what "+name+" "+short(t)+" runs is not in the command")
-		if !isFlag(w[i].Text) {
+		if !isFlag(t) {
 			if shell.Input(t) {
 				add(never, true, name+" runs what it is given to read")
 			}
@@ -140,12 +151,12 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 			add(i, w[i].Dynamic, "what "+name+" "+short(t)+" "+short(w[i].Text)+" loads is not in the command")
 			continue
 		}
-		switch w[i].Text {
+		switch t {
 		case "-c", "-e", "-m", "-p", "-r", "--eval", "--print", "-E", "-pe", "-ne":
 			if i+1 < len(w) {
-				add(i+1, w[i].Text != "-m" || inline[w[i+1].Text], "what "+name+" "+w[i].Text+" runs cannot be judged")
+				add(i+1, t != "-m" || inline[w[i+1].Text], "what "+name+" "+t+" runs cannot be judged")
 			}
-			if w[i].Text == "-m" || w[i].Text == "-c" {
+			if t == "-m" || t == "-c" {
 				return
 			}
 		}

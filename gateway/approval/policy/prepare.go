@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,74 +12,111 @@ import (
 )
 
 func prepare(r Rule) (*rule, error) {
-	if r.Verdict == "" {
-		return nil, errors.New(`verdict is missing: it must be "allow", "ask" or "deny"`)
-	}
-	if r.Verdict != Allow && r.Verdict != Ask && r.Verdict != Deny {
-		return nil, fmt.Errorf("verdict %q %w", r.Verdict, errUnknownVerdict)
-	}
-	if r.Tool == "" {
-		return nil, errors.New(`tool is missing: name one, such as "Bash" or "Write"`)
-	}
-	if r.Source == SourceProject && r.Verdict == Allow {
-		return nil, errors.New("a project's rules may ask and deny, not allow")
+	if err := r.judges(); err != nil {
+		return nil, err
 	}
 	p := &rule{Rule: r}
-	node, tool := "*", r.Tool
-	if n, t, ok := strings.Cut(r.Tool, "__"); ok && t != "" {
-		node, tool = n, t
-	}
-	var err, err2 error
-	p.node, err = parseGlob(node)
-	p.tool, err2 = parseGlob(tool)
-	if err != nil || err2 != nil {
-		return nil, fmt.Errorf("tool %q is no pattern", r.Tool)
-	}
-	if r.Argv != nil {
-		if p.argv, err = parseArgv(r.Argv, r.Verdict); err != nil {
+	for _, part := range []func() error{p.prepareTool, p.prepareWhat, p.prepareCwd, p.checkWhen} {
+		if err := part(); err != nil {
 			return nil, err
-		}
-		if r.Path != "" {
-			return nil, errors.New("argv and path exclude each other")
-		}
-		if !p.tool.match("Bash") && strings.EqualFold(tool, "Bash") {
-			return nil, fmt.Errorf("tool %q: the tool that runs commands is called \"Bash\"", r.Tool)
-		}
-		if !p.tool.match("Bash") {
-			return nil, fmt.Errorf("argv is about commands, and %q runs none", r.Tool)
-		}
-	} else if r.Verdict == Allow && p.tool.match("Bash") && r.Path == "" {
-		return nil, errors.New("an allow for commands needs argv")
-	}
-	if r.Path != "" {
-		if p.tool.literal() && tool == "Bash" {
-			return nil, errors.New(`path is about files: name the tool "Write" or "Read", which also covers what a command redirects to`)
-		}
-		g, err := parsePath(r.Path)
-		if err != nil {
-			return nil, err
-		}
-		p.path = &g
-	}
-	if r.Cwd != "" {
-		p.cwd = clean(strings.TrimSuffix(strings.TrimSuffix(r.Cwd, "**"), "/"))
-		p.tree = strings.HasSuffix(r.Cwd, "/**")
-		if !isAbs(r.Cwd) || strings.ContainsAny(strings.TrimSuffix(r.Cwd, "/**"), "*?") {
-			return nil, fmt.Errorf("cwd %q must be an absolute folder, or one with /** at the end", r.Cwd)
-		}
-	}
-	for _, c := range r.When {
-		if c.Op == "regex" {
-			s, ok := c.Value.(string)
-			if _, err := regexp.Compile(s); err != nil || !ok {
-				return nil, fmt.Errorf("when %s: %v is no regular expression", c.Path, c.Value)
-			}
-		} else if !slices.Contains([]string{"equals", "contains", "startsWith"}, c.Op) {
-			return nil, fmt.Errorf("when %s: operator %q is not known", c.Path, c.Op)
 		}
 	}
 	p.why = p.says()
 	return p, nil
+}
+
+// judges refuses a rule that says nothing, or may not say it.
+func (r Rule) judges() error {
+	switch {
+	case r.Verdict == "":
+		return errors.New(`verdict is missing: it must be "allow", "ask" or "deny"`)
+	case r.Verdict != Allow && r.Verdict != Ask && r.Verdict != Deny:
+		return fmt.Errorf("verdict %q %w", r.Verdict, errUnknownVerdict)
+	case r.Tool == "":
+		return errors.New(`tool is missing: name one, such as "Bash" or "Write"`)
+	case r.Source == SourceProject && r.Verdict == Allow:
+		return errors.New("a project's rules may ask and deny, not allow")
+	}
+	return nil
+}
+
+// halves are the machine and the tool of what a rule calls its tool.
+func (r Rule) halves() (node, tool string) {
+	if n, t, ok := strings.Cut(r.Tool, "__"); ok && t != "" {
+		return n, t
+	}
+	return "*", r.Tool
+}
+
+func (p *rule) prepareTool() (err error) {
+	node, tool := p.halves()
+	var err2 error
+	p.node, err = parseGlob(node)
+	p.tool, err2 = parseGlob(tool)
+	if err != nil || err2 != nil {
+		return fmt.Errorf("tool %q is no pattern", p.Tool)
+	}
+	return nil
+}
+
+// prepareWhat reads what a rule is about: a command's words or files.
+func (p *rule) prepareWhat() (err error) {
+	_, tool := p.halves()
+	if p.Argv == nil {
+		if p.Verdict == Allow && p.tool.match("Bash") && p.Path == "" {
+			return errors.New("an allow for commands needs argv")
+		}
+	} else {
+		if p.argv, err = parseArgv(p.Argv, p.Verdict); err != nil {
+			return err
+		}
+		switch {
+		case p.Path != "":
+			return errors.New("argv and path exclude each other")
+		case p.tool.match("Bash"):
+		case strings.EqualFold(tool, "Bash"):
+			return fmt.Errorf("tool %q: the tool that runs commands is called \"Bash\"", p.Tool)
+		default:
+			return fmt.Errorf("argv is about commands, and %q runs none", p.Tool)
+		}
+	}
+	if p.Path == "" {
+		return nil
+	}
+	if p.tool.literal() && tool == "Bash" {
+		return errors.New(`path is about files: name the tool "Write" or "Read", which also covers what a command redirects to`)
+	}
+	g, err := parsePath(p.Path)
+	p.path = &g
+	return err
+}
+
+func (p *rule) prepareCwd() error {
+	if p.Cwd == "" {
+		return nil
+	}
+	p.cwd = clean(strings.TrimSuffix(strings.TrimSuffix(p.Cwd, "**"), "/"))
+	p.tree = strings.HasSuffix(p.Cwd, "/**")
+	if !isAbs(p.Cwd) || strings.ContainsAny(strings.TrimSuffix(p.Cwd, "/**"), "*?") {
+		return fmt.Errorf("cwd %q must be an absolute folder, or one with /** at the end", p.Cwd)
+	}
+	return nil
+}
+
+func (p *rule) checkWhen() error {
+	for _, c := range p.When {
+		switch c.Op {
+		case "equals", "contains", "startsWith":
+		case "regex":
+			s, ok := c.Value.(string)
+			if _, err := regexp.Compile(s); err != nil || !ok {
+				return fmt.Errorf("when %s: %v is no regular expression", c.Path, c.Value)
+			}
+		default:
+			return fmt.Errorf("when %s: operator %q is not known", c.Path, c.Op)
+		}
+	}
+	return nil
 }
 
 func (g *Grant) check() error {
