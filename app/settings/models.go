@@ -82,9 +82,12 @@ func (m *models) load(selected string) {
 	})
 }
 
-// show draws the list and the page of one provider.
+// show draws the list and the page of one provider. The keyboard, if it was anywhere, is with the provider's name then: from there Tab leads to its page.
 func (m *models) show(id string) {
 	m.selected = id
+	canvas := fyne.CurrentApp().Driver().CanvasForObject(m.list)
+	keys := canvas != nil && canvas.Focused() != nil
+	var chosen fyne.Focusable
 	m.list.Objects = nil
 	for _, p := range m.providers {
 		item := widgets.SidebarItem{Icon: "globe", Title: p.Name, Selected: p.ID == id}
@@ -97,9 +100,16 @@ func (m *models) show(id string) {
 		if p.Local {
 			item.Icon = "machine"
 		}
-		m.list.Add(widgets.NewSidebarRow(item, func() { m.show(p.ID) }))
+		row := widgets.NewSidebarRow(item, func() { m.show(p.ID) })
+		if p.ID == id {
+			chosen = row.Keys()
+		}
+		m.list.Add(row)
 	}
 	m.list.Refresh()
+	if keys && chosen != nil {
+		defer canvas.Focus(chosen)
+	}
 	for _, p := range m.providers {
 		if p.ID == id {
 			rows, load := m.provider(p)

@@ -18,6 +18,7 @@ import (
 	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -82,6 +83,27 @@ func inPage(t *testing.T, c *computer, body func(t *testing.T, p *Page, copied *
 		}
 		body(t, p, &copied)
 		cancel()
+		pagetest.Settle()
+	})
+}
+
+func TestAProviderThatWasChosenByKeyKeepsTheKeyboard(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		p.models = newModels(p)
+		pagetest.Settle()
+		m := p.models
+		w := pagetest.Window(t, m.box, 800, 600)
+		m.providers = []protocol.Provider{{ID: "openai", Name: "OpenAI", NeedsKey: true}, {ID: "operator", Name: "Built-in operator"}}
+		m.show("operator")
+		if w.Canvas().Focused() != nil {
+			t.Errorf("%T took the keyboard from nobody", w.Canvas().Focused())
+		}
+		row := func(i int) fyne.Focusable { return m.list.Objects[i].(*widgets.SidebarRow).Keys() }
+		w.Canvas().Focus(row(0))
+		row(0).TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+		if m.selected != "openai" || w.Canvas().Focused() != row(0) {
+			t.Errorf("%s is shown, and %T has the keyboard", m.selected, w.Canvas().Focused())
+		}
 		pagetest.Settle()
 	})
 }

@@ -99,6 +99,9 @@ func (r *SidebarRow) Set(item SidebarItem) {
 	}
 }
 
+// Keys is what of it takes the keyboard.
+func (r *SidebarRow) Keys() fyne.Focusable { return r.press }
+
 // Item is what it shows.
 func (r *SidebarRow) Item() SidebarItem { return r.item }
 
