@@ -81,90 +81,35 @@ var downloads = set("wget wget2 aria2c axel yt-dlp youtube-dl lftp ftp ncftpget 
 var numberedOutput = regexp.MustCompile(`#[0-9]`)
 
 // written are the folders that a program writes as its options say, and the files that it surely writes.
-func written(name string, c shell.Command) (list []area) {
+func written(name string, c shell.Command) []area {
 	words := c.Words[1:]
-	add := func(w shell.Word, why string) { list = append(list, area{word: w, tools: writing, why: why}) }
-	here := func(text string) shell.Word { return shell.Word{Text: text} }
-	o, known := folderOptions[name]
 	if as, ok := likewise[name]; ok {
-		o, known = folderOptions[as], true
 		name = as
 	}
-	if known {
-		for i := range o.letters {
-			for _, v := range values(words, o.letters[i], "") {
-				list = append(list, area{word: v, tools: writing, why: "may write", sure: o.letters[i] == 'o' && !strings.HasSuffix(v.Text, "/")})
-			}
-		}
-		for _, long := range o.longs {
-			for _, v := range values(words, 0, long) {
-				add(v, "may write")
-			}
-		}
-	}
+	list := told(name, words)
 	rest := operands(words, "")
+	list = append(list, rewritten(name, words, rest)...)
 	sub := ""
 	if len(rest) > 0 {
 		sub = rest[0].Text
 	}
-	if r, ok := rewriters[name]; ok && (r.when == nil || givenWord(words, r.when)) && !givenWord(words, []string{"--check", "--diff", "-d", "--dry-run"}) {
-		if len(rest) == 0 {
-			rest = []shell.Word{here(".")}
-		}
-		for _, w := range rest {
-			if maybeFolder(w.Text) || w.Dynamic {
-				list = append(list, area{word: w, tools: writing, why: "may change", only: r.only})
-			}
-		}
-	}
 	switch name {
 	case "npm", "pnpm", "yarn", "bun":
-		switch vocabularies[name].full(sub) {
-		case "install", "ci", "add", "update", "uninstall", "remove", "up", "dedupe", "prune", "link", "rebuild", "install-test", "install-ci-test", "audit":
-			for _, f := range []string{"node_modules", "package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock"} {
-				list = append(list, area{word: here(f), tools: writing, why: "may write", file: f != "node_modules", sure: true})
-			}
-		}
+		list = append(list, installed(vocabularies[name].full(sub))...)
 	case "go":
-		switch {
-		case sub == "fmt", sub == "fix":
-			if len(rest) < 2 {
-				rest = append(rest, here("."))
-			}
-			for _, w := range rest[1:] {
-				list = append(list, area{word: part(w, strings.TrimSuffix(w.Text, "/...")), tools: writing, why: "may change", only: "*.go"})
-			}
-		case sub == "mod" && len(rest) > 1 && rest[1].Text == "vendor", sub == "work" && len(rest) > 1 && rest[1].Text == "vendor":
-			add(here("vendor"), "would write")
-		}
+		list = append(list, goWrites(sub, rest)...)
 	case "cargo":
-		switch sub {
-		case "fmt", "fix":
-			list = append(list, area{word: here("."), tools: writing, why: "may change", only: "*.rs"})
-		case "vendor":
-			add(here("vendor"), "would write")
-		case "new", "init":
-			for _, w := range rest[1:] {
-				add(w, "may write")
-			}
-		}
+		list = append(list, cargoWrites(sub, rest)...)
 	case "composer":
-		add(here("vendor"), "may write")
+		list = append(list, area{word: shell.Word{Text: "vendor"}, tools: writing, why: "may write"})
 	case "terraform", "tofu":
-		for _, w := range words {
-			if v, ok := strings.CutPrefix(strings.TrimPrefix(w.Text, "-"), "-chdir="); ok {
-				add(part(w, v), "may write")
-			}
-		}
-		if sub == "fmt" && !givenWord(words, []string{"-check", "-write=false"}) {
-			list = append(list, area{word: here("."), tools: writing, why: "may change", only: "*.tf*"})
-		}
+		list = append(list, terraformWrites(sub, words)...)
 	case "gh", "hub", "glab":
 		list = append(list, forge(sub, rest, words)...)
 	case "hg", "svn", "jj", "bzr", "fossil", "cvs", "darcs", "pijul":
 		list = append(list, otherTree(name, sub, rest)...)
 	case "rename", "prename", "perl-rename", "file-rename", "mmv", "vidir", "zmv", "detox", "convmv":
-		list = append(list, area{word: here("."), tools: anyAccess, why: "may give new names to"})
+		list = append(list, area{word: here, tools: anyAccess, why: "may give new names to"})
 	case "split", "csplit", "gsplit":
 		list = append(list, pieced(name, rest, words)...)
 	case "python", "python2", "python3", "pypy", "pypy3":
@@ -174,6 +119,39 @@ func written(name string, c shell.Command) (list []area) {
 		list = append(list, fetched(name, words)...)
 	} else if name == "curl" {
 		list = append(list, curled(words)...)
+	}
+	return list
+}
+
+// told are the folders that a program is told by its options.
+func told(name string, words []shell.Word) (list []area) {
+	o := folderOptions[name]
+	for i := range o.letters {
+		for _, v := range values(words, o.letters[i], "") {
+			list = append(list, area{word: v, tools: writing, why: "may write", sure: o.letters[i] == 'o' && !strings.HasSuffix(v.Text, "/")})
+		}
+	}
+	for _, long := range o.longs {
+		for _, v := range values(words, 0, long) {
+			list = append(list, area{word: v, tools: writing, why: "may write"})
+		}
+	}
+	return list
+}
+
+// rewritten are the folders whose files a formatter changes.
+func rewritten(name string, words, rest []shell.Word) (list []area) {
+	r, ok := rewriters[name]
+	if !ok || r.when != nil && !givenWord(words, r.when) || givenWord(words, []string{"--check", "--diff", "-d", "--dry-run"}) {
+		return nil
+	}
+	if len(rest) == 0 {
+		rest = []shell.Word{here}
+	}
+	for _, w := range rest {
+		if maybeFolder(w.Text) || w.Dynamic {
+			list = append(list, area{word: w, tools: writing, why: "may change", only: r.only})
+		}
 	}
 	return list
 }
