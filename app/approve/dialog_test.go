@@ -43,6 +43,10 @@ func TestEnterAndSpaceNeverAllow(t *testing.T) {
 		b.wait(time.Second)
 	}
 	b.want()
+	if !b.noteRow.Visible() || !strings.Contains(b.note.Text, chordWord()) {
+		t.Errorf("which keys allow is not said, but %q", b.note.Text)
+	}
+	pagetest.Shot(t, b.window, "approve-chord")
 }
 
 func TestTheChordAllowsWhenArmed(t *testing.T) {

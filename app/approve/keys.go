@@ -11,6 +11,14 @@ import (
 // chord is Ctrl+Shift+Enter, which allows.
 func (d *Dialog) chord(fyne.Shortcut) { d.permit(protocol.ScopeOnce) }
 
+// chordWord is how a person reads it.
+func chordWord() string {
+	if fyne.KeyModifierShortcutDefault == fyne.KeyModifierSuper {
+		return "⌘⇧Enter"
+	}
+	return "Ctrl+Shift+Enter"
+}
+
 func (d *Dialog) typed(e *fyne.KeyEvent) { d.key(e.Name) }
 
 // key notes every key, whatever has the focus, and reports whether nobody else may use it. Escape denies; Enter and Space never allow,
@@ -39,7 +47,11 @@ func (d *Dialog) key(name fyne.KeyName) (used bool) {
 		d.refuse()
 		return true
 	case name == fyne.KeyReturn || name == fyne.KeyEnter || name == fyne.KeySpace:
-		return !meant || focused == fyne.Focusable(d.allow.Main) || focused == fyne.Focusable(d.allow.More) || focused == fyne.Focusable(d.confirm)
+		allows := focused == fyne.Focusable(d.allow.Main) || focused == fyne.Focusable(d.allow.More)
+		if allows && meant && d.step == asking {
+			d.say("A key alone does not allow. " + chordWord() + " allows once.")
+		}
+		return !meant || allows || focused == fyne.Focusable(d.confirm)
 	}
 	return false
 }
