@@ -49,7 +49,7 @@ func (t *task) decide(ctx context.Context) (approval.Decision, approval.Request,
 	if err := t.refresh(ctx, &r); err != nil {
 		return approval.Decision{}, r, err
 	}
-	return t.rules.Decide(ctx, r), r, nil
+	return t.through(t.rules.Decide(ctx, r), r), r, nil
 }
 
 // refresh fills in what the chat allows at this moment.

@@ -9,6 +9,9 @@
 // after a restart of the gateway: what it has is then the call's result. One that reports later still has the journal corrected, and the chat told
 // ([Dispatcher.Late]).
 //
+// A call of gsv__Transfer is judged as itself, and as the reading of its sources and the writing of its destination on their machines: a rule about a
+// file keeps it from a transfer too.
+//
 // Seed 001 takes a tool of which nothing was declared for a pure read. Here it is unknown: asked about, and never repeated by itself. The seed's one
 // key for all calls of a task is here one for each call: two payments of one run are two. Calls are marked done, failed, denied, cancelled or unknown,
 // where the seed has success and error.

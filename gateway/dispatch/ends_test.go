@@ -1,0 +1,87 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/config"
+	"fairlead/gateway/dispatch/dispatchtest"
+	"fairlead/gateway/native"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// TestATransferIsNoWayRoundARuleAboutFiles: in a chat that is trusted, all but what a rule keeps back passes, by a transfer too.
+func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
+	g := start(t, &dispatchtest.Machine{})
+	moved := 0
+	tools := native.New(g.hub, native.Services{Transfer: func(context.Context, native.TransferIn) (native.TransferOut, error) {
+		moved++
+		return native.TransferOut{}, nil
+	}})
+	g.Dispatcher = New(tools, g.gate, g.rules, g.store, g.bus, func() config.Config { return g.cfg })
+	for _, policy := range []string{
+		`{"tool":"Read","path":"/srv/secret/**","verdict":"deny"}`,
+		`{"tool":"Write","path":"/srv/app/prod.conf","verdict":"deny"}`,
+		`{"tool":"Read","path":"/srv/papers/**","verdict":"ask"}`,
+		`{"tool":"gsv__ReadFile","verdict":"deny"}`,
+	} {
+		if _, err := g.rules.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(policy)}); err != nil {
+			t.Fatal(policy, err)
+		}
+	}
+	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := g.store.UpdateSession(t.Context(), chat, func(s *store.Session) {
+		s.Prefs.Approvals = &protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub := g.bus.Subscribe()
+	defer sub.Close()
+	for i, c := range []struct {
+		args   string
+		want   approval.Verdict
+		person approval.Verdict // of the same as the person's own act
+	}{
+		{`{"source":"tower:/srv/app/a","destination":"gsv:a"}`, approval.Allow, approval.Allow},
+		{`{"source":"tower:/srv/secret/key","destination":"gsv:key"}`, approval.Deny, approval.Deny},
+		{`{"source":"tower:/srv/app/../secret/key","destination":"gsv:key"}`, approval.Deny, approval.Deny},
+		{`{"source":"tower:/x","sources":["tower:/srv/app/a","tower:/srv/secret/key"],"destination":"gsv:all/"}`, approval.Deny, approval.Deny},
+		{`{"source":"tower:/srv","destination":"gsv:all"}`, approval.Deny, approval.Deny},
+		{`{"source":"tower:/srv/app/a","destination":"tower:/srv/app/prod.conf"}`, approval.Deny, approval.Deny},
+		{`{"source":"tower:/srv/prod.conf","destination":"tower:/srv/app/"}`, approval.Deny, approval.Deny},
+		{`{"source":"tower:/srv/prod.conf","destination":"tower:/srv/app","into":true}`, approval.Deny, approval.Deny},
+		{`{"source":"tower:/srv/b","destination":"tower:/srv/app/","into":true}`, approval.Allow, approval.Allow},
+		{`{"source":"gsv:MEMORY.md","destination":"tower:/srv/app/m"}`, approval.Deny, approval.Deny},
+		{`{"source":"tower:/srv/papers/a","destination":"gsv:a"}`, approval.Ask, approval.Allow},
+		{`{"source":"tower:/srv/app/a","destination":"tower:/srv/app/.git/hooks/pre-commit"}`, approval.Ask, approval.Allow}, // the floor
+	} {
+		for _, direct := range []bool{false, true} {
+			want := c.want
+			if direct {
+				want = c.person
+			}
+			call := Call{ID: protocol.CallID(fmt.Sprint(i, direct)), Tool: "gsv__Transfer", Args: json.RawMessage(c.args), Session: chat, Direct: direct}
+			before := moved
+			end := g.do(t.Context(), call)
+			if want == approval.Ask {
+				q := g.question(sub)
+				if len(q.Offers) != 0 || q.Why == "" {
+					t.Errorf("%s: asked %q, with %d rules", c.args, q.Why, len(q.Offers))
+				}
+				g.answer(q, protocol.DecisionDeny, "", "")
+			}
+			e := within(t, end)
+			if e.err != nil || (e.Info.State == protocol.CallDone) != (want == approval.Allow) || (moved > before) != (want == approval.Allow) {
+				t.Errorf("%s, direct %v: %s %q %v, want %s", c.args, direct, e.Info.State, e.Content.Text(), e.err, want)
+			}
+		}
+	}
+}
