@@ -36,3 +36,26 @@ func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
 		g.noneOpen()
 	}
 }
+
+// TestARunThatNobodyAnswersAsksOnce: the later questions of a run of the clock are over as soon as they are asked, and those of the person's own chat wait.
+func TestARunThatNobodyAnswersAsksOnce(t *testing.T) {
+	const before = "toolResult: Error: Nobody answered the question before, so this one was not put and the call was not run."
+	for _, who := range []auth.Principal{auth.Schedule("Nightly"), ann} {
+		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+		g.cfg.Approvals.Timeout = 20
+		g.open(llmtest.Call(bash, `{"command":"make"}`), llmtest.Call(bash, `{"command":"make install"}`), llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("It was not made."))
+		res, err := g.Send(t.Context(), who, protocol.ChatSendParams{SessionKey: chat, Message: "make it"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := g.end(res.RunID); e.State != protocol.ChatFinal {
+			t.Errorf("%s: %+v", who, e)
+		}
+		words := g.words(chat)
+		if len(words) != 8 || strings.HasPrefix(words[4], before) != (who.Kind == auth.KindSchedule) || strings.HasPrefix(words[6], before) != (who.Kind == auth.KindSchedule) ||
+			words[7] != "assistant: It was not made." {
+			t.Errorf("%s: %q", who, words)
+		}
+		g.noneOpen()
+	}
+}

@@ -132,7 +132,7 @@ func printRule(out io.Writer, r protocol.Rule) error {
 
 func approvalsExportCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "export [FILE]", Short: "Write your rules to a file, or to standard output", Args: cobra.MaximumNArgs(1),
+		Use: "export [FILE]", Short: "Write your rules, and what you allowed for chats, to a file or to standard output", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := client.Call(ctx, c.Client, protocol.RulesSave, protocol.Empty{})
@@ -155,7 +155,7 @@ func approvalsExportCommand(o *options) *cobra.Command {
 
 func approvalsImportCommand(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "Add the rules of a file; - reads standard input", Args: cobra.ExactArgs(1),
+		Use: "import FILE", Short: "Add the rules of a file, and what it allows for chats; - reads standard input", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var data []byte
 			var err error
