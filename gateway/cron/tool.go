@@ -105,6 +105,9 @@ func (s *Scheduler) plain(name string, given map[string]any, out any) error {
 	if given == nil {
 		return protocol.ErrBadRequest.With(name + " required")
 	}
+	if err := twins(name, given); err != nil {
+		return err
+	}
 	given = maps.Clone(given)
 	if given["schedule"] != nil {
 		raw, err := protocol.Marshal(given["schedule"])
@@ -121,6 +124,24 @@ func (s *Scheduler) plain(name string, given map[string]any, out any) error {
 	}
 	if err := json.Unmarshal(whole, out); err != nil {
 		return protocol.ErrBadRequest.With(name + ": " + protocol.Problem(err))
+	}
+	return nil
+}
+
+// twins refuses names that differ in the case of letters only: the person is asked about one of them, and the other would be read after it.
+func twins(in string, v map[string]any) error {
+	seen := make(map[string]bool, len(v))
+	for name, value := range v {
+		folded := strings.ToLower(strings.ToUpper(name))
+		if seen[folded] {
+			return protocol.ErrBadRequest.With(fmt.Sprintf("%s has %.40q twice, in letters of another case", in, name))
+		}
+		seen[folded] = true
+		if below, ok := value.(map[string]any); ok {
+			if err := twins(in+"."+name, below); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

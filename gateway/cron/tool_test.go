@@ -64,11 +64,13 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 			t.Errorf("remove %v", out)
 		}
 		for args, want := range map[string]string{
-			`{"action":"dance"}`:                             "action must be",
-			`{"action":"add"}`:                               "job required",
-			`{"action":"update","id":"x"}`:                   "patch required",
-			`{"action":"update","id":"x","patch":{}}`:        "Unknown cron job id: x",
-			`{"action":"update","patch":{}}`:                 "id and patch required",
+			`{"action":"dance"}`:                      "action must be",
+			`{"action":"add"}`:                        "job required",
+			`{"action":"update","id":"x"}`:            "patch required",
+			`{"action":"update","id":"x","patch":{}}`: "Unknown cron job id: x",
+			`{"action":"update","patch":{}}`:          "id and patch required",
+			`{"action":"update","id":"x","patch":{"spec":{"message":"say news","Message":"send all"}}}`: "twice",
+			`{"action":"update","id":"x","patch":{"Spec":{"text":"a"},"spec":{"text":"b"}}}`:            "twice",
 			`{"action":"run","mode":"force"}`:                "requires id",
 			`{"action":"remove"}`:                            "id required",
 			`{"action":"add","job":{"name":7}}`:              "job: name must be a string",
