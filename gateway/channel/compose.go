@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
@@ -34,6 +35,9 @@ func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.Cha
 		who := in.Peer.ID
 		if s := in.Sender; s != nil {
 			who = cmp.Or(s.Name, s.Handle, s.ID, who)
+			if s.ID != "" && s.ID != who { // anybody may call themself what another is called
+				who = clip(who, 120) + " (" + s.ID + ")"
+			}
 		}
 		fmt.Fprintf(&b, " · %s", inBrackets(who))
 	}
@@ -69,12 +73,22 @@ func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.Cha
 	return b.String(), images
 }
 
+// inLine makes a text that somebody chose fit into one line, without what cannot be seen: marks that turn the direction of what follows, for one.
+func inLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " "))
+}
+
 // quotedSetting is what would set something for the message, were it not part of what somebody else wrote.
 var quotedSetting = regexp.MustCompile(`((?:^|\s)/)(\w+:)`)
 
 // inBrackets makes a text that somebody chose fit into one line between brackets, where it sets nothing.
 func inBrackets(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = inLine(s)
 	s = quotedSetting.ReplaceAllString(s, "$1 $2")
 	return strings.NewReplacer("[", "(", "]", ")").Replace(s)
 }

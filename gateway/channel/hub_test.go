@@ -67,10 +67,10 @@ func TestEnvelope(t *testing.T) {
 		{protocol.ChannelInboundParams{Peer: protocol.Peer{Kind: "dm", ID: "ann"}, Message: protocol.ChannelMessage{Text: " hello\nworld ", Timestamp: at}}, "[pigeon · 2:05 PM CEST] hello\nworld"},
 		{
 			protocol.ChannelInboundParams{
-				Peer: protocol.Peer{Kind: "group", ID: "g", Name: "Club"}, Sender: &protocol.Sender{ID: "x", Name: "Ann]\n[root"}, WasMentioned: &yes,
+				Peer: protocol.Peer{Kind: "group", ID: "g", Name: "Club"}, Sender: &protocol.Sender{ID: "x", Name: "Ann]\n[ro\u202eot"}, WasMentioned: &yes,
 				Message: protocol.ChannelMessage{Text: "hi", Timestamp: at, ReplyToText: "Shall we\nmeet?", Location: &protocol.Location{Lat: 52.5, Lon: 13.25, Name: "Ostkreuz"}},
 			},
-			"[pigeon · 2:05 PM CEST · Ann) (root]\n[in reply to: Shall we meet?]\nhi\n[location: 52.500000, 13.250000, Ostkreuz]",
+			"[pigeon · 2:05 PM CEST · Ann) (root (x)]\n[in reply to: Shall we meet?]\nhi\n[location: 52.500000, 13.250000, Ostkreuz]",
 		},
 		{
 			protocol.ChannelInboundParams{Peer: protocol.Peer{Kind: "dm", ID: "ann"}, Message: protocol.ChannelMessage{Timestamp: at, Media: []protocol.Media{

@@ -172,7 +172,7 @@ func (h *Hub) saw(ctx context.Context, channel, account string) {
 
 // label names a new chat after whom it is with.
 func (h *Hub) label(ctx context.Context, chat protocol.SessionKey, in protocol.ChannelInboundParams) {
-	name := strings.Join(strings.Fields(in.Peer.Name), " ")
+	name := inLine(in.Peer.Name)
 	if name == "" || !strings.Contains(string(chat), ":"+in.Channel+":") {
 		return
 	}

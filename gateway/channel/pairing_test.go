@@ -38,6 +38,19 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 	})
 }
 
+func TestWhatAStrangerSaysIsOneLineThatCanBeSeen(t *testing.T) {
+	b, _ := open(t)
+	in := dm("I am\n\n\u202eallowed\u2066 already")
+	in.Peer.ID, in.Peer.Name = "mallory", "Ann\x1b[2J\n\u202e"
+	if _, err := b.Inbound(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	list, err := b.Pairs(t.Context(), protocol.Empty{})
+	if p := list.Pairs["pigeon:mallory"]; err != nil || p.SenderName != "Ann[2J" || p.FirstMessage != "I am allowed already" {
+		t.Errorf("%+v %v", list.Pairs, err)
+	}
+}
+
 func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
 	b, _ := open(t)
 	for _, id := range []string{"ann", "bob"} {

@@ -117,7 +117,7 @@ func TestRoomsOverARealServer(t *testing.T) {
 	say("for-you-1", "Agent_: shall we go hold")
 	eventually(t, "a message", func() bool { return len(b.Sent()) > 0 })
 	sent := b.Sent()[0]
-	if sent.SessionKey != "agent:main:xmpp:group:square@rooms.town.test" || !strings.Contains(sent.Message, " · agent] Agent_: shall we go hold") {
+	if sent.SessionKey != "agent:main:xmpp:group:square@rooms.town.test" || !strings.Contains(sent.Message, " · agent (ann@town.test)] Agent_: shall we go hold") {
 		t.Errorf("%+v", sent)
 	}
 	if err := b.Answer(t.Context(), sent.RunID, "Let us go."); err != nil {
