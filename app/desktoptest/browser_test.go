@@ -1,0 +1,80 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"context"
+	"errors"
+	"image"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack does in the browser of another machine's files what is undone there: deleting, moving, and what the agent
+// changed in its last turn.
+func TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack(t *testing.T) {
+	p := start(newDesktop(t))
+	c := p.gateway()
+	p.clickText(mainWindow, "Begin now")
+	attic := p.machine(c, "attic")
+	for name, text := range map[string]string{"winter.txt": "snow\n", "summer.txt": "rain and rain\n", "letters/one.txt": "dear\n"} {
+		path := filepath.Join(attic, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds := func(name, want string) {
+		t.Helper()
+		p.until(name+" with "+want, func() bool {
+			text, err := os.ReadFile(filepath.Join(attic, name))
+			return errors.Is(err, fs.ErrNotExist) && want == "" || err == nil && string(text) == want
+		})
+	}
+	right := func(w window) window { w.x, w.w = w.x+240, w.w-240; return w }
+	p.place(mainWindow, 0, 30, 1100, 720)
+	p.click(p.waitTextIn(mainWindow, "Files", left))
+	p.click(p.waitTextIn(mainWindow, "Agent's files", right))
+	p.click(p.waitTextIn(mainWindow, "attic", right))
+
+	p.click(p.waitTextIn(mainWindow, "winter", right))
+	p.keys("Delete")
+	holds("winter.txt", "")
+	p.shot("deleted")
+	p.click(p.waitTextIn(mainWindow, "Undo", toast))
+	holds("winter.txt", "snow\n")
+
+	p.drag(p.waitTextIn(mainWindow, "winter", right), p.waitTextIn(mainWindow, "letters", right))
+	holds("letters/winter.txt", "snow\n")
+	p.shot("moved")
+	p.click(p.waitTextIn(mainWindow, "Undo", toast))
+	holds("winter.txt", "snow\n")
+	holds("letters/winter.txt", "")
+
+	if _, err := client.Call(context.Background(), c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "main", Message: "replace rain and rain with sun in summer.txt on attic"}); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the question", func() bool {
+		r, err := client.Call(context.Background(), c, protocol.ApprovalList, protocol.Empty{})
+		if err != nil || len(r.Approvals) == 0 {
+			return false
+		}
+		_, err = client.Call(context.Background(), c, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: r.Approvals[0].ID, Hash: r.Approvals[0].Hash, Decision: protocol.DecisionAllow})
+		return err == nil
+	})
+	holds("summer.txt", "sun\n")
+	p.waitTextIn(mainWindow, "changed by the agent", right)
+	p.shot("changed-by-the-agent")
+	p.click(p.waitTextIn(mainWindow, "Changes", right))
+	p.click(p.waitTextIn(mainWindow, "summer.txt", right).Add(image.Pt(0, 2)))
+	at := p.waitTextIn(mainWindow, "Revert", right)
+	p.shot("the-change")
+	p.click(at)
+	holds("summer.txt", "rain and rain\n")
+	p.waitTextIn(mainWindow, "as it was before", right)
+	p.shot("reverted")
+}
