@@ -183,14 +183,14 @@ func (s *shell) showProblems(v state.View) {
 // open shows a chat.
 func (s *shell) open(key protocol.SessionKey) {
 	s.leavePage()
-	if key == "" || key == s.key {
-		s.sidebar.show(s.view, s.key)
-		return
+	if key != "" && key != s.key {
+		s.turnTo(key)
 	}
-	s.turnTo(key)
-	s.unread.look(s.view, s.eyes)
-	s.sidebar.show(s.view, key)
-	s.focusComposer()
+	s.unread.look(s.view, s.eyes) // also of the chat that a page had hidden
+	s.sidebar.show(s.view, s.key)
+	if key != "" {
+		s.focusComposer()
+	}
 }
 
 // turnTo shows another chat, now and after the next start.

@@ -32,3 +32,28 @@ func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
 		t.Errorf("remembered %v", seen)
 	}
 }
+
+func TestAChatBehindAPageIsReadAndWrittenWhenItIsOpened(t *testing.T) {
+	s := newTestShell(t)
+	v := sample()
+	v.Approvals, v.Runs = nil, nil
+	for i := range v.Sessions {
+		v.Sessions[i].LastActiveAt, v.Sessions[i].MessageCount = 100, 2
+	}
+	s.update(v)
+	s.openInbox()
+	v.Sessions = []protocol.SessionEntry{v.Sessions[0], v.Sessions[1]}
+	v.Sessions[0].LastActiveAt = 200
+	s.update(v)
+	if got := s.lines(); !strings.Contains(got, "parser new") {
+		t.Fatalf("behind a page:\n%s", got)
+	}
+	s.window.Canvas().Focus(s.sidebar.search)
+	s.open(protocol.MainSession)
+	if got := s.lines(); strings.Contains(got, "new") {
+		t.Errorf("after opening it:\n%s", got)
+	}
+	if got := s.window.Canvas().Focused(); got != s.pane.Composer() {
+		t.Errorf("%T has the keyboard", got)
+	}
+}
