@@ -75,12 +75,16 @@ func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.Cha
 
 // inLine makes a text that somebody chose fit into one line, without what cannot be seen: marks that turn the direction of what follows, for one.
 func inLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
 			return -1
 		}
 		return r
-	}, strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " "))
+	}, strings.ToValidUTF8(s, ""))
+	return strings.Join(strings.Fields(s), " ")
 }
 
 // quotedSetting is what would set something for the message, were it not part of what somebody else wrote.
