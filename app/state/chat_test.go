@@ -219,3 +219,19 @@ func TestChatLoadsBackToAMessage(t *testing.T) {
 		}
 	})
 }
+
+func TestExportHasTheTextOfResults(t *testing.T) {
+	result := func(text string) string {
+		return Markdown("A chat", []protocol.Message{{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text(text)}}}, time.UTC)
+	}
+	for text, want := range map[string]string{
+		`{"status":"completed","tail":"b\n","output":"a\nb\n"}`: "\n```\na\nb\n```\n",
+		`{"content":"1\tpackage main"}`:                         "\n```\n1\tpackage main\n```\n",
+		`{"output":"","matches":[1]}`:                           `{"output":"","matches":[1]}`,
+		"no JSON at all":                                        "\n```\nno JSON at all\n```\n",
+	} {
+		if got := result(text); !strings.Contains(got, want) || strings.Contains(want, "`") && strings.Contains(got, "status") {
+			t.Errorf("%s is exported as %s", text, got)
+		}
+	}
+}
