@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -264,6 +266,52 @@ func TestStaleInstanceFileDoesNotStopTheStart(t *testing.T) {
 		t.Fatal("a file that a crash left stops the start")
 	}
 	i.close()
+}
+
+// TestOthersOnTheComputerAreNoStartOfTheProgram: whoever listens where a program listened that was killed is given no invitation, and stops no start;
+// whoever connects cannot have one shown.
+func TestOthersOnTheComputerAreNoStartOfTheProgram(t *testing.T) {
+	home := t.TempDir()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := os.WriteFile(filepath.Join(home, "desktop.instance"), []byte(l.Addr().String()+" secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan string, 1)
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		fmt.Fprint(conn, "shown\nshown\n")
+		all, _ := io.ReadAll(conn)
+		conn.Close()
+		heard <- string(all)
+	}()
+	i, first := claimInstance(home, "fairlead://pair?x=a")
+	if !first {
+		t.Fatal("somebody else's program stops the start")
+	}
+	defer i.close()
+	if got := <-heard; strings.Contains(got, "pair") || strings.Contains(got, "secret") {
+		t.Errorf("somebody else's program was told %q", got)
+	}
+	for _, words := range []string{"show fairlead://pair?x=b\n", "nonce\nshow fairlead://pair?x=b\n", "nonce\nguess show fairlead://pair?x=b\n"} {
+		conn, err := net.Dial("tcp", i.l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(conn, words)
+		conn.(*net.TCPConn).CloseWrite()
+		io.Copy(io.Discard, conn)
+		conn.Close()
+		if i.asked.Get() != (asked{}) {
+			t.Errorf("%q was obeyed", words)
+		}
+	}
 }
 
 func TestCommandLine(t *testing.T) {

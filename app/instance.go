@@ -2,6 +2,10 @@ package app
 
 import (
 	"bufio"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,9 +21,10 @@ import (
 
 // instance makes sure that one program alone shows a data folder. A second start asks the first to show its window, and ends.
 type instance struct {
-	l     net.Listener
-	asked *state.Value[asked]
-	file  string
+	l      net.Listener
+	asked  *state.Value[asked]
+	file   string
+	secret string
 }
 
 // asked is what other starts asked for.
@@ -42,19 +47,20 @@ const answerLimit = 10 * time.Second
 const maxAsked = 4096
 
 // claimInstance listens for later starts. first is false when another program runs, which has been asked to show its window, and the link. It
-// listens on loopback TCP with the port in a file that only the person can read: the same on every system.
+// listens on loopback TCP with the port and a secret in a file that only the person can read: the same on every system. Others on this computer can
+// connect too, or listen where a program listened that was killed: each start proves to the other that it knows the secret.
 func claimInstance(home, link string) (i *instance, first bool) {
 	file := filepath.Join(home, "desktop.instance")
 	if askOther(file, link) {
 		return nil, false
 	}
-	i = &instance{asked: state.NewValue(asked{}), file: file}
+	i = &instance{asked: state.NewValue(asked{}), file: file, secret: rand.Text()}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return i, true // without it a second start opens a second window; that is all
 	}
 	i.l = l
-	if err := os.WriteFile(file, []byte(l.Addr().String()+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(l.Addr().String()+" "+i.secret+"\n"), 0o600); err != nil {
 		l.Close()
 		i.l = nil
 		return i, true
@@ -69,15 +75,31 @@ func askOther(file, link string) bool {
 	if err != nil {
 		return false
 	}
-	conn, err := net.DialTimeout("tcp", strings.TrimSpace(string(data)), time.Second)
+	address, secret, known := strings.Cut(strings.TrimSpace(string(data)), " ")
+	if !known {
+		return false
+	}
+	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
 		return false
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(answerLimit))
-	fmt.Fprintln(conn, strings.TrimSpace(askShow+" "+link))
-	line, err := bufio.NewReader(conn).ReadString('\n')
+	nonce, answers := rand.Text(), bufio.NewReader(io.LimitReader(conn, maxAsked))
+	fmt.Fprintln(conn, nonce)
+	if line, err := answers.ReadString('\n'); err != nil || !hmac.Equal([]byte(strings.TrimSpace(line)), []byte(proof(secret, nonce))) {
+		return false // not a Fairlead of this person's: it gets no link
+	}
+	fmt.Fprintln(conn, strings.TrimSpace(secret+" "+askShow+" "+link))
+	line, err := answers.ReadString('\n')
 	return err == nil && strings.TrimSpace(line) == saidDone
+}
+
+// proof shows that whoever answers a nonce knows the secret.
+func proof(secret, nonce string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(nonce))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 func (i *instance) serve() {
@@ -89,17 +111,31 @@ func (i *instance) serve() {
 		if err != nil {
 			continue
 		}
-		conn.SetDeadline(time.Now().Add(answerLimit))
-		line, err := bufio.NewReader(io.LimitReader(conn, maxAsked)).ReadString('\n')
-		if word, link, _ := strings.Cut(strings.TrimSpace(line), " "); err == nil && word == askShow {
-			if !trust.IsLink(link) {
-				link = ""
-			}
-			i.asked.Update(func(a asked) asked { return asked{a.times + 1, link} })
-			fmt.Fprintln(conn, saidDone)
-		}
+		i.hear(conn)
 		conn.Close()
 	}
+}
+
+// hear talks with another start, or with somebody who knows no secret.
+func (i *instance) hear(conn net.Conn) {
+	conn.SetDeadline(time.Now().Add(answerLimit))
+	asks := bufio.NewReader(io.LimitReader(conn, maxAsked))
+	nonce, err := asks.ReadString('\n')
+	if err != nil {
+		return
+	}
+	fmt.Fprintln(conn, proof(i.secret, strings.TrimSpace(nonce)))
+	line, err := asks.ReadString('\n')
+	secret, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	word, link, _ := strings.Cut(rest, " ")
+	if err != nil || !hmac.Equal([]byte(secret), []byte(i.secret)) || word != askShow {
+		return
+	}
+	if !trust.IsLink(link) {
+		link = ""
+	}
+	i.asked.Update(func(a asked) asked { return asked{a.times + 1, link} })
+	fmt.Fprintln(conn, saidDone)
 }
 
 func (i *instance) close() {
