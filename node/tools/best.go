@@ -24,6 +24,9 @@ type result struct {
 	weight int // how much of the limit it takes
 }
 
+// full reports whether as much was found as is wanted, in whichever files.
+func (b *best) full() bool { return b.cut.Load() != nil }
+
 // late reports whether what is found in path, or below it, cannot be wanted any more.
 func (b *best) late(path string) bool {
 	cut := b.cut.Load()

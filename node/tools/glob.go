@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -143,9 +145,10 @@ type glob struct {
 	shown   string // how the folder where the walk begins is called in results
 	crew    *crew
 	// What follows is per worker.
-	hits [][]hit
-	seen []int
-	down [][]task // room for the folders below the one it looks at
+	hits  [][]hit
+	floor []int64 // older hits cannot be among those that are returned
+	seen  []int
+	down  [][]task // room for the folders below the one it looks at
 }
 
 func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total int, err error) {
@@ -157,8 +160,11 @@ func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total i
 	if g.noIgnored {
 		first.rules = ignoresAbove(g.ctx, ws, dir.Abs)
 	}
-	g.hits, g.seen = make([][]hit, workers()), make([]int, workers())
-	g.down = make([][]task, workers())
+	n := workers()
+	g.hits, g.floor, g.seen, g.down = make([][]hit, n), make([]int64, n), make([]int, n), make([][]task, n)
+	for i := range g.floor {
+		g.floor[i] = math.MinInt64
+	}
 	g.crew = newCrew(g.ctx, false)
 	g.crew.runAll(first)
 	if g.ctx.Err() != nil {
@@ -167,19 +173,25 @@ func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total i
 	for _, n := range g.seen {
 		total += n
 	}
-	for _, list := range g.hits {
-		hits = append(hits, list...)
+	var wg sync.WaitGroup
+	for i, list := range g.hits {
+		wg.Go(func() { g.hits[i] = newestOf(list, g.limit) })
 	}
-	return newestOf(hits, g.limit), total, nil
+	wg.Wait()
+	return merge(g.hits, g.limit), total, nil
 }
 
-// add keeps the newest hits of a worker; when four times as many as can be returned have gathered, the older ones go.
+// add keeps the newest hits of a worker; when twice as many as can be returned have gathered, the older ones go.
 func (g *glob) add(worker int, h hit) {
 	g.seen[worker]++
+	if h.time < g.floor[worker] {
+		return
+	}
 	list := append(g.hits[worker], h)
-	if len(list) >= 4*g.limit {
+	if len(list) >= 2*g.limit {
 		list = newestOf(list, g.limit)
 		clear(list[len(list):cap(list)])
+		g.floor[worker] = list[len(list)-1].time
 	}
 	g.hits[worker] = list
 }

@@ -127,7 +127,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 		g.folder(base)
 	} else if g.names.match(filepath.Base(base.Abs)) {
 		if f, err := ws.Content(base); err == nil {
-			g.scan(g.scanner(0), f, base.Abs)
+			g.scan(g.scanner(0), f, filepath.Dir(base.Abs), filepath.Base(base.Abs))
 		}
 	}
 	if ctx.Err() != nil {
@@ -142,7 +142,7 @@ func (g *grep) out(in grepIn, base workspace.Path, limit int) grepOut {
 	for _, r := range g.best.files {
 		if g.lines {
 			for _, m := range r.matches {
-				m.Path = workspace.Spell(m.Path)
+				m.Path = workspace.Spell(r.path)
 				out.Matches = append(out.Matches, m)
 			}
 			n += len(r.matches)

@@ -49,6 +49,27 @@ func newestOf(hits []hit, limit int) []hit {
 	return hits[:min(len(hits), limit)]
 }
 
+// merge puts lists that are in order together, up to limit. It takes the lists apart.
+func merge(lists [][]hit, limit int) []hit {
+	if len(lists) == 1 {
+		return lists[0]
+	}
+	var all []hit
+	for len(all) < limit {
+		var next *[]hit
+		for i := range lists {
+			if l := &lists[i]; len(*l) > 0 && (next == nil || newest((*l)[0], (*next)[0]) < 0) {
+				next = l
+			}
+		}
+		if next == nil {
+			break
+		}
+		all, *next = append(all, (*next)[0]), (*next)[1:]
+	}
+	return all
+}
+
 // compareJoined compares a with b and c put together.
 func compareJoined(a, b, c string) int {
 	n := min(len(a), len(b))

@@ -38,7 +38,7 @@ func (b *branch) link(s *scanner, dir *workspace.Dir, name string) {
 	}
 	if info.Mode().IsRegular() && b.names.match(name) {
 		if f, err := b.ws.Content(real); err == nil {
-			b.scan(s, f, shown)
+			b.scan(s, f, b.shown, name)
 		}
 	}
 	if !info.IsDir() {

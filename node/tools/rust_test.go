@@ -16,7 +16,7 @@ func grepped(t *testing.T, pattern, text string) (lines []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range newScanner(t.Context(), m, wanted{matches: 1000}).scan(bytes.NewReader([]byte(text)), int64(len(text)), "f").matches {
+	for _, f := range newScanner(t.Context(), m, wanted{matches: 1000}).scan(bytes.NewReader([]byte(text)), int64(len(text))).matches {
 		lines = append(lines, f.Line)
 	}
 	return lines
@@ -70,7 +70,7 @@ func TestPatternsMeanWhatTheyMeanInRust(t *testing.T) {
 				t.Fatal(err)
 			}
 			in := text.String()
-			for _, f := range newScanner(t.Context(), m, wanted{matches: 100_000}).scan(bytes.NewReader([]byte(in)), int64(len(in)), "f").matches {
+			for _, f := range newScanner(t.Context(), m, wanted{matches: 100_000}).scan(bytes.NewReader([]byte(in)), int64(len(in))).matches {
 				if !yield(f.Line) {
 					return
 				}
@@ -112,7 +112,7 @@ func FuzzPatternFindsWhatRegexpFinds(f *testing.F) {
 		w := wanted{matches: 500, count: true}
 		s := newScanner(t.Context(), m, w)
 		s.buf = s.buf[:16+len(text)/2]
-		got, want := s.scan(bytes.NewReader([]byte(text)), int64(len(text)), "f"), naive([]byte(text), re, w)
+		got, want := s.scan(bytes.NewReader([]byte(text)), int64(len(text))), naive([]byte(text), re, w)
 		if got.count != want.count || len(got.matches) != len(want.matches) {
 			t.Fatalf("%q in %q: %+v, want %+v", pattern, text, got, want)
 		}

@@ -43,7 +43,6 @@ type scanner struct {
 
 	file    source
 	size    int64
-	path    string
 	found   found
 	n       int   // bytes in the buffer
 	last    bool  // behind which nothing comes
@@ -65,8 +64,8 @@ func newScanner(ctx context.Context, m *matcher, w wanted) *scanner {
 // scan searches a file. The original reads files as UTF-8 and skips what is not; here only files in which something is found are read to
 // their end for that, and the answer is the same. Neither the file's size nor the length of its lines matters. A file that cannot be read to
 // its end has no matches.
-func (s *scanner) scan(file source, size int64, path string) found {
-	s.file, s.size, s.path, s.found = file, size, path, found{}
+func (s *scanner) scan(file source, size int64) found {
+	s.file, s.size, s.found = file, size, found{}
 	s.n, s.last, s.base, s.lines, s.trusted = 0, false, 0, 0, false
 	for {
 		if !s.fill() || !s.trusted && !plausible(s.buf[:s.n]) {
@@ -214,7 +213,7 @@ func (s *scanner) add(number int, text []byte, from, to int64) {
 	if s.found.count++; len(s.found.matches) >= s.matches {
 		return
 	}
-	m := grepMatch{Path: s.path, Line: number, Content: shown(text)}
+	m := grepMatch{Line: number, Content: shown(text)}
 	if s.before > 0 || s.after > 0 {
 		m.Before, m.After = s.around(from, to)
 	}

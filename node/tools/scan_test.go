@@ -32,7 +32,7 @@ func naive(text []byte, re *regexp.Regexp, w wanted) (out found) {
 		}
 		if len(out.matches) < w.matches {
 			out.matches = append(out.matches, grepMatch{
-				Path: "f", Line: i + 1, Content: cut(lines[i : i+1])[0],
+				Line: i + 1, Content: cut(lines[i : i+1])[0],
 				Before: cut(lines[max(0, i-w.before):i]), After: cut(lines[i+1 : min(len(lines), i+1+w.after)]),
 			})
 		} else if !w.count {
@@ -92,7 +92,7 @@ func TestScanAgreesWithTheNaiveWay(t *testing.T) {
 		if rnd.IntN(3) == 0 {
 			size = 0
 		}
-		got, want := s.scan(drip{bytes.NewReader(text), rnd}, size, "f"), naive(text, regexp.MustCompile(pattern), w)
+		got, want := s.scan(drip{bytes.NewReader(text), rnd}, size), naive(text, regexp.MustCompile(pattern), w)
 		for i := range got.matches { // with a small buffer, the beginning of a line that is larger
 			if small && i < len(want.matches) && strings.HasPrefix(want.matches[i].Content, got.matches[i].Content[:min(6, len(got.matches[i].Content))]) {
 				want.matches[i].Content = got.matches[i].Content
@@ -116,7 +116,7 @@ func TestScanShowsTheContextInLargeFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := wanted{matches: 3, before: 2, after: 3}
-		got := newScanner(t.Context(), m, w).scan(bytes.NewReader(text.Bytes()), int64(text.Len()), "f")
+		got := newScanner(t.Context(), m, w).scan(bytes.NewReader(text.Bytes()), int64(text.Len()))
 		if want := naive(text.Bytes(), regexp.MustCompile(pattern), w); !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
@@ -142,7 +142,7 @@ func TestScanFindsInLinesOfAnyLength(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := newScanner(t.Context(), m, wanted{matches: 3}).scan(bytes.NewReader([]byte(c.text)), int64(len(c.text)), "f")
+		got := newScanner(t.Context(), m, wanted{matches: 3}).scan(bytes.NewReader([]byte(c.text)), int64(len(c.text)))
 		switch {
 		case c.line == 0 && got.count == 0:
 		case got.count != 1 || got.matches[0].Line != c.line || len(got.matches[0].Content) > maxLine:
@@ -163,7 +163,7 @@ func TestScanSkipsTheHolesOfLongLinesWhereTheyChangeNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := wanted{matches: 3, count: true}
-			got := newScanner(t.Context(), m, w).scan(strings.NewReader(text), int64(len(text)), "f")
+			got := newScanner(t.Context(), m, w).scan(strings.NewReader(text), int64(len(text)))
 			want := naive([]byte(text), regexp.MustCompile(pattern), w)
 			if got.count != want.count || len(got.matches) != len(want.matches) || len(got.matches) > 0 && got.matches[0].Line != want.matches[0].Line {
 				t.Errorf("%q in %d bytes that begin %.9q: %d lines, want %d", pattern, len(text), text, got.count, want.count)
@@ -181,7 +181,7 @@ func BenchmarkScanOfAHole(b *testing.B) {
 	text := strings.Repeat("\x00", 64<<20)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if got := newScanner(b.Context(), m, wanted{matches: 3}).scan(strings.NewReader(text), int64(len(text)), "f"); got.count != 0 {
+		if got := newScanner(b.Context(), m, wanted{matches: 3}).scan(strings.NewReader(text), int64(len(text))); got.count != 0 {
 			b.Fatal(got)
 		}
 	}
@@ -204,18 +204,18 @@ func TestAFileThatCannotBeReadToItsEndHasNoMatches(t *testing.T) {
 	}
 	text := bytes.Repeat([]byte("needle\n"), chunk)
 	s := newScanner(t.Context(), m, wanted{matches: 3})
-	if got := s.scan(broken{bytes.NewReader(text)}, int64(len(text)), "f"); got.count != 0 {
+	if got := s.scan(broken{bytes.NewReader(text)}, int64(len(text))); got.count != 0 {
 		t.Errorf("%+v", got)
 	}
 	// One that became shorter or longer since it was opened is taken as it is.
 	for _, size := range []int64{1, int64(len(text)) * 2} {
-		if got := s.scan(bytes.NewReader(text), size, "f"); got.count != 3 {
+		if got := s.scan(bytes.NewReader(text), size); got.count != 3 {
 			t.Errorf("size %d: %+v", size, got)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := newScanner(ctx, m, wanted{matches: 3}).scan(bytes.NewReader(text), 0, "f"); got.count != 0 {
+	if got := newScanner(ctx, m, wanted{matches: 3}).scan(bytes.NewReader(text), 0); got.count != 0 {
 		t.Errorf("cancelled: %+v", got)
 	}
 }
@@ -264,7 +264,7 @@ func TestASearchOfAFileWithoutAnEndEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e endless
-	if got := newScanner(t.Context(), m, wanted{matches: 1}).scan(&e, 0, "f"); got.count != 0 || e.read > 2*maxEndless {
+	if got := newScanner(t.Context(), m, wanted{matches: 1}).scan(&e, 0); got.count != 0 || e.read > 2*maxEndless {
 		t.Errorf("%v after %d bytes", got, e.read)
 	}
 }

@@ -195,7 +195,7 @@ func TestSearchAgreesWithLineByLine(t *testing.T) {
 		}
 		var got []int
 		s := newScanner(t.Context(), m, wanted{matches: maxMatches})
-		for _, f := range s.scan(bytes.NewReader(text), int64(len(text)), "f").matches {
+		for _, f := range s.scan(bytes.NewReader(text), int64(len(text))).matches {
 			got = append(got, f.Line)
 		}
 		if !slices.Equal(got, want) {

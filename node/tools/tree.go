@@ -44,13 +44,15 @@ func (g *grep) scanner(worker int) *scanner {
 	return g.scanners[worker]
 }
 
-// scan searches a file and closes it.
-func (g *grep) scan(s *scanner, f workspace.Content, shown string) {
+// scan searches a file of a folder, which is called in in results, and closes it. In most files nothing is found: those need no path.
+func (g *grep) scan(s *scanner, f workspace.Content, in, name string) {
 	defer f.Close()
-	r := result{path: shown, found: s.scan(f, f.Size, shown)}
-	switch {
-	case r.count == 0:
+	found := s.scan(f, f.Size)
+	if found.count == 0 {
 		return
+	}
+	r := result{path: under(in, name), found: found}
+	switch {
 	case g.lines:
 		r.weight = len(r.matches)
 	default:
@@ -178,18 +180,20 @@ func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links
 	return files, folders, links
 }
 
-func (b *branch) under(name string) string {
-	return strings.TrimSuffix(b.shown, string(filepath.Separator)) + string(filepath.Separator) + name
+func (b *branch) under(name string) string { return under(b.shown, name) }
+
+// under is what is called name in a folder.
+func under(folder, name string) string {
+	return strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator) + name
 }
 
 func (b *branch) search(s *scanner, dir *workspace.Dir, names []string) {
 	for _, name := range names {
-		shown := b.under(name)
-		if b.ctx.Err() != nil || b.best.late(shown) {
+		if b.ctx.Err() != nil || b.best.full() && b.best.late(b.under(name)) {
 			return
 		}
 		if f, err := dir.Open(name); err == nil {
-			b.scan(s, f, shown)
+			b.scan(s, f, b.shown, name)
 		}
 	}
 }

@@ -141,12 +141,15 @@ func TestGlobAgreesWithWalkingAndComparing(t *testing.T) {
 			for _, h := range want {
 				paths = append(paths, h.name)
 			}
-			out, err := runGlob(t.Context(), b.ws, globIn{Pattern: pattern}, maxGlob)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(out.Matches, paths) {
-				t.Fatalf("%s:\n%q, want\n%q", pattern, b.rel(out.Matches...), b.rel(paths...))
+			for _, limit := range []int{maxGlob, 1 + rnd.IntN(20)} {
+				out, err := runGlob(t.Context(), b.ws, globIn{Pattern: pattern}, limit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := paths[:min(limit, len(paths))]
+				if !slices.Equal(out.Matches, want) || out.Truncated != (len(want) < len(paths)) || out.Truncated && out.Total != len(paths) {
+					t.Fatalf("%s, at most %d:\n%q of %d, want\n%q of %d", pattern, limit, b.rel(out.Matches...), out.Total, b.rel(want...), len(paths))
+				}
 			}
 		}
 	}
