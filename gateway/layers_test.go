@@ -36,9 +36,10 @@ var rules = []rule{
 		from: "fairlead/gateway/protocol/stream", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/stream"},
 		why: "both ends of a transfer, wherever they are, share it",
 	},
+	{from: "fairlead/gateway/protocol/tcp", not: "fairlead/", why: "it is a connection, whoever speaks over it"},
 	{from: "fairlead/gateway/protocol/lock", not: "fairlead/", why: "whoever is one at a time uses it"},
 	{
-		from: "fairlead/gateway/protocol/trust", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/secret"},
+		from: "fairlead/gateway/protocol/trust", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/secret", "fairlead/gateway/protocol/tcp"},
 		why: "both ends of a pairing use it",
 	},
 	{from: "fairlead/gateway/install", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "it hands out files"},

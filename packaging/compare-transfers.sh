@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # packaging/compare-transfers.sh [ROUNDS [CROC]]
 #
-# Moves files from a machine through a gateway to another machine, over loopback and TLS, beside scp over two hops and croc through its own relay, by turns in
-# one run: 1 GiB (SIZE, in MiB), croc with and without its compression; and 10,000 files of 4 KiB, without croc, whose 9.6.4 breaks off after some thousand
+# Moves files from a machine through a gateway to another machine, over loopback and TLS, beside a bare relay over two TCP hops that writes and syncs the
+# file, scp over two hops and croc through its own relay, by turns in one run: 1 GiB (SIZE, in MiB), croc with and without its compression; and 10,000 files of 4 KiB, without croc, whose 9.6.4 breaks off after some thousand
 # (FILES chooses: x.bin, many). Then times tool calls beside ten transfers. Gateway and machines are the built programs, each a process of its own, with a
 # paired key; the referee's sshd and relay run with their own keys, ports and folders, and end with the script. `make headless` first. Needs openssh-server;
 # without it, and without a croc (the program CROC), that part is left out.
@@ -86,6 +86,41 @@ P
 sync
 
 fairlead() { "$test/fairlead" send --from a --conflict overwrite "$1" "b:$into" >/dev/null; }
+cat >"$test/bare.py" <<'P'
+import os, socket, sys
+
+def copy(read, write):
+    buf = bytearray(256 << 10)
+    view = memoryview(buf)
+    while n := read(buf):
+        write(view[:n])
+
+def whole(f):
+    def write(part):
+        while part:
+            part = part[f.write(part):]
+    return write
+
+relay, sink = socket.create_server(("127.0.0.1", 0)), socket.create_server(("127.0.0.1", 0))
+children = []
+for end in ("relay", "sink"):
+    child = os.fork()
+    if child:
+        children.append(child)
+    elif end == "relay":
+        source, to = relay.accept()[0], socket.create_connection(sink.getsockname())
+        copy(source.recv_into, to.sendall)
+        os._exit(0)
+    else:
+        with open(sys.argv[2], "wb", 0) as f:
+            copy(sink.accept()[0].recv_into, whole(f))
+            os.fsync(f.fileno())
+        os._exit(0)
+with open(sys.argv[1], "rb", 0) as f, socket.create_connection(relay.getsockname()) as to:
+    copy(f.readinto, to.sendall)
+sys.exit(any([os.waitpid(c, 0)[1] for c in children]))
+P
+bare() { python3 "$test/bare.py" "$test/a/$1" "$test/b/$into/$1"; }
 scp_through() { "${scp[@]}" -3 -r "scp://127.0.0.1:$ssh/$test/a/$1" "scp://127.0.0.1:$ssh/$test/b/$into/"; }
 scp_twice() {
   "${scp[@]}" -r "127.0.0.1:$test/a/$1" "$test/hop/$into/"
@@ -141,6 +176,7 @@ runs=0
 for _ in $(seq "$rounds"); do
   for file in ${FILES:-x.bin many}; do
     run fairlead $file "${ours[@]}"
+    [ $file = many ] || run bare $file
     [ -z "$ssh" ] || run scp_through $file "$sshdpid"
     [ -z "$ssh" ] || run scp_twice $file "$sshdpid"
     [ -z "$croc" ] || [ $file = many ] || run croc_through $file "$relaypid"

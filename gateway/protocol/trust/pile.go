@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"net"
 	"sync"
+
+	"fairlead/gateway/protocol/tcp"
 )
 
 const (
@@ -25,7 +27,10 @@ type Pile struct {
 var piles = sync.Pool{New: func() any { b := make([]byte, 0, pileWrite); return &b }}
 
 // NewPile owns the connection from now on.
-func NewPile(c net.Conn) *Pile { return &Pile{Conn: c, r: bufio.NewReaderSize(c, pileRead)} }
+func NewPile(c net.Conn) *Pile {
+	c = tcp.Wrap(c)
+	return &Pile{Conn: c, r: bufio.NewReaderSize(c, pileRead)}
+}
 
 func (p *Pile) Read(b []byte) (int, error) { return p.r.Read(b) }
 

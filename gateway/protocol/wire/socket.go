@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"fairlead/gateway/protocol/tcp"
 )
 
 // Socket is a TCP connection, or one within the process, that can be written without waiting for the peer. What is held back goes out in one piece:
@@ -36,16 +38,14 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b
 // keepBuffer is the largest one that is kept.
 const keepBuffer = 64 << 10
 
-// tryWriter is a connection within the process.
+// tryWriter is a connection that says what it takes at once: one of [tcp], or one within the process.
 type tryWriter interface{ TryWrite([]byte) (int, error) }
 
 // NewSocket owns the connection from now on.
 func NewSocket(c net.Conn) *Socket {
-	s := &Socket{Conn: c}
-	if t, ok := c.(tryWriter); ok {
+	s := &Socket{Conn: tcp.Wrap(c)}
+	if t, ok := s.Conn.(tryWriter); ok {
 		s.try = t.TryWrite
-	} else {
-		s.try = tryFunc(c)
 	}
 	return s
 }
