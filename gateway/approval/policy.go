@@ -135,7 +135,9 @@ func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.
 		return Decision{Verdict: Allow, Why: "it reads inside the workspace"}
 	case q.Mode.Mode == protocol.ModeTrust && !q.foreign() && time.Now().UnixMilli() < q.Mode.Until:
 		return Decision{Verdict: Allow, Why: "you trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04"), wide: true}
-	case q.Mode.Mode == protocol.ModeAcceptEdits && !q.foreign() && q.Effect == protocol.EffectWrite && q.Preview != nil && q.Preview.Path != "" && !q.Preview.Outside:
+	// The agent's own files are no workspace of a machine: what stands in SOUL.md or a skill steers all that it does later.
+	case q.Mode.Mode == protocol.ModeAcceptEdits && !q.foreign() && q.Node != protocol.NativePrefix && q.Effect == protocol.EffectWrite &&
+		q.Preview != nil && q.Preview.Path != "" && !q.Preview.Outside:
 		return Decision{Verdict: Allow, Why: "this chat accepts changes of files in the workspace"}
 	}
 	switch Verdict(cfg.DefaultDecision) {

@@ -101,6 +101,8 @@ func TestModesLoosenAndTightenWhatNoRuleSays(t *testing.T) {
 	put(t, r, `{"tool":"Bash","argv":["curl","**"],"verdict":"deny"}`)
 	soon := time.Now().Add(time.Hour).UnixMilli()
 	read := Request{Tool: "n__Read", Node: "n", Bare: "Read", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`), Preview: &protocol.CallPreview{Path: "/srv/app/a"}}
+	own := change("WriteFile", "SOUL.md", false)
+	own.Tool, own.Node = "gsv__WriteFile", protocol.NativePrefix
 	for _, c := range []struct {
 		mode protocol.ApprovalMode
 		q    Request
@@ -111,6 +113,7 @@ func TestModesLoosenAndTightenWhatNoRuleSays(t *testing.T) {
 		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Edit", "/srv/app/sub/a", false), Allow},
 		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/etc/passwd", true), Ask},
 		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, change("Write", "/srv/app/.git/hooks/pre-commit", false), Ask}, // the floor
+		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, own, Ask},
 		{protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}, command("make"), Ask},
 		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, command("make"), Deny},
 		{protocol.ApprovalMode{Mode: protocol.ModeReadOnly}, change("Write", "/srv/app/a", false), Deny},

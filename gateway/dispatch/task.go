@@ -188,6 +188,9 @@ func (t *task) act(ctx context.Context) (Result, error) {
 	if err != nil {
 		return t.end(ctx, protocol.CallFailed, nil, err.Error())
 	}
+	if t.row.Info.Node == protocol.NativePrefix {
+		callCtx = WithCause(callCtx, t.call.AskedBy)
+	}
 	raw, err := t.nodes.Call(callCtx, t.row.Info.Node, inv, t.progress())
 	return t.outcome(ctx, raw, err, limit)
 }

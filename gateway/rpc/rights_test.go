@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
+	"fairlead/gateway/transfer"
 )
 
 // as is a connection of a peer, without a socket.
@@ -145,6 +146,26 @@ func TestWhoMayRunNothingCannotChangeWhatIsAskedAbout(t *testing.T) {
 				if errors.Is(err, protocol.ErrForbidden) != (needs && !has) {
 					t.Errorf("%s with %q and the right to %s: %v", method, args, scope, err)
 				}
+			}
+		}
+	}
+}
+
+func TestWhoMayNotBeginATransferCannotLetItGoOn(t *testing.T) {
+	f := newFakes()
+	srv := New(f.services())
+	defer srv.Close()
+	tr, err := f.transfers.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"tower:/x"}, Destination: "gsv:SOUL.md", Later: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, _ := protocol.Marshal(protocol.TransferParams{ID: tr.ID})
+	for _, m := range []string{protocol.TransferResume.Name, protocol.TransferRetry.Name, protocol.TransferUndo.Name} {
+		for scopes, refused := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeAdmin: false} {
+			phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeInvoke, scopes}})
+			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: m, Params: params})
+			if errors.Is(err, protocol.ErrForbidden) != refused {
+				t.Errorf("%s with the right to %s: %v", m, scopes, err)
 			}
 		}
 	}

@@ -44,16 +44,34 @@ func (s *Server) transfers(all map[string]handler) {
 	handle(all, protocol.TransferGet, plain(s.s.Transfers.Get))
 	handle(all, protocol.TransferPause, plain(s.s.Transfers.Pause))
 	handle(all, protocol.TransferResume, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+		if err := s.mayGoOn(ctx, c, p); err != nil {
+			return protocol.Transfer{}, err
+		}
 		return s.s.Transfers.Resume(ctx, p, c)
 	})
 	handle(all, protocol.TransferCancel, plain(s.s.Transfers.Cancel))
 	handle(all, protocol.TransferRetry, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+		if err := s.mayGoOn(ctx, c, p); err != nil {
+			return protocol.Transfer{}, err
+		}
 		return s.s.Transfers.Retry(ctx, p, c)
 	})
 	handle(all, protocol.TransferUndo, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+		if err := s.mayGoOn(ctx, c, p); err != nil {
+			return protocol.Transfer{}, err
+		}
 		return s.s.UndoTransfer(transfer.WithHere(ctx, c), c.who(), protocol.AskedBy{Kind: "client", Name: c.clientID()}, p)
 	})
 	handle(all, protocol.TransferForget, plain(s.s.Transfers.Forget))
+}
+
+// mayGoOn refuses a transfer to who could not have begun it.
+func (s *Server) mayGoOn(ctx context.Context, c *Conn, p protocol.TransferParams) error {
+	t, err := s.s.Transfers.Get(ctx, p)
+	if err != nil {
+		return err
+	}
+	return mayMove(c.who(), t.Sources, t.Destination)
 }
 
 // report answers a report on a transfer before the transfer goes on.

@@ -55,6 +55,9 @@ func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.Transfe
 		req.Conflict = protocol.ConflictOverwrite // what the original does
 	}
 	if req.AskedBy.Kind == "" {
+		req.AskedBy = dispatch.Cause(ctx)
+	}
+	if req.AskedBy.Kind == "" {
 		req.AskedBy = protocol.AskedBy{Kind: "chat", Name: string(req.Session)}
 	}
 	out := native.TransferOut{Source: in.Source, Destination: in.Destination}

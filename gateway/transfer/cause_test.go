@@ -1,0 +1,39 @@
+package transfer_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"fairlead/gateway/dispatch"
+	"fairlead/gateway/event"
+	"fairlead/gateway/native"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+	"fairlead/gateway/transfer"
+)
+
+// A transfer that waits may be asked about again when the rules have changed by then. What a job or a stranger began must not count as the person's wish.
+func TestAnAgentsTransferIsWhoseItsRunIs(t *testing.T) {
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "fairlead.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	bus := new(event.Bus)
+	e := transfer.New(transfer.Options{Store: s, Bus: bus, Machines: nodes.New(bus, s)})
+	defer e.Close()
+	for _, want := range []protocol.AskedBy{{Kind: protocol.AskedBySchedule, Name: "nightly"}, {Kind: protocol.AskedByChannel, Name: "eve"}, {Kind: "chat"}} {
+		ctx := t.Context()
+		if want.Kind != "chat" {
+			ctx = dispatch.WithCause(ctx, want)
+		}
+		out, err := e.Tool(ctx, native.TransferIn{Source: "tower:/x", Destination: "lab:/x", Later: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := e.Get(t.Context(), protocol.TransferParams{ID: out.TransferID}); err != nil || got.AskedBy != want {
+			t.Errorf("asked for by %+v, %v; want %+v", got.AskedBy, err, want)
+		}
+	}
+}
