@@ -57,12 +57,12 @@ func (b *backend) start() {
 	opts := client.Options{
 		URL: "ws://memory/ws", Logger: b.log,
 		Connect: func() protocol.ConnectParams { return params },
-		Files:   stream.Disk{Dir: b.workspace()}, // what a person drops is read with their own rights
 		OnUp:    func(context.Context, protocol.ConnectResult) { b.state.Connected() },
 		OnDown:  b.state.Down,
 		OnEvent: b.event,
 	}
 	opts.Unfinished = stream.OpenLedger(filepath.Join(b.home, "unfinished", "here"))
+	opts.Files = stream.OpenNamed(stream.Disk{Dir: b.workspace()}, opts.Unfinished) // what a person drops is read with their own rights
 	if b.f.join != "" {
 		b.join = &client.Options{URL: b.f.join, Token: secret.FromEnv().Reveal()} // never this computer's own token
 	}

@@ -103,7 +103,8 @@ func (o *options) withFiles(ctx context.Context, f func(context.Context, *connec
 	if err != nil {
 		return err
 	}
-	c, err := o.connectAs(ctx, client.Options{Files: stream.Disk{Dir: dir}, Unfinished: stream.OpenLedger(filepath.Join(home, "unfinished", "here"))})
+	unfinished := stream.OpenLedger(filepath.Join(home, "unfinished", "here"))
+	c, err := o.connectAs(ctx, client.Options{Files: stream.OpenNamed(stream.Disk{Dir: dir}, unfinished), Unfinished: unfinished})
 	if err != nil {
 		return err
 	}

@@ -52,9 +52,9 @@ type Options struct {
 	OnEvent func(protocol.EventFrame)
 	// OnFrame is called for every binary frame, which it owns from then on, like OnEvent. nil drops them.
 	OnFrame func(*stream.Frame)
-	// Files, when set, makes the client an end of the transfers it starts: see [protocol.Here] and [stream.Disk]. After a reconnect transfer.resume
+	// Files, when set, makes the client an end of the transfers it starts: see [protocol.Here] and [stream.Named]. After a reconnect transfer.resume
 	// lets them go on over the new connection.
-	Files stream.Files
+	Files *stream.Named
 	// Unfinished, which may be nil, is where such transfers write down what they leave, so that they go on after a crash of this program too.
 	Unfinished *stream.Ledger
 	Logger     *slog.Logger
@@ -96,7 +96,7 @@ func (c *Client) Run(ctx context.Context) error {
 		defer c.ends.Close()
 		var swept sync.WaitGroup
 		defer swept.Wait()
-		swept.Go(func() { c.opts.Unfinished.Sweep(c.opts.Files, time.Now().Add(-stream.PartAge)) })
+		swept.Go(func() { c.opts.Unfinished.Sweep(c.opts.Files.Disk(), time.Now().Add(-stream.PartAge)) })
 	}
 	if c.opts.Dial == nil || c.opts.Auth != nil { // else there is no network on the way
 		watching, end := context.WithCancel(ctx)
@@ -278,6 +278,11 @@ func Call[P, R any](ctx context.Context, c *Client, m protocol.Method[P, R], par
 	if conn == nil {
 		var zero R
 		return zero, protocol.ErrUnavailable.With("not connected to the gateway")
+	}
+	if p, ok := any(params).(protocol.TransferStartParams); ok && c.opts.Files != nil {
+		if err := c.opts.Files.Add(p); err != nil {
+			c.log.Warn("What a transfer names will be forgotten", "err", err)
+		}
 	}
 	return call(ctx, conn, m, params)
 }

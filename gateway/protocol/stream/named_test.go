@@ -1,0 +1,111 @@
+package stream
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
+	home, dir := t.TempDir(), t.TempDir()
+	for _, name := range []string{"report", "key", filepath.Join("photos", "a")} {
+		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700)
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	ledger := OpenLedger(filepath.Join(home, "unfinished", "here"))
+	n := OpenNamed(Disk{Dir: dir}, ledger)
+	for _, p := range []protocol.TransferStartParams{
+		{Sources: []string{"@here:" + at("report"), "@here:photos"}, Destination: "nas:"},
+		{Sources: []string{"nas:x"}, Destination: "@here:" + at("inbox"), Into: true},
+		{Sources: []string{"nas:key"}, Destination: "lab:key"},
+	} {
+		if err := n.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(who string, n *Named) {
+		t.Helper()
+		for name, want := range map[string]bool{
+			at("report"): true, "report": true, at("photos"): true, at("photos") + "/../report": true,
+			at("key"): false, "key": false, at("photos/a"): false, at("photos/../key"): false, dir: false, at("inbox"): false, "": false,
+		} {
+			_, release, err := n.Source(name)
+			if err == nil {
+				release()
+			}
+			if (err == nil) != want {
+				t.Errorf("%s, %q sent: %v", who, name, err)
+			}
+		}
+		for name, want := range map[string]bool{at("inbox"): true, at("report"): false, dir: false, at("inbox/deeper"): false, at(".bashrc"): false} {
+			target, err := n.Target(name, true, true)
+			if err == nil {
+				target.Root.Close()
+			}
+			if (err == nil) != want {
+				t.Errorf("%s, %q taken: %v", who, name, err)
+			}
+		}
+	}
+	check("who named it", n)
+	check("the next start", OpenNamed(Disk{Dir: dir}, ledger))
+	// A command that begins a transfer may end before a window goes on with it.
+	if err := OpenNamed(Disk{Dir: dir}, ledger).Add(protocol.TransferStartParams{Sources: []string{"@here:key"}, Destination: "nas:"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, release, err := n.Source(at("key")); err != nil {
+		t.Error(err)
+	} else {
+		release()
+	}
+	// Without a place to remember it is known until the end.
+	if _, _, err := OpenNamed(Disk{Dir: dir}, nil).Source(at("report")); err == nil || !strings.Contains(err.Error(), "Nobody named "+at("report")) {
+		t.Error(err)
+	}
+	blocked := OpenNamed(Disk{Dir: dir}, OpenLedger(filepath.Join(at("report"), "none", "here")))
+	if err := blocked.Add(protocol.TransferStartParams{Sources: []string{"@here:report"}, Destination: "nas:"}); err == nil {
+		t.Error("nothing is said when it cannot be remembered")
+	}
+	if _, release, err := blocked.Source("report"); err != nil {
+		t.Error(err)
+	} else {
+		release()
+	}
+}
+
+func TestWhatWasNamedLongAgoIsForgotten(t *testing.T) {
+	home := t.TempDir()
+	ledger := OpenLedger(filepath.Join(home, "here"))
+	var text strings.Builder
+	long := strings.Repeat("x", 1000)
+	for i := range 1500 { // more than a small file
+		age := time.Duration(i%2) * (namedAge + time.Hour)
+		fmt.Fprintf(&text, "%d true %s\n", time.Now().Add(-age).UnixMilli(), strconv.Quote(fmt.Sprintf("/%s/%d", long, i)))
+	}
+	text.WriteString("0\nx true \"/etc\"\n1 maybe \"/etc\"\n" + fmt.Sprint(time.Now().UnixMilli()) + " true /etc\n")
+	file := filepath.Join(home, "here.named")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n := OpenNamed(Disk{Dir: home}, ledger)
+	for i, want := range map[int]bool{0: true, 1: false, 1498: true, 1499: false} {
+		if n.has(wish{true, fmt.Sprintf("/%s/%d", long, i)}) != want {
+			t.Errorf("%d is known: %v", i, !want)
+		}
+	}
+	if n.has(wish{true, "/etc"}) {
+		t.Error("what cannot be read counts")
+	}
+	if info, err := os.Stat(file); err != nil || info.Size() > int64(text.Len())*6/10 {
+		t.Errorf("%d of %d bytes are left, %v", info.Size(), text.Len(), err)
+	}
+}
