@@ -118,7 +118,10 @@ func TestAMachineOfTheSeedTakesPart(t *testing.T) {
 	if tr.State != protocol.TransferDone || !tr.Simple || tr.BytesDone != 700_001 {
 		t.Fatalf("%+v", tr)
 	}
-	if !bytes.Equal(s.files["/tmp/y.bin"], data) {
+	s.mu.Lock()
+	got := s.files["/tmp/y.bin"]
+	s.mu.Unlock()
+	if !bytes.Equal(got, data) {
 		t.Error("another file arrived")
 	}
 	for _, conflict := range []string{protocol.ConflictRename, protocol.ConflictRename, protocol.ConflictOverwrite} {

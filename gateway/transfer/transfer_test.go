@@ -29,15 +29,25 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
-// clean sees that nothing unfinished is left in a folder.
+// clean sees that nothing unfinished stays in a folder. An end removes it when it hears that the transfer failed, which is known before.
 func clean(t *testing.T, dir string) {
 	t.Helper()
-	filepath.WalkDir(dir, func(p string, _ os.DirEntry, _ error) error {
-		if strings.HasSuffix(p, ".part") {
-			t.Errorf("left: %s", p)
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		var left []string
+		filepath.WalkDir(dir, func(p string, _ os.DirEntry, _ error) error {
+			if strings.HasSuffix(p, ".part") {
+				left = append(left, p)
+			}
+			return nil
+		})
+		if len(left) == 0 {
+			return
 		}
-		return nil
-	})
+		if time.Since(began) > patience {
+			t.Errorf("left: %s", left)
+			return
+		}
+	}
 }
 
 func TestFilesMoveBetweenMachinesAndTheWorkspace(t *testing.T) {
