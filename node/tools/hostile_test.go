@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -101,8 +102,8 @@ var hostileValues = []string{
 	`[` + strings.Repeat("0,", 300_000) + `0]`, strings.Repeat("9", 400_000), `"` + strings.Repeat(`\u0001`, 1<<17) + `"`,
 }
 
-// huge is as much as a frame carries.
-var huge = `"` + strings.Repeat("a", 30<<20) + `"`
+// huge is as much as a frame carries. It is made when it is needed: benchmarks of this package measure its memory.
+var huge = sync.OnceValue(func() string { return `"` + strings.Repeat("a", 30<<20) + `"` })
 
 // wordsMost is how long an error may be, in bytes: it goes to a model.
 const wordsMost = 4 << 10
@@ -155,7 +156,7 @@ func TestEveryFieldTakesHostileJSON(t *testing.T) {
 				return err
 			}
 			for i, p := range all {
-				for _, raw := range append(slices.Clone(hostileValues), huge) {
+				for _, raw := range append(slices.Clone(hostileValues), huge()) {
 					if len(raw) > 10_000 && i%6 != 1 {
 						continue // they take long, and every argument is read by the same decoder
 					}
@@ -179,7 +180,7 @@ func TestEveryFieldTakesHostileJSON(t *testing.T) {
 				}
 			}
 			whole := argumentsOf(t, &schema{Properties: map[string]*schema{"unknown": {}}}, base[name], func(raw string) string { return raw })[0]
-			for _, raw := range append(slices.Clone(hostileValues), huge) {
+			for _, raw := range append(slices.Clone(hostileValues), huge()) {
 				err := try(name+" of an unknown field = "+raw[:min(len(raw), 40)], whole.with(raw))
 				if kindOf(raw) == "" && err == nil {
 					t.Errorf("%s takes what is no JSON", name)
