@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead/gateway/protocol/resident"
 )
 
 // Listings of folders are remembered from one walk to the next: reading them is a third of the work of a walk over a large tree. A listing counts as
@@ -103,13 +105,20 @@ func (c *listingCache) put(id folderID, at folderTimes, entries string) {
 	}
 }
 
-// drop forgets all unless it was used lately.
+// drop forgets all unless it was used lately, and gives back what the walks have left besides: a node at rest is small.
 func (c *listingCache) drop() {
+	if c.forgot() {
+		resident.GiveBack()
+	}
+}
+
+func (c *listingCache) forgot() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if left := listingsFor - c.now().Sub(c.used); left > 0 {
 		c.forget.Reset(left)
-		return
+		return false
 	}
 	c.of, c.size, c.local, c.forget = nil, 0, nil, nil
+	return true
 }
