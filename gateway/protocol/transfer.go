@@ -63,7 +63,7 @@ const (
 )
 
 // Here is the machine name of the caller's own process in [TransferStartParams]: the files are read or written by the window or command line
-// itself, with the person's own rights, over the connection of the call, which needs client.Options.Files.
+// itself, with the person's own rights, over the connection of the call, which needs client.Options.Files. It opens nothing that was not named there.
 const Here = "@here"
 
 // TransferStartParams puts a transfer into the queue (extension). It is the person's own act: a rule may deny it, nobody is asked.

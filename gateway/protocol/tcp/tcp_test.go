@@ -86,28 +86,6 @@ func TestWritesOfManyDoNotMix(t *testing.T) {
 	wg.Wait()
 }
 
-func TestTryWriteTakesWhatTheSystemTakes(t *testing.T) {
-	near, far := pair(t)
-	w, ok := near.(interface{ TryWrite([]byte) (int, error) })
-	if !ok {
-		t.Skip("this system cannot say what it takes at once")
-	}
-	whole := bytes.Repeat([]byte("x"), 64<<20)
-	n, err := w.TryWrite(whole)
-	if err != nil || n == 0 || n == len(whole) {
-		t.Fatalf("%d of %d bytes, %v", n, len(whole), err)
-	}
-	if more, err := w.TryWrite(whole); err != nil || more == len(whole) {
-		t.Errorf("then %d bytes, %v", more, err)
-	} else {
-		n += more
-	}
-	near.Close()
-	if got, err := io.Copy(io.Discard, far); got != int64(n) || err != nil {
-		t.Errorf("%d of %d bytes arrived, %v", got, n, err)
-	}
-}
-
 func TestWhoWaitsIsTold(t *testing.T) {
 	near, far := pair(t)
 	near.SetReadDeadline(time.Now().Add(-time.Second))
