@@ -14,9 +14,10 @@
 //
 // Neither end hashes again what it has hashed in an earlier attempt: each writes the states of its sums down every 16 MiB ([trail]), for a file of which
 // it can tell that it is still the same one. What such a record may vouch for is decided in [keeper]: never for more than the disk has. The sum at the
-// end is made of all bytes that were sent or received, in whatever attempt, so an end that went on from a wrong state is found out there; the one
-// thing that no sum sees is a part that somebody changes in place after its writer was killed, which they could do to the finished file as well. A record
-// that is lost, torn, or of another file costs time only: then the whole file is hashed, and the sums at the ends of blocks tell how much of it is good.
+// end is made of all bytes that were sent or received, in whatever attempt, so an end that went on from a wrong state is found out there. A part of which
+// somebody else may have written something, because its times are others or its writer was killed, is hashed as it is on the disk before it is gone on
+// with. A record that is lost, torn, or of another file costs time only: then the whole file is hashed, and the sums at the ends of blocks tell how much
+// of it is good.
 //
 // What is replaced is kept ([KeptAge]) and can be brought back; holes of sparse files travel as holes, and only data needs room.
 //

@@ -23,6 +23,8 @@ type expected struct {
 	whole bool
 	found string
 	some  bool // there is something of it
+	// content is the part's when it was hashed, as [identity] tells; empty without one.
+	content string
 }
 
 // incoming is a file that is being written.
@@ -129,7 +131,10 @@ func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
 			return nil, fmt.Errorf("%s is no file", in.part)
 		}
 		if in.f, err = r.openFile(in.part, os.O_WRONLY, 0); err == nil {
-			if err = r.trail.cut(key, identity(in.f).file, offset); err == nil {
+			id := identity(in.f)
+			if offset > 0 && id.content != x.content {
+				err = errors.New("somebody changed what was there of it: retry")
+			} else if err = r.trail.cut(key, id.file, offset); err == nil {
 				err = in.f.Truncate(offset)
 			}
 		}

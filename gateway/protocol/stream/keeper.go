@@ -11,8 +11,8 @@ import (
 // Of a part that is being written, a mark says that the bytes before it are on the disk, and that the sum was made of just those: so the part is
 // synced first. A crash of the program leaves what it had written; one of the machine may leave less of it, or zeros, but only behind the last mark.
 // What is behind it is hashed again when the part is gone on with, and all of that is compared with the source's sum. Who writes to the part between two
-// attempts is noticed by its times ([trail.rest]), and then all of it is hashed again, unless the first one was killed: whoever can do that can as
-// well change the file when it is complete.
+// attempts is noticed by its times ([trail.rest]), and then all of it is hashed again. So it is when the first one was killed: then its last times are
+// its own or somebody else's, and nobody knows whose.
 //
 // Of a file that somebody else may write, a mark says that it was so while it had these times, to the tick of the clock ([watcher]): so it counts only
 // if they were a while ago when it was read, and the file is synced before, lest a crash of the machine leaves the times and not the bytes.

@@ -57,10 +57,14 @@ func (r *Receiver) candidate(x *expected) (f *os.File, size int64, tell func(mar
 			id := identity(f)
 			k, file := r.keeper(f), id.file
 			key := keyOf(ofPart, x.name)
-			if r.trail.touched(x.name, id.content) && r.trail.cut(key, "", 0) != nil {
-				f.Close()
-				return nil, 0, nil, nil // what is remembered of it is wrong
+			if r.trail.touched(x.name, id.content) {
+				if r.trail.cut(key, "", 0) != nil {
+					f.Close()
+					return nil, 0, nil, nil // what is remembered of it may be wrong
+				}
+				r.trail.rest(x.name, id.content) // it is hashed as it is now, and only once though that be interrupted
 			}
+			x.content = id.content
 			x.sum = newLadder(r.trail.marks(key, file, size))
 			return f, size, func(m mark) { k.keep(note{key, step{mark: m, file: file}}) }, func() error { return k.end(false) }
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"fairlead/gateway/protocol"
@@ -168,6 +169,67 @@ func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
 	}
 }
 
+// killed makes what the last attempt has left what a kill of its receiver leaves: without a word on how the part was left.
+func killed(t *testing.T, x *resumer) {
+	t.Helper()
+	tr := x.trail(atDestination)
+	defer tr.close()
+	rest, known := tr.last[keyOf(ofRest, "f")]
+	if !known {
+		t.Fatal("nothing was written down about the part")
+	}
+	if err := os.Truncate(tr.name, rest); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
+	x := newResumer(t)
+	long(t, filepath.Join(x.from, "f"), 60<<20)
+	if _, err := x.attempt(40 << 20); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	killed(t, x)
+	part := x.part()
+	if _, err := x.attempt(maxBody); !errors.Is(err, errCut) || x.r.reread != part { // it is cut before anything more is written
+		t.Fatalf("%v: %d bytes of %d were hashed again", err, x.r.reread, part)
+	}
+	if _, err := x.attempt(0); err != nil || x.r.reread > stride || x.s.way.sent > 60<<20-part+1<<20 {
+		t.Errorf("%v: the second time %d bytes were hashed again, and %d were sent", err, x.r.reread, x.s.way.sent)
+	}
+	x.same("f")
+}
+
+// The part is written to after it was hashed, and before what follows comes.
+func TestAPartThatIsChangedInTheMomentItIsGoneOnWithFailsAndARetryGivesTheRightFile(t *testing.T) {
+	x := newResumer(t)
+	long(t, filepath.Join(x.from, "f"), 24<<20)
+	if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	x.frame = func(n int) {
+		if n != 2 { // the first one announces the file
+			return
+		}
+		f, err := os.OpenFile(filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")), os.O_RDWR, 0)
+		if err == nil {
+			_, err = f.WriteAt([]byte("changed"), 5<<20)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if res, err := x.attempt(0); err != nil || res.Failed != 1 || res.New != 0 || !strings.Contains(res.Problems[0].Text, "somebody changed") {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	x.frame = nil
+	if res, err := x.attempt(0); err != nil || res.New != 1 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	x.same("f")
+}
+
 // Who writes to either file after a mark was made of it, or puts another one in its place, is noticed.
 func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 	const size = 24 << 20
@@ -201,6 +263,17 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 			if _, err := x.attempt(2 << 20); !errors.Is(err, errCut) {
 				t.Fatal(err)
 			}
+			change(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+		},
+		"the part is written to after its writer was killed": func(t *testing.T, x *resumer) {
+			killed(t, x)
+			change(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+		},
+		"the part is written to after it was gone on with by one that was killed": func(t *testing.T, x *resumer) {
+			if _, err := x.attempt(2 << 20); !errors.Is(err, errCut) {
+				t.Fatal(err)
+			}
+			killed(t, x)
 			change(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
 		},
 		"the part is replaced": func(t *testing.T, x *resumer) {

@@ -285,10 +285,11 @@ func (t *trail) rest(name, content string) {
 	}
 }
 
-// touched reports whether somebody else has written to a part since it was left. Of one whose writer was killed nobody knows.
+// touched reports whether somebody else may have written to a part since it was left: it has another content than was written down, or its writer was
+// killed and wrote nothing down.
 func (t *trail) touched(name, content string) bool {
 	s, ok := t.newest(keyOf(ofRest, name))
-	return ok && s.file != "" && s.file != content
+	return !ok || s.file == "" || s.file != content
 }
 
 // cut forgets what is known of a file beyond a number of bytes, for good: an error says that it may be remembered.
