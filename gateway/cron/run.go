@@ -193,7 +193,8 @@ func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, err
 	var told protocol.RunInfo // the end as it was announced: it counts though it could not be stored
 	for {
 		// The store first: what ended before we listened, or while too much happened, is told there.
-		r, err := w.s.o.Store.Run(ctx, w.id)
+		// One row is read to its end, also when ctx ends meanwhile.
+		r, err := w.s.o.Store.Run(context.WithoutCancel(ctx), w.id)
 		if err != nil {
 			return r, err
 		}
