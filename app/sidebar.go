@@ -28,8 +28,8 @@ type sidebar struct {
 	limit  int                     // how many chats are shown
 	found  []protocol.SessionEntry // of the search
 	query  string
-	asked  int  // number of the newest search
-	looked bool // a search was answered since the field was empty
+	stop   func() // ends the newest search
+	looked bool   // it is at its end
 	picked int
 	pages  []*widgets.SidebarRow
 
@@ -37,7 +37,7 @@ type sidebar struct {
 }
 
 func newSidebar(s *shell) *sidebar {
-	b := &sidebar{s: s, rows: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1}
+	b := &sidebar{s: s, rows: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1, stop: func() {}}
 	name := widgets.NewHeading(cmp.Or(s.b.f.joined(), "Fairlead"), look.SizeTitle)
 	name.Ellipsis = true
 	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: "Ctrl N"}, s.newChat)
@@ -94,26 +94,26 @@ func (b *sidebar) choose(key protocol.SessionKey) {
 // find searches titles and texts.
 func (b *sidebar) find(query string) {
 	b.query, b.picked = strings.TrimSpace(query), -1
-	b.asked++
-	asked := b.asked
-	if b.query == "" {
-		b.found, b.looked = nil, false
+	b.stop()
+	if b.looked = false; b.query == "" {
+		b.found = nil
 		b.show(b.s.view, b.s.key)
 		return
 	}
-	bind.Go(b.s.ctx, func(ctx context.Context) ([]protocol.SessionEntry, error) {
+	var ctx context.Context
+	ctx, b.stop = context.WithCancel(b.s.ctx)
+	bind.Go(ctx, func(ctx context.Context) (struct{}, error) {
 		timer := time.NewTimer(150 * time.Millisecond) // until the typing pauses
 		defer timer.Stop()
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 		}
-		return b.s.b.state.Search(ctx, query)
-	}, func(list []protocol.SessionEntry, err error) {
-		if asked != b.asked || err != nil {
-			return
-		}
-		b.found, b.looked = list, true
-		b.show(b.s.view, b.s.key)
-	})
+		return struct{}{}, b.s.b.state.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
+			bind.Do(ctx, func() {
+				b.found, b.looked = list, all
+				b.show(b.s.view, b.s.key)
+			})
+		})
+	}, func(struct{}, error) {})
 }

@@ -48,12 +48,6 @@ func (a *App) Export(ctx context.Context, key protocol.SessionKey) (title, text 
 	return title, Markdown(title, p.Messages, time.Local), nil
 }
 
-// Search finds chats by title or text. It blocks.
-func (a *App) Search(ctx context.Context, query string) ([]protocol.SessionEntry, error) {
-	r, err := Call(ctx, a, protocol.SessionsList, protocol.SessionsListParams{Query: query, Limit: 50})
-	return r.Sessions, err
-}
-
 // Media loads a stored picture. It blocks.
 func (a *App) Media(ctx context.Context, key string) ([]byte, error) {
 	r, err := Call(ctx, a, protocol.MediaGet, protocol.MediaGetParams{Key: key})

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,35 @@ const SearchPage = 100
 func (a *App) SearchMessages(ctx context.Context, query string, page int64) (Found, error) {
 	r, err := Call(ctx, a, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
 	return Found{r.Hits, r.Next, r.Reached}, err
+}
+
+// chatsFound is how many chats a search lists at most.
+const chatsFound = 50
+
+// Search finds chats by title or text. In a large store that takes a while: found is told of all that was found so far, each time there is more, and at
+// the end with all true. Its list is found's to keep. It blocks until then.
+func (a *App) Search(ctx context.Context, query string, found func(list []protocol.SessionEntry, all bool)) error {
+	var list []protocol.SessionEntry
+	for page := ""; ; {
+		r, err := Call(ctx, a, protocol.SessionsList, protocol.SessionsListParams{Query: query, Limit: chatsFound, Page: page})
+		if err != nil {
+			return err
+		}
+		had := len(list)
+		for _, e := range r.Sessions { // a chat may be in more than one page
+			if len(list) < chatsFound && !slices.ContainsFunc(list, func(f protocol.SessionEntry) bool { return f.SessionKey == e.SessionKey }) {
+				list = append(list, e)
+			}
+		}
+		page = r.Next
+		all := page == "" || len(list) == chatsFound
+		if all || len(list) > had {
+			found(slices.Clone(list), all)
+		}
+		if all {
+			return nil
+		}
+	}
 }
 
 // beforeHit is how much text stands before the first word that was found, in characters: it must be seen in one line.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,50 @@ func TestSearchAsksForThePageAfter(t *testing.T) {
 		}
 		if second, err := a.SearchMessages(t.Context(), "x", first.Next); err != nil || second.Hits[0].MessageID != "second" || second.Next != 0 {
 			t.Error(second, err)
+		}
+	})
+}
+
+// TestChatsAreShownAsTheyAreFound: a search of a large store takes a while, and goes on page by page.
+func TestChatsAreShownAsTheyAreFound(t *testing.T) {
+	entries := func(from, to int) (list []protocol.SessionEntry) {
+		for i := from; i < to; i++ {
+			list = append(list, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint("chat ", i))})
+		}
+		return list
+	}
+	pages := map[string]protocol.SessionsListResult{
+		"":  {Sessions: entries(0, 2), Next: "a"},
+		"a": {Next: "b"}, // nothing there
+		"b": {Sessions: entries(1, 2), Next: "c"},
+		"c": {Sessions: entries(1, 5)},
+		"m": {Sessions: entries(0, 40), Next: "n"},
+		"n": {Sessions: entries(30, 80), Next: "never"},
+	}
+	bubble(t, func(f *fake) {
+		on(f, protocol.SessionsList, func(p protocol.SessionsListParams) (protocol.SessionsListResult, error) {
+			r, ok := pages[p.Page]
+			if p.Query == "many" && p.Page == "" {
+				r = pages["m"]
+			}
+			if !ok || p.Offset != 0 {
+				return r, protocol.ErrBadRequest
+			}
+			return r, nil
+		})
+	}, func(t *testing.T, a *App, _ *fake) {
+		for query, want := range map[string]string{"few": "2 false, 5 true, ", "many": "40 false, 50 true, "} {
+			var told strings.Builder
+			if err := a.Search(t.Context(), query, func(list []protocol.SessionEntry, all bool) {
+				fmt.Fprintf(&told, "%d %v, ", len(list), all)
+				for i, e := range list {
+					if e != entries(i, i+1)[0] {
+						t.Errorf("%s: %d is %s", query, i, e.SessionKey)
+					}
+				}
+			}); err != nil || told.String() != want {
+				t.Errorf("%s: %q, %v", query, told.String(), err)
+			}
 		}
 	})
 }

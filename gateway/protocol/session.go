@@ -9,12 +9,17 @@ type SessionsListParams struct {
 	Limit  int `json:"limit,omitempty"`
 	// Query keeps sessions whose label or messages contain it (extension).
 	Query string `json:"query,omitempty"`
+	// Page is the Next of the page before; with a query it stands in place of Offset (extension).
+	Page string `json:"page,omitempty"`
 }
 
-// SessionsListResult holds one page; Count is the number of all sessions.
+// SessionsListResult holds one page; Count is the number of all sessions, with a query of those in the page. A query that takes long answers with what it
+// has, which may be nothing, and goes on with the next page.
 type SessionsListResult struct {
 	Sessions []SessionEntry `json:"sessions"`
 	Count    int            `json:"count"`
+	// Next is the next page of a query, empty when all sessions are looked through (extension).
+	Next string `json:"next,omitempty"`
 }
 
 // SessionEntry is SessionRegistryEntry of seed 004 with extensions from Title on.

@@ -37,3 +37,25 @@ func TestSearchFindsWhatWasSaidBeforeAReset(t *testing.T) {
 		}
 	}
 }
+
+func TestChatsWithATextAreListedPageByPage(t *testing.T) {
+	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
+	g.end(g.send("The parser fails").RunID)
+	list, err := g.List(t.Context(), protocol.SessionsListParams{Query: "pars", Limit: 1})
+	if err != nil || list.Count != 1 || list.Sessions[0].SessionKey != chat || list.Next == "" {
+		t.Fatalf("%+v %v", list, err)
+	}
+	for pages := 0; list.Next != ""; pages++ {
+		list, err = g.List(t.Context(), protocol.SessionsListParams{Query: "pars", Limit: 1, Page: list.Next})
+		if err != nil || list.Count != 0 || list.Sessions == nil || pages > 3 {
+			t.Fatalf("%+v %v", list, err)
+		}
+	}
+	for _, bad := range []protocol.SessionsListParams{
+		{Offset: -1}, {Limit: -1}, {Page: "n1"}, {Query: "a", Offset: 1}, {Query: "a", Page: "x"}, {Query: strings.Repeat("a ", 501)},
+	} {
+		if _, err := g.List(t.Context(), bad); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 
@@ -43,7 +44,7 @@ func (m *Manager) publishMessage(key protocol.SessionKey, msg protocol.Message) 
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: key, Message: &msg})
 }
 
-// List returns a page of the chats.
+// List returns a page of the chats: those that have a text when there is a query.
 func (m *Manager) List(ctx context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error) {
 	if in.Offset < 0 || in.Limit < 0 {
 		return protocol.SessionsListResult{}, protocol.ErrBadRequest.With("offset and limit must not be negative")
@@ -51,8 +52,22 @@ func (m *Manager) List(ctx context.Context, in protocol.SessionsListParams) (pro
 	if in.Limit == 0 {
 		in.Limit = 100
 	}
-	list, total, err := m.store.Sessions(ctx, in.Offset, in.Limit, in.Query)
-	out := protocol.SessionsListResult{Sessions: []protocol.SessionEntry{}, Count: total}
+	out := protocol.SessionsListResult{Sessions: []protocol.SessionEntry{}}
+	var list []store.Session
+	var err error
+	switch {
+	case in.Query == "" && in.Page != "":
+		return out, protocol.ErrBadRequest.With("page is for lists with a query; without one use offset")
+	case in.Query == "":
+		list, out.Count, err = m.store.Sessions(ctx, in.Offset, in.Limit)
+	case in.Offset > 0:
+		return out, protocol.ErrBadRequest.With("offset is for lists without a query; with one use page")
+	case len(in.Query) > maxQuery:
+		return out, protocol.ErrBadRequest.With(fmt.Sprintf("query may have %d bytes", maxQuery))
+	default:
+		list, out.Next, err = m.store.FindSessions(ctx, in.Query, in.Page, in.Limit)
+		out.Count = len(list)
+	}
 	for _, s := range list {
 		out.Sessions = append(out.Sessions, m.entry(s))
 	}

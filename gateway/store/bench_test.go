@@ -49,7 +49,7 @@ func BenchmarkListOf2000Sessions(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		if l, _, err := s.Sessions(b.Context(), 0, 100, ""); err != nil || len(l) != 100 {
+		if l, _, err := s.Sessions(b.Context(), 0, 100); err != nil || len(l) != 100 {
 			b.Fatal(len(l), err)
 		}
 	}

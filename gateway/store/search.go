@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -191,16 +190,10 @@ func (s *Store) Search(ctx context.Context, query string, key protocol.SessionKe
 // newest finds the ids and snippets of the newest messages that match all terms. next is where the search goes on, 0 when it is at its end.
 func (s *Store) newest(db *gorm.DB, terms []string, from, top int64, limit int) (found []Found, next int64, err error) {
 	began := time.Now()
-	if s.patience > 0 {
-		terms = slices.Clone(terms)
-		for i, t := range terms {
-			terms[i] = orMark(t)
-		}
-	}
 	rows, err := db.Raw(`SELECT rowid, CASE WHEN EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
 			THEN snippet(message_search, 1, ?, ?, '…', 24) END
 		FROM message_search WHERE message_search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC`,
-		MarkStart, MarkEnd, strings.Join(terms, " AND "), from, top).Rows()
+		MarkStart, MarkEnd, s.matching(terms), from, top).Rows()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -214,7 +207,7 @@ func (s *Store) newest(db *gorm.DB, terms []string, from, top int64, limit int) 
 		if snippet != nil {
 			found = append(found, Found{ID: id, Snippet: strings.ReplaceAll(*snippet, between, "")})
 		}
-		if len(found) == limit || s.patience > 0 && time.Since(began) > s.patience {
+		if len(found) == limit || s.tired(began) {
 			return found, id, nil
 		}
 	}
@@ -243,32 +236,4 @@ func detailed(db *gorm.DB, found []Found) (list []Found, err error) {
 		}
 	}
 	return list, nil
-}
-
-// glance is how many of the newest hits are looked at before the sessions are asked one by one.
-const glance = 2000
-
-// holding returns the keys of the sessions that are not deleted and have a text in their label, first words or messages. The text of labels is folded
-// and may be anywhere in them; messages are searched by words.
-func holding(db *gorm.DB, query string) (keys []string, err error) {
-	m := strings.Join(inWords(query), " AND ")
-	if m == "" {
-		m = `("" AND "")` // matches nothing
-	}
-	var hits []string
-	if err := db.Raw(`SELECT session_key FROM message_texts WHERE id IN
-		(SELECT rowid FROM message_search WHERE message_search MATCH ? ORDER BY rowid DESC LIMIT ?)`, m, glance).Scan(&hits).Error; err != nil {
-		return nil, err
-	}
-	all := len(hits) < glance
-	slices.Sort(hits)
-	raw, err := protocol.Marshal(slices.Compact(hits))
-	if err != nil {
-		return nil, err
-	}
-	keys = []string{}
-	err = db.Model(&sessionRow{}).Where(`deleted_at = 0 AND (instr(search, ?) > 0 OR key IN (SELECT value FROM json_each(?)) OR NOT ? AND EXISTS
-		(SELECT 1 FROM message_search WHERE message_search MATCH 'chat : k' || hex(sessions.key) || ' AND ' || ? LIMIT 1))`,
-		fold(query), string(raw), all, m).Pluck("key", &keys).Error
-	return keys, err
 }

@@ -253,7 +253,7 @@ func TestTheWordsThatStandForChatsAreNotFound(t *testing.T) {
 				t.Errorf("%q in %q: %q, want %q", query, in, got, want)
 			}
 		}
-		list, _, err := s.Sessions(t.Context(), 0, 5, query)
+		list, _, err := s.FindSessions(t.Context(), query, "", 5)
 		if found := len(list) > 0; err != nil || found != (want != "") && !strings.Contains("look at the kind cabin kab1 kc3 of k9", strings.ToLower(query)) {
 			t.Errorf("chats with %q: %v %v", query, list, err)
 		}
@@ -277,7 +277,7 @@ func FuzzSearchTakesAnyText(f *testing.F) {
 		if _, _, err := s.Search(t.Context(), query, key, 0, 0, 0, 5); err != nil {
 			t.Errorf("%q: %v", query, err)
 		}
-		if _, _, err := s.Sessions(t.Context(), 0, 5, query); err != nil {
+		if _, _, err := s.FindSessions(t.Context(), query, "", 5); err != nil {
 			t.Errorf("%q: %v", query, err)
 		}
 	})
@@ -313,13 +313,30 @@ func BenchmarkSearchMillion(b *testing.B) {
 			}
 		})
 	}
-	b.Run("chats", func(b *testing.B) {
-		for b.Loop() {
-			if _, _, err := s.Sessions(b.Context(), 0, 100, "needle"); err != nil {
-				b.Fatal(err)
+	for name, query := range map[string]string{
+		"rare": "needle", "common": "w0 w1", "prefix": "w1", "seldom": "w5000 w7000", "phrase": `"w3 w4 w5"`, "phrase that is nowhere": `"w0 w0 w0 w0 w0 w0"`,
+	} {
+		b.Run("chats/"+name, func(b *testing.B) {
+			pages := 0
+			for b.Loop() {
+				found := map[protocol.SessionKey]bool{}
+				for page := ""; len(found) < 50; {
+					list, next, err := s.FindSessions(b.Context(), query, page, 50)
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, f := range list {
+						found[f.Key] = true
+					}
+					pages++
+					if page = next; next == "" {
+						break
+					}
+				}
 			}
-		}
-	})
+			b.ReportMetric(float64(pages)/float64(b.N), "pages/op")
+		})
+	}
 }
 
 // openFilled opens a store that fill has filled. With FAIRLEAD_BENCH_STORES it is kept in that folder for the next time.

@@ -167,46 +167,38 @@ func (s *Store) UpdateSession(ctx context.Context, key protocol.SessionKey, edit
 	return out, err
 }
 
-// Sessions returns one page of the sessions that are not deleted, newest activity first, and their number. A query keeps those
-// whose label or first words contain it, without regard to case, and those with a message that [Store.Search] finds; messages from before a
-// reset count too. Limit 0 means all.
-func (s *Store) Sessions(ctx context.Context, offset, limit int, query string) (list []Session, total int, err error) {
+// Sessions returns one page of the sessions that are not deleted, newest activity first, and their number. Limit 0 means all.
+func (s *Store) Sessions(ctx context.Context, offset, limit int) (list []Session, total int, err error) {
 	if limit <= 0 {
 		limit = -1
 	}
 	err = s.read(ctx, "list sessions", func(db *gorm.DB) error {
 		q := db.Model(&sessionRow{}).Where("deleted_at = 0")
-		if query != "" {
-			keys, err := holding(db, query)
-			if err != nil {
-				return err
-			}
-			raw, err := protocol.Marshal(keys)
-			if err != nil {
-				return err
-			}
-			q = q.Where("key IN (SELECT value FROM json_each(?))", string(raw))
-		}
 		var n int64
 		if err := q.Session(&gorm.Session{}).Count(&n).Error; err != nil {
 			return err
 		}
-		var rows []sessionRow
-		if err := q.Session(&gorm.Session{}).Order("last_active_at DESC, key").Offset(max(offset, 0)).Limit(limit).Find(&rows).Error; err != nil {
-			return err
-		}
-		total, list = int(n), make([]Session, len(rows))
-		for i, r := range rows {
-			if list[i], err = r.session(); err != nil {
-				return err
-			}
-		}
-		return nil
+		total = int(n)
+		list, err = sessions(q.Session(&gorm.Session{}).Order("last_active_at DESC, key").Offset(max(offset, 0)).Limit(limit))
+		return err
 	})
-	if err != nil {
-		return nil, 0, err
+	return list, total, err
+}
+
+// sessions reads those of a query.
+func sessions(q *gorm.DB) ([]Session, error) {
+	var rows []sessionRow
+	if err := q.Find(&rows).Error; err != nil {
+		return nil, err
 	}
-	return list, total, nil
+	list := make([]Session, len(rows))
+	for i, r := range rows {
+		var err error
+		if list[i], err = r.session(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // SessionKeys returns the keys of all sessions, deleted ones included, in no order.

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// findAll returns the sessions that have a text, page by page, in order of their keys, and the number of pages.
+func findAll(t testing.TB, s *Store, query string, limit int) (keys []protocol.SessionKey, pages int) {
+	t.Helper()
+	for page := ""; ; {
+		list, next, err := s.FindSessions(t.Context(), query, page, limit)
+		if err != nil || len(list) > limit {
+			t.Fatalf("%q: %d found, %v", query, len(list), err)
+		}
+		for _, f := range list {
+			if !slices.Contains(keys, f.Key) {
+				keys = append(keys, f.Key)
+			}
+		}
+		if pages++; next == "" || pages > 10_000 {
+			slices.Sort(keys)
+			return keys, pages
+		}
+		page = next
+	}
+}
+
+func chats(n ...int) (keys []protocol.SessionKey) {
+	for _, n := range n {
+		keys = append(keys, protocol.SessionKey(fmt.Sprintf("agent:main:app:chat:%02d", n)))
+	}
+	return keys
+}
+
+// TestChatsAreFoundPageByPage: every page is answered in time, also when a search of many chats takes long, and all together have what one long search
+// has.
+func TestChatsAreFoundPageByPage(t *testing.T) {
+	s := openTest(t)
+	s.markEvery = 10
+	for i, key := range chats(0, 1, 2, 3, 4, 5, 6, 7, 8, 9) {
+		for j := range 60 {
+			text := "one two three"
+			switch {
+			case j == 0:
+				text = "hello"
+			case i == 2 && j == 1 || i == 7 && j == 50:
+				text = "two one"
+			}
+			must(s.Append(t.Context(), key, at(int64(1_700_000_000_000+1000*i+j), "user", text)))(t)
+		}
+		must(s.UpdateSession(t.Context(), key, func(s *Session) {
+			s.LastActiveAt = int64(100 - i)
+			switch i {
+			case 3, 4:
+				s.Label = "Two one"
+			case 5:
+				s.DeletedAt = 1
+			}
+		}))(t)
+	}
+	want := map[string][]protocol.SessionKey{
+		"two":       chats(0, 1, 2, 3, 4, 6, 7, 8, 9),
+		`"two one"`: chats(2, 7),
+		"two one":   chats(0, 1, 2, 3, 4, 6, 7, 8, 9),
+		"wo on":     chats(3, 4), // in their label
+		`"one one"`: nil,
+		"nowhere":   nil,
+		"!":         nil,
+	}
+	for _, limit := range []int{1, 2, 3, 9, 10} {
+		for query, want := range want {
+			if got, _ := findAll(t, s, query, limit); !slices.Equal(got, want) {
+				t.Errorf("%q by %d: %v", query, limit, got)
+			}
+		}
+	}
+	if got, pages := findAll(t, s, "two", 20); len(got) != 9 || pages != 1 {
+		t.Errorf("a small store is searched in %d pages", pages)
+	}
+	first := func(limit int) (keys []protocol.SessionKey) {
+		list, _, err := s.FindSessions(t.Context(), "two", "", limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range list {
+			keys = append(keys, f.Key)
+		}
+		return keys
+	}
+	if got, want := first(20), chats(3, 4, 9, 8, 7, 6, 2, 1, 0); !slices.Equal(got, want) {
+		t.Errorf("in the order %v, want %v", got, want)
+	}
+	if got, want := first(1), chats(3); !slices.Equal(got, want) {
+		t.Errorf("first %v, want %v", got, want)
+	}
+	s.markAll(t.Context())
+	s.patience = 1
+	for _, limit := range []int{1, 3, 10} {
+		for query, want := range want {
+			got, pages := findAll(t, s, query, limit)
+			if !slices.Equal(got, want) {
+				t.Errorf("%q by %d in no time: %v", query, limit, got)
+			}
+			if query == `"one one"` && pages < 50 {
+				t.Errorf("texts with 59 marks are searched in %d pages", pages)
+			}
+		}
+	}
+}
+
+func TestAPageOfChatsThatIsNoneIsRefused(t *testing.T) {
+	s := openTest(t)
+	must(s.Append(t.Context(), key, user("word")))(t)
+	for _, page := range []string{"1", "n", "n-1", "t0", "t-5", "x1", "t1.", "n99999999999999999999"} {
+		if _, _, err := s.FindSessions(t.Context(), "word", page, 5); !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("%q: %v", page, err)
+		}
+	}
+}
