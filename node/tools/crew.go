@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"sync"
+
+	"fairlead/gateway/protocol/resident"
 )
 
 // searching bounds how many searches run at once: the others wait. Each has a few open folders and a few buffers.
@@ -37,13 +39,19 @@ type crew struct {
 	// ordered makes a goroutine that has nothing to do take the task another would do next, so that the order is kept. Otherwise it takes the one
 	// that would be last: that is the largest part of a tree, and the goroutines hardly meet.
 	ordered bool
+	// back ends a burst, see resident.Ease; nil when there were few tasks. The worker that has the last of the few writes it.
+	back func()
 
 	mu   sync.Mutex // guards what follows
 	wake sync.Cond
 	todo [][]task // by worker
 	busy int
 	idle int
+	did  int // tasks that were begun
 }
+
+// many tasks make a search large: until it ends more garbage may gather than otherwise. Collecting it takes a tenth of the first Glob of a tree.
+const many = 256
 
 func newCrew(ctx context.Context, ordered bool) *crew {
 	c := &crew{ctx: ctx, ordered: ordered, todo: make([][]task, workers())}
@@ -72,13 +80,19 @@ func (c *crew) runAll(first task) {
 		wg.Go(func() { c.work(i) })
 	}
 	wg.Wait()
+	if c.back != nil {
+		c.back()
+	}
 }
 
 func (c *crew) work(worker int) {
 	for did := false; ; did = true {
-		t := c.next(worker, did)
+		t, large := c.next(worker, did)
 		if t == nil {
 			return
+		}
+		if large {
+			c.back = resident.Ease()
 		}
 		if c.ctx.Err() != nil {
 			t.drop()
@@ -88,8 +102,8 @@ func (c *crew) work(worker int) {
 	}
 }
 
-// next waits for a task; nil means that there will be none. did says that the worker has finished one.
-func (c *crew) next(worker int, did bool) task {
+// next waits for a task; nil means that there will be none. did says that the worker has finished one, and large that there were many.
+func (c *crew) next(worker int, did bool) (t task, large bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if did {
@@ -98,11 +112,12 @@ func (c *crew) next(worker int, did bool) task {
 	for {
 		if t := c.take(worker); t != nil {
 			c.busy++
-			return t
+			c.did++
+			return t, c.did == many
 		}
 		if c.busy == 0 {
 			c.wake.Broadcast()
-			return nil
+			return nil, false
 		}
 		c.idle++
 		c.wake.Wait()

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -128,6 +129,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 	if total > len(hits) {
 		out.Truncated, out.Total = true, total
 	}
+	out.Matches = slices.Grow(out.Matches, len(hits))
 	for _, h := range hits {
 		out.Matches = append(out.Matches, workspace.Spell(h.path()))
 	}

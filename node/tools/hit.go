@@ -54,7 +54,11 @@ func merge(lists [][]hit, limit int) []hit {
 	if len(lists) == 1 {
 		return lists[0]
 	}
-	var all []hit
+	n := 0
+	for _, l := range lists {
+		n += len(l)
+	}
+	all := make([]hit, 0, min(n, limit))
 	for len(all) < limit {
 		var next *[]hit
 		for i := range lists {

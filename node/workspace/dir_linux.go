@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -41,6 +42,7 @@ func openDir(t tree, name, abs string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	remembered.begin()
 	return newDir(abs, fd), nil
 }
 
@@ -93,11 +95,30 @@ func (d *Dir) Each(f func(Entry) bool) error {
 		if !d.entries(part, f) {
 			return nil
 		}
+		if keep && atEnd(part) {
+			break
+		}
 	}
 	if keep {
 		remembered.put(id, now, strings.Join(all, ""))
 	}
 	return nil
+}
+
+// atEnd reports whether nothing is behind a part of a listing: its last entry says where the next one is, and ext4, btrfs and tmpfs have one place for
+// the end, which is no entry's. Where it is not known, the system is asked once more.
+func atEnd(part string) bool {
+	for len(part) >= 20 {
+		size := int(binary.NativeEndian.Uint16([]byte(part[16:18])))
+		if size >= len(part) {
+			return binary.NativeEndian.Uint64([]byte(part[8:16])) == math.MaxInt64
+		}
+		if size < 20 {
+			break
+		}
+		part = part[size:]
+	}
+	return false
 }
 
 // entries takes a linux_dirent64 apart: inode 8, offset 8, length 2, type 1, name with a zero behind it. Names share the memory of list.

@@ -3,7 +3,6 @@ package workspace
 import (
 	"sync"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -24,55 +23,71 @@ const (
 // trusted are the types of file systems whose folders have a new time with every change that is seen.
 var trusted = map[int64]bool{unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true, unix.OVERLAYFS_SUPER_MAGIC: true}
 
-type folderID struct {
-	major, minor uint32
-	inode        uint64
-}
-
-func (id folderID) device() [2]uint32 { return [2]uint32{id.major, id.minor} }
+type folderID struct{ device, inode uint64 }
 
 // folderTimes is when a folder was changed.
-type folderTimes struct{ mtime, ctime unix.StatxTimestamp }
+type folderTimes struct{ mtime, ctime unix.Timespec }
 
 type listing struct {
 	folderTimes
 	entries string // as the kernel gave them, see Dir.entries
 }
 
-// listingCache is what is remembered. It is safe for use by many goroutines.
+// listingCache is what is remembered. What a walk reads is found by walks that begin later: until then it is only put in a row, which costs the first
+// walk of a tree little. It is safe for use by many goroutines.
 type listingCache struct {
 	mu     sync.Mutex // guards what follows
 	of     map[folderID]listing
-	size   int
-	used   time.Time
+	row    []newListing
+	size   int             // of both
+	used   time.Time       // when the last walk began
+	local  map[uint64]bool // whether a device is trusted
 	forget *time.Timer
-	local  map[[2]uint32]bool // whether a device is trusted
 	now    func() time.Time
+}
+
+type newListing struct {
+	folderID
+	listing
 }
 
 var remembered = listingCache{now: time.Now}
 
-// get returns what is remembered of a folder as it is now. keep says that it may be remembered once it was read.
-func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string, known, keep bool) {
-	const want = unix.STATX_MTIME | unix.STATX_CTIME | unix.STATX_INO
-	var st unix.Statx_t
-	var here byte
-	_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&here)), unix.AT_EMPTY_PATH, want, uintptr(unsafe.Pointer(&st)), 0)
-	if errno != 0 || st.Mask&want != want {
-		return id, now, "", false, false
-	}
-	id = folderID{st.Dev_major, st.Dev_minor, st.Ino}
-	now = folderTimes{st.Mtime, st.Ctime}
+// begin is called when a walk begins.
+func (c *listingCache) begin() {
 	at := c.now()
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.used = at
+	if c.of == nil {
+		c.of = make(map[folderID]listing, len(c.row))
+	}
+	for _, l := range c.row {
+		if was, ok := c.of[l.folderID]; ok {
+			c.size -= len(was.entries) + listingSize
+		}
+		c.of[l.folderID] = l.listing
+	}
+	c.row = nil
+}
+
+// get returns what is remembered of a folder as it is now. keep says that it may be remembered once it was read.
+func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string, known, keep bool) {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return id, now, "", false, false
+	}
+	id = folderID{st.Dev, st.Ino}
+	now = folderTimes{st.Mtim, st.Ctim}
+	c.mu.Lock()
 	l, ok := c.of[id]
-	local, asked := c.local[id.device()]
+	local, asked := c.local[id.device]
+	began := c.used
 	c.mu.Unlock()
 	if ok && l.folderTimes == now {
 		return id, now, l.entries, true, false
 	}
-	if at.Unix()-max(now.mtime.Sec, now.ctime.Sec) <= settled {
+	if began.Unix()-max(now.mtime.Sec, now.ctime.Sec) <= settled {
 		return id, now, "", false, false
 	}
 	if !asked {
@@ -80,9 +95,9 @@ func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string
 		local = unix.Fstatfs(fd, &fs) == nil && trusted[fs.Type]
 		c.mu.Lock()
 		if c.local == nil {
-			c.local = map[[2]uint32]bool{}
+			c.local = map[uint64]bool{}
 		}
-		c.local[id.device()] = local
+		c.local[id.device] = local
 		c.mu.Unlock()
 	}
 	return id, now, "", false, local
@@ -92,14 +107,10 @@ func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string
 func (c *listingCache) put(id folderID, at folderTimes, entries string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.of == nil || c.size+len(entries)+listingSize > listingsMax {
-		c.of, c.size = map[folderID]listing{}, 0
+	if c.size += len(entries) + listingSize; c.size > listingsMax {
+		c.of, c.row, c.size = nil, nil, len(entries)+listingSize
 	}
-	if l, ok := c.of[id]; ok {
-		c.size -= len(l.entries) + listingSize
-	}
-	c.size += len(entries) + listingSize
-	c.of[id] = listing{at, entries}
+	c.row = append(c.row, newListing{id, listing{at, entries}})
 	if c.forget == nil {
 		c.forget = time.AfterFunc(listingsFor, c.drop)
 	}
@@ -119,6 +130,6 @@ func (c *listingCache) forgot() bool {
 		c.forget.Reset(left)
 		return false
 	}
-	c.of, c.size, c.local, c.forget = nil, 0, nil, nil
+	c.of, c.row, c.size, c.local, c.forget = nil, nil, 0, nil, nil
 	return true
 }

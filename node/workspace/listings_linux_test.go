@@ -50,7 +50,7 @@ func ahead(t *testing.T) {
 	empty := func(now func() time.Time) {
 		remembered.mu.Lock()
 		defer remembered.mu.Unlock()
-		remembered.of, remembered.size, remembered.now = nil, 0, now
+		remembered.of, remembered.row, remembered.size, remembered.now = nil, nil, 0, now
 	}
 	empty(func() time.Time { return time.Now().Add(time.Hour) })
 	t.Cleanup(func() { empty(was) })
@@ -64,8 +64,9 @@ func isRemembered(t *testing.T, dir string) bool {
 	}
 	remembered.mu.Lock()
 	defer remembered.mu.Unlock()
-	_, ok := remembered.of[folderID{unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino}]
-	return ok
+	id := folderID{st.Dev, st.Ino}
+	_, ok := remembered.of[id]
+	return ok || slices.ContainsFunc(remembered.row, func(l newListing) bool { return l.folderID == id })
 }
 
 // tick changes a folder until its time shows it: the clock of a file system goes in steps of some milliseconds.
@@ -158,8 +159,14 @@ func TestListingsTakeLittleMemoryAndAreForgotten(t *testing.T) {
 	entries := strings.Repeat("x", 100<<10)
 	for i := range 500 {
 		c.put(folderID{inode: uint64(i % 300)}, folderTimes{}, entries)
+		if i%7 == 0 {
+			c.begin()
+		}
 		size := 0
 		for _, l := range c.of {
+			size += len(l.entries) + listingSize
+		}
+		for _, l := range c.row {
 			size += len(l.entries) + listingSize
 		}
 		if size != c.size || size > listingsMax {
@@ -167,11 +174,49 @@ func TestListingsTakeLittleMemoryAndAreForgotten(t *testing.T) {
 		}
 	}
 	c.used = c.now().Add(-listingsFor / 2)
-	if c.drop(); c.of == nil {
+	if c.drop(); c.of == nil || c.row == nil {
 		t.Error("it is forgotten while it is used")
 	}
 	c.used = c.now().Add(-listingsFor)
-	if c.drop(); c.of != nil || c.size != 0 || c.forget != nil {
+	if c.drop(); c.of != nil || c.row != nil || c.size != 0 || c.forget != nil {
 		t.Error("it is not forgotten")
+	}
+}
+
+func TestTheEndOfAListingIsKnownFromItsLastEntry(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 200 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint("file ", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 1024)
+	for ended := false; ; {
+		n, err := unix.Getdents(fd, buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			break
+		}
+		if ended {
+			t.Fatal("there is more behind the end")
+		}
+		ended = atEnd(string(buf[:n]))
+	}
+	for _, part := range []string{"", "x", strings.Repeat("\x00", 40), strings.Repeat("\xff", 40), strings.Repeat("\x13\x00", 20)} {
+		if atEnd(part) {
+			t.Errorf("%q ends", part)
+		}
+	}
+	end := []byte(strings.Repeat("\x00", 24))
+	copy(end[8:], "\xff\xff\xff\xff\xff\xff\xff\x7f\x18\x00")
+	if !atEnd(string(end)) || !atEnd(strings.Repeat("\x18\x00", 12)+string(end)) {
+		t.Error("the end is not seen")
 	}
 }
