@@ -11,7 +11,7 @@ import (
 type chats struct{ g *Gateway }
 
 // Tell implements background.Chats.
-func (c chats) Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, e protocol.ExecCompletion) error {
+func (c chats) Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, e protocol.ExecCompletion) error {
 	if _, err := c.g.store.Run(ctx, run); err == nil {
 		return protocol.ErrConflict // told before, and so was the channel
 	} else if !errors.Is(err, protocol.ErrNotFound) {
@@ -20,7 +20,7 @@ func (c chats) Tell(ctx context.Context, chat protocol.SessionKey, run, after pr
 	if err := c.g.channels.Follow(ctx, chat, run, after); err != nil {
 		return err
 	}
-	err := c.g.sessions.Tell(ctx, chat, run, after, e)
+	err := c.g.sessions.Tell(ctx, chat, run, after, by, e)
 	if err != nil && !errors.Is(err, protocol.ErrConflict) {
 		c.g.channels.Unfollow(ctx, run)
 	}

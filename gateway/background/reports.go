@@ -34,10 +34,10 @@ type Journal interface {
 	CallsOnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]store.Call, error)
 }
 
-// Chats take what happened. Tell starts or queues a run; protocol.ErrConflict says that the run is there already, protocol.ErrNotFound that the
+// Chats take what happened. Tell starts or queues a run after the one that began the command, and for whom the call was that did; protocol.ErrConflict says that the run is there already, protocol.ErrNotFound that the
 // chat is gone.
 type Chats interface {
-	Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, c protocol.ExecCompletion) error
+	Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, c protocol.ExecCompletion) error
 }
 
 // Reports takes the events of machines. It is safe for use by many goroutines.
@@ -95,7 +95,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 			return protocol.Ack{}, errEarly
 		}
 	}
-	err = r.chats.Tell(ctx, call.Info.SessionKey, RunOf(call.Info.CallID), call.Info.RunID, completion(node, e, call))
+	err = r.chats.Tell(ctx, call.Info.SessionKey, RunOf(call.Info.CallID), call.Info.RunID, call.AskedBy, completion(node, e, call))
 	switch {
 	case err == nil:
 		slog.Info("Background command ended", "node", node, "session", call.Info.SessionKey, "call", call.Info.CallID)

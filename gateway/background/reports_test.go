@@ -22,17 +22,18 @@ type chats struct {
 	told []string
 	runs map[protocol.RunID]bool
 	last protocol.ExecCompletion
+	by   protocol.AskedBy
 	err  error
 }
 
-func (c *chats) Tell(_ context.Context, chat protocol.SessionKey, run, after protocol.RunID, e protocol.ExecCompletion) error {
+func (c *chats) Tell(_ context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, e protocol.ExecCompletion) error {
 	switch {
 	case c.err != nil:
 		return c.err
 	case c.runs[run]:
 		return protocol.ErrConflict
 	}
-	c.runs[run], c.last = true, e
+	c.runs[run], c.last, c.by = true, e, by
 	c.told = append(c.told, string(chat)+" after "+string(after)+": "+e.Outcome())
 	return nil
 }
@@ -60,7 +61,7 @@ func (d *desk) begin(id protocol.CallID, chat protocol.SessionKey) store.Call {
 	c := store.Call{Info: protocol.CallInfo{
 		CallID: id, RunID: "run-" + protocol.RunID(id), SessionKey: chat, Node: box, Tool: "Bash", Effect: protocol.EffectExec,
 		State: protocol.CallRunning, Args: json.RawMessage(`{"command":"make\n  test"}`),
-	}, CreatedAt: time.Now().UnixMilli()}
+	}, AskedBy: protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: string(chat)}, CreatedAt: time.Now().UnixMilli()}
 	if err := d.store.PutCall(d.t.Context(), c); err != nil {
 		d.t.Fatal(err)
 	}
@@ -112,6 +113,9 @@ func TestEndOfACommandGoesToTheChatThatBeganIt(t *testing.T) {
 	code := 2
 	d.want(d.report(protocol.NodeExecEvent{EventID: "2", SessionID: "q", Event: protocol.ExecFailed, ExitCode: &code}), "ok")
 	d.want(strings.Join(d.chats.told, ", "), "one after run-a: has finished, two after run-b: failed with exit code 2")
+	if by := d.chats.by; by != (protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "two"}) {
+		t.Errorf("it was for %+v", by)
+	}
 	if e := d.chats.last; e.CallID != "b" || e.NodeID != box || e.Command != "make test" || e.EventID != "2" || e.SessionID != "q" {
 		t.Errorf("%+v", e)
 	}

@@ -21,3 +21,16 @@ func askedBy(principal, title string, model protocol.ModelRef) protocol.AskedBy 
 	}
 	return by
 }
+
+// principalOf is a principal for which [askedBy] says the same, of who is not the person.
+func principalOf(by protocol.AskedBy) string {
+	switch by.Kind {
+	case protocol.AskedBySchedule:
+		return auth.KindSchedule + " " + by.Name
+	case protocol.AskedByChannel:
+		return auth.KindChannel + " " + by.Name
+	case protocol.AskedByAgent:
+		return auth.KindAgent + " " + by.Name
+	}
+	return ""
+}

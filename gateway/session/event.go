@@ -22,7 +22,7 @@ const maxEvents = 64
 // Tell has a chat answer the end of a background command, in the run with the id: after what runs now, before the messages that wait. after is
 // the run that started the command. When its agent knows of the end by then, the run is over at once and nobody answers. When it returns without error the event is stored. protocol.ErrConflict: there is such a run already.
 // protocol.ErrNotFound: there is no such chat any more. protocol.ErrUnavailable: too many wait, or the gateway stops.
-func (m *Manager) Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, c protocol.ExecCompletion) error {
+func (m *Manager) Tell(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, asked protocol.AskedBy, c protocol.ExecCompletion) error {
 	if _, err := m.store.Run(ctx, run); err == nil {
 		return protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", run))
 	} else if !errors.Is(err, protocol.ErrNotFound) {
@@ -40,6 +40,9 @@ func (m *Manager) Tell(ctx context.Context, chat protocol.SessionKey, run, after
 		return err
 	}
 	by := strings.TrimPrefix(strings.TrimPrefix(cause.Principal, eventPrincipal), directPrincipal)
+	if err != nil { // the run's row is gone
+		by = principalOf(asked)
+	}
 	r := store.Run{
 		ID: run, Session: chat, Params: protocol.ChatSendParams{SessionKey: chat, Message: c.Message(), RunID: run, Node: c.NodeID},
 		Principal: eventPrincipal + by, CreatedAt: m.now(),

@@ -21,7 +21,7 @@ func ended(id string) protocol.ExecCompletion {
 }
 
 func (g *gateway) tell(id protocol.RunID) error {
-	return g.Tell(g.t.Context(), chat, id, "", ended(string(id)))
+	return g.Tell(g.t.Context(), chat, id, "", protocol.AskedBy{}, ended(string(id)))
 }
 
 func TestEventIsAnsweredByTheAgentAsWhatItIs(t *testing.T) {
@@ -50,6 +50,28 @@ func TestEventIsAnsweredByTheAgentAsWhatItIs(t *testing.T) {
 	}
 	if err := g.tell("one"); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("a second time: %v", err)
+	}
+}
+
+// What a job or a stranger has begun is theirs also when its run is not known any more.
+func TestACommandIsWhoseItsCallWasThoughItsRunIsGone(t *testing.T) {
+	g := start(t, llmtest.Say("Hello."), llmtest.Say("a"), llmtest.Say("b"), llmtest.Say("c"), llmtest.Say("d"))
+	g.end(g.send("Hi").RunID)
+	for id, want := range map[protocol.RunID]protocol.AskedBy{
+		"job": {Kind: protocol.AskedBySchedule, Name: "nightly"}, "stranger": {Kind: protocol.AskedByChannel, Name: "eve"},
+		"other": {Kind: protocol.AskedByAgent, Name: "agent:main:work"}, "person": {Kind: "chat", Name: "this chat"},
+	} {
+		if err := g.Tell(t.Context(), chat, id, "gone", want, ended(string(id))); err != nil {
+			t.Fatal(err)
+		}
+		g.end(id)
+		r, err := g.store.Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if by := askedBy(r.Principal, "this chat", protocol.ModelRef{}); by.Kind != want.Kind || by.Name != want.Name {
+			t.Errorf("%s: what follows is for %+v", id, by)
+		}
 	}
 }
 
