@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
@@ -73,26 +72,12 @@ func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.Cha
 	return b.String(), images
 }
 
-// inLine makes a text that somebody chose fit into one line, without what cannot be seen: marks that turn the direction of what follows, for one.
-func inLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	return strings.Join(strings.Fields(s), " ")
-}
-
 // quotedSetting is what would set something for the message, were it not part of what somebody else wrote.
 var quotedSetting = regexp.MustCompile(`((?:^|\s)/)(\w+:)`)
 
 // inBrackets makes a text that somebody chose fit into one line between brackets, where it sets nothing.
 func inBrackets(s string) string {
-	s = inLine(s)
+	s = protocol.Line(s, 0)
 	s = quotedSetting.ReplaceAllString(s, "$1 $2")
 	return strings.NewReplacer("[", "(", "]", ")").Replace(s)
 }

@@ -172,7 +172,7 @@ func (h *Hub) saw(ctx context.Context, channel, account string) {
 
 // label names a new chat after whom it is with.
 func (h *Hub) label(ctx context.Context, chat protocol.SessionKey, in protocol.ChannelInboundParams) {
-	name := inLine(in.Peer.Name)
+	name := protocol.Line(in.Peer.Name, 0)
 	if name == "" || !strings.Contains(string(chat), ":"+in.Channel+":") {
 		return
 	}

@@ -44,15 +44,15 @@ func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelIn
 	}
 	p := store.Pair{PendingPair: protocol.PendingPair{
 		Channel: in.Channel, SenderID: id, RequestedAt: now(), AccountID: in.AccountID,
-		FirstMessage: clip(inLine(in.Message.Text), maxFirst),
+		FirstMessage: protocol.Line(in.Message.Text, maxFirst),
 	}, Peer: in.Peer}
 	if in.Sender != nil {
-		p.SenderName = clip(inLine(in.Sender.Name), 120)
+		p.SenderName = protocol.Line(in.Sender.Name, 120)
 	}
 	if in.Peer.Kind != protocol.PeerDM {
-		p.SenderID, p.SenderName = config.SenderID(in.Channel, in.Peer.ID), clip(inLine(in.Peer.Name), 120)
+		p.SenderID, p.SenderName = config.SenderID(in.Channel, in.Peer.ID), protocol.Line(in.Peer.Name, 120)
 	} else if p.SenderName == "" {
-		p.SenderName = clip(inLine(in.Peer.Name), 120)
+		p.SenderName = protocol.Line(in.Peer.Name, 120)
 	}
 	added, err := h.o.Store.AddPair(ctx, p, p.RequestedAt-pendingFor.Milliseconds(), maxPending)
 	switch {
@@ -65,7 +65,7 @@ func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelIn
 		h.changed(in.Channel)
 		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 			Level: "info", At: now(),
-			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + inLine(p.SenderID) + ". Answer under Channels.",
+			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + protocol.Line(p.SenderID, 0) + ". Answer under Channels.",
 		}})
 		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
 		if err := h.put(ctx, "pair:"+protocol.NewID(), e); err != nil {

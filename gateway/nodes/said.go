@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"fairlead/gateway/protocol"
@@ -18,20 +17,8 @@ const (
 	maxLive    = 4_000     // characters of live output (protocol.ToolProgress)
 )
 
-// line makes words that a machine chose fit into one line, in which they can stand for nothing else: no control characters, no marks that turn the
-// direction of what follows.
-func line(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	if utf8.RuneCountInString(s) > maxSaid {
-		return string([]rune(s)[:maxSaid-1]) + "…"
-	}
-	return s
-}
+// line is [protocol.Line] for what a machine says of itself.
+func line(s string) string { return protocol.Line(s, maxSaid) }
 
 // hostOf is what a machine says of its host, with its words made lines. Paths stay as they are, for rules are about them.
 func hostOf(id protocol.NodeID, said *protocol.HostInfo) (*protocol.HostInfo, error) {

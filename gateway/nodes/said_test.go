@@ -25,7 +25,7 @@ func TestWhatAMachineSaysOfItselfStaysInItsLine(t *testing.T) {
 	n, _ := h.Node("n")
 	e := n.Host.Enforcement
 	for _, s := range []string{n.Platform, n.Host.OS, n.Host.Hostname, n.Host.Sandbox, e.Summary, e.Warnings[0], e.Checks[0].Why, e.Checks[0].Fix} {
-		if s != "Debiansandbox: enforced gnihton[2J" {
+		if s != "Debian sandbox: enforced gnihton[2J" {
 			t.Errorf("%q", s)
 		}
 	}

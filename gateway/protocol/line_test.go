@@ -1,0 +1,24 @@
+package protocol
+
+import "testing"
+
+func TestALineHoldsNothingThatCannotBeSeen(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"plain words", 0, "plain words"},
+		{" Debian\r\n\nsandbox:\tenforced \u202egnihton\x1b[2J\u2066 ", 0, "Debian sandbox: enforced gnihton[2J"},
+		{"a\u00a0\u3000b\u2028c\u200bd\ufeff", 0, "a b cd"},
+		{"\xffbad\xc3", 0, "bad"},
+		{"äöüß", 4, "äöüß"},
+		{"äöüßa", 4, "äöü…"},
+		{"  äöü  ", 3, "äöü"},
+		{"\n\u202e", 5, ""},
+	} {
+		if got := Line(c.in, c.limit); got != c.want {
+			t.Errorf("%q in %d is %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}
