@@ -29,6 +29,9 @@ type job struct {
 	storing         chan struct{}
 	told            Link // over which its destination was told to remove what is unfinished
 	gone            bool // nothing unfinished is left of it
+	// until is when a wait is over of which expires, as in row, says when that is on the wall.
+	until   time.Time
+	expires int64
 }
 
 // allowed asks again about a transfer that has waited while the rules changed.

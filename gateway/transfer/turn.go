@@ -11,7 +11,7 @@ import (
 
 // startReady starts what waits and can, and ends what has waited for too long.
 func (e *Engine) startReady() {
-	now := time.Now().UnixMilli()
+	now := time.Now()
 	e.mu.Lock()
 	running := 0
 	var expired, ready []*job
@@ -23,7 +23,7 @@ func (e *Engine) startReady() {
 	for _, j := range e.order {
 		switch t := j.row; {
 		case j.end != nil || j.leave || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
-		case t.ExpiresAt > 0 && t.ExpiresAt <= now:
+		case j.lateLocked(now):
 			expired = append(expired, j)
 		case running < maxRunning && !e.closed && e.canStart(j):
 			running++
@@ -39,6 +39,19 @@ func (e *Engine) startReady() {
 	for _, j := range expired {
 		e.finish(j, protocol.TransferFailed, "It expired: the machine did not come back in time")
 	}
+}
+
+// lateLocked reports whether a job has waited for too long: by the clock on the wall, since a machine that sleeps waits too, and a gateway may be started anew;
+// and by the one that nobody sets, lest it waits for years because the other one was put back. It is called under e.mu.
+func (j *job) lateLocked(now time.Time) bool {
+	if j.row.ExpiresAt == 0 {
+		return false
+	}
+	left := time.UnixMilli(j.row.ExpiresAt).Sub(now)
+	if j.expires != j.row.ExpiresAt {
+		j.expires, j.until = j.row.ExpiresAt, now.Add(left)
+	}
+	return left <= 0 || !now.Before(j.until)
 }
 
 // canStart reports whether both ends are there. It is called under e.mu.
