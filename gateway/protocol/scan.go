@@ -210,16 +210,19 @@ func (s *scanner) value() []byte {
 	}
 }
 
-// text skips a string.
+// text skips a string. Its end is looked for once, and again only behind a quotation mark that was escaped: a file's text has an escape for every line.
 func (s *scanner) text() {
-	for s.at++; ; {
-		i := bytes.IndexByte(s.data[s.at:], '"')
-		j := bytes.IndexByte(s.data[s.at:s.at+i], '\\')
-		if j < 0 {
-			s.at += i + 1
+	s.at++
+	for end := -1; ; {
+		if end < s.at {
+			end = s.at + bytes.IndexByte(s.data[s.at:], '"')
+		}
+		i := bytes.IndexByte(s.data[s.at:end], '\\')
+		if i < 0 {
+			s.at = end + 1
 			return
 		}
-		s.at += j + 2
+		s.at += i + 2
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -27,7 +28,7 @@ func FuzzScanAgreesWithTheGeneralDecoder(f *testing.F) {
 		`{"type":"req","id":"1","method":"m","params":{"a":[1,{"b":"}\\""}],"c":"\\\\"}}`, ` { "type" : "res" , "id":"x", "ok" :true,"payload": null } `,
 		`{"type":"evt","event":"chat","seq":3,"payload":"s"}`, `{"type":"res","id":"1","ok":false,"error":{"code":500,"message":"x"}}`,
 		`{"Type":"req","id":"1"}`, `{"ty\u0070e":"req"}`, `{"type":"req","type":"evt","event":"e","id":null,"seq":null,"error":null}`, `{}`, `[]`, `"x"`, `{"a":{}}`,
-		`{"type":"evt","event":"e","payload":-1.5e3,"seq":-1}`, `{"params":[[],[[]]],"ok":1}`,
+		`{"type":"evt","event":"e","payload":-1.5e3,"seq":-1}`, `{"params":[[],[[]]],"ok":1}`, `{"params":"\\n\"\\\"\n\"\"\\","payload":"\n\n\\"}`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -47,6 +48,25 @@ func FuzzScanAgreesWithTheGeneralDecoder(f *testing.F) {
 			t.Fatalf("%s\nfast %+v\nslow %+v", data, fast, slow)
 		}
 	})
+}
+
+// A file of 16 MiB with nothing but line ends took hours, and one of 4 MiB with ordinary lines some seconds, when each escape had the whole rest of its
+// string looked through.
+func TestAFrameFullOfEscapesIsReadInOnePass(t *testing.T) {
+	frame := []byte(`{"type":"req","id":"1","method":"m","params":{"content":"` + strings.Repeat(`\n`, 8<<20) + `","q":"` + strings.Repeat(`\"`, 4<<20) + `"}}`)
+	done := make(chan bool)
+	go func() {
+		var f anyFrame
+		done <- f.scan(frame) && len(f.Params) == len(frame)-len(`{"type":"req","id":"1","method":"m","params":}`)
+	}()
+	select {
+	case ok := <-done:
+		if !ok {
+			t.Error("it was not read as it is")
+		}
+	case <-time.After(3 * time.Minute):
+		t.Fatal("it is read again and again")
+	}
 }
 
 func TestOrdinaryFramesTakeTheFastWay(t *testing.T) {
