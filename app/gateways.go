@@ -65,11 +65,12 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		if p.LeftAt > 0 {
 			continue // it is over for the person
 		}
-		item := settings.Gateway{ID: string(p.Pin), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), Works: p.Role == protocol.RoleNode}
-		if w := g.works.worker(p.Pin); w != nil {
-			item.Down = w.state()
-		} else if item.Works {
+		item := settings.Gateway{ID: tieID(p), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), Works: p.Role == protocol.RoleNode}
+		if item.Works {
 			item.Down = "its node does not run"
+			if w := g.works.worker(p.Pin); w != nil {
+				item.Down = w.state()
+			}
 		}
 		if p.Ended != nil {
 			item.Ended = strings.TrimSpace(p.Ended.Reason + " " + p.Ended.By)
@@ -86,6 +87,16 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		return lines
 	})
 	return list, nil
+}
+
+// worksFor begins the ids of pairings in which this computer is a machine; those of windows are the gateways' pins.
+const worksFor = "machine of "
+
+func tieID(p trust.Peer) string {
+	if p.Role == protocol.RoleNode {
+		return worksFor + string(p.Pin)
+	}
+	return string(p.Pin)
 }
 
 // needs takes in how many questions wait at a gateway.
@@ -154,7 +165,8 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 	if err != nil {
 		return "", err
 	}
-	if g.works.stop(peer.Pin); taken.Work { // of an earlier pairing with that gateway
+	if taken.Work {
+		g.works.stop(peer.Pin) // of an earlier pairing with that gateway
 		g.works.again()
 	}
 	_, err = g.List()
@@ -210,11 +222,17 @@ func (g *gateways) Open(id string) error {
 
 // Leave implements settings.Gateways. A gateway that cannot be reached now is told at a later start.
 func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) {
-	peer, err := g.peers.Lookup(id)
+	tie := trust.Tie{Pin: trust.Pin(id), Role: protocol.RoleClient}
+	if pin, ok := strings.CutPrefix(id, worksFor); ok {
+		tie = trust.Tie{Pin: trust.Pin(pin), Role: protocol.RoleNode}
+	}
+	peer, err := g.peers.Get(tie)
 	if err != nil {
 		return false, err
 	}
-	g.works.stop(peer.Pin)
+	if peer.Role == protocol.RoleNode {
+		g.works.stop(peer.Pin)
+	}
 	key, err := g.identity()
 	if err != nil {
 		return false, err
@@ -227,7 +245,7 @@ func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaveLimit)
 	defer cancel()
-	err = client.Leave(ctx, g.peers, peer.Pin, key, nil)
+	err = client.Leave(ctx, g.peers, tie, key, nil)
 	told = err == nil
 	if errors.Is(err, protocol.ErrUnavailable) {
 		err = nil
@@ -264,7 +282,7 @@ func (g *gateways) through(o client.Options, peer trust.Peer) (client.Options, e
 		return o, err
 	}
 	find := func(ctx context.Context, pin trust.Pin) []string { return discover.Find(ctx, pin) }
-	return client.Through(o, g.peers, peer.Pin, id, find), nil
+	return client.Through(o, g.peers, peer.Tie(), id, find), nil
 }
 
 // windowDir is where a window keeps what is its own: beside the data folder of the person's own gateway each gateway elsewhere has its folder.

@@ -198,6 +198,24 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	if len(g.names.Get()) != 0 {
 		t.Errorf("the tray offers a window on %v", g.names.Get())
 	}
+	// Its windows look there, too: either pairing ends without the other.
+	window, err := state.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Pair(t.Context(), settings.Invitation{Text: window.Link}, agree(t, other, pairing)); err != nil {
+		t.Fatal(err)
+	}
+	both, err := g.List()
+	if err != nil || len(both) != 2 || both[0].ID == both[1].ID || !both[0].Works || both[0].Down != "" || both[1].Works || both[1].Down != "" || len(g.names.Get()) != 1 {
+		t.Fatalf("the gateways are %+v, %v; the tray lists %v", both, err, g.names.Get())
+	}
+	if told, err := g.Leave(t.Context(), both[1].ID); err != nil || !told {
+		t.Errorf("leaving as a window: told %t, %v", told, err)
+	}
+	if left, err := g.List(); err != nil || len(left) != 1 || left[0].ID != list[0].ID || left[0].Down != "" {
+		t.Errorf("after leaving as a window the gateways are %+v, %v", left, err)
+	}
 	// Another folder here is another one for the agent there, once the person there has agreed to it.
 	here.f.workspace = ""
 	dir := t.TempDir()

@@ -104,7 +104,7 @@ func (s *works) start(p trust.Peer) error {
 		up, down := o.OnUp, o.OnDown
 		o.OnUp = func(ctx context.Context, r protocol.ConnectResult) { s.tell(w, ""); up(ctx, r) }
 		o.OnDown = func(err error) { s.tell(w, err.Error()); down(err) }
-		return client.Through(o, s.peers, p.Pin, id, discover.Find)
+		return client.Through(o, s.peers, p.Tie(), id, discover.Find)
 	}
 	n, err := node.New(opts)
 	if err != nil {

@@ -39,7 +39,7 @@ func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := m.connect(t, peer.Pin)
+	c, err := m.connect(t, peer.Tie())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := m.connect(t, peer.Pin)
+	c, err := m.connect(t, peer.Tie())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +107,78 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	<-other
 }
 
+// TestADeviceDoesNotOutliveItsOwnEnd: with the right to change pairings it could let itself stay for good, or another one that then lets it.
+func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
+	h := openHouse(t)
+	bring := func(name string, days int) (*peerBox, *client.Client, protocol.Device) {
+		t.Helper()
+		invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: days})
+		link, _ := trust.ParseLink(invite.Link)
+		m := newMachine(t, name)
+		taker := m.taker(protocol.RoleClient)
+		taker.Link = &link
+		out := pair(t, link.Addresses, taker)
+		ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+		got := <-out
+		if got.err != nil {
+			t.Fatal(got.err)
+		}
+		peer, err := m.peers.Put(got.done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := m.connect(t, peer.Tie())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, c, got.done.Device
+	}
+	_, guest, is := bring("guest", 7)
+	_, _, other := bring("tablet", 3)
+	asks := pair(t, h.list().Network.Addresses, newMachine(t, "accomplice").taker(protocol.RoleClient))
+	r := h.request(protocol.RequestPair)
+	never, later, sooner := int64(0), is.ExpiresAt+1, is.ExpiresAt-1000
+	set := func(id protocol.DeviceID, end *int64) error {
+		return second(client.Call(t.Context(), guest, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: id, ExpiresAt: end}))
+	}
+	for what, err := range map[string]error{
+		"no end of its own":        set(is.ID, &never),
+		"a later end of its own":   set(is.ID, &later),
+		"another one's later end":  set(other.ID, &later),
+		"an invitation for good":   second(client.Call(t.Context(), guest, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})),
+		"an invitation for longer": second(client.Call(t.Context(), guest, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: 8})),
+		"a yes for good":           second(client.Call(t.Context(), guest, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})),
+	} {
+		if !errors.Is(err, protocol.ErrForbidden) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for what, err := range map[string]error{
+		"another one's end":              set(other.ID, &sooner),
+		"an invitation for less":         second(client.Call(t.Context(), guest, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: 6})),
+		"an invitation for a machine":    second(client.Call(t.Context(), guest, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})),
+		"an earlier end of its own":      set(is.ID, &sooner),
+		"another name, and nothing more": second(client.Call(t.Context(), guest, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: is.ID, Name: &r.Device.Name})),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	ask(h, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: is.ID, ExpiresAt: &never}) // the owner may
+	if err := set(other.ID, &never); err != nil {
+		t.Errorf("one that has no end: %v", err)
+	}
+	ask(h, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
+	<-asks
+}
+
 func second[T any](_ T, err error) error { return err }
 
 func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 	h := openHouse(t)
 	m, thief := newMachine(t, "laptop"), newMachine(t, "thief")
 	peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
-	token, _ := m.peers.Token(peer.Pin)
+	token, _ := m.peers.Token(peer.Tie())
 	shake := func(a *protocol.Auth, p protocol.ConnectParams, sign *trust.Identity) error {
 		o := client.Options{
 			URL: "ws://fairlead/ws", Connect: func() protocol.ConnectParams { return p },
@@ -148,7 +213,7 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := shake(&protocol.Auth{Token: token}, window, &m.id); !errors.Is(err, protocol.ErrForbidden) {
+	if err := shake(&protocol.Auth{Token: token}, window, &m.id); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("a node as a window: %v", err)
 	}
 	other := window
@@ -187,7 +252,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	m := newMachine(t, "laptop")
 	narrow := node.Confinement{Mode: "read-only"}
 	peer := h.bring(m, h.nodeTaker(m, narrow))
-	stop, ended := h.node(m, peer.Pin, narrow)
+	stop, ended := h.node(m, peer.Tie(), narrow)
 	h.until("the node is online", func() bool { return h.info("laptop").Online })
 	if n := h.info("laptop"); len(n.Held) > 0 {
 		t.Errorf("held although nothing changed: %v, %+v", n.Held, h.list().Requests)
@@ -195,7 +260,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	stop()
 	<-ended
 	h.until("it is offline", func() bool { return !h.info("laptop").Online })
-	stop, ended = h.node(m, peer.Pin, node.Confinement{Mode: "full", Network: "allowed"})
+	stop, ended = h.node(m, peer.Tie(), node.Confinement{Mode: "full", Network: "allowed"})
 	r := h.request(protocol.RequestWiden)
 	if text := strings.Join(r.Wider, "; "); !strings.Contains(text, "full instead of read-only") || !strings.Contains(text, "network") {
 		t.Errorf("the owner reads %q", text)
@@ -212,7 +277,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	stop()
 	<-ended
 	h.until("it is offline", func() bool { return !h.info("laptop").Online })
-	stop, ended = h.node(m, peer.Pin, narrow)
+	stop, ended = h.node(m, peer.Tie(), narrow)
 	h.until("less is no question", func() bool { n := h.info("laptop"); return n.Online && len(n.Held) == 0 })
 	if n := len(h.list().Requests); n != 0 {
 		t.Errorf("%d requests", n)

@@ -179,11 +179,11 @@ func (h *house) bring(m *peerBox, taker trust.Taker) trust.Peer {
 }
 
 // node starts the machine's node; the returned channel has how it ended.
-func (h *house) node(m *peerBox, pin trust.Pin, confine node.Confinement) (stop func(), ended chan error) {
+func (h *house) node(m *peerBox, tie trust.Tie, confine node.Confinement) (stop func(), ended chan error) {
 	h.t.Helper()
 	n, err := node.New(node.Options{
 		ID: protocol.NodeID(m.name), Workspace: m.work, Confine: confine, Version: "test",
-		Through: func(o client.Options) client.Options { return client.Through(o, m.peers, pin, m.id, nil) },
+		Through: func(o client.Options) client.Options { return client.Through(o, m.peers, tie, m.id, nil) },
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -217,13 +217,13 @@ func (h *house) nodeTaker(m *peerBox, confine node.Confinement) trust.Taker {
 }
 
 // connect makes a client of a paired machine, and gives the error of its first handshake.
-func (m *peerBox) connect(t *testing.T, pin trust.Pin) (*client.Client, error) {
+func (m *peerBox) connect(t *testing.T, tie trust.Tie) (*client.Client, error) {
 	t.Helper()
 	up, ended := make(chan struct{}, 1), make(chan error, 1)
 	o := client.Through(client.Options{
 		Connect: func() protocol.ConnectParams { return gateway.ClientParams("phone") },
 		OnUp:    func(context.Context, protocol.ConnectResult) { up <- struct{}{} },
-	}, m.peers, pin, m.id, nil)
+	}, m.peers, tie, m.id, nil)
 	c := client.New(o)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

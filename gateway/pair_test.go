@@ -23,15 +23,15 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "laptop")
 	peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
-	stop, ended := h.node(m, peer.Pin, node.Confinement{})
+	stop, ended := h.node(m, peer.Tie(), node.Confinement{})
 	defer stop()
 	h.until("the node is online", func() bool { return h.info("laptop").Online })
 	h.until("its ping is measured", func() bool { return h.info("laptop").PingMs > 0 })
-	first, _ := m.peers.Token(peer.Pin)
+	first, _ := m.peers.Token(peer.Tie())
 
 	ask(h, protocol.DeviceRotate, protocol.DeviceParams{ID: m.id.ID()})
 	h.until("it has a new token and is back", func() bool {
-		now, _ := m.peers.Token(peer.Pin)
+		now, _ := m.peers.Token(peer.Tie())
 		return now != first && h.info("laptop").Online && h.list().Devices[0].Online
 	})
 	if d := h.list().Devices[0]; d.RotatedAt != 0 {
@@ -52,12 +52,12 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 		t.Errorf("a revoked device is shown as %+v", d)
 	}
 	// The next contact tells the machine who did it.
-	stop2, ended2 := h.node(m, peer.Pin, node.Confinement{})
+	stop2, ended2 := h.node(m, peer.Tie(), node.Confinement{})
 	defer stop2()
 	if err := <-ended2; err == nil || !strings.Contains(err.Error(), "ended by owner") {
 		t.Errorf("%v", err)
 	}
-	if p, err := m.peers.Get(peer.Pin); err != nil || p.Ended == nil || p.Ended.Reason != protocol.RefusedRevoked || p.Ended.By == "" || p.Ended.At == 0 {
+	if p, err := m.peers.Get(peer.Tie()); err != nil || p.Ended == nil || p.Ended.Reason != protocol.RefusedRevoked || p.Ended.By == "" || p.Ended.At == 0 {
 		t.Errorf("the machine knows %+v, %v", p.Ended, err)
 	}
 	// A revoked key fetches no new token, but it can be paired again.
@@ -65,7 +65,7 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 		t.Errorf("renewed after the revocation: %v", err)
 	}
 	again := h.bring(m, h.nodeTaker(m, node.Confinement{}))
-	stop3, _ := h.node(m, again.Pin, node.Confinement{})
+	stop3, _ := h.node(m, again.Tie(), node.Confinement{})
 	defer stop3()
 	h.until("it is back after pairing again", func() bool { return h.info("laptop").Online })
 }

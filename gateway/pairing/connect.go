@@ -30,15 +30,15 @@ func refusal(d *store.PairedDevice, key []byte, now time.Time) error {
 	return nil
 }
 
-// Authenticate says who a peer on the network is. binding is the TLS session's ([trust.Binding]): the device signed it with its key. Only a
-// device that proved its key learns why it is refused.
-func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, binding []byte) (auth.Principal, error) {
+// Authenticate says who a peer on the network is that comes in a role. binding is the TLS session's ([trust.Binding]): the device signed it with its key.
+// Only a device that proved its key learns why it is refused.
+func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string, binding []byte) (auth.Principal, error) {
 	if a == nil || a.Device == nil || a.Token == "" {
 		return auth.Principal{}, protocol.ErrUnauthorized
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	d := m.devices[a.Device.ID]
+	d := m.pairingLocked(a.Device.ID, role)
 	if d == nil {
 		return auth.Principal{}, refusal(nil, nil, time.Now()) // ids are no secret, and it may have been forgotten
 	}
@@ -52,6 +52,29 @@ func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, binding []by
 		return auth.Principal{}, protocol.ErrUnauthorized.With("the token was replaced: fetch the new one").WithDetails(protocol.DeviceRefused{Reason: protocol.RefusedRotated, At: d.RotatedAt})
 	}
 	return auth.Device(d.Device), nil
+}
+
+// pairingLocked finds the pairing of the device with this key in a role, nil when it has none. Without a role, as devices asked that could have one only,
+// it is the last one.
+func (m *Manager) pairingLocked(key protocol.DeviceID, role string) (found *store.PairedDevice) {
+	for _, d := range m.devices {
+		if trust.DeviceID(d.Key) == key && (role == "" || d.Role == role) && (found == nil || d.PairedAt > found.PairedAt) {
+			found = d
+		}
+	}
+	return found
+}
+
+// nameLocked is the id of a device's pairing in a role: that of the one it has, or that of its key, unless its pairing in the other role has it.
+func (m *Manager) nameLocked(key []byte, role string) protocol.DeviceID {
+	id := trust.DeviceID(key)
+	switch d := m.pairingLocked(id, role); {
+	case d != nil:
+		return d.ID
+	case m.devices[id] == nil:
+		return id
+	}
+	return id + "-" + protocol.DeviceID(role)
 }
 
 // seenEvery is how often a device's last contact is written down.
@@ -70,6 +93,7 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 	stale := now.Sub(time.UnixMilli(d.LastSeenAt)) > seenEvery || d.Address != address
 	d.LastSeenAt, d.Address = now.UnixMilli(), address
 	m.online[id]++
+	unwatch := m.watchLocked(id)
 	m.mu.Unlock()
 	if stale {
 		err = m.noteContact(ctx, id)
@@ -77,6 +101,7 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 	m.changed()
 	return func() {
 		m.mu.Lock()
+		unwatch()
 		if m.online[id]--; m.online[id] == 0 {
 			delete(m.online, id)
 		}
@@ -86,6 +111,28 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 		m.mu.Unlock()
 		m.changed()
 	}, err
+}
+
+// lookEvery is how often it is looked whether the time of a device that is connected is over: its end may be set anew, and so may the machine's clock.
+const lookEvery = time.Minute
+
+// watchLocked has a device's connections end with its pairing until unwatch is called. Both are called under m.mu.
+func (m *Manager) watchLocked(id protocol.DeviceID) (unwatch func()) {
+	left := false
+	var look *time.Timer
+	look = time.AfterFunc(lookEvery, func() {
+		m.mu.Lock()
+		d := m.devices[id]
+		over := d != nil && d.ExpiresAt > 0 && time.Now().UnixMilli() >= d.ExpiresAt
+		if !over && !left {
+			look.Reset(lookEvery)
+		}
+		m.mu.Unlock()
+		if over {
+			m.close(id, protocol.CloseUnauthorized, "The pairing was for a limited time")
+		}
+	})
+	return func() { left = true; look.Stop() }
 }
 
 // noteContact stores when a device was last seen, unless it was forgotten meanwhile.
@@ -123,24 +170,23 @@ func (m *Manager) leave(ctx context.Context, id protocol.DeviceID, by string) (p
 }
 
 // letGo is Leave for a device that has proved its key and nothing else: it may have lost its token, and a machine's node may be connected beside it.
-func (m *Manager) letGo(ctx context.Context, key []byte, w trust.Wire) error {
-	id := trust.DeviceID(key)
+func (m *Manager) letGo(ctx context.Context, key []byte, role string, w trust.Wire) error {
 	m.mu.Lock()
-	d := m.devices[id]
+	d := m.pairingLocked(trust.DeviceID(key), role)
 	err := refusal(d, key, time.Now())
-	by := ""
+	var was protocol.Device
 	if err == nil {
-		by = auth.Device(d.Device).String()
+		was = d.Device
 	}
 	m.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	out, err := m.leave(ctx, id, by)
+	out, err := m.leave(ctx, was.ID, auth.Device(was).String())
 	if err != nil {
 		return err
 	}
-	m.CloseDevice(id)
+	m.CloseDevice(was.ID)
 	return w.Send(trust.Message{Done: &trust.Done{Device: out}})
 }
 

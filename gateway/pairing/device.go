@@ -56,7 +56,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	m.mu.Lock()
 	r := m.requests[p.ID]
 	m.mu.Unlock()
-	if r == nil || r.ExpiresAt > 0 && time.Now().UnixMilli() >= r.ExpiresAt {
+	if r == nil || r.Kind == protocol.RequestPair && r.end.passed(time.Now()) {
 		return protocol.Device{}, protocol.ErrNotFound.With("this request is not waiting any more")
 	}
 	defer m.changed()
@@ -65,7 +65,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	}
 	d := store.PairedDevice{Device: r.Device, Key: r.key}
 	if p.Name != "" {
-		d.Name = line(p.Name, 60)
+		d.Name = protocol.Line(p.Name, 60)
 	}
 	d.PairedBy, d.PairedAt = person(by), time.Now().UnixMilli()
 	token, hash := newToken(d.ID)
@@ -157,7 +157,7 @@ func (m *Manager) change(ctx context.Context, id protocol.DeviceID, by, what str
 func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdateParams) (protocol.Device, error) {
 	out, err := m.change(ctx, p.ID, by, "changed", func(d *store.PairedDevice) error {
 		if p.Name != nil {
-			if d.Name = line(*p.Name, 60); d.Name == "" {
+			if d.Name = protocol.Line(*p.Name, 60); d.Name == "" {
 				return protocol.ErrBadRequest.With("a device needs a name")
 			}
 		}
@@ -260,14 +260,14 @@ func (m *Manager) forgetRequests(id protocol.DeviceID) {
 }
 
 // renew gives a paired device that proved its key a new token; the old one is worth nothing from then on.
-func (m *Manager) renew(ctx context.Context, key []byte, network protocol.NetworkStatus) (trust.Done, error) {
+func (m *Manager) renew(ctx context.Context, key []byte, role string, network protocol.NetworkStatus) (trust.Done, error) {
 	end, err := m.begin(ctx)
 	if err != nil {
 		return trust.Done{}, err
 	}
 	defer end()
 	m.mu.Lock()
-	was := m.devices[trust.DeviceID(key)]
+	was := m.pairingLocked(trust.DeviceID(key), role)
 	if err := refusal(was, key, time.Now()); err != nil {
 		m.mu.Unlock()
 		return trust.Done{}, err

@@ -15,6 +15,7 @@ type invite struct {
 	protocol.DeviceInvite
 	params  protocol.DeviceInviteParams
 	by      string
+	end     deadline
 	secret  []byte
 	code    trust.Code
 	guesses int
@@ -31,6 +32,14 @@ func checkScopes(scopes []protocol.Scope) error {
 		}
 	}
 	return nil
+}
+
+// LastsUntil is when a pairing for some days ends that is made now, in Unix milliseconds; 0 is never.
+func LastsUntil(days int) int64 {
+	if days == 0 {
+		return 0
+	}
+	return time.Now().AddDate(0, 0, days).UnixMilli()
 }
 
 // Invite makes an invitation. It needs the network listener: nobody could come otherwise.
@@ -60,7 +69,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 		windows, others = m.o.Ships()
 	}
 	now := time.Now()
-	i := &invite{params: p, by: by, secret: trust.NewSecret()}
+	i := &invite{params: p, by: by, end: after(now, life), secret: trust.NewSecret()}
 	m.mu.Lock()
 	m.expireLocked(now)
 	if len(m.invites) >= maxInvites {
@@ -76,7 +85,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	link := trust.Link{Addresses: network.Addresses, Pin: trust.Pin(network.Pin), Invite: id, Secret: i.secret, Role: p.Role}
 	i.DeviceInvite = protocol.DeviceInvite{
 		ID: id, Role: p.Role, Link: link.String(), Code: i.code.String(), Addresses: network.Addresses,
-		CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(life).UnixMilli(),
+		CreatedAt: now.UnixMilli(), ExpiresAt: i.end.wall,
 	}
 	if others {
 		i.Install = installLine(network, "curl", "install.sh | sh")

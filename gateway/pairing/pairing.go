@@ -1,5 +1,8 @@
 // Package pairing is the gateway's side of trust: which devices are paired, who may be let in, and what a device may do. An invitation is
 // taken once, and whoever took it waits until the person has seen who that is (peers notes D5).
+//
+// A device is known by its key, and may be paired as a machine and as a client: each pairing has an id, a token, rights and an end of its own, and what
+// happens to one happens to that one alone. Both show the device's words.
 package pairing
 
 import (
@@ -82,11 +85,26 @@ type Manager struct {
 // request is a question that waits.
 type request struct {
 	protocol.DeviceRequest
+	end    deadline
 	key    []byte
 	reach  *protocol.Reach
 	invite *invite
 	answer chan answer // of one
 }
+
+// deadline is when something is over: at a time, and after a while by the clock that nobody sets. Whichever is first counts: no code is good for longer than
+// was said because the machine's clock was put back, or because it slept.
+type deadline struct {
+	wall int64     // Unix milliseconds
+	at   time.Time // whose monotonic reading is meant
+}
+
+func after(now time.Time, life time.Duration) deadline {
+	at := now.Add(life)
+	return deadline{at.UnixMilli(), at}
+}
+
+func (d deadline) passed(now time.Time) bool { return !now.Before(d.at) || now.UnixMilli() >= d.wall }
 
 type answer struct {
 	done trust.Done
@@ -207,7 +225,7 @@ func (m *Manager) notice(level, text string) {
 // expireLocked drops what is over.
 func (m *Manager) expireLocked(now time.Time) {
 	for id, i := range m.invites {
-		if now.UnixMilli() >= i.ExpiresAt {
+		if i.end.passed(now) {
 			delete(m.invites, id)
 		}
 	}

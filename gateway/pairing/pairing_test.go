@@ -133,7 +133,7 @@ func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
 		out, hangUp := come(t, m, taker)
 		defer hangUp()
 		synctest.Wait()
-		if l, _ := m.List(t.Context()); len(l.Requests) != 1 || l.Requests[0].Device.Name != "phonepc" || l.Requests[0].Device.Address != "10.0.0.7" {
+		if l, _ := m.List(t.Context()); len(l.Requests) != 1 || l.Requests[0].Device.Name != "phone pc" || l.Requests[0].Device.Address != "10.0.0.7" {
 			t.Fatalf("%+v", l.Requests)
 		}
 		if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) || time.Since(began) != confirmLife {
@@ -205,10 +205,10 @@ func TestADeviceThatLostTheConnectionWhileItWasLetInFetchesItsTokenWithItsKey(t 
 		proof := func(by trust.Identity) *protocol.Auth {
 			return &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: by.Sign(trust.ForConnect, binding)}}
 		}
-		if p, err := m.Authenticate(t.Context(), proof(id), binding); err != nil || p.Device != id.ID() || !p.Has(protocol.ScopeAdmin) {
+		if p, err := m.Authenticate(t.Context(), proof(id), protocol.RoleClient, binding); err != nil || p.Device != id.ID() || !p.Has(protocol.ScopeAdmin) {
 			t.Errorf("%+v, %v", p, err)
 		}
-		if _, err := m.Authenticate(t.Context(), proof(id), []byte("another session")); !errors.Is(err, protocol.ErrUnauthorized) {
+		if _, err := m.Authenticate(t.Context(), proof(id), protocol.RoleClient, []byte("another session")); !errors.Is(err, protocol.ErrUnauthorized) {
 			t.Errorf("a proof of another session: %v", err)
 		}
 		// A stranger's key fetches nothing.
@@ -275,14 +275,29 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		}
 		got := <-out
 		try := func() error {
-			_, err := m.Authenticate(t.Context(), &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(trust.ForConnect, nil)}}, nil)
+			_, err := m.Authenticate(t.Context(), &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(trust.ForConnect, nil)}}, protocol.RoleClient, nil)
 			return err
 		}
+		var closed []protocol.DeviceID
+		m.Serve(func(id protocol.DeviceID, _ int, _ string) { closed = append(closed, id) })
+		for range 2 { // one of them ends before
+			left, err := m.Connected(t.Context(), id.ID(), "10.0.0.7")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer left()
+			if _, err := m.Connected(t.Context(), id.ID(), "10.0.0.7"); err != nil {
+				t.Fatal(err)
+			}
+		}
 		time.Sleep(29 * 24 * time.Hour)
-		if err := try(); err != nil {
-			t.Errorf("on day 29: %v", err)
+		if err := try(); err != nil || len(closed) > 0 {
+			t.Errorf("on day 29: %v, closed %v", err, closed)
 		}
 		time.Sleep(2 * 24 * time.Hour)
+		if len(closed) == 0 || closed[0] != id.ID() {
+			t.Errorf("one that is connected stays connected: closed %v", closed)
+		}
 		if err := try(); !errors.Is(err, protocol.ErrUnauthorized) || !strings.Contains(string(protocol.AsError(err).Details), protocol.RefusedExpired) {
 			t.Errorf("on day 31: %v", err)
 		}
@@ -371,6 +386,155 @@ func TestARefusedOfferIsNotAskedAgainUntilItChanges(t *testing.T) {
 	if held, asked := offer("Read", "Write"); len(held) != 1 || len(asked) != 1 {
 		t.Errorf("something else: %v, %+v", held, asked)
 	}
+}
+
+// The clock on the wall is set while a code is open, and while somebody who took it waits: that is as if what was written down were another time.
+func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
+	for _, jump := range []time.Duration{time.Hour, 24 * time.Hour, 10 * 365 * 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			m := open(t, &kept{})
+			put := func(by time.Duration) {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				for _, i := range m.invites {
+					i.end.wall, i.ExpiresAt = i.end.wall-by.Milliseconds(), i.ExpiresAt-by.Milliseconds()
+				}
+				for _, r := range m.requests {
+					r.end.wall, r.ExpiresAt = r.end.wall-by.Milliseconds(), r.ExpiresAt-by.Milliseconds()
+				}
+			}
+			invite := func() trust.Taker {
+				i, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient})
+				if err != nil {
+					t.Fatal(err)
+				}
+				code, _ := trust.ParseCode(i.Code)
+				taker := phone(trust.NewIdentity())
+				taker.Code = &code
+				return taker
+			}
+			// Put back, it lives no longer.
+			taker := invite()
+			time.Sleep(time.Minute)
+			put(-jump)
+			time.Sleep(inviteLife - 2*time.Minute)
+			if l, _ := m.List(t.Context()); len(l.Invites) != 1 {
+				t.Errorf("%s back: it is gone before its time", jump)
+			}
+			time.Sleep(2 * time.Minute)
+			out, hangUp := come(t, m, taker)
+			if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) {
+				t.Errorf("%s back: a code of eleven minutes: %v", jump, got.err)
+			}
+			hangUp()
+			// Nor does the question about who took it.
+			out, hangUp = come(t, m, invite())
+			synctest.Wait()
+			l, _ := m.List(t.Context())
+			put(-jump)
+			time.Sleep(confirmLife + time.Second)
+			if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); !errors.Is(err, protocol.ErrNotFound) {
+				t.Errorf("%s back: a yes after the question's time: %v", jump, err)
+			}
+			if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) {
+				t.Errorf("%s back: %v", jump, got.err)
+			}
+			hangUp()
+			// Put forward, it is refused, and so is the question: a machine that slept looks the same.
+			taker = invite()
+			put(jump)
+			out, hangUp = come(t, m, taker)
+			if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) || !strings.Contains(got.err.Error(), "ask for a new one") {
+				t.Errorf("%s forward: %v", jump, got.err)
+			}
+			hangUp()
+			out, hangUp = come(t, m, invite())
+			defer hangUp()
+			synctest.Wait()
+			l, _ = m.List(t.Context())
+			put(jump)
+			if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); !errors.Is(err, protocol.ErrNotFound) {
+				t.Errorf("%s forward: %v", jump, err)
+			}
+			if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) {
+				t.Errorf("%s forward: it waits for %v", jump, got.err)
+			}
+		})
+	}
+}
+
+// TestADevicesPairingsAreApart: fetching a token or leaving as the one thing does nothing to the other.
+func TestADevicesPairingsAreApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kept{}
+		m := open(t, k)
+		id := trust.NewIdentity()
+		pairAs := func(role string) trust.Done {
+			t.Helper()
+			taker := phone(id)
+			if taker.Applicant.Role = role; role == protocol.RoleNode {
+				taker.Applicant.NodeID = "laptop"
+			}
+			out, hangUp := come(t, m, taker)
+			defer hangUp()
+			synctest.Wait()
+			l, _ := m.List(t.Context())
+			if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+				t.Fatal(err)
+			}
+			return (<-out).done
+		}
+		enter := func(role string, d trust.Done) error {
+			p, err := m.Authenticate(t.Context(), &protocol.Auth{Token: d.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(trust.ForConnect, nil)}}, role, nil)
+			if err == nil && (p.Role != role || p.Device != d.Device.ID) {
+				t.Errorf("as a %s it is %+v", role, p)
+			}
+			return err
+		}
+		talk := func(role string, leave bool) (trust.Done, error) {
+			out, hangUp := come(t, m, trust.Taker{Identity: id, Renew: !leave, Leave: leave, Applicant: trust.Applicant{Role: role}})
+			defer hangUp()
+			got := <-out
+			return got.done, got.err
+		}
+		window := pairAs(protocol.RoleClient)
+		if err := enter(protocol.RoleNode, window); !errors.Is(err, protocol.ErrUnauthorized) {
+			t.Errorf("a window's pairing lets a machine in: %v", err)
+		}
+		machine := pairAs(protocol.RoleNode)
+		m = open(t, k) // the gateway is started anew
+		if err := errors.Join(enter(protocol.RoleClient, window), enter(protocol.RoleNode, machine)); err != nil {
+			t.Fatal(err)
+		}
+		if enter(protocol.RoleClient, machine) == nil || enter(protocol.RoleNode, window) == nil {
+			t.Error("the token of one is good for the other")
+		}
+		renewed, err := talk(protocol.RoleClient, false)
+		if err != nil || renewed.Device.ID != window.Device.ID || enter(protocol.RoleClient, window) == nil {
+			t.Errorf("%+v, %v", renewed, err)
+		}
+		if err := errors.Join(enter(protocol.RoleClient, renewed), enter(protocol.RoleNode, machine)); err != nil {
+			t.Error(err)
+		}
+		if _, err := talk(protocol.RoleNode, true); err != nil {
+			t.Fatal(err)
+		}
+		if err := enter(protocol.RoleNode, machine); !errors.Is(err, protocol.ErrUnauthorized) {
+			t.Errorf("it has left as a machine: %v", err)
+		}
+		if err := enter(protocol.RoleClient, renewed); err != nil {
+			t.Errorf("it has not left as a window: %v", err)
+		}
+		if err := m.Forget(t.Context(), "owner", machine.Device.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := talk(protocol.RoleNode, false); !errors.Is(err, protocol.ErrUnauthorized) || enter(protocol.RoleClient, renewed) != nil {
+			t.Errorf("a machine that was forgotten takes the window's token: %v", err)
+		}
+		if again := pairAs(protocol.RoleNode); again.Device.ID == window.Device.ID {
+			t.Error("two pairings have one id")
+		}
+	})
 }
 
 // A device that leaves needs its key only: its token may be lost, and a machine's node may be connected at the same time. Nobody else can end its pairing.

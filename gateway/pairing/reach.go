@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func wider(was, is *protocol.Reach) (words, held []string) {
 			if f.ReadOnly {
 				how = "to read"
 			}
-			further("the folder %s, %s", line(f.Path, 200), how)
+			further("the folder %s, %s", folderName(f.Path), how)
 		}
 	}
 	if all {
@@ -73,11 +74,19 @@ func wider(was, is *protocol.Reach) (words, held []string) {
 	return words, held
 }
 
+// folderName is a folder as it is shown: quoted when there is something in its name that would be left out of a line, and make another name of it.
+func folderName(path string) string {
+	if protocol.Line(path, 0) != path {
+		path = strconv.Quote(path)
+	}
+	return protocol.Line(path, 200)
+}
+
 func named(s string) string {
 	if s == "" {
 		return "not at all"
 	}
-	return line(s, 40)
+	return protocol.Line(s, 40)
 }
 
 // covered reports whether a folder lies in one that was allowed, for the same use.

@@ -46,7 +46,7 @@ func TestWiderReachHoldsWhatReachesFurther(t *testing.T) {
 			r.Tools, r.Folders = append(r.Tools, "Write"), []protocol.Folder{{Path: "/x"}}
 		}), []string{"Bash", "Read", "Write"}, "the tool Write"},
 		"a folder of windows": {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: `C:\Users`}} }), all, `C:\Users`},
-		"a name that lies":    {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/x\nto read"}} }), all, "/xto read"},
+		"a name that lies":    {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/x\nto read"}} }), all, `"/x\nto read"`},
 		"a node of the seeds": {&protocol.Reach{Tools: all, Caps: was.Caps}, all, "not at all instead of workspace-write"},
 	} {
 		words, held := wider(was, c.is)

@@ -105,7 +105,7 @@ func roamNode() {
 	}
 	n.Close()
 	peer := must(j.Run(ctx))
-	opts.Through = func(o client.Options) client.Options { return client.Through(o, peers, peer.Pin, id, discover.Find) }
+	opts.Through = func(o client.Options) client.Options { return client.Through(o, peers, peer.Tie(), id, discover.Find) }
 	n = must(node.New(opts))
 	fmt.Println("paired", peer.Addresses)
 	fmt.Println("ended", n.Run(ctx))

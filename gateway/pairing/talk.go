@@ -1,12 +1,11 @@
 package pairing
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
@@ -78,20 +77,20 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 		return err
 	}
 	if g.Renews() {
-		done, err := m.renew(ctx, hello.Key, network)
+		done, err := m.renew(ctx, hello.Key, hello.Role, network)
 		if err != nil {
 			return err
 		}
 		return w.Send(trust.Message{Done: &done})
 	}
 	if g.Leaves() {
-		return m.letGo(ctx, hello.Key, w)
+		return m.letGo(ctx, hello.Key, hello.Role, w)
 	}
 	r, err := m.request(g, taken, address)
 	if err != nil {
 		return err
 	}
-	if err := w.Send(g.Waiting(int(time.Until(time.UnixMilli(r.ExpiresAt)).Round(time.Second) / time.Second))); err != nil {
+	if err := w.Send(g.Waiting(int(time.Until(r.end.at).Round(time.Second) / time.Second))); err != nil {
 		m.drop(r, false)
 		return err
 	}
@@ -100,7 +99,7 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 			return err
 		}
 	}
-	timer := time.NewTimer(time.Until(time.UnixMilli(r.ExpiresAt)))
+	timer := time.NewTimer(time.Until(r.end.at))
 	defer timer.Stop()
 	select {
 	case a := <-r.answer:
@@ -153,8 +152,8 @@ func (m *Manager) settleLocked(r *request, a answer) {
 func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*request, error) {
 	h := g.Hello
 	d := protocol.Device{
-		ID: trust.DeviceID(h.Key), Name: line(h.Name, 60), Role: h.Role, NodeID: h.NodeID, Words: trust.KeyWords(h.Key), Fingerprint: trust.Fingerprint(h.Key),
-		OS: line(h.OS, 80), Hostname: line(h.Hostname, 80), Platform: line(h.Platform, 40), Version: line(h.Applicant.Version, 40), Address: address, Door: h.Door, Reach: h.Reach,
+		Name: protocol.Line(h.Name, 60), Role: h.Role, NodeID: h.NodeID, Words: trust.KeyWords(h.Key), Fingerprint: trust.Fingerprint(h.Key),
+		OS: protocol.Line(h.OS, 80), Hostname: protocol.Line(h.Hostname, 80), Platform: protocol.Line(h.Platform, 40), Version: protocol.Line(h.Applicant.Version, 40), Address: address, Door: h.Door, Reach: h.Reach,
 	}
 	life := askLife
 	if taken != nil {
@@ -169,12 +168,10 @@ func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*reque
 			d.Name = taken.params.Name
 		}
 		d.Scopes = taken.params.Scopes
-		if taken.params.PairedFor > 0 {
-			d.ExpiresAt = time.Now().AddDate(0, 0, taken.params.PairedFor).UnixMilli()
-		}
+		d.ExpiresAt = LastsUntil(taken.params.PairedFor)
 	}
 	if h.Role != d.Role {
-		return nil, protocol.ErrBadRequest.With(fmt.Sprintf("this invitation is for a %s, not for a %s", d.Role, line(h.Role, 20)))
+		return nil, protocol.ErrBadRequest.With(fmt.Sprintf("this invitation is for a %s, not for a %s", d.Role, protocol.Line(h.Role, 20)))
 	}
 	switch d.Role {
 	case protocol.RoleNode:
@@ -203,12 +200,13 @@ func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*reque
 		d.Name = "device " + string(d.ID[:6])
 	}
 	now := time.Now()
-	r := &request{key: h.Key, reach: d.Reach, invite: taken, answer: make(chan answer, 1)}
-	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(life).UnixMilli()}
 	end := m.wait()
 	defer end()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	d.ID = m.nameLocked(h.Key, d.Role)
+	r := &request{end: after(now, life), key: h.Key, reach: d.Reach, invite: taken, answer: make(chan answer, 1)}
+	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: r.end.wall}
 	for _, other := range m.devices {
 		if d.NodeID != "" && other.NodeID == d.NodeID && other.ID != d.ID && other.RevokedAt == 0 {
 			return nil, protocol.ErrConflict.With(fmt.Sprintf("another machine is paired as %s: give this one another name with --id, or revoke that one", d.NodeID))
@@ -216,7 +214,7 @@ func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*reque
 	}
 	waiting := 0
 	for _, other := range m.requests {
-		if other.Kind == protocol.RequestPair && other.Device.ID == d.ID {
+		if other.Kind == protocol.RequestPair && bytes.Equal(other.key, h.Key) {
 			m.settleLocked(other, answer{err: protocol.ErrConflict.With("the device asked again")})
 		} else if other.Kind == protocol.RequestPair {
 			waiting++
@@ -234,19 +232,4 @@ func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*reque
 	m.requests[r.ID] = r
 	m.changed()
 	return r, nil
-}
-
-// line is one line of a text that a stranger sent: printable, and not long.
-func line(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	s = strings.TrimSpace(s)
-	if runes := []rune(s); len(runes) > limit {
-		s = string(runes[:limit-1]) + "…"
-	}
-	return s
 }

@@ -92,7 +92,7 @@ func TestWhoLooksDoesNotWaitForTheDisk(t *testing.T) {
 	if l, err := m.List(t.Context()); err != nil || len(l.Devices) != 0 || len(l.Requests) != 1 {
 		t.Errorf("while it is stored: %+v %v", l, err)
 	}
-	if _, err := m.Authenticate(t.Context(), &protocol.Auth{Token: "x", Device: &protocol.DeviceProof{ID: "nobody"}}, nil); !errors.Is(err, protocol.ErrUnauthorized) {
+	if _, err := m.Authenticate(t.Context(), &protocol.Auth{Token: "x", Device: &protocol.DeviceProof{ID: "nobody"}}, protocol.RoleNode, nil); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Error(err)
 	}
 	if _, err := m.Invite(t.Context(), "owner x", protocol.DeviceInviteParams{}); err != nil {

@@ -29,7 +29,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		principal = *c.trusted
 	case c.binding != nil: // from the network: only devices that were paired
 		var err error
-		if principal, err = c.srv.s.Devices.Authenticate(ctx, p.Auth, c.binding); err == nil {
+		if principal, err = c.srv.s.Devices.Authenticate(ctx, p.Auth, string(p.Client.Mode), c.binding); err == nil {
 			err = asPaired(principal, p.Client)
 		}
 		if err != nil {

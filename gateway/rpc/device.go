@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
@@ -26,7 +27,7 @@ type Devices interface {
 	Leave(ctx context.Context, p auth.Principal) error
 	CloseDevice(id protocol.DeviceID)
 
-	Authenticate(ctx context.Context, a *protocol.Auth, binding []byte) (auth.Principal, error)
+	Authenticate(ctx context.Context, a *protocol.Auth, role string, binding []byte) (auth.Principal, error)
 	Connected(ctx context.Context, id protocol.DeviceID, address string) (left func(), err error)
 	Admit(p auth.Principal, params protocol.ConnectParams) nodes.Entry
 	Pair(ctx, gone context.Context, w trust.Wire, address string) error
@@ -41,6 +42,9 @@ func (s *Server) devices(all map[string]handler) {
 	handle(all, protocol.DeviceInviteTo, func(ctx context.Context, c *Conn, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
 		if p.Role == protocol.RoleClient {
 			if err := mayGive(c.who(), p.Scopes); err != nil {
+				return protocol.DeviceInvite{}, err
+			}
+			if err := s.mayLast(ctx, c.who(), "", pairing.LastsUntil(p.PairedFor)); err != nil {
 				return protocol.DeviceInvite{}, err
 			}
 		}
@@ -63,6 +67,11 @@ func (s *Server) devices(all map[string]handler) {
 	handle(all, protocol.DeviceUpdate, func(ctx context.Context, c *Conn, p protocol.DeviceUpdateParams) (protocol.Device, error) {
 		if p.Scopes != nil && len(*p.Scopes) > 0 {
 			if err := mayGive(c.who(), *p.Scopes); err != nil {
+				return protocol.Device{}, err
+			}
+		}
+		if p.ExpiresAt != nil {
+			if err := s.mayLast(ctx, c.who(), p.ID, *p.ExpiresAt); err != nil {
 				return protocol.Device{}, err
 			}
 		}
@@ -104,7 +113,29 @@ func mayGive(who auth.Principal, scopes []protocol.Scope) error {
 	return nil
 }
 
-// mayApprove is mayGive for a request that waits. One that is not there is refused later.
+// mayLast refuses a device that would give a client, a new one or the one with that id, a later end than its own; 0 is none. Else it could be there for good,
+// by itself or by one that it lets in. A machine has no rights of a person.
+func (s *Server) mayLast(ctx context.Context, who auth.Principal, id protocol.DeviceID, until int64) error {
+	if who.Device == "" {
+		return nil
+	}
+	all, err := s.s.Devices.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range all.Devices {
+		switch {
+		case d.ID == id && d.Role == protocol.RoleNode:
+			return nil
+		case d.ID == who.Device && d.ExpiresAt > 0 && (until == 0 || until > d.ExpiresAt):
+			err = protocol.ErrForbidden.With(fmt.Sprintf("this device is paired until %s, and may let nobody in for longer, itself neither: the gateway's owner can",
+				time.UnixMilli(d.ExpiresAt).UTC().Format("2006-01-02 15:04 UTC")))
+		}
+	}
+	return err
+}
+
+// mayApprove is mayGive and mayLast for a request that waits. One that is not there is refused later.
 func (s *Server) mayApprove(ctx context.Context, who auth.Principal, id string) error {
 	if who.Device == "" {
 		return nil
@@ -115,18 +146,18 @@ func (s *Server) mayApprove(ctx context.Context, who auth.Principal, id string) 
 	}
 	for _, r := range all.Requests {
 		if r.ID == id && r.Device.Role == protocol.RoleClient {
-			return mayGive(who, r.Device.Scopes)
+			if err := mayGive(who, r.Device.Scopes); err != nil {
+				return err
+			}
+			return s.mayLast(ctx, who, "", r.Device.ExpiresAt)
 		}
 	}
 	return nil
 }
 
-// asPaired refuses a device that comes as something else than it was paired as.
+// asPaired refuses a machine that comes under another name than it was paired as.
 func asPaired(p auth.Principal, c protocol.ClientInfo) error {
-	switch {
-	case p.Role == protocol.RoleNode && c.Mode != protocol.ModeNode, p.Role == protocol.RoleClient && c.Mode != protocol.ModeClient:
-		return protocol.ErrForbidden.With(fmt.Sprintf("this device was paired as a %s", p.Role))
-	case p.Role == protocol.RoleNode && c.ID != p.Name:
+	if p.Role == protocol.RoleNode && c.ID != p.Name {
 		return protocol.ErrForbidden.With(fmt.Sprintf("this machine was paired as %s", p.Name))
 	}
 	return nil

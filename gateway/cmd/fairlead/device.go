@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -127,7 +128,11 @@ func device(ctx context.Context, c *connection, text string) (protocol.Device, e
 	case 1:
 		return found[0], nil
 	}
-	return protocol.Device{}, protocol.ErrConflict.With(fmt.Sprintf("%d devices are called %s: give the id", len(found), text))
+	var ids []string
+	for _, d := range found {
+		ids = append(ids, fmt.Sprintf("%s (%s)", d.ID, d.Role))
+	}
+	return protocol.Device{}, protocol.ErrConflict.With(fmt.Sprintf("%d devices are called %s: give the id, one of %s", len(found), text, strings.Join(ids, ", ")))
 }
 
 func deviceCommand(o *options, verb, short string, m protocol.Method[protocol.DeviceParams, protocol.Device]) *cobra.Command {
@@ -146,9 +151,24 @@ func (o *options) onDevice(cmd *cobra.Command, name string, m protocol.Method[pr
 		d, err = client.Call(ctx, c.Client, m, protocol.DeviceParams{ID: d.ID})
 		if err == nil && o.json {
 			err = printJSON(cmd.OutOrStdout(), d)
+		} else if err == nil && d.RevokedAt > 0 {
+			tellOther(ctx, cmd, c, d)
 		}
 		return err
 	})
+}
+
+// tellOther says that a device whose pairing has ended is still let in as something else.
+func tellOther(ctx context.Context, cmd *cobra.Command, c *connection, ended protocol.Device) {
+	r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+	if err != nil {
+		return
+	}
+	for _, d := range r.Devices {
+		if d.Fingerprint == ended.Fingerprint && d.ID != ended.ID && d.RevokedAt == 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "The same device is still paired as a %s. To end that too: fairlead pair revoke %s\n", d.Role, d.ID)
+		}
+	}
 }
 
 func pairForgetCommand(o *options) *cobra.Command {
@@ -160,7 +180,9 @@ func pairForgetCommand(o *options) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = client.Call(ctx, c.Client, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID})
+				if _, err = client.Call(ctx, c.Client, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID}); err == nil && !o.json {
+					tellOther(ctx, cmd, c, d)
+				}
 				return err
 			})
 		},
@@ -183,17 +205,23 @@ func pairRenameCommand(o *options) *cobra.Command {
 	}
 }
 
-// leaving finds the gateway to leave; one that was left already and was not told comes last.
-func leaving(peers *trust.Peers, name string) (trust.Peer, error) {
-	peer, err := peers.Find(name, "")
-	if !errors.Is(err, protocol.ErrNotFound) {
-		return peer, err
-	}
+// leaving finds the pairings with the gateway to leave, in one role or in all; one that was left already and was not told comes last.
+func leaving(peers *trust.Peers, name, role string) ([]trust.Peer, error) {
+	peer, err := peers.Find(name, role)
 	list, listErr := peers.List()
-	for _, p := range list {
-		if p.LeftAt > 0 && strings.EqualFold(p.Name, name) {
-			return p, nil
-		}
+	switch {
+	case listErr != nil:
+		return nil, listErr
+	case err == nil:
+		return slices.DeleteFunc(list, func(p trust.Peer) bool { return p.Pin != peer.Pin || p.LeftAt > 0 || role != "" && p.Role != role }), nil
+	case !errors.Is(err, protocol.ErrNotFound):
+		return nil, err
 	}
-	return peer, errors.Join(err, listErr)
+	list = slices.DeleteFunc(list, func(p trust.Peer) bool {
+		return p.LeftAt == 0 || !strings.EqualFold(p.Name, name) || role != "" && p.Role != role
+	})
+	if len(list) == 0 {
+		return nil, err
+	}
+	return list, nil
 }

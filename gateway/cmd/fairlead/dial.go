@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/url"
 	"strings"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/protocol/trust"
 )
 
 // dialLimit is how long a command waits for the gateway before it says that it cannot be reached.
@@ -39,6 +42,20 @@ func (o *options) findToken() (string, error) {
 	return t.Reveal(), nil
 }
 
+// named is what the gateway is called in [stream.OpenNamed]: the one on this computer that has the data folder's own token is the data folder's.
+func (o *options) named(home string) (string, error) {
+	if !strings.Contains(o.url, "://") {
+		peer, err := trust.OpenPeers(home, secret.Open(home)).Find(o.url, protocol.RoleClient)
+		return string(peer.Pin), err
+	}
+	if at, err := url.Parse(o.url); err == nil && o.token == "" && secret.FromEnv() == "" {
+		if ip := net.ParseIP(at.Hostname()); ip.IsLoopback() || at.Hostname() == "localhost" {
+			return "", nil
+		}
+	}
+	return o.url, nil
+}
+
 // connection is a client that is connected; close it when done.
 type connection struct {
 	*client.Client
@@ -62,7 +79,7 @@ func (o *options) connectAs(ctx context.Context, opts client.Options) (*connecti
 		if err != nil {
 			return nil, err
 		}
-		return o.connectWith(ctx, peer.Name, client.Through(opts, peers, peer.Pin, id, nil))
+		return o.connectWith(ctx, peer.Name, client.Through(opts, peers, peer.Tie(), id, nil))
 	}
 	if scheme, _, _ := strings.Cut(o.url, "://"); scheme != "ws" && scheme != "wss" {
 		return nil, &exitError{code: exitUsage, err: fmt.Errorf("the address of a gateway begins with ws:// or wss://, such as %s, not %q", gateway.DefaultURL, o.url)}

@@ -59,30 +59,42 @@ func gatewaysCommand(o *options) *cobra.Command {
 }
 
 func leaveCommand(o *options) *cobra.Command {
-	return &cobra.Command{
+	var as string
+	cmd := &cobra.Command{
 		Use: "leave GATEWAY", Short: "End this machine's pairing with a gateway elsewhere", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if as != "" && as != protocol.RoleNode && as != protocol.RoleClient {
+				return &exitError{code: exitUsage, err: fmt.Errorf("--as is node or client, not %q", as)}
+			}
 			id, peers, err := o.identity()
 			if err != nil {
 				return err
 			}
-			peer, err := leaving(peers, args[0])
+			list, err := leaving(peers, args[0], as)
 			if err != nil {
 				return err
 			}
-			if peer.Ended != nil {
-				return peers.Forget(peer.Pin)
-			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), dialLimit)
 			defer cancel()
-			err = client.Leave(ctx, peers, peer.Pin, id, nil)
-			if errors.Is(err, protocol.ErrUnavailable) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s could not be reached. It is told when a node starts on this machine, or by this command again; or revoke this machine there.\n", peer.Name)
-				return nil
+			deaf := ""
+			for _, p := range list {
+				if p.Ended != nil {
+					err = peers.Forget(p.Tie())
+				} else if err = client.Leave(ctx, peers, p.Tie(), id, nil); errors.Is(err, protocol.ErrUnavailable) {
+					deaf, err = p.Name, nil
+				}
+				if err != nil {
+					return err
+				}
 			}
-			return err
+			if deaf != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s could not be reached. It is told when a node starts on this machine, or by this command again; or revoke this machine there.\n", deaf)
+			}
+			return nil
 		},
 	}
+	cmd.Flags().StringVar(&as, "as", "", "end only what this machine is there, `ROLE`: node or client (default: everything)")
+	return cmd
 }
 
 func networkCommand(o *options) *cobra.Command {

@@ -196,6 +196,6 @@ func (o *options) reach(ctx context.Context, opts *node.Options, to string, ownI
 	if !ownID {
 		opts.ID = peer.NodeID
 	}
-	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Pin, id, discover.Find) }
+	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Tie(), id, discover.Find) }
 	return hold, nil
 }

@@ -121,7 +121,7 @@ func paired(ctx context.Context, c *connection, key string, invite protocol.Devi
 		return err
 	}
 	if !slices.ContainsFunc(r.Devices, func(d protocol.Device) bool {
-		return d.Fingerprint == key && d.RevokedAt == 0 && d.PairedAt >= invite.CreatedAt
+		return d.Fingerprint == key && d.Role == protocol.RoleNode && d.RevokedAt == 0 && d.PairedAt >= invite.CreatedAt
 	}) {
 		return errors.New("it did not take the invitation")
 	}

@@ -32,7 +32,7 @@ func pairResetCommand(o *options) *cobra.Command {
 			}
 			out := cmd.ErrOrStderr()
 			for _, p := range list {
-				fmt.Fprintf(out, "The pairing with %s ends.\n", p.Name)
+				fmt.Fprintf(out, "The pairing with %s as a %s ends.\n", p.Name, p.Role)
 			}
 			if !yes {
 				fmt.Fprint(out, "Make a new key? (yes/no) ")
@@ -46,7 +46,7 @@ func pairResetCommand(o *options) *cobra.Command {
 				fmt.Fprintf(out, "%s was not told; revoke this machine there too.\n", name)
 			}
 			for _, p := range list {
-				if err := peers.Forget(p.Pin); err != nil {
+				if err := peers.Forget(p.Tie()); err != nil {
 					return err
 				}
 			}
@@ -79,7 +79,7 @@ func leaveAll(ctx context.Context, peers *trust.Peers, secrets secret.Store, lis
 	var wg sync.WaitGroup
 	if err == nil {
 		for i, p := range open {
-			wg.Go(func() { told[i] = client.Leave(ctx, peers, p.Pin, id, nil) == nil })
+			wg.Go(func() { told[i] = client.Leave(ctx, peers, p.Tie(), id, nil) == nil })
 		}
 	}
 	wg.Wait()

@@ -10,32 +10,32 @@ import (
 	"fairlead/gateway/protocol/trust"
 )
 
-// Leave ends this device's pairing with a gateway at the device's own wish: here at once, and there as soon as the gateway hears of it. An error that is
+// Leave ends one of this device's pairings at the device's own wish: here at once, and there as soon as the gateway hears of it. An error that is
 // protocol.ErrUnavailable says that it has not yet; [TellLeft], and every attempt to connect [Through] the pairing, try again. find may be nil.
-func Leave(ctx context.Context, peers *trust.Peers, pin trust.Pin, id trust.Identity, find func(context.Context, trust.Pin) []string) error {
-	if err := peers.Leave(pin); err != nil {
+func Leave(ctx context.Context, peers *trust.Peers, tie trust.Tie, id trust.Identity, find func(context.Context, trust.Pin) []string) error {
+	if err := peers.Leave(tie); err != nil {
 		return err
 	}
-	return tellLeft(ctx, peers, pin, id, find)
+	return tellLeft(ctx, peers, tie, id, find)
 }
 
 // tellLeft tells a gateway that this device has left it, with its key alone, and forgets the gateway then.
-func tellLeft(ctx context.Context, peers *trust.Peers, pin trust.Pin, id trust.Identity, find func(context.Context, trust.Pin) []string) error {
-	p, err := peers.Get(pin)
+func tellLeft(ctx context.Context, peers *trust.Peers, tie trust.Tie, id trust.Identity, find func(context.Context, trust.Pin) []string) error {
+	p, err := peers.Get(tie)
 	if err != nil {
 		return err
 	}
-	taker := trust.Taker{Identity: id, Pin: pin, Leave: true}
+	taker := trust.Taker{Identity: id, Pin: tie.Pin, Leave: true, Applicant: trust.Applicant{Role: tie.Role}}
 	_, err = Pair(ctx, p.Addresses, taker)
 	if err != nil && refusal(err).Reason == "" && find != nil && ctx.Err() == nil {
-		if found := find(ctx, pin); len(found) > 0 {
+		if found := find(ctx, tie.Pin); len(found) > 0 {
 			_, err = Pair(ctx, found, taker)
 		}
 	}
 	if err != nil && refusal(err).Reason == "" { // else the gateway does not let this device in anyway
 		return protocol.ErrUnavailable.With(fmt.Sprintf("%s was not told: %v", p.Name, err))
 	}
-	return peers.Forget(pin)
+	return peers.Forget(tie)
 }
 
 // tellLimit is how long a program's start may be held up by gateways that are to be told.
@@ -49,7 +49,7 @@ func TellLeft(ctx context.Context, peers *trust.Peers, id trust.Identity, find f
 	list, err := peers.List()
 	for _, p := range list {
 		if p.LeftAt > 0 && ctx.Err() == nil {
-			err = errors.Join(err, tellLeft(ctx, peers, p.Pin, id, find))
+			err = errors.Join(err, tellLeft(ctx, peers, p.Tie(), id, find))
 		}
 	}
 	return err

@@ -24,22 +24,23 @@ func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
 	dir := t.TempDir()
 	peers, id := trust.OpenPeers(dir, secret.Open(dir)), trust.NewIdentity()
 	pin := trust.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	tie := trust.Tie{Pin: pin, Role: protocol.RoleNode}
 	if _, err := peers.Put(trust.Done{Device: protocol.Device{ID: id.ID(), Role: protocol.RoleNode}, Token: "fd_x", Gateway: trust.Gateway{Name: "tower", Pin: pin, Addresses: []string{closed.Addr().String()}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Leave(t.Context(), peers, pin, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
+	if err := client.Leave(t.Context(), peers, tie, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("leaving a gateway that is away: %v", err)
 	}
 	if _, err := peers.Find("tower", ""); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("a gateway that was left is offered: %v", err)
 	}
-	if token, err := peers.Token(pin); err != nil || token != "none" {
+	if token, err := peers.Token(tie); err != nil || token != "none" {
 		t.Errorf("the token is still there: %v", err)
 	}
 	run := func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer cancel()
-		return client.New(client.Through(client.Options{Connect: func() protocol.ConnectParams { return protocol.ConnectParams{} }}, peers, pin, id, nil)).Run(ctx)
+		return client.New(client.Through(client.Options{Connect: func() protocol.ConnectParams { return protocol.ConnectParams{} }}, peers, tie, id, nil)).Run(ctx)
 	}
 	var final *client.FinalError
 	if err := run(); !errors.As(err, &final) || err.Error() == "" {
@@ -51,7 +52,7 @@ func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
 	if err := client.TellLeft(t.Context(), peers, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("telling it: %v", err)
 	}
-	if err := peers.Forget(pin); err != nil {
+	if err := peers.Forget(tie); err != nil {
 		t.Fatal(err)
 	}
 	if err := run(); !errors.As(err, &final) {

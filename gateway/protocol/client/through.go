@@ -11,11 +11,11 @@ import (
 	"fairlead/gateway/protocol/trust"
 )
 
-// Through completes options for the gateway of a pairing: it reaches it by its pin, proves each session with the device's key, fetches a new
+// Through completes options for a pairing: it reaches the gateway by its pin, proves each session with the device's key, fetches a new
 // token when the old one was replaced, and notes when the pairing is over. find, which may be nil, looks for the gateway when none of its
 // known addresses answers.
-func Through(o Options, peers *trust.Peers, pin trust.Pin, id trust.Identity, find func(context.Context, trust.Pin) []string) Options {
-	p := &paired{peers: peers, pin: pin, id: id, find: find}
+func Through(o Options, peers *trust.Peers, tie trust.Tie, id trust.Identity, find func(context.Context, trust.Pin) []string) Options {
+	p := &paired{peers: peers, tie: tie, id: id, find: find}
 	o.URL = "ws://fairlead/ws"
 	o.Dial, o.Auth, o.Refused = p.dial, p.auth, p.refused
 	return o
@@ -24,19 +24,19 @@ func Through(o Options, peers *trust.Peers, pin trust.Pin, id trust.Identity, fi
 // paired is a gateway of a pairing, as this device reaches it.
 type paired struct {
 	peers *trust.Peers
-	pin   trust.Pin
+	tie   trust.Tie
 	id    trust.Identity
 	find  func(context.Context, trust.Pin) []string
 }
 
 // addresses are those at which the gateway was met last, unless the pairing is over.
 func (p *paired) addresses(ctx context.Context) ([]string, error) {
-	peer, err := p.peers.Get(p.pin)
+	peer, err := p.peers.Get(p.tie)
 	switch {
 	case errors.Is(err, protocol.ErrNotFound):
 		return nil, &FinalError{err}
 	case err == nil && peer.LeftAt > 0:
-		tellLeft(ctx, p.peers, p.pin, p.id, p.find) // else another time
+		tellLeft(ctx, p.peers, p.tie, p.id, p.find) // else another time
 		return nil, errLeft(peer.Name)
 	}
 	return peer.Addresses, err
@@ -47,21 +47,21 @@ func (p *paired) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, _, err := trust.Dial(ctx, list, p.pin)
+	conn, _, err := trust.Dial(ctx, list, p.tie.Pin)
 	switch {
 	case err == nil:
 		return conn, nil
 	case p.find == nil || ctx.Err() != nil:
 		return nil, err
 	}
-	found := p.find(ctx, p.pin)
+	found := p.find(ctx, p.tie.Pin)
 	if len(found) == 0 {
 		return nil, err
 	}
-	if conn, _, err = trust.Dial(ctx, found, p.pin); err != nil {
+	if conn, _, err = trust.Dial(ctx, found, p.tie.Pin); err != nil {
 		return nil, err
 	}
-	return conn, p.peers.Moved(p.pin, found)
+	return conn, p.peers.Moved(p.tie, found)
 }
 
 func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
@@ -73,7 +73,7 @@ func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
 	if err != nil {
 		return nil, err
 	}
-	token, err := p.peers.Token(p.pin)
+	token, err := p.peers.Token(p.tie)
 	if err != nil {
 		return nil, err
 	}
@@ -91,16 +91,16 @@ func (p *paired) refused(ctx context.Context, err error) error {
 		if e != nil {
 			return e
 		}
-		done, e := Pair(ctx, list, trust.Taker{Identity: p.id, Pin: p.pin, Renew: true})
+		done, e := Pair(ctx, list, trust.Taker{Identity: p.id, Pin: p.tie.Pin, Renew: true, Applicant: trust.Applicant{Role: p.tie.Role}})
 		if e == nil {
-			return p.peers.Renewed(p.pin, done)
+			return p.peers.Renewed(p.tie, done)
 		}
 		if why = refusal(e); why.Reason == "" {
 			return e
 		}
 		err = e
 	}
-	if e := p.peers.Ended(p.pin, why); e != nil {
+	if e := p.peers.Ended(p.tie, why); e != nil {
 		return errors.Join(err, e)
 	}
 	return err

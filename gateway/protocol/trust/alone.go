@@ -28,8 +28,10 @@ func alone(lock string, f func() error) error {
 		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) || time.Now().After(end) {
 			return fmt.Errorf("wait for other programs: %w", err)
 		}
-		if info, err := os.Stat(lock); err == nil && time.Since(info.ModTime()) > aloneStale {
-			os.Remove(lock)
+		if info, err := os.Stat(lock); err == nil {
+			if age := time.Since(info.ModTime()); age > aloneStale || age < -aloneStale { // the clock may have been put back since
+				os.Remove(lock)
+			}
 		}
 	}
 }

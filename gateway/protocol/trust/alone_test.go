@@ -30,11 +30,11 @@ func TestProgramsOfOneFolderLoseNoPairing(t *testing.T) {
 		wg.Go(func() {
 			p := OpenPeers(dir, secrets)
 			for n := range 10 {
-				if err := p.Moved(pin(i), []string{fmt.Sprintf("10.0.0.%d:8788", n)}); err != nil {
+				if err := p.Moved(Tie{Pin: pin(i)}, []string{fmt.Sprintf("10.0.0.%d:8788", n)}); err != nil {
 					t.Error(err)
 				}
 			}
-			if err := p.Ended(pin(i), protocol.DeviceRefused{Reason: protocol.RefusedRotated}); err != nil {
+			if err := p.Ended(Tie{Pin: pin(i)}, protocol.DeviceRefused{Reason: protocol.RefusedRotated}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -52,17 +52,23 @@ func TestProgramsOfOneFolderLoseNoPairing(t *testing.T) {
 }
 
 func TestALockOfADeadProgramIsTaken(t *testing.T) {
+	for _, age := range []time.Duration{time.Minute, -10 * 365 * 24 * time.Hour} { // also when the clock was put back since
+		takesLock(t, age)
+	}
+}
+
+func takesLock(t *testing.T, age time.Duration) {
 	lock := filepath.Join(t.TempDir(), "lock")
 	if err := os.WriteFile(lock, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	old := time.Now().Add(-time.Minute)
+	old := time.Now().Add(-age)
 	if err := os.Chtimes(lock, old, old); err != nil {
 		t.Fatal(err)
 	}
 	ran := false
 	if err := alone(lock, func() error { ran = true; return nil }); err != nil || !ran {
-		t.Errorf("it ran: %t, %v", ran, err)
+		t.Errorf("one of %s ago: it ran: %t, %v", age, ran, err)
 	}
 	if _, err := os.Stat(lock); err == nil {
 		t.Error("the lock is still there")

@@ -30,6 +30,15 @@ type Peer struct {
 	LeftAt int64 `json:"leftAt,omitempty"`
 }
 
+// Tie names a pairing. A device may be several things to one gateway, each with a token and an end of its own.
+type Tie struct {
+	Pin  Pin
+	Role string
+}
+
+// Tie names the pairing.
+func (p Peer) Tie() Tie { return Tie{p.Pin, p.Role} }
+
 // Peers are the gateways this device is paired with. What is public of them lies in gateways.json of the data folder, their tokens with the
 // other secrets. It is safe for use by many goroutines; every method may block on disk and keychain.
 type Peers struct {
@@ -43,8 +52,13 @@ func OpenPeers(dir string, secrets secret.Store) *Peers {
 	return &Peers{path: filepath.Join(dir, "gateways.json"), secrets: secrets}
 }
 
-func tokenName(pin Pin) string {
-	return "device-token-" + hex.EncodeToString(pin.sum()[:min(8, len(pin.sum()))])
+// tokenName is a token's name in the secret store. Of a client that was paired before it had one of its own none is found: it fetches a new one with its key.
+func tokenName(t Tie) string {
+	name := "device-token-" + hex.EncodeToString(t.Pin.sum()[:min(8, len(t.Pin.sum()))])
+	if t.Role == protocol.RoleClient {
+		name += "-client"
+	}
+	return name
 }
 
 // List gives every gateway, in the order they were paired.
@@ -69,22 +83,22 @@ func (p *Peers) read() ([]Peer, error) {
 	return list, nil
 }
 
-// Get finds a gateway by its pin; protocol.ErrNotFound when this device is not paired with it.
-func (p *Peers) Get(pin Pin) (Peer, error) {
+// Get finds a pairing; protocol.ErrNotFound when this device is not paired so.
+func (p *Peers) Get(t Tie) (Peer, error) {
 	list, err := p.List()
 	if err != nil {
 		return Peer{}, err
 	}
 	for _, peer := range list {
-		if peer.Pin == pin {
+		if peer.Tie() == t {
 			return peer, nil
 		}
 	}
 	return Peer{}, protocol.ErrNotFound.With("this device is not paired with the gateway any more")
 }
 
-// Find gives the gateway called name, or met at that address, or the only one when name is empty, for a role; "" is any role. One that this device has left
-// is not found.
+// Find gives the gateway called name, or met at that address, or the only one when name is empty, for a role; "" is any role, and of several pairings with
+// one gateway the first. One that this device has left is not found.
 func (p *Peers) Find(name, role string) (Peer, error) {
 	list, err := p.List()
 	if err != nil {
@@ -94,7 +108,7 @@ func (p *Peers) Find(name, role string) (Peer, error) {
 		return q.LeftAt > 0 || role != "" && q.Role != role || name != "" && !strings.EqualFold(q.Name, name) && !slices.Contains(q.Addresses, name)
 	})
 	switch {
-	case len(list) == 1:
+	case len(list) > 0 && !slices.ContainsFunc(list, func(q Peer) bool { return q.Pin != list[0].Pin }):
 		return list[0], nil
 	case len(list) == 0 && name != "":
 		return Peer{}, protocol.ErrNotFound.With(fmt.Sprintf("this device is not paired with a gateway called %s", name))
@@ -114,14 +128,14 @@ func (p *Peers) Find(name, role string) (Peer, error) {
 // Lookup finds a gateway that this device is a client of by its pin or its name, as [Peers.Find] does.
 func (p *Peers) Lookup(text string) (Peer, error) {
 	if pin, err := ParsePin(text); err == nil {
-		return p.Get(pin)
+		return p.Get(Tie{pin, protocol.RoleClient})
 	}
 	return p.Find(text, protocol.RoleClient)
 }
 
 // Token is what the gateway gave this device.
-func (p *Peers) Token(pin Pin) (string, error) {
-	token, err := p.secrets.Get(tokenName(pin))
+func (p *Peers) Token(t Tie) (string, error) {
+	token, err := p.secrets.Get(tokenName(t))
 	if errors.Is(err, secret.ErrNotFound) {
 		return "none", nil // the gateway says how to get one
 	}
@@ -131,23 +145,23 @@ func (p *Peers) Token(pin Pin) (string, error) {
 	return token.Reveal(), nil
 }
 
-// Put keeps a new pairing.
+// Put keeps a new pairing, in place of one with the same gateway in the same role.
 func (p *Peers) Put(d Done) (Peer, error) {
 	peer := Peer{Gateway: d.Gateway, Role: d.Device.Role, NodeID: d.Device.NodeID, Device: d.Device.ID, PairedAt: time.Now().UnixMilli()}
-	if err := p.secrets.Set(tokenName(peer.Pin), secret.Secret(d.Token)); err != nil {
+	if err := p.secrets.Set(tokenName(peer.Tie()), secret.Secret(d.Token)); err != nil {
 		return peer, fmt.Errorf("store the device's token: %w", err)
 	}
 	return peer, p.change(func(list []Peer) []Peer {
-		return append(slices.DeleteFunc(list, func(q Peer) bool { return q.Pin == peer.Pin }), peer)
+		return append(slices.DeleteFunc(list, func(q Peer) bool { return q.Tie() == peer.Tie() }), peer)
 	})
 }
 
 // Renewed keeps a new token and where the gateway is now.
-func (p *Peers) Renewed(pin Pin, d Done) error {
-	if err := p.secrets.Set(tokenName(pin), secret.Secret(d.Token)); err != nil {
+func (p *Peers) Renewed(t Tie, d Done) error {
+	if err := p.secrets.Set(tokenName(t), secret.Secret(d.Token)); err != nil {
 		return fmt.Errorf("store the device's token: %w", err)
 	}
-	return p.edit(pin, func(q *Peer) {
+	return p.edit(t, func(q *Peer) {
 		q.Ended = nil
 		if len(d.Gateway.Addresses) > 0 {
 			q.Addresses = d.Gateway.Addresses
@@ -156,8 +170,8 @@ func (p *Peers) Renewed(pin Pin, d Done) error {
 }
 
 // Moved notes other addresses of a gateway, before those that were known.
-func (p *Peers) Moved(pin Pin, addresses []string) error {
-	return p.edit(pin, func(q *Peer) {
+func (p *Peers) Moved(t Tie, addresses []string) error {
+	return p.edit(t, func(q *Peer) {
 		all := append(slices.Clone(addresses), q.Addresses...)
 		var once []string
 		for _, a := range all {
@@ -170,30 +184,30 @@ func (p *Peers) Moved(pin Pin, addresses []string) error {
 }
 
 // Ended notes that the gateway refuses this device for good.
-func (p *Peers) Ended(pin Pin, why protocol.DeviceRefused) error {
-	return p.edit(pin, func(q *Peer) { q.Ended = &why })
+func (p *Peers) Ended(t Tie, why protocol.DeviceRefused) error {
+	return p.edit(t, func(q *Peer) { q.Ended = &why })
 }
 
 // Leave ends a pairing on this side until the gateway was told and it is forgotten. Its token is deleted at once.
-func (p *Peers) Leave(pin Pin) error {
-	if err := p.secrets.Delete(tokenName(pin)); err != nil {
+func (p *Peers) Leave(t Tie) error {
+	if err := p.secrets.Delete(tokenName(t)); err != nil {
 		return fmt.Errorf("delete the device's token: %w", err)
 	}
-	return p.edit(pin, func(q *Peer) { q.LeftAt = time.Now().UnixMilli() })
+	return p.edit(t, func(q *Peer) { q.LeftAt = time.Now().UnixMilli() })
 }
 
 // Forget ends a pairing on this side.
-func (p *Peers) Forget(pin Pin) error {
-	if err := p.secrets.Delete(tokenName(pin)); err != nil {
+func (p *Peers) Forget(t Tie) error {
+	if err := p.secrets.Delete(tokenName(t)); err != nil {
 		return fmt.Errorf("delete the device's token: %w", err)
 	}
-	return p.change(func(list []Peer) []Peer { return slices.DeleteFunc(list, func(q Peer) bool { return q.Pin == pin }) })
+	return p.change(func(list []Peer) []Peer { return slices.DeleteFunc(list, func(q Peer) bool { return q.Tie() == t }) })
 }
 
-func (p *Peers) edit(pin Pin, f func(*Peer)) error {
+func (p *Peers) edit(t Tie, f func(*Peer)) error {
 	return p.change(func(list []Peer) []Peer {
 		for i := range list {
-			if list[i].Pin == pin {
+			if list[i].Tie() == t {
 				f(&list[i])
 			}
 		}

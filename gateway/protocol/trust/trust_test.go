@@ -170,6 +170,7 @@ func TestPairedGatewaysAreKept(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *Peers { return OpenPeers(dir, secret.Open(dir)) }
 	pin := pinOf("tower")
+	tie := Tie{pin, protocol.RoleNode}
 	if _, err := open().Find("", ""); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("empty: %v", err)
 	}
@@ -177,28 +178,61 @@ func TestPairedGatewaysAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := open().Moved(pin, []string{"b:2", "a:1"}); err != nil {
+	if err := open().Moved(tie, []string{"b:2", "a:1"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := open().Ended(pin, protocol.DeviceRefused{Reason: protocol.RefusedRevoked, By: "owner"}); err != nil {
+	if err := open().Ended(tie, protocol.DeviceRefused{Reason: protocol.RefusedRevoked, By: "owner"}); err != nil {
 		t.Fatal(err)
 	}
 	p, err := open().Find("tower", protocol.RoleNode)
 	if err != nil || !slices.Equal(p.Addresses, []string{"b:2", "a:1"}) || p.Ended == nil || p.Ended.By != "owner" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if token, err := open().Token(pin); err != nil || token != "fd_1" {
+	if token, err := open().Token(tie); err != nil || token != "fd_1" {
 		t.Errorf("token %q, %v", token, err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "gateways.json"))
 	if err != nil || strings.Contains(string(data), "fd_1") {
 		t.Errorf("%s, %v", data, err)
 	}
-	if err := open().Forget(pin); err != nil {
+	if err := open().Forget(tie); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open().Get(pin); !errors.Is(err, protocol.ErrNotFound) {
+	if _, err := open().Get(tie); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("after forgetting: %v", err)
+	}
+}
+
+func TestADeviceKeepsEachOfItsPairingsWithAGateway(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	dir := t.TempDir()
+	p := OpenPeers(dir, secret.Open(dir))
+	gateway := Gateway{Name: "tower", Pin: pinOf("tower"), Addresses: []string{"a:1"}}
+	for _, role := range []string{protocol.RoleNode, protocol.RoleClient, protocol.RoleNode} {
+		if _, err := p.Put(Done{Device: protocol.Device{ID: "d", Role: role}, Token: "of the " + role, Gateway: gateway}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := p.List(); err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if err := p.Ended(Tie{gateway.Pin, protocol.RoleNode}, protocol.DeviceRefused{Reason: protocol.RefusedRevoked}); err != nil {
+		t.Fatal(err)
+	}
+	if peer, err := p.Lookup(string(gateway.Pin)); err != nil || peer.Role != protocol.RoleClient || peer.Ended != nil {
+		t.Errorf("the window's: %+v, %v", peer, err)
+	}
+	if peer, err := p.Find("tower", ""); err != nil || peer.Pin != gateway.Pin {
+		t.Errorf("by name, as whatever: %+v, %v", peer, err)
+	}
+	if err := p.Leave(Tie{gateway.Pin, protocol.RoleNode}); err != nil {
+		t.Fatal(err)
+	}
+	if token, err := p.Token(Tie{gateway.Pin, protocol.RoleClient}); err != nil || token != "of the client" {
+		t.Errorf("the window's token is %q, %v", token, err)
+	}
+	if token, err := p.Token(Tie{gateway.Pin, protocol.RoleNode}); err != nil || token != "none" {
+		t.Errorf("the machine's token is %q, %v", token, err)
 	}
 }
 

@@ -127,6 +127,6 @@ func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(),
 	if !p.ownID {
 		opts.ID = peer.NodeID
 	}
-	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Pin, id, discover.Find) }
+	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.Tie(), id, discover.Find) }
 	return hold, nil
 }

@@ -1,0 +1,98 @@
+package gateway_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/trust"
+	"fairlead/node"
+)
+
+// TestADeviceIsAMachineAndAWindowOfOneGateway: it has one key, and each of its pairings a token, an end and a connection of its own.
+func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
+	h := openHouse(t)
+	m := newMachine(t, "laptop")
+	works := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+	stop, ended := h.node(m, works.Tie(), node.Confinement{})
+	defer stop()
+	h.until("the node is online", func() bool { return h.info("laptop").Online })
+	looks := h.bring(m, m.taker(protocol.RoleClient))
+	window, err := m.connect(t, looks.Tie())
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func() error { return second(client.Call(t.Context(), window, protocol.StatusGet, protocol.Empty{})) }
+	if err := call(); err != nil || !h.info("laptop").Online {
+		t.Fatalf("the window: %v; the machine is online: %t", err, h.info("laptop").Online)
+	}
+	list, err := m.peers.List()
+	if err != nil || len(list) != 2 {
+		t.Fatalf("the device knows %+v, %v", list, err)
+	}
+	devices := h.list().Devices
+	if len(devices) != 2 || devices[0].ID == devices[1].ID || devices[0].Fingerprint != devices[1].Fingerprint || !devices[0].Online || !devices[1].Online {
+		t.Fatalf("the gateway knows %+v", devices)
+	}
+
+	// A new token of one is none of the other's.
+	before, _ := m.peers.Token(works.Tie())
+	ask(h, protocol.DeviceRotate, protocol.DeviceParams{ID: looks.Device})
+	h.until("the window is back", func() bool { return call() == nil })
+	if now, err := m.peers.Token(works.Tie()); err != nil || now != before || !h.info("laptop").Online {
+		t.Errorf("the machine's token was replaced too, or it is gone: %v", err)
+	}
+
+	// The end of one is not the other's, and both sides know which it was.
+	ask(h, protocol.DeviceRevoke, protocol.DeviceParams{ID: works.Device})
+	select {
+	case err := <-ended:
+		if !errors.Is(err, protocol.ErrUnauthorized) {
+			t.Errorf("the node ended with %v", err)
+		}
+	case <-time.After(3 * time.Minute):
+		t.Fatal("a revoked node goes on")
+	}
+	stop2, ended2 := h.node(m, works.Tie(), node.Confinement{})
+	defer stop2()
+	if err := <-ended2; err == nil || !strings.Contains(err.Error(), "ended by owner") {
+		t.Errorf("%v", err)
+	}
+	if err := call(); err != nil {
+		t.Errorf("the window after the machine's end: %v", err)
+	}
+	if p, err := m.peers.Get(works.Tie()); err != nil || p.Ended == nil {
+		t.Errorf("the device does not know the machine's end: %+v, %v", p, err)
+	}
+	if p, err := m.peers.Get(looks.Tie()); err != nil || p.Ended != nil {
+		t.Errorf("the device takes the window's pairing for ended: %+v, %v", p, err)
+	}
+
+	// It leaves as the one, and comes again as the other.
+	if err := client.Leave(t.Context(), m.peers, looks.Tie(), m.id, nil); err != nil {
+		t.Fatal(err)
+	}
+	h.until("the gateway knows", func() bool {
+		for _, d := range h.list().Devices {
+			if d.ID == looks.Device {
+				return d.RevokedAt > 0 && d.RevokedBy == "the device itself"
+			}
+		}
+		return false
+	})
+	again := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+	if again.Device != works.Device {
+		t.Errorf("it is another device now: %s, was %s", again.Device, works.Device)
+	}
+	stop3, _ := h.node(m, again.Tie(), node.Confinement{})
+	defer stop3()
+	h.until("the machine is back", func() bool { return h.info("laptop").Online })
+	// One of before this was so says no role when it fetches a token: it means the last one.
+	done, err := client.Pair(t.Context(), again.Addresses, trust.Taker{Identity: m.id, Pin: again.Pin, Renew: true})
+	if err != nil || done.Device.Role != protocol.RoleNode {
+		t.Errorf("a device of before: %+v, %v", done.Device, err)
+	}
+}
