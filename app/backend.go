@@ -62,7 +62,7 @@ func (b *backend) start() {
 		OnEvent: b.event,
 	}
 	opts.Unfinished = stream.OpenLedger(filepath.Join(b.home, "unfinished", "here"))
-	opts.Files = stream.OpenNamed(stream.Disk{Dir: b.workspace()}, opts.Unfinished) // what a person drops is read with their own rights
+	opts.Files = stream.OpenNamed(stream.Disk{Dir: b.workspace()}, opts.Unfinished, b.f.join) // what a person drops is read with their own rights
 	if b.f.join != "" {
 		b.join = &client.Options{URL: b.f.join, Token: secret.FromEnv().Reveal()} // never this computer's own token
 	}

@@ -14,12 +14,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Named is the files of a [Disk] that its person has named in a transfer which they began here. A gateway may be on another computer, and be somebody
-// else's one day: over a person's window it reads and writes what they named, and nothing else. What was named is remembered over starts, since
-// transfers wait and go on. It is safe for use by many goroutines and processes.
+// Named is the files of a [Disk] that its person has named to one gateway in a transfer which they began here. A gateway may be on another computer, and be
+// somebody else's one day: over a person's window it reads and writes what they named to it, and nothing else. What was named is remembered over starts,
+// since transfers wait and go on. It is safe for use by many goroutines and processes.
 type Named struct {
-	disk Disk
-	file string // empty: it is remembered until the program ends
+	disk    Disk
+	file    string // empty: it is remembered until the program ends
+	gateway string
 
 	mu    sync.Mutex // guards known
 	known map[wish]bool
@@ -27,8 +28,9 @@ type Named struct {
 
 // wish is one end of a transfer.
 type wish struct {
-	out  bool // it is sent
-	path string
+	out     bool // it is sent
+	path    string
+	gateway string // to which it was named
 }
 
 const (
@@ -38,9 +40,10 @@ const (
 	namedSize = 1 << 20
 )
 
-// OpenNamed remembers beside a ledger; nil remembers until the program ends.
-func OpenNamed(d Disk, l *Ledger) *Named {
-	n := &Named{disk: d, known: make(map[wish]bool)}
+// OpenNamed remembers beside a ledger what is named to a gateway: the pin of one that this device is paired with, the address of one that is reached so,
+// empty for the data folder's own. A nil ledger remembers until the program ends.
+func OpenNamed(d Disk, l *Ledger, gateway string) *Named {
+	n := &Named{disk: d, gateway: gateway, known: make(map[wish]bool)}
 	if l != nil {
 		n.file = l.dir + ".named"
 		n.thin()
@@ -62,7 +65,7 @@ func (n *Named) Add(p protocol.TransferStartParams) error {
 	n.mu.Lock()
 	for _, w := range list {
 		n.known[w] = true
-		fmt.Fprintf(&lines, "%d %t %s\n", time.Now().UnixMilli(), w.out, strconv.Quote(w.path))
+		fmt.Fprintf(&lines, "%d %t %s %s\n", time.Now().UnixMilli(), w.out, strconv.Quote(w.path), strconv.Quote(w.gateway))
 	}
 	n.mu.Unlock()
 	if n.file == "" {
@@ -89,7 +92,7 @@ func (n *Named) appendWish(list []wish, endpoint string, out bool) []wish {
 		return list
 	}
 	if abs, err := n.disk.abs(path); err == nil {
-		list = append(list, wish{out, abs})
+		list = append(list, wish{out, abs, n.gateway})
 	}
 	return list
 }
@@ -130,10 +133,12 @@ func (n *Named) read() (list []remembered) {
 
 func parseWish(line string) (w remembered, ok bool) {
 	at, rest, _ := strings.Cut(line, " ")
-	out, quoted, _ := strings.Cut(rest, " ")
+	out, rest, _ := strings.Cut(rest, " ")
+	quoted, _ := strconv.QuotedPrefix(rest)
 	ms, err := strconv.ParseInt(at, 10, 64)
 	path, err2 := strconv.Unquote(quoted)
-	return remembered{wish{out == "true", path}, time.UnixMilli(ms), line}, err == nil && err2 == nil && (out == "true" || out == "false")
+	gateway, err3 := strconv.Unquote(strings.TrimPrefix(rest[len(quoted):], " "))
+	return remembered{wish{out == "true", path, gateway}, time.UnixMilli(ms), line}, err == nil && err2 == nil && err3 == nil && (out == "true" || out == "false")
 }
 
 // thin drops what is old from a large file.
@@ -176,8 +181,8 @@ func (n *Named) check(name string, out bool, does string) error {
 	if err != nil {
 		return err
 	}
-	if !n.has(wish{out, abs}) {
-		return fmt.Errorf("Nobody named %s on this computer, which %s only what somebody names there: begin the transfer anew", abs, does) //lint:ignore ST1005 shown as it is
+	if !n.has(wish{out, abs, n.gateway}) {
+		return fmt.Errorf("Nobody named %s to this gateway on this computer, which %s only what somebody names there: begin the transfer anew", abs, does) //lint:ignore ST1005 shown as it is
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 	}
 	at := func(name string) string { return filepath.Join(dir, name) }
 	ledger := OpenLedger(filepath.Join(home, "unfinished", "here"))
-	n := OpenNamed(Disk{Dir: dir}, ledger)
+	n := OpenNamed(Disk{Dir: dir}, ledger, "tower")
 	for _, p := range []protocol.TransferStartParams{
 		{Sources: []string{"@here:" + at("report"), "@here:photos"}, Destination: "nas:"},
 		{Sources: []string{"nas:x"}, Destination: "@here:" + at("inbox"), Into: true},
@@ -57,9 +57,19 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 		}
 	}
 	check("who named it", n)
-	check("the next start", OpenNamed(Disk{Dir: dir}, ledger))
+	check("the next start", OpenNamed(Disk{Dir: dir}, ledger, "tower"))
+	// What was named to one gateway is no other one's, though its window is of the same data folder.
+	for _, gateway := range []string{"", "attic"} {
+		other := OpenNamed(Disk{Dir: dir}, ledger, gateway)
+		if _, _, err := other.Source(at("report")); err == nil {
+			t.Errorf("%q is sent what was named to another gateway", gateway)
+		}
+		if _, err := other.Target(at("inbox"), true, true); err == nil {
+			t.Errorf("%q writes where another gateway was to", gateway)
+		}
+	}
 	// A command that begins a transfer may end before a window goes on with it.
-	if err := OpenNamed(Disk{Dir: dir}, ledger).Add(protocol.TransferStartParams{Sources: []string{"@here:key"}, Destination: "nas:"}); err != nil {
+	if err := OpenNamed(Disk{Dir: dir}, ledger, "tower").Add(protocol.TransferStartParams{Sources: []string{"@here:key"}, Destination: "nas:"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, release, err := n.Source(at("key")); err != nil {
@@ -68,10 +78,10 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 		release()
 	}
 	// Without a place to remember it is known until the end.
-	if _, _, err := OpenNamed(Disk{Dir: dir}, nil).Source(at("report")); err == nil || !strings.Contains(err.Error(), "Nobody named "+at("report")) {
+	if _, _, err := OpenNamed(Disk{Dir: dir}, nil, "tower").Source(at("report")); err == nil || !strings.Contains(err.Error(), "Nobody named "+at("report")) {
 		t.Error(err)
 	}
-	blocked := OpenNamed(Disk{Dir: dir}, OpenLedger(filepath.Join(at("report"), "none", "here")))
+	blocked := OpenNamed(Disk{Dir: dir}, OpenLedger(filepath.Join(at("report"), "none", "here")), "tower")
 	if err := blocked.Add(protocol.TransferStartParams{Sources: []string{"@here:report"}, Destination: "nas:"}); err == nil {
 		t.Error("nothing is said when it cannot be remembered")
 	}
@@ -89,20 +99,20 @@ func TestWhatWasNamedLongAgoIsForgotten(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for i := range 1500 { // more than a small file
 		age := time.Duration(i%2) * (namedAge + time.Hour)
-		fmt.Fprintf(&text, "%d true %s\n", time.Now().Add(-age).UnixMilli(), strconv.Quote(fmt.Sprintf("/%s/%d", long, i)))
+		fmt.Fprintf(&text, "%d true %s \"tower\"\n", time.Now().Add(-age).UnixMilli(), strconv.Quote(fmt.Sprintf("/%s/%d", long, i)))
 	}
-	text.WriteString("0\nx true \"/etc\"\n1 maybe \"/etc\"\n" + fmt.Sprint(time.Now().UnixMilli()) + " true /etc\n")
+	text.WriteString("0\nx true \"/etc\"\n1 maybe \"/etc\"\n" + fmt.Sprint(time.Now().UnixMilli()) + " true /etc\n" + fmt.Sprint(time.Now().UnixMilli()) + " true \"/etc\"\n")
 	file := filepath.Join(home, "here.named")
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	n := OpenNamed(Disk{Dir: home}, ledger)
+	n := OpenNamed(Disk{Dir: home}, ledger, "tower")
 	for i, want := range map[int]bool{0: true, 1: false, 1498: true, 1499: false} {
-		if n.has(wish{true, fmt.Sprintf("/%s/%d", long, i)}) != want {
+		if n.has(wish{true, fmt.Sprintf("/%s/%d", long, i), "tower"}) != want {
 			t.Errorf("%d is known: %v", i, !want)
 		}
 	}
-	if n.has(wish{true, "/etc"}) {
+	if n.has(wish{true, "/etc", "tower"}) {
 		t.Error("what cannot be read counts")
 	}
 	if info, err := os.Stat(file); err != nil || info.Size() > int64(text.Len())*6/10 {
