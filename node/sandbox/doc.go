@@ -17,8 +17,9 @@
 // the thread, not the process.
 //
 // With the network blocked a command has no sockets but Unix ones, and cannot connect those either before Landlock ABI 9, for behind them are
-// services that would do anything for it (Docker, the user's systemd). What is hidden is everything under /dev but a few devices, the program's
-// own folder, and where people keep keys; Landlock can only allow, so folders with something hidden in them are allowed entry by entry.
+// services that would do anything for it (Docker, the user's systemd); nor has it any for datagrams then, which need no connection. What is hidden is
+// everything under /dev but a few devices, the program's own folder, and where people keep keys; Landlock can only allow, so folders with something
+// hidden in them are allowed entry by entry.
 //
 // bubblewrap is not put around Landlock. Where Landlock holds, it would add the view of processes and read-only hooks of git; a profile relies on
 // neither, and the report says that both are not enforced. The price: it can only go around Landlock, which refuses every mount to what it binds,

@@ -99,7 +99,7 @@ func setOut(dir string) (t targets, closeAll func(), err error) {
 	t = targets{
 		Workspace: filepath.Join(dir, "workspace"),
 		Outside:   filepath.Join(dir, "outside"), Secret: filepath.Join(dir, "secret", "key"), Node: os.Getpid(),
-		Unix: filepath.Join(dir, "outside", "socket"), Abstract: "@fairlead-probe-" + filepath.Base(dir),
+		Unix: filepath.Join(dir, "outside", "socket"), Datagram: filepath.Join(dir, "outside", "datagrams"), Abstract: "@fairlead-probe-" + filepath.Base(dir),
 	}
 	for _, d := range []string{filepath.Join(t.Workspace, ".git", "hooks"), t.Outside, filepath.Dir(t.Secret)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -117,6 +117,11 @@ func setOut(dir string) (t targets, closeAll func(), err error) {
 			return t, closeAll, err
 		}
 		open = append(open, l)
+	}
+	if c, err := net.ListenPacket("unixgram", t.Datagram); err == nil {
+		open = append(open, c)
+	} else {
+		return t, closeAll, err
 	}
 	// A machine without a loopback network has nothing to be reached; the sockets are tried all the same.
 	if l, err := net.Listen("tcp4", "127.0.0.1:0"); err == nil {

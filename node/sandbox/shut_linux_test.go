@@ -25,6 +25,11 @@ func TestNetworkBlockedLeavesNoSocket(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer sock.Close()
+		grams, err := net.ListenPacket("unixgram", filepath.Join(k.outside, "d"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer grams.Close()
 		bash := need(t, "bash")
 		s := k.spec("")
 		s.Argv = []string{bash, "-c", fmt.Sprintf("echo x >/dev/tcp/127.0.0.1/%d", port)}
@@ -49,6 +54,9 @@ func TestNetworkBlockedLeavesNoSocket(t *testing.T) {
 			"socket.getaddrinfo('example.com',80)",
 			"socket.socket(socket.AF_UNIX).connect('" + filepath.Join(k.outside, "s") + "')",
 			"socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM).sendto(b'x','" + filepath.Join(k.outside, "s") + "')",
+			"socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM).sendmsg([b'x'],[],0,'" + filepath.Join(k.outside, "d") + "')",
+			"socket.socket(socket.AF_UNIX,socket.SOCK_RAW).sendmsg([b'x'],[],0,'" + filepath.Join(k.outside, "d") + "')",
+			"socket.socketpair(socket.AF_UNIX,socket.SOCK_DGRAM)[0].sendmsg([b'x'],[],0,'" + filepath.Join(k.outside, "d") + "')",
 		} {
 			s.Argv = []string{python, "-c", "import socket,sys\ntry:\n " + c + "\nexcept OSError as e:\n print(e); sys.exit(7)"}
 			if out, e := k.run(s); e.Code != 7 {

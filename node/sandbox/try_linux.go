@@ -18,7 +18,7 @@ import (
 type targets struct {
 	Workspace, Outside, Secret string
 	TCP, UDP                   int // ports of 127.0.0.1
-	Unix, Abstract             string
+	Unix, Datagram, Abstract   string
 	Node                       int
 }
 
@@ -74,8 +74,13 @@ func try(arg string) error {
 			_, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{iov}, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&b)), Len: 1}}, 0)
 			return err
 		}, func() error { return unix.PtraceAttach(t.Node) }),
-		CheckSignal:   tryAll(func() error { return unix.Kill(t.Node, 0) }),
-		CheckUnix:     tryAll(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Unix})),
+		CheckSignal: tryAll(func() error { return unix.Kill(t.Node, 0) }),
+		CheckUnix: tryAll(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Unix}),
+			datagram(t.Datagram, func() (int, error) { return unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0) }),
+			datagram(t.Datagram, func() (int, error) {
+				pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+				return pair[0], err
+			})),
 		CheckAbstract: tryAll(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Abstract})),
 		CheckPIDs:     tryAll(func() error { _, err := os.Stat(fmt.Sprintf("/proc/%d/stat", t.Node)); return err }),
 		CheckCaps:     tryAll(capabilities), CheckPrivs: tryAll(newPrivileges), CheckForks: tryAll(forks),
@@ -138,6 +143,18 @@ func connect(family, kind, protocol int, to unix.Sockaddr) func() error {
 			return nil
 		}
 		return unix.Connect(fd, to)
+	}
+}
+
+// datagram sends one to a socket with a name, without a connection.
+func datagram(to string, open func() (int, error)) func() error {
+	return func() error {
+		fd, err := open()
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		return unix.Sendmsg(fd, []byte("x"), nil, &unix.SockaddrUnix{Name: to}, 0)
 	}
 }
 

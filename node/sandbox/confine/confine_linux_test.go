@@ -72,7 +72,13 @@ func TestFilterOfEveryProcessor(t *testing.T) {
 					{"inet6 socket", a.audit, a.socket, []uint64{unix.AF_INET6}, when(noNet, eperm)},
 					{"netlink socket", a.audit, a.socket, []uint64{unix.AF_NETLINK}, when(noNet, eperm)},
 					{"vsock socket", a.audit, a.socket, []uint64{unix.AF_VSOCK}, when(noNet, eperm)},
-					{"unix socket", a.audit, a.socket, []uint64{unix.AF_UNIX}, allow},
+					{"unix socket", a.audit, a.socket, []uint64{unix.AF_UNIX, unix.SOCK_STREAM | unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK}, allow},
+					{"unix socket for packets", a.audit, a.socket, []uint64{unix.AF_UNIX, unix.SOCK_SEQPACKET | unix.SOCK_CLOEXEC}, allow},
+					{"unix socket for datagrams", a.audit, a.socket, []uint64{unix.AF_UNIX, unix.SOCK_DGRAM}, when(noConnect, eperm)},
+					{"raw unix socket", a.audit, a.socket, []uint64{unix.AF_UNIX, unix.SOCK_RAW | unix.SOCK_CLOEXEC}, when(noConnect, eperm)},
+					{"a pair", a.audit, a.pair, []uint64{unix.AF_UNIX, unix.SOCK_STREAM | unix.SOCK_NONBLOCK}, allow},
+					{"a pair for packets", a.audit, a.pair, []uint64{unix.AF_UNIX, unix.SOCK_SEQPACKET}, allow},
+					{"a pair for datagrams", a.audit, a.pair, []uint64{unix.AF_UNIX, unix.SOCK_DGRAM | unix.SOCK_CLOEXEC}, when(noConnect, eperm)},
 					{"own limits", a.audit, a.prlimit, []uint64{0, 7}, allow},
 					{"another's limits", a.audit, a.prlimit, []uint64{1234, 7}, eperm},
 					{"connect", a.audit, a.connect, nil, when(noConnect, eperm)},
@@ -97,10 +103,10 @@ func TestFilterOfEveryProcessor(t *testing.T) {
 	}
 	if a := arches[runtime.GOARCH]; a.audit != 0 {
 		native := []uint32{
-			unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_CONNECT, unix.SYS_SENDTO, unix.SYS_PRLIMIT64, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV,
+			unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_IO_URING_SETUP, unix.SYS_CONNECT, unix.SYS_SENDTO, unix.SYS_PRLIMIT64, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV,
 			unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
 		}
-		if have := append([]uint32{a.socket, a.uring, a.connect, a.sendto, a.prlimit}, a.never...); !slices.Equal(have, native) {
+		if have := append([]uint32{a.socket, a.pair, a.uring, a.connect, a.sendto, a.prlimit}, a.never...); !slices.Equal(have, native) {
 			t.Errorf("numbers %v, the system's are %v", have, native)
 		}
 	}

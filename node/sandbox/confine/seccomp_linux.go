@@ -14,8 +14,8 @@ import (
 type arch struct {
 	audit uint32
 	// x32 is the bit that marks the second set of numbers on amd64, 0 elsewhere.
-	x32                            uint32
-	socket, uring, connect, sendto uint32
+	x32                                  uint32
+	socket, pair, uring, connect, sendto uint32
 	// prlimit is refused for other processes: no other layer keeps the limits of all that the user runs from a command.
 	prlimit uint32
 	// never are refused to every command: looking into and writing to other processes (ptrace, process_vm_readv, process_vm_writev, pidfd_getfd), and
@@ -25,11 +25,11 @@ type arch struct {
 
 var arches = map[string]arch{
 	"amd64": {
-		audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, uring: 425, connect: 42, sendto: 44, prlimit: 302,
+		audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, pair: 53, uring: 425, connect: 42, sendto: 44, prlimit: 302,
 		never: []uint32{101, 310, 311, 438, 248, 249, 250},
 	},
 	"arm64": {
-		audit: unix.AUDIT_ARCH_AARCH64, socket: 198, uring: 425, connect: 203, sendto: 206, prlimit: 261,
+		audit: unix.AUDIT_ARCH_AARCH64, socket: 198, pair: 199, uring: 425, connect: 203, sendto: 206, prlimit: 261,
 		never: []uint32{117, 270, 271, 438, 217, 218, 219},
 	},
 }
@@ -42,11 +42,13 @@ const (
 	atNumber = 0
 	atArch   = 4
 	atArg0   = 16
+	atArg1   = 24
 	atArg4   = 48
 )
 
 // filter denies what is never allowed. With noNet it denies every socket but Unix ones, and io_uring, whose operations no filter sees; with
-// noConnect also reaching for anyone with a socket, which leaves pairs of sockets.
+// noConnect also reaching for anyone with a socket, which leaves pairs of sockets. Unix sockets for datagrams are denied then, pairs of them too: sendmsg
+// reaches with them whomever it names, in memory that no filter sees.
 func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	const (
 		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
@@ -78,6 +80,13 @@ func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 			unix.SockFilter{Code: load, K: atArg4}, unix.SockFilter{Code: equal, Jf: 2},
 			unix.SockFilter{Code: load, K: atArg4 + 4}, unix.SockFilter{Code: equal, Jt: 1}, unix.SockFilter{Code: ret, K: deny},
 			unix.SockFilter{Code: load, K: atNumber})
+		// Of the kinds that Unix sockets have, those for datagrams alone, SOCK_DGRAM and SOCK_RAW, have the bit of the former.
+		for _, nr := range []uint32{a.socket, a.pair} {
+			prog = append(prog, unix.SockFilter{Code: equal, Jf: 6, K: nr},
+				unix.SockFilter{Code: load, K: atArg0}, unix.SockFilter{Code: equal, Jf: 3, K: unix.AF_UNIX},
+				unix.SockFilter{Code: load, K: atArg1}, unix.SockFilter{Code: bits, Jf: 1, K: unix.SOCK_DGRAM}, unix.SockFilter{Code: ret, K: deny},
+				unix.SockFilter{Code: load, K: atNumber})
+		}
 	}
 	if noNet {
 		prog = append(prog, is(a.uring, noSys)...)
