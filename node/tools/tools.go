@@ -112,6 +112,9 @@ func expectOf(ctx context.Context) string {
 	return sum
 }
 
+// mostCounted is the largest whole number that JSON is sure to carry. A log of 10 GB may have more lines than 32 bits count.
+const mostCounted = 1 << 53
+
 // whole reads an optional argument that counts something; nil gives otherwise. Models write 10 and 10.0 alike.
 func whole(name string, v *float64, otherwise int64) (int64, error) {
 	if v == nil {
@@ -120,10 +123,7 @@ func whole(name string, v *float64, otherwise int64) (int64, error) {
 	if *v < 0 || *v != math.Trunc(*v) {
 		return 0, &tool.InputError{Err: fmt.Errorf("%s must be a whole number of 0 or more, not %v", name, *v)}
 	}
-	if *v > math.MaxInt32 {
-		return math.MaxInt32, nil
-	}
-	return int64(*v), nil
+	return int64(min(*v, mostCounted)), nil
 }
 
 // failf makes an error that is shown to the model as it is: a sentence, in the original's words where peers match on them.

@@ -152,3 +152,11 @@ func FuzzArguments(f *testing.F) {
 		}
 	})
 }
+
+func TestLinesAreCountedBeyond32Bits(t *testing.T) {
+	for v, want := range map[float64]int64{0: 0, 10: 10, 5_000_000_000: 5_000_000_000, 1 << 53: 1 << 53, 1e300: 1 << 53} {
+		if n, err := whole("offset", &v, 7); err != nil || n != want {
+			t.Errorf("%v: %d, %v", v, n, err)
+		}
+	}
+}
