@@ -11,8 +11,6 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
@@ -83,8 +81,8 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 	if in.Pattern == "" {
 		return out, failf("pattern must not be empty")
 	}
-	if !doublestar.ValidatePattern(filepath.ToSlash(in.Pattern)) {
-		return out, failf("Invalid pattern: %s", in.Pattern)
+	if err := checkGlob("pattern", filepath.ToSlash(in.Pattern)); err != nil {
+		return out, err
 	}
 	base, err := ws.Resolve(in.Path)
 	if err != nil {

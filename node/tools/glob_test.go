@@ -149,3 +149,24 @@ func TestGlobAgreesWithASlowReference(t *testing.T) {
 		}
 	}
 }
+
+func TestBracesThatStandForCountlessPatternsAreRefused(t *testing.T) {
+	b := newBench(t)
+	b.file(strings.Repeat("a", 40), "a\n")
+	bomb := strings.Repeat("{a,a}", 20) + "b"
+	for name, a := range map[string]args{"Glob": {"pattern": bomb}, "Grep": {"pattern": "a", "include": bomb}} {
+		if words := fails(b, name, a); !strings.Contains(words, "its braces stand for more than 1000 patterns") {
+			t.Errorf("%s: %s", name, words)
+		}
+	}
+	for glob, want := range map[string]int{
+		"": 1, "*.go": 1, "{a,b}": 2, "{a}": 1, "{,a}": 2, "x{a,b{c,d,e}}y{f,g}": 8, `\{a,b\}`: 1, "[{,]{a,b}": 2, `[\],]`: 1, "a,b": 1,
+		strings.Repeat("{a,b}", 9): 512, strings.Repeat("{a,b}", 10): maxVariants + 1, strings.Repeat("{a,b}", 1000): maxVariants + 1,
+		strings.Repeat("{", 40) + "a" + strings.Repeat("}", 40): 1, "{" + strings.Repeat("a,", 2000) + "}": maxVariants + 1,
+	} {
+		if n := variants(glob); n != want || !doublestar.ValidatePattern(glob) {
+			t.Errorf("%.40s: %d, want %d", glob, n, want)
+		}
+	}
+	must[globOut](b, "Glob", args{"pattern": "{" + strings.Repeat("a,", 999) + "b}"})
+}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
 	"fairlead/node/workspace"
@@ -99,8 +97,8 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 	if err != nil {
 		return grepOut{}, err
 	}
-	if in.Include != "" && !doublestar.ValidatePattern(in.Include) {
-		return grepOut{}, failf("Invalid include pattern: %s", in.Include)
+	if err := checkGlob("include pattern", in.Include); err != nil {
+		return grepOut{}, err
 	}
 	w, limit, err := in.wanted()
 	if err != nil {

@@ -20,6 +20,55 @@ type names struct {
 	suffix string // for a star and text; empty when not
 }
 
+// maxVariants is how many globs without braces a glob may stand for. A name is compared with each of them, and every further pair of braces multiplies
+// their number: twenty of them keep a processor busy for seconds with every name, which no context ends.
+const maxVariants = 1000
+
+// checkGlob says why a glob, which is called what, cannot be used.
+func checkGlob(what, glob string) error {
+	switch {
+	case !doublestar.ValidatePattern(glob):
+		return failf("Invalid %s: %s", what, glob)
+	case variants(glob) > maxVariants:
+		return failf("Invalid %s: its braces stand for more than %d patterns. Search for fewer at a time.", what, maxVariants)
+	}
+	return nil
+}
+
+// variants is how many globs without braces a valid glob stands for, or maxVariants+1 for more.
+func variants(glob string) int {
+	const more = maxVariants + 1
+	type braces struct{ before, here int } // the alternatives that have ended, and the one that is read
+	open := []braces{{0, 1}}
+	for i := 0; i < len(glob); i++ {
+		last := &open[len(open)-1]
+		switch glob[i] {
+		case '\\':
+			i++
+		case '[':
+			for i++; i < len(glob) && glob[i] != ']'; i++ {
+				if glob[i] == '\\' {
+					i++
+				}
+			}
+		case '{':
+			open = append(open, braces{0, 1})
+		case ',':
+			if len(open) > 1 {
+				*last = braces{min(last.before+last.here, more), 1}
+			}
+		case '}':
+			if len(open) > 1 {
+				n := last.before + last.here
+				open = open[:len(open)-1]
+				outer := &open[len(open)-1]
+				outer.here = min(outer.here*n, more)
+			}
+		}
+	}
+	return open[0].here
+}
+
 // newNames takes a valid glob; an empty one is for all names.
 func newNames(glob string) *names {
 	n := &names{glob: glob}
