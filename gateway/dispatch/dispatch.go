@@ -99,8 +99,7 @@ type Call struct {
 	AskedBy    protocol.AskedBy
 	Direct     bool // the person's own act
 	Act        *Act // instead of a tool, for the person's own acts only
-	Attempt    int
-	Iteration  int // the model step of the run
+	Iteration  int  // the model step of the run
 	// OnAsk, when set, is called when a question is put, and with its end.
 	OnAsk func(protocol.Approval)
 	// OnPut, when set, is called when a question has been stored and shown to all.

@@ -94,6 +94,10 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	if e := within(t, end); !errors.Is(e.err, approval.ErrSuspended) {
 		t.Fatal(e)
 	}
+	if n := g.row("a").Attempt; n != 1 {
+		t.Errorf("the first attempt is %d", n)
+	}
+	key := g.row("a").IdempotencyKey
 	g.again(&dispatchtest.Machine{})
 	sub = g.bus.Subscribe()
 	end = g.do(t.Context(), command("a", "make"))
@@ -107,6 +111,10 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	g.answer(second, protocol.DecisionAllow, "", "")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDone || len(g.tower.Calls()) != 1 {
 		t.Errorf("%+v", e)
+	}
+	row := g.row("a")
+	if row.Attempt != 2 || row.IdempotencyKey != key {
+		t.Errorf("attempt %d, key %s, before %s", row.Attempt, row.IdempotencyKey, key)
 	}
 }
 
@@ -264,12 +272,17 @@ func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
 	cfg.Timeouts.Tool = 1000
 	task := &task{Dispatcher: &Dispatcher{config: func() config.Config { return cfg }}}
 	for args, want := range map[string]time.Duration{
-		`{}`: time.Second, `{"timeout":60000}`: 65 * time.Second, `{"timeout":-1}`: time.Second, `{"timeout":"x"}`: time.Second, `{"timeout":1e300}`: time.Second,
+		`{}`: time.Second, `{"timeout":60000}`: 65 * time.Second, `{"timeout":-1}`: time.Second, `{"timeout":"x"}`: time.Second, `{"timeout":1e300}`: ownTime + 5*time.Second,
+		`{"timeout":0}`: time.Second, `{"timeout":null}`: time.Second,
 	} {
 		task.call.Args = json.RawMessage(args)
 		if got := task.limit(); got != want {
 			t.Errorf("%s: %s, want %s", args, got, want)
 		}
+	}
+	task.spec.Effect, task.call.Args = protocol.EffectExec, json.RawMessage(`{"timeout":0}`)
+	if got := task.limit(); got != ownTime {
+		t.Errorf("a command without a time limit ends after %s", got)
 	}
 }
 

@@ -27,6 +27,22 @@ func TestJournalKeepsHashesInsteadOfContents(t *testing.T) {
 	}
 }
 
+// A machine of the original's does not say that its Write and Edit write.
+func TestJournalKeepsNoContentsOfWhatTheSeedsToolsWrite(t *testing.T) {
+	for tool, args := range map[string]string{
+		"Write": `{"path":"a.txt","content":"secret text"}`, "Edit": `{"path":"a.txt","oldString":"x","newString":"secret text"}`,
+	} {
+		c := entry(store.Call{Info: protocol.CallInfo{Tool: tool, Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}})
+		if stored := string(c.Info.Args); strings.Contains(stored, "secret text") || !strings.Contains(stored, `"bytes":11`) || !strings.Contains(stored, "a.txt") {
+			t.Errorf("%s: %s", tool, stored)
+		}
+	}
+	args := `{"to":"ann","content":"good morning"}`
+	if c := entry(store.Call{Info: protocol.CallInfo{Tool: "Mail", Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}}); string(c.Info.Args) != args {
+		t.Errorf("%s", c.Info.Args)
+	}
+}
+
 func TestJournalCutsLongResultsAndKeepsPictures(t *testing.T) {
 	long, _ := json.Marshal(strings.Repeat("x", maxOutput+1))
 	c := entry(store.Call{ResultJSON: long})

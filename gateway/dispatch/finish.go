@@ -40,19 +40,27 @@ func mayHave(raw []byte, name string) bool {
 // ownTime is the limit of a tool that sees to its end by itself.
 const ownTime = 365 * 24 * time.Hour
 
-// limit is how long the node may take: the configured time, but never less than the call's own timeout argument asks for.
+// limit is how long the node may take: the configured time, but never less than the call's own timeout argument asks for, which for a command may be
+// that it has no end.
 func (t *task) limit() time.Duration {
 	if t.spec.OwnTime {
 		return ownTime
 	}
 	limit := time.Duration(t.config().Timeouts.Tool) * time.Millisecond
 	var own struct {
-		Timeout float64 `json:"timeout"`
+		Timeout *float64 `json:"timeout"`
 	}
-	if mayHave(t.call.Args, "timeout") && json.Unmarshal(t.call.Args, &own) == nil && own.Timeout > 0 && own.Timeout < 1e9 {
-		limit = max(limit, time.Duration(own.Timeout)*time.Millisecond+5*time.Second)
+	if !mayHave(t.call.Args, "timeout") || json.Unmarshal(t.call.Args, &own) != nil || own.Timeout == nil {
+		return limit
 	}
-	return limit
+	switch {
+	case *own.Timeout > 0:
+	case *own.Timeout == 0 && t.spec.Effect == protocol.EffectExec: // none, as Bash has it
+		return ownTime
+	default:
+		return limit
+	}
+	return max(limit, time.Duration(min(*own.Timeout, float64(ownTime.Milliseconds())))*time.Millisecond+5*time.Second)
 }
 
 // stopped ends a call whose context has ended: by the person, with its run, or because the gateway stops. raw is what it has

@@ -115,7 +115,7 @@ var contents = map[string]bool{"content": true, "oldString": true, "newString": 
 
 // entry is a call as the journal keeps it.
 func entry(c store.Call) store.Call {
-	c.Info.Args = masked(c.Info.Args, c.Info.Effect)
+	c.Info.Args = masked(c.Info)
 	if c.Info.Preview != nil {
 		p := *c.Info.Preview
 		p.Diff = ""
@@ -140,10 +140,15 @@ func entry(c store.Call) store.Call {
 	return c
 }
 
-// masked replaces the contents in the arguments of a call that writes.
-func masked(args json.RawMessage, effect protocol.Effect) json.RawMessage {
+// writers are the tools of seed 000 that write: machines of the original's say of none of their tools what it does.
+var writers = map[string]bool{"Write": true, "Edit": true}
+
+// masked are the arguments of a call, of one that writes without the contents.
+func masked(i protocol.CallInfo) json.RawMessage {
+	args := i.Args
+	writes := i.Effect == protocol.EffectWrite || i.Effect == protocol.EffectUnknown && writers[i.Tool]
 	var tree any
-	if effect != protocol.EffectWrite || json.Unmarshal(args, &tree) != nil {
+	if !writes || json.Unmarshal(args, &tree) != nil {
 		return args
 	}
 	out, err := protocol.Marshal(mask(tree, false))

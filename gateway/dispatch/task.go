@@ -77,7 +77,7 @@ func (t *task) prepare(ctx context.Context, p auth.Principal) error {
 			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: node, Tool: spec.Name,
 			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: t.row.Info.ApprovalID,
 		},
-		AskedBy: c.AskedBy, Principal: p.String(), IdempotencyKey: key, Idempotent: spec.Idempotent, Attempt: c.Attempt,
+		AskedBy: c.AskedBy, Principal: p.String(), IdempotencyKey: key, Idempotent: spec.Idempotent, Attempt: t.row.Attempt + 1,
 		CreatedAt: time.Now().UnixMilli(), Iteration: c.Iteration,
 	}
 	t.row.InputSHA256, t.row.InputBytes = digest(c.Args)

@@ -20,7 +20,7 @@ type Call struct {
 	Principal      string
 	IdempotencyKey string
 	Idempotent     bool
-	Attempt        int
+	Attempt        int // from 1; one more for each start of the gateway that took up again what an earlier one had not begun
 	ResultJSON     json.RawMessage
 	Hash           string // of what was shown
 	CreatedAt      int64
