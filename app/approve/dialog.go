@@ -70,6 +70,8 @@ type Dialog struct {
 	box                fyne.CanvasObject
 
 	step    step
+	scope   string // how far Allow reaches; the menu beside it has more
+	keyed   bool   // the menu is being opened by a key
 	turns   int    // how often what an allow would do has changed
 	keep    []bool // the parts of the change that are allowed; nil when it is all or nothing
 	network *keyCheck
@@ -93,7 +95,7 @@ func New(h Handlers, machines *look.Machines, c fyne.Canvas) *Dialog {
 	d.deny = widgets.NewButton("Deny", "denied", func() { d.refuse() })
 	d.deny.Danger = true
 	d.reason = widgets.NewQuiet("Deny with reason…", "", d.askReason)
-	d.allow = widgets.NewSplitButton("Allow once", true, func() { d.permit(protocol.ScopeOnce) }, d.scopes)
+	d.allow = widgets.NewSplitButton("Allow once", true, func() { d.permit(d.scope) }, d.scopes)
 	d.next = widgets.NewQuiet("Next", "right", func() { d.show(d.at + 1) })
 	d.later = widgets.NewQuiet("Not now", "clock", d.snooze)
 	d.modify = widgets.NewQuiet("Edit…", "", d.edit)
@@ -160,6 +162,9 @@ func (d *Dialog) say(text string) {
 	d.note.SetText(text)
 	setShown(d.noteRow, text != "")
 	d.box.Refresh()
+	if text != "" {
+		d.grow()
+	}
 }
 
 // Current is the question that is shown; the zero value when there is none.
@@ -192,6 +197,7 @@ func (d *Dialog) show(at int) {
 	d.title.SetText(state.QuestionTitle(q))
 	d.place.SetText(d.placeText())
 	setShown(d.next, len(d.queue) > 1)
+	d.scope = protocol.ScopeOnce
 	d.step, d.keep, d.network, d.also, d.opens = asking, nil, nil, nil, nil
 	d.put(d.content(q))
 	d.reasonRow.Hide()

@@ -62,6 +62,72 @@ func TestTheChordAllowsWhenArmed(t *testing.T) {
 	b.want("q allow once")
 }
 
+func TestTheMenuBesideAllowIsUsedByKeysAndAllowsNothingByItself(t *testing.T) {
+	b := newBench(t, ask("q", "make"))
+	c := b.window.Canvas()
+	menu := func() bool { return len(c.Overlays().List()) > 0 }
+	b.wait(2 * time.Second)
+	c.Focus(b.allow.More)
+	b.rearm()
+	b.press(fyne.KeyDown)
+	if menu() {
+		t.Fatal("it opens before the question was seen")
+	}
+	for _, k := range []fyne.KeyName{fyne.KeySpace, fyne.KeyReturn, fyne.KeyDown} {
+		b.wait(2 * time.Second)
+		b.press(k)
+		if !menu() {
+			t.Fatalf("%s does not open it", k)
+		}
+		b.press(fyne.KeyEscape)
+		if menu() {
+			t.Fatal("Escape leaves it open")
+		}
+	}
+	b.want()
+	b.wait(2 * time.Second)
+	b.press(fyne.KeyDown)
+	b.wait(2 * time.Second)
+	b.press(fyne.KeyDown)
+	b.press(fyne.KeyDown)
+	b.press(fyne.KeyReturn)
+	b.want()
+	if b.allow.Main.Text != "Allow in this chat" || c.Focused() != fyne.Focusable(b.allow.More) || !strings.Contains(b.note.Text, chordWord()) {
+		t.Errorf("%q, %T has the keyboard, %q is said", b.allow.Main.Text, c.Focused(), b.note.Text)
+	}
+	b.chord(nil)
+	b.want() // it is to be looked at again
+	b.wait(2 * time.Second)
+	pagetest.Shot(t, b.window, "approve-further")
+	b.chord(nil)
+	b.want("q allow session")
+}
+
+func TestAStepIsEndedByTheChordAlone(t *testing.T) {
+	b := newBench(t, ask("q", "make"))
+	b.wait(2 * time.Second)
+	b.edit()
+	b.editor.SetText("make -j4")
+	b.chord(nil)
+	b.want()
+	b.wait(2 * time.Second)
+	b.window.Canvas().Focus(b.confirm)
+	b.press(fyne.KeyReturn)
+	b.want()
+	if !strings.Contains(b.note.Text, chordWord()) {
+		t.Errorf("which keys allow is not said, but %q", b.note.Text)
+	}
+	b.wait(2 * time.Second)
+	if b.editor.AcceptsTab() {
+		t.Error("Tab does not leave the command")
+	}
+	if !b.editor.chords || b.reasonEntry.chords {
+		t.Error("the chord does not reach the window from the command, or does from a reason to deny")
+	}
+	b.chord(nil)
+	b.want("q allow once")
+}
+
 func TestDenyHasTheFocusAndEscapeDenies(t *testing.T) {
 	for _, k := range []fyne.KeyName{fyne.KeyEscape, fyne.KeyReturn, fyne.KeySpace} {
 		b := newBench(t, ask("q", "make"))

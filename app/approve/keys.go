@@ -5,11 +5,36 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// chord is Ctrl+Shift+Enter, which allows.
-func (d *Dialog) chord(fyne.Shortcut) { d.permit(protocol.ScopeOnce) }
+// chord is Ctrl+Shift+Enter, which allows: as Allow says, or what a step leads to.
+func (d *Dialog) chord(fyne.Shortcut) {
+	switch {
+	case d.step == asking:
+		d.permit(d.scope)
+	case !d.confirm.Disabled():
+		d.done()
+	}
+}
+
+// byKeys opens the menu beside Allow for somebody with the keyboard alone.
+func (d *Dialog) byKeys() {
+	d.keyed = true
+	d.allow.Open()
+	d.keyed = false
+}
+
+// further has Allow reach as far as was chosen by key, and says so: the chord then allows.
+func (d *Dialog) further(scope string) {
+	d.scope = scope
+	d.nameButtons(d.Current())
+	d.say(state.ScopeWords(d.Current(), scope) + ". " + chordWord() + " allows.")
+	d.turns++ // what Allow does changed
+	d.rearm()
+}
 
 // chordWord is how a person reads it.
 func chordWord() string {
@@ -31,6 +56,7 @@ func (d *Dialog) key(name fyne.KeyName) (used bool) {
 	}
 	now := d.clock()
 	meant := d.arm.Deliberate(now)
+	armed, _ := d.arm.Armed(now)
 	d.arm.Key(now)
 	focused := d.canvas.Focused()
 	switch {
@@ -46,14 +72,28 @@ func (d *Dialog) key(name fyne.KeyName) (used bool) {
 	case name == fyne.KeyEscape && meant:
 		d.refuse()
 		return true
-	case name == fyne.KeyReturn || name == fyne.KeyEnter || name == fyne.KeySpace:
-		allows := focused == fyne.Focusable(d.allow.Main) || focused == fyne.Focusable(d.allow.More)
-		if allows && meant && d.step == asking {
-			d.say("A key alone does not allow. " + chordWord() + " allows once.")
+	case focused == fyne.Focusable(d.allow.More) && (name == fyne.KeyDown || pressing(name)):
+		if meant && armed && d.step == asking {
+			d.byKeys()
 		}
-		return !meant || allows || focused == fyne.Focusable(d.confirm)
+		return true
+	case pressing(name):
+		allows := focused == fyne.Focusable(d.allow.Main)
+		if allows && meant && d.step == asking {
+			d.say("A key alone does not allow. " + chordWord() + " allows" + map[bool]string{true: " once"}[d.scope == protocol.ScopeOnce] + ".")
+		}
+		if focused == fyne.Focusable(d.confirm) && meant {
+			d.say("A key alone does not allow. " + chordWord() + " does.")
+			allows = true
+		}
+		return !meant || allows
 	}
 	return false
+}
+
+// pressing reports whether a key presses a button.
+func pressing(name fyne.KeyName) bool {
+	return name == fyne.KeyReturn || name == fyne.KeyEnter || name == fyne.KeySpace
 }
 
 // reasonEntry is a field that gives its dialog the keys it does not use.
@@ -61,6 +101,7 @@ type reasonEntry struct {
 	widget.Entry
 	onKey  func(fyne.KeyName) bool
 	onType func() // any key
+	chords bool   // shortcuts that it does not use are its window's
 }
 
 func newReasonEntry(onKey func(fyne.KeyName) bool) *reasonEntry {
@@ -76,6 +117,17 @@ func (e *reasonEntry) TypedKey(k *fyne.KeyEvent) {
 	}
 	if k.Name != fyne.KeyEscape || !e.onKey(k.Name) {
 		e.Entry.TypedKey(k)
+	}
+}
+
+// AcceptsTab implements fyne.Tabbable: the key leads to the buttons, also from a command.
+func (e *reasonEntry) AcceptsTab() bool { return false }
+
+// TypedShortcut implements fyne.Shortcutable.
+func (e *reasonEntry) TypedShortcut(s fyne.Shortcut) {
+	e.Entry.TypedShortcut(s)
+	if e.chords {
+		widgets.PassShortcut(e, s)
 	}
 }
 

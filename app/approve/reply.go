@@ -80,6 +80,10 @@ func (d *Dialog) scopes() []*fyne.MenuItem {
 		words := state.ScopeWords(q, c)
 		switch c {
 		case protocol.ScopeOnce, protocol.ScopeSession:
+			if d.keyed { // no key alone allows
+				items = append(items, fyne.NewMenuItem(words, func() { d.further(c) }))
+				continue
+			}
 			items = append(items, fyne.NewMenuItem(words, func() { d.permit(c) }))
 		default:
 			items = append(items, fyne.NewMenuItem(words, func() { d.makeRule(c) }))

@@ -95,6 +95,9 @@ func (d *Dialog) changedArgs(q protocol.Approval) (args json.RawMessage, ok bool
 func (d *Dialog) changed() {
 	q := d.Current()
 	args, ok := d.changedArgs(q)
+	if args != nil || !ok {
+		d.scope = protocol.ScopeOnce // a changed call runs once
+	}
 	d.nameButtons(q)
 	setShown(d.allow.More, args == nil && ok && len(q.Choices) > 1)
 	d.turns++
@@ -103,10 +106,14 @@ func (d *Dialog) changed() {
 
 // nameButtons says on Deny and Allow how many questions they answer, and what an allow leaves out.
 func (d *Dialog) nameButtons(q protocol.Approval) {
-	allow, deny := "Allow once", "Deny"
+	allow, deny, extent := "Allow", "Deny", " once"
 	if n := len(d.answered(q)); n > 1 {
-		allow, deny = fmt.Sprintf("Allow all %d once", n), fmt.Sprintf("Deny all %d", n)
+		allow, deny = fmt.Sprintf("Allow all %d", n), fmt.Sprintf("Deny all %d", n)
 	}
+	if d.scope == protocol.ScopeSession {
+		extent = " in this chat"
+	}
+	allow += extent
 	switch n := len(d.access()); {
 	case n == 1:
 		allow += ", with the folder"
@@ -180,6 +187,7 @@ func (d *Dialog) edit() {
 	}
 	e := newReasonEntry(d.key)
 	e.onType = func() { d.arm.Key(d.clock()) }
+	e.chords = true
 	e.MultiLine, e.Wrapping = true, fyne.TextWrapBreak
 	e.TextStyle.Monospace = true
 	e.SetMinRowsVisible(10)

@@ -30,6 +30,12 @@ func TestEnterSendsAndShiftEnterBeginsALine(t *testing.T) {
 	d.assert(t) // nothing to send
 }
 
+func TestTabLeavesTheComposer(t *testing.T) {
+	if newEntry().AcceptsTab() {
+		t.Error("somebody with the keyboard alone stays in it")
+	}
+}
+
 func TestUpAndDownGoThroughWhatWasSent(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "first"), user("2", "second")}})

@@ -57,6 +57,9 @@ func (e *entry) setHistory(texts []string) {
 	}
 }
 
+// AcceptsTab implements fyne.Tabbable: the key leads on to the buttons and the chats.
+func (e *entry) AcceptsTab() bool { return false }
+
 // KeyDown implements desktop.Keyable.
 func (e *entry) KeyDown(k *fyne.KeyEvent) {
 	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
