@@ -65,6 +65,18 @@ func TestInboxLooksAsItDid(t *testing.T) {
 	pagetest.Shot(t, w, "inbox-dark")
 }
 
+func TestALongCommandInTheInboxIsCutOnceAndKeepsItsMachine(t *testing.T) {
+	in, w, _ := newInboxBench(t)
+	in.Update(state.View{Approvals: []protocol.Approval{ask("a", "echo one two three four five six seven eight nine ten and all the rest of it")}})
+	for width, want := range map[float32]string{300: "… on server<", 1400: "all the rest of it on server<"} {
+		w.Resize(fyne.NewSize(width, 420))
+		markup := test.RenderObjectToMarkup(in.Box)
+		if !strings.Contains(markup, want) || strings.Contains(markup, "……") {
+			t.Errorf("%g wide: %s", width, markup)
+		}
+	}
+}
+
 func TestInboxSaysWhichQuestionsNobodyHasSeen(t *testing.T) {
 	in, _, _ := newInboxBench(t)
 	v := inboxView()

@@ -83,7 +83,9 @@ func (r *inboxRow) review() {
 func (r *inboxRow) set(g state.Group) {
 	r.group = g
 	r.mark.SetFill(r.in.machines.Color(string(g.Node)))
-	title, _ := state.Reveal(state.QuestionLine(g.Approval, r.in.machines.Name(string(g.Node))))
+	title, where := state.QuestionParts(g.Approval, r.in.machines.Name(string(g.Node)))
+	title, _ = state.Reveal(title)
+	where, _ = state.Reveal(where)
 	deny, review := "Deny", "Review"
 	if n := len(g.All); n > 1 {
 		title, deny = fmt.Sprintf("%d × %s", n, title), fmt.Sprintf("Deny all %d", n)
@@ -98,7 +100,12 @@ func (r *inboxRow) set(g state.Group) {
 		color = look.ColorMuted
 		r.later.SetText("Now")
 	}
+	r.title.Tail = ""
+	if where != "" {
+		r.title.Tail = " " + where
+	}
 	r.title.Set(title, color)
+	r.title.Refresh()
 	r.deny.SetText(deny)
 	text, _ := state.Reveal(askedBy(g.Approval) + " · " + g.Why)
 	r.text.SetText(text)

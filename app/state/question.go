@@ -37,19 +37,25 @@ func (v View) QuestionLine(a protocol.Approval) string { return QuestionLine(a, 
 
 // QuestionLine is a question in one line, with what its machine is called.
 func QuestionLine(a protocol.Approval, machine string) string {
+	what, where := QuestionParts(a, machine)
+	return strings.TrimSpace(cut(what, 36) + " " + where)
+}
+
+// QuestionParts are what a question asks for in one line, however long that is, and the words for where it would happen, if anywhere.
+func QuestionParts(a protocol.Approval, machine string) (what, where string) {
 	if a.Kind == protocol.AskContinue {
-		return "Go on with the run"
+		return "Go on with the run", ""
 	}
 	verb := map[string]string{"Bash": "Run", "Write": "Write", "Edit": "Edit", "Read": "Read", "Glob": "List", "Grep": "Search"}[a.Tool]
 	if verb == "" {
 		verb = a.Tool
 	}
-	what := QuestionText(a)
+	what = QuestionText(a)
 	if (a.Tool == "Write" || a.Tool == "Edit" || a.Tool == "Read") && what != "" {
 		what = path.Base(strings.ReplaceAll(what, `\`, "/"))
 	}
 	what, _, _ = strings.Cut(what, "\n")
-	return cut(strings.TrimSpace(verb+" "+what), 36) + onMachine(a.Node, machine)
+	return strings.TrimSpace(verb + " " + what), strings.TrimSpace(onMachine(a.Node, machine))
 }
 
 // onMachine says where a call runs; the gateway's own tools run on none.

@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/widget"
@@ -18,6 +20,8 @@ type Text struct {
 	Style    fyne.TextStyle
 	Align    fyne.TextAlign
 	Ellipsis bool
+	// Tail stands behind the text, and is there too when the text is cut, unless it takes most of the room.
+	Tail string
 }
 
 // NewText makes a line of text.
@@ -61,24 +65,33 @@ type textRenderer struct {
 	t    *Text
 	text *canvas.Text
 	full fyne.Size // of the whole text
+	tail float32   // the width of what stands behind it
 }
 
 func (r *textRenderer) update() {
 	r.text.Color = look.Color(r.t.Color)
 	r.text.TextSize = look.Size(r.t.SizeName)
 	r.text.TextStyle = r.t.Style
-	r.text.FontSource = fontOf(r.t.Text, r.t.Style)
+	r.text.FontSource = fontOf(r.t.Text+r.t.Tail, r.t.Style)
 	r.text.Alignment = r.t.Align
-	r.full = measure(r.t.Text, r.text.TextSize, r.text.TextStyle)
-	if r.t.Text == "" {
+	r.full = measure(r.t.Text+r.t.Tail, r.text.TextSize, r.text.TextStyle)
+	r.tail = 0
+	if r.t.Tail != "" {
+		r.tail = measure(r.t.Tail, r.text.TextSize, r.text.TextStyle).Width
+	}
+	if r.t.Text+r.t.Tail == "" {
 		r.full = fyne.NewSize(0, measure("M", r.text.TextSize, r.text.TextStyle).Height)
 	}
 }
 
 func (r *textRenderer) Layout(size fyne.Size) {
-	text := r.t.Text
+	text := r.t.Text + r.t.Tail
 	if r.t.Ellipsis && r.full.Width > size.Width+0.5 {
-		text = cut(text, size.Width, r.text.TextSize, r.text.TextStyle)
+		if r.tail > 0 && r.tail < size.Width/2 {
+			text = cut(r.t.Text, size.Width-r.tail, r.text.TextSize, r.text.TextStyle) + r.t.Tail
+		} else {
+			text = cut(text, size.Width, r.text.TextSize, r.text.TextStyle)
+		}
 	}
 	if r.text.Text != text {
 		r.text.Text, r.text.FontSource = text, fontOf(text, r.t.Style)
@@ -116,7 +129,7 @@ func cut(text string, width, size float32, style fyne.TextStyle) string {
 			hi = mid - 1
 		}
 	}
-	return string(runes[:lo]) + "…"
+	return strings.TrimRight(string(runes[:lo]), " …") + "…" // what was cut before is not cut twice
 }
 
 // NewParagraph makes wrapping plain text without padding, in any colour and size of the look.
