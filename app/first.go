@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -18,7 +19,9 @@ import (
 type firstPage struct {
 	s       *shell
 	box     fyne.CanvasObject
-	found   *fyne.Container // model servers on this computer
+	found   *fyne.Container   // model servers on this computer
+	acts    []*widgets.Button // of found
+	again   *widgets.Button
 	begin   *widgets.Button
 	looking bool
 }
@@ -31,6 +34,7 @@ func newFirstPage(s *shell) *firstPage {
 			widgets.Inset(look.Group, look.Group, look.Group, look.Group, widgets.Col(look.Inside,
 				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, look.ColorMuted, "text"), rest)))
 	}
+	p.again = button("reset", "Look again", p.look)
 	p.begin = button("play", "Begin now", func() { s.endFirstRun(); s.focusComposer() })
 	p.begin.Primary = true
 	connect := button("globe", "Connect a provider", func() { s.endFirstRun(); s.openSettings() })
@@ -49,12 +53,23 @@ func newFirstPage(s *shell) *firstPage {
 }
 
 // say shows a sentence instead of servers, with a button to look again once it is known.
-func (p *firstPage) say(text string, color fyne.ThemeColorName, more ...fyne.CanvasObject) {
-	p.found.Objects = []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
-	if len(more) > 0 {
-		p.found.Add(widgets.Row(look.Inside, -1, more...))
+func (p *firstPage) say(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
+	rows := []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
+	for _, b := range acts {
+		rows = append(rows, widgets.Row(look.Inside, -1, b))
 	}
+	p.put(rows, acts)
+}
+
+// put shows rows with their buttons where the servers are named. A keyboard that was on one of the buttons before is on the first one then.
+func (p *firstPage) put(rows []fyne.CanvasObject, acts []*widgets.Button) {
+	c := p.s.window.Canvas()
+	had := slices.ContainsFunc(p.acts, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })
+	p.found.Objects, p.acts = rows, acts
 	p.box.Refresh()
+	if had && len(acts) > 0 {
+		c.Focus(acts[0])
+	}
 }
 
 // look finds the model servers that run on this computer.
@@ -63,26 +78,33 @@ func (p *firstPage) look() {
 		return
 	}
 	p.looking = true
-	p.say("Looking for model servers…", look.ColorMuted)
-	bind.Go(p.s.ctx, p.s.b.state.Detect, func(list []protocol.DetectedServer, err error) {
-		p.looking = false
-		again := widgets.NewButton("Look again", "reset", p.look)
-		switch {
-		case err != nil:
-			p.say("The search failed: "+err.Error(), look.ColorBad, again)
-			return
-		case len(list) == 0:
-			p.say("None runs right now.", look.ColorMuted, again)
-			return
-		}
-		p.found.Objects = nil
-		for _, server := range list {
-			use := widgets.NewButton("Use "+server.Name, "check", func() { p.use(server) })
-			p.found.Add(widgets.NewParagraph(serverText(server), look.ColorText, "text"))
-			p.found.Add(widgets.Row(look.Inside, -1, use))
-		}
-		p.box.Refresh()
-	})
+	if p.acts == nil {
+		p.say("Looking for model servers…", look.ColorMuted)
+	} else { // the button stays where it was pressed
+		p.say("Looking for model servers…", look.ColorMuted, p.again)
+	}
+	bind.Go(p.s.ctx, p.s.b.state.Detect, p.show)
+}
+
+// show names the servers that were found.
+func (p *firstPage) show(list []protocol.DetectedServer, err error) {
+	p.looking = false
+	switch {
+	case err != nil:
+		p.say("The search failed: "+err.Error(), look.ColorBad, p.again)
+		return
+	case len(list) == 0:
+		p.say("None runs right now.", look.ColorMuted, p.again)
+		return
+	}
+	var rows []fyne.CanvasObject
+	var acts []*widgets.Button
+	for _, server := range list {
+		use := widgets.NewButton("Use "+server.Name, "check", func() { p.use(server) })
+		rows = append(rows, widgets.NewParagraph(serverText(server), look.ColorText, "text"), widgets.Row(look.Inside, -1, use))
+		acts = append(acts, use)
+	}
+	p.put(rows, acts)
 }
 
 func serverText(s protocol.DetectedServer) string {
@@ -107,7 +129,7 @@ func (p *firstPage) use(server protocol.DetectedServer) {
 	bind.Go(p.s.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return p.s.b.state.UseServer(ctx, server) },
 		func(ref protocol.ModelRef, err error) {
 			if err != nil {
-				p.say(err.Error(), look.ColorBad, widgets.NewButton("Look again", "reset", p.look))
+				p.say(err.Error(), look.ColorBad, p.again)
 				return
 			}
 			p.s.endFirstRun()

@@ -17,6 +17,7 @@ import (
 	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -260,6 +261,34 @@ func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 	}
 	if s.window.Canvas().Focused() != s.pane.Composer() {
 		t.Error("the person cannot type at once")
+	}
+}
+
+func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
+	a := pagetest.App(t)
+	b := newTestBackend(t)
+	s := newShell(t.Context(), a, b)
+	defer s.window.Close()
+	defer b.state.Close()
+	p, c := s.first, s.window.Canvas()
+	p.show(nil, nil)
+	if c.Focused() == fyne.Focusable(p.again) {
+		t.Error("it takes the keyboard by itself")
+	}
+	c.Focus(p.again)
+	p.looking = true
+	p.say("Looking for model servers…", "muted", p.again)
+	p.show(nil, errors.New("no network"))
+	if c.Focused() != fyne.Focusable(p.again) {
+		t.Errorf("after it failed, %T has the keyboard", c.Focused())
+	}
+	p.show([]protocol.DetectedServer{{Name: "Ollama", BaseURL: "http://127.0.0.1:11434"}}, nil)
+	if got, ok := c.Focused().(*widgets.Button); !ok || got.Text != "Use Ollama" {
+		t.Errorf("with a server, %v has the keyboard", c.Focused())
+	}
+	p.show(nil, nil)
+	if c.Focused() != fyne.Focusable(p.again) {
+		t.Errorf("with none again, %T has the keyboard", c.Focused())
 	}
 }
 
