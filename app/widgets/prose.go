@@ -28,12 +28,12 @@ type para struct {
 	runs  []glyph.Run
 	inks  []ink   // of each run
 	above float32 // space before it, but for the first
-	left  float32
-	mark  string // before its first line, such as a bullet or a number
-	quote int    // how many rules stand at its left
-	rule  bool   // a line and no text
-	code  bool   // on a ground as wide as the text
-	apart string // what stands between it and the one before when both are copied
+	left  float32 // or at the right, of what is written from there
+	mark  string  // before its first line, such as a bullet or a number
+	quote int     // how many rules stand beside it
+	rule  bool    // a line and no text
+	code  bool    // on a ground as wide as the text
+	apart string  // what stands between it and the one before when both are copied
 }
 
 // Prose shows paragraphs in one picture. Any part of it can be marked; see [Transcript] for marking across several.
@@ -63,10 +63,14 @@ type Prose struct {
 type laidPara struct {
 	text *glyph.Text
 	y    float32
-	left float32
-	off  int // of its first rune in the whole
+	left float32 // beside it; what is written from the right has its mark and its rules at the right
+	side float32 // the same at its right
+	off  int     // of its first rune in the whole
 	mark *glyph.Text
 }
+
+// room is how wide the place of a paragraph's text is.
+func (p *Prose) room(l *laidPara) float32 { return p.width - l.left - l.side }
 
 var (
 	_ Passage                = (*Prose)(nil)
@@ -135,13 +139,18 @@ func (p *Prose) lay(width float32) {
 			}
 			l.text = glyph.Lay(runs, max(inner, 40), lineHeight)
 			y += l.text.Height
-			if q.code {
+			mark := q.mark
+			switch {
+			case q.code:
 				y += 8
+			case l.text.FromRight():
+				l.left, l.side = 0, left
+				mark = "\u200f" + mark // the dot of a number stands at its left then
 			}
 			if q.mark != "" {
-				l.mark = glyph.Lay([]glyph.Run{{Text: q.mark, Style: glyph.Style{Size: size}}}, 0, lineHeight)
+				l.mark = glyph.Lay([]glyph.Run{{Text: mark, Style: glyph.Style{Size: size}}}, 0, lineHeight)
 			}
-			wide = max(wide, l.left+l.text.Width)
+			wide = max(wide, l.left+l.text.Width+l.side)
 		}
 		off += l.text.Runes() + 1
 		p.laid = append(p.laid, l)

@@ -1,6 +1,7 @@
 package widgets
 
 import (
+	"image"
 	"strings"
 	"testing"
 
@@ -40,7 +41,7 @@ func TestProseTurnsPlacesIntoTextAndBack(t *testing.T) {
 	for at := range p.Runes() {
 		for i := range p.laid {
 			l := &p.laid[i]
-			for _, b := range l.text.Boxes(at-l.off, at-l.off+1, p.width-l.left) {
+			for _, b := range l.text.Boxes(at-l.off, at-l.off+1, p.room(l)) {
 				if b.Width < 1 {
 					continue
 				}
@@ -53,6 +54,38 @@ func TestProseTurnsPlacesIntoTextAndBack(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestListsWrittenFromTheRightHaveTheirMarksThere(t *testing.T) {
+	p := newProse(parseProse("- אחת\n  - שתיים\n- [ ] שלוש\n- four\n\n> ציטוט\n\n1. אחת"))
+	window(t, p, 300, 300)
+	p.Resize(fyne.NewSize(300, 300))
+	img := p.draw(300, int(p.full.Height)).(*image.RGBA)
+	marked := func(l *laidPara, from, to float32) bool { // whether anything is drawn there
+		for y := int(l.y); y < int(l.y+l.text.Height); y++ {
+			for x := int(from); x < int(to); x++ {
+				if img.RGBAAt(x, y).A > 0 {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for i := range p.laid {
+		l, right := &p.laid[i], p.paras[i].text() != "four"
+		if right != (l.side > 0) || right == (l.left > 0) {
+			t.Errorf("%q stands in by %g at the left and %g at the right", p.paras[i].text(), l.left, l.side)
+		}
+		if got := marked(l, 300-l.side, 300); got != right {
+			t.Errorf("%q has a mark at the right: %v", p.paras[i].text(), got)
+		}
+		if got := marked(l, 0, 20); got == right {
+			t.Errorf("%q has a mark at the left: %v", p.paras[i].text(), got)
+		}
+	}
+	if a, b := p.laid[0].side, p.laid[1].side; b <= a {
+		t.Errorf("an item in an item stands in by %g, the outer one by %g", b, a)
 	}
 }
 

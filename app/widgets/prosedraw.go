@@ -67,13 +67,17 @@ func (p *Prose) draw(w, h int) image.Image {
 	}
 	for i := range p.laid {
 		l, q := &p.laid[i], &p.paras[i]
-		width := p.width - l.left
+		width := p.room(l)
 		for k := range q.quote {
 			top := l.y
 			if i > 0 && p.paras[i-1].quote > k { // on from the paragraph before
 				top = p.laid[i-1].y + p.laid[i-1].text.Height
 			}
-			fill(float32(k)*14, top, 2, l.y+l.text.Height-top, look.ColorLine)
+			x := float32(k) * 14
+			if l.side > 0 {
+				x = p.width - x - 2
+			}
+			fill(x, top, 2, l.y+l.text.Height-top, look.ColorLine)
 		}
 		if q.rule {
 			fill(0, l.y, p.width, 1, look.ColorLine)
@@ -117,13 +121,20 @@ func (p *Prose) draw(w, h int) image.Image {
 		switch {
 		case q.mark == taskOpen, q.mark == taskDone:
 			a, x, y := float32(int(p.size*0.8)), l.left-float32(int(p.size*1.3)), l.y+float32(int(p.size*0.35))
+			if l.side > 0 {
+				x = p.width - l.side + float32(int(p.size*0.5))
+			}
 			fill(x, y, a, a, look.ColorMuted)
 			glyph.Clear(img, (x+1)*scale, (y+1)*scale, (a-2)*scale, (a-2)*scale)
 			if q.mark == taskDone {
 				fill(x+3, y+3, a-6, a-6, look.ColorGood)
 			}
 		case l.mark != nil:
-			l.mark.Draw(img, (l.left-l.mark.Width-6*p.size/14)*scale, l.y*scale, scale, 0, func(int) color.Color { return look.Color(look.ColorMuted) })
+			x := l.left - l.mark.Width - 6*p.size/14
+			if l.side > 0 {
+				x = p.width - l.side + 6*p.size/14
+			}
+			l.mark.Draw(img, x*scale, l.y*scale, scale, 0, func(int) color.Color { return look.Color(look.ColorMuted) })
 		}
 		from = 0
 		for k := range q.runs {

@@ -43,7 +43,7 @@ func (p *Prose) Index(at fyne.Position) int {
 	for i := range p.laid {
 		l := &p.laid[i]
 		if at.Y < l.y+l.text.Height || i == len(p.laid)-1 {
-			return l.off + l.text.Index(at.X-l.left, at.Y-l.y, p.width-l.left)
+			return l.off + l.text.Index(at.X-l.left, at.Y-l.y, p.room(l))
 		}
 	}
 	return 0
@@ -105,7 +105,7 @@ func (p *Prose) Current(hit int) fyne.Position {
 	for i := range p.laid {
 		l := &p.laid[i]
 		if at := first - l.off; at >= 0 && at < l.text.Runes() {
-			for _, b := range l.text.Boxes(at, at+1, p.width-l.left) {
+			for _, b := range l.text.Boxes(at, at+1, p.room(l)) {
 				return fyne.NewPos(l.left+b.X, l.y+b.Y)
 			}
 		}

@@ -19,7 +19,7 @@ func (p *Prose) linkAt(at fyne.Position) *url.URL {
 		for k, r := range p.paras[i].runs {
 			to := from + len([]rune(r.Text))
 			if u := p.paras[i].inks[k].link; u != nil {
-				for _, b := range l.text.Boxes(from, to, p.width-l.left) {
+				for _, b := range l.text.Boxes(from, to, p.room(l)) {
 					if x := at.X - l.left; x >= b.X && x < b.X+b.Width && at.Y-l.y >= b.Y && at.Y-l.y < b.Y+b.Height {
 						return u
 					}
