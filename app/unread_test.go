@@ -4,17 +4,23 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
-func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
-	s := newTestShell(t)
-	v := sample()
+// readShell is a window in which every chat was read: each has two messages, the last of them at 100.
+func readShell(t *testing.T) (*shell, state.View) {
+	s, v := newTestShell(t), sample()
 	v.Approvals, v.Runs = nil, nil
 	for i := range v.Sessions {
 		v.Sessions[i].LastActiveAt, v.Sessions[i].MessageCount = 100, 2
 	}
 	s.update(v)
+	return s, v
+}
+
+func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
+	s, v := readShell(t)
 	if strings.Contains(s.lines(), "new") {
 		t.Fatalf("at the first start nothing is new:\n%s", s.lines())
 	}
@@ -34,13 +40,7 @@ func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
 }
 
 func TestAChatBehindAPageIsReadAndWrittenWhenItIsOpened(t *testing.T) {
-	s := newTestShell(t)
-	v := sample()
-	v.Approvals, v.Runs = nil, nil
-	for i := range v.Sessions {
-		v.Sessions[i].LastActiveAt, v.Sessions[i].MessageCount = 100, 2
-	}
-	s.update(v)
+	s, v := readShell(t)
 	s.openInbox()
 	v.Sessions = []protocol.SessionEntry{v.Sessions[0], v.Sessions[1]}
 	v.Sessions[0].LastActiveAt = 200
