@@ -22,7 +22,7 @@ func auditListCommand(o *options, use string) *cobra.Command {
 			if since > 0 {
 				q.After = time.Now().Add(-time.Duration(since)).UnixMilli()
 			}
-			return with(o, cmd, protocol.AuditList, q, printAudit)
+			return withBook(o, cmd, protocol.AuditList, q, printAudit)
 		},
 	}
 	f := cmd.Flags()
@@ -37,22 +37,18 @@ func auditListCommand(o *options, use string) *cobra.Command {
 	return cmd
 }
 
-func printAudit(out io.Writer, r protocol.AuditListResult) error {
+func printAudit(out io.Writer, r protocol.AuditListResult, k book) error {
 	if len(r.Entries) == 0 {
 		fmt.Fprintln(out, "No lines.")
 		return nil
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, e := range r.Entries {
-		what, where := e.What, ""
-		if e.Tool != "" {
-			where = string(protocol.NewToolName(e.Node, e.Tool))
-		}
 		verdict := e.Kind
 		if e.Kind == protocol.AuditCall {
 			verdict = e.Verdict + ", " + e.State
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, time.UnixMilli(e.At).Format(time.DateTime), verdict, who(e.By), where, shortLine(what))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, time.UnixMilli(e.At).Format(time.DateTime), verdict, k.who(e.By, e.Why), k.where(e.Node, e.Tool), shortLine(e.What))
 		if e.Approval != "" && e.Kind == protocol.AuditRuleMade {
 			fmt.Fprintf(w, "\t\t\tto take it back: fairlead approvals undo %s\t\t\n", e.Approval)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func journalCommand(o *options) *cobra.Command {
@@ -28,16 +26,7 @@ A call whose state is unknown had started when its machine or the gateway stoppe
 			if since > 0 {
 				q.After = time.Now().Add(-time.Duration(since)).UnixMilli()
 			}
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.JournalList, q)
-				if err != nil {
-					return err
-				}
-				if o.json {
-					return printJSON(cmd.OutOrStdout(), r)
-				}
-				return printJournal(cmd.OutOrStdout(), r)
-			})
+			return withBook(o, cmd, protocol.JournalList, q, printJournal)
 		},
 	}
 	f := cmd.Flags()
@@ -55,7 +44,7 @@ A call whose state is unknown had started when its machine or the gateway stoppe
 	return cmd
 }
 
-func printJournal(out io.Writer, r protocol.JournalListResult) error {
+func printJournal(out io.Writer, r protocol.JournalListResult, k book) error {
 	if len(r.Calls) == 0 {
 		fmt.Fprintln(out, "No calls.")
 		return nil
@@ -66,8 +55,8 @@ func printJournal(out io.Writer, r protocol.JournalListResult) error {
 		if c.StartedAt > 0 && c.EndedAt > 0 {
 			took = (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(c.RequestedAt).Format("2006-01-02 15:04:05"), c.Status, protocol.NewToolName(c.Node, c.Tool), took,
-			who(c.Principal), brief(c.Input))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(c.RequestedAt).Format("2006-01-02 15:04:05"), c.Status, k.where(c.Node, c.Tool), took,
+			k.who(c.Principal, ""), brief(c.Input))
 	}
 	if err := w.Flush(); err != nil {
 		return err

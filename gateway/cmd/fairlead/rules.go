@@ -32,6 +32,20 @@ func with[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P
 	})
 }
 
+// withBook does so for what is shown with the names of machines and chats.
+func withBook[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P, show func(io.Writer, R, book) error) error {
+	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+		r, err := client.Call(ctx, c.Client, m, p)
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return printJSON(cmd.OutOrStdout(), r)
+		}
+		return show(cmd.OutOrStdout(), r, c.book(ctx))
+	})
+}
+
 func approvalsRulesCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rules", Short: "List your rules, or change them", Args: cobra.NoArgs,
@@ -81,11 +95,11 @@ func approvalsRulesCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return with(o, cmd, protocol.RuleTry, protocol.RuleTryParams{Policy: raw}, func(out io.Writer, r protocol.RuleTryResult) error {
+			return withBook(o, cmd, protocol.RuleTry, protocol.RuleTryParams{Policy: raw}, func(out io.Writer, r protocol.RuleTryResult, k book) error {
 				fmt.Fprintf(out, "Of the last %d calls it would change %d.\n", r.Looked, len(r.Changed))
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				for _, c := range r.Changed {
-					fmt.Fprintf(w, "%s\t%s → %s\t%s\t%s\n", time.UnixMilli(c.Call.RequestedAt).Format(time.DateTime), c.Was, c.Now, protocol.NewToolName(c.Call.Node, c.Call.Tool),
+					fmt.Fprintf(w, "%s\t%s → %s\t%s\t%s\n", time.UnixMilli(c.Call.RequestedAt).Format(time.DateTime), c.Was, c.Now, k.where(c.Call.Node, c.Call.Tool),
 						brief(c.Call.Input))
 				}
 				return w.Flush()

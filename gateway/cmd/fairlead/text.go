@@ -122,11 +122,3 @@ func matchesText(raw json.RawMessage) string {
 	}
 	return b.String()
 }
-
-// who names a principal without the rest of a terminal's random name.
-func who(principal string) string {
-	if i := strings.LastIndex(principal, "cli-"); i >= 0 && len(principal) > i+12 {
-		return principal[:i+12]
-	}
-	return principal
-}

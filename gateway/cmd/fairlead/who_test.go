@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestListsCallEverybodyByTheNamesPeopleKnow(t *testing.T) {
+	k := book{machines: names{"nas": "The big one"}, chats: map[protocol.SessionKey]string{"agent:main:1": "Photos", "agent:main:2": ""}}
+	for by, want := range map[string]string{
+		"owner cli-8d3f5a60-1c1b":   "owner on the command line",
+		"owner desktop-8d3f5a60":    "owner in a window",
+		"owner this computer":       "owner this computer",
+		"owner phone":               "owner phone",
+		"agent agent:main:1":        "agent in Photos",
+		"agent agent:main:2":        "agent in agent:main:2",
+		"agent agent:main:3":        "agent in agent:main:3",
+		"rule 7e0ea5d1-46f6":        "rule allow ls",
+		"schedule nightly":          "schedule nightly",
+		"default":                   "default",
+		"channel xmpp a\x1b[31m\nb": "channel xmpp a�[31m�b",
+	} {
+		if got := k.who(by, "your rule: allow ls"); got != want {
+			t.Errorf("%q: %q, want %q", by, got, want)
+		}
+	}
+	if got := k.who("rule 7e0e", "7e0e: allow ls -la"); got != "rule allow ls -la" {
+		t.Error(got)
+	}
+	for want, got := range map[string]string{
+		"Bash on The big one": k.where("nas", "Bash"), "Bash on box": k.where("box", "Bash"), "Read in the gateway": k.where(protocol.NativePrefix, "Read"), "": k.where("nas", ""),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
