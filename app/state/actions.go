@@ -45,7 +45,7 @@ func (a *App) Export(ctx context.Context, key protocol.SessionKey) (title, text 
 	}
 	entry, _ := a.Value.Get().Session(key)
 	title = TitleOf(entry)
-	return title, Markdown(title, p.Messages, time.Local), nil
+	return title, Markdown(title, p.Messages, a.Value.Get(), time.Local), nil
 }
 
 // Media loads a stored picture. It blocks.

@@ -48,7 +48,7 @@ func (a *App) ExportArchive(ctx context.Context, key protocol.SessionKey, i prot
 		return "", "", fmt.Errorf("load the conversation: %w", err)
 	}
 	title = a.ChatTitle(key) + ", until " + time.UnixMilli(i.CreatedAt).Format("2 January 2006")
-	return title, Markdown(title, r.Messages, time.Local), nil
+	return title, Markdown(title, r.Messages, a.Value.Get(), time.Local), nil
 }
 
 // BringBack makes a conversation of the archive the chat's present one. before is the archive that what the chat held went to, empty when that was

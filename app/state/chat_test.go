@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -183,13 +184,13 @@ func TestExportHoldsEverythingThatWasSaid(t *testing.T) {
 		}},
 		{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text("a\n```\nb\n")}},
 		{Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("Stopped.")}},
-	}, time.UTC)
+	}, View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}}}, time.UTC)
 	want := "# A chat\n\n## You · 3 May 2026 10:41\n\nWhy?\n\n*(picture: shot.png)*\n\n## Fairlead · 3 May 2026 10:41\n\nLet me look.\n" +
-		"\n**nas__Bash**\n\n```\n{\"command\":\"ls\"}\n```\n\n````\na\n```\nb\n````\n\n*Stopped.*\n"
+		"\n**Bash** on Cellar\n\n```\nls\n```\n\n````\na\n```\nb\n````\n\n*Stopped.*\n"
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	if strings.Contains(Markdown("one\ntwo", nil, time.UTC), "one\ntwo") {
+	if strings.Contains(Markdown("one\ntwo", nil, View{}, time.UTC), "one\ntwo") {
 		t.Error("a title spans two lines")
 	}
 }
@@ -220,9 +221,27 @@ func TestChatLoadsBackToAMessage(t *testing.T) {
 	})
 }
 
+func TestExportHasCallsInWords(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"path":"a.txt","oldString":"one","newString":"two\nthree"}`: "**Edit** on nas\n\n- path: `a.txt`\n\ninstead of:\n\n```\none\n```\n\nstands:\n\n```\ntwo\nthree\n```\n",
+		"{\"pattern\":\"a`b\",\"limit\":5}":                           "**Edit** on nas\n\n- pattern: `` a`b ``\n- limit: `5`\n",
+		"{\"command\":\"ls\\n# ```\",\"workdir\":\"/srv\"}":           "**Edit** on nas\n\n- workdir: `/srv`\n\n````\nls\n# ```\n````\n",
+		`{}`:       "**Edit** on nas\n",
+		`[1]`:      "**Edit** on nas\n\n```\n[1]\n```\n",
+		`{"path":`: "**Edit** on nas\n\n```\n{\"path\":\n```\n",
+	} {
+		if got := callMarkdown(protocol.Block{Name: "nas__Edit", Arguments: json.RawMessage(args)}, View{}); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+	if got := callMarkdown(protocol.Block{Name: "strange", Arguments: json.RawMessage(`{"a":1}`)}, View{}); got != "**strange**\n\n- a: `1`\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestExportHasTheTextOfResults(t *testing.T) {
 	result := func(text string) string {
-		return Markdown("A chat", []protocol.Message{{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text(text)}}}, time.UTC)
+		return Markdown("A chat", []protocol.Message{{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text(text)}}}, View{}, time.UTC)
 	}
 	for text, want := range map[string]string{
 		`{"status":"completed","tail":"b\n","output":"a\nb\n"}`: "\n```\na\nb\n```\n",

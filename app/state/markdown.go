@@ -9,8 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Markdown renders a conversation for people.
-func Markdown(title string, messages []protocol.Message, zone *time.Location) string {
+// Markdown renders a conversation for people, with machines called as the view calls them.
+func Markdown(title string, messages []protocol.Message, v View, zone *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(title, "\n", " "))
 	for _, m := range messages {
@@ -21,7 +21,7 @@ func Markdown(title string, messages []protocol.Message, zone *time.Location) st
 			fmt.Fprintf(&b, "\n*%s*\n", text)
 		case m.Origin == protocol.OriginEvent:
 			c, _ := m.Completion()
-			fmt.Fprintf(&b, "\n*%s*\n", c.Words(string(c.NodeID)))
+			fmt.Fprintf(&b, "\n*%s*\n", c.Words(v.MachineName(c.NodeID)))
 		case m.Role == protocol.RoleUser && m.Origin == protocol.OriginDirect:
 			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, fenced(text))
 		case m.Role == protocol.RoleUser:
@@ -31,7 +31,7 @@ func Markdown(title string, messages []protocol.Message, zone *time.Location) st
 				fmt.Fprintf(&b, "\n## Fairlead · %s\n\n%s\n", at, text)
 			}
 			for _, call := range m.Content.Calls() {
-				fmt.Fprintf(&b, "\n**%s**\n\n%s\n", call.Name, fenced(string(call.Arguments)))
+				fmt.Fprintf(&b, "\n%s", callMarkdown(call, v))
 			}
 			if m.ErrorMessage != "" {
 				fmt.Fprintf(&b, "\n*%s*\n", m.ErrorMessage)
