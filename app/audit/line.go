@@ -46,7 +46,7 @@ func (p *Page) open(i int) {
 	for _, f := range []struct{ name, value string }{
 		{"Line", fmt.Sprint(e.Seq)},
 		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},
-		{"Who", e.By},
+		{"Who", state.AuditWho(e, view)},
 		{"Machine", machine},
 		{"Chat", chat},
 		{"Rule", e.Rule},

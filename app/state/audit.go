@@ -55,7 +55,7 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 			title = e.Tool + " " + title
 		}
 		if e.Tool == "Transfer" {
-			title = strings.ReplaceAll(title, " "+protocol.Here+":", " "+EndName(v, protocol.Here)+":")
+			title = endsNamed(title, v)
 		}
 		text = auditVerdict(e, by)
 	default:
@@ -105,17 +105,55 @@ func AuditPlace(e protocol.AuditEntry, v View) (machine, chat string) {
 	return machine, chat
 }
 
+// endsNamed calls the ends of a transfer, "Transfer box:a to tower:b", as the windows call their machines.
+func endsNamed(line string, v View) string {
+	from, to, ok := strings.Cut(line, " to ")
+	verb, source, spaced := strings.Cut(from, " ")
+	if !ok || !spaced {
+		return line
+	}
+	named := func(end string) string {
+		id, path, ok := strings.Cut(end, ":")
+		if !ok {
+			return end
+		}
+		return EndName(v, protocol.NodeID(id)) + ":" + path
+	}
+	return verb + " " + named(source) + " to " + named(to)
+}
+
+// AuditWho says whose a line of the audit log is, in words, with what the log holds.
+func AuditWho(e protocol.AuditEntry, v View) string {
+	kind, name, _ := strings.Cut(e.By, " ")
+	words := e.By
+	switch kind {
+	case "owner":
+		words = strings.TrimPrefix("you"+byWhom(e.By), "you by ")
+	case "agent":
+		words = "the agent in “" + v.ChatName(protocol.SessionKey(name)) + "”"
+	case "rule":
+		if rule, ok := ruleWords(e); ok {
+			words = "the rule “" + rule + "”"
+		}
+	}
+	return named(words, e.By)
+}
+
+// ruleWords are those of the rule that decided about a call.
+func ruleWords(e protocol.AuditEntry) (words string, ok bool) {
+	if words, ok = strings.CutPrefix(e.Why, e.Rule+": "); !ok {
+		words, ok = strings.CutPrefix(e.Why, "your rule: ")
+	}
+	return words, ok && e.Rule != ""
+}
+
 // auditVerdict says who decided about a call, how far that went, and what came of it. A rule is named by its words: its id is in the line's details.
 func auditVerdict(e protocol.AuditEntry, by string) string {
 	if unanswered := unansweredWords[e.Why]; unanswered != "" && e.Approval != "" {
 		return unanswered
 	}
 	why := e.Why
-	words, ok := strings.CutPrefix(why, e.Rule+": ")
-	if !ok {
-		words, ok = strings.CutPrefix(why, "your rule: ")
-	}
-	if ok && e.Rule != "" && e.By == "rule "+e.Rule {
+	if words, ok := ruleWords(e); ok && e.By == "rule "+e.Rule {
 		why, by = "", " by the rule “"+words+"”"
 	}
 	text := map[string]string{"allow": "allowed", "deny": "denied", "ask": "asked"}[e.Verdict]

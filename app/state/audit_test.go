@@ -67,6 +67,10 @@ func TestAuditLineOfATransferSaysFromWhereToWhere(t *testing.T) {
 	if got, _ := AuditLine(e, View{}); got != "Transfer this computer:/srv/a to tower:b" {
 		t.Error(got)
 	}
+	e.What = "nas:a to gsv:b"
+	if got, _ := AuditLine(e, View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}}}); got != "Transfer Cellar:a to the agent's files:b" {
+		t.Error(got)
+	}
 }
 
 func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
@@ -87,6 +91,23 @@ func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
 	} {
 		e.Kind = protocol.AuditCall
 		if _, got := AuditLine(e, View{}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestAuditLinesSayInWordsWhoseTheyAre(t *testing.T) {
+	v := View{Sessions: []protocol.SessionEntry{{SessionKey: "agent:main:1", Title: "The parser"}}}
+	for by, want := range map[string]string{
+		"owner":               "you (owner)",
+		"owner cli-8d3f":      "you on the command line (owner cli-8d3f)",
+		"owner this computer": "you on this computer (owner this computer)",
+		"owner phone":         "phone (owner phone)",
+		"agent agent:main:1":  "the agent in “The parser” (agent agent:main:1)",
+		"rule r1":             "the rule “allow ls” (rule r1)",
+		"default":             "default",
+	} {
+		if got := AuditWho(protocol.AuditEntry{By: by, Rule: "r1", Why: "r1: allow ls"}, v); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
