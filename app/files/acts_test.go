@@ -137,6 +137,21 @@ func TestAPathIsWrittenAndLeftAgain(t *testing.T) {
 	}
 }
 
+func TestAFileThatWasRevertedIsNotMarked(t *testing.T) {
+	p := servedPage(t)
+	v := served()
+	v.Changed[0].Reverted = true
+	p.show(v)
+	if strings.Contains(test.RenderObjectToMarkup(p.Box), "changed by the agent") {
+		t.Error("it is still marked")
+	}
+	if _, ok := v.ChangeOf("/srv/a.txt"); ok {
+		t.Error("the file still offers the change")
+	}
+	p.changesOf("")
+	pagetest.Shows(t, p.Box, "Reverted · Last turn")
+}
+
 func TestAFolderSaysHowManyFilesBelowItTheAgentChanged(t *testing.T) {
 	p := servedPage(t)
 	v := served()

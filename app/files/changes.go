@@ -21,7 +21,7 @@ import (
 func (p *Page) marks() map[string]string {
 	last, above := map[string]bool{}, map[string]int{}
 	for _, c := range p.view.Changed {
-		if c.Last {
+		if c.Last && !c.Reverted {
 			file := strings.ReplaceAll(c.Path, `\`, "/")
 			if last[file] {
 				continue // by two chats
@@ -78,6 +78,9 @@ func (p *Page) changesOf(chat protocol.SessionKey) {
 		}
 		if c.Last {
 			item.Text = "Last turn · " + item.Text
+		}
+		if c.Reverted {
+			item.Icon, item.Text = "undo", "Reverted · "+item.Text
 		}
 		shown, items = append(shown, c), append(items, item)
 	}

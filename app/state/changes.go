@@ -43,11 +43,11 @@ func (f *Files) askChanges(place protocol.NodeID, pause time.Duration) {
 	})
 }
 
-// ChangeOf is the agent's last change of a file, by its absolute path.
+// ChangeOf is the agent's last change of a file, by its absolute path; one that was reverted is none.
 func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
 	for _, c := range v.Changed {
 		if slashes(c.Path) == slashes(abs) {
-			return c, true
+			return c, !c.Reverted
 		}
 	}
 	return protocol.FileChange{}, false

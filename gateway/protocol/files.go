@@ -166,9 +166,10 @@ type FileChange struct {
 	SessionKey SessionKey `json:"sessionKey"`
 	RunID      RunID      `json:"runId"`
 	At         int64      `json:"at"`
-	New        bool       `json:"new,omitempty"`  // there was no file
-	Last       bool       `json:"last,omitempty"` // of the last run of its chat that changed files here
-	Lost       string     `json:"lost,omitempty"` // why what was there is not kept
+	New        bool       `json:"new,omitempty"`      // there was no file
+	Last       bool       `json:"last,omitempty"`     // of the last run of its chat that changed files here
+	Lost       string     `json:"lost,omitempty"`     // why what was there is not kept
+	Reverted   bool       `json:"reverted,omitempty"` // the file is as it was before
 }
 
 // FilesChangeParams names a change. Path is its file, by which the rules judge.

@@ -57,6 +57,11 @@ func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
 	agentWrites(t, b, "r1", "a.txt", "three\n")
 	agentWrites(t, b, "r1", "new.txt", "n\n")
 	list := made(t, b)
+	for _, c := range list {
+		if c.Reverted {
+			t.Errorf("before anything was reverted: %+v", c)
+		}
+	}
 	if len(list) != 2 || list[0].Path != filepath.Join(dir, "new.txt") || !list[0].New || list[1].Path != file || list[1].New || !list[1].Last {
 		t.Fatalf("%+v", list)
 	}
@@ -76,6 +81,15 @@ func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
 	}
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err != nil || text(t, filepath.Join(dir, "new.txt")) != "<none>" {
 		t.Errorf("a file that the agent made: %v", err)
+	}
+	for _, c := range made(t, b) {
+		if !c.Reverted {
+			t.Errorf("after the revert: %+v", c)
+		}
+	}
+	agentWrites(t, b, "r2", "a.txt", "six\n") // as long as what was there
+	if list := made(t, b); list[0].Path != file || list[0].Reverted || !list[0].Last {
+		t.Errorf("the agent's next change: %+v", list[0])
 	}
 	if other := of(list[1]); true {
 		other.Path = filepath.Join(dir, "b.txt")

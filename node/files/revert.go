@@ -32,10 +32,32 @@ func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (pro
 		}
 		out.Changes = append(out.Changes, protocol.FileChange{
 			ID: g.first.ID, Path: g.first.Path, SessionKey: g.first.Session, RunID: g.first.Run, At: g.last.At,
-			New: g.first.Before == workspace.Absent, Last: last[g.first.Session] == g.first.Run, Lost: g.first.Lost,
+			New: g.first.Before == workspace.Absent, Last: last[g.first.Session] == g.first.Run, Lost: g.first.Lost, Reverted: b.reverted(g),
 		})
 	}
 	return out, nil
+}
+
+// reverted reports whether a file is as it was before a change. A file of another size is not, and only one of the same size is read, up to
+// [maxDiffFile]: a larger one counts as changed.
+func (b *Browser) reverted(g *group) bool {
+	at, err := b.ws.Resolve(g.first.Path)
+	if err != nil {
+		return false
+	}
+	now, err := os.Lstat(at.String())
+	if g.first.Before == workspace.Absent {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	if err != nil || now.Size() > maxDiffFile {
+		return false
+	}
+	old, err := os.Stat(b.past.name(g.first.ID, ".old"))
+	if err != nil || old.Size() != now.Size() {
+		return false
+	}
+	sum, err := b.ws.Hash(at)
+	return err == nil && g.state(sum) == protocol.ChangeReverted
 }
 
 // state compares a file with what the agent left.
