@@ -6,12 +6,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"fairlead/app/look"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
+
+func TestALineOfOutputThatIsTooLongIsCutAndSaysSo(t *testing.T) {
+	m := protocol.Message{Role: protocol.RoleToolResult, ToolName: "nas__Bash", Content: protocol.Content{protocol.Text("x" + strings.Repeat("é", maxOutput) + "\n")}}
+	card := callView{result: &m}.tool(new(look.Machines), time.Now())
+	if len(card.Output) < maxOutput-8 || !utf8.ValidString(card.Output) || card.Note != "the end is shown" {
+		t.Errorf("%d bytes, valid %v, %q", len(card.Output), utf8.ValidString(card.Output), card.Note)
+	}
+}
 
 func TestResultsAreMergedIntoTheirCards(t *testing.T) {
 	zero := 0

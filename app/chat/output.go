@@ -5,10 +5,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxOutput is how much of a result a card shows, in bytes: the end of it. Copy gives as much.
 const maxOutput = 256 << 10
+
+// ending is the end of a result, from the beginning of a line where one begins near, and never from within a letter.
+func ending(s string) string {
+	s = s[len(s)-maxOutput:]
+	if i := strings.IndexByte(s, '\n'); i >= 0 && i < maxOutput/8 {
+		return s[i+1:]
+	}
+	for i := range min(len(s), utf8.UTFMax) {
+		if utf8.RuneStart(s[i]) {
+			return s[i:]
+		}
+	}
+	return s
+}
 
 // argument picks what says most of a call's arguments for one line, and the whole of it when that is more.
 func argument(verb string, raw json.RawMessage) (line, whole string) {

@@ -94,13 +94,14 @@ func (c callView) tool(machines *look.Machines, now time.Time) widgets.Tool {
 	} else if info != nil {
 		t.Output = info.Tail
 	}
-	if len(t.Output) > maxOutput {
-		t.Output = t.Output[len(t.Output)-maxOutput:]
-		if i := strings.IndexByte(t.Output, '\n'); i >= 0 {
-			t.Output = t.Output[i+1:]
-		}
+	cut := len(t.Output) > maxOutput
+	if cut {
+		t.Output = ending(t.Output)
 	}
 	c.describe(&t, info, now)
+	if cut && !strings.Contains(t.Note, endShown) {
+		t.Note = strings.TrimPrefix(t.Note+" · "+endShown, " · ")
+	}
 	return t
 }
 
@@ -113,6 +114,9 @@ var states = map[string]widgets.ToolState{
 	protocol.CallCancelled: widgets.ToolStopped,
 	protocol.CallUnknown:   widgets.ToolUnknown,
 }
+
+// endShown says that a card shows less than there is.
+const endShown = "the end is shown"
 
 // describe sets the words of the state.
 func (c callView) describe(t *widgets.Tool, info *protocol.CallInfo, now time.Time) {
@@ -180,7 +184,7 @@ func (c callView) describe(t *widgets.Tool, info *protocol.CallInfo, now time.Ti
 		notes = append(notes, exit)
 	}
 	if info != nil && info.Bytes > int64(len(t.Output)) && t.Output != "" {
-		notes = append(notes, size(info.Bytes)+", the end is shown")
+		notes = append(notes, size(info.Bytes)+", "+endShown)
 	}
 	if t.Output == "" && t.State == widgets.ToolDone {
 		notes = append(notes, "no output")

@@ -55,7 +55,7 @@ func (c *Code) area() (fyne.Position, fyne.Size) {
 	return at, fyne.NewSize(max(min(c.shown.Width, whole.Width-at.X), 0), max(min(c.shown.Height, whole.Height-at.Y), 0))
 }
 
-// draw paints the part in view.
+// draw paints the part in view, with … where a line goes on beside it.
 func (c *Code) draw(w, h int) image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	at, area := c.area()
@@ -99,6 +99,21 @@ func (c *Code) draw(w, h int) image.Image {
 				glyph.Cells(img, s.Text, size, scale, cell.Width, x*scale, base, columns, look.Color(name))
 			}
 			col += n
+		}
+		if c.viewed {
+			on := func(x float32) { // instead of what goes on there
+				glyph.Clear(img, x*scale, y*scale, cell.Width*scale, cell.Height*scale)
+				if line.Ground != "" {
+					fill(x, x+cell.Width, line.Ground)
+				}
+				glyph.Cells(img, "…", size, scale, cell.Width, x*scale, base, columns, look.Color(look.ColorMuted))
+			}
+			if at.X > 0.5 && col > 0 {
+				on(0)
+			}
+			if float32(col)*cell.Width-at.X > area.Width+0.5 {
+				on(area.Width - cell.Width)
+			}
 		}
 	}
 	return img

@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"fmt"
+	"image"
 	"net/url"
 	"slices"
 	"strings"
@@ -261,6 +262,39 @@ func TestCodeDrawsOnlyTheLinesInView(t *testing.T) {
 	p.SetText(strings.Repeat("some line\n", 50_000))
 	if _, area := p.code.area(); area.Height > 220 {
 		t.Errorf("a picture %g high is drawn of 50,000 lines", area.Height)
+	}
+}
+
+func TestALineThatGoesOnBesideTheViewSaysSo(t *testing.T) {
+	p := NewCodePanel(0)
+	window(t, p, 200, 60)
+	p.SetText("a" + strings.Repeat(" ", 200) + "b\nshort")
+	cell := codeCell()
+	drawn := func(line int, x float32) bool {
+		_, area := p.code.area()
+		img := p.code.draw(int(area.Width), int(area.Height)).(*image.RGBA)
+		if x < 0 {
+			x += area.Width
+		}
+		for dy := range int(cell.Height) {
+			for dx := range int(cell.Width) {
+				if img.RGBAAt(int(x)+dx, int(cell.Height)*line+dy).A > 0 {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if !drawn(0, -cell.Width) || drawn(1, -cell.Width) {
+		t.Error("where the line is cut, nothing says that it goes on; or the short one says it")
+	}
+	p.pan.moveTo(fyne.NewPos(100*cell.Width, 0))
+	if !drawn(0, 0) || !drawn(0, -cell.Width) || !drawn(1, 0) {
+		t.Error("in its middle it does not say that it goes on at both ends")
+	}
+	p.pan.moveTo(fyne.NewPos(300*cell.Width, 0))
+	if !drawn(0, 0) {
+		t.Error("at its end it does not say that there is more before")
 	}
 }
 
