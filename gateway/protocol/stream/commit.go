@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"runtime"
+	"slices"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -123,8 +124,8 @@ func (r *Receiver) same(e *entry, sum []byte) bool {
 func (r *Receiver) name(in *incoming) (name string, skipped bool, err error) {
 	name = in.entry.name
 	conflict := r.Conflict
-	if other, clash := r.names[fold(name)]; clash && other != exact(name) {
-		conflict = protocol.ConflictRename // two files of this very transfer that some systems take for one
+	if r.clashes(name) {
+		conflict = protocol.ConflictRename
 	}
 	if conflict == protocol.ConflictOverwrite {
 		if info, err := r.lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
@@ -152,6 +153,25 @@ func (r *Receiver) name(in *incoming) (name string, skipped bool, err error) {
 		}
 		name = path.Join(path.Dir(in.entry.name), numbered(path.Base(in.entry.name), n))
 	}
+}
+
+// clashes reports whether a name is that of another file of this very transfer here: some systems take two names for one, by their letters' case or by the
+// way letters are put together. Where both are in the folder it keeps them apart.
+func (r *Receiver) clashes(name string) bool {
+	if other, like := r.names[fold(name)]; !like || other == exact(name) {
+		return false
+	}
+	root, base := r.at(name)
+	if _, err := root.Lstat(base); err != nil {
+		return false
+	}
+	dir, err := root.Open(".")
+	if err != nil {
+		return true
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	return err != nil || !slices.Contains(names, base)
 }
 
 // identical reports whether two files have the same content: an earlier attempt may have come this far.

@@ -34,7 +34,7 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 		}
 	case !e.mode.IsRegular():
 		r.fail(&e, errors.New(kind(e.mode)))
-	case r.Conflict == protocol.ConflictSkip && r.taken(e.name):
+	case r.Conflict == protocol.ConflictSkip && r.taken(e.name) && !r.clashes(e.name):
 		delete(r.coming, e.index)
 		r.there(&e)
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -78,6 +79,48 @@ func TestFoldTakesForOneWhatSomeSystemDoes(t *testing.T) {
 	}
 	if fold("a") == fold("b") {
 		t.Error("a and b")
+	}
+}
+
+// A tree of a system that keeps such names apart, sent to one that does too, over what is there of it.
+func TestNamesThatSomeSystemsTakeForOneAreTwoFilesWhereTheyAre(t *testing.T) {
+	names := []string{"Makefile", "makefile", "\u00e9", "e\u0301", "Sub/x", "sub/X", "sub/x"}
+	plant := func(dir, what string) {
+		for _, n := range names {
+			p := filepath.Join(dir, filepath.FromSlash(n))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(what+n), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	probe := t.TempDir()
+	plant(probe, "")
+	if list := describe(t, probe); len(list) != len(names)+2 {
+		t.Skip("this system takes them for one")
+	}
+	for conflict, want := range map[string]int{protocol.ConflictOverwrite: 7, protocol.ConflictSkip: 7, protocol.ConflictRename: 14} {
+		dir, to := t.TempDir(), t.TempDir()
+		plant(dir, "new ")
+		plant(filepath.Join(to, "tree"), "old ")
+		res, sendErr, err := both(t, []Item{{Root: open(t, dir), At: ".", Name: "tree"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = conflict }, nil)
+		if sendErr != nil || err != nil || res.Failed != 0 {
+			t.Fatalf("%s: %+v, %v %v", conflict, res, sendErr, err)
+		}
+		got := 0
+		for _, line := range describe(t, filepath.Join(to, "tree")) {
+			if !strings.Contains(line, " d") {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d files are there, want %d:\n%s", conflict, got, want, strings.Join(describe(t, filepath.Join(to, "tree")), "\n"))
+		}
+		for _, n := range names {
+			data, err := os.ReadFile(filepath.Join(to, "tree", filepath.FromSlash(n)))
+			if text := string(data); err != nil || text != "old "+n && conflict != protocol.ConflictOverwrite || text != "new "+n && conflict == protocol.ConflictOverwrite {
+				t.Errorf("%s: %q holds %q, %v", conflict, n, text, err)
+			}
+		}
 	}
 }
 
