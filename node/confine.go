@@ -80,9 +80,10 @@ func openBox(home string) (*sandbox.Box, error) {
 // enforcement is what is published of a box and what commands may do in a workspace.
 func (c Confinement) enforcement(r sandbox.Report, dir string) (line string, e *protocol.Enforcement) {
 	p := c.profile(dir)
-	e = &protocol.Enforcement{Mode: string(p.Mode), Network: string(p.Network), Summary: string(r.Summary), Warnings: r.Warnings}
+	now := r.For(p)
+	e = &protocol.Enforcement{Mode: string(p.Mode), Network: string(p.Network), Summary: string(r.Summary), Warnings: now.Warnings}
 	e.Lends = c.Network == AskNetwork && p.Mode != sandbox.Full && r.KeepsNetwork()
-	for _, c := range r.Checks {
+	for _, c := range now.Checks {
 		e.Checks = append(e.Checks, protocol.EnforcedCheck{ID: c.ID, Enforced: c.Enforced, By: c.By, Why: c.Why, Fix: c.Fix})
 	}
 	if e.Mode != string(sandbox.Full) {

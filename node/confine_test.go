@@ -86,3 +86,48 @@ func TestFullAccessIsGivenWhenAskedFor(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A machine that could keep commands off the network does not while they may use it, and keeps them from every file where nothing is written.
+func TestEnforcementIsThatOfWhatIsSet(t *testing.T) {
+	r := sandbox.Report{Summary: sandbox.Contained, Warnings: []string{"contained commands are slow"}}
+	for _, id := range []string{sandbox.CheckWriteOutside, sandbox.CheckReadSecrets, sandbox.CheckTCP, sandbox.CheckUring, sandbox.CheckUnix, sandbox.CheckOrphans} {
+		r.Checks = append(r.Checks, sandbox.Check{ID: id, Enforced: true, By: "layer of " + id})
+	}
+	r.Checks = append(r.Checks, sandbox.Check{ID: sandbox.CheckProtected, Why: "it can be written"})
+	kept := func(c Confinement) string {
+		_, e := c.enforcement(r, "/ws")
+		var ids []string
+		for _, check := range e.Checks {
+			if check.Enforced != (check.Why == "") || check.Enforced != (check.By != "") {
+				t.Errorf("%+v: %+v", c, check)
+			}
+			if check.Enforced {
+				ids = append(ids, check.ID)
+			}
+		}
+		if full := c.Mode == sandbox.Full; full == strings.Contains(strings.Join(e.Warnings, ""), "contained") {
+			t.Errorf("%+v warns of %q", c, e.Warnings)
+		}
+		return strings.Join(ids, " ")
+	}
+	const files, net, rest = "fs.write.outside fs.read.secrets", " net.tcp syscall.io_uring unix.sockets", " orphans"
+	for _, c := range []struct {
+		set  Confinement
+		want string
+	}{
+		{Confinement{}, files + net + rest},
+		{Confinement{Network: AskNetwork}, files + net + rest},
+		{Confinement{Network: sandbox.NetAllowed}, files + rest},
+		{Confinement{Mode: sandbox.ReadOnly}, files + net + rest + " fs.write.protected"},
+		{Confinement{Mode: sandbox.ReadOnly, Network: sandbox.NetAllowed}, files + rest + " fs.write.protected"},
+		{Confinement{Mode: sandbox.Full}, "orphans"},
+		{Confinement{Mode: sandbox.Full, Network: sandbox.NetAllowed}, "orphans"},
+	} {
+		if got := kept(c.set); got != c.want {
+			t.Errorf("%+v: %s", c.set, got)
+		}
+	}
+	if len(r.Checks) != 7 || !r.Check(sandbox.CheckTCP).Enforced || r.Check(sandbox.CheckProtected).Enforced {
+		t.Errorf("the report was changed: %+v", r)
+	}
+}

@@ -43,6 +43,9 @@ func TestCommandGetsTheNetworkOnlyWhenItWasAllowed(t *testing.T) {
 		if !strings.Contains(r.Error, c.refusal) || (r.Error == "") != (c.refusal == "") || c.refusal == "" && strings.Contains(string(r.Result), "open\\n") != c.open {
 			t.Errorf("%+v: %s %s", c, r.Result, r.Error)
 		}
+		if held := strings.Contains(string(r.Result), "network blocked"); r.Error == "" && held == c.open {
+			t.Errorf("%+v: it says of itself %s", c, r.Result)
+		}
 		var p protocol.CallPreview
 		seen := n.call(t.Context(), protocol.ToolInvoke{CallID: "p", Tool: "Bash", Args: args, Preview: true})
 		if json.Unmarshal(seen.Result, &p) != nil || p.Network != c.wants || !strings.Contains(p.Problem, c.problem) || (p.Problem == "") != (c.problem == "") {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -99,6 +100,30 @@ func (r Report) Gaps(p Profile) (gaps []Check) {
 		}
 	}
 	return gaps
+}
+
+// For is the report as it stands for commands with profile p: what was tried was to keep one that may write to its workspace off the network.
+func (r Report) For(p Profile) Report {
+	p = p.normal()
+	r.Checks = slices.Clone(r.Checks)
+	for i, c := range r.Checks {
+		switch {
+		case p.Mode == Full && c.ID != CheckOrphans:
+			r.Checks[i] = Check{ID: c.ID, Why: "commands have full access, as set"}
+		case p.Network == NetAllowed && slices.Contains(netChecks, c.ID):
+			r.Checks[i] = Check{ID: c.ID, Why: "the network is allowed for commands, as set"}
+		case p.Mode == ReadOnly && c.ID == CheckProtected: // it lies in the workspace
+			r.Checks[i] = r.Check(CheckWriteOutside)
+			r.Checks[i].ID = c.ID
+		}
+	}
+	if p.Mode == Full {
+		r.Warnings = nil
+		if os.Geteuid() == 0 {
+			r.Warnings = []string{"the node runs as root, and so do commands"}
+		}
+	}
+	return r
 }
 
 // missing is the error for the first gap, or nil.

@@ -211,7 +211,7 @@ func await(ctx context.Context, j *job, yield time.Duration) bool {
 
 // report is j's state as Bash gives it.
 func (t *Jobs) report(j *job) bashOut {
-	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: t.enforced}
+	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: j.enforced}
 	if j.running() {
 		o.Status, o.PID, o.Tail = "running", j.pid, j.out.tail()
 		return o

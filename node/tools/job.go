@@ -33,6 +33,7 @@ const (
 type job struct {
 	id, command, dir string
 	call             protocol.CallID // that started it; empty when it came with none
+	enforced         string          // what held it, in one line; empty without a box
 	pid              int
 	started          time.Time
 	child            child
@@ -82,7 +83,10 @@ func (o order) keyed(env []string) []string {
 
 // startJob starts a command; one that may stay can be written to. When it has ended, the job's goroutine calls finish, which closes done.
 func (t *Jobs) startJob(o order, mayStay bool) (*job, error) {
-	j := &job{id: protocol.NewID(), call: o.call, command: o.command, dir: o.dir, tty: o.tty, mayStay: mayStay, stop: make(chan why, 1), done: make(chan struct{})}
+	j := &job{
+		id: protocol.NewID(), call: o.call, command: o.command, dir: o.dir, enforced: t.enforced(o), tty: o.tty, mayStay: mayStay,
+		stop: make(chan why, 1), done: make(chan struct{}),
+	}
 	s, err := openStreams(mayStay, o.tty)
 	if err != nil {
 		return nil, failf("Failed to execute: %w", err)

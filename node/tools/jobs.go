@@ -44,11 +44,10 @@ type JobOptions struct {
 // Jobs are the commands of a node, running and recently finished. They outlive connections, not the node. It is safe for use by many
 // goroutines.
 type Jobs struct {
-	opts     JobOptions
-	ledger   ledger
-	enforced string        // one line; empty without a box
-	turns    chan struct{} // one for each command that someone waits for
-	wg       sync.WaitGroup
+	opts   JobOptions
+	ledger ledger
+	turns  chan struct{} // one for each command that someone waits for
+	wg     sync.WaitGroup
 
 	mu         sync.Mutex // guards what follows
 	jobs       map[string]*job
@@ -64,11 +63,7 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Events == nil {
 		o.Events = func(protocol.NodeExecEvent) {}
 	}
-	t := &Jobs{opts: o, ledger: ledger{o.Ledger}, turns: make(chan struct{}, maxWaited), jobs: make(map[string]*job), untold: make(map[string]protocol.NodeExecEvent)}
-	if o.Box != nil {
-		t.enforced = Enforced(o.Box.Report(), o.Profile)
-	}
-	return t
+	return &Jobs{opts: o, ledger: ledger{o.Ledger}, turns: make(chan struct{}, maxWaited), jobs: make(map[string]*job), untold: make(map[string]protocol.NodeExecEvent)}
 }
 
 // Close ends all commands with everything they started, and waits for that. Ends that were not confirmed are kept for the next [Jobs.Recover].

@@ -22,6 +22,31 @@ type child interface {
 	Kill()
 }
 
+// profileOf is what a command may do in the box.
+func (t *Jobs) profileOf(o order) sandbox.Profile {
+	profile := t.opts.Profile
+	if o.network {
+		profile.Network = sandbox.NetAllowed
+	}
+	for _, f := range o.folders {
+		f.Path = workspace.Unspell(f.Path)
+		if f.Write {
+			profile.Write = append(slices.Clone(profile.Write), f.Path)
+		} else {
+			profile.Read = append(slices.Clone(profile.Read), f.Path)
+		}
+	}
+	return profile
+}
+
+// enforced says in one line what holds a command; empty without a box.
+func (t *Jobs) enforced(o order) string {
+	if t.opts.Box == nil {
+		return ""
+	}
+	return Enforced(t.opts.Box.Report(), t.profileOf(o))
+}
+
 // launch starts a command in dir: in the box where there is one, else as a plain child of this process.
 func (t *Jobs) launch(o order, s streams) (child, error) {
 	command, dir, tty, stdin, stdout := o.command, o.dir, o.tty, s.childIn, s.childOut
@@ -45,20 +70,8 @@ func (t *Jobs) launch(o order, s streams) (child, error) {
 	if t.opts.Profile.Mode != sandbox.Full {
 		env = sandbox.Environ(dir, t.opts.Env)
 	}
-	profile := t.opts.Profile
-	if o.network {
-		profile.Network = sandbox.NetAllowed
-	}
-	for _, f := range o.folders {
-		f.Path = workspace.Unspell(f.Path)
-		if f.Write {
-			profile.Write = append(slices.Clone(profile.Write), f.Path)
-		} else {
-			profile.Read = append(slices.Clone(profile.Read), f.Path)
-		}
-	}
 	p, err := t.opts.Box.Start(sandbox.Spec{
-		Profile: profile, Argv: shellArgs(sh, command), Line: shellLine(sh, command), Dir: dir, Env: o.keyed(quiet(env, tty)),
+		Profile: t.profileOf(o), Argv: shellArgs(sh, command), Line: shellLine(sh, command), Dir: dir, Env: o.keyed(quiet(env, tty)),
 		// One pipe for both keeps them in order.
 		Stdin: stdin, Stdout: stdout, Stderr: stdout, PTY: tty, Console: console,
 		// What a command leaves running is watched, not ended: tmux, a build's daemon, a server. It ends with Process or the node.
