@@ -81,6 +81,7 @@ func minutes(text string) (int, error) {
 
 // nothingToDo reports whether a HEARTBEAT.md holds only headings, comments, rules and empty list items.
 func nothingToDo(text string) bool {
+	text = strings.TrimPrefix(text, "\uFEFF") // some editors begin a file with it
 	for line := range strings.Lines(htmlComment.ReplaceAllString(text, "")) {
 		if !emptyLine.MatchString(strings.TrimSpace(line)) {
 			return false

@@ -57,6 +57,18 @@ func ParseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (p
 	return checkSchedule(protocol.CronSchedule{Kind: kind}, person)
 }
 
+// inMillis is a schedule of cron.add or cron.update with milliseconds where it has the words of a person.
+func (s *Scheduler) inMillis(in protocol.CronSchedule) (protocol.CronSchedule, error) {
+	if in.Kind == "" || in.CronWritten == (protocol.CronWritten{}) {
+		return in, nil
+	}
+	raw, err := protocol.Marshal(in)
+	if err != nil {
+		return in, err
+	}
+	return ParseSchedule(raw, time.Now(), s.zone())
+}
+
 func scheduleOfText(text string, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
 	low := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	if m := dailyForm.FindStringSubmatch(low); m != nil {

@@ -14,6 +14,7 @@ func TestAnEmptyHeartbeatFileHasNothingToDo(t *testing.T) {
 		"# A heading with words\n---\n* * *\n- [ ]\n-\n1.\n":     true,
 		"<!-- never closed\n- mail":                              true,
 		"# Look\n- mail":                                         false,
+		"\uFEFF# HEARTBEAT.md\r\n\r\n- [ ]\r\n":                  true,
 		"look after the mail":                                    false,
 		"- [ ] mail":                                             false,
 		"#!/bin/sh is fine":                                      true,

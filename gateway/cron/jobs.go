@@ -37,11 +37,15 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 	if in.Name == "" || in.Schedule == nil || in.Spec == nil {
 		return out, protocol.ErrBadRequest.With("name, schedule and spec required")
 	}
+	when, err := s.inMillis(*in.Schedule)
+	if err != nil {
+		return out, bad(err)
+	}
 	at := now()
 	j := store.CronJob{Base: at, CronJob: protocol.CronJob{
 		ID: protocol.CronJobID(protocol.NewID()), AgentID: in.AgentID, Name: in.Name,
 		Description: in.Description, Enabled: in.Enabled == nil || *in.Enabled, DeleteAfterRun: in.DeleteAfterRun, CreatedAtMs: at, UpdatedAtMs: at,
-		Schedule: *in.Schedule, Spec: *in.Spec, Missed: in.Missed,
+		Schedule: when, Spec: *in.Spec, Missed: in.Missed,
 	}}
 	if err := s.check(&j.CronJob); err != nil {
 		return out, bad(err)
@@ -149,7 +153,13 @@ func (s *Scheduler) patched(was store.CronJob, p protocol.CronJobPatch) (store.C
 	set(&j.Description, p.Description)
 	set(&j.Enabled, p.Enabled)
 	set(&j.DeleteAfterRun, p.DeleteAfterRun)
-	set(&j.Schedule, p.Schedule)
+	if p.Schedule != nil {
+		when, err := s.inMillis(*p.Schedule)
+		if err != nil {
+			return was, err
+		}
+		j.Schedule = when
+	}
 	set(&j.Missed, p.Missed)
 	if p.Spec != nil {
 		if p.Spec.Mode == "" {

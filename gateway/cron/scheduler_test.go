@@ -176,6 +176,32 @@ func TestAJobForOnceRunsOnce(t *testing.T) {
 	})
 }
 
+func TestARunBeforeItsTimeLeavesTheTime(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.agent.Takes = 10 * time.Second
+		j := r.add(protocol.CronAddParams{DeleteAfterRun: true, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Hour)}, Spec: task("x")})
+		if _, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce}); err != nil {
+			t.Fatal(err)
+		}
+		if now := r.job(j.ID); !now.Enabled || now.State.NextRunAtMs != j.State.NextRunAtMs || now.State.LastStatus != protocol.CronOK {
+			t.Errorf("after it was tried out: %+v", now)
+		}
+		time.Sleep(time.Hour - 5*time.Second) // in the middle of its run
+		later := protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Hour)}
+		if _, err := r.sched.Update(t.Context(), protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Schedule: &later}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if now := r.job(j.ID); !now.Enabled || now.State.NextRunAtMs != *later.AtMs {
+			t.Errorf("after it got another time while it ran: %+v", now)
+		}
+		time.Sleep(time.Hour)
+		if list, _ := r.sched.List(t.Context(), protocol.CronListParams{}); list.Count != 0 || len(r.agent.Sent()) != 3 {
+			t.Errorf("%d jobs, %d runs", list.Count, len(r.agent.Sent()))
+		}
+	})
+}
+
 func TestARenameMovesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})

@@ -112,8 +112,8 @@ func (s *Scheduler) finish(run *running, end outcome) {
 	j.State.RunningAtMs, j.State.LastRunAtMs = 0, run.StartedAt
 	j.State.LastStatus, j.State.LastError, j.State.LastDurationMs = end.status, end.err, &took
 	remove := false
-	if j.Schedule.Kind == protocol.CronAt {
-		j.Enabled, j.State.NextRunAtMs = false, 0
+	if j.Schedule.Kind == protocol.CronAt && j.State.NextRunAtMs == 0 { // else somebody ran it before its time, or gave it another meanwhile
+		j.Enabled = false
 		remove = j.DeleteAfterRun && end.status == protocol.CronOK
 	}
 	run.NextRunAt, run.result.NextRunAtMs = j.State.NextRunAtMs, j.State.NextRunAtMs

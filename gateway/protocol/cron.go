@@ -51,6 +51,18 @@ type CronSchedule struct {
 	AnchorMs *int64 `json:"anchorMs,omitempty"` // every
 	Expr     string `json:"expr,omitempty"`     // cron, five fields
 	TZ       string `json:"tz,omitempty"`       // cron, IANA; empty is the person's zone
+
+	CronWritten
+}
+
+// CronWritten is a time as a person writes it, in place of milliseconds, for cron.add and cron.update as for gsv__Cron (extension). A job never has it.
+type CronWritten struct {
+	At           string  `json:"at,omitempty"`           // at: "2026-03-29T09:00", "in 2 hours", "tomorrow 9am"
+	In           string  `json:"in,omitempty"`           // at: "30 minutes"
+	EveryMinutes float64 `json:"everyMinutes,omitempty"` // every
+	EveryHours   float64 `json:"everyHours,omitempty"`   // every
+	EveryDays    float64 `json:"everyDays,omitempty"`    // every
+	Anchor       string  `json:"anchor,omitempty"`       // every
 }
 
 // CronMode says what is done. Mode says which fields are set.
