@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"strings"
 
 	"fyne.io/fyne/v2"
 
@@ -58,22 +59,22 @@ func (b *beat) show(v state.SchedulesView) {
 		text += " Next: " + state.In(*h.NextHeartbeatAt, now) + "."
 	}
 	if h.LastHeartbeatAt != nil {
-		text += " Last: " + state.When(*h.LastHeartbeatAt, now) + lastBeat(h) + "."
+		text += " Last: " + state.When(*h.LastHeartbeatAt, now) + "."
 	}
-	b.line.Set(text, look.ColorMuted)
+	b.line.Set(text+latest(h), look.ColorMuted)
 }
 
-// lastBeat says what became of the last heartbeat.
-func lastBeat(h protocol.HeartbeatState) string {
+// latest says why there was no heartbeat when the latest was due, or that it failed.
+func latest(h protocol.HeartbeatState) string {
+	why := map[string]string{
+		protocol.SkipOutsideHours: "it is outside its hours", protocol.SkipNoFile: "there is no HEARTBEAT.md",
+		protocol.SkipEmptyFile: "nothing stands in HEARTBEAT.md", protocol.SkipBusy: "the chat was busy",
+	}[h.LastError]
 	switch h.LastStatus {
 	case protocol.CronSkipped:
-		why := map[string]string{
-			protocol.SkipOutsideHours: "outside its hours", protocol.SkipNoFile: "there is no HEARTBEAT.md", protocol.SkipEmptyFile: "HEARTBEAT.md is empty",
-			protocol.SkipBusy: "the chat was busy",
-		}[h.LastError]
-		return ", left out: " + cmp.Or(why, h.LastError)
+		return " The latest was left out: " + cmp.Or(why, h.LastError) + "."
 	case protocol.CronError:
-		return ", failed: " + h.LastError
+		return " The latest failed: " + strings.TrimRight(h.LastError, ".") + "."
 	}
 	return ""
 }

@@ -144,3 +144,20 @@ func TestNewScheduleBeginsWithItsName(t *testing.T) {
 		t.Errorf("the keyboard is with %T", w.Canvas().Focused())
 	}
 }
+
+func TestTheHeartbeatSaysWhyTheLatestWasLeftOut(t *testing.T) {
+	p := inPage(t)
+	last := at(-14 * time.Hour)
+	for want, h := range map[string]protocol.HeartbeatState{
+		" Last: yesterday at 22:00. The latest was left out: it is outside its hours.": {LastHeartbeatAt: &last, LastStatus: protocol.CronSkipped, LastError: protocol.SkipOutsideHours},
+		" says. The latest was left out: there is no HEARTBEAT.md.":                    {LastStatus: protocol.CronSkipped, LastError: protocol.SkipNoFile},
+		" The latest failed: There is no model.":                                       {LastStatus: protocol.CronError, LastError: "There is no model."},
+	} {
+		v := jobs()
+		v.Heartbeat = h
+		p.show(v)
+		if got := p.beat.line.Text(); !strings.HasSuffix(got, want) {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}

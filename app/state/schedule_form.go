@@ -24,7 +24,17 @@ type ScheduleForm struct {
 	// Missed is what becomes of the times at which the gateway was off.
 	Missed string
 	Once   bool // an at job goes when it has run
+
+	was    [6]string // when, as the job has it
+	anchor *int64    // of the job's interval
+	over   bool      // the job has run at its only time
 }
+
+// when is what the form says of the time.
+func (f ScheduleForm) when() [6]string { return [6]string{f.Kind, f.At, f.Every, f.Unit, f.Expr, f.TZ} }
+
+// moved reports whether the person changed when the job runs. Else its time stays as it is, to the second.
+func (f ScheduleForm) moved() bool { return f.when() != f.was }
 
 // Units of intervals, and their names.
 var Units = []string{"minutes", "hours", "days"}
@@ -60,6 +70,8 @@ func FormOf(j protocol.CronJob) ScheduleForm {
 	if j.Spec.Mode == protocol.CronSystemEvent {
 		f.Text = j.Spec.Text
 	}
+	f.was, f.anchor = f.when(), j.Schedule.AnchorMs
+	f.over = f.Kind == protocol.CronAt && !j.Enabled && j.State.LastRunAtMs > 0
 	return f
 }
 
@@ -72,6 +84,9 @@ func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.
 		if err != nil {
 			return s, m, err
 		}
+		if f.moved() && !at.After(now) {
+			return s, m, fmt.Errorf("%s is over. Write a time that is still to come", at.Format("2006-01-02 15:04"))
+		}
 		ms := at.UnixMilli()
 		s.AtMs = &ms
 	case protocol.CronEvery:
@@ -79,7 +94,7 @@ func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.
 		if err != nil || n <= 0 || n > 1e6 {
 			return s, m, fmt.Errorf("%q is not a number of %s", f.Every, f.Unit)
 		}
-		s.EveryMs = int64(n * float64(unitLength[f.Unit].Milliseconds()))
+		s.EveryMs, s.AnchorMs = int64(n*float64(unitLength[f.Unit].Milliseconds())), f.anchor
 	default:
 		s.Expr, s.TZ = strings.TrimSpace(f.Expr), strings.TrimSpace(f.TZ)
 	}
@@ -92,7 +107,7 @@ func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.
 }
 
 // ParseWhen reads a point in time as a person types it: 18:30, tomorrow 9:00, today 18:30, 2026-05-03 18:30. A time of the day without a day is the
-// next one.
+// next one. One that a change of the clock skips is an error.
 func ParseWhen(text string, now time.Time) (time.Time, error) {
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
 	day, clock, named := now, text, false
@@ -102,16 +117,25 @@ func ParseWhen(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	if t, err := time.Parse("15:04", clock); err == nil {
-		at := time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), 0, 0, now.Location())
-		if !named && !at.After(now) {
-			at = at.AddDate(0, 0, 1)
+		at, err := shown(day, t, now.Location())
+		if !named && err == nil && !at.After(now) {
+			return shown(day.AddDate(0, 0, 1), t, now.Location())
 		}
-		return at, nil
+		return at, err
 	}
 	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02t15:04", "2.1.2006 15:04"} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return t, nil
+		if t, err := time.Parse(layout, text); err == nil {
+			return shown(t, t, now.Location())
 		}
 	}
 	return time.Time{}, fmt.Errorf("%q is not a time. Write 18:30, tomorrow 9:00 or %s 18:30", text, now.Format("2006-01-02"))
+}
+
+// shown is when a clock in zone shows this time of this day.
+func shown(day, clock time.Time, zone *time.Location) (time.Time, error) {
+	at := time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), 0, 0, zone)
+	if at.Hour() != clock.Hour() || at.Minute() != clock.Minute() {
+		return at, fmt.Errorf("there is no %s on %s: the clock is put forward then", clock.Format("15:04"), day.Format("2 January 2006"))
+	}
+	return at, nil
 }

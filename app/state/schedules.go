@@ -158,10 +158,14 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 		} else {
 			patch.Text = &mode.Text
 		}
-		r, err = Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &protocol.CronJobPatch{
-			Name: &f.Name, Schedule: &sched, Spec: &patch,
-			Missed: &f.Missed, DeleteAfterRun: &once,
-		}})
+		job := protocol.CronJobPatch{Name: &f.Name, Spec: &patch, Missed: &f.Missed, DeleteAfterRun: &once}
+		if f.moved() {
+			job.Schedule = &sched
+			if again := true; f.over {
+				job.Enabled = &again
+			}
+		}
+		r, err = Call(ctx, s.a, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &job})
 	}
 	if err == nil {
 		s.reload()

@@ -128,6 +128,43 @@ func TestFormOfAJobGivesTheSameJob(t *testing.T) {
 	}
 }
 
+func TestARenameInTheFormMovesNothing(t *testing.T) {
+	at, anchor := time.Date(2026, 3, 28, 20, 0, 30, 0, time.Local).UnixMilli(), int64(7)
+	now := time.UnixMilli(at).Add(time.Hour)
+	var got *protocol.CronJobPatch
+	bubble(t, func(f *fake) {
+		on(f, protocol.CronUpdate, func(p protocol.CronUpdateParams) (protocol.CronJobResult, error) {
+			got = p.Patch
+			return protocol.CronJobResult{OK: true}, nil
+		})
+	}, func(t *testing.T, a *App, _ *fake) {
+		s := NewSchedules(a)
+		ran := protocol.CronJob{ID: "a", Name: "n", Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, State: protocol.CronJobState{LastRunAtMs: at}}
+		grid := protocol.CronJob{ID: "b", Enabled: true, Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3600_000, AnchorMs: &anchor}}
+		for _, j := range []protocol.CronJob{ran, grid} {
+			form := FormOf(j)
+			form.Name = "another"
+			if _, err := s.Save(t.Context(), form, now); err != nil || *got.Name != "another" || got.Schedule != nil || got.Enabled != nil {
+				t.Errorf("%+v, %v", got, err)
+			}
+		}
+		form := FormOf(grid)
+		form.Every = "2"
+		if _, err := s.Save(t.Context(), form, now); err != nil || got.Schedule.EveryMs != 7200_000 || *got.Schedule.AnchorMs != anchor || got.Enabled != nil {
+			t.Errorf("%+v, %v", got.Schedule, err)
+		}
+		form = FormOf(ran)
+		form.At = now.Add(-time.Minute).Format("2006-01-02 15:04")
+		if _, err := s.Save(t.Context(), form, now); err == nil || !strings.Contains(err.Error(), "is over") {
+			t.Errorf("a time that is over: %v", err)
+		}
+		form.At = now.Add(time.Minute).Format("2006-01-02 15:04")
+		if _, err := s.Save(t.Context(), form, now); err != nil || got.Enabled == nil || !*got.Enabled { // it runs again
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
 func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
@@ -137,6 +174,15 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 		got, err := ParseWhen(text, now)
 		if want == "" != (err != nil) || err == nil && got.Format("2006-01-02 15:04") != want {
 			t.Errorf("%q is %v, %v; want %q", text, got, err, want)
+		}
+	}
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"tomorrow 2:30", "2:30", "2026-03-29 02:30"} {
+		if got, err := ParseWhen(text, now.In(berlin)); err == nil || !strings.Contains(err.Error(), "no 02:30 on 29 March 2026") {
+			t.Errorf("%q is %v, %v", text, got, err)
 		}
 	}
 }
@@ -152,7 +198,7 @@ func TestTimesAreSaidInWords(t *testing.T) {
 		}
 	}
 	for expr, want := range map[string]string{
-		"0 9 * * *": "every day at 09:00", "30 7 * * 1-5": "weekdays at 07:30", "*/15 * * * *": "every 15 min", "0 9 * * 0": "every Sunday at 09:00",
+		"0 9 * * *": "every day at 09:00", "30 7 * * 1-5": "weekdays at 07:30", "*/15 * * * *": "every 15 min", "*/1 * * * *": "every minute", "*/45 * * * *": "*/45 * * * *", "0 9 * * 0": "every Sunday at 09:00",
 		"0 9 1 * *": "day 1 of every month at 09:00", "5 * * * *": "every hour at 5 past", "0 9 1 1 *": "0 9 1 1 *", "0 9,17 * * *": "0 9,17 * * *", "0 9 * * 9": "0 9 * * 9", "x": "x",
 	} {
 		if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, now); got != want {

@@ -77,22 +77,25 @@ func ScheduleText(s protocol.CronSchedule, now time.Time) string {
 		}
 		return "once, " + When(*s.AtMs, now)
 	case protocol.CronEvery:
-		switch every := time.Duration(s.EveryMs) * time.Millisecond; every {
-		case time.Minute:
-			return "every minute"
-		case time.Hour:
-			return "every hour"
-		case 24 * time.Hour:
-			return "every day"
-		default:
-			return "every " + Length(every)
-		}
+		return everyText(time.Duration(s.EveryMs) * time.Millisecond)
 	}
 	text := cronText(s.Expr)
 	if s.TZ != "" {
 		text += " (" + s.TZ + ")"
 	}
 	return text
+}
+
+func everyText(d time.Duration) string {
+	switch d {
+	case time.Minute:
+		return "every minute"
+	case time.Hour:
+		return "every hour"
+	case 24 * time.Hour:
+		return "every day"
+	}
+	return "every " + Length(d)
 }
 
 var weekdays = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
@@ -106,8 +109,11 @@ func cronText(expr string) string {
 	minute, minErr := strconv.Atoi(f[0])
 	hour, hourErr := strconv.Atoi(f[1])
 	rest := f[2] == "*" && f[4] == "*"
-	if n, ok := strings.CutPrefix(f[0], "*/"); ok && f[1] == "*" && rest {
-		return "every " + n + " min"
+	if step, ok := strings.CutPrefix(f[0], "*/"); ok && f[1] == "*" && rest {
+		if n, err := strconv.Atoi(step); err == nil && n > 0 && 60%n == 0 { // else the last step of each hour is shorter
+			return everyText(time.Duration(n) * time.Minute)
+		}
+		return expr
 	}
 	if minErr != nil {
 		return expr
