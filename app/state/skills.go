@@ -139,18 +139,16 @@ func (s *Skills) text(ctx context.Context, path string) (string, error) {
 	return file.Content, nil
 }
 
-// skillBody is what follows the front matter of a SKILL.md.
+// skillBody is what follows the front matter of a SKILL.md, found as the gateway finds it.
 func skillBody(text string) string {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
-	rest, ok := strings.CutPrefix(text, "---\n")
-	if !ok {
-		return text
-	}
-	if _, body, ok := strings.Cut("\n"+rest, "\n---\n"); ok {
-		return strings.TrimSpace(body)
-	}
-	if strings.HasSuffix(rest, "\n---") {
-		return ""
+	isFence := func(line string) bool { return strings.TrimRight(line, " \t") == "---" }
+	first, rest, _ := strings.Cut(text, "\n")
+	for more := isFence(first); more; {
+		var line string
+		if line, rest, more = strings.Cut(rest, "\n"); isFence(line) {
+			return strings.TrimSpace(rest)
+		}
 	}
 	return text
 }

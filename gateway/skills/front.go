@@ -9,25 +9,22 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// split takes a file apart at its front matter, which begins with its first byte.
+// split takes a file apart at its front matter, which begins in its first line. Blanks after a fence do not count, as with other tools.
 func split(data []byte) (front, body []byte) {
 	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
 	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
-	rest, ok := bytes.CutPrefix(data, []byte("---\n"))
-	if !ok {
-		return nil, data
-	}
-	if body, ok := bytes.CutPrefix(rest, []byte("---")); ok && (len(body) == 0 || body[0] == '\n') {
-		return nil, body
-	}
-	if i := bytes.Index(rest, []byte("\n---\n")); i >= 0 {
-		return rest[:i+1], rest[i+5:]
-	}
-	if front, ok := bytes.CutSuffix(rest, []byte("\n---")); ok {
-		return front, nil
+	first, rest, _ := bytes.Cut(data, []byte("\n"))
+	for at := 0; isFence(first) && at < len(rest); {
+		line, after, _ := bytes.Cut(rest[at:], []byte("\n"))
+		if isFence(line) {
+			return rest[:at], after
+		}
+		at += len(line) + 1
 	}
 	return nil, data
 }
+
+func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t")) == "---" }
 
 // fields are the front matter's top level.
 type fields map[string]any

@@ -32,6 +32,7 @@ func TestParse(t *testing.T) {
 			[]string{"shell.exec"},
 		},
 		"carriage returns and a mark": {"\uFEFF---\r\nname: 'a'\r\ndescription: \"d\"\r\n---\r\nBody", Skill{Name: "a", Description: "d"}, nil},
+		"blanks after the fences":     {"--- \t\nname: a\ndescription: d\n---  \nBody.", Skill{Name: "a", Description: "d"}, nil},
 		"not closed":                  {"---\nname: a\n", Skill{Name: "dir", Description: "--- name: a"}, nil},
 		"closed at the end":           {"---\nname: a\n---", Skill{Name: "a"}, nil},
 		"empty front matter":          {"---\n---\nBody.", Skill{Name: "dir", Description: "Body."}, nil},
