@@ -22,7 +22,8 @@ type editor struct {
 	p     *Page
 	v     *viewer
 	path  string
-	fresh bool // a new file, whose name is not chosen yet
+	fresh bool   // a new file, whose name is not chosen yet
+	kept  string // the name under which a new file was saved
 	box   fyne.CanvasObject
 
 	base   string // the file as it is on the disk, as far as known
@@ -168,11 +169,18 @@ func (e *editor) discard() {
 	e.say("", look.ColorMuted)
 }
 
-func (e *editor) save() {
-	at, now, base, there := e.path, e.text.Text, e.base, e.there
-	if e.fresh {
-		at = strings.TrimSpace(e.name.Text)
+// target is where the file is saved, and whether it is there already as far as known: a new file under another name is another one.
+func (e *editor) target() (at string, there bool) {
+	if !e.fresh {
+		return e.path, e.there
 	}
+	at = strings.TrimSpace(e.name.Text)
+	return at, e.there && at == e.kept
+}
+
+func (e *editor) save() {
+	now, base := e.text.Text, e.base
+	at, there := e.target()
 	e.say("Saving…", look.ColorMuted)
 	bind.Go(e.p.ctx, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, e.p.m.SaveOver(ctx, at, now, base, there)
@@ -195,11 +203,13 @@ func (e *editor) saved(at, text string, err error) {
 		e.say("Not saved: "+err.Error(), look.ColorBad)
 		return
 	}
-	e.base, e.there = text, true
+	e.base, e.there, e.kept = text, true, at
 	e.p.app.KeepDraft(at, "")
 	e.clash.Hide()
 	e.typed()
-	e.say("✓ Saved.", look.ColorGood)
+	if !e.dirty() { // nothing was typed meanwhile
+		e.say("✓ Saved.", look.ColorGood)
+	}
 }
 
 func (e *editor) delete() {

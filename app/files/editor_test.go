@@ -106,3 +106,25 @@ func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestANewFileThatWasSavedMayBeSavedUnderAnotherName(t *testing.T) {
+	p := inPage(t)
+	v := p.viewerOf(t, "x")
+	e := newEditor(p, v, state.OpenFile{Editable: true}, pagetest.Button(t, v.box, "All files"))
+	e.text.SetText("one")
+	e.saved("a.md", "one", nil)
+	if !strings.Contains(e.said.Text(), "Saved") {
+		t.Errorf("it says %q", e.said.Text())
+	}
+	for name, there := range map[string]bool{"a.md": true, " b.md": false} {
+		e.name.SetText(name)
+		if at, is := e.target(); at != strings.TrimSpace(name) || is != there {
+			t.Errorf("%q is saved as %q, there %v", name, at, is)
+		}
+	}
+	e.text.SetText("one and more")
+	e.saved("a.md", "one", nil)
+	if strings.Contains(e.said.Text(), "Saved.") {
+		t.Error("what was typed meanwhile is said to be saved")
+	}
+}
