@@ -118,24 +118,20 @@ func (n *network) set(listening bool, problem string) {
 
 // start binds and serves until ctx ends; done is closed when all is over.
 func (n *network) start(ctx context.Context, listen string, discovery bool, done chan struct{}) error {
-	cert, pin, err := auth.OpenCertificate(n.secrets, time.Now())
+	l, err := listenTLS(n.secrets, listen)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", listen)
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w", listen, err)
-	}
 	at, _ := l.Addr().(*net.TCPAddr)
+	pin := l.pin
 	n.mu.Lock()
 	n.pin, n.port, n.bound = pin, at.Port, at.IP
 	n.mu.Unlock()
 	n.set(true, "")
-	secured := tls.NewListener(trust.PileListener{Listener: l}, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}})
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer l.Close()
-		if err := n.serve(ctx, secured); err != nil && !errors.Is(err, net.ErrClosed) {
+		if err := n.serve(ctx, l); err != nil && !errors.Is(err, net.ErrClosed) {
 			n.set(false, err.Error())
 		}
 	})
@@ -147,6 +143,29 @@ func (n *network) start(ctx context.Context, listen string, discovery bool, done
 		close(done)
 	}()
 	return nil
+}
+
+// tlsListener speaks TLS with the gateway's own certificate, which has the pin.
+type tlsListener struct {
+	net.Listener
+	tcp *net.TCPListener
+	pin trust.Pin
+}
+
+// SetDeadline ends waiting for connections at a time, as that of a TCP listener does.
+func (l tlsListener) SetDeadline(t time.Time) error { return l.tcp.SetDeadline(t) }
+
+func listenTLS(secrets secret.Store, listen string) (tlsListener, error) {
+	cert, pin, err := auth.OpenCertificate(secrets, time.Now())
+	if err != nil {
+		return tlsListener{}, err
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return tlsListener{}, fmt.Errorf("listen on %s: %w", listen, err)
+	}
+	secured := tls.NewListener(trust.PileListener{Listener: l}, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}})
+	return tlsListener{secured, l.(*net.TCPListener), pin}, nil
 }
 
 // addresses are where others reach a listener: its own address, or those of every interface that is up, private networks first. Loopback is

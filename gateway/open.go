@@ -65,10 +65,10 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 			return g, fmt.Errorf("listen on %s: %w. Is another Fairlead running? Give another address with --listen", o.Listen, err)
 		}
 	}
+	g.secrets = secret.Open(o.Home)
 	if err = g.openStore(ctx, o); err != nil {
 		return g, err
 	}
-	g.secrets = secret.Open(o.Home)
 	if g.tokens, err = auth.OpenTokens(g.secrets); err != nil {
 		return g, err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/rpc"
 	"fairlead/gateway/store"
@@ -29,10 +30,15 @@ func (g *Gateway) openStore(ctx context.Context, o Options) (err error) {
 	var now atomic.Pointer[Progress]
 	var logged time.Time
 	began := time.Now()
-	g.store, err = store.OpenTelling(ctx, filepath.Join(o.Home, "fairlead.db"), func(p Progress) {
+	path := filepath.Join(o.Home, "fairlead.db")
+	why := func() *protocol.Error { return updating(*now.Load()) }
+	g.store, err = store.OpenTelling(ctx, path, func(p Progress) {
 		was := now.Swap(&p)
 		if was == nil && g.listener != nil {
-			wg.Go(func() { rpc.NotYet(answering, g.listener, func() *protocol.Error { return updating(*now.Load()) }) })
+			wg.Go(func() { rpc.NotYet(answering, g.listener, why) })
+		}
+		if was == nil {
+			wg.Go(func() { g.tellMachines(answering, path, why) })
 		}
 		if was == nil || was.Step != p.Step || time.Since(logged) >= updateLog {
 			logged = time.Now()
@@ -50,4 +56,26 @@ func (g *Gateway) openStore(ctx context.Context, o Options) (err error) {
 
 func updating(p Progress) *protocol.Error {
 	return protocol.Updating{Step: p.Step, Steps: p.Steps, Percent: p.Percent}.Error(p.String())
+}
+
+// tellMachines answers the paired machines where they look for the gateway, until ctx ends. They come back by themselves either way: what fails here is
+// no more than a word they do not hear.
+func (g *Gateway) tellMachines(ctx context.Context, path string, why func() *protocol.Error) {
+	peek, err := store.Peek(ctx, path)
+	if err != nil {
+		g.log.Debug("The settings cannot be read while the store is updated", "err", err)
+		return
+	}
+	cfg, _, err := config.Open(ctx, peek, g.secrets)
+	peek.Close()
+	if err != nil || !cfg.Get().Network.Enabled {
+		return
+	}
+	l, err := listenTLS(g.secrets, cfg.Get().Network.Listen)
+	if err != nil {
+		g.log.Debug("Machines are not told that the store is updated", "err", err)
+		return
+	}
+	defer l.Close()
+	rpc.NotYet(ctx, l, why)
 }

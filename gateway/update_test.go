@@ -2,6 +2,9 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -10,6 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/porttest"
+	"fairlead/gateway/store"
 	"fairlead/gateway/store/storetest"
 )
 
@@ -76,4 +80,77 @@ func TestWhoAsksDuringAnUpdateOfTheStoreIsToldSoAndServedAfterwards(t *testing.T
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
+}
+
+func TestPairedMachinesAreToldOfAnUpdateOfTheStore(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	home, listen := t.TempDir(), porttest.Free(t)
+	path := filepath.Join(home, "fairlead.db")
+	st, err := store.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	where, err := json.Marshal(listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(st.PutSetting(t.Context(), "network.enabled", json.RawMessage("true")), st.PutSetting(t.Context(), "network.listen", where), st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Old(t, path, protocol.MainSession, 3)
+	began, goOn := make(chan Progress, 10), make(chan struct{})
+	opened := make(chan *Gateway, 1)
+	go func() {
+		g, err := Open(t.Context(), Options{Home: home, Listen: "none", Logger: slog.New(slog.DiscardHandler), Updating: func(p Progress) {
+			began <- p
+			<-goOn
+		}})
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- g
+	}()
+	<-began
+	down := make(chan error, 10)
+	c := client.New(client.Options{
+		URL:     "ws://" + listen + "/ws",
+		Connect: func() protocol.ConnectParams { return ClientParams("laptop") },
+		OnDown:  func(err error) { down <- err },
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			var d net.Dialer
+			for {
+				conn, err := d.DialContext(ctx, "tcp", listen)
+				if err == nil {
+					return tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}), nil // what the certificate is, other tests hold
+				}
+				if ctx.Err() != nil {
+					return nil, err
+				}
+			}
+		},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- c.Run(ctx) }()
+	if err := <-down; !isUpdating(err) {
+		t.Errorf("a paired machine hears %v", err)
+	}
+	cancel()
+	<-ran
+	close(goOn)
+	g := <-opened
+	if g == nil {
+		return
+	}
+	defer g.Close(context.Background())
+	l, err := net.Listen("tcp", listen) // it is free for the gateway itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+}
+
+func isUpdating(err error) bool {
+	_, ok := protocol.UpdatingOf(err)
+	return ok
 }

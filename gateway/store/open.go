@@ -61,6 +61,17 @@ func OpenTelling(ctx context.Context, path string, tell func(Progress)) (*Store,
 	return s, nil
 }
 
+// Peek opens a store that may be in the middle of its update, for nothing but [Store.Settings]: these have been the same in every format.
+func Peek(ctx context.Context, path string) (*Store, error) {
+	s := &Store{path: path, stop: make(chan struct{})}
+	var err error
+	if s.r, err = connect(ctx, path, 1, "deferred", "query_only(1)"); err != nil {
+		s.Close()
+		return nil, s.explain("open store", err)
+	}
+	return s, nil
+}
+
 func (s *Store) open(ctx context.Context, tell func(Progress)) (err error) {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
