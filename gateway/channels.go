@@ -79,24 +79,33 @@ func (g *Gateway) attached(agent protocol.AgentID, paths []string) (list []proto
 func (g *Gateway) deliver(ctx context.Context, d cron.Delivery) (string, error) {
 	home := g.config.Get().Session.Main(d.Agent)
 	if d.Channel != "" || d.To != "" {
-		said, err := g.channels.Say(ctx, home, channel.Words{Text: d.Text, Channel: d.Channel, To: d.To})
-		return fmt.Sprintf("%s on %s", said.To, said.Channel), err
+		said, err := g.channels.Say(ctx, home, channel.Words{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
+		return where(said), err
 	}
 	if d.Seen {
-		said, err := g.channels.Say(ctx, home, channel.Words{Text: d.Text})
+		said, err := g.channels.Say(ctx, home, channel.Words{Text: d.Text, Later: true})
 		if errors.Is(err, protocol.ErrBadRequest) || err != nil && ctx.Err() != nil { // nobody writes over a channel
 			return "", ctx.Err()
 		}
-		return fmt.Sprintf("%s on %s", said.To, said.Channel), err
+		return where(said), err
 	}
-	where, err := cron.ToMain(ctx, g.store, g.bus, home, d)
+	chat, err := cron.ToMain(ctx, g.store, g.bus, home, d)
 	if err != nil {
-		return where, err
+		return chat, err
 	}
-	if said, err := g.channels.Say(ctx, home, channel.Words{Text: d.Text}); err == nil {
-		where += fmt.Sprintf(" and %s on %s", said.To, said.Channel)
+	if said, err := g.channels.Say(ctx, home, channel.Words{Text: d.Text, Later: true}); err == nil {
+		chat += " and " + where(said)
 	}
-	return where, nil
+	return chat, nil
+}
+
+// where says to whom something was said.
+func where(s channel.Said) string {
+	text := s.To + " on " + s.Channel
+	if s.Queued {
+		text += ", as soon as it is connected"
+	}
+	return text
 }
 
 // heartbeatFile is what an agent has to look after.

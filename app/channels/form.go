@@ -180,7 +180,7 @@ func (o *form) problem(key string, err error) fyne.CanvasObject {
 	act := o.submit
 	i := slices.IndexFunc(p.view.Accounts, func(a state.ChannelAccount) bool { return a.Key() == key })
 	if errors.Is(err, state.ErrNoAnswer) && i >= 0 {
-		what = widgets.Problem{What: "The network does not answer.", Do: sentence(err) + " The settings are kept. Correct them, or let Fairlead try again and again.", Button: "Keep trying"}
+		what = widgets.Problem{What: "The account is not connected yet.", Do: sentence(err) + " The settings are kept. Correct them, or let Fairlead try again and again.", Button: "Keep trying"}
 		a := p.view.Accounts[i]
 		act = func() {
 			p.m.Start(a)

@@ -191,7 +191,7 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	title := widgets.NewText(state.AccountTitle(a), look.ColorText, "text")
 	title.Ellipsis = true
 	about := state.ChannelTitle(a.Kind, a.Channel) + " · " + a.AccountID
-	if a.Error != "" && a.State != protocol.AccountConnected {
+	if a.Error != "" {
 		about += " · " + a.Error
 	} else if a.LastActivity > 0 {
 		about += " · last active " + state.When(a.LastActivity, p.now())

@@ -150,7 +150,7 @@ func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
 	p := inPage(t, look.Light, 880)
 	p.show(full())
 	p.open("xmpp:away")
-	if got := p.detail.state.Text(); got != "It is offline: dial tcp: connection refused. It is connected again in 30 s." {
+	if got := p.detail.state.Text(); got != "It is offline: dial tcp: connection refused. It is tried again in 30 s." {
 		t.Error(got)
 	}
 	p.now = func() time.Time { return pagetest.Noon.Add(20 * time.Second) }
@@ -241,7 +241,7 @@ func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
 	o := &form{p: p.Page, f: state.NewChannelForm(kind, "x")}
 	for err, want := range map[error][2]string{
 		errors.New("cannot log in: wrong"):                       {"Cannot log in: wrong. Correct what is above and try again.", "Try again"},
-		fmt.Errorf("%w: refused", state.ErrNoAnswer):             {"The network does not answer: refused. The settings are kept.", "Keep trying"},
+		fmt.Errorf("%w: refused", state.ErrNoAnswer):             {"Not connected: refused. The settings are kept.", "Keep trying"},
 		fmt.Errorf("fill in: %s", kind.Fields[0].Title+" (jid)"): {"Fill in: Address", "Try again"},
 	} {
 		box := o.problem("xmpp:away", err)

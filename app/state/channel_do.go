@@ -12,8 +12,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ErrNoAnswer is a network that could not be reached: the account is kept, and can be started to be tried again and again.
-var ErrNoAnswer = errors.New("the network does not answer")
+// ErrNoAnswer is a network that the account is not connected to now: it is kept, and can be started to be tried again and again.
+var ErrNoAnswer = errors.New("not connected")
+
+// noAnswer is an ErrNoAnswer in the gateway's words.
+type noAnswer struct{ error }
+
+func (noAnswer) Is(target error) bool { return target == ErrNoAnswer }
+func (n noAnswer) Unwrap() error      { return n.error }
 
 // Save logs an account in with what the form says, and connects it unless a picture must be scanned first. It returns the account's key once the
 // gateway knows it, with an error too. It blocks, for as long as a network takes.
@@ -59,7 +65,7 @@ func (c *Channels) keyOf(f ChannelForm) string {
 func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
 	r, err := Call(ctx, c.a, protocol.ChannelLogin, in)
 	if errors.Is(err, protocol.ErrUnavailable) {
-		err = fmt.Errorf("%w: %w", ErrNoAnswer, err)
+		err = noAnswer{err}
 	}
 	if err != nil {
 		return r, err

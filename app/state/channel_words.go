@@ -31,6 +31,9 @@ func AccountText(a ChannelAccount, now time.Time) string {
 	why := strings.TrimRight(a.Error, ".")
 	switch a.State {
 	case protocol.AccountConnected:
+		if why != "" {
+			return "It is connected: people can write to the agent. But " + why + "."
+		}
 		return "It is connected: people can write to the agent."
 	case protocol.AccountConnecting:
 		if why != "" {
@@ -47,7 +50,7 @@ func AccountText(a ChannelAccount, now time.Time) string {
 		text += ": " + why
 	}
 	if a.RetryAt > 0 {
-		text += ". It is connected again " + seconds(a.RetryAt, now)
+		text += ". It is tried again " + seconds(a.RetryAt, now)
 	}
 	return text + "."
 }

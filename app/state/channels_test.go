@@ -102,7 +102,7 @@ func (p *post) serve(f *fake) {
 		res := protocol.ChannelLoginResult{OK: true, Channel: in.Channel, AccountID: in.AccountID}
 		switch string(a.Settings["loft"]) {
 		case `"away"`:
-			return res, protocol.ErrUnavailable.With("pigeon could not be reached: nobody is at the loft")
+			return res, protocol.ErrUnavailable.With("Pigeon post is not connected: nobody is at the loft")
 		case `"qr"`:
 			res.QRDataURL, res.Message = "data:image/png;base64,"+base64.StdEncoding.EncodeToString([]byte("png")), "Scan this."
 		case `"broken"`:
@@ -232,7 +232,7 @@ func TestLoginThatWantsAPictureScannedAndOneWithoutAnAnswer(t *testing.T) {
 			t.Error(err)
 		}
 		form.Values["loft"] = "away"
-		if key, err := c.Save(t.Context(), form); !errors.Is(err, ErrNoAnswer) || key != "pigeon:default" || !strings.Contains(err.Error(), "nobody is at the loft") {
+		if key, err := c.Save(t.Context(), form); !errors.Is(err, ErrNoAnswer) || key != "pigeon:default" || err.Error() != "Pigeon post is not connected: nobody is at the loft" {
 			t.Errorf("%q %v", key, err)
 		}
 	})
@@ -304,11 +304,12 @@ func TestStrangersAreAnsweredAndPoliciesTakenBack(t *testing.T) {
 func TestAccountWords(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	for want, s := range map[string]protocol.ChannelAccountStatus{
-		"It is offline: the wire is cut. It is connected again in 8 s.":            {State: protocol.AccountOffline, Error: "the wire is cut.", RetryAt: 1_008_000},
-		"It is offline. It is connected again now.":                                {State: protocol.AccountOffline, RetryAt: 1},
+		"It is offline: the wire is cut. It is tried again in 8 s.":                {State: protocol.AccountOffline, Error: "the wire is cut.", RetryAt: 1_008_000},
+		"It is offline. It is tried again now.":                                    {State: protocol.AccountOffline, RetryAt: 1},
 		"Cannot log in: wrong password. Correct its settings, or log it in again.": {State: protocol.AccountNoLogin, Error: "cannot log in: wrong password"},
 		"It is being connected. The last time it did not work: the wire is cut.":   {State: protocol.AccountConnecting, Error: "the wire is cut"},
 		"It is stopped: nobody reaches the agent there until it is started.":       {State: protocol.AccountStopped},
+		"It is connected: people can write to the agent. But the room is locked.":  {State: protocol.AccountConnected, Error: "the room is locked"},
 		"It is connected: people can write to the agent.":                          {State: protocol.AccountConnected, Error: ""},
 	} {
 		if got := AccountText(ChannelAccount{ChannelAccountStatus: s}, now); got != want {

@@ -118,3 +118,15 @@ func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams
 func (u *upstream) Online(t Transport, extra map[string]any) {
 	u.line = u.h.online(u.a, t, extra)
 }
+
+func (u *upstream) Trouble(why string) {
+	u.h.mu.Lock()
+	mine := u.line != nil && u.a.line == u.line && u.a.err != why
+	if mine {
+		u.a.err = why
+	}
+	u.h.mu.Unlock()
+	if mine {
+		u.h.changed(u.a.channel)
+	}
+}

@@ -78,6 +78,8 @@ type Upstream interface {
 	Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error)
 	// Online says that t can send from now on, until Connect returns. extra is for people who look at the status.
 	Online(t Transport, extra map[string]any)
+	// Trouble says, after Online, what does not work though the account is connected, in a plain sentence; "" is nothing any more.
+	Trouble(why string)
 }
 
 // Transport sends over a connection. It is used by one goroutine for messages and by another for typing.

@@ -39,7 +39,7 @@ func (h *Hub) Login(ctx context.Context, in protocol.ChannelLoginParams) (protoc
 	case errors.Is(err, ErrLogin):
 		return protocol.ChannelLoginResult{}, protocol.ErrBadRequest.With(err.Error())
 	case err != nil:
-		return protocol.ChannelLoginResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s could not be reached: %v", name, err))
+		return protocol.ChannelLoginResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s is not connected: %v", d.Kind().Title, err))
 	}
 	res.QRDataURL, res.Message = login.QRDataURL, login.Message
 	if already {

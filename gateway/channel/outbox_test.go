@@ -1,6 +1,7 @@
 package channel_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -182,4 +183,36 @@ func TestFilesGoToChannelsThatTakeThem(t *testing.T) {
 			t.Errorf("%+v %v, %+v", said, err, link.out)
 		}
 	}
+}
+
+func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := channeltest.NewPigeon()
+		b := channeltest.Open(t, t.TempDir(), p)
+		b.Begin()
+		defer b.Close()
+		words := channel.Words{Text: "report", Channel: "pigeon", To: "ann", Later: true}
+		if _, err := b.Say(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
+			t.Errorf("over an account that nobody keeps connected: %v", err)
+		}
+		loft := func(name string) {
+			cfg := map[string]json.RawMessage{"loft": json.RawMessage(`"` + name + `"`), "key": json.RawMessage(`"k"`)}
+			if _, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: cfg}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		loft("away")
+		if said, err := b.Say(t.Context(), protocol.MainSession, words); err != nil || !said.Queued || said.Sent || said.AccountID != "default" {
+			t.Errorf("%+v %v", said, err)
+		}
+		words.Later = false
+		if _, err := b.Say(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
+			t.Errorf("what is said now: %v", err)
+		}
+		loft("roof")
+		synctest.Wait()
+		if got := p.Sent(); len(got) != 1 || got[0].Message.Text != "report" || got[0].Peer.ID != "ann" {
+			t.Errorf("%+v", got)
+		}
+	})
 }

@@ -54,7 +54,7 @@ func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelIn
 	} else if p.SenderName == "" {
 		p.SenderName = protocol.Line(in.Peer.Name, 120)
 	}
-	added, err := h.o.Store.AddPair(ctx, p, p.RequestedAt-pendingFor.Milliseconds(), maxPending)
+	added, err := h.o.Store.AddPair(ctx, p, oldest(), maxPending)
 	switch {
 	case errors.Is(err, protocol.ErrUnavailable):
 		return &protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many strangers wait for an answer"}, nil
@@ -87,12 +87,15 @@ func allowed(list []string, channel, sender string, peer protocol.Peer) bool {
 	})
 }
 
+// oldest is when the strangers who still wait wrote at the earliest.
+func oldest() int64 { return now() - pendingFor.Milliseconds() }
+
 // Pairs lists the strangers who wait (seed 004, pair.list).
 func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
 	list, err := h.o.Store.Pairs(ctx)
 	res := protocol.PairListResult{Pairs: map[string]protocol.PendingPair{}}
 	for _, p := range list {
-		if p.RequestedAt >= now()-pendingFor.Milliseconds() {
+		if p.RequestedAt >= oldest() {
 			res.Pairs[key(p.Channel, p.SenderID)] = p.PendingPair
 		}
 	}
@@ -117,7 +120,7 @@ func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (p
 	}
 	h.allow.Lock()
 	defer h.allow.Unlock()
-	p, err := h.o.Store.TakePair(ctx, channel, sender)
+	p, err := h.o.Store.TakePair(ctx, channel, sender, oldest())
 	if err != nil {
 		return protocol.PairApproveResult{}, err
 	}
@@ -149,7 +152,7 @@ func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (pr
 	if err != nil {
 		return protocol.PairRejectResult{}, err
 	}
-	p, err := h.o.Store.TakePair(ctx, channel, sender)
+	p, err := h.o.Store.TakePair(ctx, channel, sender, oldest())
 	if err != nil {
 		return protocol.PairRejectResult{}, err
 	}

@@ -1,6 +1,7 @@
 package channel_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -31,6 +32,10 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 		time.Sleep(8 * 24 * time.Hour)
 		if list, _ := b.Pairs(t.Context(), protocol.Empty{}); len(list.Pairs) != 0 {
 			t.Error(len(list.Pairs))
+		}
+		_, err := b.Approve(t.Context(), "owner test", protocol.PairParams{Channel: "pigeon", SenderID: "stranger7"})
+		if !errors.Is(err, protocol.ErrNotFound) {
+			t.Errorf("one who is not listed any more is let in: %v", err)
 		}
 		if res, err := b.Inbound(t.Context(), dm("hello")); err != nil || res.Status != protocol.InboundPending {
 			t.Error(res, err)

@@ -19,6 +19,8 @@ type Words struct {
 	Text                                  string
 	Channel, AccountID, To, Kind, ReplyTo string
 	Files                                 []protocol.Media // with their content
+	// Later has it wait in the outbox while the account is not connected; else that is an error.
+	Later bool
 }
 
 // Said says where a message went (seed 002 leaves the shape of gsv__Message's result open; gsv interop notes 10.2).
@@ -34,12 +36,13 @@ type Said struct {
 
 // Say sends a message on behalf of a chat and waits until the network took it, but not long.
 func (h *Hub) Say(ctx context.Context, from protocol.SessionKey, w Words) (Said, error) {
-	route, err := h.target(ctx, from, w)
+	route, known, err := h.target(ctx, from, w)
 	if err != nil {
 		return Said{}, err
 	}
 	said := Said{Channel: route.Channel, To: route.Peer.ID, PeerKind: route.Peer.Kind, AccountID: route.AccountID}
-	if h.lineOf(route.Channel, route.AccountID) == nil {
+	away := h.lineOf(route.Channel, route.AccountID) == nil
+	if away && !(w.Later && (known || h.kept(route.Channel, route.AccountID))) {
 		return Said{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
 	}
 	id := "say:" + protocol.NewID()
@@ -52,6 +55,11 @@ func (h *Hub) Say(ctx context.Context, from protocol.SessionKey, w Words) (Said,
 	if err := h.put(ctx, id, e); err != nil {
 		h.unwait(id)
 		return Said{}, err
+	}
+	if away {
+		h.unwait(id)
+		said.Queued = true
+		return said, nil
 	}
 	timer := time.NewTimer(sayWait)
 	defer timer.Stop()
@@ -78,24 +86,24 @@ func (h *Hub) unwait(id string) {
 	h.mu.Unlock()
 }
 
-// target finds out whom a message is for.
-func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Words) (store.Route, error) {
+// target finds out whom a message is for. known says that somebody has written to the chat over that account.
+func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Words) (r store.Route, known bool, err error) {
 	last, _, err := h.o.Store.LastRoute(ctx, from)
 	switch {
 	case errors.Is(err, protocol.ErrNotFound):
 	case err != nil:
-		return store.Route{}, err
+		return r, false, err
 	}
 	name := last.Channel
 	if w.Channel != "" {
 		if name, err = channelName(w.Channel); err != nil {
-			return store.Route{}, err
+			return r, false, err
 		}
 	}
 	if name == "" {
-		return store.Route{}, protocol.ErrBadRequest.With("Nobody has written to this chat over a channel yet: say the channel and to whom.")
+		return r, false, protocol.ErrBadRequest.With("Nobody has written to this chat over a channel yet: say the channel and to whom.")
 	}
-	r := store.Route{Channel: name, Peer: protocol.Peer{Kind: cmp.Or(w.Kind, protocol.PeerDM), ID: w.To}}
+	r = store.Route{Channel: name, Peer: protocol.Peer{Kind: cmp.Or(w.Kind, protocol.PeerDM), ID: w.To}}
 	if w.Channel == "" || name == last.Channel {
 		r.AccountID = last.AccountID
 		if w.To == "" || w.To == last.Peer.ID {
@@ -104,24 +112,36 @@ func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Words) (st
 		}
 	}
 	if r.Peer.ID == "" {
-		return store.Route{}, protocol.ErrBadRequest.With(fmt.Sprintf("Say to whom on %s: this chat was with nobody there yet.", name))
+		return r, false, protocol.ErrBadRequest.With(fmt.Sprintf("Say to whom on %s: this chat was with nobody there yet.", name))
 	}
 	if w.AccountID != "" {
 		r.AccountID = accountID(w.AccountID)
 	}
 	if r.AccountID == "" {
-		r.AccountID, err = h.onlyAccount(name)
+		r.AccountID, err = h.onlyAccount(name, w.Later)
 	}
-	return r, err
+	return r, r.Channel == last.Channel && r.AccountID == last.AccountID, err
 }
 
-// onlyAccount is the account that is meant when none is named: the only one that is connected, else the default one.
-func (h *Hub) onlyAccount(name string) (string, error) {
+// kept reports whether an account is kept connected, though it may not be at this moment.
+func (h *Hub) kept(channel, account string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := h.accounts[key(channel, account)]
+	return a != nil && a.kept()
+}
+
+// kept needs the hub's lock.
+func (a *account) kept() bool { return a.driver != nil && a.done != nil && !ended(a.done) }
+
+// onlyAccount is the account that is meant when none is named: the only one that is connected, else the default one. later counts those, too, that
+// will be.
+func (h *Hub) onlyAccount(name string, later bool) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var ids []string
 	for _, a := range h.accounts {
-		if a.channel == name && a.line != nil {
+		if a.channel == name && (a.line != nil || later && a.kept()) {
 			ids = append(ids, a.id)
 		}
 	}

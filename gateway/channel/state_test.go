@@ -12,7 +12,8 @@ import (
 
 func TestStateSaysHowAnAccountIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := channeltest.Open(t, t.TempDir(), channeltest.NewPigeon())
+		pigeon := channeltest.NewPigeon()
+		b := channeltest.Open(t, t.TempDir(), pigeon)
 		b.Begin()
 		defer b.Close()
 		set := func(loft, key string) {
@@ -38,10 +39,19 @@ func TestStateSaysHowAnAccountIs(t *testing.T) {
 			t.Errorf("it is connected again at %d", a.RetryAt)
 		}
 		set("roof", "k")
-		is(protocol.AccountConnected)
+		up := pigeon.Up("default")
+		for _, why := range []string{"a hawk is near", ""} {
+			up.Trouble(why)
+			if a = is(protocol.AccountConnected); a.Error != why {
+				t.Errorf("connected with the trouble %q, not %q", a.Error, why)
+			}
+		}
 		if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
 			t.Fatal(err)
 		}
-		is(protocol.AccountStopped)
+		up.Trouble("too late")
+		if a = is(protocol.AccountStopped); a.Error != "" {
+			t.Errorf("stopped with the trouble %q", a.Error)
+		}
 	})
 }

@@ -180,11 +180,11 @@ func (s *Store) AddPair(ctx context.Context, p Pair, since int64, most int) (add
 	return added, err
 }
 
-// TakePair removes a stranger and returns them, or protocol.ErrNotFound.
-func (s *Store) TakePair(ctx context.Context, channel, sender string) (p Pair, err error) {
+// TakePair removes a stranger and returns them; one from before since, as one that is not there, is a protocol.ErrNotFound.
+func (s *Store) TakePair(ctx context.Context, channel, sender string, since int64) (p Pair, err error) {
 	var rows []channelPairRow
 	err = s.write(ctx, "take a stranger", func(tx *gorm.DB) error {
-		if err := tx.Where("channel = ? AND sender = ?", channel, sender).Find(&rows).Error; err != nil {
+		if err := tx.Where("channel = ? AND sender = ? AND requested_at >= ?", channel, sender, since).Find(&rows).Error; err != nil {
 			return err
 		}
 		return tx.Where("channel = ? AND sender = ?", channel, sender).Delete(&channelPairRow{}).Error

@@ -2,6 +2,7 @@ package xmpp
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"io"
 	"log/slog"
@@ -91,7 +92,7 @@ func (c *client) serve(ctx context.Context) error {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			return cause
 		}
-		if errors.Is(err, io.EOF) {
+		if cut, ok := errors.AsType[*xml.SyntaxError](err); errors.Is(err, io.EOF) || ok && cut.Msg == "unexpected EOF" { // it was cut off in the middle of its stream
 			return errors.New("the server ended the connection")
 		}
 		return err

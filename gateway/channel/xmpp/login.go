@@ -82,8 +82,11 @@ func failure(e saslEnd) error {
 		}
 	}
 	text := cmp.Or(strings.TrimSpace(e.Text), strings.ReplaceAll(why, "-", " "))
-	if why == "temporary-auth-failure" {
+	switch why {
+	case "temporary-auth-failure":
 		return fmt.Errorf("the server cannot log anybody in now: %s", text)
+	case "not-authorized": // what servers say more of it is about their own sums
+		return channel.Login("the server refused the address or the password")
 	}
 	return channel.Login("the server refused the address or the password: %s", text)
 }

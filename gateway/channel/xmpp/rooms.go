@@ -1,16 +1,20 @@
 package xmpp
 
 import (
+	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 )
 
 // room is a room the agent is in or wants to be in.
 type room struct {
-	nick  string
-	in    bool
-	tries int
-	jids  map[string]string // real addresses by nickname, where the room shows them
+	nick    string
+	in      bool
+	tries   int
+	problem string            // why it could not be entered; empty is none
+	jids    map[string]string // real addresses by nickname, where the room shows them
 }
 
 // join enters a room, without what was said there before.
@@ -31,7 +35,8 @@ func (c *client) presence(p presence) error {
 			r.tries++
 			r.nick += "_"
 			again = r.nick
-		} else {
+		} else if why := refusal(words); r.problem != why { // it is tried again each minute
+			r.problem = why
 			slog.Warn("A room could not be entered", "room", name, "err", words)
 		}
 	case p.Type == "unavailable":
@@ -42,17 +47,45 @@ func (c *client) presence(p presence) error {
 		}
 	case p.Type == "":
 		if p.Room.has(110) {
-			r.in, r.nick, r.tries = true, nick, 0
+			r.in, r.nick, r.tries, r.problem = true, nick, 0, ""
 		}
 		if p.Room != nil && p.Room.Item.JID != "" {
 			r.jids[nick] = bare(p.Room.Item.JID)
 		}
 	}
+	why := c.outside()
 	c.mu.Unlock()
+	c.up.Trouble(why)
 	if again != "" {
 		return c.join(name, again)
 	}
 	return nil
+}
+
+// refusals are why rooms let nobody in (XEP-0045, 7.2), in plain words.
+var refusals = map[string]string{
+	"registration required": "it lets in its members alone", "forbidden": "the agent is banned there", "not authorized": "it wants a password",
+	"item not found": "there is no such room", "not allowed": "no new room may be made there", "service unavailable": "it is full, or its server is away",
+	"remote server not found": "its server is not found", "remote server timeout": "its server does not answer", "conflict": "the nickname is taken there",
+}
+
+func refusal(words string) string {
+	condition, _, _ := strings.Cut(words, ":")
+	if plain := refusals[condition]; plain != "" {
+		return plain
+	}
+	return words
+}
+
+// outside says which rooms could not be entered, and why. c.mu must be held.
+func (c *client) outside() string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(c.rooms)) {
+		if r := c.rooms[name]; !r.in && r.problem != "" {
+			list = append(list, fmt.Sprintf("the agent is not in the room %s: %s", name, r.problem))
+		}
+	}
+	return strings.Join(list, "; ")
 }
 
 // enter tries again to enter the rooms that the agent is not in.

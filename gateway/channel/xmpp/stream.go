@@ -61,7 +61,9 @@ func dial(ctx context.Context, l login) (s *stream, err error) {
 	}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer func() {
-		if !stop() && err == nil {
+		if late := !stop(); late && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = errors.New("the server does not answer")
+		} else if late && err == nil {
 			err = context.Cause(ctx)
 		}
 		if err != nil {
@@ -114,10 +116,18 @@ func (s *stream) secure(ctx context.Context, l login) error {
 	}
 	conn := tls.Client(s.conn, &tls.Config{ServerName: l.domain, RootCAs: l.roots, MinVersion: tls.VersionTLS12})
 	if err := conn.HandshakeContext(ctx); err != nil {
-		return fmt.Errorf("TLS: %w", err)
+		return untrusted(err)
 	}
 	s.use(conn)
 	return nil
+}
+
+// untrusted says in a plain sentence that a certificate is not to be trusted, and what to do; other errors of TLS stay what they are.
+func untrusted(err error) error {
+	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return fmt.Errorf("the server's certificate is not trusted, so the password was not sent (%w). If the server is yours, put its certificate into the account's settings", bad.Err)
+	}
+	return fmt.Errorf("TLS: %w", err)
 }
 
 // connect opens the TCP connection: to the server that was set, else to those that DNS names, else to the domain itself.
@@ -142,7 +152,10 @@ func connect(ctx context.Context, l login) (net.Conn, error) {
 		if err == nil {
 			return conn, nil
 		}
-		errs = append(errs, err)
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			err = op.Err // without the address, which is said already
+		}
+		errs = append(errs, fmt.Errorf("the server %s cannot be reached: %w", t, err))
 	}
 	return nil, errors.Join(errs...)
 }
@@ -162,6 +175,9 @@ func (s *stream) open(domain string) (features, error) {
 	}
 	for {
 		t, err := s.dec.Token()
+		if _, ok := errors.AsType[*xml.SyntaxError](err); ok {
+			err = fmt.Errorf("this is no XMPP server: %w", err)
+		}
 		if err != nil {
 			return f, err
 		}

@@ -138,16 +138,50 @@ func TestRoomsOverARealServer(t *testing.T) {
 	}
 }
 
+func TestARoomThatCannotBeEnteredIsSaid(t *testing.T) {
+	p := startServer(t)
+	ann := p.person(t, "ann")
+	ann.do(t, "<presence to='square@rooms.town.test/ann'><x xmlns='http://jabber.org/protocol/muc'/></presence>")
+	ann.hears(t, "the room's subject", func(m message) bool { return m.Subject != nil })
+	members := func(only string) {
+		ann.do(t, "<iq to='square@rooms.town.test' type='set' id='"+only+"'><query xmlns='http://jabber.org/protocol/muc#owner'><x xmlns='jabber:x:data' type='submit'>"+
+			"<field var='FORM_TYPE'><value>http://jabber.org/protocol/muc#roomconfig</value></field><field var='muc#roomconfig_membersonly'><value>"+only+"</value></field></x></query></iq>")
+		for q := range ann.iqs {
+			if q.ID == only {
+				return
+			}
+		}
+	}
+	members("1")
+	b := p.agent(t, `{}`)
+	is := func(want string) {
+		t.Helper()
+		eventually(t, "the account's trouble to be "+want, func() bool {
+			st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
+			return err == nil && st.Accounts[0].Connected && st.Accounts[0].Error == want
+		})
+	}
+	is("the agent is not in the room square@rooms.town.test: it lets in its members alone")
+	members("0")
+	if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Start(t.Context(), protocol.ChannelStartParams{Channel: "xmpp"}); err != nil {
+		t.Fatal(err)
+	}
+	is("")
+}
+
 func TestLoginOverARealServer(t *testing.T) {
 	p := startServer(t)
 	b := channeltest.Open(t, t.TempDir(), Driver{})
 	t.Cleanup(b.Close)
 	b.Begin()
 	cfg := raw(t, "jid", "agent@town.test", "password", "wrong", "server", p.addr, "certificate", p.cert)
-	if _, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: cfg}); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), "refused the address or the password") {
+	if _, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: cfg}); !errors.Is(err, protocol.ErrBadRequest) || err.Error() != "cannot log in: the server refused the address or the password" {
 		t.Errorf("%v", err)
 	}
-	if _, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "password", "secret of agent", "certificate", otherCertificate(t))}); !errors.Is(err, protocol.ErrUnavailable) || !strings.Contains(err.Error(), "TLS") {
+	if _, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "password", "secret of agent", "certificate", otherCertificate(t))}); !errors.Is(err, protocol.ErrUnavailable) || !strings.Contains(err.Error(), "certificate is not trusted, so the password was not sent (x509: ") {
 		t.Errorf("a server that cannot be trusted: %v", err)
 	}
 	res, err := b.Login(t.Context(), protocol.ChannelLoginParams{Channel: "xmpp", Config: raw(t, "certificate", p.cert)})
@@ -177,7 +211,7 @@ func TestLoginOverARealServer(t *testing.T) {
 	p.stop()
 	eventually(t, "the end of the connection", func() bool {
 		st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
-		return err == nil && !st.Accounts[0].Connected && st.Accounts[0].Error != ""
+		return err == nil && !st.Accounts[0].Connected && st.Accounts[0].Error == "the server ended the connection"
 	})
 	p.start(t)
 	eventually(t, "a new connection", func() bool {

@@ -61,6 +61,15 @@ run !commands or answer questions.`,
 					fmt.Fprintln(cmd.OutOrStdout(), r.QRDataURL)
 				}
 				fmt.Fprintln(cmd.OutOrStdout(), r.Message)
+				a, err := accountOf(ctx, c, r.Channel, r.AccountID)
+				if err != nil || a.State == protocol.AccountConnected {
+					return err
+				}
+				line := "fairlead channels start " + r.Channel
+				if account != "" {
+					line += " --account " + r.AccountID
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "Connect it, now and whenever the gateway starts: %s\n", line)
 				return nil
 			})
 		},
@@ -73,7 +82,18 @@ run !commands or answer questions.`,
 					return err
 				}
 				r, err := client.Call(ctx, c.Client, protocol.ChannelStart, protocol.ChannelStartParams{Channel: args[0], AccountID: account, Config: cfg})
-				return o.shown(cmd, r, err)
+				if err != nil || o.json {
+					return o.shown(cmd, r, err)
+				}
+				a, err := accountOf(ctx, c, r.Channel, r.AccountID)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s (%s) is %s.\n", r.Channel, r.AccountID, strings.TrimRight(accountState(a), "."))
+				if a.State != protocol.AccountConnected {
+					fmt.Fprintln(cmd.OutOrStdout(), "It is tried again and again; fairlead channels list says how it is.")
+				}
+				return nil
 			})
 		},
 	}, o.channelAction("stop CHANNEL", "Disconnect an account; it stays known", protocol.ChannelStop, &account),
@@ -123,13 +143,6 @@ func (o *options) listChannels(ctx context.Context, c *connection, out io.Writer
 			fmt.Fprintf(w, "%s\t-\tno account\t\n", name)
 		}
 		for _, a := range st.Accounts {
-			state := "not connected"
-			if a.Connected {
-				state = "connected"
-			}
-			if a.Error != "" {
-				state += ": " + a.Error
-			}
 			more := ""
 			if a.LastActivity > 0 {
 				more = "last active " + time.UnixMilli(a.LastActivity).Format("2006-01-02 15:04")
@@ -137,14 +150,40 @@ func (o *options) listChannels(ctx context.Context, c *connection, out io.Writer
 			if a.Waiting > 0 {
 				more += fmt.Sprintf(", %d to be delivered", a.Waiting)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, a.AccountID, state, strings.TrimPrefix(more, ", "))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, a.AccountID, accountState(a), strings.TrimPrefix(more, ", "))
 		}
 	}
 	return w.Flush()
 }
 
+// accountOf is how one account is.
+func accountOf(ctx context.Context, c *connection, channel, account string) (protocol.ChannelAccountStatus, error) {
+	st, err := client.Call(ctx, c.Client, protocol.ChannelStatus, protocol.ChannelParams{Channel: channel, AccountID: account})
+	if err != nil || len(st.Accounts) == 0 {
+		return protocol.ChannelAccountStatus{}, err
+	}
+	return st.Accounts[0], nil
+}
+
+// accountState says how an account is and why.
+func accountState(a protocol.ChannelAccountStatus) string {
+	state := "not connected"
+	switch {
+	case a.Connected:
+		state = "connected"
+	case a.State == protocol.AccountStopped:
+		state = "stopped"
+	case a.State == protocol.AccountNoLogin: // which its error says
+		return a.Error
+	}
+	if a.Error != "" {
+		state += ": " + a.Error
+	}
+	return state
+}
+
 // channelSettings reads SETTING=VALUE words. Secret ones are never taken from the command line, where others can see them: with ask they are
-// asked for, or read from standard input when that is no terminal.
+// asked for, or read from standard input when that is no terminal. In a terminal, what else an account needs is asked for, too.
 func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, channel string, words []string, ask bool) (map[string]json.RawMessage, error) {
 	list, err := client.Call(ctx, c.Client, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {
@@ -174,10 +213,10 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 	}
 	lines := bufio.NewReader(cmd.InOrStdin())
 	for _, f := range fields {
-		if !f.Secret {
+		if !f.Secret && (!f.Required || cfg[f.Name] != nil || !asking(cmd)) {
 			continue
 		}
-		value, err := readSecret(cmd, lines, f)
+		value, err := readField(cmd, lines, f)
 		if err != nil {
 			return nil, err
 		}
@@ -191,9 +230,17 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 	return cfg, nil
 }
 
-func readSecret(cmd *cobra.Command, lines *bufio.Reader, f protocol.ChannelField) (string, error) {
-	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+// asking reports whether somebody sits at a terminal.
+func asking(cmd *cobra.Command) bool {
+	in, ok := cmd.InOrStdin().(*os.File)
+	return ok && term.IsTerminal(int(in.Fd()))
+}
+
+func readField(cmd *cobra.Command, lines *bufio.Reader, f protocol.ChannelField) (string, error) {
+	if asking(cmd) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s (empty keeps what is known): ", f.Title)
+	}
+	if in, ok := cmd.InOrStdin().(*os.File); ok && f.Secret && asking(cmd) {
 		value, err := term.ReadPassword(int(in.Fd()))
 		fmt.Fprintln(cmd.ErrOrStderr())
 		if err != nil {
