@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/speech"
 )
 
 // compose makes the text for the agent: an envelope that says when, where and by whom, what was written, and what came with it (gsv interop
@@ -61,15 +62,15 @@ func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.Cha
 		}
 		b.WriteString("]")
 	}
-	var images []protocol.Attachment
+	var attached []protocol.Attachment
 	for i, f := range m.Media {
-		line, image := h.media(agent, f, why[i])
-		if image != nil {
-			images = append(images, *image)
+		line, a := h.media(agent, f, why[i])
+		if a != nil {
+			attached = append(attached, *a)
 		}
 		b.WriteString("\n" + line)
 	}
-	return b.String(), images
+	return b.String(), attached
 }
 
 // quotedSetting is what would set something for the message, were it not part of what somebody else wrote.
@@ -84,9 +85,9 @@ func inBrackets(s string) string {
 
 var fileName = regexp.MustCompile(`[^A-Za-z0-9._ -]+`)
 
-// media says what a file is, gives images to the model, and keeps any other file in the agent's workspace. What is only named by an address
+// media says what a file is, gives images and recordings to the chat, and keeps any other file in the agent's workspace. What is only named by an address
 // was not fetched, because the address is somebody else's choice, or for the reason why.
-func (h *Hub) media(agent protocol.AgentID, f protocol.Media, why string) (line string, image *protocol.Attachment) {
+func (h *Hub) media(agent protocol.AgentID, f protocol.Media, why string) (line string, attached *protocol.Attachment) {
 	kind := f.Type
 	if !slices.Contains([]string{"image", "audio", "video", "document"}, kind) {
 		kind = "document"
@@ -122,6 +123,13 @@ func (h *Hub) media(agent protocol.AgentID, f protocol.Media, why string) (line 
 	}
 	if detected := http.DetectContentType(data); strings.HasPrefix(detected, "image/") {
 		return "[" + what + "]", &protocol.Attachment{Filename: f.Filename, MimeType: detected, Data: f.Data}
+	}
+	declared := f.MimeType
+	if declared == "" && kind == "audio" {
+		declared = "audio/unknown"
+	}
+	if recording, ok := speech.Type(declared, data); ok {
+		return "[" + what + "]", &protocol.Attachment{Filename: f.Filename, MimeType: recording, Data: f.Data}
 	}
 	name := strings.Trim(fileName.ReplaceAllString(path.Base(strings.ReplaceAll(f.Filename, "\\", "/")), "_"), ". ")
 	if len(name) > 80 {

@@ -117,6 +117,31 @@ func TestDocumentsAreKeptUnderHarmlessNames(t *testing.T) {
 	}
 }
 
+func TestRecordingsGoToTheChatThatUnderstandsThem(t *testing.T) {
+	b, _ := open(t)
+	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
+	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	ogg, mp4 := encode("OggS\x00voice"), encode("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom")
+	in := dm("")
+	in.Message.Media = []protocol.Media{
+		{Type: "audio", MimeType: "audio/ogg; codecs=opus", Filename: "a.ogg", Data: ogg},
+		{Type: "audio", Filename: "b.m4a", Data: mp4},
+		{Type: "video", MimeType: "video/mp4", Filename: "c.mp4", Data: mp4},
+		{Type: "audio", MimeType: "audio/ogg", Filename: "d.txt", Data: encode("no sound at all")},
+	}
+	if _, err := b.Inbound(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	sent := b.Sent()[0]
+	want := []protocol.Attachment{{Filename: "a.ogg", MimeType: "application/ogg", Data: ogg}, {Filename: "b.m4a", MimeType: "audio/mp4", Data: mp4}}
+	if !slices.Equal(sent.Attachments, want) {
+		t.Errorf("%+v", sent.Attachments)
+	}
+	if lines := strings.Split(sent.Message, "\n"); len(lines) != 5 || lines[1] != "[audio a.ogg, audio/ogg; codecs=opus]" || strings.Count(sent.Message, "kept in your workspace") != 2 {
+		t.Errorf("%q", sent.Message)
+	}
+}
+
 func TestAFloodIsBlockedAndEndsAfterAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := open(t)

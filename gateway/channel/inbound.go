@@ -82,7 +82,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 			return res, err
 		}
 	}
-	text, images := h.compose(cfg, agent, in, h.fetch(ctx, &in))
+	text, attached := h.compose(cfg, agent, in, h.fetch(ctx, &in))
 	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
 	if err := h.o.Store.StartChannelRun(ctx, f.ChannelRun, now()); err != nil {
 		return res, err
@@ -90,7 +90,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	h.mu.Lock()
 	h.runs[run] = f
 	h.mu.Unlock()
-	sent, err := h.sessions.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: images})
+	sent, err := h.sessions.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: attached})
 	if errors.Is(err, protocol.ErrConflict) {
 		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}, nil
 	}

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/speech"
 )
 
 // maxImage is how many bytes an image may have (seed 000 has the same cap for Read), maxAudio a recording.
@@ -59,7 +60,7 @@ func (k *keeper) attachments(ctx context.Context, list []protocol.Attachment) (p
 			return nil, protocol.ErrBadRequest.With("an attachment is not valid base64")
 		}
 		b := protocol.Block{Type: protocol.BlockImage, MimeType: a.MimeType, Filename: a.Filename}
-		kind, isAudio := audioType(a.MimeType, data)
+		kind, isAudio := speech.Type(a.MimeType, data)
 		if !isAudio {
 			b, err = k.image(b, data)
 		} else if len(data) > maxAudio {
