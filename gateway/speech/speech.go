@@ -114,15 +114,15 @@ func ending(mimeType string) string {
 // read understands an answer. Of a refusal only what servers put into error.message is told.
 func read(status int, body []byte) (string, error) {
 	var answer struct {
-		Text  string          `json:"text"`
+		Text  *string         `json:"text"`
 		Error json.RawMessage `json:"error"`
 	}
 	parseErr := json.Unmarshal(body, &answer)
-	if status == http.StatusOK {
-		if parseErr != nil {
-			return "", protocol.ErrModel.With("The server that transcribes gave an answer that is not JSON.")
-		}
-		return strings.TrimSpace(answer.Text), nil
+	switch {
+	case status == http.StatusOK && parseErr != nil:
+		return "", protocol.ErrModel.With("The server that transcribes gave an answer that is not JSON.")
+	case status == http.StatusOK && answer.Text != nil:
+		return strings.TrimSpace(*answer.Text), nil
 	}
 	var why struct {
 		Message string `json:"message"`
