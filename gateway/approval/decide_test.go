@@ -20,6 +20,7 @@ func TestDefaultsAllowReadingInsideAndAskForTheRest(t *testing.T) {
 	}{
 		{"read inside", Request{Effect: protocol.EffectRead, Preview: in}, Allow},
 		{"read outside", Request{Effect: protocol.EffectRead, Preview: out}, Ask},
+		{"read of what is the person's alone", Request{Effect: protocol.EffectRead, Preview: &protocol.CallPreview{Personal: true}}, Ask},
 		{"read of an unknown place", Request{Effect: protocol.EffectRead}, Ask},
 		{"write inside", Request{Effect: protocol.EffectWrite, Preview: in}, Ask},
 		{"command", Request{Effect: protocol.EffectExec, Preview: in}, Ask},

@@ -61,8 +61,8 @@ type Decision struct {
 	held, loose []string // see policy.Judgement
 }
 
-// Decide applies the person's rules, the chat's way of asking and what was granted, then the defaults: reading inside the workspace is allowed, everything
-// else is asked about. A deny always holds. What the floor names is asked about whatever else allows it. What the person does themself is stopped
+// Decide applies the person's rules, the chat's way of asking and what was granted, then the defaults: reading inside the workspace is allowed, but for
+// what only the person's own chats are told where others take part, and everything else is asked about. A deny always holds. What the floor names is asked about whatever else allows it. What the person does themself is stopped
 // by a deny only.
 func (r *Rules) Decide(ctx context.Context, q Request) Decision {
 	d, used := r.weigh(q)
@@ -131,7 +131,7 @@ func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.
 		return Decision{Verdict: Allow, Why: ruleWhy(rule), Rule: rule.ID, wide: true}
 	case granted(q):
 		return Decision{Verdict: Allow, Why: "you allowed it for this chat"}
-	case q.Effect == protocol.EffectRead && q.Preview != nil && !q.Preview.Outside:
+	case q.Effect == protocol.EffectRead && q.Preview != nil && !q.Preview.Outside && !q.Preview.Personal:
 		return Decision{Verdict: Allow, Why: "it reads inside the workspace"}
 	case q.Mode.Mode == protocol.ModeTrust && !q.foreign() && time.Now().UnixMilli() < q.Mode.Until:
 		return Decision{Verdict: Allow, Why: "you trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04"), wide: true}

@@ -10,6 +10,8 @@ func askWhy(r Request) string {
 		return "you trust this chat with what you write there, and somebody else began this"
 	case r.Preview == nil:
 		return "this machine cannot say beforehand what the call would touch"
+	case r.Effect == protocol.EffectRead && r.Preview.Personal:
+		return "others take part in this chat, and it reads what only your own chats are told"
 	case r.Effect == protocol.EffectRead:
 		return "it reads outside the workspace"
 	case r.Effect == protocol.EffectWrite && r.Preview.Outside:

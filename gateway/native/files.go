@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/protocol/unified"
+	"fairlead/gateway/workspace"
 )
 
 // maxDiff is how many bytes of a change are shown to the person.
@@ -70,8 +71,11 @@ type deleteOut struct {
 func (t *Tools) files() []tool.Tool {
 	write := tool.Traits{Effect: protocol.EffectWrite}
 	return []tool.Tool{
-		tool.Define("ReadFile", "Read a file of your own workspace, or list a folder of it. It holds who you are, notes, memory and skills; it is not on any machine.",
+		tool.WithPreview(tool.Define("ReadFile", "Read a file of your own workspace, or list a folder of it. It holds who you are, notes, memory and skills; it is not on any machine.",
 			tool.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.readFile),
+			func(ctx context.Context, in readIn) (protocol.CallPreview, error) {
+				return protocol.CallPreview{Personal: workspace.Personal(in.Path) && t.shared(ctx)}, nil
+			}),
 		tool.WithPreview(tool.Define("WriteFile", "Write or create a file of your own workspace. Folders are made as needed.",
 			tool.Traits{Effect: protocol.EffectWrite, Idempotent: true}, t.writeFile),
 			func(ctx context.Context, in writeIn) (protocol.CallPreview, error) {

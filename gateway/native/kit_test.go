@@ -63,6 +63,8 @@ func (c *chats) Send(_ context.Context, p auth.Principal, in protocol.ChatSendPa
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, nil
 }
 
+func (c *chats) Shared(key protocol.SessionKey) bool { return strings.Contains(string(key), ":group:") }
+
 func said(s string) *protocol.Message {
 	return &protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(s)}}
 }

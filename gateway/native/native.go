@@ -27,6 +27,8 @@ type Sessions interface {
 	List(context.Context, protocol.SessionsListParams) (protocol.SessionsListResult, error)
 	Preview(context.Context, protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error)
 	Send(context.Context, auth.Principal, protocol.ChatSendParams) (protocol.ChatSendResult, error)
+	// Shared reports whether others than the person take part in a chat.
+	Shared(protocol.SessionKey) bool
 }
 
 // Services are what the tools work on. Sessions is set later, by [Tools.Serve]: the chats need the tools first.
@@ -133,6 +135,12 @@ func callerOf(ctx context.Context) caller {
 
 // SessionOf is the chat on whose behalf a tool of [Services.Extra] runs; empty for the person's own calls.
 func SessionOf(ctx context.Context) protocol.SessionKey { return callerOf(ctx).session }
+
+// shared reports whether others than the person take part in the chat on whose behalf a tool runs.
+func (t *Tools) shared(ctx context.Context) bool {
+	key := SessionOf(ctx)
+	return key != "" && t.sessions.Shared(key)
+}
 
 // AgentOf is the agent on whose behalf a tool runs.
 func AgentOf(ctx context.Context) protocol.AgentID {

@@ -142,6 +142,38 @@ func TestAPreviewIsOfTheAgentsOwnFiles(t *testing.T) {
 	}
 }
 
+// TestWhatIsThePersonsAloneIsAskedAboutInSharedChats holds that nobody in a group gets at the person's memory and other chats through the agent's tools, as
+// they are not told them in the prompt (gsv interop notes 9.3).
+func TestWhatIsThePersonsAloneIsAskedAboutInSharedChats(t *testing.T) {
+	k := open(t)
+	personal := func(name, args string, key protocol.SessionKey) bool {
+		t.Helper()
+		p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: name, Args: json.RawMessage(args), SessionKey: key})
+		if err != nil || !ok {
+			t.Errorf("%s %s: %v %v", name, args, ok, err)
+		}
+		return p.Personal
+	}
+	const group = "agent:main:irc:group:1"
+	for _, path := range []string{"MEMORY.md", "/memory.MD", "./MEMORY.md", "memory", "memory/", "Memory/2026-03-01.md", "HEARTBEAT.md", "x/../memory"} {
+		args := `{"path":"` + path + `"}`
+		if got, refused := personal("ReadFile", args, group), strings.Contains(path, ".."); got == refused {
+			t.Errorf("%s in a group: %v", path, got)
+		}
+		if personal("ReadFile", args, protocol.MainSession) || personal("ReadFile", args, "") {
+			t.Errorf("%s is asked about in the person's own chat", path)
+		}
+	}
+	for _, path := range []string{"", "/", "SOUL.md", "skills/memory/SKILL.md", "notes/MEMORY.md", "memory.txt"} {
+		if personal("ReadFile", `{"path":"`+path+`"}`, group) {
+			t.Errorf("%q is asked about in a group", path)
+		}
+	}
+	if !personal("SessionsList", `{}`, group) || personal("SessionsList", `{}`, protocol.MainSession) {
+		t.Error("the list of chats")
+	}
+}
+
 func TestSecretsAreMaskedTowardsTheAgent(t *testing.T) {
 	k := open(t)
 	k.want("ConfigGet", `{}`, `{"ok":true,"result":{"config":{"auth":{"token":"***"}}}}`)

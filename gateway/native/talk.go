@@ -80,8 +80,11 @@ func (t *Tools) talk() []tool.Tool {
 	return []tool.Tool{
 		oneOf(tool.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to it goes where the last message of this chat came from.",
 			tool.Traits{Effect: protocol.EffectNetwork}, t.message), "peerKind", "dm", "group", "channel", "thread"),
-		tool.Define("SessionsList", "List the chats with their last activity, and if wanted their last messages.",
+		tool.WithPreview(tool.Define("SessionsList", "List the chats with their last activity, and if wanted their last messages.",
 			tool.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.sessionsList),
+			func(ctx context.Context, _ sessionsIn) (protocol.CallPreview, error) {
+				return protocol.CallPreview{Personal: t.shared(ctx)}, nil
+			}),
 		tool.Define("SessionSend", "Send a message into another chat, whose agent then works on it, and wait for its answer.",
 			tool.Traits{Effect: protocol.EffectWrite}, t.sessionSend),
 		tool.Define("Transfer", "Move a copy of a file between machines, or between a machine and your own workspace. It returns when the file has arrived.",

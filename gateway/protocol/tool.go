@@ -80,6 +80,7 @@ type ToolInvoke struct {
 type CallPreview struct {
 	Path       string    `json:"path,omitempty"`       // resolved absolute path of a file tool
 	Outside    bool      `json:"outside,omitempty"`    // the path lies outside the workspace
+	Personal   bool      `json:"personal,omitempty"`   // others take part in the chat, and the call reads what only the person's own chats are told
 	Folder     string    `json:"folder,omitempty"`     // absolute working folder of a command
 	Shell      string    `json:"shell,omitempty"`      // what would run the command
 	Diff       string    `json:"diff,omitempty"`       // unified diff of a Write or Edit

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/config"
@@ -144,6 +145,18 @@ const windowChat = "app:chat:"
 func private(cfg config.SessionConfig, key protocol.SessionKey) bool {
 	agent := agentOf(key)
 	return key == cfg.Main(agent) || key == prefix+protocol.SessionKey(agent)+":main" || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
+}
+
+// Shared reports whether others than the person take part in a conversation: it is one with somebody on a channel, or a room.
+func (m *Manager) Shared(key protocol.SessionKey) bool { return shared(m.Canonical(key)) }
+
+func shared(key protocol.SessionKey) bool {
+	p := strings.Split(string(key), ":")
+	if len(p) < 4 || p[0] != "agent" {
+		return false
+	}
+	rest := p[2:]
+	return rest[0] == KindDM || len(rest) > 2 && (rest[2] == KindDM || slices.Contains([]string{KindDM, KindGroup, KindChannel, KindThread}, rest[1]))
 }
 
 // newKey is the key of a new chat of a window with an agent.

@@ -171,6 +171,25 @@ func TestOnlyThePersonsOwnChatsArePrivate(t *testing.T) {
 	}
 }
 
+func TestChatsWithOthersAreShared(t *testing.T) {
+	for key, want := range map[protocol.SessionKey]bool{
+		"": false, chat: false, "agent:work:main": false, newKey("main"): false, "agent:main:cron:job": false, "agent:main:heartbeat:system:internal": false, "notes": false,
+	} {
+		if got := shared(key); got != want {
+			t.Errorf("%s: %v", key, got)
+		}
+	}
+	for _, scope := range []string{"per-peer", "per-channel-peer", "per-account-channel-peer"} {
+		cfg := config.Default()
+		cfg.Session.DMScope = scope
+		for _, kind := range []string{KindDM, KindGroup, KindChannel, KindThread} {
+			if _, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: "eve:1"}); !shared(key) {
+				t.Errorf("%s is not shared", key)
+			}
+		}
+	}
+}
+
 func TestMainChatsAreMarkedAndNewOnesAreTheDefaultAgents(t *testing.T) {
 	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
 	g.cfg.Session.MainKey = "Team"

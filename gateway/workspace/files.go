@@ -125,6 +125,17 @@ func clean(name string) (string, error) {
 	return name, nil
 }
 
+// Personal reports whether a path is that of a file which only the person's own chats are told of: see [Facts].Private. Names are compared without
+// regard to case, as some systems do.
+func Personal(name string) bool {
+	name, err := clean(name)
+	if err != nil {
+		return false
+	}
+	top, _, _ := strings.Cut(name, "/")
+	return strings.EqualFold(top, "memory") || slices.ContainsFunc(parts, func(p part) bool { return p.private && strings.EqualFold(p.file, name) && name != "" })
+}
+
 // Longest names. A path that no system could hold is refused before one is asked, whose words would not help.
 const (
 	maxName = 255
