@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/speech"
 )
 
@@ -24,5 +25,6 @@ func (g *Gateway) transcribe(ctx context.Context, name, mimeType string, data []
 	if s.BaseURL == "" && s.Key == "" {
 		return "", protocol.ErrModelAuth.With("It needs a key: set " + keyName + ".")
 	}
-	return s.Transcribe(ctx, name, mimeType, data)
+	text, err := s.Transcribe(ctx, name, mimeType, data)
+	return text, secret.Hide(err, s.Key)
 }

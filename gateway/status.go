@@ -79,3 +79,5 @@ func (s modelSettings) APIKey(provider string) string {
 }
 
 func (s modelSettings) BaseURL(provider string) string { return s.c.Get().Providers[provider].BaseURL }
+
+func (s modelSettings) Wire(provider string) string { return s.c.Get().Providers[provider].Wire }

@@ -1,11 +1,11 @@
 package ask
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 )
 
 // Watch keeps what really went wrong with the requests of one context, where a provider's library would lose it: the status, the
@@ -26,7 +26,7 @@ func Watched(ctx context.Context) (context.Context, *Watch) {
 func (w *Watch) Err() error { return w.err }
 
 // Guard returns a client like o's for a library to use. An answer other than 2xx becomes an error, which stops the library from
-// trying again by itself; a body that breaks off ends like a complete one, and the Watch knows better. The key is taken out of what the server says.
+// trying again by itself; a body that breaks off ends like a complete one, and the Watch knows better.
 // refine, which may be nil, may change a failure that it knows more of.
 func Guard(o Options, refine func(f *Failure, body []byte)) *http.Client {
 	c := *o.Client()
@@ -34,13 +34,12 @@ func Guard(o Options, refine func(f *Failure, body []byte)) *http.Client {
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	c.Transport = &guard{base: base, key: o.Key, headers: o.Headers, refine: refine}
+	c.Transport = &guard{base: base, headers: o.Headers, refine: refine}
 	return &c
 }
 
 type guard struct {
 	base    http.RoundTripper
-	key     string
 	headers map[string]string
 	refine  func(*Failure, []byte)
 }
@@ -71,13 +70,10 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// refused is [Refused] without the key, should the server repeat it.
+// refused is [Refused], refined.
 func (g *guard) refused(resp *http.Response) *Failure {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what could be read is better than nothing
-	if g.key != "" {
-		body = []byte(strings.ReplaceAll(string(body), g.key, "[key]"))
-	}
-	resp.Body = io.NopCloser(strings.NewReader(string(body)))
+	resp.Body = io.NopCloser(bytes.NewReader(body))
 	f := Refused(resp)
 	if g.refine != nil {
 		g.refine(f, body)

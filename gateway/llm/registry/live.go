@@ -7,6 +7,7 @@ import (
 
 	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
 )
 
 const (
@@ -56,7 +57,7 @@ func (l *lists) get(k string) (models map[string]protocol.ModelInfo, fresh bool)
 func (r *Registry) fetch(ctx context.Context, p provider, o ask.Options) ([]protocol.ModelInfo, error) {
 	models, err := p.list(ctx, o)
 	if err != nil {
-		return nil, err
+		return nil, secret.Hide(err, o.Key)
 	}
 	for i, m := range models {
 		if known, ok := builtIn()[m.ID]; ok && !p.Local {

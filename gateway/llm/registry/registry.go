@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"os"
@@ -22,12 +23,15 @@ import (
 	"fairlead/gateway/llm/openai"
 	"fairlead/gateway/llm/operator"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/secret"
 )
 
-// Settings are what the person set. Both return "" for what is not set.
+// Settings are what the person set. All return "" for what is not set.
 type Settings interface {
 	APIKey(provider string) string
 	BaseURL(provider string) string
+	// Wire is "chat" or "responses".
+	Wire(provider string) string
 }
 
 // Registry is safe for use by many goroutines.
@@ -52,8 +56,12 @@ type provider struct {
 	env     []string // where a key may already be
 	headers map[string]string
 	open    func(ask.Options) llm.Model
+	wires   bool // the person may choose one of wires in the place of open
 	list    func(context.Context, ask.Options) ([]protocol.ModelInfo, error)
 }
+
+// wires are what servers of OpenAI's kind speak.
+var wires = map[string]func(ask.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses}
 
 // providers is the table, in the order a window shows it.
 var providers = []provider{
@@ -63,7 +71,7 @@ var providers = []provider{
 	},
 	{
 		Provider: protocol.Provider{ID: "openai", Name: "OpenAI", BaseURL: "https://api.openai.com/v1", NeedsKey: true, KeyURL: "https://platform.openai.com/api-keys"},
-		env:      []string{"OPENAI_API_KEY"}, open: openai.New, list: openai.Models,
+		env:      []string{"OPENAI_API_KEY"}, open: openai.New, wires: true, list: openai.Models,
 	},
 	{
 		Provider: protocol.Provider{ID: "google", Name: "Google Gemini", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, KeyURL: "https://aistudio.google.com/apikey"},
@@ -71,12 +79,12 @@ var providers = []provider{
 	},
 	{
 		Provider: protocol.Provider{ID: "openrouter", Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", NeedsKey: true, KeyURL: "https://openrouter.ai/keys"},
-		env:      []string{"OPENROUTER_API_KEY"}, headers: map[string]string{"X-Title": "Fairlead"}, open: openai.New, list: openai.Models,
+		env:      []string{"OPENROUTER_API_KEY"}, headers: map[string]string{"X-Title": "Fairlead"}, open: openai.New, wires: true, list: openai.Models,
 	},
 	{Provider: protocol.Provider{ID: "ollama", Name: "Ollama", BaseURL: "http://127.0.0.1:11434", Local: true}, open: ollama.New, list: ollama.Models},
-	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, list: openai.Models},
-	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, list: openai.Models},
-	{Provider: protocol.Provider{ID: "compatible", Name: "Any OpenAI-compatible server"}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, wires: true, list: openai.Models},
+	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, wires: true, list: openai.Models},
+	{Provider: protocol.Provider{ID: "compatible", Name: "Any OpenAI-compatible server"}, open: openai.New, wires: true, list: openai.Models},
 	{Provider: protocol.Provider{ID: Operator, Name: "Built-in operator", Local: true}},
 }
 
@@ -134,7 +142,28 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 		return nil, protocol.ModelInfo{}, err
 	}
 	o.Info = r.info(ctx, p, o, ref.ID)
-	return p.open(o), o.Info, nil
+	open := p.open
+	if wire, ok := wires[r.settings.Wire(p.ID)]; ok && p.wires {
+		open = wire
+	}
+	return discreet{open(o), o.Key}, o.Info, nil
+}
+
+// discreet is a model whose errors do not repeat its key: there are servers that quote the key they refuse.
+type discreet struct {
+	llm.Model
+	key string
+}
+
+// Stream implements [llm.Model].
+func (m discreet) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		for e, err := range m.Model.Stream(ctx, req) {
+			if !yield(e, secret.Hide(err, m.key)) {
+				return
+			}
+		}
+	}
 }
 
 // Providers lists the providers with what is set for each.

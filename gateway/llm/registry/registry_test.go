@@ -16,10 +16,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-type settings struct{ keys, urls map[string]string }
+type settings struct{ keys, urls, wires map[string]string }
 
 func (s settings) APIKey(p string) string  { return s.keys[p] }
 func (s settings) BaseURL(p string) string { return s.urls[p] }
+func (s settings) Wire(p string) string    { return s.wires[p] }
 
 // server speaks Anthropic's wire and OpenAI's, as far as a test of a provider needs it.
 func server(t *testing.T) (string, *atomic.Int32) {
@@ -50,6 +51,43 @@ func server(t *testing.T) (string, *atomic.Int32) {
 	}))
 	t.Cleanup(srv.Close)
 	return srv.URL, &lists
+}
+
+func TestAServerIsSpokenToAsThePersonSaysItSpeaks(t *testing.T) {
+	var asked []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			asked = append(asked, r.URL.Path)
+		}
+		http.Error(w, `{"error":{"message":"not today"}}`, http.StatusBadRequest)
+	}))
+	defer srv.Close()
+	for wire, want := range map[string]string{"": "/v1/chat/completions", "chat": "/v1/chat/completions", "responses": "/v1/responses"} {
+		for _, id := range []string{"compatible", "openai", "lmstudio"} {
+			asked = nil
+			r := New(settings{keys: map[string]string{"openai": "k"}, urls: map[string]string{id: srv.URL}, wires: map[string]string{id: wire}})
+			if res := r.Test(t.Context(), id, "m"); res.OK || !slices.Equal(asked, []string{want}) {
+				t.Errorf("%s with %q: %+v, asked %q", id, wire, res, asked)
+			}
+		}
+	}
+}
+
+func TestNoErrorRepeatsTheKey(t *testing.T) {
+	const secret = "sk-very-secret"
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		io.WriteString(w, `{"error":{"message":"Incorrect key provided: `+secret+`"}}`)
+	}))
+	defer srv.Close()
+	for _, id := range []string{"anthropic", "openai", "google", "compatible"} {
+		r := New(settings{keys: map[string]string{id: secret}, urls: map[string]string{id: srv.URL}})
+		for _, model := range []string{"", "m"} {
+			if res := r.Test(t.Context(), id, model); res.OK || strings.Contains(res.Message, secret) || !strings.Contains(res.Message, "Incorrect key provided: ***") {
+				t.Errorf("%s %s: %+v", id, model, res)
+			}
+		}
+	}
 }
 
 func TestProvidersSayWhatIsSet(t *testing.T) {
