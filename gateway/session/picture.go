@@ -41,9 +41,9 @@ func fit(data []byte) (out []byte, changed bool, err error) {
 	if err != nil {
 		return nil, false, fmt.Errorf("read the picture: %w", err)
 	}
-	side := smallSide
+	held, side := orientation(data), smallSide
 	for {
-		out, err = encode(scale(src, side))
+		out, err = encode(upright(scale(src, side), held))
 		if err != nil || len(out) <= maxPicture || side < 200 {
 			return out, true, err
 		}
@@ -52,7 +52,7 @@ func fit(data []byte) (out []byte, changed bool, err error) {
 }
 
 // scale makes a picture's longer side at most side pixels.
-func scale(src image.Image, side int) image.Image {
+func scale(src image.Image, side int) *image.NRGBA {
 	w, h := src.Bounds().Dx(), src.Bounds().Dy()
 	if longer := max(w, h); longer > side {
 		w, h = max(w*side/longer, 1), max(h*side/longer, 1)
@@ -63,9 +63,9 @@ func scale(src image.Image, side int) image.Image {
 }
 
 // encode writes a photograph as JPEG, and what is see-through as PNG.
-func encode(img image.Image) ([]byte, error) {
+func encode(img *image.NRGBA) ([]byte, error) {
 	var b bytes.Buffer
-	if n, ok := img.(*image.NRGBA); ok && !n.Opaque() {
+	if !img.Opaque() {
 		err := png.Encode(&b, img)
 		return b.Bytes(), err
 	}
