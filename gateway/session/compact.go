@@ -190,6 +190,9 @@ func (l *live) Shorten(ctx context.Context, keep int64) ([]protocol.Message, err
 		sum += llm.EstimateTokens(msgs[want : want+1])
 	}
 	at := boundary(msgs, want, 2)
+	if llm.EstimateTokens(msgs[at:]) > 2*max(keep, sum) { // what the person wrote there is most of what has to go
+		at = boundary(msgs, want, 1)
+	}
 	if at == 0 {
 		return nil, nil
 	}

@@ -100,6 +100,26 @@ func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
 	}
 }
 
+func TestASummaryIsReadHoweverManyMessagesFollow(t *testing.T) {
+	g := withModel(t, llmtest.Say("Hello."), llmtest.Say(condensed), llmtest.Say("Fine."))
+	g.model.Info.ContextWindow = 1_000_000
+	g.end(g.send("Hi").RunID)
+	if out, err := g.Compact(t.Context(), keep(1)); err != nil || out.TrimmedMessages != 1 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	many := make([]protocol.Message, maxHistory)
+	for i := range many {
+		many[i] = protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("more")}, Timestamp: time.Now().UnixMilli() + int64(i)}
+	}
+	if _, err := g.store.Append(t.Context(), chat, many...); err != nil {
+		t.Fatal(err)
+	}
+	g.end(g.send("And now?").RunID)
+	if asked := g.model.Requests()[2].Messages; len(asked) != maxHistory+3 || !strings.Contains(asked[0].Content.Text(), "They greeted.") {
+		t.Errorf("%d messages, the first is %.200q", len(asked), asked[0].Content.Text())
+	}
+}
+
 func TestTheNoticeOfAShorteningIsNotCounted(t *testing.T) {
 	g := withModel(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say(condensed), llmtest.Say("3"), llmtest.Say(condensed))
 	g.end(g.send("one").RunID)
@@ -194,6 +214,25 @@ func TestARunShortensItsChatInTimeAndKeepsItsGoal(t *testing.T) {
 	}
 	if len(last) > 6 {
 		t.Errorf("%d messages", len(last))
+	}
+}
+
+// TestAChatIsShortenedThoughALongMessageStandsInTheWay: the place before a message of the person is not worth a message that fills the window.
+func TestAChatIsShortenedThoughALongMessageStandsInTheWay(t *testing.T) {
+	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &dispatchtest.Machine{}}
+	g.cfg.Model.Provider, g.cfg.Model.ID = "test", "m"
+	g.cfg.Compaction.ReserveTokens, g.cfg.Compaction.KeepRecentTokens = 4000, 6000
+	g.open(llmtest.Say("Hello."), llmtest.Say("I have read it.").Usage(protocol.Usage{Input: 21_000, Total: 21_000}), llmtest.Say("<summary>Half.</summary>"), llmtest.Say("<summary>A long text.</summary>"), llmtest.Say("Done."))
+	g.model.Info.ContextWindow = 24_000
+	g.end(g.send("Hi").RunID)
+	g.end(g.send("Read this: " + strings.Repeat("word ", 14_000)).RunID) // some 17,500 tokens
+	if e := g.end(g.send("And now?").RunID); e.State != protocol.ChatFinal || e.Message.Content.Text() != "Done." {
+		t.Fatalf("%+v", e)
+	}
+	asked := g.model.Requests()
+	last := asked[len(asked)-1].Messages
+	if !strings.Contains(last[0].Content.Text(), "A long text.") || len(last) != 3 || !strings.HasSuffix(last[2].Content.Text(), "And now?") {
+		t.Errorf("%d messages, %.300s", len(last), last[0].Content.Text())
 	}
 }
 

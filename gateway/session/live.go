@@ -97,7 +97,11 @@ func (l *live) agent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	history, err := m.store.Messages(ctx, l.run.Session, 0, maxHistory)
+	limit := maxHistory
+	if s.Cut > 0 {
+		limit = 0 // the summary may stand before the last ones, and shortening bounds them
+	}
+	history, err := m.store.Messages(ctx, l.run.Session, 0, limit)
 	if err != nil {
 		return m.stored(err)
 	}
@@ -125,7 +129,7 @@ func (l *live) agent(ctx context.Context) error {
 	return m.stored(r.Do(ctx))
 }
 
-// maxHistory is how many stored messages a run looks at; no model reads more.
+// maxHistory is how many stored messages a run looks at in a chat that was never shortened; hardly a model reads more.
 const maxHistory = 4000
 
 // Append implements agent.Sink.
