@@ -29,6 +29,9 @@ func (m *Manager) direct(ctx context.Context, p auth.Principal, in protocol.Chat
 	if node == "" {
 		return protocol.ChatSendResult{}, protocol.ErrUnavailable.With("No machine is connected, so the command cannot run.")
 	}
+	if err := m.do(context.WithoutCancel(ctx), in.SessionKey, (*session).freshen); err != nil {
+		return protocol.ChatSendResult{}, err
+	}
 	in.Node, in.Attachments = node, nil
 	r := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunTools, Params: in, Principal: directPrincipal + p.String(), CreatedAt: m.now(), StartedAt: m.now()}
 	msg := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!" + command)}, Timestamp: m.now()}

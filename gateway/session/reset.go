@@ -104,9 +104,19 @@ func (m *Manager) zone() *time.Location {
 	return time.Local
 }
 
-// resetWhenDue begins the chat afresh before a message that comes after its time. It is only called while nothing runs. When it fails, the
-// message is taken all the same.
+// freshen is resetWhenDue before the person's own command, which runs beside whatever else does.
+func (s *session) freshen() {
+	if s.run == nil && s.block == 0 && len(s.queue) == 0 {
+		s.resetWhenDue()
+	}
+}
+
+// resetWhenDue begins the chat afresh before a message that comes after its time. It is only called while no run is in progress. When it fails, the
+// message is taken all the same, and so it is while a command of the person's own runs, whose output belongs to what was said when it began.
 func (s *session) resetWhenDue() {
+	if len(s.m.directOf(s.key)) > 0 {
+		return
+	}
 	ctx := context.WithoutCancel(s.m.ctx)
 	ses, err := s.m.store.Session(ctx, s.key)
 	if err != nil || ses.MessageCount == 0 || !due(s.m.policy(ses), time.UnixMilli(ses.LastActiveAt), time.UnixMilli(s.m.now()), s.m.zone()) {

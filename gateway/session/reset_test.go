@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/config"
+	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
@@ -110,6 +112,38 @@ func TestAChatThatIsDueKeepsTheMessageThatFoundItSo(t *testing.T) {
 	if err != nil || !slices.Equal(after.PreviousSessionIDs, []protocol.SessionID{before.SessionID}) || after.LastResetAt == 0 || *after.ResetPolicy.IdleMinutes != 0 {
 		t.Errorf("%+v %v", after, err)
 	}
+}
+
+// TestTheirOwnCommandBeginsAChatThatIsDueAfresh: it counts as activity, and a chat that began the day with one was not begun afresh all day.
+func TestTheirOwnCommandBeginsAChatThatIsDueAfresh(t *testing.T) {
+	began, end := make(chan struct{}), make(chan struct{})
+	g := startWith(t, &dispatchtest.Machine{Run: func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
+		if strings.Contains(string(inv.Args), "make") {
+			close(began)
+			<-end
+		}
+		return map[string]any{"output": "done"}, nil
+	}}, llmtest.Say("one"), llmtest.Say("two"), llmtest.Say("three"))
+	g.end(g.send("first").RunID)
+	g.set(func(c *config.Config) {
+		zero := 0
+		c.Session.DefaultResetPolicy = protocol.ResetPolicy{Mode: "idle", IdleMinutes: &zero}
+	})
+	due := func() { time.Sleep(2 * time.Millisecond) } // zero minutes, strictly
+	due()
+	g.end(g.send("!ls").RunID)
+	g.check("direct user: !ls", `direct toolResult: {"output":"done"}`)
+	due()
+	long := g.send("!make")
+	<-began
+	due()
+	g.end(g.send("second").RunID) // the output of make belongs to what is there
+	g.check("direct user: !make", "user: second", "assistant: two")
+	close(end)
+	g.end(long.RunID)
+	due()
+	g.end(g.send("third").RunID)
+	g.check("user: third", "assistant: three")
 }
 
 func TestAnArchiveIsReadBackAndSurvivesACrash(t *testing.T) {
