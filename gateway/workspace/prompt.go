@@ -171,14 +171,18 @@ func (b *builder) read(name string) string {
 		return ""
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, 4*maxFile))
+	data, err := io.ReadAll(io.LimitReader(f, 4*maxFile+1))
 	if err != nil {
 		return ""
 	}
-	text := strings.TrimSpace(comments.ReplaceAllString(strings.ToValidUTF8(string(data), ""), ""))
-	if len(text) > maxFile {
-		at := maxFile
-		for at > 0 && !utf8.RuneStart(text[at]) {
+	more := len(data) > 4*maxFile
+	text := comments.ReplaceAllString(strings.ToValidUTF8(string(data), ""), "")
+	if more {
+		text, _, _ = strings.Cut(text, "<!--") // its end was not read
+	}
+	if text = strings.TrimSpace(text); more || len(text) > maxFile {
+		at := min(maxFile, len(text))
+		for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 			at--
 		}
 		text = text[:at] + fmt.Sprintf("\n[%s is longer than %d bytes; the rest is left out. Read it with gsv__ReadFile when you need it.]", name, maxFile)

@@ -112,6 +112,10 @@ func TestLongFilesAreCutAndTheCutIsSaid(t *testing.T) {
 	if len(text) > maxFile+10_000 || !strings.Contains(text, "# How to work") {
 		t.Errorf("%d bytes", len(text))
 	}
+	w = folder(t, "USER.md", "<!--"+strings.Repeat("c", 3*maxFile)+"-->Ann"+"<!--"+strings.Repeat("c", 3*maxFile)+"-->Bob")
+	text = w.Prompt(Facts{Private: true, Now: noon})
+	inOrder(t, text, "Ann\n[USER.md is longer than 20000 bytes") // though what was read of it is short
+	without(t, text, "ccc", "Bob")
 	big := strings.Repeat("x", maxFile-10)
 	w = folder(t, "SOUL.md", big, "IDENTITY.md", big, "USER.md", big, "AGENTS.md", big, "MEMORY.md", big, "TOOLS.md", "T!", "HEARTBEAT.md", big)
 	text = w.Prompt(Facts{Private: true, Now: noon})
