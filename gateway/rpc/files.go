@@ -24,6 +24,9 @@ func (s *Server) readFile(_ context.Context, _ *Conn, p protocol.WorkspaceReadPa
 	if p.Path == "" {
 		return nil, protocol.ErrBadRequest.With("path required")
 	}
+	if err := checkEncoding(p.Encoding); err != nil {
+		return nil, err
+	}
 	var f *workspace.File
 	var folder *workspace.Listing
 	var err error
@@ -50,9 +53,20 @@ func (s *Server) readFile(_ context.Context, _ *Conn, p protocol.WorkspaceReadPa
 	return out, err
 }
 
+// checkEncoding refuses a form that is not known, such as a misspelt one: the file would hold something else than was meant.
+func checkEncoding(name string) error {
+	if name != "" && name != protocol.EncodingBase64 {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("encoding must be %s, or left out for text, not %q", protocol.EncodingBase64, name))
+	}
+	return nil
+}
+
 func (s *Server) writeFile(_ context.Context, _ *Conn, p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
 	if p.Path == "" || p.Content == nil {
 		return protocol.WorkspaceWriteResult{}, protocol.ErrBadRequest.With("path and content required")
+	}
+	if err := checkEncoding(p.Encoding); err != nil {
+		return protocol.WorkspaceWriteResult{}, err
 	}
 	data := []byte(*p.Content)
 	if p.Encoding == protocol.EncodingBase64 {
