@@ -9,6 +9,28 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+func TestASearchThatIsCutByTimeSaysHowFarItCame(t *testing.T) {
+	g := start(t)
+	g.store.SetPatience(1)
+	const at = 1_700_000_000_000
+	for i := range int64(3) {
+		if _, err := g.store.Append(t.Context(), chat, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("an answer")}, Timestamp: at + i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := int64(0)
+	for i := int64(2); i >= 0; i-- {
+		res, err := g.Search(t.Context(), protocol.SessionsSearchParams{Query: "answer", Page: page})
+		if err != nil || len(res.Hits) != 1 || res.Hits[0].Timestamp != at+i || res.Reached != at+i || res.Next == 0 {
+			t.Fatalf("%+v %v, want what came after %d", res, err, at+i)
+		}
+		page = res.Next
+	}
+	if res, err := g.Search(t.Context(), protocol.SessionsSearchParams{Query: "answer", Page: page}); err != nil || len(res.Hits) != 0 || res.Reached != 0 || res.Next != 0 {
+		t.Errorf("%+v %v", res, err)
+	}
+}
+
 func TestSearchFindsWhatWasSaidBeforeAReset(t *testing.T) {
 	g := start(t, llmtest.Say("The Answer is forty two."))
 	g.end(g.send("What is the answer?").RunID)

@@ -98,7 +98,7 @@ func (s *Store) open(ctx context.Context, tell func(Progress)) (err error) {
 		return err
 	}
 	if size > large {
-		s.patience = patience
+		s.SetPatience(patience)
 		s.wg.Go(func() { s.markAll(context.Background()) })
 	}
 	s.wg.Go(func() { s.out.late.loop(s.out, s.stop) })

@@ -147,6 +147,10 @@ const (
 // patience is how long a search in a large store goes on before it answers with what it has, which may be nothing.
 const patience = 30 * time.Millisecond
 
+// SetPatience bounds how long a search goes on before it answers with what it has; 0 does not. Open sets it for a large store. Call it before the
+// first search.
+func (s *Store) SetPatience(d time.Duration) { s.patience = d }
+
 // large is how many bytes a store has in which a search may take longer than that.
 const large = 64 << 20
 

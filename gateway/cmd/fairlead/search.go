@@ -35,7 +35,9 @@ Words in double quotes stand side by side. The last word may be the beginning of
 				q.After = time.Now().Add(-time.Duration(since)).UnixMilli()
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := searchOn(ctx, c, q)
+				r, err := searchOn(q, func(q protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
+					return client.Call(ctx, c.Client, protocol.SessionsSearch, q)
+				})
 				if err != nil {
 					return err
 				}
@@ -56,10 +58,10 @@ Words in double quotes stand side by side. The last word may be the beginning of
 }
 
 // searchOn searches until there are as many messages as were asked for, or no more: the gateway answers in time, with what it has until then.
-func searchOn(ctx context.Context, c *connection, q protocol.SessionsSearchParams) (all protocol.SessionsSearchResult, err error) {
+func searchOn(q protocol.SessionsSearchParams, ask func(protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error)) (all protocol.SessionsSearchResult, err error) {
 	all.Hits = []protocol.SearchHit{}
 	for {
-		r, err := client.Call(ctx, c.Client, protocol.SessionsSearch, q)
+		r, err := ask(q)
 		if err != nil {
 			return all, err
 		}
