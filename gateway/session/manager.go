@@ -64,6 +64,7 @@ type Manager struct {
 	mu       sync.Mutex // guards what follows
 	sessions map[protocol.SessionKey]*session
 	live     map[protocol.RunID]*live
+	claimed  map[protocol.RunID]bool // by messages on their way
 	paused   bool
 	resumed  chan struct{} // closed when the pause ends
 	storage  string        // why nothing can be stored, empty when all is well
@@ -82,7 +83,7 @@ func New(o Options) *Manager {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Manager{
 		opts: o, store: o.Store, bus: o.Bus, ctx: ctx, cancel: cancel,
-		sessions: make(map[protocol.SessionKey]*session), live: make(map[protocol.RunID]*live), resumed: make(chan struct{}), kept: make(map[string]int), noting: make(chan struct{}, 1),
+		sessions: make(map[protocol.SessionKey]*session), live: make(map[protocol.RunID]*live), claimed: make(map[protocol.RunID]bool), resumed: make(chan struct{}), kept: make(map[string]int), noting: make(chan struct{}, 1),
 	}
 }
 

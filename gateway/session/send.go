@@ -25,8 +25,12 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 	}
 	if in.RunID == "" {
 		in.RunID = protocol.RunID(protocol.NewID())
-	} else if _, err := m.store.Run(ctx, in.RunID); err == nil {
-		return protocol.ChatSendResult{}, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", in.RunID))
+	} else {
+		release, err := m.claim(ctx, in.RunID)
+		if err != nil {
+			return protocol.ChatSendResult{}, err
+		}
+		defer release()
 	}
 	if p.Kind == auth.KindOwner {
 		if command, ok := strings.CutPrefix(strings.TrimSpace(in.Message), "!"); ok && strings.TrimSpace(command) != "" {
@@ -64,6 +68,29 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 		return protocol.ChatSendResult{}, m.stored(err)
 	}
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: run.ID, Queued: queued, Directives: d}, nil
+}
+
+// claim keeps a run's id for one message until release: what comes with it, such as a recording, may take its time, and who sent it may try again
+// meanwhile. An id that another message has is a protocol.ErrConflict.
+func (m *Manager) claim(ctx context.Context, id protocol.RunID) (release func(), err error) {
+	m.mu.Lock()
+	taken := m.claimed[id]
+	if !taken {
+		m.claimed[id] = true
+	}
+	m.mu.Unlock()
+	release = func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.claimed, id)
+	}
+	if !taken {
+		if _, err := m.store.Run(ctx, id); err != nil {
+			return release, nil // there is none; whatever else is wrong is found when it is stored
+		}
+		release()
+	}
+	return nil, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", id))
 }
 
 // answerQuestion takes a plain yes or no as the answer to the session's open question.

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+	"encoding/base64"
 	"errors"
 	"slices"
 	"strings"
@@ -118,6 +120,47 @@ func TestRunIDIsTakenOnce(t *testing.T) {
 	if _, err := g.Send(t.Context(), ann, in); !errors.Is(err, protocol.ErrConflict) {
 		t.Error(err)
 	}
+}
+
+// TestAMessageThatIsOnItsWayIsTakenOnce: what comes with it may take its time, and whoever sent it tries again meanwhile.
+func TestAMessageThatIsOnItsWayIsTakenOnce(t *testing.T) {
+	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
+	listening, heard := make(chan struct{}), make(chan struct{})
+	g.opts.Transcribe = func(context.Context, string, string, []byte) (string, error) {
+		close(listening)
+		<-heard
+		return "Hello", nil
+	}
+	in := protocol.ChatSendParams{SessionKey: chat, Message: "1", RunID: "mine"}
+	slow := in
+	slow.Attachments = []protocol.Attachment{{Filename: "v.ogg", MimeType: "audio/ogg", Data: base64.StdEncoding.EncodeToString([]byte("OggS\x00"))}}
+	done := make(chan error, 1)
+	go func() {
+		_, err := g.Send(t.Context(), ann, slow)
+		done <- err
+	}()
+	<-listening
+	for _, key := range []protocol.SessionKey{chat, "agent:main:app:chat:2"} {
+		in.SessionKey = key
+		if _, err := g.Send(t.Context(), ann, in); !errors.Is(err, protocol.ErrConflict) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	close(heard)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	g.end("mine")
+	if _, err := g.Send(t.Context(), ann, in); !errors.Is(err, protocol.ErrConflict) {
+		t.Error(err)
+	}
+	g.check("user: 1\n[a recording v.ogg, transcribed]\nHello", "assistant: one")
+	other := in
+	other.RunID = "other"
+	if _, err := g.Send(t.Context(), ann, other); err != nil {
+		t.Error(err)
+	}
+	g.end("other")
 }
 
 func TestYesAndNoAnswerAQuestionAndOtherTextQueues(t *testing.T) {
