@@ -47,8 +47,8 @@ func checkText(path, text string) error {
 			return bad("%s must not be empty", path)
 		}
 	case "session.mainKey":
-		if strings.ContainsFunc(strings.TrimSpace(text), func(r rune) bool { return r <= ' ' || r == ':' || r == '/' }) {
-			return bad("session.mainKey must be one word without colons and slashes, such as main, not %q", text)
+		if strings.ContainsFunc(strings.TrimSpace(text), func(r rune) bool { return r <= ' ' || r == ':' || r == '/' }) || len(text) > 64 {
+			return bad("session.mainKey must be one word of at most 64 bytes without colons and slashes, such as main, not %q", text)
 		}
 	case "network.listen":
 		_, port, err := net.SplitHostPort(text)

@@ -11,6 +11,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// maxText is how many bytes a text may have. The configuration is read whole wherever a setting is asked for.
+const maxText = 100_000
+
 func validate(path string, v reflect.Value, tag reflect.StructTag) error {
 	f := field{typ: v.Type(), tag: tag}
 	switch v.Kind() {
@@ -28,6 +31,9 @@ func validate(path string, v reflect.Value, tag reflect.StructTag) error {
 			return bad("%s must be %s, not %v", path, describe(f), v)
 		}
 	case reflect.String:
+		if v.Len() > maxText {
+			return bad("%s has %d bytes; at most %d are possible", path, v.Len(), maxText)
+		}
 		if one, ok := tag.Lookup("oneof"); ok && !slices.Contains(strings.Split(one, ","), v.String()) {
 			return bad("%s must be %s, not %q", path, describe(f), v)
 		}

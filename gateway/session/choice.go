@@ -1,12 +1,20 @@
 package session
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+)
+
+// Bounds of what a chat is set to. Every window has it with the list of chats.
+const (
+	maxModel  = 200     // bytes of a provider's name, and of a model's
+	maxPrompt = 100_000 // bytes of a system prompt: as many as of all files that are read into one
 )
 
 // agentEntry is what is configured for the agent of a session.
@@ -34,7 +42,7 @@ func (m *Manager) modelOf(s store.Session, d *protocol.Directives) (protocol.Mod
 	}
 	if d != nil {
 		if d.Model != nil {
-			ref = *d.Model
+			ref = protocol.ModelRef{Provider: cmp.Or(d.Model.Provider, ref.Provider), ID: d.Model.ID}
 		}
 		if d.ThinkLevel != "" {
 			thinking = d.ThinkLevel
@@ -43,10 +51,28 @@ func (m *Manager) modelOf(s store.Session, d *protocol.Directives) (protocol.Mod
 	return ref, thinking
 }
 
+// told is a message's settings as they are told to whoever wrote it: with the provider of a model that was named without one.
+func (m *Manager) told(ctx context.Context, key protocol.SessionKey, d *protocol.Directives) *protocol.Directives {
+	if d == nil || d.Model == nil || d.Model.Provider != "" {
+		return d
+	}
+	s, err := m.store.PeekSession(ctx, key, m.now())
+	if err != nil {
+		return d
+	}
+	out := *d
+	ref, _ := m.modelOf(s, d)
+	out.Model = &ref
+	return &out
+}
+
 // parseModel reads "provider/id", or an id of the present provider.
 func (m *Manager) parseModel(s store.Session, text string) (protocol.ModelRef, error) {
 	if strings.ContainsAny(text, " \t\n") {
 		return protocol.ModelRef{}, fmt.Errorf("a model is written PROVIDER/ID, without spaces")
+	}
+	if len(text) > maxModel {
+		return protocol.ModelRef{}, fmt.Errorf("the name of a model may have %d bytes", maxModel)
 	}
 	if provider, id, ok := strings.Cut(text, "/"); ok && id != "" {
 		return protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}, nil

@@ -30,7 +30,7 @@ const helpText = `Commands:
 /think [none|minimal|low|medium|high|xhigh]  show or set how much the model thinks
 /mode [ask|accept-edits|read-only|trust MINUTES|paused]  show or set what this chat asks about
 /help           show this
-A message may begin with ! to run your own command, and hold /think:LEVEL or /model:PROVIDER/ID for that message alone.`
+A message may begin with ! to run your own command, and hold /think:LEVEL, /model:PROVIDER/ID or /model:ID for that message alone.`
 
 // Command handles what p writes if it is a slash command, or nothing but settings for a message; ok is false when it is for the agent, as unknown
 // commands are. Only the person commands: what an agent, a schedule or anybody else on a channel writes into a chat is text, whatever it says.
@@ -40,7 +40,7 @@ func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.Se
 	}
 	if rest, d := directives(text); d != nil && rest == "" && !withFiles {
 		return protocol.ChatSendResult{
-			Status: protocol.ChatDirectiveOnly, Directives: d,
+			Status: protocol.ChatDirectiveOnly, Directives: m.told(ctx, m.Canonical(key), d),
 			Response: "Nothing was sent: the settings in a message hold for that message. /model and /think set them for the chat.",
 		}, true
 	}
@@ -202,7 +202,7 @@ func (m *Manager) modeCommand(ctx context.Context, p auth.Principal, key protoco
 	}
 	text := "Mode: " + mode.Mode
 	if mode.Until > 0 {
-		text += " until " + time.UnixMilli(mode.Until).Format("15:04")
+		text += " until " + time.UnixMilli(mode.Until).In(m.zone()).Format("15:04")
 	}
 	return text, nil
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
@@ -76,6 +78,26 @@ func TestAModelMayBeSetInHalves(t *testing.T) {
 	set(protocol.ModelPatch{ID: new("small")}, provider+"/small", provider+"/small")
 }
 
+func TestSettingsThatEveryWindowWouldHaveToHoldAreRefused(t *testing.T) {
+	g := start(t, llmtest.Say("ok"))
+	long, huge := strings.Repeat("x", maxModel+1), strings.Repeat("x", maxPrompt+1)
+	for name, p := range map[string]protocol.SessionPrefsPatch{
+		"prompt": {SystemPrompt: &huge}, "model": {Model: &protocol.ModelPatch{ID: &long}}, "provider": {Model: &protocol.ModelPatch{Provider: &long}},
+	} {
+		if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, Settings: &p}); err == nil || len(err.Error()) > 200 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if res := g.send("/model x/" + long); res.Error == "" {
+		t.Errorf("%.200s", res.Response)
+	}
+	res := g.send("/model:x/" + long + " hello")
+	if res.Directives != nil {
+		t.Error("a name of a model without end is one")
+	}
+	g.end(res.RunID)
+}
+
 func TestAMessageThatNoWindowCouldShowIsRefused(t *testing.T) {
 	g := start(t)
 	_, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: strings.Repeat("x", maxMessage+1)})
@@ -96,6 +118,15 @@ func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 	if r := g.model.Requests(); r[0].Thinking != "high" || r[1].Thinking != "" {
 		t.Errorf("%q %q", r[0].Thinking, r[1].Thinking)
 	}
+	g.model.Add(llmtest.Say("three"))
+	provider, _, _ := strings.Cut(strings.TrimPrefix(g.send("/model").Response, "Model: "), "/")
+	res = g.send("/model:Small and then")
+	if want := (protocol.ModelRef{Provider: provider, ID: "Small"}); res.Directives == nil || *res.Directives.Model != want {
+		t.Errorf("%+v, want %s", res.Directives, want)
+	}
+	if e := g.end(res.RunID); e.Message == nil || e.Message.Provider != provider || e.Message.Model != "Small" {
+		t.Errorf("%+v", e)
+	}
 	if res := g.send("/think:high"); res.Status != protocol.ChatDirectiveOnly {
 		t.Errorf("%+v", res)
 	}
@@ -104,11 +135,36 @@ func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 		"see /think:deep":        "see /think:deep",
 		"http://x/t:low":         "http://x/t:low",
 		"/m:justid hi":           "/m:justid hi",
+		"msbuild /m:4 /t:Build":  "msbuild /m:4 /t:Build",
+		"/model:justid hi":       "hi",
+		"/model:/x hi":           "/model:/x hi",
+		"/model:x/ hi":           "/model:x/ hi",
+		"/m:x/y/z hi":            "hi",
 		"first\n/t:low\nsecond":  "first\n\nsecond",
 		"  indented\n  /t:low x": "indented\n   x",
 	} {
 		if rest, _ := directives(text); rest != want {
 			t.Errorf("%q: %q, want %q", text, rest, want)
+		}
+	}
+}
+
+func TestTheModeOfAChatEndsInThePersonsZone(t *testing.T) {
+	g := start(t)
+	for _, name := range []string{"Pacific/Auckland", "America/Chicago"} {
+		g.set(func(c *config.Config) { c.UserTimezone = name })
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.send("/mode trust 30")
+		s, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "Mode: trust until " + time.UnixMilli(s.Settings.Approvals.Until).In(zone).Format("15:04")
+		if res := g.send("/mode"); res.Response != want {
+			t.Errorf("%q, want %q", res.Response, want)
 		}
 	}
 }

@@ -21,15 +21,19 @@ func settingsOf(r store.Run) (text string, d *protocol.Directives) {
 	return directives(r.Params.Message)
 }
 
-// directives cuts the settings for one message out of its text; everything else of the text, its line breaks too, stays as it is.
+// directives cuts the settings for one message out of its text; everything else of the text, its line breaks too, stays as it is. A model without a provider
+// is one of the chat's.
 func directives(text string) (rest string, d *protocol.Directives) {
 	rest = directiveForm.ReplaceAllStringFunc(text, func(found string) string {
 		p := directiveForm.FindStringSubmatch(found)
 		switch strings.ToLower(p[2]) {
 		case "model", "m":
 			provider, id, ok := strings.Cut(p[3], "/")
-			if !ok {
+			switch {
+			case ok && (provider == "" || id == ""), !ok && len(p[2]) == 1, len(p[3]) > maxModel: // "msbuild /m:4" sets nothing
 				return found
+			case !ok:
+				provider, id = "", p[3]
 			}
 			if d == nil {
 				d = new(protocol.Directives)

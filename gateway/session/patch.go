@@ -24,6 +24,12 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 		if n := in.Settings.MaxTokens; n != nil && *n < 0 {
 			return protocol.OK{}, protocol.ErrBadRequest.With("settings.maxTokens must not be negative")
 		}
+		if p := in.Settings.SystemPrompt; p != nil && len(*p) > maxPrompt {
+			return protocol.OK{}, protocol.ErrTooLarge.With(fmt.Sprintf("settings.systemPrompt has %d bytes, at most %d are possible; put it into a file such as AGENTS.md", len(*p), maxPrompt))
+		}
+		if ref := in.Settings.Model; ref != nil && (long(ref.Provider) || long(ref.ID)) {
+			return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("settings.model: provider and id may have %d bytes each", maxModel))
+		}
 		if err := m.checkMode(in.Settings.Approvals); err != nil {
 			return protocol.OK{}, err
 		}
@@ -77,6 +83,8 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 	m.publishSession(key)
 	return protocol.OK{OK: true}, nil
 }
+
+func long(name *string) bool { return name != nil && len(*name) > maxModel }
 
 // maxTrust is how long a chat may be trusted at once.
 const maxTrust = 12 * time.Hour

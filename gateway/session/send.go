@@ -67,7 +67,7 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 	if err != nil {
 		return protocol.ChatSendResult{}, m.stored(err)
 	}
-	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: run.ID, Queued: queued, Directives: d}, nil
+	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: run.ID, Queued: queued, Directives: m.told(ctx, in.SessionKey, d)}, nil
 }
 
 // claim keeps a run's id for one message until release: what comes with it, such as a recording, may take its time, and who sent it may try again
