@@ -138,6 +138,19 @@ func TestOverflowIsToldBeforeItHappens(t *testing.T) {
 	}
 }
 
+func TestToolsTakeRoomToo(t *testing.T) {
+	b := &book{}
+	m := llmtest.Script(llmtest.Say("Too late."))
+	m.Info.ContextWindow = 4000
+	r := run(m, b, nil)
+	r.Tools = func() []protocol.ToolSpec {
+		return []protocol.ToolSpec{{Name: "a__Bash", Description: strings.Repeat("word ", 1400), InputSchema: json.RawMessage(`{"description":"` + strings.Repeat("word ", 1400) + `"}`)}}
+	}
+	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || len(m.Requests()) != 0 {
+		t.Errorf("%v, %d requests", err, len(m.Requests()))
+	}
+}
+
 func TestRetryIsSaid(t *testing.T) {
 	b := &book{}
 	m := llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventRetry, Retry: llm.Retry{After: 4 * time.Second, Reason: "the provider is overloaded", Attempt: 1, Of: 5}}).Say("Hi"))

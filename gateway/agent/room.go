@@ -79,7 +79,11 @@ func (r *Run) need() int64 {
 	}
 	need := counted + llm.EstimateTokens(since)
 	if counted == 0 {
-		need += int64(len(r.System)) / 4
+		size := len(r.System)
+		for _, t := range r.Tools() { // of many machines they are most of a small window
+			size += len(t.Name) + len(t.Description) + len(t.InputSchema)
+		}
+		need += int64(size) / 4
 	}
 	return need
 }
