@@ -109,6 +109,9 @@ func letIn(d protocol.Device) string {
 
 // device finds a device by id, name or machine.
 func device(ctx context.Context, c *connection, text string) (protocol.Device, error) {
+	if text == "" {
+		return protocol.Device{}, &exitError{code: exitUsage, err: errors.New("the name of the device is empty; fairlead pair list shows them")}
+	}
 	r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
 		return protocol.Device{}, err

@@ -54,5 +54,8 @@ func (c *connection) orUnknown(ctx context.Context, id protocol.NodeID, err erro
 }
 
 func noMachine(id protocol.NodeID) error {
-	return protocol.ErrNotFound.With(fmt.Sprintf("no machine is called %s; fairlead nodes lists them", id))
+	if id == "" {
+		return &exitError{code: exitUsage, err: errors.New("the name of the machine is empty; fairlead nodes list shows them")}
+	}
+	return protocol.ErrNotFound.With(fmt.Sprintf("no machine is called %s; fairlead nodes list shows them", id))
 }

@@ -51,6 +51,14 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 				return &exitError{code: exitUsage, err: fmt.Errorf("--days is 1 to 3650, or 0 for no end, not %d", p.days)}
 			case slices.ContainsFunc(p.scopes, unknownScope):
 				return &exitError{code: exitUsage, err: fmt.Errorf("--may is a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))}
+			case cmd.Flags().Changed("may") && len(p.scopes) == 0: // else an unset variable of a script gives every right
+				return &exitError{code: exitUsage, err: errors.New("--may is empty: leave it out to give every right, or list some of read, chat, invoke, approve and admin")}
+			case len(p.scopes) > 0 && p.as != protocol.RoleClient:
+				return &exitError{code: exitUsage, err: errors.New("--may is for a client: add --as client. A node has the rights of a machine")}
+			case cmd.Flags().Changed("ssh") && strings.TrimSpace(p.ssh) == "":
+				return &exitError{code: exitUsage, err: errors.New("--ssh is empty: name the host, as ssh knows it")}
+			case strings.TrimSpace(p.sshCommand) == "":
+				return &exitError{code: exitUsage, err: errors.New("--ssh-command is empty: name the program, or leave it out")}
 			case p.key:
 				return o.printKey(cmd)
 			case p.ssh != "":

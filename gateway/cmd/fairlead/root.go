@@ -92,11 +92,17 @@ func usageArgs(cmd *cobra.Command) {
 	}
 }
 
-// plainFlag is what is wrong with a flag, without the words of the library that reads numbers.
+// plainFlag is what is wrong with a flag, without the words of the libraries that read numbers and times.
 func plainFlag(err error) string {
 	text, _, isNumber := strings.Cut(err.Error(), ": strconv.")
 	if isNumber {
-		text += ": it takes a number"
+		return text + ": it takes a number"
+	}
+	if text, _, isTime := strings.Cut(err.Error(), ": time: "); isTime {
+		return text + ": it takes a time, such as 24h or 90m"
+	}
+	if _, name, short := strings.Cut(text, " in -"); short && len(name) > 1 {
+		return text + "; a flag of several letters has two dashes: --" + name
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,14 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 			if err := sendWords(p); err != nil {
 				return err
 			}
+			switch { // words of a script whose variables are not set mean something else than nothing
+			case slices.Contains(args, ""):
+				return &exitError{code: exitUsage, err: errors.New("a name is empty. For the current folder write .")}
+			case from == "" && cmd.Flags().Changed("from"):
+				return &exitError{code: exitUsage, err: errors.New("--from is empty: name the machine that has the files, or leave it out for this computer")}
+			case wait < 0:
+				return &exitError{code: exitUsage, err: fmt.Errorf("--later is a time such as 24h, not %s", wait)}
+			}
 			machine := protocol.NodeID(from)
 			if machine == "" {
 				machine = protocol.Here
@@ -58,8 +67,8 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 				p.Sources = append(p.Sources, string(machine)+":"+f)
 			}
 			target := args[len(args)-1]
-			if name, _, ok := strings.Cut(target, ":"); !ok || filepath.VolumeName(target) != "" && len(name) == 1 {
-				if from == "" {
+			if name, _, ok := strings.Cut(target, ":"); !ok || name == "" || filepath.VolumeName(target) != "" && len(name) == 1 {
+				if from == "" || ok && name == "" {
 					return &exitError{code: exitUsage, err: fmt.Errorf("%q names no machine: write MACHINE: or MACHINE:DIR", target)}
 				}
 				abs, err := filepath.Abs(target)

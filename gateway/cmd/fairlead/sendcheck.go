@@ -36,11 +36,10 @@ func dashed(cmd *cobra.Command, err error) error {
 			break
 		}
 		if _, statErr := os.Lstat(a); statErr == nil && len(a) > 1 && a[0] == '-' {
-			err = fmt.Errorf("%w. For the file of that name write ./%s", err, a)
-			break
+			return &exitError{code: exitUsage, err: fmt.Errorf("%w. For the file of that name write ./%s\nTry: %s --help", err, a, cmd.CommandPath())}
 		}
 	}
-	return &exitError{code: exitUsage, err: fmt.Errorf("%w\nTry: %s --help", err, cmd.CommandPath())}
+	return &exitError{code: exitUsage, err: fmt.Errorf("%s\nTry: %s --help", plainFlag(err), cmd.CommandPath())}
 }
 
 // known says that there is no machine of a name, or how to wait for one that is away. What cannot be found out is left to the gateway.

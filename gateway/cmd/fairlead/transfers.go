@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -21,6 +22,9 @@ func transfersCommand(o *options) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List the transfers that have not ended, or with --history those that have", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if p.Limit < 1 || p.Offset < 0 {
+				return &exitError{code: exitUsage, err: errors.New("--limit is at least 1, --offset at least 0")}
+			}
 			return with(o, cmd, protocol.TransferList, p, func(out io.Writer, r protocol.TransferListResult) error {
 				if len(r.Transfers) == 0 {
 					text := "Nothing is on its way."
@@ -68,7 +72,7 @@ func transfersCommand(o *options) *cobra.Command {
 		transferFollow(o, "retry", "Try a failed or cancelled transfer once more; what has arrived is not sent again", protocol.TransferRetry),
 		undoCommand(o),
 		&cobra.Command{
-			Use: "forget [ID…]", Short: "Remove ended transfers from the history, all of them without ids; no file is touched",
+			Use: "forget [ID…]", Short: "Remove ended transfers from the history, all of them without ids; what has arrived stays, what a failed one left unfinished goes",
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 					var p protocol.TransferForgetParams

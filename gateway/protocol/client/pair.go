@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -25,6 +26,9 @@ func Pair(ctx context.Context, addresses []string, t trust.Taker) (trust.Done, e
 		pin = t.Link.Pin
 	}
 	conn, got, err := trust.Dial(ctx, addresses, pin)
+	if errors.Is(err, protocol.ErrUnavailable) && !t.Renew && !t.Leave {
+		err = protocol.ErrUnavailable.With(protocol.AsError(err).Message + `. "fairlead network" at the gateway says whether its network is on, and its address`)
+	}
 	if err != nil {
 		return trust.Done{}, err
 	}
