@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/workspace"
 )
 
 func TestOwnSkillHidesSharedHidesBuiltIn(t *testing.T) {
@@ -56,6 +57,19 @@ func TestSkillsInGroupsOfFoldersAreFoundAndTheirOwnFoldersAreNot(t *testing.T) {
 	}
 	if !slices.Equal(shared, []string{"skills/office/letters/SKILL.md"}) {
 		t.Error(shared)
+	}
+}
+
+func TestTheBeginningOfAnOverlongFileIsRead(t *testing.T) {
+	c := newClass(t)
+	c.write(t, "skills/long/SKILL.md", "---\nname: long\ndescription: Still told.\n---\n"+strings.Repeat("ü", workspace.MaxSkillFile))
+	s, err := c.Status(t.Context(), protocol.SkillsParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(s.Skills, func(e protocol.SkillStatusEntry) bool { return e.Name == "long" })
+	if i < 0 || s.Skills[i].Description != "Still told." || len(s.Skills[i].Problems) != 1 || !strings.Contains(s.Skills[i].Problems[0], "at most 1048576 are read") {
+		t.Errorf("%+v", s.Skills)
 	}
 }
 

@@ -1,8 +1,10 @@
 package workspace
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -18,7 +20,7 @@ import (
 
 // Bounds of the search for skills in one folder.
 const (
-	MaxSkillFile  = 1 << 20 // bytes of a SKILL.md; a longer one is not read
+	MaxSkillFile  = 1 << 20 // bytes of a SKILL.md; a longer one is cut
 	maxSkillDepth = 4       // folders between skills/ and SKILL.md
 	maxSkillFiles = 2000    // files and folders looked at
 )
@@ -105,16 +107,27 @@ func search(fsys fs.FS, source, at string, list []SkillFile) []SkillFile {
 		}
 		if !hidden[name] {
 			s := SkillFile{Dir: name, Location: path.Join(at, name, skillName), Source: source}
-			if info.Size() > MaxSkillFile {
-				s.Problem = fmt.Sprintf("The file has %d bytes; at most %d are read.", info.Size(), MaxSkillFile)
-			} else if s.Data, err = fs.ReadFile(fsys, path.Join(name, skillName)); err != nil {
+			if s.Data, err = beginning(fsys, path.Join(name, skillName), MaxSkillFile); err != nil {
 				s.Problem = "The file could not be read: " + err.Error()
+			} else if info.Size() > MaxSkillFile {
+				s.Problem = fmt.Sprintf("The file has %d bytes; at most %d are read.", info.Size(), MaxSkillFile)
+				s.Data = s.Data[:bytes.LastIndexByte(s.Data, '\n')+1] // whole lines
 			}
 			list = append(list, s)
 		}
 		return fs.SkipDir
 	})
 	return list
+}
+
+// beginning reads at most n bytes of a file.
+func beginning(fsys fs.FS, name string, n int64) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
 }
 
 // ListSkills gives the prompts its list of skills: list returns the text for an agent, empty when there is nothing to tell. Call it once, before
