@@ -21,8 +21,12 @@ type names struct {
 }
 
 // maxVariants is how many globs without braces a glob may stand for. A name is compared with each of them, and every further pair of braces multiplies
-// their number: twenty of them keep a processor busy for seconds with every name, which no context ends.
-const maxVariants = 1000
+// their number: twenty of them keep a processor busy for seconds with every name, which no context ends. maxNested is how deep braces may lie in one
+// another: for each level all of the glob is written anew.
+const (
+	maxVariants = 1000
+	maxNested   = 20
+)
 
 // checkGlob says why a glob, which is called what, cannot be used.
 func checkGlob(what, glob string) error {
@@ -30,12 +34,12 @@ func checkGlob(what, glob string) error {
 	case !doublestar.ValidatePattern(glob):
 		return failf("Invalid %s: %s", what, glob)
 	case variants(glob) > maxVariants:
-		return failf("Invalid %s: its braces stand for more than %d patterns. Search for fewer at a time.", what, maxVariants)
+		return failf("Invalid %s: its braces stand for more than %d patterns, or lie too deep in one another. Search for fewer at a time.", what, maxVariants)
 	}
 	return nil
 }
 
-// variants is how many globs without braces a valid glob stands for, or maxVariants+1 for more.
+// variants is how many globs without braces a valid glob stands for, or maxVariants+1 for more, and for one whose braces lie too deep.
 func variants(glob string) int {
 	const more = maxVariants + 1
 	type braces struct{ before, here int } // the alternatives that have ended, and the one that is read
@@ -52,7 +56,9 @@ func variants(glob string) int {
 				}
 			}
 		case '{':
-			open = append(open, braces{0, 1})
+			if open = append(open, braces{0, 1}); len(open) > maxNested+1 {
+				return more
+			}
 		case ',':
 			if len(open) > 1 {
 				*last = braces{min(last.before+last.here, more), 1}
