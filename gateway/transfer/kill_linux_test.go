@@ -15,7 +15,7 @@ import (
 )
 
 // TestNoKillMakesAWrongFile kills gateway and nodes by signal 9 in the middle of transfers, and cuts their wires: every transfer ends with equal files, and
-// never is there another file under a name that was sent. FAIRLEAD_ROUNDS says how many transfers, FAIRLEAD_KILLS=often that a busy machine is given no more
+// never is there another file under a name that was sent. While one of them is dead somebody writes to what it left unfinished. FAIRLEAD_ROUNDS says how many transfers, FAIRLEAD_KILLS=often that a busy machine is given no more
 // time than a quiet one, FAIRLEAD_NETNS which network namespaces gateway and nodes
 // are in, as "GATEWAY,A,B,ADDRESS,HERE", the last one this process's own address: see packaging/transfer-test.sh.
 func TestNoKillMakesAWrongFile(t *testing.T) {
@@ -64,6 +64,7 @@ func TestNoKillMakesAWrongFile(t *testing.T) {
 	over := make(chan struct{})
 	go func() { wg.Wait(); close(over) }()
 	var kills [3]int
+	spoiled := 0
 	slow := time.Duration(0) // what the last start took: a busy machine needs more time for everything
 	often := os.Getenv("FAIRLEAD_KILLS") == "often"
 	for running := true; running; {
@@ -76,6 +77,7 @@ func TestNoKillMakesAWrongFile(t *testing.T) {
 		i := rng.IntN(3)
 		kills[i]++
 		all[i].kill()
+		spoiled += s.spoil([]protocol.NodeID{protocol.NativePrefix, "a", "b"}[i], rng)
 		time.Sleep(time.Duration(rng.IntN(500)) * time.Millisecond)
 		again := time.Now()
 		all[i].start(t)
@@ -84,7 +86,7 @@ func TestNoKillMakesAWrongFile(t *testing.T) {
 		}
 	}
 	s.rest()
-	t.Logf("%d transfers in %s: %d MiB in %d attempts; killed: gateway %d, a %d, b %d; connections cut: a %d, b %d; the longest took %s; ends: %v",
-		rounds, time.Since(began).Round(time.Second), s.bytes>>20, s.attempts, kills[0], kills[1], kills[2], wires[1].cuts.Load(), wires[2].cuts.Load(),
+	t.Logf("%d transfers in %s: %d MiB in %d attempts; killed: gateway %d, a %d, b %d; unfinished files changed: %d; connections cut: a %d, b %d; the longest took %s; ends: %v",
+		rounds, time.Since(began).Round(time.Second), s.bytes>>20, s.attempts, kills[0], kills[1], kills[2], spoiled, wires[1].cuts.Load(), wires[2].cuts.Load(),
 		s.longest.Round(time.Millisecond), s.ends)
 }

@@ -166,6 +166,36 @@ func (s *storm) right(id protocol.NodeID, dest, tree string) bool {
 	return ok
 }
 
+// spoil changes a byte in some of the unfinished files of an end that is dead, and returns in how many.
+func (s *storm) spoil(id protocol.NodeID, rng *rand.Rand) (n int) {
+	filepath.WalkDir(filepath.Join(s.dirs[id], "in"), func(p string, d os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(p, ".part") || rng.IntN(2) == 0 {
+			return nil
+		}
+		f, err := os.OpenFile(p, os.O_RDWR, 0)
+		if err != nil {
+			s.t.Error(err)
+			return nil
+		}
+		defer f.Close()
+		var b [1]byte
+		info, err := f.Stat()
+		if err == nil && info.Size() > 0 {
+			at := rng.Int64N(info.Size())
+			if _, err = f.ReadAt(b[:], at); err == nil {
+				b[0] ^= 0xff
+				_, err = f.WriteAt(b[:], at)
+			}
+			n++
+		}
+		if err != nil {
+			s.t.Error(err)
+		}
+		return nil
+	})
+	return n
+}
+
 // rest waits until nothing is on its way any more and nothing unfinished is left, and looks at all that has arrived.
 func (s *storm) rest() {
 	var left []string
