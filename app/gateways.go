@@ -73,7 +73,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 			}
 		}
 		if p.Ended != nil {
-			item.Ended = strings.TrimSpace(p.Ended.Reason + " " + p.Ended.By)
+			item.Ended, item.Over = strings.TrimSpace(p.Ended.Reason+" "+p.Ended.By), p.Over()
 		}
 		list = append(list, item)
 	}
@@ -126,7 +126,7 @@ func calledAmong(peers []trust.Peer, peer trust.Peer) string {
 // gatewayLines are those of the gateways whose windows can be opened.
 func gatewayLines(peers []trust.Peer) (lines []state.GatewayLine) {
 	for _, p := range peers {
-		if p.Role != protocol.RoleClient || p.LeftAt > 0 || p.Ended != nil {
+		if p.Role != protocol.RoleClient || p.Over() {
 			continue
 		}
 		line := state.GatewayLine{ID: string(p.Pin), Name: p.Name}

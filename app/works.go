@@ -73,7 +73,7 @@ func (s *works) startLocked() {
 		return
 	}
 	for _, p := range peers {
-		if p.Role != protocol.RoleNode || p.LeftAt > 0 || p.Ended != nil || s.worker(p.Pin) != nil {
+		if p.Role != protocol.RoleNode || p.Over() || s.worker(p.Pin) != nil {
 			continue
 		}
 		if err := s.start(p); err != nil {

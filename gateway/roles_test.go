@@ -96,3 +96,25 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 		t.Errorf("a device of before: %+v, %v", done.Device, err)
 	}
 }
+
+// TestAPairingThatIsGivenMoreTimeGoesOn: both sides agree after the next contact, also when its time was over.
+func TestAPairingThatIsGivenMoreTimeGoesOn(t *testing.T) {
+	h := openHouse(t)
+	m := newMachine(t, "phone")
+	peer := h.bring(m, m.taker(protocol.RoleClient))
+	past, never := time.Now().Add(-time.Minute).UnixMilli(), int64(0)
+	ask(h, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: peer.Device, ExpiresAt: &past})
+	if _, err := m.connect(t, peer.Tie()); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Errorf("after its time: %v", err)
+	}
+	if p, err := m.peers.Get(peer.Tie()); err != nil || p.Ended == nil || p.Ended.Reason != protocol.RefusedExpired || p.Over() {
+		t.Errorf("after its time the device knows %+v, %v", p, err)
+	}
+	ask(h, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: peer.Device, ExpiresAt: &never})
+	if _, err := m.connect(t, peer.Tie()); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := m.peers.Get(peer.Tie()); err != nil || p.Ended != nil {
+		t.Errorf("with more time the device knows %+v, %v", p, err)
+	}
+}

@@ -23,6 +23,7 @@ type Gateway struct {
 	Addresses []string
 	PairedAt  time.Time
 	Ended     string // why it does not let this computer in any more; empty while it does
+	Over      bool   // and never will: a pairing whose time is over may be given more
 	Works     bool   // its agent uses this computer's tools
 	Down      string // why it does not reach them now; empty while it does
 }
@@ -184,7 +185,7 @@ func (e *elsewhere) line(g Gateway) fyne.CanvasObject {
 		icon = "machine"
 	}
 	buttons := []fyne.CanvasObject{widget.NewIcon(look.IconIn(icon, look.ColorMuted)), widgets.Col(0, name, about)}
-	if g.Ended == "" && !g.Works {
+	if !g.Over && !g.Works {
 		buttons = append(buttons, open)
 	}
 	return widgets.Row(look.Inside, 1, append(buttons, leave)...)

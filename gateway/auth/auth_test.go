@@ -1,15 +1,18 @@
 package auth
 
 import (
+	"crypto/tls"
 	"errors"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/secret"
+	"fairlead/gateway/protocol/trust"
 )
 
 func openTokens(t *testing.T, dir string) *Tokens {
@@ -87,6 +90,43 @@ func TestWebPagesFromElsewhereAreRefused(t *testing.T) {
 		if err := CheckOrigin(r, "tower.lan"); (err == nil) != c.ok {
 			t.Errorf("host %q origin %q: %v", c.host, c.origin, err)
 		}
+	}
+}
+
+// A gateway is known by its key: a certificate that is not valid yet, or no more, by either machine's clock, keeps nobody out.
+func TestACertificateIsGoodWhateverTheClockShows(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	store := secret.Open(t.TempDir())
+	var pin trust.Pin
+	for _, off := range []time.Duration{0, time.Hour, -time.Hour, 24 * time.Hour, -48 * time.Hour, 10 * 365 * 24 * time.Hour, -30 * 365 * 24 * time.Hour} {
+		cert, now, err := OpenCertificate(store, time.Now().Add(off))
+		if err != nil || pin != "" && now != pin {
+			t.Fatalf("%s: the pin is %s, was %s, %v", off, now, pin, err)
+		}
+		pin = now
+		l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shaken := make(chan error, 1)
+		go func() {
+			c, err := l.Accept()
+			if err == nil {
+				err = c.(*tls.Conn).HandshakeContext(t.Context())
+				c.Close()
+			}
+			shaken <- err
+		}()
+		c, _, err := trust.Dial(t.Context(), []string{l.Addr().String()}, pin)
+		if err != nil {
+			t.Errorf("%s: %v", off, err)
+		} else {
+			c.Close()
+		}
+		if err := <-shaken; err != nil {
+			t.Errorf("%s: %v", off, err)
+		}
+		l.Close()
 	}
 }
 

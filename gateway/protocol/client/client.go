@@ -40,6 +40,8 @@ type Options struct {
 	// Refused, when set, is asked about each refusal of the handshake. When it returns nil the cause is gone and the client tries again,
 	// else it gives up with that error.
 	Refused func(context.Context, error) error
+	// Accepted, when set, is called after each handshake that the gateway took, before OnUp.
+	Accepted func()
 	// Connect gives the handshake; Auth is filled in from Token. It is called for every connection.
 	Connect func() protocol.ConnectParams
 	// Dial makes the transport; nil means TCP (and TLS for wss).
@@ -230,6 +232,9 @@ func (c *Client) once(ctx context.Context) error {
 		default:
 		}
 		return helloError(err)
+	}
+	if c.opts.Accepted != nil {
+		c.opts.Accepted()
 	}
 	c.setConn(conn)
 	defer c.setConn(nil)

@@ -12,12 +12,12 @@ import (
 )
 
 // Through completes options for a pairing: it reaches the gateway by its pin, proves each session with the device's key, fetches a new
-// token when the old one was replaced, and notes when the pairing is over. find, which may be nil, looks for the gateway when none of its
+// token when the old one was replaced, and notes when the pairing is over, or is so no more. find, which may be nil, looks for the gateway when none of its
 // known addresses answers.
 func Through(o Options, peers *trust.Peers, tie trust.Tie, id trust.Identity, find func(context.Context, trust.Pin) []string) Options {
 	p := &paired{peers: peers, tie: tie, id: id, find: find}
 	o.URL = "ws://fairlead/ws"
-	o.Dial, o.Auth, o.Refused = p.dial, p.auth, p.refused
+	o.Dial, o.Auth, o.Refused, o.Accepted = p.dial, p.auth, p.refused, p.accepted
 	return o
 }
 
@@ -79,6 +79,10 @@ func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
 	}
 	return &protocol.Auth{Token: token, Device: &protocol.DeviceProof{ID: p.id.ID(), Signature: p.id.Sign(trust.ForConnect, binding)}}, nil
 }
+
+// accepted forgets that the gateway once refused this device: its time was over, and there is more of it; or its clock was wrong. What cannot be written
+// down is so the next time.
+func (p *paired) accepted() { p.peers.LetIn(p.tie) }
 
 // refused makes up for a token that was replaced, and notes the end of the pairing.
 func (p *paired) refused(ctx context.Context, err error) error {

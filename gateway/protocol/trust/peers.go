@@ -39,6 +39,11 @@ type Tie struct {
 // Tie names the pairing.
 func (p Peer) Tie() Tie { return Tie{p.Pin, p.Role} }
 
+// Over reports whether a pairing has ended for good. One whose time is over may be given more, of which only the next contact tells.
+func (p Peer) Over() bool {
+	return p.LeftAt > 0 || p.Ended != nil && p.Ended.Reason != protocol.RefusedExpired
+}
+
 // Peers are the gateways this device is paired with. What is public of them lies in gateways.json of the data folder, their tokens with the
 // other secrets. It is safe for use by many goroutines; every method may block on disk and keychain.
 type Peers struct {
@@ -186,6 +191,14 @@ func (p *Peers) Moved(t Tie, addresses []string) error {
 // Ended notes that the gateway refuses this device for good.
 func (p *Peers) Ended(t Tie, why protocol.DeviceRefused) error {
 	return p.edit(t, func(q *Peer) { q.Ended = &why })
+}
+
+// LetIn notes that the gateway lets this device in, if it did not.
+func (p *Peers) LetIn(t Tie) error {
+	if peer, err := p.Get(t); err != nil || peer.Ended == nil {
+		return err
+	}
+	return p.edit(t, func(q *Peer) { q.Ended = nil })
 }
 
 // Leave ends a pairing on this side until the gateway was told and it is forgotten. Its token is deleted at once.
