@@ -60,7 +60,7 @@ func (d *detail) show(v state.SchedulesView) {
 		d.count.SetText(fmt.Sprintf("the last %d of %d", len(v.Runs), v.RunsInAll))
 	}
 	d.next.Set(nextRun(job, d.p.now()), look.ColorText)
-	what, err := protocol.Marshal([]any{job.ID, job.Name, job.Enabled, job.Schedule, job.Spec, len(v.Runs) == 0})
+	what, err := protocol.Marshal([]any{job.ID, job.Name, job.Enabled, state.JobOver(job, d.p.now()), job.Schedule, job.Spec, len(v.Runs) == 0})
 	if err != nil {
 		d.p.Forget() // what cannot be compared is drawn
 	}
@@ -72,6 +72,8 @@ func nextRun(j protocol.CronJob, now time.Time) string {
 	switch {
 	case j.State.RunningAtMs > 0:
 		return "Running since " + state.When(j.State.RunningAtMs, now)
+	case state.JobOver(j, now):
+		return "Its time is over. Edit gives it another."
 	case !j.Enabled:
 		return "Paused"
 	case j.State.NextRunAtMs > 0:
@@ -99,6 +101,7 @@ func (d *detail) draw() fyne.CanvasObject {
 	back := widgets.NewQuiet("All schedules", "back", p.back)
 	run := widgets.NewButton("Run now", "play", func() { p.m.Run(d.id) })
 	pause := widgets.NewButton("Pause", "pause", func() { p.m.Enable(d.id, false) })
+	over := state.JobOver(j, p.now())
 	if !j.Enabled {
 		pause = widgets.NewButton("Resume", "play", func() { p.m.Enable(d.id, true) })
 	}
@@ -108,6 +111,9 @@ func (d *detail) draw() fyne.CanvasObject {
 		p.back()
 		p.h.Undo("The schedule was deleted.", undo, time.Now().Add(state.UndoTime))
 	})
+	if over {
+		pause.Hide()
+	}
 	what := j.Spec.Message
 	kind := "A task of its own"
 	if j.Spec.Mode == protocol.CronSystemEvent {
@@ -117,12 +123,12 @@ func (d *detail) draw() fyne.CanvasObject {
 		widgets.Flow(look.Inside, run, pause, edit, remove),
 		widgets.NewField("When", widgets.NewParagraph(sentence(state.ScheduleText(j.Schedule, p.now())), look.ColorText, "text")),
 		widgets.NewField("Next", d.next),
-		widgets.NewField(kind, widgets.NewParagraph(what, look.ColorText, "text")),
-		widgets.NewPart("HISTORY"))
+		widgets.NewField(kind, widgets.NewParagraph(what, look.ColorText, "text")))
 	var history fyne.CanvasObject = d.runs
 	if len(d.shown) == 0 {
 		history = container.NewVBox(widgets.Inset(0, 0, 0, look.Inside, d.none))
 	}
+	history = widgets.Border(widgets.Inset(look.Group, 0, 0, 0, widgets.NewPart("HISTORY")), nil, nil, nil, history)
 	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)
 }
 

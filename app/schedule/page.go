@@ -78,12 +78,17 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	switch {
 	case j.State.RunningAtMs > 0:
 		item.Trail = "running"
+	case state.JobOver(j, now):
+		item.Trail, item.Muted, item.Icon, item.Color = "done", true, "check", look.ColorMuted
+		if j.State.LastStatus == protocol.CronSkipped {
+			item.Trail = "left out"
+		}
 	case !j.Enabled:
 		item.Trail, item.Muted, item.Icon, item.Color = "paused", true, "pause", look.ColorMuted
 	case j.State.NextRunAtMs > 0:
 		item.Trail = state.In(j.State.NextRunAtMs, now)
 	default:
-		item.Trail = "done"
+		item.Trail = "never again"
 	}
 	if j.State.LastStatus == protocol.CronError && j.State.RunningAtMs == 0 {
 		item.Icon, item.Color = "warning", look.ColorBad

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
@@ -12,6 +13,7 @@ import (
 	"fairlead/app/look"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -160,4 +162,28 @@ func TestTheHeartbeatSaysWhyTheLatestWasLeftOut(t *testing.T) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
+}
+
+func TestAJobForOnceThatHasRunIsDoneAndNotPaused(t *testing.T) {
+	p := inPage(t)
+	v := jobs()
+	was, comes := at(-time.Hour), at(time.Hour)
+	job := protocol.CronJob{ID: "o", Name: "Once", Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &was}, State: protocol.CronJobState{LastStatus: protocol.CronOK}}
+	later := job // it was tried out, and then paused
+	later.ID, later.Schedule.AtMs = "l", &comes
+	v.Jobs = []protocol.CronJob{job, later}
+	p.show(v)
+	if done, paused := p.item(job).Trail, p.item(later).Trail; done != "done" || paused != "paused" {
+		t.Errorf("they are %q and %q", done, paused)
+	}
+	p.list.OnChoose(0)
+	pagetest.Shows(t, p.Box, "Its time is over. Edit gives it another.")
+	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+		if b, ok := o.(*widgets.Button); ok && b.Text == "Resume" && b.Visible() {
+			t.Error("what is over can be let go on")
+		}
+		return true
+	})
+	p.list.OnChoose(1)
+	pagetest.Button(t, p.Box, "Resume")
 }

@@ -25,9 +25,8 @@ type ScheduleForm struct {
 	Missed string
 	Once   bool // an at job goes when it has run
 
-	was    [6]string // when, as the job has it
-	anchor *int64    // of the job's interval
-	over   bool      // the job has run at its only time
+	was [6]string // when, as the job has it
+	job protocol.CronJob
 }
 
 // when is what the form says of the time.
@@ -70,9 +69,13 @@ func FormOf(j protocol.CronJob) ScheduleForm {
 	if j.Spec.Mode == protocol.CronSystemEvent {
 		f.Text = j.Spec.Text
 	}
-	f.was, f.anchor = f.when(), j.Schedule.AnchorMs
-	f.over = f.Kind == protocol.CronAt && !j.Enabled && j.State.LastRunAtMs > 0
+	f.was, f.job = f.when(), j
 	return f
+}
+
+// JobOver reports whether a job was for one time only, and that was served: it is not paused, and cannot go on.
+func JobOver(j protocol.CronJob, now time.Time) bool {
+	return j.Schedule.AtMs != nil && !j.Enabled && j.State.LastStatus != "" && *j.Schedule.AtMs <= now.UnixMilli()
 }
 
 // parts reads the form. Only what the gateway cannot say itself is checked here: how a person writes times.
@@ -94,7 +97,7 @@ func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.
 		if err != nil || n <= 0 || n > 1e6 {
 			return s, m, fmt.Errorf("%q is not a number of %s", f.Every, f.Unit)
 		}
-		s.EveryMs, s.AnchorMs = int64(n*float64(unitLength[f.Unit].Milliseconds())), f.anchor
+		s.EveryMs, s.AnchorMs = int64(n*float64(unitLength[f.Unit].Milliseconds())), f.job.Schedule.AnchorMs
 	default:
 		s.Expr, s.TZ = strings.TrimSpace(f.Expr), strings.TrimSpace(f.TZ)
 	}

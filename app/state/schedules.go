@@ -161,7 +161,7 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 		job := protocol.CronJobPatch{Name: &f.Name, Spec: &patch, Missed: &f.Missed, DeleteAfterRun: &once}
 		if f.moved() {
 			job.Schedule = &sched
-			if again := true; f.over {
+			if again := true; JobOver(f.job, now) {
 				job.Enabled = &again
 			}
 		}

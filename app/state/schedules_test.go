@@ -139,7 +139,7 @@ func TestARenameInTheFormMovesNothing(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, _ *fake) {
 		s := NewSchedules(a)
-		ran := protocol.CronJob{ID: "a", Name: "n", Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, State: protocol.CronJobState{LastRunAtMs: at}}
+		ran := protocol.CronJob{ID: "a", Name: "n", Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, State: protocol.CronJobState{LastRunAtMs: at, LastStatus: protocol.CronOK}}
 		grid := protocol.CronJob{ID: "b", Enabled: true, Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3600_000, AnchorMs: &anchor}}
 		for _, j := range []protocol.CronJob{ran, grid} {
 			form := FormOf(j)
