@@ -164,6 +164,9 @@ func (m *Manager) shorten(ctx context.Context, s store.Session, model llm.Model,
 	}
 	if err == nil {
 		m.noteCondensed(ctx, a, d.memories)
+		if _, err := m.store.UpdateSession(ctx, s.Key, func(s *store.Session) { s.Usage.Add(d.usage) }); err != nil { // it is paid for like an answer
+			slog.Warn("What a summary took could not be counted", "session", s.Key, "err", m.stored(err))
+		}
 	}
 	m.publishMessage(s.Key, notice)
 	m.publishSession(s.Key)

@@ -155,6 +155,18 @@ func TestTheNoticeOfAShorteningIsNotCounted(t *testing.T) {
 	count(6)
 }
 
+func TestWhatASummaryTakesIsCounted(t *testing.T) {
+	g := withModel(t, llmtest.Say("1").Usage(protocol.Usage{Input: 10, Output: 2, Total: 12}), llmtest.Say(condensed).Usage(protocol.Usage{Input: 300, Output: 40}))
+	g.end(g.send("one").RunID)
+	if _, err := g.Compact(t.Context(), keep(1)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := g.store.Session(t.Context(), chat)
+	if want := (protocol.Tokens{Input: 310, Output: 42, Total: 352}); err != nil || tokens(s.Usage) != want || s.ContextTokens != 0 {
+		t.Errorf("%+v, %d in the window, %v", tokens(s.Usage), s.ContextTokens, err)
+	}
+}
+
 func TestCompactNeedsNoModel(t *testing.T) {
 	g := withModel(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Fail(protocol.ErrModel.With("down")))
 	g.end(g.send("First wish").RunID)
