@@ -3,9 +3,10 @@ package config
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -120,12 +121,41 @@ func (f field) check(path string, value json.RawMessage) error {
 		return err
 	}
 	if err := json.Unmarshal(value, reflect.New(f.typ).Interface()); err != nil {
-		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
-			return bad("%s.%s must be %s, not %s", path, e.Field, describe(field{typ: e.Type}), e.Value)
-		}
-		return bad("%s must be %s, not %s", path, describe(f), short(value))
+		return f.blame(path, value)
 	}
 	return nil
+}
+
+// blame says which part of a value has another type than it should.
+func (f field) blame(path string, value json.RawMessage) error {
+	t := deref(f.typ)
+	var parts map[string]json.RawMessage
+	var list []json.RawMessage
+	switch {
+	case t.Kind() == reflect.Slice && json.Unmarshal(value, &list) == nil:
+		for i, part := range list {
+			if err := (field{typ: t.Elem()}).check(fmt.Sprintf("%s.%d", path, i), part); err != nil {
+				return err
+			}
+		}
+	case json.Unmarshal(value, &parts) != nil:
+	case t.Kind() == reflect.Map, t.Kind() == reflect.Struct:
+		for _, name := range slices.Sorted(maps.Keys(parts)) {
+			part := field{}
+			if t.Kind() == reflect.Map {
+				part.typ = t.Elem()
+			} else if next, _, ok := member(t, name); ok {
+				part.typ, part.tag = next.Type, next.Tag
+			}
+			if part.typ == nil || string(parts[name]) == "null" {
+				continue
+			}
+			if err := part.check(join(path, name), parts[name]); err != nil {
+				return err
+			}
+		}
+	}
+	return bad("%s must be %s, not %s", path, describe(f), short(value))
 }
 
 // names checks the names in v. Go's decoder takes them in any case, which would then lie beside the right one.
