@@ -219,6 +219,11 @@ func TestPreviewShowsTheDiff(t *testing.T) {
 	if !p.Truncated || len(p.Diff) > diffLimit || !strings.HasSuffix(p.Diff, "\n") || p.Added != 10_000 {
 		t.Errorf("%d bytes, truncated %v, %d added", len(p.Diff), p.Truncated, p.Added)
 	}
+	for n, shown := range map[int]bool{maxDiffLines: true, maxDiffLines + 1: false} {
+		if p := preview(b, "Write", args{"path": "lines", "content": strings.Repeat("\n", n)}); (p.Diff != "") != shown || p.Problem != "" || !p.Truncated {
+			t.Errorf("%d lines: %.80s, truncated %v, %s", n, p.Diff, p.Truncated, p.Problem)
+		}
+	}
 	b.file("bin", "\xff\x00")
 	if p := preview(b, "Write", args{"path": "bin", "content": "x"}); !p.Truncated || p.Diff != "" || p.FileSHA256 == "" {
 		t.Errorf("a binary file: %+v", p)

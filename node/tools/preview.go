@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -14,9 +15,11 @@ import (
 )
 
 const (
-	diffLimit   = 64 << 10
-	maxDiffFile = 4 << 20 // each side; comparing more takes too long for a question
-	maxPrograms = 32
+	diffLimit = 64 << 10
+	// maxDiffFile and maxDiffLines bound each side: comparing more takes too long for a question, and of millions of short lines gigabytes.
+	maxDiffFile  = 4 << 20
+	maxDiffLines = 250_000
+	maxPrograms  = 32
 )
 
 // previewPath says what a tool that reads would look at. Where a link leads counts, not how it is called.
@@ -125,7 +128,8 @@ func addDiff(preview *protocol.CallPreview, name string, before, after []byte) {
 	name = filepath.ToSlash(name)
 	before, after = narrow(before), narrow(after)
 	switch {
-	case preview.Truncated, len(before) > maxDiffFile, len(after) > maxDiffFile, !utf8.Valid(before), !utf8.Valid(after):
+	case preview.Truncated, len(before) > maxDiffFile, len(after) > maxDiffFile,
+		bytes.Count(before, lineFeed) > maxDiffLines, bytes.Count(after, lineFeed) > maxDiffLines, !utf8.Valid(before), !utf8.Valid(after):
 		preview.Truncated = true // nobody has seen what is in it
 		return
 	}
