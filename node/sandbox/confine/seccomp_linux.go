@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -34,8 +35,15 @@ var arches = map[string]arch{
 	},
 }
 
-// Filters reports whether there is a system call filter for this processor.
-func Filters() bool { return arches[runtime.GOARCH].audit != 0 }
+// Filters reports whether there is a system call filter for this processor and the kernel takes one. Some have none: WSL 1, small devices, containers in
+// which it is forbidden.
+func Filters() bool { return arches[runtime.GOARCH].audit != 0 && install(0, nil) == unix.EFAULT }
+
+// install gives the kernel a filter for the calling thread; no filter is a question, which it answers with EFAULT if it would take one.
+func install(flags uintptr, prog *unix.SockFprog) syscall.Errno {
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(prog)))
+	return errno
+}
 
 // Offsets in struct seccomp_data; both processors are little-endian, so that the low half of an argument comes first.
 const (
@@ -104,8 +112,11 @@ func seccomp(noNet, noConnect bool) error {
 	}
 	f := filter(a, noNet, noConnect)
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
-	// Without SPEC_ALLOW older kernels slow down every process with a filter.
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW, uintptr(unsafe.Pointer(&prog)))
+	// Without SPEC_ALLOW kernels from 4.17 to 5.15 slow down every process with a filter; those before do not know it.
+	errno := install(unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW, &prog)
+	if errno == unix.EINVAL {
+		errno = install(0, &prog)
+	}
 	runtime.KeepAlive(f)
 	if errno != 0 {
 		return fmt.Errorf("set the system call filter: %w", errno)
