@@ -167,16 +167,29 @@ func (a *App) ColourMachine(id protocol.NodeID, colour string) {
 	act(a, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
 }
 
-// ForgetMachine removes a machine from the list, and ends its connection. When it was paired it is revoked first: it would come back otherwise.
-// It blocks.
+// ForgetMachine removes a machine from the list, and ends its connection. When it was paired it is revoked first: it would come back otherwise. That the
+// same device is still let in as a window is said: who takes a machine away may mean both. It blocks.
 func (a *App) ForgetMachine(ctx context.Context, n protocol.NodeInfo) error {
+	var gone protocol.Device
 	if n.Device != "" {
-		if _, err := Call(ctx, a, protocol.DeviceRevoke, protocol.DeviceParams{ID: n.Device}); err != nil {
+		var err error
+		if gone, err = Call(ctx, a, protocol.DeviceRevoke, protocol.DeviceParams{ID: n.Device}); err != nil {
 			return err
 		}
 	}
-	_, err := Call(ctx, a, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true})
-	return err
+	if _, err := Call(ctx, a, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true}); err != nil || gone.Fingerprint == "" {
+		return err
+	}
+	list, err := Call(ctx, a, protocol.DeviceList, protocol.Empty{})
+	if err != nil {
+		return nil // it is forgotten
+	}
+	for _, d := range list.Devices {
+		if d.Fingerprint == gone.Fingerprint && d.ID != gone.ID && d.RevokedAt == 0 {
+			a.Notify("warning", fmt.Sprintf("The windows of %s are still let in. To end that too: fairlead pair revoke %s", d.Name, d.ID))
+		}
+	}
+	return nil
 }
 
 // Logs are the last lines of a machine's log. It blocks.

@@ -89,6 +89,28 @@ func TestPairedMachineIsRevokedBeforeItIsForgotten(t *testing.T) {
 	})
 }
 
+func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
+	bubble(t, func(f *fake) {
+		on(f, protocol.DeviceRevoke, func(protocol.DeviceParams) (protocol.Device, error) {
+			return protocol.Device{ID: "d1", Fingerprint: "f1", RevokedAt: 1}, nil
+		})
+		on(f, protocol.DeviceList, func(protocol.Empty) (protocol.DeviceListResult, error) {
+			return protocol.DeviceListResult{Devices: []protocol.Device{
+				{ID: "d1", Fingerprint: "f1", RevokedAt: 1},
+				{ID: "d2", Fingerprint: "f2", Name: "other"},
+				{ID: "d1-client", Fingerprint: "f1", Name: "laptop"},
+			}}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		if err := a.ForgetMachine(t.Context(), protocol.NodeInfo{ID: "laptop", Device: "d1"}); err != nil {
+			t.Fatal(err)
+		}
+		if n := a.Value.Get().Notice; n == nil || n.Text != "The windows of laptop are still let in. To end that too: fairlead pair revoke d1-client" {
+			t.Errorf("%+v", n)
+		}
+	})
+}
+
 func TestRequestsAreSaidInWords(t *testing.T) {
 	r := protocol.DeviceRequest{Kind: protocol.RequestPair, Device: protocol.Device{Hostname: "nas", OS: "Debian 12", Address: "10.0.0.3"}}
 	if got := RequestText(r); got != "nas wants to be paired (Debian 12, 10.0.0.3)" {
