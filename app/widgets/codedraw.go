@@ -100,20 +100,23 @@ func (c *Code) draw(w, h int) image.Image {
 			}
 			col += n
 		}
-		if c.viewed {
-			on := func(x float32) { // instead of what goes on there
-				glyph.Clear(img, x*scale, y*scale, cell.Width*scale, cell.Height*scale)
-				if line.Ground != "" {
-					fill(x, x+cell.Width, line.Ground)
-				}
-				glyph.Cells(img, "…", size, scale, cell.Width, x*scale, base, columns, look.Color(look.ColorMuted))
+		if !c.viewed {
+			continue
+		}
+		on := func(from, x, to float32) { // in place of what goes on there, without the half of a letter
+			glyph.Clear(img, from*scale, y*scale, (to-from)*scale, cell.Height*scale)
+			if line.Ground != "" {
+				fill(from, to, line.Ground)
 			}
-			if at.X > 0.5 && col > 0 {
-				on(0)
-			}
-			if float32(col)*cell.Width-at.X > area.Width+0.5 {
-				on(area.Width - cell.Width)
-			}
+			glyph.Cells(img, "…", size, scale, cell.Width, x*scale, base, columns, look.Color(look.ColorMuted))
+		}
+		if at.X > 0.5 && col > 0 {
+			x := float32(math.Ceil(float64(at.X/cell.Width-0.05)))*cell.Width - at.X
+			on(0, x, x+cell.Width)
+		}
+		if float32(col)*cell.Width-at.X > area.Width+0.5 {
+			x := float32(math.Floor(float64((at.X+area.Width)/cell.Width+0.05))-1)*cell.Width - at.X
+			on(x, x, area.Width)
 		}
 	}
 	return img

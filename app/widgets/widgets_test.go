@@ -277,7 +277,7 @@ func TestALineThatGoesOnBesideTheViewSaysSo(t *testing.T) {
 			x += area.Width
 		}
 		for dy := range int(cell.Height) {
-			for dx := range int(cell.Width) {
+			for dx := range int(2 * cell.Width) { // it stands where a letter does
 				if img.RGBAAt(int(x)+dx, int(cell.Height)*line+dy).A > 0 {
 					return true
 				}
@@ -285,11 +285,11 @@ func TestALineThatGoesOnBesideTheViewSaysSo(t *testing.T) {
 		}
 		return false
 	}
-	if !drawn(0, -cell.Width) || drawn(1, -cell.Width) {
+	if !drawn(0, -2*cell.Width) || drawn(1, -2*cell.Width) {
 		t.Error("where the line is cut, nothing says that it goes on; or the short one says it")
 	}
 	p.pan.moveTo(fyne.NewPos(100*cell.Width, 0))
-	if !drawn(0, 0) || !drawn(0, -cell.Width) || !drawn(1, 0) {
+	if !drawn(0, 0) || !drawn(0, -2*cell.Width) || !drawn(1, 0) {
 		t.Error("in its middle it does not say that it goes on at both ends")
 	}
 	p.pan.moveTo(fyne.NewPos(300*cell.Width, 0))
