@@ -123,7 +123,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	models := registry.New(modelSettings{g.config}, filepath.Join(o.Home, "models.json"))
 	g.sessions = session.New(session.Options{
 		Store: g.store, Bus: g.bus, Tools: calls, Questions: g.gate, Models: models, Files: files,
-		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home, Transcribe: g.transcribe,
+		Nodes: g.hub.Nodes, Config: g.config.Get, Home: o.Home, Transcribe: g.transcribe, Stopped: g.tellStatus,
 	})
 	tools.Serve(g.sessions)
 	if err := g.sessions.Load(ctx); err != nil {

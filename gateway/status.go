@@ -26,9 +26,14 @@ func (g *Gateway) status(context.Context) protocol.Status {
 
 func (g *Gateway) pause(ctx context.Context, paused bool) (protocol.Status, error) {
 	g.sessions.SetPaused(paused)
-	s := g.status(ctx)
+	g.tellStatus()
+	return g.status(ctx), nil
+}
+
+// tellStatus tells every client how the gateway stands.
+func (g *Gateway) tellStatus() {
+	s := g.status(context.Background())
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
-	return s, nil
 }
 
 // configChanged tells everyone, and puts a new token in force.
@@ -46,8 +51,7 @@ func (g *Gateway) configChanged(path string) {
 	g.schedules.Wake()
 	g.network.wake()
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeConfig, Path: path})
-	s := g.status(context.Background())
-	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
+	g.tellStatus()
 }
 
 // mainMoved has the main chats of before tell what they are now.

@@ -49,6 +49,8 @@ type Options struct {
 	Home      string // data folder
 	// Transcribe may be nil: recordings are kept then and not understood.
 	Transcribe Transcribe
+	// Stopped is called when the agent has paused because nothing can be stored; nil is not called.
+	Stopped func()
 }
 
 // Manager holds all sessions. It is safe for use by many goroutines.

@@ -73,6 +73,9 @@ func (m *Manager) stored(err error) error {
 	m.storage = e.Message
 	m.mu.Unlock()
 	m.SetPaused(true)
+	if first && m.opts.Stopped != nil {
+		m.opts.Stopped()
+	}
 	if first {
 		slog.Error("Nothing can be stored, the agent pauses", "err", err)
 		m.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{

@@ -1,0 +1,47 @@
+package gateway
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/protocol"
+)
+
+// Another program that keeps the store locked stands for every reason why nothing can be stored.
+func TestClientsAreToldThatTheAgentHasPausedBecauseNothingCanBeStored(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	home := t.TempDir()
+	g, err := Open(t.Context(), Options{Home: home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close(context.Background())
+	feed := g.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeStatus })
+	defer feed.Close()
+
+	db, err := sql.Open("sqlite", filepath.ToSlash(filepath.Join(home, "fairlead.db")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	other, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = g.sessions.Send(t.Context(), auth.Owner("test"), protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "what can you do"})
+	if !errors.Is(err, protocol.ErrStorage) {
+		t.Fatalf("a message that cannot be stored: %v", err)
+	}
+	if c, err := feed.Next(t.Context()); err != nil || !c.Status.Paused || c.Status.Storage == "" {
+		t.Errorf("told %+v, %v", c.Status, err)
+	}
+}
