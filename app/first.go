@@ -44,7 +44,7 @@ func newFirstPage(s *shell) *firstPage {
 			widgets.NewParagraph("An agent that works on your computers, under your hand: nothing with an effect happens before you saw it and allowed it. Who should answer you?", look.ColorText, "text"),
 			choice("The built-in operator", "Carries out plain requests at once, such as run ls -la or read README.md. No key, no network. You can connect a model at any time.",
 				widgets.Row(look.Inside, -1, p.begin)),
-			choice("A model of a provider", "Anthropic, OpenAI, Google Gemini, OpenRouter, or any compatible server. You paste a key; it goes into this system's keychain.",
+			choice("A model of a provider", "Anthropic, OpenAI, Google Gemini, OpenRouter, or any compatible server. You paste a key; it goes into this system's keychain, or where none answers into a file that only you can read.",
 				widgets.Row(look.Inside, -1, connect)),
 			choice("A model on this computer", "Ollama, LM Studio and llama.cpp are found by themselves when they run.", p.found),
 		)))))

@@ -292,6 +292,21 @@ func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 	}
 }
 
+func TestKeysThatAreNotThereAreSaid(t *testing.T) {
+	s := newTestShell(t)
+	v := sample()
+	v.Approvals = nil
+	v.Status.SecretStore, v.Status.Missing = "/data/secrets.json", []string{"apiKeys.anthropic"}
+	s.update(v)
+	pagetest.Shows(t, s.body, "The key of anthropic is not there.", "may be locked", "/data/secrets.json")
+	pagetest.Shot(t, s.window, "shell-locked")
+	v.Status.Missing = nil
+	s.update(v)
+	if s.banner.Visible() {
+		t.Error("it is still said")
+	}
+}
+
 func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
 	s := newTestShell(t)
 	v := sample()

@@ -15,7 +15,7 @@ func (g *Gateway) status(context.Context) protocol.Status {
 	paused, storage := g.sessions.Paused()
 	cfg := g.config.Get()
 	s := protocol.Status{
-		Version: Version, StartedAt: g.startedAt.UnixMilli(), Paused: paused, Storage: storage, SecretStore: g.secrets.Where(), Home: g.home,
+		Version: Version, StartedAt: g.startedAt.UnixMilli(), Paused: paused, Storage: storage, SecretStore: g.secrets.Where(), Missing: g.config.Missing(), Home: g.home,
 		Model: protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID}, MainSession: cfg.MainSession(),
 	}
 	if g.listener != nil {

@@ -108,7 +108,7 @@ func (r *settingRow) entry(e *widget.Entry) {
 // secret is kept in the keychain: it is set, replaced or removed, and never shown.
 func (r *settingRow) secret() {
 	e := widget.NewPasswordEntry()
-	e.SetPlaceHolder("Paste it here; it goes into the system's keychain")
+	e.SetPlaceHolder("Paste it here; it is never shown again")
 	r.entry(e)
 	e.OnSubmitted = func(string) { r.saveTyped() }
 	state := widgets.NewText("", look.ColorText, "text")

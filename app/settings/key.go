@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
+	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -43,7 +44,7 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 
 func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) fyne.CanvasObject {
 	entry := widget.NewPasswordEntry()
-	entry.SetPlaceHolder("Paste the key; it goes into the system's keychain")
+	entry.SetPlaceHolder("Paste the key; it goes into " + state.SecretPlace(m.p.app.Value.Get().Status))
 	save := func() {
 		if key := strings.TrimSpace(entry.Text); key != "" {
 			entry.SetText("")

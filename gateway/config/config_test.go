@@ -195,6 +195,21 @@ func TestIllegalStoredValueDoesNotStopTheStart(t *testing.T) {
 	}
 }
 
+func TestAKeyThatWasSetAndIsNotThereIsMissingUntilItIsSetOrRemoved(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	b := memory{"apiKeys.openai": json.RawMessage(`true`), "apiKeys.anthropic": json.RawMessage(`true`)}
+	s, problems, err := Open(t.Context(), b, secret.Open(t.TempDir()))
+	if err != nil || len(problems) != 2 || strings.Join(s.Missing(), " ") != "apiKeys.anthropic apiKeys.openai" {
+		t.Fatal(err, problems, s.Missing())
+	}
+	if err := s.Set(t.Context(), "apiKeys.openai", json.RawMessage(`"sk-x"`)); err != nil || strings.Join(s.Missing(), " ") != "apiKeys.anthropic" {
+		t.Error(err, s.Missing())
+	}
+	if err := s.Set(t.Context(), "apiKeys.anthropic", json.RawMessage(`null`)); err != nil || len(s.Missing()) != 0 {
+		t.Error(err, s.Missing())
+	}
+}
+
 func FuzzPath(f *testing.F) {
 	f.Add("model.id", `"x"`)
 	f.Add("toolApproval.rules", `[{"when":[{"value":1}]}]`)

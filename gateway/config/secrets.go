@@ -21,6 +21,13 @@ func (s *Store) Secret(path string) (string, bool) {
 	return v, ok
 }
 
+// Missing are the paths of secrets that were set and that the place for secrets did not have at the start, until they are set or removed.
+func (s *Store) Missing() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.missing)
+}
+
 // setSecrets sets the secrets of an object one by one: null removes one, "***" leaves it, and of the keys those that are not named go.
 func (s *Store) setSecrets(ctx context.Context, path string, value json.RawMessage, reset bool) (changed []string, err error) {
 	if path == "auth" && reset {
@@ -87,6 +94,7 @@ func (s *Store) setSecret(ctx context.Context, path, name string, value json.Raw
 		}
 		s.mu.Lock()
 		delete(s.keys, path)
+		s.found(path)
 		s.mu.Unlock()
 		return s.backend.PutSetting(ctx, path, nil)
 	}
@@ -102,8 +110,14 @@ func (s *Store) setSecret(ctx context.Context, path, name string, value json.Raw
 	}
 	s.mu.Lock()
 	s.keys[path] = plain
+	s.found(path)
 	s.mu.Unlock()
 	return nil
+}
+
+// found takes a secret off the list of what is missing. The caller has s.mu.
+func (s *Store) found(path string) {
+	s.missing = slices.DeleteFunc(s.missing, func(p string) bool { return p == path })
 }
 
 var errTokenStays = bad("the token cannot be removed: a gateway without one would obey anybody")

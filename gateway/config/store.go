@@ -31,6 +31,7 @@ type Store struct {
 	overrides map[string]json.RawMessage
 	present   Config
 	keys      map[string]string // secrets by path; values in memory only
+	missing   []string          // paths of secrets that were set and are not there
 	watchers  map[int]func(string)
 	next      int
 }
@@ -52,6 +53,7 @@ func Open(ctx context.Context, backend Backend, secrets secret.Store) (s *Store,
 			if v, err = secrets.Get(f.secret); err == nil {
 				s.keys[path] = v.Reveal()
 			} else if errors.Is(err, secret.ErrNotFound) {
+				s.missing = append(s.missing, path)
 				err = fmt.Errorf("%s was set, but %s does not have it: enter it again", path, secrets.Where())
 			}
 		} else if path == "auth" || path == "apiKeys" {

@@ -1,0 +1,41 @@
+package state
+
+import (
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// SecretPlace says where a key goes that is pasted now.
+func SecretPlace(st protocol.Status) string {
+	if st.SecretStore == "" || st.SecretStore == "keychain" {
+		return "the system's keychain"
+	}
+	return "a file that only you can read"
+}
+
+// MissingSecrets says which keys were set and are not there.
+func MissingSecrets(st protocol.Status) string {
+	var names []string
+	for _, path := range st.Missing {
+		if provider, ok := strings.CutPrefix(path, "apiKeys."); ok {
+			path = "the key of " + provider
+		}
+		names = append(names, path)
+	}
+	verb := " is not there."
+	if len(names) > 1 {
+		verb = " are not there."
+	}
+	text := strings.Join(names, ", ") + verb
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// SecretsDo says what a person does about them.
+func SecretsDo(st protocol.Status) string {
+	if st.SecretStore == "keychain" {
+		return "The system's keychain does not have it any more: enter it again in the settings."
+	}
+	return "The system's keychain does not answer; it may be locked. Unlock it and start Fairlead again, or enter what is missing in the settings: until then it is kept in " +
+		st.SecretStore + ", which only you can read."
+}
