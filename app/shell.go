@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -68,6 +69,7 @@ type shell struct {
 	wanted   protocol.ApprovalID // to review when the view has it
 	inbox    *approve.Inbox      // nil while its page is not open
 	notes    notes
+	missing  string // keys that are not there, as was said last
 	settings fyne.Window
 	invite   func(link string)  // shows an invitation in it
 	find     func(query string) // shows settings in it
@@ -140,6 +142,7 @@ func (s *shell) update(v state.View) {
 		c.draw()
 	}
 	s.showProblems(v)
+	s.sayMissing(v)
 	s.showApprovals(v)
 	s.notify(v)
 	if s.inbox != nil {
@@ -152,15 +155,25 @@ func (s *shell) update(v state.View) {
 	}
 }
 
+// sayMissing says once which keys are not there.
+func (s *shell) sayMissing(v state.View) {
+	missing := strings.Join(v.Status.Missing, " ")
+	if missing == s.missing {
+		return
+	}
+	s.missing = missing
+	if missing != "" {
+		s.toast.Say(state.MissingSecrets(v.Status)+" "+state.SecretsDo(v.Status), nil, time.Now(), time.Now().Add(time.Minute))
+		s.body.Refresh()
+	}
+}
+
 // showProblems says what is wrong with the whole program.
 func (s *shell) showProblems(v state.View) {
 	switch {
 	case v.Status.Storage != "":
 		s.banner.Set(widgets.Problem{What: v.Status.Storage, Do: "The agent is paused until that is mended.", Button: "Resume"})
 		s.banner.OnButton = func() { s.b.state.Pause(false) }
-	case len(v.Status.Missing) > 0:
-		s.banner.Set(widgets.Problem{Fine: true, What: state.MissingSecrets(v.Status), Do: state.SecretsDo(v.Status), Button: "Open settings"})
-		s.banner.OnButton = s.openSettings
 	case v.Updating != "":
 		s.banner.Set(widgets.Problem{Fine: true, What: "Updating the store: " + v.Updating + ".", Do: "This takes a while once, after an update of the program. Your chats are safe; if it is interrupted, it goes on at the next start."})
 	case !v.Loaded && v.Problem != "" && s.b.f.join == "":

@@ -25,7 +25,7 @@ type Status struct {
 	SecretStore string `json:"secretStore,omitempty"`
 	// Missing are settings that were set and that SecretStore does not have, such as keys in a keychain that is locked now.
 	Missing []string `json:"missing,omitempty"`
-	Home        string `json:"home,omitempty"` // data folder
+	Home    string   `json:"home,omitempty"` // data folder
 	// MainSession is the chat that opens where none was chosen: the default agent's main one, under the key that the configuration says.
 	MainSession SessionKey `json:"mainSession,omitempty"`
 }
