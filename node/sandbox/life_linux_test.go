@@ -239,3 +239,29 @@ func TestCloseEndsEverything(t *testing.T) {
 		}
 	})
 }
+
+// A command that is over cannot be killed by its caller: what it has left must not be a fork bomb.
+func TestManyLeftOversAreEndedAndFewAreNot(t *testing.T) {
+	k := newKit(t)
+	for left, ended := range map[int]bool{100: false, 300: true} {
+		s := k.spec(fmt.Sprintf("i=0; while [ $i -lt %d ]; do (sleep 999 &); i=$((i+1)); done; sleep 999 & echo $!", left))
+		s.Supervise = true
+		p, out := k.start(s)
+		line, err := bufio.NewReader(out).ReadString('\n')
+		last, aerr := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil || aerr != nil {
+			t.Fatal(line, err, aerr)
+		}
+		if e, err := p.Wait(); err != nil || e.Code != 0 {
+			t.Fatal(e, err)
+		}
+		if ended {
+			within(t, "the end of many", closed(p.Done()))
+		}
+		if alive(last) == ended {
+			t.Errorf("of %d: alive %v", left, !ended)
+		}
+		p.Kill()
+		within(t, "the end", closed(p.Done()))
+	}
+}

@@ -60,7 +60,7 @@ type Spec struct {
 	// Console is, on Windows, the terminal of the command in place of the files.
 	Console Console
 	// Supervise lets what the command leaves running live on, watched, until Process.Kill or the end of the node. Without it that is killed as
-	// soon as the command itself has ended.
+	// soon as the command itself has ended. On Linux more than 256 processes whose parents are gone are a fork bomb, and killed even so.
 	Supervise bool
 }
 

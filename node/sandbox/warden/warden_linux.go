@@ -127,6 +127,10 @@ func (v *warden) reap() (none bool) {
 	}
 }
 
+// maxLeft is how many processes without a parent a command that has ended may leave running. Servers, builders' daemons and terminals are a few, with
+// their own children; what is more is a fork bomb, which nobody could end any more once its command is over.
+const maxLeft = 256
+
 // settle ends the sessions of which nothing is left and goes on killing those that are to be killed. It reports whether to look again soon even if
 // nothing happens.
 func (v *warden) settle(none bool) (again bool) {
@@ -142,7 +146,7 @@ func (v *warden) settle(none bool) (again bool) {
 	if none || !waiting {
 		return false
 	}
-	alive := map[*session]bool{}
+	alive := map[*session]int{}
 	for _, pid := range children(os.Getpid()) {
 		s, known := v.owner(pid)
 		switch {
@@ -151,11 +155,14 @@ func (v *warden) settle(none bool) (again bool) {
 		case s.killing:
 			killTree(pid)
 		}
-		alive[s] = true
+		alive[s]++
 	}
 	for _, s := range v.sessions {
-		if s.exited && !alive[s] {
+		switch {
+		case s.exited && alive[s] == 0:
 			v.finish(s)
+		case s.exited && !s.killing && alive[s] > maxLeft:
+			s.killing, again = true, true
 		}
 	}
 	return again
