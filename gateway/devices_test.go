@@ -147,6 +147,8 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 		"another one's later end":  set(other.ID, &later),
 		"an invitation for good":   second(client.Call(t.Context(), guest, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})),
 		"an invitation for longer": second(client.Call(t.Context(), guest, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: 8})),
+		"a token of its choice":    second(client.Call(t.Context(), guest, protocol.ConfigSet, protocol.ConfigSetParams{Path: "auth.token", Value: json.RawMessage(`"chosen by a guest"`)})),
+		"the same, more broadly":   second(client.Call(t.Context(), guest, protocol.ConfigSet, protocol.ConfigSetParams{Path: "auth", Value: json.RawMessage(`{"token":"chosen by a guest"}`)})),
 		"a yes for good":           second(client.Call(t.Context(), guest, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})),
 	} {
 		if !errors.Is(err, protocol.ErrForbidden) {

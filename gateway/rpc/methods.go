@@ -146,9 +146,12 @@ func (s *Server) configGet(_ context.Context, _ *Conn, p protocol.ConfigGetParam
 	return protocol.ConfigGetResult{Path: p.Path, Value: value}, err
 }
 
-func (s *Server) configSet(ctx context.Context, _ *Conn, p protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
+func (s *Server) configSet(ctx context.Context, c *Conn, p protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
 	if p.Path == "" {
 		return protocol.ConfigSetResult{}, protocol.ErrBadRequest.With("path required")
+	}
+	if (p.Path == "auth" || p.Path == "auth.token") && c.who().Device != "" { // who knows it is the owner, without an end and with every right
+		return protocol.ConfigSetResult{}, protocol.ErrForbidden.With("the gateway's own token is chosen at the gateway, and by no paired device")
 	}
 	if err := s.s.Config.Set(ctx, p.Path, p.Value); err != nil {
 		return protocol.ConfigSetResult{}, err
