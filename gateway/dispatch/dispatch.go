@@ -160,6 +160,21 @@ func (d *Dispatcher) Cancel(id protocol.CallID) bool {
 	return true
 }
 
+// Known reports whether there was a call of this id, or is one.
+func (d *Dispatcher) Known(ctx context.Context, id protocol.CallID) (bool, error) {
+	d.mu.Lock()
+	open := d.open[id] != nil
+	d.mu.Unlock()
+	if open {
+		return true, nil
+	}
+	_, err := d.journal.Call(ctx, id)
+	if errors.Is(err, protocol.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Call does what c says for p, and blocks until it has ended. An error means that the gateway failed or ctx ended: no such tool
 // (protocol.ErrNotFound), machine offline (ErrUnavailable), arguments that do not fit (*tool.InputError), storage (ErrStorage), the end of
 // ctx (its cause). Everything the tool, the person or the policy says is a Result.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"fairlead/gateway/dispatch"
@@ -65,8 +66,9 @@ func unknownOutcome(e *protocol.Error) error {
 }
 
 // request dispatches a call on behalf of a session and confirms that it is on its way (seed 004, tool.request). The call lasts as long as
-// the gateway, not as the connection; its result goes to the session.
-func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
+// the gateway, not as the connection; its result goes to the session. An id that a call had already is refused: the session would get the result of
+// that one, whatever was asked for now.
+func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
 	if p.CallID == "" || p.Tool == "" || p.SessionKey == "" {
 		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("callId, tool, and sessionKey required")
 	}
@@ -88,12 +90,17 @@ func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParam
 	if _, _, err := s.s.Nodes.Lookup(p.Tool); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
+	release, err := s.claim(ctx, p.CallID)
+	if err != nil {
+		return protocol.ToolRequestResult{}, err
+	}
 	key, who := c.spell(p.SessionKey), c.who()
 	call := dispatch.Call{
 		ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key, Direct: true,
 		AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()},
 	}
 	started := s.background(func(ctx context.Context) {
+		defer release()
 		res, err := s.s.Tools.Call(ctx, who, call)
 		if ctx.Err() != nil {
 			return
@@ -110,9 +117,35 @@ func (s *Server) request(_ context.Context, c *Conn, p protocol.ToolRequestParam
 		}
 	})
 	if !started {
+		release()
 		return protocol.ToolRequestResult{}, protocol.ErrUnavailable.With("the gateway stops")
 	}
 	return protocol.ToolRequestResult{Status: "sent"}, nil
+}
+
+// claim keeps the id of a requested call until release.
+func (s *Server) claim(ctx context.Context, id protocol.CallID) (release func(), err error) {
+	s.mu.Lock()
+	taken := s.requested[id]
+	if !taken {
+		s.requested[id] = true
+	}
+	s.mu.Unlock()
+	release = func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.requested, id)
+	}
+	if !taken {
+		if taken, err = s.s.Tools.Known(ctx, id); err == nil && !taken {
+			return release, nil
+		}
+		release()
+	}
+	if err == nil {
+		err = protocol.ErrConflict.With(fmt.Sprintf("a call with the id %s exists already", id))
+	}
+	return nil, err
 }
 
 // result takes what a node returns (seed 004, tool.result). One that nobody waits for any more may be the end of a call whose outcome was unknown.

@@ -134,6 +134,8 @@ func fails(key string) error {
 
 type fakeTools struct{ f *fakes }
 
+func (t fakeTools) Known(context.Context, protocol.CallID) (bool, error) { return false, nil }
+
 // Call runs the call on the machine, or ends as the argument "end" says.
 func (t fakeTools) Call(ctx context.Context, p auth.Principal, c dispatch.Call) (dispatch.Result, error) {
 	node, spec, err := t.f.hub.Lookup(c.Tool)

@@ -179,6 +179,45 @@ func (l *live) refusesParts(s seed, peer *client.Client, method, raw string) {
 	}
 }
 
+// TestARequestedCallIsMadeOnce: its id is unique (seed 004, tool.request), whatever comes under it later, and from whom.
+func TestARequestedCallIsMadeOnce(t *testing.T) {
+	l := startLive(t)
+	request := func(args, key string) error {
+		_, err := l.call(l.client, "tool.request", json.RawMessage(`{"callId":"once","tool":"n__Echo","args":`+args+`,"sessionKey":"`+key+`"}`))
+		return err
+	}
+	errs := make(chan error, 8)
+	for i := range cap(errs) {
+		go func() { errs <- request(`{"x":1}`, []string{"one", "two"}[i%2]) }()
+	}
+	taken := 0
+	for range cap(errs) {
+		if err := <-errs; err == nil {
+			taken++
+		} else if !errors.Is(err, protocol.ErrConflict) {
+			t.Error(err)
+		}
+	}
+	results := func() (n int) {
+		for _, key := range []string{"one", "two"} {
+			got, err := l.call(l.client, "session.preview", map[string]any{"sessionKey": key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(got.(map[string]any)["messages"].([]any))
+		}
+		return n
+	}
+	for end := time.Now().Add(3 * time.Minute); results() == 0 && time.Now().Before(end); {
+	}
+	if err := request(`{"x":2}`, "one"); !errors.Is(err, protocol.ErrConflict) { // it has ended
+		t.Error(err)
+	}
+	if n := results(); taken != 1 || n != 1 {
+		t.Errorf("%d requests were taken, %d results are in the chats", taken, n)
+	}
+}
+
 func TestFeaturesAreWhatIsServed(t *testing.T) {
 	l := startLive(t)
 	served := map[string]bool{}

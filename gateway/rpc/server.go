@@ -34,13 +34,15 @@ type Server struct {
 	mu       sync.Mutex // guards what follows
 	conns    map[*Conn]struct{}
 	pairings map[string]int // conversations by host; "" counts them all
-	closed   bool
-	wg       sync.WaitGroup // connections and calls in the background
+	// requested are the calls of tool.request that have not ended.
+	requested map[protocol.CallID]bool
+	closed    bool
+	wg        sync.WaitGroup // connections and calls in the background
 }
 
 // New makes a server.
 func New(s Services) *Server {
-	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), crew: newCrew()}
+	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), requested: make(map[protocol.CallID]bool), crew: newCrew()}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
