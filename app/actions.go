@@ -226,6 +226,7 @@ func (s *shell) openImage(r fyne.Resource) {
 	z := widgets.NewZoom(r)
 	w.SetContent(z.Pan)
 	w.Resize(fyne.NewSize(800, 600))
+	w.CenterOnScreen()
 	w.Canvas().SetOnTypedRune(func(r rune) {
 		switch r {
 		case '+', '=':

@@ -117,6 +117,8 @@ func (p *Page) change(c protocol.FileChange) {
 			switch {
 			case err != nil:
 				o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{What: "This change cannot be shown.", Do: err.Error()}, nil))
+			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted: // said above
+				o = container.NewVBox()
 			case d.Diff == "":
 				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file is as it was before."), look.ColorMuted, "text"))
 			default:

@@ -49,11 +49,7 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	}
 	switch e.Kind {
 	case protocol.AuditCall:
-		if title == "" {
-			title = e.Tool
-		} else if e.Tool != "" {
-			title = e.Tool + " " + title
-		}
+		title = strings.TrimSpace(strings.TrimPrefix(e.Tool, protocol.FileAct) + " " + title)
 		if e.Tool == "Transfer" {
 			title = endsNamed(title, v)
 		}

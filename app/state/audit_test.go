@@ -64,6 +64,9 @@ func TestAuditLineOfATransferSaysFromWhereToWhere(t *testing.T) {
 		t.Error(got)
 	}
 	e.What = "@here:/srv/a to tower:b"
+	if got, _ := AuditLine(protocol.AuditEntry{Kind: protocol.AuditCall, Node: "nas", Tool: protocol.FileAct + "Revert", What: "a.txt"}, View{}); got != "Revert a.txt on nas" {
+		t.Error(got)
+	}
 	if got, _ := AuditLine(e, View{}); got != "Transfer this computer:/srv/a to tower:b" {
 		t.Error(got)
 	}

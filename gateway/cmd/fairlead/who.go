@@ -36,6 +36,7 @@ func (c *connection) book(ctx context.Context) book {
 
 // where is a tool and the machine it ran on.
 func (k book) where(node protocol.NodeID, tool string) string {
+	tool = strings.TrimPrefix(tool, protocol.FileAct)
 	switch {
 	case tool == "":
 		return ""

@@ -29,7 +29,7 @@ func TestListsCallEverybodyByTheNamesPeopleKnow(t *testing.T) {
 		t.Error(got)
 	}
 	for want, got := range map[string]string{
-		"Bash on The big one": k.where("nas", "Bash"), "Bash on box": k.where("box", "Bash"), "Read in the gateway": k.where(protocol.NativePrefix, "Read"), "": k.where("nas", ""),
+		"Bash on The big one": k.where("nas", "Bash"), "Bash on box": k.where("box", "Bash"), "Read in the gateway": k.where(protocol.NativePrefix, "Read"), "Revert on box": k.where("box", protocol.ActRevert), "": k.where("nas", ""),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
