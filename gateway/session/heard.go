@@ -13,12 +13,16 @@ import (
 // Transcribe turns speech into text. An error that is a *protocol.Error says what the person can do.
 type Transcribe func(ctx context.Context, name, mimeType string, data []byte) (string, error)
 
-// heard is what the model reads in place of a recording.
+// heard is what the model reads in place of a recording. Who sent it may leave meanwhile: their message is taken all the same, and they will not send it
+// once more.
 func (m *Manager) heard(ctx context.Context, name, kind string, data []byte) string {
 	what := strings.TrimSpace("a recording " + name)
 	if m.opts.Transcribe == nil {
 		return fmt.Sprintf("[%s, which nothing here can transcribe]", what)
 	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(m.ctx, cancel)()
 	text, err := m.opts.Transcribe(ctx, name, kind, data)
 	var known *protocol.Error
 	switch text = strings.TrimSpace(text); {

@@ -216,6 +216,22 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	}
 }
 
+func TestARecordingIsHeardThoughItsSenderHasLeft(t *testing.T) {
+	g := start(t, llmtest.Say("1"))
+	leave, left := context.WithCancel(t.Context())
+	g.opts.Transcribe = func(ctx context.Context, _, _ string, _ []byte) (string, error) {
+		left()
+		return "Buy milk", ctx.Err()
+	}
+	file := protocol.Attachment{Filename: "v.ogg", MimeType: "audio/ogg", Data: base64.StdEncoding.EncodeToString([]byte("OggS\x00"))}
+	res, err := g.Send(leave, ann, protocol.ChatSendParams{SessionKey: chat, Message: "Listen", Attachments: []protocol.Attachment{file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.end(res.RunID)
+	g.check("user: Listen\n[a recording v.ogg, transcribed]\nBuy milk", "assistant: 1")
+}
+
 func TestRecordingsAreReadAsText(t *testing.T) {
 	wav := append([]byte("RIFF\x00\x00\x00\x00WAVEfmt "), make([]byte, 20)...)
 	g := start(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"))
