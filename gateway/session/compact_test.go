@@ -155,6 +155,14 @@ func TestTheNoticeOfAShorteningIsNotCounted(t *testing.T) {
 	count(6)
 }
 
+func TestAWindowOfNoSizeIsCondensedToo(t *testing.T) {
+	g := withModel(t, llmtest.Say(condensed))
+	msgs := []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("💣")}}}
+	if d, err := g.digest(t.Context(), g.model, protocol.ModelInfo{ContextWindow: 1}, "", msgs, ""); err != nil || d.summary != "They greeted." {
+		t.Errorf("%+v %v", d, err)
+	}
+}
+
 func TestWhatASummaryTakesIsCounted(t *testing.T) {
 	g := withModel(t, llmtest.Say("1").Usage(protocol.Usage{Input: 10, Output: 2, Total: 12}), llmtest.Say(condensed).Usage(protocol.Usage{Input: 300, Output: 40}))
 	g.end(g.send("one").RunID)

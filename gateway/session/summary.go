@@ -26,6 +26,9 @@ The goals and what the person last asked for. Decisions with their reasons. What
 Facts about the person and their machines that will matter in other conversations: one per line, beginning with "- ". Leave out secrets, passwords and keys, and what only matters here. Empty when there are none.
 </memories>`
 
+// minRound is how many bytes are read in a round, however small a server calls its window.
+const minRound = 1024
+
 // maxToolText is how many bytes of a tool's result the digest reads.
 const maxToolText = 2000
 
@@ -37,7 +40,7 @@ func (m *Manager) digest(ctx context.Context, model llm.Model, info protocol.Mod
 	if window <= 0 {
 		window = 8192
 	}
-	size := int(window) * 3 / 2 // bytes: half of the window, at some three bytes a token
+	size := max(int(window)*3/2, minRound) // bytes: half of the window, at some three bytes a token
 	out := digest{summary: previous}
 	var memories []string
 	text := transcript(msgs)
