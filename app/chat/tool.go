@@ -90,7 +90,7 @@ func (c callView) tool(machines *look.Machines, now time.Time) widgets.Tool {
 		ask(&t, *c.question, args)
 	}
 	if c.result != nil {
-		t.Output = output(c.result.Content.Text())
+		t.Output = state.Readable(c.result.Content.Text())
 	} else if info != nil {
 		t.Output = info.Tail
 	}

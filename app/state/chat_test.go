@@ -244,10 +244,10 @@ func TestExportHasTheTextOfResults(t *testing.T) {
 		return Markdown("A chat", []protocol.Message{{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text(text)}}}, View{}, time.UTC)
 	}
 	for text, want := range map[string]string{
-		`{"status":"completed","tail":"b\n","output":"a\nb\n"}`: "\n```\na\nb\n```\n",
-		`{"content":"1\tpackage main"}`:                         "\n```\n1\tpackage main\n```\n",
-		`{"output":"","matches":[1]}`:                           `{"output":"","matches":[1]}`,
-		"no JSON at all":                                        "\n```\nno JSON at all\n```\n",
+		`{"status":"completed","tail":"b\n","output":"a\nb\n"}`:               "\n```\na\nb\n```\n",
+		`{"content":"1\tpackage main"}`:                                       "\n```\n1\tpackage main\n```\n",
+		`{"matches":[{"path":"a.go","line":3,"content":"func A"}],"count":1}`: "\n```\na.go:3: func A\n```\n",
+		"no JSON at all": "\n```\nno JSON at all\n```\n",
 	} {
 		if got := result(text); !strings.Contains(got, want) || strings.Contains(want, "`") && strings.Contains(got, "status") {
 			t.Errorf("%s is exported as %s", text, got)

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -37,7 +36,9 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 				fmt.Fprintf(&b, "\n*%s*\n", m.ErrorMessage)
 			}
 		case m.Role == protocol.RoleToolResult:
-			fmt.Fprintf(&b, "\n%s\n", fenced(readable(text)))
+			if text = Readable(text); text != "" {
+				fmt.Fprintf(&b, "\n%s\n", fenced(text))
+			}
 		}
 		for _, block := range m.Content {
 			if block.Type == protocol.BlockImage {
@@ -50,21 +51,6 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 		}
 	}
 	return b.String()
-}
-
-// readable is what a person reads of a tool's result: where it is a JSON object with the text of a program or a file, that text.
-func readable(text string) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &fields) != nil {
-		return text
-	}
-	for _, name := range []string{"output", "content", "error"} {
-		var s string
-		if json.Unmarshal(fields[name], &s) == nil && strings.TrimSpace(s) != "" {
-			return s
-		}
-	}
-	return text
 }
 
 // fenced makes a code block that nothing in the text can end.
