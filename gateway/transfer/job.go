@@ -78,6 +78,9 @@ func (e *Engine) arrivedAllLocked(j *job, out outcome) {
 	} else {
 		t.FilesDone = d.Files + d.Skipped
 		if d.Failed == 0 {
+			if d.Skipped == 0 && d.BytesWritten != nil { // a file may have got another size while it was sent
+				t.Bytes = *d.BytesWritten
+			}
 			t.BytesDone = t.Bytes
 		}
 	}

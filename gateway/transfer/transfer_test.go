@@ -148,6 +148,22 @@ func TestAPausedTransferGoesOn(t *testing.T) {
 	clean(t, r.nodes["b"].dir)
 }
 
+func TestAFileThatGetsShorterWhileItIsSentIsCountedAsItArrived(t *testing.T) {
+	r := newRig(t, "a", "b")
+	from := r.file("a", "x.bin", 24<<20)
+	r.nodes["a"].wire.slow.turn(true)
+	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+	r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 })
+	if err := os.Truncate(from, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	r.nodes["a"].wire.slow.turn(false)
+	if tr = r.end(tr.ID, patience); tr.State != protocol.TransferDone || tr.Bytes != 1<<20 || tr.BytesDone != 1<<20 {
+		t.Fatalf("%+v", tr)
+	}
+	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+}
+
 func TestCancelLeavesNothingUnfinished(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 24<<20)
