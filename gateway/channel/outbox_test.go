@@ -214,5 +214,15 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 		if got := p.Sent(); len(got) != 1 || got[0].Message.Text != "report" || got[0].Peer.ID != "ann" {
 			t.Errorf("%+v", got)
 		}
+		b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
+		if _, err := b.Inbound(t.Context(), dm("hold")); err != nil { // the chat is with her now
+			t.Fatal(err)
+		}
+		if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
+			t.Fatal(err)
+		}
+		if said, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "report", Later: true}); !errors.Is(err, protocol.ErrUnavailable) {
+			t.Errorf("over an account that was stopped: %+v %v", said, err)
+		}
 	})
 }

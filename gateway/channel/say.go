@@ -42,7 +42,8 @@ func (h *Hub) Say(ctx context.Context, from protocol.SessionKey, w Words) (Said,
 	}
 	said := Said{Channel: route.Channel, To: route.Peer.ID, PeerKind: route.Peer.Kind, AccountID: route.AccountID}
 	away := h.lineOf(route.Channel, route.AccountID) == nil
-	if away && !(w.Later && (known || h.kept(route.Channel, route.AccountID))) {
+	waits := known && h.drivers[route.Channel] == nil || h.kept(route.Channel, route.AccountID) // one that the person stopped does not come back by itself
+	if away && !(w.Later && waits) {
 		return Said{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
 	}
 	id := "say:" + protocol.NewID()
