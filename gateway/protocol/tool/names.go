@@ -31,10 +31,15 @@ func settle(schema *jsonschema.Schema, v any) error {
 				}
 				continue
 			}
-			if value == nil && !slices.Contains(schema.Required, name) {
+			switch {
+			case value != nil:
+				if err := settle(p, value); err != nil {
+					return err
+				}
+			case !slices.Contains(schema.Required, name):
 				delete(v, name)
-			} else if err := settle(p, value); err != nil {
-				return err
+			case p.Type != "" && p.Type != "null":
+				return fmt.Errorf("%q must be given; it is null", name)
 			}
 		}
 	case []any:

@@ -34,6 +34,8 @@ func TestArgumentsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 		{`{"path":"\\\"","other":[[{"x":1, "x" :2}]]}`, `"x" is there twice`},
 		{` { "path" : "a" , "other" : { } , "other" : 1 } `, `"other" is there twice`},
 		{`{"path":"a","path":"a","path":"a"}`, `"path" is there twice`},
+		{`{"path":null}`, `Invalid arguments: "path" must be given; it is null`},
+		{`{"path":"a","steps":[{"old":null}]}`, `"old" must be given; it is null`},
 	} {
 		var bad *tool.InputError
 		_, err := echo.Call(t.Context(), json.RawMessage(c.args))
