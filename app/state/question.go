@@ -16,6 +16,9 @@ func QuestionTitle(a protocol.Approval) string {
 	if a.Kind == protocol.AskContinue {
 		return "Fairlead wants to go on"
 	}
+	if a.Node == protocol.NativePrefix && !strings.HasSuffix(a.Tool, "File") { // such as SessionsList or Cron, which neither read nor change a file
+		return "Fairlead wants to use " + a.Tool
+	}
 	switch a.Effect {
 	case protocol.EffectExec:
 		return "Fairlead wants to run a command"

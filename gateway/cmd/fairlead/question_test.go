@@ -25,6 +25,14 @@ func TestQuestionNamesAMachineAsItsPersonDoes(t *testing.T) {
 	}
 }
 
+func TestQuestionNamesAToolOfTheGatewayThatIsAboutNoFile(t *testing.T) {
+	for tool, want := range map[string]string{"SessionsList": "┌ Fairlead wants to use SessionsList\n", "ReadFile": "┌ Fairlead wants to read\n"} {
+		if box := questionBox(protocol.Approval{Node: "gsv", Tool: tool, Effect: protocol.EffectRead}, ""); !strings.HasPrefix(box, want) {
+			t.Errorf("%s: %s", tool, box)
+		}
+	}
+}
+
 func TestQuestionSaysTheSandboxAndWhereItWasShownInPlainWords(t *testing.T) {
 	at := time.Date(2026, 1, 2, 10, 4, 0, 0, time.Local).UnixMilli()
 	q := protocol.Approval{Node: "nas", Host: &protocol.HostInfo{Workspace: "/srv/app"}, Sandbox: "files workspace-write, network blocked"}
