@@ -169,7 +169,7 @@ func (s *storm) right(id protocol.NodeID, dest, tree string) bool {
 // spoil changes a byte in some of the unfinished files of an end that is dead, and returns in how many.
 func (s *storm) spoil(id protocol.NodeID, rng *rand.Rand) (n int) {
 	filepath.WalkDir(filepath.Join(s.dirs[id], "in"), func(p string, d os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(p, ".part") || rng.IntN(6) > 0 {
+		if err != nil || !strings.HasSuffix(p, ".part") || rng.IntN(10) > 0 {
 			return nil
 		}
 		f, err := os.OpenFile(p, os.O_RDWR, 0)
