@@ -13,7 +13,11 @@ import (
 // it is the newest of the chat.
 func (b *builder) ending(items []widgets.Item, key string, m protocol.Message, s State, newest bool) []widgets.Item {
 	if m.ErrorMessage == "" {
-		return b.item(items, key, kindNotice, 32, noticeData{icon: "stop", text: m.Content.Text()})
+		icon := "stop"
+		if m.StopReason == protocol.StopBlind {
+			icon = "info"
+		}
+		return b.item(items, key, kindNotice, 32, noticeData{icon: icon, text: m.Content.Text()})
 	}
 	if known(s, m.RunID) {
 		return items

@@ -214,3 +214,23 @@ func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAPictureThatTheModelDoesNotSeeIsToldOnce(t *testing.T) {
+	for _, sees := range []bool{false, true} {
+		b := &book{}
+		m := llmtest.Script(llmtest.Say("Look.").Call("a__Bash", `{"n":1}`), llmtest.Say("Done."))
+		r := run(m, b, func(context.Context, dispatch.Call) (dispatch.Result, error) {
+			return dispatch.Result{Content: protocol.Content{{Type: protocol.BlockImage, MimeType: "image/png"}}}, nil
+		})
+		r.Info.Images = sees
+		r.History[0].Content = append(r.History[0].Content, protocol.Block{Type: protocol.BlockImage, MimeType: "image/png"})
+		if err := r.Do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"assistant: Look. <call_1>", "toolResult:  for call_1", "assistant: Done."}
+		if !sees {
+			want = append([]string{"assistant: scripted takes no pictures, as far as its provider tells: it is told that there is one."}, want...)
+		}
+		check(t, b.words(), want...)
+	}
+}

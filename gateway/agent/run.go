@@ -70,6 +70,7 @@ type Run struct {
 
 	step      int
 	shortened bool // because the provider said that it is too much
+	toldBlind bool // of a picture that the model does not see
 }
 
 // Do runs to the end. A nil error means the model has finished; context causes mean that it was stopped; anything else is why it failed, as

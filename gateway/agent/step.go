@@ -22,6 +22,9 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	if err := r.room(ctx); err != nil {
 		return true, err
 	}
+	if err := r.blind(ctx); err != nil {
+		return true, err
+	}
 	req := llm.Request{
 		System: r.System, Messages: withObjects(r.Sink.Hydrate(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
 		Thinking: r.Thinking, CacheKey: string(r.Session),

@@ -129,6 +129,9 @@ const (
 	OriginEvent  = "event"  // something happened that the agent is told of and answers, see ExecCompletion
 )
 
+// StopBlind is the stop reason of a notice that a picture was not shown to a model that takes none (extension).
+const StopBlind = "blind"
+
 // Beside reports whether a message stands beside the conversation of a model and its user: it neither asks for anything nor answers.
 func (m Message) Beside() bool { return m.Origin == OriginDirect || m.Origin == OriginNotice }
 
