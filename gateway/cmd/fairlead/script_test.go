@@ -88,7 +88,9 @@ func TestCommands(t *testing.T) {
 					}
 					return strconv.Itoa(len(list.Approvals)) == args[0]
 				})
-				ts.Setenv("QUESTION", string(list.Approvals[0].ID))
+				if len(list.Approvals) > 0 {
+					ts.Setenv("QUESTION", string(list.Approvals[0].ID))
+				}
 			},
 			// archived: $ARCHIVE is the newest earlier conversation of the main chat.
 			"archived": func(ts *testscript.TestScript, neg bool, args []string) {
