@@ -150,8 +150,10 @@ func (s *shell) update(v state.View) {
 	}
 	if n := v.Notice; n != nil && n.At != s.noticeAt {
 		s.noticeAt = n.At
-		s.toast.Say(n.Text, nil, time.Now(), time.Now().Add(8*time.Second))
-		s.body.Refresh()
+		if v.Status.Storage == "" || !strings.HasPrefix(n.Text, v.Status.Storage) { // the banner says it
+			s.toast.Say(n.Text, nil, time.Now(), time.Now().Add(8*time.Second))
+			s.body.Refresh()
+		}
 	}
 }
 

@@ -292,6 +292,23 @@ func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 	}
 }
 
+func TestAFullDiskIsSaidOnce(t *testing.T) {
+	s := newTestShell(t)
+	v := sample()
+	v.Approvals = nil
+	v.Status.Paused, v.Status.Storage = true, "The disk is full."
+	v.Notice = &protocol.Notice{At: 7, Text: "The disk is full. The agent is paused."}
+	s.update(v)
+	if !s.banner.Visible() || s.toast.Visible() {
+		t.Errorf("banner %v, message %v", s.banner.Visible(), s.toast.Visible())
+	}
+	v.Notice = &protocol.Notice{At: 8, Text: "Something else."}
+	s.update(v)
+	if !s.toast.Visible() {
+		t.Error("another message is not shown")
+	}
+}
+
 func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 	s := newTestShell(t)
 	v := sample()
