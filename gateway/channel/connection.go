@@ -103,7 +103,7 @@ func (h *Hub) keep(ctx context.Context, a *account, full Account) {
 	}
 }
 
-// upstream is one connection of a driver. Only that connection's goroutine uses line, until it ends.
+// upstream is one connection of a driver. Only that connection's goroutine sets line, under the hub's lock.
 type upstream struct {
 	h    *Hub
 	a    *account
@@ -116,7 +116,10 @@ func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams
 }
 
 func (u *upstream) Online(t Transport, extra map[string]any) {
-	u.line = u.h.online(u.a, t, extra)
+	l := u.h.online(u.a, t, extra)
+	u.h.mu.Lock()
+	u.line = l
+	u.h.mu.Unlock()
 }
 
 func (u *upstream) Trouble(why string) {
