@@ -21,7 +21,9 @@ func TestClientsAreToldThatTheAgentHasPausedBecauseNothingCanBeStored(t *testing
 		t.Fatal(err)
 	}
 	defer g.Close(context.Background())
-	feed := g.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeStatus })
+	feed := g.bus.SubscribeOnly(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeStatus || c.Kind == protocol.ChangeNotice
+	})
 	defer feed.Close()
 
 	db, err := sql.Open("sqlite", filepath.ToSlash(filepath.Join(home, "fairlead.db")))
@@ -41,7 +43,8 @@ func TestClientsAreToldThatTheAgentHasPausedBecauseNothingCanBeStored(t *testing
 	if !errors.Is(err, protocol.ErrStorage) {
 		t.Fatalf("a message that cannot be stored: %v", err)
 	}
-	if c, err := feed.Next(t.Context()); err != nil || !c.Status.Paused || c.Status.Storage == "" {
-		t.Errorf("told %+v, %v", c.Status, err)
+	// The notice follows in any case.
+	if c, err := feed.Next(t.Context()); err != nil || c.Status == nil || !c.Status.Paused || c.Status.Storage == "" {
+		t.Errorf("told %+v, %v", c, err)
 	}
 }
