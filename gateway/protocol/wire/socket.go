@@ -35,8 +35,8 @@ var errBehind = errors.New("the peer takes nothing")
 // buffers hold what goes out in one piece.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }}
 
-// keepBuffer is the largest one that is kept.
-const keepBuffer = 64 << 10
+// keepBuffer is the largest one that is kept: one that holds the records of a binary frame.
+const keepBuffer = 512 << 10
 
 // tryWriter is a connection that says what it takes at once: one of [tcp], or one within the process.
 type tryWriter interface{ TryWrite([]byte) (int, error) }
