@@ -33,7 +33,8 @@ type incoming struct {
 	announced string // its name as it was to be
 	part      string // its name until it is complete
 	f         *os.File
-	keeper    *keeper // of marks; may be nil
+	past      *uncached // writes f while it is not nil
+	keeper    *keeper   // of marks; may be nil
 	sum       *ladder
 	at        int64
 	holes     bool
@@ -160,8 +161,13 @@ func (r *Receiver) open(x *expected, offset int64) (*incoming, error) {
 		r.trail.rest(x.name, "")
 		file := identity(in.f).file
 		in.keeper = r.keeper(in.f)
-		in.sum.tell = func(m mark) { in.keeper.keep(note{key, step{mark: m, file: file}}) }
+		in.sum.tell = func(m mark) {
+			if in.past == nil || in.past.wait() == nil {
+				in.keeper.keep(note{key, step{mark: m, file: file}})
+			}
+		}
 	}
+	in.past = newUncached(in.f, offset, in.size)
 	return in, nil
 }
 
@@ -173,6 +179,16 @@ func (in *incoming) write(p []byte) error {
 		return nil
 	}
 	in.at += int64(len(p))
+	if in.past != nil {
+		if err := in.past.write(p); err != nil {
+			return writeError(reason(err))
+		}
+		in.sum.add(p)
+		if in.at == in.size {
+			return in.asUsual()
+		}
+		return nil
+	}
 	if _, err := in.f.Write(p); err != nil {
 		return writeError(reason(err))
 	}
@@ -180,6 +196,22 @@ func (in *incoming) write(p []byte) error {
 	if in.at-in.behind >= writebackEvery {
 		writeback(in.f, in.behind, in.at-in.behind)
 		in.behind = in.at
+	}
+	return nil
+}
+
+// asUsual has what follows written through the system's cache.
+func (in *incoming) asUsual() error {
+	if in.past == nil {
+		return nil
+	}
+	err := in.past.end(true)
+	in.past = nil
+	if err == nil {
+		_, err = in.f.Seek(in.at, io.SeekStart)
+	}
+	if err != nil {
+		return writeError(reason(err))
 	}
 	return nil
 }
@@ -192,6 +224,9 @@ var zeros [256 << 10]byte
 func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error {
 	if n > in.size-in.at || in.match {
 		return broken("a file is longer than announced")
+	}
+	if err := in.asUsual(); err != nil {
+		return err
 	}
 	if in.at += n; !in.holes {
 		in.holes = true
@@ -219,6 +254,10 @@ func (in *incoming) hole(ctx context.Context, n int64, alive func() error) error
 
 // close lets go of a file that is not complete.
 func (in *incoming) close(r *Receiver, remove bool) {
+	if in.past != nil {
+		_ = in.past.end(!remove) // what could not be written is not there when it is gone on with
+		in.past = nil
+	}
 	lost := in.keeper.end(remove) != nil
 	if in.f != nil {
 		if in.keeper != nil && !remove && !lost {
