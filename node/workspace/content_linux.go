@@ -2,9 +2,10 @@ package workspace
 
 import (
 	"io"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead/gateway/protocol/cached"
 )
 
 // Content is an open regular file that is only read. The caller closes it.
@@ -16,24 +17,10 @@ type Content struct {
 
 // Read is as [io.Reader] has it.
 func (c Content) Read(p []byte) (int, error) {
-	if n, ok := c.cached(p); ok {
+	if n, ok := cached.Read(c.fd, p); ok {
 		return count(n, nil)
 	}
 	return count(retry(func() (int, error) { return unix.Read(c.fd, p) }))
-}
-
-// cached reads what the system has in memory, and reports false when it would have to wait, or cannot tell. Go's scheduler is not told of the call, as it
-// must be of one that may wait: to copy a large file takes so long that it would give the goroutine's turn to another thread, which is a
-// tenth of a whole search.
-func (c Content) cached(p []byte) (n int, ok bool) {
-	if len(p) == 0 {
-		return 0, false
-	}
-	part := unix.Iovec{Base: &p[0]}
-	part.SetLen(len(p))
-	const here = ^uintptr(0) // at the file's own offset
-	got, _, errno := unix.RawSyscall6(unix.SYS_PREADV2, uintptr(c.fd), uintptr(unsafe.Pointer(&part)), 1, here, here, unix.RWF_NOWAIT)
-	return int(got), errno == 0
 }
 
 // ReadAt reads at most len(p) bytes at an offset. Unlike an [io.ReaderAt] it may give fewer; at the end it gives [io.EOF].

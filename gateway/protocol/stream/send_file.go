@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"fairlead/gateway/protocol/cached"
 )
 
 // errMoved says that a file changed while it was sent.
@@ -141,6 +143,10 @@ var noSum = string(make([]byte, sumSize))
 
 // data sends the rest of a file, which must be size bytes long, unless a guess about it proves wrong. Zeros of a file with holes stay holes.
 func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int64, holes bool, g *guess) error {
+	in := io.Reader(file)
+	if size > eager {
+		in = cached.Reader(file)
+	}
 	run, look := int64(0), int64(0) // zeros that were read and not sent; where to look for a hole next
 	for sum.n < size {
 		if ctx.Err() != nil {
@@ -160,7 +166,7 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 				continue
 			}
 		}
-		buf, err := s.read(ctx, file, size-sum.n)
+		buf, err := s.read(ctx, in, size-sum.n)
 		if err != nil {
 			return err
 		}
@@ -198,7 +204,7 @@ func (s *Sender) data(ctx context.Context, file *os.File, sum *ladder, size int6
 const piece = 16 << 10
 
 // read reads a part of the file, of what is left of it, into the frame; it is sent when it is committed.
-func (s *Sender) read(ctx context.Context, file *os.File, left int64) ([]byte, error) {
+func (s *Sender) read(ctx context.Context, file io.Reader, left int64) ([]byte, error) {
 	buf, err := s.pack.space(ctx, int(min(left, piece)))
 	if err != nil {
 		return nil, err
