@@ -95,7 +95,7 @@ func (r *Run) Do(ctx context.Context) error {
 				return err
 			}
 			if !more {
-				return protocol.ErrCancelled.With(fmt.Sprintf("Stopped after %d steps. Send a message to go on.", r.step))
+				return protocol.ErrCancelled.With("Stopped after " + protocol.Plural(r.step, "step") + ". Send a message to go on.")
 			}
 			asked += r.MaxSteps
 		}

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,4 +25,12 @@ func Line(s string, limit int) string {
 		return string([]rune(s)[:limit-1]) + "…"
 	}
 	return s
+}
+
+// Plural is a number of things in words, of a word that takes an s: "1 step", "2 steps".
+func Plural(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
 }

@@ -22,3 +22,11 @@ func TestALineHoldsNothingThatCannotBeSeen(t *testing.T) {
 		}
 	}
 }
+
+func TestOneThingIsOne(t *testing.T) {
+	for n, want := range map[int]string{0: "0 steps", 1: "1 step", 2: "2 steps"} {
+		if got := Plural(n, "step"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

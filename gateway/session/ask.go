@@ -50,7 +50,7 @@ func (m *Manager) remind(ctx context.Context, key protocol.SessionKey) (res prot
 func (l *live) AskContinue(ctx context.Context, steps int) (bool, error) {
 	q := protocol.Approval{
 		Kind: protocol.AskContinue, SessionKey: l.run.Session, RunID: l.run.ID, AskedBy: askedBy(l.run.Principal, "", l.snapshot().Model),
-		Why: fmt.Sprintf("the agent has taken %d steps without coming to an end", steps), Choices: []string{protocol.ScopeOnce},
+		Why: "the agent has taken " + protocol.Plural(steps, "step") + " without coming to an end", Choices: []string{protocol.ScopeOnce},
 	}
 	return l.putContinue(ctx, q)
 }

@@ -65,7 +65,7 @@ func (e *Engine) arrivedAllLocked(j *job, out outcome) {
 	d := out.done
 	if d.Failed > 0 {
 		state = protocol.TransferFailed
-		text = plural(d.Failed, "file") + " could not be moved"
+		text = protocol.Plural(d.Failed, "file") + " could not be moved"
 		if len(d.Problems) > 0 {
 			text += ": " + d.Problems[0].Path + ": " + d.Problems[0].Text
 		}

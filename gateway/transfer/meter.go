@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -33,11 +32,4 @@ func (m *meter) add(now time.Time, bytes int64) int64 {
 		return 0
 	}
 	return int64(float64(bytes-first.bytes) / span.Seconds())
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

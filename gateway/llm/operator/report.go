@@ -87,7 +87,7 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 		if *r.Lines == 0 {
 			return fmt.Sprintf("%s is empty.", code(in.Path))
 		}
-		return fmt.Sprintf("%s: %s.", code(in.Path), plural(*r.Lines, "line"))
+		return fmt.Sprintf("%s: %s.", code(in.Path), protocol.Plural(*r.Lines, "line"))
 	case "Glob":
 		if r.Count == nil {
 			return "Here is what matches."
@@ -99,7 +99,7 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 		if r.Truncated {
 			more = " (only the newest are shown)"
 		}
-		return fmt.Sprintf("%s %s %s%s.", plural(*r.Count, "file"), match(*r.Count), code(in.Pattern), more)
+		return fmt.Sprintf("%s %s %s%s.", protocol.Plural(*r.Count, "file"), match(*r.Count), code(in.Pattern), more)
 	case "Grep":
 		switch {
 		case r.Truncated:
@@ -107,17 +107,17 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 		case r.Count != nil && *r.Count == 0:
 			return "Nothing matched."
 		case r.Count != nil:
-			return fmt.Sprintf("%s %s.", plural(*r.Count, "line"), match(*r.Count))
+			return fmt.Sprintf("%s %s.", protocol.Plural(*r.Count, "line"), match(*r.Count))
 		default:
 			return "Here is what matches."
 		}
 	case "Edit":
 		if r.Replacements != nil {
-			return fmt.Sprintf("Replaced %s in %s.", plural(*r.Replacements, "place"), code(in.Path))
+			return fmt.Sprintf("Replaced %s in %s.", protocol.Plural(*r.Replacements, "place"), code(in.Path))
 		}
 	case "Write":
 		if r.Bytes != nil {
-			return fmt.Sprintf("Wrote %s to %s.", plural(*r.Bytes, "byte"), code(in.Path))
+			return fmt.Sprintf("Wrote %s to %s.", protocol.Plural(*r.Bytes, "byte"), code(in.Path))
 		}
 	}
 	return "Done."

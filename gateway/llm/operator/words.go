@@ -73,13 +73,6 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
-
 // unquote removes one pair of quotes around s.
 func unquote(s string) string {
 	s = strings.TrimSpace(s)
