@@ -81,6 +81,7 @@ type CallPreview struct {
 	Path       string    `json:"path,omitempty"`       // resolved absolute path of a file tool
 	Outside    bool      `json:"outside,omitempty"`    // the path lies outside the workspace
 	Personal   bool      `json:"personal,omitempty"`   // others take part in the chat, and the call reads what only the person's own chats are told
+	Secret     string    `json:"secret,omitempty"`     // the path lies where people keep keys and tokens: in which place, such as ~/.ssh
 	Folder     string    `json:"folder,omitempty"`     // absolute working folder of a command
 	Shell      string    `json:"shell,omitempty"`      // what would run the command
 	Diff       string    `json:"diff,omitempty"`       // unified diff of a Write or Edit

@@ -52,27 +52,13 @@ func sshOpen(dir string) []string {
 	}
 	var open []string
 	for _, e := range entries {
-		n := e.Name()
-		if e.Type().IsRegular() && (n == "config" || strings.HasPrefix(n, "known_hosts") || strings.HasSuffix(n, ".pub")) {
-			open = append(open, filepath.Join(dir, n))
+		if e.Type().IsRegular() && sshOpenName(e.Name()) {
+			open = append(open, filepath.Join(dir, e.Name()))
 		}
 	}
 	return open
 }
 
-// SecretPlace names the place of keys and tokens that a path lies in, such as ~/.ssh; empty when there is none.
-func SecretPlace(path string) string {
-	home, err := os.UserHomeDir()
-	if err != nil || !filepath.IsAbs(home) {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(home); err == nil {
-		home = real
-	}
-	for _, p := range secretPlaces {
-		if place := filepath.Join(home, filepath.FromSlash(p)); path == place || strings.HasPrefix(path, place+string(filepath.Separator)) {
-			return "~/" + p
-		}
-	}
-	return ""
+func sshOpenName(name string) bool {
+	return name == "config" || strings.HasPrefix(name, "known_hosts") || strings.HasSuffix(name, ".pub")
 }

@@ -1,5 +1,6 @@
 // Package tools holds a node's tools as seed 000 names them: Bash, Process, Read, Write, Edit, Glob and Grep. Each is one file and one description
-// written for a model. File tools go through a [workspace.Root]; commands run as the user who started the node, in a [sandbox.Box] as strong as
+// written for a model. File tools go through a [workspace.Root]; previews name the place of keys and tokens that a path lies in, also within the workspace,
+// and searches leave such places out unless they begin there. Commands run as the user who started the node, in a [sandbox.Box] as strong as
 // the machine has one.
 //
 // Where seed 001 says something else than seed 000, seed 000 holds: a command is a line for the shell, not a program and its arguments, so that

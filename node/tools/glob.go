@@ -35,6 +35,8 @@ type globOut struct {
 	Truncated bool     `json:"truncated,omitempty"`
 	// Total is how many there are when only the newest are returned (extension).
 	Total int `json:"total,omitempty"`
+	// LeftOut are folders of keys and tokens that were not searched (extension).
+	LeftOut []string `json:"leftOut,omitempty"`
 }
 
 func (f *files) globTool() tool.Tool {
@@ -103,7 +105,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 	} else if !info.IsDir() {
 		return out, failf("'%s' is not a folder", base)
 	}
-	_, info, err := ws.Target(from)
+	real, info, err := ws.Target(from)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
 		return out, nil
 	}
@@ -117,13 +119,13 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 	defer leave()
 	g := &glob{
 		ctx: ctx, ws: ws, limit: limit, route: newRoute(pattern), folders: folders, selection: selected(in.Hidden, in.Ignored),
-		shown: strings.TrimSuffix(from.Abs, string(filepath.Separator)),
+		shown: strings.TrimSuffix(from.Abs, string(filepath.Separator)), shun: shun(ws, real.Abs),
 	}
 	hits, total, err := g.run(ws, from)
 	if err != nil {
 		return out, err
 	}
-	out.Count = len(hits)
+	out.Count, out.LeftOut = len(hits), g.shun.leftOut()
 	if total > len(hits) {
 		out.Truncated, out.Total = true, total
 	}
@@ -143,6 +145,7 @@ type glob struct {
 	selection
 	folders bool   // only those
 	shown   string // how the folder where the walk begins is called in results
+	shun    *shunned
 	crew    *crew
 	// What follows is per worker.
 	hits  [][]hit
@@ -231,7 +234,7 @@ func (l *level) run(worker int) {
 		rules.read(dir)
 	}
 	down := l.down[worker][:0]
-	seen := 0
+	seen, shunned := 0, l.shun.names(dir.Abs)
 	_ = dir.Each(func(e workspace.Entry) bool {
 		if seen++; seen%64 == 0 && l.ctx.Err() != nil {
 			return false
@@ -247,6 +250,10 @@ func (l *level) run(worker int) {
 			}
 		}
 		if e.IsDir() && l.route.further(to, path) && !l.ws.Skips(dir, e.Name) {
+			if shunned != nil && among(shunned, e.Name) {
+				l.shun.meet(folder + e.Name)
+				return true
+			}
 			dir.Retain()
 			down = append(down, &level{glob: l.glob, dir: dir, name: e.Name, in: folder, at: to, rules: rules})
 		}

@@ -51,6 +51,7 @@ type grepOut struct {
 	Files     []grepFile  `json:"files,omitempty"` // extension: instead of matches
 	Count     *int        `json:"count,omitempty"` // of matches, or of files
 	Truncated bool        `json:"truncated,omitempty"`
+	LeftOut   []string    `json:"leftOut,omitempty"` // extension: places of keys and tokens that were not searched
 }
 
 func (f *files) grepTool() tool.Tool {
@@ -119,7 +120,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 	defer leave()
 	g := &grep{
 		ctx: ctx, ws: ws, matcher: m, wanted: w, names: newNames(rawGlob(in.Include)), selection: selected(in.Hidden, in.Ignored),
-		best: best{limit: limit}, lines: limit == maxMatches, outside: real.Outside, linked: map[string]bool{},
+		best: best{limit: limit}, lines: limit == maxMatches, outside: real.Outside, linked: map[string]bool{}, shun: shun(ws, real.Abs),
 	}
 	if info.IsDir() {
 		g.folder(base)
@@ -135,7 +136,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 }
 
 func (g *grep) out(in grepIn, base workspace.Path, limit int) grepOut {
-	out := grepOut{Pattern: in.Pattern, BasePath: base.String(), Matches: []grepMatch{}}
+	out := grepOut{Pattern: in.Pattern, BasePath: base.String(), Matches: []grepMatch{}, LeftOut: g.shun.leftOut()}
 	n := 0
 	for _, r := range g.best.files {
 		if g.lines {

@@ -36,6 +36,12 @@ func (b *branch) link(s *scanner, dir *workspace.Dir, name string) {
 	if err != nil || real.Outside && !b.outside {
 		return
 	}
+	if b.shun.holds(real.Abs) {
+		if info.IsDir() || b.names.match(name) {
+			b.shun.meet(shown)
+		}
+		return
+	}
 	if info.Mode().IsRegular() && b.names.match(name) {
 		if f, err := b.ws.Content(real); err == nil {
 			b.scan(s, f, b.shown, name)

@@ -93,6 +93,7 @@ func (f *files) beyond(path string, write bool, preview func(*files) (protocol.C
 	defer done()
 	q, err := preview(wide)
 	q.Outside, q.Folders = true, []protocol.FolderAccess{need}
+	q.Secret = secretOf(f.ws, realPath(asked.Abs))
 	return q, err
 }
 

@@ -31,6 +31,7 @@ func previewPath(ws *workspace.Root, path string) protocol.CallPreview {
 		return preview
 	}
 	real, _, err := ws.Target(p)
+	preview.Secret = secretOf(ws, real.Abs) // also of what is not there: nobody learns unasked what is
 	var outside *workspace.OutsideError
 	switch {
 	case errors.As(err, &outside):
@@ -96,6 +97,7 @@ func (f *files) previewFile(path, want string) (preview protocol.CallPreview, ol
 		return preview, nil, p
 	}
 	real, _, err := f.ws.Target(p)
+	preview.Secret = secretOf(f.ws, real.Abs)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		preview.Path, preview.Outside = real.String(), real.Outside
 	}

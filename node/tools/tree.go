@@ -22,6 +22,7 @@ type grep struct {
 	selection
 	names   *names
 	best    best
+	shun    *shunned
 	lines   bool // the lines are asked for, and not the files
 	outside bool // the search began outside the workspace; one that began inside, and was allowed as such, stays there
 	crew    *crew
@@ -158,13 +159,17 @@ func (b *branch) run(worker int) {
 }
 
 func (b *branch) list(dir *workspace.Dir, rules *ignores) (files, folders, links []string) {
-	seen := 0
+	seen, shunned := 0, b.shun.names(dir.Abs)
 	_ = dir.Each(func(e workspace.Entry) bool { // what was read until an error came is searched
 		if seen++; seen%1024 == 0 && b.ctx.Err() != nil {
 			return false
 		}
 		switch {
 		case b.leaves(e, rules):
+		case shunned != nil && among(shunned, e.Name):
+			if e.Type != 0 || b.names.match(e.Name) {
+				b.shun.meet(b.under(e.Name))
+			}
 		case e.IsDir():
 			if b.ws.Skips(dir, e.Name) {
 				break

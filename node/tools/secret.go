@@ -1,0 +1,101 @@
+package tools
+
+import (
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"fairlead/node/sandbox"
+	"fairlead/node/workspace"
+)
+
+// secretOf names the place of keys and tokens that a path without symbolic links lies in, such as ~/.ssh. It is empty for what is no secret there, and
+// where the person made that place, or a folder in it, the workspace or granted it.
+func secretOf(ws *workspace.Root, path string) string {
+	for _, p := range sandbox.Places() {
+		if p.Holds(path) && !p.Opens(path) && !chosenPlace(ws, p, path) {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// chosenPlace reports whether a path in a place lies in a folder of that place that is the workspace or was granted.
+func chosenPlace(ws *workspace.Root, p sandbox.Place, path string) bool {
+	chosen := func(dir string) bool { return p.Holds(dir) && inFolder(path, dir) }
+	return chosen(ws.Dir()) || slices.ContainsFunc(ws.Grants(), func(g workspace.Grant) bool { return chosen(g.Dir) })
+}
+
+// shunned are the places of keys and tokens that a search leaves out: those that it did not begin in.
+type shunned struct {
+	places []sandbox.Place
+	in     []shunnedIn
+
+	mu  sync.Mutex
+	met []string // as results call them
+}
+
+// shunnedIn are the names of such places in one folder.
+type shunnedIn struct {
+	dir   string
+	names []string
+}
+
+// shun says what a search leaves out that begins in from, a path without symbolic links.
+func shun(ws *workspace.Root, from string) *shunned {
+	s := &shunned{}
+	for _, p := range sandbox.Places() {
+		if p.Holds(from) || chosenPlace(ws, p, p.Path) {
+			continue
+		}
+		s.places = append(s.places, p)
+		dir, name := filepath.Split(p.Path)
+		dir = filepath.Clean(dir)
+		i := slices.IndexFunc(s.in, func(have shunnedIn) bool { return have.dir == dir })
+		if i < 0 {
+			i = len(s.in)
+			s.in = append(s.in, shunnedIn{dir: dir})
+		}
+		s.in[i].names = append(s.in[i].names, name)
+	}
+	return s
+}
+
+// names are what is left out of a folder; nil of almost all. It is asked once for each folder that is searched.
+func (s *shunned) names(dir string) []string {
+	for i := range s.in {
+		if in := &s.in[i]; len(in.dir) == len(dir) && sameName(in.dir, dir) {
+			return in.names
+		}
+	}
+	return nil
+}
+
+// holds reports whether a path without symbolic links is left out.
+func (s *shunned) holds(path string) bool {
+	return slices.ContainsFunc(s.places, func(p sandbox.Place) bool { return p.Holds(path) && !p.Opens(path) })
+}
+
+// meet notes that something was left out, for the result.
+func (s *shunned) meet(shown string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.met = append(s.met, workspace.Spell(shown))
+}
+
+// leftOut is what was noted, in order.
+func (s *shunned) leftOut() []string {
+	slices.Sort(s.met)
+	return slices.Compact(s.met)
+}
+
+func among(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return sameName(n, name) })
+}
+
+// sameName compares as the system compares names.
+func sameName(a, b string) bool {
+	return a == b || (runtime.GOOS == "windows" || runtime.GOOS == "darwin") && strings.EqualFold(a, b)
+}
