@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
@@ -30,6 +31,47 @@ func TestDefaultsAllowReadingInsideAndAskForTheRest(t *testing.T) {
 	} {
 		if d := rulesOf(t, rules).Decide(t.Context(), c.r); d.Verdict != c.want || d.Why == "" {
 			t.Errorf("%s: %+v, want %s", c.name, d, c.want)
+		}
+	}
+}
+
+func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
+	key := &protocol.CallPreview{Path: "/home/ann/.ssh/id_ed25519", Secret: "~/.ssh"}
+	host := &protocol.HostInfo{Workspace: "/home/ann", Home: "/home/ann"}
+	read := Request{Tool: "laptop__Read", Node: "laptop", Bare: "Read", Effect: protocol.EffectRead, Host: host, Preview: key, Args: json.RawMessage(`{"path":".ssh/id_ed25519"}`)}
+	pass := read
+	pass.Tool, pass.Bare, pass.Effect = "laptop__Write", "Write", protocol.EffectWrite
+	pass.Preview, pass.Args = &protocol.CallPreview{Path: "/home/ann/.password-store/x.gpg", Secret: "~/.password-store"}, json.RawMessage(`{"path":".password-store/x.gpg"}`)
+	with := func(r Request, edit func(*Request)) Request {
+		edit(&r)
+		return r
+	}
+	trusted := protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+	byRule := config.Default().ToolApproval
+	byRule.Rules = []config.ToolRule{{ID: "key", Tool: "laptop__Read", Decision: "allow", When: []config.ToolWhen{{Path: "path", Op: "equals", Value: ".ssh/id_ed25519"}}}}
+	for _, c := range []struct {
+		name  string
+		rules config.ToolApproval
+		r     Request
+		want  Verdict
+		why   string
+	}{
+		{"read", config.Default().ToolApproval, read, Ask, "it reads what holds keys and tokens: ~/.ssh"},
+		{"write", config.Default().ToolApproval, pass, Ask, "it changes what holds keys and tokens: ~/.password-store"},
+		{"accepted edit", config.Default().ToolApproval, with(pass, func(r *Request) { r.Mode.Mode = protocol.ModeAcceptEdits }), Ask, "it changes what holds keys and tokens: ~/.password-store"},
+		{"accepted edit beside it", config.Default().ToolApproval, with(pass, func(r *Request) {
+			r.Mode.Mode, r.Preview = protocol.ModeAcceptEdits, &protocol.CallPreview{Path: "/home/ann/a"}
+		}), Allow, ""},
+		{"read in a chat that is trusted", config.Default().ToolApproval, with(read, func(r *Request) { r.Mode = trusted }), Allow, ""},
+		{"own read", config.Default().ToolApproval, with(read, func(r *Request) { r.Direct = true }), Allow, ""},
+		{"read that a rule names", byRule, read, Allow, ""},
+		{"read that the chat may", config.Default().ToolApproval, with(read, func(r *Request) {
+			match, _, _ := SessionGrant(read)
+			r.Grants = []store.Grant{{Node: "laptop", Tool: "Read", Match: match}}
+		}), Allow, ""},
+	} {
+		if d := rulesOf(t, c.rules).Decide(t.Context(), c.r); d.Verdict != c.want || c.why != "" && d.Why != c.why {
+			t.Errorf("%s: %+v, want %s, %q", c.name, d, c.want, c.why)
 		}
 	}
 }

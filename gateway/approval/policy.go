@@ -62,7 +62,7 @@ type Decision struct {
 }
 
 // Decide applies the person's rules, the chat's way of asking and what was granted, then the defaults: reading inside the workspace is allowed, but for
-// what only the person's own chats are told where others take part, and everything else is asked about. A deny always holds. What the floor names is asked about whatever else allows it. What the person does themself is stopped
+// where keys and tokens are, and for what only the person's own chats are told where others take part, and everything else is asked about. A deny always holds. What the floor names is asked about whatever else allows it. What the person does themself is stopped
 // by a deny only.
 func (r *Rules) Decide(ctx context.Context, q Request) Decision {
 	d, used := r.weigh(q)
@@ -131,13 +131,13 @@ func decide(cfg config.ToolApproval, q Request, configured Verdict, rule config.
 		return Decision{Verdict: Allow, Why: ruleWhy(rule), Rule: rule.ID, wide: true}
 	case granted(q):
 		return Decision{Verdict: Allow, Why: "you allowed it for this chat"}
-	case q.Effect == protocol.EffectRead && q.Preview != nil && !q.Preview.Outside && !q.Preview.Personal:
+	case q.Effect == protocol.EffectRead && q.Preview != nil && !q.Preview.Outside && !q.Preview.Personal && q.Preview.Secret == "":
 		return Decision{Verdict: Allow, Why: "it reads inside the workspace"}
 	case q.Mode.Mode == protocol.ModeTrust && !q.foreign() && time.Now().UnixMilli() < q.Mode.Until:
 		return Decision{Verdict: Allow, Why: "you trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04"), wide: true}
 	// The agent's own files are no workspace of a machine: what stands in SOUL.md or a skill steers all that it does later.
 	case q.Mode.Mode == protocol.ModeAcceptEdits && !q.foreign() && q.Node != protocol.NativePrefix && q.Effect == protocol.EffectWrite &&
-		q.Preview != nil && q.Preview.Path != "" && !q.Preview.Outside:
+		q.Preview != nil && q.Preview.Path != "" && !q.Preview.Outside && q.Preview.Secret == "":
 		return Decision{Verdict: Allow, Why: "this chat accepts changes of files in the workspace"}
 	}
 	switch Verdict(cfg.DefaultDecision) {

@@ -12,6 +12,10 @@ func askWhy(r Request) string {
 		return "this machine cannot say beforehand what the call would touch"
 	case r.Effect == protocol.EffectRead && r.Preview.Personal:
 		return "others take part in this chat, and it reads what only your own chats are told"
+	case r.Effect == protocol.EffectRead && r.Preview.Secret != "":
+		return "it reads what holds keys and tokens: " + r.Preview.Secret
+	case r.Effect == protocol.EffectWrite && r.Preview.Secret != "":
+		return "it changes what holds keys and tokens: " + r.Preview.Secret
 	case r.Effect == protocol.EffectRead:
 		return "it reads outside the workspace"
 	case r.Effect == protocol.EffectWrite && r.Preview.Outside:
