@@ -77,6 +77,16 @@ func TestCallThatWouldFailIsNotAskedAbout(t *testing.T) {
 	g.noQuestions()
 }
 
+func TestCallThatWouldFailOnKeysIsAskedAboutBeforeItSaysWhy(t *testing.T) {
+	g := start(t, &dispatchtest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
+		return protocol.CallPreview{Path: "/home/ann/.netrc", Secret: "~/.netrc", Problem: "oldString not found"}
+	}})
+	res := g.ask(Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":".netrc"}`), Session: chat}, protocol.DecisionDeny, "", "")
+	if res.Info.State != protocol.CallDenied || strings.Contains(res.Content.Text(), "oldString") {
+		t.Errorf("%+v", res)
+	}
+}
+
 func TestWriteExpectsTheFileThatWasShown(t *testing.T) {
 	g := start(t, &dispatchtest.Machine{})
 	c := Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat}

@@ -146,7 +146,8 @@ func (t *task) run(ctx context.Context) (Result, error) {
 		return t.end(ctx, protocol.CallFailed, nil, failed.Text)
 	case err == nil && ok:
 		t.row.Info.Preview = &preview
-		if preview.Problem != "" {
+		// Where keys and tokens are, why it would fail tells what is there: whether a text is found, or a file.
+		if preview.Problem != "" && preview.Secret == "" {
 			return t.end(ctx, protocol.CallFailed, nil, preview.Problem)
 		}
 	}
