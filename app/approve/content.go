@@ -52,6 +52,9 @@ func (d *Dialog) content(q protocol.Approval) fyne.CanvasObject {
 		if p.Outside {
 			rows = append(rows, warning("This lies outside the workspace."))
 		}
+		if p.Secret != "" {
+			rows = append(rows, warning("Keys and tokens are kept here: "+p.Secret))
+		}
 	}
 	switch {
 	case state.NotConfined(q):

@@ -134,6 +134,15 @@ func TestFileOutsideSaysWhatItOpens(t *testing.T) {
 	b.want("q allow once")
 }
 
+func TestFileAmongKeysSaysWhichPlaceItIsIn(t *testing.T) {
+	q := twoParts("q")
+	q.Preview.Secret = "~/.ssh"
+	b := newBench(t, q)
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "Keys and tokens are kept here: ~/.ssh") {
+		t.Error("it is not said")
+	}
+}
+
 func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	b := newBench(t, ask("one", "make"), ask("two", "make"), ask("other", "ls"), ask("three", "make"))
 	b.wait(2 * time.Second)
