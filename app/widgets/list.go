@@ -18,6 +18,8 @@ type ListItem struct {
 	Trail string // muted, at the right
 	Warn  bool   // Trail is said in the colour of what needs the person
 	Muted bool   // the title too
+	// Heading is the title of the lines below it, and nothing else. It cannot be chosen, and arrows pass over it; it is never the last line.
+	Heading bool
 }
 
 // ItemList is a list of thousands of lines of which only those in view exist. Arrows move in it, Enter and Space choose.
@@ -46,7 +48,7 @@ func NewItemList(onChoose func(i int)) *ItemList {
 	}
 	l.OnSelected = func(i widget.ListItemID) {
 		l.UnselectAll() // a line is a button here
-		if i < len(l.items) && l.OnChoose != nil {
+		if i < len(l.items) && !l.items[i].Heading && l.OnChoose != nil {
 			l.OnChoose(i)
 		}
 	}
@@ -108,6 +110,9 @@ func (l *ItemList) TypedKey(e *fyne.KeyEvent) {
 		return
 	}
 	l.List.TypedKey(e)
+	if l.highlight < len(l.items) && l.items[l.highlight].Heading {
+		l.List.TypedKey(e)
+	}
 }
 
 // listRow is one line.
@@ -139,7 +144,7 @@ func newListRow(l *ItemList) *listRow {
 
 func (r *listRow) set(i int, item ListItem) {
 	r.i = i
-	show(r.ring, r.list.focused && r.list.highlight == i)
+	show(r.ring, r.list.focused && r.list.highlight == i && !item.Heading)
 	if r.set1 && r.item == item {
 		return
 	}
@@ -151,8 +156,12 @@ func (r *listRow) set(i int, item ListItem) {
 	setIcon(r.icon, item.Icon, color)
 	show(r.icon, item.Icon != "")
 	text := look.ColorText
-	if item.Muted {
+	if item.Muted || item.Heading {
 		text = look.ColorMuted
+	}
+	r.title.Style.Bold, r.title.SizeName = item.Heading, "text"
+	if item.Heading {
+		r.title.SizeName = look.SizeSmall // as [NewPart]
 	}
 	r.title.Set(item.Title, text)
 	r.text.SetText(item.Text)
@@ -181,7 +190,7 @@ func (r *listRow) Tapped(*fyne.PointEvent) { r.list.Select(r.i) }
 
 // TappedSecondary implements fyne.SecondaryTappable.
 func (r *listRow) TappedSecondary(e *fyne.PointEvent) {
-	if r.list.OnMenu != nil && r.i < len(r.list.items) {
+	if r.list.OnMenu != nil && r.i < len(r.list.items) && !r.item.Heading {
 		r.list.OnMenu(r.i, e.AbsolutePosition)
 	}
 }
