@@ -1,4 +1,5 @@
-// Package nodes is the page of the machines: which there are, what they can do, how far they are trusted.
+// Package nodes is the page of the machines: which there are, what they can do, how far they are trusted. Below them are the windows and command lines
+// that were let in from elsewhere.
 package nodes
 
 import (

@@ -17,19 +17,18 @@ import (
 
 // detail is one machine. Each part of its page is drawn anew only when it is another: what comes in each second leaves the keyboard and the place on the page alone.
 type detail struct {
-	p     *Page
-	id    protocol.NodeID
-	log   *widgets.CodePanel
-	sure  bool // forgetting was asked for once
-	edit  bool // the name is to be changed
-	field *nameField
+	p    *Page
+	id   protocol.NodeID
+	log  *widgets.CodePanel
+	acts acts
 
-	acts, facts, colour, runs, confined widgets.Sheet
+	facts, colour, runs, confined widgets.Sheet
 }
 
 func newDetail(p *Page, id protocol.NodeID) *detail {
 	d := &detail{p: p, id: id, log: widgets.NewCodePanel(320)}
-	for _, part := range []*widgets.Sheet{&d.acts, &d.facts, &d.colour, &d.runs, &d.confined} {
+	d.acts = newActs(d.show)
+	for _, part := range []*widgets.Sheet{&d.facts, &d.colour, &d.runs, &d.confined} {
 		*part = widgets.NewSheet()
 	}
 	d.log.SetLines(widgets.PlainLines("Loading…"))
@@ -65,8 +64,8 @@ func (d *detail) show() {
 	}
 	calls := p.view.CallsOn(d.id)
 	drawn := p.Draw(fmt.Sprint("machine ", d.id, state.NameOf(n)), func() fyne.CanvasObject { return d.page(n) })
-	what := fmt.Sprint(n.Online, n.Local, n.Device != "", d.sure)
-	if d.edit {
+	what := fmt.Sprint(n.Online, n.Local, n.Device != "", d.acts.sure)
+	if d.acts.edit {
 		what = "edit" // nothing is taken from under the person's hands
 	}
 	drawn = d.acts.Draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
@@ -129,22 +128,8 @@ func names(calls []protocol.CallInfo) string {
 // actions are what can be done with a machine.
 func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	p := d.p
-	if d.edit {
-		name := newNameField()
-		name.SetText(n.Name)
-		name.SetPlaceHolder(string(n.ID))
-		end := func(save bool) {
-			d.edit = false
-			if save {
-				p.app.RenameMachine(n.ID, name.Text)
-			}
-			d.show()
-		}
-		name.OnSubmitted = func(string) { end(true) }
-		name.leave = func() { end(false) }
-		d.field = name
-		// As high as the buttons that were there, so that nothing below moves.
-		return widgets.Row(look.Inside, -1, widgets.Inset(-4, 0, -3, 0, container.New(fieldLayout{}, name)), widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuiet("Cancel", "", func() { end(false) }))
+	if d.acts.edit {
+		return d.acts.naming(n.Name, string(n.ID), func(name string) { p.app.RenameMachine(n.ID, name) })
 	}
 	var buttons []fyne.CanvasObject
 	if p.h.Browse != nil && n.Online {
@@ -153,33 +138,21 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	if p.h.Send != nil {
 		buttons = append(buttons, widgets.NewButton("Send files…", "transfer", func() { p.h.Send(n.ID) }))
 	}
-	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.rename))
+	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.acts.rename))
 	if !n.Local {
 		text := "Forget"
 		if n.Device != "" {
 			text = "Revoke and forget"
 		}
-		forget := widgets.NewQuiet(text, "trash", nil)
-		forget.OnTap = func() {
-			if !d.sure {
-				d.sure = true
-				d.show()
-				return
-			}
+		buttons = append(buttons, d.acts.twice(text, "trash", "Really? Its connection ends", "Keep it", func() {
 			bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.ForgetMachine(ctx, n) }, func(_ struct{}, err error) {
-				d.sure = false
+				d.acts.sure = false
 				if err != nil {
 					p.h.Say("The machine was not forgotten: " + err.Error())
 				}
-				d.show()
+				p.show(p.view) // the person may be elsewhere by now
 			})
-		}
-		if d.sure {
-			forget.Text, forget.Danger = "Really? Its connection ends", true
-			buttons = append(buttons, forget, widgets.NewQuiet("Keep it", "", func() { d.sure = false; d.show() }))
-		} else {
-			buttons = append(buttons, forget)
-		}
+		})...)
 	}
 	return widgets.Flow(look.Inside, buttons...)
 }

@@ -17,7 +17,7 @@ import (
 
 // openInvite shows how another machine is added.
 func (p *Page) openInvite() {
-	p.invite, p.detail = true, nil
+	p.invite, p.detail, p.client = true, nil, nil
 	p.given = container.NewVBox()
 	network := widgets.NewParagraph("", look.ColorMuted, "text")
 	said := widgets.NewParagraph("", look.ColorMuted, "text")

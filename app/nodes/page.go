@@ -36,9 +36,11 @@ type Page struct {
 	view    state.View
 	pairing state.Pairing
 	devices int // of view, that pairing is of; -1 is none
+	clients []protocol.Device
 	list    *widgets.ItemList
 	asking  *fyne.Container // what wants to be paired
-	detail  *detail         // nil while all are shown
+	detail  *detail         // nil while no machine is shown
+	client  *client         // nil while no window is shown
 	invite  bool            // the page of an invitation is shown
 	form    *container.Scroll
 	given   *fyne.Container // the invitation on it
@@ -56,14 +58,14 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{ctx: ctx, app: a, h: h, Sheet: widgets.NewSheet(), asking: container.NewVBox(), devices: -1, now: time.Now}
-	p.list = widgets.NewItemList(func(i int) { p.Open(p.view.Nodes[i].ID) })
+	p.list = widgets.NewItemList(p.choose)
 	p.drawList()
 	return p
 }
 
 // Open shows one machine; empty shows all.
 func (p *Page) Open(id protocol.NodeID) {
-	p.invite, p.detail = false, nil
+	p.invite, p.detail, p.client = false, nil, nil
 	p.Forget()
 	if id != "" {
 		p.detail = newDetail(p, id)
@@ -74,12 +76,28 @@ func (p *Page) Open(id protocol.NodeID) {
 	p.show(p.view)
 }
 
+// choose shows what a line of the list is about: the machines come first, then, under their heading, the windows.
+func (p *Page) choose(i int) {
+	if n := len(p.view.Nodes); i < n {
+		p.Open(p.view.Nodes[i].ID)
+	} else {
+		p.openClient(p.clients[i-n-1].ID)
+	}
+}
+
+// openClient shows one window.
+func (p *Page) openClient(id protocol.DeviceID) {
+	p.Open("")
+	p.client = newClient(p, id)
+	p.show(p.view)
+}
+
 // At is the machine at a place of the window, for what is dropped there; empty is none. While one machine is shown it is that one.
 func (p *Page) At(place fyne.Position) protocol.NodeID {
 	if p.detail != nil {
 		return p.detail.id
 	}
-	if i := p.list.At(place); i >= 0 && !p.invite && p.view.Loaded {
+	if i := p.list.At(place); i >= 0 && i < len(p.view.Nodes) && !p.invite && p.client == nil && p.view.Loaded {
 		return p.view.Nodes[i].ID
 	}
 	return ""
@@ -96,11 +114,19 @@ func (p *Page) show(v state.View) {
 	for i, n := range v.Nodes {
 		items[i] = p.item(n)
 	}
+	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
+		items = append(items, widgets.ListItem{Title: "PAIRED WINDOWS", Heading: true})
+	}
+	for _, d := range p.clients {
+		items = append(items, p.clientItem(d))
+	}
 	p.list.Set(items)
 	switch {
 	case p.invite:
 	case p.detail != nil:
 		p.detail.show()
+	case p.client != nil:
+		p.client.show()
 	default:
 		p.drawList()
 	}
@@ -116,15 +142,19 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 
 // drawList draws the page of all machines.
 func (p *Page) drawList() {
-	p.Draw(fmt.Sprint("list ", p.view.Loaded, len(p.view.Nodes) == 0), func() fyne.CanvasObject {
+	none := len(p.view.Nodes) == 0
+	p.Draw(fmt.Sprint("list ", p.view.Loaded, none, none && len(p.clients) > 0), func() fyne.CanvasObject {
 		add := widgets.NewButton("Add a machine", "plus", p.openInvite)
 		add.Primary = true
 		var body fyne.CanvasObject = p.list
 		switch {
 		case !p.view.Loaded:
 			body = widgets.NewLoading()
-		case len(p.view.Nodes) == 0:
+		case none:
 			body = widgets.NewNothing("machine", "No machine is connected", "The agent has no hands yet. Add a machine, or start Fairlead there.")
+			if len(p.clients) > 0 {
+				body = widgets.Border(body, nil, nil, nil, p.list)
+			}
 		}
 		return widgets.NewPage(machinesTitle, widgets.Border(p.asking, nil, nil, nil, body), add)
 	})
@@ -132,14 +162,18 @@ func (p *Page) drawList() {
 
 const machinesTitle = "Machines"
 
-// showPairing shows what waits for the person.
+// showPairing shows what waits for the person, and the windows.
 func (p *Page) showPairing(r state.Pairing) {
+	if r.Problem != "" {
+		r.Devices = p.pairing.Devices // as it was: they are not gone because the connection is
+	}
 	p.pairing = r
 	p.asking.Objects = nil
 	for _, q := range r.Requests {
 		p.asking.Add(p.request(q))
 	}
 	p.asking.Refresh()
+	p.show(p.view)
 	p.Box.Refresh()
 }
 
@@ -187,14 +221,23 @@ func join(words []string) string {
 	return out
 }
 
-// Back leaves one machine, or an invitation, for all machines. It reports whether one was shown, and leaves nobody alone who types a name.
+// Back leaves one machine or window, or an invitation, for all of them. It reports whether one was shown, and leaves nobody alone who types a name.
 func (p *Page) Back() bool {
-	if p.detail == nil && !p.invite || p.detail != nil && p.detail.edit {
+	var a *acts
+	switch {
+	case p.detail != nil:
+		a = &p.detail.acts
+	case p.client != nil:
+		a = &p.client.acts
+	case !p.invite:
 		return false
 	}
-	if d := p.detail; d != nil && d.sure { // no, not forgotten
-		d.sure = false
-		d.show()
+	if a != nil && a.edit {
+		return false
+	}
+	if a != nil && a.sure { // no, it stays
+		a.sure = false
+		a.show()
 		return true
 	}
 	p.Open("")

@@ -143,7 +143,7 @@ func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
 	p.show(machines())
 	p.Open("old")
 	test.Tap(pagetest.Button(t, p.Box, "Forget"))
-	if !p.Back() || p.detail == nil || p.detail.sure {
+	if !p.Back() || p.detail == nil || p.detail.acts.sure {
 		t.Error("it is still about to be forgotten, or was left")
 	}
 	if !p.Back() || p.detail != nil || p.Back() {

@@ -5,17 +5,17 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// rename gives the keyboard to a field with the machine's name.
-func (d *detail) rename() {
-	d.edit = true
-	d.show()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(d.p.Box); c != nil && d.field != nil {
-		c.Focus(d.field)
-		d.field.TypedShortcut(&fyne.ShortcutSelectAll{})
+// rename gives the keyboard to a field with the name.
+func (a *acts) rename() {
+	a.edit = true
+	a.show()
+	if c := fyne.CurrentApp().Driver().CanvasForObject(a.Box); c != nil && a.field != nil {
+		c.Focus(a.field)
+		a.field.TypedShortcut(&fyne.ShortcutSelectAll{})
 	}
 }
 
-// nameField is the machine's name while it is changed: Enter keeps, Escape leaves it as it was.
+// nameField is a name while it is changed: Enter keeps, Escape leaves it as it was.
 type nameField struct {
 	widget.Entry
 	leave func()

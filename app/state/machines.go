@@ -186,7 +186,7 @@ func (a *App) ForgetMachine(ctx context.Context, n protocol.NodeInfo) error {
 	}
 	for _, d := range list.Devices {
 		if d.Fingerprint == gone.Fingerprint && d.ID != gone.ID && d.RevokedAt == 0 {
-			a.Notify("warning", fmt.Sprintf("The windows of %s are still let in. To end that too: fairlead pair revoke %s", d.Name, d.ID))
+			a.Notify("warning", fmt.Sprintf("The windows of %s are still let in. To end that too, revoke it under Machines, Paired windows.", d.Name))
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
 		if err := a.ForgetMachine(t.Context(), protocol.NodeInfo{ID: "laptop", Device: "d1"}); err != nil {
 			t.Fatal(err)
 		}
-		if n := a.Value.Get().Notice; n == nil || n.Text != "The windows of laptop are still let in. To end that too: fairlead pair revoke d1-client" {
+		if n := a.Value.Get().Notice; n == nil || n.Text != "The windows of laptop are still let in. To end that too, revoke it under Machines, Paired windows." {
 			t.Errorf("%+v", n)
 		}
 	})

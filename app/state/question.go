@@ -166,7 +166,7 @@ func byWhom(principal string) string {
 		return " on this computer"
 	case strings.HasPrefix(name, "desktop-"):
 		return " in another window"
-	case strings.HasPrefix(name, "cli-"):
+	case strings.HasPrefix(name, "cli-") || name == "(command line)":
 		return " on the command line"
 	}
 	return " by " + name

@@ -1,0 +1,90 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/bind"
+	"fairlead/app/look"
+	"fairlead/app/state"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// clientItem is the line of a window or command line that was let in from elsewhere.
+func (p *Page) clientItem(d protocol.Device) widgets.ListItem {
+	now := p.now()
+	item := widgets.ListItem{Icon: "window", Color: look.ColorText, Title: d.Name, Text: state.ClientLine(d, now), Trail: state.ClientPresence(p.view, d, now)}
+	if !d.Online {
+		item.Color, item.Muted = look.ColorMuted, true
+	}
+	return item
+}
+
+// client is one window or command line. Its parts are drawn as those of [detail].
+type client struct {
+	p     *Page
+	id    protocol.DeviceID
+	acts  acts
+	facts widgets.Sheet
+}
+
+func newClient(p *Page, id protocol.DeviceID) *client {
+	c := &client{p: p, id: id, facts: widgets.NewSheet()}
+	c.acts = newActs(c.show)
+	return c
+}
+
+// show draws the window when something about it is another; when it is forgotten, all of them.
+func (c *client) show() {
+	p := c.p
+	d, ok := p.pairing.Client(c.id)
+	if !ok {
+		p.Open("")
+		return
+	}
+	drawn := p.Draw(fmt.Sprint("window ", c.id, d.Name), func() fyne.CanvasObject {
+		form := widgets.NewForm(widgets.Inset(look.Gap, 0, 0, 0, c.acts.Box), c.facts.Box)
+		return widgets.NewPage(d.Name, form, widgets.NewQuiet("All machines", "back", func() { p.Open("") }))
+	})
+	what := fmt.Sprint(state.ClientEnded(d, p.now()), c.acts.sure)
+	if c.acts.edit {
+		what = "edit" // nothing is taken from under the person's hands
+	}
+	drawn = c.acts.Draw(what, func() fyne.CanvasObject { return c.actions(d) }) || drawn
+	facts := p.pairing.ClientFacts(p.view, d, p.now())
+	drawn = c.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return known(facts) }) || drawn
+	if drawn {
+		p.Box.Refresh()
+	}
+}
+
+// actions are what can be done with the window: what is let in can be revoked, what is not any more can be forgotten.
+func (c *client) actions(d protocol.Device) fyne.CanvasObject {
+	p := c.p
+	if c.acts.edit {
+		return c.acts.naming(d.Name, d.Hostname, func(name string) { p.app.RenameClient(d, name) })
+	}
+	end := func(end func(context.Context, protocol.DeviceID) error, failed string) func() {
+		return func() {
+			bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, end(ctx, c.id) }, func(_ struct{}, err error) {
+				c.acts.sure = false
+				if err != nil {
+					p.h.Say(failed + err.Error())
+				}
+				p.show(p.view) // the person may be elsewhere by now
+			})
+		}
+	}
+	text, really, do := "Revoke", "Really? Its connection ends", end(p.app.RevokeClient, "The window was not revoked: ")
+	switch {
+	case state.ClientEnded(d, p.now()):
+		text, really, do = "Forget", "Really? It leaves this list", end(p.app.ForgetClient, "The window was not forgotten: ")
+	case d.ID == p.view.Device:
+		really = "Really? This window is let in no more"
+	}
+	buttons := append([]fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.acts.rename)}, c.acts.twice(text, "trash", really, "Keep it", do)...)
+	return widgets.Flow(look.Inside, buttons...)
+}

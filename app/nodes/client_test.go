@@ -1,0 +1,184 @@
+package nodes
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/gateway/pairing"
+	"fairlead/gateway/protocol"
+)
+
+func windows() state.Pairing {
+	return state.Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{
+		{ID: "d", Name: "nas", Role: protocol.RoleNode, NodeID: "nas", Fingerprint: "f"},
+		{
+			ID: "tab", Name: "Tablet", Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}, Words: []string{"cobalt", "otter", "lamp", "nine"}, OS: "linux",
+			Hostname: "tab", Address: "10.0.0.9", Version: "1.0", PairedAt: pagetest.Noon.Add(-24 * time.Hour).UnixMilli(), PairedBy: "owner this computer", Online: true,
+			ExpiresAt: pagetest.Noon.Add(24 * time.Hour).UnixMilli(),
+		},
+		{ID: "own", Name: strings.Repeat("a long name ", 5), Role: protocol.RoleClient, Scopes: pairing.ClientScopes, OS: "darwin", Online: true},
+		{ID: "gone", Name: "Old phone", Role: protocol.RoleClient, RevokedAt: 1},
+	}}}
+}
+
+// withWindows is a page of machines and windows, the second of which is this one.
+func withWindows(t *testing.T) *Page {
+	t.Helper()
+	p := inPage(t)
+	p.devices = 0
+	v := machines()
+	v.Device = "own"
+	p.show(v)
+	p.showPairing(windows())
+	return p
+}
+
+func TestWindowsLookAsTheyDid(t *testing.T) {
+	p := withWindows(t)
+	w := pagetest.Window(t, p.Box, 520, 700)
+	golden.Markup(t, "windows", p.Box)
+	pagetest.Shot(t, w, "windows-520")
+	p.list.Select(len(p.view.Nodes) + 2)
+	golden.Markup(t, "window", p.Box)
+	pagetest.Shot(t, w, "window-520")
+}
+
+func TestWithoutWindowsThereIsNoPlaceForThem(t *testing.T) {
+	p := withWindows(t)
+	pagetest.Shows(t, p.Box, "PAIRED WINDOWS", "Tablet")
+	r := windows()
+	r.Devices = r.Devices[:1]
+	p.showPairing(r)
+	if s := test.RenderObjectToMarkup(p.Box); strings.Contains(s, "WINDOWS") || len(p.list.Items()) != len(p.view.Nodes) {
+		t.Error(s)
+	}
+}
+
+func TestWindowsStayWhileTheGatewayCannotBeAsked(t *testing.T) {
+	p := withWindows(t)
+	p.openClient("tab")
+	p.showPairing(state.Pairing{Problem: "not connected"})
+	if p.client == nil || len(p.clients) != 3 {
+		t.Error("they are gone with the connection")
+	}
+	if p.showPairing(state.Pairing{}); p.client != nil || p.clients != nil {
+		t.Error("a window that was forgotten is shown")
+	}
+}
+
+func TestAWindowIsRevokedAndForgottenWithASecondWord(t *testing.T) {
+	p := withWindows(t)
+	for id, want := range map[protocol.DeviceID][2]string{
+		"tab": {"Revoke", "Really? Its connection ends"}, "own": {"Revoke", "Really? This window is let in no more"}, "gone": {"Forget", "Really? It leaves this list"},
+	} {
+		p.openClient(id)
+		test.Tap(pagetest.Button(t, p.Box, want[0]))
+		pagetest.Button(t, p.Box, want[1])
+		if !p.Back() || p.client == nil || p.client.acts.sure {
+			t.Errorf("%s: it is still about to be ended, or was left", id)
+		}
+	}
+	if !p.Back() || p.client != nil || p.Back() {
+		t.Error("the way back is not there, or there twice")
+	}
+}
+
+func TestWhatEndsLateLeavesThePersonWhereTheyAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := withWindows(t)
+		said := ""
+		p.h.Say = func(s string) { said = s }
+		for _, ask := range []func(){
+			func() { p.Open("old"); test.Tap(pagetest.Button(t, p.Box, "Forget")) },
+			func() { p.openClient("gone"); test.Tap(pagetest.Button(t, p.Box, "Forget")) },
+		} {
+			ask()
+			if p.detail != nil {
+				test.Tap(pagetest.Button(t, p.Box, "Really? Its connection ends"))
+			} else {
+				test.Tap(pagetest.Button(t, p.Box, "Really? It leaves this list"))
+			}
+			p.openClient("tab")
+			pagetest.Settle()
+			if said == "" {
+				t.Fatal("nothing ended")
+			}
+			pagetest.Button(t, p.Box, "Revoke")
+			said = ""
+		}
+	})
+}
+
+func TestAWindowsNameIsTypedUndisturbed(t *testing.T) {
+	p := withWindows(t)
+	w := pagetest.Window(t, p.Box, 520, 500)
+	p.openClient("tab")
+	test.Tap(pagetest.Button(t, p.Box, "Rename"))
+	field := w.Canvas().Focused()
+	if _, ok := field.(*nameField); !ok {
+		t.Fatalf("the keyboard is with %T", field)
+	}
+	r := windows()
+	r.Devices[1].Online = false
+	p.showPairing(r)
+	if w.Canvas().Focused() != field || p.Back() {
+		t.Error("the field was taken away while the person types")
+	}
+	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	pagetest.Button(t, p.Box, "Rename")
+}
+
+func TestArrowsPassOverTheHeadingOfTheWindows(t *testing.T) {
+	p := withWindows(t)
+	w := pagetest.Window(t, p.Box, 880, 700)
+	w.Canvas().Focus(p.list)
+	for range len(p.view.Nodes) {
+		p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	}
+	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	if p.client == nil || p.client.id != p.clients[0].ID {
+		t.Fatal("the first window was not reached")
+	}
+	p.Back()
+	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	if p.detail == nil || p.detail.id != "old" {
+		t.Error("the last machine was not reached")
+	}
+}
+
+func TestFilesAreDroppedOnMachinesAlone(t *testing.T) {
+	p := withWindows(t)
+	pagetest.Window(t, p.Box, 880, 700)
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.list)
+	found := map[protocol.NodeID]bool{}
+	for y := float32(0); y < p.list.Size().Height; y += 10 {
+		found[p.At(at.AddXY(10, y))] = true
+	}
+	if len(found) != len(p.view.Nodes)+1 || !found[""] {
+		t.Error(found)
+	}
+	if p.openClient("tab"); p.At(at.AddXY(10, 10)) != "" {
+		t.Error("a window takes files")
+	}
+}
+
+func TestWindowsAreShownWhereNoMachineIs(t *testing.T) {
+	p := withWindows(t)
+	p.show(state.View{Loaded: true})
+	pagetest.Shows(t, p.Box, "No machine is connected", "PAIRED WINDOWS", "Tablet")
+	w := pagetest.Window(t, p.Box, 880, 700)
+	w.Canvas().Focus(p.list)
+	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	if p.client != nil {
+		t.Error("the heading was chosen")
+	}
+}

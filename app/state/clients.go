@@ -1,0 +1,178 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Clients are the devices that were paired as clients, which people call windows: those that are let in come first, each group by name.
+func (p Pairing) Clients() []protocol.Device {
+	out := drop(p.Devices, func(d protocol.Device) bool { return d.Role != protocol.RoleClient })
+	slices.SortStableFunc(out, func(a, b protocol.Device) int {
+		if over := cmp.Compare(min(a.RevokedAt, 1), min(b.RevokedAt, 1)); over != 0 {
+			return over
+		}
+		return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	})
+	return out
+}
+
+// Client finds a device that was paired as a client.
+func (p Pairing) Client(id protocol.DeviceID) (protocol.Device, bool) {
+	for _, d := range p.Devices {
+		if d.ID == id && d.Role == protocol.RoleClient {
+			return d, true
+		}
+	}
+	return protocol.Device{}, false
+}
+
+// ClientEnded reports whether a client is let in no more: it was revoked, or its time is over.
+func ClientEnded(d protocol.Device, now time.Time) bool {
+	return d.RevokedAt > 0 || d.ExpiresAt > 0 && d.ExpiresAt <= now.UnixMilli()
+}
+
+// ClientPresence says whether a client is there, and whether it may come. The one that this window comes in as is marked.
+func ClientPresence(v View, d protocol.Device, now time.Time) string {
+	switch {
+	case d.RevokedAt > 0:
+		return "revoked"
+	case ClientEnded(d, now):
+		return "its time is over"
+	case d.ID == v.Device:
+		return "this one"
+	case d.Online:
+		return "online"
+	case d.LastSeenAt == 0:
+		return "never seen"
+	}
+	return "last seen " + When(d.LastSeenAt, now)
+}
+
+// rightsText says of each right what it lets a client do.
+var rightsText = []struct {
+	scope protocol.Scope
+	text  string
+}{
+	{protocol.ScopeRead, "look"},
+	{protocol.ScopeChat, "chat"},
+	{protocol.ScopeInvoke, "run tools"},
+	{protocol.ScopeApprove, "answer questions"},
+	{protocol.ScopeAdmin, "change settings"},
+}
+
+// RightsText says what a client may do: look and chat.
+func RightsText(scopes []protocol.Scope) string {
+	var may []string
+	for _, r := range rightsText {
+		if slices.Contains(scopes, r.scope) {
+			may = append(may, r.text)
+		}
+	}
+	switch n := len(may); n {
+	case 0:
+		return "do nothing"
+	case 1:
+		return may[0]
+	case len(rightsText):
+		return "do everything that you may"
+	default:
+		return strings.Join(may[:n-1], ", ") + " and " + may[n-1]
+	}
+}
+
+// ClientLine says in a line what a client may do, until when, what it runs on and where it is.
+func ClientLine(d protocol.Device, now time.Time) string {
+	may := "May " + RightsText(d.Scopes)
+	if ClientEnded(d, now) {
+		may = ""
+	} else if d.ExpiresAt > 0 {
+		may += " until " + When(d.ExpiresAt, now)
+	}
+	return joined(" · ", may, systemName(d.OS), d.Address)
+}
+
+// joined are the parts that are not empty, with sep between them.
+func joined(sep string, parts ...string) string {
+	return strings.Join(drop(parts, func(s string) bool { return s == "" }), sep)
+}
+
+// systemName is an operating system as people call it; a device may say Go's name of it.
+func systemName(os string) string {
+	switch os {
+	case "linux", "windows", "android":
+		return capital(os)
+	case "darwin":
+		return "macOS"
+	case "ios":
+		return "iOS"
+	}
+	return os
+}
+
+// ClientFacts lists what is known about a client.
+func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []MachineFact) {
+	add := func(name, text string) {
+		if text != "" {
+			facts = append(facts, MachineFact{name, text})
+		}
+	}
+	switch {
+	case d.RevokedAt > 0:
+		add("Presence", "Revoked "+When(d.RevokedAt, now)+byWhom(d.RevokedBy))
+	case ClientEnded(d, now):
+		add("Presence", "Its time ended "+When(d.ExpiresAt, now))
+	default:
+		add("Presence", capital(ClientPresence(v, d, now)))
+		add("May", capital(RightsText(d.Scopes)))
+		if d.ExpiresAt > 0 {
+			add("Let in", "Until "+When(d.ExpiresAt, now))
+		} else {
+			add("Let in", "Until you revoke it")
+		}
+	}
+	add("Key", strings.Join(d.Words, "-"))
+	if d.RotatedAt > 0 && !ClientEnded(d, now) {
+		add("Token", "Replaced. It fetches the new one at its next contact")
+	}
+	add("System", systemName(d.OS))
+	add("Program", d.Version)
+	add("Host", joined(", ", d.Hostname, d.Address))
+	if d.LastSeenAt > 0 && ClientEnded(d, now) { // else it stands above
+		add("Last seen", capital(When(d.LastSeenAt, now)))
+	}
+	if d.PairedAt > 0 {
+		add("Paired", capital(When(d.PairedAt, now))+byWhom(d.PairedBy))
+	}
+	for _, m := range p.Devices {
+		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {
+			add("Machine", "The same device is the machine "+v.MachineName(m.NodeID)+", which stays when the window is revoked")
+		}
+	}
+	return facts
+}
+
+// RenameClient gives a client another name; empty is that of its computer.
+func (a *App) RenameClient(d protocol.Device, name string) {
+	if strings.TrimSpace(name) == "" {
+		name = d.Hostname
+	}
+	act(a, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
+}
+
+// RevokeClient ends a client's pairing and its connections. It stays in the list until it is forgotten. It blocks.
+func (a *App) RevokeClient(ctx context.Context, id protocol.DeviceID) error {
+	_, err := Call(ctx, a, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})
+	return err
+}
+
+// ForgetClient removes a client from the list. It blocks.
+func (a *App) ForgetClient(ctx context.Context, id protocol.DeviceID) error {
+	_, err := Call(ctx, a, protocol.DeviceForget, protocol.DeviceParams{ID: id})
+	return err
+}

@@ -1,0 +1,113 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestWindowsThatAreLetInComeBeforeThoseThatAreNot(t *testing.T) {
+	p := Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{
+		{ID: "r", Name: "a", Role: protocol.RoleClient, RevokedAt: 5},
+		{ID: "m", Name: "b", Role: protocol.RoleNode},
+		{ID: "t", Name: "tablet", Role: protocol.RoleClient},
+		{ID: "p", Name: "Phone", Role: protocol.RoleClient},
+	}}}
+	var ids []protocol.DeviceID
+	for _, d := range p.Clients() {
+		ids = append(ids, d.ID)
+	}
+	if !slices.Equal(ids, []protocol.DeviceID{"p", "t", "r"}) {
+		t.Error(ids)
+	}
+	if _, ok := p.Client("m"); ok {
+		t.Error("a machine is shown as a window")
+	}
+}
+
+func TestRightsOfAWindowAreSaidInWords(t *testing.T) {
+	for want, scopes := range map[string][]protocol.Scope{
+		"do nothing": nil, "look": {protocol.ScopeRead}, "look and chat": {protocol.ScopeChat, protocol.ScopeRead},
+		"look, chat and answer questions": {protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeApprove},
+		"do everything that you may":      {protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeInvoke, protocol.ScopeApprove, protocol.ScopeAdmin},
+	} {
+		if got := RightsText(scopes); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestLineOfAWindowSaysWhatItMayAndUntilWhen(t *testing.T) {
+	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	d := protocol.Device{ID: "d", Name: "tablet", Scopes: []protocol.Scope{protocol.ScopeRead}, OS: "darwin", Address: "10.0.0.9"}
+	own := protocol.DeviceID("other")
+	presence := func(want, line string) {
+		t.Helper()
+		if got := ClientPresence(View{Device: own}, d, now); got != want {
+			t.Errorf("presence %q, want %q", got, want)
+		}
+		if got := ClientLine(d, now); got != line {
+			t.Errorf("line %q, want %q", got, line)
+		}
+	}
+	presence("never seen", "May look · macOS · 10.0.0.9")
+	d.LastSeenAt, d.ExpiresAt = now.Add(-24*time.Hour).UnixMilli(), now.Add(24*time.Hour).UnixMilli()
+	presence("last seen yesterday at 12:00", "May look until tomorrow at 12:00 · macOS · 10.0.0.9")
+	d.Online = true
+	presence("online", "May look until tomorrow at 12:00 · macOS · 10.0.0.9")
+	own = d.ID
+	presence("this one", "May look until tomorrow at 12:00 · macOS · 10.0.0.9")
+	d.ExpiresAt = now.UnixMilli()
+	presence("its time is over", "macOS · 10.0.0.9")
+	d.RevokedAt = now.UnixMilli()
+	presence("revoked", "macOS · 10.0.0.9")
+}
+
+func TestFactsOfAWindowTellItsKeyAndWhatElseTheDeviceIs(t *testing.T) {
+	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	d := protocol.Device{
+		ID: "c", Name: "tablet", Role: protocol.RoleClient, Fingerprint: "f", Words: []string{"cobalt", "otter"}, OS: "linux", Hostname: "tab", Address: "10.0.0.9", Version: "1.0",
+		PairedAt: now.Add(-24 * time.Hour).UnixMilli(), PairedBy: "owner (command line)", LastSeenAt: now.UnixMilli(), RotatedAt: 1,
+	}
+	p := Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{d, {ID: "n", Role: protocol.RoleNode, NodeID: "nas", Fingerprint: "f"}}}}
+	v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
+	has := func(want ...string) {
+		t.Helper()
+		facts := fmt.Sprint(p.ClientFacts(v, d, now))
+		for _, want := range want {
+			if !strings.Contains(facts, want) {
+				t.Errorf("no %s in %s", want, facts)
+			}
+		}
+	}
+	has("{Presence Last seen 12:00}", "{Let in Until you revoke it}", "{May Do nothing}", "{Key cobalt-otter}", "{System Linux}", "{Host tab, 10.0.0.9}", "{Token Replaced", "{Paired Yesterday at 12:00 on the command line}", "is the machine The box,")
+	d.RevokedAt, d.RevokedBy = now.UnixMilli(), "owner this computer"
+	has("{Presence Revoked 12:00 on this computer}", "{Last seen 12:00}")
+	d.RevokedAt, d.ExpiresAt = 0, now.Add(time.Hour).UnixMilli()
+	has("{Let in Until 13:00}")
+	d.ExpiresAt = now.Add(-time.Hour).UnixMilli()
+	has("{Presence Its time ended 11:00}")
+}
+
+func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
+		a.RenameClient(protocol.Device{ID: "c", Hostname: "tab"}, " ")
+		if err := a.RevokeClient(t.Context(), "c"); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.ForgetClient(t.Context(), "c"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		for method, want := range map[string]string{protocol.DeviceUpdate.Name: `"name":"tab"`, protocol.DeviceRevoke.Name: `"deviceId":"c"`, protocol.DeviceForget.Name: `"deviceId":"c"`} {
+			if list := f.called(method); len(list) != 1 || !strings.Contains(string(list[0]), want) {
+				t.Errorf("%s: %s", method, list)
+			}
+		}
+	})
+}
