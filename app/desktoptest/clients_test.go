@@ -1,0 +1,130 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// TestPairedWindowsAreSeenAndRevoked pairs a machine and two clients with the program, and takes one of the clients away in the window.
+func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
+	p := start(newDesktop(t))
+	c := p.gateway()
+	p.clickText(mainWindow, "Begin now")
+	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
+		if err := setConfig(c, path, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := setConfig(c, "network.enabled", true); err != nil {
+		t.Fatal(err)
+	}
+	devices := func() protocol.DeviceListResult {
+		r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
+		return r
+	}
+	named := func(name string) (found protocol.Device) {
+		for _, d := range devices().Devices {
+			if d.Name == name {
+				found = d
+			}
+		}
+		return found
+	}
+	p.until("its listener", func() bool { return devices().Network.Listening })
+
+	fairlead := filepath.Join(filepath.Dir(binary(t)), "fairlead")
+	// pair lets a device in and has it run a command, which ends with the test.
+	pair := func(invited protocol.DeviceInviteParams, flags []string, run ...string) {
+		t.Helper()
+		invite, err := client.Call(context.Background(), c, protocol.DeviceInviteTo, invited)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := append(os.Environ(), "FAIRLEAD_HOME="+t.TempDir(), "FAIRLEAD_SECRETS=file")
+		done := make(chan error, 1)
+		var out []byte
+		go func() {
+			cmd := exec.Command(fairlead, append([]string{"pair", invite.Link, "--as", invited.Role, "--json"}, flags...)...)
+			cmd.Env = env
+			var err error
+			out, err = cmd.Output()
+			done <- err
+		}()
+		p.until("the question of "+invited.Name, func() bool { return len(devices().Requests) == 1 })
+		if _, err := client.Call(context.Background(), c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: devices().Requests[0].ID, Name: invited.Name}); err != nil {
+			t.Fatal(err)
+		}
+		var peer struct{ Name string }
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(out, &peer); err != nil {
+			t.Fatal(err)
+		}
+		if len(run) == 0 {
+			return
+		}
+		if invited.Role == protocol.RoleClient {
+			run = append([]string{"--url", peer.Name}, run...)
+		}
+		cmd := exec.Command(fairlead, run...)
+		cmd.Env = env
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { in.Close(); cmd.Process.Kill(); cmd.Wait() })
+		p.until("the contact of "+invited.Name, func() bool { return named(invited.Name).Online })
+	}
+	node := []string{"--id", "server", "--workspace", t.TempDir()}
+	pair(protocol.DeviceInviteParams{Role: protocol.RoleNode, Name: "server"}, node, append([]string{"node"}, node...)...)
+	pair(protocol.DeviceInviteParams{
+		Role: protocol.RoleClient, Name: "A telephone with a name that is rather long", PairedFor: 30,
+		Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeApprove},
+	}, nil)
+	pair(protocol.DeviceInviteParams{Role: protocol.RoleClient, Name: "tablet"}, nil, "chat")
+
+	p.activate(p.waitWindow(mainWindow))
+	p.click(p.waitTextIn(mainWindow, "Machines", left))
+	p.waitText(mainWindow, "tablet")
+	colours := func(name string) {
+		t.Helper()
+		for _, theme := range []string{"dark", "light"} {
+			if err := setConfig(c, "ui.theme", theme); err != nil {
+				t.Fatal(err)
+			}
+			p.until("a "+theme+" window", func() bool { return p.brightness(mainWindow) > 0.7 == (theme == "light") })
+			p.shot(name + "-" + theme)
+		}
+	}
+	size := func(width int) {
+		p.run("xdotool", "windowsize", "--sync", p.waitWindow(mainWindow).id, strconv.Itoa(width), "760")
+		p.until(fmt.Sprint("a window of ", width), func() bool { return p.waitWindow(mainWindow).w == width })
+	}
+	for _, width := range []int{520, 1100} {
+		size(width)
+		colours(fmt.Sprint("windows-", width))
+	}
+	p.clickText(mainWindow, "tablet")
+	p.waitText(mainWindow, "Presence")
+	p.shot("window")
+	p.clickText(mainWindow, "Revoke")
+	p.clickText(mainWindow, "Really")
+	p.until("the end of the pairing", func() bool { return named("tablet").RevokedAt > 0 })
+	p.waitText(mainWindow, "Forget")
+	p.shot("revoked")
+}
