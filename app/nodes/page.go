@@ -153,7 +153,7 @@ func (p *Page) drawList() {
 		case none:
 			body = widgets.NewNothing("machine", "No machine is connected", "The agent has no hands yet. Add a machine, or start Fairlead there.")
 			if len(p.clients) > 0 {
-				body = widgets.Border(body, nil, nil, nil, p.list)
+				body = widgets.Border(widgets.Inset(0, 0, look.Page, 0, body), nil, nil, nil, p.list)
 			}
 		}
 		return widgets.NewPage(machinesTitle, widgets.Border(p.asking, nil, nil, nil, body), add)

@@ -165,8 +165,13 @@ func (a *App) RenameClient(d protocol.Device, name string) {
 	act(a, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
 }
 
-// RevokeClient ends a client's pairing and its connections. It stays in the list until it is forgotten. It blocks.
+// RevokeClient ends a client's pairing and its connections. It stays in the list until it is forgotten. This window leaves: whose connections are ended by
+// a revocation does not hear that it was done. It blocks.
 func (a *App) RevokeClient(ctx context.Context, id protocol.DeviceID) error {
+	if id == a.Value.Get().Device {
+		_, err := Call(ctx, a, protocol.DeviceLeave, protocol.Empty{})
+		return err
+	}
 	_, err := Call(ctx, a, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})
 	return err
 }

@@ -111,3 +111,15 @@ func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
 		}
 	})
 }
+
+func TestThisWindowLeavesWhenItIsRevoked(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
+		a.Value.Update(func(v View) View { v.Device = "own"; return v })
+		if err := a.RevokeClient(t.Context(), "own"); err != nil {
+			t.Fatal(err)
+		}
+		if left, revoked := len(f.called(protocol.DeviceLeave.Name)), len(f.called(protocol.DeviceRevoke.Name)); left != 1 || revoked != 0 {
+			t.Errorf("it left %d times and was revoked %d times, and its connection ends before the answer", left, revoked)
+		}
+	})
+}
