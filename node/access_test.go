@@ -197,3 +197,39 @@ func there(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "made"))
 	return err == nil
 }
+
+func TestReadIsRefusedWhenItsLinkLeadsToKeysByNow(t *testing.T) {
+	home := settled(t, t.TempDir())
+	t.Setenv("HOME", home)
+	n, err := New(Options{ID: "a", Workspace: home, URL: "ws://x/ws"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.close)
+	key, notes, link := filepath.Join(home, ".ssh", "id_rsa"), filepath.Join(home, "notes.txt"), filepath.Join(home, "link")
+	for _, err := range []error{os.Mkdir(filepath.Dir(key), 0o700), os.WriteFile(key, []byte("private"), 0o600), os.WriteFile(notes, []byte("milk"), 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(notes, link); err != nil {
+		t.Skip(err)
+	}
+	for tool, in := range map[string]map[string]any{"Read": {"path": "link"}, "Grep": {"path": "link", "pattern": "i"}} {
+		inv := n.allowed(t, tool, arguments(t, in))
+		if r := n.call(t.Context(), inv); !strings.Contains(string(r.Result), "milk") {
+			t.Errorf("%s: %+v", tool, r)
+		}
+		os.Remove(link)
+		if err := os.Symlink(key, link); err != nil {
+			t.Fatal(err)
+		}
+		if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") {
+			t.Errorf("%s of a link that was changed: %+v", tool, r)
+		}
+		os.Remove(link)
+		if err := os.Symlink(notes, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

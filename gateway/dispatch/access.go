@@ -16,6 +16,18 @@ func chosen(end protocol.Approval) (list []protocol.FolderAccess) {
 	return list
 }
 
+// bind has the machine refuse a read that passed unasked for where its path leads, when that leads elsewhere by now: through a link that was changed
+// meanwhile it would be the way to keys in the workspace.
+func (t *task) bind(inv *protocol.ToolInvoke) (err error) {
+	p := t.row.Info.Preview
+	if inv.Approved != "" || p == nil || p.Path == "" || t.spec.Effect != protocol.EffectRead || t.call.Direct || t.row.Info.Node == protocol.NativePrefix {
+		return nil
+	}
+	inv.Policy = t.rules.Version()
+	inv.Approved, err = protocol.CallHash(protocol.AskCall, t.row.Info.Node, t.spec.Name, t.call.Args, p, inv.Policy)
+	return err
+}
+
 // admit puts the folders that the call may use into what the machine is told, and binds them to it. What a file tool needs outside is the very thing
 // that was allowed, so its folder opens with the allow; where that was no person's answer, none that carries a warning does. A command gets what the
 // person chose.

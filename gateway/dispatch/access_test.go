@@ -84,3 +84,17 @@ func TestFileToolIsGivenItsFolderWithTheAllow(t *testing.T) {
 	}
 	g.bound(inv)
 }
+
+func TestReadThatPassesUnaskedIsBoundToWhereItsPathLed(t *testing.T) {
+	g := start(t, &dispatchtest.Machine{})
+	g.must(Call{ID: "a", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
+	inv, p := g.told(), protocol.CallPreview{Path: "/home/ann/x", FileSHA256: "sum of x"}
+	want, err := protocol.CallHash(protocol.AskCall, "tower", "Read", inv.Args, &p, inv.Policy)
+	if err != nil || inv.Approved != want {
+		t.Errorf("%+v, %v", inv, err)
+	}
+	g.must(Call{ID: "b", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat, Direct: true})
+	if inv := g.told(); inv.Approved != "" {
+		t.Errorf("the person's own read is bound: %+v", inv)
+	}
+}

@@ -209,6 +209,9 @@ func (t *task) invocation() (protocol.ToolInvoke, error) {
 		inv.Approved, inv.Policy = t.row.Hash, t.policy
 	}
 	inv.Network = t.network()
+	if err := t.bind(&inv); err != nil {
+		return inv, err
+	}
 	return inv, t.admit(&inv)
 }
 
