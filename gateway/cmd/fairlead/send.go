@@ -39,7 +39,7 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 			}
 			switch { // words of a script whose variables are not set mean something else than nothing
 			case slices.Contains(args, ""):
-				return &exitError{code: exitUsage, err: errors.New("a name is empty. For the current folder write .")}
+				return &exitError{code: exitUsage, err: errors.New("a name is empty: write . for the current folder")}
 			case from == "" && cmd.Flags().Changed("from"):
 				return &exitError{code: exitUsage, err: errors.New("--from is empty: name the machine that has the files, or leave it out for this computer")}
 			case wait < 0:
