@@ -85,3 +85,24 @@ func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestATransferOfKeysIsAskedAboutAlsoWhereEditsAreAccepted(t *testing.T) {
+	g := start(t, &dispatchtest.Machine{})
+	tools := native.New(g.hub, native.Services{Transfer: func(context.Context, native.TransferIn) (native.TransferOut, error) {
+		return native.TransferOut{}, nil
+	}})
+	g.Dispatcher = New(tools, g.gate, g.rules, g.store, g.bus, func() config.Config { return g.cfg })
+	if _, err := g.store.EnsureSession(t.Context(), chat, 1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := g.store.UpdateSession(t.Context(), chat, func(s *store.Session) {
+		s.Prefs.Approvals = &protocol.ApprovalMode{Mode: protocol.ModeAcceptEdits}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := json.RawMessage(`{"source":"tower:/home/ann/.ssh/id_rsa","destination":"gsv:key"}`)
+	if res := g.ask(Call{ID: "a", Tool: "gsv__Transfer", Args: args, Session: chat}, protocol.DecisionDeny, "", ""); res.Info.State != protocol.CallDenied {
+		t.Errorf("%+v", res)
+	}
+}
