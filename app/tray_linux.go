@@ -1,10 +1,10 @@
 package app
 
-import "github.com/godbus/dbus/v5"
+import "fairlead/gateway/protocol/bus"
 
 // trayAvailable reports whether a panel shows tray icons. A window that is hidden without one could never be found again.
 func trayAvailable() bool {
-	conn, err := dbus.ConnectSessionBus()
+	conn, err := bus.Connect()
 	if err != nil {
 		return false
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/godbus/dbus/v5"
+
+	session "fairlead/gateway/protocol/bus"
 )
 
 // Names of the Desktop Notifications Specification 1.2.
@@ -33,7 +35,7 @@ type bus struct {
 }
 
 func open(actions Actions) (system, error) {
-	conn, err := dbus.ConnectSessionBus()
+	conn, err := session.Connect()
 	if err != nil {
 		return nil, fmt.Errorf("connect to the session bus: %w", err)
 	}

@@ -38,6 +38,9 @@ func Open(dir string) Store {
 	return &chosen{keychain: &keychain{service: service}, file: &file{path: filepath.Join(dir, "secrets.json")}}
 }
 
+// reach is reachable, but in tests with a keychain that is none.
+var reach = func() (struct{}, error) { return struct{}{}, reachable() }
+
 // chosen picks the keychain or the file at its first use.
 type chosen struct {
 	keychain *keychain
@@ -50,6 +53,8 @@ func (c *chosen) probe() (away bool) {
 	c.once.Do(func() {
 		if os.Getenv("FAIRLEAD_SECRETS") == "file" {
 			c.away.Store(true)
+		} else if _, err := limited(reach); err != nil {
+			c.giveUp(err)
 		} else if _, err := c.keychain.Get("probe"); err != nil && !errors.Is(err, ErrNotFound) {
 			c.giveUp(err)
 		}

@@ -21,6 +21,19 @@ func realKeyring() bool {
 	return os.Getenv("FAIRLEAD_IN_BUS") != "" || os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" && os.Getenv("FAIRLEAD_TEST_KEYRING") != ""
 }
 
+// mock stands for the keychain until the test ends; err is all that it answers, unless it is nil.
+func mock(t *testing.T, err error) {
+	t.Helper()
+	was := reach
+	t.Cleanup(func() { reach = was })
+	reach = func() (struct{}, error) { return struct{}{}, nil }
+	if err != nil {
+		keyring.MockInitWithError(err)
+		return
+	}
+	keyring.MockInit()
+}
+
 // suite is what every store must do.
 func suite(t *testing.T, s Store) {
 	t.Helper()
@@ -106,7 +119,7 @@ func TestDamagedFileIsNotOverwritten(t *testing.T) {
 
 func TestKeychainKeepsSecrets(t *testing.T) {
 	if !realKeyring() {
-		keyring.MockInit()
+		mock(t, nil)
 	}
 	t.Setenv("FAIRLEAD_SECRETS", "")
 	s := Open(t.TempDir())
@@ -117,7 +130,7 @@ func TestKeychainKeepsSecrets(t *testing.T) {
 }
 
 func TestBrokenKeychainGivesWayToTheFile(t *testing.T) {
-	keyring.MockInitWithError(errors.New("no bus"))
+	mock(t, errors.New("no bus"))
 	t.Setenv("FAIRLEAD_SECRETS", "")
 	dir := t.TempDir()
 	s := Open(dir)
@@ -131,14 +144,14 @@ func TestKeychainThatTakesNothingGivesWayToTheFile(t *testing.T) {
 	if realKeyring() {
 		t.Skip("the real keychain takes secrets")
 	}
-	keyring.MockInit()
+	mock(t, nil)
 	t.Setenv("FAIRLEAD_SECRETS", "")
 	dir := t.TempDir()
 	s := Open(dir)
 	if s.Where() != Keychain {
 		t.Fatalf("Where = %s", s.Where())
 	}
-	keyring.MockInitWithError(errors.New("no collection"))
+	mock(t, errors.New("no collection"))
 	if err := s.Set("a", "new"); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +159,7 @@ func TestKeychainThatTakesNothingGivesWayToTheFile(t *testing.T) {
 		t.Errorf("Where = %s", s.Where())
 	}
 
-	keyring.MockInit() // the next start: the keychain is back
+	mock(t, nil) // the next start: the keychain is back
 	s = Open(dir)
 	if got, err := s.Get("a"); err != nil || got.Reveal() != "new" {
 		t.Errorf("Get = %v, %v: what was set meanwhile is lost", got.Reveal(), err)
