@@ -73,6 +73,7 @@ func (c *crew) push(worker int, tasks ...task) {
 }
 
 // runAll runs first, and what it and others push, and returns when nothing is left. When the context ends, what has not begun is dropped.
+// The caller calls end.
 func (c *crew) runAll(first task) {
 	c.todo[0] = append(c.todo[0], first)
 	var wg sync.WaitGroup
@@ -80,6 +81,10 @@ func (c *crew) runAll(first task) {
 		wg.Go(func() { c.work(i) })
 	}
 	wg.Wait()
+}
+
+// end is called when a search has its result: what was put off until then need not hold it up.
+func (c *crew) end() {
 	if c.back != nil {
 		c.back()
 	}

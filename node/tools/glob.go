@@ -121,6 +121,8 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 		ctx: ctx, ws: ws, limit: limit, route: newRoute(pattern), folders: folders, selection: selected(in.Hidden, in.Ignored),
 		shown: strings.TrimSuffix(from.Abs, string(filepath.Separator)), shun: shun(ws, real.Abs),
 	}
+	g.crew = newCrew(ctx, false)
+	defer g.crew.end()
 	hits, total, err := g.run(ws, from)
 	if err != nil {
 		return out, err
@@ -168,7 +170,6 @@ func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total i
 	for i := range g.floor {
 		g.floor[i] = math.MinInt64
 	}
-	g.crew = newCrew(g.ctx, false)
 	g.crew.runAll(first)
 	if g.ctx.Err() != nil {
 		return nil, 0, failf("cancelled")

@@ -94,6 +94,7 @@ func (g *grep) folder(base workspace.Path) {
 
 func (g *grep) walk(first *branch) {
 	g.crew = newCrew(g.ctx, true)
+	defer g.crew.end()
 	g.crew.runAll(first)
 }
 
