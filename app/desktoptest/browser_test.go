@@ -70,6 +70,7 @@ func TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack(t *testing.T) {
 	p.waitTextIn(mainWindow, "changed by the agent", right)
 	p.shot("changed-by-the-agent")
 	p.click(p.waitTextIn(mainWindow, "Changes", right))
+	p.waitTextIn(mainWindow, "All files", right) // the page before names the file too
 	p.click(p.waitTextIn(mainWindow, "summer.txt", right).Add(image.Pt(0, 2)))
 	at := p.waitTextIn(mainWindow, "Revert", right)
 	p.shot("the-change")
