@@ -121,3 +121,12 @@ func TestCorpusGetsItsVerdicts(t *testing.T) {
 		t.Errorf("only %d cases, %d of them allowed", len(cases), allowed)
 	}
 }
+
+func must(t testing.TB, rules string) *Set {
+	t.Helper()
+	s, problems, err := Parse([]byte(rules))
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("%v %v", err, problems)
+	}
+	return s
+}
