@@ -172,11 +172,11 @@ func TestADiskThatRefusesIsNoticedAndNothingIsLostWhenItRecovers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	refuse(true)
 	c := look("c")
-	if err := s.PutCall(t.Context(), c); err != nil {
+	if err := s.PutCall(t.Context(), c); err != nil { // it is written later
 		t.Fatal(err)
 	}
-	refuse(true)
 	if _, err := s.Call(t.Context(), "c"); err == nil {
 		t.Error("reading did not tell of a call that could not be written")
 	}

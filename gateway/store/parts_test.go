@@ -159,7 +159,8 @@ func TestANewStoreTellsOfNoUpdate(t *testing.T) {
 	s.Close()
 }
 
-// childOld, when set, makes the test binary bring that store up to date, a row at a time, and print each step.
+// childOld, when set, makes the test binary bring that store up to date, a row at a time, and print each step. It takes the next one when it has read a
+// byte, so that the other process, however late it is told, ends it in the step that it means.
 const childOld = "FAIRLEAD_STORE_TEST_OLD"
 
 func init() {
@@ -168,7 +169,10 @@ func init() {
 			p.rows = 1
 			inParts[n] = p
 		}
-		s, err := OpenTelling(context.Background(), path, func(p Progress) { fmt.Println(p) })
+		s, err := OpenTelling(context.Background(), path, func(p Progress) {
+			fmt.Println(p)
+			os.Stdin.Read(make([]byte, 1))
+		})
 		if err == nil {
 			err = s.Close()
 		}
@@ -193,7 +197,7 @@ func TestAnUpdateThatIsKilledGoesOnWhereItWas(t *testing.T) {
 	for _, until := range []string{"step 1 of 5, about 30 %", "step 3 of 5, about 20 %", "step 1 of 3, about 60 %", "never"} {
 		cmd := exec.CommandContext(t.Context(), exe)
 		cmd.Env = append(os.Environ(), childOld+"="+killed)
-		out := must(cmd.StdoutPipe())(t)
+		in, out := must(cmd.StdinPipe())(t), must(cmd.StdoutPipe())(t)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -201,6 +205,9 @@ func TestAnUpdateThatIsKilledGoesOnWhereItWas(t *testing.T) {
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			if first == "" {
 				first = lines.Text()
+			}
+			if _, err := in.Write([]byte("\n")); err != nil {
+				t.Fatal(err)
 			}
 			if lines.Text() == until {
 				cmd.Process.Kill()
