@@ -85,7 +85,7 @@ func TestWhatTheUserMayNotDoIsSaid(t *testing.T) {
 	for name, mode := range map[string]os.FileMode{"open": 0o777, "fixed": 0o555, "closed": 0o000} {
 		os.Chmod(filepath.Join(dir, name), mode)
 	}
-	for d := base; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
+	for d := base; d != filepath.Clean(os.TempDir()) && d != "/"; d = filepath.Dir(d) {
 		os.Chmod(d, 0o755) // so that nobody gets here
 	}
 	defer os.Chmod(filepath.Join(dir, "closed"), 0o755)
