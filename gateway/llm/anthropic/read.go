@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
@@ -28,7 +29,8 @@ type reader struct {
 // block is a block under way.
 type block struct {
 	kind   string
-	out    protocol.Block // thinking, redacted_thinking, tool_use
+	out    protocol.Block  // thinking, redacted_thinking, tool_use
+	said   strings.Builder // of a thought: it comes in thousands of pieces
 	args   []byte
 	index  int // of a call
 	closed bool
@@ -70,6 +72,7 @@ func (r *reader) start(at int64, b sdk.ContentBlockStartEventContentBlockUnion) 
 			r.Emit(llm.Event{Type: llm.EventText, Text: b.Text})
 		}
 	case "thinking":
+		n.said.WriteString(b.Thinking)
 		n.out = protocol.Block{Type: protocol.BlockThinking, Thinking: b.Thinking, Signature: b.Signature}
 		if b.Thinking != "" {
 			r.Emit(llm.Event{Type: llm.EventThinking, Text: b.Thinking})
@@ -104,7 +107,8 @@ func (r *reader) delta(at int64, d sdk.MessageStreamEventUnionDelta) {
 		}
 	case "thinking_delta":
 		if d.Thinking != "" {
-			b.out.Thinking += d.Thinking
+			b.said.WriteString(d.Thinking)
+			b.out.Thinking = b.said.String()
 			r.Emit(llm.Event{Type: llm.EventThinking, Text: d.Thinking})
 		}
 	case "signature_delta":

@@ -135,6 +135,13 @@ func TestRetryAfterIsReadInThreeForms(t *testing.T) {
 		{"Retry-After", "2", 2 * time.Second},
 		{"Retry-After", "Thu, 01 Jan 2026 00:00:05 GMT", 5 * time.Second},
 		{"Retry-After", "soon", 0},
+		{"Retry-After", "-5", 0},
+		{"Retry-After", "NaN", 0},
+		{"Retry-After", "inf", longestWait},
+		{"Retry-After", "1e400", longestWait},
+		{"Retry-After", "99999999999", longestWait},
+		{"Retry-After-Ms", "99999999999999", longestWait},
+		{"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT", longestWait},
 	} {
 		if got := retryAfter(http.Header{tc.name: {tc.value}}, now); got != tc.want {
 			t.Errorf("%s: %s is %v", tc.name, tc.value, got)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -46,8 +47,11 @@ func (f *Failure) phrase() string {
 	return f.Reason
 }
 
-// Refused reads what a server answered instead of a 200.
-func Refused(resp *http.Response) *Failure {
+// refusal reads what a server answered instead of a 200.
+func refusal(resp *http.Response) *Failure {
+	if f := sentOn(resp); f != nil {
+		return f
+	}
 	// What could be read of the reason is better than nothing.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	f := Classify(resp.StatusCode, Reason(body))
@@ -55,8 +59,31 @@ func Refused(resp *http.Response) *Failure {
 	return f
 }
 
+// Answer is resp where it is an answer, a 200 whose body is for the caller to close; else the *Failure that it is.
+func Answer(resp *http.Response) (*http.Response, error) {
+	f := page(resp)
+	if resp.StatusCode != http.StatusOK {
+		f = refusal(resp)
+	}
+	if f == nil {
+		return resp, nil
+	}
+	resp.Body.Close()
+	return nil, f
+}
+
+// page is the failure of a web page in the place of an answer; nil for anything else.
+func page(resp *http.Response) *Failure {
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil || kind != "text/html" {
+		return nil
+	}
+	return Final("the server answered with a web page, not as a model server does; look whether its address is right, and whether the network wants a login")
+}
+
 // Broken is an answer that ended too early or cannot be understood.
 func Broken(what string) *Failure {
+	what = shorten(what) // libraries quote all that they could not read
 	return &Failure{Reason: what, Again: true, err: protocol.ErrModel.With(upper(what) + ".")}
 }
 
@@ -242,16 +269,27 @@ func upper(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// retryAfter reads how long a server asks to wait, in its three forms. More than anybody waits is [longestWait], however much more.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return time.Duration(ms * float64(time.Millisecond))
+	length := func(text string, unit time.Duration) (time.Duration, bool) {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) || !(n > 0) { // NaN is not
+			return 0, false
+		}
+		return time.Duration(min(n*float64(unit), float64(longestWait))), true
+	}
+	if d, ok := length(h.Get("Retry-After-Ms"), time.Millisecond); ok {
+		return d
 	}
 	after := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(after, 64); err == nil && s > 0 {
-		return time.Duration(s * float64(time.Second))
+	if d, ok := length(after, time.Second); ok {
+		return d
 	}
 	if at, err := http.ParseTime(after); err == nil && at.After(now) {
-		return at.Sub(now)
+		return min(at.Sub(now), longestWait)
 	}
 	return 0
 }
+
+// longestWait is far more than [Retry] waits, and still a length of time that can be counted with.
+const longestWait = 365 * 24 * time.Hour

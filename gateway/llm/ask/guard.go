@@ -66,15 +66,20 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.err = g.refused(resp)
 		return nil, w.err
 	}
+	if f := page(resp); f != nil {
+		resp.Body.Close()
+		w.err = f
+		return nil, f
+	}
 	resp.Body = &watchedBody{resp.Body, req, w}
 	return resp, nil
 }
 
-// refused is [Refused], refined.
+// refused is refusal, refined.
 func (g *guard) refused(resp *http.Response) *Failure {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what could be read is better than nothing
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	f := Refused(resp)
+	f := refusal(resp)
 	if g.refine != nil {
 		g.refine(f, body)
 		f.err.Retryable = f.Again

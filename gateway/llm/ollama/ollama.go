@@ -99,11 +99,7 @@ func (m *model) send(ctx context.Context, method, path string, body any) (*http.
 	if err != nil {
 		return nil, ask.Unreachable(ctx, err)
 	}
-	if resp.StatusCode != http.StatusOK {
-		defer resp.Body.Close()
-		return nil, ask.Refused(resp)
-	}
-	return resp, nil
+	return ask.Answer(resp)
 }
 
 // call sends a request and reads its one JSON object.

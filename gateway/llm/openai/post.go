@@ -50,11 +50,7 @@ func (m *model) do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, ask.Unreachable(req.Context(), err)
 	}
-	if resp.StatusCode != http.StatusOK {
-		defer resp.Body.Close()
-		return nil, ask.Refused(resp)
-	}
-	return resp, nil
+	return ask.Answer(resp)
 }
 
 // get returns the body of an answer to GET.

@@ -36,9 +36,6 @@ var errStopped = errors.New("the receiver has stopped")
 // [DONE] or at the end of the body; fn ends it with io.EOF.
 func (s *stream) each(fn func(name string, data []byte) error) error {
 	kind, _, err := mime.ParseMediaType(s.contentType)
-	if err == nil && kind == "text/html" {
-		return ask.Final("the server answered with a web page, not as a model server does; look whether its address is right, and whether the network wants a login")
-	}
 	if err == nil && kind == "application/json" {
 		data, err := io.ReadAll(io.LimitReader(s.body, sse.MaxLine))
 		if err != nil {

@@ -105,7 +105,7 @@ var httpClient = &http.Client{Transport: func() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = 5 * time.Minute
 	return t
-}()}
+}(), CheckRedirect: ask.SameServer}
 
 // options are how to reach a provider now, or an error that says what is missing.
 func (r *Registry) options(p provider, model string) (ask.Options, error) {

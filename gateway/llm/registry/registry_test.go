@@ -90,6 +90,61 @@ func TestNoErrorRepeatsTheKey(t *testing.T) {
 	}
 }
 
+func TestNoRequestGoesToAServerThatThePersonDidNotName(t *testing.T) {
+	var strayed atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed.Add(1) }))
+	defer other.Close()
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+r.URL.Path, status) }))
+		for _, id := range []string{"anthropic", "google", "compatible", "ollama"} {
+			r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}})
+			for _, model := range []string{"", "m"} {
+				if res := r.Test(t.Context(), id, model); res.OK || !strings.Contains(res.Message, "sends requests on to "+other.URL) || strayed.Load() > 0 {
+					t.Errorf("%d, %s %q: %+v, %d requests went elsewhere", status, id, model, res, strayed.Load())
+				}
+			}
+		}
+		srv.Close()
+	}
+}
+
+func TestARequestGoesOnWithinItsServer(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path, old := strings.CutPrefix(r.URL.Path, "/old"); old {
+			http.Redirect(w, r, path, http.StatusPermanentRedirect)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"ready\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer srv.Close()
+	r := New(settings{urls: map[string]string{"compatible": srv.URL + "/old/v1"}})
+	if res := r.Test(t.Context(), "compatible", "m"); !res.OK {
+		t.Error(res)
+	}
+}
+
+func TestAWebPageInThePlaceOfAModelIsSaidAtOnce(t *testing.T) {
+	var asked atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, "<!doctype html><title>Log in</title>")
+	}))
+	defer srv.Close()
+	for _, id := range []string{"anthropic", "google", "compatible", "ollama"} {
+		r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}})
+		asked.Store(0)
+		if res := r.Test(t.Context(), id, ""); res.OK || !strings.Contains(res.Message, "web page") || asked.Load() != 1 {
+			t.Errorf("%s: %+v, asked %d times", id, res, asked.Load())
+		}
+		asked.Store(0)
+		if res := r.Test(t.Context(), id, "m"); res.OK || !strings.Contains(res.Message, "web page") || asked.Load() > 2 { // what it can, and the question
+			t.Errorf("%s m: %+v, asked %d times", id, res, asked.Load())
+		}
+	}
+}
+
 func TestProvidersSayWhatIsSet(t *testing.T) {
 	t.Setenv("GEMINI_API_KEY", "")
 	t.Setenv("GOOGLE_API_KEY", "x")
