@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"errors"
+	"iter"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -101,11 +103,14 @@ func TestARefusalTellsTheProvidersReason(t *testing.T) {
 
 func TestASilentModelIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		said := make(chan struct{})
-		time.AfterFunc(50*time.Second, func() { close(said) })
-		m := llmtest.Script(llmtest.Say("slow").Wait(said).Say(" but sure"), llmtest.Hang())
+		m := llmtest.Script(llmtest.Say("slow").Wait(late(50*time.Second)).Say(" but sure"), llmtest.Hang())
 		r := run(m, &book{}, nil)
 		r.Patience = time.Minute
+		if err := r.Do(t.Context()); err != nil {
+			t.Error(err)
+		}
+		r = run(llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventRetry, Retry: llm.Retry{After: 55 * time.Second}}).Wait(late(65*time.Second)).Say("again")), &book{}, nil)
+		r.Patience = 30 * time.Second
 		if err := r.Do(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -115,4 +120,62 @@ func TestASilentModelIsGivenUp(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// late is a channel that is closed then.
+func late(after time.Duration) <-chan struct{} {
+	ch := make(chan struct{})
+	time.AfterFunc(after, func() { close(ch) })
+	return ch
+}
+
+// pieces is a model that says a piece over and over; without a number for ever.
+type pieces struct {
+	piece llm.Event
+	times int
+}
+
+func (p pieces) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		for n := 0; n < p.times || p.times == 0; n++ {
+			if !yield(p.piece, nil) {
+				return
+			}
+		}
+		yield(llm.Event{Type: llm.EventStop, Stop: llm.StopEnd}, nil)
+	}
+}
+
+func TestAnAnswerWithoutAnEndIsStopped(t *testing.T) {
+	long := strings.Repeat("word ", 1000)
+	for name, piece := range map[string]llm.Event{
+		"text": {Type: llm.EventText, Text: long}, "thinking": {Type: llm.EventThinking, Text: long}, "arguments": {Type: llm.EventCallDelta, Text: long},
+		"pictures": {Type: llm.EventImage, Block: protocol.Block{MimeType: "image/png", Data: strings.Repeat("A", 1<<20)}},
+	} {
+		b := &book{}
+		r := run(llmtest.Script(), b, nil)
+		r.Model = pieces{piece: piece}
+		err := r.Do(t.Context())
+		if !errors.Is(err, protocol.ErrModel) || !strings.Contains(err.Error(), "longer than") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if kept := len(b.msgs) > 0; kept != (name == "text") || kept && b.msgs[0].StopReason != llm.StopError {
+			t.Errorf("%s: %d messages", name, len(b.msgs))
+		}
+	}
+}
+
+func TestALongAnswerTakesMemoryOnce(t *testing.T) {
+	b := &book{}
+	r := run(llmtest.Script(), b, nil)
+	r.Model = pieces{piece: llm.Event{Type: llm.EventText, Text: "word and word "}, times: 100_000}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := r.Do(t.Context()); err != nil || len(b.msgs[0].Content.Text()) != 1_400_000 {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 100 { // copied for each piece it is 70,000
+		t.Errorf("1.4 MB took %d MiB", took)
+	}
 }

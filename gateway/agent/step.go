@@ -36,12 +36,15 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	stream, heard, stop := r.patient(ctx)
 	defer stop()
 	for e, streamErr := range r.Model.Stream(stream, req) {
-		heard()
+		heard(e.Retry.After)
 		if streamErr != nil {
 			err = streamErr
 			break
 		}
 		a.take(e)
+		if err = a.tooLong(); err != nil {
+			break
+		}
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -87,16 +90,17 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	return len(m.Content.Calls()) == 0, nil
 }
 
-// patient is a context for one model step. It ends with a protocol.ErrTimeout when nothing was heard for as long as the run waits.
-func (r *Run) patient(ctx context.Context) (stream context.Context, heard, stop func()) {
+// patient is a context for one model step. It ends with a protocol.ErrTimeout when nothing was heard for as long as the run waits, after the pause that was
+// announced with what was heard last.
+func (r *Run) patient(ctx context.Context) (stream context.Context, heard func(pause time.Duration), stop func()) {
 	if r.Patience <= 0 {
-		return ctx, func() {}, func() {}
+		return ctx, func(time.Duration) {}, func() {}
 	}
 	stream, cancel := context.WithCancelCause(ctx)
 	silence := time.AfterFunc(r.Patience, func() {
 		cancel(protocol.ErrTimeout.With(fmt.Sprintf("The model has said nothing for %s. Try again, choose another model, or raise timeouts.llmMs.", r.Patience)))
 	})
-	return stream, func() { silence.Reset(r.Patience) }, func() { silence.Stop(); cancel(nil) }
+	return stream, func(pause time.Duration) { silence.Reset(pause + r.Patience) }, func() { silence.Stop(); cancel(nil) }
 }
 
 // answer collects what a model streams, in order.
@@ -105,6 +109,9 @@ type answer struct {
 	blocks   []protocol.Block
 	usage    protocol.Usage
 	hasUsage bool
+	said     strings.Builder // the last block's text
+	bytes    int             // of all that was said so far
+	pictures int             // bytes of pictures
 	stop     string
 	why      string // the provider's sentence about a refusal
 	spoke    bool
@@ -118,17 +125,22 @@ func (a *answer) take(e llm.Event) {
 			a.spoke = true
 			s.State(protocol.RunStreaming, "")
 		}
-		a.last(protocol.BlockText).Text += e.Text
+		b := a.last(protocol.BlockText)
+		b.Text = a.more(b.Text, e.Text)
 		s.Delta(false, e.Text)
 	case llm.EventThinking:
-		a.last(protocol.BlockThinking).Thinking += e.Text
+		b := a.last(protocol.BlockThinking)
+		b.Thinking = a.more(b.Thinking, e.Text)
 		s.Delta(true, e.Text)
+	case llm.EventCallDelta:
+		a.bytes += len(e.Text)
 	case llm.EventSignature:
 		a.sign(e.Block)
 	case llm.EventCall:
 		a.call(e)
 	case llm.EventImage:
 		e.Block.Type = protocol.BlockImage
+		a.pictures += len(e.Block.Data)
 		a.blocks = append(a.blocks, e.Block)
 	case llm.EventUsage:
 		a.usage, a.hasUsage = e.Usage, true
@@ -147,6 +159,31 @@ func (a *answer) last(kind string) *protocol.Block {
 	}
 	a.blocks = append(a.blocks, protocol.Block{Type: kind})
 	return &a.blocks[len(a.blocks)-1]
+}
+
+// more is what the last block has with a piece more. It grows in place, for an answer comes in thousands of pieces.
+func (a *answer) more(has, piece string) string {
+	if a.said.String() != has { // another block's
+		a.said.Reset()
+		a.said.WriteString(has)
+	}
+	a.bytes += len(piece)
+	a.said.WriteString(piece)
+	return a.said.String()
+}
+
+// What one answer may have, in bytes: as much as a message of the person's, and some pictures. A model that has lost its end would fill the memory.
+const (
+	maxAnswer   = 8 << 20
+	maxPictures = 64 << 20
+)
+
+// tooLong says that the answer is longer than any that can be kept.
+func (a *answer) tooLong() error {
+	if a.bytes <= maxAnswer && a.pictures <= maxPictures {
+		return nil
+	}
+	return protocol.ErrModel.With(fmt.Sprintf("The answer was stopped: it is longer than %d MiB.", maxAnswer>>20))
 }
 
 // sign completes the open thinking block with the provider's proof.

@@ -19,7 +19,8 @@ func (l *live) finish(err error) {
 	l.m.mu.Unlock()
 
 	l.mu.Lock()
-	l.info.EndedAt, l.info.Notice, l.info.Text, l.info.Thinking = l.m.now(), "", "", ""
+	l.info.EndedAt, l.info.Notice = l.m.now(), ""
+	l.forgetSaid()
 	switch {
 	case err == nil:
 		l.info.State = protocol.RunDone

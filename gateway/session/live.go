@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +24,8 @@ type live struct {
 
 	mu   sync.Mutex // guards what follows
 	info protocol.RunInfo
+	// text and thinking are what info has of them. They grow in place: an answer comes in thousands of pieces.
+	text, thinking strings.Builder
 	// model answers this run, with what is known of it; the run's goroutine alone uses them.
 	model     llm.Model
 	modelInfo protocol.ModelInfo
@@ -144,7 +147,7 @@ func (l *live) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol
 		return nil, l.m.stored(err)
 	}
 	l.mu.Lock()
-	l.info.Text, l.info.Thinking = "", ""
+	l.forgetSaid()
 	l.mu.Unlock()
 	for _, m := range stored {
 		l.m.publishMessage(l.run.Session, m)
@@ -161,8 +164,16 @@ func (l *live) Ready(ctx context.Context) error { return l.m.ready(ctx) }
 // Step implements agent.Sink.
 func (l *live) Step(step int) {
 	l.mu.Lock()
-	l.info.Step, l.info.Text, l.info.Thinking = step, "", ""
+	l.info.Step = step
+	l.forgetSaid()
 	l.mu.Unlock()
+}
+
+// forgetSaid drops what was streamed. The caller has the lock.
+func (l *live) forgetSaid() {
+	l.info.Text, l.info.Thinking = "", ""
+	l.text.Reset()
+	l.thinking.Reset()
 }
 
 // Delta implements agent.Sink.
@@ -173,11 +184,13 @@ func (l *live) Delta(thinking bool, text string) {
 	l.mu.Lock()
 	d := protocol.Delta{RunID: l.run.ID, Step: l.info.Step, Thinking: thinking, Text: text}
 	if thinking {
-		d.Offset = len(l.info.Thinking)
-		l.info.Thinking += text
+		d.Offset = l.thinking.Len()
+		l.thinking.WriteString(text)
+		l.info.Thinking = l.thinking.String()
 	} else {
-		d.Offset = len(l.info.Text)
-		l.info.Text += text
+		d.Offset = l.text.Len()
+		l.text.WriteString(text)
+		l.info.Text = l.text.String()
 	}
 	l.mu.Unlock()
 	l.m.bus.Publish(protocol.Change{Kind: protocol.ChangeDelta, SessionKey: l.run.Session, Delta: &d})
