@@ -3,7 +3,6 @@ package rpc
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -50,7 +49,7 @@ func NotYet(ctx context.Context, l net.Listener, why func() *protocol.Error) {
 			}
 		}
 	}
-	srv := &http.Server{Handler: http.HandlerFunc(answer), ReadHeaderTimeout: handshakeLimit, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+	srv := httpServer(http.HandlerFunc(answer))
 	lent := lentListener{Listener: l, deadline: func(time.Time) error { return errors.ErrUnsupported }}
 	if d, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
 		lent.deadline = d.SetDeadline

@@ -153,7 +153,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
 	if owner {
 		h = s.Owner()
 	}
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+	srv := httpServer(h)
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(wire.Listener{Listener: l}) }()
 	var err error
@@ -167,6 +167,22 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
 		err = nil
 	}
 	return err
+}
+
+// Times of a connection that is no WebSocket: anybody can make one, and gives it up in the end. What becomes a WebSocket has its own.
+const (
+	headerLimit   = 10 * time.Second
+	requestLimit  = 30 * time.Second
+	idleHTTPLimit = 30 * time.Second
+	// responseLimit is for a program that a new machine fetches over a slow wire.
+	responseLimit = 30 * time.Minute
+)
+
+func httpServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: headerLimit, ReadTimeout: requestLimit, IdleTimeout: idleHTTPLimit, WriteTimeout: responseLimit,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
 }
 
 // Close ends every connection and every requested call, and waits for them: a peer that takes nothing delays it by a few seconds.

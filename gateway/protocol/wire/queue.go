@@ -53,6 +53,8 @@ func (w *Writer) put(ctx context.Context, f frame) bool {
 	return true
 }
 
+// The caller of closing, full, add and take has w.mu.
+
 func (w *Writer) closing() bool { return len(w.ready) > 0 && w.ready[len(w.ready)-1].code != 0 }
 
 func (w *Writer) full() bool { return len(w.ready) >= maxReady || w.bytes > maxReadyBytes }

@@ -100,8 +100,6 @@ func NewWriter(ws *websocket.Conn) *Writer {
 	return w
 }
 
-// The following have w.mu.
-
 // Run writes what is queued, and a ping each pingEvery, until ctx ends, a write fails or a close frame was sent. After that nothing can be sent.
 // closed says that it was the close frame; the caller then lets the peer answer. The caller closes the connection.
 func (w *Writer) Run(ctx context.Context, pingEvery time.Duration, closing func()) (closed bool) {
