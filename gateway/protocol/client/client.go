@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -90,10 +91,22 @@ func New(opts Options) *Client {
 	return c
 }
 
+// CheckURL refuses what cannot be the address of a gateway, with a protocol.ErrBadRequest.
+func CheckURL(address string) error {
+	at, err := url.Parse(address)
+	if err != nil || at.Scheme != "ws" && at.Scheme != "wss" || at.Host == "" {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("the address of a gateway begins with ws:// or wss://, such as ws://127.0.0.1:8787/ws, not %q", address))
+	}
+	return nil
+}
+
 // Run connects and stays connected until ctx ends or the gateway refuses for good (a *FinalError: a wrong token, a wrong
-// handshake, or a newer peer with the same id). Between attempts it waits, longer each time, up to half a minute.
+// handshake, or a newer peer with the same id; or an address that is none). Between attempts it waits, longer each time, up to half a minute.
 func (c *Client) Run(ctx context.Context) error {
 	backoff := minBackoff
+	if err := CheckURL(c.opts.URL); err != nil {
+		return &FinalError{err}
+	}
 	if c.ends != nil {
 		defer c.ends.Close()
 		var swept sync.WaitGroup

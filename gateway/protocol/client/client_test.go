@@ -18,6 +18,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+func TestAnAddressThatIsNoneIsNotTriedAgain(t *testing.T) {
+	for _, address := range []string{"", "http://127.0.0.1:8787/ws", "127.0.0.1:8787", "ws://", "ws://%zz/ws", "box"} {
+		var final *FinalError
+		if err := New(Options{URL: address, Connect: hello}).Run(t.Context()); !errors.As(err, &final) || !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
 func TestCallsMeetTheirAnswersAndEventsKeepTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ids := make(map[string]bool)
