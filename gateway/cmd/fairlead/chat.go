@@ -6,17 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -37,11 +34,15 @@ wins. Ctrl+C stops the run, a second one leaves. A line that starts with ! is yo
 			default:
 				return &exitError{code: exitUsage, err: fmt.Errorf("--approve is once or deny, not %q", approve)}
 			}
+			if workspace != "" && !local {
+				return &exitError{code: exitUsage, err: errors.New("--workspace holds only with --local; another gateway's node has its own")}
+			}
 			t := &terminal{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), in: newLines(cmd.InOrStdin()), json: o.json, approve: approve}
 			chat := &chat{term: t, session: protocol.SessionKey(session), node: protocol.NodeID(nodeID)}
-			// Ctrl+C stops the run first, so the chat must outlive the command's context.
+			// Ctrl+C stops the run first, so the chat must outlive the command's context. Before there is a chat it leaves.
 			ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 			defer cancel()
+			chat.begun = context.AfterFunc(cmd.Context(), cancel)
 			message := strings.Join(args, " ")
 			if local {
 				return o.localChat(ctx, chat, message, localOptions{nodeID: nodeID, workspace: workspace})
@@ -63,43 +64,6 @@ wins. Ctrl+C stops the run, a second one leaves. A line that starts with ! is yo
 	return cmd
 }
 
-// localChat chats with the gateway that runs on this computer, or with one of its own that ends with the chat.
-func (o *options) localChat(ctx context.Context, ch *chat, message string, l localOptions) error {
-	if c, err := o.connect(ctx); err == nil {
-		defer c.close()
-		return ch.run(ctx, c, message)
-	}
-	home, err := o.homeDir()
-	if err != nil {
-		return err
-	}
-	logs, err := gateway.OpenLog(home, "gateway.log")
-	if err != nil {
-		return err
-	}
-	defer logs.Close()
-	l.home, l.node, l.listen, l.log = home, true, gateway.DefaultListen, slog.New(slog.NewTextHandler(logs, nil))
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var chatErr error
-	var wg sync.WaitGroup
-	err = l.run(ctx, func(g *gateway.Gateway) {
-		wg.Go(func() {
-			defer cancel()
-			c, err := o.connectWith(ctx, g.URL(), client.Options{URL: g.URL(), Dial: g.DialOwner()})
-			if err != nil {
-				chatErr = err
-				return
-			}
-			defer c.close()
-			chatErr = ch.run(ctx, c, message)
-		})
-	})
-	cancel()
-	wg.Wait()
-	return errors.Join(chatErr, err)
-}
-
 // chat is one conversation in the terminal.
 type chat struct {
 	term    *terminal
@@ -107,7 +71,9 @@ type chat struct {
 	node    protocol.NodeID
 
 	c        *connection
-	stopping bool // the run was told to end
+	begun    func() bool     // makes signals the chat's own to handle; false when one has ended the command already. May be nil
+	stopping bool            // the run was told to end
+	status   protocol.Status // of the gateway, as it was last told
 	changes  chan protocol.Change
 	resync   chan protocol.FeedSnapshot
 	sigs     chan os.Signal
@@ -126,6 +92,9 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	defer signal.Stop(ch.sigs)
 	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM)
 	defer cancel()
+	if ch.begun != nil && !ch.begun() {
+		return context.Canceled
+	}
 	feedDone := make(chan error, 1)
 	go func() {
 		feedDone <- c.Feed(ctx, func(s protocol.FeedSnapshot) {
@@ -145,6 +114,7 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	case s := <-ch.resync:
 		ch.session = cmp.Or(ch.session, mainOf(s.Status))
 		ch.term.names = namesOf(s.Nodes)
+		ch.status = s.Status
 	case err := <-feedDone:
 		feedDone <- nil
 		return err
@@ -177,7 +147,9 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		if err := ch.ask(ctx, line); err != nil && !ch.term.tell(err) {
+		err = ch.ask(ctx, line)
+		lost := errors.Is(err, protocol.ErrUnavailable) && !ch.c.Connected()
+		if err != nil && (lost || !ch.term.tell(err)) {
 			return err
 		}
 	}
@@ -224,7 +196,7 @@ func (ch *chat) ask(ctx context.Context, message string) error {
 	switch res.Status {
 	case protocol.ChatStarted:
 		if res.Queued {
-			ch.term.note("Waiting for the run before this one.")
+			ch.term.notice(cmp.Or(pausedWords(ch.status), "Waiting for the run before this one."))
 		}
 		err := ch.follow(ctx, res.RunID)
 		if ctx.Err() != nil {

@@ -58,11 +58,21 @@ func (ch *chat) stop(run protocol.RunID) error {
 
 // afterGap picks the run up again after events were lost; over reports that it ended meanwhile.
 func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.FeedSnapshot) (over bool, err error) {
-	for _, r := range s.Runs {
-		if r.RunID == run {
-			ch.term.continueAt(r)
+	ch.stands(s.Status)
+	r, open := runIn(s, run)
+	if !open { // that state may be older than the run: what is asked for now is not
+		s, err = client.Call(ctx, ch.c.Client, protocol.FeedSubscribe, protocol.Empty{})
+		switch {
+		case errors.Is(err, protocol.ErrUnavailable): // lost again: the next state follows
 			return false, nil
+		case err != nil:
+			return false, err
 		}
+		r, open = runIn(s, run)
+	}
+	if open {
+		ch.term.continueAt(r)
+		return false, nil
 	}
 	ch.term.note("The connection was lost for a moment.")
 	found := false
@@ -81,12 +91,33 @@ func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.Fee
 	return true, nil
 }
 
+func runIn(s protocol.FeedSnapshot, run protocol.RunID) (protocol.RunInfo, bool) {
+	for _, r := range s.Runs {
+		if r.RunID == run {
+			return r, true
+		}
+	}
+	return protocol.RunInfo{}, false
+}
+
+// stands notes how the gateway stands, and says so when that keeps the run waiting.
+func (ch *chat) stands(s protocol.Status) {
+	ch.status = s
+	if words := pausedWords(s); words != "" {
+		ch.term.notice(words)
+	}
+}
+
 // show prints one change of the run and asks its questions.
 func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Change) (over bool, err error) {
 	switch change.Kind {
 	case protocol.ChangeDelta:
 		if change.Delta.RunID == run {
 			ch.term.delta(*change.Delta)
+		}
+	case protocol.ChangeStatus:
+		if change.Status != nil {
+			ch.stands(*change.Status)
 		}
 	case protocol.ChangeNode:
 		if n := change.Node; n != nil {

@@ -81,8 +81,8 @@ func (o *options) connectAs(ctx context.Context, opts client.Options) (*connecti
 		}
 		return o.connectWith(ctx, peer.Name, client.Through(opts, peers, peer.Tie(), id, nil))
 	}
-	if scheme, _, _ := strings.Cut(o.url, "://"); scheme != "ws" && scheme != "wss" {
-		return nil, &exitError{code: exitUsage, err: fmt.Errorf("the address of a gateway begins with ws:// or wss://, such as %s, not %q", gateway.DefaultURL, o.url)}
+	if err := checkAddress(o.url); err != nil {
+		return nil, err
 	}
 	token, err := o.findToken()
 	if err != nil {
@@ -90,6 +90,14 @@ func (o *options) connectAs(ctx context.Context, opts client.Options) (*connecti
 	}
 	opts.URL, opts.Token = o.url, token
 	return o.connectWith(ctx, o.url, opts)
+}
+
+// checkAddress refuses what cannot be the address of a gateway.
+func checkAddress(address string) error {
+	if err := client.CheckURL(address); err != nil {
+		return &exitError{code: exitUsage, err: err}
+	}
+	return nil
 }
 
 // connectWith connects as opts say; where is what the gateway is called when it does not answer.

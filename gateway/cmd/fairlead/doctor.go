@@ -99,8 +99,11 @@ func (o *options) examine(ctx context.Context) []finding {
 	} else {
 		add("database", "ok", "can be written", "")
 	}
+	if len(status.Missing) > 0 {
+		add("settings", "warning", strings.Join(status.Missing, ", ")+" were set, and cannot be read from where secrets are", "unlock the keychain and restart the gateway, or set them again")
+	}
 	if status.Paused {
-		add("agent", "warning", "is paused", "resume it in the tray, or: fairlead config")
+		add("agent", "warning", "is paused", "let it go on in the tray, or: fairlead resume")
 	}
 	o.examineNodes(ctx, c, add)
 

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
@@ -31,6 +33,9 @@ func gatewayCommand(o *options) *cobra.Command {
 		Short: "Run the gateway, and with --node also the node on this machine",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if name := ofNode(cmd); name != "" && !withNode {
+				return &exitError{code: exitUsage, err: fmt.Errorf("--%s is about the node on this machine; give --node, too", name)}
+			}
 			level := slog.LevelInfo
 			if verbose {
 				level = slog.LevelDebug
@@ -63,6 +68,18 @@ func gatewayCommand(o *options) *cobra.Command {
 	confine.add(cmd)
 	receive.add(cmd)
 	return cmd
+}
+
+// ofNode is a flag that was given and that only a node has, if there is one.
+func ofNode(cmd *cobra.Command) (name string) {
+	own := &cobra.Command{}
+	new(nodeFlags).add(own)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name == "node-id" || own.Flags().Lookup(f.Name) != nil {
+			name = f.Name
+		}
+	})
+	return name
 }
 
 // localOptions say what to run in this process.

@@ -169,6 +169,9 @@ token (FAIRLEAD_TOKEN) or by the name of a pairing.`,
 func (o *options) reach(ctx context.Context, opts *node.Options, to string, ownID bool) (release func(), err error) {
 	release = func() {}
 	if strings.Contains(to, "://") {
+		if err := checkAddress(to); err != nil {
+			return release, err
+		}
 		opts.URL = to
 		opts.Token, err = o.findToken()
 		return release, err

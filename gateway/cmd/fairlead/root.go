@@ -62,7 +62,7 @@ Exit codes
 	f.StringVar(&o.home, "home", "", "folder for all data (default FAIRLEAD_HOME, else the system's folder for user data)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	root.AddCommand(gatewayCommand(&o), nodeCommand(&o), chatCommand(&o), searchCommand(&o), toolsCommand(&o), configCommand(&o),
-		tokenCommand(&o), skillsCommand(&o), channelsCommand(&o), statusCommand(&o), logsCommand(&o), doctorCommand(&o), journalCommand(&o), approvalsCommand(&o), auditCommand(&o), sendCommand(&o), transfersCommand(&o))
+		tokenCommand(&o), skillsCommand(&o), channelsCommand(&o), statusCommand(&o), pauseCommand(&o, true), pauseCommand(&o, false), logsCommand(&o), doctorCommand(&o), journalCommand(&o), approvalsCommand(&o), auditCommand(&o), sendCommand(&o), transfersCommand(&o))
 	root.AddCommand(sessionsCommand(&o), nodesCommand(&o), pairCommand(&o), networkCommand(&o))
 	usageArgs(root)
 	return root

@@ -70,10 +70,11 @@ func (t *terminal) notice(s string) {
 	}
 }
 
-// tell shows an error that ends a run but not the conversation; it reports false for one that does.
+// tell shows an error that ends a run but not the conversation, as all do of which the gateway tells; it reports false for one that does.
 func (t *terminal) tell(err error) bool {
 	var exit *exitError
-	if errors.As(err, &exit) || errors.Is(err, protocol.ErrBadRequest) || errors.Is(err, protocol.ErrNotFound) {
+	var told *protocol.Error
+	if errors.As(err, &exit) || errors.As(err, &told) {
 		if exit == nil || !exit.shown {
 			t.note(err.Error())
 		}
