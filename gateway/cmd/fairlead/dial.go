@@ -120,9 +120,9 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 		}
 	}
 	opts.Logger = slog.New(slog.DiscardHandler)
-	ctx, cancel := context.WithCancel(ctx)
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a command that is interrupted may have something to take back
 	c := &connection{Client: client.New(opts), stop: cancel, done: make(chan error, 1)}
-	go func() { c.done <- c.Run(ctx) }()
+	go func() { c.done <- c.Run(life) }()
 	timer := time.NewTimer(dialLimit)
 	defer timer.Stop()
 	select {
@@ -134,6 +134,9 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 	case err := <-updating:
 		c.close()
 		return nil, err
+	case <-ctx.Done():
+		c.close()
+		return nil, ctx.Err()
 	case <-timer.C:
 		c.close()
 		return nil, protocol.ErrUnavailable.With(fmt.Sprintf(

@@ -28,11 +28,7 @@ func (o *options) invite(cmd *cobra.Command, p pairFlags) error {
 		if err != nil {
 			return err
 		}
-		defer func() { // withdrawn when the person leaves
-			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialLimit)
-			defer cancel()
-			client.Call(end, c.Client, protocol.DeviceUninvite, protocol.InviteParams{ID: invite.ID})
-		}()
+		defer withdraw(ctx, c, invite)
 		out := cmd.OutOrStdout()
 		if o.json {
 			if err := printJSON(out, invite); err != nil {
@@ -43,6 +39,13 @@ func (o *options) invite(cmd *cobra.Command, p pairFlags) error {
 		}
 		return o.serveInvite(ctx, c, cmd, invite)
 	})
+}
+
+// withdraw takes an invitation back, also when the person leaves.
+func withdraw(ctx context.Context, c *connection, i protocol.DeviceInvite) {
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialLimit)
+	defer cancel()
+	client.Call(end, c.Client, protocol.DeviceUninvite, protocol.InviteParams{ID: i.ID})
 }
 
 func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {

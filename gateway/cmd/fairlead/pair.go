@@ -55,6 +55,8 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 				return &exitError{code: exitUsage, err: errors.New("--may is empty: leave it out to give every right, or list some of read, chat, invoke, approve and admin")}
 			case len(p.scopes) > 0 && p.as != protocol.RoleClient:
 				return &exitError{code: exitUsage, err: errors.New("--may is for a client: add --as client. A node has the rights of a machine")}
+			case p.ssh != "" && (p.as != protocol.RoleNode || p.ask || len(args) > 0):
+				return &exitError{code: exitUsage, err: errors.New("--ssh pairs a node, without a link or code: leave out what else is there")}
 			case cmd.Flags().Changed("ssh") && strings.TrimSpace(p.ssh) == "":
 				return &exitError{code: exitUsage, err: errors.New("--ssh is empty: name the host, as ssh knows it")}
 			case strings.TrimSpace(p.sshCommand) == "":

@@ -89,8 +89,14 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 		return strings.TrimSpace(string(out)), err
 	}
 	key, err := remote(cmd.Context(), "", "if command -v fairlead >/dev/null; then fairlead pair --key; else fairlead-node --key; fi")
-	if err != nil {
+	var ended *exec.ExitError
+	switch {
+	case cmd.Context().Err() != nil:
+		return cmd.Context().Err()
+	case errors.As(err, &ended) && ended.ExitCode() != sshFailed:
 		return fmt.Errorf("read the key of %s over SSH: %w. Is Fairlead installed there? \"fairlead pair\" prints a line that installs it", p.ssh, err)
+	case err != nil: // SSH has said why
+		return fmt.Errorf("reach %s over SSH: %w", p.ssh, err)
 	}
 	if len(key) != 64 {
 		return fmt.Errorf("%s answers %.80q instead of its key", p.ssh, key)
@@ -106,13 +112,19 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 			err = paired(ctx, c, key, invite)
 		}
 		if err != nil {
-			client.Call(ctx, c.Client, protocol.DeviceUninvite, protocol.InviteParams{ID: invite.ID})
+			withdraw(ctx, c, invite)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			return fmt.Errorf("pair %s over SSH: %w", p.ssh, err)
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "Paired: %s. Start its node there: fairlead node%s, or fairlead-node%[2]s\n", p.ssh, flags)
 		return nil
 	})
 }
+
+// sshFailed is the exit code by which ssh tells its own errors from the command's (ssh(1)).
+const sshFailed = 255
 
 // paired sees whether the device with this key has taken an invitation.
 func paired(ctx context.Context, c *connection, key string, invite protocol.DeviceInvite) error {
