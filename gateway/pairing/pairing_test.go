@@ -327,6 +327,27 @@ func TestNobodyIsLetInThatCouldNotBeStored(t *testing.T) {
 		hangUp()
 		<-out
 		synctest.Wait()
+		// One that was let in beforehand, by its key, does not wait for ever.
+		id := trust.NewIdentity()
+		invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient, Device: trust.Fingerprint(id.Public())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		link, _ := trust.ParseLink(invite.Link)
+		taker := phone(id)
+		taker.Link = &link
+		for _, broken := range []bool{true, false} {
+			k.broken = broken
+			out, hangUp := come(t, m, taker)
+			if got := <-out; broken != errors.Is(got.err, protocol.ErrStorage) || !broken && got.err != nil {
+				t.Errorf("%v", got.err)
+			}
+			hangUp()
+			synctest.Wait()
+			if l, _ := m.List(t.Context()); len(l.Requests) != 0 {
+				t.Errorf("it waits on: %+v", l.Requests)
+			}
+		}
 	})
 }
 

@@ -96,6 +96,7 @@ func (m *Manager) pair(ctx, gone context.Context, w trust.Wire, address string) 
 	}
 	if taken != nil && taken.params.Device != "" { // the key was read over SSH by the person who invites
 		if _, err := m.Approve(ctx, taken.by, protocol.DeviceRequestParams{ID: r.ID}); err != nil {
+			m.drop(r, false)
 			return err
 		}
 	}
