@@ -223,7 +223,7 @@ func (g *Gateway) openDevices(ctx context.Context) (err error) {
 	if name == "" {
 		name = "Fairlead"
 	}
-	o := pairing.Options{Store: g.store, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: name}
+	o := pairing.Options{Store: g.store, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: name, Ended: g.unpaired}
 	if exe, err := os.Executable(); err == nil {
 		programs := install.New(func() trust.Pin { return trust.Pin(g.network.Status().Pin) }, install.Beside(exe)...)
 		g.install, o.Ships = programs, programs.Ships

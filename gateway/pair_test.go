@@ -269,3 +269,36 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 		t.Errorf("he heard %q", heard.String())
 	}
 }
+
+// What was to go to a machine does not go to another one that takes its name when its pairing is over.
+func TestNothingWaitsForAMachineThatIsNotPairedAnyMore(t *testing.T) {
+	for what, end := range map[string]func(h *house, id protocol.DeviceID){
+		"revoked":   func(h *house, id protocol.DeviceID) { ask(h, protocol.DeviceRevoke, protocol.DeviceParams{ID: id}) },
+		"forgotten": func(h *house, id protocol.DeviceID) { ask(h, protocol.DeviceForget, protocol.DeviceParams{ID: id}) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			h := openHouse(t)
+			m := newMachine(t, "laptop")
+			peer := h.bring(m, h.nodeTaker(m, node.Confinement{}))
+			stop, ended := h.node(m, peer.Tie(), node.Confinement{})
+			h.until("the node is online", func() bool { return h.info("laptop").Online })
+			stop()
+			<-ended
+			h.until("the node is offline", func() bool { return !h.info("laptop").Online })
+			start := protocol.TransferStartParams{Sources: []string{"gsv:notes.txt"}, Destination: "laptop:notes.txt", Later: true}
+			tr, paused := ask(h, protocol.TransferStart, start), ask(h, protocol.TransferStart, start)
+			ask(h, protocol.TransferPause, protocol.TransferParams{ID: paused.ID})
+			start.Destination = "tower:notes.txt"
+			other := ask(h, protocol.TransferStart, start)
+			end(h, m.id.ID())
+			for _, id := range []protocol.TransferID{tr.ID, paused.ID} {
+				if now := ask(h, protocol.TransferGet, protocol.TransferParams{ID: id}); now.State != protocol.TransferFailed || now.Error != "laptop is not paired any more" {
+					t.Errorf("%s: %s", now.State, now.Error)
+				}
+			}
+			if now := ask(h, protocol.TransferGet, protocol.TransferParams{ID: other.ID}); now.State != protocol.TransferWaiting {
+				t.Errorf("another machine's: %s: %s", now.State, now.Error)
+			}
+		})
+	}
+}

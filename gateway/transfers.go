@@ -22,3 +22,11 @@ func (g *Gateway) undoTransfer(ctx context.Context, who auth.Principal, by proto
 func (g *Gateway) guardTransfers(version func() string) {
 	g.transfers.Guard(version, func(ctx context.Context, t protocol.Transfer) error { return transfer.AskAgain(ctx, g.calls, t) })
 }
+
+// unpaired ends the transfers of a device whose pairing has ended, unless its machine's name is another one's by now.
+func (g *Gateway) unpaired(d protocol.Device) {
+	if n, known := g.hub.Node(d.NodeID); known && n.Device != d.ID {
+		return
+	}
+	g.transfers.Unpaired(d)
+}

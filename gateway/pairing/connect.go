@@ -159,13 +159,17 @@ func (m *Manager) Leave(ctx context.Context, p auth.Principal) error {
 }
 
 func (m *Manager) leave(ctx context.Context, id protocol.DeviceID, by string) (protocol.Device, error) {
+	now := false
 	out, err := m.change(ctx, id, by, "left:", func(d *store.PairedDevice) error {
-		if d.RevokedAt == 0 {
+		if now = d.RevokedAt == 0; now {
 			d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), "the device itself", ""
 		}
 		return nil
 	})
 	m.forgetRequests(id)
+	if err == nil {
+		m.ended(out, now)
+	}
 	return out, err
 }
 

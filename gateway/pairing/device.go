@@ -204,8 +204,9 @@ func (m *Manager) Rotate(ctx context.Context, by string, id protocol.DeviceID) (
 
 // Revoke ends a pairing. The device's connections end at once, and at its next contact it hears who did it and when.
 func (m *Manager) Revoke(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error) {
+	now := false
 	out, err := m.change(ctx, id, by, "revoked", func(d *store.PairedDevice) error {
-		if d.RevokedAt == 0 {
+		if now = d.RevokedAt == 0; now {
 			d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), person(by), ""
 		}
 		return nil
@@ -213,39 +214,42 @@ func (m *Manager) Revoke(ctx context.Context, by string, id protocol.DeviceID) (
 	if err == nil {
 		m.close(id, protocol.CloseUnauthorized, "Revoked")
 		m.forgetRequests(id)
+		m.ended(out, now)
 	}
 	return out, err
 }
 
 // Forget ends a pairing and forgets that there was one.
 func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) error {
-	if err := m.forget(ctx, by, id); err != nil {
+	d, err := m.forget(ctx, by, id)
+	if err != nil {
 		return err
 	}
 	m.close(id, protocol.CloseUnauthorized, "Revoked")
 	m.forgetRequests(id)
+	m.ended(d, d.RevokedAt == 0)
 	m.changed()
 	return nil
 }
 
-func (m *Manager) forget(ctx context.Context, by string, id protocol.DeviceID) error {
+func (m *Manager) forget(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error) {
 	end, err := m.begin(ctx)
 	if err != nil {
-		return err
+		return protocol.Device{}, err
 	}
 	defer end()
 	d, ok := m.device(id)
 	if !ok {
-		return noDevice(id)
+		return protocol.Device{}, noDevice(id)
 	}
 	if err := m.o.Store.DeleteDevice(ctx, id, audited(by, "forgot", "", d.Device)); err != nil {
-		return err
+		return protocol.Device{}, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.devices, id)
 	delete(m.refused, id)
-	return nil
+	return d.Device, nil
 }
 
 // forgetRequests drops what a device that is gone still asks for.

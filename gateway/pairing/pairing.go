@@ -51,7 +51,7 @@ type Nodes interface {
 	Own(id protocol.NodeID) bool
 }
 
-// Options are what a manager works with. All fields but Bus are required.
+// Options are what a manager works with. All fields but Bus, Ships and Ended are required.
 type Options struct {
 	Store Store
 	Bus   *event.Bus
@@ -60,6 +60,8 @@ type Options struct {
 	Network func() protocol.NetworkStatus
 	// Ships reports whether the gateway has node programs to hand out, for Windows and for other systems; nil: it has none.
 	Ships func() (windows, others bool)
+	// Ended is told of each pairing that has ended, after it was stored; nil: nobody is.
+	Ended func(protocol.Device)
 	// Name is what devices call this gateway.
 	Name string
 }
@@ -211,6 +213,13 @@ func (m *Manager) shownLocked(d *store.PairedDevice) protocol.Device {
 func (m *Manager) changed() {
 	if m.o.Bus != nil {
 		m.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeDevices})
+	}
+}
+
+// ended tells of the end of a pairing if it is now.
+func (m *Manager) ended(d protocol.Device, now bool) {
+	if now && m.o.Ended != nil {
+		m.o.Ended(d)
 	}
 }
 

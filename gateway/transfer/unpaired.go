@@ -1,0 +1,32 @@
+package transfer
+
+import (
+	"fmt"
+
+	"fairlead/gateway/protocol"
+)
+
+// Unpaired ends what a device has a part in whose pairing has ended, as a machine or as a window: another device may come under the machine's name, and
+// nobody has agreed to anything with that one. What has arrived in part is kept, and Retry puts such a transfer into the queue again.
+func (e *Engine) Unpaired(d protocol.Device) {
+	why := fmt.Sprintf("%s is not paired any more", d.Name)
+	if d.NodeID != "" {
+		why = fmt.Sprintf("%s is not paired any more", d.NodeID)
+	}
+	var rest []*job
+	e.mu.Lock()
+	for _, j := range e.order {
+		switch t := &j.row.Transfer; {
+		case d.NodeID == "" && t.Device != d.ID, d.NodeID != "" && t.From != d.NodeID && t.To != d.NodeID:
+		case j.end != nil:
+			j.end(final("%s", why))
+		default:
+			j.leave = true
+			rest = append(rest, j)
+		}
+	}
+	e.mu.Unlock()
+	for _, j := range rest {
+		e.finish(j, protocol.TransferFailed, why)
+	}
+}
