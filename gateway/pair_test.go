@@ -302,3 +302,29 @@ func TestNothingWaitsForAMachineThatIsNotPairedAnyMore(t *testing.T) {
 		})
 	}
 }
+
+// Each gateway counts its invitations from one: the number alone says nothing.
+func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
+	h, neighbour := openHouse(t), openHouse(t)
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
+	others := ask(neighbour, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
+	if number := func(code string) string { n, _, _ := strings.Cut(code, "-"); return n }; number(invite.Code) != number(others.Code) {
+		t.Fatalf("the codes are %s and %s", invite.Code, others.Code)
+	}
+	m := newMachine(t, "phone")
+	out := make(chan error, 1)
+	go func() {
+		_, err := client.Join{
+			Identity: m.id, Peers: m.peers, Applicant: m.taker(protocol.RoleClient).Applicant, Invitation: invite.Code,
+			Gateways: append(others.Addresses, invite.Addresses...),
+		}.Run(t.Context())
+		out <- err
+	}()
+	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+	if err := <-out; err != nil {
+		t.Error(err)
+	}
+	if n := len(neighbour.list().Requests); n != 0 {
+		t.Errorf("%d requests are before the neighbour", n)
+	}
+}

@@ -62,18 +62,23 @@ func (j Join) Run(ctx context.Context) (trust.Peer, error) {
 	return j.one(ctx, addresses, t)
 }
 
-// first tries a code with each address in turn, until a gateway knows its number.
+// first tries a code with each address in turn, until a gateway proves that it knows the code: another one nearby may have an invitation of the same number,
+// or say anything.
 func (j Join) first(ctx context.Context, addresses []string, t trust.Taker) (peer trust.Peer, err error) {
+	known, show := false, j.Show
+	j.Show = func(words []string, seconds int) {
+		known = true
+		if show != nil {
+			show(words, seconds)
+		}
+	}
 	for _, a := range addresses {
-		var e error
-		if peer, e = j.one(ctx, []string{a}, t); e == nil {
-			return peer, nil
+		peer, e := j.one(ctx, []string{a}, t)
+		if e == nil || known || ctx.Err() != nil {
+			return peer, e
 		}
 		if err == nil || errors.Is(err, protocol.ErrUnavailable) || errors.Is(err, protocol.ErrNotFound) {
 			err = e
-		}
-		if ctx.Err() != nil || !errors.Is(e, protocol.ErrUnavailable) && !errors.Is(e, protocol.ErrNotFound) {
-			break
 		}
 	}
 	return peer, err
