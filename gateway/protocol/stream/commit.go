@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -15,7 +16,7 @@ import (
 )
 
 // complete compares the sums and gives the file its name.
-func (r *Receiver) complete(index uint32, sum []byte) error {
+func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error {
 	e := r.coming[index]
 	in := r.file
 	if e == nil {
@@ -38,7 +39,7 @@ func (r *Receiver) complete(index uint32, sum []byte) error {
 		r.there(&in.entry)
 		return nil
 	}
-	if err := r.commit(in, sum); err != nil {
+	if err := r.commit(ctx, in, sum); err != nil {
 		in.close(r, false)
 		if fatal(err) {
 			return err
@@ -57,25 +58,33 @@ func (r *Receiver) there(e *entry) {
 }
 
 // commit gives a complete file its mode, time and name. Whoever looks at the name sees the old file or the new one.
-func (r *Receiver) commit(in *incoming, sum []byte) error {
+func (r *Receiver) commit(ctx context.Context, in *incoming, sum []byte) error {
 	e := &in.entry
 	if in.size <= eager && r.same(e, sum) {
 		in.close(r, true)
 		r.there(e)
 		return nil
 	}
-	err := in.keeper.end(true)
-	if err == nil && in.holes {
-		err = in.f.Truncate(in.size) // one may be at the end
-	}
-	if err == nil && runtime.GOOS != "windows" {
-		err = in.f.Chmod(e.mode.Perm() &^ others)
-	}
 	synced := !hasSyncAll || in.size > 16<<20
-	if err == nil && synced {
-		err = in.f.Sync()
+	settle := func() error {
+		err := in.keeper.end(true)
+		if err == nil && in.holes {
+			err = in.f.Truncate(in.size) // one may be at the end
+		}
+		if err == nil && runtime.GOOS != "windows" {
+			err = in.f.Chmod(e.mode.Perm() &^ others)
+		}
+		if err == nil && synced {
+			err = in.f.Sync()
+		}
+		return errors.Join(err, in.f.Close())
 	}
-	err = errors.Join(err, in.f.Close())
+	var err error
+	if synced {
+		err = r.patiently(ctx, settle)
+	} else {
+		err = settle()
+	}
 	if in.f = nil; err != nil {
 		r.doubted(in)
 		return untaken(err)
@@ -84,7 +93,7 @@ func (r *Receiver) commit(in *incoming, sum []byte) error {
 	if err := root.Chtimes(base, time.Time{}, time.Unix(0, e.mtime)); err != nil {
 		return reason(err)
 	}
-	name, skipped, err := r.name(in)
+	name, skipped, err := r.name(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -121,7 +130,7 @@ func (r *Receiver) same(e *entry, sum []byte) bool {
 }
 
 // name moves the part to its name, or to another one when that is taken.
-func (r *Receiver) name(in *incoming) (name string, skipped bool, err error) {
+func (r *Receiver) name(ctx context.Context, in *incoming) (name string, skipped bool, err error) {
 	name = in.entry.name
 	conflict := r.Conflict
 	if r.clashes(name) {
@@ -148,7 +157,12 @@ func (r *Receiver) name(in *incoming) (name string, skipped bool, err error) {
 		case n > 999:
 			return name, false, errors.New("there are a thousand files of that name already")
 		}
-		if same := r.identical(name, in.part); same {
+		same := false
+		r.patiently(ctx, func() error {
+			same = r.identical(name, in.part)
+			return nil
+		})
+		if same {
 			return name, true, nil
 		}
 		name = path.Join(path.Dir(in.entry.name), numbered(path.Base(in.entry.name), n))

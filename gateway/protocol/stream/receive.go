@@ -111,10 +111,10 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 			err = r.tell(ctx)
 		}
 	}
-	lost := r.settler.end(false)
+	lost := r.patiently(ctx, func() error { return r.settler.end(false) })
 	switch {
 	case err == nil:
-		err = r.finish(lost)
+		err = r.finish(ctx, lost)
 	case lost != nil:
 		r.untakenFiles()
 	}
@@ -215,7 +215,7 @@ func (r *Receiver) take(ctx context.Context, kind byte, payload []byte) error {
 		if p.bad {
 			return broken("an end")
 		}
-		return r.complete(index, sum)
+		return r.complete(ctx, index, sum)
 	case recQuit:
 		p := reader{b: payload}
 		index := p.u32()
@@ -250,6 +250,37 @@ func (r *Receiver) alive(ctx context.Context) error {
 	return r.tell(ctx)
 }
 
+// patiently has f wait for the disk, which may take minutes where it is slow, and says meanwhile that this end is alive. Nothing is said to a peer of the
+// seed, which has no word for that.
+func (r *Receiver) patiently(ctx context.Context, f func() error) error {
+	if r.Out == nil {
+		return f()
+	}
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	tick := time.NewTicker(aliveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+			r.isAlive(ctx)
+		}
+	}
+}
+
+// isAlive says that this end is alive, and nothing of how far it is. Who cannot hear it hears nothing else either.
+func (r *Receiver) isAlive(ctx context.Context) {
+	p := packer{id: r.ID, send: r.Out}
+	if r.Tell != nil {
+		p.send = r.Tell
+	}
+	if p.add(ctx, recAlive, nil) == nil {
+		p.flush(ctx)
+	}
+}
+
 // problem tells of something that does not come as it was, and is no failure.
 func (r *Receiver) problem(name, text string) { r.tellProblem(len(r.res.Problems), name, text) }
 
@@ -276,7 +307,7 @@ func fatal(err error) bool {
 }
 
 // finish gives folders their modes and times, the innermost first, and makes everything last.
-func (r *Receiver) finish(lost error) error {
+func (r *Receiver) finish(ctx context.Context, lost error) error {
 	if len(r.coming) > 0 {
 		return broken("files were announced and not sent")
 	}
@@ -288,7 +319,7 @@ func (r *Receiver) finish(lost error) error {
 		r.Root.Chtimes(d.name, time.Time{}, time.Unix(0, d.mtime))
 	}
 	if len(r.names) > 0 && lost == nil { // also of what an earlier attempt has written
-		lost = syncAll(r.disk)
+		lost = r.patiently(ctx, func() error { return syncAll(r.disk) })
 	}
 	if lost != nil {
 		if err := r.untakenFiles(); err != nil {

@@ -26,7 +26,7 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
 	if err == nil {
 		var load Load
-		load, err = Count(items, p.Stream.Links)
+		load, err = Count(ctx, items, p.Stream.Links)
 		meta.Files, *meta.Size, meta.Holes = load.Files, load.Bytes, load.Holes
 		meta.Mime = mimeOfOne(items)
 	}

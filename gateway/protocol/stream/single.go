@@ -147,6 +147,8 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 		f.Free()
 		if err != nil {
 			err = writeError(reason(err))
+		} else if written > p.Size { // nobody knows how much more there is
+			err = writeError(fmt.Errorf("more arrives than the %d bytes that were announced", p.Size))
 		}
 	}
 	if ctx.Err() != nil {
@@ -157,7 +159,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 	case written != p.Size:
 		err = writeError(fmt.Errorf("%d bytes arrived of %d", written, p.Size))
 	default:
-		if kept, err = part.commit(); err != nil {
+		if kept, err = part.commit(ctx); err != nil {
 			err = writeError(reason(err))
 		}
 	}
@@ -216,7 +218,7 @@ func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part,
 	return w, nil
 }
 
-func (w *part) commit() (kept int, err error) {
+func (w *part) commit(ctx context.Context) (kept int, err error) {
 	if w.mode != 0 && runtime.GOOS != "windows" {
 		if err := w.f.Chmod(w.mode); err != nil {
 			return 0, err
@@ -230,7 +232,7 @@ func (w *part) commit() (kept int, err error) {
 	if r.identical(w.name, w.temp) { // nothing that is worth to be kept
 		r.Transfer = ""
 	}
-	name, _, err := r.name(&incoming{entry: entry{name: w.name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
+	name, _, err := r.name(ctx, &incoming{entry: entry{name: w.name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
 	w.abs = strings.TrimSuffix(w.abs, w.name) + name
 	if r.old != nil {
 		r.old.close()

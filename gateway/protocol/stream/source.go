@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -151,11 +152,14 @@ type Load struct {
 	Holes int64 // bytes of Bytes that are holes of sparse files
 }
 
-// Count looks at everything that would be sent. An item that cannot be read is an error in the original's words.
-func Count(items []Item, links string) (l Load, err error) {
+// Count looks at everything that would be sent, until ctx ends. An item that cannot be read is an error in the original's words.
+func Count(ctx context.Context, items []Item, links string) (l Load, err error) {
 	w := newWalker(items, links, func(byte, string, string) error { return nil })
 	for {
 		f, ok, err := w.next()
+		if err == nil {
+			err = context.Cause(ctx)
+		}
 		if err != nil || !ok {
 			return l, err
 		}

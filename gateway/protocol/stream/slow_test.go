@@ -1,0 +1,82 @@
+package stream
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// The gateway takes an end of which it hears nothing for a minute for one that is stuck, and a slow disk needs longer than that for what is in its cache.
+func TestAnEndThatWaitsForItsDiskSaysThatItIsAlive(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	synctest.Test(t, func(t *testing.T) {
+		last, longest := time.Now(), time.Duration(0)
+		hear := func(_ context.Context, f *Frame) error {
+			longest, last = max(longest, time.Since(last)), time.Now()
+			f.Free()
+			return nil
+		}
+		r := &Receiver{ID: 1, Transfer: "t", Root: root, Out: hear, In: NewInbox(Window), settler: &keeper{sync: func() error {
+			time.Sleep(5 * time.Minute)
+			return nil
+		}}}
+		r.settler.keep(note{})
+		synctest.Wait()
+		f := newFrame(1)
+		f.buf = append(f.buf, recEnd, 4, 0, 0, 0, 0, 0, 0, 0)
+		r.In.Put(f)
+		if _, err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if longest > 2*aliveEvery {
+			t.Errorf("it is silent for %s", longest)
+		}
+	})
+}
+
+// ended is the gateway of a destination that hears its last word.
+type ended struct {
+	done chan protocol.TransferDoneParams
+}
+
+func (e ended) Report(_ context.Context, _ string, params any, _ bool) error {
+	if p, ok := params.(protocol.TransferDoneParams); ok {
+		e.done <- p
+	}
+	return nil
+}
+
+func (e ended) SendFrame(_ context.Context, f *Frame) error {
+	f.Free()
+	return nil
+}
+
+func TestMoreThanWasAnnouncedIsNotWritten(t *testing.T) {
+	home := t.TempDir()
+	end := ended{make(chan protocol.TransferDoneParams, 1)}
+	e := NewEnds(Disk{home}, end, nil, nil)
+	defer e.Close()
+	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Path: filepath.Join(home, "x"), Size: 10})
+	for range 3 { // and the end never comes
+		f := newFrame(7)
+		f.buf = append(f.buf, "seven b"...)
+		e.Binary(f)
+	}
+	if done := soon(t, end.done, "its last word"); !strings.Contains(done.Error, "more arrives than the 10 bytes") || *done.BytesWritten > 14 {
+		t.Errorf("%q after %d bytes", done.Error, *done.BytesWritten)
+	}
+	e.Close()
+	if list, err := os.ReadDir(home); err != nil || len(list) != 0 {
+		t.Errorf("left: %v, %v", list, err)
+	}
+}
