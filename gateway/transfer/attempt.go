@@ -16,8 +16,9 @@ import (
 const (
 	// stall is how long nothing may be heard of a transfer.
 	stall = 60 * time.Second
-	// consentLimit is how long a destination of our own may take to accept: it may have to ask someone.
-	consentLimit = 10 * time.Minute
+	// answerLimit is how long an end of our own may take to answer: a source counts what there is, of which a slow disk may have a million files, and a
+	// destination may have to ask someone. Its connection says that it is there.
+	answerLimit = 10 * time.Minute
 	// startDelay is how long after its report a source of the original hears transfer.start: it listens only when it has read the report's answer.
 	startDelay = 150 * time.Millisecond
 	// stopLimit is how long it may take to tell an end that it is over.
@@ -107,7 +108,7 @@ type attempt struct {
 	*Engine
 	job    *job
 	relay  *relay
-	asking atomic.Bool // the destination may be asking someone
+	asked  atomic.Bool // an end has not answered yet
 	opened atomic.Bool // the destination has accepted, and not heard the end
 }
 
@@ -156,8 +157,8 @@ func gone(end protocol.NodeID) error {
 }
 
 func (a *attempt) patience() time.Duration {
-	if a.relay.stream && a.asking.Load() {
-		return consentLimit
+	if a.relay.stream && a.asked.Load() {
+		return answerLimit
 	}
 	return stall
 }
@@ -179,10 +180,12 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 			send.Stream.Early = stream.Early
 		}
 	}
+	a.asked.Store(true)
 	if err := r.src.event(ctx, protocol.EventTransferSend, send); err != nil {
 		return out, err
 	}
 	meta, err := wait(ctx, r.meta)
+	a.asked.Store(false)
 	reported := time.Now()
 	switch {
 	case err != nil:
@@ -194,6 +197,7 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	if meta.Size != nil {
 		size = *meta.Size
 	}
+	r.size = size
 	a.update(a.job, func(t *protocol.Transfer) {
 		t.Bytes, t.Files, t.Mime = size, max(meta.Files, 1), meta.Mime
 		if r.stream {
@@ -221,12 +225,12 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 			return out, err
 		}
 	}
-	a.asking.Store(true)
+	a.asked.Store(true)
 	if err := r.dst.event(ctx, protocol.EventTransferReceive, receive); err != nil {
 		return out, err
 	}
 	accept, err := wait(ctx, r.accept)
-	a.asking.Store(false)
+	a.asked.Store(false)
 	switch {
 	case err != nil:
 		return out, err

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// maxRunning is how many transfers run at once; the others wait for their turn.
+	// maxRunning is how many transfers run at once; the others wait for their turn, but for one to each machine that nothing is on its way to: what goes to
+	// another one may wait for the person there.
 	maxRunning = 16
 	// defaultExpiry is how long a transfer waits for a machine.
 	defaultExpiry = 7 * 24 * time.Hour
@@ -138,14 +139,14 @@ func (e *Engine) Run(ctx context.Context) {
 		}
 	}()
 	defer func() { <-nodes }()
-	var swept sync.WaitGroup
-	swept.Go(func() { e.sweep(ctx) })
-	defer swept.Wait()
+	var wg sync.WaitGroup
+	wg.Go(func() { e.sweep(ctx) })
+	defer wg.Wait()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		e.startReady()
-		e.tidy(ctx)
+		e.tidy(ctx, &wg)
 		select {
 		case <-ctx.Done():
 			return

@@ -13,15 +13,17 @@ import (
 
 // job is a transfer that has not ended.
 type job struct {
-	e     *Engine
-	row   store.Transfer
-	here  Window                  // that is an end; nil when none is, or it has not come
-	end   context.CancelCauseFunc // of the attempt that runs
-	over  chan struct{}           // closed at the end
-	shown time.Time               // when progress was published last
-	speed meter
-	leave bool // it was cancelled: no attempt begins any more
-	ended bool // nothing is changed any more
+	e      *Engine
+	row    store.Transfer
+	here   Window                  // that is an end; nil when none is, or it has not come
+	end    context.CancelCauseFunc // of the attempt that runs
+	over   chan struct{}           // closed at the end
+	shown  time.Time               // when progress was published last
+	speed  meter
+	asks   bool // whoever may allow it is asked about it again; it takes no other one's turn meanwhile
+	stalls int  // attempts in a row that ended with errStall and did not get on
+	leave  bool // it was cancelled: no attempt begins any more
+	ended  bool // nothing is changed any more
 	// want is what was asked for while an attempt runs, and is done when that has ended: errPaused, or errAgain.
 	want error
 	// version counts the changes of row, stored is the last one that the database has; storing is closed when whoever stores has done so.
@@ -40,11 +42,18 @@ func (e *Engine) allowed(ctx context.Context, j *job) error {
 	e.mu.Lock()
 	changed := j.row.Policy != now
 	t := j.row.Transfer
+	j.asks = changed && e.again != nil
 	e.mu.Unlock()
 	if !changed {
 		return nil
 	}
 	if e.again != nil {
+		defer func() {
+			e.mu.Lock()
+			j.asks = false
+			e.mu.Unlock()
+		}()
+		e.Wake() // it takes no turn
 		e.update(j, func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it is asked about again" })
 		if err := e.again(ctx, t); err != nil {
 			if ctx.Err() != nil {

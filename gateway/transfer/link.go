@@ -58,6 +58,7 @@ type relay struct {
 	done     chan protocol.TransferDoneParams
 	moved    atomic.Int64 // when something was heard last, since [began]: the system's clock may be set while a transfer runs
 	bytes    atomic.Int64 // of the source's frames that were passed on
+	size     int64        // that the source has announced; set before anything is passed on
 }
 
 func newRelay(src, dst *side) *relay {
@@ -153,16 +154,18 @@ func hand[T any](r *relay, err error, into func(*relay) chan T, v T) (proceed fu
 // answer is on its way, so that what a peer hears of a transfer comes after the answer to its report.
 func (e *Engine) Meta(l Link, p protocol.TransferMetaParams) (proceed func(), err error) {
 	r, err := e.report(l, p.TransferID, true)
-	return hand(r, err, func(r *relay) chan protocol.TransferMetaParams { return r.meta }, p)
+	return hand(r, err, func(r *relay) chan protocol.TransferMetaParams { return r.meta }, saidMeta(p))
 }
 
 func (e *Engine) Accept(l Link, p protocol.TransferAcceptParams) (proceed func(), err error) {
 	r, err := e.report(l, p.TransferID, false)
+	p.Error = said(p.Error)
 	return hand(r, err, func(r *relay) chan protocol.TransferAcceptParams { return r.accept }, p)
 }
 
 func (e *Engine) Complete(l Link, p protocol.TransferCompleteParams) (proceed func(), err error) {
 	r, err := e.report(l, p.TransferID, true)
+	p.Error = said(p.Error)
 	return hand(r, err, func(r *relay) chan protocol.TransferCompleteParams { return r.complete }, p)
 }
 
@@ -171,10 +174,10 @@ func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), er
 	case p.Discarded != "":
 		return e.discarded(l, p.Discarded), nil
 	case p.Undone != nil:
-		return e.undone(l, *p.Undone), nil
+		return e.undone(l, saidUndone(*p.Undone)), nil
 	}
 	r, err := e.report(l, p.TransferID, false)
-	return hand(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, p)
+	return hand(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, saidDone(p))
 }
 
 // side finds the connection of an end. A machine that is away is protocol.ErrUnavailable.

@@ -93,7 +93,7 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		n := len(f.Body())
 		if from == a.relay.dst {
 			if p, ok := stream.Progress(f); ok {
-				a.arrived(a.job, p)
+				a.arrived(a.job, saidArrived(p))
 			}
 			if route, ok := stream.Route(f); ok {
 				a.routed(route)
@@ -102,12 +102,17 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		if from.id != to.id {
 			f.SetID(to.id)
 		}
+		if !a.relay.stream && a.relay.bytes.Add(int64(n)) > a.relay.size { // nobody knows how much more there is
+			f.Free()
+			a.job.stop(final("The source announced %d bytes and sends more", a.relay.size))
+			return context.Canceled
+		}
 		if err := to.link.SendFrame(ctx, f); err != nil {
 			return err
 		}
 		if !a.relay.stream {
 			a.relay.touch() // a destination that takes its time is alive
-			a.arrived(a.job, stream.Arrived{Bytes: a.relay.bytes.Add(int64(n))})
+			a.arrived(a.job, stream.Arrived{Bytes: a.relay.bytes.Load()})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -81,8 +82,8 @@ func (e *Engine) loadLeft(ctx context.Context) error {
 }
 
 // tidy has machines remove what transfers left there that were cancelled, once over each connection until they have said that they did: what was sent
-// over one that ended may not have arrived.
-func (e *Engine) tidy(ctx context.Context) {
+// over one that ended may not have arrived. wg has whoever waits for a machine that takes nothing at the moment.
+func (e *Engine) tidy(ctx context.Context, wg *sync.WaitGroup) {
 	var ready []*left
 	e.mu.Lock()
 	for _, l := range e.left {
@@ -92,20 +93,29 @@ func (e *Engine) tidy(ctx context.Context) {
 		}
 	}
 	e.mu.Unlock()
-	for _, l := range ready {
-		e.mu.Lock()
-		j := &job{e: e, row: l.row}
-		e.mu.Unlock()
-		e.discard(ctx, j, func(over Link) {
-			e.mu.Lock()
-			l.told = over
-			e.mu.Unlock()
-		})
-		e.mu.Lock()
-		close(l.busy)
-		l.busy = nil
-		e.mu.Unlock()
+	if len(ready) == 0 {
+		return
 	}
+	wg.Go(func() {
+		for _, l := range ready {
+			e.tidyOne(ctx, l)
+		}
+	})
+}
+
+func (e *Engine) tidyOne(ctx context.Context, l *left) {
+	e.mu.Lock()
+	j := &job{e: e, row: l.row}
+	e.mu.Unlock()
+	e.discard(ctx, j, func(over Link) {
+		e.mu.Lock()
+		l.told = over
+		e.mu.Unlock()
+	})
+	e.mu.Lock()
+	close(l.busy)
+	l.busy = nil
+	e.mu.Unlock()
 }
 
 // discarded hears over a connection that nothing unfinished is left of a cancelled transfer. What is returned writes that down, and may block.

@@ -13,11 +13,12 @@ import (
 func (e *Engine) startReady() {
 	now := time.Now()
 	e.mu.Lock()
-	running := 0
+	running, busy := 0, make(map[protocol.NodeID]bool)
 	var expired, ready []*job
 	for _, j := range e.order {
-		if j.end != nil {
+		if j.end != nil && !j.asks {
 			running++
+			busy[j.row.To] = true
 		}
 	}
 	for _, j := range e.order {
@@ -25,8 +26,9 @@ func (e *Engine) startReady() {
 		case j.end != nil || j.leave || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
 		case j.lateLocked(now):
 			expired = append(expired, j)
-		case running < maxRunning && !e.closed && e.canStart(j):
+		case (running < maxRunning || !busy[t.To]) && !e.closed && e.canStart(j):
 			running++
+			busy[t.To] = true
 			ready = append(ready, j)
 		}
 	}
@@ -112,6 +114,11 @@ func (e *Engine) work(ctx context.Context, j *job) {
 		j.row.State, j.row.Error, j.row.Speed, j.row.ETA = state, text, 0, 0
 		e.putLocked(j)
 	}
+	if errors.Is(err, errStall) && j.row.BytesDone <= moved {
+		j.stalls++
+	} else {
+		j.stalls = 0
+	}
 	var away *awayError
 	var failed *finalError
 	switch paused := errors.Is(err, errPaused) || want != nil && errors.As(err, &away); {
@@ -127,7 +134,7 @@ func (e *Engine) work(ctx context.Context, j *job) {
 		rests(protocol.TransferWaiting, "The gateway was restarted")
 	case j.row.Simple && !errors.As(err, &failed):
 		e.finishLocked(j, protocol.TransferFailed, err.Error())
-	case errors.As(err, &away), errors.Is(err, errStall) && j.row.Attempts < maxStalls:
+	case errors.As(err, &away), errors.Is(err, errStall) && j.stalls < maxStalls:
 		if j.row.ExpiresAt == 0 || j.row.BytesDone > moved { // who never gets on does not wait for ever
 			j.row.ExpiresAt = expiry(j.row.Transfer, time.Now())
 		}
@@ -140,5 +147,6 @@ func (e *Engine) work(ctx context.Context, j *job) {
 	e.Wake()
 }
 
-// maxStalls is how many attempts there are of a transfer of which nothing is heard though its machines are connected.
+// maxStalls is how many attempts there are in a row of a transfer that does not get on, and of which nothing is heard though its machines are connected.
+// Others do not count: a machine that sleeps is silent before its connection is given up.
 const maxStalls = 3

@@ -39,7 +39,7 @@ func (b *bar) show(t protocol.Transfer) {
 		if t.Bytes > 0 {
 			part = float64(t.BytesDone) / float64(t.Bytes)
 		}
-		full := int(min(part, 1) * barCells)
+		full := int(min(max(part, 0), 1) * barCells)
 		line = fmt.Sprintf("%s%s %3.0f%%  %s of %s", strings.Repeat("█", full), strings.Repeat("░", barCells-full), part*100, bytesText(t.BytesDone), bytesText(t.Bytes))
 		if t.Files > 1 {
 			line += fmt.Sprintf("  %d/%d files", t.FilesDone, t.Files)

@@ -1,0 +1,77 @@
+package transfer_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// What a machine says goes into the database and to every window.
+func TestWhatAMachineSaysIsCut(t *testing.T) {
+	long := strings.Repeat("long ", 20<<10)
+	onStage(t, none, func(s *stage) {
+		s.comes("a", s.source(100, 0))
+		var seen protocol.Transfer
+		var id protocol.TransferID
+		s.comes("b", s.accepts(func(p *puppet, n uint32) {
+			s.frame(p, n, progress(1<<31, -1<<40, "y"))
+			synctest.Wait()
+			seen = s.get(id)
+			less := int64(-7)
+			problems := make([]protocol.TransferProblem, 200)
+			for i := range problems {
+				problems[i] = protocol.TransferProblem{Path: long, Text: long}
+			}
+			proceed, _ := s.e.Done(p, protocol.TransferDoneParams{
+				TransferID: &n, BytesWritten: &less, Files: -3, Skipped: -3, Failed: 1, Kept: -3, Problems: problems, Path: long,
+			})
+			proceed()
+		}))
+		id = s.start()
+		rest(time.Second)
+		if seen.BytesDone != 0 {
+			s.t.Errorf("%d bytes are there", seen.BytesDone)
+		}
+		tr := s.get(id)
+		if tr.State != protocol.TransferFailed || tr.FilesDone < 0 || tr.Skipped != 0 || tr.Kept != 0 || tr.BytesDone < 0 || tr.Bytes < 0 || len(tr.Problems) != 50 {
+			s.t.Errorf("%s: %d files, %d skipped, %d kept, %d of %d bytes, %d problems", tr.State, tr.FilesDone, tr.Skipped, tr.Kept, tr.BytesDone, tr.Bytes, len(tr.Problems))
+		}
+		if n := len(tr.Error) + len(tr.Path) + len(tr.Problems[0].Path) + len(tr.Problems[0].Text); n > 64<<10 {
+			s.t.Errorf("%d bytes of text", n)
+		}
+		s.comes("a", s.source(-1, 0))
+		id = s.start()
+		rest(time.Second)
+		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "fewer than no bytes") {
+			s.t.Errorf("%s: %s", tr.State, tr.Error)
+		}
+	})
+}
+
+// A source that knows only the seeds cannot fill a disk by sending more than it announced.
+func TestASourceThatSendsMoreThanItAnnouncedIsStopped(t *testing.T) {
+	onStage(t, func(s *stage) { s.kinds = nil }, func(s *stage) {
+		count := s.source(10, 0)
+		s.comes("a", func(p *puppet, event string, id uint32) {
+			count(p, event, id)
+			if event == protocol.EventTransferStart {
+				for range 100 {
+					s.frame(p, id, make([]byte, 7))
+					synctest.Wait()
+				}
+			}
+		})
+		b := s.comes("b", s.accepts(nil))
+		id := s.start()
+		rest(time.Second)
+		if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Error != "The source announced 10 bytes and sends more" {
+			s.t.Errorf("%s: %s", tr.State, tr.Error)
+		}
+		if b.got != 7 {
+			s.t.Errorf("%d bytes were passed on", b.got)
+		}
+	})
+}

@@ -1,0 +1,321 @@
+package transfer_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
+	"fairlead/gateway/store"
+	"fairlead/gateway/transfer"
+)
+
+// puppet is a machine that says what a test has it say.
+type puppet struct {
+	hears func(p *puppet, event string, id uint32) // what it does about an event; nil: nothing
+	gone  chan struct{}
+	deaf  bool // it takes nothing
+	got   int  // bytes of frames
+}
+
+func (p *puppet) SendEvent(ctx context.Context, name string, payload any) error {
+	if p.deaf {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	id := uint32(0)
+	switch e := payload.(type) {
+	case protocol.TransferSend:
+		id = e.TransferID
+	case protocol.TransferReceive:
+		id = e.TransferID
+	case protocol.TransferStartEvent:
+		id = e.TransferID
+	}
+	if p.hears != nil && id != 0 {
+		go p.hears(p, name, id)
+	}
+	return nil
+}
+
+func (p *puppet) SendEventBehind(ctx context.Context, name string, payload any) error {
+	return p.SendEvent(ctx, name, payload)
+}
+
+func (p *puppet) SendFrame(_ context.Context, f *stream.Frame) error {
+	p.got += len(f.Body())
+	f.Free()
+	return nil
+}
+
+func (p *puppet) Gone() <-chan struct{} { return p.gone }
+func (p *puppet) Close(int, string)     {}
+
+// stage is an engine with puppets, in a bubble.
+type stage struct {
+	t     *testing.T
+	e     *transfer.Engine
+	store *store.Store
+	kinds []string // extensions of the machines
+
+	mu       sync.Mutex // guards machines
+	machines map[protocol.NodeID]*puppet
+}
+
+// Link is transfer.Machines.
+func (s *stage) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.machines[id]
+	return p, nodes.Contact{Extensions: s.kinds}, p != nil
+}
+
+func (s *stage) comes(id protocol.NodeID, hears func(p *puppet, event string, id uint32)) *puppet {
+	return s.enters(id, &puppet{hears: hears})
+}
+
+func (s *stage) enters(id protocol.NodeID, p *puppet) *puppet {
+	p.gone = make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.machines[id] = p
+	return p
+}
+
+// rest lets time pass.
+func rest(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// onStage runs f in a bubble; begin is called before the queue is loaded.
+func onStage(t *testing.T, begin func(s *stage), f func(s *stage)) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := store.Open(t.Context(), filepath.Join(dir, "x.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &stage{t: t, store: db, kinds: []string{protocol.ExtTransfer}, machines: make(map[protocol.NodeID]*puppet)}
+		s.e = transfer.New(transfer.Options{Store: db, Bus: new(event.Bus), Machines: s})
+		begin(s)
+		if err := s.e.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ran := make(chan struct{})
+		go func() {
+			defer close(ran)
+			s.e.Run(ctx)
+		}()
+		defer func() {
+			cancel()
+			<-ran
+			s.e.Close()
+			db.Close()
+		}()
+		f(s)
+	})
+}
+
+// source counts so many bytes, after a while.
+func (s *stage) source(size int64, after time.Duration) func(*puppet, string, uint32) {
+	return func(p *puppet, event string, id uint32) {
+		if event == protocol.EventTransferSend {
+			time.Sleep(after)
+			proceed, _ := s.e.Meta(p, protocol.TransferMetaParams{TransferID: &id, Size: &size, Files: 1})
+			proceed()
+		}
+	}
+}
+
+// accepts takes what is sent; then does what f does.
+func (s *stage) accepts(f func(p *puppet, id uint32)) func(*puppet, string, uint32) {
+	return func(p *puppet, event string, id uint32) {
+		if event == protocol.EventTransferReceive {
+			proceed, _ := s.e.Accept(p, protocol.TransferAcceptParams{TransferID: &id})
+			proceed()
+			if f != nil {
+				synctest.Wait()
+				f(p, id)
+			}
+		}
+	}
+}
+
+func (s *stage) frame(p *puppet, id uint32, body []byte) {
+	stream.ReadFrame(bytes.NewReader(protocol.AppendChunk(nil, id, body)), func() {}, func(f *stream.Frame) { s.e.Frame(p, f) })
+}
+
+// progress is a destination's word on how far it is.
+func progress(files uint32, size int64, current string) []byte {
+	b := append([]byte{'p'}, binary.LittleEndian.AppendUint32(nil, uint32(12+len(current)))...)
+	b = binary.LittleEndian.AppendUint32(b, files)
+	b = binary.LittleEndian.AppendUint64(b, uint64(size))
+	return append(b, current...)
+}
+
+func (s *stage) start() protocol.TransferID { return s.startTo("b:y") }
+
+func (s *stage) startTo(destination string) protocol.TransferID {
+	s.t.Helper()
+	tr, err := s.e.Start(s.t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: destination, Later: true}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return tr.ID
+}
+
+func (s *stage) get(id protocol.TransferID) protocol.Transfer {
+	s.t.Helper()
+	tr, err := s.e.Get(s.t.Context(), protocol.TransferParams{ID: id})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return tr
+}
+
+func none(*stage) {}
+
+// A machine that sleeps is silent for a minute, and only then its connection is given up: that may happen as often as it likes.
+func TestATransferThatWasInterruptedOftenOutlivesSilence(t *testing.T) {
+	onStage(t, none, func(s *stage) {
+		s.comes("a", s.source(100, 0))
+		b := s.comes("b", s.accepts(nil))
+		id := s.start()
+		for range 5 {
+			synctest.Wait()
+			old := b
+			b = s.comes("b", s.accepts(nil))
+			close(old.gone)
+			rest(2 * time.Second)
+		}
+		for want := 7; want <= 8; want++ {
+			rest(time.Minute + 2*time.Second)
+			if tr := s.get(id); tr.State != protocol.TransferRunning || tr.Attempts != want {
+				s.t.Fatalf("%s after %d attempts: %s", tr.State, tr.Attempts, tr.Error)
+			}
+		}
+		// One that never gets on does not try for ever.
+		rest(time.Minute + 2*time.Second)
+		if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Attempts != 8 || tr.Error != "Transfer timeout" {
+			s.t.Errorf("%s after %d attempts: %s", tr.State, tr.Attempts, tr.Error)
+		}
+	})
+}
+
+func TestATransferThatGetsOnOutlivesSilence(t *testing.T) {
+	onStage(t, none, func(s *stage) {
+		s.comes("a", s.source(100, 0))
+		done := int64(0)
+		s.comes("b", s.accepts(func(p *puppet, id uint32) {
+			done += 10
+			s.frame(p, id, progress(0, done, "y"))
+		}))
+		id := s.start()
+		rest(6 * time.Minute)
+		if tr := s.get(id); tr.State != protocol.TransferRunning || tr.Attempts < 5 || tr.BytesDone < 50 {
+			s.t.Errorf("%s after %d attempts, %d bytes: %s", tr.State, tr.Attempts, tr.BytesDone, tr.Error)
+		}
+	})
+}
+
+func TestASourceMayCountForMinutes(t *testing.T) {
+	onStage(t, none, func(s *stage) {
+		s.comes("a", s.source(100, 5*time.Minute))
+		s.comes("b", s.accepts(func(p *puppet, id uint32) {
+			n := int64(100)
+			proceed, _ := s.e.Done(p, protocol.TransferDoneParams{TransferID: &id, BytesWritten: &n, Files: 1})
+			proceed()
+		}))
+		id := s.start()
+		rest(5*time.Minute + time.Second)
+		if tr := s.get(id); tr.State != protocol.TransferDone || tr.Attempts != 1 {
+			s.t.Errorf("%s after %d attempts: %s", tr.State, tr.Attempts, tr.Error)
+		}
+	})
+}
+
+// A machine with leftovers of cancelled transfers that takes nothing at the moment is nobody else's matter.
+func TestAMachineThatTakesNothingHoldsUpNoOther(t *testing.T) {
+	onStage(t, func(s *stage) {
+		for i := range 30 {
+			row := store.Transfer{Transfer: protocol.Transfer{
+				ID: protocol.TransferID(fmt.Sprint("t", i)), State: protocol.TransferCancelled, Sources: []string{"a:x"}, Destination: "stuck:x", From: "a", To: "stuck",
+				Attempts: 1, Current: "x", CreatedAt: 1, EndedAt: int64(i + 1),
+			}}
+			if err := s.store.PutTransfer(s.t.Context(), row); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}, func(s *stage) {
+		s.enters("stuck", &puppet{deaf: true})
+		rest(1500 * time.Millisecond) // it is being told
+		began, took := time.Now(), time.Duration(-1)
+		s.comes("a", func(*puppet, string, uint32) { took = time.Since(began) })
+		s.comes("b", nil)
+		s.start()
+		rest(10 * time.Second)
+		if took != 0 {
+			s.t.Errorf("another transfer began after %s", took)
+		}
+	})
+}
+
+// A person who is asked about many transfers, and is not there, holds up none that need not be asked about.
+func TestTransfersThatAreAskedAboutTakeNobodysTurn(t *testing.T) {
+	var rules atomic.Value
+	rules.Store("before")
+	onStage(t, func(s *stage) {
+		s.e.Guard(func() string { return rules.Load().(string) }, func(ctx context.Context, _ protocol.Transfer) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+	}, func(s *stage) {
+		for range 20 {
+			s.start()
+		}
+		rest(time.Second)
+		rules.Store("after")
+		var begun atomic.Int32
+		s.comes("a", func(*puppet, string, uint32) { begun.Add(1) })
+		s.comes("b", nil)
+		rest(2 * time.Second)
+		s.start()
+		rest(2 * time.Second)
+		if n := begun.Load(); n != 1 {
+			s.t.Errorf("%d transfers began", n)
+		}
+	})
+}
+
+// The person at a machine that asks about each transfer is not there: what goes to others goes on.
+func TestWhatGoesToAMachineWaitsForNoOthersPerson(t *testing.T) {
+	onStage(t, none, func(s *stage) {
+		s.comes("a", s.source(100, 0))
+		var asked, begun atomic.Int32
+		s.comes("b", func(*puppet, string, uint32) { asked.Add(1) })
+		s.comes("c", func(*puppet, string, uint32) { begun.Add(1) })
+		for range 30 {
+			s.start()
+		}
+		rest(time.Second)
+		for range 3 {
+			s.startTo("c:y")
+		}
+		rest(time.Second)
+		if asked.Load() != 16 || begun.Load() != 1 {
+			s.t.Errorf("%d are asked about, %d began", asked.Load(), begun.Load())
+		}
+	})
+}
