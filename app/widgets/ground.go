@@ -105,6 +105,10 @@ func (r *groundRenderer) Layout(s fyne.Size) {
 	place(r.band[1], 1, 1, s.Width-2, end-1)
 	place(r.band[2], 0, s.Height-end, s.Width, end)
 	place(r.band[3], 1, s.Height-end, s.Width-2, end-1)
+	// Also the straight edge of a rounded end is drawn soft, and what lies below would show as a line: the middle begins a dot earlier.
+	if end > r.g.Corner && end > 0 {
+		end--
+	}
 	place(r.middle.raster, edge, end, s.Width-2*edge, s.Height-2*end)
 	place(r.left.raster, 0, end, edge, s.Height-2*end)
 	place(r.right.raster, s.Width-edge, end, edge, s.Height-2*end)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/look"
 )
@@ -32,6 +33,21 @@ func far(a, b color.Color) bool {
 	r2, g2, b2, _ := b.RGBA()
 	d := func(x, y uint32) uint32 { return max(x, y) - min(x, y) }
 	return d(r1, r2)+d(g1, g2)+d(b1, b2) > 0x3000
+}
+
+func TestGroundCoversTheSoftEdgesOfItsEnds(t *testing.T) { // which this test's painter draws hard
+	for height, covered := range map[float32]bool{70: true, 8: false} { // a low one has no straight edge
+		g := NewGround(look.ColorSelected, look.ColorBad, look.Corner)
+		window(t, g, 90, height)
+		r := test.WidgetRenderer(g).(*groundRenderer)
+		upper, lower := r.band[1], r.band[3]
+		for _, p := range []*picture{r.middle, r.left, r.right} {
+			from, to := p.raster.Position().Y, p.raster.Position().Y+p.raster.Size().Height
+			if above, below := upper.Position().Y+upper.Size().Height-from, to-lower.Position().Y; (above == 1) != covered || (below == 1) != covered {
+				t.Errorf("%v high: %v and %v over the ends", height, above, below)
+			}
+		}
+	}
 }
 
 func TestGroundHasNoHoleWhenItIsLow(t *testing.T) {

@@ -5,6 +5,19 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
+// KeyWords is how a person reads a key that is pressed with Ctrl, and with Shift where shift says so: "Ctrl N", on macOS "⌘N".
+func KeyWords(key string, shift bool) string {
+	switch mac := fyne.KeyModifierShortcutDefault == fyne.KeyModifierSuper; {
+	case mac && shift:
+		return "⇧⌘" + key
+	case mac:
+		return "⌘" + key
+	case shift:
+		return "Ctrl ⇧ " + key
+	}
+	return "Ctrl " + key
+}
+
 // PassShortcut gives a shortcut that a text field does not use to its window: the toolkit asks the focused field alone, so without this
 // the window's keys would be dead while somebody types.
 func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {

@@ -193,28 +193,4 @@ func (s *SplitButton) CreateRenderer() fyne.WidgetRenderer {
 	return widget.NewSimpleRenderer(Row(1, 0, s.Main, s.More))
 }
 
-// ShowMenu opens a menu below an object, or above it when there is more room.
-func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
-	c := fyne.CurrentApp().Driver().CanvasForObject(o)
-	if c == nil || len(items) == 0 {
-		return
-	}
-	menu := widget.NewPopUpMenu(fyne.NewMenu("", items...), c)
-	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(o)
-	m := menu.MinSize()
-	y := at.Y + o.Size().Height + 4
-	if y+m.Height > c.Size().Height && at.Y-m.Height-4 >= 0 {
-		y = at.Y - m.Height - 4
-	}
-	x := min(at.X, c.Size().Width-m.Width-8)
-	menu.ShowAtPosition(fyne.NewPos(max(x, 4), y))
-}
-
-// ShowMenuAt opens a menu at a place on o's canvas.
-func ShowMenuAt(o fyne.CanvasObject, at fyne.Position, items []*fyne.MenuItem) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && len(items) > 0 {
-		widget.ShowPopUpMenuAtPosition(fyne.NewMenu("", items...), c, at)
-	}
-}
-
 var _ fyne.Widget = (*SplitButton)(nil)

@@ -26,11 +26,7 @@ type Toast struct {
 // NewToast makes a hidden bar.
 func NewToast() *Toast {
 	t := &Toast{text: NewParagraph("", look.ColorText, "text"), left: NewText("", look.ColorMuted, look.SizeSmall)}
-	t.undo = NewButton("Undo", "undo", func() {
-		act := t.act
-		t.Close()
-		call(act)
-	})
+	t.undo = NewButton("Undo", "undo", t.Undo)
 	closeIt := NewQuiet("", "cross", t.Close)
 	t.box = container.NewStack(NewRect("menuBackground", look.ColorLine, look.Corner),
 		Inset(6, 6, 6, 12, Row(look.Inside, 0, t.text, t.left, t.undo, closeIt)))
@@ -63,6 +59,13 @@ func (t *Toast) Tick(now time.Time) {
 	if t.Size().Width > 0 {
 		relayout(t.box)
 	}
+}
+
+// Undo does what its button does.
+func (t *Toast) Undo() {
+	act := t.act
+	t.Close()
+	call(act)
 }
 
 // Close hides the bar.

@@ -21,11 +21,22 @@ func (t *Transcript) ScrollToTop() {
 	t.settle()
 }
 
+// Top is the item at the top of the view, and how much of it is above; the key is empty when there is none.
+func (t *Transcript) Top() (key string, into float32) {
+	if t.anchor >= len(t.items) {
+		return "", 0
+	}
+	return t.items[t.anchor].Key, t.into
+}
+
 // ScrollToKey brings an item to the top of the view, if there is one with that key, which it reports.
-func (t *Transcript) ScrollToKey(key string) bool {
+func (t *Transcript) ScrollToKey(key string) bool { return t.ScrollInto(key, 0) }
+
+// ScrollInto does so with a part of the item above the view.
+func (t *Transcript) ScrollInto(key string, into float32) bool {
 	for i := range t.items {
 		if t.items[i].Key == key {
-			t.follow, t.anchor, t.into = false, i, 0
+			t.follow, t.anchor, t.into = false, i, into
 			t.place()
 			t.settle()
 			return true

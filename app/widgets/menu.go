@@ -1,0 +1,56 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// ShowMenu opens a menu below an object, or above it when there is more room.
+func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
+	c := fyne.CurrentApp().Driver().CanvasForObject(o)
+	if c == nil || len(items) == 0 {
+		return
+	}
+	menu := widget.NewPopUpMenu(shortMenu(items, c), c)
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(o)
+	m := menu.MinSize()
+	y := at.Y + o.Size().Height + 4
+	if y+m.Height > c.Size().Height && at.Y-m.Height-4 >= 0 {
+		y = at.Y - m.Height - 4
+	}
+	x := min(at.X, c.Size().Width-m.Width-8)
+	menu.ShowAtPosition(fyne.NewPos(max(x, 4), y))
+}
+
+// ShowMenuAt opens a menu at a place on o's canvas.
+func ShowMenuAt(o fyne.CanvasObject, at fyne.Position, items []*fyne.MenuItem) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && len(items) > 0 {
+		widget.ShowPopUpMenuAtPosition(shortMenu(items, c), c, at)
+	}
+}
+
+// widestLabel is how wide a menu's labels get, and menuSides how much of the window's width they leave to the rest of the menu.
+const (
+	widestLabel = 420
+	menuSides   = 96
+)
+
+// shortMenu is a menu that its window has room for: the toolkit's goes on beyond the edge.
+func shortMenu(items []*fyne.MenuItem, c fyne.Canvas) *fyne.Menu {
+	shortLabels(items, min(widestLabel*look.Size("text")/14, c.Size().Width-menuSides))
+	return fyne.NewMenu("", items...)
+}
+
+func shortLabels(items []*fyne.MenuItem, width float32) {
+	size := look.Size("text")
+	for _, i := range items {
+		if measure(i.Label, size, fyne.TextStyle{}).Width > width {
+			i.Label = cut(i.Label, width, size, fyne.TextStyle{})
+		}
+		if i.ChildMenu != nil {
+			shortLabels(i.ChildMenu.Items, width)
+		}
+	}
+}

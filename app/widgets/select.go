@@ -1,0 +1,46 @@
+package widgets
+
+import (
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/look"
+)
+
+// Select is the toolkit's choice from a menu with the border that other fields have: without it nobody sees on a light page that there is one.
+type Select struct{ widget.Select }
+
+// NewSelect makes one; changed may be nil.
+func NewSelect(options []string, changed func(string)) *Select {
+	s := &Select{}
+	s.Options, s.OnChanged = options, changed
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// CreateRenderer implements fyne.Widget.
+func (s *Select) CreateRenderer() fyne.WidgetRenderer {
+	r := &selectRenderer{WidgetRenderer: s.Select.CreateRenderer(), border: NewRect("", "inputBorder", look.Corner)}
+	r.objects = slices.Concat(r.WidgetRenderer.Objects(), []fyne.CanvasObject{r.border})
+	return r
+}
+
+type selectRenderer struct {
+	fyne.WidgetRenderer
+	border  *Rect
+	objects []fyne.CanvasObject
+}
+
+func (r *selectRenderer) Layout(size fyne.Size) {
+	r.WidgetRenderer.Layout(size)
+	r.border.Resize(size)
+}
+
+func (r *selectRenderer) Refresh() {
+	r.WidgetRenderer.Refresh()
+	r.border.Refresh()
+}
+
+func (r *selectRenderer) Objects() []fyne.CanvasObject { return r.objects }
