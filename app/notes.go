@@ -75,8 +75,7 @@ func (s *shell) notify(v state.View) {
 		want[manyNote] = notify.Message{ID: manyNote, Title: text, Body: v.QuestionLine(waiting[len(waiting)-1])}
 	} else {
 		for _, q := range waiting {
-			body, _ := state.Reveal(v.QuestionLine(q))
-			want[string(q.ID)] = notify.Message{ID: string(q.ID), Title: state.QuestionTitle(q), Body: body + " · " + q.Why, Deny: true}
+			want[string(q.ID)] = notify.Message{ID: string(q.ID), Title: state.QuestionTitle(q), Body: v.QuestionLine(q) + " · " + q.Why, Deny: true}
 		}
 	}
 	if s.notes.told == nil {

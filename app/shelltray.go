@@ -26,6 +26,9 @@ func (s *shell) trayDo(i state.TrayItem) {
 	case state.TrayTransfers:
 		s.show()
 		s.openNamed(transfersTitle)
+	case state.TrayMachine:
+		s.show()
+		s.openMachine(i.Node)
 	case state.TrayGateway:
 		if err := s.b.elsewhere.Open(i.Gateway); err != nil {
 			s.show()

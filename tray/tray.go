@@ -4,6 +4,8 @@ package tray
 
 import (
 	"reflect"
+	"runtime"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -11,6 +13,7 @@ import (
 	"fairlead/app/look"
 	"fairlead/app/state"
 	"fairlead/assets"
+	"fairlead/gateway/protocol"
 )
 
 // Tray is the icon in the panel. It belongs to the GUI thread.
@@ -41,6 +44,19 @@ var icons = map[state.TrayIcon]assets.TrayState{
 	state.TrayOffline: assets.TrayOffline, state.TrayError: assets.TrayError,
 }
 
+// plain is a label that a system shows as it is: those of the freedesktop take an underscore as the mark of the next letter's key and leave it out, Windows
+// an ampersand, and of two of them show one. Nothing in it stays that cannot be seen, such as marks that turn the direction.
+func plain(label, system string) string {
+	label = protocol.Line(label, 0)
+	switch system {
+	case "windows":
+		return strings.ReplaceAll(label, "&", "&&")
+	case "darwin":
+		return label
+	}
+	return strings.ReplaceAll(label, "_", "__")
+}
+
 func (t *Tray) items(list []state.TrayItem) []*fyne.MenuItem {
 	var out []*fyne.MenuItem
 	for _, i := range list {
@@ -48,11 +64,11 @@ func (t *Tray) items(list []state.TrayItem) []*fyne.MenuItem {
 			out = append(out, fyne.NewMenuItemSeparator())
 			continue
 		}
-		item := fyne.NewMenuItem(i.Label, func() { t.do(i) })
+		item := fyne.NewMenuItem(plain(i.Label, runtime.GOOS), func() { t.do(i) })
 		item.Disabled, item.Checked = i.Disabled, i.Checked
 		item.IsQuit = i.Do == state.TrayQuit
 		if len(i.Items) > 0 {
-			item.ChildMenu = fyne.NewMenu(i.Label, t.items(i.Items)...)
+			item.ChildMenu = fyne.NewMenu(item.Label, t.items(i.Items)...)
 		}
 		out = append(out, item)
 	}

@@ -1,6 +1,7 @@
 package tray
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -89,6 +90,26 @@ Quit
 	p.menus[0].Items[6].ChildMenu.Items[0].Action()
 	if len(chosen) != 2 || chosen[0].Do != state.TrayReview || chosen[0].ID != "q" || chosen[1].Do != state.TrayChat || chosen[1].Key != "a" {
 		t.Errorf("chosen %+v", chosen)
+	}
+}
+
+func TestALabelIsShownAsItIs(t *testing.T) {
+	const label = "Run make_all && test_it\u202e on n_1"
+	for system, want := range map[string]string{
+		"linux":   "Run make__all && test__it on n__1",
+		"windows": "Run make_all &&&& test_it on n_1",
+		"darwin":  "Run make_all && test_it on n_1",
+	} {
+		if got := plain(label, system); got != want {
+			t.Errorf("%s: %q, want %q", system, got, want)
+		}
+	}
+	test.NewTempApp(t)
+	p, v := &panel{}, view()
+	v.Sessions[0].Title = "a_b&c"
+	New(p, func(state.TrayItem) {}).Show(state.TrayOf(v))
+	if got := outline(p.menus[0], ""); !strings.Contains(got, plain("a_b&c", runtime.GOOS)) {
+		t.Errorf("menu:\n%s", got)
 	}
 }
 

@@ -108,7 +108,11 @@ func askedBy(q protocol.Approval) string {
 	if q.AskedBy.Name != "" {
 		s += fmt.Sprintf(" “%s”", q.AskedBy.Name)
 	}
-	if q.AskedBy.Model != "" {
+	switch q.AskedBy.Model {
+	case "":
+	case state.OperatorModel:
+		s += ", the built-in operator"
+	default:
 		s += ", model " + q.AskedBy.Model
 	}
 	return s

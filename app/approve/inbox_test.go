@@ -77,6 +77,13 @@ func TestALongCommandInTheInboxIsCutOnceAndKeepsItsMachine(t *testing.T) {
 	}
 }
 
+func TestTheOperatorIsCalledWhatItIs(t *testing.T) {
+	by := protocol.AskedBy{Kind: "chat", Name: "Main chat", Model: state.OperatorModel}
+	if got := askedBy(protocol.Approval{AskedBy: by}); got != "chat “Main chat”, the built-in operator" {
+		t.Error(got)
+	}
+}
+
 func TestInboxSaysWhichQuestionsNobodyHasSeen(t *testing.T) {
 	in, _, _ := newInboxBench(t)
 	v := inboxView()

@@ -141,10 +141,13 @@ func (d *Dialog) try() {
 const maxWould = 8
 
 func (d *Dialog) wouldAllow(calls []protocol.RuleChange, looked int) []fyne.CanvasObject {
-	if len(calls) == 0 {
-		return []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("Of the last %d calls it would have allowed no other.", looked), look.ColorMuted, "text")}
+	switch {
+	case looked == 0:
+		return []fyne.CanvasObject{widgets.NewText(state.NothingToTry, look.ColorMuted, "text")}
+	case len(calls) == 0:
+		return []fyne.CanvasObject{widgets.NewText(state.TriedOn(looked)+" it would have allowed nothing else.", look.ColorMuted, "text")}
 	}
-	rows := []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("It would also have allowed, of the last %d calls:", looked), look.ColorText, "text")}
+	rows := []fyne.CanvasObject{widgets.NewText(state.TriedOn(looked)+" it would also have allowed:", look.ColorText, "text")}
 	lines := d.linesOf(calls)
 	for i, line := range lines {
 		if i == maxWould {

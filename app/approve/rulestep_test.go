@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
+	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -36,6 +37,18 @@ func offering(id string) protocol.Approval {
 	return q
 }
 
+func TestARuleSaysOnHowManyCallsItWasTried(t *testing.T) {
+	for looked, want := range map[int]string{0: state.NothingToTry, 1: "Tried on the last call it would have allowed nothing else.", 2: "Tried on the last 2 calls it"} {
+		b := newBench(t, offering("q"))
+		b.found = protocol.RuleTryResult{Looked: looked}
+		b.wait(2 * time.Second)
+		b.choose("Always in this folder")
+		if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, want) {
+			t.Errorf("of %d: %q is not said", looked, want)
+		}
+	}
+}
+
 func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	b := newBench(t, offering("q"))
 	b.found = protocol.RuleTryResult{Looked: 120, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
@@ -50,7 +63,7 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	if len(b.tried) != 1 || !strings.Contains(b.tried[0], `"cwd":"/srv/parser/**"`) {
 		t.Errorf("tried %v", b.tried)
 	}
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "It would also have allowed, of the last 120 calls:") {
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "Tried on the last 120 calls it would also have allowed:") {
 		t.Error("what it would also have allowed is not said")
 	}
 	test.Tap(b.confirm) // it was not read

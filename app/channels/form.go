@@ -14,6 +14,7 @@ import (
 	"fairlead/app/look"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // openForm begins a new account, of the first kind of channel.
@@ -55,7 +56,7 @@ func (p *Page) fill(f state.ChannelForm, leave func()) {
 		for _, k := range p.view.Kinds {
 			words = append(words, k.Title)
 		}
-		choose := widget.NewSelect(words, nil)
+		choose := widgets.NewSelect(words, nil)
 		choose.SetSelectedIndex(0)
 		choose.OnChanged = func(string) {
 			k := p.view.Kinds[choose.SelectedIndex()]
@@ -196,5 +197,5 @@ func sentence(err error) string {
 	if s == "" {
 		return ""
 	}
-	return strings.ToUpper(s[:1]) + s[1:] + "."
+	return protocol.Capital(s) + "."
 }

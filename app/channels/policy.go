@@ -18,7 +18,7 @@ type policy struct {
 	channel string
 	box     *fyne.Container
 	part    *fyne.Container
-	choose  *widget.Select
+	choose  *widgets.Select
 	about   *widgets.Paragraph
 	listed  *fyne.Container
 	name    *widget.Entry
@@ -39,7 +39,7 @@ func newPolicy(p *Page, channel string) *policy {
 	for _, x := range policies {
 		words = append(words, x.words)
 	}
-	o.choose = widget.NewSelect(words, func(string) {
+	o.choose = widgets.NewSelect(words, func(string) {
 		if i := o.choose.SelectedIndex(); !o.quiet && i >= 0 && policies[i].value != o.value() {
 			undo := p.m.SetPolicy(channel, policies[i].value)
 			p.h.Undo("Who may write was changed.", undo, p.now().Add(state.UndoTime))

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -25,11 +27,13 @@ func exact(at int64, now time.Time) string {
 	return time.UnixMilli(at).In(now.Location()).Format("Monday, 2 January 2006, 15:04:05")
 }
 
-// span is a duration: "0.2 s", "12 s", "3 min 5 s", "2 h 4 min".
+// span is a duration: "4 ms", "0.2 s", "12 s", "3 min 5 s", "2 h 4 min".
 func span(d time.Duration) string {
 	switch {
-	case d < 0:
-		return "0 s"
+	case d < time.Millisecond:
+		return "under 1 ms"
+	case d < 50*time.Millisecond:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d < time.Minute:
@@ -38,17 +42,6 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-}
-
-// tokens is a count of tokens: "950", "42k", "1.2M".
-func tokens(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%dk", (n+500)/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
 func size(n int64) string {
@@ -68,11 +61,11 @@ func meter(s protocol.SessionEntry) string {
 	var parts []string
 	switch {
 	case s.ContextTokens > 0 && s.ContextWindow > 0:
-		parts = append(parts, tokens(s.ContextTokens)+" of "+tokens(s.ContextWindow))
+		parts = append(parts, state.Tokens(s.ContextTokens)+" of "+state.Tokens(s.ContextWindow))
 	case s.ContextTokens > 0:
-		parts = append(parts, tokens(s.ContextTokens))
+		parts = append(parts, state.Tokens(s.ContextTokens))
 	case s.Usage != nil && s.Usage.Total > 0:
-		parts = append(parts, tokens(s.Usage.Total))
+		parts = append(parts, state.Tokens(s.Usage.Total))
 	}
 	if s.Usage != nil && s.Usage.Cost != nil {
 		if c := *s.Usage.Cost; c > 0 && c < 0.01 {
@@ -132,9 +125,8 @@ func sentence(s string) string {
 	if s == "" {
 		return "Something went wrong."
 	}
-	r := []rune(s)
-	s = strings.ToUpper(string(r[0])) + string(r[1:])
-	if !strings.ContainsAny(s[len(s)-1:], ".!?…") {
+	s = protocol.Capital(s)
+	if end, _ := utf8.DecodeLastRuneInString(s); !strings.ContainsRune(".!?…。！？", end) {
 		s += "."
 	}
 	return s

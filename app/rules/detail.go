@@ -210,7 +210,11 @@ func (d *detail) try() {
 			d.p.Box.Refresh()
 			return
 		}
-		rows := []fyne.CanvasObject{widgets.NewText(fmt.Sprintf("Of the last %d calls it would have decided %d otherwise.", res.Looked, len(res.Changed)), look.ColorText, "text")}
+		said := state.NothingToTry
+		if res.Looked > 0 {
+			said = fmt.Sprintf("%s it would have decided %d otherwise.", state.TriedOn(res.Looked), len(res.Changed))
+		}
+		rows := []fyne.CanvasObject{widgets.NewText(said, look.ColorText, "text")}
 		for _, c := range res.Changed {
 			line, _ := state.Reveal(d.p.view.CallLine(c.Call))
 			t := widgets.NewText(line, look.ColorText, look.SizeSmall)

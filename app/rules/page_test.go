@@ -105,7 +105,7 @@ func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
 		b.open(b.shown[0])
 		b.detail.try()
 		pagetest.Shot(t, b.w, name+"-one")
-		pagetest.Shows(t, b.Box, "Of the last 300 calls it would have decided 1 otherwise.", "was ask, now allow", "Try on earlier calls", "Delete")
+		pagetest.Shows(t, b.Box, "Tried on the last 300 calls it would have decided 1 otherwise.", "was ask, now allow", "Try on earlier calls", "Delete")
 	}
 }
 

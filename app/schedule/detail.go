@@ -77,7 +77,7 @@ func nextRun(j protocol.CronJob, now time.Time) string {
 	case !j.Enabled:
 		return "Paused"
 	case j.State.NextRunAtMs > 0:
-		return sentence(state.In(j.State.NextRunAtMs, now))
+		return protocol.Capital(state.In(j.State.NextRunAtMs, now))
 	}
 	return "Never again"
 }
@@ -121,7 +121,7 @@ func (d *detail) draw() fyne.CanvasObject {
 	}
 	facts := widgets.Col(look.Group,
 		widgets.Flow(look.Inside, run, pause, edit, remove),
-		widgets.NewField("When", widgets.NewParagraph(sentence(state.ScheduleText(j.Schedule, p.now())), look.ColorText, "text")),
+		widgets.NewField("When", widgets.NewParagraph(protocol.Capital(state.ScheduleText(j.Schedule, p.now())), look.ColorText, "text")),
 		widgets.NewField("Next", d.next),
 		widgets.NewField(kind, widgets.NewParagraph(what, look.ColorText, "text")))
 	var history fyne.CanvasObject = d.runs
@@ -130,18 +130,6 @@ func (d *detail) draw() fyne.CanvasObject {
 	}
 	history = widgets.Border(widgets.Inset(look.Group, 0, 0, 0, widgets.NewPart("HISTORY")), nil, nil, nil, history)
 	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)
-}
-
-// sentence begins with a capital letter.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	r := []rune(s)
-	if r[0] >= 'a' && r[0] <= 'z' {
-		r[0] -= 'a' - 'A'
-	}
-	return string(r)
 }
 
 // partsLayout puts the facts above the history, which keeps at least two fifths of the height: what does not fit of the facts scrolls.

@@ -25,12 +25,12 @@ var (
 )
 
 // choose makes a menu of options.
-func choose(list []option, value string, chosen func(string)) *widget.Select {
+func choose(list []option, value string, chosen func(string)) *widgets.Select {
 	words := make([]string, len(list))
 	for i, o := range list {
 		words[i] = o.words
 	}
-	s := widget.NewSelect(words, nil)
+	s := widgets.NewSelect(words, nil)
 	s.SetSelectedIndex(max(0, slices.IndexFunc(list, func(o option) bool { return o.value == value })))
 	s.OnChanged = func(string) { chosen(list[s.SelectedIndex()].value) }
 	return s
@@ -93,7 +93,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 		now := f
 		bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, now, p.now()) }, func(j protocol.CronJob, err error) {
 			if err != nil {
-				said.Set(sentence(err.Error()), look.ColorBad)
+				said.Set(protocol.Capital(err.Error()), look.ColorBad)
 				return
 			}
 			f.ID = j.ID

@@ -4,6 +4,7 @@ package settings
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"strings"
 
@@ -148,7 +149,7 @@ func problem(err error) string {
 	if s == "" {
 		return "It did not work."
 	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	return protocol.Capital(s)
 }
 
 // dollars is a price per million tokens.
@@ -156,13 +157,13 @@ func dollars(v *float64) string {
 	if v == nil {
 		return "?"
 	}
-	return fmt.Sprintf("$%g", *v)
+	return fmt.Sprintf("$%g", math.Round(*v*1e6)/1e6) // one made of a price per token has errors behind
 }
 
 func contextText(m protocol.ModelInfo) string {
 	var parts []string
 	if m.ContextWindow > 0 {
-		parts = append(parts, fmt.Sprintf("%dk", m.ContextWindow/1000))
+		parts = append(parts, state.Tokens(m.ContextWindow))
 	}
 	if m.PriceIn != nil {
 		parts = append(parts, dollars(m.PriceIn)+" in, "+dollars(m.PriceOut)+" out")

@@ -102,7 +102,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 			why += " The agent always has its text before it."
 		}
 	}
-	rows = append(rows, line(icon, color, strings.ToUpper(word[:1])+word[1:]+". "+why))
+	rows = append(rows, line(icon, color, protocol.Capital(word)+". "+why))
 	for _, fault := range e.Problems {
 		rows = append(rows, widgets.NewErrorBox(widgets.Problem{What: "There is a fault in its file.", Do: fault, Button: editWord(e)}, func() { d.p.h.Edit(d.path) }))
 	}

@@ -16,7 +16,7 @@ import (
 type settings struct {
 	p      *Page
 	box    *fyne.Container
-	always *widget.Select
+	always *widgets.Select
 	needs  *needs
 	asFile *widgets.Button
 	none   *widgets.Paragraph
@@ -28,7 +28,7 @@ var alwaysWords = []string{"As its file says", "Always", "Only when it opens it"
 
 func newSettings(p *Page) *settings {
 	s := &settings{p: p, none: widgets.NewParagraph("", look.ColorMuted, "text")}
-	s.always = widget.NewSelect(alwaysWords, func(word string) {
+	s.always = widgets.NewSelect(alwaysWords, func(word string) {
 		yes := word == alwaysWords[1]
 		switch {
 		case s.quiet:

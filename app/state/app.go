@@ -176,7 +176,7 @@ func sentence(err error) string {
 	if s == "" {
 		return "It did not work."
 	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	return protocol.Capital(s)
 }
 
 // Run follows the gateway until ctx ends or the gateway refuses the feed.

@@ -70,11 +70,8 @@ func (a *App) ChatTitle(key protocol.SessionKey) string {
 // ArchiveLine says what is in an archive: 24 messages · 12k tokens.
 func ArchiveLine(i protocol.ArchiveInfo) string {
 	line := Plural(i.Messages, "message", "messages")
-	switch n := i.Tokens.Total; {
-	case n >= 1000:
-		line += fmt.Sprintf(" · %dk tokens", (n+500)/1000)
-	case n > 0:
-		line += fmt.Sprintf(" · %d tokens", n)
+	if n := i.Tokens.Total; n > 0 {
+		line += " · " + Tokens(n) + " tokens"
 	}
 	return line
 }

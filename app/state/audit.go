@@ -55,7 +55,7 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 		}
 		text = auditVerdict(e, by)
 	default:
-		title = strings.ToUpper(e.Kind[:min(1, len(e.Kind))]) + e.Kind[min(1, len(e.Kind)):]
+		title = protocol.Capital(e.Kind)
 		if e.What != "" {
 			title += ": " + e.What
 		}

@@ -106,7 +106,7 @@ func joined(sep string, parts ...string) string {
 func systemName(os string) string {
 	switch os {
 	case "linux", "windows", "android":
-		return capital(os)
+		return protocol.Capital(os)
 	case "darwin":
 		return "macOS"
 	case "ios":
@@ -128,8 +128,8 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []
 	case ClientEnded(d, now):
 		add("Presence", "Its time ended "+When(d.ExpiresAt, now))
 	default:
-		add("Presence", capital(ClientPresence(v, d, now)))
-		add("May", capital(RightsText(d.Scopes)))
+		add("Presence", protocol.Capital(ClientPresence(v, d, now)))
+		add("May", protocol.Capital(RightsText(d.Scopes)))
 		if d.ExpiresAt > 0 {
 			add("Let in", "Until "+When(d.ExpiresAt, now))
 		} else {
@@ -144,10 +144,10 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []
 	add("Program", d.Version)
 	add("Host", joined(", ", d.Hostname, d.Address))
 	if d.LastSeenAt > 0 && ClientEnded(d, now) { // else it stands above
-		add("Last seen", capital(When(d.LastSeenAt, now)))
+		add("Last seen", protocol.Capital(When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {
-		add("Paired", capital(When(d.PairedAt, now))+byWhom(d.PairedBy))
+		add("Paired", protocol.Capital(When(d.PairedAt, now))+byWhom(d.PairedBy))
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {

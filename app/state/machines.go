@@ -116,7 +116,7 @@ func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
 	if n.Online && n.ConnectedAt > 0 {
 		presence += ", connected since " + When(n.ConnectedAt, now)
 	}
-	add("Presence", capital(presence))
+	add("Presence", protocol.Capital(presence))
 	add("System", PlatformText(n))
 	add("Program", n.Version)
 	if h := n.Host; h != nil {
@@ -148,13 +148,6 @@ func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
 	add("Capabilities", strings.Join(n.Caps, ", "))
 	add("Waiting tools", strings.Join(n.Held, ", "))
 	return facts
-}
-
-func capital(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // RenameMachine gives a machine another name; empty is its own again.

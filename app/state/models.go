@@ -1,10 +1,24 @@
 package state
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strings"
 
 	"fairlead/gateway/protocol"
 )
+
+// Tokens is a count of tokens: "950", "42k", "1.2M".
+func Tokens(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 999_500:
+		return fmt.Sprintf("%dk", (n+500)/1000)
+	}
+	return strings.Replace(fmt.Sprintf("%.1fM", float64(n)/1e6), ".0M", "M", 1)
+}
 
 // ModelChoice is a model that can be chosen for a chat.
 type ModelChoice struct {
@@ -14,6 +28,9 @@ type ModelChoice struct {
 
 // operator answers without a model; it can always be chosen.
 var operator = ModelChoice{Ref: protocol.ModelRef{Provider: "operator", ID: "built-in"}, Name: "Built-in operator"}
+
+// OperatorModel is what questions call it.
+const OperatorModel = "operator/built-in"
 
 // maxChoices bounds a menu; the settings show all.
 const maxChoices = 40
@@ -31,7 +48,7 @@ func (a *App) loadModels() {
 		choices := []ModelChoice{operator}
 		if p := status.Model.Provider; p != "" && p != operator.Ref.Provider {
 			if r, err := Call(ctx, a, protocol.ModelsList, protocol.ModelsListParams{Provider: p}); err == nil {
-				choices = append(choices, choicesOf(p, r.Models)...)
+				choices = append(choices, choicesOf(status.Model, r.Models)...)
 			} else if status.Model.ID != "" {
 				choices = append(choices, ModelChoice{Ref: status.Model, Name: status.Model.ID})
 			}
@@ -40,25 +57,20 @@ func (a *App) loadModels() {
 	})
 }
 
-// choicesOf makes choices of a provider's list: those with tools, which the agent needs, unless it says of none that it has them.
-func choicesOf(provider string, models []protocol.ModelInfo) []ModelChoice {
+// choicesOf makes choices of a provider's list: those with tools, which the agent needs, unless it says of none that it has them. The one that is in
+// use is among them in any case.
+func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []ModelChoice {
 	tools := false
 	for _, m := range models {
 		tools = tools || m.Tools
 	}
 	var list []ModelChoice
 	for _, m := range models {
-		if len(list) == maxChoices {
-			break
-		}
-		if tools && !m.Tools {
+		used := m.ID == now.ID
+		if !used && (tools && !m.Tools || len(list) >= maxChoices) {
 			continue
 		}
-		name := m.Name
-		if name == "" {
-			name = m.ID
-		}
-		list = append(list, ModelChoice{Ref: protocol.ModelRef{Provider: provider, ID: m.ID}, Name: name})
+		list = append(list, ModelChoice{Ref: protocol.ModelRef{Provider: now.Provider, ID: m.ID}, Name: cmp.Or(m.Name, m.ID)})
 	}
 	return list
 }

@@ -41,7 +41,8 @@ func (v View) QuestionLine(a protocol.Approval) string { return QuestionLine(a, 
 // QuestionLine is a question in one line, with what its machine is called.
 func QuestionLine(a protocol.Approval, machine string) string {
 	what, where := QuestionParts(a, machine)
-	return strings.TrimSpace(cut(what, 36) + " " + where)
+	line, _ := Reveal(strings.TrimSpace(cut(what, 36) + " " + where))
+	return line
 }
 
 // QuestionParts are what a question asks for in one line, however long that is, and the words for where it would happen, if anywhere.

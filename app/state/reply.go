@@ -248,6 +248,17 @@ func NarrowOffers(rules []OfferedRule) []int {
 	return slices.Clip(out)
 }
 
+// TriedOn begins what a rule would have decided of so many earlier calls, which are at least one.
+func TriedOn(n int) string {
+	if n == 1 {
+		return "Tried on the last call"
+	}
+	return fmt.Sprintf("Tried on the last %d calls", n)
+}
+
+// NothingToTry is said where there is none.
+const NothingToTry = "No call was made yet that it could be tried on."
+
 // TryRule says what of the calls that were made before a rule would have decided otherwise. It blocks.
 func (a *App) TryRule(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
 	return Call(ctx, a, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})

@@ -27,13 +27,15 @@ func MissingSecrets(st protocol.Status) string {
 	if len(names) > 1 {
 		verb = " are not there."
 	}
-	text := strings.Join(names, ", ") + verb
-	return strings.ToUpper(text[:1]) + text[1:]
+	return protocol.Capital(strings.Join(names, ", ") + verb)
 }
 
 // SecretsDo says what a person does about them.
 func SecretsDo(st protocol.Status) string {
 	if st.SecretStore == "keychain" {
+		if len(st.Missing) > 1 {
+			return "The system's keychain does not have them any more: enter them again in the settings."
+		}
 		return "The system's keychain does not have it any more: enter it again in the settings."
 	}
 	return "The system's keychain does not answer; it may be locked. Unlock it and start Fairlead again, or enter what is missing in the settings: until then it is kept in " +

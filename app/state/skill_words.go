@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"fairlead/gateway/protocol"
@@ -57,7 +56,7 @@ func SkillLack(e protocol.SkillStatusEntry) string {
 			list = append(list, "what it needs is not known")
 		}
 	}
-	return upperFirst(strings.Join(list, ", "))
+	return protocol.Capital(strings.Join(list, ", "))
 }
 
 // SkillSource says where a skill comes from.
@@ -196,16 +195,8 @@ func (n NewSkill) parts() (folder, text string, err error) {
 		fmt.Fprintf(&b, "metadata: {\"fairlead\": {\"requires\": {\"capabilities\": %s}}}\n", caps)
 	}
 	title := strings.Join(strings.Fields(n.Name), " ")
-	fmt.Fprintf(&b, skillTemplate, upperFirst(title))
+	fmt.Fprintf(&b, skillTemplate, protocol.Capital(title))
 	return folder, b.String(), nil
-}
-
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	r, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[size:]
 }
 
 const skillTemplate = `---

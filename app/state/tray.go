@@ -38,6 +38,7 @@ type TrayItem struct {
 	Key       protocol.SessionKey
 	ID        protocol.ApprovalID
 	Mode      int
+	Node      protocol.NodeID
 	Gateway   string // its id
 	Items     []TrayItem
 }
@@ -52,6 +53,8 @@ const (
 	TrayPause    = "pause"
 	TrayMode     = "mode" // the newest chat asks in another way: Mode is its place among ModeChoices
 	TraySettings = "settings"
+	// TrayMachine shows a machine, of an empty Node all.
+	TrayMachine = "machine"
 	// TrayTransfers shows the page of transfers.
 	TrayTransfers = "transfers"
 	// TrayGateway opens a window on another gateway.
@@ -115,12 +118,16 @@ func TrayOf(v View) Tray {
 		}
 	}
 	machines := TrayItem{Label: "Machines"}
-	for _, n := range v.Nodes {
+	for i, n := range v.Nodes {
+		if i == maxTrayItems {
+			machines.Items = append(machines.Items, TrayItem{Label: fmt.Sprintf("%d more…", len(v.Nodes)-i), Do: TrayMachine})
+			break
+		}
 		state := "offline"
 		if n.Online {
 			state = "online"
 		}
-		machines.Items = append(machines.Items, TrayItem{Label: fmt.Sprintf("%s · %s", n.ID, state), Do: TrayOpen})
+		machines.Items = append(machines.Items, TrayItem{Label: cut(NameOf(n), 40) + " · " + state, Do: TrayMachine, Node: n.ID})
 	}
 	machines.Disabled = len(machines.Items) == 0
 	t.Items = append(t.Items, recent, machines, line, asks, TrayItem{Label: "Pause agent", Do: TrayPause, Checked: v.Status.Paused},

@@ -40,10 +40,25 @@ func TestTrayListsStayShort(t *testing.T) {
 		q.ID = protocol.ApprovalID(fmt.Sprint(i))
 		v.Approvals = append(v.Approvals, q)
 		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint(i))})
+		v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint(i))})
 	}
 	for _, i := range TrayOf(v).Items {
 		if len(i.Items) > maxTrayItems+1 {
 			t.Errorf("%s has %d items", i.Label, len(i.Items))
+		}
+	}
+}
+
+func TestTheTrayCallsMachinesAsThePersonDoes(t *testing.T) {
+	v := View{Connected: true, Loaded: true, Nodes: []protocol.NodeInfo{{ID: "n1", Name: "My laptop", Online: true}, {ID: "nas"}}}
+	for _, i := range TrayOf(v).Items {
+		if i.Label != "Machines" {
+			continue
+		}
+		for k, want := range []TrayItem{{Label: "My laptop · online", Do: TrayMachine, Node: "n1"}, {Label: "nas · offline", Do: TrayMachine, Node: "nas"}} {
+			if got := i.Items[k]; got.Label != want.Label || got.Do != want.Do || got.Node != want.Node {
+				t.Errorf("%+v, want %+v", got, want)
+			}
 		}
 	}
 }

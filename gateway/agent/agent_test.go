@@ -157,7 +157,7 @@ func TestRetryIsSaid(t *testing.T) {
 	if err := run(m, b, nil).Do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	check(t, b.notices, "Trying again in 4s: the provider is overloaded (1 of 5)")
+	check(t, b.notices, "Trying again in 4 s: the provider is overloaded (1 of 5)")
 	check(t, b.states, protocol.RunThinking, protocol.RunRetrying, protocol.RunStreaming)
 }
 

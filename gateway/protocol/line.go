@@ -27,6 +27,15 @@ func Line(s string, limit int) string {
 	return s
 }
 
+// Capital begins a text with a capital letter, if its script has such.
+func Capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
 // Plural is a number of things in words, of a word that takes an s: "1 step", "2 steps".
 func Plural(n int, word string) string {
 	if n != 1 {

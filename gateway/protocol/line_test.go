@@ -23,6 +23,14 @@ func TestALineHoldsNothingThatCannotBeSeen(t *testing.T) {
 	}
 }
 
+func TestACapitalLetterIsWhole(t *testing.T) {
+	for in, want := range map[string]string{"": "", "no": "No", "éteint": "Éteint", "模型不存在": "模型不存在", "\xe6bad": "\xe6bad"} {
+		if got := Capital(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestOneThingIsOne(t *testing.T) {
 	for n, want := range map[int]string{0: "0 steps", 1: "1 step", 2: "2 steps"} {
 		if got := Plural(n, "step"); got != want {

@@ -84,7 +84,7 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 				if !r.Won {
 					return fmt.Errorf("too late: the question was %s by %s", r.Approval.State, r.Approval.AnsweredBy)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s.\n", strings.ToUpper(r.Approval.State[:1])+r.Approval.State[1:])
+				fmt.Fprintf(cmd.OutOrStdout(), "%s.\n", protocol.Capital(r.Approval.State))
 				return nil
 			})
 		},

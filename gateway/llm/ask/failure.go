@@ -84,12 +84,12 @@ func page(resp *http.Response) *Failure {
 // Broken is an answer that ended too early or cannot be understood.
 func Broken(what string) *Failure {
 	what = shorten(what) // libraries quote all that they could not read
-	return &Failure{Reason: what, Again: true, err: protocol.ErrModel.With(upper(what) + ".")}
+	return &Failure{Reason: what, Again: true, err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
 }
 
 // Final is an answer that another try would not make better.
 func Final(what string) *Failure {
-	return &Failure{Reason: what, err: protocol.ErrModel.With(upper(what) + ".")}
+	return &Failure{Reason: what, err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
 }
 
 // Decode reads an event of a stream. A part that has another type than it should is left out, for servers do not agree on everything, and an answer is
@@ -260,13 +260,6 @@ func shorten(s string) string {
 		s = strings.ToValidUTF8(s[:most], "") + " …"
 	}
 	return s
-}
-
-func upper(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // retryAfter reads how long a server asks to wait, in its three forms. More than anybody waits is [longestWait], however much more.
