@@ -24,7 +24,7 @@ type allSettings struct {
 	rows   map[string]*settingRow // by name; a row keeps what was typed in it while it is not shown
 	added  []state.Setting        // names that the person chose here and that hold nothing yet
 	search *widgets.SearchField
-	group  *widget.Select
+	group  *widgets.Select
 	only   *widget.Check
 	col    *fyne.Container
 	scroll *container.Scroll
@@ -64,7 +64,7 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	}
 	a.search = widgets.NewSearchField("Search settings", "")
 	a.search.OnChanged = func(string) { a.draw() }
-	a.group = widget.NewSelect([]string{everything}, nil)
+	a.group = widgets.NewSelect([]string{everything}, nil)
 	a.group.SetSelected(everything)
 	a.group.OnChanged = func(string) { a.draw() }
 	a.only = widget.NewCheck("Changed", nil)

@@ -22,7 +22,7 @@ func (r *settingRow) choices(list []choice[string]) {
 		for _, c := range list {
 			names = append(names, c.name)
 		}
-		menu := widget.NewSelect(names, nil)
+		menu := widgets.NewSelect(names, nil)
 		r.put = func(text string) {
 			menu.OnChanged = nil
 			for i, c := range list {

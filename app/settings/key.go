@@ -25,14 +25,27 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 		box := container.NewStack()
 		set := widgets.Flow(look.Inside, widget.NewIcon(look.IconIn("key", look.ColorGood)), widgets.NewText("A key is set.", look.ColorText, "text"), replace, remove)
 		box.Objects = []fyne.CanvasObject{set}
-		remove.OnTap = func() { m.saveKey(p, nil, result) }
+		remove.OnTap = func() { // it cannot be brought back: one press is not enough
+			if !remove.Danger {
+				remove.Danger = true
+				remove.Set("Remove for good", "trash")
+				box.Refresh()
+				return
+			}
+			m.saveKey(p, nil, result)
+		}
 		replace.OnTap = func() {
-			box.Objects = []fyne.CanvasObject{m.keyEntry(p, result)}
+			entry, row := m.keyEntry(p, result)
+			box.Objects = []fyne.CanvasObject{row}
 			box.Refresh()
+			if c := fyne.CurrentApp().Driver().CanvasForObject(box); c != nil {
+				c.Focus(entry)
+			}
 		}
 		return []fyne.CanvasObject{box}
 	}
-	rows := []fyne.CanvasObject{m.keyEntry(p, result)}
+	_, entry := m.keyEntry(p, result)
+	rows := []fyne.CanvasObject{entry}
 	if u, err := url.Parse(p.KeyURL); err == nil && p.KeyURL != "" {
 		rows = append(rows, widgets.Row(look.Inside, -1, widgets.NewQuiet("Get a key", "external", func() { m.p.h.OpenURL(u) })))
 	}
@@ -42,17 +55,17 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 	return rows
 }
 
-func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) fyne.CanvasObject {
-	entry := widget.NewPasswordEntry()
+// keyEntry is the field alone, and with its button. What is typed stays until it is saved.
+func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry *widget.Entry, row fyne.CanvasObject) {
+	entry = widget.NewPasswordEntry()
 	entry.SetPlaceHolder("Paste the key; it goes into " + state.SecretPlace(m.p.app.Value.Get().Status))
 	save := func() {
 		if key := strings.TrimSpace(entry.Text); key != "" {
-			entry.SetText("")
 			m.saveKey(p, &key, result)
 		}
 	}
 	entry.OnSubmitted = func(string) { save() }
-	return field(entry, widgets.NewButton("Save key", "key", save))
+	return entry, field(entry, widgets.NewButton("Save key", "key", save))
 }
 
 func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {

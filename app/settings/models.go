@@ -2,11 +2,11 @@ package settings
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/look"
@@ -165,7 +165,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 // thinking is how much the model thinks where a chat says nothing else.
 func (m *models) thinking(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
 	const asModel = "As the model does"
-	group := widget.NewSelect(append([]string{asModel}, protocol.ThinkingLevels...), nil)
+	group := widgets.NewSelect(append([]string{asModel}, protocol.ThinkingLevels...), nil)
 	group.SetSelected(asModel)
 	if level := m.present.ThinkingLevel; level != "" {
 		group.SetSelected(level)
@@ -218,30 +218,8 @@ func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fy
 			}
 			return
 		}
-		rows := container.NewVBox()
-		said := muted("")
-		fill := func(query string) {
-			rows.Objects = nil
-			shown := 0
-			for _, info := range r.Models {
-				if !strings.Contains(strings.ToLower(info.ID+" "+info.Name), strings.ToLower(query)) {
-					continue
-				}
-				if shown++; shown > maxModels {
-					break
-				}
-				ref := protocol.ModelRef{Provider: p.ID, ID: info.ID}
-				item := widgets.SidebarItem{Title: info.ID, Trail: contextText(info), Selected: ref == m.present.ModelRef}
-				if ref == m.present.ModelRef {
-					item.Icon, item.Color = "check", look.ColorGood
-				}
-				rows.Add(widgets.NewSidebarRow(item, func() { m.use(ref, said) }))
-			}
-			if shown == 0 {
-				rows.Add(muted("No model is called that."))
-			}
-			rows.Refresh()
-		}
+		rows, said := container.NewVBox(), muted("")
+		fill := func(query string) { m.fill(rows, p.ID, r.Models, query, said) }
 		search := widgets.NewSearchField("Search models", "")
 		search.OnChanged = fill
 		fill("")
@@ -251,6 +229,33 @@ func (m *models) models(p protocol.Provider, result *widgets.Paragraph, list *fy
 		}
 		list.Refresh()
 	})
+}
+
+// fill lists the models of a provider that have a text in their name. What comes of a choice is said.
+func (m *models) fill(rows *fyne.Container, provider string, list []protocol.ModelInfo, query string, said *widgets.Paragraph) {
+	rows.Objects = nil
+	found := 0
+	for _, info := range list {
+		if !strings.Contains(strings.ToLower(info.ID+" "+info.Name), strings.ToLower(query)) {
+			continue
+		}
+		if found++; found > maxModels {
+			continue
+		}
+		ref := protocol.ModelRef{Provider: provider, ID: info.ID}
+		item := widgets.SidebarItem{Title: info.ID, Trail: contextText(info), Selected: ref == m.present.ModelRef}
+		if ref == m.present.ModelRef {
+			item.Icon, item.Color = "check", look.ColorGood
+		}
+		rows.Add(widgets.NewSidebarRow(item, func() { m.use(ref, said) }))
+	}
+	switch {
+	case found == 0:
+		rows.Add(muted("No model is called that."))
+	case found > maxModels:
+		rows.Add(muted(fmt.Sprintf("%d more. Search for a part of the name.", found-maxModels)))
+	}
+	rows.Refresh()
 }
 
 // use makes a model the one that answers.

@@ -242,7 +242,7 @@ func TestAboutSaysWhereThingsAre(t *testing.T) {
 			return v
 		})
 		page := p.about("1.2.3")
-		for _, want := range []string{"1.2.3", "/home/me/data", "secrets.json"} {
+		for _, want := range []string{"1.2.3", "/home/me/data", "secrets.json", widgets.KeyWords("K", false), "Search chats"} {
 			if !strings.Contains(texts(page), want) {
 				t.Errorf("%q is not shown", want)
 			}
@@ -287,9 +287,61 @@ func TestEveryLibraryHasItsLicence(t *testing.T) {
 	}
 }
 
+func TestOfManyModelsItIsSaidHowManyAreNotListed(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		var list []protocol.ModelInfo
+		for i := range maxModels + 40 {
+			list = append(list, protocol.ModelInfo{ID: fmt.Sprint("model-", i)})
+		}
+		m, rows := &models{p: p}, container.NewVBox()
+		for query, want := range map[string]string{"": "40 more. Search for a part of the name.", "model-7": "", "none": "No model is called that."} {
+			m.fill(rows, "router", list, query, muted(""))
+			if s := texts(rows); !strings.Contains(s, want) || want == "" && strings.Contains(s, "more.") {
+				t.Errorf("%q: %s", query, s)
+			}
+		}
+	})
+}
+
+func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		m, said := newModels(p), muted("")
+		pagetest.Settle()
+		provider := protocol.Provider{ID: "openai", NeedsKey: true, KeySet: true}
+		set := m.key(provider, said)[0]
+		test.Tap(pagetest.Button(t, set, "Remove"))
+		pagetest.Settle()
+		if s := texts(said); strings.Contains(s, "ot connected") {
+			t.Error("one press removes the key")
+		}
+		test.Tap(pagetest.Button(t, set, "Remove for good"))
+		pagetest.Settle()
+		if s := texts(said); !strings.Contains(s, "ot connected") { // without a gateway it fails
+			t.Error("the second press does not")
+		}
+		entry, row := m.keyEntry(provider, said)
+		entry.SetText("secret")
+		test.Tap(pagetest.Button(t, row, "Save key"))
+		pagetest.Settle()
+		if entry.Text != "secret" {
+			t.Error("a key that was not saved is gone")
+		}
+	})
+}
+
+func TestErrorsInOtherScriptsBeginWhole(t *testing.T) {
+	if got := problem(errors.New("模型不存在")); got != "模型不存在" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestModelFacts(t *testing.T) {
 	in, out := 0.25, 2.0
 	if got := contextText(protocol.ModelInfo{ContextWindow: 128000, PriceIn: &in, PriceOut: &out, Tools: true}); got != "128k · $0.25 in, $2 out" {
+		t.Errorf("%q", got)
+	}
+	token := 0.15000000000000002 // 0.00000015 × 1,000,000
+	if got := contextText(protocol.ModelInfo{ContextWindow: 1_048_576, PriceIn: &token, PriceOut: &out, Tools: true}); got != "1M · $0.15 in, $2 out" {
 		t.Errorf("%q", got)
 	}
 	if got := contextText(protocol.ModelInfo{PriceIn: &in}); !strings.Contains(got, "no tools") || !strings.Contains(got, "? out") {

@@ -1,0 +1,64 @@
+package settings
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/look"
+	"fairlead/app/widgets"
+)
+
+// keys says what the keyboard does, for those who look for it.
+func keys() fyne.CanvasObject {
+	ctrl := func(key string) string { return widgets.KeyWords(key, false) }
+	var list []fyne.CanvasObject
+	for _, k := range [][2]string{
+		{ctrl("N"), "New chat"},
+		{ctrl("K"), "Search chats"},
+		{ctrl("F"), "Find in the chat that is shown"},
+		{widgets.KeyWords("F", true), "Search every message"},
+		{ctrl("I"), "Everything that needs you"},
+		{ctrl(","), "Settings"},
+		{ctrl("Tab"), "The next page of the settings"},
+		{ctrl("L"), "In Files, write the way to a folder"},
+		{"F3", "In Files, a second list beside the first"},
+		{"Enter", "Send the message"},
+		{"⇧ Enter", "A new line in it"},
+		{"↑ ↓", "In an empty field, what you sent before"},
+		{"Esc", "Stop the answer; in a question, deny"},
+		{ctrl("."), "Stop the answer"},
+		{widgets.KeyWords("Enter", true), "In a question, allow"},
+		{ctrl("W"), "Close the window"},
+		{ctrl("Q"), "Quit"},
+	} {
+		words := widgets.NewText(k[1], look.ColorText, "text")
+		words.Ellipsis = true
+		list = append(list, widgets.NewText(k[0], look.ColorMuted, "text"), words)
+	}
+	return container.New(keysLayout{}, list...)
+}
+
+// keysLayout puts keys beside what they do, a line each.
+type keysLayout struct{}
+
+func (keysLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	size := fyne.NewSize(0, 0)
+	for i := 0; i < len(o); i += 2 {
+		a, b := o[i].MinSize(), o[i+1].MinSize()
+		size.Width = max(size.Width, nameWidth()+look.Gap+b.Width)
+		size.Height += max(a.Height, b.Height) + look.Gap
+	}
+	return size
+}
+
+func (keysLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	left, y := nameWidth()+look.Gap, float32(0)
+	for i := 0; i < len(o); i += 2 {
+		height := max(o[i].MinSize().Height, o[i+1].MinSize().Height)
+		o[i].Move(fyne.NewPos(0, y))
+		o[i].Resize(fyne.NewSize(nameWidth(), height))
+		o[i+1].Move(fyne.NewPos(left, y))
+		o[i+1].Resize(fyne.NewSize(max(size.Width-left, 0), height))
+		y += height + look.Gap
+	}
+}
