@@ -153,20 +153,23 @@ func (s *shell) delete(key protocol.SessionKey) {
 		}
 		s.closeTorn(func(k protocol.SessionKey) bool { return k == key })
 		shown := s.key == key
-		s.toast.Say("The chat was deleted.", func() { s.restore(key, shown) }, time.Now(), until)
-		s.body.Refresh()
-		if !shown {
+		s.offerUndo("The chat was deleted.", func() { s.restore(key, shown) }, until)
+		if shown {
+			s.openAnother(key)
+		}
+		s.drafts.drop(key)
+	})
+}
+
+// openAnother shows the newest chat but one, or the main one where there is no other.
+func (s *shell) openAnother(but protocol.SessionKey) {
+	for _, e := range s.view.Sessions {
+		if e.SessionKey != but {
+			s.open(e.SessionKey)
 			return
 		}
-		next := s.mainChat()
-		for _, e := range s.view.Sessions {
-			if e.SessionKey != key {
-				next = e.SessionKey
-				break
-			}
-		}
-		s.open(next)
-	})
+	}
+	s.open(s.mainChat())
 }
 
 // restore brings a chat back, and shows it when it was shown before.
@@ -195,7 +198,11 @@ func (s *shell) chatMenu(e protocol.SessionEntry, at fyne.Position) {
 }
 
 func (s *shell) openURL(u *url.URL) {
-	if u == nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto" {
+	if u == nil {
+		return
+	}
+	if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto" {
+		s.say("Only addresses of the web and of mail are opened, and this is none: " + u.String())
 		return
 	}
 	if err := s.app.OpenURL(u); err != nil {
@@ -204,19 +211,26 @@ func (s *shell) openURL(u *url.URL) {
 }
 
 func (s *shell) openLink(link string) {
-	if u, err := url.Parse(link); err == nil {
-		s.openURL(u)
+	u, err := url.Parse(link)
+	if err != nil {
+		s.say("The link is no address: " + link)
+		return
 	}
+	s.openURL(u)
 }
 
 func (s *shell) openPath(path string) {
-	u, err := url.Parse("file://" + filepath.ToSlash(path))
-	if err != nil {
-		return
+	if err := s.app.OpenURL(fileURL(filepath.ToSlash(path))); err != nil {
+		s.say("It could not be opened: " + path)
 	}
-	if err := s.app.OpenURL(u); err != nil {
-		s.say("The folder could not be opened: " + path)
+}
+
+// fileURL names a file by its path with slashes (RFC 8089); one that begins with a drive gets a slash before it.
+func fileURL(path string) *url.URL {
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
 	}
+	return &url.URL{Scheme: "file", Path: path}
 }
 
 // openImage shows a picture in a window of its own. A click and + and - bring it nearer, 0 shows all of it, Escape closes the window.

@@ -2,8 +2,7 @@ package app
 
 import (
 	"context"
-	"slices"
-	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -27,15 +26,12 @@ type conversation struct {
 	chat     *state.Chat
 	chatView state.ChatView
 	stop     context.CancelFunc // of watching chat
-	drafts   map[protocol.SessionKey]string
-	pictures map[protocol.SessionKey][]protocol.Attachment // that go with the drafts
+	typed    string             // what the field held at the last tick
+	typedAt  time.Time          // when that changed; zero once it is kept
 }
 
 func newConversation(s *shell, w fyne.Window) *conversation {
-	c := &conversation{
-		s: s, window: w, drafts: make(map[protocol.SessionKey]string),
-		pictures: make(map[protocol.SessionKey][]protocol.Attachment),
-	}
+	c := &conversation{s: s, window: w}
 	c.pane = chat.New(c.handlers(), &s.machines)
 	w.SetOnDropped(func(at fyne.Position, uris []fyne.URI) {
 		var paths []string
@@ -49,7 +45,7 @@ func newConversation(s *shell, w fyne.Window) *conversation {
 
 // turn shows another chat; what was typed and not sent stays with the one before.
 func (c *conversation) turn(key protocol.SessionKey) {
-	c.drafts[c.key], c.pictures[c.key] = c.pane.Draft(), c.pane.Attachments()
+	c.keepDraft()
 	before := c.key
 	c.key = key
 	c.s.forget(before)
@@ -57,8 +53,10 @@ func (c *conversation) turn(key protocol.SessionKey) {
 	c.chat = c.s.b.state.Chat(key)
 	c.watch()
 	c.draw()
-	c.pane.SetDraft(c.drafts[key])
-	c.pane.SetAttachments(c.pictures[key])
+	if own := c.s.torn[key]; own == nil || own == c {
+		c.setDraft(c.s.drafts.list[key])
+	}
+	c.typed = c.pane.Draft()
 }
 
 // watch follows the chat that is shown, until another is.
@@ -105,6 +103,7 @@ func (c *conversation) focusComposer() { c.window.Canvas().Focus(c.pane.Composer
 // send sends a message. When it is not taken the person gets their text and pictures back.
 func (c *conversation) send(text string, images []protocol.Attachment, node protocol.NodeID) {
 	to, s := c.chat, c.s
+	c.keepDraft() // the field is empty
 	bind.Go(s.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return to.Send(ctx, text, images, node) },
 		func(r protocol.ChatSendResult, err error) {
 			switch {
@@ -122,12 +121,10 @@ func (c *conversation) send(text string, images []protocol.Attachment, node prot
 // giveBack puts what was not taken before what the person has typed and added since.
 func (c *conversation) giveBack(key protocol.SessionKey, text string, images []protocol.Attachment) {
 	if key != c.key {
-		c.drafts[key] = strings.TrimRight(text+"\n"+c.drafts[key], "\n")
-		c.pictures[key] = slices.Concat(images, c.pictures[key])
+		c.s.drafts.before(key, text, images)
 		return
 	}
-	c.pane.SetDraft(strings.TrimRight(text+"\n"+c.pane.Draft(), "\n"))
-	c.pane.SetAttachments(slices.Concat(images, c.pane.Attachments()))
+	c.setDraft(c.draft().after(text, images))
 }
 
 // handlers connect the chat pane.
@@ -202,12 +199,9 @@ func (s *shell) tearOff(key protocol.SessionKey) {
 	c.toast = widgets.NewToast()
 	c.foot = container.New(&toastLayout{c.pane.Questions}, c.toast)
 	w.SetContent(container.NewStack(c.pane, c.foot))
-	w.Resize(fyne.NewSize(760, 700))
-	w.SetOnClosed(func() {
-		c.close()
-		delete(s.torn, key)
-		s.forget(key)
-	})
+	last := s.b.prefs.get()
+	w.Resize(sizeOr(last.TornWidth, last.TornHeight, fyne.NewSize(760, 700)))
+	w.SetOnClosed(func() { s.closed(c) })
 	shortcut(w, fyne.KeyW, w.Close)
 	shortcut(w, fyne.KeyQ, s.quit)
 	shortcut(w, fyne.KeyComma, s.openSettings)
@@ -219,9 +213,31 @@ func (s *shell) tearOff(key protocol.SessionKey) {
 			c.focusComposer()
 		}
 	})
+	if s.key == key { // what was typed goes along
+		s.keepDraft()
+		s.setDraft(draft{})
+	}
 	c.turn(key)
 	w.Show()
 	c.focusComposer()
+}
+
+// closed takes back what a window that closes holds.
+func (s *shell) closed(c *conversation) {
+	c.keepDraft()
+	c.keepSize()
+	c.close()
+	delete(s.torn, c.key)
+	if s.key == c.key && s.pane.Draft() == "" {
+		s.setDraft(s.drafts.list[c.key])
+	}
+	s.forget(c.key)
+}
+
+// keepSize has the next window of a chat's own open in the size of this one.
+func (c *conversation) keepSize() {
+	size := c.window.Canvas().Size()
+	c.s.b.prefs.update(func(r *remembered) { r.TornWidth, r.TornHeight = size.Width, size.Height })
 }
 
 // closeTorn closes the window of a chat that is gone.

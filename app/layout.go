@@ -165,6 +165,26 @@ func (l *toastLayout) free(y, height float32) float32 {
 	return y
 }
 
+// shelfLayout puts the machines below the chats, and keeps them in view when there are more chats than room: each then scrolls by itself. What is in the two
+// is measured, not their scrollers.
+type shelfLayout struct{ chats, machines fyne.CanvasObject }
+
+// shelfShare is how much of the height machines get, if they need it, when there is not room for all.
+const shelfShare = 0.35
+
+func (shelfLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
+
+func (l shelfLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	chats, machines := l.chats.MinSize().Height, l.machines.MinSize().Height
+	if chats+machines > size.Height {
+		machines = min(machines, max(float32(int(shelfShare*size.Height)), size.Height-chats))
+		chats = size.Height - machines
+	}
+	o[0].Resize(fyne.NewSize(size.Width, max(chats, 0)))
+	o[1].Move(fyne.NewPos(0, max(chats, 0)))
+	o[1].Resize(fyne.NewSize(size.Width, machines))
+}
+
 // footLayout puts the pages in the sidebar's foot into lines of two. The left column is a little wider: its names are.
 type footLayout struct{}
 

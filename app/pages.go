@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -178,10 +177,4 @@ func (s *shell) arrangePage() bool {
 	}
 	s.pageBox.Show()
 	return true
-}
-
-// offerUndo says what was deleted, with a button that brings it back.
-func (s *shell) offerUndo(text string, undo func(), until time.Time) {
-	s.toast.Say(text, undo, time.Now(), until)
-	s.body.Refresh()
 }

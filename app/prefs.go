@@ -22,6 +22,8 @@ type remembered struct {
 	Height         float32             `json:"height,omitempty"`
 	SettingsWidth  float32             `json:"settingsWidth,omitempty"`
 	SettingsHeight float32             `json:"settingsHeight,omitempty"`
+	TornWidth      float32             `json:"tornWidth,omitempty"` // of the windows of chats of their own
+	TornHeight     float32             `json:"tornHeight,omitempty"`
 	Chat           protocol.SessionKey `json:"chat,omitempty"`
 	// Theme and TextSize repeat the configuration: the first frame is drawn before the gateway answers.
 	Theme    string  `json:"theme,omitempty"`
@@ -29,6 +31,8 @@ type remembered struct {
 	Begun    bool    `json:"begun,omitempty"` // the first page was seen
 	// Seen is when each chat was last active as the person saw it.
 	Seen map[protocol.SessionKey]int64 `json:"seen,omitempty"`
+	// Drafts are what was typed into chats and not sent. Never changed in place.
+	Drafts map[protocol.SessionKey]string `json:"drafts,omitempty"`
 
 	Workspace string   `json:"workspace,omitempty"` // folder the agent works in on this computer
 	Confine   confined `json:"confine,omitzero"`

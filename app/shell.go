@@ -40,8 +40,9 @@ type shell struct {
 	beforeDrawer fyne.Focusable
 	menu         *widgets.Button
 	toast        *widgets.Toast
+	undos        []*widgets.Toast // offers to undo, oldest first
 	banner       *widgets.ErrorBox
-	foot         *fyne.Container // toast and banner
+	foot         *fyne.Container // undos, toast and banner
 	body         *fyne.Container
 	firstRun     bool
 	first        *firstPage
@@ -61,8 +62,10 @@ type shell struct {
 	dropOn func(fyne.Position) protocol.NodeID
 
 	keys     map[fyne.Window]fyne.Focusable // what had the keyboard at the last tick
+	minute   time.Time                      // of the last tick
 	view     state.View
 	unread   unread
+	drafts   drafts
 	noticeAt int64
 	approval fyne.Window
 	dialog   *approve.Dialog
@@ -76,7 +79,7 @@ type shell struct {
 }
 
 func newShell(ctx context.Context, a fyne.App, b *backend) *shell {
-	s := &shell{ctx: ctx, app: a, b: b, torn: make(map[protocol.SessionKey]*conversation), unread: unread{prefs: b.prefs}, showQuietly: fyne.Window.Show}
+	s := &shell{ctx: ctx, app: a, b: b, torn: make(map[protocol.SessionKey]*conversation), unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show}
 	title := "Fairlead"
 	if name := b.f.joined(); name != "" {
 		title = name + " – Fairlead"
@@ -224,20 +227,26 @@ func (s *shell) mainChat() protocol.SessionKey {
 
 func (s *shell) tick(now time.Time) {
 	s.pane.Tick(now)
+	s.tickDraft(now)
 	for _, c := range s.torn {
 		c.pane.Tick(now)
+		c.tickDraft(now)
 		if c.toast.Visible() {
 			c.toast.Tick(now)
 			c.foot.Layout.Layout(c.foot.Objects, c.foot.Size())
 		}
 	}
-	was := s.toast.Visible()
+	was, undos := s.toast.Visible(), s.tickUndos(now)
 	s.toast.Tick(now)
 	switch {
 	case was != s.toast.Visible():
 		s.body.Refresh()
-	case was || s.banner.Visible():
+	case was || undos || s.banner.Visible():
 		s.foot.Layout.Layout(s.foot.Objects, s.foot.Size()) // what they must not cover may have moved
+	}
+	if minute := now.Truncate(time.Minute); minute != s.minute { // the sidebar says how long machines have been away
+		s.minute = minute
+		s.sidebar.show(s.view, s.key)
 	}
 	if s.dialog != nil {
 		s.dialog.Tick(now)

@@ -46,10 +46,24 @@ func (s *shell) quit() {
 	s.app.Quit()
 }
 
-// remember keeps the window's size for the next start.
+// remember keeps sizes and what was typed for the next start.
 func (s *shell) remember() {
+	s.keepDraft()
+	for _, c := range s.torn {
+		c.keepDraft()
+		c.keepSize()
+	}
+	s.keepSettingsSize()
 	if size := s.window.Canvas().Size(); s.visible && size.Width > 100 {
 		s.b.prefs.update(func(r *remembered) { r.Width, r.Height = size.Width, size.Height })
+	}
+}
+
+// keepSettingsSize keeps that of the settings, if they are open.
+func (s *shell) keepSettingsSize() {
+	if s.settings != nil {
+		size := s.settings.Canvas().Size()
+		s.b.prefs.update(func(r *remembered) { r.SettingsWidth, r.SettingsHeight = size.Width, size.Height })
 	}
 }
 

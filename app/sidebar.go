@@ -21,7 +21,9 @@ type sidebar struct {
 	box    *fyne.Container // its place beside the chat
 	inner  fyne.CanvasObject
 	search *widgets.SearchField
-	rows   *fyne.Container
+	rows   *fyne.Container // of questions and chats
+	shelf  *fyne.Container // rows of machines
+	middle *fyne.Container // both
 	pool   []*widgets.SidebarRow
 	used   int // rows of the pool that are shown
 	heads  map[string]*head
@@ -30,6 +32,7 @@ type sidebar struct {
 	query  string
 	stop   func() // ends the newest search
 	looked bool   // it is at its end
+	now    func() time.Time
 	picked int
 	pages  []*widgets.SidebarRow
 
@@ -37,11 +40,11 @@ type sidebar struct {
 }
 
 func newSidebar(s *shell) *sidebar {
-	b := &sidebar{s: s, rows: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1, stop: func() {}}
+	b := &sidebar{s: s, rows: container.NewVBox(), shelf: container.NewVBox(), heads: make(map[string]*head), limit: chatsShown, picked: -1, stop: func() {}, now: time.Now}
 	name := widgets.NewHeading(cmp.Or(s.b.f.joined(), "Fairlead"), look.SizeTitle)
 	name.Ellipsis = true
-	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: "Ctrl N"}, s.newChat)
-	b.search = widgets.NewSearchField("Search", "Ctrl K")
+	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Trail: widgets.KeyWords("N", false)}, s.newChat)
+	b.search = widgets.NewSearchField("Search", widgets.KeyWords("K", false))
 	b.search.OnChanged = b.find
 	b.search.OnCancel = func() {
 		b.search.SetText("")
@@ -74,8 +77,11 @@ func newSidebar(s *shell) *sidebar {
 	foot.Add(widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, s.openSettings))
 	head := widgets.Inset(look.Group, look.Inside, look.Inside, look.Inside, container.NewVBox(
 		widgets.Inset(0, look.Inside, look.Inside, look.Inside, name), newChat, b.search))
-	list := widgets.NewVScroll(widgets.Inset(0, look.Inside, 0, look.Inside, b.rows))
-	b.inner = container.NewStack(widgets.NewGround(look.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(look.Inside, look.Gap, look.Inside, look.Inside, foot)), nil, nil, list))
+	part := func(rows fyne.CanvasObject) fyne.CanvasObject {
+		return widgets.NewVScroll(widgets.Inset(0, look.Inside, 0, look.Inside, rows))
+	}
+	b.middle = container.New(shelfLayout{b.rows, b.shelf}, part(b.rows), part(b.shelf))
+	b.inner = container.NewStack(widgets.NewGround(look.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(look.Inside, look.Gap, look.Inside, look.Inside, foot)), nil, nil, b.middle))
 	b.box = container.NewStack(b.inner)
 	return b
 }

@@ -38,6 +38,9 @@ type line struct {
 	menu    func(fyne.Position)
 }
 
+// machinesHead is above what stands on the shelf.
+const machinesHead = "MACHINES"
+
 // show draws a view.
 func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	s := b.s
@@ -56,7 +59,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		if len(b.found) == 0 && b.looked {
 			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})
 		}
-		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message", Trail: "Ctrl ⇧ F"}, tap: func() { s.searchFor(b.query) }})
+		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message", Trail: widgets.KeyWords("F", true)}, tap: func() { s.searchFor(b.query) }})
 	} else {
 		lines = append(lines, line{heading: "CHATS"})
 		shown := false
@@ -77,7 +80,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		}
 	}
 	if len(v.Nodes) > 0 {
-		lines = append(lines, line{heading: "MACHINES"})
+		lines = append(lines, line{heading: machinesHead})
 	}
 	b.machines = b.machines[:0]
 	for _, n := range v.Nodes { // the last rows: see machineAt
@@ -86,10 +89,10 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		if n.Local && !v.Elsewhere {
 			item.Title += " (this)"
 		} else if n.PingMs > 0 && !n.Local {
-			item.Trail = state.PresenceText(v, n, time.Now())
+			item.Trail = state.PresenceText(v, n, b.now())
 		}
 		if !n.Online {
-			item.Icon, item.Color, item.Muted, item.Trail = "offline", look.ColorMuted, true, ago(n.LastSeenAt, time.Now())
+			item.Icon, item.Color, item.Muted, item.Trail = "offline", look.ColorMuted, true, ago(n.LastSeenAt, b.now())
 		}
 		item.Selected = s.pageTitle == machinesTitle && s.machine == n.ID
 		lines = append(lines, line{item: item, tap: func() { s.openMachine(n.ID) }})
@@ -136,11 +139,15 @@ func (b *sidebar) chatLine(e protocol.SessionEntry, v state.View, selected bool)
 
 // draw puts the lines into rows that are used again.
 func (b *sidebar) draw(lines []line) {
-	var objects []fyne.CanvasObject
+	var objects, shelf []fyne.CanvasObject
+	into := &objects
 	b.used = 0
 	for _, l := range lines {
 		if l.heading != "" {
-			objects = append(objects, b.head(l.heading, l.count))
+			if l.heading == machinesHead {
+				into = &shelf
+			}
+			*into = append(*into, b.head(l.heading, l.count))
 			continue
 		}
 		if b.used == len(b.pool) {
@@ -152,10 +159,12 @@ func (b *sidebar) draw(lines []line) {
 			row.Set(l.item)
 		}
 		row.OnTap, row.OnMenu = l.tap, l.menu
-		objects = append(objects, row)
+		*into = append(*into, row)
 	}
-	b.rows.Objects = objects
+	b.rows.Objects, b.shelf.Objects = objects, shelf
+	b.middle.Layout.Layout(b.middle.Objects, b.middle.Size())
 	b.rows.Refresh()
+	b.shelf.Refresh()
 }
 
 // machineAt is the machine whose row lies at a place of the canvas.
@@ -163,6 +172,10 @@ func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, bool) {
 	driver := fyne.CurrentApp().Driver()
 	if b.s.narrow && !b.s.drawer.Visible() {
 		return "", false // the rows are not on the screen
+	}
+	shelf := b.middle.Objects[1]
+	if from := driver.AbsolutePositionForObject(shelf).Y; at.Y < from || at.Y >= from+shelf.Size().Height {
+		return "", false // rows that are scrolled away lie below what else is there
 	}
 	for i, id := range b.machines {
 		row := b.pool[b.used-len(b.machines)+i]

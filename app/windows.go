@@ -97,12 +97,11 @@ func (s *shell) openSettings() {
 	w.SetPadded(false)
 	last := s.b.prefs.get()
 	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(860, 640)))
-	w.SetCloseIntercept(func() {
-		size := w.Canvas().Size()
-		s.b.prefs.update(func(r *remembered) { r.SettingsWidth, r.SettingsHeight = size.Width, size.Height })
-		w.Close()
+	w.SetOnClosed(func() {
+		cancel()
+		s.keepSettingsSize()
+		s.settings = nil
 	})
-	w.SetOnClosed(func() { cancel(); s.settings = nil })
 	shortcut(w, fyne.KeyW, func() { w.Close() })
 	shortcut(w, fyne.KeyQ, s.quit)
 	for key, by := range map[fyne.KeyName]int{fyne.KeyPageDown: 1, fyne.KeyPageUp: -1, fyne.KeyTab: 1} {

@@ -1,0 +1,27 @@
+package app
+
+import (
+	"testing"
+
+	"fairlead/app/pagetest"
+)
+
+func TestPathsAreWholeInAddressesOfFiles(t *testing.T) {
+	for path, want := range map[string]string{
+		"/home/me/50% done #1?": "file:///home/me/50%25%20done%20%231%3F",
+		"C:/Users/Zoë":          "file:///C:/Users/Zo%C3%AB",
+	} {
+		if got := fileURL(path).String(); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestALinkThatIsNotOpenedSaysWhy(t *testing.T) {
+	for link, want := range map[string]string{"README.md": "Only addresses of the web", "file:///etc/passwd": "this is none", "http://[": "is no address"} {
+		s := newTestShell(t)
+		s.update(sample())
+		s.openLink(link)
+		pagetest.Shows(t, s.toast, want)
+	}
+}

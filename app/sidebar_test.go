@@ -1,0 +1,65 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/pagetest"
+	"fairlead/gateway/protocol"
+)
+
+func TestMachinesStayInViewBesideManyChats(t *testing.T) {
+	s := newTestShell(t)
+	v := sample()
+	v.Approvals = nil
+	s.update(v)
+	chats, shelf := s.sidebar.middle.Objects[0], s.sidebar.middle.Objects[1]
+	if rest := s.sidebar.middle.Size().Height - chats.Size().Height - shelf.Size().Height; rest < 100 {
+		t.Errorf("few chats and machines do not stand together: %v is left", rest)
+	}
+	for i := range 300 {
+		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint("agent:main:", i)), Title: fmt.Sprint("Chat ", i)})
+	}
+	for i := range 40 {
+		v.Nodes = append(v.Nodes, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint("box-", i)), Online: true})
+	}
+	for _, height := range []float32{760, 560} {
+		s.window.Resize(fyne.NewSize(1120, height))
+		s.update(v)
+		share := shelf.Size().Height / s.sidebar.middle.Size().Height
+		if share < 0.3 || share > 0.4 || chats.Size().Height < 100 {
+			t.Errorf("%v high: machines have %v of it, chats %v", height, share, chats.Size())
+		}
+	}
+	pagetest.Shot(t, s.window, "shell-many")
+	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
+	row := s.sidebar.pool[s.sidebar.used-1] // of the last machine, scrolled away
+	if id, ok := s.sidebar.machineAt(place(row).AddXY(20, 4)); ok {
+		t.Errorf("what is dropped on the foot goes to %s", id)
+	}
+	first := s.sidebar.pool[s.sidebar.used-len(v.Nodes)]
+	if id, ok := s.sidebar.machineAt(place(first).AddXY(20, 4)); !ok || id != v.Nodes[0].ID {
+		t.Errorf("what is dropped on the first machine goes to %q", id)
+	}
+}
+
+func TestTheSidebarSaysHowLongAMachineHasBeenAway(t *testing.T) {
+	s := newTestShell(t)
+	v, now := sample(), time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	v.Nodes[1].LastSeenAt = now.Add(-10 * time.Minute).UnixMilli()
+	s.sidebar.now = func() time.Time { return now }
+	s.tick(now)
+	s.update(v)
+	if got := s.lines(); !strings.Contains(got, "nas 10 min") {
+		t.Fatalf("sidebar:\n%s", got)
+	}
+	now = now.Add(5 * time.Minute)
+	s.tick(now)
+	if got := s.lines(); !strings.Contains(got, "nas 15 min") {
+		t.Errorf("five minutes later:\n%s", got)
+	}
+}
