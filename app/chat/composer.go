@@ -64,6 +64,7 @@ func newComposer(p *Pane) *composer {
 			p.h.PickFiles(p.AddFiles)
 		}
 	})
+	c.attach.Muted = true
 	c.target = widgets.NewQuiet("", "machine", nil)
 	c.target.Small, c.target.Muted, c.target.Trail = true, true, "down"
 	c.target.OnTap = func() { widgets.ShowMenu(c.target, c.nodeMenu()) }

@@ -1,8 +1,6 @@
 package chat
 
 import (
-	"time"
-
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
@@ -10,7 +8,7 @@ import (
 
 // modeMenu offers the ways of asking.
 func (h *header) modeMenu() []*fyne.MenuItem {
-	now := state.ModeOf(h.p.state.Session, time.Now())
+	now := state.ModeOf(h.p.state.Session, h.p.now)
 	var items []*fyne.MenuItem
 	for _, c := range state.ModeChoices {
 		item := fyne.NewMenuItem(c.Words, func() { h.p.h.SetMode(c) })
@@ -20,8 +18,10 @@ func (h *header) modeMenu() []*fyne.MenuItem {
 	return items
 }
 
+func (h *header) modeWord(s State) string { return state.ModeWord(state.ModeOf(s.Session, h.p.now)) }
+
 // showMode says how the chat asks now.
 func (h *header) showMode(s State) {
-	h.mode.SetText(state.ModeWord(state.ModeOf(s.Session, time.Now())))
+	h.mode.SetText(h.modeWord(s))
 	setVisible(h.mode, h.p.h.SetMode != nil && !h.narrow)
 }

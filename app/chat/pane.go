@@ -38,6 +38,8 @@ type Pane struct {
 	wanted     protocol.MessageID // to be shown when it is there
 	marked     time.Time          // when a row was marked; zero while none is
 
+	left   map[protocol.SessionKey]left
+	back   bool            // it is to be gone where the reader was
 	open   map[string]bool // folds and cards that the reader opened or closed
 	raw    map[string]bool // rows shown as they were written
 	images map[string]fyne.Resource
@@ -45,7 +47,7 @@ type Pane struct {
 
 // New makes a pane without a conversation; [Pane.Update] gives it one. machines are shared by all windows.
 func New(h Handlers, machines *look.Machines) *Pane {
-	p := &Pane{h: h, machines: machines, builder: newBuilder(machines), now: time.Now(), open: map[string]bool{}, raw: map[string]bool{}, images: map[string]fyne.Resource{}}
+	p := &Pane{h: h, machines: machines, builder: newBuilder(machines), now: time.Now(), left: map[protocol.SessionKey]left{}, open: map[string]bool{}, raw: map[string]bool{}, images: map[string]fyne.Resource{}}
 	p.transcript = widgets.NewTranscript(p.row)
 	p.transcript.Width = columnWidth
 	p.transcript.OnTop = func() {
@@ -89,9 +91,11 @@ func NewReader(h Handlers, machines *look.Machines) *Pane {
 	return p
 }
 
-// Update shows a state. For another conversation than before, what the reader opened, chose and typed is forgotten.
+// Update shows a state. For another conversation than before, what the reader opened, chose and typed is forgotten, but not where in it they were.
 func (p *Pane) Update(s State) {
 	if p.given && s.Session.SessionKey != p.state.Session.SessionKey {
+		p.leave(p.state.Session.SessionKey)
+		p.back = true
 		p.builder = newBuilder(p.machines)
 		clear(p.open)
 		clear(p.raw)
@@ -114,13 +118,15 @@ func (p *Pane) Update(s State) {
 	p.show()
 }
 
-// Tick tells the time, once a second: durations of what runs go on, a question's Allow becomes ready.
+// Tick tells the time, once a second: durations of what runs go on, a question's Allow becomes ready, days and a trust end.
 func (p *Pane) Tick(now time.Time) {
+	over := p.now.Year() != now.Year() || p.now.YearDay() != now.YearDay() // the day, or the time for which the chat was trusted
 	p.now = now
+	over = over || p.header.mode.Text != p.header.modeWord(p.state)
 	if !p.marked.IsZero() && now.Sub(p.marked) >= markTime {
 		p.unmark()
 	}
-	if len(p.state.Runs) > 0 || len(p.state.Calls) > 0 || len(p.state.Approvals) > 0 || p.state.Loading {
+	if len(p.state.Runs) > 0 || len(p.state.Calls) > 0 || len(p.state.Approvals) > 0 || p.state.Loading || over {
 		p.show()
 	}
 }
@@ -140,6 +146,7 @@ func (p *Pane) show() {
 	if p.find.box.Visible() {
 		p.find.look(false)
 	}
+	p.comeBack()
 	p.reveal()
 
 	trouble := p.state.Problem != "" && len(items) == 0

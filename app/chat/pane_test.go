@@ -76,6 +76,39 @@ func TestProblemsOfferWhatHelps(t *testing.T) {
 	d.assert(t, "settings", `send "x" 0 @`)
 }
 
+func TestAReaderComesBackToWhereTheyWere(t *testing.T) {
+	d := newDesk(t, 860, 500)
+	say := func(chat protocol.SessionKey, n int) State {
+		s := State{Session: protocol.SessionEntry{SessionKey: chat}}
+		for i := range n {
+			s.Messages = append(s.Messages, user(fmt.Sprint(chat, i), fmt.Sprint("message ", i)))
+		}
+		return s
+	}
+	d.Update(say("a", 60))
+	d.transcript.ScrollToKey(d.transcript.Items()[20].Key)
+	was, _ := d.transcript.Top()
+	away := func() {
+		d.Update(say("b", 60))
+		if !d.transcript.AtEnd() {
+			t.Error("another chat does not begin at its end")
+		}
+		loading := say("a", 0)
+		loading.Loading = true
+		d.Update(loading)
+	}
+	away()
+	d.Update(say("a", 60))
+	if key, _ := d.transcript.Top(); key != was || d.transcript.AtEnd() {
+		t.Errorf("the view begins with %s, not %s", key, was)
+	}
+	away()
+	d.Update(say("a", 61))
+	if !d.transcript.AtEnd() {
+		t.Error("what was said meanwhile is not shown")
+	}
+}
+
 func TestWhatIsTakenBackCanBeChanged(t *testing.T) {
 	d := newDesk(t, 860, 700)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "n", State: protocol.RunQueued, Message: "and\nthen"}}})
