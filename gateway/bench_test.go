@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
@@ -67,6 +70,80 @@ func BenchmarkInvoke(b *testing.B) {
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
 		report(b, took)
 	})
+}
+
+// BenchmarkInvokeBare is [BenchmarkInvoke] of a tool that reads between ends as bare as those of gateway/rpc's echo: each is one goroutine that reads a
+// message and writes the next one. What it takes more than the echo is the gateway's, and that the node tells one call from another.
+func BenchmarkInvokeBare(b *testing.B) {
+	url := benchGateway(b)
+	dial := func(p protocol.ConnectParams) *websocket.Conn {
+		ws, _, err := websocket.DefaultDialer.Dial(url, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { ws.Close() })
+		p.Auth = &protocol.Auth{Token: "fl_bench"}
+		bare(b, ws, "connect", protocol.Connect.Name, p)
+		return ws
+	}
+	node := dial(benchNode("n", protocol.EffectRead))
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer node.Close()
+	wg.Go(func() {
+		for i := 0; ; {
+			_, data, err := node.ReadMessage()
+			if err != nil {
+				return
+			}
+			frame, err := protocol.DecodeFrame(data)
+			if err != nil || frame.Event == nil || frame.Event.Event != protocol.EventToolInvoke {
+				continue // a receipt
+			}
+			var inv protocol.ToolInvoke
+			if protocol.Decode(frame.Event.Payload, &inv) != nil {
+				continue
+			}
+			i++
+			raw, err := protocol.EncodeRequest(strconv.Itoa(i), protocol.ReturnResult.Name, protocol.ToolResultParams{CallID: inv.CallID, Result: inv.Args})
+			if err != nil || node.WriteMessage(websocket.TextMessage, raw) != nil {
+				return
+			}
+		}
+	})
+	ws := dial(gateway.ClientParams("c"))
+	params := protocol.ToolInvokeParams{Tool: "n__Echo", Args: json.RawMessage(`{"i":1}`)}
+	took := make([]time.Duration, 0, 1<<16)
+	spent := spending()
+	for i := 0; b.Loop(); i++ {
+		began := time.Now()
+		bare(b, ws, strconv.Itoa(i), protocol.InvokeTool.Name, params)
+		took = append(took, time.Since(began))
+	}
+	spent(b, len(took))
+	report(b, took)
+}
+
+// bare makes a request and waits for its answer.
+func bare(b *testing.B, ws *websocket.Conn, id, method string, params any) {
+	raw, err := protocol.EncodeRequest(id, method, params)
+	if err == nil {
+		err = ws.WriteMessage(websocket.TextMessage, raw)
+	}
+	for err == nil {
+		var data []byte
+		if _, data, err = ws.ReadMessage(); err != nil {
+			break
+		}
+		frame, wrong := protocol.DecodeFrame(data)
+		if err = wrong; err == nil && frame.Response != nil && frame.Response.ID == id {
+			if !frame.Response.OK {
+				b.Fatal(frame.Response.Error)
+			}
+			return
+		}
+	}
+	b.Fatal(err)
 }
 
 // spending counts what stays the same while other programs keep the processors busy: the time of processors, and how often a thread waited, for each
@@ -173,7 +250,7 @@ func ends(url string, effect protocol.Effect) (c *client.Client, stop func()) {
 			wg.Go(func() {
 				<-ready
 				var inv protocol.ToolInvoke
-				if json.Unmarshal(e.Payload, &inv) == nil {
+				if protocol.Decode(e.Payload, &inv) == nil {
 					client.Call(ctx, node, protocol.ReturnResult, protocol.ToolResultParams{CallID: inv.CallID, Result: inv.Args})
 				}
 			})

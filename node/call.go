@@ -56,7 +56,7 @@ func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 
 // read decodes an event. One that cannot be read may say all the same which call it is of: that is answered, so that nobody waits for it.
 func (n *Node) read(e protocol.EventFrame, into any) error {
-	if err := json.Unmarshal(e.Payload, into); err != nil {
+	if err := protocol.Decode(e.Payload, into); err != nil {
 		n.log.Warn("Event cannot be read", "name", e.Event, "err", err)
 		return fmt.Errorf("The request cannot be read: %w", err) //lint:ignore ST1005 the text goes to the model as it is
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 
@@ -214,9 +215,11 @@ func idempotencyKey(c Call) (string, error) {
 	if id == "" {
 		id = string(c.ID)
 	}
-	h := sha256.New()
-	for _, part := range []string{"fairlead", string(c.Run), id, string(c.Tool), string(args)} {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
+	b := make([]byte, 0, 256+len(args))
+	for _, part := range [][]byte{[]byte("fairlead"), []byte(c.Run), []byte(id), []byte(c.Tool), args} {
+		b = strconv.AppendInt(b, int64(len(part)), 10)
+		b = append(append(b, ':'), part...)
 	}
-	return "k1:" + base32.StdEncoding.EncodeToString(h.Sum(nil))[:32], nil
+	sum := sha256.Sum256(b)
+	return "k1:" + base32.StdEncoding.EncodeToString(sum[:])[:32], nil
 }

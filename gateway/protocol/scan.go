@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // anyFrame is the union of all frames, so that one is read in one pass. Every message passes here, and what it carries is decoded by whoever wants it:
@@ -135,6 +134,38 @@ func (p *ToolInvokeParams) set(name string, value []byte) bool {
 	return unknown(name, "tool", "args")
 }
 
+func (p *ToolInvoke) set(name string, value []byte) bool {
+	switch name {
+	case "callId":
+		return setText(&p.CallID, value)
+	case "tool":
+		return setText(&p.Tool, value)
+	case "args":
+		p.Args = value
+	case "preview":
+		return setBool(&p.Preview, value)
+	case "expect":
+		return setText(&p.Expect, value)
+	case "approved":
+		return setText(&p.Approved, value)
+	case "policy":
+		return setText(&p.Policy, value)
+	case "network":
+		return setBool(&p.Network, value)
+	case "folders":
+		return false
+	case "idempotencyKey":
+		return setText(&p.IdempotencyKey, value)
+	case "sessionKey":
+		return setText(&p.SessionKey, value)
+	case "runId":
+		return setText(&p.RunID, value)
+	default:
+		return unknown(name, "callId", "tool", "args", "preview", "expect", "approved", "policy", "network", "folders", "idempotencyKey", "sessionKey", "runId")
+	}
+	return true
+}
+
 func (p *ToolInvokeResult) set(name string, value []byte) bool {
 	if name == "result" {
 		p.Result = value
@@ -232,72 +263,4 @@ func plain(value []byte) (string, bool) {
 		return "", false
 	}
 	return string(value[1 : len(value)-1]), true
-}
-
-// encoder writes JSON into memory that the next one uses again.
-type encoder struct {
-	buf bytes.Buffer
-	enc *json.Encoder
-}
-
-// keepEncoder is the largest buffer that is kept, in bytes.
-const keepEncoder = 64 << 10
-
-var encoders = sync.Pool{New: func() any {
-	e := new(encoder)
-	e.enc = json.NewEncoder(&e.buf)
-	e.enc.SetEscapeHTML(false)
-	return e
-}}
-
-// encoded gives what write writes, in memory of its own.
-func encoded(write func(*encoder) error) ([]byte, error) {
-	e := encoders.Get().(*encoder)
-	e.buf.Reset()
-	defer func() {
-		if e.buf.Cap() <= keepEncoder {
-			encoders.Put(e)
-		}
-	}()
-	if err := write(e); err != nil {
-		return nil, err
-	}
-	return bytes.Clone(e.buf.Bytes()), nil
-}
-
-// value writes a value without the encoder's line end.
-func (e *encoder) value(v any) error {
-	if err := e.enc.Encode(v); err != nil {
-		return err
-	}
-	e.buf.Truncate(e.buf.Len() - 1)
-	return nil
-}
-
-// enclose writes a frame in one pass: its head, what it carries under key unless that is nil, and its tail.
-func enclose(head func([]byte) []byte, key string, v any, tail string) ([]byte, error) {
-	return encoded(func(e *encoder) error {
-		e.buf.Write(head(e.buf.AvailableBuffer()))
-		if v != nil {
-			e.buf.WriteString(`,"`)
-			e.buf.WriteString(key)
-			e.buf.WriteString(`":`)
-			if err := e.value(v); err != nil {
-				return err
-			}
-		}
-		e.buf.WriteString(tail)
-		e.buf.WriteByte('}')
-		return nil
-	})
-}
-
-func appendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			raw, _ := Marshal(s) // a string can always be encoded
-			return append(b, raw...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
 }
