@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -15,6 +14,7 @@ import (
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/porttest"
 )
 
 // serve answers every request with the next of the answers, the last one for ever, and keeps the bodies.
@@ -262,12 +262,7 @@ func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
 }
 
 func TestNobodyThereIsSaidAtOnce(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := porttest.Free(t)
 	got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: address}), hi())
 	if !errors.Is(got.Err, protocol.ErrModel) || !strings.Contains(got.Err.Error(), "Nothing answers at "+address) || len(got.Retries) > 0 {
 		t.Fatal(got.Err, got.Retries)

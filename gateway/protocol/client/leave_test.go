@@ -3,12 +3,12 @@ package client_test
 import (
 	"context"
 	"errors"
-	"net"
 	"testing"
 	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/porttest"
 	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/protocol/trust"
 )
@@ -16,16 +16,11 @@ import (
 // A node that runs must not come back to a gateway that its owner has left, not even while the gateway cannot be told.
 func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
 	dir := t.TempDir()
 	peers, id := trust.OpenPeers(dir, secret.Open(dir)), trust.NewIdentity()
 	pin := trust.Pin("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	tie := trust.Tie{Pin: pin, Role: protocol.RoleNode}
-	if _, err := peers.Put(trust.Done{Device: protocol.Device{ID: id.ID(), Role: protocol.RoleNode}, Token: "fd_x", Gateway: trust.Gateway{Name: "tower", Pin: pin, Addresses: []string{closed.Addr().String()}}}); err != nil {
+	if _, err := peers.Put(trust.Done{Device: protocol.Device{ID: id.ID(), Role: protocol.RoleNode}, Token: "fd_x", Gateway: trust.Gateway{Name: "tower", Pin: pin, Addresses: []string{porttest.Free(t)}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := client.Leave(t.Context(), peers, tie, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
