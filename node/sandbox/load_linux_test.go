@@ -81,22 +81,23 @@ func helperOf(t *testing.T) int {
 	return pid
 }
 
-// rss is a process's memory in MB.
-func rss(pid int) int {
+// own is a process's own memory in MB, without what it shares with the file of its program: of that the system maps as much as it likes.
+func own(pid int) int {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	f := strings.Fields(string(data))
-	if len(f) < 2 {
+	if len(f) < 3 {
 		return 0
 	}
 	pages, _ := strconv.Atoi(f[1])
-	return pages * os.Getpagesize() >> 20
+	shared, _ := strconv.Atoi(f[2])
+	return (pages - shared) * os.Getpagesize() >> 20
 }
 
 func TestAFloodOfOutputCostsTheHelperNothing(t *testing.T) {
 	k := newKit(t)
 	p, out := k.start(k.spec("yes | head -c 256M"))
 	helper := helperOf(t)
-	before := rss(helper)
+	before := own(helper)
 	n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{out}, make([]byte, 256<<10))
 	if err != nil || n != 256<<20 {
 		t.Fatal(n, err)
@@ -104,10 +105,10 @@ func TestAFloodOfOutputCostsTheHelperNothing(t *testing.T) {
 	if e, err := p.Wait(); err != nil || e.Code != 0 {
 		t.Fatal(e, err)
 	}
-	if after := rss(helper); after > before+4 {
+	if after := own(helper); after > before+4 {
 		t.Errorf("the helper grew from %d to %d MB", before, after)
 	}
-	t.Logf("the helper takes %d MB", rss(helper))
+	t.Logf("the helper takes %d MB", own(helper))
 }
 
 func init() {
@@ -137,7 +138,8 @@ func init() {
 			return 1
 		}
 		most := 0
-		for end := time.Now().Add(400 * time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		// A busy machine may stand still for all of the time that is enough on others.
+		for end, late := time.Now().Add(400*time.Millisecond), time.Now().Add(patience); time.Now().Before(end) || most < 20 && time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
 			most = max(most, mine())
 		}
 		begin := time.Now()
@@ -178,7 +180,7 @@ func TestForkBombIsBounded(t *testing.T) {
 			t.Fatal(string(out))
 		}
 		t.Logf("the bomb came to %d processes and was gone %d ms after Kill", most, took)
-		if most < 20 && !raceDetector || most > 5000 {
+		if most < 20 || most > 5000 {
 			t.Errorf("%d processes", most)
 		}
 	})

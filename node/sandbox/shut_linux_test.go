@@ -20,12 +20,13 @@ func TestNetworkBlockedLeavesNoSocket(t *testing.T) {
 		}
 		defer tcp.Close()
 		port := tcp.Addr().(*net.TCPAddr).Port
-		sock, err := net.Listen("unix", filepath.Join(k.outside, "s"))
+		outside := k.short()
+		sock, err := net.Listen("unix", filepath.Join(outside, "s"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer sock.Close()
-		grams, err := net.ListenPacket("unixgram", filepath.Join(k.outside, "d"))
+		grams, err := net.ListenPacket("unixgram", filepath.Join(outside, "d"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,11 +53,11 @@ func TestNetworkBlockedLeavesNoSocket(t *testing.T) {
 			"socket.socket(socket.AF_PACKET,socket.SOCK_RAW,0)",
 			"socket.socket(socket.AF_VSOCK,socket.SOCK_STREAM)",
 			"socket.getaddrinfo('example.com',80)",
-			"socket.socket(socket.AF_UNIX).connect('" + filepath.Join(k.outside, "s") + "')",
-			"socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM).sendto(b'x','" + filepath.Join(k.outside, "s") + "')",
-			"socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM).sendmsg([b'x'],[],0,'" + filepath.Join(k.outside, "d") + "')",
-			"socket.socket(socket.AF_UNIX,socket.SOCK_RAW).sendmsg([b'x'],[],0,'" + filepath.Join(k.outside, "d") + "')",
-			"socket.socketpair(socket.AF_UNIX,socket.SOCK_DGRAM)[0].sendmsg([b'x'],[],0,'" + filepath.Join(k.outside, "d") + "')",
+			"socket.socket(socket.AF_UNIX).connect('" + filepath.Join(outside, "s") + "')",
+			"socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM).sendto(b'x','" + filepath.Join(outside, "s") + "')",
+			"socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM).sendmsg([b'x'],[],0,'" + filepath.Join(outside, "d") + "')",
+			"socket.socket(socket.AF_UNIX,socket.SOCK_RAW).sendmsg([b'x'],[],0,'" + filepath.Join(outside, "d") + "')",
+			"socket.socketpair(socket.AF_UNIX,socket.SOCK_DGRAM)[0].sendmsg([b'x'],[],0,'" + filepath.Join(outside, "d") + "')",
 		} {
 			s.Argv = []string{python, "-c", "import socket,sys\ntry:\n " + c + "\nexcept OSError as e:\n print(e); sys.exit(7)"}
 			if out, e := k.run(s); e.Code != 7 {
