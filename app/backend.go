@@ -43,12 +43,13 @@ type backend struct {
 	gwWG   sync.WaitGroup
 	noGw   context.CancelFunc
 	node   localNode
+	quit   time.Duration // how long stop may take
 }
 
 func newBackend(f flags, home string, log *slog.Logger) *backend {
 	ctx, cancel := context.WithCancel(context.Background())
 	early, end := context.WithCancel(ctx)
-	return &backend{early: early, end: end, again: make(chan struct{}, 1), f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(windowDir(home, f.join), log), elsewhere: newGateways(early, home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{})}
+	return &backend{early: early, end: end, again: make(chan struct{}, 1), f: f, home: home, log: log, state: state.NewApp(), prefs: openPrefs(windowDir(home, f.join), log), elsewhere: newGateways(early, home, log), ctx: ctx, cancel: cancel, ready: make(chan struct{}), quit: quitLimit}
 }
 
 // start begins everything in the background: the window must not wait for disk, keychain or network.
@@ -173,14 +174,14 @@ func (b *backend) open() error {
 // quitLimit is how long an orderly end may take.
 const quitLimit = 5 * time.Second
 
-// stop ends run, node, gateway and store, in this order, within quitLimit.
-func (b *backend) stop() {
+// stop ends run, node, gateway and store, in this order, and reports whether all have ended: what takes longer than it may is left alone.
+func (b *backend) stop() bool {
 	done := make(chan struct{})
 	b.end()
 	go func() {
 		defer close(done)
 		<-b.ready
-		ctx, cancel := context.WithTimeout(context.Background(), quitLimit)
+		ctx, cancel := context.WithTimeout(context.Background(), b.quit)
 		defer cancel()
 		if b.gw != nil {
 			b.gw.StopRuns(ctx)
@@ -201,7 +202,9 @@ func (b *backend) stop() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(quitLimit):
+		return true
+	case <-time.After(b.quit):
 		b.log.Warn("Not everything stopped in time; what was confirmed is stored")
+		return false
 	}
 }
