@@ -19,7 +19,7 @@ func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) {
 func (*layer) close() {}
 
 // probeLimit is how long a probe may take.
-const probeLimit = 5 * time.Second
+const probeLimit = 30 * time.Second
 
 // probe tries whether a process can be ended by its job, whether a contained one has lost its privileges, and takes the bound on processes from the
 // system's word.

@@ -17,8 +17,8 @@ import (
 	"fairlead/node/sandbox/warden"
 )
 
-// probeLimit is how long the probe may take before nothing counts as enforced.
-const probeLimit = 5 * time.Second
+// probeLimit is how long the probe may take before nothing counts as enforced, until the next start. At a login the machine may stand still for seconds.
+const probeLimit = 30 * time.Second
 
 func (s *system) probe(ctx context.Context, opts Options) Report {
 	if s.none != "" {
@@ -61,7 +61,7 @@ func (e *helperError) Error() string { return e.err.Error() }
 func (s *system) tryOut(ctx context.Context, opts Options, unwrapped string) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
-	dir, err := os.MkdirTemp("", "fairlead-probe-")
+	dir, err := os.MkdirTemp(probeTemp(), "fairlead-probe-")
 	if err != nil {
 		return Report{}, err
 	}
@@ -86,6 +86,14 @@ func (s *system) tryOut(ctx context.Context, opts Options, unwrapped string) (Re
 		return Report{}, err
 	}
 	return judge(f, orphan, landlockABI(opts), s.set.Wrap != "", unwrapped), nil
+}
+
+// probeTemp is a folder for temporary files in which a socket can have a name: the kernel takes 107 bytes (unix(7)).
+func probeTemp() string {
+	if len(os.TempDir()) > 60 {
+		return "/tmp"
+	}
+	return os.TempDir()
 }
 
 // setOut makes what the process tries to reach.

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,6 +44,39 @@ func TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A machine may stand still for seconds when its person has just logged in. That must not leave the commands without bounds until the next start.
+func TestBubblewrapThatIsSlowHoldsFiles(t *testing.T) {
+	real, err := exec.LookPath("bwrap")
+	if err != nil {
+		t.Skip("there is no bubblewrap here")
+	}
+	layers[1].need(t, newKit(t, "landlock").box)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "bwrap"), []byte("#!/bin/sh\nsleep 6\nexec "+real+" \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	k := freshKit(t, "", "landlock")
+	if check := k.box.Report().Check(sandbox.CheckWriteOutside); !check.Enforced {
+		t.Errorf("%+v", check)
+	}
+}
+
+// A folder for temporary files whose name is too long for a socket's keeps nothing from being tried out.
+func TestALongNameOfTheTemporaryFolderChangesNothing(t *testing.T) {
+	both(t, func(t *testing.T, k *kit) {
+		want := k.box.Report().Check(sandbox.CheckWriteOutside).Enforced
+		dir := filepath.Join(t.TempDir(), strings.Repeat("long ", 20))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("TMPDIR", dir)
+		if check := freshKit(t, "", k.missing...).box.Report().Check(sandbox.CheckWriteOutside); check.Enforced != want {
+			t.Errorf("%+v", check)
+		}
+	})
 }
 
 func TestHiddenFilesAreHiddenEachByItself(t *testing.T) {

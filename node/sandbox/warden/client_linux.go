@@ -13,7 +13,7 @@ import (
 
 const (
 	// startLimit is how long a helper may take to answer, closeLimit how long Close waits for it to end.
-	startLimit = 10 * time.Second
+	startLimit = 20 * time.Second
 	closeLimit = time.Second
 )
 

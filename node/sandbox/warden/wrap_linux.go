@@ -14,8 +14,8 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// wrapLimit is how long bubblewrap may take to have a command ready.
-const wrapLimit = 5 * time.Second
+// wrapLimit is how long bubblewrap may take to have a command ready, on a machine that stands still for seconds too.
+const wrapLimit = 20 * time.Second
 
 // inner is a command for [Inner] to become. Its three files travel beside it.
 type inner struct {
