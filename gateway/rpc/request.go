@@ -191,7 +191,7 @@ func (c *Conn) permit(method string) (handler, error) {
 	info, ok := protocol.MethodByName(method)
 	h := c.srv.methods[method]
 	if !ok || h == nil {
-		return nil, protocol.ErrNotFound.With("Unknown method: " + method)
+		return nil, brief(protocol.ErrNotFound.With("Unknown method: " + method))
 	}
 	p := c.who()
 	if !slices.Contains(info.Modes, c.mode()) || !p.Has(info.Right(c.mode())) {

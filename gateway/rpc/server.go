@@ -72,7 +72,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 	case r.TLS != nil && s.network(w, r):
 	case strings.HasPrefix(r.URL.Path, "/install") && s.s.Install != nil:
 		s.s.Install.ServeHTTP(w, r)
-	case r.Method == http.MethodGet && r.URL.Path == "/health":
+	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.URL.Path == "/health":
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"status":"healthy"}`))
 	case r.URL.Path == "/ws" && websocket.IsWebSocketUpgrade(r):

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -112,6 +113,29 @@ func TestRetryHonoursTheServersWaitUpToAMinute(t *testing.T) {
 			t.Fatal(err, tries, time.Since(start))
 		}
 	})
+}
+
+func TestAWaitThatIsTooLongIsSaid(t *testing.T) {
+	for after, want := range map[time.Duration]string{
+		90 * time.Second: "slow down. It asks to wait 1m30s.", time.Second: "slow down", longestWait: "slow down",
+	} {
+		err := Retry(t.Context(), func(llm.Event) bool { return false }, func() error {
+			f := Classify(429, "slow down")
+			f.After = after
+			return f
+		})
+		if !strings.HasSuffix(err.Error(), want) || !errors.Is(err, protocol.ErrModelRateLimit) {
+			t.Errorf("%s: %v", after, err)
+		}
+	}
+}
+
+func TestAnEmptyErrorIsNone(t *testing.T) {
+	for raw, want := range map[string]bool{"": false, "null": false, `""`: false, "{}": false, " {} ": false, "[]": false, "false": false, `"x"`: true, `{"message":"x"}`: true} {
+		if IsError(json.RawMessage(raw)) != want {
+			t.Error(raw)
+		}
+	}
 }
 
 func TestRetryStopsAtOnceWhenCancelled(t *testing.T) {

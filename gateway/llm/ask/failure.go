@@ -132,8 +132,27 @@ func unreachable(ctx context.Context, where string, err error) error {
 	return f
 }
 
+// wait adds to f's sentence how long the server asks to wait, where that is longer than anybody waits for here.
+func (f *Failure) wait() {
+	if f.Again && f.After > patience && f.After < longestTold {
+		f.err = f.err.With(strings.TrimSuffix(f.err.Message, ".") + ". It asks to wait " + f.After.Round(time.Second).String() + ".")
+	}
+}
+
+// longestTold is the longest wait that is told: one beyond it is no advice.
+const longestTold = 48 * time.Hour
+
 // Become makes f another kind of failure with another sentence.
 func (f *Failure) Become(kind *protocol.Error, sentence string) { f.err = kind.With(sentence) }
+
+// IsError reports whether what an event has as "error" is one: there are servers whose every event has an empty one.
+func IsError(raw json.RawMessage) bool {
+	switch strings.TrimSpace(string(raw)) {
+	case "", "null", `""`, "{}", "[]", "false":
+		return false
+	}
+	return true
+}
 
 // StreamError reads an error that came inside an answer: {"error": …}, or the error itself.
 func StreamError(data []byte) *Failure {
@@ -145,7 +164,7 @@ func StreamError(data []byte) *Failure {
 		if len(event.Response) > 0 { // response.failed
 			return StreamError(event.Response)
 		}
-		if len(event.Error) > 0 && string(event.Error) != "null" {
+		if IsError(event.Error) {
 			raw = event.Error
 		}
 	}

@@ -23,6 +23,9 @@ func Retry(ctx context.Context, tell func(llm.Event) bool, try func() error) err
 		err := try()
 		var f *Failure
 		if err == nil || !errors.As(err, &f) || !f.Again || f.After > patience || attempt > retries {
+			if f != nil {
+				f.wait()
+			}
 			return err
 		}
 		wait := f.After

@@ -48,7 +48,7 @@ func (r *reader) read(body io.Reader) error {
 		if err := ask.Decode(data, &l); err != nil {
 			return err
 		}
-		if len(l.Error) > 0 && string(l.Error) != "null" {
+		if ask.IsError(l.Error) {
 			return ask.StreamError(data)
 		}
 		r.piece(l.Message)

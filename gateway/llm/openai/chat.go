@@ -126,7 +126,7 @@ func (r *chatReader) event(name string, data []byte) error {
 	if err := ask.Decode(data, &c); err != nil {
 		return err
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
+	if ask.IsError(c.Error) {
 		return ask.StreamError(data)
 	}
 	if name == "error" {

@@ -143,6 +143,7 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 		"thoughts in tags":                 {data(`{"choices":[{"delta":{"content":"<thi"}}]}`, `{"choices":[{"delta":{"content":"nk>\nwhy</th"}}]}`, `{"choices":[{"delta":{"content":"ink>\n\nanswer"}}]}`, stop), func(o llmtest.Answer) bool { return o.Thinking == "why" && o.Text == "answer" }},
 		"thinking parts of Mistral":        {data(`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"why"}]},{"type":"text","text":"answer"}]}}]}`, stop), func(o llmtest.Answer) bool { return o.Thinking == "why" && o.Text == "answer" }},
 		"text that only looks like a tag":  {data(`{"choices":[{"delta":{"content":"<thi"}}]}`, stop), func(o llmtest.Answer) bool { return o.Text == "<thi" }},
+		"an empty error":                   {data(`{"error":{},"choices":[{"delta":{"content":"a"}}]}`, `{"error":"","choices":[{"delta":{},"finish_reason":"stop"}]}`), func(o llmtest.Answer) bool { return o.Text == "a" && o.Stop == llm.StopEnd }},
 		"no end reason":                    {data(`{"choices":[{"delta":{"content":"a"}}]}`), func(o llmtest.Answer) bool { return o.Stop == llm.StopEnd }},
 		"no [DONE]":                        {strings.TrimSuffix(data(stop), "data: [DONE]\n\n"), func(o llmtest.Answer) bool { return o.Stop == llm.StopEnd }},
 		"calls with end reason stop":       {data(call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), stop), func(o llmtest.Answer) bool { return o.Stop == llm.StopToolUse }},

@@ -142,7 +142,7 @@ func (r *responsesReader) event(name string, data []byte) error {
 	case "response.failed", "error":
 		return ask.StreamError(data)
 	default:
-		if len(e.Error) > 0 && string(e.Error) != "null" {
+		if ask.IsError(e.Error) {
 			return ask.StreamError(data)
 		}
 	}
