@@ -27,6 +27,7 @@ type terminal struct {
 	flow    flow                          // of the present step's text
 	written int                           // bytes of the present step's text that are on the screen
 	denied  bool                          // a call of this run was denied
+	failed  bool                          // the person's own command failed
 	midline bool                          // the cursor is not at the start of a line
 	output  map[protocol.CallID]int64     // bytes of each call's output that are on the screen
 	tail    map[protocol.CallID]string    // the last part of that output
@@ -110,9 +111,12 @@ func (t *terminal) continueAt(r protocol.RunInfo) {
 }
 
 func (t *terminal) message(m protocol.Message) {
+	if c := m.Call; c != nil {
+		t.denied = t.denied || c.State == protocol.CallDenied
+		t.failed = t.failed || c.State == protocol.CallFailed && m.Origin == protocol.OriginDirect
+	}
 	if t.json {
 		t.emit("message", m)
-		t.denied = t.denied || m.Call != nil && m.Call.State == protocol.CallDenied
 		return
 	}
 	switch m.Role {
@@ -165,7 +169,6 @@ func (t *terminal) result(m protocol.Message) {
 	if c == nil {
 		return
 	}
-	t.denied = t.denied || c.State == protocol.CallDenied
 	if c.State == protocol.CallDone || c.State == protocol.CallFailed {
 		if t.output[c.CallID] > 0 {
 			if rest := unseen(resultText(m), t.tail[c.CallID], t.output[c.CallID]); rest != "" {
@@ -192,9 +195,9 @@ func (t *terminal) result(m protocol.Message) {
 
 // finish shows a run's end and turns it into the command's result.
 func (t *terminal) finish(r protocol.RunInfo) error {
-	denied, end := t.denied, cmp.Or(t.end, "Stopped.")
+	denied, failed, end := t.denied, t.failed, cmp.Or(t.end, "Stopped.")
 	t.print(t.flow.end())
-	t.step, t.written, t.notices, t.denied, t.end = 0, 0, nil, false, ""
+	t.step, t.written, t.notices, t.denied, t.failed, t.end = 0, 0, nil, false, false, ""
 	if t.json {
 		t.emit("run", r)
 	}
@@ -203,6 +206,9 @@ func (t *terminal) finish(r protocol.RunInfo) error {
 	case protocol.RunDone:
 		if denied {
 			return &exitError{code: exitDenied, err: errors.New("a call was denied"), shown: true}
+		}
+		if failed {
+			return &exitError{code: exitTool, err: errors.New("the command failed"), shown: true}
 		}
 		return nil
 	case protocol.RunCancelled:
