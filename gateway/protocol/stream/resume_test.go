@@ -230,10 +230,31 @@ func TestAPartThatIsChangedInTheMomentItIsGoneOnWithFailsAndARetryGivesTheRightF
 	x.same("f")
 }
 
+// tick waits until the clock of a file's system shows another time than that of the file's last change: that clock goes in steps of some milliseconds.
+func tick(t *testing.T, name string) {
+	t.Helper()
+	was, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for now := was; !now.ModTime().After(was.ModTime()); {
+		if err := os.WriteFile(name+".tick", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if now, err = os.Stat(name + ".tick"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(name + ".tick"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Who writes to either file after a mark was made of it, or puts another one in its place, is noticed.
 func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 	const size = 24 << 20
 	change := func(t *testing.T, name string) {
+		tick(t, name)
 		f, err := os.OpenFile(name, os.O_RDWR, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -291,6 +312,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 		},
 		"the part's end is lost": func(t *testing.T, x *resumer) { // the machine has crashed: zeros, and no mark of them
 			name := filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f"))
+			tick(t, name)
 			n := x.part()
 			if err := errors.Join(os.Truncate(name, n/stride*stride), os.Truncate(name, n)); err != nil {
 				t.Fatal(err)
