@@ -21,6 +21,7 @@ import (
 
 	"fairlead/gateway/channel/channeltest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/porttest"
 )
 
 // prosody is a real server on loopback, for the domain town.test with rooms at rooms.town.test and the accounts agent, ann and bob, whose passwords
@@ -44,21 +45,11 @@ func startWith(t *testing.T, shares bool) *prosody {
 	}
 	p := &prosody{dir: t.TempDir(), shares: shares, ports: "http_ports = {}\nhttps_ports = {}\nmodules_disabled = { \"s2s\", \"http\" }\n"}
 	p.certificate(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.addr = l.Addr().String()
-	l.Close()
+	p.addr = porttest.Free(t)
 	_, port, _ := net.SplitHostPort(p.addr)
 	share := ""
 	if p.shares {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, web, _ := net.SplitHostPort(l.Addr().String())
-		l.Close()
+		_, web, _ := net.SplitHostPort(porttest.Free(t))
 		p.web = "https://127.0.0.1:" + web + "/"
 		share = fmt.Sprintf(`Component "share.town.test" "http_file_share"
   http_file_share_size_limit = 1000
