@@ -328,3 +328,32 @@ func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
 		t.Errorf("%d requests are before the neighbour", n)
 	}
 }
+
+// A gateway counts wrong codes: one that was misheard counts once, however many addresses the gateway has.
+func TestACodeIsTriedOnceWithEachGateway(t *testing.T) {
+	h := openHouse(t)
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
+	number, _, _ := strings.Cut(invite.Code, "-")
+	wrong := number + "-maple-otter-tulip"
+	if wrong == invite.Code {
+		t.Skip("one in sixteen million")
+	}
+	m := newMachine(t, "phone")
+	join := client.Join{
+		Identity: m.id, Peers: m.peers, Applicant: m.taker(protocol.RoleClient).Applicant, Invitation: wrong,
+		Gateways: slices.Repeat(invite.Addresses, 5),
+	}
+	if _, err := join.Run(t.Context()); err == nil {
+		t.Fatal("a wrong code was taken")
+	}
+	out := make(chan error, 1)
+	go func() {
+		join.Invitation = invite.Code
+		_, err := join.Run(t.Context())
+		out <- err
+	}()
+	ask(h, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: h.request(protocol.RequestPair).ID})
+	if err := <-out; err != nil {
+		t.Error(err)
+	}
+}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -59,11 +60,15 @@ func (j Join) Run(ctx context.Context) (trust.Peer, error) {
 	if t.Code != nil { // each gateway nearby may be the one: only it knows the number
 		return j.first(ctx, addresses, t)
 	}
-	return j.one(ctx, addresses, t)
+	peer, _, err := j.one(ctx, addresses, t)
+	return peer, err
 }
 
+// maxAsked is how many machines nearby a code is tried with. Each of them may guess at it once (of 2²⁴), whatever it answers.
+const maxAsked = 16
+
 // first tries a code with each address in turn, until a gateway proves that it knows the code: another one nearby may have an invitation of the same number,
-// or say anything.
+// or say anything. One that has several addresses is asked once, for it counts wrong codes.
 func (j Join) first(ctx context.Context, addresses []string, t trust.Taker) (peer trust.Peer, err error) {
 	known, show := false, j.Show
 	j.Show = func(words []string, seconds int) {
@@ -72,10 +77,23 @@ func (j Join) first(ctx context.Context, addresses []string, t trust.Taker) (pee
 			show(words, seconds)
 		}
 	}
+	var asked []trust.Pin
 	for _, a := range addresses {
-		peer, e := j.one(ctx, []string{a}, t)
+		if len(asked) == maxAsked {
+			break
+		}
+		if asks, e := isAsked(ctx, a, asked); asks || e != nil {
+			if err == nil {
+				err = e
+			}
+			continue
+		}
+		peer, pin, e := j.one(ctx, []string{a}, t)
 		if e == nil || known || ctx.Err() != nil {
 			return peer, e
+		}
+		if pin != "" {
+			asked = append(asked, pin)
 		}
 		if err == nil || errors.Is(err, protocol.ErrUnavailable) || errors.Is(err, protocol.ErrNotFound) {
 			err = e
@@ -84,7 +102,21 @@ func (j Join) first(ctx context.Context, addresses []string, t trust.Taker) (pee
 	return peer, err
 }
 
-func (j Join) one(ctx context.Context, addresses []string, t trust.Taker) (trust.Peer, error) {
+// isAsked reports whether the machine at an address is one of those that were asked.
+func isAsked(ctx context.Context, address string, asked []trust.Pin) (bool, error) {
+	if len(asked) == 0 {
+		return false, nil
+	}
+	conn, pin, err := trust.Dial(ctx, []string{address}, "")
+	if err != nil {
+		return false, err
+	}
+	conn.Close()
+	return slices.Contains(asked, pin), nil
+}
+
+// one pairs with the gateway at addresses. pin is set also with an error, once a machine has answered.
+func (j Join) one(ctx context.Context, addresses []string, t trust.Taker) (peer trust.Peer, pin trust.Pin, err error) {
 	var words []string
 	t.OnWaiting = func(w []string, seconds int) {
 		words = w
@@ -100,11 +132,13 @@ func (j Join) one(ctx context.Context, addresses []string, t trust.Taker) (trust
 			done, err = late, nil
 		}
 	}
+	pin = done.Gateway.Pin
 	if err != nil {
-		return trust.Peer{}, err
+		return trust.Peer{}, pin, err
 	}
 	if t.Link == nil && t.Code == nil && (j.Confirm == nil || !j.Confirm(words)) {
-		return trust.Peer{}, protocol.ErrForbidden.With("not paired: the words were not the same. Revoke the device at the gateway if it was let in there")
+		return trust.Peer{}, pin, protocol.ErrForbidden.With("not paired: the words were not the same. Revoke the device at the gateway if it was let in there")
 	}
-	return j.Peers.Put(done)
+	peer, err = j.Peers.Put(done)
+	return peer, pin, err
 }
