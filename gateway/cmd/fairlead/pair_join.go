@@ -93,9 +93,11 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 	switch {
 	case cmd.Context().Err() != nil:
 		return cmd.Context().Err()
-	case errors.As(err, &ended) && ended.ExitCode() != sshFailed:
-		return fmt.Errorf("read the key of %s over SSH: %w. Is Fairlead installed there? \"fairlead pair\" prints a line that installs it", p.ssh, err)
-	case err != nil: // SSH has said why
+	case errors.As(err, &ended) && ended.ExitCode() == notFound:
+		return fmt.Errorf("Fairlead is not installed on %s: \"fairlead pair\" prints a line that installs it", p.ssh) //lint:ignore ST1005 a name
+	case ended != nil && ended.ExitCode() != sshFailed: // what failed has said why
+		return fmt.Errorf("read the key of %s over SSH: %w", p.ssh, err)
+	case err != nil:
 		return fmt.Errorf("reach %s over SSH: %w", p.ssh, err)
 	}
 	if len(key) != 64 {
@@ -123,8 +125,11 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 	})
 }
 
-// sshFailed is the exit code by which ssh tells its own errors from the command's (ssh(1)).
-const sshFailed = 255
+// Exit codes of ssh: its own errors have one that no command's have (ssh(1)), and a shell one for a command that it does not find (POSIX, 2.8.2).
+const (
+	sshFailed = 255
+	notFound  = 127
+)
 
 // paired sees whether the device with this key has taken an invitation.
 func paired(ctx context.Context, c *connection, key string, invite protocol.DeviceInvite) error {
