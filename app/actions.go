@@ -17,6 +17,7 @@ import (
 	"fyne.io/fyne/v2/storage"
 
 	"fairlead/app/bind"
+	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -146,6 +147,8 @@ func fileName(title string) string {
 
 // delete removes a chat and offers to bring it back.
 func (s *shell) delete(key protocol.SessionKey) {
+	e, _ := s.view.Session(key)
+	title := state.TitleOf(e)
 	bind.Go(s.ctx, func(ctx context.Context) (time.Time, error) { return s.b.state.Delete(ctx, key) }, func(until time.Time, err error) {
 		if err != nil {
 			s.say("The chat was not deleted: " + err.Error())
@@ -153,13 +156,16 @@ func (s *shell) delete(key protocol.SessionKey) {
 		}
 		s.closeTorn(func(k protocol.SessionKey) bool { return k == key })
 		shown := s.key == key
-		s.offerUndo("The chat was deleted.", func() { s.restore(key, shown) }, until)
+		s.offerUndo(deleted(title), func() { s.restore(key, shown) }, until)
 		if shown {
 			s.openAnother(key)
 		}
 		s.drafts.drop(key)
 	})
 }
+
+// deleted says which chat is gone.
+func deleted(title string) string { return "“" + protocol.Line(title, 48) + "” was deleted." }
 
 // openAnother shows the newest chat but one, or the main one where there is no other.
 func (s *shell) openAnother(but protocol.SessionKey) {

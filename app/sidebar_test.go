@@ -63,3 +63,19 @@ func TestTheSidebarSaysHowLongAMachineHasBeenAway(t *testing.T) {
 		t.Errorf("five minutes later:\n%s", got)
 	}
 }
+
+func TestManyQuestionsAndTransfersLeaveTheNamesOfTheirPagesWhole(t *testing.T) {
+	s := newTestShell(t)
+	v := sample()
+	for i := range 42 {
+		v.Approvals = append(v.Approvals, question(fmt.Sprint(i), protocol.MainSession))
+		if i < 12 {
+			v.Transfers = append(v.Transfers, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i))})
+		}
+	}
+	s.update(v)
+	for _, row := range s.sidebar.pages {
+		pagetest.Shows(t, row, ">"+row.Item().Title+"<")
+	}
+	pagetest.Shot(t, s.window, "shell-foot")
+}

@@ -59,7 +59,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 		if len(b.found) == 0 && b.looked {
 			lines = append(lines, line{item: widgets.SidebarItem{Title: "Nothing found", Muted: true}})
 		}
-		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message", Trail: widgets.KeyWords("F", true)}, tap: func() { s.searchFor(b.query) }})
+		lines = append(lines, line{item: widgets.SidebarItem{Icon: "search", Title: "Search every message"}, tap: func() { s.searchFor(b.query) }})
 	} else {
 		lines = append(lines, line{heading: "CHATS"})
 		shown := false

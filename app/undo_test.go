@@ -6,6 +6,12 @@ import (
 	"time"
 )
 
+func TestADeletedChatIsNamed(t *testing.T) {
+	if got := deleted("Fix the\nparser"); got != "“Fix the parser” was deleted." {
+		t.Error(got)
+	}
+}
+
 func TestEveryOfferToUndoStandsItsTime(t *testing.T) {
 	s := newTestShell(t)
 	s.update(sample())

@@ -260,7 +260,7 @@ func (c *composer) addPath(path string) {
 	if strings.ContainsAny(path, " \t") {
 		path = fmt.Sprintf("%q", path)
 	}
-	c.entry.SetText(text + path + " ")
+	c.entry.fill(text + path + " ")
 }
 
 func setVisible(o fyne.CanvasObject, on bool) {

@@ -112,6 +112,26 @@ func TestDroppedFilesGoAsPicturesOrPaths(t *testing.T) {
 	}
 }
 
+func TestWhatIsFilledInIsWrittenOn(t *testing.T) {
+	d := newDesk(t, 480, 600)
+	long := strings.Repeat("a draft that goes on ", 12)
+	d.SetDraft(long + "\nto")
+	d.composer.entry.TypedRune('o')
+	d.AddFiles([]string{"/tmp/notes.txt"})
+	d.composer.entry.TypedRune('!')
+	if got, want := d.Draft(), long+"\ntoo /tmp/notes.txt !"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p := New(Handlers{}, d.machines) // one that was never drawn
+	p.SetDraft("kept")
+	w := test.NewTempWindow(t, p)
+	w.Resize(fyne.NewSize(480, 600))
+	p.composer.entry.TypedRune('!')
+	if got := p.Draft(); got != "kept!" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestManyPicturesLeaveRoomForTheChat(t *testing.T) {
 	for _, c := range []struct{ width, height, most float32 }{{520, 560, 300}, {1000, 760, 400}} {
 		d := newDesk(t, c.width, c.height)

@@ -28,6 +28,7 @@ type entry struct {
 	at      int // in history; len(history) is the present
 	draft   string
 	shift   bool
+	toEnd   bool // the cursor is to be put behind the text
 	lines   int
 }
 
@@ -132,10 +133,22 @@ func (e *entry) recall() {
 	if e.at < len(e.history) {
 		text = e.history[e.at]
 	}
+	e.fill(text)
+}
+
+// fill shows a text with the cursor behind it: now, or once it is known how the lines break.
+func (e *entry) fill(text string) {
 	e.SetText(text)
-	e.CursorRow = strings.Count(text, "\n")
-	e.CursorColumn = len([]rune(text[strings.LastIndexByte(text, '\n')+1:]))
-	e.Refresh()
+	if e.toEnd = true; e.Size().Width > 0 {
+		e.end()
+	}
+}
+
+func (e *entry) end() {
+	if e.toEnd {
+		e.toEnd = false
+		e.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageDown})
+	}
 }
 
 // TypedShortcut implements fyne.Shortcutable.
@@ -161,6 +174,9 @@ func (e *entry) TypedShortcut(s fyne.Shortcut) {
 // Resize implements fyne.CanvasObject.
 func (e *entry) Resize(s fyne.Size) {
 	e.Entry.Resize(s)
+	if s.Width > 0 {
+		e.end()
+	}
 	e.grow()
 }
 

@@ -52,7 +52,7 @@ func (p *Pane) Questions() []fyne.CanvasObject {
 func (p *Pane) Draft() string { return p.composer.entry.Text }
 
 // SetDraft replaces what is typed.
-func (p *Pane) SetDraft(text string) { p.composer.entry.SetText(text) }
+func (p *Pane) SetDraft(text string) { p.composer.entry.fill(text) }
 
 // Attachments are the pictures that go with what is typed.
 func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.composer.images) }

@@ -74,7 +74,7 @@ func (p *Page) about(version string) fyne.CanvasObject {
 		list.Refresh()
 	}
 	rows = append(rows, row("Made with", "Go, Fyne and these free libraries", show), list)
-	return page(section("Fairlead", muted("An agent that works on your computers, under your hand.")), section("Keys", keys()), widgets.Col(look.Gap, rows...))
+	return page(section("Fairlead", muted("An agent that works on your computers, under your hand.")), widgets.Col(look.Gap, rows...), section("Keys", keys()))
 }
 
 //go:embed licences.txt

@@ -56,7 +56,7 @@ type badgeLayout struct{}
 
 func (badgeLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	m := o[1].MinSize()
-	return fyne.NewSize(max(m.Width+10, m.Height+2, 18), max(m.Height, 16))
+	return fyne.NewSize(max(m.Width+6, m.Height+2, 18), max(m.Height, 16))
 }
 
 func (badgeLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {

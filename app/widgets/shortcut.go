@@ -13,7 +13,7 @@ func KeyWords(key string, shift bool) string {
 	case mac:
 		return "⌘" + key
 	case shift:
-		return "Ctrl ⇧ " + key
+		return "Ctrl Shift " + key
 	}
 	return "Ctrl " + key
 }
