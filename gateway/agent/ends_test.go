@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"fairlead/gateway/dispatch"
 	"fairlead/gateway/llm"
@@ -162,6 +163,18 @@ func TestAnAnswerWithoutAnEndIsStopped(t *testing.T) {
 		if kept := len(b.msgs) > 0; kept != (name == "text") || kept && b.msgs[0].StopReason != llm.StopError {
 			t.Errorf("%s: %d messages", name, len(b.msgs))
 		}
+	}
+}
+
+func TestOfAPieceThatIsTooLongTheBeginningIsKept(t *testing.T) {
+	b := &book{}
+	r := run(llmtest.Script(), b, nil)
+	r.Model = pieces{piece: llm.Event{Type: llm.EventText, Text: "x" + strings.Repeat("é", maxAnswer)}}
+	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrModel) {
+		t.Fatal(err)
+	}
+	if text := b.msgs[0].Content.Text(); len(text) != maxAnswer-1 || !utf8.ValidString(text) {
+		t.Error(len(text))
 	}
 }
 

@@ -127,12 +127,14 @@ func (a *answer) take(e llm.Event) {
 			s.State(protocol.RunStreaming, "")
 		}
 		b := a.last(protocol.BlockText)
-		b.Text = a.more(b.Text, e.Text)
-		s.Delta(false, e.Text)
+		said := a.fitting(e.Text)
+		b.Text = a.more(b.Text, said)
+		s.Delta(false, said)
 	case llm.EventThinking:
 		b := a.last(protocol.BlockThinking)
-		b.Thinking = a.more(b.Thinking, e.Text)
-		s.Delta(true, e.Text)
+		said := a.fitting(e.Text)
+		b.Thinking = a.more(b.Thinking, said)
+		s.Delta(true, said)
 	case llm.EventCallDelta:
 		a.bytes += len(e.Text)
 	case llm.EventSignature:
@@ -179,7 +181,6 @@ func (a *answer) more(has, piece string) string {
 		a.said.Reset()
 		a.said.WriteString(has)
 	}
-	a.bytes += len(piece)
 	a.said.WriteString(piece)
 	return a.said.String()
 }
@@ -189,6 +190,15 @@ const (
 	maxAnswer   = 8 << 20
 	maxPictures = 64 << 20
 )
+
+// fitting is what of a piece still fits into the answer. All of it counts.
+func (a *answer) fitting(piece string) string {
+	room := max(maxAnswer-a.bytes, 0)
+	if a.bytes += len(piece); len(piece) <= room {
+		return piece
+	}
+	return strings.ToValidUTF8(piece[:room], "")
+}
 
 // tooLong says that the answer is longer than any that can be kept.
 func (a *answer) tooLong() error {

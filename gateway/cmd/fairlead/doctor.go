@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -59,7 +60,11 @@ func (o *options) examine(ctx context.Context) []finding {
 		return all
 	}
 	if err := writable(home); err != nil {
-		add("data folder", "bad", err.Error(), "make the folder writable, or set FAIRLEAD_HOME to another")
+		fix := "make the folder writable, or set FAIRLEAD_HOME to another"
+		if errors.Is(err, syscall.ENOSPC) {
+			fix = "free space on its disk"
+		}
+		add("data folder", "bad", err.Error(), fix)
 	} else {
 		add("data folder", "ok", home, "")
 	}
