@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -62,7 +63,11 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	}
 	if o.Listen != "none" {
 		if g.listener, err = net.Listen("tcp", o.Listen); err != nil {
-			return g, fmt.Errorf("listen on %s: %w. Is another Fairlead running? Give another address with --listen", o.Listen, err)
+			hint := ""
+			if sys, ok := errors.AsType[*os.SyscallError](err); ok && sys.Syscall == "bind" {
+				hint = ". Is another Fairlead running? Give another address with --listen"
+			}
+			return g, fmt.Errorf("listen on %s: %w%s", o.Listen, err, hint)
 		}
 	}
 	g.secrets = secret.Open(o.Home)

@@ -71,7 +71,7 @@ func (m *Manager) writeArchive(ctx context.Context, a store.Archive, w io.Writer
 // finishArchives writes the files that an earlier start did not come to write.
 func (m *Manager) finishArchives(ctx context.Context) {
 	list, err := m.store.UnwrittenArchives(ctx)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		slog.Error("The archives could not be listed", "err", err)
 	}
 	for _, a := range list {

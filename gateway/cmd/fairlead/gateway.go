@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +37,14 @@ func gatewayCommand(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if name := ofNode(cmd); name != "" && !withNode {
 				return &exitError{code: exitUsage, err: fmt.Errorf("--%s is about the node on this machine; give --node, too", name)}
+			}
+			if err := checkListen(listen); err != nil {
+				return err
+			}
+			if nodeID != "" {
+				if _, err := protocol.ParseNodeID(nodeID); err != nil {
+					return &exitError{code: exitUsage, err: err}
+				}
 			}
 			level := slog.LevelInfo
 			if verbose {
@@ -68,6 +78,18 @@ func gatewayCommand(o *options) *cobra.Command {
 	confine.add(cmd)
 	receive.add(cmd)
 	return cmd
+}
+
+// checkListen refuses what is no address to listen on.
+func checkListen(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil && address != "" && address != "none" {
+		return &exitError{code: exitUsage, err: fmt.Errorf("--listen takes an address and a port, such as %s, or none; not %q", gateway.DefaultListen, address)}
+	}
+	return nil
 }
 
 // ofNode is a flag that was given and that only a node has, if there is one.
