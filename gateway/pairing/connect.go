@@ -24,7 +24,7 @@ func refusal(d *store.PairedDevice, key []byte, now time.Time) error {
 	case d.RevokedAt > 0:
 		return say(fmt.Sprintf("the pairing was ended by %s at %s", d.RevokedBy, time.UnixMilli(d.RevokedAt).UTC().Format("2006-01-02 15:04 UTC")),
 			protocol.DeviceRefused{Reason: protocol.RefusedRevoked, By: d.RevokedBy, At: d.RevokedAt})
-	case d.ExpiresAt > 0 && now.UnixMilli() >= d.ExpiresAt:
+	case over(d.Device, now):
 		return say("the pairing was for a limited time, which is over", protocol.DeviceRefused{Reason: protocol.RefusedExpired, At: d.ExpiresAt})
 	}
 	return nil
@@ -123,17 +123,24 @@ func (m *Manager) watchLocked(id protocol.DeviceID) (unwatch func()) {
 	look = time.AfterFunc(lookEvery, func() {
 		m.mu.Lock()
 		d := m.devices[id]
-		over := d != nil && d.ExpiresAt > 0 && time.Now().UnixMilli() >= d.ExpiresAt
-		if !over && !left {
+		ends := d != nil && over(d.Device, time.Now())
+		if !ends && !left {
 			look.Reset(lookEvery)
 		}
 		m.mu.Unlock()
-		if over {
-			m.close(id, protocol.CloseUnauthorized, "The pairing was for a limited time")
+		if ends {
+			m.close(id, protocol.CloseUnauthorized, timeOver)
 		}
 	})
 	return func() { left = true; look.Stop() }
 }
+
+// over reports whether a device's pairing was for a time that has passed.
+func over(d protocol.Device, now time.Time) bool {
+	return d.ExpiresAt > 0 && now.UnixMilli() >= d.ExpiresAt
+}
+
+const timeOver = "The pairing was for a limited time"
 
 // noteContact stores when a device was last seen, unless it was forgotten meanwhile.
 func (m *Manager) noteContact(ctx context.Context, id protocol.DeviceID) error {

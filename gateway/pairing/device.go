@@ -153,7 +153,7 @@ func (m *Manager) change(ctx context.Context, id protocol.DeviceID, by, what str
 	return out, err
 }
 
-// Update changes a device's name, rights or end. New rights hold for its next connection: the present one is ended.
+// Update changes a device's name, rights or end. New rights hold for its next connection: the present one is ended. So it is when its time is over.
 func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdateParams) (protocol.Device, error) {
 	out, err := m.change(ctx, p.ID, by, "changed", func(d *store.PairedDevice) error {
 		if p.Name != nil {
@@ -183,6 +183,9 @@ func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdate
 	})
 	if err == nil && p.Scopes != nil {
 		m.close(p.ID, closeRotated, "Rights changed")
+	}
+	if err == nil && over(out, time.Now()) {
+		m.close(p.ID, protocol.CloseUnauthorized, timeOver)
 	}
 	return out, err
 }

@@ -300,6 +300,19 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		if err := try(); err != nil || closed.Load() > 0 {
 			t.Errorf("on day 29: %v, closed %d times", err, closed.Load())
 		}
+		l, _ = m.List(t.Context())
+		ends := func(at int64) {
+			if _, err := m.Update(t.Context(), "owner", protocol.DeviceUpdateParams{ID: id.ID(), ExpiresAt: &at}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if ends(time.Now().UnixMilli()); closed.Load() != 1 {
+			t.Errorf("its time was ended, and it was closed %d times", closed.Load())
+		}
+		if ends(l.Devices[0].ExpiresAt); closed.Load() != 1 {
+			t.Error("it was closed when it was given more time")
+		}
+		closed.Store(0)
 		time.Sleep(2 * 24 * time.Hour)
 		if closed.Load() == 0 {
 			t.Error("one that is connected stays connected")
