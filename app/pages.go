@@ -33,7 +33,7 @@ func (s *shell) pages() []page {
 		s.inboxPage(), s.rulesPage(), s.auditPage(),
 		{"machine", machinesTitle, func(ctx context.Context) fyne.CanvasObject {
 			id := s.machine
-			p := nodes.New(ctx, s.b.state, nodes.Handlers{Machines: &s.machines, Copy: s.app.Clipboard().SetContent, Say: s.say, Send: s.sendFiles, Browse: s.browse, Opened: func(id protocol.NodeID) {
+			p := nodes.New(ctx, s.b.state, nodes.Handlers{Machines: &s.machines, Copy: s.app.Clipboard().SetContent, Say: s.say, Undo: s.offerUndo, Send: s.sendFiles, Browse: s.browse, Opened: func(id protocol.NodeID) {
 				s.machine = id
 				s.sidebar.show(s.view, s.key)
 			}})

@@ -12,8 +12,8 @@ import (
 type acts struct {
 	widgets.Sheet
 	show  func()
-	sure  bool // what cannot be undone was asked for once
-	edit  bool // the name is to be changed
+	sure  string // the button of what was asked for once and is asked for again; empty is none
+	edit  bool   // the name is to be changed
 	field *nameField
 }
 
@@ -40,13 +40,21 @@ func (a *acts) naming(name, placeholder string, save func(string)) fyne.CanvasOb
 
 // twice is a button for what cannot be undone. It asks first; keep says no.
 func (a *acts) twice(text, icon, really, keep string, do func()) []fyne.CanvasObject {
-	sure := func(sure bool) func() {
-		return func() { a.sure = sure; a.show() }
+	if a.sure != text {
+		return []fyne.CanvasObject{widgets.NewQuiet(text, icon, func() { a.ask(text) })}
 	}
-	if !a.sure {
-		return []fyne.CanvasObject{widgets.NewQuiet(text, icon, sure(true))}
-	}
+	return a.really(icon, really, keep, do)
+}
+
+// ask has a button asked about once more; empty has none.
+func (a *acts) ask(button string) {
+	a.sure = button
+	a.show()
+}
+
+// really are the answers of what is asked about once more.
+func (a *acts) really(icon, really, keep string, do func()) []fyne.CanvasObject {
 	yes := widgets.NewQuiet(really, icon, do)
 	yes.Danger = true
-	return []fyne.CanvasObject{yes, widgets.NewQuiet(keep, "", sure(false))}
+	return []fyne.CanvasObject{yes, widgets.NewQuiet(keep, "", func() { a.ask("") })}
 }

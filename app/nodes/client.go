@@ -49,7 +49,7 @@ func (c *client) show() {
 		form := widgets.NewForm(widgets.Inset(look.Gap, 0, 0, 0, c.acts.Box), c.facts.Box)
 		return widgets.NewPage(d.Name, form, widgets.NewQuiet("All machines", "back", func() { p.Open("") }))
 	})
-	what := fmt.Sprint(state.ClientEnded(d, p.now()), c.acts.sure)
+	what := fmt.Sprint(state.PairingEnded(d, p.now()), d.RevokedAt > 0, c.acts.sure)
 	if c.acts.edit {
 		what = "edit" // nothing is taken from under the person's hands
 	}
@@ -70,7 +70,7 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	end := func(end func(context.Context, protocol.DeviceID) error, failed string) func() {
 		return func() {
 			bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, end(ctx, c.id) }, func(_ struct{}, err error) {
-				c.acts.sure = false
+				c.acts.sure = ""
 				if err != nil {
 					p.h.Say(failed + err.Error())
 				}
@@ -80,11 +80,12 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	}
 	text, really, do := "Revoke", "Really? Its connection ends", end(p.app.RevokeClient, "The window was not revoked: ")
 	switch {
-	case state.ClientEnded(d, p.now()):
+	case state.PairingEnded(d, p.now()):
 		text, really, do = "Forget", "Really? It leaves this list", end(p.app.ForgetClient, "The window was not forgotten: ")
 	case d.ID == p.view.Device:
 		really = "Really? This window is let in no more"
 	}
-	buttons := append([]fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.acts.rename)}, c.acts.twice(text, "trash", really, "Keep it", do)...)
-	return widgets.Flow(look.Inside, buttons...)
+	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.acts.rename)}
+	buttons = append(buttons, p.until(&c.acts, d)...)
+	return widgets.Flow(look.Inside, append(buttons, c.acts.twice(text, "trash", really, "Keep it", do)...)...)
 }

@@ -82,7 +82,7 @@ func TestAWindowIsRevokedAndForgottenWithASecondWord(t *testing.T) {
 		p.openClient(id)
 		test.Tap(pagetest.Button(t, p.Box, want[0]))
 		pagetest.Button(t, p.Box, want[1])
-		if !p.Back() || p.client == nil || p.client.acts.sure {
+		if !p.Back() || p.client == nil || p.client.acts.sure != "" {
 			t.Errorf("%s: it is still about to be ended, or was left", id)
 		}
 	}
@@ -180,5 +180,75 @@ func TestWindowsAreShownWhereNoMachineIs(t *testing.T) {
 	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if p.client != nil {
 		t.Error("the heading was chosen")
+	}
+}
+
+func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := withWindows(t)
+		said := ""
+		p.h.Say = func(s string) { said = s }
+		choose := func(a *acts, id protocol.DeviceID, words string) (found bool) {
+			for _, item := range p.endMenu(a, id) {
+				if item.Label == words {
+					found = true
+					item.Action()
+				}
+			}
+			pagetest.Settle()
+			return found
+		}
+		for id, open := range map[protocol.DeviceID]func() *acts{
+			"d":   func() *acts { p.Open("nas"); return &p.detail.acts },
+			"tab": func() *acts { p.openClient("tab"); return &p.client.acts },
+		} {
+			a := open()
+			pagetest.Shows(t, p.Box, "Let in", "Until")
+			if choose(a, id, "For 30 days"); !strings.HasPrefix(said, "The end was not changed: ") {
+				t.Errorf("%s: without a gateway it says %q", id, said)
+			}
+			said = ""
+			if !choose(a, id, "Now") || said != "" {
+				t.Errorf("%s: it ended without being asked about once more, or cannot end now", id)
+			}
+			test.Tap(pagetest.Button(t, p.Box, "Leave the end"))
+			pagetest.Button(t, p.Box, changeEnd)
+			choose(a, id, "Now")
+			if !p.Back() || a.sure != "" {
+				t.Errorf("%s: it is still about to end", id)
+			}
+			choose(a, id, "Now")
+			test.Tap(pagetest.Button(t, p.Box, "Really? Its time is over at once"))
+			if pagetest.Settle(); said == "" || a.sure != "" {
+				t.Errorf("%s: it says %q and still asks", id, said)
+			}
+			said = ""
+		}
+		p.openClient("own")
+		if choose(&p.client.acts, "own", "Now") {
+			t.Error("this window can end its own time, and not take that back")
+		}
+	})
+}
+
+func TestWhatIsRevokedHasNoEndToSetAndWhatIsOverHas(t *testing.T) {
+	p := withWindows(t)
+	p.openClient("gone")
+	if strings.Contains(golden.Words(p.Box), changeEnd) {
+		t.Error("a pairing that was revoked can be given another end")
+	}
+	r := windows()
+	r.Devices[0].ExpiresAt, r.Devices[1].ExpiresAt = 1, 1
+	v := machines()
+	v.Nodes[1].Online = false
+	p.show(v)
+	p.showPairing(r)
+	if item := p.item(v.Nodes[1]); item.Trail != "its time is over" {
+		t.Errorf("in the list the machine is %q", item.Trail)
+	}
+	for _, open := range []func(){func() { p.Open("nas") }, func() { p.openClient("tab") }} {
+		open()
+		pagetest.Shows(t, p.Box, "Its time ended")
+		pagetest.Button(t, p.Box, changeEnd)
 	}
 }

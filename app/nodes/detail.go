@@ -64,12 +64,13 @@ func (d *detail) show() {
 	}
 	calls := p.view.CallsOn(d.id)
 	drawn := p.Draw(fmt.Sprint("machine ", d.id, state.NameOf(n)), func() fyne.CanvasObject { return d.page(n) })
-	what := fmt.Sprint(n.Online, n.Local, n.Device != "", d.acts.sure)
+	paired, _ := p.pairing.Machine(n)
+	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0, d.acts.sure)
 	if d.acts.edit {
 		what = "edit" // nothing is taken from under the person's hands
 	}
 	drawn = d.acts.Draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
-	facts := state.FactsOf(p.view, n, p.now())
+	facts := p.pairing.MachineFacts(p.view, n, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return known(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
 	drawn = d.runs.Draw(names(calls), func() fyne.CanvasObject { return d.running(calls) }) || drawn
@@ -139,6 +140,9 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 		buttons = append(buttons, widgets.NewButton("Send files…", "transfer", func() { p.h.Send(n.ID) }))
 	}
 	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.acts.rename))
+	if paired, ok := p.pairing.Machine(n); ok {
+		buttons = append(buttons, p.until(&d.acts, paired)...)
+	}
 	if !n.Local {
 		text := "Forget"
 		if n.Device != "" {
@@ -146,7 +150,7 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 		}
 		buttons = append(buttons, d.acts.twice(text, "trash", "Really? Its connection ends", "Keep it", func() {
 			bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.app.ForgetMachine(ctx, n) }, func(_ struct{}, err error) {
-				d.acts.sure = false
+				d.acts.sure = ""
 				if err != nil {
 					p.h.Say("The machine was not forgotten: " + err.Error())
 				}

@@ -46,12 +46,22 @@ func (p *Page) openInvite() {
 			load()
 		})
 	}
+	ends := state.PairingEnds[0]
+	until := widgets.NewButton(ends.Words, "clock", nil)
+	until.Trail = "down"
+	until.OnTap = func() {
+		widgets.ShowMenu(until, endItems(func(e state.PairingEnd) {
+			ends = e
+			until.SetText(e.Words)
+		}))
+	}
 	invite := func(role string) func() {
 		return func() {
 			said.Show()
 			said.Set("Making an invitation…", look.ColorMuted)
+			params := protocol.DeviceInviteParams{Role: role, PairedFor: ends.Days}
 			bind.Go(p.ctx, func(ctx context.Context) (protocol.DeviceInvite, error) {
-				return state.Call(ctx, p.app, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: role})
+				return state.Call(ctx, p.app, protocol.DeviceInviteTo, params)
 			}, func(r protocol.DeviceInvite, err error) {
 				if err != nil {
 					said.Set(err.Error(), look.ColorBad)
@@ -71,6 +81,7 @@ func (p *Page) openInvite() {
 		widgets.NewPart("NETWORK"), network, widgets.Row(look.Inside, -1, turn),
 		widgets.NewPart("INVITATION"),
 		widgets.NewParagraph("It can be taken once, within ten minutes, and you confirm who took it.", look.ColorMuted, "text"),
+		widgets.NewField("Who takes it is let in", widgets.Row(look.Inside, -1, until)),
 		widgets.Row(look.Inside, -1, machine, client), said, p.given,
 	)
 	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuiet("All machines", "back", func() { p.Open("") })))

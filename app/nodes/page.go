@@ -21,7 +21,9 @@ type Handlers struct {
 	Machines *look.Machines
 	Copy     func(string)
 	Say      func(string)
-	Opened   func(protocol.NodeID) // a machine is shown; empty is all of them
+	// Undo tells what was done and offers to take it back, until a time.
+	Undo   func(text string, undo func(), until time.Time)
+	Opened func(protocol.NodeID) // a machine is shown; empty is all of them
 	// Send asks for files to send to a machine; nil hides the button. Browse shows a machine's files; nil hides it.
 	Send, Browse func(protocol.NodeID)
 }
@@ -136,6 +138,9 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 	item := widgets.ListItem{Icon: "online", Color: p.h.Machines.Color(string(n.ID)), Title: state.NameOf(n), Text: state.MachineLine(p.view, n), Trail: state.PresenceText(p.view, n, p.now())}
 	if !n.Online {
 		item.Icon, item.Color, item.Muted = "offline", look.ColorMuted, true
+		if d, ok := p.pairing.Machine(n); ok && state.PairingEnded(d, p.now()) {
+			item.Trail = state.ClientPresence(p.view, d, p.now()) // that says why it does not come
+		}
 	}
 	return item
 }
@@ -179,7 +184,7 @@ func (p *Page) showPairing(r state.Pairing) {
 
 // request is a device that waits for a yes.
 func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
-	rows := []fyne.CanvasObject{widgets.Lead("text", 0, widget.NewIcon(look.IconIn("needsyou", look.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q), look.ColorText, "text"))}
+	rows := []fyne.CanvasObject{widgets.Lead("text", 0, widget.NewIcon(look.IconIn("needsyou", look.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q, p.now()), look.ColorText, "text"))}
 	if len(q.Words) > 0 {
 		words := widgets.NewHeading(fmt.Sprint(q.Words), "text")
 		words.SetText(join(q.Words))
@@ -235,9 +240,8 @@ func (p *Page) Back() bool {
 	if a != nil && a.edit {
 		return false
 	}
-	if a != nil && a.sure { // no, it stays
-		a.sure = false
-		a.show()
+	if a != nil && a.sure != "" { // no, it stays
+		a.ask("")
 		return true
 	}
 	p.Open("")

@@ -20,7 +20,7 @@ import (
 func inPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, look.Light)
-	p := newPage(ctx, app, Handlers{Machines: &look.Machines{}, Say: func(string) {}, Copy: func(string) {}})
+	p := newPage(ctx, app, Handlers{Machines: &look.Machines{}, Say: func(string) {}, Copy: func(string) {}, Undo: func(string, func(), time.Time) {}})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 1400)
 	return p
@@ -143,7 +143,7 @@ func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
 	p.show(machines())
 	p.Open("old")
 	test.Tap(pagetest.Button(t, p.Box, "Forget"))
-	if !p.Back() || p.detail == nil || p.detail.acts.sure {
+	if !p.Back() || p.detail == nil || p.detail.acts.sure != "" {
 		t.Error("it is still about to be forgotten, or was left")
 	}
 	if !p.Back() || p.detail != nil || p.Back() {

@@ -24,16 +24,12 @@ func (p Pairing) Clients() []protocol.Device {
 
 // Client finds a device that was paired as a client.
 func (p Pairing) Client(id protocol.DeviceID) (protocol.Device, bool) {
-	for _, d := range p.Devices {
-		if d.ID == id && d.Role == protocol.RoleClient {
-			return d, true
-		}
-	}
-	return protocol.Device{}, false
+	d, ok := p.Device(id)
+	return d, ok && d.Role == protocol.RoleClient
 }
 
-// ClientEnded reports whether a client is let in no more: it was revoked, or its time is over.
-func ClientEnded(d protocol.Device, now time.Time) bool {
+// PairingEnded reports whether a device is let in no more: it was revoked, or its time is over.
+func PairingEnded(d protocol.Device, now time.Time) bool {
 	return d.RevokedAt > 0 || d.ExpiresAt > 0 && d.ExpiresAt <= now.UnixMilli()
 }
 
@@ -42,7 +38,7 @@ func ClientPresence(v View, d protocol.Device, now time.Time) string {
 	switch {
 	case d.RevokedAt > 0:
 		return "revoked"
-	case ClientEnded(d, now):
+	case PairingEnded(d, now):
 		return "its time is over"
 	case d.ID == v.Device:
 		return "this one"
@@ -89,7 +85,7 @@ func RightsText(scopes []protocol.Scope) string {
 // ClientLine says in a line what a client may do, until when, what it runs on and where it is.
 func ClientLine(d protocol.Device, now time.Time) string {
 	may := "May " + RightsText(d.Scopes)
-	if ClientEnded(d, now) {
+	if PairingEnded(d, now) {
 		may = ""
 	} else if d.ExpiresAt > 0 {
 		may += " until " + When(d.ExpiresAt, now)
@@ -125,25 +121,21 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []
 	switch {
 	case d.RevokedAt > 0:
 		add("Presence", "Revoked "+When(d.RevokedAt, now)+byWhom(d.RevokedBy))
-	case ClientEnded(d, now):
+	case PairingEnded(d, now):
 		add("Presence", "Its time ended "+When(d.ExpiresAt, now))
 	default:
 		add("Presence", protocol.Capital(ClientPresence(v, d, now)))
 		add("May", protocol.Capital(RightsText(d.Scopes)))
-		if d.ExpiresAt > 0 {
-			add("Let in", "Until "+When(d.ExpiresAt, now))
-		} else {
-			add("Let in", "Until you revoke it")
-		}
+		facts = append(facts, letIn(d, now))
 	}
 	add("Key", strings.Join(d.Words, "-"))
-	if d.RotatedAt > 0 && !ClientEnded(d, now) {
+	if d.RotatedAt > 0 && !PairingEnded(d, now) {
 		add("Token", "Replaced. It fetches the new one at its next contact")
 	}
 	add("System", systemName(d.OS))
 	add("Program", d.Version)
 	add("Host", joined(", ", d.Hostname, d.Address))
-	if d.LastSeenAt > 0 && ClientEnded(d, now) { // else it stands above
+	if d.LastSeenAt > 0 && PairingEnded(d, now) { // else it stands above
 		add("Last seen", protocol.Capital(When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {

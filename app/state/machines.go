@@ -207,8 +207,8 @@ func (a *App) LoadPairing(ctx context.Context) Pairing {
 	return Pairing{DeviceListResult: r}
 }
 
-// RequestText says who wants to be paired, or what a machine offers more, in a sentence.
-func RequestText(r protocol.DeviceRequest) string {
+// RequestText says who wants to be paired and until when, or what a machine offers more, in a sentence.
+func RequestText(r protocol.DeviceRequest, now time.Time) string {
 	who := r.Device.Name
 	if who == "" {
 		who = r.Device.Hostname
@@ -216,7 +216,10 @@ func RequestText(r protocol.DeviceRequest) string {
 	if r.Kind == protocol.RequestWiden {
 		return who + " offers more than you allowed: " + strings.Join(r.Wider, "; ")
 	}
-	text := who + " wants to be paired"
+	text := who + " wants to be paired as a machine"
+	if r.Device.Role == protocol.RoleClient {
+		text = who + " wants to be paired as a window that may " + RightsText(r.Device.Scopes)
+	}
 	var more []string
 	for _, s := range []string{r.Device.OS, r.Device.Address} {
 		if s != "" {
@@ -225,6 +228,9 @@ func RequestText(r protocol.DeviceRequest) string {
 	}
 	if len(more) > 0 {
 		text += " (" + strings.Join(more, ", ") + ")"
+	}
+	if r.Device.ExpiresAt > 0 {
+		text += ", until " + When(r.Device.ExpiresAt, now)
 	}
 	return text
 }

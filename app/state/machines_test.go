@@ -113,11 +113,20 @@ func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
 
 func TestRequestsAreSaidInWords(t *testing.T) {
 	r := protocol.DeviceRequest{Kind: protocol.RequestPair, Device: protocol.Device{Hostname: "nas", OS: "Debian 12", Address: "10.0.0.3"}}
-	if got := RequestText(r); got != "nas wants to be paired (Debian 12, 10.0.0.3)" {
+	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	if got := RequestText(r, now); got != "nas wants to be paired as a machine (Debian 12, 10.0.0.3)" {
+		t.Error(got)
+	}
+	r.Device.ExpiresAt = now.Add(24 * time.Hour).UnixMilli()
+	if got := RequestText(r, now); got != "nas wants to be paired as a machine (Debian 12, 10.0.0.3), until tomorrow at 12:00" {
+		t.Error(got)
+	}
+	r.Device.Role, r.Device.Scopes = protocol.RoleClient, []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}
+	if got := RequestText(r, now); got != "nas wants to be paired as a window that may look and chat (Debian 12, 10.0.0.3), until tomorrow at 12:00" {
 		t.Error(got)
 	}
 	r.Kind, r.Wider = protocol.RequestWiden, []string{"the tool Write"}
-	if got := RequestText(r); got != "nas offers more than you allowed: the tool Write" {
+	if got := RequestText(r, now); got != "nas offers more than you allowed: the tool Write" {
 		t.Error(got)
 	}
 }

@@ -57,11 +57,19 @@ func deviceState(d protocol.Device) string {
 	case d.ExpiresAt > 0 && d.ExpiresAt <= time.Now().UnixMilli():
 		return "its time is over"
 	case d.Online:
-		return "online"
+		return "online" + untilText(d)
 	case d.LastSeenAt > 0:
-		return "offline, seen " + ago(d.LastSeenAt)
+		return "offline, seen " + ago(d.LastSeenAt) + untilText(d)
 	}
-	return "never connected"
+	return "never connected" + untilText(d)
+}
+
+// untilText says when a pairing ends, if it does.
+func untilText(d protocol.Device) string {
+	if d.ExpiresAt == 0 {
+		return ""
+	}
+	return ", let in until " + time.UnixMilli(d.ExpiresAt).Format("2006-01-02 15:04")
 }
 
 func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
@@ -202,6 +210,33 @@ func pairRenameCommand(o *options) *cobra.Command {
 					return err
 				}
 				_, err = client.Call(ctx, c.Client, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &args[1]})
+				return err
+			})
+		},
+	}
+}
+
+func pairUntilCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use: "until DEVICE END", Short: "Set when a pairing ends: 1h, today, 30d, never or now", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			end, ok := protocol.RuleEndByKey(args[1])
+			if !ok && args[1] != "now" {
+				return &exitError{code: exitUsage, err: fmt.Errorf("a pairing ends 1h, today, 30d, never or now, not %s", args[1])}
+			}
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				d, err := device(ctx, c, args[0])
+				if err != nil {
+					return err
+				}
+				until := time.Now().UnixMilli()
+				if ok {
+					until = end.At(time.Now())
+				}
+				d, err = client.Call(ctx, c.Client, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until})
+				if err == nil && o.json {
+					return printJSON(cmd.OutOrStdout(), d)
+				}
 				return err
 			})
 		},

@@ -95,7 +95,7 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 	p.node.add(cmd)
 	cmd.AddCommand(pairListCommand(o), pairAnswerCommand(o, "approve", "Let in who asks, or allow a machine what it offers more"), pairAnswerCommand(o, "deny", "Refuse a request"),
 		deviceCommand(o, "revoke", "End a pairing", protocol.DeviceRevoke), deviceCommand(o, "rotate", "Replace a device's token; it fetches the new one by itself", protocol.DeviceRotate),
-		pairForgetCommand(o), pairRenameCommand(o), gatewaysCommand(o), leaveCommand(o), pairResetCommand(o))
+		pairForgetCommand(o), pairRenameCommand(o), pairUntilCommand(o), gatewaysCommand(o), leaveCommand(o), pairResetCommand(o))
 	return cmd
 }
 

@@ -1,0 +1,87 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestTheEndOfAPairingIsSetAndTakenBack(t *testing.T) {
+	bubble(t, func(f *fake) {
+		on(f, protocol.DeviceUpdate, func(p protocol.DeviceUpdateParams) (protocol.Device, error) {
+			if *p.ExpiresAt > 100 {
+				return protocol.Device{}, protocol.ErrForbidden.With("this device is paired until then")
+			}
+			return protocol.Device{}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		d := protocol.Device{ID: "tab", ExpiresAt: 50}
+		undo, err := a.SetPairingEnd(t.Context(), d, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		undo()
+		synctest.Wait()
+		var sent []string
+		for _, p := range f.called(protocol.DeviceUpdate.Name) {
+			sent = append(sent, string(p))
+		}
+		if got := strings.Join(sent, " "); got != `{"deviceId":"tab","expiresAt":0} {"deviceId":"tab","expiresAt":50}` {
+			t.Error(got)
+		}
+		if undo, err := a.SetPairingEnd(t.Context(), d, 200); undo != nil || err == nil || !strings.Contains(err.Error(), "paired until then") {
+			t.Errorf("a refused end: %v", err)
+		}
+	})
+}
+
+func TestEndsOfPairingsAreSaidInWords(t *testing.T) {
+	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	for i, want := range []int64{0, now.AddDate(0, 0, 1).UnixMilli(), now.AddDate(0, 0, 7).UnixMilli()} {
+		if got := PairingEnds[i].At(now); got != want {
+			t.Errorf("%s is %d, want %d", PairingEnds[i].Words, got, want)
+		}
+	}
+	for until, want := range map[int64]string{
+		0: "“tablet” is let in until you revoke it.", now.UnixMilli(): "“tablet” is let in no more.",
+		PairingEnds[1].At(now): "“tablet” is let in until tomorrow at 12:00.",
+	} {
+		if got := PairingUntil("tablet", until, now); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {
+	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	n := protocol.NodeInfo{ID: "nas", Device: "d"}
+	d := protocol.Device{ID: "d", Role: protocol.RoleNode, PairedAt: now.Add(-24 * time.Hour).UnixMilli(), PairedBy: "owner (command line)"}
+	facts := func() string {
+		return fmt.Sprint(Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{d}}}.MachineFacts(View{}, n, now))
+	}
+	has := func(want ...string) {
+		t.Helper()
+		for _, want := range want {
+			if got := facts(); !strings.Contains(got, want) {
+				t.Errorf("no %s in %s", want, got)
+			}
+		}
+	}
+	has("{Presence Never seen} {Let in Until you revoke it}", "{Paired Yesterday at 12:00 on the command line}")
+	d.ExpiresAt = now.Add(time.Hour).UnixMilli()
+	has("{Let in Until 13:00}")
+	d.ExpiresAt = now.Add(-time.Hour).UnixMilli()
+	has("{Presence Its time ended 11:00}")
+	d.RevokedAt, d.RevokedBy = now.UnixMilli(), "owner this computer"
+	has("{Presence Revoked 12:00 on this computer}")
+	if got := facts(); strings.Contains(got, "Let in") {
+		t.Errorf("it is let in: %s", got)
+	}
+	if n.Device = ""; strings.Contains(facts(), "Paired") {
+		t.Errorf("a machine that is not paired is: %s", facts())
+	}
+}
