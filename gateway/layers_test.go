@@ -37,6 +37,7 @@ var rules = []rule{
 		why: "both ends of a transfer, wherever they are, share it",
 	},
 	{from: "fairlead/gateway/protocol/tcp", not: "fairlead/", why: "it is a connection, whoever speaks over it"},
+	{from: "fairlead/gateway/protocol/picture", not: "fairlead/", why: "it reads pictures, whoever shows or sends them"},
 	{from: "fairlead/gateway/protocol/lock", not: "fairlead/", why: "whoever is one at a time uses it"},
 	{
 		from: "fairlead/gateway/protocol/trust", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/secret", "fairlead/gateway/protocol/tcp"},
@@ -89,6 +90,7 @@ var only = map[string][]string{
 	"github.com/yuin/goldmark":             {"fairlead/app/widgets"},
 	"github.com/hashicorp/mdns":            {"fairlead/gateway/protocol/discover"},
 	"github.com/charmbracelet/x/":          {"fairlead/node/tools"},
+	"github.com/bep/imagemeta":             {"fairlead/gateway/protocol/picture"},
 	"github.com/aymanbagabas/":             {"fairlead/gateway/protocol/unified"},
 	"github.com/rogpeppe/go-internal/diff": {"fairlead/gateway/protocol/unified"},
 }

@@ -159,7 +159,7 @@ func (c *composer) showThumbs() {
 	c.thumbs.Objects = nil
 	for i, a := range c.images {
 		raw, _ := base64.StdEncoding.DecodeString(a.Data) // an attachment that cannot be read shows an empty picture
-		r := picture(a.Filename, raw)
+		r := drawable(a.Filename, raw)
 		thumb := widgets.NewImageThumb(r, func() {
 			if c.p.h.OpenImage != nil {
 				c.p.h.OpenImage(r)

@@ -1,14 +1,9 @@
 package chat
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
-	"image"
-	_ "image/gif"  // the formats that are shown
-	_ "image/jpeg" // and no other
-	_ "image/png"
 	"net/url"
 	"strings"
 
@@ -18,6 +13,7 @@ import (
 	"fairlead/app/look"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/picture"
 )
 
 // row makes a row of a kind.
@@ -213,7 +209,7 @@ func (p *Pane) pictures(keys string) []fyne.Resource {
 			p.images[key] = r
 			if data, inline := strings.CutPrefix(key, "data:"); inline {
 				if raw, err := base64.StdEncoding.DecodeString(data); err == nil {
-					r = picture(key, raw)
+					r = drawable(key, raw)
 					p.images[key] = r
 				}
 			} else if p.h.Media != nil {
@@ -221,7 +217,7 @@ func (p *Pane) pictures(keys string) []fyne.Resource {
 					if err != nil {
 						return
 					}
-					p.images[key] = picture(key, data)
+					p.images[key] = drawable(key, data)
 					p.bindAgain(keys)
 				})
 			}
@@ -231,9 +227,9 @@ func (p *Pane) pictures(keys string) []fyne.Resource {
 	return list
 }
 
-// picture is a resource with a name of its own for each content: Fyne caches by name. What cannot be shown is an icon.
-func picture(key string, data []byte) fyne.Resource {
-	if _, _, err := image.DecodeConfig(bytes.NewReader(data)); err != nil {
+// drawable is a picture as a resource with a name of its own for each content: Fyne caches by name. What cannot be shown, or is too large to be, is an icon.
+func drawable(key string, data []byte) fyne.Resource {
+	if _, _, err := picture.Config(data); err != nil {
 		return look.IconIn("image", look.ColorMuted)
 	}
 	h := fnv.New64a()

@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack does in the browser of another machine's files what is undone there: deleting, moving, and what the agent
-// changed in its last turn.
+// TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack does in the browser of another machine's files what is undone there: deleting, moving, another name, and
+// what the agent changed in its last turn.
 func TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack(t *testing.T) {
 	p := start(newDesktop(t))
 	c := p.gateway()
@@ -54,6 +54,16 @@ func TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack(t *testing.T) {
 	p.click(p.waitTextIn(mainWindow, "Undo", toast))
 	holds("winter.txt", "snow\n")
 	holds("letters/winter.txt", "")
+
+	p.click(p.waitTextIn(mainWindow, "winter", right))
+	p.keys("F2")
+	p.typeText("autumn.txt")
+	p.keys("Return")
+	holds("autumn.txt", "snow\n")
+	p.shot("renamed")
+	p.click(p.waitTextIn(mainWindow, "Undo", toast))
+	holds("winter.txt", "snow\n")
+	holds("autumn.txt", "")
 
 	if _, err := client.Call(context.Background(), c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "main", Message: "replace rain and rain with sun in summer.txt on attic"}); err != nil {
 		t.Fatal(err)

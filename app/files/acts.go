@@ -41,6 +41,9 @@ func (p *Page) picked() {
 	if why := p.view.Shallow; why != "" {
 		note = strings.TrimPrefix(note+" · Changes in folders below do not show at once: "+why, " · ")
 	}
+	if p.away && len(p.view.Entries) > 0 {
+		note = strings.TrimSuffix("The machine is offline, this is how it was · "+note, " · ")
+	}
 	p.note.SetText(note)
 	able(p.acts[0], len(chosen) == 1)
 	able(p.acts[1], len(chosen) > 0)
@@ -86,17 +89,24 @@ func (p *Page) startRename() {
 	}
 }
 
+// renamed gives a file the name that was written, and lets that be taken back.
 func (p *Page) renamed(file, name string) {
-	to := name
-	if dir := path.Dir(file); dir != "." {
-		to = strings.TrimSuffix(dir, "/") + "/" + name
+	type done struct {
+		to   string
+		undo func()
 	}
-	bind.Go(p.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.m.Rename(ctx, file, name) }, func(_ struct{}, err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (done, error) {
+		to, undo, err := p.m.Rename(ctx, file, name)
+		return done{to, undo}, err
+	}, func(d done, err error) {
 		if err != nil {
 			p.fail("The name was not changed", err)
 			return
 		}
-		p.follow = to
+		if d.undo != nil {
+			p.h.Undo(fmt.Sprintf("“%s” is called “%s” now.", state.Shown(path.Base(file)), state.Shown(path.Base(d.to))), d.undo, time.Now().Add(state.UndoTime))
+		}
+		p.follow = d.to
 		p.show(p.m.Value.Get())
 	})
 }
@@ -140,7 +150,7 @@ func (p *Page) undoable(list []state.FileEntry, did string, do func(ctx context.
 		if d.n > 0 {
 			text := fmt.Sprintf("%d were %s.", d.n, did)
 			if d.n == 1 {
-				text = fmt.Sprintf("“%s” was %s.", path.Base(paths[0]), did)
+				text = fmt.Sprintf("“%s” was %s.", list[0].Title(), did)
 			}
 			p.h.Undo(text, d.undo, time.Now().Add(state.UndoTime))
 		}

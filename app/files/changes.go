@@ -72,7 +72,7 @@ func (p *Page) changesOf(chat protocol.SessionKey) {
 		if chat != "" && c.SessionKey != chat {
 			continue
 		}
-		item := widgets.ListItem{Icon: "edit", Title: p.short(c.Path), Text: p.chatName(c.SessionKey), Trail: state.When(c.At, p.list.now())}
+		item := widgets.ListItem{Icon: "edit", Title: state.Shown(p.short(c.Path)), Text: p.chatName(c.SessionKey), Trail: state.When(c.At, p.list.now())}
 		if c.New {
 			item.Icon = "plus"
 		}

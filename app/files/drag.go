@@ -92,7 +92,7 @@ func (p *Page) intent(g goal) string {
 	chosen := p.list.chosen()
 	what := fmt.Sprint(len(chosen), " chosen")
 	if len(chosen) == 1 {
-		what = "“" + chosen[0].Name() + "”"
+		what = "“" + chosen[0].Title() + "”"
 	}
 	into := path.Base(g.to.whole(g.dir))
 	if g.to.view.Place == p.view.Place {

@@ -122,7 +122,7 @@ func (w *way) draw() {
 	}
 	list := []fyne.CanvasObject{widgets.NewQuiet(top, "machine", func() { w.enter("") })}
 	for _, c := range w.crumbs {
-		list = append(list, widgets.NewQuiet(c.Name, "right", func() { w.enter(c.Dir) }))
+		list = append(list, widgets.NewQuiet(state.Shown(c.Name), "right", func() { w.enter(c.Dir) }))
 	}
 	w.box.Objects = list
 	w.box.Refresh()

@@ -68,7 +68,7 @@ func (l *lineLayout) rest(o []fyne.CanvasObject, left, right float32, middle fun
 		middle(o[3], right-w, w)
 		right -= w + look.Inside
 	}
-	o[1].(*widgets.Text).SetText(fitted(l.r.shown.entry.Name(), max(0, right-left)))
+	o[1].(*widgets.Text).SetText(fitted(l.r.shown.entry.Title(), max(0, right-left)))
 	middle(o[1], left, max(0, right-left))
 }
 

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -130,4 +132,35 @@ func TestLongNameKeepsItsEnd(t *testing.T) {
 	if fitted("main.go", 300) != "main.go" || fitted(name, 2000) != name {
 		t.Error("a name that fits is cut")
 	}
+}
+
+func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := inPage(t)
+		v := folder()
+		v.File = &state.OpenFile{Path: "src/main.go", Text: "package main\n" + strings.Repeat("// a line of a long file\n", 2000)}
+		p.show(v)
+		w := pagetest.Window(t, p.Box, 500, 300)
+		plain := w.Canvas().Capture()
+		pagetest.Settle()
+		if reflect.DeepEqual(plain, w.Canvas().Capture()) {
+			t.Error("it stays in one colour")
+		}
+	})
+}
+
+func TestAListSaysThatItsMachineWentAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // what is asked for when it is back has failed before the test ends
+		p := servedPage(t)
+		const says = "The machine is offline, this is how it was · 4 items"
+		p.back(state.View{Nodes: []protocol.NodeInfo{{ID: "nas"}}})
+		pagetest.Shows(t, p.Box, says)
+		p.back(state.View{Nodes: []protocol.NodeInfo{{ID: "nas", Online: true}}})
+		if strings.Contains(golden.Words(p.Box), "offline") {
+			t.Error("it is back, and the list says that it is offline")
+		}
+		p.back(state.View{})
+		pagetest.Shows(t, p.Box, says)
+		pagetest.Settle()
+	})
 }

@@ -16,7 +16,10 @@ func (p *Page) back(v state.View) {
 	if p.away && online {
 		p.m.Reload()
 	}
-	p.away = p.view.Place != "" && !online
+	was := p.away
+	if p.away = p.view.Place != "" && !online; p.away != was {
+		p.picked()
+	}
 }
 
 // Open shows the files of a machine; empty is the agent's own.

@@ -2,6 +2,7 @@ package files
 
 import (
 	"path"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -109,10 +110,10 @@ func (r *row) fill(d drawn) {
 	if d.entry.Missing {
 		title = look.ColorMuted
 	}
-	r.title.Set(d.entry.Name(), title)
+	r.title.Set(d.entry.Title(), title)
 	mark := d.mark
 	if dir := path.Dir(d.entry.Path); d.below && dir != "." {
-		mark = dir
+		mark = state.Shown(dir)
 	}
 	r.mark.Set(mark, markColor(d.entry, mark))
 	size, when := "", ""
@@ -151,7 +152,7 @@ var (
 
 // picture reports whether a file is a picture by its name.
 func picture(name string) bool {
-	switch path.Ext(name) {
+	switch strings.ToLower(path.Ext(name)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp":
 		return true
 	}

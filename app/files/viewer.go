@@ -1,15 +1,14 @@
 package files
 
 import (
-	"bytes"
 	"context"
 	"path"
-	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/bind"
 	"fairlead/app/look"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
@@ -44,14 +43,22 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		v.box = v.edit.box
 		return v
 	case f.Image != nil:
-		img := canvas.NewImageFromReader(bytes.NewReader(f.Image), path.Base(f.Path))
+		img := canvas.NewImageFromImage(f.Image)
 		img.FillMode = canvas.ImageFillContain
 		body = img
 	case f.Text == "":
 		body = widgets.NewNothing("file", "This file is empty", "")
 	default:
 		panel := widgets.NewCodePanel(100_000)
-		panel.SetLines(widgets.Highlight(f.Text, strings.TrimPrefix(path.Ext(f.Path), ".")))
+		panel.SetLines(widgets.Highlight(f.Text, path.Base(f.Path)))
+		if widgets.Long(f.Text) {
+			bind.Go(p.ctx, func(context.Context) ([]widgets.CodeLine, error) {
+				return widgets.HighlightLong(f.Text, path.Base(f.Path)), nil
+			}, func(lines []widgets.CodeLine, _ error) {
+				panel.SetLines(lines)
+				panel.Refresh()
+			})
+		}
 		body = panel
 		if f.Cut {
 			body = widgets.Border(nil, widgets.NewText("Only the beginning is shown.", look.ColorMuted, look.SizeSmall), nil, nil, panel)
@@ -67,7 +74,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		place := p.view.Place
 		actions = append(actions, widgets.NewButton("Copy to this computer…", "import", func() { p.h.Fetch(place, f.Path) }))
 	}
-	v.box = widgets.NewPage(f.Path, widgets.Inset(0, 0, look.Group, 0, body), append(actions, back)...)
+	v.box = widgets.NewPage(state.Shown(f.Path), widgets.Inset(0, 0, look.Group, 0, body), append(actions, back)...)
 	return v
 }
 

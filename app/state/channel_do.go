@@ -72,7 +72,7 @@ func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (p
 	}
 	login := ChannelLogin{Message: r.Message}
 	if r.QRDataURL != "" {
-		if login.QR, err = picture(r.QRDataURL); err != nil {
+		if login.QR, err = qrPicture(r.QRDataURL); err != nil {
 			return r, err
 		}
 	}
@@ -80,8 +80,8 @@ func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (p
 	return r, nil
 }
 
-// picture reads the picture of a data URL.
-func picture(url string) ([]byte, error) {
+// qrPicture reads the picture of a data URL.
+func qrPicture(url string) ([]byte, error) {
 	head, data, ok := strings.Cut(url, ",")
 	if !ok || !strings.HasPrefix(head, "data:image/") || !strings.HasSuffix(head, ";base64") {
 		return nil, errors.New("the picture to be scanned cannot be read. Log in again")

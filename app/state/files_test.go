@@ -1,8 +1,13 @@
 package state
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
-	"fmt"
+	"hash/crc32"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -49,8 +54,10 @@ func disk(files map[string]string) func(*fake) {
 				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/new.txt","src/a/b.go","src/main.go","Readme"],"truncated":true,"total":70000}`)}, nil
 			case "nas__Read":
 				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"content":"     1\tone\n     2\ttwo\tx"}`)}, nil
+			case "bomb__Read":
+				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"content":[{"type":"image","data":"` + pngOf(65536, 65536) + `","mimeType":"image/png"}]}`)}, nil
 			case "pic__Read":
-				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"content":[{"type":"text","text":"x"},{"type":"image","data":"AAEC","mimeType":"image/png"}]}`)}, nil
+				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"content":[{"type":"text","text":"x"},{"type":"image","data":"` + pngOf(3, 2) + `","mimeType":"image/png"}]}`)}, nil
 			}
 			return protocol.ToolInvokeResult{}, protocol.ErrUnavailable.With("the machine is offline")
 		})
@@ -106,10 +113,27 @@ func TestFileIsShownWithoutTheLineNumbersOfTheTool(t *testing.T) {
 		fs.Open("pic")
 		fs.Look("a.png")
 		synctest.Wait()
-		if v := fs.Value.Get(); v.File == nil || fmt.Sprint(v.File.Image) != "[0 1 2]" {
+		if v := fs.Value.Get(); v.File == nil || v.File.Image == nil || v.File.Image.Bounds() != image.Rect(0, 0, 3, 2) {
+			t.Errorf("%+v", v.File)
+		}
+		fs.Open("bomb")
+		fs.Look("a.png")
+		synctest.Wait()
+		if v := fs.Value.Get(); v.File == nil || v.File.Image != nil || v.File.Problem != "The picture has 65536 × 65536 pixels, too many" {
 			t.Errorf("%+v", v.File)
 		}
 	})
+}
+
+// pngOf is the file of a PNG, in base64, that says it is so large; it holds a pixel or two.
+func pngOf(w, h uint32) string {
+	var b bytes.Buffer
+	png.Encode(&b, image.NewGray(image.Rect(0, 0, int(min(w, 3)), int(min(h, 2)))))
+	file := b.Bytes()
+	binary.BigEndian.PutUint32(file[16:], w)
+	binary.BigEndian.PutUint32(file[20:], h)
+	binary.BigEndian.PutUint32(file[29:], crc32.ChecksumIEEE(file[12:29]))
+	return base64.StdEncoding.EncodeToString(file)
 }
 
 func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {

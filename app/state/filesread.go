@@ -4,24 +4,29 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"image"
 	"strings"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/picture"
 )
 
 // OpenFile is a file that is looked at.
 type OpenFile struct {
 	Path     string
 	Text     string
-	Image    []byte // instead of Text
-	Problem  string // why it cannot be shown
-	Cut      bool   // Text is only its beginning
+	Image    image.Image // instead of Text
+	Problem  string      // why it cannot be shown
+	Cut      bool        // Text is only its beginning
 	Editable bool
 	Missing  bool // it is not there yet: Text is what a new agent has
 }
 
-// previewLines is how much of a machine's file is shown.
-const previewLines = 5000
+// How much of a machine's file is shown.
+const (
+	previewLines = 5000
+	previewSide  = 2560 // pixels of a picture
+)
 
 // Look opens a file to be looked at.
 func (f *Files) Look(p string) {
@@ -66,8 +71,15 @@ func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (Open
 	for _, b := range blocks {
 		if b.Type == "image" && b.Data != "" {
 			data, err := base64.StdEncoding.DecodeString(b.Data)
-			file.Image = data
-			return file, err
+			if err != nil {
+				return file, err
+			}
+			pic, err := picture.Open(data)
+			if err != nil {
+				return file, err
+			}
+			file.Image = pic.Fit(previewSide)
+			return file, nil
 		}
 	}
 	file.Text = blocks.Text()

@@ -201,23 +201,19 @@ func (v FilesView) NewName() string {
 	return name
 }
 
-// Rename gives something in the folder another name. It blocks.
-func (f *Files) Rename(ctx context.Context, p, name string) error {
-	name = strings.TrimSpace(name)
-	switch {
-	case name == path.Base(p):
-		return nil
-	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00"):
-		return protocol.ErrBadRequest.With("a name is not empty and has no slash")
+// Rename gives something in the folder another name, and returns its path with it and what gives it the old one; without another name undo is nil. It
+// blocks.
+func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo func(), err error) {
+	if name == path.Base(p) { // which may have blanks around it
+		return p, nil, nil
 	}
-	return f.Move(ctx, p, entryOf(above(p), protocol.FileInfo{Name: name}).Path)
-}
-
-// Move gives something another path. It blocks.
-func (f *Files) Move(ctx context.Context, from, to string) error {
-	_, err := Call(ctx, f.a, protocol.FilesMove, protocol.FilesMoveParams{Node: f.Value.Get().Place, Path: from, To: to})
-	f.again(err)
-	return err
+	name = strings.TrimSpace(name)
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
+		return p, nil, protocol.ErrBadRequest.With("a name is not empty and has no slash")
+	}
+	to = entryOf(above(p), protocol.FileInfo{Name: name}).Path
+	_, undo, err = f.move(ctx, []step{{p, to}})
+	return to, undo, err
 }
 
 // Trash deletes files and folders of a machine and returns how many, and what brings them back. It blocks. With an error some may have been deleted.

@@ -12,30 +12,39 @@ import (
 // MoveInto moves files and folders of a machine into one of its folders, "" being the workspace, and returns how many, and what brings them
 // back. It blocks. With an error some may have been moved.
 func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int, undo func(), err error) {
-	place := f.Value.Get().Place
-	move := func(ctx context.Context, from, to string) error {
-		_, err := Call(ctx, f.a, protocol.FilesMove, protocol.FilesMoveParams{Node: place, Path: from, To: to})
-		return err
-	}
-	type step struct{ from, to string }
-	var done []step
+	var list []step
 	for _, from := range paths {
 		to := path.Base(from)
 		if dir != "" {
 			to = strings.TrimSuffix(dir, "/") + "/" + to
 		}
-		if from == dir || from == to {
-			continue
+		if from != dir && from != to {
+			list = append(list, step{from, to})
 		}
-		if err = move(ctx, from, to); err != nil {
+	}
+	return f.move(ctx, list)
+}
+
+// step is a change of a path.
+type step struct{ from, to string }
+
+// move gives files and folders other paths until one fails, and returns how many have them and what gives them those of before. It blocks.
+func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err error) {
+	place := f.Value.Get().Place
+	move := func(ctx context.Context, from, to string) error {
+		_, err := Call(ctx, f.a, protocol.FilesMove, protocol.FilesMoveParams{Node: place, Path: from, To: to})
+		return err
+	}
+	for _, s := range list {
+		if err = move(ctx, s.from, s.to); err != nil {
 			break
 		}
-		done = append(done, step{from, to})
+		n++
 	}
 	f.again(nil)
-	return len(done), func() {
+	return n, func() {
 		f.a.start(func(ctx context.Context) {
-			for _, s := range slices.Backward(done) {
+			for _, s := range slices.Backward(list[:n]) {
 				if err := move(ctx, s.to, s.from); err != nil {
 					f.a.fail(err)
 				}

@@ -10,13 +10,25 @@ import (
 	"fairlead/app/look"
 )
 
-// maxHighlight is how much code is coloured, in bytes: more would hold up a frame.
-const maxHighlight = 24 << 10
+// How much code is coloured, in bytes: more would hold up a frame, or beside the frames keep a core for seconds.
+const (
+	maxHighlight = 24 << 10
+	maxLong      = 512 << 10
+)
 
-// Highlight makes coloured lines of code. An unknown language and very long code stay in one colour.
-func Highlight(code, lang string) []CodeLine {
+// Highlight makes coloured lines of code. lang is a language or the name of a file. An unknown language stays in one colour, and so does long code, for
+// which there is [HighlightLong].
+func Highlight(code, lang string) []CodeLine { return highlight(code, lang, maxHighlight) }
+
+// HighlightLong is Highlight for longer code. It may take a second, and is safe for use beside the GUI thread.
+func HighlightLong(code, lang string) []CodeLine { return highlight(code, lang, maxLong) }
+
+// Long reports whether Highlight would leave code in one colour because it is long.
+func Long(code string) bool { return len(code) > maxHighlight }
+
+func highlight(code, lang string, most int) []CodeLine {
 	plain := PlainLines(code)
-	if lang == "" || len(code) > maxHighlight {
+	if lang == "" || len(code) > most {
 		return plain
 	}
 	lexer := lexers.Get(lang)

@@ -131,7 +131,11 @@ func TestHighlightKeepsEveryLetter(t *testing.T) {
 	if colored < 4 {
 		t.Errorf("only %d spans have a colour", colored)
 	}
-	if got := Highlight(strings.Repeat("x = 1\n", 10_000), "python"); len(got) != 10_000 || got[0].Spans[0].Color != "" {
+	long := strings.Repeat("x = 1\n", 10_000)
+	if got := HighlightLong(long, "a.py"); !Long(long) || len(got) != 10_000 || len(got[9_999].Spans) < 2 {
+		t.Errorf("long code has %d lines, the last %+v", len(got), got[len(got)-1])
+	}
+	if got := Highlight(long, "python"); len(got) != 10_000 || got[0].Spans[0].Color != "" {
 		t.Error("very long code should stay plain")
 	}
 }

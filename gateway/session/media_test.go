@@ -20,7 +20,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func picture(t *testing.T) string {
+func square(t *testing.T) string {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func picture(t *testing.T) string {
 
 func TestImagesAreKeptByTheirContent(t *testing.T) {
 	g := start(t, llmtest.Say("A square."), llmtest.Say("Again."))
-	data := picture(t)
+	data := square(t)
 	for _, name := range []string{"a.png", "b.png"} {
 		res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{
 			SessionKey: chat, Message: "What is it?",
@@ -168,7 +168,7 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	if err := g.sweepMedia(t.Context()); err != nil {
 		t.Errorf("with an empty folder: %v", err)
 	}
-	both := protocol.Attachment{Filename: "a.png", Data: picture(t)}
+	both := protocol.Attachment{Filename: "a.png", Data: square(t)}
 	sendFile(t, g, chat, both)
 	sendFile(t, g, other, both)
 	sendFile(t, g, other, protocol.Attachment{Filename: "w.png", Data: base64.StdEncoding.EncodeToString(noisy(t, 2400, 20))})
