@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"strings"
 
 	"fairlead/app/bind"
 	"fairlead/app/notify"
@@ -18,9 +19,11 @@ const manyNote = "many"
 // notes are the notifications of the questions that wait while no window of Fairlead has the keyboard.
 type notes struct {
 	n     notifier
-	front bool              // a window of ours has the keyboard
-	told  map[string]string // what the person was told of, there or in a window
-	up    map[string]bool   // what is on the screen
+	front bool                          // a window of ours has the keyboard
+	told  map[string]string             // what the person was told of, there or in a window
+	up    map[string]bool               // what is on the screen
+	ended map[protocol.TransferID]int64 // transfers that the person was told of, and when they had ended
+	news  []string                      // what is on the screen of them
 }
 
 // notifier shows notifications (notify.Notifier).
@@ -35,7 +38,7 @@ func (s *shell) startNotes() (stop func()) {
 		Review: func(id string) { bind.Do(s.ctx, func() { s.reviewNote(id) }) },
 		Deny:   func(id string) { bind.Do(s.ctx, func() { s.denyNote(id) }) },
 		Shown: func(id string) {
-			if id != manyNote {
+			if id != manyNote && !strings.HasPrefix(id, transferNote) {
 				s.b.state.ShownOn(protocol.ApprovalID(id), protocol.SurfaceNotification)
 			}
 		},
@@ -47,6 +50,9 @@ func (s *shell) startNotes() (stop func()) {
 
 func (s *shell) reviewNote(id string) {
 	s.show()
+	if s.reviewTransfers(id) {
+		return
+	}
 	if id == manyNote {
 		s.openInbox()
 		return
@@ -110,5 +116,6 @@ func (s *shell) inFront(on bool) {
 	if on {
 		s.activated()
 		s.notify(s.view) // takes back what is on the screen
+		s.seenTransfers()
 	}
 }

@@ -61,7 +61,7 @@ func (s *shell) pages() []page {
 			return p.Box
 		}},
 		{"transfer", transfersTitle, func(ctx context.Context) fyne.CanvasObject {
-			p := transfers.New(ctx, s.b.state, transfers.Handlers{Say: s.say, Reveal: s.reveal, Send: func() { s.sendFiles("") }})
+			p := transfers.New(ctx, s.b.state, transfers.Handlers{Say: s.say, Undo: s.offerUndo, Reveal: s.reveal, Send: func() { s.sendFiles("") }})
 			s.pageBack = p.Back
 			return p.Box
 		}},

@@ -148,6 +148,7 @@ func (s *shell) update(v state.View) {
 	s.sayMissing(v)
 	s.showApprovals(v)
 	s.notify(v)
+	s.tellTransfers(v)
 	if s.inbox != nil {
 		s.inbox.Update(v)
 	}

@@ -116,7 +116,7 @@ func (b *bus) show(ctx context.Context, m Message) error {
 	}
 	var keys []string
 	if b.buttons {
-		keys = []string{keyDefault, "Review", keyReview, "Review"}
+		keys = []string{keyDefault, m.button(), keyReview, m.button()}
 		if m.Deny {
 			keys = append(keys, keyDeny, "Deny")
 		}

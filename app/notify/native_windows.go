@@ -166,7 +166,7 @@ func toastXML(m Message) string {
 	}
 	fmt.Fprintf(&b, `<toast launch="review:%s"><visual><binding template="ToastGeneric"><text>%s</text><text>%s</text></binding></visual><actions>`,
 		quote(m.ID), quote(oneLine(m.Title, 100)), quote(oneLine(m.Body, 300)))
-	fmt.Fprintf(&b, `<action content="Review" arguments="review:%s"/>`, quote(m.ID))
+	fmt.Fprintf(&b, `<action content="%s" arguments="review:%s"/>`, m.button(), quote(m.ID))
 	if m.Deny {
 		fmt.Fprintf(&b, `<action content="Deny" arguments="deny:%s"/>`, quote(m.ID))
 	}

@@ -21,6 +21,16 @@ type Message struct {
 	Title, Body string
 	// Deny offers to deny beside Review.
 	Deny bool
+	// News tells of something, and nothing waits for the person.
+	News bool
+}
+
+// button is the word for [Actions.Review].
+func (m Message) button() string {
+	if m.News {
+		return "Show"
+	}
+	return "Review"
 }
 
 // Actions are what the buttons do. They are called on a goroutine of the notifier, one at a time.
@@ -148,7 +158,10 @@ func (n *Notifier) show(ctx context.Context, m Message) {
 	hidden := sys.locked(ctx)
 	said := m
 	if hidden {
-		said = Message{ID: m.ID, Title: "Fairlead needs you", Body: "Unlock the screen to see what it is about."}
+		said = Message{ID: m.ID, Title: "Fairlead needs you", Body: "Unlock the screen to see what it is about.", News: m.News}
+		if m.News {
+			said.Title = "Fairlead has news"
+		}
 	}
 	err := sys.show(ctx, said)
 	if err != nil {

@@ -32,6 +32,8 @@ type View struct {
 	Notice    *protocol.Notice    // the last one
 	// Closed are questions that ended lately, oldest first, for the windows that showed them.
 	Closed []Closed
+	// Finished are transfers that arrived or failed while this window looked, oldest first.
+	Finished []protocol.Transfer
 	// Models are what the header's menu offers.
 	Models []ModelChoice
 	// Config, Devices and Ended count changes of the configuration, of what is paired, and of the transfers' history.
@@ -56,6 +58,9 @@ type Closed struct {
 	protocol.Approval
 	Here bool
 }
+
+// maxFinished is how many ended transfers are remembered.
+const maxFinished = 32
 
 // maxClosed is how many ended questions are remembered.
 const maxClosed = 32
@@ -103,14 +108,16 @@ type App struct {
 	chats  map[protocol.SessionKey]*Chat
 	files  []*Files          // pages of files
 	drafts map[string]string // of the agent's files, by path
-	closed bool
+	// removed are transfers that will be removed from the history, unless the person takes that back.
+	removed map[protocol.TransferID]bool
+	closed  bool
 }
 
 // NewApp makes the view-models of a gateway. Use and Run bring them to life; Connected and Down must be called by the client's OnUp
 // and OnDown. Close ends them.
 func NewApp() *App {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &App{Value: NewValue(View{}), ctx: ctx, cancel: cancel, chats: make(map[protocol.SessionKey]*Chat)}
+	return &App{Value: NewValue(View{}), ctx: ctx, cancel: cancel, chats: make(map[protocol.SessionKey]*Chat), removed: make(map[protocol.TransferID]bool)}
 }
 
 // Use gives the client to speak through. Until then actions fail as without a connection.

@@ -101,6 +101,10 @@ func byPresence(a, b protocol.NodeInfo) int {
 func reduceTransfer(v View, t protocol.Transfer) View {
 	same := func(x protocol.Transfer) bool { return x.ID == t.ID }
 	if t.Over() {
+		if t.State != protocol.TransferCancelled && slices.ContainsFunc(v.Transfers, same) { // else it ended before, and something else about it changed
+			v.Finished = append(drop(v.Finished, same), t)
+			v.Finished = v.Finished[max(0, len(v.Finished)-maxFinished):]
+		}
 		v.Transfers = drop(v.Transfers, same)
 		v.Ended++
 		return v

@@ -87,7 +87,7 @@ func middle(name string, n int) string {
 func TransferTitle(v View, t protocol.Transfer) string {
 	what := ""
 	for _, s := range t.Sources {
-		what = middle(path.Base(strings.TrimRight(strings.ReplaceAll(PathOf(s), `\`, "/"), "/")), 40)
+		what = middle(Shown(path.Base(strings.TrimRight(strings.ReplaceAll(PathOf(s), `\`, "/"), "/"))), 40)
 		break
 	}
 	if what == "" || what == "." || what == "/" {
@@ -244,17 +244,6 @@ func (a *App) UndoTransfer(ctx context.Context, t protocol.Transfer) (string, er
 		}
 	}
 	return text, nil
-}
-
-// ForgetTransfers removes ended transfers from the history; without ids all. No file is touched.
-func (a *App) ForgetTransfers(ids ...protocol.TransferID) {
-	act(a, protocol.TransferForget, protocol.TransferForgetParams{IDs: ids})
-}
-
-// History is the newest of the transfers that have ended, and how many there are in all. It blocks.
-func (a *App) History(ctx context.Context) ([]protocol.Transfer, int, error) {
-	r, err := Call(ctx, a, protocol.TransferList, protocol.TransferListParams{History: true, Limit: 500})
-	return r.Transfers, r.Count, err
 }
 
 // resumeHere lets transfers whose files are this computer's go on over a new connection.

@@ -33,7 +33,7 @@ func (p *Page) open(t protocol.Transfer) {
 	if p.undoable(t) {
 		acts = append(acts, widgets.NewButton("Bring back what it replaced", "undo", func() { p.undo(t) }))
 	}
-	acts = append(acts, widgets.NewQuiet("Remove from history", "trash", func() { p.app.ForgetTransfers(t.ID); p.Back() }))
+	acts = append(acts, widgets.NewQuiet("Remove from history", "trash", func() { p.remove(t); p.Back() }))
 	item := p.item(t)
 	rows := []fyne.CanvasObject{
 		widgets.Flow(look.Inside, acts...),
@@ -46,7 +46,7 @@ func (p *Page) open(t protocol.Transfer) {
 	if len(t.Problems) > 0 {
 		var problems []fyne.CanvasObject
 		for _, f := range t.Problems {
-			problems = append(problems, widgets.Lead("text", 0, widget.NewIcon(look.IconIn("warning", look.ColorNeedsYou)), words(f.Path+": "+f.Text)))
+			problems = append(problems, widgets.Lead("text", 0, widget.NewIcon(look.IconIn("warning", look.ColorNeedsYou)), words(state.Shown(f.Path)+": "+f.Text)))
 		}
 		if more := t.Failed - len(t.Problems); more > 0 {
 			problems = append(problems, andMore(more))
@@ -82,7 +82,7 @@ func files(t protocol.Transfer) (rows []fyne.CanvasObject) {
 		if i == listed {
 			return append(rows, andMore(len(t.Sources)-i))
 		}
-		rows = append(rows, words(state.PathOf(s)))
+		rows = append(rows, words(state.Shown(state.PathOf(s))))
 	}
 	return rows
 }

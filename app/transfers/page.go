@@ -18,7 +18,9 @@ import (
 
 // Handlers are what the page does beside its transfers.
 type Handlers struct {
-	Say    func(string)
+	Say func(string)
+	// Undo tells that something was removed and offers to bring it back, until a time.
+	Undo   func(text string, undo func(), until time.Time)
 	Reveal func(path string) // shows a file of this computer in the system's file manager
 	Send   func()            // asks for files to send
 }
@@ -150,7 +152,7 @@ func (p *Page) draw() {
 func (p *Page) page(none bool) fyne.CanvasObject {
 	send := widgets.NewButton("Send files…", "plus", func() { p.h.Send() })
 	send.Primary = true
-	clear := widgets.NewQuiet("Clear history", "trash", func() { p.app.ForgetTransfers() })
+	clear := widgets.NewQuiet("Clear history", "trash", p.clear)
 	var body fyne.CanvasObject
 	switch {
 	case p.problem != "":
@@ -189,8 +191,24 @@ func (p *Page) menu(i int, at fyne.Position) {
 	if p.undoable(t) {
 		items = append(items, fyne.NewMenuItem("Bring back what it replaced", func() { p.undo(t) }))
 	}
-	items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Remove from history", func() { p.app.ForgetTransfers(t.ID) }))
+	items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Remove from history", func() { p.remove(t) }))
 	widgets.ShowMenuAt(p.list, at, items)
+}
+
+// remove takes one out of the history, and lets that be taken back.
+func (p *Page) remove(t protocol.Transfer) {
+	p.h.Undo(fmt.Sprintf("“%s” was removed from the history.", state.TransferTitle(p.view, t)), p.app.RemoveTransfers(t.ID), time.Now().Add(state.UndoTime))
+}
+
+// clear takes all out of the history, and lets that be taken back.
+func (p *Page) clear() {
+	bind.Go(p.ctx, p.app.ClearHistory, func(undo func(), err error) {
+		if err != nil {
+			p.h.Say("The history was not cleared: " + err.Error())
+			return
+		}
+		p.h.Undo("The history was cleared.", undo, time.Now().Add(state.UndoTime))
+	})
 }
 
 // undo brings back what a transfer has replaced.

@@ -19,7 +19,7 @@ import (
 func inPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, look.Light)
-	p := newPage(ctx, app, Handlers{Say: func(string) {}, Reveal: func(string) {}, Send: func() {}})
+	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Reveal: func(string) {}, Send: func() {}})
 	p.now = pagetest.Clock
 	p.ended = 0 // nobody can be asked for a history
 	pagetest.Window(t, p.Box, 880, 700)

@@ -1,0 +1,109 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// past answers with a history of n transfers, t0 the newest, from which those that are removed are gone.
+func past(n int) func(*fake) {
+	return func(f *fake) {
+		var mu sync.Mutex
+		var all []protocol.Transfer
+		for i := range n {
+			all = append(all, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint("t", i)), State: protocol.TransferDone})
+		}
+		on(f, protocol.TransferList, func(p protocol.TransferListParams) (protocol.TransferListResult, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			from := min(p.Offset, len(all))
+			return protocol.TransferListResult{Transfers: all[from:min(from+p.Limit, len(all))], Count: len(all)}, nil
+		})
+		on(f, protocol.TransferForget, func(p protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = drop(all, func(t protocol.Transfer) bool { return slices.Contains(p.IDs, t.ID) })
+			return protocol.TransferForgetResult{}, nil
+		})
+	}
+}
+
+func historyOf(t *testing.T, a *App) (text string) {
+	t.Helper()
+	list, n, err := a.History(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range list[:min(3, len(list))] {
+		text += string(x.ID) + " "
+	}
+	return fmt.Sprint(text, "of ", n)
+}
+
+func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
+	bubble(t, past(3), func(t *testing.T, a *App, f *fake) {
+		shows := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			if got := historyOf(t, a); got != want {
+				t.Errorf("%q is shown, want %q", got, want)
+			}
+		}
+		before := a.Value.Get().Ended
+		undo := a.RemoveTransfers("t1")
+		shows("t0 t2 of 2")
+		undo()
+		shows("t0 t1 t2 of 3")
+		if n := a.Value.Get().Ended - before; n != 2 {
+			t.Errorf("the page was told %d times", n)
+		}
+		undo = a.RemoveTransfers("t1")
+		time.Sleep(UndoTime - time.Second)
+		if n := len(f.called(protocol.TransferForget.Name)); n != 0 {
+			t.Error("it is removed before the time to take that back is over")
+		}
+		time.Sleep(2 * time.Second)
+		undo()
+		shows("t0 t2 of 2")
+		if got := fmt.Sprintf("%s", f.called(protocol.TransferForget.Name)); !strings.Contains(got, `"t1"`) {
+			t.Error(got)
+		}
+	})
+}
+
+func TestOnlyWhatHadEndedIsClearedFromTheHistory(t *testing.T) {
+	bubble(t, past(1200), func(t *testing.T, a *App, f *fake) {
+		undo, err := a.ClearHistory(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := historyOf(t, a); got != "of 0" {
+			t.Errorf("%q is shown", got)
+		}
+		undo()
+		synctest.Wait()
+		if got := historyOf(t, a); got != "t0 t1 t2 of 1200" {
+			t.Errorf("%q is shown again", got)
+		}
+		if _, err := a.ClearHistory(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(UndoTime + time.Second)
+		synctest.Wait()
+		if got := historyOf(t, a); got != "of 0" {
+			t.Errorf("%q is left", got)
+		}
+		for _, p := range f.called(protocol.TransferForget.Name) {
+			if !strings.Contains(string(p), `"t`) {
+				t.Errorf("%s: whatever ends meanwhile is removed too", p)
+			}
+		}
+	})
+}
