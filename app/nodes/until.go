@@ -56,7 +56,7 @@ func (p *Page) setEnd(a *acts, id protocol.DeviceID, until int64) {
 		if err != nil {
 			p.h.Say("The end was not changed: " + err.Error())
 		} else {
-			p.h.Undo(state.PairingUntil(d.Name, until, p.now()), undo, time.Now().Add(state.UndoTime))
+			p.h.Undo(state.PairingUntil(p.view, d, until, p.now()), undo, time.Now().Add(state.UndoTime))
 		}
 		p.show(p.view) // the person may be elsewhere by now
 	})

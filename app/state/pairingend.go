@@ -26,15 +26,23 @@ func (e PairingEnd) At(now time.Time) int64 {
 	return now.AddDate(0, 0, e.Days).UnixMilli()
 }
 
-// PairingUntil says in a sentence until when a device is let in.
-func PairingUntil(name string, until int64, now time.Time) string {
+// PairingUntil says until when a device is let in now. One whose time was over may have stopped: it is refused once and does not ask again.
+func PairingUntil(v View, d protocol.Device, until int64, now time.Time) string {
+	name := d.Name
+	if d.Role == protocol.RoleNode {
+		name = v.MachineName(d.NodeID)
+	}
+	text := fmt.Sprintf("“%s” is let in until %s.", name, When(until, now))
 	switch {
 	case until == 0:
-		return fmt.Sprintf("“%s” is let in until you revoke it.", name)
+		text = fmt.Sprintf("“%s” is let in until you revoke it.", name)
 	case until <= now.UnixMilli():
 		return fmt.Sprintf("“%s” is let in no more.", name)
 	}
-	return fmt.Sprintf("“%s” is let in until %s.", name, When(until, now))
+	if PairingEnded(d, now) {
+		text += " Start it there again."
+	}
+	return text
 }
 
 // letIn says until when a device that is still let in may come.

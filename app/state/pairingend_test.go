@@ -46,14 +46,18 @@ func TestEndsOfPairingsAreSaidInWords(t *testing.T) {
 			t.Errorf("%s is %d, want %d", PairingEnds[i].Words, got, want)
 		}
 	}
-	for until, want := range map[int64]string{
-		0: "“tablet” is let in until you revoke it.", now.UnixMilli(): "“tablet” is let in no more.",
-		PairingEnds[1].At(now): "“tablet” is let in until tomorrow at 12:00.",
-	} {
-		if got := PairingUntil("tablet", until, now); got != want {
+	d := protocol.Device{Name: "tablet", Role: protocol.RoleClient}
+	says := func(until int64, want string) {
+		t.Helper()
+		v := View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
+		if got := PairingUntil(v, d, until, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	says(0, "“tablet” is let in until you revoke it.")
+	says(now.UnixMilli(), "“tablet” is let in no more.")
+	d = protocol.Device{Name: "vm", Role: protocol.RoleNode, NodeID: "nas", ExpiresAt: 1}
+	says(PairingEnds[1].At(now), "“The box” is let in until tomorrow at 12:00. Start it there again.")
 }
 
 func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {

@@ -300,6 +300,7 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 		if err := try(); err != nil || closed.Load() > 0 {
 			t.Errorf("on day 29: %v, closed %d times", err, closed.Load())
 		}
+		synctest.Wait() // until it was looked at for this minute
 		l, _ = m.List(t.Context())
 		ends := func(at int64) {
 			if _, err := m.Update(t.Context(), "owner", protocol.DeviceUpdateParams{ID: id.ID(), ExpiresAt: &at}); err != nil {

@@ -11,7 +11,7 @@ import (
 
 // held is a photograph, red at its top left as a person sees it, of a camera that was held as orientation says.
 func held(t *testing.T, order binary.AppendByteOrder, orientation uint16) []byte {
-	w, h := 800, 400
+	w, h := 240, 120
 	redX, redY := 0, 0 // where the corner that a person sees at the top left is in the file
 	switch orientation {
 	case 2:
@@ -66,9 +66,9 @@ func TestAPhotographIsShownUpright(t *testing.T) {
 		if err != nil {
 			t.Fatal(o, err)
 		}
-		img := p.Fit(600)
+		img := p.Fit(180)
 		w, h := img.Bounds().Dx(), img.Bounds().Dy()
-		if (h > w) != (o >= 5) || max(w, h) != 600 {
+		if (h > w) != (o >= 5) || max(w, h) != 180 {
 			t.Errorf("%d: %d × %d", o, w, h)
 		}
 		for _, p := range []struct {
