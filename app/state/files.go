@@ -72,6 +72,9 @@ func (f *Files) Enter(dir string) {
 	f.Value.Update(func(v FilesView) FilesView {
 		v.Dir, v.File, v.Problem, v.Filter = within(f.a.Value.Get(), v.Place, dir), nil, "", ""
 		v.Loading, v.Shallow = v.Place == "" || v.Serves, ""
+		if v.Loading {
+			v.Entries, v.Note = nil, "" // what is chosen of the folder before is not here
+		}
 		return v
 	})
 	f.show()
@@ -87,9 +90,15 @@ func (f *Files) Up() {
 	f.Enter(above(v.Dir))
 }
 
-// Narrow shows only what has a text in its path, in all folders below.
+// Narrow shows only what has a text in its path, in all folders below. Until it is known what that is, it narrows what is shown.
 func (f *Files) Narrow(filter string) {
-	f.Value.Update(func(v FilesView) FilesView { v.Filter = strings.TrimSpace(filter); return v })
+	f.Value.Update(func(v FilesView) FilesView {
+		if v.Filter = strings.TrimSpace(filter); v.Filter != "" {
+			v.Entries = drop(v.Entries, func(e FileEntry) bool { return e.Dir || !matches(strings.TrimPrefix(e.Path, v.Dir+"/"), v.Filter) })
+			v.Loading = v.Loading || len(v.Entries) == 0
+		}
+		return v
+	})
 	f.show()
 }
 
@@ -167,13 +176,9 @@ func (f *Files) list(ctx context.Context, turn uint64, v FilesView) ([]FileEntry
 	if v.Serves && v.Filter == "" {
 		return f.folder(ctx, turn, v)
 	}
-	all := f.all.Get()
-	if all.place != v.Place {
-		var err error
-		if all, err = f.globbed(ctx, v.Place); err != nil {
-			return nil, "", err
-		}
-		f.all.Update(func(machineFiles) machineFiles { return all })
+	all, err := f.found(ctx, v)
+	if err != nil {
+		return nil, "", err
 	}
 	return entriesOf(all.paths, v), all.note, nil
 }

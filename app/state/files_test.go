@@ -87,13 +87,66 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 		look("src/a/b.go")
 		fs.Up()
 		look("new.txt src/ Readme")
-		if n := len(f.called(protocol.InvokeTool.Name)); n != 1 {
+		if n := len(f.called(protocol.InvokeTool.Name)); n != 2 { // once for the filter: it does not list all
 			t.Errorf("the machine was asked %d times", n)
 		}
 		fs.Open("gone")
 		synctest.Wait()
 		if v := fs.Value.Get(); v.Problem != "The machine is offline" {
 			t.Errorf("problem %q", v.Problem)
+		}
+	})
+}
+
+func TestAFilterLooksThroughMoreFilesThanAMachineLists(t *testing.T) {
+	bubble(t, disk(nil), func(t *testing.T, a *App, f *fake) {
+		f.mu.Lock()
+		f.answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
+			if !strings.Contains(string(raw), "[oO][lL][dD]") {
+				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/new.txt"],"truncated":true,"total":70000}`)}, nil
+			}
+			return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/a/OLD.txt","/srv/a/old.go"]}`)}, nil
+		}
+		f.mu.Unlock()
+		fs := NewFiles(a)
+		fs.Open("nas")
+		synctest.Wait()
+		fs.Narrow("a/old txt")
+		synctest.Wait()
+		if v := fs.Value.Get(); names(v.Entries) != "a/OLD.txt" || v.Note != "" {
+			t.Errorf("%s, %q", names(v.Entries), v.Note)
+		}
+	})
+}
+
+func TestPatternsOfFiltersMeanOnlyLetters(t *testing.T) {
+	for filter, want := range map[string]string{
+		"": "", " / ": "", "ab": "{**/*[aA][bB]*,**/*[aA][bB]*/**}", "x a-1.{b}*": "{**/*[aA]?1??[bB]??*,**/*[aA]?1??[bB]??*/**}", "src/été": "{**/*[éÉ][tT][éÉ]*,**/*[éÉ][tT][éÉ]*/**}",
+	} {
+		if got := globOf(filter); got != want {
+			t.Errorf("%q: %s, want %s", filter, got, want)
+		}
+	}
+}
+
+func TestAFolderThatWasGrantedIsFilteredToo(t *testing.T) {
+	bubble(t, served(new(notes)), func(t *testing.T, a *App, f *fake) {
+		f.mu.Lock()
+		f.answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
+			if !strings.Contains(string(raw), `"path":"/media/photos"`) {
+				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/cat.txt"]}`)}, nil
+			}
+			return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/media/photos","matches":["/media/photos/2024/cat.jpg"]}`)}, nil
+		}
+		f.mu.Unlock()
+		fs := NewFiles(a)
+		fs.Open("nas")
+		synctest.Wait()
+		fs.Enter("/media/photos")
+		fs.Narrow("cat")
+		synctest.Wait()
+		if got := names(fs.Value.Get().Entries); got != "/media/photos/2024/cat.jpg" {
+			t.Error(got)
 		}
 	})
 }

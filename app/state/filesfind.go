@@ -5,32 +5,91 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"fairlead/gateway/protocol"
 )
 
-// machineFiles is what is known of a machine's workspace: its files, newest first.
+// machineFiles is what is known of a machine's workspace, or of a folder that was granted beside it: its files, newest first.
 type machineFiles struct {
 	place protocol.NodeID
+	top   string // the folder; empty is the workspace
 	paths []string
 	note  string
+	cut   bool // there are more than the machine's tool lists
+}
+
+// topOf is the folder below which a view's files are found: the workspace, or where the view lies in another folder that one.
+func topOf(v FilesView) string {
+	if absolute(v.Dir) {
+		return v.Dir
+	}
+	return ""
+}
+
+// found lists what a filter looks through. Where there is more than a machine's tool lists, the tool is given a part of the filter.
+func (f *Files) found(ctx context.Context, v FilesView) (machineFiles, error) {
+	all, top := f.all.Get(), topOf(v)
+	if all.place != v.Place || all.top != top {
+		var err error
+		if all, err = f.globbed(ctx, v.Place, top, "**"); err != nil {
+			return machineFiles{}, err
+		}
+		f.all.Update(func(machineFiles) machineFiles { return all })
+	}
+	if part := globOf(v.Filter); all.cut && part != "" {
+		return f.globbed(ctx, v.Place, top, part)
+	}
+	return all, nil
+}
+
+// globOf is a pattern for the files whose path has the longest part of a filter, in any case of letters; empty is none.
+func globOf(filter string) string {
+	longest := ""
+	for _, part := range strings.FieldsFunc(filter, func(r rune) bool { return r == '/' || unicode.IsSpace(r) }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	var b strings.Builder
+	for _, r := range longest {
+		switch low, up := unicode.ToLower(r), unicode.ToUpper(r); {
+		case low != up:
+			fmt.Fprintf(&b, "[%c%c]", low, up)
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r > unicode.MaxASCII:
+			b.WriteRune(r)
+		default:
+			b.WriteRune('?') // which may mean something in a pattern
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("{**/*%s*,**/*%[1]s*/**}", b.String())
 }
 
 // globbed asks a machine for its files by its own tool, as the person's own act.
-func (f *Files) globbed(ctx context.Context, id protocol.NodeID) (machineFiles, error) {
+func (f *Files) globbed(ctx context.Context, id protocol.NodeID, top, pattern string) (machineFiles, error) {
 	var out struct {
 		BasePath  string
 		Matches   []string
 		Truncated bool
 		Total     int
 	}
-	if err := f.invoke(ctx, id, "Glob", map[string]any{"pattern": "**", "ignored": false}, &out); err != nil {
+	args := map[string]any{"pattern": pattern, "ignored": false}
+	if top != "" {
+		args["path"] = top
+	}
+	if err := f.invoke(ctx, id, "Glob", args, &out); err != nil {
 		return machineFiles{}, err
 	}
-	m := machineFiles{place: id}
+	m := machineFiles{place: id, top: top, cut: out.Truncated}
+	if top = strings.TrimSuffix(top, "/"); top != "" {
+		top += "/"
+	}
 	base := strings.TrimSuffix(strings.ReplaceAll(out.BasePath, `\`, "/"), "/") + "/"
 	for _, p := range out.Matches {
-		m.paths = append(m.paths, strings.TrimPrefix(strings.ReplaceAll(p, `\`, "/"), base))
+		m.paths = append(m.paths, top+strings.TrimPrefix(strings.ReplaceAll(p, `\`, "/"), base))
 	}
 	if out.Truncated {
 		m.note = fmt.Sprintf("The newest %d of %d files.", len(m.paths), max(out.Total, len(m.paths)))

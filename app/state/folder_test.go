@@ -273,3 +273,24 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
+	bubble(t, served(new(notes)), func(t *testing.T, a *App, f *fake) {
+		fs := NewFiles(a)
+		fs.Open("nas")
+		synctest.Wait()
+		top := fs.Value.Get().Entries
+		fs.Narrow(top[len(top)-1].Path)
+		if v := fs.Value.Get(); names(v.Entries) != top[len(top)-1].Path || v.Loading {
+			t.Errorf("before the machine answers the filter leaves %s of %s", names(v.Entries), names(top))
+		}
+		if fs.Narrow("no such name"); !fs.Value.Get().Loading {
+			t.Error("it says that nothing is found, and nobody has looked")
+		}
+		fs.Enter("sub")
+		if v := fs.Value.Get(); len(v.Entries) > 0 || !v.Loading {
+			t.Errorf("in the folder that is loading there is %s, which can be chosen and deleted", names(v.Entries))
+		}
+		synctest.Wait()
+	})
+}
