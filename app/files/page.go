@@ -67,6 +67,8 @@ type Page struct {
 	viewer *viewer
 	drawn  string
 	keys   bool // the list gets the keyboard when it is drawn
+	// colour makes coloured lines of long code. It is called beside the GUI thread.
+	colour func(code, name string) []widgets.CodeLine
 }
 
 // New makes the page and follows the gateway until ctx ends.
@@ -81,7 +83,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := &Page{
 		ctx: ctx, app: a, m: state.NewFiles(a), h: h, Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", look.ColorMuted, look.SizeSmall),
-		filter: widgets.NewSearchField("Filter", ""),
+		filter: widgets.NewSearchField("Filter", ""), colour: widgets.HighlightLong,
 	}
 	p.view.Loading = true
 	p.list = newTable()

@@ -53,7 +53,7 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		panel.SetLines(widgets.Highlight(f.Text, path.Base(f.Path)))
 		if widgets.Long(f.Text) {
 			bind.Go(p.ctx, func(context.Context) ([]widgets.CodeLine, error) {
-				return widgets.HighlightLong(f.Text, path.Base(f.Path)), nil
+				return p.colour(f.Text, path.Base(f.Path)), nil
 			}, func(lines []widgets.CodeLine, _ error) {
 				panel.SetLines(lines)
 				panel.Refresh()
