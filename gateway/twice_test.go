@@ -16,6 +16,7 @@ import (
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/porttest"
 )
 
 const (
@@ -42,8 +43,8 @@ func openWorksite(t *testing.T) *worksite {
 	if err := os.WriteFile(filepath.Join(w.dir, "work.sh"), []byte("echo begun >> $1\nuntil [ -e gate ]; do sleep 0.05; done\necho finished $1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.start("127.0.0.1:0")
-	w.listen = strings.TrimSuffix(strings.TrimPrefix(w.g.url, "ws://"), "/ws")
+	w.listen = porttest.Free(t)
+	w.start(w.listen)
 	t.Cleanup(func() { w.stop(); w.g.kill() })
 	w.wire = newCutter(t, w.listen)
 	w.machine()

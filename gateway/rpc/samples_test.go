@@ -9,7 +9,7 @@ var samples = []struct{ method, params string }{
 	{"chat.send", `{"sessionKey":"agent:main:main","message":"/status"}`},
 	{"config.get", `{}`},
 	{"config.get", `{"path":"model"}`},
-	{"config.set", `{"path":"timeouts.toolMs","value":1000}`},
+	{"config.set", `{"path":"timeouts.toolMs","value":600000}`},
 	{"tool.invoke", `{"tool":"n__Echo","args":{"x":1}}`},
 	{"tool.request", `{"callId":"c1","tool":"n__Echo","args":{},"sessionKey":"agent:main:main"}`},
 	{"logs.get", `{"lines":5}`},
