@@ -199,7 +199,7 @@ func (s *storm) spoil(id protocol.NodeID, rng *rand.Rand) (n int) {
 // rest waits until nothing is on its way any more and nothing unfinished is left, and looks at all that has arrived.
 func (s *storm) rest() {
 	var left []string
-	for end := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) { // what is heard of neither end is taken up again after a minute
 		left = left[:0]
 		open, err := ask(s, protocol.TransferList, protocol.TransferListParams{})
 		for _, tr := range open.Transfers {
