@@ -74,8 +74,8 @@ func TestManyQuestionsAndTransfersLeaveTheNamesOfTheirPagesWhole(t *testing.T) {
 		}
 	}
 	s.update(v)
+	pagetest.Shot(t, s.window, "shell-foot")
 	for _, row := range s.sidebar.pages {
 		pagetest.Shows(t, row, ">"+row.Item().Title+"<")
 	}
-	pagetest.Shot(t, s.window, "shell-foot")
 }

@@ -38,9 +38,17 @@ func (l *factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 		right = o[2].MinSize().AddWidthHeight(look.Gap, 0)
 	}
 	if l.above {
-		return fyne.NewSize(max(name.Width, value.Width+right.Width), name.Height+max(value.Height, right.Height))
+		return fyne.NewSize(max(name.Width, value.Width+right.Width), name.Height+belowName(o[1])+max(value.Height, right.Height))
 	}
 	return fyne.NewSize(nameWidth()+look.Gap+value.Width+right.Width, max(name.Height+2*look.Inside, value.Height, right.Height))
+}
+
+// belowName is the room between a name and the value below it: a label has its own.
+func belowName(value fyne.CanvasObject) float32 {
+	if _, label := value.(*widget.Label); label {
+		return 0
+	}
+	return look.Gap
 }
 
 func (l *factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
@@ -50,7 +58,7 @@ func (l *factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Resize(fyne.NewSize(nameWidth(), name))
 	o[0].Move(fyne.NewPos(0, theme.InnerPadding()))
 	if l.above {
-		left, top = 0, name
+		left, top = 0, name+belowName(o[1])
 		o[0].Resize(fyne.NewSize(size.Width, name))
 		o[0].Move(fyne.Position{})
 		if _, label := o[1].(*widget.Label); label {

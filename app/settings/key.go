@@ -58,14 +58,15 @@ func (m *models) key(p protocol.Provider, result *widgets.Paragraph) []fyne.Canv
 // keyEntry is the field alone, and with its button. What is typed stays until it is saved.
 func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry *widget.Entry, row fyne.CanvasObject) {
 	entry = widget.NewPasswordEntry()
-	entry.SetPlaceHolder("Paste the key; it goes into " + state.SecretPlace(m.p.app.Value.Get().Status))
+	entry.SetPlaceHolder("Paste the key")
+	place := widgets.NewParagraph("It goes into "+state.SecretPlace(m.p.app.Value.Get().Status)+".", look.ColorMuted, look.SizeSmall)
 	save := func() {
 		if key := strings.TrimSpace(entry.Text); key != "" {
 			m.saveKey(p, &key, result)
 		}
 	}
 	entry.OnSubmitted = func(string) { save() }
-	return entry, field(entry, widgets.NewButton("Save key", "key", save))
+	return entry, widgets.Col(look.Gap, field(entry, widgets.NewButton("Save key", "key", save)), place)
 }
 
 func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {

@@ -329,6 +329,29 @@ func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
 	})
 }
 
+func TestAControlBelowItsNameKeepsAway(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, _ *Page, _ *string) {
+		o := fact("Thinking", widgets.NewSelect([]string{"low"}, nil)).(*fyne.Container)
+		pagetest.Window(t, o, 300, 200)
+		if name, control := o.Objects[0], o.Objects[1]; control.Position().Y < name.Position().Y+name.Size().Height+look.Gap {
+			t.Errorf("the name ends at %v, the control begins at %v", name.Position().Y+name.Size().Height, control.Position().Y)
+		}
+	})
+}
+
+func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		entry, row := newModels(p).keyEntry(protocol.Provider{ID: "openai"}, muted(""))
+		pagetest.Settle()
+		if width := fyne.MeasureText(entry.PlaceHolder, look.Size("text"), fyne.TextStyle{}).Width; width > 120 {
+			t.Errorf("%q is cut off in the field", entry.PlaceHolder)
+		}
+		if said := texts(row); !strings.Contains(said, "It goes into the system's keychain.") {
+			t.Errorf("it is not said where it goes: %s", said)
+		}
+	})
+}
+
 func TestErrorsInOtherScriptsBeginWhole(t *testing.T) {
 	if got := problem(errors.New("模型不存在")); got != "模型不存在" {
 		t.Errorf("%q", got)

@@ -1,10 +1,12 @@
 package widgets
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/look"
 )
@@ -35,12 +37,9 @@ func TestAMenuHasRoomInItsWindow(t *testing.T) {
 func TestASelectHasTheBorderOfAField(t *testing.T) {
 	s := NewSelect([]string{"One", "Two"}, nil)
 	s.SetSelected("One")
-	img := window(t, s, 200, 36).Canvas().Capture()
-	for _, x := range []int{0, 1} { // the painter puts a stroke up to a dot off its place
-		if !far(img.At(x, 18), look.Color("inputBackground")) {
-			continue
-		}
-		return
+	window(t, s, 200, 36)
+	border := test.WidgetRenderer(s).(*selectRenderer).border
+	if border.Size() != s.Size() || border.Line != "inputBorder" || !slices.Contains(test.WidgetRenderer(s).Objects(), fyne.CanvasObject(border)) {
+		t.Errorf("its border is %v of %v", border.Size(), s.Size())
 	}
-	t.Error("nothing tells it from the page")
 }
