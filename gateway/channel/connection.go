@@ -110,9 +110,32 @@ type upstream struct {
 	line *line
 }
 
+// Inbound implements Upstream. A message that takes its time is taken although its connection ends meanwhile: nobody waits for it with the next one.
 func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	in.Channel, in.AccountID = u.a.channel, u.a.id
-	return u.h.Inbound(ctx, in)
+	type end struct {
+		res protocol.ChannelInboundResult
+		err error
+	}
+	ended := make(chan end, 1)
+	if !u.h.begin(func() {
+		res, err := u.h.Inbound(u.h.ctx, in)
+		ended <- end{res, err}
+	}) {
+		return protocol.ChannelInboundResult{}, protocol.ErrUnavailable.With("the gateway stops")
+	}
+	select {
+	case e := <-ended:
+		return e.res, e.err
+	case <-ctx.Done():
+		return protocol.ChannelInboundResult{}, ctx.Err()
+	}
+}
+
+// Allows implements Upstream.
+func (u *upstream) Allows(sender string) bool {
+	in := protocol.ChannelInboundParams{Channel: u.a.channel, AccountID: u.a.id, Peer: protocol.Peer{Kind: protocol.PeerDM, ID: sender}}
+	return mayWrite(u.h.o.Config().Channels[u.a.channel], in, sender)
 }
 
 func (u *upstream) Online(t Transport, extra map[string]any) {

@@ -16,8 +16,8 @@
 //
 //   - Kind names the channel and the settings of an account; those marked secret never leave the keychain but in [Account.Config].
 //   - Connect makes one connection and serves it to its end: it calls [Upstream.Online] with a [Transport] when it can send, and
-//     [Upstream.Inbound] for each message, one after the other. When it returns, the hub connects again, later each time, unless the
-//     error is an [ErrLogin]: then a person must act.
+//     [Upstream.Inbound] for each message, those of one chat one after the other. When it returns, the hub connects again, later each time,
+//     unless the error is an [ErrLogin]: then a person must act.
 //   - Login finds out whether the account can log in, or begins that: a picture to scan goes back in the result.
 //   - Logout ends what Login began on the network's side. Settings and secrets are the hub's to forget.
 //

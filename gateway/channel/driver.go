@@ -72,10 +72,13 @@ type LoginResult struct {
 	Message   string
 }
 
-// Upstream is what a connection tells the hub. Its methods may block, but not for long.
+// Upstream is what a connection tells the hub. It is safe for use by many goroutines. Its methods may block, but all save Inbound not for long.
 type Upstream interface {
-	// Inbound takes a message. An error means that it was not taken: it may be given again.
+	// Inbound takes a message, which may take minutes where a recording is transcribed: those of other chats are given meanwhile, those of one chat one
+	// after the other. An error means that it was not taken: it may be given again. When ctx ends first it may be taken all the same.
 	Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error)
+	// Allows reports whether somebody may write to the agent directly, as the channel's settings are now. Nobody is asked.
+	Allows(sender string) bool
 	// Online says that t can send from now on, until Connect returns. extra is for people who look at the status.
 	Online(t Transport, extra map[string]any)
 	// Trouble says, after Online, what does not work though the account is connected, in a plain sentence; "" is nothing any more.

@@ -32,18 +32,22 @@ const (
 	policyAllowlist = "allowlist"
 )
 
+// mayWrite reports whether a sender may write without being asked about.
+func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
+	return c.DMPolicy == policyOpen || owns(c, in, sender) || allowed(c.AllowFrom, in.Channel, config.SenderID(in.Channel, sender), in.Peer)
+}
+
 // check decides whether a sender may write; nil is yes. In groups a stranger does not pair themself but the group: what a member of it is
 // called can be anybody's tomorrow.
 func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
-	id := config.SenderID(in.Channel, sender)
-	if c.DMPolicy == policyOpen || owns(c, in, sender) || allowed(c.AllowFrom, in.Channel, id, in.Peer) {
+	if mayWrite(c, in, sender) {
 		return nil, nil
 	}
 	if c.DMPolicy == policyAllowlist {
 		return &protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "the sender is not in channels." + in.Channel + ".allowFrom"}, nil
 	}
 	p := store.Pair{PendingPair: protocol.PendingPair{
-		Channel: in.Channel, SenderID: id, RequestedAt: now(), AccountID: in.AccountID,
+		Channel: in.Channel, SenderID: config.SenderID(in.Channel, sender), RequestedAt: now(), AccountID: in.AccountID,
 		FirstMessage: protocol.Line(in.Message.Text, maxFirst),
 	}, Peer: in.Peer}
 	if in.Sender != nil {

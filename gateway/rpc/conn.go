@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/turn"
 	"fairlead/gateway/protocol/wire"
 )
 
@@ -36,7 +37,7 @@ type Conn struct {
 	slots    chan struct{}
 	wg       sync.WaitGroup
 
-	lastChat <-chan struct{} // closed when the last chat.send or channel.inbound is answered; the reader's
+	chats turn.Queue // the order of the messages of each chat
 
 	mu        sync.Mutex // guards what follows
 	params    *protocol.ConnectParams

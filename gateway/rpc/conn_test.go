@@ -125,6 +125,41 @@ func TestMessagesOfOneClientKeepTheirOrder(t *testing.T) {
 	})
 }
 
+// TestASlowMessageHoldsUpItsOwnChatAlone has a message that takes its time, as one with a recording does.
+func TestASlowMessageHoldsUpItsOwnChatAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakes()
+		slow := make(chan struct{})
+		f.sent = func(p protocol.ChatSendParams) {
+			if p.Message == "slow" {
+				<-slow
+			}
+		}
+		b, stop := open(f)
+		defer stop()
+		m, err := b.dial("owner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.ws.Close()
+		say(t, m, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`)
+		for _, chat := range []string{"slow in one", "after in one", "at once in two"} {
+			message, key, _ := strings.Cut(chat, " in ")
+			say(t, m, fmt.Sprintf(`{"type":"req","id":%q,"method":"chat.send","params":{"sessionKey":%q,"message":%q}}`, chat, key, message))
+		}
+		synctest.Wait()
+		if heard := strings.Join(m.heard(), "\n"); !strings.Contains(heard, `"at once in two"`) || strings.Contains(heard, `"after in one"`) {
+			t.Errorf("while the first message waits: %s", heard)
+		}
+		close(slow)
+		synctest.Wait()
+		heard := strings.Join(m.heard(), "\n")
+		if first, then := strings.Index(heard, `"slow in one"`), strings.Index(heard, `"after in one"`); first < 0 || then < first {
+			t.Errorf("in the end: %s", heard)
+		}
+	})
+}
+
 func TestProgressNeverOvertakesTheResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, stop := open(newFakes())

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/turn"
 )
 
 // maxInFlight is how many requests of one connection run at once. A further one waits slotWait for its turn and is refused then: a peer whose
@@ -23,8 +25,8 @@ const (
 // maxError is how many bytes of an error a peer is told; a node's error may be as long as a frame.
 const maxError = 1 << 20
 
-// accept starts a request. Requests of one peer run beside each other, but chat.send and channel.inbound one after the other, as they were
-// sent; so does all that a node reports, which never blocks: progress must not overtake a result.
+// accept starts a request. Requests of one peer run beside each other, but the messages of one chat one after the other, as they were sent; so does
+// all that a node reports, which never blocks: progress must not overtake a result.
 func (c *Conn) accept(req protocol.Request) {
 	switch {
 	case !c.allowed(req):
@@ -47,21 +49,41 @@ func (c *Conn) accept(req protocol.Request) {
 		c.respond(req.ID, nil, protocol.ErrUnavailable.With(fmt.Sprintf("%d requests of this connection are under way already", maxInFlight)))
 		return
 	}
-	var before <-chan struct{}
-	done := make(chan struct{})
-	if req.Method == protocol.ChatSend.Name || req.Method == protocol.ChannelInbound.Name {
-		before, c.lastChat = c.lastChat, done
+	var t turn.Turn
+	chat, inTurn := c.chatOf(req)
+	if inTurn {
+		t = c.chats.Take(chat)
 	}
 	c.wg.Add(1)
 	c.srv.crew.do(func() {
 		defer c.wg.Done()
 		defer func() { <-c.slots }()
-		defer close(done)
-		if before != nil {
-			<-before
+		if inTurn {
+			t.Wait()
+			defer t.End()
 		}
 		c.serve(req)
 	})
+}
+
+// chatOf names the chat in which a request writes a message: of a channel the conversation there. A message may take its time, because a file of it is
+// fetched or a recording is transcribed; that holds up its own chat alone.
+func (c *Conn) chatOf(req protocol.Request) (chat string, writes bool) {
+	var in struct {
+		SessionKey protocol.SessionKey `json:"sessionKey"`
+		Peer       struct {
+			ID string `json:"id"`
+		} `json:"peer"`
+	}
+	switch req.Method {
+	case protocol.ChatSend.Name:
+		_ = json.Unmarshal(req.Params, &in) // what cannot be read is refused in its turn
+		return string(c.srv.s.Canonical(in.SessionKey)), true
+	case protocol.ChannelInbound.Name:
+		_ = json.Unmarshal(req.Params, &in)
+		return strings.ToLower(in.Peer.ID), true
+	}
+	return "", false
 }
 
 func (c *Conn) slot() bool {

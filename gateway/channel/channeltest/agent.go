@@ -43,15 +43,25 @@ func (b *Bench) Commands() []string {
 }
 
 // Send implements channel.Sessions. It stores the message and its run, and answers by the last word of the message: "fail" fails, "ask" puts a
-// question, "hold" and "ask" leave the run open for [Bench.Answer], "twice" says something before its answer, any other is repeated.
+// question, "hold" and "ask" leave the run open for [Bench.Answer], "twice" says something before its answer, "slowly" takes its time before all this (see
+// Bench.Slow), any other is repeated.
 func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	if _, err := b.Store.Run(ctx, in.RunID); err == nil {
 		return protocol.ChatSendResult{}, protocol.ErrConflict
 	}
 	words := strings.Fields(in.Message)
 	last := words[len(words)-1]
-	if last == "refuse" {
+	switch last {
+	case "refuse":
 		return protocol.ChatSendResult{}, protocol.ErrStorage
+	case "slowly":
+		for range 2 {
+			select {
+			case b.Slow <- struct{}{}:
+			case <-ctx.Done():
+				return protocol.ChatSendResult{}, ctx.Err()
+			}
+		}
 	}
 	r := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunThinking, Params: in, Principal: p.String(), CreatedAt: now(), StartedAt: now()}
 	m := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(in.Message)}, Timestamp: now()}

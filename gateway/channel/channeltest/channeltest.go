@@ -24,6 +24,8 @@ type Bench struct {
 	Bus     *event.Bus
 	Config  *config.Store
 	Secrets Secrets
+	// Slow gives a token when a message that ends in "slowly" has come, and one more when that may go on.
+	Slow chan struct{}
 
 	mu       sync.Mutex // guards what follows
 	sent     []Sent
@@ -80,7 +82,7 @@ func (s Secrets) Where() string { return "memory" }
 // Open opens a hub over the store in dir. Nothing runs before Begin.
 func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
 	t.Helper()
-	b := &Bench{Bus: new(event.Bus), Secrets: Secrets{new(sync.Mutex), map[string]secret.Secret{}}, labels: map[protocol.SessionKey]string{}, files: map[string][]byte{}}
+	b := &Bench{Bus: new(event.Bus), Secrets: Secrets{new(sync.Mutex), map[string]secret.Secret{}}, Slow: make(chan struct{}), labels: map[protocol.SessionKey]string{}, files: map[string][]byte{}}
 	var err error
 	if b.Store, err = store.Open(context.Background(), filepath.Join(dir, "s.db")); err != nil {
 		t.Fatal(err)

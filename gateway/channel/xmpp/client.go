@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/channel"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/turn"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 	pingLimit = 30 * time.Second
 	// maxBody is how many bytes of text go into one message; a longer one is sent in parts.
 	maxBody = 30_000
-	// maxInbox is how many messages wait for the hub. A peer that writes faster than that waits with its connection.
+	// maxInbox is how many messages the hub is given at once. A server that brings more waits with its connection.
 	maxInbox = 64
 )
 
@@ -36,10 +37,11 @@ type client struct {
 	share   string                // where files are put; empty until it was found
 	web     string                // host and port from which the server gives files out; empty until it was found
 	told    map[string]bool       // who was told that encrypted messages cannot be read
+	wishes  map[string]bool       // who would see whether the agent is there and may not write to it yet
 }
 
 func newClient(s *stream, set settings, up channel.Upstream) *client {
-	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), answers: make(map[string]chan error), asked: make(map[string]chan iq), told: make(map[string]bool)}
+	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), answers: make(map[string]chan error), asked: make(map[string]chan iq), told: make(map[string]bool), wishes: make(map[string]bool)}
 	for _, r := range set.rooms {
 		c.rooms[r] = &room{nick: set.nick, jids: make(map[string]string)}
 	}
@@ -50,7 +52,6 @@ func newClient(s *stream, set settings, up channel.Upstream) *client {
 func (c *client) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
-	inbox := make(chan protocol.ChannelInboundParams, maxInbox)
 	stop := context.AfterFunc(ctx, func() {
 		c.s.send("</stream:stream>")
 		c.s.conn.Close()
@@ -59,21 +60,10 @@ func (c *client) serve(ctx context.Context) error {
 		cancel(nil)
 		stop()
 		c.s.conn.Close()
-		close(inbox)
 		wg.Wait()
 	}()
 	wg.Go(func() { c.pings(ctx, cancel) })
-	wg.Go(func() {
-		for in := range inbox {
-			if ctx.Err() != nil {
-				continue
-			}
-			if _, err := c.up.Inbound(ctx, in); err != nil && ctx.Err() == nil {
-				slog.Warn("A message from XMPP was not taken", "err", err)
-				c.refuse(in)
-			}
-		}
-	})
+	came := &inbox{c: c, wg: &wg, seats: make(chan struct{}, maxInbox)}
 	if err := c.s.send("<presence/>"); err != nil {
 		return err
 	}
@@ -84,7 +74,7 @@ func (c *client) serve(ctx context.Context) error {
 	for {
 		start, err := c.s.next()
 		if err == nil {
-			err = c.stanza(ctx, start, inbox)
+			err = c.stanza(ctx, start, came)
 		}
 		if err == nil {
 			continue
@@ -97,6 +87,39 @@ func (c *client) serve(ctx context.Context) error {
 		}
 		return err
 	}
+}
+
+// inbox gives the hub what comes: of one chat one message after the other, those of others beside it, for one whose files are fetched or transcribed takes
+// its time. Its goroutines are counted in wg.
+type inbox struct {
+	c     *client
+	wg    *sync.WaitGroup
+	seats chan struct{} // a token for each message under way
+	chats turn.Queue
+}
+
+// put may wait for a seat.
+func (i *inbox) put(ctx context.Context, in protocol.ChannelInboundParams) error {
+	select {
+	case i.seats <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	t := i.chats.Take(in.Peer.ID)
+	i.wg.Go(func() {
+		defer func() { <-i.seats }()
+		t.Wait()
+		defer t.End()
+		if ctx.Err() != nil {
+			return
+		}
+		if _, err := i.c.up.Inbound(ctx, in); err != nil && ctx.Err() == nil {
+			slog.Warn("A message from XMPP was not taken", "err", err)
+			i.c.refuse(in)
+		}
+		i.c.welcome(in.Peer.ID) //nolint:errcheck // a connection that is gone says so to its reader
+	})
+	return nil
 }
 
 // refuse tells somebody that their message was lost.

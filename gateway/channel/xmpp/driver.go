@@ -1,6 +1,6 @@
 // Package xmpp connects the agent to XMPP (RFC 6120, 6121): direct messages, rooms in which it is mentioned (XEP-0045), typing (XEP-0085), replies
-// (XEP-0461), places (XEP-0080), files by address (XEP-0066, XEP-0385, XEP-0447, XEP-0454) and by upload (XEP-0363), receipts (XEP-0184). It speaks the protocol itself, over the standard
-// library alone, and only over TLS.
+// (XEP-0461), places (XEP-0080), files by address (XEP-0066, XEP-0385, XEP-0447, XEP-0454) and by upload (XEP-0363), receipts (XEP-0184). Who may write to
+// the agent sees among their contacts that it is there. It speaks the protocol itself, over the standard library alone, and only over TLS.
 package xmpp
 
 import (

@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"fairlead/gateway/channel"
-	"fairlead/gateway/protocol"
 )
 
 // stanza handles one stanza.
-func (c *client) stanza(ctx context.Context, start xml.StartElement, inbox chan<- protocol.ChannelInboundParams) error {
+func (c *client) stanza(ctx context.Context, start xml.StartElement, to *inbox) error {
 	switch start.Name.Local {
 	case "iq":
 		var q iq
@@ -34,16 +33,10 @@ func (c *client) stanza(ctx context.Context, start xml.StartElement, inbox chan<
 			c.answered(m.ID, sendError(m.Error))
 			return nil
 		}
-		in, ok := c.inbound(m)
-		if !ok {
-			return nil
+		if in, ok := c.inbound(m); ok {
+			return to.put(ctx, in)
 		}
-		select {
-		case inbox <- in:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		return nil
 	}
 	return c.s.dec.Skip()
 }

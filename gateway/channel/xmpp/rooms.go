@@ -24,6 +24,9 @@ func (c *client) join(name, nick string) error {
 
 func (c *client) presence(p presence) error {
 	name, nick := bare(p.From), resource(p.From)
+	if p.Type == "subscribe" {
+		return c.subscribe(name)
+	}
 	again := ""
 	c.mu.Lock()
 	r := c.rooms[name]

@@ -1,0 +1,28 @@
+package channel_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+func TestAMessageThatTakesItsTimeOutlivesItsConnection(t *testing.T) {
+	b, p := open(t)
+	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
+	b.Begin()
+	start(t, b)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	left := make(chan error, 1)
+	go func() {
+		_, err := p.Up("default").Inbound(ctx, dm("this goes slowly"))
+		left <- err
+	}()
+	<-b.Slow
+	cancel()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("the connection ends with %v", err)
+	}
+	<-b.Slow
+	eventually(t, "the message is taken", func() bool { return len(b.Sent()) == 1 })
+}
