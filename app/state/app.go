@@ -172,9 +172,22 @@ func (a *App) Down(err error) {
 	problem := sentence(err)
 	var final *client.FinalError
 	if errors.As(err, &final) && errors.Is(err, protocol.ErrUnauthorized) {
-		problem = "The gateway refused this computer's token. Start Fairlead with the right one in FAIRLEAD_TOKEN."
+		problem = a.unauthorized(err)
 	}
 	a.Value.Update(func(v View) View { v.Connected, v.Problem, v.Updating = false, problem, ""; return v })
+}
+
+// unauthorized says why the gateway does not let this window in, and what to do. A paired one has no token that the person knows: that its own does not
+// hold any more is followed by the reason.
+func (a *App) unauthorized(err error) string {
+	var known *protocol.Error
+	switch errors.As(err, &known); {
+	case a.Value.Get().Device == "":
+		return "The gateway refused this computer's token. Start Fairlead with the right one in FAIRLEAD_TOKEN."
+	case known == nil || len(known.Details) == 0:
+		return "The gateway does not take this computer's token any more."
+	}
+	return sentence(known) + ". Pair this computer anew to go on."
 }
 
 // sentence makes an error's text one.

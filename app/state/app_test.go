@@ -69,6 +69,19 @@ func TestRefusedTokenSaysWhatToDo(t *testing.T) {
 	}
 }
 
+func TestAPairedWindowSaysWhyItIsNotLetIn(t *testing.T) {
+	a := NewApp()
+	a.From("this")
+	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized})
+	if p := a.Value.Get().Problem; p != "The gateway does not take this computer's token any more." {
+		t.Errorf("at first: %q", p)
+	}
+	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized.With("the pairing was ended by itself").WithDetails(protocol.DeviceRefused{Reason: protocol.RefusedRevoked})})
+	if p := a.Value.Get().Problem; p != "The pairing was ended by itself. Pair this computer anew to go on." {
+		t.Errorf("then: %q", p)
+	}
+}
+
 func TestActionsBeforeTheFirstConnectionFailWithAWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := NewApp()

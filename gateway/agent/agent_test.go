@@ -161,6 +161,24 @@ func TestRetryIsSaid(t *testing.T) {
 	check(t, b.states, protocol.RunThinking, protocol.RunRetrying, protocol.RunStreaming)
 }
 
+func TestACallFromBeforeARestartIsOfTheModelThatMadeIt(t *testing.T) {
+	var by []string
+	m := llmtest.Script(llmtest.Say("And this.").Call("a__Bash", `{"n":2}`), llmtest.Say("Done."))
+	r := run(m, &book{}, func(ctx context.Context, c dispatch.Call) (dispatch.Result, error) {
+		by = append(by, c.AskedBy.Model)
+		return fine(ctx, c)
+	})
+	r.AskedBy.Model = r.Ref.String()
+	r.History = append(r.History, protocol.Message{
+		ID: "m1", RunID: r.ID, Role: protocol.RoleAssistant, Provider: "first", Model: "one",
+		Content: protocol.Content{{Type: protocol.BlockToolCall, ID: "c1", Name: "a__Bash", Arguments: json.RawMessage(`{"n":1}`)}},
+	})
+	if err := r.Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(t, by, "first/one", "test/scripted")
+}
+
 func TestToolErrorsOfOursAreResults(t *testing.T) {
 	b := &book{}
 	m := llmtest.Script(llmtest.Call("a__Fly", `{}`), llmtest.Say("I cannot."))
@@ -232,5 +250,31 @@ func TestAPictureThatTheModelDoesNotSeeIsToldOnce(t *testing.T) {
 			want = append([]string{"assistant: scripted takes no pictures, as far as its provider tells: it is told that there is one."}, want...)
 		}
 		check(t, b.words(), want...)
+	}
+}
+
+func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
+	refused := protocol.ErrModel.With("The model server answered 400: m is not a multimodal model")
+	b := &book{}
+	m := llmtest.Script(llmtest.Fail(refused), llmtest.Say("Done."))
+	r := run(m, b, nil)
+	r.History[0].Content = append(r.History[0].Content, protocol.Block{Type: protocol.BlockImage, MimeType: "image/png"})
+	if err := r.Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(t, b.words(), "assistant: scripted is told in words that there are pictures, for they were refused. The model server answered 400: m is not a multimodal model", "assistant: Done.")
+	if asked := m.Requests(); len(asked) != 2 || !pictured(asked[0].Messages[0]) || pictured(asked[1].Messages[0]) {
+		t.Errorf("%+v", asked)
+	}
+	for name, r := range map[string]*Run{
+		"no picture in the chat":  run(llmtest.Script(llmtest.Fail(refused)), &book{}, nil),
+		"no word of the pictures": run(llmtest.Script(llmtest.Fail(protocol.ErrModel.With("The model server answered 500: out of memory"))), &book{}, nil),
+	} {
+		if name == "no word of the pictures" {
+			r.History[0].Content = append(r.History[0].Content, protocol.Block{Type: protocol.BlockImage, MimeType: "image/png"})
+		}
+		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrModel) || !r.Info.Images {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

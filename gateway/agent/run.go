@@ -203,9 +203,13 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, se
 	if raw, broken := badArguments(c); broken {
 		return fail(fmt.Sprintf("the arguments are not a JSON object: %.200s", raw)), nil
 	}
+	by := r.AskedBy
+	if m.Model != "" { // of a call from before a restart it may be another than the one chosen now
+		by.Model = protocol.ModelRef{Provider: m.Provider, ID: m.Model}.String()
+	}
 	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), dispatch.Call{
 		ID: CallID(m.ID, c.ID), ToolCallID: c.ID,
-		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: r.AskedBy, Iteration: r.step,
+		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: by, Iteration: r.step,
 		OnStart: settled, OnPut: settled, OnAsk: r.Sink.OnAsk,
 	})
 	if err != nil {

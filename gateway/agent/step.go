@@ -57,6 +57,11 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 			return false, shortErr
 		}
 	}
+	if err != nil && len(a.blocks) == 0 {
+		if again, storeErr := r.unseen(ctx, err); again {
+			return false, storeErr
+		}
+	}
 	m := a.message()
 	switch {
 	case err == nil && len(m.Content) == 0:
@@ -99,7 +104,7 @@ func (r *Run) patient(ctx context.Context) (stream context.Context, heard func(p
 	}
 	stream, cancel := context.WithCancelCause(ctx)
 	silence := time.AfterFunc(r.Patience, func() {
-		cancel(protocol.ErrTimeout.With(fmt.Sprintf("The model has said nothing for %s. Try again, choose another model, or raise timeouts.llmMs.", r.Patience)))
+		cancel(protocol.ErrTimeout.With(fmt.Sprintf("The model has said nothing for %s. Try again, choose another model, or raise timeouts.llmMs.", pause(r.Patience))))
 	})
 	return stream, func(pause time.Duration) { silence.Reset(pause + r.Patience) }, func() { silence.Stop(); cancel(nil) }
 }

@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Models asks the server at o.BaseURL for its models that can chat. What a server does not say is zero, but for Tools: that is true unless the
-// server says otherwise. Models that LM Studio or llama.cpp have loaded come first, and for them ContextWindow is the
+// Models asks the server at o.BaseURL for its models that can chat. What a server does not say is zero, but for Tools and Images: those are true unless
+// the server says otherwise, for it refuses what it cannot. Models that LM Studio or llama.cpp have loaded come first, and for them ContextWindow is the
 // window they run with.
 func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
@@ -138,7 +138,7 @@ func (l listedModel) chats() bool {
 }
 
 func (l listedModel) info(host string) protocol.ModelInfo {
-	i := protocol.ModelInfo{ID: l.ID, Name: l.Name, MaxOutput: l.MaxCompletion, Tools: true}
+	i := protocol.ModelInfo{ID: l.ID, Name: l.Name, MaxOutput: l.MaxCompletion, Tools: true, Images: true}
 	i.ContextWindow = max(l.ContextLength, l.MaxModelLen, l.ContextWindow, l.MaxContext)
 	if l.Meta != nil {
 		if i.ContextWindow = l.Meta.Context; i.ContextWindow == 0 {

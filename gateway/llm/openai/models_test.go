@@ -44,12 +44,12 @@ func TestModelsReadsEveryonesList(t *testing.T) {
 			"pricing":{"prompt":"0.000003","completion":"0.000015","input_cache_read":"0.0000003","request":"0"},"top_provider":{"max_completion_tokens":64000},"supported_parameters":["tools","reasoning"]},
 			{"id":"openrouter/auto","pricing":{"prompt":"-1","completion":"-1"},"supported_parameters":[]},
 			{"id":"a/pictures","architecture":{"output_modalities":["image"]}}]}`},
-			[]protocol.ModelInfo{{ID: "a/b", Name: "B", ContextWindow: 200000, MaxOutput: 64000, Tools: true, Images: true, Thinking: true, PriceIn: new(3.0), PriceOut: new(15.0), PriceRead: new(0.3)}, {ID: "openrouter/auto"}},
+			[]protocol.ModelInfo{{ID: "a/b", Name: "B", ContextWindow: 200000, MaxOutput: 64000, Tools: true, Images: true, Thinking: true, PriceIn: new(3.0), PriceOut: new(15.0), PriceRead: new(0.3)}, {ID: "openrouter/auto", Images: true}},
 		},
-		"vLLM":      {"vllm.example", map[string]string{"/v1/models": `{"data":[{"id":"qwen","owned_by":"vllm","max_model_len":40960}]}`}, []protocol.ModelInfo{{ID: "qwen", ContextWindow: 40960, Tools: true}}},
-		"Together":  {"together.example", map[string]string{"/v1/models": `[{"id":"x","type":"chat","context_length":8192,"pricing":{"input":0.2,"output":0.6}},{"id":"y","type":"image"}]`}, []protocol.ModelInfo{{ID: "x", ContextWindow: 8192, Tools: true, PriceIn: new(0.2), PriceOut: new(0.6)}}},
+		"vLLM":      {"vllm.example", map[string]string{"/v1/models": `{"data":[{"id":"qwen","owned_by":"vllm","max_model_len":40960}]}`}, []protocol.ModelInfo{{ID: "qwen", ContextWindow: 40960, Tools: true, Images: true}}},
+		"Together":  {"together.example", map[string]string{"/v1/models": `[{"id":"x","type":"chat","context_length":8192,"pricing":{"input":0.2,"output":0.6}},{"id":"y","type":"image"}]`}, []protocol.ModelInfo{{ID: "x", ContextWindow: 8192, Tools: true, Images: true, PriceIn: new(0.2), PriceOut: new(0.6)}}},
 		"Mistral":   {hostMistral, map[string]string{"/v1/models": `{"data":[{"id":"m","max_context_length":131072,"capabilities":{"completion_chat":true,"function_calling":false,"vision":true}}]}`}, []protocol.ModelInfo{{ID: "m", ContextWindow: 131072, Images: true}}},
-		"odd types": {"odd.example", map[string]string{"/v1/models": `{"data":[{"id":"m","context_length":"8k"},{"name":"no id"}]}`}, []protocol.ModelInfo{{ID: "m", Tools: true}}},
+		"odd types": {"odd.example", map[string]string{"/v1/models": `{"data":[{"id":"m","context_length":"8k"},{"name":"no id"}]}`}, []protocol.ModelInfo{{ID: "m", Tools: true, Images: true}}},
 		"LM Studio": {
 			"studio.example",
 			map[string]string{
