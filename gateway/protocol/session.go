@@ -126,7 +126,7 @@ type ModelPatch struct {
 	ID       *string `json:"id,omitempty"`
 }
 
-// ResetPolicyPatch is Partial<ResetPolicy>.
+// ResetPolicyPatch is Partial<ResetPolicy>. With an empty Mode the gateway's default holds again, whatever else it has.
 type ResetPolicyPatch struct {
 	Mode        *string `json:"mode,omitempty"`
 	AtHour      *int    `json:"atHour,omitempty"`

@@ -40,7 +40,9 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 	var bad error
 	_, err := m.store.UpdateSession(ctx, key, func(s *store.Session) {
 		policy := s.ResetPolicy // without a mode, the gateway's default goes on to hold
-		if p := in.ResetPolicy; p != nil {
+		if p := in.ResetPolicy; p != nil && p.Mode != nil && *p.Mode == "" {
+			policy = protocol.ResetPolicy{}
+		} else if p != nil {
 			policy = m.policy(*s)
 			if p.Mode != nil {
 				policy.Mode = *p.Mode

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,6 +112,35 @@ func TestAChatThatIsDueKeepsTheMessageThatFoundItSo(t *testing.T) {
 	after, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || !slices.Equal(after.PreviousSessionIDs, []protocol.SessionID{before.SessionID}) || after.LastResetAt == 0 || *after.ResetPolicy.IdleMinutes != 0 {
 		t.Errorf("%+v %v", after, err)
+	}
+}
+
+func TestAChatReturnsToTheDefaultResetPolicy(t *testing.T) {
+	g := start(t)
+	patch := func(mode string, minutes *int) error {
+		_, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, ResetPolicy: &protocol.ResetPolicyPatch{Mode: &mode, IdleMinutes: minutes}})
+		return err
+	}
+	is := func(mode string) {
+		t.Helper()
+		got, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
+		if err != nil || got.ResetPolicy.Mode != mode {
+			t.Errorf("%+v %v, want %s", got.ResetPolicy, err, mode)
+		}
+	}
+	five := 5
+	if err := patch("idle", &five); err != nil {
+		t.Fatal(err)
+	}
+	is("idle")
+	if err := patch("", nil); err != nil {
+		t.Fatal(err)
+	}
+	is("manual")
+	g.set(func(c *config.Config) { c.Session.DefaultResetPolicy = protocol.ResetPolicy{Mode: "daily"} })
+	is("daily")
+	if err := patch("never", nil); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Errorf("a policy that there is not: %v", err)
 	}
 }
 
