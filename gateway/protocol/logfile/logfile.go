@@ -23,15 +23,12 @@ type File struct {
 	max  int64
 
 	mu   sync.Mutex // guards what follows
-	f    *os.File
+	f    *os.File   // nil after a rotation until the next file could be opened
 	size int64
 }
 
 // Open opens the log of that name in a folder, and makes the folder when it is missing. It goes on where an earlier one ended.
 func Open(dir, name string) (*File, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the log folder: %w", err)
-	}
 	l := &File{path: filepath.Join(dir, name), max: maxSize}
 	if err := l.open(); err != nil {
 		return nil, err
@@ -40,6 +37,9 @@ func Open(dir, name string) (*File, error) {
 }
 
 func (l *File) open() error {
+	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+		return fmt.Errorf("make the log folder: %w", err)
+	}
 	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("open log: %w", err)
@@ -61,15 +61,31 @@ func (l *File) old(n int) string {
 	return l.path + "." + strconv.Itoa(n)
 }
 
-// Write implements io.Writer.
+// rotate makes room for the present file's successor, which the next line opens. Files move up as far as the first number that is free, so that a
+// rotation in which one could not be moved drives out no older one.
+func (l *File) rotate() {
+	l.f.Close()
+	l.f = nil
+	free := 1
+	for free < keep-1 {
+		if _, err := os.Lstat(l.old(free)); err != nil {
+			break
+		}
+		free++
+	}
+	for n := free; n > 0; n-- {
+		os.Rename(l.old(n-1), l.old(n)) // what cannot be moved is gone on with
+	}
+}
+
+// Write implements io.Writer. While the next file cannot be opened lines are lost; each one tries anew.
 func (l *File) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.size > 0 && l.size+int64(len(p)) > l.max {
-		l.f.Close()
-		for n := keep - 1; n > 0; n-- {
-			os.Rename(l.old(n-1), l.old(n)) // a missing one is fine
-		}
+	if l.f != nil && l.size > 0 && l.size+int64(len(p)) > l.max {
+		l.rotate()
+	}
+	if l.f == nil {
 		if err := l.open(); err != nil {
 			return 0, err
 		}
@@ -83,6 +99,9 @@ func (l *File) Write(p []byte) (int, error) {
 func (l *File) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.f == nil {
+		return nil
+	}
 	return l.f.Close()
 }
 
@@ -93,7 +112,7 @@ func (l *File) Last(n int) (lines []string, truncated bool, err error) {
 	for i := range keep {
 		data, err := os.ReadFile(l.old(i))
 		if os.IsNotExist(err) {
-			break
+			continue // it could not be opened, or not moved
 		}
 		if err != nil {
 			return nil, false, fmt.Errorf("read log: %w", err)

@@ -3,6 +3,8 @@ package logfile
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -52,4 +54,54 @@ func TestLogRotates(t *testing.T) {
 	if lines, _, _ := l.Last(2); strings.Join(lines, "") != `{"line":199}{"line":200}` {
 		t.Errorf("after reopening: %v", lines)
 	}
+}
+
+func TestALogWhoseFolderWasRemovedGoesOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "logs")
+	l := full(t, dir)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Skip("open files cannot be removed here:", err)
+	}
+	fmt.Fprintln(l, `{"line":203}`)
+	if lines, _, err := l.Last(5000); err != nil || strings.Join(lines, "") != `{"line":203}` {
+		t.Errorf("%v %v", lines, err)
+	}
+}
+
+// TestARotationGoesOnWhereOneStopped: the present file could not be moved when it was full, as on Windows while another program reads it.
+func TestARotationGoesOnWhereOneStopped(t *testing.T) {
+	l := full(t, t.TempDir())
+	if err := os.Remove(l.old(1)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(l, `{"line":203}`)
+	lines, _, err := l.Last(5000)
+	if want := lineNumbers(168, 189, 196, 204); err != nil || !slices.Equal(lines, want) {
+		t.Errorf("%v %v, want %v", lines, err, want)
+	}
+}
+
+// full is a log whose next line begins another file, and of which there are as many as are kept, each with seven lines.
+func full(t *testing.T, dir string) *File {
+	t.Helper()
+	l, err := Open(dir, "x.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	l.max = 7 * 13
+	for i := range 203 {
+		fmt.Fprintf(l, "{\"line\":%03d}\n", i)
+	}
+	return l
+}
+
+// lineNumbers are the lines of full from and to numbers, by pairs.
+func lineNumbers(pairs ...int) (list []string) {
+	for i := 0; i < len(pairs); i += 2 {
+		for n := pairs[i]; n < pairs[i+1]; n++ {
+			list = append(list, fmt.Sprintf(`{"line":%03d}`, n))
+		}
+	}
+	return list
 }
