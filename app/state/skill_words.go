@@ -54,6 +54,8 @@ func SkillLack(e protocol.SkillStatusEntry) string {
 			list = append(list, "no machine is online")
 		case strings.HasPrefix(r, "invalid requirement identifiers: "):
 			list = append(list, "what it needs is not known")
+		case strings.HasPrefix(r, "its file "):
+			list = append(list, r)
 		}
 	}
 	return protocol.Capital(strings.Join(list, ", "))

@@ -28,6 +28,9 @@ func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has things) pro
 		e.Enabled = false
 		e.Reasons = append(e.Reasons, "disabled by skills.entries policy")
 	}
+	if f.Unread {
+		e.Reasons = append(e.Reasons, "its file is not in UTF-8")
+	}
 	online := 0
 	for _, n := range nodes {
 		if !n.Online {

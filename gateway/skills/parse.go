@@ -37,7 +37,9 @@ type Skill struct {
 	Compatibility string
 	Needs         protocol.SkillRequirementSnapshot
 	// Invalid lists capability ids that do not exist: such a skill is never eligible, because what it needs is not known.
-	Invalid  []string
+	Invalid []string
+	// Unread says that nothing of the file could be read: such a skill is never eligible either.
+	Unread   bool
 	Problems []string
 }
 
@@ -45,6 +47,10 @@ type Skill struct {
 // in Problems, for one bad line must not hide what the person wrote.
 func Parse(dir string, data []byte) Skill {
 	s := Skill{Dir: dir, Needs: protocol.SkillRequirementSnapshot{Capabilities: []string{}}}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		s.problem("The file is in UTF-16 or UTF-32, which the agent cannot read. Save it as UTF-8.")
+		s.Unread, data = true, nil
+	}
 	if !utf8.Valid(data) {
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 		s.problem("The file is not UTF-8 throughout.")

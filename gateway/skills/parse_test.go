@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"fairlead/gateway/config"
 )
 
 func TestParse(t *testing.T) {
@@ -61,6 +63,20 @@ func TestParseSaysWhatItCouldNotUse(t *testing.T) {
 	}
 	if s := Parse("d", []byte("---\nname: a\xff\n---\n")); len(s.Problems) != 1 || !utf8.ValidString(s.Name) {
 		t.Error(s)
+	}
+}
+
+// TestASkillThatIsNotInUTF8IsNeverEligible has files as Windows' older editors save them. What the agent would read of one is not what was written.
+func TestASkillThatIsNotInUTF8IsNeverEligible(t *testing.T) {
+	for _, file := range []string{"\xff\xfe-\x00-\x00-\x00\n\x00n\x00a\x00m\x00e\x00:\x00 \x00a\x00\n\x00-\x00-\x00-\x00\n\x00", "\xfe\xff\x00-\x00-\x00-\x00\n\x00a"} {
+		s := Parse("group/dir", []byte(file))
+		if s.Name != "dir" || s.Description+s.Text != "" || len(s.Problems) != 1 || !strings.Contains(s.Problems[0], "Save it as UTF-8.") {
+			t.Errorf("%+v", s)
+		}
+		s.Always = true
+		if e := judge(found{Skill: s}, config.Skill{}, nil, things{}); e.Eligible || !slices.Equal(e.Reasons, []string{"its file is not in UTF-8"}) {
+			t.Errorf("%+v", e)
+		}
 	}
 }
 
