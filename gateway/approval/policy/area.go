@@ -31,7 +31,7 @@ func areas(c shell.Command) (list []area) {
 	name := base(c.Words[0].Text)
 	words := c.Words[1:]
 	add := func(w shell.Word, tools []string, why string) {
-		if !w.Dynamic && maybeFolder(w.Text) {
+		if folder(w) {
 			list = append(list, area{word: w, tools: tools, why: why})
 		}
 	}
@@ -39,9 +39,6 @@ func areas(c shell.Command) (list []area) {
 		for _, w := range operands(words, values) {
 			add(w, tools, why)
 		}
-	}
-	recursive := func() bool {
-		return given(glob{parts: []string{"-r"}}, words) || given(glob{parts: []string{"-a"}}, words) || given(glob{parts: []string{"--archive"}}, words)
 	}
 	for _, w := range words {
 		if tellsService(w.Text) {
@@ -68,31 +65,11 @@ func areas(c shell.Command) (list []area) {
 	case "mv", "trash", "trash-put", "rmtrash", "gio", "gvfs-trash", "rename":
 		all(anyAccess, "would take", "tS")
 	case "rm", "srm", "chmod", "chown", "chgrp":
-		if recursive() {
+		if recursive(words) {
 			all(writing, "would reach", "")
 		}
 	case "cp", "scp", "gcp", "rsync", "ditto", "rclone", "robocopy", "xcopy":
-		values := "efBTM"
-		if name == "cp" || name == "scp" || name == "gcp" {
-			if !recursive() {
-				return nil
-			}
-			values = "tSPioFcJlDX"
-		}
-		all := operands(words, values)
-		if name == "rsync" && hasBeginning(words, "--read-b") && len(all) > 0 {
-			add(all[len(all)-1], writing, "may write")
-		}
-		from := reading
-		if name == "rsync" && hasBeginning(words, "--remove-so") || name == "rclone" && len(all) > 0 && (all[0].Text == "move" || all[0].Text == "sync") {
-			from = anyAccess
-		}
-		for _, w := range all[:max(len(all)-1, 0)] {
-			add(w, from, "would copy")
-		}
-		if len(list) > 0 { // else only files
-			add(all[len(all)-1], writing, "may write")
-		}
+		list = copied(list, name, words)
 	case "grep", "egrep", "fgrep", "rgrep", "diff", "rg", "ag", "ack":
 		list = searched(name, words)
 	case "find", "gfind", "fd", "fdfind":
@@ -104,20 +81,64 @@ func areas(c shell.Command) (list []area) {
 	case "kubectl", "oc", "aws", "gsutil", "s3cmd", "gcloud", "s5cmd", "mc", "b2", "ossutil", "swift":
 		list = sent(name, words)
 	case "serve", "http-server", "live-server", "httpd", "webfsd", "miniserve", "darkhttpd", "simple-http-server", "caddy", "php", "filebrowser":
-		if name == "php" && !hasLetter(words, "dczftr", 'S', "--server") {
-			return nil
-		}
-		list = []area{{word: shell.Word{Text: "."}, tools: reading, why: "would show"}}
-		for _, w := range append(operands(words, "Splc"), values(words, 't', "--docroot")...) {
-			list = append(list, area{word: w, tools: reading, why: "would show"})
-		}
-		if name == "httpd" {
-			for _, w := range values(words, 'h', "") {
-				list = append(list, area{word: w, tools: reading, why: "would show"})
-			}
-		}
+		list = served(name, words)
 	default:
 		list = append(packed(name, c), written(plainName(name), c)...)
+	}
+	return list
+}
+
+// folder reports whether a word may name a folder that is known from here.
+func folder(w shell.Word) bool { return !w.Dynamic && maybeFolder(w.Text) }
+
+func recursive(words []shell.Word) bool {
+	return given(glob{parts: []string{"-r"}}, words) || given(glob{parts: []string{"-a"}}, words) || given(glob{parts: []string{"--archive"}}, words)
+}
+
+// copied adds the folders that a copier reads, and the last one, which it copies into. What cp does to a folder without -r is nothing.
+func copied(list []area, name string, words []shell.Word) []area {
+	values := "efBTM"
+	if name == "cp" || name == "scp" || name == "gcp" {
+		if !recursive(words) {
+			return nil
+		}
+		values = "tSPioFcJlDX"
+	}
+	all := operands(words, values)
+	add := func(w shell.Word, tools []string, why string) {
+		if folder(w) {
+			list = append(list, area{word: w, tools: tools, why: why})
+		}
+	}
+	if name == "rsync" && hasBeginning(words, "--read-b") && len(all) > 0 {
+		add(all[len(all)-1], writing, "may write")
+	}
+	from := reading
+	if name == "rsync" && hasBeginning(words, "--remove-so") || name == "rclone" && len(all) > 0 && (all[0].Text == "move" || all[0].Text == "sync") {
+		from = anyAccess
+	}
+	for _, w := range all[:max(len(all)-1, 0)] {
+		add(w, from, "would copy")
+	}
+	if len(list) > 0 { // else only files
+		add(all[len(all)-1], writing, "may write")
+	}
+	return list
+}
+
+// served are the folders that a web server would show.
+func served(name string, words []shell.Word) []area {
+	if name == "php" && !hasLetter(words, "dczftr", 'S', "--server") {
+		return nil
+	}
+	roots := append([]shell.Word{{Text: "."}}, operands(words, "Splc")...)
+	roots = append(roots, values(words, 't', "--docroot")...)
+	if name == "httpd" {
+		roots = append(roots, values(words, 'h', "")...)
+	}
+	var list []area
+	for _, w := range roots {
+		list = append(list, area{word: w, tools: reading, why: "would show"})
 	}
 	return list
 }

@@ -22,17 +22,7 @@ func gitAreas(c shell.Command) []area {
 		return nil
 	}
 	g := gitCall{rest: c.Words[i+1:], top: shell.Word{Text: "."}}
-	for k := 1; k < i; k++ {
-		if v, ok := strings.CutPrefix(c.Words[k].Text, "--work-tree="); ok {
-			g.more = append(g.more, part(c.Words[k], v))
-		}
-		if k+1 < i && c.Words[k].Text == "-C" {
-			g.top = under(g.top, c.Words[k+1])
-		}
-		if k+1 < i && c.Words[k].Text == "--work-tree" {
-			g.more = append(g.more, c.Words[k+1])
-		}
-	}
+	g.where(c.Words[1:i])
 	if len(g.rest) == 1 && (g.rest[0].Text == "-h" || g.rest[0].Text == "--help") {
 		return nil
 	}
@@ -40,69 +30,116 @@ func gitAreas(c shell.Command) []area {
 	case "checkout":
 		return g.checkout()
 	case "switch":
-		created := hasLong(g.rest, "-c") || hasLong(g.rest, "-C") || hasLong(g.rest, "--create") || hasLong(g.rest, "--force-create")
-		if n := len(operands(g.rest, "")); created && n < 2 && !g.has("", 'f', "--force") && !hasLong(g.rest, "--discard-changes") {
-			return nil
-		}
-		return g.whole("may write")
+		return g.switched()
 	case "restore":
-		if g.has("sU", 'S', "--staged") && !g.has("sU", 'W', "--worktree") && !g.negated() {
-			return nil
-		}
-		before, after, _ := g.sides("sU")
-		return g.specs(append(before, after...), writing, "would take back")
+		return g.restored()
 	case "apply":
-		dry := hasLong(g.rest, "--stat") || hasLong(g.rest, "--check") || hasLong(g.rest, "--numstat") || hasLong(g.rest, "--summary") || hasLong(g.rest, "--cached")
-		if dry && !g.negated() && !hasBeginning(g.rest, "--app") {
-			return nil
-		}
-		if v, ok := valueOf(g.rest, 0, "--directory"); ok {
-			g.more = append(g.more, under(g.top, v))
-		}
-		return g.whole("may write")
+		return g.applied()
 	case "clean":
-		if g.has("e", 'n', "--dry-run") && !g.negated() {
-			return nil
-		}
-		before, after, _ := g.sides("e")
-		if list := append(before, after...); len(list) > 0 {
-			return g.specs(list, writing, "would clear")
-		}
-		return g.whole("would clear")
+		return g.cleaned()
 	case "reset":
-		for _, w := range g.rest {
-			if w.Dynamic || begins("--hard", w.Text, 3) || begins("--merge", w.Text, 4) || begins("--keep", w.Text, 3) {
-				return g.whole("may write")
-			}
-		}
-		return nil
+		return g.reset()
 	case "pull":
 		if hasLong(g.rest, "--dry-run") && !g.negated() {
 			return nil
 		}
 		return g.whole("may write")
 	case "merge", "rebase", "cherry-pick", "revert", "am":
-		if len(g.rest) == 1 {
-			switch t := g.rest[0].Text; {
-			case t == "--quit", t == "--edit-todo", t == "--show-current-patch", t == "--continue" && sub == "merge":
-				return nil
-			}
-		}
-		return g.whole("may write")
+		return g.merged(sub)
 	case "mv", "rm":
 		return g.specs(operands(g.rest, ""), anyAccess, "would take")
 	case "grep":
 		return g.searched()
 	case "archive":
-		if hasLong(g.rest, "-l") || hasLong(g.rest, "--list") {
+		return g.archived()
+	default:
+		return g.others(sub)
+	}
+}
+
+// where reads the options before the subcommand that say in which folders git works.
+func (g *gitCall) where(options []shell.Word) {
+	for k, w := range options {
+		if v, ok := strings.CutPrefix(w.Text, "--work-tree="); ok {
+			g.more = append(g.more, part(w, v))
+		}
+		if k+1 < len(options) && w.Text == "-C" {
+			g.top = under(g.top, options[k+1])
+		}
+		if k+1 < len(options) && w.Text == "--work-tree" {
+			g.more = append(g.more, options[k+1])
+		}
+	}
+}
+
+// switched: a branch that is made where git stands changes no file.
+func (g gitCall) switched() []area {
+	created := hasLong(g.rest, "-c") || hasLong(g.rest, "-C") || hasLong(g.rest, "--create") || hasLong(g.rest, "--force-create")
+	if n := len(operands(g.rest, "")); created && n < 2 && !g.has("", 'f', "--force") && !hasLong(g.rest, "--discard-changes") {
+		return nil
+	}
+	return g.whole("may write")
+}
+
+func (g gitCall) restored() []area {
+	if g.has("sU", 'S', "--staged") && !g.has("sU", 'W', "--worktree") && !g.negated() {
+		return nil
+	}
+	before, after, _ := g.sides("sU")
+	return g.specs(append(before, after...), writing, "would take back")
+}
+
+func (g gitCall) applied() []area {
+	dry := hasLong(g.rest, "--stat") || hasLong(g.rest, "--check") || hasLong(g.rest, "--numstat") || hasLong(g.rest, "--summary") || hasLong(g.rest, "--cached")
+	if dry && !g.negated() && !hasBeginning(g.rest, "--app") {
+		return nil
+	}
+	if v, ok := valueOf(g.rest, 0, "--directory"); ok {
+		g.more = append(g.more, under(g.top, v))
+	}
+	return g.whole("may write")
+}
+
+func (g gitCall) cleaned() []area {
+	if g.has("e", 'n', "--dry-run") && !g.negated() {
+		return nil
+	}
+	before, after, _ := g.sides("e")
+	if list := append(before, after...); len(list) > 0 {
+		return g.specs(list, writing, "would clear")
+	}
+	return g.whole("would clear")
+}
+
+// reset leaves the files alone unless an option says otherwise.
+func (g gitCall) reset() []area {
+	for _, w := range g.rest {
+		if w.Dynamic || begins("--hard", w.Text, 3) || begins("--merge", w.Text, 4) || begins("--keep", w.Text, 3) {
+			return g.whole("may write")
+		}
+	}
+	return nil
+}
+
+// merged is what brings in commits, but for what only tells of it or ends it as it stands.
+func (g gitCall) merged(sub string) []area {
+	if len(g.rest) == 1 {
+		switch t := g.rest[0].Text; {
+		case t == "--quit", t == "--edit-todo", t == "--show-current-patch", t == "--continue" && sub == "merge":
 			return nil
 		}
-		if list := operands(g.rest, "o"); len(list) > 1 {
-			return g.specs(list[1:], reading, "would pack")
-		}
-		return []area{{word: g.top, tools: reading, why: "would pack", tree: true}}
 	}
-	return g.others(c.Words[i].Text)
+	return g.whole("may write")
+}
+
+func (g gitCall) archived() []area {
+	if hasLong(g.rest, "-l") || hasLong(g.rest, "--list") {
+		return nil
+	}
+	if list := operands(g.rest, "o"); len(list) > 1 {
+		return g.specs(list[1:], reading, "would pack")
+	}
+	return []area{{word: g.top, tools: reading, why: "would pack", tree: true}}
 }
 
 // others are git's commands with commands of their own, and those that always write.
@@ -116,21 +153,7 @@ func (g gitCall) others(sub string) []area {
 	}
 	switch sub {
 	case "stash":
-		switch do {
-		case "list", "show", "drop", "clear", "create", "store", "export", "import":
-			return nil
-		case "", "push", "save":
-			tools := writing
-			if g.has("m", 'u', "--include-untracked") || g.has("m", 'a', "--all") {
-				tools = anyAccess
-			}
-			if _, after, ended := g.sides("m"); ended && len(after) > 0 {
-				return g.specs(after, tools, "would put away")
-			}
-			list := g.whole("would put away")
-			for i := range list {
-				list[i].tools = tools
-			}
+		if list, ok := g.stashed(do); ok {
 			return list
 		}
 	case "worktree":
@@ -173,6 +196,29 @@ func (g gitCall) others(sub string) []area {
 		return nil
 	}
 	return g.whole("may write")
+}
+
+// stashed is what git stash puts away; ok is false for what brings it back, and writes.
+func (g gitCall) stashed(do string) (list []area, ok bool) {
+	switch do {
+	case "list", "show", "drop", "clear", "create", "store", "export", "import":
+		return nil, true
+	case "", "push", "save":
+	default:
+		return nil, false
+	}
+	tools := writing
+	if g.has("m", 'u', "--include-untracked") || g.has("m", 'a', "--all") {
+		tools = anyAccess
+	}
+	if _, after, ended := g.sides("m"); ended && len(after) > 0 {
+		return g.specs(after, tools, "would put away"), true
+	}
+	list = g.whole("would put away")
+	for i := range list {
+		list[i].tools = tools
+	}
+	return list, true
 }
 
 // checkout tells a branch from files: what stands alone may be a branch, and then any file changes.
