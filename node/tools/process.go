@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -19,6 +20,8 @@ const (
 	defaultLogLines = 200
 	// writeLimit is how long a command may leave its input unread before a write gives up.
 	writeLimit = 10 * time.Second
+	// maxListed is how many bytes list tells: the gateway takes a result of one frame.
+	maxListed = 8 << 20
 )
 
 type processIn struct {
@@ -129,7 +132,8 @@ func (j *job) addEnd(m map[string]any) map[string]any {
 func listJobs(jobs *Jobs) any {
 	list := []map[string]any{}
 	var text strings.Builder
-	for _, j := range jobs.list() {
+	all, size := jobs.list(), 0
+	for _, j := range all {
 		m := j.addEnd(map[string]any{
 			"sessionId": j.id, "status": j.status(), "pid": j.pid, "startedAt": j.started.UnixMilli(), "endedAt": nil,
 			"runtimeMs": time.Since(j.started).Milliseconds(), "workdir": workspace.Spell(j.dir), "command": j.command, "tail": j.out.tail(),
@@ -138,13 +142,29 @@ func listJobs(jobs *Jobs) any {
 		if !j.running() {
 			m["endedAt"], m["runtimeMs"] = j.endedAt()
 		}
+		line := j.id + "  " + j.status() + "  " + j.command + "\n"
+		if size += encodedSize(m) + encodedSize(line); size > maxListed {
+			break
+		}
 		list = append(list, m)
-		text.WriteString(j.id + "  " + j.status() + "  " + j.command + "\n")
+		text.WriteString(line)
 	}
-	if len(list) == 0 {
+	if len(all) == 0 {
 		text.WriteString("No background commands.")
 	}
-	return map[string]any{"status": "completed", "sessions": list, "text": strings.TrimSuffix(text.String(), "\n")}
+	out := map[string]any{"status": "completed", "sessions": list}
+	if rest := len(all) - len(list); rest > 0 {
+		out["omitted"] = rest
+		fmt.Fprintf(&text, "The commands are too long to list all: %d older ones are left out. poll and log find them by their sessionId.", rest)
+	}
+	out["text"] = strings.TrimSuffix(text.String(), "\n")
+	return out
+}
+
+// encodedSize is how many bytes v has in a frame.
+func encodedSize(v any) int {
+	raw, _ := protocol.Marshal(v) // of texts and numbers, which always can be
+	return len(raw)
 }
 
 func pollJob(j *job) any {

@@ -3,6 +3,8 @@
 package tools
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -225,5 +227,29 @@ func TestProcessRefusesInTheOriginalsWords(t *testing.T) {
 	b.jobs.get(id).background.Store(false)
 	if out := must[processOut](b, "Process", args{"action": "poll", "sessionId": id}); out.Error != "Session "+id+" is not backgrounded" {
 		t.Errorf("%+v", out)
+	}
+}
+
+func TestAListOfVeryManyLongCommandsFitsIntoAResult(t *testing.T) {
+	useShell(t)
+	b := newBench(t)
+	const n = 90
+	long := strings.Repeat("x", 100_000)
+	for range n {
+		background(b, "true "+long, nil)
+	}
+	raw := must[json.RawMessage](b, "Process", args{"action": "list"})
+	var out struct {
+		processOut
+		Omitted int
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	if len(raw) > maxListed+1000 || out.Omitted == 0 || out.Omitted+len(out.Sessions) != n {
+		t.Errorf("%d bytes, %d listed, %d left out", len(raw), len(out.Sessions), out.Omitted)
+	}
+	if want := fmt.Sprintf("%d older ones are left out", out.Omitted); !strings.Contains(out.Text, want) {
+		t.Errorf("the text does not say %q", want)
 	}
 }
