@@ -27,11 +27,30 @@ func Places() (list []Place) {
 	for _, p := range secretPlaces {
 		place := Place{Name: "~/" + p, Path: filepath.Join(home, filepath.FromSlash(p))}
 		list = append(list, place)
+		if !linkedBelow(home, p) {
+			continue
+		}
 		if real, err := filepath.EvalSymlinks(place.Path); err == nil && real != place.Path && !inFolder(home, real) {
 			list = append(list, Place{Name: place.Name, Path: real})
 		}
 	}
 	return list
+}
+
+// linkedBelow reports whether something on the way to a place below dir, itself without links, is a symbolic link. It asks the system once for most.
+func linkedBelow(dir, place string) bool {
+	for at := dir; place != ""; {
+		var name string
+		name, place, _ = strings.Cut(place, "/")
+		at += string(filepath.Separator) + name
+		switch info, err := os.Lstat(at); {
+		case err != nil:
+			return false // what is not there leads nowhere
+		case !info.IsDir() && !info.Mode().IsRegular(): // a link, or what else leads elsewhere on Windows
+			return true
+		}
+	}
+	return false
 }
 
 // Holds reports whether a path without symbolic links is the place or lies in it.

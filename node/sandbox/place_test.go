@@ -1,0 +1,52 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestAPlaceIsAlsoWhereALinkOnItsWayLeads(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	at := func(path string) string { return filepath.Join(home, filepath.FromSlash(path)) }
+	for _, dir := range []string{"dot/config/gh", "dot/aws", ".kube"} {
+		if err := os.MkdirAll(at(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{".config": "dot/config", ".aws": "dot/aws", ".gnupg": "nowhere"} {
+		if err := os.Symlink(at(to), at(link)); err != nil {
+			t.Skip("no links here:", err)
+		}
+	}
+	var led []Place
+	for _, p := range Places() {
+		if p.Path != at(p.Name[2:]) {
+			led = append(led, p)
+		}
+	}
+	if want := []Place{{"~/.aws", at("dot/aws")}, {"~/.config/gh", at("dot/config/gh")}}; !slices.Equal(led, want) {
+		t.Errorf("%+v, want %+v", led, want)
+	}
+}
+
+// BenchmarkPlaces is what a preview and a search ask.
+func BenchmarkPlaces(b *testing.B) {
+	home := b.TempDir()
+	b.Setenv("HOME", home)
+	b.Setenv("USERPROFILE", home)
+	for _, dir := range []string{".ssh", ".gnupg", ".config/gh", ".local/share/keyrings"} {
+		if err := os.MkdirAll(filepath.Join(home, filepath.FromSlash(dir)), 0o755); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		Places()
+	}
+}
