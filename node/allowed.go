@@ -11,26 +11,30 @@ import (
 	"fairlead/node/workspace"
 )
 
-// check compares what is about to run with what the person saw and allowed: machine, tool, arguments, folder, programs, the file and its change.
-func (n *Node) check(ctx context.Context, t tool.Tool, inv protocol.ToolInvoke) error {
+// check compares what is about to run with what the person saw and allowed: machine, tool, arguments, folder, programs, the file and its change. place is
+// where the path of a file tool leads, which the call is bound to; empty where nothing was compared, or the call fails anyway.
+func (n *Node) check(ctx context.Context, t tool.Tool, inv protocol.ToolInvoke) (place string, err error) {
 	if inv.Approved == "" && len(inv.Folders) == 0 {
-		return nil
+		return "", nil
 	}
 	p, _, err := t.Preview(ctx, inv.Args)
 	if err != nil {
-		return err
+		return "", err
+	}
+	if p.Problem == "" {
+		place = p.Path
 	}
 	now, err := protocol.CallHash(protocol.AskCall, n.opts.ID, inv.Tool, inv.Args, &p, inv.Policy, inv.Folders...)
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case now == inv.Approved && within(inv.Folders, p.Folders):
-		return nil
+		return place, nil
 	case inv.Expect != "" && p.FileSHA256 != inv.Expect:
-		return workspace.ErrChanged
+		return "", workspace.ErrChanged
 	}
 	//lint:ignore ST1005 the text goes to the model as it is
-	return errors.New("APPROVAL_DRIFT: what would run now is not what was shown and allowed. Nothing was run; ask again.")
+	return "", errors.New("APPROVAL_DRIFT: what would run now is not what was shown and allowed. Nothing was run; ask again.")
 }
 
 // within reports whether each of the opened folders is one that the call needs, with the same rights.

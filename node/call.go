@@ -174,9 +174,11 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	if inv.Preview {
 		return preview(ctx, t, inv.Args)
 	}
-	if err := n.check(ctx, t, inv); err != nil {
+	place, err := n.check(ctx, t, inv)
+	if err != nil {
 		return nil, err
 	}
+	ctx = tools.WithPlace(ctx, place)
 	if inv.Network {
 		ctx = tools.WithNetwork(ctx)
 	}

@@ -58,6 +58,7 @@ func (f *files) editTool() tool.Tool {
 }
 
 func (f *files) edit(ctx context.Context, in editIn) (editOut, error) {
+	f = f.bound(ctx)
 	leave, err := f.enter(ctx)
 	if err != nil {
 		return editOut{}, err

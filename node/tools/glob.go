@@ -105,7 +105,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 	} else if !info.IsDir() {
 		return out, failf("'%s' is not a folder", base)
 	}
-	real, info, err := ws.Target(from)
+	real, info, err := targetOf(ctx, ws, from)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
 		return out, nil
 	}
@@ -123,7 +123,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, in globIn, limit int) (glo
 	}
 	g.crew = newCrew(ctx, false)
 	defer g.crew.end()
-	hits, total, err := g.run(ws, from)
+	hits, total, err := g.run(ws, from, real)
 	if err != nil {
 		return out, err
 	}
@@ -156,8 +156,8 @@ type glob struct {
 	down  [][]task // room for the folders below the one it looks at
 }
 
-func (g *glob) run(ws *workspace.Root, from workspace.Path) (hits []hit, total int, err error) {
-	dir, err := ws.OpenDir(from)
+func (g *glob) run(ws *workspace.Root, from, real workspace.Path) (hits []hit, total int, err error) {
+	dir, err := ws.Bound(real.Abs).OpenDir(real)
 	if err != nil {
 		return nil, 0, readError(from, err)
 	}

@@ -109,7 +109,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 	if err != nil {
 		return grepOut{}, err
 	}
-	real, info, err := ws.Target(base)
+	real, info, err := targetOf(ctx, ws, base)
 	if err != nil {
 		return grepOut{}, readError(base, err)
 	}
@@ -123,9 +123,9 @@ func runGrep(ctx context.Context, ws *workspace.Root, in grepIn) (grepOut, error
 		best: best{limit: limit}, lines: limit == maxMatches, outside: real.Outside, linked: map[string]bool{}, shun: shun(ws, real.Abs),
 	}
 	if info.IsDir() {
-		g.folder(base)
+		g.folder(base, real)
 	} else if g.names.match(filepath.Base(base.Abs)) {
-		if f, err := ws.Content(base); err == nil {
+		if f, err := ws.Bound(real.Abs).Content(real); err == nil {
 			g.scan(g.scanner(0), f, filepath.Dir(base.Abs), filepath.Base(base.Abs))
 		}
 	}

@@ -111,6 +111,17 @@ func (f *files) wide(list []protocol.FolderAccess) (wide *files, done func(), er
 	return &c, func() { ws.Close() }, nil
 }
 
+// bound is f for the place that a call is bound to.
+func (f *files) bound(ctx context.Context) *files {
+	place := placeOf(ctx)
+	if place == "" {
+		return f
+	}
+	c := *f
+	c.ws = f.ws.Bound(place)
+	return &c
+}
+
 // opened does a call with the folders that the person opened for it.
 func opened[In, Out any](f *files, do func(*files, context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (out Out, err error) {

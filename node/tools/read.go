@@ -50,6 +50,7 @@ func (f *files) readTool() tool.Tool {
 }
 
 func (f *files) read(ctx context.Context, in readIn) (any, error) {
+	f = f.bound(ctx)
 	leave, err := f.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -205,7 +206,7 @@ func readError(p workspace.Path, err error) error {
 	var swapped *workspace.SwappedError
 	var large *workspace.TooLargeError
 	switch {
-	case errors.As(err, &outside), errors.As(err, &swapped):
+	case errors.As(err, &outside), errors.As(err, &swapped), errors.Is(err, workspace.ErrElsewhere):
 		return err
 	case errors.As(err, &large):
 		return tooLarge(p, "", large.Size, large.Max)

@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"context"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -26,6 +28,15 @@ func secretOf(ws *workspace.Root, path string) string {
 func chosenPlace(ws *workspace.Root, p sandbox.Place, path string) bool {
 	chosen := func(dir string) bool { return p.Holds(dir) && inFolder(path, dir) }
 	return chosen(ws.Dir()) || slices.ContainsFunc(ws.Grants(), func(g workspace.Grant) bool { return chosen(g.Dir) })
+}
+
+// targetOf is [workspace.Root.Target] of the path that a search begins in, which must lead to the place that the call is bound to.
+func targetOf(ctx context.Context, ws *workspace.Root, p workspace.Path) (workspace.Path, os.FileInfo, error) {
+	real, info, err := ws.Target(p)
+	if place := placeOf(ctx); err == nil && place != "" && real.Abs != place {
+		err = workspace.ErrElsewhere
+	}
+	return real, info, err
 }
 
 // shunned are the places of keys and tokens that a search leaves out: those that it did not begin in.

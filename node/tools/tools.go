@@ -45,7 +45,23 @@ const (
 	callKey
 	foldersKey
 	keepKey
+	placeKey
 )
+
+// WithPlace binds a call of a file tool to the place that its preview named: where its path leads elsewhere by now, it fails with
+// [workspace.ErrElsewhere]. An empty place binds nothing.
+func WithPlace(ctx context.Context, place string) context.Context {
+	return context.WithValue(ctx, placeKey, place)
+}
+
+// placeOf is that place as the system has it.
+func placeOf(ctx context.Context) string {
+	place, _ := ctx.Value(placeKey).(string)
+	if place == "" {
+		return ""
+	}
+	return workspace.Unspell(place)
+}
 
 // WithKeep has Write and Edit give keep what they are about to replace.
 func WithKeep(ctx context.Context, keep workspace.Keep) context.Context {

@@ -64,8 +64,8 @@ func (g *grep) scan(s *scanner, f workspace.Content, in, name string) {
 
 // folder searches all below base. Links to folders are followed last and in the order of their names, each folder once at most: so the
 // answer does not hang on who was faster, and no arrangement of links goes on for ever.
-func (g *grep) folder(base workspace.Path) {
-	dir, err := g.ws.OpenDir(base)
+func (g *grep) folder(base, real workspace.Path) {
+	dir, err := g.ws.Bound(real.Abs).OpenDir(real)
 	if err != nil {
 		return
 	}
@@ -82,7 +82,7 @@ func (g *grep) folder(base workspace.Path) {
 			if g.ctx.Err() != nil || g.best.late(l.shown) || g.linked[l.to.Abs] {
 				continue
 			}
-			if dir, err := g.ws.OpenDir(l.to); err == nil {
+			if dir, err := g.ws.Bound(l.to.Abs).OpenDir(l.to); err == nil {
 				if g.noIgnored {
 					rules = ignoresAbove(g.ctx, g.ws, dir.Abs)
 				}

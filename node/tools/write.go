@@ -33,6 +33,7 @@ func (f *files) writeTool() tool.Tool {
 }
 
 func (f *files) write(ctx context.Context, in writeIn) (writeOut, error) {
+	f = f.bound(ctx)
 	leave, err := f.enter(ctx)
 	if err != nil {
 		return writeOut{}, err
@@ -92,7 +93,7 @@ func writeError(p workspace.Path, err error) error {
 	var swapped *workspace.SwappedError
 	var dir *workspace.DirError
 	switch {
-	case errors.As(err, &outside), errors.As(err, &readOnly), errors.As(err, &swapped), errors.Is(err, workspace.ErrChanged):
+	case errors.As(err, &outside), errors.As(err, &readOnly), errors.As(err, &swapped), errors.Is(err, workspace.ErrChanged), errors.Is(err, workspace.ErrElsewhere):
 		return err
 	case errors.As(err, &dir):
 		return failf("Failed to create directories: %w", err)

@@ -131,10 +131,16 @@ func openArea(dir string, readOnly bool) (*area, error) {
 	if err != nil {
 		return nil, reason(err)
 	}
-	info, err := root.Stat(".")
+	handle, err := root.Open(".")
 	if err != nil {
 		root.Close()
 		return nil, reason(err)
 	}
-	return &area{dir: real, alias: alias, readOnly: readOnly, root: root, info: info}, nil
+	info, err := handle.Stat()
+	if err != nil {
+		root.Close()
+		handle.Close()
+		return nil, reason(err)
+	}
+	return &area{dir: real, alias: alias, readOnly: readOnly, root: root, handle: handle, info: info}, nil
 }

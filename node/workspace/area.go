@@ -12,7 +12,8 @@ type area struct {
 	alias    string // dir as the person named it, absolute
 	readOnly bool
 	root     *os.Root
-	info     os.FileInfo // of the handle
+	handle   *os.File    // of the same folder
+	info     os.FileInfo // likewise
 }
 
 // check notices that another folder lies under the area's name than the one that is held: answers would name files that are not there.
@@ -87,61 +88,73 @@ func (as areas) real(abs string) string {
 	return abs
 }
 
-func (as areas) at(abs string) (*os.Root, string, error) {
+func (as areas) at(abs string) (*area, string, error) {
 	a, rel, ok := as.find(abs)
 	if !ok {
 		return nil, "", &OutsideError{Path: abs, Dir: as[len(as)-1].dir}
 	}
-	return a.root, rel, nil
+	return a, rel, nil
 }
 
 func (as areas) OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
-	root, rel, err := as.at(name)
+	a, rel, err := as.at(name)
 	if err != nil {
 		return nil, err
 	}
-	return root.OpenFile(rel, flag, perm)
+	if f, ok, err := openStraight(a.handle, rel, flag); ok {
+		return f, err
+	}
+	return a.root.OpenFile(rel, flag, perm)
 }
 
 func (as areas) OpenRoot(name string) (*os.Root, error) {
-	root, rel, err := as.at(name)
+	a, rel, err := as.at(name)
 	if err != nil {
 		return nil, err
 	}
-	return root.OpenRoot(rel)
+	root, err := a.root.OpenRoot(rel)
+	return straight(root, err, a.handle, rel)
 }
 
 func (as areas) Lstat(name string) (os.FileInfo, error) {
-	root, rel, err := as.at(name)
+	a, rel, err := as.at(name)
 	if err != nil {
 		return nil, err
 	}
-	return root.Lstat(rel)
+	return a.root.Lstat(rel)
 }
 
 func (as areas) Readlink(name string) (string, error) {
-	root, rel, err := as.at(name)
+	a, rel, err := as.at(name)
 	if err != nil {
 		return "", err
 	}
-	return root.Readlink(rel)
+	return a.root.Readlink(rel)
 }
 
 func (as areas) MkdirAll(name string, perm os.FileMode) error {
-	root, rel, err := as.at(name)
+	a, rel, err := as.at(name)
 	if err != nil {
 		return err
 	}
-	return root.MkdirAll(rel, perm)
+	return a.root.MkdirAll(rel, perm)
 }
 
 // wholeDisk is the tree without walls.
 type wholeDisk struct{}
 
 func (wholeDisk) OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
+	if f, ok, err := openStraight(nil, name, flag); ok {
+		return f, err
+	}
 	return os.OpenFile(name, flag, perm)
 }
-func (wholeDisk) OpenRoot(name string) (*os.Root, error)       { return os.OpenRoot(name) }
+
+func (wholeDisk) OpenRoot(name string) (*os.Root, error) {
+	root, err := os.OpenRoot(name)
+	return straight(root, err, nil, name)
+}
+
 func (wholeDisk) Lstat(name string) (os.FileInfo, error)       { return os.Lstat(name) }
 func (wholeDisk) Readlink(name string) (string, error)         { return os.Readlink(name) }
 func (wholeDisk) MkdirAll(name string, perm os.FileMode) error { return os.MkdirAll(name, perm) }

@@ -45,6 +45,8 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 	return openDir(r.fs, name, real.Abs)
 }
 
+var errMoved = errors.New("it changed while it was looked at")
+
 // Target says what a path leads to: its place without symbolic links, and what is there. A link that leads out is an *OutsideError.
 func (r *Root) Target(p Path) (Path, os.FileInfo, error) {
 	real, err := r.follow(p)
@@ -60,7 +62,7 @@ func (r *Root) Target(p Path) (Path, os.FileInfo, error) {
 		return real, nil, reason(err)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return real, nil, errors.New("it changed while it was looked at")
+		return real, nil, errMoved
 	}
 	return real, info, nil
 }

@@ -19,6 +19,14 @@ const (
 // one into a granted folder work, which an os.Root alone refuses. What does not exist is kept as it is. The answer may be out of date at once:
 // only what is opened through the tree is confined.
 func (r *Root) follow(p Path) (Path, error) {
+	real, err := r.trace(p)
+	if err == nil && r.bound != "" && real.Abs != r.bound {
+		err = ErrElsewhere
+	}
+	return real, err
+}
+
+func (r *Root) trace(p Path) (Path, error) {
 	done, rest, ok := r.start(p.Abs)
 	if !ok {
 		return p, r.outside(p.Abs, "")

@@ -24,7 +24,7 @@ func (r *Root) rename(old, fresh spot) error {
 	if from != to {
 		return errors.New("it would have to go to another of the folders that this machine opens; copy it there instead")
 	}
-	return renameIn(from, old, rel, fresh, newRel)
+	return renameIn(from.root, old, rel, fresh, newRel)
 }
 
 type renamer interface {

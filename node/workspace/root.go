@@ -21,9 +21,11 @@ type Root struct {
 	// readOnly is of all of it, what lies in no area included.
 	readOnly bool
 	private  string // see [Config]; without symbolic links
+	bound    string // see Bound; empty is not bound
 }
 
-// tree is what file access needs. Names are absolute and free of symbolic links, as far as anyone can know.
+// tree is what file access needs. Names are absolute and were found free of symbolic links. What is opened is reached through none where the system can
+// do that (Linux); elsewhere one that was put there in between leads no further than the folder that holds the name.
 type tree interface {
 	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
 	OpenRoot(name string) (*os.Root, error)
@@ -36,7 +38,7 @@ type tree interface {
 func (r *Root) Close() error {
 	var errs []error
 	for _, a := range r.areas {
-		errs = append(errs, a.root.Close())
+		errs = append(errs, a.root.Close(), a.handle.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -20,3 +20,14 @@ func (r *Root) With(g Grant) (*Root, error) {
 	wide.locks = r.locks
 	return wide, nil
 }
+
+// ErrElsewhere says that a path leads elsewhere than it did when it was looked at: a link was changed meanwhile. Nothing was opened.
+var ErrElsewhere = errors.New("APPROVAL_DRIFT: the path leads elsewhere than when it was looked at. Nothing was done; ask again")
+
+// Bound is r for a path that led to real, which is without symbolic links, when it was looked at: using one that leads elsewhere is an [ErrElsewhere]. It
+// has the folders of r, which alone closes them.
+func (r *Root) Bound(real string) *Root {
+	c := *r
+	c.bound = real
+	return &c
+}

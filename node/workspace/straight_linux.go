@@ -1,0 +1,64 @@
+package workspace
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openStraight opens what lies at a path in a folder, nil for an absolute path, through no symbolic link: one that was put there since the path was found
+// free of links is an errMoved, so that what was decided for the path holds for what is opened. ok is false on kernels that cannot do that (before 5.6), or
+// may not: some containers allow only the calls that they know.
+func openStraight(dir *os.File, name string, flag int) (f *os.File, ok bool, err error) {
+	how := unix.OpenHow{Flags: uint64(flag) | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	if flag&unix.O_PATH == 0 {
+		how.Flags |= unix.O_LARGEFILE
+	}
+	open := func(dir int) (fd int, err error) {
+		return retry(func() (int, error) { return unix.Openat2(dir, name, &how) })
+	}
+	fd := -1
+	if dir == nil {
+		fd, err = open(unix.AT_FDCWD)
+	} else if raw, e := dir.SyscallConn(); e != nil {
+		return nil, true, e
+	} else if e := raw.Control(func(h uintptr) { fd, err = open(int(h)) }); e != nil {
+		return nil, true, e
+	}
+	switch {
+	case err == nil:
+		return os.NewFile(uintptr(fd), name), true, nil
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM):
+		return nil, false, nil
+	case errors.Is(err, unix.ELOOP):
+		err = errMoved
+	}
+	return nil, true, &os.PathError{Op: "openat2", Path: name, Err: err}
+}
+
+// straight is a folder that was opened, unless it is not the one that its path leads to through no symbolic link. It passes on what went wrong before.
+func straight(root *os.Root, err error, dir *os.File, name string) (*os.Root, error) {
+	if err != nil {
+		return nil, err
+	}
+	f, ok, err := openStraight(dir, name, unix.O_PATH|unix.O_DIRECTORY)
+	if !ok {
+		return root, nil
+	}
+	if err == nil {
+		defer f.Close()
+		var is, opened os.FileInfo
+		if is, err = f.Stat(); err == nil {
+			opened, err = root.Stat(".")
+		}
+		if err == nil && !os.SameFile(is, opened) {
+			err = &os.PathError{Op: "open", Path: name, Err: errMoved}
+		}
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return root, nil
+}

@@ -1,0 +1,54 @@
+package workspace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestNothingIsOpenedThroughALinkThatCameMeanwhile opens by names that were free of links when they were looked at.
+func TestNothingIsOpenedThroughALinkThatCameMeanwhile(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "keys", "id"), "key")
+	put(t, filepath.Join(dir, "plain", "id"), "plain")
+	link(t, "keys", filepath.Join(dir, "folder"))
+	link(t, "keys/id", filepath.Join(dir, "file"))
+	if _, ok, _ := openStraight(nil, dir, os.O_RDONLY); !ok {
+		t.Skip("SKIPPED: this kernel opens no path without its links")
+	}
+	confined, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer confined.Close()
+	for name, in := range map[string]tree{"confined": confined.fs, "whole disk": wholeDisk{}} {
+		at := func(path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }
+		for _, path := range []string{"folder/id", "file"} {
+			if f, _, err := openRegular(in, at(path)); !errors.Is(err, errMoved) {
+				t.Errorf("%s: %s was opened: %v, %v", name, path, f, err)
+			}
+		}
+		if d, err := openDir(in, at("folder"), at("folder")); !errors.Is(err, errMoved) {
+			t.Errorf("%s: the folder was opened: %v, %v", name, d, err)
+		}
+		if root, err := in.OpenRoot(at("folder")); !errors.Is(err, errMoved) {
+			t.Errorf("%s: the folder was opened for writing: %v, %v", name, root, err)
+		}
+		f, _, err := openRegular(in, at("plain/id"))
+		if err != nil {
+			t.Errorf("%s: what no link leads to: %v", name, err)
+			continue
+		}
+		f.Close()
+		root, err := in.OpenRoot(at("plain"))
+		if err != nil {
+			t.Errorf("%s: what no link leads to: %v", name, err)
+			continue
+		}
+		root.Close()
+	}
+}
