@@ -87,12 +87,12 @@ func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string
 	if ok && l.folderTimes == now {
 		return id, now, l.entries, true, false
 	}
-	if began.Unix()-max(now.mtime.Sec, now.ctime.Sec) <= settled {
+	if began.Unix()-max(int64(now.mtime.Sec), int64(now.ctime.Sec)) <= settled {
 		return id, now, "", false, false
 	}
 	if !asked {
 		var fs unix.Statfs_t
-		local = unix.Fstatfs(fd, &fs) == nil && trusted[fs.Type]
+		local = unix.Fstatfs(fd, &fs) == nil && trusted[int64(fs.Type)]
 		c.mu.Lock()
 		if c.local == nil {
 			c.local = map[uint64]bool{}
