@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"unicode/utf8"
 
 	"fairlead/gateway/protocol"
@@ -43,29 +44,31 @@ func TestWhatAMachineSaysOfItselfStaysInItsLine(t *testing.T) {
 }
 
 func TestWhatAMachineSaysOfACallIsBounded(t *testing.T) {
-	h := New(nil, nil)
-	link, _ := attach(t, h, "n", protocol.ExtPreview)
-	answer := func(result any) {
-		raw, err := json.Marshal(result)
-		if err != nil {
-			t.Error(err)
+	synctest.Test(t, func(t *testing.T) { // a preview has seconds, which making the text may take
+		h := New(nil, nil)
+		link, _ := attach(t, h, "n", protocol.ExtPreview)
+		answer := func(result any) {
+			raw, err := json.Marshal(result)
+			if err != nil {
+				t.Error(err)
+			}
+			inv := (<-link.events).(protocol.ToolInvoke)
+			h.Progress("n", protocol.ToolProgress{CallID: inv.CallID, Tail: strings.Repeat("ä", 1<<20) + "end"})
+			if _, err := h.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Result: raw}); err != nil {
+				t.Error(err)
+			}
 		}
-		inv := (<-link.events).(protocol.ToolInvoke)
-		h.Progress("n", protocol.ToolProgress{CallID: inv.CallID, Tail: strings.Repeat("ä", 1<<20) + "end"})
-		if _, err := h.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Result: raw}); err != nil {
-			t.Error(err)
+		go answer(protocol.CallPreview{Path: "/a", Diff: strings.Repeat("+x\n", maxPreview)})
+		if p, ok, err := h.Preview(t.Context(), "n", protocol.ToolInvoke{Tool: "Read"}); ok || !errors.Is(err, protocol.ErrTooLarge) || p.Diff != "" {
+			t.Errorf("%v %v, %d bytes", ok, err, len(p.Diff))
 		}
-	}
-	go answer(protocol.CallPreview{Path: "/a", Diff: strings.Repeat("+x\n", maxPreview)})
-	if p, ok, err := h.Preview(t.Context(), "n", protocol.ToolInvoke{Tool: "Read"}); ok || !errors.Is(err, protocol.ErrTooLarge) || p.Diff != "" {
-		t.Errorf("%v %v, %d bytes", ok, err, len(p.Diff))
-	}
-	go answer("done")
-	var live string
-	if _, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, func(p protocol.ToolProgress) { live = p.Tail }); err != nil {
-		t.Fatal(err)
-	}
-	if utf8.RuneCountInString(live) != maxLive || !strings.HasSuffix(live, "äend") {
-		t.Errorf("%d characters of live output", utf8.RuneCountInString(live))
-	}
+		go answer("done")
+		var live string
+		if _, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, func(p protocol.ToolProgress) { live = p.Tail }); err != nil {
+			t.Fatal(err)
+		}
+		if utf8.RuneCountInString(live) != maxLive || !strings.HasSuffix(live, "äend") {
+			t.Errorf("%d characters of live output", utf8.RuneCountInString(live))
+		}
+	})
 }
