@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -104,7 +103,7 @@ func (r *Run) patient(ctx context.Context) (stream context.Context, heard func(p
 	}
 	stream, cancel := context.WithCancelCause(ctx)
 	silence := time.AfterFunc(r.Patience, func() {
-		cancel(protocol.ErrTimeout.With(fmt.Sprintf("The model has said nothing for %s. Try again, choose another model, or raise timeouts.llmMs.", pause(r.Patience))))
+		cancel(protocol.ErrTimeout.With(fmt.Sprintf("The model has said nothing for %s. Try again, choose another model, or raise timeouts.llmMs.", llm.Pause(r.Patience))))
 	})
 	return stream, func(pause time.Duration) { silence.Reset(pause + r.Patience) }, func() { silence.Stop(); cancel(nil) }
 }
@@ -153,22 +152,11 @@ func (a *answer) take(e llm.Event) {
 	case llm.EventUsage:
 		a.usage, a.hasUsage = e.Usage, true
 	case llm.EventRetry:
-		s.State(protocol.RunRetrying, fmt.Sprintf("Trying again in %s: %s (%d of %d)", pause(e.Retry.After), e.Retry.Reason, e.Retry.Attempt, e.Retry.Of))
+		s.State(protocol.RunRetrying, fmt.Sprintf("Trying again in %s: %s (%d of %d)", llm.Pause(e.Retry.After), e.Retry.Reason, e.Retry.Attempt, e.Retry.Of))
 	case llm.EventStop:
 		a.stop = e.Stop
 		a.why = cmp.Or(e.Text, a.why)
 	}
-}
-
-// pause is a time to wait in words: 0.5 s, 12 s, 3 min.
-func pause(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return strconv.FormatFloat(d.Round(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
-	case d < 100*time.Second:
-		return fmt.Sprintf("%d s", int(d.Round(time.Second).Seconds()))
-	}
-	return fmt.Sprintf("%d min", int((d + time.Minute - 1).Minutes()))
 }
 
 // last returns the last block when it is of the kind, else a new one.

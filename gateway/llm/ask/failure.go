@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 )
 
@@ -135,7 +136,7 @@ func unreachable(ctx context.Context, where string, err error) error {
 // wait adds to f's sentence how long the server asks to wait, where that is longer than anybody waits for here.
 func (f *Failure) wait() {
 	if f.Again && f.After > patience && f.After < longestTold {
-		f.err = f.err.With(strings.TrimSuffix(f.err.Message, ".") + ". It asks to wait " + f.After.Round(time.Second).String() + ".")
+		f.err = f.err.With(strings.TrimSuffix(f.err.Message, ".") + ". It asks to wait " + llm.Pause(f.After) + ".")
 	}
 }
 
