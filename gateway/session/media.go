@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -104,12 +105,13 @@ func (k *keeper) images(c protocol.Content) protocol.Content {
 }
 
 func (k *keeper) image(b protocol.Block, data []byte) (protocol.Block, error) {
+	name := cmp.Or(b.Filename, "The attachment")
 	if len(data) > maxImage {
-		return b, tooLarge(b.Filename, len(data), "images", maxImage)
+		return b, tooLarge(name, len(data), "images", maxImage)
 	}
 	kind := http.DetectContentType(data)
 	if !strings.HasPrefix(kind, "image/") {
-		return b, protocol.ErrBadRequest.With(fmt.Sprintf("%s is not an image that models can see", b.Filename))
+		return b, protocol.ErrBadRequest.With(fmt.Sprintf("%s is not an image that models can see", name))
 	}
 	key, err := k.file(data, kind)
 	b.Data, b.MimeType, b.MediaKey = "", kind, key

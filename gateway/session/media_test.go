@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"image"
 	"image/png"
@@ -26,6 +27,14 @@ func square(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+func TestAnAttachmentWithoutANameIsRefusedInASentence(t *testing.T) {
+	k := &keeper{}
+	_, err := k.attachments(t.Context(), []protocol.Attachment{{Data: "aGVsbG8="}})
+	if !errors.Is(err, protocol.ErrBadRequest) || err.Error() != "The attachment is not an image that models can see" {
+		t.Error(err)
+	}
 }
 
 func TestImagesAreKeptByTheirContent(t *testing.T) {

@@ -17,47 +17,23 @@ import (
 // Patch merges settings, label and reset policy into a chat. A wrong value is refused, with what is legal.
 func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
 	key := m.Canonical(in.SessionKey)
-	if in.Settings != nil {
-		if l := in.Settings.ThinkingLevel; l != nil && *l != "" && !slices.Contains(protocol.ThinkingLevels, *l) {
-			return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("settings.thinkingLevel must be one of %s, not %q", strings.Join(protocol.ThinkingLevels, ", "), *l))
-		}
-		if n := in.Settings.MaxTokens; n != nil && *n < 0 {
-			return protocol.OK{}, protocol.ErrBadRequest.With("settings.maxTokens must not be negative")
-		}
-		if p := in.Settings.SystemPrompt; p != nil && len(*p) > maxPrompt {
-			return protocol.OK{}, protocol.ErrTooLarge.With(fmt.Sprintf("settings.systemPrompt has %d bytes, at most %d are possible; put it into a file such as AGENTS.md", len(*p), maxPrompt))
-		}
-		if ref := in.Settings.Model; ref != nil && (long(ref.Provider) || long(ref.ID)) {
-			return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("settings.model: provider and id may have %d bytes each", maxModel))
-		}
-		if err := m.checkMode(in.Settings.Approvals); err != nil {
-			return protocol.OK{}, err
-		}
+	if err := m.checkSettings(in.Settings); err != nil {
+		return protocol.OK{}, err
 	}
 	if _, err := m.store.EnsureSession(ctx, key, m.now()); err != nil {
 		return protocol.OK{}, err
 	}
 	var bad error
 	_, err := m.store.UpdateSession(ctx, key, func(s *store.Session) {
-		policy := s.ResetPolicy // without a mode, the gateway's default goes on to hold
 		if p := in.ResetPolicy; p != nil && p.Mode != nil && *p.Mode == "" {
-			policy = protocol.ResetPolicy{}
-		} else if p != nil {
-			policy = m.policy(*s)
-			if p.Mode != nil {
-				policy.Mode = *p.Mode
-			}
-			if p.AtHour != nil {
-				policy.AtHour = p.AtHour
-			}
-			if p.IdleMinutes != nil {
-				policy.IdleMinutes = p.IdleMinutes
-			}
+			s.ResetPolicy = protocol.ResetPolicy{}
+		} else if p != nil { // without one, the gateway's default goes on to hold
+			policy := patchedPolicy(m.policy(*s), *p)
 			if bad = config.CheckResetPolicy("resetPolicy", policy); bad != nil {
 				return
 			}
+			s.ResetPolicy = policy
 		}
-		s.ResetPolicy = policy
 		if in.Label != nil {
 			s.Label = strings.TrimSpace(*in.Label)
 		}
@@ -84,6 +60,39 @@ func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (pr
 	}
 	m.publishSession(key)
 	return protocol.OK{OK: true}, nil
+}
+
+// checkSettings refuses what a chat cannot be set to; nil sets nothing.
+func (m *Manager) checkSettings(in *protocol.SessionPrefsPatch) error {
+	if in == nil {
+		return nil
+	}
+	if l := in.ThinkingLevel; l != nil && *l != "" && !slices.Contains(protocol.ThinkingLevels, *l) {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("settings.thinkingLevel must be one of %s, not %q", strings.Join(protocol.ThinkingLevels, ", "), *l))
+	}
+	if n := in.MaxTokens; n != nil && *n < 0 {
+		return protocol.ErrBadRequest.With("settings.maxTokens must not be negative")
+	}
+	if p := in.SystemPrompt; p != nil && len(*p) > maxPrompt {
+		return protocol.ErrTooLarge.With(fmt.Sprintf("settings.systemPrompt has %d bytes, at most %d are possible; put it into a file such as AGENTS.md", len(*p), maxPrompt))
+	}
+	if ref := in.Model; ref != nil && (long(ref.Provider) || long(ref.ID)) {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("settings.model: provider and id may have %d bytes each", maxModel))
+	}
+	return m.checkMode(in.Approvals)
+}
+
+func patchedPolicy(policy protocol.ResetPolicy, in protocol.ResetPolicyPatch) protocol.ResetPolicy {
+	if in.Mode != nil {
+		policy.Mode = *in.Mode
+	}
+	if in.AtHour != nil {
+		policy.AtHour = in.AtHour
+	}
+	if in.IdleMinutes != nil {
+		policy.IdleMinutes = in.IdleMinutes
+	}
+	return policy
 }
 
 func long(name *string) bool { return name != nil && len(*name) > maxModel }

@@ -17,29 +17,31 @@ import (
 
 func toolsCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{Use: "tools", Short: "List the tools of all machines, or run one"}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(toolsListCommand(o), toolsCallCommand(o))
+	return cmd
+}
+
+func toolsListCommand(o *options) *cobra.Command {
+	return &cobra.Command{
 		Use: "list", Short: "List every tool with its machine", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.ToolsList, protocol.Empty{})
-				if err != nil {
+			return with(o, cmd, protocol.ToolsList, protocol.Empty{}, func(out io.Writer, r protocol.ToolsListResult) error {
+				if len(r.Tools) == 0 {
+					_, err := fmt.Fprintln(out, "No tools: no machine is connected.")
 					return err
 				}
-				if o.json {
-					return printJSON(cmd.OutOrStdout(), r)
-				}
-				if len(r.Tools) == 0 {
-					fmt.Fprintln(cmd.OutOrStdout(), "No tools: no machine is connected.")
-					return nil
-				}
-				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				for _, t := range r.Tools {
 					fmt.Fprintf(w, "%s\t%s\t%s\n", t.Name, effectWord(t.Effect), firstLine(t.Description))
 				}
 				return w.Flush()
 			})
 		},
-	}, &cobra.Command{
+	}
+}
+
+func toolsCallCommand(o *options) *cobra.Command {
+	return &cobra.Command{
 		Use:   "call NAME [JSON]",
 		Short: "Run a tool as your own act; it is journalled, not asked about",
 		Long: `Runs a tool as your own act. NAME is the full name, such as laptop__Bash; JSON are its arguments, "-" reads them from standard
@@ -47,27 +49,16 @@ input. Prints the tool's result.`,
 		Example: `  fairlead tools call laptop__Bash '{"command":"uname -a"}'`,
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			raw := json.RawMessage("{}")
-			if len(args) == 2 {
-				text := args[1]
-				if text == "-" {
-					b, err := io.ReadAll(cmd.InOrStdin())
-					if err != nil {
-						return fmt.Errorf("read arguments: %w", err)
-					}
-					text = string(b)
-				}
-				if !json.Valid([]byte(text)) {
-					return &exitError{code: exitUsage, err: errors.New("the arguments are not JSON")}
-				}
-				raw = json.RawMessage(text)
+			raw, err := toolArguments(cmd.InOrStdin(), args[1:])
+			if err != nil {
+				return err
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := client.Call(ctx, c.Client, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(args[0]), Args: raw})
+				if errors.Is(err, protocol.ErrInternal) {
+					return &exitError{code: exitTool, err: err}
+				}
 				if err != nil {
-					if errors.Is(err, protocol.ErrInternal) {
-						return &exitError{code: exitTool, err: err}
-					}
 					return err
 				}
 				if o.json {
@@ -81,8 +72,25 @@ input. Prints the tool's result.`,
 				return nativeFailure(r)
 			})
 		},
-	})
-	return cmd
+	}
+}
+
+// toolArguments are the arguments of a call as they were given: as JSON, from standard input, or none.
+func toolArguments(in io.Reader, given []string) (json.RawMessage, error) {
+	if len(given) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	raw := json.RawMessage(given[0])
+	if given[0] == "-" {
+		var err error
+		if raw, err = io.ReadAll(in); err != nil {
+			return nil, fmt.Errorf("read arguments: %w", err)
+		}
+	}
+	if !json.Valid(raw) {
+		return nil, &exitError{code: exitUsage, err: errors.New("the arguments are not JSON")}
+	}
+	return raw, nil
 }
 
 // nativeFailure is the failure that a tool of the gateway itself tells of in its result (seed 002).
