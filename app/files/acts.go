@@ -106,9 +106,15 @@ func (p *Page) renamed(file, name string) {
 		if d.undo != nil {
 			p.h.Undo(fmt.Sprintf("“%s” is called “%s” now.", state.Shown(path.Base(file)), state.Shown(path.Base(d.to))), d.undo, time.Now().Add(state.UndoTime))
 		}
-		p.follow = d.to
-		p.show(p.m.Value.Get())
+		p.expect(d.to, "")
 	})
+}
+
+// expect has a path chosen, or its name changed, as soon as it is in the list that the page was told of. What it was not told of yet must not be shown
+// before what comes in between: that has the path no more, and it would not be chosen in the end.
+func (p *Page) expect(follow, rename string) {
+	p.follow, p.rename = follow, rename
+	p.show(p.view)
 }
 
 // newFolder makes one and lets its name be written.
@@ -119,8 +125,7 @@ func (p *Page) newFolder() {
 			p.fail("No folder was made", err)
 			return
 		}
-		p.rename = made
-		p.show(p.m.Value.Get())
+		p.expect("", made)
 	})
 }
 

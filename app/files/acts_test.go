@@ -162,3 +162,22 @@ func TestAFolderSaysHowManyFilesBelowItTheAgentChanged(t *testing.T) {
 	p.show(v)
 	pagetest.Shows(t, p.Box, "2 files changed by the agent", "4 items · Changes in folders below do not show at once: there are more than 8192 folders below")
 }
+
+func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T) {
+	for _, rename := range []bool{false, true} {
+		p := servedPage(t)
+		now := served()
+		now.Entries = append(now.Entries, state.FileEntry{Path: "zeta", Dir: true})
+		p.m.Value.Update(func(state.FilesView) state.FilesView { return now })
+		if rename {
+			p.expect("", "zeta")
+		} else {
+			p.expect("zeta", "")
+		}
+		p.show(served())
+		p.show(now)
+		if got := p.list.chosen(); len(got) != 1 || got[0].Path != "zeta" || rename != (p.list.editing == "zeta") {
+			t.Errorf("%+v is chosen, %q is being renamed", got, p.list.editing)
+		}
+	}
+}
