@@ -118,10 +118,14 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	case protocol.TransferQueued:
 		add("Waits for its turn")
 	case protocol.TransferWaiting:
-		if !strings.HasPrefix(t.Error, "Waits") { // which says it with for whom
+		why := t.Error
+		if away := awayEnd(v, t); away != "" { // whatever broke when it went
+			why = "Waits for " + away
+		}
+		if !strings.HasPrefix(why, "Waits") { // which says it with for whom
 			add("Waits")
 		}
-		add(t.Error)
+		add(why)
 		if t.ExpiresAt > 0 {
 			add("until " + When(t.ExpiresAt, now))
 		}
@@ -168,6 +172,16 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 		add(Plural(t.Failed, "file failed", "files failed"))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// awayEnd is what the windows call an end of a transfer that is a machine and not there; empty is none.
+func awayEnd(v View, t protocol.Transfer) string {
+	for _, id := range []protocol.NodeID{t.From, t.To} {
+		if n, ok := v.Node(id); ok && !n.Online {
+			return NameOf(n)
+		}
+	}
+	return ""
 }
 
 // Progress is how much of a transfer has arrived, from 0 to 1; what has no size yet is 0.

@@ -47,6 +47,7 @@ func TestTransferSaysHowItIs(t *testing.T) {
 		"Counting files":                            {State: protocol.TransferRunning},
 		"Waits for nas · until 13:00":               {State: protocol.TransferWaiting, Error: "Waits for nas", ExpiresAt: now.Add(time.Hour).UnixMilli()},
 		"Waits · nas is offline · until 13:00":      {State: protocol.TransferWaiting, Error: "nas is offline", ExpiresAt: now.Add(time.Hour).UnixMilli()},
+		"Waits for The box · until 13:00":           {State: protocol.TransferWaiting, From: protocol.Here, To: "nas", Error: "Node disconnected: nas", ExpiresAt: now.Add(time.Hour).UnixMilli()},
 		"Failed · the disk is full · 1 file failed": {State: protocol.TransferFailed, Error: "the disk is full", Failed: 1},
 		"2.0 kB · from this computer · in 2.0 s":    {State: protocol.TransferDone, From: protocol.Here, BytesDone: 2000, StartedAt: 1000, EndedAt: 3000},
 		"Paused · 1.0 kB of 2.0 kB":                 {State: protocol.TransferPaused, BytesDone: 1000, Bytes: 2000},
