@@ -188,7 +188,7 @@ func (l shelfLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // footLayout puts the pages in the sidebar's foot into lines of two. The left column is a little wider: its names are.
 type footLayout struct{}
 
-const footWider float32 = 8
+const footWider float32 = 6
 
 func (footLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	height := float32(0)
