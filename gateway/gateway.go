@@ -105,6 +105,15 @@ func (g *Gateway) URL() string {
 	return "ws://" + g.listener.Addr().String() + "/ws"
 }
 
+// listenAddr is where the gateway listens; false when it does nowhere.
+func (g *Gateway) listenAddr() (*net.TCPAddr, bool) {
+	if g.listener == nil {
+		return nil, false
+	}
+	at, ok := g.listener.Addr().(*net.TCPAddr)
+	return at, ok
+}
+
 // Home is the data folder, LogDir its logs, SecretsAt where secrets are.
 func (g *Gateway) Home() string      { return g.home }
 func (g *Gateway) LogDir() string    { return LogDir(g.home) }

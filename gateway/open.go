@@ -70,6 +70,9 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 			return g, fmt.Errorf("listen on %s: %w%s", o.Listen, err, hint)
 		}
 	}
+	if at, ok := g.listenAddr(); ok && !at.IP.IsLoopback() {
+		o.Logger.Warn("This address is not encrypted. Other machines come in by: fairlead network on", "listen", at.String())
+	}
 	g.secrets = secret.Open(o.Home)
 	if err = g.openStore(ctx, o); err != nil {
 		return g, err

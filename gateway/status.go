@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"net"
 	"net/http"
 
 	"fairlead/gateway/auth"
@@ -66,10 +65,8 @@ func (g *Gateway) mainMoved() {
 
 func (g *Gateway) checkOrigin(r *http.Request) error {
 	host := ""
-	if g.listener != nil {
-		if a, ok := g.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsUnspecified() {
-			host = a.IP.String()
-		}
+	if at, ok := g.listenAddr(); ok && !at.IP.IsUnspecified() {
+		host = at.IP.String()
 	}
 	return auth.CheckOrigin(r, host)
 }

@@ -134,8 +134,8 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 	if err != nil {
 		return nil, protocol.ModelInfo{}, err
 	}
-	if ref.ID == "" {
-		return nil, protocol.ModelInfo{}, protocol.ErrBadRequest.With(fmt.Sprintf("Choose a model of %s in Settings.", p.Name))
+	if ref.ID == "" || ref.ID == operator.Info.ID { // which stays when the provider alone is changed
+		return nil, protocol.ModelInfo{}, protocol.ErrBadRequest.With(fmt.Sprintf("Choose a model of %s in Settings, or set model.id.", p.Name))
 	}
 	o, err := r.options(p, ref.ID)
 	if err != nil {

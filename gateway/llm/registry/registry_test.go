@@ -173,6 +173,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	for ref, want := range map[protocol.ModelRef]error{
 		{Provider: "anthropic", ID: "claude-opus-4-6"}: protocol.ErrModelAuth,
 		{Provider: "anthropic"}:                        protocol.ErrBadRequest,
+		{Provider: "anthropic", ID: "built-in"}:        protocol.ErrBadRequest,
 		{Provider: "compatible", ID: "m"}:              protocol.ErrBadRequest,
 		{Provider: "nobody", ID: "m"}:                  protocol.ErrNotFound,
 	} {
