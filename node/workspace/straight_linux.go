@@ -9,8 +9,11 @@ import (
 
 // openStraight opens what lies at a path in a folder, nil for an absolute path, through no symbolic link: one that was put there since the path was found
 // free of links is an errMoved, so that what was decided for the path holds for what is opened. ok is false on kernels that cannot do that (before 5.6), or
-// may not: some containers allow only the calls that they know.
+// may not: some containers allow only the calls that they know. It makes no files: ok is false where it should.
 func openStraight(dir *os.File, name string, flag int) (f *os.File, ok bool, err error) {
+	if flag&os.O_CREATE != 0 {
+		return nil, false, nil
+	}
 	how := unix.OpenHow{Flags: uint64(flag) | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
 	if flag&unix.O_PATH == 0 {
 		how.Flags |= unix.O_LARGEFILE
