@@ -137,23 +137,30 @@ func (h *Hub) Run(ctx context.Context) {
 	defer cancel()
 	stop := context.AfterFunc(ctx, h.cancel)
 	defer stop()
-	accounts, err := h.o.Store.ChannelAccounts(ctx)
-	if err != nil && ctx.Err() == nil {
-		slog.Error("Channels of an earlier start are not connected", "err", err)
-	}
-	for _, a := range accounts {
-		if a.Wanted && h.drivers[a.Channel] != nil {
-			if err := h.launch(ctx, a.Channel, a.Account); err != nil {
-				slog.Warn("A channel is not connected", "channel", a.Channel, "account", a.Account, "err", err)
-			}
-		}
-	}
+	h.resume(ctx)
 	h.follow(ctx)
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
 	h.cancel()
 	h.wg.Wait()
+}
+
+// resume connects the accounts that were connected. One that somebody has started before is left alone, and starts and stops wait meanwhile.
+func (h *Hub) resume(ctx context.Context) {
+	h.change.Lock()
+	defer h.change.Unlock()
+	accounts, err := h.o.Store.ChannelAccounts(ctx)
+	if err != nil && ctx.Err() == nil {
+		slog.Error("Channels of an earlier start are not connected", "err", err)
+	}
+	for _, a := range accounts {
+		if a.Wanted && h.drivers[a.Channel] != nil && !h.kept(a.Channel, a.Account) {
+			if err := h.launch(ctx, a.Channel, a.Account); err != nil {
+				slog.Warn("A channel is not connected", "channel", a.Channel, "account", a.Account, "err", err)
+			}
+		}
+	}
 }
 
 // begin runs f in a goroutine that Run waits for; false when the hub has ended.

@@ -162,6 +162,21 @@ func TestAFloodIsBlockedAndEndsAfterAMinute(t *testing.T) {
 	})
 }
 
+// A client may start an account in the moment in which the gateway begins.
+func TestAnAccountThatIsStartedFirstKeepsItsConnection(t *testing.T) {
+	b, p := open(t)
+	start(t, b)
+	was := p.Up("default")
+	b.Begin()
+	if _, err := b.Inbound(t.Context(), dm("hello")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "nobody is answered", func() bool { return len(p.Sent()) > 0 })
+	if now := p.Up("default"); was == nil || now != was {
+		t.Errorf("the connection was %v and is %v", was, now)
+	}
+}
+
 func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := channeltest.NewPigeon()
