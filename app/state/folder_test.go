@@ -287,6 +287,8 @@ func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
 		if fs.Narrow("no such name"); !fs.Value.Get().Loading {
 			t.Error("it says that nothing is found, and nobody has looked")
 		}
+		fs.Narrow("")
+		synctest.Wait()
 		fs.Enter("sub")
 		if v := fs.Value.Get(); len(v.Entries) > 0 || !v.Loading {
 			t.Errorf("in the folder that is loading there is %s, which can be chosen and deleted", names(v.Entries))
