@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -256,18 +257,23 @@ func (r *Receiver) patiently(ctx context.Context, f func() error) error {
 	if r.Out == nil {
 		return f()
 	}
-	done := make(chan error, 1)
-	go func() { done <- f() }()
-	tick := time.NewTicker(aliveEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-tick.C:
-			r.isAlive(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	var saying sync.WaitGroup
+	defer saying.Wait()
+	defer cancel()
+	saying.Go(func() {
+		tick := time.NewTicker(aliveEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				r.isAlive(ctx)
+			}
 		}
-	}
+	})
+	return f()
 }
 
 // isAlive says that this end is alive, and nothing of how far it is. Who cannot hear it hears nothing else either.
