@@ -94,7 +94,8 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 	case cmd.Context().Err() != nil:
 		return cmd.Context().Err()
 	case errors.As(err, &ended) && ended.ExitCode() == notFound:
-		return fmt.Errorf("Fairlead is not installed on %s: \"fairlead pair\" prints a line that installs it", p.ssh) //lint:ignore ST1005 a name
+		//lint:ignore ST1005 it begins with a name
+		return fmt.Errorf("Fairlead is not installed on %s: \"fairlead pair\" prints a line that installs it", p.ssh)
 	case ended != nil && ended.ExitCode() != sshFailed: // what failed has said why
 		return fmt.Errorf("read the key of %s over SSH: %w", p.ssh, err)
 	case err != nil:
