@@ -35,8 +35,7 @@ func TestWhatWasTypedIsThereAtTheNextStart(t *testing.T) {
 	if got := next.b.prefs.get().Drafts; len(got) != 1 {
 		t.Errorf("after it was sent: %v", got)
 	}
-	next.pane.SetDraft(strings.Repeat("x", maxDraft+1))
-	next.keepDraft()
+	next.drafts.put(protocol.MainSession, draft{text: strings.Repeat("x", maxDraft+1)})
 	if got := next.b.prefs.get().Drafts; len(got) != 1 {
 		t.Error("a text without measure is written down")
 	}

@@ -25,14 +25,14 @@ func (s *shell) shortcuts() {
 		s.searchFor(s.sidebar.search.Text)
 	})
 	shortcut(s.window, fyne.KeyComma, s.openSettings)
-	shortcut(s.window, fyne.KeyW, s.closeWindow)
+	shortcut(s.window, fyne.KeyW, s.closeByKey)
 	shortcut(s.window, fyne.KeyQ, s.quit)
 	shortcut(s.window, fyne.KeyPeriod, func() { s.pane.Stop() })
 	s.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		if e.Name == fyne.KeyF3 && s.files != nil {
 			s.files.Toggle()
 		}
-		if e.Name == fyne.KeyEscape {
+		if e.Name == fyne.KeyEscape && !dismiss(s.window.Canvas()) {
 			if s.drawer.Visible() {
 				s.toggleDrawer()
 				return
@@ -42,6 +42,24 @@ func (s *shell) shortcuts() {
 			}
 		}
 	})
+}
+
+// closeByKey closes what lies over the window, else the window.
+func (s *shell) closeByKey() {
+	if !dismiss(s.window.Canvas()) {
+		s.closeWindow()
+	}
+}
+
+// dismiss closes what lies over a window, such as the toolkit's dialog of files, which takes no key for that. It reports whether there was anything.
+func dismiss(c fyne.Canvas) bool {
+	top := c.Overlays().Top()
+	if top == nil {
+		return false
+	}
+	top.Hide()
+	c.Overlays().Remove(top)
+	return true
 }
 
 // focusBack gives the keyboard to the composer, or to nothing while a page is shown in place of the chat.
