@@ -19,7 +19,7 @@ type processOut struct {
 	Sessions                                                   []struct{ SessionID, Status, Command, Workdir string }
 }
 
-// background starts a command and returns its session.
+// background starts a command and returns its session. A short one may be over before that is told.
 func background(b *bench, command string, more args) string {
 	b.t.Helper()
 	a := args{"command": command, "background": true}
@@ -27,6 +27,9 @@ func background(b *bench, command string, more args) string {
 		a[k] = v
 	}
 	m := must[map[string]any](b, "Bash", a)
+	if m["endedAt"] != nil {
+		return m["sessionId"].(string)
+	}
 	if m["status"] != "running" || m["pid"] == nil || m["tail"] == nil || m["workdir"] != b.ws.Dir() || m["startedAt"] == nil {
 		b.t.Fatalf("%v", m)
 	}
@@ -233,8 +236,8 @@ func TestProcessRefusesInTheOriginalsWords(t *testing.T) {
 func TestAListOfVeryManyLongCommandsFitsIntoAResult(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
-	const n = 90
-	long := strings.Repeat("x", 100_000)
+	const n = 40
+	long := strings.Repeat("x", 120_000)
 	for range n {
 		background(b, "true "+long, nil)
 	}
