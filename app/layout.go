@@ -170,7 +170,7 @@ func (l *toastLayout) free(y, height float32) float32 {
 type shelfLayout struct{ chats, machines fyne.CanvasObject }
 
 // shelfShare is how much of the height machines get, if they need it, when there is not room for all.
-const shelfShare = 0.35
+const shelfShare = 0.45
 
 func (shelfLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
