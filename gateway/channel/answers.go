@@ -21,7 +21,8 @@ const lookAgain = time.Minute
 // following is a run whose answers go to a channel. Only the follower touches typing.
 type following struct {
 	store.ChannelRun
-	typing bool
+	earlier bool // it was begun before this start of the gateway
+	typing  bool
 }
 
 func (h *Hub) following(id protocol.RunID) *following {
@@ -106,7 +107,7 @@ func (h *Hub) catchUp(ctx context.Context, start bool) {
 		r, err := h.o.Store.Run(ctx, f.Run)
 		switch {
 		case errors.Is(err, protocol.ErrNotFound):
-			if start {
+			if start && f.earlier { // one of now may not be stored yet
 				h.forget(ctx, f.Run)
 			}
 		case err != nil:

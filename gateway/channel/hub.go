@@ -126,7 +126,7 @@ func (h *Hub) Load(ctx context.Context) error {
 		}
 	}
 	for _, r := range runs {
-		h.runs[r.Run] = &following{ChannelRun: r}
+		h.runs[r.Run] = &following{ChannelRun: r, earlier: true}
 	}
 	return nil
 }
