@@ -3,6 +3,7 @@ package channel_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -33,11 +34,21 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 	if last := p.Sent()[2]; last.Message.ReplyToID != "m7" || last.SessionKey != "agent:main:pigeon:group:g" {
 		t.Errorf("%+v", last)
 	}
-	eventually(t, "typing on and off twice", func() bool { return len(p.Typed()) == 4 })
-	for i, typed := range p.Typed() {
-		if typed.Typing != (i%2 == 0) {
-			t.Errorf("typing %+v", p.Typed())
+	typed := func(key protocol.SessionKey) (list []bool) {
+		for _, one := range p.Typed() {
+			if one.SessionKey == key {
+				list = append(list, one.Typing)
+			}
 		}
+		return list
+	}
+	group := p.Sent()[2].SessionKey
+	eventually(t, "typing on and off", func() bool { return len(typed(group)) == 2 })
+	if got := typed(group); !got[0] || got[1] {
+		t.Errorf("typing in the group %v", got)
+	}
+	if got := typed(p.Sent()[0].SessionKey); len(got) > 0 && !slices.Equal(got, []bool{true, false}) { // none if it had begun before the hub listened
+		t.Errorf("typing %v", got)
 	}
 	eventually(t, "the runs are forgotten", func() bool {
 		runs, err := b.Store.ChannelRuns(t.Context())
