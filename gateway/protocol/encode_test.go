@@ -72,7 +72,7 @@ func TestACallIsEncodedWithoutTheGeneralEncoder(t *testing.T) {
 func TestAToolInvokeIsReadAsTheGeneralDecoderDoes(t *testing.T) {
 	for _, raw := range []string{
 		`{"callId":"c","tool":"Read","args":{"path":"x"},"preview":true,"expect":"e","approved":"a","policy":"p","network":true,"idempotencyKey":"k","sessionKey":"s","runId":"r"}`,
-		`{"CallID":"c","tool":"Read","args":{}}`, `{"callId":"\u0063","tool":"Read"}`, `{"callId":1}`, `{"folders":[{"path":"/x"}],"tool":"Bash"}`, `{"args":null,"new":1}`, `[]`, `{"preview":"yes"}`,
+		`{"CallID":"c","tool":"Read","args":{}}`, `{"callId":"\u0063","tool":"Read"}`, `{"callId":1}`, `{"folders":[{"path":"/x"}],"tool":"Bash"}`, `{"args":null,"new":1}`, `[]`, `{"preview":"yes"}`, ``, `null`, `"x"`,
 	} {
 		var got, want ToolInvoke
 		err, wrong := Decode([]byte(raw), &got), json.Unmarshal([]byte(raw), &want)

@@ -112,12 +112,12 @@ func unknown(name string, known ...string) bool {
 	return true
 }
 
-// Decode is json.Unmarshal of what a frame carries, which is known to be valid JSON; the result may share memory with it. What every call of a tool
+// Decode is json.Unmarshal of what a frame carries, which is known to be valid JSON or empty; the result may share memory with it. What every call of a tool
 // brings is read without the general decoder.
 func Decode(raw []byte, v any) error {
 	if s, ok := v.(interface {
 		set(name string, value []byte) bool
-	}); ok && fields(raw, s.set) {
+	}); ok && len(raw) > 0 && fields(raw, s.set) {
 		return nil
 	}
 	return json.Unmarshal(raw, v)
