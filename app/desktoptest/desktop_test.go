@@ -310,7 +310,10 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.clickText(settings, "Test")
 	d.waitText(settings, "Connected")
 	d.clickText(settings, "paper-model")
-	d.waitText(settings, "in use")
+	d.until("the model that answers", func() bool {
+		r, err := client.Call(context.Background(), c, protocol.ConfigGet, protocol.ConfigGetParams{Path: "model.id"})
+		return err == nil && string(r.Value) == `"paper-model"`
+	})
 	d.shot("settings")
 	d.keys("alt+F4")
 	d.waitNoWindow(settings)
