@@ -333,10 +333,9 @@ func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
 func TestACodeIsTriedOnceWithEachGateway(t *testing.T) {
 	h := openHouse(t)
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
-	number, _, _ := strings.Cut(invite.Code, "-")
-	wrong := number + "-maple-otter-tulip"
+	wrong := invite.Code[:strings.LastIndex(invite.Code, "-")+1] + "maple"
 	if wrong == invite.Code {
-		t.Skip("one in sixteen million")
+		wrong = strings.TrimSuffix(wrong, "maple") + "otter"
 	}
 	m := newMachine(t, "phone")
 	join := client.Join{

@@ -1,0 +1,240 @@
+package pairing
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/trust"
+)
+
+// TestADeviceThatPairsAnewComesAnew: a connection of the earlier pairing would go on with the rights of that one.
+func TestADeviceThatPairsAnewComesAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := open(t, &kept{})
+		var closed []protocol.DeviceID
+		m.Serve(func(id protocol.DeviceID, _ int, _ string) { closed = append(closed, id) })
+		id := trust.NewIdentity()
+		for _, scope := range []protocol.Scope{protocol.ScopeAdmin, protocol.ScopeRead} {
+			invite, err := m.Invite(t.Context(), "owner window", protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{scope}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			link, _ := trust.ParseLink(invite.Link)
+			taker := phone(id)
+			taker.Link = &link
+			out, hangUp := come(t, m, taker)
+			synctest.Wait()
+			l, _ := m.List(t.Context())
+			closed = nil
+			if _, err := m.Approve(t.Context(), "owner window", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+				t.Fatal(err)
+			}
+			if got := <-out; got.err != nil {
+				t.Fatal(got.err)
+			}
+			hangUp()
+		}
+		if len(closed) != 1 || closed[0] != id.ID() {
+			t.Errorf("closed: %v", closed)
+		}
+	})
+}
+
+func TestAPairingForSomeDaysEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := open(t, &kept{})
+		invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, _ := trust.ParseCode(invite.Code)
+		id := trust.NewIdentity()
+		taker := phone(id)
+		taker.Code = &code
+		out, hangUp := come(t, m, taker)
+		defer hangUp()
+		synctest.Wait()
+		l, _ := m.List(t.Context())
+		if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+			t.Fatal(err)
+		}
+		got := <-out
+		try := func() error {
+			_, err := m.Authenticate(t.Context(), &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(trust.ForConnect, nil)}}, protocol.RoleClient, nil)
+			return err
+		}
+		var closed atomic.Int32
+		m.Serve(func(which protocol.DeviceID, _ int, _ string) {
+			if which != id.ID() {
+				t.Errorf("%s is closed", which)
+			}
+			closed.Add(1)
+		})
+		for range 2 { // one of them ends before
+			left, err := m.Connected(t.Context(), id.ID(), "10.0.0.7")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer left()
+			if _, err := m.Connected(t.Context(), id.ID(), "10.0.0.7"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(29 * 24 * time.Hour)
+		if err := try(); err != nil || closed.Load() > 0 {
+			t.Errorf("on day 29: %v, closed %d times", err, closed.Load())
+		}
+		synctest.Wait() // until it was looked at for this minute
+		l, _ = m.List(t.Context())
+		ends := func(at int64) {
+			if _, err := m.Update(t.Context(), "owner", protocol.DeviceUpdateParams{ID: id.ID(), ExpiresAt: &at}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if ends(time.Now().UnixMilli()); closed.Load() != 1 {
+			t.Errorf("its time was ended, and it was closed %d times", closed.Load())
+		}
+		if ends(l.Devices[0].ExpiresAt); closed.Load() != 1 {
+			t.Error("it was closed when it was given more time")
+		}
+		closed.Store(0)
+		time.Sleep(2 * 24 * time.Hour)
+		if closed.Load() == 0 {
+			t.Error("one that is connected stays connected")
+		}
+		if err := try(); !errors.Is(err, protocol.ErrUnauthorized) || !strings.Contains(string(protocol.AsError(err).Details), protocol.RefusedExpired) {
+			t.Errorf("on day 31: %v", err)
+		}
+	})
+}
+
+// TestADevicesPairingsAreApart: fetching a token or leaving as the one thing does nothing to the other.
+func TestADevicesPairingsAreApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kept{}
+		m := open(t, k)
+		id := trust.NewIdentity()
+		pairAs := func(role string) trust.Done {
+			t.Helper()
+			taker := phone(id)
+			if taker.Applicant.Role = role; role == protocol.RoleNode {
+				taker.Applicant.NodeID = "laptop"
+			}
+			out, hangUp := come(t, m, taker)
+			defer hangUp()
+			synctest.Wait()
+			l, _ := m.List(t.Context())
+			if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+				t.Fatal(err)
+			}
+			return (<-out).done
+		}
+		enter := func(role string, d trust.Done) error {
+			p, err := m.Authenticate(t.Context(), &protocol.Auth{Token: d.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(trust.ForConnect, nil)}}, role, nil)
+			if err == nil && (p.Role != role || p.Device != d.Device.ID) {
+				t.Errorf("as a %s it is %+v", role, p)
+			}
+			return err
+		}
+		talk := func(role string, leave bool) (trust.Done, error) {
+			out, hangUp := come(t, m, trust.Taker{Identity: id, Renew: !leave, Leave: leave, Applicant: trust.Applicant{Role: role}})
+			defer hangUp()
+			got := <-out
+			return got.done, got.err
+		}
+		window := pairAs(protocol.RoleClient)
+		if err := enter(protocol.RoleNode, window); !errors.Is(err, protocol.ErrUnauthorized) {
+			t.Errorf("a window's pairing lets a machine in: %v", err)
+		}
+		machine := pairAs(protocol.RoleNode)
+		m = open(t, k) // the gateway is started anew
+		if err := errors.Join(enter(protocol.RoleClient, window), enter(protocol.RoleNode, machine)); err != nil {
+			t.Fatal(err)
+		}
+		if enter(protocol.RoleClient, machine) == nil || enter(protocol.RoleNode, window) == nil {
+			t.Error("the token of one is good for the other")
+		}
+		renewed, err := talk(protocol.RoleClient, false)
+		if err != nil || renewed.Device.ID != window.Device.ID || enter(protocol.RoleClient, window) == nil {
+			t.Errorf("%+v, %v", renewed, err)
+		}
+		if err := errors.Join(enter(protocol.RoleClient, renewed), enter(protocol.RoleNode, machine)); err != nil {
+			t.Error(err)
+		}
+		if _, err := talk(protocol.RoleNode, true); err != nil {
+			t.Fatal(err)
+		}
+		if err := enter(protocol.RoleNode, machine); !errors.Is(err, protocol.ErrUnauthorized) {
+			t.Errorf("it has left as a machine: %v", err)
+		}
+		if err := enter(protocol.RoleClient, renewed); err != nil {
+			t.Errorf("it has not left as a window: %v", err)
+		}
+		if err := m.Forget(t.Context(), "owner", machine.Device.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := talk(protocol.RoleNode, false); !errors.Is(err, protocol.ErrUnauthorized) || enter(protocol.RoleClient, renewed) != nil {
+			t.Errorf("a machine that was forgotten takes the window's token: %v", err)
+		}
+		if again := pairAs(protocol.RoleNode); again.Device.ID == window.Device.ID {
+			t.Error("two pairings have one id")
+		}
+	})
+}
+
+// A device that leaves needs its key only: its token may be lost, and a machine's node may be connected at the same time. Nobody else can end its pairing.
+func TestADeviceLeavesWithItsKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kept{}
+		m := open(t, k)
+		invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient})
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, _ := trust.ParseCode(invite.Code)
+		id := trust.NewIdentity()
+		taker := phone(id)
+		taker.Code = &code
+		out, hangUp := come(t, m, taker)
+		defer hangUp()
+		synctest.Wait()
+		l, _ := m.List(t.Context())
+		if _, err := m.Approve(t.Context(), "owner", protocol.DeviceRequestParams{ID: l.Requests[0].ID}); err != nil {
+			t.Fatal(err)
+		}
+		<-out
+		leave := func(id trust.Identity) error {
+			out, hangUp := come(t, m, trust.Taker{Identity: id, Leave: true})
+			defer hangUp()
+			return (<-out).err
+		}
+		reason := func(err error) (why protocol.DeviceRefused) {
+			if !errors.Is(err, protocol.ErrUnauthorized) || json.Unmarshal(protocol.AsError(err).Details, &why) != nil {
+				t.Errorf("refused with %v", err)
+			}
+			return why
+		}
+		if why := reason(leave(trust.NewIdentity())); why.Reason != protocol.RefusedUnknown {
+			t.Errorf("a stranger: %+v", why)
+		}
+		if l, _ := m.List(t.Context()); len(l.Devices) != 1 || l.Devices[0].RevokedAt != 0 || len(l.Requests) != 0 {
+			t.Fatalf("a stranger ended %+v", l)
+		}
+		if err := leave(id); err != nil {
+			t.Fatal(err)
+		}
+		l, _ = m.List(t.Context())
+		if l.Devices[0].RevokedAt == 0 || l.Devices[0].RevokedBy != "the device itself" || k.devices[id.ID()].TokenHash != "" {
+			t.Errorf("%+v", l.Devices[0])
+		}
+		if why := reason(leave(id)); why.Reason != protocol.RefusedRevoked || why.By != "the device itself" {
+			t.Errorf("once more: %+v", why)
+		}
+	})
+}
