@@ -19,6 +19,18 @@ func (f *fakeNotifier) Show(m notify.Message) {
 }
 func (f *fakeNotifier) Remove(id string) { f.did = append(f.did, "remove "+id) }
 
+// wants makes what checks what was done since it was called last, in any order.
+func (f *fakeNotifier) wants(t *testing.T) func(did ...string) {
+	return func(did ...string) {
+		t.Helper()
+		slices.Sort(f.did)
+		if got, want := strings.Join(f.did, "; "), strings.Join(did, "; "); got != want {
+			t.Errorf("did %s, want %s", got, want)
+		}
+		f.did = nil
+	}
+}
+
 func waiting(n int) (v state.View) {
 	for i := range n {
 		v.Approvals = append(v.Approvals, protocol.Approval{
@@ -32,14 +44,7 @@ func waiting(n int) (v state.View) {
 func TestQuestionsAreNotifiedWhileNobodyLooks(t *testing.T) {
 	f := &fakeNotifier{}
 	s := &shell{notes: notes{n: f}}
-	want := func(did ...string) {
-		t.Helper()
-		slices.Sort(f.did)
-		if got, want := strings.Join(f.did, "; "), strings.Join(did, "; "); got != want {
-			t.Errorf("did %s, want %s", got, want)
-		}
-		f.did = nil
-	}
+	want := f.wants(t)
 	s.notify(waiting(1))
 	want(`show 0 "Fairlead wants to run a command" deny true`)
 	s.notify(waiting(1))

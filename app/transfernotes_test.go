@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"fairlead/app/pagetest"
@@ -14,14 +13,7 @@ import (
 func TestTheEndOfATransferIsNotifiedWhileNobodyLooks(t *testing.T) {
 	f := &fakeNotifier{}
 	s := &shell{notes: notes{n: f}}
-	want := func(did ...string) {
-		t.Helper()
-		slices.Sort(f.did)
-		if got, want := strings.Join(f.did, "; "), strings.Join(did, "; "); got != want {
-			t.Errorf("did %s, want %s", got, want)
-		}
-		f.did = nil
-	}
+	want := f.wants(t)
 	var v state.View
 	end := func(id string, at int64) {
 		v.Finished = append(slices.Clone(v.Finished), protocol.Transfer{ID: protocol.TransferID(id), Sources: []string{"nas:/" + id}, To: "box", State: protocol.TransferDone, EndedAt: at})

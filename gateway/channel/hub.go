@@ -56,7 +56,7 @@ type Hub struct {
 	ctx    context.Context // ends with Run
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	change turn       // held over a change of an account, so that starts and stops come one after another
+	change latch      // held over a change of an account, so that starts and stops come one after another
 	allow  sync.Mutex // held while allowFrom is read and written
 
 	mu       sync.Mutex // guards what follows
@@ -91,7 +91,7 @@ func key(channel, account string) string { return channel + ":" + account }
 func New(o Options) *Hub {
 	h := &Hub{
 		o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account), runs: make(map[protocol.RunID]*following),
-		waiters: make(map[string]chan delivery), limits: make(map[string]*limit), change: make(turn, 1),
+		waiters: make(map[string]chan delivery), limits: make(map[string]*limit), change: make(latch, 1),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	for _, d := range o.Drivers {
@@ -146,11 +146,11 @@ func (h *Hub) Run(ctx context.Context) {
 	h.wg.Wait()
 }
 
-// turn is a mutex that is held over other waits. It is a channel as time goes on in a test's bubble while somebody waits for that (testing/synctest).
-type turn chan struct{}
+// latch is a mutex that is held over other waits. It is a channel as time goes on in a test's bubble while somebody waits for that (testing/synctest).
+type latch chan struct{}
 
-func (t turn) Lock()   { t <- struct{}{} }
-func (t turn) Unlock() { <-t }
+func (l latch) Lock()   { l <- struct{}{} }
+func (l latch) Unlock() { <-l }
 
 // resume connects the accounts that were connected. One that somebody has started before is left alone, and starts and stops wait meanwhile.
 func (h *Hub) resume(ctx context.Context) {
