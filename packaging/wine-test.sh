@@ -17,11 +17,20 @@ if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ] || ! packaging/deps.sh wine; th
   exit 0
 fi
 
+# run runs a Windows program within so many seconds, and what it starts, without a heap that grows (brk). Wine 8 is linked to an address below
+# 0x7ffe0000, where each of its processes must map a page that Windows programs read, and Linux 6.18 puts the heap anywhere in the GiB above
+# the program: once in some thousand starts it lies over that page, and CreateProcess says "Internal error". With a soft limit of 0 brk fails,
+# malloc takes mmap instead, and that is not limited.
+run() (
+  ulimit -S -d 0
+  exec timeout "$@"
+)
+
 work=$(mktemp -d)
 export WINEPREFIX=${FAIRLEAD_WINE_PREFIX:-${XDG_CACHE_HOME:-$HOME/.cache}/fairlead/wine} WINEDEBUG=-all DISPLAY= WAYLAND_DISPLAY=
 trap 'timeout 20 wineserver -k 2>/dev/null || true; rm -rf "$work"' EXIT
 mkdir -p "$WINEPREFIX"
-[ -f "$WINEPREFIX/system.reg" ] || timeout 600 wine wineboot -i >/dev/null 2>&1 || { echo "Wine cannot make its folder $WINEPREFIX" >&2; exit 1; }
+[ -f "$WINEPREFIX/system.reg" ] || run 600 wine wineboot -i >/dev/null 2>&1 || { echo "Wine cannot make its folder $WINEPREFIX" >&2; exit 1; }
 
 # Go programs want ProcessPrng, which came with Wine 9. Windows' older function for the same does it.
 prng=$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll
@@ -33,16 +42,16 @@ fi
 
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/tools.exe" ./node/tools
 cd node/tools
-timeout 900 wine "$work/tools.exe" -test.timeout 850s -test.run '^Test(Windows|Read|Write|Edit|Glob|Grep)' \
+run 900 wine "$work/tools.exe" -test.timeout 850s -test.run '^Test(Windows|Read|Write|Edit|Glob|Grep)' \
   -test.skip 'Agree|FollowsLinks|NewestOfTooMany|GrowsOrShrinks|OfOneFileAtOnce|EachLineOfALargeFile' "$@"
 cd ../..
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/workspace.exe" ./node/workspace
 cd node/workspace
-timeout 600 wine "$work/workspace.exe" -test.timeout 550s -test.run 'Windows|AClosedWatcher' "$@"
+run 600 wine "$work/workspace.exe" -test.timeout 550s -test.run 'Windows|AClosedWatcher' "$@"
 cd ../..
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/secret.exe" ./gateway/protocol/secret
-timeout 300 wine "$work/secret.exe" -test.timeout 250s -test.run 'Guarded|Token' "$@"
+run 300 wine "$work/secret.exe" -test.timeout 250s -test.run 'Guarded|Token' "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/notify.exe" ./app/notify
-timeout 300 wine "$work/notify.exe" -test.timeout 250s "$@"
+run 300 wine "$work/notify.exe" -test.timeout 250s "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/launch.exe" ./app/launch
-timeout 300 wine "$work/launch.exe" -test.timeout 250s "$@"
+run 300 wine "$work/launch.exe" -test.timeout 250s "$@"
