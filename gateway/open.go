@@ -23,6 +23,7 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/protocol/resident"
 	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/protocol/tool"
 	"fairlead/gateway/rpc"
@@ -32,7 +33,8 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Open builds a gateway. It reads the data folder, the keychain and binds the address, but serves nobody before Run.
+// Open builds a gateway. It reads the data folder, the keychain and binds the address, but serves nobody before Run. The program's garbage is collected less often
+// from then on, see [resident.Roomy].
 func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if o.Home == "" {
 		if o.Home, err = Home(); err != nil {
@@ -48,6 +50,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 	if err := os.MkdirAll(o.Home, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
+	resident.Roomy()
 	g = &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now()}
 	defer func() {
 		if err != nil {

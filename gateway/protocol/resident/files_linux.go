@@ -25,6 +25,12 @@ func forgetFiles() {
 	}
 }
 
+// untouch gives the memory of zeros back to the system, which has to provide some once they are read or written. They were written if there was
+// something else in their place before.
+func untouch(zeros []byte) {
+	_ = syscall.Madvise(zeros, syscall.MADV_DONTNEED) // which fails at worst without an effect
+}
+
 // unchanged finds in the text of smaps where a file is mapped to be read by this program alone, and no page differs from the file: what was written
 // to, such as what the loader has put in place, must stay.
 func unchanged(smaps io.Reader) (list []span) {

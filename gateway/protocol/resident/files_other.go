@@ -3,3 +3,5 @@
 package resident
 
 func forgetFiles() {}
+
+func untouch([]byte) {}

@@ -4,6 +4,7 @@ package resident
 import (
 	"context"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"time"
 )
@@ -26,6 +27,42 @@ func Settle(ctx context.Context, more ...func()) {
 	}
 }
 
+const (
+	// still is how long a program makes next to nothing before it rests.
+	still = time.Minute
+	// little is what it may make in that time, in bytes, and worth what it must have made before for something to be given back.
+	little, worth = 1 << 20, 8 << 20
+)
+
+// Rest calls giveBack each time that the program rests after it has worked, until ctx ends.
+func Rest(ctx context.Context, giveBack func()) {
+	ticker := time.NewTicker(still)
+	defer ticker.Stop()
+	given := made()
+	last := given
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		now := made()
+		if now-last <= little && now-given >= worth {
+			giveBack()
+			now = made()
+			given = now
+		}
+		last = now
+	}
+}
+
+// made is how many bytes the program has allocated since its start.
+func made() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
 // GiveBack returns to the system what is not used now: Go's free memory, and the pages of the files of the program and its libraries, most of which
 // only the start runs through. What of those is needed again comes from the system's cache. It takes some milliseconds, and some more are spent on the
 // pages that are needed again.
@@ -34,11 +71,17 @@ func GiveBack() {
 	forgetFiles()
 }
 
-// Run runs a program that goes on until ctx ends, and gives memory back once its start is over.
+// Run runs a program that goes on until ctx ends, and gives memory back once its start is over; of one that is [Roomy] by then also whenever it rests
+// after work.
 func Run(ctx context.Context, program func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { Settle(ctx) })
+	wg.Go(func() {
+		Settle(ctx)
+		if isRoomy() { // another collects so early that it has little to give back, and looking would wake it
+			Rest(ctx, debug.FreeOSMemory)
+		}
+	})
 	defer wg.Wait()
 	defer cancel()
 	return program(ctx)
