@@ -15,34 +15,40 @@ import (
 // in the database after flushEvery at the latest, sooner when flushRows or flushBytes wait, with every other write, and before anyone reads calls.
 const (
 	flushEvery = 50 * time.Millisecond
-	flushRows  = 256
+	flushRows  = 1024
 	flushBytes = 1 << 20
 	// maxQueue and maxBytes are what may wait when the disk does not keep up. What comes then is written at once.
-	maxQueue = 16 * flushRows
+	maxQueue = 4 * flushRows
 	maxBytes = 16 * flushBytes
 	// flushAgain is the pause after a disk has refused.
 	flushAgain = time.Second
 )
 
-// behind holds the calls that are not written yet, and those of its calls that are under way.
+// behind holds the calls that are not written yet, and those of its calls that are under way. A flush takes them all by taking the map they are in: who
+// begins or ends a call meanwhile waits for no longer than that, and not for a look at a thousand others.
 type behind struct {
 	wake chan struct{} // holds a token when something waits
 	full chan struct{} // holds a token when it should not wait any longer
 
 	mu     sync.Mutex // guards what follows
 	calls  map[protocol.CallID]*behindCall
-	queue  []*behindCall // to be written, in the order of their first PutCall since the last flush
-	bytes  int
-	spare  []behindCall // memory for the next flush
-	failed bool         // the last flush did not succeed
+	taken  map[protocol.CallID]*behindCall // nil unless a flush is under way: the calls when it began, which change only in calls
+	queue  []*behindCall                   // to be written, in the order of their first PutCall since the last flush
+	bytes  int                             // of queue
+	failed bool                            // the last flush did not succeed
 	closed bool
+
+	// Memory for the next flush, which alone touches it.
+	spareCalls map[protocol.CallID]*behindCall
+	spareQueue []*behindCall
 }
 
+// behindCall is a call as it was put last; while a flush has taken it, it stays so.
 type behindCall struct {
-	call    Call
-	version int  // counts its changes
-	queued  bool // it differs from what the database has
-	stored  bool // the database has a row of it
+	call   Call
+	queued bool // it differs from what the database has
+	stored bool // the database has a row of it
+	gone   bool // it was written past the flush that has taken it
 }
 
 func newBehind() *behind {
@@ -65,17 +71,16 @@ func (b *behind) put(c Call) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e := b.calls[c.Info.CallID]
+	e := b.find(c.Info.CallID)
 	if b.failed || b.closed || e != nil && e.call.Info.Over() || e == nil && (len(b.queue) >= maxQueue || b.bytes >= maxBytes) {
 		return false
 	}
-	if e == nil {
-		e = &behindCall{}
-		b.calls[c.Info.CallID] = e
-	} else {
+	now := b.open(e, c.Info.CallID)
+	if e != nil {
 		c.CreatedAt = e.call.CreatedAt
 	}
-	b.change(e, c)
+	now.call = c
+	b.changed(now)
 	return true
 }
 
@@ -86,24 +91,46 @@ func (b *behind) finish(c Call) (won, known bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e := b.calls[c.Info.CallID]
+	e := b.find(c.Info.CallID)
 	if e == nil || b.failed || b.closed {
 		return false, false
 	}
 	if e.call.Info.Over() {
 		return false, true
 	}
-	now := e.call
-	now.Info, now.ResultJSON, now.OutputSHA256, now.OutputBytes, now.Truncated = c.Info, c.ResultJSON, c.OutputSHA256, c.OutputBytes, c.Truncated
-	b.change(e, now)
+	now := b.open(e, c.Info.CallID)
+	now.call.Info, now.call.ResultJSON, now.call.OutputSHA256, now.call.OutputBytes, now.call.Truncated = c.Info, c.ResultJSON, c.OutputSHA256, c.OutputBytes, c.Truncated
+	b.changed(now)
 	return true, true
 }
 
-// change notes the newest state of a call, with b.mu held.
-func (b *behind) change(e *behindCall, c Call) {
-	e.call = c
-	e.version++
-	b.bytes += len(c.ResultJSON) + len(c.Info.Args)
+// find returns a call as it was put last, or nil, with b.mu held.
+func (b *behind) find(id protocol.CallID) *behindCall {
+	if e := b.calls[id]; e != nil {
+		return e
+	}
+	if e := b.taken[id]; e != nil && !e.gone {
+		return e
+	}
+	return nil
+}
+
+// open returns what may be changed of the call that find has found, with b.mu held.
+func (b *behind) open(e *behindCall, id protocol.CallID) *behindCall {
+	now := b.calls[id]
+	if now == nil {
+		now = new(behindCall)
+		if e != nil { // a flush has taken it
+			*now = behindCall{call: e.call, stored: e.stored}
+		}
+		b.calls[id] = now
+	}
+	return now
+}
+
+// changed has a call be written, with b.mu held.
+func (b *behind) changed(e *behindCall) {
+	b.bytes += e.size()
 	if !e.queued {
 		e.queued = true
 		b.queue = append(b.queue, e)
@@ -113,6 +140,9 @@ func (b *behind) change(e *behindCall, c Call) {
 		signal(b.full)
 	}
 }
+
+// size is how many bytes a call keeps beyond what all do.
+func (e *behindCall) size() int { return len(e.call.ResultJSON) + len(e.call.Info.Args) }
 
 func signal(ch chan struct{}) {
 	select {
@@ -132,6 +162,9 @@ func (b *behind) close() {
 func (b *behind) forget(id protocol.CallID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if e := b.taken[id]; e != nil {
+		e.gone = true
+	}
 	if e := b.calls[id]; e != nil {
 		delete(b.calls, id)
 		b.queue = slices.DeleteFunc(b.queue, func(q *behindCall) bool { return q == e })
@@ -141,61 +174,73 @@ func (b *behind) forget(id protocol.CallID) {
 func (b *behind) empty() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.queue) == 0
+	return len(b.queue) == 0 && b.taken == nil
 }
 
-// flush is the write of all that waits, or nil.
+// flush is the write of all that waits, or nil. There is one at a time.
 func (b *behind) flush() *change {
+	if b.spareCalls == nil {
+		b.spareCalls = make(map[protocol.CallID]*behindCall)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.queue) == 0 {
 		return nil
 	}
-	part := b.spare[:0]
-	b.spare = nil
-	for _, e := range b.queue {
-		part = append(part, *e)
-	}
+	list := b.queue
+	b.taken, b.calls, b.spareCalls = b.calls, b.spareCalls, nil
+	b.queue, b.spareQueue, b.bytes = b.spareQueue, nil, 0
 	return &change{
-		run:  func(tx *gorm.DB) error { return writeCalls(tx, part) },
-		done: make(chan struct{}),
-		ended: func(err error) {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			if b.failed = err != nil; err == nil {
-				b.written(part)
-			}
-			clear(part)
-			if cap(part) <= 2*flushRows {
-				b.spare = part
-			}
-		},
+		run:   func(tx *gorm.DB) error { return writeCalls(tx, list) },
+		done:  make(chan struct{}),
+		ended: func(err error) { b.flushed(list, err) },
 	}
 }
 
-// written notes that the database has what part says, with b.mu held.
-func (b *behind) written(part []behindCall) {
-	for _, p := range part {
-		e := b.calls[p.call.Info.CallID]
-		if e == nil {
-			continue
-		}
-		e.stored = true
-		if e.version != p.version {
-			continue
-		}
-		e.queued = false
-		if e.call.Info.Over() {
-			delete(b.calls, e.call.Info.CallID)
+// flushed takes the end of the flush of list.
+func (b *behind) flushed(list []*behindCall, err error) {
+	var open []*behindCall
+	for _, e := range b.taken { // which nobody writes to
+		if !e.call.Info.Over() {
+			open = append(open, e)
 		}
 	}
-	b.bytes = 0
-	b.queue = slices.DeleteFunc(b.queue, func(e *behindCall) bool {
-		if e.queued {
-			b.bytes += len(e.call.ResultJSON) + len(e.call.Info.Args)
+	b.mu.Lock()
+	taken := b.taken
+	b.taken, b.failed = nil, err != nil
+	if err != nil {
+		b.again(taken, list)
+		b.mu.Unlock()
+		return
+	}
+	for _, e := range open {
+		if now := b.calls[e.call.Info.CallID]; now != nil {
+			now.stored = true
+		} else if !e.gone {
+			e.queued, e.stored = false, true
+			b.calls[e.call.Info.CallID] = e
 		}
-		return !e.queued
-	})
+	}
+	b.mu.Unlock()
+	if len(taken) <= 2*flushRows {
+		clear(taken)
+		clear(list)
+		b.spareCalls, b.spareQueue = taken, list[:0]
+	}
+}
+
+// again takes back what a flush could not write, with b.mu held.
+func (b *behind) again(taken map[protocol.CallID]*behindCall, list []*behindCall) {
+	for id, e := range taken {
+		if b.calls[id] == nil && !e.gone {
+			b.calls[id] = e
+		}
+	}
+	list = slices.DeleteFunc(list, func(e *behindCall) bool { return b.calls[e.call.Info.CallID] != e })
+	for _, e := range list {
+		b.bytes += e.size()
+	}
+	b.queue = append(list, b.queue...)
 }
 
 // loop writes what waits for too long, until stop is closed.

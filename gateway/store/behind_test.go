@@ -2,8 +2,11 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -232,5 +235,106 @@ func TestManyReadersAndWritersLoseNoCall(t *testing.T) {
 	defer s.out.late.mu.Unlock()
 	if len(s.out.late.calls) != 0 || len(s.out.late.queue) != 0 {
 		t.Errorf("%d calls are kept in memory", len(s.out.late.calls))
+	}
+}
+
+// during runs f while what waits is being written, unless it has been.
+func during(s *Store, f func()) {
+	<-s.out.turn
+	late := s.out.late.flush()
+	f()
+	if late != nil {
+		s.out.commit([]*change{late})
+	}
+	s.out.turn <- struct{}{}
+}
+
+// kept counts the calls in memory.
+func kept(s *Store) int {
+	s.out.late.mu.Lock()
+	defer s.out.late.mu.Unlock()
+	return len(s.out.late.calls)
+}
+
+func TestACallThatChangesWhileItIsWrittenIsWrittenAgain(t *testing.T) {
+	s := openTest(t)
+	put := func(ids ...string) {
+		t.Helper()
+		for _, id := range ids {
+			if !s.PutSoon(look(id)) {
+				t.Errorf("%s was not taken", id)
+			}
+		}
+	}
+	finish := func(id string, want bool) {
+		t.Helper()
+		if won, ok := s.FinishSoon(look(id).over(`"` + id + `"`)); won != want || !ok {
+			t.Errorf("%s: %v, %v", id, won, ok)
+		}
+	}
+	put("over", "open", "ends", "gone")
+	finish("over", true)
+	during(s, func() {
+		finish("over", false)
+		finish("ends", true)
+		finish("ends", false)
+		s.out.late.forget("gone") // as what writes it past the queue does
+		put("new")
+	})
+	finish("open", true)
+	if err := s.settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	put("open later", "new later")
+	finish("new", true)
+	during(s, func() {})
+	if n := kept(s); n != 2 {
+		t.Errorf("%d calls are kept, 2 are open", n)
+	}
+	finish("open later", true)
+	finish("new later", true)
+	list, _, err := s.Journal(t.Context(), protocol.JournalListParams{Limit: 10})
+	states := map[protocol.CallID]string{}
+	for _, c := range list {
+		states[c.Info.CallID] = fmt.Sprint(c.Seq, " ", c.Info.State)
+	}
+	want := map[protocol.CallID]string{
+		"over": "1 done", "open": "2 done", "ends": "3 done", "gone": "4 running", "new": "5 done", "open later": "6 done", "new later": "7 done",
+	}
+	if err != nil || !maps.Equal(states, want) {
+		t.Errorf("%v, %v", states, err)
+	}
+	if n := kept(s); n != 0 {
+		t.Errorf("%d calls are kept", n)
+	}
+}
+
+func TestWhatCouldNotBeWrittenKeepsItsOrder(t *testing.T) {
+	b := newBehind()
+	for _, id := range []string{"a", "b", "c", "d"} {
+		b.put(look(id))
+	}
+	flush := b.flush()
+	b.finish(look("b").over(`"b"`))
+	b.put(look("e"))
+	b.forget("c")
+	flush.ended(errors.New("the disk refuses"))
+	if b.put(look("f")) {
+		t.Error("a call was taken though the disk refuses")
+	}
+	var order []string
+	for _, e := range b.queue {
+		order = append(order, string(e.call.Info.CallID)+" "+e.call.Info.State)
+	}
+	if want := []string{"a running", "d running", "b done", "e running"}; !slices.Equal(order, want) || len(b.calls) != 4 {
+		t.Errorf("%v, %d calls", order, len(b.calls))
+	}
+	if want := len(`"b"`); b.bytes != want {
+		t.Errorf("%d bytes, not %d", b.bytes, want)
+	}
+	again := b.flush()
+	again.ended(nil)
+	if b.put(look("f")); len(b.queue) != 1 || len(b.calls) != 4 { // a, d and e are open
+		t.Errorf("%d wait, %d calls", len(b.queue), len(b.calls))
 	}
 }

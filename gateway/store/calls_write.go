@@ -159,7 +159,7 @@ var moveOpen = func() string {
 	return " ON CONFLICT (id) DO UPDATE SET " + strings.Join(updates, ", ") + " WHERE state IN ('waiting', 'running')"
 }()
 
-func writeCalls(tx *gorm.DB, list []behindCall) error {
+func writeCalls(tx *gorm.DB, list []*behindCall) error {
 	last := map[protocol.NodeID]int64{}
 	rows := make([]callRow, len(list))
 	for i, e := range list {
