@@ -18,6 +18,7 @@ import (
 	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/discover"
+	"fairlead/gateway/protocol/junction"
 	"fairlead/gateway/protocol/secret"
 	"fairlead/gateway/protocol/trust"
 )
@@ -32,6 +33,7 @@ type network struct {
 	// announce makes the gateway known on the local network until ctx ends; nil where that is not done.
 	announce func(ctx context.Context, pin trust.Pin, port int) error
 	kick     chan struct{} // holds a token when the settings changed
+	meetings junction.Junction
 
 	mu     sync.Mutex // guards what follows
 	status protocol.NetworkStatus
@@ -42,6 +44,18 @@ type network struct {
 
 func newNetwork(secrets secret.Store) *network {
 	return &network{secrets: secrets, kick: make(chan struct{}, 1)}
+}
+
+// meet lets two machines have a connection through the listener; ok is false while there is none.
+func (n *network) meet() (one, other string, over func(), ok bool) {
+	n.mu.Lock()
+	ok = n.status.Listening
+	n.mu.Unlock()
+	if !ok {
+		return "", "", nil, false
+	}
+	one, other, over = n.meetings.Meet()
+	return one, other, over, true
 }
 
 // wake has the settings looked at again.
@@ -118,7 +132,7 @@ func (n *network) set(listening bool, problem string) {
 
 // start binds and serves until ctx ends; done is closed when all is over.
 func (n *network) start(ctx context.Context, listen string, discovery bool, done chan struct{}) error {
-	l, err := listenTLS(n.secrets, listen)
+	l, err := listenTLS(n.secrets, listen, &n.meetings)
 	if err != nil {
 		return err
 	}
@@ -155,7 +169,7 @@ type tlsListener struct {
 // SetDeadline ends waiting for connections at a time, as that of a TCP listener does.
 func (l tlsListener) SetDeadline(t time.Time) error { return l.tcp.SetDeadline(t) }
 
-func listenTLS(secrets secret.Store, listen string) (tlsListener, error) {
+func listenTLS(secrets secret.Store, listen string, meetings *junction.Junction) (tlsListener, error) {
 	cert, pin, err := auth.OpenCertificate(secrets, time.Now())
 	if err != nil {
 		return tlsListener{}, err
@@ -164,7 +178,7 @@ func listenTLS(secrets secret.Store, listen string) (tlsListener, error) {
 	if err != nil {
 		return tlsListener{}, fmt.Errorf("listen on %s: %w", listen, err)
 	}
-	secured := tls.NewListener(trust.PileListener{Listener: l}, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}})
+	secured := tls.NewListener(meetings.Listen(l), &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}})
 	return tlsListener{secured, l.(*net.TCPListener), pin}, nil
 }
 

@@ -112,7 +112,7 @@ func Open(ctx context.Context, o Options) (g *Gateway, err error) {
 		Store: g.store, Bus: g.bus, Config: g.config.Get, Deliver: g.deliver, LastActive: g.lastActive, Ask: g.gate.Ask,
 		HeartbeatFile: g.heartbeatFile,
 	})
-	g.transfers = transfer.New(transfer.Options{Store: g.store, Bus: g.bus, Machines: g.hub, Folders: files.Transfer, Unfinished: filepath.Join(o.Home, "unfinished", "gsv")})
+	g.transfers = transfer.New(transfer.Options{Store: g.store, Bus: g.bus, Machines: g.hub, Folders: files.Transfer, Meet: g.network.meet, Unfinished: filepath.Join(o.Home, "unfinished", "gsv")})
 	tools := native.New(g.hub, native.Services{
 		Files: files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []tool.Tool{g.schedules.Tool()},
 		Message: g.message,

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/junction"
 	"fairlead/gateway/rpc"
 	"fairlead/gateway/store"
 )
@@ -71,7 +72,7 @@ func (g *Gateway) tellMachines(ctx context.Context, path string, why func() *pro
 	if err != nil || !cfg.Get().Network.Enabled {
 		return
 	}
-	l, err := listenTLS(g.secrets, cfg.Get().Network.Listen)
+	l, err := listenTLS(g.secrets, cfg.Get().Network.Listen, new(junction.Junction))
 	if err != nil {
 		g.log.Debug("Machines are not told that the store is updated", "err", err)
 		return

@@ -49,7 +49,7 @@ type Options struct {
 
 	// Receive says what the node takes from transfers.
 	Receive transfer.Policy
-	// Direct lets transfers go from machine to machine; nil: all go through the gateway.
+	// Direct lets transfers go from machine to machine; nil: all go through the gateway. Without a Beside it gets the node's own.
 	Direct *direct.Connector
 
 	LogDir  string // folder of node.log, which logs.get reads; empty: no log is kept
@@ -140,9 +140,9 @@ func (n *Node) offer(list []tool.Tool) {
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
 		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(), Environment: n.jobs.Variables(),
-		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep},
+		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep, protocol.ExtLane},
 	}
-	if n.opts.Direct != nil {
+	if n.opts.Direct != nil && !n.opts.Direct.Alone {
 		n.hello.Extensions = append(n.hello.Extensions, protocol.ExtDirect)
 	}
 	for _, t := range list {
@@ -191,10 +191,14 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.client = client.New(link)
 	files, parts := transfer.NewFiles(n.ws, n.opts.Receive), n.ledger()
-	n.ends = stream.NewEnds(files, n.client.Peer(), files.Consent, n.log).Keep(parts)
+	connector := direct.Connector{Alone: true}
 	if n.opts.Direct != nil {
-		n.ends.Direct(n.opts.Direct)
+		connector = *n.opts.Direct
 	}
+	if connector.Beside == nil {
+		connector.Beside = n.client.Beside
+	}
+	n.ends = stream.NewEnds(files, n.client.Peer(), files.Consent, n.log).Keep(parts).Direct(&connector)
 	defer n.ends.Close()
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -25,8 +25,7 @@ type TransferSend struct {
 
 // TransferStartEvent tells the source to begin (seed 004, the event transfer.start).
 type TransferStartEvent struct {
-	TransferID uint32        `json:"transferId"`
-	Peer       *TransferPeer `json:"peer,omitempty"` // extension: where to find the destination, which waits there first
+	TransferID uint32 `json:"transferId"`
 }
 
 // TransferReceive tells the destination to prepare, and to answer with transfer.accept (seed 004).
@@ -89,7 +88,7 @@ type TransferStream struct {
 	// Early is how many bytes the source may send before the destination has let it, so that the first ones are there sooner: the gateway keeps them until
 	// then. Only to ends that name [ExtEarly]; 0 else, and in later attempts.
 	Early int `json:"early,omitempty"`
-	// Peer says that a connection from machine to machine is to be tried, only to an end that names [ExtDirect]: to the destination with the source's pin.
+	// Peer says that a connection of the transfer's own is to be tried, only to an end that names [ExtLane]: to the destination with the source's pin.
 	Peer *TransferPeer `json:"peer,omitempty"`
 }
 
@@ -102,7 +101,7 @@ type TransferMetaParams struct {
 	Files      int     `json:"files,omitempty"` // extension: how many files Size is of
 	// Holes is how many bytes of Size are holes of sparse files (extension): they take no room at a destination that has holes too.
 	Holes int64 `json:"holes,omitempty"`
-	// Peer is the source's pin (extension), when it was asked for.
+	// Peer is the source's pin (extension), when it was asked for and what there is to send is worth it.
 	Peer *TransferPeer `json:"peer,omitempty"`
 }
 
@@ -110,7 +109,7 @@ type TransferMetaParams struct {
 type TransferAcceptParams struct {
 	TransferID *uint32       `json:"transferId"`
 	Error      string        `json:"error,omitempty"`
-	Peer       *TransferPeer `json:"peer,omitempty"` // extension: where it listens for the source whose pin it was told
+	Peer       *TransferPeer `json:"peer,omitempty"` // extension: how the source whose pin it was told reaches it
 }
 
 // TransferCompleteParams is the source's word that it has sent everything (seed 004, transfer.complete).

@@ -110,6 +110,10 @@ type attempt struct {
 	relay  *relay
 	asked  atomic.Bool // an end has not answered yet
 	opened atomic.Bool // the destination has accepted, and not heard the end
+	// Set before anything is forwarded:
+	offered *offer                 // connections of their own that the ends may have; may be nil
+	met     bool                   // they were told of each other
+	parted  atomic.Pointer[string] // the route of the one that the ends had, and have no more
 }
 
 // single refuses what the seed's protocol cannot do.
@@ -174,9 +178,11 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 			p := pathOf(s)
 			send.Stream.Paths = append(send.Stream.Paths, p)
 		}
-		if a.direct() {
-			send.Stream.Peer = &protocol.TransferPeer{}
-		} else if r.src.early && r.dst.early && t.Attempts <= 1 {
+		if o := a.offer(); o != nil {
+			defer o.over()
+			a.offered, send.Stream.Peer = o, &protocol.TransferPeer{Near: o.near}
+		}
+		if near := a.offered != nil && a.offered.near; !near && r.src.early && r.dst.early && t.Attempts <= 1 {
 			send.Stream.Early = stream.Early
 		}
 	}
@@ -213,8 +219,8 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	if r.stream {
 		receive.Stream, receive.Holes = a.terms(t), meta.Holes
 		receive.Stream.Early = send.Stream.Early
-		if send.Stream.Peer != nil && meta.Peer != nil {
-			receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin}
+		if a.offered != nil && meta.Peer != nil {
+			receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin, Near: a.offered.near, Ticket: a.offered.two}
 		}
 	} else if r.dst.ours {
 		receive.Conflict, receive.ID = t.Conflict, t.ID
@@ -239,6 +245,14 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	}
 
 	a.opened.Store(true)
+	if receive.Stream != nil && receive.Stream.Peer != nil && accept.Peer != nil {
+		a.met = true
+		peer := *accept.Peer
+		peer.Ticket = a.offered.one
+		if err := r.src.event(ctx, protocol.EventTransferMeet, protocol.TransferMeet{TransferID: r.src.id, Peer: peer}); err != nil {
+			return out, err
+		}
+	}
 	forwarded := make(chan error, 1)
 	wg.Go(func() { forwarded <- a.forward(ctx, r.src, r.dst) })
 	if r.stream {
@@ -252,11 +266,7 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 			return out, err
 		}
 	}
-	start := protocol.TransferStartEvent{TransferID: r.src.id}
-	if receive.Stream != nil && receive.Stream.Peer != nil {
-		start.Peer = accept.Peer
-	}
-	if err := r.src.event(ctx, protocol.EventTransferStart, start); err != nil {
+	if err := r.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: r.src.id}); err != nil {
 		return out, err
 	}
 	if r.stream {

@@ -3,10 +3,11 @@
 // With two ends of our own a transfer survives every interruption, also of the gateway; with one that knows only the seeds it is served to the letter
 // of seed 004, and fails when it is interrupted.
 //
-// Between two nodes whose owners both allow it ([protocol.ExtDirect]) the bytes go straight from one to the other, and only they: the gateway asks
-// the source for the pin of a key that it makes for this attempt, hands it to the destination, and tells the source where that listens and by which
-// pin and token to know it. Whether they met is the destination's word ([stream.Route]); its progress comes here as ever, so that queue, journal,
-// pause, cancel and the watch over silence are the same. When they do not meet, or part, the ends go on through the relay by themselves, in the same
-// attempt and without another question; two that did not meet are left in peace for ten minutes. What keeps strangers out is told by package
-// node/direct.
+// Two nodes have a connection of their own for a large transfer ([protocol.ExtLane]): the gateway joins one of each to its own port (package junction), where
+// the bytes pass as they are. Where both owners allow it ([protocol.ExtDirect]) they go straight from one to the other instead, and only they. The gateway
+// asks the source for the pin of a key that it makes for this attempt, hands it to the destination with a ticket, and tells the source ([protocol.EventTransferMeet])
+// where that listens, by which pin and token to know it, and a ticket of its own. Meanwhile the first bytes go as messages. Whether they met is their word
+// ([stream.Turned]); the destination's progress comes here as ever, so that queue, journal, pause, cancel and the watch over silence are the same. When they
+// do not meet, or part, the ends go on through messages by themselves, in the same attempt and without another question; a way that was of no use is left in
+// peace for ten minutes. What keeps strangers out is told by package node/direct.
 package transfer

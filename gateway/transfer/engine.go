@@ -38,6 +38,8 @@ type Options struct {
 	Bus      *event.Bus
 	Machines Machines
 	Folders  Folders
+	// Meet lets two machines have a connection through the gateway: a ticket for each, until over; ok is false when that cannot be. May be nil.
+	Meet func() (one, other string, over func(), ok bool)
 	// Unfinished is a folder to write down in what transfers may leave unfinished in the agents' workspaces; may be empty.
 	Unfinished string
 	// First is the number before the first one that a transfer gets on the wire; 0 takes a random one.
@@ -50,6 +52,7 @@ type Engine struct {
 	bus        *event.Bus
 	machines   Machines
 	folders    Folders
+	joins      func() (one, other string, over func(), ok bool)
 	policy     func() string
 	again      func(ctx context.Context, t protocol.Transfer) error
 	unfinished string
@@ -66,8 +69,8 @@ type Engine struct {
 	ending map[protocol.TransferID]*job  // no longer in the queue, and not yet stored as ended, or the other way round
 	left   map[protocol.TransferID]*left // cancelled, and their destinations may have a part
 	undoes map[protocol.TransferID]*undoing
-	apart  map[pair]time.Time // when two machines did not reach each other
-	last   uint32             // number that was given last
+	apart  map[passage]time.Time // when one was of no use
+	last   uint32                // number that was given last
 	closed bool
 }
 
@@ -76,7 +79,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: func() string { return "" }, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay),
-		ending: make(map[protocol.TransferID]*job), left: make(map[protocol.TransferID]*left), undoes: make(map[protocol.TransferID]*undoing), apart: make(map[pair]time.Time), unfinished: o.Unfinished, last: o.First,
+		ending: make(map[protocol.TransferID]*job), left: make(map[protocol.TransferID]*left), undoes: make(map[protocol.TransferID]*undoing), apart: make(map[passage]time.Time), joins: o.Meet, unfinished: o.Unfinished, last: o.First,
 	}
 	if e.last == 0 {
 		e.last = rand.Uint32()

@@ -43,7 +43,8 @@ type side struct {
 	ours    bool            // it understands streams
 	early   bool            // it understands TransferStream.Early
 	undoes  bool            // it keeps what it replaces
-	direct  bool            // its owner lets it connect to other machines, and its way to the gateway is one that can be spared
+	lane    bool            // it can have a connection of its own for a transfer, and its way to the gateway is one that can be spared
+	direct  bool            // its owner lets it connect to other machines
 	listens <-chan struct{} // closed once it hears events; nil when it does
 	in      *stream.Inbox   // what it sent and was not passed on yet
 }
@@ -200,7 +201,11 @@ func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), e
 	if !ok || !fits {
 		return nil, nil, &awayError{id, fmt.Sprintf("%s node not connected: %s", what, id)}
 	}
-	return &side{name: id, link: link, ours: slices.Contains(c.Extensions, protocol.ExtTransfer), early: slices.Contains(c.Extensions, protocol.ExtEarly), undoes: slices.Contains(c.Extensions, protocol.ExtUndo), direct: slices.Contains(c.Extensions, protocol.ExtDirect) && !c.Local, listens: c.Listens}, func() {}, nil
+	names := func(ext string) bool { return slices.Contains(c.Extensions, ext) }
+	return &side{
+		name: id, link: link, ours: names(protocol.ExtTransfer), early: names(protocol.ExtEarly), undoes: names(protocol.ExtUndo),
+		lane: names(protocol.ExtLane) && !c.Local, direct: names(protocol.ExtDirect), listens: c.Listens,
+	}, func() {}, nil
 }
 
 // atWindow reports whether an end is a window or command line.

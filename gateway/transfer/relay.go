@@ -82,6 +82,7 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 
 // forward passes on what one end sends to the other until the inbox ends; io.EOF is its proper end.
 func (a *attempt) forward(ctx context.Context, from, to *side) error {
+	tells := a.met && (from == a.relay.dst || a.offered.near)
 	for {
 		f, err := from.in.Next(ctx)
 		if err != nil {
@@ -95,9 +96,12 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 			if p, ok := stream.Progress(f); ok {
 				a.arrived(a.job, saidArrived(p))
 			}
-			if route, ok := stream.Route(f); ok {
-				a.routed(route)
+		}
+		if tells {
+			if t, ok := stream.Turned(f); ok {
+				a.turned(from, t)
 			}
+			tells = from == a.relay.dst // a source does with its first word, or not at all
 		}
 		if from.id != to.id {
 			f.SetID(to.id)

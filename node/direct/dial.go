@@ -13,12 +13,15 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/junction"
 	"fairlead/gateway/protocol/trust"
 )
 
 const (
 	// dialLimit is how long all of the addresses may take together.
 	dialLimit = 2 * time.Second
+	// joinLimit is how long it may take to be joined to the destination by the gateway.
+	joinLimit = 10 * time.Second
 	// leastPort is below what systems choose by themselves.
 	leastPort = 1024
 )
@@ -33,16 +36,39 @@ type caller struct {
 // Self is stream.Caller.
 func (c *caller) Self() protocol.TransferPeer { return protocol.TransferPeer{Pin: string(c.self.pin)} }
 
-// Dial is stream.Caller. All addresses are tried at once, for two seconds.
-func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (net.Conn, error) {
+// Dial is stream.Caller: from machine to machine if that is offered and can be had, else where the gateway joins the two.
+func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (conn net.Conn, route string, err error) {
 	pin, err := trust.ParsePin(peer.Pin)
 	if err != nil {
-		return nil, errPin
+		return nil, "", errPin
 	}
 	token, err := parseSecret(peer.Token)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	if err = errNoWay; len(peer.Addresses) > 0 && !c.c.Alone {
+		if conn, err = c.straight(ctx, peer.Addresses, pin, token); err == nil {
+			return conn, protocol.RouteDirect, nil
+		}
+	}
+	if peer.Ticket == "" || c.c.Beside == nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, joinLimit)
+	defer cancel()
+	raw, err := c.c.Beside(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("connect to the gateway once more: %w", err)
+	}
+	if err := junction.Enter(ctx, raw, peer.Ticket); err != nil {
+		return nil, "", err
+	}
+	conn, err = c.secure(ctx, raw, pin, token)
+	return conn, protocol.RouteRelay, err
+}
+
+// straight tries all addresses at once, for two seconds.
+func (c *caller) straight(ctx context.Context, addresses []string, pin trust.Pin, token secret) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	var wg sync.WaitGroup
 	networks := c.c.networks()
@@ -57,7 +83,7 @@ func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (net.Conn
 	}()
 	lost := make(chan error, maxAddresses)
 	tried := 0
-	for _, text := range peer.Addresses[:min(len(peer.Addresses), maxAddresses)] {
+	for _, text := range addresses[:min(len(addresses), maxAddresses)] {
 		at, err := netip.ParseAddrPort(text)
 		if err != nil || at.Port() < leastPort || !inside(networks, at.Addr()) {
 			continue
@@ -72,7 +98,7 @@ func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (net.Conn
 			won <- conn
 		})
 	}
-	err = errors.New("this machine is on none of the other one's networks")
+	err := errors.New("this machine is on none of the other one's networks")
 	for ; tried > 0; tried-- {
 		select {
 		case conn := <-won:
@@ -93,9 +119,14 @@ func (c *caller) reach(ctx context.Context, address string, pin trust.Pin, token
 	if err != nil {
 		return nil, fmt.Errorf("connect to the destination: %w", err)
 	}
+	return c.secure(ctx, raw, pin, token)
+}
+
+// secure speaks TLS over a connection, and finds out that the destination is at its other end; else it is closed.
+func (c *caller) secure(ctx context.Context, raw net.Conn, pin trust.Pin, token secret) (net.Conn, error) {
 	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
 	conn := secure(raw, tls.Client, c.self.config(pin))
-	err = c.prove(ctx, conn.Conn, token)
+	err := c.prove(ctx, conn.Conn, token)
 	if !hangUp() && err == nil {
 		err = context.Cause(ctx)
 	}

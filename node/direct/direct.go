@@ -31,8 +31,12 @@ func Parse(mode string) (*Connector, error) {
 	return nil, fmt.Errorf("%q is no way to connect to other machines: off or lan", mode)
 }
 
-// Connector is stream.Direct for machines on the same private network. The zero value is ready, and safe for use by many goroutines.
+// Connector is stream.Direct. The zero value connects machines on the same private network; it is safe for use by many goroutines.
 type Connector struct {
+	// Beside makes another connection to the gateway, which joins it to the other end's; nil: there are none of these.
+	Beside func(ctx context.Context) (net.Conn, error)
+	// Alone says that the owner wants no connections from machine to machine.
+	Alone bool
 	// Networks are this machine's addresses and their networks; nil means those of its interfaces.
 	Networks func() []netip.Prefix
 	// DialContext connects; nil means TCP.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
 )
 
 const transferID = protocol.TransferID("t1")
@@ -25,12 +26,19 @@ func pairOf(t *testing.T) (*caller, *listener) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := local().listen(transferID, call.Self())
+	l, err := local().listen(transferID, near(call))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.Close)
 	return call.(*caller), l
+}
+
+// near is what a destination is told of a source that may connect straight.
+func near(call stream.Caller) protocol.TransferPeer {
+	p := call.Self()
+	p.Near = true
+	return p
 }
 
 // accepting waits for the source in the background; the answer closes what came.

@@ -1,6 +1,7 @@
 package direct
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/tls"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/junction"
 	"fairlead/gateway/protocol/trust"
 )
 
@@ -34,6 +36,8 @@ type listener struct {
 	config   *tls.Config
 	networks []netip.Prefix
 	ports    []net.Listener
+	beside   func(context.Context) (net.Conn, error) // to the gateway, where ticket joins it to the source's; nil: not that way
+	ticket   string
 	limit    time.Duration
 	turns    chan struct{}
 	came     chan net.Conn // the source
@@ -53,10 +57,27 @@ func (c *Connector) listen(id protocol.TransferID, source protocol.TransferPeer)
 		return nil, err
 	}
 	l := &listener{
-		transfer: id, self: self, token: newSecret(), config: self.config(pin), networks: c.networks(),
+		transfer: id, self: self, token: newSecret(), config: self.config(pin),
 		limit: listenLimit, turns: make(chan struct{}, maxCallers), came: make(chan net.Conn, 1),
 	}
-	err = errors.New("this machine is on no private network")
+	if source.Ticket != "" && c.Beside != nil {
+		l.beside, l.ticket = c.Beside, source.Ticket
+	}
+	if source.Near && !c.Alone {
+		err = l.open(c.networks())
+	}
+	if len(l.ports) == 0 && l.beside == nil {
+		return nil, cmp.Or(err, errNoWay)
+	}
+	return l, nil
+}
+
+var errNoWay = errors.New("the gateway offers no way")
+
+// open listens on private networks.
+func (l *listener) open(networks []netip.Prefix) error {
+	l.networks = networks
+	err := errors.New("this machine is on no private network")
 	for _, p := range l.networks {
 		port, listenErr := net.Listen("tcp", netip.AddrPortFrom(p.Addr(), 0).String())
 		if listenErr != nil {
@@ -65,10 +86,7 @@ func (c *Connector) listen(id protocol.TransferID, source protocol.TransferPeer)
 		}
 		l.ports = append(l.ports, port)
 	}
-	if len(l.ports) == 0 {
-		return nil, err
-	}
-	return l, nil
+	return err
 }
 
 // Self is stream.Listener.
@@ -95,6 +113,9 @@ func (l *listener) Accept(ctx context.Context) (net.Conn, error) {
 	defer l.Close()
 	for _, p := range l.ports {
 		l.wg.Go(func() { l.serve(ctx, p) })
+	}
+	if l.beside != nil {
+		l.wg.Go(func() { l.join(ctx) })
 	}
 	select {
 	case conn := <-l.came:
@@ -138,6 +159,17 @@ func (l *listener) serve(ctx context.Context, port net.Listener) {
 			defer func() { <-l.turns }()
 			l.answer(ctx, conn)
 		})
+	}
+}
+
+// join waits for the source where the gateway joins the two.
+func (l *listener) join(ctx context.Context) {
+	conn, err := l.beside(ctx)
+	if err != nil {
+		return // who has not come by another way by then is told of the time
+	}
+	if junction.Enter(ctx, conn, l.ticket) == nil {
+		l.answer(ctx, conn)
 	}
 }
 

@@ -283,6 +283,20 @@ func (c *Client) current() (*conn, <-chan struct{}) {
 	return c.conn, c.up
 }
 
+// Beside makes another connection to where the present one leads, for a gateway of a pairing only. It is plain: what is said first is for the gateway's
+// own port.
+func (c *Client) Beside(ctx context.Context) (net.Conn, error) {
+	conn, _ := c.current()
+	switch {
+	case conn == nil:
+		return nil, protocol.ErrUnavailable.With("not connected to the gateway")
+	case c.opts.Auth == nil:
+		return nil, errors.New("the gateway is not one of a pairing")
+	}
+	at := conn.ws.RemoteAddr()
+	return new(net.Dialer).DialContext(ctx, at.Network(), at.String())
+}
+
 // Connected reports whether there is a connection right now.
 func (c *Client) Connected() bool {
 	conn, _ := c.current()

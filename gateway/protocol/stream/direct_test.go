@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,9 @@ import (
 
 // strand is a direct connection whose bytes from the source can be cut or lost after some of them.
 type strand struct {
+	near        bool  // from machine to machine; else joined by the gateway
+	after       int64 // bytes of the source go through the gateway before the ends meet
+	gate        chan struct{}
 	unreachable bool
 	cutAfter    int64 // bytes of the source; 0: never
 	lostAfter   int64 // bytes of the source; what follows arrives nowhere, and no end is told
@@ -40,14 +44,23 @@ func (s *strand) Destination(protocol.TransferID, protocol.TransferPeer) (Listen
 func (s *strand) Self() protocol.TransferPeer { return protocol.TransferPeer{Pin: "p"} }
 func (s *strand) Close()                      {}
 
-func (s *strand) Dial(context.Context, protocol.TransferPeer) (net.Conn, error) {
+func (s *strand) Dial(ctx context.Context, _ protocol.TransferPeer) (net.Conn, string, error) {
 	if s.unreachable {
-		return nil, errors.New("no route to host")
+		return nil, "", errors.New("no route to host")
+	}
+	select {
+	case <-s.gate:
+	case <-ctx.Done():
+		return nil, "", context.Cause(ctx)
 	}
 	a, b := net.Pipe()
 	s.open.Add(2)
 	s.dialed <- &strandEnd{Conn: b, s: s, lost: s.deafAfter, carried: &s.answered}
-	return &strandEnd{Conn: a, s: s, cut: s.cutAfter, lost: s.lostAfter, carried: &s.carried}, nil
+	route := protocol.RouteRelay
+	if s.near {
+		route = protocol.RouteDirect
+	}
+	return &strandEnd{Conn: a, s: s, cut: s.cutAfter, lost: s.lostAfter, carried: &s.carried}, route, nil
 }
 
 func (s *strand) Accept(ctx context.Context) (net.Conn, error) {
@@ -92,13 +105,16 @@ func (c *strandEnd) Close() error {
 // desk is a gateway with the two ends of one transfer.
 type desk struct {
 	t        *testing.T
+	strand   *strand
 	src, dst *Ends
 	reports  chan any
 	mu       sync.Mutex // guards what follows
 	relayed  int64      // bytes of the source that went through the gateway
-	routes   []string   // that the destination told
+	turns    []Turn     // that the destination told
 	told     Arrived
-	asked    int // the destination's person
+	asked    int      // the destination's person
+	open     bool     // the destination has accepted
+	held     []*Frame // what the source has sent before
 }
 
 type deskPeer struct {
@@ -113,31 +129,52 @@ func (p deskPeer) Report(_ context.Context, _ string, params any, _ bool) error 
 
 func (p deskPeer) SendFrame(_ context.Context, f *Frame) error {
 	p.d.mu.Lock()
-	if p.source {
-		p.d.relayed += int64(len(f.Body()))
-	} else {
-		if route, ok := Route(f); ok {
-			p.d.routes = append(p.d.routes, route)
+	if !p.source {
+		if turn, ok := Turned(f); ok {
+			p.d.turns = append(p.d.turns, turn)
 		}
 		if a, ok := Progress(f); ok {
 			p.d.told = a
 		}
+		p.d.mu.Unlock()
+		p.d.src.Binary(f)
+		return nil
+	}
+	was, at := p.d.relayed, p.d.strand.after
+	p.d.relayed += int64(len(f.Body()))
+	meet := was < at && p.d.relayed >= at
+	if p.d.held = append(p.d.held, f); p.d.open {
+		p.d.passLocked()
 	}
 	p.d.mu.Unlock()
-	if p.source {
-		p.d.dst.Binary(f)
-	} else {
-		p.d.src.Binary(f)
+	if meet {
+		close(p.d.strand.gate)
+		synctest.Wait() // they meet
 	}
 	return nil
 }
 
+// passLocked gives the destination what the source has sent.
+func (d *desk) passLocked() {
+	for _, f := range d.held {
+		d.dst.Binary(f)
+	}
+	d.held = nil
+}
+
 func newDesk(t *testing.T, from, to string, s *strand) *desk {
 	t.Helper()
-	d := &desk{t: t, reports: make(chan any, 16)}
-	s.dialed = make(chan net.Conn, 1)
+	d := &desk{t: t, strand: s, reports: make(chan any, 16)}
+	s.dialed, s.gate = make(chan net.Conn, 1), make(chan struct{})
+	if s.near { // nothing goes before
+		s.after = 0
+	}
+	if s.after == 0 {
+		close(s.gate)
+	}
 	d.src = NewEnds(Disk{Dir: from}, deskPeer{d, true}, nil, nil).Direct(s)
 	d.dst = NewEnds(Disk{Dir: to}, deskPeer{d, false}, d.consent, nil).Direct(s)
+	d.src.worth = 1 << 20
 	return d
 }
 
@@ -160,19 +197,32 @@ func event(e *Ends, name string, payload any) {
 func (d *desk) begin(path string) {
 	d.t.Helper()
 	terms := protocol.TransferStream{
-		ID: "t1", Attempt: 1, Into: true, Conflict: protocol.ConflictRename, Links: protocol.LinksKeep, Peer: &protocol.TransferPeer{},
+		ID: "t1", Attempt: 1, Into: true, Conflict: protocol.ConflictRename, Links: protocol.LinksKeep, Peer: &protocol.TransferPeer{Near: d.strand.near},
 	}
+	if !d.strand.near {
+		terms.Early = Early
+	}
+	start := func() { event(d.src, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: 7}) }
 	send := terms
 	send.Paths = []string{path}
 	event(d.src, protocol.EventTransferSend, protocol.TransferSend{TransferID: 7, Stream: &send})
 	meta := (<-d.reports).(protocol.TransferMetaParams)
-	terms.Peer = meta.Peer
+	if terms.Peer = meta.Peer; terms.Early > 0 {
+		start()
+	}
 	event(d.dst, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Size: *meta.Size, Stream: &terms})
 	accept := (<-d.reports).(protocol.TransferAcceptParams)
 	if accept.Error != "" || accept.Peer == nil {
 		d.t.Fatalf("%+v", accept)
 	}
-	event(d.src, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: 7, Peer: accept.Peer})
+	d.mu.Lock()
+	d.open = true
+	d.passLocked()
+	d.mu.Unlock()
+	event(d.src, protocol.EventTransferMeet, protocol.TransferMeet{TransferID: 7, Peer: *accept.Peer})
+	if terms.Early == 0 {
+		start()
+	}
 }
 
 // end gives the destination's report, and lets go of the source as the gateway does.
@@ -195,6 +245,11 @@ func (d *desk) end() (done protocol.TransferDoneParams) {
 func arrives(t *testing.T, s *strand) (took time.Duration, d *desk, done protocol.TransferDoneParams) {
 	t.Helper()
 	_, dir := tree(t)
+	large := make([]byte, 6<<20)
+	rand.Read(large)
+	if err := os.WriteFile(filepath.Join(dir, "z.bin"), large, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	to := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -207,7 +262,7 @@ func arrives(t *testing.T, s *strand) (took time.Duration, d *desk, done protoco
 	if want, got := describe(t, dir), describe(t, filepath.Join(to, filepath.Base(dir))); !slices.Equal(want, got) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if done.Error != "" || done.Files != 7 || done.Skipped != 0 || done.Failed != 0 {
+	if done.Error != "" || done.Files != 8 || done.Skipped != 0 || done.Failed != 0 {
 		t.Errorf("%+v", done)
 	}
 	if d.asked != 1 {
@@ -219,71 +274,107 @@ func arrives(t *testing.T, s *strand) (took time.Duration, d *desk, done protoco
 	return took, d, done
 }
 
-func TestNothingGoesThroughTheGatewayWhileTheEndsAreConnected(t *testing.T) {
-	s := &strand{}
-	_, d, done := arrives(t, s)
-	if d.relayed != 0 || s.carried.Load() < *done.BytesWritten {
-		t.Errorf("%d bytes went through the gateway, %d directly", d.relayed, s.carried.Load())
+// What a destination tells of its way.
+var (
+	straight = Turn{Route: protocol.RouteDirect}
+	joined   = Turn{Route: protocol.RouteRelay, Missed: true}
+	parted   = Turn{Route: protocol.RouteRelay, Apart: true}
+)
+
+// roads are those from machine to machine, and those by the gateway that begin in different places of what is sent.
+func roads() []*strand {
+	list := []*strand{{near: true}}
+	for _, after := range []int64{1, Early / 2, 5 << 20} {
+		list = append(list, &strand{after: after})
 	}
-	if !slices.Equal(d.routes, []string{protocol.RouteDirect}) || d.told.Files != 7 {
-		t.Errorf("the gateway was told %v, %+v", d.routes, d.told)
+	return list
+}
+
+// first is what a destination tells that turns to a strand.
+func (s *strand) first() Turn {
+	if s.near {
+		return straight
+	}
+	return joined
+}
+
+func TestNothingGoesAsMessagesWhileTheEndsAreConnected(t *testing.T) {
+	for _, s := range roads() {
+		_, d, done := arrives(t, s)
+		most := s.after + maxBody
+		if s.near {
+			most = recHead + 1
+		}
+		if d.relayed > most || s.carried.Load()+d.relayed < *done.BytesWritten || s.carried.Load() == 0 {
+			t.Errorf("near %v, after %d: %d bytes went as messages, %d over the connection", s.near, s.after, d.relayed, s.carried.Load())
+		}
+		if !slices.Equal(d.turns, []Turn{s.first()}) || d.told.Files != 8 {
+			t.Errorf("near %v, after %d: the gateway was told %v, %+v", s.near, s.after, d.turns, d.told)
+		}
 	}
 }
 
 func TestEndsThatCannotConnectUseTheGateway(t *testing.T) {
-	took, d, done := arrives(t, &strand{unreachable: true})
-	if took > time.Second || d.relayed < *done.BytesWritten || !slices.Equal(d.routes, []string{protocol.RouteRelay}) {
-		t.Errorf("it took %v, %d bytes, %v", took, d.relayed, d.routes)
+	for _, near := range []bool{false, true} {
+		took, d, done := arrives(t, &strand{unreachable: true, near: near})
+		if took > time.Second || d.relayed < *done.BytesWritten || len(d.turns) > 0 {
+			t.Errorf("it took %v, %d bytes, %v", took, d.relayed, d.turns)
+		}
 	}
 }
 
 func TestACutAnywhereLosesNothing(t *testing.T) {
-	whole := &strand{}
-	arrives(t, whole)
-	total := whole.carried.Load()
-	places := []int64{total - 10_000, total - 100, total - 10, total - 1}
-	for at := int64(1); at < total; at += total/8 + 1 {
-		places = append(places, at)
-	}
-	for _, at := range places {
-		s := &strand{cutAfter: at}
-		took, d, _ := arrives(t, s)
-		if took > time.Second || !slices.Equal(d.routes, []string{protocol.RouteDirect, protocol.RouteRelay}) {
-			t.Errorf("cut after %d: it took %v, %v", at, took, d.routes)
+	for _, road := range roads() {
+		whole := &strand{near: road.near, after: road.after}
+		_, d, _ := arrives(t, whole)
+		total, relayed := whole.carried.Load(), d.relayed
+		places := []int64{total - 10_000, total - 100, total - 10, total - 1}
+		for at := int64(1); at < total; at += total/4 + 1 {
+			places = append(places, at)
 		}
-		// Small files of the tree, and what was under way, are sent again.
-		if again := s.carried.Load() + d.relayed - total; again > Window+2*maxBody {
-			t.Errorf("cut after %d: %d bytes were sent twice", at, again)
+		for _, at := range places {
+			s := &strand{near: road.near, after: road.after, cutAfter: at}
+			took, d, _ := arrives(t, s)
+			if took > time.Second || !slices.Equal(d.turns, []Turn{s.first(), parted}) {
+				t.Errorf("near %v, after %d, cut after %d: it took %v, %v", s.near, s.after, at, took, d.turns)
+			}
+			// Small files of the tree, and what was under way, are sent again.
+			if again := s.carried.Load() + d.relayed - total - relayed; again > Window+2*maxBody {
+				t.Errorf("near %v, after %d, cut after %d: %d bytes were sent twice", s.near, s.after, at, again)
+			}
 		}
 	}
 }
 
 func TestAnEndThatIsNotHeardOfIsLeftAfterTwentySeconds(t *testing.T) {
-	for name, s := range map[string]*strand{
+	for name, how := range map[string]*strand{
 		"from the start": {lostAfter: 1}, "in the middle": {lostAfter: 1 << 20},
 		"its answers from the start": {deafAfter: 1}, "its answers": {deafAfter: 40},
 	} {
-		took, d, _ := arrives(t, s)
-		off := took - laneQuiet
-		if off < -laneBeat || off > laneBeat+time.Second || !slices.Equal(d.routes, []string{protocol.RouteDirect, protocol.RouteRelay}) {
-			t.Errorf("%s: it took %v, %v", name, took, d.routes)
+		for _, near := range []bool{false, true} {
+			s := &strand{near: near, after: 1, lostAfter: how.lostAfter, deafAfter: how.deafAfter}
+			took, d, _ := arrives(t, s)
+			off := took - laneQuiet
+			if off < -laneBeat || off > laneBeat+time.Second || !slices.Equal(d.turns, []Turn{s.first(), parted}) {
+				t.Errorf("near %v, %s: it took %v, %v", s.near, name, took, d.turns)
+			}
 		}
 	}
 }
 
 func TestASourceWhoseLastAnswerIsLostHearsOfTheEndFromTheGateway(t *testing.T) {
-	whole := &strand{}
+	whole := &strand{near: true}
 	arrives(t, whole)
-	s := &strand{deafAfter: whole.answered.Load() - idSize}
+	s := &strand{near: true, deafAfter: whole.answered.Load() - idSize}
 	took, d, _ := arrives(t, s)
-	if took > laneLinger+time.Second || !slices.Equal(d.routes, []string{protocol.RouteDirect}) || d.relayed > recHead+1 {
-		t.Errorf("it took %v, %v, %d bytes through the gateway", took, d.routes, d.relayed)
+	if took > laneLinger+time.Second || !slices.Equal(d.turns, []Turn{straight}) || d.relayed > 2*(recHead+1) {
+		t.Errorf("it took %v, %v, %d bytes through the gateway", took, d.turns, d.relayed)
 	}
 }
 
 func TestADirectTransferThatIsCancelledLeavesNothing(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		s := &strand{lostAfter: 1 << 20}
+		s := &strand{near: true, lostAfter: 1 << 20}
 		dir, to := t.TempDir(), t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "f"), make([]byte, 4<<20), 0o600); err != nil {
 			t.Fatal(err)
@@ -315,15 +406,17 @@ func TestADirectTransferThatIsCancelledLeavesNothing(t *testing.T) {
 func TestASourceThatSendsMoreThanItMayIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()
-		l := newLane(t.Context(), b, 7)
+		n := &end{id: 7, in: NewInbox(Window)}
+		l := newLane(t.Context(), b, n)
 		defer l.close()
+		l.listen()
 		frame := append(binary.LittleEndian.AppendUint32(nil, maxBody), make([]byte, maxBody)...)
 		for range 2 * Window / maxBody {
 			a.Write(frame)
 		}
 		held := 0
 		for {
-			f, err := l.in.Next(t.Context())
+			f, err := n.in.Next(t.Context())
 			if err != nil {
 				if !errors.Is(err, ErrFlood) {
 					t.Error(err)
@@ -347,15 +440,19 @@ func FuzzLane(f *testing.F) {
 	f.Add(append([]byte{9, 0, 0, 0, recProgress, 4, 0, 0, 0}, 1, 2, 3, 4))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, b := net.Pipe()
-		l := newLane(t.Context(), b, 7)
+		n := &end{id: 7, in: NewInbox(Window)}
+		l := newLane(t.Context(), b, n)
 		defer l.close()
+		l.listen()
 		go func() {
 			io.Copy(a, bytes.NewReader(data))
 			a.Close()
 		}()
-		total := 0
+		<-l.over
+		n.in.Close(io.EOF)
+		total := -(recHead + 1) // the lane's own word
 		for {
-			f, err := l.in.Next(t.Context())
+			f, err := n.in.Next(t.Context())
 			if err != nil {
 				break
 			}
@@ -363,7 +460,8 @@ func FuzzLane(f *testing.F) {
 				t.Error("a frame of another transfer")
 			}
 			total += len(f.Body())
-			records(f.Body(), func(byte, []byte) error { return nil })
+			routes(f, func(byte) error { return nil })
+			Turned(f)
 			f.Free()
 		}
 		if total > len(data) {

@@ -23,8 +23,9 @@
 //
 // One attempt of a transfer at a time has its files ([turn]): the next one waits until the one before has let go of them.
 //
-// Where [Direct] connects the two ends, the same records go over that connection in the same frames ([lane]), with a beat every five seconds; an end
-// that is silent for twenty is given up. The destination's last word is a frame of its own: a connection that ends without it has lost something.
+// Where [Direct] connects the two ends, the same records go over that connection in the same frames ([lane]) from when it is there ([road]): the source says
+// so in its last record through the gateway, and the destination likewise, so that each reads everything in order. Over it goes a beat every five seconds; an
+// end that is silent for twenty is given up. The destination's last word is a frame of its own: a connection that ends without it has lost something.
 // Then each end says so in a record through the gateway, waits for the other's, and a fresh [Sender] and [Receiver] go on there as a later attempt
 // would: from the part files, by their hashes. Nothing has to be counted or sent again to know what was lost on the way.
 package stream

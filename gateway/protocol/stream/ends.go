@@ -59,7 +59,8 @@ type Ends struct {
 	log     *slog.Logger
 	ledger  *Ledger // of what is unfinished; may be nil
 	direct  Direct  // may be nil
-	pace    Pace    // of what is sent through the gateway
+	worth   int64   // from how many bytes on a transfer gets a connection of its own
+	pace    Pace    // of what is sent
 
 	mu    sync.Mutex // guards what follows
 	open  map[uint32]*end
@@ -91,7 +92,7 @@ func NewEnds(files Files, peer Peer, consent Consent, log *slog.Logger) *Ends {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Ends{files: files, peer: peer, consent: consent, log: log, open: make(map[uint32]*end), turns: make(map[turn]*waiting)}
+	return &Ends{files: files, peer: peer, consent: consent, log: log, worth: worthwhile, open: make(map[uint32]*end), turns: make(map[turn]*waiting)}
 }
 
 // Keep has unfinished files written down in a ledger. Call it before anything else.
@@ -104,8 +105,8 @@ func (e *Ends) Keep(l *Ledger) *Ends {
 type end struct {
 	id     uint32
 	in     *Inbox
-	begun  chan struct{}          // closed by transfer.start
-	peer   *protocol.TransferPeer // the destination, when it waits for a direct connection; set before begun is closed
+	begun  chan struct{}              // closed by transfer.start
+	met    chan protocol.TransferPeer // how to reach the destination, by transfer.meet; once
 	once   sync.Once
 	cancel context.CancelCauseFunc
 	seed   bool // frames are a file's bytes
@@ -129,10 +130,17 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 		var p protocol.TransferStartEvent
 		if err = json.Unmarshal(payload, &p); err == nil {
 			if n := e.find(p.TransferID); n != nil {
-				n.once.Do(func() {
-					n.peer = p.Peer
-					close(n.begun)
-				})
+				n.once.Do(func() { close(n.begun) })
+			}
+		}
+	case protocol.EventTransferMeet:
+		var p protocol.TransferMeet
+		if err = json.Unmarshal(payload, &p); err == nil {
+			if n := e.find(p.TransferID); n != nil {
+				select {
+				case n.met <- p.Peer:
+				default: // it was told before
+				}
 			}
 		}
 	case protocol.EventTransferEnd:
@@ -183,7 +191,7 @@ func (e *Ends) find(id uint32) *end {
 
 func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, run func(context.Context, *end)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	n := &end{id: id, in: NewInbox(Window), begun: make(chan struct{}), cancel: cancel, seed: stream == nil}
+	n := &end{id: id, in: NewInbox(Window), begun: make(chan struct{}), met: make(chan protocol.TransferPeer, 1), cancel: cancel, seed: stream == nil}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.shut || len(e.open) >= maxOpen {

@@ -22,31 +22,47 @@ const (
 	laneGot = math.MaxUint32
 )
 
-// errApart says that there is no direct connection, or none any more: the transfer goes on through the gateway.
-var errApart = errors.New("the machines do not reach each other directly")
-
-// errArrived says that the destination has everything.
-var errArrived = errors.New("everything has arrived")
+// errApart says that the ends have no connection of their own, or none any more: the transfer goes on through the gateway.
+var errApart = errors.New("the ends do not reach each other")
 
 // lane carries a transfer's frames over a connection of its own. What is the transfer's number on the way through the gateway is the length of the
 // body here; a frame without a body only says that the end is there.
 type lane struct {
-	id   uint32 // of the frames that it gives
+	n    *end // gets the frames that come
 	conn net.Conn
-	in   *Inbox // what came; it ends with errArrived or errApart
 	stop context.CancelFunc
+	over chan struct{} // closed when nothing more comes
+	once sync.Once
 	wg   sync.WaitGroup
 
 	mu sync.Mutex // one frame at a time is written
 }
 
-// newLane owns the connection from now on. It ends with ctx; close it in any case.
-func newLane(ctx context.Context, conn net.Conn, id uint32) *lane {
+// newLane owns the connection from now on, and sends; it reads from listen on. It ends with ctx; close it in any case.
+func newLane(ctx context.Context, conn net.Conn, n *end) *lane {
 	ctx, stop := context.WithCancel(ctx)
-	l := &lane{id: id, conn: conn, in: NewInbox(Window), stop: stop}
-	l.wg.Go(func() { l.in.Close(l.read()) })
+	l := &lane{n: n, conn: conn, stop: stop, over: make(chan struct{})}
 	l.wg.Go(func() { l.beat(ctx) })
 	return l
+}
+
+// listen begins to read; it is false when that was so already.
+func (l *lane) listen() (first bool) {
+	l.once.Do(func() {
+		first = true
+		l.wg.Go(func() {
+			defer close(l.over)
+			way := byte(laneArrived)
+			if !l.read() {
+				way = laneLost
+				bottom(l.conn).Close() // ends what is being written
+			}
+			f := newFrame(l.n.id)
+			f.buf = append(f.buf, recRoute, 1, 0, 0, 0, way)
+			l.n.in.Put(f)
+		})
+	})
+	return first
 }
 
 // close ends the connection and waits.
@@ -57,28 +73,28 @@ func (l *lane) close() {
 
 func apart(err error) error { return fmt.Errorf("%w: %w", errApart, err) }
 
-// read takes what comes until the connection ends.
-func (l *lane) read() error {
+// read takes what comes until the connection ends, or the destination has everything, which is true.
+func (l *lane) read() (arrived bool) {
 	var head [idSize]byte
 	for {
 		l.conn.SetReadDeadline(time.Now().Add(laneQuiet))
 		if _, err := io.ReadFull(l.conn, head[:]); err != nil {
-			return apart(err)
+			return false
 		}
 		switch n := binary.LittleEndian.Uint32(head[:]); {
 		case n == 0:
 		case n == laneGot:
-			return errArrived
+			return true
 		case n > maxBody:
-			return broken("a frame is too long")
+			return false
 		default:
-			f := newFrame(l.id)
+			f := newFrame(l.n.id)
 			f.buf = f.buf[:idSize+n]
 			if _, err := io.ReadFull(l.conn, f.Body()); err != nil {
 				f.Free()
-				return apart(err)
+				return false
 			}
-			l.in.Put(f)
+			l.n.in.Put(f)
 		}
 	}
 }
@@ -86,10 +102,7 @@ func (l *lane) read() error {
 // beat says from time to time that this end is there, whatever else it does, until ctx ends; then it ends the connection. There is no farewell: TLS's
 // would wait for an end that does not read, and what counts as an end is said by a frame.
 func (l *lane) beat(ctx context.Context) {
-	raw := l.conn
-	if t, ok := raw.(interface{ NetConn() net.Conn }); ok {
-		raw = t.NetConn()
-	}
+	raw := bottom(l.conn)
 	tick := time.NewTicker(laneBeat)
 	defer tick.Stop()
 	var beats sync.WaitGroup
@@ -103,6 +116,14 @@ func (l *lane) beat(ctx context.Context) {
 			beats.Go(func() { l.write(make([]byte, idSize)) })
 		}
 	}
+}
+
+// bottom is the connection below TLS.
+func bottom(c net.Conn) net.Conn {
+	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
+		return t.NetConn()
+	}
+	return c
 }
 
 func (l *lane) write(b []byte) error {
@@ -126,33 +147,15 @@ func (l *lane) send(ctx context.Context, f *Frame) error {
 	return err
 }
 
-// finish is the destination's: it says that it has everything, and gives the source a moment to hear it.
-func (l *lane) finish(ctx context.Context) {
+// finish is the destination's: it says that it has everything, and gives the source a moment to hear it and to hang up.
+func (l *lane) finish() {
 	if l.write(binary.LittleEndian.AppendUint32(nil, laneGot)) != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, laneLinger)
-	defer cancel()
-	for {
-		f, err := l.in.Next(ctx)
-		if err != nil {
-			return
-		}
-		f.Free()
-	}
-}
-
-// finished is the source's: it waits until the destination has everything.
-func (l *lane) finished(ctx context.Context) error {
-	for {
-		f, err := l.in.Next(ctx)
-		switch {
-		case err == nil:
-			f.Free()
-		case errors.Is(err, errArrived):
-			return nil
-		default:
-			return err
-		}
+	linger := time.NewTimer(laneLinger)
+	defer linger.Stop()
+	select {
+	case <-l.over:
+	case <-linger.C:
 	}
 }

@@ -81,7 +81,7 @@ func TestAFullWayIsNotFilledFurther(t *testing.T) {
 		credit := func(n int) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if err := s.heard(recCredit, []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24), 0, 0, 0, 0}); err != nil {
+			if err := s.heard(t.Context(), recCredit, []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24), 0, 0, 0, 0}); err != nil {
 				t.Error(err)
 			}
 			signal(s.news)

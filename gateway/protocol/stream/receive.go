@@ -36,6 +36,8 @@ type Receiver struct {
 	In       *Inbox
 	Tell     Send // where it says how far it is; nil is Out
 	Early    int  // bytes that the sender may send before it hears anything
+	// Routed, which may be nil, is told which way the sender sends from now on. It may block.
+	Routed func(ctx context.Context, way byte) error
 	// Note, which may be nil, is told each folder, relative to Root, before there is an unfinished file in it.
 	Note func(dir string)
 	// Replaces, which may be nil, is told once, before the first file that is there is replaced, and what was there is kept: see [KeptAge]. A receiver
@@ -238,6 +240,13 @@ func (r *Receiver) take(ctx context.Context, kind byte, payload []byte) error {
 		}
 		r.end = true
 	case recAlive:
+	case recRoute:
+		r.owed -= recHead + len(payload) // the sender did not need leave for it
+		way, err := parseRoute(payload)
+		if err != nil || r.Routed == nil {
+			return err
+		}
+		return r.Routed(ctx, way)
 	default:
 		return broken("an unknown record")
 	}

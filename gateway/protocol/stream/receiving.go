@@ -60,13 +60,16 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	defer func() { <-accepted }()
 	trail, over := e.ledger.trail(mark, atDestination)
 	defer trail.close()
-	res, err := e.receiveItems(ctx, n, listen, func() *Receiver {
-		return &Receiver{
+	res, err := e.receiveItems(ctx, n, listen, func(first bool) *Receiver {
+		r := &Receiver{
 			ID: n.id, Transfer: p.Stream.ID, Root: t.Root, Rename: t.Name, Conflict: p.Stream.Conflict, Out: e.out, In: n.in, trail: trail,
-			Early:    min(max(p.Stream.Early, 0), Early),
 			Note:     func(dir string) { e.ledger.note(mark, t.path(dir)) },
 			Replaces: func() { e.ledger.noteTrash(t.path(".")) },
 		}
+		if first {
+			r.Early = min(max(p.Stream.Early, 0), Early)
+		}
+		return r
 	})
 	switch {
 	case errors.Is(context.Cause(ctx), ErrDiscard):

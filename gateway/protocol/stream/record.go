@@ -32,7 +32,7 @@ const (
 // recAlive, either's, says that it works on something that takes long.
 const recAlive = 'k'
 
-// recRoute, either's, goes to the gateway: which way the end sends from now on.
+// recRoute, either's, says which way the end sends from now on: to the gateway and to the other end.
 const recRoute = 'w'
 
 // recHead is a record's kind and length.

@@ -33,6 +33,8 @@ type Sender struct {
 	Pace  *Pace // of the connection; may be nil
 	// Early is how many bytes the receiver has let it send already; more than none has it begin the first file before it hears what is there of it.
 	Early int
+	// Routed, which may be nil, is told which way the receiver sends from now on. It must not block.
+	Routed func(ctx context.Context, way byte) error
 
 	trail  *trail // of what was hashed; may be nil
 	reread int64  // bytes that were sent before and hashed again
@@ -77,7 +79,7 @@ func (s *Sender) listen(ctx context.Context) error {
 			return err
 		}
 		s.mu.Lock()
-		err = records(f.Body(), s.heard)
+		err = records(f.Body(), func(kind byte, payload []byte) error { return s.heard(ctx, kind, payload) })
 		s.mu.Unlock()
 		f.Free()
 		if err != nil {
@@ -88,7 +90,7 @@ func (s *Sender) listen(ctx context.Context) error {
 }
 
 // heard takes one record, under s.mu.
-func (s *Sender) heard(kind byte, payload []byte) error {
+func (s *Sender) heard(ctx context.Context, kind byte, payload []byte) error {
 	switch kind {
 	case recCredit:
 		r := reader{b: payload}
@@ -109,6 +111,12 @@ func (s *Sender) heard(kind byte, payload []byte) error {
 		if s.verdicts[v.index] = v; len(s.verdicts) > 2*ahead {
 			return broken("verdicts about nothing")
 		}
+	case recRoute:
+		way, err := parseRoute(payload)
+		if err != nil || s.Routed == nil {
+			return err
+		}
+		return s.Routed(ctx, way)
 	}
 	return nil
 }

@@ -36,7 +36,8 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 		return
 	}
 	var call Caller
-	if e.direct != nil && p.Stream.Peer != nil {
+	near := p.Stream.Peer != nil && p.Stream.Peer.Near
+	if e.direct != nil && p.Stream.Peer != nil && (near || *meta.Size >= e.worth) {
 		if call, err = e.direct.Source(p.Stream.ID); err == nil {
 			self := call.Self()
 			meta.Peer = &self
@@ -51,8 +52,15 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	mark := markOf(p.Stream.ID)
 	trail, over := e.ledger.trail(mark, atSource)
 	defer trail.close()
-	err = e.sendItems(ctx, n, call, func() *Sender {
-		return &Sender{ID: n.id, Items: items, Links: p.Stream.Links, Early: min(max(p.Stream.Early, 0), Early), trail: trail}
+	if near && len(n.met) == 0 { // it comes before the start, or not at all
+		call = nil
+	}
+	err = e.sendItems(ctx, n, call, near, func(first bool) *Sender {
+		s := &Sender{ID: n.id, Items: items, Links: p.Stream.Links, trail: trail}
+		if first {
+			s.Early = min(max(p.Stream.Early, 0), Early)
+		}
+		return s
 	})
 	switch {
 	case errors.Is(context.Cause(ctx), ErrDiscard):

@@ -31,6 +31,9 @@ func Wrap(c net.Conn) net.Conn {
 	return w
 }
 
+// NetConn is the connection that was wrapped.
+func (c *Conn) NetConn() net.Conn { return c.Conn }
+
 // TryWrite writes what the system takes at once, and returns how much that was. It never waits for the peer.
 func (c *Conn) TryWrite(b []byte) (int, error) { return c.write(b, false) }
 

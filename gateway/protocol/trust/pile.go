@@ -34,6 +34,20 @@ func NewPile(c net.Conn) *Pile {
 
 func (p *Pile) Read(b []byte) (int, error) { return p.r.Read(b) }
 
+// Peek gives the next n bytes, at most 64 KiB, and leaves them to be read. They are the pile's.
+func (p *Pile) Peek(n int) ([]byte, error) { return p.r.Peek(n) }
+
+// Buffered is how many bytes have come and were not read.
+func (p *Pile) Buffered() int { return p.r.Buffered() }
+
+// Bottom is the connection itself, for who goes on without the pile: nothing is held, and nothing buffered.
+func (p *Pile) Bottom() net.Conn {
+	if c, ok := p.Conn.(interface{ NetConn() net.Conn }); ok {
+		return c.NetConn()
+	}
+	return p.Conn
+}
+
 func (p *Pile) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,16 +91,4 @@ func (p *Pile) Release() error {
 	p.held = nil
 	piles.Put(&b)
 	return err
-}
-
-// PileListener makes a [Pile] of every connection that is accepted.
-type PileListener struct{ net.Listener }
-
-// Accept waits for a connection.
-func (l PileListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return NewPile(c), nil
 }

@@ -43,11 +43,11 @@ func piled(t *testing.T) (near, far *tls.Conn, below, under *counted) {
 	defer l.Close()
 	accepted := make(chan net.Conn, 1)
 	go func() {
-		c, err := PileListener{l}.Accept()
+		c, err := l.Accept()
 		if err != nil {
 			t.Error(err)
 		}
-		accepted <- c
+		accepted <- NewPile(c)
 	}()
 	raw, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
