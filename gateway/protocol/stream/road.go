@@ -202,29 +202,32 @@ func (r *road) end(ctx context.Context, err error) error {
 func (r *road) part(ctx context.Context) error {
 	now, stop := context.WithCancel(ctx)
 	stop()
-	r.parting(now) // what is there, some of it from the lane; the other end begins anew only when it has this one's word
+	for r.drop(now) == nil { // what is there is of before, some of it from the lane: the other end begins anew only when it has this one's word
+	}
 	if err := r.e.route(ctx, r.n, byRelay); err != nil {
 		return err
 	}
-	return r.parting(ctx)
-}
-
-// parting drops what comes until the other end has said that it goes through the gateway again.
-func (r *road) parting(ctx context.Context) error {
 	for !r.left.Load() {
-		f, err := r.n.in.Next(ctx)
-		if err != nil {
+		if err := r.drop(ctx); err != nil {
 			return err
 		}
-		routes(f, func(way byte) error {
-			if way == byRelay {
-				r.left.Store(true)
-			}
-			return nil
-		})
-		f.Free()
 	}
 	return nil
+}
+
+// drop takes a frame that nobody wants any more, and notes if the other end says in it that it goes through the gateway again.
+func (r *road) drop(ctx context.Context) error {
+	f, err := r.n.in.Next(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Free()
+	return routes(f, func(way byte) error {
+		if way == byRelay {
+			r.left.Store(true)
+		}
+		return nil
+	})
 }
 
 // route tells the gateway and the other end which way this end sends from now on.
