@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,10 +77,13 @@ func TestWindowsTellsOfATree(t *testing.T) {
 }
 
 func TestMoreThanWindowsKeepsIsToldAsARescan(t *testing.T) {
-	heard, wait := make(chan Changed, 1000), make(chan struct{})
-	dir, w := bare(t, func(c Changed) { <-wait; heard <- c })
+	heard, telling, wait := make(chan Changed, 1000), make(chan struct{}), make(chan struct{})
+	first := sync.OnceFunc(func() { close(telling) })
+	dir, w := bare(t, func(c Changed) { first(); <-wait; heard <- c })
 	defer w.Close()
-	for i := range 500 { // tell waits from the first on; each takes some 200 bytes
+	put(t, filepath.Join(dir, "first"), "")
+	<-telling            // until wait is closed nobody takes what Windows says, however fast the files come
+	for i := range 500 { // each takes some 200 bytes
 		put(t, filepath.Join(dir, "a", fmt.Sprintf("%0100d", i)), "")
 	}
 	close(wait)
