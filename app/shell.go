@@ -199,8 +199,12 @@ func (s *shell) showProblems(v state.View) {
 	if !s.banner.Visible() {
 		s.banner.Show()
 		s.body.Refresh()
+		return
 	}
+	s.layFoot() // it may say more than before
 }
+
+func (s *shell) layFoot() { s.foot.Layout.Layout(s.foot.Objects, s.foot.Size()) }
 
 // open shows a chat.
 func (s *shell) open(key protocol.SessionKey) {
@@ -243,7 +247,7 @@ func (s *shell) tick(now time.Time) {
 	case was != s.toast.Visible():
 		s.body.Refresh()
 	case was || undos || s.banner.Visible():
-		s.foot.Layout.Layout(s.foot.Objects, s.foot.Size()) // what they must not cover may have moved
+		s.layFoot() // what they must not cover may have moved
 	}
 	if minute := now.Truncate(time.Minute); minute != s.minute { // the sidebar says how long machines have been away
 		s.minute = minute
