@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
+	"fairlead/node/direct"
 )
 
 // The test binary is a gateway or a node of its own when these are set.
@@ -26,6 +27,8 @@ const (
 	childAddr = "FAIRLEAD_TRANSFER_ADDR"
 	childID   = "FAIRLEAD_TRANSFER_ID"
 	childVia  = "FAIRLEAD_TRANSFER_VIA" // what a node dials in place of the gateway's address
+	// childBeside is what a node dials to be joined to another one, in place of where the gateway listens for machines.
+	childBeside = "FAIRLEAD_TRANSFER_BESIDE"
 )
 
 func init() {
@@ -50,11 +53,14 @@ func runChild() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
+	dial := func(address string) func(context.Context) (net.Conn, error) {
+		return func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", os.Getenv(address))
+		}
+	}
 	n, err := node.New(node.Options{
 		ID: protocol.NodeID(os.Getenv(childID)), Workspace: os.Getenv(childDir), Home: os.Getenv(childDir) + ".home", URL: "ws://" + os.Getenv(childAddr) + "/ws", Token: "fl_transfer",
-		Dial: func(ctx context.Context) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "tcp", os.Getenv(childVia))
-		},
+		Dial: dial(childVia), Direct: &direct.Connector{Alone: true, Beside: dial(childBeside)},
 	})
 	if err == nil {
 		fmt.Println("ready")

@@ -16,6 +16,7 @@ type rough struct {
 	to    string
 	delay time.Duration // of everything, up to half more
 	life  time.Duration // of a connection, on average
+	made  atomic.Int64 // connections
 	cuts  atomic.Int64
 
 	mu    sync.Mutex // guards what follows
@@ -86,6 +87,7 @@ func (w *rough) serve() {
 			far.Close()
 			return
 		}
+		w.made.Add(1)
 		w.wg.Go(func() { w.pass(near.(*net.TCPConn), far.(*net.TCPConn)) })
 	}
 }

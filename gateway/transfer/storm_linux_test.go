@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,7 +50,7 @@ func (s *storm) plant() {
 		for i := range 150 {
 			r.file(id, fmt.Sprintf("src/many/%d/%d", i%7, i), int64(i*97))
 		}
-		for i := range 6 {
+		for i := range 8 { // enough for a connection of their own
 			r.file(id, fmt.Sprintf("src/mixed/%d.bin", i), int64(i)<<20+int64(i))
 			r.file(id, fmt.Sprintf("src/mixed/%d/small", i), int64(i)*7000)
 		}
@@ -57,6 +58,23 @@ func (s *storm) plant() {
 	}
 	for _, tree := range s.trees {
 		s.want[tree] = list(s.t, filepath.Join(s.dirs["a"], "src", tree))
+	}
+}
+
+// listen has the gateway listen for machines, so that it can join them.
+func (s *storm) listen(at string) {
+	where, _ := json.Marshal(at)
+	for _, p := range []protocol.ConfigSetParams{{Path: "network.listen", Value: where}, {Path: "network.enabled", Value: []byte("true")}} {
+		for {
+			_, err := ask(s, protocol.ConfigSet, p)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, protocol.ErrUnavailable) {
+				s.t.Fatal(err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
 	}
 }
 
