@@ -16,7 +16,7 @@ import (
 
 const (
 	// grantEvery is how many written bytes are given back at once, grantLeast when no more are there to be written.
-	grantEvery = 256 << 10
+	grantEvery = 768 << 10
 	grantLeast = 32 << 10
 	// progressEvery is how often the receiver says how far it is.
 	progressEvery = 100 * time.Millisecond

@@ -12,6 +12,8 @@ const (
 	// pileRead is how many bytes are read at once, pileWrite how many are written.
 	pileRead  = 64 << 10
 	pileWrite = 288 << 10
+	// pileThrough is from how long a read on it goes to the connection: copying costs more than asking the system once more.
+	pileThrough = 16 << 10
 )
 
 // Pile is a connection below TLS, whose records of 16 KiB would each be a write and a read of their own. It reads as much as is there, and what is written
@@ -32,7 +34,12 @@ func NewPile(c net.Conn) *Pile {
 	return &Pile{Conn: c, r: bufio.NewReaderSize(c, pileRead)}
 }
 
-func (p *Pile) Read(b []byte) (int, error) { return p.r.Read(b) }
+func (p *Pile) Read(b []byte) (int, error) {
+	if len(b) >= pileThrough && p.r.Buffered() == 0 {
+		return p.Conn.Read(b)
+	}
+	return p.r.Read(b)
+}
 
 // Peek gives the next n bytes, at most 64 KiB, and leaves them to be read. They are the pile's.
 func (p *Pile) Peek(n int) ([]byte, error) { return p.r.Peek(n) }
