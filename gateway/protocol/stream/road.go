@@ -65,6 +65,7 @@ func (r *road) meet(connect func(context.Context) (net.Conn, byte, error)) {
 
 // turn begins to send over the lane, and tells the other end so through the gateway. The caller knows that the ends have met.
 func (r *road) turn(ctx context.Context) error {
+	r.e.log.Info("The ends have met", "transfer", r.n.id, "straight", r.way == byDirect)
 	r.lane.Store(newLane(r.ctx, r.conn, r.n))
 	return r.e.route(ctx, r.n, r.way)
 }
