@@ -16,7 +16,7 @@ type rough struct {
 	to    string
 	delay time.Duration // of everything, up to half more
 	life  time.Duration // of a connection, on average
-	made  atomic.Int64 // connections
+	made  atomic.Int64  // connections
 	cuts  atomic.Int64
 
 	mu    sync.Mutex // guards what follows
