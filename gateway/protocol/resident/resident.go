@@ -1,4 +1,5 @@
-// Package resident keeps the memory of a program that rests most of the day small. It needs no cgo.
+// Package resident keeps the memory of a program that rests most of the day small, and lets one that answers many calls have more of it while it works.
+// It needs no cgo.
 package resident
 
 import (
@@ -79,7 +80,7 @@ func Run(ctx context.Context, program func(context.Context) error) error {
 	wg.Go(func() {
 		Settle(ctx)
 		if isRoomy() { // another collects so early that it has little to give back, and looking would wake it
-			Rest(ctx, debug.FreeOSMemory)
+			Rest(ctx, GiveBack)
 		}
 	})
 	defer wg.Wait()
