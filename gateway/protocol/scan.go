@@ -19,10 +19,11 @@ type anyFrame struct {
 
 // scan reads the fields of a frame that is known to be valid JSON. It reports false when the general decoder must decide: what is not an object, fields of
 // another type, and names or short strings that are spelled with escapes or in other cases.
-func (f *anyFrame) scan(data []byte) bool { return fields(data, f.set) }
+func (f *anyFrame) scan(data []byte) bool { return Members(data, f.set) }
 
-// fields gives the members of an object that is known to be valid JSON to set, until that reports false, and reports whether set took them all.
-func fields(data []byte, set func(name string, value []byte) bool) bool {
+// Members gives the members of an object that is known to be valid JSON to set, until that reports false, and reports whether set took them all. It
+// takes no name that is spelled with escapes, and nothing but an object.
+func Members(data []byte, set func(name string, value []byte) bool) bool {
 	s := scanner{data: data}
 	if s.space() != '{' {
 		return false
@@ -117,7 +118,7 @@ func unknown(name string, known ...string) bool {
 func Decode(raw []byte, v any) error {
 	if s, ok := v.(interface {
 		set(name string, value []byte) bool
-	}); ok && len(raw) > 0 && fields(raw, s.set) {
+	}); ok && len(raw) > 0 && Members(raw, s.set) {
 		return nil
 	}
 	return json.Unmarshal(raw, v)
@@ -262,5 +263,25 @@ func plain(value []byte) (string, bool) {
 	if len(value) < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
 		return "", false
 	}
-	return string(value[1 : len(value)-1]), true
+	value = value[1 : len(value)-1]
+	if len(value) <= longestKnown {
+		if known, ok := wellKnown[string(value)]; ok {
+			return known, true
+		}
+	}
+	return string(value), true
 }
+
+const longestKnown = 16
+
+// wellKnown are the words of every call of a tool, which then need no memory each time.
+var wellKnown = func() map[string]string {
+	words := map[string]string{}
+	for _, w := range []string{
+		"type", TypeRequest, TypeResponse, TypeEvent, "id", "method", InvokeTool.Name, ReturnResult.Name, "event", EventToolInvoke, "params", "payload", "ok", "seq",
+		"tool", "args", "callId", "result",
+	} {
+		words[w] = w
+	}
+	return words
+}()

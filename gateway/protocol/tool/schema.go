@@ -17,11 +17,14 @@ import (
 // Validate checks args against a JSON schema, as a gateway does before it dispatches a call. A schema that cannot be
 // understood, or that refers to itself or others, accepts everything that is clear: the node has the last word.
 func Validate(schema, args json.RawMessage) error {
-	resolved := schemas.get(schema)
-	if resolved == nil {
+	s := schemas.get(schema)
+	switch {
+	case s.resolved == nil:
 		return unclear(args)
+	case s.flat.fits(args):
+		return nil
 	}
-	_, err := validated(resolved, args)
+	_, err := validated(s.resolved, args)
 	return err
 }
 
@@ -29,29 +32,34 @@ func Validate(schema, args json.RawMessage) error {
 const maxSchemas = 1024
 
 // schemas keeps schemas ready for use: preparing one takes longer than all the rest of a small call.
-var schemas = cache{ready: make(map[string]*jsonschema.Resolved)}
+var schemas = cache{ready: make(map[string]ready)}
+
+// ready is a schema. resolved is nil for one that accepts everything.
+type ready struct {
+	resolved *jsonschema.Resolved
+	flat     *flat
+}
 
 type cache struct {
 	mu    sync.Mutex // guards ready
-	ready map[string]*jsonschema.Resolved
+	ready map[string]ready
 }
 
-// get returns nil for a schema that accepts everything.
-func (c *cache) get(schema json.RawMessage) *jsonschema.Resolved {
+func (c *cache) get(schema json.RawMessage) ready {
 	c.mu.Lock()
-	resolved, ok := c.ready[string(schema)]
+	r, ok := c.ready[string(schema)]
 	c.mu.Unlock()
 	if ok {
-		return resolved
+		return r
 	}
-	resolved = prepare(schema)
+	r = ready{prepare(schema), flatten(schema)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.ready) >= maxSchemas {
 		clear(c.ready)
 	}
-	c.ready[string(schema)] = resolved
-	return resolved
+	c.ready[string(schema)] = r
+	return r
 }
 
 func prepare(schema json.RawMessage) *jsonschema.Resolved {
