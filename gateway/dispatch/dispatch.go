@@ -218,14 +218,15 @@ func (d *Dispatcher) Call(ctx context.Context, p auth.Principal, c Call) (Result
 	return res, err
 }
 
-// show publishes a call's state and remembers it for snapshots.
-func (d *Dispatcher) show(info protocol.CallInfo) {
+// show publishes a call's state and remembers it for snapshots. What it returns must not be changed.
+func (d *Dispatcher) show(info protocol.CallInfo) *protocol.CallInfo {
 	d.mu.Lock()
 	if r := d.open[info.CallID]; r != nil {
 		r.info = &info
 	}
 	d.mu.Unlock()
 	d.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, SessionKey: info.SessionKey, Call: &info})
+	return &info
 }
 
 // unknownText tells model and person that a call may or may not have happened (sandbox notes, what people see).

@@ -184,7 +184,9 @@ func digest(data []byte) (string, int) {
 		return "", 0
 	}
 	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), len(data)
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:]), len(data)
 }
 
 // withdraw takes the call's question back if it is still open: an earlier start asked it, and it is no longer needed.
@@ -215,11 +217,15 @@ func idempotencyKey(c Call) (string, error) {
 	if id == "" {
 		id = string(c.ID)
 	}
-	b := make([]byte, 0, 256+len(args))
-	for _, part := range [][]byte{[]byte("fairlead"), []byte(c.Run), []byte(id), []byte(c.Tool), args} {
-		b = strconv.AppendInt(b, int64(len(part)), 10)
-		b = append(append(b, ':'), part...)
+	var mem [512]byte // most fit
+	b := mem[:0]
+	for _, part := range [...]string{"fairlead", string(c.Run), id, string(c.Tool)} {
+		b = append(partHead(b, len(part)), part...)
 	}
+	b = append(partHead(b, len(args)), args...)
 	sum := sha256.Sum256(b)
-	return "k1:" + base32.StdEncoding.EncodeToString(sum[:])[:32], nil
+	key := base32.StdEncoding.AppendEncode(append(mem[:0], "k1:"...), sum[:])
+	return string(key[:len("k1:")+32]), nil
 }
+
+func partHead(b []byte, size int) []byte { return append(strconv.AppendInt(b, int64(size), 10), ':') }

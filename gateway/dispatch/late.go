@@ -40,7 +40,8 @@ func (d *Dispatcher) rejoin(ctx context.Context, c Call, row store.Call) (Result
 	limit := t.limit()
 	callCtx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	raw, err := d.nodes.Rejoin(callCtx, id, c.ID, t.progress())
+	running := row.Info
+	raw, err := d.nodes.Rejoin(callCtx, id, c.ID, t.progress(&running))
 	return t.outcome(ctx, raw, err, limit)
 }
 

@@ -61,10 +61,10 @@ func (d *Dispatcher) Start(ctx context.Context, p auth.Principal, c Call, beside
 	d.mu.Lock()
 	d.open[c.ID] = &running{cancel: s.stop}
 	d.mu.Unlock()
-	s.show(s.row.Info)
-	sent := s.nodes.Start(s.row.Info.Node, inv, s.progress(), s.end)
+	running := s.show(s.row.Info)
+	sent := s.nodes.Start(running.Node, inv, s.progress(running), s.end)
 	if sent == nil {
-		beside(func() { s.wait(inv) })
+		beside(func() { s.wait(inv, running) })
 		return true
 	}
 	s.watch(sent)
@@ -120,7 +120,7 @@ func (s *started) take(sent *nodes.Started, cause error) {
 }
 
 // wait makes the call as Call does.
-func (s *started) wait(inv protocol.ToolInvoke) {
+func (s *started) wait(inv protocol.ToolInvoke, running *protocol.CallInfo) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
 	s.mu.Lock()
@@ -131,7 +131,7 @@ func (s *started) wait(inv protocol.ToolInvoke) {
 	s.mu.Unlock()
 	late, stop := context.WithTimeoutCause(ctx, s.limit, errTimeout)
 	defer stop()
-	raw, err := s.nodes.Call(late, s.row.Info.Node, inv, s.progress())
+	raw, err := s.nodes.Call(late, running.Node, inv, s.progress(running))
 	s.finish(s.outcome(ctx, raw, err, s.limit))
 }
 

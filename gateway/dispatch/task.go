@@ -178,7 +178,7 @@ func (t *task) act(ctx context.Context) (Result, error) {
 		return Result{}, err // nothing runs that is not in the journal
 	}
 	t.withdraw(ctx)
-	t.show(t.row.Info)
+	running := t.show(t.row.Info)
 	if t.call.OnStart != nil {
 		t.call.OnStart()
 	}
@@ -192,7 +192,7 @@ func (t *task) act(ctx context.Context) (Result, error) {
 	if t.row.Info.Node == protocol.NativePrefix {
 		callCtx = WithCause(callCtx, t.call.AskedBy)
 	}
-	raw, err := t.nodes.Call(callCtx, t.row.Info.Node, inv, t.progress())
+	raw, err := t.nodes.Call(callCtx, t.row.Info.Node, inv, t.progress(running))
 	return t.outcome(ctx, raw, err, limit)
 }
 
@@ -215,11 +215,10 @@ func (t *task) invocation() (protocol.ToolInvoke, error) {
 	return inv, t.admit(&inv)
 }
 
-// progress shows what the machine reports while the call runs.
-func (t *task) progress() func(protocol.ToolProgress) {
-	running := t.row.Info // the row changes when the call ends
+// progress shows what the machine reports while the call runs, as it was when it began.
+func (t *task) progress(running *protocol.CallInfo) func(protocol.ToolProgress) {
 	return func(p protocol.ToolProgress) {
-		info := running
+		info := *running
 		info.Tail, info.Bytes = p.Tail, p.Bytes
 		t.show(info)
 	}

@@ -40,7 +40,7 @@ type pending struct {
 	logs     bool
 	keeps    bool        // the node goes on with the call when its connection is lost
 	sent     atomic.Bool // the node may know of it
-	reply    chan reply  // of one
+	reply    chan reply  // of one; of a call with an end it is made when its end is taken away
 	progress func(protocol.ToolProgress)
 
 	// Guarded by the hub's lock:
@@ -61,7 +61,10 @@ func (h *Hub) open(
 	if h.calls[call] != nil {
 		return nil, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", call))
 	}
-	p := &pending{node: n, link: n.link, listens: n.listens, logs: logs, reply: make(chan reply, 1), progress: progress, end: end}
+	p := &pending{node: n, link: n.link, listens: n.listens, logs: logs, progress: progress, end: end}
+	if end == nil {
+		p.reply = make(chan reply, 1)
+	}
 	h.calls[call] = p
 	return p, nil
 }

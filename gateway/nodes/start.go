@@ -56,7 +56,7 @@ func (s *Started) Stop() bool {
 	if s.hub.calls[s.call] != s.p || s.p.end == nil {
 		return false
 	}
-	s.p.end = nil
+	s.p.end, s.p.reply = nil, make(chan reply, 1)
 	return true
 }
 
