@@ -35,10 +35,12 @@ type behind struct {
 	taken  map[protocol.CallID]*behindCall // nil unless a flush is under way: the calls when it began, which change only in calls
 	queue  []*behindCall                   // to be written, in the order of their first PutCall since the last flush
 	bytes  int                             // of queue
+	spare  []*behindCall                   // memory for the next calls
 	failed bool                            // the last flush did not succeed
 	closed bool
 
 	// Memory for the next flush, which alone touches it.
+	upserts    upserts
 	spareCalls map[protocol.CallID]*behindCall
 	spareQueue []*behindCall
 }
@@ -119,7 +121,11 @@ func (b *behind) find(id protocol.CallID) *behindCall {
 func (b *behind) open(e *behindCall, id protocol.CallID) *behindCall {
 	now := b.calls[id]
 	if now == nil {
-		now = new(behindCall)
+		if n := len(b.spare); n > 0 {
+			now, b.spare = b.spare[n-1], b.spare[:n-1]
+		} else {
+			now = new(behindCall)
+		}
 		if e != nil { // a flush has taken it
 			*now = behindCall{call: e.call, stored: e.stored}
 		}
@@ -191,7 +197,7 @@ func (b *behind) flush() *change {
 	b.taken, b.calls, b.spareCalls = b.calls, b.spareCalls, nil
 	b.queue, b.spareQueue, b.bytes = b.spareQueue, nil, 0
 	return &change{
-		run:   func(tx *gorm.DB) error { return writeCalls(tx, list) },
+		run:   func(tx *gorm.DB) error { return b.upserts.write(tx, list) },
 		done:  make(chan struct{}),
 		ended: func(err error) { b.flushed(list, err) },
 	}
@@ -222,11 +228,27 @@ func (b *behind) flushed(list []*behindCall, err error) {
 		}
 	}
 	b.mu.Unlock()
-	if len(taken) <= 2*flushRows {
-		clear(taken)
-		clear(list)
-		b.spareCalls, b.spareQueue = taken, list[:0]
+	if len(taken) > 2*flushRows {
+		return
 	}
+	clear(taken)
+	b.spareCalls, b.spareQueue = taken, b.recycle(list)
+}
+
+// recycle keeps the memory of those calls of list that have ended, and returns list as the memory of a queue.
+func (b *behind) recycle(list []*behindCall) []*behindCall {
+	over := list[:0]
+	for _, e := range list {
+		if e.call.Info.Over() {
+			*e = behindCall{}
+			over = append(over, e)
+		}
+	}
+	b.mu.Lock()
+	b.spare = append(b.spare, over[:min(len(over), flushRows-len(b.spare))]...)
+	b.mu.Unlock()
+	clear(list)
+	return list[:0]
 }
 
 // again takes back what a flush could not write, with b.mu held.

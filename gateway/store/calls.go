@@ -67,11 +67,14 @@ type callRow struct {
 
 func (callRow) TableName() string { return "calls" }
 
-func rowOfCall(c Call) callRow {
+func rowOfCall(c Call) callRow { return rowWith(c, text(rest(c.Info)), text(c.AskedBy)) }
+
+// rowWith is rowOfCall with what is kept as JSON.
+func rowWith(c Call, info, askedBy string) callRow {
 	return callRow{
 		ID: string(c.Info.CallID), RunID: string(c.Info.RunID), ToolCallID: c.Info.ToolCallID,
-		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: text(rest(c.Info)),
-		AskedBy: text(c.AskedBy), Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
+		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: info,
+		AskedBy: askedBy, Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
 		Result: string(c.ResultJSON), Hash: c.Hash, CreatedAt: c.CreatedAt, EndedAt: c.Info.EndedAt,
 		Effect: string(c.Info.Effect), Iteration: c.Iteration, InputSha256: c.InputSHA256, InputBytes: c.InputBytes,
 		OutputSha256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated, Process: c.Process,

@@ -78,14 +78,6 @@ func (c callColumn) append(b []byte, r *callRow) []byte {
 	return strconv.AppendInt(b, c.number(r), 10)
 }
 
-// size is how many bytes append appends at most.
-func (c callColumn) size(r *callRow) int {
-	if c.text != nil {
-		return len(c.text(r))
-	}
-	return 20
-}
-
 // same reports whether all rows have one value, as most columns do when one program calls one tool again and again.
 func (c callColumn) same(rows []callRow) bool {
 	for i := range rows[1:] {
@@ -99,9 +91,9 @@ func (c callColumn) same(rows []callRow) bool {
 // maxUpsert is how many calls one statement writes. Their values stay far below the 100 MB that eight digits can count.
 const maxUpsert = 256
 
-// upsertCalls writes many calls with one statement, because the driver compiles it each time. What differs between them comes as one blob of all values
+// statement writes many calls with one statement, because the driver compiles it each time. What differs between them comes as one blob of all values
 // end to end, and one that says of each where it begins and how long it is, by eight digits each: reading JSON takes SQLite as long as the insert.
-func upsertCalls(rows []callRow) (statement string, args []any) {
+func (u *upserts) statement(rows []callRow) (statement string, args []any) {
 	exprs := make([]string, len(callColumns))
 	var differ []callColumn
 	args = []any{nil, nil, len(rows)}
@@ -118,14 +110,7 @@ func upsertCalls(rows []callRow) (statement string, args []any) {
 		exprs[i] = fmt.Sprintf("CAST(substr(?1, substr(?2, i * %%[1]d + %d, 8), substr(?2, i * %%[1]d + %d, 8)) AS %s)", len(differ)*16+1, len(differ)*16+9, kind)
 		differ = append(differ, c)
 	}
-	size := 0
-	for i := range rows {
-		for _, c := range differ {
-			size += c.size(&rows[i])
-		}
-	}
-	data := make([]byte, 0, size)
-	index := make([]byte, 0, len(rows)*len(differ)*16)
+	data, index := u.data[:0], u.index[:0]
 	for i := range rows {
 		for _, c := range differ {
 			from := len(data)
@@ -133,7 +118,8 @@ func upsertCalls(rows []callRow) (statement string, args []any) {
 			index = digits(digits(index, from+1), len(data)-from)
 		}
 	}
-	args[0], args[1] = data, index
+	args[0], args[1] = data, index // which the driver copies
+	u.data, u.index = data, index
 	statement = "WITH RECURSIVE rows(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM rows WHERE i + 1 < ?3) INSERT INTO calls (" + callNames + ") SELECT " +
 		strings.ReplaceAll(strings.Join(exprs, ", "), "%[1]d", strconv.Itoa(len(differ)*16)) + " FROM rows WHERE true" + moveOpen
 	return statement, args
@@ -159,24 +145,53 @@ var moveOpen = func() string {
 	return " ON CONFLICT (id) DO UPDATE SET " + strings.Join(updates, ", ") + " WHERE state IN ('waiting', 'running')"
 }()
 
-func writeCalls(tx *gorm.DB, list []*behindCall) error {
-	last := map[protocol.NodeID]int64{}
-	rows := make([]callRow, len(list))
-	for i, e := range list {
-		rows[i] = rowOfCall(e.call)
-		if node := e.call.Info.Node; !e.stored {
-			if _, known := last[node]; !known {
-				var err error
-				if last[node], err = readNumber(tx, "SELECT coalesce(max(seq), 0) FROM calls WHERE node = ?", string(node)); err != nil {
-					return err
-				}
-			}
-			last[node]++
-			rows[i].Seq = last[node]
-		}
+// upserts is the memory in which calls are made ready to be written.
+type upserts struct {
+	rows        []callRow
+	data, index []byte
+	info        protocol.CallInfo
+	askedBy     protocol.AskedBy
+	asked       string // askedBy as it is kept: most calls of a moment have one
+}
+
+// row is [rowOfCall] without memory for what need not have any.
+func (u *upserts) row(c Call) callRow {
+	if u.asked == "" || c.AskedBy != u.askedBy {
+		u.askedBy, u.asked = c.AskedBy, text(c.AskedBy)
 	}
-	for part := range slices.Chunk(rows, maxUpsert) {
-		if err := upsert(tx, part); err != nil {
+	u.info = rest(c.Info)
+	return rowWith(c, text(&u.info), u.asked)
+}
+
+// keepUpserts is the largest memory for values that is kept, in bytes.
+const keepUpserts = 256 << 10
+
+// write writes calls in their order.
+func (u *upserts) write(tx *gorm.DB, list []*behindCall) error {
+	last := map[protocol.NodeID]int64{}
+	for part := range slices.Chunk(list, maxUpsert) {
+		rows := u.rows[:0]
+		for _, e := range part {
+			row := u.row(e.call)
+			if node := e.call.Info.Node; !e.stored {
+				if _, known := last[node]; !known {
+					var err error
+					if last[node], err = readNumber(tx, "SELECT coalesce(max(seq), 0) FROM calls WHERE node = ?", string(node)); err != nil {
+						return err
+					}
+				}
+				last[node]++
+				row.Seq = last[node]
+			}
+			rows = append(rows, row)
+		}
+		err := u.upsert(tx, rows)
+		clear(rows)
+		u.info = protocol.CallInfo{}
+		if u.rows = rows; cap(u.data) > keepUpserts {
+			u.data = nil
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -184,8 +199,8 @@ func writeCalls(tx *gorm.DB, list []*behindCall) error {
 }
 
 // upsert writes calls. One that no table takes does not keep the others out.
-func upsert(tx *gorm.DB, rows []callRow) error {
-	statement, args := upsertCalls(rows)
+func (u *upserts) upsert(tx *gorm.DB, rows []callRow) error {
+	statement, args := u.statement(rows)
 	_, err := run(tx, statement, args...)
 	switch {
 	case code(err)&0xff != codeConstraint:
@@ -195,7 +210,7 @@ func upsert(tx *gorm.DB, rows []callRow) error {
 		return nil
 	}
 	for i := range rows {
-		if err := upsert(tx, rows[i:i+1]); err != nil {
+		if err := u.upsert(tx, rows[i:i+1]); err != nil {
 			return err
 		}
 	}
