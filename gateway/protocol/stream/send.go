@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// Window is how many bytes a sender may have under way that the receiver has not written yet: what either end and the gateway hold in memory for
-	// one transfer stays below 4 MiB.
+	// Window is how many bytes a sender may have under way that the receiver has not written yet. With what the receiver is writing (uncachedBlock, twice)
+	// either end and the gateway hold at most 4 MiB in memory for one transfer.
 	Window = 3 << 20
 	// Early is how many bytes a sender may have under way that was told so before the receiver has said anything.
 	Early = 1 << 20

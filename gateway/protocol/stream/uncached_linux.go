@@ -14,8 +14,9 @@ import (
 const (
 	// uncachedFrom is how much must be to come of a file: smaller ones are likely to be looked at soon.
 	uncachedFrom = 64 << 20
-	// uncachedBlock is what is written at once. There are two of them: one is filled while the other is written.
-	uncachedBlock = 256 << 10
+	// uncachedBlock is what is written at once: whoever writes waits in the system, and has to be woken. There are two of them: one is filled while the other
+	// is written.
+	uncachedBlock = 512 << 10
 	// uncachedAlign is where blocks begin in memory; no disk asks for more.
 	uncachedAlign = 4096
 )
