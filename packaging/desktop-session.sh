@@ -33,7 +33,8 @@ trap cleanup EXIT
 export XDG_DATA_HOME=$work/data XDG_CONFIG_HOME=$work/config XDG_RUNTIME_DIR=$work/run
 mkdir -p -m 700 "$XDG_DATA_HOME" "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR"
 
-Xvfb -displayfd 4 -screen 0 "${size}x24" -nolisten tcp 4>"$work/display" >/dev/null 2>&1 &
+# Without -r a letter came twice when the machine was too busy to let go of its key in time.
+Xvfb -r -displayfd 4 -screen 0 "${size}x24" -nolisten tcp 4>"$work/display" >/dev/null 2>&1 &
 pids+=($!)
 for _ in $(seq 600); do [ -s "$work/display" ] && break; sleep 0.1; done
 [ -s "$work/display" ] || { echo "desktop-session: the X server did not start" >&2; exit 1; }
