@@ -27,15 +27,16 @@ func (d *desktop) acting(says string) (middles []image.Point) {
 		if !ok {
 			return false
 		}
+		before := d.look(w)
 		areas := d.coloured(foot(w))
-		if len(areas) == 0 || !strings.Contains(squeezed(d.line(areas[0])), squeezed(says)) || !d.still(question, w) {
+		if len(areas) == 0 || !strings.Contains(squeezed(d.line(areas[0])), squeezed(says)) {
 			return false
 		}
 		middles = middles[:0]
 		for _, a := range areas {
 			middles = append(middles, a.Min.Add(a.Size().Div(2)))
 		}
-		return true
+		return d.still(question, w, before, middles...)
 	})
 	return middles
 }

@@ -45,6 +45,36 @@ func (e *eye) look(w window) (*image.RGBA, error) {
 	return pic, nil
 }
 
+// look takes a picture of what is seen of a window, in the places of the screen; of a window that goes away meanwhile it is empty.
+func (d *desktop) look(w window) *image.RGBA {
+	d.t.Helper()
+	screen := xproto.Setup(d.eye.c).DefaultScreen(d.eye.c)
+	r := image.Rect(w.x, w.y, w.x+w.w, w.y+w.h).Intersect(image.Rect(0, 0, int(screen.WidthInPixels), int(screen.HeightInPixels)))
+	if r.Empty() {
+		return &image.RGBA{}
+	}
+	pic, err := d.eye.look(window{w.id, r.Min.X, r.Min.Y, r.Dx(), r.Dy()})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	pic.Rect = r
+	return pic
+}
+
+// sameAround reports whether two pictures of a place are the same around some points, as far as a short word reaches.
+func sameAround(a, b *image.RGBA, points ...image.Point) bool {
+	for _, p := range points {
+		for y := p.Y - 6; y < p.Y+6; y++ {
+			for x := p.X - 12; x < p.X+12; x++ {
+				if a.RGBAAt(x, y) != b.RGBAAt(x, y) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
 func keep(pic image.Image, path string) error {
 	f, err := os.Create(path)
 	if err != nil {

@@ -9,10 +9,12 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,6 +42,7 @@ type desktop struct {
 	shots string // folder for screenshots
 	n     int
 	bus   *dbus.Conn // set by the first look at the tray
+	eye   *eye
 }
 
 func newDesktop(t *testing.T) *desktop {
@@ -54,7 +57,12 @@ func newDesktop(t *testing.T) *desktop {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &desktop{t: t, shots: dir}
+	eye, err := newEye()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(eye.c.Close)
+	return &desktop{t: t, shots: dir, eye: eye}
 }
 
 func (d *desktop) run(name string, args ...string) string {
@@ -268,13 +276,14 @@ func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) i
 	end := time.Now().Add(patience)
 	for looks := 1; ; looks++ {
 		if w, ok := d.windowNamed(pattern); ok {
+			before := d.look(w)
 			all = d.readOnce(part(w), "")
 			p, ok := findBy(all, phrase, equal) // as most are: the second reading takes as long as the first
 			if !ok {
 				all = append(all, d.readOnce(part(w), blackAndWhite)...)
 				p, ok = find(all, phrase)
 			}
-			if ok && d.still(pattern, w) {
+			if ok && d.still(pattern, w, before, p) {
 				return p
 			}
 		}
@@ -300,19 +309,21 @@ func (d *desktop) waitPlaces(pattern string, part func(window) window, phrases .
 		if !ok {
 			return false
 		}
+		before := d.look(w)
 		words := d.readOnce(part(w), "")
 		if places = placesOf(words, phrases); len(places) < len(phrases) {
 			places = placesOf(append(words, d.readOnce(part(w), blackAndWhite)...), phrases)
 		}
-		return len(places) == len(phrases) && d.still(pattern, w)
+		return len(places) == len(phrases) && d.still(pattern, w, before, slices.Collect(maps.Values(places))...)
 	})
 	return places
 }
 
-// still reports whether a window is where it was: what was read in one that moved or grew meanwhile is elsewhere now.
-func (d *desktop) still(pattern string, was window) bool {
+// still reports whether a window is where it was and looks as before around some points: what was read in one that moved meanwhile, or got a line
+// more above, is elsewhere now.
+func (d *desktop) still(pattern string, was window, before *image.RGBA, at ...image.Point) bool {
 	now, ok := d.windowNamed(pattern)
-	return ok && now == was
+	return ok && now == was && sameAround(before, d.look(was), at...)
 }
 
 // placesOf finds phrases; those that are not there are left out.

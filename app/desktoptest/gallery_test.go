@@ -21,7 +21,6 @@ import (
 // gallery takes pictures of every page for a person to look at: dark and light, in the usual size and the smallest.
 type gallery struct {
 	*day
-	eye   *eye
 	foot  map[string]image.Point // pages in the sidebar's foot, as words of the window
 	set   string                 // begins the names of the pictures
 	theme string
@@ -262,12 +261,8 @@ func (g *gallery) here() (id protocol.NodeID) {
 // newGallery starts the program in dark colours.
 func newGallery(t *testing.T, set string) *gallery {
 	t.Helper()
-	eye, err := newEye()
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := start(newDesktop(t))
-	g := &gallery{day: &day{p, p.gateway()}, eye: eye, foot: map[string]image.Point{}, set: set, theme: "dark"}
+	g := &gallery{day: &day{p, p.gateway()}, foot: map[string]image.Point{}, set: set, theme: "dark"}
 	if err := setConfig(g.c, "ui.theme", "dark"); err != nil {
 		t.Fatal(err)
 	}
