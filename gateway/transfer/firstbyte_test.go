@@ -125,7 +125,7 @@ func firstByte(t testing.TB, r *rig, file, as string) time.Duration {
 func BenchmarkFirstByte(b *testing.B) {
 	const way = 20 * time.Millisecond
 	r := distant(b, way)
-	for name, size := range map[string]int64{"small": 1000, "large": 4 << 20} {
+	for name, size := range map[string]int64{"small": 1000, "large": 32 << 20} {
 		b.Run(name, func(b *testing.B) {
 			r.file("a", name, size)
 			best, n := time.Hour, 0
