@@ -73,7 +73,10 @@ func (b *backend) start() {
 	case b.f.join != "":
 		b.state.From("")
 	}
-	b.wg.Go(func() { memory.Thrift(b.early) })
+	b.wg.Go(func() {
+		memory.Thrift(b.early)
+		memory.Rest(b.early)
+	})
 	b.wg.Go(func() {
 		if !b.opened() {
 			return

@@ -3,7 +3,7 @@
 // The graphics driver paints in the program's own memory where there is no graphics processor. It allocates pictures of some megabytes and frees them
 // again within a frame; as the C library comes, it gives such pieces back to the system at once and has them zeroed by it for the next frame, which
 // took 5 to 13 of the 33 ms that a frame may take. [Prepare] has it keep them; what is kept for nothing is given back when the program has
-// started, when its windows lose the focus, and when they go to the tray.
+// started, when it rests after work, when its windows lose the focus, and when they go to the tray.
 package memory
 
 import (
@@ -24,6 +24,9 @@ func Thrift(ctx context.Context) {
 		resident.Settle(ctx, Trim)
 	}
 }
+
+// Rest gives back what work has left, each time that the program rests after some, until ctx ends.
+func Rest(ctx context.Context) { resident.Rest(ctx, GiveBack) }
 
 // GiveBack returns what is not used now to the system: free memory of Go and of C, and the pages of the program's file and libraries.
 func GiveBack() {

@@ -30,6 +30,7 @@ import (
 	"fairlead/app/memory"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/resident"
 )
 
 // limit is the longest that a frame may take.
@@ -51,6 +52,7 @@ func main() {
 		defer pprof.StopCPUProfile()
 	}
 	memory.Prepare()
+	resident.Roomy() // as the gateway in the program has it
 	a := app.NewWithID("app.fairlead.frames")
 	a.Settings().SetTheme(look.New(look.Dark, 1))
 	w := a.NewWindow("Frames")
