@@ -31,6 +31,8 @@ type strand struct {
 	cutAfter    int64 // bytes of the source; 0: never
 	lostAfter   int64 // bytes of the source; what follows arrives nowhere, and no end is told
 	deafAfter   int64 // the same of the destination's bytes
+	deafAtLast  bool  // the same of its last word
+	wasCut      atomic.Bool
 	dialed      chan net.Conn
 	carried     atomic.Int64 // of the source's bytes
 	answered    atomic.Int64 // of the destination's
@@ -86,10 +88,12 @@ type strandEnd struct {
 func (c *strandEnd) Write(p []byte) (int, error) {
 	c.sent += int64(len(p))
 	if c.cut > 0 && c.sent > c.cut {
+		c.s.wasCut.Store(true)
 		c.Conn.Close()
 		return 0, io.ErrClosedPipe
 	}
-	if c.lost > 0 && c.sent > c.lost {
+	last := c.s.deafAtLast && bytes.Equal(p, binary.LittleEndian.AppendUint32(nil, laneGot))
+	if last || c.lost > 0 && c.sent > c.lost {
 		return len(p), nil
 	}
 	n, err := c.Conn.Write(p)
@@ -335,7 +339,11 @@ func TestACutAnywhereLosesNothing(t *testing.T) {
 		for _, at := range places {
 			s := &strand{near: road.near, after: road.after, cutAfter: at}
 			took, d, _ := arrives(t, s)
-			if took > time.Second || !slices.Equal(d.turns, []Turn{s.first(), parted}) {
+			want := []Turn{s.first(), parted}
+			if at > total-maxBody && !s.wasCut.Load() { // frames end elsewhere now and then
+				want = want[:1]
+			}
+			if took > time.Second || !slices.Equal(d.turns, want) {
 				t.Errorf("near %v, after %d, cut after %d: it took %v, %v", s.near, s.after, at, took, d.turns)
 			}
 			// Small files of the tree, and what was under way, are sent again.
@@ -363,10 +371,7 @@ func TestAnEndThatIsNotHeardOfIsLeftAfterTwentySeconds(t *testing.T) {
 }
 
 func TestASourceWhoseLastAnswerIsLostHearsOfTheEndFromTheGateway(t *testing.T) {
-	whole := &strand{near: true}
-	arrives(t, whole)
-	s := &strand{near: true, deafAfter: whole.answered.Load() - idSize}
-	took, d, _ := arrives(t, s)
+	took, d, _ := arrives(t, &strand{near: true, deafAtLast: true})
 	if took > laneLinger+time.Second || !slices.Equal(d.turns, []Turn{straight}) || d.relayed > 2*(recHead+1) {
 		t.Errorf("it took %v, %v, %d bytes through the gateway", took, d.turns, d.relayed)
 	}
