@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -37,6 +38,9 @@ type Listener interface {
 
 // worthwhile is from how many bytes on a connection of their own is worth the time that it takes to make.
 const worthwhile = 16 << 20
+
+// nearLimit is how long a source whose destination is near waits for it before it begins to send through the gateway.
+const nearLimit = 3 * time.Second
 
 // Direct gives transfers connections of their own, where the other end can have them too. Call it before anything else.
 func (e *Ends) Direct(d Direct) *Ends {
@@ -77,14 +81,8 @@ func (e *Ends) sendOver(ctx context.Context, n *end, call Caller, near bool, s *
 	})
 	s.Out, s.In, s.Pace, s.Routed = r.turning, n.in, &e.pace, r.answered
 	var err error
-	if near {
-		select {
-		case <-r.met:
-			if r.conn == nil {
-				err = e.route(ctx, n, byNeither)
-			}
-		case <-ctx.Done():
-		}
+	if near && !r.soon(ctx, nearLimit) {
+		err = e.route(ctx, n, byNeither)
 	}
 	if err == nil {
 		err = s.Run(r.ctx)

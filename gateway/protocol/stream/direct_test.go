@@ -28,6 +28,7 @@ type strand struct {
 	after       int64 // bytes of the source go through the gateway before the ends meet
 	gate        chan struct{}
 	unreachable bool
+	hangs       bool  // connecting takes for ever
 	cutAfter    int64 // bytes of the source; 0: never
 	lostAfter   int64 // bytes of the source; what follows arrives nowhere, and no end is told
 	deafAfter   int64 // the same of the destination's bytes
@@ -49,6 +50,10 @@ func (s *strand) Close()                      {}
 func (s *strand) Dial(ctx context.Context, _ protocol.TransferPeer) (net.Conn, string, error) {
 	if s.unreachable {
 		return nil, "", errors.New("no route to host")
+	}
+	if s.hangs {
+		<-ctx.Done()
+		return nil, "", context.Cause(ctx)
 	}
 	select {
 	case <-s.gate:
@@ -323,6 +328,15 @@ func TestEndsThatCannotConnectUseTheGateway(t *testing.T) {
 		took, d, done := arrives(t, &strand{unreachable: true, near: near})
 		if took > time.Second || d.relayed < *done.BytesWritten || len(d.turns) > 0 {
 			t.Errorf("it took %v, %d bytes, %v", took, d.relayed, d.turns)
+		}
+	}
+}
+
+func TestEndsThatTakeForEverToConnectDoNotWaitForEver(t *testing.T) {
+	for near, most := range map[bool]time.Duration{false: time.Second, true: nearLimit + time.Second} {
+		took, d, done := arrives(t, &strand{hangs: true, near: near})
+		if took > most || d.relayed < *done.BytesWritten || len(d.turns) > 0 {
+			t.Errorf("near %v: it took %v, %d bytes, %v", near, took, d.relayed, d.turns)
 		}
 	}
 }

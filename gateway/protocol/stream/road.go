@@ -63,6 +63,19 @@ func (r *road) meet(connect func(context.Context) (net.Conn, byte, error)) {
 	})
 }
 
+// soon waits for as long as limit and reports whether the ends have met.
+func (r *road) soon(ctx context.Context, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-r.met:
+		return r.conn != nil
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
 // turn begins to send over the lane, and tells the other end so through the gateway. The caller knows that the ends have met.
 func (r *road) turn(ctx context.Context) error {
 	r.e.log.Info("The ends have met", "transfer", r.n.id, "straight", r.way == byDirect)
@@ -131,16 +144,10 @@ func (r *road) turned(ctx context.Context, way byte) error {
 	default:
 		return broken("a route")
 	}
-	limit := time.NewTimer(meetLimit)
-	defer limit.Stop()
-	select {
-	case <-r.met:
-	case <-limit.C:
-		return errApart
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if r.conn == nil {
+	if !r.soon(ctx, meetLimit) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		return errApart
 	}
 	r.way = way
