@@ -232,10 +232,15 @@ func TestACancelledDirectTransferLeavesNothing(t *testing.T) {
 	var l lan
 	r := newNear(t, &l, "a", "b")
 	r.file("a", "x.bin", 16<<20)
-	tr := r.under(&l, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-	now, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID})
+	r.cancelled(r.under(&l, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}))
+}
+
+// cancelled cancels a transfer to b, and waits until nothing of it is left there.
+func (r *rig) cancelled(tr protocol.Transfer) {
+	r.t.Helper()
+	now, err := client.Call(r.t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID})
 	if err != nil || now.State != protocol.TransferCancelled {
-		t.Fatalf("%+v, %v", now, err)
+		r.t.Fatalf("%+v, %v", now, err)
 	}
 	var left []os.DirEntry
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -243,7 +248,7 @@ func TestACancelledDirectTransferLeavesNothing(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("%v is left, %v", left, err)
+	r.t.Errorf("%v is left, %v", left, err)
 }
 
 // TestOneInTheMiddleGetsNothing has another machine answer in place of the destination, with a certificate of its own.

@@ -66,10 +66,10 @@ func gone(t *testing.T, what string, c net.Conn) {
 	}
 }
 
-func TestTwoThatShowTheirTicketsAreJoined(t *testing.T) {
-	j, l, _ := port(t)
-	one, other, over := j.Meet()
-	a, b := dial(t, l), dial(t, l)
+// joinedBy makes two connections that show their tickets.
+func joinedBy(t *testing.T, l *Listener, one, other string) (a, b net.Conn) {
+	t.Helper()
+	a, b = dial(t, l), dial(t, l)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := Enter(t.Context(), a, one); err != nil {
@@ -80,8 +80,16 @@ func TestTwoThatShowTheirTicketsAreJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	wg.Wait()
+	return a, b
+}
+
+func TestTwoThatShowTheirTicketsAreJoined(t *testing.T) {
+	j, l, _ := port(t)
+	one, other, over := j.Meet()
+	a, b := joinedBy(t, l, one, other)
 	want := make([]byte, 8<<20)
 	rand.Read(want)
+	var wg sync.WaitGroup
 	for _, way := range [][2]net.Conn{{a, b}, {b, a}} {
 		wg.Go(func() { way[0].Write(want) })
 		got := make([]byte, len(want))
@@ -99,13 +107,7 @@ func TestWhoHangsUpEndsItForBoth(t *testing.T) {
 	j, l, _ := port(t)
 	one, other, over := j.Meet()
 	defer over()
-	a, b := dial(t, l), dial(t, l)
-	var wg sync.WaitGroup
-	wg.Go(func() { Enter(t.Context(), a, one) })
-	if err := Enter(t.Context(), b, other); err != nil {
-		t.Fatal(err)
-	}
-	wg.Wait()
+	a, b := joinedBy(t, l, one, other)
 	a.Close()
 	gone(t, "the other", b)
 }
@@ -122,23 +124,14 @@ func TestATicketLetsOneInAndOnlyWhileItIsGood(t *testing.T) {
 	}
 	refused("one that nobody gave", newTicket().text())
 	refused("no ticket", "x")
-	a, b := dial(t, l), dial(t, l)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := Enter(t.Context(), a, one); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := Enter(t.Context(), b, other); err != nil {
-		t.Fatal(err)
-	}
-	wg.Wait()
+	joinedBy(t, l, one, other)
 	refused("a ticket for the second time", one)
 	refused("the other one", other)
 	over()
 
 	one, _, over = j.Meet()
 	waits := dial(t, l)
+	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := Enter(t.Context(), waits, one); err == nil {
 			t.Error("one that waited for nobody was joined")
