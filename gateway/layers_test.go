@@ -81,7 +81,6 @@ var only = map[string][]string{
 	"go.yaml.in/yaml/":                     {"fairlead/gateway/skills"},
 	"fyne.io/fyne/v2/app":                  {"fairlead/app"},
 	"github.com/anthropics/":               {"fairlead/gateway/llm/anthropic"},
-	"google.golang.org/genai":              {"fairlead/gateway/llm/gemini"},
 	"github.com/cloudflare/circl/":         {"fairlead/gateway/protocol/trust"},
 	"github.com/bwesterb/":                 {"fairlead/gateway/protocol/trust"},
 	"github.com/mdp/qrterminal/":           {"fairlead/gateway/cmd/fairlead"},

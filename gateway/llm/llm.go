@@ -1,9 +1,9 @@
 // Package llm speaks to language models: one streaming interface, a file or sub-package per provider, and what they share
 // (retry, catalogue, detection of servers on this machine).
 //
-// Anthropic and Gemini go through their official SDKs; the OpenAI-compatible family (chat completions and responses) and
-// Ollama's own wire go through one tolerant client of ours, because dozens of half-compatible servers differ in ways that
-// no library survives.
+// Anthropic goes through its official SDK. Gemini, the OpenAI-compatible family (chat completions and responses) and Ollama
+// go through small clients of ours: Gemini's SDK brings some 190 packages for one request, and dozens of half-compatible
+// servers differ in ways that no library handles.
 package llm
 
 import (

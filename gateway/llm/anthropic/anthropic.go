@@ -36,7 +36,7 @@ func newModel(o llm.Options) *model {
 	m.options = sync.OnceValue(func() []option.RequestOption {
 		return []option.RequestOption{
 			option.WithBaseURL(m.BaseURL + "/"),
-			option.WithHTTPClient(ask.Guard(m.Options, nil)),
+			option.WithHTTPClient(ask.Guard(m.Options)),
 			option.WithMaxRetries(0),
 			option.WithAPIKey(m.Key),
 		}

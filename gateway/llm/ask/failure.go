@@ -48,29 +48,34 @@ func (f *Failure) phrase() string {
 	return f.Reason
 }
 
-// refusal reads what a server answered instead of a 200.
-func refusal(resp *http.Response) *Failure {
-	if f := sentOn(resp); f != nil {
-		return f
-	}
-	// What could be read of the reason is better than nothing.
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	f := Classify(resp.StatusCode, Reason(body))
-	f.After = retryAfter(resp.Header, time.Now())
-	return f
-}
-
-// Answer is resp where it is an answer, a 200 whose body is for the caller to close; else the *Failure that it is.
-func Answer(resp *http.Response) (*http.Response, error) {
+// Answer returns resp when it is an answer: a 200 whose body the caller closes. Otherwise it closes the body and returns a
+// *Failure. refine, which may be nil, corrects a failure by what only this provider says in its body.
+func Answer(resp *http.Response, refine func(f *Failure, body []byte)) (*http.Response, error) {
 	f := page(resp)
 	if resp.StatusCode != http.StatusOK {
-		f = refusal(resp)
+		f = refusal(resp, refine)
 	}
 	if f == nil {
 		return resp, nil
 	}
 	resp.Body.Close()
 	return nil, f
+}
+
+// refusal reads what a server answered instead of a 200.
+func refusal(resp *http.Response, refine func(f *Failure, body []byte)) *Failure {
+	if f := sentOn(resp); f != nil {
+		return f
+	}
+	// The beginning of a body that breaks off is better than nothing.
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	f := Classify(resp.StatusCode, Reason(body))
+	f.After = retryAfter(resp.Header, time.Now())
+	if refine != nil {
+		refine(f, body)
+		f.err.Retryable = f.Again
+	}
+	return f
 }
 
 // page is the failure of a web page in the place of an answer; nil for anything else.
@@ -177,7 +182,7 @@ func StreamError(data []byte) *Failure {
 	_ = json.Unmarshal(raw, &detail)
 	code := strings.Trim(string(detail.Code), `"`)
 	status, err := strconv.Atoi(code)
-	if err != nil {
+	if err != nil || status < 400 {
 		status = http.StatusInternalServerError
 		switch {
 		case strings.Contains(code, "rate_limit"):

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -27,21 +26,19 @@ func (w *Watch) Err() error { return w.err }
 
 // Guard returns a client like o's for a library to use. An answer other than 2xx becomes an error, which stops the library from
 // trying again by itself; a body that breaks off ends like a complete one, and the Watch knows better.
-// refine, which may be nil, may change a failure that it knows more of.
-func Guard(o Options, refine func(f *Failure, body []byte)) *http.Client {
+func Guard(o Options) *http.Client {
 	c := *o.Client()
 	base := c.Transport
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	c.Transport = &guard{base: base, headers: o.Headers, refine: refine}
+	c.Transport = &guard{base: base, headers: o.Headers}
 	return &c
 }
 
 type guard struct {
 	base    http.RoundTripper
 	headers map[string]string
-	refine  func(*Failure, []byte)
 }
 
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -63,7 +60,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		defer resp.Body.Close()
-		w.err = g.refused(resp)
+		w.err = refusal(resp, nil)
 		return nil, w.err
 	}
 	if f := page(resp); f != nil {
@@ -73,18 +70,6 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &watchedBody{resp.Body, req, w}
 	return resp, nil
-}
-
-// refused is refusal, refined.
-func (g *guard) refused(resp *http.Response) *Failure {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what could be read is better than nothing
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	f := refusal(resp)
-	if g.refine != nil {
-		g.refine(f, body)
-		f.err.Retryable = f.Again
-	}
-	return f
 }
 
 type watchedBody struct {

@@ -1,7 +1,6 @@
-// Package gemini speaks Google's Gemini API through the official SDK.
+// Package gemini speaks Google's Gemini API with a small client of its own: the official SDK brings gRPC, protobuf and some
+// 190 packages for one POST with server-sent events, and panics on JSON of an unexpected shape.
 //
-// Gemini gives whole function calls, mostly without ids, so that ids are made up here; it wants the signatures of its thoughts
-// back with the parts they came with, which [protocol.Block.Opaque] keeps. Not left to the SDK: retries (ours tell the person),
-// keys from the environment (only one that the person set is used), and its automatic continuation, which would
-// repeat requests unseen.
+// Gemini sends whole function calls, mostly without IDs, so IDs are generated here. It wants the signatures of its thoughts
+// back with the parts that they came with; [protocol.Block.Opaque] carries them.
 package gemini

@@ -2,62 +2,66 @@ package gemini
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"strings"
-
-	"google.golang.org/genai"
 
 	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
 
+// maxPages bounds a list of models that never ends.
+const maxPages = 100
+
 // Models asks for the models that the key may use and that can chat.
 func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
-	client, err := m.client()
-	if err != nil {
-		return nil, err
-	}
-	ctx, watch := ask.Watched(ctx)
 	var out []protocol.ModelInfo
-	for listed, err := range client.Models.All(ctx) {
-		switch {
-		case watch.Err() != nil:
-			return nil, watch.Err()
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err != nil:
-			return nil, failure(err)
+	token := ""
+	for range maxPages {
+		query := url.Values{"pageSize": {"1000"}}
+		if token != "" {
+			query.Set("pageToken", token)
 		}
-		if i := info(listed); chats(listed, i.ID) {
-			out = append(out, i)
+		data, err := m.get(ctx, pathPrefix+"models?"+query.Encode())
+		if err != nil {
+			return nil, err
 		}
-	}
-	if watch.Err() != nil {
-		return nil, watch.Err()
+		var page modelList
+		if err := ask.Decode(data, &page); err != nil {
+			return nil, err
+		}
+		for _, l := range page.Models {
+			if l.canChat() {
+				out = append(out, l.info())
+			}
+		}
+		if token = page.NextPageToken; token == "" {
+			break
+		}
 	}
 	return out, nil
 }
 
-// chats leaves out what only makes embeddings, speech or films, and what wants another wire.
-func chats(listed *genai.Model, id string) bool {
-	if id == "" || !slices.Contains(listed.SupportedActions, "generateContent") {
+func (l listedModel) id() string { return strings.TrimPrefix(l.Name, "models/") }
+
+// canChat leaves out models for embeddings, speech or video, and those that need another API.
+func (l listedModel) canChat() bool {
+	if l.id() == "" || !slices.Contains(l.SupportedGenerationMethods, "generateContent") {
 		return false
 	}
 	return !slices.ContainsFunc([]string{"embedding", "-tts", "-live", "audio", "robotics", "computer-use"}, func(word string) bool {
-		return strings.Contains(id, word)
+		return strings.Contains(l.id(), word)
 	})
 }
 
-// info translates what Google says of a model. It does not tell who sees images or calls tools: all of Gemini does, but for
-// the models that draw, which call none.
-func info(listed *genai.Model) protocol.ModelInfo {
-	i := protocol.ModelInfo{
-		ID: strings.TrimPrefix(listed.Name, "models/"), Name: listed.DisplayName,
-		ContextWindow: int64(listed.InputTokenLimit), MaxOutput: int64(listed.OutputTokenLimit), Thinking: listed.Thinking,
+// info translates Google's description. It does not say which models see images or call tools: every Gemini model
+// does, except that the image models call no tools.
+func (l listedModel) info() protocol.ModelInfo {
+	id := l.id()
+	gemini := strings.HasPrefix(id, "gemini-")
+	return protocol.ModelInfo{
+		ID: id, Name: l.DisplayName, ContextWindow: l.InputTokenLimit, MaxOutput: l.OutputTokenLimit,
+		Thinking: l.Thinking, Images: gemini, Tools: gemini && !strings.Contains(id, "image"),
 	}
-	gemini := strings.HasPrefix(i.ID, "gemini-")
-	i.Images = gemini
-	i.Tools = gemini && !strings.Contains(i.ID, "image")
-	return i
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
@@ -21,16 +19,16 @@ type reader struct {
 	names   names
 	thought strings.Builder // under way
 	calls   int
-	finish  genai.FinishReason
+	finish  string
 	message string // of Google, about the end
 }
 
-func (r *reader) take(chunk *genai.GenerateContentResponse) {
+func (r *reader) take(chunk *response) {
 	if u := chunk.UsageMetadata; u != nil {
 		r.Emit(llm.Event{Type: llm.EventUsage, Usage: usage(u)})
 	}
-	if f := chunk.PromptFeedback; f != nil && f.BlockReason != "" {
-		r.finish, r.message = genai.FinishReasonSafety, f.BlockReasonMessage
+	if f := chunk.PromptFeedback; f.BlockReason != "" {
+		r.finish, r.message = finishSafety, f.BlockReasonMessage
 		if r.message == "" {
 			r.message = fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason)
 		}
@@ -39,19 +37,15 @@ func (r *reader) take(chunk *genai.GenerateContentResponse) {
 		return
 	}
 	c := chunk.Candidates[0]
-	if c.Content != nil {
-		for _, p := range c.Content.Parts {
-			if p != nil {
-				r.part(p)
-			}
-		}
+	for _, p := range c.Content.Parts {
+		r.part(p)
 	}
-	if c.FinishReason != "" && c.FinishReason != genai.FinishReasonUnspecified {
+	if c.FinishReason != "" && c.FinishReason != finishUnspecified {
 		r.finish, r.message = c.FinishReason, c.FinishMessage
 	}
 }
 
-func (r *reader) part(p *genai.Part) {
+func (r *reader) part(p part) {
 	if !p.Thought {
 		r.closeThought()
 	}
@@ -90,33 +84,35 @@ func (r *reader) closeThought() {
 	r.Emit(llm.Event{Type: llm.EventSignature, Block: b})
 }
 
-func (r *reader) call(c *genai.FunctionCall, signature []byte) {
+func (r *reader) call(c *functionCall, signature []byte) {
 	b := protocol.Block{Type: protocol.BlockToolCall, ID: c.ID, Name: r.names.original(c.Name)}
 	o := opaque{Model: r.model, Signature: signature, ID: c.ID != ""}
 	if c.ID == "" {
 		b.ID = "call_" + protocol.NewID()
 	}
-	args := json.RawMessage("{}")
-	if len(c.Args) > 0 {
-		if raw, err := protocol.Marshal(c.Args); err == nil {
-			args = raw
+	args, bad := "{}", ""
+	if len(c.Args) > 0 && string(c.Args) != "null" {
+		if args = string(c.Args); c.Args[0] != '{' {
+			bad = args
 		}
 	}
 	index := r.calls
 	r.calls++
 	r.Emit(llm.Event{Type: llm.EventCallStart, Index: index, Block: b})
-	r.Emit(llm.Event{Type: llm.EventCallDelta, Index: index, Text: string(args)})
-	b.Arguments, b.Opaque = args, o.raw()
-	r.Emit(llm.Event{Type: llm.EventCall, Index: index, Block: b})
+	r.Emit(llm.Event{Type: llm.EventCallDelta, Index: index, Text: args})
+	if b.Opaque = o.raw(); bad == "" {
+		b.Arguments = json.RawMessage(args)
+	}
+	r.Emit(llm.Event{Type: llm.EventCall, Index: index, Block: b, BadArgs: bad})
 }
 
 // usage puts Google's counts into our terms: input without cached tokens, output with thoughts.
-func usage(u *genai.GenerateContentResponseUsageMetadata) protocol.Usage {
+func usage(u *usageMetadata) protocol.Usage {
 	out := protocol.Usage{
-		Input:     max(0, int64(u.PromptTokenCount)+int64(u.ToolUsePromptTokenCount)-int64(u.CachedContentTokenCount)),
-		CacheRead: int64(u.CachedContentTokenCount),
-		Output:    int64(u.CandidatesTokenCount) + int64(u.ThoughtsTokenCount),
-		Reasoning: int64(u.ThoughtsTokenCount),
+		Input:     max(0, u.PromptTokenCount+u.ToolUsePromptTokenCount-u.CachedContentTokenCount),
+		CacheRead: u.CachedContentTokenCount,
+		Output:    u.CandidatesTokenCount + u.ThoughtsTokenCount,
+		Reasoning: u.ThoughtsTokenCount,
 	}
 	out.Total = out.Input + out.Output + out.CacheRead
 	return out
@@ -129,13 +125,13 @@ func (r *reader) end() error {
 	switch r.finish {
 	case "":
 		return ask.Broken("the answer broke off before its end")
-	case genai.FinishReasonMalformedFunctionCall, genai.FinishReasonUnexpectedToolCall:
+	case finishMalformedCall, finishUnexpectedCall:
 		return ask.Broken("the model wrote a tool call that Google could not read")
-	case genai.FinishReasonStop:
+	case finishStop:
 		if r.calls > 0 {
 			ev.Stop = llm.StopToolUse
 		}
-	case genai.FinishReasonMaxTokens:
+	case finishMaxTokens:
 		ev.Stop = llm.StopMaxTokens
 	default:
 		ev.Stop, ev.Text = llm.StopRefusal, r.message

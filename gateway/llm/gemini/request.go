@@ -3,9 +3,8 @@ package gemini
 import (
 	"encoding/base64"
 	"encoding/json"
+	"math"
 	"strings"
-
-	"google.golang.org/genai"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
@@ -76,33 +75,32 @@ func (n names) original(name string) string {
 	return name
 }
 
-func (m *model) config(req llm.Request, thinking *genai.ThinkingConfig, n names) *genai.GenerateContentConfig {
-	c := &genai.GenerateContentConfig{ThinkingConfig: thinking, AutomaticContinuation: genai.Ptr(false), MaxOutputTokens: int32(min(req.MaxTokens, 1<<30))}
+func (m *model) request(req llm.Request, thinking *thinkingConfig, n names) request {
+	r := request{Contents: m.contents(req.Messages, n)}
 	if req.System != "" {
-		c.SystemInstruction = genai.NewContentFromText(req.System, genai.RoleUser)
+		r.SystemInstruction = &content{Role: roleUser, Parts: []part{{Text: req.System}}}
 	}
+	c := generationConfig{ThinkingConfig: thinking, MaxOutputTokens: min(req.MaxTokens, math.MaxInt32)}
 	if strings.Contains(m.Model, "image") {
 		c.ResponseModalities = []string{"TEXT", "IMAGE"}
 	}
-	var list []*genai.FunctionDeclaration
+	if c.ThinkingConfig != nil || c.MaxOutputTokens > 0 || c.ResponseModalities != nil {
+		r.GenerationConfig = &c
+	}
+	var list []functionDeclaration
 	for _, t := range req.Tools {
-		d := &genai.FunctionDeclaration{Name: n.fit(t.Name), Description: t.Description}
-		var schema map[string]any
-		if json.Unmarshal(t.Schema, &schema) == nil && schema != nil {
-			d.ParametersJsonSchema = schema
-		}
-		list = append(list, d)
+		list = append(list, functionDeclaration{Name: n.fit(t.Name), Description: t.Description, ParametersJSONSchema: t.Schema})
 	}
 	if len(list) > 0 {
-		c.Tools = []*genai.Tool{{FunctionDeclarations: list}}
+		r.Tools = []toolList{{FunctionDeclarations: list}}
 	}
-	return c
+	return r
 }
 
 // contents builds the conversation. All results of a step are one message, as Gemini wants as many results as calls.
-func (m *model) contents(list []protocol.Message, n names) []*genai.Content {
-	var out []*genai.Content
-	add := func(role string, parts []*genai.Part) {
+func (m *model) contents(list []protocol.Message, n names) []content {
+	var out []content
+	add := func(role string, parts []part) {
 		if len(parts) == 0 {
 			return
 		}
@@ -110,32 +108,32 @@ func (m *model) contents(list []protocol.Message, n names) []*genai.Content {
 			out[last].Parts = append(out[last].Parts, parts...)
 			return
 		}
-		if len(out) == 0 && role == genai.RoleModel { // the first word is the person's
-			out = append(out, genai.NewContentFromText("(earlier messages are left out)", genai.RoleUser))
+		if len(out) == 0 && role == roleModel { // the first word is the person's
+			out = append(out, content{Role: roleUser, Parts: []part{{Text: "(earlier messages are left out)"}}})
 		}
-		out = append(out, &genai.Content{Role: role, Parts: parts})
+		out = append(out, content{Role: role, Parts: parts})
 	}
-	calls := map[string]*genai.FunctionCall{}
-	var images []*genai.Part // of results, after the last of them
+	calls := map[string]*functionCall{}
+	var images []part // of results, after the last of them
 	for _, msg := range list {
 		if msg.Origin == protocol.OriginNotice {
 			continue
 		}
 		if msg.Role != protocol.RoleToolResult {
-			add(genai.RoleUser, images)
+			add(roleUser, images)
 			images = nil
 		}
 		switch msg.Role {
 		case protocol.RoleUser:
-			add(genai.RoleUser, person(msg.Content))
+			add(roleUser, person(msg.Content))
 		case protocol.RoleAssistant:
-			add(genai.RoleModel, m.own(msg, n, calls))
+			add(roleModel, m.own(msg, n, calls))
 		case protocol.RoleToolResult:
 			r := result(msg, n)
 			if c := calls[msg.ToolCallID]; c != nil {
 				r.ID, r.Name = c.ID, c.Name
 			}
-			add(genai.RoleUser, []*genai.Part{{FunctionResponse: r}})
+			add(roleUser, []part{{FunctionResponse: r}})
 			for _, p := range person(msg.Content) {
 				if p.InlineData != nil {
 					images = append(images, p)
@@ -143,43 +141,43 @@ func (m *model) contents(list []protocol.Message, n names) []*genai.Content {
 			}
 		}
 	}
-	add(genai.RoleUser, images)
+	add(roleUser, images)
 	return out
 }
 
-func person(c protocol.Content) []*genai.Part {
-	var out []*genai.Part
+func person(c protocol.Content) []part {
+	var out []part
 	for _, b := range c {
 		switch {
 		case b.Type == protocol.BlockText && b.Text != "":
-			out = append(out, &genai.Part{Text: b.Text})
+			out = append(out, part{Text: b.Text})
 		case b.Type == protocol.BlockImage:
-			if p := picture(b); p != nil {
+			if p := picture(b); p.InlineData != nil {
 				out = append(out, p)
 			} else {
-				out = append(out, &genai.Part{Text: "(an image that is no longer stored)"})
+				out = append(out, part{Text: "(an image that is no longer stored)"})
 			}
 		}
 	}
 	return out
 }
 
-// picture returns nil for an image that is not there.
-func picture(b protocol.Block) *genai.Part {
+// picture returns an empty part when the image is no longer stored.
+func picture(b protocol.Block) part {
 	data, err := base64.StdEncoding.DecodeString(b.Data)
 	if err != nil || len(data) == 0 {
-		return nil
+		return part{}
 	}
 	kind := b.MimeType
 	if kind == "" {
 		kind = "image/png"
 	}
-	return &genai.Part{InlineData: &genai.Blob{Data: data, MIMEType: kind}}
+	return part{InlineData: &blob{Data: data, MIMEType: kind}}
 }
 
 // own builds the model's own message and notes its calls. The text of thoughts does not go back, their signatures do.
-func (m *model) own(msg protocol.Message, n names, calls map[string]*genai.FunctionCall) []*genai.Part {
-	var out []*genai.Part
+func (m *model) own(msg protocol.Message, n names, calls map[string]*functionCall) []part {
+	var out []part
 	first := true
 	for _, b := range msg.Content {
 		o := m.opaqueOf(b)
@@ -190,25 +188,25 @@ func (m *model) own(msg protocol.Message, n names, calls map[string]*genai.Funct
 			}
 		case protocol.BlockText:
 			if b.Text != "" {
-				out = append(out, &genai.Part{Text: b.Text})
+				out = append(out, part{Text: b.Text})
 			}
 		case protocol.BlockImage:
 			p := picture(b)
-			if p == nil || len(o.Wire) == 0 {
-				p = &genai.Part{Text: "(an image)"}
+			if p.InlineData == nil || o.Wire == "" {
+				p = part{Text: "(an image)"}
 			} else {
 				p.ThoughtSignature = o.Signature
 			}
 			out = append(out, p)
 		case protocol.BlockToolCall:
-			c := &genai.FunctionCall{Name: n.fit(b.Name)}
-			if json.Unmarshal(b.Arguments, &c.Args) != nil {
-				c.Args = map[string]any{}
+			c := &functionCall{Name: n.fit(b.Name)}
+			if len(b.Arguments) > 0 && b.Arguments[0] == '{' && string(b.Arguments) != "{}" {
+				c.Args = b.Arguments
 			}
 			if o.ID {
 				c.ID = b.ID
 			}
-			p := &genai.Part{FunctionCall: c, ThoughtSignature: o.Signature}
+			p := part{FunctionCall: c, ThoughtSignature: o.Signature}
 			if first && o.Wire == "" && m.think.style == levelStyle {
 				p.ThoughtSignature = foreign
 			}
@@ -220,7 +218,7 @@ func (m *model) own(msg protocol.Message, n names, calls map[string]*genai.Funct
 	return out
 }
 
-func result(msg protocol.Message, n names) *genai.FunctionResponse {
+func result(msg protocol.Message, n names) *functionResponse {
 	key := "output"
 	if msg.IsError {
 		key = "error"
@@ -229,5 +227,5 @@ func result(msg protocol.Message, n names) *genai.FunctionResponse {
 	if text == "" {
 		text = "(no output)"
 	}
-	return &genai.FunctionResponse{Name: n.fit(string(msg.ToolName)), Response: map[string]any{key: text}}
+	return &functionResponse{Name: n.fit(string(msg.ToolName)), Response: map[string]string{key: text}}
 }

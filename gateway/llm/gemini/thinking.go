@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"google.golang.org/genai"
 )
 
 // style is how a family of models is asked to think.
@@ -34,11 +32,11 @@ func styleOf(name string) style {
 	return levelStyle
 }
 
-var budgets = map[string]int32{"none": 0, "minimal": 1024, "low": 4096, "medium": 8192, "high": 16_384, "xhigh": 24_576}
+var budgets = map[string]int{"none": 0, "minimal": 1024, "low": 4096, "medium": 8192, "high": 16_384, "xhigh": 24_576}
 
-var levels = map[string]genai.ThinkingLevel{
-	"none": genai.ThinkingLevelMinimal, "minimal": genai.ThinkingLevelMinimal, "low": genai.ThinkingLevelLow,
-	"medium": genai.ThinkingLevelMedium, "high": genai.ThinkingLevelHigh, "xhigh": genai.ThinkingLevelHigh,
+var levels = map[string]string{
+	"none": levelMinimal, "minimal": levelMinimal, "low": levelLow,
+	"medium": levelMedium, "high": levelHigh, "xhigh": levelHigh,
 }
 
 // thinker knows what a model has refused: some levels first, perhaps any word about thinking.
@@ -46,20 +44,20 @@ type thinker struct {
 	style style
 
 	mu      sync.Mutex
-	refused map[genai.ThinkingLevel]bool
-	budgets map[int32]bool // refused too
+	refused map[string]bool
+	budgets map[int]bool // refused too
 	silent  bool
 }
 
 // plan decides for a level (protocol.ThinkingLevels). An empty one, and one that was refused, leave the amount to the model. Nil does
 // not mention thinking at all.
-func (t *thinker) plan(level string, known bool) *genai.ThinkingConfig {
+func (t *thinker) plan(level string, known bool) *thinkingConfig {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.silent || t.style == noStyle && (!known || level == "none") {
 		return nil
 	}
-	c := &genai.ThinkingConfig{IncludeThoughts: level != "none"}
+	c := &thinkingConfig{IncludeThoughts: level != "none"}
 	switch {
 	case level == "":
 	case t.style == budgetStyle && !t.budgets[budgets[level]]:
@@ -71,7 +69,7 @@ func (t *thinker) plan(level string, known bool) *genai.ThinkingConfig {
 }
 
 // learn notes that a server refused a request because of its plan, and reports whether it is worth a try without.
-func (t *thinker) learn(c *genai.ThinkingConfig, reason string) bool {
+func (t *thinker) learn(c *thinkingConfig, reason string) bool {
 	low := strings.ToLower(reason)
 	if strings.Contains(low, "signature") || !strings.Contains(low, "thinking") && !strings.Contains(low, "thought") && !strings.Contains(low, "budget") {
 		return false
@@ -81,12 +79,12 @@ func (t *thinker) learn(c *genai.ThinkingConfig, reason string) bool {
 	switch {
 	case c.ThinkingLevel != "":
 		if t.refused == nil {
-			t.refused = map[genai.ThinkingLevel]bool{}
+			t.refused = map[string]bool{}
 		}
 		t.refused[c.ThinkingLevel] = true
 	case c.ThinkingBudget != nil:
 		if t.budgets == nil {
-			t.budgets = map[int32]bool{}
+			t.budgets = map[int]bool{}
 		}
 		t.budgets[*c.ThinkingBudget] = true
 	default:

@@ -99,7 +99,7 @@ func (m *model) send(ctx context.Context, method, path string, body any) (*http.
 	if err != nil {
 		return nil, ask.Unreachable(ctx, err)
 	}
-	return ask.Answer(resp)
+	return ask.Answer(resp, nil)
 }
 
 // call sends a request and reads its one JSON object.
