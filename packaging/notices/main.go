@@ -1,0 +1,152 @@
+// Notices collects the licences of all modules in Fairlead's programs: their full texts in THIRD_PARTY_NOTICES.txt and a line
+// per module in app/settings/licences.txt, which the About page shows.
+//
+//	go run ./packaging/notices          write both files
+//	go run ./packaging/notices -check   exit with status 1 when they are out of date
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	textsFile = "THIRD_PARTY_NOTICES.txt"
+	listFile  = "app/settings/licences.txt"
+)
+
+// programs and systems are what Fairlead ships. Fyne needs cgo, so its packages are listed as if there were a C compiler.
+var (
+	programs = []string{".", "./gateway/cmd/fairlead", "./node/cmd/fairlead-node"}
+	systems  = []string{"linux", "windows", "darwin", "freebsd"}
+)
+
+// licenceFile matches the files of a module that its licence asks to be passed on.
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents)`)
+
+// kinds name a licence by a sentence of it. The first that matches counts.
+var kinds = []struct{ name, sentence string }{
+	{"AGPL", "GNU AFFERO GENERAL PUBLIC LICENSE"},
+	{"GPL", "GNU GENERAL PUBLIC LICENSE"},
+	{"MPL-2.0", "Mozilla Public License"},
+	{"Apache-2.0", "Apache License"},
+	{"ISC", "Permission to use, copy, modify, and/or distribute this software for any purpose"},
+	{"BSD-3-Clause", "may be used to endorse or promote products"},
+	{"BSD-2-Clause", "Redistributions in binary form must reproduce"},
+	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy"},
+	{"Unlicense", "This is free and unencumbered software released into the public domain"},
+}
+
+type module struct {
+	Path, Version, Dir string
+	Main               bool
+}
+
+func main() {
+	check := flag.Bool("check", false, "fail when the files are out of date, and write nothing")
+	flag.Parse()
+	if err := run(*check); err != nil {
+		fmt.Fprintln(os.Stderr, "notices:", err)
+		os.Exit(1)
+	}
+}
+
+func run(check bool) error {
+	modules, err := shipped()
+	if err != nil {
+		return err
+	}
+	var texts, list bytes.Buffer
+	texts.WriteString("Fairlead contains these modules. Each is used under its own licence, which follows.\n")
+	for _, m := range modules {
+		kind, text, err := licence(m)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&list, "%s %s\n", m.Path, kind)
+		fmt.Fprintf(&texts, "\n%s\n%s (%s)\n\n%s", strings.Repeat("=", 80), m.Path, kind, text)
+	}
+	for name, data := range map[string][]byte{textsFile: texts.Bytes(), listFile: list.Bytes()} {
+		old, err := os.ReadFile(name)
+		switch {
+		case err == nil && bytes.Equal(old, data):
+		case check:
+			return fmt.Errorf("%s is out of date; run: go run ./packaging/notices", name)
+		default:
+			if err := os.WriteFile(name, data, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shipped lists the modules whose packages are in one of the programs on any system, by path.
+func shipped() ([]module, error) {
+	found := map[string]module{}
+	for _, system := range systems {
+		cmd := exec.Command("go", append([]string{"list", "-e", "-deps", "-json=Module"}, programs...)...)
+		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=1")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list for %s: %w\n%s", system, err, stderr.Bytes())
+		}
+		for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+			var p struct{ Module *module }
+			if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return nil, err
+			}
+			if p.Module != nil && !p.Module.Main {
+				found[p.Module.Path] = *p.Module
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b module) int { return strings.Compare(a.Path, b.Path) }), nil
+}
+
+// licence returns the kind of a module's licence and the text of all its licence files.
+func licence(m module) (kind, text string, err error) {
+	entries, err := os.ReadDir(m.Dir)
+	if err != nil {
+		return "", "", err
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		if e.IsDir() || !licenceFile.MatchString(e.Name()) {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(m.Dir, e.Name()))
+		if err != nil {
+			return "", "", err
+		}
+		said := strings.Join(strings.Fields(string(data)), " ")
+		for _, k := range kinds {
+			if kind == "" && strings.Contains(said, k.sentence) {
+				kind = k.name
+			}
+		}
+		b.WriteString(strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n") + "\n\n")
+	}
+	switch kind {
+	case "":
+		return "", "", fmt.Errorf("%s has no licence that is known here", m.Path)
+	case "GPL", "AGPL":
+		return "", "", fmt.Errorf("%s is under the %s and must not be linked", m.Path, kind)
+	}
+	return kind, b.String(), nil
+}
