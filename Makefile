@@ -67,12 +67,13 @@ race: ## the tests with the race detector, without the desktop test
 	$(GO) test $(RACE) -timeout 30m -skip '$(LONG)' ./...
 	$(GO) test -timeout 20m -run '$(LONG)|$(TIMED)' ./gateway ./gateway/approval ./gateway/transfer ./node
 
-lint: ## formatting, vet, staticcheck, licences
+lint: ## formatting, vet, staticcheck, licences, generated docs
 	@packaging/deps.sh build
 	@u=$$(git ls-files '*.go' | xargs $(GO) run $(GOFUMPT) -l); [ -z "$$u" ] || { echo "gofumpt would change:"; echo "$$u"; exit 1; }
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run ./packaging/notices -check
+	$(GO) run ./packaging/protocol -check
 
 lint-more: ## what golangci-lint knows beyond that; its first build takes long
 	@packaging/deps.sh build
