@@ -28,6 +28,7 @@ type link struct {
 	ws   *websocket.Conn
 	mu   sync.Mutex // one writer
 	got  chan protocol.Request
+	data chan []byte // binary frames
 	gone chan struct{}
 }
 
@@ -41,13 +42,17 @@ func start(t *testing.T, change func(*Options)) *gateway {
 			t.Error(err)
 			return
 		}
-		l := &link{t: t, ws: ws, got: make(chan protocol.Request, 64), gone: make(chan struct{})}
+		l := &link{t: t, ws: ws, got: make(chan protocol.Request, 64), data: make(chan []byte, 64), gone: make(chan struct{})}
 		g.links <- l
 		defer close(l.gone)
 		for {
-			_, data, err := ws.ReadMessage()
+			kind, data, err := ws.ReadMessage()
 			if err != nil {
 				return
+			}
+			if kind == websocket.BinaryMessage {
+				l.data <- data
+				continue
 			}
 			frame, err := protocol.DecodeFrame(data)
 			if err != nil {

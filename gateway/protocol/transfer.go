@@ -92,7 +92,10 @@ type Transfer struct {
 	Into        bool       `json:"into,omitempty"`
 	Conflict    string     `json:"conflict"`
 	Links       string     `json:"links"`
-	// Files and Bytes are what there is to move, 0 until the source has counted. FilesDone and BytesDone are what has arrived, or was there already.
+	// Files and Bytes are the total, 0 until the source has counted. FilesDone and BytesDone are
+	// the part that is at the destination by now. When a transfer is done after one attempt,
+	// BytesDone leaves out skipped files. A later attempt cannot tell those from files of an
+	// earlier attempt.
 	Files     int   `json:"files"`
 	Bytes     int64 `json:"bytes"`
 	FilesDone int   `json:"filesDone"`
@@ -105,7 +108,8 @@ type Transfer struct {
 	Current  string            `json:"current,omitempty"` // the file that is on its way
 	Error    string            `json:"error,omitempty"`   // why it failed, or what it waits for
 	Problems []TransferProblem `json:"problems,omitempty"`
-	// Simple says that an end knows the seed's protocol only: one file, no pause and no resume; retry begins anew, and such a destination overwrites.
+	// Simple says that an end knows only the basic protocol: the transfer goes file by file, cannot
+	// pause or resume, and a retry begins anew.
 	Simple    bool       `json:"simple,omitempty"`
 	Later     bool       `json:"later,omitempty"`
 	AskedBy   AskedBy    `json:"askedBy"`
@@ -122,7 +126,9 @@ type Transfer struct {
 	Mime   string   `json:"mime,omitempty"`
 	// Route is which way the bytes go between two nodes, or went last: a Route constant. Empty with any other ends.
 	Route string `json:"route,omitempty"`
-	// Path is where the first of the files or folders is, absolute on its machine, once it has arrived: what "reveal" shows.
+	// Path is where the first of the files or folders is once it has arrived: what "reveal" shows.
+	// It is absolute on its machine, or written as in Destination when that machine knows only the
+	// basic protocol.
 	Path string `json:"path,omitempty"`
 	// Kept is how many files it replaced whose old content is kept, until KeptUntil or until there is too much of it, for transfer.undo; Undone how many
 	// that has brought back.

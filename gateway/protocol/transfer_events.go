@@ -21,6 +21,11 @@ type TransferSend struct {
 	TransferID uint32          `json:"transferId"`
 	Path       string          `json:"path"`
 	Stream     *TransferStream `json:"stream,omitempty"` // extension; see there
+	// Extensions for a source of our own whose destination knows only the basic protocol. Such a
+	// transfer goes file by file.
+	List  bool   `json:"list,omitempty"`  // report with TransferMetaParams.Entries what is in the folder at Path, and send nothing
+	Links string `json:"links,omitempty"` // with List: a Links constant
+	Name  string `json:"name,omitempty"`  // the file to send, below the folder at Path, with slashes
 }
 
 // TransferStartEvent tells the source to begin (seed 004, the event transfer.start).
@@ -38,6 +43,22 @@ type TransferReceive struct {
 	Stream     *TransferStream `json:"stream,omitempty"`   // extension; see there
 	Conflict   string          `json:"conflict,omitempty"` // extension: to a destination of our own whose source knows only the seed; empty overwrites
 	ID         TransferID      `json:"id,omitempty"`       // extension: to such a one, too; names what is kept of what it replaces
+	Place      *TransferPlace  `json:"place,omitempty"`    // extension: to such a one, too; where Path lies
+}
+
+// TransferPlace is where a file belongs in a transfer that goes file by file (extension): Name,
+// with slashes, is below the destination when Into is set, else below the folder of the
+// destination.
+type TransferPlace struct {
+	Path string `json:"path"` // the transfer's destination
+	Into bool   `json:"into,omitempty"`
+	Name string `json:"name"`
+}
+
+// TransferEntry is one file of a folder (extension).
+type TransferEntry struct {
+	Name string `json:"name"` // below the folder, with slashes
+	Size int64  `json:"size"`
 }
 
 // TransferEnd tells the destination that all data was sent; it answers with transfer.done (seed 004).
@@ -103,6 +124,12 @@ type TransferMetaParams struct {
 	Holes int64 `json:"holes,omitempty"`
 	// Peer is the source's pin (extension), when it was asked for and what there is to send is worth it.
 	Peer *TransferPeer `json:"peer,omitempty"`
+	// The answer to TransferSend.List (extension): whether the path is a folder, its files, how
+	// many files cannot be read, and the reasons for those and for other things that are left out.
+	Folder   bool              `json:"folder,omitempty"`
+	Failed   int               `json:"failed,omitempty"`
+	Entries  []TransferEntry   `json:"entries,omitempty"`
+	Problems []TransferProblem `json:"problems,omitempty"`
 }
 
 // TransferAcceptParams is the destination's word that it is ready (seed 004, transfer.accept).

@@ -97,6 +97,9 @@ func (r *Receiver) commit(ctx context.Context, in *incoming, sum []byte) error {
 	if err != nil {
 		return err
 	}
+	if r.res.Top == e.name {
+		r.res.Top = name
+	}
 	if skipped {
 		r.remove(in.part)
 		r.res.Skipped++
@@ -105,9 +108,6 @@ func (r *Receiver) commit(ctx context.Context, in *incoming, sum []byte) error {
 		r.res.Written += in.size
 		r.placed(in, name, synced)
 		r.named(name)
-		if name != e.name && r.res.Top == e.name {
-			r.res.Top = name
-		}
 	}
 	r.res.Files++
 	r.res.Bytes += in.size
@@ -165,7 +165,7 @@ func (r *Receiver) name(ctx context.Context, in *incoming) (name string, skipped
 		if same {
 			return name, true, nil
 		}
-		name = path.Join(path.Dir(in.entry.name), numbered(path.Base(in.entry.name), n))
+		name = path.Join(path.Dir(in.entry.name), Numbered(path.Base(in.entry.name), n))
 	}
 }
 

@@ -425,7 +425,7 @@ func TestADirectTransferThatIsCancelledLeavesNothing(t *testing.T) {
 func TestASourceThatSendsMoreThanItMayIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()
-		n := &end{id: 7, in: NewInbox(Window)}
+		n := &end{role: role{id: 7}, in: NewInbox(Window)}
 		l := newLane(t.Context(), b, n)
 		defer l.close()
 		l.listen()
@@ -459,7 +459,7 @@ func FuzzLane(f *testing.F) {
 	f.Add(append([]byte{9, 0, 0, 0, recProgress, 4, 0, 0, 0}, 1, 2, 3, 4))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, b := net.Pipe()
-		n := &end{id: 7, in: NewInbox(Window)}
+		n := &end{role: role{id: 7}, in: NewInbox(Window)}
 		l := newLane(t.Context(), b, n)
 		defer l.close()
 		l.listen()

@@ -13,9 +13,15 @@ func (e *Ends) stop(p protocol.TransferStop) {
 	if p.Keep {
 		cause = errLost
 	}
-	if n := e.find(p.TransferID); n != nil {
-		n.cancel(cause)
-		n.in.Close(cause)
+	found := false
+	for _, source := range []bool{true, false} {
+		if n := e.find(p.TransferID, source); n != nil {
+			n.cancel(cause)
+			n.in.Close(cause)
+			found = true
+		}
+	}
+	if found {
 		return
 	}
 	if p.Keep || p.Stream == nil {

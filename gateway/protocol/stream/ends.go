@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -63,26 +64,26 @@ type Ends struct {
 	pace    Pace    // of what is sent
 
 	mu    sync.Mutex // guards what follows
-	open  map[uint32]*end
+	open  map[role]*end
 	turns map[turn]*waiting // the last ones
 	wg    sync.WaitGroup
 	shut  bool
+	// refusals is how many refusals wait for the gateway's answer.
+	refusals int
 }
 
-// turn is what one at a time has: an attempt of a transfer begins when the one before has let go of its files, and what that left is removed.
-type turn struct {
-	id     protocol.TransferID
+// role is one side of a transfer. A gateway with only the basic protocol uses one number for both
+// sides when a transfer stays on one machine.
+type role struct {
+	id     uint32
 	source bool
-}
-
-// waiting is who has a turn, or waits for it.
-type waiting struct {
-	n    *end          // nil when it ends by itself
-	over chan struct{} // closed then
 }
 
 // maxOpen is how many transfers one connection has at most.
 const maxOpen = 256
+
+// maxRefusals is how many refusals wait for the gateway's answer at a time; more are dropped.
+const maxRefusals = 16
 
 // errLost is the cause of an end whose connection is gone.
 var errLost = errors.New("the connection to the gateway was lost")
@@ -92,7 +93,7 @@ func NewEnds(files Files, peer Peer, consent Consent, log *slog.Logger) *Ends {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Ends{files: files, peer: peer, consent: consent, log: log, worth: worthwhile, open: make(map[uint32]*end), turns: make(map[turn]*waiting)}
+	return &Ends{files: files, peer: peer, consent: consent, log: log, worth: worthwhile, open: make(map[role]*end), turns: make(map[turn]*waiting)}
 }
 
 // Keep has unfinished files written down in a ledger. Call it before anything else.
@@ -103,13 +104,13 @@ func (e *Ends) Keep(l *Ledger) *Ends {
 
 // end is one transfer at this end.
 type end struct {
-	id     uint32
+	role
 	in     *Inbox
 	begun  chan struct{}              // closed by transfer.start
 	met    chan protocol.TransferPeer // how to reach the destination, by transfer.meet; once
 	once   sync.Once
 	cancel context.CancelCauseFunc
-	seed   bool // frames are a file's bytes
+	basic  bool // frames are a file's bytes
 }
 
 // Event takes an event that belongs to transfers, and reports whether it does. It does not block.
@@ -122,21 +123,21 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 			e.begin(p.TransferID, p.Stream, true, func(ctx context.Context, n *end) { e.send(ctx, n, p) })
 		}
 	case protocol.EventTransferReceive:
-		var p protocol.TransferReceive
+		p := protocol.TransferReceive{Size: -1} // one without a size is refused
 		if err = json.Unmarshal(payload, &p); err == nil {
 			e.begin(p.TransferID, p.Stream, false, func(ctx context.Context, n *end) { e.receive(ctx, n, p) })
 		}
 	case protocol.EventTransferStart:
 		var p protocol.TransferStartEvent
 		if err = json.Unmarshal(payload, &p); err == nil {
-			if n := e.find(p.TransferID); n != nil {
+			if n := e.find(p.TransferID, true); n != nil {
 				n.once.Do(func() { close(n.begun) })
 			}
 		}
 	case protocol.EventTransferMeet:
 		var p protocol.TransferMeet
 		if err = json.Unmarshal(payload, &p); err == nil {
-			if n := e.find(p.TransferID); n != nil {
+			if n := e.find(p.TransferID, true); n != nil {
 				select {
 				case n.met <- p.Peer:
 				default: // it was told before
@@ -146,7 +147,7 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 	case protocol.EventTransferEnd:
 		var p protocol.TransferEnd
 		if err = json.Unmarshal(payload, &p); err == nil {
-			if n := e.find(p.TransferID); n != nil {
+			if n := e.find(p.TransferID, false); n != nil {
 				n.in.Close(io.EOF)
 			}
 		}
@@ -169,40 +170,46 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 	return true
 }
 
-// Binary takes a frame, which it owns from then on. A frame of a transfer that is unknown is dropped. It blocks only while one of the seed's peers sends
-// faster than can be written.
+// Binary takes a frame, which it owns from then on. It drops a frame of an unknown transfer. It
+// blocks only in the basic protocol, while the gateway sends faster than the disk writes.
 func (e *Ends) Binary(f *Frame) {
-	n := e.find(f.ID())
+	n := e.find(f.ID(), false) // data goes to destinations; only records go to a source, too
+	if n == nil {
+		n = e.find(f.ID(), true)
+	}
 	switch {
 	case n == nil:
 		f.Free()
-	case n.seed:
+	case n.basic:
 		n.in.PutWait(context.Background(), f) // ends with the inbox
 	default:
 		n.in.Put(f)
 	}
 }
 
-func (e *Ends) find(id uint32) *end {
+func (e *Ends) find(id uint32, source bool) *end {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.open[id]
+	return e.open[role{id, source}]
 }
 
 func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, run func(context.Context, *end)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	n := &end{id: id, in: NewInbox(Window), begun: make(chan struct{}), met: make(chan protocol.TransferPeer, 1), cancel: cancel, seed: stream == nil}
+	n := &end{
+		role: role{id, source}, in: NewInbox(Window), begun: make(chan struct{}), met: make(chan protocol.TransferPeer, 1), cancel: cancel, basic: stream == nil,
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.shut || len(e.open) >= maxOpen {
+	if e.shut {
 		cancel(nil)
 		return
 	}
-	if old := e.open[id]; old != nil { // a gateway that uses a number again means the new one
-		old.cancel(errLost)
-		old.in.Close(errLost)
+	e.replaceLocked(n.role)
+	if len(e.open) >= maxOpen {
+		e.refuseLocked(ctx, n)
+		return
 	}
-	e.open[id] = n
+	e.open[n.role] = n
 	mine, pass := func() {}, func() {}
 	if stream != nil {
 		mine, pass = e.turnLocked(turn{stream.ID, source}, n)
@@ -214,34 +221,46 @@ func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, ru
 		run(ctx, n)
 		n.in.Close(errLost)
 		e.mu.Lock()
-		if e.open[id] == n {
-			delete(e.open, id)
+		if e.open[n.role] == n {
+			delete(e.open, n.role)
 		}
 		e.mu.Unlock()
 	})
 }
 
-// turnLocked takes the next turn, and ends whoever has one: mine waits for that, pass lets the one after have it. It is called under e.mu.
-func (e *Ends) turnLocked(t turn, n *end) (mine, pass func()) {
-	before, me := e.turns[t], &waiting{n, make(chan struct{})}
-	e.turns[t] = me
-	if before != nil && before.n != nil {
-		before.n.cancel(errLost)
-		before.n.in.Close(errLost)
-	}
-	mine = func() {
-		if before != nil {
-			<-before.over
+// replaceLocked cancels transfers whose number the gateway uses again. The source begins first, so
+// a new source cancels an old destination too; a new destination may belong to the current source.
+// The caller holds e.mu.
+func (e *Ends) replaceLocked(r role) {
+	for _, old := range []*end{e.open[r], e.open[role{r.id, false}]} {
+		if old != nil {
+			old.cancel(errLost)
+			old.in.Close(errLost)
+			delete(e.open, old.role)
 		}
 	}
-	pass = func() {
+}
+
+// refuseLocked reports that there are too many transfers. At most maxRefusals reports wait for an
+// answer at a time. The caller holds e.mu.
+func (e *Ends) refuseLocked(ctx context.Context, n *end) {
+	if e.refusals >= maxRefusals {
+		n.cancel(nil)
+		return
+	}
+	e.refusals++
+	why := fmt.Sprintf("This machine has %d transfers under way, which is the limit: try again later", maxOpen)
+	e.wg.Go(func() {
+		defer n.cancel(nil)
+		if n.source {
+			e.report(ctx, n, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: why}, false)
+		} else {
+			e.report(ctx, n, protocol.TransferAccept.Name, protocol.TransferAcceptParams{TransferID: &n.id, Error: why}, false)
+		}
 		e.mu.Lock()
-		defer e.mu.Unlock()
-		if close(me.over); e.turns[t] == me {
-			delete(e.turns, t)
-		}
-	}
-	return mine, pass
+		e.refusals--
+		e.mu.Unlock()
+	})
 }
 
 // Drop ends everything, because the connection is gone; what is unfinished is kept. The Ends may be used on.

@@ -142,8 +142,8 @@ func ascii(s string) bool {
 	return true
 }
 
-// numbered gives "report (2).pdf" for report.pdf and 2.
-func numbered(name string, n int) string {
+// Numbered gives "report (2).pdf" for report.pdf and 2.
+func Numbered(name string, n int) string {
 	ext := ""
 	if i := strings.LastIndexByte(name, '.'); i > 0 && len(name)-i <= 16 {
 		name, ext = name[:i], name[i:]

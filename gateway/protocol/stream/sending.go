@@ -9,8 +9,12 @@ import (
 
 // send is the source's side.
 func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
-	if p.Stream == nil {
-		e.sendFile(ctx, n, p.Path)
+	switch {
+	case p.Stream != nil:
+	case p.List && e.listFolder(ctx, n, p):
+		return
+	default:
+		e.sendFile(ctx, n, p)
 		return
 	}
 	var items []Item

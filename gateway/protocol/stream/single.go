@@ -2,23 +2,30 @@ package stream
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
-	"runtime"
+	"path"
 	"strings"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
 
-// sendFile is seed 004's source: it reports one file, waits for its start, and sends its bytes.
-func (e *Ends) sendFile(ctx context.Context, n *end, path string) {
+// basicIdle is how long an end waits for a gateway with only the basic protocol, which does not
+// report that the other end failed. Then the end gives up without a report: the gateway may have
+// given the number to another transfer.
+const basicIdle = 10 * time.Minute
+
+var errIdle = errors.New("nothing was heard of the transfer for 10 minutes")
+
+// sendFile is the source of the basic protocol: it reports one file, waits for its start, and sends
+// its bytes.
+func (e *Ends) sendFile(ctx context.Context, n *end, p protocol.TransferSend) {
 	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
-	f, size, mime, err := e.openFile(path)
+	f, size, mime, err := e.openFile(p.Path, p.Name)
 	if err != nil {
 		meta.Error = err.Error()
 		e.report(ctx, n, protocol.TransferMeta.Name, meta, false)
@@ -26,7 +33,9 @@ func (e *Ends) sendFile(ctx context.Context, n *end, path string) {
 	}
 	defer f.Close()
 	*meta.Size, meta.Mime = size, mime
-	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.started(ctx) {
+	waiting, cancel := context.WithTimeoutCause(ctx, basicIdle, errIdle)
+	defer cancel()
+	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.started(waiting) {
 		return
 	}
 	done := protocol.TransferCompleteParams{TransferID: &n.id}
@@ -35,16 +44,26 @@ func (e *Ends) sendFile(ctx context.Context, n *end, path string) {
 			return
 		}
 		done.Error = err.Error()
+		// In the basic protocol only transfer.meta has an error, and transfer.complete means
+		// success.
+		e.report(ctx, n, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: done.Error}, true)
 	}
 	e.report(ctx, n, protocol.TransferComplete.Name, done, true)
 }
 
-func (e *Ends) openFile(path string) (f *os.File, size int64, mime string, err error) {
-	item, release, err := e.files.Source(path)
+// openFile opens the file at a path, or the one of that name below it.
+func (e *Ends) openFile(name, below string) (f *os.File, size int64, mime string, err error) {
+	item, release, err := e.files.Source(name)
 	if err != nil {
 		return nil, 0, "", err
 	}
 	defer release()
+	if below != "" {
+		item.At, item.Abs, item.Text = path.Join(item.At, below), item.Abs+"/"+below, ""
+		if err := CheckName("", below); err != nil {
+			return nil, 0, "", err
+		}
+	}
 	f, info, err := openRegular(item.Root, item.At)
 	if err != nil {
 		//lint:ignore ST1005 the original's text
@@ -119,131 +138,4 @@ func (e *Ends) sendBytes(ctx context.Context, n *end, f *os.File, size int64) er
 			return errMoved
 		}
 	}
-}
-
-// receiveFile is seed 004's destination. Unlike the original's it writes beside the file and puts the new one in its place in one step, when all of it is there.
-func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferReceive) {
-	accept := protocol.TransferAcceptParams{TransferID: &n.id}
-	part, err := e.openPart(ctx, p)
-	if err != nil {
-		accept.Error = err.Error()
-		e.report(ctx, n, protocol.TransferAccept.Name, accept, false)
-		return
-	}
-	defer e.ledger.done(part.temp)
-	defer part.discard()
-	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
-		return
-	}
-	written, kept := int64(0), 0
-	for err == nil {
-		var f *Frame
-		if f, err = n.in.Next(ctx); err != nil {
-			break
-		}
-		var k int
-		k, err = part.f.Write(f.Body())
-		written += int64(k)
-		f.Free()
-		if err != nil {
-			err = writeError(reason(err))
-		} else if written > p.Size { // nobody knows how much more there is
-			err = writeError(fmt.Errorf("more arrives than the %d bytes that were announced", p.Size))
-		}
-	}
-	if ctx.Err() != nil {
-		return
-	}
-	switch {
-	case !errors.Is(err, io.EOF):
-	case written != p.Size:
-		err = writeError(fmt.Errorf("%d bytes arrived of %d", written, p.Size))
-	default:
-		if kept, err = part.commit(ctx); err != nil {
-			err = writeError(reason(err))
-		}
-	}
-	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &written, Path: part.abs, Kept: kept}
-	if err != nil {
-		done.Error = err.Error()
-	}
-	e.report(ctx, n, protocol.TransferFinish.Name, done, true)
-}
-
-// part is a file that is not yet under its name.
-type part struct {
-	root       *os.Root
-	name, temp string
-	abs        string
-	f          *os.File
-	mode       fs.FileMode // of the file that it replaces; 0: there is none
-	conflict   string
-	id         protocol.TransferID
-	replaces   func()
-}
-
-func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part, error) {
-	if e.consent != nil {
-		if err := e.consent(ctx, p); err != nil {
-			return nil, err
-		}
-	}
-	t, err := e.files.Target(p.Path, false, true)
-	if err != nil {
-		return nil, err
-	}
-	w := &part{root: t.Root, name: t.Name, temp: partPrefix + rand.Text() + partSuffix, abs: t.path(t.Name), id: p.ID}
-	w.replaces = func() { e.ledger.noteTrash(t.path(".")) }
-	fail := func(err error) (*part, error) {
-		t.Root.Close()
-		//lint:ignore ST1005 the original's text
-		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, reason(err))
-	}
-	if info, err := t.Root.Lstat(t.Name); err == nil {
-		if !info.Mode().IsRegular() {
-			return fail(errors.New("there is a folder, or something else that is no file, of that name"))
-		}
-		w.mode = info.Mode().Perm()
-	}
-	if w.conflict = p.Conflict; w.conflict == "" {
-		w.conflict = protocol.ConflictOverwrite
-	}
-	if err := roomFor(t.Root, p); err != nil {
-		return fail(err)
-	}
-	e.ledger.note(w.temp, t.path("."))
-	if w.f, err = t.Root.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
-		return fail(err)
-	}
-	return w, nil
-}
-
-func (w *part) commit(ctx context.Context) (kept int, err error) {
-	if w.mode != 0 && runtime.GOOS != "windows" {
-		if err := w.f.Chmod(w.mode); err != nil {
-			return 0, err
-		}
-	}
-	info, err := w.f.Stat()
-	if err = errors.Join(err, w.f.Sync(), w.f.Close()); err != nil {
-		return 0, err
-	}
-	r := &Receiver{Root: w.root, Conflict: w.conflict, Transfer: w.id, Replaces: w.replaces}
-	if r.identical(w.name, w.temp) { // nothing that is worth to be kept
-		r.Transfer = ""
-	}
-	name, _, err := r.name(ctx, &incoming{entry: entry{name: w.name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
-	w.abs = strings.TrimSuffix(w.abs, w.name) + name
-	if r.old != nil {
-		r.old.close()
-		kept = len(r.old.files)
-	}
-	return kept, err
-}
-
-// discard removes what did not become the file, and lets go of everything.
-func (w *part) discard() {
-	w.f.Close()
-	w.root.Remove(w.temp)
-	w.root.Close()
 }

@@ -95,7 +95,7 @@ func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 		until("a part", there)
 		if rests {
 			e.Drop()
-			until("the end of the attempt", func() bool { return e.find(1) == nil })
+			until("the end of the attempt", func() bool { return e.find(1, false) == nil })
 		}
 		g.shut.Store(true)
 		event(e, protocol.EventTransferStop, protocol.TransferStop{TransferID: 1, Path: home, Stream: stream, Current: "f"})

@@ -1,0 +1,186 @@
+package stream
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// receiveFile is the destination of the basic protocol. It writes to a temporary file in the same
+// folder and renames it when the file is complete.
+func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferReceive) {
+	accept := protocol.TransferAcceptParams{TransferID: &n.id}
+	part, err := e.openPart(ctx, p)
+	if err != nil {
+		accept.Error = err.Error()
+		e.report(ctx, n, protocol.TransferAccept.Name, accept, false)
+		return
+	}
+	defer e.ledger.done(path.Base(part.temp))
+	defer part.discard()
+	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
+		return
+	}
+	written := int64(0)
+	for err == nil {
+		var f *Frame
+		if f, err = nextFrame(ctx, n.in); err != nil {
+			break
+		}
+		var k int
+		k, err = part.f.Write(f.Body())
+		written += int64(k)
+		f.Free()
+		if err != nil {
+			err = writeError(reason(err))
+		} else if written > p.Size { // nobody knows how much more there is
+			err = writeError(fmt.Errorf("more arrives than the %d bytes that were announced", p.Size))
+		}
+	}
+	if ctx.Err() != nil || errors.Is(err, errIdle) {
+		return
+	}
+	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &written}
+	switch {
+	case !errors.Is(err, io.EOF):
+	case written != p.Size:
+		err = writeError(fmt.Errorf("%d bytes arrived of %d", written, p.Size))
+	default:
+		if err = part.commit(ctx, &done); err != nil {
+			err = writeError(reason(err))
+		}
+	}
+	if done.Path = part.abs; err != nil {
+		done.Error = err.Error()
+	}
+	e.report(ctx, n, protocol.TransferFinish.Name, done, true)
+}
+
+// nextFrame is Inbox.Next that waits at most [basicIdle].
+func nextFrame(ctx context.Context, in *Inbox) (*Frame, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, basicIdle, errIdle)
+	defer cancel()
+	return in.Next(ctx)
+}
+
+// part is a file that is not yet under its name.
+type part struct {
+	root       *os.Root
+	to         Target // root, for people
+	name, temp string // in root, with slashes
+	abs        string
+	f          *os.File
+	mode       fs.FileMode // of the file that it replaces; 0: there is none
+	conflict   string
+	id         protocol.TransferID
+	replaces   func()
+}
+
+func (e *Ends) openPart(ctx context.Context, p protocol.TransferReceive) (*part, error) {
+	if p.Size < 0 {
+		return nil, errors.New("The gateway did not say how large the file is") //lint:ignore ST1005 for people
+	}
+	if e.consent != nil {
+		if err := e.consent(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	t, err := e.targetOf(p)
+	if err != nil {
+		return nil, err
+	}
+	w := &part{root: t.Root, to: t, name: t.Name, abs: t.path(t.Name), id: p.ID, conflict: cmp.Or(p.Conflict, protocol.ConflictOverwrite)}
+	w.temp = path.Join(path.Dir(t.Name), partPrefix+rand.Text()+partSuffix)
+	w.replaces = func() { e.ledger.noteTrash(t.path(".")) }
+	fail := func(err error) (*part, error) {
+		t.Root.Close()
+		//lint:ignore ST1005 the original's text
+		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, reason(err))
+	}
+	if p.Place != nil {
+		r := &Receiver{Root: t.Root, real: map[string]bool{".": true}}
+		if err := r.parents(path.Dir(t.Name)); err != nil {
+			return fail(err)
+		}
+	}
+	if info, err := t.Root.Lstat(t.Name); err == nil {
+		if !info.Mode().IsRegular() {
+			return fail(errors.New("there is a folder, or something else that is no file, of that name"))
+		}
+		w.mode = info.Mode().Perm()
+	}
+	if err := roomFor(t.Root, p); err != nil {
+		return fail(err)
+	}
+	e.ledger.note(path.Base(w.temp), t.path(path.Dir(t.Name)))
+	if w.f, err = t.Root.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return fail(err)
+	}
+	return w, nil
+}
+
+// targetOf opens the folder for one file. With a place it is the folder of the whole transfer,
+// where replaced files are kept, and the file's name may have folders.
+func (e *Ends) targetOf(p protocol.TransferReceive) (Target, error) {
+	if p.Place == nil {
+		return e.files.Target(p.Path, false, true)
+	}
+	if err := CheckName(runtime.GOOS, p.Place.Name); err != nil {
+		return Target{}, err
+	}
+	t, err := e.files.Target(p.Place.Path, p.Place.Into, true)
+	if err != nil {
+		return t, err
+	}
+	top, rest, nested := strings.Cut(p.Place.Name, "/")
+	if t.Name = cmp.Or(t.Name, top); nested {
+		t.Name += "/" + rest
+	}
+	return t, nil
+}
+
+// commit gives the file its name and fills in the report. It counts the file as skipped when an
+// existing one stays.
+func (w *part) commit(ctx context.Context, done *protocol.TransferDoneParams) error {
+	if w.mode != 0 && runtime.GOOS != "windows" {
+		if err := w.f.Chmod(w.mode); err != nil {
+			return err
+		}
+	}
+	info, err := w.f.Stat()
+	if err = errors.Join(err, w.f.Sync(), w.f.Close()); err != nil {
+		return err
+	}
+	r := &Receiver{Root: w.root, Conflict: w.conflict, Transfer: w.id, Replaces: w.replaces}
+	defer r.release()
+	if r.identical(w.name, w.temp) { // nothing that is worth to be kept
+		r.Transfer = ""
+	}
+	name, skipped, err := r.name(ctx, &incoming{entry: entry{name: w.name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
+	if skipped {
+		done.Skipped = 1
+	}
+	w.abs, done.Problems = w.to.path(name), r.res.Problems
+	if r.old != nil {
+		r.old.close()
+		done.Kept = len(r.old.files)
+	}
+	return err
+}
+
+// discard removes what did not become the file, and lets go of everything.
+func (w *part) discard() {
+	w.f.Close()
+	w.root.Remove(w.temp)
+	w.root.Close()
+}

@@ -1,0 +1,82 @@
+package stream
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// reports are what an end of a transfer tells its gateway, which answers at once.
+type reports chan any
+
+func (r reports) Report(_ context.Context, _ string, params any, _ bool) error {
+	r <- params
+	return nil
+}
+
+func (r reports) SendFrame(_ context.Context, f *Frame) error {
+	f.Free()
+	return nil
+}
+
+// TestAnAbandonedTransferOfTheBasicProtocolEndsByItself: the basic protocol does not tell one end
+// that the other one failed.
+func TestAnAbandonedTransferOfTheBasicProtocolEndsByItself(t *testing.T) {
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "x"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		said := make(reports, 8)
+		e := NewEnds(Disk{home}, said, nil, nil)
+		defer e.Close()
+		event(e, protocol.EventTransferSend, protocol.TransferSend{TransferID: 1, Path: "x"})
+		event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 2, Path: "y", Size: 9})
+		synctest.Wait()
+		if len(said) != 2 || len(e.open) != 2 {
+			t.Fatalf("got %d reports and %d transfers, want 2 and 2", len(said), len(e.open))
+		}
+		time.Sleep(basicIdle - time.Second)
+		synctest.Wait()
+		if len(e.open) != 2 {
+			t.Errorf("after less than %s got %d transfers, want 2", basicIdle, len(e.open))
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if len(e.open) != 0 || len(said) != 2 { // the gateway may use the numbers for other transfers by now
+			t.Errorf("after %s got %d transfers and %d reports, want 0 and 2", basicIdle, len(e.open), len(said))
+		}
+	})
+	if list, err := os.ReadDir(home); err != nil || len(list) != 1 {
+		t.Errorf("got %v, %v, want the source alone", list, err)
+	}
+}
+
+func TestATransferBeyondTheLimitIsRefusedInWords(t *testing.T) {
+	said := make(reports, 2*maxOpen)
+	e := NewEnds(Disk{t.TempDir()}, said, nil, nil)
+	defer e.Close()
+	for id := range uint32(maxOpen) {
+		event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: id, Path: "x"})
+		soon(t, said, "the acceptance")
+	}
+	const limit = "which is the limit"
+	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: maxOpen, Path: "x"})
+	if got, ok := soon(t, said, "a refusal").(protocol.TransferAcceptParams); !ok || !strings.Contains(got.Error, limit) {
+		t.Errorf("a destination: got %+v", got)
+	}
+	event(e, protocol.EventTransferSend, protocol.TransferSend{TransferID: maxOpen, Path: "x"})
+	if got, ok := soon(t, said, "a refusal").(protocol.TransferMetaParams); !ok || !strings.Contains(got.Error, limit) {
+		t.Errorf("a source: got %+v", got)
+	}
+	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Path: "x"}) // in the place of the one of that number
+	if got, ok := soon(t, said, "the acceptance").(protocol.TransferAcceptParams); !ok || got.Error != "" {
+		t.Errorf("a number that is used again: got %+v", got)
+	}
+}
