@@ -59,17 +59,40 @@ func (e *Engine) attempt(ctx context.Context, j *job) (out outcome, err error) {
 		return out, err
 	}
 	defer releaseDst()
+	simple := !src.ours || !dst.ours
+	e.update(j, func(t *protocol.Transfer) { t.Simple, t.Attempts = simple, t.Attempts+1 })
+	if simple {
+		return newSeries(e, j, src, dst).run(ctx)
+	}
+	a := &attempt{Engine: e, job: j, relay: newRelay(*src, *dst)}
+	return a.exchange(ctx, a.run)
+}
+
+// attempt is one exchange with the two ends: all files between our own ends, one file where an end
+// knows only the basic protocol.
+type attempt struct {
+	*Engine
+	job    *job
+	relay  *relay
+	cancel context.CancelCauseFunc // of this exchange
+	asked  atomic.Bool             // an end of our own has not answered yet
+	opened atomic.Bool             // the destination has accepted, and not heard the end
+	// Set before anything is forwarded:
+	offered *offer                 // connections of their own that the ends may have; may be nil
+	met     bool                   // they were told of each other
+	parted  atomic.Pointer[string] // the route of the one that the ends had, and have no more
+	before  stream.Arrived         // what the exchanges before this one have moved
+}
+
+// exchange runs f while reports and frames of the ends reach this attempt, and stops the ends when
+// f fails.
+func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.WaitGroup) (outcome, error)) (out outcome, err error) {
+	e, r := a.Engine, a.relay
+	src, dst := r.src, r.dst
 	if src.id = e.number(); dst.link == src.link {
 		dst.id = e.number()
 	} else {
 		dst.id = src.id
-	}
-	r := newRelay(src, dst)
-	a := &attempt{Engine: e, job: j, relay: r}
-	if !r.stream {
-		if err := a.single(); err != nil {
-			return out, err
-		}
 	}
 	e.mu.Lock()
 	e.relays[src.id], e.relays[dst.id] = r, r
@@ -82,12 +105,12 @@ func (e *Engine) attempt(ctx context.Context, j *job) (out outcome, err error) {
 		r.src.in.Close(io.ErrClosedPipe)
 		r.dst.in.Close(io.ErrClosedPipe)
 	}()
-	e.update(j, func(t *protocol.Transfer) { t.Simple, t.Attempts = !r.stream, t.Attempts+1 })
 
 	ctx, cancel := context.WithCancelCause(ctx)
+	a.cancel = cancel
 	var wg sync.WaitGroup
 	wg.Go(func() { a.watch(ctx, cancel) })
-	out, err = a.run(ctx, &wg)
+	out, err = f(ctx, &wg)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -101,32 +124,6 @@ func (e *Engine) attempt(ctx context.Context, j *job) (out outcome, err error) {
 	r.dst.in.Close(io.ErrClosedPipe)
 	wg.Wait()
 	return out, err
-}
-
-// attempt is one try of a job.
-type attempt struct {
-	*Engine
-	job    *job
-	relay  *relay
-	asked  atomic.Bool // an end has not answered yet
-	opened atomic.Bool // the destination has accepted, and not heard the end
-	// Set before anything is forwarded:
-	offered *offer                 // connections of their own that the ends may have; may be nil
-	met     bool                   // they were told of each other
-	parted  atomic.Pointer[string] // the route of the one that the ends had, and have no more
-}
-
-// single refuses what the seed's protocol cannot do.
-func (a *attempt) single() error {
-	t := a.job.view()
-	if len(t.Sources) > 1 || t.Into {
-		for _, s := range []*side{a.relay.src, a.relay.dst} {
-			if !s.ours {
-				return final("%s can send or receive only one file at a time, under the name that is given", s.name)
-			}
-		}
-	}
-	return nil
 }
 
 // watch ends the attempt when a machine goes away or nothing is heard any more.
@@ -161,91 +158,90 @@ func gone(end protocol.NodeID) error {
 }
 
 func (a *attempt) patience() time.Duration {
-	if a.relay.stream && a.asked.Load() {
+	if a.asked.Load() {
 		return answerLimit
 	}
 	return stall
 }
 
-// run takes the attempt through the lifecycle of seed 004.
+// ask has the source report what it would send.
+func (a *attempt) ask(ctx context.Context, send protocol.TransferSend) (meta protocol.TransferMetaParams, err error) {
+	a.asked.Store(a.relay.src.ours)
+	defer a.asked.Store(false)
+	send.TransferID = a.relay.src.id
+	if err := a.relay.src.event(ctx, protocol.EventTransferSend, send); err != nil {
+		return meta, err
+	}
+	if meta, err = wait(ctx, a.relay.meta); err == nil && meta.Error != "" {
+		err = final("%s", meta.Error)
+	}
+	if err == nil && meta.Size == nil {
+		meta.Size = new(int64)
+	}
+	return meta, err
+}
+
+// open has the destination get ready.
+func (a *attempt) open(ctx context.Context, receive protocol.TransferReceive) (accept protocol.TransferAcceptParams, err error) {
+	a.asked.Store(a.relay.dst.ours)
+	defer a.asked.Store(false)
+	receive.TransferID = a.relay.dst.id
+	if err := a.relay.dst.event(ctx, protocol.EventTransferReceive, receive); err != nil {
+		return accept, err
+	}
+	if accept, err = wait(ctx, a.relay.accept); err == nil && accept.Error != "" {
+		err = final("%s", accept.Error)
+	}
+	if err == nil {
+		a.opened.Store(true)
+	}
+	return accept, err
+}
+
+// start has the source begin.
+func (a *attempt) start(ctx context.Context) error {
+	return a.relay.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: a.relay.src.id})
+}
+
+// run takes our own ends through the lifecycle of a transfer. Their frames carry records.
 func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err error) {
 	r, t := a.relay, a.job.view()
-	path := pathOf(t.Sources[0])
-	send := protocol.TransferSend{TransferID: r.src.id, Path: path}
-	if r.stream {
-		send.Stream = a.terms(t)
-		for _, s := range t.Sources {
-			p := pathOf(s)
-			send.Stream.Paths = append(send.Stream.Paths, p)
-		}
-		if o := a.offer(); o != nil {
-			defer o.over()
-			a.offered, send.Stream.Peer = o, &protocol.TransferPeer{Near: o.near}
-		}
-		if near := a.offered != nil && a.offered.near; !near && r.src.early && r.dst.early && t.Attempts <= 1 {
-			send.Stream.Early = stream.Early
-		}
+	send := protocol.TransferSend{Path: pathOf(t.Sources[0]), Stream: a.terms(t)}
+	for _, s := range t.Sources {
+		send.Stream.Paths = append(send.Stream.Paths, pathOf(s))
 	}
-	a.asked.Store(true)
-	if err := r.src.event(ctx, protocol.EventTransferSend, send); err != nil {
+	if o := a.offer(); o != nil {
+		defer o.over()
+		a.offered, send.Stream.Peer = o, &protocol.TransferPeer{Near: o.near}
+	}
+	if near := a.offered != nil && a.offered.near; !near && r.src.early && r.dst.early && t.Attempts <= 1 {
+		send.Stream.Early = stream.Early
+	}
+	meta, err := a.ask(ctx, send)
+	if err != nil {
 		return out, err
 	}
-	meta, err := wait(ctx, r.meta)
-	a.asked.Store(false)
-	reported := time.Now()
-	switch {
-	case err != nil:
-		return out, err
-	case meta.Error != "":
-		return out, final("%s", meta.Error)
-	}
-	size := int64(0)
-	if meta.Size != nil {
-		size = *meta.Size
-	}
-	r.size = size
 	a.update(a.job, func(t *protocol.Transfer) {
-		t.Bytes, t.Files, t.Mime = size, max(meta.Files, 1), meta.Mime
-		if r.stream {
-			t.Files = meta.Files
-		}
-		if t.Route = ""; a.pair().nodes() {
-			t.Route = protocol.RouteRelay
-		}
+		t.Bytes, t.Files, t.Mime = *meta.Size, meta.Files, meta.Mime
+		t.Route = a.pair().route()
 	})
 
-	path = pathOf(t.Destination)
-	receive := protocol.TransferReceive{TransferID: r.dst.id, Path: path, Size: size, Mime: meta.Mime}
-	if r.stream {
-		receive.Stream, receive.Holes = a.terms(t), meta.Holes
-		receive.Stream.Early = send.Stream.Early
-		if a.offered != nil && meta.Peer != nil {
-			receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin, Near: a.offered.near, Ticket: a.offered.two}
-		}
-	} else if r.dst.ours {
-		receive.Conflict, receive.ID = t.Conflict, t.ID
+	receive := protocol.TransferReceive{Path: pathOf(t.Destination), Size: *meta.Size, Mime: meta.Mime, Stream: a.terms(t), Holes: meta.Holes}
+	receive.Stream.Early = send.Stream.Early
+	if a.offered != nil && meta.Peer != nil {
+		receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin, Near: a.offered.near, Ticket: a.offered.two}
 	}
-	early := receive.Stream != nil && receive.Stream.Early > 0
+	early := receive.Stream.Early > 0
 	if early {
-		if err := r.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: r.src.id}); err != nil {
+		if err := a.start(ctx); err != nil {
 			return out, err
 		}
 	}
-	a.asked.Store(true)
-	if err := r.dst.event(ctx, protocol.EventTransferReceive, receive); err != nil {
+	accept, err := a.open(ctx, receive)
+	if err != nil {
 		return out, err
 	}
-	accept, err := wait(ctx, r.accept)
-	a.asked.Store(false)
-	switch {
-	case err != nil:
-		return out, err
-	case accept.Error != "":
-		return out, final("%s", accept.Error)
-	}
-
-	a.opened.Store(true)
-	if receive.Stream != nil && receive.Stream.Peer != nil && accept.Peer != nil {
+	if receive.Stream.Peer != nil && accept.Peer != nil {
 		a.met = true
 		peer := *accept.Peer
 		peer.Ticket = a.offered.one
@@ -253,26 +249,14 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 			return out, err
 		}
 	}
-	forwarded := make(chan error, 1)
-	wg.Go(func() { forwarded <- a.forward(ctx, r.src, r.dst) })
-	if r.stream {
-		wg.Go(func() { a.forward(ctx, r.dst, r.src) })
-	}
-	if early {
-		return a.streamed(ctx)
-	}
-	if !r.src.ours {
-		if err := sleep(ctx, time.Until(reported.Add(startDelay))); err != nil {
+	wg.Go(func() { a.forward(ctx, r.src, r.dst) })
+	wg.Go(func() { a.forward(ctx, r.dst, r.src) })
+	if !early {
+		if err := a.start(ctx); err != nil {
 			return out, err
 		}
 	}
-	if err := r.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: r.src.id}); err != nil {
-		return out, err
-	}
-	if r.stream {
-		return a.streamed(ctx)
-	}
-	return a.plain(ctx, size, forwarded)
+	return a.streamed(ctx)
 }
 
 func (a *attempt) terms(t protocol.Transfer) *protocol.TransferStream {

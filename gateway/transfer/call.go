@@ -85,7 +85,11 @@ func (e *Engine) Tool(ctx context.Context, in native.TransferIn) (native.Transfe
 		}
 		return out, err
 	}
-	out.State, out.BytesTransferred, out.Mime = t.State, t.BytesDone, t.Mime
+	out.State, out.BytesTransferred, out.Mime, out.Path, out.Skipped = t.State, t.BytesDone, t.Mime, t.Path, t.Skipped
+	if name := lastPart(t.Path); !t.Into && name != "" && name != lastPart(pathOf(t.Destination)) {
+		dir, _ := parts(pathOf(t.Destination))
+		out.Destination = string(t.To) + ":" + dir + name
+	}
 	switch t.State {
 	case protocol.TransferDone:
 		return out, nil

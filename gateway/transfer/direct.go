@@ -33,6 +33,14 @@ func (p pair) nodes() bool {
 	return true
 }
 
+// route is the way that the bytes take at first; empty for a pair that has no choice.
+func (p pair) route() string {
+	if p.nodes() {
+		return protocol.RouteRelay
+	}
+	return ""
+}
+
 // offer is what the ends of an attempt are told of each other; nil: nothing.
 type offer struct {
 	near     bool   // they may connect from machine to machine

@@ -82,15 +82,19 @@ func (e *Engine) arrivedAllLocked(j *job, out outcome) {
 	t := &j.row.Transfer
 	t.Failed, t.Skipped, t.Problems, t.Path = d.Failed, d.Skipped, d.Problems, d.Path
 	keep(t, d.Kept)
-	if t.Simple {
-		t.FilesDone, t.BytesDone = 1, out.bytes
-	} else {
-		t.FilesDone = d.Files + d.Skipped
-		if d.Failed == 0 {
-			if d.Skipped == 0 && d.BytesWritten != nil { // a file may have got another size while it was sent
-				t.Bytes = *d.BytesWritten
-			}
-			t.BytesDone = t.Bytes
+	t.FilesDone = d.Files + d.Skipped
+	switch written := d.BytesWritten; {
+	case t.Simple:
+		t.BytesDone = out.bytes
+	case d.Failed > 0:
+	case written == nil:
+		t.BytesDone = t.Bytes
+	default:
+		if d.Skipped == 0 { // a file may have got another size while it was sent
+			t.Bytes = *written
+		}
+		if t.BytesDone = t.Bytes; t.Attempts <= 1 { // else earlier attempts wrote some of what was there
+			t.BytesDone = *written
 		}
 	}
 	e.finishLocked(j, state, text)

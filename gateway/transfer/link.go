@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -33,6 +34,9 @@ type Window interface {
 // Machines are the connected nodes.
 type Machines interface {
 	Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool)
+	// Lookup finds a tool of a node, Call runs it.
+	Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
+	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 }
 
 // side is one end of a running transfer.
@@ -62,9 +66,10 @@ type relay struct {
 	size     int64        // that the source has announced; set before anything is passed on
 }
 
-func newRelay(src, dst *side) *relay {
+// newRelay copies the sides, because a late frame of an earlier relay may still use their inboxes.
+func newRelay(src, dst side) *relay {
 	r := &relay{
-		src: src, dst: dst, stream: src.ours && dst.ours, meta: make(chan protocol.TransferMetaParams, 1), accept: make(chan protocol.TransferAcceptParams, 1),
+		src: &src, dst: &dst, stream: src.ours && dst.ours, meta: make(chan protocol.TransferMetaParams, 1), accept: make(chan protocol.TransferAcceptParams, 1),
 		complete: make(chan protocol.TransferCompleteParams, 1), done: make(chan protocol.TransferDoneParams, 1),
 	}
 	src.in, dst.in = stream.NewInbox(stream.Window), stream.NewInbox(stream.Window)

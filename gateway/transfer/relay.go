@@ -40,6 +40,10 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 		case c := <-r.complete:
 			problem = c.Error
 			r.src.in.Close(io.EOF) // what came before is passed on first
+		case m := <-r.meta: // the source's only other word for an error
+			if m.Error != "" {
+				return out, final("%s", m.Error)
+			}
 		case err := <-forwarded:
 			if !errors.Is(err, io.EOF) {
 				return out, err
@@ -77,6 +81,9 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 	if out.bytes != size {
 		return out, final("The destination wrote %d bytes of %d", out.bytes, size)
 	}
+	if out.done.Skipped > 0 { // they arrived, and what was there stayed
+		out.bytes = 0
+	}
 	return out, nil
 }
 
@@ -87,7 +94,7 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		f, err := from.in.Next(ctx)
 		if err != nil {
 			if errors.Is(err, stream.ErrFlood) {
-				a.job.stop(final("%s: %v", from.name, err))
+				a.cancel(final("%s: %v", from.name, err))
 			}
 			return err
 		}
@@ -108,7 +115,7 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		}
 		if !a.relay.stream && a.relay.bytes.Add(int64(n)) > a.relay.size { // nobody knows how much more there is
 			f.Free()
-			a.job.stop(final("The source announced %d bytes and sends more", a.relay.size))
+			a.cancel(final("The source announced %d bytes and sends more", a.relay.size))
 			return context.Canceled
 		}
 		if err := to.link.SendFrame(ctx, f); err != nil {
@@ -116,7 +123,7 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		}
 		if !a.relay.stream {
 			a.relay.touch() // a destination that takes its time is alive
-			a.arrived(a.job, stream.Arrived{Bytes: a.relay.bytes.Load()})
+			a.arrived(a.job, stream.Arrived{Files: a.before.Files, Bytes: a.before.Bytes + a.relay.bytes.Load()})
 		}
 	}
 }

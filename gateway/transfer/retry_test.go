@@ -32,7 +32,7 @@ func (s *slowStore) PutTransfer(ctx context.Context, t store.Transfer) error {
 }
 
 // nobody is no machine.
-type nobody struct{}
+type nobody struct{ noTools }
 
 func (nobody) Link(protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
 	return nil, nodes.Contact{}, false

@@ -41,6 +41,8 @@ func (p *puppet) SendEvent(ctx context.Context, name string, payload any) error 
 		id = e.TransferID
 	case protocol.TransferStartEvent:
 		id = e.TransferID
+	case protocol.TransferEnd:
+		id = e.TransferID
 	}
 	if p.hears != nil && id != 0 {
 		go p.hears(p, name, id)
@@ -63,10 +65,13 @@ func (p *puppet) Close(int, string)     {}
 
 // stage is an engine with puppets, in a bubble.
 type stage struct {
+	noTools
 	t     *testing.T
 	e     *transfer.Engine
 	store *store.Store
 	kinds []string // extensions of the machines
+	// conflict is of the transfers that start; empty is the default.
+	conflict string
 
 	mu       sync.Mutex // guards machines
 	machines map[protocol.NodeID]*puppet
@@ -169,7 +174,7 @@ func (s *stage) start() protocol.TransferID { return s.startTo("b:y") }
 
 func (s *stage) startTo(destination string) protocol.TransferID {
 	s.t.Helper()
-	tr, err := s.e.Start(s.t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: destination, Later: true}})
+	tr, err := s.e.Start(s.t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: destination, Later: true, Conflict: s.conflict}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

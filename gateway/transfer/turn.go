@@ -125,6 +125,7 @@ func (e *Engine) work(ctx context.Context, j *job) {
 	case err == nil:
 		e.arrivedAllLocked(j, out)
 	case errors.Is(err, errCancelled), j.leave: // also when a machine went away in the same moment
+		keep(&j.row.Transfer, out.done.Kept)
 		e.finishLocked(j, protocol.TransferCancelled, "")
 	case paused && errors.Is(want, errAgain):
 		rests(protocol.TransferQueued, "")
@@ -133,6 +134,7 @@ func (e *Engine) work(ctx context.Context, j *job) {
 	case errors.Is(err, errShut):
 		rests(protocol.TransferWaiting, "The gateway was restarted")
 	case j.row.Simple && !errors.As(err, &failed):
+		keep(&j.row.Transfer, out.done.Kept)
 		e.finishLocked(j, protocol.TransferFailed, err.Error())
 	case errors.As(err, &away), errors.Is(err, errStall) && j.stalls < maxStalls:
 		if j.row.ExpiresAt == 0 || j.row.BytesDone > moved { // who never gets on does not wait for ever

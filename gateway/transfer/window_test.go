@@ -37,6 +37,7 @@ func (s *screen) Device() protocol.DeviceID                          { return s.
 // nas is the one machine there is, while it is there.
 type nas struct {
 	*screen
+	noTools
 	there atomic.Bool
 }
 

@@ -1,0 +1,226 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
+)
+
+// A machine with only the basic protocol always overwrites, and cannot list a folder for a
+// transfer. The gateway asks its tool Glob instead.
+
+const (
+	// globLimit is how long a machine may take to answer.
+	globLimit = time.Minute
+	// maxNumbered is how many numbered names are tried.
+	maxNumbered = 100
+)
+
+// hasGlob reports whether a machine has the tool, and may be asked with it.
+func (s *series) hasGlob(id protocol.NodeID) bool {
+	_, _, err := s.machines.Lookup(protocol.NewToolName(id, "Glob"))
+	return err == nil
+}
+
+// glob gives the paths on a machine that match a pattern.
+func (s *series) glob(ctx context.Context, id protocol.NodeID, pattern string) ([]string, error) {
+	args, err := protocol.Marshal(map[string]string{"pattern": pattern})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, globLimit, final("%s did not answer within %s when it was asked for its files. Try again", id, globLimit))
+	defer cancel()
+	raw, err := s.machines.Call(ctx, id, protocol.ToolInvoke{CallID: protocol.CallID(protocol.NewID()), Tool: "Glob", Args: args}, nil)
+	var out struct {
+		Matches   []string `json:"matches"`
+		Truncated bool     `json:"truncated"`
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case protocol.ErrUnavailable.Is(err):
+		return nil, gone(id)
+	case err == nil:
+		err = json.Unmarshal(raw, &out)
+	}
+	switch {
+	case err != nil:
+		return nil, final("%s could not say which files it has, so nothing was sent: %v", id, err)
+	case out.Matches == nil:
+		return nil, final("%s did not say which files it has, so nothing was sent", id)
+	case out.Truncated || len(out.Matches) > 2*stream.MaxListed:
+		return nil, final("%s lists more than %d files: pack them into one file, or send parts of the folder", id, stream.MaxListed)
+	}
+	return out.Matches, nil
+}
+
+// literal makes a pattern that matches a path and nothing else.
+var literal = strings.NewReplacer("?", "[?]", "*", "[*]", "[", "[[]", "]", "[]]")
+
+// refusal refuses before anything is sent what cannot be done without loss.
+func (s *series) refusal() error {
+	switch {
+	case s.dst.ours:
+	case s.t.Conflict != protocol.ConflictOverwrite && !s.hasGlob(s.dst.name):
+		return final("%s always overwrites, and cannot say whether a file is there already. Nothing was sent. To replace files there, use the conflict setting “overwrite”", s.dst.name)
+	case s.t.Conflict == protocol.ConflictOverwrite && s.src.link == s.dst.link:
+		for _, source := range s.t.Sources {
+			f := file{source: source, from: pathOf(source)}
+			if mayBeOne(f.from, joined(pathOf(s.t.Destination), s.nested(f))) {
+				return protocol.ErrBadRequest.With("Source and destination may be the same file, which would be lost. Write both paths in full")
+			}
+		}
+	}
+	return nil
+}
+
+// mayBeOne reports whether two paths on one machine may name the same file: they differ in the case
+// of letters only, or one of them is relative. It cannot see links.
+func mayBeOne(a, b string) bool {
+	clean := func(p string) string {
+		return strings.TrimPrefix(path.Clean(strings.ToLower(strings.ReplaceAll(p, `\`, "/"))), "./")
+	}
+	a, b = clean(a), clean(b)
+	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
+}
+
+// target is the path to write to at a destination with only the basic protocol: to itself when
+// nothing has that name, else a numbered one, or none when the existing file stays. A file that
+// another program creates between the check and the transfer is overwritten: the protocol has no
+// way to prevent that.
+func (s *series) target(ctx context.Context, f file, to string) (string, error) {
+	conflict := s.t.Conflict
+	if conflict == protocol.ConflictOverwrite && s.written[strings.ToLower(to)] {
+		conflict = protocol.ConflictRename // by another file of this transfer
+	}
+	name := to
+	for n := 2; conflict != protocol.ConflictOverwrite; n++ {
+		found, err := s.glob(ctx, s.dst.name, literal.Replace(name))
+		switch {
+		case err != nil:
+			return "", err
+		case len(found) == 0 && !s.written[strings.ToLower(name)]:
+			conflict = protocol.ConflictOverwrite
+			continue
+		case conflict == protocol.ConflictSkip:
+			return "", nil
+		case n > maxNumbered:
+			return "", final("%s:%s and %d numbered names beside it are there already. Choose another name", s.dst.name, to, maxNumbered)
+		}
+		dir, base := parts(to)
+		name = dir + stream.Numbered(base, n)
+	}
+	s.written[strings.ToLower(name)] = true
+	return name, nil
+}
+
+// list gives the files of all sources. left is what of them cannot be sent.
+func (s *series) list(ctx context.Context) (files []file, left outcome, err error) {
+	for _, source := range s.t.Sources {
+		whole := file{source: source, from: pathOf(source)}
+		var meta protocol.TransferMetaParams
+		switch {
+		case s.src.ours:
+			meta, err = s.listOurs(ctx, whole)
+		case s.hasGlob(s.src.name):
+			meta, err = s.listBasic(ctx, whole)
+		}
+		if err != nil {
+			return nil, left, err
+		}
+		if !meta.Folder {
+			if meta.Size != nil {
+				whole.size = *meta.Size
+			}
+			files = append(files, whole)
+			continue
+		}
+		of := func(name string) string { return s.place(file{source: source, name: name}) }
+		one := outcome{done: protocol.TransferDoneParams{Failed: meta.Failed}}
+		for _, p := range meta.Problems {
+			one.done.Problems = append(one.done.Problems, protocol.TransferProblem{Path: of(p.Path), Text: p.Text})
+		}
+		left.add(one)
+		for _, e := range meta.Entries {
+			if err := stream.CheckName("", e.Name); err != nil {
+				left.add(outcome{done: protocol.TransferDoneParams{Failed: 1, Problems: []protocol.TransferProblem{{Path: of(path.Clean("/" + e.Name)), Text: err.Error()}}}})
+				continue
+			}
+			f := file{source: source, from: whole.from, name: e.Name, size: max(e.Size, 0)}
+			if !s.src.ours {
+				f.from = joined(whole.from, e.Name)
+			}
+			files = append(files, f)
+		}
+	}
+	if len(files) > stream.MaxListed {
+		return nil, left, final("There are more than %d files to send: pack them into one file, or send parts of them", stream.MaxListed)
+	}
+	return files, left, nil
+}
+
+// listOurs asks a source of our own what is in a folder.
+func (s *series) listOurs(ctx context.Context, f file) (meta protocol.TransferMetaParams, err error) {
+	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst)}
+	_, err = a.exchange(ctx, func(ctx context.Context, _ *sync.WaitGroup) (outcome, error) {
+		if meta, err = a.ask(ctx, protocol.TransferSend{Path: f.from, List: true, Links: s.t.Links}); err != nil {
+			return outcome{}, err
+		}
+		// For a file it waits for its start, as a source that knows no lists does.
+		return outcome{}, s.src.link.SendEvent(ctx, protocol.EventTransferStop, protocol.TransferStop{TransferID: a.relay.src.id, Keep: true, Reason: "Listed"})
+	})
+	return meta, err
+}
+
+// listBasic asks the tool Glob of a source with only the basic protocol. A pattern that ends with a
+// slash matches folders.
+func (s *series) listBasic(ctx context.Context, f file) (meta protocol.TransferMetaParams, err error) {
+	pattern := literal.Replace(strings.TrimRight(f.from, `/\`))
+	top, err := s.glob(ctx, s.src.name, pattern+"/")
+	if err != nil || len(top) != 1 {
+		return meta, err
+	}
+	folders, err := s.glob(ctx, s.src.name, pattern+"/**/*/")
+	if err != nil {
+		return meta, err
+	}
+	all, err := s.glob(ctx, s.src.name, pattern+"/**/*")
+	if err != nil {
+		return meta, err
+	}
+	meta.Folder = true
+	below := func(match string) string {
+		rest, ok := strings.CutPrefix(match, strings.TrimRight(top[0], `/\`))
+		if !ok {
+			return match // CheckName refuses it
+		}
+		if !strings.HasPrefix(top[0], "/") {
+			rest = strings.ReplaceAll(rest, `\`, "/")
+		}
+		return strings.Trim(rest, "/")
+	}
+	full := make(map[string]bool) // folders with something in them
+	isFolder := make(map[string]bool)
+	for _, m := range folders {
+		isFolder[below(m)] = true
+	}
+	for _, m := range all {
+		full[path.Dir(below(m))] = true
+	}
+	for _, m := range all {
+		switch name := below(m); {
+		case full[name] || name == "":
+		case isFolder[name]:
+			meta.Problems = append(meta.Problems, protocol.TransferProblem{Path: name, Text: "it is an empty folder, which is not sent file by file"})
+		default:
+			meta.Entries = append(meta.Entries, protocol.TransferEntry{Name: name})
+		}
+	}
+	return meta, nil
+}

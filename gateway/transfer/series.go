@@ -1,0 +1,217 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/stream"
+)
+
+// series moves files one by one, because one of the ends knows only the basic protocol, which has
+// no folders and always overwrites.
+type series struct {
+	*Engine
+	job      *job
+	src, dst *side
+	t        protocol.Transfer
+	written  map[string]bool // paths at a destination with only the basic protocol, in lower case
+}
+
+// file is one file of a series.
+type file struct {
+	source string // the endpoint that it is from
+	from   string // its path at the source; of a source of our own that of the source it is in
+	name   string // below the source, with slashes; empty: the source is the file
+	size   int64  // 0 when the source has not said it
+}
+
+func newSeries(e *Engine, j *job, src, dst *side) *series {
+	return &series{Engine: e, job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
+}
+
+// run moves everything. A file that fails does not stop the others.
+func (s *series) run(ctx context.Context) (out outcome, err error) {
+	if err := s.refusal(); err != nil {
+		return out, err
+	}
+	files, out, err := s.list(ctx)
+	if err != nil {
+		return out, err
+	}
+	total := int64(0)
+	for _, f := range files {
+		total += f.size
+	}
+	s.update(s.job, func(t *protocol.Transfer) { t.Files, t.Bytes = len(files), total })
+	for i, f := range files {
+		one, err := s.move(ctx, f, stream.Arrived{Files: i, Bytes: out.bytes})
+		var failed *finalError
+		switch {
+		case errors.As(err, &failed) && len(files) > 1 && ctx.Err() == nil:
+			one.done.Failed = 1
+			one.done.Problems = append(one.done.Problems, protocol.TransferProblem{Path: s.place(f), Text: err.Error()})
+		case err != nil:
+			return out, err
+		}
+		out.add(one)
+	}
+	return out, nil
+}
+
+// add counts what became of another file.
+func (o *outcome) add(one outcome) {
+	o.bytes += one.bytes
+	o.done.Files += one.done.Files
+	o.done.Skipped += one.done.Skipped
+	o.done.Failed += one.done.Failed
+	o.done.Kept = max(o.done.Kept, one.done.Kept) // a destination counts what it keeps of the whole transfer
+	if o.done.Path == "" {
+		o.done.Path = one.done.Path
+	}
+	if o.done.Problems = append(one.done.Problems, o.done.Problems...); len(o.done.Problems) > maxProblems { // failures first
+		o.done.Problems = o.done.Problems[:maxProblems]
+	}
+}
+
+// move moves one file.
+func (s *series) move(ctx context.Context, f file, before stream.Arrived) (out outcome, err error) {
+	to := joined(pathOf(s.t.Destination), s.nested(f))
+	if !s.dst.ours {
+		if to, err = s.target(ctx, f, to); err != nil {
+			return out, err
+		}
+		if to == "" {
+			out.done.Skipped, out.done.Path = 1, upward(joined(pathOf(s.t.Destination), s.nested(f)), f.name)
+			return out, nil
+		}
+	}
+	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst), before: before}
+	accepted := false
+	out, err = a.exchange(ctx, func(ctx context.Context, wg *sync.WaitGroup) (outcome, error) {
+		return a.one(ctx, wg, s, f, to, &accepted)
+	})
+	if err != nil {
+		if accepted && !s.dst.ours && ctx.Err() == nil {
+			err = &incompleteError{err, string(s.dst.name) + ":" + to}
+		}
+		return out, err
+	}
+	if out.done.Path == "" {
+		out.done.Path = to
+	}
+	if out.done.Path = upward(out.done.Path, f.name); out.done.Skipped == 0 {
+		out.done.Files = 1
+	}
+	return out, nil
+}
+
+// incompleteError says that a machine may have a part of a file. With only the basic protocol it
+// writes to the final name.
+type incompleteError struct {
+	cause error
+	where string
+}
+
+func (e *incompleteError) Unwrap() error { return e.cause }
+func (e *incompleteError) Error() string {
+	return fmt.Sprintf("%s. %s may be incomplete: send it again, or delete it", strings.TrimSuffix(e.cause.Error(), "."), e.where)
+}
+
+// one takes both ends through the lifecycle of a transfer for one file.
+func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *series, f file, to string, accepted *bool) (out outcome, err error) {
+	r := a.relay
+	send := protocol.TransferSend{Path: f.from}
+	if r.src.ours {
+		send.Name = f.name
+	}
+	meta, err := a.ask(ctx, send)
+	if err != nil {
+		return out, err
+	}
+	reported := time.Now()
+	r.size = *meta.Size
+	a.update(a.job, func(t *protocol.Transfer) {
+		t.Bytes, t.Route = max(t.Bytes, a.before.Bytes+r.size), a.pair().route()
+		if t.Mime = ""; t.Files == 1 {
+			t.Mime = meta.Mime
+		}
+	})
+	receive := protocol.TransferReceive{Path: to, Size: r.size, Mime: meta.Mime}
+	if r.dst.ours {
+		receive.Conflict, receive.ID = s.t.Conflict, s.t.ID
+		receive.Place = &protocol.TransferPlace{Path: pathOf(s.t.Destination), Into: s.t.Into, Name: s.place(f)}
+	}
+	if _, err := a.open(ctx, receive); err != nil {
+		return out, err
+	}
+	*accepted = true
+	forwarded := make(chan error, 1)
+	wg.Go(func() { forwarded <- a.forward(ctx, r.src, r.dst) })
+	if !r.src.ours {
+		if err := sleep(ctx, time.Until(reported.Add(startDelay))); err != nil {
+			return out, err
+		}
+	}
+	if err := a.start(ctx); err != nil {
+		return out, err
+	}
+	return a.plain(ctx, r.size, forwarded)
+}
+
+// nested is where a file goes below the destination; empty: the destination is its path.
+func (s *series) nested(f file) string {
+	if s.t.Into {
+		return path.Join(lastPart(pathOf(f.source)), f.name)
+	}
+	return f.name
+}
+
+// place is where a file goes in the folder that the transfer writes to.
+func (s *series) place(f file) string {
+	if s.t.Into {
+		return s.nested(f)
+	}
+	return path.Join(lastPart(pathOf(s.t.Destination)), f.name)
+}
+
+// parts splits a path of any system at its last separator. A backslash is one unless the path
+// begins with a slash.
+func parts(p string) (dir, name string) {
+	seps := `/\`
+	if strings.HasPrefix(p, "/") {
+		seps = "/"
+	}
+	i := strings.LastIndexAny(p, seps)
+	return p[:i+1], p[i+1:]
+}
+
+func lastPart(p string) string {
+	_, name := parts(strings.TrimRight(p, `/\`))
+	return name
+}
+
+// joined is a path below a folder; both may be empty.
+func joined(dir, below string) string {
+	if dir == "" || below == "" || strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, `\`) {
+		return dir + below
+	}
+	return dir + "/" + below
+}
+
+// upward is the folder that a file was in which has a name below it.
+func upward(p, name string) string {
+	if name == "" {
+		return p
+	}
+	for range strings.Count(name, "/") + 1 {
+		dir, _ := parts(p)
+		p = strings.TrimRight(dir, `/\`)
+	}
+	return p
+}
