@@ -74,18 +74,18 @@ func (b *bar) end() {
 func summary(t protocol.Transfer) string {
 	var s strings.Builder
 	if t.State == protocol.TransferDone {
-		files := "1 file"
-		if t.Files != 1 {
-			files = fmt.Sprintf("%d files", t.Files)
+		as := ""
+		if name := renamed(t); name != "" {
+			as = " as " + flat(name)
 		}
-		if t.Skipped > 0 && t.Skipped == t.Files {
-			fmt.Fprintf(&s, "Nothing had to be sent: %s, %s, were at %s already.\n", files, bytesText(t.Bytes), target(t))
+		count, already := t.FilesDone-t.Skipped, " skipped, already there"
+		if t.Attempts > 1 { // which cannot tell what was there before from what an earlier attempt wrote
+			count, already = t.FilesDone, " there before the last attempt"
+		} else if t.Skipped > 0 && count == 0 {
+			fmt.Fprintf(&s, "Skipped: %s already at %s%s. 0 B were written.\n", protocol.Plural(t.Skipped, "file"), target(t), as)
 			return s.String()
 		}
-		fmt.Fprintf(&s, "%s, %s, arrived at %s", files, bytesText(t.Bytes), target(t))
-		if name := renamed(t); name != "" {
-			fmt.Fprintf(&s, " as %s", flat(name))
-		}
+		fmt.Fprintf(&s, "%s, %s, arrived at %s%s", protocol.Plural(count, "file"), bytesText(t.BytesDone), target(t), as)
 		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
 			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
 		}
@@ -93,7 +93,7 @@ func summary(t protocol.Transfer) string {
 			s.WriteString(", straight from machine to machine")
 		}
 		if t.Skipped > 0 {
-			fmt.Fprintf(&s, "; %d there already", t.Skipped)
+			fmt.Fprintf(&s, "; %s%s", protocol.Plural(t.Skipped, "file"), already)
 		}
 		s.WriteString(".\n")
 		if t.Undoable(time.Now()) {
@@ -112,14 +112,19 @@ func target(t protocol.Transfer) string {
 	return flat(strings.TrimPrefix(t.Destination, string(protocol.Here)+":"))
 }
 
-// renamed is what the one thing that was sent is called there, if that is not its own name: there was something of that name already.
+// renamed is what the one thing that was sent is called there, if that is another name than was
+// asked for: there was something of that name already.
 func renamed(t protocol.Transfer) string {
-	if !t.Into || len(t.Sources) != 1 || t.Path == "" {
+	if len(t.Sources) != 1 || t.Path == "" {
 		return ""
 	}
 	last := func(p string) string { return p[strings.LastIndexAny(p, `/\`)+1:] }
-	_, source, _ := strings.Cut(t.Sources[0], ":")
-	if name := last(t.Path); name != last(strings.TrimRight(source, `/\`)) {
+	wish := t.Destination
+	if t.Into {
+		wish = t.Sources[0]
+	}
+	_, wish, _ = strings.Cut(wish, ":")
+	if name := last(t.Path); name != last(strings.TrimRight(wish, `/\`)) {
 		return name
 	}
 	return ""

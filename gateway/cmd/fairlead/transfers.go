@@ -36,7 +36,7 @@ func transfersCommand(o *options) *cobra.Command {
 				}
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				for _, t := range r.Transfers {
-					fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\t%s\n", short(t.ID), t.State, flat(sources(t)), flat(t.Destination), progressText(t), flat(t.Route), flat(t.Error))
+					fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\t%s\n", short(t.ID), t.State, flat(sources(t)), destination(t), progressText(t), flat(t.Route), flat(t.Error))
 				}
 				if err := w.Flush(); err != nil {
 					return err
@@ -177,10 +177,22 @@ func sources(t protocol.Transfer) string {
 	return s
 }
 
+// destination is where a transfer goes, with the name that was written when that is another one.
+func destination(t protocol.Transfer) string {
+	if name := renamed(t); name != "" {
+		return flat(t.Destination + " as " + name)
+	}
+	return flat(t.Destination)
+}
+
 func progressText(t protocol.Transfer) string {
 	switch {
-	case t.Over() && t.State == protocol.TransferDone:
-		return bytesText(t.Bytes) + ", " + time.UnixMilli(t.EndedAt).Format(time.DateTime)
+	case t.State == protocol.TransferDone:
+		s := bytesText(t.BytesDone)
+		if t.Skipped > 0 {
+			s += fmt.Sprintf(", %d skipped", t.Skipped)
+		}
+		return s + ", " + time.UnixMilli(t.EndedAt).Format(time.DateTime)
 	case t.Bytes == 0:
 		return ""
 	}
