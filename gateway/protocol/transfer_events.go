@@ -43,6 +43,7 @@ type TransferReceive struct {
 	Stream     *TransferStream `json:"stream,omitempty"`   // extension; see there
 	Conflict   string          `json:"conflict,omitempty"` // extension: to a destination of our own whose source knows only the seed; empty overwrites
 	ID         TransferID      `json:"id,omitempty"`       // extension: to such a one, too; names what is kept of what it replaces
+	From       NodeID          `json:"from,omitempty"`     // extension: to such a one, too; the source
 	Place      *TransferPlace  `json:"place,omitempty"`    // extension: to such a one, too; where Path lies
 }
 

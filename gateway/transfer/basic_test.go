@@ -281,3 +281,18 @@ func TestAFileOfABasicNodeThatIsThereAlreadyCountsAsSkipped(t *testing.T) {
 	}
 	wantFiles(t, tree(t, filepath.Join(r.nodes["a"].dir, "in")), map[string]string{"x": "fourth", "x (2)": "second"})
 }
+
+func TestAMachineThatNamesItsSourcesTakesFilesOfABasicNode(t *testing.T) {
+	r := newRig(t, "a")
+	s := newBasicNode(t, r, "basic", true)
+	s.put("/x", "1")
+	for from, want := range map[protocol.NodeID]string{"basic": protocol.TransferDone, "other": protocol.TransferFailed} {
+		r.nodes["a"].stop()
+		r.nodes["a"].takes.From = []protocol.NodeID{from}
+		r.boot("a")
+		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/x"}, Destination: "a:x", Later: true}).ID, patience)
+		if tr.State != want {
+			t.Errorf("a machine that takes files from %s: got %s, error %q, want %s", from, tr.State, tr.Error, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/native"
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 )
 
@@ -149,6 +151,43 @@ func (s *stage) puppet(id protocol.NodeID) *puppet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.machines[id]
+}
+
+// TestAnUnclearListingSendsNothing has the destination fail to say whether there is a file already.
+func TestAnUnclearListingSendsNothing(t *testing.T) {
+	answer := func(raw string, err error) oneTool {
+		return func(context.Context) (json.RawMessage, error) { return json.RawMessage(raw), err }
+	}
+	for name, c := range map[string]struct {
+		glob oneTool
+		want string
+	}{
+		"an error":          {answer("", &nodes.ToolError{Text: "Invalid pattern"}), "b could not say which files it has, so nothing was sent: Invalid pattern"},
+		"no JSON":           {answer("{", nil), "b could not say which files it has"},
+		"no list":           {answer(`{"count":0}`, nil), "b did not say which files it has"},
+		"null":              {answer("null", nil), "b did not say which files it has"},
+		"a text":            {answer(`"none"`, nil), "b could not say which files it has"},
+		"a part of a list":  {answer(`{"matches":[],"truncated":true}`, nil), "lists more than"},
+		"too many names":    {answer(`{"matches":["/y"],"count":1}`, nil), "100 numbered names"},
+		"a lost connection": {answer("", protocol.ErrUnavailable.With("Node disconnected: b")), "Node disconnected: b"},
+		"no answer": {func(ctx context.Context) (json.RawMessage, error) {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}, "b did not answer within 1m0s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onStage(t, func(s *stage) { s.kinds, s.oneTool = nil, c.glob }, func(s *stage) {
+				s.comes("a", s.source(5, 0))
+				s.comes("b", func(_ *puppet, event string, _ uint32) { t.Errorf("b got %s", event) })
+				s.conflict = protocol.ConflictRename
+				id := s.start()
+				rest(2 * time.Minute)
+				if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, c.want) {
+					t.Errorf("got %s, error %q, want failed with %q", tr.State, tr.Error, c.want)
+				}
+			})
+		})
+	}
 }
 
 // TestTheToolSaysWhatWasReallyWritten looks at the result of gsv__Transfer.

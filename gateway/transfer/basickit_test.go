@@ -28,6 +28,20 @@ func (noTools) Call(context.Context, protocol.NodeID, protocol.ToolInvoke, func(
 	return nil, protocol.ErrNotFound.With("no tools")
 }
 
+// oneTool is the tool Glob of machine b; nil: it has none.
+type oneTool func(ctx context.Context) (json.RawMessage, error)
+
+func (f oneTool) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
+	if id, _, _ := name.Split(); f == nil || id != "b" {
+		return noTools{}.Lookup(name)
+	}
+	return "", protocol.ToolSpec{}, nil
+}
+
+func (f oneTool) Call(ctx context.Context, _ protocol.NodeID, _ protocol.ToolInvoke, _ func(protocol.ToolProgress)) (json.RawMessage, error) {
+	return f(ctx)
+}
+
 // basicNode is a node with only the basic protocol. Its files are in memory, it truncates a
 // destination when it accepts it, and it fails a test that sends it a field or an event of ours.
 type basicNode struct {

@@ -19,6 +19,7 @@ import (
 	"fairlead/gateway/protocol/porttest"
 	"fairlead/node"
 	"fairlead/node/direct"
+	nodetransfer "fairlead/node/transfer"
 )
 
 func TestMain(m *testing.M) {
@@ -52,6 +53,7 @@ type machine struct {
 	home   string
 	wire   *wire
 	direct *direct.Connector // nil: everything goes through the gateway
+	takes  nodetransfer.Policy
 	stop   func()
 }
 
@@ -209,7 +211,7 @@ func (r *rig) add(id protocol.NodeID) *machine {
 func (r *rig) boot(id protocol.NodeID) {
 	r.t.Helper()
 	m := r.nodes[id]
-	n, err := node.New(node.Options{ID: id, Workspace: m.dir, Home: m.home, URL: "ws://" + r.listen + "/ws", Token: "fl_transfer", Dial: m.wire.dial, Direct: m.direct, Version: "test"})
+	n, err := node.New(node.Options{ID: id, Workspace: m.dir, Home: m.home, URL: "ws://" + r.listen + "/ws", Token: "fl_transfer", Dial: m.wire.dial, Direct: m.direct, Receive: m.takes, Version: "test"})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *series, f file
 	})
 	receive := protocol.TransferReceive{Path: to, Size: r.size, Mime: meta.Mime}
 	if r.dst.ours {
-		receive.Conflict, receive.ID = s.t.Conflict, s.t.ID
+		receive.Conflict, receive.ID, receive.From = s.t.Conflict, s.t.ID, s.t.From
 		receive.Place = &protocol.TransferPlace{Path: pathOf(s.t.Destination), Into: s.t.Into, Name: s.place(f)}
 	}
 	if _, err := a.open(ctx, receive); err != nil {

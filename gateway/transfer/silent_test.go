@@ -65,7 +65,7 @@ func (p *puppet) Close(int, string)     {}
 
 // stage is an engine with puppets, in a bubble.
 type stage struct {
-	noTools
+	oneTool
 	t     *testing.T
 	e     *transfer.Engine
 	store *store.Store

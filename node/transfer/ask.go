@@ -61,20 +61,21 @@ func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferR
 
 // question words what would be received. Names come from elsewhere: quoted, they cannot steer a terminal.
 func question(r protocol.TransferReceive) string {
-	from := "Another machine"
+	from, again := r.From, ""
 	if r.Stream != nil {
-		switch r.Stream.From {
-		case protocol.NativePrefix:
-			from = "The agent's workspace"
-		case protocol.Here:
-			from = "A window or command line"
-		case "":
-		default:
-			from = fmt.Sprintf("%q", r.Stream.From)
-		}
+		from = r.Stream.From
 		if r.Stream.Attempt > 1 {
-			from += ", once more,"
+			again = ", once more,"
 		}
 	}
-	return fmt.Sprintf("%s sends %.1f MiB to %q.", from, float64(r.Size)/(1<<20), r.Path)
+	who := fmt.Sprintf("%q", from)
+	switch from {
+	case protocol.NativePrefix:
+		who = "The agent's workspace"
+	case protocol.Here:
+		who = "A window or command line"
+	case "":
+		who = "Another machine"
+	}
+	return fmt.Sprintf("%s%s sends %.1f MiB to %q.", who, again, float64(r.Size)/(1<<20), r.Path)
 }

@@ -49,7 +49,7 @@ func ParsePolicy(mode, from, folder string) (p Policy, err error) {
 
 // Consent is stream.Consent.
 func (p Policy) Consent(ctx context.Context, in protocol.TransferReceive) error {
-	from := protocol.NodeID("")
+	from := in.From
 	if in.Stream != nil {
 		from = in.Stream.From
 	}

@@ -78,8 +78,8 @@ func TestTransfersReachWhatTheFileToolsReach(t *testing.T) {
 
 func TestTheOwnerSaysWhatAMachineTakes(t *testing.T) {
 	ws, dir := open(t, workspace.Config{})
-	from := func(id protocol.NodeID) protocol.TransferReceive {
-		return protocol.TransferReceive{Stream: &protocol.TransferStream{From: id}}
+	from := func(id protocol.NodeID) []protocol.TransferReceive {
+		return []protocol.TransferReceive{{Stream: &protocol.TransferStream{From: id}}, {From: id}}
 	}
 	refused := errors.New("no, thanks")
 	for _, c := range []struct {
@@ -95,9 +95,11 @@ func TestTheOwnerSaysWhatAMachineTakes(t *testing.T) {
 		{Policy{Mode: Ask, Ask: func(context.Context, protocol.TransferReceive) error { return refused }}, "b", "no, thanks"},
 		{Policy{Mode: Ask, Ask: func(context.Context, protocol.TransferReceive) error { return nil }}, "b", ""},
 	} {
-		err := c.p.Consent(t.Context(), from(c.from))
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%+v from %s: %v, want %q", c.p, c.from, err, c.want)
+		for _, in := range from(c.from) {
+			err := c.p.Consent(t.Context(), in)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%+v from %+v: got %v, want %q", c.p, in, err, c.want)
+			}
 		}
 	}
 	p, err := ParsePolicy("ask", "a, b", filepath.Join(dir, "in"))

@@ -38,19 +38,23 @@ func TestAnAbandonedTransferOfTheBasicProtocolEndsByItself(t *testing.T) {
 		defer e.Close()
 		event(e, protocol.EventTransferSend, protocol.TransferSend{TransferID: 1, Path: "x"})
 		event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 2, Path: "y", Size: 9})
-		synctest.Wait()
-		if len(said) != 2 || len(e.open) != 2 {
-			t.Fatalf("got %d reports and %d transfers, want 2 and 2", len(said), len(e.open))
+		open := func() int {
+			synctest.Wait()
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			return len(e.open)
+		}
+		if n := open(); len(said) != 2 || n != 2 {
+			t.Fatalf("got %d reports and %d transfers, want 2 and 2", len(said), n)
 		}
 		time.Sleep(basicIdle - time.Second)
-		synctest.Wait()
-		if len(e.open) != 2 {
-			t.Errorf("after less than %s got %d transfers, want 2", basicIdle, len(e.open))
+		if n := open(); n != 2 {
+			t.Errorf("after less than %s got %d transfers, want 2", basicIdle, n)
 		}
 		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if len(e.open) != 0 || len(said) != 2 { // the gateway may use the numbers for other transfers by now
-			t.Errorf("after %s got %d transfers and %d reports, want 0 and 2", basicIdle, len(e.open), len(said))
+		// The gateway may use the numbers for other transfers by now.
+		if n := open(); n != 0 || len(said) != 2 {
+			t.Errorf("after %s got %d transfers and %d reports, want 0 and 2", basicIdle, n, len(said))
 		}
 	})
 	if list, err := os.ReadDir(home); err != nil || len(list) != 1 {
