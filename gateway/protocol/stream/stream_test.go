@@ -218,3 +218,29 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 		t.Errorf("left: %v", list)
 	}
 }
+
+func TestTheResultNamesTheFileThatIsThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		conflict string
+		there    map[string]string
+		want     Result
+	}{
+		"a free name":                       {protocol.ConflictRename, nil, Result{New: 1, Written: 3, Top: "f"}},
+		"a taken name":                      {protocol.ConflictRename, map[string]string{"f": "old"}, Result{New: 1, Written: 3, Top: "f (2)"}},
+		"a numbered name with this content": {protocol.ConflictRename, map[string]string{"f": "old", "f (2)": "new"}, Result{Skipped: 1, Top: "f (2)"}},
+		"a name that is skipped":            {protocol.ConflictSkip, map[string]string{"f": "old"}, Result{Skipped: 1, Top: "f"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from, to := t.TempDir(), t.TempDir()
+			put(t, "new", from, "f")
+			for name, text := range c.there {
+				put(t, text, to, name)
+			}
+			got, sent, err := both(t, []Item{{Root: open(t, from), At: "f", Name: "f"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = c.conflict }, nil)
+			if err != nil || sent != nil || got.New != c.want.New || got.Skipped != c.want.Skipped || got.Written != c.want.Written || got.Top != c.want.Top {
+				t.Errorf("got %+v, %v, %v, want %+v", got, sent, err, c.want)
+			}
+		})
+	}
+}
