@@ -61,7 +61,6 @@ func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
 	if n, err := g.store.PurgeDeleted(t.Context(), g.now()+1); err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
-	g.forgetFormer()
 	if got := g.Canonical(chat); got != "agent:main:home" {
 		t.Error(got)
 	}
@@ -106,4 +105,47 @@ func TestDirectChatsOfAnotherScopeStayReachable(t *testing.T) {
 	if _, got := g.Route(Peer{Channel: "irc", ID: "bob"}); got != chat {
 		t.Errorf("what comes over the channel goes to %s", got)
 	}
+}
+
+func TestAKeyNamesTheSameChatAfterScopeChangesAndARestart(t *testing.T) {
+	const cli, bob = protocol.SessionKey("agent:main:cli:dm:main"), protocol.SessionKey("agent:main:irc:dm:bob")
+	g := withModel(t, llmtest.Say("One."), llmtest.Say("Two."), llmtest.Say("Three."))
+	say := func(key protocol.SessionKey, text string) {
+		t.Helper()
+		res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.end(res.RunID)
+	}
+	say(cli, "in the main chat")
+	if got := g.Canonical(bob); got != chat {
+		t.Errorf("before the change: got %s, want %s", got, chat)
+	}
+	scope := func(s string) { g.set(func(c *config.Config) { c.Session.DMScope = s }) }
+	scope("per-channel-peer")
+	say(bob, "in a chat of its own")
+	scope("main")
+	say(bob, "still there")
+	want := map[protocol.SessionKey][]string{
+		bob:  {"user: in a chat of its own", "assistant: Two.", "user: still there", "assistant: Three."},
+		chat: {"user: in the main chat", "assistant: One."},
+	}
+	check := func(when string) {
+		t.Helper()
+		for key, chat := range map[protocol.SessionKey]protocol.SessionKey{bob: bob, cli: chat, "main": chat} {
+			if got := g.Canonical(key); got != chat {
+				t.Errorf("%s: %s names %s, want %s", when, key, got, chat)
+			}
+		}
+		for key, words := range want {
+			if got := g.words(key); !slices.Equal(got, words) {
+				t.Errorf("%s: %s holds %q, want %q", when, key, got, words)
+			}
+		}
+	}
+	check("before the restart")
+	g.cfg = *g.live.Load()
+	g.again(false, g.tower)
+	check("after the restart")
 }

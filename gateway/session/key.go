@@ -29,14 +29,12 @@ type Peer struct {
 
 const prefix = "agent:"
 
-// Canonical maps the spellings of a session key to one, under the configured scope of direct conversations and main key (gsv interop notes 6.1).
-// With the default scope every direct conversation, whatever client it comes from, is the agent's main one: "", "main" and
-// "agent:main:cli:dm:main" are all "agent:main:main". A key of another form stays as it is, and so does that of a chat that exists under just this
-// key since before those settings were changed: what the list of chats shows can be reached.
+// Canonical maps the spellings of a session key to the key of one chat. A key under which a chat is stored names that chat, whatever session.dmScope and
+// session.mainKey are now: every chat in the list can be reached. Any other key is mapped by the present settings (gsv interop notes 6.1): under the
+// default scope "", "main" and "agent:main:cli:dm:main" are all "agent:main:main". A key of another form stays as it is.
 func (m *Manager) Canonical(key protocol.SessionKey) protocol.SessionKey {
-	cfg := m.opts.Config().Session
-	c := canonical(cfg, key)
-	if c != key && m.isFormer(cfg, key) {
+	c := canonical(m.opts.Config().Session, key)
+	if c != key && m.hasChat(key) {
 		return key
 	}
 	return c

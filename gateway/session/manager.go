@@ -72,8 +72,6 @@ type Manager struct {
 	storage  string        // why nothing can be stored, empty when all is well
 	closed   bool
 
-	former former
-
 	noting chan struct{} // holds one while a chat is looked through for what is worth remembering
 
 	media sync.Mutex     // guards kept, and the removal of files; taken after no other

@@ -25,7 +25,6 @@ func (m *Manager) purge() {
 			slog.Warn("Deleted chats could not be removed", "err", err)
 		}
 		if n > 0 {
-			m.forgetFormer()
 			m.sweep(m.ctx)
 		}
 		select {
