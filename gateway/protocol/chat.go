@@ -59,7 +59,7 @@ func (m ModelRef) String() string { return m.Provider + "/" + m.ID }
 // Values of ChatEvent.State (seed 004, chat event).
 const (
 	ChatPartial  = "partial" // the assistant said something and now calls tools; Message is set
-	ChatDelta    = "delta"   // Text is the next piece of the answer
+	ChatDelta    = "delta"   // Text is the next piece of the answer; only for clients that name [ExtDeltas]
 	ChatWaiting  = "paused"  // a tool call waits for the person; Message says what to answer
 	ChatFinal    = "final"   // Message is the answer; the run is over
 	ChatErrState = "error"   // Error says why; the run is over

@@ -30,8 +30,11 @@ type ConnectParams struct {
 	Calls []CallID `json:"calls,omitempty"`
 }
 
-// What a node may name in ConnectParams.Extensions.
+// What a peer may name in ConnectParams.Extensions.
 const (
+	// ExtDeltas: the client wants chat events of the state "delta". One that knows only the seeds would print every answer twice: the original's command
+	// line prints the deltas, and then the final message. A client that calls feed.subscribe gets [Delta] changes and does not need it.
+	ExtDeltas = "deltas"
 	// ExtPreview: the node answers tool.invoke with preview set (see [ToolInvoke]).
 	ExtPreview = "preview"
 	// ExtProgress: the node sends tool.progress while a call runs.
@@ -149,6 +152,13 @@ type ServerInfo struct {
 type Features struct {
 	Methods []string `json:"methods"`
 	Events  []string `json:"events"`
+	// Extensions are the values that the gateway understands in ConnectParams.Extensions (extension).
+	Extensions []string `json:"extensions"`
+}
+
+// Extensions are all values of ConnectParams.Extensions, sorted.
+var Extensions = []string{
+	ExtCancel, ExtDelivery, ExtDeltas, ExtDirect, ExtFiles, ExtKeep, ExtMedia, ExtPreview, ExtProgress, ExtTransfer, ExtEarly, ExtLane, ExtUndo,
 }
 
 // WebSocket close codes of the original (gsv interop notes).

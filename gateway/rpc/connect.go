@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
@@ -95,12 +96,12 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 	c.mu.Unlock()
 	if p.Client.Mode == protocol.ModeClient {
 		c.srv.replaceClient(c)
-		afterResponse(ctx, func() { c.pushChat() })
+		afterResponse(ctx, func() { c.pushChat(slices.Contains(p.Extensions, protocol.ExtDeltas)) })
 	}
 	hello := protocol.ConnectResult{
 		Type: protocol.HelloOK, Protocol: protocol.Version,
 		Server:   protocol.ServerInfo{Version: c.srv.s.Version, ConnectionID: c.id},
-		Features: protocol.Features{Events: protocol.Events},
+		Features: protocol.Features{Events: protocol.Events, Extensions: protocol.Extensions},
 	}
 	for _, m := range protocol.Methods {
 		hello.Features.Methods = append(hello.Features.Methods, m.Name)

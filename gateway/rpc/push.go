@@ -20,13 +20,15 @@ func (p *pusher) stop() {
 	<-p.done
 }
 
-func inChat(c protocol.Change) bool { return c.Kind == protocol.ChangeChat }
 func inFeed(c protocol.Change) bool { return c.Kind != protocol.ChangeChat }
 
-// pushChat starts sending the chat events of the seed. A client that is thousands of them behind would miss the end of its run without
-// knowing: it is closed instead.
-func (c *Conn) pushChat() {
-	c.push(c.srv.s.Bus.SubscribeOnly(inChat), func(change protocol.Change) {
+// pushChat starts sending the chat events of the seed, deltas only when the client asked for them. A client that is thousands of events behind would miss
+// the end of its run without knowing: it is closed instead.
+func (c *Conn) pushChat(deltas bool) {
+	wanted := func(change protocol.Change) bool {
+		return change.Kind == protocol.ChangeChat && (deltas || change.Chat.State != protocol.ChatDelta)
+	}
+	c.push(c.srv.s.Bus.SubscribeOnly(wanted), func(change protocol.Change) {
 		if change.Kind == protocol.ChangeResync {
 			c.Close(websocket.CloseTryAgainLater, "too slow")
 			return

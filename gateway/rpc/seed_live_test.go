@@ -236,7 +236,8 @@ func TestFeaturesAreWhatIsServed(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if !slices.Equal(l.hello.Features.Events, protocol.Events) || l.hello.Type != protocol.HelloOK || l.hello.Protocol != 1 {
+	if !slices.Equal(l.hello.Features.Events, protocol.Events) || !slices.Equal(l.hello.Features.Extensions, protocol.Extensions) ||
+		l.hello.Type != protocol.HelloOK || l.hello.Protocol != 1 {
 		t.Errorf("hello: %+v", l.hello)
 	}
 }

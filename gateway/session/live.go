@@ -26,6 +26,7 @@ type live struct {
 	info protocol.RunInfo
 	// text and thinking are what info has of them. They grow in place: an answer comes in thousands of pieces.
 	text, thinking strings.Builder
+	spoke          int // step of the last chat delta, 0 for none
 	// model answers this run, with what is known of it; the run's goroutine alone uses them.
 	model     llm.Model
 	modelInfo protocol.ModelInfo
@@ -181,6 +182,7 @@ func (l *live) Delta(thinking bool, text string) {
 	if text == "" {
 		return
 	}
+	between := ""
 	l.mu.Lock()
 	d := protocol.Delta{RunID: l.run.ID, Step: l.info.Step, Thinking: thinking, Text: text}
 	if thinking {
@@ -188,6 +190,10 @@ func (l *live) Delta(thinking bool, text string) {
 		l.thinking.WriteString(text)
 		l.info.Thinking = l.thinking.String()
 	} else {
+		if l.spoke != 0 && l.spoke != d.Step {
+			between = "\n\n" // chat events have no step: their texts are joined as they come
+		}
+		l.spoke = d.Step
 		d.Offset = l.text.Len()
 		l.text.WriteString(text)
 		l.info.Text = l.text.String()
@@ -195,7 +201,7 @@ func (l *live) Delta(thinking bool, text string) {
 	l.mu.Unlock()
 	l.m.bus.Publish(protocol.Change{Kind: protocol.ChangeDelta, SessionKey: l.run.Session, Delta: &d})
 	if !thinking {
-		l.chat(protocol.ChatEvent{State: protocol.ChatDelta, Text: text})
+		l.chat(protocol.ChatEvent{State: protocol.ChatDelta, Text: between + text})
 	}
 }
 

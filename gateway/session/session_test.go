@@ -268,3 +268,19 @@ func TestTextOfAnAgentNeitherCommandsNorAnswers(t *testing.T) {
 		t.Errorf("%d calls ran", n)
 	}
 }
+
+func TestTheTextsOfTwoStepsAreJoinedByABlankLine(t *testing.T) {
+	g := start(t, llmtest.Say("Let me look.").Call(bash, `{"command":"make"}`), llmtest.Say("Built."))
+	res := g.send("Build it")
+	g.allow(g.question(), "")
+	text := ""
+	g.until(func(c protocol.Change) bool {
+		if c.Kind == protocol.ChangeChat && c.Chat.State == protocol.ChatDelta {
+			text += c.Chat.Text
+		}
+		return terminal(c) && *c.Chat.RunID == res.RunID
+	})
+	if want := "\n\nBuilt."; text != want { // the first step's delta came before the question
+		t.Errorf("the deltas after the question: got %q, want %q", text, want)
+	}
+}
