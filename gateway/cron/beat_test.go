@@ -219,5 +219,23 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 		if last := sent[len(sent)-1]; last.In.SessionKey != "agent:helper-desk:heartbeat:system:internal" {
 			t.Errorf("of another agent: %s", last)
 		}
+		if res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{}); err != nil || !res.OK {
+			t.Errorf("triggering the main agent: got %+v, %v, want it done", res, err)
+		}
+	})
+}
+
+func TestAListOfAgentsKeepsTheMainAgentsHeartbeat(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.beating("say hi", nil)
+		r.set(func(c *config.Config) {
+			c.Agents.DefaultHeartbeat.ActiveHours = nil
+			c.Agents.List = []config.AgentEntry{{ID: "helper", Heartbeat: &config.Heartbeat{Every: "0m"}}}
+		})
+		r.sched.Wake()
+		time.Sleep(31 * time.Minute)
+		if st := r.heartbeat(); st.AgentID != protocol.MainAgent || st.LastHeartbeatAt == nil {
+			t.Errorf("the main agent's heartbeat: got %+v, want one after 30 minutes", st)
+		}
 	})
 }

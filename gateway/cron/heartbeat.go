@@ -20,19 +20,16 @@ type beat struct {
 	running bool
 }
 
-// agents lists the agents that have a heartbeat, with its settings.
+// agents lists the agents with the settings of their heartbeats. The main agent always exists: a list of others does not switch its heartbeat off.
 func (s *Scheduler) agents() map[protocol.AgentID]config.Heartbeat {
 	cfg := s.o.Config().Agents
-	all := make(map[protocol.AgentID]config.Heartbeat)
+	all := map[protocol.AgentID]config.Heartbeat{protocol.MainAgent: cfg.DefaultHeartbeat}
 	for _, a := range cfg.List {
 		h := cfg.DefaultHeartbeat
 		if a.Heartbeat != nil {
 			h = *a.Heartbeat
 		}
 		all[config.AgentName(a.ID)] = h
-	}
-	if len(all) == 0 {
-		all[protocol.MainAgent] = cfg.DefaultHeartbeat
 	}
 	return all
 }
@@ -196,18 +193,13 @@ func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatT
 	doErr := s.do(ctx, func() {
 		all := s.agents()
 		h, ok := all[id]
-		b := s.beat(id)
 		switch {
-		case !ok && id != protocol.MainAgent:
-			delete(s.beats, id)
+		case !ok:
 			err = protocol.ErrNotFound.With(fmt.Sprintf("There is no agent %s; there are %s", id, strings.Join(names(all), ", ")))
-		case b.running:
+		case s.beat(id).running:
 			done <- beatEnd{skip: protocol.SkipBusy}
 		default:
-			if !ok {
-				h = s.o.Config().Agents.DefaultHeartbeat
-			}
-			s.beatNow(id, b, h, false, done)
+			s.beatNow(id, s.beat(id), h, false, done)
 		}
 	})
 	if err = errors.Join(doErr, err); err != nil {
