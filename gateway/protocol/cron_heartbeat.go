@@ -56,6 +56,6 @@ type HeartbeatTriggerParams struct {
 type HeartbeatTriggerResult struct {
 	OK         bool   `json:"ok"`
 	Message    string `json:"message"`
-	Skipped    bool   `json:"skipped,omitempty"`
+	Skipped    bool   `json:"skipped"`
 	SkipReason string `json:"skipReason,omitempty"`
 }
