@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -69,12 +70,15 @@ func (m *Manager) told(ctx context.Context, key protocol.SessionKey, d *protocol
 // parseModel reads "provider/id", or an id of the present provider.
 func (m *Manager) parseModel(s store.Session, text string) (protocol.ModelRef, error) {
 	if strings.ContainsAny(text, " \t\n") {
-		return protocol.ModelRef{}, fmt.Errorf("a model is written PROVIDER/ID, without spaces")
+		return protocol.ModelRef{}, errors.New("a model is written PROVIDER/ID, without spaces")
 	}
 	if len(text) > maxModel {
 		return protocol.ModelRef{}, fmt.Errorf("the name of a model may have %d bytes", maxModel)
 	}
-	if provider, id, ok := strings.Cut(text, "/"); ok && id != "" {
+	if provider, id, ok := strings.Cut(text, "/"); ok {
+		if provider == "" || id == "" {
+			return protocol.ModelRef{}, errors.New("a model is written PROVIDER/ID")
+		}
 		return protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}, nil
 	}
 	ref, _ := m.modelOf(s, nil)

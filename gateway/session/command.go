@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-var commandForm = regexp.MustCompile(`^/(\w+)(?:[ \t]+(.*))?$`)
+// commandForm is a command with its arguments after a space, or one that takes a word with that word after a colon.
+var commandForm = regexp.MustCompile(`(?i)^/(?:(\w+)(?:[ \t]+(.*))?|(compact|mode|model|m|think|thinking|t):(\S*))$`)
 
 // levels are the spellings of thinking levels (gsv interop notes 5).
 var levels = map[string]string{
@@ -52,10 +53,10 @@ func (m *Manager) command(ctx context.Context, p auth.Principal, key protocol.Se
 	if match == nil {
 		return res, false
 	}
-	arg := strings.TrimSpace(match[2])
+	arg := strings.TrimSpace(match[2] + match[4])
 	var name string
 	var run func() (string, error)
-	switch strings.ToLower(match[1]) {
+	switch strings.ToLower(match[1] + match[3]) {
 	case "new", "reset":
 		name, run = "reset", func() (string, error) {
 			r, err := m.Reset(ctx, protocol.SessionParams{SessionKey: key})
@@ -75,7 +76,7 @@ func (m *Manager) command(ctx context.Context, p auth.Principal, key protocol.Se
 		}
 	case "status":
 		name, run = "status", func() (string, error) { return m.statusText(ctx, key) }
-	case "model":
+	case "model", "m":
 		name, run = "model", func() (string, error) { return m.modelCommand(ctx, key, arg) }
 	case "think", "thinking", "t":
 		name, run = "think", func() (string, error) { return m.thinkCommand(ctx, key, arg) }

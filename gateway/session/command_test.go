@@ -20,10 +20,18 @@ func TestSlashCommands(t *testing.T) {
 		{"/model Test/Big", "model", "Model: test/Big", ""},
 		{"/model small", "model", "Model: test/small", ""},
 		{"/model a b", "model", "", "without spaces"},
+		{"/model x/", "model", "", "PROVIDER/ID"},
+		{"/m other", "model", "Model: test/other", ""},
+		{"/m:", "model", "Model: test/other", ""},
+		{"/m:x/", "model", "", "PROVIDER/ID"},
+		{"/model small", "model", "Model: test/small", ""},
 		{"/think", "think", "left to the model", ""},
 		{"/think med", "think", "Thinking: medium", ""},
 		{"/t max", "think", "Thinking: xhigh", ""},
 		{"/thinking deep", "think", "", "not \"deep\""},
+		{"/t:deep", "think", "", "not \"deep\""},
+		{"/mode:ask", "mode", "Mode: ask", ""},
+		{"/compact:undo", "compact", "whole already", ""},
 		{"/compact", "compact", "Nothing to shorten.", ""},
 		{"/compact undo", "compact", "whole already", ""},
 		{"/compact 0", "compact", "", "1 or more"},
@@ -127,14 +135,18 @@ func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 	if e := g.end(res.RunID); e.Message == nil || e.Message.Provider != provider || e.Message.Model != "Small" {
 		t.Errorf("%+v", e)
 	}
-	if res := g.send("/think:high"); res.Status != protocol.ChatDirectiveOnly {
-		t.Errorf("%+v", res)
+	for _, text := range []string{"/think:high", "/t:2", "/m:foo", " /model:foo ", "/t:low /m:foo", "/M:Test/Big"} {
+		if res := g.send(text); res.Status != protocol.ChatDirectiveOnly || res.Directives == nil {
+			t.Errorf("%q: got %+v, want directives only", text, res)
+		}
 	}
 	for text, want := range map[string]string{
 		"a /t:low b":             "a  b",
 		"see /think:deep":        "see /think:deep",
 		"http://x/t:low":         "http://x/t:low",
-		"/m:justid hi":           "/m:justid hi",
+		"/m:justid hi":           "hi",
+		"/t:low /m:justid hi":    "hi",
+		"/t:low run nmake /m:4":  "run nmake /m:4",
 		"msbuild /m:4 /t:Build":  "msbuild /m:4 /t:Build",
 		"/model:justid hi":       "hi",
 		"/model:/x hi":           "/model:/x hi",

@@ -22,39 +22,41 @@ func settingsOf(r store.Run) (text string, d *protocol.Directives) {
 }
 
 // directives cuts the settings for one message out of its text; everything else of the text, its line breaks too, stays as it is. A model without a provider
-// is one of the chat's.
+// is one of the chat's; written /m:ID it has to stand before the text, because "msbuild /m:4" sets no model.
 func directives(text string) (rest string, d *protocol.Directives) {
-	rest = directiveForm.ReplaceAllStringFunc(text, func(found string) string {
-		p := directiveForm.FindStringSubmatch(found)
-		switch strings.ToLower(p[2]) {
-		case "model", "m":
-			provider, id, ok := strings.Cut(p[3], "/")
-			switch {
-			case ok && (provider == "" || id == ""), !ok && len(p[2]) == 1, len(p[3]) > maxModel: // "msbuild /m:4" sets nothing
-				return found
-			case !ok:
-				provider, id = "", p[3]
-			}
-			if d == nil {
-				d = new(protocol.Directives)
-			}
-			d.Model = &protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}
-		default:
-			level, ok := levels[strings.ToLower(p[3])]
-			if !ok {
-				return found
-			}
-			if d == nil {
-				d = new(protocol.Directives)
-			}
-			d.ThinkLevel = level
+	var out protocol.Directives
+	end := 0
+	for _, at := range directiveForm.FindAllStringSubmatchIndex(text, -1) {
+		leads := strings.TrimSpace(rest+text[end:at[0]]) == ""
+		if setDirective(&out, strings.ToLower(text[at[4]:at[5]]), text[at[6]:at[7]], leads) {
+			rest += text[end:at[3]]
+			end = at[1]
 		}
-		return p[1]
-	})
-	if d == nil {
+	}
+	if end == 0 {
 		return text, nil
 	}
-	return strings.TrimSpace(rest), d
+	return strings.TrimSpace(rest + text[end:]), &out
+}
+
+// setDirective reads one directive into d; it reports false for one that sets nothing.
+func setDirective(d *protocol.Directives, name, value string, leads bool) bool {
+	if name != "model" && name != "m" {
+		level, ok := levels[strings.ToLower(value)]
+		if ok {
+			d.ThinkLevel = level
+		}
+		return ok
+	}
+	provider, id, ok := strings.Cut(value, "/")
+	switch {
+	case ok && (provider == "" || id == ""), !ok && name == "m" && !leads, len(value) > maxModel:
+		return false
+	case !ok:
+		provider, id = "", value
+	}
+	d.Model = &protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}
+	return true
 }
 
 var (
