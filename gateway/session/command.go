@@ -39,7 +39,10 @@ func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.Se
 	if p.Kind != auth.KindOwner {
 		return res, false
 	}
-	if rest, d := directives(text); d != nil && rest == "" && !withFiles {
+	if rest, d := directives(text); d != nil && rest == "" {
+		if withFiles { // the files are the message
+			return res, false
+		}
 		return protocol.ChatSendResult{
 			Status: protocol.ChatDirectiveOnly, Directives: m.told(ctx, m.Canonical(key), d),
 			Response: "Nothing was sent: the settings in a message hold for that message. /model and /think set them for the chat.",
@@ -60,7 +63,7 @@ func (m *Manager) command(ctx context.Context, p auth.Principal, key protocol.Se
 	case "new", "reset":
 		name, run = "reset", func() (string, error) {
 			r, err := m.Reset(ctx, protocol.SessionParams{SessionKey: key})
-			return fmt.Sprintf("A new chat begins. %s archived.", messages(r.ArchivedMessages)), err
+			return fmt.Sprintf("The chat was reset. %s archived.", messages(r.ArchivedMessages)), err
 		}
 	case "compact":
 		name, run = "compact", func() (string, error) {

@@ -36,7 +36,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/compact undo", "compact", "whole already", ""},
 		{"/compact 0", "compact", "", "1 or more"},
 		{"  /stop ", "stop", "No run in progress.", ""},
-		{"/NEW", "reset", "0 messages archived", ""},
+		{"/NEW", "reset", "The chat was reset. 0 messages archived.", ""},
 	} {
 		res := g.send(c.text)
 		if res.Status != protocol.ChatCommand || res.Command != c.command || !strings.Contains(res.Response, c.response) || !strings.Contains(res.Error, c.err) ||

@@ -119,7 +119,7 @@ func (s *session) resetWhenDue() {
 	}
 	ctx := context.WithoutCancel(s.m.ctx)
 	ses, err := s.m.store.Session(ctx, s.key)
-	if err != nil || ses.MessageCount == 0 || !due(s.m.policy(ses), time.UnixMilli(ses.LastActiveAt), time.UnixMilli(s.m.now()), s.m.zone()) {
+	if err != nil || !due(s.m.policy(ses), time.UnixMilli(max(ses.LastActiveAt, ses.LastResetAt)), time.UnixMilli(s.m.now()), s.m.zone()) {
 		return
 	}
 	if _, err := s.m.reset(ctx, s.key); err != nil {

@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/dispatch/dispatchtest"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 func TestPoliciesAreDueInThePersonsZone(t *testing.T) {
@@ -242,5 +243,55 @@ func TestAResetNotesWhatIsWorthKeeping(t *testing.T) {
 	g.Close()
 	if n := len(g.model.Requests()); n != 3 {
 		t.Errorf("a shared chat was noted: %d requests", n)
+	}
+}
+
+func TestAnEmptyChatIsResetLikeAnyOther(t *testing.T) {
+	g := start(t, llmtest.Say("one"))
+	get := func() protocol.SessionGetResult {
+		t.Helper()
+		s, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first := get().SessionID
+	if res := g.send("/new"); res.Command != "reset" || !strings.Contains(res.Response, "reset") {
+		t.Errorf("/new: got %+v, want a reset", res)
+	}
+	second := get()
+	if second.SessionID == first || !slices.Equal(second.PreviousSessionIDs, []protocol.SessionID{first}) || second.LastResetAt == 0 {
+		t.Errorf("after /new: got %+v, want the previous id %s", second, first)
+	}
+	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 0 {
+		t.Errorf("a chat without a message is listed: %+v %v", list, err)
+	}
+	mode, minutes := "idle", 0
+	if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, ResetPolicy: &protocol.ResetPolicyPatch{Mode: &mode, IdleMinutes: &minutes}}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Millisecond) // zero minutes, strictly
+	g.end(g.send("hello").RunID)
+	g.check("user: hello", "assistant: one")
+	if third := get(); !slices.Equal(third.PreviousSessionIDs, []protocol.SessionID{first, second.SessionID}) {
+		t.Errorf("after an idle reset: got previous ids %v, want %s and %s", third.PreviousSessionIDs, first, second.SessionID)
+	}
+}
+
+func TestAChatThatWasResetInTimeIsNotResetAgain(t *testing.T) {
+	g := start(t, llmtest.Say("one"), llmtest.Say("two"))
+	g.end(g.send("first").RunID)
+	if _, err := g.store.UpdateSession(t.Context(), chat, func(s *store.Session) { s.LastActiveAt -= time.Hour.Milliseconds() }); err != nil {
+		t.Fatal(err)
+	}
+	mode, minutes := "idle", 30
+	if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, ResetPolicy: &protocol.ResetPolicyPatch{Mode: &mode, IdleMinutes: &minutes}}); err != nil {
+		t.Fatal(err)
+	}
+	g.send("/reset")
+	g.end(g.send("second").RunID)
+	if s, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat}); err != nil || len(s.PreviousSessionIDs) != 1 {
+		t.Errorf("got previous ids %v, %v, want one", s.PreviousSessionIDs, err)
 	}
 }

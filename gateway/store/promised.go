@@ -11,6 +11,9 @@ import (
 // maxPromises is how many sessions without a row are remembered; whoever asks for that many keys reads other ids the next time.
 const maxPromises = 1000
 
+// maxPreviousPromised is how many previous ids are remembered of a session without a row.
+const maxPreviousPromised = 20
+
 // promises are what readers were told of sessions that nobody has written to: in the original a session exists as soon as it is asked for. They
 // are kept until the session is made, so that it is the one that was read, and are forgotten when the program ends.
 type promises struct {
@@ -21,6 +24,9 @@ type promises struct {
 type promise struct {
 	id protocol.SessionID
 	at int64 // Unix milliseconds of the first look
+	// resets of the session, and when the last one was; at most maxPreviousPromised ids.
+	previous []protocol.SessionID
+	resetAt  int64
 }
 
 func (p *promises) give(key protocol.SessionKey, now int64) promise {
@@ -31,18 +37,19 @@ func (p *promises) give(key protocol.SessionKey, now int64) promise {
 		if p.of == nil || len(p.of) >= maxPromises {
 			p.of = make(map[protocol.SessionKey]promise)
 		}
-		told = promise{protocol.SessionID(protocol.NewID()), now}
+		told = promise{id: protocol.SessionID(protocol.NewID()), at: now}
 		p.of[key] = told
 	}
 	return told
 }
 
-// change promises another id.
-func (p *promises) change(key protocol.SessionKey, id protocol.SessionID) {
+// reset promises another id; the one until now becomes a previous one.
+func (p *promises) reset(key protocol.SessionKey, id protocol.SessionID, now int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if told, ok := p.of[key]; ok {
-		told.id = id
+		told.previous = append(told.previous[max(0, len(told.previous)+1-maxPreviousPromised):len(told.previous):len(told.previous)], told.id)
+		told.id, told.resetAt = id, now
 		p.of[key] = told
 	}
 }
@@ -78,11 +85,13 @@ func (s *Store) PeekAgain(ctx context.Context, key protocol.SessionKey, next pro
 		return old, false, err
 	}
 	told := s.promised.give(key, now)
-	s.promised.change(key, next)
+	s.promised.reset(key, next, now)
 	return fresh(key, told, told.at), false, nil
 }
 
 // fresh is a session that nobody has written to.
 func fresh(key protocol.SessionKey, told promise, now int64) Session {
-	return Session{Key: key, ID: told.id, Agent: agentOf(key), CreatedAt: told.at, UpdatedAt: now, LastActiveAt: now}
+	return Session{
+		Key: key, ID: told.id, Agent: agentOf(key), CreatedAt: told.at, UpdatedAt: now, LastActiveAt: now, Previous: told.previous, LastResetAt: told.resetAt,
+	}
 }
