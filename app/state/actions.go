@@ -39,7 +39,7 @@ func (a *App) Reset(key protocol.SessionKey) {
 
 // Export writes a whole chat as Markdown. It blocks while the messages are loaded.
 func (a *App) Export(ctx context.Context, key protocol.SessionKey) (title, text string, err error) {
-	p, err := Call(ctx, a, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key})
+	p, err := Call(ctx, a, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key, Notices: true})
 	if err != nil {
 		return "", "", fmt.Errorf("load the chat: %w", err)
 	}

@@ -154,7 +154,7 @@ type page struct {
 
 // preview is fetch of a conversation that goes on.
 func (c *Chat) preview(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
-	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before})
+	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before, Notices: true})
 	return p.Messages, len(p.Messages) > 0 && p.Messages[0].Seq > 1, err
 }
 

@@ -163,10 +163,11 @@ type SessionPreviewParams struct {
 	Limit      int        `json:"limit,omitempty"`
 	// Before, when not 0, keeps messages with a smaller Seq, so that a window can page back (extension).
 	Before int64 `json:"before,omitempty"`
+	// Notices asks for the notices of compactions too (extension). They are not messages of the conversation and are counted nowhere.
+	Notices bool `json:"notices,omitempty"`
 }
 
-// SessionPreviewResult is session.preview of seed 004. MessageCount counts all messages of the session that a shortening has left; the notice of one is
-// among Messages, but it is not counted, here and wherever messages are.
+// SessionPreviewResult is session.preview of seed 004. MessageCount is the number of messages since the last compaction.
 type SessionPreviewResult struct {
 	SessionKey   SessionKey `json:"sessionKey"`
 	SessionID    SessionID  `json:"sessionId"`

@@ -71,7 +71,7 @@ func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
 	if err != nil || !strings.HasSuffix(string(note), "from agent:main:main\n\n- Ann grows tomatoes\n") {
 		t.Errorf("%q %v", note, err)
 	}
-	p, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat})
+	p, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat, Notices: true})
 	if err != nil || len(p.Messages) != 3 || p.MessageCount != 2 || p.Messages[0].Content.Text() != "Hi again" {
 		t.Fatalf("%+v %v", p, err)
 	}
@@ -97,6 +97,26 @@ func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
 	list, err := g.Archives(t.Context(), protocol.SessionParams{SessionKey: chat})
 	if err != nil || len(list.Archives) != 1 || list.Archives[0].Kind != protocol.ArchiveCompact || list.Archives[0].ArchivedTo != out.ArchivedTo {
 		t.Errorf("%+v %v", list, err)
+	}
+}
+
+func TestAPreviewAfterACompactionHoldsTheMessagesThatAreCounted(t *testing.T) {
+	g := withModel(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say(condensed), llmtest.Say("3"))
+	g.end(g.send("one").RunID)
+	g.end(g.send("two").RunID)
+	if _, err := g.Compact(t.Context(), keep(2)); err != nil {
+		t.Fatal(err)
+	}
+	g.end(g.send("three").RunID)
+	for limit, want := range map[int]string{0: "two 2 three 3", 1: "3", 3: "2 three 3", 9: "two 2 three 3"} {
+		p, err := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat, Limit: limit})
+		var got []string
+		for _, m := range p.Messages {
+			got = append(got, m.Content.Text())
+		}
+		if err != nil || p.MessageCount != 4 || strings.Join(got, " ") != want {
+			t.Errorf("limit %d: got %q of %d messages, %v, want %q of 4", limit, got, p.MessageCount, err, want)
+		}
 	}
 }
 
@@ -183,7 +203,7 @@ func TestCompactNeedsNoModel(t *testing.T) {
 	if !strings.Contains(r.Response, "A summary stands for 2 messages now, and 2 messages stay") && !strings.Contains(r.Response, "for 3 messages now, and 1 message stay") {
 		t.Errorf("%+v", r)
 	}
-	p, _ := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat})
+	p, _ := g.Preview(t.Context(), protocol.SessionPreviewParams{SessionKey: chat, Notices: true})
 	if text := p.Messages[len(p.Messages)-1].Content.Text(); !strings.Contains(text, "First wish") {
 		t.Errorf("%q", text)
 	}

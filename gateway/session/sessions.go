@@ -152,7 +152,11 @@ func (m *Manager) Preview(ctx context.Context, in protocol.SessionPreviewParams)
 	if err != nil {
 		return protocol.SessionPreviewResult{}, err
 	}
-	msgs, err := m.store.Messages(ctx, s.Key, in.Before, in.Limit)
+	read := m.store.Conversation
+	if in.Notices {
+		read = m.store.Messages
+	}
+	msgs, err := read(ctx, s.Key, in.Before, in.Limit)
 	if errors.Is(err, protocol.ErrNotFound) {
 		err = nil // nobody has written to it
 	}

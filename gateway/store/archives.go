@@ -108,7 +108,7 @@ func (s *Store) Reset(ctx context.Context, key protocol.SessionKey, newID protoc
 
 // counted is how many messages of a stretch count as its conversation's: all but the notices that it was shortened.
 func counted(tx *gorm.DB, id protocol.SessionID, first, last int64) (n int, err error) {
-	err = tx.Raw("SELECT count(*) FROM messages WHERE session_id = ? AND seq BETWEEN ? AND ? AND json ->> '$.compaction' IS NULL", string(id), first, last).Scan(&n).Error
+	err = tx.Raw("SELECT count(*) FROM messages WHERE session_id = ? AND seq BETWEEN ? AND ? AND "+noNotice, string(id), first, last).Scan(&n).Error
 	return n, err
 }
 

@@ -133,6 +133,18 @@ func cut(s string, n int) string {
 // Messages returns messages of the session's present stretch in order: the last limit ones with a Seq below before. Limit 0 is all. Before 0 is the
 // end; without before, what was archived to shorten the chat is left out.
 func (s *Store) Messages(ctx context.Context, key protocol.SessionKey, before int64, limit int) ([]protocol.Message, error) {
+	return s.messages(ctx, key, before, limit, "TRUE")
+}
+
+// Conversation is Messages without the notices of compactions.
+func (s *Store) Conversation(ctx context.Context, key protocol.SessionKey, before int64, limit int) ([]protocol.Message, error) {
+	return s.messages(ctx, key, before, limit, noNotice)
+}
+
+// noNotice is the SQL condition for a message that is not the notice of a compaction.
+const noNotice = "json ->> '$.compaction' IS NULL"
+
+func (s *Store) messages(ctx context.Context, key protocol.SessionKey, before int64, limit int, which string) ([]protocol.Message, error) {
 	var msgs []protocol.Message
 	err := s.read(ctx, "read messages", func(db *gorm.DB) error {
 		row, err := findSession(db, key)
@@ -143,7 +155,7 @@ func (s *Store) Messages(ctx context.Context, key protocol.SessionKey, before in
 		if before > 0 {
 			from = 0
 		}
-		msgs, err = loadMessages(db, protocol.SessionID(row.ID), from, before, limit)
+		msgs, err = loadMessages(db.Where(which), protocol.SessionID(row.ID), from, before, limit)
 		return err
 	})
 	return msgs, err
