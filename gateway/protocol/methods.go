@@ -253,13 +253,12 @@ const (
 	EventTyping     = "channel.typing"
 	EventFeed       = "feed"        // extension: a numbered [Change]
 	EventToolCancel = "tool.cancel" // extension
-	EventError      = "error"       // extension: a frame could not be read; payload is an [Error]
 )
 
 // Events is every event, in the order hello-ok advertises them.
 var Events = []string{
 	EventChat, EventToolInvoke, EventLogsGet, EventTransferSend, EventTransferStart, EventTransferReceive, EventTransferEnd,
-	EventOutbound, EventTyping, EventFeed, EventToolCancel, EventTransferStop, EventFiles, EventFilesUnwatch, EventError,
+	EventOutbound, EventTyping, EventFeed, EventToolCancel, EventTransferStop, EventFiles, EventFilesUnwatch,
 }
 
 // MethodByName finds a method's entry.

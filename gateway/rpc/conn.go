@@ -30,9 +30,10 @@ type Conn struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	out     *wire.Writer
-	// deadline and requests are the reader's.
+	// deadline, requests and warned are the reader's.
 	deadline *wire.Deadline
 	requests bucket
+	warned   bool        // a frame that could not be read was logged
 	closing  atomic.Bool // a close frame was sent
 	slots    chan struct{}
 	wg       sync.WaitGroup

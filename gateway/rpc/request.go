@@ -103,17 +103,19 @@ func (c *Conn) slot() bool {
 	return false
 }
 
-// badFrame tells the peer about a frame that could not be read: by the response it waits for when its id is known, else by an event. The
-// socket stays open.
+// badFrame answers a frame that could not be read when its id is known, so that its sender does not wait. Of those without an id the first is logged, and
+// the peer hears nothing: the protocol has no frame for it (gsv interop notes 1.2). The socket stays open.
 func (c *Conn) badFrame(err error) {
 	var bad *protocol.FrameError
 	if errors.As(err, &bad) && bad.ID != "" {
 		c.respond(bad.ID, nil, protocol.ErrBadRequest.With(bad.Error()))
 		return
 	}
-	if frame, err := protocol.EncodeEvent(protocol.EventError, protocol.ErrBadRequest.With(err.Error()), 0); err == nil {
-		c.send(c.ctx, frame)
+	if c.warned {
+		return
 	}
+	c.warned = true
+	slog.Warn("A frame could not be read", "conn", c.id, "remote", c.remote, "err", err)
 }
 
 // serve answers one request.
