@@ -180,15 +180,30 @@ func TestACallFromBeforeARestartIsOfTheModelThatMadeIt(t *testing.T) {
 }
 
 func TestToolErrorsOfOursAreResults(t *testing.T) {
+	for name, want := range map[protocol.ToolName]string{
+		"a__Fly":   "Error: No node provides tool: a__Fly",
+		"gsv__Fly": `{"ok":false,"error":"No node provides tool: gsv__Fly"}`,
+	} {
+		t.Run(string(name), func(t *testing.T) {
+			b := &book{}
+			m := llmtest.Script(llmtest.Call(name, `{}`), llmtest.Say("I cannot."))
+			err := run(m, b, func(context.Context, dispatch.Call) (dispatch.Result, error) {
+				return dispatch.Result{}, protocol.ErrNotFound.With("No node provides tool: " + string(name))
+			}).Do(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, b.words(), "assistant:  <call_1>", "toolResult: "+want+" for call_1", "assistant: I cannot.")
+		})
+	}
+}
+
+func TestArgumentsOfANativeToolThatAreNoObjectAreItsResult(t *testing.T) {
 	b := &book{}
-	m := llmtest.Script(llmtest.Call("a__Fly", `{}`), llmtest.Say("I cannot."))
-	err := run(m, b, func(context.Context, dispatch.Call) (dispatch.Result, error) {
-		return dispatch.Result{}, protocol.ErrNotFound.With("No node provides tool: a__Fly")
-	}).Do(t.Context())
-	if err != nil {
+	if err := run(llmtest.Script(llmtest.Call("gsv__ReadFile", `{"path":`), llmtest.Say("Sorry.")), b, fine).Do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	check(t, b.words(), "assistant:  <call_1>", "toolResult: Error: No node provides tool: a__Fly for call_1", "assistant: I cannot.")
+	check(t, b.words(), "assistant:  <call_1>", `toolResult: {"ok":false,"error":"the arguments are not a JSON object: {\"path\":"} for call_1`, "assistant: Sorry.")
 }
 
 func TestTwoCallsWithOneIDAreToldApart(t *testing.T) {

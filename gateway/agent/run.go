@@ -192,8 +192,8 @@ func CallID(message protocol.MessageID, toolCallID string) protocol.CallID {
 func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, settled func()) (protocol.Message, error) {
 	out := protocol.Message{RunID: r.ID, Role: protocol.RoleToolResult, ToolCallID: c.ID, ToolName: protocol.ToolName(c.Name)}
 	fail := func(text string) protocol.Message {
-		_, bare, _ := protocol.ToolName(c.Name).Split()
-		out.IsError, out.Content, out.Timestamp = true, protocol.Content{protocol.Text("Error: " + text)}, time.Now().UnixMilli()
+		node, bare, _ := protocol.ToolName(c.Name).Split()
+		out.IsError, out.Content, out.Timestamp = true, protocol.Content{protocol.Text(protocol.FailureText(node, text))}, time.Now().UnixMilli()
 		out.Call = &protocol.CallInfo{
 			CallID: CallID(m.ID, c.ID), ToolCallID: c.ID, RunID: r.ID, SessionKey: r.Session, Tool: bare, Args: c.Arguments,
 			State: protocol.CallFailed, Error: text,

@@ -12,7 +12,8 @@ import (
 // own is a gateway's own tool, which tells who caused it to run.
 type own struct {
 	Nodes
-	by chan protocol.AskedBy
+	by      chan protocol.AskedBy
+	problem string // found by the preview
 }
 
 func (n own) Lookup(protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
@@ -20,7 +21,7 @@ func (n own) Lookup(protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, erro
 }
 
 func (n own) Preview(context.Context, protocol.NodeID, protocol.ToolInvoke) (protocol.CallPreview, bool, error) {
-	return protocol.CallPreview{}, true, nil
+	return protocol.CallPreview{Problem: n.problem}, true, nil
 }
 
 func (n own) Call(ctx context.Context, _ protocol.NodeID, _ protocol.ToolInvoke, _ func(protocol.ToolProgress)) (json.RawMessage, error) {
@@ -32,11 +33,20 @@ func TestTheGatewaysOwnToolsHearWhoCausedThem(t *testing.T) {
 	g := start(t, nil)
 	g.cfg = config.Default()
 	g.cfg.ToolApproval.DefaultDecision = "allow"
-	n := own{g.hub, make(chan protocol.AskedBy, 1)}
+	n := own{g.hub, make(chan protocol.AskedBy, 1), ""}
 	g.Dispatcher = New(n, g.gate, g.rules, g.store, g.bus, func() config.Config { return g.cfg })
 	want := protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "nightly"}
 	g.must(Call{Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run", AskedBy: want})
 	if by := <-n.by; by != want {
 		t.Errorf("it hears of %+v", by)
+	}
+}
+
+func TestAFailureBeforeANativeCallIsANativeResult(t *testing.T) {
+	g := start(t, nil)
+	g.Dispatcher = New(own{g.hub, nil, "notes.md is a folder"}, g.gate, g.rules, g.store, g.bus, func() config.Config { return g.cfg })
+	res := g.must(Call{ID: "call", Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run"})
+	if got, want := res.Content.Text(), `{"ok":false,"error":"notes.md is a folder"}`; got != want || res.Info.State != protocol.CallFailed {
+		t.Errorf("got %s, state %s, want %s, failed", got, res.Info.State, want)
 	}
 }

@@ -38,6 +38,9 @@ func content(raw json.RawMessage) protocol.Content {
 
 // errorContent tells a model how a call failed, with what it had produced by then.
 func errorContent(info protocol.CallInfo, raw json.RawMessage) protocol.Content {
+	if info.State == protocol.CallFailed && len(raw) == 0 {
+		return protocol.Content{protocol.Text(protocol.FailureText(info.Node, info.Error))}
+	}
 	text := "Error: " + info.Error
 	if len(raw) > 0 && string(raw) != "null" {
 		text += "\nUntil then: " + shorten(string(raw))

@@ -113,13 +113,6 @@ func (t *Tools) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return t.Hub.Node(id)
 }
 
-// outcome is what every native tool returns (seed 002).
-type outcome struct {
-	OK     bool            `json:"ok"`
-	Result json.RawMessage `json:"result,omitempty"`
-	Error  string          `json:"error,omitempty"`
-}
-
 type callerKey struct{}
 
 // caller is on whose behalf a tool runs.
@@ -165,9 +158,9 @@ func (t *Tools) Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolI
 	case errors.As(err, &bad), err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		return protocol.Marshal(outcome{Error: words(err)})
+		return protocol.Marshal(protocol.NativeResult{Error: words(err)})
 	}
-	return protocol.Marshal(outcome{OK: true, Result: raw})
+	return protocol.Marshal(protocol.NativeResult{OK: true, Result: raw})
 }
 
 func words(err error) string {

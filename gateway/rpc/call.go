@@ -173,7 +173,7 @@ func (s *Server) result(ctx context.Context, c *Conn, p protocol.ToolResultParam
 func failedCall(c dispatch.Call, err error) dispatch.Result {
 	node, tool, _ := c.Tool.Split()
 	return dispatch.Result{
-		IsError: true, Content: protocol.Content{protocol.Text("Error: " + err.Error())},
+		IsError: true, Content: protocol.Content{protocol.Text(protocol.FailureText(node, err.Error()))},
 		Info: protocol.CallInfo{
 			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, Node: node, Tool: tool, Args: c.Args,
 			State: protocol.CallFailed, Error: err.Error(), Direct: c.Direct,
