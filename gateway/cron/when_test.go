@@ -77,6 +77,7 @@ func TestSchedulesOfTheTool(t *testing.T) {
 		`{"kind":"at","inMinutes":1.5,"inSeconds":"30"}`:              `{"kind":"at","atMs":1780308120000}`,
 		`{"when":"tomorrow 09:00"}`:                                   `{"kind":"at","atMs":1780383600000}`,
 		`"in 20 minutes"`:                                             `{"kind":"at","atMs":1780309200000}`,
+		`{"kind":"every","everyMinutes":15,"everyHours":0}`:           `{"kind":"every","everyMs":900000,"anchorMs":1780308000000}`,
 		`{"kind":"every","everyMinutes":15}`:                          `{"kind":"every","everyMs":900000,"anchorMs":1780308000000}`,
 		`{"kind":"every","everyHours":2,"anchor":"2026-06-01 08:00"}`: `{"kind":"every","everyMs":7200000,"anchorMs":1780293600000}`,
 		`{"kind":"every","everyDays":1,"anchorMs":7}`:                 `{"kind":"every","everyMs":86400000,"anchorMs":7}`,
@@ -101,7 +102,8 @@ func TestSchedulesOfTheTool(t *testing.T) {
 	}
 	for raw, want := range map[string]string{
 		`{}`: "needs \"at\"", `[]`: "must be an object", `7`: "must be an object", `null`: "write it as", `{"kind":"weekly"}`: "must be at, every or cron",
-		`{"kind":"every"}`: "needs everyMinutes", `{"kind":"every","everyMs":5}`: "1000 or more", `{"kind":"every","everyMinutes":"x"}`: "must be a number",
+		`{"kind":"every"}`: "needs everyMinutes", `{"kind":"every","everyMs":5}`: "1000 or more",
+		`{"kind":"every","everyMinutes":90,"everyHours":1.5}`: "both everyMinutes and everyHours", `{"kind":"every","everyMinutes":"x"}`: "must be a number",
 		`{"kind":"every","everyMinutes":-1}`: "negative", `{"kind":"cron","expr":"* *"}`: "exactly 5", `{"kind":"cron","expr":"* * * * *","tz":"Mars"}`: "no time zone",
 		`{"kind":"cron","expr":"* * * * *","tz":"Local"}`: "no time zone", `{"kind":"at","at":-1}`: "must be a time", `"every now and then"`: "no unit", `""`: "write it as",
 	} {

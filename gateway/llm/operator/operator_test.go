@@ -127,6 +127,8 @@ func TestResultsAreReportedTruthfully(t *testing.T) {
 			Content: protocol.Content{protocol.Text(text)},
 		}
 	}
+	native := result("", `{"ok":false,"error":"laptop is not connected"}`, false, nil)
+	native.ToolName = "gsv__Transfer"
 	asked := protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{{Type: protocol.BlockToolCall, ID: "1", Arguments: json.RawMessage(`{"path":"a.txt","pattern":"*.go"}`)}}}
 	for _, c := range []struct {
 		m    protocol.Message
@@ -138,6 +140,7 @@ func TestResultsAreReportedTruthfully(t *testing.T) {
 		{result("Bash", `{"exitCode":null,"signal":"SIGKILL","timedOut":true,"output":"x"}`, false, nil), "It took too long and was stopped."},
 		{result("Read", `{"lines":1,"content":"1\tx"}`, false, nil), "`a.txt`: 1 line."},
 		{result("Read", `Error: no such file`, true, nil), "That did not work: no such file"},
+		{native, "That did not work: laptop is not connected"},
 		{result("Glob", `{"count":3,"matches":[]}`, false, nil), "3 files match `*.go`."},
 		{result("Glob", `{"count":0,"matches":[]}`, false, nil), "Nothing matches `*.go`."},
 		{result("Grep", `{"count":1,"matches":[]}`, false, nil), "1 line matches."},

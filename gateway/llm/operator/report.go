@@ -48,7 +48,7 @@ type outcome struct {
 }
 
 func sentence(m protocol.Message, rawArgs json.RawMessage) string {
-	_, bare, _ := m.ToolName.Split()
+	node, bare, _ := m.ToolName.Split()
 	var in struct{ Command, Path, Pattern string }
 	json.Unmarshal(rawArgs, &in) // our own arguments
 	text := m.Content.Text()
@@ -73,6 +73,10 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 	parsed := json.Unmarshal([]byte(text), &r) == nil // a long result is shortened and no JSON any more
 	if m.Call != nil && r.ExitCode == nil {
 		r.ExitCode = m.Call.ExitCode
+	}
+	var native protocol.NativeResult
+	if node == protocol.NativePrefix && json.Unmarshal([]byte(text), &native) == nil && native.Error != "" {
+		return "That did not work: " + native.Error
 	}
 	if m.IsError && r.ExitCode == nil {
 		return "That did not work: " + strings.TrimPrefix(text, "Error: ")
