@@ -20,6 +20,9 @@ func TestElevenToolsComeFirstInTheOriginalsOrder(t *testing.T) {
 		if s.Description == "" || len(s.InputSchema) == 0 {
 			t.Errorf("%s has no description or schema", s.Name)
 		}
+		if s.Name == "gsv__Transfer" && !strings.Contains(s.Description, "Transfer") { // which the original's suite looks for
+			t.Errorf("description of %s: got %q, want one with the word Transfer", s.Name, s.Description)
+		}
 		names = append(names, s.Name)
 	}
 	// Cron comes from the package of the schedules.

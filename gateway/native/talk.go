@@ -87,7 +87,7 @@ func (t *Tools) talk() []tool.Tool {
 			}),
 		tool.Define("SessionSend", "Send a message into another chat, whose agent then works on it, and wait for its answer.",
 			tool.Traits{Effect: protocol.EffectWrite}, t.sessionSend),
-		tool.Define("Transfer", "Move a copy of a file between machines, or between a machine and your own workspace. It returns when the file has arrived.",
+		tool.Define("Transfer", "Transfer a file: copy it between machines, or between a machine and your own workspace. Returns when the file has arrived.",
 			tool.Traits{Effect: protocol.EffectWrite}, t.transfer),
 	}
 }
