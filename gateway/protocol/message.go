@@ -135,7 +135,7 @@ const StopBlind = "blind"
 // Beside reports whether a message stands beside the conversation of a model and its user: it neither asks for anything nor answers.
 func (m Message) Beside() bool { return m.Origin == OriginDirect || m.Origin == OriginNotice }
 
-// MarshalJSON writes a user message of one text block with a plain string as content.
+// MarshalJSON writes a user message of one text block with a plain string as content, and a result always with isError, as the original does.
 func (m Message) MarshalJSON() ([]byte, error) {
 	type plain Message
 	if m.Role == RoleUser && len(m.Content) == 1 && m.Content[0].Type == BlockText {
@@ -146,6 +146,12 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	}
 	if m.Content == nil {
 		m.Content = Content{}
+	}
+	if m.Role == RoleToolResult {
+		return Marshal(struct {
+			plain
+			IsError bool `json:"isError"`
+		}{plain(m), m.IsError})
 	}
 	return Marshal(plain(m))
 }

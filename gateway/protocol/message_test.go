@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -71,6 +72,20 @@ func FuzzContent(f *testing.F) {
 			t.Fatalf("%s came back as %+v", data, back.Content)
 		}
 	})
+}
+
+func TestAResultAlwaysSaysWhetherItIsAnError(t *testing.T) {
+	for _, isError := range []bool{false, true} {
+		m := Message{Role: RoleToolResult, ToolCallID: "1", Content: Content{Text("x")}, IsError: isError}
+		raw, err := Marshal(m)
+		if want := fmt.Sprintf(`"isError":%v`, isError); err != nil || strings.Count(string(raw), want) != 1 {
+			t.Errorf("got %s, %v, want %s once", raw, err, want)
+		}
+		var back Message
+		if err := json.Unmarshal(raw, &back); err != nil || back.IsError != isError {
+			t.Errorf("read back: got %+v, %v", back, err)
+		}
+	}
 }
 
 func TestErrorsKeepTheirCodeAndText(t *testing.T) {
