@@ -93,10 +93,10 @@ func (m *Manager) claim(ctx context.Context, id protocol.RunID) (release func(),
 	return nil, protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", id))
 }
 
-// answerQuestion takes a plain yes or no as the answer to the session's open question.
+// answerQuestion takes a plain yes or no as the answer to the session's open question. The id of one may follow, which a client of the seed knows as approvalId.
 func (m *Manager) answerQuestion(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
-	allow, reason, isAnswer := decision(in.Message)
-	if !isAnswer || len(in.Attachments) > 0 {
+	word, _, _ := strings.Cut(strings.TrimSpace(in.Message), " ")
+	if _, _, isAnswer := decision(word); !isAnswer || len(in.Attachments) > 0 {
 		return res, false, nil
 	}
 	pending, err := m.opts.Questions.Pending(ctx)
@@ -104,7 +104,9 @@ func (m *Manager) answerQuestion(ctx context.Context, p auth.Principal, in proto
 		return res, false, err
 	}
 	for _, a := range pending {
-		if a.SessionKey != in.SessionKey {
+		text := strings.TrimSuffix(strings.TrimSpace(in.Message), " "+string(a.ID))
+		allow, reason, isAnswer := decision(text)
+		if a.SessionKey != in.SessionKey || !isAnswer {
 			continue
 		}
 		if !p.Has(protocol.ScopeApprove) {
