@@ -48,7 +48,14 @@ func TestAnswersAreDelivered(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := res.Results[0]
-			if text := strings.TrimSpace(got.Status+" "+got.Error) + " [" + got.Summary + "]"; text != c.want {
+			summary, named := strings.CutPrefix(got.Summary, "ran in agent:main:cron:"+string(j.ID)+":")
+			if named {
+				_, summary, _ = strings.Cut(summary, "\n")
+			}
+			if named != (got.Status == protocol.CronOK) {
+				t.Errorf("summary of a run that ended with %s: got %q, want the key of its chat only when it went well", got.Status, got.Summary)
+			}
+			if text := strings.TrimSpace(got.Status+" "+got.Error) + " [" + summary + "]"; text != c.want {
 				t.Errorf("%s, want %s", text, c.want)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"fairlead/gateway/protocol"
 )
@@ -190,7 +191,11 @@ func (s *Scheduler) result(ctx context.Context, r *request, wait bool) (res prot
 	}
 	select {
 	case <-run.done:
-		return run.result, true, nil
+		res = run.result
+		if res.Status == protocol.CronOK { // the original's summary is the key of the chat, and its clients look for it
+			res.Summary = strings.TrimSpace("ran in " + string(run.Session) + "\n" + res.Summary)
+		}
+		return res, true, nil
 	case <-s.ended:
 		return res, true, errStopping
 	case <-ctx.Done():
