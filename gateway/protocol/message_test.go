@@ -88,6 +88,24 @@ func TestAResultAlwaysSaysWhetherItIsAnError(t *testing.T) {
 	}
 }
 
+func TestALabelMayBeANumber(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"sessionKey":"main","label":2026}`: "2026", `{"label":"a"}`: "a", `{"label":-1.5}`: "-1.5", `{"label":""}`: "", `{"label":null}`: "unset", `{}`: "unset",
+		`{"label":{}}`: "label must be a string, not object", `{"label":true}`: "label must be a string, not bool", `{"settings":{"maxTokens":"x"}}`: "settings.maxTokens must be a whole number, not string",
+	} {
+		var p SessionPatchParams
+		got := "unset"
+		if err := json.Unmarshal([]byte(raw), &p); err != nil {
+			got = Problem(err)
+		} else if p.Label != nil {
+			got = *p.Label
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", raw, got, want)
+		}
+	}
+}
+
 func TestErrorsKeepTheirCodeAndText(t *testing.T) {
 	wrapped := fmt.Errorf("open chat: %w", ErrStorage.With("disk full"))
 	for err, want := range map[error]Error{

@@ -1,5 +1,10 @@
 package protocol
 
+import (
+	"encoding/json"
+	"errors"
+)
+
 // Thinking levels (seed 004, SessionSettings).
 var ThinkingLevels = []string{"none", "minimal", "low", "medium", "high", "xhigh"}
 
@@ -108,6 +113,31 @@ type SessionPatchParams struct {
 	Settings    *SessionPrefsPatch `json:"settings,omitempty"`
 	Label       *string            `json:"label,omitempty"`
 	ResetPolicy *ResetPolicyPatch  `json:"resetPolicy,omitempty"`
+}
+
+// UnmarshalJSON takes a number as a label too: the original's command line sends one for a label of digits.
+func (p *SessionPatchParams) UnmarshalJSON(raw []byte) error {
+	var in struct {
+		SessionKey  SessionKey         `json:"sessionKey"`
+		Settings    *SessionPrefsPatch `json:"settings"`
+		Label       json.RawMessage    `json:"label"`
+		ResetPolicy *ResetPolicyPatch  `json:"resetPolicy"`
+	}
+	err := json.Unmarshal(raw, &in)
+	*p = SessionPatchParams{SessionKey: in.SessionKey, Settings: in.Settings, ResetPolicy: in.ResetPolicy}
+	if err != nil || len(in.Label) == 0 {
+		return err
+	}
+	if first := in.Label[0]; first == '-' || first >= '0' && first <= '9' {
+		label := string(in.Label)
+		p.Label = &label
+		return nil
+	}
+	err = json.Unmarshal(in.Label, &p.Label)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		wrong.Field = "label"
+	}
+	return err
 }
 
 // SessionPrefsPatch is Partial<SessionSettings>.
