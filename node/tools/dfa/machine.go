@@ -43,26 +43,19 @@ func (p *Program) NewMachine() *Machine {
 	return m
 }
 
-// What a state knows of the character before.
-const (
-	atBegin = 1 << iota // there is none: the line begins
-	afterWord
-)
-
 func (m *Machine) reset() {
 	m.resets++
 	m.table = append(m.table[:0], make([]uint32, 2*m.stride)...)
 	m.seeds = append(m.seeds[:0], "", "")
 	m.index, m.size = map[string]uint32{}, 0
-	context := byte(atBegin)
 	m.stack = append(m.stack[:0], uint32(m.prog.Start))
 	m.expand()
-	m.start = m.row(context)
+	m.start = m.row(lineEdge)
 }
 
 // row finds or makes the state of the instructions in m.kernel, which wait for the next character to know whether their assertions hold.
-func (m *Machine) row(context byte) uint32 {
-	m.seed = append(m.seed[:0], context)
+func (m *Machine) row(before kind) uint32 {
+	m.seed = append(m.seed[:0], byte(before))
 	for _, pc := range m.kernel {
 		m.seed = binary.AppendUvarint(m.seed, uint64(pc))
 	}
@@ -86,35 +79,22 @@ func (m *Machine) next(row uint32, column uint16) uint32 {
 		seed := m.seeds[row/m.stride]
 		m.reset()
 		m.kernel = decode(m.kernel[:0], seed[1:])
-		row = m.row(seed[0])
+		row = m.row(kind(seed[0]))
 	}
 	seed := m.seeds[row/m.stride]
 	r, end := m.sample[column], column == m.eol
-	word := !end && m.inWord[column]
-	var holds syntax.EmptyOp
-	begin, before := seed[0]&atBegin != 0, seed[0]&afterWord != 0
-	if begin {
-		holds |= syntax.EmptyBeginLine | syntax.EmptyBeginText
+	after := lineEdge
+	if !end {
+		after = m.kinds[column]
 	}
-	if end {
-		holds |= syntax.EmptyEndLine | syntax.EmptyEndText
-	}
-	if before != word {
-		holds |= syntax.EmptyWordBoundary
-	} else {
-		holds |= syntax.EmptyNoWordBoundary
-	}
+	holds := holding(kind(seed[0]), after)
 	m.stack = decode(m.stack[:0], seed[1:])
 	to := uint32(matched)
 	if !m.step(r, end, holds) {
 		if end {
 			to = m.start
 		} else {
-			var context byte
-			if word {
-				context = afterWord
-			}
-			to = m.row(context)
+			to = m.row(after)
 		}
 	}
 	m.table[row+uint32(column)] = to
@@ -123,7 +103,7 @@ func (m *Machine) next(row uint32, column uint16) uint32 {
 
 // step follows the instructions on m.stack over r and leaves in m.kernel where they lead, or reports that the expression matches before or
 // with r.
-func (m *Machine) step(r rune, end bool, holds syntax.EmptyOp) bool {
+func (m *Machine) step(r rune, end bool, holds Assertion) bool {
 	seen := m.generation()
 	m.leads = m.leads[:0]
 	for len(m.stack) > 0 {
@@ -141,7 +121,7 @@ func (m *Machine) step(r rune, end bool, holds syntax.EmptyOp) bool {
 		case syntax.InstNop, syntax.InstCapture:
 			m.stack = append(m.stack, in.Out)
 		case syntax.InstEmptyWidth:
-			if syntax.EmptyOp(in.Arg)&^holds == 0 {
+			if Assertion(in.Arg)&^holds == 0 {
 				m.stack = append(m.stack, in.Out)
 			}
 		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:

@@ -33,16 +33,18 @@ type Program struct {
 	eol     uint16 // the column of the line's end
 	same    uint16 // of bytes inside a character whose first byte decided: the state stays
 	special uint16 // of bytes that need a look at what follows
-	words   []rune // what words are made of, when the expression asks for their boundaries
-	inWord  []bool // of each class
+	kinds   []kind // of each class, as far as assertions ask for it
 }
 
 // ASCII are the characters that words are made of in RE2.
 var ASCII = []rune{'0', '9', 'A', 'Z', '_', '_', 'a', 'z'}
 
-// Compile makes a program. The tree need not be simplified. \b and \B ask for the boundaries of words, which are made of the given characters:
-// ascending pairs of first and last.
+// Compile makes a program. The tree need not be simplified; it may contain assertions that
+// [Assertion.Tree] made. words are the characters of words, as ascending pairs of first and last.
 func Compile(tree *syntax.Regexp, words []rune) (*Program, error) {
+	if size(tree) > maxProgram { // repetitions grow when they are compiled
+		return nil, ErrTooLarge
+	}
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return nil, err
@@ -51,8 +53,9 @@ func Compile(tree *syntax.Regexp, words []rune) (*Program, error) {
 		return nil, ErrTooLarge
 	}
 	p := &Program{prog: prog}
-	sets := p.sets(words)
-	if err := p.classes(sets); err != nil {
+	asked := assertions(prog)
+	neighbours := asked.neighbours(words)
+	if err := p.classes(p.sets(neighbours), neighbours); err != nil {
 		return nil, err
 	}
 	for b := range 256 {
@@ -62,7 +65,7 @@ func Compile(tree *syntax.Regexp, words []rune) (*Program, error) {
 }
 
 // sets are the different character sets of the program, each as ascending pairs of first and last.
-func (p *Program) sets(words []rune) [][]rune {
+func (p *Program) sets(neighbours []neighbour) [][]rune {
 	seen := map[string]bool{}
 	var sets [][]rune
 	add := func(set []rune) {
@@ -90,21 +93,17 @@ func (p *Program) sets(words []rune) [][]rune {
 				slices.Sort(set)
 			}
 			add(set)
-		case syntax.InstEmptyWidth:
-			if syntax.EmptyOp(in.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0 {
-				p.words = words
-			}
 		}
 	}
-	if p.words != nil {
-		add(p.words)
+	for _, n := range neighbours {
+		add(n.set)
 	}
 	add([]rune{'\n', '\n'})
 	return sets
 }
 
 // classes divides all characters.
-func (p *Program) classes(sets [][]rune) error {
+func (p *Program) classes(sets [][]rune, neighbours []neighbour) error {
 	p.bounds = append(p.bounds, 0)
 	for _, set := range sets {
 		for i := 0; i+1 < len(set); i += 2 {
@@ -137,7 +136,13 @@ func (p *Program) classes(sets [][]rune) error {
 			class = uint16(len(index))
 			index[key] = class
 			p.sample = append(p.sample, p.bounds[i])
-			p.inWord = append(p.inWord, within(p.words, p.bounds[i]))
+			var kinds kind
+			for _, n := range neighbours {
+				if within(n.set, p.bounds[i]) {
+					kinds |= n.kind
+				}
+			}
+			p.kinds = append(p.kinds, kinds)
 		}
 		p.class = append(p.class, class)
 	}
