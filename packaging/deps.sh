@@ -3,7 +3,7 @@
 #
 # Installs the Debian packages that Fairlead needs and this machine lacks, after saying which. "build" (the default) is what
 # compiling the desktop program takes; "test" adds what the tests start: an X server, a window manager, a panel with a tray, a
-# keyring, an XMPP server, bubblewrap; "wine" is what running the Windows code takes (packaging/wine-test.sh), "windows" what building the desktop
+# keyring, an XMPP server, bubblewrap, ripgrep; "wine" is what running the Windows code takes (packaging/wine-test.sh), "windows" what building the desktop
 # program for Windows takes. Run as root, or as a user who may use sudo.
 # Where apt is missing it says what to install and ends with status 1.
 set -euo pipefail
@@ -11,7 +11,7 @@ set -euo pipefail
 build="gcc libc6-dev pkg-config libgl1-mesa-dev xorg-dev libwayland-dev libxkbcommon-dev"
 tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbus-x11 gnome-keyring libsecret-tools
   xfce4-panel adwaita-icon-theme tesseract-ocr prosody zbar-tools bubblewrap
-  pcmanfm curl"
+  pcmanfm curl ripgrep"
 
 case ${1:-build} in
   build) want=$build ;;

@@ -19,7 +19,7 @@ const (
 )
 
 type grepIn struct {
-	Pattern string `json:"pattern" jsonschema:"regular expression (Rust or RE2 syntax), matched line by line"`
+	Pattern string `json:"pattern" jsonschema:"regular expression in the syntax of Rust's regex crate, matched line by line"`
 	Path    string `json:"path,omitempty" jsonschema:"folder or file to search in; relative to the workspace; default the workspace"`
 	Include string `json:"include,omitempty" jsonschema:"glob for file names, such as *.md or *.{go,mod}; compared with the name only, not the folder"`
 	// What follows is an extension.

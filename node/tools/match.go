@@ -3,12 +3,10 @@ package tools
 import (
 	"bytes"
 	"context"
-	"errors"
-	"regexp"
 	"regexp/syntax"
-	"strings"
 
 	"fairlead/node/tools/dfa"
+	"fairlead/node/tools/pattern"
 )
 
 // matcher is a pattern that lines are compared with. It is shared by all who search for it.
@@ -18,66 +16,20 @@ type matcher struct {
 	exact   bool     // every line with the needle matches
 }
 
-func newMatcher(pattern string) (*matcher, error) {
-	text, err := rustSyntax(pattern)
+func newMatcher(expression string) (*matcher, error) {
+	tree, err := pattern.Parse(expression)
 	if err != nil {
-		return nil, err
-	}
-	tree, err := syntax.Parse(text, syntax.Perl)
-	if err != nil {
-		return nil, failf("Invalid regex pattern: %s%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "), hint(pattern, err))
+		return nil, failf("Invalid regex pattern: %w", err)
 	}
 	m := &matcher{}
-	if m.program, err = dfa.Compile(tree, wordRunes()); err != nil {
-		return nil, failf("Invalid regex pattern: %v. Repeat less, or search for a part of it.", err)
+	if m.program, err = dfa.Compile(tree, pattern.WordRunes()); err != nil {
+		return nil, failf("Invalid regex pattern: %w. Repeat less, or search for a part of it.", err)
 	}
 	tree = tree.Simplify()
 	m.needles = required(tree)
 	m.exact = tree.Op == syntax.OpLiteral && len(m.needles) == 1 && !bytes.ContainsAny(m.needles[0].text, "\r\n") &&
 		(tree.Flags&syntax.FoldCase == 0 || len(m.needles[0].text) == len(tree.Rune))
 	return m, nil
-}
-
-// hints say what to write instead of what RE2 has not: the first that fits the error and the pattern.
-var hints = []struct {
-	code syntax.ErrorCode
-	what *regexp.Regexp
-	hint string
-}{
-	{
-		syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?<?[=!]`),
-		"Look-around is not supported (RE2 syntax). Search for the text itself and filter the matches, or use Bash with grep -P.",
-	},
-	{
-		syntax.ErrInvalidNamedCapture, regexp.MustCompile(`\(\?<[=!]`),
-		"Look-around is not supported (RE2 syntax). Search for the text itself and filter the matches, or use Bash with grep -P.",
-	},
-	{syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?>`), "Atomic groups are not supported (RE2 syntax) and not needed: a search never backtracks. Write (?:…)."},
-	{syntax.ErrInvalidPerlOp, regexp.MustCompile(`\(\?[a-zA-Z-]*[xuR]`), "The flags x, u and R are not supported (RE2 syntax); text is Unicode anyway."},
-	{
-		syntax.ErrInvalidEscape, regexp.MustCompile(`\\[1-9]|\\k[<{']`),
-		"Back-references are not supported (RE2 syntax). Write the repeated part out, or use Bash with grep -P.",
-	},
-	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[hHR]`), `\h, \H and \R are not supported (RE2 syntax). Write [ \t], [^ \t] or nothing: a search is line by line.`},
-	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[<>]`), `Write \b for the beginning or the end of a word (RE2 syntax).`},
-	{syntax.ErrInvalidEscape, regexp.MustCompile(`\\[ZGK]`), "Use $ for the end of a line (RE2 syntax)."},
-	{
-		syntax.ErrInvalidRepeatOp, regexp.MustCompile(`[*+?}]\+`),
-		"Possessive quantifiers are not supported (RE2 syntax) and not needed: a search never backtracks. Leave the + out.",
-	},
-	{syntax.ErrInvalidRepeatSize, regexp.MustCompile(`\d`), "At most 1,000 repetitions are possible (RE2 syntax). Write {n,} or search for a part of it."},
-}
-
-func hint(pattern string, err error) string {
-	var se *syntax.Error
-	if errors.As(err, &se) {
-		for _, h := range hints {
-			if h.code == se.Code && h.what.MatchString(pattern) {
-				return ". " + h.hint
-			}
-		}
-	}
-	return ` (RE2 syntax; put \ before a character that is meant literally)`
 }
 
 // finder looks for lines in texts. One goroutine uses it at a time.
