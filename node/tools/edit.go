@@ -3,7 +3,9 @@ package tools
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 
@@ -74,6 +76,9 @@ func (f *files) edit(ctx context.Context, in editIn) (editOut, error) {
 	}
 	defer unlock()
 	old, sum, err := f.ws.ReadFile(p, int64(f.limits.Edit))
+	if errors.Is(err, fs.ErrNotExist) {
+		return editOut{}, notFound(p)
+	}
 	if err != nil {
 		return editOut{}, readError(p, err)
 	}
@@ -100,6 +105,10 @@ func (f *files) edit(ctx context.Context, in editIn) (editOut, error) {
 	}
 	out.SHA256, out.OtherNames = w.SHA256, w.OtherNames
 	return out, nil
+}
+
+func notFound(p workspace.Path) error {
+	return failf("File not found: '%s'. To create it, use Write.", p)
 }
 
 // checkSum compares a file's sum with what a caller expects, if anything.

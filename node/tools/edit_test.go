@@ -51,9 +51,9 @@ func TestEditRefusesWhatIsNotClear(t *testing.T) {
 	for want, a := range map[string]args{
 		"oldString not found in '" + path + "'": {"path": "f", "oldString": "x", "newString": ""},
 		"oldString found 2 times in '" + path + "'. Use replaceAll: true or provide more context to make it unique.": {"path": "f", "oldString": "a", "newString": ""},
-		"oldString must not be empty":                             {"path": "f", "oldString": "", "newString": "x", "replaceAll": true},
-		"Failed to read '" + filepath.Join(b.ws.Dir(), "g") + "'": {"path": "g", "oldString": "a", "newString": "b"},
-		"Failed to read '" + b.ws.Dir() + "': it is a directory":  {"path": ".", "oldString": "a", "newString": "b"},
+		"oldString must not be empty": {"path": "f", "oldString": "", "newString": "x", "replaceAll": true},
+		"File not found: '" + filepath.Join(b.ws.Dir(), "g") + "'. To create it, use Write.": {"path": "g", "oldString": "a", "newString": "b"},
+		"Failed to read '" + b.ws.Dir() + "': it is a directory":                             {"path": ".", "oldString": "a", "newString": "b"},
 	} {
 		if words := fails(b, "Edit", a); !strings.HasPrefix(words, want) {
 			t.Errorf("%s: %s", want, words)

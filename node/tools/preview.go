@@ -73,7 +73,7 @@ func (f *files) previewEdit(ctx context.Context, in editIn) (protocol.CallPrevie
 	case preview.Problem != "":
 		return preview, nil
 	case preview.NewFile:
-		preview.Problem = readError(p, fs.ErrNotExist).Error()
+		preview.Problem = notFound(p).Error()
 		return preview, nil
 	case preview.Truncated:
 		preview.Problem = "File too large to be edited. Write it anew, or change it with a command."
