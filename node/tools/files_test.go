@@ -86,8 +86,8 @@ func TestReadOfAPartDoesNotReadTheRest(t *testing.T) {
 	if out := must[readText](b, "Read", args{"path": "f", "offset": 1, "limit": 1}); out.Content != "2\tb" {
 		t.Errorf("%q", out.Content)
 	}
-	if words := fails(b, "Read", args{"path": "f"}); !strings.Contains(words, "offset and limit") {
-		t.Error(words)
+	if out := must[readText](b, "Read", args{"path": "f"}); out.Content != "1\ta\n2\tb" || !out.Truncated {
+		t.Errorf("without a limit: got %.50q, truncated %v; want the first two lines, truncated", out.Content, out.Truncated)
 	}
 }
 
@@ -125,10 +125,25 @@ func TestReadSaysWhatItCannotRead(t *testing.T) {
 	gz := append([]byte{0x1f, 0x8b, 8, 0}, bytes.Repeat([]byte{0xff}, 96)...)
 	b.file("archive.tar.gz", string(gz))
 	b.file("late", strings.Repeat("text\n", 10_000)+"\xff\n")
+	b.file("latin", "caf\xe9 cr\xe8me")
+	b.file("latin.json", "{\"name\": \"\xe9\"}")
+	for name, content := range map[string]string{ // which begin like UTF-16
+		"sound": "\xff\xfe\x10\xc4\x00\x00\x03\x48", "numbers": "\xff\xfe\x01\x00\x02\x00", "reserved": "\xff\xfea\x00\x78\x03", "private": "\xff\xfea\x00\x01\xe0",
+		"halved": "\xff\xfea\x00b",
+	} {
+		b.file(name, content)
+	}
 	b.file("d/f", "")
 	for path, want := range map[string]string{
 		"archive.tar.gz": "Binary file: archive.tar.gz (application/gzip, 100 bytes) — not a text or image file",
-		"late":           "Binary file: late (",
+		"late":           "Not UTF-8 text: late (text/plain, 50002 bytes) has another encoding, perhaps Latin-1. Convert it with Bash",
+		"latin":          "Not UTF-8 text: latin (text/plain, 10 bytes) has",
+		"latin.json":     "Not UTF-8 text: latin.json (application/json, 13 bytes) has",
+		"sound":          "Binary file: sound (application/octet-stream, ",
+		"numbers":        "Binary file: numbers (application/octet-stream, ",
+		"reserved":       "Binary file: reserved (application/octet-stream, ",
+		"private":        "Binary file: private (application/octet-stream, ",
+		"halved":         "Binary file: halved (application/octet-stream, ",
 		"d":              "Failed to read '" + filepath.Join(b.ws.Dir(), "d") + "': it is a directory",
 		"none":           "Failed to read '" + filepath.Join(b.ws.Dir(), "none") + "': no such file",
 		"":               "path must not be empty",

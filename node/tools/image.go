@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -19,11 +20,31 @@ func mimeOf(head []byte) string {
 	return mime
 }
 
+// isText reports whether a file's first bytes look like text in an encoding of single bytes.
+func isText(head []byte) bool {
+	if wideOf(head) != nil || bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	for mime := mimetype.Detect(head); mime != nil; mime = mime.Parent() {
+		if mime.Is("text/plain") {
+			return true
+		}
+	}
+	return false
+}
+
 func isImage(head []byte) bool { return strings.HasPrefix(mimeOf(head), "image/") }
 
 // binary returns an image, or says what else the file is.
 func (f *files) binary(p workspace.Path, file io.ReaderAt, head []byte, size int64) (any, error) {
 	mime, name := mimeOf(head), workspace.Spell(filepath.Base(p.Abs))
+	switch {
+	case isText(head):
+		return nil, failf("Not UTF-8 text: %s (%s, %d bytes) has another encoding, perhaps Latin-1. "+
+			"Convert it with Bash, such as: iconv -f LATIN1 -t UTF-8 FILE", name, mime, size)
+	case strings.HasPrefix(mime, "text/"): // such as a byte order mark before what is no text
+		mime = "application/octet-stream"
+	}
 	if !strings.HasPrefix(mime, "image/") {
 		return nil, failf("Binary file: %s (%s, %d bytes) — not a text or image file", name, mime, size)
 	}

@@ -26,7 +26,7 @@ const (
 type readIn struct {
 	Path   string   `json:"path" jsonschema:"file to read; relative to the workspace"`
 	Offset *float64 `json:"offset,omitempty" jsonschema:"line to start at, counted from 0; default 0"`
-	Limit  *float64 `json:"limit,omitempty" jsonschema:"most lines to read; default all"`
+	Limit  *float64 `json:"limit,omitempty" jsonschema:"most lines to read; default all that one call can return"`
 }
 
 // readText is seed 000's output; what follows Lines are extensions.
@@ -96,7 +96,7 @@ func (f *files) readOnce(ctx context.Context, p workspace.Path, offset, limit in
 			return nil, false, tooLarge(p, "is UTF-16 and", info.Size(), f.limits.ReadWide)
 		}
 		if text, ok := readWide(file, w, f.limits.ReadWide); ok {
-			out, err = f.text(ctx, p, bytes.NewReader(text), lineRange{offset, offset, limit}, info.Size(), nil)
+			out, err = f.text(ctx, p, bytes.NewReader(text), lineRange{offset, offset, limit}, nil)
 			return out, false, err
 		}
 	}
@@ -126,9 +126,6 @@ func rewritten(before, now os.FileInfo) bool {
 
 // lineText reads a file whose start is text.
 func (f *files) lineText(ctx context.Context, p workspace.Path, file *os.File, info os.FileInfo, lr lineRange) (any, error) {
-	if lr.limit < 0 && lr.offset == 0 && info.Size() > int64(f.limits.ReadText) {
-		return nil, f.tooMuch(p, info.Size())
-	}
 	at, skip, err := f.lines.seek(ctx, file, info, lr.offset)
 	if errors.Is(err, errShrank) || ctx.Err() != nil && err != nil {
 		return nil, err
@@ -144,11 +141,11 @@ func (f *files) lineText(ctx context.Context, p workspace.Path, file *os.File, i
 	if lr.offset == 0 && info.Size() <= int64(f.limits.ReadText) {
 		sum = sha256.New()
 	}
-	return f.text(ctx, p, file, lr, info.Size(), sum)
+	return f.text(ctx, p, file, lr, sum)
 }
 
 // text makes the answer of a text that begins with src. sum, when it is not nil, hears all of the file.
-func (f *files) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr lineRange, size int64, sum hash.Hash) (any, error) {
+func (f *files) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr lineRange, sum hash.Hash) (any, error) {
 	start, err := src.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return nil, readError(p, err)
@@ -170,18 +167,12 @@ func (f *files) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, l
 		return nil, err
 	case err != nil:
 		return nil, readError(p, err)
-	case pg.cut && lr.limit < 0:
-		return nil, f.tooMuch(p, size)
 	}
 	out := readText{Path: p.String(), Content: pg.content, Lines: pg.lines, Truncated: pg.cut}
 	if sum != nil && pg.end {
 		out.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	}
 	return out, nil
-}
-
-func (f *files) tooMuch(p workspace.Path, size int64) error {
-	return failf("%w. Read it in parts with offset and limit.", tooLarge(p, "", size, int64(f.limits.ReadText)))
 }
 
 // tooLarge is seed 001's error, with the byte counts.

@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"encoding/binary"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -14,6 +15,9 @@ type byteOrder interface {
 	binary.ByteOrder
 	binary.AppendByteOrder
 }
+
+// escapeCharacter begins the colours of terminals, which recorded output has.
+const escapeCharacter = '\x1b'
 
 // wideOf knows UTF-16 by its byte order mark.
 func wideOf(head []byte) *wide {
@@ -28,12 +32,14 @@ func wideOf(head []byte) *wide {
 	return nil
 }
 
-// decode gives the text after the byte order mark. It is not ok when something in it is not a character, or is the zero that binary files have.
+// decode returns the text after the byte order mark. It is not ok when the file is more likely binary: when something in it is not a character,
+// not yet assigned or a control character that texts do not have, or when more than one character in 20 is for private use.
 func (w *wide) decode(raw []byte) (text []byte, ok bool) {
 	if len(raw)%2 != 0 {
 		return nil, false
 	}
 	text = make([]byte, 0, len(raw))
+	private, all := 0, len(raw)/2
 	for raw = raw[2:]; len(raw) > 0; raw = raw[2:] {
 		r := rune(w.order.Uint16(raw))
 		if utf16.IsSurrogate(r) {
@@ -44,12 +50,15 @@ func (w *wide) decode(raw []byte) (text []byte, ok bool) {
 				return nil, false
 			}
 		}
-		if r == 0 {
+		switch {
+		case unicode.Is(unicode.Co, r):
+			private++
+		case !unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) && r != '\b' && r != escapeCharacter:
 			return nil, false
 		}
 		text = utf8.AppendRune(text, r)
 	}
-	return text, true
+	return text, private*20 <= all
 }
 
 // encode is the reverse, with the mark. text must be UTF-8.
