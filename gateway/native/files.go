@@ -79,18 +79,18 @@ func (t *Tools) files() []tool.Tool {
 		tool.WithPreview(tool.Define("WriteFile", "Write or create a file of your own workspace. Folders are made as needed.",
 			tool.Traits{Effect: protocol.EffectWrite, Idempotent: true}, t.writeFile),
 			func(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
-				return t.preview(ctx, in.Path, func([]byte) ([]byte, error) { return []byte(in.Content), nil }), nil
+				return t.preview(ctx, in.Path, true, func([]byte) ([]byte, error) { return []byte(in.Content), nil }), nil
 			}),
 		tool.WithPreview(tool.Define("EditFile", "Change a file of your own workspace by replacing exact text.", write, t.editFile),
 			func(ctx context.Context, in editIn) (protocol.CallPreview, error) {
-				return t.preview(ctx, in.Path, func(old []byte) ([]byte, error) {
+				return t.preview(ctx, in.Path, false, func(old []byte) ([]byte, error) {
 					next, _, err := replace(old, in)
 					return next, err
 				}), nil
 			}),
 		tool.WithPreview(tool.Define("DeleteFile", "Delete a file of your own workspace.", write, t.deleteFile),
 			func(ctx context.Context, in deleteIn) (protocol.CallPreview, error) {
-				return t.preview(ctx, in.Path, func([]byte) ([]byte, error) { return nil, nil }), nil
+				return t.preview(ctx, in.Path, false, func([]byte) ([]byte, error) { return nil, nil }), nil
 			}),
 	}
 }
@@ -152,15 +152,16 @@ func (t *Tools) deleteFile(ctx context.Context, in deleteIn) (deleteOut, error) 
 	return deleteOut{Path: path, Deleted: err == nil}, err
 }
 
-// preview says what a change would do to a file; change gives nil for its end.
-func (t *Tools) preview(ctx context.Context, path string, change func(old []byte) ([]byte, error)) protocol.CallPreview {
+// preview describes what a change would do to a file, which must exist unless creates is set.
+// change returns nil for a deletion.
+func (t *Tools) preview(ctx context.Context, path string, creates bool, change func(old []byte) ([]byte, error)) protocol.CallPreview {
 	p := protocol.CallPreview{Path: path}
 	f, list, err := t.s.Files.Read(AgentOf(ctx), path)
 	var old []byte
 	switch {
 	case list != nil:
 		p.Problem = path + " is a folder"
-	case errors.Is(err, protocol.ErrNotFound):
+	case creates && errors.Is(err, protocol.ErrNotFound):
 		p.NewFile = true
 	case err != nil:
 		p.Problem = words(err)

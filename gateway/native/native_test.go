@@ -116,6 +116,8 @@ func TestPreviewShowsWhatAChangeWouldDo(t *testing.T) {
 		{"WriteFile", `{"path":"new.md","content":"x\n"}`, "+x\n", ""},
 		{"EditFile", `{"path":"a.md","oldString":"two","newString":"2"}`, "-two\n+2\n", ""},
 		{"EditFile", `{"path":"a.md","oldString":"three","newString":"2"}`, "", "not found"},
+		{"EditFile", `{"path":"none.md","oldString":"three","newString":"2"}`, "", "Not found: none.md"},
+		{"DeleteFile", `{"path":"none.md"}`, "", "Not found: none.md"},
 		{"DeleteFile", `{"path":"a.md"}`, "-one\n-two\n", ""},
 	} {
 		p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: c.name, Args: json.RawMessage(c.args)})
