@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	patterns "fairlead/node/tools/pattern"
 )
@@ -67,7 +68,7 @@ func expressionLines(t *testing.T, name string) (list [][2]string) {
 func sampleText() string {
 	var text strings.Builder
 	for r := ' '; r < 0x3100; r++ {
-		if strings.ContainsRune("\u0c04\u0cf3\u0ece\u0f82\u0f83\u10fc", r) { // classified otherwise by older versions of Unicode
+		if unicode.Is(unicode.Categories["Cn"], r) || strings.ContainsRune("\u0c04\u0cf3\u0ece\u0f82\u0f83\u10fc", r) { // other versions of Unicode differ
 			continue
 		}
 		fmt.Fprintf(&text, "a%cb %c1\n", r, r)
@@ -178,4 +179,22 @@ func FuzzPatternFindsWhatRegexpFinds(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestGrepCountsAndShowsContextForAssertionsAndSetOperations(t *testing.T) {
+	b := newBench(t)
+	b.file("f", "one\r\ntwos\r\ntwo\r\nthree\r\n")
+	b.file("invalid", "two\n\xff\n")
+	for _, pattern := range []string{`\<two\>`, `(?x) ^ t [ a-z -- h ] o $ # a comment`, `(?R)^t[\w&&[^h]]o$`} {
+		t.Run(pattern, func(t *testing.T) {
+			out := must[grepOut](b, "Grep", args{"pattern": pattern, "context": 1})
+			if len(out.Matches) != 1 || out.Matches[0].Line != 3 || !slices.Equal(out.Matches[0].Before, []string{"twos"}) || !slices.Equal(out.Matches[0].After, []string{"three"}) {
+				t.Errorf("got %+v, want line 3 between twos and three; a file that is not UTF-8 is skipped", out.Matches)
+			}
+			counted := must[grepOut](b, "Grep", args{"pattern": pattern, "output": "count"})
+			if len(counted.Files) != 1 || counted.Files[0].Count != 1 {
+				t.Errorf("got %+v, want one line in one file", counted.Files)
+			}
+		})
+	}
 }
