@@ -45,12 +45,8 @@ func Analyze(text string, k Kind) (f Facts) {
 		}
 	}()
 	f = analyze(text, k, false)
-	f.Findings = append(hidden(text), f.Findings...)
 	if len(text) > maxText {
 		return f
-	}
-	for _, other := range readings(text) { // what the shell may see where the parser does not
-		f.guess(analyze(other, k, true))
 	}
 	if k != Bash && !(k == Zsh && alike(text)) { // /bin/sh may be bash, and the parser's zsh is young: where two readings differ, nobody knows
 		g := analyze(text, Bash, false)
@@ -105,28 +101,48 @@ func (a *analysis) script(text string, k Kind) {
 	src, kind := a.src, a.kind
 	a.src, a.kind = text, k
 	defer func() { a.depth--; a.src, a.kind = src, kind }()
+	for _, f := range hidden(text) {
+		a.find(f.Text, f.Reason)
+	}
 	stmts, err := parse(text, k)
 	a.stmts(stmts)
+	if len(text) <= maxText {
+		a.guessing(func() { a.otherwise(text, k) })
+	}
 	if err == nil {
 		return
 	}
 	a.find("", "cannot be read by this shell's grammar ("+reason(err)+")")
 	// The lines that are whole by themselves are read alone: a guess at what runs before or in spite of the error.
 	if lines := strings.Split(text, "\n"); len(lines) < 200 && len(text) < maxText/2 {
-		was := a.guess
-		a.guess = true
-		for _, line := range lines {
-			for _, piece := range append([]string{line}, strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";&|", r) })...) {
-				if !a.spend(piece) {
-					break
-				}
-				if stmts, err := parse(piece, k); err == nil {
-					a.src = piece
-					a.stmts(stmts)
-				}
+		a.guessing(func() { a.pieces(lines, k) })
+	}
+}
+
+// otherwise reads a text as the shell may where the parser does not.
+func (a *analysis) otherwise(text string, k Kind) {
+	for _, other := range readings(text) {
+		if a.spend(other) {
+			stmts, _ := parse(other, k)
+			a.src = other
+			a.stmts(stmts)
+		}
+	}
+	a.src = text
+}
+
+// pieces reads every line, and every part of it between operators, that is whole by itself.
+func (a *analysis) pieces(lines []string, k Kind) {
+	for _, line := range lines {
+		for _, piece := range append([]string{line}, strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";&|", r) })...) {
+			if !a.spend(piece) {
+				break
+			}
+			if stmts, err := parse(piece, k); err == nil {
+				a.src = piece
+				a.stmts(stmts)
 			}
 		}
-		a.guess = was
 	}
 }
 
@@ -179,6 +195,14 @@ func (a *analysis) text(n syntax.Node) string {
 		return ""
 	}
 	return a.src[from:to]
+}
+
+// guessing runs f, whose commands are guesses.
+func (a *analysis) guessing(f func()) {
+	was := a.guess
+	a.guess = true
+	f()
+	a.guess = was
 }
 
 // within runs f in a changed scope.

@@ -11,6 +11,9 @@ func (a *analysis) assign(s *syntax.Assign) {
 	if s.Name != nil {
 		r.Name = s.Name.Value
 	}
+	if s.Name != nil && !isName(s.Name.Value) { // foo-n=x[a] is a program to the shell
+		a.find(r.Text, "has an assignment that shells read differently")
+	}
 	switch {
 	case s.Array != nil || s.Index != nil:
 		r.Value = Word{Text: r.Text, Dynamic: true}

@@ -27,7 +27,7 @@ func (a *analysis) guessWord(w *syntax.Word) []string {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.DblQuoted:
-			quotedText = true
+			quotedText = quotedText || a.text(p) != `"$@"` // which is no word where there are no arguments
 			for _, q := range p.Parts {
 				b.WriteString(strings.ReplaceAll(a.guessPart(q), " ", "\x00"))
 			}

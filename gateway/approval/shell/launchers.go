@@ -76,6 +76,8 @@ var launchers = map[string]launcher{
 	"toybox":            {},
 	"coproc":            {},
 	"then":              {},
+	"repeat":            {skip: 1, assigns: true}, // of zsh, as is -
+	"-":                 {assigns: true},
 	"daemonize":         {values: "acepolu"},
 	"start-stop-daemon": {values: "xapn"},
 	"chpst":             {values: "uUbeCnlLmdorpft"},

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,11 +21,55 @@ func readings(text string) []string {
 		}
 		return r
 	}, text)
-	if visible != text {
-		list = append(list, visible)
+	for _, other := range []string{visible, separated(text)} {
+		if other != text {
+			list = append(list, other)
+		}
 	}
 	return list
 }
+
+// separated parts the words and redirects of a text where some shell does and the parser does not:
+// rm 12>x, 2<&-rm x, {fds[0]}>x rm x, and time -o x rm x.
+func separated(text string) string {
+	if strings.Contains(text, "time") {
+		text = timeOption.ReplaceAllString(text, "command time$1")
+	}
+	if !strings.ContainsAny(text, "<>") {
+		return text
+	}
+	var b []byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c != '<' && c != '>' {
+			b = append(b, c)
+			continue
+		}
+		if d := namedDescriptor.FindIndex(b[max(0, len(b)-maxDescriptor):]); d != nil {
+			b = b[:len(b)-(d[1]-d[0])]
+		} else if n := len(b); n > 1 && isDigits(string(b[n-2:])) {
+			b = append(b, ' ')
+		}
+		b = append(b, c)
+		if dash := closing.FindString(text[i+1 : min(len(text), i+maxDescriptor)]); dash != "" {
+			b = append(b, dash...)
+			if i += len(dash); i+1 < len(text) && strings.IndexByte(" \t\n;&|<>()", text[i+1]) < 0 {
+				b = append(b, ' ')
+			}
+		}
+	}
+	return string(b)
+}
+
+// maxDescriptor is how many characters before and after a redirect's operator may belong to its
+// descriptor.
+const maxDescriptor = 80
+
+var (
+	timeOption      = regexp.MustCompile(`\btime([ \t]+-)`)
+	namedDescriptor = regexp.MustCompile(`\{\w+(\[[^\]]*\])?\}$`)
+	closing         = regexp.MustCompile(`^&[ \t]*-`)
+)
 
 // plain are the characters that mean the same to the grammars of bash and zsh, but for the runs in unlike.
 var plain = func() (t [256]bool) {

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -56,8 +58,12 @@ func quoted(w *syntax.Word) bool {
 }
 
 func (a *analysis) redirect(r *syntax.Redirect, own int) {
-	if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
+	switch {
+	case r.N == nil:
+	case strings.HasPrefix(r.N.Value, "{"):
 		a.find(a.text(r), "opens a file for later")
+	case len(r.N.Value) > 1: // dash and zsh take 12>x for the argument 12 and >x
+		a.find(firstLine(a.text(r)), "has a descriptor that shells read differently")
 	}
 	if r.Hdoc != nil && !quoted(r.Word) {
 		a.within(func(s *scope) { s.origin = "here-document" }, func() { a.inside(r.Hdoc) })
@@ -83,8 +89,16 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 		return
 	case syntax.RdrIn:
 	case syntax.DplIn, syntax.DplOut:
-		if w := a.word(r.Word); w.Plain() && descriptor(w.Text) {
+		target := a.text(r.Word)
+		if target == "-" || len(target) == 1 && isDigits(target) {
 			return
+		}
+		// Bash closes the descriptor for <&-x and takes x as a word. Only zsh opens a file for >&1-.
+		if target[0] == '-' || isDigits(strings.TrimSuffix(target, "-")) {
+			a.find(text, "has a descriptor that shells read differently")
+		} else if !ordinary(target) { // bash runs what >&'$(x)' quotes
+			a.find(text, "has a file name that the shell expands twice")
+			a.evaluatedText(a.word(r.Word).Text)
 		}
 		d.Write = r.Op == syntax.DplOut
 	default: // >, >>, >|, <>, &>, &>> and zsh's own
@@ -100,13 +114,17 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 	}
 }
 
-// descriptor reports whether the target of >& or <& is an open descriptor: "2", "-" or "2-".
-func descriptor(s string) bool {
-	s = strings.TrimSuffix(s, "-")
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return false
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// descriptor is a word that some shell takes for a part of the redirect that directly follows it,
+// and the parser for an argument: {fds[0]}>x in bash, 1&>x in zsh.
+var descriptor = regexp.MustCompile(`^(\d+|\{\w+(\[.*\])?\})$`)
+
+// descriptors finds such words.
+func (a *analysis) descriptors(c *syntax.CallExpr, list []*syntax.Redirect) {
+	for _, w := range c.Args {
+		if text := a.text(w); descriptor.MatchString(text) && slices.ContainsFunc(list, func(r *syntax.Redirect) bool { return r.Pos() == w.End() }) {
+			a.find(text, "has a descriptor that shells read differently")
 		}
 	}
-	return len(s) <= 2
 }

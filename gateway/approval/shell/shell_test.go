@@ -94,13 +94,18 @@ func TestTextsThatMayReadDifferentlyAreFound(t *testing.T) {
 	for _, text := range []string{
 		"a\r", "a\r\nb", "a \\\nb", "a\x00", "a\x1b[1m", "a\u200b", "a\u202e", "a\u00a0b", "a\u2028b", "a \xff",
 		"a '\u200d'", "a # \u2066",
+		`bash -c $'a # \\\nb'`, "a <&-b", "a >& -b", "2<&-a", "a 12>x", "{a[0]}>x b", "a >&1-", "a >&12", "a >&'$(b)'", "a >&$b",
+		"{,a} b", "a {b,,c}", "a {b},c}", "time -x a", "a | time b", "a-b=c[d]",
 		"a '\u2018'", "a" + strings.Repeat(" ", 80) + "b", strings.Repeat("a ", 20_000),
 	} {
 		if f := Analyze(text, Bash); len(f.Findings) == 0 {
 			t.Errorf("%.40q has no finding", text)
 		}
 	}
-	for _, text := range []string{"a\tb", "a 'é ü 你好 emoji 😀'", "a\n\n\nb", "a # done", "echo 'x — y'"} {
+	for _, text := range []string{
+		"a\tb", "a 'é ü 你好 emoji 😀'", "a\n\n\nb", "a # done", "echo 'x — y'",
+		"a 2>&1", "a <&-", "a >&- b", "a >&b", "a b{,c}", "a {b,c}", "a b@{u}..c", "a {} +", "time -p a", "a '{,}' '>&-b'",
+	} {
 		if f := Analyze(text, Bash); len(f.Findings) > 0 {
 			t.Errorf("%q %s", text, f.Findings[0].Reason)
 		}

@@ -50,9 +50,13 @@ func (a *analysis) command(s *syntax.Stmt) {
 	switch c := s.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
+		a.descriptors(c, s.Redirs)
 		a.call(c, len(s.Redirs) > 0)
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			if _, timed := c.Y.Cmd.(*syntax.TimeClause); timed {
+				a.find(a.text(c.Y), "times a part of a pipe, which shells read differently")
+			}
 			a.stmt(c.X)
 			said := a.said(c.X)
 			a.within(func(sc *scope) { sc.piped, sc.stdin = true, said }, func() { a.stmt(c.Y) })
@@ -82,6 +86,9 @@ func (a *analysis) command(s *syntax.Stmt) {
 			a.stmts(it.Stmts)
 		}
 	case *syntax.TimeClause:
+		if c.Stmt != nil && strings.HasPrefix(a.text(c.Stmt), "-") { // an option, or a program
+			a.find(firstLine(a.text(c)), "gives time an option, which shells read differently")
+		}
 		a.stmt(c.Stmt)
 	case *syntax.DeclClause:
 		a.declare(c)
@@ -148,6 +155,9 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 			text = a.src[from:to]
 		}
 	}
+	if a.kind == Zsh && zshWords[list[0].Text] {
+		a.find(text, "starts with a word that zsh reads in its own way")
+	}
 	if redirected && list[0].Text == "exec" {
 		a.find(text, "redirects the shell itself")
 	}
@@ -164,6 +174,10 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 		a.inside(w)
 	}
 }
+
+// zshWords start a compound command in zsh, or change how it reads the rest, and are programs to
+// the parser.
+var zshWords = map[string]bool{"repeat": true, "foreach": true, "end": true, "always": true, "nocorrect": true, "-": true}
 
 // run records a command and opens it.
 func (a *analysis) run(c Command, level int) {

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -16,6 +18,9 @@ func (a *analysis) words(list []Word, w *syntax.Word) []Word {
 		return append(list, a.word(w))
 	}
 	text := a.text(w)
+	if !bracesAlike(w) {
+		a.find(text, "has braces that shells read differently")
+	}
 	cp := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
 	if !syntax.SplitBraces(cp) {
 		return append(list, a.word(w))
@@ -30,6 +35,10 @@ func (a *analysis) words(list []Word, w *syntax.Word) []Word {
 		if d.Dynamic {
 			d.Text = text
 		}
+		if d.Text == "" && !quoted(e) { // bash removes it: {,sudo} id runs sudo
+			a.find(text, "has braces that make an empty word")
+			continue
+		}
 		d.Odd = d.Odd || a.kind != Bash
 		list = append(list, d)
 	}
@@ -43,6 +52,34 @@ func hasBrace(w *syntax.Word) bool {
 		}
 	}
 	return false
+}
+
+// mayExpand is unquoted text in which some shell may expand braces.
+var mayExpand = regexp.MustCompile(`(?s)\{.*(,|\.\.).*\}`)
+
+// bracesAlike reports whether the braces of a word are plain text to every shell, or all of them
+// expand.
+func bracesAlike(w *syntax.Word) bool {
+	if !mayExpand.MatchString(unquoted(w)) {
+		return true
+	}
+	cp := &syntax.Word{Parts: slices.Clone(w.Parts)}
+	syntax.SplitBraces(cp)
+	for e, err := range expand.BracesSeq(nil, cp) {
+		return err == nil && !strings.ContainsAny(unquoted(e), "{}")
+	}
+	return true
+}
+
+// unquoted is the literal text of a word outside quotes.
+func unquoted(w *syntax.Word) string {
+	var b strings.Builder
+	for _, p := range w.Parts {
+		if l, ok := p.(*syntax.Lit); ok {
+			b.WriteString(l.Value)
+		}
+	}
+	return b.String()
 }
 
 // word decodes a word that stays one word: quotes and backslashes removed as the shell does (XCU 2.6.7).

@@ -1,0 +1,298 @@
+//go:build unix
+
+package shell
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// realShells are the shells that the analysis is compared with, and the kinds whose analysis must
+// hold for each.
+var realShells = []struct {
+	name  string
+	argv  []string
+	kinds []Kind
+}{
+	{"bash", []string{"bash", "--norc", "--noprofile"}, []Kind{Bash}},
+	{"bash in POSIX mode", []string{"bash", "--norc", "--noprofile", "--posix"}, []Kind{Bash, POSIX}},
+	{"dash", []string{"dash"}, []Kind{POSIX}},
+	{"zsh", []string{"zsh", "-f"}, []Kind{Zsh}},
+}
+
+// TestShellsRunOnlyWhatTheAnalysisLists runs generated texts in real shells: each program that
+// starts must be among the listed commands with its arguments, and each new file among the
+// redirects, unless there is a finding. A few seconds per shell by default;
+// FAIRLEAD_SHELL_TEXTS=50000 sets the number of texts per shell instead.
+func TestShellsRunOnlyWhatTheAnalysisLists(t *testing.T) {
+	texts, end := 50_000, time.Now().Add(12*time.Second)
+	if s := os.Getenv("FAIRLEAD_SHELL_TEXTS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts, end = n, time.Now().Add(time.Hour)
+	}
+	for i, sh := range realShells {
+		t.Run(sh.name, func(t *testing.T) {
+			path, err := exec.LookPath(sh.argv[0])
+			if err != nil {
+				t.Skip("not installed here: ", err)
+			}
+			d := &differential{t: t, argv: append([]string{path}, sh.argv[1:]...), kinds: sh.kinds, bin: recorders(t)}
+			r := rand.New(rand.NewPCG(uint64(i), 11))
+			share := time.Now().Add(time.Until(end) / time.Duration(len(realShells)-i))
+			for d.compared < texts && (d.compared == 0 || time.Now().Before(share)) && d.misread < 25 {
+				d.batch(r, min(400, texts-d.compared))
+			}
+			t.Logf("%d texts compared, %d programs started, %d files written, %d misread", d.compared, d.started, d.written, d.misread)
+			if d.started < d.compared/4 {
+				t.Errorf("only %d programs started in %d texts: the recorders do not work", d.started, d.compared)
+			}
+		})
+	}
+}
+
+// differential compares one shell with the analysis.
+type differential struct {
+	t                                   *testing.T
+	argv                                []string
+	kinds                               []Kind
+	bin                                 string
+	compared, started, written, misread int
+}
+
+// reading is a text with the analyses that have no finding.
+type reading struct {
+	text  string
+	facts []Facts
+}
+
+// read analyses a text; ok is false when every kind has a finding, so that nothing is promised.
+func (d *differential) read(text string) (r reading, ok bool) {
+	r.text = text
+	for _, k := range d.kinds {
+		f := Analyze(text, k)
+		if !slices.ContainsFunc(f.Findings, func(f Finding) bool { return !f.Soft }) {
+			r.facts = append(r.facts, f)
+		}
+	}
+	return r, len(r.facts) > 0
+}
+
+// recorder is the prologue of a batch: most programs are functions, because starting one takes much
+// longer.
+const recorder = `record() { printf '%s\001' "$RECORD_MARK$RECORD_ID" "$@" >>"$RECORD"; }
+for n in foo bar a b x X Y; do eval "$n() { record $n \"\$@\"; }"; done
+command_not_found_handle() { record "$@"; }
+command_not_found_handler() { record "$@"; }
+NULLCMD=: READNULLCMD=:
+run() { printf '%s\001' "$RECORD_MARK$1" >>"$RECORD"; ( cd "$1" && RECORD_ID=$1 RECORD_TEXT=$2 && export RECORD_ID && ulimit -t 2 && set -- && eval "$RECORD_TEXT"; wait ) </dev/null >/dev/null 2>&1; }
+`
+
+// recorders returns a folder of programs that record how they are started.
+func recorders(t *testing.T) string {
+	bin := t.TempDir()
+	for _, name := range strings.Fields("foo bar a b x X Y - -- -x 1 2 3 10 12 , {} { } ! ~ # $ = ^ @ % + : { {a,b} {,a} {,} {a,} {a,b}x x{a,b} {,foo} {,bar} {foo,bar}") {
+		addRecorder(t, bin, name)
+	}
+	return bin
+}
+
+func addRecorder(t *testing.T, bin, name string) {
+	const script = "#!/bin/sh\nprintf '%s\\001' \"$RECORD_MARK$RECORD_ID\" \"${0##*/}\" \"$@\" >>\"$RECORD\"\n"
+	if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// batch compares n texts, all in one process of the shell.
+func (d *differential) batch(r *rand.Rand, n int) {
+	dir, err := os.MkdirTemp(d.t.TempDir(), "")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var list []reading
+	script := []byte(recorder)
+	for len(list) < n {
+		read, ok := d.read(randomText(r))
+		if !ok {
+			continue
+		}
+		d.folder(filepath.Join(dir, strconv.Itoa(len(list))))
+		script = fmt.Appendf(script, "run %d '%s'\n", len(list), strings.ReplaceAll(read.text, "'", `'\''`))
+		list = append(list, read)
+	}
+	file := filepath.Join(dir, "script")
+	if err := os.WriteFile(file, append(script, "record done\n"...), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	done, last := false, ""
+	for _, rec := range d.run(dir, 20*time.Second, file) {
+		done = done || slices.Equal(rec, []string{"", "done"})
+		if i, err := strconv.Atoi(rec[0]); err == nil && i < len(list) {
+			last = list[i].text
+			if len(rec) > 1 {
+				d.started++
+				d.check(list[i], rec[1:], "")
+			}
+		}
+	}
+	if !done {
+		d.t.Errorf("the shell did not reach its end, and was last at %q", last)
+		return
+	}
+	for i, read := range list {
+		for _, name := range newFiles(filepath.Join(dir, strconv.Itoa(i))) {
+			d.written++
+			d.check(read, nil, name)
+		}
+	}
+	d.compared += len(list)
+	os.RemoveAll(dir)
+}
+
+// folder makes a working folder with a few files for patterns to match.
+func (d *differential) folder(dir string) {
+	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, name := range baseFiles {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+var baseFiles = []string{"a", "b", ".h", "sub/c"}
+
+func newFiles(dir string) (names []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != "sub" && !slices.Contains(baseFiles, e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// run starts the shell in dir and returns the records: an ID, the program and its arguments.
+func (d *differential) run(dir string, limit time.Duration, args ...string) (list [][]string) {
+	ctx, cancel := context.WithTimeout(d.t.Context(), limit)
+	defer cancel()
+	record := filepath.Join(d.bin, "record-"+filepath.Base(dir))
+	defer os.Remove(record)
+	cmd := exec.CommandContext(ctx, d.argv[0], append(slices.Clone(d.argv[1:]), args...)...)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	cmd.Env = []string{"PATH=" + d.bin, "RECORD=" + record, "RECORD_MARK=\x02", "HOME=" + filepath.Join(dir, "home"), "LC_ALL=C.UTF-8"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Run() // how it ends does not matter
+	if cmd.Process != nil {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of its background commands
+	}
+	data, _ := os.ReadFile(record)
+	for _, rec := range strings.Split(string(data), "\x02")[1:] {
+		if fields := strings.Split(rec, "\x01"); len(fields) > 1 {
+			list = append(list, fields[:len(fields)-1])
+		}
+	}
+	return list
+}
+
+// check reports a started program or a new file that an analysis does not list. It runs the text
+// again by itself first, because a command in the background may write into the folder of another
+// text.
+func (d *differential) check(r reading, argv []string, file string) {
+	for _, f := range r.facts {
+		if argv != nil && listed(f, argv) || argv == nil && opened(f, file) {
+			continue
+		}
+		dir := filepath.Join(d.t.TempDir(), "again")
+		d.folder(dir)
+		if argv != nil && argv[0] != "" && !strings.Contains(argv[0], "/") {
+			addRecorder(d.t, d.bin, argv[0])
+		}
+		again := d.run(dir, 5*time.Second, "-c", r.text)
+		found := slices.Contains(newFiles(dir), file) || slices.ContainsFunc(again, func(rec []string) bool { return slices.Equal(rec[1:], argv) })
+		os.RemoveAll(dir)
+		if found {
+			d.misread++
+			d.t.Errorf("%s: %q started %q, wrote %q, got %s", f.Kind, r.text, argv, file, brief(f))
+			return
+		}
+	}
+}
+
+// listed reports whether a command that is no guess describes what was started.
+func listed(f Facts, argv []string) bool {
+	if slices.ContainsFunc(f.Commands, func(c Command) bool { return c.Starts && !allPlain(c.Words) || !c.Words[0].Plain() }) {
+		return true // what it starts is known to be uncertain
+	}
+	return slices.ContainsFunc(f.Commands, func(c Command) bool { return !c.Guess && describes(c.Words, argv) })
+}
+
+func allPlain(words []Word) bool {
+	return !slices.ContainsFunc(words, func(w Word) bool { return !w.Plain() })
+}
+
+func opened(f Facts, file string) bool {
+	return slices.ContainsFunc(f.Redirects, func(r Redirect) bool {
+		return r.Write && !r.Guess && (!r.Path.Plain() || filepath.Clean(r.Path.Text) == file)
+	})
+}
+
+// describes reports whether words can become argv: a plain word only itself, a pattern at least one
+// argument, and a word that only the running shell knows any number.
+func describes(words []Word, argv []string) bool {
+	if len(words) == 0 {
+		return len(argv) == 0
+	}
+	w, rest := words[0], words[1:]
+	switch {
+	case w.Dynamic || w.Odd:
+		return describes(rest, argv) || len(argv) > 0 && describes(words, argv[1:])
+	case len(argv) == 0:
+		return false
+	case w.Glob:
+		return describes(rest, argv[1:]) || describes(words, argv[1:])
+	case w.Tilde:
+		return describes(rest, argv[1:])
+	}
+	return w.Text == argv[0] && describes(rest, argv[1:])
+}
+
+// textPieces are what texts are generated from: programs, separators, redirects, braces, patterns
+// and quotes. No piece starts with a slash but for devices: a text may write to every path that
+// pieces make.
+var textPieces = strings.Split("foo|foo|foo |bar|bar |foo a|foo b |a|b|x|1|2|12|-|--|-x|1-|x=1|X=1 |¦|¦¦|¦&|;|;|&|&&|\n|\t| | | |(|)|{ |; }|! |time |eval |exec |command |"+
+	"if |; then |; fi|for i in a|; do |; done|case a in a) |;; esac|#| # |"+
+	"<a|<|>|>x|>>|>>x|<>|<>x|>¦|>¦x|>&|>&x|>&1|>&2|>&-|<&-|<&|<&1|<&0|2>&1|1>&2|2>&-|1>&-|2<&-|0<&-|12>|12>x|12>&1|10<a|10>&-|&>|&>x|&>>|&>>x|&>&|&>&1|<<<|<<<x|"+
+	"<<X|<<-X|<<'X'|<<\\X|<<X\na\nX\n|<<'X'\nfoo\nX\n|<<\"X\"|<<$'X'|<<$X|\nX\n|X|\n\tX\n|>>&|>>&x|>>¦|&>¦|>&¦|>!|>!x|>&!|>>!x|&¦|&!|{fd}>|{fd}>x|{fd}<&-|{fd}>&-|"+
+	"{a[0]}>x|{a}|{1}>x|{}|}>x|2>|2>x|2>>x|0<|1>|3>|3>&1|3<a|9>x|2>&1-|>&2-|<&0-|>&1x|>&12|<(|>(|"+
+	"{a,b}|{,a}|{a,}|{,}|{,foo}|{foo,}|{foo,bar}|{,{,a}}|{a,{b,}}|{a,,b}|{|}|,|..|{1..3}|{3..1}|{a..c}|{a..c..2}|{1..9..3}|{01..3}|{a..C}|{-1..1}|{1..2..0}|{a,b|a,b}|"+
+	"{a},b}|{,\"\"}|{'',a}|{\"a b\",c}|{a\\,b,c}|\\{a,b}|{a,b\\}|'{'a,b}|{$Y,a}|{*,x}|${Y}|$Y|\"$Y\"|$@|\"$@\"|$*|$(:)|`:`|$(foo)|\"$(bar)\"|`bar`|$((1))|$X|${Y:-a}|${Y:-a b}|"+
+	"*|?|[a]|[ab]|[!a]|[^a]|[a-z]|[[:alpha:]]|.*|.?|.[h]|sub/*|*/c|**|s?b|*.x|[|]|[]|[]a]|[!]|[[]|?(a)|@(a)|*(N)|*(.)|(a)|(a¦b)|a(N)|q*(N)|^a|a#|a##|a~b|<->|<1-2>|=foo|=|~|~/x|~x|"+
+	"'|\"|''|\"\"|\\|\\\\|\\ |\\n|$'|$'\\n'|$'\\x41'|$'a\\'b'|$\"|$\"a\"|'a b'|\"a b\"|'a|\"a|$|$$|$#|%|^|+|@|:|:;|,|!|!a|é|[[|]]|((|))|foo()|LANG=C |a=(b)|Y=foo;|&>/dev/null |>/dev/null |"+
+	"eval 'foo a'|eval $'foo a'|eval \"foo a\"|eval $'foo # \\\\\\nbar'|repeat 2 |noglob |- |coproc |function |select |always |-n|--x=y", "|")
+
+func randomText(r *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString([]string{"foo ", "foo ", "foo", "bar a", "", "2>&1 foo "}[r.IntN(6)])
+	for range 1 + r.IntN(6) {
+		b.WriteString(strings.ReplaceAll(textPieces[r.IntN(len(textPieces))], "¦", "|"))
+		if r.IntN(3) == 0 {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
