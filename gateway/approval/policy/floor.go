@@ -127,19 +127,9 @@ func (j *judging) removal(c shell.Command) string {
 		if !recursive {
 			continue
 		}
-		text := w
-		if w.Glob { // dir/* is as much as dir
-			text.Text = strings.TrimRight(w.Text, "*?.[]!")
-			text.Glob = false
-			if text.Text == "" {
-				text.Text = "."
-			} else if !strings.HasSuffix(text.Text, "/") {
-				continue
-			}
-		}
-		if list, ok := j.place.paths(text); j.root(list, true) {
+		if takes, known := j.takesRoot(w); takes {
 			return "rm would remove everything in " + short(w.Text)
-		} else if !ok && (w.Tilde || j.place.dirs == nil && !isAbs(w.Text)) {
+		} else if !known && (w.Tilde || j.place.dirs == nil && !isAbs(w.Text)) {
 			return "nobody can tell which folder rm would remove"
 		}
 	}
@@ -173,28 +163,25 @@ func (j *judging) sweep(c shell.Command) string {
 		if w.Dynamic {
 			return "only the running shell knows what find removes"
 		}
-		if list, _ := j.place.paths(w); j.root(list, true) {
+		if takes, _ := j.takesRoot(w); takes {
 			return "find would remove everything in " + short(w.Text)
 		}
 	}
 	return ""
 }
 
-// root reports whether a path is the root, a drive, the home folder or, with workspace, the workspace, or holds one of them.
+// root reports whether a path is the root, a drive, the home folder or, with workspace, the
+// workspace, or holds one of them. A path with a pattern counts as everything that the pattern can
+// match.
 func (j *judging) root(list []string, workspace bool) bool {
-	for _, f := range list {
+	for _, f := range extents(list) {
 		if f == "/" || f == "~" || drive(f) && len(f) <= 3 || f == "/home" || f == "/Users" || f == "/root" {
 			return true
-		}
-		if j.place.home != "" {
-			if _, in := below(j.place.home, f); in {
-				return true
-			}
 		}
 		if top := strings.Count(f, "/") == 1 && strings.HasPrefix(f, "/"); top && f != j.place.root && f != "/tmp" {
 			return true // /etc, /usr, /var …
 		}
-		if _, in := below(j.place.root, f); workspace && j.place.root != "" && in {
+		if mayHold(f, j.place.home) || workspace && mayHold(f, j.place.root) {
 			return true
 		}
 	}

@@ -1,0 +1,45 @@
+package policy
+
+import "testing"
+
+// TestFloorSeesWhatRemovesARoot tries ways to write a command that removes a root, or acts as
+// another user, where a rule allows everything.
+func TestFloorSeesWhatRemovesARoot(t *testing.T) {
+	t.Parallel()
+	set := must(t, `{"default":"allow","rules":[]}`)
+	for _, c := range []struct {
+		shell    string
+		commands []string
+	}{
+		{"bash", []string{
+			"rm -rf /h*", "rm -rf /[h]ome", "rm -rf /[[:lower:]]ome", "rm -rf {/h,/e}*", "rm -rf /?ome", "rm -rf /{h,}ome", "rm -rf ~/.*", `rm -rf "$HOME"/*`,
+			"rm -rf /home/m*", "rm -rf /home/[!x]e", "rm -rf /*/me", "rm -rf /h*/m*/", "rm -rf /home/me/proj*", "rm -rf /home/me/*/", "rm -rf ~/*/*", "rm -rf ../proj*",
+			"rm -rf ../p*/", "rm -rf ../*", "rm -rf /@(home|etc)", "rm -rf */", "rm -rf */*", "rm -rf ./[a-z]*", "rm -rf .[!.]*", "rm -rf -- /h*", "rm -r -f '/h'*",
+			"find /h* -delete", "find ~/* -delete", "find /home/m? -exec rm {} +", "chmod -R 777 /home/m*", "rm -rf ../[P]roject",
+			"2<&-rm 2<&--rf 2<&-/", "2>&-rm -rf /", "{fd}<&-rm -rf /", "{,rm} -rf /", "{,sudo} id", "{,} sudo id", "{,{,sudo}} id", "2<&-sudo id", "rm 2<&--rf /",
+			"bash --posix -c '2<&-sudo id'", "echo a | time -o x sudo id", `"$@" sudo id`,
+		}},
+		{"sh", []string{"rm -rf sub/.*", "rm -rf sub/.?", "rm -rf sub/.[.]", "rm -rf sub/.*/*", "rm -rf .*/*", "rm -rf a/b/.*/.*", "rm -rf /h*", "rm -rf ~/.*", "2<&-sudo id"}},
+		{"zsh", []string{"rm -rf /(home|etc)", "rm -rf /home/(me|you)", "rm -rf /home/m#e", "rm -rf /**/me", "rm -rf /home/^you", "rm -rf /home/m*~you", "- sudo id", "repeat 2 sudo id"}},
+	} {
+		for _, command := range c.commands {
+			if got := set.Judge(corpusCall(c.shell, command)); got.Verdict != Ask || !got.Floor {
+				t.Errorf("%s: %q: got %s, floor %v (%s), want ask by the floor", c.shell, command, got.Verdict, got.Floor, got.Reason)
+			}
+		}
+	}
+}
+
+// TestPatternsBelowARootAreNotTheFloors holds the floor to what it is for.
+func TestPatternsBelowARootAreNotTheFloors(t *testing.T) {
+	t.Parallel()
+	set := must(t, `{"default":"allow","rules":[]}`)
+	for _, command := range []string{
+		"rm -rf out/*", "rm -rf *.o", "rm -rf build-*", "rm -rf sub/*/node_modules", "rm -rf /tmp/x*", "rm -rf ./a*/*.o", "rm -rf */node_modules", "rm -rf ~/Downloads/*.zip",
+		"rm -rf out/[ab]", "rm -f *", "rm -rf out/.cache*", "find sub/* -delete",
+	} {
+		if got := set.Judge(corpusCall("bash", command)); got.Floor {
+			t.Errorf("%q: got the floor (%s), want it left to the rules", command, got.Reason)
+		}
+	}
+}
