@@ -17,7 +17,7 @@ func TestFloorSeesWhatRemovesARoot(t *testing.T) {
 			"rm -rf ../p*/", "rm -rf ../*", "rm -rf /@(home|etc)", "rm -rf */", "rm -rf */*", "rm -rf ./[a-z]*", "rm -rf .[!.]*", "rm -rf -- /h*", "rm -r -f '/h'*",
 			"find /h* -delete", "find ~/* -delete", "find /home/m? -exec rm {} +", "chmod -R 777 /home/m*", "rm -rf ../[P]roject",
 			"2<&-rm 2<&--rf 2<&-/", "2>&-rm -rf /", "{fd}<&-rm -rf /", "{,rm} -rf /", "{,sudo} id", "{,} sudo id", "{,{,sudo}} id", "2<&-sudo id", "rm 2<&--rf /",
-			"bash --posix -c '2<&-sudo id'", "echo a | time -o x sudo id", `"$@" sudo id`,
+			"bash --posix -c '2<&-sudo id'", "echo a | time -o x sudo id", `"$@" sudo id`, `"${x[@]}" sudo id`, `"${x[@]:1}" sudo id`,
 		}},
 		{"sh", []string{"rm -rf sub/.*", "rm -rf sub/.?", "rm -rf sub/.[.]", "rm -rf sub/.*/*", "rm -rf .*/*", "rm -rf a/b/.*/.*", "rm -rf /h*", "rm -rf ~/.*", "2<&-sudo id"}},
 		{"zsh", []string{"rm -rf /(home|etc)", "rm -rf /home/(me|you)", "rm -rf /home/m#e", "rm -rf /**/me", "rm -rf /home/^you", "rm -rf /home/m*~you", "- sudo id", "repeat 2 sudo id"}},

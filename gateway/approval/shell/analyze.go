@@ -64,6 +64,10 @@ type analysis struct {
 	src   string
 	facts Facts
 	vars  map[string]string // what the text itself set, for guesses
+
+	numbers map[string]bool // variables that the text sets, and whether only to numbers
+	counted []countedVariable
+
 	depth int
 	work  int // characters parsed so far
 	guess bool
@@ -81,13 +85,14 @@ type scope struct {
 }
 
 func analyze(text string, k Kind, guess bool) Facts {
-	a := &analysis{kind: k, vars: map[string]string{}, guess: guess, scope: scope{parent: -1}}
+	a := &analysis{kind: k, vars: map[string]string{}, numbers: map[string]bool{}, guess: guess, scope: scope{parent: -1}}
 	a.facts.Kind = k
 	a.facts.Commands = make([]Command, 0, 4+len(text)/30)
 	if len(text) > maxRead {
 		text = text[:maxRead]
 	}
 	a.script(text, k)
+	a.checkCounted()
 	return a.facts
 }
 

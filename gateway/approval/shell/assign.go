@@ -17,8 +17,10 @@ func (a *analysis) assign(s *syntax.Assign) {
 	switch {
 	case s.Array != nil || s.Index != nil:
 		r.Value = Word{Text: r.Text, Dynamic: true}
+		a.setNumber(r.Name, false)
 		a.evaluated(s)
 	case s.Value != nil:
+		a.setNumber(r.Name, a.isNumber(s.Value))
 		r.Value = a.word(s.Value)
 		a.inside(s.Value)
 		if r.Value.Plain() {

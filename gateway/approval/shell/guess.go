@@ -27,7 +27,7 @@ func (a *analysis) guessWord(w *syntax.Word) []string {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.DblQuoted:
-			quotedText = quotedText || a.text(p) != `"$@"` // which is no word where there are no arguments
+			quotedText = quotedText || !mayVanish(p)
 			for _, q := range p.Parts {
 				b.WriteString(strings.ReplaceAll(a.guessPart(q), " ", "\x00"))
 			}
@@ -48,6 +48,19 @@ func (a *analysis) guessWord(w *syntax.Word) []string {
 		return []string{""}
 	}
 	return list
+}
+
+// mayVanish reports whether a quoted text is no word at all where a list is empty: "$@", "${x[@]}".
+func mayVanish(q *syntax.DblQuoted) bool {
+	if len(q.Parts) != 1 {
+		return false
+	}
+	p, ok := q.Parts[0].(*syntax.ParamExp)
+	if !ok || p.Param == nil {
+		return false
+	}
+	index, _ := p.Index.(*syntax.Word)
+	return p.Param.Value == "@" || index != nil && index.Lit() == "@"
 }
 
 func (a *analysis) guessPart(p syntax.WordPart) string {

@@ -19,12 +19,16 @@ func (a *analysis) inside(n syntax.Node) {
 		case *syntax.ProcSubst:
 			a.within(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, true }, func() { a.stmts(n.Stmts) })
 			return false
+		case *syntax.ArithmExp:
+			a.arithmetic(n.X)
 		case *syntax.ParamExp:
+			a.parameter(n)
 			if n.Exp != nil && n.Exp.Op == syntax.AssignUnset || n.Exp != nil && n.Exp.Op == syntax.AssignUnsetOrNull {
 				name := ""
 				if n.Param != nil {
 					name = n.Param.Value
 				}
+				a.setNumber(name, false)
 				a.facts.Assigns = append(a.facts.Assigns, Assign{Name: name, Value: Word{Dynamic: true}, Text: a.text(n), Guess: a.guess})
 			}
 		}

@@ -84,6 +84,7 @@ func (o opening) overlay(i int) {
 	w := o.c.Words[i]
 	name, v, _ := strings.Cut(w.Text, "=")
 	value := w
+	o.a.setNumber(name, value.Plain() && number.MatchString(v))
 	value.Text = v
 	o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: value, Text: w.Text, Guess: o.a.guess, Command: o.at, Spelled: i})
 }

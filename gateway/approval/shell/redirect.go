@@ -94,7 +94,7 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 			return
 		}
 		// Bash closes the descriptor for <&-x and takes x as a word. Only zsh opens a file for >&1-.
-		if target[0] == '-' || isDigits(strings.TrimSuffix(target, "-")) {
+		if strings.HasPrefix(target, "-") || isDigits(strings.TrimSuffix(target, "-")) {
 			a.find(text, "has a descriptor that shells read differently")
 		} else if !ordinary(target) { // bash runs what >&'$(x)' quotes
 			a.find(text, "has a file name that the shell expands twice")

@@ -56,6 +56,7 @@ func (o opening) evaluates() {
 func (o opening) names() {
 	set := func(name string, w Word) {
 		if name != "" {
+			o.a.setNumber(name, false)
 			o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: Word{Text: w.Text, Dynamic: true}, Text: o.c.Text, Guess: o.a.guess})
 		}
 	}

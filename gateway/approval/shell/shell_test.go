@@ -95,7 +95,7 @@ func TestTextsThatMayReadDifferentlyAreFound(t *testing.T) {
 		"a\r", "a\r\nb", "a \\\nb", "a\x00", "a\x1b[1m", "a\u200b", "a\u202e", "a\u00a0b", "a\u2028b", "a \xff",
 		"a '\u200d'", "a # \u2066",
 		`bash -c $'a # \\\nb'`, "a <&-b", "a >& -b", "2<&-a", "a 12>x", "{a[0]}>x b", "a >&1-", "a >&12", "a >&'$(b)'", "a >&$b",
-		"{,a} b", "a {b,,c}", "a {b},c}", "time -x a", "a | time b", "a-b=c[d]",
+		"{,a} b", "/bin/r[m] x", "env q* a", "a {b,,c}", "a {b},c}", "a {01..3}", "a {1..9..2}", "a {b..C}", "time -x a", "a | time b", "a-b=c[d]",
 		"a '\u2018'", "a" + strings.Repeat(" ", 80) + "b", strings.Repeat("a ", 20_000),
 	} {
 		if f := Analyze(text, Bash); len(f.Findings) == 0 {
@@ -138,6 +138,28 @@ func TestShellNamesAreKnown(t *testing.T) {
 	for _, name := range []string{"fish", "nu", "powershell", "pwsh", "cmd", "cmd.exe", "tcsh", "xonsh", "bash2000"} {
 		if k, ok := ParseKind(name); ok {
 			t.Errorf("%q is taken for %q", name, k)
+		}
+	}
+}
+
+func TestVariablesThatMayHoldACommandAreNotCountedWith(t *testing.T) {
+	t.Parallel()
+	const hides = "x='a[$(b)]'; "
+	for _, text := range []string{
+		hides + "c $((x))", hides + "c \"$((1+x))\"", hides + "c $[x]", hides + "c ${y[x]}", hides + "c ${y:0:x}", hides + "c ${!x}", "c ${x@P}", hides + "c >$((x))",
+		"for i in 'a[$(b)]'; do case $((i)) in *) c;; esac; done", "set -- 'a[$(b)]'; c $(($1))", "read x; c $((x))", "x=1; x=$(b); c $((x))", "c $(($(b)))", "c $((x))",
+		"x=1 y=x; c $((y))", "export x=1; read x; c $((x))", "env x='a[$(b)]' bash -c 'c $((x))'", "x=1; c ${x:='a[$(b)]'} $((x))", "for i in $((x)); do c; done",
+	} {
+		if f := Analyze(text, Bash); len(f.Findings) == 0 {
+			t.Errorf("%q: got %s, want a finding", text, brief(f))
+		}
+	}
+	for _, text := range []string{
+		"i=0; i=$((i+1)); c $i", "for i in 1 2 {3..5}; do c $((i*2)); done", "c $((1+2)) $((RANDOM%5)) $(($#-1))", "c ${x:0:3} ${a[0]} ${a[@]} ${#a[@]} ${!a[@]} ${x@Q}",
+		"n=${#x}; c $((n-1))", "i=5; c ${x:i}",
+	} {
+		if f := Analyze(text, Bash); len(f.Findings) > 0 {
+			t.Errorf("%q: got %s, want no finding", text, brief(f))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -110,9 +111,12 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 	}
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
+		var items []Word
 		for _, w := range l.Items {
 			a.inside(w)
+			items = a.words(items, w)
 		}
+		a.setNumber(l.Name.Value, len(items) > 0 && !slices.ContainsFunc(items, func(w Word) bool { return w.Dynamic || !number.MatchString(w.Text) }))
 		value := Word{Dynamic: true}
 		if len(l.Items) == 1 {
 			value = a.word(l.Items[0])
@@ -185,6 +189,9 @@ func (a *analysis) run(c Command, level int) {
 	if level > maxDepth || len(a.facts.Commands) > maxCommands {
 		a.find(c.Text, "is nested too deeply to be judged")
 		return
+	}
+	if c.Words[0].Glob {
+		a.find(c.Text, "names its program by a pattern")
 	}
 	at := len(a.facts.Commands)
 	a.facts.Commands = append(a.facts.Commands, c)

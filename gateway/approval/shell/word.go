@@ -54,14 +54,25 @@ func hasBrace(w *syntax.Word) bool {
 	return false
 }
 
-// mayExpand is unquoted text in which some shell may expand braces.
-var mayExpand = regexp.MustCompile(`(?s)\{.*(,|\.\.).*\}`)
+var (
+	// mayExpand is unquoted text in which some shell may expand braces.
+	mayExpand = regexp.MustCompile(`(?s)\{.*(,|\.\.).*\}`)
+	sequence  = regexp.MustCompile(`\{[^{},]*\.\.[^{},]*\}`)
+	// oldSequence is what bash 3.2 expands like later versions, which know a step and leading zeros.
+	oldSequence = regexp.MustCompile(`^\{(-?(0|[1-9]\d*)\.\.-?(0|[1-9]\d*)|[a-z]\.\.[a-z]|[A-Z]\.\.[A-Z])\}$`)
+)
 
 // bracesAlike reports whether the braces of a word are plain text to every shell, or all of them
 // expand.
 func bracesAlike(w *syntax.Word) bool {
-	if !mayExpand.MatchString(unquoted(w)) {
+	text := unquoted(w)
+	if !mayExpand.MatchString(text) {
 		return true
+	}
+	for _, s := range sequence.FindAllString(text, -1) {
+		if !oldSequence.MatchString(s) {
+			return false
+		}
 	}
 	cp := &syntax.Word{Parts: slices.Clone(w.Parts)}
 	syntax.SplitBraces(cp)

@@ -1,0 +1,115 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Bash evaluates what a variable holds where it expects a number: with x='a[$(id)]', $((x)) runs
+// id. So a variable may be counted with only when the text itself gives it nothing but numbers.
+
+// countedVariable is a variable that an expression counts with, and the expression.
+type countedVariable struct{ name, text string }
+
+const countsUnknown = "counts with something that may hold a command"
+
+// alwaysNumbers are the parameters that the shell itself sets, to numbers.
+var alwaysNumbers = map[string]bool{
+	"#": true, "?": true, "$": true, "!": true, "RANDOM": true, "SRANDOM": true, "SECONDS": true, "LINENO": true, "EPOCHSECONDS": true,
+	"UID": true, "EUID": true, "PPID": true, "BASHPID": true,
+}
+
+var (
+	// number is a value that is a number wherever one is expected, or empty, which counts as 0.
+	number = regexp.MustCompile(`^[-+]?[0-9]*$`)
+	// digits are a number in an expression, such as 0x1f or 2#101.
+	digits = regexp.MustCompile(`^[0-9][0-9A-Za-z#]*$`)
+)
+
+// setNumber records whether a variable is set to a number. One other value outweighs all numbers.
+func (a *analysis) setNumber(name string, isNumber bool) {
+	was, known := a.numbers[name]
+	a.numbers[name] = isNumber && (was || !known)
+}
+
+// isNumber reports whether a word can only become a number.
+func (a *analysis) isNumber(w *syntax.Word) bool {
+	if len(w.Parts) == 1 {
+		switch p := w.Parts[0].(type) {
+		case *syntax.ArithmExp:
+			return true
+		case *syntax.ParamExp:
+			return p.Length
+		}
+	}
+	d := a.word(w)
+	return d.Plain() && number.MatchString(d.Text)
+}
+
+// parameter finds expansions that evaluate what a variable holds, beyond replacing its name by it.
+func (a *analysis) parameter(p *syntax.ParamExp) {
+	all := false // of the elements of an array
+	if w, ok := p.Index.(*syntax.Word); ok {
+		all = w.Lit() == "@" || w.Lit() == "*"
+	}
+	switch {
+	case p.Excl && p.Names == 0 && !all,
+		p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && strings.Trim(a.text(p.Exp.Word), "QEAaUuLKk") != "",
+		p.Flags != nil && strings.Contains(p.Flags.Value, "e"):
+		a.find(a.text(p), "evaluates what a variable holds")
+	}
+	if p.Index != nil && !all {
+		a.arithmetic(p.Index)
+	}
+	if p.Slice != nil {
+		a.arithmetic(p.Slice.Offset)
+		a.arithmetic(p.Slice.Length)
+	}
+}
+
+// arithmetic collects the variables of an expression and finds what cannot be counted with.
+func (a *analysis) arithmetic(x syntax.ArithmExpr) {
+	if x == nil {
+		return
+	}
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Lit:
+			if isName(n.Value) {
+				a.counted = append(a.counted, countedVariable{n.Value, a.text(x)})
+			} else if !digits.MatchString(n.Value) {
+				a.find(a.text(x), countsUnknown)
+			}
+		case *syntax.ParamExp:
+			switch {
+			case plainParameter(n):
+				a.counted = append(a.counted, countedVariable{n.Param.Value, a.text(x)})
+			case !n.Length:
+				a.find(a.text(x), countsUnknown)
+			}
+			return n.Index != nil && !n.Length
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.SglQuoted, *syntax.ExtGlob:
+			a.find(a.text(x), countsUnknown)
+			return false
+		}
+		return true
+	})
+}
+
+// plainParameter reports whether a parameter is replaced by its value and nothing else.
+func plainParameter(p *syntax.ParamExp) bool {
+	return p.Param != nil && !p.Length && !p.Excl && p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Flags == nil
+}
+
+// checkCounted finds the variables that are counted with and may hold something other than a
+// number.
+func (a *analysis) checkCounted() {
+	for _, c := range a.counted {
+		isNumber, known := a.numbers[c.name]
+		if !isNumber && (known || !alwaysNumbers[c.name]) {
+			a.find(c.text, countsUnknown)
+		}
+	}
+}
