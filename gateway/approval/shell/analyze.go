@@ -118,26 +118,31 @@ func (a *analysis) script(text string, k Kind) {
 		return
 	}
 	a.find("", "cannot be read by this shell's grammar ("+reason(err)+")")
-	// The lines that are whole by themselves are read alone: a guess at what runs before or in spite of the error.
-	if lines := strings.Split(text, "\n"); len(lines) < 200 && len(text) < maxText/2 {
-		a.guessing(func() { a.pieces(lines, k) })
-	}
+	a.guessing(func() { a.pieces(text, k) })
 }
 
 // otherwise reads a text as the shell may where the parser does not.
 func (a *analysis) otherwise(text string, k Kind) {
 	for _, other := range readings(text) {
 		if a.spend(other) {
-			stmts, _ := parse(other, k)
+			stmts, err := parse(other, k)
 			a.src = other
 			a.stmts(stmts)
+			if err != nil {
+				a.pieces(other, k)
+			}
 		}
 	}
 	a.src = text
 }
 
-// pieces reads every line, and every part of it between operators, that is whole by itself.
-func (a *analysis) pieces(lines []string, k Kind) {
+// pieces reads every line, and every part of it between operators, that is whole by itself: what
+// may run before or in spite of an error.
+func (a *analysis) pieces(text string, k Kind) {
+	lines := strings.Split(text, "\n")
+	if len(lines) >= 200 || len(text) >= maxText/2 {
+		return
+	}
 	for _, line := range lines {
 		for _, piece := range append([]string{line}, strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";&|", r) })...) {
 			if !a.spend(piece) {

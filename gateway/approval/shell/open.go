@@ -44,6 +44,9 @@ func (a *analysis) open(c Command, at, level int) {
 	switch o.name {
 	case "eval":
 		o.joined(1)
+		if len(c.Words) > 1 && c.Words[1].Text == "--" { // an option in bash and zsh, a program in dash
+			o.joined(2)
+		}
 		return
 	case "trap":
 		if i := o.operand(1, ""); i < len(c.Words) {

@@ -30,7 +30,7 @@ func readings(text string) []string {
 }
 
 // separated parts the words and redirects of a text where some shell does and the parser does not:
-// rm 12>x, 2<&-rm x, {fds[0]}>x rm x, and time -o x rm x.
+// rm 12>x, 2<&-rm x, {fds[0]}>x rm x, time -o x rm x, and cat <<'X'# ; rm x.
 func separated(text string) string {
 	if strings.Contains(text, "time") {
 		text = timeOption.ReplaceAllString(text, "command time$1")
@@ -38,6 +38,7 @@ func separated(text string) string {
 	if !strings.ContainsAny(text, "<>") {
 		return text
 	}
+	text = hereEnd.ReplaceAllString(text, `$1\#`)
 	var b []byte
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -53,7 +54,7 @@ func separated(text string) string {
 		b = append(b, c)
 		if dash := closing.FindString(text[i+1 : min(len(text), i+maxDescriptor)]); dash != "" {
 			b = append(b, dash...)
-			if i += len(dash); i+1 < len(text) && strings.IndexByte(" \t\n;&|<>()", text[i+1]) < 0 {
+			if i += len(dash); i+1 < len(text) && strings.IndexByte(blanks+operators, text[i+1]) < 0 {
 				b = append(b, ' ')
 			}
 		}
@@ -65,10 +66,16 @@ func separated(text string) string {
 // descriptor.
 const maxDescriptor = 80
 
+const (
+	blanks    = " \t\n"
+	operators = ";&|<>()"
+)
+
 var (
 	timeOption      = regexp.MustCompile(`\btime([ \t]+-)`)
 	namedDescriptor = regexp.MustCompile(`\{\w+(\[[^\]]*\])?\}$`)
 	closing         = regexp.MustCompile(`^&[ \t]*-`)
+	hereEnd         = regexp.MustCompile(`(<<-?[ \t]*[^\s;&|<>()]*['"])#`)
 )
 
 // plain are the characters that mean the same to the grammars of bash and zsh, but for the runs in unlike.

@@ -81,6 +81,10 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 	d := Redirect{Text: text, Command: own, Loop: a.loop, Guess: a.guess}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
+		// The shell takes <<'X'# for the end X#, the parser for the end X and a comment.
+		if to := int(r.Word.End().Offset()); to < len(a.src) && strings.IndexByte(blanks+operators, a.src[to]) < 0 {
+			a.find(text, "has a here-document whose end shells read differently")
+		}
 		return
 	case syntax.WordHdoc:
 		if w := a.word(r.Word); w.Dynamic || w.Odd {

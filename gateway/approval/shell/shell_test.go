@@ -95,7 +95,7 @@ func TestTextsThatMayReadDifferentlyAreFound(t *testing.T) {
 		"a\r", "a\r\nb", "a \\\nb", "a\x00", "a\x1b[1m", "a\u200b", "a\u202e", "a\u00a0b", "a\u2028b", "a \xff",
 		"a '\u200d'", "a # \u2066",
 		`bash -c $'a # \\\nb'`, "a <&-b", "a >& -b", "2<&-a", "a 12>x", "{a[0]}>x b", "a >&1-", "a >&12", "a >&'$(b)'", "a >&$b",
-		"{,a} b", "/bin/r[m] x", "env q* a", "a {b,,c}", "a {b},c}", "a {01..3}", "a {1..9..2}", "a {b..C}", "time -x a", "a | time b", "a-b=c[d]",
+		"{,a} b", "/bin/r[m] x", "env q* a", "a {b,,c}", "a {b},c}", "a {01..3}", "a {1..9..2}", "a {b..C}", "time -x a", "a | time b", "a-b=c[d]", "a <<'X'# ; b\nX\nX#\n", "a <<X\"Y\"# ; b\nXY\n",
 		"a '\u2018'", "a" + strings.Repeat(" ", 80) + "b", strings.Repeat("a ", 20_000),
 	} {
 		if f := Analyze(text, Bash); len(f.Findings) == 0 {

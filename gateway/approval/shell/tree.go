@@ -159,7 +159,7 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 			text = a.src[from:to]
 		}
 	}
-	if a.kind == Zsh && zshWords[list[0].Text] {
+	if a.kind == Zsh && !a.guess && zshWords[list[0].Text] {
 		a.find(text, "starts with a word that zsh reads in its own way")
 	}
 	if redirected && list[0].Text == "exec" {
