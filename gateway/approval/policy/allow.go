@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"fairlead/gateway/approval/shell"
@@ -17,8 +18,8 @@ var readers = set(`ls cat head tail wc grep egrep fgrep stat du md5sum sha1sum s
 func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 	words, at := c.Words, make([]int, 0, len(c.Words)) // at: the words that the pattern is about
 	from := 0
-	if c.Name() == "git" && r.argv[len(r.argv)-1].rest && !strings.HasPrefix(second(r.argv), "-") {
-		from = j.inert(words)
+	if r.argv[len(r.argv)-1].rest && !strings.HasPrefix(second(r.argv), "-") {
+		from = j.leading(c)
 	}
 	at = append(at, 0)
 	for i := 1; i < len(words); i++ {
@@ -71,12 +72,23 @@ func (j *judging) allows(r *rule, c shell.Command) (cover coverage, no string) {
 		}
 		ended = ended || w.Text == "--"
 	}
-	for _, h := range guards(c, j.place) {
-		if !cover.has(h.at) && !(h.at == exactOnly && cover.exact) {
-			return cover, h.why
-		}
+	h, doubt := j.unspelled(c, func(at int) bool { return cover.has(at) || at == exactOnly && cover.exact })
+	if doubt {
+		return cover, h.why
 	}
 	return cover, ""
+}
+
+// unspelled finds a word that a rule must spell to cover a command, and does not.
+func (j *judging) unspelled(c shell.Command, spelled func(at int) bool) (hit, bool) {
+	hits := guards(c, j.place)
+	named := slices.ContainsFunc(hits, func(h hit) bool { return h.goal && spelled(h.at) })
+	for _, h := range hits {
+		if !spelled(h.at) && (!h.goal || named) {
+			return h, true
+		}
+	}
+	return hit{}, false
 }
 
 func second(pattern []glob) string {
@@ -84,6 +96,14 @@ func second(pattern []glob) string {
 		return ""
 	}
 	return pattern[1].parts1()
+}
+
+// leading is how many words after the program are options that change nothing.
+func (j *judging) leading(c shell.Command) int {
+	if c.Name() == "git" {
+		return j.inert(c.Words)
+	}
+	return leadingOptions(c.Name(), c.Words, j.place)
 }
 
 // inert is how many of git's global options after the program change nothing: --no-pager, and -C to a folder in the workspace.

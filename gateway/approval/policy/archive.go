@@ -80,7 +80,7 @@ func (p *packing) tar() {
 			}
 			p.into(at)
 		}
-		if anywhere := (guarded{short: "P", values: tables["tar"].values, long: []string{"--absolute-names"}}); anywhere.given(p.words) {
+		if old := p.words[0].Text; hasLetter(p.words, tarValues, 'P', "--absolute-names") || !isFlag(old) && strings.Contains(old, "P") && !strings.ContainsAny(old, "./") {
 			p.into(everywhere)
 		}
 		if v, ok := valueOf(p.words, 0, "--one-top-level"); ok {
@@ -151,6 +151,9 @@ func (p *packing) pax() {
 	}
 }
 
+// tarValues are the short options of tar that take a value.
+const tarValues = "fCTXbgHKLNVIF"
+
 // tarMode says whether tar reads the folders that it is given, and whether it unpacks.
 func tarMode(words []shell.Word) (out, in bool) {
 	letters := ""
@@ -162,7 +165,7 @@ func tarMode(words []shell.Word) (out, in bool) {
 			out = out || begins("--create", long, 4) || begins("--append", long, 4) || begins("--update", long, 4)
 			in = in || begins("--extract", long, 6) || begins("--get", long, 4)
 		case isFlag(t):
-			letters += cluster(t[1:], "fCTXbgHKLNVIF")
+			letters += cluster(t[1:], tarValues)
 		case i == 0:
 			letters += t // its oldest spelling has no dash
 		}

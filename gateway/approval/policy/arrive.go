@@ -15,23 +15,8 @@ func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool,
 	if !copiers[name] {
 		return nil, false, ""
 	}
-	list := operands(c.Words[1:], "tSgmo")
-	to, ok := valueOf(c.Words[1:], 't', "--target-directory")
-	if !ok || name == "rsync" || name == "scp" {
-		if len(list) < 2 {
-			return nil, false, ""
-		}
-		to, list = list[len(list)-1], list[:len(list)-1]
-	}
-	if to.Dynamic {
-		return nil, false, ""
-	}
-	for _, w := range list {
-		if w.Dynamic || w.Text == "" {
-			continue
-		}
-		at := to
-		at.Text, at.Glob = path.Join(to.Text, path.Base(w.Text)), w.Glob || to.Glob
+	to, arrivals := arriving(name, c)
+	for _, at := range arrivals {
 		files, _ := j.place.paths(at)
 		for _, r := range j.paths {
 			for _, f := range files {
@@ -43,4 +28,28 @@ func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool,
 		}
 	}
 	return nil, false, ""
+}
+
+// arriving is the folder that a copier may put its files into, and the names that they have there.
+func arriving(name string, c shell.Command) (to shell.Word, arrivals []shell.Word) {
+	list := operands(c.Words[1:], "tSgmo")
+	to, ok := valueOf(c.Words[1:], 't', "--target-directory")
+	if !ok || name == "rsync" || name == "scp" {
+		if len(list) < 2 {
+			return to, nil
+		}
+		to, list = list[len(list)-1], list[:len(list)-1]
+	}
+	if to.Dynamic {
+		return to, nil
+	}
+	for _, w := range list {
+		if w.Dynamic || w.Text == "" {
+			continue
+		}
+		at := to
+		at.Text, at.Glob = path.Join(to.Text, path.Base(w.Text)), w.Glob || to.Glob
+		arrivals = append(arrivals, at)
+	}
+	return to, arrivals
 }

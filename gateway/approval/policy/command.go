@@ -145,9 +145,13 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 		}
 	}
 	if parent, has := j.covered[c.Parent]; has && c.Parent >= 0 && (parent.exact || c.Spelled > 0 && parent.has(c.Spelled)) && static(c) {
-		j.covered[i] = coverage{exact: parent.exact}
-		p.Verdict, p.Rule, p.Reason = Allow, "", "it is spelled in the rule for the command that starts it"
-		return p, true
+		h, doubt := j.unspelled(c, func(at int) bool { return parent.exact || at >= 0 && parent.has(c.Spelled+at) })
+		if !doubt {
+			j.covered[i] = coverage{exact: parent.exact}
+			p.Verdict, p.Rule, p.Reason = Allow, "", "it is spelled in the rule for the command that starts it"
+			return p, true
+		}
+		why = h.why
 	}
 	if g, has := j.grant(c); has {
 		j.covered[i] = coverage{exact: true}

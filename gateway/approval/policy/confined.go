@@ -9,7 +9,7 @@ import (
 // confined are programs that are offered with any arguments: builders, test runners, linters and formatters. What an open rule for them covers stays
 // in the workspace: a path that leaves it makes them run other code, write elsewhere or clear another folder.
 var confined = func() map[string]bool {
-	m := set("goimports gofumpt bun deno")
+	m := set("gofumpt bun deno tox rspec rubocop phpunit flake8")
 	for _, u := range unending {
 		m[u[0]] = true
 	}
@@ -51,18 +51,4 @@ func leads(s string) bool {
 		return false
 	}
 	return isAbs(s) || strings.HasPrefix(s, "~") || s == ".." || strings.HasPrefix(s, "../") || strings.Contains(s, "/../") || strings.HasSuffix(s, "/..")
-}
-
-// guardGoals looks for more goals than the rule names: mvn test deploy, gradle test publish.
-func guardGoals(c shell.Command, _ *place, add func(int, bool, string)) {
-	name := base(c.Words[0].Text)
-	for i := 1; i < len(c.Words); i++ {
-		before := c.Words[i-1].Text
-		switch t := c.Words[i].Text; {
-		case isFlag(t) && t != "--":
-		case before == "--tests" || before == "-pl" || before == "--projects" || before == "-e" || before == "--console" || before == "-T" || before == "--max-workers":
-		default:
-			add(i, false, name+" "+short(t)+" is more than the rule names")
-		}
-	}
 }

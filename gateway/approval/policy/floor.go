@@ -37,6 +37,9 @@ func (j *judging) floor(c shell.Command) string {
 	if why := j.kept(c, name); why != "" {
 		return why
 	}
+	if why := j.unpacks(c, name); why != "" {
+		return why
+	}
 	if j.meddles(c, name) {
 		return ourFiles
 	}

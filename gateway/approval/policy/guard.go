@@ -13,6 +13,10 @@ type hit struct {
 	at     int // index of the word, or one of the two below
 	why    string
 	opaque bool // it runs what cannot be judged
+	// unknown says that nothing is known against it: a rule that spells it may be offered.
+	unknown bool
+	// goal says that it is one of the things that the program shall do: a rule that spells none of them is about all.
+	goal bool
 }
 
 const (
@@ -37,7 +41,7 @@ var inShell = set(`eval exec source . trap alias unalias enable hash bind comple
 // guards lists the words of a command that its allow rule must spell.
 func guards(c shell.Command, p *place) []hit {
 	var list []hit
-	add := func(at int, opaque bool, why string) { list = append(list, hit{at, why, opaque}) }
+	add := func(at int, opaque bool, why string) { list = append(list, hit{at: at, why: why, opaque: opaque}) }
 	w := c.Words
 	name := base(w[0].Text)
 	if s, ok := same[name]; ok {
@@ -51,6 +55,10 @@ func guards(c shell.Command, p *place) []hit {
 		return list
 	case versioned(name, interpreters):
 		guardInterpreter(c, add)
+		guardOptions(name, w, 1, p, func(h hit) { list = append(list, h) })
+		if i := moduleAt(w); i > 0 && strings.HasPrefix(name, "py") {
+			guardOptions(w[i].Text, w, i+1, p, func(h hit) { list = append(list, h) })
+		}
 		return list
 	case inShell[name]:
 		opaque := name == "eval" || name == "exec" || name == "enable" || name == "hash" || name == "autoload"
@@ -78,9 +86,11 @@ func guards(c shell.Command, p *place) []hit {
 	if shellsBy[name] && !c.Starts {
 		add(never, true, name+" without a command starts a shell, which runs what it reads")
 	}
-	if t, ok := tables[name]; ok {
-		t.look(name, w, add)
+	from := 1
+	if name == "git" {
+		from = shell.GitSub(w)
 	}
+	guardOptions(name, w, from, p, func(h hit) { list = append(list, h) })
 	if f, ok := special[name]; ok {
 		f(c, p, add)
 	}
@@ -90,9 +100,31 @@ func guards(c shell.Command, p *place) []hit {
 	return list
 }
 
+// same lists programs that are guarded like another one.
+var same = map[string]string{
+	"gfind": "find", "fdfind": "fd", "gsort": "sort", "gtar": "tar", "bsdtar": "tar", "vi": "vim", "nvim": "vim",
+	"view": "vim", "ex": "vim", "ginstall": "install", "podman": "docker", "nerdctl": "docker", "py.test": "pytest", "gradlew": "gradle", "mvnw": "mvn",
+	"gawk": "awk", "mawk": "awk", "nawk": "awk", "original-awk": "awk", "gmake": "make", "gxargs": "xargs", "gsed": "sed", "[": "test", "gdate": "date",
+	"netcat": "nc", "ncat": "nc", "more": "less", "most": "less", "scp": "ssh", "sftp": "ssh", "mosh": "ssh", "guniq": "uniq",
+	"pip2": "pip", "pip3": "pip", "gpatch": "patch", "oc": "kubectl",
+}
+
 // versioned finds python3.12 and the like.
 func versioned(name string, m map[string]bool) bool {
 	return m[name] || m[strings.TrimRight(name, "0123456789.-")]
+}
+
+// moduleAt is where python's words name a module that it runs, 0 when they do not.
+func moduleAt(w []shell.Word) int {
+	for i := 1; i+1 < len(w) && isFlag(w[i].Text); i++ {
+		if w[i].Text == "-m" {
+			return i + 1
+		}
+		if takesValue("python", w[i].Text) {
+			i++
+		}
+	}
+	return 0
 }
 
 func guardInterpreter(c shell.Command, add func(int, bool, string)) {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/approval/shell"
@@ -40,11 +41,6 @@ var unending = [][]string{
 	{"ruff", "format"},
 	{"mypy"},
 	{"black"},
-	{"flake8"},
-	{"tox"},
-	{"rspec"},
-	{"rubocop"},
-	{"phpunit"},
 	{"ctest"},
 	{"mvn", "test"},
 	{"gradle", "test"},
@@ -58,22 +54,28 @@ var bare = set(`git npm pnpm yarn bun pip pip3 cargo go apt apt-get brew dnf yum
 // offer proposes the rules that would have allowed a command.
 func (j *judging) offer(c shell.Command, why string) {
 	name := base(c.Words[0].Text)
+	hits := guards(c, j.place)
+	// A rule that spells what is only not known may be offered.
+	barred := why != "" && !slices.ContainsFunc(hits, func(h hit) bool { return h.why == why })
+	lead := j.leading(c)
 	switch {
-	case why != "", !static(c), c.Parent >= 0, c.Origin != "", len(guards(c, j.place)) > 0,
+	case barred, !static(c), c.Parent >= 0, c.Origin != "", slices.ContainsFunc(hits, func(h hit) bool { return !h.unknown }),
 		name != c.Words[0].Text || strings.Contains(c.Words[0].Text, "="):
 		j.barred = j.barred || why != "" || c.Parent >= 0
 		return
 	case shell.Shells(name), shell.Launches(name), versioned(name, interpreters), inShell[name], otherUsers[name], name == "xargs",
-		name == "find" && len(c.Words) < 2, tables[name].opaque && len(c.Words) < 2:
+		name == "find" && len(c.Words) < 2, optionTables[name].runsCode() && len(c.Words) < 2:
 		return
-	case bare[name] && (len(c.Words) < 2 || isFlag(c.Words[1].Text)):
+	case bare[name] && (len(c.Words) < lead+2 || isFlag(c.Words[lead+1].Text)):
 		return
 	}
 	words := texts(c.Words)
 	argv := escaped(words)
 	j.propose(argv, "exactly "+strings.Join(words, " "))
+	words = append(words[:1], words[1+lead:]...)
 	for _, u := range unending {
-		if len(words) >= len(u) && strings.Join(words[:len(u)], " ") == strings.Join(u, " ") {
+		outside := func(h hit) bool { return h.at <= lead || h.at >= lead+len(u) }
+		if len(words) >= len(u) && slices.Equal(words[:len(u)], u) && !slices.ContainsFunc(hits, outside) {
 			j.propose(append(escaped(u), "**"), strings.Join(u, " ")+" with any arguments")
 			break
 		}

@@ -52,22 +52,6 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 	"git":    guardGit,
 	"tar":    guardTar,
 	"rename": guardRename, "prename": guardRename, "perl-rename": guardRename, "file-rename": guardRename,
-	"patch": func(c shell.Command, p *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			for _, dir := range values(c.Words[1:], 'd', "--directory") {
-				if !p.inside(dir) && (w.Text == dir.Text || strings.HasSuffix(w.Text, dir.Text)) {
-					add(i+1, false, "patch -d "+short(dir.Text)+" leaves the workspace")
-				}
-			}
-		}
-	},
-	"tsc": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if strings.HasPrefix(w.Text, "@") {
-				add(i+1, true, "tsc "+short(w.Text)+" takes its options from a file")
-			}
-		}
-	},
 	"curl": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			t := w.Text
@@ -88,49 +72,11 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 			}
 		}
 	},
-	"go": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if strings.Contains(w.Text, "-extld") || strings.Contains(w.Text, "-extar") || (w.Text == "-w" || w.Text == "-u") && c.Words[1].Text == "env" {
-				add(i+1, true, "go "+short(w.Text)+" does more than the rule says")
-			}
-		}
-	},
-	"make": func(c shell.Command, p *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			i++
-			t := w.Text
-			switch {
-			case !isFlag(t) && strings.Contains(t, "="):
-				add(i, true, "make "+short(t)+" changes what its recipes run")
-			case strings.HasPrefix(t, "--ev") || strings.HasPrefix(t, "-E"):
-				add(i, true, "make "+short(t)+" runs what it is given")
-			case strings.HasPrefix(t, "-f") || strings.HasPrefix(t, "--fi") || strings.HasPrefix(t, "--mak") || strings.HasPrefix(t, "-I") || strings.HasPrefix(t, "--in"):
-				add(i, true, "make "+short(t)+" reads other recipes")
-			case t == "-C" || t == "--directory":
-				if i+1 < len(c.Words) && !p.inside(c.Words[i+1]) {
-					add(i, true, "make "+t+" leaves the workspace")
-				}
-			case isFlag(t) && t[1] != '-' && strings.ContainsAny(cluster(t[1:], "jloWO"), "fIE"):
-				add(i, true, "make "+short(t)+" reads other recipes")
-			case isFlag(t) && t[1] != '-' && len(t) > 2 && strings.Contains(cluster(t[1:], "jloWO"), "C") && t[1] != 'C':
-				add(i, true, "make "+short(t)+" runs elsewhere")
-			case strings.HasPrefix(t, "-C") || strings.HasPrefix(t, "--d") && strings.Contains(t, "="):
-				_, v, _ := strings.Cut(t, "=")
-				if strings.HasPrefix(t, "-C") {
-					v = t[2:]
-				}
-				if !p.inside(shell.Word{Text: v}) {
-					add(i, true, "make "+short(t)+" leaves the workspace")
-				}
-			}
-		}
-	},
 	"npm":  guardSettings,
 	"pnpm": guardSettings,
 	"yarn": guardSettings,
 	"pip":  guardSettings,
 	"gh":   guardSettings,
-	"mvn":  guardGoals, "gradle": guardGoals, "tox": guardGoals,
 	"uniq": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		n := 0
 		for i, w := range c.Words[1:] {
@@ -216,27 +162,6 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 			}
 		}
 	},
-	"cargo": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if strings.HasSuffix(w.Text, ".json") { // it may name a linker
-				add(i+1, true, "cargo "+short(w.Text)+" may say what cargo runs")
-			}
-		}
-	},
-	"pytest": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if strings.HasPrefix(w.Text, "@") {
-				add(i+1, true, "pytest reads options from "+short(w.Text[1:]))
-			}
-		}
-	},
-	"wget": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if opt, _, _ := strings.Cut(w.Text, "="); begins("--use-askpass", opt, 7) || begins("--execute", opt, 4) || strings.HasPrefix(w.Text, "-e") {
-				add(i+1, true, "wget "+short(w.Text)+" may run a program")
-			}
-		}
-	},
 	"socat": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			up := strings.ToUpper(w.Text)
@@ -273,28 +198,11 @@ func cookies(w []shell.Word, i int) (string, bool) {
 // curlValues are the short options of curl that take a value.
 const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
 
-// guardTar looks for archives on other machines and for archives that say where they are unpacked.
+// guardTar looks for archives on other machines.
 func guardTar(c shell.Command, _ *place, add func(int, bool, string)) {
-	anywhere := guarded{short: "P", values: tables["tar"].values, long: []string{"--absolute-names"}}
 	for i, w := range c.Words[1:] {
-		t := w.Text
-		if begins("--remove-files", t, 8) {
-			add(i+1, false, "tar "+short(t)+" removes files")
-		}
-		if host, _, ok := strings.Cut(t, ":"); ok && !strings.Contains(host, "/") && host != "" {
+		if host, _, ok := strings.Cut(w.Text, ":"); ok && !strings.Contains(host, "/") && host != "" {
 			add(i+1, true, "tar connects to the machine "+short(host))
-		}
-		hit := false
-		switch {
-		case strings.HasPrefix(t, "--"):
-			hit = anywhere.hitsLong(t)
-		case isFlag(t):
-			hit = anywhere.hitsShort(t)
-		case i == 0: // its oldest spelling has no dash
-			hit = strings.Contains(t, "P") && !strings.ContainsAny(t, "./")
-		}
-		if hit {
-			add(i+1, false, "tar "+short(t)+" writes wherever the archive says")
 		}
 	}
 }

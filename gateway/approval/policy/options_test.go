@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"bufio"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// optionCase is one line of testdata/options.txt.
+type optionCase struct {
+	line          int
+	rule, command string
+	want          Verdict
+}
+
+func readOptionCases(t *testing.T) (list []optionCase) {
+	t.Helper()
+	f, err := os.Open("testdata/options.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rule := ""
+	in := bufio.NewScanner(f)
+	for n := 1; in.Scan(); n++ {
+		word, rest, _ := strings.Cut(in.Text(), " ")
+		switch word {
+		case "", "#":
+		case "rule":
+			rule = rest
+		case "allow", "ask":
+			list = append(list, optionCase{n, rule, rest, Verdict(word)})
+		default:
+			t.Fatalf("line %d: %q", n, in.Text())
+		}
+	}
+	return list
+}
+
+func allowing(t *testing.T, rules ...Rule) *Set {
+	t.Helper()
+	s, problems, err := New(File{Default: Ask, Rules: rules})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	return s
+}
+
+// TestRuleCoversOnlyKnownOptions judges everyday commands and attacks under one rule each.
+func TestRuleCoversOnlyKnownOptions(t *testing.T) {
+	count := map[Verdict]int{}
+	for _, c := range readOptionCases(t) {
+		count[c.want]++
+		s := allowing(t, Rule{Tool: "Bash", Argv: strings.Fields(c.rule), Verdict: Allow})
+		command := strings.NewReplacer(" ( ", ` \( `, " ) ", ` \) `).Replace(c.command)
+		got := s.Judge(corpusCall("bash", command))
+		if got.Verdict != c.want {
+			t.Errorf("line %d: %q under %q: got %s (%s), want %s", c.line, c.command, c.rule, got.Verdict, got.Reason, c.want)
+		}
+	}
+	if count[Allow] < 150 || count[Ask] < 150 {
+		t.Errorf("got %d everyday commands and %d attacks, want at least 150 of each", count[Allow], count[Ask])
+	}
+}
+
+// TestEverydayCommandIsAllowedByItsOffer: the dialog offers a rule for each everyday command, and that rule allows the command.
+func TestEverydayCommandIsAllowedByItsOffer(t *testing.T) {
+	none := allowing(t)
+	for _, c := range readOptionCases(t) {
+		first := strings.Fields(c.rule)[0]
+		if c.want != Allow || slices.Contains([]string{"timeout", "npx", "python3", "find", "uv", "bun", "deno", "cmake"}, first) || strings.Contains(c.command, "!") {
+			continue // what launchers start is not offered, nor are their words
+		}
+		call := corpusCall("bash", c.command)
+		offers := none.Judge(call).Offers
+		if len(offers) == 0 && !strings.ContainsAny(c.command, "~*") && first != "make" && first != "docker" {
+			t.Errorf("line %d: nothing is offered for %q", c.line, c.command)
+		}
+		for _, o := range offers {
+			if got := allowing(t, o.Rule).Judge(call); got.Verdict != Allow {
+				t.Errorf("line %d: %q under its offer %q: got %s (%s), want allow", c.line, c.command, o.Rule.Argv, got.Verdict, got.Reason)
+			}
+		}
+	}
+}
+
+func TestUnknownOptionIsNamedInTheReason(t *testing.T) {
+	t.Parallel()
+	s := allowing(t, Rule{Tool: "Bash", Argv: []string{"npm", "test", "**"}, Verdict: Allow})
+	got := s.Judge(corpusCall("bash", "npm test --foo=bar"))
+	if want := "--foo of npm test is not known to be harmless"; got.Reason != want {
+		t.Errorf("got %q, want %q", got.Reason, want)
+	}
+}
+
+func TestRuleThatSpellsAnUnknownOptionCoversIt(t *testing.T) {
+	t.Parallel()
+	for _, argv := range []string{"npm test --foo **", "npm test --foo", "go build -toolexec ./wrap ./...", "npm test --foo=1 **", "ctest -S *"} {
+		s := allowing(t, Rule{Tool: "Bash", Argv: strings.Fields(argv), Verdict: Allow})
+		command := strings.NewReplacer(" **", "", "*", "x").Replace(argv)
+		if got := s.Judge(corpusCall("bash", command)); got.Verdict != Allow {
+			t.Errorf("%q under %q: got %s (%s), want allow", command, argv, got.Verdict, got.Reason)
+		}
+	}
+}
+
+func TestOnlyAnExactRuleIsOfferedForAnUnknownOption(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		"go test -update ./...":        "go test -update ./...",
+		"go build -o bin/app ./...":    "go build -o bin/app ./...",
+		"go test -toolexec ./x ./...":  "",
+		"npm test --script-shell=./x":  "",
+		"mvn -q test":                  "mvn -q test|mvn test **",
+		"mvn test deploy":              "mvn test deploy",
+		"docker run --gpus all alpine": "docker run --gpus all alpine",
+	} {
+		if got := strings.Join(offered(allowing(t), command), "|"); got != want {
+			t.Errorf("%q: got the offers %q, want %q", command, got, want)
+		}
+	}
+	covered := allowing(t, Rule{Tool: "Bash", Argv: []string{"go", "test", "**"}, Verdict: Allow})
+	if got := strings.Join(offered(covered, "go test -update ./..."), "|"); got != "go test -update ./..." {
+		t.Errorf("under go test **: got the offers %q, want the exact one", got)
+	}
+}
+
+// TestOfferedProgramsHaveATable: a rule with any arguments is offered only where the options are known.
+func TestOfferedProgramsHaveATable(t *testing.T) {
+	t.Parallel()
+	for _, u := range unending {
+		if optionTables[u[0]] == nil || len(optionTables[u[0]].options)+len(optionTables[u[0]].subs) < 5 {
+			t.Errorf("%v is offered with any arguments, but its options are not known", u)
+		}
+	}
+}
+
+func TestOptionTableIsWellFormed(t *testing.T) {
+	t.Parallel()
+	sets := map[string]bool{}
+	for i, line := range strings.Split(strings.ReplaceAll(optionsText, "\n  ", " "), "\n") {
+		head, tokens, ok := strings.Cut(line, ":")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if !ok || head != strings.TrimSpace(head) {
+			t.Errorf("entry %d: %q has no name", i, line)
+		}
+		for _, token := range strings.Fields(tokens) {
+			name := strings.TrimPrefix(token, "!")
+			switch {
+			case strings.HasPrefix(token, "+") && !sets[token[1:]]:
+				t.Errorf("%s: the set %s is not defined before it", head, token)
+			case strings.HasPrefix(token, "+"), strings.HasPrefix(token, "%"):
+			case !isFlag(name):
+				t.Errorf("%s: %q is no option", head, token)
+			}
+		}
+		if name, is := strings.CutPrefix(head, "+"); is {
+			sets[name] = true
+		}
+	}
+}
+
+// TestWorkspaceThatIsAHomeFolderIsNotFilledUnasked: start-up files lie there.
+func TestWorkspaceThatIsAHomeFolderIsNotFilledUnasked(t *testing.T) {
+	t.Parallel()
+	for _, home := range []string{"/home/me", "/Users/me", "/root", "/home/other"} {
+		for _, command := range []string{"tar -xf a", "unzip a", "patch -p1 -i x", "git apply x", "rsync -a evil/ .", "cp -r evil/. .", "7z x a"} {
+			name, _, _ := strings.Cut(command, " ")
+			s := allowing(t, Rule{Tool: "Bash", Argv: []string{name, "**"}, Verdict: Allow})
+			for folder, want := range map[string]Verdict{home: Ask, home + "/project": Allow} {
+				got := s.Judge(Call{Tool: "Bash", Command: command, Cwd: folder, Home: "/home/me"})
+				if got.Verdict != want || got.Floor != (want == Ask) {
+					t.Errorf("%q in %s: got %s, floor %t (%s), want %s", command, folder, got.Verdict, got.Floor, got.Reason, want)
+				}
+			}
+		}
+	}
+}
