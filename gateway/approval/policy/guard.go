@@ -67,14 +67,10 @@ func guards(c shell.Command, p *place) []hit {
 		}
 		add(never, opaque, name+" changes what the shell does next")
 		return list
-	case shell.Launches(name):
-		for i := 1; i < len(w); i++ {
-			if isFlag(w[i].Text) && !w[i].Dynamic && !tame(name, w, &i) {
+	case shell.Launches(name) && optionTables[name] == nil:
+		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
+			if !w[i].Dynamic {
 				add(i, false, name+" "+short(w[i].Text)+" changes how it starts a command")
-				continue
-			}
-			if !isFlag(w[i].Text) {
-				break
 			}
 		}
 	}

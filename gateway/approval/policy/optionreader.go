@@ -74,17 +74,17 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 		r.table = sub
 		return true
 	}
-	switch {
-	case t.operands:
-		r.add(hit{at: r.at, unknown: true, why: r.table.name + " " + short(w.Text) + " is more than the rule names"})
-	case t.assign && strings.Contains(w.Text, "="):
-		r.add(hit{at: r.at, opaque: true, why: r.table.name + " " + short(w.Text) + " changes what its recipes run"})
-	case t.goals:
-		r.add(hit{at: r.at, unknown: true, goal: true, why: r.table.name + " " + short(w.Text) + " is more than the rule names"})
-	case t.at && w.Text[:min(1, len(w.Text))] == "@":
-		r.add(hit{at: r.at, opaque: true, why: r.table.name + " " + short(w.Text) + " takes its options from a file"})
-	case t.bundled && n == 0 && r.at == 1 && !strings.ContainsAny(w.Text, "./"):
+	if t.bundled && n == 0 && r.at == 1 && !strings.ContainsAny(w.Text, "./:") {
 		r.letters(w, w.Text)
+	}
+	if t.goals {
+		r.add(hit{at: r.at, unknown: true, goal: true, why: t.name + " " + short(w.Text) + " is more than the rule names"})
+	}
+	for _, s := range t.spelled {
+		if s.like.MatchString(w.Text) && w.Text != "/dev/null" && !strings.HasSuffix(w.Text, "=/dev/null") {
+			r.doubtful(short(w.Text), s.runs)
+			break
+		}
 	}
 	return r.doubt || !t.free
 }
@@ -174,12 +174,17 @@ func (r *optionReader) unknown(name string) {
 		runs = runs || o.runs && long && len(n) > 2 &&
 			(strings.HasPrefix(mark, plain) || strings.HasSuffix(n, ".") && strings.HasPrefix(plain, mark))
 	}
+	r.doubt = true
+	r.doubtful(short(name), runs)
+}
+
+// doubtful reports a word.
+func (r *optionReader) doubtful(what string, runs bool) {
 	why := " of " + r.table.name + " is not known to be harmless"
 	if runs {
 		why = " of " + r.table.name + " may run code that is not in the command"
 	}
-	r.doubt = true
-	r.add(hit{at: r.at, opaque: runs, unknown: !runs, why: short(name) + why})
+	r.add(hit{at: r.at, opaque: runs, unknown: !runs, why: what + why})
 }
 
 var dashes = strings.NewReplacer("-", "")

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,15 @@ type optionTable struct {
 	subs    map[string]*optionTable
 	after   *optionTable // for the words after --
 
-	words, operands, goals, assign, at, bundled, free bool // the words with % of the table
+	spelled []spelledWord
+
+	words, goals, bundled, free bool // the words with % of the table
+}
+
+// spelledWord says which words that are no options a rule must spell.
+type spelledWord struct {
+	like *regexp.Regexp
+	runs bool // such a word runs code that the command does not show
 }
 
 // option is one known option, or one that is known to run code.
@@ -38,6 +47,7 @@ var valueClasses = map[string]string{
 	"compile": `([\w./]+=)?-(N|l|m|e|S|B|live|[lm]=\d)( +-(N|l|m|e|S|B|live|[lm]=\d))*`,
 	"link":    `([\w./]+=)?` + linkFlag + `( +` + linkFlag + `)*`,
 	"file":    `[\w./-]+`,
+	"local":   `[^:]*|[^:]*/.*`, // no HOST:FILE
 	"name":    `\w[\w-]*`,
 	"number":  `\d+`,
 	"report":  `(term|term-missing|xml|html|json|lcov|annotate)?(:skip-covered)?`,
@@ -84,6 +94,7 @@ func (t *optionTable) tablesAt(path []string) (list []*optionTable) {
 		sub := t.subs[name]
 		if sub == nil {
 			s := *t
+			s.spelled = slices.Clip(t.spelled)
 			sub = &s
 			sub.name, sub.options, sub.subs, sub.after, sub.free = strings.TrimSpace(t.name+" "+name), map[string]option{}, nil, nil, false
 			sub.depth = strings.Count(sub.name, " ")
@@ -103,12 +114,16 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 		}
 		if name, ok := strings.CutPrefix(token, "%"); ok {
 			*map[string]*bool{
-				"words": &t.words, "operands": &t.operands, "goals": &t.goals, "assign": &t.assign, "at": &t.at, "bundled": &t.bundled, "free": &t.free,
+				"words": &t.words, "goals": &t.goals, "bundled": &t.bundled, "free": &t.free,
 			}[name] = true
 			continue
 		}
 		var o option
 		token, o.runs = strings.CutPrefix(token, "!")
+		if token[0] == '/' {
+			t.spelled = append(t.spelled, spelledWord{regexp.MustCompile(token[1 : len(token)-1]), o.runs})
+			continue
+		}
 		if i := strings.IndexAny(token, ":="); i > 0 {
 			class := token[i+1:]
 			o.value, token = token[i], token[:i]

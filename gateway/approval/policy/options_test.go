@@ -153,7 +153,7 @@ func TestOptionTableIsWellFormed(t *testing.T) {
 			switch {
 			case strings.HasPrefix(token, "+") && !sets[token[1:]]:
 				t.Errorf("%s: the set %s is not defined before it", head, token)
-			case strings.HasPrefix(token, "+"), strings.HasPrefix(token, "%"):
+			case strings.HasPrefix(token, "+"), strings.HasPrefix(token, "%"), strings.HasPrefix(name, "/") && strings.HasSuffix(name, "/"):
 			case !isFlag(name):
 				t.Errorf("%s: %q is no option", head, token)
 			}

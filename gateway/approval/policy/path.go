@@ -117,6 +117,14 @@ func (p *place) follow(c shell.Command) {
 		}
 		p.dirs = nil
 	}
+	if target == nil && len(c.Words) == 1 && c.Name() == "cd" {
+		target = &shell.Word{Text: "~", Tilde: true}
+	}
+	if target != nil && target.Tilde && !target.Dynamic && !target.Odd && !target.Glob {
+		if list, ok := p.paths(*target); ok {
+			target = &shell.Word{Text: list[0]}
+		}
+	}
 	if target == nil || c.Loop || c.Guess || p.dirs == nil || c.Name() != "cd" && c.Name() != "chdir" ||
 		!target.Plain() || strings.HasPrefix(target.Text, "-") || target.Text == "" {
 		p.dirs = nil

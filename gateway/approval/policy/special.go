@@ -50,7 +50,6 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 		}
 	},
 	"git":    guardGit,
-	"tar":    guardTar,
 	"rename": guardRename, "prename": guardRename, "perl-rename": guardRename, "file-rename": guardRename,
 	"curl": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
@@ -116,20 +115,6 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 			}
 		}
 	},
-	"tee": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if !isFlag(w.Text) && w.Text != "/dev/null" {
-				add(i+1, false, "tee writes "+short(w.Text))
-			}
-		}
-	},
-	"dd": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if strings.HasPrefix(w.Text, "of=") && w.Text != "of=/dev/null" {
-				add(i+1, false, "dd writes "+short(w.Text[3:]))
-			}
-		}
-	},
 	"xargs": func(c shell.Command, _ *place, add func(int, bool, string)) {
 		add(never, true, "xargs adds words that only the run shows")
 	},
@@ -147,35 +132,6 @@ var special = map[string]func(c shell.Command, p *place, add func(int, bool, str
 			add(never, true, "the other machine runs what it is given to read")
 		}
 		add(exactOnly, true, "the other machine runs what it is given to read")
-	},
-	"less": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if strings.HasPrefix(w.Text, "+") {
-				add(i+1, true, "less "+short(w.Text)+" may run a command")
-			}
-		}
-	},
-	"vim": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if strings.HasPrefix(w.Text, "+") {
-				add(i+1, true, "an editor's "+short(w.Text)+" may run a command")
-			}
-		}
-	},
-	"socat": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			up := strings.ToUpper(w.Text)
-			if strings.HasPrefix(up, "EXEC") || strings.HasPrefix(up, "SYSTEM") || strings.HasPrefix(up, "SHELL") || strings.Contains(up, "!!") {
-				add(i+1, true, "socat "+short(w.Text)+" gives a program to another machine")
-			}
-		}
-	},
-	"rsync": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if !isFlag(w.Text) && strings.Contains(w.Text, ":") {
-				add(i+1, false, "rsync copies to or from another machine")
-			}
-		}
 	},
 }
 
@@ -197,15 +153,6 @@ func cookies(w []shell.Word, i int) (string, bool) {
 
 // curlValues are the short options of curl that take a value.
 const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
-
-// guardTar looks for archives on other machines.
-func guardTar(c shell.Command, _ *place, add func(int, bool, string)) {
-	for i, w := range c.Words[1:] {
-		if host, _, ok := strings.Cut(w.Text, ":"); ok && !strings.Contains(host, "/") && host != "" {
-			add(i+1, true, "tar connects to the machine "+short(host))
-		}
-	}
-}
 
 // guardSettings looks for package managers' own commands that set which programs they run later.
 func guardSettings(c shell.Command, _ *place, add func(int, bool, string)) {

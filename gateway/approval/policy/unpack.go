@@ -27,6 +27,9 @@ func (j *judging) unpacks(c shell.Command, name string) string {
 				continue
 			}
 			list, _ := j.place.paths(a.word)
+			if len(list) == 0 && j.place.dirs == nil {
+				return "nobody can tell which folder " + name + " would write its files to"
+			}
 			if folder := j.holdsProtected(list); folder != "" {
 				return name + " may write any file in " + short(folder) + ", where files decide what programs run later"
 			}
