@@ -10,7 +10,8 @@ import (
 
 // unpackers write files whose names the command does not tell: they stand in an archive, in a patch or in another folder.
 var unpackers = set(`tar gtar bsdtar star unzip unsquashfs cabextract unar unrar rar 7z 7za 7zz 7zr ar jar arj lha borg cpio pax patch gpatch dpkg dpkg-deb
-	cp scp gcp rsync ditto rclone robocopy xcopy git`)
+	cp scp gcp rsync ditto rclone robocopy xcopy git svn hg python python2 python3 pypy pypy3 docker podman nerdctl kubectl oc aws gsutil s3cmd gcloud
+	s5cmd mc b2 ossutil swift`)
 
 // protectedInside are files and folders that only some folders must not get from elsewhere: each is protected in the folder that it belongs to.
 var protectedInside = strings.Fields(`autostart/x systemd/x systemd/user/x fish/x git/x fairlead/x share/fairlead/x state/fairlead/x launchagents/x cron.d/x
@@ -23,7 +24,7 @@ var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/
 func (j *judging) unpacks(c shell.Command, name string) string {
 	if unpackers[name] && (name != "git" || applies(c)) {
 		for _, a := range areas(c) {
-			if a.file || a.tools[0] != "Write" || a.word.Dynamic {
+			if a.file || a.why != "may write" || a.word.Dynamic {
 				continue
 			}
 			list, _ := j.place.paths(a.word)
