@@ -54,6 +54,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	if p.Minutes < 0 || p.Minutes > 60 || p.PairedFor < 0 || p.PairedFor > 3650 {
 		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("minutes is 1 to 60, pairedForDays at most 3650")
 	}
+	p.Name = protocol.Line(p.Name, maxName)
 	if p.Minutes > 0 {
 		life = time.Duration(p.Minutes) * time.Minute
 	}

@@ -31,6 +31,7 @@ const (
 const (
 	maxInvites  = 8
 	maxRequests = 16
+	maxName     = 60 // characters of a device's name
 	// maxGuesses is how many wrong guesses an invitation survives but for the last.
 	maxGuesses = 3
 )

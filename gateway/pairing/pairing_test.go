@@ -400,3 +400,51 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 		})
 	}
 }
+
+func TestEveryPairedDeviceHasAReadableName(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ab ", 10_000)
+	for _, c := range []struct{ title, given, invited, role, want string }{
+		{"no name", "", "", protocol.RoleClient, "device "},
+		{"nothing visible", "\x1b\u202e\u200b \n", "", protocol.RoleClient, "device "},
+		{"a node without a name", "", "", protocol.RoleNode, "box"},
+		{"control and bidirectional characters", "a\x1b]52;c;x\a\u202eb", "", protocol.RoleClient, "a]52;c;xb"},
+		{"too long", long, "", protocol.RoleClient, protocol.Line(long, 60)},
+		{"control characters in the name that the inviter chose", "phone", "my\x1b[31m\nphone", protocol.RoleClient, "my[31m phone"},
+		{"too long a name that the inviter chose", "phone", long, protocol.RoleClient, protocol.Line(long, 60)},
+	} {
+		t.Run(c.title, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := open(t, &kept{})
+				invite, err := m.Invite(t.Context(), "owner window", protocol.DeviceInviteParams{Role: c.role, Name: c.invited})
+				if err != nil {
+					t.Fatal(err)
+				}
+				link, _ := trust.ParseLink(invite.Link)
+				id := trust.NewIdentity()
+				out, hangUp := come(t, m, trust.Taker{Identity: id, Applicant: trust.Applicant{Role: c.role, NodeID: "box", Name: c.given}, Link: &link})
+				defer hangUp()
+				synctest.Wait()
+				l, _ := m.List(t.Context())
+				if len(l.Requests) != 1 {
+					t.Fatalf("got %d requests, want 1", len(l.Requests))
+				}
+				d, err := m.Approve(t.Context(), "owner window", protocol.DeviceRequestParams{ID: l.Requests[0].ID})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := <-out; got.err != nil {
+					t.Fatal(got.err)
+				}
+				want := c.want
+				if want == "device " {
+					want += string(trust.DeviceID(id.Public())[:6])
+				}
+				if d.Name != want {
+					t.Errorf("got name %q, want %q", d.Name, want)
+				}
+			})
+		})
+	}
+}

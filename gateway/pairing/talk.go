@@ -2,6 +2,7 @@ package pairing
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,7 +154,7 @@ func (m *Manager) settleLocked(r *request, a answer) {
 func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*request, error) {
 	h := g.Hello
 	d := protocol.Device{
-		Name: protocol.Line(h.Name, 60), Role: h.Role, NodeID: h.NodeID, Words: trust.KeyWords(h.Key), Fingerprint: trust.Fingerprint(h.Key),
+		Name: protocol.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID, Words: trust.KeyWords(h.Key), Fingerprint: trust.Fingerprint(h.Key),
 		OS: protocol.Line(h.OS, 80), Hostname: protocol.Line(h.Hostname, 80), Platform: protocol.Line(h.Platform, 40), Version: protocol.Line(h.Applicant.Version, 40), Address: address, Door: h.Door, Reach: h.Reach,
 	}
 	life := askLife
@@ -165,9 +166,7 @@ func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*reque
 			}
 			d.Door = protocol.DoorSSH
 		}
-		if d.Role = taken.Role; taken.params.Name != "" {
-			d.Name = taken.params.Name
-		}
+		d.Role, d.Name = taken.Role, cmp.Or(taken.params.Name, d.Name)
 		d.Scopes = taken.params.Scopes
 		d.ExpiresAt = LastsUntil(taken.params.PairedFor)
 	}
@@ -198,7 +197,7 @@ func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*reque
 		d.Name = string(d.NodeID)
 	}
 	if d.Name == "" {
-		d.Name = "device " + string(d.ID[:6])
+		d.Name = "device " + string(trust.DeviceID(h.Key)[:6])
 	}
 	now := time.Now()
 	end := m.wait()
