@@ -59,6 +59,8 @@ Both ends show the same four words. If they differ, somebody sits in between: sa
 				return &exitError{code: exitUsage, err: errors.New("--ssh pairs a node, without a link or code: leave out what else is there")}
 			case cmd.Flags().Changed("ssh") && strings.TrimSpace(p.ssh) == "":
 				return &exitError{code: exitUsage, err: errors.New("--ssh is empty: name the host, as ssh knows it")}
+			case strings.HasPrefix(p.ssh, "-"):
+				return &exitError{code: exitUsage, err: fmt.Errorf("--ssh %q starts with a dash, which no host name does: name the host, and put options of ssh into --ssh-command", p.ssh)}
 			case strings.TrimSpace(p.sshCommand) == "":
 				return &exitError{code: exitUsage, err: errors.New("--ssh-command is empty: name the program, or leave it out")}
 			case p.key:

@@ -83,7 +83,8 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 	remote := func(ctx context.Context, stdin, line string) (string, error) {
 		words := strings.Fields(p.sshCommand)
 		line = `PATH="$PATH:$HOME/.local/bin"; ` + line
-		run := exec.CommandContext(ctx, words[0], append(words[1:], p.ssh, "--", "sh -c "+single(line))...)
+		// "--" ends the options of ssh: neither the host nor the command can be taken for one.
+		run := exec.CommandContext(ctx, words[0], append(words[1:], "--", p.ssh, "sh -c "+single(line))...)
 		run.Stdin, run.Stderr = strings.NewReader(stdin), cmd.ErrOrStderr()
 		out, err := run.Output()
 		return strings.TrimSpace(string(out)), err
