@@ -18,6 +18,10 @@ func special(path string, v reflect.Value) error {
 	switch x := v.Interface().(type) {
 	case protocol.ResetPolicy:
 		return CheckResetPolicy(path, x)
+	case ModelConfig:
+		if x.Provider != "" {
+			return checkProvider(path+".provider", x.Provider)
+		}
 	case Heartbeat:
 		return x.check(path)
 	case Agents:

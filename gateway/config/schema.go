@@ -122,6 +122,8 @@ func describeAll(path string, v reflect.Value, tag reflect.StructTag, secret str
 	}
 	f.Min, f.Max = bound(tag.Get("min")), bound(tag.Get("max"))
 	switch {
+	case path == "model.provider":
+		f.Enum = slices.Clone(protocol.ProviderIDs)
 	case path == "session.defaultResetPolicy.mode":
 		f.Enum = slices.Clone(resetModes)
 	case path == "session.defaultResetPolicy.atHour":

@@ -73,6 +73,14 @@ func validate(path string, v reflect.Value, tag reflect.StructTag) error {
 	return special(path, v)
 }
 
+// checkProvider refuses an unknown model provider.
+func checkProvider(path, id string) error {
+	if slices.Contains(protocol.ProviderIDs, id) {
+		return nil
+	}
+	return bad("%s must be one of %s, not %q", path, strings.Join(protocol.ProviderIDs, ", "), id)
+}
+
 var resetModes = []string{"manual", "daily", "idle"}
 
 // CheckResetPolicy reports what is wrong with a policy, as a protocol.ErrBadRequest.

@@ -61,6 +61,9 @@ const (
 	FormatLines    = "lines"    // text of several lines
 )
 
+// ProviderIDs are the known model providers, in the order a window shows them.
+var ProviderIDs = []string{"anthropic", "openai", "google", "openrouter", "ollama", "lmstudio", "llamacpp", "compatible", "operator"}
+
 // Provider describes a model provider for the settings window (extension).
 type Provider struct {
 	ID       string `json:"id"`

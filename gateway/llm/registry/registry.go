@@ -91,11 +91,7 @@ var providers = []provider{
 func find(id string) (provider, error) {
 	i := slices.IndexFunc(providers, func(p provider) bool { return p.ID == id })
 	if i < 0 {
-		names := make([]string, len(providers))
-		for i, p := range providers {
-			names[i] = p.ID
-		}
-		return provider{}, protocol.ErrNotFound.With(fmt.Sprintf("No provider is called %q. There are %s.", id, strings.Join(names, ", ")))
+		return provider{}, protocol.ErrNotFound.With(fmt.Sprintf("No provider is called %q. There are %s.", id, strings.Join(protocol.ProviderIDs, ", ")))
 	}
 	return providers[i], nil
 }

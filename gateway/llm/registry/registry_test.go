@@ -277,8 +277,12 @@ func TestCatalogueIsWellFormed(t *testing.T) {
 			t.Errorf("%s: no prices of the cache", id)
 		}
 	}
-	if !slices.ContainsFunc(providers, func(p provider) bool { return p.ID == Operator }) {
-		t.Error("no operator")
+	var ids []string
+	for _, p := range providers {
+		ids = append(ids, p.ID)
+	}
+	if !slices.Equal(ids, protocol.ProviderIDs) {
+		t.Errorf("got providers %q, want those that the configuration accepts: %q", ids, protocol.ProviderIDs)
 	}
 }
 
