@@ -127,6 +127,7 @@ const (
 	AuditDevice      = "device" // a device was paired, changed, revoked or forgotten, or may do more
 	AuditSender      = "sender" // somebody on a channel was let in or refused
 	AuditMode        = "mode"   // a chat's way of asking was changed
+	AuditLogin       = "login"  // logins were refused
 )
 
 // AuditListParams asks for lines, newest first. Limit 0 means 100, at most 1000.

@@ -34,7 +34,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 			err = asPaired(principal, p.Client)
 		}
 		if err != nil {
-			afterResponse(ctx, func() { c.Close(protocol.CloseUnauthorized, "Unauthorized") })
+			c.refuse(ctx, err)
 			return nil, err
 		}
 	default:
@@ -43,7 +43,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 			token = p.Auth.Token
 		}
 		if err := c.srv.s.Verify(ctx, token); err != nil {
-			afterResponse(ctx, func() { c.Close(protocol.CloseUnauthorized, "Unauthorized") })
+			c.refuse(ctx, protocol.ErrUnauthorized)
 			return nil, protocol.ErrUnauthorized
 		}
 		principal = auth.Owner(p.Client.ID)
@@ -86,7 +86,7 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	if principal.Device != "" {
 		if err := c.join(ctx, principal); err != nil {
-			afterResponse(ctx, func() { c.Close(protocol.CloseUnauthorized, "Unauthorized") })
+			c.refuse(ctx, err)
 			return nil, err
 		}
 	}
@@ -107,4 +107,10 @@ func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
 		hello.Features.Methods = append(hello.Features.Methods, m.Name)
 	}
 	return hello, nil
+}
+
+// refuse logs a refused login and closes the connection after the answer.
+func (c *Conn) refuse(ctx context.Context, why error) {
+	c.srv.refused.add(c.remote, why)
+	afterResponse(ctx, func() { c.Close(protocol.CloseUnauthorized, "Unauthorized") })
 }

@@ -107,6 +107,8 @@ func (fakeAudit) AuditLines(_ context.Context, q protocol.AuditListParams) ([]pr
 	return all[:n], n < len(all), fails(string(q.SessionKey))
 }
 
+func (fakeAudit) Audit(context.Context, ...protocol.AuditEntry) error { return nil }
+
 func (fakeAudit) VerifyAudit(context.Context) (protocol.AuditVerifyResult, error) {
 	return protocol.AuditVerifyResult{Lines: 2}, nil
 }

@@ -25,6 +25,7 @@ type Rules interface {
 type Audit interface {
 	AuditLines(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error)
 	VerifyAudit(ctx context.Context) (protocol.AuditVerifyResult, error)
+	Audit(ctx context.Context, lines ...protocol.AuditEntry) error
 }
 
 func (s *Server) rules(all map[string]handler) {

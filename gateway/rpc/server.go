@@ -26,6 +26,7 @@ type Server struct {
 	upgrader websocket.Upgrader
 	crew     *crew
 	held     held
+	refused  refusals
 	came     atomic.Uint64 // connections so far
 
 	ctx    context.Context // ends with Close
@@ -42,7 +43,7 @@ type Server struct {
 
 // New makes a server.
 func New(s Services) *Server {
-	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), requested: make(map[protocol.CallID]bool), crew: newCrew()}
+	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), requested: make(map[protocol.CallID]bool), crew: newCrew(), refused: refusals{audit: s.Audit.Audit}}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
@@ -195,5 +196,6 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	s.wg.Wait()
+	s.refused.close()
 	s.crew.close()
 }

@@ -31,7 +31,7 @@ func auditListCommand(o *options, use string) *cobra.Command {
 	f.StringVar((*string)(&q.Node), "node", "", "only of this machine")
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only of this chat")
 	f.StringVar(&q.Rule, "rule", "", "only of this rule")
-	f.StringVar(&q.Kind, "kind", "", "only of this kind: call, mode, \"rule made\", \"rule changed\", \"rule deleted\", \"rule restored\"")
+	f.StringVar(&q.Kind, "kind", "", "only of this kind: call, mode, device, sender, login, \"rule made\", \"rule changed\", \"rule deleted\", \"rule restored\"")
 	f.StringVar(&q.Query, "search", "", "only lines with these words, or words that begin with them")
 	f.Var(&since, "since", "only of the last while, such as 30m, 24h or '7 days'")
 	return cmd
