@@ -3,22 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"fairlead/gateway/protocol"
 )
-
-func isTerminal(out io.Writer) bool {
-	if o, ok := out.(*output); ok {
-		out = o.to
-	}
-	f, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
 
 // bar is a progress bar on one line.
 type bar struct {
@@ -60,7 +49,7 @@ func (b *bar) show(t protocol.Transfer) {
 	if t.State == protocol.TransferWaiting && t.Error != "" {
 		line += ": " + flat(t.Error)
 	}
-	fmt.Fprintf(b.out, "\r%s\x1b[K", line)
+	fmt.Fprintf(unfiltered(b.out), "\r%s\x1b[K", line)
 	b.drawn = true
 }
 

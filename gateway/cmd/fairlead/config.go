@@ -32,7 +32,7 @@ func configCommand(o *options) *cobra.Command {
 				}
 				var s string
 				if !o.json && json.Unmarshal(raw, &s) == nil {
-					fmt.Fprintln(cmd.OutOrStdout(), s)
+					fmt.Fprintln(exact(cmd.OutOrStdout()), s)
 					return nil
 				}
 				return printJSON(cmd.OutOrStdout(), raw)

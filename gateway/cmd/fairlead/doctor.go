@@ -207,9 +207,9 @@ func printFindings(w io.Writer, all []finding) {
 		width = max(width, utf8.RuneCountInString(f.Check))
 	}
 	for _, f := range all {
-		fmt.Fprintf(w, "%s %-*s %s\n", marks[f.State], width, f.Check, f.Found)
+		fmt.Fprintf(w, "%s %-*s %s\n", marks[f.State], width, flat(f.Check), flat(f.Found))
 		if f.Fix != "" && f.State != "ok" && f.State != "note" {
-			fmt.Fprintf(w, "  %-*s → %s\n", width, "", f.Fix)
+			fmt.Fprintf(w, "  %-*s → %s\n", width, "", flat(f.Fix))
 		}
 	}
 }

@@ -51,13 +51,15 @@ func run() int {
 	defer stop()
 	root := newRoot()
 	err := root.ExecuteContext(ctx)
-	if o, ok := root.OutOrStdout().(*output); ok && err == nil {
-		err = o.err()
+	if o, ok := root.OutOrStdout().(*output); ok {
+		if closeErr := o.close(); err == nil {
+			err = closeErr
+		}
 	}
 	code := exitCode(err, ctx.Err() != nil)
 	var exit *exitError
 	if err != nil && code != exitInterrupted && !(errors.As(err, &exit) && exit.shown) {
-		fmt.Fprintf(os.Stderr, "fairlead: %v\n", err)
+		fmt.Fprintf(root.ErrOrStderr(), "fairlead: %v\n", err)
 	}
 	return code
 }

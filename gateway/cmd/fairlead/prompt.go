@@ -47,6 +47,7 @@ func (t *terminal) readMessage(ctx context.Context, prompt string) (string, erro
 	if w, h, err := term.GetSize(t.in.fd); err == nil && w > 0 {
 		t.editor.SetSize(w, h)
 	}
+	prompt = clean(prompt) // the editor writes to the terminal itself
 	if i := strings.LastIndexByte(prompt, '\n'); i >= 0 {
 		io.WriteString(t.editor, prompt[:i+1])
 		prompt = prompt[i+1:]

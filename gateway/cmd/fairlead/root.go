@@ -1,14 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +52,8 @@ Exit codes
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &exitError{code: exitUsage, err: fmt.Errorf("%s\nTry: %s --help", plainFlag(err), cmd.CommandPath())}
 	})
-	root.SetOut(&output{to: os.Stdout})
+	root.SetOut(newOutput(os.Stdout))
+	root.SetErr(newOutput(os.Stderr))
 	f := root.PersistentFlags()
 	f.StringVar(&o.url, "url", envOr("FAIRLEAD_URL", gateway.DefaultURL), "gateway to talk to: an address, or the name of a pairing")
 	f.StringVar(&o.token, "token", "", "token of the gateway (better: FAIRLEAD_TOKEN)")
@@ -107,32 +105,6 @@ func plainFlag(err error) string {
 	return text
 }
 
-// output is standard output. It remembers that something could not be written: a list that is cut off by a full disk is no success.
-type output struct {
-	to     io.Writer
-	mu     sync.Mutex
-	failed error
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.to.Write(p)
-	if err != nil {
-		o.mu.Lock()
-		o.failed = err
-		o.mu.Unlock()
-	}
-	return n, err
-}
-
-func (o *output) err() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.failed == nil {
-		return nil
-	}
-	return fmt.Errorf("the output could not be written: %w", o.failed)
-}
-
 func unknown(cmd *cobra.Command, name string) error {
 	hint := ""
 	cmd.SuggestionsMinimumDistance = 2
@@ -154,11 +126,4 @@ func envOr(name, fallback string) string {
 		return v
 	}
 	return fallback
-}
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

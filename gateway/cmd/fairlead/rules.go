@@ -155,7 +155,7 @@ func approvalsExportCommand(o *options) *cobra.Command {
 				}
 				data := append([]byte(r.File), '\n')
 				if len(args) == 0 || args[0] == "-" {
-					_, err = cmd.OutOrStdout().Write(data)
+					_, err = exact(cmd.OutOrStdout()).Write(data)
 					return err
 				}
 				if err := os.WriteFile(args[0], data, 0o600); err != nil {

@@ -74,7 +74,7 @@ func (v overview) print(out io.Writer) error {
 		if n.Host != nil {
 			line += ", " + n.Host.OS + ", works in " + n.Host.Workspace
 		}
-		fmt.Fprintf(w, "machine\t%s\t%s\n", names.full(n.ID), line)
+		fmt.Fprintf(w, "machine\t%s\t%s\n", names.full(n.ID), flat(line))
 	}
 	for _, a := range v.Approvals {
 		fmt.Fprintf(w, "needs you\t%s on %s\t%s\n", a.Tool, names.of(a.Node), firstLine(questionText(a)))

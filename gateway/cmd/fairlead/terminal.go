@@ -87,7 +87,7 @@ func (t *terminal) tell(err error) bool {
 func (t *terminal) emit(kind string, v any) {
 	line, err := protocol.Marshal(map[string]any{"type": kind, kind: v})
 	if err == nil {
-		fmt.Fprintf(t.out, "%s\n", line)
+		fmt.Fprintf(t.out, "%s\n", escapeJSON(line))
 	}
 }
 

@@ -15,15 +15,18 @@ import (
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
-			return r
 		case r == '\r':
 			return -1
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+		case unsafeToPrint(r):
 			return '\uFFFD'
 		}
 		return r
 	}, s)
+}
+
+// unsafeToPrint reports whether a terminal may obey r, or show nothing for it: control, bidirectional and zero-width characters.
+func unsafeToPrint(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
 // flat is [clean] for what has to stay in its line, or in its column of a table.

@@ -32,7 +32,7 @@ func toolsListCommand(o *options) *cobra.Command {
 				}
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 				for _, t := range r.Tools {
-					fmt.Fprintf(w, "%s\t%s\t%s\n", t.Name, effectWord(t.Effect), firstLine(t.Description))
+					fmt.Fprintf(w, "%s\t%s\t%s\n", flat(t.Name), effectWord(t.Effect), flat(firstLine(t.Description)))
 				}
 				return w.Flush()
 			})
@@ -64,7 +64,7 @@ input. Prints the tool's result.`,
 				if o.json {
 					err = printJSON(cmd.OutOrStdout(), r)
 				} else {
-					err = printResult(cmd.OutOrStdout(), r.Result)
+					err = printResult(exact(cmd.OutOrStdout()), r.Result)
 				}
 				if err != nil {
 					return err

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// output is standard output or standard error. Its text is made safe to print here, whoever wrote it: neither a node nor a model, a
+// channel or another gateway can steer the terminal. It remembers a failed write: a list that a full disk cuts off is no success.
+type output struct {
+	to       io.Writer
+	terminal bool
+
+	mu     sync.Mutex // guards what follows
+	flow   flow
+	part   []byte // the beginning of a character whose rest is in the next write
+	failed error
+}
+
+func newOutput(f *os.File) *output { return &output{to: f, terminal: term.IsTerminal(int(f.Fd()))} }
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := append(o.part, p...)
+	whole := len(all)
+	for i := 1; i <= min(len(all), utf8.UTFMax); i++ {
+		if b := all[len(all)-i]; utf8.RuneStart(b) {
+			if !utf8.FullRune(all[len(all)-i:]) {
+				whole -= i
+			}
+			break
+		}
+	}
+	text := o.flow.add(string(all[:whole]))
+	o.part = bytes.Clone(all[whole:])
+	return len(p), o.writeLocked(text)
+}
+
+func (o *output) writeLocked(text string) error {
+	_, err := io.WriteString(o.to, text)
+	if err != nil {
+		o.failed = err
+	}
+	return err
+}
+
+// close writes what was held back, and returns the error of a write that failed.
+func (o *output) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if rest := o.flow.add(string(o.part)) + o.flow.end(); rest != "" {
+		o.writeLocked(rest)
+	}
+	o.part = nil
+	if o.failed == nil {
+		return nil
+	}
+	return fmt.Errorf("the output could not be written: %w", o.failed)
+}
+
+// plainOutput is an [output] that writes bytes as they are.
+type plainOutput struct{ *output }
+
+func (o plainOutput) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(p), o.writeLocked(string(p))
+}
+
+// unfiltered writes bytes as they are: the program's own control sequences. Whatever else is among them must have passed [flat].
+func unfiltered(w io.Writer) io.Writer {
+	if o, ok := w.(*output); ok {
+		return plainOutput{o}
+	}
+	return w
+}
+
+// exact writes bytes as they are unless a person would see them: a file or another program gets what the tool or the setting has.
+func exact(w io.Writer) io.Writer {
+	if isTerminal(w) {
+		return w
+	}
+	return unfiltered(w)
+}
+
+func isTerminal(w io.Writer) bool {
+	if o, ok := w.(*output); ok {
+		return o.terminal
+	}
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func printJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeJSON(b.Bytes()))
+	return err
+}
+
+// escapeJSON escapes the characters that JSON allows in its texts and [clean] replaces, such as C1 controls and those that turn the
+// direction of a text. They stand nowhere else in JSON, so it means the same.
+func escapeJSON(data []byte) []byte {
+	var b strings.Builder
+	for _, r := range string(data) {
+		switch {
+		case !unsafeToPrint(r):
+			b.WriteRune(r)
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return []byte(b.String())
+}
