@@ -59,7 +59,7 @@ Exit codes
 	f.StringVar(&o.token, "token", "", "token of the gateway (better: FAIRLEAD_TOKEN)")
 	f.StringVar(&o.home, "home", "", "folder for all data (default FAIRLEAD_HOME, else the system's folder for user data)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	root.AddCommand(gatewayCommand(&o), nodeCommand(&o), chatCommand(&o), searchCommand(&o), toolsCommand(&o), configCommand(&o),
+	root.AddCommand(gatewayCommand(&o), nodeCommand(&o), chatCommand(&o), searchCommand(&o), toolsCommand(&o), modelsCommand(&o), configCommand(&o),
 		tokenCommand(&o), skillsCommand(&o), channelsCommand(&o), statusCommand(&o), pauseCommand(&o, true), pauseCommand(&o, false), logsCommand(&o), doctorCommand(&o), journalCommand(&o), approvalsCommand(&o), auditCommand(&o), sendCommand(&o), transfersCommand(&o))
 	root.AddCommand(sessionsCommand(&o), nodesCommand(&o), pairCommand(&o), networkCommand(&o))
 	usageArgs(root)

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// modelList is what `fairlead models --json` prints.
+type modelList struct {
+	Provider string               `json:"provider"`
+	Models   []protocol.ModelInfo `json:"models"`
+
+	used protocol.ModelRef
+}
+
+func modelsCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use: "models [PROVIDER]", Short: "List the models of a provider, or of the one that answers", Args: cobra.MaximumNArgs(1),
+		Long: `Asks a provider for its models: name, context in tokens, and price in US dollars per million tokens, as far as they are known. * marks
+the model that answers. PROVIDER is one of ` + strings.Join(protocol.ProviderIDs, ", ") + `;
+without it, the provider that answers.`,
+		Example: "  fairlead models anthropic\n  fairlead config set model '{\"provider\":\"ollama\",\"id\":\"qwen3\"}'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+				status, err := client.Call(ctx, c.Client, protocol.StatusGet, protocol.Empty{})
+				if err != nil {
+					return err
+				}
+				list := modelList{Provider: status.Model.Provider, used: status.Model}
+				if len(args) > 0 {
+					list.Provider = args[0]
+				}
+				r, err := client.Call(ctx, c.Client, protocol.ModelsList, protocol.ModelsListParams{Provider: list.Provider})
+				if errors.Is(err, protocol.ErrModelAuth) {
+					return fmt.Errorf("%w\nTo set the key from here: fairlead config set apiKeys.%s KEY", err, list.Provider)
+				}
+				if err != nil {
+					return err
+				}
+				if list.Models = r.Models; o.json {
+					return printJSON(cmd.OutOrStdout(), list)
+				}
+				return list.print(cmd.OutOrStdout())
+			})
+		},
+	}
+}
+
+func (l modelList) print(out io.Writer) error {
+	if len(l.Models) == 0 {
+		_, err := fmt.Fprintf(out, "%s offers no model. Load one there, then try again.\n", l.Provider)
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, m := range l.Models {
+		mark, name, window, price, tools := " ", "", "", "", ""
+		if l.used == (protocol.ModelRef{Provider: l.Provider, ID: m.ID}) {
+			mark = "*"
+		}
+		if m.Name != m.ID {
+			name = m.Name
+		}
+		if m.ContextWindow > 0 {
+			window = fmt.Sprintf("%d tokens", m.ContextWindow)
+		}
+		if m.PriceIn != nil && m.PriceOut != nil {
+			price = fmt.Sprintf("$%.4g in, $%.4g out", *m.PriceIn, *m.PriceOut)
+		}
+		if !m.Tools {
+			tools = "no tools"
+		}
+		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\n", mark, flat(m.ID), flat(name), window, price, tools)
+	}
+	return w.Flush()
+}
