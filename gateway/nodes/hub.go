@@ -121,7 +121,7 @@ var known = map[string]bool{"Bash": true, "Process": true, "Write": true, "Edit"
 // Attach takes a node in. An older connection of the same id is closed and its calls fail. detach must be called when the link is gone.
 // Errors are protocol.ErrInvalidConnect.
 func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, link Link) (detach func(), err error) {
-	id, err := protocol.ParseNodeID(p.Client.ID)
+	id, err := protocol.ParsePeerNodeID(p.Client.ID)
 	if err != nil {
 		return nil, protocol.ErrInvalidConnect.With(err.Error())
 	}
@@ -157,6 +157,10 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 		}
 	}
 	h.mu.Lock()
+	if other := h.byPrefixLocked(id.ToolPrefix()); other != nil && other.info.ID != id {
+		h.mu.Unlock()
+		return nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("models could not tell %s from %s, which is connected: give this node another name", id, other.info.ID))
+	}
 	old := h.nodes[id]
 	if old != nil && old.link != nil && old.came > n.came {
 		h.mu.Unlock()

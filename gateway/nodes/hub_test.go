@@ -61,7 +61,7 @@ func TestRuntimeIsValidatedAsTheOriginalDoes(t *testing.T) {
 		"duplicate":         {func(p *protocol.ConnectParams) { p.Tools[1].Name = "Bash" }, "duplicate tool name: Bash"},
 		"reserved id":       {func(p *protocol.ConnectParams) { p.Client.ID = "gsv" }, "reserved"},
 		"id with separator": {func(p *protocol.ConnectParams) { p.Client.ID = "a__b" }, `contains "__"`},
-		"id with a dot":     {func(p *protocol.ConnectParams) { p.Client.ID = "a.b" }, "letters, digits"},
+		"id with a space":   {func(p *protocol.ConnectParams) { p.Client.ID = "a b" }, "letters, digits, dots"},
 		"odd tool":          {func(p *protocol.ConnectParams) { p.Tools[0].Name = "a b" }, "letters, digits"},
 		"long tool":         {func(p *protocol.ConnectParams) { p.Tools[0].Name = strings.Repeat("x", 62) }, "64 characters"},
 	} {
@@ -98,6 +98,24 @@ func TestToolsAreSortedByNodeAndVanishWithIt(t *testing.T) {
 	if list := h.Nodes(); len(list) != 2 || list[0].ID != "laptop" || list[1].Online {
 		t.Errorf("nodes = %+v", list)
 	}
+}
+
+func TestANodeThatModelsCannotTellFromAnotherIsRefused(t *testing.T) {
+	t.Parallel()
+	h := New(nil, nil)
+	const id = "node-mac.local"
+	_, left := attach(t, h, id)
+	twin := params(string(protocol.NodeID(id).ToolPrefix()))
+	if _, err := h.Attach(t.Context(), twin, Entry{}, newLink()); !errors.Is(err, protocol.ErrInvalidConnect) || !strings.Contains(err.Error(), id) {
+		t.Errorf("got %v, want a refusal that names %s", err, id)
+	}
+	attach(t, h, id) // the node itself may come again
+	for _, name := range []protocol.ToolName{id + "__Bash", protocol.ToolName(id + "__Bash").ForModel()} {
+		if got, _, err := h.Lookup(name); err != nil || got != id {
+			t.Errorf("Lookup(%q): got %q and %v, want %q", name, got, err, id)
+		}
+	}
+	left()
 }
 
 func TestCallReturnsTheNodesResult(t *testing.T) {

@@ -84,7 +84,17 @@ func (h *Hub) Tools() []protocol.ToolSpec {
 	return list
 }
 
-// Lookup finds the node that provides a tool, and the tool under its bare name. A tool that nobody has is protocol.ErrNotFound, one of a
+// byPrefixLocked finds the connected node that models know by a prefix; nil for none.
+func (h *Hub) byPrefixLocked(prefix protocol.NodeID) *node {
+	for id, n := range h.nodes {
+		if n.link != nil && id.ToolPrefix() == prefix {
+			return n
+		}
+	}
+	return nil
+}
+
+// Lookup finds the node that provides a tool, by its full name or by the one that models see, and the tool under its bare name. A tool that nobody has is protocol.ErrNotFound, one of a
 // machine that is offline protocol.ErrUnavailable; the texts are the original's.
 func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
 	unknown := func() error { return protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name)) }
@@ -95,6 +105,11 @@ func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := h.nodes[id]
+	if n == nil {
+		if n = h.byPrefixLocked(id); n != nil {
+			id = n.info.ID
+		}
+	}
 	switch {
 	case n == nil:
 		return "", protocol.ToolSpec{}, unknown()

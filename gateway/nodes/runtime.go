@@ -10,9 +10,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxToolName is how long a full tool name may be for model APIs.
-const maxToolName = 64
-
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // checkRuntime validates what a node says of itself and returns it with its lists sorted and without duplicates. The messages are
@@ -29,9 +26,9 @@ func checkRuntime(p protocol.ConnectParams) (*protocol.NodeRuntime, error) {
 	}
 	names := make(map[string]bool)
 	for _, t := range p.Tools {
-		if !toolName.MatchString(t.Name) || len(protocol.NewToolName(protocol.NodeID(p.Client.ID), t.Name)) > maxToolName {
+		if !toolName.MatchString(t.Name) || len(protocol.NewToolName(protocol.NodeID(p.Client.ID), t.Name).ForModel()) > protocol.MaxModelTool {
 			return nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("Invalid tool name %.80q: model APIs accept letters, digits, _ and -, and %d characters for node and tool together",
-				t.Name, maxToolName))
+				t.Name, protocol.MaxModelTool))
 		}
 		if names[t.Name] {
 			return nil, invalid("duplicate tool name: %s", t.Name)

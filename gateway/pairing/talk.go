@@ -175,7 +175,7 @@ func (m *Manager) request(g *trust.Giver, taken *invite, address string) (*reque
 	}
 	switch d.Role {
 	case protocol.RoleNode:
-		if _, err := protocol.ParseNodeID(string(d.NodeID)); err != nil {
+		if _, err := protocol.ParsePeerNodeID(string(d.NodeID)); err != nil {
 			return nil, protocol.ErrBadRequest.With(err.Error())
 		}
 		if m.o.Nodes.Own(d.NodeID) {

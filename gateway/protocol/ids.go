@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -46,8 +47,11 @@ const toolSep = "__"
 // maxAgentID is how long an agent's id may be (gsv interop notes 6.1).
 const maxAgentID = 64
 
-// MaxNodeID keeps "{node}__{tool}" within the 64 characters that model APIs accept as a tool name.
+// MaxNodeID keeps "{node}__{tool}" of our own nodes within [MaxModelTool].
 const MaxNodeID = 40
+
+// MaxModelTool is how long a tool name may be for model APIs.
+const MaxModelTool = 64
 
 // NewCallID returns a UUID that sorts by the time it was made (RFC 9562, version 7): the journal grows at its end.
 func NewCallID() CallID {
@@ -67,27 +71,59 @@ func NewID() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// ParseNodeID checks a node id: 1 to [MaxNodeID] of A-Z a-z 0-9 _ -, no "__", not "gsv". Anything else would make tool names
-// that model APIs refuse or that cannot be taken apart again.
+// maxPeerNodeID bounds the IDs that other programs choose: the original's is "node-" and the host name, which has at most 253 characters.
+const maxPeerNodeID = 258
+
+// ParseNodeID checks the ID of one of our nodes: 1 to [MaxNodeID] of A-Z a-z 0-9 _ -, no "__", not "gsv". Any gateway can offer the
+// tools of such a node to models under their own names.
 func ParseNodeID(s string) (NodeID, error) {
+	return parseNodeID(s, MaxNodeID, "", "letters, digits, _ and -")
+}
+
+// ParsePeerNodeID checks the ID of a node that connects: it may be longer than one of ours, and hold dots inside, as node-mac.local does.
+// [NodeID.ToolPrefix] makes it fit for models.
+func ParsePeerNodeID(s string) (NodeID, error) {
+	return parseNodeID(s, maxPeerNodeID, ".", "letters, digits, dots, _ and -")
+}
+
+func parseNodeID(s string, limit int, more, legal string) (NodeID, error) {
 	switch {
 	case s == "":
 		return "", errors.New("a node id must not be empty")
-	case len(s) > MaxNodeID:
-		return "", fmt.Errorf("node id %q is longer than %d characters", s, MaxNodeID)
+	case len(s) > limit:
+		return "", fmt.Errorf("node id %.80q is longer than %d characters", s, limit)
 	case strings.Contains(s, toolSep):
 		return "", fmt.Errorf("node id %q contains %q", s, toolSep)
 	case strings.HasSuffix(s, "_"):
 		return "", fmt.Errorf("node id %q ends with _", s)
+	case strings.Trim(s, ".") != s:
+		return "", fmt.Errorf("node id %q begins or ends with a dot", s)
 	case strings.EqualFold(s, NativePrefix):
 		return "", fmt.Errorf("node id %q is reserved for the gateway's own tools", s)
 	}
 	for _, r := range s {
-		if !isWord(r) {
-			return "", fmt.Errorf("node id %q may hold only letters, digits, _ and -", s)
+		if !isWord(r) && !strings.ContainsRune(more, r) {
+			return "", fmt.Errorf("node id %q may hold only %s", s, legal)
 		}
 	}
 	return NodeID(s), nil
+}
+
+// Lengths of the parts of a tool prefix that is made for a node.
+const (
+	prefixWords = 15
+	prefixHash  = 8
+)
+
+// ToolPrefix stands for the node in tool names that models see: the ID itself where models accept it, else its beginning and a part of
+// its SHA-256. It is always the same for an ID.
+func (id NodeID) ToolPrefix() NodeID {
+	if _, err := ParseNodeID(string(id)); err == nil || id == NativePrefix {
+		return id
+	}
+	words := CleanNodeID(string(id))
+	sum := sha256.Sum256([]byte(id))
+	return NodeID(strings.TrimRight(string(words[:min(len(words), prefixWords)]), "-_") + "-" + hex.EncodeToString(sum[:])[:prefixHash])
 }
 
 // ParseAgentID checks the agent that a request names, and brings it into the form that session keys and workspaces have: letters in lower case. "" is
@@ -148,4 +184,13 @@ func (n ToolName) Split() (node NodeID, tool string, ok bool) {
 		return "", "", false
 	}
 	return NodeID(a), b, true
+}
+
+// ForModel is the name under which models see the tool: [NodeID.ToolPrefix] in the place of the node.
+func (n ToolName) ForModel() ToolName {
+	node, tool, ok := n.Split()
+	if !ok || node.ToolPrefix() == node {
+		return n
+	}
+	return NewToolName(node.ToolPrefix(), tool)
 }

@@ -67,6 +67,49 @@ func TestNodeIDs(t *testing.T) {
 	}
 }
 
+func TestPeersMayHaveLongerNodeIDsWithDots(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{"node-mac.local", "laptop", "a.b.c", "node-" + strings.Repeat("x", 253)} {
+		if id, err := ParsePeerNodeID(good); err != nil || string(id) != good {
+			t.Errorf("%q: got %q and %v, want it accepted", good, id, err)
+		}
+	}
+	for _, bad := range []string{"", ".", "..", ".a", "a.", "a b", "a/b", `a\b`, "a:b", "a__b", "a_", "gsv", "ä", "a\x1b[2J", "a\u202eb", strings.Repeat("x", 259)} {
+		if id, err := ParsePeerNodeID(bad); err == nil {
+			t.Errorf("%q: got %q, want an error", bad, id)
+		}
+	}
+}
+
+func TestToolNamesFitModels(t *testing.T) {
+	t.Parallel()
+	legal := regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	seen := make(map[ToolName]string)
+	for _, id := range []string{
+		"laptop", "gsv", "a-b", "a.b", "a-.b", strings.Repeat("x", MaxNodeID), strings.Repeat("x", MaxNodeID+1), strings.Repeat("x", MaxNodeID+2),
+		"node-mac.local", "node-mac.lan", "node-" + strings.Repeat("long.", 50) + "a", "node-" + strings.Repeat("long.", 50) + "b", "gsv.local", "1.2",
+	} {
+		full := NewToolName(NodeID(id), "Bash")
+		name := full.ForModel()
+		if !legal.MatchString(string(name)) {
+			t.Errorf("%s: got %q, want a name that model APIs accept", id, name)
+		}
+		if other, twice := seen[name]; twice {
+			t.Errorf("%s and %s are both %q", id, other, name)
+		}
+		seen[name] = id
+		if _, err := ParseNodeID(id); (err == nil || id == NativePrefix) && name != full {
+			t.Errorf("%s: got %q, want %q unchanged", id, name, full)
+		}
+		if again := name.ForModel(); again != name {
+			t.Errorf("%s: got %q from %q, want it unchanged", id, again, name)
+		}
+	}
+	if got, want := NodeID("node-mac.local").ToolPrefix(), NodeID("node-mac-local-31977b56"); got != want {
+		t.Errorf("got %q, want %q: it must stay the same", got, want)
+	}
+}
+
 func FuzzCleanNodeID(f *testing.F) {
 	for _, s := range []string{"tower.lan", "", "gsv", "GSV", "__", "a__b", "_-", "Jörgs MacBook", strings.Repeat("ü_", 40), strings.Repeat("x", 39) + "_y"} {
 		f.Add(s)

@@ -152,6 +152,9 @@ func (b *builder) now(f Facts) {
 		if n.Host != nil {
 			fmt.Fprintf(b, ", %s, works in %s", n.Host.OS, n.Host.Workspace)
 		}
+		if prefix := n.ID.ToolPrefix(); prefix != n.ID {
+			fmt.Fprintf(b, ", its tools begin with %s", prefix)
+		}
 		b.WriteByte('\n')
 	}
 }

@@ -142,7 +142,7 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 	if wire, ok := wires[r.settings.Wire(p.ID)]; ok && p.wires {
 		open = wire
 	}
-	return discreet{open(o), o.Key}, o.Info, nil
+	return llm.FitNames(discreet{open(o), o.Key}), o.Info, nil
 }
 
 // discreet is a model whose errors do not repeat its key: there are servers that quote the key they refuse.
