@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func approvalsListCommand(o *options) *cobra.Command {
@@ -20,7 +19,7 @@ func approvalsListCommand(o *options) *cobra.Command {
 		Use: "list", Short: "List the questions that wait for you", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
+				r, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
 				if err != nil {
 					return err
 				}
@@ -71,7 +70,7 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 						Scope:    scope, Reason: reason, Offers: offers, Args: json.RawMessage(args), Access: access, Until: ends,
 					})
 				}
-				r, err := client.Call(ctx, c.Client, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
+				r, err := call(ctx, c, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
 					ID: a.ID, Hash: a.Hash, Decision: decision,
 					Scope: scope, Reason: reason, Offers: offers, Args: json.RawMessage(args), Access: access, Until: ends,
 				})
@@ -104,7 +103,7 @@ func approvalsAnswerCommand(o *options, decision string) *cobra.Command {
 
 // question finds an open question as [questionNamed] does, among all that are open.
 func (c *connection) question(ctx context.Context, id string, same bool) (a protocol.Approval, open []protocol.Approval, err error) {
-	list, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
+	list, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
 	if err == nil {
 		a, err = questionNamed(list.Approvals, id, same)
 	}
@@ -147,7 +146,7 @@ func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, 
 	for _, q := range list {
 		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
 	}
-	r, err := client.Call(ctx, c.Client, protocol.ApprovalAll, p)
+	r, err := call(ctx, c, protocol.ApprovalAll, p)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // question asks the person, or answers as --approve says. When it is answered elsewhere meanwhile, that is told and nothing more is asked.
@@ -47,7 +46,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		return nil
 	default:
 		shown := protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceTerminal}
-		if _, err := client.Call(ctx, ch.c.Client, protocol.ApprovalShown, shown); err != nil && !errors.Is(err, protocol.ErrNotFound) {
+		if _, err := call(ctx, ch.c, protocol.ApprovalShown, shown); err != nil && !errors.Is(err, protocol.ErrNotFound) {
 			return err
 		}
 		var elsewhere bool
@@ -71,7 +70,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 			Offers: answer.Offers, Args: answer.Args, Access: answer.Access, Until: answer.Until,
 		})
 	}
-	res, err := client.Call(ctx, ch.c.Client, protocol.ApprovalAnswer, answer)
+	res, err := call(ctx, ch.c, protocol.ApprovalAnswer, answer)
 	if err != nil {
 		return err
 	}

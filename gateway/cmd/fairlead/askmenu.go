@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // choice is a key of an answer, with the scope that it allows.
@@ -75,7 +74,7 @@ func folderOffers(a protocol.Approval) []protocol.FolderAccess {
 func (ch *chat) choose(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
 	ch.same = nil
 	for {
-		open, err := client.Call(ctx, ch.c.Client, protocol.ApprovalList, protocol.Empty{})
+		open, err := call(ctx, ch.c, protocol.ApprovalList, protocol.Empty{})
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // offers lets the person choose among the offered rules and shows what each would have let through of what was called before.
@@ -33,7 +32,7 @@ func (ch *chat) offers(ctx context.Context, a protocol.Approval, scope string, a
 		if len(answer.Offers) > 0 && !slices.Contains(answer.Offers, i) {
 			continue
 		}
-		r, err := client.Call(ctx, ch.c.Client, protocol.RuleTry, protocol.RuleTryParams{Approval: a.ID, Offer: i, Scope: scope, Limit: 5})
+		r, err := call(ctx, ch.c, protocol.RuleTry, protocol.RuleTryParams{Approval: a.ID, Offer: i, Scope: scope, Limit: 5})
 		if err != nil {
 			return false, err
 		}

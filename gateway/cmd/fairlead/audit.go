@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func auditListCommand(o *options, use string) *cobra.Command {
@@ -68,7 +67,7 @@ func auditCommand(o *options) *cobra.Command {
 		Use: "verify", Short: "Check that no line of the audit log was changed or taken out", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.AuditVerify, protocol.Empty{})
+				r, err := call(ctx, c, protocol.AuditVerify, protocol.Empty{})
 				if err != nil {
 					return err
 				}

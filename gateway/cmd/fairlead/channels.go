@@ -18,7 +18,6 @@ import (
 	"golang.org/x/term"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func channelsCommand(o *options) *cobra.Command {
@@ -53,7 +52,7 @@ run !commands or answer questions.`,
 				if err != nil {
 					return err
 				}
-				r, err := client.Call(ctx, c.Client, protocol.ChannelLogin, protocol.ChannelLoginParams{Channel: args[0], AccountID: account, Config: cfg, Force: true})
+				r, err := call(ctx, c, protocol.ChannelLogin, protocol.ChannelLoginParams{Channel: args[0], AccountID: account, Config: cfg, Force: true})
 				if err != nil || o.json {
 					return o.shown(cmd, r, err)
 				}
@@ -81,7 +80,7 @@ run !commands or answer questions.`,
 				if err != nil {
 					return err
 				}
-				r, err := client.Call(ctx, c.Client, protocol.ChannelStart, protocol.ChannelStartParams{Channel: args[0], AccountID: account, Config: cfg})
+				r, err := call(ctx, c, protocol.ChannelStart, protocol.ChannelStartParams{Channel: args[0], AccountID: account, Config: cfg})
 				if err != nil || o.json {
 					return o.shown(cmd, r, err)
 				}
@@ -112,14 +111,14 @@ func (o *options) shown(cmd *cobra.Command, r any, err error) error {
 func (o *options) channelAction(use, short string, m protocol.Method[protocol.ChannelParams, protocol.ChannelOK], account *string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 		return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-			r, err := client.Call(ctx, c.Client, m, protocol.ChannelParams{Channel: args[0], AccountID: *account})
+			r, err := call(ctx, c, m, protocol.ChannelParams{Channel: args[0], AccountID: *account})
 			return o.shown(cmd, r, err)
 		})
 	}}
 }
 
 func (o *options) listChannels(ctx context.Context, c *connection, out io.Writer) error {
-	list, err := client.Call(ctx, c.Client, protocol.ChannelsList, protocol.Empty{})
+	list, err := call(ctx, c, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func (o *options) listChannels(ctx context.Context, c *connection, out io.Writer
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		st, err := client.Call(ctx, c.Client, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
+		st, err := call(ctx, c, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if err != nil {
 			return err
 		}
@@ -158,7 +157,7 @@ func (o *options) listChannels(ctx context.Context, c *connection, out io.Writer
 
 // accountOf is how one account is.
 func accountOf(ctx context.Context, c *connection, channel, account string) (protocol.ChannelAccountStatus, error) {
-	st, err := client.Call(ctx, c.Client, protocol.ChannelStatus, protocol.ChannelParams{Channel: channel, AccountID: account})
+	st, err := call(ctx, c, protocol.ChannelStatus, protocol.ChannelParams{Channel: channel, AccountID: account})
 	if err != nil || len(st.Accounts) == 0 {
 		return protocol.ChannelAccountStatus{}, err
 	}
@@ -185,7 +184,7 @@ func accountState(a protocol.ChannelAccountStatus) string {
 // channelSettings reads SETTING=VALUE words. Secret ones are never taken from the command line, where others can see them: with ask they are
 // asked for, or read from standard input when that is no terminal. In a terminal, what else an account needs is asked for, too.
 func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, channel string, words []string, ask bool) (map[string]json.RawMessage, error) {
-	list, err := client.Call(ctx, c.Client, protocol.ChannelsList, protocol.Empty{})
+	list, err := call(ctx, c, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +260,7 @@ func (o *options) pairCommand() *cobra.Command {
 		Use: "list", Short: "List strangers who wrote", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.PairList, protocol.Empty{})
+				r, err := call(ctx, c, protocol.PairList, protocol.Empty{})
 				if err != nil || o.json {
 					return o.shown(cmd, r, err)
 				}
@@ -280,7 +279,7 @@ func (o *options) pairCommand() *cobra.Command {
 		Use: "approve CHANNEL SENDER", Short: "Let somebody write to the agent from now on", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.PairApprove, protocol.PairParams{Channel: args[0], SenderID: args[1]})
+				r, err := call(ctx, c, protocol.PairApprove, protocol.PairParams{Channel: args[0], SenderID: args[1]})
 				return o.shown(cmd, r, err)
 			})
 		},
@@ -288,7 +287,7 @@ func (o *options) pairCommand() *cobra.Command {
 		Use: "reject CHANNEL SENDER", Short: "Forget a stranger; they may ask again", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.PairReject, protocol.PairParams{Channel: args[0], SenderID: args[1]})
+				r, err := call(ctx, c, protocol.PairReject, protocol.PairParams{Channel: args[0], SenderID: args[1]})
 				return o.shown(cmd, r, err)
 			})
 		},

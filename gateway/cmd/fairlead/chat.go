@@ -47,7 +47,8 @@ wins. Ctrl+C stops the run, a second one leaves. A line that starts with ! is yo
 			if local {
 				return o.localChat(ctx, chat, message, localOptions{nodeID: nodeID, workspace: workspace})
 			}
-			c, err := o.connect(ctx)
+			chat.events = newChatEvents()
+			c, err := o.connectAs(ctx, client.Options{OnEvent: chat.events.take})
 			if err != nil {
 				return err
 			}
@@ -74,6 +75,7 @@ type chat struct {
 	begun    func() bool     // makes signals the chat's own to handle; false when one has ended the command already. May be nil
 	stopping bool            // the run was told to end
 	status   protocol.Status // of the gateway, as it was last told
+	events   *chatEvents     // of a gateway without a feed
 	changes  chan protocol.Change
 	resync   chan protocol.FeedSnapshot
 	sigs     chan os.Signal
@@ -95,9 +97,24 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	if ch.begun != nil && !ch.begun() {
 		return context.Canceled
 	}
+	if c.offers(protocol.FeedSubscribe.Name) {
+		end, err := ch.subscribe(ctx, cancel)
+		if err != nil {
+			return err
+		}
+		defer end()
+	} else {
+		ch.session = cmp.Or(ch.session, protocol.MainSession)
+		ch.events.want()
+	}
+	return ch.converse(ctx, message)
+}
+
+// subscribe begins to follow the gateway's feed; end stops that, with cancel, and waits.
+func (ch *chat) subscribe(ctx context.Context, cancel func()) (end func(), err error) {
 	feedDone := make(chan error, 1)
 	go func() {
-		feedDone <- c.Feed(ctx, func(s protocol.FeedSnapshot) {
+		feedDone <- ch.c.Feed(ctx, func(s protocol.FeedSnapshot) {
 			select {
 			case ch.resync <- s:
 			case <-ctx.Done():
@@ -109,19 +126,24 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 			}
 		})
 	}()
-	defer func() { cancel(); <-feedDone }()
+	end = func() { cancel(); <-feedDone }
 	select {
 	case s := <-ch.resync:
 		ch.session = cmp.Or(ch.session, mainOf(s.Status))
 		ch.term.names = namesOf(s.Nodes)
 		ch.status = s.Status
 	case err := <-feedDone:
-		feedDone <- nil
-		return err
+		cancel()
+		return nil, err
 	case <-ch.sigs:
-		return context.Canceled
+		end()
+		return nil, context.Canceled
 	}
+	return end, nil
+}
 
+// converse sends the message, or what the person types until they leave.
+func (ch *chat) converse(ctx context.Context, message string) error {
 	if message != "" {
 		return ch.ask(ctx, message)
 	}
@@ -186,8 +208,11 @@ func mainOf(s protocol.Status) protocol.SessionKey {
 
 // ask sends a message and follows its run to the end.
 func (ch *chat) ask(ctx context.Context, message string) error {
+	if strings.HasPrefix(message, "!") && !ch.hasFeed() {
+		return &exitError{code: exitFailed, err: errors.New("this gateway does not offer commands that begin with !; fairlead tools call runs one on a machine")}
+	}
 	run := protocol.RunID(protocol.NewID())
-	res, err := client.Call(ctx, ch.c.Client, protocol.ChatSend, protocol.ChatSendParams{
+	res, err := call(ctx, ch.c, protocol.ChatSend, protocol.ChatSendParams{
 		SessionKey: ch.session, Message: message, RunID: run, Node: ch.node,
 	})
 	if err != nil {

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // follow shows a run until it is over.
 func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
+	if !ch.hasFeed() {
+		return ch.followSpec(ctx, run)
+	}
 	ch.stopping = false
 	for {
 		select {
@@ -37,6 +39,18 @@ func (ch *chat) follow(ctx context.Context, run protocol.RunID) error {
 	}
 }
 
+func (ch *chat) hasFeed() bool { return ch.c.offers(protocol.FeedSubscribe.Name) }
+
+// cancelRun has the gateway stop a run.
+func (ch *chat) cancelRun(ctx context.Context, run protocol.RunID) error {
+	if !ch.hasFeed() {
+		_, err := call(ctx, ch.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: ch.session, Message: "/stop"})
+		return err
+	}
+	_, err := call(ctx, ch.c, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: ch.session, RunID: run})
+	return err
+}
+
 // interrupt stops the run, with its questions; the run's end follows as a change. The second time it leaves, which is context.Canceled.
 func (ch *chat) interrupt(ctx context.Context, run protocol.RunID) error {
 	if ch.stopping {
@@ -44,16 +58,14 @@ func (ch *chat) interrupt(ctx context.Context, run protocol.RunID) error {
 	}
 	ch.stopping = true
 	ch.term.note("Stopping…")
-	_, err := client.Call(ctx, ch.c.Client, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: ch.session, RunID: run})
-	return err
+	return ch.cancelRun(ctx, run)
 }
 
 // stop ends a run whose chat was told to end.
 func (ch *chat) stop(run protocol.RunID) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, err := client.Call(ctx, ch.c.Client, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: ch.session, RunID: run})
-	return err
+	return ch.cancelRun(ctx, run)
 }
 
 // afterGap picks the run up again after events were lost; over reports that it ended meanwhile.
@@ -61,7 +73,7 @@ func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.Fee
 	ch.stands(s.Status)
 	r, open := runIn(s, run)
 	if !open { // that state may be older than the run: what is asked for now is not
-		s, err = client.Call(ctx, ch.c.Client, protocol.FeedSubscribe, protocol.Empty{})
+		s, err = call(ctx, ch.c, protocol.FeedSubscribe, protocol.Empty{})
 		switch {
 		case errors.Is(err, protocol.ErrUnavailable): // lost again: the next state follows
 			return false, nil
@@ -76,7 +88,7 @@ func (ch *chat) afterGap(ctx context.Context, run protocol.RunID, s protocol.Fee
 	}
 	ch.term.note("The connection was lost for a moment.")
 	found := false
-	p, err := client.Call(ctx, ch.c.Client, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: ch.session, Limit: 5})
+	p, err := call(ctx, ch.c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: ch.session, Limit: 5})
 	if err == nil {
 		for _, m := range p.Messages {
 			if m.RunID == run && m.Role == protocol.RoleAssistant && m.Origin != protocol.OriginNotice {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func configCommand(o *options) *cobra.Command {
@@ -20,7 +19,7 @@ func configCommand(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := strings.Join(args, "")
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
+				r, err := call(ctx, c, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
 				if err != nil {
 					return err
 				}
@@ -47,7 +46,7 @@ func configCommand(o *options) *cobra.Command {
 				value, _ = protocol.Marshal(args[1])
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.ConfigSet, protocol.ConfigSetParams{Path: args[0], Value: value})
+				r, err := call(ctx, c, protocol.ConfigSet, protocol.ConfigSetParams{Path: args[0], Value: value})
 				if err != nil {
 					return err
 				}

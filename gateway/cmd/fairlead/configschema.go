@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func configSchemaCommand(o *options) *cobra.Command {
@@ -19,7 +18,7 @@ func configSchemaCommand(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			below := strings.Join(args, "")
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.ConfigSchema, protocol.Empty{})
+				r, err := call(ctx, c, protocol.ConfigSchema, protocol.Empty{})
 				if err != nil {
 					return err
 				}
@@ -80,7 +79,10 @@ func facts(f protocol.ConfigField) []string {
 
 // tellRestart says so when the running gateway does not take a changed setting up.
 func tellRestart(ctx context.Context, c *connection, out io.Writer, path string) error {
-	r, err := client.Call(ctx, c.Client, protocol.ConfigSchema, protocol.Empty{})
+	if !c.offers(protocol.ConfigSchema.Name) {
+		return nil
+	}
+	r, err := call(ctx, c, protocol.ConfigSchema, protocol.Empty{})
 	if err != nil {
 		return err
 	}

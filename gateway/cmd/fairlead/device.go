@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/trust"
 )
 
@@ -21,7 +20,7 @@ func pairListCommand(o *options) *cobra.Command {
 		Use: "list", Short: "List devices, requests that wait for you, and open invitations", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+				r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 				if err != nil {
 					return err
 				}
@@ -79,13 +78,13 @@ func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				p := protocol.DeviceRequestParams{ID: args[0]}
 				if verb == "deny" {
-					if _, err := client.Call(ctx, c.Client, protocol.DeviceDeny, p); err != nil || o.json {
+					if _, err := call(ctx, c, protocol.DeviceDeny, p); err != nil || o.json {
 						return err
 					}
 					fmt.Fprintln(cmd.OutOrStdout(), "The request is refused.")
 					return nil
 				}
-				d, err := client.Call(ctx, c.Client, protocol.DeviceApprove, p)
+				d, err := call(ctx, c, protocol.DeviceApprove, p)
 				if err != nil {
 					return err
 				}
@@ -120,7 +119,7 @@ func device(ctx context.Context, c *connection, text string) (protocol.Device, e
 	if text == "" {
 		return protocol.Device{}, &exitError{code: exitUsage, err: errors.New("the name of the device is empty; fairlead pair list shows them")}
 	}
-	r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
 		return protocol.Device{}, err
 	}
@@ -159,7 +158,7 @@ func (o *options) onDevice(cmd *cobra.Command, name string, m protocol.Method[pr
 		if err != nil {
 			return err
 		}
-		d, err = client.Call(ctx, c.Client, m, protocol.DeviceParams{ID: d.ID})
+		d, err = call(ctx, c, m, protocol.DeviceParams{ID: d.ID})
 		if err == nil && o.json {
 			err = printJSON(cmd.OutOrStdout(), d)
 		} else if err == nil && d.RevokedAt > 0 {
@@ -171,7 +170,7 @@ func (o *options) onDevice(cmd *cobra.Command, name string, m protocol.Method[pr
 
 // tellOther says that a device whose pairing has ended is still let in as something else.
 func tellOther(ctx context.Context, cmd *cobra.Command, c *connection, ended protocol.Device) {
-	r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
 		return
 	}
@@ -191,7 +190,7 @@ func pairForgetCommand(o *options) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if _, err = client.Call(ctx, c.Client, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID}); err == nil && !o.json {
+				if _, err = call(ctx, c, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID}); err == nil && !o.json {
 					tellOther(ctx, cmd, c, d)
 				}
 				return err
@@ -209,7 +208,7 @@ func pairRenameCommand(o *options) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = client.Call(ctx, c.Client, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &args[1]})
+				_, err = call(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &args[1]})
 				return err
 			})
 		},
@@ -233,7 +232,7 @@ func pairUntilCommand(o *options) *cobra.Command {
 				if ok {
 					until = end.At(time.Now())
 				}
-				d, err = client.Call(ctx, c.Client, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until})
+				d, err = call(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until})
 				if err == nil && o.json {
 					return printJSON(cmd.OutOrStdout(), d)
 				}

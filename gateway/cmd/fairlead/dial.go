@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"fairlead/gateway"
@@ -59,8 +60,10 @@ func (o *options) named(home string) (string, error) {
 // connection is a client that is connected; close it when done.
 type connection struct {
 	*client.Client
-	stop context.CancelFunc
-	done chan error
+	hello protocol.ConnectResult // of the first login
+	ups   atomic.Int32           // logins so far
+	stop  context.CancelFunc
+	done  chan error
 }
 
 // connect connects to the gateway, or fails within dialLimit with what to do.
@@ -102,11 +105,13 @@ func checkAddress(address string) error {
 
 // connectWith connects as opts say; where is what the gateway is called when it does not answer.
 func (o *options) connectWith(ctx context.Context, where string, opts client.Options) (*connection, error) {
-	up := make(chan struct{}, 1)
+	up := make(chan protocol.ConnectResult, 1)
 	opts.Connect = func() protocol.ConnectParams { return gateway.ClientParams("cli-" + protocol.NewID()) }
-	opts.OnUp = func(context.Context, protocol.ConnectResult) {
+	c := &connection{done: make(chan error, 1)}
+	opts.OnUp = func(_ context.Context, hello protocol.ConnectResult) {
+		c.ups.Add(1)
 		select {
-		case up <- struct{}{}:
+		case up <- hello:
 		default:
 		}
 	}
@@ -121,12 +126,12 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 	}
 	opts.Logger = slog.New(slog.DiscardHandler)
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a command that is interrupted may have something to take back
-	c := &connection{Client: client.New(opts), stop: cancel, done: make(chan error, 1)}
+	c.Client, c.stop = client.New(opts), cancel
 	go func() { c.done <- c.Run(life) }()
 	timer := time.NewTimer(dialLimit)
 	defer timer.Stop()
 	select {
-	case <-up:
+	case c.hello = <-up:
 		return c, nil
 	case err := <-c.done:
 		cancel()

@@ -16,7 +16,6 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/protocol/secret"
 )
 
@@ -89,14 +88,25 @@ func (o *options) examine(ctx context.Context) []finding {
 		return all
 	}
 	defer c.close()
-	status, err := client.Call(ctx, c.Client, protocol.StatusGet, protocol.Empty{})
-	switch {
-	case err != nil:
+	o.examineGateway(ctx, c, add)
+	return all
+}
+
+func (o *options) examineGateway(ctx context.Context, c *connection, add func(check, state, found, fix string)) {
+	status, err := c.status(ctx)
+	if err != nil {
 		add("gateway", "bad", err.Error(), "restart the gateway")
-		return all
-	case status.Version != gateway.Version:
+		return
+	}
+	if why := c.specificationOnly(); why != "" {
+		add("gateway", "note", o.url+", "+why, "")
+		o.examineNodes(ctx, c, add)
+		add("model", "note", status.Model.String()+"; this gateway cannot try it", "")
+		return
+	}
+	if status.Version != gateway.Version {
 		add("gateway", "warning", fmt.Sprintf("%s runs version %s, this is %s", o.url, status.Version, gateway.Version), "restart the older one")
-	default:
+	} else {
 		add("gateway", "ok", o.url, "")
 	}
 	if status.Storage != "" {
@@ -114,9 +124,9 @@ func (o *options) examine(ctx context.Context) []finding {
 
 	if status.Model.Provider == "operator" {
 		add("model", "ok", "the built-in operator answers; no model is connected", "")
-		return all
+		return
 	}
-	test, err := client.Call(ctx, c.Client, protocol.ModelsTest, protocol.ModelsTestParams{Provider: status.Model.Provider, Model: status.Model.ID})
+	test, err := call(ctx, c, protocol.ModelsTest, protocol.ModelsTestParams{Provider: status.Model.Provider, Model: status.Model.ID})
 	switch {
 	case err != nil:
 		add("model", "bad", err.Error(), "choose another in Settings")
@@ -125,17 +135,16 @@ func (o *options) examine(ctx context.Context) []finding {
 	default:
 		add("model", "ok", fmt.Sprintf("%s: %s", status.Model, test.Message), "")
 	}
-	return all
 }
 
 func (o *options) examineNodes(ctx context.Context, c *connection, add func(check, state, found, fix string)) {
-	nodes, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+	nodes, err := c.nodes(ctx)
 	if err != nil {
 		add("machines", "bad", err.Error(), "restart the gateway")
 		return
 	}
 	online := 0
-	for _, n := range nodes.Nodes {
+	for _, n := range nodes {
 		switch {
 		case n.Online && n.Host != nil:
 			online++

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // invite makes an invitation and serves it to its end.
@@ -24,7 +23,7 @@ func (o *options) invite(cmd *cobra.Command, p pairFlags) error {
 		for _, s := range p.scopes {
 			in.Scopes = append(in.Scopes, protocol.Scope(s))
 		}
-		invite, err := client.Call(ctx, c.Client, protocol.DeviceInviteTo, in)
+		invite, err := call(ctx, c, protocol.DeviceInviteTo, in)
 		if err != nil {
 			return err
 		}
@@ -45,7 +44,7 @@ func (o *options) invite(cmd *cobra.Command, p pairFlags) error {
 func withdraw(ctx context.Context, c *connection, i protocol.DeviceInvite) {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialLimit)
 	defer cancel()
-	client.Call(end, c.Client, protocol.DeviceUninvite, protocol.InviteParams{ID: i.ID})
+	call(end, c, protocol.DeviceUninvite, protocol.InviteParams{ID: i.ID})
 }
 
 func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {
@@ -70,7 +69,7 @@ func (o *options) serveInvite(ctx context.Context, c *connection, cmd *cobra.Com
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		list, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+		list, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 		if err != nil {
 			return err
 		}
@@ -105,10 +104,10 @@ func (o *options) decide(ctx context.Context, c *connection, cmd *cobra.Command,
 		return err
 	}
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		_, err := client.Call(ctx, c.Client, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
+		_, err := call(ctx, c, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
 		return errors.Join(&exitError{code: exitDenied, err: errors.New("refused")}, err)
 	}
-	d, err := client.Call(ctx, c.Client, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
+	d, err := call(ctx, c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
 	if err != nil {
 		return err
 	}
@@ -121,7 +120,7 @@ func (o *options) leave(ctx context.Context, c *connection, cmd *cobra.Command, 
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		list, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+		list, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func logsCommand(o *options) *cobra.Command {
@@ -27,7 +26,7 @@ func logsCommand(o *options) *cobra.Command {
 func (o *options) printLogs(cmd *cobra.Command, node string, lines int) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 		n := float64(lines)
-		r, err := client.Call(ctx, c.Client, protocol.GetLogs, protocol.LogsGetParams{NodeID: protocol.NodeID(node), Lines: &n})
+		r, err := call(ctx, c, protocol.GetLogs, protocol.LogsGetParams{NodeID: protocol.NodeID(node), Lines: &n})
 		if errors.Is(err, protocol.ErrUnavailable) && node != "" {
 			return c.orUnknown(ctx, protocol.NodeID(node), err)
 		}
@@ -46,8 +45,8 @@ func (o *options) printLogs(cmd *cobra.Command, node string, lines int) error {
 
 // orUnknown is err, which says that a machine is away, or that there is none of that name.
 func (c *connection) orUnknown(ctx context.Context, id protocol.NodeID, err error) error {
-	r, listErr := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
-	if listErr != nil || slices.ContainsFunc(r.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id }) {
+	nodes, listErr := c.nodes(ctx)
+	if listErr != nil || slices.ContainsFunc(nodes, func(n protocol.NodeInfo) bool { return n.ID == id }) {
 		return err
 	}
 	return noMachine(id)

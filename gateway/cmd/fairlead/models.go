@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // modelList is what `fairlead models --json` prints.
@@ -31,7 +30,7 @@ without it, the provider that answers.`,
 		Example: "  fairlead models anthropic\n  fairlead config set model '{\"provider\":\"ollama\",\"id\":\"qwen3\"}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				status, err := client.Call(ctx, c.Client, protocol.StatusGet, protocol.Empty{})
+				status, err := c.status(ctx)
 				if err != nil {
 					return err
 				}
@@ -39,7 +38,7 @@ without it, the provider that answers.`,
 				if len(args) > 0 {
 					list.Provider = args[0]
 				}
-				r, err := client.Call(ctx, c.Client, protocol.ModelsList, protocol.ModelsListParams{Provider: list.Provider})
+				r, err := call(ctx, c, protocol.ModelsList, protocol.ModelsListParams{Provider: list.Provider})
 				if errors.Is(err, protocol.ErrModelAuth) {
 					return fmt.Errorf("%w\nTo set the key from here: fairlead config set apiKeys.%s KEY", err, list.Provider)
 				}

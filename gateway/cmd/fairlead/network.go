@@ -100,7 +100,7 @@ func leaveCommand(o *options) *cobra.Command {
 func networkCommand(o *options) *cobra.Command {
 	var listen string
 	status := func(ctx context.Context, c *connection, cmd *cobra.Command) error {
-		r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+		r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func networkCommand(o *options) *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("encode the setting: %w", err)
 		}
-		_, err = client.Call(ctx, c.Client, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
+		_, err = call(ctx, c, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
 		return err
 	}
 	cmd := &cobra.Command{
@@ -148,7 +148,7 @@ func networkCommand(o *options) *cobra.Command {
 					return err
 				}
 				for end := time.Now().Add(dialLimit); time.Now().Before(end); time.Sleep(lookEvery / 10) {
-					r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+					r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 					if err != nil {
 						return err
 					}

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func nodesCommand(o *options) *cobra.Command {
@@ -39,7 +38,7 @@ func nodesCommand(o *options) *cobra.Command {
 		Use: "forget NODE", Short: "Forget a machine; it comes back when it connects again", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.NodeForget, protocol.NodeForgetParams{NodeID: protocol.NodeID(args[0]), Force: force})
+				r, err := call(ctx, c, protocol.NodeForget, protocol.NodeForgetParams{NodeID: protocol.NodeID(args[0]), Force: force})
 				switch {
 				case errors.Is(err, protocol.ErrConflict) && !force:
 					return fmt.Errorf("%w. To forget it all the same: fairlead nodes forget %s --force", err, args[0])
@@ -79,7 +78,7 @@ func nodesCommand(o *options) *cobra.Command {
 
 func (o *options) updateNode(cmd *cobra.Command, p protocol.NodesUpdateParams) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		n, err := client.Call(ctx, c.Client, protocol.NodesUpdate, p)
+		n, err := call(ctx, c, protocol.NodesUpdate, p)
 		if err == nil && o.json {
 			err = printJSON(cmd.OutOrStdout(), n)
 		}
@@ -89,10 +88,11 @@ func (o *options) updateNode(cmd *cobra.Command, p protocol.NodesUpdateParams) e
 
 func (o *options) listNodes(cmd *cobra.Command) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+		nodes, err := c.nodes(ctx)
 		if err != nil {
 			return err
 		}
+		r := protocol.NodesListResult{Nodes: nodes}
 		if o.json {
 			return printJSON(cmd.OutOrStdout(), r)
 		}
@@ -148,18 +148,18 @@ func ago(at int64) string {
 
 func (o *options) showNode(cmd *cobra.Command, id protocol.NodeID) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+		nodes, err := c.nodes(ctx)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(r.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id })
+		i := slices.IndexFunc(nodes, func(n protocol.NodeInfo) bool { return n.ID == id })
 		if i < 0 {
 			return noMachine(id)
 		}
 		if o.json {
-			return printJSON(cmd.OutOrStdout(), r.Nodes[i])
+			return printJSON(cmd.OutOrStdout(), nodes[i])
 		}
-		return printNode(cmd.OutOrStdout(), r.Nodes[i])
+		return printNode(cmd.OutOrStdout(), nodes[i])
 	})
 }
 

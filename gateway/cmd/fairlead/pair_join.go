@@ -107,7 +107,7 @@ func (o *options) pairSSH(cmd *cobra.Command, p pairFlags) error {
 		return fmt.Errorf("%s answers %.80q instead of its key", p.ssh, key)
 	}
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		invite, err := client.Call(ctx, c.Client, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode, Name: p.name, Device: key, PairedFor: p.days})
+		invite, err := call(ctx, c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode, Name: p.name, Device: key, PairedFor: p.days})
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ const (
 
 // paired sees whether the device with this key has taken an invitation.
 func paired(ctx context.Context, c *connection, key string, invite protocol.DeviceInvite) error {
-	r, err := client.Call(ctx, c.Client, protocol.DeviceList, protocol.Empty{})
+	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // names are those that the person gave to machines, by their ids.
@@ -37,11 +36,11 @@ func namesOf(machines []protocol.NodeInfo) names {
 
 // machineNames are the names of the machines; empty where they cannot be asked for.
 func (c *connection) machineNames(ctx context.Context) names {
-	r, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+	nodes, err := c.nodes(ctx)
 	if err != nil {
 		return nil
 	}
-	return namesOf(r.Nodes)
+	return namesOf(nodes)
 }
 
 // questionBox is the whole truth of a question, as text. name is what the person calls its machine; empty is by its id alone.

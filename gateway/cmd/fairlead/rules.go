@@ -15,13 +15,12 @@ import (
 
 	"fairlead/gateway/approval/policy"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // with runs a call against the gateway and prints its result: as JSON when asked to, else by show.
 func with[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P, show func(io.Writer, R) error) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		r, err := client.Call(ctx, c.Client, m, p)
+		r, err := call(ctx, c, m, p)
 		if err != nil {
 			return err
 		}
@@ -35,7 +34,7 @@ func with[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P
 // withBook does so for what is shown with the names of machines and chats.
 func withBook[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P, show func(io.Writer, R, book) error) error {
 	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		r, err := client.Call(ctx, c.Client, m, p)
+		r, err := call(ctx, c, m, p)
 		if err != nil {
 			return err
 		}
@@ -149,7 +148,7 @@ func approvalsExportCommand(o *options) *cobra.Command {
 		Use: "export [FILE]", Short: "Write your rules, and what you allowed for chats, to a file or to standard output", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.RulesSave, protocol.Empty{})
+				r, err := call(ctx, c, protocol.RulesSave, protocol.Empty{})
 				if err != nil {
 					return err
 				}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // What a search shows without being told, and at most.
@@ -36,7 +35,7 @@ Words in double quotes stand side by side. The last word may be the beginning of
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
 				r, err := searchOn(q, func(q protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
-					return client.Call(ctx, c.Client, protocol.SessionsSearch, q)
+					return call(ctx, c, protocol.SessionsSearch, q)
 				})
 				if err != nil {
 					return err

@@ -82,10 +82,13 @@ machine's name, or gsv for the agent's workspace; DIR is in its workspace. With 
 				p.Later, p.ExpiresIn = true, wait.Milliseconds()
 			}
 			return o.withFiles(cmd.Context(), func(ctx context.Context, c *connection) error {
+				if err := c.need(protocol.TransferStart.Name); err != nil {
+					return err
+				}
 				if err := known(ctx, c, p); err != nil {
 					return err
 				}
-				t, err := client.Call(ctx, c.Client, protocol.TransferStart, p)
+				t, err := call(ctx, c, protocol.TransferStart, p)
 				if err != nil {
 					return err
 				}
@@ -142,7 +145,7 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 			}
 			bar.show(now)
 			if mine && now.State == protocol.TransferWaiting { // maybe for this command, on this connection
-				client.Call(watching, c.Client, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
+				call(watching, c, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
 			}
 			if now.Over() {
 				select {
@@ -153,12 +156,12 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 		}
 		fed <- c.Feed(watching, func(protocol.FeedSnapshot) {
 			// On a new connection the files come from here once more; and it may have ended meanwhile, or been paused.
-			now, err := client.Call(watching, c.Client, protocol.TransferGet, protocol.TransferParams{ID: t.ID})
+			now, err := call(watching, c, protocol.TransferGet, protocol.TransferParams{ID: t.ID})
 			if err != nil {
 				return
 			}
 			if mine && (now.State == protocol.TransferRunning || now.State == protocol.TransferQueued) {
-				client.Call(watching, c.Client, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
+				call(watching, c, protocol.TransferResume, protocol.TransferParams{ID: t.ID})
 			}
 			show(now)
 		}, func(ch protocol.Change) {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // sendWords says which of the flags has none of its words.
@@ -44,12 +43,12 @@ func dashed(cmd *cobra.Command, err error) error {
 
 // known says that there is no machine of a name, or how to wait for one that is away. What cannot be found out is left to the gateway.
 func known(ctx context.Context, c *connection, p protocol.TransferStartParams) error {
-	list, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
+	nodes, err := c.nodes(ctx)
 	if err != nil {
 		return nil
 	}
 	var names []string
-	for _, n := range list.Nodes {
+	for _, n := range nodes {
 		names = append(names, string(n.ID))
 	}
 	for _, end := range []string{p.Sources[0], p.Destination} {
@@ -63,7 +62,7 @@ func known(ctx context.Context, c *connection, p protocol.TransferStartParams) e
 				there = ". There are: " + strings.Join(names, ", ")
 			}
 			return &exitError{code: exitUsage, err: fmt.Errorf("no machine is called %q%s", name, there)}
-		case !list.Nodes[i].Online && !p.Later:
+		case !nodes[i].Online && !p.Later:
 			return protocol.ErrUnavailable.With(fmt.Sprintf("%s is not connected. To send when it is back, add --later 24h", name))
 		}
 	}

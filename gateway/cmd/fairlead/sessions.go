@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func sessionsCommand(o *options) *cobra.Command {
@@ -20,7 +19,7 @@ func sessionsCommand(o *options) *cobra.Command {
 		Use: "list", Short: "List the chats, newest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.SessionsList, protocol.SessionsListParams{})
+				r, err := call(ctx, c, protocol.SessionsList, protocol.SessionsListParams{})
 				if err != nil {
 					return err
 				}
@@ -39,7 +38,7 @@ func sessionsCommand(o *options) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				r, err := client.Call(ctx, c.Client, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
+				r, err := call(ctx, c, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
 				if err != nil {
 					return err
 				}
@@ -61,7 +60,7 @@ back in the same way.`,
 				if err != nil {
 					return err
 				}
-				r, err := client.Call(ctx, c.Client, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])})
+				r, err := call(ctx, c, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])})
 				if err != nil {
 					return err
 				}
@@ -89,7 +88,7 @@ func (c *connection) sessionOr(ctx context.Context, named string) (protocol.Sess
 	if named != "" {
 		return protocol.SessionKey(named), nil
 	}
-	s, err := client.Call(ctx, c.Client, protocol.StatusGet, protocol.Empty{})
+	s, err := c.status(ctx)
 	return mainOf(s), err
 }
 

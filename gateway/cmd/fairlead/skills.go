@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func skillsCommand(o *options) *cobra.Command {
@@ -22,7 +21,7 @@ func skillsCommand(o *options) *cobra.Command {
 and those built in. A skill is a folder with a SKILL.md; put one there and it is found at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.SkillsUpdate, protocol.SkillsParams{AgentID: protocol.AgentID(agent)})
+				r, err := call(ctx, c, protocol.SkillsUpdate, protocol.SkillsParams{AgentID: protocol.AgentID(agent)})
 				if err != nil {
 					return err
 				}
@@ -42,7 +41,7 @@ and those built in. A skill is a folder with a SKILL.md; put one there and it is
 		}
 		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				_, err := client.Call(ctx, c.Client, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: args[0], Enabled: on})
+				_, err := call(ctx, c, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: args[0], Enabled: on})
 				return err
 			})
 		}})

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // overview is what `fairlead status --json` prints.
@@ -19,6 +18,7 @@ type overview struct {
 	Status    protocol.Status     `json:"status"`
 	Nodes     []protocol.NodeInfo `json:"nodes"`
 	Approvals []protocol.Approval `json:"approvals"`
+	Note      string              `json:"note,omitempty"` // why less is known than of Fairlead's own gateway
 }
 
 func statusCommand(o *options) *cobra.Command {
@@ -26,20 +26,21 @@ func statusCommand(o *options) *cobra.Command {
 		Use: "status", Short: "Show the gateway, its machines and what waits for you", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				v := overview{URL: o.url}
+				v := overview{URL: o.url, Note: c.specificationOnly()}
 				var err error
-				if v.Status, err = client.Call(ctx, c.Client, protocol.StatusGet, protocol.Empty{}); err != nil {
+				if v.Status, err = c.status(ctx); err != nil {
 					return err
 				}
-				nodes, err := client.Call(ctx, c.Client, protocol.NodesList, protocol.Empty{})
-				if err != nil {
+				if v.Nodes, err = c.nodes(ctx); err != nil {
 					return err
 				}
-				asked, err := client.Call(ctx, c.Client, protocol.ApprovalList, protocol.Empty{})
-				if err != nil {
-					return err
+				if c.offers(protocol.ApprovalList.Name) {
+					asked, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
+					if err != nil {
+						return err
+					}
+					v.Approvals = asked.Approvals
 				}
-				v.Nodes, v.Approvals = nodes.Nodes, asked.Approvals
 				if o.json {
 					return printJSON(cmd.OutOrStdout(), v)
 				}
@@ -58,10 +59,13 @@ func (v overview) print(out io.Writer) error {
 	case v.Status.Paused:
 		state = "the agent is paused"
 	}
-	fmt.Fprintf(w, "gateway\t%s\t%s, version %s, up %s\n", v.URL, state, v.Status.Version,
-		time.Since(time.UnixMilli(v.Status.StartedAt)).Round(time.Second))
-	fmt.Fprintf(w, "model\t%s\n", v.Status.Model)
-	fmt.Fprintf(w, "secrets\t%s\n", v.Status.SecretStore)
+	if v.Note != "" {
+		fmt.Fprintf(w, "gateway\t%s\tready, %s\nmodel\t%s\n", v.URL, flat(v.Note), v.Status.Model)
+	} else {
+		fmt.Fprintf(w, "gateway\t%s\t%s, version %s, up %s\n", v.URL, state, v.Status.Version,
+			time.Since(time.UnixMilli(v.Status.StartedAt)).Round(time.Second))
+		fmt.Fprintf(w, "model\t%s\nsecrets\t%s\n", v.Status.Model, v.Status.SecretStore)
+	}
 	if len(v.Nodes) == 0 {
 		fmt.Fprintln(w, "machines\tnone: start one with fairlead node, or the gateway with --node")
 	}

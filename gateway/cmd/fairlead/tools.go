@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func toolsCommand(o *options) *cobra.Command {
@@ -54,7 +53,7 @@ input. Prints the tool's result.`,
 				return err
 			}
 			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := client.Call(ctx, c.Client, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(args[0]), Args: raw})
+				r, err := call(ctx, c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(args[0]), Args: raw})
 				if errors.Is(err, protocol.ErrInternal) {
 					return &exitError{code: exitTool, err: err}
 				}

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 func transfersCommand(o *options) *cobra.Command {
@@ -83,7 +82,7 @@ func transfersCommand(o *options) *cobra.Command {
 						}
 						p.IDs = append(p.IDs, t.ID)
 					}
-					r, err := client.Call(ctx, c.Client, protocol.TransferForget, p)
+					r, err := call(ctx, c, protocol.TransferForget, p)
 					if err == nil {
 						_, err = fmt.Fprintf(cmd.OutOrStdout(), "Removed %d.\n", r.Removed)
 					}
@@ -104,7 +103,7 @@ func transferAct(o *options, name, what string, m protocol.Method[protocol.Trans
 				if err != nil {
 					return err
 				}
-				if t, err = client.Call(ctx, c.Client, m, protocol.TransferParams{ID: t.ID}); err != nil {
+				if t, err = call(ctx, c, m, protocol.TransferParams{ID: t.ID}); err != nil {
 					return err
 				}
 				if o.json {
@@ -127,7 +126,7 @@ func transferFollow(o *options, name, what string, m protocol.Method[protocol.Tr
 				if err != nil {
 					return err
 				}
-				if t, err = client.Call(ctx, c.Client, m, protocol.TransferParams{ID: t.ID}); err != nil {
+				if t, err = call(ctx, c, m, protocol.TransferParams{ID: t.ID}); err != nil {
 					return err
 				}
 				if isHere(t) {
@@ -150,7 +149,7 @@ func findTransfer(ctx context.Context, c *connection, id string) (protocol.Trans
 	}
 	var found []protocol.Transfer
 	for _, history := range []bool{false, true} {
-		r, err := client.Call(ctx, c.Client, protocol.TransferList, protocol.TransferListParams{History: history, Limit: 500})
+		r, err := call(ctx, c, protocol.TransferList, protocol.TransferListParams{History: history, Limit: 500})
 		if err != nil {
 			return protocol.Transfer{}, err
 		}
@@ -162,7 +161,7 @@ func findTransfer(ctx context.Context, c *connection, id string) (protocol.Trans
 	}
 	switch len(found) {
 	case 0:
-		return client.Call(ctx, c.Client, protocol.TransferGet, protocol.TransferParams{ID: protocol.TransferID(id)})
+		return call(ctx, c, protocol.TransferGet, protocol.TransferParams{ID: protocol.TransferID(id)})
 	case 1:
 		return found[0], nil
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // undoCommand brings back what a transfer has replaced. One that ended in a command line of this computer is undone by this one.
@@ -25,7 +24,7 @@ the trash instead; a file that was changed since is left as it is. The old files
 					return err
 				}
 				before := t.Undone
-				if t, err = client.Call(ctx, c.Client, protocol.TransferUndo, protocol.TransferParams{ID: t.ID}); err != nil {
+				if t, err = call(ctx, c, protocol.TransferUndo, protocol.TransferParams{ID: t.ID}); err != nil {
 					return err
 				}
 				if o.json {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // book is what the person calls machines and chats, for lists that hold their ids.
@@ -21,7 +20,7 @@ const maxTitles = 500
 // book asks for the names. What cannot be asked for is called by its id.
 func (c *connection) book(ctx context.Context) book {
 	k := book{machines: c.machineNames(ctx), chats: make(map[protocol.SessionKey]string)}
-	r, err := client.Call(ctx, c.Client, protocol.SessionsList, protocol.SessionsListParams{Limit: maxTitles})
+	r, err := call(ctx, c, protocol.SessionsList, protocol.SessionsListParams{Limit: maxTitles})
 	if err != nil {
 		return k
 	}

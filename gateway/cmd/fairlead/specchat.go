@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// chatEvents are the chat events of a gateway without a feed, in order.
+type chatEvents struct {
+	wake chan struct{} // holds one: there is something in list
+
+	mu   sync.Mutex // guards what follows
+	on   bool       // they are wanted
+	list []protocol.ChatEvent
+}
+
+func newChatEvents() *chatEvents { return &chatEvents{wake: make(chan struct{}, 1)} }
+
+// take is for [client.Options.OnEvent]: it does not block.
+func (q *chatEvents) take(e protocol.EventFrame) {
+	var chat protocol.ChatEvent
+	if e.Event != protocol.EventChat || json.Unmarshal(e.Payload, &chat) != nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.on {
+		return
+	}
+	q.list = append(q.list, chat)
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (q *chatEvents) want() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.on = true
+}
+
+func (q *chatEvents) all() []protocol.ChatEvent {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := q.list
+	q.list = nil
+	return list
+}
+
+// specRun is a run that is followed by its chat events (seed 004, chat event).
+type specRun struct {
+	*chat
+	id      protocol.RunID
+	step    int // model step, from 1
+	written int // bytes of its text so far
+}
+
+// followSpec shows a run until it is over. Events are lost with the connection, so it ends then, too.
+func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
+	r := &specRun{chat: ch, id: id, step: 1}
+	ch.stopping = false
+	ups := ch.c.ups.Load()
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ch.sigs:
+			if err := ch.interrupt(ctx, id); err != nil {
+				return err
+			}
+		case <-look.C:
+			if !ch.c.Connected() || ch.c.ups.Load() != ups {
+				return protocol.ErrUnavailable.With("the connection was lost, and this gateway does not repeat what it said meanwhile; the answer is in the chat when it is done")
+			}
+		case <-ch.events.wake:
+			for _, e := range ch.events.all() {
+				if over, err := r.show(ctx, e); over || err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+func (r *specRun) show(ctx context.Context, e protocol.ChatEvent) (over bool, err error) {
+	if e.RunID != nil && *e.RunID != r.id || e.RunID == nil && e.SessionKey != r.session {
+		return false, nil
+	}
+	if e.Text != "" {
+		r.term.delta(protocol.Delta{RunID: r.id, Step: r.step, Offset: r.written, Text: e.Text})
+		r.written += len(e.Text)
+	}
+	if m := e.Message; m != nil {
+		m.Role = protocol.RoleAssistant
+		r.term.message(*m)
+		r.step, r.written = r.step+1, 0
+	}
+	switch e.State {
+	case protocol.ChatWaiting:
+		return false, r.answer(ctx)
+	case protocol.ChatFinal:
+		return true, r.term.finish(protocol.RunInfo{RunID: r.id, SessionKey: r.session, State: protocol.RunDone})
+	case protocol.ChatErrState:
+		run := protocol.RunInfo{RunID: r.id, SessionKey: r.session, State: protocol.RunFailed, Error: protocol.ErrInternal.With(e.Error)}
+		if r.stopping {
+			run.State = protocol.RunCancelled
+		}
+		return true, r.term.finish(run)
+	}
+	return false, nil
+}
+
+// answer asks the person whether the call may run, and sends what they say: such a gateway takes a "yes" or "no" in the chat.
+func (r *specRun) answer(ctx context.Context) error {
+	reply := map[string]string{protocol.ScopeOnce: "yes", protocol.DecisionDeny: "no"}[r.term.approve]
+	if reply == "" && !r.term.interactive() {
+		return &exitError{code: exitDenied, err: errors.New("a call waits for your approval: answer with \"fairlead chat yes\" or \"fairlead chat no\", or give --approve")}
+	}
+	if reply == "" {
+		line, err := r.term.readMessage(ctx, "Allow it? yes or no: ")
+		if err != nil {
+			return err
+		}
+		reply = strings.TrimSpace(line)
+	}
+	res, err := call(ctx, r.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: r.session, Message: reply})
+	if err != nil {
+		return err
+	}
+	r.term.denied = r.term.denied || strings.HasPrefix(strings.ToLower(reply), "n")
+	r.term.note(prose(res.Response))
+	return nil
+}
