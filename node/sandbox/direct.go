@@ -5,10 +5,18 @@ import (
 	"time"
 )
 
-// maxPause is how late the end of what a command left running may be noticed where nobody tells.
-const maxPause = 250 * time.Millisecond
+// maxPause is the time between two looks at the processes of a command where the system does not report their ends.
+const maxPause = 20 * time.Millisecond
 
-// direct starts a command without a helper: it is held together by no more than what the system's own means in group give.
+// Direct starts a command that nothing contains and no helper watches: its processes are found as far as the system's own means allow.
+func Direct(s Spec) (*Process, error) {
+	s.Profile = Profile{Mode: Full}.normal()
+	if err := checkSpec(s); err != nil {
+		return nil, err
+	}
+	return direct(s.Argv, s)
+}
+
 func direct(argv []string, s Spec) (*Process, error) {
 	cmd := &exec.Cmd{Path: argv[0], Args: argv, Dir: s.Dir, Env: s.Env}
 	// A nil *os.File in an interface would not be nil.
@@ -25,18 +33,31 @@ func direct(argv []string, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newProcess(cmd.Process.Pid, g.signal)
+	p := newProcess()
+	p.pid, p.signal, p.list = cmd.Process.Pid, g.signal, g.processes
 	go func() {
 		e, err := g.wait()
-		if !s.Supervise {
-			g.signal(true)
-		}
-		p.ended(e, err)
-		for pause := time.Millisecond; g.alive(); pause = min(2*pause, maxPause) {
-			time.Sleep(pause)
+		p.exitedWith(e, err)
+		if !g.ends(SettleTime) {
+			g.signal(false)
+			if !g.ends(TermGrace) {
+				g.signal(true)
+			}
 		}
 		g.close()
-		close(p.done)
+		p.gone(g.ended())
 	}()
 	return p, nil
+}
+
+// ends waits until no process is left, at most for d.
+func (g *group) ends(d time.Duration) bool {
+	pause := time.Millisecond
+	for end := time.Now().Add(d); g.alive(); pause = min(2*pause, maxPause) {
+		if time.Now().After(end) {
+			return false
+		}
+		time.Sleep(pause)
+	}
+	return true
 }

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"fairlead/node/sandbox"
@@ -21,18 +22,18 @@ func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 	within(t, "the end of the group", func() bool { return !alive(list[0]) && !alive(list[1]) })
 	p.Kill()
 	within(t, "the end of watching", closed(p.Done()))
-	s = k.spec("sleep 999 & echo $! >pid2")
-	s.Supervise = true
-	if p, _ = k.start(s); p == nil {
-		t.Fatal()
+	p, _ = k.start(k.spec(`(trap "" TERM; exec sleep 999) & echo $! >pid2; setsid sh -c 'echo $$ >pid3; exec sleep 999' &
+		while ! test -s pid3; do sleep 0.01; done; sleep 999`))
+	list = pids(t, k.ws, 4)
+	if got := p.Processes(); !slices.Contains(got, list[2]) || !slices.Contains(got, list[3]) {
+		t.Errorf("got processes %v, want %v among them", got, list[2:])
 	}
-	p.Wait()
-	left := pids(t, k.ws, 3)
-	if closed(p.Done())() || !alive(left[2]) {
-		t.Error("what was to live on is gone")
+	p.Terminate()
+	within(t, "the end of watching", closed(p.Done()))
+	within(t, "the end of the processes", func() bool { return !alive(list[2]) && !alive(list[3]) })
+	if got := p.Ended(); got < 2 {
+		t.Errorf("got %d ended processes, want at least 2", got)
 	}
-	p.Kill()
-	within(t, "the end of what lived on", closed(p.Done()))
 	if c := k.box.Report().Check(sandbox.CheckOrphans); c.Enforced {
 		t.Errorf("%+v", c)
 	}

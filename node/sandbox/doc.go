@@ -1,7 +1,7 @@
 // Package sandbox starts the commands of the node's tools, contained as strongly as the machine allows, and ends all that they started.
 //
-// Two promises are kept apart. Life-time: a command and everything that came from it can be ended as a whole, also what left its process
-// group, and dies with the node. Containment: what files, network and other processes a command can reach. What is really enforced on this
+// Two promises are kept apart. Life-time: every process that came from a command ends with it, also one that left its process group: when the command
+// itself has ended, the others get SettleTime to end by themselves, then SIGTERM, and after TermGrace SIGKILL. All end with the node. Containment: what files, network and other processes a command can reach. What is really enforced on this
 // machine is tried out by doing it, never assumed, and told by [Box.Report]; a profile that requires containment is refused with
 // [Unavailable] when a try failed. Looking at the words of a command ([CheckTokens]) is help where nothing can be enforced, not containment.
 //
@@ -40,6 +40,8 @@
 //
 // # Other systems
 //
-// macOS: sandbox-exec with a profile that denies by default; commands are ended by their process group. Windows: a job object that ends with the
-// node, and a token without privileges; neither files nor network are enforced. Elsewhere: the process group.
+// macOS: sandbox-exec with a profile that denies by default. The processes of a command are those of its session and group and all that descend from them
+// when they are looked for: a process that has left the session and whose parent has ended is not found, and a node that is killed leaves its commands
+// running until its next start. Windows: a job object, which no process leaves and which ends with the command and with the node, at once, as Windows has no
+// SIGTERM; and a token without privileges; neither files nor network are enforced. Elsewhere: the process group.
 package sandbox

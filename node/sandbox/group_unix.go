@@ -12,11 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is the process group and session of one command.
+// group is the process group and session of one command, and the processes that descend from it.
 type group struct {
-	cmd    *exec.Cmd
-	mu     sync.Mutex
+	cmd *exec.Cmd
+	mu  sync.Mutex
+	// killed says that SIGKILL was sent: whoever remains waits to be reaped by the system's first process.
 	killed bool
+	seen   map[int]bool // processes that were signalled, without the command's own
 }
 
 func startGroup(cmd *exec.Cmd, s Spec) (*group, error) {
@@ -24,7 +26,7 @@ func startGroup(cmd *exec.Cmd, s Spec) (*group, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &group{cmd: cmd}, nil
+	return &group{cmd: cmd, seen: map[int]bool{}}, nil
 }
 
 func (g *group) wait() (Exit, error) {
@@ -36,21 +38,62 @@ func (g *group) wait() (Exit, error) {
 	return exitOf(g.cmd.ProcessState.Sys().(syscall.WaitStatus)), nil
 }
 
-// signal reaches the group. Once the leader is reaped its number may be another's only when the whole group is gone, in which case the
-// chance of a new group with the same number in between is that of the process numbers going round.
+// signal signals all processes that can be found. Once the leader is reaped its number can belong to another group only when the whole group is gone, in
+// which case the chance of a new group with the same number in between is that of the process numbers going round.
 func (g *group) signal(kill bool) {
+	list := g.processes()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.killed = g.killed || kill
 	unix.Kill(-g.cmd.Process.Pid, signalOf(kill))
+	for _, pid := range list {
+		if pid != g.cmd.Process.Pid {
+			g.seen[pid] = true
+			unix.Kill(pid, signalOf(kill))
+		}
+	}
 }
 
-// alive reports whether the group has processes left. Nobody survives a kill; who is only not reaped yet by the system's first process does not
-// count.
+// alive reports whether a process is left.
 func (g *group) alive() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.killed && unix.Kill(-g.cmd.Process.Pid, 0) == nil
+	if g.killed {
+		return false
+	}
+	return unix.Kill(-g.cmd.Process.Pid, 0) == nil || len(g.processes()) > 0
+}
+
+// processes lists the running processes that belong to the command: those in its session or group, and all that descend from them. A process that has
+// left the session and whose parent has ended is not found.
+func (g *group) processes() []int { return family(processTable(), g.cmd.Process.Pid) }
+
+func (g *group) ended() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.seen)
+}
+
+// processEntry is one running process of the system.
+type processEntry struct{ pid, parent, group, session int }
+
+// family lists the processes in the session or group of a leader, and all that descend from them.
+func family(table []processEntry, leader int) (pids []int) {
+	in := map[int]bool{leader: true}
+	for grown := true; grown; {
+		grown = false
+		for _, p := range table {
+			if !in[p.pid] && (p.group == leader || p.session == leader || in[p.parent]) {
+				in[p.pid], grown = true, true
+			}
+		}
+	}
+	for _, p := range table {
+		if in[p.pid] {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
 }
 
 func (g *group) close() {}

@@ -13,9 +13,11 @@ import (
 
 // group is a job object with all processes of one command. The node holds its only handle, so that the job and all in it end when the node does.
 type group struct {
-	cmd *exec.Cmd
-	mu  sync.Mutex
-	job windows.Handle // 0 when closed
+	cmd    *exec.Cmd
+	mu     sync.Mutex
+	job    windows.Handle // 0 when closed
+	exited bool           // the command itself has ended
+	killed int            // processes that were ended with the job, without the command's own
 }
 
 // startGroup starts cmd suspended and lets it run only when it is in its job, as what it started before would not be.
@@ -96,6 +98,9 @@ func (g *group) admit(pid uint32) error {
 
 func (g *group) wait() (Exit, error) {
 	err := g.cmd.Wait()
+	g.mu.Lock()
+	g.exited = true
+	g.mu.Unlock()
 	var ee *exec.ExitError
 	if err != nil && !errors.As(err, &ee) {
 		return Exit{}, err
@@ -107,28 +112,52 @@ func (g *group) wait() (Exit, error) {
 func (g *group) signal(bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.job != 0 {
-		windows.TerminateJobObject(g.job, 1)
+	if g.job == 0 {
+		return
 	}
+	n := len(g.list())
+	if !g.exited {
+		n--
+	}
+	g.killed = max(g.killed, n)
+	windows.TerminateJobObject(g.job, 1)
 }
 
-// accounting is JOBOBJECT_BASIC_ACCOUNTING_INFORMATION, which package windows lacks.
-type accounting struct {
-	userTime, kernelTime, periodUserTime, periodKernelTime int64
-	pageFaults, processes, active, terminated              uint32
+// processList is JOBOBJECT_BASIC_PROCESS_ID_LIST, which package windows lacks, with room for as many processes as anyone wants to read of.
+type processList struct {
+	assigned, listed uint32
+	ids              [1024]uintptr
+}
+
+// list lists the processes in the job, at most 1024. The caller holds mu.
+func (g *group) list() (pids []int) {
+	if g.job == 0 {
+		return nil
+	}
+	var l processList
+	err := windows.QueryInformationJobObject(g.job, windows.JobObjectBasicProcessIdList, uintptr(unsafe.Pointer(&l)), uint32(unsafe.Sizeof(l)), nil)
+	if err != nil && !errors.Is(err, windows.ERROR_MORE_DATA) {
+		return nil
+	}
+	for _, id := range l.ids[:min(int(l.listed), len(l.ids))] {
+		pids = append(pids, int(id))
+	}
+	return pids
+}
+
+func (g *group) processes() []int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.list()
 }
 
 // alive reports whether the job has processes left.
-func (g *group) alive() bool {
+func (g *group) alive() bool { return len(g.processes()) > 0 }
+
+func (g *group) ended() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.job == 0 {
-		return false
-	}
-	var a accounting
-	err := windows.QueryInformationJobObject(g.job, windows.JobObjectBasicAccountingInformation,
-		uintptr(unsafe.Pointer(&a)), uint32(unsafe.Sizeof(a)), nil)
-	return err == nil && a.active > 0
+	return g.killed
 }
 
 // close ends what is left in the job.

@@ -53,16 +53,17 @@ func startHelper(set warden.Settings) (*warden.Helper, error) {
 
 // start starts a command through a helper.
 func start(h *warden.Helper, s Spec) (*Process, error) {
-	p := newProcess(0, nil)
-	o := warden.Order{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY, Supervise: s.Supervise}
+	p := newProcess()
+	o := warden.Order{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY}
 	if s.Profile.contained() {
 		o.Env = unset(s.Env, sockets...)
 		o.Bounds = bounds(s.Profile)
 	}
-	var err error
-	if p.pid, p.signal, err = h.Launch(o, [3]*os.File{s.Stdin, s.Stdout, s.Stderr}, watcher{p}); err != nil {
+	c, err := h.Launch(o, [3]*os.File{s.Stdin, s.Stdout, s.Stderr}, watcher{p})
+	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
+	p.pid, p.signal, p.list = c.PID, c.Signal, c.Processes
 	return p, nil
 }
 
@@ -85,10 +86,10 @@ type watcher struct{ p *Process }
 
 func (w watcher) Ended(ws syscall.WaitStatus, err error) {
 	if err != nil {
-		w.p.ended(Exit{}, err)
+		w.p.exitedWith(Exit{}, err)
 		return
 	}
-	w.p.ended(exitOf(ws), nil)
+	w.p.exitedWith(exitOf(ws), nil)
 }
 
-func (w watcher) Gone() { close(w.p.done) }
+func (w watcher) Gone(ended int) { w.p.gone(ended) }

@@ -87,7 +87,7 @@ func (l *layer) close() {
 
 // probe tries what the shell alone can try. What it cannot counts as not enforced.
 func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
-	orphans := Check{Why: "only the process group of a command is ended, and commands outlive a node that is killed"}
+	orphans := Check{Why: "a process that has left the session of its command and whose parent has ended is not found, and commands outlive a node that is killed"}
 	if slices.Contains(opts.Missing, "seatbelt") {
 		l.off = true
 		return unenforced("sandbox-exec is switched off", "", orphans)

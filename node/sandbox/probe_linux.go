@@ -22,7 +22,7 @@ const probeLimit = 30 * time.Second
 
 func (s *system) probe(ctx context.Context, opts Options) Report {
 	if s.none != "" {
-		return unenforced(s.none, "", Check{Why: "only the process group is ended: " + s.none})
+		return unenforced(s.none, "", Check{Why: "a process that has left the session of its command and whose parent has ended is not found: " + s.none})
 	}
 	key := cacheKey(opts)
 	if r, ok := cached(opts.Cache, key); ok {
@@ -153,17 +153,22 @@ func runTry(ctx context.Context, h *warden.Helper, t targets) (f findings, orpha
 	if err != nil {
 		return f, false, err
 	}
-	out, in, err := os.Pipe()
-	if err != nil {
-		return f, false, err
+	var pipes [4]*os.File
+	for i := 0; i < len(pipes); i += 2 {
+		if pipes[i], pipes[i+1], err = os.Pipe(); err != nil {
+			return f, false, err
+		}
+		defer pipes[i].Close()
+		defer pipes[i+1].Close()
 	}
-	defer out.Close()
+	stdin, out, stdout := pipes[0], pipes[2], pipes[3] // nobody writes to stdin
 	p, err := start(h, Spec{
 		Profile: Profile{Mode: WorkspaceWrite, Network: NetBlocked, Workspace: t.Workspace, Read: []string{exe}},
-		Argv:    []string{self, helperWord, "try", string(arg)}, Dir: "/", Stdout: in, Supervise: true,
+		Argv:    []string{self, helperWord, "try", string(arg)}, Dir: "/", Stdin: stdin, Stdout: stdout,
 		Env: []string{"GOMAXPROCS=1", raceOptions + "=" + os.Getenv(raceOptions)},
 	})
-	in.Close()
+	stdin.Close()
+	stdout.Close()
 	if err != nil {
 		return f, false, err
 	}
@@ -174,19 +179,12 @@ func runTry(ctx context.Context, h *warden.Helper, t targets) (f findings, orpha
 	if err := json.NewDecoder(out).Decode(&f); err != nil {
 		return f, false, fmt.Errorf("the contained process said nothing: %w", err)
 	}
-	select {
-	case <-p.Exited():
-	case <-ctx.Done():
-	}
-	if err := ctx.Err(); err != nil {
-		return f, false, err
-	}
 	alive := f.Stray > 0 && unix.Kill(f.Stray, 0) == nil
 	p.Kill()
 	select {
 	case <-p.Done():
 	case <-ctx.Done():
-		return f, false, nil
+		return f, false, ctx.Err()
 	}
 	return f, alive && unix.Kill(f.Stray, 0) == unix.ESRCH, nil
 }

@@ -3,7 +3,8 @@ package sandbox
 import (
 	"fmt"
 	"os"
-	"time"
+
+	"fairlead/node/sandbox/warden"
 )
 
 // Mode says what a command may do with files.
@@ -59,9 +60,6 @@ type Spec struct {
 	PTY bool
 	// Console is, on Windows, the terminal of the command in place of the files.
 	Console Console
-	// Supervise lets what the command leaves running live on, watched, until Process.Kill or the end of the node. Without it that is killed as
-	// soon as the command itself has ended. On Linux more than 256 processes whose parents are gone are a fork bomb, and killed even so.
-	Supervise bool
 }
 
 // Options configure New.
@@ -76,8 +74,12 @@ type Options struct {
 	Missing []string
 }
 
-// TermGrace is what commands get between SIGTERM and SIGKILL when the box is closed or the node has died (seed 000, Security).
-const TermGrace = 250 * time.Millisecond
+const (
+	// TermGrace is the time between SIGTERM and SIGKILL for processes that outlive their command, and for all when the box is closed or the node has died.
+	TermGrace = warden.Grace
+	// SettleTime is how long processes that outlive their command may take to end by themselves, such as the end of a pipe that the shell does not wait for.
+	SettleTime = warden.SettleTime
+)
 
 // Unavailable is the error of Start when the profile requires what this machine does not enforce.
 type Unavailable struct {

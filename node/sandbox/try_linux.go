@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +39,7 @@ type findings struct {
 	Stray    int
 }
 
-// try runs contained and reports on stdout what it could do.
+// try runs contained and reports on stdout what it could do. It ends with its stdin.
 func try(arg string) error {
 	var t targets
 	if err := json.Unmarshal([]byte(arg), &t); err != nil {
@@ -96,7 +97,11 @@ func try(arg string) error {
 	if err != nil {
 		f.Broken = "start a process: " + err.Error()
 	}
-	return json.NewEncoder(os.Stdout).Encode(f)
+	if err := json.NewEncoder(os.Stdout).Encode(f); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, os.Stdin) // until the probe has looked at the stray process
+	return err
 }
 
 // tryAll makes several attempts of one kind; the one that got furthest counts.

@@ -53,7 +53,7 @@ type bashOut struct {
 	Enforced string `json:"enforced,omitempty"`
 	// Note says what else there is to know (extension).
 	Note string `json:"note,omitempty"`
-	// OutputStillOpen: a process outlived the shell and kept its output; what it prints later is lost (extension).
+	// OutputStillOpen: a process could not be ended and keeps the output open; what it prints later is lost (extension).
 	OutputStillOpen bool `json:"outputStillOpen,omitempty"`
 }
 
@@ -225,9 +225,7 @@ func (t *Jobs) report(j *job) bashOut {
 	o.EndedAt, o.DurationMs = j.endedAt()
 	o.Output, o.Truncated = j.out.text()
 	o.Tail = j.out.tail()
-	if j.result.lost != nil {
-		o.Note = "It is not known how the command ended: " + j.result.lost.Error()
-	}
+	o.Note = j.result.note()
 	return o
 }
 

@@ -2,11 +2,14 @@ package tools
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,50 +66,91 @@ func TestATimeoutEndsTheWholeTree(t *testing.T) {
 	}
 }
 
-func TestKillEndsTheTreeAlsoWhenTheCommandIsGone(t *testing.T) {
+func TestKillEndsTheTree(t *testing.T) {
 	useShell(t)
 	setsid := useSetsid(t)
 	b := boxed(t, sandbox.WorkspaceWrite)
-	id := background(b, setsid+" sleep 999 >/dev/null 2>&1 & echo $!", nil)
-	out := end(b, id)
-	if out.Status != "completed" {
-		t.Fatalf("%+v", out)
-	}
-	pid := pids(t, out.Tail)[0]
-	if out := must[processOut](b, "Process", args{"action": "kill", "sessionId": id}); out.Status != "completed" || !strings.Contains(out.Message, "left running") {
-		t.Errorf("%+v", out)
-	}
-	<-b.jobs.get(id).child.Done()
-	gone(t, pid)
-	if out := must[processOut](b, "Process", args{"action": "kill", "sessionId": id}); out.Error != "Session "+id+" has already exited" {
-		t.Errorf("%+v", out)
-	}
-	id = background(b, "sleep 999 & "+setsid+" sleep 999 & jobs -p; wait", nil)
+	id := background(b, "sleep 999 & "+setsid+" sleep 999 & jobs -p; wait", nil)
 	printed(b, id, func(s string) bool { return strings.Count(s, "\n") == 2 })
 	must[processOut](b, "Process", args{"action": "kill", "sessionId": id})
-	out = end(b, id)
+	out := end(b, id)
 	if out.Signal != "SIGKILL" || out.ExitCode != nil || out.Status != "failed" {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want an end by SIGKILL", out)
 	}
 	for _, pid := range pids(t, out.Tail) {
 		gone(t, pid)
 	}
 }
 
-func TestWhatIsLeftRunningDoesNotHoldUpTheCallAndLivesOn(t *testing.T) {
+// leave are ways in which a command leaves processes running that hold its output.
+var leave = map[string]struct {
+	script string
+	left   int
+}{
+	"background":  {`sleep 999 & echo $!`, 1},
+	"double fork": {`(setsid sh -c 'setsid sh -c "echo \$\$; exec sleep 999" & exit 0' &) | head -n 1`, 1},
+	"many":        {`for i in $(seq 200); do (trap "" TERM; exec sleep 999) & done; jobs -p`, 200},
+}
+
+func TestAForegroundCommandLeavesNoProcess(t *testing.T) {
+	useShell(t)
+	useSetsid(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	for name, c := range leave {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			out := must[bashOut](b, "Bash", args{"command": c.script})
+			if took := time.Since(began); took > time.Minute || out.Status != "completed" || out.OutputStillOpen {
+				t.Errorf("got %+v after %v, want a completed command with closed output", out, took)
+			}
+			all := pids(t, out.Output)
+			for _, pid := range all {
+				if alive := !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) && !zombie(pid); alive {
+					t.Errorf("process %d still runs when the result is there", pid)
+				}
+			}
+			want := fmt.Sprintf("%d processes that the command left running were ended.", c.left)
+			if c.left == 1 {
+				want = "1 process that the command left running was ended."
+			}
+			if len(all) != c.left || out.Note != want {
+				t.Errorf("got %d processes and note %q, want %d and %q", len(all), out.Note, c.left, want)
+			}
+		})
+	}
+	if out := must[bashOut](b, "Bash", args{"command": "true | cat"}); out.Note != "" {
+		t.Errorf("got note %q for a command that leaves nothing, want none", out.Note)
+	}
+}
+
+func TestATimeoutSaysHowManyProcessesWereEnded(t *testing.T) {
 	useShell(t)
 	b := boxed(t, sandbox.WorkspaceWrite)
-	began := time.Now()
-	out := must[bashOut](b, "Bash", args{"command": "sleep 999 & echo $!"})
-	pid := pids(t, out.Output)[0]
-	if took := time.Since(began); took > 5*time.Minute || out.Status != "completed" || !out.OutputStillOpen {
-		t.Errorf("took %v: %+v", took, out)
+	out := must[bashOut](b, "Bash", args{"command": "sleep 999 & sleep 999 & wait", "timeout": 5000})
+	const want = "The command was ended together with 2 processes that it had started."
+	if !out.TimedOut || out.Note != want {
+		t.Errorf("got %+v, want a timeout and note %q", out, want)
 	}
-	if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err != nil {
-		t.Errorf("it did not live on: %v", err)
+}
+
+func TestABackgroundCommandIsListedWithItsProcessesAndEndsThem(t *testing.T) {
+	useShell(t)
+	useSetsid(t)
+	b := boxed(t, sandbox.WorkspaceWrite)
+	id := background(b, `(setsid sh -c 'echo $$; exec sleep 999' &); read line`, nil)
+	printed(b, id, func(s string) bool { return strings.Contains(s, "\n") })
+	pid := pids(t, must[processOut](b, "Process", args{"action": "poll", "sessionId": id}).Tail)[0]
+	list := must[struct{ Sessions []struct{ Processes []int } }](b, "Process", args{"action": "list"})
+	if len(list.Sessions) != 1 || !slices.Contains(list.Sessions[0].Processes, pid) {
+		t.Errorf("got %+v, want one session with process %d", list, pid)
 	}
-	b.jobs.opts.Box.Close()
+	must[processOut](b, "Process", args{"action": "submit", "sessionId": id, "data": "x"})
+	end(b, id)
 	gone(t, pid)
+	out := must[struct{ Note string }](b, "Process", args{"action": "poll", "sessionId": id})
+	if want := "1 process that the command left running was ended."; out.Note != want {
+		t.Errorf("got note %q, want %q", out.Note, want)
+	}
 }
 
 func TestCommandsAreContained(t *testing.T) {

@@ -1,17 +1,20 @@
 package tools
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/node/sandbox"
 )
 
 const (
 	// killAfter is how long a command may take to obey SIGTERM (seed 000, Security).
 	killAfter = 250 * time.Millisecond
-	// drainLimit is how long output is awaited from processes that outlive the shell and keep its output open.
+	// drainLimit is how long output is awaited from processes that could not be ended and keep the output open.
 	drainLimit = 500 * time.Millisecond
 	// reapLimit is how long a killed process may take to go, which only one stuck in the kernel exceeds.
 	reapLimit = 5 * time.Second
@@ -36,7 +39,7 @@ type job struct {
 	enforced         string          // what held it, in one line; empty without a box
 	pid              int
 	started          time.Time
-	child            child
+	child            *sandbox.Process
 	out              output
 	stdin            *os.File // nil for synchronous commands; the terminal's own end with one
 	tty              bool
@@ -54,10 +57,34 @@ type ending struct {
 	signal string
 	why    why
 	at     time.Time
-	// open says that a process outlived the shell and kept the output open.
+	// open says that a process could not be ended and keeps the output open.
 	open bool
+	// ended is how many processes were ended with the command, without its own; stuck says that some could not be.
+	ended int
+	stuck bool
 	// lost says why it is not known how the command ended.
 	lost error
+}
+
+// note says in one sentence what became of the processes of the command, and whether its own end is known; empty when there is nothing to say.
+func (e ending) note() string {
+	var all []string
+	switch {
+	case e.stuck:
+		all = append(all, "Some processes of the command could not be ended.")
+	case e.ended == 1 && e.why == notStopped:
+		all = append(all, "1 process that the command left running was ended.")
+	case e.ended > 1 && e.why == notStopped:
+		all = append(all, fmt.Sprintf("%d processes that the command left running were ended.", e.ended))
+	case e.ended == 1:
+		all = append(all, "The command was ended together with 1 process that it had started.")
+	case e.ended > 1:
+		all = append(all, fmt.Sprintf("The command was ended together with %d processes that it had started.", e.ended))
+	}
+	if e.lost != nil {
+		all = append(all, "It is not known how the command ended: "+e.lost.Error())
+	}
+	return strings.Join(all, " ")
 }
 
 func (e ending) ok() bool { return e.why == notStopped && e.code != nil && *e.code == 0 }
@@ -121,19 +148,6 @@ func (j *job) running() bool {
 	}
 }
 
-// remains reports whether a command has ended and left something running that can still be ended.
-func (j *job) remains() bool {
-	if j.running() {
-		return false
-	}
-	select {
-	case <-j.child.Done():
-		return false
-	default:
-		return true
-	}
-}
-
 // endedAt is when a command ended and how long it ran, in milliseconds: the second is the first less when it started.
 func (j *job) endedAt() (at, ms int64) {
 	ms = j.result.at.Sub(j.started).Milliseconds()
@@ -167,12 +181,13 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 		}
 		j.child.Kill()
 		if !settled(reapLimit, j.child.Exited()) {
-			j.result.signal, j.result.at = "SIGKILL", time.Now()
+			j.result.signal, j.result.at, j.result.stuck = "SIGKILL", time.Now(), true
 			j.result.open = drain(s.out, 0, drained, &j.out)
 			return
 		}
-		settled(reapLimit, j.child.Done())
 	}
+	j.result.stuck = !settled(reapLimit, j.child.Done())
+	j.result.ended = j.child.Ended()
 	exit, err := j.child.Wait()
 	switch {
 	case err != nil:

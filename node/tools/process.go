@@ -72,10 +72,6 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	case "resize":
 		return resizeJob(j, in)
 	case "kill":
-		if j.remains() {
-			j.child.Kill()
-			return map[string]any{"status": j.status(), "sessionId": j.id, "message": "The command had ended. SIGKILL was sent to what it left running."}, nil
-		}
 		if !j.running() {
 			return refused("Session %s has already exited", j.id), nil
 		}
@@ -117,7 +113,7 @@ func orNil(s string) any {
 	return s
 }
 
-// addEnd adds exitCode, signal and timedOut.
+// addEnd adds exitCode, signal, timedOut and what else there is to know of the end.
 func (j *job) addEnd(m map[string]any) map[string]any {
 	m["exitCode"], m["signal"], m["timedOut"] = nil, nil, false
 	if !j.running() {
@@ -125,6 +121,9 @@ func (j *job) addEnd(m map[string]any) map[string]any {
 			m["exitCode"] = *j.result.code
 		}
 		m["signal"], m["timedOut"] = orNil(j.result.signal), j.result.why == byTimeout
+		if note := j.result.note(); note != "" {
+			m["note"] = note
+		}
 	}
 	return m
 }
@@ -139,7 +138,9 @@ func listJobs(jobs *Jobs) any {
 			"runtimeMs": time.Since(j.started).Milliseconds(), "workdir": workspace.Spell(j.dir), "command": j.command, "tail": j.out.tail(),
 			"truncated": j.out.view().truncated, "pty": j.tty,
 		})
-		if !j.running() {
+		if j.running() {
+			m["processes"] = append([]int{}, j.child.Processes()...)
+		} else {
 			m["endedAt"], m["runtimeMs"] = j.endedAt()
 		}
 		line := j.id + "  " + j.status() + "  " + j.command + "\n"

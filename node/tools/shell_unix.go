@@ -7,15 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"fairlead/node/sandbox"
 )
 
 // maxCommand is a little under what Linux takes as one argument.
@@ -42,33 +37,6 @@ func bourne(shell string) bool {
 }
 
 func shellArgs(shell, command string) []string { return []string{shell, "-lc", command} }
-
-func shellCommand(shell, command string, tty bool) *exec.Cmd {
-	args := shellArgs(shell, command)
-	cmd := exec.Command(args[0], args[1:]...)
-	// A session of its own: the group can be signalled as a whole, and nothing in it can take over the node's terminal.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: tty}
-	return cmd
-}
-
-// terminate asks every process of the group to end.
-func terminate(cmd *exec.Cmd) { unix.Kill(-cmd.Process.Pid, unix.SIGTERM) }
-
-// kill ends every process of the group. It is called before the leader is reaped where the system lets us wait without reaping, so
-// that the number cannot mean anyone else.
-func kill(cmd *exec.Cmd) { unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
-
-// ended says how a reaped process ended: by exit code or by signal.
-func ended(state *os.ProcessState) sandbox.Exit {
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		name := unix.SignalName(ws.Signal())
-		if name == "" {
-			name = "SIG" + strings.TrimPrefix(ws.Signal().String(), "signal ")
-		}
-		return sandbox.Exit{Code: -1, Signal: name}
-	}
-	return sandbox.Exit{Code: state.ExitCode()}
-}
 
 // maxPipe is more than any system keeps in a pipe.
 const maxPipe = 4 << 20
@@ -119,6 +87,3 @@ func startError(err error) error {
 
 // shellLine is for Windows only.
 func shellLine(string, string) string { return "" }
-
-// startCommand starts cmd. Here a terminal is a file like others.
-func startCommand(cmd *exec.Cmd, _ sandbox.Console) error { return cmd.Start() }

@@ -5,11 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
-
-	"fairlead/node/sandbox"
 )
 
 // maxCommand is what a Windows command line may hold, less the shell's own part.
@@ -73,33 +69,6 @@ func shellLine(shell, command string) string {
 	}
 	return `"` + shell + `" /d /s /c "` + command + `"`
 }
-
-func shellCommand(shell, command string, _ bool) *exec.Cmd {
-	args := shellArgs(shell, command)
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true, CmdLine: shellLine(shell, command)}
-	return cmd
-}
-
-// startCommand starts cmd, in the console if there is one.
-func startCommand(cmd *exec.Cmd, console sandbox.Console) error {
-	if console != nil {
-		return sandbox.StartIn(console, cmd)
-	}
-	return cmd.Start()
-}
-
-// terminate does nothing: Windows has no signal that asks a tree of console programs to end.
-func terminate(*exec.Cmd) {}
-
-// kill ends the process and its descendants.
-func kill(cmd *exec.Cmd) {
-	if err := exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run(); err != nil {
-		cmd.Process.Kill()
-	}
-}
-
-func ended(state *os.ProcessState) sandbox.Exit { return sandbox.Exit{Code: state.ExitCode()} }
 
 // takeRest has nothing to take: pipes here have no deadline, so the reader has had everything.
 func takeRest(*os.File, io.Writer) (open bool) { return false }

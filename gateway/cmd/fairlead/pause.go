@@ -16,7 +16,9 @@ func pauseCommand(o *options, paused bool) *cobra.Command {
 		Long: "Lets a paused agent go on. It pauses by itself when nothing can be stored: free space on the disk first.",
 	}
 	if paused {
-		cmd.Use, cmd.Short, cmd.Long = "pause", "Pause the agent: what runs comes to the end of its step, and nothing new starts", ""
+		cmd.Use, cmd.Short, cmd.Long = "pause", "Pause the agent: what runs comes to the end of its step, and nothing new starts",
+			"Pauses the agent: what runs comes to the end of its step, and nothing new starts. Background commands that were allowed before go on until they end by\n"+
+				"themselves, Process ends them or their node stops. No other process of the agent runs on: whatever a command started ends with it."
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return with(o, cmd, protocol.AgentPause, protocol.PauseParams{Paused: paused}, func(out io.Writer, s protocol.Status) error {

@@ -41,18 +41,18 @@ type Bounds struct {
 
 // Order is one command. Argv[0] and Dir are absolute paths; without Bounds nothing is kept from it.
 type Order struct {
-	Bounds    *Bounds
-	Argv      []string
-	Dir       string
-	Env       []string
-	PTY       bool
-	Supervise bool
+	Bounds *Bounds
+	Argv   []string
+	Dir    string
+	Env    []string
+	PTY    bool
 }
 
 // Watcher is told what becomes of a command, once each and in this order, also when the helper is lost. It must not block.
 type Watcher interface {
 	Ended(syscall.WaitStatus, error)
-	Gone()
+	// Gone gives how many processes, without the command's own, were ended by signals.
+	Gone(ended int)
 }
 
 // Helper is the node's end of a helper process. It is safe for use by several goroutines.
@@ -147,7 +147,7 @@ func (h *Helper) read(ready chan<- error) {
 		if !c.ended {
 			c.watcher.Ended(0, ErrLost)
 		}
-		c.watcher.Gone()
+		c.watcher.Gone(0)
 	}
 }
 
@@ -170,13 +170,35 @@ func (h *Helper) handle(a answer) {
 		c.watcher.Ended(a.Status, nil)
 	case done:
 		delete(h.calls, a.ID)
-		c.watcher.Gone()
+		c.watcher.Gone(a.Ended)
 	}
 }
 
-// Launch starts a command with three open files or nil for the null device, which stay the caller's. It returns the command's process and how to
-// signal all that comes from it. w may be told before Launch returns, and is told nothing after an error.
-func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (pid int, signal func(kill bool), err error) {
+// Command is a started command.
+type Command struct {
+	helper *Helper
+	id     uint64
+	badge  uint64
+	// PID is the command's own process.
+	PID int
+}
+
+// Signal sends SIGTERM, or SIGKILL until none is left, to all processes of the command. It does not wait.
+func (c Command) Signal(kill bool) { c.helper.wire.send(request{ID: c.id, Kill: kill}) }
+
+// Processes lists the running processes of the command, as far as this process may look at them.
+func (c Command) Processes() (pids []int) {
+	for _, pid := range numbered() {
+		if b, err := badgeOf(pid); err == nil && b == c.badge && isRunning(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Launch starts a command with three open files or nil for the null device, which stay the caller's. w may be called before Launch returns, and is
+// not called after an error.
+func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (Command, error) {
 	wired := order{Order: o}
 	var passed []*os.File
 	for i, f := range files {
@@ -189,7 +211,7 @@ func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (pid int, signal 
 	h.mu.Lock()
 	if h.dead {
 		h.mu.Unlock()
-		return 0, nil, ErrLost
+		return Command{}, ErrLost
 	}
 	h.last++
 	id := h.last
@@ -200,11 +222,11 @@ func (h *Helper) Launch(o Order, files [3]*os.File, w Watcher) (pid int, signal 
 	}
 	switch a := <-c.first; {
 	case a.Kind == started:
-		return a.PID, func(kill bool) { h.wire.send(request{ID: id, Kill: kill}) }, nil
+		return Command{helper: h, id: id, badge: a.Badge, PID: a.PID}, nil
 	case a.Errno != 0:
-		return 0, nil, &os.PathError{Op: a.Err, Path: o.Argv[0], Err: a.Errno}
+		return Command{}, &os.PathError{Op: a.Err, Path: o.Argv[0], Err: a.Errno}
 	default:
-		return 0, nil, errors.New(a.Err)
+		return Command{}, errors.New(a.Err)
 	}
 }
 

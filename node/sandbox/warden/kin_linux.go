@@ -78,22 +78,12 @@ func children(pid int) []int {
 
 // scan finds the children of parent by looking at every process.
 func scan(parent int) (pids []int) {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	for _, n := range names {
-		pid, err := strconv.Atoi(n)
+	for _, pid := range numbered() {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if err != nil {
 			continue
 		}
-		stat, err := os.ReadFile("/proc/" + n + "/stat")
-		if err != nil {
-			continue
-		}
-		// The name in parentheses may hold anything.
+		// The name in parentheses may contain anything.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) > 1 && string(fields[1]) == strconv.Itoa(parent) {
 			pids = append(pids, pid)
@@ -102,13 +92,44 @@ func scan(parent int) (pids []int) {
 	return pids
 }
 
-func killTree(pid int) { signalTree(pid, unix.SIGKILL) }
-
-// signalTree signals pid and all that came from it, children first found before their parent goes, as they would be lost from sight for a moment.
-func signalTree(pid int, sig syscall.Signal) {
-	below := children(pid)
-	unix.Kill(pid, sig)
-	for _, c := range below {
-		signalTree(c, sig)
+// numbered lists all processes that this process can see.
+func numbered() (pids []int) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
 	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, n := range names {
+		if pid, err := strconv.Atoi(n); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// maxTree bounds how many processes are listed before they are signalled. The next look finds the others: processes that fork faster than they can be
+// listed must not hold up the signal.
+const maxTree = 4096
+
+// tree lists processes and all their descendants, at most maxTree.
+func tree(roots ...int) []int {
+	for i := 0; i < len(roots) && len(roots) < maxTree; i++ {
+		roots = append(roots, children(roots[i])...)
+	}
+	return roots
+}
+
+func signalAll(pids []int, sig syscall.Signal) {
+	for _, pid := range pids {
+		unix.Kill(pid, sig)
+	}
+}
+
+// isRunning reports whether a process exists and has not ended yet.
+func isRunning(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	// The name in parentheses may contain anything.
+	_, state, ok := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+	return err == nil && ok && !bytes.HasPrefix(state, []byte("Z")) && !bytes.HasPrefix(state, []byte("X"))
 }

@@ -10,9 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Grace is what commands get between SIGTERM and SIGKILL when the node is gone (seed 000, Security).
-const Grace = 250 * time.Millisecond
-
 // hello is the helper's first word.
 const hello = "warden"
 
@@ -31,8 +28,8 @@ func Serve() error {
 		return fmt.Errorf("become the parent of left-over processes: %w", err)
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
-	children := make(chan os.Signal, 1)
-	signal.Notify(children, unix.SIGCHLD)
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, unix.SIGCHLD)
 	// The node says when it is over, not whoever signals everything at a log-out. A handler, unlike ignoring, is not inherited.
 	deaf := make(chan os.Signal, 1)
 	signal.Notify(deaf, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
@@ -73,7 +70,7 @@ func Serve() error {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		v.run(requests, children)
+		v.run(requests, ends)
 	}()
 	<-over
 	return nil
@@ -86,11 +83,8 @@ type arrived struct {
 	err   error // they did not come
 }
 
-// sweepEvery is how often a tree that is being killed is looked at again, beside at each of its ends.
-const sweepEvery = 10 * time.Millisecond
-
 // run is the one goroutine that starts, signals and reaps, so that no process number is used after it was reaped.
-func (v *warden) run(requests <-chan arrived, children <-chan os.Signal) {
+func (v *warden) run(requests <-chan arrived, ends <-chan os.Signal) {
 	tick := time.NewTimer(time.Hour)
 	defer tick.Stop()
 	var kill <-chan time.Time
@@ -101,24 +95,24 @@ func (v *warden) run(requests <-chan arrived, children <-chan os.Signal) {
 				// The node is gone.
 				requests = nil
 				v.ending = true
-				v.terminateAll()
+				signalAll(tree(children(os.Getpid())...), unix.SIGTERM)
 				kill = time.After(Grace)
 				break
 			}
 			v.handle(o)
-		case <-children:
+		case <-ends:
 		case <-tick.C:
 		case <-kill:
 			for _, s := range v.sessions {
-				s.killing = true
+				s.killing, s.due = true, time.Now()
 			}
 		}
 		none := v.reap()
 		if v.ending && none {
 			return
 		}
-		if v.settle(none) {
-			tick.Reset(sweepEvery)
+		if next := v.settle(none); next > 0 {
+			tick.Reset(next)
 		}
 	}
 }

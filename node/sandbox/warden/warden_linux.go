@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,14 +24,17 @@ type warden struct {
 	ending bool
 }
 
-// session is one command with all that came from it.
+// session is one command with all processes that came from it.
 type session struct {
-	id        uint64
-	pid       int
-	badge     uint64
-	supervise bool
-	exited    bool // the command itself is reaped
-	killing   bool
+	id      uint64
+	pid     int
+	badge   uint64
+	exited  bool      // the command itself is reaped
+	asked   bool      // the processes have been sent SIGTERM
+	killing bool      // they are sent SIGKILL until none is left
+	due     time.Time // when the processes that outlive the command are sent the next signal
+	// ended are the processes that were running when they were signalled, without the command's own.
+	ended map[int]bool
 }
 
 func (v *warden) handle(r arrived) {
@@ -55,11 +59,10 @@ func (v *warden) handle(r arrived) {
 	}
 	if s := v.sessions[r.ID]; s != nil {
 		if r.Kill {
-			s.killing = true
-			v.sweep(s)
+			v.kill(s)
 			return
 		}
-		v.terminate(s)
+		v.ask(s)
 	}
 }
 
@@ -85,7 +88,7 @@ func (v *warden) start(id uint64, o *order, files []*os.File) error {
 	if err != nil {
 		return err
 	}
-	s := &session{id: id, supervise: o.Supervise, badge: v.nextBadge()}
+	s := &session{id: id, badge: v.nextBadge(), ended: map[int]bool{}}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: o.PTY}}
 	if bonds != nil && bonds.wrap != nil {
 		s.pid, err = v.wrapped(o, attr, bonds)
@@ -96,7 +99,7 @@ func (v *warden) start(id uint64, o *order, files []*os.File) error {
 		return err
 	}
 	v.sessions[id], v.byPID[s.pid] = s, s
-	err = v.wire.send(answer{ID: id, Kind: started, PID: s.pid})
+	err = v.wire.send(answer{ID: id, Kind: started, PID: s.pid, Badge: s.badge})
 	v.prepareNext(bonds)
 	return err
 }
@@ -121,51 +124,74 @@ func (v *warden) reap() (none bool) {
 		delete(v.byPID, pid)
 		s.exited = true
 		v.wire.send(answer{ID: s.id, Kind: exited, Status: ws})
-		if !s.supervise {
-			s.killing = true
+		if s.asked {
+			s.due = time.Now().Add(Grace)
+		} else {
+			s.due = time.Now().Add(SettleTime)
 		}
 	}
 }
 
-// maxLeft is how many processes without a parent a command that has ended may leave running. Servers, builders' daemons and terminals are a few, with
-// their own children; what is more is a fork bomb, which nobody could end any more once its command is over.
-const maxLeft = 256
-
-// settle ends the sessions of which nothing is left and goes on killing those that are to be killed. It reports whether to look again soon even if
-// nothing happens.
-func (v *warden) settle(none bool) (again bool) {
-	waiting := v.ending
+// settle finishes the sessions that have no process left and signals the processes that outlive their command. It returns after which time to look
+// again even if no process ends; 0 is never.
+func (v *warden) settle(none bool) (next time.Duration) {
+	active := v.ending
 	for _, s := range v.sessions {
 		if s.exited && none {
 			v.finish(s)
 			continue
 		}
-		waiting = waiting || s.exited || s.killing
-		again = again || s.killing
+		active = active || s.exited || s.killing
 	}
-	if none || !waiting {
-		return false
+	if none || !active {
+		return 0
 	}
-	alive := map[*session]int{}
+	left := map[*session]bool{}
 	for _, pid := range children(os.Getpid()) {
 		s, known := v.owner(pid)
-		switch {
-		case !known:
-			killTree(pid) // it has thrown its badge away
-		case s.killing:
-			killTree(pid)
+		if !known { // it has lowered its own badge
+			signalAll(tree(pid), unix.SIGKILL)
 		}
-		alive[s]++
+		left[s] = true
 	}
+	next = stuckPause
 	for _, s := range v.sessions {
-		switch {
-		case s.exited && alive[s] == 0:
+		if s.exited && !left[s] {
 			v.finish(s)
-		case s.exited && !s.killing && alive[s] > maxLeft:
-			s.killing, again = true, true
+			continue
+		}
+		if pause := v.proceed(s); pause > 0 {
+			next = min(next, pause)
 		}
 	}
-	return again
+	return next
+}
+
+const (
+	// sweepPause is the time between two looks at processes that are being ended, unless one of them ends before.
+	sweepPause = 10 * time.Millisecond
+	// stuckAfter is how long SIGKILL may take. What survives it longer is another user's, or waits in the kernel, and is looked at after stuckPause.
+	stuckAfter, stuckPause = 5 * time.Second, time.Second
+)
+
+// proceed sends the processes of a session the signal that is due. It returns after which time to look again; 0 is never.
+func (v *warden) proceed(s *session) time.Duration {
+	late := time.Since(s.due)
+	switch {
+	case s.killing:
+		v.signal(s, unix.SIGKILL)
+	case !s.exited:
+		return 0
+	case late < 0:
+	case s.asked:
+		v.kill(s)
+	default:
+		v.ask(s)
+	}
+	if s.killing && late > stuckAfter {
+		return stuckPause
+	}
+	return sweepPause
 }
 
 // owner is the session that a child of ours belongs to.
@@ -187,31 +213,36 @@ func (v *warden) owner(pid int) (s *session, known bool) {
 
 func (v *warden) finish(s *session) {
 	delete(v.sessions, s.id)
-	v.wire.send(answer{ID: s.id, Kind: done})
+	v.wire.send(answer{ID: s.id, Kind: done, Ended: len(s.ended)})
 }
 
-// sweep kills what belongs to s. The group goes first and at once, so that what forks in it cannot run away.
-func (v *warden) sweep(s *session) {
-	if !s.exited {
-		unix.Kill(-s.pid, unix.SIGKILL)
-	}
+// ask sends SIGTERM to all processes of a session.
+func (v *warden) ask(s *session) {
+	s.asked, s.due = true, time.Now().Add(Grace)
+	v.signal(s, unix.SIGTERM)
+}
+
+// kill sends SIGKILL to all processes of a session, now and until none is left.
+func (v *warden) kill(s *session) {
+	s.killing, s.due = true, time.Now()
+	v.signal(s, unix.SIGKILL)
+}
+
+func (v *warden) signal(s *session, sig syscall.Signal) {
+	var roots []int
 	for _, pid := range children(os.Getpid()) {
 		if o, _ := v.owner(pid); o == s {
-			killTree(pid)
+			roots = append(roots, pid)
 		}
 	}
-}
-
-func (v *warden) terminate(s *session) {
-	for _, pid := range children(os.Getpid()) {
-		if o, _ := v.owner(pid); o == s {
-			signalTree(pid, unix.SIGTERM)
+	all := tree(roots...)
+	for _, pid := range all {
+		if pid != s.pid && isRunning(pid) && unix.Kill(pid, 0) == nil {
+			s.ended[pid] = true
 		}
 	}
-}
-
-func (v *warden) terminateAll() {
-	for _, pid := range children(os.Getpid()) {
-		signalTree(pid, unix.SIGTERM)
+	if sig == unix.SIGKILL && !s.exited {
+		unix.Kill(-s.pid, sig) // at once, so that processes which keep forking in the group cannot escape
 	}
+	signalAll(all, sig)
 }

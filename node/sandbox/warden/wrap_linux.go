@@ -92,7 +92,7 @@ func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, e
 		err = w.receive(&ready)
 	}
 	if err != nil || ready.Err != "" {
-		killTree(outer)
+		signalAll(tree(outer), unix.SIGKILL)
 	} else {
 		unix.Kill(outer, unix.SIGKILL)
 	}
@@ -115,7 +115,7 @@ func (v *warden) wrapped(o *order, attr *syscall.ProcAttr, b *bonds) (pid int, e
 	case errors.Is(err, io.EOF): // it is the command now
 		return ready.PID, nil
 	case err != nil:
-		killTree(ready.PID)
+		signalAll(tree(ready.PID), unix.SIGKILL)
 		return 0, fmt.Errorf("bubblewrap could not start the command: %w", err)
 	}
 	return 0, failed.failure()

@@ -1,0 +1,6 @@
+//go:build unix && !linux && !darwin
+
+package sandbox
+
+// processTable is empty: only the process group is known here.
+func processTable() []processEntry { return nil }
