@@ -148,6 +148,8 @@ func TestReportIsWhatHappens(t *testing.T) {
 				sandbox.CheckReadSecrets:  {"/bin/sh", "-c", "cat ~/data/token"},
 				sandbox.CheckTCP:          {python, "-c", connect},
 				sandbox.CheckUDP:          {python, "-c", "import socket;socket.socket(socket.AF_INET,socket.SOCK_DGRAM)"},
+				sandbox.CheckIPC:          {python, "-c", "import ctypes,sys\nc=ctypes.CDLL(None)\ni=c.msgget(0,0o1600)\nsys.exit(i<0 or c.msgctl(i,0,0))"},
+				sandbox.CheckPriority:     {python, "-c", fmt.Sprintf("import resource as r\nr.prlimit(%d,r.RLIMIT_CORE,r.prlimit(%[1]d,r.RLIMIT_CORE))", os.Getpid())},
 				sandbox.CheckSignal:       {"/bin/sh", "-c", fmt.Sprint("kill -0 ", os.Getpid())},
 				sandbox.CheckMetadata:     {"/bin/sh", "-c", `chmod 640 "$OUTSIDE/old"`},
 				sandbox.CheckProtected:    {"/bin/sh", "-c", "mkdir -p .git/hooks && echo x >.git/hooks/pre-commit"},

@@ -21,6 +21,13 @@
 // everything under /dev but a few devices, the program's own folder, and where people keep keys; Landlock can only allow, so folders with something
 // hidden in them are allowed entry by entry.
 //
+// Whatever the network may be, the filter refuses the system calls by which a command reaches other programs of the user (package confine has the table):
+// looking into them and writing to them (ptrace, process_vm_readv, kcmp, perf_event_open and others), the kernel's keys, System V shared memory, semaphores and
+// message queues, POSIX message queues, and priority, processors, scheduling and limits of other processes. So PostgreSQL, fakeroot and other programs that need
+// System V memory do not run contained. A command may change its own priority and processors, as nice, ionice and taskset do, when it names itself by 0: a
+// filter does not know its process number, so that "renice -p $$" and threads that are pinned by number are refused too. Signals are Landlock's, from ABI 6
+// on. Not refused, as they reach no other process: userfaultfd, pidfd_open, and io_uring where the network is allowed. Calls of 32-bit programs are all refused.
+//
 // bubblewrap is not put around Landlock. Where Landlock holds, it would add the view of processes and read-only hooks of git; a profile relies on
 // neither, and the report says that both are not enforced. The price: it can only go around Landlock, which refuses every mount to what it binds,
 // so that each command would be started twice over, and six times as slowly as bare, where the issue allows 1.3 (measured side by side: 16 to 40 ms

@@ -19,7 +19,9 @@ const (
 	CheckRaw          = "net.raw"
 	CheckUring        = "syscall.io_uring"
 	CheckTrace        = "syscall.ptrace"
+	CheckIPC          = "ipc"
 	CheckSignal       = "process.signal"
+	CheckPriority     = "process.priority"
 	CheckCaps         = "process.capabilities"
 	CheckPrivs        = "process.privileges"
 	CheckAbstract     = "unix.abstract"
@@ -46,7 +48,7 @@ type Check struct {
 type Summary string
 
 const (
-	// Contained: files, secrets, network and left-over processes are all enforced.
+	// Contained: files, secrets, network, memory of other programs and left-over processes are all enforced.
 	Contained Summary = "contained"
 	Partly    Summary = "partly"
 	// None: neither files nor network are enforced.
@@ -83,7 +85,7 @@ func needed(p Profile) []string {
 	ids := []string{CheckOrphans}
 	if p.contained() {
 		ids = append(ids, fileChecks...)
-		ids = append(ids, CheckTrace, CheckPrivs)
+		ids = append(ids, CheckTrace, CheckIPC, CheckPrivs)
 		if p.Network == NetBlocked {
 			ids = append(ids, netChecks...)
 		}
@@ -149,7 +151,7 @@ func (r Report) enforces(ids []string) int {
 }
 
 func (r Report) summary() Summary {
-	main := append(append([]string{CheckOrphans, CheckTrace, CheckPrivs}, fileChecks...), netChecks...)
+	main := append(append([]string{CheckOrphans, CheckTrace, CheckIPC, CheckPrivs}, fileChecks...), netChecks...)
 	switch {
 	case r.enforces(main) == len(main):
 		return Contained
@@ -164,7 +166,7 @@ func unenforced(why, fix string, orphans Check) Report {
 	r := Report{OS: runtime.GOOS, At: time.Now()}
 	for _, id := range []string{
 		CheckWriteOutside, CheckReadSecrets, CheckProtected, CheckMetadata, CheckTCP, CheckUDP, CheckMPTCP,
-		CheckRaw, CheckUring, CheckTrace, CheckSignal, CheckCaps, CheckPrivs, CheckAbstract, CheckUnix, CheckPIDs, CheckForks,
+		CheckRaw, CheckUring, CheckTrace, CheckIPC, CheckSignal, CheckPriority, CheckCaps, CheckPrivs, CheckAbstract, CheckUnix, CheckPIDs, CheckForks,
 	} {
 		r.Checks = append(r.Checks, Check{ID: id, Why: why, Fix: fix})
 	}

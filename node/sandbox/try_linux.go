@@ -74,8 +74,10 @@ func try(arg string) error {
 			iov := unix.Iovec{Base: &b[0], Len: 1}
 			_, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{iov}, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&b)), Len: 1}}, 0)
 			return err
-		}, func() error { return unix.PtraceAttach(t.Node) }),
-		CheckSignal: tryAll(func() error { return unix.Kill(t.Node, 0) }),
+		}, func() error { return unix.PtraceAttach(t.Node) }, t.kcmp, t.perf),
+		CheckIPC:      tryAll(sharedMemory, semaphores, messages, messageQueue),
+		CheckPriority: tryAll(t.nice, t.processors, t.scheduler, t.ioPriority, t.limits),
+		CheckSignal:   tryAll(func() error { return unix.Kill(t.Node, 0) }),
 		CheckUnix: tryAll(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Unix}),
 			datagram(t.Datagram, func() (int, error) { return unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0) }),
 			datagram(t.Datagram, func() (int, error) {

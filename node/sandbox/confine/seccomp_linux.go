@@ -11,27 +11,23 @@ import (
 )
 
 // arch is what a filter must know of a processor. A kernel that runs programs of several sees each with numbers of its own, so all but the native
-// ones are refused.
+// ones are refused, and with them the calls of 32-bit programs.
 type arch struct {
 	audit uint32
 	// x32 is the bit that marks the second set of numbers on amd64, 0 elsewhere.
 	x32                                  uint32
 	socket, pair, uring, connect, sendto uint32
-	// prlimit is refused for other processes: no other layer keeps the limits of all that the user runs from a command.
-	prlimit uint32
-	// never are refused to every command: looking into and writing to other processes (ptrace, process_vm_readv, process_vm_writev, pidfd_getfd), and
-	// the kernel's keys of the user (add_key, request_key, keyctl).
-	never []uint32
+	number                               func(call) uint32
 }
 
 var arches = map[string]arch{
 	"amd64": {
-		audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, pair: 53, uring: 425, connect: 42, sendto: 44, prlimit: 302,
-		never: []uint32{101, 310, 311, 438, 248, 249, 250},
+		audit: unix.AUDIT_ARCH_X86_64, x32: 0x40000000, socket: 41, pair: 53, uring: 425, connect: 42, sendto: 44,
+		number: func(c call) uint32 { return c.amd64 },
 	},
 	"arm64": {
-		audit: unix.AUDIT_ARCH_AARCH64, socket: 198, pair: 199, uring: 425, connect: 203, sendto: 206, prlimit: 261,
-		never: []uint32{117, 270, 271, 438, 217, 218, 219},
+		audit: unix.AUDIT_ARCH_AARCH64, socket: 198, pair: 199, uring: 425, connect: 203, sendto: 206,
+		number: func(c call) uint32 { return c.arm64 },
 	},
 }
 
@@ -54,54 +50,88 @@ const (
 	atArg4   = 48
 )
 
-// filter denies what is never allowed. With noNet it denies every socket but Unix ones, and io_uring, whose operations no filter sees; with
-// noConnect also reaching for anyone with a socket, which leaves pairs of sockets. Unix sockets for datagrams are denied then, pairs of them too: sendmsg
-// reaches with them whomever it names, in memory that no filter sees.
-func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
-	const (
-		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
-		equal = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
-		bits  = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
-		ret   = unix.BPF_RET | unix.BPF_K
+// Instructions and results of filters.
+const (
+	load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+	equal = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	bits  = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
+	ret   = unix.BPF_RET | unix.BPF_K
 
-		allow = unix.SECCOMP_RET_ALLOW
-		deny  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
-		noSys = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
-	)
-	// skip jumps over the next instruction unless equal; each denial is a pair of test and return.
-	is := func(nr, result uint32) []unix.SockFilter {
-		return []unix.SockFilter{{Code: equal, Jf: 1, K: nr}, {Code: ret, K: result}}
-	}
+	allow = unix.SECCOMP_RET_ALLOW
+	deny  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	noSys = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+)
+
+// refuse gives a call a result whatever its arguments are. The number is loaded before and after it, as with the parts of a filter below.
+func refuse(nr, result uint32) []unix.SockFilter {
+	return []unix.SockFilter{{Code: equal, Jf: 1, K: nr}, {Code: ret, K: result}}
+}
+
+// filter applies the rules of all calls. With noNet it denies every socket but Unix ones, and io_uring, whose operations no filter sees; with noConnect
+// also the connection to another process.
+func filter(a arch, noNet, noConnect bool) []unix.SockFilter {
 	prog := []unix.SockFilter{{Code: load, K: atArch}, {Code: equal, Jt: 1, K: a.audit}, {Code: ret, K: deny}, {Code: load, K: atNumber}}
 	if a.x32 != 0 {
 		prog = append(prog, unix.SockFilter{Code: bits, Jf: 1, K: a.x32}, unix.SockFilter{Code: ret, K: deny})
 	}
-	for _, nr := range a.never {
-		prog = append(prog, is(nr, deny)...)
+	for _, c := range calls {
+		prog = append(prog, c.filter(a.number(c))...)
 	}
-	prog = append(prog, unix.SockFilter{Code: equal, Jf: 4, K: a.prlimit}, unix.SockFilter{Code: load, K: atArg0},
-		unix.SockFilter{Code: equal, Jt: 1}, unix.SockFilter{Code: ret, K: deny}, unix.SockFilter{Code: load, K: atNumber})
 	if noConnect {
-		prog = append(prog, is(a.connect, deny)...)
-		// sendto is send with no address; both halves of the pointer are looked at.
-		prog = append(prog, unix.SockFilter{Code: equal, Jf: 5, K: a.sendto},
-			unix.SockFilter{Code: load, K: atArg4}, unix.SockFilter{Code: equal, Jf: 2},
-			unix.SockFilter{Code: load, K: atArg4 + 4}, unix.SockFilter{Code: equal, Jt: 1}, unix.SockFilter{Code: ret, K: deny},
-			unix.SockFilter{Code: load, K: atNumber})
-		// Of the kinds that Unix sockets have, those for datagrams alone, SOCK_DGRAM and SOCK_RAW, have the bit of the former.
-		for _, nr := range []uint32{a.socket, a.pair} {
-			prog = append(prog, unix.SockFilter{Code: equal, Jf: 6, K: nr},
-				unix.SockFilter{Code: load, K: atArg0}, unix.SockFilter{Code: equal, Jf: 3, K: unix.AF_UNIX},
-				unix.SockFilter{Code: load, K: atArg1}, unix.SockFilter{Code: bits, Jf: 1, K: unix.SOCK_DGRAM}, unix.SockFilter{Code: ret, K: deny},
-				unix.SockFilter{Code: load, K: atNumber})
-		}
+		prog = append(prog, connectFilter(a)...)
 	}
 	if noNet {
-		prog = append(prog, is(a.uring, noSys)...)
+		prog = append(prog, refuse(a.uring, noSys)...)
 		prog = append(prog, unix.SockFilter{Code: equal, Jf: 3, K: a.socket}, unix.SockFilter{Code: load, K: atArg0},
 			unix.SockFilter{Code: equal, Jt: 1, K: unix.AF_UNIX}, unix.SockFilter{Code: ret, K: deny})
 	}
 	return append(prog, unix.SockFilter{Code: ret, K: allow})
+}
+
+// filter applies the rule of a call that has this number. Process numbers have 32 bits, so only the low half of an argument counts.
+func (c call) filter(nr uint32) []unix.SockFilter {
+	switch c.rule {
+	case absent:
+		return refuse(nr, noSys)
+	case ownProcess:
+		return []unix.SockFilter{
+			{Code: equal, Jf: 4, K: nr},
+			{Code: load, K: atArg0},
+			{Code: equal, Jt: 1, K: 0},
+			{Code: ret, K: deny},
+			{Code: load, K: atNumber},
+		}
+	case ownGroup:
+		return []unix.SockFilter{
+			{Code: equal, Jf: 6, K: nr},
+			{Code: load, K: atArg1},
+			{Code: equal, Jf: 2, K: 0},
+			{Code: load, K: atArg0},
+			{Code: equal, Jf: 1, K: ofUser[c.name]},
+			{Code: ret, K: deny},
+			{Code: load, K: atNumber},
+		}
+	}
+	return refuse(nr, deny)
+}
+
+// connectFilter denies connections to other processes, which leaves pairs of sockets. Unix sockets for datagrams are denied, and pairs of them too: sendmsg
+// reaches with them whomever it names, in memory that no filter sees.
+func connectFilter(a arch) []unix.SockFilter {
+	prog := refuse(a.connect, deny)
+	// sendto is send with no address; both halves of the pointer are looked at.
+	prog = append(prog, unix.SockFilter{Code: equal, Jf: 5, K: a.sendto},
+		unix.SockFilter{Code: load, K: atArg4}, unix.SockFilter{Code: equal, Jf: 2},
+		unix.SockFilter{Code: load, K: atArg4 + 4}, unix.SockFilter{Code: equal, Jt: 1}, unix.SockFilter{Code: ret, K: deny},
+		unix.SockFilter{Code: load, K: atNumber})
+	// Of the kinds that Unix sockets have, those for datagrams alone, SOCK_DGRAM and SOCK_RAW, have the bit of the former.
+	for _, nr := range []uint32{a.socket, a.pair} {
+		prog = append(prog, unix.SockFilter{Code: equal, Jf: 6, K: nr},
+			unix.SockFilter{Code: load, K: atArg0}, unix.SockFilter{Code: equal, Jf: 3, K: unix.AF_UNIX},
+			unix.SockFilter{Code: load, K: atArg1}, unix.SockFilter{Code: bits, Jf: 1, K: unix.SOCK_DGRAM}, unix.SockFilter{Code: ret, K: deny},
+			unix.SockFilter{Code: load, K: atNumber})
+	}
+	return prog
 }
 
 // seccomp binds the calling thread by the filter; no_new_privs must be set.
