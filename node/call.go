@@ -182,6 +182,9 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 	if inv.Network {
 		ctx = tools.WithNetwork(ctx)
 	}
+	if inv.Direct {
+		ctx = tools.WithDirect(ctx)
+	}
 	ctx = tools.WithFolders(ctx, inv.Folders)
 	if inv.RunID != "" && (inv.Tool == "Write" || inv.Tool == "Edit") {
 		ctx = tools.WithKeep(ctx, n.browse.Keep(inv.CallID, inv.SessionKey, inv.RunID))

@@ -74,6 +74,16 @@ func TestCommandKnowsItsIdempotencyKey(t *testing.T) {
 	}
 }
 
+func TestOnlyThePersonsOwnCommandKeepsTheirGitConfiguration(t *testing.T) {
+	n := plain(t)
+	for _, direct := range []bool{false, true} {
+		r := n.call(t.Context(), protocol.ToolInvoke{CallID: "c", Tool: "Bash", Args: json.RawMessage(`{"command":"echo count=$GIT_CONFIG_COUNT."}`), Direct: direct})
+		if got := strings.Contains(string(r.Result), "count=."); got != direct {
+			t.Errorf("direct %v: got %s, error %q", direct, r.Result, r.Error)
+		}
+	}
+}
+
 // plain is a node with its own tools.
 func plain(t *testing.T) *Node {
 	t.Helper()

@@ -37,6 +37,19 @@ func TestJournalKnowsACallBeforeTheMachineDoes(t *testing.T) {
 	}
 }
 
+func TestTheMachineKnowsThePersonsOwnCommand(t *testing.T) {
+	g := start(t, &dispatchtest.Machine{})
+	g.ask(command("agent", "git status"), protocol.DecisionAllow, "", "")
+	own := command("own", "git status")
+	own.Direct = true
+	g.must(own)
+	for i, want := range []bool{false, true} {
+		if inv := g.tower.Calls()[i]; inv.Direct != want {
+			t.Errorf("call %s: got direct %v, want %v", inv.CallID, inv.Direct, want)
+		}
+	}
+}
+
 func TestEndedCallIsReplayedFromTheJournal(t *testing.T) {
 	g := start(t, &dispatchtest.Machine{Run: func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
 		if strings.Contains(string(inv.Args), "broken") {

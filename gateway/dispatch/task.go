@@ -200,7 +200,7 @@ func (t *task) act(ctx context.Context) (Result, error) {
 func (t *task) invocation() (protocol.ToolInvoke, error) {
 	inv := protocol.ToolInvoke{
 		CallID: t.call.ID, Tool: t.spec.Name, Args: t.call.Args, IdempotencyKey: t.row.IdempotencyKey,
-		SessionKey: t.call.Session, RunID: t.call.Run,
+		SessionKey: t.call.Session, RunID: t.call.Run, Direct: t.call.Direct,
 	}
 	if p := t.row.Info.Preview; p != nil && t.spec.Effect == protocol.EffectWrite {
 		inv.Expect = p.FileSHA256

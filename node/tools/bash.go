@@ -157,7 +157,7 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn) (ba
 	}
 	j, err := jobs.start(ctx, order{
 		command: in.Command, dir: plan.dir, timeout: plan.timeout, tty: in.Pty, key: tool.IdempotencyKey(ctx), call: callOf(ctx),
-		network: in.Network, folders: foldersOf(ctx),
+		network: in.Network, folders: foldersOf(ctx), direct: isDirect(ctx),
 	}, in.Background || plan.yield > 0)
 	if err != nil {
 		return bashOut{}, err

@@ -1,7 +1,10 @@
 package tools
 
 import (
+	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,4 +34,28 @@ func quiet(env []string, tty bool) []string {
 		return append(env, "TERM=xterm-256color")
 	}
 	return append(env, "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "EDITOR=false", "GIT_EDITOR=false")
+}
+
+// gitGuard is configuration that keeps git from running programs that a folder names in which git is only asked for the state: one that looks like a bare
+// repository, as any folder can that the agent may write, counts only when it is named as one (git 2.38), and no program watches the files.
+var gitGuard = [][2]string{{"safe.bareRepository", "explicit"}, {"core.fsmonitor", "false"}}
+
+// gitCount is the variable with the number of entries of git's configuration in the environment (git 2.31, git-config(1)).
+const gitCount = "GIT_CONFIG_COUNT"
+
+// guardGit adds gitGuard to git's configuration in the environment, after the entries that are there.
+func guardGit(env []string) []string {
+	n := 0
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		value, ok := strings.CutPrefix(kv, gitCount+"=")
+		if ok {
+			n, _ = strconv.Atoi(value)
+			n = max(0, n) // git refuses a wrong number, which is replaced
+		}
+		return ok
+	})
+	for i, entry := range gitGuard {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n+i, entry[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n+i, entry[1]))
+	}
+	return append(env, fmt.Sprintf("%s=%d", gitCount, n+len(gitGuard)))
 }

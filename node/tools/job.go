@@ -97,15 +97,21 @@ type order struct {
 	call         protocol.CallID
 	folders      []protocol.FolderAccess // that it may use besides those of the profile
 	network      bool                    // it may use the network, whatever the profile says
+	direct       bool                    // it is the person's own act
 	key          string                  // the call's idempotency key, when it has one
 }
 
-// keyed tells the command its idempotency key, for it to pass on to what it changes (seed 001).
-func (o order) keyed(env []string) []string {
-	if o.key == "" {
-		return env
+// environ completes the environment of the command: variables for a command at whose terminal nobody sits, git's configuration unless the command is the
+// person's own, and the idempotency key, for the command to pass on to what it changes (seed 001).
+func (o order) environ(env []string) []string {
+	env = quiet(env, o.tty)
+	if !o.direct {
+		env = guardGit(env)
 	}
-	return append(env, "FAIRLEAD_IDEMPOTENCY_KEY="+o.key)
+	if o.key != "" {
+		env = append(env, "FAIRLEAD_IDEMPOTENCY_KEY="+o.key)
+	}
+	return env
 }
 
 // startJob starts a command; one that may stay can be written to. When it has ended, the job's goroutine calls finish, which closes done.

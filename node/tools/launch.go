@@ -44,13 +44,13 @@ func (t *Jobs) launch(o order, s streams) (*sandbox.Process, error) {
 		spec.Console = s.terminal.console()
 	}
 	if t.opts.Box == nil {
-		spec.Env = o.keyed(quiet(environ(o.dir), o.tty))
+		spec.Env = o.environ(environ(o.dir))
 		return sandbox.Direct(spec)
 	}
 	env := environ(o.dir)
 	if t.opts.Profile.Mode != sandbox.Full {
 		env = sandbox.Environ(o.dir, t.opts.Env)
 	}
-	spec.Env = o.keyed(quiet(env, o.tty))
+	spec.Env = o.environ(env)
 	return t.opts.Box.Start(spec)
 }

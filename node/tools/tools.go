@@ -42,6 +42,7 @@ const (
 	progressKey contextKey = iota
 	expectKey
 	networkKey
+	directKey
 	callKey
 	foldersKey
 	keepKey
@@ -93,6 +94,16 @@ func WithExpect(ctx context.Context, sum string) context.Context {
 // WithNetwork says that the person allowed the network for this call.
 func WithNetwork(ctx context.Context) context.Context {
 	return context.WithValue(ctx, networkKey, true)
+}
+
+// WithDirect says that the call is the person's own act.
+func WithDirect(ctx context.Context) context.Context {
+	return context.WithValue(ctx, directKey, true)
+}
+
+func isDirect(ctx context.Context) bool {
+	direct, _ := ctx.Value(directKey).(bool)
+	return direct
 }
 
 // WithCall says which call this is: the events of the command that it starts name it.
