@@ -2,8 +2,8 @@
 //
 // A call gets the strictest verdict of its parts: deny beats ask beats allow, whatever the order or detail of the rules. What no rule names
 // gets the default, which asks. Deny and ask rules match generously (whatever the folder of the program, whatever wraps it), allow rules
-// match stingily (the bare name, decoded and static words, no option but those that the rule spells or that options.txt knows as
-// harmless). Every error asks.
+// match stingily (the bare name, decoded and static words, only options that the rule spells or
+// that options.txt knows as harmless). Every error asks.
 //
 // A few things are asked about whatever the rules say: the floor. The package knows no store and no gateway; the same judgement is made
 // by the gateway, by the node before it runs something, and by the command line.

@@ -15,7 +15,8 @@ type hit struct {
 	opaque bool // it runs what cannot be judged
 	// unknown says that nothing is known against it: a rule that spells it may be offered.
 	unknown bool
-	// goal says that it is one of the things that the program shall do: a rule that spells none of them is about all.
+	// goal says that it is one of the things that the program shall do: a rule that spells none of
+	// them is about all.
 	goal bool
 }
 

@@ -16,7 +16,8 @@ type optionReader struct {
 	doubt bool // an unknown option may have taken the next word as its value
 }
 
-// guardOptions reports the options of a program, which start at a word, that its table does not know.
+// guardOptions reports the options of a program, which start at a word, that its table does not
+// know.
 func guardOptions(name string, words []shell.Word, from int, p *place, add func(hit)) {
 	r := optionReader{place: p, words: words, at: from, table: optionTables[name], add: add}
 	if r.table == nil {
@@ -45,7 +46,8 @@ func guardOptions(name string, words []shell.Word, from int, p *place, add func(
 	}
 }
 
-// leadingOptions is how many words after the program are options, or values of options, that are known to be harmless wherever they stand.
+// leadingOptions is how many words after the program are options, or values of options, that are
+// known to be harmless wherever they stand.
 func leadingOptions(name string, words []shell.Word, p *place) int {
 	if len(words) < 2 || !isFlag(words[1].Text) || optionTables[name] == nil {
 		return 0
@@ -67,7 +69,8 @@ func leadingOptions(name string, words []shell.Word, p *place) int {
 	return min(r.at, len(words)) - 1
 }
 
-// operand reads a word that is no option; n is how many came before it, subcommands included. It reports whether more options of the program may follow.
+// operand reads a word that is no option; n is how many came before it, subcommands included. It
+// reports whether more options of the program may follow.
 func (r *optionReader) operand(w shell.Word, n int) bool {
 	t := r.table
 	if sub := t.subs[w.Text]; sub != nil && t.depth == n {
@@ -163,8 +166,8 @@ func (r *optionReader) known(name string, o option, value shell.Word, inWord boo
 // plainSwitch are the values that only switch an option on or off.
 var plainSwitch = set("true false 1 0 yes no on off")
 
-// unknown reports an option that the table does not have. Programs may take the beginning of a name, other capitals, or one dash, for an option that
-// runs code.
+// unknown reports an option that the table does not have. Programs may take the beginning of a
+// name, other capitals, or one dash, for an option that runs code.
 func (r *optionReader) unknown(name string) {
 	plain := plainOption(name)
 	long := strings.HasPrefix(name, "--") || r.table.words && len(plain) > 1

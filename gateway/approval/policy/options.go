@@ -42,7 +42,8 @@ type option struct {
 	runs   bool // it runs code that the command does not show, unless it has a value that fits
 }
 
-// valueClasses are the values that are harmless for an option that is not harmless with every value.
+// valueClasses are the values that are harmless for an option that is not harmless with every
+// value.
 var valueClasses = map[string]string{
 	"compile": `([\w./]+=)?-(N|l|m|e|S|B|live|[lm]=\d)( +-(N|l|m|e|S|B|live|[lm]=\d))*`,
 	"link":    `([\w./]+=)?` + linkFlag + `( +` + linkFlag + `)*`,
@@ -76,7 +77,8 @@ func parseOptions(text string) map[string]*optionTable {
 	return top.subs
 }
 
-// tablesAt returns the tables of a program and its subcommands, each of which may have several names.
+// tablesAt returns the tables of a program and its subcommands, each of which may have several
+// names.
 func (t *optionTable) tablesAt(path []string) (list []*optionTable) {
 	if len(path) == 0 {
 		return []*optionTable{t}

@@ -65,7 +65,8 @@ func TestRuleCoversOnlyKnownOptions(t *testing.T) {
 	}
 }
 
-// TestEverydayCommandIsAllowedByItsOffer: the dialog offers a rule for each everyday command, and that rule allows the command.
+// TestEverydayCommandIsAllowedByItsOffer: the dialog offers a rule for each everyday command, and
+// that rule allows the command.
 func TestEverydayCommandIsAllowedByItsOffer(t *testing.T) {
 	none := allowing(t)
 	for _, c := range readOptionCases(t) {
@@ -127,7 +128,8 @@ func TestOnlyAnExactRuleIsOfferedForAnUnknownOption(t *testing.T) {
 	}
 }
 
-// TestOfferedProgramsHaveATable: a rule with any arguments is offered only where the options are known.
+// TestOfferedProgramsHaveATable: a rule with any arguments is offered only where the options are
+// known.
 func TestOfferedProgramsHaveATable(t *testing.T) {
 	t.Parallel()
 	for _, u := range unending {

@@ -8,19 +8,22 @@ import (
 	"fairlead/gateway/approval/shell"
 )
 
-// unpackers write files whose names the command does not tell: they stand in an archive, in a patch or in another folder.
+// unpackers write files whose names the command does not tell: they stand in an archive, in a patch
+// or in another folder.
 var unpackers = set(`tar gtar bsdtar star unzip unsquashfs cabextract unar unrar rar 7z 7za 7zz 7zr ar jar arj lha borg cpio pax patch gpatch dpkg dpkg-deb
 	cp scp gcp rsync ditto rclone robocopy xcopy git svn hg python python2 python3 pypy pypy3 docker podman nerdctl kubectl oc aws gsutil s3cmd gcloud
 	s5cmd mc b2 ossutil swift`)
 
-// protectedInside are files and folders that only some folders must not get from elsewhere: each is protected in the folder that it belongs to.
+// protectedInside are files and folders that only some folders must not get from elsewhere: each is
+// protected in the folder that it belongs to.
 var protectedInside = strings.Fields(`autostart/x systemd/x systemd/user/x fish/x git/x fairlead/x share/fairlead/x state/fairlead/x launchagents/x cron.d/x
 	hooks/x startup/x programs/startup/x`)
 
 // homeFolder is a home folder by its place. Its case is folded.
 var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/var/root)$`)
 
-// unpacks says why a command that writes files under names that are not in it may write a protected one.
+// unpacks says why a command that writes files under names that are not in it may write a protected
+// one.
 func (j *judging) unpacks(c shell.Command, name string) string {
 	if unpackers[name] && (name != "git" || applies(c)) {
 		for _, a := range areas(c) {
@@ -66,8 +69,9 @@ func applies(c shell.Command) bool {
 	return i < len(c.Words) && c.Words[i].Text == "apply"
 }
 
-// holdsProtected returns the folder of the list in which a file may be protected: a home folder, one that holds it, or one that programs take their
-// settings from. A workspace that is no home folder is the agent's, but for what is protected in it by name.
+// holdsProtected returns the folder of the list in which a file may be protected: a home folder,
+// one that holds it, or one that programs take their settings from. A workspace that is no home
+// folder is the agent's, but for what is protected in it by name.
 func (j *judging) holdsProtected(list []string) string {
 	for _, f := range list {
 		home := homeFolder.MatchString(fold(f)) || j.root([]string{f}, false)
