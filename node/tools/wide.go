@@ -32,8 +32,9 @@ func wideOf(head []byte) *wide {
 	return nil
 }
 
-// decode returns the text after the byte order mark. It is not ok when the file is more likely binary: when something in it is not a character,
-// not yet assigned or a control character that texts do not have, or when more than one character in 20 is for private use.
+// decode returns the text after the byte order mark. It is not ok when the file is more likely
+// binary: when something in it is no character, an unassigned one, or a control character that
+// texts do not have, or when more than one character in 20 is for private use.
 func (w *wide) decode(raw []byte) (text []byte, ok bool) {
 	if len(raw)%2 != 0 {
 		return nil, false
