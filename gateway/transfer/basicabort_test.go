@@ -115,7 +115,7 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 					case receive:
 						s.accept(p, id, "")
 					case end:
-						s.done(p, id, int64(p.got), "")
+						s.done(p, id, p.got.Load(), "")
 					}
 				}
 				s.comes("a", hears)

@@ -70,8 +70,8 @@ func TestASourceThatSendsMoreThanItAnnouncedIsStopped(t *testing.T) {
 		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The source announced 10 bytes and sends more") {
 			s.t.Errorf("%s: %s", tr.State, tr.Error)
 		}
-		if b.got != 7 {
-			s.t.Errorf("%d bytes were passed on", b.got)
+		if b.got.Load() != 7 {
+			s.t.Errorf("%d bytes were passed on", b.got.Load())
 		}
 	})
 }

@@ -24,8 +24,8 @@ import (
 type puppet struct {
 	hears func(p *puppet, event string, id uint32) // what it does about an event; nil: nothing
 	gone  chan struct{}
-	deaf  bool // it takes nothing
-	got   int  // bytes of frames
+	deaf  bool         // it takes nothing
+	got   atomic.Int64 // bytes of frames
 }
 
 func (p *puppet) SendEvent(ctx context.Context, name string, payload any) error {
@@ -55,7 +55,7 @@ func (p *puppet) SendEventBehind(ctx context.Context, name string, payload any) 
 }
 
 func (p *puppet) SendFrame(_ context.Context, f *stream.Frame) error {
-	p.got += len(f.Body())
+	p.got.Add(int64(len(f.Body())))
 	f.Free()
 	return nil
 }
