@@ -93,16 +93,8 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 		return
 	case syntax.RdrIn:
 	case syntax.DplIn, syntax.DplOut:
-		target := a.text(r.Word)
-		if target == "-" || len(target) == 1 && isDigits(target) {
+		if a.duplicates(r.Word, text) {
 			return
-		}
-		// Bash closes the descriptor for <&-x and takes x as a word. Only zsh opens a file for >&1-.
-		if strings.HasPrefix(target, "-") || isDigits(strings.TrimSuffix(target, "-")) {
-			a.find(text, "has a descriptor that shells read differently")
-		} else if !ordinary(target) { // bash runs what >&'$(x)' quotes
-			a.find(text, "has a file name that the shell expands twice")
-			a.evaluatedText(a.word(r.Word).Text)
 		}
 		d.Write = r.Op == syntax.DplOut
 	default: // >, >>, >|, <>, &>, &>> and zsh's own
@@ -116,6 +108,23 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 		d.Path = w
 		a.facts.Redirects = append(a.facts.Redirects, d)
 	}
+}
+
+// duplicates reports whether the target of >& or <& is an open descriptor. It finds targets that
+// shells read differently.
+func (a *analysis) duplicates(w *syntax.Word, redirect string) bool {
+	target := a.text(w)
+	switch {
+	case target == "-" || len(target) == 1 && isDigits(target):
+		return true
+	// Bash closes the descriptor for <&-x and takes x as a word. Only zsh opens a file for >&1-.
+	case strings.HasPrefix(target, "-") || isDigits(strings.TrimSuffix(target, "-")):
+		a.find(redirect, "has a descriptor that shells read differently")
+	case !ordinary(target): // bash runs what >&'$(x)' quotes
+		a.find(redirect, "has a file name that the shell expands twice")
+		a.evaluatedText(a.word(w).Text)
+	}
+	return false
 }
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
