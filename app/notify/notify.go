@@ -207,7 +207,8 @@ func (n *Notifier) Close() {
 	n.done.Wait()
 }
 
-// oneLine is a text without line breaks and what a system would obey, cut to a length that notifications have room for.
+// oneLine is a text without line breaks and what a system would obey, cut to a length that notifications have room for. It never begins
+// with a dash: osascript would take the name of a file that was sent for an option.
 func oneLine(s string, length int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -215,6 +216,9 @@ func oneLine(s string, length int) string {
 		}
 		return r
 	}, s)
+	if rest, dash := strings.CutPrefix(s, "-"); dash {
+		s = "\u2010" + rest // a hyphen that looks the same
+	}
 	if r := []rune(s); len(r) > length {
 		s = string(r[:length-1]) + "…"
 	}
