@@ -55,13 +55,15 @@ var attempts = map[string]func(pid int) error{
 	},
 	"sched_setscheduler": func(pid int) error { return raw(unix.SYS_SCHED_SETSCHEDULER, pid, 0, address(&[128]byte{})) },
 	"sched_setparam":     func(pid int) error { return raw(unix.SYS_SCHED_SETPARAM, pid, address(&[128]byte{})) },
-	"sched_setattr":      func(pid int) error { return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Nice: 19}, 0) },
-	"prlimit64":          func(pid int) error { return unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil) },
-	"move_pages":         func(pid int) error { return raw(unix.SYS_MOVE_PAGES, pid, 0, 0) },
-	"shmget":             func(int) error { return raw(unix.SYS_SHMGET, 0, 4096, unix.IPC_CREAT|0o600) },
-	"shmat":              func(int) error { return raw(unix.SYS_SHMAT, 0) },
-	"semget":             func(int) error { return raw(unix.SYS_SEMGET, 0, 1, unix.IPC_CREAT|0o600) },
-	"msgget":             func(int) error { return raw(unix.SYS_MSGGET, 0, unix.IPC_CREAT|0o600) },
+	"sched_setattr": func(pid int) error {
+		return unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Nice: 19}, 0)
+	},
+	"prlimit64":  func(pid int) error { return unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil) },
+	"move_pages": func(pid int) error { return raw(unix.SYS_MOVE_PAGES, pid, 0, 0) },
+	"shmget":     func(int) error { return raw(unix.SYS_SHMGET, 0, 4096, unix.IPC_CREAT|0o600) },
+	"shmat":      func(int) error { return raw(unix.SYS_SHMAT, 0) },
+	"semget":     func(int) error { return raw(unix.SYS_SEMGET, 0, 1, unix.IPC_CREAT|0o600) },
+	"msgget":     func(int) error { return raw(unix.SYS_MSGGET, 0, unix.IPC_CREAT|0o600) },
 	"mq_open": func(int) error {
 		return raw(unix.SYS_MQ_OPEN, address(&[128]byte{'x'}), unix.O_RDWR|unix.O_CREAT, 0o600)
 	},

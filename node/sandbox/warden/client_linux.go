@@ -72,6 +72,7 @@ type call struct {
 	watcher Watcher
 	first   chan answer // started or refused
 	pid     int         // 0 until started
+	badge   uint64      // of its processes
 	ended   bool
 }
 
@@ -142,8 +143,8 @@ func (h *Helper) read(ready chan<- error) {
 			c.first <- answer{Kind: refused, Err: ErrLost.Error()}
 			continue
 		}
-		// Without the helper the group is all that can be found.
 		unix.Kill(-c.pid, unix.SIGKILL)
+		killBadge(c.badge)
 		if !c.ended {
 			c.watcher.Ended(0, ErrLost)
 		}
@@ -160,7 +161,7 @@ func (h *Helper) handle(a answer) {
 	}
 	switch a.Kind {
 	case started:
-		c.pid = a.PID
+		c.pid, c.badge = a.PID, a.Badge
 		c.first <- a
 	case refused:
 		delete(h.calls, a.ID)
@@ -186,15 +187,8 @@ type Command struct {
 // Signal sends SIGTERM, or SIGKILL until none is left, to all processes of the command. It does not wait.
 func (c Command) Signal(kill bool) { c.helper.wire.send(request{ID: c.id, Kill: kill}) }
 
-// Processes lists the running processes of the command, as far as this process may look at them.
-func (c Command) Processes() (pids []int) {
-	for _, pid := range numbered() {
-		if b, err := badgeOf(pid); err == nil && b == c.badge && isRunning(pid) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
+// Processes lists the running processes of the command. The helper itself has the badge of the last one.
+func (c Command) Processes() []int { return withBadge(tree(c.helper.cmd.Process.Pid)[1:], c.badge) }
 
 // Launch starts a command with three open files or nil for the null device, which stay the caller's. w may be called before Launch returns, and is
 // not called after an error.

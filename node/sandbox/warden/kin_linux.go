@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,15 +15,19 @@ import (
 // A session's processes are found again, wherever they went, by two things that no process can shed: whose child it is, as the helper becomes
 // the parent of every orphan below it, and a badge that children inherit. The badge is the hard limit of file locks, which no kernel since 2.4
 // looks at. It goes down by one with every session, so that without privileges nobody can take the badge of an older one; who lowers his own to
-// that of none belongs to none and is killed.
+// that of none belongs to none and is killed. Each helper has badges of its own, so that the node finds the processes of a helper that was killed.
 
-// firstBadge is more locks than anyone has a use for and less than no limit.
-const firstBadge = 1 << 60
+const (
+	// firstBadge is more locks than anyone has a use for and less than no limit.
+	firstBadge = 1 << 60
+	// badgeBits is the size of a helper's range: more sessions than it ever starts, and room for all process numbers below firstBadge.
+	badgeBits = 32
+)
 
 // nextBadge makes the helper wear a new badge, for the next command to inherit.
 func (v *warden) nextBadge() uint64 {
 	if v.badge == 0 {
-		v.badge = firstBadge
+		v.badge = firstBadge - uint64(os.Getpid())<<badgeBits
 		var have unix.Rlimit
 		if unix.Getrlimit(unix.RLIMIT_LOCKS, &have) == nil {
 			v.badge = min(v.badge, have.Max)
@@ -106,6 +111,27 @@ func numbered() (pids []int) {
 		}
 	}
 	return pids
+}
+
+// killBadge kills the processes with a badge until none is left, or at most for closeLimit.
+func killBadge(badge uint64) {
+	for end := time.Now().Add(closeLimit); time.Now().Before(end); time.Sleep(sweepPause) {
+		left := withBadge(numbered(), badge)
+		if len(left) == 0 {
+			return
+		}
+		signalAll(left, unix.SIGKILL)
+	}
+}
+
+// withBadge are those of the processes that run and have a badge.
+func withBadge(pids []int, badge uint64) (found []int) {
+	for _, pid := range pids {
+		if b, err := badgeOf(pid); err == nil && b == badge && isRunning(pid) {
+			found = append(found, pid)
+		}
+	}
+	return found
 }
 
 // maxTree bounds how many processes are listed before they are signalled. The next look finds the others: processes that fork faster than they can be
