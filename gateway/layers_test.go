@@ -25,7 +25,7 @@ var rules = []rule{
 	{from: "fairlead/gateway/llm", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/llm"}, why: "L1 knows only the contract"},
 	{from: "fairlead/gateway/approval/shell", not: "fairlead/", why: "taking a command apart needs nothing else"},
 	{
-		from: "fairlead/gateway/approval/policy", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/approval/shell"},
+		from: "fairlead/gateway/approval/policy", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/approval/shell", "fairlead/gateway/peer/sensitive"},
 		why: "the command line and the gateway judge alike",
 	},
 	{
@@ -36,6 +36,7 @@ var rules = []rule{
 		from: "fairlead/gateway/protocol/stream", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/protocol/stream"},
 		why: "both ends of a transfer, wherever they are, share it",
 	},
+	{from: "fairlead/gateway/peer/sensitive", not: "fairlead/", why: "gateways and nodes share one list of files"},
 	{from: "fairlead/gateway/protocol/tcp", not: "fairlead/", why: "it is a connection, whoever speaks over it"},
 	{from: "fairlead/gateway/protocol/picture", not: "fairlead/", why: "it reads pictures, whoever shows or sends them"},
 	{from: "fairlead/gateway/protocol/lock", not: "fairlead/", why: "whoever is one at a time uses it"},
@@ -60,7 +61,10 @@ var rules = []rule{
 	{from: "fairlead/gateway/", not: "fairlead/app", why: "the gateway runs without a screen"},
 	{from: "fairlead/gateway/", not: "fairlead/tray", why: "the gateway runs without a screen"},
 	{from: "fairlead/gateway", not: "fyne.io/", why: "the gateway runs without a screen"},
-	{from: "fairlead/node", not: "fairlead/gateway", may: []string{"fairlead/gateway/protocol"}, why: "a node knows only the contract"},
+	{
+		from: "fairlead/node", not: "fairlead/gateway", may: []string{"fairlead/gateway/protocol", "fairlead/gateway/peer"},
+		why: "a node knows only the contract, and the code that both ends run",
+	},
 	{from: "fairlead/node/files", not: "fairlead/", may: []string{"fairlead/gateway/protocol", "fairlead/node/workspace"}, why: "the browser works on files, through the one door"},
 	{from: "fairlead/node/direct", not: "fairlead/", may: []string{"fairlead/gateway/protocol"}, why: "it connects two ends, and knows neither files nor tools"},
 	{from: "fairlead/node", not: "fyne.io/", why: "a node runs without a screen"},

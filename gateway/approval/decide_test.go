@@ -47,6 +47,7 @@ func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
 		return r
 	}
 	trusted := protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+	const floor = "x.gpg holds passwords, tokens or private data (pass, gopass, LastPass and rbw)"
 	byRule := config.Default().ToolApproval
 	byRule.Rules = []config.ToolRule{{ID: "key", Tool: "laptop__Read", Decision: "allow", When: []config.ToolWhen{{Path: "path", Op: "equals", Value: ".ssh/id_ed25519"}}}}
 	for _, c := range []struct {
@@ -57,8 +58,8 @@ func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
 		why   string
 	}{
 		{"read", config.Default().ToolApproval, read, Ask, "it reads what holds keys and tokens: ~/.ssh"},
-		{"write", config.Default().ToolApproval, pass, Ask, "it changes what holds keys and tokens: ~/.password-store"},
-		{"accepted edit", config.Default().ToolApproval, with(pass, func(r *Request) { r.Mode.Mode = protocol.ModeAcceptEdits }), Ask, "it changes what holds keys and tokens: ~/.password-store"},
+		{"write", config.Default().ToolApproval, pass, Ask, floor},
+		{"accepted edit", config.Default().ToolApproval, with(pass, func(r *Request) { r.Mode.Mode = protocol.ModeAcceptEdits }), Ask, floor},
 		{"accepted edit beside it", config.Default().ToolApproval, with(pass, func(r *Request) {
 			r.Mode.Mode, r.Preview = protocol.ModeAcceptEdits, &protocol.CallPreview{Path: "/home/ann/a"}
 		}), Allow, ""},

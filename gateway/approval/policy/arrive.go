@@ -12,11 +12,8 @@ var copiers = set("cp mv ln install rsync scp gcp ginstall")
 
 // arrives looks for a rule about the name that a file gets in the folder that it is copied to. sure says that it is that file if the last word is a folder.
 func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool, why string) {
-	if !copiers[name] {
-		return nil, false, ""
-	}
-	to, arrivals := arriving(name, c)
-	for _, at := range arrivals {
+	to, list := arrivals(c, name)
+	for _, at := range list {
 		files, _ := j.place.paths(at)
 		for _, r := range j.paths {
 			for _, f := range files {
@@ -30,26 +27,28 @@ func (j *judging) arrives(c shell.Command, name string) (found *rule, sure bool,
 	return nil, false, ""
 }
 
-// arriving is the folder that a copier may put its files into, and the names that they have there.
-func arriving(name string, c shell.Command) (to shell.Word, arrivals []shell.Word) {
-	list := operands(c.Words[1:], "tSgmo")
+// arrivals returns the folder that a copier may put its files into, and the names that they get there.
+func arrivals(c shell.Command, name string) (to shell.Word, list []shell.Word) {
+	if !copiers[name] {
+		return to, nil
+	}
+	from := operands(c.Words[1:], "tSgmo")
 	to, ok := valueOf(c.Words[1:], 't', "--target-directory")
 	if !ok || name == "rsync" || name == "scp" {
-		if len(list) < 2 {
+		if len(from) < 2 {
 			return to, nil
 		}
-		to, list = list[len(list)-1], list[:len(list)-1]
+		to, from = from[len(from)-1], from[:len(from)-1]
 	}
 	if to.Dynamic {
 		return to, nil
 	}
-	for _, w := range list {
-		if w.Dynamic || w.Text == "" {
-			continue
+	for _, w := range from {
+		if !w.Dynamic && w.Text != "" {
+			at := to
+			at.Text, at.Glob = path.Join(to.Text, path.Base(w.Text)), w.Glob || to.Glob
+			list = append(list, at)
 		}
-		at := to
-		at.Text, at.Glob = path.Join(to.Text, path.Base(w.Text)), w.Glob || to.Glob
-		arrivals = append(arrivals, at)
 	}
-	return to, arrivals
+	return to, list
 }

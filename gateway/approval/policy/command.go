@@ -133,6 +133,9 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 		}
 		cover, no := j.allows(r, c)
 		if no == "" {
+			no = j.inOtherRepository(c, r)
+		}
+		if no == "" {
 			j.covered[i] = cover
 			p.Verdict, p.Rule, p.Reason = Allow, r.ID, ruleReason(r)
 			if j.profile == "" {
@@ -174,6 +177,9 @@ func (j *judging) byRules(i int, c shell.Command) (p Part, ok bool) {
 		p.Reason = j.defaultReason("")
 	}
 	if p.Verdict == Ask {
+		if other := j.inOtherRepository(c, nil); why == "" && other != "" {
+			why, p.Reason = other, other
+		}
 		j.offer(c, why)
 	}
 	return p, true

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,7 +79,7 @@ func (j *judging) commands(c shell.Command, name string) string {
 
 // writesProtected says why a program that changes the files it is given would change a protected one.
 func (j *judging) writesProtected(c shell.Command, name string) string {
-	if !writers[name] && c.Via != "find" {
+	if !writers[name] && !rareWriters[name] && c.Via != "find" {
 		return ""
 	}
 	for _, w := range c.Words[1:] {
@@ -95,6 +94,13 @@ func (j *judging) writesProtected(c shell.Command, name string) string {
 		// cp only reads what it copies.
 		last := w.Text == c.Words[len(c.Words)-1].Text
 		if why := j.protected(list); why != "" && (name != "cp" || turned(name, c.Words) || last || device.MatchString(w.Text)) {
+			return why
+		}
+	}
+	_, arriving := arrivals(c, name)
+	for _, w := range arriving {
+		list, _ := j.place.paths(w)
+		if why := j.protected(list); why != "" {
 			return why
 		}
 	}
@@ -249,44 +255,4 @@ func (j *judging) meddles(c shell.Command, name string) bool {
 		}
 	}
 	return false
-}
-
-// profiles are the files that shells and tools run or obey when they start.
-var profiles = set(`.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
-	.mkshrc .cshrc
-	.tcshrc .login .inputrc .xinitrc .xprofile .xsession .gitconfig .netrc .npmrc .pypirc .pam_environment .envrc authorized_keys .vimrc .exrc`)
-
-// shielded are folders, as runs of path parts, that only the person changes.
-var shielded = []string{
-	"/.git/hooks/", "/.git/config/", "/.git/config.worktree/", "/.git/info/attributes/", "/.ssh/", "/.gnupg/",
-	"/.config/autostart/", "/.config/systemd/",
-	"/.config/fish/", "/.config/git/", "/library/launchagents/", "/library/launchdaemons/", "/etc/cron", "/etc/profile", "/etc/sudoers", "/etc/ssh/",
-	"/etc/systemd/", "/etc/init", "/etc/bash", "/etc/zsh", "/etc/ld.so", "/etc/passwd/", "/etc/shadow/", "/etc/environment/", "/var/spool/cron/",
-	"/start menu/programs/startup/", "/.fairlead/", "/.config/fairlead/", "/.local/share/fairlead/", "/.local/state/fairlead/",
-	"/application support/fairlead/", "/appdata/local/fairlead/", "/appdata/roaming/fairlead/", "/.aws/", "/.kube/", "/.docker/config.json/",
-}
-
-// protected says why writing one of these files is asked about whatever the rules say.
-func (j *judging) protected(list []string) string {
-	for _, f := range list {
-		low := fold(f) + "/"
-		if device.MatchString(low) {
-			return "it writes to a disk"
-		}
-		if strings.HasSuffix(low, "/.git/") {
-			return ".git is the repository itself"
-		}
-		if profiles[path.Base(fold(f))] {
-			return short(path.Base(f)) + " decides what programs run later"
-		}
-		if j.ours(f) {
-			return ourFiles
-		}
-		for _, s := range shielded {
-			if strings.Contains(low, s) {
-				return "only you should change " + short(f)
-			}
-		}
-	}
-	return ""
 }

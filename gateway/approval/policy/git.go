@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"fairlead/gateway/approval/shell"
@@ -20,7 +21,11 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 	for i := 1; i < sub && i < len(w); i++ {
 		switch {
 		case w[i].Text == "--no-pager", len(w) == 2 && (w[i].Text == "--version" || w[i].Text == "--help"):
+		case w[i].Text == "-C" && i+1 < len(w) && p.isRoot(w[i+1]):
+			i++
 		case w[i].Text == "-C" && i+1 < len(w) && p.inside(w[i+1]):
+			add(i, false, otherRepository(w[i+1].Text))
+			add(i+1, false, otherRepository(w[i+1].Text))
 			i++
 		default:
 			add(i, true, "git "+short(w[i].Text)+" changes what git runs or where")
@@ -50,4 +55,35 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 			add(i, true, "git "+name+" "+short(t)+" may run a program or write a file")
 		}
 	}
+}
+
+// isRoot reports whether a word surely names the workspace's folder.
+func (p *place) isRoot(w shell.Word) bool {
+	list, ok := p.paths(w)
+	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return p.real(f) != p.root })
+}
+
+// inOtherRepository says why a git command is about another repository than the workspace's: in a folder below it, too, may lie one, made by a
+// command or unpacked, whose settings name the programs that git runs (core.fsmonitor, filters, hooks). A rule for exactly that folder covers it;
+// r is nil for an offer.
+func (j *judging) inOtherRepository(c shell.Command, r *rule) string {
+	sub := shell.GitSub(c.Words)
+	if base(c.Words[0].Text) != "git" || sub >= len(c.Words) {
+		return ""
+	}
+	for _, d := range j.place.dirs {
+		if d != j.place.root && (r == nil || r.cwd == "" || !j.place.is(d, r.cwd, false, false)) {
+			return otherRepository(d)
+		}
+	}
+	for i, w := range c.Words[1:sub] {
+		if dir := c.Words[i+2]; r == nil && w.Text == "-C" && !j.place.isRoot(dir) {
+			return otherRepository(dir.Text)
+		}
+	}
+	return ""
+}
+
+func otherRepository(dir string) string {
+	return "in " + short(dir) + " git may meet another repository, whose settings run programs"
 }

@@ -105,9 +105,13 @@ func (j *judging) pieces(name string, words []shell.Word) string {
 	}
 	begins := strings.ToLower(path.Base(piece.Text))
 	begins = begins[:len(begins)-1]
-	for p := range profiles {
-		if len(begins) > 1 && strings.HasPrefix(p, begins) {
-			return "a piece may be called " + p + ", which decides what programs run later"
+	if len(begins) < 2 {
+		return ""
+	}
+	for _, name := range protectedNames(begins) {
+		piece.Text = path.Join(path.Dir(prefix.Text), name)
+		if why := j.guarded(piece); why != "" {
+			return "a piece may be called " + name + ": " + why
 		}
 	}
 	return ""

@@ -39,17 +39,14 @@ func (j *judging) unpacks(c shell.Command, name string) string {
 			}
 		}
 	}
-	if !copiers[name] {
-		return ""
-	}
-	to, arrivals := arriving(name, c)
+	to, arriving := arrivals(c, name)
 	if list, _ := j.place.paths(to); to.Text == "" || j.holdsProtected(list) == "" {
 		return ""
 	}
 	if recursive(c.Words[1:]) {
 		return name + " may write any file in " + short(to.Text) + ", where files decide what programs run later"
 	}
-	for _, w := range arrivals {
+	for _, w := range arriving {
 		if why := j.guarded(w); why != "" {
 			return why
 		}

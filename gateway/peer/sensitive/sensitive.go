@@ -1,0 +1,217 @@
+// Package sensitive names the files that hold credentials and the files that decide which programs run later.
+//
+// The list is table.txt. The gateway uses it to ask before such a file is written, whatever the rules say; a node uses it to ask before such a
+// file is read, to leave it out of searches, and to hide it from commands. Paths are text with slashes, as a gateway judges paths of other
+// machines; case is ignored, which is right on macOS and Windows and at worst asks once too often on Linux.
+package sensitive
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed table.txt
+var table string
+
+// Kind says what is sensitive about a file.
+type Kind uint8
+
+// Kinds can be combined; table.txt explains them.
+const (
+	Secret Kind = 1 << iota
+	Open
+	Startup
+	Public
+)
+
+var kinds = map[string]Kind{"secret": Secret, "open": Open, "startup": Startup, "public": Public}
+
+// Entry is one path of the table, with its alternatives in braces written out.
+type Entry struct {
+	Path   string // as in the table, without the slash at the end
+	Kind   Kind
+	Folder bool   // everything in it counts, too
+	Source string // the program that reads it, and why
+
+	parts []string // lower case, after the anchor
+}
+
+// Program is the program that reads the file.
+func (e Entry) Program() string {
+	name, _, _ := strings.Cut(e.Source, ":")
+	return name
+}
+
+// Home is the path relative to the home folder; ok is false for an entry that does not begin there.
+func (e Entry) Home() (rel string, ok bool) { return strings.CutPrefix(e.Path, "~/") }
+
+func (e Entry) anywhere() bool { return strings.HasPrefix(e.Path, "**/") }
+
+var entries = parse(table)
+
+// Entries returns the table. The caller must not change it.
+func Entries() []Entry { return entries }
+
+// parse reads the table, which a test checks to be well formed.
+func parse(text string) (list []Entry) {
+	for line := range strings.Lines(text) {
+		columns := strings.SplitN(strings.TrimSpace(line), "  ", 2)
+		if len(columns) < 2 || columns[0][0] == '#' {
+			continue
+		}
+		pattern, source, _ := strings.Cut(strings.TrimSpace(columns[1]), "  ")
+		var kind Kind
+		for name := range strings.SplitSeq(columns[0], ",") {
+			kind |= kinds[name]
+		}
+		for _, p := range expand(pattern) {
+			e := Entry{Path: strings.TrimSuffix(p, "/"), Kind: kind, Folder: strings.HasSuffix(p, "/"), Source: strings.TrimSpace(source)}
+			_, rest, _ := strings.Cut(e.Path, "/") // the anchor is ~, ** or nothing
+			e.parts = strings.Split(strings.ToLower(rest), "/")
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// expand writes out the alternatives in braces.
+func expand(pattern string) (list []string) {
+	before, rest, found := strings.Cut(pattern, "{")
+	choices, after, _ := strings.Cut(rest, "}")
+	if !found {
+		return []string{pattern}
+	}
+	for choice := range strings.SplitSeq(choices, ",") {
+		for _, tail := range expand(after) {
+			list = append(list, before+choice+tail)
+		}
+	}
+	return list
+}
+
+// index finds the entries that may begin with a name: those whose first name it is, and those whose first name has a *.
+type index struct {
+	exact map[string][]int
+	globs []int
+}
+
+var byFirst = func() index {
+	x := index{exact: map[string][]int{}}
+	for i, e := range entries {
+		if strings.Contains(e.parts[0], "*") {
+			x.globs = append(x.globs, i)
+		} else {
+			x.exact[e.parts[0]] = append(x.exact[e.parts[0]], i)
+		}
+	}
+	return x
+}()
+
+// Find returns the first entry of one of the kinds that a path falls under. The path is absolute, begins with ~/, or is relative to a folder
+// that may be any. home is the home folder, "" where it is not known. What looks like the home folder of another person counts as one.
+func Find(file, home string, want Kind) (Entry, bool) {
+	file, home = strings.ToLower(file), strings.ToLower(home)
+	parts := strings.Split(strings.Trim(file, "/"), "/")
+	p := place{parts: parts, absolute: strings.HasPrefix(file, "/"), home: homeDepth(file, home, parts), unknown: home == ""}
+	for i, name := range parts {
+		for _, list := range [2][]int{byFirst.exact[name], byFirst.globs} {
+			for _, k := range list {
+				if e := &entries[k]; e.Kind&want != 0 && p.holds(e, i) {
+					return *e, true
+				}
+			}
+		}
+	}
+	return Entry{}, false
+}
+
+// place is a path that is compared with entries.
+type place struct {
+	parts    []string
+	absolute bool
+	home     int // how many parts are the home folder; -1 when the path is in none
+	unknown  bool
+}
+
+// holds reports whether the path matches an entry from part i on. Where the home folder is not known, a hidden file in any folder may be in it.
+func (p place) holds(e *Entry, i int) bool {
+	switch {
+	case e.anywhere():
+	case e.Path[0] == '/':
+		if i > 0 || !p.absolute {
+			return false
+		}
+	case i != p.home && !(p.unknown && p.home < 0 && e.parts[0][0] == '.'):
+		return false
+	}
+	rest := p.parts[i:]
+	if len(rest) < len(e.parts) || len(rest) > len(e.parts) && !e.Folder {
+		return false
+	}
+	for k, pattern := range e.parts {
+		if !match(pattern, rest[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+// match compares one name with a pattern that has one * at most.
+func match(pattern, name string) bool {
+	before, after, found := strings.Cut(pattern, "*")
+	if !found {
+		return pattern == name
+	}
+	return len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
+}
+
+// homeDepth is how many parts of a path are a home folder, -1 when it is in none.
+func homeDepth(file, home string, parts []string) int {
+	if home = strings.TrimSuffix(home, "/"); home != "" && strings.HasPrefix(file, home+"/") {
+		return strings.Count(strings.Trim(home, "/"), "/") + 1
+	}
+	depth := -1
+	switch first := parts[0]; {
+	case first == "~", first == "root" && file[0] == '/':
+		depth = 1
+	case (first == "home" || first == "users") && file[0] == '/':
+		depth = 2
+	case len(first) == 2 && first[1] == ':':
+		if len(parts) > 1 && parts[1] == "users" {
+			depth = 3
+		}
+	case file == "" || file[0] != '/':
+		depth = 0
+	}
+	if depth >= len(parts) {
+		return -1
+	}
+	return depth
+}
+
+// secretNames and secretSuffixes are the names of secret files that may lie in any folder.
+var secretNames, secretSuffixes = func() (map[string]bool, []string) {
+	names, suffixes := map[string]bool{}, []string(nil)
+	for _, e := range entries {
+		if e.Kind&Secret == 0 || !e.anywhere() {
+			continue
+		}
+		if suffix, ok := strings.CutPrefix(e.parts[0], "*"); ok {
+			suffixes = append(suffixes, suffix)
+		} else {
+			names[e.parts[0]] = true
+		}
+	}
+	return names, suffixes
+}()
+
+// SecretName reports whether a file of that name is secret in every folder. A search calls it for every file.
+func SecretName(name string) bool {
+	name = strings.ToLower(name)
+	for _, suffix := range secretSuffixes {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return secretNames[name]
+}
