@@ -61,7 +61,7 @@ func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
 		{"write", config.Default().ToolApproval, pass, Ask, floor},
 		{"accepted edit", config.Default().ToolApproval, with(pass, func(r *Request) { r.Mode.Mode = protocol.ModeAcceptEdits }), Ask, floor},
 		{"accepted edit beside it", config.Default().ToolApproval, with(pass, func(r *Request) {
-			r.Mode.Mode, r.Preview = protocol.ModeAcceptEdits, &protocol.CallPreview{Path: "/home/ann/a"}
+			r.Mode.Mode, r.Preview, r.Args = protocol.ModeAcceptEdits, &protocol.CallPreview{Path: "/home/ann/a"}, json.RawMessage(`{"path":"a"}`)
 		}), Allow, ""},
 		{"read in a chat that is trusted", config.Default().ToolApproval, with(read, func(r *Request) { r.Mode = trusted }), Allow, ""},
 		{"own read", config.Default().ToolApproval, with(read, func(r *Request) { r.Direct = true }), Allow, ""},
@@ -73,6 +73,25 @@ func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
 	} {
 		if d := rulesOf(t, c.rules).Decide(t.Context(), c.r); d.Verdict != c.want || c.why != "" && d.Why != c.why {
 			t.Errorf("%s: %+v, want %s, %q", c.name, d, c.want, c.why)
+		}
+	}
+}
+
+// TestStartUpFileIsKnownByTheNameThatTheCallGives: it may be a symbolic link to another file, and a machine may say nothing about where it leads.
+func TestStartUpFileIsKnownByTheNameThatTheCallGives(t *testing.T) {
+	rules := config.Default().ToolApproval
+	rules.Rules = []config.ToolRule{{ID: "all", Tool: "*", Decision: "allow"}}
+	r := Request{
+		Tool: "laptop__Write", Node: "laptop", Bare: "Write", Effect: protocol.EffectWrite,
+		Host: &protocol.HostInfo{Workspace: "/home/ann", Home: "/home/ann"},
+	}
+	for args, want := range map[string]Verdict{`{"path":".bashrc"}`: Ask, `{"path":"~/.bashrc"}`: Ask, `{"path":"notes"}`: Allow} {
+		r.Args = json.RawMessage(args)
+		for name, preview := range map[string]*protocol.CallPreview{"link": {Path: "/home/ann/dotfiles/bash"}, "no preview": nil} {
+			r.Preview = preview
+			if d := rulesOf(t, rules).Decide(t.Context(), r); d.Verdict != want || d.Floor != (want == Ask) {
+				t.Errorf("%s, %s: got %s, floor %v (%s), want %s", name, args, d.Verdict, d.Floor, d.Why, want)
+			}
 		}
 	}
 }

@@ -182,6 +182,13 @@ func callOf(q Request) policy.Call {
 		if json.Unmarshal(q.Args, &args) == nil {
 			c.Command = args.Command
 		}
+		return c
+	}
+	var args struct {
+		Path string `json:"path"`
+	}
+	if json.Unmarshal(q.Args, &args) == nil && args.Path != "" {
+		c.Named = args.Path
 	}
 	return c
 }

@@ -149,17 +149,23 @@ func (j *judging) whole(r Judgement) (Grant, bool) {
 func (j *judging) file() {
 	if len(j.call.Paths) == 0 {
 		j.add(j.open(j.call.Tool, "call", j.call.Tool, nil, true))
-		return
 	}
-	write := writes(j.call.Tool)
+	write, floor := writes(j.call.Tool), false
 	for _, p := range j.call.Paths {
 		list, ok := j.place.paths(shell.Word{Text: p})
 		part := j.open(j.call.Tool, "file", p, list, ok)
 		if why := j.protected(list); write && why != "" && part.Verdict != Deny {
-			part.ruled = true
+			part.ruled, floor = true, true
 			part.Verdict, part.Floor, part.Rule, part.Reason = Ask, true, "", why
 		}
 		j.add(part)
+	}
+	if !write || floor || j.call.Named == "" {
+		return
+	}
+	list, _ := j.place.paths(shell.Word{Text: j.call.Named, Tilde: strings.HasPrefix(j.call.Named, "~")})
+	if why := j.protected(list); why != "" {
+		j.add(Part{Kind: "file", Text: j.call.Named, Verdict: Ask, Floor: true, Reason: why, ruled: true})
 	}
 }
 

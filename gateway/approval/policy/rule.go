@@ -129,6 +129,7 @@ type Call struct {
 	Command string
 	Args    json.RawMessage
 	Paths   []string // files that a file tool touches
+	Named   string   // the file as the call names it, where Paths has what a link leads to; only the floor looks at it
 	Whole   bool     // each of Paths with all that is below it, as when a folder is moved
 	Own     []string // folders with our own settings, rules, journal and keys: writing there is always asked about
 	// Resolve follows links in an absolute path of the machine that runs the call; nil takes paths as they are written. An error asks.
